@@ -1,0 +1,41 @@
+# The helpers that every CMakeLists.txt of the tree is written with.
+
+# adze_tablegen(TARGET FILE.td  OUT.inc -gen-flag [-extra..] ; ...): each
+# trailing argument is one output, as a quoted string "OUT.inc -gen-x -y".
+function(adze_tablegen target td)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  foreach(line ${ARGN})
+    separate_arguments(words UNIX_COMMAND "${line}")
+    list(POP_FRONT words out)
+    mlir_tablegen(${out} ${words} -I${CMAKE_SOURCE_DIR}/include)
+  endforeach()
+  add_public_tablegen_target(${target})
+endfunction()
+
+# adze_add_library(NAME SRC... [DEPENDS target...] [LINK lib...]): a static
+# library of the compiler, with the shared flags and precompiled header.
+function(adze_add_library name)
+  cmake_parse_arguments(arg "NO_PCH" "" "DEPENDS;LINK" ${ARGN})
+  add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE adze_compile_flags PUBLIC ${arg_LINK})
+  if(arg_DEPENDS)
+    add_dependencies(${name} ${arg_DEPENDS})
+  endif()
+  # All generated headers exist before anything is compiled: simple, and the
+  # tables are quick to make.
+  add_dependencies(${name} adze_tablegen_all)
+  if(NOT arg_NO_PCH)
+    target_compile_options(${name} PRIVATE -fpch-instantiate-templates)
+    target_precompile_headers(${name} REUSE_FROM adze_pch)
+  endif()
+endfunction()
+
+# adze_add_tool(NAME SRC... [LINK lib...]): an executable in build/bin.
+function(adze_add_tool name)
+  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE adze_compile_flags ${arg_LINK} MLIR LLVM)
+  target_compile_options(${name} PRIVATE -fpch-instantiate-templates)
+  target_precompile_headers(${name} REUSE_FROM adze_pch)
+  add_dependencies(${name} adze_tablegen_all)
+endfunction()

@@ -1,0 +1,25 @@
+# LLVM, MLIR and lld. Only the dylibs are linked: another MLIR* component would
+# bring a second, static MLIRIR into the process (two TypeID worlds).
+find_package(MLIR REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
+find_package(LLD REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/lld)
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+
+include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+include_directories(${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/include)
+separate_arguments(LLVM_DEFINITIONS_LIST NATIVE_COMMAND ${LLVM_DEFINITIONS})
+add_definitions(${LLVM_DEFINITIONS_LIST})
+
+# What every compiler library and tool is compiled with: RTTI on, exceptions off.
+add_library(adze_compile_flags INTERFACE)
+target_compile_options(adze_compile_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -Wno-unused-parameter>)
+
+# One precompiled header for all of them (a conversion file: 11 s -> 0.7 s).
+file(WRITE ${CMAKE_BINARY_DIR}/pch/empty.cpp "")
+add_library(adze_pch OBJECT ${CMAKE_BINARY_DIR}/pch/empty.cpp)
+target_link_libraries(adze_pch PRIVATE adze_compile_flags)
+target_precompile_headers(adze_pch PRIVATE ${CMAKE_SOURCE_DIR}/include/Support/Precompiled.h)
+target_compile_options(adze_pch PRIVATE -fpch-instantiate-templates)

@@ -1,0 +1,194 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * The contract between a compiled module (model.so) and the run time that
+ * loads it. Both sides include this file; users need only adze.h.
+ *
+ * Every table is append-only and starts with its own size in bytes, so that an
+ * older reader ignores what it does not know and a newer one sees what is not
+ * there. A change that is not an append raises ADZE_MODULE_ABI.
+ */
+#ifndef ADZE_MODULE_H
+#define ADZE_MODULE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ADZE_MODULE_ABI 1u
+
+/* ---- The note ----------------------------------------------------------
+ * PT_NOTE, owner "Adze", type ADZE_NOTE_TYPE, in section .note.adze. Read by
+ * pread before dlopen; its descriptor is this struct, little-endian. */
+#define ADZE_NOTE_OWNER "Adze"
+#define ADZE_NOTE_TYPE 1u
+
+/* Bits of cpu_features. A module needs all bits of at least one of its
+ * variants; the note carries the set of the least demanding one. */
+#define ADZE_X86_SSE42 (1ull << 0)
+#define ADZE_X86_AVX (1ull << 1)
+#define ADZE_X86_AVX2 (1ull << 2)
+#define ADZE_X86_FMA (1ull << 3)
+#define ADZE_X86_F16C (1ull << 4)
+#define ADZE_X86_BMI2 (1ull << 5)
+#define ADZE_X86_AVX512F (1ull << 6)
+#define ADZE_X86_AVX512BW (1ull << 7)
+#define ADZE_X86_AVX512CD (1ull << 8)
+#define ADZE_X86_AVX512DQ (1ull << 9)
+#define ADZE_X86_AVX512VL (1ull << 10)
+#define ADZE_X86_AVX512VNNI (1ull << 11)
+#define ADZE_X86_AVX512BF16 (1ull << 12)
+#define ADZE_X86_AVX512FP16 (1ull << 13)
+#define ADZE_X86_AMX_TILE (1ull << 14)
+#define ADZE_X86_AMX_INT8 (1ull << 15)
+#define ADZE_X86_AMX_BF16 (1ull << 16)
+
+typedef struct {
+  uint32_t size;         /* of this struct */
+  uint32_t abi;          /* ADZE_MODULE_ABI */
+  uint32_t machine;      /* ELF e_machine */
+  uint32_t checksum;     /* CRC-32 (IEEE 802.3, as zlib) of the whole file, with
+                            this field taken as zero and the byte range
+                            [weights_offset, +weights_size) left out */
+  uint64_t cpu_features; /* ADZE_X86_* */
+  uint64_t file_size;    /* bytes */
+  uint64_t weights_offset; /* file offset of the weights section, 0 if none */
+  uint64_t weights_size;   /* bytes */
+} adze_module_note;
+
+/* ---- Signature --------------------------------------------------------- */
+/* dtype is DLPack's: code (DLDataTypeCode), bits, lanes = 1; bool is
+ * kDLBool/8. A tensor of a sub-byte type is packed low bits first. */
+typedef struct {
+  int64_t size;   /* >= 0: static. -1: dynamic */
+  int32_t symbol; /* for an input's dynamic dim: the index of its symbol;
+                     for an output: -1, see adze_module_desc.infer */
+  int32_t reserved;
+} adze_module_dim;
+
+typedef struct {
+  const char *name;
+  uint8_t dtype_code, dtype_bits;
+  uint16_t kind; /* 0: tensor (others to come) */
+  uint32_t rank;
+  const adze_module_dim *dims;
+} adze_module_value;
+
+typedef struct {
+  const char *name; /* "batch"; "" for a dim that the model leaves unnamed */
+  int64_t min, max, multiple_of; /* inclusive range; max = -1: unbounded */
+} adze_module_symbol;
+
+/* ---- Kernels ----------------------------------------------------------- */
+/* Runs programs [begin, end) of the kernel's linear program ids.
+ *   ptrs     one base address for each tensor argument, inputs then outputs
+ *   syms     values of all symbols of the module
+ *   scratch  scratch_bytes bytes at 64, private to this call */
+typedef void (*adze_kernel_fn)(void *const *ptrs, const int64_t *syms,
+                               int64_t begin, int64_t end, void *scratch);
+typedef int64_t (*adze_formula_fn)(const int64_t *syms);
+
+typedef struct {
+  adze_kernel_fn body;
+  adze_formula_fn programs;      /* how many programs; never null */
+  adze_formula_fn scratch_bytes; /* per call of body; null: none */
+} adze_cpu_kernel;
+
+/* On a device a kernel is entry point `entry` of the image, called with
+ * (num_ptrs pointers, num_symbols i64, i64 programs) by value, over a 1-D grid
+ * of programs(syms) blocks. Null entry: this kernel is not in the image. */
+typedef struct {
+  const char *entry;
+  adze_formula_fn programs;
+  uint32_t block_threads;
+  uint32_t shared_bytes; /* dynamic shared memory of a block */
+} adze_device_kernel;
+
+typedef struct {
+  const char *name;  /* unique in the module */
+  const char *nodes; /* ONNX nodes computed here, separated by '\n' */
+  uint32_t num_ptrs; /* tensor arguments; the last num_outputs are written */
+  uint32_t num_outputs;
+  adze_formula_fn flops, bytes_read, bytes_written; /* null: not known */
+} adze_module_kernel;
+
+/* A CPU variant: one table of kernels for one level of features. */
+typedef struct {
+  uint64_t cpu_features;
+  const char *name;               /* "x86-64-v4", "znver4", ... */
+  const adze_cpu_kernel *kernels; /* num_kernels entries */
+} adze_cpu_variant;
+
+typedef struct {
+  const char *target; /* "cuda:sm_90a" */
+  uint32_t sm;        /* 90 */
+  uint32_t flags;     /* ADZE_IMAGE_* */
+  const void *image;
+  uint64_t image_size;
+  const adze_device_kernel *kernels; /* num_kernels entries */
+} adze_device_image;
+#define ADZE_IMAGE_PTX 1u       /* image is PTX text (null-terminated), not a cubin */
+#define ADZE_IMAGE_ARCH_EXACT 2u /* an 'a' target: this SM only */
+
+/* ---- What the host program calls --------------------------------------- */
+typedef struct adze_exec adze_exec; /* the run time's state of one run */
+
+typedef struct {
+  uint32_t size;
+  uint32_t abi;
+  /* Runs kernel `kernel` over all its programs; returns when its effects are
+   * visible to the next launch. 0, or an error code that the host program
+   * returns at once. */
+  int32_t (*launch)(adze_exec *, uint32_t kernel, void *const *ptrs);
+  /* Copies bytes between two places of the run's device. */
+  int32_t (*copy)(adze_exec *, void *dst, const void *src, uint64_t bytes);
+  /* Memory until the end of the run, at 64 bytes; null on failure. */
+  void *(*alloc)(adze_exec *, uint64_t bytes);
+  /* Records an error that names an ONNX node; returns an error code. */
+  int32_t (*fail)(adze_exec *, const char *node, const char *message);
+} adze_host_table;
+
+/* The host program. `syms` are checked values; inputs and outputs are base
+ * addresses of dense row-major tensors; arena has arena_bytes(syms) bytes and
+ * weights is the module's weights section, both at 64 and on the run's device. */
+typedef int32_t (*adze_run_fn)(const adze_host_table *, adze_exec *,
+                               void *const *inputs, void *const *outputs,
+                               void *arena, const void *weights,
+                               const int64_t *syms);
+
+/* ---- The descriptor ---------------------------------------------------- */
+typedef struct {
+  uint32_t size;
+  uint32_t abi;
+  const char *producer; /* "adze 0.1.0" */
+  const char *build_id; /* hex digest of the module's content */
+  const char *model_name;
+
+  uint32_t num_inputs, num_outputs, num_symbols, num_kernels;
+  const adze_module_value *inputs, *outputs;
+  const adze_module_symbol *symbols;
+  const adze_module_kernel *kernels;
+
+  uint32_t num_variants, num_images;
+  const adze_cpu_variant *variants; /* best first */
+  const adze_device_image *images;
+
+  const void *weights;
+  uint64_t weights_size;
+
+  adze_run_fn run;
+  /* Writes all outputs' dims, one after the other; a dim that only the run
+   * can tell is -1. */
+  void (*infer)(const int64_t *syms, int64_t *dims);
+  adze_formula_fn arena_bytes, arena_lower_bound;
+} adze_module_desc;
+
+/* The one exported symbol of a module; null if it cannot serve `abi`. */
+#define ADZE_MODULE_QUERY "adze_module_query"
+typedef const adze_module_desc *(*adze_module_query_fn)(uint32_t abi);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* ADZE_MODULE_H */
