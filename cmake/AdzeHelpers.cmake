@@ -12,20 +12,24 @@ function(adze_tablegen target td)
   add_public_tablegen_target(${target})
 endfunction()
 
-# adze_add_library(NAME SRC... [DEPENDS target...] [LINK lib...]): a static
-# library of the compiler, with the shared flags and precompiled header.
+# adze_add_library(NAME SRC... [ONNX] [NO_PCH] [DEPENDS target...] [LINK lib...]):
+# a static library of the compiler, with the shared flags and precompiled header.
+# ONNX: it calls the ONNX library, so exceptions are on and the precompiled
+# header is its own.
 function(adze_add_library name)
-  cmake_parse_arguments(arg "NO_PCH" "" "DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(arg "NO_PCH;ONNX" "" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE adze_compile_flags PUBLIC ${arg_LINK})
-  if(arg_DEPENDS)
-    add_dependencies(${name} ${arg_DEPENDS})
-  endif()
   # All generated headers exist before anything is compiled: simple, and the
   # tables are quick to make.
-  add_dependencies(${name} adze_tablegen_all)
-  if(NOT arg_NO_PCH)
-    target_compile_options(${name} PRIVATE -fpch-instantiate-templates)
+  add_dependencies(${name} adze_tablegen_all ${arg_DEPENDS})
+  if(arg_ONNX)
+    target_link_libraries(${name} PRIVATE adze::onnx)
+    target_compile_options(${name} PRIVATE ${ADZE_PCH_FLAGS})
+    target_precompile_headers(${name} PRIVATE
+      ${CMAKE_SOURCE_DIR}/include/Support/Precompiled.h <onnx/onnx_pb.h>)
+  elseif(NOT arg_NO_PCH)
+    target_compile_options(${name} PRIVATE ${ADZE_PCH_FLAGS})
     target_precompile_headers(${name} REUSE_FROM adze_pch)
   endif()
 endfunction()
@@ -35,7 +39,7 @@ function(adze_add_tool name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE adze_compile_flags ${arg_LINK} MLIR LLVM)
-  target_compile_options(${name} PRIVATE -fpch-instantiate-templates)
+  target_compile_options(${name} PRIVATE ${ADZE_PCH_FLAGS})
   target_precompile_headers(${name} REUSE_FROM adze_pch)
   add_dependencies(${name} adze_tablegen_all)
 endfunction()
