@@ -12,6 +12,12 @@ function(adze_tablegen target td)
   add_public_tablegen_target(${target})
 endfunction()
 
+# adze_use_precompiled(TARGET PCH): see AdzePrecompile.cmake.
+function(adze_use_precompiled target pch)
+  target_compile_options(${target} PRIVATE ${${pch}_OPTIONS})
+  add_dependencies(${target} ${pch})
+endfunction()
+
 # adze_add_library(NAME SRC... [ONNX] [NO_PCH] [DEPENDS target...] [LINK lib...]):
 # a static library of the compiler, with the shared flags and precompiled header.
 # ONNX: it calls the ONNX library, so exceptions are on and the precompiled
@@ -25,12 +31,9 @@ function(adze_add_library name)
   add_dependencies(${name} adze_tablegen_all ${arg_DEPENDS})
   if(arg_ONNX)
     target_link_libraries(${name} PRIVATE adze::onnx)
-    target_compile_options(${name} PRIVATE ${ADZE_PCH_FLAGS})
-    target_precompile_headers(${name} PRIVATE
-      ${CMAKE_SOURCE_DIR}/include/Support/Precompiled.h <onnx/onnx_pb.h>)
+    adze_use_precompiled(${name} adze_pch_onnx)
   elseif(NOT arg_NO_PCH)
-    target_compile_options(${name} PRIVATE ${ADZE_PCH_FLAGS})
-    target_precompile_headers(${name} REUSE_FROM adze_pch)
+    adze_use_precompiled(${name} adze_pch)
   endif()
 endfunction()
 
@@ -39,7 +42,6 @@ function(adze_add_tool name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE adze_compile_flags ${arg_LINK} MLIR LLVM)
-  target_compile_options(${name} PRIVATE ${ADZE_PCH_FLAGS})
-  target_precompile_headers(${name} REUSE_FROM adze_pch)
+  adze_use_precompiled(${name} adze_pch)
   add_dependencies(${name} adze_tablegen_all)
 endfunction()
