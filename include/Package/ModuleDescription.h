@@ -1,0 +1,75 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What a module says of itself: the tables of adze_module.h with owning
+// containers, functions given by their symbol's name.
+#ifndef ADZE_PACKAGE_MODULEDESCRIPTION_H
+#define ADZE_PACKAGE_MODULEDESCRIPTION_H
+
+#include "llvm/ADT/SmallVector.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace adze::package {
+
+struct Dim {
+  int64_t size = 0;    // -1: dynamic
+  int32_t symbol = -1; // of an input's dynamic dim
+};
+
+struct Value {
+  std::string name;
+  uint8_t dtypeCode = 0, dtypeBits = 0; // DLPack's
+  llvm::SmallVector<Dim, 4> dims;
+};
+
+struct Symbol {
+  std::string name;
+  int64_t min = 1, max = -1, multipleOf = 1;
+};
+
+/// The symbols of `int64_t f(const int64_t *syms)`; empty: not known.
+struct Kernel {
+  std::string name;
+  std::string nodes; // ONNX nodes, separated by '\n'
+  uint32_t numPointers = 0, numOutputs = 0;
+  std::string flops, bytesRead, bytesWritten;
+};
+
+struct CpuKernel {
+  std::string body, programs, scratchBytes; // only scratchBytes may be empty
+};
+
+struct CpuVariant {
+  uint64_t features = 0;
+  std::string name;
+  std::vector<CpuKernel> kernels; // as many as ModuleDescription::kernels
+};
+
+struct DeviceKernel {
+  std::string entry; // empty: not in this image
+  std::string programs;
+  uint32_t blockThreads = 0, sharedBytes = 0;
+};
+
+struct DeviceImage {
+  std::string target; // "cuda:sm_90a"
+  uint32_t sm = 0, flags = 0;
+  std::string bytes;
+  std::vector<DeviceKernel> kernels; // as many as ModuleDescription::kernels
+};
+
+struct ModuleDescription {
+  std::string producer, buildId, modelName;
+  std::vector<Value> inputs, outputs;
+  std::vector<Symbol> symbols;
+  std::vector<Kernel> kernels;
+  std::vector<CpuVariant> variants; // best first
+  std::vector<DeviceImage> images;
+  uint64_t weightsSize = 0;
+  std::string run, infer, arenaBytes, arenaLowerBound;
+};
+
+} // namespace adze::package
+
+#endif // ADZE_PACKAGE_MODULEDESCRIPTION_H

@@ -1,0 +1,71 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// From object code, weights and a description to one shared object, with no
+// tool of the user's machine: our own ELF objects and lld as a library.
+#ifndef ADZE_PACKAGE_PACKAGE_H
+#define ADZE_PACKAGE_PACKAGE_H
+
+#include "Package/ModuleDescription.h"
+#include "Target/CPU/CpuTarget.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/FunctionExtras.h"
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
+namespace adze::package {
+
+/// The name of the hidden symbol at the weights' first byte, and the sections
+/// that hold the weights on x86-64 (beyond the small code model's reach) and
+/// elsewhere.
+inline constexpr llvm::StringLiteral weightsSymbol = "adze.weights";
+inline constexpr llvm::StringLiteral largeWeightsSection = ".lrodata.adze";
+inline constexpr llvm::StringLiteral weightsSection = ".rodata.adze";
+inline constexpr llvm::StringLiteral noteSection = ".note.adze";
+
+/// One constant in the weights section. `write` emits exactly `size` bytes;
+/// it is called once, in order of the offsets.
+struct Weight {
+  uint64_t offset = 0, size = 0; // offset: a multiple of 64
+  llvm::unique_function<llvm::Error(llvm::raw_ostream &)> write;
+};
+
+/// Everything that becomes one module.
+struct ModuleParts {
+  ModuleDescription description;
+  std::vector<llvm::SmallVector<char, 0>> objects; // code, in a fixed order
+  std::vector<Weight> weights;
+};
+
+/// Object code of the descriptor tables, the note and adze_module_query.
+llvm::Error emitDescriptor(const ModuleDescription &description,
+                           const cpu::CpuTarget &target,
+                           llvm::SmallVectorImpl<char> &object);
+
+/// Writes a relocatable ELF object holding `size` bytes of weights.
+llvm::Error writeWeightsObject(llvm::raw_ostream &os, uint32_t elfMachine,
+                               llvm::MutableArrayRef<Weight> weights,
+                               uint64_t size);
+
+/// The functions that code generation relies on, for `elfMachine`: a
+/// relocatable object, embedded in the compiler.
+llvm::StringRef supportObject(uint32_t elfMachine);
+
+/// Links `inputs` (paths) to a shared object at `output` that exports
+/// adze_module_query alone. An undefined symbol is an error that names it.
+/// lld is not reentrant: calls are serialised.
+llvm::Error linkShared(llvm::ArrayRef<std::string> inputs,
+                       llvm::StringRef versionScript, llvm::StringRef output);
+
+/// Fills in what only the finished file knows: its size, the place of the
+/// weights and the checksum.
+llvm::Error finishNote(llvm::StringRef path);
+
+/// Does all of the above. `path` appears whole or not at all.
+llvm::Error writeModule(ModuleParts &parts, const cpu::CpuTarget &target,
+                        llvm::StringRef path);
+
+} // namespace adze::package
+
+#endif // ADZE_PACKAGE_PACKAGE_H

@@ -1,0 +1,241 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The descriptor: adze_module.h's tables as constants of an LLVM module.
+#include "Package/Package.h"
+#include "adze_module.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace adze::package {
+
+namespace {
+/// Builds constant tables. Every table is checked against the C struct's size,
+/// so that a field added to one side only cannot go unseen.
+class TableBuilder {
+public:
+  explicit TableBuilder(Module &module)
+      : module(module), context(module.getContext()) {}
+
+  Constant *i8(uint8_t v) { return integer(8, v); }
+  Constant *i16(uint16_t v) { return integer(16, v); }
+  Constant *i32(uint32_t v) { return integer(32, v); }
+  Constant *i64(uint64_t v) { return integer(64, v); }
+  Constant *null() { return ConstantPointerNull::get(pointer()); }
+
+  Constant *string(StringRef text) {
+    return global(ConstantDataArray::getString(context, text), "str", 1);
+  }
+
+  Constant *bytes(StringRef data) {
+    if (data.empty())
+      return null();
+    return global(ConstantDataArray::getString(context, data,
+                                               /*AddNull=*/true),
+                  "image", 64);
+  }
+
+  /// A function of another object; null for an empty name.
+  Constant *function(StringRef name) {
+    if (name.empty())
+      return null();
+    auto *type = FunctionType::get(Type::getVoidTy(context), false);
+    auto callee = module.getOrInsertFunction(name, type);
+    auto *declaration = cast<Function>(callee.getCallee());
+    declaration->setVisibility(GlobalValue::HiddenVisibility);
+    return declaration;
+  }
+
+  Constant *data(StringRef name) {
+    auto *declaration =
+        new GlobalVariable(module, Type::getInt8Ty(context), true,
+                           GlobalValue::ExternalLinkage, nullptr, name);
+    declaration->setVisibility(GlobalValue::HiddenVisibility);
+    // Out of the small code model's reach: the address is a data word.
+    declaration->setCodeModel(CodeModel::Large);
+    return declaration;
+  }
+
+  template <typename CStruct>
+  Constant *table(ArrayRef<Constant *> fields) {
+    auto *value = ConstantStruct::getAnon(context, fields);
+    uint64_t size = module.getDataLayout().getTypeAllocSize(value->getType());
+    if (size != sizeof(CStruct))
+      report_fatal_error("descriptor table does not match its C struct");
+    return value;
+  }
+
+  /// A pointer to `rows` laid out one after the other; null if there are none.
+  Constant *array(ArrayRef<Constant *> rows, StringRef name) {
+    if (rows.empty())
+      return null();
+    auto *type = ArrayType::get(rows.front()->getType(), rows.size());
+    return global(ConstantArray::get(type, rows), name, 8);
+  }
+
+  GlobalVariable *global(Constant *value, StringRef name, uint64_t align) {
+    auto *result = new GlobalVariable(module, value->getType(), true,
+                                      GlobalValue::PrivateLinkage, value, name);
+    result->setAlignment(Align(align));
+    return result;
+  }
+
+  PointerType *pointer() { return PointerType::get(context, 0); }
+
+private:
+  Constant *integer(unsigned bits, uint64_t v) {
+    return ConstantInt::get(IntegerType::get(context, bits), v,
+                            /*IsSigned=*/false, /*ImplicitTrunc=*/true);
+  }
+
+  Module &module;
+  LLVMContext &context;
+};
+} // namespace
+
+static Constant *makeValues(TableBuilder &b, const std::vector<Value> &values,
+                            StringRef name) {
+  SmallVector<Constant *> rows;
+  for (const Value &value : values) {
+    SmallVector<Constant *> dims;
+    for (const Dim &dim : value.dims)
+      dims.push_back(b.table<adze_module_dim>(
+          {b.i64(dim.size), b.i32(dim.symbol), b.i32(0)}));
+    rows.push_back(b.table<adze_module_value>(
+        {b.string(value.name), b.i8(value.dtypeCode), b.i8(value.dtypeBits),
+         b.i16(0), b.i32(value.dims.size()), b.array(dims, "dims")}));
+  }
+  return b.array(rows, name);
+}
+
+static Constant *makeSymbols(TableBuilder &b, const ModuleDescription &d) {
+  SmallVector<Constant *> rows;
+  for (const Symbol &symbol : d.symbols)
+    rows.push_back(b.table<adze_module_symbol>(
+        {b.string(symbol.name), b.i64(symbol.min), b.i64(symbol.max),
+         b.i64(symbol.multipleOf)}));
+  return b.array(rows, "symbols");
+}
+
+static Constant *makeKernels(TableBuilder &b, const ModuleDescription &d) {
+  SmallVector<Constant *> rows;
+  for (const Kernel &kernel : d.kernels)
+    rows.push_back(b.table<adze_module_kernel>(
+        {b.string(kernel.name), b.string(kernel.nodes),
+         b.i32(kernel.numPointers), b.i32(kernel.numOutputs),
+         b.function(kernel.flops), b.function(kernel.bytesRead),
+         b.function(kernel.bytesWritten)}));
+  return b.array(rows, "kernels");
+}
+
+static Constant *makeVariants(TableBuilder &b, const ModuleDescription &d) {
+  SmallVector<Constant *> rows;
+  for (const CpuVariant &variant : d.variants) {
+    SmallVector<Constant *> kernels;
+    for (const CpuKernel &kernel : variant.kernels)
+      kernels.push_back(b.table<adze_cpu_kernel>(
+          {b.function(kernel.body), b.function(kernel.programs),
+           b.function(kernel.scratchBytes)}));
+    rows.push_back(b.table<adze_cpu_variant>(
+        {b.i64(variant.features), b.string(variant.name),
+         b.array(kernels, "cpu_kernels")}));
+  }
+  return b.array(rows, "variants");
+}
+
+static Constant *makeImages(TableBuilder &b, const ModuleDescription &d) {
+  SmallVector<Constant *> rows;
+  for (const DeviceImage &image : d.images) {
+    SmallVector<Constant *> kernels;
+    for (const DeviceKernel &kernel : image.kernels)
+      kernels.push_back(b.table<adze_device_kernel>(
+          {kernel.entry.empty() ? b.null() : b.string(kernel.entry),
+           b.function(kernel.programs), b.i32(kernel.blockThreads),
+           b.i32(kernel.sharedBytes)}));
+    rows.push_back(b.table<adze_device_image>(
+        {b.string(image.target), b.i32(image.sm), b.i32(image.flags),
+         b.bytes(image.bytes), b.i64(image.bytes.size()),
+         b.array(kernels, "device_kernels")}));
+  }
+  return b.array(rows, "images");
+}
+
+static Constant *makeDescriptor(TableBuilder &b, const ModuleDescription &d) {
+  Constant *weights = d.weightsSize ? b.data(weightsSymbol) : b.null();
+  return b.table<adze_module_desc>(
+      {b.i32(sizeof(adze_module_desc)), b.i32(ADZE_MODULE_ABI),
+       b.string(d.producer), b.string(d.buildId), b.string(d.modelName),
+       b.i32(d.inputs.size()), b.i32(d.outputs.size()),
+       b.i32(d.symbols.size()), b.i32(d.kernels.size()),
+       makeValues(b, d.inputs, "inputs"), makeValues(b, d.outputs, "outputs"),
+       makeSymbols(b, d), makeKernels(b, d), b.i32(d.variants.size()),
+       b.i32(d.images.size()), makeVariants(b, d), makeImages(b, d), weights,
+       b.i64(d.weightsSize), b.function(d.run), b.function(d.infer),
+       b.function(d.arenaBytes), b.function(d.arenaLowerBound)});
+}
+
+/// The note with zeros where finishNote writes.
+static void makeNote(Module &module, const ModuleDescription &d,
+                     const cpu::CpuTarget &target) {
+  adze_module_note note = {};
+  note.size = sizeof(note);
+  note.abi = ADZE_MODULE_ABI;
+  note.machine = target.elfMachine;
+  note.cpu_features = d.variants.empty() ? 0 : d.variants.back().features;
+
+  StringRef owner(ADZE_NOTE_OWNER, sizeof(ADZE_NOTE_OWNER));
+  uint32_t header[] = {uint32_t(owner.size()), uint32_t(sizeof(note)),
+                       ADZE_NOTE_TYPE};
+  std::string bytes(reinterpret_cast<const char *>(header), sizeof(header));
+  bytes.append(owner.begin(), owner.end());
+  bytes.resize((bytes.size() + 3) & ~size_t(3));
+  bytes.append(reinterpret_cast<const char *>(&note), sizeof(note));
+
+  Constant *data = ConstantDataArray::getString(module.getContext(), bytes,
+                                                /*AddNull=*/false);
+  auto *global =
+      new GlobalVariable(module, data->getType(), true,
+                         GlobalValue::PrivateLinkage, data, "note");
+  global->setSection(noteSection);
+  global->setAlignment(Align(4));
+}
+
+/// adze_module_query(abi): the descriptor, or null for another version.
+static void makeQuery(Module &module, Constant *descriptor) {
+  LLVMContext &context = module.getContext();
+  auto *pointer = PointerType::get(context, 0);
+  auto *type = FunctionType::get(pointer, {Type::getInt32Ty(context)}, false);
+  auto *query = Function::Create(type, GlobalValue::ExternalLinkage,
+                                 ADZE_MODULE_QUERY, module);
+  IRBuilder<> builder(BasicBlock::Create(context, "", query));
+  llvm::Value *same = builder.CreateICmpEQ(query->getArg(0),
+                                     builder.getInt32(ADZE_MODULE_ABI));
+  builder.CreateRet(builder.CreateSelect(same, descriptor,
+                                         ConstantPointerNull::get(pointer)));
+}
+
+Error emitDescriptor(const ModuleDescription &description,
+                     const cpu::CpuTarget &target,
+                     SmallVectorImpl<char> &object) {
+  LLVMContext context;
+  Module module("adze.descriptor", context);
+  TableBuilder builder(module);
+  GlobalVariable *descriptor = builder.global(
+      makeDescriptor(builder, description), "descriptor", 8);
+  makeQuery(module, descriptor);
+  makeNote(module, description, target);
+  // A note that nothing refers to must outlive the optimiser.
+  SmallVector<GlobalValue *> used = {
+      module.getGlobalVariable("note", /*AllowInternal=*/true)};
+  auto *list = ArrayType::get(builder.pointer(), used.size());
+  auto *keep = new GlobalVariable(
+      module, list, false, GlobalValue::AppendingLinkage,
+      ConstantArray::get(list, {used.front()}), "llvm.compiler.used");
+  keep->setSection("llvm.metadata");
+  return cpu::emitObject(module, target, /*optLevel=*/1, object);
+}
+
+} // namespace adze::package

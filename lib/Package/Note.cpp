@@ -1,0 +1,102 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The last step of a module: the note's size, place of weights and checksum.
+#include "Package/Package.h"
+#include "adze_module.h"
+#include "llvm/Object/ELF.h"
+#include "llvm/Support/CRC.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace llvm::object;
+
+namespace adze::package {
+
+namespace {
+struct FileRange {
+  uint64_t offset = 0, size = 0;
+};
+} // namespace
+
+static Expected<FileRange> findSection(const ELFFile<ELF64LE> &file,
+                                       ArrayRef<StringRef> names) {
+  auto sections = file.sections();
+  if (!sections)
+    return sections.takeError();
+  for (const auto &section : *sections) {
+    auto name = file.getSectionName(section);
+    if (!name)
+      return name.takeError();
+    if (is_contained(names, *name))
+      return FileRange{section.sh_offset, section.sh_size};
+  }
+  return FileRange();
+}
+
+Error finishNote(StringRef path) {
+  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return createFileError(path, buffer.getError());
+  StringRef bytes = (*buffer)->getBuffer();
+  auto file = ELFFile<ELF64LE>::create(bytes);
+  if (!file)
+    return file.takeError();
+  auto noteRange = findSection(*file, {noteSection});
+  if (!noteRange)
+    return noteRange.takeError();
+  auto weights = findSection(*file, {largeWeightsSection, weightsSection});
+  if (!weights)
+    return weights.takeError();
+
+  adze_module_note note;
+  if (noteRange->size < sizeof(note))
+    return createStringError("the linked module has no note");
+  uint64_t place = noteRange->offset + noteRange->size - sizeof(note);
+  memcpy(&note, bytes.data() + place, sizeof(note));
+  note.file_size = bytes.size();
+  note.weights_offset = weights->size ? weights->offset : 0;
+  note.weights_size = weights->size;
+  note.checksum = 0;
+
+  // The mapping holds zeros where the new fields go: sum around the note.
+  uint64_t weightsEnd = note.weights_offset + note.weights_size;
+  uint32_t sum = 0;
+  auto add = [&](uint64_t begin, uint64_t end) {
+    sum = crc32(sum, arrayRefFromStringRef(bytes.slice(begin, end)));
+  };
+  auto addAroundWeights = [&](uint64_t begin, uint64_t end) {
+    if (note.weights_size && note.weights_offset >= begin &&
+        weightsEnd <= end) {
+      add(begin, note.weights_offset);
+      add(weightsEnd, end);
+      return;
+    }
+    add(begin, end);
+  };
+  addAroundWeights(0, place);
+  sum = crc32(sum, ArrayRef(reinterpret_cast<const uint8_t *>(&note),
+                            sizeof(note)));
+  addAroundWeights(place + sizeof(note), bytes.size());
+  note.checksum = sum;
+  buffer->reset();
+
+  int fd;
+  if (std::error_code ec = sys::fs::openFileForReadWrite(
+          path, fd, sys::fs::CD_OpenExisting, sys::fs::OF_None))
+    return createFileError(path, ec);
+  raw_fd_ostream os(fd, /*shouldClose=*/true);
+  os.seek(place);
+  os.write(reinterpret_cast<const char *>(&note), sizeof(note));
+  os.close();
+  if (os.has_error()) {
+    std::error_code ec = os.error();
+    os.clear_error();
+    return createFileError(path, ec);
+  }
+  return Error::success();
+}
+
+} // namespace adze::package

@@ -1,0 +1,127 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The weights as a relocatable ELF object, streamed: they are never in memory
+// as a whole, and never in LLVM IR.
+#include "Package/Package.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace llvm::ELF;
+
+namespace adze::package {
+
+/// Offset of the weights in the object: a page, so that they are page-aligned
+/// in memory too.
+static constexpr uint64_t dataOffset = 4096;
+
+namespace {
+enum SectionIndex : uint16_t { Null, Weights, SymTab, StrTab, Count };
+
+/// A string table that knows where each string went.
+struct StringTable {
+  uint32_t add(StringRef text) {
+    uint32_t offset = bytes.size();
+    bytes.append(text.begin(), text.end());
+    bytes.push_back('\0');
+    return offset;
+  }
+  std::string bytes = std::string(1, '\0');
+};
+} // namespace
+
+static Elf64_Ehdr makeHeader(uint32_t machine, uint64_t sectionTable) {
+  Elf64_Ehdr header = {};
+  memcpy(header.e_ident, ElfMagic, 4);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_ident[EI_VERSION] = EV_CURRENT;
+  header.e_type = ET_REL;
+  header.e_machine = machine;
+  header.e_version = EV_CURRENT;
+  header.e_shoff = sectionTable;
+  header.e_ehsize = sizeof(Elf64_Ehdr);
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = SectionIndex::Count;
+  header.e_shstrndx = SectionIndex::StrTab;
+  return header;
+}
+
+template <typename T>
+static void writeRaw(raw_ostream &os, const T &value) {
+  os.write(reinterpret_cast<const char *>(&value), sizeof(T));
+}
+
+/// Symbols, strings and section headers, after the weights.
+static void writeTables(raw_ostream &os, uint32_t machine, uint64_t size,
+                        uint64_t tablesOffset) {
+  bool isX86 = machine == EM_X86_64;
+  StringTable strings;
+  Elf64_Sym symbols[2] = {};
+  symbols[1].st_name = strings.add(weightsSymbol);
+  symbols[1].setBindingAndType(STB_GLOBAL, STT_OBJECT);
+  symbols[1].st_other = STV_HIDDEN;
+  symbols[1].st_shndx = SectionIndex::Weights;
+  symbols[1].st_size = size;
+
+  Elf64_Shdr sections[SectionIndex::Count] = {};
+  Elf64_Shdr &weights = sections[SectionIndex::Weights];
+  weights.sh_name = strings.add(isX86 ? largeWeightsSection : weightsSection);
+  weights.sh_type = SHT_PROGBITS;
+  weights.sh_flags = SHF_ALLOC | (isX86 ? uint64_t(SHF_X86_64_LARGE) : 0);
+  weights.sh_offset = dataOffset;
+  weights.sh_size = size;
+  weights.sh_addralign = dataOffset;
+
+  Elf64_Shdr &symtab = sections[SectionIndex::SymTab];
+  symtab.sh_name = strings.add(".symtab");
+  symtab.sh_type = SHT_SYMTAB;
+  symtab.sh_offset = tablesOffset;
+  symtab.sh_size = sizeof(symbols);
+  symtab.sh_link = SectionIndex::StrTab;
+  symtab.sh_info = 1; // the first symbol that is not local
+  symtab.sh_addralign = 8;
+  symtab.sh_entsize = sizeof(Elf64_Sym);
+
+  Elf64_Shdr &strtab = sections[SectionIndex::StrTab];
+  strtab.sh_name = strings.add(".strtab");
+  strtab.sh_type = SHT_STRTAB;
+  strtab.sh_offset =
+      tablesOffset + sizeof(symbols) + SectionIndex::Count * sizeof(Elf64_Shdr);
+  strtab.sh_size = strings.bytes.size();
+  strtab.sh_addralign = 1;
+
+  writeRaw(os, symbols);
+  writeRaw(os, sections);
+  os << strings.bytes;
+}
+
+Error writeWeightsObject(raw_ostream &os, uint32_t elfMachine,
+                         MutableArrayRef<Weight> weights, uint64_t size) {
+  uint64_t tablesOffset = alignTo(dataOffset + size, 8);
+  uint64_t sectionTable = tablesOffset + 2 * sizeof(Elf64_Sym);
+  writeRaw(os, makeHeader(elfMachine, sectionTable));
+  os.write_zeros(dataOffset - sizeof(Elf64_Ehdr));
+
+  uint64_t position = 0;
+  for (Weight &weight : weights) {
+    if (weight.offset < position || weight.offset + weight.size > size)
+      return createStringError("weights overlap or leave their section");
+    os.write_zeros(weight.offset - position);
+    uint64_t start = os.tell();
+    if (Error error = weight.write(os))
+      return error;
+    if (os.tell() - start != weight.size)
+      return createStringError("a weight wrote %llu bytes instead of %llu",
+                               (unsigned long long)(os.tell() - start),
+                               (unsigned long long)weight.size);
+    position = weight.offset + weight.size;
+  }
+  os.write_zeros(size - position);
+  os.write_zeros(tablesOffset - (dataOffset + size));
+  writeTables(os, elfMachine, size, tablesOffset);
+  return Error::success();
+}
+
+} // namespace adze::package

@@ -1,0 +1,135 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The facts of a CPU level, read from LLVM's tables.
+#include "Target/CPU/CpuTarget.h"
+#include "adze_module.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+#include <mutex>
+
+using namespace llvm;
+
+namespace adze::cpu {
+
+static void initializeTargetsOnce() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
+  });
+}
+
+namespace {
+struct FeatureBit {
+  const char *name; // LLVM's
+  uint64_t bit;     // adze_module.h's
+};
+} // namespace
+
+static constexpr FeatureBit featureBits[] = {
+    {"sse4.2", ADZE_X86_SSE42},
+    {"avx", ADZE_X86_AVX},
+    {"avx2", ADZE_X86_AVX2},
+    {"fma", ADZE_X86_FMA},
+    {"f16c", ADZE_X86_F16C},
+    {"bmi2", ADZE_X86_BMI2},
+    {"avx512f", ADZE_X86_AVX512F},
+    {"avx512bw", ADZE_X86_AVX512BW},
+    {"avx512cd", ADZE_X86_AVX512CD},
+    {"avx512dq", ADZE_X86_AVX512DQ},
+    {"avx512vl", ADZE_X86_AVX512VL},
+    {"avx512vnni", ADZE_X86_AVX512VNNI},
+    {"avx512bf16", ADZE_X86_AVX512BF16},
+    {"avx512fp16", ADZE_X86_AVX512FP16},
+    {"amx-tile", ADZE_X86_AMX_TILE},
+    {"amx-int8", ADZE_X86_AMX_INT8},
+    {"amx-bf16", ADZE_X86_AMX_BF16},
+};
+
+static std::string hostFeatures() {
+  SmallVector<std::string> list;
+  for (const auto &feature : sys::getHostCPUFeatures())
+    list.push_back((feature.second ? "+" : "-") + feature.first().str());
+  llvm::sort(list); // a StringMap's order is not defined
+  return join(list, ",");
+}
+
+Expected<CpuTarget> CpuTarget::resolve(StringRef triple, StringRef cpu) {
+  initializeTargetsOnce();
+  CpuTarget result;
+  Triple parsed(triple.empty() ? sys::getDefaultTargetTriple()
+                               : Triple::normalize(triple));
+  // The vendor and environment of the build host say nothing about the code.
+  result.triple = (parsed.getArchName() + "-unknown-linux-gnu").str();
+  if (parsed.getArch() == Triple::x86_64)
+    result.elfMachine = ELF::EM_X86_64;
+  else if (parsed.getArch() == Triple::aarch64)
+    result.elfMachine = ELF::EM_AARCH64;
+  else
+    return createStringError("expected an x86_64 or aarch64 triple, but got '" +
+                             triple + "'");
+
+  bool isHost =
+      parsed.getArch() == Triple(sys::getDefaultTargetTriple()).getArch();
+  result.cpu = cpu.str();
+  if (cpu == "native" || cpu.empty()) {
+    result.cpu = isHost ? sys::getHostCPUName().str() : "generic";
+    result.features = isHost ? hostFeatures() : "";
+  }
+
+  std::string error;
+  const llvm::Target *target =
+      TargetRegistry::lookupTarget(Triple(result.triple), error);
+  if (!target)
+    return createStringError(error);
+  std::unique_ptr<MCSubtargetInfo> subtarget(target->createMCSubtargetInfo(
+      Triple(result.triple), result.cpu, result.features));
+  if (!subtarget || !subtarget->isCPUStringValid(result.cpu))
+    return createStringError("unknown CPU '" + cpu + "' for " + result.triple);
+
+  result.moduleFeatures = 0;
+  if (result.elfMachine == ELF::EM_X86_64)
+    for (const FeatureBit &feature : featureBits)
+      if (subtarget->checkFeatures(std::string("+") + feature.name))
+        result.moduleFeatures |= feature.bit;
+  return result;
+}
+
+unsigned CpuTarget::vectorBits() const {
+  if (moduleFeatures & ADZE_X86_AVX512F)
+    return 512;
+  return moduleFeatures & ADZE_X86_AVX ? 256 : 128;
+}
+
+std::unique_ptr<TargetMachine>
+CpuTarget::createMachine(unsigned optLevel) const {
+  std::string error;
+  const llvm::Target *target =
+      TargetRegistry::lookupTarget(Triple(triple), error);
+  TargetOptions options;
+  options.FunctionSections = true;
+  options.DataSections = true;
+  // Never across operations of the model: a*b+c stays two roundings unless the
+  // IR says fma or carries the contract flag.
+  options.AllowFPOpFusion = FPOpFusion::Standard;
+  return std::unique_ptr<TargetMachine>(target->createTargetMachine(
+      Triple(triple), cpu, features, options, Reloc::PIC_,
+      CodeModel::Small, optLevel < 2 ? CodeGenOptLevel::Less
+                                     : CodeGenOptLevel::Default));
+}
+
+} // namespace adze::cpu

@@ -1,0 +1,76 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// LLVM IR to object code in memory.
+#include "Target/CPU/CpuTarget.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace llvm;
+
+namespace adze::cpu {
+
+static void prepare(Module &module, const CpuTarget &target,
+                    TargetMachine &machine) {
+  module.setTargetTriple(Triple(target.triple));
+  module.setDataLayout(machine.createDataLayout());
+  module.setPICLevel(PICLevel::BigPIC);
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", target.cpu);
+    if (!target.features.empty())
+      function.addFnAttr("target-features", target.features);
+    // LLVM prefers 256 bits on CPUs whose clock used to drop with 512.
+    if (target.vectorBits() == 512)
+      function.addFnAttr("prefer-vector-width", "512");
+    function.addFnAttr(Attribute::NoUnwind);
+  }
+}
+
+static void optimize(Module &module, TargetMachine &machine,
+                     unsigned optLevel) {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  PipelineTuningOptions tuning;
+  // What was unrolled and vectorised above has the right form already.
+  tuning.LoopUnrolling = optLevel >= 2;
+  PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  OptimizationLevel level =
+      optLevel >= 2 ? OptimizationLevel::O2 : OptimizationLevel::O1;
+  builder.buildPerModuleDefaultPipeline(level).run(module, modules);
+}
+
+Error emitObject(Module &module, const CpuTarget &target, unsigned optLevel,
+                 SmallVectorImpl<char> &object) {
+  std::unique_ptr<TargetMachine> machine = target.createMachine(optLevel);
+  prepare(module, target, *machine);
+
+  std::string problem;
+  raw_string_ostream problemStream(problem);
+  if (verifyModule(module, &problemStream))
+    return createStringError("invalid LLVM IR: " + problem);
+
+  optimize(module, *machine, optLevel);
+
+  raw_svector_ostream stream(object);
+  legacy::PassManager codegen;
+  if (machine->addPassesToEmitFile(codegen, stream, nullptr,
+                                   CodeGenFileType::ObjectFile))
+    return createStringError("target cannot write object files");
+  codegen.run(module);
+  return Error::success();
+}
+
+} // namespace adze::cpu
