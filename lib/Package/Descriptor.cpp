@@ -59,8 +59,7 @@ public:
     return declaration;
   }
 
-  template <typename CStruct>
-  Constant *table(ArrayRef<Constant *> fields) {
+  template <typename CStruct> Constant *table(ArrayRef<Constant *> fields) {
     auto *value = ConstantStruct::getAnon(context, fields);
     uint64_t size = module.getDataLayout().getTypeAllocSize(value->getType());
     if (size != sizeof(CStruct))
@@ -165,16 +164,29 @@ static Constant *makeImages(TableBuilder &b, const ModuleDescription &d) {
 
 static Constant *makeDescriptor(TableBuilder &b, const ModuleDescription &d) {
   Constant *weights = d.weightsSize ? b.data(weightsSymbol) : b.null();
-  return b.table<adze_module_desc>(
-      {b.i32(sizeof(adze_module_desc)), b.i32(ADZE_MODULE_ABI),
-       b.string(d.producer), b.string(d.buildId), b.string(d.modelName),
-       b.i32(d.inputs.size()), b.i32(d.outputs.size()),
-       b.i32(d.symbols.size()), b.i32(d.kernels.size()),
-       makeValues(b, d.inputs, "inputs"), makeValues(b, d.outputs, "outputs"),
-       makeSymbols(b, d), makeKernels(b, d), b.i32(d.variants.size()),
-       b.i32(d.images.size()), makeVariants(b, d), makeImages(b, d), weights,
-       b.i64(d.weightsSize), b.function(d.run), b.function(d.infer),
-       b.function(d.arenaBytes), b.function(d.arenaLowerBound)});
+  return b.table<adze_module_desc>({b.i32(sizeof(adze_module_desc)),
+                                    b.i32(ADZE_MODULE_ABI),
+                                    b.string(d.producer),
+                                    b.string(d.buildId),
+                                    b.string(d.modelName),
+                                    b.i32(d.inputs.size()),
+                                    b.i32(d.outputs.size()),
+                                    b.i32(d.symbols.size()),
+                                    b.i32(d.kernels.size()),
+                                    makeValues(b, d.inputs, "inputs"),
+                                    makeValues(b, d.outputs, "outputs"),
+                                    makeSymbols(b, d),
+                                    makeKernels(b, d),
+                                    b.i32(d.variants.size()),
+                                    b.i32(d.images.size()),
+                                    makeVariants(b, d),
+                                    makeImages(b, d),
+                                    weights,
+                                    b.i64(d.weightsSize),
+                                    b.function(d.run),
+                                    b.function(d.infer),
+                                    b.function(d.arenaBytes),
+                                    b.function(d.arenaLowerBound)});
 }
 
 /// The note with zeros where finishNote writes.
@@ -196,9 +208,8 @@ static void makeNote(Module &module, const ModuleDescription &d,
 
   Constant *data = ConstantDataArray::getString(module.getContext(), bytes,
                                                 /*AddNull=*/false);
-  auto *global =
-      new GlobalVariable(module, data->getType(), true,
-                         GlobalValue::PrivateLinkage, data, "note");
+  auto *global = new GlobalVariable(module, data->getType(), true,
+                                    GlobalValue::PrivateLinkage, data, "note");
   global->setSection(noteSection);
   global->setAlignment(Align(4));
 }
@@ -211,8 +222,8 @@ static void makeQuery(Module &module, Constant *descriptor) {
   auto *query = Function::Create(type, GlobalValue::ExternalLinkage,
                                  ADZE_MODULE_QUERY, module);
   IRBuilder<> builder(BasicBlock::Create(context, "", query));
-  llvm::Value *same = builder.CreateICmpEQ(query->getArg(0),
-                                     builder.getInt32(ADZE_MODULE_ABI));
+  llvm::Value *same =
+      builder.CreateICmpEQ(query->getArg(0), builder.getInt32(ADZE_MODULE_ABI));
   builder.CreateRet(builder.CreateSelect(same, descriptor,
                                          ConstantPointerNull::get(pointer)));
 }
@@ -223,8 +234,8 @@ Error emitDescriptor(const ModuleDescription &description,
   LLVMContext context;
   Module module("adze.descriptor", context);
   TableBuilder builder(module);
-  GlobalVariable *descriptor = builder.global(
-      makeDescriptor(builder, description), "descriptor", 8);
+  GlobalVariable *descriptor =
+      builder.global(makeDescriptor(builder, description), "descriptor", 8);
   makeQuery(module, descriptor);
   makeNote(module, description, target);
   // A note that nothing refers to must outlive the optimiser.

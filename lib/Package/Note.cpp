@@ -77,8 +77,8 @@ Error finishNote(StringRef path) {
     add(begin, end);
   };
   addAroundWeights(0, place);
-  sum = crc32(sum, ArrayRef(reinterpret_cast<const uint8_t *>(&note),
-                            sizeof(note)));
+  sum = crc32(sum,
+              ArrayRef(reinterpret_cast<const uint8_t *>(&note), sizeof(note)));
   addAroundWeights(place + sizeof(note), bytes.size());
   note.checksum = sum;
   buffer->reset();

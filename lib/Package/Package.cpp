@@ -97,8 +97,8 @@ writeInputs(ModuleParts &parts, const cpu::CpuTarget &target,
   SmallVector<char, 0> descriptor;
   if (Error error = emitDescriptor(parts.description, target, descriptor))
     return std::move(error);
-  if (Error error = keep(files.create(
-          "o", StringRef(descriptor.data(), descriptor.size()))))
+  if (Error error = keep(
+          files.create("o", StringRef(descriptor.data(), descriptor.size()))))
     return std::move(error);
   for (const auto &object : parts.objects)
     if (Error error =
@@ -112,8 +112,7 @@ writeInputs(ModuleParts &parts, const cpu::CpuTarget &target,
     if (Error error = keep(files.create("o", write)))
       return std::move(error);
   }
-  if (Error error =
-          keep(files.create("o", supportObject(target.elfMachine))))
+  if (Error error = keep(files.create("o", supportObject(target.elfMachine))))
     return std::move(error);
   return inputs;
 }
@@ -129,8 +128,8 @@ Error writeModule(ModuleParts &parts, const cpu::CpuTarget &target,
   auto inputs = writeInputs(parts, target, files);
   if (!inputs)
     return inputs.takeError();
-  auto script = files.create(
-      "ver", "{ global: " ADZE_MODULE_QUERY "; local: *; };\n");
+  auto script =
+      files.create("ver", "{ global: " ADZE_MODULE_QUERY "; local: *; };\n");
   if (!script)
     return script.takeError();
   auto linked = files.create("so", "");

@@ -127,9 +127,8 @@ CpuTarget::createMachine(unsigned optLevel) const {
   // IR says fma or carries the contract flag.
   options.AllowFPOpFusion = FPOpFusion::Standard;
   return std::unique_ptr<TargetMachine>(target->createTargetMachine(
-      Triple(triple), cpu, features, options, Reloc::PIC_,
-      CodeModel::Small, optLevel < 2 ? CodeGenOptLevel::Less
-                                     : CodeGenOptLevel::Default));
+      Triple(triple), cpu, features, options, Reloc::PIC_, CodeModel::Small,
+      optLevel < 2 ? CodeGenOptLevel::Less : CodeGenOptLevel::Default));
 }
 
 } // namespace adze::cpu

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The host dialect's classes.
+// The host dialect's classes, and the attributes that the host program and its
+// kernels carry from assign-destinations to the module.
 #ifndef ADZE_DIALECT_HOST_IR_HOST_H
 #define ADZE_DIALECT_HOST_IR_HOST_H
 
@@ -14,5 +15,34 @@
 #include "Dialect/Host/IR/HostDialect.h.inc"
 #define GET_OP_CLASSES
 #include "Dialect/Host/IR/HostOps.h.inc"
+
+namespace adze::host {
+
+/// On a function: it is a kernel.
+inline constexpr llvm::StringLiteral kernelAttr = "adze.kernel";
+/// On an argument with dynamic dims: affine map ()[s0, ..] -> (its sizes).
+inline constexpr llvm::StringLiteral dimsAttr = "adze.dims";
+/// On an argument of the host program: the graph's element type, where the
+/// memref's cannot say it (signedness).
+inline constexpr llvm::StringLiteral dtypeAttr = "adze.dtype";
+/// On the host program: how many of its arguments are inputs (the rest are
+/// outputs), and what plan-memory found: maps of the symbols; the lower bound
+/// is the greatest of its map's results.
+inline constexpr llvm::StringLiteral numInputsAttr = "adze.num_inputs";
+inline constexpr llvm::StringLiteral arenaBytesAttr = "adze.arena_bytes";
+inline constexpr llvm::StringLiteral arenaLowerBoundAttr =
+    "adze.arena_lower_bound";
+inline constexpr llvm::StringLiteral weightsBytesAttr = "adze.weights_bytes";
+/// Names of arguments, and of symbols (on the function).
+inline constexpr llvm::StringLiteral nameAttr = "graph.name";
+inline constexpr llvm::StringLiteral symbolsAttr = "graph.symbols";
+
+/// The expression that a Host_Bytes attribute stands for (0 if absent).
+mlir::AffineExpr getBytesExpr(mlir::Attribute attr, mlir::MLIRContext *context);
+
+/// The attribute for `expr`: an integer where it is constant.
+mlir::Attribute getBytesAttr(mlir::AffineExpr expr);
+
+} // namespace adze::host
 
 #endif // ADZE_DIALECT_HOST_IR_HOST_H

@@ -4,6 +4,8 @@
 #ifndef ADZE_HOST_OPS
 #define ADZE_HOST_OPS
 
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/CommonAttrConstraints.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -11,24 +13,111 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Host_Dialect : Dialect {
   let name = "host";
   let cppNamespace = "::adze::host";
+  let summary = "The host program: launches of kernels on places";
+  let description = [{
+    What is left of the model beside its kernels: which kernel runs when, and
+    where its tensors lie. Values are memrefs that stand for *places*: base
+    addresses of dense row-major tensors. Sizes in bytes are integers or
+    affine maps `()[s0, ..] -> (expr)` of the module's symbols.
+  }];
 }
 
-/// C1: inside one function either all operands are tensors and results are
-/// given, or all are memrefs and the outputs come last among the operands.
-def Host_LaunchOp : Op<Host_Dialect, "launch", []> {
+/// A number of bytes: an integer, or one expression of the module's symbols.
+def Host_Bytes : AnyAttrOf<[I64Attr, AffineMapAttr],
+    "integer or affine map of the symbols">;
+
+class Host_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Host_Dialect, mnemonic, traits>;
+
+def Host_LaunchOp : Host_Op<"launch", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Run a kernel over all its programs";
   let description = [{
     Before destinations are assigned operands and results are tensors; after,
     the operands are memrefs, inputs then outputs, and there are no results.
+    `num_outputs` says how many of the memrefs are written.
+
+    C1: either all operands are tensors, or all are memrefs and there are no
+    results. C2: the callee is a function or kernel. C3: it takes the inputs
+    and outputs (as memrefs), or takes the inputs and returns the outputs (as
+    tensors). C4: each has the callee's rank, static sizes and element width.
 
     ```mlir
     %y = host.launch @conv_relu_0(%x, %w) : (tensor<1x8x8x4xf32>, tensor<3x3x4x8xf32>) -> tensor<1x8x8x8xf32>
     host.launch @conv_relu_0(%x, %w, %y) : (memref<1x8x8x4xf32>, memref<3x3x4x8xf32>, memref<1x8x8x8xf32>) -> ()
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$operands);
-  let results = (outs Variadic<AnyType>:$results);
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$operands,
+      DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "1">:$num_outputs);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = "$callee `(` $operands `)` attr-dict `:` functional-type($operands, $results)";
+  let builders = [OpBuilder<(ins "::mlir::FlatSymbolRefAttr":$callee,
+      "::mlir::TypeRange":$results, "::mlir::ValueRange":$operands), [{
+    build($_builder, $_state, results, callee, operands, $_builder.getI64IntegerAttr(results.empty() ? 1 : results.size()));
+  }]>];
+  let hasVerifier = 1;
+}
+
+def Host_SlotOp : Host_Op<"slot"> {
+  let summary = "A place in the arena";
+  let description = [{
+    `plan-memory` adds the offset. A slot has an effect (a new place), so that
+    two slots of one size are not merged.
+
+    ```mlir
+    %0 = host.slot {size = affine_map<()[s0] -> (s0 * 3072)>} : memref<?x768xf32>
+    %1 = host.slot {offset = 0 : i64, size = 4096 : i64} : memref<1024xf32>
+    ```
+  }];
+  let arguments = (ins Host_Bytes:$size, OptionalAttr<Host_Bytes>:$offset);
+  let results = (outs Res<AnyMemRef, "", [MemAlloc]>:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Host_ConstantOp : Host_Op<"constant", [Pure]> {
+  let summary = "A place in the module's weights";
+  let description = [{
+    The bytes of `value`, packed by `layout` (a map from the logical index to
+    the physical one) if that is given. `plan-memory` adds the offset; equal
+    constants get equal offsets.
+
+    ```mlir
+    %w = host.constant #graph.blob<"m.onnx", 80, 1200, "be45..."> : tensor<300xf32> -> memref<300xf32>
+    %b = host.constant dense<1.0> : tensor<4xf32> {offset = 64 : i64} -> memref<4xf32>
+    ```
+  }];
+  let arguments = (ins ElementsAttr:$value, OptionalAttr<AffineMapAttr>:$layout,
+      OptionalAttr<I64Attr>:$offset);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "$value attr-dict `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Host_ViewOp : Host_Op<"view", [Pure]> {
+  let summary = "The same bytes, or a contiguous part of them, as another shape";
+  let description = [{
+    ```mlir
+    %1 = host.view %0 {offset = 256 : i64} : memref<4x64xf32> -> memref<3x64xf32>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$source, OptionalAttr<Host_Bytes>:$offset);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+}
+
+def Host_CopyOp : Host_Op<"copy"> {
+  let summary = "Copy `size` bytes from one place to another";
+  let description = [{
+    ```mlir
+    host.copy %0 to %1 {size = 64 : i64} : memref<16xf32> to memref<4x4xf32>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source,
+      Arg<AnyMemRef, "", [MemWrite]>:$target, Host_Bytes:$size);
+  let assemblyFormat =
+      "$source `to` $target attr-dict `:` type($source) `to` type($target)";
 }
 
 #endif // ADZE_HOST_OPS

@@ -2,6 +2,7 @@
 //
 // Registration of the host dialect.
 #include "Dialect/Host/IR/Host.h"
+#include "mlir/IR/Builders.h"
 
 using namespace mlir;
 using namespace adze::host;

@@ -1,0 +1,148 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Verifiers and effects of the host ops.
+#include "Dialect/Host/IR/Host.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace adze::host;
+
+AffineExpr adze::host::getBytesExpr(Attribute attr, MLIRContext *context) {
+  if (auto map = dyn_cast_if_present<AffineMapAttr>(attr))
+    return map.getValue().getResult(0);
+  auto integer = dyn_cast_if_present<IntegerAttr>(attr);
+  return getAffineConstantExpr(integer ? integer.getInt() : 0, context);
+}
+
+Attribute adze::host::getBytesAttr(AffineExpr expr) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return Builder(expr.getContext()).getI64IntegerAttr(constant.getValue());
+  int64_t numSymbols = 0;
+  expr.walk([&](AffineExpr e) {
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(e))
+      numSymbols = std::max<int64_t>(numSymbols, symbol.getPosition() + 1);
+  });
+  return AffineMapAttr::get(AffineMap::get(0, numSymbols, expr));
+}
+
+static LogicalResult verifyBytes(Operation *op, StringRef name,
+                                 Attribute attr) {
+  if (auto map = dyn_cast_if_present<AffineMapAttr>(attr))
+    if (map.getValue().getNumDims() || map.getValue().getNumResults() != 1)
+      return op->emitOpError("expected '")
+             << name << "' to be a map from symbols to one result, but got "
+             << attr;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// LaunchOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult LaunchOp::verify() {
+  bool anyTensor =
+      llvm::any_of(getOperandTypes(), llvm::IsaPred<RankedTensorType>);
+  bool anyMemRef = llvm::any_of(getOperandTypes(), llvm::IsaPred<MemRefType>);
+  if (anyTensor && anyMemRef)
+    return emitOpError("expected all operands to be tensors or all to be "
+                       "memrefs, but got both"); // C1
+  if (anyMemRef && getNumResults())
+    return emitOpError("expected no results of a launch on memrefs, but got ")
+           << getNumResults(); // C1
+  if (anyMemRef && getNumOutputs() > getNumOperands())
+    return emitOpError("expected at most ")
+           << getNumOperands() << " outputs, but got " << getNumOutputs();
+  return success();
+}
+
+/// Whether a place of type `given` can be handed to an argument `wanted`.
+static bool areCompatible(Type given, Type wanted) {
+  auto a = dyn_cast<ShapedType>(given), b = dyn_cast<ShapedType>(wanted);
+  if (!a || !b || !a.hasRank() || !b.hasRank())
+    return given == wanted;
+  auto width = [](Type type) -> unsigned {
+    if (!type.isIntOrFloat())
+      return 0;
+    // A bool is a byte in memory.
+    return type.isInteger(1) ? 8 : type.getIntOrFloatBitWidth();
+  };
+  if (width(a.getElementType()) != width(b.getElementType()))
+    return false;
+  return succeeded(verifyCompatibleShape(a.getShape(), b.getShape()));
+}
+
+static LogicalResult verifyTypes(LaunchOp op, TypeRange given, TypeRange wanted,
+                                 StringRef what) {
+  if (given.size() != wanted.size())
+    return op.emitOpError("expected ")
+           << wanted.size() << " " << what << " for '" << op.getCallee()
+           << "', but got " << given.size(); // C3
+  for (auto [index, pair] : llvm::enumerate(llvm::zip(given, wanted)))
+    if (!areCompatible(std::get<0>(pair), std::get<1>(pair)))
+      return op.emitOpError("expected ")
+             << what << " " << index << " to fit " << std::get<1>(pair)
+             << ", but got " << std::get<0>(pair); // C4
+  return success();
+}
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  Operation *symbol = symbols.lookupNearestSymbolFrom(*this, getCalleeAttr());
+  auto callee = dyn_cast_if_present<FunctionOpInterface>(symbol);
+  if (!callee)
+    return emitOpError("expected '")
+           << getCallee() << "' to be a function or kernel"; // C2
+  // Code of another level has a signature that says nothing of tensors.
+  if (!isa<FunctionType>(callee.getFunctionType()))
+    return success();
+  if (callee.getNumResults()) {
+    if (failed(verifyTypes(*this, getOperandTypes(), callee.getArgumentTypes(),
+                           "operands")))
+      return failure();
+    return verifyTypes(*this, getResultTypes(), callee.getResultTypes(),
+                       "results");
+  }
+  SmallVector<Type> places(getOperandTypes());
+  llvm::append_range(places, getResultTypes());
+  SmallVector<Type> wanted;
+  for (Type type : callee.getArgumentTypes())
+    if (isa<ShapedType>(type)) // not the range of programs
+      wanted.push_back(type);
+  return verifyTypes(*this, places, wanted, "arguments");
+}
+
+void LaunchOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  if (getNumResults())
+    return; // on tensors: a pure function of its operands
+  size_t numInputs = getNumOperands() - getNumOutputs();
+  for (OpOperand &operand : getOperation()->getOpOperands()) {
+    if (operand.getOperandNumber() < numInputs)
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
+    else
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+LogicalResult SlotOp::verify() {
+  if (failed(verifyBytes(*this, "size", getSize())))
+    return failure();
+  return verifyBytes(*this, "offset", getOffsetAttr());
+}
+
+LogicalResult ConstantOp::verify() {
+  auto type = cast<MemRefType>(getResult().getType());
+  ShapedType value = getValue().getShapedType();
+  if (type.getShape() != value.getShape())
+    return emitOpError("expected a memref of shape ")
+           << value << ", but got " << type;
+  if (AffineMapAttr layout = getLayoutAttr())
+    if (layout.getValue().getNumDims() != type.getRank())
+      return emitOpError("expected a layout of ")
+             << type.getRank() << " dims, but got " << layout;
+  return success();
+}

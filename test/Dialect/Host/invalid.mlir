@@ -1,0 +1,53 @@
+// RUN: aopt %s -split-input-file -verify-diagnostics
+
+func.func private @add(memref<4xf32>, memref<4xf32>, memref<4xf32>)
+
+func.func @launch_c1(%x: memref<4xf32>, %t: tensor<4xf32>) {
+  // expected-error@+1 {{expected all operands to be tensors or all to be memrefs, but got both}}
+  host.launch @add(%x, %t, %x) : (memref<4xf32>, tensor<4xf32>, memref<4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @launch_c2(%x: memref<4xf32>) {
+  // expected-error@+1 {{expected 'nobody' to be a function or kernel}}
+  host.launch @nobody(%x) : (memref<4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func private @add(memref<4xf32>, memref<4xf32>, memref<4xf32>)
+
+func.func @launch_c3(%x: memref<4xf32>) {
+  // expected-error@+1 {{expected 3 arguments for 'add', but got 2}}
+  host.launch @add(%x, %x) : (memref<4xf32>, memref<4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func private @add(memref<4xf32>, memref<4xf32>, memref<4xf32>)
+
+func.func @launch_c4(%x: memref<4xf32>, %y: memref<5xf32>) {
+  // expected-error@+1 {{expected arguments 2 to fit 'memref<4xf32>', but got 'memref<5xf32>'}}
+  host.launch @add(%x, %x, %y) : (memref<4xf32>, memref<4xf32>, memref<5xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @slot_size() {
+  // expected-error@+1 {{expected 'size' to be a map from symbols to one result}}
+  %0 = host.slot {size = affine_map<(d0) -> (d0)>} : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @constant_shape() {
+  // expected-error@+1 {{expected a memref of shape}}
+  %0 = host.constant dense<1.0> : tensor<4xf32> -> memref<5xf32>
+  return
+}
