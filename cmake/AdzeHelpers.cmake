@@ -45,3 +45,25 @@ function(adze_add_tool name)
   adze_use_precompiled(${name} adze_pch)
   add_dependencies(${name} adze_tablegen_all)
 endfunction()
+
+# adze_add_unittest(NAME SRC... [LINK lib...]): a GoogleTest executable; each of
+# its cases is a ctest.
+function(adze_add_unittest name)
+  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE adze_compile_flags ${arg_LINK} GTest::gmock GTest::gtest_main MLIR LLVM)
+  adze_use_precompiled(${name} adze_pch)
+  add_dependencies(${name} adze_tablegen_all)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unittests)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+endfunction()
+
+# adze_add_doc(FILE.td OUT.md -gen-flag...): a page made from TableGen, in the
+# current binary folder.
+function(adze_add_doc td out)
+  set(LLVM_TARGET_DEFINITIONS ${CMAKE_SOURCE_DIR}/include/${td})
+  tablegen(MLIR ${out} ${ARGN} -I${CMAKE_SOURCE_DIR}/include)
+  string(MAKE_C_IDENTIFIER ${out} name)
+  add_custom_target(adze-doc-${name} DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${out})
+  add_dependencies(adze-docs adze-doc-${name})
+endfunction()

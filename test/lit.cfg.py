@@ -1,5 +1,6 @@
 """lit: one file, one behaviour; tools come from the build folder."""
 import os
+import shutil
 import lit.formats
 
 config.name = "Adze"
@@ -12,3 +13,20 @@ config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.adze_build, "bin"), config.llvm_tools, os.environ["PATH"]])
 config.substitutions.append(("%examples", os.path.join(config.adze_source, "examples")))
 config.substitutions.append(("%adze_lib", os.path.join(config.adze_build, "lib")))
+config.substitutions.append(("%adze_src", config.adze_source))
+config.substitutions.append(("%models", os.path.join(config.adze_build, "models")))
+
+# What a test may REQUIRE beyond the packages of scripts/setup.sh.
+if config.adze_ptxas or shutil.which("ptxas"):
+    config.available_features.add("cuda-toolkit")
+if os.path.exists("/dev/nvidiactl"):
+    config.available_features.add("gpu")
+try:
+    with open("/proc/cpuinfo") as cpuinfo:
+        flags = next((line.split() for line in cpuinfo if line.startswith("flags")), [])
+except OSError:
+    flags = []
+for flag, feature in (("avx2", "host-avx2"), ("avx512f", "host-avx512"), ("avx512_vnni", "host-vnni"),
+                      ("amx_tile", "host-amx")):
+    if flag in flags:
+        config.available_features.add(feature)

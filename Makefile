@@ -1,0 +1,50 @@
+# The commands of a fresh clone. Each sets up what it needs; CMake and Ninja do
+# the work in build/ (see CONTRIBUTING.md to drive them by hand).
+PRESET ?= dev
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+NINJA = ninja -C build -j$(JOBS)
+
+.PHONY: all demo test check-quick bench install conformance test-gpu docs format configure clean
+
+all: configure
+	@$(NINJA)
+
+configure:
+	@scripts/setup.sh
+	@[ -f build/build.ninja ] || cmake --preset $(PRESET) >build-configure.log 2>&1 || { cat build-configure.log; exit 1; }
+	@rm -f build-configure.log
+
+# Compiles the shipped, trained model and runs it on the held-out samples.
+demo:
+	@JOBS=$(JOBS) PRESET=$(PRESET) scripts/demo.sh
+
+# Everything: lit, GoogleTest, C programs, models, ONNX conformance, sanitizers.
+test:
+	@JOBS=$(JOBS) PRESET=$(PRESET) scripts/run-tests.sh all
+
+# What a developer runs before a commit: lit and the unit tests.
+check-quick:
+	@JOBS=$(JOBS) PRESET=$(PRESET) scripts/run-tests.sh quick
+
+conformance:
+	@JOBS=$(JOBS) PRESET=$(PRESET) scripts/run-tests.sh conformance
+
+test-gpu:
+	@JOBS=$(JOBS) PRESET=$(PRESET) scripts/run-tests.sh gpu
+
+bench:
+	@JOBS=$(JOBS) PRESET=$(PRESET) benchmarks/bench.sh $(BENCH_FLAGS)
+
+install: configure
+	@$(NINJA) adze-install-targets
+	@cmake --install build --prefix $(PREFIX)
+
+docs: configure
+	@$(NINJA) adze-docs
+
+format:
+	@git ls-files '*.cpp' '*.h' '*.c' | xargs clang-format-22 -i
+
+clean:
+	@rm -rf build build-asan build-tsan

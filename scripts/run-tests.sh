@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+#
+# Builds and runs tests, then closes with `N passed, N failed, N skipped`.
+#
+#   scripts/run-tests.sh quick|conformance|gpu|all
+#
+# lit drives the tools; ctest runs GoogleTest units, C programs, models and
+# conformance; `all` also runs the run time's tests under the sanitizers.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+suite=${1:-all}
+jobs=${JOBS:-$(nproc)}
+passed=0 failed=0 skipped=0
+
+fatal() { # a step that no test can do without
+  echo "run-tests: $*" >&2
+  echo "$passed passed, $((failed + 1)) failed, $skipped skipped"
+  exit 1
+}
+
+# lit_sum LOG NAME...: the sum of these rows of lit's closing table.
+lit_sum() {
+  local log=$1 sum=0 name
+  shift
+  for name; do
+    sum=$((sum + $(sed -nE "s/^ +$name *: *([0-9]+).*/\\1/p" "$log" | grep . || echo 0)))
+  done
+  echo $sum
+}
+
+# run_ctest FOLDER LOG ARG...: runs and counts.
+run_ctest() {
+  local folder=$1 log=$2
+  shift 2
+  rm -f "$log.xml"
+  ctest --test-dir "$folder" --output-junit "$log.xml" --output-on-failure --no-tests=ignore -j"$jobs" "$@" >"$log" 2>&1
+  local status=$?
+  local all bad skip
+  all=$(grep -om1 'tests="[0-9]*"' "$log.xml" 2>/dev/null | tr -dc 0-9)
+  bad=$(grep -om1 'failures="[0-9]*"' "$log.xml" 2>/dev/null | tr -dc 0-9)
+  skip=$(($(grep -om1 'skipped="[0-9]*"' "$log.xml" 2>/dev/null | tr -dc 0-9 || echo 0) + \
+    $(grep -om1 'disabled="[0-9]*"' "$log.xml" 2>/dev/null | tr -dc 0-9 || echo 0)))
+  if [ -z "$all" ] && [ "$status" = 0 ]; then
+    return # no test of this label
+  elif [ -z "$all" ]; then
+    tail -40 "$log"
+    failed=$((failed + 1))
+    return
+  fi
+  # Not run (a missing executable) is a failure that ctest lists elsewhere.
+  [ "$status" = 0 ] || [ "$bad" != 0 ] || bad=1
+  passed=$((passed + all - bad - skip)) failed=$((failed + bad)) skipped=$((skipped + skip))
+  [ "$bad" = 0 ] || { grep -vE '^ *[0-9]+/[0-9]+ Test .* Passed|^ *Start ' "$log" | tail -150; }
+  echo "run-tests: $folder: $((all - bad - skip)) passed, $bad failed, $skip skipped (log: $log)"
+}
+
+run_lit() { # run_lit FOLDER ARG...
+  local log=build/test-logs/lit.log
+  local lit=/usr/lib/llvm-22/bin/lit
+  "$lit" -sv -j"$jobs" "$@" >"$log" 2>&1 || true
+  grep -q '^Total Discovered Tests' "$log" || { tail -30 "$log"; failed=$((failed + 1)); return; }
+  sed -e '/^Testing Time/,$d' -e '/^Testing: /d' -e '/^-- Testing/d' -e '/^$/d' "$log"
+  local good bad skip
+  good=$(lit_sum "$log" Passed "Passed With Retry" "Expectedly Failed")
+  bad=$(lit_sum "$log" Failed Unresolved "Timed Out" "Unexpectedly Passed")
+  skip=$(lit_sum "$log" Unsupported Skipped Excluded)
+  passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + skip))
+  echo "run-tests: lit: $good passed, $bad failed, $skip skipped (log: $log)"
+}
+
+if [ "$suite" = quick ]; then scripts/setup.sh || fatal "set-up failed"; else scripts/setup.sh models || fatal "set-up failed"; fi
+if ! [ -f build/build.ninja ]; then
+  cmake --preset "${PRESET:-dev}" >/tmp/adze-configure.$$ 2>&1 || { cat /tmp/adze-configure.$$; fatal "CMake failed"; }
+  rm -f /tmp/adze-configure.$$
+fi
+mkdir -p build/test-logs
+ninja -C build -j"$jobs" --quiet all || fatal "the build failed"
+[ "$suite" = quick ] || benchmarks/models/prepare.sh build/models || fatal "the test models could not be made"
+
+case $suite in
+quick)
+  run_lit build/test
+  run_ctest build build/test-logs/ctest.log -LE 'slow|gpu'
+  ;;
+conformance)
+  run_ctest build build/test-logs/conformance.log -L conformance
+  ;;
+gpu)
+  run_ctest build build/test-logs/gpu.log -L gpu
+  ;;
+all)
+  run_lit build/test
+  run_ctest build build/test-logs/ctest.log -LE 'gpu'
+  for preset in asan-ubsan tsan; do
+    folder=build-${preset%-ubsan}
+    [ -f $folder/build.ninja ] || cmake --preset $preset >build/test-logs/$preset.log 2>&1 ||
+      { cat build/test-logs/$preset.log; failed=$((failed + 1)); continue; }
+    ninja -C $folder -j"$jobs" --quiet || { failed=$((failed + 1)); continue; }
+    run_ctest $folder build/test-logs/$preset.log
+  done
+  ;;
+*)
+  echo "usage: scripts/run-tests.sh quick|conformance|gpu|all" >&2
+  exit 2
+  ;;
+esac
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
