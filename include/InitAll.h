@@ -7,6 +7,7 @@
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Tile.h"
+#include "Dialect/Tile/Transforms/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -19,7 +20,10 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<graph::GraphDialect, tile::TileDialect, host::HostDialect>();
 }
 
-inline void registerAllPasses() { mlir::registerAllPasses(); }
+inline void registerAllPasses() {
+  mlir::registerAllPasses();
+  tile::registerTileTransformsPasses();
+}
 
 } // namespace adze
 

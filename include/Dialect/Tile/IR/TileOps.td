@@ -1,6 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The tile dialect: block programs on small tensors (tiles).
+#ifndef ADZE_DIALECT_TILE_IR_TILEOPS
+#define ADZE_DIALECT_TILE_IR_TILEOPS
 
 include "mlir/IR/OpBase.td"
 include "mlir/IR/EnumAttr.td"
@@ -14,78 +16,344 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 def TileDialect : Dialect {
   let name = "tile";
   let cppNamespace = "::adze::tile";
+  let summary = "Block programs on small tensors";
+  let description = [{
+    A kernel is a grid of independent programs. A program loads windows of its
+    memory arguments as tiles (builtin tensors), computes on whole tiles and
+    stores them. Arithmetic is `arith` and `math` on tiles of one shape, control
+    flow is `scf`; this dialect adds what those lack. Sizes of tiles may be
+    parameters (`tile.param`) until `tile-specialize` binds them; from then on
+    every tile is static. Offsets and extents stay dynamic throughout.
+
+    A window that leaves the memory is legal: loads give the pad there, stores
+    are dropped. A layout map on an argument's memref is its packing; a kernel
+    indexes it logically all the same.
+  }];
 }
+
 class TileOp<string m, list<Trait> t = []> : Op<TileDialect, m, t>;
 class InferredTileOp<string m, list<Trait> t = []>
     : TileOp<m, !listconcat([Pure, InferTypeOpAdaptor], t)>;
 def ScalarLike : Type<CPred<"$_self.isIntOrIndexOrFloat()">, "scalar">;
-def TileOrScalar : AnyTypeOf<[AnyRankedTensor, ScalarLike]>;
+def Tile : RankedTensorOf<[F32, F64, F16, BF16, I1, I8, I16, I32, I64, Index]>;
+def TileOrScalar : AnyTypeOf<[Tile, ScalarLike]>;
+def IntTile : RankedTensorOf<[I8, I16, I32, I64, Index]>;
+
+//===--- Structure --------------------------------------------------------===//
 
 def KernelOp : TileOp<"kernel", [IsolatedFromAbove, Symbol, FunctionOpInterface,
                                  SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let summary = "A kernel: the program that every point of its grid runs";
+  let description = [{
+    Arguments are memrefs (inputs, then outputs) or scalars. Distinct arguments
+    do not overlap; a kernel that works in place names one argument twice in its
+    windows. Facts that the caller guarantees stand on the arguments:
+    `tile.align` (bytes) and `tile.divisible` (one divisor a dim). The
+    dictionary `tile.params` holds default bindings of the parameters,
+    `tile.params.TARGET` the ones for one target.
+
+    C1: no results. C2: at most one `tile.program_id`; a kernel without one has
+    a grid of one program.
+
+    ```mlir
+    tile.kernel @neg(%x: memref<?xf32>, %y: memref<?xf32>)
+        attributes {tile.params = {BLOCK = 1024 : i64}} {
+      %B = tile.param "BLOCK" : index
+      %c0 = arith.constant 0 : index
+      %n = memref.dim %x, %c0 : memref<?xf32>
+      %g = arith.ceildivui %n, %B : index
+      %p = tile.program_id (%g) : index
+      %o = arith.muli %p, %B : index
+      %t = tile.load %x[%o] sizes [%B] : memref<?xf32> -> tensor<?xf32>
+      %r = arith.negf %t : tensor<?xf32>
+      tile.store %r, %y[%o] : tensor<?xf32>, memref<?xf32>
+      tile.return
+    }
+    ```
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
   let extraClassDeclaration = [{
     mlir::ArrayRef<mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     mlir::ArrayRef<mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     mlir::Region *getCallableRegion() { return &getBody(); }
+    /// The op that states the grid; null if the grid is one program.
+    ProgramIdOp getProgramId();
   }];
 }
+
 def ReturnOp : TileOp<"return", [Pure, Terminator, ReturnLike, HasParent<"KernelOp">]> {
+  let summary = "End of a kernel";
+  let description = [{
+    ```mlir
+    tile.return
+    ```
+  }];
   let assemblyFormat = "attr-dict";
 }
+
 def ParamOp : TileOp<"param", [Pure]> {
+  let summary = "A constant that is bound later";
+  let description = [{
+    A size or count chosen by `tile-specialize`. `in` lists the values a tuner
+    may try; binding a value outside it is an error. Two ops of one name have
+    the same value.
+
+    ```mlir
+    %b = tile.param "BLOCK_M" in [8, 64, 128] : index
+    ```
+  }];
   let arguments = (ins StrAttr:$name, OptionalAttr<DenseI64ArrayAttr>:$choices);
   let results = (outs Index:$result);
   let assemblyFormat = "$name (`in` $choices^)? attr-dict `:` type($result)";
 }
+
 def ProgramIdOp : TileOp<"program_id", [Pure]> {
+  let summary = "This program's place in the grid";
+  let description = [{
+    States the grid (one operand a dimension) and gives this program's
+    coordinates in it: `0 <= id < grid`. There is no order between programs; the
+    linear id counts dimension 0 fastest.
+
+    C1: one result for each grid dimension, 1 to 3.
+
+    ```mlir
+    %i, %j = tile.program_id (%gi, %gj) : index, index
+    ```
+  }];
   let arguments = (ins Variadic<Index>:$grid);
   let results = (outs Variadic<Index>:$ids);
   let assemblyFormat = "`(` $grid `)` attr-dict `:` type($ids)";
   let hasVerifier = 1;
 }
 
-def LoadOp : TileOp<"load", [AttrSizedOperandSegments, InferTypeOpAdaptor, MemoryEffects<[MemRead]>]> {
-  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$memref, Variadic<Index>:$offsets, Variadic<Index>:$sizes,
-    DenseI64ArrayAttr:$static_offsets, DenseI64ArrayAttr:$static_sizes,
+//===--- Memory -----------------------------------------------------------===//
+
+def LoadOp : TileOp<"load", [AttrSizedOperandSegments, InferTypeOpAdaptor]> {
+  let summary = "Read a window of memory as a tile";
+  let description = [{
+    One offset, in elements and possibly negative, for each dimension of the
+    memory. Tile dimension `i` runs along memory dimension `dims[i]` (default:
+    the trailing ones) in steps of `strides[i]` (default 1); along the other
+    memory dimensions the window is a point. `dims [1, 0]` transposes. Elements
+    outside the memory are `pad` (default 0).
+
+    C1: one offset a memory dimension. C2: no more tile than memory dimensions.
+    C3: `dims` has one distinct memory dimension a tile dimension. C4: `strides`
+    has one positive step a tile dimension. C5: `pad` has the element type.
+
+    ```mlir
+    %t = tile.load %x[%n, %iy, %ix, %c] sizes [%BP, %BC] strides [2, 1] dims [2, 3]
+        pad 0.0 : f32 : memref<?x56x56x64xf32> -> tensor<?x?xf32>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$memref, Variadic<Index>:$offsets,
+    Variadic<Index>:$sizes, DenseI64ArrayAttr:$static_offsets, DenseI64ArrayAttr:$static_sizes,
     OptionalAttr<DenseI64ArrayAttr>:$dims, OptionalAttr<DenseI64ArrayAttr>:$strides,
     OptionalAttr<TypedAttrInterface>:$pad);
-  let results = (outs AnyRankedTensor:$result);
+  let results = (outs Tile:$result);
   let assemblyFormat = [{ $memref `` custom<DynamicIndexList>($offsets, $static_offsets)
-    `sizes` custom<DynamicIndexList>($sizes, $static_sizes) (`dims` $dims^)? (`strides` $strides^)? (`pad` $pad^)?
+    `sizes` custom<DynamicIndexList>($sizes, $static_sizes)
+    oilist(`dims` $dims | `strides` $strides | `pad` $pad)
     attr-dict `:` type($memref) `->` type($result) }];
   let hasVerifier = 1;
-  let extraClassDeclaration = [{ mlir::SmallVector<int64_t> getMemDims(); }];
+  let extraClassDeclaration = [{
+    /// The memory dimension of each tile dimension.
+    mlir::SmallVector<int64_t> getMemDims();
+    /// The step of each tile dimension along its memory dimension.
+    mlir::SmallVector<int64_t> getSteps();
+    mlir::SmallVector<mlir::OpFoldResult> getMixedOffsets();
+  }];
 }
-def StoreOp : TileOp<"store", [MemoryEffects<[MemWrite]>]> {
-  let arguments = (ins AnyRankedTensor:$value, Arg<AnyMemRef, "", [MemWrite]>:$memref, Variadic<Index>:$offsets,
-    DenseI64ArrayAttr:$static_offsets, OptionalAttr<DenseI64ArrayAttr>:$dims, OptionalAttr<DenseI64ArrayAttr>:$strides);
+
+def StoreOp : TileOp<"store"> {
+  let summary = "Write a tile to a window of memory";
+  let description = [{
+    The inverse of `tile.load`; elements outside the memory are dropped.
+
+    C1: one offset a memory dimension. C2: no more tile than memory dimensions.
+    C3: `dims` has one distinct memory dimension a tile dimension. C4: `strides`
+    has one positive step a tile dimension. C5: tile and memory have one element
+    type.
+
+    ```mlir
+    tile.store %t, %y[%row, %col] : tensor<?x?xf32>, memref<?x?xf32>
+    ```
+  }];
+  let arguments = (ins Tile:$value, Arg<AnyMemRef, "", [MemWrite]>:$memref,
+    Variadic<Index>:$offsets, DenseI64ArrayAttr:$static_offsets,
+    OptionalAttr<DenseI64ArrayAttr>:$dims, OptionalAttr<DenseI64ArrayAttr>:$strides);
   let assemblyFormat = [{ $value `,` $memref `` custom<DynamicIndexList>($offsets, $static_offsets)
-    (`dims` $dims^)? (`strides` $strides^)? attr-dict `:` type($value) `,` type($memref) }];
+    oilist(`dims` $dims | `strides` $strides) attr-dict `:` type($value) `,` type($memref) }];
   let hasVerifier = 1;
-  let extraClassDeclaration = [{ mlir::SmallVector<int64_t> getMemDims(); }];
+  let extraClassDeclaration = [{
+    mlir::SmallVector<int64_t> getMemDims();
+    mlir::SmallVector<int64_t> getSteps();
+    mlir::SmallVector<mlir::OpFoldResult> getMixedOffsets();
+  }];
 }
+
+def GatherOp : TileOp<"gather", [InferTypeOpAdaptor]> {
+  let summary = "Read elements of memory at computed positions";
+  let description = [{
+    The result has the shape of `indices`. Element `p` is read at
+    `offsets[along] + indices[p]` along memory dimension `along`, and at
+    `offsets[d] + p[i]` along the memory dimension `d = dims[i]` of each tile
+    dimension; a tile dimension with `dims[i] = -1` moves along no memory
+    dimension. Elements outside the memory are `pad` (default 0).
+
+    C1: one offset a memory dimension. C2: `dims` has one entry a tile
+    dimension, -1 or a distinct memory dimension other than `along`. C3: `along`
+    is a memory dimension. C4: `pad` has the element type.
+
+    ```mlir
+    // y[i, j] = x[idx[i, j], col + j]
+    %t = tile.gather %x[0, %col] at %idx along 0 dims [-1, 1]
+        : memref<?x?xf32>, tensor<8x64xi32> -> tensor<8x64xf32>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$memref, Variadic<Index>:$offsets,
+    IntTile:$indices, DenseI64ArrayAttr:$static_offsets, I64Attr:$along,
+    DenseI64ArrayAttr:$dims, OptionalAttr<TypedAttrInterface>:$pad);
+  let results = (outs Tile:$result);
+  let assemblyFormat = [{ $memref `` custom<DynamicIndexList>($offsets, $static_offsets)
+    `at` $indices `along` $along `dims` $dims (`pad` $pad^)?
+    attr-dict `:` type($memref) `,` type($indices) `->` type($result) }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    mlir::SmallVector<mlir::OpFoldResult> getMixedOffsets();
+  }];
+}
+
+//===--- Computation ------------------------------------------------------===//
+
 def DotOp : InferredTileOp<"dot"> {
-  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, AnyRankedTensor:$acc);
-  let results = (outs AnyRankedTensor:$result);
+  let summary = "Matrix product plus accumulator";
+  let description = [{
+    `acc + lhs * rhs` of tiles [m, k], [k, n] and [m, n], computed in the
+    element type of the accumulator: narrower operands are extended first,
+    integers with their sign. The order of the sum over k is free but the same
+    in every run. Transposed operands are loaded with `dims`.
+
+    C1: operands have rank 2. C2: m, n and k agree. C3: operands are floats if
+    the accumulator is, integers if it is.
+
+    ```mlir
+    %d = tile.dot %a, %b, %acc : tensor<8x64xf32>, tensor<64x32xf32>, tensor<8x32xf32>
+    ```
+  }];
+  let arguments = (ins Tile:$lhs, Tile:$rhs, Tile:$acc);
+  let results = (outs Tile:$result);
   let assemblyFormat = "$lhs `,` $rhs `,` $acc attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)";
   let hasVerifier = 1;
 }
-def Kind : I32EnumAttr<"ReduceKind", "", [I32EnumAttrCase<"add",0>, I32EnumAttrCase<"mul",1>,
-    I32EnumAttrCase<"max",2>, I32EnumAttrCase<"min",3>]> { let cppNamespace = "::adze::tile"; }
-def ReduceOp : InferredTileOp<"reduce"> {
-  let arguments = (ins Kind:$kind, AnyRankedTensor:$source, I64Attr:$dim);
-  let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$kind $source `dim` $dim attr-dict `:` type($source) `->` type($result)";
+
+def ReduceKind : I32EnumAttr<"ReduceKind", "how a reduction combines two elements",
+    [I32EnumAttrCase<"add", 0>, I32EnumAttrCase<"mul", 1>, I32EnumAttrCase<"max", 2>,
+     I32EnumAttrCase<"min", 3>, I32EnumAttrCase<"umax", 4>, I32EnumAttrCase<"umin", 5>,
+     I32EnumAttrCase<"and_", 6, "and">, I32EnumAttrCase<"or_", 7, "or">]> {
+  let cppNamespace = "::adze::tile";
 }
-def BroadcastOp : InferredTileOp<"broadcast"> {
-  let arguments = (ins TileOrScalar:$source, Variadic<Index>:$sizes, DenseI64ArrayAttr:$static_sizes,
-                       OptionalAttr<DenseI64ArrayAttr>:$dims);
-  let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = [{ $source `to` custom<DynamicIndexList>($sizes, $static_sizes) (`dims` $dims^)?
-     attr-dict `:` type($source) `->` type($result) }];
+
+def ReduceOp : InferredTileOp<"reduce"> {
+  let summary = "Combine the elements along one dimension";
+  let description = [{
+    Removes dimension `dim`. The order is free but the same in every run. `max`
+    and `min` of floats give NaN if any element is NaN; on integers they are
+    signed, `umax` and `umin` unsigned. `and` and `or` are bitwise.
+
+    C1: `dim` is a dimension of the source. C2: `umax umin and or` take
+    integers.
+
+    ```mlir
+    %m = tile.reduce max %t dim 1 : tensor<8x64xf32> -> tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins ReduceKind:$kind, Tile:$source, I64Attr:$dim);
+  let results = (outs Tile:$result);
+  let assemblyFormat = "$kind $source `dim` $dim attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
+
+def BroadcastOp : InferredTileOp<"broadcast"> {
+  let summary = "Repeat a scalar or a tile along new dimensions";
+  let description = [{
+    Of a scalar: a tile full of it, which is also how constant tiles of
+    parametric size are written. Of a tile: source dimension `i` becomes result
+    dimension `dims[i]`, the others repeat.
+
+    C1: a tile source has `dims`, one distinct result dimension a source
+    dimension. C2: sizes of kept dimensions agree.
+
+    ```mlir
+    %z = tile.broadcast %f0 to [%BM, %BN] : f32 -> tensor<?x?xf32>
+    %b = tile.broadcast %bias to [%BM, %BN] dims [1] : tensor<?xf32> -> tensor<?x?xf32>
+    ```
+  }];
+  let arguments = (ins TileOrScalar:$source, Variadic<Index>:$sizes, DenseI64ArrayAttr:$static_sizes,
+                       OptionalAttr<DenseI64ArrayAttr>:$dims);
+  let results = (outs Tile:$result);
+  let assemblyFormat = [{ $source `to` custom<DynamicIndexList>($sizes, $static_sizes)
+    (`dims` $dims^)? attr-dict `:` type($source) `->` type($result) }];
+  let hasVerifier = 1;
+}
+
+def IotaOp : TileOp<"iota", [Pure]> {
+  let summary = "Positions along one dimension";
+  let description = [{
+    Element `p` is `p[dim]`, in the result's element type (integer or index).
+
+    C1: `dim` is a dimension of the result. C2: the result has the given sizes.
+
+    ```mlir
+    %i = tile.iota dim 1 to [%BM, %BN] : tensor<?x?xindex>
+    ```
+  }];
+  let arguments = (ins I64Attr:$dim, Variadic<Index>:$sizes, DenseI64ArrayAttr:$static_sizes);
+  let results = (outs IntTile:$result);
+  let assemblyFormat = [{ `dim` $dim `to` custom<DynamicIndexList>($sizes, $static_sizes)
+    attr-dict `:` type($result) }];
+  let hasVerifier = 1;
+}
+
+def ReshapeOp : InferredTileOp<"reshape"> {
+  let summary = "The same elements in another shape, in row-major order";
+  let description = [{
+    Merges or splits neighbouring dimensions. Merging the pixel dimensions of a
+    loaded window costs nothing.
+
+    C1: both shapes have one number of elements, once the sizes are known.
+
+    ```mlir
+    %m = tile.reshape %w to [14, 64] : tensor<2x7x64xf32> -> tensor<14x64xf32>
+    ```
+  }];
+  let arguments = (ins Tile:$source, Variadic<Index>:$sizes, DenseI64ArrayAttr:$static_sizes);
+  let results = (outs Tile:$result);
+  let assemblyFormat = [{ $source `to` custom<DynamicIndexList>($sizes, $static_sizes)
+    attr-dict `:` type($source) `->` type($result) }];
+  let hasVerifier = 1;
+}
+
+def TransposeOp : InferredTileOp<"transpose"> {
+  let summary = "Permute the dimensions of a computed tile";
+  let description = [{
+    Result dimension `i` is source dimension `perm[i]`. A loaded tile is better
+    transposed by the `dims` of its load.
+
+    C1: `perm` is a permutation of the source's dimensions.
+
+    ```mlir
+    %t = tile.transpose %a perm [1, 0] : tensor<8x32xf32> -> tensor<32x8xf32>
+    ```
+  }];
+  let arguments = (ins Tile:$source, DenseI64ArrayAttr:$perm);
+  let results = (outs Tile:$result);
+  let assemblyFormat = "$source `perm` $perm attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+#endif // ADZE_DIALECT_TILE_IR_TILEOPS

@@ -1,0 +1,78 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Registration, kernel syntax and structure of the tile dialect.
+#include "Dialect/Tile/IR/Tile.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace adze::tile;
+
+#include "Dialect/Tile/IR/TileDialect.cpp.inc"
+#include "Dialect/Tile/IR/TileEnums.cpp.inc"
+#define GET_OP_CLASSES
+#include "Dialect/Tile/IR/TileOps.cpp.inc"
+
+void TileDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "Dialect/Tile/IR/TileOps.cpp.inc"
+      >();
+}
+
+//===--- kernel -----------------------------------------------------------===//
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> arguments,
+                      ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag, std::string &) {
+    return builder.getFunctionType(arguments, results);
+  };
+  if (function_interface_impl::parseFunctionOp(
+          parser, result, /*allowVariadic=*/false,
+          getFunctionTypeAttrName(result.name), buildType,
+          getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name)))
+    return failure();
+  if (result.regions[0]->empty())
+    return parser.emitError(parser.getNameLoc(), "expected a body");
+  KernelOp::ensureTerminator(*result.regions[0], parser.getBuilder(),
+                             result.location);
+  return success();
+}
+
+void KernelOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(
+      printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+      getArgAttrsAttrName(), getResAttrsAttrName());
+}
+
+ProgramIdOp KernelOp::getProgramId() {
+  auto ids = getBody().getOps<ProgramIdOp>();
+  return ids.empty() ? ProgramIdOp() : *ids.begin();
+}
+
+LogicalResult KernelOp::verify() {
+  if (!getResultTypes().empty()) // C1
+    return emitOpError("expected no results, but got ")
+           << getResultTypes().size();
+  ProgramIdOp first;
+  WalkResult walk = getBody().walk([&](ProgramIdOp op) { // C2
+    if (!first && op->getParentOp() == getOperation()) {
+      first = op;
+      return WalkResult::advance();
+    }
+    op.emitOpError("expected at most one at the top of a kernel");
+    return WalkResult::interrupt();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+LogicalResult ProgramIdOp::verify() {
+  size_t grid = getGrid().size(), ids = getIds().size();
+  if (grid != ids || ids < 1 || ids > 3) // C1
+    return emitOpError("expected one result a grid dimension, 1 to 3, but got ")
+           << ids << " results of " << grid << " dimensions";
+  return success();
+}
