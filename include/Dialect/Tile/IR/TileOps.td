@@ -146,7 +146,7 @@ def LoadOp : TileOp<"load", [AttrSizedOperandSegments, InferTypeOpAdaptor]> {
     has one positive step a tile dimension. C5: `pad` has the element type.
 
     ```mlir
-    %t = tile.load %x[%n, %iy, %ix, %c] sizes [%BP, %BC] strides [2, 1] dims [2, 3]
+    %t = tile.load %x[%n, %iy, %ix, %c] sizes [%BP, %BC] dims [2, 3] strides [2, 1]
         pad 0.0 : f32 : memref<?x56x56x64xf32> -> tensor<?x?xf32>
     ```
   }];
@@ -157,7 +157,7 @@ def LoadOp : TileOp<"load", [AttrSizedOperandSegments, InferTypeOpAdaptor]> {
   let results = (outs Tile:$result);
   let assemblyFormat = [{ $memref `` custom<DynamicIndexList>($offsets, $static_offsets)
     `sizes` custom<DynamicIndexList>($sizes, $static_sizes)
-    oilist(`dims` $dims | `strides` $strides | `pad` $pad)
+    (`dims` $dims^)? (`strides` $strides^)? (`pad` $pad^)?
     attr-dict `:` type($memref) `->` type($result) }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -187,7 +187,7 @@ def StoreOp : TileOp<"store"> {
     Variadic<Index>:$offsets, DenseI64ArrayAttr:$static_offsets,
     OptionalAttr<DenseI64ArrayAttr>:$dims, OptionalAttr<DenseI64ArrayAttr>:$strides);
   let assemblyFormat = [{ $value `,` $memref `` custom<DynamicIndexList>($offsets, $static_offsets)
-    oilist(`dims` $dims | `strides` $strides) attr-dict `:` type($value) `,` type($memref) }];
+    (`dims` $dims^)? (`strides` $strides^)? attr-dict `:` type($value) `,` type($memref) }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     mlir::SmallVector<int64_t> getMemDims();

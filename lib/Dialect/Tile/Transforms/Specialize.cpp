@@ -204,7 +204,8 @@ LogicalResult requireStatic(KernelOp kernel) {
   return failure(walk.wasInterrupted());
 }
 
-struct TileSpecialize final : impl::TileSpecializeBase<TileSpecialize> {
+struct TileSpecialize final
+    : tile::impl::TileSpecializeBase<TileSpecialize> {
   using TileSpecializeBase::TileSpecializeBase;
 
   void runOnOperation() override {

@@ -1,0 +1,152 @@
+// What the verifiers refuse; the label after the function name is the
+// constraint of the op's description.
+// RUN: aopt %s -split-input-file -verify-diagnostics
+
+tile.kernel @kernel_c2() {
+  %c1 = arith.constant 1 : index
+  %p = tile.program_id (%c1) : index
+  // expected-error @+1 {{expected at most one at the top of a kernel}}
+  %q = tile.program_id (%c1) : index
+  tile.return
+}
+
+// -----
+tile.kernel @program_id_c1() {
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{expected one result a grid dimension, 1 to 3, but got 1 results of 2 dimensions}}
+  %p = tile.program_id (%c1, %c1) : index
+  tile.return
+}
+
+// -----
+tile.kernel @load_c1(%x: memref<8x8xf32>) {
+  // expected-error @+1 {{expected 2 offsets, but got 1}}
+  %t = tile.load %x[0] sizes [8] : memref<8x8xf32> -> tensor<8xf32>
+  tile.return
+}
+
+// -----
+tile.kernel @load_c2(%x: memref<8xf32>) {
+  // expected-error @+1 {{expected at most 1 tile dimensions, but got 2}}
+  %t = tile.load %x[0] sizes [8, 8] : memref<8xf32> -> tensor<8x8xf32>
+  tile.return
+}
+
+// -----
+tile.kernel @load_c3(%x: memref<8x8xf32>) {
+  // expected-error @+1 {{expected distinct memory dimensions below 2 in dims, but got 1}}
+  %t = tile.load %x[0, 0] sizes [8, 8] dims [1, 1] : memref<8x8xf32> -> tensor<8x8xf32>
+  tile.return
+}
+
+// -----
+tile.kernel @load_c4(%x: memref<8x8xf32>) {
+  // expected-error @+1 {{expected positive strides, but got 0}}
+  %t = tile.load %x[0, 0] sizes [8] strides [0] : memref<8x8xf32> -> tensor<8xf32>
+  tile.return
+}
+
+// -----
+tile.kernel @load_c5(%x: memref<8xf32>) {
+  // expected-error @+1 {{expected a pad of type 'f32', but got 'f64'}}
+  %t = tile.load %x[0] sizes [8] pad 0.0 : f64 : memref<8xf32> -> tensor<8xf32>
+  tile.return
+}
+
+// -----
+tile.kernel @store_c5(%x: memref<8xf32>, %t0: f64) {
+  %t = tile.broadcast %t0 to [8] : f64 -> tensor<8xf64>
+  // expected-error @+1 {{expected a tile of 'f32', but got 'f64'}}
+  tile.store %t, %x[0] : tensor<8xf64>, memref<8xf32>
+  tile.return
+}
+
+// -----
+tile.kernel @gather_c2(%x: memref<8x8xf32>) {
+  %i = tile.iota dim 0 to [4] : tensor<4xi32>
+  // expected-error @+1 {{expected -1 or distinct memory dimensions other than along in dims, but got 0}}
+  %t = tile.gather %x[0, 0] at %i along 0 dims [0] : memref<8x8xf32>, tensor<4xi32> -> tensor<4xf32>
+  tile.return
+}
+
+// -----
+tile.kernel @gather_c3(%x: memref<8xf32>) {
+  %i = tile.iota dim 0 to [4] : tensor<4xi32>
+  // expected-error @+1 {{expected along below 1, but got 1}}
+  %t = tile.gather %x[0] at %i along 1 dims [0] : memref<8xf32>, tensor<4xi32> -> tensor<4xf32>
+  tile.return
+}
+
+// -----
+tile.kernel @dot_c2(%f: f32) {
+  %a = tile.broadcast %f to [4, 8] : f32 -> tensor<4x8xf32>
+  %c = tile.broadcast %f to [4, 4] : f32 -> tensor<4x4xf32>
+  // expected-error @+1 {{expected equal contracted sizes, but got 8 and 4}}
+  %d = tile.dot %a, %c, %c : tensor<4x8xf32>, tensor<4x4xf32>, tensor<4x4xf32>
+  tile.return
+}
+
+// -----
+tile.kernel @dot_c3(%f: f32, %i: i32) {
+  %a = tile.broadcast %f to [4, 4] : f32 -> tensor<4x4xf32>
+  %c = tile.broadcast %i to [4, 4] : i32 -> tensor<4x4xi32>
+  // expected-error @+1 {{expected operands of the accumulator's kind, but got 'f32' and 'i32'}}
+  %d = tile.dot %a, %a, %c : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xi32>
+  tile.return
+}
+
+// -----
+tile.kernel @reduce_c1(%f: f32) {
+  %a = tile.broadcast %f to [4] : f32 -> tensor<4xf32>
+  // expected-error @+2 {{expected a dimension below 1, but got 1}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %d = tile.reduce add %a dim 1 : tensor<4xf32> -> tensor<f32>
+  tile.return
+}
+
+// -----
+tile.kernel @reduce_c2(%f: f32) {
+  %a = tile.broadcast %f to [4] : f32 -> tensor<4xf32>
+  // expected-error @+1 {{expected integers for umax, but got 'f32'}}
+  %d = tile.reduce umax %a dim 0 : tensor<4xf32> -> tensor<f32>
+  tile.return
+}
+
+// -----
+tile.kernel @broadcast_c1(%f: f32) {
+  %a = tile.broadcast %f to [4] : f32 -> tensor<4xf32>
+  // expected-error @+1 {{expected 1 entries in dims, but got 0}}
+  %d = tile.broadcast %a to [4, 4] : tensor<4xf32> -> tensor<4x4xf32>
+  tile.return
+}
+
+// -----
+tile.kernel @broadcast_c2(%f: f32) {
+  %a = tile.broadcast %f to [4] : f32 -> tensor<4xf32>
+  // expected-error @+1 {{expected size 8 of source dimension 0, but got 4}}
+  %d = tile.broadcast %a to [8, 4] dims [0] : tensor<4xf32> -> tensor<8x4xf32>
+  tile.return
+}
+
+// -----
+tile.kernel @iota_c1() {
+  // expected-error @+1 {{expected a dimension below 1, but got 1}}
+  %d = tile.iota dim 1 to [4] : tensor<4xi32>
+  tile.return
+}
+
+// -----
+tile.kernel @reshape_c1(%f: f32) {
+  %a = tile.broadcast %f to [4] : f32 -> tensor<4xf32>
+  // expected-error @+1 {{expected 4 elements, but got 6}}
+  %d = tile.reshape %a to [2, 3] : tensor<4xf32> -> tensor<2x3xf32>
+  tile.return
+}
+
+// -----
+tile.kernel @transpose_c1(%f: f32) {
+  %a = tile.broadcast %f to [4, 4] : f32 -> tensor<4x4xf32>
+  // expected-error @+1 {{expected a permutation of 2 dimensions}}
+  %d = tile.transpose %a perm [1, 1] : tensor<4x4xf32> -> tensor<4x4xf32>
+  tile.return
+}
