@@ -5,8 +5,8 @@
 # folder outside the build folder with what Debian does not have. Does nothing,
 # in well under a second, where all is there.
 #
-#   scripts/setup.sh [models]    models: also the Python venv that gives the
-#                                test models their weights
+#   scripts/setup.sh [models|bench]   also the Python venv that gives the test
+#                                     models their weights, or that of the peers
 #
 # ADZE_NO_INSTALL=1   no system packages are installed
 # ADZE_CACHE=DIR      the cache folder, ${XDG_CACHE_HOME:-$HOME/.cache}/adze if unset
@@ -110,10 +110,17 @@ if ! [ -f "$cache/$onnx/lib/cmake/ONNX/ONNXConfig.cmake" ]; then
   mv "$cache/$onnx.tmp" "$cache/$onnx" # CMake packages are relocatable; now it is whole
 fi
 
-# --- What fills the test models -------------------------------------------
-if [ "${1:-}" = models ] && ! [ -f "$cache/models-venv/.done-1" ]; then
-  say "Python venv for the test models into $cache/models-venv"
-  venv "$cache/models-venv"
-  "$cache/models-venv/bin/pip" install -q --disable-pip-version-check --only-binary :all: -r "$here/models-requirements.txt"
-  touch "$cache/models-venv/.done-1"
-fi
+# --- Python, for set-up and peers only -------------------------------------
+# python_venv NAME: $cache/NAME-venv with NAME-requirements.txt
+python_venv() {
+  local done
+  done=$cache/$1-venv/.done-$(cksum <"$here/$1-requirements.txt" | tr ' ' -)
+  [ -f "$done" ] && return
+  say "Python venv for $1 into $cache/$1-venv"
+  venv "$cache/$1-venv"
+  "$cache/$1-venv/bin/pip" install -q --disable-pip-version-check --only-binary :all: -r "$here/$1-requirements.txt"
+  touch "$done"
+}
+case ${1:-} in
+models | bench) python_venv "$1" ;; # models: fills the test models. bench: the peers
+esac
