@@ -1,0 +1,312 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * The C API of the Adze run time: opens modules made by atranslate and runs
+ * them. Plain C11; nothing here aborts and no exception crosses it.
+ *
+ * Every call that can fail returns an adze_status: NULL is success, anything
+ * else is owned by the caller and released with adze_status_free. Results come
+ * by out-parameters, which are written on success only. Handles are opaque and
+ * counted; a handle may be released while others still use what it shares.
+ *
+ *   adze_module *module;
+ *   adze_context *context;
+ *   adze_status status = adze_module_open("model.so", NULL, &module);
+ *   if (!status)
+ *     status = adze_context_create(module, (DLDevice){kDLCPU, 0}, &context);
+ *   if (!status)
+ *     status = adze_run(context, inputs, 1, outputs, 1);
+ */
+#ifndef ADZE_H
+#define ADZE_H
+
+#include <dlpack/dlpack.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef ADZE_API
+#define ADZE_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Status ------------------------------------------------------------ */
+
+typedef enum {
+  ADZE_OK = 0,
+  ADZE_INVALID_ARGUMENT = 1, /* the call is wrong: shape, dtype, device ... */
+  ADZE_INVALID_MODULE = 2,   /* not a module, damaged, or too new */
+  ADZE_UNSUPPORTED = 3,      /* right, but this machine or module cannot */
+  ADZE_IO_ERROR = 4,         /* a file could not be read or written */
+  ADZE_OUT_OF_MEMORY = 5,
+  ADZE_DEVICE_ERROR = 6, /* a driver call failed */
+  ADZE_RUN_ERROR = 7,    /* the data made the model fail; names the node */
+  ADZE_INTERNAL_ERROR = 8
+} adze_code;
+
+typedef struct adze_status_object *adze_status;
+
+/* ADZE_OK for NULL. */
+ADZE_API adze_code adze_status_code(adze_status status);
+/* What went wrong, naming the input or ONNX node; lives as long as `status`;
+ * "" for NULL. */
+ADZE_API const char *adze_status_message(adze_status status);
+ADZE_API void adze_status_free(adze_status status);
+/* The newest module ABI that this run time reads. */
+ADZE_API uint32_t adze_abi_version(void);
+
+/* ---- Options ----------------------------------------------------------- */
+
+/* Taken over (copied) by adze_module_open; may be released right after. */
+typedef struct adze_options adze_options;
+
+ADZE_API adze_status adze_options_create(adze_options **options);
+ADZE_API void adze_options_release(adze_options *options);
+
+/* Keys:
+ *   "threads"      threads of a run, the caller's included; "0" (default): one
+ *                  for each CPU that the process may use
+ *   "spin_us"      how long an idle thread spins before it sleeps ("100")
+ *   "variant"      name of the CPU variant to take ("": the best that runs)
+ *   "verify"       "on" (default) or "off": check the module's checksum
+ *   "cuda_graphs"  "on" (default) or "off"
+ * Neither results nor their bits depend on any of them but "variant". */
+ADZE_API adze_status adze_options_set(adze_options *options, const char *key,
+                                      const char *value);
+
+/* Arenas, scratch memory and outputs of adze_run_alloc come from here.
+ * `alignment` is a power of two. Both may be called from several threads. */
+typedef void *(*adze_allocate_fn)(void *user, size_t bytes, size_t alignment);
+typedef void (*adze_deallocate_fn)(void *user, void *memory, size_t bytes);
+ADZE_API adze_status adze_options_set_allocator(adze_options *options,
+                                                adze_allocate_fn allocate,
+                                                adze_deallocate_fn deallocate,
+                                                void *user);
+
+/* Runs task(data, begin, end) over disjoint ranges that cover [0, count), on
+ * any threads, and returns when all are done. `count` is at most the option
+ * "threads". It takes the place of the run time's own threads. */
+typedef void (*adze_task_fn)(void *data, int64_t begin, int64_t end);
+typedef void (*adze_parallel_for_fn)(void *user, int64_t count,
+                                     adze_task_fn task, void *data);
+ADZE_API adze_status adze_options_set_parallel_for(adze_options *options,
+                                                   adze_parallel_for_fn run,
+                                                   void *user);
+
+typedef enum {
+  ADZE_LOG_ERROR = 0,
+  ADZE_LOG_WARNING = 1,
+  ADZE_LOG_INFO = 2
+} adze_log_level;
+typedef void (*adze_log_fn)(void *user, adze_log_level level,
+                            const char *message);
+/* Without it the run time says nothing. */
+ADZE_API adze_status adze_options_set_log(adze_options *options,
+                                          adze_log_fn log, void *user);
+
+/* ---- Modules ----------------------------------------------------------- */
+
+typedef struct adze_module adze_module;
+
+/* Checks the file without executing any of it, then loads it. `options` may be
+ * NULL. A module is trusted code: the checks are against accidents. */
+ADZE_API adze_status adze_module_open(const char *path,
+                                      const adze_options *options,
+                                      adze_module **module);
+/* The same for a file in memory, which may be freed afterwards. */
+ADZE_API adze_status adze_module_open_memory(const void *data, size_t size,
+                                             const adze_options *options,
+                                             adze_module **module);
+/* A module linked into the program: `query` is its adze_module_query, cast. */
+typedef void (*adze_query_fn)(void);
+ADZE_API adze_status adze_module_link(adze_query_fn query,
+                                      const adze_options *options,
+                                      adze_module **module);
+ADZE_API void adze_module_retain(adze_module *module);
+/* The last release unloads the module, when its last context is gone too. */
+ADZE_API void adze_module_release(adze_module *module);
+
+/* A JSON object: names, types, symbols, variants, device images, memory.
+ * Belongs to the module. */
+ADZE_API adze_status adze_module_info(adze_module *module, const char **json);
+
+typedef enum {
+  ADZE_TENSOR = 0,
+  ADZE_STRINGS = 1,
+  ADZE_SEQUENCE = 2,
+  ADZE_MAP = 3,
+  ADZE_OPTIONAL = 4
+} adze_kind;
+
+/* The range of one dim: min <= dim <= max (max = -1: unbounded) and a multiple
+ * of multiple_of. */
+typedef struct {
+  int64_t min, max, multiple_of;
+} adze_range;
+
+/* One input or output; belongs to the module. Fields are only ever appended. */
+typedef struct {
+  const char *name;
+  adze_kind kind;
+  DLDataType dtype;
+  int32_t rank;
+  const int64_t *dims;        /* -1: dynamic */
+  const char *const *symbols; /* NULL for a static dim, "" where unnamed */
+  const adze_range *ranges;
+} adze_value_info;
+
+ADZE_API int32_t adze_module_num_inputs(const adze_module *module);
+ADZE_API int32_t adze_module_num_outputs(const adze_module *module);
+ADZE_API adze_status adze_module_input(const adze_module *module, int32_t index,
+                                       const adze_value_info **info);
+ADZE_API adze_status adze_module_output(const adze_module *module,
+                                        int32_t index,
+                                        const adze_value_info **info);
+
+typedef struct {
+  int32_t rank;
+  int64_t *dims;
+} adze_shape;
+
+/* The outputs' shapes for these inputs' shapes. outputs[i].dims has room for
+ * outputs[i].rank dims, which must be the output's rank; a dim that only a run
+ * can tell becomes -1. `workspace_bytes` (may be NULL): what
+ * adze_context_bind_workspace needs for such a run. */
+ADZE_API adze_status adze_infer_shapes(const adze_module *module,
+                                       const adze_shape *inputs,
+                                       int32_t num_inputs, adze_shape *outputs,
+                                       int32_t num_outputs,
+                                       uint64_t *workspace_bytes);
+
+/* ---- Contexts ---------------------------------------------------------- */
+
+/* What one run needs: working memory and, on a device, a stream. One context
+ * serves one run at a time; any number of contexts of one module may run at
+ * once, from any threads. Weights are shared by all of them. */
+typedef struct adze_context adze_context;
+
+/* kDLCPU, or kDLCUDA with the device's number. */
+ADZE_API adze_status adze_context_create(adze_module *module, DLDevice device,
+                                         adze_context **context);
+/* A fresh context of the same module and device. */
+ADZE_API adze_status adze_context_clone(const adze_context *context,
+                                        adze_context **clone);
+ADZE_API void adze_context_release(adze_context *context);
+
+/* Bytes of working memory for the largest shapes that the module allows;
+ * ADZE_UNSUPPORTED where there is no bound (see adze_infer_shapes then). */
+ADZE_API adze_status adze_context_workspace_size(const adze_context *context,
+                                                 uint64_t *bytes);
+/* Runs use this memory, aligned to 64, on the context's device, instead of
+ * their own; a run that needs more is refused. NULL goes back to own memory. */
+ADZE_API adze_status adze_context_bind_workspace(adze_context *context,
+                                                 void *workspace,
+                                                 uint64_t bytes);
+
+/* ---- Runs -------------------------------------------------------------- */
+
+/* Tensors are dense and row-major (strides may be NULL). In a CUDA context CPU
+ * tensors are copied, and tensors of the device are used in place. Shapes,
+ * dtypes, strides and devices are checked: a wrong call is a status. The
+ * floating-point environment is set to the default for the run and put back. */
+ADZE_API adze_status adze_run(adze_context *context,
+                              const DLTensor *const inputs[],
+                              int32_t num_inputs, DLTensor *const outputs[],
+                              int32_t num_outputs);
+/* Allocates the outputs on the context's device; each is released by its own
+ * deleter, also after context and module are gone. */
+ADZE_API adze_status adze_run_alloc(adze_context *context,
+                                    const DLTensor *const inputs[],
+                                    int32_t num_inputs,
+                                    DLManagedTensorVersioned *outputs[],
+                                    int32_t num_outputs);
+/* In a CUDA context: queues the run on `stream` (a CUstream) and returns; the
+ * tensors must live until it is done. In a CPU context: as adze_run. */
+ADZE_API adze_status adze_run_async(adze_context *context,
+                                    const DLTensor *const inputs[],
+                                    int32_t num_inputs,
+                                    DLTensor *const outputs[],
+                                    int32_t num_outputs, void *stream);
+
+/* ---- Values ------------------------------------------------------------ */
+
+/* Any value of a signature; immutable and counted. */
+typedef struct adze_value adze_value;
+
+ADZE_API adze_kind adze_value_kind(const adze_value *value);
+ADZE_API void adze_value_retain(adze_value *value);
+ADZE_API void adze_value_release(adze_value *value);
+
+/* Takes over the tensor, also when it fails. */
+ADZE_API adze_status adze_value_from_dlpack(DLManagedTensorVersioned *tensor,
+                                            adze_value **value);
+/* A tensor that shares the value's memory and keeps the value alive. */
+ADZE_API adze_status adze_value_as_dlpack(adze_value *value,
+                                          DLManagedTensorVersioned **tensor);
+/* Copies `count` strings; lengths may be NULL for null-terminated ones. */
+ADZE_API adze_status adze_value_from_strings(const char *const *strings,
+                                             const size_t *lengths,
+                                             const int64_t *dims, int32_t rank,
+                                             adze_value **value);
+/* The strings of a string tensor in row-major order and their lengths (each
+ * null-terminated as well); belong to the value. */
+ADZE_API adze_status adze_value_strings(const adze_value *value,
+                                        const char *const **strings,
+                                        const size_t **lengths, size_t *count);
+/* Makes a container that retains its parts. A map's keys are a 1-D tensor of
+ * integers or strings, its values one value an entry; an optional without a
+ * value is made from NULL. */
+ADZE_API adze_status adze_value_from_sequence(adze_value *const *elements,
+                                              size_t count, adze_value **value);
+ADZE_API adze_status adze_value_from_map(adze_value *keys,
+                                         adze_value *const *values,
+                                         size_t count, adze_value **value);
+ADZE_API adze_status adze_value_from_optional(adze_value *element,
+                                              adze_value **value);
+ADZE_API adze_status adze_value_sequence_size(const adze_value *value,
+                                              size_t *count);
+/* The getters below give a reference that the caller releases. */
+ADZE_API adze_status adze_value_sequence_get(const adze_value *value,
+                                             size_t index,
+                                             adze_value **element);
+ADZE_API adze_status adze_value_map_get(const adze_value *value,
+                                        adze_value **keys, adze_value **values);
+ADZE_API adze_status adze_value_optional_has(const adze_value *value,
+                                             int32_t *has);
+ADZE_API adze_status adze_value_optional_get(const adze_value *value,
+                                             adze_value **element);
+
+/* Runs a module of any signature; adze_run is the tensor-only fast path. The
+ * caller releases the outputs. */
+ADZE_API adze_status adze_run_values(adze_context *context,
+                                     const adze_value *const inputs[],
+                                     int32_t num_inputs, adze_value *outputs[],
+                                     int32_t num_outputs);
+
+/* ---- Observing --------------------------------------------------------- */
+
+/* Records every launch of this context's runs from now on. */
+ADZE_API adze_status adze_profile_begin(adze_context *context);
+/* Stops, and gives a Chrome trace (JSON): one event a launch with its kernel,
+ * ONNX nodes, bytes, FLOPs and device. Belongs to the context, until the next
+ * adze_profile_begin. */
+ADZE_API adze_status adze_profile_end(adze_context *context, const char **json);
+
+typedef struct {
+  uint64_t current_bytes; /* held now by the module's contexts and outputs */
+  uint64_t peak_bytes;    /* the most that was ever held */
+  uint64_t allocations;   /* how often memory was taken */
+  uint64_t weights_bytes; /* mapped from the file, shared by processes */
+  uint64_t arena_bytes;   /* of this context's last run; before it: at the */
+  uint64_t arena_lower_bound_bytes; /* smallest shapes */
+} adze_memory_info;
+
+/* `size` is sizeof(adze_memory_info): fields are only ever appended. */
+ADZE_API adze_status adze_memory_stats(const adze_context *context,
+                                       adze_memory_info *info, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* ADZE_H */

@@ -1,0 +1,124 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * The CUDA driver's functions that the run time calls, found by dlopen, with
+ * declarations of our own: no toolkit is needed to build. What the run time
+ * keeps of a device and of a context on it.
+ */
+#ifndef ADZE_CUDA_DRIVER_H
+#define ADZE_CUDA_DRIVER_H
+
+#include "Runtime.h"
+
+typedef int cu_result; /* 0: success */
+typedef int cu_device;
+typedef uint64_t cu_address;
+typedef struct cu_context_object *cu_context;
+typedef struct cu_module_object *cu_module;
+typedef struct cu_function_object *cu_function;
+typedef struct cu_stream_object *cu_stream;
+typedef struct cu_event_object *cu_event;
+typedef struct cu_graph_object *cu_graph;
+typedef struct cu_graph_exec_object *cu_graph_exec;
+
+#define CU_ATTRIBUTE_MAJOR 75
+#define CU_ATTRIBUTE_MINOR 76
+#define CU_FUNCTION_MAX_DYNAMIC_SHARED 8
+#define CU_STREAM_NON_BLOCKING 1u
+#define CU_CAPTURE_THREAD_LOCAL 1
+
+/* name in the table, symbol in the driver, parameters */
+#define CU_FUNCTIONS(X)                                                        \
+  X(init, "cuInit", (unsigned flags))                                          \
+  X(error_name, "cuGetErrorName", (cu_result, const char **))                  \
+  X(error_string, "cuGetErrorString", (cu_result, const char **))              \
+  X(device_count, "cuDeviceGetCount", (int *))                                 \
+  X(device_get, "cuDeviceGet", (cu_device *, int ordinal))                     \
+  X(device_attribute, "cuDeviceGetAttribute", (int *, int, cu_device))         \
+  X(primary_retain, "cuDevicePrimaryCtxRetain", (cu_context *, cu_device))     \
+  X(primary_release, "cuDevicePrimaryCtxRelease_v2", (cu_device))              \
+  X(push, "cuCtxPushCurrent_v2", (cu_context))                                 \
+  X(pop, "cuCtxPopCurrent_v2", (cu_context *))                                 \
+  X(module_load, "cuModuleLoadData", (cu_module *, const void *))              \
+  X(module_unload, "cuModuleUnload", (cu_module))                              \
+  X(module_function, "cuModuleGetFunction",                                    \
+    (cu_function *, cu_module, const char *))                                  \
+  X(function_set, "cuFuncSetAttribute", (cu_function, int, int))               \
+  X(launch, "cuLaunchKernel",                                                  \
+    (cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,  \
+     unsigned, cu_stream, void **, void **))                                   \
+  X(allocate, "cuMemAlloc_v2", (cu_address *, size_t))                         \
+  X(deallocate, "cuMemFree_v2", (cu_address))                                  \
+  X(copy_in, "cuMemcpyHtoDAsync_v2",                                           \
+    (cu_address, const void *, size_t, cu_stream))                             \
+  X(copy_out, "cuMemcpyDtoHAsync_v2", (void *, cu_address, size_t, cu_stream)) \
+  X(copy_inside, "cuMemcpyDtoDAsync_v2",                                       \
+    (cu_address, cu_address, size_t, cu_stream))                               \
+  X(stream_create, "cuStreamCreate", (cu_stream *, unsigned flags))            \
+  X(stream_destroy, "cuStreamDestroy_v2", (cu_stream))                         \
+  X(stream_wait, "cuStreamSynchronize", (cu_stream))                           \
+  X(capture_begin, "cuStreamBeginCapture_v2", (cu_stream, int mode))           \
+  X(capture_end, "cuStreamEndCapture", (cu_stream, cu_graph *))                \
+  X(graph_instantiate, "cuGraphInstantiateWithFlags",                          \
+    (cu_graph_exec *, cu_graph, unsigned long long flags))                     \
+  X(graph_launch, "cuGraphLaunch", (cu_graph_exec, cu_stream))                 \
+  X(graph_exec_destroy, "cuGraphExecDestroy", (cu_graph_exec))                 \
+  X(graph_destroy, "cuGraphDestroy", (cu_graph))                               \
+  X(event_create, "cuEventCreate", (cu_event *, unsigned flags))               \
+  X(event_record, "cuEventRecord", (cu_event, cu_stream))                      \
+  X(event_wait, "cuEventSynchronize", (cu_event))                              \
+  X(event_elapsed, "cuEventElapsedTime", (float *ms, cu_event, cu_event))      \
+  X(event_destroy, "cuEventDestroy_v2", (cu_event))
+
+typedef struct {
+#define X(name, symbol, parameters) cu_result(*name) parameters;
+  CU_FUNCTIONS(X)
+#undef X
+} cu_driver;
+
+/* Loads the driver once; null with *reason where there is none. */
+const cu_driver *rt_cuda_driver(const char **reason);
+
+/* A module on a device, shared by its contexts there. */
+struct rt_device {
+  struct rt_device *next;
+  const cu_driver *cu;
+  int32_t ordinal;
+  cu_device device;
+  cu_context primary;
+  const adze_device_image *image;
+  cu_module code;
+  cu_address weights;
+  cu_function functions[]; /* null where the image lacks the kernel */
+};
+
+/* What a captured graph depends on. */
+typedef struct {
+  bool valid;
+  void *workspace;
+  int64_t *symbols;
+  void **inputs, **outputs;
+} rt_graph_key;
+
+struct rt_device_context {
+  rt_device *device;
+  cu_stream own_stream;
+  cu_stream stream; /* of the launches of this moment */
+  void **arguments; /* room for the arguments of any kernel */
+  cu_address staging;
+  uint64_t staging_bytes;
+  cu_event begin, end; /* of profiled launches */
+  bool graphs;
+  rt_graph_key key;
+  cu_graph_exec graph;
+};
+
+adze_status rt_cuda_error(const cu_driver *cu, cu_result result,
+                          const char *what);
+#define CU_TRY(cu, function, arguments)                                        \
+  do {                                                                         \
+    cu_result cu_try_result = (cu)->function arguments;                        \
+    if (cu_try_result)                                                         \
+      return rt_cuda_error(cu, cu_try_result, #function);                      \
+  } while (0)
+
+#endif /* ADZE_CUDA_DRIVER_H */

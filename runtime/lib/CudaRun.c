@@ -1,0 +1,252 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * Runs on CUDA devices: copies in and out, launches, and the graph that a run
+ * is replayed from when it comes again with the same shapes and places.
+ */
+#include "CudaDriver.h"
+
+#include <string.h>
+
+/* cuMemAlloc's alignment, for pieces of the staging buffer. */
+#define STAGING_ALIGNMENT 256u
+
+/* ---- Launches ------------------------------------------------------------ */
+
+static adze_status launch(adze_context *context, uint32_t kernel,
+                          void *const *ptrs, int64_t programs) {
+  rt_device_context *state = context->on_device;
+  const adze_module_desc *desc = context->module->desc;
+  const adze_device_kernel *code = &state->device->image->kernels[kernel];
+  uint32_t num_ptrs = desc->kernels[kernel].num_ptrs, count = 0;
+  for (uint32_t i = 0; i < num_ptrs; ++i)
+    state->arguments[count++] = (void *)(uintptr_t)&ptrs[i];
+  for (uint32_t i = 0; i < desc->num_symbols; ++i)
+    state->arguments[count++] = &context->symbols[i];
+  state->arguments[count] = &programs;
+  CU_TRY(state->device->cu, launch,
+         (state->device->functions[kernel], (unsigned)programs, 1, 1,
+          code->block_threads, 1, 1, code->shared_bytes, state->stream,
+          state->arguments, NULL));
+  return NULL;
+}
+
+/* The time of one launch by itself, by the device's clock. */
+static adze_status launch_profiled(adze_context *context, uint32_t kernel,
+                                   void *const *ptrs, int64_t programs) {
+  rt_device_context *state = context->on_device;
+  const cu_driver *cu = state->device->cu;
+  float ms = 0;
+  double begin = rt_now_us();
+  CU_TRY(cu, event_record, (state->begin, state->stream));
+  RT_TRY(launch(context, kernel, ptrs, programs));
+  CU_TRY(cu, event_record, (state->end, state->stream));
+  CU_TRY(cu, event_wait, (state->end));
+  CU_TRY(cu, event_elapsed, (&ms, state->begin, state->end));
+  rt_profile_add(context, kernel, begin, (double)ms * 1e3, programs, 0);
+  return NULL;
+}
+
+int32_t rt_cuda_launch(adze_exec *exec, uint32_t kernel, void *const *ptrs) {
+  adze_context *context = exec->context;
+  const rt_device *device = context->on_device->device;
+  const char *name = context->module->desc->kernels[kernel].name;
+  if (!device->functions[kernel])
+    return rt_exec_fail(exec, rt_error(ADZE_UNSUPPORTED,
+                                       "kernel '%s' is not in the image for %s",
+                                       name, device->image->target));
+  int64_t programs = device->image->kernels[kernel].programs(context->symbols);
+  if (programs <= 0)
+    return 0;
+  if (programs > INT32_MAX)
+    return rt_exec_fail(exec, rt_error(ADZE_UNSUPPORTED,
+                                       "kernel '%s': %lld blocks are too many",
+                                       name, (long long)programs));
+  adze_status status = context->profile.on
+                           ? launch_profiled(context, kernel, ptrs, programs)
+                           : launch(context, kernel, ptrs, programs);
+  return status ? rt_exec_fail(exec, status) : 0;
+}
+
+static adze_status copy(rt_device_context *state, void *to, const void *from,
+                        uint64_t bytes) {
+  CU_TRY(state->device->cu, copy_inside,
+         ((uintptr_t)to, (uintptr_t)from, bytes, state->stream));
+  return NULL;
+}
+
+int32_t rt_cuda_copy(adze_exec *exec, void *to, const void *from,
+                     uint64_t bytes) {
+  adze_status status = copy(exec->context->on_device, to, from, bytes);
+  return status ? rt_exec_fail(exec, status) : 0;
+}
+
+/* ---- Graphs -------------------------------------------------------------- */
+
+static bool same_key(const adze_context *context) {
+  const adze_module_desc *desc = context->module->desc;
+  const rt_graph_key *key = &context->on_device->key;
+  return key->valid && key->workspace == context->workspace &&
+         !memcmp(key->symbols, context->symbols,
+                 desc->num_symbols * sizeof(int64_t)) &&
+         !memcmp(key->inputs, context->input_data,
+                 desc->num_inputs * sizeof(void *)) &&
+         !memcmp(key->outputs, context->output_data,
+                 desc->num_outputs * sizeof(void *));
+}
+
+static void keep_key(adze_context *context) {
+  const adze_module_desc *desc = context->module->desc;
+  rt_graph_key *key = &context->on_device->key;
+  key->valid = true;
+  key->workspace = context->workspace;
+  memcpy(key->symbols, context->symbols, desc->num_symbols * sizeof(int64_t));
+  memcpy(key->inputs, context->input_data, desc->num_inputs * sizeof(void *));
+  memcpy(key->outputs, context->output_data,
+         desc->num_outputs * sizeof(void *));
+}
+
+static void drop_graph(rt_device_context *state) {
+  if (state->graph)
+    state->device->cu->graph_exec_destroy(state->graph);
+  state->graph = NULL;
+}
+
+static adze_status execute(adze_context *context, cu_stream stream) {
+  rt_device_context *state = context->on_device;
+  state->stream = stream;
+  return rt_execute(context, (void *)(uintptr_t)state->device->weights);
+}
+
+/* Records the run instead of doing it. Whatever refuses to be recorded is no
+ * error: the run is then done launch by launch, for good. */
+static void capture(adze_context *context) {
+  rt_device_context *state = context->on_device;
+  const cu_driver *cu = state->device->cu;
+  cu_graph graph = NULL;
+  state->graphs = false;
+  if (cu->capture_begin(state->own_stream, CU_CAPTURE_THREAD_LOCAL))
+    return;
+  adze_status status = execute(context, state->own_stream);
+  bool ended = !cu->capture_end(state->own_stream, &graph);
+  if (!status && ended && graph &&
+      !cu->graph_instantiate(&state->graph, graph, 0))
+    state->graphs = true;
+  else
+    state->graph = NULL;
+  if (graph)
+    cu->graph_destroy(graph);
+  adze_status_free(status);
+}
+
+/* The first run with some shapes and places goes launch by launch, the second
+ * is captured, later ones are replayed. */
+static adze_status execute_by_graph(adze_context *context, cu_stream stream) {
+  rt_device_context *state = context->on_device;
+  if (!same_key(context)) {
+    drop_graph(state);
+    keep_key(context);
+    return execute(context, stream);
+  }
+  if (!state->graph)
+    capture(context);
+  if (!state->graph)
+    return execute(context, stream);
+  CU_TRY(state->device->cu, graph_launch, (state->graph, stream));
+  return NULL;
+}
+
+/* ---- Inputs and outputs ---------------------------------------------------
+ */
+
+static bool on_device(const DLTensor *tensor) {
+  return tensor->device.device_type == kDLCUDA ||
+         tensor->device.device_type == kDLCUDAManaged;
+}
+
+static uint64_t bytes_of(const DLTensor *tensor) {
+  uint64_t bytes;
+  rt_tensor_bytes(tensor->dtype, tensor->ndim, tensor->shape, &bytes);
+  return bytes;
+}
+
+/* Where the tensor is on the device; one of the CPU takes the next piece of
+ * the staging buffer. */
+static void *place(const DLTensor *tensor, cu_address staging,
+                   uint64_t *offset) {
+  if (on_device(tensor))
+    return rt_tensor_data(tensor);
+  uint64_t at = *offset;
+  *offset += (bytes_of(tensor) + STAGING_ALIGNMENT - 1) / STAGING_ALIGNMENT *
+             STAGING_ALIGNMENT;
+  return (void *)(uintptr_t)(staging + at);
+}
+
+static uint64_t place_all(adze_context *context, const DLTensor *const inputs[],
+                          DLTensor *const outputs[]) {
+  const adze_module_desc *desc = context->module->desc;
+  cu_address staging = context->on_device->staging;
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < desc->num_inputs; ++i)
+    context->input_data[i] = place(inputs[i], staging, &bytes);
+  for (uint32_t i = 0; i < desc->num_outputs; ++i)
+    context->output_data[i] = place(outputs[i], staging, &bytes);
+  return bytes;
+}
+
+static adze_status stage(adze_context *context, const DLTensor *const inputs[],
+                         DLTensor *const outputs[]) {
+  rt_device_context *state = context->on_device;
+  uint64_t bytes = place_all(context, inputs, outputs);
+  if (bytes <= state->staging_bytes)
+    return NULL;
+  rt_cuda_give(context->module, state->device->ordinal,
+               (void *)(uintptr_t)state->staging, state->staging_bytes);
+  state->staging = 0;
+  state->staging_bytes = 0;
+  void *data;
+  RT_TRY(rt_cuda_take(context, bytes, &data));
+  state->staging = (uintptr_t)data;
+  state->staging_bytes = bytes;
+  place_all(context, inputs, outputs);
+  return NULL;
+}
+
+static adze_status run(adze_context *context, const DLTensor *const inputs[],
+                       DLTensor *const outputs[], cu_stream stream, bool wait) {
+  const adze_module_desc *desc = context->module->desc;
+  rt_device_context *state = context->on_device;
+  const cu_driver *cu = state->device->cu;
+  RT_TRY(stage(context, inputs, outputs));
+  for (uint32_t i = 0; i < desc->num_inputs; ++i)
+    if (!on_device(inputs[i]) && bytes_of(inputs[i]))
+      CU_TRY(cu, copy_in,
+             ((uintptr_t)context->input_data[i], rt_tensor_data(inputs[i]),
+              bytes_of(inputs[i]), stream));
+  if (state->graphs && !context->profile.on)
+    RT_TRY(execute_by_graph(context, stream));
+  else
+    RT_TRY(execute(context, stream));
+  for (uint32_t i = 0; i < desc->num_outputs; ++i)
+    if (!on_device(outputs[i]) && bytes_of(outputs[i]))
+      CU_TRY(cu, copy_out,
+             (rt_tensor_data(outputs[i]), (uintptr_t)context->output_data[i],
+              bytes_of(outputs[i]), stream));
+  if (wait)
+    CU_TRY(cu, stream_wait, (stream));
+  return NULL;
+}
+
+adze_status rt_cuda_run(adze_context *context, const DLTensor *const inputs[],
+                        DLTensor *const outputs[], void *stream, bool wait) {
+  rt_device_context *state = context->on_device;
+  const cu_driver *cu = state->device->cu;
+  cu_context ignored;
+  CU_TRY(cu, push, (state->device->primary));
+  adze_status status =
+      run(context, inputs, outputs, stream ? stream : state->own_stream, wait);
+  /* A failed run may have left work queued that uses the caller's memory. */
+  if (status)
+    cu->stream_wait(stream ? stream : state->own_stream);
+  cu->pop(&ignored);
+  return status;
+}

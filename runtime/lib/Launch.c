@@ -1,0 +1,178 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * Runs the host program, and the kernels that it launches on the CPU.
+ */
+#include "Runtime.h"
+
+#include <string.h>
+
+/* Below this much work (FLOPs + bytes) waking other threads costs more than
+ * they bring: about five microseconds of one core. */
+#define WORK_FOR_TWO 50000
+
+/* ---- One launch ---------------------------------------------------------- */
+
+typedef struct {
+  adze_kernel_fn body;
+  void *const *ptrs;
+  const int64_t *symbols;
+  int64_t programs;
+  int64_t lanes;
+  char *scratch;
+  uint64_t scratch_bytes;
+  _Alignas(64) _Atomic int64_t next;
+} launch_job;
+
+/* Takes ever smaller pieces of what is left, so that lanes end together. What
+ * a program computes does not depend on the piece it is in. */
+static void run_lane(void *data, int32_t lane) {
+  launch_job *job = data;
+  void *scratch = job->scratch + (uint64_t)lane * job->scratch_bytes;
+  uint64_t state = rt_float_state_enter();
+  for (;;) {
+    int64_t seen = atomic_load_explicit(&job->next, memory_order_relaxed);
+    int64_t piece = (job->programs - seen) / (2 * job->lanes);
+    if (piece < 1)
+      piece = 1;
+    if (job->lanes == 1)
+      piece = job->programs;
+    int64_t begin = atomic_fetch_add(&job->next, piece);
+    if (begin >= job->programs)
+      break;
+    int64_t left = job->programs - begin;
+    job->body(job->ptrs, job->symbols, begin,
+              begin + (piece < left ? piece : left), scratch);
+  }
+  rt_float_state_leave(state);
+}
+
+static void run_lanes(void *data, int64_t begin, int64_t end) {
+  for (int64_t lane = begin; lane < end; ++lane)
+    run_lane(data, (int32_t)lane);
+}
+
+static int64_t value_of(adze_formula_fn formula, const int64_t *symbols) {
+  return formula ? formula(symbols) : 0;
+}
+
+static int64_t lanes_for(const adze_context *context, uint32_t kernel,
+                         int64_t programs) {
+  const adze_module_kernel *info = &context->module->desc->kernels[kernel];
+  int64_t lanes = context->lanes < programs ? context->lanes : programs;
+  if (lanes < 2 || !info->flops || !info->bytes_read || !info->bytes_written)
+    return lanes;
+  int64_t work = value_of(info->flops, context->symbols) +
+                 value_of(info->bytes_read, context->symbols) +
+                 value_of(info->bytes_written, context->symbols);
+  return work < WORK_FOR_TWO ? 1 : lanes;
+}
+
+static void launch_on_cpu(adze_context *context, uint32_t kernel,
+                          void *const *ptrs) {
+  const adze_module *module = context->module;
+  const adze_cpu_kernel *code = &module->variant->kernels[kernel];
+  int64_t programs = code->programs(context->symbols);
+  if (programs <= 0)
+    return;
+  launch_job job = {
+      .body = code->body,
+      .ptrs = ptrs,
+      .symbols = context->symbols,
+      .programs = programs,
+      .lanes = lanes_for(context, kernel, programs),
+      .scratch = (char *)context->workspace + rt_align_up(context->needs.arena),
+      .scratch_bytes = context->needs.scratch,
+  };
+  atomic_init(&job.next, 0);
+  double begin = context->profile.on ? rt_now_us() : 0;
+  const adze_options *options = &module->options;
+  if (job.lanes > 1 && options->parallel_for)
+    options->parallel_for(options->parallel_user, job.lanes, run_lanes, &job);
+  else
+    rt_pool_run(context->pool, (int32_t)job.lanes, run_lane, &job);
+  if (context->profile.on)
+    rt_profile_add(context, kernel, begin, rt_now_us() - begin, programs,
+                   (int32_t)job.lanes);
+}
+
+/* ---- What the host program calls ------------------------------------------
+ */
+
+int32_t rt_exec_fail(adze_exec *exec, adze_status status) {
+  int32_t code = (int32_t)adze_status_code(status);
+  if (exec->status)
+    adze_status_free(status);
+  else
+    exec->status = status;
+  return code;
+}
+
+static int32_t host_launch(adze_exec *exec, uint32_t kernel,
+                           void *const *ptrs) {
+  adze_context *context = exec->context;
+  if (kernel >= context->module->desc->num_kernels)
+    return rt_exec_fail(exec,
+                        rt_error(ADZE_INVALID_MODULE,
+                                 "expected a kernel below %u, but got %u",
+                                 context->module->desc->num_kernels, kernel));
+  if (context->on_device)
+    return rt_cuda_launch(exec, kernel, ptrs);
+  launch_on_cpu(context, kernel, ptrs);
+  return 0;
+}
+
+static int32_t host_copy(adze_exec *exec, void *to, const void *from,
+                         uint64_t bytes) {
+  if (exec->context->on_device)
+    return rt_cuda_copy(exec, to, from, bytes);
+  memmove(to, from, bytes);
+  return 0;
+}
+
+/* The list of blocks lies in the blocks' first bytes, on the CPU. */
+static void *host_alloc(adze_exec *exec, uint64_t bytes) {
+  if (exec->context->on_device || bytes > INT64_MAX / 2)
+    return NULL;
+  uint64_t whole = bytes + RT_ALIGNMENT;
+  rt_block *block = rt_memory_take(exec->context->module->memory, whole);
+  if (!block)
+    return NULL;
+  block->next = exec->blocks;
+  block->bytes = whole;
+  exec->blocks = block;
+  return (char *)block + RT_ALIGNMENT;
+}
+
+static int32_t host_fail(adze_exec *exec, const char *node,
+                         const char *message) {
+  return rt_exec_fail(exec,
+                      rt_error(ADZE_RUN_ERROR, "node '%s': %s",
+                               node ? node : "", message ? message : "failed"));
+}
+
+static const adze_host_table host_table = {sizeof(adze_host_table),
+                                           ADZE_MODULE_ABI,
+                                           host_launch,
+                                           host_copy,
+                                           host_alloc,
+                                           host_fail};
+
+adze_status rt_execute(adze_context *context, const void *weights) {
+  adze_exec exec = {context, NULL, NULL};
+  const adze_module_desc *desc = context->module->desc;
+  double begin = context->profile.on ? rt_now_us() : 0;
+  int32_t code =
+      desc->run(&host_table, &exec, context->input_data, context->output_data,
+                context->workspace, weights, context->symbols);
+  while (exec.blocks) {
+    rt_block *block = exec.blocks;
+    exec.blocks = block->next;
+    rt_memory_give(context->module->memory, block, block->bytes);
+  }
+  if (context->profile.on)
+    rt_profile_add(context, RT_WHOLE_RUN, begin, rt_now_us() - begin, 0,
+                   context->lanes);
+  if (code && !exec.status)
+    exec.status = rt_error(ADZE_RUN_ERROR, "the run failed with code %d", code);
+  return exec.status;
+}

@@ -1,0 +1,285 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * Opens modules and owns what their contexts share.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* dladdr, memfd_create */
+#endif
+#include "Runtime.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define AMX_BITS (ADZE_X86_AMX_TILE | ADZE_X86_AMX_INT8 | ADZE_X86_AMX_BF16)
+
+/* ---- Choosing the CPU variant ------------------------------------------- */
+
+static bool runs_here(const adze_cpu_variant *variant) {
+  if (variant->cpu_features & ~rt_cpu_features())
+    return false;
+  return !(variant->cpu_features & AMX_BITS) || rt_cpu_request_amx();
+}
+
+static adze_status choose_variant(adze_module *module) {
+  const adze_module_desc *desc = module->desc;
+  const char *wanted = module->options.variant;
+  for (uint32_t i = 0; i < desc->num_variants && !module->variant; ++i) {
+    const adze_cpu_variant *variant = &desc->variants[i];
+    if ((!*wanted || !strcmp(wanted, variant->name)) && runs_here(variant))
+      module->variant = variant;
+  }
+  if (module->variant)
+    return NULL;
+  if (*wanted)
+    return rt_error(ADZE_UNSUPPORTED,
+                    "module has no variant '%s' that runs on this CPU", wanted);
+  if (desc->num_variants && !desc->num_images)
+    return rt_error(ADZE_UNSUPPORTED,
+                    "module has no variant that runs on this CPU");
+  return NULL;
+}
+
+/* ---- The descriptor ------------------------------------------------------ */
+
+static adze_status check_desc(const adze_module_desc *desc) {
+  if (!desc)
+    return rt_error(ADZE_INVALID_MODULE,
+                    "module does not serve ABI %u of this run time",
+                    ADZE_MODULE_ABI);
+  if (desc->size < sizeof(*desc) || desc->abi != ADZE_MODULE_ABI)
+    return rt_error(ADZE_INVALID_MODULE,
+                    "expected a descriptor of ABI %u and at least %zu bytes, "
+                    "but got ABI %u and %u bytes",
+                    ADZE_MODULE_ABI, sizeof(*desc), desc->abi, desc->size);
+  if (!desc->run || !desc->infer || !desc->arena_bytes ||
+      (desc->num_inputs && !desc->inputs) ||
+      (desc->num_outputs && !desc->outputs) ||
+      (desc->num_symbols && !desc->symbols) ||
+      (desc->num_kernels && !desc->kernels) ||
+      (desc->num_variants && !desc->variants) ||
+      (desc->num_images && !desc->images))
+    return rt_error(ADZE_INVALID_MODULE, "damaged descriptor");
+  return NULL;
+}
+
+static void destroy(adze_module *module) {
+  rt_cuda_release_devices(module);
+  rt_pool_destroy(module->pool);
+  rt_memory_release(module->memory);
+  pthread_mutex_destroy(&module->mutex);
+  free(module->info_storage);
+  free(module->json);
+  if (module->library)
+    dlclose(module->library);
+  if (module->fd >= 0)
+    close(module->fd);
+  free(module);
+}
+
+adze_status rt_module_adopt(const adze_module_desc *desc, void *library, int fd,
+                            const adze_options *options, adze_module **module) {
+  adze_module *made = calloc(1, sizeof(*made));
+  if (!made) {
+    if (library)
+      dlclose(library);
+    if (fd >= 0)
+      close(fd);
+    return rt_out_of_memory(sizeof(*made));
+  }
+  atomic_init(&made->references, 1);
+  made->library = library;
+  made->fd = fd;
+  pthread_mutex_init(&made->mutex, NULL);
+  if (options)
+    made->options = *options;
+  else
+    rt_options_init(&made->options);
+  adze_status status = check_desc(desc);
+  made->desc = desc;
+  if (!status)
+    status = choose_variant(made);
+  if (!status)
+    status = rt_make_value_infos(made);
+  if (!status && !(made->memory = rt_memory_create(&made->options)))
+    status = rt_out_of_memory(sizeof(rt_memory));
+  if (status) {
+    destroy(made);
+    return status;
+  }
+  rt_log(&made->options, ADZE_LOG_INFO, "opened module '%s', cpu variant '%s'",
+         desc->model_name ? desc->model_name : "",
+         made->variant ? made->variant->name : "none");
+  *module = made;
+  return NULL;
+}
+
+/* ---- Loading ------------------------------------------------------------- */
+
+/* The note of the image that dlopen gave, as it is mapped. */
+static bool mapped_note(const void *symbol, adze_module_note *result) {
+  Dl_info info;
+  if (!dladdr(symbol, &info) || !info.dli_fbase)
+    return false;
+  const char *base = info.dli_fbase;
+  const Elf64_Ehdr *header = info.dli_fbase;
+  const Elf64_Phdr *segments = (const void *)(base + header->e_phoff);
+  for (unsigned i = 0; i < header->e_phnum; ++i) {
+    if (segments[i].p_type != PT_NOTE)
+      continue;
+    const char *at = base + segments[i].p_vaddr;
+    const char *end = at + segments[i].p_memsz;
+    uint64_t alignment = segments[i].p_align == 8 ? 8 : 4;
+    while (at + sizeof(Elf64_Nhdr) <= end) {
+      const Elf64_Nhdr *note = (const void *)at;
+      const char *name = at + sizeof(*note);
+      uint64_t data = (uint64_t)(name - base) + note->n_namesz;
+      data = (data + alignment - 1) & ~(alignment - 1);
+      if (note->n_type == ADZE_NOTE_TYPE &&
+          note->n_namesz == sizeof(ADZE_NOTE_OWNER) &&
+          !memcmp(name, ADZE_NOTE_OWNER, sizeof(ADZE_NOTE_OWNER))) {
+        memcpy(result, base + data, sizeof(*result));
+        return true;
+      }
+      at = base + ((data + note->n_descsz + alignment - 1) & ~(alignment - 1));
+    }
+  }
+  return false;
+}
+
+static adze_status load(const char *path, const char *name, void **library,
+                        void **query) {
+  *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!*library)
+    return rt_error(ADZE_INVALID_MODULE, "%s: %s", name, dlerror());
+  *query = dlsym(*library, ADZE_MODULE_QUERY);
+  if (*query)
+    return NULL;
+  dlclose(*library);
+  return rt_error(ADZE_INVALID_MODULE, "%s: no symbol '%s'", name,
+                  ADZE_MODULE_QUERY);
+}
+
+/* Loads the checked file. dlopen goes by the name: where an older file of the
+ * same name is still loaded it gives that one, and the file is then loaded
+ * through its descriptor, whose name nobody else has while it is open. */
+static adze_status load_checked(const char *path, const char *name, int fd,
+                                const adze_module_note *note, void **library,
+                                void **query) {
+  char by_fd[64];
+  snprintf(by_fd, sizeof(by_fd), "/proc/self/fd/%d", fd);
+  if (path) {
+    RT_TRY(load(path, name, library, query));
+    adze_module_note mapped;
+    if (mapped_note(*query, &mapped) && mapped.checksum == note->checksum &&
+        mapped.file_size == note->file_size)
+      return NULL;
+    dlclose(*library);
+  }
+  return load(by_fd, name, library, query);
+}
+
+/* Takes over `fd`. */
+static adze_status open_fd(int fd, const char *path, const char *name,
+                           const adze_options *options, adze_module **module) {
+  adze_module_note note;
+  void *library, *query;
+  adze_status status =
+      rt_check_module_file(fd, name, !options || options->verify, &note);
+  if (!status)
+    status = load_checked(path, name, fd, &note, &library, &query);
+  if (status) {
+    close(fd);
+    return status;
+  }
+  adze_module_query_fn call;
+  memcpy(&call, &query, sizeof(call));
+  return rt_module_adopt(call(ADZE_MODULE_ABI), library, fd, options, module);
+}
+
+adze_status adze_module_open(const char *path, const adze_options *options,
+                             adze_module **module) {
+  if (!path || !module)
+    return rt_error(ADZE_INVALID_ARGUMENT,
+                    "expected a path and a place for the module, but got NULL");
+  /* A bare name would send dlopen through the library path. */
+  char *full = realpath(path, NULL);
+  int fd = full ? open(full, O_RDONLY | O_CLOEXEC) : -1;
+  if (fd < 0) {
+    int error = errno;
+    free(full);
+    return rt_error(ADZE_IO_ERROR, "%s: %s", path, strerror(error));
+  }
+  adze_status status = open_fd(fd, full, path, options, module);
+  free(full);
+  return status;
+}
+
+adze_status adze_module_open_memory(const void *data, size_t size,
+                                    const adze_options *options,
+                                    adze_module **module) {
+  if (!data || !module)
+    return rt_error(ADZE_INVALID_ARGUMENT,
+                    "expected data and a place for the module, but got NULL");
+  int fd = memfd_create("adze-module", MFD_CLOEXEC);
+  if (fd < 0)
+    return rt_error(ADZE_IO_ERROR, "memfd_create: %s", strerror(errno));
+  for (size_t done = 0; done < size;) {
+    ssize_t written = write(fd, (const char *)data + done, size - done);
+    if (written < 0 && errno != EINTR) {
+      int error = errno;
+      close(fd);
+      return rt_error(ADZE_IO_ERROR, "module in memory: %s", strerror(error));
+    }
+    done += written > 0 ? (size_t)written : 0;
+  }
+  return open_fd(fd, NULL, "module in memory", options, module);
+}
+
+adze_status adze_module_link(adze_query_fn query, const adze_options *options,
+                             adze_module **module) {
+  if (!query || !module)
+    return rt_error(ADZE_INVALID_ARGUMENT,
+                    "expected a query function and a place for the module");
+  adze_module_query_fn call = (adze_module_query_fn)query;
+  return rt_module_adopt(call(ADZE_MODULE_ABI), NULL, -1, options, module);
+}
+
+void adze_module_retain(adze_module *module) {
+  if (module)
+    atomic_fetch_add(&module->references, 1);
+}
+
+void adze_module_release(adze_module *module) {
+  if (module && atomic_fetch_sub(&module->references, 1) == 1)
+    destroy(module);
+}
+
+/* ---- Threads ------------------------------------------------------------- */
+
+int32_t rt_module_threads(const adze_module *module) {
+  int32_t threads = module->options.threads;
+  return threads ? threads : rt_usable_cpus();
+}
+
+adze_status rt_module_pool(adze_module *module, rt_pool **pool) {
+  int32_t threads = rt_module_threads(module);
+  *pool = NULL;
+  if (threads < 2 || module->options.parallel_for)
+    return NULL;
+  pthread_mutex_lock(&module->mutex);
+  if (!module->pool)
+    module->pool = rt_pool_create(threads, module->options.spin_us);
+  *pool = module->pool;
+  pthread_mutex_unlock(&module->mutex);
+  if (!*pool)
+    return rt_error(ADZE_OUT_OF_MEMORY, "%d threads could not be started",
+                    threads);
+  return NULL;
+}

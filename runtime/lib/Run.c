@@ -1,0 +1,258 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * Runs: checks a call, binds its shapes, and executes the host program.
+ */
+#include "Runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Shapes -------------------------------------------------------------- */
+
+/* Takes over the new symbols, and what follows from them if they changed. */
+static adze_status bind_symbols(adze_context *context) {
+  const adze_module_desc *desc = context->module->desc;
+  size_t bytes = desc->num_symbols * sizeof(int64_t);
+  if (context->bound && !memcmp(context->symbols, context->new_symbols, bytes))
+    return NULL;
+  context->bound = false;
+  memcpy(context->symbols, context->new_symbols, bytes);
+  RT_TRY(rt_needs_of(context->module, context->device, context->symbols,
+                     &context->needs));
+  desc->infer(context->symbols, context->output_dims);
+  context->bound = true;
+  return NULL;
+}
+
+static adze_status bind_inputs(adze_context *context,
+                               const DLTensor *const inputs[],
+                               int32_t num_inputs) {
+  RT_TRY(rt_bind_inputs(context->module, inputs, num_inputs, context->device,
+                        context->new_symbols));
+  return bind_symbols(context);
+}
+
+static adze_status infer(const adze_module *module, const adze_shape *inputs,
+                         int32_t num_inputs, int64_t *symbols, int64_t *dims,
+                         adze_shape *outputs, uint64_t *workspace_bytes) {
+  const adze_module_desc *desc = module->desc;
+  RT_TRY(rt_bind_shapes(module, inputs, num_inputs, symbols));
+  for (uint32_t i = 0; i < desc->num_outputs; ++i)
+    if (outputs[i].rank != (int32_t)desc->outputs[i].rank ||
+        (outputs[i].rank && !outputs[i].dims))
+      return rt_error(ADZE_INVALID_ARGUMENT,
+                      "output '%s': expected room for %u dims, but got %d",
+                      desc->outputs[i].name, desc->outputs[i].rank,
+                      outputs[i].rank);
+  if (workspace_bytes) {
+    rt_needs needs;
+    DLDevice cpu = {kDLCPU, 0};
+    RT_TRY(rt_needs_of(module, cpu, symbols, &needs));
+    *workspace_bytes = needs.total;
+  }
+  desc->infer(symbols, dims);
+  for (uint32_t i = 0; i < desc->num_outputs; ++i)
+    for (uint32_t d = 0; d < desc->outputs[i].rank; ++d)
+      outputs[i].dims[d] = *dims++;
+  return NULL;
+}
+
+adze_status adze_infer_shapes(const adze_module *module,
+                              const adze_shape *inputs, int32_t num_inputs,
+                              adze_shape *outputs, int32_t num_outputs,
+                              uint64_t *workspace_bytes) {
+  if (!module || (num_outputs && !outputs))
+    return rt_error(ADZE_INVALID_ARGUMENT,
+                    "expected a module and output shapes, but got NULL");
+  if (num_outputs < 0 || (uint32_t)num_outputs != module->desc->num_outputs)
+    return rt_error(ADZE_INVALID_ARGUMENT,
+                    "expected %u output shapes, but got %d",
+                    module->desc->num_outputs, num_outputs);
+  size_t dims = (size_t)rt_total_output_rank(module->desc);
+  size_t count = module->desc->num_symbols + dims + 1;
+  int64_t *room = calloc(count, sizeof(int64_t));
+  if (!room)
+    return rt_out_of_memory(count * sizeof(int64_t));
+  adze_status status =
+      infer(module, inputs, num_inputs, room, room + module->desc->num_symbols,
+            outputs, workspace_bytes);
+  free(room);
+  return status;
+}
+
+/* ---- Runs ---------------------------------------------------------------- */
+
+static adze_status run_on_cpu(adze_context *context,
+                              const DLTensor *const inputs[],
+                              DLTensor *const outputs[]) {
+  const adze_module_desc *desc = context->module->desc;
+  for (uint32_t i = 0; i < desc->num_inputs; ++i)
+    context->input_data[i] = rt_tensor_data(inputs[i]);
+  for (uint32_t i = 0; i < desc->num_outputs; ++i)
+    context->output_data[i] = rt_tensor_data(outputs[i]);
+  uint64_t state = rt_float_state_enter();
+  adze_status status = rt_execute(context, desc->weights);
+  rt_float_state_leave(state);
+  return status;
+}
+
+static adze_status run_bound(adze_context *context,
+                             const DLTensor *const inputs[],
+                             DLTensor *const outputs[], int32_t num_outputs,
+                             void *stream, bool wait) {
+  RT_TRY(rt_check_outputs(context->module, outputs, num_outputs,
+                          context->device, context->output_dims));
+  RT_TRY(rt_check_overlap(context->module, inputs, outputs));
+  RT_TRY(rt_context_reserve(context));
+  if (context->on_device)
+    return rt_cuda_run(context, inputs, outputs, stream, wait);
+  return run_on_cpu(context, inputs, outputs);
+}
+
+static adze_status run(adze_context *context, const DLTensor *const inputs[],
+                       int32_t num_inputs, DLTensor *const outputs[],
+                       int32_t num_outputs, void *stream, bool wait) {
+  RT_TRY(rt_context_enter(context));
+  adze_status status = bind_inputs(context, inputs, num_inputs);
+  if (!status)
+    status = run_bound(context, inputs, outputs, num_outputs, stream, wait);
+  rt_context_leave(context);
+  return status;
+}
+
+adze_status adze_run(adze_context *context, const DLTensor *const inputs[],
+                     int32_t num_inputs, DLTensor *const outputs[],
+                     int32_t num_outputs) {
+  return run(context, inputs, num_inputs, outputs, num_outputs, NULL, true);
+}
+
+adze_status adze_run_async(adze_context *context,
+                           const DLTensor *const inputs[], int32_t num_inputs,
+                           DLTensor *const outputs[], int32_t num_outputs,
+                           void *stream) {
+  return run(context, inputs, num_inputs, outputs, num_outputs, stream, false);
+}
+
+/* ---- Outputs of our own ---------------------------------------------------
+ */
+
+typedef struct {
+  DLManagedTensorVersioned tensor;
+  rt_memory *memory;   /* of a tensor on the CPU */
+  adze_module *module; /* of one on a device: it owns the device */
+  uint64_t bytes;
+  int64_t dims[]; /* shape, then strides */
+} owned_tensor;
+
+static void delete_owned(DLManagedTensorVersioned *tensor) {
+  owned_tensor *owned = (owned_tensor *)tensor;
+  if (owned->module)
+    rt_cuda_give(owned->module, tensor->dl_tensor.device.device_id,
+                 tensor->dl_tensor.data, owned->bytes);
+  else
+    rt_memory_give(owned->memory, tensor->dl_tensor.data, owned->bytes);
+  adze_module_release(owned->module);
+  rt_memory_release(owned->memory);
+  free(owned);
+}
+
+static adze_status take_data(adze_context *context, owned_tensor *owned) {
+  DLTensor *tensor = &owned->tensor.dl_tensor;
+  if (context->on_device) {
+    RT_TRY(rt_cuda_take(context, owned->bytes, &tensor->data));
+    adze_module_retain(context->module);
+    owned->module = context->module;
+    return NULL;
+  }
+  tensor->data = rt_memory_take(context->module->memory, owned->bytes);
+  if (!tensor->data)
+    return rt_out_of_memory(owned->bytes);
+  rt_memory_retain(context->module->memory);
+  owned->memory = context->module->memory;
+  return NULL;
+}
+
+static adze_status make_owned(adze_context *context,
+                              const adze_module_value *value,
+                              const int64_t *dims,
+                              DLManagedTensorVersioned **tensor) {
+  uint64_t bytes;
+  for (uint32_t d = 0; d < value->rank; ++d)
+    if (dims[d] < 0)
+      return rt_error(ADZE_UNSUPPORTED,
+                      "output '%s': only a run can tell dim %u", value->name,
+                      d);
+  if (!rt_tensor_bytes(rt_value_dtype(value), (int32_t)value->rank, dims,
+                       &bytes))
+    return rt_out_of_memory(UINT64_MAX);
+  size_t size = sizeof(owned_tensor) + 2 * value->rank * sizeof(int64_t);
+  owned_tensor *owned = calloc(1, size);
+  if (!owned)
+    return rt_out_of_memory(size);
+  owned->bytes = bytes;
+  owned->tensor.version.major = DLPACK_MAJOR_VERSION;
+  owned->tensor.version.minor = DLPACK_MINOR_VERSION;
+  owned->tensor.deleter = delete_owned;
+  DLTensor *inner = &owned->tensor.dl_tensor;
+  inner->device = context->device;
+  inner->ndim = (int32_t)value->rank;
+  inner->dtype = rt_value_dtype(value);
+  inner->shape = owned->dims;
+  inner->strides = owned->dims + value->rank;
+  int64_t stride = 1;
+  for (uint32_t d = value->rank; d-- > 0;) {
+    inner->shape[d] = dims[d];
+    inner->strides[d] = stride;
+    stride *= dims[d];
+  }
+  adze_status status = take_data(context, owned);
+  if (status)
+    free(owned);
+  else
+    *tensor = &owned->tensor;
+  return status;
+}
+
+static adze_status run_alloc(adze_context *context,
+                             const DLTensor *const inputs[], int32_t num_inputs,
+                             DLManagedTensorVersioned **made,
+                             DLTensor **tensors, int32_t num_outputs) {
+  const adze_module_desc *desc = context->module->desc;
+  RT_TRY(bind_inputs(context, inputs, num_inputs));
+  const int64_t *dims = context->output_dims;
+  for (int32_t i = 0; i < num_outputs; ++i) {
+    RT_TRY(make_owned(context, &desc->outputs[i], dims, &made[i]));
+    tensors[i] = &made[i]->dl_tensor;
+    dims += desc->outputs[i].rank;
+  }
+  return run_bound(context, inputs, tensors, num_outputs, NULL, true);
+}
+
+adze_status adze_run_alloc(adze_context *context,
+                           const DLTensor *const inputs[], int32_t num_inputs,
+                           DLManagedTensorVersioned *outputs[],
+                           int32_t num_outputs) {
+  RT_TRY(rt_context_enter(context));
+  uint32_t expected = context->module->desc->num_outputs;
+  DLManagedTensorVersioned **made =
+      calloc(expected + 1u, sizeof(void *) + sizeof(DLTensor *));
+  adze_status status = NULL;
+  if (num_outputs < 0 || (uint32_t)num_outputs != expected ||
+      (expected && !outputs))
+    status = rt_error(ADZE_INVALID_ARGUMENT, "expected %u outputs, but got %d",
+                      expected, num_outputs);
+  else if (!made)
+    status = rt_out_of_memory(expected * sizeof(void *));
+  else
+    status = run_alloc(context, inputs, num_inputs, made,
+                       (DLTensor **)(made + expected), num_outputs);
+  for (uint32_t i = 0; i < expected && made; ++i) {
+    if (!status)
+      outputs[i] = made[i];
+    else if (made[i])
+      made[i]->deleter(made[i]);
+  }
+  free(made);
+  rt_context_leave(context);
+  return status;
+}

@@ -1,0 +1,280 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * What the run time's own files share. Names start with rt_; adze_ is for the
+ * public API and the module ABI.
+ */
+#ifndef ADZE_RUNTIME_H
+#define ADZE_RUNTIME_H
+
+#include "adze.h"
+#include "adze_module.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#define RT_ALIGNMENT 64u
+
+/* ---- Status (Status.c) ------------------------------------------------- */
+
+/* printf-like; a static status when even that cannot be allocated. */
+adze_status rt_error(adze_code code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+adze_status rt_out_of_memory(uint64_t bytes);
+
+#define RT_TRY(expression)                                                     \
+  do {                                                                         \
+    adze_status rt_try_status = (expression);                                  \
+    if (rt_try_status)                                                         \
+      return rt_try_status;                                                    \
+  } while (0)
+
+/* ---- Growing text (Text.c) --------------------------------------------- */
+
+/* A failed allocation sticks in `failed`; `data` is null-terminated. */
+typedef struct {
+  char *data;
+  size_t size, capacity;
+  bool failed;
+} rt_text;
+
+void rt_text_add(rt_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A JSON string with its quotes. */
+void rt_text_add_json(rt_text *text, const char *string);
+void rt_text_free(rt_text *text);
+
+/* ---- Options (Options.c) ----------------------------------------------- */
+
+struct adze_options {
+  int32_t threads;
+  int32_t spin_us;
+  bool verify;
+  bool cuda_graphs;
+  char variant[64];
+  adze_allocate_fn allocate;
+  adze_deallocate_fn deallocate;
+  void *allocator_user;
+  adze_parallel_for_fn parallel_for;
+  void *parallel_user;
+  adze_log_fn log;
+  void *log_user;
+};
+
+void rt_options_init(adze_options *options);
+void rt_log(const adze_options *options, adze_log_level level,
+            const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* ---- Memory (Memory.c) ------------------------------------------------- */
+
+/* Counts what the allocator hook gives. Outputs may outlive the module, so it
+ * is counted by itself. */
+typedef struct {
+  atomic_int references;
+  adze_allocate_fn allocate;
+  adze_deallocate_fn deallocate;
+  void *user;
+  atomic_uint_fast64_t current, peak, allocations;
+} rt_memory;
+
+rt_memory *rt_memory_create(const adze_options *options);
+void rt_memory_retain(rt_memory *memory);
+void rt_memory_release(rt_memory *memory);
+/* Aligned to 64; null on failure. */
+void *rt_memory_take(rt_memory *memory, uint64_t bytes);
+void rt_memory_give(rt_memory *memory, void *data, uint64_t bytes);
+/* Books memory that somebody else holds (a device's). */
+void rt_memory_count(rt_memory *memory, int64_t bytes);
+
+/* ---- Threads (ThreadPool.c) -------------------------------------------- */
+
+typedef struct rt_pool rt_pool;
+
+/* Runs one lane of a job; lanes run at once and share the work out between
+ * them. A lane may not run at all. */
+typedef void (*rt_lane_fn)(void *data, int32_t lane);
+
+/* `threads` counts the caller. Null on failure. */
+rt_pool *rt_pool_create(int32_t threads, int32_t spin_us);
+void rt_pool_destroy(rt_pool *pool);
+/* Runs up to `lanes` lanes, lane 0 on the calling thread, and returns when all
+ * that were begun are done. While another thread's job has the pool, lane 0
+ * runs alone: every lane must be able to do the whole work. */
+void rt_pool_run(rt_pool *pool, int32_t lanes, rt_lane_fn run, void *data);
+int32_t rt_usable_cpus(void);
+
+/* ---- The file before dlopen (ModuleFile.c, CpuFeatures.c) --------------- */
+
+/* Checks all that the file says of itself; `note` is written on success. */
+adze_status rt_check_module_file(int fd, const char *name, bool verify,
+                                 adze_module_note *note);
+uint32_t rt_crc32(uint32_t crc, const void *data, size_t size);
+
+uint64_t rt_cpu_features(void);
+/* Asks the system for the AMX registers; false if it says no. */
+bool rt_cpu_request_amx(void);
+/* Appends the names of the features, "avx2, fma". */
+void rt_cpu_feature_names(uint64_t features, rt_text *text);
+
+/* ---- Modules (Module.c, ModuleInfo.c) ----------------------------------- */
+
+typedef struct rt_device rt_device;
+
+struct adze_module {
+  atomic_int references;
+  const adze_module_desc *desc;
+  const adze_cpu_variant *variant; /* null: no CPU code that runs here */
+  adze_options options;
+  rt_memory *memory;
+  void *library; /* of dlopen; null for a linked module */
+  int fd;        /* -1, or the file of a module from memory */
+  adze_value_info *inputs, *outputs;
+  void *info_storage;
+  pthread_mutex_t mutex; /* guards what follows */
+  rt_pool *pool;
+  rt_device *devices; /* list */
+  char *json;
+};
+
+/* Takes over `library` and `fd`, also on failure. */
+adze_status rt_module_adopt(const adze_module_desc *desc, void *library, int fd,
+                            const adze_options *options, adze_module **module);
+adze_status rt_module_pool(adze_module *module, rt_pool **pool);
+int32_t rt_module_threads(const adze_module *module);
+adze_status rt_make_value_infos(adze_module *module);
+const char *rt_dtype_name(DLDataType dtype, char *buffer, size_t size);
+
+/* ---- Calls (Check.c) --------------------------------------------------- */
+
+/* Checks the inputs and writes the symbols' values. */
+adze_status rt_bind_inputs(const adze_module *module,
+                           const DLTensor *const inputs[], int32_t count,
+                           DLDevice device, int64_t *symbols);
+adze_status rt_bind_shapes(const adze_module *module, const adze_shape *inputs,
+                           int32_t count, int64_t *symbols);
+/* `dims` are all outputs' dims as desc.infer writes them. */
+adze_status rt_check_outputs(const adze_module *module,
+                             DLTensor *const outputs[], int32_t count,
+                             DLDevice device, const int64_t *dims);
+/* Outputs must not lie over inputs or each other. */
+adze_status rt_check_overlap(const adze_module *module,
+                             const DLTensor *const inputs[],
+                             DLTensor *const outputs[]);
+/* False where the size does not fit in 63 bits. */
+bool rt_tensor_bytes(DLDataType dtype, int32_t rank, const int64_t *dims,
+                     uint64_t *bytes);
+static inline void *rt_tensor_data(const DLTensor *tensor) {
+  return (char *)tensor->data + tensor->byte_offset;
+}
+static inline DLDataType rt_value_dtype(const adze_module_value *value) {
+  DLDataType dtype = {value->dtype_code, value->dtype_bits, 1};
+  return dtype;
+}
+static inline uint64_t rt_align_up(uint64_t bytes) {
+  return (bytes + RT_ALIGNMENT - 1) / RT_ALIGNMENT * RT_ALIGNMENT;
+}
+int32_t rt_total_output_rank(const adze_module_desc *desc);
+/* Symbols at the smallest values that their ranges allow. */
+void rt_smallest_symbols(const adze_module_desc *desc, int64_t *symbols);
+
+/* ---- Contexts (Context.c) ---------------------------------------------- */
+
+typedef struct {
+  double begin_us, duration_us;
+  uint32_t kernel; /* RT_WHOLE_RUN: a whole run */
+  int32_t lanes;
+  int64_t programs, flops, bytes_read, bytes_written;
+} rt_event;
+#define RT_WHOLE_RUN UINT32_MAX
+
+typedef struct {
+  bool on, failed;
+  rt_event *events;
+  size_t count, capacity;
+  char *json;
+} rt_profile;
+
+/* Bytes that a run needs. */
+typedef struct {
+  uint64_t arena, arena_lower_bound;
+  uint64_t scratch; /* of one lane */
+  uint64_t total;
+} rt_needs;
+
+typedef struct rt_device_context rt_device_context;
+
+struct adze_context {
+  adze_module *module;
+  DLDevice device;
+  rt_pool *pool; /* null: the caller's, or one thread */
+  int32_t lanes;
+  /* The shapes of the last run and what follows from them. */
+  bool bound;
+  int64_t *symbols, *new_symbols;
+  int64_t *output_dims;
+  rt_needs needs;
+  void **input_data, **output_data;
+  void *workspace; /* arena, then scratch memory of each lane */
+  uint64_t workspace_bytes;
+  bool workspace_bound;         /* it is the caller's */
+  rt_device_context *on_device; /* null on the CPU */
+  rt_profile profile;
+  atomic_flag running;
+};
+
+adze_status rt_needs_of(const adze_module *module, DLDevice device,
+                        const int64_t *symbols, rt_needs *needs);
+/* Makes room for a run with the context's needs. */
+adze_status rt_context_reserve(adze_context *context);
+adze_status rt_context_enter(adze_context *context);
+void rt_context_leave(adze_context *context);
+
+/* ---- Launches (Launch.c) ----------------------------------------------- */
+
+typedef struct rt_block {
+  struct rt_block *next;
+  uint64_t bytes;
+} rt_block;
+
+/* The state of one run. */
+struct adze_exec {
+  adze_context *context;
+  rt_block *blocks;
+  adze_status status; /* of the first failure */
+};
+
+/* Runs the host program on the context's checked and bound arguments. */
+adze_status rt_execute(adze_context *context, const void *weights);
+/* Keeps the first failure of a run; returns what the host program returns. */
+int32_t rt_exec_fail(adze_exec *exec, adze_status status);
+
+/* ---- Floating-point state (FloatState.c) -------------------------------- */
+
+uint64_t rt_float_state_enter(void); /* sets the default, returns the old */
+void rt_float_state_leave(uint64_t state);
+
+/* ---- Profile (Profile.c) ----------------------------------------------- */
+
+double rt_now_us(void);
+/* Books one launch (or RT_WHOLE_RUN) that began at `begin`. */
+void rt_profile_add(adze_context *context, uint32_t kernel, double begin,
+                    double duration, int64_t programs, int32_t lanes);
+void rt_profile_free(rt_profile *profile);
+
+/* ---- CUDA (Cuda.c) ------------------------------------------------------ */
+
+adze_status rt_cuda_attach(adze_context *context);
+void rt_cuda_detach(adze_context *context);
+void rt_cuda_release_devices(adze_module *module);
+/* Runs on `stream`, or on the context's own where it is null. */
+adze_status rt_cuda_run(adze_context *context, const DLTensor *const inputs[],
+                        DLTensor *const outputs[], void *stream, bool wait);
+int32_t rt_cuda_launch(adze_exec *exec, uint32_t kernel, void *const *ptrs);
+int32_t rt_cuda_copy(adze_exec *exec, void *to, const void *from,
+                     uint64_t bytes);
+/* Memory of the context's device; `give` needs only the device. */
+adze_status rt_cuda_take(adze_context *context, uint64_t bytes, void **data);
+void rt_cuda_give(adze_module *module, int32_t device, void *data,
+                  uint64_t bytes);
+
+#endif /* ADZE_RUNTIME_H */

@@ -1,0 +1,338 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * Values: tensors, string tensors, sequences, maps and optionals, immutable
+ * and counted.
+ */
+#include "Runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct adze_value {
+  atomic_int references;
+  adze_kind kind;
+  DLManagedTensorVersioned *tensor; /* ADZE_TENSOR */
+  /* ADZE_STRINGS: one block holds pointers, lengths and bytes. */
+  const char **strings;
+  size_t *lengths;
+  int64_t *dims;
+  int32_t rank;
+  /* The parts of a container; of a map: keys, then values. */
+  adze_value **parts;
+  size_t count;
+};
+
+static adze_status new_value(adze_kind kind, size_t parts, adze_value **value) {
+  adze_value *made = calloc(1, sizeof(*made));
+  if (made && parts && !(made->parts = calloc(parts, sizeof(adze_value *)))) {
+    free(made);
+    made = NULL;
+  }
+  if (!made)
+    return rt_out_of_memory(sizeof(*made));
+  atomic_init(&made->references, 1);
+  made->kind = kind;
+  *value = made;
+  return NULL;
+}
+
+static adze_status no_place(const void *value) {
+  return value ? NULL
+               : rt_error(ADZE_INVALID_ARGUMENT,
+                          "expected a place for the result, but got NULL");
+}
+
+static adze_status expect_kind(const adze_value *value, adze_kind kind) {
+  static const char *const names[] = {"tensor", "string tensor", "sequence",
+                                      "map", "optional"};
+  if (!value)
+    return rt_error(ADZE_INVALID_ARGUMENT, "expected a value, but got NULL");
+  if (value->kind != kind)
+    return rt_error(ADZE_INVALID_ARGUMENT, "expected a %s, but got a %s",
+                    names[kind], names[value->kind]);
+  return NULL;
+}
+
+adze_kind adze_value_kind(const adze_value *value) {
+  return value ? value->kind : ADZE_TENSOR;
+}
+
+void adze_value_retain(adze_value *value) {
+  if (value)
+    atomic_fetch_add(&value->references, 1);
+}
+
+void adze_value_release(adze_value *value) {
+  if (!value || atomic_fetch_sub(&value->references, 1) != 1)
+    return;
+  if (value->tensor && value->tensor->deleter)
+    value->tensor->deleter(value->tensor);
+  for (size_t i = 0; i < value->count && value->parts; ++i)
+    adze_value_release(value->parts[i]);
+  free(value->parts);
+  free((void *)value->strings);
+  free(value->dims);
+  free(value);
+}
+
+/* ---- Tensors ------------------------------------------------------------- */
+
+static void drop_tensor(DLManagedTensorVersioned *tensor) {
+  if (tensor && tensor->deleter)
+    tensor->deleter(tensor);
+}
+
+adze_status adze_value_from_dlpack(DLManagedTensorVersioned *tensor,
+                                   adze_value **value) {
+  adze_status status = NULL;
+  if (!tensor || !value)
+    status = rt_error(ADZE_INVALID_ARGUMENT,
+                      "expected a tensor and a place for the value");
+  else if (tensor->version.major != DLPACK_MAJOR_VERSION)
+    status = rt_error(ADZE_INVALID_ARGUMENT,
+                      "expected a tensor of DLPack %d, but got %u",
+                      DLPACK_MAJOR_VERSION, tensor->version.major);
+  else
+    status = new_value(ADZE_TENSOR, 0, value);
+  if (status)
+    drop_tensor(tensor);
+  else
+    (*value)->tensor = tensor;
+  return status;
+}
+
+static void release_owner(DLManagedTensorVersioned *tensor) {
+  adze_value_release(tensor->manager_ctx);
+  free(tensor);
+}
+
+adze_status adze_value_as_dlpack(adze_value *value,
+                                 DLManagedTensorVersioned **tensor) {
+  RT_TRY(expect_kind(value, ADZE_TENSOR));
+  RT_TRY(no_place(tensor));
+  DLManagedTensorVersioned *view = malloc(sizeof(*view));
+  if (!view)
+    return rt_out_of_memory(sizeof(*view));
+  *view = *value->tensor;
+  adze_value_retain(value);
+  view->manager_ctx = value;
+  view->deleter = release_owner;
+  *tensor = view;
+  return NULL;
+}
+
+/* ---- Strings ------------------------------------------------------------- */
+
+static adze_status count_strings(const int64_t *dims, int32_t rank,
+                                 size_t *count) {
+  if (rank < 0 || (rank && !dims))
+    return rt_error(ADZE_INVALID_ARGUMENT, "expected a shape of rank >= 0");
+  *count = 1;
+  for (int32_t i = 0; i < rank; ++i)
+    if (dims[i] < 0 || __builtin_mul_overflow(*count, (size_t)dims[i], count) ||
+        *count > PTRDIFF_MAX / sizeof(void *))
+      return rt_error(ADZE_INVALID_ARGUMENT,
+                      "expected dim %d of a string tensor >= 0 and not too big",
+                      i);
+  return NULL;
+}
+
+static adze_status copy_strings(adze_value *value, const char *const *strings,
+                                const size_t *lengths) {
+  size_t count = value->count;
+  size_t size = count * (sizeof(char *) + sizeof(size_t));
+  for (size_t i = 0; i < count; ++i) {
+    if (!strings[i])
+      return rt_error(ADZE_INVALID_ARGUMENT, "string %zu is NULL", i);
+    size_t length = lengths ? lengths[i] : strlen(strings[i]);
+    if (__builtin_add_overflow(size, length + 1, &size))
+      return rt_out_of_memory(UINT64_MAX);
+  }
+  char *block = malloc(size ? size : 1);
+  if (!block)
+    return rt_out_of_memory(size);
+  value->strings = (const char **)(void *)block;
+  value->lengths = (size_t *)(void *)(block + count * sizeof(char *));
+  char *bytes = (char *)(value->lengths + count);
+  for (size_t i = 0; i < count; ++i) {
+    value->lengths[i] = lengths ? lengths[i] : strlen(strings[i]);
+    memcpy(bytes, strings[i], value->lengths[i]);
+    bytes[value->lengths[i]] = 0;
+    value->strings[i] = bytes;
+    bytes += value->lengths[i] + 1;
+  }
+  return NULL;
+}
+
+adze_status adze_value_from_strings(const char *const *strings,
+                                    const size_t *lengths, const int64_t *dims,
+                                    int32_t rank, adze_value **value) {
+  size_t count;
+  RT_TRY(no_place(value));
+  RT_TRY(count_strings(dims, rank, &count));
+  if (count && !strings)
+    return rt_error(ADZE_INVALID_ARGUMENT, "expected strings, but got NULL");
+  adze_value *made;
+  RT_TRY(new_value(ADZE_STRINGS, 0, &made));
+  made->count = count;
+  made->rank = rank;
+  made->dims = calloc((size_t)rank + 1, sizeof(int64_t));
+  adze_status status = made->dims ? copy_strings(made, strings, lengths)
+                                  : rt_out_of_memory((uint64_t)rank);
+  if (status) {
+    adze_value_release(made);
+    return status;
+  }
+  if (rank)
+    memcpy(made->dims, dims, (size_t)rank * sizeof(int64_t));
+  *value = made;
+  return NULL;
+}
+
+adze_status adze_value_strings(const adze_value *value,
+                               const char *const **strings,
+                               const size_t **lengths, size_t *count) {
+  RT_TRY(expect_kind(value, ADZE_STRINGS));
+  if (strings)
+    *strings = value->strings;
+  if (lengths)
+    *lengths = value->lengths;
+  if (count)
+    *count = value->count;
+  return NULL;
+}
+
+/* ---- Containers -----------------------------------------------------------
+ */
+
+static adze_status make_container(adze_kind kind, adze_value *first,
+                                  adze_value *const *rest, size_t count,
+                                  adze_value **value) {
+  RT_TRY(no_place(value));
+  for (size_t i = 0; i < count; ++i)
+    if (!rest || !rest[i])
+      return rt_error(ADZE_INVALID_ARGUMENT, "part %zu is NULL", i);
+  size_t parts = count + (first ? 1 : 0);
+  adze_value *made;
+  RT_TRY(new_value(kind, parts, &made));
+  if (first)
+    made->parts[made->count++] = first;
+  for (size_t i = 0; i < count; ++i)
+    made->parts[made->count++] = rest[i];
+  for (size_t i = 0; i < parts; ++i)
+    adze_value_retain(made->parts[i]);
+  *value = made;
+  return NULL;
+}
+
+adze_status adze_value_from_sequence(adze_value *const *elements, size_t count,
+                                     adze_value **value) {
+  return make_container(ADZE_SEQUENCE, NULL, elements, count, value);
+}
+
+adze_status adze_value_from_map(adze_value *keys, adze_value *const *values,
+                                size_t count, adze_value **value) {
+  if (!keys)
+    return rt_error(ADZE_INVALID_ARGUMENT, "expected keys, but got NULL");
+  return make_container(ADZE_MAP, keys, values, count, value);
+}
+
+adze_status adze_value_from_optional(adze_value *element, adze_value **value) {
+  return make_container(ADZE_OPTIONAL, element, NULL, 0, value);
+}
+
+adze_status adze_value_sequence_size(const adze_value *value, size_t *count) {
+  RT_TRY(expect_kind(value, ADZE_SEQUENCE));
+  RT_TRY(no_place(count));
+  *count = value->count;
+  return NULL;
+}
+
+static adze_status get_part(const adze_value *value, size_t index,
+                            adze_value **part) {
+  RT_TRY(no_place(part));
+  if (index >= value->count)
+    return rt_error(ADZE_INVALID_ARGUMENT,
+                    "expected an index below %zu, but got %zu", value->count,
+                    index);
+  adze_value_retain(value->parts[index]);
+  *part = value->parts[index];
+  return NULL;
+}
+
+adze_status adze_value_sequence_get(const adze_value *value, size_t index,
+                                    adze_value **element) {
+  RT_TRY(expect_kind(value, ADZE_SEQUENCE));
+  return get_part(value, index, element);
+}
+
+adze_status adze_value_map_get(const adze_value *value, adze_value **keys,
+                               adze_value **values) {
+  RT_TRY(expect_kind(value, ADZE_MAP));
+  RT_TRY(no_place(keys));
+  RT_TRY(adze_value_from_sequence(value->parts + 1, value->count - 1, values));
+  return get_part(value, 0, keys);
+}
+
+adze_status adze_value_optional_has(const adze_value *value, int32_t *has) {
+  RT_TRY(expect_kind(value, ADZE_OPTIONAL));
+  RT_TRY(no_place(has));
+  *has = value->count != 0;
+  return NULL;
+}
+
+adze_status adze_value_optional_get(const adze_value *value,
+                                    adze_value **element) {
+  RT_TRY(expect_kind(value, ADZE_OPTIONAL));
+  if (!value->count)
+    return rt_error(ADZE_INVALID_ARGUMENT, "the optional has no value");
+  return get_part(value, 0, element);
+}
+
+/* ---- Runs ---------------------------------------------------------------- */
+
+static adze_status run_tensors(adze_context *context,
+                               const adze_value *const inputs[],
+                               int32_t num_inputs, const DLTensor **tensors,
+                               DLManagedTensorVersioned **made,
+                               adze_value *outputs[], int32_t num_outputs) {
+  for (int32_t i = 0; i < num_inputs; ++i) {
+    RT_TRY(expect_kind(inputs[i], ADZE_TENSOR));
+    tensors[i] = &inputs[i]->tensor->dl_tensor;
+  }
+  RT_TRY(adze_run_alloc(context, tensors, num_inputs, made, num_outputs));
+  adze_status status = NULL;
+  for (int32_t i = 0; i < num_outputs; ++i) {
+    if (status)
+      drop_tensor(made[i]);
+    else
+      status = adze_value_from_dlpack(made[i], &outputs[i]);
+  }
+  for (int32_t i = 0; i < num_outputs && status; ++i) {
+    adze_value_release(outputs[i]);
+    outputs[i] = NULL;
+  }
+  return status;
+}
+
+adze_status adze_run_values(adze_context *context,
+                            const adze_value *const inputs[],
+                            int32_t num_inputs, adze_value *outputs[],
+                            int32_t num_outputs) {
+  if (!context || num_inputs < 0 || num_outputs < 0 ||
+      (num_inputs && !inputs) || (num_outputs && !outputs))
+    return rt_error(ADZE_INVALID_ARGUMENT,
+                    "expected a context, inputs and outputs");
+  size_t room = (size_t)num_inputs + (size_t)num_outputs + 1;
+  void **pointers = calloc(room, sizeof(void *));
+  if (!pointers)
+    return rt_out_of_memory(room * sizeof(void *));
+  for (int32_t i = 0; i < num_outputs; ++i)
+    outputs[i] = NULL;
+  adze_status status =
+      run_tensors(context, inputs, num_inputs, (const DLTensor **)pointers,
+                  (DLManagedTensorVersioned **)(pointers + num_inputs), outputs,
+                  num_outputs);
+  free(pointers);
+  return status;
+}
