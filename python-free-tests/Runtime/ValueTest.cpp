@@ -1,0 +1,166 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Values of every kind, and runs with them.
+
+#include "RuntimeTest.h"
+
+using namespace adze::test;
+
+namespace {
+struct ValueRelease {
+  void operator()(adze_value *value) const { adze_value_release(value); }
+};
+using ValuePtr = std::unique_ptr<adze_value, ValueRelease>;
+
+/// A tensor that counts how often it was deleted.
+struct Managed {
+  DLManagedTensorVersioned tensor{};
+  int deleted = 0;
+
+  explicit Managed(const DLTensor &dl) {
+    tensor.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+    tensor.manager_ctx = this;
+    tensor.deleter = [](DLManagedTensorVersioned *self) {
+      ++static_cast<Managed *>(self->manager_ctx)->deleted;
+    };
+    tensor.dl_tensor = dl;
+  }
+};
+
+ValuePtr makeString(const char *text) {
+  adze_value *value = nullptr;
+  Outcome outcome(adze_value_from_strings(&text, nullptr, nullptr, 0, &value));
+  EXPECT_TRUE(outcome.ok()) << outcome.message;
+  return ValuePtr(value);
+}
+
+std::string textOf(const adze_value *value) {
+  const char *const *strings;
+  size_t count;
+  Outcome outcome(adze_value_strings(value, &strings, nullptr, &count));
+  EXPECT_TRUE(outcome.ok()) << outcome.message;
+  return outcome.ok() && count == 1 ? strings[0] : "";
+}
+} // namespace
+
+TEST(Value, TensorIsDeletedWithItsLastUser) {
+  Tensor data({2, 2}, 3.0f);
+  Managed managed(data.dl);
+  adze_value *value;
+  ASSERT_ADZE_OK(adze_value_from_dlpack(&managed.tensor, &value));
+  EXPECT_EQ(adze_value_kind(value), ADZE_TENSOR);
+  DLManagedTensorVersioned *view;
+  ASSERT_ADZE_OK(adze_value_as_dlpack(value, &view));
+  adze_value_release(value);
+  EXPECT_EQ(managed.deleted, 0);
+  EXPECT_EQ(view->dl_tensor.data, data.data.data());
+  view->deleter(view);
+  EXPECT_EQ(managed.deleted, 1);
+}
+
+TEST(Value, RefusedTensorIsDeleted) {
+  Tensor data({2, 2});
+  Managed managed(data.dl);
+  managed.tensor.version.major = 9;
+  adze_value *value = nullptr;
+  EXPECT_ADZE_ERROR(adze_value_from_dlpack(&managed.tensor, &value),
+                    ADZE_INVALID_ARGUMENT, "expected a tensor of DLPack 1");
+  EXPECT_EQ(managed.deleted, 1);
+}
+
+TEST(Value, StringsKeepTheirBytes) {
+  const char *strings[] = {"a\0b", "", "longer text"};
+  size_t lengths[] = {3, 0, 11};
+  int64_t dims[] = {3, 1};
+  adze_value *value;
+  ASSERT_ADZE_OK(adze_value_from_strings(strings, lengths, dims, 2, &value));
+  ValuePtr owner(value);
+  const char *const *got;
+  const size_t *gotLengths;
+  size_t count;
+  ASSERT_ADZE_OK(adze_value_strings(value, &got, &gotLengths, &count));
+  ASSERT_EQ(count, 3u);
+  for (size_t i = 0; i < count; ++i)
+    EXPECT_EQ(std::string(got[i], gotLengths[i]),
+              std::string(strings[i], lengths[i]));
+  EXPECT_EQ(got[2][11], 0);
+  EXPECT_ADZE_ERROR(adze_value_sequence_size(value, &count),
+                    ADZE_INVALID_ARGUMENT,
+                    "expected a sequence, but got a string tensor");
+}
+
+TEST(Value, ContainersHoldTheirParts) {
+  ValuePtr a = makeString("a"), b = makeString("b");
+  adze_value *parts[] = {a.get(), b.get()};
+  adze_value *raw;
+  ASSERT_ADZE_OK(adze_value_from_sequence(parts, 2, &raw));
+  ValuePtr sequence(raw);
+  ASSERT_ADZE_OK(adze_value_from_map(sequence.get(), parts, 2, &raw));
+  ValuePtr map(raw);
+  ASSERT_ADZE_OK(adze_value_from_optional(b.get(), &raw));
+  ValuePtr some(raw);
+  ASSERT_ADZE_OK(adze_value_from_optional(nullptr, &raw));
+  ValuePtr none(raw);
+  a.reset();
+  b.reset();
+
+  size_t count;
+  ASSERT_ADZE_OK(adze_value_sequence_size(sequence.get(), &count));
+  EXPECT_EQ(count, 2u);
+  ASSERT_ADZE_OK(adze_value_sequence_get(sequence.get(), 1, &raw));
+  EXPECT_EQ(textOf(ValuePtr(raw).get()), "b");
+  EXPECT_ADZE_ERROR(adze_value_sequence_get(sequence.get(), 2, &raw),
+                    ADZE_INVALID_ARGUMENT, "below 2, but got 2");
+
+  adze_value *keys, *values;
+  ASSERT_ADZE_OK(adze_value_map_get(map.get(), &keys, &values));
+  ValuePtr keysOwner(keys), valuesOwner(values);
+  EXPECT_EQ(keys, sequence.get());
+  ASSERT_ADZE_OK(adze_value_sequence_get(values, 0, &raw));
+  EXPECT_EQ(textOf(ValuePtr(raw).get()), "a");
+
+  int32_t has;
+  ASSERT_ADZE_OK(adze_value_optional_has(some.get(), &has));
+  EXPECT_TRUE(has);
+  ASSERT_ADZE_OK(adze_value_optional_get(some.get(), &raw));
+  EXPECT_EQ(textOf(ValuePtr(raw).get()), "b");
+  ASSERT_ADZE_OK(adze_value_optional_has(none.get(), &has));
+  EXPECT_FALSE(has);
+  EXPECT_ADZE_ERROR(adze_value_optional_get(none.get(), &raw),
+                    ADZE_INVALID_ARGUMENT, "the optional has no value");
+}
+
+TEST(RunValues, GivesTensors) {
+  ModulePtr module = openFake();
+  ContextPtr context = makeContext(module.get());
+  FakeCall call(3, 8);
+  Managed x(call.x.dl), y(call.y.dl);
+  adze_value *values[2], *outputs[3];
+  ASSERT_ADZE_OK(adze_value_from_dlpack(&x.tensor, &values[0]));
+  ASSERT_ADZE_OK(adze_value_from_dlpack(&y.tensor, &values[1]));
+  ASSERT_ADZE_OK(adze_run_values(context.get(), values, 2, outputs, 3));
+  DLManagedTensorVersioned *total;
+  ASSERT_ADZE_OK(adze_value_as_dlpack(outputs[1], &total));
+  ASSERT_EQ(total->dl_tensor.ndim, 1);
+  ASSERT_ADZE_OK(call.run(context.get()));
+  for (size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(static_cast<float *>(total->dl_tensor.data)[i],
+              call.total.data[i]);
+  total->deleter(total);
+  for (adze_value *value : values)
+    adze_value_release(value);
+  for (adze_value *value : outputs)
+    adze_value_release(value);
+  EXPECT_EQ(x.deleted, 1);
+  EXPECT_EQ(y.deleted, 1);
+}
+
+TEST(RunValues, RefusesOtherKinds) {
+  ModulePtr module = openFake();
+  ContextPtr context = makeContext(module.get());
+  ValuePtr text = makeString("a");
+  adze_value *values[] = {text.get(), text.get()}, *outputs[3];
+  EXPECT_ADZE_ERROR(adze_run_values(context.get(), values, 2, outputs, 3),
+                    ADZE_INVALID_ARGUMENT,
+                    "expected a tensor, but got a string tensor");
+}
