@@ -76,7 +76,10 @@ if ! [ -f build/build.ninja ]; then
 fi
 mkdir -p build/test-logs
 ninja -C build -j"$jobs" --quiet all || fatal "the build failed"
-[ "$suite" = quick ] || benchmarks/models/prepare.sh build/models || fatal "the test models could not be made"
+if [ "$suite" != quick ]; then
+  [ "$suite" = conformance ] || benchmarks/models/prepare.sh build/models || fatal "the test models could not be made"
+  python-free-tests/Conformance/prepare.sh build/conformance || fatal "the conformance cases could not be made"
+fi
 
 case $suite in
 quick)

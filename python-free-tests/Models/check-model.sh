@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+#
+# Compiles one prepared model and holds the module to what is promised:
+#   check-model.sh BUILD NAME LEVEL
+# within 1e-4 of the reference's range at 1 and 2 threads, the same bits for any
+# number of threads and in every run, no undefined symbol, nothing needed, and
+# (at -O2) the same bytes from a second build elsewhere with another -j.
+set -uo pipefail
+build=$1 name=$2 level=$3
+model=$build/models/$name/model.onnx
+data=$build/models/$name/data
+work=$build/model-tests/$name.$level
+rm -rf "$work"
+mkdir -p "$work/elsewhere"
+trap 'rm -rf "$work"' EXIT
+export PATH=$build/bin:/usr/lib/llvm-22/bin:$PATH
+die() {
+  echo "FAIL: $name $level: $*"
+  exit 1
+}
+[ -f "$model" ] || die "expected $model: run benchmarks/models/prepare.sh $build/models"
+
+start=$(date +%s%N)
+atranslate "$model" "-$level" -j2 -o "$work/a.so" || die "atranslate ended with $?"
+echo "compiled in $((($(date +%s%N) - start) / 1000000)) ms, $(stat -c %s "$work/a.so") bytes"
+
+undefined=$(llvm-nm -D --undefined-only "$work/a.so") || die "llvm-nm failed"
+[ -z "$undefined" ] || die "expected no undefined symbol, but got: $undefined"
+needed=$(llvm-readelf -d "$work/a.so" | grep NEEDED)
+[ -z "$needed" ] || die "expected nothing needed, but got: $needed"
+exported=$(llvm-nm -D --defined-only "$work/a.so" | awk '{print $3}')
+[ "$exported" = adze_module_query ] || die "expected one exported symbol, but got: $exported"
+
+# run THREADS FOLDER
+run() {
+  arun "$work/a.so" --test-dir "$data" --range-tol 1e-4 --threads "$1" --output-dir "$work/$2" ||
+    die "arun with $1 threads ended with $?"
+  [ -n "$(ls "$work/$2")" ] || die "arun wrote no output"
+}
+run 1 one
+run 2 two
+diff -rq "$work/one" "$work/two" || die "1 and 2 threads differ"
+if [ "$level" != O0 ]; then
+  run 2 again
+  diff -rq "$work/two" "$work/again" || die "two runs differ"
+  (cd "$work/elsewhere" && ln -s "$model" model.onnx && atranslate model.onnx "-$level" -j1 -o b.so) || die "the second build failed"
+  cmp "$work/a.so" "$work/elsewhere/b.so" || die "two builds differ"
+fi
+echo "PASS: $name $level"

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+#
+# A light model of the ONNX package as it is (its weights are one constant, so
+# its output says little): it compiles and runs.   check-smoke.sh BUILD MODEL.onnx
+set -euo pipefail
+build=$1 model=$2
+work=$build/model-tests/smoke.$(basename "$model" .onnx)
+mkdir -p "$work"
+trap 'rm -rf "$work"' EXIT
+"$build/bin/atranslate" "$model" -j2 -o "$work/m.so"
+"$build/bin/arun" "$work/m.so" --random --seed 1 --threads 2

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+#
+# The rules of the code that a script can see (CONTRIBUTING.md): sizes of files,
+# one pass a file with a like-named test, file heads, nothing left open.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+bad=0
+complain() {
+  echo "structure: $*"
+  bad=$((bad + 1))
+}
+files() { git ls-files -- "$@"; }
+
+# limit LINES PATHSPEC...
+limit() {
+  local most=$1 file lines
+  shift
+  while read -r file; do
+    [ -f "$file" ] || continue
+    lines=$(wc -l <"$file")
+    [ "$lines" -le "$most" ] || complain "$file: expected at most $most lines, but got $lines"
+  done < <(files "$@")
+}
+limit 600 'lib/*.cpp' 'tools/*.cpp' 'runtime/*.c' 'tools/*.c' 'python-free-tests/*.cpp' 'python-free-tests/*.c'
+limit 400 '*.td'
+limit 250 'include/*.h' 'lib/*.h'
+limit 300 'test/*.mlir' 'test/*.test'
+
+# Every source begins with the licence line, and says no file name there.
+while read -r file; do
+  [ -f "$file" ] || continue
+  head -1 "$file" | grep -q 'Part of Adze, under the Apache License' || complain "$file: expected the licence line first"
+done < <(files '*.cpp' '*.h' '*.c' '*.td')
+
+# One pass a file, named as the file, with a like-named lit test.
+while read -r file; do
+  [ -f "$file" ] || continue
+  count=$(grep -c '^#define GEN_PASS_DEF_' "$file")
+  [ "$count" = 0 ] && continue
+  [ "$count" = 1 ] || complain "$file: expected one pass, but got $count"
+  # A conversion's pass file carries its folder's name, as its test folder does.
+  kebab=$(basename "$file" .cpp | sed -E 's/([a-z0-9])([A-Z])/\1-\2/g' | tr A-Z a-z)
+  folder=test/$(dirname "${file#lib/}")
+  files 'test/*' | grep -qE "/(convert-|graph-|tile-|adze-)?$kebab(-[a-z0-9-]+)?\.(mlir|test)$" ||
+    { [ "$(basename "$file" .cpp)" = "$(basename "$folder")" ] && [ -n "$(files "$folder")" ]; } ||
+    complain "$file: expected a lit test named $kebab.mlir"
+done < <(files 'lib/*.cpp')
+
+# Nothing left open, no path of somebody's machine, no tabs.
+left=$(git grep -nIE '\b(TODO|FIXME|XXX)\b' -- lib include runtime tools test python-free-tests examples | head -20)
+[ -z "$left" ] || complain "left open:
+$left"
+tabs=$(git grep -nIP '\t' -- '*.cpp' '*.h' '*.c' '*.td' '*.mlir' | head -5)
+[ -z "$tabs" ] || complain "tabs:
+$tabs"
+paths=$(git grep -nIE '(^|[^A-Za-z0-9_.])/(root|work)/' -- . ':!scripts/check-structure.sh' | head -5)
+[ -z "$paths" ] || complain "paths of one machine:
+$paths"
+
+[ "$bad" = 0 ] && echo "structure: all rules kept"
+[ "$bad" = 0 ]
