@@ -8,7 +8,7 @@
 # lit drives the tools; ctest runs GoogleTest units, C programs, models and
 # conformance; `all` also runs the run time's tests under the sanitizers.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 suite=${1:-all}
 jobs=${JOBS:-$(nproc)}
 passed=0 failed=0 skipped=0
@@ -31,7 +31,7 @@ lit_sum() {
 
 # run_ctest FOLDER LOG ARG...: runs and counts.
 run_ctest() {
-  local folder=$1 log=$2
+  local folder=$1 log=$PWD/$2
   shift 2
   rm -f "$log.xml"
   ctest --test-dir "$folder" --output-junit "$log.xml" --output-on-failure --no-tests=ignore -j"$jobs" "$@" >"$log" 2>&1
@@ -52,7 +52,7 @@ run_ctest() {
   [ "$status" = 0 ] || [ "$bad" != 0 ] || bad=1
   passed=$((passed + all - bad - skip)) failed=$((failed + bad)) skipped=$((skipped + skip))
   [ "$bad" = 0 ] || { grep -vE '^ *[0-9]+/[0-9]+ Test .* Passed|^ *Start ' "$log" | tail -150; }
-  echo "run-tests: $folder: $((all - bad - skip)) passed, $bad failed, $skip skipped (log: $log)"
+  echo "run-tests: $folder: $((all - bad - skip)) passed, $bad failed, $skip skipped (log: ${log#$PWD/})"
 }
 
 run_lit() { # run_lit FOLDER ARG...
@@ -66,7 +66,7 @@ run_lit() { # run_lit FOLDER ARG...
   bad=$(lit_sum "$log" Failed Unresolved "Timed Out" "Unexpectedly Passed")
   skip=$(lit_sum "$log" Unsupported Skipped Excluded)
   passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + skip))
-  echo "run-tests: lit: $good passed, $bad failed, $skip skipped (log: $log)"
+  echo "run-tests: lit: $good passed, $bad failed, $skip skipped (log: ${log#$PWD/})"
 }
 
 if [ "$suite" = quick ]; then scripts/setup.sh || fatal "set-up failed"; else scripts/setup.sh models || fatal "set-up failed"; fi
