@@ -44,6 +44,7 @@ diff -rq "$work/one" "$work/two" || die "1 and 2 threads differ"
 if [ "$level" != O0 ]; then
   run 2 again
   diff -rq "$work/two" "$work/again" || die "two runs differ"
+  "$build/unittests/same-bits" "$work/a.so" || die "not the same bits"
   (cd "$work/elsewhere" && ln -s "$model" model.onnx && atranslate model.onnx "-$level" -j1 -o b.so) || die "the second build failed"
   cmp "$work/a.so" "$work/elsewhere/b.so" || die "two builds differ"
 fi

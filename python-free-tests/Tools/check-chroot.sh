@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+#
+# Compiles in a root folder that holds nothing but atranslate, the shared
+# libraries it names, and the model: no compiler, linker, Python or /tmp.
+#   check-chroot.sh BUILD MODEL.onnx        skipped (77) where chroot is forbidden
+set -euo pipefail
+build=$1 model=$2
+root=$build/chroot-test
+rm -rf "$root"
+mkdir -p "$root/work"
+trap 'rm -rf "$root"' EXIT
+enter() { chroot "$root" "$@"; }
+if [ "$(id -u)" != 0 ]; then
+  unshare -r true 2>/dev/null || exit 77
+  enter() { unshare -r chroot "$root" "$@"; }
+fi
+cp "$build/bin/atranslate" "$model" "$root/work/"
+ldd "$build/bin/atranslate" | awk '$2 == "=>" {print $3} $1 ~ /^\// {print $1}' | while read -r library; do
+  mkdir -p "$root$(dirname "$library")"
+  cp -L "$library" "$root$library"
+done
+enter /work/atranslate "/work/$(basename "$model")" -o /work/model.so
+"$build/bin/atranslate" "$model" -o "$root/outside.so"
+cmp "$root/work/model.so" "$root/outside.so"
