@@ -8,18 +8,18 @@ set -euo pipefail
 build=$1 model=$2
 root=$build/chroot-test
 rm -rf "$root"
-mkdir -p "$root/work"
+mkdir -p "$root/in"
 trap 'rm -rf "$root"' EXIT
 enter() { chroot "$root" "$@"; }
 if [ "$(id -u)" != 0 ]; then
   unshare -r true 2>/dev/null || exit 77
   enter() { unshare -r chroot "$root" "$@"; }
 fi
-cp "$build/bin/atranslate" "$model" "$root/work/"
+cp "$build/bin/atranslate" "$model" "$root/in/"
 ldd "$build/bin/atranslate" | awk '$2 == "=>" {print $3} $1 ~ /^\// {print $1}' | while read -r library; do
   mkdir -p "$root$(dirname "$library")"
   cp -L "$library" "$root$library"
 done
-enter /work/atranslate "/work/$(basename "$model")" -o /work/model.so
+enter /in/atranslate "/in/$(basename "$model")" -o /in/model.so
 "$build/bin/atranslate" "$model" -o "$root/outside.so"
-cmp "$root/work/model.so" "$root/outside.so"
+cmp "$root/in/model.so" "$root/outside.so"
