@@ -4,6 +4,7 @@
 #ifndef ADZE_INITALL_H
 #define ADZE_INITALL_H
 
+#include "Conversion/Passes.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Tile.h"
@@ -23,6 +24,7 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
 inline void registerAllPasses() {
   mlir::registerAllPasses();
   tile::registerTileTransformsPasses();
+  registerConversionPasses();
 }
 
 } // namespace adze

@@ -1,0 +1,53 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tile kernels to one device image.
+#ifndef ADZE_TARGET_CUDA_COMPILEKERNELS_H
+#define ADZE_TARGET_CUDA_COMPILEKERNELS_H
+
+#include "Target/CUDA/CudaTarget.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include <vector>
+
+namespace adze::cuda {
+
+/// One kernel of an image; the fields of adze_device_kernel.
+struct CompiledKernel {
+  std::string kernel; ///< symbol of the tile.kernel
+  std::string entry;  ///< of the image
+  std::string
+      programs; ///< llvm.func @..(ptr symbols) -> i64 for the host module
+  uint32_t blockThreads = 0, sharedBytes = 0;
+  unsigned registers = 0, spillBytes = 0; ///< 0 in a PTX image
+};
+
+/// The fields of adze_device_image.
+struct CompiledImage {
+  std::string bytes; ///< a cubin, or PTX ending in a null byte
+  bool isPTX = false;
+  /// Kernels that were refused (a remark says why) are not among them.
+  std::vector<CompiledKernel> kernels;
+};
+
+struct CompileOptions {
+  CudaTarget target;
+  Toolkit toolkit;
+  bool forcePTX = false;   ///< PTX although there is a ptxas
+  int64_t numSymbols = -1; ///< of the module; -1: as many as the kernels name
+  unsigned threads = 1;    ///< to compile with
+};
+
+/// The passes from tile kernels to LLVM dialect in a gpu.module.
+void buildCudaPipeline(mlir::OpPassManager &manager,
+                       const CompileOptions &options);
+
+/// Compiles the module's tile kernels. Afterwards the module holds the
+/// functions that count programs, in LLVM dialect, and nothing else. Errors are
+/// emitted at the module or kernel.
+mlir::LogicalResult compileKernels(mlir::ModuleOp module,
+                                   const CompileOptions &options,
+                                   CompiledImage &image);
+
+} // namespace adze::cuda
+
+#endif // ADZE_TARGET_CUDA_COMPILEKERNELS_H

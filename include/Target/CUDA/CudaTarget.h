@@ -1,0 +1,65 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// CUDA as target: its facts, PTX from LLVM IR, and cubins from PTX.
+#ifndef ADZE_TARGET_CUDA_CUDATARGET_H
+#define ADZE_TARGET_CUDA_CUDATARGET_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <memory>
+#include <string>
+
+namespace llvm {
+class Module;
+class TargetMachine;
+} // namespace llvm
+
+namespace adze::cuda {
+
+/// One SM that code is made for.
+struct CudaTarget {
+  /// Resolves "cuda:sm_90a" or "sm_90a".
+  static llvm::Expected<CudaTarget> resolve(llvm::StringRef name);
+
+  /// A machine of its own for each thread; owned by the caller.
+  std::unique_ptr<llvm::TargetMachine> createMachine() const;
+
+  std::string chip;     ///< "sm_90a"
+  std::string features; ///< the PTX version: "+ptx84"
+  unsigned sm = 90;
+  bool archExact = true; ///< an 'a' target: its code runs on this SM only
+  int64_t sharedLimit = 232448; ///< bytes of shared memory a block may use
+};
+
+/// The parts of a CUDA toolkit that are used, all optional.
+struct Toolkit {
+  /// Looks in `hint`, CUDA_HOME, CUDA_PATH, /usr/local/cuda and PATH.
+  static Toolkit find(llvm::StringRef hint = {});
+
+  std::string ptxas;     ///< empty: no cubins
+  std::string libdevice; ///< empty: math is approximated by our own code
+};
+
+/// Links libdevice where needed, optimises `module` and returns its PTX.
+llvm::Expected<std::string>
+emitPTX(llvm::Module &module, const CudaTarget &target, const Toolkit &toolkit);
+
+/// One PTX text of many with the same header.
+std::string concatenatePTX(llvm::ArrayRef<std::string> texts);
+
+/// What ptxas said of a kernel.
+struct KernelReport {
+  std::string entry;
+  unsigned registers = 0, spillBytes = 0;
+};
+
+/// Assembles a cubin. Fails if ptxas does, or reports serialised wgmma (C751x).
+llvm::Expected<std::string> assemble(llvm::StringRef ptx,
+                                     const CudaTarget &target,
+                                     const Toolkit &toolkit, unsigned threads,
+                                     std::vector<KernelReport> &reports);
+
+} // namespace adze::cuda
+
+#endif // ADZE_TARGET_CUDA_CUDATARGET_H

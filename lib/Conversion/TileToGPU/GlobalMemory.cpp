@@ -1,0 +1,449 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Windows of global memory: addresses, bounds and wide accesses.
+#include "IndexFacts.h"
+#include "KernelLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace adze::togpu {
+
+/// The type that holds an element in memory.
+static Type memoryType(Type elementType) {
+  Builder b(elementType.getContext());
+  if (elementType.isInteger(1))
+    return b.getI8Type();
+  return isa<IndexType>(elementType) ? b.getI64Type() : elementType;
+}
+
+Value KernelLowering::fromMemory(Value v, Type elementType) {
+  if (elementType.isInteger(1))
+    return arith::CmpIOp::create(
+        b, loc, arith::CmpIPredicate::ne, v,
+        arith::ConstantIntOp::create(b, loc, v.getType(), 0));
+  if (isa<IndexType>(elementType))
+    return arith::IndexCastOp::create(b, loc, elementType, v);
+  return v;
+}
+
+Value KernelLowering::toMemory(Value v) {
+  if (v.getType().isInteger(1))
+    return arith::ExtUIOp::create(b, loc, b.getI8Type(), v);
+  if (isa<IndexType>(v.getType()))
+    return toI64(v);
+  return v;
+}
+
+//===----------------------------------------------------------------------===//
+// Access
+//===----------------------------------------------------------------------===//
+
+/// A window at the positions of a thread.
+class Access {
+public:
+  Access(KernelLowering &k, Value memory, ArrayRef<OpFoldResult> offsets,
+         ArrayRef<int64_t> dims, ArrayRef<int64_t> steps,
+         ArrayRef<int64_t> sizes, const Axes &axes)
+      : k(k), b(k.b), loc(k.loc), view(k.frame.views.find(memory)->second),
+        axes(axes), dims(dims), steps(steps) {
+    for (auto [d, offset] : llvm::enumerate(offsets)) {
+      auto *it = llvm::find(dims, int64_t(d));
+      axisOfDim.push_back(it == dims.end() ? -1 : it - dims.begin());
+      start.push_back(k.scalar(offset));
+      divisors.push_back(getDivisor(offset));
+      int64_t span = axisOfDim[d] < 0
+                         ? 0
+                         : (sizes[axisOfDim[d]] - 1) * steps[axisOfDim[d]];
+      auto range = getRange(offset);
+      auto extent = getConstantIntValue(view.sizes[d]);
+      inside.push_back(range && extent && range->low >= 0 &&
+                       range->high + span < *extent);
+    }
+    chooseVector();
+  }
+
+  Type type() const { return memoryType(view.elementType); }
+  /// Registers in groups of `width` along tile dimension `vectorDim` are one
+  /// access.
+  int64_t width = 1;
+  unsigned vectorDim = 0;
+
+  /// True where the element lies in memory; null: always.
+  Value guard(Registers regs) {
+    Value all;
+    for (unsigned d = 0; d < start.size(); ++d)
+      if (!inside[d])
+        all = both(all, guardOf(d, axisOfDim[d] < 0 ? 0 : regs[axisOfDim[d]]));
+    for (auto [axis, r] : llvm::zip_equal(axes, regs))
+      all = both(all, axis->valid[r]);
+    return all;
+  }
+
+  Value pointer(Registers regs) {
+    if (view.map)
+      return mappedPointer(regs);
+    Value dynamic;
+    int64_t fixed = 0;
+    for (unsigned d = 0; d < start.size(); ++d) {
+      auto [base, offset] = coordinate(d, regs);
+      auto stride = getConstantIntValue(view.strides[d]);
+      if (stride) {
+        dynamic = k.add(dynamic, scaled(base, *stride));
+        fixed += offset * *stride;
+        continue;
+      }
+      Value position = offset ? sum(base, k.constant(offset)) : base;
+      Value &product = products[{d, position}];
+      if (!product)
+        product = arith::MulIOp::create(b, loc, position,
+                                        cast<Value>(view.strides[d]));
+      dynamic = sum(dynamic, product);
+    }
+    Value p = at(view.base, dynamic);
+    if (fixed)
+      p = LLVM::GEPOp::create(b, loc, p.getType(), type(), p,
+                              LLVM::GEPArg(int32_t(fixed)));
+    return p;
+  }
+
+private:
+  Value sum(Value x, Value y) { return k.add(x, y); }
+  Value both(Value x, Value y) {
+    if (!x || !y || x == y)
+      return x ? x : y;
+    Value &v = ands[{x, y}];
+    return v ? v : v = arith::AndIOp::create(b, loc, x, y);
+  }
+  Value scaled(Value x, int64_t factor) {
+    Value &v = factors[{x, factor}];
+    return v ? v : v = k.multiplyBy(x, factor);
+  }
+  Value at(Value base, Value index) {
+    Value &p = pointers[{base, index}];
+    if (!p)
+      p = LLVM::GEPOp::create(b, loc, base.getType(), type(), base,
+                              LLVM::GEPArg(k.toI64(index)));
+    return p;
+  }
+
+  /// The coordinate along a memory dimension: a value plus a constant.
+  std::pair<Value, int64_t> coordinate(unsigned d, Registers regs) {
+    int axis = axisOfDim[d];
+    if (axis < 0)
+      return {start[d], 0};
+    int64_t r = regs[axis], step = steps[axis];
+    Value &v = coordinates[{d, axes[axis]->base[r]}];
+    if (!v)
+      v = sum(start[d], scaled(axes[axis]->base[r], step));
+    return {v, axes[axis]->offset[r] * step};
+  }
+
+  Value guardOf(unsigned d, int64_t r) {
+    Value &v = guards[{d, r}];
+    if (v)
+      return v;
+    SmallVector<int64_t> regs(axes.size(), 0);
+    if (axisOfDim[d] >= 0)
+      regs[axisOfDim[d]] = r;
+    auto [base, offset] = coordinate(d, regs);
+    Value position = offset ? sum(base, k.constant(offset)) : base;
+    // Unsigned: a negative coordinate is outside, too.
+    return v = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                     position, k.scalar(view.sizes[d]));
+  }
+
+  Value mappedPointer(Registers regs) {
+    SmallVector<Value> logical;
+    for (unsigned d = 0; d < start.size(); ++d) {
+      auto [base, offset] = coordinate(d, regs);
+      logical.push_back(offset ? sum(base, k.constant(offset)) : base);
+    }
+    return k.mappedPointer(view, logical);
+  }
+
+  bool mapAllows(unsigned d, int64_t v) const;
+  bool stridesAllow(unsigned d, int64_t v, SmallVector<Condition> &needs) const;
+  void chooseVector();
+
+  KernelLowering &k;
+  OpBuilder &b;
+  Location loc;
+  const MemView &view;
+  const Axes &axes;
+  SmallVector<int64_t> dims, steps;
+  SmallVector<int> axisOfDim;
+  SmallVector<Value> start;
+  SmallVector<int64_t> divisors;
+  SmallVector<bool> inside;
+  // Equal parts of the elements' addresses are built once.
+  llvm::DenseMap<std::pair<Value, Value>, Value> ands, pointers;
+  llvm::DenseMap<std::pair<Value, int64_t>, Value> factors;
+  llvm::DenseMap<std::pair<unsigned, Value>, Value> coordinates, products;
+  llvm::DenseMap<std::pair<unsigned, int64_t>, Value> guards;
+};
+
+/// Whether v neighbours along logical dimension d, from a multiple of v on, are
+/// neighbours under the layout map.
+bool Access::mapAllows(unsigned d, int64_t v) const {
+  AffineExpr dim = getAffineDimExpr(d, view.map.getContext());
+  for (auto [i, e] : llvm::enumerate(view.map.getResults())) {
+    bool last = i + 1 == view.map.getNumResults();
+    if (!last && view.physicalStrides[i] % v)
+      return false;
+    if (e == dim || !e.isFunctionOfDim(d)) {
+      if (last && e != dim)
+        return false;
+      if (!last && e == dim)
+        return false;
+      continue;
+    }
+    auto bin = dyn_cast<AffineBinaryOpExpr>(e);
+    auto rhs =
+        bin ? dyn_cast<AffineConstantExpr>(bin.getRHS()) : AffineConstantExpr();
+    auto kind = last ? AffineExprKind::Mod : AffineExprKind::FloorDiv;
+    if (!rhs || bin.getKind() != kind || bin.getLHS() != dim ||
+        rhs.getValue() % v)
+      return false;
+  }
+  return true;
+}
+
+bool Access::stridesAllow(unsigned d, int64_t v,
+                          SmallVector<Condition> &needs) const {
+  for (unsigned other = 0; other < start.size(); ++other) {
+    auto stride = getConstantIntValue(view.strides[other]);
+    if (other == d) {
+      if (stride != 1)
+        return false;
+    } else if (!stride) {
+      needs.push_back({cast<Value>(view.strides[other]), v});
+    } else if (*stride % v) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Access::chooseVector() {
+  unsigned bytes = bytesOf(view.elementType);
+  for (auto [i, d] : llvm::enumerate(dims)) {
+    if (axes[i]->vec == 1 || steps[i] != 1)
+      continue;
+    for (int64_t v = std::min<int64_t>(axes[i]->vec, 16 / bytes); v > 1;
+         v /= 2) {
+      SmallVector<Condition> needs;
+      auto extent = getConstantIntValue(view.sizes[d]);
+      if (divisors[d] % v || (!inside[d] && extent && *extent % v))
+        continue;
+      if (view.map ? !mapAllows(d, v) : !stridesAllow(d, v, needs))
+        continue;
+      if (!inside[d] && !extent)
+        needs.push_back({cast<Value>(view.sizes[d]), v});
+      if (view.divisor % v)
+        continue;
+      if (view.align < v * bytes)
+        needs.push_back({view.origin, int64_t(v * bytes)});
+      if (!needs.empty() && !k.fast)
+        continue;
+      if (llvm::any_of(needs,
+                       [&](Condition &c) { return !k.isAtEntry(c.value); }))
+        continue;
+      k.conditions.append(needs);
+      width = v;
+      vectorDim = i;
+      return;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Loads and stores
+//===----------------------------------------------------------------------===//
+
+/// The address of logical indices of memory with a layout map.
+Value KernelLowering::mappedPointer(const MemView &view,
+                                    ArrayRef<Value> logical) {
+  Value linear;
+  for (auto [e, stride] :
+       llvm::zip_equal(view.map.getResults(), view.physicalStrides))
+    linear =
+        add(linear, multiplyBy(expandAffine(b, loc, e, logical, {}), stride));
+  if (!linear)
+    return view.base;
+  return LLVM::GEPOp::create(b, loc, view.base.getType(),
+                             memoryType(view.elementType), view.base,
+                             LLVM::GEPArg(toI64(linear)));
+}
+
+/// Memory that a thread may read in place of an element outside.
+Value KernelLowering::guardedPointer(Value pointer, Value guard) {
+  if (!guard)
+    return pointer;
+  Value zeros =
+      LLVM::AddressOfOp::create(b, loc, pointer.getType(), frame.zeroSymbol);
+  return arith::SelectOp::create(b, loc, guard, pointer, zeros);
+}
+
+Fragment KernelLowering::loadTile(tile::LoadOp op, const Axes &axes) {
+  SmallVector<int64_t> dims = op.getMemDims(), steps = op.getSteps();
+  Type elementType = tileType(op.getResult()).getElementType();
+  Fragment f;
+  if (!frame.views.contains(op.getMemref()) || !bytesOf(elementType)) {
+    fail(op, "expected whole bytes of a kernel argument");
+    return undefined(elementType, axes);
+  }
+  Access access(*this, op.getMemref(), op.getMixedOffsets(), dims, steps,
+                tileType(op.getResult()).getShape(), axes);
+  Value pad;
+  if (auto attr = op.getPad(); attr && *attr != b.getZeroAttr(elementType))
+    pad = arith::ConstantOp::create(b, loc, *attr);
+  int64_t count = 1, stride = 1;
+  for (const Axis *axis : axes)
+    count *= axis->regs();
+  for (unsigned d = access.vectorDim + 1; d < axes.size(); ++d)
+    stride *= axes[d]->regs();
+  f.resize(count);
+  forEachElement(axes, [&](Registers regs, int64_t i) {
+    if (access.width > 1 && regs[access.vectorDim] % access.width)
+      return;
+    Value guard = access.guard(regs);
+    Value pointer = guardedPointer(access.pointer(regs), guard);
+    Value loaded = loadVector(access.type(), pointer, access.width);
+    for (int64_t j = 0; j < access.width; ++j) {
+      Value v = fromMemory(element(loaded, j, access.width), elementType);
+      if (guard && pad)
+        v = arith::SelectOp::create(b, loc, guard, v, pad);
+      f[i + j * stride] = v;
+    }
+  });
+  return f;
+}
+
+void KernelLowering::storeTile(tile::StoreOp op) {
+  Value value = op.getValue();
+  if (!frame.views.contains(op.getMemref()) ||
+      !bytesOf(tileType(value).getElementType()))
+    return fail(op, "expected whole bytes of a kernel argument");
+  if (ordered.contains(op))
+    barrier();
+  forChunks(value, [&] {
+    Axes axes = axesFor(value);
+    Fragment f = emit(value, axes);
+    storeFragment(op, axes, f);
+  });
+  if (ordered.contains(op))
+    barrier();
+}
+
+void KernelLowering::storeFragment(tile::StoreOp op, const Axes &axes,
+                                   const Fragment &f) {
+  SmallVector<int64_t> dims = op.getMemDims(), steps = op.getSteps();
+  Access access(*this, op.getMemref(), op.getMixedOffsets(), dims, steps,
+                tileType(op.getValue()).getShape(), axes);
+  // Threads that hold the same elements: one of them writes.
+  uint64_t used = 0;
+  for (const Axis *axis : axes)
+    used |= axis->spread.mask();
+  Value single;
+  if (uint64_t rest = uint64_t(plan.getThreads() - 1) & ~used)
+    single = arith::CmpIOp::create(
+        b, loc, arith::CmpIPredicate::eq,
+        arith::AndIOp::create(b, loc, frame.threadId, constant(rest)),
+        constant(0));
+  int64_t stride = 1;
+  for (unsigned d = access.vectorDim + 1; d < axes.size(); ++d)
+    stride *= axes[d]->regs();
+  struct Write {
+    Value guard, pointer;
+    SmallVector<Value> values;
+  };
+  SmallVector<Write> writes;
+  llvm::DenseMap<Value, Value> singles;
+  forEachElement(axes, [&](Registers regs, int64_t i) {
+    if (access.width > 1 && regs[access.vectorDim] % access.width)
+      return;
+    Write &write = writes.emplace_back();
+    Value guard = access.guard(regs);
+    auto [it, fresh] = singles.try_emplace(guard);
+    if (fresh)
+      it->second = both(single, guard);
+    write.guard = it->second;
+    write.pointer = access.pointer(regs);
+    for (int64_t j = 0; j < access.width; ++j)
+      write.values.push_back(toMemory(f[i + j * stride]));
+  });
+  // Writes under one condition share its branch.
+  for (auto *it = writes.begin(); it != writes.end();) {
+    auto *end = std::find_if(it, writes.end(),
+                             [&](Write &w) { return w.guard != it->guard; });
+    OpBuilder::InsertionGuard guard(b);
+    if (it->guard)
+      b.setInsertionPointToStart(
+          scf::IfOp::create(b, loc, it->guard, /*withElseRegion=*/false)
+              .thenBlock());
+    for (; it != end; ++it)
+      storeVector(it->values, it->pointer);
+  }
+}
+
+/// One element, or zero where `guard` (null: true) is false.
+Value KernelLowering::loadGuarded(const MemView &view, ValueRange indices,
+                                  Value guard) {
+  Value pointer;
+  if (view.map) {
+    pointer = mappedPointer(view, SmallVector<Value>(indices));
+  } else {
+    Value linear = constant(0);
+    for (auto [index, stride] : llvm::zip_equal(indices, view.strides))
+      linear = add(linear,
+                   b.createOrFold<arith::MulIOp>(loc, index, scalar(stride)));
+    pointer = LLVM::GEPOp::create(b, loc, view.base.getType(),
+                                  memoryType(view.elementType), view.base,
+                                  LLVM::GEPArg(toI64(linear)));
+  }
+  Type type = memoryType(view.elementType);
+  return fromMemory(loadVector(type, guardedPointer(pointer, guard), 1),
+                    view.elementType);
+}
+
+/// Reads elements at computed positions, each on its own.
+Fragment KernelLowering::computeGather(tile::GatherOp op, const Axes &axes) {
+  auto it = frame.views.find(op.getMemref());
+  Type elementType = tileType(op.getResult()).getElementType();
+  if (it == frame.views.end() || !bytesOf(elementType)) {
+    fail(op, "expected whole bytes of a kernel argument");
+    return undefined(elementType, axes);
+  }
+  MemView view = it->second;
+  Fragment indices = emit(op.getIndices(), axes), f;
+  Value pad;
+  if (auto attr = op.getPad(); attr && *attr != b.getZeroAttr(elementType))
+    pad = arith::ConstantOp::create(b, loc, *attr);
+  auto offsets = op.getMixedOffsets();
+  forEachElement(axes, [&](Registers regs, int64_t i) {
+    SmallVector<Value> at;
+    for (OpFoldResult offset : offsets)
+      at.push_back(scalar(offset));
+    int64_t along = op.getAlong();
+    at[along] = add(at[along], convert(indices[i], b.getIndexType()));
+    Value guard;
+    for (auto [axis, r, d] : llvm::zip_equal(axes, regs, op.getDims())) {
+      guard = both(guard, axis->valid[r]);
+      if (d >= 0)
+        at[d] = add(at[d], add(axis->base[r], constant(axis->offset[r])));
+    }
+    for (auto [d, position] : llvm::enumerate(at))
+      guard =
+          both(guard, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                            position, scalar(view.sizes[d])));
+    Value v = loadGuarded(view, at, guard);
+    f.push_back(pad ? Value(arith::SelectOp::create(b, loc, guard, v, pad))
+                    : v);
+  });
+  return f;
+}
+
+} // namespace adze::togpu

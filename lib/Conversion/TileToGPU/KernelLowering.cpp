@@ -1,0 +1,300 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Control flow and scalars of a kernel's body.
+#include "KernelLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace adze::togpu {
+
+void forEachElement(const Axes &axes,
+                    llvm::function_ref<void(Registers, int64_t)> f) {
+  SmallVector<int64_t> regs(axes.size(), 0);
+  for (int64_t linear = 0;; ++linear) {
+    f(regs, linear);
+    int64_t i = axes.size() - 1;
+    for (; i >= 0 && ++regs[i] == axes[i]->regs(); --i)
+      regs[i] = 0;
+    if (i < 0)
+      return;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+Value KernelLowering::constant(int64_t value) {
+  return arith::ConstantIndexOp::create(b, loc, value);
+}
+
+Value KernelLowering::scalar(OpFoldResult value) {
+  if (auto c = getConstantIntValue(value))
+    return constant(*c);
+  Value v = cast<Value>(value);
+  return map.lookupOrDefault(v);
+}
+
+Value KernelLowering::add(Value x, Value y) {
+  return !x ? y : !y ? x : b.createOrFold<arith::AddIOp>(loc, x, y);
+}
+
+Value KernelLowering::multiplyBy(Value x, int64_t factor) {
+  return !x || factor == 1
+             ? x
+             : b.createOrFold<arith::MulIOp>(loc, x, constant(factor));
+}
+
+Value KernelLowering::both(Value x, Value y) {
+  return !x ? y : !y ? x : b.createOrFold<arith::AndIOp>(loc, x, y);
+}
+
+Value KernelLowering::toI64(Value index) {
+  return arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
+}
+
+/// To the accumulator's type: floats are extended or truncated, integers are
+/// extended with their sign.
+Value KernelLowering::convert(Value v, Type type) {
+  Type from = v.getType();
+  if (from == type)
+    return v;
+  if (isa<FloatType>(from) && isa<FloatType>(type)) {
+    unsigned a = from.getIntOrFloatBitWidth(), c = type.getIntOrFloatBitWidth();
+    if (a == c) // f16 and bf16: through f32
+      return convert(convert(v, b.getF32Type()), type);
+    if (a < c)
+      return arith::ExtFOp::create(b, loc, type, v);
+    return arith::TruncFOp::create(b, loc, type, v);
+  }
+  if (from.isIntOrIndex() && type.isIntOrIndex() &&
+      (from.isIndex() || type.isIndex()))
+    return arith::IndexCastOp::create(b, loc, type, v);
+  if (from.getIntOrFloatBitWidth() < type.getIntOrFloatBitWidth())
+    return arith::ExtSIOp::create(b, loc, type, v);
+  return arith::TruncIOp::create(b, loc, type, v);
+}
+
+void KernelLowering::fail(Operation *op, const Twine &why) {
+  if (reason.empty())
+    reason = (Twine("'") + op->getName().getStringRef() + "': " + why).str();
+}
+
+//===----------------------------------------------------------------------===//
+// Control
+//===----------------------------------------------------------------------===//
+
+void KernelLowering::lowerProgramId(tile::ProgramIdOp op) {
+  Value left = frame.programId;
+  unsigned rank = op.getIds().size();
+  for (unsigned i = 0; i < rank; ++i) {
+    if (i + 1 == rank) {
+      map.map(op.getIds()[i], left);
+      break;
+    }
+    Value extent = map.lookup(op.getGrid()[i]);
+    map.map(op.getIds()[i],
+            Value(arith::RemUIOp::create(b, loc, left, extent)));
+    left = arith::DivUIOp::create(b, loc, left, extent);
+  }
+}
+
+void KernelLowering::lowerScalar(Operation &op) {
+  if (auto ids = dyn_cast<tile::ProgramIdOp>(op))
+    return lowerProgramId(ids);
+  if (auto dim = dyn_cast<memref::DimOp>(op)) {
+    auto it = frame.views.find(dim.getSource());
+    auto number = dim.getConstantIndex();
+    if (it == frame.views.end() || !number)
+      return fail(&op, "expected a constant dimension of a kernel argument");
+    return map.map(dim.getResult(), scalar(it->second.sizes[*number]));
+  }
+  if (auto load = dyn_cast<memref::LoadOp>(op)) {
+    auto it = frame.views.find(load.getMemRef());
+    if (it == frame.views.end())
+      return fail(&op, "expected memory that is a kernel argument");
+    SmallVector<Value> indices;
+    for (Value index : load.getIndices())
+      indices.push_back(map.lookup(index));
+    return map.map(load.getResult(), loadGuarded(it->second, indices, {}));
+  }
+  if (llvm::any_of(op.getResultTypes(), llvm::IsaPred<MemRefType>))
+    return lowerView(op);
+  if (op.getNumRegions() || !isMemoryEffectFree(&op))
+    return fail(&op, "no rule for this operation");
+  b.clone(op, map);
+}
+
+void KernelLowering::lowerOp(Operation &op) {
+  loc = op.getLoc();
+  if (auto store = dyn_cast<tile::StoreOp>(op))
+    return storeTile(store);
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+    return lowerReduce(reduce);
+  if (auto dot = dyn_cast<tile::DotOp>(op))
+    return lowerDot(dot);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return lowerFor(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return lowerIf(branch);
+  if (auto load = dyn_cast<tile::LoadOp>(op)) {
+    if (pinned.contains(load.getResult()))
+      emit(load.getResult(), axesFor(load.getResult()));
+    return;
+  }
+  bool done = op.getNumResults() && (map.contains(op.getResult(0)) ||
+                                     frame.views.contains(op.getResult(0)));
+  if (!done && !llvm::any_of(op.getResults(), isTile))
+    return lowerScalar(op);
+}
+
+void KernelLowering::lowerBlock(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    if (!reason.empty())
+      return;
+    lowerOp(op);
+  }
+}
+
+/// Scalars of a block are cloned again when the block is lowered again.
+void KernelLowering::forget(Block &block) {
+  block.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      map.erase(result);
+  });
+}
+
+/// The terminator of the block under construction: its tiles at their homes.
+void KernelLowering::yieldTiles(Block &from) {
+  SmallVector<Value> values;
+  for (Value v : from.getTerminator()->getOperands()) {
+    if (isTile(v))
+      llvm::append_range(values, emit(v, axesFor(v)));
+    else
+      values.push_back(map.lookupOrDefault(v));
+  }
+  scf::YieldOp::create(b, loc, values);
+}
+
+void KernelLowering::lowerFor(scf::ForOp loop) {
+  SmallVector<Value> inits;
+  for (Value v : loop.getInitArgs()) {
+    if (isTile(v))
+      llvm::append_range(inits, emit(v, axesFor(v)));
+    else
+      inits.push_back(map.lookup(v));
+  }
+  auto made = scf::ForOp::create(b, loc, map.lookup(loop.getLowerBound()),
+                                 map.lookup(loop.getUpperBound()),
+                                 map.lookup(loop.getStep()), inits);
+  // Binds the tiles and scalars of `from` to consecutive values of `to`.
+  auto bind = [&](ValueRange from, ValueRange to) {
+    for (Value v : from) {
+      if (!isTile(v)) {
+        map.map(v, to.front());
+        to = to.drop_front();
+        continue;
+      }
+      Axes axes = axesFor(v);
+      int64_t count = 1;
+      for (const Axis *axis : axes)
+        count *= axis->regs();
+      remember(v, axes, Fragment(to.take_front(count)));
+      to = to.drop_front(count);
+    }
+  };
+  if (inits.empty())
+    made.getBody()->getTerminator()->erase();
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(made.getBody());
+    scopes.emplace_back();
+    map.map(loop.getInductionVar(), made.getInductionVar());
+    bind(loop.getRegionIterArgs(), made.getRegionIterArgs());
+    lowerBlock(*loop.getBody());
+    if (reason.empty())
+      yieldTiles(*loop.getBody());
+    scopes.pop_back();
+    forget(*loop.getBody());
+  }
+  if (reason.empty())
+    bind(loop.getResults(), made.getResults());
+}
+
+void KernelLowering::lowerIf(scf::IfOp branch) {
+  SmallVector<Type> types;
+  SmallVector<Axes> axes;
+  for (Value v : branch.getResults()) {
+    axes.emplace_back();
+    int64_t count = 1;
+    if (isTile(v)) {
+      axes.back() = axesFor(v);
+      for (const Axis *axis : axes.back())
+        count *= axis->regs();
+    }
+    types.append(count, getElementTypeOrSelf(v.getType()));
+  }
+  auto made =
+      scf::IfOp::create(b, loc, types, map.lookup(branch.getCondition()),
+                        /*addThenBlock=*/true, !branch.getElseRegion().empty());
+  for (auto [from, to] : llvm::zip(branch->getRegions(), made->getRegions())) {
+    if (from.empty() || !reason.empty())
+      continue;
+    OpBuilder::InsertionGuard guard(b);
+    Block *block = &to.front();
+    block->clear();
+    b.setInsertionPointToEnd(block);
+    scopes.emplace_back();
+    lowerBlock(from.front());
+    if (reason.empty())
+      yieldTiles(from.front());
+    scopes.pop_back();
+    forget(from.front());
+  }
+  ValueRange results = made.getResults();
+  for (auto [v, a] : llvm::zip_equal(branch.getResults(), axes)) {
+    if (!isTile(v)) {
+      map.map(v, results.front());
+      results = results.drop_front();
+      continue;
+    }
+    int64_t count = 1;
+    for (const Axis *axis : a)
+      count *= axis->regs();
+    remember(v, a, Fragment(results.take_front(count)));
+    results = results.drop_front(count);
+  }
+}
+
+void KernelLowering::lowerPrologue(OpBuilder &builder) {
+  b.setInsertionPoint(builder.getInsertionBlock(), builder.getInsertionPoint());
+  auto known = [&](Value v) {
+    return map.contains(v) || frame.views.contains(v);
+  };
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    loc = op.getLoc();
+    bool scalars = op.getNumResults() && !op.getNumRegions() &&
+                   isMemoryEffectFree(&op) &&
+                   !llvm::any_of(op.getResults(), isTile) &&
+                   !llvm::any_of(op.getOperands(), isTile);
+    if (scalars && llvm::all_of(op.getOperands(), known))
+      lowerScalar(op);
+  }
+  frame.map = map;
+}
+
+LogicalResult KernelLowering::run(Block *block) {
+  b.setInsertionPointToEnd(block);
+  entry = block;
+  scopes.emplace_back();
+  orderMemory();
+  lowerBlock(kernel.getBody().front());
+  scopes.pop_back();
+  return success(reason.empty());
+}
+
+} // namespace adze::togpu

@@ -1,0 +1,238 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Emits the body of one kernel for one block of threads.
+#ifndef ADZE_LIB_CONVERSION_TILETOGPU_KERNELLOWERING_H
+#define ADZE_LIB_CONVERSION_TILETOGPU_KERNELLOWERING_H
+
+#include "KernelPlan.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include <memory>
+
+namespace adze::togpu {
+
+/// A kernel argument, or a view of one: where its elements lie.
+struct MemView {
+  mlir::Value base; ///< !llvm.ptr<1>
+  mlir::Type elementType;
+  llvm::SmallVector<mlir::OpFoldResult> sizes, strides; ///< of the logical dims
+  mlir::AffineMap map; ///< logical to physical indices; null: the strides hold
+  llvm::SmallVector<int64_t> physicalStrides; ///< with a map
+  mlir::Value origin;                         ///< the argument's pointer
+  int64_t divisor = 0; ///< divides the elements from origin to base; 0: none
+  unsigned align = 0;  ///< of origin, in bytes; 0: the element's
+};
+
+/// Values defined at a kernel's entry, for both versions of its body.
+struct KernelFrame {
+  llvm::DenseMap<mlir::Value, MemView> views;
+  mlir::IRMapping map;             ///< scalars of the kernel
+  mlir::Value threadId, programId; ///< index
+  std::string sharedSymbol, zeroSymbol;
+};
+
+/// One dimension of a demanded tile in this thread: the position of register
+/// r is base[r] + offset[r].
+struct Axis {
+  Spread spread;
+  llvm::SmallVector<mlir::Value> base;
+  llvm::SmallVector<int64_t> offset;
+  llvm::SmallVector<mlir::Value> valid; ///< null: certainly inside the tile
+  int64_t vec = 1; ///< registers in groups of vec are neighbours
+
+  int64_t regs() const { return base.size(); }
+};
+using Axes = llvm::SmallVector<const Axis *>;
+/// A thread's elements of a tile, row-major over the registers of its axes.
+using Fragment = llvm::SmallVector<mlir::Value>;
+using Registers = llvm::ArrayRef<int64_t>;
+
+/// Calls f(register of each axis, linear number) in row-major order.
+void forEachElement(const Axes &axes,
+                    llvm::function_ref<void(Registers, int64_t)> f);
+
+/// An affine expression over indices that are not negative.
+mlir::Value expandAffine(mlir::OpBuilder &b, mlir::Location loc,
+                         mlir::AffineExpr e, llvm::ArrayRef<mlir::Value> dims,
+                         llvm::ArrayRef<mlir::Value> symbols);
+llvm::SmallVector<mlir::OpFoldResult>
+rowMajorStrides(mlir::OpBuilder &b, mlir::Location loc,
+                llvm::ArrayRef<mlir::OpFoldResult> sizes);
+
+/// Something to be checked at a kernel's entry before its fast version runs.
+struct Condition {
+  mlir::Value value; ///< a pointer or an index
+  int64_t multipleOf;
+};
+
+class KernelLowering {
+public:
+  /// `fast`: wide accesses may rest on conditions, which are collected.
+  KernelLowering(tile::KernelOp kernel, KernelPlan &plan,
+                 const KernelFrame &frame, bool fast)
+      : kernel(kernel), plan(plan), frame(frame), map(frame.map), fast(fast),
+        b(kernel.getContext()), loc(kernel.getLoc()) {}
+
+  /// Emits the kernel's own scalars and views at `builder` and adds them to
+  /// the frame that `getFrame` returns.
+  void lowerPrologue(mlir::OpBuilder &builder);
+  const KernelFrame &getFrame() const { return frame; }
+
+  /// Emits at the end of `block`, which has no terminator yet. On failure
+  /// `reason` says why.
+  mlir::LogicalResult run(mlir::Block *block);
+
+  llvm::SmallVector<Condition> conditions;
+  int64_t sharedBytes = 0;
+  std::string reason;
+
+private:
+  friend class Access;
+  struct Entry {
+    Axes axes;
+    Fragment fragment;
+  };
+  using Scope = llvm::DenseMap<mlir::Value, llvm::SmallVector<Entry, 1>>;
+  /// A tile in shared memory, in a padded row-major form.
+  struct SharedTile {
+    mlir::Type elementType;
+    int64_t offset = 0; ///< in bytes
+    llvm::SmallVector<int64_t> strides;
+  };
+
+  // Control.
+  void lowerBlock(mlir::Block &block);
+  void lowerOp(mlir::Operation &op);
+  void lowerScalar(mlir::Operation &op);
+  void lowerView(mlir::Operation &op);
+  void lowerProgramId(tile::ProgramIdOp op);
+  void lowerFor(mlir::scf::ForOp loop);
+  void lowerIf(mlir::scf::IfOp branch);
+  void yieldTiles(mlir::Block &from);
+  void forget(mlir::Block &block);
+  void fail(mlir::Operation *op, const llvm::Twine &why);
+
+  // Tiles on demand.
+  Fragment emit(mlir::Value tile, const Axes &axes);
+  Fragment compute(mlir::Value tile, const Axes &axes);
+  Fragment computeElementwise(mlir::Operation *op, const Axes &axes);
+  Fragment computeIota(tile::IotaOp op, const Axes &axes);
+  Fragment computeReshape(tile::ReshapeOp op, const Axes &axes);
+  Fragment computeGather(tile::GatherOp op, const Axes &axes);
+  Fragment computeTranspose(tile::TransposeOp op, const Axes &axes);
+  Fragment computeBroadcast(tile::BroadcastOp op, const Axes &axes);
+  void splitPosition(llvm::ArrayRef<unsigned> fromDims,
+                     llvm::ArrayRef<int64_t> from,
+                     llvm::ArrayRef<unsigned> toDims,
+                     llvm::ArrayRef<int64_t> to, const Axes &point, Axes &at);
+  Fragment throughShared(mlir::Value root, const Axes &axes);
+  const Entry *find(mlir::Value tile, const Axes &axes);
+  void remember(mlir::Value tile, const Axes &axes, Fragment fragment);
+  Fragment undefined(mlir::Type elementType, const Axes &axes);
+
+  // Axes.
+  const Axis *makeAxis(const Spread &spread, mlir::Value start = {});
+  const Axis *axisOf(int cls);
+  const Axis *pointAxis(const Axis *axis, int64_t reg);
+  const Axis *positionAxis(mlir::Value position, int64_t offset = 0);
+  Axes axesFor(mlir::Value tile);
+  Axes makeAxes(llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<unsigned> order,
+                int64_t vec);
+  /// Runs body in loops over those of the tile's classes that need them.
+  void forChunks(mlir::Value tile, llvm::function_ref<void()> body);
+
+  // Global memory.
+  Fragment loadTile(tile::LoadOp op, const Axes &axes);
+  void storeTile(tile::StoreOp op);
+  void storeFragment(tile::StoreOp op, const Axes &axes, const Fragment &f);
+  mlir::Value loadGuarded(const MemView &view, mlir::ValueRange indices,
+                          mlir::Value guard);
+  mlir::Value mappedPointer(const MemView &view,
+                            llvm::ArrayRef<mlir::Value> logical);
+  mlir::Value guardedPointer(mlir::Value pointer, mlir::Value guard);
+  mlir::Value fromMemory(mlir::Value v, mlir::Type elementType);
+  mlir::Value toMemory(mlir::Value v);
+  void orderMemory();
+  /// Whether the value is there before the body's version is chosen.
+  bool isAtEntry(mlir::Value v) {
+    return !entry->getParent()->isAncestor(v.getParentRegion());
+  }
+
+  // Shared memory.
+  SharedTile allocateShared(mlir::Type elementType,
+                            llvm::ArrayRef<int64_t> sizes, int64_t pad = 0);
+  SharedTile materialise(mlir::Value tile);
+  mlir::Value sharedPointer(const SharedTile &tile, const Axes &axes,
+                            Registers regs);
+  int64_t sharedVector(const SharedTile &tile, const Axes &axes, unsigned &dim);
+  void writeShared(const SharedTile &tile, const Axes &axes,
+                   const Fragment &fragment);
+  Fragment readShared(const SharedTile &tile, const Axes &axes);
+  mlir::Value element(mlir::Value loaded, int64_t i, int64_t width);
+  mlir::Value loadVector(mlir::Type type, mlir::Value pointer, int64_t width);
+  void storeVector(llvm::ArrayRef<mlir::Value> values, mlir::Value pointer);
+
+  // Roots.
+  void lowerDot(tile::DotOp dot);
+  struct Operand {
+    mlir::Value tile;
+    unsigned kDim;
+    bool whole;        ///< staged once, else chunk by chunk
+    SharedTile shared; ///< dimensions (k, other)
+  };
+  llvm::SmallVector<Spread> operandSpreads(const Operand &operand,
+                                           int64_t chunk);
+  const Axis *stagingAxis(const Spread &spread);
+  const Axis *shiftedAxis(const Axis *axis, mlir::Value start, int64_t size);
+  Operand prepareOperand(tile::DotOp dot, mlir::Value tile, unsigned kDim,
+                         int64_t chunk);
+  void stage(const Operand &operand, mlir::Value start, int64_t chunk);
+  Fragment multiply(tile::DotOp dot, Operand (&operands)[2], mlir::Value start,
+                    int64_t chunk, Fragment acc, const Axes &out);
+  void lowerReduce(tile::ReduceOp reduce);
+  mlir::Value combine(tile::ReduceKind kind, mlir::Value x, mlir::Value y);
+  mlir::TypedAttr neutralOf(tile::ReduceKind kind, mlir::Type type);
+  void rememberReduced(tile::ReduceOp reduce, const Axes &out,
+                       const Fragment &sums);
+  void combineThreads(tile::ReduceKind kind, Fragment &values,
+                      const Spread &spread);
+  void combineThroughShared(tile::ReduceKind kind, Fragment &values,
+                            uint64_t mask);
+  void barrier();
+
+  // Scalars.
+  mlir::Value constant(int64_t value);
+  mlir::Value scalar(mlir::OpFoldResult value);
+  mlir::Value add(mlir::Value x, mlir::Value y);
+  mlir::Value multiplyBy(mlir::Value x, int64_t factor);
+  mlir::Value both(mlir::Value x, mlir::Value y);
+  mlir::Value toI64(mlir::Value index);
+  mlir::Value convert(mlir::Value v, mlir::Type type);
+
+  tile::KernelOp kernel;
+  KernelPlan &plan;
+  KernelFrame frame;
+  mlir::IRMapping map;
+  bool fast;
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  mlir::Block *entry = nullptr;
+  llvm::SmallVector<Scope> scopes;
+  std::vector<std::unique_ptr<Axis>> axisPool;
+  llvm::DenseMap<int, const Axis *> homes, chunkAxes;
+  llvm::SmallVector<std::pair<llvm::SmallVector<int64_t>, Axes>> madeAxes;
+  llvm::DenseMap<mlir::Value, SharedTile> spills, moved;
+  llvm::DenseSet<mlir::Value> pinned; ///< loads whose memory is stored to, too
+  llvm::DenseSet<mlir::Operation *> ordered; ///< stores that wait for all loads
+  llvm::DenseMap<mlir::Operation *, std::array<Operand, 2>> dotOperands;
+  llvm::SmallVector<std::pair<Spread, const Axis *>> stagingAxes;
+  /// By element type: where threads exchange values, and how many each.
+  llvm::DenseMap<mlir::Type, std::pair<SharedTile, int64_t>> exchanges;
+};
+
+} // namespace adze::togpu
+
+#endif // ADZE_LIB_CONVERSION_TILETOGPU_KERNELLOWERING_H

@@ -1,0 +1,413 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Dimension classes of a kernel and their spread over threads.
+#include "KernelPlan.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace adze::togpu {
+
+/// Registers a thread may hold of one tile that is not a root's.
+static constexpr int64_t kStreamRegs = 64;
+
+unsigned bytesOf(Type elementType) {
+  if (isa<IndexType>(elementType))
+    return 8;
+  if (!elementType.isIntOrFloat())
+    return 0;
+  unsigned bits = elementType.getIntOrFloatBitWidth();
+  return bits == 1 ? 1 : bits % 8 ? 0 : bits / 8;
+}
+
+//===----------------------------------------------------------------------===//
+// Spreads
+//===----------------------------------------------------------------------===//
+
+/// The longest run of thread bits outside `used`: {first bit, length}.
+static std::pair<int64_t, int64_t> freeRun(uint64_t used, int64_t threads) {
+  std::pair<int64_t, int64_t> best{0, 0};
+  int64_t bits = llvm::Log2_64(threads);
+  for (int64_t i = 0; i < bits;) {
+    int64_t j = i;
+    while (j < bits && !(used >> j & 1))
+      ++j;
+    if (j - i > best.second)
+      best = {i, j - i};
+    i = j + 1;
+  }
+  return best;
+}
+
+static Spread spreadOne(int64_t size, int64_t vec, uint64_t used,
+                        int64_t threads) {
+  Spread s;
+  s.size = size;
+  for (s.vec = vec; s.vec > 1 && size % s.vec; s.vec /= 2)
+    ;
+  auto [shift, length] = freeRun(used, threads);
+  int64_t groups = size / s.vec;
+  s.shift = shift;
+  s.threads =
+      std::min<int64_t>(llvm::PowerOf2Ceil(groups), int64_t(1) << length);
+  s.regs = llvm::divideCeil(groups, s.threads) * s.vec;
+  return s;
+}
+
+SmallVector<Spread> spreadDims(ArrayRef<int64_t> sizes,
+                               ArrayRef<unsigned> order, int64_t threads,
+                               int64_t vec, uint64_t used) {
+  SmallVector<Spread> spreads(sizes.size());
+  for (unsigned dim : order) {
+    spreads[dim] = spreadOne(sizes[dim], vec, used, threads);
+    used |= spreads[dim].mask();
+    vec = 1;
+  }
+  return spreads;
+}
+
+/// The memory dimension whose neighbours are neighbours in memory, or -1.
+static int64_t innermostMemDim(MemRefType type) {
+  if (type.getLayout().isIdentity() || isa<StridedLayoutAttr>(type.getLayout()))
+    return type.getRank() - 1;
+  AffineMap map = type.getLayout().getAffineMap();
+  AffineExpr last = map.getNumResults() ? map.getResult(map.getNumResults() - 1)
+                                        : AffineExpr();
+  int64_t found = -1;
+  if (last)
+    last.walk([&](AffineExpr e) {
+      if (auto dim = dyn_cast<AffineDimExpr>(e))
+        found = dim.getPosition();
+    });
+  return found;
+}
+
+SmallVector<unsigned> memoryOrder(Value tile) {
+  SmallVector<unsigned> order;
+  for (int64_t i = tileType(tile).getRank() - 1; i >= 0; --i)
+    order.push_back(i);
+  llvm::SmallSetVector<Value, 16> work;
+  work.insert(tile);
+  for (unsigned i = 0; i < work.size(); ++i) {
+    Operation *op = work[i].getDefiningOp();
+    if (!op || tileType(work[i]).getRank() != tileType(tile).getRank())
+      continue;
+    if (auto load = dyn_cast<tile::LoadOp>(op)) {
+      auto dims = load.getMemDims();
+      auto *it = llvm::find(dims, innermostMemDim(load.getMemref().getType()));
+      if (it == dims.end())
+        continue;
+      unsigned inner = it - dims.begin();
+      llvm::erase(order, inner);
+      order.insert(order.begin(), inner);
+      return order;
+    }
+    if (!op->hasTrait<OpTrait::Elementwise>())
+      continue;
+    for (Value operand : op->getOperands())
+      if (isTile(operand))
+        work.insert(operand);
+  }
+  return order;
+}
+
+SmallVector<ReshapeGroup> reshapeGroups(ArrayRef<int64_t> from,
+                                        ArrayRef<int64_t> to) {
+  SmallVector<ReshapeGroup> groups;
+  unsigned i = 0, j = 0;
+  auto next = [](ArrayRef<int64_t> sizes, unsigned &at) {
+    while (at < sizes.size() && sizes[at] == 1)
+      ++at;
+    return at < sizes.size();
+  };
+  while (next(from, i) && next(to, j)) {
+    ReshapeGroup group;
+    int64_t a = from[i], c = to[j];
+    group.from.push_back(i++), group.to.push_back(j++);
+    while (a != c) {
+      if (a < c && next(from, i))
+        a *= from[i], group.from.push_back(i++);
+      else if (next(to, j))
+        c *= to[j], group.to.push_back(j++);
+      else
+        break; // not of one size: the verifier's business
+    }
+    groups.push_back(group);
+  }
+  return groups;
+}
+
+//===----------------------------------------------------------------------===//
+// Classes
+//===----------------------------------------------------------------------===//
+
+int KernelPlan::find(int cls) {
+  while (parent[cls] != cls)
+    cls = parent[cls] = parent[parent[cls]];
+  return cls;
+}
+
+void KernelPlan::unite(int a, int b) {
+  a = find(a), b = find(b);
+  if (a != b)
+    parent[b] = a;
+}
+
+SmallVector<int> &KernelPlan::idsOf(Value tile) {
+  auto [it, fresh] = ids.try_emplace(tile);
+  if (fresh)
+    for (int64_t size : tileType(tile).getShape()) {
+      it->second.push_back(parent.size());
+      parent.push_back(parent.size());
+      sizes.push_back(size);
+    }
+  return it->second;
+}
+
+SmallVector<int> KernelPlan::classesOf(Value tile) {
+  return llvm::map_to_vector(idsOf(tile), [&](int id) { return find(id); });
+}
+
+void KernelPlan::same(Value a, Value b) {
+  SmallVector<int> x = idsOf(a), y = idsOf(b);
+  for (auto [i, j] : llvm::zip_equal(x, y))
+    unite(i, j);
+}
+
+void KernelPlan::visit(Operation *op) {
+  if (auto dot = dyn_cast<tile::DotOp>(op)) {
+    same(dot.getAcc(), dot.getResult());
+    SmallVector<int> l = idsOf(dot.getLhs()), r = idsOf(dot.getRhs()),
+                     x = idsOf(dot.getResult());
+    unite(l[0], x[0]), unite(r[1], x[1]), unite(l[1], r[0]);
+  } else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
+    SmallVector<int> s = idsOf(reduce.getSource()),
+                     x = idsOf(reduce.getResult());
+    s.erase(s.begin() + reduce.getDim());
+    for (auto [i, j] : llvm::zip_equal(s, x))
+      unite(i, j);
+  } else if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
+    if (!isTile(broadcast.getSource()))
+      return;
+    SmallVector<int> s = idsOf(broadcast.getSource()),
+                     x = idsOf(broadcast.getResult());
+    for (auto [i, d] : llvm::zip_equal(s, *broadcast.getDims()))
+      unite(i, x[d]);
+  } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    for (auto [init, arg, yield, result] :
+         llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs(),
+                         loop.getYieldedValues(), loop.getResults()))
+      if (isTile(init))
+        same(init, arg), same(init, yield), same(init, result);
+  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    for (auto [i, result] : llvm::enumerate(branch.getResults()))
+      if (isTile(result))
+        same(result, branch.thenYield()->getOperand(i)),
+            same(result, branch.elseYield()->getOperand(i));
+  } else if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) {
+    SmallVector<int> s = idsOf(reshape.getSource()),
+                     x = idsOf(reshape.getResult());
+    for (const ReshapeGroup &group :
+         reshapeGroups(tileType(reshape.getSource()).getShape(),
+                       tileType(reshape.getResult()).getShape()))
+      if (group.kept())
+        unite(s[group.from[0]], x[group.to[0]]);
+  } else if (auto transpose = dyn_cast<tile::TransposeOp>(op)) {
+    SmallVector<int> s = idsOf(transpose.getSource()),
+                     x = idsOf(transpose.getResult());
+    for (auto [i, p] : llvm::enumerate(transpose.getPerm()))
+      unite(s[p], x[i]);
+  } else if (auto gather = dyn_cast<tile::GatherOp>(op)) {
+    same(gather.getIndices(), gather.getResult());
+  } else if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() &&
+             isTile(op->getResult(0))) {
+    for (Value operand : op->getOperands())
+      if (isTile(operand))
+        same(operand, op->getResult(0));
+  }
+}
+
+bool KernelPlan::isRoot(Value tile) {
+  Operation *op = tile.getDefiningOp();
+  return !op || isa<tile::DotOp, tile::ReduceOp, scf::ForOp, scf::IfOp>(op);
+}
+
+bool KernelPlan::dependsOnRoot(Value tile) {
+  llvm::SmallSetVector<Value, 16> work;
+  work.insert(tile);
+  for (unsigned i = 0; i < work.size(); ++i) {
+    if (isRoot(work[i]))
+      return true;
+    for (Value operand : work[i].getDefiningOp()->getOperands())
+      if (isTile(operand))
+        work.insert(operand);
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// The plan of a kernel
+//===----------------------------------------------------------------------===//
+
+void KernelPlan::chooseThreads() {
+  int64_t dots = 0, others = 1;
+  bool reduces = false;
+  kernel.walk([&](Operation *op) {
+    if (auto dot = dyn_cast<tile::DotOp>(op))
+      dots = std::max(dots, tileType(dot.getResult()).getNumElements());
+    else if (auto store = dyn_cast<tile::StoreOp>(op))
+      others = std::max(others, store.getValue().getType().getNumElements());
+    else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
+      others = std::max(others, tileType(reduce.getSource()).getNumElements());
+      reduces = true;
+    }
+  });
+  if (dots)
+    threads = std::clamp<int64_t>(llvm::PowerOf2Ceil(dots / 32), 128, 256);
+  else if (reduces && others > 16384)
+    threads = others > 32768 ? 1024 : 512;
+  else
+    threads = std::clamp<int64_t>(
+        llvm::PowerOf2Ceil(llvm::divideCeil(others, 4)), 32, 256);
+}
+
+/// Both dimensions of an accumulator at once: the fewest multiply-adds first
+/// (idle threads cost), then the fewest operand reads from shared memory.
+void KernelPlan::spreadDot(tile::DotOp dot) {
+  SmallVector<int> cls = classesOf(dot.getResult());
+  if (cls[0] == cls[1] || spreads.count(cls[0]) || spreads.count(cls[1]))
+    return spreadTile(dot.getResult());
+  Spread best[2];
+  double bestCost = 0;
+  auto vecOf = [](int64_t size, int64_t threads) {
+    int64_t each = llvm::divideCeil(size, threads);
+    return each % 4 == 0 && size % 4 == 0   ? 4
+           : each % 2 == 0 && size % 2 == 0 ? 2
+                                            : 1;
+  };
+  for (int64_t columns = 1; columns <= threads; columns *= 2) {
+    Spread s[2];
+    for (int i : {0, 1}) {
+      s[i].size = sizes[cls[i]];
+      s[i].threads = i ? columns : threads / columns;
+      s[i].shift = i ? 0 : llvm::Log2_64(columns);
+      s[i].vec = vecOf(s[i].size, s[i].threads);
+      s[i].regs =
+          llvm::divideCeil(s[i].size / s[i].vec, s[i].threads) * s[i].vec;
+    }
+    double cost = double(s[0].regs) * s[1].regs +
+                  0.5 * (s[0].regs + s[1].regs) +
+                  (columns < 16 ? 1.0 / columns : 0);
+    if (columns == 1 || cost < bestCost)
+      bestCost = cost, best[0] = s[0], best[1] = s[1];
+  }
+  for (int i : {0, 1})
+    spreads[cls[i]] = best[i];
+}
+
+/// Gives the tile's classes that have no spread yet the thread bits that the
+/// others leave.
+void KernelPlan::spreadTile(Value tile) {
+  SmallVector<int> cls = classesOf(tile);
+  uint64_t used = 0;
+  for (int c : cls)
+    if (auto it = spreads.find(c); it != spreads.end())
+      used |= it->second.mask();
+  int64_t vec = std::max<int64_t>(
+      1, 16 / std::max(1u, bytesOf(tileType(tile).getElementType())));
+  int64_t elements = tileType(tile).getNumElements();
+  vec = std::min(
+      {vec, int64_t(8),
+       std::max<int64_t>(1, llvm::bit_floor(uint64_t(elements / threads)))});
+  for (unsigned dim : memoryOrder(tile)) {
+    if (!spreads.count(cls[dim])) {
+      spreads[cls[dim]] = spreadOne(sizes[cls[dim]], vec, used, threads);
+      used |= spreads[cls[dim]].mask();
+    }
+    vec = 1;
+  }
+}
+
+/// Loops over dimensions where a thread would hold too much of a tile that
+/// only passes through.
+void KernelPlan::limitRegisters() {
+  auto limit = [&](Value tile) {
+    SmallVector<int> cls = classesOf(tile);
+    int64_t allowed = threads > 512 ? kStreamRegs / 2 : kStreamRegs;
+    while (true) {
+      int64_t total = 1;
+      int widest = -1;
+      for (int c : cls) {
+        total *= spreads[c].regs;
+        bool free = !held.contains(c) && llvm::count(cls, c) == 1 &&
+                    spreads[c].regs > spreads[c].vec;
+        if (free && (widest < 0 || spreads[c].regs > spreads[widest].regs))
+          widest = c;
+      }
+      if (total <= allowed || widest < 0)
+        return;
+      Spread &s = spreads[widest];
+      s.regs = llvm::divideCeil(s.regs / s.vec, 2) * s.vec;
+      s.chunks = llvm::divideCeil(s.size, s.threads * s.regs);
+    }
+  };
+  kernel.walk([&](Operation *op) {
+    if (auto store = dyn_cast<tile::StoreOp>(op))
+      limit(store.getValue());
+    else if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+      limit(reduce.getSource());
+  });
+}
+
+KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted)
+    : kernel(kernel), threads(wanted) {
+  kernel.walk([&](Operation *op) {
+    for (Value v : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
+                                       llvm::to_vector(op->getResults())))
+      if (isTile(v))
+        idsOf(v);
+    visit(op);
+  });
+  if (!threads)
+    chooseThreads();
+  SmallVector<tile::DotOp> dots;
+  SmallVector<Value> tiles, carried;
+  kernel.walk([&](Operation *op) {
+    if (auto dot = dyn_cast<tile::DotOp>(op))
+      dots.push_back(dot);
+    else if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+      tiles.push_back(reduce.getSource());
+    else if (auto store = dyn_cast<tile::StoreOp>(op))
+      tiles.push_back(store.getValue());
+    for (Value result : op->getResults())
+      if (isTile(result) && isRoot(result)) {
+        carried.push_back(result);
+        held.insert_range(classesOf(result));
+      }
+  });
+  // The largest first; equals in program order.
+  auto sortBySize = [](auto &list, auto tileOf) {
+    SmallVector<std::pair<int64_t, unsigned>> keys;
+    for (auto [i, x] : llvm::enumerate(list))
+      keys.push_back({-tileType(tileOf(x)).getNumElements(), i});
+    llvm::sort(keys);
+    auto old = list;
+    for (auto [i, key] : llvm::enumerate(keys))
+      list[i] = old[key.second];
+  };
+  sortBySize(dots, [](tile::DotOp dot) { return dot.getResult(); });
+  sortBySize(tiles, [](Value v) { return v; });
+  for (tile::DotOp dot : dots)
+    spreadDot(dot);
+  for (Value tile : llvm::concat<Value>(tiles, carried))
+    spreadTile(tile);
+  // The rest is computed on demand at its users' positions.
+  for (int c = 0, e = parent.size(); c < e; ++c)
+    if (find(c) == c && !spreads.count(c))
+      spreads[c] = spreadOne(sizes[c], 1, 0, threads);
+  limitRegisters();
+}
+
+} // namespace adze::togpu

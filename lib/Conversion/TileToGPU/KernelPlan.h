@@ -1,0 +1,96 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// How the tiles of one specialised kernel are spread over a block's threads.
+#ifndef ADZE_LIB_CONVERSION_TILETOGPU_KERNELPLAN_H
+#define ADZE_LIB_CONVERSION_TILETOGPU_KERNELPLAN_H
+
+#include "Dialect/Tile/IR/Tile.h"
+
+namespace adze::togpu {
+
+/// One dimension over the threads of a block. Register r of the thread with
+/// digit t holds position (r / vec) * threads * vec + t * vec + r % vec.
+struct Spread {
+  int64_t size = 1;    ///< of the dimension
+  int64_t threads = 1; ///< a power of two
+  int64_t shift = 0;   ///< t = (thread id >> shift) & (threads - 1)
+  int64_t vec = 1;     ///< neighbours in one thread
+  int64_t regs = 1;    ///< positions a thread holds at a time
+  int64_t chunks = 1;  ///< > 1: a loop covers the dimension
+
+  uint64_t mask() const { return uint64_t(threads - 1) << shift; }
+  bool operator==(const Spread &o) const {
+    return size == o.size && threads == o.threads && shift == o.shift &&
+           vec == o.vec && regs == o.regs && chunks == o.chunks;
+  }
+  /// Some threads hold positions past the end.
+  bool ragged() const { return chunks * threads * regs != size; }
+};
+
+/// Spreads `sizes`, `order[0]` first, over the thread bits outside `used`.
+/// The first dimension gets `vec` neighbours a thread where its size allows.
+llvm::SmallVector<Spread> spreadDims(llvm::ArrayRef<int64_t> sizes,
+                                     llvm::ArrayRef<unsigned> order,
+                                     int64_t threads, int64_t vec,
+                                     uint64_t used = 0);
+
+/// The positions of a tile from the one whose neighbours are neighbours in
+/// memory outwards, judged by the loads that compute it.
+llvm::SmallVector<unsigned> memoryOrder(mlir::Value tile);
+
+/// Dimensions of a reshape's source and result that hold the same elements;
+/// dimensions of size 1 are in no group.
+struct ReshapeGroup {
+  llvm::SmallVector<unsigned, 2> from, to;
+  bool kept() const { return from.size() == 1 && to.size() == 1; }
+};
+llvm::SmallVector<ReshapeGroup> reshapeGroups(llvm::ArrayRef<int64_t> from,
+                                              llvm::ArrayRef<int64_t> to);
+
+/// Dimension classes and their spread. Two dimensions are of one class if an
+/// operation makes them move together.
+class KernelPlan {
+public:
+  /// `threads` 0: chosen here.
+  KernelPlan(tile::KernelOp kernel, int64_t threads);
+
+  int64_t getThreads() const { return threads; }
+  llvm::SmallVector<int> classesOf(mlir::Value tile);
+  const Spread &spreadOf(int cls) const { return spreads.find(cls)->second; }
+  /// Computed where it stands (dot, reduce, loop), not on demand.
+  static bool isRoot(mlir::Value tile);
+  /// Whether the tile's computation needs a root.
+  bool dependsOnRoot(mlir::Value tile);
+
+private:
+  int find(int cls);
+  void unite(int a, int b);
+  llvm::SmallVector<int> &idsOf(mlir::Value tile);
+  void same(mlir::Value a, mlir::Value b);
+  void visit(mlir::Operation *op);
+  void chooseThreads();
+  void spreadDot(tile::DotOp dot);
+  void spreadTile(mlir::Value tile);
+  void limitRegisters();
+
+  tile::KernelOp kernel;
+  int64_t threads;
+  llvm::SmallVector<int> parent;
+  llvm::SmallVector<int64_t> sizes;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<int>> ids;
+  llvm::DenseMap<int, Spread> spreads;
+  llvm::DenseSet<int> held; ///< in a root's result: never looped over
+};
+
+/// Bytes of an element in memory; 0 for a type that no kernel handles.
+unsigned bytesOf(mlir::Type elementType);
+inline bool isTile(mlir::Value v) {
+  return mlir::isa<mlir::RankedTensorType>(v.getType());
+}
+inline mlir::RankedTensorType tileType(mlir::Value v) {
+  return mlir::cast<mlir::RankedTensorType>(v.getType());
+}
+
+} // namespace adze::togpu
+
+#endif // ADZE_LIB_CONVERSION_TILETOGPU_KERNELPLAN_H

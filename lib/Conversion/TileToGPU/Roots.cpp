@@ -1,0 +1,415 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Dots and reductions.
+#include "KernelLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace adze::togpu {
+
+//===----------------------------------------------------------------------===//
+// Dot
+//===----------------------------------------------------------------------===//
+
+/// How much of the contracted dimension is in shared memory at a time.
+static int64_t chooseChunk(int64_t k, int64_t others) {
+  int64_t limit = others >= 128 ? 16 : others >= 64 ? 32 : 64;
+  if (k <= limit)
+    return k;
+  for (int64_t d = limit; d >= limit / 2; --d)
+    if (k % d == 0)
+      return d;
+  return limit;
+}
+
+/// Room for an operand as [k][other], in the accumulator's type. A computed
+/// operand that needs a root is staged whole, before the loop over chunks.
+KernelLowering::Operand KernelLowering::prepareOperand(tile::DotOp dot,
+                                                       Value tile,
+                                                       unsigned kDim,
+                                                       int64_t chunk) {
+  Operand operand{tile, kDim, plan.dependsOnRoot(tile), {}};
+  Type type = tileType(dot.getResult()).getElementType();
+  ArrayRef<int64_t> shape = tileType(tile).getShape();
+  unsigned other = 1 - kDim;
+  int64_t sizes[2] = {chunk, shape[other]};
+  if (operand.whole) {
+    Axes axes = axesFor(tile);
+    for (int i : {0, 1}) {
+      const Spread &spread =
+          plan.spreadOf(plan.classesOf(tile)[i ? other : kDim]);
+      const Axis *axis = axes[i ? other : kDim];
+      sizes[i] = std::max(axis->spread.threads * axis->spread.regs *
+                              axis->spread.chunks,
+                          spread.threads * spread.regs * spread.chunks);
+    }
+  } else {
+    for (const auto &[i, spread] :
+         llvm::enumerate(operandSpreads(operand, chunk)))
+      sizes[i == kDim ? 0 : 1] = spread.threads * spread.regs;
+  }
+  // Rows end on 16 bytes; the pad spreads the columns of a transposed tile
+  // over the banks.
+  int64_t unit = std::max<int64_t>(1, 16 / bytesOf(type));
+  bool transposed = memoryOrder(tile).front() == kDim;
+  int64_t pad =
+      llvm::alignTo(sizes[1], unit) - sizes[1] + (transposed ? unit : 0);
+  operand.shared = allocateShared(type, {sizes[0], sizes[1]}, pad);
+  return operand;
+}
+
+/// How the block's threads fetch one chunk of an operand.
+SmallVector<Spread> KernelLowering::operandSpreads(const Operand &operand,
+                                                   int64_t chunk) {
+  SmallVector<int64_t> sizes(tileType(operand.tile).getShape());
+  sizes[operand.kDim] = chunk;
+  unsigned bytes = bytesOf(tileType(operand.tile).getElementType());
+  int64_t vec = std::max<int64_t>(1, 16 / bytes);
+  int64_t each = std::max<int64_t>(1, sizes[0] * sizes[1] / plan.getThreads());
+  vec = std::min<int64_t>({vec, 8, int64_t(llvm::bit_floor(uint64_t(each)))});
+  return spreadDims(sizes, memoryOrder(operand.tile), plan.getThreads(), vec);
+}
+
+/// Copies an operand, or its part from `start` on, to shared memory.
+void KernelLowering::stage(const Operand &operand, Value start, int64_t chunk) {
+  Type type = operand.shared.elementType;
+  SharedTile view = operand.shared; // with the tile's order of dimensions
+  if (operand.kDim == 1)
+    std::swap(view.strides[0], view.strides[1]);
+  auto write = [&](const Axes &from, const Axes &to) {
+    Fragment f = emit(operand.tile, from);
+    forEachElement(from, [&](Registers regs, int64_t i) {
+      f[i] = convert(f[i], type);
+      // Beyond the contracted dimension's end nothing is added.
+      if (Value valid = from[operand.kDim]->valid[regs[operand.kDim]];
+          valid && !operand.whole)
+        f[i] = arith::SelectOp::create(
+            b, loc, valid, f[i],
+            arith::ConstantOp::create(b, loc,
+                                      cast<TypedAttr>(b.getZeroAttr(type))));
+    });
+    writeShared(view, to, f);
+  };
+  if (operand.whole)
+    return forChunks(operand.tile, [&] {
+      Axes axes = axesFor(operand.tile);
+      write(axes, axes);
+    });
+  Axes from, to;
+  int64_t k = tileType(operand.tile).getShape()[operand.kDim];
+  for (const auto &[i, spread] :
+       llvm::enumerate(operandSpreads(operand, chunk))) {
+    to.push_back(stagingAxis(spread));
+    from.push_back(to.back());
+    if (i != operand.kDim || chunk == k)
+      continue;
+    from.back() = shiftedAxis(to.back(), start, k);
+  }
+  scopes.emplace_back();
+  write(from, to);
+  scopes.pop_back();
+}
+
+/// Axes of staging that recur are made once.
+const Axis *KernelLowering::stagingAxis(const Spread &spread) {
+  for (auto &[have, axis] : stagingAxes)
+    if (have == spread)
+      return axis;
+  stagingAxes.emplace_back(spread, makeAxis(spread));
+  return stagingAxes.back().second;
+}
+
+/// The same positions `start` further on; those from `size` on are not valid.
+const Axis *KernelLowering::shiftedAxis(const Axis *axis, Value start,
+                                        int64_t size) {
+  auto shifted = std::make_unique<Axis>(*axis);
+  bool ragged = size % axis->spread.size != 0 || axis->spread.ragged();
+  for (int64_t r = 0; r < axis->regs(); ++r) {
+    shifted->base[r] = r && axis->base[r] == axis->base[r - 1]
+                           ? shifted->base[r - 1]
+                           : add(axis->base[r], start);
+    if (!ragged)
+      continue;
+    Value inside = arith::CmpIOp::create(
+        b, loc, arith::CmpIPredicate::ult,
+        add(shifted->base[r], constant(shifted->offset[r])), constant(size));
+    shifted->valid[r] = both(axis->valid[r], inside);
+  }
+  // Neighbours may lie on both sides of the end.
+  if (size % shifted->vec)
+    shifted->vec = 1;
+  axisPool.push_back(std::move(shifted));
+  return axisPool.back().get();
+}
+
+/// acc + lhs * rhs over what is in shared memory, `start` being the position
+/// of the chunk.
+Fragment KernelLowering::multiply(tile::DotOp dot, Operand (&operands)[2],
+                                  Value start, int64_t chunk, Fragment acc,
+                                  const Axes &out) {
+  int64_t work = out[0]->regs() * out[1]->regs(), unroll = chunk;
+  while (unroll > 1 && (work * unroll > 1024 || chunk % unroll))
+    --unroll;
+  auto step = [&](Value k, int64_t offset) {
+    Fragment sides[2];
+    for (int i : {0, 1}) {
+      Value at = operands[i].whole && start ? add(k, start) : k;
+      sides[i] =
+          readShared(operands[i].shared, {positionAxis(at, offset), out[i]});
+    }
+    forEachElement(out, [&](Registers regs, int64_t i) {
+      Value x = sides[0][regs[0]], y = sides[1][regs[1]];
+      if (isa<FloatType>(acc[i].getType()))
+        acc[i] = math::FmaOp::create(b, loc, x, y, acc[i]);
+      else
+        acc[i] = arith::AddIOp::create(b, loc, acc[i],
+                                       arith::MulIOp::create(b, loc, x, y));
+    });
+  };
+  if (unroll == chunk) {
+    Value zero = constant(0);
+    for (int64_t k = 0; k < chunk; ++k)
+      step(zero, k);
+    return acc;
+  }
+  auto loop = scf::ForOp::create(b, loc, constant(0), constant(chunk),
+                                 constant(unroll), acc);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(loop.getBody());
+  acc = Fragment(loop.getRegionIterArgs());
+  for (int64_t k = 0; k < unroll; ++k)
+    step(loop.getInductionVar(), k);
+  scf::YieldOp::create(b, loc, acc);
+  return Fragment(loop.getResults());
+}
+
+void KernelLowering::lowerDot(tile::DotOp dot) {
+  Axes out = axesFor(dot.getResult());
+  Fragment acc = emit(dot.getAcc(), out);
+  int64_t k = tileType(dot.getLhs()).getShape()[1];
+  ArrayRef<int64_t> shape = tileType(dot.getResult()).getShape();
+  int64_t chunk = chooseChunk(k, shape[0] + shape[1]);
+  // A last chunk that is not full would read a whole operand past its end.
+  if (k % chunk &&
+      (plan.dependsOnRoot(dot.getLhs()) || plan.dependsOnRoot(dot.getRhs())))
+    chunk = k;
+  auto it = dotOperands.find(dot);
+  if (it == dotOperands.end())
+    it = dotOperands
+             .try_emplace(dot,
+                          std::array<Operand, 2>{
+                              prepareOperand(dot, dot.getLhs(), 1, chunk),
+                              prepareOperand(dot, dot.getRhs(), 0, chunk)})
+             .first;
+  Operand operands[2] = {it->second[0], it->second[1]};
+  // What needs a root may itself go through shared memory: before the barrier.
+  barrier();
+  for (Operand &operand : operands)
+    if (operand.whole)
+      stage(operand, {}, chunk);
+  bool chunked = !(operands[0].whole && operands[1].whole) && chunk < k;
+  if (!chunked) {
+    for (Operand &operand : operands)
+      if (!operand.whole)
+        stage(operand, {}, chunk);
+    barrier();
+    if (operands[0].whole && operands[1].whole)
+      chunk = k;
+    remember(dot.getResult(), out,
+             multiply(dot, operands, {}, chunk, acc, out));
+    return;
+  }
+  auto loop = scf::ForOp::create(b, loc, constant(0), constant(k),
+                                 constant(chunk), acc);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    barrier();
+    for (Operand &operand : operands)
+      if (!operand.whole)
+        stage(operand, loop.getInductionVar(), chunk);
+    barrier();
+    Fragment sum = multiply(dot, operands, loop.getInductionVar(), chunk,
+                            Fragment(loop.getRegionIterArgs()), out);
+    scf::YieldOp::create(b, loc, sum);
+  }
+  remember(dot.getResult(), out, Fragment(loop.getResults()));
+}
+
+//===----------------------------------------------------------------------===//
+// Reduce
+//===----------------------------------------------------------------------===//
+
+static arith::AtomicRMWKind arithKind(tile::ReduceKind kind, bool isFloat) {
+  using K = arith::AtomicRMWKind;
+  switch (kind) {
+  case tile::ReduceKind::add:
+    return isFloat ? K::addf : K::addi;
+  case tile::ReduceKind::mul:
+    return isFloat ? K::mulf : K::muli;
+  case tile::ReduceKind::max:
+    return isFloat ? K::maximumf : K::maxs;
+  case tile::ReduceKind::min:
+    return isFloat ? K::minimumf : K::mins;
+  case tile::ReduceKind::umax:
+    return K::maxu;
+  case tile::ReduceKind::umin:
+    return K::minu;
+  case tile::ReduceKind::and_:
+    return K::andi;
+  case tile::ReduceKind::or_:
+    return K::ori;
+  }
+  llvm_unreachable("unknown reduction");
+}
+
+TypedAttr KernelLowering::neutralOf(tile::ReduceKind kind, Type type) {
+  arith::AtomicRMWKind rmw = arithKind(kind, isa<FloatType>(type));
+  if (isa<IndexType>(type))
+    return b.getIntegerAttr(
+        type, cast<IntegerAttr>(neutralOf(kind, b.getI64Type())).getInt());
+  return cast<TypedAttr>(arith::getIdentityValueAttr(
+      rmw, type, b, loc, /*useOnlyFiniteValue=*/false));
+}
+
+Value KernelLowering::combine(tile::ReduceKind kind, Value x, Value y) {
+  return arith::getReductionOp(arithKind(kind, isa<FloatType>(x.getType())), b,
+                               loc, x, y);
+}
+
+/// Through shared memory: every thread publishes its values and combines those
+/// of the threads that differ from it in the bits of `mask`, in one order.
+void KernelLowering::combineThroughShared(tile::ReduceKind kind,
+                                          Fragment &values, uint64_t mask) {
+  Type type = values[0].getType();
+  int64_t threads = plan.getThreads();
+  auto &[shared, room] = exchanges[type];
+  if (room < int64_t(values.size())) {
+    room = values.size();
+    shared = allocateShared(type, {room, threads});
+  }
+  barrier();
+  for (auto [i, v] : llvm::enumerate(values))
+    storeVector({toMemory(v)}, sharedPointer(shared,
+                                             {positionAxis(constant(0), i),
+                                              positionAxis(frame.threadId)},
+                                             {0, 0}));
+  barrier();
+  Value group = arith::AndIOp::create(b, loc, frame.threadId,
+                                      constant((threads - 1) & ~mask));
+  for (auto [i, v] : llvm::enumerate(values)) {
+    Value sum;
+    for (uint64_t digit = 0;;
+         digit = (digit - mask) & mask) { // the submasks, upwards
+      Fragment one = readShared(
+          shared, {positionAxis(constant(0), i), positionAxis(group, digit)});
+      sum = sum ? combine(kind, sum, one[0]) : one[0];
+      if (digit == mask)
+        break;
+    }
+    v = sum;
+  }
+}
+
+void KernelLowering::combineThreads(tile::ReduceKind kind, Fragment &values,
+                                    const Spread &spread) {
+  uint64_t mask = spread.mask();
+  Type type = values[0].getType();
+  if (type.isF32() || type.isInteger(32)) {
+    Value width = arith::ConstantIntOp::create(b, loc, b.getI32Type(), 32);
+    for (int64_t bit = 1; bit < 32 && bit < plan.getThreads(); bit *= 2) {
+      if (!(mask & bit))
+        continue;
+      Value distance =
+          arith::ConstantIntOp::create(b, loc, b.getI32Type(), bit);
+      for (Value &v : values)
+        v = combine(kind, v,
+                    gpu::ShuffleOp::create(b, loc, v, distance, width,
+                                           gpu::ShuffleMode::XOR)
+                        .getShuffleResult());
+      mask &= ~uint64_t(bit);
+    }
+  }
+  if (mask)
+    combineThroughShared(kind, values, mask);
+}
+
+void KernelLowering::lowerReduce(tile::ReduceOp reduce) {
+  Value source = reduce.getSource();
+  unsigned dim = reduce.getDim();
+  tile::ReduceKind kind = reduce.getKind();
+  TypedAttr neutral = neutralOf(kind, tileType(source).getElementType());
+  Value zero = arith::ConstantOp::create(b, loc, neutral);
+  Axes out;
+  int64_t count = 1;
+  for (auto [i, axis] : llvm::enumerate(axesFor(source)))
+    if (i != dim) {
+      out.push_back(axis);
+      count *= axis->regs();
+    }
+  const Spread &spread = plan.spreadOf(plan.classesOf(source)[dim]);
+  Fragment sums(count, zero);
+  Spread used;
+  auto accumulate = [&] {
+    Axes axes = axesFor(source);
+    used = axes[dim]->spread;
+    Fragment f = emit(source, axes);
+    forEachElement(axes, [&](Registers regs, int64_t i) {
+      int64_t at = 0;
+      for (auto [d, axis] : llvm::enumerate(axes))
+        if (d != dim)
+          at = at * axis->regs() + regs[d];
+      Value v = f[i];
+      if (Value valid = axes[dim]->valid[regs[dim]])
+        v = arith::SelectOp::create(b, loc, valid, v, zero);
+      sums[at] = sums[at] == zero ? v : combine(kind, sums[at], v);
+    });
+  };
+  if (spread.chunks == 1 || chunkAxes.contains(plan.classesOf(source)[dim])) {
+    accumulate();
+  } else {
+    int cls = plan.classesOf(source)[dim];
+    auto loop = scf::ForOp::create(b, loc, constant(0), constant(spread.chunks),
+                                   constant(1), sums);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    chunkAxes[cls] = makeAxis(spread, multiplyBy(loop.getInductionVar(),
+                                                 spread.threads * spread.regs));
+    scopes.emplace_back();
+    sums = Fragment(loop.getRegionIterArgs());
+    accumulate();
+    scf::YieldOp::create(b, loc, sums);
+    scopes.pop_back();
+    chunkAxes.erase(cls);
+    sums = Fragment(loop.getResults());
+  }
+  combineThreads(kind, sums, used);
+  rememberReduced(reduce, out, sums);
+}
+
+/// Where source and result have different homes the result moves through
+/// shared memory.
+void KernelLowering::rememberReduced(tile::ReduceOp reduce, const Axes &out,
+                                     const Fragment &sums) {
+  Value result = reduce.getResult();
+  Axes home = axesFor(result);
+  if (home == out)
+    return remember(result, home, sums);
+  SmallVector<int64_t> sizes;
+  for (const Axis *axis : out)
+    sizes.push_back(axis->spread.threads * axis->spread.regs);
+  auto [it, fresh] = moved.try_emplace(result);
+  if (fresh)
+    it->second = allocateShared(tileType(result).getElementType(), sizes);
+  SharedTile shared = it->second;
+  barrier();
+  writeShared(shared, out, sums);
+  barrier();
+  remember(result, home, readShared(shared, home));
+}
+
+} // namespace adze::togpu

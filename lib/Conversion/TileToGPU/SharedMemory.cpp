@@ -1,0 +1,187 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tiles in shared memory, vectors, and the order of memory accesses.
+#include "KernelLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+using namespace mlir;
+
+namespace adze::togpu {
+
+void KernelLowering::barrier() { gpu::BarrierOp::create(b, loc); }
+
+/// Bools take a byte, indices eight.
+static Type sharedType(Type elementType) {
+  Builder b(elementType.getContext());
+  if (elementType.isInteger(1))
+    return b.getI8Type();
+  return isa<IndexType>(elementType) ? b.getI64Type() : elementType;
+}
+
+KernelLowering::SharedTile
+KernelLowering::allocateShared(Type elementType, ArrayRef<int64_t> sizes,
+                               int64_t pad) {
+  SharedTile tile;
+  tile.elementType = elementType;
+  tile.offset = llvm::alignTo(sharedBytes, 16);
+  int64_t elements = 1;
+  tile.strides.resize(sizes.size());
+  for (int64_t i = sizes.size() - 1; i >= 0; --i) {
+    tile.strides[i] = elements;
+    elements *= sizes[i] + (i + 1 == int64_t(sizes.size()) ? pad : 0);
+  }
+  sharedBytes = tile.offset + elements * bytesOf(elementType);
+  return tile;
+}
+
+Value KernelLowering::sharedPointer(const SharedTile &tile, const Axes &axes,
+                                    Registers regs) {
+  Type type = sharedType(tile.elementType);
+  Value dynamic;
+  int64_t fixed = tile.offset / bytesOf(tile.elementType);
+  for (auto [axis, r, stride] : llvm::zip_equal(axes, regs, tile.strides)) {
+    Value position = axis->base[r];
+    if (Value valid = axis->valid[r]) // positions past the end read the first
+      position = arith::SelectOp::create(
+          b, loc, valid, add(position, constant(axis->offset[r])), constant(0));
+    else
+      fixed += axis->offset[r] * stride;
+    dynamic = add(dynamic, multiplyBy(position, stride));
+  }
+  auto pointerType = LLVM::LLVMPointerType::get(b.getContext(), 3);
+  Value p = LLVM::AddressOfOp::create(b, loc, pointerType, frame.sharedSymbol);
+  if (dynamic)
+    p = LLVM::GEPOp::create(b, loc, pointerType, type, p,
+                            LLVM::GEPArg(toI64(dynamic)));
+  return LLVM::GEPOp::create(b, loc, pointerType, type, p,
+                             LLVM::GEPArg(int32_t(fixed)));
+}
+
+/// How many neighbours along `dim` are one access.
+int64_t KernelLowering::sharedVector(const SharedTile &tile, const Axes &axes,
+                                     unsigned &dim) {
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    if (tile.strides[i] != 1 || axis->vec == 1)
+      continue;
+    int64_t v = std::min<int64_t>(axis->vec, 16 / bytesOf(tile.elementType));
+    for (auto [j, stride] : llvm::enumerate(tile.strides))
+      while (j != i && stride % v)
+        v /= 2;
+    dim = i;
+    return v;
+  }
+  return 1;
+}
+
+/// Every position that a thread holds is written, also past the tile's end:
+/// `tile` has room for it.
+void KernelLowering::writeShared(const SharedTile &tile, const Axes &axes,
+                                 const Fragment &fragment) {
+  unsigned dim = 0;
+  int64_t width = sharedVector(tile, axes, dim), stride = 1;
+  for (unsigned d = dim + 1; d < axes.size(); ++d)
+    stride *= axes[d]->regs();
+  // The room makes the address right without regard to validity.
+  Axes all;
+  std::vector<Axis> copies;
+  copies.reserve(axes.size());
+  for (const Axis *axis : axes) {
+    copies.push_back(*axis);
+    llvm::fill(copies.back().valid, Value());
+    all.push_back(&copies.back());
+  }
+  forEachElement(axes, [&](Registers regs, int64_t i) {
+    if (width > 1 && regs[dim] % width)
+      return;
+    SmallVector<Value> values;
+    for (int64_t j = 0; j < width; ++j)
+      values.push_back(toMemory(fragment[i + j * stride]));
+    storeVector(values, sharedPointer(tile, all, regs));
+  });
+}
+
+Fragment KernelLowering::readShared(const SharedTile &tile, const Axes &axes) {
+  unsigned dim = 0;
+  int64_t width = sharedVector(tile, axes, dim), stride = 1, count = 1;
+  for (unsigned d = dim + 1; d < axes.size(); ++d)
+    stride *= axes[d]->regs();
+  for (const Axis *axis : axes)
+    count *= axis->regs();
+  Fragment f(count);
+  forEachElement(axes, [&](Registers regs, int64_t i) {
+    if (width > 1 && regs[dim] % width)
+      return;
+    Value loaded = loadVector(sharedType(tile.elementType),
+                              sharedPointer(tile, axes, regs), width);
+    for (int64_t j = 0; j < width; ++j)
+      f[i + j * stride] =
+          fromMemory(element(loaded, j, width), tile.elementType);
+  });
+  return f;
+}
+
+//===----------------------------------------------------------------------===//
+// Vectors
+//===----------------------------------------------------------------------===//
+
+Value KernelLowering::element(Value loaded, int64_t i, int64_t width) {
+  if (width == 1)
+    return loaded;
+  Value at = LLVM::ConstantOp::create(b, loc, b.getI32Type(), i);
+  return LLVM::ExtractElementOp::create(b, loc, loaded, at);
+}
+
+Value KernelLowering::loadVector(Type type, Value pointer, int64_t width) {
+  unsigned align = width * bytesOf(type);
+  Type whole = width == 1 ? type : VectorType::get(width, type);
+  return LLVM::LoadOp::create(b, loc, whole, pointer, align);
+}
+
+void KernelLowering::storeVector(ArrayRef<Value> values, Value pointer) {
+  Type type = values[0].getType();
+  Value whole = values[0];
+  if (values.size() > 1) {
+    whole = LLVM::UndefOp::create(b, loc, VectorType::get(values.size(), type));
+    for (auto [i, v] : llvm::enumerate(values))
+      whole = LLVM::InsertElementOp::create(
+          b, loc, whole, v,
+          LLVM::ConstantOp::create(b, loc, b.getI32Type(), i));
+  }
+  LLVM::StoreOp::create(b, loc, whole, pointer, values.size() * bytesOf(type));
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+/// Tiles are computed on demand, so a load may run later than it stands. Where
+/// the kernel also stores to its memory, the load is pinned to its place and
+/// the store waits for all threads.
+void KernelLowering::orderMemory() {
+  auto rootOf = [](Value memory) {
+    while (Operation *op = memory.getDefiningOp())
+      memory = op->getOperand(0); // views have their source first
+    return memory;
+  };
+  llvm::DenseMap<Value, SmallVector<tile::StoreOp>> stores;
+  kernel.walk(
+      [&](tile::StoreOp op) { stores[rootOf(op.getMemref())].push_back(op); });
+  kernel.walk([&](Operation *op) {
+    Value memory;
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      memory = load.getMemref();
+    else if (auto gather = dyn_cast<tile::GatherOp>(op))
+      memory = gather.getMemref();
+    else
+      return;
+    auto it = stores.find(rootOf(memory));
+    if (it == stores.end())
+      return;
+    pinned.insert(op->getResult(0));
+    ordered.insert_range(ArrayRef<Operation *>(
+        SmallVector<Operation *>(it->second.begin(), it->second.end())));
+  });
+}
+
+} // namespace adze::togpu

@@ -1,0 +1,398 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// convert-tile-to-gpu: the functions around the kernels' bodies.
+#include "Conversion/Passes.h"
+#include "KernelLowering.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace adze {
+#define GEN_PASS_DEF_CONVERTTILETOGPU
+#include "Conversion/Passes.h.inc"
+} // namespace adze
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::togpu;
+
+namespace {
+
+constexpr StringLiteral kDims = "adze.dims";
+
+/// The values that a kernel's sizes are computed from.
+struct Inputs {
+  SmallVector<Value> pointers; ///< !llvm.ptr<1>, one an argument
+  SmallVector<Value> symbols;  ///< index
+};
+
+/// A name that PTX takes.
+std::string makeEntryName(StringRef name) {
+  std::string entry;
+  for (char c : name)
+    entry += llvm::isAlnum(c) ? c : '_';
+  return llvm::isAlpha(entry.front()) ? entry : "k_" + entry;
+}
+
+/// The physical shape under a layout map: `d mod c` has c positions.
+SmallVector<int64_t> physicalShape(MemRefType type) {
+  SmallVector<int64_t> shape;
+  for (AffineExpr e : type.getLayout().getAffineMap().getResults()) {
+    auto bin = dyn_cast<AffineBinaryOpExpr>(e);
+    auto dim = dyn_cast<AffineDimExpr>(bin ? bin.getLHS() : e);
+    auto c =
+        bin ? dyn_cast<AffineConstantExpr>(bin.getRHS()) : AffineConstantExpr();
+    if (!dim || (bin && !c))
+      return {};
+    int64_t extent = type.getDimSize(dim.getPosition());
+    if (!bin)
+      shape.push_back(extent);
+    else if (bin.getKind() == AffineExprKind::Mod)
+      shape.push_back(c.getValue());
+    else if (bin.getKind() == AffineExprKind::FloorDiv)
+      shape.push_back(llvm::divideCeil(extent, c.getValue()));
+    else
+      return {};
+  }
+  return shape;
+}
+
+/// Why a kernel cannot be lowered before anything is emitted; empty if it can.
+std::string findObstacle(tile::KernelOp kernel) {
+  for (Type type : kernel.getArgumentTypes()) {
+    auto memref = dyn_cast<MemRefType>(type);
+    if (!memref)
+      return "expected memref arguments only";
+    bool plain = memref.getLayout().isIdentity();
+    if (!plain && (!memref.hasStaticShape() || physicalShape(memref).empty()))
+      return "expected a static packing of whole panels";
+  }
+  std::string why;
+  kernel.walk([&](Operation *op) {
+    if (isa<tile::ParamOp>(op))
+      why = "expected bound parameters";
+    for (Type type : op->getResultTypes())
+      if (auto t = dyn_cast<RankedTensorType>(type);
+          t && (!t.hasStaticShape() || !bytesOf(t.getElementType())))
+        why = "expected static tiles of whole bytes";
+  });
+  return why;
+}
+
+/// Converts the kernels of one module.
+class Converter {
+public:
+  Converter(ModuleOp module, int64_t threads, int64_t numSymbols,
+            int64_t sharedLimit)
+      : module(module), b(module.getContext()), threads(threads),
+        sharedLimit(sharedLimit), numSymbols(numSymbols) {}
+
+  /// True if the kernel became an entry of the gpu.module.
+  bool convert(tile::KernelOp kernel);
+  void countSymbols();
+  void finish() {
+    if (gpuModule && gpuModule.getBody()->empty())
+      gpuModule.erase();
+  }
+
+private:
+  LLVM::LLVMFuncOp makeEntry(tile::KernelOp kernel, StringRef name,
+                             int64_t blockThreads);
+  void makePrograms(tile::KernelOp kernel, KernelPlan &plan);
+  KernelFrame makeFrame(OpBuilder &at, tile::KernelOp kernel,
+                        const Inputs &inputs);
+  MemView makeView(OpBuilder &at, tile::KernelOp kernel, unsigned arg,
+                   const Inputs &inputs);
+  bool lowerVersions(const KernelFrame &frame, tile::KernelOp kernel,
+                     KernelPlan &plan, Block *block, int64_t &sharedBytes);
+  void addGlobals(OpBuilder &at, const KernelFrame &frame);
+  bool refuse(tile::KernelOp kernel, StringRef why) {
+    kernel.emitRemark("kernel stays on the host: ") << why;
+    return false;
+  }
+
+  ModuleOp module;
+  OpBuilder b;
+  gpu::GPUModuleOp gpuModule;
+  int64_t threads, sharedLimit, numSymbols;
+  /// First symbol of an argument whose dims are named by nobody.
+  llvm::DenseMap<Value, int64_t> ownSymbols;
+  llvm::StringSet<> entries;
+};
+
+void Converter::countSymbols() {
+  int64_t named = 0, own = 0;
+  for (auto kernel : module.getOps<tile::KernelOp>()) {
+    int64_t here = 0;
+    for (BlockArgument arg : kernel.getBody().getArguments()) {
+      if (auto dims = kernel.getArgAttrOfType<AffineMapAttr>(arg.getArgNumber(),
+                                                             kDims)) {
+        named = std::max<int64_t>(named, dims.getValue().getNumSymbols());
+      } else if (auto type = dyn_cast<MemRefType>(arg.getType())) {
+        ownSymbols[arg] = here;
+        here += type.getNumDynamicDims();
+      }
+    }
+    own = std::max(own, here);
+  }
+  if (numSymbols < 0)
+    numSymbols = named;
+  for (auto &[arg, first] : ownSymbols)
+    first += numSymbols;
+  numSymbols += own;
+}
+
+MemView Converter::makeView(OpBuilder &at, tile::KernelOp kernel, unsigned arg,
+                            const Inputs &inputs) {
+  Location loc = kernel.getLoc();
+  auto type = cast<MemRefType>(kernel.getArgumentTypes()[arg]);
+  MemView view;
+  view.base = view.origin = inputs.pointers[arg];
+  view.elementType = type.getElementType();
+  if (auto align = kernel.getArgAttrOfType<IntegerAttr>(arg, "tile.align"))
+    view.align = align.getInt();
+  auto dims = kernel.getArgAttrOfType<AffineMapAttr>(arg, kDims);
+  int64_t own = ownSymbols.lookup(kernel.getBody().getArgument(arg));
+  for (auto [d, size] : llvm::enumerate(type.getShape())) {
+    if (!ShapedType::isDynamic(size))
+      view.sizes.push_back(at.getIndexAttr(size));
+    else if (dims)
+      view.sizes.push_back(expandAffine(at, loc, dims.getValue().getResult(d),
+                                        {}, inputs.symbols));
+    else
+      view.sizes.push_back(inputs.symbols[own++]);
+  }
+  view.strides = rowMajorStrides(at, loc, view.sizes);
+  if (type.getLayout().isIdentity())
+    return view;
+  view.map = type.getLayout().getAffineMap();
+  int64_t stride = 1;
+  for (int64_t size : llvm::reverse(physicalShape(type))) {
+    view.physicalStrides.insert(view.physicalStrides.begin(), stride);
+    stride *= size;
+  }
+  return view;
+}
+
+KernelFrame Converter::makeFrame(OpBuilder &at, tile::KernelOp kernel,
+                                 const Inputs &inputs) {
+  KernelFrame frame;
+  for (BlockArgument arg : kernel.getBody().getArguments())
+    frame.views[arg] = makeView(at, kernel, arg.getArgNumber(), inputs);
+  return frame;
+}
+
+LLVM::LLVMFuncOp Converter::makeEntry(tile::KernelOp kernel, StringRef name,
+                                      int64_t blockThreads) {
+  if (!gpuModule) {
+    b.setInsertionPointToEnd(module.getBody());
+    gpuModule = gpu::GPUModuleOp::create(b, module.getLoc(), "cuda_kernels");
+    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                    b.getUnitAttr());
+  }
+  b.setInsertionPointToEnd(gpuModule.getBody());
+  SmallVector<Type> types(kernel.getNumArguments(),
+                          LLVM::LLVMPointerType::get(b.getContext(), 1));
+  types.append(numSymbols + 1, b.getI64Type());
+  auto function = LLVM::LLVMFuncOp::create(
+      b, kernel.getLoc(), name,
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
+                                  types));
+  function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
+                    b.getUnitAttr());
+  function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
+                    b.getDenseI32ArrayAttr({int32_t(blockThreads), 1, 1}));
+  function->setAttr("adze.kernel", b.getStringAttr(kernel.getName()));
+  function->setAttr("adze.threads", b.getI64IntegerAttr(blockThreads));
+  return function;
+}
+
+void Converter::addGlobals(OpBuilder &at, const KernelFrame &frame) {
+  Location loc = module.getLoc();
+  LLVM::GlobalOp::create(at, loc, LLVM::LLVMArrayType::get(at.getI8Type(), 0),
+                         /*isConstant=*/false, LLVM::Linkage::External,
+                         frame.sharedSymbol, Attribute(), /*alignment=*/128,
+                         /*addrSpace=*/3);
+  auto zeros =
+      DenseElementsAttr::get(RankedTensorType::get({16}, at.getI8Type()),
+                             at.getI8IntegerAttr(0).getValue());
+  LLVM::GlobalOp::create(at, loc, LLVM::LLVMArrayType::get(at.getI8Type(), 16),
+                         /*isConstant=*/true, LLVM::Linkage::Internal,
+                         frame.zeroSymbol, zeros, /*alignment=*/16,
+                         /*addrSpace=*/1);
+}
+
+/// Whether all conditions hold.
+Value checkConditions(OpBuilder &at, Location loc,
+                      ArrayRef<Condition> conditions) {
+  Value all;
+  llvm::DenseMap<Value, int64_t> needs;
+  SmallVector<Value> order;
+  for (const Condition &c : conditions) {
+    auto [it, fresh] = needs.try_emplace(c.value, c.multipleOf);
+    it->second = std::max(it->second, c.multipleOf); // powers of two
+    if (fresh)
+      order.push_back(c.value);
+  }
+  for (Value v : order) {
+    Value number =
+        isa<IndexType>(v.getType())
+            ? arith::IndexCastOp::create(at, loc, at.getI64Type(), v)
+                  .getResult()
+            : LLVM::PtrToIntOp::create(at, loc, at.getI64Type(), v).getResult();
+    Value rest = arith::AndIOp::create(
+        at, loc, number,
+        arith::ConstantIntOp::create(at, loc, at.getI64Type(), needs[v] - 1));
+    Value holds = arith::CmpIOp::create(
+        at, loc, arith::CmpIPredicate::eq, rest,
+        arith::ConstantIntOp::create(at, loc, at.getI64Type(), 0));
+    all = all ? arith::AndIOp::create(at, loc, all, holds).getResult() : holds;
+  }
+  return all;
+}
+
+/// The body, and a second one without conditional wide accesses if the first
+/// rests on facts that only the launch can tell.
+bool Converter::lowerVersions(const KernelFrame &frame, tile::KernelOp kernel,
+                              KernelPlan &plan, Block *block,
+                              int64_t &sharedBytes) {
+  Location loc = kernel.getLoc();
+  OpBuilder at = OpBuilder::atBlockEnd(block);
+  Value always = arith::ConstantIntOp::create(at, loc, at.getI1Type(), 1);
+  auto branch = scf::IfOp::create(at, loc, always, /*withElseRegion=*/true);
+  LLVM::ReturnOp::create(at, loc, ValueRange());
+  for (Block *version : {branch.thenBlock(), branch.elseBlock()})
+    version->clear();
+  KernelLowering fast(kernel, plan, frame, /*fast=*/true);
+  if (failed(fast.run(branch.thenBlock())))
+    return refuse(kernel, fast.reason);
+  sharedBytes = fast.sharedBytes;
+  if (fast.conditions.empty()) {
+    block->getOperations().splice(branch->getIterator(),
+                                  branch.thenBlock()->getOperations());
+    branch->erase();
+    return true;
+  }
+  KernelLowering careful(kernel, plan, frame, /*fast=*/false);
+  if (failed(careful.run(branch.elseBlock())))
+    return refuse(kernel, careful.reason);
+  sharedBytes = std::max(sharedBytes, careful.sharedBytes);
+  for (Block *version : {branch.thenBlock(), branch.elseBlock()}) {
+    OpBuilder end = OpBuilder::atBlockEnd(version);
+    scf::YieldOp::create(end, loc);
+  }
+  at.setInsertionPoint(branch);
+  branch.getConditionMutable().assign(
+      checkConditions(at, loc, fast.conditions));
+  return true;
+}
+
+/// `@NAME_cuda_programs(symbols)`: the product of the grid, for the host.
+void Converter::makePrograms(tile::KernelOp kernel, KernelPlan &plan) {
+  Location loc = kernel.getLoc();
+  b.setInsertionPointToEnd(module.getBody());
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  auto function = LLVM::LLVMFuncOp::create(
+      b, loc, (kernel.getName() + "_cuda_programs").str(),
+      LLVM::LLVMFunctionType::get(b.getI64Type(), {pointer}));
+  OpBuilder at = OpBuilder::atBlockEnd(function.addEntryBlock(b));
+  Inputs inputs;
+  Value none = LLVM::ZeroOp::create(
+      at, loc, LLVM::LLVMPointerType::get(b.getContext(), 1));
+  inputs.pointers.assign(kernel.getNumArguments(), none);
+  for (int64_t i = 0; i < numSymbols; ++i) {
+    Value address =
+        LLVM::GEPOp::create(at, loc, pointer, at.getI64Type(),
+                            function.getArgument(0), LLVM::GEPArg(int32_t(i)));
+    Value symbol = LLVM::LoadOp::create(at, loc, at.getI64Type(), address);
+    inputs.symbols.push_back(
+        arith::IndexCastOp::create(at, loc, at.getIndexType(), symbol));
+  }
+  KernelFrame frame = makeFrame(at, kernel, inputs);
+  frame.programId = frame.threadId = arith::ConstantIndexOp::create(at, loc, 0);
+  KernelLowering scalars(kernel, plan, frame, /*fast=*/true);
+  scalars.lowerPrologue(at);
+  Value programs = arith::ConstantIndexOp::create(at, loc, 1);
+  kernel.walk([&](tile::ProgramIdOp ids) {
+    for (Value extent : ids.getGrid())
+      programs = at.createOrFold<arith::MulIOp>(
+          loc, programs, scalars.getFrame().map.lookup(extent));
+  });
+  LLVM::ReturnOp::create(at, loc,
+                         ValueRange(arith::IndexCastOp::create(
+                             at, loc, at.getI64Type(), programs)));
+  // What the count does not need goes.
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+bool Converter::convert(tile::KernelOp kernel) {
+  if (std::string why = findObstacle(kernel); !why.empty())
+    return refuse(kernel, why);
+  KernelPlan plan(kernel, threads);
+  std::string name = makeEntryName(kernel.getName());
+  for (std::string base = name; entries.contains(name);)
+    name = base + "_" + std::to_string(entries.size());
+  LLVM::LLVMFuncOp function = makeEntry(kernel, name, plan.getThreads());
+  Block *block = function.addEntryBlock(b);
+  OpBuilder at = OpBuilder::atBlockEnd(block);
+  Location loc = kernel.getLoc();
+  Inputs inputs;
+  inputs.pointers.assign(block->args_begin(),
+                         block->args_begin() + kernel.getNumArguments());
+  for (int64_t i = 0; i < numSymbols; ++i)
+    inputs.symbols.push_back(arith::IndexCastOp::create(
+        at, loc, at.getIndexType(),
+        block->getArgument(kernel.getNumArguments() + i)));
+  KernelFrame frame = makeFrame(at, kernel, inputs);
+  frame.threadId = gpu::ThreadIdOp::create(at, loc, gpu::Dimension::x);
+  frame.programId = gpu::BlockIdOp::create(at, loc, gpu::Dimension::x);
+  frame.sharedSymbol = name + "_shared";
+  frame.zeroSymbol = name + "_zeros";
+  KernelLowering prologue(kernel, plan, frame, /*fast=*/true);
+  prologue.lowerPrologue(at);
+  int64_t sharedBytes = 0;
+  if (!lowerVersions(prologue.getFrame(), kernel, plan, block, sharedBytes) ||
+      (sharedBytes > sharedLimit &&
+       !refuse(kernel, "expected at most " + std::to_string(sharedLimit) +
+                           " bytes of shared memory, but got " +
+                           std::to_string(sharedBytes)))) {
+    function.erase();
+    return false;
+  }
+  function->setAttr("adze.shared_bytes", b.getI64IntegerAttr(sharedBytes));
+  b.setInsertionPoint(function);
+  addGlobals(b, frame);
+  makePrograms(kernel, plan);
+  entries.insert(name);
+  return true;
+}
+
+struct ConvertTileToGPUPass final
+    : adze::impl::ConvertTileToGPUBase<ConvertTileToGPUPass> {
+  using ConvertTileToGPUBase::ConvertTileToGPUBase;
+
+  void runOnOperation() override {
+    Converter converter(getOperation(), threads, numSymbols, sharedLimit);
+    converter.countSymbols();
+    for (auto kernel :
+         llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
+      if (!converter.convert(kernel)) {
+        ++numRefused;
+        continue;
+      }
+      ++numKernels;
+      kernel.erase();
+    }
+    converter.finish();
+  }
+};
+
+} // namespace

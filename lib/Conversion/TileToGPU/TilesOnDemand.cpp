@@ -1,0 +1,381 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tiles at the positions that a thread asks for.
+#include "KernelLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace adze::togpu {
+
+//===----------------------------------------------------------------------===//
+// Axes
+//===----------------------------------------------------------------------===//
+
+/// The positions of `spread` in this thread, from `start` (null: 0) on. Axes
+/// without a start are made at the body's entry, so that they serve everywhere.
+const Axis *KernelLowering::makeAxis(const Spread &spread, Value start) {
+  OpBuilder::InsertionGuard guard(b);
+  if (!start)
+    b.setInsertionPointToStart(entry);
+  auto axis = std::make_unique<Axis>();
+  axis->spread = spread;
+  axis->vec = spread.vec;
+  Value digit = start ? start : constant(0);
+  if (spread.threads > 1) {
+    Value t = frame.threadId;
+    if (spread.shift)
+      t = arith::ShRUIOp::create(b, loc, t, constant(spread.shift));
+    t = arith::AndIOp::create(b, loc, t, constant(spread.threads - 1));
+    digit = start ? add(multiplyBy(t, spread.vec), start)
+                  : multiplyBy(t, spread.vec);
+  }
+  for (int64_t r = 0; r < spread.regs; ++r) {
+    axis->base.push_back(digit);
+    axis->offset.push_back(r / spread.vec * spread.threads * spread.vec +
+                           r % spread.vec);
+    Value valid;
+    // Groups of neighbours lie inside or outside as a whole.
+    if (spread.ragged() && r % spread.vec)
+      valid = axis->valid.back();
+    else if (spread.ragged() &&
+             (start ||
+              (axis->offset[r] + spread.threads * spread.vec > spread.size)))
+      valid = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                    add(digit, constant(axis->offset[r])),
+                                    constant(spread.size));
+    axis->valid.push_back(valid);
+  }
+  axisPool.push_back(std::move(axis));
+  return axisPool.back().get();
+}
+
+const Axis *KernelLowering::axisOf(int cls) {
+  if (auto it = chunkAxes.find(cls); it != chunkAxes.end())
+    return it->second;
+  const Axis *&axis = homes[cls];
+  if (!axis) {
+    Spread spread = plan.spreadOf(cls);
+    // Outside the loops over its chunks the whole dimension is held.
+    spread.regs *= spread.chunks;
+    spread.chunks = 1;
+    axis = makeAxis(spread);
+  }
+  return axis;
+}
+
+const Axis *KernelLowering::pointAxis(const Axis *axis, int64_t reg) {
+  auto point = std::make_unique<Axis>();
+  point->spread = axis->spread;
+  point->base = {axis->base[reg]};
+  point->offset = {axis->offset[reg]};
+  point->valid = {axis->valid[reg]};
+  axisPool.push_back(std::move(point));
+  return axisPool.back().get();
+}
+
+/// One register at a position that all threads or each thread computes.
+const Axis *KernelLowering::positionAxis(Value position, int64_t offset) {
+  auto axis = std::make_unique<Axis>();
+  axis->base = {position};
+  axis->offset = {offset};
+  axis->valid = {Value()};
+  axisPool.push_back(std::move(axis));
+  return axisPool.back().get();
+}
+
+Axes KernelLowering::makeAxes(ArrayRef<int64_t> sizes, ArrayRef<unsigned> order,
+                              int64_t vec) {
+  SmallVector<int64_t> key(sizes);
+  key.append(order.begin(), order.end());
+  key.push_back(vec);
+  for (auto &[have, axes] : madeAxes)
+    if (have == key)
+      return axes;
+  Axes axes;
+  for (const Spread &spread : spreadDims(sizes, order, plan.getThreads(), vec))
+    axes.push_back(makeAxis(spread));
+  madeAxes.emplace_back(key, axes);
+  return axes;
+}
+
+/// The home axes of a tile's classes; where two of them share threads, axes of
+/// the tile's own.
+Axes KernelLowering::axesFor(Value tile) {
+  Axes axes;
+  uint64_t used = 0;
+  for (int cls : plan.classesOf(tile)) {
+    const Axis *axis = axisOf(cls);
+    if ((used & axis->spread.mask()) || llvm::is_contained(axes, axis))
+      return makeAxes(tileType(tile).getShape(), memoryOrder(tile), 1);
+    used |= axis->spread.mask();
+    axes.push_back(axis);
+  }
+  return axes;
+}
+
+void KernelLowering::forChunks(Value tile, llvm::function_ref<void()> body) {
+  SmallVector<int> looped;
+  for (int cls : plan.classesOf(tile))
+    if (plan.spreadOf(cls).chunks > 1 && !chunkAxes.contains(cls) &&
+        !llvm::is_contained(looped, cls))
+      looped.push_back(cls);
+  OpBuilder::InsertionGuard guard(b);
+  for (int cls : looped) {
+    const Spread &spread = plan.spreadOf(cls);
+    auto loop = scf::ForOp::create(b, loc, constant(0), constant(spread.chunks),
+                                   constant(1));
+    b.setInsertionPoint(loop.getBody()->getTerminator());
+    chunkAxes[cls] = makeAxis(spread, multiplyBy(loop.getInductionVar(),
+                                                 spread.threads * spread.regs));
+    scopes.emplace_back();
+  }
+  body();
+  for (int cls : looped) {
+    chunkAxes.erase(cls);
+    scopes.pop_back();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Demand
+//===----------------------------------------------------------------------===//
+
+const KernelLowering::Entry *KernelLowering::find(Value tile,
+                                                  const Axes &axes) {
+  for (Scope &scope : llvm::reverse(scopes))
+    if (auto it = scope.find(tile); it != scope.end())
+      for (Entry &entry : it->second)
+        if (entry.axes == axes)
+          return &entry;
+  return nullptr;
+}
+
+void KernelLowering::remember(Value tile, const Axes &axes, Fragment fragment) {
+  auto &entries = scopes.back()[tile];
+  entries.push_back({axes, std::move(fragment)});
+}
+
+Fragment KernelLowering::undefined(Type elementType, const Axes &axes) {
+  Fragment f;
+  Value zero = arith::ConstantOp::create(
+      b, loc, cast<TypedAttr>(b.getZeroAttr(elementType)));
+  forEachElement(axes, [&](Registers, int64_t) { f.push_back(zero); });
+  return f;
+}
+
+Fragment KernelLowering::emit(Value tile, const Axes &axes) {
+  if (const Entry *have = find(tile, axes))
+    return have->fragment;
+  // A pinned load that was read already is not read from memory again.
+  bool atHome = KernelPlan::isRoot(tile) || pinned.contains(tile);
+  Fragment f = atHome ? throughShared(tile, axes) : compute(tile, axes);
+  remember(tile, axes, f);
+  return f;
+}
+
+/// A root exists at its home only: other positions are read from shared memory.
+Fragment KernelLowering::throughShared(Value root, const Axes &axes) {
+  if (!find(root, axesFor(root))) {
+    fail(root.getDefiningOp() ? root.getDefiningOp() : kernel.getOperation(),
+         "tile is asked for outside the loop that computes it");
+    return undefined(tileType(root).getElementType(), axes);
+  }
+  return readShared(materialise(root), axes);
+}
+
+Fragment KernelLowering::compute(Value tile, const Axes &axes) {
+  Operation *op = tile.getDefiningOp();
+  if (auto load = dyn_cast<tile::LoadOp>(op))
+    return loadTile(load, axes);
+  if (auto gather = dyn_cast<tile::GatherOp>(op))
+    return computeGather(gather, axes);
+  if (auto iota = dyn_cast<tile::IotaOp>(op))
+    return computeIota(iota, axes);
+  if (auto reshape = dyn_cast<tile::ReshapeOp>(op))
+    return computeReshape(reshape, axes);
+  if (auto transpose = dyn_cast<tile::TransposeOp>(op))
+    return computeTranspose(transpose, axes);
+  if (auto broadcast = dyn_cast<tile::BroadcastOp>(op))
+    return computeBroadcast(broadcast, axes);
+  DenseElementsAttr splat;
+  if (matchPattern(tile, m_Constant(&splat)) && splat.isSplat()) {
+    Value c =
+        arith::ConstantOp::create(b, loc, splat.getSplatValue<TypedAttr>());
+    Fragment f;
+    forEachElement(axes, [&](Registers, int64_t) { f.push_back(c); });
+    return f;
+  }
+  if (op->hasTrait<OpTrait::Elementwise>())
+    return computeElementwise(op, axes);
+  fail(op, "no rule for this operation");
+  return undefined(tileType(tile).getElementType(), axes);
+}
+
+Fragment KernelLowering::computeElementwise(Operation *op, const Axes &axes) {
+  SmallVector<Fragment> operands;
+  for (Value v : op->getOperands())
+    operands.push_back(isTile(v) ? emit(v, axes)
+                                 : Fragment{map.lookupOrDefault(v)});
+  Type type = getElementTypeOrSelf(op->getResult(0).getType());
+  Fragment f;
+  forEachElement(axes, [&](Registers, int64_t i) {
+    OperationState state(op->getLoc(), op->getName());
+    for (Fragment &operand : operands)
+      state.addOperands(operand.size() == 1 ? operand[0] : operand[i]);
+    state.addTypes(type);
+    state.attributes = op->getDiscardableAttrDictionary();
+    if (Attribute properties = op->getPropertiesAsAttribute())
+      state.propertiesAttr = properties;
+    f.push_back(b.create(state)->getResult(0));
+  });
+  return f;
+}
+
+Fragment KernelLowering::computeBroadcast(tile::BroadcastOp op,
+                                          const Axes &axes) {
+  Fragment f;
+  if (!isTile(op.getSource())) {
+    Value v = map.lookupOrDefault(op.getSource());
+    forEachElement(axes, [&](Registers, int64_t) { f.push_back(v); });
+    return f;
+  }
+  ArrayRef<int64_t> dims = op.getDimsAttr().asArrayRef();
+  Axes from;
+  for (int64_t dim : dims)
+    from.push_back(axes[dim]);
+  Fragment source = emit(op.getSource(), from);
+  forEachElement(axes, [&](Registers regs, int64_t) {
+    int64_t at = 0;
+    for (int64_t dim : dims)
+      at = at * axes[dim]->regs() + regs[dim];
+    f.push_back(source[at]);
+  });
+  return f;
+}
+
+Fragment KernelLowering::computeIota(tile::IotaOp op, const Axes &axes) {
+  const Axis *axis = axes[op.getDim()];
+  Fragment line, f;
+  for (int64_t r = 0; r < axis->regs(); ++r)
+    line.push_back(convert(add(axis->base[r], constant(axis->offset[r])),
+                           tileType(op.getResult()).getElementType()));
+  forEachElement(axes, [&](Registers regs, int64_t) {
+    f.push_back(line[regs[op.getDim()]]);
+  });
+  return f;
+}
+
+Fragment KernelLowering::computeTranspose(tile::TransposeOp op,
+                                          const Axes &axes) {
+  ArrayRef<int64_t> perm = op.getPerm();
+  Axes from(axes.size());
+  for (auto [i, p] : llvm::enumerate(perm))
+    from[p] = axes[i];
+  Fragment source = emit(op.getSource(), from), f;
+  forEachElement(axes, [&](Registers regs, int64_t) {
+    SmallVector<int64_t> at(regs.size());
+    for (auto [i, p] : llvm::enumerate(perm))
+      at[p] = regs[i];
+    int64_t linear = 0;
+    for (auto [axis, r] : llvm::zip_equal(from, at))
+      linear = linear * axis->regs() + r;
+    f.push_back(source[linear]);
+  });
+  return f;
+}
+
+/// One register's position along the result dimensions `toDims` of a reshape,
+/// taken apart into positions along the source dimensions `fromDims`.
+void KernelLowering::splitPosition(ArrayRef<unsigned> fromDims,
+                                   ArrayRef<int64_t> from,
+                                   ArrayRef<unsigned> toDims,
+                                   ArrayRef<int64_t> to, const Axes &point,
+                                   Axes &at) {
+  Value linear, valid;
+  for (unsigned dim : toDims) {
+    const Axis *axis = point[dim];
+    linear = add(multiplyBy(linear, to[dim]),
+                 add(axis->base[0], constant(axis->offset[0])));
+    valid = both(valid, axis->valid[0]);
+  }
+  for (unsigned dim : llvm::reverse(fromDims)) {
+    Value position = linear;
+    if (dim != fromDims.front()) {
+      position =
+          b.createOrFold<arith::RemUIOp>(loc, linear, constant(from[dim]));
+      linear = b.createOrFold<arith::DivUIOp>(loc, linear, constant(from[dim]));
+    }
+    at[dim] = positionAxis(position);
+    axisPool.back()->valid = {valid};
+  }
+}
+
+/// Dimensions that the reshape keeps keep their axes; for the others every
+/// register asks for its own point of the source.
+Fragment KernelLowering::computeReshape(tile::ReshapeOp op, const Axes &axes) {
+  Value source = op.getSource();
+  ArrayRef<int64_t> to = tileType(op.getResult()).getShape(),
+                    from = tileType(source).getShape();
+  auto groups = reshapeGroups(from, to);
+  std::optional<SharedTile> shared;
+  if (plan.dependsOnRoot(source))
+    shared = materialise(source);
+  Axes visited; // only the registers of split dimensions
+  for (const Axis *axis : axes)
+    visited.push_back(pointAxis(axis, 0));
+  int64_t count = 1;
+  for (const Axis *axis : axes)
+    count *= axis->regs();
+  for (const ReshapeGroup &group : groups)
+    if (!group.kept())
+      for (unsigned dim : group.to)
+        visited[dim] = axes[dim];
+  Fragment result(count);
+  forEachElement(visited, [&](Registers regs, int64_t) {
+    Axes at(from.size(), positionAxis(constant(0))), kept = axes;
+    for (const ReshapeGroup &group : groups) {
+      if (group.kept()) {
+        at[group.from[0]] = axes[group.to[0]];
+        continue;
+      }
+      for (unsigned dim : group.to)
+        kept[dim] = pointAxis(axes[dim], regs[dim]);
+      splitPosition(group.from, from, group.to, to, kept, at);
+    }
+    // Kept dimensions come in one order on both sides, the others hold one
+    // register: `part` counts as `kept` does.
+    Fragment part = shared ? readShared(*shared, at) : emit(source, at);
+    forEachElement(kept, [&](Registers inner, int64_t i) {
+      int64_t linear = 0;
+      for (auto [d, axis] : llvm::enumerate(axes))
+        linear = linear * axis->regs() + (kept[d] == axis ? inner[d] : regs[d]);
+      result[linear] = part[i];
+    });
+  });
+  return result;
+}
+
+/// The whole tile in shared memory, computed at its home.
+KernelLowering::SharedTile KernelLowering::materialise(Value tile) {
+  SmallVector<int64_t> sizes;
+  for (const Axis *axis : axesFor(tile))
+    sizes.push_back(axis->spread.threads * axis->spread.regs *
+                    axis->spread.chunks);
+  auto [it, fresh] = spills.try_emplace(tile);
+  if (fresh)
+    it->second = allocateShared(tileType(tile).getElementType(), sizes);
+  SharedTile shared = it->second;
+  barrier();
+  forChunks(tile, [&] {
+    Axes axes = axesFor(tile);
+    writeShared(shared, axes, emit(tile, axes));
+  });
+  barrier();
+  return shared;
+}
+
+} // namespace adze::togpu

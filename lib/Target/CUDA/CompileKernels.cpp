@@ -1,0 +1,203 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// From tile kernels to an image: passes, translation, PTX, ptxas.
+#include "Target/CUDA/CompileKernels.h"
+#include "Conversion/Passes.h"
+#include "Dialect/Tile/IR/Tile.h"
+#include "Dialect/Tile/Transforms/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/IR/Threading.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+using namespace mlir;
+
+namespace adze::cuda {
+
+namespace {
+
+/// Without libdevice the math functions become arithmetic.
+struct ApproximateMathPass
+    : PassWrapper<ApproximateMathPass, OperationPass<gpu::GPUModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ApproximateMathPass)
+  StringRef getName() const final { return "ApproximateMath"; }
+  void getDependentDialects(DialectRegistry &registry) const final {
+    registry.insert<arith::ArithDialect, math::MathDialect,
+                    vector::VectorDialect>();
+  }
+  void runOnOperation() final {
+    RewritePatternSet patterns(&getContext());
+    populateMathPolynomialApproximationPatterns(patterns);
+    (void)applyPatternsGreedily(getOperation(), std::move(patterns));
+  }
+};
+
+} // namespace
+
+void buildCudaPipeline(OpPassManager &manager, const CompileOptions &options) {
+  manager.addPass(tile::createTileSpecialize({"", "cuda"}));
+  ConvertTileToGPUOptions convert;
+  convert.numSymbols = options.numSymbols;
+  convert.sharedLimit = options.target.sharedLimit;
+  manager.addPass(createConvertTileToGPU(convert));
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  OpPassManager &device = manager.nest<gpu::GPUModuleOp>();
+  if (options.toolkit.libdevice.empty())
+    device.addPass(std::make_unique<ApproximateMathPass>());
+  device.addPass(createLoopInvariantCodeMotionPass());
+  device.addPass(createSCFToControlFlowPass());
+  device.addPass(createConvertGpuOpsToNVVMOps());
+  device.addPass(createConvertNVVMToLLVMPass());
+  device.addPass(createReconcileUnrealizedCastsPass());
+  device.addPass(createCanonicalizerPass());
+  device.addPass(createCSEPass());
+  // The functions that count programs.
+  manager.addPass(createArithToLLVMConversionPass());
+  manager.addPass(createReconcileUnrealizedCastsPass());
+}
+
+/// Modules of one kernel each, with the globals that it uses.
+static SmallVector<OwningOpRef<ModuleOp>>
+splitKernels(gpu::GPUModuleOp device) {
+  SmallVector<OwningOpRef<ModuleOp>> modules;
+  for (auto function : device.getOps<LLVM::LLVMFuncOp>()) {
+    if (!function->hasAttr("adze.kernel"))
+      continue;
+    OwningOpRef<ModuleOp> one = ModuleOp::create(device.getLoc());
+    llvm::StringSet<> used;
+    function.walk(
+        [&](LLVM::AddressOfOp op) { used.insert(op.getGlobalName()); });
+    function.walk([&](LLVM::CallOp op) {
+      if (auto callee = op.getCallee())
+        used.insert(*callee);
+    });
+    OpBuilder b = OpBuilder::atBlockEnd(one->getBody());
+    for (Operation &op : *device.getBody()) {
+      auto symbol = dyn_cast<SymbolOpInterface>(op);
+      if (&op == function.getOperation() ||
+          (symbol && used.contains(symbol.getName())))
+        b.clone(op);
+    }
+    one->walk([](LLVM::LLVMFuncOp f) {
+      for (StringRef name :
+           {"adze.kernel", "adze.threads", "adze.shared_bytes", "gpu.kernel"})
+        f->removeAttr(name);
+    });
+    modules.push_back(std::move(one));
+  }
+  return modules;
+}
+
+static FailureOr<std::string> translate(ModuleOp module,
+                                        const CompileOptions &options) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> llvmModule =
+      translateModuleToLLVMIR(module, context);
+  if (!llvmModule)
+    return module.emitError("kernel cannot be translated to LLVM IR"),
+           failure();
+  llvm::Expected<std::string> ptx =
+      emitPTX(*llvmModule, options.target, options.toolkit);
+  if (!ptx)
+    return module.emitError(llvm::toString(ptx.takeError())), failure();
+  return std::move(*ptx);
+}
+
+/// The facts of each entry, in the module's order.
+static std::vector<CompiledKernel> listKernels(gpu::GPUModuleOp device) {
+  std::vector<CompiledKernel> kernels;
+  for (auto function : device.getOps<LLVM::LLVMFuncOp>()) {
+    auto name = function->getAttrOfType<StringAttr>("adze.kernel");
+    if (!name)
+      continue;
+    CompiledKernel kernel;
+    kernel.kernel = name.str();
+    kernel.entry = function.getName().str();
+    kernel.programs = kernel.kernel + "_cuda_programs";
+    kernel.blockThreads =
+        function->getAttrOfType<IntegerAttr>("adze.threads").getInt();
+    kernel.sharedBytes =
+        function->getAttrOfType<IntegerAttr>("adze.shared_bytes").getInt();
+    kernels.push_back(kernel);
+  }
+  return kernels;
+}
+
+static LogicalResult assembleImage(ModuleOp module,
+                                   const CompileOptions &options,
+                                   CompiledImage &image) {
+  std::vector<KernelReport> reports;
+  auto cubin = assemble(image.bytes, options.target, options.toolkit,
+                        options.threads, reports);
+  if (!cubin)
+    return module.emitError(llvm::toString(cubin.takeError()));
+  image.bytes = std::move(*cubin);
+  for (CompiledKernel &kernel : image.kernels)
+    for (const KernelReport &report : reports)
+      if (report.entry == kernel.entry) {
+        kernel.registers = report.registers;
+        kernel.spillBytes = report.spillBytes;
+        if (report.spillBytes)
+          module.emitRemark("kernel '")
+              << kernel.kernel << "' spills " << report.spillBytes
+              << " bytes of registers";
+      }
+  return success();
+}
+
+LogicalResult compileKernels(ModuleOp module, const CompileOptions &options,
+                             CompiledImage &image) {
+  MLIRContext *context = module.getContext();
+  DialectRegistry registry;
+  registerBuiltinDialectTranslation(registry);
+  registerGPUDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
+  context->appendDialectRegistry(registry);
+
+  PassManager manager(context);
+  buildCudaPipeline(manager, options);
+  if (failed(manager.run(module)))
+    return failure();
+  for (auto kernel :
+       llvm::make_early_inc_range(module.getOps<tile::KernelOp>()))
+    kernel.erase(); // refused
+  auto devices = llvm::to_vector(module.getOps<gpu::GPUModuleOp>());
+  if (devices.empty())
+    return success();
+  image.kernels = listKernels(devices.front());
+  SmallVector<OwningOpRef<ModuleOp>> modules = splitKernels(devices.front());
+  devices.front().erase();
+  std::vector<std::string> texts(modules.size());
+  LogicalResult done = failableParallelForEachN(
+      context, 0, modules.size(), [&](size_t i) -> LogicalResult {
+        FailureOr<std::string> ptx = translate(*modules[i], options);
+        if (failed(ptx))
+          return failure();
+        texts[i] = std::move(*ptx);
+        return success();
+      });
+  if (failed(done))
+    return failure();
+  image.bytes = concatenatePTX(texts);
+  image.isPTX = options.forcePTX || options.toolkit.ptxas.empty();
+  if (!image.isPTX)
+    return assembleImage(module, options, image);
+  image.bytes.push_back('\0');
+  return success();
+}
+
+} // namespace adze::cuda

@@ -1,0 +1,101 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Facts of CUDA targets, and the search for a toolkit.
+#include "Target/CUDA/CudaTarget.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Triple.h"
+#include <mutex>
+
+using namespace llvm;
+
+namespace adze::cuda {
+
+namespace {
+struct SmFacts {
+  StringLiteral chip, features;
+  int64_t sharedLimit;
+};
+// The PTX version is the first that knows the SM, or what its instructions
+// that we use ask for.
+constexpr SmFacts kSms[] = {
+    {"sm_80", "+ptx80", 166912},   {"sm_86", "+ptx80", 101376},
+    {"sm_89", "+ptx80", 101376},   {"sm_90", "+ptx80", 232448},
+    {"sm_90a", "+ptx84", 232448},  {"sm_100", "+ptx86", 232448},
+    {"sm_100a", "+ptx86", 232448}, {"sm_120", "+ptx87", 101376},
+};
+} // namespace
+
+Expected<CudaTarget> CudaTarget::resolve(StringRef name) {
+  StringRef chip = name;
+  chip.consume_front("cuda:");
+  for (const SmFacts &facts : kSms) {
+    if (facts.chip != chip)
+      continue;
+    CudaTarget target;
+    target.chip = chip.str();
+    target.features = facts.features.str();
+    target.sharedLimit = facts.sharedLimit;
+    StringRef number = chip.drop_front(3);
+    target.archExact = number.consume_back("a");
+    number.getAsInteger(10, target.sm);
+    return target;
+  }
+  std::string known;
+  for (const SmFacts &facts : kSms)
+    known += (known.empty() ? "" : ", ") + facts.chip.str();
+  return createStringError("expected a CUDA target of " + known +
+                           ", but got '" + name.str() + "'");
+}
+
+std::unique_ptr<TargetMachine> CudaTarget::createMachine() const {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+  std::string problem;
+  Triple triple("nvptx64-nvidia-cuda");
+  const Target *target = TargetRegistry::lookupTarget(triple, problem);
+  if (!target)
+    return nullptr;
+  return std::unique_ptr<TargetMachine>(target->createTargetMachine(
+      triple, chip, features, TargetOptions(), std::nullopt, std::nullopt,
+      CodeGenOptLevel::Aggressive));
+}
+
+Toolkit Toolkit::find(StringRef hint) {
+  Toolkit toolkit;
+  SmallVector<std::string> roots;
+  if (!hint.empty())
+    roots.push_back(hint.str());
+  for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (auto value = sys::Process::GetEnv(variable))
+      roots.push_back(*value);
+  roots.push_back("/usr/local/cuda");
+  auto onPath = sys::findProgramByName("ptxas");
+  if (onPath)
+    roots.push_back(
+        sys::path::parent_path(sys::path::parent_path(*onPath)).str());
+  for (const std::string &root : roots) {
+    SmallString<128> ptxas(root), libdevice(root);
+    sys::path::append(ptxas, "bin", "ptxas");
+    sys::path::append(libdevice, "nvvm", "libdevice", "libdevice.10.bc");
+    if (toolkit.ptxas.empty() && sys::fs::can_execute(ptxas))
+      toolkit.ptxas = ptxas.str().str();
+    if (toolkit.libdevice.empty() && sys::fs::exists(libdevice))
+      toolkit.libdevice = libdevice.str().str();
+  }
+  if (toolkit.ptxas.empty() && onPath)
+    toolkit.ptxas = *onPath;
+  return toolkit;
+}
+
+} // namespace adze::cuda

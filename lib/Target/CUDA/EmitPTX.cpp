@@ -1,0 +1,106 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// LLVM IR to PTX text.
+#include "Target/CUDA/CudaTarget.h"
+#include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+
+using namespace llvm;
+
+namespace adze::cuda {
+
+/// Brings in the functions of libdevice that are called.
+static Error linkDevice(Module &module, const Toolkit &toolkit) {
+  bool needed = any_of(module, [](Function &f) {
+    return f.isDeclaration() && f.getName().starts_with("__nv_");
+  });
+  if (!needed)
+    return Error::success();
+  if (toolkit.libdevice.empty())
+    return createStringError("expected a CUDA toolkit for libdevice");
+  SMDiagnostic problem;
+  std::unique_ptr<Module> library =
+      getLazyIRFileModule(toolkit.libdevice, problem, module.getContext());
+  if (!library)
+    return createStringError("cannot read '" + toolkit.libdevice +
+                             "': " + problem.getMessage().str());
+  library->setTargetTriple(module.getTargetTriple());
+  library->setDataLayout(module.getDataLayout());
+  bool failed = Linker::linkModules(
+      module, std::move(library), Linker::LinkOnlyNeeded,
+      [](Module &linked, const StringSet<> &names) {
+        internalizeModule(linked, [&](const GlobalValue &value) {
+          return !value.hasName() || !names.contains(value.getName());
+        });
+      });
+  return failed ? createStringError("cannot link libdevice") : Error::success();
+}
+
+static void optimize(Module &module, TargetMachine &machine) {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = false;
+  PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3)
+      .run(module, modules);
+}
+
+Expected<std::string> emitPTX(Module &module, const CudaTarget &target,
+                              const Toolkit &toolkit) {
+  std::unique_ptr<TargetMachine> machine = target.createMachine();
+  if (!machine)
+    return createStringError("LLVM has no NVPTX target");
+  module.setTargetTriple(machine->getTargetTriple());
+  module.setDataLayout(machine->createDataLayout());
+  if (Error error = linkDevice(module, toolkit))
+    return error;
+  std::string problem;
+  raw_string_ostream problemStream(problem);
+  if (verifyModule(module, &problemStream))
+    return createStringError("invalid LLVM IR: " + problem);
+  optimize(module, *machine);
+
+  SmallString<0> text;
+  raw_svector_ostream stream(text);
+  legacy::PassManager codegen;
+  if (machine->addPassesToEmitFile(codegen, stream, nullptr,
+                                   CodeGenFileType::AssemblyFile))
+    return createStringError("target cannot write assembly");
+  codegen.run(module);
+  return text.str().str();
+}
+
+std::string concatenatePTX(ArrayRef<std::string> texts) {
+  std::string all;
+  for (StringRef text : texts) {
+    // Version, target and address size stand once.
+    size_t header = text.find(".address_size");
+    size_t start = header == StringRef::npos ? 0 : text.find('\n', header);
+    if (!all.empty() && start != StringRef::npos)
+      text = text.drop_front(start);
+    all += text.str();
+  }
+  return all;
+}
+
+} // namespace adze::cuda

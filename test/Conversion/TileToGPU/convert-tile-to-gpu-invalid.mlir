@@ -1,0 +1,27 @@
+// RUN: aopt %s --convert-tile-to-gpu --verify-diagnostics | FileCheck %s
+
+// Kernels that the GPU does not take stay for the host.
+// CHECK-NOT: gpu.module
+// CHECK: tile.kernel @unbound
+// expected-remark@below {{kernel stays on the host: expected bound parameters}}
+tile.kernel @unbound(%x: memref<16xf32>) {
+  %b = tile.param "B" : index
+  tile.return
+}
+
+// expected-remark@below {{kernel stays on the host: expected memref arguments only}}
+tile.kernel @scalar(%x: f32) {
+  tile.return
+}
+
+// expected-remark@below {{kernel stays on the host: expected at most 232448 bytes of shared memory, but got 286720}}
+tile.kernel @large(%x: memref<256x256xf32>, %y: memref<256x256xf32>) {
+  %t = tile.load %x[0, 0] sizes [256, 256] : memref<256x256xf32> -> tensor<256x256xf32>
+  %s = tile.reduce add %t dim 0 : tensor<256x256xf32> -> tensor<256xf32>
+  %f0 = arith.constant 0.0 : f32
+  %z = tile.broadcast %f0 to [256, 256] : f32 -> tensor<256x256xf32>
+  %b = tile.broadcast %s to [256, 256] dims [0] : tensor<256xf32> -> tensor<256x256xf32>
+  %d = tile.dot %b, %t, %z : tensor<256x256xf32>, tensor<256x256xf32>, tensor<256x256xf32>
+  tile.store %d, %y[0, 0] : tensor<256x256xf32>, memref<256x256xf32>
+  tile.return
+}
