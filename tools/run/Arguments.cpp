@@ -1,0 +1,261 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Reads arun's command line by a table: flag -> what it does with its value.
+
+#include "Arguments.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+namespace adze::run {
+
+const char *helpText() {
+  return R"(usage: arun MODULE.so [flags]
+
+Runs a module made by atranslate.
+
+input
+  --input NAME=FILE        contents of an input: .npy, .pb (ONNX TensorProto) or raw .bin
+  --random                 random contents for inputs without --input: standard
+                           normal numbers, integers in [0, --ids), truth values
+  --seed N                 of the random contents (0)
+  --ids N                  bound of random integers (100)
+  --shape NAME=1x3x224x224 shape of an input with dynamic dims
+output
+  --output-dir DIR         writes each output to DIR/NAME.npy, '/' in NAME as '_'
+  --format npy|pb          format of these files (npy)
+  --expect NAME=FILE       compares an output with a file
+  --test-dir DIR           inputs and expected outputs from DIR/input_K.pb, DIR/output_K.pb
+  --rtol X --atol X        |got - expected| <= atol + rtol * |expected| (1e-3, 1e-5)
+  --range-tol X            |got - expected| <= X * (greatest - least expected), instead
+run
+  --device cpu|cuda:N      where to run (cpu)
+  --threads N              threads of a run (one for each CPU)
+  --variant NAME           CPU variant of the module (the best that runs here)
+  --profile TRACE.json     writes a Chrome trace of the last run
+  --bench                  measures; with
+    --warmup N --iterations N --duration SECONDS --percentiles 50,90,99
+information
+  --info                   what the module says of itself
+  --json                   one JSON object on standard output instead of text
+  --help
+
+Exit status: 0 done; 1 an input is at fault, or an output is not as expected;
+2 usage.
+
+example: arun resnet50.so --random --bench --threads 2 --json
+)";
+}
+
+static Error parseInteger(const std::string &text, int64_t least,
+                          int64_t &value) {
+  char *end;
+  errno = 0;
+  long long parsed = std::strtoll(text.c_str(), &end, 10);
+  if (end == text.c_str() || *end || errno || parsed < least)
+    return "expected a number of at least " + std::to_string(least) +
+           ", but got '" + text + "'";
+  value = parsed;
+  return {};
+}
+
+static Error parseReal(const std::string &text, double &value) {
+  char *end;
+  value = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || *end || !(value >= 0) || std::isinf(value))
+    return "expected a number of at least 0, but got '" + text + "'";
+  return {};
+}
+
+static Error parseNamed(const std::string &text, NamedText &named) {
+  // An output may be called a=b: a file is less likely to be.
+  size_t at = text.rfind('=');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size())
+    return "expected NAME=VALUE, but got '" + text + "'";
+  named = {text.substr(0, at), text.substr(at + 1)};
+  return {};
+}
+
+static Error parseDevice(const std::string &text, Arguments &arguments) {
+  arguments.deviceText = text;
+  if (text == "cpu") {
+    arguments.device = {kDLCPU, 0};
+    return {};
+  }
+  int64_t ordinal = 0;
+  if (text.compare(0, 4, "cuda") ||
+      (text.size() > 4 &&
+       (text[4] != ':' || !parseInteger(text.substr(5), 0, ordinal).empty() ||
+        ordinal > INT32_MAX)))
+    return "expected cpu or cuda:N, but got '" + text + "'";
+  arguments.device = {kDLCUDA, static_cast<int32_t>(ordinal)};
+  return {};
+}
+
+static Error parsePercentiles(const std::string &text,
+                              std::vector<double> &percentiles) {
+  percentiles.clear();
+  for (size_t at = 0; at <= text.size();) {
+    size_t end = text.find(',', at);
+    if (end == std::string::npos)
+      end = text.size();
+    double value;
+    if (Error error = parseReal(text.substr(at, end - at), value);
+        !error.empty() || value > 100)
+      return "expected numbers in [0, 100] with commas between, but got '" +
+             text + "'";
+    percentiles.push_back(value);
+    at = end + 1;
+  }
+  return {};
+}
+
+static Error parseShapeOf(const std::string &text, Arguments &to) {
+  NamedText named;
+  if (Error error = parseNamed(text, named); !error.empty())
+    return error;
+  std::optional<std::vector<int64_t>> dims = parseShape(named.second);
+  if (!dims)
+    return "expected a shape such as 1x3x224x224, but got '" + named.second +
+           "'";
+  to.shapes.push_back({named.first, *dims});
+  return {};
+}
+
+static Error addNamed(const std::string &text, std::vector<NamedText> &to) {
+  NamedText named;
+  Error error = parseNamed(text, named);
+  to.push_back(named);
+  return error;
+}
+
+static Error setText(const std::string &text, std::string &to) {
+  to = text;
+  return {};
+}
+
+static Error setFormat(const std::string &text, Arguments &to) {
+  to.format = text;
+  return text == "npy" || text == "pb"
+             ? ""
+             : "expected npy or pb, but got '" + text + "'";
+}
+
+template <typename T, typename Parse>
+static Error setOptional(std::optional<T> &to, Parse parse) {
+  T value{};
+  Error error = parse(value);
+  to = value;
+  return error;
+}
+
+namespace {
+struct Switch {
+  const char *name;
+  bool Arguments::*member;
+};
+struct Flag {
+  const char *name;
+  Error (*set)(const std::string &value, Arguments &to);
+};
+} // namespace
+
+using Text = const std::string &;
+
+static const Switch kSwitches[] = {
+    {"--help", &Arguments::help},   {"--info", &Arguments::info},
+    {"--json", &Arguments::json},   {"--random", &Arguments::random},
+    {"--bench", &Arguments::bench},
+};
+
+static const Flag kFlags[] = {
+    {"--input", [](Text v, Arguments &to) { return addNamed(v, to.inputs); }},
+    {"--expect",
+     [](Text v, Arguments &to) { return addNamed(v, to.expected); }},
+    {"--shape", parseShapeOf},
+    {"--seed",
+     [](Text v, Arguments &to) { return parseInteger(v, 0, to.seed); }},
+    {"--ids", [](Text v, Arguments &to) { return parseInteger(v, 1, to.ids); }},
+    {"--output-dir",
+     [](Text v, Arguments &to) { return setText(v, to.outputDir); }},
+    {"--format", setFormat},
+    {"--test-dir",
+     [](Text v, Arguments &to) { return setText(v, to.testDir); }},
+    {"--rtol",
+     [](Text v, Arguments &to) { return parseReal(v, to.tolerance.relative); }},
+    {"--atol",
+     [](Text v, Arguments &to) { return parseReal(v, to.tolerance.absolute); }},
+    {"--range-tol",
+     [](Text v, Arguments &to) {
+       return setOptional(to.tolerance.ofRange,
+                          [&](double &x) { return parseReal(v, x); });
+     }},
+    {"--device", parseDevice},
+    {"--threads",
+     [](Text v, Arguments &to) {
+       int64_t count;
+       to.threads = v;
+       return parseInteger(v, 1, count);
+     }},
+    {"--variant", [](Text v, Arguments &to) { return setText(v, to.variant); }},
+    {"--profile", [](Text v, Arguments &to) { return setText(v, to.profile); }},
+    {"--warmup",
+     [](Text v, Arguments &to) { return parseInteger(v, 0, to.warmup); }},
+    {"--iterations",
+     [](Text v, Arguments &to) {
+       return setOptional(to.iterations,
+                          [&](int64_t &n) { return parseInteger(v, 1, n); });
+     }},
+    {"--duration",
+     [](Text v, Arguments &to) {
+       return setOptional(to.duration,
+                          [&](double &x) { return parseReal(v, x); });
+     }},
+    {"--percentiles",
+     [](Text v, Arguments &to) { return parsePercentiles(v, to.percentiles); }},
+};
+
+static const Flag *findFlag(const std::string &name) {
+  for (const Flag &flag : kFlags)
+    if (name == flag.name)
+      return &flag;
+  return nullptr;
+}
+
+static bool setSwitch(const std::string &name, Arguments &arguments) {
+  for (const Switch &flag : kSwitches)
+    if (name == flag.name) {
+      arguments.*flag.member = true;
+      return true;
+    }
+  return false;
+}
+
+Error parseArguments(int argc, char **argv, Arguments &arguments) {
+  for (int i = 1; i < argc; ++i) {
+    std::string name = argv[i];
+    if (name.empty() || name[0] != '-') {
+      if (!arguments.module.empty())
+        return "expected one module, but got '" + arguments.module + "' and '" +
+               name + "'";
+      arguments.module = name;
+      continue;
+    }
+    if (setSwitch(name, arguments))
+      continue;
+    const Flag *flag = findFlag(name);
+    if (!flag)
+      return "unknown flag '" + name + "'";
+    if (i + 1 == argc)
+      return name + ": expected a value";
+    if (Error error = flag->set(argv[++i], arguments); !error.empty())
+      return name + ": " + error;
+  }
+  if (arguments.module.empty() && !arguments.help)
+    return "expected a module";
+  return {};
+}
+
+} // namespace adze::run

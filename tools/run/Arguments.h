@@ -1,0 +1,54 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// arun's command line.
+
+#ifndef ADZE_TOOLS_RUN_ARGUMENTS_H
+#define ADZE_TOOLS_RUN_ARGUMENTS_H
+
+#include "Tensor.h"
+
+#include <utility>
+
+namespace adze::run {
+
+using NamedText = std::pair<std::string, std::string>;
+
+struct Arguments {
+  std::string module;
+  bool help = false, info = false, json = false;
+
+  std::vector<NamedText> inputs;
+  std::vector<std::pair<std::string, std::vector<int64_t>>> shapes;
+  bool random = false;
+  int64_t seed = 0;
+  int64_t ids = 100;
+
+  std::string outputDir;
+  std::string format = "npy";
+  std::vector<NamedText> expected;
+  std::string testDir;
+  Tolerance tolerance;
+
+  std::string deviceText = "cpu";
+  DLDevice device = {kDLCPU, 0};
+  std::string threads, variant;
+
+  bool bench = false;
+  int64_t warmup = 3;
+  /// Without either: at least 10 runs and one second.
+  std::optional<int64_t> iterations;
+  std::optional<double> duration;
+  std::vector<double> percentiles = {50, 90, 99};
+
+  std::string profile;
+};
+
+/// Empty, or what is wrong with the command line.
+Error parseArguments(int argc, char **argv, Arguments &arguments);
+
+/// What --help prints.
+const char *helpText();
+
+} // namespace adze::run
+
+#endif // ADZE_TOOLS_RUN_ARGUMENTS_H

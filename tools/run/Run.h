@@ -1,0 +1,75 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// A module opened for the command line: its inputs gathered, run, and its
+// outputs compared and written.
+
+#ifndef ADZE_TOOLS_RUN_RUN_H
+#define ADZE_TOOLS_RUN_RUN_H
+
+#include "Arguments.h"
+
+#include <memory>
+
+namespace adze::run {
+
+/// The message of a status, which is freed; empty for success.
+Error take(adze_status status);
+
+/// Milliseconds of a clock that only runs forwards.
+double nowMs();
+
+class Session {
+public:
+  Error open(const Arguments &arguments);
+  Error createContext(const Arguments &arguments);
+  Error gatherInputs(const Arguments &arguments);
+  Error allocateOutputs();
+  Error runOnce();
+  /// Compares what is expected; one line an output goes to `report`.
+  Error check(const Arguments &arguments, std::string &report) const;
+  Error writeOutputs(const Arguments &arguments) const;
+  /// Records one more run.
+  Error profile(const std::string &path);
+
+  adze_module *getModule() const { return module.get(); }
+  adze_context *getContext() const { return context.get(); }
+  double getLoadMs() const { return loadMs; }
+  std::string describe() const;
+
+private:
+  struct Release {
+    void operator()(adze_module *module) const { adze_module_release(module); }
+    void operator()(adze_context *context) const {
+      adze_context_release(context);
+    }
+  };
+  struct Expected {
+    size_t output;
+    Tensor tensor;
+  };
+
+  Error readInputs(const Arguments &arguments);
+  Error readTestDir(const std::string &dir);
+  Error setInput(size_t index, Tensor tensor);
+  Error fillInputs(const Arguments &arguments);
+  void bindSymbols(const Arguments &arguments);
+  std::vector<int64_t> shapeOf(size_t input, const Arguments &arguments) const;
+  Error findInput(const std::string &name, size_t &index) const;
+  Error findOutput(const std::string &name, size_t &index) const;
+  Error inferOutputs();
+
+  std::unique_ptr<adze_module, Release> module;
+  std::unique_ptr<adze_context, Release> context;
+  double loadMs = 0;
+  std::vector<const adze_value_info *> inputInfos, outputInfos;
+  std::vector<std::optional<Tensor>> inputs;
+  std::vector<Tensor> outputs;
+  std::vector<Expected> expected;
+  /// Values of named dims that --shape and the inputs' files give.
+  std::vector<std::pair<std::string, int64_t>> symbols;
+  std::vector<DLTensor> inputViews, outputViews;
+};
+
+} // namespace adze::run
+
+#endif // ADZE_TOOLS_RUN_RUN_H

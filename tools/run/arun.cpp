@@ -1,0 +1,64 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Runs a module from the command line.
+
+#include "Bench.h"
+
+#include <cstdio>
+
+using namespace adze::run;
+
+static Error printInfo(const Session &session, bool json) {
+  const char *text;
+  if (Error error = take(adze_module_info(session.getModule(), &text));
+      !error.empty())
+    return error;
+  std::printf("%s%s", json ? "" : session.describe().c_str(), text);
+  return {};
+}
+
+static Error run(Session &session, const Arguments &arguments) {
+  if (Error error = session.open(arguments); !error.empty())
+    return error;
+  if (arguments.info)
+    return printInfo(session, arguments.json);
+  std::vector<double> latencies;
+  std::string report, figures;
+  Error error = session.createContext(arguments);
+  if (error.empty())
+    error = session.gatherInputs(arguments);
+  if (error.empty())
+    error = session.allocateOutputs();
+  if (error.empty())
+    error = measure(session, arguments, latencies);
+  if (error.empty())
+    error = formatFigures(session, arguments, latencies, figures);
+  if (error.empty() && !arguments.profile.empty())
+    error = session.profile(arguments.profile);
+  if (error.empty() && !arguments.outputDir.empty())
+    error = session.writeOutputs(arguments);
+  if (error.empty()) {
+    error = session.check(arguments, report);
+    std::printf("%s%s", arguments.json ? "" : report.c_str(), figures.c_str());
+  }
+  return error;
+}
+
+int main(int argc, char **argv) {
+  Arguments arguments;
+  if (Error error = parseArguments(argc, argv, arguments); !error.empty()) {
+    std::fprintf(stderr, "arun: %s\nTry 'arun --help'.\n", error.c_str());
+    return 2;
+  }
+  if (arguments.help) {
+    std::fputs(helpText(), stdout);
+    return 0;
+  }
+  Session session;
+  if (Error error = run(session, arguments); !error.empty()) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "error: %s\n", error.c_str());
+    return 1;
+  }
+  return 0;
+}
