@@ -74,7 +74,7 @@ static Error parseHeader(const std::string &header, Tensor &tensor,
   if (!descr || *descr != '\'' || !order || !shape)
     return "damaged npy header";
   const char *end = std::strchr(descr + 1, '\'');
-  if (!end || !parseDims(shape, tensor.dims))
+  if (!end || !parseDims(shape, tensor.dims) || !areSaneDims(tensor.dims))
     return "damaged npy header";
   std::string type(descr + 1, end);
   std::optional<DLDataType> dtype = parseType(type, tensor.untyped);

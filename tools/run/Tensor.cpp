@@ -156,6 +156,15 @@ std::string typeName(DLDataType dtype) {
 // Shapes
 //===----------------------------------------------------------------------===//
 
+bool areSaneDims(const std::vector<int64_t> &dims) {
+  int64_t elements = 1;
+  for (int64_t dim : dims)
+    if (dim < 0 || __builtin_mul_overflow(elements, dim, &elements) ||
+        elements > int64_t(1) << 48)
+      return false;
+  return true;
+}
+
 std::string shapeText(const std::vector<int64_t> &dims) {
   std::string text;
   for (int64_t dim : dims)
@@ -176,6 +185,8 @@ std::optional<std::vector<int64_t>> parseShape(const std::string &text) {
     dims.push_back(dim);
     at = *end ? end + 1 : end;
   }
+  if (!areSaneDims(dims))
+    return std::nullopt;
   return dims;
 }
 

@@ -37,6 +37,8 @@ struct Tensor {
   DLTensor view();
 };
 
+/// No dim is negative, and the product is far from overflowing.
+bool areSaneDims(const std::vector<int64_t> &dims);
 std::string typeName(DLDataType dtype);
 std::string shapeText(const std::vector<int64_t> &dims);
 /// "1x3x224x224"; nothing if it is not of that form. "" is a scalar's.

@@ -221,19 +221,15 @@ Error readTensorProto(const std::vector<char> &file, Tensor &tensor,
   const TypeRow &row = kTypes[message.type];
   tensor.dtype = {static_cast<uint8_t>(row.code), row.bits, 1};
   tensor.dims = message.dims;
-  uint64_t elements = 1;
-  for (int64_t dim : tensor.dims)
-    if (dim < 0 ||
-        __builtin_mul_overflow(elements, static_cast<uint64_t>(dim),
-                               &elements) ||
-        elements > (uint64_t(1) << 48))
-      return "damaged dims";
+  if (!areSaneDims(tensor.dims))
+    return "damaged dims";
   name = message.name;
   if (message.hasRaw)
     tensor.bytes = std::move(message.raw);
   else
     packValues(message, tensor);
-  size_t expected = (elements * tensor.dtype.bits + 7) / 8;
+  size_t expected =
+      (static_cast<size_t>(tensor.elements()) * tensor.dtype.bits + 7) / 8;
   if (tensor.bytes.size() != expected)
     return "expected " + std::to_string(expected) + " bytes of data, but got " +
            std::to_string(tensor.bytes.size());
