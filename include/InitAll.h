@@ -9,6 +9,7 @@
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Tile.h"
 #include "Dialect/Tile/Transforms/Passes.h"
+#include "Transforms/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -25,6 +26,7 @@ inline void registerAllPasses() {
   mlir::registerAllPasses();
   tile::registerTileTransformsPasses();
   registerConversionPasses();
+  registerTransformsPasses();
 }
 
 } // namespace adze

@@ -57,4 +57,56 @@ def ConvertTileToGPU : Pass<"convert-tile-to-gpu", "mlir::ModuleOp"> {
     "mlir::math::MathDialect", "mlir::NVVM::NVVMDialect", "mlir::scf::SCFDialect"];
 }
 
+//===--- host -> llvm -----------------------------------------------------===//
+
+def ConvertKernelToLLVM : Pass<"convert-kernel-to-llvm", "mlir::ModuleOp"> {
+  let summary = "Give kernel functions the module's calling convention, in the LLVM dialect";
+  let description = [{
+    Expects kernels on `func`, `cf`, `arith`, `memref` and `llvm`; whatever is
+    above them is lowered before. The kernel's body becomes an internal function
+    whose pointers do not alias. Dynamic dims come from `adze.dims` and the
+    symbols. `memref.alloc` and `memref.alloca` over 4 KiB become parts of the
+    call's scratch memory, whose size `@k_scratch` tells.
+
+    ```mlir
+    func.func @k(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}, %y: memref<4xf32>)
+        attributes {adze.kernel}
+    ```
+    becomes
+    ```mlir
+    llvm.func @k(%ptrs: !llvm.ptr, %syms: !llvm.ptr, %lo: i64, %hi: i64, %scratch: !llvm.ptr)
+    llvm.func internal @k.body(!llvm.ptr {llvm.noalias}, !llvm.ptr {llvm.noalias}, ...)
+    llvm.func @k_programs(%syms: !llvm.ptr) -> i64
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::LLVM::LLVMDialect"];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Kernels converted">,
+    Statistic<"numScratch", "scratch-buffers", "Allocations moved to scratch memory">];
+}
+
+def ConvertHostToLLVM : Pass<"convert-host-to-llvm", "mlir::ModuleOp"> {
+  let summary = "Lower the host program to the functions of a module";
+  let description = [{
+    The function that carries `adze.num_inputs`, after `plan-memory`, becomes
+    `@adze_run` of adze_module.h: one call through the host table for each
+    launch, whose number is its place in the program; an error code is returned
+    at once. `@adze_infer`, `@adze_arena_bytes` and `@adze_arena_lower_bound`
+    are made beside it.
+
+    ```mlir
+    host.launch @k(%x, %y) : (memref<4xf32>, memref<4xf32>) -> ()
+    ```
+    becomes
+    ```mlir
+    %0 = llvm.alloca 2 x !llvm.ptr  // and two stores
+    %1 = llvm.call %launch(%exec, %c0, %0) : !llvm.ptr, (!llvm.ptr, i32, !llvm.ptr) -> i32
+    llvm.cond_br ..                 // not 0: return it
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+  let statistics = [
+    Statistic<"numLaunches", "launches", "Launches lowered">];
+}
+
 #endif // ADZE_CONVERSION_PASSES

@@ -93,6 +93,10 @@ def Host_ConstantOp : Host_Op<"constant", [Pure]> {
   let results = (outs AnyMemRef:$result);
   let assemblyFormat = "$value attr-dict `->` type($result)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The bytes that the constant takes in the weights, packed by its layout.
+    int64_t getStoredBytes();
+  }];
 }
 
 def Host_ViewOp : Host_Op<"view", [Pure]> {

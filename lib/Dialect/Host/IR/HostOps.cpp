@@ -2,6 +2,7 @@
 //
 // Verifiers and effects of the host ops.
 #include "Dialect/Host/IR/Host.h"
+#include "Support/PackedLayout.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -145,4 +146,17 @@ LogicalResult ConstantOp::verify() {
       return emitOpError("expected a layout of ")
              << type.getRank() << " dims, but got " << layout;
   return success();
+}
+
+int64_t ConstantOp::getStoredBytes() {
+  ShapedType type = getValue().getShapedType();
+  int64_t elements = type.getNumElements();
+  if (AffineMapAttr layout = getLayoutAttr()) {
+    elements = 1;
+    for (int64_t size : getPackedShape(type.getShape(), layout.getValue()))
+      elements *= size;
+  }
+  Type element = type.getElementType();
+  unsigned bits = element.isInteger(1) ? 8 : element.getIntOrFloatBitWidth();
+  return llvm::divideCeil(elements * bits, 8);
 }

@@ -1,0 +1,75 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Passes across levels: the host program's destinations and memory.
+#ifndef ADZE_TRANSFORMS_PASSES
+#define ADZE_TRANSFORMS_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def AssignDestinations : Pass<"assign-destinations", "mlir::ModuleOp"> {
+  let summary = "Give every tensor of the host program its place";
+  let description = [{
+    One linear walk over the functions that launch kernels. Arguments become
+    memrefs, results become further arguments behind them. A launch writes
+    straight into an output where its result is one, else into a `host.slot`;
+    a reshape is a view of the same bytes. An output that is also an input, a
+    constant or another output is copied.
+
+    ```mlir
+    func.func @main(%x: tensor<2x4xf32> {graph.name = "x"})
+        -> (tensor<8xf32> {graph.name = "y"}) attributes {graph.symbols = []} {
+      %0 = host.launch @k(%x) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+      %1 = graph.reshape %0 ..: tensor<2x4xf32> -> tensor<8xf32>
+      return %1 : tensor<8xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    func.func @main(%x: memref<2x4xf32> {graph.name = "x"}, %y: memref<8xf32> {graph.name = "y"})
+        attributes {adze.num_inputs = 1 : i64, graph.symbols = []} {
+      %0 = host.view %y : memref<8xf32> -> memref<2x4xf32>
+      host.launch @k(%x, %0) : (memref<2x4xf32>, memref<2x4xf32>) -> ()
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::adze::host::HostDialect", "mlir::func::FuncDialect"];
+  let statistics = [
+    Statistic<"numSlots", "slots", "Values placed in the arena">,
+    Statistic<"numInOutputs", "in-outputs", "Values placed in an output">,
+    Statistic<"numViews", "views", "Reshapes that move no data">,
+    Statistic<"numCopies", "copies", "Outputs that had to be copied">];
+}
+
+def PlanMemory : Pass<"plan-memory", "mlir::ModuleOp"> {
+  let summary = "Give slots their offsets in the arena and constants theirs in the weights";
+  let description = [{
+    Slots whose lives do not overlap share memory. Static sizes are packed by
+    the better of two greedy orders (by size; in program order with the best
+    fitting hole). Sizes that are one expression of the symbols times a number
+    are packed alike among themselves, the packings laid one after the other, so
+    offsets are closed formulas. Everything is at 64 bytes.
+
+    The function gets `adze.arena_bytes`, `adze.arena_lower_bound` (the greatest
+    sum of slots alive at one launch; a map with a result for each candidate)
+    and `adze.weights_bytes`.
+
+    ```mlir
+    %0 = host.slot {size = 4096 : i64} : memref<1024xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = host.slot {offset = 0 : i64, size = 4096 : i64} : memref<1024xf32>
+    ```
+  }];
+  let dependentDialects = ["::adze::host::HostDialect"];
+  let statistics = [
+    Statistic<"arenaBytes", "arena-bytes", "Static part of the arena">,
+    Statistic<"lowerBoundBytes", "arena-lower-bound-bytes",
+              "Greatest static sum of slots alive at once">,
+    Statistic<"weightsBytes", "weights-bytes", "Constants stored in the module">,
+    Statistic<"numShared", "shared-constants",
+              "Constants that were equal to an earlier one">];
+}
+
+#endif // ADZE_TRANSFORMS_PASSES

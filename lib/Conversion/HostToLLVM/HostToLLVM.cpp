@@ -1,0 +1,294 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The host program: straight-line launches to calls through the host table.
+#include "Conversion/Passes.h"
+#include "Dialect/Host/IR/Host.h"
+#include "Formula.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace adze {
+#define GEN_PASS_DEF_CONVERTHOSTTOLLVM
+#include "Conversion/Passes.h.inc"
+
+namespace {
+/// Fields of adze_host_table, as indices of its LLVM struct.
+enum HostTableField : int32_t { Launch = 2, Copy = 3, Alloc = 4, Fail = 5 };
+
+/// Arguments of adze_run_fn.
+enum RunArgument : unsigned {
+  Table,
+  Exec,
+  Inputs,
+  Outputs,
+  Arena,
+  Weights,
+  Symbols,
+  NumRunArguments
+};
+
+class ConvertHostToLLVMPass final
+    : public impl::ConvertHostToLLVMBase<ConvertHostToLLVMPass> {
+public:
+  void runOnOperation() override;
+};
+
+/// Lowers one host program, op by op.
+class HostLowering {
+public:
+  explicit HostLowering(func::FuncOp program)
+      : program(program), context(program.getContext()), builder(context),
+        pointer(LLVM::LLVMPointerType::get(context)), i32(builder.getI32Type()),
+        i64(builder.getI64Type()) {}
+
+  LogicalResult run();
+  unsigned launches() const { return numLaunches; }
+
+private:
+  LLVM::LLVMFuncOp createFunction(StringRef name, Type result,
+                                  ArrayRef<Type> arguments);
+  void createFormula(StringRef name, StringRef attribute);
+  LogicalResult createInfer();
+  LogicalResult lowerProgram(LLVM::LLVMFuncOp run);
+  LogicalResult lower(Operation *op);
+  void lower(host::LaunchOp op);
+  void lower(host::CopyOp op);
+  LogicalResult lower(host::ConstantOp op);
+  LogicalResult lower(host::SlotOp op);
+
+  Value offsetPointer(Location loc, Value base, Value bytes);
+  Value element(Location loc, Value array, int32_t index);
+  Value tableField(Location loc, HostTableField field);
+  void returnIfError(Location loc, Value code);
+  /// A formula that emits at the current place; symbols are loaded anew, which
+  /// LLVM merges.
+  Value bytes(Location loc, Attribute attr) {
+    return Formula(builder, loc, arguments[RunArgument::Symbols])
+        .emit(host::getBytesExpr(attr, context));
+  }
+
+  func::FuncOp program;
+  MLIRContext *context;
+  OpBuilder builder;
+  LLVM::LLVMPointerType pointer;
+  Type i32, i64;
+  ValueRange arguments;
+  Value launchOperands;       // one array for all launches
+  Block *errorExit = nullptr; // returns its argument
+  llvm::DenseMap<Value, Value> places;
+  unsigned numLaunches = 0;
+};
+} // namespace
+
+LLVM::LLVMFuncOp HostLowering::createFunction(StringRef name, Type result,
+                                              ArrayRef<Type> types) {
+  builder.setInsertionPoint(program);
+  auto function =
+      LLVM::LLVMFuncOp::create(builder, program.getLoc(), name,
+                               LLVM::LLVMFunctionType::get(result, types));
+  builder.setInsertionPointToStart(function.addEntryBlock(builder));
+  return function;
+}
+
+void HostLowering::createFormula(StringRef name, StringRef attribute) {
+  auto function = createFunction(name, i64, {pointer});
+  auto map = program->getAttrOfType<AffineMapAttr>(attribute);
+  Formula formula(builder, program.getLoc(), function.getArgument(0));
+  Value result =
+      formula.emitMax(map ? map.getValue() : AffineMap::get(context));
+  LLVM::ReturnOp::create(builder, program.getLoc(), result);
+}
+
+LogicalResult HostLowering::createInfer() {
+  auto function = createFunction("adze_infer", LLVM::LLVMVoidType::get(context),
+                                 {pointer, pointer});
+  Location loc = program.getLoc();
+  Formula formula(builder, loc, function.getArgument(0));
+  auto numInputs =
+      program->getAttrOfType<IntegerAttr>(host::numInputsAttr).getInt();
+  int32_t position = 0;
+  for (unsigned index = numInputs; index < program.getNumArguments(); ++index) {
+    auto type = cast<MemRefType>(program.getArgument(index).getType());
+    auto map = program.getArgAttrOfType<AffineMapAttr>(index, host::dimsAttr);
+    if (!map && !type.hasStaticShape())
+      return program.emitError("expected '")
+             << host::dimsAttr << "' on dynamic argument " << index;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      Value size = type.isDynamicDim(dim)
+                       ? formula.emit(map.getValue().getResult(dim))
+                       : formula.constant(type.getDimSize(dim));
+      Value place = LLVM::GEPOp::create(builder, loc, pointer, i64,
+                                        function.getArgument(1),
+                                        ArrayRef<LLVM::GEPArg>{position++});
+      LLVM::StoreOp::create(builder, loc, size, place);
+    }
+  }
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+  return success();
+}
+
+Value HostLowering::offsetPointer(Location loc, Value base, Value bytes) {
+  return LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{bytes});
+}
+
+Value HostLowering::element(Location loc, Value array, int32_t index) {
+  return LLVM::GEPOp::create(builder, loc, pointer, pointer, array,
+                             ArrayRef<LLVM::GEPArg>{index});
+}
+
+Value HostLowering::tableField(Location loc, HostTableField field) {
+  auto table = LLVM::LLVMStructType::getLiteral(
+      context, {i32, i32, pointer, pointer, pointer, pointer});
+  Value place = LLVM::GEPOp::create(builder, loc, pointer, table,
+                                    arguments[RunArgument::Table],
+                                    ArrayRef<LLVM::GEPArg>{0, int32_t(field)});
+  return LLVM::LoadOp::create(builder, loc, pointer, place);
+}
+
+void HostLowering::returnIfError(Location loc, Value code) {
+  Value zero =
+      LLVM::ConstantOp::create(builder, loc, i32, builder.getI32IntegerAttr(0));
+  Value failed =
+      LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, code, zero);
+  auto *next = new Block();
+  next->insertBefore(errorExit);
+  LLVM::CondBrOp::create(builder, loc, failed, errorExit, ValueRange{code},
+                         next, ValueRange());
+  builder.setInsertionPointToEnd(next);
+}
+
+void HostLowering::lower(host::LaunchOp op) {
+  Location loc = op.getLoc();
+  for (auto [index, operand] : llvm::enumerate(op.getOperands()))
+    LLVM::StoreOp::create(builder, loc, places.lookup(operand),
+                          element(loc, launchOperands, index));
+  Value number = LLVM::ConstantOp::create(
+      builder, loc, i32, builder.getI32IntegerAttr(numLaunches++));
+  auto type = LLVM::LLVMFunctionType::get(i32, {pointer, i32, pointer});
+  auto call = LLVM::CallOp::create(
+      builder, loc, type,
+      ValueRange{tableField(loc, HostTableField::Launch),
+                 arguments[RunArgument::Exec], number, launchOperands});
+  returnIfError(loc, call.getResult());
+}
+
+void HostLowering::lower(host::CopyOp op) {
+  Location loc = op.getLoc();
+  auto type =
+      LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer, i64});
+  auto call = LLVM::CallOp::create(
+      builder, loc, type,
+      ValueRange{tableField(loc, HostTableField::Copy),
+                 arguments[RunArgument::Exec], places.lookup(op.getTarget()),
+                 places.lookup(op.getSource()), bytes(loc, op.getSizeAttr())});
+  returnIfError(loc, call.getResult());
+}
+
+LogicalResult HostLowering::lower(host::ConstantOp op) {
+  if (!op.getOffset())
+    return op.emitOpError("expected an offset from plan-memory");
+  places[op.getResult()] =
+      offsetPointer(op.getLoc(), arguments[RunArgument::Weights],
+                    bytes(op.getLoc(), op.getOffsetAttr()));
+  return success();
+}
+
+LogicalResult HostLowering::lower(host::SlotOp op) {
+  if (!op.getOffsetAttr())
+    return op.emitOpError("expected an offset from plan-memory");
+  places[op.getResult()] =
+      offsetPointer(op.getLoc(), arguments[RunArgument::Arena],
+                    bytes(op.getLoc(), op.getOffsetAttr()));
+  return success();
+}
+
+LogicalResult HostLowering::lower(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<host::LaunchOp, host::CopyOp>([&](auto op) {
+        lower(op);
+        return success();
+      })
+      .Case<host::ConstantOp, host::SlotOp>([&](auto op) { return lower(op); })
+      .Case([&](host::ViewOp op) {
+        Value base = places.lookup(op.getSource());
+        places[op.getResult()] =
+            op.getOffsetAttr()
+                ? offsetPointer(op.getLoc(), base,
+                                bytes(op.getLoc(), op.getOffsetAttr()))
+                : base;
+        return success();
+      })
+      .Case([&](func::ReturnOp op) {
+        Value zero = LLVM::ConstantOp::create(builder, op.getLoc(), i32,
+                                              builder.getI32IntegerAttr(0));
+        LLVM::ReturnOp::create(builder, op.getLoc(), zero);
+        return success();
+      })
+      .Default([](Operation *op) {
+        return op->emitOpError("expected an op of the host program");
+      });
+}
+
+LogicalResult HostLowering::lowerProgram(LLVM::LLVMFuncOp run) {
+  arguments = run.getArguments();
+  Location loc = program.getLoc();
+  auto numInputs =
+      program->getAttrOfType<IntegerAttr>(host::numInputsAttr).getInt();
+  unsigned maxOperands = 0;
+  program.walk([&](host::LaunchOp op) {
+    maxOperands = std::max(maxOperands, op.getNumOperands());
+  });
+  Value count = LLVM::ConstantOp::create(
+      builder, loc, i64, builder.getI64IntegerAttr(maxOperands));
+  launchOperands =
+      LLVM::AllocaOp::create(builder, loc, pointer, pointer, count);
+  for (BlockArgument argument : program.getArguments()) {
+    int64_t index = argument.getArgNumber();
+    Value array = arguments[index < numInputs ? RunArgument::Inputs
+                                              : RunArgument::Outputs];
+    places[argument] = LLVM::LoadOp::create(
+        builder, loc, pointer,
+        element(loc, array, index < numInputs ? index : index - numInputs));
+  }
+  errorExit = new Block();
+  run.getBody().push_back(errorExit);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(errorExit);
+    LLVM::ReturnOp::create(builder, loc, errorExit->addArgument(i32, loc));
+  }
+  for (Operation &op : program.front())
+    if (failed(lower(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult HostLowering::run() {
+  if (!program.getBody().hasOneBlock())
+    return program.emitError("expected a host program of one block");
+  createFormula("adze_arena_bytes", host::arenaBytesAttr);
+  createFormula("adze_arena_lower_bound", host::arenaLowerBoundAttr);
+  if (failed(createInfer()))
+    return failure();
+  SmallVector<Type> types(RunArgument::NumRunArguments, pointer);
+  if (failed(lowerProgram(createFunction("adze_run", i32, types))))
+    return failure();
+  program.erase();
+  return success();
+}
+
+void ConvertHostToLLVMPass::runOnOperation() {
+  for (auto function :
+       llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+    if (!function->hasAttr(host::numInputsAttr))
+      continue;
+    HostLowering lowering(function);
+    if (failed(lowering.run()))
+      return signalPassFailure();
+    numLaunches += lowering.launches();
+  }
+}
+
+} // namespace adze
