@@ -1,15 +1,16 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The graph dialect: tensor algebra, ONNX's meaning in a small closed set.
-#ifndef ADZE_GRAPH_OPS
-#define ADZE_GRAPH_OPS
+#ifndef ADZE_DIALECT_GRAPH_IR_GRAPHOPS
+#define ADZE_DIALECT_GRAPH_IR_GRAPHOPS
 
-include "mlir/IR/OpBase.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
+include "Dialect/Graph/IR/GraphAttrs.td"
+include "Dialect/Graph/IR/GraphCluster.td"
+include "Dialect/Graph/IR/GraphContraction.td"
+include "Dialect/Graph/IR/GraphData.td"
+include "Dialect/Graph/IR/GraphElementwise.td"
+include "Dialect/Graph/IR/GraphNormalization.td"
+include "Dialect/Graph/IR/GraphPooling.td"
+include "Dialect/Graph/IR/GraphReduction.td"
 
-def Graph_Dialect : Dialect {
-  let name = "graph";
-  let cppNamespace = "::adze::graph";
-}
-
-#endif // ADZE_GRAPH_OPS
+#endif // ADZE_DIALECT_GRAPH_IR_GRAPHOPS

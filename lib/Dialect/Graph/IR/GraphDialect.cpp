@@ -2,17 +2,49 @@
 //
 // Registration of the graph dialect.
 #include "Dialect/Graph/IR/Graph.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace adze::graph;
 
 #include "Dialect/Graph/IR/GraphDialect.cpp.inc"
+#include "Dialect/Graph/IR/GraphEnums.cpp.inc"
+#include "Dialect/Graph/IR/GraphInterfaces.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "Dialect/Graph/IR/GraphAttrs.cpp.inc"
 #define GET_OP_CLASSES
 #include "Dialect/Graph/IR/GraphOps.cpp.inc"
 
+namespace {
+/// Graph ops have no effects that inlining could disturb.
+struct GraphInliner : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+};
+} // namespace
+
+Operation *GraphDialect::materializeConstant(OpBuilder &builder,
+                                             Attribute value, Type type,
+                                             Location loc) {
+  auto elements = dyn_cast<ElementsAttr>(value);
+  if (!elements || elements.getType() != type)
+    return nullptr;
+  return ConstantOp::create(builder, loc, type, elements);
+}
+
 void GraphDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "Dialect/Graph/IR/GraphAttrs.cpp.inc"
+      >();
   addOperations<
 #define GET_OP_LIST
 #include "Dialect/Graph/IR/GraphOps.cpp.inc"
       >();
+  addInterfaces<GraphInliner>();
 }

@@ -1,0 +1,160 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The graph dialect, its type constraints and the classes its ops derive from.
+
+#ifndef ADZE_DIALECT_GRAPH_IR_GRAPHBASE
+#define ADZE_DIALECT_GRAPH_IR_GRAPHBASE
+
+include "Dialect/Graph/IR/GraphInterfaces.td"
+include "mlir/IR/CommonAttrConstraints.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Graph_Dialect : Dialect {
+  let name = "graph";
+  let summary = "Tensor algebra of a model";
+  let description = [{
+    A small closed set of operations on immutable tensors, into which ONNX is
+    imported. Dims are integers or affine expressions of the symbols of the
+    function (see Shape.h): a tensor with dynamic dims carries one expression a
+    dim as its encoding. Element types are f64 f32 f16 bf16, i1 (bool), iN
+    (signed) and uiN (unsigned).
+
+    Constants over 1 KiB stay in the files they came from: `#graph.blob`.
+  }];
+  let cppNamespace = "::adze::graph";
+  let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+  let extraClassDeclaration = [{
+    /// The files behind #graph.blob attributes, for the context's life.
+    BlobTable &getBlobs() { return *blobs; }
+
+    /// Function attribute: the names of the symbols, "" for an unnamed one.
+    static constexpr ::llvm::StringLiteral getSymbolsAttrName() {
+      return "graph.symbols";
+    }
+    /// Argument and result attribute: the name in the ONNX model.
+    static constexpr ::llvm::StringLiteral getNameAttrName() {
+      return "graph.name";
+    }
+
+  private:
+    std::unique_ptr<BlobTable> blobs = std::make_unique<BlobTable>();
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+def Graph_Bool : Type<CPred<"$_self.isSignlessInteger(1)">, "bool (i1)">;
+def Graph_Integer
+    : Type<CPred<"::llvm::isa<::mlir::IntegerType>($_self) && "
+                 "!$_self.isSignedInteger() && !$_self.isInteger(1)">,
+           "signed (iN) or unsigned (uiN) integer">;
+def Graph_Index : Type<CPred<"$_self.isSignlessInteger(32) || "
+                             "$_self.isSignlessInteger(64)">,
+                       "i32 or i64">;
+
+def Graph_Tensor
+    : RankedTensorOf<[AnyFloat, Graph_Integer, Graph_Bool], [],
+                     "ranked tensor of floats, integers or bools">;
+def Graph_NumberTensor : RankedTensorOf<[AnyFloat, Graph_Integer]>;
+def Graph_FloatTensor : RankedTensorOf<[AnyFloat]>;
+def Graph_IntegerTensor : RankedTensorOf<[Graph_Integer]>;
+def Graph_BoolTensor : RankedTensorOf<[Graph_Bool]>;
+def Graph_IndexTensor : RankedTensorOf<[Graph_Index]>;
+def Graph_I64Tensor : RankedTensorOf<[I64]>;
+
+//===----------------------------------------------------------------------===//
+// Enums
+//===----------------------------------------------------------------------===//
+
+class Graph_Enum<string name, string summary, list<I32EnumCase> cases>
+    : I32Enum<name, summary, cases> {
+  let cppNamespace = "::adze::graph";
+}
+class Graph_EnumAttr<EnumInfo info, string mnemonic>
+    : EnumAttr<Graph_Dialect, info, mnemonic> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Graph_Layout : Graph_Enum<"Layout", "Where the channels are", [
+  I32EnumCase<"NCHW", 0, "nchw">, I32EnumCase<"NHWC", 1, "nhwc">]>;
+def Graph_LayoutAttr : Graph_EnumAttr<Graph_Layout, "layout">;
+
+def Graph_GeluMode : Graph_Enum<"GeluMode", "How gelu is computed", [
+  I32EnumCase<"None", 0, "none">, I32EnumCase<"Tanh", 1, "tanh">]>;
+def Graph_GeluModeAttr : Graph_EnumAttr<Graph_GeluMode, "gelu">;
+
+def Graph_PadMode : Graph_Enum<"PadMode", "What stands outside of a tensor", [
+  I32EnumCase<"Constant", 0, "constant">, I32EnumCase<"Reflect", 1, "reflect">,
+  I32EnumCase<"Edge", 2, "edge">, I32EnumCase<"Wrap", 3, "wrap">]>;
+def Graph_PadModeAttr : Graph_EnumAttr<Graph_PadMode, "pad_mode">;
+
+def Graph_ScatterReduction
+    : Graph_Enum<"ScatterReduction", "How updates meet what is there", [
+  I32EnumCase<"None", 0, "none">, I32EnumCase<"Add", 1, "add">,
+  I32EnumCase<"Mul", 2, "mul">, I32EnumCase<"Max", 3, "max">,
+  I32EnumCase<"Min", 4, "min">]>;
+def Graph_ScatterReductionAttr
+    : Graph_EnumAttr<Graph_ScatterReduction, "scatter">;
+
+def Graph_ResizeMode : Graph_Enum<"ResizeMode", "Interpolation", [
+  I32EnumCase<"Nearest", 0, "nearest">, I32EnumCase<"Linear", 1, "linear">,
+  I32EnumCase<"Cubic", 2, "cubic">]>;
+def Graph_ResizeModeAttr : Graph_EnumAttr<Graph_ResizeMode, "resize_mode">;
+
+def Graph_CoordinateMode
+    : Graph_Enum<"CoordinateMode", "ONNX coordinate_transformation_mode", [
+  I32EnumCase<"HalfPixel", 0, "half_pixel">,
+  I32EnumCase<"HalfPixelSymmetric", 1, "half_pixel_symmetric">,
+  I32EnumCase<"PytorchHalfPixel", 2, "pytorch_half_pixel">,
+  I32EnumCase<"AlignCorners", 3, "align_corners">,
+  I32EnumCase<"Asymmetric", 4, "asymmetric">,
+  I32EnumCase<"TfCropAndResize", 5, "tf_crop_and_resize">,
+  I32EnumCase<"TfHalfPixelForNN", 6, "tf_half_pixel_for_nn">]>;
+def Graph_CoordinateModeAttr
+    : Graph_EnumAttr<Graph_CoordinateMode, "coordinates">;
+
+def Graph_NearestMode : Graph_Enum<"NearestMode", "ONNX nearest_mode", [
+  I32EnumCase<"RoundPreferFloor", 0, "round_prefer_floor">,
+  I32EnumCase<"RoundPreferCeil", 1, "round_prefer_ceil">,
+  I32EnumCase<"Floor", 2, "floor">, I32EnumCase<"Ceil", 3, "ceil">]>;
+def Graph_NearestModeAttr : Graph_EnumAttr<Graph_NearestMode, "nearest_mode">;
+
+//===----------------------------------------------------------------------===//
+// Op classes
+//===----------------------------------------------------------------------===//
+
+class Graph_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Graph_Dialect, mnemonic, traits>;
+
+/// An op without effects on tensors. All are written
+///   graph.name %x, %y {attributes} : (type, type) -> type
+class Graph_TensorOp<string mnemonic, list<Trait> traits = []>
+    : Graph_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<CostOpInterface>]
+                             # traits> {
+  let assemblyFormat = [{
+    operands attr-dict `:` functional-type(operands, results)
+  }];
+}
+
+/// A tensor op whose result types follow from its operands and attributes.
+/// `inferReturnTypes` is verifier and inference in one; what it infers and what
+/// is written must be compatible: equal elements, ranks and static dims, and no
+/// two dims that are known to differ.
+class Graph_InferredOp<string mnemonic, list<Trait> traits = []>
+    : Graph_TensorOp<mnemonic, [InferTypeOpAdaptorWithIsCompatible] # traits> {
+  code familyDefinition = "";
+  let extraClassDefinition = [{
+    bool $cppClass::isCompatibleReturnTypes(::mlir::TypeRange inferred,
+                                            ::mlir::TypeRange written) {
+      return ::adze::graph::areCompatible(inferred, written);
+    }
+  }] # familyDefinition;
+}
+
+#endif // ADZE_DIALECT_GRAPH_IR_GRAPHBASE

@@ -1,0 +1,57 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// A fused region: one kernel.
+#ifndef ADZE_DIALECT_GRAPH_IR_GRAPHCLUSTER
+#define ADZE_DIALECT_GRAPH_IR_GRAPHCLUSTER
+
+include "Dialect/Graph/IR/GraphBase.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+
+def Graph_ClusterOp : Graph_Op<"cluster",
+    [IsolatedFromAbove, RecursiveMemoryEffects,
+     SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "Ops that become one kernel";
+  let description = [{
+    The block's arguments are the operands. No tensor between the ops inside is
+    stored. `anchor` names the op that decides how the kernel is cut: its
+    mnemonic, or `pointwise`.
+
+    Example:
+    ```mlir
+    %r = graph.cluster(%a = %x, %b = %w) anchor "matmul" : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32> {
+      %0 = graph.matmul %a, %b : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+      %1 = graph.relu %0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+      graph.yield %1 : tensor<4x4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Graph_Tensor>:$inputs,
+                       OptionalAttr<StrAttr>:$anchor);
+  let results = (outs Variadic<Graph_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$results,
+                                 "::mlir::ValueRange":$inputs,
+                                 CArg<"::llvm::StringRef", "{}">:$anchor)>];
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    YieldOp getYield();
+  }];
+}
+
+def Graph_YieldOp : Graph_Op<"yield", [Pure, Terminator, ReturnLike,
+                                       HasParent<"ClusterOp">]> {
+  let summary = "The results of a cluster";
+  let description = [{
+    Example:
+    ```mlir
+    graph.yield %0, %1 : tensor<4xf32>, tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Graph_Tensor>:$operands);
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
+  let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
+}
+
+#endif // ADZE_DIALECT_GRAPH_IR_GRAPHCLUSTER

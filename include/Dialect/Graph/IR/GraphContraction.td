@@ -1,0 +1,73 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Matrix products and convolutions.
+#ifndef ADZE_DIALECT_GRAPH_IR_GRAPHCONTRACTION
+#define ADZE_DIALECT_GRAPH_IR_GRAPHCONTRACTION
+
+include "Dialect/Graph/IR/GraphBase.td"
+
+def Graph_MatmulOp : Graph_InferredOp<"matmul"> {
+  let summary = "Matrix product, batched by numpy's rules";
+  let description = [{
+    `[.., M, K] x [.., K, N] -> [.., M, N]`; the leading dims broadcast. Both
+    operands have at least two dims. `transpose_a` and `transpose_b` swap the
+    last two dims of an operand before the product. f16 and bf16 are summed in
+    f32.
+
+    Example:
+    ```mlir
+    %z = graph.matmul %x, %w {transpose_b = true} : (tensor<2x5x8xf32>, tensor<16x8xf32>) -> tensor<2x5x16xf32>
+    ```
+  }];
+  let arguments = (ins Graph_NumberTensor:$lhs, Graph_NumberTensor:$rhs,
+                       DefaultValuedAttr<BoolAttr, "false">:$transpose_a,
+                       DefaultValuedAttr<BoolAttr, "false">:$transpose_b);
+  let results = (outs Graph_NumberTensor:$result);
+}
+
+def Graph_ConvOp : Graph_InferredOp<"conv"> {
+  let summary = "Convolution (cross-correlation) over any number of spatial dims";
+  let description = [{
+    `layout` nchw: input `[N, C, spatial..]`, filter `[O, C / group, kernel..]`;
+    nhwc: input `[N, spatial.., C]`, filter `[kernel.., C / group, O]`. `bias` is
+    `[O]`. `pads` are zeros before each spatial dim, then after each.
+
+    Example:
+    ```mlir
+    %y = graph.conv %x, %w, %b {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x3x224x224xf32>, tensor<64x3x3x3xf32>, tensor<64xf32>) -> tensor<1x64x112x112xf32>
+    ```
+  }];
+  let arguments = (ins Graph_NumberTensor:$input, Graph_NumberTensor:$filter,
+                       Optional<Graph_NumberTensor>:$bias,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations,
+                       DefaultValuedAttr<I64Attr, "1">:$group,
+                       DefaultValuedAttr<Graph_LayoutAttr,
+                                         "Layout::NCHW">:$layout);
+  let results = (outs Graph_NumberTensor:$result);
+}
+
+def Graph_ConvTransposeOp : Graph_InferredOp<"conv_transpose"> {
+  let summary = "Transposed convolution";
+  let description = [{
+    The adjoint of graph.conv: `out = stride * (in - 1) + output_padding +
+    dilation * (kernel - 1) + 1 - pads`. Filter: nchw `[C, O / group, kernel..]`,
+    nhwc `[kernel.., C, O / group]`.
+
+    Example:
+    ```mlir
+    %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>} : (tensor<1x8x4x4xf32>, tensor<8x3x2x2xf32>) -> tensor<1x3x8x8xf32>
+    ```
+  }];
+  let arguments = (ins Graph_NumberTensor:$input, Graph_NumberTensor:$filter,
+                       Optional<Graph_NumberTensor>:$bias,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations,
+                       DenseI64ArrayAttr:$output_padding,
+                       DefaultValuedAttr<I64Attr, "1">:$group,
+                       DefaultValuedAttr<Graph_LayoutAttr,
+                                         "Layout::NCHW">:$layout);
+  let results = (outs Graph_NumberTensor:$result);
+}
+
+#endif // ADZE_DIALECT_GRAPH_IR_GRAPHCONTRACTION

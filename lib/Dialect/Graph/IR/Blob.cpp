@@ -1,0 +1,273 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Contents of constants and the table of the files that hold them.
+#include "Dialect/Graph/IR/Blob.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+using namespace adze::graph;
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+/// Blobs in the side file start at multiples of this.
+static constexpr uint64_t kSideAlignment = 64;
+
+BlobKey BlobKey::get(ArrayRef<char> bytes) {
+  auto hash = llvm::xxh3_128bits(
+      {reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()});
+  return {hash.high64, hash.low64, bytes.size()};
+}
+
+std::string BlobKey::toString() const {
+  return llvm::utohexstr(high, /*LowerCase=*/true, /*Width=*/16) +
+         llvm::utohexstr(low, /*LowerCase=*/true, /*Width=*/16);
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+BlobTable::~BlobTable() {
+  if (sideIsTemporary)
+    fs::remove(sideFile);
+}
+
+std::string BlobTable::resolve(StringRef spelled, StringRef sourceDir) const {
+  if (path::is_absolute(spelled))
+    return spelled.str();
+  SmallString<128> found;
+  auto isIn = [&](StringRef dir) {
+    found = dir;
+    path::append(found, spelled);
+    return fs::exists(found);
+  };
+  bool exists = !sourceDir.empty() && isIn(sourceDir);
+  for (size_t i = 0; !exists && i < searchDirs.size(); ++i)
+    exists = isIn(searchDirs[i]);
+  // Not found: the message names the place that was tried first.
+  if (!exists && !isIn(".") && !sourceDir.empty())
+    isIn(sourceDir);
+  fs::make_absolute(found);
+  path::remove_dots(found, /*remove_dot_dot=*/true);
+  return found.str().str();
+}
+
+/// Maps a file from (a page boundary at or below) `offset` to its end.
+static std::unique_ptr<fs::mapped_file_region>
+mapTail(StringRef path, uint64_t start, uint64_t end, std::string &error) {
+  auto fd = fs::openNativeFileForRead(path);
+  if (!fd) {
+    error = "cannot open '" + path.str() +
+            "': " + llvm::toString(fd.takeError());
+    return nullptr;
+  }
+  fs::file_status status;
+  std::error_code code = fs::status(*fd, status);
+  std::unique_ptr<fs::mapped_file_region> mapping;
+  uint64_t size = code ? 0 : status.getSize();
+  if (!code && end > size)
+    error = "expected " + std::to_string(end) + " bytes in '" + path.str() +
+            "', but got " + std::to_string(size);
+  else if (!code)
+    mapping = std::make_unique<fs::mapped_file_region>(
+        *fd, fs::mapped_file_region::readonly, size - start, start, code);
+  fs::closeFile(*fd);
+  if (code) {
+    error = "cannot map '" + path.str() + "': " + code.message();
+    return nullptr;
+  }
+  return mapping;
+}
+
+FailureOr<const char *> BlobTable::map(StringRef path, uint64_t offset,
+                                       uint64_t bytes, std::string &error) {
+  static const char empty = 0;
+  if (offset + bytes < offset) {
+    error = "expected an offset and size below 2^64";
+    return failure();
+  }
+  std::lock_guard<std::mutex> lock(mutex);
+  std::vector<Region> &regions = files[path];
+  for (const Region &region : regions)
+    if (offset >= region.offset &&
+        offset + bytes <= region.offset + region.mapping->size())
+      return region.mapping->const_data() + (offset - region.offset);
+  if (bytes == 0)
+    return &empty;
+  // A file that has grown: what was mapped stays, the rest comes to it.
+  uint64_t start =
+      offset - offset % uint64_t(fs::mapped_file_region::alignment());
+  if (regions.empty())
+    start = 0;
+  auto mapping = mapTail(path, start, offset + bytes, error);
+  if (!mapping)
+    return failure();
+  ++numMappings;
+  regions.push_back({start, std::move(mapping)});
+  return regions.back().mapping->const_data() + (offset - start);
+}
+
+//===----------------------------------------------------------------------===//
+// Contents
+//===----------------------------------------------------------------------===//
+
+void Blob::addPlace(Place place) {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const Place &known : places)
+    if (known.path == place.path && known.offset == place.offset)
+      return;
+  places.push_back(std::move(place));
+  error.clear();
+}
+
+Blob *BlobTable::getUnique(BlobKey key, Blob::Place place) {
+  Blob *blob;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    Blob *&slot = byContent[key];
+    if (!slot)
+      slot = &blobs.emplace_back(*this, key);
+    blob = slot;
+  }
+  blob->addPlace(std::move(place));
+  return blob;
+}
+
+FailureOr<Blob *> BlobTable::get(BlobKey key, StringRef spelled,
+                                 StringRef sourceDir, uint64_t offset,
+                                 EmitError emitError) {
+  std::string path = resolve(spelled, sourceDir), error;
+  if (failed(map(path, offset, key.bytes, error)))
+    return emitError() << "blob: " << error;
+  return getUnique(key, {spelled.str(), path, offset});
+}
+
+FailureOr<Blob *> BlobTable::import(StringRef file, uint64_t offset,
+                                    uint64_t bytes, EmitError emitError) {
+  std::string path = resolve(file, ""), error;
+  auto data = map(path, offset, bytes, error);
+  if (failed(data))
+    return emitError() << "blob: " << error;
+  hashedBytes += bytes;
+  Blob *blob = getUnique(BlobKey::get({*data, size_t(bytes)}),
+                         {file.str(), path, offset});
+  const char *none = nullptr;
+  blob->data.compare_exchange_strong(none, *data, std::memory_order_release);
+  return blob;
+}
+
+std::error_code BlobTable::append(ArrayRef<char> bytes) {
+  if (sideFile.empty()) {
+    SmallString<128> name;
+    if (std::error_code code =
+            fs::createTemporaryFile("adze", "weights", name))
+      return code;
+    sideFile = name.str().str();
+    sideIsTemporary = true;
+  } else if (sideSize == 0) {
+    // A file of this name may be mapped as an input: it must not shrink.
+    fs::remove(sideFile);
+  }
+  std::error_code code;
+  llvm::raw_fd_ostream os(sideFile, code, fs::CD_OpenAlways, fs::FA_Write,
+                          fs::OF_Append);
+  if (code)
+    return code;
+  uint64_t start = llvm::alignTo(sideSize, kSideAlignment);
+  os.write_zeros(start - sideSize);
+  os.write(bytes.data(), bytes.size());
+  os.flush();
+  code = os.error();
+  os.clear_error();
+  if (!code)
+    sideSize = start + bytes.size();
+  return code;
+}
+
+FailureOr<Blob *> BlobTable::create(ArrayRef<char> bytes,
+                                    EmitError emitError) {
+  BlobKey key = BlobKey::get(bytes);
+  hashedBytes += bytes.size();
+  std::error_code code;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (Blob *known = byContent.lookup(key))
+      return known;
+    code = append(bytes);
+    if (!code) {
+      Blob *blob = byContent[key] = &blobs.emplace_back(*this, key);
+      blob->places.push_back(
+          {sideFile, resolve(sideFile, ""), sideSize - bytes.size()});
+      return blob;
+    }
+  }
+  return emitError() << "blob: cannot write '" << sideFile
+                     << "': " << code.message();
+}
+
+std::error_code BlobTable::renameSideFile(StringRef path) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (sideSize == 0)
+    return {};
+  if (std::error_code code = fs::rename(sideFile, path))
+    return code;
+  std::string from = resolve(sideFile, ""), to = resolve(path, "");
+  for (Blob &blob : blobs) {
+    std::lock_guard<std::mutex> blobLock(blob.mutex);
+    for (Blob::Place &place : blob.places)
+      if (place.path == from)
+        place = {path.str(), to, place.offset};
+  }
+  // Mappings outlive names.
+  if (auto it = files.find(from); it != files.end()) {
+    std::vector<Region> regions = std::move(it->second);
+    files.erase(it);
+    files[to] = std::move(regions);
+  }
+  sideFile = path.str();
+  sideIsTemporary = false;
+  return {};
+}
+
+Blob::Place Blob::getPlace() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return places.front();
+}
+
+FailureOr<ArrayRef<char>> Blob::getBytes(EmitError emitError) {
+  if (const char *known = data.load(std::memory_order_acquire))
+    return ArrayRef<char>(known, key.bytes);
+  std::string message;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (const char *known = data.load(std::memory_order_acquire))
+      return ArrayRef<char>(known, key.bytes);
+    for (size_t i = 0; error.empty() && i < places.size(); ++i) {
+      Place place = places[i];
+      std::string reason;
+      auto found = table.map(place.path, place.offset, key.bytes, reason);
+      if (succeeded(found)) {
+        BlobKey actual = BlobKey::get({*found, size_t(key.bytes)});
+        table.hashedBytes += key.bytes;
+        if (actual == key) {
+          std::swap(places[0], places[i]); // print the place that was read
+          data.store(*found, std::memory_order_release);
+          return ArrayRef<char>(*found, key.bytes);
+        }
+        reason = "expected hash " + key.toString() + " of '" + place.path +
+                 "' at " + std::to_string(place.offset) + ", but got " +
+                 actual.toString();
+      }
+      message += (message.empty() ? "" : "; ") + reason;
+    }
+    if (error.empty())
+      error = message;
+    message = error;
+  }
+  if (emitError)
+    emitError() << "blob: " << message;
+  return failure();
+}

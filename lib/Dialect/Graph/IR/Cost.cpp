@@ -1,0 +1,83 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What ops cost, as expressions of the symbols.
+#include "Infer.h"
+
+using namespace mlir;
+using namespace adze::graph;
+
+AffineExpr op_detail::getElementCost(MLIRContext *context, Type type,
+                                  int64_t perElement) {
+  return mulExprs(product(context, getDims(type)),
+                  getAffineConstantExpr(perElement, context));
+}
+
+AffineExpr op_detail::getElementwiseFlops(Operation *op, int64_t perElement) {
+  return getElementCost(op->getContext(), op->getResult(0).getType(),
+                        perElement);
+}
+
+AffineExpr op_detail::getBytes(MLIRContext *context, TypeRange types) {
+  AffineExpr total = getAffineConstantExpr(0, context);
+  for (Type type : types) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor)
+      continue;
+    unsigned bits = tensor.getElementType().getIntOrFloatBitWidth();
+    AffineExpr elements = product(context, getDims(type));
+    AffineExpr perByte = getAffineConstantExpr(
+        bits < 8 && bits > 1 ? 8 / bits : 1, context);
+    AffineExpr bytes = getAffineConstantExpr(bits < 8 ? 1 : bits / 8, context);
+    AffineExpr rounded = addExprs(
+        elements, subExprs(perByte, getAffineConstantExpr(1, context)));
+    total = addExprs(total, mulExprs(floorDivExprs(rounded, perByte), bytes));
+  }
+  return total;
+}
+
+// Ops that only move elements compute nothing.
+#define ADZE_NO_FLOPS(OP)                                                      \
+  AffineExpr OP::getFlops() { return getAffineConstantExpr(0, getContext()); }
+ADZE_NO_FLOPS(ReshapeOp)
+ADZE_NO_FLOPS(TransposeOp)
+ADZE_NO_FLOPS(BroadcastToOp)
+ADZE_NO_FLOPS(ConcatOp)
+ADZE_NO_FLOPS(SliceOp)
+ADZE_NO_FLOPS(PadOp)
+ADZE_NO_FLOPS(ReverseOp)
+ADZE_NO_FLOPS(TriluOp)
+ADZE_NO_FLOPS(GatherOp)
+ADZE_NO_FLOPS(GatherElementsOp)
+ADZE_NO_FLOPS(GatherNDOp)
+ADZE_NO_FLOPS(OneHotOp)
+ADZE_NO_FLOPS(NonZeroOp)
+ADZE_NO_FLOPS(ShapeOp)
+#undef ADZE_NO_FLOPS
+
+// One operation an element of the operand that is read or combined.
+#define ADZE_FLOPS_OF(OP, VALUE, COUNT)                                        \
+  AffineExpr OP::getFlops() {                                                  \
+    return op_detail::getElementCost(getContext(), VALUE.getType(), COUNT);       \
+  }
+ADZE_FLOPS_OF(ScatterElementsOp, getUpdates(), 1)
+ADZE_FLOPS_OF(ScatterNDOp, getUpdates(), 1)
+ADZE_FLOPS_OF(RangeOp, getResult(), 2)
+ADZE_FLOPS_OF(CumsumOp, getInput(), 1)
+ADZE_FLOPS_OF(TopKOp, getInput(), 1)
+ADZE_FLOPS_OF(ArgMaxOp, getInput(), 1)
+ADZE_FLOPS_OF(ArgMinOp, getInput(), 1)
+#undef ADZE_FLOPS_OF
+
+AffineExpr ResizeOp::getFlops() {
+  // Taps of a dim: 2 linear, 4 cubic; nearest only reads.
+  int64_t taps = getMode() == ResizeMode::Linear  ? 2
+                 : getMode() == ResizeMode::Cubic ? 4
+                                                  : 0;
+  int64_t perElement = taps ? 2 : 0;
+  Dims from = getDims(getInput()), to = getDims(getResult());
+  for (auto [in, out] : llvm::zip_equal(from, to))
+    if (taps && !areEqual(in, out))
+      perElement *= taps;
+  return op_detail::getElementCost(getContext(), getResult().getType(),
+                                perElement);
+}

@@ -1,0 +1,283 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The contents of small integer tensors as expressions of the symbols: what
+// models compute from shapes.
+#include "Dialect/Graph/IR/Graph.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace {
+
+/// Above these nothing is looked at: shapes are short.
+constexpr int64_t kMaxElements = 256;
+constexpr int kMaxDepth = 64;
+
+using Elements = SmallVector<AffineExpr>;
+using Result = std::optional<Elements>;
+
+Result get(Value value, int depth);
+
+AffineExpr constant(Operation *op, int64_t value) {
+  return getAffineConstantExpr(value, op->getContext());
+}
+
+std::optional<int64_t> getSize(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !type.hasStaticShape() || type.getNumElements() > kMaxElements)
+    return std::nullopt;
+  return type.getNumElements();
+}
+
+Result getConstant(ConstantOp op) {
+  auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
+  if (!dense || !isa<IntegerType>(dense.getElementType()))
+    return std::nullopt;
+  bool isUnsigned = dense.getElementType().isUnsignedInteger() ||
+                    dense.getElementType().isInteger(1);
+  Elements result;
+  for (const APInt &value : dense.getValues<APInt>())
+    result.push_back(constant(
+        op, isUnsigned ? int64_t(value.getZExtValue()) : value.getSExtValue()));
+  return result;
+}
+
+Result getGather(GatherOp op, int depth) {
+  Result data = get(op.getData(), depth), indices = get(op.getIndices(), depth);
+  auto type = cast<RankedTensorType>(op.getData().getType());
+  if (!data || !indices || type.getRank() != 1)
+    return std::nullopt;
+  Elements result;
+  for (AffineExpr index : *indices) {
+    std::optional<int64_t> at = adze::graph::getConstant(index);
+    if (!at)
+      return std::nullopt;
+    int64_t i = *at < 0 ? *at + int64_t(data->size()) : *at;
+    if (i < 0 || i >= int64_t(data->size()))
+      return std::nullopt;
+    result.push_back((*data)[i]);
+  }
+  return result;
+}
+
+Result getConcat(ConcatOp op, int depth) {
+  if (cast<RankedTensorType>(op.getResult().getType()).getRank() != 1)
+    return std::nullopt;
+  Elements result;
+  for (Value input : op.getInputs()) {
+    Result elements = get(input, depth);
+    if (!elements)
+      return std::nullopt;
+    result.append(*elements);
+  }
+  return result;
+}
+
+Result getSlice(SliceOp op, int depth) {
+  Result elements = get(op.getInput(), depth);
+  std::optional<int64_t> size = getSize(op.getResult());
+  if (!elements || !size || op.getBegin() || op.getStarts().size() != 1)
+    return std::nullopt;
+  Elements result;
+  for (int64_t i = 0; i < *size; ++i) {
+    int64_t at = op.getStarts()[0] + i * op.getSteps()[0];
+    if (at < 0 || at >= int64_t(elements->size()))
+      return std::nullopt;
+    result.push_back((*elements)[at]);
+  }
+  return result;
+}
+
+/// A splat of one element, or the same elements.
+Result getBroadcast(BroadcastToOp op, int depth) {
+  Result elements = get(op.getInput(), depth);
+  std::optional<int64_t> size = getSize(op.getResult());
+  if (!elements || !size)
+    return std::nullopt;
+  if (elements->size() == 1)
+    return Elements(*size, elements->front());
+  return int64_t(elements->size()) == *size ? elements : std::nullopt;
+}
+
+Result getReduction(Value input, bool isProduct, ArrayRef<int64_t> axes,
+                    int depth) {
+  Result elements = get(input, depth);
+  auto type = cast<RankedTensorType>(input.getType());
+  if (!elements || int64_t(axes.size()) != type.getRank())
+    return std::nullopt;
+  MLIRContext *context = input.getContext();
+  AffineExpr result = getAffineConstantExpr(isProduct ? 1 : 0, context);
+  for (AffineExpr element : *elements)
+    result = isProduct ? mulExprs(result, element) : addExprs(result, element);
+  return Elements{result};
+}
+
+/// Division that truncates is that of expressions where nothing is negative.
+AffineExpr divide(AffineExpr lhs, AffineExpr rhs) {
+  auto l = adze::graph::getConstant(lhs), r = adze::graph::getConstant(rhs);
+  if (r == 0)
+    return {};
+  if (l && r)
+    return getAffineConstantExpr(*l / *r, lhs.getContext());
+  if (AffineExpr exact = divideExactly(lhs, rhs))
+    return exact;
+  if (isNonNegative(lhs) && isNonNegative(rhs))
+    return floorDivExprs(lhs, rhs);
+  return {};
+}
+
+/// The greater (or lesser), where that is known for all symbols.
+AffineExpr extremum(AffineExpr lhs, AffineExpr rhs, bool greater) {
+  if (isNonNegative(subExprs(lhs, rhs)))
+    return greater ? lhs : rhs;
+  if (isNonNegative(subExprs(rhs, lhs)))
+    return greater ? rhs : lhs;
+  return {};
+}
+
+AffineExpr truth(AffineExpr like, bool isTrue, bool known) {
+  return known ? getAffineConstantExpr(isTrue, like.getContext())
+               : AffineExpr();
+}
+
+/// lhs < rhs or, with `orEqual`, lhs <= rhs.
+AffineExpr less(AffineExpr lhs, AffineExpr rhs, bool orEqual) {
+  AffineExpr one = getAffineConstantExpr(1, lhs.getContext());
+  AffineExpr gap = subExprs(rhs, lhs);
+  bool isTrue = isNonNegative(orEqual ? gap : subExprs(gap, one));
+  AffineExpr back = subExprs(lhs, rhs);
+  bool isFalse = isNonNegative(orEqual ? subExprs(back, one) : back);
+  return truth(lhs, isTrue, isTrue || isFalse);
+}
+
+/// One element of the result of an arithmetic op; null if it has no expression.
+AffineExpr compute(Operation *op, ArrayRef<AffineExpr> x) {
+  return llvm::TypeSwitch<Operation *, AffineExpr>(op)
+      .Case([&](AddOp) { return addExprs(x[0], x[1]); })
+      .Case([&](SubOp) { return subExprs(x[0], x[1]); })
+      .Case([&](MulOp) { return mulExprs(x[0], x[1]); })
+      .Case([&](NegOp) { return subExprs(constant(op, 0), x[0]); })
+      .Case([&](DivOp) { return divide(x[0], x[1]); })
+      .Case([&](ModOp) {
+        auto divisor = adze::graph::getConstant(x[1]);
+        return divisor.value_or(0) > 0 ? modExprs(x[0], x[1]) : AffineExpr();
+      })
+      .Case([&](MaximumOp) { return extremum(x[0], x[1], true); })
+      .Case([&](MinimumOp) { return extremum(x[0], x[1], false); })
+      .Case([&](EqualOp) {
+        bool equal = areEqual(x[0], x[1]);
+        return truth(x[0], equal, equal || areDifferent(x[0], x[1]));
+      })
+      .Case([&](LessOp) { return less(x[0], x[1], false); })
+      .Case([&](LessEqualOp) { return less(x[0], x[1], true); })
+      .Case([&](GreaterOp) { return less(x[1], x[0], false); })
+      .Case([&](GreaterEqualOp) { return less(x[1], x[0], true); })
+      .Case([&](NotOp) { return subExprs(constant(op, 1), x[0]); })
+      .Case([&](AndOp) { return mulExprs(x[0], x[1]); })
+      .Case([&](CastOp) {
+        // To bool is a test; between integers sizes are taken to fit.
+        auto type = cast<RankedTensorType>(op->getResult(0).getType());
+        if (!type.getElementType().isInteger(1))
+          return x[0];
+        AffineExpr zero = constant(op, 0);
+        bool isZero = areEqual(x[0], zero);
+        return truth(x[0], !isZero, isZero || areDifferent(x[0], zero));
+      })
+      .Case([&](SelectOp) {
+        auto condition = adze::graph::getConstant(x[0]);
+        return condition ? x[*condition ? 1 : 2] : AffineExpr();
+      })
+      .Default(AffineExpr());
+}
+
+Result getArithmetic(Operation *op, int depth) {
+  std::optional<int64_t> size = getSize(op->getResult(0));
+  if (!size)
+    return std::nullopt;
+  SmallVector<Elements> operands;
+  for (Value operand : op->getOperands()) {
+    Result elements = get(operand, depth);
+    // Only scalars broadcast here.
+    if (!elements || (int64_t(elements->size()) != *size &&
+                      elements->size() != 1))
+      return std::nullopt;
+    operands.push_back(std::move(*elements));
+  }
+  Elements result;
+  for (int64_t i = 0; i < *size; ++i) {
+    SmallVector<AffineExpr> x;
+    for (const Elements &operand : operands)
+      x.push_back(operand[operand.size() == 1 ? 0 : i]);
+    AffineExpr element = compute(op, x);
+    if (!element)
+      return std::nullopt;
+    result.push_back(element);
+  }
+  return result;
+}
+
+Result getRange(RangeOp op, int depth) {
+  auto size = getSize(op.getResult());
+  Result start = get(op.getStart(), depth), delta = get(op.getDelta(), depth);
+  if (!size || !start || !delta)
+    return std::nullopt;
+  Elements result;
+  for (int64_t i = 0; i < *size; ++i)
+    result.push_back(
+        addExprs(start->front(), mulExprs(delta->front(), constant(op, i))));
+  return result;
+}
+
+Result get(Value value, int depth) {
+  Operation *op = value.getDefiningOp();
+  if (!op || depth <= 0 || !getSize(value))
+    return std::nullopt;
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!isa<IntegerType>(type.getElementType()))
+    return std::nullopt;
+  --depth;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case([&](ConstantOp op) { return getConstant(op); })
+      .Case([&](ShapeOp op) -> Result {
+        Dims dims = getDims(op.getInput());
+        if (!llvm::all_of(dims, [](AffineExpr dim) { return bool(dim); }))
+          return std::nullopt;
+        return Elements(dims.begin(), dims.end());
+      })
+      .Case([&](GatherOp op) { return getGather(op, depth); })
+      .Case([&](ConcatOp op) { return getConcat(op, depth); })
+      .Case([&](SliceOp op) { return getSlice(op, depth); })
+      .Case([&](ReshapeOp op) { return get(op.getInput(), depth); })
+      .Case([&](BroadcastToOp op) { return getBroadcast(op, depth); })
+      .Case([&](RangeOp op) { return getRange(op, depth); })
+      .Case([&](ReduceProdOp op) {
+        return getReduction(op.getInput(), true, op.getAxes(), depth);
+      })
+      .Case([&](ReduceSumOp op) {
+        return getReduction(op.getInput(), false, op.getAxes(), depth);
+      })
+      .Case([&](ElementwiseOpInterface op) { return getArithmetic(op, depth); })
+      .Default(std::nullopt);
+}
+
+} // namespace
+
+std::optional<SmallVector<AffineExpr>> adze::graph::getElements(Value value) {
+  return get(value, kMaxDepth);
+}
+
+std::optional<SmallVector<int64_t>>
+adze::graph::getConstantElements(Value value) {
+  Result elements = get(value, kMaxDepth);
+  if (!elements)
+    return std::nullopt;
+  SmallVector<int64_t> result;
+  for (AffineExpr element : *elements) {
+    std::optional<int64_t> number = adze::graph::getConstant(element);
+    if (!number)
+      return std::nullopt;
+    result.push_back(*number);
+  }
+  return result;
+}

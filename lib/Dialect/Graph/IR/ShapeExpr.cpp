@@ -1,0 +1,353 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The normal form of symbolic dims: polynomials over symbols, quotients and
+// remainders.
+#include "Dialect/Graph/IR/Shape.h"
+#include "llvm/ADT/STLExtras.h"
+#include <map>
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace {
+
+/// A total order of expressions by their structure, so that it does not depend
+/// on where they were allocated.
+int compare(AffineExpr lhs, AffineExpr rhs) {
+  if (lhs == rhs)
+    return 0;
+  if (lhs.getKind() != rhs.getKind())
+    return lhs.getKind() < rhs.getKind() ? -1 : 1;
+  if (auto l = dyn_cast<AffineSymbolExpr>(lhs))
+    return l.getPosition() < cast<AffineSymbolExpr>(rhs).getPosition() ? -1 : 1;
+  if (auto l = dyn_cast<AffineDimExpr>(lhs))
+    return l.getPosition() < cast<AffineDimExpr>(rhs).getPosition() ? -1 : 1;
+  if (auto l = dyn_cast<AffineConstantExpr>(lhs))
+    return l.getValue() < cast<AffineConstantExpr>(rhs).getValue() ? -1 : 1;
+  auto l = cast<AffineBinaryOpExpr>(lhs), r = cast<AffineBinaryOpExpr>(rhs);
+  int first = compare(l.getLHS(), r.getLHS());
+  return first ? first : compare(l.getRHS(), r.getRHS());
+}
+
+/// A product of atoms (symbols, quotients, remainders), sorted.
+using Monomial = SmallVector<AffineExpr, 2>;
+
+struct MonomialLess {
+  bool operator()(const Monomial &lhs, const Monomial &rhs) const {
+    if (lhs.size() != rhs.size())
+      return lhs.size() > rhs.size();
+    for (auto [l, r] : llvm::zip_equal(lhs, rhs))
+      if (int order = compare(l, r))
+        return order < 0;
+    return false;
+  }
+};
+
+/// A sum of monomials with coefficients; the empty monomial is the constant.
+struct Polynomial {
+  std::map<Monomial, int64_t, MonomialLess> terms;
+
+  void add(const Monomial &monomial, int64_t coefficient) {
+    auto it = terms.try_emplace(monomial, 0).first;
+    it->second += coefficient;
+    if (it->second == 0)
+      terms.erase(it);
+  }
+  std::optional<int64_t> constant() const {
+    if (terms.empty())
+      return 0;
+    if (terms.size() == 1 && terms.begin()->first.empty())
+      return terms.begin()->second;
+    return std::nullopt;
+  }
+};
+
+Polynomial parse(AffineExpr expr);
+
+AffineExpr build(const Polynomial &polynomial, MLIRContext *context) {
+  AffineExpr sum;
+  for (const auto &[monomial, coefficient] : polynomial.terms) {
+    AffineExpr term;
+    for (AffineExpr atom : monomial)
+      term = term ? term * atom : atom;
+    if (!term)
+      term = getAffineConstantExpr(coefficient, context);
+    else if (coefficient != 1)
+      term = term * coefficient;
+    sum = sum ? sum + term : term;
+  }
+  return sum ? sum : getAffineConstantExpr(0, context);
+}
+
+Polynomial multiply(const Polynomial &lhs, const Polynomial &rhs) {
+  Polynomial result;
+  for (const auto &[lm, lc] : lhs.terms)
+    for (const auto &[rm, rc] : rhs.terms) {
+      Monomial monomial(lm);
+      monomial.append(rm.begin(), rm.end());
+      llvm::sort(monomial, [](AffineExpr a, AffineExpr b) {
+        return compare(a, b) < 0;
+      });
+      result.add(monomial, lc * rc);
+    }
+  return result;
+}
+
+/// Divides a term by a term if the quotient is a term.
+std::optional<std::pair<Monomial, int64_t>>
+divideTerm(const std::pair<const Monomial, int64_t> &lhs,
+           const std::pair<const Monomial, int64_t> &rhs) {
+  if (rhs.second == 0 || lhs.second % rhs.second != 0)
+    return std::nullopt;
+  Monomial rest(lhs.first);
+  for (AffineExpr atom : rhs.first) {
+    auto it = llvm::find(rest, atom);
+    if (it == rest.end())
+      return std::nullopt;
+    rest.erase(it);
+  }
+  return std::make_pair(rest, lhs.second / rhs.second);
+}
+
+/// lhs / rhs if it is a polynomial: long division by the leading term.
+std::optional<Polynomial> divide(Polynomial lhs, const Polynomial &rhs) {
+  if (rhs.terms.empty())
+    return std::nullopt;
+  Polynomial quotient;
+  for (int steps = 0; !lhs.terms.empty() && steps < 64; ++steps) {
+    auto term = divideTerm(*lhs.terms.begin(), *rhs.terms.begin());
+    if (!term)
+      return std::nullopt;
+    quotient.add(term->first, term->second);
+    Polynomial factor;
+    factor.add(term->first, -term->second);
+    for (const auto &[monomial, coefficient] : multiply(factor, rhs).terms)
+      lhs.add(monomial, coefficient);
+  }
+  if (!lhs.terms.empty())
+    return std::nullopt;
+  return quotient;
+}
+
+int64_t floorDiv(int64_t lhs, int64_t rhs) {
+  int64_t quotient = lhs / rhs;
+  return quotient - (lhs % rhs != 0 && (lhs < 0) != (rhs < 0));
+}
+
+/// Splits `value` by a constant: value = divisor * quotient + rest, where the
+/// rest has coefficients in [0, divisor).
+void split(const Polynomial &value, int64_t divisor, Polynomial &quotient,
+           Polynomial &rest) {
+  for (const auto &[monomial, coefficient] : value.terms) {
+    int64_t q = floorDiv(coefficient, divisor);
+    quotient.add(monomial, q);
+    rest.add(monomial, coefficient - q * divisor);
+  }
+}
+
+/// The quotient inside if the polynomial is `(x floordiv c) + constant`.
+AffineExpr getSingleQuotient(const Polynomial &value) {
+  AffineExpr quotient;
+  for (const auto &[monomial, coefficient] : value.terms) {
+    if (monomial.empty())
+      continue;
+    if (quotient || coefficient != 1 || monomial.size() != 1 ||
+        monomial[0].getKind() != AffineExprKind::FloorDiv)
+      return {};
+    quotient = monomial[0];
+    if (!isa<AffineConstantExpr>(cast<AffineBinaryOpExpr>(quotient).getRHS()))
+      return {};
+  }
+  return quotient;
+}
+
+Polynomial parseFloorDiv(AffineExpr expr, const Polynomial &lhs,
+                         const Polynomial &rhs) {
+  MLIRContext *context = expr.getContext();
+  if (auto exact = divide(lhs, rhs))
+    return *exact;
+  std::optional<int64_t> divisor = rhs.constant();
+  Polynomial result;
+  if (!divisor || *divisor <= 0) {
+    result.add({build(lhs, context).floorDiv(build(rhs, context))}, 1);
+    return result;
+  }
+  Polynomial rest;
+  split(lhs, *divisor, result, rest);
+  // (x floordiv a + c) floordiv b = (x + a * c) floordiv (a * b).
+  if (AffineExpr quotient = getSingleQuotient(rest)) {
+    auto inner = cast<AffineBinaryOpExpr>(quotient);
+    int64_t a = cast<AffineConstantExpr>(inner.getRHS()).getValue();
+    auto it = rest.terms.find(Monomial());
+    int64_t c = it == rest.terms.end() ? 0 : it->second;
+    Polynomial nested =
+        parse((inner.getLHS() + a * c).floorDiv(a * *divisor));
+    for (const auto &[monomial, coefficient] : nested.terms)
+      result.add(monomial, coefficient);
+    return result;
+  }
+  if (std::optional<int64_t> constant = rest.constant())
+    result.add({}, floorDiv(*constant, *divisor));
+  else
+    result.add({build(rest, context).floorDiv(*divisor)}, 1);
+  return result;
+}
+
+Polynomial parseMod(AffineExpr expr, const Polynomial &lhs,
+                    const Polynomial &rhs) {
+  MLIRContext *context = expr.getContext();
+  if (divide(lhs, rhs))
+    return {};
+  std::optional<int64_t> divisor = rhs.constant();
+  Polynomial result, quotient, rest;
+  if (!divisor || *divisor <= 0) {
+    result.add({build(lhs, context) % build(rhs, context)}, 1);
+    return result;
+  }
+  split(lhs, *divisor, quotient, rest);
+  if (std::optional<int64_t> constant = rest.constant())
+    result.add({}, *constant);
+  else
+    result.add({build(rest, context) % *divisor}, 1);
+  return result;
+}
+
+Polynomial parse(AffineExpr expr) {
+  Polynomial result;
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    if (constant.getValue() != 0)
+      result.add({}, constant.getValue());
+    return result;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary) {
+    result.add({expr}, 1);
+    return result;
+  }
+  Polynomial lhs = parse(binary.getLHS()), rhs = parse(binary.getRHS());
+  switch (binary.getKind()) {
+  case AffineExprKind::Add:
+    for (const auto &[monomial, coefficient] : rhs.terms)
+      lhs.add(monomial, coefficient);
+    return lhs;
+  case AffineExprKind::Mul:
+    return multiply(lhs, rhs);
+  case AffineExprKind::FloorDiv:
+    return parseFloorDiv(expr, lhs, rhs);
+  case AffineExprKind::CeilDiv: {
+    // ceil(a / b) = floor((a + b - 1) / b).
+    for (const auto &[monomial, coefficient] : rhs.terms)
+      lhs.add(monomial, coefficient);
+    lhs.add({}, -1);
+    return parseFloorDiv(expr, lhs, rhs);
+  }
+  case AffineExprKind::Mod:
+    return parseMod(expr, lhs, rhs);
+  default:
+    llvm_unreachable("not a binary expression");
+  }
+}
+
+} // namespace
+
+AffineExpr adze::graph::normalize(AffineExpr expr) {
+  if (!expr || isa<AffineConstantExpr, AffineSymbolExpr>(expr))
+    return expr;
+  return build(parse(expr), expr.getContext());
+}
+
+AffineExpr adze::graph::addExprs(AffineExpr lhs, AffineExpr rhs) {
+  return lhs && rhs ? normalize(lhs + rhs) : AffineExpr();
+}
+
+AffineExpr adze::graph::subExprs(AffineExpr lhs, AffineExpr rhs) {
+  return lhs && rhs ? normalize(lhs - rhs) : AffineExpr();
+}
+
+AffineExpr adze::graph::mulExprs(AffineExpr lhs, AffineExpr rhs) {
+  if (!lhs || !rhs)
+    return {};
+  return build(multiply(parse(lhs), parse(rhs)), lhs.getContext());
+}
+
+AffineExpr adze::graph::floorDivExprs(AffineExpr lhs, AffineExpr rhs) {
+  if (!lhs || !rhs || getConstant(rhs) == 0)
+    return {};
+  return build(parseFloorDiv(lhs, parse(lhs), parse(rhs)), lhs.getContext());
+}
+
+AffineExpr adze::graph::modExprs(AffineExpr lhs, AffineExpr rhs) {
+  if (!lhs || !rhs || getConstant(rhs) == 0)
+    return {};
+  return build(parseMod(lhs, parse(lhs), parse(rhs)), lhs.getContext());
+}
+
+AffineExpr adze::graph::product(MLIRContext *context,
+                                ArrayRef<AffineExpr> exprs) {
+  AffineExpr result = getAffineConstantExpr(1, context);
+  for (AffineExpr expr : exprs)
+    result = mulExprs(result, expr);
+  return result;
+}
+
+AffineExpr adze::graph::divideExactly(AffineExpr lhs, AffineExpr rhs) {
+  if (!lhs || !rhs)
+    return {};
+  auto quotient = divide(parse(lhs), parse(rhs));
+  return quotient ? build(*quotient, lhs.getContext()) : AffineExpr();
+}
+
+std::optional<int64_t> adze::graph::getConstant(AffineExpr expr) {
+  if (!expr)
+    return std::nullopt;
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue();
+  return std::nullopt;
+}
+
+bool adze::graph::areEqual(AffineExpr lhs, AffineExpr rhs) {
+  if (!lhs || !rhs)
+    return false;
+  return lhs == rhs || normalize(lhs) == normalize(rhs);
+}
+
+bool adze::graph::areEqual(ArrayRef<AffineExpr> lhs, ArrayRef<AffineExpr> rhs) {
+  return lhs.size() == rhs.size() &&
+         llvm::all_of(llvm::zip(lhs, rhs), [](auto pair) {
+           return areEqual(std::get<0>(pair), std::get<1>(pair));
+         });
+}
+
+/// Every coefficient has the sign; atoms are >= 0 themselves.
+static bool hasSign(const Polynomial &polynomial, bool negative) {
+  return llvm::all_of(polynomial.terms, [&](const auto &term) {
+    if ((term.second < 0) != negative)
+      return false;
+    return llvm::all_of(term.first, [](AffineExpr atom) {
+      auto binary = dyn_cast<AffineBinaryOpExpr>(atom);
+      if (!binary)
+        return true;
+      auto divisor = getConstant(binary.getRHS());
+      if (binary.getKind() == AffineExprKind::Mod)
+        return divisor && *divisor > 0;
+      return isNonNegative(binary.getLHS()) && isNonNegative(binary.getRHS());
+    });
+  });
+}
+
+bool adze::graph::isNonNegative(AffineExpr expr) {
+  return expr && hasSign(parse(expr), /*negative=*/false);
+}
+
+bool adze::graph::areDifferent(AffineExpr lhs, AffineExpr rhs) {
+  if (!lhs || !rhs)
+    return false;
+  Polynomial difference = parse(lhs - rhs);
+  if (std::optional<int64_t> constant = difference.constant())
+    return *constant != 0;
+  // A constant term and nothing that could cancel it.
+  auto it = difference.terms.find(Monomial());
+  if (it == difference.terms.end())
+    return false;
+  return hasSign(difference, it->second < 0);
+}
