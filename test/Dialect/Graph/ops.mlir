@@ -158,3 +158,11 @@ func.func @symbolic(%x: tensor<?x3x?x?xf32, affine_map<()[s0, s1] -> (s0, 3, s1,
   %0 = graph.conv %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<?x3x?x?xf32, affine_map<()[s0, s1] -> (s0, 3, s1, s1)>>, tensor<8x3x3x3xf32>) -> tensor<?x8x?x?xf32, affine_map<()[s0, s1] -> (s0, 8, (s1 - 1) floordiv 2 + 1, (s1 - 1) floordiv 2 + 1)>>
   return
 }
+
+// The layout is that of the images; the filter keeps ONNX's order.
+// CHECK-LABEL: func @channels_last
+func.func @channels_last(%x: tensor<2x8x9x3xf32>, %w: tensor<16x3x3x3xf32>) -> tensor<2x8x9x16xf32> {
+  // CHECK: graph.conv %{{.*}}, %{{.*}} {{{.*}}layout = #graph.layout<nhwc>{{.*}}} : (tensor<2x8x9x3xf32>, tensor<16x3x3x3xf32>) -> tensor<2x8x9x16xf32>
+  %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<2x8x9x3xf32>, tensor<16x3x3x3xf32>) -> tensor<2x8x9x16xf32>
+  return %0 : tensor<2x8x9x16xf32>
+}

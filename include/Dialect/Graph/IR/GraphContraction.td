@@ -28,8 +28,9 @@ def Graph_MatmulOp : Graph_InferredOp<"matmul"> {
 def Graph_ConvOp : Graph_InferredOp<"conv"> {
   let summary = "Convolution (cross-correlation) over any number of spatial dims";
   let description = [{
-    `layout` nchw: input `[N, C, spatial..]`, filter `[O, C / group, kernel..]`;
-    nhwc: input `[N, spatial.., C]`, filter `[kernel.., C / group, O]`. `bias` is
+    `layout` says where the channels of input and result are: nchw
+    `[N, C, spatial..]`, nhwc `[N, spatial.., C]`. The filter is
+    `[O, C / group, kernel..]` in both (packing permutes it for free), `bias`
     `[O]`. `pads` are zeros before each spatial dim, then after each.
 
     Example:
@@ -51,8 +52,8 @@ def Graph_ConvTransposeOp : Graph_InferredOp<"conv_transpose"> {
   let summary = "Transposed convolution";
   let description = [{
     The adjoint of graph.conv: `out = stride * (in - 1) + output_padding +
-    dilation * (kernel - 1) + 1 - pads`. Filter: nchw `[C, O / group, kernel..]`,
-    nhwc `[kernel.., C, O / group]`.
+    dilation * (kernel - 1) + 1 - pads`. The filter is `[C, O / group, kernel..]`
+    in both layouts.
 
     Example:
     ```mlir

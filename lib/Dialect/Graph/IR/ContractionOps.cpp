@@ -107,12 +107,12 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *context, Where where,
   ImageDims at{int64_t(input.size()) - 2, adaptor.getLayout() == Layout::NHWC};
   AffineExpr group =
       getAffineConstantExpr(int64_t(adaptor.getGroup()), context);
-  AffineExpr expected = mulExprs(filter[at.filterIn()], group);
+  AffineExpr expected = mulExprs(filter[1], group);
   if (areDifferent(input[at.channel()], expected))
     return inferError<ConvOp>(where, "expected ", toString({expected}),
                               " input channels (weights x group), but got ",
                               toString({input[at.channel()]}));
-  AffineExpr out = filter[at.filterOut()];
+  AffineExpr out = filter[0];
   if (auto channels = getConstant(out);
       channels && *channels % int64_t(adaptor.getGroup()))
     return inferError<ConvOp>(where, "expected output channels divisible by ",
@@ -146,9 +146,8 @@ static AffineExpr getConvFlops(MLIRContext *context, Type type, Value filter,
 }
 
 AffineExpr ConvOp::getFlops() {
-  ImageDims at{op_detail::getRank(getInput()) - 2, getLayout() == Layout::NHWC};
   return getConvFlops(getContext(), getResult().getType(), getFilter(),
-                      at.filterOut());
+                      /*without=*/0);
 }
 
 LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *context,
@@ -162,17 +161,14 @@ LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *context,
   if (extra != at.spatialRank)
     return inferError<ConvTransposeOp>(where, "expected ", at.spatialRank,
                                        " output paddings, but got ", extra);
-  // The filter of the adjoint: its first channel dim is the input's.
-  int64_t filterIn = at.channelsLast ? at.spatialRank : 0;
-  int64_t filterOut = at.channelsLast ? at.spatialRank + 1 : 1;
-  if (areDifferent(input[at.channel()], filter[filterIn]))
+  if (areDifferent(input[at.channel()], filter[0]))
     return inferError<ConvTransposeOp>(
-        where, "expected ", toString({filter[filterIn]}),
+        where, "expected ", toString({filter[0]}),
         " input channels, but got ", toString({input[at.channel()]}));
   AffineExpr group =
       getAffineConstantExpr(int64_t(adaptor.getGroup()), context);
   Dims dims(input);
-  dims[at.channel()] = mulExprs(filter[filterOut], group);
+  dims[at.channel()] = mulExprs(filter[1], group);
   if (failed(checkBias<ConvTransposeOp>(where, adaptor.getBias(),
                                         dims[at.channel()])))
     return failure();
@@ -195,8 +191,6 @@ LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *context,
 }
 
 AffineExpr ConvTransposeOp::getFlops() {
-  bool last = getLayout() == Layout::NHWC;
-  int64_t filterIn = last ? op_detail::getRank(getInput()) - 2 : 0;
   return getConvFlops(getContext(), getInput().getType(), getFilter(),
-                      filterIn);
+                      /*without=*/0);
 }

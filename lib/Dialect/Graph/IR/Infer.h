@@ -37,10 +37,8 @@ struct ImageDims {
   bool channelsLast;
   int64_t channel() const { return channelsLast ? spatialRank + 1 : 1; }
   int64_t spatial(int64_t i) const { return channelsLast ? i + 1 : i + 2; }
-  /// Of a filter: output channels, input channels, kernel.
-  int64_t filterOut() const { return channelsLast ? spatialRank + 1 : 0; }
-  int64_t filterIn() const { return channelsLast ? spatialRank : 1; }
-  int64_t kernel(int64_t i) const { return channelsLast ? i : i + 2; }
+  /// Of a filter, whatever the layout of images.
+  int64_t kernel(int64_t i) const { return i + 2; }
 };
 
 /// The number of windows along a dim; fails if the kernel does not fit.
