@@ -6,6 +6,7 @@
 
 #include "Conversion/Passes.h"
 #include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Tile.h"
 #include "Dialect/Tile/Transforms/Passes.h"
@@ -24,6 +25,7 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
 
 inline void registerAllPasses() {
   mlir::registerAllPasses();
+  graph::registerGraphTransformsPasses();
   tile::registerTileTransformsPasses();
   registerConversionPasses();
   registerTransformsPasses();

@@ -6,6 +6,55 @@
 
 include "mlir/Pass/PassBase.td"
 
+//===--- graph -> tile ----------------------------------------------------===//
+
+def ConvertGraphToTile : Pass<"convert-graph-to-tile", "mlir::ModuleOp"> {
+  let summary = "Write kernel functions as parametric tile kernels";
+  let description = [{
+    Replaces every function with the attribute `adze.kernel` that has a tile
+    form by a `tile.kernel` of the same name: inputs, then outputs, as memory.
+    The anchor (contraction, window, row, reduction, or none) decides how the
+    kernel is cut into programs and blocks; whatever stands before and after it
+    is emitted on the same tiles, so no intermediate tensor is stored. Block
+    sizes stay parameters; `tile.params` holds their default bindings. Constant
+    filters get a memory layout in panels of columns.
+
+    ```mlir
+    func.func private @relu_0(%x: tensor<4096xf32>) -> tensor<4096xf32> attributes {adze.kernel} {
+      %0 = graph.relu %x : (tensor<4096xf32>) -> tensor<4096xf32>
+      return %0 : tensor<4096xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    tile.kernel @relu_0(%x: memref<4096xf32>, %y: memref<4096xf32>) attributes {tile.params = {BLOCK_N = 512 : i64}} {
+      %block = tile.param "BLOCK_N" : index
+      ...
+      %i = tile.program_id (%programs) : index
+      %offset = arith.muli %i, %block : index
+      %t = tile.load %x[%offset] sizes [%block] : memref<4096xf32> -> tensor<?xf32>
+      ...
+      tile.store %r, %y[%offset] : tensor<?xf32>, memref<4096xf32>
+      tile.return
+    }
+    ```
+    A function without a tile form stays for convert-graph-to-linalg; `remarks`
+    says why.
+  }];
+  let options = [
+    Option<"packConstants", "pack-constants", "bool", /*default=*/"true",
+           "Choose a packed layout for constant filters">,
+    Option<"remarks", "remarks", "bool", /*default=*/"false",
+           "Remark on functions that are left to the reference path">];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Kernels written">,
+    Statistic<"numRefused", "refused", "Functions left to the reference path">];
+  let dependentDialects = [
+    "mlir::arith::ArithDialect", "mlir::math::MathDialect",
+    "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
+    "adze::tile::TileDialect"];
+}
+
 //===--- tile -> gpu ------------------------------------------------------===//
 
 def ConvertTileToGPU : Pass<"convert-tile-to-gpu", "mlir::ModuleOp"> {

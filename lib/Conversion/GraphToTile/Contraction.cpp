@@ -1,0 +1,469 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Matrix products: blocks of rows and columns, a loop over blocks of k.
+#include "Families.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+namespace {
+enum Axis { M = 0, K = 1, N = 2 };
+}
+
+/// Places of an operand's batch dims from those of the result's.
+static FailureOr<Places> mapBatch(KernelEmitter &e, ArrayRef<Value> ids,
+                                  Value result, Value operand) {
+  Dims resultDims = getDims(result), dims = getDims(operand);
+  Places places;
+  unsigned skipped = resultDims.size() - dims.size();
+  for (unsigned dim = 0; dim + 2 < dims.size(); ++dim) {
+    bool repeated = getKnown(dims[dim]) == 1;
+    if (!repeated && !areEqual(dims[dim], resultDims[dim + skipped]))
+      return e.fail("a batch dim may or may not be repeated");
+    places.push_back({repeated ? e.index(0) : ids[dim + skipped], -1, 1, 1});
+  }
+  return places;
+}
+
+static Value createDot(KernelEmitter &e, Value lhs, Value rhs, Value acc) {
+  OperationState state(e.loc(), tile::DotOp::getOperationName());
+  state.addOperands({lhs, rhs, acc});
+  state.addTypes(acc.getType());
+  return e.builder().create(state)->getResult(0);
+}
+
+/// `acc + lhs * rhs` over all of k, in blocks.
+static FailureOr<Value> accumulate(KernelEmitter &e, Value depth, Value block,
+                                   Value init, Value lhs, Value rhs,
+                                   function_ref<Places(Value)> lhsPlaces,
+                                   function_ref<Places(Value)> rhsPlaces) {
+  auto carried =
+      e.loop(depth, block, init,
+             [&](Value k, ValueRange acc) -> FailureOr<KernelEmitter::Carried> {
+               auto a = e.emitOn(lhs, lhsPlaces(k), {M, K});
+               if (failed(a))
+                 return failure();
+               auto b = e.emitOn(rhs, rhsPlaces(k), {K, N});
+               if (failed(b))
+                 return failure();
+               return KernelEmitter::Carried{createDot(e, *a, *b, acc[0])};
+             });
+  if (failed(carried))
+    return failure();
+  return (*carried)[0];
+}
+
+/// The packing of a constant [k, n] (or [n, k]) in panels of columns.
+static AffineMap getPanelMap(MLIRContext *context, unsigned column,
+                             int64_t panel) {
+  AffineExpr n = getAffineDimExpr(column, context);
+  AffineExpr k = getAffineDimExpr(1 - column, context);
+  return AffineMap::get(2, 0, {n.floorDiv(panel), k, n % panel}, context);
+}
+
+/// The packing of a filter [o, i, window..]: panels of outputs, window and
+/// inputs inside; with a panel of 0, outputs last.
+static AffineMap getFilterMap(MLIRContext *context, unsigned rank,
+                              int64_t panel) {
+  AffineExpr o = getAffineDimExpr(0, context);
+  SmallVector<AffineExpr> exprs;
+  if (panel > 0)
+    exprs.push_back(o.floorDiv(panel));
+  for (unsigned dim = 2; dim < rank; ++dim)
+    exprs.push_back(getAffineDimExpr(dim, context));
+  exprs.push_back(getAffineDimExpr(1, context));
+  exprs.push_back(panel > 0 ? o % panel : o);
+  return AffineMap::get(rank, 0, exprs, context);
+}
+
+LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
+  Dims result = getDims(op.getResult()), lhs = getDims(op.getLhs()),
+       rhs = getDims(op.getRhs());
+  unsigned rank = result.size(), batch = rank - 2;
+  MLIRContext *context = op.getContext();
+  bool oneMatrix = llvm::all_of(ArrayRef<AffineExpr>(rhs).drop_back(2),
+                                [](AffineExpr s) { return getKnown(s) == 1; });
+  bool flat = cut == Cut::Flat && oneMatrix && !op.getTransposeA() &&
+              lhs.size() == rank;
+  if (cut == Cut::Flat && !flat)
+    return e.fail("batch dims that are not rows");
+  AffineExpr m =
+      flat ? product(context, ArrayRef<AffineExpr>(result).drop_back())
+           : result[rank - 2];
+  AffineExpr n = result[rank - 1];
+  AffineExpr k = lhs[lhs.size() - (op.getTransposeA() ? 2 : 1)];
+  Value rows = e.size(m), columns = e.size(n), depth = e.size(k);
+  if (!rows || !columns || !depth)
+    return failure();
+  ContractionBlocks blocks =
+      chooseContractionBlocks(getKnown(m), getKnown(n), getKnown(k));
+  Value blockM = e.param("BLOCK_M", blocks.m);
+  Value blockN = e.param("BLOCK_N", blocks.n);
+  Value blockK = e.param("BLOCK_K", blocks.k);
+  e.setAxis(M, blockM);
+  e.setAxis(K, blockK);
+  e.setAxis(N, blockN);
+  if (rhs.size() == 2)
+    e.pack(op.getRhs(),
+           getPanelMap(context, op.getTransposeB() ? 0 : 1, blocks.panel));
+  SmallVector<Value> counts{e.ceilDiv(rows, blockM),
+                            e.ceilDiv(columns, blockN)};
+  for (unsigned dim = flat ? 0 : batch; dim-- > 0;) {
+    Value count = e.size(result[dim]);
+    if (!count)
+      return failure();
+    counts.push_back(count);
+  }
+  SmallVector<Value> ids = e.programIds(counts);
+  Value row = e.mul(ids[0], blockM), column = e.mul(ids[1], blockN);
+  SmallVector<Value> batchIds(
+      llvm::reverse(ArrayRef<Value>(ids).drop_front(2)));
+  if (flat)
+    batchIds.assign(batch, e.index(0));
+  auto lhsBatch = flat ? FailureOr<Places>(Places())
+                       : mapBatch(e, batchIds, op.getResult(), op.getLhs());
+  auto rhsBatch = mapBatch(e, batchIds, op.getResult(), op.getRhs());
+  if (failed(lhsBatch) || failed(rhsBatch))
+    return failure();
+  unsigned rowSpan = flat ? rank - 1 : 1;
+
+  Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
+  Type accType = getAccumulatorType(element);
+  Value zero =
+      e.constant(cast<TypedAttr>(e.builder().getZeroAttr(accType)), {M, N});
+  auto acc = accumulate(
+      e, depth, blockK, zero, op.getLhs(), op.getRhs(),
+      [&](Value k) {
+        Places places = *lhsBatch;
+        Place rowPlace{row, M, 1, rowSpan}, depthPlace{k, K, 1, 1};
+        if (op.getTransposeA())
+          std::swap(rowPlace, depthPlace);
+        places.append({rowPlace, depthPlace});
+        return places;
+      },
+      [&](Value k) {
+        Places places = *rhsBatch;
+        Place depthPlace{k, K, 1, 1}, columnPlace{column, N, 1, 1};
+        if (op.getTransposeB())
+          std::swap(depthPlace, columnPlace);
+        places.append({depthPlace, columnPlace});
+        return places;
+      });
+  if (failed(acc))
+    return failure();
+  Places places;
+  if (!flat)
+    for (Value id : batchIds)
+      places.push_back({id, -1, 1, 1});
+  places.push_back({row, M, 1, rowSpan});
+  places.push_back({column, N, 1, 1});
+  e.define(op.getResult(), places, e.convert({*acc, {M, N}}, element));
+  return e.storeOutputs(op.getResult(), places);
+}
+
+//===----------------------------------------------------------------------===//
+// Convolution
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The numbers of an NHWC convolution.
+struct ConvShape {
+  mutable ConvOp op;
+  Dims input, filter, result;
+  unsigned spatial;
+  int64_t groups, groupInputs, groupOutputs;
+
+  explicit ConvShape(ConvOp op)
+      : op(op), input(getDims(op.getInput())), filter(getDims(op.getFilter())),
+        result(getDims(op.getResult())), spatial(input.size() - 2),
+        groups(op.getGroup()), groupInputs(getKnown(filter[1])),
+        groupOutputs(getKnown(filter[0]) / std::max<int64_t>(groups, 1)) {}
+
+  /// Filters are [outputs, inputs of a group, window..].
+  AffineExpr kernel(unsigned d) const { return filter[d + 2]; }
+  bool isStatic() const {
+    return llvm::all_of(filter, [](AffineExpr s) { return getKnown(s) > 0; });
+  }
+  bool isPointwise() const {
+    for (unsigned d = 0; d < spatial; ++d)
+      if (getKnown(kernel(d)) != 1 || op.getStrides()[d] != 1 ||
+          op.getPads()[d] != 0 || op.getPads()[d + spatial] != 0)
+        return false;
+    return groups == 1;
+  }
+  bool isDepthwise() const {
+    return groups > 1 && groupInputs == 1 && groupOutputs == 1;
+  }
+};
+
+/// A program of a convolution: a run of pixels of one row, some channels.
+struct ConvProgram {
+  SmallVector<Value> point; // batch and all spatial dims but the last
+  Value pixel, channel;     // offsets of the blocks
+  Value group;              // of the channels
+  Places places;            // of the result
+};
+
+} // namespace
+
+/// Bias and conversion after the sum, then the epilogue.
+static LogicalResult finishConv(KernelEmitter &e, ConvOp op, Value acc,
+                                ArrayRef<int> axes, ArrayRef<Place> places) {
+  Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
+  Emitted sum{acc, Axes(axes)};
+  if (op.getBias()) {
+    auto bias = e.emit(op.getBias(), {places.back()});
+    if (failed(bias))
+      return failure();
+    Emitted wide = e.convert(*bias, getElementTypeOrSelf(acc.getType()));
+    TileElementBuilder builder(e, axes);
+    sum.value = buildCombine(builder, Combiner::Add,
+                             getElementTypeOrSelf(acc.getType()), sum.value,
+                             e.broadcast(wide, axes));
+  }
+  e.define(op.getResult(), places, e.convert(sum, element));
+  return e.storeOutputs(op.getResult(), places);
+}
+
+/// 1x1, no stride: a matrix product over all pixels.
+static LogicalResult emitPointwiseConv(KernelEmitter &e,
+                                       const ConvShape &conv) {
+  ConvOp op = conv.op;
+  MLIRContext *context = op.getContext();
+  AffineExpr m =
+      product(context, ArrayRef<AffineExpr>(conv.result).drop_back());
+  AffineExpr n = conv.result.back(), k = conv.input.back();
+  Value rows = e.size(m), columns = e.size(n), depth = e.size(k);
+  if (!rows || !columns || !depth)
+    return failure();
+  ContractionBlocks blocks =
+      chooseContractionBlocks(getKnown(m), getKnown(n), getKnown(k));
+  Value blockM = e.param("BLOCK_M", blocks.m);
+  Value blockN = e.param("BLOCK_N", blocks.n);
+  Value blockK = e.param("BLOCK_K", blocks.k);
+  e.setAxis(M, blockM);
+  e.setAxis(K, blockK);
+  e.setAxis(N, blockN);
+  e.pack(op.getFilter(),
+         getFilterMap(context, conv.filter.size(), blocks.panel));
+  SmallVector<Value> ids =
+      e.programIds({e.ceilDiv(rows, blockM), e.ceilDiv(columns, blockN)});
+  Value row = e.mul(ids[0], blockM), column = e.mul(ids[1], blockN);
+  unsigned span = conv.result.size() - 1;
+  Type accType =
+      getAccumulatorType(getSignlessType(getElementTypeOrSelf(op.getResult())));
+  Value zero =
+      e.constant(cast<TypedAttr>(e.builder().getZeroAttr(accType)), {M, N});
+  auto acc = accumulate(
+      e, depth, blockK, zero, op.getInput(), op.getFilter(),
+      [&](Value k) { return Places{{row, M, 1, span}, {k, K, 1, 1}}; },
+      [&](Value k) {
+        Places places{{column, N, 1, 1}, {k, K, 1, 1}};
+        places.append(conv.spatial, Place{e.index(0), -1, 1, 1});
+        return places;
+      });
+  if (failed(acc))
+    return failure();
+  Places places{{row, M, 1, span}, {column, N, 1, 1}};
+  return finishConv(e, op, *acc, {M, N}, places);
+}
+
+/// Where a tap of the window reads, for the pixels of a program.
+static Places getInputPlaces(KernelEmitter &e, const ConvShape &conv,
+                             const ConvProgram &program, ArrayRef<Value> taps,
+                             Place channel) {
+  ConvOp op = conv.op;
+  Places places{{program.point[0], -1, 1, 1}};
+  for (unsigned d = 0; d < conv.spatial; ++d) {
+    bool last = d + 1 == conv.spatial;
+    int64_t stride = op.getStrides()[d];
+    Value at = last ? program.pixel : program.point[d + 1];
+    Value tap = e.mul(taps[d], e.index(op.getDilations()[d]));
+    Value start = e.sub(e.mul(at, e.index(stride)), e.index(op.getPads()[d]));
+    places.push_back({e.add(start, tap), last ? M : -1, last ? stride : 1, 1});
+  }
+  places.push_back(channel);
+  return places;
+}
+
+/// Loops over the taps of the window around `body`.
+static FailureOr<KernelEmitter::Carried>
+loopTaps(KernelEmitter &e, const ConvShape &conv, SmallVectorImpl<Value> &taps,
+         ValueRange carried,
+         function_ref<FailureOr<KernelEmitter::Carried>(ValueRange)> body) {
+  if (taps.size() == conv.spatial)
+    return body(carried);
+  return e.loop(e.size(conv.kernel(taps.size())), e.index(1), carried,
+                [&](Value tap, ValueRange inner) {
+                  taps.push_back(tap);
+                  auto result = loopTaps(e, conv, taps, inner, body);
+                  taps.pop_back();
+                  return result;
+                });
+}
+
+/// Program ids: blocks of pixels innermost, then rows, then channels, so that
+/// one panel of the filter serves many programs in turn.
+static FailureOr<ConvProgram> makeProgram(KernelEmitter &e,
+                                          const ConvShape &conv, Value blockP,
+                                          Value blockC, Value channelBlocks) {
+  unsigned spatial = conv.spatial;
+  Value width = e.size(conv.result[spatial]);
+  if (!width)
+    return failure();
+  SmallVector<Value> counts{e.ceilDiv(width, blockP)};
+  for (unsigned dim = spatial; dim-- > 0;) {
+    Value count = e.size(conv.result[dim]);
+    if (!count)
+      return failure();
+    counts.push_back(count);
+  }
+  // Three grid dims: rows of all images are one.
+  Value rows = e.index(1);
+  SmallVector<Value> rowCounts(ArrayRef<Value>(counts).drop_front());
+  for (Value count : rowCounts)
+    rows = e.mul(rows, count);
+  SmallVector<Value> ids = e.programIds({counts[0], rows, channelBlocks});
+  ConvProgram program;
+  program.pixel = e.mul(ids[0], blockP);
+  Value rest = ids[1];
+  for (auto [i, count] : llvm::enumerate(rowCounts)) {
+    bool last = i + 1 == rowCounts.size();
+    program.point.push_back(last ? rest : e.rem(rest, count));
+    if (!last)
+      rest = e.div(rest, count);
+  }
+  std::reverse(program.point.begin(), program.point.end());
+  program.group = ids[2];
+  program.channel = e.mul(ids[2], blockC);
+  for (Value point : program.point)
+    program.places.push_back({point, -1, 1, 1});
+  program.places.push_back({program.pixel, M, 1, 1});
+  program.places.push_back({program.channel, N, 1, 1});
+  return program;
+}
+
+/// Every channel by itself: a sum of products carried as a tile.
+static LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv) {
+  ConvOp op = conv.op;
+  Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
+  Type accType = getAccumulatorType(element);
+  int64_t channels = getKnown(conv.result.back());
+  Value blockP =
+      e.param("BLOCK_P", chooseBlock(getKnown(conv.result[conv.spatial]), 16));
+  Value blockC = e.param("BLOCK_N", chooseBlock(channels, 128));
+  e.setAxis(M, blockP);
+  e.setAxis(N, blockC);
+  e.pack(op.getFilter(), getFilterMap(op.getContext(), conv.filter.size(), 0));
+  Value count = e.size(conv.result.back());
+  auto program = makeProgram(e, conv, blockP, blockC, e.ceilDiv(count, blockC));
+  if (failed(program))
+    return failure();
+  Value zero =
+      e.constant(cast<TypedAttr>(e.builder().getZeroAttr(accType)), {M, N});
+  SmallVector<Value> taps;
+  Place channel{program->channel, N, 1, 1};
+  auto acc = loopTaps(
+      e, conv, taps, zero,
+      [&](ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
+        auto x = e.emit(op.getInput(),
+                        getInputPlaces(e, conv, *program, taps, channel));
+        Places weight{channel, {e.index(0), -1, 1, 1}};
+        for (Value tap : taps)
+          weight.push_back({tap, -1, 1, 1});
+        auto w = e.emit(op.getFilter(), weight);
+        if (failed(x) || failed(w))
+          return failure();
+        Value a = e.broadcast(e.convert(*x, accType), {M, N});
+        Value b = e.broadcast(e.convert(*w, accType), {M, N});
+        OpBuilder &builder = e.builder();
+        if (isa<FloatType>(accType))
+          return KernelEmitter::Carried{
+              math::FmaOp::create(builder, e.loc(), a, b, carried[0])};
+        Value product = arith::MulIOp::create(builder, e.loc(), a, b);
+        return KernelEmitter::Carried{
+            arith::AddIOp::create(builder, e.loc(), carried[0], product)};
+      });
+  if (failed(acc))
+    return failure();
+  return finishConv(e, op, (*acc)[0], {M, N}, program->places);
+}
+
+/// Blocks of pixels of a row against panels of channels; the window and the
+/// input channels are summed over.
+static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
+  ConvOp op = conv.op;
+  Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
+  Type accType = getAccumulatorType(element);
+  int64_t outputs = conv.groupOutputs, inputs = conv.groupInputs;
+  int64_t panel = outputs <= 16 ? 16 : 32;
+  int64_t blockChannels = panel;
+  if (conv.groups > 1) // blocks must not reach into the next group
+    blockChannels = panel = largestDivisor(outputs, 32);
+  Value blockP =
+      e.param("BLOCK_P", chooseBlock(getKnown(conv.result[conv.spatial]), 56));
+  // Groups cut the channels: their blocks are facts, not parameters.
+  Value blockN = conv.groups > 1 ? e.index(blockChannels)
+                                 : e.param("BLOCK_N", blockChannels);
+  int64_t depthBlock = chooseBlock(inputs, 512);
+  if (conv.groups > 1)
+    depthBlock = largestDivisor(inputs, 512);
+  Value blockK =
+      conv.groups > 1 ? e.index(depthBlock) : e.param("BLOCK_C", depthBlock);
+  e.setAxis(M, blockP);
+  e.setAxis(K, blockK);
+  e.setAxis(N, blockN);
+  e.pack(op.getFilter(),
+         getFilterMap(op.getContext(), conv.filter.size(), panel));
+  auto program = makeProgram(e, conv, blockP, blockN,
+                             e.ceilDiv(e.size(conv.result.back()), blockN));
+  if (failed(program))
+    return failure();
+  Value firstInput = e.index(0);
+  if (conv.groups > 1)
+    firstInput = e.mul(e.div(program->group, e.index(outputs / blockChannels)),
+                       e.index(inputs));
+  Value zero =
+      e.constant(cast<TypedAttr>(e.builder().getZeroAttr(accType)), {M, N});
+  SmallVector<Value> taps;
+  auto acc =
+      loopTaps(e, conv, taps, zero,
+               [&](ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
+                 auto sum = accumulate(
+                     e, e.index(inputs), blockK, carried[0], op.getInput(),
+                     op.getFilter(),
+                     [&](Value c) {
+                       Place channel{e.add(firstInput, c), K, 1, 1};
+                       return getInputPlaces(e, conv, *program, taps, channel);
+                     },
+                     [&](Value c) {
+                       Places places{{program->channel, N, 1, 1}, {c, K, 1, 1}};
+                       for (Value tap : taps)
+                         places.push_back({tap, -1, 1, 1});
+                       return places;
+                     });
+                 if (failed(sum))
+                   return failure();
+                 return KernelEmitter::Carried{*sum};
+               });
+  if (failed(acc))
+    return failure();
+  return finishConv(e, op, (*acc)[0], {M, N}, program->places);
+}
+
+LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Cut cut) {
+  if (op.getLayout() != Layout::NHWC)
+    return e.fail("only channels-last convolutions have a tile form");
+  ConvShape conv(op);
+  if (!conv.isStatic())
+    return e.fail("a filter of unknown size");
+  if (cut == Cut::Flat)
+    return conv.isPointwise() ? emitPointwiseConv(e, conv) : e.fail("a window");
+  if (cut == Cut::Dims)
+    return conv.isDepthwise() ? emitDepthwise(e, conv)
+                              : emitDirectConv(e, conv);
+  return e.fail("no other cut of a convolution");
+}

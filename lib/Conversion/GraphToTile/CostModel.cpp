@@ -1,0 +1,54 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Default bindings of kernel parameters. They are a start for the tuner and may
+// be rebound in the text; results do not depend on them but for rounding.
+#include "Families.h"
+
+using namespace mlir;
+using namespace adze;
+
+int64_t adze::getKnown(AffineExpr size) {
+  return size ? graph::getConstant(size).value_or(-1) : -1;
+}
+
+int64_t adze::largestDivisor(int64_t n, int64_t target) {
+  int64_t divisor = std::max<int64_t>(1, std::min(n, target));
+  while (n % divisor != 0)
+    --divisor;
+  return divisor;
+}
+
+int64_t adze::chooseBlock(int64_t n, int64_t target) {
+  if (n < 0)
+    return target;
+  if (n <= target)
+    return std::max<int64_t>(n, 1);
+  int64_t divisor = largestDivisor(n, target);
+  return 2 * divisor >= target ? divisor : target;
+}
+
+/// Cache blocks of the measured recipe: up to 128 rows of A (L2) against panels
+/// of B; k is cut above 1024, for each cut reads and writes the result again.
+ContractionBlocks adze::chooseContractionBlocks(int64_t m, int64_t n,
+                                                int64_t k) {
+  constexpr int64_t maxRows = 128, maxColumns = 256, maxDepth = 1024;
+  constexpr int64_t enoughPrograms = 16;
+  ContractionBlocks blocks;
+  blocks.panel = n > 0 && n <= 16 ? 16 : 32;
+  blocks.k = chooseBlock(k, maxDepth);
+  blocks.m = m < 0 ? 64 : m <= maxRows ? m : chooseBlock(m, maxRows);
+  auto ceilDiv = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  blocks.n = maxColumns;
+  if (n > 0)
+    blocks.n = std::min(maxColumns, ceilDiv(n, blocks.panel) * blocks.panel);
+  auto programs = [&] {
+    return ceilDiv(m < 0 ? 1 : m, blocks.m) * ceilDiv(n < 0 ? 1 : n, blocks.n);
+  };
+  while (blocks.n > blocks.panel && programs() < enoughPrograms) {
+    int64_t half = blocks.n / 2 / blocks.panel * blocks.panel;
+    blocks.n = std::max(half, blocks.panel);
+  }
+  while (blocks.m > 32 && programs() < enoughPrograms)
+    blocks.m = (blocks.m / 2 + 7) / 8 * 8;
+  return blocks;
+}

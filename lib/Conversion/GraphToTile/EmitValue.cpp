@@ -1,0 +1,536 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The tile of a graph value at places: from the op that computes it, through
+// elementwise ops and data movement, down to loads.
+#include "KernelEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+static Place point(Value offset) { return Place{offset, -1, 1, 1}; }
+
+static bool isScalarPlaces(ArrayRef<Place> places) {
+  return llvm::all_of(places,
+                      [](const Place &place) { return place.axis < 0; });
+}
+
+KernelEmitter::Key KernelEmitter::getKey(Value value, ArrayRef<Place> places) {
+  Dims dims = getDims(value);
+  Key key;
+  unsigned dim = 0;
+  for (const Place &place : places) {
+    unsigned first = dims.size(), count = 0;
+    for (unsigned i = 0; i < place.span; ++i, ++dim)
+      if (getConstant(dims[dim]) != 1) {
+        first = std::min(first, dim);
+        ++count;
+      }
+    if (count > 0)
+      key.push_back({place.offset.getAsOpaquePointer(), place.axis,
+                     place.stride, first, count});
+  }
+  return key;
+}
+
+void KernelEmitter::define(Value value, ArrayRef<Place> places, Emitted tile) {
+  scopes.back()[value][getKey(value, places)] = std::move(tile);
+}
+
+FailureOr<Emitted> KernelEmitter::emit(Value value, ArrayRef<Place> places) {
+  Key key = getKey(value, places);
+  for (auto &scope : llvm::reverse(scopes)) {
+    auto known = scope.find(value);
+    if (known == scope.end())
+      continue;
+    if (auto entry = known->second.find(key); entry != known->second.end())
+      return entry->second;
+  }
+  FailureOr<Emitted> tile = compute(value, places);
+  if (succeeded(tile))
+    define(value, places, *tile);
+  return tile;
+}
+
+FailureOr<Value> KernelEmitter::emitOn(Value value, ArrayRef<Place> places,
+                                       ArrayRef<int> axes) {
+  auto tile = emit(value, places);
+  if (failed(tile))
+    return failure();
+  return broadcast(*tile, axes);
+}
+
+/// The repeated element of a small constant as a signless scalar attribute.
+static TypedAttr getSplat(ConstantOp op) {
+  auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
+  if (!elements || !elements.isSplat())
+    return {};
+  Attribute element = elements.getSplatValue<Attribute>();
+  Type type = getSignlessType(elements.getElementType());
+  if (auto integer = dyn_cast<IntegerAttr>(element))
+    return IntegerAttr::get(type, integer.getValue());
+  return cast<TypedAttr>(element);
+}
+
+FailureOr<Emitted> KernelEmitter::compute(Value value, ArrayRef<Place> places) {
+  Operation *op = value.getDefiningOp();
+  if (!op) {
+    FailureOr<Emitted> tile = load(value, places);
+    if (failed(tile) || !getElementTypeOrSelf(value.getType()).isInteger(1))
+      return tile;
+    TileElementBuilder builder(*this, tile->axes);
+    Value zero = builder.constant(b.getI8IntegerAttr(0));
+    return Emitted{arith::CmpIOp::create(b, location, arith::CmpIPredicate::ne,
+                                         tile->value, zero),
+                   tile->axes};
+  }
+  using Result = FailureOr<Emitted>;
+  return TypeSwitch<Operation *, Result>(op)
+      .Case([&](ConstantOp constant) -> Result {
+        TypedAttr splat = getSplat(constant);
+        if (!splat)
+          return fail("a constant of several values inside a kernel");
+        return Emitted{this->constant(splat, {}), {}};
+      })
+      .Case([&](ElementwiseOpInterface op) {
+        return emitElementwise(op, places);
+      })
+      .Case([&](TransposeOp op) { return emitTranspose(op, places); })
+      .Case([&](BroadcastToOp op) { return emitBroadcast(op, places); })
+      .Case([&](SliceOp op) { return emitSlice(op, places); })
+      .Case([&](PadOp op) { return emitPad(op, places); })
+      .Case([&](ReverseOp op) { return emitReverse(op, places); })
+      .Case([&](ConcatOp op) { return emitConcat(op, places); })
+      .Case([&](ResizeOp op) { return emitResize(op, places); })
+      .Case([&](RangeOp op) { return emitRange(op, places); })
+      .Case([&](ReshapeOp op) { return emitReshape(op, places); })
+      .Case([&](GatherOp op) { return emitGather(op, places); })
+      .Case([&](GatherElementsOp op) { return emitGatherElements(op, places); })
+      .Case([&](GatherNDOp op) { return emitGatherND(op, places); })
+      .Default([&](Operation *op) -> Result {
+        return fail("no tile of " + op->getName().getStringRef() +
+                    " on the way to another op");
+      });
+}
+
+FailureOr<Emitted> KernelEmitter::emitElementwise(ElementwiseOpInterface op,
+                                                  ArrayRef<Place> places) {
+  Value result = op->getResult(0);
+  unsigned rank = cast<RankedTensorType>(result.getType()).getRank();
+  SmallVector<Emitted> operands;
+  llvm::SmallSetVector<int, 4> used;
+  for (Value operand : op->getOperands()) {
+    unsigned operandRank = cast<RankedTensorType>(operand.getType()).getRank();
+    auto where =
+        mapPlaces(places, result, operand, alignRight(operandRank, rank));
+    if (failed(where))
+      return failure();
+    auto tile = emit(operand, *where);
+    if (failed(tile))
+      return failure();
+    used.insert(tile->axes.begin(), tile->axes.end());
+    operands.push_back(*tile);
+  }
+  Axes axes(used.begin(), used.end());
+  llvm::sort(axes);
+  SmallVector<Value> values;
+  for (const Emitted &operand : operands)
+    values.push_back(broadcast(operand, axes));
+  TileElementBuilder builder(*this, axes);
+  return Emitted{op.buildBody(builder, values), axes};
+}
+
+//===----------------------------------------------------------------------===//
+// The same elements at other places
+//===----------------------------------------------------------------------===//
+
+FailureOr<Emitted> KernelEmitter::emitTranspose(TransposeOp op,
+                                                ArrayRef<Place> places) {
+  SmallVector<int64_t> map(op.getPerm().size());
+  for (auto [dim, source] : llvm::enumerate(op.getPerm()))
+    map[source] = dim;
+  auto where = mapPlaces(places, op.getResult(), op.getInput(), map);
+  if (failed(where))
+    return failure();
+  return emit(op.getInput(), *where);
+}
+
+FailureOr<Emitted> KernelEmitter::emitBroadcast(BroadcastToOp op,
+                                                ArrayRef<Place> places) {
+  auto where = mapPlaces(places, op.getResult(), op.getInput(),
+                         alignRight(getDims(op.getInput()).size(),
+                                    getDims(op.getResult()).size()));
+  if (failed(where))
+    return failure();
+  return emit(op.getInput(), *where);
+}
+
+FailureOr<Emitted> KernelEmitter::emitSlice(SliceOp op,
+                                            ArrayRef<Place> places) {
+  Dims input = getDims(op.getInput()), result = getDims(op.getResult());
+  auto isWhole = [&](unsigned dim) {
+    return !op.getBegin() && op.getStarts()[dim] == 0 &&
+           op.getSteps()[dim] == 1 && areEqual(input[dim], result[dim]);
+  };
+  // Dims taken as one may be cut along the first of them only.
+  SmallVector<unsigned> boundaries;
+  for (unsigned dim = 0; dim < input.size(); ++dim)
+    if (!isWhole(dim)) {
+      boundaries.push_back(dim);
+      if (op.getBegin() || op.getSteps()[dim] != 1)
+        boundaries.push_back(dim + 1);
+    }
+  auto aligned = alignPlaces(places, op.getResult(), boundaries);
+  if (failed(aligned))
+    return failure();
+  unsigned dim = 0;
+  for (Place &place : *aligned) {
+    if (!isWhole(dim)) {
+      Value start = index(op.getStarts()[dim]);
+      if (op.getBegin()) {
+        auto begin = emit(op.getBegin(), {point(index(dim))});
+        if (failed(begin))
+          return failure();
+        start = arith::IndexCastOp::create(b, location, b.getIndexType(),
+                                           begin->value);
+      }
+      for (unsigned inner = dim + 1; inner < dim + place.span; ++inner) {
+        Value extent = size(input[inner]);
+        if (!extent)
+          return failure();
+        start = mul(start, extent);
+      }
+      int64_t step = op.getSteps()[dim];
+      if (step < 0 && place.axis >= 0)
+        return fail("a tile runs backwards");
+      place.offset = add(start, mul(place.offset, index(step)));
+      place.stride *= step;
+    }
+    dim += place.span;
+  }
+  return emit(op.getInput(), *aligned);
+}
+
+FailureOr<Emitted> KernelEmitter::emitReverse(ReverseOp op,
+                                              ArrayRef<Place> places) {
+  auto split = splitPlaces(places, op.getResult());
+  if (failed(split))
+    return failure();
+  for (int64_t axis : op.getAxes()) {
+    Place &place = (*split)[axis];
+    Value extent = size(op.getInput(), axis);
+    if (place.axis >= 0 || !extent)
+      return fail("a tile runs backwards");
+    place.offset = sub(sub(extent, index(1)), place.offset);
+  }
+  return emit(op.getInput(), *split);
+}
+
+FailureOr<Emitted> KernelEmitter::emitReshape(ReshapeOp op,
+                                              ArrayRef<Place> places) {
+  Dims from = getDims(op.getInput()), to = getDims(op.getResult());
+  MLIRContext *context = b.getContext();
+  Places mapped;
+  unsigned source = 0, target = 0, nextPlace = 0;
+  while (source < from.size() || target < to.size()) {
+    // The shortest run of dims of both with as many elements, that ends with a
+    // place.
+    unsigned sourceEnd = source, targetEnd = target, firstPlace = nextPlace;
+    auto count = [&](ArrayRef<AffineExpr> dims, unsigned begin, unsigned end) {
+      return product(context, dims.slice(begin, end - begin));
+    };
+    bool matched = false;
+    while (!matched && nextPlace < places.size()) {
+      targetEnd += places[nextPlace++].span;
+      for (unsigned end = sourceEnd; end <= from.size(); ++end)
+        if (areEqual(count(from, source, end), count(to, target, targetEnd))) {
+          sourceEnd = end;
+          matched = true;
+          break;
+        }
+    }
+    bool atEnd = nextPlace == places.size();
+    if (atEnd) {
+      sourceEnd = from.size();
+      matched = areEqual(count(from, source, sourceEnd),
+                         count(to, target, to.size()));
+    }
+    while (!atEnd && sourceEnd < from.size() &&
+           getConstant(from[sourceEnd]) == 1)
+      ++sourceEnd;
+    if (!matched)
+      return fail("dims of a reshape do not line up");
+    Place merged{index(0), -1, 1, sourceEnd - source};
+    Value inner = index(1);
+    unsigned dim = targetEnd;
+    for (unsigned i = nextPlace; i-- > firstPlace;) {
+      const Place &place = places[i];
+      merged.offset = add(mul(place.offset, inner), merged.offset);
+      if (place.axis >= 0) {
+        auto step = getConstantIntValue(inner);
+        if (merged.axis >= 0 || !step)
+          return fail("two axes of a tile run over one dim");
+        merged.axis = place.axis;
+        merged.stride = place.stride * *step;
+      }
+      for (unsigned k = 0; k < place.span; ++k) {
+        Value extent = size(to[--dim]);
+        if (!extent)
+          return failure();
+        inner = mul(inner, extent);
+      }
+    }
+    if (merged.span > 0)
+      mapped.push_back(merged);
+    source = sourceEnd;
+    target = targetEnd;
+    if (atEnd)
+      break;
+  }
+  return emit(op.getInput(), mapped);
+}
+
+/// Elements outside are the pad value. Loads are kept inside by themselves
+/// (tiles) or by clamping (scalars).
+FailureOr<Emitted> KernelEmitter::emitPad(PadOp op, ArrayRef<Place> places) {
+  if (op.getMode() != PadMode::Constant)
+    return fail("only constant padding has a tile form");
+  auto split = splitPlaces(places, op.getResult());
+  if (failed(split))
+    return failure();
+  TypedAttr zero = cast<TypedAttr>(
+      b.getZeroAttr(getSignlessType(getElementTypeOrSelf(op.getResult()))));
+  Emitted filler{constant(zero, {}), {}};
+  if (op.getValue()) {
+    auto value = emit(op.getValue(), {});
+    if (failed(value))
+      return failure();
+    filler = *value;
+  }
+  SmallVector<Emitted> conditions;
+  for (auto [dim, place] : llvm::enumerate(*split)) {
+    if (op.getLow()[dim] == 0 && op.getHigh()[dim] == 0)
+      continue;
+    Value extent = size(op.getInput(), dim);
+    if (!extent)
+      return failure();
+    place.offset = sub(place.offset, index(op.getLow()[dim]));
+    if (place.axis >= 0)
+      return fail("a tile runs into padding");
+    conditions.push_back(
+        {arith::CmpIOp::create(b, location, arith::CmpIPredicate::ult,
+                               place.offset, extent),
+         {}});
+    place.offset = max(index(0), min(place.offset, sub(extent, index(1))));
+  }
+  auto tile = emit(op.getInput(), *split);
+  if (failed(tile))
+    return failure();
+  for (const Emitted &condition : conditions) {
+    Value otherwise = broadcast(filler, tile->axes);
+    Value inside = broadcast(condition, tile->axes);
+    tile->value =
+        arith::SelectOp::create(b, location, inside, tile->value, otherwise);
+  }
+  return tile;
+}
+
+FailureOr<Emitted> KernelEmitter::emitConcat(ConcatOp op,
+                                             ArrayRef<Place> places) {
+  if (!isScalarPlaces(places))
+    return fail("a tile runs over the pieces of a concat");
+  auto split = splitPlaces(places, op.getResult());
+  if (failed(split))
+    return failure();
+  unsigned axis = op.getAxis();
+  Type type = getSignlessType(getElementTypeOrSelf(op.getResult()));
+  // The first piece whose end lies behind the place.
+  std::function<FailureOr<Value>(unsigned, Value)> pick =
+      [&](unsigned piece, Value offset) -> FailureOr<Value> {
+    Value input = op.getInputs()[piece];
+    auto emitHere = [&]() -> FailureOr<Value> {
+      Places where = *split;
+      where[axis].offset = offset;
+      auto value = emit(input, where);
+      if (failed(value))
+        return failure();
+      return value->value;
+    };
+    if (piece + 1 == op.getInputs().size())
+      return emitHere();
+    Value extent = size(input, axis);
+    if (!extent)
+      return failure();
+    Value here = arith::CmpIOp::create(b, location, arith::CmpIPredicate::ult,
+                                       offset, extent);
+    auto choice = scf::IfOp::create(b, location, TypeRange(type), here, true);
+    for (bool first : {true, false}) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(first ? choice.thenBlock()
+                                       : choice.elseBlock());
+      scopes.emplace_back();
+      auto value = first ? emitHere() : pick(piece + 1, sub(offset, extent));
+      scopes.pop_back();
+      if (failed(value))
+        return failure();
+      scf::YieldOp::create(b, location, *value);
+    }
+    return choice.getResult(0);
+  };
+  auto value = pick(0, (*split)[axis].offset);
+  if (failed(value))
+    return failure();
+  return Emitted{*value, {}};
+}
+
+FailureOr<Emitted> KernelEmitter::emitResize(ResizeOp op,
+                                             ArrayRef<Place> places) {
+  if (op.getMode() != ResizeMode::Nearest ||
+      op.getCoordinates() != CoordinateMode::Asymmetric ||
+      op.getNearestMode() != NearestMode::Floor)
+    return fail("only nearest, asymmetric, floor resizing has a tile form");
+  auto split = splitPlaces(places, op.getResult());
+  if (failed(split))
+    return failure();
+  Dims from = getDims(op.getInput()), to = getDims(op.getResult());
+  for (auto [dim, place] : llvm::enumerate(*split)) {
+    if (areEqual(from[dim], to[dim]))
+      continue;
+    AffineExpr ratio = divideExactly(to[dim], from[dim]);
+    auto factor = ratio ? getConstant(ratio) : std::nullopt;
+    if (!factor ||
+        (op.getScales() && (*op.getScales())[dim] != double(*factor)))
+      return fail("only whole ratios of resizing have a tile form");
+    if (place.axis >= 0)
+      return fail("a tile runs over repeated elements");
+    place.offset = div(place.offset, index(*factor));
+  }
+  return emit(op.getInput(), *split);
+}
+
+FailureOr<Emitted> KernelEmitter::emitRange(RangeOp op,
+                                            ArrayRef<Place> places) {
+  if (!isScalarPlaces(places))
+    return fail("a tile of a range");
+  auto start = emit(op.getStart(), {}), delta = emit(op.getDelta(), {});
+  if (failed(start) || failed(delta))
+    return failure();
+  Type graphType = getElementTypeOrSelf(op.getResult());
+  Type i64 = b.getI64Type();
+  TileElementBuilder builder(*this, {});
+  Value position =
+      arith::IndexCastOp::create(b, location, i64, places[0].offset);
+  position = buildCast(builder, position, i64, graphType);
+  bool isFloat = isa<FloatType>(graphType);
+  if (isFloat) {
+    Value step = arith::MulFOp::create(b, location, position, delta->value);
+    return Emitted{arith::AddFOp::create(b, location, start->value, step), {}};
+  }
+  Value step = arith::MulIOp::create(b, location, position, delta->value);
+  return Emitted{arith::AddIOp::create(b, location, start->value, step), {}};
+}
+
+//===----------------------------------------------------------------------===//
+// Look-up
+//===----------------------------------------------------------------------===//
+
+FailureOr<Value> KernelEmitter::emitIndex(Value indices, ArrayRef<Place> places,
+                                          Value extent) {
+  if (!extent)
+    return failure();
+  // A tile of one element along an axis is at one place.
+  Places points(places);
+  for (Place &place : points)
+    if (place.axis >= 0 && getConstantIntValue(axisSizes[place.axis]) == 1)
+      place = Place{place.offset, -1, 1, place.span};
+  auto element = emit(indices, points);
+  if (failed(element))
+    return failure();
+  if (!element->axes.empty())
+    return fail("a tile runs over dims that are picked by index");
+  Value place =
+      arith::IndexCastOp::create(b, location, b.getIndexType(), element->value);
+  Value negative = arith::CmpIOp::create(b, location, arith::CmpIPredicate::slt,
+                                         place, index(0));
+  Value fromEnd = arith::AddIOp::create(b, location, place, extent);
+  place = arith::SelectOp::create(b, location, negative, fromEnd, place);
+  Value last = sub(extent, index(1));
+  place = arith::MinSIOp::create(b, location, place, last);
+  return Value(arith::MaxSIOp::create(b, location, place, index(0)));
+}
+
+FailureOr<Emitted> KernelEmitter::emitGather(GatherOp op,
+                                             ArrayRef<Place> places) {
+  unsigned axis = op.getAxis();
+  unsigned indexRank = getDims(op.getIndices()).size();
+  auto aligned = alignPlaces(places, op.getResult(), {axis, axis + indexRank});
+  if (failed(aligned))
+    return failure();
+  Places data, indices;
+  unsigned dim = 0;
+  bool inserted = false;
+  for (const Place &place : *aligned) {
+    if (!inserted && dim >= axis + indexRank) {
+      data.push_back(Place{});
+      inserted = true;
+    }
+    (dim >= axis && dim < axis + indexRank ? indices : data).push_back(place);
+    dim += place.span;
+  }
+  if (!inserted)
+    data.push_back(Place{});
+  auto picked = emitIndex(op.getIndices(), indices, size(op.getData(), axis));
+  if (failed(picked))
+    return failure();
+  for (Place &place : data)
+    if (!place.offset)
+      place = point(*picked);
+  return emit(op.getData(), data);
+}
+
+FailureOr<Emitted> KernelEmitter::emitGatherElements(GatherElementsOp op,
+                                                     ArrayRef<Place> places) {
+  auto split = splitPlaces(places, op.getResult());
+  if (failed(split))
+    return failure();
+  unsigned axis = op.getAxis();
+  auto picked = emitIndex(op.getIndices(), *split, size(op.getData(), axis));
+  if (failed(picked))
+    return failure();
+  (*split)[axis] = point(*picked);
+  return emit(op.getData(), *split);
+}
+
+FailureOr<Emitted> KernelEmitter::emitGatherND(GatherNDOp op,
+                                               ArrayRef<Place> places) {
+  unsigned outer = getDims(op.getIndices()).size() - 1;
+  auto aligned = alignPlaces(places, op.getResult(), {outer});
+  if (succeeded(aligned) && op.getBatchDims() > 0)
+    aligned = splitPlaces(*aligned, op.getResult());
+  if (failed(aligned))
+    return failure();
+  auto tuple = getConstant(getDims(op.getIndices()).back());
+  if (!tuple)
+    return fail("the length of index tuples is not known");
+  Places prefix, rest;
+  unsigned dim = 0;
+  for (const Place &place : *aligned) {
+    (dim < outer ? prefix : rest).push_back(place);
+    dim += place.span;
+  }
+  unsigned batch = op.getBatchDims();
+  Places data(prefix.begin(), prefix.begin() + batch);
+  for (int64_t i = 0; i < *tuple; ++i) {
+    Places where = prefix;
+    where.push_back(point(index(i)));
+    auto picked =
+        emitIndex(op.getIndices(), where, size(op.getData(), batch + i));
+    if (failed(picked))
+      return failure();
+    data.push_back(point(*picked));
+  }
+  llvm::append_range(data, rest);
+  return emit(op.getData(), data);
+}

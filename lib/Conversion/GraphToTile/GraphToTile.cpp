@@ -1,0 +1,132 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// convert-graph-to-tile: picks the family of each kernel function by its anchor
+// and tries the cuts from the coarsest to the finest.
+#include "Conversion/Passes.h"
+#include "Dialect/Host/IR/Host.h"
+#include "Families.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/DebugLog.h"
+
+namespace adze {
+#define GEN_PASS_DEF_CONVERTGRAPHTOTILE
+#include "Conversion/Passes.h.inc"
+} // namespace adze
+
+#define DEBUG_TYPE "convert-graph-to-tile"
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+/// The op that decides how the kernel is cut; null if there is none. Fails if
+/// there are two.
+static FailureOr<Operation *> findAnchor(func::FuncOp function) {
+  Operation *anchor = nullptr;
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    if (!isa<MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp, LRNOp, SoftmaxOp,
+             LogSoftmaxOp, LayerNormOp, RMSNormOp, ReduceOpInterface>(op))
+      continue;
+    if (anchor)
+      return failure();
+    anchor = &op;
+  }
+  return anchor;
+}
+
+static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
+  if (!anchor) {
+    auto concat = e.getOutputs()[0].getDefiningOp<ConcatOp>();
+    if (concat && cut == Cut::Flat)
+      return emitConcat(e, concat);
+    return emitPointwise(e, cut);
+  }
+  return llvm::TypeSwitch<Operation *, LogicalResult>(anchor)
+      .Case([&](MatmulOp op) { return emitMatmul(e, op, cut); })
+      .Case([&](ConvOp op) { return emitConv(e, op, cut); })
+      .Case<MaxPoolOp, AvgPoolOp>(
+          [&](Operation *op) { return emitPool(e, op, cut); })
+      .Case([&](LRNOp op) { return emitLRN(e, op, cut); })
+      .Case<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp>(
+          [&](Operation *op) { return emitRows(e, op, cut); })
+      .Case([&](ReduceOpInterface op) { return emitReduction(e, op, cut); })
+      .Default([&](Operation *) { return e.fail("no family"); });
+}
+
+/// Types that memory can hold: known dims, whole bytes or bools.
+static bool hasKnownTypes(func::FuncOp function) {
+  return llvm::all_of(llvm::concat<const Type>(function.getArgumentTypes(),
+                                               function.getResultTypes()),
+                      [](Type type) {
+                        auto tensor = dyn_cast<RankedTensorType>(type);
+                        if (!tensor ||
+                            (!tensor.hasStaticShape() && !tensor.getEncoding()))
+                          return false;
+                        Type element = tensor.getElementType();
+                        return element.isIntOrFloat() &&
+                               (element.isInteger(1) ||
+                                element.getIntOrFloatBitWidth() % 8 == 0);
+                      });
+}
+
+namespace {
+struct ConvertGraphToTilePass final
+    : adze::impl::ConvertGraphToTileBase<ConvertGraphToTilePass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    DenseMap<StringAttr, SmallVector<host::LaunchOp>> launches;
+    module.walk([&](host::LaunchOp launch) {
+      launches[launch.getCalleeAttr().getAttr()].push_back(launch);
+    });
+    for (auto function :
+         llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+      if (!function->hasAttr("adze.kernel") || function.isExternal())
+        continue;
+      if (convert(function, launches[function.getSymNameAttr()]))
+        ++numKernels;
+      else
+        ++numRefused;
+    }
+  }
+
+private:
+  bool convert(func::FuncOp function, ArrayRef<host::LaunchOp> launches) {
+    auto refuse = [&](StringRef reason) {
+      if (remarks)
+        function.emitRemark() << "left to the reference path: " << reason;
+      return false;
+    };
+    auto anchor = findAnchor(function);
+    if (failed(anchor))
+      return refuse("two ops that decide how a kernel is cut");
+    if (!hasKnownTypes(function))
+      return refuse("a type without a memory form or with unknown dims");
+    if (function.getNumResults() == 0)
+      return refuse("no results");
+    auto packable = [&](unsigned argument) {
+      return packConstants && !launches.empty() &&
+             llvm::all_of(launches, [&](host::LaunchOp launch) {
+               Operation *source =
+                   launch.getOperands()[argument].getDefiningOp();
+               return source && source->hasTrait<OpTrait::ConstantLike>();
+             });
+    };
+    std::string reasons;
+    for (Cut cut : {Cut::Flat, Cut::Dims, Cut::Row, Cut::Points}) {
+      KernelEmitter emitter(function, packable);
+      if (succeeded(emitKernel(emitter, *anchor, cut))) {
+        emitter.finish();
+        function.erase();
+        return true;
+      }
+      reasons += (reasons.empty() ? "" : "; ") + emitter.reason().str();
+      emitter.getKernel().erase();
+    }
+    return refuse(reasons);
+  }
+};
+} // namespace

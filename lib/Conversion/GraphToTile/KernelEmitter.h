@@ -1,0 +1,252 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Emits one tile kernel from one kernel function of graph ops. The mechanism is
+// demand driven: a family (contraction, rows, ...) decides how the kernel is
+// cut and asks for tiles of graph values at places; the emitter follows
+// elementwise ops and data movement back to loads, so prologues and epilogues
+// of any length are fused by the same code.
+#ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_KERNELEMITTER_H
+#define ADZE_LIB_CONVERSION_GRAPHTOTILE_KERNELEMITTER_H
+
+#include "Dialect/Graph/IR/ElementBuilder.h"
+#include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/StringMap.h"
+#include <map>
+
+namespace adze {
+
+/// Where elements lie along `span` neighbouring dims of a value, taken as one
+/// dim in row-major order: element i of the tile's axis `axis` at
+/// `offset + stride * i`. Without an axis: the one place `offset`.
+struct Place {
+  mlir::Value offset;
+  int axis = -1;
+  int64_t stride = 1;
+  unsigned span = 1;
+
+  bool operator==(const Place &other) const {
+    return offset == other.offset && axis == other.axis &&
+           stride == other.stride && span == other.span;
+  }
+};
+using Places = llvm::SmallVector<Place, 4>;
+
+/// Axes of the tile space.
+using Axes = llvm::SmallVector<int, 4>;
+
+/// A tile whose dims run along `axes` (ascending), or a scalar without axes.
+struct Emitted {
+  mlir::Value value;
+  Axes axes;
+};
+
+class KernelEmitter {
+public:
+  /// Begins `tile.kernel @name` before `source`. `packable(i)` says whether
+  /// argument i is a constant at every launch, so that its packing can be
+  /// chosen here.
+  KernelEmitter(mlir::func::FuncOp source,
+                llvm::function_ref<bool(unsigned)> packable);
+
+  //===--- the kernel -----------------------------------------------------===//
+
+  mlir::func::FuncOp getSource() { return source; }
+  tile::KernelOp getKernel() { return kernel; }
+  mlir::OpBuilder &builder() { return b; }
+  mlir::Location loc() { return location; }
+  /// Why the last request failed.
+  llvm::StringRef reason() const { return why; }
+  mlir::LogicalResult fail(const llvm::Twine &reason);
+
+  /// The values that the source function returns.
+  mlir::ValueRange getOutputs();
+
+  /// A parameter of the kernel with its default binding.
+  mlir::Value param(llvm::StringRef name, int64_t binding,
+                    llvm::ArrayRef<int64_t> menu = {});
+  /// Stores the default bindings on the kernel and checks that all is there.
+  void finish();
+
+  //===--- index arithmetic (constants and sizes at the kernel's top) -----===//
+
+  mlir::Value index(int64_t value);
+  mlir::Value add(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value sub(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value mul(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value div(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value rem(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value ceilDiv(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value max(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value min(mlir::Value lhs, mlir::Value rhs);
+  /// The value of a shape expression, from the dims of the arguments. Null and
+  /// a reason if no argument says it.
+  mlir::Value size(mlir::AffineExpr expr);
+  mlir::Value size(mlir::Value value, unsigned dim) {
+    return size(graph::getDims(value)[dim]);
+  }
+  /// Ids of programs over `counts`; the first count is the innermost. More
+  /// than three counts are folded into the last grid dim.
+  llvm::SmallVector<mlir::Value> programIds(llvm::ArrayRef<mlir::Value> counts);
+
+  using Carried = llvm::SmallVector<mlir::Value, 2>;
+  /// `for iv = 0 to end step`, with values carried; `body` returns the next
+  /// ones. Loops of one known iteration are not made.
+  mlir::FailureOr<Carried>
+  loop(mlir::Value end, mlir::Value step, mlir::ValueRange init,
+       llvm::function_ref<mlir::FailureOr<Carried>(mlir::Value iv,
+                                                   mlir::ValueRange carried)>
+           body);
+
+  //===--- axes -----------------------------------------------------------===//
+
+  /// Sets the size of an axis of the tile space.
+  void setAxis(int axis, mlir::Value size);
+  mlir::Value getAxisSize(int axis) { return axisSizes[axis]; }
+  mlir::RankedTensorType tileType(llvm::ArrayRef<int> axes,
+                                  mlir::Type elementType);
+
+  //===--- tiles ----------------------------------------------------------===//
+
+  /// The tile of `value` at these places. Elements outside of the memory are
+  /// `pad` if it was set, else 0, or what follows from these.
+  mlir::FailureOr<Emitted> emit(mlir::Value value,
+                                llvm::ArrayRef<Place> places);
+  /// The same as a tile of exactly these axes.
+  mlir::FailureOr<mlir::Value> emitOn(mlir::Value value,
+                                      llvm::ArrayRef<Place> places,
+                                      llvm::ArrayRef<int> axes);
+  /// Says that `tile` is `value` at `places`.
+  void define(mlir::Value value, llvm::ArrayRef<Place> places, Emitted tile);
+  /// What loads read outside of the memory, while set.
+  void setPad(mlir::TypedAttr value) { pad = value; }
+
+  mlir::Value constant(mlir::TypedAttr value, llvm::ArrayRef<int> axes);
+  /// A tile on more axes.
+  mlir::Value broadcast(const Emitted &tile, llvm::ArrayRef<int> axes);
+  /// Combines the elements along `axis` of the tile.
+  Emitted reduce(graph::Combiner combiner, mlir::Type elementType,
+                 const Emitted &tile, int axis);
+  /// Signless f32 for f16 and bf16, else the type itself.
+  Emitted convert(const Emitted &tile, mlir::Type to);
+
+  /// Emits and stores every output of the kernel, given where the elements of
+  /// `anchor` (which the outputs are computed from elementwise) lie.
+  mlir::LogicalResult storeOutputs(mlir::Value anchor,
+                                   llvm::ArrayRef<Place> places);
+  mlir::LogicalResult store(const Emitted &tile, mlir::Value memory,
+                            llvm::ArrayRef<Place> places);
+  /// The memory of output i.
+  mlir::Value getOutputMemory(unsigned i);
+  /// The memory of an argument of the source function.
+  mlir::Value getMemory(mlir::Value argument) {
+    return memory.lookup(argument);
+  }
+
+  /// Gives argument `value` the packing `map` if it is a constant of its own;
+  /// says whether it did.
+  bool pack(mlir::Value value, mlir::AffineMap map);
+  bool isPackable(mlir::Value value);
+
+  /// Places of an operand whose dim j is dim `dimMap[j]` of a value at `places`
+  /// (or repeated along it, where the operand's dim is 1).
+  mlir::FailureOr<Places> mapPlaces(llvm::ArrayRef<Place> places,
+                                    mlir::Value result, mlir::Value operand,
+                                    llvm::ArrayRef<int64_t> dimMap);
+  /// The map of numpy broadcasting: dims aligned to the right.
+  static llvm::SmallVector<int64_t> alignRight(unsigned operandRank,
+                                               unsigned resultRank);
+  /// Places, one a dim.
+  mlir::FailureOr<Places> splitPlaces(llvm::ArrayRef<Place> places,
+                                      mlir::Value value);
+
+private:
+  /// Places without what does not matter: dims of size 1.
+  using Key = std::vector<std::tuple<void *, int, int64_t, unsigned, unsigned>>;
+  static Key getKey(mlir::Value value, llvm::ArrayRef<Place> places);
+
+  mlir::Value atTop(llvm::function_ref<mlir::Value()> make);
+  mlir::Value fold(llvm::StringRef op, mlir::Value lhs, mlir::Value rhs);
+  mlir::FailureOr<Places> alignPlaces(llvm::ArrayRef<Place> places,
+                                      mlir::Value value,
+                                      llvm::ArrayRef<unsigned> boundaries);
+  mlir::Value view(mlir::Value memory, llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> compute(mlir::Value value,
+                                   llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> load(mlir::Value value,
+                                llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> emitElementwise(graph::ElementwiseOpInterface op,
+                                           llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> emitTranspose(graph::TransposeOp op,
+                                         llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> emitBroadcast(graph::BroadcastToOp op,
+                                         llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> emitSlice(graph::SliceOp op,
+                                     llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> emitPad(graph::PadOp op,
+                                   llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> emitReverse(graph::ReverseOp op,
+                                       llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> emitConcat(graph::ConcatOp op,
+                                      llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> emitResize(graph::ResizeOp op,
+                                      llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> emitRange(graph::RangeOp op,
+                                     llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> emitReshape(graph::ReshapeOp op,
+                                       llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> emitGather(graph::GatherOp op,
+                                      llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> emitGatherElements(graph::GatherElementsOp op,
+                                              llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> emitGatherND(graph::GatherNDOp op,
+                                        llvm::ArrayRef<Place> places);
+  /// An index scalar in [0, extent) from an element of an index tensor.
+  mlir::FailureOr<mlir::Value> emitIndex(mlir::Value indices,
+                                         llvm::ArrayRef<Place> places,
+                                         mlir::Value extent);
+  mlir::FailureOr<Places> outputPlaces(mlir::Value output, mlir::Value anchor,
+                                       llvm::ArrayRef<Place> places);
+
+  mlir::func::FuncOp source;
+  tile::KernelOp kernel;
+  mlir::Location location;
+  mlir::OpBuilder b;
+  mlir::Operation *lastTop = nullptr;
+  llvm::DenseMap<int64_t, mlir::Value> constants;
+  llvm::DenseMap<mlir::AffineExpr, mlir::Value> sizes;
+  llvm::DenseMap<mlir::Value, mlir::Value> memory;
+  llvm::SmallVector<mlir::Value> outputMemory;
+  llvm::SmallVector<bool> packableArguments;
+  std::map<std::pair<void *, std::vector<int64_t>>, mlir::Value> views;
+  llvm::SmallVector<mlir::NamedAttribute> bindings;
+  llvm::StringMap<mlir::Value> params;
+  llvm::SmallVector<mlir::Value> axisSizes;
+  std::vector<llvm::DenseMap<mlir::Value, std::map<Key, Emitted>>> scopes;
+  mlir::TypedAttr pad;
+  std::string why;
+};
+
+/// Emits arithmetic on tiles of fixed axes.
+class TileElementBuilder final : public graph::ElementBuilder {
+public:
+  TileElementBuilder(KernelEmitter &emitter, llvm::ArrayRef<int> axes)
+      : ElementBuilder(emitter.builder(), emitter.loc()), emitter(emitter),
+        axes(axes) {}
+
+  mlir::Value constant(mlir::TypedAttr value) override {
+    return emitter.constant(value, axes);
+  }
+
+private:
+  KernelEmitter &emitter;
+  Axes axes;
+};
+
+} // namespace adze
+
+#endif // ADZE_LIB_CONVERSION_GRAPHTOTILE_KERNELEMITTER_H

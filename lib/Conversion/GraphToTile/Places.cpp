@@ -1,0 +1,164 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Places of operands from places of results: which dims of one value are which
+// of another.
+#include "KernelEmitter.h"
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+static bool isUnit(AffineExpr size) { return size && getConstant(size) == 1; }
+
+SmallVector<int64_t> KernelEmitter::alignRight(unsigned operandRank,
+                                               unsigned resultRank) {
+  SmallVector<int64_t> map;
+  for (unsigned dim = 0; dim < operandRank; ++dim)
+    map.push_back(int64_t(dim) + resultRank - operandRank);
+  return map;
+}
+
+namespace {
+/// The dims of a value by the place that covers them.
+struct Cover {
+  SmallVector<unsigned> placeOf;               // by dim
+  SmallVector<SmallVector<unsigned>> realDims; // by place, without unit dims
+
+  Cover(ArrayRef<Place> places, ArrayRef<AffineExpr> dims) {
+    unsigned dim = 0;
+    for (auto [i, place] : llvm::enumerate(places)) {
+      SmallVector<unsigned> &real = realDims.emplace_back();
+      for (unsigned k = 0; k < place.span && dim < dims.size(); ++k, ++dim) {
+        placeOf.push_back(i);
+        if (!isUnit(dims[dim]))
+          real.push_back(dim);
+      }
+    }
+  }
+};
+} // namespace
+
+FailureOr<Places> KernelEmitter::mapPlaces(ArrayRef<Place> places, Value result,
+                                           Value operand,
+                                           ArrayRef<int64_t> dimMap) {
+  Dims resultDims = getDims(result), operandDims = getDims(operand);
+  bool same = areEqual(resultDims, operandDims);
+  for (auto [dim, target] : llvm::enumerate(dimMap))
+    same &= target == int64_t(dim);
+  if (same)
+    return Places(places);
+  Cover cover(places, resultDims);
+  Places mapped;
+  ArrayRef<unsigned> open; // dims of the place that is being covered
+  auto unitPlace = [&] { return Place{index(0), -1, 1, 1}; };
+  for (auto [dim, size] : llvm::enumerate(operandDims)) {
+    if (isUnit(size)) {
+      if (open.empty())
+        mapped.push_back(unitPlace());
+      else
+        ++mapped.back().span;
+      continue;
+    }
+    int64_t target = dimMap[dim];
+    if (target < 0 || !areEqual(size, resultDims[target]))
+      return fail(
+          "a dim may or may not be repeated, which is known at run time");
+    if (open.empty()) {
+      Place place = places[cover.placeOf[target]];
+      place.span = 0;
+      mapped.push_back(place);
+      open = cover.realDims[cover.placeOf[target]];
+    }
+    if (open.front() != target)
+      return fail("dims taken as one are apart in an operand");
+    ++mapped.back().span;
+    open = open.drop_front();
+  }
+  if (!open.empty())
+    return fail("an operand has a part of the dims that are taken as one");
+  return mapped;
+}
+
+FailureOr<Places> KernelEmitter::splitPlaces(ArrayRef<Place> places,
+                                             Value value) {
+  Dims dims = getDims(value);
+  Cover cover(places, dims);
+  Places split;
+  unsigned dim = 0;
+  for (auto [i, place] : llvm::enumerate(places)) {
+    unsigned end = dim + place.span;
+    ArrayRef<unsigned> real = cover.realDims[i];
+    if (place.span == 1 || real.size() <= 1) {
+      for (; dim < end; ++dim) {
+        bool carries = place.span == 1 ||
+                       (real.empty() ? dim + 1 == end : real.front() == dim);
+        split.push_back(carries
+                            ? Place{place.offset, place.axis, place.stride, 1}
+                            : Place{index(0), -1, 1, 1});
+      }
+      continue;
+    }
+    if (place.axis >= 0)
+      return fail("a tile runs over several dims that an op keeps apart");
+    SmallVector<Place> parts;
+    Value rest = place.offset;
+    for (unsigned inner = end; inner-- > dim;) {
+      Value extent = size(dims[inner]);
+      if (!extent)
+        return failure();
+      parts.push_back({inner == dim ? rest : rem(rest, extent), -1, 1, 1});
+      if (inner != dim)
+        rest = div(rest, extent);
+    }
+    llvm::append_range(split, llvm::reverse(parts));
+    dim = end;
+  }
+  return split;
+}
+
+FailureOr<Places> KernelEmitter::alignPlaces(ArrayRef<Place> places,
+                                             Value value,
+                                             ArrayRef<unsigned> boundaries) {
+  unsigned dim = 0;
+  for (const Place &place : places) {
+    for (unsigned boundary : boundaries)
+      if (boundary > dim && boundary < dim + place.span)
+        return splitPlaces(places, value);
+    dim += place.span;
+  }
+  return Places(places);
+}
+
+FailureOr<Places> KernelEmitter::outputPlaces(Value output, Value anchor,
+                                              ArrayRef<Place> places) {
+  if (output == anchor)
+    return Places(places);
+  Operation *op = output.getDefiningOp();
+  if (auto transpose = dyn_cast_or_null<TransposeOp>(op)) {
+    auto inner = outputPlaces(transpose.getInput(), anchor, places);
+    if (failed(inner))
+      return failure();
+    return mapPlaces(*inner, transpose.getInput(), output, transpose.getPerm());
+  }
+  if (isa_and_nonnull<ElementwiseOpInterface>(op)) {
+    for (Value operand : op->getOperands())
+      if (areEqual(getDims(operand), getDims(output)))
+        if (auto inner = outputPlaces(operand, anchor, places);
+            succeeded(inner))
+          return inner;
+  }
+  return fail("an output does not follow from the anchor place by place");
+}
+
+LogicalResult KernelEmitter::storeOutputs(Value anchor,
+                                          ArrayRef<Place> places) {
+  for (auto [output, target] : llvm::zip(getOutputs(), outputMemory)) {
+    auto where = outputPlaces(output, anchor, places);
+    if (failed(where))
+      return failure();
+    auto tile = emit(output, *where);
+    if (failed(tile) || failed(store(*tile, target, *where)))
+      return failure();
+  }
+  return success();
+}

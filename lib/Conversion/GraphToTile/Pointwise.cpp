@@ -1,0 +1,294 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Kernels without an anchor: elementwise chains and data movement.
+#include "Families.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+namespace {
+
+/// Which neighbouring dims of the result can be taken as one: those that are
+/// neighbours, or both absent, in every operand.
+class DimGroups {
+public:
+  explicit DimGroups(Value result) : dims(getDims(result)) {
+    for (auto [dim, size] : llvm::enumerate(dims))
+      if (getKnown(size) != 1)
+        real.push_back(dim);
+    joined.assign(real.size(), true);
+    visit(result, KernelEmitter::alignRight(dims.size(), dims.size()));
+  }
+
+  /// The number of dims in each group.
+  SmallVector<unsigned> getSpans() const {
+    SmallVector<unsigned> spans;
+    unsigned begin = 0;
+    for (unsigned i = 1; i < real.size(); ++i)
+      if (!joined[i]) {
+        spans.push_back(real[i] - begin);
+        begin = real[i];
+      }
+    spans.push_back(dims.size() - begin);
+    return spans;
+  }
+
+private:
+  /// `target[j]`: the dim of the result along which dim j of the value runs.
+  void visit(Value value, ArrayRef<int64_t> target) {
+    Operation *op = value.getDefiningOp();
+    auto follow = [&](Value operand, ArrayRef<int64_t> map) {
+      SmallVector<int64_t> next;
+      for (int64_t dim : map)
+        next.push_back(target[dim]);
+      visit(operand, next);
+    };
+    if (!op) {
+      restrict(value, target);
+    } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
+      SmallVector<int64_t> inverse(target.size());
+      for (auto [dim, source] : llvm::enumerate(transpose.getPerm()))
+        inverse[source] = dim;
+      follow(transpose.getInput(), inverse);
+    } else if (isa<ElementwiseOpInterface, BroadcastToOp>(op)) {
+      for (Value operand : op->getOperands())
+        follow(operand, KernelEmitter::alignRight(getDims(operand).size(),
+                                                  target.size()));
+    } else if (!isa<ConstantOp>(op)) {
+      std::fill(joined.begin(), joined.end(), false);
+    }
+  }
+
+  void restrict(Value value, ArrayRef<int64_t> target) {
+    Dims sizes = getDims(value);
+    SmallVector<int> position(dims.size(), -1);
+    for (auto [dim, size] : llvm::enumerate(sizes))
+      if (getKnown(size) != 1)
+        position[target[dim]] = dim;
+    for (unsigned i = 1; i < real.size(); ++i) {
+      int before = position[real[i - 1]], here = position[real[i]];
+      bool apart = before < 0 ? here >= 0 : here < before;
+      for (int dim = before + 1; !apart && before >= 0 && dim < here; ++dim)
+        apart |= getKnown(sizes[dim]) != 1;
+      if (apart)
+        joined[i] = false;
+    }
+  }
+
+  Dims dims;
+  SmallVector<unsigned> real; // dims other than 1
+  SmallVector<bool> joined;   // real dim i with the one before
+};
+
+} // namespace
+
+static SmallVector<unsigned> getSpans(KernelEmitter &e, Cut cut) {
+  Value output = e.getOutputs()[0];
+  if (cut == Cut::Flat)
+    return DimGroups(output).getSpans();
+  return SmallVector<unsigned>(getDims(output).size(), 1);
+}
+
+/// One element at a time: a program for each row, a loop along it.
+static LogicalResult emitPoints(KernelEmitter &e) {
+  Value output = e.getOutputs()[0];
+  unsigned rank = getDims(output).size();
+  SmallVector<Value> counts;
+  for (unsigned dim = 0; dim < rank; ++dim) {
+    Value count = e.size(output, dim);
+    if (!count)
+      return failure();
+    counts.push_back(count);
+  }
+  Value length = e.index(1);
+  if (rank > 0)
+    length = counts.pop_back_val();
+  std::reverse(counts.begin(), counts.end());
+  SmallVector<Value> ids = e.programIds(counts);
+  Places places;
+  for (Value id : llvm::reverse(ids))
+    places.push_back({id, -1, 1, 1});
+  auto done =
+      e.loop(length, e.index(1), {},
+             [&](Value iv, ValueRange) -> FailureOr<KernelEmitter::Carried> {
+               Places here = places;
+               if (rank > 0)
+                 here.push_back({iv, -1, 1, 1});
+               if (failed(e.storeOutputs(output, here)))
+                 return failure();
+               return KernelEmitter::Carried();
+             });
+  return LogicalResult(done);
+}
+
+namespace {
+struct GroupSizes {
+  SmallVector<AffineExpr> exprs;
+  SmallVector<Value> values;
+};
+} // namespace
+
+static FailureOr<GroupSizes> getGroupSizes(KernelEmitter &e, Value value,
+                                           ArrayRef<unsigned> spans) {
+  GroupSizes sizes;
+  Dims dims = getDims(value);
+  unsigned dim = 0;
+  for (unsigned span : spans) {
+    AffineExpr expr = product(value.getContext(),
+                              ArrayRef<AffineExpr>(dims).slice(dim, span));
+    Value size = e.size(expr);
+    if (!size)
+      return failure();
+    sizes.exprs.push_back(expr);
+    sizes.values.push_back(size);
+    dim += span;
+  }
+  return sizes;
+}
+
+LogicalResult adze::emitPointwise(KernelEmitter &e, Cut cut) {
+  Value first = e.getOutputs()[0];
+  for (Value output : e.getOutputs())
+    if (!areEqual(getDims(output), getDims(first)))
+      return e.fail("outputs of different shapes");
+  if (cut == Cut::Points || getDims(first).empty())
+    return emitPoints(e);
+  constexpr int64_t elements = 4096; // of a program
+  constexpr int64_t maxColumns = 1024;
+  SmallVector<unsigned> spans = getSpans(e, cut);
+  auto sizes = getGroupSizes(e, first, spans);
+  if (failed(sizes))
+    return failure();
+  unsigned last = spans.size() - 1;
+  bool rows = last > 0 && cut != Cut::Row;
+  // Columns, and rows so that a program has enough to do.
+  int64_t columns = getKnown(sizes->exprs[last]);
+  int64_t columnBlock;
+  if (rows)
+    columnBlock = chooseBlock(columns, maxColumns);
+  else
+    columnBlock =
+        columns < 0 || columns >= 8 * elements
+            ? elements
+            : chooseBlock(columns,
+                          std::clamp<int64_t>(columns / 8, 256, elements));
+  Value columnSize = columnBlock == columns ? sizes->values[last]
+                                            : e.param("BLOCK_N", columnBlock);
+  e.setAxis(1, columnSize);
+  Value rowSize = e.index(1);
+  if (rows) {
+    rowSize = e.param(
+        "BLOCK_M", chooseBlock(getKnown(sizes->exprs[last - 1]),
+                               std::max<int64_t>(1, elements / columnBlock)));
+    e.setAxis(0, rowSize);
+  }
+  SmallVector<Value> counts;
+  for (unsigned i = last + 1; i-- > 0;) {
+    Value count = sizes->values[i];
+    if (i == last)
+      count = e.ceilDiv(count, columnSize);
+    else if (i + 1 == last && rows)
+      count = e.ceilDiv(count, rowSize);
+    counts.push_back(count);
+  }
+  SmallVector<Value> ids = e.programIds(counts);
+  std::reverse(ids.begin(), ids.end());
+  Places places;
+  for (unsigned i = 0; i <= last; ++i) {
+    if (i == last)
+      places.push_back({e.mul(ids[i], columnSize), 1, 1, spans[i]});
+    else if (i + 1 == last && rows)
+      places.push_back({e.mul(ids[i], rowSize), 0, 1, spans[i]});
+    else
+      places.push_back({ids[i], -1, 1, spans[i]});
+  }
+  return e.storeOutputs(first, places);
+}
+
+/// The columns [begin, begin + length) of an output seen as rows and columns.
+static Value getColumns(KernelEmitter &e, Value output, unsigned axis,
+                        Value begin, Value length) {
+  OpBuilder &b = e.builder();
+  int64_t rank = cast<MemRefType>(output.getType()).getRank();
+  SmallVector<ReassociationIndices> groups;
+  SmallVector<OpFoldResult> offsets, sizes, steps;
+  auto add = [&](int64_t from, int64_t to) {
+    ReassociationIndices &group = groups.emplace_back();
+    for (int64_t dim = from; dim < to; ++dim)
+      group.push_back(dim);
+  };
+  if (axis > 0)
+    add(0, axis);
+  add(axis, rank);
+  Value whole = output;
+  if (groups.size() != size_t(rank))
+    whole = memref::CollapseShapeOp::create(b, e.loc(), output, groups);
+  if (axis > 0) {
+    offsets.push_back(b.getIndexAttr(0));
+    sizes.push_back(memref::getMixedSize(b, e.loc(), whole, 0));
+  }
+  offsets.push_back(getAsOpFoldResult(begin));
+  sizes.push_back(getAsOpFoldResult(length));
+  steps.assign(offsets.size(), b.getIndexAttr(1));
+  return memref::SubViewOp::create(b, e.loc(), whole, offsets, sizes, steps);
+}
+
+/// Each piece is copied into its own part of the output, whose bounds drop what
+/// hangs over.
+LogicalResult adze::emitConcat(KernelEmitter &e, ConcatOp op) {
+  if (e.getOutputs().size() != 1 || e.getOutputs()[0] != op.getResult())
+    return e.fail("a concat that is not the result of its kernel");
+  constexpr int64_t elements = 4096, maxColumns = 1024;
+  MLIRContext *context = op.getContext();
+  unsigned axis = op.getAxis();
+  Dims dims = getDims(op.getResult());
+  auto count = [&](ArrayRef<AffineExpr> dims) {
+    return product(context, dims);
+  };
+  SmallVector<Value> lengths;
+  Value longest = e.index(1);
+  int64_t known = 0;
+  for (Value input : op.getInputs()) {
+    AffineExpr length =
+        count(ArrayRef<AffineExpr>(getDims(input)).drop_front(axis));
+    lengths.push_back(e.size(length));
+    if (!lengths.back())
+      return failure();
+    longest = e.max(longest, lengths.back());
+    known =
+        getKnown(length) < 0 ? INT64_MAX : std::max(known, getKnown(length));
+  }
+  AffineExpr rowCount = count(ArrayRef<AffineExpr>(dims).take_front(axis));
+  Value rows = e.size(rowCount);
+  if (!rows)
+    return failure();
+  int64_t columnBlock = std::min(known, maxColumns);
+  Value blockN = e.param("BLOCK_N", columnBlock);
+  Value blockM = e.param(
+      "BLOCK_M", chooseBlock(getKnown(rowCount), elements / columnBlock));
+  e.setAxis(0, blockM);
+  e.setAxis(1, blockN);
+  SmallVector<Value> ids =
+      e.programIds({e.ceilDiv(longest, blockN), e.ceilDiv(rows, blockM)});
+  Place row{e.mul(ids[1], blockM), 0, 1, axis};
+  Place column{e.mul(ids[0], blockN), 1, 1, unsigned(dims.size()) - axis};
+  Value begin = e.index(0);
+  for (auto [input, length] : llvm::zip(op.getInputs(), lengths)) {
+    Places places;
+    if (axis > 0)
+      places.push_back(row);
+    places.push_back(column);
+    auto tile = e.emit(input, places);
+    if (failed(tile))
+      return failure();
+    Value part = getColumns(e, e.getOutputMemory(0), axis, begin, length);
+    for (Place &place : places)
+      place.span = 1;
+    if (failed(e.store(*tile, part, places)))
+      return failure();
+    begin = e.add(begin, length);
+  }
+  return success();
+}

@@ -1,0 +1,394 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// graph-form-clusters: which ops run as one kernel. Groups are sets of ops; a
+// group grows only where the graph of groups stays without cycles.
+#include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Graph/Transforms/Passes.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace adze::graph {
+#define GEN_PASS_DEF_FORMCLUSTERSPASS
+#include "Dialect/Graph/Transforms/Passes.h.inc"
+} // namespace adze::graph
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace {
+
+/// Ops that only say where an element comes from; cheap to compute twice.
+bool isMovement(Operation *op) {
+  return isa<TransposeOp, SliceOp, BroadcastToOp>(op) &&
+         op->getNumOperands() == 1;
+}
+
+/// Ops that pick whole runs of the last dim.
+bool isRowLookup(Operation *op) {
+  auto gather = dyn_cast<GatherOp>(op);
+  if (!gather)
+    return false;
+  auto type = cast<RankedTensorType>(gather.getData().getType());
+  return gather.getAxis() + 1 < uint64_t(type.getRank());
+}
+
+/// Ops that are computed one element at a time.
+bool isElementLookup(Operation *op) {
+  return isa<GatherElementsOp, GatherNDOp, RangeOp>(op) ||
+         (isa<GatherOp>(op) && !isRowLookup(op));
+}
+
+/// Constants and views, which are no kernels.
+bool staysOutside(Operation *op) {
+  return isa<ConstantOp, ReshapeOp, ClusterOp>(op) ||
+         !isa<GraphDialect>(op->getDialect()) ||
+         op->hasTrait<OpTrait::IsTerminator>();
+}
+
+/// A constant of one repeated value becomes part of each cluster using it.
+bool isSplatConstant(Operation *op) {
+  auto constant = dyn_cast_or_null<ConstantOp>(op);
+  auto elements =
+      constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
+  return elements && elements.isSplat();
+}
+
+/// Ops whose accumulator tile other ops can read before it is stored.
+bool hasEpilogue(Operation *op) {
+  return isa<MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp, SoftmaxOp, LogSoftmaxOp,
+             LayerNormOp, RMSNormOp, LRNOp>(op) ||
+         isa<ReduceOpInterface>(op);
+}
+
+/// Ops that read an operand element by element in any form it is computed.
+bool takesPointwisePrologue(Operation *op) {
+  return isa<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp, ConcatOp>(op) ||
+         isa<ReduceOpInterface>(op);
+}
+
+/// Movement that keeps the padding of a window where it is.
+bool suitsWindow(Operation *op) {
+  auto slice = dyn_cast<SliceOp>(op);
+  if (!slice)
+    return isa<TransposeOp>(op);
+  Dims from = getDims(slice.getInput()), to = getDims(slice.getResult());
+  return areEqual(ArrayRef<AffineExpr>(from).drop_back(),
+                  ArrayRef<AffineExpr>(to).drop_back());
+}
+
+bool sameDims(Value lhs, Value rhs) {
+  return areEqual(getDims(lhs), getDims(rhs));
+}
+
+struct Group {
+  SmallVector<Operation *> ops; // in the order of the block
+  Operation *anchor = nullptr;  // null: pointwise or movement
+  unsigned first = 0, last = 0; // positions in the block
+};
+
+/// The groups of one block.
+class Grouping {
+public:
+  explicit Grouping(Block &block) {
+    for (Operation &op : block) {
+      positions[&op] = positions.size();
+      if (!staysOutside(&op)) {
+        Group &group = groups.emplace_back();
+        group.ops.push_back(&op);
+        group.first = group.last = positions[&op];
+        if (!isa<ElementwiseOpInterface>(op) && !isMovement(&op) &&
+            !isRowLookup(&op) && !isElementLookup(&op))
+          group.anchor = &op;
+        groupOf[&op] = groups.size() - 1;
+      }
+    }
+  }
+
+  void fuse();
+  /// Groups that still have ops.
+  std::vector<Group> takeGroups();
+
+private:
+  void copyMovement(Operation *op);
+  void growEpilogue(Operation *op);
+  void joinConsumer(unsigned index);
+  bool acceptsPrologue(const Group &producer, const Group &consumer);
+  std::optional<unsigned> getGroup(Value value) const {
+    Operation *op = value.getDefiningOp();
+    auto it = op ? groupOf.find(op) : groupOf.end();
+    return it == groupOf.end() ? std::nullopt : std::optional(it->second);
+  }
+  bool makesCycle(unsigned from, unsigned to);
+  void merge(unsigned from, unsigned into);
+
+  std::vector<Group> groups;
+  DenseMap<Operation *, unsigned> groupOf;
+  DenseMap<Operation *, unsigned> positions;
+};
+
+/// Whether joining two groups closes a cycle: a path from `from` to `to` that
+/// passes through a third group or through an op outside of all groups. The
+/// search goes back from `to` and ends at the first op of `from`.
+bool Grouping::makesCycle(unsigned from, unsigned to) {
+  constexpr unsigned budget = 4096; // keeps the pass linear; then: no fusion
+  unsigned floor = groups[from].first;
+  DenseSet<Operation *> seen;
+  SmallVector<Operation *> work;
+  auto visitOperands = [&](Operation *op, unsigned self) {
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (!producer)
+        continue;
+      auto group = getGroup(operand);
+      if (group && (*group == self || (self == to && *group == from)))
+        continue;
+      if (seen.insert(producer).second)
+        work.push_back(producer);
+    }
+  };
+  for (Operation *op : groups[to].ops)
+    visitOperands(op, to);
+  while (!work.empty()) {
+    if (seen.size() > budget)
+      return true;
+    Operation *op = work.pop_back_val();
+    auto it = groupOf.find(op);
+    if (it == groupOf.end()) {
+      if (positions.lookup(op) > floor)
+        visitOperands(op, ~0u);
+      continue;
+    }
+    if (it->second == from)
+      return true;
+    Group &group = groups[it->second];
+    if (group.last <= floor)
+      continue;
+    for (Operation *member : group.ops) {
+      seen.insert(member);
+      visitOperands(member, it->second);
+    }
+  }
+  return false;
+}
+
+void Grouping::merge(unsigned from, unsigned into) {
+  Group &source = groups[from], &target = groups[into];
+  for (Operation *op : source.ops)
+    groupOf[op] = into;
+  target.ops.append(source.ops);
+  llvm::sort(target.ops, [&](Operation *lhs, Operation *rhs) {
+    return positions.lookup(lhs) < positions.lookup(rhs);
+  });
+  target.first = std::min(target.first, source.first);
+  target.last = std::max(target.last, source.last);
+  if (!target.anchor)
+    target.anchor = source.anchor;
+  source.ops.clear();
+}
+
+/// Lets an elementwise op (or a transpose of a whole result) join the group
+/// that computes one of its operands: the latest such group, so that the others
+/// are there already.
+void Grouping::growEpilogue(Operation *op) {
+  bool elementwise = isa<ElementwiseOpInterface>(op);
+  if (!elementwise && !isa<TransposeOp>(op))
+    return;
+  unsigned self = groupOf.lookup(op);
+  SmallVector<unsigned> candidates;
+  for (Value operand : op->getOperands()) {
+    auto group = getGroup(operand);
+    if (!group || *group == self || llvm::is_contained(candidates, *group))
+      continue;
+    Operation *anchor = groups[*group].anchor;
+    Operation *producer = operand.getDefiningOp();
+    if (anchor && !hasEpilogue(anchor))
+      continue;
+    if (elementwise ? !sameDims(operand, op->getResult(0))
+                    : !anchor || !operand.hasOneUse())
+      continue;
+    // A second output must be as large as the others: so it may not lie before
+    // a transpose, nor be the input of the anchor.
+    if (elementwise && isa<TransposeOp>(producer) && !operand.hasOneUse())
+      continue;
+    candidates.push_back(*group);
+  }
+  llvm::sort(candidates, [&](unsigned lhs, unsigned rhs) {
+    bool anchorL = groups[lhs].anchor, anchorR = groups[rhs].anchor;
+    return anchorL != anchorR ? anchorL : groups[lhs].last > groups[rhs].last;
+  });
+  for (unsigned candidate : candidates)
+    if (!makesCycle(candidate, self)) {
+      merge(self, candidate);
+      return;
+    }
+}
+
+/// Whether the consumer's kernel can compute the producer's values on the way.
+bool Grouping::acceptsPrologue(const Group &producer, const Group &consumer) {
+  if (producer.anchor || llvm::any_of(producer.ops, isElementLookup))
+    return false;
+  Operation *anchor = consumer.anchor;
+  if (!anchor)
+    return !llvm::any_of(consumer.ops, isElementLookup);
+  if (isa<ConcatOp>(anchor) && llvm::any_of(producer.ops, isRowLookup))
+    return false;
+  if (takesPointwisePrologue(anchor))
+    return true;
+  if (!llvm::all_of(producer.ops, isMovement))
+    return false;
+  if (auto conv = dyn_cast<ConvOp>(anchor))
+    return conv.getLayout() == Layout::NHWC &&
+           llvm::all_of(producer.ops, suitsWindow) &&
+           llvm::all_of(producer.ops.back()->getUsers(), [&](Operation *user) {
+             return user != conv ||
+                    conv.getFilter() != producer.ops.back()->getResult(0);
+           });
+  return isa<MatmulOp>(anchor);
+}
+
+/// Gives each reader of cheap data movement a copy of its own, which can then
+/// join the reader's group.
+void Grouping::copyMovement(Operation *op) {
+  if (!isMovement(op) || op->hasOneUse() || op->use_empty())
+    return;
+  for (Operation *user : op->getUsers()) {
+    auto reader = groupOf.find(user);
+    if (reader == groupOf.end() ||
+        !acceptsPrologue(groups[groupOf.lookup(op)], groups[reader->second]))
+      return;
+  }
+  OpBuilder builder(op);
+  for (OpOperand &use :
+       llvm::make_early_inc_range(llvm::drop_begin(op->getUses()))) {
+    Operation *copy = builder.clone(*op);
+    positions[copy] = positions.lookup(op);
+    use.set(copy->getResult(0));
+    Group &group = groups.emplace_back();
+    group.ops.push_back(copy);
+    group.first = group.last = positions.lookup(op);
+    groupOf[copy] = groups.size() - 1;
+  }
+}
+
+/// Lets a pointwise group join the only group that reads its results.
+void Grouping::joinConsumer(unsigned index) {
+  if (groups[index].ops.empty() || groups[index].anchor)
+    return;
+  std::optional<unsigned> consumer;
+  for (Operation *op : groups[index].ops)
+    for (Operation *user : op->getUsers()) {
+      auto it = groupOf.find(user);
+      if (it == groupOf.end())
+        return;
+      if (it->second == index)
+        continue;
+      if (consumer && *consumer != it->second)
+        return;
+      consumer = it->second;
+    }
+  if (!consumer || !acceptsPrologue(groups[index], groups[*consumer]) ||
+      makesCycle(index, *consumer))
+    return;
+  merge(index, *consumer);
+}
+
+void Grouping::fuse() {
+  SmallVector<Operation *> order;
+  for (Group &group : groups)
+    order.append(group.ops);
+  for (Operation *op : llvm::reverse(order))
+    copyMovement(op);
+  for (Operation *op : order)
+    growEpilogue(op);
+  for (unsigned index = groups.size(); index-- > 0;)
+    joinConsumer(index);
+}
+
+std::vector<Group> Grouping::takeGroups() {
+  std::vector<Group> result;
+  for (Group &group : groups)
+    if (!group.ops.empty())
+      result.push_back(std::move(group));
+  return result;
+}
+
+/// "conv", or "pointwise" without an anchor.
+StringRef getAnchorName(const Group &group) {
+  return group.anchor ? group.anchor->getName().stripDialect() : "pointwise";
+}
+
+/// Moves the group's ops into a cluster that stands at its last op.
+void buildCluster(const Group &group) {
+  DenseSet<Operation *> members(group.ops.begin(), group.ops.end());
+  llvm::SetVector<Value> inputs, outputs;
+  SmallVector<Location> locations;
+  for (Operation *op : group.ops) {
+    locations.push_back(op->getLoc());
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp();
+          !isSplatConstant(producer) && !members.contains(producer))
+        inputs.insert(operand);
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+            return !members.contains(user);
+          }))
+        outputs.insert(result);
+  }
+  SmallVector<Type> types;
+  for (Value output : outputs)
+    types.push_back(output.getType());
+  OpBuilder builder(group.ops.back());
+  Location loc = FusedLoc::get(builder.getContext(), locations);
+  auto cluster = ClusterOp::create(builder, loc, TypeRange(types),
+                                   inputs.getArrayRef(), getAnchorName(group));
+  Block *body = &cluster.getBody().front();
+  for (auto [output, result] :
+       llvm::zip(outputs.getArrayRef(), cluster.getResults()))
+    Value(output).replaceUsesWithIf(result, [&](OpOperand &use) {
+      return !members.contains(use.getOwner());
+    });
+  IRMapping mapping;
+  mapping.map(inputs.getArrayRef(), body->getArguments());
+  builder.setInsertionPointToStart(body);
+  for (Operation *op : group.ops) {
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp();
+          isSplatConstant(producer) && !mapping.contains(operand))
+        builder.clone(*producer, mapping);
+    builder.clone(*op, mapping);
+  }
+  SmallVector<Value> results;
+  for (Value output : outputs)
+    results.push_back(mapping.lookup(output));
+  if (!body->empty() && body->back().hasTrait<OpTrait::IsTerminator>())
+    body->back().erase();
+  builder.setInsertionPointToEnd(body);
+  YieldOp::create(builder, loc, results);
+  for (Operation *op : llvm::reverse(group.ops))
+    op->erase();
+}
+
+struct FormClustersPass final
+    : adze::graph::impl::FormClustersPassBase<FormClustersPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal() || function->hasAttr("adze.kernel"))
+      return;
+    for (Block &block : function.getBody()) {
+      Grouping grouping(block);
+      if (mode == ClusterMode::Fuse)
+        grouping.fuse();
+      for (const Group &group : grouping.takeGroups()) {
+        ++numClusters;
+        numFused += group.ops.size() - 1;
+        buildCluster(group);
+      }
+      if (mode == ClusterMode::Fuse)
+        sortTopologically(&block);
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,156 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// graph-outline-clusters: clusters become kernel functions and launches. Equal
+// bodies are found by a hash over ops, operand places, types and attributes,
+// so the work is linear in the size of the module.
+#include "Dialect/Graph/Transforms/Passes.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include <deque>
+
+namespace adze::graph {
+#define GEN_PASS_DEF_OUTLINECLUSTERSPASS
+#include "Dialect/Graph/Transforms/Passes.h.inc"
+} // namespace adze::graph
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+namespace {
+
+/// Hash of a body that does not see value identities, only their places.
+unsigned hashBody(Block &body) {
+  DenseMap<Value, unsigned> places;
+  for (Value argument : body.getArguments())
+    places.try_emplace(argument, places.size());
+  llvm::hash_code code = llvm::hash_value(body.getArgumentTypes().size());
+  for (Type type : body.getArgumentTypes())
+    code = llvm::hash_combine(code, type);
+  for (Operation &op : body) {
+    code = llvm::hash_combine(code, op.getName(), op.getAttrDictionary());
+    for (Value operand : op.getOperands())
+      code = llvm::hash_combine(code, places.lookup(operand));
+    for (Value result : op.getResults()) {
+      code = llvm::hash_combine(code, result.getType());
+      places.try_emplace(result, places.size());
+    }
+  }
+  return static_cast<unsigned>(code);
+}
+
+/// "conv_add_relu" for a body of these ops; long bodies are cut.
+std::string nameBody(Block &body) {
+  constexpr unsigned maxOps = 4;
+  std::string name;
+  unsigned count = 0;
+  for (Operation &op : body.without_terminator()) {
+    if (op.hasTrait<OpTrait::ConstantLike>())
+      continue;
+    if (count++ == maxOps)
+      break;
+    if (!name.empty())
+      name += "_";
+    name += op.getName().stripDialect();
+  }
+  return name.empty() ? "copy" : name;
+}
+
+/// Makes the functions of one module and remembers their bodies.
+class Outliner {
+public:
+  explicit Outliner(ModuleOp module)
+      : atEnd(OpBuilder::atBlockEnd(module.getBody())) {
+    for (Operation &op : *module.getBody())
+      if (auto symbol = dyn_cast<SymbolOpInterface>(op))
+        used.insert(symbol.getName());
+  }
+
+  void outline(ClusterOp cluster) { launch(cluster, getKernel(cluster)); }
+
+  unsigned numKernels = 0, numShared = 0;
+
+private:
+  /// The function of this cluster's body: an equal one's, or a new one.
+  func::FuncOp getKernel(ClusterOp cluster) {
+    auto &candidates = kernels[hashBody(cluster.getBody().front())];
+    for (auto &[region, kernel] : candidates)
+      if (OperationEquivalence::isRegionEquivalentTo(
+              region, &cluster.getBody(),
+              OperationEquivalence::IgnoreLocations)) {
+        ++numShared;
+        return kernel;
+      }
+    func::FuncOp kernel = makeKernel(cluster);
+    kernelBodies.push_back(std::make_unique<Region>());
+    kernelBodies.back()->takeBody(cluster.getBody());
+    candidates.push_back({kernelBodies.back().get(), kernel});
+    ++numKernels;
+    return kernel;
+  }
+
+  func::FuncOp makeKernel(ClusterOp cluster) {
+    std::string base = nameBody(cluster.getBody().front());
+    std::string name;
+    do
+      name = base + "_" + std::to_string(counters[base]++);
+    while (!used.insert(name).second);
+    SmallVector<Location> locations;
+    auto type = atEnd.getFunctionType(cluster.getOperandTypes(),
+                                      cluster.getResultTypes());
+    Block &body = cluster.getBody().front();
+    for (Operation &op : body.without_terminator())
+      if (!op.hasTrait<OpTrait::ConstantLike>())
+        locations.push_back(op.getLoc());
+    Location loc = FusedLoc::get(atEnd.getContext(), locations);
+    auto kernel = func::FuncOp::create(atEnd, loc, name, type);
+    kernel.setPrivate();
+    kernel->setAttr("adze.kernel", atEnd.getUnitAttr());
+    Block *entry = kernel.addEntryBlock();
+    IRMapping mapping;
+    mapping.map(body.getArguments(), entry->getArguments());
+    OpBuilder inside = OpBuilder::atBlockEnd(entry);
+    for (Operation &op : body.without_terminator())
+      inside.clone(op, mapping);
+    SmallVector<Value> results;
+    for (Value result : body.getTerminator()->getOperands())
+      results.push_back(mapping.lookup(result));
+    func::ReturnOp::create(inside, loc, results);
+    return kernel;
+  }
+
+  void launch(ClusterOp cluster, func::FuncOp kernel) {
+    OpBuilder builder(cluster);
+    auto launch = host::LaunchOp::create(
+        builder, cluster.getLoc(), cluster.getResultTypes(),
+        FlatSymbolRefAttr::get(kernel.getNameAttr()), cluster.getOperands());
+    cluster->replaceAllUsesWith(launch->getResults());
+    cluster.erase();
+  }
+
+  /// Outlined bodies by hash; kept to compare later clusters with them.
+  DenseMap<unsigned, std::vector<std::pair<Region *, func::FuncOp>>> kernels;
+  std::deque<std::unique_ptr<Region>> kernelBodies;
+  llvm::StringSet<> used;
+  llvm::StringMap<unsigned> counters;
+  OpBuilder atEnd;
+};
+
+struct OutlineClustersPass final
+    : adze::graph::impl::OutlineClustersPassBase<OutlineClustersPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SmallVector<ClusterOp> clusters;
+    getOperation().walk(
+        [&](ClusterOp cluster) { clusters.push_back(cluster); });
+    Outliner outliner(getOperation());
+    for (ClusterOp cluster : clusters)
+      outliner.outline(cluster);
+    numKernels += outliner.numKernels;
+    numShared += outliner.numShared;
+  }
+};
+
+} // namespace

@@ -1,0 +1,76 @@
+// RUN: aopt %s --graph-form-clusters --split-input-file | FileCheck %s
+
+// A bias and an activation run on the accumulator of the product; the constant
+// of one value goes inside, the other stays outside.
+// CHECK-LABEL: func @epilogue
+// CHECK-DAG: %[[W:.*]] = graph.constant dense<{{.*}}> : tensor<2x2xf32>
+// CHECK: %[[R:.*]] = graph.cluster({{.*}}) anchor "matmul"
+// CHECK-DAG: graph.matmul
+// CHECK-DAG: graph.constant dense<5.000000e-01>
+// CHECK: graph.add
+// CHECK: graph.relu
+// CHECK: graph.yield
+// CHECK: return %[[R]]
+func.func @epilogue(%x: tensor<4x2xf32>) -> tensor<4x2xf32> {
+  %w = graph.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %half = graph.constant dense<0.5> : tensor<f32>
+  %0 = graph.matmul %x, %w : (tensor<4x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
+  %1 = graph.add %0, %half : (tensor<4x2xf32>, tensor<f32>) -> tensor<4x2xf32>
+  %2 = graph.relu %1 : (tensor<4x2xf32>) -> tensor<4x2xf32>
+  return %2 : tensor<4x2xf32>
+}
+
+// -----
+
+// The residual joins the product that comes last; joining the first one would
+// close a cycle.
+// CHECK-LABEL: func @residual
+// CHECK: %[[A:.*]] = graph.cluster
+// CHECK: graph.matmul
+// CHECK-NEXT: graph.relu
+// CHECK-NEXT: graph.yield
+// CHECK: %[[B:.*]] = graph.cluster
+// CHECK: graph.matmul
+// CHECK-NEXT: graph.add
+// CHECK-NEXT: graph.yield
+// CHECK-NOT: graph.cluster
+func.func @residual(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = graph.matmul %x, %w : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = graph.relu %0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = graph.matmul %1, %w : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %3 = graph.add %2, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}
+
+// -----
+
+// A reshape is a view: it stays outside and ends a cluster.
+// CHECK-LABEL: func @view
+// CHECK: graph.cluster
+// CHECK: graph.relu
+// CHECK: graph.reshape
+// CHECK: graph.cluster
+// CHECK: graph.tanh
+func.func @view(%x: tensor<4x6xf32>) -> tensor<24xf32> {
+  %0 = graph.relu %x : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %1 = graph.reshape %0 : (tensor<4x6xf32>) -> tensor<24xf32>
+  %2 = graph.tanh %1 : (tensor<24xf32>) -> tensor<24xf32>
+  return %2 : tensor<24xf32>
+}
+
+// -----
+
+// Dims are compared as expressions of symbols; a value that is used outside is
+// a second output.
+#n = affine_map<()[s0] -> (s0)>
+// CHECK-LABEL: func @dynamic
+// CHECK: %{{.*}}:2 = graph.cluster
+// CHECK: graph.sin
+// CHECK: graph.exp
+// CHECK: graph.yield %{{.*}}, %{{.*}} :
+func.func @dynamic(%x: tensor<?xf32, #n>) -> (tensor<?xf32, #n>, tensor<?xf32, #n>)
+    attributes {graph.symbols = ["n"]} {
+  %0 = graph.sin %x : (tensor<?xf32, #n>) -> tensor<?xf32, #n>
+  %1 = graph.exp %0 : (tensor<?xf32, #n>) -> tensor<?xf32, #n>
+  return %0, %1 : tensor<?xf32, #n>, tensor<?xf32, #n>
+}

@@ -1,0 +1,33 @@
+// RUN: aopt %s --graph-form-clusters=mode=single --graph-outline-clusters --split-input-file | FileCheck %s
+
+// Equal bodies share a function; it is named after its ops.
+// CHECK-LABEL: func @shared
+// CHECK: %[[A:.*]] = host.launch @relu_0(%{{.*}}) : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK: %[[B:.*]] = host.launch @relu_0(%[[A]])
+// CHECK: host.launch @tanh_0(%[[B]])
+// CHECK: func.func private @relu_0(%[[X:.*]]: tensor<8xf32>) -> tensor<8xf32> attributes {adze.kernel}
+// CHECK-NEXT: %[[Y:.*]] = graph.relu %[[X]]
+// CHECK-NEXT: return %[[Y]]
+// CHECK: func.func private @tanh_0
+// CHECK-NOT: func.func
+func.func @shared(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = graph.relu %x : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = graph.relu %0 : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = graph.tanh %1 : (tensor<8xf32>) -> tensor<8xf32>
+  return %2 : tensor<8xf32>
+}
+
+// -----
+
+// Other types or attributes make another kernel; a taken name is not used.
+// CHECK-LABEL: func @different
+// CHECK: host.launch @leaky_relu_0
+// CHECK: host.launch @leaky_relu_2
+// CHECK: host.launch @leaky_relu_3
+func.func @different(%x: tensor<8xf32>, %y: tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<4xf32>) {
+  %0 = graph.leaky_relu %x {alpha = 0.1 : f64} : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = graph.leaky_relu %x {alpha = 0.2 : f64} : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = graph.leaky_relu %y {alpha = 0.1 : f64} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0, %1, %2 : tensor<8xf32>, tensor<8xf32>, tensor<4xf32>
+}
+func.func private @leaky_relu_1()
