@@ -1,0 +1,74 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// From an ONNX file to the graph dialect.
+#ifndef ADZE_IMPORT_ONNX_IMPORT_H
+#define ADZE_IMPORT_ONNX_IMPORT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace adze {
+
+/// What is known of a symbolic dim: `N=4`, `N=1..64`, or `N=1..64:8` (the
+/// common one is 8).
+struct DimOption {
+  std::string name;
+  int64_t min = 0;
+  int64_t max = -1;    // no bound
+  int64_t common = -1; // not said
+};
+
+/// The shape of an input: `x=1x3x?x224`; -1 leaves a dim as the model has it.
+struct ShapeOption {
+  std::string name;
+  std::vector<int64_t> dims;
+};
+
+/// Parse what follows `--dim` and `--shape`; none, with the reason in `error`,
+/// if it is not of the form above.
+std::optional<DimOption> parseDimOption(llvm::StringRef text,
+                                        std::string &error);
+std::optional<ShapeOption> parseShapeOption(llvm::StringRef text,
+                                            std::string &error);
+
+struct ImportOptions {
+  std::vector<DimOption> dims;
+  std::vector<ShapeOption> shapes;
+};
+
+enum class ImportStatus { Done, InputAtFault, Unsupported };
+
+/// One reason why a model cannot be compiled.
+struct ImportIssue {
+  /// "model.onnx: node 'conv1' (ai.onnx.Conv-22): expected ..., but got ...".
+  std::string message;
+  bool unsupported = false;
+};
+
+/// The dialects of an imported module.
+void registerImportDialects(mlir::DialectRegistry &registry);
+
+/// Imports the model at `path` as a module with the function @main
+/// (docs/architecture.md). What is wrong is emitted as diagnostics without a
+/// location, since their text already has file and node; `status` then says
+/// whether the model or Adze falls short. Large tensors stay in the file.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+importONNX(llvm::StringRef path, mlir::MLIRContext &context,
+           ImportOptions options = {}, ImportStatus *status = nullptr);
+
+/// All that keeps the model at `path` from being imported; empty if nothing.
+std::vector<ImportIssue> checkONNX(llvm::StringRef path,
+                                   mlir::MLIRContext &context,
+                                   ImportOptions options = {});
+
+/// Writes docs/OpSupport.md: all operators of ONNX and what becomes of them.
+void printOpSupport(llvm::raw_ostream &os);
+
+} // namespace adze
+
+#endif // ADZE_IMPORT_ONNX_IMPORT_H

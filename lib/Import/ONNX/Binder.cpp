@@ -1,0 +1,360 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What handlers share.
+#include "Binder.h"
+#include "Importer.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace adze;
+using namespace adze::importer;
+
+Binder::Binder(Importer &importer, const Node &node, mlir::Location loc,
+               llvm::SmallVector<mlir::Value> operands)
+    : node(node), builder(importer.builder), loc(loc), importer(importer),
+      operands(std::move(operands)) {}
+
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+mlir::LogicalResult Binder::fail(const llvm::Twine &text) {
+  if (!failed)
+    message = text.str();
+  failed = true;
+  return mlir::failure();
+}
+
+mlir::LogicalResult Binder::unsupported(const llvm::Twine &text) {
+  if (!failed)
+    isUnsupported = true;
+  return fail(text);
+}
+
+mlir::LogicalResult Binder::done(llvm::ArrayRef<mlir::Value> values) {
+  for (unsigned i = 0; i < node.outputs.size() && !failed; ++i)
+    if (wants(i) && (i >= values.size() || !values[i]))
+      return unsupported("expected output " + llvm::Twine(i) + " ('" +
+                         node.outputs[i] + "') not to be used");
+  results.assign(values.begin(), values.end());
+  return mlir::failure(failed);
+}
+
+bool Binder::canCreate(llvm::ArrayRef<mlir::Value> values) {
+  if (!failed && llvm::is_contained(values, mlir::Value()))
+    (void)fail("expected all operands to be there");
+  return !failed;
+}
+
+mlir::Value Binder::verify(mlir::Operation *op) {
+  // The reason is on its way through the diagnostics.
+  if (!op || mlir::failed(mlir::verify(op))) {
+    if (op)
+      op->erase();
+    (void)fail("");
+    return {};
+  }
+  return op->getResult(0);
+}
+
+/// Inference wants attributes with their defaults, which the op has once it is
+/// there: it is made with a type to be replaced.
+mlir::Value
+Binder::createInferred(llvm::StringRef name,
+                       llvm::ArrayRef<mlir::Value> operands,
+                       llvm::ArrayRef<mlir::NamedAttribute> attributes) {
+  if (!canCreate(operands))
+    return {};
+  mlir::OperationState state(loc, name, operands, operands.front().getType(),
+                             attributes);
+  mlir::Operation *op = builder.create(state);
+  llvm::SmallVector<mlir::Type> types;
+  if (mlir::succeeded(
+          llvm::cast<mlir::InferTypeOpInterface>(op).inferReturnTypes(
+              op->getContext(), loc, op->getOperands(), op->getAttrDictionary(),
+              op->getPropertiesStorage(), op->getRegions(), types))) {
+    op->getResult(0).setType(types.front());
+    return verify(op);
+  }
+  op->erase();
+  (void)fail("");
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Constant operands
+//===----------------------------------------------------------------------===//
+
+std::optional<llvm::SmallVector<int64_t>> Binder::getConstantInts(unsigned i) {
+  auto elements = graph::getConstantElements(operand(i));
+  if (!elements)
+    (void)unsupported("expected operand " + llvm::Twine(i) + " ('" +
+                      node.inputs[i] + "') to be constant");
+  return elements;
+}
+
+std::optional<llvm::SmallVector<double>> Binder::getConstantFloats(unsigned i) {
+  mlir::ElementsAttr elements;
+  if (matchPattern(operand(i), mlir::m_Constant(&elements)) &&
+      llvm::isa<mlir::DenseElementsAttr>(elements) &&
+      llvm::isa<mlir::FloatType>(elements.getElementType())) {
+    llvm::SmallVector<double> values;
+    for (llvm::APFloat value : elements.getValues<llvm::APFloat>())
+      values.push_back(value.convertToDouble());
+    return values;
+  }
+  (void)unsupported("expected operand " + llvm::Twine(i) + " ('" +
+                    node.inputs[i] + "') to be constant");
+  return std::nullopt;
+}
+
+std::optional<double> Binder::getConstantFloat(unsigned i) {
+  auto values = getConstantFloats(i);
+  if (!values)
+    return std::nullopt;
+  if (values->size() == 1)
+    return values->front();
+  (void)fail("expected operand " + llvm::Twine(i) + " to have one element");
+  return std::nullopt;
+}
+
+std::optional<int64_t> Binder::getConstantInt(unsigned i) {
+  auto values = getConstantInts(i);
+  if (!values)
+    return std::nullopt;
+  if (values->size() == 1)
+    return values->front();
+  (void)fail("expected operand " + llvm::Twine(i) + " to have one element");
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+const Attribute *Binder::find(llvm::StringRef name, Attribute::Kind kind) {
+  const Attribute *attribute = node.find(name);
+  if (!attribute || attribute->kind == kind)
+    return attribute;
+  (void)fail("expected attribute '" + name + "' to be of another type");
+  return nullptr;
+}
+
+int64_t Binder::getInt(llvm::StringRef name, int64_t otherwise) {
+  const Attribute *attribute = find(name, Attribute::Kind::Int);
+  return attribute ? attribute->i : otherwise;
+}
+
+double Binder::getFloat(llvm::StringRef name, double otherwise) {
+  const Attribute *attribute = find(name, Attribute::Kind::Float);
+  return attribute ? attribute->f : otherwise;
+}
+
+llvm::StringRef Binder::getString(llvm::StringRef name,
+                                  llvm::StringRef otherwise) {
+  const Attribute *attribute = find(name, Attribute::Kind::String);
+  return attribute ? llvm::StringRef(attribute->s) : otherwise;
+}
+
+std::optional<llvm::SmallVector<int64_t>>
+Binder::getInts(llvm::StringRef name) {
+  const Attribute *attribute = find(name, Attribute::Kind::Ints);
+  if (!attribute)
+    return std::nullopt;
+  return llvm::SmallVector<int64_t>(attribute->ints.begin(),
+                                    attribute->ints.end());
+}
+
+llvm::SmallVector<int64_t> Binder::getInts(llvm::StringRef name, size_t count,
+                                           int64_t otherwise) {
+  auto values = getInts(name);
+  if (!values || values->empty())
+    return llvm::SmallVector<int64_t>(count, otherwise);
+  if (values->size() != count) {
+    (void)fail("expected " + llvm::Twine(count) + " numbers in attribute '" +
+               name + "', but got " + llvm::Twine(values->size()));
+    values->resize(count, otherwise);
+  }
+  return *values;
+}
+
+const TensorData *Binder::getTensor(llvm::StringRef name) {
+  const Attribute *attribute = find(name, Attribute::Kind::Tensor);
+  return attribute ? &attribute->tensors.front() : nullptr;
+}
+
+const Graph *Binder::getGraph(llvm::StringRef name) {
+  const Attribute *attribute = find(name, Attribute::Kind::Graph);
+  return attribute ? attribute->graphs.front().get() : nullptr;
+}
+
+int64_t Binder::normalizeAxis(int64_t axis, int64_t rank) {
+  if (axis >= -rank && axis < rank)
+    return axis < 0 ? axis + rank : axis;
+  (void)fail("expected an axis in [" + llvm::Twine(-rank) + ", " +
+             llvm::Twine(rank - 1) + "], but got " + llvm::Twine(axis));
+  return 0;
+}
+
+llvm::SmallVector<int64_t> Binder::normalizeAxes(llvm::ArrayRef<int64_t> axes,
+                                                 int64_t rank) {
+  llvm::SmallVector<int64_t> result;
+  for (int64_t axis : axes)
+    result.push_back(normalizeAxis(axis, rank));
+  llvm::sort(result);
+  if (std::adjacent_find(result.begin(), result.end()) != result.end())
+    (void)fail("expected each axis once");
+  return result;
+}
+
+std::optional<llvm::SmallVector<int64_t>> Binder::getAxes(unsigned i,
+                                                          int64_t rank) {
+  std::optional<llvm::SmallVector<int64_t>> axes = getInts("axes");
+  if (!axes && operand(i))
+    axes = getConstantInts(i);
+  if (!axes)
+    return std::nullopt;
+  return normalizeAxes(*axes, rank);
+}
+
+mlir::NamedAttribute Binder::attr(llvm::StringRef name, int64_t value) {
+  return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
+}
+mlir::NamedAttribute Binder::attr(llvm::StringRef name, bool value) {
+  return builder.getNamedAttr(name, builder.getBoolAttr(value));
+}
+mlir::NamedAttribute Binder::attr(llvm::StringRef name, double value) {
+  return builder.getNamedAttr(name, builder.getF64FloatAttr(value));
+}
+mlir::NamedAttribute Binder::attr(llvm::StringRef name,
+                                  llvm::ArrayRef<int64_t> value) {
+  return builder.getNamedAttr(name, builder.getDenseI64ArrayAttr(value));
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+mlir::Value Binder::constant(mlir::ElementsAttr elements) {
+  if (!elements || failed)
+    return {};
+  return verify(graph::ConstantOp::create(builder, loc, elements));
+}
+
+mlir::Value Binder::scalar(mlir::Type elementType, double value) {
+  auto type = mlir::RankedTensorType::get({}, elementType);
+  mlir::TypedAttr element;
+  if (llvm::isa<mlir::FloatType>(elementType))
+    element = builder.getFloatAttr(elementType, value);
+  else
+    element = builder.getIntegerAttr(elementType, int64_t(value));
+  return constant(mlir::DenseElementsAttr::get(type, mlir::Attribute(element)));
+}
+
+mlir::Value Binder::ints(llvm::ArrayRef<int64_t> values) {
+  auto type = mlir::RankedTensorType::get({int64_t(values.size())},
+                                          builder.getI64Type());
+  return constant(mlir::DenseElementsAttr::get(type, values));
+}
+
+mlir::Value Binder::reshape(mlir::Value value,
+                            llvm::ArrayRef<mlir::AffineExpr> dims) {
+  if (!value)
+    return {};
+  mlir::Type type = graph::makeType(getElementType(value), dims);
+  return type == value.getType() ? value
+                                 : createAs<graph::ReshapeOp>(type, value);
+}
+
+mlir::Value Binder::broadcastTo(mlir::Value value,
+                                llvm::ArrayRef<mlir::AffineExpr> dims) {
+  if (!value)
+    return {};
+  mlir::Type type = graph::makeType(getElementType(value), dims);
+  return type == value.getType() ? value
+                                 : createAs<graph::BroadcastToOp>(type, value);
+}
+
+mlir::Value Binder::transpose(mlir::Value value, llvm::ArrayRef<int64_t> perm) {
+  if (llvm::is_sorted(perm))
+    return value;
+  return create<graph::TransposeOp>(value, attr("perm", perm));
+}
+
+mlir::Value Binder::cast(mlir::Value value, mlir::Type elementType) {
+  if (!value || getElementType(value) == elementType)
+    return value;
+  auto type = llvm::cast<mlir::RankedTensorType>(value.getType());
+  return createAs<graph::CastOp>(mlir::Type(type.clone(elementType)), value);
+}
+
+mlir::Value Binder::unsqueeze(mlir::Value value, llvm::ArrayRef<int64_t> axes) {
+  if (!value)
+    return {};
+  Dims dims = graph::getDims(value);
+  for (int64_t axis : axes)
+    dims.insert(dims.begin() + axis, expr(1));
+  return reshape(value, dims);
+}
+
+mlir::Value Binder::slice(mlir::Value value, int64_t axis, int64_t start,
+                          mlir::AffineExpr size) {
+  if (!value)
+    return {};
+  Dims dims = graph::getDims(value);
+  dims[axis] = size;
+  llvm::SmallVector<int64_t> starts(dims.size(), 0), steps(dims.size(), 1);
+  starts[axis] = start;
+  return createAs<graph::SliceOp>(
+      graph::makeType(getElementType(value), dims), value,
+      {attr("starts", starts), attr("steps", steps)});
+}
+
+mlir::Value Binder::alongAxis(mlir::Value value, int64_t axis, int64_t rank) {
+  if (!value || getRank(value) != 1)
+    return value;
+  Dims dims = graph::getDims(value);
+  dims.append(rank - 1 - axis, expr(1));
+  return reshape(value, dims);
+}
+
+Dims Binder::getShape(mlir::Value value, bool &known) {
+  if (auto elements = graph::getElements(value)) {
+    known = true;
+    return Dims(elements->begin(), elements->end());
+  }
+  known = false;
+  Dims dims;
+  Dims count = graph::getDims(value);
+  auto rank = count.size() == 1 ? graph::getConstant(count[0]) : std::nullopt;
+  if (!rank || *rank > 64) {
+    (void)unsupported("expected a shape of known length, but got " +
+                      mlir::debugString(value.getType()));
+    return dims;
+  }
+  for (int64_t i = 0; i < *rank; ++i)
+    dims.push_back(makeFreshSymbol());
+  return dims;
+}
+
+mlir::AffineExpr Binder::makeFreshSymbol() {
+  return importer.symbols.makeFresh();
+}
+
+bool Binder::assumeNonNegative(mlir::AffineExpr expr) {
+  return importer.symbols.assumeNonNegative(expr);
+}
+
+mlir::ElementsAttr Binder::getElements(const TensorData &tensor) {
+  std::string error;
+  mlir::ElementsAttr elements = importer.tensors->get(tensor, error);
+  if (!elements)
+    (void)fail(error);
+  return elements;
+}
+
+mlir::LogicalResult
+Binder::inlineGraph(const Graph &graph,
+                    llvm::SmallVectorImpl<mlir::Value> &results) {
+  return importer.inlineGraph(graph, results);
+}

@@ -1,0 +1,187 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// One node on its way into the graph dialect: its operands and attributes with
+// defaults, the ops that it becomes, and what is wrong with it.
+#ifndef ADZE_LIB_IMPORT_ONNX_BINDER_H
+#define ADZE_LIB_IMPORT_ONNX_BINDER_H
+
+#include "Dialect/Graph/IR/Graph.h"
+#include "Model.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Support/DebugStringHelper.h"
+
+namespace adze::importer {
+
+class Importer;
+using graph::Dims;
+
+/// Errors stick: after the first one `create` returns null values, which all
+/// members accept, and `done` fails. A handler looks at a value's type only
+/// where it knows the value is there.
+class Binder {
+public:
+  Binder(Importer &importer, const Node &node, mlir::Location loc,
+         llvm::SmallVector<mlir::Value> operands);
+
+  const Node &node;
+  mlir::OpBuilder &builder;
+  const mlir::Location loc;
+
+  /// Version of the operator's definition.
+  int version() const { return node.sinceVersion; }
+
+  //===--------------------------------------------------------------------===//
+  // Operands
+  //===--------------------------------------------------------------------===//
+
+  unsigned getNumOperands() const { return operands.size(); }
+  /// Null if the node leaves it out; the table says how many never are.
+  mlir::Value operand(unsigned i) const {
+    return i < operands.size() ? operands[i] : mlir::Value();
+  }
+  llvm::ArrayRef<mlir::Value> getOperands() const { return operands; }
+  /// Whether output i is asked for.
+  bool wants(unsigned i) const {
+    return i < node.outputs.size() && !node.outputs[i].empty();
+  }
+
+  static int64_t getRank(mlir::Value value) {
+    return llvm::cast<mlir::RankedTensorType>(value.getType()).getRank();
+  }
+  static mlir::Type getElementType(mlir::Value value) {
+    return llvm::cast<mlir::RankedTensorType>(value.getType()).getElementType();
+  }
+
+  /// The elements of operand i, which has to be known now; none after an error.
+  std::optional<llvm::SmallVector<int64_t>> getConstantInts(unsigned i);
+  std::optional<llvm::SmallVector<double>> getConstantFloats(unsigned i);
+  /// The only element of operand i.
+  std::optional<double> getConstantFloat(unsigned i);
+  std::optional<int64_t> getConstantInt(unsigned i);
+
+  //===--------------------------------------------------------------------===//
+  // Attributes
+  //===--------------------------------------------------------------------===//
+
+  int64_t getInt(llvm::StringRef name, int64_t otherwise);
+  double getFloat(llvm::StringRef name, double otherwise);
+  llvm::StringRef getString(llvm::StringRef name, llvm::StringRef otherwise);
+  std::optional<llvm::SmallVector<int64_t>> getInts(llvm::StringRef name);
+  /// `count` times the number `otherwise` if not there.
+  llvm::SmallVector<int64_t> getInts(llvm::StringRef name, size_t count,
+                                     int64_t otherwise);
+  const TensorData *getTensor(llvm::StringRef name);
+  const Graph *getGraph(llvm::StringRef name);
+  bool hasAttribute(llvm::StringRef name) const { return node.find(name); }
+
+  /// A dim of a tensor of this rank, counted from the end if negative.
+  int64_t normalizeAxis(int64_t axis, int64_t rank);
+  int64_t getAxis(llvm::StringRef name, int64_t otherwise, int64_t rank) {
+    return normalizeAxis(getInt(name, otherwise), rank);
+  }
+  /// Normalised, sorted, each once.
+  llvm::SmallVector<int64_t> normalizeAxes(llvm::ArrayRef<int64_t> axes,
+                                           int64_t rank);
+  /// Axes from attribute `axes`, or from operand `i` as newer versions have it;
+  /// none if neither is there.
+  std::optional<llvm::SmallVector<int64_t>> getAxes(unsigned i, int64_t rank);
+
+  //===--------------------------------------------------------------------===//
+  // Ops
+  //===--------------------------------------------------------------------===//
+
+  mlir::NamedAttribute attr(llvm::StringRef name, int64_t value);
+  mlir::NamedAttribute attr(llvm::StringRef name, bool value);
+  mlir::NamedAttribute attr(llvm::StringRef name, double value);
+  mlir::NamedAttribute attr(llvm::StringRef name,
+                            llvm::ArrayRef<int64_t> value);
+  mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value) {
+    return builder.getNamedAttr(name, value);
+  }
+
+  /// Adds an op whose result type is inferred.
+  template <typename OpT>
+  mlir::Value create(llvm::ArrayRef<mlir::Value> operands,
+                     llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+    return createInferred(OpT::getOperationName(), operands, attributes);
+  }
+  /// Adds an op with these result types; its first result.
+  template <typename OpT>
+  mlir::Value createAs(mlir::TypeRange types,
+                       llvm::ArrayRef<mlir::Value> operands,
+                       llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+    if (!canCreate(operands))
+      return {};
+    mlir::OperationState state(loc, OpT::getOperationName(), operands, types,
+                               attributes);
+    return verify(builder.create(state));
+  }
+
+  mlir::Value constant(mlir::ElementsAttr elements);
+  /// A scalar (rank 0).
+  mlir::Value scalar(mlir::Type elementType, double value);
+  mlir::Value ints(llvm::ArrayRef<int64_t> values);
+
+  mlir::Value reshape(mlir::Value value, llvm::ArrayRef<mlir::AffineExpr> dims);
+  mlir::Value broadcastTo(mlir::Value value,
+                          llvm::ArrayRef<mlir::AffineExpr> dims);
+  mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> perm);
+  mlir::Value cast(mlir::Value value, mlir::Type elementType);
+  mlir::Value unsqueeze(mlir::Value value, llvm::ArrayRef<int64_t> axes);
+  /// [start, start + size) of one dim.
+  mlir::Value slice(mlir::Value value, int64_t axis, int64_t start,
+                    mlir::AffineExpr size);
+  /// `value` (per index of a dim of `like`, or a scalar) with dims of size 1
+  /// behind, so that it broadcasts along `axis`.
+  mlir::Value alongAxis(mlir::Value value, int64_t axis, int64_t rank);
+
+  mlir::AffineExpr expr(int64_t value) {
+    return builder.getAffineConstantExpr(value);
+  }
+  /// The contents of a shape operand: its elements, or as many unknown ones.
+  Dims getShape(mlir::Value value, bool &known);
+  mlir::AffineExpr makeFreshSymbol();
+  /// Takes expr >= 0 for granted, and has the run time check it.
+  bool assumeNonNegative(mlir::AffineExpr expr);
+
+  /// The elements of a tensor attribute; null after an error.
+  mlir::ElementsAttr getElements(const TensorData &tensor);
+  /// Imports a graph attribute in place: its outputs.
+  mlir::LogicalResult inlineGraph(const Graph &graph,
+                                  llvm::SmallVectorImpl<mlir::Value> &results);
+
+  //===--------------------------------------------------------------------===//
+  // The end
+  //===--------------------------------------------------------------------===//
+
+  /// The model is at fault. Only the first message counts.
+  mlir::LogicalResult fail(const llvm::Twine &message);
+  /// Adze falls short.
+  mlir::LogicalResult unsupported(const llvm::Twine &message);
+  bool hasFailed() const { return failed; }
+
+  /// Binds the outputs; fails after an error, or where an output is asked for
+  /// that there is no value of.
+  mlir::LogicalResult done(llvm::ArrayRef<mlir::Value> results);
+
+private:
+  friend class Importer;
+
+  bool canCreate(llvm::ArrayRef<mlir::Value> operands);
+  mlir::Value verify(mlir::Operation *op);
+  mlir::Value createInferred(llvm::StringRef name,
+                             llvm::ArrayRef<mlir::Value> operands,
+                             llvm::ArrayRef<mlir::NamedAttribute> attributes);
+  const Attribute *find(llvm::StringRef name, Attribute::Kind kind);
+
+  Importer &importer;
+  llvm::SmallVector<mlir::Value> operands;
+  llvm::SmallVector<mlir::Value> results;
+  bool failed = false;
+  bool isUnsupported = false;
+  std::string message;
+};
+
+} // namespace adze::importer
+
+#endif // ADZE_LIB_IMPORT_ONNX_BINDER_H

@@ -1,0 +1,331 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Operators that put the same elements in another shape, order or number.
+#include "../OpTable.h"
+
+using namespace adze;
+using namespace adze::importer;
+using mlir::AffineExpr;
+using mlir::LogicalResult;
+using mlir::Value;
+
+static llvm::SmallVector<int64_t> iota(int64_t n) {
+  return llvm::to_vector(llvm::seq<int64_t>(0, n));
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+static LogicalResult importReshape(Binder &b) {
+  Value x = b.operand(0), shape = b.operand(1);
+  if (!shape)
+    return b.fail("expected operand 1 to be there");
+  bool known = false;
+  Dims wanted = b.getShape(shape, known);
+  if (b.hasFailed())
+    return mlir::failure();
+  if (!known)
+    return b.done(b.createAs<graph::ReshapeOp>(
+        graph::makeType(b.getElementType(x), wanted), {x, shape}));
+  std::string error;
+  auto dims = graph::reshapeDims(graph::getDims(x), wanted,
+                                 b.getInt("allowzero", 0) != 0, error);
+  if (mlir::failed(dims))
+    return b.fail(error);
+  return b.done(b.reshape(x, *dims));
+}
+
+static LogicalResult importFlatten(Binder &b) {
+  Value x = b.operand(0);
+  int64_t rank = b.getRank(x), axis = b.getInt("axis", 1);
+  if (axis < -rank || axis > rank)
+    return b.fail("expected an axis in [" + llvm::Twine(-rank) + ", " +
+                  llvm::Twine(rank) + "], but got " + llvm::Twine(axis));
+  if (axis < 0)
+    axis += rank;
+  Dims dims = graph::getDims(x);
+  auto *context = b.builder.getContext();
+  llvm::ArrayRef<AffineExpr> all = dims;
+  return b.done(b.reshape(x, {graph::product(context, all.take_front(axis)),
+                              graph::product(context, all.drop_front(axis))}));
+}
+
+/// Axes: an attribute before version 13, an operand from then on. None: all
+/// dims of size 1.
+static LogicalResult importSqueeze(Binder &b) {
+  Value x = b.operand(0);
+  Dims dims = graph::getDims(x), kept;
+  auto axes = b.getAxes(1, dims.size());
+  if (b.hasFailed())
+    return mlir::failure();
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    auto size = dim ? graph::getConstant(dim) : std::nullopt;
+    bool remove = axes ? llvm::is_contained(*axes, int64_t(i)) : size == 1;
+    if (remove && size && *size != 1)
+      return b.fail("expected dim " + llvm::Twine(i) + " to be 1, but got " +
+                    llvm::Twine(*size));
+    if (!remove)
+      kept.push_back(dim);
+  }
+  return b.done(b.reshape(x, kept));
+}
+
+static LogicalResult importUnsqueeze(Binder &b) {
+  Value x = b.operand(0);
+  auto axes = b.getInts("axes");
+  if (!axes && b.operand(1))
+    axes = b.getConstantInts(1);
+  if (!axes)
+    return b.fail("expected axes, but got none");
+  auto sorted = b.normalizeAxes(*axes, b.getRank(x) + axes->size());
+  if (b.hasFailed())
+    return mlir::failure();
+  return b.done(b.unsqueeze(x, sorted));
+}
+
+static LogicalResult importTranspose(Binder &b) {
+  Value x = b.operand(0);
+  int64_t rank = b.getRank(x);
+  auto perm = b.getInts("perm");
+  if (!perm) {
+    perm = iota(rank);
+    std::reverse(perm->begin(), perm->end());
+  }
+  llvm::SmallVector<int64_t> sorted = *perm;
+  llvm::sort(sorted);
+  if (sorted != iota(rank))
+    return b.fail("expected perm to be a permutation of " + llvm::Twine(rank) +
+                  " dims");
+  return b.done(b.transpose(x, *perm));
+}
+
+static LogicalResult importExpand(Binder &b) {
+  Value x = b.operand(0), shape = b.operand(1);
+  bool known = false;
+  Dims wanted = b.getShape(shape, known);
+  if (b.hasFailed())
+    return mlir::failure();
+  std::string error;
+  if (known) {
+    auto dims = graph::broadcastDims({graph::getDims(x), wanted}, error);
+    if (mlir::failed(dims))
+      return b.fail(error);
+    if (llvm::all_of(*dims, [](AffineExpr dim) { return bool(dim); }))
+      return b.done(b.broadcastTo(x, *dims));
+  }
+  return b.unsupported("expected a shape that the symbolic dims determine");
+}
+
+//===----------------------------------------------------------------------===//
+// Pieces
+//===----------------------------------------------------------------------===//
+
+static LogicalResult importConcat(Binder &b) {
+  int64_t rank = b.getRank(b.operand(0));
+  if (b.version() < 4 && !b.hasAttribute("axis"))
+    return b.done(b.create<graph::ConcatOp>(
+        b.getOperands(), b.attr("axis", b.normalizeAxis(1, rank))));
+  if (!b.hasAttribute("axis"))
+    return b.fail("expected attribute 'axis', but got none");
+  return b.done(b.create<graph::ConcatOp>(
+      b.getOperands(), b.attr("axis", b.getAxis("axis", 0, rank))));
+}
+
+/// The sizes of the pieces: given, or equal with the rest in the last one.
+static LogicalResult getSplitSizes(Binder &b, AffineExpr dim,
+                                   llvm::SmallVector<int64_t> &sizes) {
+  size_t count = b.node.outputs.size();
+  auto given = b.getInts("split");
+  if (!given && b.operand(1))
+    given = b.getConstantInts(1);
+  if (b.hasFailed())
+    return mlir::failure();
+  auto size = dim ? graph::getConstant(dim) : std::nullopt;
+  if (given) {
+    sizes = *given;
+    int64_t sum = 0;
+    for (int64_t part : sizes)
+      if (part < 0 || llvm::AddOverflow(sum, part, sum))
+        return b.fail("expected sizes of pieces >= 0");
+    if (sizes.size() != count || (size && *size != sum))
+      return b.fail("expected " + llvm::Twine(count) +
+                    " sizes that sum up to the dim, but got " +
+                    llvm::Twine(sizes.size()) + " with the sum " +
+                    llvm::Twine(sum));
+    return mlir::success();
+  }
+  if (!size)
+    return b.unsupported("expected the dim that is split to be static");
+  int64_t parts = b.getInt("num_outputs", count);
+  if (parts != int64_t(count))
+    return b.fail("expected num_outputs to be the number of outputs, but got " +
+                  llvm::Twine(parts));
+  int64_t part = llvm::divideCeil(*size, parts);
+  if (*size % parts != 0 && b.version() < 18)
+    return b.fail("expected a dim that divides by " + llvm::Twine(parts) +
+                  ", but got " + llvm::Twine(*size));
+  for (int64_t i = 0; i < parts; ++i)
+    sizes.push_back(std::clamp<int64_t>(*size - i * part, 0, part));
+  return mlir::success();
+}
+
+static LogicalResult importSplit(Binder &b) {
+  Value x = b.operand(0);
+  int64_t axis = b.getAxis("axis", 0, b.getRank(x)), start = 0;
+  llvm::SmallVector<int64_t> sizes;
+  if (b.hasFailed() ||
+      mlir::failed(getSplitSizes(b, graph::getDims(x)[axis], sizes)))
+    return mlir::failure();
+  llvm::SmallVector<Value> results;
+  for (int64_t size : sizes) {
+    results.push_back(b.slice(x, axis, start, b.expr(size)));
+    start += size;
+  }
+  return b.done(results);
+}
+
+//===----------------------------------------------------------------------===//
+// Padding and repetition
+//===----------------------------------------------------------------------===//
+
+/// pads and value: attributes before version 11, operands from then on; axes
+/// from version 18 on.
+static LogicalResult importPad(Binder &b) {
+  Value x = b.operand(0), fill;
+  int64_t rank = b.getRank(x);
+  auto axes = b.version() >= 18 && b.operand(3)
+                  ? b.getConstantInts(3)
+                  : std::make_optional(iota(rank));
+  auto pads = b.version() < 11 ? b.getInts("pads") : b.getConstantInts(1);
+  if (!axes || !pads)
+    return b.fail("expected pads, but got none");
+  if (pads->size() != 2 * axes->size())
+    return b.fail("expected " + llvm::Twine(2 * axes->size()) +
+                  " pads, but got " + llvm::Twine(pads->size()));
+  llvm::SmallVector<int64_t> low(rank, 0), high(rank, 0);
+  for (auto [i, axis] : llvm::enumerate(*axes)) {
+    int64_t at = b.normalizeAxis(axis, rank);
+    if (b.hasFailed())
+      return mlir::failure();
+    low[at] = (*pads)[i];
+    high[at] = (*pads)[axes->size() + i];
+  }
+  auto mode = graph::symbolizePadMode(b.getString("mode", "constant"));
+  if (!mode)
+    return b.fail("expected mode to be constant, reflect, edge or wrap, but "
+                  "got '" +
+                  b.getString("mode", "") + "'");
+  llvm::SmallVector<Value> operands{x};
+  if (b.version() < 11 && b.getFloat("value", 0.0) != 0.0)
+    fill = b.scalar(b.getElementType(x), b.getFloat("value", 0.0));
+  else if (b.version() >= 11)
+    fill = b.operand(2);
+  if (fill && *mode == graph::PadMode::Constant)
+    operands.push_back(b.reshape(fill, {}));
+  auto modeAttr = graph::PadModeAttr::get(b.builder.getContext(), *mode);
+  return b.done(b.create<graph::PadOp>(
+      operands, {b.attr("low", low), b.attr("high", high),
+                 b.attr("mode", mlir::Attribute(modeAttr))}));
+}
+
+/// [d, e] as [1, d, 1, e], broadcast to [r, d, s, e], as [r * d, s * e].
+static LogicalResult importTile(Binder &b) {
+  Value x = b.operand(0);
+  bool known = false;
+  Dims repeats = b.getShape(b.operand(1), known);
+  Dims dims = graph::getDims(x), apart, wide, result;
+  if (b.hasFailed())
+    return mlir::failure();
+  if (!known)
+    return b.unsupported("expected repeats that the symbolic dims determine");
+  if (repeats.size() != dims.size())
+    return b.fail("expected " + llvm::Twine(dims.size()) +
+                  " repeats, but got " + llvm::Twine(repeats.size()));
+  for (auto [dim, repeat] : llvm::zip(dims, repeats)) {
+    if (!graph::isNonNegative(repeat) && !b.assumeNonNegative(repeat))
+      return b.fail("expected repeats >= 0");
+    apart.append({b.expr(1), dim});
+    wide.append({repeat, dim});
+    result.push_back(graph::mulExprs(repeat, dim));
+  }
+  return b.done(b.reshape(b.broadcastTo(b.reshape(x, apart), wide), result));
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+static LogicalResult importDepthToSpace(Binder &b) {
+  Value x = b.operand(0);
+  Dims d = graph::getDims(x);
+  int64_t size = b.getInt("blocksize", 0);
+  llvm::StringRef mode = b.getString("mode", "DCR");
+  if (d.size() != 4 || size < 1 || size > 65536 ||
+      (mode != "DCR" && mode != "CRD"))
+    return b.fail("expected a 4-D input, a blocksize of at least 1 and mode "
+                  "DCR or CRD");
+  AffineExpr block = b.expr(size);
+  AffineExpr depth = graph::divideExactly(d[1], b.expr(size * size));
+  if (!depth)
+    return b.fail("expected channels that divide by blocksize^2, but got " +
+                  graph::toString(d));
+  Value apart =
+      mode == "DCR"
+          ? b.transpose(b.reshape(x, {d[0], block, block, depth, d[2], d[3]}),
+                        {0, 3, 4, 1, 5, 2})
+          : b.transpose(b.reshape(x, {d[0], depth, block, block, d[2], d[3]}),
+                        {0, 1, 4, 2, 5, 3});
+  return b.done(b.reshape(apart, {d[0], depth, graph::mulExprs(d[2], block),
+                                  graph::mulExprs(d[3], block)}));
+}
+
+static LogicalResult importSpaceToDepth(Binder &b) {
+  Value x = b.operand(0);
+  Dims d = graph::getDims(x);
+  int64_t size = b.getInt("blocksize", 0);
+  if (d.size() != 4 || size < 1 || size > 65536)
+    return b.fail("expected a 4-D input and a blocksize of at least 1");
+  AffineExpr block = b.expr(size);
+  AffineExpr high = graph::divideExactly(d[2], block);
+  AffineExpr wide = graph::divideExactly(d[3], block);
+  if (!high || !wide)
+    return b.fail("expected spatial dims that divide by blocksize, but got " +
+                  graph::toString(d));
+  Value apart = b.transpose(
+      b.reshape(x, {d[0], d[1], high, block, wide, block}), {0, 3, 5, 1, 2, 4});
+  return b.done(b.reshape(
+      apart, {d[0], graph::mulExprs(d[1], b.expr(size * size)), high, wide}));
+}
+
+static LogicalResult importTrilu(Binder &b) {
+  int64_t k = 0;
+  if (b.operand(1)) {
+    auto constant = b.getConstantInt(1);
+    if (!constant)
+      return mlir::failure();
+    k = *constant;
+  }
+  return b.done(b.create<graph::TriluOp>(
+      b.operand(0),
+      {b.attr("upper", b.getInt("upper", 1) != 0), b.attr("k", k)}));
+}
+
+void adze::importer::addDataMovementOps(std::vector<OpRow> &rows) {
+  rows.insert(rows.end(),
+              {
+                  {"Concat", 1, 1, importConcat},
+                  {"DepthToSpace", 1, 1, importDepthToSpace},
+                  {"Expand", 8, 2, importExpand, "shapes from data"},
+                  {"Flatten", 1, 1, importFlatten},
+                  {"Pad", 2, 1, importPad, "pads that are not constant"},
+                  {"Reshape", 5, 1, importReshape},
+                  {"SpaceToDepth", 1, 1, importSpaceToDepth},
+                  {"Split", 2, 1, importSplit},
+                  {"Squeeze", 1, 1, importSqueeze},
+                  {"Tile", 6, 2, importTile, "repeats from data"},
+                  {"Transpose", 1, 1, importTranspose},
+                  {"Trilu", 14, 1, importTrilu, "k that is not constant"},
+                  {"Unsqueeze", 1, 1, importUnsqueeze},
+              });
+}

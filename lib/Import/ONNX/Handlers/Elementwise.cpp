@@ -1,0 +1,289 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Operators that compute each element from the elements at its place.
+#include "../OpTable.h"
+#include <cfloat>
+
+using namespace adze;
+using namespace adze::importer;
+using mlir::LogicalResult;
+using mlir::Value;
+
+//===----------------------------------------------------------------------===//
+// One to one
+//===----------------------------------------------------------------------===//
+
+template <typename OpT>
+static LogicalResult importUnary(Binder &b) {
+  return b.done(b.create<OpT>(b.operand(0)));
+}
+
+template <typename OpT>
+static LogicalResult importBinary(Binder &b) {
+  return b.done(b.create<OpT>({b.operand(0), b.operand(1)}));
+}
+
+/// Of any number of operands, one after the other.
+template <typename OpT>
+static LogicalResult importVariadic(Binder &b) {
+  Value result = b.operand(0);
+  for (Value operand : b.getOperands().drop_front())
+    result = b.create<OpT>({result, operand});
+  return b.done(result);
+}
+
+static LogicalResult importMean(Binder &b) {
+  Value sum = b.operand(0);
+  for (Value operand : b.getOperands().drop_front())
+    sum = b.create<graph::AddOp>({sum, operand});
+  if (!sum)
+    return mlir::failure();
+  Value count = b.scalar(b.getElementType(sum), b.getNumOperands());
+  return b.done(b.create<graph::DivOp>({sum, count}));
+}
+
+/// With a float attribute alpha.
+template <typename OpT, int percent>
+static LogicalResult importWithAlpha(Binder &b) {
+  double alpha = b.getFloat("alpha", float(percent) / 100.0f);
+  return b.done(b.create<OpT>(b.operand(0), b.attr("alpha", alpha)));
+}
+
+static LogicalResult importHardSigmoid(Binder &b) {
+  return b.done(b.create<graph::HardSigmoidOp>(
+      b.operand(0), {b.attr("alpha", b.getFloat("alpha", 0.2f)),
+                     b.attr("beta", b.getFloat("beta", 0.5))}));
+}
+
+static LogicalResult importSelu(Binder &b) {
+  double alpha = b.getFloat("alpha", 1.67326319217681884765625);
+  double gamma = b.getFloat("gamma", 1.05070102214813232421875);
+  return b.done(b.create<graph::SeluOp>(
+      b.operand(0), {b.attr("alpha", alpha), b.attr("gamma", gamma)}));
+}
+
+static LogicalResult importGelu(Binder &b) {
+  llvm::StringRef approximate = b.getString("approximate", "none");
+  auto mode = graph::symbolizeGeluMode(approximate);
+  if (!mode)
+    return b.fail("expected approximate to be none or tanh, but got '" +
+                  approximate + "'");
+  auto attribute = graph::GeluModeAttr::get(b.builder.getContext(), *mode);
+  return b.done(b.create<graph::GeluOp>(
+      b.operand(0), b.attr("approximate", mlir::Attribute(attribute))));
+}
+
+static LogicalResult importIsInf(Binder &b) {
+  return b.done(b.create<graph::IsInfOp>(
+      b.operand(0),
+      {b.attr("detect_negative", b.getInt("detect_negative", 1) != 0),
+       b.attr("detect_positive", b.getInt("detect_positive", 1) != 0)}));
+}
+
+static LogicalResult importWhere(Binder &b) {
+  return b.done(
+      b.create<graph::SelectOp>({b.operand(0), b.operand(1), b.operand(2)}));
+}
+
+//===----------------------------------------------------------------------===//
+// With a twist
+//===----------------------------------------------------------------------===//
+
+/// x * sigmoid(alpha * x).
+static LogicalResult importSwish(Binder &b) {
+  double alpha = b.getFloat("alpha", 1.0);
+  Value x = b.operand(0);
+  if (alpha == 1.0)
+    return b.done(b.create<graph::SiluOp>(x));
+  Value scaled =
+      b.create<graph::MulOp>({x, b.scalar(b.getElementType(x), alpha)});
+  return b.done(
+      b.create<graph::MulOp>({x, b.create<graph::SigmoidOp>(scaled)}));
+}
+
+static LogicalResult importMod(Binder &b) {
+  if (b.getInt("fmod", 0) != 0)
+    return importBinary<graph::FmodOp>(b);
+  return importBinary<graph::ModOp>(b);
+}
+
+/// Base and exponent may differ; the base's type is the result's. A whole base
+/// with a fraction as exponent is computed in the exponent's type.
+static LogicalResult importPow(Binder &b) {
+  Value x = b.operand(0), y = b.operand(1);
+  mlir::Type type = b.getElementType(x), exponent = b.getElementType(y);
+  if (llvm::isa<mlir::FloatType>(exponent) && !llvm::isa<mlir::FloatType>(type))
+    x = b.cast(x, exponent);
+  else
+    y = b.cast(y, type);
+  return b.done(b.cast(b.create<graph::PowOp>({x, y}), type));
+}
+
+static LogicalResult importBitShift(Binder &b) {
+  llvm::StringRef direction = b.getString("direction", "");
+  if (direction == "LEFT")
+    return importBinary<graph::ShiftLeftOp>(b);
+  if (direction == "RIGHT")
+    return importBinary<graph::ShiftRightOp>(b);
+  return b.fail("expected direction to be LEFT or RIGHT, but got '" +
+                direction + "'");
+}
+
+/// Bounds: attributes before version 11, operands from then on.
+static LogicalResult importClip(Binder &b) {
+  Value x = b.operand(0), low = b.operand(1), high = b.operand(2);
+  if (b.version() < 11) {
+    mlir::Type type = b.getElementType(x);
+    double min = b.getFloat("min", -FLT_MAX), max = b.getFloat("max", FLT_MAX);
+    low = min > -FLT_MAX ? b.scalar(type, min) : Value();
+    high = max < FLT_MAX ? b.scalar(type, max) : Value();
+  }
+  if (low)
+    x = b.create<graph::MaximumOp>({x, low});
+  if (high)
+    x = b.create<graph::MinimumOp>({x, high});
+  return b.done(x);
+}
+
+/// x + bias where x < -lambd, x - bias where x > lambd, else 0.
+static LogicalResult importShrink(Binder &b) {
+  Value x = b.operand(0);
+  mlir::Type type = b.getElementType(x);
+  double lambda = b.getFloat("lambd", 0.5), bias = b.getFloat("bias", 0.0);
+  Value isLow = b.create<graph::LessOp>({x, b.scalar(type, -lambda)});
+  Value isHigh = b.create<graph::GreaterOp>({x, b.scalar(type, lambda)});
+  Value low = b.create<graph::AddOp>({x, b.scalar(type, bias)});
+  Value high = b.create<graph::SubOp>({x, b.scalar(type, bias)});
+  Value rest = b.create<graph::SelectOp>({isHigh, high, b.scalar(type, 0)});
+  return b.done(b.create<graph::SelectOp>({isLow, low, rest}));
+}
+
+static LogicalResult importCast(Binder &b) {
+  int64_t to = b.getInt("to", 0);
+  mlir::Type type = getElementType(b.builder.getContext(), to);
+  if (!type)
+    return b.unsupported("expected a type that Adze supports, but got " +
+                         describeDataType(to));
+  return b.done(b.cast(b.operand(0), type));
+}
+
+static LogicalResult importCastLike(Binder &b) {
+  return b.done(b.cast(b.operand(0), b.getElementType(b.operand(1))));
+}
+
+static LogicalResult importIdentity(Binder &b) { return b.done(b.operand(0)); }
+
+/// At inference the identity; the mask keeps everything.
+static LogicalResult importDropout(Binder &b) {
+  Value x = b.operand(0);
+  if (b.version() >= 12 && b.operand(2)) {
+    auto training = b.getConstantInt(2);
+    if (training && *training != 0)
+      return b.unsupported("expected training_mode to be false");
+  }
+  Value mask;
+  if (b.wants(1)) {
+    mlir::Type type =
+        b.version() < 10 ? b.getElementType(x) : b.builder.getI1Type();
+    mask = b.broadcastTo(b.scalar(type, 1), graph::getDims(x));
+  }
+  return b.done({x, mask});
+}
+
+//===----------------------------------------------------------------------===//
+// The rows
+//===----------------------------------------------------------------------===//
+
+static void addUnaryOps(std::vector<OpRow> &rows) {
+  rows.insert(rows.end(),
+              {
+                  {"Abs", 6, 1, importUnary<graph::AbsOp>},
+                  {"Acos", 7, 1, importUnary<graph::AcosOp>},
+                  {"Acosh", 9, 1, importUnary<graph::AcoshOp>},
+                  {"Asin", 7, 1, importUnary<graph::AsinOp>},
+                  {"Asinh", 9, 1, importUnary<graph::AsinhOp>},
+                  {"Atan", 7, 1, importUnary<graph::AtanOp>},
+                  {"Atanh", 9, 1, importUnary<graph::AtanhOp>},
+                  {"BitwiseNot", 18, 1, importUnary<graph::BitwiseNotOp>},
+                  {"Ceil", 6, 1, importUnary<graph::CeilOp>},
+                  {"Celu", 12, 1, importWithAlpha<graph::CeluOp, 100>},
+                  {"Cos", 7, 1, importUnary<graph::CosOp>},
+                  {"Cosh", 9, 1, importUnary<graph::CoshOp>},
+                  {"Elu", 6, 1, importWithAlpha<graph::EluOp, 100>},
+                  {"Erf", 9, 1, importUnary<graph::ErfOp>},
+                  {"Exp", 6, 1, importUnary<graph::ExpOp>},
+                  {"Floor", 6, 1, importUnary<graph::FloorOp>},
+                  {"Gelu", 20, 1, importGelu},
+                  {"HardSigmoid", 6, 1, importHardSigmoid},
+                  {"HardSwish", 14, 1, importUnary<graph::HardSwishOp>},
+                  {"Identity", 1, 1, importIdentity, "sequences, optionals"},
+                  {"IsInf", 10, 1, importIsInf},
+                  {"IsNaN", 9, 1, importUnary<graph::IsNanOp>},
+                  {"LeakyRelu", 6, 1, importWithAlpha<graph::LeakyReluOp, 1>},
+                  {"Log", 6, 1, importUnary<graph::LogOp>},
+                  {"Mish", 18, 1, importUnary<graph::MishOp>},
+                  {"Neg", 6, 1, importUnary<graph::NegOp>},
+                  {"Not", 1, 1, importUnary<graph::NotOp>},
+                  {"Reciprocal", 6, 1, importUnary<graph::ReciprocalOp>},
+                  {"Relu", 6, 1, importUnary<graph::ReluOp>},
+                  {"Round", 11, 1, importUnary<graph::RoundOp>},
+                  {"Selu", 6, 1, importSelu},
+                  {"Shrink", 9, 1, importShrink},
+                  {"Sigmoid", 6, 1, importUnary<graph::SigmoidOp>},
+                  {"Sign", 9, 1, importUnary<graph::SignOp>},
+                  {"Sin", 7, 1, importUnary<graph::SinOp>},
+                  {"Sinh", 9, 1, importUnary<graph::SinhOp>},
+                  {"Softplus", 1, 1, importUnary<graph::SoftplusOp>},
+                  {"Softsign", 1, 1, importUnary<graph::SoftsignOp>},
+                  {"Sqrt", 6, 1, importUnary<graph::SqrtOp>},
+                  {"Swish", 24, 1, importSwish},
+                  {"Tan", 7, 1, importUnary<graph::TanOp>},
+                  {"Tanh", 6, 1, importUnary<graph::TanhOp>},
+                  {"ThresholdedRelu", 10, 1,
+                   importWithAlpha<graph::ThresholdedReluOp, 100>},
+              });
+}
+
+static void addBinaryOps(std::vector<OpRow> &rows) {
+  // Before version 7 these broadcast by an attribute.
+  rows.insert(
+      rows.end(),
+      {
+          {"Add", 7, 2, importBinary<graph::AddOp>},
+          {"And", 7, 2, importBinary<graph::AndOp>},
+          {"BitShift", 11, 2, importBitShift},
+          {"BitwiseAnd", 18, 2, importBinary<graph::BitwiseAndOp>},
+          {"BitwiseOr", 18, 2, importBinary<graph::BitwiseOrOp>},
+          {"BitwiseXor", 18, 2, importBinary<graph::BitwiseXorOp>},
+          {"Div", 7, 2, importBinary<graph::DivOp>},
+          {"Equal", 7, 2, importBinary<graph::EqualOp>, "strings"},
+          {"Greater", 7, 2, importBinary<graph::GreaterOp>},
+          {"GreaterOrEqual", 12, 2, importBinary<graph::GreaterEqualOp>},
+          {"Less", 7, 2, importBinary<graph::LessOp>},
+          {"LessOrEqual", 12, 2, importBinary<graph::LessEqualOp>},
+          {"Max", 6, 1, importVariadic<graph::MaximumOp>},
+          {"Mean", 6, 1, importMean},
+          {"Min", 6, 1, importVariadic<graph::MinimumOp>},
+          {"Mod", 10, 2, importMod},
+          {"Mul", 7, 2, importBinary<graph::MulOp>},
+          {"Or", 7, 2, importBinary<graph::OrOp>},
+          {"PRelu", 7, 2, importBinary<graph::PreluOp>},
+          {"Pow", 7, 2, importPow},
+          {"Sub", 7, 2, importBinary<graph::SubOp>},
+          {"Sum", 6, 1, importVariadic<graph::AddOp>},
+          {"Xor", 7, 2, importBinary<graph::XorOp>},
+      });
+}
+
+void adze::importer::addElementwiseOps(std::vector<OpRow> &rows) {
+  addUnaryOps(rows);
+  addBinaryOps(rows);
+  rows.insert(rows.end(), {
+                              {"Cast", 6, 1, importCast,
+                               "strings, 8-bit and smaller floats, 4-bit"},
+                              {"CastLike", 15, 2, importCastLike},
+                              {"Clip", 6, 1, importClip},
+                              {"Dropout", 7, 1, importDropout, "training"},
+                              {"Where", 9, 3, importWhere, "strings"},
+                          });
+}

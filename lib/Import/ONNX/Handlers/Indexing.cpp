@@ -1,0 +1,123 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Look-up, scatter and what goes by index.
+#include "../OpTable.h"
+
+using namespace adze;
+using namespace adze::importer;
+using mlir::LogicalResult;
+using mlir::Value;
+
+template <typename OpT>
+static LogicalResult importGather(Binder &b) {
+  Value data = b.operand(0);
+  return b.done(
+      b.create<OpT>({data, b.operand(1)},
+                    b.attr("axis", b.getAxis("axis", 0, b.getRank(data)))));
+}
+
+static LogicalResult importGatherND(Binder &b) {
+  return b.done(b.create<graph::GatherNDOp>(
+      {b.operand(0), b.operand(1)},
+      b.attr("batch_dims", b.getInt("batch_dims", 0))));
+}
+
+static mlir::NamedAttribute getReduction(Binder &b) {
+  llvm::StringRef name = b.getString("reduction", "none");
+  auto reduction = graph::symbolizeScatterReduction(name);
+  if (!reduction)
+    (void)b.fail("expected reduction to be none, add, mul, max or min, but "
+                 "got '" +
+                 name + "'");
+  mlir::Attribute attribute = graph::ScatterReductionAttr::get(
+      b.builder.getContext(),
+      reduction.value_or(graph::ScatterReduction::None));
+  return b.attr("reduction", attribute);
+}
+
+static LogicalResult importScatterElements(Binder &b) {
+  Value data = b.operand(0);
+  int64_t axis = b.getAxis("axis", 0, b.getRank(data));
+  return b.done(b.create<graph::ScatterElementsOp>(
+      {data, b.operand(1), b.operand(2)},
+      {b.attr("axis", axis), getReduction(b)}));
+}
+
+static LogicalResult importScatterND(Binder &b) {
+  return b.done(b.create<graph::ScatterNDOp>(
+      {b.operand(0), b.operand(1), b.operand(2)}, getReduction(b)));
+}
+
+static LogicalResult importOneHot(Binder &b) {
+  Value indices = b.operand(0), depth = b.operand(1);
+  int64_t axis = b.getAxis("axis", -1, b.getRank(indices) + 1);
+  if (b.hasFailed())
+    return mlir::failure();
+  mlir::AffineExpr size;
+  if (llvm::isa<mlir::FloatType>(b.getElementType(depth))) {
+    auto constant = b.getConstantFloat(1);
+    if (!constant || *constant < 0 || *constant > INT32_MAX)
+      return b.unsupported("expected a depth that is constant and a size");
+    size = b.expr(int64_t(*constant));
+  } else if (auto elements = graph::getElements(depth);
+             elements && elements->size() == 1) {
+    size = elements->front();
+  } else {
+    return b.unsupported("expected a depth that the symbolic dims determine");
+  }
+  if (!b.assumeNonNegative(size))
+    return b.fail("expected a depth >= 0");
+  Dims dims = graph::getDims(indices);
+  dims.insert(dims.begin() + axis, size);
+  Value values = b.operand(2);
+  return b.done(b.createAs<graph::OneHotOp>(
+      graph::makeType(b.getElementType(values), dims), {indices, values},
+      b.attr("axis", axis)));
+}
+
+/// [rank, count] coordinates.
+static Value buildNonZero(Binder &b, Value x) {
+  if (!x)
+    return {};
+  Dims dims{b.expr(b.getRank(x)), b.makeFreshSymbol()};
+  return b.createAs<graph::NonZeroOp>(
+      graph::makeType(b.builder.getI64Type(), dims), x);
+}
+
+static LogicalResult importNonZero(Binder &b) {
+  return b.done(buildNonZero(b, b.operand(0)));
+}
+
+/// The slices where a condition holds: a look-up by its non-zeros.
+static LogicalResult importCompress(Binder &b) {
+  Value x = b.operand(0), condition = b.operand(1);
+  int64_t axis = 0;
+  if (b.getRank(condition) != 1)
+    return b.fail("expected a 1-D condition, but got " +
+                  llvm::Twine(b.getRank(condition)) + "-D");
+  if (b.hasAttribute("axis"))
+    axis = b.getAxis("axis", 0, b.getRank(x));
+  else
+    x = b.reshape(x, graph::product(b.builder.getContext(), graph::getDims(x)));
+  Value coordinates = buildNonZero(b, condition);
+  if (!coordinates)
+    return mlir::failure();
+  Value indices = b.reshape(coordinates, graph::getDims(coordinates)[1]);
+  return b.done(b.create<graph::GatherOp>({x, indices}, b.attr("axis", axis)));
+}
+
+void adze::importer::addIndexingOps(std::vector<OpRow> &rows) {
+  rows.insert(
+      rows.end(),
+      {
+          {"Compress", 9, 2, importCompress},
+          {"Gather", 1, 2, importGather<graph::GatherOp>},
+          {"GatherElements", 11, 2, importGather<graph::GatherElementsOp>},
+          {"GatherND", 11, 2, importGatherND},
+          {"NonZero", 9, 1, importNonZero},
+          {"OneHot", 9, 3, importOneHot, "depths from data"},
+          {"Scatter", 9, 3, importScatterElements},
+          {"ScatterElements", 11, 3, importScatterElements},
+          {"ScatterND", 11, 3, importScatterND},
+      });
+}

@@ -1,0 +1,165 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Softmax and the normalisations.
+#include "../OpTable.h"
+
+using namespace adze;
+using namespace adze::importer;
+using mlir::LogicalResult;
+using mlir::Value;
+
+static bool isOne(mlir::AffineExpr dim) {
+  return dim && graph::getConstant(dim) == 1;
+}
+
+/// From version 13 along one axis (-1); before over all dims from an axis (1)
+/// on, together.
+template <typename Build>
+static LogicalResult importAlongAxis(Binder &b, Build build) {
+  Value x = b.operand(0);
+  int64_t rank = b.getRank(x);
+  if (rank == 0)
+    return b.fail("expected an input of at least one dim, but got a scalar");
+  int64_t axis = b.getAxis("axis", b.version() < 13 ? 1 : -1, rank);
+  if (b.hasFailed())
+    return mlir::failure();
+  Dims dims = graph::getDims(x);
+  llvm::ArrayRef<mlir::AffineExpr> dimsRef = dims;
+  if (b.version() >= 13 || llvm::all_of(dimsRef.drop_front(axis + 1), isOne))
+    return b.done(build(x, axis));
+  auto *context = b.builder.getContext();
+  Dims flat{graph::product(context, dimsRef.take_front(axis)),
+            graph::product(context, dimsRef.drop_front(axis))};
+  if (!flat[0] || !flat[1])
+    return b.unsupported("expected dims that are known");
+  Value result = build(b.reshape(x, flat), 1);
+  return b.done(b.reshape(result, dims));
+}
+
+template <typename OpT>
+static LogicalResult importSoftmax(Binder &b) {
+  return importAlongAxis(b, [&](Value x, int64_t axis) {
+    return b.create<OpT>(x, b.attr("axis", axis));
+  });
+}
+
+/// 1 at the first greatest element, else 0.
+static LogicalResult importHardmax(Binder &b) {
+  return importAlongAxis(b, [&](Value x, int64_t axis) -> Value {
+    Value index = b.create<graph::ArgMaxOp>(
+        x, {b.attr("axis", axis), b.attr("keepdims", false)});
+    if (!index)
+      return {};
+    Value zero = b.scalar(b.getElementType(x), 0);
+    Value one = b.scalar(b.getElementType(x), 1);
+    Value values = b.create<graph::ConcatOp>(
+        {b.unsqueeze(zero, {0}), b.unsqueeze(one, {0})},
+        b.attr("axis", int64_t(0)));
+    return b.createAs<graph::OneHotOp>(x.getType(), {index, values},
+                                       b.attr("axis", axis));
+  });
+}
+
+static LogicalResult importBatchNormalization(Binder &b) {
+  if (b.version() < 9 && b.getInt("spatial", 1) != 1)
+    return b.unsupported("expected spatial to be 1");
+  if (b.getInt("training_mode", 0) != 0)
+    return b.unsupported("expected training_mode to be 0");
+  for (unsigned i = 1; i < 5; ++i)
+    if (b.wants(i))
+      return b.unsupported("expected only the first output to be used, which "
+                           "is all that inference has");
+  Value x = b.operand(0);
+  llvm::SmallVector<Value> operands{x};
+  // Statistics may be of a wider type than the input.
+  for (unsigned i = 1; i < 5; ++i)
+    operands.push_back(b.cast(b.operand(i), b.getElementType(x)));
+  return b.done(b.create<graph::BatchNormOp>(
+      operands, b.attr("epsilon", b.getFloat("epsilon", 1e-5f))));
+}
+
+static LogicalResult importInstanceNormalization(Binder &b) {
+  return b.done(b.create<graph::InstanceNormOp>(
+      {b.operand(0), b.operand(1), b.operand(2)},
+      b.attr("epsilon", b.getFloat("epsilon", 1e-5f))));
+}
+
+static LogicalResult importGroupNormalization(Binder &b) {
+  Value x = b.operand(0), scale = b.operand(1), bias = b.operand(2);
+  int64_t groups = b.getInt("num_groups", 0);
+  if (b.getRank(x) < 2)
+    return b.fail("expected an input of at least 2 dims");
+  if (b.version() < 21) {
+    // Scale and bias are per group.
+    Dims dims = graph::getDims(x);
+    mlir::AffineExpr size = graph::divideExactly(dims[1], b.expr(groups));
+    if (groups < 1 || !size)
+      return b.fail("expected num_groups to divide the channels, but got " +
+                    llvm::Twine(groups));
+    auto repeat = [&](Value value) {
+      Value wide =
+          b.broadcastTo(b.unsqueeze(value, {1}), {b.expr(groups), size});
+      return b.reshape(wide, dims[1]);
+    };
+    scale = repeat(scale);
+    bias = repeat(bias);
+  }
+  return b.done(b.create<graph::GroupNormOp>(
+      {x, scale, bias}, {b.attr("groups", groups),
+                         b.attr("epsilon", b.getFloat("epsilon", 1e-5f))}));
+}
+
+static LogicalResult importLayerNormalization(Binder &b) {
+  Value x = b.operand(0);
+  int64_t axis = b.getAxis("axis", -1, b.getRank(x));
+  llvm::SmallVector<Value> operands{x, b.operand(1)};
+  if (Value bias = b.operand(2))
+    operands.push_back(bias);
+  // The input, then two optional operands.
+  mlir::Attribute segments =
+      b.builder.getDenseI32ArrayAttr({1, 1, int32_t(operands.size()) - 2});
+  return b.done(b.create<graph::LayerNormOp>(
+      operands, {b.attr("operandSegmentSizes", segments), b.attr("axis", axis),
+                 b.attr("epsilon", b.getFloat("epsilon", 1e-5f))}));
+}
+
+static LogicalResult importRMSNormalization(Binder &b) {
+  Value x = b.operand(0);
+  int64_t axis = b.getAxis("axis", -1, b.getRank(x));
+  return b.done(b.create<graph::RMSNormOp>(
+      {x, b.operand(1)},
+      {b.attr("axis", axis), b.attr("epsilon", b.getFloat("epsilon", 1e-5f))}));
+}
+
+/// x / norm, and 0 where the norm is.
+static LogicalResult importLpNormalization(Binder &b) {
+  Value x = b.operand(0);
+  int64_t axis = b.getAxis("axis", -1, b.getRank(x)), p = b.getInt("p", 2);
+  if (p != 1 && p != 2)
+    return b.fail("expected p to be 1 or 2, but got " + llvm::Twine(p));
+  llvm::SmallVector<mlir::NamedAttribute> attrs{
+      b.attr("axes", llvm::ArrayRef<int64_t>(axis)), b.attr("keepdims", true)};
+  Value norm = p == 1 ? b.create<graph::ReduceL1Op>(x, attrs)
+                      : b.create<graph::ReduceL2Op>(x, attrs);
+  Value zero = b.scalar(b.getElementType(x), 0);
+  Value isZero = b.create<graph::EqualOp>({norm, zero});
+  Value quotient = b.create<graph::DivOp>({x, norm});
+  return b.done(b.create<graph::SelectOp>({isZero, zero, quotient}));
+}
+
+void adze::importer::addNormalizationOps(std::vector<OpRow> &rows) {
+  rows.insert(
+      rows.end(),
+      {
+          {"BatchNormalization", 7, 5, importBatchNormalization, "training"},
+          {"GroupNormalization", 18, 3, importGroupNormalization},
+          {"Hardmax", 1, 1, importHardmax},
+          {"InstanceNormalization", 6, 3, importInstanceNormalization},
+          {"LayerNormalization", 17, 2, importLayerNormalization,
+           "outputs Mean, InvStdDev"},
+          {"LogSoftmax", 1, 1, importSoftmax<graph::LogSoftmaxOp>},
+          {"LpNormalization", 1, 1, importLpNormalization},
+          {"RMSNormalization", 23, 2, importRMSNormalization},
+          {"Softmax", 1, 1, importSoftmax<graph::SoftmaxOp>},
+      });
+}

@@ -1,0 +1,153 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Shapes as tensors, and tensors from shapes.
+#include "../OpTable.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace adze;
+using namespace adze::importer;
+using mlir::AffineExpr;
+using mlir::LogicalResult;
+using mlir::Value;
+
+/// From version 15 on a slice of the shape.
+static LogicalResult importShape(Binder &b) {
+  Value x = b.operand(0);
+  int64_t rank = b.getRank(x);
+  auto clamp = [&](int64_t at) {
+    return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank);
+  };
+  int64_t start = clamp(b.getInt("start", 0)),
+          end = clamp(b.getInt("end", rank));
+  Value shape = b.create<graph::ShapeOp>(x);
+  if (start == 0 && end == rank)
+    return b.done(shape);
+  return b.done(
+      b.slice(shape, 0, start, b.expr(std::max<int64_t>(end - start, 0))));
+}
+
+static LogicalResult importSize(Binder &b) {
+  Value shape = b.create<graph::ShapeOp>(b.operand(0));
+  return b.done(b.create<graph::ReduceProdOp>(
+      shape,
+      {b.attr("axes", llvm::ArrayRef<int64_t>{0}), b.attr("keepdims", false)}));
+}
+
+static LogicalResult importConstantOfShape(Binder &b) {
+  mlir::TypedAttr value = b.builder.getF32FloatAttr(0.0f);
+  if (const TensorData *tensor = b.getTensor("value")) {
+    mlir::ElementsAttr elements = b.getElements(*tensor);
+    if (!elements)
+      return mlir::failure();
+    if (elements.getNumElements() != 1)
+      return b.fail("expected attribute 'value' to have one element, but got " +
+                    llvm::Twine(elements.getNumElements()));
+    value = llvm::cast<mlir::TypedAttr>(
+        *llvm::cast<mlir::DenseElementsAttr>(elements)
+             .getValues<mlir::Attribute>()
+             .begin());
+  }
+  bool known = false;
+  Dims dims = b.getShape(b.operand(0), known);
+  if (b.hasFailed())
+    return mlir::failure();
+  if (!known)
+    return b.unsupported("expected a shape that the symbolic dims determine");
+  for (AffineExpr dim : dims)
+    if (!b.assumeNonNegative(dim))
+      return b.fail("expected dims >= 0, but got " + graph::toString(dims));
+  auto type = llvm::cast<mlir::RankedTensorType>(
+      mlir::Type(graph::makeType(value.getType(), dims)));
+  if (type.hasStaticShape())
+    return b.done(
+        b.constant(mlir::DenseElementsAttr::get(type, mlir::Attribute(value))));
+  auto scalarType = mlir::RankedTensorType::get({}, value.getType());
+  return b.done(b.broadcastTo(b.constant(mlir::DenseElementsAttr::get(
+                                  scalarType, mlir::Attribute(value))),
+                              dims));
+}
+
+/// The number of elements of a range of floats; none if not known.
+static std::optional<int64_t> countFloats(Binder &b) {
+  double values[3];
+  for (unsigned i = 0; i < 3; ++i) {
+    mlir::DenseElementsAttr elements;
+    if (!matchPattern(b.operand(i), mlir::m_Constant(&elements)) ||
+        elements.getNumElements() != 1)
+      return std::nullopt;
+    values[i] = elements.getSplatValue<llvm::APFloat>().convertToDouble();
+  }
+  double count = std::ceil((values[1] - values[0]) / values[2]);
+  if (std::isnan(count) || count > double(INT64_MAX / 2))
+    return std::nullopt;
+  return std::max<int64_t>(int64_t(count), 0);
+}
+
+/// The number of elements of a range of integers; null if not known.
+static AffineExpr countInts(Binder &b) {
+  AffineExpr values[3];
+  for (unsigned i = 0; i < 3; ++i) {
+    auto elements = graph::getElements(b.operand(i));
+    if (!elements || elements->size() != 1)
+      return {};
+    values[i] = elements->front();
+  }
+  auto delta = graph::getConstant(values[2]);
+  if (!delta || *delta == 0 || *delta == INT64_MIN)
+    return {};
+  AffineExpr distance = *delta > 0 ? graph::subExprs(values[1], values[0])
+                                   : graph::subExprs(values[0], values[1]);
+  int64_t step = std::abs(*delta);
+  if (auto constant = graph::getConstant(distance))
+    return b.expr(*constant <= 0 ? 0 : (*constant - 1) / step + 1);
+  if (!b.assumeNonNegative(distance))
+    return {};
+  return graph::floorDivExprs(graph::addExprs(distance, b.expr(step - 1)),
+                              b.expr(step));
+}
+
+static LogicalResult importRange(Binder &b) {
+  mlir::Type type = b.getElementType(b.operand(0));
+  AffineExpr count;
+  if (llvm::isa<mlir::IntegerType>(type))
+    count = countInts(b);
+  else if (auto number = countFloats(b))
+    count = b.expr(*number);
+  if (!count)
+    count = b.makeFreshSymbol();
+  // Older exporters make vectors of one element of them.
+  llvm::SmallVector<Value> operands;
+  for (Value operand : b.getOperands())
+    operands.push_back(b.reshape(operand, {}));
+  return b.done(
+      b.createAs<graph::RangeOp>(graph::makeType(type, count), operands));
+}
+
+/// Ones where upper and lower triangle meet.
+static LogicalResult importEyeLike(Binder &b) {
+  Value x = b.operand(0);
+  mlir::Type type = b.getElementType(x);
+  if (b.getRank(x) != 2)
+    return b.fail("expected a 2-D input, but got " + llvm::Twine(b.getRank(x)) +
+                  "-D");
+  if (b.hasAttribute("dtype"))
+    type = getElementType(b.builder.getContext(), b.getInt("dtype", 1));
+  if (!type)
+    return b.unsupported("expected a type that Adze supports, but got " +
+                         describeDataType(b.getInt("dtype", 1)));
+  mlir::NamedAttribute k = b.attr("k", b.getInt("k", 0));
+  Value ones = b.broadcastTo(b.scalar(type, 1), graph::getDims(x));
+  Value upper = b.create<graph::TriluOp>(ones, {b.attr("upper", true), k});
+  return b.done(b.create<graph::TriluOp>(upper, {b.attr("upper", false), k}));
+}
+
+void adze::importer::addShapeOps(std::vector<OpRow> &rows) {
+  rows.insert(rows.end(), {
+                              {"ConstantOfShape", 9, 1, importConstantOfShape,
+                               "shapes from data"},
+                              {"EyeLike", 9, 1, importEyeLike},
+                              {"Range", 11, 3, importRange},
+                              {"Shape", 1, 1, importShape},
+                              {"Size", 1, 1, importSize},
+                          });
+}

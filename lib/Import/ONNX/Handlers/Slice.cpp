@@ -1,0 +1,234 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Slice, whose ends may be symbolic.
+#include "../OpTable.h"
+
+using namespace adze;
+using namespace adze::importer;
+using mlir::AffineExpr;
+using mlir::LogicalResult;
+using mlir::Value;
+
+namespace {
+
+/// One dim of a slice: as the node says it, and as graph.slice has it.
+struct Range {
+  AffineExpr start, end;
+  int64_t step = 1;
+  // Results:
+  AffineExpr first, size;
+};
+
+/// Exporters write the end of the dim as some huge number.
+constexpr int64_t kHuge = INT32_MAX;
+
+/// start, end and dim are numbers: ONNX's rules to the letter.
+void resolveStatic(Binder &b, int64_t dim, Range &range) {
+  int64_t start = *graph::getConstant(range.start);
+  int64_t end = *graph::getConstant(range.end), step = range.step;
+  if (start < 0)
+    start += dim;
+  if (end < 0)
+    end += dim;
+  int64_t size = 0;
+  if (step > 0) {
+    start = std::clamp<int64_t>(start, 0, dim);
+    end = std::clamp<int64_t>(end, 0, dim);
+    if (end > start)
+      size = (end - start - 1) / step + 1;
+  } else {
+    start = std::clamp<int64_t>(start, 0, std::max<int64_t>(dim - 1, 0));
+    end = std::clamp<int64_t>(end, -1, dim - 1);
+    // The negation of INT64_MIN is not a number; one element is all it leaves.
+    int64_t distance = step == INT64_MIN ? INT64_MAX : -step;
+    if (start > end)
+      size = (start - end - 1) / distance + 1;
+  }
+  range.first = b.expr(size ? start : 0);
+  range.size = b.expr(size);
+}
+
+/// An end of a symbolic dim: from the front, or from the back if negative.
+/// What the symbols leave open has to be inside; the run time checks it.
+AffineExpr resolveEnd(Binder &b, AffineExpr dim, AffineExpr end) {
+  auto constant = graph::getConstant(end);
+  if (constant && *constant >= kHuge)
+    return dim;
+  if (constant && *constant < -kHuge)
+    return b.expr(0);
+  AffineExpr result =
+      constant && *constant < 0 ? graph::addExprs(dim, end) : end;
+  if (!b.assumeNonNegative(result) ||
+      !b.assumeNonNegative(graph::subExprs(dim, result)))
+    return {};
+  return result;
+}
+
+LogicalResult resolve(Binder &b, AffineExpr dim, Range &range) {
+  auto size = dim ? graph::getConstant(dim) : std::nullopt;
+  if (range.step == 0)
+    return b.fail("expected steps other than 0");
+  if (size && graph::getConstant(range.start) &&
+      graph::getConstant(range.end)) {
+    resolveStatic(b, *size, range);
+    return mlir::success();
+  }
+  if (!dim || range.step < 0)
+    return b.unsupported("expected steps > 0 along a symbolic dim");
+  range.first = resolveEnd(b, dim, range.start);
+  AffineExpr last = resolveEnd(b, dim, range.end);
+  AffineExpr distance =
+      range.first && last ? graph::subExprs(last, range.first) : AffineExpr();
+  if (!b.assumeNonNegative(distance))
+    return b.unsupported("expected starts and ends that the symbolic dims "
+                         "determine");
+  range.size = graph::floorDivExprs(
+      graph::addExprs(distance, b.expr(range.step - 1)), b.expr(range.step));
+  return mlir::success();
+}
+
+/// Whether the slice is the whole dim backwards; needs no numbers.
+bool isReverse(const Range &range) {
+  auto start = graph::getConstant(range.start);
+  auto end = graph::getConstant(range.end);
+  return range.step == -1 && start && (*start == -1 || *start >= kHuge) &&
+         end && *end < -kHuge;
+}
+
+/// Elements of an operand as expressions.
+std::optional<Dims> getExprs(Binder &b, unsigned i) {
+  auto elements = graph::getElements(b.operand(i));
+  if (!elements) {
+    (void)b.unsupported("expected operand " + llvm::Twine(i) + " ('" +
+                        b.node.inputs[i] +
+                        "') to be determined by the symbolic dims");
+    return std::nullopt;
+  }
+  return Dims(elements->begin(), elements->end());
+}
+
+Dims toExprs(Binder &b, llvm::ArrayRef<int64_t> values) {
+  Dims result;
+  for (int64_t value : values)
+    result.push_back(b.expr(value));
+  return result;
+}
+
+/// starts, ends, axes and steps: attributes before version 10, operands from
+/// then on.
+LogicalResult getRanges(Binder &b, int64_t rank, Dims &starts, Dims &ends,
+                        llvm::SmallVector<int64_t> &axes,
+                        llvm::SmallVector<int64_t> &steps) {
+  std::optional<llvm::SmallVector<int64_t>> axesGiven, stepsGiven;
+  if (b.version() < 10) {
+    auto startsGiven = b.getInts("starts"), endsGiven = b.getInts("ends");
+    if (!startsGiven || !endsGiven)
+      return b.fail("expected attributes 'starts' and 'ends'");
+    starts = toExprs(b, *startsGiven);
+    ends = toExprs(b, *endsGiven);
+    axesGiven = b.getInts("axes");
+  } else {
+    if (!b.operand(1) || !b.operand(2))
+      return b.fail("expected operands 1 and 2 to be there");
+    auto startsGiven = getExprs(b, 1), endsGiven = getExprs(b, 2);
+    if (!startsGiven || !endsGiven)
+      return mlir::failure();
+    starts = *startsGiven;
+    ends = *endsGiven;
+    if (b.operand(3))
+      axesGiven = b.getConstantInts(3);
+    if (b.operand(4))
+      stepsGiven = b.getConstantInts(4);
+  }
+  axes =
+      axesGiven.value_or(llvm::to_vector(llvm::seq<int64_t>(0, starts.size())));
+  steps = stepsGiven.value_or(llvm::SmallVector<int64_t>(starts.size(), 1));
+  if (b.hasFailed())
+    return mlir::failure();
+  if (ends.size() != starts.size() || axes.size() != starts.size() ||
+      steps.size() != starts.size())
+    return b.fail("expected as many ends, axes and steps as starts, but got " +
+                  llvm::Twine(ends.size()) + ", " + llvm::Twine(axes.size()) +
+                  " and " + llvm::Twine(steps.size()) + " for " +
+                  llvm::Twine(starts.size()));
+  for (int64_t &axis : axes)
+    axis = b.normalizeAxis(axis, rank);
+  return mlir::failure(b.hasFailed());
+}
+
+/// The starts of all dims as a tensor: numbers, an element of the starts
+/// operand, or counted from the end.
+Value makeBegin(Binder &b, Value x, llvm::ArrayRef<AffineExpr> firsts,
+                llvm::ArrayRef<AffineExpr> starts,
+                llvm::ArrayRef<int64_t> axes) {
+  mlir::Type i64 = b.builder.getI64Type();
+  llvm::SmallVector<Value> pieces;
+  for (auto [d, first] : llvm::enumerate(firsts)) {
+    if (auto constant = graph::getConstant(first)) {
+      pieces.push_back(b.ints(*constant));
+      continue;
+    }
+    int64_t i = llvm::find(axes, int64_t(d)) - axes.begin();
+    if (auto constant = graph::getConstant(starts[i])) {
+      Value dim = b.slice(b.create<graph::ShapeOp>(x), 0, d, b.expr(1));
+      pieces.push_back(b.create<graph::AddOp>({dim, b.ints(*constant)}));
+    } else {
+      pieces.push_back(b.cast(b.slice(b.operand(1), 0, i, b.expr(1)), i64));
+    }
+  }
+  return b.create<graph::ConcatOp>(pieces, b.attr("axis", int64_t(0)));
+}
+
+LogicalResult importSlice(Binder &b) {
+  Value x = b.operand(0);
+  Dims dims = graph::getDims(x), starts, ends, firsts;
+  llvm::SmallVector<int64_t> axes, steps, reversed;
+  if (mlir::failed(getRanges(b, dims.size(), starts, ends, axes, steps)))
+    return mlir::failure();
+  firsts.assign(dims.size(), b.expr(0));
+  llvm::SmallVector<int64_t> allSteps(dims.size(), 1);
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    Range range{starts[i], ends[i], steps[i], {}, {}};
+    if (isReverse(range)) {
+      reversed.push_back(axis);
+      continue;
+    }
+    if (mlir::failed(resolve(b, dims[axis], range)))
+      return mlir::failure();
+    firsts[axis] = range.first;
+    dims[axis] = range.size;
+    allSteps[axis] = range.step;
+  }
+  if (!reversed.empty()) {
+    llvm::sort(reversed);
+    x = b.create<graph::ReverseOp>(x, b.attr("axes", reversed));
+  }
+  if (!x)
+    return mlir::failure();
+  llvm::SmallVector<Value> operands{x};
+  llvm::SmallVector<int64_t> numbers(dims.size(), 0);
+  bool allNumbers = true;
+  for (auto [number, first] : llvm::zip(numbers, firsts)) {
+    auto constant = graph::getConstant(first);
+    allNumbers &= constant.has_value();
+    number = constant.value_or(0);
+  }
+  mlir::Type type = graph::makeType(b.getElementType(x), dims);
+  bool isWhole = type == x.getType() && allNumbers &&
+                 llvm::all_of(numbers, [](int64_t n) { return n == 0; }) &&
+                 llvm::all_of(allSteps, [](int64_t n) { return n == 1; });
+  if (isWhole)
+    return b.done(x);
+  if (!allNumbers) {
+    operands.push_back(makeBegin(b, x, firsts, starts, axes));
+    numbers.assign(dims.size(), 0);
+  }
+  return b.done(b.createAs<graph::SliceOp>(
+      type, operands, {b.attr("starts", numbers), b.attr("steps", allSteps)}));
+}
+
+} // namespace
+
+void adze::importer::addSliceOps(std::vector<OpRow> &rows) {
+  rows.push_back({"Slice", 1, 1, importSlice, "starts and ends from data"});
+}

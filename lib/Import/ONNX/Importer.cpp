@@ -1,0 +1,517 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// From a model to a module: symbols, arguments, nodes in order, results.
+#include "Importer.h"
+#include "OpTable.h"
+#include "Wire.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/Path.h"
+
+using namespace adze;
+using namespace adze::importer;
+
+/// Function bodies and graphs in graphs.
+static constexpr unsigned kMaxDepth = 100;
+/// Nodes that functions expand to, all together: each call of a function may
+/// call another one twice.
+static constexpr unsigned kMaxExpansions = 1000000;
+
+Importer::Importer(llvm::StringRef path, mlir::MLIRContext *context,
+                   const ImportOptions &options)
+    : builder(context), symbols(context, options), path(path),
+      fileName(llvm::sys::path::filename(path)), context(context),
+      options(options) {
+  context->loadDialect<graph::GraphDialect, mlir::func::FuncDialect>();
+}
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+void Importer::issue(const llvm::Twine &message, bool unsupported) {
+  issues.push_back({message.str(), unsupported});
+}
+
+/// The first error that ops have reported, without the name of the graph op.
+std::string Importer::takeDiagnostic() {
+  std::string first;
+  if (!diagnostics.empty())
+    first = diagnostics.front();
+  diagnostics.clear();
+  return first;
+}
+
+static std::string getName(const Node &node, unsigned index) {
+  return node.name.empty() ? node.opType + "_" + std::to_string(index)
+                           : node.name;
+}
+
+std::string Importer::describe(const Node &node, unsigned index) const {
+  int version = node.sinceVersion ? node.sinceVersion : node.opsetVersion;
+  std::string text = "node '" + getName(node, index) + "' (" +
+                     (node.domain.empty() ? "ai.onnx" : node.domain) + "." +
+                     node.opType;
+  if (version)
+    text += "-" + std::to_string(version);
+  return text + "): ";
+}
+
+mlir::Location Importer::getLocation(const Node &node, unsigned index) const {
+  return mlir::NameLoc::get(
+      mlir::StringAttr::get(context, getName(node, index)),
+      mlir::FileLineColLoc::get(context, fileName, index, 0));
+}
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+bool Importer::read() {
+  std::string error;
+  file = mapFile(path, error);
+  if (!file) {
+    issue(path + ": expected a readable file, but got: " + error);
+    return false;
+  }
+  WireError wireError;
+  auto bytes = llvm::arrayRefFromStringRef(file->getBuffer());
+  std::optional<std::string> skeleton = makeSkeleton(bytes, wireError);
+  if (!skeleton) {
+    issue(fileName + ": byte " + llvm::Twine(wireError.offset) + ": " +
+          wireError.message + " (not an ONNX file, or a damaged one)");
+    return false;
+  }
+  model = reader.read(std::move(*skeleton), error);
+  if (!model) {
+    issue(fileName + ": " + error);
+    return false;
+  }
+  for (const std::string &problem : model->problems)
+    issue(fileName + ": " + problem);
+  tensors = std::make_unique<Tensors>(
+      context, path,
+      llvm::ArrayRef(file->getBufferStart(), file->getBufferSize()));
+  return true;
+}
+
+void Importer::checkInitializers() {
+  for (const TensorData &tensor : model->graph.initializers) {
+    std::string problem = tensors->check(tensor);
+    if (problem.empty())
+      continue;
+    bool unsupported = tensor.dataType >= 1 && tensor.dataType <= 28 &&
+                       !getElementType(context, tensor.dataType);
+    issue(fileName + ": initializer '" + tensor.name + "': " + problem,
+          unsupported);
+  }
+  if (model->graph.hasSparseInitializers)
+    issue(fileName + ": sparse initializers are not supported yet", true);
+}
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+/// Applies --shape to the dims of an input.
+static bool applyShape(const ShapeOption &option, std::vector<Dim> &dims,
+                       Symbols &symbols, std::string &error) {
+  if (option.dims.size() != dims.size()) {
+    error = "expected " + std::to_string(dims.size()) +
+            " dims in its --shape, but got " +
+            std::to_string(option.dims.size());
+    return false;
+  }
+  for (auto [size, dim] : llvm::zip(option.dims, dims)) {
+    if (size < 0)
+      continue;
+    if (dim.size.value_or(size) != size ||
+        (!dim.name.empty() && !symbols.fix(dim.name, size))) {
+      error = "expected a --shape that agrees with the model and the other "
+              "options, but got " +
+              std::to_string(size) + " for " +
+              (dim.size ? std::to_string(*dim.size) : dim.name);
+      return false;
+    }
+    dim.size = size;
+  }
+  return true;
+}
+
+mlir::FailureOr<mlir::Type> Importer::getInputType(const ValueInfo &input) {
+  std::string prefix = fileName + ": input '" + input.name + "': ";
+  mlir::Type elementType = getElementType(context, input.elementType);
+  if (!input.isTensor || !elementType) {
+    issue(prefix + "expected a tensor of a type that Adze supports, but got " +
+              (input.isTensor ? describeDataType(input.elementType)
+                              : std::string("another kind of value")),
+          /*unsupported=*/true);
+    return mlir::failure();
+  }
+  std::optional<std::vector<Dim>> dims = input.dims;
+  for (const ShapeOption &option : options.shapes) {
+    if (option.name != input.name)
+      continue;
+    if (!dims)
+      dims.emplace(option.dims.size());
+    std::string error;
+    if (!applyShape(option, *dims, symbols, error)) {
+      issue(prefix + error);
+      return mlir::failure();
+    }
+  }
+  if (!dims) {
+    issue(prefix + "expected a shape of known rank; give it with --shape " +
+              input.name + "=...",
+          /*unsupported=*/true);
+    return mlir::failure();
+  }
+  Dims exprs;
+  for (const Dim &dim : *dims) {
+    if (dim.size && *dim.size < 0) {
+      issue(prefix + "expected dims >= 0, but got " + llvm::Twine(*dim.size));
+      return mlir::failure();
+    }
+    exprs.push_back(symbols.getDim(dim));
+  }
+  return mlir::Type(graph::makeType(elementType, exprs));
+}
+
+bool Importer::addFunction() {
+  module = mlir::ModuleOp::create(
+      mlir::FileLineColLoc::get(context, fileName, 0, 0));
+  for (const TensorData &tensor : model->graph.initializers)
+    mainScope.constants[tensor.name] = &tensor;
+  // --shape binds names that other inputs use, too.
+  llvm::StringMap<std::vector<Dim>> declared;
+  for (const ValueInfo &input : model->graph.inputs)
+    if (input.dims)
+      declared[input.name] = *input.dims;
+  for (const ShapeOption &option : options.shapes) {
+    auto found = declared.find(option.name);
+    std::string ignored; // told with the input
+    if (found != declared.end())
+      (void)applyShape(option, found->second, symbols, ignored);
+    else if (llvm::none_of(model->graph.inputs, [&](const ValueInfo &input) {
+               return input.name == option.name;
+             }))
+      issue(fileName + ": expected the name of an input, but got --shape " +
+            option.name);
+  }
+  llvm::SmallVector<mlir::Type> types;
+  llvm::SmallVector<const ValueInfo *> inputs;
+  for (const ValueInfo &input : model->graph.inputs) {
+    if (mainScope.constants.contains(input.name))
+      continue;
+    auto type = getInputType(input);
+    if (mlir::failed(type)) {
+      mainScope.values[input.name] = mlir::Value();
+      continue;
+    }
+    types.push_back(*type);
+    inputs.push_back(&input);
+  }
+  if (auto unused = symbols.findUnused())
+    issue(fileName + ": " + *unused);
+  builder.setInsertionPointToEnd(module->getBody());
+  function = mlir::func::FuncOp::create(
+      builder, module->getLoc(), "main",
+      builder.getFunctionType(types, mlir::TypeRange()));
+  mlir::Block *block = function.addEntryBlock();
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    function.setArgAttr(i, graph::GraphDialect::getNameAttrName(),
+                        builder.getStringAttr(input->name));
+    mainScope.values[input->name] = block->getArgument(i);
+  }
+  builder.setInsertionPointToEnd(block);
+  return true;
+}
+
+void Importer::addReturn(const Graph &graph) {
+  llvm::SmallVector<mlir::Value> results;
+  llvm::SmallVector<mlir::Attribute> attributes;
+  for (const ValueInfo &output : graph.outputs) {
+    mlir::Value value;
+    if (!find(output.name, mainScope, value) || !value)
+      continue; // an issue already
+    mlir::Type elementType = Binder::getElementType(value);
+    int declared = output.elementType;
+    if (declared && elementType != getElementType(context, declared))
+      issue(fileName + ": output '" + output.name + "': expected " +
+            mlir::debugString(elementType) +
+            ", which its node makes, but got " + describeDataType(declared));
+    results.push_back(value);
+    attributes.push_back(builder.getDictionaryAttr(
+        builder.getNamedAttr(graph::GraphDialect::getNameAttrName(),
+                             builder.getStringAttr(output.name))));
+  }
+  mlir::func::ReturnOp::create(builder, module->getLoc(), results);
+  function.setType(builder.getFunctionType(
+      function.getArgumentTypes(), mlir::ValueRange(results).getTypes()));
+  function.setAllResultAttrs(attributes);
+  llvm::SmallVector<mlir::NamedAttribute> symbolAttributes;
+  symbols.addAttributes(builder, symbolAttributes);
+  for (mlir::NamedAttribute attribute : symbolAttributes)
+    function->setAttr(attribute.getName(), attribute.getValue());
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+mlir::Value Importer::materialize(const TensorData &tensor) {
+  std::string error;
+  mlir::ElementsAttr elements = tensors->get(tensor, error);
+  if (!elements) {
+    // Otherwise checkInitializers has told it.
+    if (tensors->check(tensor).empty())
+      issue(fileName + ": initializer '" + tensor.name + "': " + error);
+    return {};
+  }
+  // No file behind the name: it is not a node.
+  auto loc = mlir::NameLoc::get(builder.getStringAttr(tensor.name));
+  return graph::ConstantOp::create(builder, loc, elements);
+}
+
+bool Importer::find(llvm::StringRef name, Scope &scope, mlir::Value &value) {
+  for (Scope *at = &scope; at; at = at->parent) {
+    auto found = at->values.find(name);
+    if (found != at->values.end()) {
+      value = found->second;
+      return true;
+    }
+    auto constant = at->constants.find(name);
+    if (constant == at->constants.end())
+      continue;
+    value = at->values[name] = materialize(*constant->second);
+    return true;
+  }
+  return false;
+}
+
+void Importer::bind(const Node &node, Scope &scope,
+                    llvm::ArrayRef<mlir::Value> values) {
+  for (auto [i, output] : llvm::enumerate(node.outputs))
+    if (!output.empty())
+      scope.values[output] = i < values.size() ? values[i] : mlir::Value();
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+void Importer::nodes(llvm::ArrayRef<Node> nodes, Scope &scope,
+                     const Place *outer) {
+  for (auto [index, n] : llvm::enumerate(nodes))
+    node(n, index, scope, outer);
+}
+
+void Importer::node(const Node &node, unsigned index, Scope &scope,
+                    const Place *outer) {
+  Place place{(outer ? outer->prefix + "in it, " : fileName + ": ") +
+                  describe(node, index),
+              outer ? outer->loc : getLocation(node, index),
+              outer ? outer->depth + 1 : 0};
+  if (!node.problem.empty()) {
+    issue(place.prefix + node.problem);
+    return bind(node, scope, {});
+  }
+  llvm::SmallVector<mlir::Value> operands;
+  bool poisoned = false;
+  for (const std::string &input : node.inputs) {
+    mlir::Value value;
+    if (!input.empty() && !find(input, scope, value)) {
+      issue(place.prefix + "expected input '" + input +
+            "' to be defined before it is used");
+      return bind(node, scope, {});
+    }
+    poisoned |= !input.empty() && !value;
+    operands.push_back(value);
+  }
+  Binder binder(*this, node, place.loc, operands);
+  Scope *outerScope = std::exchange(currentScope, &scope);
+  const Place *outerPlace = std::exchange(currentPlace, &place);
+  auto restore = llvm::scope_exit([&] {
+    currentScope = outerScope;
+    currentPlace = outerPlace;
+  });
+  size_t issuesBefore = issues.size();
+  mlir::LogicalResult result = mlir::failure();
+  if (!poisoned) {
+    result = dispatch(binder, place);
+  } else {
+    // Nothing can be made of it, but whether it is known can be told.
+    bool known = findOp(node.domain, node.opType, node.sinceVersion) ||
+                 model->functions.contains(
+                     getFunctionKey(node.domain, node.opType, node.overload));
+    if (known || getBody(binder))
+      return bind(node, scope, {});
+    result = dispatch(binder, place);
+  }
+  std::string diagnostic = takeDiagnostic();
+  if (mlir::succeeded(result))
+    return bind(node, scope, binder.results);
+  if (issues.size() == issuesBefore)
+    issue(place.prefix + (binder.message.empty() ? diagnostic : binder.message),
+          binder.isUnsupported);
+  bind(node, scope, {});
+}
+
+/// The body that ONNX gives the node's operator, for the operands' types.
+std::unique_ptr<Function> Importer::getBody(const Binder &binder) {
+  llvm::SmallVector<InputType> types;
+  for (mlir::Value operand : binder.operands) {
+    InputType &type = types.emplace_back();
+    if (!operand)
+      continue;
+    type.elementType = getDataType(Binder::getElementType(operand));
+    for (mlir::AffineExpr dim : graph::getDims(operand))
+      type.dims.push_back(dim ? graph::getConstant(dim) : std::nullopt);
+  }
+  return reader.getFunctionBody(binder.node, types);
+}
+
+mlir::LogicalResult Importer::dispatch(Binder &binder, const Place &place) {
+  const Node &node = binder.node;
+  auto local = model->functions.find(
+      getFunctionKey(node.domain, node.opType, node.overload));
+  if (local != model->functions.end())
+    return call(binder, local->second, place);
+  if (const OpRow *row = findOp(node.domain, node.opType, node.sinceVersion)) {
+    for (unsigned i = 0; i < row->required; ++i)
+      if (!binder.operand(i))
+        return binder.fail("expected operand " + llvm::Twine(i) +
+                           " to be there");
+    return row->handler(binder);
+  }
+  if (node.opsetVersion == 0)
+    return binder.fail("expected an opset_import for domain '" + node.domain +
+                       "', but got none");
+  if (auto body = getBody(binder)) {
+    bodies.push_back(std::move(body));
+    return call(binder, *bodies.back(), place);
+  }
+  if (node.sinceVersion)
+    return binder.unsupported("expected an operator of docs/OpSupport.md, but "
+                              "got one that is not supported yet");
+  if (node.domain.empty())
+    return binder.unsupported(
+        "expected an operator of ai.onnx, but ONNX defines no '" + node.opType +
+        "' up to opset " + llvm::Twine(node.opsetVersion));
+  return binder.unsupported("expected an operator of ai.onnx, but got the "
+                            "custom operator '" +
+                            node.opType + "'; give a kernel with --kernels");
+}
+
+/// Replaces references to a function's attributes by what the call says.
+static void substitute(std::vector<Node> &nodes, const Node &call,
+                       llvm::ArrayRef<Attribute> defaults) {
+  for (Node &node : nodes) {
+    std::vector<Attribute> attributes;
+    for (Attribute &attribute : node.attributes) {
+      for (auto &graph : attribute.graphs) {
+        graph = std::make_shared<Graph>(*graph);
+        substitute(graph->nodes, call, defaults);
+      }
+      if (attribute.reference.empty()) {
+        attributes.push_back(std::move(attribute));
+        continue;
+      }
+      const Attribute *value = call.find(attribute.reference);
+      if (!value) {
+        auto found = llvm::find_if(defaults, [&](const Attribute &a) {
+          return a.name == attribute.reference;
+        });
+        value = found == defaults.end() ? nullptr : &*found;
+      }
+      if (!value)
+        continue;
+      attributes.push_back(*value);
+      attributes.back().name = attribute.name;
+      attributes.back().reference.clear();
+    }
+    node.attributes = std::move(attributes);
+  }
+}
+
+mlir::LogicalResult Importer::call(Binder &binder, const Function &function,
+                                   const Place &place) {
+  const Node &node = binder.node;
+  expansions += function.nodes.size();
+  if (place.depth >= kMaxDepth || expansions > kMaxExpansions)
+    return binder.fail("expected functions that end, but got too many calls");
+  if (node.inputs.size() > function.inputs.size() ||
+      node.outputs.size() > function.outputs.size())
+    return binder.fail("expected at most " +
+                       llvm::Twine(function.inputs.size()) + " inputs and " +
+                       llvm::Twine(function.outputs.size()) +
+                       " outputs of the function");
+  Scope scope;
+  Scope absent; // inputs that the call leaves out
+  for (auto [i, name] : llvm::enumerate(function.inputs))
+    if (mlir::Value operand = binder.operand(i))
+      scope.values[name] = operand;
+    else
+      absent.values[name] = mlir::Value();
+  std::vector<Node> body = function.nodes;
+  substitute(body, node, function.defaults);
+  for (Node &inner : body)
+    for (std::string &input : inner.inputs)
+      if (absent.values.contains(input))
+        input.clear();
+  size_t issuesBefore = issues.size();
+  nodes(body, scope, &place);
+  if (issues.size() != issuesBefore)
+    return mlir::failure();
+  llvm::SmallVector<mlir::Value> results;
+  for (const std::string &output : function.outputs) {
+    mlir::Value value;
+    (void)find(output, scope, value);
+    results.push_back(value);
+  }
+  return binder.done(results);
+}
+
+mlir::LogicalResult
+Importer::inlineGraph(const Graph &graph,
+                      llvm::SmallVectorImpl<mlir::Value> &results) {
+  if (currentPlace->depth >= kMaxDepth)
+    return mlir::failure();
+  Scope scope;
+  scope.parent = currentScope;
+  for (const TensorData &tensor : graph.initializers)
+    scope.constants[tensor.name] = &tensor;
+  size_t issuesBefore = issues.size();
+  const Place place = *currentPlace;
+  nodes(graph.nodes, scope, &place);
+  for (const ValueInfo &output : graph.outputs) {
+    mlir::Value value;
+    if (!find(output.name, scope, value) && issues.size() == issuesBefore)
+      issue(place.prefix + "expected output '" + output.name +
+            "' of its graph to be defined");
+    results.push_back(value);
+  }
+  return mlir::success(issues.size() == issuesBefore);
+}
+
+//===----------------------------------------------------------------------===//
+// All of it
+//===----------------------------------------------------------------------===//
+
+void Importer::run() {
+  mlir::ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic &d) {
+    if (d.getSeverity() == mlir::DiagnosticSeverity::Error)
+      diagnostics.push_back(d.str());
+    return mlir::success();
+  });
+  if (!read())
+    return;
+  checkInitializers();
+  if (!addFunction())
+    return;
+  nodes(model->graph.nodes, mainScope, nullptr);
+  addReturn(model->graph);
+  if (issues.empty() && mlir::failed(mlir::verify(*module)))
+    issue(fileName +
+          ": expected a module that verifies, but got: " + takeDiagnostic());
+}

@@ -1,0 +1,93 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The walk over a model's graph.
+#ifndef ADZE_LIB_IMPORT_ONNX_IMPORTER_H
+#define ADZE_LIB_IMPORT_ONNX_IMPORTER_H
+
+#include "Binder.h"
+#include "Reader.h"
+#include "Symbols.h"
+#include "Tensors.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace adze::importer {
+
+/// The names that a graph's nodes can use. A null value: its node has failed.
+struct Scope {
+  llvm::StringMap<mlir::Value> values;
+  llvm::StringMap<const TensorData *> constants; // not yet asked for
+  Scope *parent = nullptr;
+};
+
+class Importer {
+public:
+  Importer(llvm::StringRef path, mlir::MLIRContext *context,
+           const ImportOptions &options);
+
+  /// Imports all that can be; the rest stands in `issues`.
+  void run();
+
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::vector<ImportIssue> issues;
+
+  mlir::OpBuilder builder;
+  Symbols symbols;
+
+private:
+  friend class Binder;
+
+  /// Where a node is, for messages and locations.
+  struct Place {
+    std::string prefix; // "model.onnx: "
+    mlir::Location loc;
+    unsigned depth; // of function bodies and graphs
+  };
+
+  bool read();
+  void checkInitializers();
+  mlir::FailureOr<mlir::Type> getInputType(const ValueInfo &input);
+  bool addFunction();
+  void addConstants(const Graph &graph, Scope &scope);
+  void addReturn(const Graph &graph);
+  void nodes(llvm::ArrayRef<Node> nodes, Scope &scope, const Place *outer);
+  void node(const Node &node, unsigned index, Scope &scope, const Place *outer);
+  void bind(const Node &node, Scope &scope, llvm::ArrayRef<mlir::Value> values);
+  mlir::LogicalResult call(Binder &binder, const Function &function,
+                           const Place &place);
+  mlir::LogicalResult dispatch(Binder &binder, const Place &place);
+  std::unique_ptr<Function> getBody(const Binder &binder);
+  mlir::LogicalResult inlineGraph(const Graph &graph,
+                                  llvm::SmallVectorImpl<mlir::Value> &results);
+
+  /// The value of a name: false if there is none, null if its node has failed.
+  bool find(llvm::StringRef name, Scope &scope, mlir::Value &value);
+  mlir::Value materialize(const TensorData &tensor);
+
+  void issue(const llvm::Twine &message, bool unsupported = false);
+  std::string describe(const Node &node, unsigned index) const;
+  mlir::Location getLocation(const Node &node, unsigned index) const;
+  std::string takeDiagnostic();
+
+  std::string path, fileName;
+  mlir::MLIRContext *context;
+  const ImportOptions &options;
+  std::unique_ptr<llvm::MemoryBuffer> file;
+  Reader reader;
+  std::unique_ptr<Model> model;
+  std::unique_ptr<Tensors> tensors;
+  Scope mainScope;
+  mlir::func::FuncOp function;
+  /// What the node that is imported stands in.
+  Scope *currentScope = nullptr;
+  const Place *currentPlace = nullptr;
+  /// Diagnostics of ops, to be told as issues.
+  std::vector<std::string> diagnostics;
+  /// Bodies made for this model; nodes refer to them.
+  std::vector<std::unique_ptr<Function>> bodies;
+  /// How often a node has been expanded; stops what would never end.
+  unsigned expansions = 0;
+};
+
+} // namespace adze::importer
+
+#endif // ADZE_LIB_IMPORT_ONNX_IMPORTER_H

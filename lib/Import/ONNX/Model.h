@@ -1,0 +1,130 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// A model as plain data: what the importer works on, free of protobuf and of
+// exceptions.
+#ifndef ADZE_LIB_IMPORT_ONNX_MODEL_H
+#define ADZE_LIB_IMPORT_ONNX_MODEL_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace adze::importer {
+
+struct Graph;
+
+/// A TensorProto. Its elements are `bytes` (little-endian, packed as ONNX packs
+/// raw_data), or lie in the model's file or in another one.
+struct TensorData {
+  enum class Place { Inline, InModel, External };
+
+  std::string name;
+  int dataType = 0; // TensorProto.DataType
+  std::vector<int64_t> dims;
+  Place place = Place::Inline;
+  std::string bytes;
+  uint64_t offset = 0;
+  std::optional<uint64_t> size; // External: may be left out
+  std::string location;         // External
+  std::string problem;          // what makes it unusable; empty if nothing does
+};
+
+struct Attribute {
+  enum class Kind {
+    Float,
+    Int,
+    String,
+    Tensor,
+    Graph,
+    Floats,
+    Ints,
+    Strings,
+    Tensors,
+    Graphs,
+    Other
+  };
+
+  std::string name;
+  std::string reference; // of a function's attribute, in function bodies
+  Kind kind = Kind::Other;
+  double f = 0;
+  int64_t i = 0;
+  std::string s;
+  std::vector<double> floats;
+  std::vector<int64_t> ints;
+  std::vector<std::string> strings;
+  std::vector<TensorData> tensors;
+  std::vector<std::shared_ptr<Graph>> graphs;
+};
+
+struct Node {
+  std::string name, opType, domain, overload;
+  std::vector<std::string> inputs, outputs;
+  std::vector<Attribute> attributes;
+  /// Version of the operator's definition; 0 if ONNX knows no such operator.
+  int sinceVersion = 0;
+  /// Version of the operator set that the model asks for; 0 if it does not.
+  int opsetVersion = 0;
+  /// What ONNX's checker found wrong; empty if nothing.
+  std::string problem;
+  const void *proto = nullptr; // owned by the Reader
+
+  const Attribute *find(llvm::StringRef attribute) const {
+    auto found = llvm::find_if(
+        attributes, [&](const Attribute &a) { return a.name == attribute; });
+    return found == attributes.end() ? nullptr : &*found;
+  }
+};
+
+/// A dim: a size, or a name (perhaps empty) of what is not known.
+struct Dim {
+  std::optional<int64_t> size;
+  std::string name;
+};
+
+struct ValueInfo {
+  std::string name;
+  bool isTensor = true;
+  int elementType = 0;
+  std::optional<std::vector<Dim>> dims;
+};
+
+struct Graph {
+  std::string name;
+  std::vector<ValueInfo> inputs, outputs;
+  std::vector<TensorData> initializers;
+  bool hasSparseInitializers = false;
+  std::vector<Node> nodes;
+};
+
+/// A model-local function, or the body of an operator that ONNX defines by one.
+struct Function {
+  std::string name;
+  std::vector<std::string> inputs, outputs;
+  std::vector<Attribute> defaults;
+  std::vector<Node> nodes;
+};
+
+struct Model {
+  int64_t irVersion = 0;
+  llvm::StringMap<int> opsets;
+  Graph graph;
+  llvm::StringMap<Function> functions; // by getFunctionKey
+  /// What is wrong outside of any node.
+  std::vector<std::string> problems;
+};
+
+inline std::string getFunctionKey(llvm::StringRef domain, llvm::StringRef name,
+                                  llvm::StringRef overload) {
+  return (domain + "\n" + name + "\n" + overload).str();
+}
+
+} // namespace adze::importer
+
+#endif // ADZE_LIB_IMPORT_ONNX_MODEL_H

@@ -1,0 +1,89 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The table, and the page that is printed from it.
+#include "OpTable.h"
+#include "Import/ONNX/Import.h"
+#include "Reader.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace adze;
+using namespace adze::importer;
+
+using Table = llvm::StringMap<std::vector<OpRow>>;
+
+static Table makeTable() {
+  std::vector<OpRow> rows;
+  addElementwiseOps(rows);
+  addContractionOps(rows);
+  addPoolingOps(rows);
+  addNormalizationOps(rows);
+  addReductionOps(rows);
+  addDataMovementOps(rows);
+  addSliceOps(rows);
+  addIndexingOps(rows);
+  addShapeOps(rows);
+  addConstantOps(rows);
+  addResizeOps(rows);
+  addQuantizationOps(rows);
+  addControlFlowOps(rows);
+  Table table;
+  for (const OpRow &row : rows)
+    table[row.name].push_back(row);
+  return table;
+}
+
+const OpRow *adze::importer::findOp(llvm::StringRef domain,
+                                    llvm::StringRef name, int version) {
+  static const Table table = makeTable();
+  auto found = table.find(name);
+  if (found == table.end())
+    return nullptr;
+  for (const OpRow &row : found->second)
+    if (row.domain == domain && row.first <= version && version <= row.last)
+      return &row;
+  return nullptr;
+}
+
+namespace {
+/// What is printed for one operator.
+struct Line {
+  std::string imported, expanded, missing;
+  llvm::StringRef note;
+};
+} // namespace
+
+static void add(std::string &list, int version) {
+  list += (list.empty() ? "" : ", ") + std::to_string(version);
+}
+
+void adze::printOpSupport(llvm::raw_ostream &os) {
+  os << "<!-- Printed by `adze-import --op-support`; do not edit. -->\n"
+        "# Operators\n\n"
+        "The operators of ONNX, by the versions of their definitions. "
+        "*Imported*: a handler makes graph ops of it.\n"
+        "*Expanded*: ONNX defines it by a function of other operators, which "
+        "are imported in its place, as far as they\nare supported. *Missing*: "
+        "an error that names the node (`--check` lists all).\n";
+  std::vector<OperatorVersion> operators = getAllOperators();
+  for (llvm::StringRef domain : {"", "ai.onnx.ml"}) {
+    os << "\n## " << (domain.empty() ? "ai.onnx" : domain)
+       << "\n\n| operator | imported | expanded | missing | not supported "
+          "yet |\n|---|---|---|---|---|\n";
+    llvm::MapVector<llvm::StringRef, Line> lines;
+    for (const OperatorVersion &op : operators) {
+      if (op.domain != domain || op.deprecated)
+        continue;
+      Line &line = lines[op.name];
+      const OpRow *row = findOp(op.domain, op.name, op.sinceVersion);
+      if (row)
+        line.note = row->note;
+      add(row              ? line.imported
+          : op.hasFunction ? line.expanded
+                           : line.missing,
+          op.sinceVersion);
+    }
+    for (const auto &[name, line] : lines)
+      os << "| " << name << " | " << line.imported << " | " << line.expanded
+         << " | " << line.missing << " | " << line.note << " |\n";
+  }
+}

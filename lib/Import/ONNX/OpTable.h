@@ -1,0 +1,44 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The one table of operators: (domain, name, version) to handler.
+#ifndef ADZE_LIB_IMPORT_ONNX_OPTABLE_H
+#define ADZE_LIB_IMPORT_ONNX_OPTABLE_H
+
+#include "Binder.h"
+#include "Tensors.h"
+
+namespace adze::importer {
+
+using Handler = mlir::LogicalResult (*)(Binder &);
+
+struct OpRow {
+  llvm::StringRef name;
+  int first;         // versions of the definition that the handler takes
+  unsigned required; // operands that are never left out
+  Handler handler;
+  llvm::StringRef note = ""; // what is not supported, for docs/OpSupport.md
+  int last = INT32_MAX;
+  llvm::StringRef domain = "";
+};
+
+/// The row for this version of an operator; null if there is none.
+const OpRow *findOp(llvm::StringRef domain, llvm::StringRef name, int version);
+
+// Each family adds its rows.
+void addElementwiseOps(std::vector<OpRow> &rows);
+void addContractionOps(std::vector<OpRow> &rows);
+void addPoolingOps(std::vector<OpRow> &rows);
+void addNormalizationOps(std::vector<OpRow> &rows);
+void addReductionOps(std::vector<OpRow> &rows);
+void addDataMovementOps(std::vector<OpRow> &rows);
+void addSliceOps(std::vector<OpRow> &rows);
+void addIndexingOps(std::vector<OpRow> &rows);
+void addShapeOps(std::vector<OpRow> &rows);
+void addConstantOps(std::vector<OpRow> &rows);
+void addResizeOps(std::vector<OpRow> &rows);
+void addQuantizationOps(std::vector<OpRow> &rows);
+void addControlFlowOps(std::vector<OpRow> &rows);
+
+} // namespace adze::importer
+
+#endif // ADZE_LIB_IMPORT_ONNX_OPTABLE_H

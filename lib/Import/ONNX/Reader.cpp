@@ -1,0 +1,548 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// All calls of ONNX and protobuf. Each public function is one try; no frame of
+// MLIR is between a throw and its catch.
+#include "Reader.h"
+#include "Wire.h"
+#include "onnx/checker.h"
+#include "onnx/defs/function.h"
+#include "onnx/defs/schema.h"
+#include "onnx/onnx_pb.h"
+#include "llvm/ADT/StringExtras.h"
+#include <deque>
+
+using namespace adze::importer;
+using onnx::AttributeProto;
+using onnx::TensorProto;
+
+namespace {
+
+/// Runs `body`; what it throws becomes a message. The only catch.
+template <typename Body>
+std::optional<std::string> guarded(Body body) {
+  try {
+    body();
+    return std::nullopt;
+  } catch (const std::exception &e) {
+    return std::string(e.what());
+  } catch (...) {
+    return std::string("unknown exception of the ONNX library");
+  }
+}
+
+/// A message of ONNX's in our grammar: one line, lower case, no full stop.
+std::string tidy(llvm::StringRef message) {
+  message = message.split("\n\n==> Context").first;
+  std::string result;
+  for (char c : message.trim())
+    if (c != '\n' && c != '\t')
+      result.push_back(c);
+    else if (result.empty() || result.back() != ' ')
+      result.push_back(' ');
+  if (result.size() > 1 && llvm::isUpper(result[0]) && llvm::isLower(result[1]))
+    result[0] = llvm::toLower(result[0]);
+  while (!result.empty() && (result.back() == '.' || result.back() == ' '))
+    result.pop_back();
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Protobuf to plain data
+//===----------------------------------------------------------------------===//
+
+template <typename Stored, typename Field>
+std::string packElements(const Field &field) {
+  std::string bytes;
+  bytes.reserve(size_t(field.size()) * sizeof(Stored));
+  for (auto element : field) {
+    Stored stored = static_cast<Stored>(element);
+    bytes.append(reinterpret_cast<const char *>(&stored), sizeof(stored));
+  }
+  return bytes;
+}
+
+/// The elements of typed data fields as raw_data would hold them.
+std::string packTyped(const TensorProto &tensor) {
+  switch (tensor.data_type()) {
+  case TensorProto::FLOAT:
+  case TensorProto::COMPLEX64:
+    return packElements<float>(tensor.float_data());
+  case TensorProto::DOUBLE:
+  case TensorProto::COMPLEX128:
+    return packElements<double>(tensor.double_data());
+  case TensorProto::INT64:
+    return packElements<int64_t>(tensor.int64_data());
+  case TensorProto::UINT64:
+    return packElements<uint64_t>(tensor.uint64_data());
+  case TensorProto::UINT32:
+    return packElements<uint32_t>(tensor.uint64_data());
+  case TensorProto::INT32:
+    return packElements<int32_t>(tensor.int32_data());
+  case TensorProto::UINT16:
+  case TensorProto::INT16:
+  case TensorProto::FLOAT16:
+  case TensorProto::BFLOAT16:
+    return packElements<uint16_t>(tensor.int32_data());
+  default:
+    return packElements<uint8_t>(tensor.int32_data());
+  }
+}
+
+void readExternal(const TensorProto &tensor, TensorData &data) {
+  data.place = TensorData::Place::External;
+  for (const auto &entry : tensor.external_data()) {
+    if (entry.key() == "location")
+      data.location = entry.value();
+    uint64_t number = 0;
+    if (entry.key() != "offset" && entry.key() != "length")
+      continue;
+    if (llvm::StringRef(entry.value()).getAsInteger(10, number))
+      data.problem = "expected the " + entry.key() +
+                     " of external data to be a number, but got '" +
+                     entry.value() + "'";
+    else if (entry.key() == "offset")
+      data.offset = number;
+    else
+      data.size = number;
+  }
+  if (data.location.empty())
+    data.problem = "expected the location of external data, but got none";
+}
+
+/// Converts a tensor. With `marked`, raw_data is as a skeleton holds it, and is
+/// put in order for the checker: small data as it was, other data and external
+/// files out of its sight (as a tensor without elements).
+void readTensor(TensorProto &tensor, bool marked, TensorData &data) {
+  data.name = tensor.name();
+  data.dataType = tensor.data_type();
+  data.dims.assign(tensor.dims().begin(), tensor.dims().end());
+  bool hide = false;
+  if (tensor.has_data_location() &&
+      tensor.data_location() == TensorProto::EXTERNAL) {
+    readExternal(tensor, data);
+    hide = true;
+  } else if (tensor.has_raw_data()) {
+    std::optional<RawData> raw;
+    if (marked)
+      raw = RawData::decode(tensor.raw_data());
+    else
+      raw = RawData{false, tensor.raw_data(), 0, tensor.raw_data().size()};
+    if (!raw)
+      throw std::runtime_error("expected raw_data as the wire pass leaves it");
+    if (raw->inFile) {
+      data.place = TensorData::Place::InModel;
+      data.offset = raw->offset;
+      hide = true;
+    } else {
+      data.bytes = raw->bytes.str();
+      if (marked)
+        tensor.set_raw_data(data.bytes);
+    }
+    data.size = raw->size;
+  } else if (tensor.data_type() == TensorProto::STRING) {
+    data.problem = "string tensors are not supported yet";
+  } else {
+    data.bytes = packTyped(tensor);
+    data.size = data.bytes.size();
+  }
+  if (!hide || !marked)
+    return;
+  tensor.clear_raw_data();
+  tensor.clear_external_data();
+  tensor.clear_data_location();
+  tensor.clear_dims();
+  tensor.add_dims(0);
+}
+
+using Opsets = llvm::StringMap<int>;
+
+int getOpsetVersion(const Opsets &opsets, llvm::StringRef domain) {
+  auto found = opsets.find(domain);
+  if (found == opsets.end() && (domain.empty() || domain == "ai.onnx"))
+    found = opsets.find(domain.empty() ? "ai.onnx" : "");
+  return found == opsets.end() ? 0 : found->second;
+}
+
+/// Converts messages; `marked` as of readTensor.
+class Converter {
+public:
+  Converter(const Opsets &opsets, bool marked)
+      : opsets(opsets), marked(marked) {}
+
+  void graph(onnx::GraphProto &proto, Graph &graph) const;
+  void node(onnx::NodeProto &proto, Node &node) const;
+  void attribute(AttributeProto &proto, Attribute &attribute) const;
+
+private:
+  const Opsets &opsets;
+  bool marked;
+};
+
+void Converter::attribute(AttributeProto &proto, Attribute &attribute) const {
+  using Kind = Attribute::Kind;
+  attribute.name = proto.name();
+  attribute.reference = proto.ref_attr_name();
+  auto addTensor = [&](TensorProto &tensor) {
+    readTensor(tensor, marked, attribute.tensors.emplace_back());
+  };
+  auto addGraph = [&](onnx::GraphProto &nested) {
+    attribute.graphs.push_back(std::make_shared<Graph>());
+    graph(nested, *attribute.graphs.back());
+  };
+  switch (proto.type()) {
+  case AttributeProto::FLOAT:
+    attribute.kind = Kind::Float;
+    attribute.f = proto.f();
+    break;
+  case AttributeProto::INT:
+    attribute.kind = Kind::Int;
+    attribute.i = proto.i();
+    break;
+  case AttributeProto::STRING:
+    attribute.kind = Kind::String;
+    attribute.s = proto.s();
+    break;
+  case AttributeProto::TENSOR:
+    attribute.kind = Kind::Tensor;
+    addTensor(*proto.mutable_t());
+    break;
+  case AttributeProto::GRAPH:
+    attribute.kind = Kind::Graph;
+    addGraph(*proto.mutable_g());
+    break;
+  case AttributeProto::FLOATS:
+    attribute.kind = Kind::Floats;
+    attribute.floats.assign(proto.floats().begin(), proto.floats().end());
+    break;
+  case AttributeProto::INTS:
+    attribute.kind = Kind::Ints;
+    attribute.ints.assign(proto.ints().begin(), proto.ints().end());
+    break;
+  case AttributeProto::STRINGS:
+    attribute.kind = Kind::Strings;
+    attribute.strings.assign(proto.strings().begin(), proto.strings().end());
+    break;
+  case AttributeProto::TENSORS:
+    attribute.kind = Kind::Tensors;
+    llvm::for_each(*proto.mutable_tensors(), addTensor);
+    break;
+  case AttributeProto::GRAPHS:
+    attribute.kind = Kind::Graphs;
+    llvm::for_each(*proto.mutable_graphs(), addGraph);
+    break;
+  default:
+    break;
+  }
+}
+
+void Converter::node(onnx::NodeProto &proto, Node &node) const {
+  node.name = proto.name();
+  node.opType = proto.op_type();
+  node.domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
+  node.overload = proto.overload();
+  node.inputs.assign(proto.input().begin(), proto.input().end());
+  node.outputs.assign(proto.output().begin(), proto.output().end());
+  for (AttributeProto &attr : *proto.mutable_attribute())
+    attribute(attr, node.attributes.emplace_back());
+  node.proto = &proto;
+  node.opsetVersion = getOpsetVersion(opsets, node.domain);
+  const auto *schema = onnx::OpSchemaRegistry::Schema(
+      proto.op_type(), node.opsetVersion, node.domain);
+  node.sinceVersion = schema ? schema->since_version() : 0;
+}
+
+void readValueInfo(const onnx::ValueInfoProto &proto, ValueInfo &info) {
+  info.name = proto.name();
+  info.isTensor = proto.type().has_tensor_type();
+  const auto &type = proto.type().tensor_type();
+  info.elementType = type.elem_type();
+  if (!type.has_shape())
+    return;
+  info.dims.emplace();
+  for (const auto &dim : type.shape().dim()) {
+    Dim &out = info.dims->emplace_back();
+    if (dim.has_dim_value())
+      out.size = dim.dim_value();
+    else
+      out.name = dim.dim_param();
+  }
+}
+
+void Converter::graph(onnx::GraphProto &proto, Graph &graph) const {
+  graph.name = proto.name();
+  for (const auto &info : proto.input())
+    readValueInfo(info, graph.inputs.emplace_back());
+  for (const auto &info : proto.output())
+    readValueInfo(info, graph.outputs.emplace_back());
+  for (TensorProto &tensor : *proto.mutable_initializer())
+    readTensor(tensor, marked, graph.initializers.emplace_back());
+  graph.hasSparseInitializers = proto.sparse_initializer_size() != 0;
+  for (onnx::NodeProto &n : *proto.mutable_node())
+    node(n, graph.nodes.emplace_back());
+}
+
+Opsets readOpsets(
+    const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &list) {
+  Opsets opsets;
+  for (const auto &opset : list) {
+    if (opset.version() < 1 || opset.version() > INT32_MAX)
+      throw std::runtime_error("expected an opset version from 1 on, but got " +
+                               std::to_string(opset.version()));
+    opsets[opset.domain() == "ai.onnx" ? "" : opset.domain()] = opset.version();
+  }
+  return opsets;
+}
+
+void readFunction(onnx::FunctionProto &proto, const Opsets &opsets, bool marked,
+                  Function &function) {
+  Converter convert(opsets, marked);
+  function.name = proto.name();
+  function.inputs.assign(proto.input().begin(), proto.input().end());
+  function.outputs.assign(proto.output().begin(), proto.output().end());
+  for (AttributeProto &attr : *proto.mutable_attribute_proto())
+    convert.attribute(attr, function.defaults.emplace_back());
+  for (onnx::NodeProto &node : *proto.mutable_node())
+    convert.node(node, function.nodes.emplace_back());
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+/// What onnx::checker::check_graph does for the main graph, node by node, so
+/// that each finding has a place. Operators that ONNX does not know are left to
+/// the importer.
+class Check {
+public:
+  Check(const onnx::ModelProto &proto, Model &model);
+  void run();
+
+private:
+  template <typename Body>
+  void outside(const std::string &what, Body body) {
+    if (auto problem = guarded(body))
+      model.problems.push_back(what + tidy(*problem));
+  }
+  void values();
+  void node(const onnx::NodeProto &proto, Node &node);
+
+  const onnx::ModelProto &proto;
+  Model &model;
+  onnx::checker::CheckerContext context;
+  onnx::checker::LexicalScopeContext names;
+  llvm::StringMap<std::string> producers;
+};
+
+std::string describe(const onnx::NodeProto &node) {
+  return node.name().empty() ? "a node " + node.op_type()
+                             : "node '" + node.name() + "'";
+}
+
+Check::Check(const onnx::ModelProto &proto, Model &model)
+    : proto(proto), model(model) {
+  std::unordered_map<std::string, int> opsets;
+  for (const auto &entry : model.opsets)
+    opsets[entry.getKey().str()] = entry.second;
+  for (const auto &opset : proto.opset_import())
+    opsets[opset.domain()] = opset.version();
+  context.set_opset_imports(opsets);
+  context.set_ir_version(static_cast<int>(proto.ir_version()));
+  for (const auto &node : proto.graph().node())
+    for (const auto &output : node.output())
+      producers.try_emplace(output, describe(node));
+}
+
+void Check::values() {
+  for (const auto &info : proto.graph().input()) {
+    outside("input '" + info.name() + "': ",
+            [&] { onnx::checker::check_value_info(info, context); });
+    if (names.this_graph_has(info.name()))
+      model.problems.push_back("input '" + info.name() +
+                               "': expected a name of its own, but got that of "
+                               "another input");
+    names.add(info.name());
+  }
+  llvm::StringMap<bool> seen;
+  for (const auto &tensor : proto.graph().initializer()) {
+    outside("initializer '" + tensor.name() + "': ",
+            [&] { onnx::checker::check_tensor(tensor, context); });
+    if (tensor.name().empty() || !seen.try_emplace(tensor.name(), true).second)
+      model.problems.push_back("initializer '" + tensor.name() +
+                               "': expected a name of its own, but got that of "
+                               "another initializer");
+    names.add(tensor.name());
+  }
+}
+
+void Check::node(const onnx::NodeProto &proto, Node &node) {
+  for (const auto &input : proto.input()) {
+    if (input.empty() || names.this_or_ancestor_graph_has(input))
+      continue;
+    auto producer = producers.find(input);
+    node.problem =
+        "expected input '" + input + "' to be defined before it is used, but " +
+        (producer == producers.end()
+             ? "nothing defines it"
+             : producer->second +
+                   ", which defines it, comes later or depends on it");
+  }
+  for (const auto &output : proto.output()) {
+    if (output.empty())
+      continue;
+    if (names.this_or_ancestor_graph_has(output))
+      node.problem = "expected output '" + output +
+                     "' to be defined once, but it is defined before";
+    names.add(output);
+  }
+  if (!node.problem.empty() || node.opsetVersion == 0 || node.sinceVersion == 0)
+    return;
+  if (auto problem =
+          guarded([&] { onnx::checker::check_node(proto, context, names); }))
+    node.problem = tidy(*problem);
+}
+
+void Check::run() {
+  if (proto.ir_version() < 1)
+    model.problems.push_back("expected an ir_version from 1 on, but got " +
+                             std::to_string(proto.ir_version()));
+  if (proto.ir_version() > onnx::Version::IR_VERSION)
+    model.problems.push_back("expected an ir_version up to " +
+                             std::to_string(onnx::Version::IR_VERSION) +
+                             ", but got " + std::to_string(proto.ir_version()));
+  if (proto.ir_version() >= 3 && proto.opset_import().empty())
+    model.problems.push_back(
+        "expected an opset_import, but got a model without any");
+  values();
+  for (auto [nodeProto, n] : llvm::zip(proto.graph().node(), model.graph.nodes))
+    node(nodeProto, n);
+  llvm::StringMap<bool> seen;
+  for (const auto &info : proto.graph().output()) {
+    outside("output '" + info.name() + "': ",
+            [&] { onnx::checker::check_value_info(info, context); });
+    if (!names.this_graph_has(info.name()))
+      model.problems.push_back("output '" + info.name() +
+                               "': expected a value of the graph, but nothing "
+                               "defines it");
+    if (!seen.try_emplace(info.name(), true).second)
+      model.problems.push_back("output '" + info.name() +
+                               "': expected a name of its own, but got that of "
+                               "another output");
+  }
+  if (!proto.functions().empty())
+    outside("", [&] {
+      onnx::checker::check_model_local_functions(proto, context, {});
+    });
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Reader
+//===----------------------------------------------------------------------===//
+
+struct Reader::Protos {
+  onnx::ModelProto model;
+  std::deque<onnx::FunctionProto> functions;
+};
+
+Reader::Reader() : protos(std::make_unique<Protos>()) {
+  // What protobuf has to say comes back as our own diagnostic.
+  google::protobuf::SetLogHandler(nullptr);
+}
+Reader::~Reader() = default;
+
+std::unique_ptr<Model> Reader::read(std::string skeleton, std::string &error) {
+  auto model = std::make_unique<Model>();
+  auto problem = guarded([&] {
+    onnx::ModelProto &proto = protos->model;
+    if (!proto.ParseFromString(skeleton) || !proto.has_graph())
+      throw std::runtime_error("expected an ONNX model (a ModelProto with a "
+                               "graph), but got something else");
+    skeleton = std::string();
+    model->irVersion = proto.ir_version();
+    model->opsets = readOpsets(proto.opset_import());
+    if (proto.ir_version() < 3 && proto.opset_import().empty())
+      model->opsets[""] = 1;
+    Converter(model->opsets, /*marked=*/true)
+        .graph(*proto.mutable_graph(), model->graph);
+    for (onnx::FunctionProto &function : *proto.mutable_functions()) {
+      Opsets opsets = readOpsets(function.opset_import());
+      readFunction(
+          function, opsets, /*marked=*/true,
+          model->functions[getFunctionKey(function.domain(), function.name(),
+                                          function.overload())]);
+    }
+    Check(proto, *model).run();
+  });
+  if (!problem)
+    return model;
+  error = tidy(*problem);
+  return nullptr;
+}
+
+std::unique_ptr<Function>
+Reader::getFunctionBody(const Node &node, llvm::ArrayRef<InputType> types) {
+  auto function = std::make_unique<Function>();
+  bool found = false;
+  auto problem = guarded([&] {
+    const auto &proto = *static_cast<const onnx::NodeProto *>(node.proto);
+    const auto *schema = onnx::OpSchemaRegistry::Schema(
+        node.opType, node.opsetVersion, node.domain);
+    if (!schema)
+      return;
+    onnx::FunctionProto body;
+    if (const auto *fixed = schema->GetFunction(node.opsetVersion)) {
+      body = *fixed;
+    } else if (schema->HasContextDependentFunction()) {
+      std::vector<onnx::TypeProto> typeProtos;
+      for (const InputType &type : types) {
+        onnx::TypeProto &out = typeProtos.emplace_back();
+        if (type.elementType == 0)
+          continue;
+        out.mutable_tensor_type()->set_elem_type(type.elementType);
+        auto *shape = out.mutable_tensor_type()->mutable_shape();
+        for (auto dim : type.dims) {
+          auto *outDim = shape->add_dim();
+          if (dim)
+            outDim->set_dim_value(*dim);
+        }
+      }
+      onnx::FunctionBodyBuildContextImpl context(proto, typeProtos);
+      if (!schema->BuildContextDependentFunction(context, body,
+                                                 node.opsetVersion))
+        return;
+    } else {
+      return;
+    }
+    protos->functions.push_back(std::move(body));
+    onnx::FunctionProto &kept = protos->functions.back();
+    Opsets opsets = readOpsets(kept.opset_import());
+    if (opsets.empty())
+      opsets[node.domain] = node.opsetVersion;
+    readFunction(kept, opsets, /*marked=*/false, *function);
+    found = true;
+  });
+  if (problem || !found)
+    return nullptr;
+  return function;
+}
+
+std::vector<OperatorVersion> adze::importer::getAllOperators() {
+  std::vector<OperatorVersion> operators;
+  (void)guarded([&] {
+    for (const onnx::OpSchema &schema :
+         onnx::OpSchemaRegistry::get_all_schemas_with_history()) {
+      if (schema.domain() != "" && schema.domain() != "ai.onnx.ml")
+        continue;
+      operators.push_back(
+          {schema.domain(), schema.Name(), schema.since_version(),
+           schema.Deprecated(),
+           schema.HasFunction() || schema.HasContextDependentFunction()});
+    }
+  });
+  llvm::sort(operators, [](const OperatorVersion &a, const OperatorVersion &b) {
+    return std::tie(a.domain, a.name, a.sinceVersion) <
+           std::tie(b.domain, b.name, b.sinceVersion);
+  });
+  return operators;
+}

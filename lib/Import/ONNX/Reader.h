@@ -1,0 +1,49 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The only door to the ONNX library and to protobuf. Nothing throws out of it.
+#ifndef ADZE_LIB_IMPORT_ONNX_READER_H
+#define ADZE_LIB_IMPORT_ONNX_READER_H
+
+#include "Model.h"
+
+namespace adze::importer {
+
+/// What an operator's function body may depend on.
+struct InputType {
+  int elementType = 0; // 0: the input is not there or its type is not known
+  std::vector<std::optional<int64_t>> dims;
+};
+
+class Reader {
+public:
+  Reader();
+  ~Reader();
+
+  /// The model of a skeleton (Wire.h), checked by ONNX's checker: what that
+  /// finds stands in the `problem`s of the model and of its nodes. None, with
+  /// the reason in `error`, if there is no model.
+  std::unique_ptr<Model> read(std::string skeleton, std::string &error);
+
+  /// The function that ONNX defines the node's operator by. None if there is
+  /// none, or it cannot be made for these input types.
+  std::unique_ptr<Function> getFunctionBody(const Node &node,
+                                            llvm::ArrayRef<InputType> types);
+
+private:
+  struct Protos;
+  std::unique_ptr<Protos> protos;
+};
+
+/// An operator as ONNX defines it.
+struct OperatorVersion {
+  std::string domain, name;
+  int sinceVersion;
+  bool deprecated, hasFunction;
+};
+
+/// All versions of all operators of ai.onnx and ai.onnx.ml, sorted.
+std::vector<OperatorVersion> getAllOperators();
+
+} // namespace adze::importer
+
+#endif // ADZE_LIB_IMPORT_ONNX_READER_H

@@ -1,0 +1,162 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// onnx-as: writes a model in ONNX's text format as an .onnx file. What the
+// format cannot say is asked for by flags.
+#include "onnx/defs/parser.h"
+#include "onnx/onnx_pb.h"
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+static const char kHelp[] =
+    "usage: onnx-as IN.onnxtxt -o OUT.onnx [flags]\n"
+    "  --raw             initialisers as raw_data\n"
+    "  --iota NAME       fill an initialiser with 0, 1, 2, ... (f32, i64)\n"
+    "  --fill NAME       the same with 2, 2, 2, ...\n"
+    "  --dims NAME=1x-2  replace the dims of an initialiser\n"
+    "  --type NAME=7     replace its data_type\n"
+    "  --unname          take the names off all nodes\n"
+    "example: onnx-as model.onnxtxt -o model.onnx --iota w\n";
+
+namespace {
+
+using onnx::TensorProto;
+
+int64_t count(const TensorProto &tensor) {
+  int64_t n = 1;
+  for (int64_t dim : tensor.dims())
+    n *= dim;
+  return n;
+}
+
+template <typename T>
+void append(std::string &bytes, T value) {
+  bytes.append(reinterpret_cast<const char *>(&value), sizeof(value));
+}
+
+/// Elements from `first` on, each by `step` more than the one before.
+void fill(TensorProto &tensor, int64_t first, int64_t step) {
+  std::string bytes;
+  for (int64_t i = 0, n = count(tensor); i < n; ++i)
+    if (tensor.data_type() == TensorProto::FLOAT)
+      append(bytes, float(first + i * step));
+    else
+      append(bytes, int64_t(first + i * step));
+  tensor.clear_float_data();
+  tensor.clear_int64_data();
+  tensor.set_raw_data(bytes);
+}
+
+void makeRaw(TensorProto &tensor) {
+  std::string bytes;
+  for (float value : tensor.float_data())
+    append(bytes, value);
+  for (int64_t value : tensor.int64_data())
+    append(bytes, value);
+  if (bytes.empty())
+    return;
+  tensor.clear_float_data();
+  tensor.clear_int64_data();
+  tensor.set_raw_data(bytes);
+}
+
+TensorProto *find(onnx::ModelProto &model, const std::string &name) {
+  for (TensorProto &tensor : *model.mutable_graph()->mutable_initializer())
+    if (tensor.name() == name)
+      return &tensor;
+  throw std::runtime_error("expected an initialiser, but got '" + name + "'");
+}
+
+void setDims(TensorProto &tensor, const std::string &text) {
+  tensor.clear_dims();
+  std::istringstream dims(text);
+  for (std::string dim; std::getline(dims, dim, 'x');)
+    tensor.add_dims(std::stoll(dim));
+}
+
+/// Splits NAME=VALUE.
+std::pair<std::string, std::string> split(const std::string &text) {
+  size_t at = text.rfind('=');
+  if (at == std::string::npos)
+    throw std::runtime_error("expected NAME=VALUE, but got '" + text + "'");
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+struct Flag {
+  std::string name, value;
+};
+
+/// Flags in their order; a file name is one without a name.
+std::vector<Flag> parseFlags(int argc, char **argv) {
+  std::vector<Flag> flags;
+  for (int i = 1; i < argc; ++i) {
+    Flag flag{argv[i], ""};
+    if (flag.name[0] != '-')
+      flag = {"", argv[i]};
+    else if (flag.name != "--raw" && flag.name != "--unname" && i + 1 < argc)
+      flag.value = argv[++i];
+    flags.push_back(flag);
+  }
+  return flags;
+}
+
+void apply(onnx::ModelProto &model, const Flag &flag) {
+  if (flag.name == "--raw") {
+    for (TensorProto &tensor : *model.mutable_graph()->mutable_initializer())
+      makeRaw(tensor);
+  } else if (flag.name == "--unname") {
+    for (onnx::NodeProto &node : *model.mutable_graph()->mutable_node())
+      node.clear_name();
+  } else if (flag.name == "--iota") {
+    fill(*find(model, flag.value), 0, 1);
+  } else if (flag.name == "--fill") {
+    fill(*find(model, flag.value), 2, 0);
+  } else if (flag.name == "--dims") {
+    auto [name, dims] = split(flag.value);
+    setDims(*find(model, name), dims);
+  } else if (flag.name == "--type") {
+    auto [name, type] = split(flag.value);
+    find(model, name)->set_data_type(std::stoi(type));
+  } else if (!flag.name.empty() && flag.name != "-o") {
+    throw std::runtime_error("unknown flag " + flag.name);
+  }
+}
+
+int run(int argc, char **argv) {
+  std::string in, out;
+  std::vector<Flag> flags = parseFlags(argc, argv);
+  for (const Flag &flag : flags)
+    if (flag.name.empty())
+      in = flag.value;
+    else if (flag.name == "-o")
+      out = flag.value;
+  if (in.empty() || out.empty()) {
+    std::cerr << kHelp;
+    return 2;
+  }
+  std::ifstream file(in);
+  std::stringstream text;
+  text << file.rdbuf();
+  onnx::ModelProto model;
+  auto status = onnx::OnnxParser::Parse(model, text.str());
+  if (!file || !status.IsOK())
+    throw std::runtime_error(in + ": " + status.ErrorMessage());
+  for (const Flag &flag : flags)
+    apply(model, flag);
+  std::ofstream os(out, std::ios::binary);
+  if (!model.SerializeToOstream(&os))
+    throw std::runtime_error("cannot write " + out);
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception &e) {
+    std::cerr << "error: " << e.what() << "\n";
+    return 1;
+  }
+}
