@@ -106,15 +106,17 @@ static int32_t run(const adze_host_table *host, adze_exec *exec,
   code = host->copy(exec, outputs[0], arena, (uint64_t)tensor_bytes(syms));
   if (code)
     return code;
-  float *totals = host->alloc(exec, (uint64_t)syms[BATCH] * sizeof(float));
+  /* A batch of 5 goes by way of memory from the host table. */
+  uint64_t bytes = (uint64_t)syms[BATCH] * sizeof(float);
+  void *totals = syms[BATCH] == 5 ? host->alloc(exec, bytes) : outputs[1];
   if (!totals)
     return host->fail(exec, "ReduceSum_2", "out of memory");
   void *rows_ptrs[] = {arena, totals};
   code = host->launch(exec, 1, rows_ptrs);
   if (code)
     return code;
-  code = host->copy(exec, outputs[1], totals,
-                    (uint64_t)syms[BATCH] * sizeof(float));
+  if (totals != outputs[1])
+    code = host->copy(exec, outputs[1], totals, bytes);
   void *tiny_ptrs[] = {outputs[2]};
   return code ? code : host->launch(exec, 2, tiny_ptrs);
 }
@@ -141,12 +143,18 @@ static const adze_module_value outputs[] = {{"sum", 2, 32, 0, 2, matrix_out},
 static const adze_cpu_variant variants[] = {
     {1ull << 62, "impossible", cpu_kernels}, {0, "baseline", cpu_kernels}};
 
-static const char ptx[] = "// none";
+static const char ptx[] = {
+#embed "FakeKernels.ptx"
+    , 0};
 static const adze_device_kernel device_kernels[] = {
+    {"add", batch, 64, 0},
+    {"rows", batch, 32, 0},
+    {"tiny", tiny_programs, 32, 0}};
+static const adze_device_kernel no_kernels[] = {
     {NULL, batch, 1, 0}, {NULL, batch, 1, 0}, {NULL, batch, 1, 0}};
 static const adze_device_image images[] = {
-    {"cuda:sm_90a", 90, ADZE_IMAGE_PTX | ADZE_IMAGE_ARCH_EXACT, ptx,
-     sizeof(ptx), device_kernels}};
+    {"cuda:sm_30a", 30, ADZE_IMAGE_ARCH_EXACT, ptx, sizeof(ptx), no_kernels},
+    {"cuda:sm_70", 70, ADZE_IMAGE_PTX, ptx, sizeof(ptx), device_kernels}};
 
 static const adze_module_desc desc = {
     .size = sizeof(adze_module_desc),
@@ -163,7 +171,7 @@ static const adze_module_desc desc = {
     .symbols = symbols,
     .kernels = kernels,
     .num_variants = 2,
-    .num_images = 1,
+    .num_images = 2,
     .variants = variants,
     .images = images,
     .weights = the_weights,

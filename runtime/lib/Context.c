@@ -54,17 +54,25 @@ adze_status rt_needs_of(const adze_module *module, DLDevice device,
 
 /* ---- Working memory ------------------------------------------------------ */
 
+adze_status rt_context_take(adze_context *context, uint64_t bytes,
+                            void **data) {
+  if (context->on_device)
+    return rt_cuda_take(context, bytes, data);
+  *data = rt_memory_take(context->module->memory, bytes);
+  return *data ? NULL : rt_out_of_memory(bytes);
+}
+
+void rt_context_give(adze_context *context, void *data, uint64_t bytes) {
+  if (context->on_device)
+    rt_cuda_give(context->module, context->device.device_id, data, bytes);
+  else
+    rt_memory_give(context->module->memory, data, bytes);
+}
+
 static void give_workspace(adze_context *context) {
-  if (context->workspace_bound) {
-    context->workspace_bound = false;
-  } else if (context->workspace) {
-    if (context->on_device)
-      rt_cuda_give(context->module, context->device.device_id,
-                   context->workspace, context->workspace_bytes);
-    else
-      rt_memory_give(context->module->memory, context->workspace,
-                     context->workspace_bytes);
-  }
+  if (!context->workspace_bound && context->workspace)
+    rt_context_give(context, context->workspace, context->workspace_bytes);
+  context->workspace_bound = false;
   context->workspace = NULL;
   context->workspace_bytes = 0;
 }
@@ -79,13 +87,7 @@ adze_status rt_context_reserve(adze_context *context) {
                     (unsigned long long)bytes,
                     (unsigned long long)context->workspace_bytes);
   give_workspace(context);
-  if (context->on_device) {
-    RT_TRY(rt_cuda_take(context, bytes, &context->workspace));
-  } else {
-    context->workspace = rt_memory_take(context->module->memory, bytes);
-    if (!context->workspace)
-      return rt_out_of_memory(bytes);
-  }
+  RT_TRY(rt_context_take(context, bytes, &context->workspace));
   context->workspace_bytes = bytes;
   return NULL;
 }

@@ -107,7 +107,8 @@ struct rt_device_context {
   cu_address staging;
   uint64_t staging_bytes;
   cu_event begin, end; /* of profiled launches */
-  bool graphs;
+  bool graphs;    /* runs may be captured */
+  bool allocated; /* the last run asked for memory of its own */
   rt_graph_key key;
   cu_graph_exec graph;
 };

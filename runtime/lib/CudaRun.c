@@ -80,6 +80,12 @@ int32_t rt_cuda_copy(adze_exec *exec, void *to, const void *from,
   return status ? rt_exec_fail(exec, status) : 0;
 }
 
+void rt_cuda_wait(adze_context *context) {
+  rt_device_context *state = context->on_device;
+  state->allocated = true;
+  state->device->cu->stream_wait(state->stream);
+}
+
 /* ---- Graphs -------------------------------------------------------------- */
 
 static bool same_key(const adze_context *context) {
@@ -145,7 +151,11 @@ static adze_status execute_by_graph(adze_context *context, cu_stream stream) {
   if (!same_key(context)) {
     drop_graph(state);
     keep_key(context);
-    return execute(context, stream);
+    adze_status status = execute(context, stream);
+    /* Memory of a run is gone when a graph of it would be replayed. */
+    if (state->allocated)
+      state->graphs = false;
+    return status;
   }
   if (!state->graph)
     capture(context);

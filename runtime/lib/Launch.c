@@ -4,6 +4,7 @@
  */
 #include "Runtime.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Below this much work (FLOPs + bytes) waking other threads costs more than
@@ -129,18 +130,31 @@ static int32_t host_copy(adze_exec *exec, void *to, const void *from,
   return 0;
 }
 
-/* The list of blocks lies in the blocks' first bytes, on the CPU. */
 static void *host_alloc(adze_exec *exec, uint64_t bytes) {
-  if (exec->context->on_device || bytes > INT64_MAX / 2)
-    return NULL;
-  uint64_t whole = bytes + RT_ALIGNMENT;
-  rt_block *block = rt_memory_take(exec->context->module->memory, whole);
+  rt_block *block = calloc(1, sizeof(*block));
   if (!block)
     return NULL;
+  adze_status status = rt_context_take(exec->context, bytes, &block->data);
+  if (status) {
+    rt_exec_fail(exec, status);
+    free(block);
+    return NULL;
+  }
+  block->bytes = bytes;
   block->next = exec->blocks;
-  block->bytes = whole;
   exec->blocks = block;
-  return (char *)block + RT_ALIGNMENT;
+  return block->data;
+}
+
+static void give_blocks(adze_exec *exec) {
+  if (exec->blocks && exec->context->on_device)
+    rt_cuda_wait(exec->context);
+  while (exec->blocks) {
+    rt_block *block = exec->blocks;
+    exec->blocks = block->next;
+    rt_context_give(exec->context, block->data, block->bytes);
+    free(block);
+  }
 }
 
 static int32_t host_fail(adze_exec *exec, const char *node,
@@ -164,11 +178,7 @@ adze_status rt_execute(adze_context *context, const void *weights) {
   int32_t code =
       desc->run(&host_table, &exec, context->input_data, context->output_data,
                 context->workspace, weights, context->symbols);
-  while (exec.blocks) {
-    rt_block *block = exec.blocks;
-    exec.blocks = block->next;
-    rt_memory_give(context->module->memory, block, block->bytes);
-  }
+  give_blocks(&exec);
   if (context->profile.on)
     rt_profile_add(context, RT_WHOLE_RUN, begin, rt_now_us() - begin, 0,
                    context->lanes);

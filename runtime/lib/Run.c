@@ -157,18 +157,14 @@ static void delete_owned(DLManagedTensorVersioned *tensor) {
 }
 
 static adze_status take_data(adze_context *context, owned_tensor *owned) {
-  DLTensor *tensor = &owned->tensor.dl_tensor;
+  RT_TRY(rt_context_take(context, owned->bytes, &owned->tensor.dl_tensor.data));
   if (context->on_device) {
-    RT_TRY(rt_cuda_take(context, owned->bytes, &tensor->data));
     adze_module_retain(context->module);
     owned->module = context->module;
-    return NULL;
+  } else {
+    rt_memory_retain(context->module->memory);
+    owned->memory = context->module->memory;
   }
-  tensor->data = rt_memory_take(context->module->memory, owned->bytes);
-  if (!tensor->data)
-    return rt_out_of_memory(owned->bytes);
-  rt_memory_retain(context->module->memory);
-  owned->memory = context->module->memory;
   return NULL;
 }
 

@@ -226,13 +226,19 @@ adze_status rt_needs_of(const adze_module *module, DLDevice device,
                         const int64_t *symbols, rt_needs *needs);
 /* Makes room for a run with the context's needs. */
 adze_status rt_context_reserve(adze_context *context);
+/* Memory on the context's device, from the hook or the driver. */
+adze_status rt_context_take(adze_context *context, uint64_t bytes,
+                            void **data);
+void rt_context_give(adze_context *context, void *data, uint64_t bytes);
 adze_status rt_context_enter(adze_context *context);
 void rt_context_leave(adze_context *context);
 
 /* ---- Launches (Launch.c) ----------------------------------------------- */
 
+/* Memory that the host program asked for. */
 typedef struct rt_block {
   struct rt_block *next;
+  void *data;
   uint64_t bytes;
 } rt_block;
 
@@ -272,6 +278,8 @@ adze_status rt_cuda_run(adze_context *context, const DLTensor *const inputs[],
 int32_t rt_cuda_launch(adze_exec *exec, uint32_t kernel, void *const *ptrs);
 int32_t rt_cuda_copy(adze_exec *exec, void *to, const void *from,
                      uint64_t bytes);
+/* Waits for the launches of this run, whose own memory is given back next. */
+void rt_cuda_wait(adze_context *context);
 /* Memory of the context's device; `give` needs only the device. */
 adze_status rt_cuda_take(adze_context *context, uint64_t bytes, void **data);
 void rt_cuda_give(adze_module *module, int32_t device, void *data,

@@ -1,0 +1,184 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The device road of the run time. Registered twice: with the fake driver, and,
+// where there is a GPU, with the real one.
+
+#include "RuntimeTest.h"
+
+#include <dlfcn.h>
+#include <thread>
+
+using namespace adze::test;
+
+namespace {
+/// A counter of the fake driver; -1 with the real one.
+int64_t fakeCount(const char *name) {
+  void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  auto *call =
+      library ? reinterpret_cast<int64_t (*)()>(dlsym(library, name)) : nullptr;
+  return call ? call() : -1;
+}
+
+struct Cuda : testing::Test {
+  ModulePtr module = openFake();
+  ContextPtr context;
+
+  void SetUp() override { context = create(); }
+
+  ContextPtr create() {
+    adze_context *made = nullptr;
+    Outcome outcome(adze_context_create(module.get(), {kDLCUDA, 0}, &made));
+    EXPECT_TRUE(outcome.ok()) << outcome.message;
+    return ContextPtr(made);
+  }
+};
+
+struct DeviceTensors {
+  DLManagedTensorVersioned *made[3] = {};
+
+  ~DeviceTensors() {
+    for (DLManagedTensorVersioned *tensor : made)
+      if (tensor)
+        tensor->deleter(tensor);
+  }
+};
+} // namespace
+
+TEST_F(Cuda, GivesTheRightResultFromCpuTensors) {
+  for (int64_t len : {4, 4000, 8}) {
+    FakeCall call(3, len);
+    ASSERT_ADZE_OK(call.run(context.get()));
+    call.expectRight();
+  }
+}
+
+TEST_F(Cuda, TensorsOfTheDeviceAreUsedInPlace) {
+  FakeCall call(3, 8), next(3, 8);
+  DeviceTensors first;
+  ASSERT_ADZE_OK(
+      adze_run_alloc(context.get(), call.inputs.data(), 2, first.made, 3));
+  EXPECT_EQ(first.made[0]->dl_tensor.device.device_type, kDLCUDA);
+  // x of the next run is sum of this one, which stays where it is.
+  next.inputs[0] = &first.made[0]->dl_tensor;
+  ASSERT_ADZE_OK(next.run(context.get()));
+  for (size_t i = 0; i < next.sum.data.size(); ++i)
+    EXPECT_EQ(next.sum.data[i],
+              call.x.data[i] + call.y.data[i] * 2 + next.y.data[i] * 2);
+}
+
+TEST_F(Cuda, RepeatedRunsAreReplayedFromAGraph) {
+  int64_t before = fakeCount("fake_cuda_graph_launches");
+  FakeCall call(3, 8);
+  for (int i = 0; i < 6; ++i) {
+    call.x.data[0] = static_cast<float>(i);
+    ASSERT_ADZE_OK(call.run(context.get()));
+    call.expectRight();
+  }
+  if (before >= 0) {
+    EXPECT_EQ(fakeCount("fake_cuda_graph_launches"), before + 5);
+  }
+}
+
+// Memory that a run asks for cannot be part of a graph.
+TEST_F(Cuda, RunsThatAskForMemoryAreNotReplayed) {
+  int64_t before = fakeCount("fake_cuda_graph_launches");
+  FakeCall call(5, 8);
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_ADZE_OK(call.run(context.get()));
+    call.expectRight();
+  }
+  EXPECT_EQ(fakeCount("fake_cuda_graph_launches"), before);
+}
+
+TEST_F(Cuda, ErrorsNameTheNode) {
+  FakeCall call(13, 8);
+  EXPECT_ADZE_ERROR(call.run(context.get()), ADZE_RUN_ERROR,
+                    "node 'Reshape_7'");
+}
+
+TEST_F(Cuda, WrongDeviceIsRefused) {
+  FakeCall call(3, 8);
+  call.x.dl.device = {kDLCUDA, 1};
+  EXPECT_ADZE_ERROR(call.run(context.get()), ADZE_INVALID_ARGUMENT,
+                    "expected a tensor on cuda:0, but got one on cuda:1");
+}
+
+TEST_F(Cuda, ProfileTellsTheDevice) {
+  FakeCall call(3, 8);
+  const char *json;
+  ASSERT_ADZE_OK(adze_profile_begin(context.get()));
+  ASSERT_ADZE_OK(call.run(context.get()));
+  call.expectRight();
+  ASSERT_ADZE_OK(adze_profile_end(context.get(), &json));
+  EXPECT_NE(
+      std::string(json).find("\"device\": \"cuda:0\", \"kernel\": \"add\""),
+      std::string::npos)
+      << json;
+}
+
+TEST_F(Cuda, FourContextsOnFourThreads) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([this, t] {
+      ContextPtr mine = create();
+      for (int i = 0; i < 20; ++i) {
+        FakeCall call(1 + i % 5, 8 * (t + 1));
+        Outcome outcome(call.run(mine.get()));
+        ASSERT_TRUE(outcome.ok()) << outcome.message;
+        call.expectRight();
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+TEST_F(Cuda, CpuAndDeviceContextsOfOneModuleAgree) {
+  ContextPtr cpu = makeContext(module.get());
+  FakeCall call(3, 8), other(3, 8);
+  ASSERT_ADZE_OK(call.run(context.get()));
+  ASSERT_ADZE_OK(other.run(cpu.get()));
+  EXPECT_EQ(call.sum.data, other.sum.data);
+  EXPECT_EQ(call.total.data, other.total.data);
+}
+
+TEST_F(Cuda, AllMemoryIsGivenBack) {
+  int64_t held = fakeCount("fake_cuda_held_bytes");
+  {
+    DeviceTensors outputs;
+    {
+      FakeCall call(3, 4000);
+      ContextPtr other = create();
+      ASSERT_ADZE_OK(call.run(other.get()));
+      ASSERT_ADZE_OK(
+          adze_run_alloc(other.get(), call.inputs.data(), 2, outputs.made, 3));
+    }
+    if (held >= 0) {
+      EXPECT_GE(fakeCount("fake_cuda_held_bytes"), held + 3 * 4000 * 4);
+    }
+  }
+  EXPECT_EQ(fakeCount("fake_cuda_held_bytes"), held);
+  context.reset();
+  module.reset();
+  if (held >= 0) {
+    EXPECT_EQ(fakeCount("fake_cuda_held_bytes"), 0);
+  }
+}
+
+TEST(CudaDevice, OldDeviceIsRefused) {
+  ModulePtr module = openFake();
+  if (fakeCount("fake_cuda_launches") < 0) {
+    adze_context *probe = nullptr;
+    Outcome(adze_context_create(module.get(), {kDLCUDA, 0}, &probe));
+    adze_context_release(probe);
+  }
+  if (fakeCount("fake_cuda_launches") < 0)
+    GTEST_SKIP() << "a real driver";
+  adze_context *context = nullptr;
+  EXPECT_ADZE_ERROR(
+      adze_context_create(module.get(), {kDLCUDA, 1}, &context),
+      ADZE_UNSUPPORTED,
+      "module has device code for cuda:sm_30a, cuda:sm_70, but device cuda:1 "
+      "is sm_35");
+  EXPECT_ADZE_ERROR(adze_context_create(module.get(), {kDLCUDA, 7}, &context),
+                    ADZE_INVALID_ARGUMENT, "below 2, but got 7");
+}
