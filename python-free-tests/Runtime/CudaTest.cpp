@@ -164,21 +164,57 @@ TEST_F(Cuda, AllMemoryIsGivenBack) {
   }
 }
 
-TEST(CudaDevice, OldDeviceIsRefused) {
-  ModulePtr module = openFake();
-  if (fakeCount("fake_cuda_launches") < 0) {
-    adze_context *probe = nullptr;
-    Outcome(adze_context_create(module.get(), {kDLCUDA, 0}, &probe));
-    adze_context_release(probe);
-  }
-  if (fakeCount("fake_cuda_launches") < 0)
-    GTEST_SKIP() << "a real driver";
+namespace {
+/// Devices that only the fake driver has.
+struct FakeDevices : testing::Test {
+  OptionsPtr options = makeOptions("threads", "2");
+  std::string log;
+  ModulePtr module;
   adze_context *context = nullptr;
+
+  void SetUp() override {
+    ASSERT_ADZE_OK(adze_options_set_log(
+        options.get(),
+        [](void *user, adze_log_level, const char *message) {
+          *static_cast<std::string *>(user) += message;
+        },
+        &log));
+    module = openFake(options.get());
+    Outcome(adze_context_create(module.get(), {kDLCUDA, 0}, &context));
+    adze_context_release(context);
+    if (fakeCount("fake_cuda_launches") < 0)
+      GTEST_SKIP() << "a real driver";
+  }
+};
+} // namespace
+
+TEST_F(FakeDevices, OldOneIsRefused) {
   EXPECT_ADZE_ERROR(
       adze_context_create(module.get(), {kDLCUDA, 1}, &context),
       ADZE_UNSUPPORTED,
-      "module has device code for cuda:sm_30a, cuda:sm_70, but device cuda:1 "
-      "is sm_35");
+      "module has device code for cuda:sm_30a, cuda:sm_72, cuda:sm_70, but "
+      "device cuda:1 is sm_35");
   EXPECT_ADZE_ERROR(adze_context_create(module.get(), {kDLCUDA, 7}, &context),
-                    ADZE_INVALID_ARGUMENT, "below 2, but got 7");
+                    ADZE_INVALID_ARGUMENT, "below 3, but got 7");
+}
+
+// The image for this device lacks 'rows'.
+TEST_F(FakeDevices, KernelThatIsNotInTheImageRunsOnTheCpu) {
+  ASSERT_ADZE_OK(adze_context_create(module.get(), {kDLCUDA, 2}, &context));
+  ContextPtr owner(context);
+  EXPECT_NE(log.find("kernel 'rows' is not in the image for cuda:sm_72"),
+            std::string::npos)
+      << log;
+  for (int64_t len : {8, 4000, 8, 8}) {
+    FakeCall call(5, len), next(5, len);
+    ASSERT_ADZE_OK(call.run(context));
+    call.expectRight();
+    DeviceTensors first;
+    ASSERT_ADZE_OK(
+        adze_run_alloc(context, call.inputs.data(), 2, first.made, 3));
+    next.inputs[0] = &first.made[0]->dl_tensor;
+    ASSERT_ADZE_OK(next.run(context));
+    EXPECT_EQ(next.sum.data[1],
+              call.x.data[1] + call.y.data[1] * 2 + next.y.data[1] * 2);
+  }
 }

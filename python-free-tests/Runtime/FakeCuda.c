@@ -75,16 +75,17 @@ FN(cuGetErrorString, int result, const char **text) {
   return OK;
 }
 FN(cuDeviceGetCount, int *count) {
-  *count = 2;
+  *count = 3;
   return OK;
 }
 FN(cuDeviceGet, int *device, int ordinal) {
   *device = ordinal;
   return OK;
 }
-/* Device 0 is sm_90, device 1 is sm_35. */
+/* Device 0 is sm_90, device 1 sm_35, device 2 sm_72. */
 FN(cuDeviceGetAttribute, int *value, int attribute, int device) {
-  *value = attribute == 75 ? (device ? 3 : 9) : (device ? 5 : 0);
+  static const int sm[] = {90, 35, 72};
+  *value = attribute == 75 ? sm[device] / 10 : sm[device] % 10;
   return OK;
 }
 FN(cuDevicePrimaryCtxRetain, void **context, int device) {
@@ -221,23 +222,14 @@ FN(cuMemFree_v2, uint64_t address) {
   free(b);
   return b ? OK : INVALID;
 }
-static int copy(uint64_t to, uint64_t from, size_t bytes, stream *s,
-                int to_device, int from_device) {
+FN(cuMemAllocManaged, uint64_t *address, size_t bytes, unsigned flags) {
+  return flags == 1 ? cuMemAlloc_v2(address, bytes) : INVALID;
+}
+FN(cuMemcpyAsync, uint64_t to, uint64_t from, size_t bytes, stream *s) {
   node n = {'c', 0, {to, from, bytes}};
-  if (!depth || is_device(to, bytes) != to_device ||
-      is_device(from, bytes) != from_device)
+  if (!depth || (!is_device(to, bytes) && !is_device(from, bytes)))
     return INVALID;
   return submit(s, &n);
-}
-FN(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t bytes,
-   stream *s) {
-  return copy(to, (uintptr_t)from, bytes, s, 1, 0);
-}
-FN(cuMemcpyDtoHAsync_v2, void *to, uint64_t from, size_t bytes, stream *s) {
-  return copy((uintptr_t)to, from, bytes, s, 0, 1);
-}
-FN(cuMemcpyDtoDAsync_v2, uint64_t to, uint64_t from, size_t bytes, stream *s) {
-  return copy(to, from, bytes, s, 1, 1);
 }
 
 /* ---- Streams, graphs, events -----------------------------------------------

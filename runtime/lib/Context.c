@@ -26,11 +26,7 @@ static adze_status scratch_of(const adze_module *module, const int64_t *symbols,
   return NULL;
 }
 
-static int32_t lanes_on(const adze_module *module, DLDevice device) {
-  return device.device_type == kDLCPU ? rt_module_threads(module) : 0;
-}
-
-adze_status rt_needs_of(const adze_module *module, DLDevice device,
+adze_status rt_needs_of(const adze_module *module, int32_t lanes,
                         const int64_t *symbols, rt_needs *needs) {
   const adze_module_desc *desc = module->desc;
   int64_t arena = desc->arena_bytes(symbols);
@@ -42,10 +38,10 @@ adze_status rt_needs_of(const adze_module *module, DLDevice device,
   needs->arena = (uint64_t)arena;
   needs->arena_lower_bound = bound > 0 ? (uint64_t)bound : 0;
   needs->scratch = 0;
-  uint64_t lanes = (uint64_t)lanes_on(module, device), all;
+  uint64_t all;
   if (lanes && module->variant)
     RT_TRY(scratch_of(module, symbols, &needs->scratch));
-  if (__builtin_mul_overflow(lanes, needs->scratch, &all) ||
+  if (__builtin_mul_overflow((uint64_t)lanes, needs->scratch, &all) ||
       __builtin_add_overflow(all, rt_align_up(needs->arena), &needs->total) ||
       needs->total > INT64_MAX)
     return rt_out_of_memory(UINT64_MAX);
@@ -124,7 +120,7 @@ adze_status adze_context_workspace_size(const adze_context *context,
   }
   rt_needs needs;
   if (!status)
-    status = rt_needs_of(context->module, context->device, symbols, &needs);
+    status = rt_needs_of(context->module, context->lanes, symbols, &needs);
   if (!status)
     *bytes = needs.total;
   free(symbols);
@@ -178,6 +174,11 @@ static adze_status allocate_tables(adze_context *context) {
   return NULL;
 }
 
+adze_status rt_context_use_cpu(adze_context *context) {
+  context->lanes = rt_module_threads(context->module);
+  return rt_module_pool(context->module, &context->pool);
+}
+
 static adze_status attach_cpu(adze_context *context) {
   adze_module *module = context->module;
   if (!module->variant)
@@ -185,8 +186,7 @@ static adze_status attach_cpu(adze_context *context) {
         ADZE_UNSUPPORTED, "module has no code for cpu that runs here%s%s",
         module->desc->num_images ? "; it has " : "",
         module->desc->num_images ? module->desc->images[0].target : "");
-  context->lanes = rt_module_threads(module);
-  return rt_module_pool(module, &context->pool);
+  return rt_context_use_cpu(context);
 }
 
 /* What does not depend on the call is taken now: a run of a module with static
@@ -203,7 +203,7 @@ static adze_status prepare(adze_context *context) {
                     "expected a device of type cpu or cuda, but got type %d",
                     (int)context->device.device_type);
   rt_smallest_symbols(desc, context->new_symbols);
-  RT_TRY(rt_needs_of(context->module, context->device, context->new_symbols,
+  RT_TRY(rt_needs_of(context->module, context->lanes, context->new_symbols,
                      &context->needs));
   return desc->num_symbols ? NULL : rt_context_reserve(context);
 }

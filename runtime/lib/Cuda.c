@@ -60,14 +60,20 @@ static adze_status choose_image(const adze_module_desc *desc, rt_device *device,
 
 /* ---- Devices ------------------------------------------------------------- */
 
-static adze_status load_functions(const adze_module_desc *desc,
+static adze_status load_functions(const adze_module *module,
                                   rt_device *device) {
+  const adze_module_desc *desc = module->desc;
   const cu_driver *cu = device->cu;
   CU_TRY(cu, module_load, (&device->code, device->image->image));
   for (uint32_t i = 0; i < desc->num_kernels; ++i) {
     const adze_device_kernel *kernel = &device->image->kernels[i];
-    if (!kernel->entry)
+    if (!kernel->entry) {
+      rt_log(&module->options, ADZE_LOG_WARNING,
+             "kernel '%s' is not in the image for %s and runs on the CPU",
+             desc->kernels[i].name, device->image->target);
+      device->managed = true;
       continue;
+    }
     CU_TRY(cu, module_function,
            (&device->functions[i], device->code, kernel->entry));
     if (kernel->shared_bytes)
@@ -75,7 +81,20 @@ static adze_status load_functions(const adze_module_desc *desc,
              (device->functions[i], CU_FUNCTION_MAX_DYNAMIC_SHARED,
               (int)kernel->shared_bytes));
   }
+  if (device->managed && !module->variant)
+    return rt_error(ADZE_UNSUPPORTED,
+                    "the image for %s lacks kernels, and the module has no "
+                    "code for this CPU",
+                    device->image->target);
   return NULL;
+}
+
+static cu_result allocate(const rt_device *device, uint64_t bytes,
+                          cu_address *address) {
+  const cu_driver *cu = device->cu;
+  if (device->managed)
+    return cu->allocate_managed(address, bytes ? bytes : 1, CU_ATTACH_GLOBAL);
+  return cu->allocate(address, bytes ? bytes : 1);
 }
 
 static adze_status send_weights(const adze_module_desc *desc,
@@ -83,9 +102,11 @@ static adze_status send_weights(const adze_module_desc *desc,
   if (!desc->weights_size)
     return NULL;
   const cu_driver *cu = device->cu;
-  CU_TRY(cu, allocate, (&device->weights, desc->weights_size));
-  CU_TRY(cu, copy_in,
-         (device->weights, desc->weights, desc->weights_size, NULL));
+  cu_result result = allocate(device, desc->weights_size, &device->weights);
+  if (result)
+    return rt_cuda_error(cu, result, "allocate");
+  CU_TRY(cu, copy,
+         (device->weights, (uintptr_t)desc->weights, desc->weights_size, NULL));
   CU_TRY(cu, stream_wait, (NULL));
   return NULL;
 }
@@ -104,7 +125,7 @@ static adze_status fill_device(adze_module *module, rt_device *device) {
   RT_TRY(choose_image(module->desc, device, (uint32_t)(major * 10 + minor)));
   CU_TRY(cu, primary_retain, (&device->primary, device->device));
   CU_TRY(cu, push, (device->primary));
-  adze_status status = load_functions(module->desc, device);
+  adze_status status = load_functions(module, device);
   if (!status)
     status = send_weights(module->desc, device);
   cu->pop(&device->primary);
@@ -221,7 +242,9 @@ adze_status rt_cuda_attach(adze_context *context) {
     return rt_out_of_memory(sizeof(*state));
   context->on_device = state;
   state->device = device;
-  state->graphs = context->module->options.cuda_graphs;
+  state->graphs = context->module->options.cuda_graphs && !device->managed;
+  if (device->managed)
+    RT_TRY(rt_context_use_cpu(context));
   RT_TRY(make_tables(context->module->desc, state));
   return make_stream(state);
 }
@@ -260,7 +283,7 @@ adze_status rt_cuda_take(adze_context *context, uint64_t bytes, void **data) {
   cu_address address = 0;
   cu_context ignored;
   CU_TRY(cu, push, (device->primary));
-  cu_result result = cu->allocate(&address, bytes ? bytes : 1);
+  cu_result result = allocate(device, bytes, &address);
   cu->pop(&ignored);
   if (result)
     return rt_cuda_error(cu, result, "allocate");

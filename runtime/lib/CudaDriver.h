@@ -25,6 +25,7 @@ typedef struct cu_graph_exec_object *cu_graph_exec;
 #define CU_FUNCTION_MAX_DYNAMIC_SHARED 8
 #define CU_STREAM_NON_BLOCKING 1u
 #define CU_CAPTURE_THREAD_LOCAL 1
+#define CU_ATTACH_GLOBAL 1u
 
 /* name in the table, symbol in the driver, parameters */
 #define CU_FUNCTIONS(X)                                                        \
@@ -48,11 +49,8 @@ typedef struct cu_graph_exec_object *cu_graph_exec;
      unsigned, cu_stream, void **, void **))                                   \
   X(allocate, "cuMemAlloc_v2", (cu_address *, size_t))                         \
   X(deallocate, "cuMemFree_v2", (cu_address))                                  \
-  X(copy_in, "cuMemcpyHtoDAsync_v2",                                           \
-    (cu_address, const void *, size_t, cu_stream))                             \
-  X(copy_out, "cuMemcpyDtoHAsync_v2", (void *, cu_address, size_t, cu_stream)) \
-  X(copy_inside, "cuMemcpyDtoDAsync_v2",                                       \
-    (cu_address, cu_address, size_t, cu_stream))                               \
+  X(allocate_managed, "cuMemAllocManaged", (cu_address *, size_t, unsigned))   \
+  X(copy, "cuMemcpyAsync", (cu_address, cu_address, size_t, cu_stream))        \
   X(stream_create, "cuStreamCreate", (cu_stream *, unsigned flags))            \
   X(stream_destroy, "cuStreamDestroy_v2", (cu_stream))                         \
   X(stream_wait, "cuStreamSynchronize", (cu_stream))                           \
@@ -88,6 +86,9 @@ struct rt_device {
   const adze_device_image *image;
   cu_module code;
   cu_address weights;
+  /* The image lacks kernels, which then run on the CPU: all memory is managed,
+   * so that both reach it. */
+  bool managed;
   cu_function functions[]; /* null where the image lacks the kernel */
 };
 
@@ -107,8 +108,8 @@ struct rt_device_context {
   cu_address staging;
   uint64_t staging_bytes;
   cu_event begin, end; /* of profiled launches */
-  bool graphs;    /* runs may be captured */
-  bool allocated; /* the last run asked for memory of its own */
+  bool graphs;         /* runs may be captured */
+  bool allocated;      /* the last run asked for memory of its own */
   rt_graph_key key;
   cu_graph_exec graph;
 };

@@ -49,34 +49,38 @@ static adze_status launch_profiled(adze_context *context, uint32_t kernel,
 int32_t rt_cuda_launch(adze_exec *exec, uint32_t kernel, void *const *ptrs) {
   adze_context *context = exec->context;
   const rt_device *device = context->on_device->device;
-  const char *name = context->module->desc->kernels[kernel].name;
-  if (!device->functions[kernel])
-    return rt_exec_fail(exec, rt_error(ADZE_UNSUPPORTED,
-                                       "kernel '%s' is not in the image for %s",
-                                       name, device->image->target));
+  if (!device->functions[kernel]) {
+    device->cu->stream_wait(context->on_device->stream);
+    rt_launch_on_cpu(context, kernel, ptrs);
+    return 0;
+  }
   int64_t programs = device->image->kernels[kernel].programs(context->symbols);
   if (programs <= 0)
     return 0;
   if (programs > INT32_MAX)
-    return rt_exec_fail(exec, rt_error(ADZE_UNSUPPORTED,
-                                       "kernel '%s': %lld blocks are too many",
-                                       name, (long long)programs));
+    return rt_exec_fail(exec,
+                        rt_error(ADZE_UNSUPPORTED,
+                                 "kernel '%s': %lld blocks are too many",
+                                 context->module->desc->kernels[kernel].name,
+                                 (long long)programs));
   adze_status status = context->profile.on
                            ? launch_profiled(context, kernel, ptrs, programs)
                            : launch(context, kernel, ptrs, programs);
   return status ? rt_exec_fail(exec, status) : 0;
 }
 
-static adze_status copy(rt_device_context *state, void *to, const void *from,
-                        uint64_t bytes) {
-  CU_TRY(state->device->cu, copy_inside,
-         ((uintptr_t)to, (uintptr_t)from, bytes, state->stream));
+static adze_status copy(const rt_device_context *state, cu_stream stream,
+                        void *to, const void *from, uint64_t bytes) {
+  if (bytes)
+    CU_TRY(state->device->cu, copy,
+           ((uintptr_t)to, (uintptr_t)from, bytes, stream));
   return NULL;
 }
 
 int32_t rt_cuda_copy(adze_exec *exec, void *to, const void *from,
                      uint64_t bytes) {
-  adze_status status = copy(exec->context->on_device, to, from, bytes);
+  const rt_device_context *state = exec->context->on_device;
+  adze_status status = copy(state, state->stream, to, from, bytes);
   return status ? rt_exec_fail(exec, status) : 0;
 }
 
@@ -168,9 +172,11 @@ static adze_status execute_by_graph(adze_context *context, cu_stream stream) {
 /* ---- Inputs and outputs ---------------------------------------------------
  */
 
-static bool on_device(const DLTensor *tensor) {
-  return tensor->device.device_type == kDLCUDA ||
-         tensor->device.device_type == kDLCUDAManaged;
+/* Used where it is, not copied. Memory that a kernel on the CPU cannot reach is
+ * copied too where there are such kernels. */
+static bool in_place(const rt_device_context *state, const DLTensor *tensor) {
+  return tensor->device.device_type == kDLCUDAManaged ||
+         (tensor->device.device_type == kDLCUDA && !state->device->managed);
 }
 
 static uint64_t bytes_of(const DLTensor *tensor) {
@@ -179,27 +185,27 @@ static uint64_t bytes_of(const DLTensor *tensor) {
   return bytes;
 }
 
-/* Where the tensor is on the device; one of the CPU takes the next piece of
- * the staging buffer. */
-static void *place(const DLTensor *tensor, cu_address staging,
+/* Where the tensor is on the device; one that is copied takes the next piece
+ * of the staging buffer. */
+static void *place(const rt_device_context *state, const DLTensor *tensor,
                    uint64_t *offset) {
-  if (on_device(tensor))
+  if (in_place(state, tensor))
     return rt_tensor_data(tensor);
   uint64_t at = *offset;
   *offset += (bytes_of(tensor) + STAGING_ALIGNMENT - 1) / STAGING_ALIGNMENT *
              STAGING_ALIGNMENT;
-  return (void *)(uintptr_t)(staging + at);
+  return (void *)(uintptr_t)(state->staging + at);
 }
 
 static uint64_t place_all(adze_context *context, const DLTensor *const inputs[],
                           DLTensor *const outputs[]) {
   const adze_module_desc *desc = context->module->desc;
-  cu_address staging = context->on_device->staging;
+  const rt_device_context *state = context->on_device;
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < desc->num_inputs; ++i)
-    context->input_data[i] = place(inputs[i], staging, &bytes);
+    context->input_data[i] = place(state, inputs[i], &bytes);
   for (uint32_t i = 0; i < desc->num_outputs; ++i)
-    context->output_data[i] = place(outputs[i], staging, &bytes);
+    context->output_data[i] = place(state, outputs[i], &bytes);
   return bytes;
 }
 
@@ -225,24 +231,21 @@ static adze_status run(adze_context *context, const DLTensor *const inputs[],
                        DLTensor *const outputs[], cu_stream stream, bool wait) {
   const adze_module_desc *desc = context->module->desc;
   rt_device_context *state = context->on_device;
-  const cu_driver *cu = state->device->cu;
   RT_TRY(stage(context, inputs, outputs));
   for (uint32_t i = 0; i < desc->num_inputs; ++i)
-    if (!on_device(inputs[i]) && bytes_of(inputs[i]))
-      CU_TRY(cu, copy_in,
-             ((uintptr_t)context->input_data[i], rt_tensor_data(inputs[i]),
-              bytes_of(inputs[i]), stream));
+    if (!in_place(state, inputs[i]))
+      RT_TRY(copy(state, stream, context->input_data[i],
+                  rt_tensor_data(inputs[i]), bytes_of(inputs[i])));
   if (state->graphs && !context->profile.on)
     RT_TRY(execute_by_graph(context, stream));
   else
     RT_TRY(execute(context, stream));
   for (uint32_t i = 0; i < desc->num_outputs; ++i)
-    if (!on_device(outputs[i]) && bytes_of(outputs[i]))
-      CU_TRY(cu, copy_out,
-             (rt_tensor_data(outputs[i]), (uintptr_t)context->output_data[i],
-              bytes_of(outputs[i]), stream));
+    if (!in_place(state, outputs[i]))
+      RT_TRY(copy(state, stream, rt_tensor_data(outputs[i]),
+                  context->output_data[i], bytes_of(outputs[i])));
   if (wait)
-    CU_TRY(cu, stream_wait, (stream));
+    CU_TRY(state->device->cu, stream_wait, (stream));
   return NULL;
 }
 

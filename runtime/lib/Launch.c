@@ -68,8 +68,8 @@ static int64_t lanes_for(const adze_context *context, uint32_t kernel,
   return work < WORK_FOR_TWO ? 1 : lanes;
 }
 
-static void launch_on_cpu(adze_context *context, uint32_t kernel,
-                          void *const *ptrs) {
+void rt_launch_on_cpu(adze_context *context, uint32_t kernel,
+                      void *const *ptrs) {
   const adze_module *module = context->module;
   const adze_cpu_kernel *code = &module->variant->kernels[kernel];
   int64_t programs = code->programs(context->symbols);
@@ -118,7 +118,7 @@ static int32_t host_launch(adze_exec *exec, uint32_t kernel,
                                  context->module->desc->num_kernels, kernel));
   if (context->on_device)
     return rt_cuda_launch(exec, kernel, ptrs);
-  launch_on_cpu(context, kernel, ptrs);
+  rt_launch_on_cpu(context, kernel, ptrs);
   return 0;
 }
 

@@ -77,7 +77,9 @@ static void add_event(rt_text *text, const adze_context *context,
   rt_text_add_json(text, whole ? desc->model_name : kernel->name);
   rt_text_add(text, ", \"ts\": %.3f, \"dur\": %.3f, \"args\": {\"device\": ",
               event->begin_us - origin, event->duration_us);
-  if (context->device.device_type == kDLCPU)
+  /* A kernel that is not in the device's image runs in lanes on the CPU. */
+  bool on_cpu = context->device.device_type == kDLCPU;
+  if (on_cpu || (!whole && event->lanes > 0))
     rt_text_add(text, "\"cpu\"");
   else
     rt_text_add(text, "\"cuda:%d\"", context->device.device_id);

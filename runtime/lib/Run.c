@@ -17,7 +17,7 @@ static adze_status bind_symbols(adze_context *context) {
     return NULL;
   context->bound = false;
   memcpy(context->symbols, context->new_symbols, bytes);
-  RT_TRY(rt_needs_of(context->module, context->device, context->symbols,
+  RT_TRY(rt_needs_of(context->module, context->lanes, context->symbols,
                      &context->needs));
   desc->infer(context->symbols, context->output_dims);
   context->bound = true;
@@ -46,8 +46,7 @@ static adze_status infer(const adze_module *module, const adze_shape *inputs,
                       outputs[i].rank);
   if (workspace_bytes) {
     rt_needs needs;
-    DLDevice cpu = {kDLCPU, 0};
-    RT_TRY(rt_needs_of(module, cpu, symbols, &needs));
+    RT_TRY(rt_needs_of(module, rt_module_threads(module), symbols, &needs));
     *workspace_bytes = needs.total;
   }
   desc->infer(symbols, dims);

@@ -207,7 +207,7 @@ struct adze_context {
   adze_module *module;
   DLDevice device;
   rt_pool *pool; /* null: the caller's, or one thread */
-  int32_t lanes;
+  int32_t lanes; /* of kernels on the CPU; 0: there are none */
   /* The shapes of the last run and what follows from them. */
   bool bound;
   int64_t *symbols, *new_symbols;
@@ -222,13 +222,15 @@ struct adze_context {
   atomic_flag running;
 };
 
-adze_status rt_needs_of(const adze_module *module, DLDevice device,
+/* `lanes`: 0 where no kernel runs on the CPU. */
+adze_status rt_needs_of(const adze_module *module, int32_t lanes,
                         const int64_t *symbols, rt_needs *needs);
+/* Gets what kernels on the CPU need: threads, and lanes of scratch memory. */
+adze_status rt_context_use_cpu(adze_context *context);
 /* Makes room for a run with the context's needs. */
 adze_status rt_context_reserve(adze_context *context);
 /* Memory on the context's device, from the hook or the driver. */
-adze_status rt_context_take(adze_context *context, uint64_t bytes,
-                            void **data);
+adze_status rt_context_take(adze_context *context, uint64_t bytes, void **data);
 void rt_context_give(adze_context *context, void *data, uint64_t bytes);
 adze_status rt_context_enter(adze_context *context);
 void rt_context_leave(adze_context *context);
@@ -251,6 +253,8 @@ struct adze_exec {
 
 /* Runs the host program on the context's checked and bound arguments. */
 adze_status rt_execute(adze_context *context, const void *weights);
+void rt_launch_on_cpu(adze_context *context, uint32_t kernel,
+                      void *const *ptrs);
 /* Keeps the first failure of a run; returns what the host program returns. */
 int32_t rt_exec_fail(adze_exec *exec, adze_status status);
 
