@@ -64,7 +64,8 @@ static adze_status check_desc(const adze_module_desc *desc) {
       (desc->num_symbols && !desc->symbols) ||
       (desc->num_kernels && !desc->kernels) ||
       (desc->num_variants && !desc->variants) ||
-      (desc->num_images && !desc->images))
+      (desc->num_images && !desc->images) ||
+      (desc->weights_size && (uintptr_t)desc->weights % RT_ALIGNMENT))
     return rt_error(ADZE_INVALID_MODULE, "damaged descriptor");
   return NULL;
 }

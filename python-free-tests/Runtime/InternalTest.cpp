@@ -1,0 +1,183 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Pieces of the run time by themselves: the thread pool, the checksum, CPU
+// features, and the checker of module files under random damage.
+
+#include "RuntimeTest.h"
+#include "Stamp.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <sys/mman.h>
+#include <thread>
+#include <unistd.h>
+
+// From the run time's Runtime.h, which is C11.
+extern "C" {
+struct rt_pool;
+rt_pool *rt_pool_create(int32_t threads, int32_t spin_us);
+void rt_pool_destroy(rt_pool *pool);
+void rt_pool_run(rt_pool *pool, int32_t lanes, void (*run)(void *, int32_t),
+                 void *data);
+uint32_t rt_crc32(uint32_t crc, const void *data, size_t size);
+uint64_t rt_cpu_features(void);
+adze_status rt_check_module_file(int fd, const char *name, bool verify,
+                                 adze_module_note *note);
+}
+
+using namespace adze::test;
+
+namespace {
+/// Every item is taken once, by whichever lanes come.
+struct Job {
+  std::atomic<int> next{0};
+  std::vector<int> taken;
+  std::vector<std::atomic<int>> lanes;
+
+  Job(int items, int numLanes)
+      : taken(static_cast<size_t>(items)),
+        lanes(static_cast<size_t>(numLanes)) {}
+
+  static void run(void *data, int32_t lane) {
+    auto *job = static_cast<Job *>(data);
+    EXPECT_EQ(job->lanes[static_cast<size_t>(lane)]++, 0) << "lane ran twice";
+    for (size_t i; (i = static_cast<size_t>(job->next++)) < job->taken.size();)
+      ++job->taken[i];
+  }
+  void expectDone() const {
+    for (int count : taken)
+      ASSERT_EQ(count, 1);
+  }
+};
+
+void runMany(rt_pool *pool, int jobs, int lanes) {
+  for (int i = 0; i < jobs; ++i) {
+    Job job(1 + i % 50, lanes);
+    rt_pool_run(pool, lanes, Job::run, &job);
+    // Written by any lane, read here without a lock: the pool orders it.
+    job.expectDone();
+  }
+}
+} // namespace
+
+TEST(Pool, RunsEveryItemOnce) {
+  for (int spin : {0, 50}) {
+    rt_pool *pool = rt_pool_create(4, spin);
+    ASSERT_TRUE(pool);
+    runMany(pool, 2000, 4);
+    runMany(pool, 500, 2);
+    runMany(pool, 500, 9);
+    rt_pool_destroy(pool);
+  }
+}
+
+TEST(Pool, SleepersAreWoken) {
+  rt_pool *pool = rt_pool_create(3, 10);
+  ASSERT_TRUE(pool);
+  for (int i = 0; i < 20; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    runMany(pool, 5, 3);
+  }
+  rt_pool_destroy(pool);
+}
+
+// A lane that waits for another one: only threads that really run at once get
+// past it.
+TEST(Pool, LanesRunAtOnce) {
+  rt_pool *pool = rt_pool_create(2, 1000);
+  ASSERT_TRUE(pool);
+  std::atomic<int> arrived{0};
+  rt_pool_run(
+      pool, 2,
+      [](void *data, int32_t) {
+        auto *count = static_cast<std::atomic<int> *>(data);
+        ++*count;
+        auto begin = std::chrono::steady_clock::now();
+        while (*count < 2 && std::chrono::steady_clock::now() - begin <
+                                 std::chrono::seconds(20))
+          std::this_thread::yield();
+      },
+      &arrived);
+  EXPECT_EQ(arrived, 2);
+  rt_pool_destroy(pool);
+}
+
+TEST(Pool, ServesManyThreadsAtOnce) {
+  rt_pool *pool = rt_pool_create(3, 20);
+  ASSERT_TRUE(pool);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([pool] { runMany(pool, 500, 3); });
+  for (std::thread &thread : threads)
+    thread.join();
+  rt_pool_destroy(pool);
+}
+
+TEST(Pool, OfOneThreadIsTheCaller) {
+  rt_pool *pool = rt_pool_create(1, 20);
+  ASSERT_TRUE(pool);
+  runMany(pool, 10, 1);
+  rt_pool_destroy(pool);
+  runMany(nullptr, 10, 4);
+}
+
+TEST(Crc, IsTheOneOfZlib) {
+  EXPECT_EQ(rt_crc32(0, "123456789", 9), 0xcbf43926u);
+  EXPECT_EQ(rt_crc32(rt_crc32(0, "1234", 4), "56789", 5), 0xcbf43926u);
+  EXPECT_EQ(rt_crc32(0, "", 0), 0u);
+}
+
+#if defined(__x86_64__)
+TEST(CpuFeatures, AgreeWithTheCompilers) {
+  uint64_t features = rt_cpu_features();
+  EXPECT_EQ(!!(features & ADZE_X86_SSE42), !!__builtin_cpu_supports("sse4.2"));
+  EXPECT_EQ(!!(features & ADZE_X86_AVX2), !!__builtin_cpu_supports("avx2"));
+  EXPECT_EQ(!!(features & ADZE_X86_FMA), !!__builtin_cpu_supports("fma"));
+  EXPECT_EQ(!!(features & ADZE_X86_BMI2), !!__builtin_cpu_supports("bmi2"));
+  EXPECT_EQ(!!(features & ADZE_X86_AVX512F),
+            !!__builtin_cpu_supports("avx512f"));
+  EXPECT_EQ(!!(features & ADZE_X86_AVX512VL),
+            !!__builtin_cpu_supports("avx512vl"));
+  EXPECT_EQ(!!(features & ADZE_X86_AVX512VNNI),
+            !!__builtin_cpu_supports("avx512vnni"));
+  EXPECT_EQ(!!(features & ADZE_X86_AVX512BF16),
+            !!__builtin_cpu_supports("avx512bf16"));
+}
+#endif
+
+// Headers and note with random bytes, sizes and offsets: whatever is said, the
+// checker neither crashes nor reads beyond the file.
+TEST(ModuleFileFuzz, RandomDamageIsNeverFatal) {
+  Bytes whole = readFile(ADZE_FAKE_MODULE);
+  ASSERT_GT(whole.size(), 4096u);
+  std::mt19937 random(7);
+  int fd = memfd_create("fuzz", 0);
+  ASSERT_GE(fd, 0);
+  int refused = 0;
+  for (int i = 0; i < 4000; ++i) {
+    Bytes file = whole;
+    int changes = 1 + static_cast<int>(random() % 6);
+    for (int k = 0; k < changes; ++k) {
+      // Mostly in the headers, by fields of their sizes.
+      size_t limit = random() % 4 ? 700 : file.size() - 8;
+      size_t at = random() % limit & ~size_t(3);
+      uint64_t value = random() % 2 ? random() : uint64_t(random()) << 32;
+      if (random() % 4 == 0)
+        value = random() % 65536;
+      std::memcpy(&file[at], &value, random() % 2 ? 4 : 8);
+    }
+    if (random() % 8 == 0)
+      file.resize(random() % file.size());
+    ASSERT_EQ(ftruncate(fd, 0), 0);
+    ASSERT_EQ(pwrite(fd, file.data(), file.size(), 0),
+              static_cast<ssize_t>(file.size()));
+    adze_module_note note;
+    refused += !Outcome(rt_check_module_file(fd, "fuzz", true, &note)).ok();
+  }
+  close(fd);
+  // Nearly all are: some changes only touch the weights or write what was
+  // there.
+  EXPECT_GT(refused, 3500);
+}
