@@ -55,6 +55,56 @@ def ConvertGraphToTile : Pass<"convert-graph-to-tile", "mlir::ModuleOp"> {
     "adze::tile::TileDialect"];
 }
 
+//===--- tile -> vector ---------------------------------------------------===//
+
+def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
+  let summary = "Lower specialised tile kernels to scf and vector on memrefs";
+  let description = [{
+    Every `tile.kernel @k` becomes `func.func @k(args.., %lo, %hi)`, which runs
+    the programs [lo, hi) of the linear ids (grid dimension 0 fastest), and
+    `func.func @k_programs(args..) -> index`, their number. Packed arguments
+    become the memref that the layout map makes; bools become bytes.
+
+    Tiles are never built whole. Dimensions that move together form a class; a
+    class that every dot, reduction and store carries is split: a loop around
+    the whole body in steps of a register block. Other classes become loops
+    inside the ops that need them. Loads and elementwise ops are computed when a
+    slice of them is asked for. Windows not proven to lie inside their memory
+    get a run-time test: an unchecked body, and a masked one for borders.
+
+    ```mlir
+    tile.kernel @neg(%x: memref<1024xf32>, %y: memref<1024xf32>) {
+      %t = tile.load %x[0] sizes [1024] : memref<1024xf32> -> tensor<1024xf32>
+      %n = arith.negf %t : tensor<1024xf32>
+      tile.store %n, %y[0] : tensor<1024xf32>, memref<1024xf32>
+      tile.return
+    }
+    ```
+    becomes
+    ```mlir
+    func.func @neg(%x: memref<1024xf32>, %y: memref<1024xf32>, %lo: index, %hi: index) {
+      scf.for %p = %lo to %hi step %c1 {
+        scf.for %i = %c0 to %c1024 step %c64 {
+          %0 = vector.load %x[%i] : memref<1024xf32>, vector<16xf32>
+          ...
+          vector.store %n3, %y[%i3] : memref<1024xf32>, vector<16xf32>
+    ```
+  }];
+  let options = [
+    Option<"vectorBytes", "vector-bytes", "int64_t", /*default=*/"64",
+           "Bytes of a vector register: 64, 32 or 16">,
+    Option<"keepRefused", "keep-refused", "bool", /*default=*/"false",
+           "Leave a kernel that is not taken as it is, with a remark">];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Kernels converted">,
+    Statistic<"numRefused", "refused", "Kernels not taken">];
+  let dependentDialects = [
+    "mlir::affine::AffineDialect", "mlir::arith::ArithDialect",
+    "mlir::func::FuncDialect", "mlir::math::MathDialect",
+    "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
+    "mlir::vector::VectorDialect"];
+}
+
 //===--- tile -> gpu ------------------------------------------------------===//
 
 def ConvertTileToGPU : Pass<"convert-tile-to-gpu", "mlir::ModuleOp"> {

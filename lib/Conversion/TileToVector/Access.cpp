@@ -1,0 +1,468 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Reading and writing windows of memory, one register at a time.
+#include "KernelLowering.h"
+#include "Dialect/Tile/Analysis/IndexRange.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace adze::tile;
+
+//===--- Physical memory --------------------------------------------------===//
+
+MemRefType adze::tile::getPhysicalType(MemRefType type) {
+  Type element = type.getElementType();
+  if (element.isInteger(1)) // a bool is a byte
+    element = IntegerType::get(type.getContext(), 8);
+  if (type.getLayout().isIdentity() || isa<StridedLayoutAttr>(type.getLayout()))
+    return MemRefType::get(type.getShape(), element, type.getLayout(),
+                           type.getMemorySpace());
+  Builder builder(type.getContext());
+  SmallVector<Attribute> last, ends;
+  for (int64_t size : type.getShape())
+    last.push_back(builder.getIndexAttr(size - 1));
+  (void)type.getLayout().getAffineMap().constantFold(last, ends);
+  // The last element need not have the greatest place in every result: a
+  // `mod C` result spans C, whatever the last element's place in it is.
+  SmallVector<int64_t> shape;
+  for (auto [end, expr] :
+       llvm::zip(ends, type.getLayout().getAffineMap().getResults())) {
+    int64_t size = cast<IntegerAttr>(end).getInt() + 1;
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (binary && binary.getKind() == AffineExprKind::Mod)
+      if (auto modulus = dyn_cast<AffineConstantExpr>(binary.getRHS()))
+        size = modulus.getValue();
+    shape.push_back(size);
+  }
+  return MemRefType::get(shape, element, MemRefLayoutAttrInterface(),
+                         type.getMemorySpace());
+}
+
+static bool isMapped(MemRefType type) {
+  return !type.getLayout().isIdentity() &&
+         !isa<StridedLayoutAttr>(type.getLayout());
+}
+
+SmallVector<Value> KernelLowering::physicalIndices(const Window &window,
+                                                   ValueRange logical) {
+  auto type = cast<MemRefType>(window.memref.getType());
+  if (!isMapped(type))
+    return SmallVector<Value>(logical);
+  AffineMap layout = type.getLayout().getAffineMap();
+  SmallVector<Value> indices;
+  for (AffineExpr result : layout.getResults())
+    indices.push_back(affine::AffineApplyOp::create(
+        b, loc, AffineMap::get(layout.getNumDims(), 0, result), logical));
+  return indices;
+}
+
+Value KernelLowering::fromMemory(Value value, Type element) {
+  if (!element.isInteger(1))
+    return value;
+  Value zero =
+      arith::ConstantOp::create(b, loc, b.getZeroAttr(value.getType()));
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, zero);
+}
+
+Value KernelLowering::toMemory(Value value) {
+  if (!getElementTypeOrSelf(value.getType()).isInteger(1))
+    return value;
+  Type byte = b.getI8Type();
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    byte = VectorType::get(vector.getShape(), byte);
+  return arith::ExtUIOp::create(b, loc, byte, value);
+}
+
+//===--- Windows ----------------------------------------------------------===//
+
+static SmallVector<SmallVector<Digit, 1>>
+digitsOf(ArrayRef<int64_t> dims, ArrayRef<int64_t> steps,
+         ArrayRef<int64_t> shape) {
+  SmallVector<SmallVector<Digit, 1>> digits;
+  for (auto [dim, step, size] : llvm::zip_equal(dims, steps, shape))
+    digits.push_back({Digit{dim, size, step}});
+  return digits;
+}
+
+static TypedAttr padOf(std::optional<TypedAttr> pad, Value memref) {
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  return pad ? *pad
+             : cast<TypedAttr>(Builder(memref.getContext()).getZeroAttr(element));
+}
+
+Window KernelLowering::window(LoadOp load) {
+  return {load,
+          load.getMemref(),
+          load.getResult(),
+          load.getMixedOffsets(),
+          digitsOf(load.getMemDims(), load.getSteps(),
+                   tileType(load.getResult()).getShape()),
+          padOf(load.getPad(), load.getMemref()),
+          {},
+          -1};
+}
+
+Window KernelLowering::window(StoreOp store) {
+  return {store,
+          store.getMemref(),
+          store.getValue(),
+          store.getMixedOffsets(),
+          digitsOf(store.getMemDims(), store.getSteps(),
+                   tileType(store.getValue()).getShape()),
+          {},
+          {},
+          -1};
+}
+
+Window KernelLowering::window(GatherOp gather) {
+  Window result{gather,
+                gather.getMemref(),
+                gather.getResult(),
+                gather.getMixedOffsets(),
+                {},
+                padOf(gather.getPad(), gather.getMemref()),
+                gather.getIndices(),
+                (int64_t)gather.getAlong()};
+  for (auto [dim, size] : llvm::zip(gather.getDims(),
+                                    tileType(gather.getResult()).getShape())) {
+    result.dims.emplace_back();
+    if (dim >= 0)
+      result.dims.back().push_back({dim, size, 1});
+  }
+  return result;
+}
+
+/// The window of a loaded tile in another shape: each result dimension takes
+/// whole source dimensions or a part of one.
+Window KernelLowering::window(ReshapeOp reshape) {
+  Window source = window(reshape.getSource().getDefiningOp<LoadOp>());
+  Window result = source;
+  result.tile = reshape.getResult();
+  result.dims.clear();
+  // Walk both shapes from the fastest dimension; split digits where needed.
+  SmallVector<Digit> rest;
+  for (const SmallVector<Digit, 1> &digits : source.dims)
+    rest.push_back(digits.front());
+  for (int64_t size : llvm::reverse(tileType(result.tile).getShape())) {
+    SmallVector<Digit, 1> digits;
+    while (size > 1 && !rest.empty()) {
+      Digit last = rest.pop_back_val();
+      if (last.size == 1)
+        continue;
+      if (size % last.size == 0) {
+        digits.insert(digits.begin(), last);
+        size /= last.size;
+        continue;
+      }
+      // A part of the source dimension; the remainder strides over it.
+      if (last.size % size != 0) {
+        fail(reshape, "expected a reshape that splits or merges whole dims");
+        return result;
+      }
+      digits.insert(digits.begin(), {last.dim, size, last.step});
+      rest.push_back({last.dim, last.size / size, last.step * size});
+      size = 1;
+    }
+    result.dims.insert(result.dims.begin(), digits);
+  }
+  return result;
+}
+
+std::optional<Window> KernelLowering::windowOf(Operation *op) {
+  if (auto load = dyn_cast<LoadOp>(op))
+    return window(load);
+  if (auto store = dyn_cast<StoreOp>(op))
+    return window(store);
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return window(gather);
+  auto reshape = dyn_cast<ReshapeOp>(op);
+  if (reshape && reshape.getSource().getDefiningOp<LoadOp>())
+    return window(reshape);
+  return std::nullopt;
+}
+
+//===--- Places -----------------------------------------------------------===//
+
+/// The part of a memory index that one digit of a tile dimension adds.
+Value KernelLowering::digitPosition(const Window &window, int64_t tileDim,
+                                    size_t digit, const Slice &slice,
+                                    int64_t at) {
+  ArrayRef<Digit> digits = window.dims[tileDim];
+  int64_t below = 1;
+  for (const Digit &d : digits.drop_front(digit + 1))
+    below *= d.size;
+  Digit self = digits[digit];
+  int64_t offset = slice.at + at;
+  if (!slice.start)
+    return index(offset / below % self.size * self.step);
+  bool single = digits.size() == 1;
+  AffineExpr place = b.getAffineDimExpr(0) + offset;
+  if (!single)
+    place = place.floorDiv(below) % self.size;
+  else if (self.step == 1)
+    return add(slice.start, offset);
+  return affine::AffineApplyOp::create(
+      b, loc, AffineMap::get(1, 0, place * self.step), slice.start);
+}
+
+/// The logical index along memory dimension `dim` of the element at
+/// `coordinates`.
+Value KernelLowering::position(const Window &window, const Layout &layout,
+                               int64_t dim, ArrayRef<int64_t> coordinates) {
+  Value place = mapped(window.offsets[dim]);
+  if (dim == window.along)
+    place = add(place, gatherShift);
+  for (auto [tileDim, digits] : llvm::enumerate(window.dims))
+    for (size_t i = 0; i < digits.size(); ++i)
+      if (digits[i].dim == dim)
+        place = add(place, digitPosition(window, tileDim, i,
+                                         layout.slices[tileDim],
+                                         coordinates[tileDim]));
+  return place;
+}
+
+/// True if the lanes of each register are neighbours in memory.
+bool KernelLowering::isContiguous(const Window &window, const Layout &layout) {
+  if (layout.laneDim < 0 || window.indices)
+    return false;
+  ArrayRef<Digit> digits = window.dims[layout.laneDim];
+  if (digits.empty() || digits.back().step != 1)
+    return false;
+  const Digit &digit = digits.back();
+  if (digits.size() > 1 && digit.size % layout.lanes != 0)
+    return false;
+  auto type = cast<MemRefType>(window.memref.getType());
+  if (auto strided = dyn_cast<StridedLayoutAttr>(type.getLayout()))
+    return digit.dim == type.getRank() - 1 && strided.getStrides().back() == 1;
+  if (!isMapped(type))
+    return digit.dim == type.getRank() - 1;
+  // Packed: the last result must walk this dimension, inside one panel.
+  ArrayRef<AffineExpr> results = type.getLayout().getAffineMap().getResults();
+  AffineExpr self = b.getAffineDimExpr(digit.dim);
+  int64_t panel = 0;
+  auto last = dyn_cast<AffineBinaryOpExpr>(results.back());
+  if (last && last.getKind() == AffineExprKind::Mod && last.getLHS() == self)
+    panel = cast<AffineConstantExpr>(last.getRHS()).getValue();
+  else if (results.back() != self)
+    return false;
+  if (panel == 0)
+    return true;
+  const Slice &slice = layout.slices[layout.laneDim];
+  return panel % layout.lanes == 0 && slice.at % layout.lanes == 0 &&
+         getKnownDivisor(window.offsets[digit.dim]) % layout.lanes == 0;
+}
+
+KernelLowering::Place KernelLowering::place(const Window &window,
+                                            const Layout &layout,
+                                            int64_t registerIndex) {
+  Place result;
+  SmallVector<int64_t> at = layout.coordinates(registerIndex);
+  bool wide = layout.lanes > 1;
+  int64_t laneMem = wide ? window.dims[layout.laneDim].back().dim : -1;
+  SmallVector<Value> logical;
+  auto require = [&](Value condition) {
+    result.exists = result.exists ? arith::AndIOp::create(b, loc, result.exists,
+                                                          condition)
+                                        .getResult()
+                                  : condition;
+  };
+  for (int64_t dim = 0, e = window.offsets.size(); dim < e; ++dim) {
+    Value self = position(window, layout, dim, at);
+    logical.push_back(self);
+    if (!isChecked(window, dim))
+      continue;
+    Value end = extent(window.memref, dim);
+    if (dim != laneMem) {
+      // Unsigned: a negative index is a huge one.
+      require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, self, end));
+      continue;
+    }
+    auto type = VectorType::get(layout.lanes, b.getIndexType());
+    Value lanes = arith::AddIOp::create(
+        b, loc, vector::StepOp::create(b, loc, type),
+        vector::BroadcastOp::create(b, loc, type, self));
+    result.mask = arith::CmpIOp::create(
+        b, loc, arith::CmpIPredicate::ult, lanes,
+        vector::BroadcastOp::create(b, loc, type, end));
+  }
+  result.indices = physicalIndices(window, logical);
+  return result;
+}
+
+/// How many lanes of this register lie inside the tile.
+static int64_t liveLanes(const DimClasses &classes, const Layout &layout,
+                         int64_t coordinate) {
+  const Slice &slice = layout.slices[layout.laneDim];
+  if (slice.start) // loops run over whole vectors; the tail is static
+    return layout.lanes;
+  int64_t left = classes.size(layout.classes[layout.laneDim]) - slice.at -
+                 coordinate;
+  return std::clamp<int64_t>(left, 0, layout.lanes);
+}
+
+static Value liveMask(OpBuilder &b, Location loc, int64_t live, int64_t lanes) {
+  SmallVector<bool> bits(lanes, false);
+  std::fill_n(bits.begin(), live, true);
+  auto type = VectorType::get(lanes, b.getI1Type());
+  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, bits));
+}
+
+static Value bothMasks(OpBuilder &b, Location loc, Value x, Value y) {
+  if (!x || !y)
+    return x ? x : y;
+  return arith::AndIOp::create(b, loc, x, y);
+}
+
+//===--- Registers --------------------------------------------------------===//
+
+/// Reads one element if it exists, else gives the pad.
+static Value readScalar(OpBuilder &b, Location loc, Value memref,
+                        ValueRange indices, Value exists, Value pad) {
+  if (!exists)
+    return memref::LoadOp::create(b, loc, memref, indices);
+  auto branch = scf::IfOp::create(b, loc, pad.getType(), exists, true);
+  OpBuilder inside = branch.getThenBodyBuilder();
+  Value value = memref::LoadOp::create(inside, loc, memref, indices);
+  scf::YieldOp::create(inside, loc, value);
+  inside = branch.getElseBodyBuilder();
+  scf::YieldOp::create(inside, loc, pad);
+  return branch.getResult(0);
+}
+
+Value KernelLowering::readRegister(const Window &window, const Layout &layout,
+                                   int64_t registerIndex, Value pad) {
+  Value memref = mapped(window.memref);
+  int64_t lanes = layout.lanes;
+  if (lanes == 1) {
+    Place at = place(window, layout, registerIndex);
+    return readScalar(b, loc, memref, at.indices, at.exists, pad);
+  }
+  SmallVector<int64_t> coordinates = layout.coordinates(registerIndex);
+  int64_t live = liveLanes(classes, layout, coordinates[layout.laneDim]);
+  auto type = VectorType::get(lanes, pad.getType());
+  if (live == 0)
+    return vector::BroadcastOp::create(b, loc, type, pad);
+  Place at = place(window, layout, registerIndex);
+  int64_t laneMem = window.dims[layout.laneDim].back().dim;
+  Value mask = at.mask;
+  if (live < lanes && proof(window, laneMem) != Proof::whole)
+    mask = bothMasks(b, loc, mask, liveMask(b, loc, live, lanes));
+  if (at.exists)
+    mask = bothMasks(b, loc, mask,
+                     vector::BroadcastOp::create(
+                         b, loc, VectorType::get(lanes, b.getI1Type()),
+                         at.exists));
+  if (!mask)
+    return vector::LoadOp::create(b, loc, type, memref, at.indices);
+  Value pads = vector::BroadcastOp::create(b, loc, type, pad);
+  return vector::MaskedLoadOp::create(b, loc, type, memref, at.indices, mask,
+                                      pads);
+}
+
+/// The layout of the same slices without lanes.
+static Layout withoutLanes(Layout layout) {
+  if (layout.laneDim >= 0)
+    layout.counts[layout.laneDim] *= layout.lanes;
+  layout.laneDim = -1;
+  layout.lanes = 1;
+  return layout;
+}
+
+Registers KernelLowering::read(const Window &window, const Layout &layout) {
+  Registers result{layout, {}};
+  Type element = tileType(window.tile).getElementType();
+  Type stored = element.isInteger(1) ? Type(b.getI8Type()) : element;
+  TypedAttr padAttr = window.pad;
+  if (element.isInteger(1))
+    padAttr = b.getI8IntegerAttr(cast<IntegerAttr>(padAttr).getValue().getBoolValue());
+  Value pad = arith::ConstantOp::create(b, loc, stored, padAttr);
+  bool direct = layout.lanes == 1 || isContiguous(window, layout);
+  if (direct && !window.indices) {
+    for (int64_t i = 0, e = layout.total(); i < e; ++i)
+      result.values.push_back(
+          fromMemory(readRegister(window, layout, i, pad), element));
+    return result;
+  }
+  // Element by element, then put together.
+  Layout scalars = withoutLanes(layout);
+  Registers indices = window.indices ? emit(window.indices) : Registers();
+  for (int64_t i = 0, e = layout.total(); i < e; ++i) {
+    SmallVector<int64_t> at = layout.coordinates(i);
+    int64_t live = layout.lanes == 1
+                       ? 1
+                       : liveLanes(classes, layout, at[layout.laneDim]);
+    SmallVector<Value> elements;
+    for (int64_t lane = 0; lane < layout.lanes; ++lane) {
+      if (lane >= live) {
+        elements.push_back(pad);
+        continue;
+      }
+      if (window.indices) {
+        Value moved = elementOf(indices, at);
+        if (!moved.getType().isIndex())
+          moved = arith::IndexCastOp::create(b, loc, b.getIndexType(), moved);
+        gatherShift = moved;
+      }
+      elements.push_back(readRegister(window, scalars, scalars.indexOf(at), pad));
+      gatherShift = {};
+      if (layout.laneDim >= 0)
+        ++at[layout.laneDim];
+    }
+    Value value = elements.front();
+    if (layout.lanes > 1)
+      value = vector::FromElementsOp::create(
+          b, loc, VectorType::get(layout.lanes, stored), elements);
+    result.values.push_back(fromMemory(value, element));
+  }
+  return result;
+}
+
+void KernelLowering::writeRegister(const Window &window, const Layout &layout,
+                                   int64_t registerIndex, Value value) {
+  Value memref = mapped(window.memref);
+  int64_t lanes = layout.lanes, live = 1;
+  if (lanes > 1) {
+    SmallVector<int64_t> at = layout.coordinates(registerIndex);
+    live = liveLanes(classes, layout, at[layout.laneDim]);
+  }
+  if (live == 0)
+    return;
+  Place at = place(window, layout, registerIndex);
+  OpBuilder::InsertionGuard guard(b);
+  if (at.exists) {
+    auto branch = scf::IfOp::create(b, loc, at.exists, false);
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  }
+  if (lanes == 1) {
+    memref::StoreOp::create(b, loc, value, memref, at.indices);
+    return;
+  }
+  Value mask = at.mask;
+  if (live < lanes)
+    mask = bothMasks(b, loc, mask, liveMask(b, loc, live, lanes));
+  if (mask)
+    vector::MaskedStoreOp::create(b, loc, memref, at.indices, mask, value);
+  else
+    vector::StoreOp::create(b, loc, value, memref, at.indices);
+}
+
+void KernelLowering::write(const Window &window, const Registers &registers) {
+  const Layout &layout = registers.layout;
+  if (layout.lanes == 1 || isContiguous(window, layout)) {
+    for (auto [i, value] : llvm::enumerate(registers.values))
+      writeRegister(window, layout, i, toMemory(value));
+    return;
+  }
+  Layout scalars = withoutLanes(layout);
+  for (auto [i, value] : llvm::enumerate(registers.values)) {
+    SmallVector<int64_t> at = layout.coordinates(i);
+    Value stored = toMemory(value);
+    int64_t live = liveLanes(classes, layout, at[layout.laneDim]);
+    for (int64_t lane = 0; lane < live; ++lane, ++at[layout.laneDim])
+      writeRegister(window, scalars, scalars.indexOf(at),
+                    vector::ExtractOp::create(b, loc, stored, lane));
+  }
+}

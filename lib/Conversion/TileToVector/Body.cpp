@@ -1,0 +1,291 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The body of a kernel in program order: what is computed when.
+#include "KernelLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace adze::tile;
+
+//===--- What to keep -----------------------------------------------------===//
+
+/// An op too dear to be computed twice.
+static bool isHeavy(Operation *op) {
+  return isa<math::MathDialect>(op->getDialect()) &&
+         !isa<math::FmaOp, math::AbsFOp, math::AbsIOp, math::CopySignOp,
+              math::SqrtOp, math::FloorOp, math::CeilOp, math::RoundEvenOp,
+              math::TruncOp, math::IsNaNOp, math::IsInfOp>(op);
+}
+
+/// True if the current slices of a tile fit registers for as long as it lives:
+/// no inner loop walks it, and it is small.
+bool KernelLowering::fitsRegisters(Value tile) {
+  for (int c : classes.of(tile)) {
+    if (classes.isSplit(c) || context.contains(c))
+      continue;
+    bool walked = classes.isContracted(c) && classes.size(c) > 1;
+    if (classes.isLooped(c) || walked)
+      return false;
+  }
+  return layoutOf(tile).total() <= unit.accumulators() + 8;
+}
+
+/// Finds the heavy tiles that two roots need: the first one to compute such a
+/// tile also writes it to scratch.
+void KernelLowering::findWanted() {
+  DenseMap<Value, int> users;
+  kernel.walk([&](Operation *op) {
+    if (!isa<ReduceOp, DotOp, StoreOp>(op))
+      return;
+    DenseSet<Value> seen;
+    SmallVector<Value> work(op->getOperands());
+    while (!work.empty()) {
+      Value value = work.pop_back_val();
+      Operation *source = value.getDefiningOp();
+      if (!isTile(value) || !source || !seen.insert(value).second ||
+          isa<ReduceOp, DotOp, LoadOp, scf::ForOp, scf::IfOp>(source))
+        continue;
+      ++users[value];
+      llvm::append_range(work, source->getOperands());
+    }
+  });
+  for (auto [value, count] : users)
+    if (count > 1 && isHeavy(value.getDefiningOp()))
+      wanted.insert(value);
+}
+
+/// Tiles that the root just run has left in scratch are there from now on.
+void KernelLowering::afterRoot() {
+  for (Value tile : pending)
+    scopes.back()[tile].push_back(scratchFor(tile));
+  pending.clear();
+}
+
+//===--- Roots ------------------------------------------------------------===//
+
+/// Computes a root's tile where its op stands: in registers if it fits, else
+/// into scratch.
+void KernelLowering::anchor(Value tile) {
+  if (fitsRegisters(tile)) {
+    emit(tile);
+  } else {
+    if (auto op = tile.getDefiningOp<DotOp>()) {
+      prepareOperand(op.getLhs(), /*isRhs=*/false);
+      prepareOperand(op.getRhs(), /*isRhs=*/true);
+    }
+    materialise(tile);
+  }
+  afterRoot();
+}
+
+void KernelLowering::store(StoreOp op) {
+  Value tile = op.getValue();
+  Window target = window(op);
+  forAllChunks(loopedClasses(tile), [&] {
+    scopes.emplace_back();
+    Registers registers = emit(tile);
+    loc = op.getLoc();
+    write(target, registers);
+    scopes.pop_back();
+  });
+  afterRoot();
+}
+
+//===--- Control flow -----------------------------------------------------===//
+
+namespace {
+/// True if the op computes on scalars only, regions included.
+bool isScalar(Operation *op) {
+  return !op->walk([](Operation *nested) {
+              bool tiles = llvm::any_of(nested->getOperands(), isTile) ||
+                           llvm::any_of(nested->getResults(), isTile);
+              return tiles ? WalkResult::interrupt() : WalkResult::advance();
+            }).wasInterrupted();
+}
+} // namespace
+
+/// Forgets the scalars of a block: they are cloned anew at the next emission.
+void KernelLowering::forget(Block &block) {
+  block.walk([&](Operation *op) {
+    if (hoisted.contains(op))
+      return;
+    for (Value result : op->getResults())
+      map.erase(result);
+    for (Region &region : op->getRegions())
+      for (Value argument : region.getArguments())
+        map.erase(argument);
+  });
+}
+
+void KernelLowering::bodyOp(Operation *op) {
+  if (hoisted.contains(op))
+    return;
+  loc = op->getLoc();
+  if (isScalar(op)) {
+    b.clone(*op, map);
+    return;
+  }
+  if (auto storeOp = dyn_cast<StoreOp>(op))
+    return store(storeOp);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return forOp(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return ifOp(branch);
+  if (Value root = getRootTile(op))
+    return anchor(root);
+  if (isa<LoadOp, GatherOp>(op) && inOrder) {
+    materialise(op->getResult(0));
+    return;
+  }
+  if (op->getNumRegions()) {
+    fail(op, "expected scf.for or scf.if as the only control flow over tiles");
+    return;
+  }
+  if (!isHeavy(op))
+    return;
+  Value tile = op->getResult(0);
+  bool repeated = llvm::any_of(op->getUsers(), llvm::IsaPred<BroadcastOp>);
+  if (fitsRegisters(tile))
+    emit(tile);
+  else if (repeated)
+    materialise(tile);
+}
+
+void KernelLowering::body(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    if (failed)
+      return;
+    bodyOp(&op);
+  }
+}
+
+/// Computes the values to hand over (inits or yields) into registers or, for
+/// the large ones, into their buffers.
+KernelLowering::Carried KernelLowering::handOver(ValueRange values,
+                                                 Handover &to) {
+  Carried flat;
+  SmallVector<std::pair<Value, Kept>, 0> copies;
+  for (auto [value, layout, buffer] :
+       llvm::zip_equal(values, to.layouts, to.buffers)) {
+    if (!isTile(value)) {
+      flat.push_back(mapped(value));
+      continue;
+    }
+    if (!buffer.scratch) {
+      llvm::append_range(flat, emit(value, layout.lanes == 1).values);
+      continue;
+    }
+    // All are computed before any buffer changes: they may read the old ones.
+    std::optional<Kept> have = scratchOf(value);
+    if (have && have->scratch == buffer.scratch)
+      continue;
+    bool shared = have && llvm::any_of(to.buffers, [&](const Kept &other) {
+      return other.scratch == have->scratch;
+    });
+    if (shared) { // about to be overwritten by another value
+      Kept aside = makeBuffer(value);
+      copyTo(value, aside);
+      scopes.back()[value].push_back(aside);
+    } else if (!have && to.inLoop) {
+      materialise(value);
+    }
+    copies.push_back({value, buffer});
+  }
+  for (auto &[value, buffer] : copies)
+    copyTo(value, buffer);
+  return flat;
+}
+
+/// Names the values that were handed over: `results` are flat.
+void KernelLowering::receive(ValueRange values, ValueRange flat,
+                             const Handover &from) {
+  size_t next = 0;
+  for (auto [value, layout, buffer] :
+       llvm::zip_equal(values, from.layouts, from.buffers)) {
+    if (!isTile(value)) {
+      map.map(value, flat[next++]);
+      continue;
+    }
+    if (buffer.scratch) {
+      scopes.back()[value].push_back(buffer);
+      continue;
+    }
+    Registers registers{layout, {}};
+    for (int64_t i = 0, e = layout.total(); i < e; ++i)
+      registers.values.push_back(flat[next++]);
+    remember(value, registers);
+  }
+}
+
+KernelLowering::Handover KernelLowering::planHandover(ValueRange values) {
+  Handover plan;
+  for (Value value : values) {
+    plan.layouts.emplace_back();
+    plan.buffers.emplace_back();
+    if (!isTile(value))
+      continue;
+    if (fitsRegisters(value))
+      plan.layouts.back() = layoutOf(value);
+    else
+      plan.buffers.back() = scratchFor(value);
+  }
+  return plan;
+}
+
+void KernelLowering::forOp(scf::ForOp op) {
+  Handover plan = planHandover(op.getResults());
+  Carried init = handOver(op.getInitArgs(), plan);
+  plan.inLoop = true;
+  auto loop = scf::ForOp::create(b, loc, mapped(op.getLowerBound()),
+                                 mapped(op.getUpperBound()),
+                                 mapped(op.getStep()), init);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    scopes.emplace_back();
+    map.map(op.getInductionVar(), loop.getInductionVar());
+    receive(op.getRegionIterArgs(), loop.getRegionIterArgs(), plan);
+    body(*op.getBody());
+    Carried next = handOver(op.getYieldedValues(), plan);
+    if (!init.empty())
+      scf::YieldOp::create(b, loc, next);
+    scopes.pop_back();
+    forget(*op.getBody());
+    for (Value argument : op.getBody()->getArguments())
+      map.erase(argument);
+  }
+  receive(op.getResults(), loop.getResults(), plan);
+}
+
+void KernelLowering::ifOp(scf::IfOp op) {
+  Handover plan = planHandover(op.getResults());
+  SmallVector<Type> types;
+  for (auto [value, layout, buffer] :
+       llvm::zip_equal(op.getResults(), plan.layouts, plan.buffers)) {
+    if (!isTile(value))
+      types.push_back(value.getType());
+    else if (!buffer.scratch)
+      types.append(layout.total(), registerType(value, layout));
+  }
+  bool hasElse = !op.getElseRegion().empty();
+  auto branch =
+      scf::IfOp::create(b, loc, types, mapped(op.getCondition()), hasElse);
+  for (bool isThen : {true, false}) {
+    if (!isThen && !hasElse)
+      continue;
+    Block *target = isThen ? branch.thenBlock() : branch.elseBlock();
+    Block *source = isThen ? op.thenBlock() : op.elseBlock();
+    OpBuilder::InsertionGuard guard(b);
+    if (target->mightHaveTerminator())
+      target->getTerminator()->erase();
+    b.setInsertionPointToEnd(target);
+    scopes.emplace_back();
+    body(*source);
+    Carried values = handOver(source->getTerminator()->getOperands(), plan);
+    scf::YieldOp::create(b, loc, values);
+    scopes.pop_back();
+    forget(*source);
+  }
+  receive(op.getResults(), branch.getResults(), plan);
+}

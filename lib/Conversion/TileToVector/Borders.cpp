@@ -1,0 +1,256 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Which windows are proven to lie inside their memory, and the run-time
+// conditions for the others.
+#include "KernelLowering.h"
+#include "Dialect/Tile/Analysis/IndexRange.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace adze::tile;
+
+/// The extent that may be touched: a packed dimension has whole panels.
+static int64_t staticExtent(MemRefType type, int64_t dim) {
+  int64_t size = type.getDimSize(dim);
+  if (ShapedType::isDynamic(size) || type.getLayout().isIdentity() ||
+      isa<StridedLayoutAttr>(type.getLayout()))
+    return size;
+  AffineExpr self = getAffineDimExpr(dim, type.getContext());
+  for (AffineExpr result : type.getLayout().getAffineMap().getResults()) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(result);
+    if (binary && binary.getKind() == AffineExprKind::Mod &&
+        binary.getLHS() == self)
+      if (auto panel = dyn_cast<AffineConstantExpr>(binary.getRHS()))
+        return llvm::alignTo(size, panel.getValue());
+  }
+  return size;
+}
+
+Value KernelLowering::extent(Value memref, int64_t dim) {
+  auto type = cast<MemRefType>(memref.getType());
+  if (type.isDynamicDim(dim))
+    return memref::DimOp::create(b, loc, mapped(memref), dim);
+  return index(staticExtent(type, dim));
+}
+
+/// How far a window reaches beyond its offset along a memory dimension, if
+/// `sizeOf` gives the size of each tile dimension.
+static int64_t reach(const Window &window, int64_t memDim,
+                     llvm::function_ref<int64_t(int64_t)> sizeOf) {
+  int64_t last = 0;
+  for (auto [i, digits] : llvm::enumerate(window.dims))
+    for (const Digit &digit : digits)
+      if (digit.dim == memDim)
+        last += ((digits.size() == 1 ? sizeOf(i) : digit.size) - 1) * digit.step;
+  return last;
+}
+
+KernelLowering::Proof KernelLowering::proof(const Window &window,
+                                            int64_t memDim) {
+  auto type = cast<MemRefType>(window.memref.getType());
+  int64_t size = staticExtent(type, memDim);
+  std::optional<IndexRange> range = getIndexRange(window.offsets[memDim]);
+  if (memDim == window.along || !range || ShapedType::isDynamic(size) ||
+      range->min < 0)
+    return Proof::none;
+  SmallVector<int> dims = classes.of(window.tile);
+  auto fits = [&](bool padded) {
+    return range->max + reach(window, memDim, [&](int64_t i) {
+             return padded ? classes.padded(dims[i]) : classes.size(dims[i]);
+           }) < size;
+  };
+  return fits(true) ? Proof::whole : fits(false) ? Proof::exceptDeadLanes : Proof::none;
+}
+
+/// The memory dimension that a dot contracts, if the dot may just stop at its
+/// end: the window is an operand of one dot only, and its pad adds nothing.
+int64_t KernelLowering::contractedDim(const Window &window) {
+  if (!window.tile.hasOneUse() || window.indices || !window.pad)
+    return -1;
+  auto dot = dyn_cast<DotOp>(*window.tile.user_begin());
+  if (!dot || dot.getAcc() == window.tile || dot.getLhs() == dot.getRhs())
+    return -1;
+  if (window.pad != b.getZeroAttr(window.pad.getType()))
+    return -1;
+  ArrayRef<Digit> digits = window.dims[dot.getLhs() == window.tile ? 1 : 0];
+  if (digits.size() != 1 || digits.front().step != 1)
+    return -1;
+  std::optional<IndexRange> range =
+      getIndexRange(window.offsets[digits.front().dim]);
+  return range && range->min >= 0 ? digits.front().dim : -1;
+}
+
+/// Is the end of this dimension the limit of a class walked by inner loops?
+bool KernelLowering::limited(const Window &window, int64_t memDim) {
+  SmallVector<int> dims = classes.of(window.tile);
+  for (auto [i, digits] : llvm::enumerate(window.dims))
+    if (digits.size() == 1 && digits.front().dim == memDim)
+      return limits.contains(dims[i]);
+  return false;
+}
+
+bool KernelLowering::isChecked(const Window &window, int64_t memDim) {
+  if (proof(window, memDim) != Proof::none)
+    return false;
+  if (memDim == window.along)
+    return true;
+  if (memDim == contractedDim(window))
+    return staging;
+  if (!limited(window, memDim))
+    return !fast;
+  SmallVector<int> dims = classes.of(window.tile);
+  for (auto [i, digits] : llvm::enumerate(window.dims))
+    if (digits.size() == 1 && digits.front().dim == memDim)
+      return !inside.contains(dims[i]);
+  return true;
+}
+
+/// Must accesses of this window be checked where we are now?
+bool KernelLowering::isBorder(const Window &window) {
+  for (int64_t dim = 0, e = window.offsets.size(); dim < e; ++dim)
+    if (isChecked(window, dim))
+      return true;
+  return false;
+}
+
+/// Does it take a run-time condition to run this window without checks?
+bool KernelLowering::hasUnproven(const Window &window) {
+  for (int64_t dim = 0, e = window.offsets.size(); dim < e; ++dim)
+    if (proof(window, dim) == Proof::none && dim != window.along &&
+        dim != contractedDim(window) && !limited(window, dim))
+      return true;
+  return false;
+}
+
+//===--- Run-time bounds --------------------------------------------------===//
+
+Value KernelLowering::runtimeBoundOf(Operation *op, bool upper) {
+  if (op->getNumOperands() != 2)
+    return {};
+  bool isSub = isa<arith::SubIOp>(op);
+  Value x = runtimeBound(op->getOperand(0), upper);
+  Value y = runtimeBound(op->getOperand(1), upper != isSub);
+  if (!x || !y)
+    return {};
+  if (isa<arith::AddIOp>(op))
+    return add(x, y);
+  if (isSub)
+    return b.createOrFold<arith::SubIOp>(loc, x, y);
+  std::optional<int64_t> factor = getConstantIntValue(op->getOperand(1));
+  if (isa<arith::MulIOp>(op) && factor && *factor >= 0)
+    return b.createOrFold<arith::MulIOp>(loc, x, y);
+  return {};
+}
+
+/// The least or greatest value that an index takes over the loops inside the
+/// body that are not emitted yet; null if that can't be said.
+Value KernelLowering::runtimeBound(OpFoldResult value, bool upper) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return index(*constant);
+  Value self = cast<Value>(value);
+  if (map.contains(self))
+    return map.lookup(self);
+  auto argument = dyn_cast<BlockArgument>(self);
+  if (!argument)
+    return runtimeBoundOf(self.getDefiningOp(), upper);
+  auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+  if (!loop || argument != loop.getInductionVar())
+    return {};
+  Value lower = runtimeBound(loop.getLowerBound(), false);
+  if (!lower || !upper)
+    return lower;
+  Value end = runtimeBound(loop.getUpperBound(), true);
+  Value step = runtimeBound(loop.getStep(), false);
+  if (!end || !step)
+    return {};
+  // lower + (end - 1 - lower) / step * step
+  Value span = b.createOrFold<arith::SubIOp>(
+      loc, b.createOrFold<arith::SubIOp>(loc, end, index(1)), lower);
+  Value trips = b.createOrFold<arith::DivSIOp>(loc, span, step);
+  return add(lower, b.createOrFold<arith::MulIOp>(loc, trips, step));
+}
+
+/// The condition under which the current slices of a window are in bounds,
+/// whatever the loops inside do; null if it can't be said beforehand.
+Value KernelLowering::inBounds(const Window &window) {
+  Value all;
+  auto require = [&](arith::CmpIPredicate predicate, Value x, Value y) {
+    Value holds = arith::CmpIOp::create(b, loc, predicate, x, y);
+    all = all ? arith::AndIOp::create(b, loc, all, holds).getResult() : holds;
+  };
+  Layout layout = layoutOf(window.tile);
+  for (int64_t dim = 0, e = window.offsets.size(); dim < e; ++dim) {
+    if (proof(window, dim) != Proof::none || dim == contractedDim(window) ||
+        dim == window.along || limited(window, dim))
+      continue;
+    Value lower = runtimeBound(window.offsets[dim], false);
+    Value upper = runtimeBound(window.offsets[dim], true);
+    if (!lower || !upper)
+      return {};
+    int64_t last = 0;
+    for (auto [i, digits] : llvm::enumerate(window.dims))
+      for (size_t j = 0; j < digits.size(); ++j) {
+        if (digits[j].dim != dim)
+          continue;
+        if (digits.size() > 1) { // whole, whatever the slice
+          last += (digits[j].size - 1) * digits[j].step;
+          continue;
+        }
+        Value begin = digitPosition(window, i, j, layout.slices[i], 0);
+        lower = add(lower, begin);
+        upper = add(upper, begin);
+        last += (layout.slices[i].size - 1) * digits[j].step;
+      }
+    require(arith::CmpIPredicate::sge, lower, index(0));
+    require(arith::CmpIPredicate::slt, add(upper, last), extent(window.memref, dim));
+  }
+  return all;
+}
+
+//===--- Limits -----------------------------------------------------------===//
+
+/// Classes that inner loops walk in several steps, and whose end in memory is
+/// not proven: whole steps up to the end run unchecked, the rest checked.
+void KernelLowering::addLimits(const Window &window) {
+  SmallVector<int> dims = classes.of(window.tile);
+  for (auto [i, digits] : llvm::enumerate(window.dims)) {
+    if (digits.size() != 1)
+      continue;
+    int64_t dim = digits.front().dim;
+    std::optional<IndexRange> range = getIndexRange(window.offsets[dim]);
+    if (classes.isLooped(dims[i]) && proof(window, dim) == Proof::none &&
+        dim != contractedDim(window) && range && range->min >= 0)
+      limits[dims[i]].push_back({window, dim});
+  }
+}
+
+void KernelLowering::findLimits() {
+  forEachWindow([&](const Window &window) { addLimits(window); });
+}
+
+/// How many positions of a class are inside all memory it touches, at least;
+/// null if the class has no limit, a zero if it can't be said.
+Value KernelLowering::limitOf(int c) {
+  auto it = limits.find(c);
+  if (it == limits.end())
+    return {};
+  Value least = index(classes.size(c));
+  for (auto &[window, dim] : it->second) {
+    Value offset = runtimeBound(window.offsets[dim], true);
+    if (!offset || !map.contains(window.memref))
+      return index(0);
+    Value left = b.createOrFold<arith::SubIOp>(
+        loc, extent(window.memref, dim), offset);
+    int64_t step = 1;
+    for (const SmallVector<Digit, 1> &digits : window.dims)
+      if (digits.size() == 1 && digits.front().dim == dim)
+        step = digits.front().step;
+    left = arith::MaxSIOp::create(b, loc, index(0), left);
+    if (step != 1) // positions p with p * step < left
+      left = b.createOrFold<arith::CeilDivSIOp>(loc, left, index(step));
+    least = b.createOrFold<arith::MinSIOp>(loc, least, left);
+  }
+  return least;
+}

@@ -1,0 +1,330 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// dot and reduce: loops over the class that goes away.
+#include "KernelLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace adze::tile;
+
+//===--- dot --------------------------------------------------------------===//
+
+/// Extends an operand to the element type of the accumulator.
+Value KernelLowering::widen(Value value, Type element) {
+  Type from = getElementTypeOrSelf(value.getType());
+  if (from == element)
+    return value;
+  Type to = element;
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    to = VectorType::get(vector.getShape(), element);
+  if (isa<FloatType>(element))
+    return from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth()
+               ? arith::ExtFOp::create(b, loc, to, value).getResult()
+               : arith::TruncFOp::create(b, loc, to, value).getResult();
+  return from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth()
+             ? arith::ExtSIOp::create(b, loc, to, value).getResult()
+             : arith::TruncIOp::create(b, loc, to, value).getResult();
+}
+
+Value KernelLowering::multiplyAdd(Value x, Value y, Value sum) {
+  if (!isa<FloatType>(getElementTypeOrSelf(sum.getType())))
+    return arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, x, y), sum);
+  if (isa<VectorType>(sum.getType()))
+    return vector::FMAOp::create(b, loc, x, y, sum);
+  return math::FmaOp::create(b, loc, x, y, sum);
+}
+
+/// Can a dot read this operand where it is, element by element (lhs) or
+/// vector by vector (rhs), as fast as from scratch?
+bool KernelLowering::isReadInPlace(Value operand, bool isRhs) {
+  Operation *op = operand.getDefiningOp();
+  if (!op)
+    return false;
+  if (auto broadcastOp = dyn_cast<BroadcastOp>(op))
+    return !isTile(broadcastOp.getSource());
+  std::optional<Window> window = windowOf(op);
+  if (!window || isBorder(*window) || window->indices)
+    return false;
+  if (!isRhs || classes.lanes(classes.of(operand)[1]) == 1)
+    return true;
+  Layout layout = layoutOf(operand);
+  return layout.lanes == 1 || isContiguous(*window, layout);
+}
+
+/// Computed operands, and windows that leave memory, go to scratch once, so
+/// that the loop over k has nothing but loads and multiply-adds.
+void KernelLowering::prepareOperand(Value operand, bool isRhs) {
+  if (scratchOf(operand) || isReadInPlace(operand, isRhs))
+    return;
+  materialise(operand);
+}
+
+/// Where the loop over k may end early: past the end of an operand's memory
+/// there is only the pad, which adds nothing. Null: it runs over the whole
+/// block.
+Value KernelLowering::contractedEnd(DotOp op) {
+  Value end;
+  for (Value operand : {op.getLhs(), op.getRhs()}) {
+    Operation *source = operand.getDefiningOp();
+    std::optional<Window> window =
+        source ? windowOf(source) : std::optional<Window>();
+    if (!window)
+      continue;
+    int64_t dim = contractedDim(*window);
+    if (dim < 0 || proof(*window, dim) != Proof::none)
+      continue;
+    Value left = b.createOrFold<arith::SubIOp>(
+        loc, extent(window->memref, dim), mapped(window->offsets[dim]));
+    int64_t size = classes.size(classes.of(op.getLhs())[1]);
+    end = b.createOrFold<arith::MinSIOp>(loc, end ? end : index(size), left);
+  }
+  return end;
+}
+
+void KernelLowering::dotStep(DotOp op, const Layout &layout, Carried &sums) {
+  Type element = op.getType().getElementType();
+  Registers rhs = emit(op.getRhs(), layout.lanes == 1);
+  Registers lhs = emit(op.getLhs(), /*scalars=*/true);
+  SmallVector<Value> columns;
+  for (Value value : rhs.values)
+    columns.push_back(widen(value, element));
+  int64_t width = columns.size();
+  for (auto [i, value] : llvm::enumerate(lhs.values)) {
+    Value row = widen(value, element);
+    for (int64_t j = 0; j < width; ++j) {
+      Value &sum = sums[i * width + j];
+      sum = multiplyAdd(splat(row, sum.getType()), columns[j], sum);
+    }
+  }
+}
+
+/// Asks for the rows of B that come 32 steps later.
+void KernelLowering::prefetch(DotOp op) {
+  auto load = op.getRhs().getDefiningOp<LoadOp>();
+  if (!load || scratchOf(op.getRhs()))
+    return;
+  Window self = window(load);
+  Layout layout = layoutOf(op.getRhs());
+  if (layout.lanes == 1 || !isContiguous(self, layout))
+    return;
+  Layout ahead = layout;
+  ahead.slices[0].at += prefetchDistance;
+  for (int64_t i = 0, e = ahead.total(); i < e; ++i)
+    memref::PrefetchOp::create(b, loc, mapped(self.memref),
+                               place(self, ahead, i).indices,
+                               /*isWrite=*/false, /*localityHint=*/3,
+                               /*isDataCache=*/true);
+}
+
+Registers KernelLowering::dot(DotOp op, const Layout &layout) {
+  bool outer = staging;
+  staging = false;
+  prepareOperand(op.getLhs(), /*isRhs=*/false);
+  prepareOperand(op.getRhs(), /*isRhs=*/true);
+  Registers acc = emit(op.getAcc(), layout.lanes == 1);
+  int k = classes.of(op.getLhs())[1];
+  Value end = contractedEnd(op);
+  Carried sums = forChunks(
+      k, 1, acc.values,
+      [&](ArrayRef<Value> before) {
+        Carried next(before);
+        prefetch(op);
+        dotStep(op, layout, next);
+        return next;
+      },
+      end);
+  staging = outer;
+  return {layout, sums};
+}
+
+//===--- reduce -----------------------------------------------------------===//
+
+Value KernelLowering::combine(ReduceKind kind, Value x, Value y) {
+  if (isa<FloatType>(getElementTypeOrSelf(x.getType()))) {
+    // NaN passes; which zero wins does not matter.
+    auto flags = arith::FastMathFlagsAttr::get(b.getContext(),
+                                               arith::FastMathFlags::nsz);
+    switch (kind) {
+    case ReduceKind::add:
+      return arith::AddFOp::create(b, loc, x, y);
+    case ReduceKind::mul:
+      return arith::MulFOp::create(b, loc, x, y);
+    case ReduceKind::max:
+      return arith::MaximumFOp::create(b, loc, x, y, flags);
+    default:
+      return arith::MinimumFOp::create(b, loc, x, y, flags);
+    }
+  }
+  switch (kind) {
+  case ReduceKind::add:
+    return arith::AddIOp::create(b, loc, x, y);
+  case ReduceKind::mul:
+    return arith::MulIOp::create(b, loc, x, y);
+  case ReduceKind::max:
+    return arith::MaxSIOp::create(b, loc, x, y);
+  case ReduceKind::min:
+    return arith::MinSIOp::create(b, loc, x, y);
+  case ReduceKind::umax:
+    return arith::MaxUIOp::create(b, loc, x, y);
+  case ReduceKind::umin:
+    return arith::MinUIOp::create(b, loc, x, y);
+  case ReduceKind::and_:
+    return arith::AndIOp::create(b, loc, x, y);
+  case ReduceKind::or_:
+    return arith::OrIOp::create(b, loc, x, y);
+  }
+  llvm_unreachable("all kinds are handled");
+}
+
+/// All lanes of a vector as one scalar: halves are combined until one is left.
+Value KernelLowering::horizontal(ReduceKind kind, Value vector) {
+  int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();
+  for (; lanes > 1; lanes /= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t i = 0; i < lanes / 2; ++i) {
+      low.push_back(i);
+      high.push_back(i + lanes / 2);
+    }
+    Value x = vector::ShuffleOp::create(b, loc, vector, vector, low);
+    Value y = vector::ShuffleOp::create(b, loc, vector, vector, high);
+    vector = combine(kind, x, y);
+  }
+  return vector::ExtractOp::create(b, loc, vector, 0);
+}
+
+static APInt neutralInteger(ReduceKind kind, unsigned width) {
+  switch (kind) {
+  case ReduceKind::mul:
+    return APInt(width, 1);
+  case ReduceKind::max:
+    return APInt::getSignedMinValue(width);
+  case ReduceKind::min:
+    return APInt::getSignedMaxValue(width);
+  case ReduceKind::umin:
+  case ReduceKind::and_:
+    return APInt::getAllOnes(width);
+  default:
+    return APInt(width, 0);
+  }
+}
+
+Value KernelLowering::neutral(ReduceKind kind, Type element) {
+  if (isa<FloatType>(element)) {
+    double value = kind == ReduceKind::add   ? 0.0
+                   : kind == ReduceKind::mul ? 1.0
+                   : kind == ReduceKind::max ? -INFINITY
+                                             : INFINITY;
+    return arith::ConstantOp::create(b, loc, b.getFloatAttr(element, value));
+  }
+  unsigned width = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  return arith::ConstantOp::create(
+      b, loc, b.getIntegerAttr(element, neutralInteger(kind, width)));
+}
+
+/// Lanes beyond the end of the tile take no part in a reduction over them.
+void KernelLowering::neutraliseDeadLanes(ReduceOp op, Registers &source) {
+  const Layout &layout = source.layout;
+  int64_t dim = layout.laneDim;
+  if (dim != (int64_t)op.getDim() || layout.slices[dim].start)
+    return;
+  int64_t size = classes.size(layout.classes[dim]);
+  for (auto [i, value] : llvm::enumerate(source.values)) {
+    int64_t live = size - layout.slices[dim].at - layout.coordinates(i)[dim];
+    if (live >= layout.lanes)
+      continue;
+    SmallVector<bool> bits(layout.lanes, false);
+    std::fill_n(bits.begin(), std::max<int64_t>(live, 0), true);
+    auto type = VectorType::get(layout.lanes, b.getI1Type());
+    Value mask = arith::ConstantOp::create(b, loc,
+                                           DenseElementsAttr::get(type, bits));
+    Value none = splat(neutral(op.getKind(), op.getType().getElementType()),
+                       value.getType());
+    value = arith::SelectOp::create(b, loc, mask, value, none);
+  }
+}
+
+Registers KernelLowering::reduce(ReduceOp op, const Layout &layout) {
+  Value source = op.getSource();
+  int64_t dim = op.getDim();
+  int c = classes.of(source)[dim];
+  int64_t step = classes.step(c);
+  // The accumulators: the source's registers for one step.
+  auto outer = context.find(c) == context.end()
+                   ? std::optional<Slice>()
+                   : std::optional<Slice>(context[c]);
+  context[c] = {Value(), 0, step};
+  Layout sums = layoutOf(source);
+  context.erase(c);
+  if (outer)
+    context[c] = *outer;
+  ReduceKind kind = op.getKind();
+  Value none = splat(neutral(kind, op.getType().getElementType()),
+                     registerType(source, sums));
+  Carried accumulators(sums.total(), none);
+  accumulators = forChunks(
+      c, step, accumulators, [&](ArrayRef<Value> before) {
+        Carried next(before);
+        Registers values = emit(source);
+        neutraliseDeadLanes(op, values);
+        for (auto [i, value] : llvm::enumerate(values.values)) {
+          Value &sum = next[sums.indexOf(values.layout.coordinates(i))];
+          sum = combine(kind, sum, value);
+        }
+        return next;
+      });
+  return foldAccumulators(op, layout, {sums, accumulators});
+}
+
+/// Combines the accumulators along the reduced dimension, then the lanes if
+/// they lie along it.
+Registers KernelLowering::foldAccumulators(ReduceOp op, const Layout &layout,
+                                           const Registers &sums) {
+  int64_t dim = op.getDim();
+  ReduceKind kind = op.getKind();
+  bool alongLanes = sums.layout.laneDim == dim;
+  auto folded = [&](SmallVector<int64_t> at) {
+    at.insert(at.begin() + dim, 0);
+    Value value;
+    for (int64_t i = 0; i < sums.layout.counts[dim]; ++i) {
+      at[dim] = i * (alongLanes ? sums.layout.lanes : 1);
+      Value part = sums.values[sums.layout.indexOf(at)];
+      value = value ? combine(kind, value, part) : part;
+    }
+    return value;
+  };
+  Registers result{layout, {}};
+  for (int64_t i = 0, e = layout.total(); i < e; ++i) {
+    SmallVector<int64_t> at = layout.coordinates(i);
+    bool direct = !alongLanes && layout.lanes == sums.layout.lanes;
+    if (direct) {
+      result.values.push_back(folded(at));
+      continue;
+    }
+    SmallVector<Value> elements;
+    for (int64_t lane = 0; lane < layout.lanes; ++lane) {
+      Value value = folded(at);
+      if (alongLanes)
+        value = horizontal(kind, value);
+      else if (sums.layout.lanes > 1)
+        value = vector::ExtractOp::create(
+            b, loc, value,
+            at[sums.layout.laneDim - (sums.layout.laneDim > dim)] %
+                sums.layout.lanes);
+      elements.push_back(value);
+      if (layout.laneDim >= 0)
+        ++at[layout.laneDim];
+    }
+    result.values.push_back(
+        layout.lanes == 1
+            ? elements.front()
+            : vector::FromElementsOp::create(
+                  b, loc, cast<VectorType>(registerType(op.getResult(), layout)),
+                  elements)
+                  .getResult());
+  }
+  return result;
+}

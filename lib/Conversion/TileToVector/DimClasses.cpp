@@ -1,0 +1,381 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Classes of tile dimensions: union-find over the ops of a kernel.
+#include "DimClasses.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace adze::tile;
+
+//===--- Union-find -------------------------------------------------------===//
+
+int DimClasses::find(int x) const {
+  while (parent[x] != x)
+    x = parent[x];
+  return x;
+}
+
+void DimClasses::unite(int x, int y) {
+  x = find(x);
+  y = find(y);
+  if (x != y)
+    parent[std::max(x, y)] = std::min(x, y);
+}
+
+ArrayRef<int> DimClasses::raw(Value tile) {
+  auto [it, fresh] = ids.try_emplace(tile);
+  if (fresh)
+    for (int64_t size : tileType(tile).getShape()) {
+      it->second.push_back(parent.size());
+      parent.push_back(parent.size());
+      info.emplace_back().size = size;
+    }
+  return it->second;
+}
+
+SmallVector<int> DimClasses::of(Value tile) const {
+  SmallVector<int> classes;
+  for (int id : ids.lookup(tile))
+    classes.push_back(find(id));
+  return classes;
+}
+
+void DimClasses::uniteTiles(Value x, Value y) {
+  SmallVector<int> one(raw(x)), other(raw(y));
+  for (auto [i, j] : llvm::zip_equal(one, other))
+    unite(i, j);
+}
+
+bool adze::tile::isUnitReshape(ReshapeOp reshape,
+                               SmallVectorImpl<int64_t> &map) {
+  ArrayRef<int64_t> from = reshape.getSource().getType().getShape();
+  ArrayRef<int64_t> to = reshape.getType().getShape();
+  int64_t next = 0, rank = from.size();
+  for (int64_t size : to) {
+    while (next < rank && from[next] == 1 && size != 1)
+      ++next;
+    if (size == 1) {
+      map.push_back(-1);
+      continue;
+    }
+    if (next == rank || from[next] != size)
+      return false;
+    map.push_back(next++);
+  }
+  return llvm::all_of(from.drop_front(next), [](int64_t s) { return s == 1; });
+}
+
+/// Dimensions that a reshape keeps as they are stay in their class: leading
+/// and trailing ones of equal size, or all of them up to unit dimensions.
+void DimClasses::uniteReshape(ReshapeOp reshape) {
+  SmallVector<int> from(raw(reshape.getSource())), to(raw(reshape.getResult()));
+  SmallVector<int64_t> map;
+  if (isUnitReshape(reshape, map)) {
+    for (auto [i, j] : llvm::enumerate(map))
+      if (j >= 0)
+        unite(from[j], to[i]);
+    return;
+  }
+  auto size = [&](int id) { return info[id].size; };
+  while (!from.empty() && !to.empty() && size(from.back()) == size(to.back())) {
+    unite(from.back(), to.back());
+    from.pop_back();
+    to.pop_back();
+  }
+}
+
+void DimClasses::uniteOp(Operation *op) {
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](DotOp dot) {
+        uniteTiles(dot.getAcc(), dot.getResult());
+        SmallVector<int> l(raw(dot.getLhs())), r(raw(dot.getRhs())),
+            x(raw(dot.getResult()));
+        unite(l[0], x[0]);
+        unite(r[1], x[1]);
+        unite(l[1], r[0]);
+      })
+      .Case([&](ReduceOp reduce) {
+        SmallVector<int> from(raw(reduce.getSource())),
+            to(raw(reduce.getResult()));
+        from.erase(from.begin() + reduce.getDim());
+        for (auto [i, j] : llvm::zip_equal(from, to))
+          unite(i, j);
+      })
+      .Case([&](BroadcastOp broadcast) {
+        SmallVector<int> to(raw(broadcast.getResult()));
+        if (!isTile(broadcast.getSource()))
+          return;
+        SmallVector<int> from(raw(broadcast.getSource()));
+        for (auto [i, dim] : llvm::zip_equal(from, *broadcast.getDims()))
+          unite(i, to[dim]);
+      })
+      .Case([&](GatherOp gather) {
+        uniteTiles(gather.getIndices(), gather.getResult());
+      })
+      .Case([&](TransposeOp transpose) {
+        SmallVector<int> from(raw(transpose.getSource())),
+            to(raw(transpose.getResult()));
+        for (auto [i, dim] : llvm::enumerate(transpose.getPerm()))
+          unite(to[i], from[dim]);
+      })
+      .Case([&](ReshapeOp reshape) { uniteReshape(reshape); })
+      .Case([&](scf::ForOp loop) {
+        for (auto [init, argument, yielded, result] :
+             llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(),
+                       loop.getYieldedValues(), loop.getResults()))
+          if (isTile(init)) {
+            carriesTiles = true;
+            uniteTiles(init, argument);
+            uniteTiles(init, yielded);
+            uniteTiles(init, result);
+          }
+      })
+      .Case([&](scf::IfOp branch) {
+        for (auto [i, result] : llvm::enumerate(branch.getResults()))
+          if (isTile(result)) {
+            uniteTiles(result, branch.thenYield().getOperand(i));
+            uniteTiles(result, branch.elseYield().getOperand(i));
+          }
+      })
+      .Default([&](Operation *other) {
+        if (!other->hasTrait<OpTrait::Elementwise>())
+          return;
+        for (Value operand : other->getOperands())
+          if (isTile(operand))
+            uniteTiles(operand, other->getResult(0));
+      });
+}
+
+//===--- Construction -----------------------------------------------------===//
+
+DimClasses::DimClasses(KernelOp kernel, VectorUnit unit, bool inOrder)
+    : kernel(kernel), unit(unit), inOrder(inOrder) {
+  kernel.walk([&](Operation *op) {
+    for (Value value : op->getOperands())
+      if (isTile(value))
+        (void)raw(value);
+    for (Value value : op->getResults())
+      if (isTile(value))
+        (void)raw(value);
+    uniteOp(op);
+  });
+  kernel.walk([&](Operation *op) {
+    voteLanes(op);
+    markRoles(op);
+  });
+  for (auto &[value, list] : ids) {
+    Type element = getElementTypeOrSelf(value.getType());
+    if (element.isInteger(1))
+      continue;
+    int64_t bytes =
+        element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
+    for (int id : list) {
+      Info &x = info[find(id)];
+      int64_t &most = isa<FloatType>(element) ? x.floatBytes : x.intBytes;
+      most = std::max(most, bytes);
+    }
+  }
+  findConflict();
+  chooseLanes();
+  chooseSplits();
+  chooseSteps();
+}
+
+void DimClasses::findConflict() {
+  for (auto &[value, list] : ids) {
+    SmallVector<int> classes = of(value);
+    llvm::sort(classes);
+    for (size_t i = 1; i < classes.size(); ++i)
+      if (classes[i] == classes[i - 1] && info[classes[i]].size > 1)
+        twice = value;
+  }
+}
+
+//===--- Lanes ------------------------------------------------------------===//
+
+/// The dimension of memory along which neighbours are neighbours, or -1.
+static int64_t contiguousDim(MemRefType type) {
+  if (type.getRank() == 0)
+    return -1;
+  if (auto strided = dyn_cast<StridedLayoutAttr>(type.getLayout()))
+    return strided.getStrides().back() == 1 ? type.getRank() - 1 : -1;
+  if (type.getLayout().isIdentity())
+    return type.getRank() - 1;
+  AffineExpr last = type.getLayout().getAffineMap().getResults().back();
+  if (auto binary = dyn_cast<AffineBinaryOpExpr>(last);
+      binary && binary.getKind() == AffineExprKind::Mod)
+    last = binary.getLHS();
+  auto dim = dyn_cast<AffineDimExpr>(last);
+  return dim ? dim.getPosition() : -1;
+}
+
+void DimClasses::voteAccess(Value memref, Value tile, ArrayRef<int64_t> dims,
+                            ArrayRef<int64_t> steps, int64_t weight) {
+  int64_t contiguous = contiguousDim(cast<MemRefType>(memref.getType()));
+  auto it = llvm::find(dims, contiguous);
+  if (it == dims.end() || steps[it - dims.begin()] != 1)
+    return;
+  info[of(tile)[it - dims.begin()]].score +=
+      weight * tileType(tile).getNumElements();
+}
+
+void DimClasses::voteLanes(Operation *op) {
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](LoadOp load) {
+        voteAccess(load.getMemref(), load.getResult(), load.getMemDims(),
+                   load.getSteps(), 1);
+      })
+      .Case([&](StoreOp store) {
+        voteAccess(store.getMemref(), store.getValue(), store.getMemDims(),
+                   store.getSteps(), 2);
+      })
+      .Case([&](DotOp dot) {
+        info[of(dot.getResult())[1]].score += int64_t(1) << 40;
+      })
+      .Case([&](ReshapeOp reshape) { // of a load: along its last dimension
+        SmallVector<int> classes = of(reshape.getResult());
+        if (!classes.empty())
+          info[classes.back()].score += 1;
+      });
+}
+
+void DimClasses::chooseLanes() {
+  for (Info &x : info) {
+    int64_t bytes = x.floatBytes ? x.floatBytes : std::max<int64_t>(x.intBytes, 1);
+    if (x.row && !x.column)
+      x.score = 0; // a dot reads its rows one by one
+    if (x.score > 0) {
+      int64_t most = std::max<int64_t>(unit.bytes / bytes, 1);
+      x.lanes = std::min<int64_t>(most, llvm::PowerOf2Ceil(x.size));
+    }
+    x.padded = llvm::alignTo(x.size, x.lanes);
+    x.step = 1;
+  }
+}
+
+//===--- Splits and steps -------------------------------------------------===//
+
+Value adze::tile::getRootTile(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([](DotOp dot) { return dot.getResult(); })
+      .Case([](ReduceOp reduce) -> Value {
+        // A reduction that only feeds another is part of it.
+        if (reduce->hasOneUse() && isa<ReduceOp>(*reduce->user_begin()) &&
+            reduce->getBlock() == (*reduce->user_begin())->getBlock())
+          return {};
+        return reduce.getResult();
+      })
+      .Case([](StoreOp store) { return store.getValue(); })
+      .Case([](ReshapeOp reshape) -> Value {
+        SmallVector<int64_t> map;
+        if (reshape.getSource().getDefiningOp<LoadOp>() ||
+            isUnitReshape(reshape, map))
+          return {};
+        return reshape.getSource();
+      })
+      .Default([](Operation *) { return Value(); });
+}
+
+void DimClasses::markRoles(Operation *op) {
+  if (auto dot = dyn_cast<DotOp>(op)) {
+    hasDots = true;
+    SmallVector<int> classes = of(dot.getResult());
+    info[classes[0]].row = true;
+    info[classes[1]].column = true;
+    info[of(dot.getLhs())[1]].contracted = true;
+  }
+  hasReduces |= isa<ReduceOp>(op);
+}
+
+/// A class is split if every root carries it: then the whole body can run for
+/// one slice of it at a time.
+void DimClasses::chooseSplits() {
+  if (inOrder || twice)
+    return;
+  int64_t roots = 0;
+  std::vector<int64_t> carried(info.size());
+  kernel.walk([&](Operation *op) {
+    Value tile = getRootTile(op);
+    if (!tile)
+      return;
+    ++roots;
+    for (int c : of(tile))
+      ++carried[c];
+  });
+  for (int c = 0, e = info.size(); c < e; ++c)
+    info[c].split = roots && find(c) == c && carried[c] == roots;
+  // A reshape that is computed keeps its result in scratch of the whole tile,
+  // walked in row-major order: its merged dimensions are not split.
+  kernel.walk([&](ReshapeOp reshape) {
+    SmallVector<int64_t> map;
+    if (isUnitReshape(reshape, map) ||
+        reshape.getSource().getDefiningOp<LoadOp>())
+      return;
+    SmallVector<int> from = of(reshape.getSource());
+    for (int c : of(reshape.getResult()))
+      if (!llvm::is_contained(from, c))
+        info[c].split = false;
+  });
+  for (int c = 0, e = info.size(); c < e; ++c)
+    if (info[c].split)
+      order.push_back(c);
+  // Columns outside rows: a column panel of B stays in cache.
+  llvm::sort(order, [&](int x, int y) {
+    return std::pair(!info[x].column, x) < std::pair(!info[y].column, y);
+  });
+}
+
+/// The step that cuts `size` into equal parts of at most `want`.
+static int64_t balanced(int64_t size, int64_t want) {
+  int64_t parts = llvm::divideCeil(size, std::max<int64_t>(want, 1));
+  return llvm::divideCeil(size, parts);
+}
+
+void DimClasses::stepsOfDots(int64_t accumulators) {
+  for (Info &x : info) {
+    if (x.column)
+      x.step = std::min(x.padded, 2 * x.lanes);
+    else if (x.row)
+      x.step = balanced(x.size, unit.rows());
+    else if (x.score > 0)
+      x.step = std::min(x.padded, 4 * x.lanes);
+  }
+  // Few rows: wider columns keep enough independent accumulators.
+  int64_t rows = 1;
+  for (int c : order)
+    if (info[c].row)
+      rows = std::max(rows, info[c].step);
+  for (int c : order)
+    if (info[c].column && rows * 2 <= unit.rows()) {
+      int64_t vectors = std::min<int64_t>(accumulators / rows, 8);
+      info[c].step = std::min(info[c].padded, vectors * info[c].lanes);
+    }
+}
+
+/// Kernels without a dot: fill about `budget` registers, lanes first.
+void DimClasses::stepsOfRows() {
+  int64_t budget = carriesTiles ? unit.accumulators() : hasReduces ? 8 : 4;
+  int64_t vectors = carriesTiles ? 2 : 4, used = 1;
+  for (Info &x : info)
+    if (x.lanes > 1) {
+      x.step = std::min(x.padded, vectors * x.lanes);
+      used = std::max(used, x.step / x.lanes);
+    }
+  for (int c : llvm::reverse(order)) {
+    Info &x = info[c];
+    if (x.lanes > 1)
+      continue;
+    x.step = balanced(x.size, budget / used);
+    used *= x.step;
+  }
+}
+
+void DimClasses::chooseSteps() {
+  if (hasDots)
+    stepsOfDots(unit.accumulators());
+  else
+    stepsOfRows();
+}

@@ -1,0 +1,108 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Which tile dimensions move together, which of them lie along vector lanes,
+// and in which steps each is walked.
+#ifndef ADZE_CONVERSION_TILETOVECTOR_DIMCLASSES_H
+#define ADZE_CONVERSION_TILETOVECTOR_DIMCLASSES_H
+
+#include "Dialect/Tile/IR/Tile.h"
+#include <vector>
+
+namespace adze::tile {
+
+inline bool isTile(mlir::Value value) {
+  return mlir::isa<mlir::RankedTensorType>(value.getType());
+}
+inline mlir::RankedTensorType tileType(mlir::Value value) {
+  return mlir::cast<mlir::RankedTensorType>(value.getType());
+}
+
+/// Facts of the vector unit that decide the shape of a register block.
+struct VectorUnit {
+  int64_t bytes = 64;
+  /// Registers that may hold accumulators.
+  int64_t accumulators() const { return bytes >= 64 ? 16 : 12; }
+  /// Rows of a register block of a dot.
+  int64_t rows() const { return bytes >= 64 ? 8 : 6; }
+};
+
+/// The classes of a kernel's tile dimensions. Two dimensions are in one class
+/// if an op makes them run together: operands and result of an elementwise op,
+/// the two k of a dot, what a loop carries. A class has one size, is walked in
+/// one step everywhere, and is either split (a loop around the whole body) or
+/// an inner loop of each op that needs it.
+class DimClasses {
+public:
+  /// With `inOrder` nothing is split: the kernel's accesses stay in order.
+  DimClasses(KernelOp kernel, VectorUnit unit, bool inOrder);
+
+  /// The class of each dimension of a tile.
+  llvm::SmallVector<int> of(mlir::Value tile) const;
+
+  int64_t size(int c) const { return info[c].size; }
+  /// Size rounded up to whole vectors.
+  int64_t padded(int c) const { return info[c].padded; }
+  /// Lanes of a vector along this class; 1 if it never lies along lanes.
+  int64_t lanes(int c) const { return info[c].lanes; }
+  /// The greater, the more this class wants the lanes of a tile.
+  int64_t laneScore(int c) const { return info[c].score; }
+  int64_t step(int c) const { return info[c].step; }
+  bool isSplit(int c) const { return info[c].split; }
+  bool isContracted(int c) const { return info[c].contracted; }
+  bool isColumn(int c) const { return info[c].column; }
+  /// Is the class walked by a loop inside ops? (Otherwise whole at once.)
+  bool isLooped(int c) const {
+    return !info[c].split && info[c].step < info[c].padded;
+  }
+  /// Split classes, in the order of the loops: outermost first.
+  llvm::ArrayRef<int> splitOrder() const { return order; }
+  /// The first tile that has one class twice, if any: no slice of it exists.
+  mlir::Value conflict() const { return twice; }
+
+private:
+  struct Info {
+    int64_t size = 1, padded = 1, lanes = 1, score = 0, step = 1;
+    bool split = false, contracted = false, column = false, row = false;
+    int64_t floatBytes = 0, intBytes = 0;
+  };
+
+  int find(int x) const;
+  void unite(int x, int y);
+  llvm::ArrayRef<int> raw(mlir::Value tile);
+  void uniteTiles(mlir::Value x, mlir::Value y);
+  void uniteOp(mlir::Operation *op);
+  void uniteReshape(ReshapeOp reshape);
+  void voteLanes(mlir::Operation *op);
+  void voteAccess(mlir::Value memref, mlir::Value tile,
+                  llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> steps,
+                  int64_t weight);
+  void markRoles(mlir::Operation *op);
+  void chooseLanes();
+  void chooseSplits();
+  void chooseSteps();
+  void stepsOfDots(int64_t carried);
+  void stepsOfRows();
+  void findConflict();
+
+  KernelOp kernel;
+  VectorUnit unit;
+  bool inOrder;
+  std::vector<int> parent;
+  std::vector<Info> info;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<int>> ids;
+  llvm::SmallVector<int> order;
+  mlir::Value twice;
+  bool hasDots = false, hasReduces = false, carriesTiles = false;
+};
+
+/// Does this op start a computation of its own (its result, or what it
+/// writes, is produced by loops), and over which tile? Null otherwise.
+mlir::Value getRootTile(mlir::Operation *op);
+
+/// A reshape whose dims match the source's up to unit dims; then the source
+/// dimension of each result dimension (-1: unit) is written to `map`.
+bool isUnitReshape(ReshapeOp reshape, llvm::SmallVectorImpl<int64_t> &map);
+
+} // namespace adze::tile
+
+#endif // ADZE_CONVERSION_TILETOVECTOR_DIMCLASSES_H

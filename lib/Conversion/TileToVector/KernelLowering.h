@@ -1,0 +1,268 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The lowering of one kernel to scf and vector ops: what its parts share.
+//
+// Tiles are computed on demand, a slice at a time: a *slice* of a class is the
+// part of it that the surrounding loops have chosen. The elements of a tile at
+// the current slices are held in *registers*: 1-D vectors along one dimension
+// of the tile, or scalars. What can't be held is kept in scratch memory.
+#ifndef ADZE_CONVERSION_TILETOVECTOR_KERNELLOWERING_H
+#define ADZE_CONVERSION_TILETOVECTOR_KERNELLOWERING_H
+
+#include "DimClasses.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace adze::tile {
+
+/// Part of a class: `size` positions from `start + at`; a null start is 0.
+struct Slice {
+  mlir::Value start;
+  int64_t at = 0, size = 0;
+  bool operator==(const Slice &other) const {
+    return start == other.start && at == other.at && size == other.size;
+  }
+};
+
+/// How the current slice of a tile lies in registers: row-major over
+/// `counts`, where `laneDim` (-1: none) counts vectors of `lanes` elements.
+struct Layout {
+  llvm::SmallVector<int, 4> classes;
+  llvm::SmallVector<Slice, 0> slices;
+  llvm::SmallVector<int64_t, 4> counts;
+  int64_t laneDim = -1, lanes = 1;
+  int64_t total() const;
+  /// The place of register `index` in each dimension, in elements.
+  llvm::SmallVector<int64_t> coordinates(int64_t index) const;
+  /// The register that holds the element at these coordinates.
+  int64_t indexOf(llvm::ArrayRef<int64_t> coordinates) const;
+};
+
+struct Registers {
+  Layout layout;
+  llvm::SmallVector<mlir::Value, 0> values;
+};
+
+/// One memory dimension that a tile dimension runs along.
+struct Digit {
+  int64_t dim, size, step;
+};
+
+/// The memory that a load or store touches. A tile dimension runs along one
+/// memory dimension, or, where a reshape merged dimensions, along several
+/// (digits, slowest first), or along none.
+struct Window {
+  mlir::Operation *op = nullptr;
+  mlir::Value memref, tile;
+  llvm::SmallVector<mlir::OpFoldResult> offsets;
+  llvm::SmallVector<llvm::SmallVector<Digit, 1>> dims;
+  mlir::TypedAttr pad; // loads
+  mlir::Value indices; // gathers: the tile of indices
+  int64_t along = -1;  // gathers: the memory dimension they index
+};
+
+/// The memref that holds the elements: layout maps applied, bools as bytes.
+mlir::MemRefType getPhysicalType(mlir::MemRefType type);
+
+class KernelLowering {
+public:
+  KernelLowering(KernelOp kernel, VectorUnit unit);
+  /// Makes the functions beside the kernel; on failure nothing is left behind
+  /// and `getFailure` has the reason.
+  mlir::LogicalResult run();
+  std::pair<mlir::Operation *, std::string> getFailure() const {
+    return failure;
+  }
+
+private:
+  struct Kept { // a value that is at hand
+    Registers registers;
+    mlir::Value scratch; // or in memory
+    llvm::SmallVector<int64_t, 0> scratchOrder;
+  };
+  using Scope = llvm::DenseMap<mlir::Value, llvm::SmallVector<Kept, 0>>;
+  using Carried = llvm::SmallVector<mlir::Value, 0>;
+
+  // Driver.cpp: the functions around the body
+  mlir::LogicalResult check();
+  mlir::func::FuncOp makeFunction(llvm::StringRef name, bool isBody);
+  void makePrograms();
+  void cloneHoisted(mlir::Operation *upTo);
+  void forEachWindow(llvm::function_ref<void(const Window &)> f);
+  mlir::LogicalResult reportFailure();
+  void programLoop();
+  void splitLoops(size_t depth);
+  mlir::Value splitEnd(int c, int64_t end);
+  void versions();
+  void version(bool isFast);
+
+  // Body.cpp: ops in program order
+  void body(mlir::Block &block);
+  void bodyOp(mlir::Operation *op);
+  void anchor(mlir::Value tile);
+  void store(StoreOp store);
+  void forOp(mlir::scf::ForOp loop);
+  void ifOp(mlir::scf::IfOp branch);
+  bool fitsRegisters(mlir::Value tile);
+  void findWanted();
+  void afterRoot();
+  /// How a loop or branch hands each of its values over: a tile in registers
+  /// of this layout, or in this buffer; a scalar as it is.
+  struct Handover {
+    llvm::SmallVector<Layout, 0> layouts;
+    llvm::SmallVector<Kept, 0> buffers;
+    bool inLoop = false;
+  };
+  Handover planHandover(mlir::ValueRange values);
+  Carried handOver(mlir::ValueRange values, Handover &to);
+  void receive(mlir::ValueRange values, mlir::ValueRange flat,
+               const Handover &from);
+  void forget(mlir::Block &block);
+  Kept makeBuffer(mlir::Value tile);
+  void copyTo(mlir::Value tile, const Kept &buffer);
+
+  // Loops.cpp: walking a class
+  using ChunkBody = llvm::function_ref<Carried(llvm::ArrayRef<mlir::Value>)>;
+  Carried forChunks(int c, int64_t step, Carried init, ChunkBody body,
+                    mlir::Value limit = {});
+  Carried chunkLoop(int c, int64_t step, mlir::Value from, mlir::Value to,
+                    Carried init, ChunkBody body);
+  void forAllChunks(llvm::ArrayRef<int> classes, llvm::function_ref<void()> body);
+  llvm::SmallVector<int> loopedClasses(mlir::Value tile);
+  Slice slice(int c) const;
+
+  // Emit.cpp: tiles on demand
+  Registers emit(mlir::Value tile, bool scalars = false);
+  bool isWalkedNow(mlir::Value tile);
+  Registers compute(mlir::Value tile, const Layout &layout);
+  Registers elementwise(mlir::Operation *op, const Layout &layout);
+  Registers broadcast(BroadcastOp op, const Layout &layout);
+  Registers iota(IotaOp op, const Layout &layout);
+  Registers transpose(TransposeOp op, const Layout &layout);
+  Registers reshape(ReshapeOp op, const Layout &layout);
+  Registers constant(mlir::Operation *op, const Layout &layout);
+  std::optional<Registers> lookup(mlir::Value tile, const Layout &layout);
+  Layout layoutOf(mlir::Value tile, bool scalars = false);
+  mlir::Type registerType(mlir::Value tile, const Layout &layout);
+  mlir::Value splat(mlir::Value scalar, mlir::Type type);
+  mlir::Value elementOf(const Registers &from, llvm::ArrayRef<int64_t> at);
+  mlir::Value guardDivisor(mlir::Operation *op, mlir::Value divisor);
+  void remember(mlir::Value tile, const Registers &registers);
+
+  // Contract.cpp: dot and reduce
+  Registers dot(DotOp op, const Layout &layout);
+  void dotStep(DotOp op, const Layout &layout, Carried &sums);
+  mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value sum);
+  mlir::Value widen(mlir::Value value, mlir::Type element);
+  void prepareOperand(mlir::Value operand, bool isRhs);
+  bool isReadInPlace(mlir::Value operand, bool isRhs);
+  mlir::Value contractedEnd(DotOp op);
+  void prefetch(DotOp op);
+  Registers foldAccumulators(ReduceOp op, const Layout &layout,
+                             const Registers &sums);
+  static constexpr int64_t prefetchDistance = 32;
+  Registers reduce(ReduceOp op, const Layout &layout);
+  mlir::Value combine(ReduceKind kind, mlir::Value x, mlir::Value y);
+  mlir::Value horizontal(ReduceKind kind, mlir::Value vector);
+  mlir::Value neutral(ReduceKind kind, mlir::Type element);
+  void neutraliseDeadLanes(ReduceOp op, Registers &registers);
+
+  // Access.cpp: memory
+  Window window(LoadOp load);
+  Window window(StoreOp store);
+  Window window(GatherOp gather);
+  Window window(ReshapeOp reshapeOfLoad);
+  std::optional<Window> windowOf(mlir::Operation *op);
+  Registers read(const Window &window, const Layout &layout);
+  void write(const Window &window, const Registers &registers);
+  /// Where one register lies: indices into the physical memref, the condition
+  /// under which a point of it exists (null: always), the mask of its lanes.
+  struct Place {
+    llvm::SmallVector<mlir::Value> indices;
+    mlir::Value exists, mask;
+  };
+  Place place(const Window &window, const Layout &layout, int64_t index);
+  /// Added along a gather's indexed dimension for the element being read.
+  mlir::Value gatherShift;
+  mlir::Value position(const Window &window, const Layout &layout,
+                       int64_t dim, llvm::ArrayRef<int64_t> coordinates);
+  mlir::Value digitPosition(const Window &window, int64_t tileDim,
+                            size_t digit, const Slice &slice, int64_t at);
+  mlir::Value readRegister(const Window &window, const Layout &layout,
+                           int64_t index, mlir::Value pad);
+  void writeRegister(const Window &window, const Layout &layout, int64_t index,
+                     mlir::Value value);
+  bool isContiguous(const Window &window, const Layout &layout);
+  llvm::SmallVector<mlir::Value> physicalIndices(const Window &window,
+                                                 mlir::ValueRange logical);
+  mlir::Value fromMemory(mlir::Value value, mlir::Type element);
+  mlir::Value toMemory(mlir::Value value);
+
+  // Borders.cpp: what is proven to be in bounds
+  enum class Proof { whole, exceptDeadLanes, none };
+  Proof proof(const Window &window, int64_t memDim);
+  bool limited(const Window &window, int64_t memDim);
+  int64_t contractedDim(const Window &window);
+  /// Is this memory dimension to be checked where we are now?
+  bool isChecked(const Window &window, int64_t memDim);
+  bool isBorder(const Window &window);
+  bool hasUnproven(const Window &window);
+  mlir::Value inBounds(const Window &window);
+  mlir::Value runtimeBound(mlir::OpFoldResult index, bool upper);
+  mlir::Value runtimeBoundOf(mlir::Operation *op, bool upper);
+  mlir::Value extent(mlir::Value memref, int64_t dim);
+  mlir::Value limitOf(int c);
+  void findLimits();
+  void addLimits(const Window &window);
+
+  // Scratch.cpp
+  Kept scratchFor(mlir::Value tile);
+  void spill(const Kept &kept, const Registers &registers);
+  Registers reload(const Kept &kept, mlir::Value tile, const Layout &layout);
+  void materialise(mlir::Value tile);
+  Registers reshapeFromScratch(ReshapeOp op, const Kept &kept,
+                               const Layout &layout);
+  std::optional<Kept> scratchOf(mlir::Value tile);
+  llvm::SmallVector<mlir::Value> scratchIndices(const Kept &kept,
+                                                const Layout &layout,
+                                                llvm::ArrayRef<int64_t> at);
+
+  // small helpers
+  mlir::Value index(int64_t value);
+  mlir::Value add(mlir::Value x, mlir::Value y);
+  mlir::Value add(mlir::Value x, int64_t y) { return y ? add(x, index(y)) : x; }
+  mlir::Value mapped(mlir::OpFoldResult value);
+  void fail(mlir::Operation *op, llvm::StringRef why);
+
+  KernelOp kernel;
+  VectorUnit unit;
+  DimClasses classes;
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  mlir::IRMapping map;
+  mlir::func::FuncOp function, programs;
+  std::pair<mlir::Operation *, std::string> failure;
+  mlir::Block *entry = nullptr;
+  llvm::DenseMap<int, Slice> context;
+  llvm::SmallVector<Scope> scopes;
+  llvm::DenseMap<mlir::Value, Kept> buffers;
+  llvm::DenseSet<mlir::Value> wanted;          // kept in scratch when computed
+  llvm::SmallVector<mlir::Value> pending;      // wanted and just computed
+  llvm::SmallVector<int> looping;              // classes that a root walks now
+  llvm::DenseMap<int, llvm::SmallVector<std::pair<Window, int64_t>, 0>> limits;
+  llvm::DenseSet<int> inside;                  // classes now below their limit
+  bool fast = true, staging = false, inOrder = false, failed = false;
+  llvm::DenseSet<mlir::Operation *> hoisted;   // scalars cloned beforehand
+  llvm::DenseMap<int64_t, mlir::Value> constants;
+  int64_t scratchBytes = 0;
+};
+
+/// True if the kernel stores to memory that it also loads in another way, so
+/// that loads must not be delayed past stores.
+bool needsProgramOrder(KernelOp kernel);
+
+} // namespace adze::tile
+
+#endif // ADZE_CONVERSION_TILETOVECTOR_KERNELLOWERING_H

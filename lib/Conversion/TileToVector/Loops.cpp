@@ -1,0 +1,102 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Walking a class in steps.
+#include "KernelLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace adze::tile;
+
+Slice KernelLowering::slice(int c) const {
+  auto it = context.find(c);
+  return it == context.end() ? Slice{Value(), 0, classes.padded(c)}
+                             : it->second;
+}
+
+KernelLowering::Carried
+KernelLowering::chunkLoop(int c, int64_t step, Value from, Value to,
+                          Carried init, ChunkBody body) {
+  auto loop = scf::ForOp::create(b, loc, from, to, index(step), init);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  scopes.emplace_back();
+  context[c] = {loop.getInductionVar(), 0, step};
+  SmallVector<Value> arguments(loop.getRegionIterArgs());
+  Carried next = body(arguments);
+  if (!init.empty())
+    scf::YieldOp::create(b, loc, next);
+  scopes.pop_back();
+  return Carried(loop.getResults());
+}
+
+/// Runs `body` for each chunk of a class. Chunks in loops are full; the last,
+/// partial one (and a single one) has a static place. With `end`, only the
+/// positions before it are walked, in steps of 1.
+KernelLowering::Carried KernelLowering::forChunks(int c, int64_t step,
+                                                  Carried carried,
+                                                  ChunkBody body, Value end) {
+  auto before = context.find(c);
+  std::optional<Slice> outer;
+  if (before != context.end())
+    outer = before->second;
+  bool wasInside = inside.erase(c);
+  looping.push_back(c);
+  int64_t size = classes.size(c), lanes = classes.lanes(c);
+  int64_t full = size / step * step;
+  if (end) {
+    carried = chunkLoop(c, step, index(0), end, carried, body);
+    full = size;
+  } else if (full <= step && size >= step) {
+    context[c] = {Value(), 0, step};
+    carried = body(carried);
+  } else if (Value limit = limitOf(c)) {
+    Value rest = b.createOrFold<arith::RemSIOp>(loc, limit, index(step));
+    Value cut = b.createOrFold<arith::SubIOp>(loc, limit, rest);
+    cut = b.createOrFold<arith::MinSIOp>(loc, cut, index(full));
+    inside.insert(c);
+    carried = chunkLoop(c, step, index(0), cut, carried, body);
+    inside.erase(c);
+    carried = chunkLoop(c, step, cut, index(full), carried, body);
+  } else if (full > 0) {
+    carried = chunkLoop(c, step, index(0), index(full), carried, body);
+  }
+  if (full < size) {
+    int64_t rest = size - full;
+    if (step % lanes == 0)
+      rest = llvm::alignTo(rest, lanes);
+    context[c] = {Value(), full, rest};
+    carried = body(carried);
+  }
+  looping.pop_back();
+  context.erase(c);
+  if (outer)
+    context[c] = *outer;
+  if (wasInside)
+    inside.insert(c);
+  return carried;
+}
+
+/// The classes of a tile that take loops to walk, in the order of the loops:
+/// lanes innermost. Those that a surrounding loop walks already are left out.
+SmallVector<int> KernelLowering::loopedClasses(Value tile) {
+  SmallVector<int> result;
+  for (int c : classes.of(tile))
+    if (classes.isLooped(c) && !context.contains(c) &&
+        !llvm::is_contained(result, c))
+      result.push_back(c);
+  llvm::sort(result, [&](int x, int y) {
+    return std::pair(classes.laneScore(x), x) < std::pair(classes.laneScore(y), y);
+  });
+  return result;
+}
+
+void KernelLowering::forAllChunks(ArrayRef<int> list,
+                                  llvm::function_ref<void()> body) {
+  if (list.empty())
+    return body();
+  forChunks(list.front(), classes.step(list.front()), {},
+            [&](ArrayRef<Value>) -> Carried {
+              forAllChunks(list.drop_front(), body);
+              return {};
+            });
+}

@@ -1,0 +1,46 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// convert-tile-to-vector: specialised kernels to scf and vector on memrefs.
+#include "Conversion/Passes.h"
+#include "KernelLowering.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace adze {
+#define GEN_PASS_DEF_CONVERTTILETOVECTOR
+#include "Conversion/Passes.h.inc"
+} // namespace adze
+
+using namespace mlir;
+using namespace adze;
+
+namespace {
+struct ConvertTileToVector final
+    : adze::impl::ConvertTileToVectorBase<ConvertTileToVector> {
+  using ConvertTileToVectorBase::ConvertTileToVectorBase;
+
+  void runOnOperation() override {
+    tile::VectorUnit unit{vectorBytes};
+    for (auto kernel : llvm::make_early_inc_range(
+             getOperation().getOps<tile::KernelOp>())) {
+      tile::KernelLowering lowering(kernel, unit);
+      if (succeeded(lowering.run())) {
+        kernel.erase();
+        ++numKernels;
+        continue;
+      }
+      auto [op, why] = lowering.getFailure();
+      ++numRefused;
+      if (keepRefused) {
+        op->emitRemark(why);
+        continue;
+      }
+      op->emitError(why);
+      return signalPassFailure();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,175 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Ranges and divisors of tile-level indices.
+#include "Dialect/Tile/Analysis/IndexRange.h"
+#include "Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace adze::tile;
+
+namespace {
+using OptionalRange = std::optional<IndexRange>;
+constexpr int64_t unbounded = IndexRange::unbounded;
+
+/// Expressions deeper than this are taken as unknown: recursion stays bounded.
+constexpr int maxDepth = 32;
+
+OptionalRange rangeOf(OpFoldResult index, int depth);
+
+/// The loop whose variable `value` is, or null.
+scf::ForOp loopOf(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return {};
+  auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+  return loop && argument == loop.getInductionVar() ? loop : scf::ForOp();
+}
+
+OptionalRange loopRange(scf::ForOp loop, int depth) {
+  OptionalRange lower = rangeOf(loop.getLowerBound(), depth);
+  if (!lower)
+    return {};
+  OptionalRange upper = rangeOf(loop.getUpperBound(), depth);
+  if (!upper || !upper->isBounded() || upper->max <= lower->min)
+    return IndexRange{lower->min, unbounded};
+  int64_t last = upper->max - 1;
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  if (step && *step > 0 && lower->min == lower->max)
+    last = lower->min + (last - lower->min) / *step * *step;
+  return IndexRange{lower->min, last};
+}
+
+OptionalRange addRanges(IndexRange x, IndexRange y) {
+  bool bounded = x.isBounded() && y.isBounded();
+  return IndexRange{x.min + y.min, bounded ? x.max + y.max : unbounded};
+}
+
+OptionalRange subRanges(IndexRange x, IndexRange y) {
+  if (!y.isBounded())
+    return {};
+  return IndexRange{x.min - y.max, x.isBounded() ? x.max - y.min : unbounded};
+}
+
+OptionalRange mulRanges(IndexRange x, IndexRange y) {
+  if (x.min < 0 || y.min < 0)
+    return {};
+  bool bounded = x.isBounded() && y.isBounded();
+  return IndexRange{x.min * y.min, bounded ? x.max * y.max : unbounded};
+}
+
+OptionalRange divRanges(IndexRange x, IndexRange y, bool up) {
+  if (x.min < 0 || y.min < 1)
+    return {};
+  auto divide = [&](int64_t n, int64_t d) { return up ? (n + d - 1) / d : n / d; };
+  int64_t min = y.isBounded() ? divide(x.min, y.max) : 0;
+  return IndexRange{min, x.isBounded() ? divide(x.max, y.min) : unbounded};
+}
+
+OptionalRange remRanges(OptionalRange x, IndexRange y) {
+  if (!x || x->min < 0 || y.min < 1)
+    return {};
+  int64_t max = std::min(x->max, y.isBounded() ? y.max - 1 : unbounded);
+  return IndexRange{0, max};
+}
+
+OptionalRange binaryRange(Operation *op, int depth) {
+  OptionalRange x = rangeOf(op->getOperand(0), depth);
+  OptionalRange y = rangeOf(op->getOperand(1), depth);
+  if (!y)
+    return {};
+  if (isa<arith::RemUIOp, arith::RemSIOp>(op))
+    return remRanges(x, *y);
+  if (!x)
+    return {};
+  return llvm::TypeSwitch<Operation *, OptionalRange>(op)
+      .Case([&](arith::AddIOp) { return addRanges(*x, *y); })
+      .Case([&](arith::SubIOp) { return subRanges(*x, *y); })
+      .Case([&](arith::MulIOp) { return mulRanges(*x, *y); })
+      .Case<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(
+          [&](auto) { return divRanges(*x, *y, /*up=*/false); })
+      .Case<arith::CeilDivUIOp, arith::CeilDivSIOp>(
+          [&](auto) { return divRanges(*x, *y, /*up=*/true); })
+      .Case([&](arith::MinSIOp) {
+        return IndexRange{std::min(x->min, y->min), std::min(x->max, y->max)};
+      })
+      .Case([&](arith::MaxSIOp) {
+        return IndexRange{std::max(x->min, y->min), std::max(x->max, y->max)};
+      })
+      .Default([](Operation *) { return OptionalRange(); });
+}
+
+OptionalRange dimRange(memref::DimOp dim) {
+  auto type = dyn_cast<MemRefType>(dim.getSource().getType());
+  std::optional<int64_t> index = dim.getConstantIndex();
+  if (type && index && *index < type.getRank() && !type.isDynamicDim(*index))
+    return IndexRange{type.getDimSize(*index), type.getDimSize(*index)};
+  return IndexRange{0, unbounded};
+}
+
+OptionalRange rangeOf(OpFoldResult index, int depth) {
+  if (depth == 0)
+    return {};
+  if (std::optional<int64_t> constant = getConstantIntValue(index))
+    return IndexRange{*constant, *constant};
+  Value value = cast<Value>(index);
+  if (scf::ForOp loop = loopOf(value))
+    return loopRange(loop, depth - 1);
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return {};
+  if (auto ids = dyn_cast<ProgramIdOp>(op)) {
+    unsigned i = cast<OpResult>(value).getResultNumber();
+    OptionalRange grid = rangeOf(ids.getGrid()[i], depth - 1);
+    bool known = grid && grid->isBounded() && grid->max > 0;
+    return IndexRange{0, known ? grid->max - 1 : unbounded};
+  }
+  if (auto dim = dyn_cast<memref::DimOp>(op))
+    return dimRange(dim);
+  if (op->getNumOperands() == 2 && op->getNumResults() == 1)
+    return binaryRange(op, depth - 1);
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
+    return rangeOf(op->getOperand(0), depth - 1);
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    OptionalRange x = rangeOf(select.getTrueValue(), depth - 1);
+    OptionalRange y = rangeOf(select.getFalseValue(), depth - 1);
+    if (x && y)
+      return IndexRange{std::min(x->min, y->min), std::max(x->max, y->max)};
+  }
+  return {};
+}
+
+int64_t divisorOf(OpFoldResult index, int depth) {
+  if (std::optional<int64_t> constant = getConstantIntValue(index))
+    return std::abs(*constant);
+  if (depth == 0)
+    return 1;
+  Value value = cast<Value>(index);
+  if (scf::ForOp loop = loopOf(value))
+    return std::gcd(divisorOf(loop.getLowerBound(), depth - 1),
+                    divisorOf(loop.getStep(), depth - 1));
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumOperands() != 2)
+    return 1;
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+    return 1;
+  int64_t x = divisorOf(op->getOperand(0), depth - 1);
+  int64_t y = divisorOf(op->getOperand(1), depth - 1);
+  if (isa<arith::MulIOp>(op)) // one factor is enough where the product is huge
+    return x != 0 && y > (int64_t(1) << 30) / x ? x : x * y;
+  return std::gcd(x, y);
+}
+} // namespace
+
+std::optional<IndexRange> adze::tile::getIndexRange(OpFoldResult index) {
+  return rangeOf(index, maxDepth);
+}
+
+int64_t adze::tile::getKnownDivisor(OpFoldResult index) {
+  return divisorOf(index, maxDepth);
+}
