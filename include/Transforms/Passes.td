@@ -72,4 +72,28 @@ def PlanMemory : Pass<"plan-memory", "mlir::ModuleOp"> {
               "Constants that were equal to an earlier one">];
 }
 
+def MathApproximate : Pass<"math-approximate", "mlir::ModuleOp"> {
+  let summary = "Replace f32 functions by polynomials";
+  let description = [{
+    `exp` and `log` (1 ulp), `sin` and `cos` (2 ulp; arguments beyond 8192 call
+    the C library), `tanh`, `erf`, `expm1` and `log1p` (5 ulp) on f32 scalars and
+    vectors become arithmetic, so that vectors stay vectors. NaN and infinities
+    give what IEEE 754 asks for. 16-bit floats compute in f32. Other functions
+    and f64 stay, to become calls of the C library.
+
+    ```mlir
+    %r = math.exp %x : vector<16xf32>
+    ```
+    becomes
+    ```mlir
+    %n = math.fma %c, %log2e, %magic : vector<16xf32>
+    ...
+    ```
+  }];
+  let dependentDialects = [
+    "mlir::arith::ArithDialect", "mlir::func::FuncDialect",
+    "mlir::math::MathDialect", "mlir::scf::SCFDialect",
+    "mlir::vector::VectorDialect"];
+}
+
 #endif // ADZE_TRANSFORMS_PASSES

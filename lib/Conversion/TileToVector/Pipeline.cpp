@@ -1,0 +1,41 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The passes of the CPU road of tile kernels, in order.
+#include "Conversion/Passes.h"
+#include "Conversion/TileToVector/TileToVector.h"
+#include "Dialect/Tile/Transforms/Passes.h"
+#include "Transforms/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void adze::buildTileToVectorPipeline(
+    OpPassManager &manager, const TileToVectorPipelineOptions &options) {
+  manager.addPass(tile::createTileSpecialize());
+  ConvertTileToVectorOptions lowering;
+  lowering.vectorBytes = options.vectorBytes;
+  lowering.keepRefused = options.keepRefused;
+  manager.addPass(createConvertTileToVector(lowering));
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  manager.addPass(createMathApproximate());
+  manager.addPass(createLoopInvariantCodeMotionPass());
+  manager.addPass(createCSEPass());
+}
+
+void adze::buildVectorToLLVMPipeline(OpPassManager &manager) {
+  manager.addPass(memref::createExpandStridedMetadataPass());
+  // Intrinsics where LLVM has one (fma, sqrt, ..), calls for the rest: those
+  // take vectors apart, so vectors are lowered after.
+  manager.addPass(createConvertMathToLLVMPass());
+  manager.addPass(createConvertMathToLibmPass());
+  ConvertVectorToLLVMPassOptions vectors;
+  vectors.reassociateFPReductions = true;
+  manager.addPass(createConvertVectorToLLVMPass(vectors));
+  manager.addPass(createLowerAffinePass());
+  manager.addPass(createSCFToControlFlowPass());
+  manager.addPass(createCSEPass());
+}
