@@ -147,6 +147,39 @@ TEST(CpuFeatures, AgreeWithTheCompilers) {
 }
 #endif
 
+// The hand-written module is linked into this program as well.
+extern "C" const adze_module_desc *adze_module_query(uint32_t abi);
+
+TEST(LinkedModule, Runs) {
+  adze_module *module = nullptr;
+  ASSERT_ADZE_OK(adze_module_link(
+      reinterpret_cast<adze_query_fn>(adze_module_query), nullptr, &module));
+  ModulePtr owner(module);
+  ContextPtr context = makeContext(module);
+  FakeCall call(3, 8);
+  ASSERT_ADZE_OK(call.run(context.get()));
+  call.expectRight();
+}
+
+// A query that serves no ABI of ours, and a descriptor that is too small.
+TEST(LinkedModule, OtherAbisAreRefused) {
+  adze_module *module = nullptr;
+  auto none = [](uint32_t) -> const adze_module_desc * { return nullptr; };
+  auto small = [](uint32_t abi) -> const adze_module_desc * {
+    static adze_module_desc desc;
+    desc = *adze_module_query(abi);
+    desc.size -= 8;
+    return &desc;
+  };
+  EXPECT_ADZE_ERROR(adze_module_link(reinterpret_cast<adze_query_fn>(+none),
+                                     nullptr, &module),
+                    ADZE_INVALID_MODULE, "does not serve ABI 1");
+  EXPECT_ADZE_ERROR(adze_module_link(reinterpret_cast<adze_query_fn>(+small),
+                                     nullptr, &module),
+                    ADZE_INVALID_MODULE,
+                    "expected a descriptor of ABI 1 and at least");
+}
+
 // Headers and note with random bytes, sizes and offsets: whatever is said, the
 // checker neither crashes nor reads beyond the file.
 TEST(ModuleFileFuzz, RandomDamageIsNeverFatal) {
