@@ -327,14 +327,14 @@ void KernelLowering::storeTile(tile::StoreOp op) {
   if (!frame.views.contains(op.getMemref()) ||
       !bytesOf(tileType(value).getElementType()))
     return fail(op, "expected whole bytes of a kernel argument");
-  if (ordered.contains(op))
+  if (plan.isOrdered(op))
     barrier();
   forChunks(value, [&] {
     Axes axes = axesFor(value);
     Fragment f = emit(value, axes);
     storeFragment(op, axes, f);
   });
-  if (ordered.contains(op))
+  if (plan.isOrdered(op))
     barrier();
 }
 

@@ -141,9 +141,9 @@ void KernelLowering::lowerOp(Operation &op) {
     return lowerFor(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return lowerIf(branch);
-  if (auto load = dyn_cast<tile::LoadOp>(op)) {
-    if (pinned.contains(load.getResult()))
-      emit(load.getResult(), axesFor(load.getResult()));
+  if (isa<tile::LoadOp, tile::GatherOp>(op)) {
+    if (Value tile = op.getResult(0); plan.isPinned(tile))
+      emit(tile, axesFor(tile));
     return;
   }
   bool done = op.getNumResults() && (map.contains(op.getResult(0)) ||
@@ -291,7 +291,6 @@ LogicalResult KernelLowering::run(Block *block) {
   b.setInsertionPointToEnd(block);
   entry = block;
   scopes.emplace_back();
-  orderMemory();
   lowerBlock(kernel.getBody().front());
   scopes.pop_back();
   return success(reason.empty());

@@ -155,7 +155,6 @@ private:
   mlir::Value guardedPointer(mlir::Value pointer, mlir::Value guard);
   mlir::Value fromMemory(mlir::Value v, mlir::Type elementType);
   mlir::Value toMemory(mlir::Value v);
-  void orderMemory();
   /// Whether the value is there before the body's version is chosen.
   bool isAtEntry(mlir::Value v) {
     return !entry->getParent()->isAncestor(v.getParentRegion());
@@ -225,8 +224,6 @@ private:
   llvm::DenseMap<int, const Axis *> homes, chunkAxes;
   llvm::SmallVector<std::pair<llvm::SmallVector<int64_t>, Axes>> madeAxes;
   llvm::DenseMap<mlir::Value, SharedTile> spills, moved;
-  llvm::DenseSet<mlir::Value> pinned; ///< loads whose memory is stored to, too
-  llvm::DenseSet<mlir::Operation *> ordered; ///< stores that wait for all loads
   llvm::DenseMap<mlir::Operation *, std::array<Operand, 2>> dotOperands;
   llvm::SmallVector<std::pair<Spread, const Axis *>> stagingAxes;
   /// By element type: where threads exchange values, and how many each.

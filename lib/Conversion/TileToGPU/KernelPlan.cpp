@@ -361,6 +361,30 @@ void KernelPlan::limitRegisters() {
   });
 }
 
+/// Tiles are computed on demand, so a load may run later than it stands. Where
+/// the kernel also stores to its memory, the load is pinned to its place and
+/// the store waits for all threads.
+void KernelPlan::orderMemory() {
+  auto rootOf = [](Value memory) {
+    while (Operation *op = memory.getDefiningOp())
+      memory = op->getOperand(0); // views have their source first
+    return memory;
+  };
+  llvm::DenseMap<Value, SmallVector<Operation *>> stores;
+  kernel.walk(
+      [&](tile::StoreOp op) { stores[rootOf(op.getMemref())].push_back(op); });
+  kernel.walk([&](Operation *op) {
+    if (!isa<tile::LoadOp, tile::GatherOp>(op))
+      return;
+    auto it = stores.find(rootOf(op->getOperand(0)));
+    if (it == stores.end())
+      return;
+    pinned.insert(op->getResult(0));
+    held.insert_range(classesOf(op->getResult(0)));
+    ordered.insert_range(it->second);
+  });
+}
+
 KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted)
     : kernel(kernel), threads(wanted) {
   kernel.walk([&](Operation *op) {
@@ -372,6 +396,7 @@ KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted)
   });
   if (!threads)
     chooseThreads();
+  orderMemory();
   SmallVector<tile::DotOp> dots;
   SmallVector<Value> tiles, carried;
   kernel.walk([&](Operation *op) {

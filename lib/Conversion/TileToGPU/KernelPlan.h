@@ -59,6 +59,12 @@ public:
   const Spread &spreadOf(int cls) const { return spreads.find(cls)->second; }
   /// Computed where it stands (dot, reduce, loop), not on demand.
   static bool isRoot(mlir::Value tile);
+  /// A load that runs where it stands, as its memory is stored to.
+  bool isPinned(mlir::Value tile) const { return pinned.contains(tile); }
+  /// A store that waits until all threads have loaded.
+  bool isOrdered(mlir::Operation *store) const {
+    return ordered.contains(store);
+  }
   /// Whether the tile's computation needs a root.
   bool dependsOnRoot(mlir::Value tile);
 
@@ -72,6 +78,7 @@ private:
   void spreadDot(tile::DotOp dot);
   void spreadTile(mlir::Value tile);
   void limitRegisters();
+  void orderMemory();
 
   tile::KernelOp kernel;
   int64_t threads;
@@ -79,6 +86,8 @@ private:
   llvm::SmallVector<int64_t> sizes;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int>> ids;
   llvm::DenseMap<int, Spread> spreads;
+  llvm::DenseSet<mlir::Value> pinned;
+  llvm::DenseSet<mlir::Operation *> ordered;
   llvm::DenseSet<int> held; ///< in a root's result: never looped over
 };
 

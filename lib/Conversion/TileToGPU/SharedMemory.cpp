@@ -151,37 +151,4 @@ void KernelLowering::storeVector(ArrayRef<Value> values, Value pointer) {
   LLVM::StoreOp::create(b, loc, whole, pointer, values.size() * bytesOf(type));
 }
 
-//===----------------------------------------------------------------------===//
-// Order
-//===----------------------------------------------------------------------===//
-
-/// Tiles are computed on demand, so a load may run later than it stands. Where
-/// the kernel also stores to its memory, the load is pinned to its place and
-/// the store waits for all threads.
-void KernelLowering::orderMemory() {
-  auto rootOf = [](Value memory) {
-    while (Operation *op = memory.getDefiningOp())
-      memory = op->getOperand(0); // views have their source first
-    return memory;
-  };
-  llvm::DenseMap<Value, SmallVector<tile::StoreOp>> stores;
-  kernel.walk(
-      [&](tile::StoreOp op) { stores[rootOf(op.getMemref())].push_back(op); });
-  kernel.walk([&](Operation *op) {
-    Value memory;
-    if (auto load = dyn_cast<tile::LoadOp>(op))
-      memory = load.getMemref();
-    else if (auto gather = dyn_cast<tile::GatherOp>(op))
-      memory = gather.getMemref();
-    else
-      return;
-    auto it = stores.find(rootOf(memory));
-    if (it == stores.end())
-      return;
-    pinned.insert(op->getResult(0));
-    ordered.insert_range(ArrayRef<Operation *>(
-        SmallVector<Operation *>(it->second.begin(), it->second.end())));
-  });
-}
-
 } // namespace adze::togpu

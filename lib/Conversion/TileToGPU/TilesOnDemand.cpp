@@ -171,7 +171,8 @@ Fragment KernelLowering::emit(Value tile, const Axes &axes) {
   if (const Entry *have = find(tile, axes))
     return have->fragment;
   // A pinned load that was read already is not read from memory again.
-  bool atHome = KernelPlan::isRoot(tile) || pinned.contains(tile);
+  bool atHome = KernelPlan::isRoot(tile) ||
+                (plan.isPinned(tile) && find(tile, axesFor(tile)));
   Fragment f = atHome ? throughShared(tile, axes) : compute(tile, axes);
   remember(tile, axes, f);
   return f;

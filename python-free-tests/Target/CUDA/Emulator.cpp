@@ -1,0 +1,327 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The emulator: gpu operations become calls of the functions below, the rest
+// is compiled for the host.
+#include "Emulator.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+#include <random>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+using namespace mlir;
+
+namespace adze::test {
+
+namespace {
+
+constexpr size_t kStackBytes = 256 << 10;
+constexpr int64_t kSharedBytes = 256 << 10;
+
+/// The block that runs now.
+struct Block {
+  struct Thread {
+    ucontext_t context;
+    bool done = false;
+    int64_t meetings = 0;     ///< barriers and shuffles so far
+    const char *kind = "end"; ///< of the meeting that it waits at
+    uint32_t slots[2] = {0, 0};
+  };
+  std::vector<Thread> threads;
+  ucontext_t scheduler;
+  int64_t number = 0;
+  unsigned current = 0;
+};
+Block *block = nullptr;
+
+/// Lets all other threads come to the same point.
+void meet(const char *kind) {
+  Block::Thread &me = block->threads[block->current];
+  me.kind = kind;
+  ++me.meetings;
+  swapcontext(&me.context, &block->scheduler);
+}
+
+int64_t threadId() { return block->current; }
+int64_t blockId() { return block->number; }
+void barrier() { meet("barrier"); }
+uint32_t shuffle(uint32_t value, uint32_t mask) {
+  unsigned self = block->current;
+  Block::Thread &me = block->threads[self];
+  // Two slots: a fast thread may be at its next shuffle already.
+  unsigned slot = me.meetings & 1;
+  me.slots[slot] = value;
+  meet("shuffle");
+  return block->threads[self ^ mask].slots[slot];
+}
+
+using Entry = void (*)(const int64_t *);
+struct Start {
+  Entry entry;
+  const int64_t *arguments;
+} start;
+
+void runThread() {
+  start.entry(start.arguments);
+  Block::Thread &me = block->threads[block->current];
+  me.done = true;
+  me.kind = "end";
+  swapcontext(&me.context, &block->scheduler);
+}
+
+/// Replaces what only a GPU has by calls.
+struct CallEmulator {
+  ModuleOp module;
+
+  LLVM::LLVMFuncOp declare(StringRef name, Type result,
+                           ArrayRef<Type> arguments) {
+    if (auto have = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+      return have;
+    OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
+    return LLVM::LLVMFuncOp::create(
+        b, module.getLoc(), name,
+        LLVM::LLVMFunctionType::get(result, arguments));
+  }
+
+  void replaceId(Operation *op, StringRef callee) {
+    OpBuilder b(op);
+    auto f = declare(callee, b.getI64Type(), {});
+    Value id =
+        LLVM::CallOp::create(b, op->getLoc(), f, ValueRange()).getResult();
+    op->getResult(0).replaceAllUsesWith(
+        arith::IndexCastOp::create(b, op->getLoc(), b.getIndexType(), id)
+            .getResult());
+    op->erase();
+  }
+
+  void replaceShuffle(gpu::ShuffleOp op) {
+    OpBuilder b(op);
+    auto f = declare("emu_shuffle", b.getI32Type(),
+                     {b.getI32Type(), b.getI32Type()});
+    Location loc = op.getLoc();
+    Type type = op.getValue().getType();
+    Value bits = LLVM::BitcastOp::create(b, loc, b.getI32Type(), op.getValue());
+    Value got =
+        LLVM::CallOp::create(b, loc, f, ValueRange{bits, op.getOffset()})
+            .getResult();
+    op.getShuffleResult().replaceAllUsesWith(
+        LLVM::BitcastOp::create(b, loc, type, got).getResult());
+    op->erase();
+  }
+
+  void run() {
+    module.walk([&](Operation *op) {
+      if (isa<gpu::ThreadIdOp>(op))
+        return replaceId(op, "emu_thread_id");
+      if (isa<gpu::BlockIdOp>(op))
+        return replaceId(op, "emu_block_id");
+      if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op))
+        return replaceShuffle(shuffle);
+      if (!isa<gpu::BarrierOp>(op))
+        return;
+      OpBuilder b(op);
+      auto f =
+          declare("emu_barrier", LLVM::LLVMVoidType::get(b.getContext()), {});
+      LLVM::CallOp::create(b, op->getLoc(), f, ValueRange());
+      op->erase();
+    });
+  }
+};
+
+/// An entry that takes its arguments as one array of i64.
+void addPackedEntry(LLVM::LLVMFuncOp function) {
+  OpBuilder b(function->getContext());
+  b.setInsertionPointAfter(function);
+  Location loc = function.getLoc();
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(b.getContext()), {pointer});
+  auto packed = LLVM::LLVMFuncOp::create(
+      b, loc, ("emu_" + function.getName()).str(), type);
+  b.setInsertionPointToEnd(packed.addEntryBlock(b));
+  SmallVector<Value> arguments;
+  for (auto [i, t] : llvm::enumerate(function.getArgumentTypes())) {
+    Value at =
+        LLVM::GEPOp::create(b, loc, pointer, b.getI64Type(),
+                            packed.getArgument(0), LLVM::GEPArg(int32_t(i)));
+    arguments.push_back(LLVM::LoadOp::create(b, loc, t, at));
+  }
+  LLVM::CallOp::create(b, loc, function, arguments);
+  LLVM::ReturnOp::create(b, loc, ValueRange());
+}
+
+/// The device functions in a plain module; shared memory is one buffer a
+/// kernel, as blocks run one after the other.
+OwningOpRef<ModuleOp> makeHostModule(ModuleOp from) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(from.getLoc());
+  OpBuilder b = OpBuilder::atBlockEnd(module->getBody());
+  for (auto device : from.getOps<gpu::GPUModuleOp>())
+    for (Operation &op : *device.getBody())
+      b.clone(op);
+  for (auto function : from.getOps<LLVM::LLVMFuncOp>())
+    b.clone(*function);
+  for (auto global : module->getOps<LLVM::GlobalOp>()) {
+    if (global.getAddrSpace() != 3)
+      continue;
+    global.setGlobalType(LLVM::LLVMArrayType::get(b.getI8Type(), kSharedBytes));
+    global.setLinkage(LLVM::Linkage::Internal);
+    OpBuilder init =
+        OpBuilder::atBlockEnd(&global.getInitializerRegion().emplaceBlock());
+    LLVM::ReturnOp::create(init, global.getLoc(),
+                           ValueRange(LLVM::ZeroOp::create(
+                               init, global.getLoc(), global.getGlobalType())));
+  }
+  CallEmulator{*module}.run();
+  for (auto function : llvm::to_vector(module->getOps<LLVM::LLVMFuncOp>())) {
+    for (StringRef name :
+         {"gpu.kernel", "nvvm.kernel", "nvvm.maxntid", "nvvm.minctasm"})
+      function->removeAttr(name);
+    if (function->hasAttr("adze.kernel"))
+      addPackedEntry(function);
+    for (StringRef name : {"adze.kernel", "adze.threads", "adze.shared_bytes"})
+      function->removeAttr(name);
+  }
+  return module;
+}
+
+class JITEmulator final : public Emulator {
+public:
+  JITEmulator(std::unique_ptr<llvm::orc::LLJIT> jit) : jit(std::move(jit)) {}
+
+  int64_t countPrograms(StringRef kernel, const int64_t *symbols) override {
+    auto f = jit->lookup((kernel + "_cuda_programs").str());
+    return f ? f->toPtr<int64_t(const int64_t *)>()(symbols)
+             : (llvm::consumeError(f.takeError()), -1);
+  }
+
+  bool runBlock(StringRef entry, int64_t threads, int64_t number,
+                ArrayRef<int64_t> arguments, ThreadOrder order) override {
+    auto f = jit->lookup(("emu_" + entry).str());
+    if (!f) {
+      llvm::errs() << llvm::toString(f.takeError()) << "\n";
+      return false;
+    }
+    start = {f->toPtr<Entry>(), arguments.data()};
+    while (stacks.size() < size_t(threads))
+      stacks.push_back(mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    Block state;
+    state.threads.resize(threads);
+    state.number = number;
+    block = &state;
+    std::vector<unsigned> turns(threads);
+    for (unsigned i = 0; i < threads; ++i) {
+      Block::Thread &t = state.threads[i];
+      getcontext(&t.context);
+      t.context.uc_stack.ss_sp = stacks[i];
+      t.context.uc_stack.ss_size = kStackBytes;
+      t.context.uc_link = nullptr;
+      makecontext(&t.context, runThread, 0);
+      turns[i] = order == ThreadOrder::backward ? threads - 1 - i : i;
+    }
+    std::mt19937 random(number);
+    while (!state.threads[0].done) {
+      if (order == ThreadOrder::shuffled)
+        std::shuffle(turns.begin(), turns.end(), random);
+      for (unsigned i : turns) {
+        state.current = i;
+        swapcontext(&state.scheduler, &state.threads[i].context);
+      }
+      for (unsigned i = 1; i < threads; ++i)
+        if (state.threads[i].kind != state.threads[0].kind ||
+            state.threads[i].meetings != state.threads[0].meetings) {
+          llvm::errs() << entry << ": thread 0 is at " << state.threads[0].kind
+                       << " " << state.threads[0].meetings << ", thread " << i
+                       << " at " << state.threads[i].kind << " "
+                       << state.threads[i].meetings << "\n";
+          return false;
+        }
+    }
+    return true;
+  }
+
+private:
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  std::vector<void *> stacks;
+};
+
+llvm::Expected<std::unique_ptr<Emulator>> compile(ModuleOp module) {
+  using namespace llvm::orc;
+  auto context = std::make_unique<llvm::LLVMContext>();
+  std::unique_ptr<llvm::Module> llvmModule =
+      translateModuleToLLVMIR(module, *context);
+  if (!llvmModule)
+    return llvm::createStringError("no LLVM IR");
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  auto machine = JITTargetMachineBuilder::detectHost();
+  if (!machine)
+    return machine.takeError();
+  machine->setCodeGenOptLevel(llvm::CodeGenOptLevel::Less);
+  auto jit = LLJITBuilder().setJITTargetMachineBuilder(*machine).create();
+  if (!jit)
+    return jit.takeError();
+  llvmModule->setDataLayout((*jit)->getDataLayout());
+  llvmModule->setTargetTriple((*jit)->getTargetTriple());
+  SymbolMap symbols;
+  auto add = [&](const char *name, auto *f) {
+    symbols[(*jit)->mangleAndIntern(name)] = {ExecutorAddr::fromPtr(f),
+                                              llvm::JITSymbolFlags::Exported};
+  };
+  add("emu_thread_id", threadId);
+  add("emu_block_id", blockId);
+  add("emu_barrier", barrier);
+  add("emu_shuffle", shuffle);
+  if (llvm::Error problem =
+          (*jit)->getMainJITDylib().define(absoluteSymbols(symbols)))
+    return problem;
+  auto process = DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      (*jit)->getDataLayout().getGlobalPrefix());
+  if (!process)
+    return process.takeError();
+  (*jit)->getMainJITDylib().addGenerator(std::move(*process));
+  if (llvm::Error problem = (*jit)->addIRModule(
+          ThreadSafeModule(std::move(llvmModule), std::move(context))))
+    return problem;
+  return std::make_unique<JITEmulator>(std::move(*jit));
+}
+
+} // namespace
+
+std::unique_ptr<Emulator> Emulator::create(ModuleOp from) {
+  MLIRContext *context = from.getContext();
+  DialectRegistry registry;
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  context->appendDialectRegistry(registry);
+  OwningOpRef<ModuleOp> module = makeHostModule(from);
+  PassManager manager(context);
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  manager.addPass(createSCFToControlFlowPass());
+  manager.addPass(createConvertMathToLLVMPass());
+  manager.addPass(createConvertMathToLibmPass());
+  manager.addPass(createArithToLLVMConversionPass());
+  manager.addPass(createConvertControlFlowToLLVMPass());
+  manager.addPass(createConvertFuncToLLVMPass());
+  manager.addPass(createReconcileUnrealizedCastsPass());
+  if (failed(manager.run(*module)))
+    return nullptr;
+  auto emulator = compile(*module);
+  if (emulator)
+    return std::move(*emulator);
+  llvm::errs() << llvm::toString(emulator.takeError()) << "\n";
+  return nullptr;
+}
+
+} // namespace adze::test

@@ -1,0 +1,645 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The interpreter: values are arrays of numbers, operations loops over them.
+#include "TileInterpreter.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace adze::test {
+
+int64_t Memory::size() const {
+  int64_t n = 1;
+  for (int64_t s : physical)
+    n *= s;
+  return n;
+}
+
+int64_t Memory::locate(ArrayRef<int64_t> logical) const {
+  for (auto [i, extent] : llvm::zip_equal(logical, shape))
+    if (i < 0 || i >= extent)
+      return -1;
+  SmallVector<int64_t> at(logical);
+  if (map) {
+    Builder b(map.getContext());
+    SmallVector<Attribute> dims, results;
+    for (int64_t i : logical)
+      dims.push_back(b.getIndexAttr(i));
+    (void)map.constantFold(dims, results);
+    at.clear();
+    for (Attribute a : results)
+      at.push_back(cast<IntegerAttr>(a).getInt());
+  }
+  int64_t linear = 0;
+  for (auto [i, extent] : llvm::zip_equal(at, physical))
+    linear = linear * extent + i;
+  return linear;
+}
+
+namespace {
+
+/// A scalar (no shape) or a tile; one of the arrays is in use.
+struct Number {
+  SmallVector<int64_t> shape;
+  bool isFloat = false;
+  unsigned bits = 64;
+  std::vector<double> f;
+  std::vector<int64_t> i;
+
+  int64_t count() const {
+    int64_t n = 1;
+    for (int64_t s : shape)
+      n *= s;
+    return n;
+  }
+};
+
+/// A view: the argument and, for each of its dims, how logical indices map.
+struct View {
+  Memory *memory;
+  SmallVector<int64_t> shape, strides;
+  int64_t offset = 0;
+  bool mapped = false;
+
+  int64_t locate(ArrayRef<int64_t> at) const {
+    if (mapped)
+      return memory->locate(at);
+    int64_t linear = offset;
+    for (auto [i, extent, stride] : llvm::zip_equal(at, shape, strides)) {
+      if (i < 0 || i >= extent)
+        return -1;
+      linear += i * stride;
+    }
+    return linear;
+  }
+};
+
+class Interpreter {
+public:
+  Interpreter(tile::KernelOp kernel, MutableArrayRef<Memory> arguments)
+      : kernel(kernel) {
+    for (auto [arg, memory] :
+         llvm::zip_equal(kernel.getBody().getArguments(), arguments)) {
+      View view{&memory, memory.shape, {}, 0, bool(memory.map)};
+      view.strides.resize(memory.shape.size());
+      int64_t stride = 1;
+      for (int64_t d = memory.shape.size() - 1; d >= 0; --d) {
+        view.strides[d] = stride;
+        stride *= memory.shape[d];
+      }
+      views[arg] = view;
+    }
+  }
+  int64_t programs() {
+    program = 0;
+    counting = true;
+    runBlock(kernel.getBody().front());
+    counting = false;
+    return total;
+  }
+  bool run(int64_t id) {
+    program = id;
+    values.clear();
+    runBlock(kernel.getBody().front());
+    return ok;
+  }
+
+private:
+  void runBlock(Block &block) {
+    for (Operation &op : block.without_terminator()) {
+      if (!ok ||
+          (counting &&
+           isa<tile::LoadOp, tile::StoreOp, scf::ForOp, tile::GatherOp>(op)))
+        return;
+      runOp(op);
+    }
+  }
+  void runOp(Operation &op);
+  bool runView(Operation &op);
+  bool runTileOp(Operation &op);
+  void runLoad(tile::LoadOp op);
+  void runStore(tile::StoreOp op);
+  void runGather(tile::GatherOp op);
+  void runDot(tile::DotOp op);
+  void runReduce(tile::ReduceOp op);
+  void runFor(scf::ForOp op);
+  bool runElementwise(Operation &op);
+  bool compute(Operation &op, ArrayRef<double> f, ArrayRef<int64_t> i,
+               double &rf, int64_t &ri);
+  Number make(Type type) {
+    Number n;
+    Type element = getElementTypeOrSelf(type);
+    if (auto t = dyn_cast<RankedTensorType>(type))
+      n.shape.assign(t.getShape().begin(), t.getShape().end());
+    n.isFloat = isa<FloatType>(element);
+    n.bits = isa<IndexType>(element) ? 64 : element.getIntOrFloatBitWidth();
+    n.f.resize(n.isFloat ? n.count() : 0);
+    n.i.resize(n.isFloat ? 0 : n.count());
+    return n;
+  }
+  int64_t index(OpFoldResult f) {
+    if (auto c = getConstantIntValue(f))
+      return *c;
+    return values[cast<Value>(f)].i[0];
+  }
+  static double pick(const Number &n, int64_t i) {
+    return n.isFloat ? n.f[n.f.size() == 1 ? 0 : i] : 0;
+  }
+
+  tile::KernelOp kernel;
+  llvm::DenseMap<Value, Number> values;
+  llvm::DenseMap<Value, View> views;
+  int64_t program = 0, total = 1;
+  bool counting = false, ok = true;
+};
+
+void forEach(ArrayRef<int64_t> shape,
+             llvm::function_ref<void(ArrayRef<int64_t>, int64_t)> f) {
+  int64_t n = 1;
+  for (int64_t s : shape)
+    n *= s;
+  SmallVector<int64_t> at(shape.size(), 0);
+  for (int64_t i = 0; i < n; ++i) {
+    f(at, i);
+    for (int64_t d = shape.size() - 1; d >= 0 && ++at[d] == shape[d]; --d)
+      at[d] = 0;
+  }
+}
+
+int64_t linear(ArrayRef<int64_t> shape, ArrayRef<int64_t> at) {
+  int64_t n = 0;
+  for (auto [s, i] : llvm::zip_equal(shape, at))
+    n = n * s + i;
+  return n;
+}
+
+/// An integer of `bits` bits, sign-extended.
+int64_t wrap(int64_t v, unsigned bits) {
+  return bits >= 64 ? v : int64_t(uint64_t(v) << (64 - bits)) >> (64 - bits);
+}
+uint64_t unsignedOf(int64_t v, unsigned bits) {
+  return bits >= 64 ? uint64_t(v) : uint64_t(v) & ((uint64_t(1) << bits) - 1);
+}
+
+void Interpreter::runLoad(tile::LoadOp op) {
+  View &view = views[op.getMemref()];
+  Number n = make(op.getResult().getType());
+  auto dims = op.getMemDims(), steps = op.getSteps();
+  auto offsets = op.getMixedOffsets();
+  forEach(n.shape, [&](ArrayRef<int64_t> at, int64_t i) {
+    SmallVector<int64_t> where;
+    for (OpFoldResult f : offsets)
+      where.push_back(index(f));
+    for (auto [d, k] : llvm::enumerate(at))
+      where[dims[d]] += k * steps[d];
+    int64_t p = view.locate(where);
+    if (n.isFloat)
+      n.f[i] = p >= 0        ? view.memory->floats[p]
+               : op.getPad() ? cast<FloatAttr>(*op.getPad()).getValueAsDouble()
+                             : 0;
+    else
+      n.i[i] = p >= 0 ? view.memory->ints[p]
+               : op.getPad()
+                   ? cast<IntegerAttr>(*op.getPad()).getValue().getSExtValue()
+                   : 0;
+  });
+  values[op.getResult()] = n;
+}
+
+void Interpreter::runStore(tile::StoreOp op) {
+  View &view = views[op.getMemref()];
+  Number &n = values[op.getValue()];
+  auto dims = op.getMemDims(), steps = op.getSteps();
+  auto offsets = op.getMixedOffsets();
+  forEach(n.shape, [&](ArrayRef<int64_t> at, int64_t i) {
+    SmallVector<int64_t> where;
+    for (OpFoldResult f : offsets)
+      where.push_back(index(f));
+    for (auto [d, k] : llvm::enumerate(at))
+      where[dims[d]] += k * steps[d];
+    int64_t p = view.locate(where);
+    if (p >= 0 && n.isFloat)
+      view.memory->floats[p] = n.f[i];
+    else if (p >= 0)
+      view.memory->ints[p] = n.i[i];
+  });
+}
+
+void Interpreter::runGather(tile::GatherOp op) {
+  View &view = views[op.getMemref()];
+  Number n = make(op.getResult().getType()), &indices = values[op.getIndices()];
+  auto offsets = op.getMixedOffsets();
+  forEach(n.shape, [&](ArrayRef<int64_t> at, int64_t i) {
+    SmallVector<int64_t> where;
+    for (OpFoldResult f : offsets)
+      where.push_back(index(f));
+    where[op.getAlong()] += indices.i[i];
+    for (auto [d, k] : llvm::enumerate(at))
+      if (op.getDims()[d] >= 0)
+        where[op.getDims()[d]] += k;
+    int64_t p = view.locate(where);
+    if (n.isFloat)
+      n.f[i] = p >= 0        ? view.memory->floats[p]
+               : op.getPad() ? cast<FloatAttr>(*op.getPad()).getValueAsDouble()
+                             : 0;
+    else
+      n.i[i] = p >= 0 ? view.memory->ints[p]
+               : op.getPad()
+                   ? cast<IntegerAttr>(*op.getPad()).getValue().getSExtValue()
+                   : 0;
+  });
+  values[op.getResult()] = n;
+}
+
+void Interpreter::runDot(tile::DotOp op) {
+  Number n = values[op.getAcc()];
+  Number &a = values[op.getLhs()], &b = values[op.getRhs()];
+  int64_t m = a.shape[0], k = a.shape[1], c = b.shape[1];
+  for (int64_t x = 0; x < m; ++x)
+    for (int64_t y = 0; y < c; ++y)
+      for (int64_t z = 0; z < k; ++z) {
+        if (n.isFloat)
+          n.f[x * c + y] += a.f[x * k + z] * b.f[z * c + y];
+        else
+          n.i[x * c + y] =
+              wrap(n.i[x * c + y] + a.i[x * k + z] * b.i[z * c + y], n.bits);
+      }
+  values[op.getResult()] = n;
+}
+
+void Interpreter::runReduce(tile::ReduceOp op) {
+  Number &s = values[op.getSource()];
+  Number n = make(op.getResult().getType());
+  std::vector<bool> seen(n.count());
+  using K = tile::ReduceKind;
+  forEach(s.shape, [&](ArrayRef<int64_t> at, int64_t i) {
+    SmallVector<int64_t> to(at);
+    to.erase(to.begin() + op.getDim());
+    int64_t p = linear(n.shape, to);
+    bool first = !seen[p];
+    seen[p] = true;
+    if (n.isFloat) {
+      double x = n.f[p], y = s.f[i];
+      bool nan = std::isnan(x) || std::isnan(y);
+      n.f[p] = first                    ? y
+               : op.getKind() == K::add ? x + y
+               : op.getKind() == K::mul ? x * y
+               : nan                    ? NAN
+               : op.getKind() == K::max ? std::max(x, y)
+                                        : std::min(x, y);
+      return;
+    }
+    int64_t x = n.i[p], y = s.i[i];
+    uint64_t ux = unsignedOf(x, n.bits), uy = unsignedOf(y, n.bits);
+    switch (op.getKind()) {
+    case K::add:
+      x = wrap(x + y, n.bits);
+      break;
+    case K::mul:
+      x = wrap(x * y, n.bits);
+      break;
+    case K::max:
+      x = std::max(x, y);
+      break;
+    case K::min:
+      x = std::min(x, y);
+      break;
+    case K::umax:
+      x = ux > uy ? x : y;
+      break;
+    case K::umin:
+      x = ux < uy ? x : y;
+      break;
+    case K::and_:
+      x &= y;
+      break;
+    case K::or_:
+      x |= y;
+      break;
+    }
+    n.i[p] = first ? y : x;
+  });
+  values[op.getResult()] = n;
+}
+
+bool Interpreter::runTileOp(Operation &op) {
+  if (auto x = dyn_cast<tile::LoadOp>(op))
+    return runLoad(x), true;
+  if (auto x = dyn_cast<tile::StoreOp>(op))
+    return runStore(x), true;
+  if (auto x = dyn_cast<tile::GatherOp>(op))
+    return runGather(x), true;
+  if (auto x = dyn_cast<tile::DotOp>(op))
+    return runDot(x), true;
+  if (auto x = dyn_cast<tile::ReduceOp>(op))
+    return runReduce(x), true;
+  if (auto x = dyn_cast<tile::ProgramIdOp>(op)) {
+    int64_t left = program;
+    total = 1;
+    for (auto [grid, id] : llvm::zip_equal(x.getGrid(), x.getIds())) {
+      int64_t extent = values[grid].i[0];
+      total *= extent;
+      Number n = make(id.getType());
+      n.i[0] = extent ? left % extent : 0;
+      left = extent ? left / extent : 0;
+      values[id] = n;
+    }
+    return true;
+  }
+  Number n;
+  if (op.getNumResults())
+    n = make(op.getResult(0).getType());
+  if (auto x = dyn_cast<tile::BroadcastOp>(op)) {
+    Number &s = values[x.getSource()];
+    forEach(n.shape, [&](ArrayRef<int64_t> at, int64_t i) {
+      SmallVector<int64_t> from;
+      if (!s.shape.empty())
+        for (int64_t d : x.getDimsAttr().asArrayRef())
+          from.push_back(at[d]);
+      int64_t p = s.shape.empty() ? 0 : linear(s.shape, from);
+      n.isFloat ? void(n.f[i] = s.f[p]) : void(n.i[i] = s.i[p]);
+    });
+  } else if (auto x = dyn_cast<tile::IotaOp>(op)) {
+    forEach(n.shape,
+            [&](ArrayRef<int64_t> at, int64_t i) { n.i[i] = at[x.getDim()]; });
+  } else if (auto x = dyn_cast<tile::ReshapeOp>(op)) {
+    n.f = values[x.getSource()].f, n.i = values[x.getSource()].i;
+  } else if (auto x = dyn_cast<tile::TransposeOp>(op)) {
+    Number &s = values[x.getSource()];
+    forEach(n.shape, [&](ArrayRef<int64_t> at, int64_t i) {
+      SmallVector<int64_t> from(at.size());
+      for (auto [d, p] : llvm::enumerate(x.getPerm()))
+        from[p] = at[d];
+      int64_t p = linear(s.shape, from);
+      n.isFloat ? void(n.f[i] = s.f[p]) : void(n.i[i] = s.i[p]);
+    });
+  } else {
+    return false;
+  }
+  values[op.getResult(0)] = n;
+  return true;
+}
+
+bool Interpreter::runView(Operation &op) {
+  if (!op.getNumResults() || !isa<MemRefType>(op.getResult(0).getType()))
+    return false;
+  View from = views[op.getOperand(0)], to = from;
+  if (isa<memref::CastOp>(op)) {
+  } else if (auto x = dyn_cast<memref::CollapseShapeOp>(op)) {
+    to.shape.clear(), to.strides.clear();
+    for (auto group : x.getReassociationIndices()) {
+      int64_t n = 1;
+      for (int64_t d : group)
+        n *= from.shape[d];
+      to.shape.push_back(n), to.strides.push_back(from.strides[group.back()]);
+    }
+  } else if (auto x = dyn_cast<memref::ExpandShapeOp>(op)) {
+    to.shape.clear(), to.strides.clear();
+    for (OpFoldResult f : x.getMixedOutputShape())
+      to.shape.push_back(index(f));
+    to.strides.resize(to.shape.size());
+    for (auto [d, group] : llvm::enumerate(x.getReassociationIndices())) {
+      int64_t stride = from.strides[d];
+      for (int64_t k : llvm::reverse(group)) {
+        to.strides[k] = stride;
+        stride *= to.shape[k];
+      }
+    }
+  } else if (auto x = dyn_cast<memref::SubViewOp>(op)) {
+    to.shape.clear(), to.strides.clear();
+    auto dropped = x.getDroppedDims();
+    for (auto [d, o, s, t] : llvm::enumerate(
+             x.getMixedOffsets(), x.getMixedSizes(), x.getMixedStrides())) {
+      to.offset += index(o) * from.strides[d];
+      if (dropped.test(d))
+        continue;
+      to.shape.push_back(index(s)),
+          to.strides.push_back(from.strides[d] * index(t));
+    }
+  } else {
+    return false;
+  }
+  views[op.getResult(0)] = to;
+  return true;
+}
+
+bool Interpreter::compute(Operation &op, ArrayRef<double> f,
+                          ArrayRef<int64_t> i, double &rf, int64_t &ri) {
+  auto bitsOf = [](Value v) {
+    Type t = getElementTypeOrSelf(v.getType());
+    return isa<IndexType>(t) ? 64u : t.getIntOrFloatBitWidth();
+  };
+  unsigned bits = bitsOf(op.getOperand(0));
+  StringRef name = op.getName().getStringRef();
+  auto u = [&](int k) { return unsignedOf(i[k], bitsOf(op.getOperand(k))); };
+  auto nan = [&] { return std::isnan(f[0]) || std::isnan(f[1]); };
+  if (auto cmp = dyn_cast<arith::CmpIOp>(op)) {
+    ri = -int64_t(arith::applyCmpPredicate(cmp.getPredicate(),
+                                           APInt(64, i[0], true, true),
+                                           APInt(64, i[1], true, true)));
+    if (cmp.getPredicate() >= arith::CmpIPredicate::ult)
+      ri = -int64_t(arith::applyCmpPredicate(cmp.getPredicate(),
+                                             APInt(64, u(0)), APInt(64, u(1))));
+    return true;
+  }
+  if (auto cmp = dyn_cast<arith::CmpFOp>(op)) {
+    ri = -int64_t(arith::applyCmpPredicate(cmp.getPredicate(), APFloat(f[0]),
+                                           APFloat(f[1])));
+    return true;
+  }
+  if (isa<arith::SelectOp>(op)) {
+    rf = i[0] & 1 ? f[1] : f[2];
+    ri = i[0] & 1 ? i[1] : i[2];
+    return true;
+  }
+  struct F {
+    const char *name;
+    double value;
+  };
+  double x = f[0], y = f.size() > 1 ? f[1] : 0, z = f.size() > 2 ? f[2] : 0;
+  const F floats[] = {{"arith.addf", x + y},
+                      {"arith.subf", x - y},
+                      {"arith.mulf", x * y},
+                      {"arith.divf", x / y},
+                      {"arith.negf", -x},
+                      {"math.fma", x * y + z},
+                      {"math.exp", std::exp(x)},
+                      {"math.exp2", std::exp2(x)},
+                      {"math.log", std::log(x)},
+                      {"math.erf", std::erf(x)},
+                      {"math.tanh", std::tanh(x)},
+                      {"math.sqrt", std::sqrt(x)},
+                      {"math.rsqrt", 1 / std::sqrt(x)},
+                      {"math.absf", std::fabs(x)},
+                      {"math.floor", std::floor(x)},
+                      {"math.ceil", std::ceil(x)},
+                      {"math.sin", std::sin(x)},
+                      {"math.cos", std::cos(x)},
+                      {"math.powf", std::pow(x, y)},
+                      {"arith.extf", x},
+                      {"arith.truncf", x},
+                      {"math.roundeven", std::nearbyint(x)},
+                      {"arith.sitofp", double(i[0])},
+                      {"arith.uitofp", double(u(0))}};
+  for (const F &entry : floats)
+    if (name == entry.name)
+      return rf = entry.value, true;
+  if (isa<arith::MaximumFOp>(op) || isa<arith::MinimumFOp>(op)) {
+    rf = nan()                        ? NAN
+         : isa<arith::MaximumFOp>(op) ? std::max(x, y)
+                                      : std::min(x, y);
+    return true;
+  }
+  if (isa<arith::MaxNumFOp>(op) || isa<arith::MinNumFOp>(op))
+    return rf = isa<arith::MaxNumFOp>(op) ? std::fmax(x, y) : std::fmin(x, y),
+           true;
+  int64_t a = i[0], b = i.size() > 1 ? i[1] : 1;
+  uint64_t ua = u(0), ub = i.size() > 1 ? u(1) : 1;
+  struct I {
+    const char *name;
+    int64_t value;
+  };
+  const I ints[] = {{"arith.addi", a + b},
+                    {"arith.subi", a - b},
+                    {"arith.muli", a * b},
+                    {"arith.andi", a & b},
+                    {"arith.ori", a | b},
+                    {"arith.xori", a ^ b},
+                    {"arith.maxsi", std::max(a, b)},
+                    {"arith.minsi", std::min(a, b)},
+                    {"arith.divsi", b ? a / b : 0},
+                    {"arith.remsi", b ? a % b : 0},
+                    {"arith.divui", int64_t(ub ? ua / ub : 0)},
+                    {"arith.remui", int64_t(ub ? ua % ub : 0)},
+                    {"arith.ceildivui", int64_t(ub ? (ua + ub - 1) / ub : 0)},
+                    {"arith.ceildivsi", b ? (a + b - 1) / b : 0},
+                    {"arith.maxui", int64_t(std::max(ua, ub))},
+                    {"arith.minui", int64_t(std::min(ua, ub))},
+                    {"arith.extui", int64_t(ua)},
+                    {"arith.extsi", a},
+                    {"arith.trunci", a},
+                    {"arith.index_cast", a},
+                    {"arith.index_castui", int64_t(ua)},
+                    {"arith.fptosi", std::isfinite(x) ? int64_t(x) : 0},
+                    {"arith.fptoui", std::isfinite(x) ? int64_t(x) : 0},
+                    {"arith.shli", ub < 64 ? a << ub : 0},
+                    {"arith.shrui", int64_t(ub < 64 ? ua >> ub : 0)},
+                    {"arith.shrsi", a >> (ub & 63)},
+                    {"math.absi", std::abs(a)}};
+  (void)bits;
+  for (const I &entry : ints)
+    if (name == entry.name)
+      return ri = entry.value, true;
+  return false;
+}
+
+bool Interpreter::runElementwise(Operation &op) {
+  if (op.getNumResults() != 1 || !op.getNumOperands())
+    return false;
+  Number n = make(op.getResult(0).getType());
+  bool known = true;
+  for (int64_t k = 0, e = n.count(); k < e && known; ++k) {
+    SmallVector<double> f(3, 0);
+    SmallVector<int64_t> i(3, 0);
+    for (auto [o, v] : llvm::enumerate(op.getOperands())) {
+      Number &x = values[v];
+      int64_t at = x.count() == 1 ? 0 : k;
+      x.isFloat ? void(f[o] = x.f[at]) : void(i[o] = x.i[at]);
+    }
+    double rf = 0;
+    int64_t ri = 0;
+    f.resize(std::max<size_t>(3, op.getNumOperands()));
+    // `u` asks for the types of operands that are there.
+    known = compute(op, f, ArrayRef<int64_t>(i).take_front(op.getNumOperands()),
+                    rf, ri);
+    n.isFloat ? void(n.f[k] = rf) : void(n.i[k] = wrap(ri, n.bits));
+  }
+  values[op.getResult(0)] = n;
+  return known;
+}
+
+void Interpreter::runFor(scf::ForOp op) {
+  int64_t low = values[op.getLowerBound()].i[0],
+          high = values[op.getUpperBound()].i[0],
+          step = values[op.getStep()].i[0];
+  SmallVector<Number> carried;
+  for (Value v : op.getInitArgs())
+    carried.push_back(values[v]);
+  for (int64_t i = low; i < high && ok; i += step) {
+    Number n = make(op.getInductionVar().getType());
+    n.i[0] = i;
+    values[op.getInductionVar()] = n;
+    for (auto [arg, v] : llvm::zip_equal(op.getRegionIterArgs(), carried))
+      values[arg] = v;
+    runBlock(*op.getBody());
+    for (auto [v, yielded] : llvm::zip_equal(carried, op.getYieldedValues()))
+      v = values[yielded];
+  }
+  for (auto [result, v] : llvm::zip_equal(op.getResults(), carried))
+    values[result] = v;
+}
+
+void Interpreter::runOp(Operation &op) {
+  Attribute constant;
+  if (matchPattern(&op, m_Constant(&constant))) {
+    Number n = make(op.getResult(0).getType());
+    auto dense = dyn_cast<DenseElementsAttr>(constant);
+    for (int64_t k = 0; k < n.count(); ++k) {
+      if (n.isFloat)
+        n.f[k] = dense ? dense.getValues<APFloat>()[k].convertToDouble()
+                       : cast<FloatAttr>(constant).getValueAsDouble();
+      else
+        n.i[k] = dense ? dense.getValues<APInt>()[k].getSExtValue()
+                       : cast<IntegerAttr>(constant).getValue().getSExtValue();
+    }
+    values[op.getResult(0)] = n;
+  } else if (auto dim = dyn_cast<memref::DimOp>(op)) {
+    Number n = make(op.getResult(0).getType());
+    n.i[0] = views[dim.getSource()].shape[*dim.getConstantIndex()];
+    values[op.getResult(0)] = n;
+  } else if (auto load = dyn_cast<memref::LoadOp>(op)) {
+    SmallVector<int64_t> at;
+    for (Value v : load.getIndices())
+      at.push_back(values[v].i[0]);
+    View &view = views[load.getMemRef()];
+    Number n = make(op.getResult(0).getType());
+    int64_t p = view.locate(at);
+    n.isFloat ? void(n.f[0] = view.memory->floats[p])
+              : void(n.i[0] = view.memory->ints[p]);
+    values[op.getResult(0)] = n;
+  } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    runFor(loop);
+  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    Region &taken = values[branch.getCondition()].i[0] & 1
+                        ? branch.getThenRegion()
+                        : branch.getElseRegion();
+    if (taken.empty())
+      return;
+    runBlock(taken.front());
+    for (auto [result, v] : llvm::zip_equal(
+             branch.getResults(), taken.front().getTerminator()->getOperands()))
+      values[result] = values[v];
+  } else if (!runView(op) && !runTileOp(op) && !runElementwise(op)) {
+    llvm::errs() << "interpreter: no rule for '" << op.getName() << "'\n";
+    ok = false;
+  }
+}
+
+} // namespace
+
+bool interpret(tile::KernelOp kernel, MutableArrayRef<Memory> arguments) {
+  Interpreter interpreter(kernel, arguments);
+  int64_t programs = interpreter.programs();
+  for (int64_t i = 0; i < programs; ++i)
+    if (!interpreter.run(i))
+      return false;
+  return true;
+}
+
+int64_t countPrograms(tile::KernelOp kernel,
+                      MutableArrayRef<Memory> arguments) {
+  return Interpreter(kernel, arguments).programs();
+}
+
+} // namespace adze::test

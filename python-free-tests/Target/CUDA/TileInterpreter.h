@@ -1,0 +1,36 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Runs a specialised tile kernel directly: slow, obvious, floats in f64. The
+// judge of compiled kernels in tests.
+#ifndef ADZE_TESTS_TARGET_CUDA_TILEINTERPRETER_H
+#define ADZE_TESTS_TARGET_CUDA_TILEINTERPRETER_H
+
+#include "Dialect/Tile/IR/Tile.h"
+
+namespace adze::test {
+
+/// A memory argument: elements as numbers, in physical order.
+struct Memory {
+  llvm::SmallVector<int64_t> shape;    ///< logical
+  llvm::SmallVector<int64_t> physical; ///< under the layout map
+  mlir::AffineMap map;                 ///< null: row-major
+  mlir::Type elementType;
+  std::vector<double> floats;
+  std::vector<int64_t> ints;
+
+  int64_t size() const;
+  /// Number of the physical element; -1 outside the memory.
+  int64_t locate(llvm::ArrayRef<int64_t> logical) const;
+};
+
+/// Runs all programs of the kernel. False, with a message on stderr, for an
+/// operation it does not know.
+bool interpret(tile::KernelOp kernel, llvm::MutableArrayRef<Memory> arguments);
+
+/// The number of programs, after the same scalars.
+int64_t countPrograms(tile::KernelOp kernel,
+                      llvm::MutableArrayRef<Memory> arguments);
+
+} // namespace adze::test
+
+#endif // ADZE_TESTS_TARGET_CUDA_TILEINTERPRETER_H
