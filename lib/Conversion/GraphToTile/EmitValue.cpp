@@ -105,6 +105,7 @@ FailureOr<Emitted> KernelEmitter::compute(Value value, ArrayRef<Place> places) {
       .Case([&](ConcatOp op) { return emitConcat(op, places); })
       .Case([&](ResizeOp op) { return emitResize(op, places); })
       .Case([&](RangeOp op) { return emitRange(op, places); })
+      .Case([&](ShapeOp op) { return emitShape(op, places); })
       .Case([&](ReshapeOp op) { return emitReshape(op, places); })
       .Case([&](GatherOp op) { return emitGather(op, places); })
       .Case([&](GatherElementsOp op) { return emitGatherElements(op, places); })
@@ -430,6 +431,24 @@ FailureOr<Emitted> KernelEmitter::emitRange(RangeOp op,
   }
   Value step = arith::MulIOp::create(b, location, position, delta->value);
   return Emitted{arith::AddIOp::create(b, location, start->value, step), {}};
+}
+
+FailureOr<Emitted> KernelEmitter::emitShape(ShapeOp op,
+                                            ArrayRef<Place> places) {
+  if (!isScalarPlaces(places))
+    return fail("a tile of a shape");
+  Value result = index(0);
+  for (auto [dim, expr] : llvm::enumerate(getDims(op.getInput()))) {
+    Value extent = size(expr);
+    if (!extent)
+      return failure();
+    Value here =
+        arith::CmpIOp::create(b, location, arith::CmpIPredicate::eq,
+                              places[0].offset, index(dim));
+    result = arith::SelectOp::create(b, location, here, extent, result);
+  }
+  return Emitted{
+      arith::IndexCastOp::create(b, location, b.getI64Type(), result), {}};
 }
 
 //===----------------------------------------------------------------------===//

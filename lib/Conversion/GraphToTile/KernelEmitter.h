@@ -197,6 +197,8 @@ private:
                                       llvm::ArrayRef<Place> places);
   mlir::FailureOr<Emitted> emitRange(graph::RangeOp op,
                                      llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> emitShape(graph::ShapeOp op,
+                                     llvm::ArrayRef<Place> places);
   mlir::FailureOr<Emitted> emitReshape(graph::ReshapeOp op,
                                        llvm::ArrayRef<Place> places);
   mlir::FailureOr<Emitted> emitGather(graph::GatherOp op,

@@ -34,7 +34,7 @@ bool isRowLookup(Operation *op) {
 
 /// Ops that are computed one element at a time.
 bool isElementLookup(Operation *op) {
-  return isa<GatherElementsOp, GatherNDOp, RangeOp>(op) ||
+  return isa<GatherElementsOp, GatherNDOp, RangeOp, ShapeOp>(op) ||
          (isa<GatherOp>(op) && !isRowLookup(op));
 }
 
