@@ -360,7 +360,7 @@ static LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv) {
   int64_t channels = getKnown(conv.result.back());
   Value blockP =
       e.param("BLOCK_P", chooseBlock(getKnown(conv.result[conv.spatial]), 16));
-  Value blockC = e.param("BLOCK_N", chooseBlock(channels, 128));
+  Value blockC = e.param("BLOCK_N", chooseLanes(channels, 128));
   e.setAxis(M, blockP);
   e.setAxis(N, blockC);
   e.pack(op.getFilter(), getFilterMap(op.getContext(), conv.filter.size(), 0));
