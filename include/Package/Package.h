@@ -58,12 +58,20 @@ llvm::StringRef supportObject(uint32_t elfMachine);
 llvm::Error linkShared(llvm::ArrayRef<std::string> inputs,
                        llvm::StringRef versionScript, llvm::StringRef output);
 
+/// Links `inputs` to one relocatable object at `output`.
+llvm::Error linkRelocatable(llvm::ArrayRef<std::string> inputs,
+                            llvm::StringRef output);
+
 /// Fills in what only the finished file knows: its size, the place of the
 /// weights and the checksum.
 llvm::Error finishNote(llvm::StringRef path);
 
 /// Does all of the above. `path` appears whole or not at all.
 llvm::Error writeModule(ModuleParts &parts, const cpu::CpuTarget &target,
+                        llvm::StringRef path);
+
+/// The same parts as one relocatable object, for static linking.
+llvm::Error writeObject(ModuleParts &parts, const cpu::CpuTarget &target,
                         llvm::StringRef path);
 
 } // namespace adze::package

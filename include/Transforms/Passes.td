@@ -96,4 +96,35 @@ def MathApproximate : Pass<"math-approximate", "mlir::ModuleOp"> {
     "mlir::vector::VectorDialect"];
 }
 
+def ExpandCopies : Pass<"expand-copies", "mlir::func::FuncOp"> {
+  let summary = "Turn copies that are no memcpy into linalg copies";
+  let description = [{
+    `memref.copy` between memrefs that are both dense stays (it becomes a
+    memcpy); between others it would become a call of a run-time function that
+    modules do not have.
+
+    ```mlir
+    memref.copy %a, %b : memref<4x4xf32, strided<[8, 1]>> to memref<4x4xf32>
+    ```
+    becomes
+    ```mlir
+    linalg.copy ins(%a : ..) outs(%b : ..)
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect"];
+  let statistics = [Statistic<"numExpanded", "expanded", "Copies turned">];
+}
+
+def InjectCrash : Pass<"test-inject-crash", "mlir::ModuleOp"> {
+  let summary = "End the process by a failed check, to test what then happens";
+  let description = [{
+    Never part of a pipeline unless asked for by a hidden flag.
+
+    ```mlir
+    module {}
+    ```
+    becomes a dead process.
+  }];
+}
+
 #endif // ADZE_TRANSFORMS_PASSES

@@ -59,7 +59,8 @@ public:
     return declaration;
   }
 
-  template <typename CStruct> Constant *table(ArrayRef<Constant *> fields) {
+  template <typename CStruct>
+  Constant *table(ArrayRef<Constant *> fields) {
     auto *value = ConstantStruct::getAnon(context, fields);
     uint64_t size = module.getDataLayout().getTypeAllocSize(value->getType());
     if (size != sizeof(CStruct))

@@ -26,20 +26,16 @@ StringRef supportObject(uint32_t elfMachine) {
                    adze_support_x86_64_end - adze_support_x86_64);
 }
 
-Error linkShared(ArrayRef<std::string> inputs, StringRef versionScript,
-                 StringRef output) {
-  std::string script = ("--version-script=" + versionScript).str();
-  std::vector<const char *> args = {
-      "ld.lld", "-shared", "-z", "defs", "--no-undefined", "--gc-sections",
-      "--exclude-libs=ALL", "-z", "noexecstack", "-z", "relro", "-z", "now",
-      "--hash-style=gnu", "--build-id=none", "--no-dynamic-linker",
-      "--strip-debug", "-Bsymbolic", "--color-diagnostics=never",
-      // One thread: lld's pool would compete with the compiler's own.
-      "--threads=1", script.c_str(), "-o"};
-  std::string outputPath = output.str();
-  args.push_back(outputPath.c_str());
-  for (const std::string &input : inputs)
-    args.push_back(input.c_str());
+static Error runLinker(ArrayRef<std::string> options,
+                       ArrayRef<std::string> inputs, StringRef output) {
+  // One thread: lld's pool would compete with the compiler's own.
+  std::vector<std::string> all = {
+      "ld.lld", "--threads=1", "--color-diagnostics=never", "-o", output.str()};
+  all.insert(all.end(), options.begin(), options.end());
+  all.insert(all.end(), inputs.begin(), inputs.end());
+  std::vector<const char *> args;
+  for (const std::string &arg : all)
+    args.push_back(arg.c_str());
 
   static std::mutex oneLinkAtATime;
   std::lock_guard<std::mutex> guard(oneLinkAtATime);
@@ -54,6 +50,20 @@ Error linkShared(ArrayRef<std::string> inputs, StringRef versionScript,
   if (result.retCode != 0)
     return createStringError("linking the module failed:\n" + messages);
   return Error::success();
+}
+
+Error linkShared(ArrayRef<std::string> inputs, StringRef versionScript,
+                 StringRef output) {
+  return runLinker({"-shared", "-z", "defs", "--no-undefined", "--gc-sections",
+                    "--exclude-libs=ALL", "-z", "noexecstack", "-z", "relro",
+                    "-z", "now", "--hash-style=gnu", "--build-id=none",
+                    "--no-dynamic-linker", "--strip-debug", "-Bsymbolic",
+                    ("--version-script=" + versionScript).str()},
+                   inputs, output);
+}
+
+Error linkRelocatable(ArrayRef<std::string> inputs, StringRef output) {
+  return runLinker({"-r"}, inputs, output);
 }
 
 } // namespace adze::package

@@ -21,7 +21,7 @@ struct FileRange {
 } // namespace
 
 static Expected<FileRange> findSection(const ELFFile<ELF64LE> &file,
-                                       ArrayRef<StringRef> names) {
+                                       StringRef wanted) {
   auto sections = file.sections();
   if (!sections)
     return sections.takeError();
@@ -29,8 +29,39 @@ static Expected<FileRange> findSection(const ELFFile<ELF64LE> &file,
     auto name = file.getSectionName(section);
     if (!name)
       return name.takeError();
-    if (is_contained(names, *name))
+    if (*name == wanted)
       return FileRange{section.sh_offset, section.sh_size};
+  }
+  return FileRange();
+}
+
+/// Where the weights' symbol lies in the file: their section's name is lost,
+/// since linkers put sections of like names together.
+static Expected<FileRange> findWeights(const ELFFile<ELF64LE> &file) {
+  auto sections = file.sections();
+  if (!sections)
+    return sections.takeError();
+  for (const auto &table : *sections) {
+    if (table.sh_type != ELF::SHT_SYMTAB)
+      continue;
+    auto symbols = file.symbols(&table);
+    if (!symbols)
+      return symbols.takeError();
+    auto names = file.getStringTableForSymtab(table);
+    if (!names)
+      return names.takeError();
+    for (const auto &symbol : *symbols) {
+      auto name = symbol.getName(*names);
+      if (!name)
+        return name.takeError();
+      if (*name != weightsSymbol)
+        continue;
+      auto section = file.getSection(symbol.st_shndx);
+      if (!section)
+        return section.takeError();
+      uint64_t offset = symbol.st_value - (*section)->sh_addr;
+      return FileRange{(*section)->sh_offset + offset, symbol.st_size};
+    }
   }
   return FileRange();
 }
@@ -44,10 +75,10 @@ Error finishNote(StringRef path) {
   auto file = ELFFile<ELF64LE>::create(bytes);
   if (!file)
     return file.takeError();
-  auto noteRange = findSection(*file, {noteSection});
+  auto noteRange = findSection(*file, noteSection);
   if (!noteRange)
     return noteRange.takeError();
-  auto weights = findSection(*file, {largeWeightsSection, weightsSection});
+  auto weights = findWeights(*file);
   if (!weights)
     return weights.takeError();
 

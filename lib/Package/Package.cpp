@@ -117,8 +117,12 @@ writeInputs(ModuleParts &parts, const cpu::CpuTarget &target,
   return inputs;
 }
 
-Error writeModule(ModuleParts &parts, const cpu::CpuTarget &target,
-                  StringRef path) {
+/// Writes the inputs, lets `link` make a file of them, and gives it its name.
+static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
+                   StringRef path,
+                   function_ref<Error(const std::vector<std::string> &,
+                                      StringRef, TemporaryFiles &)>
+                       link) {
   SmallString<128> absolute(path);
   if (std::error_code ec = sys::fs::make_absolute(absolute))
     return createFileError(path, ec);
@@ -128,20 +132,37 @@ Error writeModule(ModuleParts &parts, const cpu::CpuTarget &target,
   auto inputs = writeInputs(parts, target, files);
   if (!inputs)
     return inputs.takeError();
-  auto script =
-      files.create("ver", "{ global: " ADZE_MODULE_QUERY "; local: *; };\n");
-  if (!script)
-    return script.takeError();
-  auto linked = files.create("so", "");
+  auto linked = files.create("out", "");
   if (!linked)
     return linked.takeError();
-  if (Error error = linkShared(*inputs, *script, *linked))
-    return error;
-  if (Error error = finishNote(*linked))
+  if (Error error = link(*inputs, *linked, files))
     return error;
   if (std::error_code ec = sys::fs::rename(*linked, absolute))
     return createFileError(path, ec);
   return Error::success();
+}
+
+Error writeModule(ModuleParts &parts, const cpu::CpuTarget &target,
+                  StringRef path) {
+  return write(parts, target, path,
+               [&](const std::vector<std::string> &inputs, StringRef linked,
+                   TemporaryFiles &files) -> Error {
+                 auto script = files.create(
+                     "ver", "{ global: " ADZE_MODULE_QUERY "; local: *; };\n");
+                 if (!script)
+                   return script.takeError();
+                 if (Error error = linkShared(inputs, *script, linked))
+                   return error;
+                 return finishNote(linked);
+               });
+}
+
+Error writeObject(ModuleParts &parts, const cpu::CpuTarget &target,
+                  StringRef path) {
+  return write(
+      parts, target, path,
+      [&](const std::vector<std::string> &inputs, StringRef linked,
+          TemporaryFiles &) { return linkRelocatable(inputs, linked); });
 }
 
 } // namespace adze::package

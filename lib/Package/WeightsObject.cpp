@@ -48,7 +48,8 @@ static Elf64_Ehdr makeHeader(uint32_t machine, uint64_t sectionTable) {
   return header;
 }
 
-template <typename T> static void writeRaw(raw_ostream &os, const T &value) {
+template <typename T>
+static void writeRaw(raw_ostream &os, const T &value) {
   os.write(reinterpret_cast<const char *>(&value), sizeof(T));
 }
 

@@ -1,0 +1,51 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The whole compilation as one call.
+#ifndef ADZE_PIPELINE_COMPILE_H
+#define ADZE_PIPELINE_COMPILE_H
+
+#include "Pipeline/Stages.h"
+#include "llvm/Support/raw_ostream.h"
+#include <vector>
+
+namespace adze {
+
+/// What a run of the compiler ends with.
+enum class CompileStatus {
+  Done = 0,
+  InputAtFault = 1,
+  Usage = 2,
+  Unsupported = 3,
+  Defect = 70,
+};
+
+/// What is written in the end.
+enum class Emit { Graph, Tile, Linalg, LLVM, PTX, Object, ONNX, Module };
+
+struct CompileOptions {
+  std::string input, output; // "-": standard output, of text only
+  Emit emit = Emit::Module;
+  unsigned optLevel = 2;
+  unsigned jobs = 0; // 0: as many as the machine runs at once
+  bool quiet = false, verbose = false, timing = false, stats = false;
+  bool check = false;                   // import only
+  bool cpu = true;                      // code for the host's CPU
+  std::vector<std::string> cudaTargets; // "cuda:sm_90a"
+  std::string triple;                   // empty: the host's
+  std::vector<std::string> cpus = {"native"};
+  std::vector<std::string> dims, shapes; // as given to --dim and --shape
+  std::vector<std::string> blobDirs;
+  std::string weightsFile; // side file of folded constants; empty: temporary
+  std::string kernels;     // tile kernels in a file
+  std::string dumpPhases;  // directory, or empty
+  std::string report;      // FILE.json or FILE.html, or empty
+  bool injectCrash = false;
+};
+
+/// Compiles a model or MLIR text of any level. Messages go to `diagnostics`.
+CompileStatus compile(const CompileOptions &options,
+                      llvm::raw_ostream &diagnostics);
+
+} // namespace adze
+
+#endif // ADZE_PIPELINE_COMPILE_H

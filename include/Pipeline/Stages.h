@@ -1,0 +1,63 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The stages of a compilation and the pass pipelines that they run.
+#ifndef ADZE_PIPELINE_STAGES_H
+#define ADZE_PIPELINE_STAGES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+
+namespace adze {
+
+enum class Stage {
+#define ADZE_STAGE(id, name, text) id,
+#include "Pipeline/Stages.def"
+};
+
+llvm::StringRef getStageName(Stage stage);
+llvm::StringRef getStageDescription(Stage stage);
+std::optional<Stage> findStage(llvm::StringRef name);
+
+/// What the stages are told; held by value.
+struct StageOptions {
+  unsigned optLevel = 2;
+  /// Whether constant subgraphs are evaluated; off inside the evaluator.
+  bool foldConstants = true;
+  /// Vector register bits of the CPU that kernels are lowered for.
+  unsigned vectorBits = 256;
+  /// For tests of what happens when a pass dies.
+  bool injectCrash = false;
+};
+
+/// Graph algebra and clusters. At O0 every op is a cluster of its own.
+void buildGraphStage(mlir::OpPassManager &manager, const StageOptions &options);
+
+/// Clusters become functions, and those that can be become tile kernels.
+void buildTileStage(mlir::OpPassManager &manager, const StageOptions &options);
+
+/// The functions left become loops over memrefs (the reference path).
+void buildLinalgStage(mlir::OpPassManager &manager,
+                      const StageOptions &options);
+
+/// The host program gets its places.
+void buildHostStage(mlir::OpPassManager &manager, const StageOptions &options);
+
+/// Kernels of any kind become CPU code in the LLVM dialect.
+void buildKernelStage(mlir::OpPassManager &manager,
+                      const StageOptions &options);
+
+/// The host program becomes code in the LLVM dialect.
+void buildLLVMStage(mlir::OpPassManager &manager, const StageOptions &options);
+
+/// Adds the passes of `stage`; import has none.
+void buildStage(Stage stage, mlir::OpPassManager &manager,
+                const StageOptions &options);
+
+/// Registers adze-graph, adze-tile, adze-cpu, adze-cuda and adze.
+void registerPipelines();
+
+} // namespace adze
+
+#endif // ADZE_PIPELINE_STAGES_H

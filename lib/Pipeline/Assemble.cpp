@@ -1,0 +1,150 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// From a planned module to the parts of a shared object.
+#include "Compilation.h"
+#include "Describe.h"
+#include "Dialect/Tile/IR/Tile.h"
+#include "Target/CUDA/CompileKernels.h"
+#include "adze_module.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace adze {
+
+LogicalResult Compilation::resolveTargets() {
+  for (const std::string &cpu : options.cpus) {
+    auto target = cpu::CpuTarget::resolve(options.triple, cpu);
+    if (!target)
+      return emitError(UnknownLoc::get(&context))
+             << llvm::toString(target.takeError());
+    targets.push_back(*target);
+  }
+  // The run time takes the first variant that the machine can run.
+  llvm::sort(targets, [](const cpu::CpuTarget &a, const cpu::CpuTarget &b) {
+    int left = llvm::popcount(a.moduleFeatures);
+    int right = llvm::popcount(b.moduleFeatures);
+    return left != right ? left > right : a.cpu < b.cpu;
+  });
+  return success();
+}
+
+LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
+  FailureOr<func::FuncOp> program = findHostProgram(*module);
+  if (failed(program))
+    return failure();
+  SmallVector<host::LaunchOp> launches = getLaunches(*program);
+  llvm::SetVector<StringRef> names;
+  for (host::LaunchOp launch : launches)
+    names.insert(launch.getCallee());
+
+  for (auto [number, target] : llvm::enumerate(targets)) {
+    StageOptions variantOptions = stageOptions;
+    variantOptions.vectorBits = target.vectorBits();
+    std::string prefix = "v" + std::to_string(number) + ".";
+    auto objects = compileKernels(
+        cloneKernels(*module, names.getArrayRef()), variantOptions, target,
+        prefix, [&](PassManager &manager) { instrument(manager, false); });
+    if (failed(objects))
+      return failure();
+
+    package::CpuVariant &variant = parts.description.variants.emplace_back();
+    variant.features = target.moduleFeatures;
+    variant.name = target.cpu;
+    llvm::StringMap<package::CpuKernel> byName;
+    for (auto [name, object] : llvm::zip(names, *objects)) {
+      byName[name] = {object.body, object.programs, object.scratchBytes};
+      parts.objects.push_back(std::move(object.object));
+    }
+    for (host::LaunchOp launch : launches)
+      variant.kernels.push_back(byName[launch.getCallee()]);
+  }
+  return success();
+}
+
+LogicalResult Compilation::compileForDevices(package::ModuleParts &parts) {
+  for (const std::string &name : options.cudaTargets) {
+    cuda::CompileOptions cudaOptions;
+    auto target = cuda::CudaTarget::resolve(name);
+    if (!target)
+      return emitError(UnknownLoc::get(&context))
+             << llvm::toString(target.takeError());
+    cudaOptions.target = *target;
+    cudaOptions.toolkit = cuda::Toolkit::find();
+    cudaOptions.numSymbols = parts.description.symbols.size();
+    cudaOptions.threads = std::max(1u, context.getNumThreads());
+
+    OwningOpRef<ModuleOp> kernels = module->clone();
+    for (Operation &op : llvm::make_early_inc_range(*kernels->getBody()))
+      if (!isa<tile::KernelOp>(op))
+        op.erase();
+    cuda::CompiledImage compiled;
+    if (failed(cuda::compileKernels(*kernels, cudaOptions, compiled)))
+      return failure();
+    deviceHelpers.push_back(std::move(kernels));
+
+    package::DeviceImage &image = parts.description.images.emplace_back();
+    image.target = name;
+    image.sm = target->sm;
+    image.flags = (compiled.isPTX ? ADZE_IMAGE_PTX : 0) |
+                  (target->archExact ? ADZE_IMAGE_ARCH_EXACT : 0);
+    image.bytes = std::move(compiled.bytes);
+    llvm::StringMap<package::DeviceKernel> byName;
+    for (const cuda::CompiledKernel &kernel : compiled.kernels)
+      byName[kernel.kernel] = {kernel.entry, kernel.programs,
+                               kernel.blockThreads, kernel.sharedBytes};
+    FailureOr<func::FuncOp> program = findHostProgram(*module);
+    for (host::LaunchOp launch : getLaunches(*program))
+      image.kernels.push_back(byName.lookup(launch.getCallee()));
+  }
+  return success();
+}
+
+LogicalResult Compilation::compileHost(package::ModuleParts &parts) {
+  if (failed(runStage(Stage::LLVM)))
+    return failure();
+  for (Operation &op : llvm::make_early_inc_range(*module->getBody()))
+    if (!isa<LLVM::LLVMFuncOp>(op))
+      op.erase();
+  for (OwningOpRef<ModuleOp> &helpers : deviceHelpers)
+    for (Operation &op : llvm::make_early_inc_range(*helpers->getBody()))
+      if (!module->lookupSymbol(SymbolTable::getSymbolName(&op)))
+        op.moveBefore(module->getBody(), module->getBody()->end());
+  return compileLLVMModule(*module, targets.back(), options.optLevel, "",
+                           parts.objects.emplace_back());
+}
+
+FailureOr<package::ModuleParts> Compilation::buildParts() {
+  package::ModuleParts parts;
+  FailureOr<func::FuncOp> program = findHostProgram(*module);
+  if (failed(program) || failed(describe(*program, parts.description)) ||
+      failed(
+          collectWeights(*program, parts.weights, parts.description.buildId)))
+    return failure();
+  parts.description.modelName = llvm::sys::path::stem(options.input).str();
+  if (failed(compileForCpus(parts)) || failed(compileForDevices(parts)) ||
+      failed(compileHost(parts)))
+    return failure();
+  return parts;
+}
+
+CompileStatus Compilation::writeModule() {
+  if (failed(resolveTargets()))
+    return CompileStatus::Usage;
+  FailureOr<package::ModuleParts> parts = buildParts();
+  if (failed(parts))
+    return fail();
+  llvm::Error error =
+      options.emit == Emit::Object
+          ? package::writeObject(*parts, targets.back(), options.output)
+          : package::writeModule(*parts, targets.back(), options.output);
+  if (!error)
+    return CompileStatus::Done;
+  bool isFileError = error.isA<llvm::FileError>();
+  emitError(UnknownLoc::get(&context)) << llvm::toString(std::move(error));
+  return isFileError ? CompileStatus::InputAtFault : CompileStatus::Defect;
+}
+
+} // namespace adze

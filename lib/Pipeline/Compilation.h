@@ -1,0 +1,60 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The state of one compilation.
+#ifndef ADZE_LIB_PIPELINE_COMPILATION_H
+#define ADZE_LIB_PIPELINE_COMPILATION_H
+
+#include "Kernels.h"
+#include "Package/Package.h"
+#include "Pipeline/Compile.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Support/Timing.h"
+#include "llvm/Support/ThreadPool.h"
+
+namespace adze {
+
+class Compilation {
+public:
+  Compilation(const CompileOptions &options, llvm::raw_ostream &diagnostics);
+  ~Compilation();
+
+  CompileStatus run();
+
+private:
+  // Compile.cpp
+  CompileStatus load();
+  CompileStatus loadModel();
+  CompileStatus runStages();
+  mlir::LogicalResult runStage(Stage stage);
+  void instrument(mlir::PassManager &manager, bool statistics);
+  void report(mlir::Diagnostic &diagnostic);
+  CompileStatus fail() const;
+  CompileStatus writeText();
+  void dumpPhase(Stage stage);
+  void printStatistics();
+
+  // Assemble.cpp
+  CompileStatus writeModule();
+  mlir::LogicalResult resolveTargets();
+  mlir::LogicalResult compileForCpus(package::ModuleParts &parts);
+  mlir::LogicalResult compileForDevices(package::ModuleParts &parts);
+  mlir::LogicalResult compileHost(package::ModuleParts &parts);
+  mlir::FailureOr<package::ModuleParts> buildParts();
+
+  const CompileOptions &options;
+  llvm::raw_ostream &diagnostics;
+  std::unique_ptr<llvm::ThreadPoolInterface> pool;
+  mlir::MLIRContext context;
+  mlir::DefaultTimingManager timing;
+  mlir::TimingScope rootTiming;
+  StageOptions stageOptions;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::vector<cpu::CpuTarget> targets; // best first
+  /// Functions of device code that the host module takes.
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> deviceHelpers;
+  bool inputIsText = false, sawError = false, sawUnsupported = false;
+};
+
+} // namespace adze
+
+#endif // ADZE_LIB_PIPELINE_COMPILATION_H

@@ -1,0 +1,246 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The whole compilation: load, stage after stage, write.
+#include "Compilation.h"
+#include "Describe.h"
+#include "Dialect/Graph/IR/Graph.h"
+#include "Pipeline/Dialects.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+
+namespace adze {
+
+CompileStatus compile(const CompileOptions &options,
+                      llvm::raw_ostream &diagnostics) {
+  return Compilation(options, diagnostics).run();
+}
+
+Compilation::Compilation(const CompileOptions &options,
+                         llvm::raw_ostream &diagnostics)
+    : options(options), diagnostics(diagnostics),
+      context(MLIRContext::Threading::DISABLED) {
+  if (options.jobs != 1) {
+    pool = std::make_unique<llvm::DefaultThreadPool>(
+        llvm::hardware_concurrency(options.jobs));
+    context.setThreadPool(*pool);
+  }
+  DialectRegistry registry;
+  registerPipelineDialects(registry);
+  // Texts name blobs relative to themselves; so do those that we write.
+  std::vector<std::string> searchDirs = options.blobDirs;
+  searchDirs.push_back(llvm::sys::path::parent_path(options.input).str());
+  std::string printBase =
+      options.output == "-"
+          ? ""
+          : llvm::sys::path::parent_path(options.output).str();
+  std::string sideFile = options.weightsFile;
+  registry.addExtension(+[](MLIRContext *, graph::GraphDialect *) {});
+  context.appendDialectRegistry(registry);
+  context.loadAllAvailableDialects();
+  auto &blobs = context.getOrLoadDialect<graph::GraphDialect>()->getBlobs();
+  blobs.searchDirs = searchDirs;
+  blobs.printBase = printBase;
+  blobs.sideFile = sideFile;
+
+  context.getDiagEngine().registerHandler(
+      [this](Diagnostic &diagnostic) { report(diagnostic); });
+  if (options.timing) {
+    timing.setEnabled(true);
+    rootTiming = timing.getRootScope();
+  }
+  stageOptions.optLevel = options.optLevel;
+  stageOptions.injectCrash = options.injectCrash;
+}
+
+Compilation::~Compilation() = default;
+
+/// "model.onnx: node 'conv1': " or "file.mlir:3:5: ".
+static std::string describeLocation(Location loc) {
+  SmallVector<StringRef> nodes = getNodeNames(loc);
+  FileLineColLoc file;
+  loc->walk([&](Location part) {
+    file = dyn_cast<FileLineColLoc>(part);
+    return file ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (!file)
+    return text;
+  os << file.getFilename().getValue();
+  if (nodes.empty())
+    os << ":" << file.getLine() << ":" << file.getColumn();
+  else
+    os << ": node '" << nodes.front() << "'";
+  os << ": ";
+  return text;
+}
+
+void Compilation::report(Diagnostic &diagnostic) {
+  StringRef severity = "error";
+  switch (diagnostic.getSeverity()) {
+  case DiagnosticSeverity::Error: {
+    sawError = true;
+    sawUnsupported |= StringRef(diagnostic.str()).contains("unsupported");
+    break;
+  }
+  case DiagnosticSeverity::Warning:
+    severity = "warning";
+    if (options.quiet)
+      return;
+    break;
+  case DiagnosticSeverity::Remark:
+    severity = "remark";
+    if (!options.verbose)
+      return;
+    break;
+  case DiagnosticSeverity::Note:
+    severity = "note";
+    break;
+  }
+  diagnostics << severity << ": " << describeLocation(diagnostic.getLocation())
+              << diagnostic << "\n";
+  // What MLIR adds by itself, such as the op's text, helps its developers.
+  if (options.verbose)
+    for (Diagnostic &note : diagnostic.getNotes())
+      diagnostics << "note: " << note << "\n";
+}
+
+/// After a stage failed: whose fault it is.
+CompileStatus Compilation::fail() const {
+  if (sawUnsupported)
+    return CompileStatus::Unsupported;
+  // An imported model was checked: what fails then is ours. Text is anyone's.
+  return inputIsText ? CompileStatus::InputAtFault : CompileStatus::Defect;
+}
+
+CompileStatus Compilation::load() {
+  StringRef extension = llvm::sys::path::extension(options.input);
+  inputIsText = extension == ".mlir" || extension == ".mlirbc";
+  if (!inputIsText)
+    return loadModel();
+  module = parseSourceFile<ModuleOp>(options.input, &context);
+  return module ? CompileStatus::Done : CompileStatus::InputAtFault;
+}
+
+void Compilation::instrument(PassManager &manager, bool statistics) {
+  if (options.timing)
+    manager.enableTiming(rootTiming);
+  if (options.stats && statistics)
+    manager.enableStatistics(PassDisplayMode::List);
+}
+
+LogicalResult Compilation::runStage(Stage stage) {
+  PassManager manager(&context);
+  instrument(manager, /*statistics=*/true);
+  buildStage(stage, manager, stageOptions);
+  if (failed(manager.run(*module)))
+    return failure();
+  dumpPhase(stage);
+  return success();
+}
+
+/// The text of the module, with locations, so that what is compiled from it is
+/// the same.
+static void printModule(ModuleOp module, llvm::raw_ostream &os) {
+  module.print(os, OpPrintingFlags().enableDebugInfo(true));
+  os << "\n";
+}
+
+void Compilation::dumpPhase(Stage stage) {
+  if (options.dumpPhases.empty())
+    return;
+  llvm::sys::fs::create_directories(options.dumpPhases);
+  llvm::SmallString<128> path(options.dumpPhases);
+  llvm::sys::path::append(path, std::to_string(static_cast<unsigned>(stage)) +
+                                    "-" + getStageName(stage) + ".mlir");
+  std::error_code ec;
+  llvm::raw_fd_ostream os(path, ec);
+  if (ec) {
+    emitWarning(UnknownLoc::get(&context)) << path << ": " << ec.message();
+    return;
+  }
+  printModule(*module, os);
+}
+
+CompileStatus Compilation::writeText() {
+  std::error_code ec;
+  llvm::ToolOutputFile file(options.output, ec, llvm::sys::fs::OF_None);
+  if (ec) {
+    emitError(UnknownLoc::get(&context))
+        << options.output << ": " << ec.message();
+    return CompileStatus::InputAtFault;
+  }
+  printModule(*module, file.os());
+  file.keep();
+  return CompileStatus::Done;
+}
+
+/// The last stage before the text that --emit asks for; none for other output.
+static std::optional<Stage> getTextStage(Emit emit) {
+  switch (emit) {
+  case Emit::Graph:
+    return Stage::Graph;
+  case Emit::Tile:
+    return Stage::Tile;
+  case Emit::Linalg:
+    return Stage::Linalg;
+  case Emit::LLVM:
+    return Stage::LLVM;
+  default:
+    return std::nullopt;
+  }
+}
+
+void Compilation::printStatistics() {
+  FailureOr<func::FuncOp> program = findHostProgram(*module);
+  if (failed(program))
+    return;
+  diagnostics << "launches: " << getLaunches(*program).size() << "\n";
+  auto print = [&](StringRef name, StringRef attribute) {
+    diagnostics << name << ": ";
+    Attribute attr = (*program)->getAttr(attribute);
+    if (auto map = dyn_cast_if_present<AffineMapAttr>(attr))
+      llvm::interleave(map.getValue().getResults(), diagnostics, " or ");
+    else if (auto integer = dyn_cast_if_present<IntegerAttr>(attr))
+      diagnostics << integer.getInt();
+    diagnostics << "\n";
+  };
+  print("arena_bytes", host::arenaBytesAttr);
+  print("arena_lower_bound_bytes", host::arenaLowerBoundAttr);
+  print("weights_bytes", host::weightsBytesAttr);
+}
+
+CompileStatus Compilation::runStages() {
+  std::optional<Stage> last = getTextStage(options.emit);
+  for (Stage stage : {Stage::Graph, Stage::Tile, Stage::Linalg, Stage::Host}) {
+    if (failed(runStage(stage)))
+      return fail();
+    if (last == stage)
+      return writeText();
+  }
+  if (options.stats)
+    printStatistics();
+  if (options.emit != Emit::LLVM)
+    return writeModule();
+  if (failed(resolveTargets()))
+    return CompileStatus::Usage;
+  stageOptions.vectorBits = targets.front().vectorBits();
+  for (Stage stage : {Stage::Kernel, Stage::LLVM})
+    if (failed(runStage(stage)))
+      return fail();
+  return writeText();
+}
+
+CompileStatus Compilation::run() {
+  CompileStatus status = load();
+  if (status != CompileStatus::Done || options.check)
+    return status;
+  dumpPhase(Stage::Import);
+  return runStages();
+}
+
+} // namespace adze

@@ -1,0 +1,176 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What a planned host program says of the module that it becomes.
+#include "Describe.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace adze {
+
+FailureOr<func::FuncOp> findHostProgram(ModuleOp module) {
+  func::FuncOp program;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!function->hasAttr(host::numInputsAttr))
+      continue;
+    if (program)
+      return function.emitError("unsupported: expected one host program, but "
+                                "got '")
+             << program.getName() << "' and '" << function.getName() << "'";
+    program = function;
+  }
+  if (!program)
+    return module.emitError("expected a function that is not private and no "
+                            "kernel: the host program");
+  return program;
+}
+
+SmallVector<host::LaunchOp> getLaunches(func::FuncOp program) {
+  SmallVector<host::LaunchOp> launches;
+  for (auto launch : program.getOps<host::LaunchOp>())
+    launches.push_back(launch);
+  return launches;
+}
+
+static void collectNames(Location loc, llvm::SetVector<StringRef> &names) {
+  if (auto fused = dyn_cast<FusedLoc>(loc)) {
+    for (Location part : fused.getLocations())
+      collectNames(part, names);
+  } else if (auto name = dyn_cast<NameLoc>(loc)) {
+    // Names without a place in the model are initialisers'.
+    if (isa<FileLineColLoc>(name.getChildLoc()))
+      names.insert(name.getName().getValue());
+  } else if (auto call = dyn_cast<CallSiteLoc>(loc)) {
+    collectNames(call.getCallee(), names);
+  }
+}
+
+SmallVector<StringRef> getNodeNames(Location loc) {
+  llvm::SetVector<StringRef> names;
+  collectNames(loc, names);
+  return names.takeVector();
+}
+
+/// DLPack's type codes.
+static std::optional<std::pair<uint8_t, uint8_t>> getDtype(Type type) {
+  if (type.isInteger(1))
+    return std::pair(6, 8); // kDLBool
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return std::pair(integer.isUnsigned() ? 1 : 0, integer.getWidth());
+  if (type.isBF16())
+    return std::pair(4, 16);
+  if (type.isF16() || type.isF32() || type.isF64())
+    return std::pair(2, type.getIntOrFloatBitWidth());
+  return std::nullopt;
+}
+
+static LogicalResult describeValue(func::FuncOp program, unsigned index,
+                                   bool isInput, package::Value &value) {
+  auto type = cast<MemRefType>(program.getArgument(index).getType());
+  auto attr = [&](StringRef name) { return program.getArgAttr(index, name); };
+  if (auto name = dyn_cast_if_present<StringAttr>(attr(host::nameAttr)))
+    value.name = name.getValue().str();
+  else
+    value.name = (isInput ? "input" : "output") + std::to_string(index);
+  Type element = type.getElementType();
+  if (auto dtype = dyn_cast_if_present<TypeAttr>(attr(host::dtypeAttr)))
+    element = dtype.getValue();
+  auto dtype = getDtype(element);
+  if (!dtype)
+    return program.emitError("unsupported: element type ")
+           << element << " of '" << value.name << "' in the signature";
+  value.dtypeCode = dtype->first;
+  value.dtypeBits = dtype->second;
+
+  auto map = dyn_cast_if_present<AffineMapAttr>(attr(host::dimsAttr));
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (!type.isDynamicDim(dim)) {
+      value.dims.push_back({type.getDimSize(dim), -1});
+      continue;
+    }
+    AffineExpr expr = map ? map.getValue().getResult(dim) : AffineExpr();
+    auto symbol = dyn_cast_if_present<AffineSymbolExpr>(expr);
+    if (isInput && !symbol)
+      return program.emitError("unsupported: dim ")
+             << dim << " of input '" << value.name
+             << "' is not a symbol of its own";
+    value.dims.push_back({-1, isInput ? int32_t(symbol.getPosition()) : -1});
+  }
+  return success();
+}
+
+/// Symbols that inputs give; others must be unused, and then come last.
+static LogicalResult describeSymbols(func::FuncOp program,
+                                     package::ModuleDescription &description) {
+  unsigned numBound = 0;
+  for (const package::Value &input : description.inputs)
+    for (const package::Dim &dim : input.dims)
+      numBound = std::max<unsigned>(numBound, dim.symbol + 1);
+  auto names = program->getAttrOfType<ArrayAttr>(host::symbolsAttr);
+  auto ranges = program->getAttrOfType<ArrayAttr>("graph.symbol_ranges");
+  for (unsigned index = 0; index < numBound; ++index) {
+    package::Symbol symbol;
+    if (names && index < names.size())
+      symbol.name = cast<StringAttr>(names[index]).getValue().str();
+    if (ranges && index < ranges.size()) {
+      auto range = cast<DenseI64ArrayAttr>(ranges[index]);
+      symbol.min = std::max<int64_t>(range[0], 0);
+      symbol.max = range[1];
+    }
+    description.symbols.push_back(symbol);
+  }
+  // What only the data can tell has no place in a planned program yet.
+  WalkResult result = program.walk([&](Operation *op) {
+    for (NamedAttribute attr : op->getAttrs()) {
+      auto map = dyn_cast<AffineMapAttr>(attr.getValue());
+      if (!map || op == program.getOperation())
+        continue;
+      for (AffineExpr expr : map.getValue().getResults())
+        for (unsigned s = numBound; s < map.getValue().getNumSymbols(); ++s)
+          if (expr.isFunctionOfSymbol(s)) {
+            op->emitError("unsupported: a size that depends on the values of "
+                          "a tensor");
+            return WalkResult::interrupt();
+          }
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult describe(func::FuncOp program,
+                       package::ModuleDescription &description) {
+  description.producer = "adze " ADZE_VERSION;
+  auto numInputs =
+      program->getAttrOfType<IntegerAttr>(host::numInputsAttr).getInt();
+  for (unsigned index = 0; index < program.getNumArguments(); ++index) {
+    bool isInput = index < numInputs;
+    auto &list = isInput ? description.inputs : description.outputs;
+    if (failed(describeValue(program, index, isInput, list.emplace_back())))
+      return failure();
+  }
+  if (failed(describeSymbols(program, description)))
+    return failure();
+
+  llvm::StringMap<unsigned> uses;
+  for (host::LaunchOp launch : getLaunches(program)) {
+    package::Kernel kernel;
+    kernel.name = launch.getCallee().str();
+    if (unsigned use = uses[launch.getCallee()]++)
+      kernel.name += "." + std::to_string(use);
+    kernel.nodes = llvm::join(getNodeNames(launch.getLoc()), "\n");
+    kernel.numPointers = launch.getNumOperands();
+    kernel.numOutputs = launch.getNumOutputs();
+    description.kernels.push_back(kernel);
+  }
+  description.run = "adze_run";
+  description.infer = "adze_infer";
+  description.arenaBytes = "adze_arena_bytes";
+  description.arenaLowerBound = "adze_arena_lower_bound";
+  auto weights = program->getAttrOfType<IntegerAttr>(host::weightsBytesAttr);
+  description.weightsSize = weights ? weights.getInt() : 0;
+  return success();
+}
+
+} // namespace adze

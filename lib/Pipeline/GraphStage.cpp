@@ -1,0 +1,26 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Stage "graph". Afterwards @main holds constants, clusters and reshapes.
+#include "Dialect/Graph/Transforms/Passes.h"
+#include "Pipeline/Stages.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace adze {
+
+void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  graph::FormClustersPassOptions clusters;
+  if (options.optLevel == 0) {
+    clusters.mode = graph::ClusterMode::Single;
+  } else {
+    if (options.foldConstants)
+      manager.addPass(graph::createFoldConstantsPass());
+    manager.addPass(createCSEPass());
+  }
+  manager.addNestedPass<func::FuncOp>(graph::createFormClustersPass(clusters));
+}
+
+} // namespace adze

@@ -1,0 +1,32 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Stage "kernel". Afterwards kernels are functions of the LLVM dialect.
+#include "Conversion/Passes.h"
+#include "Conversion/TileToVector/TileToVector.h"
+#include "Pipeline/Stages.h"
+#include "Transforms/Passes.h"
+#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+
+using namespace mlir;
+
+namespace adze {
+
+void buildKernelStage(OpPassManager &manager, const StageOptions &options) {
+  if (options.injectCrash)
+    manager.addPass(createInjectCrash());
+  // Of the reference path: what is left of linalg.
+  manager.addNestedPass<func::FuncOp>(createExpandCopies());
+  manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  // Of tile kernels.
+  TileToVectorPipelineOptions vectors;
+  vectors.vectorBytes = options.vectorBits / 8;
+  buildTileToVectorPipeline(manager, vectors);
+  // Of both.
+  manager.addNestedPass<func::FuncOp>(createConvertVectorToSCFPass(
+      VectorTransferToSCFOptions().enableFullUnroll()));
+  buildVectorToLLVMPipeline(manager);
+  manager.addPass(createConvertKernelToLLVM());
+}
+
+} // namespace adze

@@ -1,0 +1,12 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Stage "linalg". Afterwards kernels have no graph ops and no tensors.
+#include "Pipeline/Stages.h"
+
+using namespace mlir;
+
+namespace adze {
+
+void buildLinalgStage(OpPassManager &manager, const StageOptions &options) {}
+
+} // namespace adze

@@ -1,0 +1,18 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Stage "tile". Afterwards no graph.cluster is left: @main launches kernels.
+#include "Conversion/Passes.h"
+#include "Dialect/Graph/Transforms/Passes.h"
+#include "Pipeline/Stages.h"
+
+using namespace mlir;
+
+namespace adze {
+
+void buildTileStage(OpPassManager &manager, const StageOptions &options) {
+  manager.addPass(graph::createOutlineClustersPass());
+  if (options.optLevel > 0)
+    manager.addPass(createConvertGraphToTile());
+}
+
+} // namespace adze

@@ -1,0 +1,42 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Copies of strided memrefs as loops.
+#include "Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
+
+using namespace mlir;
+
+namespace adze {
+#define GEN_PASS_DEF_EXPANDCOPIES
+#include "Transforms/Passes.h.inc"
+
+namespace {
+class ExpandCopiesPass final : public impl::ExpandCopiesBase<ExpandCopiesPass> {
+public:
+  void runOnOperation() override;
+};
+} // namespace
+
+/// Whether finalize-memref-to-llvm makes a memcpy of it.
+static bool isDense(Value value) {
+  auto type = cast<MemRefType>(value.getType());
+  return type.getLayout().isIdentity() ||
+         (type.hasStaticShape() &&
+          memref::isStaticShapeAndContiguousRowMajor(type));
+}
+
+void ExpandCopiesPass::runOnOperation() {
+  getOperation().walk([&](memref::CopyOp op) {
+    if (isDense(op.getSource()) && isDense(op.getTarget()))
+      return;
+    OpBuilder builder(op);
+    linalg::CopyOp::create(builder, op.getLoc(), op.getSource(),
+                           op.getTarget());
+    op.erase();
+    ++numExpanded;
+  });
+}
+
+} // namespace adze

@@ -1,0 +1,246 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The flags of atranslate.
+#include "CommandLine.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace adze {
+
+namespace {
+/// All flags. LLVM's libraries register their own, which are hidden: only this
+/// category is atranslate's interface.
+struct Flags {
+  cl::OptionCategory category{"atranslate"};
+
+  cl::opt<std::string> input{cl::Positional, cl::desc("MODEL.{onnx,mlir}"),
+                             cl::cat(category)};
+  cl::opt<std::string> output{"o",
+                              cl::desc("Output file; - for text on "
+                                       "standard output"),
+                              cl::value_desc("FILE"), cl::cat(category)};
+  cl::opt<char> optLevel{"O", cl::desc("-O0 (reference path) .. -O3"),
+                         cl::Prefix, cl::init('2'), cl::cat(category)};
+  cl::opt<unsigned> jobs{"j",         cl::desc("Threads to compile with"),
+                         cl::Prefix,  cl::value_desc("N"),
+                         cl::init(0), cl::cat(category)};
+  cl::opt<bool> quiet{"q", cl::desc("Errors only"), cl::cat(category)};
+  cl::opt<bool> verbose{"v", cl::desc("Remarks and notes too"),
+                        cl::cat(category)};
+  cl::opt<bool> timing{"timing", cl::desc("Print where the time went"),
+                       cl::cat(category)};
+  cl::opt<bool> stats{"stats", cl::desc("Print what passes did, and the arena"),
+                      cl::cat(category)};
+  cl::opt<Emit> emit{
+      "emit", cl::desc("What to write"), cl::init(Emit::Module),
+      cl::values(clEnumValN(Emit::Graph, "graph", "graph dialect"),
+                 clEnumValN(Emit::Tile, "tile", "parametric tile kernels"),
+                 clEnumValN(Emit::Linalg, "linalg", "the reference path"),
+                 clEnumValN(Emit::LLVM, "llvm", "LLVM dialect"),
+                 clEnumValN(Emit::PTX, "ptx", "PTX of the cuda target"),
+                 clEnumValN(Emit::Object, "obj", "relocatable object"),
+                 clEnumValN(Emit::ONNX, "onnx", "the graph as ONNX"),
+                 clEnumValN(Emit::Module, "so", "loadable module")),
+      cl::cat(category)};
+  cl::list<std::string> targets{"target",
+                                cl::desc("cpu or cuda:sm_NN; may be "
+                                         "repeated"),
+                                cl::value_desc("TARGET"), cl::cat(category)};
+  cl::opt<std::string> triple{"mtriple", cl::desc("Target triple of CPU code"),
+                              cl::cat(category)};
+  cl::list<std::string> cpus{"mcpu", cl::desc("CPUs, one variant each"),
+                             cl::CommaSeparated, cl::value_desc("native|..."),
+                             cl::cat(category)};
+  cl::list<std::string> dims{"dim", cl::desc("Fix or bound a symbolic dim"),
+                             cl::value_desc("N=1..64[:8]"), cl::cat(category)};
+  cl::list<std::string> shapes{"shape", cl::desc("Shape of an input"),
+                               cl::value_desc("x=1x3x224x224"),
+                               cl::cat(category)};
+  cl::opt<std::string> precision{"precision",
+                                 cl::desc("f32 (what ONNX says), tf32, bf16 or "
+                                          "f16"),
+                                 cl::init("f32"), cl::cat(category)};
+  cl::opt<bool> deterministic{"deterministic",
+                              cl::desc("Results do not depend on threads"),
+                              cl::init(true), cl::cat(category)};
+  cl::opt<bool> batchInvariant{"batch-invariant",
+                               cl::desc("Results do not depend on the batch"),
+                               cl::cat(category)};
+  cl::opt<std::string> tune{"tune", cl::desc("off, model or measure"),
+                            cl::init("off"), cl::cat(category)};
+  cl::opt<std::string> tuneDb{"tune-db", cl::desc("Tuning log"),
+                              cl::value_desc("FILE"), cl::cat(category)};
+  cl::opt<unsigned> maxSeconds{"max-compile-seconds",
+                               cl::desc("Bound on searches"),
+                               cl::value_desc("N"), cl::cat(category)};
+  cl::opt<std::string> kernels{"kernels",
+                               cl::desc("Tile kernels for operators"),
+                               cl::value_desc("FILE.mlir"), cl::cat(category)};
+  cl::opt<std::string> weights{"weights", cl::desc("embed or file"),
+                               cl::init("embed"), cl::cat(category)};
+  cl::opt<std::string> cache{"cache", cl::desc("Folder of compiled kernels"),
+                             cl::value_desc("DIR"), cl::cat(category)};
+  cl::opt<bool> check{"check", cl::desc("Only list what can't be compiled"),
+                      cl::cat(category)};
+  cl::opt<std::string> dumpPhases{"dump-phases",
+                                  cl::desc("Write the IR after each stage"),
+                                  cl::value_desc("DIR"), cl::cat(category)};
+  cl::opt<std::string> report{"report", cl::desc("Write a report"),
+                              cl::value_desc("FILE.{json,html}"),
+                              cl::cat(category)};
+  cl::opt<std::string> verify{"verify", cl::desc("none or differential"),
+                              cl::init("none"), cl::cat(category)};
+  cl::list<std::string> plugins{"plugin", cl::desc("Load a target or passes"),
+                                cl::value_desc("LIB.so"), cl::cat(category)};
+  cl::list<std::string> blobDirs{"blob-dir",
+                                 cl::desc("Where MLIR text's blobs are"),
+                                 cl::value_desc("DIR"), cl::cat(category)};
+  cl::opt<bool> injectCrash{"inject-crash", cl::Hidden, cl::cat(category)};
+};
+} // namespace
+
+static CompileStatus complain(CompileStatus status, const Twine &message) {
+  errs() << "error: " << message << "\n";
+  return status;
+}
+
+/// Flags that are known but have no effect yet are refused, never ignored.
+static std::optional<CompileStatus> refuseUnsupported(const Flags &flags) {
+  auto refuse = [](const Twine &what) {
+    return complain(CompileStatus::Unsupported, "unsupported: " + what);
+  };
+  if (flags.precision != "f32")
+    return refuse("--precision=" + flags.precision);
+  if (!flags.deterministic)
+    return refuse("--deterministic=false");
+  if (flags.batchInvariant)
+    return refuse("--batch-invariant");
+  if (flags.tune != "off" || !flags.tuneDb.empty())
+    return refuse("--tune and --tune-db");
+  if (!flags.kernels.empty())
+    return refuse("--kernels");
+  if (!flags.cache.empty())
+    return refuse("--cache");
+  if (flags.verify != "none")
+    return refuse("--verify=" + flags.verify);
+  if (!flags.plugins.empty())
+    return refuse("--plugin");
+  if (!flags.report.empty())
+    return refuse("--report");
+  if (flags.emit == Emit::ONNX)
+    return refuse("--emit=onnx");
+  return std::nullopt;
+}
+
+static std::optional<CompileStatus> readTargets(const Flags &flags,
+                                                CompileOptions &options) {
+  options.cpu = flags.targets.empty();
+  for (const std::string &target : flags.targets) {
+    if (target == "cpu")
+      options.cpu = true;
+    else if (StringRef(target).starts_with("cuda:"))
+      options.cudaTargets.push_back(target);
+    else
+      return complain(
+          CompileStatus::Usage,
+          "expected --target=cpu or --target=cuda:sm_NN, but got '" + target +
+              "'");
+  }
+  if (flags.emit == Emit::PTX && options.cudaTargets.empty())
+    return complain(CompileStatus::Usage,
+                    "--emit=ptx needs a --target=cuda:sm_NN");
+  return std::nullopt;
+}
+
+static bool isText(Emit emit) {
+  return emit != Emit::Module && emit != Emit::Object;
+}
+
+static std::optional<CompileStatus> readFiles(const Flags &flags,
+                                              CompileOptions &options) {
+  auto usage = [](const Twine &message) {
+    return complain(CompileStatus::Usage, message);
+  };
+  if (flags.input.empty())
+    return usage("expected a model; see --help");
+  options.input = flags.input;
+  options.output = flags.output;
+  options.check = flags.check;
+  if (options.output.empty() && !options.check)
+    return usage("expected -o FILE");
+  if (options.output == "-" && !isText(flags.emit))
+    return usage("-o - is for text: add --emit=graph, tile, linalg, llvm or "
+                 "ptx");
+  if (flags.weights != "embed" && flags.weights != "file")
+    return usage("expected --weights=embed or --weights=file, but got '" +
+                 flags.weights + "'");
+  if (flags.weights == "file") {
+    if (options.output == "-")
+      return usage("--weights=file needs -o FILE");
+    if (flags.emit == Emit::Module || flags.emit == Emit::Object)
+      return complain(CompileStatus::Unsupported,
+                      "unsupported: --weights=file of a module");
+  }
+  SmallString<128> side(options.output);
+  if (options.output != "-" && isText(flags.emit)) {
+    sys::path::replace_extension(side, "weights");
+    options.weightsFile = side.str().str();
+  }
+  return std::nullopt;
+}
+
+/// Empties LLVM's global parser but for `kept`. Before ours are added, what
+/// LLVM's libraries registered has to go: it is no interface of atranslate and
+/// takes names (--stats). Afterwards ours: lld registers some of the same names.
+static void removeFlags(ArrayRef<StringRef> kept) {
+  SmallVector<cl::Option *> flags;
+  for (auto &entry : cl::getRegisteredOptions())
+    if (!is_contained(kept, entry.first))
+      flags.push_back(entry.second);
+  for (cl::Option *option : flags)
+    option->removeArgument();
+}
+
+std::optional<CompileStatus> parseCommandLine(int argc, char **argv,
+                                              CompileOptions &options) {
+  static cl::OptionCategory common("common");
+  // LLVM registers some on first use of the parser: this is a use.
+  cl::HideUnrelatedOptions(common);
+  removeFlags({"help", "help-hidden", "h", "version"});
+  static Flags flags;
+  bool parsed = cl::ParseCommandLineOptions(
+      argc, argv,
+      "Compiles an ONNX model to a loadable module.\n\n"
+      "Example: atranslate model.onnx -o model.so\n",
+      &errs());
+  removeFlags({});
+  if (!parsed)
+    return CompileStatus::Usage;
+  if (flags.optLevel < '0' || flags.optLevel > '3')
+    return complain(CompileStatus::Usage, "expected -O0 .. -O3");
+  options.optLevel = flags.optLevel - '0';
+  options.emit = flags.emit;
+  options.jobs = flags.jobs;
+  options.quiet = flags.quiet;
+  options.verbose = flags.verbose;
+  options.timing = flags.timing;
+  options.stats = flags.stats;
+  options.triple = flags.triple;
+  if (!flags.cpus.empty())
+    options.cpus.assign(flags.cpus.begin(), flags.cpus.end());
+  options.dims.assign(flags.dims.begin(), flags.dims.end());
+  options.shapes.assign(flags.shapes.begin(), flags.shapes.end());
+  options.blobDirs.assign(flags.blobDirs.begin(), flags.blobDirs.end());
+  options.dumpPhases = flags.dumpPhases;
+  options.injectCrash = flags.injectCrash;
+  if (auto status = readTargets(flags, options))
+    return status;
+  if (auto status = readFiles(flags, options))
+    return status;
+  return refuseUnsupported(flags);
+}
+
+} // namespace adze
