@@ -6,6 +6,7 @@
 #include "Pipeline/Stages.h"
 #include "Transforms/Passes.h"
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 
 using namespace mlir;
@@ -25,6 +26,7 @@ void buildKernelStage(OpPassManager &manager, const StageOptions &options) {
   // Of both.
   manager.addNestedPass<func::FuncOp>(createConvertVectorToSCFPass(
       VectorTransferToSCFOptions().enableFullUnroll()));
+  manager.addPass(arith::createArithExpandOpsPass());
   buildVectorToLLVMPipeline(manager);
   manager.addPass(createConvertKernelToLLVM());
 }

@@ -232,11 +232,14 @@ void ConvertKernelToLLVMPass::runOnOperation() {
   options.overrideIndexBitwidth(64);
   LLVMTypeConverter types(&getContext(), options);
   SymbolTable symbols(module);
-  for (auto function :
-       llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
-    if (function->hasAttr(host::kernelAttr) && !function.isDeclaration())
-      if (failed(convertSignature(function, symbols, types)))
-        return signalPassFailure();
+  SmallVector<func::FuncOp> kernels;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(host::kernelAttr) && !function.isDeclaration() &&
+        !function.getName().ends_with("_programs"))
+      kernels.push_back(function);
+  for (func::FuncOp kernel : kernels)
+    if (failed(convertSignature(kernel, symbols, types)))
+      return signalPassFailure();
 
   if (failed(convertRest(types)))
     return signalPassFailure();

@@ -107,6 +107,8 @@ func::FuncOp KernelLowering::makeFunction(StringRef name, bool isBody) {
       created.setArgAttrs(i, attributes);
   for (NamedAttribute attribute : kernel->getDiscardableAttrs())
     created->setAttr(attribute.getName(), attribute.getValue());
+  if (isBody) // what convert-kernel-to-llvm looks for
+    created->setAttr("adze.kernel", b.getUnitAttr());
   entry = created.addEntryBlock();
   constants.clear();
   map.clear();
