@@ -39,7 +39,10 @@ std::string Importer::takeDiagnostic() {
   if (!diagnostics.empty())
     first = diagnostics.front();
   diagnostics.clear();
-  return first;
+  llvm::StringRef text = first, rest = text;
+  if (rest.consume_front("'graph.") && rest.contains("' op "))
+    text = rest.split("' op ").second;
+  return text.str();
 }
 
 static std::string getName(const Node &node, unsigned index) {
@@ -344,7 +347,7 @@ void Importer::node(const Node &node, unsigned index, Scope &scope,
     bool known = findOp(node.domain, node.opType, node.sinceVersion) ||
                  model->functions.contains(
                      getFunctionKey(node.domain, node.opType, node.overload));
-    if (known || getBody(binder))
+    if (known || reader.hasFunctionBody(node))
       return bind(node, scope, {});
     result = dispatch(binder, place);
   }

@@ -334,8 +334,7 @@ private:
 };
 
 std::string describe(const onnx::NodeProto &node) {
-  return node.name().empty() ? "a node " + node.op_type()
-                             : "node '" + node.name() + "'";
+  return "node '" + (node.name().empty() ? node.op_type() : node.name()) + "'";
 }
 
 Check::Check(const onnx::ModelProto &proto, Model &model)
@@ -442,6 +441,7 @@ void Check::run() {
 
 struct Reader::Protos {
   onnx::ModelProto model;
+  Opsets opsets;
   std::deque<onnx::FunctionProto> functions;
 };
 
@@ -463,6 +463,7 @@ std::unique_ptr<Model> Reader::read(std::string skeleton, std::string &error) {
     model->opsets = readOpsets(proto.opset_import());
     if (proto.ir_version() < 3 && proto.opset_import().empty())
       model->opsets[""] = 1;
+    protos->opsets = model->opsets;
     Converter(model->opsets, /*marked=*/true)
         .graph(*proto.mutable_graph(), model->graph);
     for (onnx::FunctionProto &function : *proto.mutable_functions()) {
@@ -480,46 +481,97 @@ std::unique_ptr<Model> Reader::read(std::string skeleton, std::string &error) {
   return nullptr;
 }
 
+static const onnx::OpSchema *getSchema(const Node &node) {
+  return onnx::OpSchemaRegistry::Schema(node.opType, node.opsetVersion,
+                                        node.domain);
+}
+
+bool Reader::hasFunctionBody(const Node &node) {
+  bool found = false;
+  (void)guarded([&] {
+    const onnx::OpSchema *schema = getSchema(node);
+    found = schema &&
+            (schema->HasFunction() || schema->HasContextDependentFunction());
+  });
+  return found;
+}
+
+/// The node with what the call of the function around it says: its operands and
+/// the values of attributes that were references.
+static onnx::NodeProto makeProto(const Node &node) {
+  onnx::NodeProto proto = *static_cast<const onnx::NodeProto *>(node.proto);
+  proto.clear_input();
+  for (const std::string &input : node.inputs)
+    proto.add_input(input);
+  for (AttributeProto &out : *proto.mutable_attribute()) {
+    if (out.ref_attr_name().empty())
+      continue;
+    const Attribute *value = node.find(out.name());
+    out.clear_ref_attr_name();
+    if (!value)
+      out.set_name(""); // not there: nobody asks for this name
+    else if (value->kind == Attribute::Kind::Float)
+      out.set_f(value->f);
+    else if (value->kind == Attribute::Kind::Int)
+      out.set_i(value->i);
+    else if (value->kind == Attribute::Kind::String)
+      out.set_s(value->s);
+    else
+      out.mutable_ints()->Assign(value->ints.begin(), value->ints.end());
+  }
+  return proto;
+}
+
+/// The body of a function that depends on types and attributes.
+static bool buildBody(const onnx::OpSchema &schema, const Node &node,
+                      llvm::ArrayRef<InputType> types,
+                      onnx::FunctionProto &body) {
+  std::vector<onnx::TypeProto> typeProtos;
+  for (auto [type, input] : llvm::zip(types, node.inputs)) {
+    // Builders look at types without asking whether they are there.
+    if (type.elementType == 0 && !input.empty())
+      return false;
+    onnx::TypeProto &out = typeProtos.emplace_back();
+    if (type.elementType == 0)
+      continue;
+    out.mutable_tensor_type()->set_elem_type(type.elementType);
+    auto *shape = out.mutable_tensor_type()->mutable_shape();
+    for (auto dim : type.dims) {
+      auto *outDim = shape->add_dim();
+      if (dim)
+        outDim->set_dim_value(*dim);
+    }
+  }
+  onnx::FunctionBodyBuildContextImpl context(makeProto(node), typeProtos);
+  return schema.BuildContextDependentFunction(context, body, node.opsetVersion);
+}
+
 std::unique_ptr<Function>
 Reader::getFunctionBody(const Node &node, llvm::ArrayRef<InputType> types) {
   auto function = std::make_unique<Function>();
   bool found = false;
   auto problem = guarded([&] {
-    const auto &proto = *static_cast<const onnx::NodeProto *>(node.proto);
-    const auto *schema = onnx::OpSchemaRegistry::Schema(
-        node.opType, node.opsetVersion, node.domain);
+    const onnx::OpSchema *schema = getSchema(node);
     if (!schema)
       return;
     onnx::FunctionProto body;
-    if (const auto *fixed = schema->GetFunction(node.opsetVersion)) {
+    if (const auto *fixed = schema->GetFunction(node.opsetVersion))
       body = *fixed;
-    } else if (schema->HasContextDependentFunction()) {
-      std::vector<onnx::TypeProto> typeProtos;
-      for (const InputType &type : types) {
-        onnx::TypeProto &out = typeProtos.emplace_back();
-        if (type.elementType == 0)
-          continue;
-        out.mutable_tensor_type()->set_elem_type(type.elementType);
-        auto *shape = out.mutable_tensor_type()->mutable_shape();
-        for (auto dim : type.dims) {
-          auto *outDim = shape->add_dim();
-          if (dim)
-            outDim->set_dim_value(*dim);
-        }
-      }
-      onnx::FunctionBodyBuildContextImpl context(proto, typeProtos);
-      if (!schema->BuildContextDependentFunction(context, body,
-                                                 node.opsetVersion))
-        return;
-    } else {
+    else if (!schema->HasContextDependentFunction() ||
+             !buildBody(*schema, node, types, body))
       return;
-    }
     protos->functions.push_back(std::move(body));
     onnx::FunctionProto &kept = protos->functions.back();
-    Opsets opsets = readOpsets(kept.opset_import());
-    if (opsets.empty())
-      opsets[node.domain] = node.opsetVersion;
+    Opsets opsets = protos->opsets;
+    for (const auto &opset : readOpsets(kept.opset_import()))
+      opsets[opset.getKey()] = opset.second;
     readFunction(kept, opsets, /*marked=*/false, *function);
+    Converter convert(opsets, /*marked=*/false);
+    for (const auto &[name, attribute] : schema->attributes()) {
+      AttributeProto value = attribute.default_value;
+      if (value.has_name())
+        convert.attribute(value, function->defaults.emplace_back());
+    }
     found = true;
   });
   if (problem || !found)

@@ -24,6 +24,9 @@ public:
   /// the reason in `error`, if there is no model.
   std::unique_ptr<Model> read(std::string skeleton, std::string &error);
 
+  /// Whether ONNX defines the node's operator by a function.
+  bool hasFunctionBody(const Node &node);
+
   /// The function that ONNX defines the node's operator by. None if there is
   /// none, or it cannot be made for these input types.
   std::unique_ptr<Function> getFunctionBody(const Node &node,

@@ -124,10 +124,12 @@ static LogicalResult importConvInteger(Binder &b) {
 }
 
 /// Pads of a transposed convolution from `output_shape` or `auto_pad`: what is
-/// computed beyond the wanted size, split in two.
-static LogicalResult addTransposedPads(Binder &b, llvm::ArrayRef<int64_t> input,
-                                       llvm::ArrayRef<int64_t> outputPadding,
-                                       Window &window) {
+/// computed beyond the wanted size, split in two; what is missing is padded
+/// behind.
+static LogicalResult
+addTransposedPads(Binder &b, llvm::ArrayRef<int64_t> input,
+                  llvm::MutableArrayRef<int64_t> outputPadding,
+                  Window &window) {
   size_t spatial = window.kernel.size();
   llvm::StringRef mode = b.getString("auto_pad", "NOTSET");
   auto wanted = b.getInts("output_shape");
@@ -145,7 +147,10 @@ static LogicalResult addTransposedPads(Binder &b, llvm::ArrayRef<int64_t> input,
     int64_t size = wanted ? (*wanted)[i] : input[i] * window.strides[i];
     int64_t total = window.strides[i] * (input[i] - 1) + outputPadding[i] +
                     (window.kernel[i] - 1) * window.dilations[i] + 1 - size;
-    total = std::max<int64_t>(total, 0);
+    if (total < 0) {
+      outputPadding[i] -= total;
+      total = 0;
+    }
     int64_t half = total / 2;
     bool moreAtEnd = mode != "SAME_LOWER";
     window.pads[i] = moreAtEnd ? half : total - half;
@@ -184,7 +189,7 @@ void adze::importer::addContractionOps(std::vector<OpRow> &rows) {
                               {"Conv", 1, 2, importConv},
                               {"ConvInteger", 10, 2, importConvInteger},
                               {"ConvTranspose", 1, 2, importConvTranspose},
-                              {"Gemm", 7, 2, importGemm},
+                              {"Gemm", 1, 2, importGemm},
                               {"MatMul", 1, 2, importMatMul},
                               {"MatMulInteger", 10, 2, importMatMulInteger},
                           });

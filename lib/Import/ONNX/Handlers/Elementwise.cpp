@@ -18,9 +18,27 @@ static LogicalResult importUnary(Binder &b) {
   return b.done(b.create<OpT>(b.operand(0)));
 }
 
+/// Before version 7 the right operand broadcasts only if `broadcast` says so,
+/// and its dims stand where `axis` says.
+static Value getRight(Binder &b) {
+  Value lhs = b.operand(0), rhs = b.operand(1);
+  if (b.version() >= 7 || b.getInt("broadcast", 0) == 0 ||
+      !b.hasAttribute("axis"))
+    return rhs;
+  int64_t axis = b.getAxis("axis", 0, b.getRank(lhs));
+  int64_t behind = b.getRank(lhs) - axis - b.getRank(rhs);
+  if (behind < 0) {
+    (void)b.fail("expected operand 1 to fit behind axis " + llvm::Twine(axis));
+    return {};
+  }
+  Dims dims = graph::getDims(rhs);
+  dims.append(behind, b.expr(1));
+  return b.reshape(rhs, dims);
+}
+
 template <typename OpT>
 static LogicalResult importBinary(Binder &b) {
-  return b.done(b.create<OpT>({b.operand(0), b.operand(1)}));
+  return b.done(b.create<OpT>({b.operand(0), getRight(b)}));
 }
 
 /// Of any number of operands, one after the other.
@@ -110,13 +128,23 @@ static LogicalResult importMod(Binder &b) {
 /// Base and exponent may differ; the base's type is the result's. A whole base
 /// with a fraction as exponent is computed in the exponent's type.
 static LogicalResult importPow(Binder &b) {
-  Value x = b.operand(0), y = b.operand(1);
+  Value x = b.operand(0), y = getRight(b);
+  if (!y)
+    return mlir::failure();
   mlir::Type type = b.getElementType(x), exponent = b.getElementType(y);
   if (llvm::isa<mlir::FloatType>(exponent) && !llvm::isa<mlir::FloatType>(type))
     x = b.cast(x, exponent);
   else
     y = b.cast(y, type);
   return b.done(b.cast(b.create<graph::PowOp>({x, y}), type));
+}
+
+/// Before version 7 a vector of slopes goes along the channels.
+static LogicalResult importPRelu(Binder &b) {
+  Value x = b.operand(0), slope = b.operand(1);
+  if (b.version() < 7 && b.getRank(slope) == 1 && b.getRank(x) > 1)
+    slope = b.alongAxis(slope, 1, b.getRank(x));
+  return b.done(b.create<graph::PreluOp>({x, slope}));
 }
 
 static LogicalResult importBitShift(Binder &b) {
@@ -245,33 +273,32 @@ static void addUnaryOps(std::vector<OpRow> &rows) {
 }
 
 static void addBinaryOps(std::vector<OpRow> &rows) {
-  // Before version 7 these broadcast by an attribute.
   rows.insert(
       rows.end(),
       {
-          {"Add", 7, 2, importBinary<graph::AddOp>},
-          {"And", 7, 2, importBinary<graph::AndOp>},
+          {"Add", 6, 2, importBinary<graph::AddOp>},
+          {"And", 1, 2, importBinary<graph::AndOp>},
           {"BitShift", 11, 2, importBitShift},
           {"BitwiseAnd", 18, 2, importBinary<graph::BitwiseAndOp>},
           {"BitwiseOr", 18, 2, importBinary<graph::BitwiseOrOp>},
           {"BitwiseXor", 18, 2, importBinary<graph::BitwiseXorOp>},
-          {"Div", 7, 2, importBinary<graph::DivOp>},
-          {"Equal", 7, 2, importBinary<graph::EqualOp>, "strings"},
-          {"Greater", 7, 2, importBinary<graph::GreaterOp>},
+          {"Div", 6, 2, importBinary<graph::DivOp>},
+          {"Equal", 1, 2, importBinary<graph::EqualOp>, "strings"},
+          {"Greater", 1, 2, importBinary<graph::GreaterOp>},
           {"GreaterOrEqual", 12, 2, importBinary<graph::GreaterEqualOp>},
-          {"Less", 7, 2, importBinary<graph::LessOp>},
+          {"Less", 1, 2, importBinary<graph::LessOp>},
           {"LessOrEqual", 12, 2, importBinary<graph::LessEqualOp>},
           {"Max", 6, 1, importVariadic<graph::MaximumOp>},
           {"Mean", 6, 1, importMean},
           {"Min", 6, 1, importVariadic<graph::MinimumOp>},
           {"Mod", 10, 2, importMod},
-          {"Mul", 7, 2, importBinary<graph::MulOp>},
-          {"Or", 7, 2, importBinary<graph::OrOp>},
-          {"PRelu", 7, 2, importBinary<graph::PreluOp>},
-          {"Pow", 7, 2, importPow},
-          {"Sub", 7, 2, importBinary<graph::SubOp>},
+          {"Mul", 6, 2, importBinary<graph::MulOp>},
+          {"Or", 1, 2, importBinary<graph::OrOp>},
+          {"PRelu", 6, 2, importPRelu},
+          {"Pow", 1, 2, importPow},
+          {"Sub", 6, 2, importBinary<graph::SubOp>},
           {"Sum", 6, 1, importVariadic<graph::AddOp>},
-          {"Xor", 7, 2, importBinary<graph::XorOp>},
+          {"Xor", 1, 2, importBinary<graph::XorOp>},
       });
 }
 
@@ -283,7 +310,7 @@ void adze::importer::addElementwiseOps(std::vector<OpRow> &rows) {
                                "strings, 8-bit and smaller floats, 4-bit"},
                               {"CastLike", 15, 2, importCastLike},
                               {"Clip", 6, 1, importClip},
-                              {"Dropout", 7, 1, importDropout, "training"},
+                              {"Dropout", 6, 1, importDropout, "training"},
                               {"Where", 9, 3, importWhere, "strings"},
                           });
 }

@@ -63,6 +63,8 @@ static LogicalResult importHardmax(Binder &b) {
 static LogicalResult importBatchNormalization(Binder &b) {
   if (b.version() < 9 && b.getInt("spatial", 1) != 1)
     return b.unsupported("expected spatial to be 1");
+  if (b.version() < 7 && b.getInt("is_test", 0) != 1)
+    return b.unsupported("expected is_test to be 1");
   if (b.getInt("training_mode", 0) != 0)
     return b.unsupported("expected training_mode to be 0");
   for (unsigned i = 1; i < 5; ++i)
@@ -109,18 +111,46 @@ static LogicalResult importGroupNormalization(Binder &b) {
                          b.attr("epsilon", b.getFloat("epsilon", 1e-5f))}));
 }
 
+/// The statistics of layer normalisation, in f32 at least: the mean, and one
+/// over the deviation.
+static std::pair<Value, Value> buildStatistics(Binder &b, int64_t axis,
+                                               double epsilon) {
+  Value x = b.operand(0);
+  mlir::Type type = b.getElementType(x);
+  if (type.getIntOrFloatBitWidth() < 32 && b.getInt("stash_type", 1) == 1)
+    x = b.cast(x, b.builder.getF32Type());
+  if (!x)
+    return {};
+  type = b.getElementType(x);
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(axis, b.getRank(x)));
+  llvm::SmallVector<mlir::NamedAttribute> attrs{b.attr("axes", axes),
+                                                b.attr("keepdims", true)};
+  Value mean = b.create<graph::ReduceMeanOp>(x, attrs);
+  Value distance = b.create<graph::SubOp>({x, mean});
+  Value variance = b.create<graph::ReduceMeanOp>(
+      b.create<graph::MulOp>({distance, distance}), attrs);
+  Value shifted = b.create<graph::AddOp>({variance, b.scalar(type, epsilon)});
+  return {mean,
+          b.create<graph::ReciprocalOp>(b.create<graph::SqrtOp>(shifted))};
+}
+
 static LogicalResult importLayerNormalization(Binder &b) {
   Value x = b.operand(0);
   int64_t axis = b.getAxis("axis", -1, b.getRank(x));
+  double epsilon = b.getFloat("epsilon", 1e-5f);
   llvm::SmallVector<Value> operands{x, b.operand(1)};
   if (Value bias = b.operand(2))
     operands.push_back(bias);
   // The input, then two optional operands.
   mlir::Attribute segments =
       b.builder.getDenseI32ArrayAttr({1, 1, int32_t(operands.size()) - 2});
-  return b.done(b.create<graph::LayerNormOp>(
+  Value result = b.create<graph::LayerNormOp>(
       operands, {b.attr("operandSegmentSizes", segments), b.attr("axis", axis),
-                 b.attr("epsilon", b.getFloat("epsilon", 1e-5f))}));
+                 b.attr("epsilon", epsilon)});
+  if (!b.wants(1) && !b.wants(2))
+    return b.done(result);
+  auto [mean, inverse] = buildStatistics(b, axis, epsilon);
+  return b.done({result, mean, inverse});
 }
 
 static LogicalResult importRMSNormalization(Binder &b) {
@@ -151,12 +181,11 @@ void adze::importer::addNormalizationOps(std::vector<OpRow> &rows) {
   rows.insert(
       rows.end(),
       {
-          {"BatchNormalization", 7, 5, importBatchNormalization, "training"},
+          {"BatchNormalization", 1, 5, importBatchNormalization, "training"},
           {"GroupNormalization", 18, 3, importGroupNormalization},
           {"Hardmax", 1, 1, importHardmax},
           {"InstanceNormalization", 6, 3, importInstanceNormalization},
-          {"LayerNormalization", 17, 2, importLayerNormalization,
-           "outputs Mean, InvStdDev"},
+          {"LayerNormalization", 17, 2, importLayerNormalization},
           {"LogSoftmax", 1, 1, importSoftmax<graph::LogSoftmaxOp>},
           {"LpNormalization", 1, 1, importLpNormalization},
           {"RMSNormalization", 23, 2, importRMSNormalization},

@@ -101,7 +101,7 @@ void adze::importer::addPoolingOps(std::vector<OpRow> &rows) {
   rows.insert(
       rows.end(),
       {
-          {"AveragePool", 7, 1, importAveragePool},
+          {"AveragePool", 1, 1, importAveragePool},
           {"GlobalAveragePool", 1, 1, importGlobalPool<graph::ReduceMeanOp>},
           {"GlobalLpPool", 2, 1, importGlobalLpPool, "p other than 1 and 2"},
           {"GlobalMaxPool", 1, 1, importGlobalPool<graph::ReduceMaxOp>},

@@ -1,0 +1,145 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Damaged models are refused, whatever the damage: each byte of a small model
+// is changed in turn. Nothing may crash, and what cannot be imported has a
+// reason.
+#include "Import/ONNX/Import.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include "gtest/gtest.h"
+#include <random>
+
+namespace {
+
+/// Fields of a ModelProto by hand; their numbers are below 16.
+std::string field(unsigned number, const std::string &content) {
+  std::string out(1, char(number << 3 | 2));
+  size_t size = content.size();
+  for (; size >= 0x80; size >>= 7)
+    out.push_back(char(size | 0x80));
+  out.push_back(char(size));
+  return out + content;
+}
+std::string number(unsigned field, uint8_t value) {
+  return {char(field << 3), char(value)};
+}
+
+/// A tensor of floats; 'N' is a symbolic dim.
+std::string value(const std::string &name, const std::string &dims) {
+  std::string shape;
+  for (char dim : dims)
+    shape += field(1, dim == 'N' ? field(2, "N") : number(1, dim));
+  return field(1, name) + field(2, field(1, number(1, 1) + field(2, shape)));
+}
+
+/// A vector of small i64.
+std::string ints(const std::string &name, const std::string &values) {
+  std::string data;
+  for (char element : values)
+    data += std::string(1, element) + std::string(7, '\0');
+  return number(1, values.size()) + number(2, 7) + field(8, name) +
+         field(9, data);
+}
+
+/// An attribute with AttributeProto.type (20), which takes a tag of two bytes.
+std::string attribute(const std::string &name, const std::string &content,
+                      char type) {
+  return field(5, field(1, name) + content + "\xa0\x01" + type);
+}
+
+std::string node(const std::string &op, const std::vector<std::string> &inputs,
+                 const std::string &output, const std::string &attrs = "") {
+  std::string out;
+  for (const std::string &input : inputs)
+    out += field(1, input);
+  return field(1, out + field(2, output) + field(3, op + "1") + field(4, op) +
+                      attrs);
+}
+
+/// Pools, and reshapes by shape arithmetic.
+std::string makeModel() {
+  std::string graph =
+      node("MaxPool", {"x"}, "p",
+           attribute("kernel_shape", field(8, std::string("\2\2")), 7)) +
+      node("Shape", {"p"}, "s") + node("Slice", {"s", "b", "e"}, "n") +
+      node("Concat", {"n", "m"}, "r", attribute("axis", number(3, 0), 2)) +
+      node("Reshape", {"p", "r"}, "q") + node("Softmax", {"q"}, "y") +
+      field(2, "g") + field(5, ints("b", std::string(1, '\0'))) +
+      field(5, ints("e", "\2")) + field(5, ints("m", "\6\6")) +
+      field(11, value("x", "N\4\7\7")) + field(12, value("y", "N\4\6\6"));
+  return number(1, 8) + field(8, field(1, "") + number(2, 17)) +
+         field(7, graph);
+}
+
+class Mutation : public testing::Test {
+protected:
+  void SetUp() override {
+    llvm::SmallString<128> folder;
+    ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("adze-mutation", folder));
+    path = (folder + "/model.onnx").str();
+    adze::registerImportDialects(registry);
+  }
+  void TearDown() override {
+    (void)llvm::sys::fs::remove_directories(llvm::sys::path::parent_path(path));
+  }
+
+  /// Whether the bytes can be imported; checks that there is a reason if not.
+  bool import(const std::string &bytes) {
+    std::error_code code;
+    llvm::raw_fd_ostream(path, code) << bytes;
+    mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+    unsigned errors = 0;
+    mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {
+      if (d.getSeverity() == mlir::DiagnosticSeverity::Error) {
+        ++errors;
+        EXPECT_TRUE(llvm::StringRef(d.str()).starts_with("model.onnx: "))
+            << d.str();
+      }
+      return mlir::success();
+    });
+    adze::ImportStatus status;
+    auto module = adze::importONNX(path, context, {}, &status);
+    EXPECT_EQ(mlir::failed(module), errors != 0);
+    EXPECT_EQ(mlir::failed(module), status != adze::ImportStatus::Done);
+    return mlir::succeeded(module);
+  }
+
+  mlir::DialectRegistry registry;
+  std::string path;
+};
+
+TEST_F(Mutation, TheModelItselfIsFine) { EXPECT_TRUE(import(makeModel())); }
+
+TEST_F(Mutation, EveryPrefixIsHandled) {
+  std::string model = makeModel();
+  for (size_t size = 0; size < model.size(); ++size)
+    EXPECT_FALSE(import(model.substr(0, size))) << size;
+}
+
+TEST_F(Mutation, EveryByteIsHandled) {
+  std::string model = makeModel();
+  unsigned imported = 0;
+  for (size_t i = 0; i < model.size(); ++i)
+    for (int flip : {0x01, 0x10, 0x80, 0xff}) {
+      std::string changed = model;
+      changed[i] ^= char(flip);
+      imported += import(changed);
+    }
+  // Most damage matters.
+  EXPECT_LT(imported, model.size() * 2);
+}
+
+TEST_F(Mutation, ManyBytesAreHandled) {
+  std::string model = makeModel();
+  std::mt19937 random(1);
+  for (int i = 0; i < 1000; ++i) {
+    std::string changed = model;
+    for (int k = 0; k < 4; ++k)
+      changed[random() % changed.size()] = char(random());
+    (void)import(changed);
+  }
+}
+
+} // namespace
