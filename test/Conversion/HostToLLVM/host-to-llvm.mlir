@@ -1,0 +1,55 @@
+// RUN: aopt %s --convert-host-to-llvm --split-input-file --verify-diagnostics | FileCheck %s
+
+func.func private @k(memref<4xf32>, memref<4xf32>, memref<4xf32>) attributes {adze.kernel}
+
+// CHECK-LABEL: llvm.func @adze_arena_bytes(%{{.*}}: !llvm.ptr) -> i64
+// CHECK: %[[BYTES:.*]] = llvm.mlir.constant(64 : i64)
+// CHECK: llvm.return %[[BYTES]]
+
+// The lower bound is the greatest of its candidates.
+// CHECK-LABEL: llvm.func @adze_arena_lower_bound
+// CHECK: llvm.intr.smax
+
+// CHECK-LABEL: llvm.func @adze_infer(
+// CHECK: llvm.store %{{.*}}, %{{.*}} : i64, !llvm.ptr
+
+// CHECK-LABEL: llvm.func @adze_run(
+// CHECK-SAME: %[[TABLE:arg[0-9]+]]: !llvm.ptr, %[[EXEC:arg[0-9]+]]: !llvm.ptr, %[[INS:arg[0-9]+]]: !llvm.ptr, %[[OUTS:arg[0-9]+]]: !llvm.ptr,
+// CHECK-SAME: %[[ARENA:arg[0-9]+]]: !llvm.ptr, %[[WEIGHTS:arg[0-9]+]]: !llvm.ptr, %[[SYMS:arg[0-9]+]]: !llvm.ptr) -> i32
+// CHECK: llvm.alloca
+// CHECK: llvm.getelementptr %[[INS]][0]
+// CHECK: llvm.getelementptr %[[OUTS]][0]
+// CHECK: %[[LAUNCH:.*]] = llvm.load
+// CHECK: %[[NUMBER:.*]] = llvm.mlir.constant(0 : i32) : i32
+// CHECK: %[[CODE:.*]] = llvm.call
+// CHECK: llvm.cond_br %{{.*}}, ^[[ERROR:bb[0-9]+]](%[[CODE]] : i32), ^[[NEXT:bb[0-9]+]]
+// CHECK: ^[[ERROR]](%[[RESULT:.*]]: i32):
+// CHECK-NEXT: llvm.return %[[RESULT]]
+func.func @main(%x: memref<4xf32>, %y: memref<4xf32>) attributes {
+    adze.num_inputs = 1 : i64, adze.arena_bytes = affine_map<() -> (64)>,
+    adze.arena_lower_bound = affine_map<()[s0] -> (16, s0)>} {
+  %w = host.constant dense<1.0> : tensor<4xf32> {offset = 64 : i64} -> memref<4xf32>
+  %s = host.slot {offset = 0 : i64, size = 16 : i64} : memref<4xf32>
+  host.launch @k(%x, %w, %s) : (memref<4xf32>, memref<4xf32>, memref<4xf32>) -> ()
+  host.copy %s to %y {size = 16 : i64} : memref<4xf32> to memref<4xf32>
+  return
+}
+
+// -----
+
+func.func private @k(memref<4xf32>) attributes {adze.kernel}
+
+func.func @unplanned() attributes {adze.num_inputs = 0 : i64} {
+  // expected-error@+1 {{expected an offset from plan-memory}}
+  %s = host.slot {size = 16 : i64} : memref<4xf32>
+  host.launch @k(%s) : (memref<4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @foreign(%x: memref<4xf32>) attributes {adze.num_inputs = 0 : i64} {
+  // expected-error@+1 {{expected an op of the host program}}
+  memref.copy %x, %x : memref<4xf32> to memref<4xf32>
+  return
+}

@@ -1,0 +1,88 @@
+// RUN: aopt %s --convert-kernel-to-llvm --split-input-file --verify-diagnostics | FileCheck %s
+
+// The entry point loads the pointers; the body's do not alias.
+// CHECK-LABEL: llvm.func @copy(
+// CHECK-SAME: %[[PTRS:arg[0-9]+]]: !llvm.ptr, %[[SYMS:arg[0-9]+]]: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64, %[[SCRATCH:arg[0-9]+]]: !llvm.ptr)
+// CHECK: llvm.getelementptr %[[PTRS]][1]
+// CHECK: llvm.call @copy.body(%{{.*}}, %{{.*}}, %[[SYMS]], %[[SCRATCH]])
+// CHECK-LABEL: llvm.func internal @copy.body(
+// CHECK-SAME: !llvm.ptr {llvm.noalias}
+// CHECK-SAME: no_inline
+func.func @copy(%x: memref<4xf32>, %y: memref<4xf32>) attributes {adze.kernel} {
+  %c0 = arith.constant 0 : index
+  %v = memref.load %x[%c0] : memref<4xf32>
+  memref.store %v, %y[%c0] : memref<4xf32>
+  return
+}
+// A kernel that does not say is one program.
+// CHECK-LABEL: llvm.func @copy_programs(%{{.*}}: !llvm.ptr) -> i64
+// CHECK: %[[ONE:.*]] = llvm.mlir.constant(1 : index) : i64
+// CHECK: llvm.return %[[ONE]]
+
+// -----
+
+// Sizes come from the symbols, in the body and in the count of programs.
+// CHECK-LABEL: llvm.func internal @rows.body(
+// CHECK-SAME: %{{.*}}: !llvm.ptr {llvm.noalias}, %[[LO:arg[0-9]+]]: i64, %{{.*}}: i64, %[[SYMS:arg[0-9]+]]: !llvm.ptr {llvm.noalias}
+// CHECK: %[[PLACE:.*]] = llvm.getelementptr %[[SYMS]][1] : (!llvm.ptr) -> !llvm.ptr, i64
+// CHECK: llvm.load %[[PLACE]] : !llvm.ptr -> i64
+// CHECK: llvm.mul %{{.*}}, %[[LO]]
+func.func @rows(%x: memref<4x?xf32> {adze.dims = affine_map<()[s0, s1] -> (4, s1)>}, %lo: index, %hi: index) attributes {adze.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %x, %c1 : memref<4x?xf32>
+  %at = arith.muli %n, %lo : index
+  %f = arith.constant 0.0 : f32
+  memref.store %f, %x[%c0, %at] : memref<4x?xf32>
+  return
+}
+// CHECK-LABEL: llvm.func @rows_programs(%{{.*}}: !llvm.ptr) -> i64
+// CHECK-NOT: unrealized_conversion_cast
+func.func @rows_programs(%x: memref<4x?xf32>) -> index {
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %x, %c1 : memref<4x?xf32>
+  return %n : index
+}
+
+// -----
+
+// Allocations are parts of the scratch memory, at 64 bytes.
+// CHECK-LABEL: llvm.func internal @scratch.body(
+// CHECK-SAME: %[[SCRATCH:arg[0-9]+]]: !llvm.ptr {llvm.noalias})
+// CHECK: llvm.getelementptr %[[SCRATCH]]
+// CHECK-NOT: malloc
+func.func @scratch(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}) attributes {adze.kernel} {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  %a = memref.alloc(%n) : memref<?xf32>
+  %b = memref.alloc() : memref<2048xf32>
+  %v = memref.load %a[%c0] : memref<?xf32>
+  memref.store %v, %b[%c0] : memref<2048xf32>
+  memref.dealloc %a : memref<?xf32>
+  return
+}
+// CHECK-LABEL: llvm.func @scratch_scratch(%{{.*}}: !llvm.ptr) -> i64
+
+// -----
+
+func.func @unknown_size(%x: memref<4xindex>) attributes {adze.kernel} {
+  %c0 = arith.constant 0 : index
+  %n = memref.load %x[%c0] : memref<4xindex>
+  // expected-error@+1 {{unsupported: expected a size computed from the kernel's argument shapes}}
+  %a = memref.alloc(%n) : memref<?xf32>
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expected 'adze.dims' on dynamic argument 0}}
+func.func @no_dims(%x: memref<?xf32>) attributes {adze.kernel} {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expected a kernel on memrefs and at most a range of programs}}
+func.func @not_memrefs(%x: f32) attributes {adze.kernel} {
+  return
+}

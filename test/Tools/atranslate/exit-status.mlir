@@ -1,0 +1,53 @@
+// Every way to end has its status, and only a whole output is an output.
+// RUN: rm -rf %t && mkdir %t && cd %t
+
+// Usage.
+// RUN: atranslate --no-such-flag %s -o m.so 2> err; test $? = 2
+// RUN: FileCheck %s --check-prefix=FLAG < err
+// FLAG: Unknown command line argument '--no-such-flag'
+// RUN: atranslate %s 2> err; test $? = 2
+// RUN: FileCheck %s --check-prefix=NO-OUTPUT < err
+// NO-OUTPUT: error: expected -o FILE
+// RUN: atranslate %s -o - 2> err; test $? = 2
+// RUN: atranslate %s -o m.so --target=abacus 2> err; test $? = 2
+// RUN: atranslate %s -o - --emit=ptx 2> err; test $? = 2
+// RUN: atranslate %s -o m.so --mcpu=z80 2> err; test $? = 2
+// RUN: FileCheck %s --check-prefix=CPU < err
+// CPU: error: unknown CPU 'z80'
+// LLVM's own flags are none of ours.
+// RUN: atranslate %s -o m.so --debug-pass=Structure 2> err; test $? = 2
+
+// Known, but not to be had: refused, not ignored.
+// RUN: atranslate %s -o m.so --precision=bf16 2> err; test $? = 3
+// RUN: FileCheck %s --check-prefix=REFUSED < err
+// REFUSED: error: unsupported: --precision=bf16
+
+// The input is at fault.
+// RUN: echo "func.func @f(" > bad.mlir
+// RUN: atranslate bad.mlir -o m.so 2> err; test $? = 1
+// RUN: FileCheck %s --check-prefix=BAD < err
+// BAD: error: bad.mlir:
+// RUN: atranslate nothing.onnx -o m.so 2> err; test $? = 1
+// RUN: atranslate %s -o no/such/folder/m.so 2> err; test $? = 1
+
+// We are at fault: a reproducer, status 70, nothing left behind.
+// RUN: env TMPDIR=%t atranslate %s -o m.so --inject-crash 2> err; test $? = 70
+// RUN: FileCheck %s --check-prefix=CRASH < err
+// CRASH: error: a crash was asked for
+// CRASH: error: internal error; please report it with the reproducer [[PATH:.*\.sh]]
+// RUN: grep -q "atranslate.*inject-crash" atranslate-reproducer-*.sh
+// RUN: rm atranslate-reproducer-*.sh
+
+// RUN: ls | FileCheck %s --check-prefix=LEFT
+// LEFT: bad.mlir
+// LEFT-NEXT: err
+// LEFT-NOT: {{.}}
+
+func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>) attributes {adze.kernel} {
+  memref.copy %x, %y : memref<4xf32> to memref<4xf32>
+  return
+}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = host.launch @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -1,0 +1,82 @@
+// RUN: aopt %s --plan-memory --split-input-file | FileCheck %s
+
+func.func private @k(memref<1024xf32>, memref<1024xf32>) attributes {adze.kernel}
+
+// The first slot's memory is free again when the third begins.
+// CHECK-LABEL: func.func @reuse
+// CHECK-SAME: adze.arena_bytes = #[[BYTES:map[0-9]*]]
+// CHECK-SAME: adze.arena_lower_bound = #[[BYTES]]
+func.func @reuse(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {adze.num_inputs = 1 : i64} {
+  // CHECK: host.slot {offset = [[FIRST:[0-9]+]] : i64
+  %0 = host.slot {size = 4096 : i64} : memref<1024xf32>
+  host.launch @k(%x, %0) : (memref<1024xf32>, memref<1024xf32>) -> ()
+  // CHECK: host.slot {offset = [[SECOND:[0-9]+]] : i64
+  %1 = host.slot {size = 4096 : i64} : memref<1024xf32>
+  host.launch @k(%0, %1) : (memref<1024xf32>, memref<1024xf32>) -> ()
+  // CHECK: host.slot {offset = [[FIRST]] : i64
+  %2 = host.slot {size = 4096 : i64} : memref<1024xf32>
+  host.launch @k(%1, %2) : (memref<1024xf32>, memref<1024xf32>) -> ()
+  host.launch @k(%2, %y) : (memref<1024xf32>, memref<1024xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func private @k(memref<1024xf32>, memref<1024xf32>) attributes {adze.kernel}
+
+// A view keeps its slot alive.
+// CHECK: #[[BYTES:.*]] = affine_map<() -> (8192)>
+// CHECK-LABEL: func.func @view
+// CHECK-SAME: adze.arena_bytes = #[[BYTES]]
+func.func @view(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {adze.num_inputs = 1 : i64} {
+  %0 = host.slot {size = 4096 : i64} : memref<32x32xf32>
+  %1 = host.view %0 : memref<32x32xf32> -> memref<1024xf32>
+  host.launch @k(%x, %1) : (memref<1024xf32>, memref<1024xf32>) -> ()
+  %2 = host.slot {size = 4096 : i64} : memref<1024xf32>
+  host.launch @k(%x, %2) : (memref<1024xf32>, memref<1024xf32>) -> ()
+  host.launch @k(%1, %y) : (memref<1024xf32>, memref<1024xf32>) -> ()
+  host.launch @k(%2, %y) : (memref<1024xf32>, memref<1024xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func private @k(memref<?xf32>, memref<?xf32>) attributes {adze.kernel}
+
+// Sizes of one expression are packed by their factors; others get rounded.
+// CHECK-DAG: #[[TWICE:.*]] = affine_map<()[s0] -> (s0 * 128)>
+// CHECK-DAG: #[[ALL:.*]] = affine_map<()[s0] -> (s0 * 192 + ((s0 * 4) ceildiv 64) * 64)>
+// CHECK-LABEL: func.func @symbolic
+// CHECK-SAME: adze.arena_bytes = #[[ALL]]
+func.func @symbolic(%x: memref<?xf32>, %y: memref<?xf32>) attributes {adze.num_inputs = 1 : i64, graph.symbols = ["n"]} {
+  // CHECK: host.slot {offset = 0 : i64
+  %0 = host.slot {size = affine_map<()[s0] -> (s0 * 128)>} : memref<?xf32>
+  host.launch @k(%x, %0) : (memref<?xf32>, memref<?xf32>) -> ()
+  // CHECK: host.slot {offset = #[[TWICE]]
+  %1 = host.slot {size = affine_map<()[s0] -> (s0 * 64)>} : memref<?xf32>
+  host.launch @k(%0, %1) : (memref<?xf32>, memref<?xf32>) -> ()
+  %2 = host.slot {size = affine_map<()[s0] -> (s0 * 4)>} : memref<?xf32>
+  host.launch @k(%1, %2) : (memref<?xf32>, memref<?xf32>) -> ()
+  host.launch @k(%2, %y) : (memref<?xf32>, memref<?xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func private @k(memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>) attributes {adze.kernel}
+
+// Equal constants are stored once; a packed form is another one, of whole
+// panels: 4 x 32 floats.
+// CHECK-LABEL: func.func @weights
+// CHECK-SAME: adze.weights_bytes = 640
+func.func @weights(%x: memref<4x8xf32>) attributes {adze.num_inputs = 0 : i64} {
+  // CHECK: host.constant {{.*}} {offset = 0 : i64}
+  %0 = host.constant dense<1.0> : tensor<4x8xf32> -> memref<4x8xf32>
+  // CHECK: host.constant {{.*}} {offset = 0 : i64}
+  %1 = host.constant dense<1.0> : tensor<4x8xf32> -> memref<4x8xf32>
+  // CHECK: host.constant {{.*}} {layout = #{{.*}}, offset = 128 : i64}
+  %2 = host.constant dense<1.0> : tensor<4x8xf32> {layout = affine_map<(k, n) -> (n floordiv 32, k, n mod 32)>} -> memref<4x8xf32>
+  host.launch @k(%0, %1, %x) : (memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>) -> ()
+  host.launch @k(%0, %2, %x) : (memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>) -> ()
+  return
+}
