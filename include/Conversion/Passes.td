@@ -105,6 +105,35 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
     "mlir::vector::VectorDialect"];
 }
 
+//===--- tile -> linalg ---------------------------------------------------===//
+
+def ConvertTileToLinalg : Pass<"convert-tile-to-linalg", "mlir::ModuleOp"> {
+  let summary = "Lower specialised tile kernels op by op to linalg on whole tiles";
+  let description = [{
+    The same functions as convert-tile-to-vector makes, with the meaning of each
+    tile op written down plainly: a tile is a tensor, loads and stores go element
+    by element with a bounds check, the rest is linalg. Slow, and independent of
+    the fast road: the second opinion in tests, and the road for kernels that
+    convert-tile-to-vector does not take. Bufferise each function afterwards.
+
+    ```mlir
+    %d = tile.dot %a, %b, %c : tensor<8x4xf32>, tensor<4x8xf32>, tensor<8x8xf32>
+    ```
+    becomes
+    ```mlir
+    %d = linalg.generic {indexing_maps = [..], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a, %b : tensor<8x4xf32>, tensor<4x8xf32>) outs(%c : tensor<8x8xf32>) { .. }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Kernels converted">];
+  let dependentDialects = [
+    "mlir::affine::AffineDialect", "mlir::arith::ArithDialect",
+    "mlir::func::FuncDialect", "mlir::linalg::LinalgDialect",
+    "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
+    "mlir::tensor::TensorDialect"];
+}
+
 //===--- tile -> gpu ------------------------------------------------------===//
 
 def ConvertTileToGPU : Pass<"convert-tile-to-gpu", "mlir::ModuleOp"> {

@@ -13,34 +13,6 @@ using namespace adze::tile;
 
 //===--- Physical memory --------------------------------------------------===//
 
-MemRefType adze::tile::getPhysicalType(MemRefType type) {
-  Type element = type.getElementType();
-  if (element.isInteger(1)) // a bool is a byte
-    element = IntegerType::get(type.getContext(), 8);
-  if (type.getLayout().isIdentity() || isa<StridedLayoutAttr>(type.getLayout()))
-    return MemRefType::get(type.getShape(), element, type.getLayout(),
-                           type.getMemorySpace());
-  Builder builder(type.getContext());
-  SmallVector<Attribute> last, ends;
-  for (int64_t size : type.getShape())
-    last.push_back(builder.getIndexAttr(size - 1));
-  (void)type.getLayout().getAffineMap().constantFold(last, ends);
-  // The last element need not have the greatest place in every result: a
-  // `mod C` result spans C, whatever the last element's place in it is.
-  SmallVector<int64_t> shape;
-  for (auto [end, expr] :
-       llvm::zip(ends, type.getLayout().getAffineMap().getResults())) {
-    int64_t size = cast<IntegerAttr>(end).getInt() + 1;
-    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-    if (binary && binary.getKind() == AffineExprKind::Mod)
-      if (auto modulus = dyn_cast<AffineConstantExpr>(binary.getRHS()))
-        size = modulus.getValue();
-    shape.push_back(size);
-  }
-  return MemRefType::get(shape, element, MemRefLayoutAttrInterface(),
-                         type.getMemorySpace());
-}
-
 static bool isMapped(MemRefType type) {
   return !type.getLayout().isIdentity() &&
          !isa<StridedLayoutAttr>(type.getLayout());

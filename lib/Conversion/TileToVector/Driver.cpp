@@ -37,9 +37,11 @@ Value KernelLowering::add(Value x, Value y) {
 }
 
 Value KernelLowering::mapped(OpFoldResult value) {
-  if (std::optional<int64_t> constant = getConstantIntValue(value))
-    return index(*constant);
-  return map.lookup(cast<Value>(value));
+  auto self = dyn_cast<Value>(value);
+  if (!self || self.getType().isIndex())
+    if (std::optional<int64_t> constant = getConstantIntValue(value))
+      return index(*constant);
+  return map.lookup(self);
 }
 
 //===--- Program order ----------------------------------------------------===//
@@ -67,6 +69,8 @@ bool adze::tile::needsProgramOrder(KernelOp kernel) {
   });
   WalkResult walk = kernel.walk([&](Operation *op) {
     Value memref;
+    if (isa<memref::StoreOp>(op)) // must not run again for each slice
+      return WalkResult::interrupt();
     if (auto load = dyn_cast<LoadOp>(op))
       memref = load.getMemref();
     else if (auto gather = dyn_cast<GatherOp>(op))

@@ -10,6 +10,7 @@
 #define ADZE_CONVERSION_TILETOVECTOR_KERNELLOWERING_H
 
 #include "DimClasses.h"
+#include "Dialect/Tile/IR/PhysicalType.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -62,9 +63,6 @@ struct Window {
   mlir::Value indices; // gathers: the tile of indices
   int64_t along = -1;  // gathers: the memory dimension they index
 };
-
-/// The memref that holds the elements: layout maps applied, bools as bytes.
-mlir::MemRefType getPhysicalType(mlir::MemRefType type);
 
 class KernelLowering {
 public:

@@ -1,0 +1,165 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// load, store and gather: one element at a time, each with its bounds check.
+#include "Dialect/Tile/IR/PhysicalType.h"
+#include "TileToLinalg.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace adze::tile;
+
+namespace {
+/// The memory behind the cast from physical to logical, if there is one.
+Value physicalMemory(Value memref) {
+  if (auto cast = memref.getDefiningOp<UnrealizedConversionCastOp>())
+    return cast.getInputs().front();
+  return memref;
+}
+
+/// The extent within which memory may be touched.
+Value extentOf(OpBuilder &b, Location loc, Value memref, int64_t dim) {
+  auto type = cast<MemRefType>(memref.getType());
+  if (type.isDynamicDim(dim))
+    return memref::DimOp::create(b, loc, memref, dim);
+  return arith::ConstantIndexOp::create(b, loc, type.getDimSize(dim));
+}
+
+SmallVector<Value> logicalIndices(OpBuilder &b, Location loc,
+                                  ArrayRef<OpFoldResult> offsets,
+                                  ArrayRef<int64_t> dims, ArrayRef<int64_t> steps,
+                                  ValueRange at) {
+  SmallVector<Value> indices;
+  for (OpFoldResult offset : offsets)
+    indices.push_back(getValueOrCreateConstantIndexOp(b, loc, offset));
+  for (auto [dim, step, place] : llvm::zip(dims, steps, at)) {
+    if (dim < 0)
+      continue;
+    Value scaled = place;
+    if (step != 1)
+      scaled = arith::MulIOp::create(
+          b, loc, place, arith::ConstantIndexOp::create(b, loc, step));
+    indices[dim] = arith::AddIOp::create(b, loc, indices[dim], scaled);
+  }
+  return indices;
+}
+
+Value isInside(OpBuilder &b, Location loc, Value memref, ValueRange indices) {
+  Value all = arith::ConstantIntOp::create(b, loc, 1, 1);
+  for (auto [dim, place] : llvm::enumerate(indices)) {
+    Value holds =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, place,
+                              extentOf(b, loc, memref, dim));
+    all = arith::AndIOp::create(b, loc, all, holds);
+  }
+  return all;
+}
+
+SmallVector<Value> physicalIndices(OpBuilder &b, Location loc, MemRefType type,
+                                   ArrayRef<Value> logical) {
+  if (type.getLayout().isIdentity() || isa<StridedLayoutAttr>(type.getLayout()))
+    return SmallVector<Value>(logical);
+  AffineMap layout = type.getLayout().getAffineMap();
+  SmallVector<Value> indices;
+  for (AffineExpr result : layout.getResults())
+    indices.push_back(affine::AffineApplyOp::create(
+        b, loc, AffineMap::get(layout.getNumDims(), 0, result), logical));
+  return indices;
+}
+
+/// The element at these indices, or the pad.
+Value readElement(OpBuilder &b, Location loc, Value memref,
+                  ArrayRef<Value> indices, std::optional<TypedAttr> padAttr) {
+  auto type = cast<MemRefType>(memref.getType());
+  Type element = type.getElementType();
+  auto branch = scf::IfOp::create(b, loc, element,
+                                  isInside(b, loc, memref, indices), true);
+  OpBuilder inner = branch.getThenBodyBuilder();
+  Value value = memref::LoadOp::create(inner, loc, physicalMemory(memref),
+                                       physicalIndices(inner, loc, type, indices));
+  if (value.getType() != element) { // a bool is a byte
+    Value zero = arith::ConstantOp::create(inner, loc,
+                                           inner.getZeroAttr(value.getType()));
+    value = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::ne, value,
+                                  zero);
+  }
+  scf::YieldOp::create(inner, loc, value);
+  inner = branch.getElseBodyBuilder();
+  TypedAttr pad = padAttr ? *padAttr : cast<TypedAttr>(b.getZeroAttr(element));
+  scf::YieldOp::create(inner, loc,
+                       arith::ConstantOp::create(inner, loc, pad).getResult());
+  return branch.getResult(0);
+}
+
+struct LowerLoad final : OpRewritePattern<LoadOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LoadOp op, PatternRewriter &b) const override {
+    auto build = [&](OpBuilder &inner, Location loc, ValueRange at) {
+      SmallVector<Value> indices =
+          logicalIndices(inner, loc, op.getMixedOffsets(), op.getMemDims(),
+                         op.getSteps(), at);
+      tensor::YieldOp::create(
+          inner, loc,
+          readElement(inner, loc, op.getMemref(), indices, op.getPad()));
+    };
+    b.replaceOpWithNewOp<tensor::GenerateOp>(op, op.getType(), ValueRange(),
+                                             build);
+    return success();
+  }
+};
+
+struct LowerGather final : OpRewritePattern<GatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &b) const override {
+    auto build = [&](OpBuilder &inner, Location loc, ValueRange at) {
+      SmallVector<int64_t> steps(op.getType().getRank(), 1);
+      SmallVector<Value> indices = logicalIndices(
+          inner, loc, op.getMixedOffsets(), op.getDims(), steps, at);
+      Value moved = tensor::ExtractOp::create(inner, loc, op.getIndices(), at);
+      if (!moved.getType().isIndex())
+        moved = arith::IndexCastOp::create(inner, loc, inner.getIndexType(), moved);
+      Value &place = indices[op.getAlong()];
+      place = arith::AddIOp::create(inner, loc, place, moved);
+      tensor::YieldOp::create(
+          inner, loc,
+          readElement(inner, loc, op.getMemref(), indices, op.getPad()));
+    };
+    b.replaceOpWithNewOp<tensor::GenerateOp>(op, op.getType(), ValueRange(),
+                                             build);
+    return success();
+  }
+};
+
+struct LowerStore final : OpRewritePattern<StoreOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(StoreOp op, PatternRewriter &b) const override {
+    Location loc = op.getLoc();
+    auto type = cast<MemRefType>(op.getMemref().getType());
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    SmallVector<Value> at;
+    for (int64_t size : op.getValue().getType().getShape()) {
+      Value end = arith::ConstantIndexOp::create(b, loc, size);
+      auto loop = scf::ForOp::create(b, loc, zero, end, one);
+      at.push_back(loop.getInductionVar());
+      b.setInsertionPointToStart(loop.getBody());
+    }
+    SmallVector<Value> indices = logicalIndices(
+        b, loc, op.getMixedOffsets(), op.getMemDims(), op.getSteps(), at);
+    auto branch = scf::IfOp::create(
+        b, loc, isInside(b, loc, op.getMemref(), indices), false);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value value = tensor::ExtractOp::create(b, loc, op.getValue(), at);
+    if (type.getElementType().isInteger(1))
+      value = arith::ExtUIOp::create(b, loc, b.getI8Type(), value);
+    memref::StoreOp::create(b, loc, value, physicalMemory(op.getMemref()),
+                            physicalIndices(b, loc, type, indices));
+    b.eraseOp(op);
+    return success();
+  }
+};
+} // namespace
+
+void adze::tile::populateTileMemoryToLinalgPatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerLoad, LowerGather, LowerStore>(patterns.getContext());
+}

@@ -1,0 +1,356 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// convert-tile-to-linalg: the driver, and the ops that compute on tiles.
+#include "TileToLinalg.h"
+#include "Conversion/Passes.h"
+#include "Dialect/Tile/IR/PhysicalType.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include <cmath>
+
+namespace adze {
+#define GEN_PASS_DEF_CONVERTTILETOLINALG
+#include "Conversion/Passes.h.inc"
+} // namespace adze
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::tile;
+
+namespace {
+using Iterator = utils::IteratorType;
+
+Value scalarConstant(OpBuilder &b, Location loc, Type element, double real,
+                     APInt integer) {
+  TypedAttr value = isa<FloatType>(element)
+                        ? cast<TypedAttr>(b.getFloatAttr(element, real))
+                        : cast<TypedAttr>(b.getIntegerAttr(element, integer));
+  return arith::ConstantOp::create(b, loc, value);
+}
+
+Value filled(OpBuilder &b, Location loc, RankedTensorType type, Value scalar) {
+  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(),
+                                        type.getElementType());
+  return linalg::FillOp::create(b, loc, scalar, empty).getResult(0);
+}
+
+//===--- dot, reduce ------------------------------------------------------===//
+
+Value widen(OpBuilder &b, Location loc, Value value, Type to) {
+  Type from = value.getType();
+  if (from == to)
+    return value;
+  bool grows = from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth();
+  if (isa<FloatType>(to))
+    return grows ? arith::ExtFOp::create(b, loc, to, value).getResult()
+                 : arith::TruncFOp::create(b, loc, to, value).getResult();
+  return grows ? arith::ExtSIOp::create(b, loc, to, value).getResult()
+               : arith::TruncIOp::create(b, loc, to, value).getResult();
+}
+
+struct LowerDot final : OpRewritePattern<DotOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(DotOp op, PatternRewriter &b) const override {
+    AffineExpr m, n, k;
+    bindDims(b.getContext(), m, n, k);
+    SmallVector<AffineMap> maps = {AffineMap::get(3, 0, {m, k}, b.getContext()),
+                                   AffineMap::get(3, 0, {k, n}, b.getContext()),
+                                   AffineMap::get(3, 0, {m, n}, b.getContext())};
+    SmallVector<Iterator> iterators = {Iterator::parallel, Iterator::parallel,
+                                       Iterator::reduction};
+    Type element = op.getType().getElementType();
+    auto body = [&](OpBuilder &inner, Location loc, ValueRange args) {
+      Value x = widen(inner, loc, args[0], element);
+      Value y = widen(inner, loc, args[1], element);
+      Value sum = isa<FloatType>(element)
+                      ? arith::AddFOp::create(
+                            inner, loc, arith::MulFOp::create(inner, loc, x, y),
+                            args[2])
+                            .getResult()
+                      : arith::AddIOp::create(
+                            inner, loc, arith::MulIOp::create(inner, loc, x, y),
+                            args[2])
+                            .getResult();
+      linalg::YieldOp::create(inner, loc, sum);
+    };
+    b.replaceOpWithNewOp<linalg::GenericOp>(
+        op, op.getType(), ValueRange{op.getLhs(), op.getRhs()}, op.getAcc(), maps,
+        iterators, body);
+    return success();
+  }
+};
+
+Value neutralOf(OpBuilder &b, Location loc, ReduceKind kind, Type element) {
+  unsigned width = element.isIndex() ? 64
+                   : isa<FloatType>(element) ? 1
+                                             : element.getIntOrFloatBitWidth();
+  switch (kind) {
+  case ReduceKind::mul:
+    return scalarConstant(b, loc, element, 1.0, APInt(width, 1));
+  case ReduceKind::max:
+    return scalarConstant(b, loc, element, -INFINITY,
+                          APInt::getSignedMinValue(width));
+  case ReduceKind::min:
+    return scalarConstant(b, loc, element, INFINITY,
+                          APInt::getSignedMaxValue(width));
+  case ReduceKind::umin:
+  case ReduceKind::and_:
+    return scalarConstant(b, loc, element, 0.0, APInt::getAllOnes(width));
+  default:
+    return scalarConstant(b, loc, element, 0.0, APInt(width, 0));
+  }
+}
+
+Value combineOf(OpBuilder &b, Location loc, ReduceKind kind, Value x, Value y) {
+  bool isFloat = isa<FloatType>(x.getType());
+  switch (kind) {
+  case ReduceKind::add:
+    return isFloat ? arith::AddFOp::create(b, loc, x, y).getResult()
+                   : arith::AddIOp::create(b, loc, x, y).getResult();
+  case ReduceKind::mul:
+    return isFloat ? arith::MulFOp::create(b, loc, x, y).getResult()
+                   : arith::MulIOp::create(b, loc, x, y).getResult();
+  case ReduceKind::max:
+    return isFloat ? arith::MaximumFOp::create(b, loc, x, y).getResult()
+                   : arith::MaxSIOp::create(b, loc, x, y).getResult();
+  case ReduceKind::min:
+    return isFloat ? arith::MinimumFOp::create(b, loc, x, y).getResult()
+                   : arith::MinSIOp::create(b, loc, x, y).getResult();
+  case ReduceKind::umax:
+    return arith::MaxUIOp::create(b, loc, x, y);
+  case ReduceKind::umin:
+    return arith::MinUIOp::create(b, loc, x, y);
+  case ReduceKind::and_:
+    return arith::AndIOp::create(b, loc, x, y);
+  case ReduceKind::or_:
+    return arith::OrIOp::create(b, loc, x, y);
+  }
+  llvm_unreachable("all kinds are handled");
+}
+
+struct LowerReduce final : OpRewritePattern<ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &b) const override {
+    Location loc = op.getLoc();
+    Value init = filled(b, loc, op.getType(),
+                        neutralOf(b, loc, op.getKind(),
+                                  op.getType().getElementType()));
+    SmallVector<int64_t> dims = {(int64_t)op.getDim()};
+    b.replaceOpWithNewOp<linalg::ReduceOp>(
+        op, op.getSource(), init, dims,
+        [&](OpBuilder &inner, Location at, ValueRange args) {
+          linalg::YieldOp::create(
+              inner, at, combineOf(inner, at, op.getKind(), args[0], args[1]));
+        });
+    return success();
+  }
+};
+
+//===--- broadcast, iota, reshape, transpose ------------------------------===//
+
+struct LowerBroadcast final : OpRewritePattern<BroadcastOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BroadcastOp op,
+                                PatternRewriter &b) const override {
+    Location loc = op.getLoc();
+    auto type = cast<RankedTensorType>(op.getResult().getType());
+    if (!isa<RankedTensorType>(op.getSource().getType())) {
+      b.replaceOp(op, filled(b, loc, type, op.getSource()));
+      return success();
+    }
+    SmallVector<AffineExpr> from;
+    ArrayRef<int64_t> dims = *op.getDims();
+    for (int64_t dim : dims)
+      from.push_back(b.getAffineDimExpr(dim));
+    int64_t rank = type.getRank();
+    SmallVector<AffineMap> maps = {
+        AffineMap::get(rank, 0, from, b.getContext()),
+        b.getMultiDimIdentityMap(rank)};
+    Value empty = tensor::EmptyOp::create(b, loc, type.getShape(),
+                                          type.getElementType());
+    b.replaceOpWithNewOp<linalg::GenericOp>(
+        op, type, op.getSource(), empty, maps,
+        SmallVector<Iterator>(rank, Iterator::parallel),
+        [](OpBuilder &inner, Location at, ValueRange args) {
+          linalg::YieldOp::create(inner, at, args[0]);
+        });
+    return success();
+  }
+};
+
+struct LowerIota final : OpRewritePattern<IotaOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(IotaOp op, PatternRewriter &b) const override {
+    auto build = [&](OpBuilder &inner, Location loc, ValueRange at) {
+      Value place = at[op.getDim()];
+      Type element = op.getType().getElementType();
+      if (!element.isIndex())
+        place = arith::IndexCastOp::create(inner, loc, element, place);
+      tensor::YieldOp::create(inner, loc, place);
+    };
+    b.replaceOpWithNewOp<tensor::GenerateOp>(op, op.getType(), ValueRange(),
+                                             build);
+    return success();
+  }
+};
+
+struct LowerReshape final : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &b) const override {
+    Location loc = op.getLoc();
+    SmallVector<Value> sizes;
+    for (int64_t size : op.getType().getShape())
+      sizes.push_back(arith::ConstantIndexOp::create(b, loc, size));
+    auto shapeType =
+        RankedTensorType::get({op.getType().getRank()}, b.getIndexType());
+    Value shape = tensor::FromElementsOp::create(b, loc, shapeType, sizes);
+    b.replaceOpWithNewOp<tensor::ReshapeOp>(op, op.getType(), op.getSource(),
+                                            shape);
+    return success();
+  }
+};
+
+struct LowerTranspose final : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op,
+                                PatternRewriter &b) const override {
+    Value empty = tensor::EmptyOp::create(b, op.getLoc(), op.getType().getShape(),
+                                          op.getType().getElementType());
+    b.replaceOpWithNewOp<linalg::TransposeOp>(op, op.getSource(), empty,
+                                              op.getPerm());
+    return success();
+  }
+};
+
+//===--- The function -----------------------------------------------------===//
+
+/// Moves the body of a kernel into `func @k(args.., lo, hi)` under a loop over
+/// programs, and its grid into @k_programs.
+struct KernelToFunction {
+  KernelOp kernel;
+  OpBuilder b;
+
+  SmallVector<Type> argumentTypes() {
+    SmallVector<Type> types;
+    for (Type type : kernel.getArgumentTypes()) {
+      auto memref = dyn_cast<MemRefType>(type);
+      types.push_back(memref ? Type(getPhysicalType(memref)) : type);
+    }
+    return types;
+  }
+
+  func::FuncOp makeFunction(StringRef name, ArrayRef<Type> types,
+                            ArrayRef<Type> results) {
+    b.setInsertionPoint(kernel);
+    auto function = func::FuncOp::create(b, kernel.getLoc(), name,
+                                         b.getFunctionType(types, results));
+    for (unsigned i = 0, e = kernel.getNumArguments(); i < e; ++i)
+      if (DictionaryAttr attributes = kernel.getArgAttrDict(i))
+        function.setArgAttrs(i, attributes);
+    for (NamedAttribute attribute : kernel->getDiscardableAttrs())
+      function->setAttr(attribute.getName(), attribute.getValue());
+    return function;
+  }
+
+  /// A memref argument as the kernel sees it: logical, by a cast that the
+  /// lowering of loads and stores looks through.
+  void mapArguments(func::FuncOp function, IRMapping &map) {
+    Block *entry = function.addEntryBlock();
+    b.setInsertionPointToEnd(entry);
+    for (auto [from, to] :
+         llvm::zip(kernel.getArguments(), entry->getArguments())) {
+      Value seen = to;
+      if (from.getType() != to.getType())
+        seen = UnrealizedConversionCastOp::create(b, kernel.getLoc(),
+                                                  from.getType(), seen)
+                   .getResult(0);
+      map.map(from, seen);
+    }
+  }
+
+  void makePrograms() {
+    Location loc = kernel.getLoc();
+    auto function = makeFunction((kernel.getName() + "_programs").str(),
+                                 argumentTypes(), {b.getIndexType()});
+    IRMapping map;
+    mapArguments(function, map);
+    Value product = arith::ConstantIndexOp::create(b, loc, 1);
+    if (ProgramIdOp ids = kernel.getProgramId()) {
+      for (Operation &op : kernel.getBody().front()) {
+        if (&op == ids.getOperation())
+          break;
+        if (isMemoryEffectFree(&op))
+          b.clone(op, map);
+      }
+      for (Value size : ids.getGrid())
+        product = arith::MulIOp::create(b, loc, product, map.lookup(size));
+    }
+    func::ReturnOp::create(b, loc, product);
+  }
+
+  void makeBody() {
+    Location loc = kernel.getLoc();
+    SmallVector<Type> types = argumentTypes();
+    types.append(2, b.getIndexType());
+    auto function = makeFunction(kernel.getName(), types, {});
+    IRMapping map;
+    mapArguments(function, map);
+    Block &entry = function.front();
+    unsigned count = kernel.getNumArguments();
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    auto loop = scf::ForOp::create(b, loc, entry.getArgument(count),
+                                   entry.getArgument(count + 1), one);
+    func::ReturnOp::create(b, loc);
+    b.setInsertionPointToStart(loop.getBody());
+    for (Operation &op : kernel.getBody().front().without_terminator()) {
+      auto ids = dyn_cast<ProgramIdOp>(op);
+      if (!ids) {
+        b.clone(op, map);
+        continue;
+      }
+      Value linear = loop.getInductionVar();
+      for (auto [id, size] : llvm::zip(ids.getIds(), ids.getGrid())) {
+        Value grid = map.lookup(size);
+        map.map(id, arith::RemUIOp::create(b, loc, linear, grid).getResult());
+        linear = arith::DivUIOp::create(b, loc, linear, grid);
+      }
+    }
+  }
+};
+
+struct ConvertTileToLinalg final
+    : adze::impl::ConvertTileToLinalgBase<ConvertTileToLinalg> {
+  using ConvertTileToLinalgBase::ConvertTileToLinalgBase;
+
+  void runOnOperation() override {
+    for (auto kernel :
+         llvm::make_early_inc_range(getOperation().getOps<KernelOp>())) {
+      KernelToFunction convert{kernel, OpBuilder(kernel)};
+      convert.makePrograms();
+      convert.makeBody();
+      kernel.erase();
+      ++numKernels;
+    }
+    RewritePatternSet patterns(&getContext());
+    patterns.add<LowerDot, LowerReduce, LowerBroadcast, LowerIota, LowerReshape,
+                 LowerTranspose>(&getContext());
+    populateTileMemoryToLinalgPatterns(patterns);
+    linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+    WalkResult walk = getOperation().walk([](Operation *op) {
+      if (!isa_and_nonnull<TileDialect>(op->getDialect()))
+        return WalkResult::advance();
+      op->emitError("expected a specialised tile op");
+      return WalkResult::interrupt();
+    });
+    if (walk.wasInterrupted())
+      return signalPassFailure();
+  }
+};
+} // namespace
