@@ -403,7 +403,7 @@ mlir::LogicalResult Importer::dispatch(Binder &binder, const Place &place) {
         "' up to opset " + llvm::Twine(node.opsetVersion));
   return binder.unsupported("expected an operator of ai.onnx, but got the "
                             "custom operator '" +
-                            node.opType + "'; give a kernel with --kernels");
+                            node.opType + "', which has no kernel");
 }
 
 /// Replaces references to a function's attributes by what the call says.

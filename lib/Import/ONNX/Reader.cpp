@@ -26,7 +26,7 @@ std::optional<std::string> guarded(Body body) {
   } catch (const std::exception &e) {
     return std::string(e.what());
   } catch (...) {
-    return std::string("unknown exception of the ONNX library");
+    return std::string("unknown exception");
   }
 }
 
@@ -456,8 +456,7 @@ std::unique_ptr<Model> Reader::read(std::string skeleton, std::string &error) {
   auto problem = guarded([&] {
     onnx::ModelProto &proto = protos->model;
     if (!proto.ParseFromString(skeleton) || !proto.has_graph())
-      throw std::runtime_error("expected an ONNX model (a ModelProto with a "
-                               "graph), but got something else");
+      throw std::runtime_error("expected an ONNX model, but got another file");
     skeleton = std::string();
     model->irVersion = proto.ir_version();
     model->opsets = readOpsets(proto.opset_import());
@@ -542,7 +541,8 @@ static bool buildBody(const onnx::OpSchema &schema, const Node &node,
         outDim->set_dim_value(*dim);
     }
   }
-  onnx::FunctionBodyBuildContextImpl context(makeProto(node), typeProtos);
+  onnx::NodeProto proto = makeProto(node); // the context refers to it
+  onnx::FunctionBodyBuildContextImpl context(proto, typeProtos);
   return schema.BuildContextDependentFunction(context, body, node.opsetVersion);
 }
 
