@@ -42,6 +42,8 @@ function(adze_add_tool name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE adze_compile_flags ${arg_LINK} MLIR LLVM)
+  # What we define of MLIR (Support/Statistics.cpp) must not reach MLIR itself.
+  target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
   adze_use_precompiled(${name} adze_pch)
   add_dependencies(${name} adze_tablegen_all)
 endfunction()

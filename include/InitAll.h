@@ -10,6 +10,8 @@
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Tile.h"
 #include "Dialect/Tile/Transforms/Passes.h"
+#include "Pipeline/JITEvaluator.h"
+#include "Pipeline/Stages.h"
 #include "Transforms/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -21,6 +23,7 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   registry.insert<graph::GraphDialect, tile::TileDialect, host::HostDialect>();
+  registerConstantEvaluator(registry);
 }
 
 inline void registerAllPasses() {
@@ -29,6 +32,7 @@ inline void registerAllPasses() {
   tile::registerTileTransformsPasses();
   registerConversionPasses();
   registerTransformsPasses();
+  registerPipelines();
 }
 
 } // namespace adze

@@ -46,7 +46,7 @@ LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
     std::string prefix = "v" + std::to_string(number) + ".";
     auto objects = compileKernels(
         cloneKernels(*module, names.getArrayRef()), variantOptions, target,
-        prefix, [&](PassManager &manager) { instrument(manager, false); });
+        prefix, [&](PassManager &manager) { instrument(manager); });
     if (failed(objects))
       return failure();
 

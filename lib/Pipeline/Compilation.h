@@ -7,6 +7,7 @@
 #include "Kernels.h"
 #include "Package/Package.h"
 #include "Pipeline/Compile.h"
+#include "Support/Statistics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Support/Timing.h"
 #include "llvm/Support/ThreadPool.h"
@@ -26,7 +27,7 @@ private:
   CompileStatus loadModel();
   CompileStatus runStages();
   mlir::LogicalResult runStage(Stage stage);
-  void instrument(mlir::PassManager &manager, bool statistics);
+  void instrument(mlir::PassManager &manager);
   void report(mlir::Diagnostic &diagnostic);
   CompileStatus fail() const;
   CompileStatus writeText();
@@ -47,6 +48,7 @@ private:
   mlir::MLIRContext context;
   mlir::DefaultTimingManager timing;
   mlir::TimingScope rootTiming;
+  StatisticsCollector statistics;
   StageOptions stageOptions;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<cpu::CpuTarget> targets; // best first

@@ -38,7 +38,6 @@ Compilation::Compilation(const CompileOptions &options,
           ? ""
           : llvm::sys::path::parent_path(options.output).str();
   std::string sideFile = options.weightsFile;
-  registry.addExtension(+[](MLIRContext *, graph::GraphDialect *) {});
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
   auto &blobs = context.getOrLoadDialect<graph::GraphDialect>()->getBlobs();
@@ -126,16 +125,16 @@ CompileStatus Compilation::load() {
   return module ? CompileStatus::Done : CompileStatus::InputAtFault;
 }
 
-void Compilation::instrument(PassManager &manager, bool statistics) {
+void Compilation::instrument(PassManager &manager) {
   if (options.timing)
     manager.enableTiming(rootTiming);
-  if (options.stats && statistics)
-    manager.enableStatistics(PassDisplayMode::List);
+  if (options.stats)
+    manager.addInstrumentation(statistics.createInstrumentation());
 }
 
 LogicalResult Compilation::runStage(Stage stage) {
   PassManager manager(&context);
-  instrument(manager, /*statistics=*/true);
+  instrument(manager);
   buildStage(stage, manager, stageOptions);
   if (failed(manager.run(*module)))
     return failure();
@@ -240,7 +239,10 @@ CompileStatus Compilation::run() {
   if (status != CompileStatus::Done || options.check)
     return status;
   dumpPhase(Stage::Import);
-  return runStages();
+  status = runStages();
+  if (options.stats)
+    statistics.print(diagnostics);
+  return status;
 }
 
 } // namespace adze

@@ -6,6 +6,7 @@
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Tile.h"
 #include "Import/ONNX/Import.h"
+#include "Pipeline/JITEvaluator.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
@@ -38,6 +39,7 @@ void registerPipelineDialects(DialectRegistry &registry) {
                   scf::SCFDialect, tensor::TensorDialect, ub::UBDialect,
                   vector::VectorDialect, x86vector::X86VectorDialect>();
   registerImportDialects(registry);
+  registerConstantEvaluator(registry);
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
       registry);

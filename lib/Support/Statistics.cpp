@@ -1,0 +1,76 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Pass statistics that work whatever LLVM was built with.
+#include "Support/Statistics.h"
+#include "mlir/Pass/Pass.h"
+
+using namespace mlir;
+
+// MLIR's constructor, as the library was compiled, belongs to statistics that
+// count nothing and leaves the fields of ours unset. This one is linked into
+// our tools only (the linker keeps it out of their dynamic symbols).
+Pass::Statistic::Statistic(Pass *owner, const char *name,
+                           const char *description)
+    : llvm::Statistic{/*DebugType=*/"adze", name, description} {
+  owner->statistics.push_back(this);
+}
+
+Pass::Statistic &Pass::Statistic::operator=(unsigned value) {
+  llvm::Statistic::operator=(value);
+  return *this;
+}
+
+namespace adze {
+
+namespace {
+class Instrumentation final : public PassInstrumentation {
+public:
+  explicit Instrumentation(StatisticsCollector &collector)
+      : collector(collector) {}
+  void runAfterPass(Pass *pass, Operation *) override {
+    collector.collect(pass);
+  }
+
+private:
+  StatisticsCollector &collector;
+};
+} // namespace
+
+std::unique_ptr<PassInstrumentation>
+StatisticsCollector::createInstrumentation() {
+  return std::make_unique<Instrumentation>(*this);
+}
+
+/// Whether the pass is ours, so that its statistics have the fields that this
+/// file sees.
+static bool isOurs(StringRef argument) {
+  for (StringRef prefix : {"graph-", "tile-", "convert-graph-", "convert-tile-",
+                           "convert-host-", "convert-kernel-", "assign-",
+                           "plan-", "expand-copies", "math-approximate"})
+    if (argument.starts_with(prefix))
+      return true;
+  return false;
+}
+
+void StatisticsCollector::collect(Pass *pass) {
+  if (!isOurs(pass->getArgument()))
+    return;
+  std::lock_guard<std::mutex> guard(mutex);
+  for (Pass::Statistic *statistic : pass->getStatistics()) {
+    Entry &entry = entries[{pass->getArgument().str(), statistic->getName()}];
+    entry.description = statistic->getDesc();
+    uint64_t &before = seen[statistic];
+    uint64_t now = statistic->getValue();
+    // A new pass may lie where an old one was.
+    entry.value += now >= before ? now - before : now;
+    before = now;
+  }
+}
+
+void StatisticsCollector::print(llvm::raw_ostream &os) const {
+  for (const auto &[key, entry] : entries)
+    os << key.first << ": " << key.second << " = " << entry.value << " ("
+       << entry.description << ")\n";
+}
+
+} // namespace adze
