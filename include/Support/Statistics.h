@@ -19,7 +19,10 @@ public:
   /// An instrumentation that reports here; the collector must outlive it.
   std::unique_ptr<mlir::PassInstrumentation> createInstrumentation();
 
-  /// Adds what `pass` counted since the last time.
+  /// Notes where the statistics of `pass` stand before it runs on an op.
+  void begin(mlir::Pass *pass);
+
+  /// Adds what `pass` counted since `begin`.
   void collect(mlir::Pass *pass);
 
   /// One line a statistic: "pass-argument: name = value (description)".
@@ -33,7 +36,7 @@ private:
 
   std::mutex mutex;
   std::map<std::pair<std::string, std::string>, Entry> entries;
-  std::map<const void *, uint64_t> seen; // by statistic
+  std::map<const void *, uint64_t> before; // by statistic
 };
 
 } // namespace adze

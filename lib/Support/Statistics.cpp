@@ -27,6 +27,9 @@ class Instrumentation final : public PassInstrumentation {
 public:
   explicit Instrumentation(StatisticsCollector &collector)
       : collector(collector) {}
+  void runBeforePass(Pass *pass, Operation *) override {
+    collector.begin(pass);
+  }
   void runAfterPass(Pass *pass, Operation *) override {
     collector.collect(pass);
   }
@@ -52,6 +55,14 @@ static bool isOurs(StringRef argument) {
   return false;
 }
 
+void StatisticsCollector::begin(Pass *pass) {
+  if (!isOurs(pass->getArgument()))
+    return;
+  std::lock_guard<std::mutex> guard(mutex);
+  for (Pass::Statistic *statistic : pass->getStatistics())
+    before[statistic] = statistic->getValue();
+}
+
 void StatisticsCollector::collect(Pass *pass) {
   if (!isOurs(pass->getArgument()))
     return;
@@ -59,11 +70,7 @@ void StatisticsCollector::collect(Pass *pass) {
   for (Pass::Statistic *statistic : pass->getStatistics()) {
     Entry &entry = entries[{pass->getArgument().str(), statistic->getName()}];
     entry.description = statistic->getDesc();
-    uint64_t &before = seen[statistic];
-    uint64_t now = statistic->getValue();
-    // A new pass may lie where an old one was.
-    entry.value += now >= before ? now - before : now;
-    before = now;
+    entry.value += statistic->getValue() - before[statistic];
   }
 }
 
