@@ -168,6 +168,12 @@ private:
       written += getNumBytes(cast<ShapedType>(type));
     return written <= maxBytes && written <= read * maxGrowth + freeBytes;
   }
+  static bool hasStaticTypes(TypeRange types) {
+    return llvm::all_of(types, [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && tensor.hasStaticShape();
+    });
+  }
   bool canFold(Operation *op) {
     return isa<GraphDialect>(op->getDialect()) && !isa<ConstantOp>(op) &&
            op->getNumResults() > 0 && op->getNumRegions() == 0 &&
