@@ -177,12 +177,8 @@ private:
   bool canFold(Operation *op) {
     return isa<GraphDialect>(op->getDialect()) && !isa<ConstantOp>(op) &&
            op->getNumResults() > 0 && op->getNumRegions() == 0 &&
-           isMemoryEffectFree(op) &&
-           llvm::all_of(op->getResultTypes(),
-                        [](Type type) {
-                          auto tensor = dyn_cast<RankedTensorType>(type);
-                          return tensor && tensor.hasStaticShape();
-                        }) &&
+           isMemoryEffectFree(op) && hasStaticTypes(op->getOperandTypes()) &&
+           hasStaticTypes(op->getResultTypes()) &&
            isSmallEnough(op);
   }
 
