@@ -1,12 +1,13 @@
 // y = gelu(x w + b), with w packed in panels of 32 columns.
 #pack = affine_map<(k, n) -> (n floordiv 32, k, n mod 32)>
+#rows = affine_map<()[s0] -> (s0, 1024)>
 
 !x = memref<?x1024xf32>
 !w = memref<1024x1024xf32, #pack>
 !b = memref<1024xf32>
 !t = tensor<?x?xf32>
 
-tile.kernel @gemm_bias_gelu(%x: !x, %w: !w, %b: !b, %y: !x)
+tile.kernel @gemm_bias_gelu(%x: !x {adze.dims = #rows}, %w: !w, %b: !b, %y: !x {adze.dims = #rows})
     attributes {tile.params = {BLOCK_M = 128 : i64, BLOCK_N = 256 : i64, BLOCK_K = 256 : i64}} {
   %bm = tile.param "BLOCK_M" : index
   %bn = tile.param "BLOCK_N" : index

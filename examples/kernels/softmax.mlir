@@ -1,9 +1,11 @@
 // Softmax over the last dimension; COLS covers a whole row.
+#dims = affine_map<()[s0, s1] -> (s0, s1)>
+
 !x = memref<?x?xf32>
 !t = tensor<?x?xf32>
 !r = tensor<?xf32>
 
-tile.kernel @softmax(%x: !x, %y: !x)
+tile.kernel @softmax(%x: !x {adze.dims = #dims}, %y: !x {adze.dims = #dims})
     attributes {tile.params = {ROWS = 8 : i64, COLS = 1024 : i64}} {
   %br = tile.param "ROWS" : index
   %bc = tile.param "COLS" : index

@@ -298,6 +298,7 @@ struct KernelToFunction {
     SmallVector<Type> types = argumentTypes();
     types.append(2, b.getIndexType());
     auto function = makeFunction(kernel.getName(), types, {});
+    function->setAttr("adze.kernel", b.getUnitAttr());
     IRMapping map;
     mapArguments(function, map);
     Block &entry = function.front();

@@ -2,6 +2,7 @@
 //
 // Classes of tile dimensions: union-find over the ops of a kernel.
 #include "DimClasses.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -185,13 +186,15 @@ DimClasses::DimClasses(KernelOp kernel, VectorUnit unit, bool inOrder)
 }
 
 void DimClasses::findConflict() {
-  for (auto &[value, list] : ids) {
-    SmallVector<int> classes = of(value);
-    llvm::sort(classes);
-    for (size_t i = 1; i < classes.size(); ++i)
-      if (classes[i] == classes[i - 1] && info[classes[i]].size > 1)
-        twice = value;
-  }
+  kernel.walk([&](Operation *op) {
+    for (Value result : op->getResults()) {
+      SmallVector<int> classes = of(result);
+      llvm::sort(classes);
+      for (size_t i = 1; i < classes.size() && !twice; ++i)
+        if (classes[i] == classes[i - 1] && info[classes[i]].size > 1)
+          twice = result;
+    }
+  });
 }
 
 //===--- Lanes ------------------------------------------------------------===//
@@ -288,6 +291,8 @@ void DimClasses::markRoles(Operation *op) {
     info[of(dot.getLhs())[1]].contracted = true;
   }
   hasReduces |= isa<ReduceOp>(op);
+  hasFunctions |= isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp,
+                      math::SinOp, math::CosOp, math::PowFOp>(op);
 }
 
 /// A class is split if every root carries it: then the whole body can run for
@@ -357,7 +362,9 @@ void DimClasses::stepsOfDots(int64_t accumulators) {
 
 /// Kernels without a dot: fill about `budget` registers, lanes first.
 void DimClasses::stepsOfRows() {
-  int64_t budget = carriesTiles ? unit.accumulators() : hasReduces ? 8 : 4;
+  int64_t budget = carriesTiles ? unit.accumulators() : 4;
+  if (hasReduces && !carriesTiles && !hasFunctions)
+    budget = 8; // an expanded function takes registers of its own
   int64_t vectors = carriesTiles ? 2 : 4, used = 1;
   for (Info &x : info)
     if (x.lanes > 1) {

@@ -1,0 +1,43 @@
+// RUN: aopt %s -convert-tile-to-linalg -split-input-file | FileCheck %s
+
+#pack = affine_map<(k, n) -> (n floordiv 32, k, n mod 32)>
+
+// CHECK-LABEL: func.func @gemm_programs(
+// CHECK-LABEL: func.func @gemm(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<8x64xf32>, %[[W:[a-z0-9]+]]: memref<1x64x32xf32>
+// CHECK-SAME: %[[LO:[a-z0-9]+]]: index, %[[HI:[a-z0-9]+]]: index)
+// CHECK: scf.for %{{.*}} = %[[LO]] to %[[HI]]
+tile.kernel @gemm(%x: memref<8x64xf32>, %w: memref<64x32xf32, #pack>, %y: memref<8x32xf32>) {
+  %f = arith.constant 0.0 : f32
+  // CHECK: linalg.fill
+  %z = tile.broadcast %f to [8, 32] : f32 -> tensor<8x32xf32>
+  // CHECK: tensor.generate
+  // CHECK: arith.cmpi ult
+  // CHECK: memref.load %[[X]]
+  %a = tile.load %x[0, 0] sizes [8, 64] : memref<8x64xf32> -> tensor<8x64xf32>
+  // CHECK: tensor.generate
+  // CHECK: memref.load %[[W]][%{{.*}}, %{{.*}}, %{{.*}}] : memref<1x64x32xf32>
+  %b = tile.load %w[0, 0] sizes [64, 32] : memref<64x32xf32, #pack> -> tensor<64x32xf32>
+  // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]
+  %d = tile.dot %a, %b, %z : tensor<8x64xf32>, tensor<64x32xf32>, tensor<8x32xf32>
+  // CHECK: scf.if
+  // CHECK: memref.store
+  tile.store %d, %y[0, 0] : tensor<8x32xf32>, memref<8x32xf32>
+  tile.return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @rows(
+tile.kernel @rows(%x: memref<8x64xf32>, %y: memref<8xf32>) {
+  // CHECK: tensor.generate
+  %t = tile.load %x[0, 0] sizes [8, 64] pad 1.0 : f32 : memref<8x64xf32> -> tensor<8x64xf32>
+  // CHECK: linalg.generic
+  // CHECK: arith.negf
+  %n = arith.negf %t : tensor<8x64xf32>
+  // CHECK: linalg.reduce
+  // CHECK: arith.maximumf
+  %m = tile.reduce max %n dim 1 : tensor<8x64xf32> -> tensor<8xf32>
+  tile.store %m, %y[0] : tensor<8xf32>, memref<8xf32>
+  tile.return
+}

@@ -1,0 +1,65 @@
+// The hand-written kernels as AVX-512 code: their inner loops hold multiply-adds,
+// loads and nothing that goes to the stack.
+// DEFINE: %{kernel} =
+// DEFINE: %{prefix} =
+// DEFINE: %{check} = aopt %examples/kernels/%{kernel}.mlir --pass-pipeline='builtin.module(tile-specialize,convert-tile-to-vector,canonicalize,cse,math-approximate,loop-invariant-code-motion,cse,arith-expand,expand-strided-metadata,convert-math-to-llvm,convert-vector-to-llvm,lower-affine,convert-scf-to-cf,convert-kernel-to-llvm)' \
+// DEFINE:   | mlir-translate --mlir-to-llvmir | opt -O2 -mcpu=skylake-avx512 -mattr=-prefer-256-bit -S \
+// DEFINE:   | llc -O3 -mtriple=x86_64-linux-gnu -mcpu=skylake-avx512 -mattr=-prefer-256-bit -relocation-model=pic \
+// DEFINE:   | FileCheck %s --check-prefix=%{prefix}
+
+// REDEFINE: %{kernel} = gemm-bias-gelu
+// REDEFINE: %{prefix} = GEMM
+// RUN: %{check}
+
+// REDEFINE: %{kernel} = conv3x3
+// REDEFINE: %{prefix} = CONV
+// RUN: %{check}
+
+// REDEFINE: %{kernel} = depthwise3x3
+// REDEFINE: %{prefix} = DEPTH
+// RUN: %{check}
+
+// REDEFINE: %{kernel} = softmax
+// REDEFINE: %{prefix} = SOFTMAX
+// RUN: %{check}
+
+// REDEFINE: %{kernel} = attention
+// REDEFINE: %{prefix} = ATTENTION
+// RUN: %{check}
+
+// One step of k: 16 multiply-adds, 8 broadcasts, 2 loads of B.
+// GEMM-LABEL: gemm_bias_gelu
+// GEMM: Inner Loop Header
+// GEMM-NOT: Spill
+// GEMM-NOT: Reload
+// GEMM: vfmadd231ps {{.*}}zmm
+// GEMM-NOT: {{Spill|Reload|rsp}}
+// GEMM-COUNT-15: vfmadd231ps {{.*}}zmm
+// GEMM-NOT: {{Spill|Reload|rsp}}
+// GEMM: {{jb|jne|jl|jae}} .LBB
+
+// Seven pixels by 32 channels.
+// CONV-LABEL: conv3x3
+// CONV: Inner Loop Header
+// CONV-NOT: {{Spill|Reload|rsp}}
+// CONV-COUNT-14: vfmadd231ps {{.*}}zmm
+// CONV-NOT: {{Spill|Reload|rsp}}
+// CONV: {{jb|jne|jl|jae}} .LBB
+
+// DEPTH-LABEL: depthwise3x3
+// DEPTH: Inner Loop Header
+// DEPTH-NOT: {{Spill|Reload|rsp}}
+// DEPTH-COUNT-14: vfmadd{{.*}}zmm
+// DEPTH: {{jb|jne|jl|jae}} .LBB
+
+// SOFTMAX-LABEL: softmax
+// SOFTMAX: vmaxps {{.*}}zmm
+// SOFTMAX: vfmadd{{.*}}zmm
+
+// The two products of attention.
+// ATTENTION-LABEL: attention
+// ATTENTION: Inner Loop Header
+// ATTENTION-NOT: {{Spill|Reload|rsp}}
+// ATTENTION-COUNT-16: vfmadd231ps {{.*}}zmm
+// ATTENTION-NOT: {{Spill|Reload|rsp}}
+// ATTENTION: {{jb|jne|jl|jae}} .LBB

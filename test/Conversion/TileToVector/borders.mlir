@@ -1,0 +1,92 @@
+// RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
+
+// Nothing to check: the window is proven to lie inside.
+// CHECK-LABEL: func.func @proven(
+// CHECK-NOT: scf.if
+// CHECK-NOT: masked
+// CHECK: return
+tile.kernel @proven(%x: memref<1024xf32>, %y: memref<1024xf32>) {
+  %c4 = arith.constant 4 : index
+  %c256 = arith.constant 256 : index
+  %p = tile.program_id (%c4) : index
+  %i = arith.muli %p, %c256 : index
+  %t = tile.load %x[%i] sizes [256] : memref<1024xf32> -> tensor<256xf32>
+  tile.store %t, %y[%i] : tensor<256xf32>, memref<1024xf32>
+  tile.return
+}
+
+// -----
+
+// A dynamic extent: register blocks beyond it don't run, the one across it is
+// masked by an unsigned comparison, so that negative places count as outside.
+// CHECK-LABEL: func.func @dynamic(
+// CHECK: arith.minsi
+// CHECK: scf.if
+// CHECK: vector.load
+// CHECK: vector.store
+// CHECK: } else {
+// CHECK: vector.step
+// CHECK: arith.cmpi ult
+// CHECK: vector.maskedload
+// CHECK: vector.maskedstore
+tile.kernel @dynamic(%x: memref<?xf32>, %y: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c256 = arith.constant 256 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  %g = arith.ceildivui %n, %c256 : index
+  %p = tile.program_id (%g) : index
+  %i = arith.muli %p, %c256 : index
+  %t = tile.load %x[%i] sizes [256] : memref<?xf32> -> tensor<256xf32>
+  tile.store %t, %y[%i] : tensor<256xf32>, memref<?xf32>
+  tile.return
+}
+
+// -----
+
+// A size that no vector divides: the last vector has a constant mask.
+// CHECK-LABEL: func.func @dead_lanes(
+// CHECK: vector.maskedload {{.*}} : memref<24xf32>, vector<16xi1>, vector<16xf32>
+// CHECK: vector.maskedstore {{.*}} : memref<24xf32>, vector<16xi1>, vector<16xf32>
+tile.kernel @dead_lanes(%x: memref<24xf32>, %y: memref<24xf32>) {
+  %t = tile.load %x[0] sizes [24] : memref<24xf32> -> tensor<24xf32>
+  tile.store %t, %y[0] : tensor<24xf32>, memref<24xf32>
+  tile.return
+}
+
+// -----
+
+// The end of k stops the loop over it: no masks there.
+// CHECK-LABEL: func.func @k_end(
+// CHECK: %[[LEFT:.*]] = arith.minsi %{{.*}}, %c64 : index
+// CHECK: %[[END:.*]] = arith.minsi %[[LEFT]], %{{.*}} : index
+// CHECK: scf.for %{{.*}} = %c0 to %[[END]] step %c1 iter_args
+tile.kernel @k_end(%x: memref<8x?xf32>, %w: memref<?x32xf32>, %y: memref<8x32xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %k = memref.dim %x, %c1 : memref<8x?xf32>
+  %f = arith.constant 0.0 : f32
+  %z = tile.broadcast %f to [8, 32] : f32 -> tensor<8x32xf32>
+  %s = scf.for %i = %c0 to %k step %c64 iter_args(%a = %z) -> tensor<8x32xf32> {
+    %l = tile.load %x[0, %i] sizes [8, 64] : memref<8x?xf32> -> tensor<8x64xf32>
+    %r = tile.load %w[%i, 0] sizes [64, 32] : memref<?x32xf32> -> tensor<64x32xf32>
+    %d = tile.dot %l, %r, %a : tensor<8x64xf32>, tensor<64x32xf32>, tensor<8x32xf32>
+    scf.yield %d : tensor<8x32xf32>
+  }
+  tile.store %s, %y[0, 0] : tensor<8x32xf32>, memref<8x32xf32>
+  tile.return
+}
+
+// -----
+
+// A load must not move past a store to the same memory: it is kept.
+// CHECK-LABEL: func.func @in_order(
+// CHECK: %[[KEPT:.*]] = memref.alloca
+// CHECK: scf.for
+// CHECK: vector.store %{{.*}}, %[[KEPT]]
+// CHECK: vector.store %{{.*}}, %arg0
+tile.kernel @in_order(%x: memref<512xf32>) {
+  %t = tile.load %x[0] sizes [256] : memref<512xf32> -> tensor<256xf32>
+  tile.store %t, %x[128] : tensor<256xf32>, memref<512xf32>
+  tile.return
+}

@@ -1,0 +1,26 @@
+// RUN: aopt %s -convert-tile-to-vector -split-input-file -verify-diagnostics
+
+tile.kernel @diagonal(%x: memref<8x8xf32>, %y: memref<8x8xf32>) {
+  // expected-error @+1 {{expected no tile with two dimensions that run together}}
+  %t = tile.load %x[0, 0] sizes [8, 8] : memref<8x8xf32> -> tensor<8x8xf32>
+  %u = tile.transpose %t perm [1, 0] : tensor<8x8xf32> -> tensor<8x8xf32>
+  %s = arith.addf %t, %u : tensor<8x8xf32>
+  tile.store %s, %y[0, 0] : tensor<8x8xf32>, memref<8x8xf32>
+  tile.return
+}
+
+// -----
+tile.kernel @huge(%x: memref<1000000xf32>, %y: memref<1000000xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %t = tile.load %x[0] sizes [1000000] : memref<1000000xf32> -> tensor<1000000xf32>
+  // expected-error @+1 {{expected tiles that fit 512 KB of scratch}}
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %t) -> tensor<1000000xf32> {
+    %b = tile.reduce add %a dim 0 : tensor<1000000xf32> -> tensor<f32>
+    %c = tile.broadcast %b to [1000000] dims [] : tensor<f32> -> tensor<1000000xf32>
+    scf.yield %c : tensor<1000000xf32>
+  }
+  tile.store %r, %y[0] : tensor<1000000xf32>, memref<1000000xf32>
+  tile.return
+}

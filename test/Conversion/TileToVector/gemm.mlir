@@ -1,0 +1,41 @@
+// The register block of a GEMM: 8 rows of 2 vectors with AVX-512, 6 with AVX2;
+// A is read by scalar broadcasts, B by vectors from its panel, and prefetched.
+// RUN: aopt %examples/kernels/gemm-bias-gelu.mlir -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s
+// RUN: aopt %examples/kernels/gemm-bias-gelu.mlir -tile-specialize -convert-tile-to-vector=vector-bytes=32 -canonicalize -cse | FileCheck %s --check-prefix=AVX2
+
+// The grid: ceil(m / 128) x 4.
+// CHECK-LABEL: func.func @gemm_bias_gelu_programs(
+// CHECK-SAME: memref<32x1024x32xf32>
+// CHECK: %[[GRID:.*]] = arith.ceildivui
+// CHECK: arith.muli %[[GRID]], %{{.*}} : index
+
+// CHECK-LABEL: func.func @gemm_bias_gelu(
+// CHECK-SAME: %[[LO:[a-z0-9]+]]: index, %[[HI:[a-z0-9]+]]: index)
+// CHECK: scf.for %{{.*}} = %[[LO]] to %[[HI]]
+// Columns outside rows, then the kernel's own k loop, then the steps of k.
+// CHECK: scf.for {{.*}} step %c32
+// CHECK: scf.for {{.*}} step %c8
+// The unchecked version comes first.
+// CHECK: scf.if
+// CHECK: scf.for {{.*}} step %c256 iter_args
+// CHECK: scf.for {{.*}} step %c1 iter_args
+// CHECK-COUNT-2: memref.prefetch
+// CHECK-COUNT-2: vector.load %{{.*}} : memref<32x1024x32xf32>, vector<16xf32>
+// CHECK-COUNT-8: memref.load
+// CHECK-COUNT-16: vector.fma {{.*}} : vector<16xf32>
+// CHECK-NOT: vector.fma
+// CHECK: scf.yield
+// The epilogue works on the accumulators.
+// CHECK-COUNT-16: math.erf {{.*}} : vector<16xf32>
+// CHECK-COUNT-16: vector.store
+// The border version stages rows of A in scratch, masked.
+// CHECK: } else {
+// CHECK: vector.maskedload
+// CHECK: vector.store %{{.*}} : memref<8x256xf32>
+
+// AVX2-LABEL: func.func @gemm_bias_gelu(
+// AVX2: scf.for {{.*}} step %c16
+// AVX2: scf.for {{.*}} step %c6
+// AVX2-COUNT-12: vector.fma {{.*}} : vector<8xf32>
+// AVX2-NOT: vector.fma
+// AVX2: scf.yield

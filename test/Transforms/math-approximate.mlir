@@ -1,0 +1,49 @@
+// RUN: aopt %s -math-approximate -split-input-file | FileCheck %s
+
+// exp is arithmetic of the vector's own shape; no conversion to integers, which
+// NaN would make undefined.
+// CHECK-LABEL: func.func @exp(
+// CHECK-NOT: math.exp
+// CHECK-NOT: fptosi
+// CHECK: math.fma {{.*}} : vector<16xf32>
+// CHECK: arith.shli {{.*}} : vector<16xi32>
+func.func @exp(%x: vector<16xf32>) -> vector<16xf32> {
+  %r = math.exp %x : vector<16xf32>
+  return %r : vector<16xf32>
+}
+
+// -----
+// Scalars too.
+// CHECK-LABEL: func.func @log(
+// CHECK-NOT: math.log
+// CHECK: arith.select {{.*}} : f32
+func.func @log(%x: f32) -> f32 {
+  %r = math.log %x : f32
+  return %r : f32
+}
+
+// -----
+// Large arguments of sin go to the C library.
+// CHECK: func.func private @sinf(f32) -> f32
+// CHECK-LABEL: func.func @sin(
+// CHECK: %[[LARGE:.*]] = vector.reduction <or>
+// CHECK: scf.if %[[LARGE]] -> (vector<8xf32>)
+// CHECK-COUNT-8: call @sinf
+// CHECK: } else {
+// CHECK: math.fma {{.*}} : vector<8xf32>
+func.func @sin(%x: vector<8xf32>) -> vector<8xf32> {
+  %r = math.sin %x : vector<8xf32>
+  return %r : vector<8xf32>
+}
+
+// -----
+// f64 stays; 16-bit floats compute in f32.
+// CHECK-LABEL: func.func @others(
+// CHECK: math.exp {{.*}} : vector<8xf64>
+// CHECK: arith.extf {{.*}} : vector<8xf16> to vector<8xf32>
+// CHECK: arith.truncf
+func.func @others(%x: vector<8xf64>, %y: vector<8xf16>) -> (vector<8xf64>, vector<8xf16>) {
+  %r = math.exp %x : vector<8xf64>
+  %s = math.exp %y : vector<8xf16>
+  return %r, %s : vector<8xf64>, vector<8xf16>
+}
