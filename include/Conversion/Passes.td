@@ -55,6 +55,42 @@ def ConvertGraphToTile : Pass<"convert-graph-to-tile", "mlir::ModuleOp"> {
     "adze::tile::TileDialect"];
 }
 
+//===--- graph -> linalg --------------------------------------------------===//
+
+def ConvertGraphToLinalg : Pass<"convert-graph-to-linalg", "mlir::ModuleOp"> {
+  let summary = "Lower kernels of graph ops to linalg and loops, the reference path";
+  let description = [{
+    Every function with `adze.kernel` that still holds graph ops on tensors is
+    rewritten on memrefs: its operands, then its results as trailing arguments
+    that it writes. An argument with dynamic dims keeps their expressions as
+    `adze.dims`. Elements become signless. Only kernels of several ops have
+    temporaries (`memref.alloc`), for what is between the ops.
+
+    ```mlir
+    func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {adze.kernel} {
+      %0 = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>) attributes {adze.kernel} {
+      linalg.generic {..} ins(%x : memref<4xf32>) outs(%y : memref<4xf32>) {
+      ^bb0(%in: f32, %out: f32):
+        %0 = math.exp %in : f32
+        linalg.yield %0 : f32
+      }
+      return
+    }
+    ```
+  }];
+  let statistics = [Statistic<"numKernels", "kernels", "Kernels converted">];
+  let dependentDialects = [
+    "mlir::affine::AffineDialect", "mlir::arith::ArithDialect",
+    "mlir::linalg::LinalgDialect", "mlir::math::MathDialect",
+    "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
+}
+
 //===--- tile -> vector ---------------------------------------------------===//
 
 def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {

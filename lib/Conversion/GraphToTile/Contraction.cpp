@@ -329,11 +329,17 @@ static FailureOr<ConvProgram> makeProgram(KernelEmitter &e,
   SmallVector<Value> ids = e.programIds({counts[0], rows, channelBlocks});
   ConvProgram program;
   program.pixel = e.mul(ids[0], blockP);
+  // The outermost dim with more than one place takes what is left of the id.
+  unsigned outermost = 0;
+  for (auto [i, count] : llvm::enumerate(rowCounts))
+    if (getConstantIntValue(count) != 1)
+      outermost = i;
   Value rest = ids[1];
   for (auto [i, count] : llvm::enumerate(rowCounts)) {
-    bool last = i + 1 == rowCounts.size();
-    program.point.push_back(last ? rest : e.rem(rest, count));
-    if (!last)
+    program.point.push_back(i < outermost    ? e.rem(rest, count)
+                            : i == outermost ? rest
+                                             : e.index(0));
+    if (i < outermost)
       rest = e.div(rest, count);
   }
   std::reverse(program.point.begin(), program.point.end());
@@ -354,7 +360,7 @@ static LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv) {
   int64_t channels = getKnown(conv.result.back());
   Value blockP =
       e.param("BLOCK_P", chooseBlock(getKnown(conv.result[conv.spatial]), 16));
-  Value blockC = e.param("BLOCK_N", chooseBlock(channels, 128));
+  Value blockC = e.param("BLOCK_N", chooseLanes(channels, 128));
   e.setAxis(M, blockP);
   e.setAxis(N, blockC);
   e.pack(op.getFilter(), getFilterMap(op.getContext(), conv.filter.size(), 0));

@@ -27,6 +27,16 @@ int64_t adze::chooseBlock(int64_t n, int64_t target) {
   return 2 * divisor >= target ? divisor : target;
 }
 
+int64_t adze::chooseLanes(int64_t n, int64_t target) {
+  constexpr int64_t lanes = 16;
+  if (n >= 0 && n <= target)
+    return std::max<int64_t>(n, 1);
+  if (n < 0 || n % lanes != 0)
+    return target;
+  int64_t block = lanes * largestDivisor(n / lanes, target / lanes);
+  return 2 * block >= target ? block : target;
+}
+
 /// Cache blocks of the measured recipe: up to 128 rows of A (L2) against panels
 /// of B; k is cut above 1024, for each cut reads and writes the result again.
 ContractionBlocks adze::chooseContractionBlocks(int64_t m, int64_t n,

@@ -4,6 +4,7 @@
 // elementwise ops and data movement, down to loads.
 #include "KernelEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -97,6 +98,7 @@ FailureOr<Emitted> KernelEmitter::compute(Value value, ArrayRef<Place> places) {
       .Case([&](ElementwiseOpInterface op) {
         return emitElementwise(op, places);
       })
+      .Case([&](BatchNormOp op) { return emitBatchNorm(op, places); })
       .Case([&](TransposeOp op) { return emitTranspose(op, places); })
       .Case([&](BroadcastToOp op) { return emitBroadcast(op, places); })
       .Case([&](SliceOp op) { return emitSlice(op, places); })
@@ -105,6 +107,7 @@ FailureOr<Emitted> KernelEmitter::compute(Value value, ArrayRef<Place> places) {
       .Case([&](ConcatOp op) { return emitConcat(op, places); })
       .Case([&](ResizeOp op) { return emitResize(op, places); })
       .Case([&](RangeOp op) { return emitRange(op, places); })
+      .Case([&](ShapeOp op) { return emitShape(op, places); })
       .Case([&](ReshapeOp op) { return emitReshape(op, places); })
       .Case([&](GatherOp op) { return emitGather(op, places); })
       .Case([&](GatherElementsOp op) { return emitGatherElements(op, places); })
@@ -140,6 +143,51 @@ FailureOr<Emitted> KernelEmitter::emitElementwise(ElementwiseOpInterface op,
     values.push_back(broadcast(operand, axes));
   TileElementBuilder builder(*this, axes);
   return Emitted{op.buildBody(builder, values), axes};
+}
+
+/// `(x - mean) * (scale / sqrt(variance + epsilon)) + bias`, the statistics of
+/// the channels on their own axis.
+FailureOr<Emitted> KernelEmitter::emitBatchNorm(BatchNormOp op,
+                                                ArrayRef<Place> places) {
+  Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
+  Type type = getAccumulatorType(element);
+  auto input = emit(op.getInput(), places);
+  if (failed(input))
+    return failure();
+  SmallVector<Emitted> channels;
+  for (Value operand :
+       {op.getScale(), op.getBias(), op.getMean(), op.getVariance()}) {
+    auto where =
+        mapPlaces(places, op.getResult(), operand, {int64_t(op.getAxis())});
+    if (failed(where))
+      return failure();
+    auto tile = emit(operand, *where);
+    if (failed(tile))
+      return failure();
+    channels.push_back(convert(*tile, type));
+  }
+  Axes axes = channels[3].axes; // all constants of one value, or all not
+  for (const Emitted &channel : channels)
+    if (channel.axes.size() > axes.size())
+      axes = channel.axes;
+  auto on = [&](const Emitted &tile) { return broadcast(tile, axes); };
+  Value epsilon =
+      constant(b.getFloatAttr(type, op.getEpsilon().convertToDouble()), axes);
+  Value sum = arith::AddFOp::create(b, location, on(channels[3]), epsilon);
+  Value root = math::SqrtOp::create(b, location, sum);
+  Value scale = arith::DivFOp::create(b, location, on(channels[0]), root);
+  Axes all(input->axes);
+  for (int axis : axes)
+    if (!llvm::is_contained(all, axis))
+      all.push_back(axis);
+  llvm::sort(all);
+  auto spread = [&](Value value) { return broadcast({value, axes}, all); };
+  Value x = broadcast(convert(*input, type), all);
+  Value centred =
+      arith::SubFOp::create(b, location, x, spread(on(channels[2])));
+  Value scaled = arith::MulFOp::create(b, location, centred, spread(scale));
+  Value y = arith::AddFOp::create(b, location, scaled, spread(on(channels[1])));
+  return convert({y, all}, element);
 }
 
 //===----------------------------------------------------------------------===//
@@ -430,6 +478,23 @@ FailureOr<Emitted> KernelEmitter::emitRange(RangeOp op,
   }
   Value step = arith::MulIOp::create(b, location, position, delta->value);
   return Emitted{arith::AddIOp::create(b, location, start->value, step), {}};
+}
+
+FailureOr<Emitted> KernelEmitter::emitShape(ShapeOp op,
+                                            ArrayRef<Place> places) {
+  if (!isScalarPlaces(places))
+    return fail("a tile of a shape");
+  Value result = index(0);
+  for (auto [dim, expr] : llvm::enumerate(getDims(op.getInput()))) {
+    Value extent = size(expr);
+    if (!extent)
+      return failure();
+    Value here = arith::CmpIOp::create(b, location, arith::CmpIPredicate::eq,
+                                       places[0].offset, index(dim));
+    result = arith::SelectOp::create(b, location, here, extent, result);
+  }
+  return Emitted{
+      arith::IndexCastOp::create(b, location, b.getI64Type(), result), {}};
 }
 
 //===----------------------------------------------------------------------===//

@@ -35,6 +35,9 @@ int64_t largestDivisor(int64_t n, int64_t target);
 /// the target, else the target. n < 0: not known.
 int64_t chooseBlock(int64_t n, int64_t target);
 
+/// The same for the dim along the lanes: whole vectors.
+int64_t chooseLanes(int64_t n, int64_t target);
+
 struct ContractionBlocks {
   int64_t m, n, k, panel;
 };

@@ -349,6 +349,22 @@ Value KernelEmitter::constant(TypedAttr value, ArrayRef<int> axes) {
   return axes.empty() ? scalar : broadcast({scalar, {}}, axes);
 }
 
+Emitted KernelEmitter::emitInside(int axis, Value offset, Value end) {
+  SmallVector<Value> dynamic;
+  SmallVector<int64_t> fixed;
+  getMixed({axisSizes[axis]}, dynamic, fixed);
+  OperationState state(location, tile::IotaOp::getOperationName());
+  state.addOperands(dynamic);
+  state.addAttribute("dim", b.getI64IntegerAttr(0));
+  state.addAttribute("static_sizes", b.getDenseI64ArrayAttr(fixed));
+  state.addTypes(tileType({axis}, b.getIndexType()));
+  Value position = b.create(state)->getResult(0);
+  Value limit = broadcast({sub(end, offset), {}}, {axis});
+  return {arith::CmpIOp::create(b, location, arith::CmpIPredicate::slt,
+                                position, limit),
+          {axis}};
+}
+
 Emitted KernelEmitter::reduce(Combiner combiner, Type elementType,
                               const Emitted &tile, int axis) {
   bool isUnsigned = elementType.isUnsignedInteger();

@@ -125,6 +125,9 @@ public:
   /// What loads read outside of the memory, while set.
   void setPad(mlir::TypedAttr value) { pad = value; }
 
+  /// Which elements along `axis` of a tile whose first is at `offset` lie
+  /// before `end`, as a tile of bools on that axis.
+  Emitted emitInside(int axis, mlir::Value offset, mlir::Value end);
   mlir::Value constant(mlir::TypedAttr value, llvm::ArrayRef<int> axes);
   /// A tile on more axes.
   mlir::Value broadcast(const Emitted &tile, llvm::ArrayRef<int> axes);
@@ -181,6 +184,8 @@ private:
                                 llvm::ArrayRef<Place> places);
   mlir::FailureOr<Emitted> emitElementwise(graph::ElementwiseOpInterface op,
                                            llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> emitBatchNorm(graph::BatchNormOp op,
+                                         llvm::ArrayRef<Place> places);
   mlir::FailureOr<Emitted> emitTranspose(graph::TransposeOp op,
                                          llvm::ArrayRef<Place> places);
   mlir::FailureOr<Emitted> emitBroadcast(graph::BroadcastToOp op,
@@ -196,6 +201,8 @@ private:
   mlir::FailureOr<Emitted> emitResize(graph::ResizeOp op,
                                       llvm::ArrayRef<Place> places);
   mlir::FailureOr<Emitted> emitRange(graph::RangeOp op,
+                                     llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> emitShape(graph::ShapeOp op,
                                      llvm::ArrayRef<Place> places);
   mlir::FailureOr<Emitted> emitReshape(graph::ReshapeOp op,
                                        llvm::ArrayRef<Place> places);

@@ -140,7 +140,7 @@ FailureOr<Places> KernelEmitter::outputPlaces(Value output, Value anchor,
       return failure();
     return mapPlaces(*inner, transpose.getInput(), output, transpose.getPerm());
   }
-  if (isa_and_nonnull<ElementwiseOpInterface>(op)) {
+  if (isa_and_nonnull<ElementwiseOpInterface, BatchNormOp>(op)) {
     for (Value operand : op->getOperands())
       if (areEqual(getDims(operand), getDims(output)))
         if (auto inner = outputPlaces(operand, anchor, places);

@@ -52,6 +52,10 @@ private:
       for (auto [dim, source] : llvm::enumerate(transpose.getPerm()))
         inverse[source] = dim;
       follow(transpose.getInput(), inverse);
+    } else if (auto norm = dyn_cast<BatchNormOp>(op)) {
+      visit(norm.getInput(), target);
+      for (Value operand : norm->getOperands().drop_front())
+        follow(operand, {int64_t(norm.getAxis())});
     } else if (isa<ElementwiseOpInterface, BroadcastToOp>(op)) {
       for (Value operand : op->getOperands())
         follow(operand, KernelEmitter::alignRight(getDims(operand).size(),
@@ -167,12 +171,12 @@ LogicalResult adze::emitPointwise(KernelEmitter &e, Cut cut) {
   int64_t columns = getKnown(sizes->exprs[last]);
   int64_t columnBlock;
   if (rows)
-    columnBlock = chooseBlock(columns, maxColumns);
+    columnBlock = chooseLanes(columns, maxColumns);
   else
     columnBlock =
         columns < 0 || columns >= 8 * elements
             ? elements
-            : chooseBlock(columns,
+            : chooseLanes(columns,
                           std::clamp<int64_t>(columns / 8, 256, elements));
   Value columnSize = columnBlock == columns ? sizes->values[last]
                                             : e.param("BLOCK_N", columnBlock);

@@ -142,7 +142,7 @@ LogicalResult adze::emitPool(KernelEmitter &e, Operation *op, Cut cut) {
   if (pool.nhwc) {
     axisOf[rank - 1] = Channel;
     blocks[rank - 1] =
-        e.param("BLOCK_N", chooseBlock(getKnown(pool.out[rank - 1]), 256));
+        e.param("BLOCK_N", chooseLanes(getKnown(pool.out[rank - 1]), 256));
     e.setAxis(Channel, blocks[rank - 1]);
     axes.push_back(Channel);
   }
@@ -205,7 +205,7 @@ LogicalResult adze::emitLRN(KernelEmitter &e, LRNOp op, Cut cut) {
   unsigned rank = dims.size(), axis = op.getAxis();
   Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
   Type accType = getAccumulatorType(element);
-  Value block = e.param("BLOCK_N", chooseBlock(getKnown(dims.back()), 256));
+  Value block = e.param("BLOCK_N", chooseLanes(getKnown(dims.back()), 256));
   e.setAxis(Channel, block);
   Axes axes{Channel};
   SmallVector<Value> counts;

@@ -82,7 +82,7 @@ LogicalResult Reduction::setBlocks() {
   int64_t size = getKnown(last.size);
   last.axis = Lane;
   if (!last.reduced) {
-    last.block = e.param("BLOCK_N", chooseBlock(size, 256));
+    last.block = e.param("BLOCK_N", chooseLanes(size, 256));
     e.setAxis(Lane, last.block);
     axes = {Lane};
     return success();

@@ -20,12 +20,14 @@ struct Rows {
   int reduced; // its axis
   Axes axes, kept;
   AffineExpr length;
+  Value chunk;          // set if the row is longer than a tile
+  unsigned rowPart = 0; // the place of the row
 };
 
 /// Arithmetic on whole tiles and on tiles without the reduced axis.
 class RowMath {
 public:
-  RowMath(KernelEmitter &e, const Rows &rows, Type type)
+  RowMath(KernelEmitter &e, Rows &rows, Type type)
       : e(e), rows(rows), type(type), b(e.builder()), loc(e.loc()) {}
 
   Value reduce(Combiner combiner, Value tile) {
@@ -36,14 +38,14 @@ public:
     return e.constant(b.getFloatAttr(type, value), rows.kept);
   }
   /// The mean of each row.
-  Value mean(Value tile) {
-    Value length = e.size(rows.length);
-    Value integer = arith::IndexCastOp::create(b, loc, b.getI64Type(), length);
+  Value mean(Value tile) { return divideByLength(reduce(Combiner::Add, tile)); }
+  Value divideByLength(Value sum) {
+    int64_t known = getKnown(rows.length);
+    if (known > 0)
+      return arith::DivFOp::create(b, loc, sum, number(double(known)));
+    Value integer =
+        arith::IndexCastOp::create(b, loc, b.getI64Type(), e.size(rows.length));
     Value count = arith::SIToFPOp::create(b, loc, type, integer);
-    if (int64_t known = getKnown(rows.length); known > 0)
-      count = arith::ConstantOp::create(b, loc,
-                                        b.getFloatAttr(type, double(known)));
-    Value sum = reduce(Combiner::Add, tile);
     return arith::DivFOp::create(b, loc, sum,
                                  e.broadcast({count, {}}, rows.kept));
   }
@@ -55,7 +57,7 @@ public:
   }
 
   KernelEmitter &e;
-  const Rows &rows;
+  Rows &rows;
   Type type;
   OpBuilder &b;
   Location loc;
@@ -67,26 +69,28 @@ public:
 /// dim: the whole row by a block of what lies behind.
 static FailureOr<Rows> cutRows(KernelEmitter &e, Value result, unsigned first,
                                unsigned end, Cut cut) {
-  constexpr int64_t elements = 4096, maxLength = 16384;
+  constexpr int64_t elements = 4096, maxLength = 16384, chunkLength = 256;
   Dims dims = getDims(result);
   MLIRContext *context = result.getContext();
   auto count = [&](unsigned begin, unsigned end) {
     return product(context,
                    ArrayRef<AffineExpr>(dims).slice(begin, end - begin));
   };
-  Rows rows{result, first, end, {}, 0, {}, {}, count(first, end)};
+  Rows rows{result, first, end, {}, 0, {}, {}, count(first, end), {}};
   int64_t length = getKnown(rows.length);
-  if (length < 1 || length > maxLength) {
-    (void)e.fail("rows of a length that is not known or too large for a tile");
-    return failure();
-  }
+  bool whole = length >= 1 && length <= maxLength;
   bool inner = end < dims.size();
   if (!inner && first == 0) {
     (void)e.fail("one row only, without a dim for blocks of rows");
     return failure();
   }
   rows.reduced = inner ? 0 : 1;
-  e.setAxis(rows.reduced, e.index(length));
+  if (!whole) {
+    length = chunkLength;
+    rows.chunk = e.param("BLOCK_N", chunkLength);
+  }
+  Value rowLength = whole ? e.index(length) : rows.chunk;
+  e.setAxis(rows.reduced, rowLength);
   // Parts: outer dims, the row, inner dims.
   struct Part {
     unsigned begin, end;
@@ -105,17 +109,19 @@ static FailureOr<Rows> cutRows(KernelEmitter &e, Value result, unsigned first,
       return;
     }
     int64_t size = getKnown(count(split, end));
-    Value block = target == 1 ? e.index(1)
-                              : e.param(axis == 0 ? "ROWS" : "BLOCK_N",
-                                        chooseBlock(size, target));
+    Value block = target == 1
+                      ? e.index(1)
+                      : e.param(axis == 0 ? "ROWS" : "BLOCK_C",
+                                (axis == 0 ? chooseBlock(size, target)
+                                           : chooseLanes(size, target)));
     e.setAxis(axis, block);
     parts.push_back({split, end, block, axis});
     rows.kept.push_back(axis);
   };
   addDims(0, first, inner ? -1 : 0,
           cut == Cut::Row ? 1 : std::clamp<int64_t>(elements / length, 1, 16));
-  unsigned rowPart = parts.size();
-  parts.push_back({first, end, e.index(length), rows.reduced});
+  rows.rowPart = parts.size();
+  parts.push_back({first, end, rowLength, rows.reduced});
   if (inner)
     addDims(end, dims.size(), 1,
             std::clamp<int64_t>(elements / length, 64, 256));
@@ -127,8 +133,9 @@ static FailureOr<Rows> cutRows(KernelEmitter &e, Value result, unsigned first,
     Value size = e.size(count(part.begin, part.end));
     if (!size)
       return failure();
-    counts.push_back(&part == &parts[rowPart] ? e.index(1)
-                                              : e.ceilDiv(size, part.block));
+    counts.push_back(&part == &parts[rows.rowPart]
+                         ? e.index(1)
+                         : e.ceilDiv(size, part.block));
   }
   SmallVector<Value> ids = e.programIds(counts);
   std::reverse(ids.begin(), ids.end());
@@ -192,6 +199,156 @@ static FailureOr<Value> emitRMSNorm(RowMath &m, RMSNormOp op, Value x) {
   return applyOperand<arith::MulFOp>(m, y, op.getScale());
 }
 
+namespace {
+
+/// Rows that are longer than a tile, or of a length known at run time only:
+/// each pass over the row reads it again in chunks, the last of which is
+/// masked.
+class ChunkedRows {
+public:
+  ChunkedRows(RowMath &m, Value input) : m(m), e(m.e), input(input) {}
+
+  using Prepare = llvm::function_ref<FailureOr<Value>(Value)>;
+
+  /// Combines the prepared elements of each row.
+  FailureOr<Value> fold(Combiner combiner, Prepare prepare) {
+    TypedAttr neutral = getNeutral(combiner, m.type);
+    Value init = e.constant(neutral, m.rows.kept);
+    auto result = overChunks(
+        init,
+        [&](Value x, Places &, Value mask,
+            ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
+          auto y = prepare(x);
+          if (failed(y))
+            return failure();
+          Value other = e.constant(neutral, m.rows.axes);
+          Value kept = arith::SelectOp::create(m.b, m.loc, mask, *y, other);
+          TileElementBuilder builder(e, m.rows.kept);
+          return KernelEmitter::Carried{buildCombine(
+              builder, combiner, m.type, carried[0], m.reduce(combiner, kept))};
+        });
+    if (failed(result))
+      return failure();
+    return (*result)[0];
+  }
+
+  /// Computes each element of the result from that of the input and stores it.
+  LogicalResult store(Value result, Prepare prepare) {
+    Type element = getSignlessType(getElementTypeOrSelf(result));
+    return LogicalResult(overChunks(
+        {},
+        [&](Value x, Places &places, Value,
+            ValueRange) -> FailureOr<KernelEmitter::Carried> {
+          m.rows.places = places;
+          auto y = prepare(x);
+          if (failed(y))
+            return failure();
+          e.define(result, places, e.convert({*y, m.rows.axes}, element));
+          if (failed(e.storeOutputs(result, places)))
+            return failure();
+          return KernelEmitter::Carried();
+        }));
+  }
+
+private:
+  using Body = llvm::function_ref<FailureOr<KernelEmitter::Carried>(
+      Value x, Places &places, Value mask, ValueRange carried)>;
+
+  FailureOr<KernelEmitter::Carried> overChunks(ValueRange init, Body body) {
+    Value length = e.size(m.rows.length);
+    return e.loop(
+        length, m.rows.chunk, init,
+        [&](Value iv, ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
+          Places places = m.rows.places;
+          places[m.rows.rowPart].offset = iv;
+          auto loaded = e.emit(input, places);
+          if (failed(loaded))
+            return failure();
+          Value x = e.broadcast(e.convert(*loaded, m.type), m.rows.axes);
+          Value mask = e.broadcast(e.emitInside(m.rows.reduced, iv, length),
+                                   m.rows.axes);
+          return body(x, places, mask, carried);
+        });
+  }
+
+  RowMath &m;
+  KernelEmitter &e;
+  Value input;
+};
+
+} // namespace
+
+static LogicalResult emitChunkedSoftmax(RowMath &m, Value input, Value result,
+                                        bool logarithm) {
+  ChunkedRows rows(m, input);
+  OpBuilder &b = m.b;
+  auto most =
+      rows.fold(Combiner::Max, [](Value x) { return FailureOr<Value>(x); });
+  if (failed(most))
+    return failure();
+  auto shift = [&](Value x) -> Value {
+    return arith::SubFOp::create(b, m.loc, x, m.spread(*most));
+  };
+  auto sum = rows.fold(Combiner::Add, [&](Value x) {
+    return FailureOr<Value>(math::ExpOp::create(b, m.loc, shift(x)));
+  });
+  if (failed(sum))
+    return failure();
+  Value last =
+      logarithm ? Value(math::LogOp::create(b, m.loc, *sum))
+                : Value(arith::DivFOp::create(b, m.loc, m.number(1.0), *sum));
+  return rows.store(result, [&](Value x) -> FailureOr<Value> {
+    if (logarithm)
+      return Value(arith::SubFOp::create(b, m.loc, shift(x), m.spread(last)));
+    Value power = math::ExpOp::create(b, m.loc, shift(x));
+    return Value(arith::MulFOp::create(b, m.loc, power, m.spread(last)));
+  });
+}
+
+static LogicalResult emitChunkedNorm(RowMath &m, Value input, Value result,
+                                     Value scale, Value bias, double epsilon,
+                                     bool centre) {
+  ChunkedRows rows(m, input);
+  OpBuilder &b = m.b;
+  Value mean;
+  if (centre) {
+    auto sum =
+        rows.fold(Combiner::Add, [](Value x) { return FailureOr<Value>(x); });
+    if (failed(sum))
+      return failure();
+    mean = m.divideByLength(*sum);
+  }
+  auto shift = [&](Value x) -> Value {
+    return centre ? Value(arith::SubFOp::create(b, m.loc, x, m.spread(mean)))
+                  : x;
+  };
+  auto squares = rows.fold(Combiner::Add, [&](Value x) {
+    Value y = shift(x);
+    return FailureOr<Value>(arith::MulFOp::create(b, m.loc, y, y));
+  });
+  if (failed(squares))
+    return failure();
+  Value inverse = m.inverseRoot(m.divideByLength(*squares), epsilon);
+  return rows.store(result, [&](Value x) -> FailureOr<Value> {
+    Value y = arith::MulFOp::create(b, m.loc, shift(x), m.spread(inverse));
+    auto scaled = applyOperand<arith::MulFOp>(m, y, scale);
+    if (failed(scaled))
+      return failure();
+    return applyOperand<arith::AddFOp>(m, *scaled, bias);
+  });
+}
+
+static LogicalResult emitChunked(RowMath &m, Operation *op) {
+  Value input = op->getOperand(0), result = op->getResult(0);
+  if (auto norm = dyn_cast<LayerNormOp>(op))
+    return emitChunkedNorm(m, input, result, norm.getScale(), norm.getBias(),
+                           norm.getEpsilon().convertToDouble(), true);
+  if (auto norm = dyn_cast<RMSNormOp>(op))
+    return emitChunkedNorm(m, input, result, norm.getScale(), {},
+                           norm.getEpsilon().convertToDouble(), false);
+  return emitChunkedSoftmax(m, input, result, isa<LogSoftmaxOp>(op));
+}
+
 LogicalResult adze::emitRows(KernelEmitter &e, Operation *op, Cut cut) {
   if (cut == Cut::Points)
     return e.fail("a row is not computed element by element");
@@ -208,11 +365,13 @@ LogicalResult adze::emitRows(KernelEmitter &e, Operation *op, Cut cut) {
     return failure();
   Type element = getSignlessType(getElementTypeOrSelf(result));
   Type type = getAccumulatorType(element);
+  RowMath m(e, *rows, type);
+  if (rows->chunk)
+    return emitChunked(m, op);
   auto loaded = e.emit(input, rows->places);
   if (failed(loaded))
     return failure();
   Value x = e.broadcast(e.convert(*loaded, type), rows->axes);
-  RowMath m(e, *rows, type);
   FailureOr<Value> y = failure();
   if (auto norm = dyn_cast<LayerNormOp>(op))
     y = emitLayerNorm(m, norm, x);

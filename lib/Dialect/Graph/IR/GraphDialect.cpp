@@ -15,8 +15,6 @@ using namespace adze::graph;
 #include "Dialect/Graph/IR/GraphInterfaces.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "Dialect/Graph/IR/GraphAttrs.cpp.inc"
-#define GET_OP_CLASSES
-#include "Dialect/Graph/IR/GraphOps.cpp.inc"
 
 namespace {
 /// Graph ops have no effects that inlining could disturb.
@@ -42,9 +40,6 @@ void GraphDialect::initialize() {
 #define GET_ATTRDEF_LIST
 #include "Dialect/Graph/IR/GraphAttrs.cpp.inc"
       >();
-  addOperations<
-#define GET_OP_LIST
-#include "Dialect/Graph/IR/GraphOps.cpp.inc"
-      >();
+  registerGraphDialectOperations(this);
   addInterfaces<GraphInliner>();
 }

@@ -34,8 +34,13 @@ bool isRowLookup(Operation *op) {
 
 /// Ops that are computed one element at a time.
 bool isElementLookup(Operation *op) {
-  return isa<GatherElementsOp, GatherNDOp, RangeOp>(op) ||
+  return isa<GatherElementsOp, GatherNDOp, RangeOp, ShapeOp>(op) ||
          (isa<GatherOp>(op) && !isRowLookup(op));
+}
+
+/// Ops that compute each element from the elements at its place.
+bool isPointwise(Operation *op) {
+  return isa<ElementwiseOpInterface, BatchNormOp>(op);
 }
 
 /// Constants and views, which are no kernels.
@@ -96,8 +101,8 @@ public:
         Group &group = groups.emplace_back();
         group.ops.push_back(&op);
         group.first = group.last = positions[&op];
-        if (!isa<ElementwiseOpInterface>(op) && !isMovement(&op) &&
-            !isRowLookup(&op) && !isElementLookup(&op))
+        if (!isPointwise(&op) && !isMovement(&op) && !isRowLookup(&op) &&
+            !isElementLookup(&op))
           group.anchor = &op;
         groupOf[&op] = groups.size() - 1;
       }
@@ -190,7 +195,7 @@ void Grouping::merge(unsigned from, unsigned into) {
 /// that computes one of its operands: the latest such group, so that the others
 /// are there already.
 void Grouping::growEpilogue(Operation *op) {
-  bool elementwise = isa<ElementwiseOpInterface>(op);
+  bool elementwise = isPointwise(op);
   if (!elementwise && !isa<TransposeOp>(op))
     return;
   unsigned self = groupOf.lookup(op);
@@ -377,6 +382,9 @@ struct FormClustersPass final
     if (function.isExternal() || function->hasAttr("adze.kernel"))
       return;
     for (Block &block : function.getBody()) {
+      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+        if (isOpTriviallyDead(&op))
+          op.erase();
       Grouping grouping(block);
       if (mode == ClusterMode::Fuse)
         grouping.fuse();

@@ -1,0 +1,206 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// convert-graph-to-linalg: kernels of graph ops to loops and linalg on memrefs,
+// the reference path.
+#include "Conversion/Passes.h"
+#include "KernelLowering.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace adze {
+#define GEN_PASS_DEF_CONVERTGRAPHTOLINALG
+#include "Conversion/Passes.h.inc"
+} // namespace adze
+
+using namespace mlir;
+using namespace adze::graph;
+
+static constexpr llvm::StringLiteral kKernelAttr = "adze.kernel";
+static constexpr llvm::StringLiteral kDimsAttr = "adze.dims";
+
+/// Whether a function is a kernel of graph ops on tensors.
+static bool isGraphKernel(func::FuncOp function) {
+  if (!function->hasAttr(kKernelAttr) || function.isExternal())
+    return false;
+  return llvm::all_of(function.getArgumentTypes(),
+                      llvm::IsaPred<RankedTensorType>) &&
+         function.getNumResults() > 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Dims that nothing is known of
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Gives every dim of a kernel an expression: what the inference says, else a
+/// symbol of its own. Hand-written kernels need it; imported ones have all.
+class DimCompletion {
+public:
+  explicit DimCompletion(func::FuncOp function) : function(function) {
+    auto count = [&](Value value) {
+      for (AffineExpr dim : getDims(value))
+        if (dim)
+          dim.walk([&](AffineExpr inner) {
+            if (auto symbol = dyn_cast<AffineSymbolExpr>(inner))
+              next = std::max(next, symbol.getPosition() + 1);
+          });
+    };
+    for (Value argument : function.getArguments())
+      count(argument);
+    function.walk([&](Operation *op) {
+      for (Value result : op->getResults())
+        count(result);
+    });
+  }
+
+  void run() {
+    for (Value argument : function.getArguments())
+      complete(argument);
+    function.walk([&](Operation *op) {
+      if (op->getNumResults() == 0 || llvm::all_of(op->getResults(), isKnown))
+        return;
+      infer(op);
+      for (Value result : op->getResults())
+        complete(result);
+    });
+  }
+
+private:
+  static bool isKnown(Value value) {
+    return llvm::all_of(getDims(value),
+                        [](AffineExpr dim) { return bool(dim); });
+  }
+
+  /// Takes over what the operands' dims say.
+  void infer(Operation *op) {
+    if (auto cast = dyn_cast<CastOp>(op)) {
+      adopt(cast.getResult(), getDims(cast.getInput()));
+      return;
+    }
+    auto interface = dyn_cast<InferTypeOpInterface>(op);
+    SmallVector<Type> types;
+    if (!interface || failed(interface.inferReturnTypes(
+                          op->getContext(), std::nullopt, op->getOperands(),
+                          op->getAttrDictionary(), op->getPropertiesStorage(),
+                          op->getRegions(), types)))
+      return;
+    for (auto [result, type] : llvm::zip_equal(op->getResults(), types))
+      adopt(result, getDims(type));
+  }
+
+  void adopt(Value value, const Dims &from) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (size_t(type.getRank()) != from.size())
+      return;
+    Dims dims = getDims(value);
+    for (auto [dim, other] : llvm::zip_equal(dims, from))
+      dim = dim ? dim : other;
+    RankedTensorType refined = makeType(type.getElementType(), dims);
+    if (refined.getEncoding() || refined.hasStaticShape())
+      setType(value, refined);
+  }
+
+  void complete(Value value) {
+    if (isKnown(value))
+      return;
+    Dims dims = getDims(value);
+    for (AffineExpr &dim : dims)
+      if (!dim)
+        dim = getAffineSymbolExpr(next++, value.getContext());
+    auto type = cast<RankedTensorType>(value.getType());
+    setType(value, makeType(type.getElementType(), dims));
+  }
+
+  /// Static dims stay dynamic in memory: the signature must not change.
+  void setType(Value value, RankedTensorType type) {
+    auto old = cast<RankedTensorType>(value.getType());
+    if (type.getShape() == old.getShape())
+      value.setType(type);
+  }
+
+  func::FuncOp function;
+  unsigned next = 0;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+static LogicalResult lowerOp(Operation *op, KernelLowering &k) {
+  k.loc = op->getLoc();
+  for (auto family :
+       {lowerElementwise, lowerContraction, lowerPooling, lowerReduction,
+        lowerNormalization, lowerDataMovement, lowerLookup, lowerResize})
+    if (FamilyResult result = family(op, k))
+      return *result;
+  return op->emitError("expected an op that has a reference lowering");
+}
+
+/// The memref arguments of a kernel: its operands, then its results.
+static func::FuncOp createSignature(func::FuncOp from, OpBuilder &builder) {
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> attributes;
+  auto addArgument = [&](Type type, DictionaryAttr old) {
+    NamedAttrList list(old);
+    auto encoding = dyn_cast_or_null<AffineMapAttr>(
+        cast<RankedTensorType>(type).getEncoding());
+    if (encoding)
+      list.set(kDimsAttr, encoding);
+    types.push_back(getMemrefType(type));
+    attributes.push_back(list.getDictionary(from.getContext()));
+  };
+  for (unsigned i = 0; i < from.getNumArguments(); ++i)
+    addArgument(from.getArgumentTypes()[i], from.getArgAttrDict(i));
+  for (unsigned i = 0; i < from.getNumResults(); ++i)
+    addArgument(from.getResultTypes()[i], from.getResultAttrDict(i));
+  auto to = func::FuncOp::create(from.getLoc(), from.getName(),
+                                 builder.getFunctionType(types, {}));
+  for (NamedAttribute attribute : from->getDiscardableAttrs())
+    to->setAttr(attribute.getName(), attribute.getValue());
+  to.setVisibility(from.getVisibility());
+  for (auto [i, dictionary] : llvm::enumerate(attributes))
+    to.setArgAttrs(i, dictionary);
+  to.addEntryBlock();
+  return to;
+}
+
+static LogicalResult lowerKernel(func::FuncOp from) {
+  OpBuilder builder(from);
+  func::FuncOp to = createSignature(from, builder);
+  DimCompletion(from).run();
+  KernelLowering lowering(from, to);
+  LogicalResult result = lowering.assignPlaces();
+  for (Operation &op : from.getBody().front().without_terminator())
+    if (succeeded(result))
+      result = lowerOp(&op, lowering);
+  if (failed(result)) {
+    to.erase();
+    return failure();
+  }
+  lowering.finish();
+  builder.insert(to);
+  from.erase();
+  return success();
+}
+
+namespace {
+struct ConvertGraphToLinalgPass final
+    : adze::impl::ConvertGraphToLinalgBase<ConvertGraphToLinalgPass> {
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> kernels;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (isGraphKernel(function))
+        kernels.push_back(function);
+    for (func::FuncOp kernel : kernels) {
+      if (failed(lowerKernel(kernel)))
+        return signalPassFailure();
+      ++numKernels;
+    }
+  }
+};
+} // namespace

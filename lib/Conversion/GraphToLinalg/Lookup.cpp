@@ -1,0 +1,237 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Gather and scatter, and ops that search: top_k, non_zero.
+#include "KernelLowering.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace {
+
+Type getElementType(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getElementType();
+}
+int64_t getRank(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getRank();
+}
+
+//===----------------------------------------------------------------------===//
+// gather
+//===----------------------------------------------------------------------===//
+
+LogicalResult lowerGather(GatherOp op, KernelLowering &k) {
+  Value data = k.get(op.getData()), indices = k.get(op.getIndices());
+  int64_t axis = op.getAxis(), count = getRank(op.getIndices());
+  Value size = k.getSize(op.getData(), axis);
+  k.fill(op.getResult(), [&](ValueRange out) {
+    Value index = k.load(indices, out.slice(axis, count));
+    SmallVector<Value> at(out.take_front(axis));
+    at.push_back(k.toIndex(index, size));
+    llvm::append_range(at, out.drop_front(axis + count));
+    return k.load(data, at);
+  });
+  return success();
+}
+
+LogicalResult lowerGatherElements(GatherElementsOp op, KernelLowering &k) {
+  Value data = k.get(op.getData()), indices = k.get(op.getIndices());
+  int64_t axis = op.getAxis();
+  Value size = k.getSize(op.getData(), axis);
+  k.fill(op.getResult(), [&](ValueRange out) {
+    SmallVector<Value> at(out);
+    at[axis] = k.toIndex(k.load(indices, out), size);
+    return k.load(data, at);
+  });
+  return success();
+}
+
+/// Loads the index tuple at `tuple` and appends it to `at`.
+void appendTuple(KernelLowering &k, Value indices, Value indicesTensor,
+                 ValueRange tuple, Value dataTensor, int64_t firstDim,
+                 SmallVector<Value> &at) {
+  int64_t length = *getConstant(getDims(indicesTensor).back());
+  for (int64_t i = 0; i < length; ++i) {
+    SmallVector<Value> place(tuple);
+    place.push_back(k.index(i));
+    at.push_back(k.toIndex(k.load(indices, place),
+                           k.getSize(dataTensor, firstDim + i)));
+  }
+}
+
+LogicalResult lowerGatherND(GatherNDOp op, KernelLowering &k) {
+  Value data = k.get(op.getData()), indices = k.get(op.getIndices());
+  int64_t batch = op.getBatchDims(), tuples = getRank(op.getIndices()) - 1;
+  k.fill(op.getResult(), [&](ValueRange out) {
+    SmallVector<Value> at(out.take_front(batch));
+    appendTuple(k, indices, op.getIndices(), out.take_front(tuples),
+                op.getData(), batch, at);
+    llvm::append_range(at, out.drop_front(tuples));
+    return k.load(data, at);
+  });
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// scatter
+//===----------------------------------------------------------------------===//
+
+void copyAll(Value tensor, Value result, KernelLowering &k) {
+  memref::CopyOp::create(k.builder, k.loc, k.get(tensor), k.getOutput(result));
+}
+
+/// Puts an update where `at` says.
+void update(KernelLowering &k, ScatterReduction reduction, Type declared,
+            Value value, Value memref, ValueRange at) {
+  if (reduction != ScatterReduction::None) {
+    Combiner combiner = reduction == ScatterReduction::Add   ? Combiner::Add
+                        : reduction == ScatterReduction::Mul ? Combiner::Mul
+                        : reduction == ScatterReduction::Max ? Combiner::Max
+                                                             : Combiner::Min;
+    ElementBuilder b = k.elements();
+    value = buildCombine(b, combiner, declared, k.load(memref, at), value);
+  }
+  k.store(value, memref, at);
+}
+
+LogicalResult lowerScatterElements(ScatterElementsOp op, KernelLowering &k) {
+  copyAll(op.getData(), op.getResult(), k);
+  Value output = k.getOutput(op.getResult());
+  Value indices = k.get(op.getIndices()), updates = k.get(op.getUpdates());
+  int64_t axis = op.getAxis();
+  Value size = k.getSize(op.getData(), axis);
+  k.forEach(k.getSizes(op.getIndices()), [&](ValueRange from) {
+    SmallVector<Value> at(from);
+    at[axis] = k.toIndex(k.load(indices, from), size);
+    update(k, op.getReduction(), getElementType(op.getData()),
+           k.load(updates, from), output, at);
+  });
+  return success();
+}
+
+LogicalResult lowerScatterND(ScatterNDOp op, KernelLowering &k) {
+  copyAll(op.getData(), op.getResult(), k);
+  Value output = k.getOutput(op.getResult());
+  Value indices = k.get(op.getIndices()), updates = k.get(op.getUpdates());
+  int64_t tuples = getRank(op.getIndices()) - 1;
+  k.forEach(k.getSizes(op.getUpdates()), [&](ValueRange from) {
+    SmallVector<Value> at;
+    appendTuple(k, indices, op.getIndices(), from.take_front(tuples),
+                op.getData(), 0, at);
+    llvm::append_range(at, from.drop_front(tuples));
+    update(k, op.getReduction(), getElementType(op.getData()),
+           k.load(updates, from), output, at);
+  });
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// top_k
+//===----------------------------------------------------------------------===//
+
+/// Whether x comes before y: NaN is the largest; ties keep the first.
+Value comesBefore(KernelLowering &k, Type declared, Value x, Value y,
+                  bool largest) {
+  OpBuilder &b = k.builder;
+  if (isa<FloatType>(declared)) {
+    using P = arith::CmpFPredicate;
+    Value better = arith::CmpFOp::create(b, k.loc, largest ? P::OGT : P::OLT, x, y);
+    Value odd = largest ? x : y, number = largest ? y : x;
+    Value oddIsNan = arith::CmpFOp::create(b, k.loc, P::UNO, odd, odd);
+    Value isNumber = arith::CmpFOp::create(b, k.loc, P::ORD, number, number);
+    return arith::OrIOp::create(
+        b, k.loc, better, arith::AndIOp::create(b, k.loc, oddIsNan, isNumber));
+  }
+  using P = arith::CmpIPredicate;
+  bool isUnsigned = declared.isUnsignedInteger();
+  P predicate = largest ? (isUnsigned ? P::ugt : P::sgt)
+                        : (isUnsigned ? P::ult : P::slt);
+  return arith::CmpIOp::create(b, k.loc, predicate, x, y);
+}
+
+/// The rank of each element is the number of those that come before it: an
+/// element of rank r < k goes to place r. Quadratic, in order, without scratch.
+LogicalResult lowerTopK(TopKOp op, KernelLowering &k) {
+  Value input = k.get(op.getInput());
+  Value values = k.getOutput(op.getValues());
+  Value places = k.getOutput(op.getIndices());
+  Type declared = getElementType(op.getInput());
+  int64_t axis = op.getAxis();
+  SmallVector<Value> sizes = k.getSizes(op.getInput());
+  Value size = sizes[axis], count = k.getSize(op.getValues(), axis);
+  k.forEach(sizes, [&](ValueRange at) {
+    Value x = k.load(input, at);
+    Value rank = k.fold(
+        {{k.index(0), size}}, k.index(0), [&](ValueRange j, Value rank) {
+          SmallVector<Value> other(at);
+          other[axis] = j[0];
+          Value y = k.load(input, other);
+          Value before = comesBefore(k, declared, y, x, op.getLargest());
+          Value after = comesBefore(k, declared, x, y, op.getLargest());
+          Value earlier =
+              k.compare(arith::CmpIPredicate::slt, j[0], at[axis]);
+          Value tie = k.conjunction(
+              earlier, arith::XOrIOp::create(
+                           k.builder, k.loc, after,
+                           k.elements().integer(k.builder.getI1Type(), -1)));
+          Value counts = arith::OrIOp::create(k.builder, k.loc, before, tie);
+          return k.select(counts, k.add(rank, 1), rank);
+        });
+    Value kept = k.compare(arith::CmpIPredicate::slt, rank, count);
+    auto ifOp = scf::IfOp::create(k.builder, k.loc, kept,
+                                  /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(k.builder);
+    k.builder.setInsertionPointToStart(ifOp.thenBlock());
+    SmallVector<Value> to(at);
+    to[axis] = rank;
+    k.store(x, values, to);
+    k.store(k.toNumber(at[axis], k.builder.getI64Type()), places, to);
+  });
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// non_zero
+//===----------------------------------------------------------------------===//
+
+LogicalResult lowerNonZero(NonZeroOp op, KernelLowering &k) {
+  Value input = k.get(op.getInput()), output = k.getOutput(op.getResult());
+  Value capacity = k.getSize(op.getResult(), 1);
+  Type declared = getElementType(op.getInput());
+  SmallVector<Value> sizes = k.getSizes(op.getInput());
+  k.fold(k.getRanges(sizes), k.index(0), [&](ValueRange at, Value next) {
+    ElementBuilder b = k.elements();
+    Value isSet = buildCast(b, k.load(input, at), declared,
+                            k.builder.getI1Type());
+    Value fits = k.compare(arith::CmpIPredicate::slt, next, capacity);
+    auto ifOp = scf::IfOp::create(k.builder, k.loc, k.conjunction(isSet, fits),
+                                  /*withElseRegion=*/false);
+    {
+      OpBuilder::InsertionGuard guard(k.builder);
+      k.builder.setInsertionPointToStart(ifOp.thenBlock());
+      for (auto [i, index] : llvm::enumerate(at))
+        k.store(k.toNumber(index, k.builder.getI64Type()), output,
+                {k.index(i), next});
+    }
+    return k.select(isSet, k.add(next, 1), next);
+  });
+  return success();
+}
+
+} // namespace
+
+FamilyResult adze::graph::lowerLookup(Operation *op, KernelLowering &k) {
+#define ADZE_LOWER(OP, FUNCTION)                                               \
+  if (auto concrete = dyn_cast<OP>(op))                                        \
+    return FUNCTION(concrete, k);
+  ADZE_LOWER(GatherOp, lowerGather)
+  ADZE_LOWER(GatherElementsOp, lowerGatherElements)
+  ADZE_LOWER(GatherNDOp, lowerGatherND)
+  ADZE_LOWER(ScatterElementsOp, lowerScatterElements)
+  ADZE_LOWER(ScatterNDOp, lowerScatterND)
+  ADZE_LOWER(TopKOp, lowerTopK)
+  ADZE_LOWER(NonZeroOp, lowerNonZero)
+#undef ADZE_LOWER
+  return std::nullopt;
+}

@@ -1,0 +1,70 @@
+// RUN: aopt %s --convert-graph-to-linalg | FileCheck %s
+
+// Results become trailing arguments that are written directly.
+// CHECK-LABEL: func.func private @broadcast(
+// CHECK-SAME: %[[X:.*]]: memref<4x8xf32>, %[[Y:.*]]: memref<8xf32>, %[[R:.*]]: memref<4x8xf32>) attributes {adze.kernel}
+// CHECK-NOT: memref.alloc
+// CHECK: linalg.generic {{.*}} ins(%[[X]], %[[Y]] : memref<4x8xf32>, memref<8xf32>) outs(%[[R]] : memref<4x8xf32>)
+// CHECK: arith.addf
+func.func private @broadcast(%x: tensor<4x8xf32>, %y: tensor<8xf32>) -> tensor<4x8xf32> attributes {adze.kernel} {
+  %0 = graph.add %x, %y : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// f16 is computed in f32, and unsigned elements become signless.
+// CHECK-LABEL: func.func private @types(
+// CHECK-SAME: memref<4xf16>, %{{.*}}: memref<4xf16>, %{{.*}}: memref<4xi8>)
+// CHECK: arith.extf
+// CHECK: math.exp %{{.*}} : f32
+// CHECK: arith.truncf
+// CHECK: arith.fptosi %{{.*}} : f16 to i64
+// CHECK: arith.trunci %{{.*}} : i64 to i8
+func.func private @types(%x: tensor<4xf16>) -> (tensor<4xf16>, tensor<4xui8>) attributes {adze.kernel} {
+  %0 = graph.exp %x : (tensor<4xf16>) -> tensor<4xf16>
+  %1 = graph.cast %x : (tensor<4xf16>) -> tensor<4xui8>
+  return %0, %1 : tensor<4xf16>, tensor<4xui8>
+}
+
+// Dims keep their expressions; what is between two ops is a temporary.
+// CHECK-LABEL: func.func private @dynamic(
+// CHECK-SAME: memref<?x16xf32> {adze.dims = affine_map<()[s0] -> (s0 * 2, 16)>}
+// CHECK-SAME: memref<?x16xf32> {adze.dims = affine_map<()[s0] -> (s0 * 2, 16)>}
+// CHECK: %[[DIM:.*]] = memref.dim %{{.*}}
+// CHECK: memref.alloc(%[[DIM]]) {alignment = 64 : i64} : memref<?x16xf32>
+func.func private @dynamic(%x: tensor<?x16xf32, affine_map<()[s0] -> (s0 * 2, 16)>>) -> tensor<?x16xf32, affine_map<()[s0] -> (s0 * 2, 16)>> attributes {adze.kernel} {
+  %0 = graph.exp %x : (tensor<?x16xf32, affine_map<()[s0] -> (s0 * 2, 16)>>) -> tensor<?x16xf32, affine_map<()[s0] -> (s0 * 2, 16)>>
+  %1 = graph.neg %0 : (tensor<?x16xf32, affine_map<()[s0] -> (s0 * 2, 16)>>) -> tensor<?x16xf32, affine_map<()[s0] -> (s0 * 2, 16)>>
+  return %1 : tensor<?x16xf32, affine_map<()[s0] -> (s0 * 2, 16)>>
+}
+
+// A reshape of a result is written through; no copy is left.
+// CHECK-LABEL: func.func private @reshape(
+// CHECK-SAME: %[[X:.*]]: memref<2x6xf32>, %[[R:.*]]: memref<3x4xf32>)
+// CHECK: %[[FLAT:.*]] = memref.collapse_shape %[[R]]
+// CHECK: %[[VIEW:.*]] = memref.expand_shape %[[FLAT]]
+// CHECK: linalg.generic {{.*}} outs(%[[VIEW]] : memref<2x6xf32>)
+// CHECK-NOT: memref.copy
+// CHECK: return
+func.func private @reshape(%x: tensor<2x6xf32>) -> tensor<3x4xf32> attributes {adze.kernel} {
+  %0 = graph.exp %x : (tensor<2x6xf32>) -> tensor<2x6xf32>
+  %1 = graph.reshape %0 : (tensor<2x6xf32>) -> tensor<3x4xf32>
+  return %1 : tensor<3x4xf32>
+}
+
+// Without expressions the run tells which operand is repeated.
+// CHECK-LABEL: func.func private @unknown(
+// CHECK: linalg.index 0
+// CHECK: arith.cmpi eq
+// CHECK: memref.load
+func.func private @unknown(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> attributes {adze.kernel} {
+  %0 = graph.mul %x, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// Not a kernel.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.neg
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = graph.neg %x : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -1,0 +1,72 @@
+// RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
+
+// A constant right operand is packed in panels; bias and activation run on the
+// accumulator before the one store.
+// CHECK-DAG: #[[PANELS:.*]] = affine_map<(d0, d1) -> (d1 floordiv 32, d0, d1 mod 32)>
+// CHECK: tile.kernel @linear(%[[X:.*]]: memref<128x768xf32>, %[[W:.*]]: memref<768x3072xf32, #[[PANELS]]>, %[[B:.*]]: memref<3072xf32>, %[[Y:.*]]: memref<128x3072xf32>)
+// CHECK-SAME: tile.params = {BLOCK_K = 768 : i64, BLOCK_M = 128 : i64, BLOCK_N = {{.*}} : i64}
+// CHECK-DAG: %[[BM:.*]] = tile.param "BLOCK_M"
+// CHECK-DAG: %[[BN:.*]] = tile.param "BLOCK_N"
+// CHECK-DAG: %[[BK:.*]] = tile.param "BLOCK_K"
+// CHECK: %[[P:.*]]:2 = tile.program_id
+// CHECK: %[[ROW:.*]] = arith.muli %[[P]]#0, %[[BM]]
+// CHECK: %[[COL:.*]] = arith.muli %[[P]]#1, %[[BN]]
+// CHECK: %[[ACC:.*]] = scf.for %[[K:.*]] = %{{.*}} to %{{.*}} step %[[BK]] iter_args(%[[C:.*]] =
+// CHECK: %[[A:.*]] = tile.load %[[X]][%[[ROW]], %[[K]]] sizes [%[[BM]], %[[BK]]]
+// CHECK: %[[V:.*]] = tile.load %[[W]][%[[K]], %[[COL]]] sizes [%[[BK]], %[[BN]]]
+// CHECK: %[[D:.*]] = tile.dot %[[A]], %[[V]], %[[C]]
+// CHECK: scf.yield %[[D]]
+// CHECK: %[[BIAS:.*]] = tile.load %[[B]][%[[COL]]] sizes [%[[BN]]]
+// CHECK: %[[WIDE:.*]] = tile.broadcast %[[BIAS]] to [%[[BM]], %[[BN]]] dims [1]
+// CHECK: %[[S:.*]] = arith.addf %[[ACC]], %[[WIDE]]
+// CHECK: %[[R:.*]] = arith.maximumf %[[S]]
+// CHECK-NEXT: tile.store %[[R]], %[[Y]][%[[ROW]], %[[COL]]]
+// CHECK-NEXT: tile.return
+// CHECK-NOT: func.func private
+func.func @main(%x: tensor<128x768xf32>, %b: tensor<3072xf32>) -> tensor<128x3072xf32> {
+  %w = graph.constant dense<1.0> : tensor<768x3072xf32>
+  %0 = host.launch @linear(%x, %w, %b) : (tensor<128x768xf32>, tensor<768x3072xf32>, tensor<3072xf32>) -> tensor<128x3072xf32>
+  return %0 : tensor<128x3072xf32>
+}
+func.func private @linear(%x: tensor<128x768xf32>, %w: tensor<768x3072xf32>, %b: tensor<3072xf32>) -> tensor<128x3072xf32> attributes {adze.kernel} {
+  %0 = graph.matmul %x, %w : (tensor<128x768xf32>, tensor<768x3072xf32>) -> tensor<128x3072xf32>
+  %1 = graph.add %0, %b : (tensor<128x3072xf32>, tensor<3072xf32>) -> tensor<128x3072xf32>
+  %2 = graph.relu %1 : (tensor<128x3072xf32>) -> tensor<128x3072xf32>
+  return %2 : tensor<128x3072xf32>
+}
+
+// -----
+
+// Batches of attention heads: transposes before and after are places of loads
+// and stores; no data moves. Sizes come from the arguments.
+#x = affine_map<()[s0, s1] -> (s0, s1, 12, 64)>
+#t = affine_map<()[s0, s1] -> (s0, 12, s1, 64)>
+#s = affine_map<()[s0, s1] -> (s0, 12, s1, s1)>
+// CHECK: tile.kernel @heads(%[[S:.*]]: memref<?x12x?x?xf32> {adze.dims = {{.*}}}, %[[V:.*]]: memref<?x?x12x64xf32> {{.*}}, %[[Y:.*]]: memref<?x?x12x64xf32>
+// CHECK: %[[SEQ:.*]] = memref.dim %[[S]], %c2
+// CHECK: %[[P:.*]]:3 = tile.program_id
+// CHECK: %[[H:.*]] = arith.remui %[[P]]#2, %c12
+// CHECK: %[[N:.*]] = arith.divui %[[P]]#2, %c12
+// CHECK: scf.for %[[K:.*]] = %{{.*}} to %[[SEQ]]
+// CHECK: tile.load %[[S]][%[[N]], %[[H]], %{{.*}}, %[[K]]]
+// CHECK: tile.load %[[V]][%[[N]], %[[K]], %[[H]], %{{.*}}] sizes [%{{.*}}, %{{.*}}] dims [1, 3]
+// CHECK: tile.store %{{.*}}, %[[Y]][%[[N]], %{{.*}}, %[[H]], %{{.*}}] dims [1, 3]
+func.func private @heads(%s: tensor<?x12x?x?xf32, #s>, %v: tensor<?x?x12x64xf32, #x>) -> tensor<?x?x12x64xf32, #x> attributes {adze.kernel} {
+  %0 = graph.transpose %v {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x?x12x64xf32, #x>) -> tensor<?x12x?x64xf32, #t>
+  %1 = graph.matmul %s, %0 : (tensor<?x12x?x?xf32, #s>, tensor<?x12x?x64xf32, #t>) -> tensor<?x12x?x64xf32, #t>
+  %2 = graph.transpose %1 {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x12x?x64xf32, #t>) -> tensor<?x?x12x64xf32, #x>
+  return %2 : tensor<?x?x12x64xf32, #x>
+}
+
+// -----
+
+// f16 is summed in f32 and rounded once; a transposed operand is loaded so.
+// CHECK-LABEL: tile.kernel @half
+// CHECK: scf.for {{.*}} -> (tensor<?x?xf32>)
+// CHECK: tile.load %arg1[%{{.*}}, %{{.*}}] sizes [%{{.*}}, %{{.*}}] dims [1, 0]
+// CHECK: tile.dot {{.*}} : tensor<?x?xf16>, tensor<?x?xf16>, tensor<?x?xf32>
+// CHECK: arith.truncf %{{.*}} : tensor<?x?xf32> to tensor<?x?xf16>
+func.func private @half(%x: tensor<8x64xf16>, %w: tensor<32x64xf16>) -> tensor<8x32xf16> attributes {adze.kernel} {
+  %0 = graph.matmul %x, %w {transpose_b = true} : (tensor<8x64xf16>, tensor<32x64xf16>) -> tensor<8x32xf16>
+  return %0 : tensor<8x32xf16>
+}

@@ -1,0 +1,37 @@
+// RUN: aopt %s --convert-graph-to-tile=remarks=true --split-input-file --verify-diagnostics | FileCheck %s
+
+// What has no tile form stays a function, with the reason as a remark.
+// CHECK-LABEL: func.func private @nchw
+// expected-remark @+1 {{only channels-last convolutions have a tile form}}
+func.func private @nchw(%x: tensor<1x4x8x8xf32>, %w: tensor<4x4x1x1xf32>) -> tensor<1x4x8x8xf32> attributes {adze.kernel} {
+  %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x8x8xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x8x8xf32>
+  return %0 : tensor<1x4x8x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func private @two
+// expected-remark @+1 {{two ops that decide how a kernel is cut}}
+func.func private @two(%x: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {adze.kernel} {
+  %0 = graph.softmax %x {axis = 1 : i64} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = graph.softmax %0 {axis = 1 : i64} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func private @unknown
+// expected-remark @+1 {{a type without a memory form or with unknown dims}}
+func.func private @unknown(%x: tensor<?xf32>) -> tensor<?xf32> attributes {adze.kernel} {
+  %0 = graph.relu %x : (tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func private @cumsum
+// expected-remark @+1 {{no tile of graph.cumsum on the way to another op}}
+func.func private @cumsum(%x: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {adze.kernel} {
+  %0 = graph.cumsum %x {axis = 1 : i64} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}

@@ -1,0 +1,29 @@
+// RUN: aopt %s --graph-fold-constants --split-input-file | FileCheck %s
+
+// Data movement is done on the bytes.
+// CHECK-LABEL: func @movement
+// CHECK-DAG: graph.constant dense<{{\[\[}}1.000000e+00, 4.000000e+00], [2.000000e+00, 5.000000e+00], [3.000000e+00, 6.000000e+00]]>
+// CHECK-DAG: graph.constant dense<[3.000000e+00, 1.000000e+00]>
+// CHECK-DAG: graph.constant dense<{{\[\[}}1.000000e+00, 2.000000e+00, 3.000000e+00, 1.000000e+00], [4.000000e+00, 5.000000e+00, 6.000000e+00, 2.000000e+00]]>
+// CHECK-NOT: graph.{{transpose|slice|concat}}
+func.func @movement() -> (tensor<3x2xf32>, tensor<2xf32>, tensor<2x4xf32>) {
+  %w = graph.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
+  %v = graph.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %c = graph.constant dense<[[1.0], [2.0]]> : tensor<2x1xf32>
+  %0 = graph.transpose %w {perm = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %1 = graph.slice %v {starts = array<i64: 2>, steps = array<i64: -2>} : (tensor<4xf32>) -> tensor<2xf32>
+  %2 = graph.concat %w, %c {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>
+  return %0, %1, %2 : tensor<3x2xf32>, tensor<2xf32>, tensor<2x4xf32>
+}
+
+// -----
+
+// What depends on an input stays, of any shape.
+#n = affine_map<()[s0] -> (s0)>
+#m = affine_map<()[s0] -> (4, s0)>
+// CHECK-LABEL: func @dynamic
+// CHECK: graph.broadcast_to
+func.func @dynamic(%x: tensor<?xf32, #n>) -> tensor<4x?xf32, #m> attributes {graph.symbols = ["n"]} {
+  %0 = graph.broadcast_to %x : (tensor<?xf32, #n>) -> tensor<4x?xf32, #m>
+  return %0 : tensor<4x?xf32, #m>
+}
