@@ -389,23 +389,24 @@ void KernelLowering::storeFragment(tile::StoreOp op, const Axes &axes,
   }
 }
 
+/// The address of one element.
+Value KernelLowering::scalarPointer(const MemView &view, ValueRange indices) {
+  if (view.map)
+    return mappedPointer(view, SmallVector<Value>(indices));
+  Value linear = constant(0);
+  for (auto [index, stride] : llvm::zip_equal(indices, view.strides))
+    linear =
+        add(linear, b.createOrFold<arith::MulIOp>(loc, index, scalar(stride)));
+  return LLVM::GEPOp::create(b, loc, view.base.getType(),
+                             memoryType(view.elementType), view.base,
+                             LLVM::GEPArg(toI64(linear)));
+}
+
 /// One element, or zero where `guard` (null: true) is false.
 Value KernelLowering::loadGuarded(const MemView &view, ValueRange indices,
                                   Value guard) {
-  Value pointer;
-  if (view.map) {
-    pointer = mappedPointer(view, SmallVector<Value>(indices));
-  } else {
-    Value linear = constant(0);
-    for (auto [index, stride] : llvm::zip_equal(indices, view.strides))
-      linear = add(linear,
-                   b.createOrFold<arith::MulIOp>(loc, index, scalar(stride)));
-    pointer = LLVM::GEPOp::create(b, loc, view.base.getType(),
-                                  memoryType(view.elementType), view.base,
-                                  LLVM::GEPArg(toI64(linear)));
-  }
-  Type type = memoryType(view.elementType);
-  return fromMemory(loadVector(type, guardedPointer(pointer, guard), 1),
+  Value pointer = guardedPointer(scalarPointer(view, indices), guard);
+  return fromMemory(loadVector(memoryType(view.elementType), pointer, 1),
                     view.elementType);
 }
 

@@ -122,6 +122,8 @@ void KernelLowering::lowerScalar(Operation &op) {
       indices.push_back(map.lookup(index));
     return map.map(load.getResult(), loadGuarded(it->second, indices, {}));
   }
+  if (auto store = dyn_cast<memref::StoreOp>(op))
+    return storeScalar(store);
   if (llvm::any_of(op.getResultTypes(), llvm::IsaPred<MemRefType>))
     return lowerView(op);
   if (op.getNumRegions() || !isMemoryEffectFree(&op))
@@ -180,7 +182,62 @@ void KernelLowering::yieldTiles(Block &from) {
   scf::YieldOp::create(b, loc, values);
 }
 
+/// The threads take turns at the iterations; nothing in them waits.
+void KernelLowering::lowerSharedFor(scf::ForOp loop) {
+  bool waits = false;
+  loop.walk([&](memref::StoreOp op) { waits |= plan.isOrdered(op); });
+  if (waits)
+    barrier();
+  Value step = map.lookup(loop.getStep());
+  Value first = arith::AddIOp::create(
+      b, loc, map.lookup(loop.getLowerBound()),
+      arith::MulIOp::create(b, loc, frame.threadId, step));
+  auto made =
+      scf::ForOp::create(b, loc, first, map.lookup(loop.getUpperBound()),
+                         multiplyBy(step, plan.getThreads()));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(made.getBody()->getTerminator());
+    map.map(loop.getInductionVar(), made.getInductionVar());
+    ++sharedLoops;
+    lowerBlock(*loop.getBody());
+    --sharedLoops;
+    forget(*loop.getBody());
+  }
+  if (waits)
+    barrier();
+}
+
+/// One thread writes, unless each has iterations of its own.
+void KernelLowering::storeScalar(memref::StoreOp op) {
+  auto it = frame.views.find(op.getMemRef());
+  if (it == frame.views.end())
+    return fail(op, "expected memory that is a kernel argument");
+  SmallVector<Value> indices;
+  for (Value index : op.getIndices())
+    indices.push_back(map.lookup(index));
+  Value pointer = scalarPointer(it->second, indices);
+  Value value = toMemory(map.lookup(op.getValueToStore()));
+  if (sharedLoops)
+    return storeVector({value}, pointer);
+  bool waits = plan.isOrdered(op);
+  if (waits)
+    barrier();
+  Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                      frame.threadId, constant(0));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    auto branch = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
+    storeVector({value}, pointer);
+  }
+  if (waits)
+    barrier();
+}
+
 void KernelLowering::lowerFor(scf::ForOp loop) {
+  if (!sharedLoops && plan.isShared(loop))
+    return lowerSharedFor(loop);
   SmallVector<Value> inits;
   for (Value v : loop.getInitArgs()) {
     if (isTile(v))

@@ -7,6 +7,7 @@
 #include "KernelPlan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -110,6 +111,7 @@ private:
   void lowerView(mlir::Operation &op);
   void lowerProgramId(tile::ProgramIdOp op);
   void lowerFor(mlir::scf::ForOp loop);
+  void lowerSharedFor(mlir::scf::ForOp loop);
   void lowerIf(mlir::scf::IfOp branch);
   void yieldTiles(mlir::Block &from);
   void forget(mlir::Block &block);
@@ -148,6 +150,8 @@ private:
   Fragment loadTile(tile::LoadOp op, const Axes &axes);
   void storeTile(tile::StoreOp op);
   void storeFragment(tile::StoreOp op, const Axes &axes, const Fragment &f);
+  void storeScalar(mlir::memref::StoreOp op);
+  mlir::Value scalarPointer(const MemView &view, mlir::ValueRange indices);
   mlir::Value loadGuarded(const MemView &view, mlir::ValueRange indices,
                           mlir::Value guard);
   mlir::Value mappedPointer(const MemView &view,
@@ -220,6 +224,7 @@ private:
   mlir::Location loc;
   mlir::Block *entry = nullptr;
   llvm::SmallVector<Scope> scopes;
+  unsigned sharedLoops = 0; ///< around the insertion point
   std::vector<std::unique_ptr<Axis>> axisPool;
   llvm::DenseMap<int, const Axis *> homes, chunkAxes;
   llvm::SmallVector<std::pair<llvm::SmallVector<int64_t>, Axes>> madeAxes;

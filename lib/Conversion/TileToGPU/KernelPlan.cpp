@@ -2,6 +2,7 @@
 //
 // Dimension classes of a kernel and their spread over threads.
 #include "KernelPlan.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -361,28 +362,71 @@ void KernelPlan::limitRegisters() {
   });
 }
 
+/// The argument that a view leads to.
+static Value argumentOf(Value memory) {
+  while (Operation *op = memory.getDefiningOp())
+    memory = op->getOperand(0); // views have their source first
+  return memory;
+}
+
 /// Tiles are computed on demand, so a load may run later than it stands. Where
-/// the kernel also stores to its memory, the load is pinned to its place and
-/// the store waits for all threads.
+/// the kernel also stores to its memory, the load is pinned to its place. A
+/// store waits for all threads where another access, or itself in another
+/// iteration, may touch the same elements from other threads.
 void KernelPlan::orderMemory() {
-  auto rootOf = [](Value memory) {
-    while (Operation *op = memory.getDefiningOp())
-      memory = op->getOperand(0); // views have their source first
-    return memory;
-  };
   llvm::DenseMap<Value, SmallVector<Operation *>> stores;
-  kernel.walk(
-      [&](tile::StoreOp op) { stores[rootOf(op.getMemref())].push_back(op); });
+  llvm::DenseSet<Value> loaded;
   kernel.walk([&](Operation *op) {
-    if (!isa<tile::LoadOp, tile::GatherOp>(op))
-      return;
-    auto it = stores.find(rootOf(op->getOperand(0)));
-    if (it == stores.end())
+    if (isa<tile::StoreOp, memref::StoreOp>(op))
+      stores[argumentOf(op->getOperand(1))].push_back(op);
+    else if (isa<tile::LoadOp, tile::GatherOp, memref::LoadOp>(op))
+      loaded.insert(argumentOf(op->getOperand(0)));
+  });
+  for (auto &[memory, list] : stores)
+    for (Operation *store : list)
+      if (loaded.contains(memory) || list.size() > 1 ||
+          store->getParentOfType<scf::ForOp>())
+        ordered.insert(store);
+  kernel.walk([&](Operation *op) {
+    if (!isa<tile::LoadOp, tile::GatherOp>(op) ||
+        !stores.contains(argumentOf(op->getOperand(0))))
       return;
     pinned.insert(op->getResult(0));
     held.insert_range(classesOf(op->getResult(0)));
-    ordered.insert_range(it->second);
   });
+  kernel.walk([&](scf::ForOp loop) {
+    if (isParallel(loop))
+      parallel.insert(loop);
+  });
+}
+
+/// Iterations of scalar code that store to different places and load from
+/// others: each thread may run its own. A short loop around such a loop is
+/// better run by all.
+bool KernelPlan::isParallel(scf::ForOp loop) {
+  if (loop.getNumResults())
+    return false;
+  llvm::DenseSet<Value> stored, loaded;
+  bool inner = false;
+  WalkResult result = loop.getBody()->walk([&](Operation *op) {
+    if (auto store = dyn_cast<memref::StoreOp>(op)) {
+      stored.insert(argumentOf(store.getMemRef()));
+      if (!llvm::is_contained(store.getIndices(), loop.getInductionVar()))
+        return WalkResult::interrupt();
+    } else if (auto load = dyn_cast<memref::LoadOp>(op)) {
+      loaded.insert(argumentOf(load.getMemRef()));
+    } else if (auto nested = dyn_cast<scf::ForOp>(op)) {
+      inner |= isParallel(nested);
+    } else if (op->getDialect() == kernel->getDialect() ||
+               (op->getNumRegions() && !isa<scf::IfOp>(op))) {
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  auto trips = loop.getStaticTripCount();
+  bool isShort = trips && trips->getZExtValue() < 32;
+  return !result.wasInterrupted() && !stored.empty() && !(isShort && inner) &&
+         llvm::none_of(stored, [&](Value v) { return loaded.contains(v); });
 }
 
 KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted)

@@ -5,6 +5,7 @@
 #define ADZE_LIB_CONVERSION_TILETOGPU_KERNELPLAN_H
 
 #include "Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace adze::togpu {
 
@@ -65,6 +66,8 @@ public:
   bool isOrdered(mlir::Operation *store) const {
     return ordered.contains(store);
   }
+  /// A loop whose iterations the threads share out.
+  bool isShared(mlir::Operation *loop) const { return parallel.contains(loop); }
   /// Whether the tile's computation needs a root.
   bool dependsOnRoot(mlir::Value tile);
 
@@ -79,6 +82,7 @@ private:
   void spreadTile(mlir::Value tile);
   void limitRegisters();
   void orderMemory();
+  bool isParallel(mlir::scf::ForOp loop);
 
   tile::KernelOp kernel;
   int64_t threads;
@@ -87,7 +91,7 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int>> ids;
   llvm::DenseMap<int, Spread> spreads;
   llvm::DenseSet<mlir::Value> pinned;
-  llvm::DenseSet<mlir::Operation *> ordered;
+  llvm::DenseSet<mlir::Operation *> ordered, parallel;
   llvm::DenseSet<int> held; ///< in a root's result: never looped over
 };
 

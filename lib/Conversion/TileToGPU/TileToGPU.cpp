@@ -207,6 +207,9 @@ LLVM::LLVMFuncOp Converter::makeEntry(tile::KernelOp kernel, StringRef name,
                     b.getUnitAttr());
   function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                     b.getDenseI32ArrayAttr({int32_t(blockThreads), 1, 1}));
+  // One block a multiprocessor is enough: no registers are spilled for more.
+  function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    b.getI32IntegerAttr(1));
   function->setAttr("adze.kernel", b.getStringAttr(kernel.getName()));
   function->setAttr("adze.threads", b.getI64IntegerAttr(blockThreads));
   return function;

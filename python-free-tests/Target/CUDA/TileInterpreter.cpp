@@ -608,6 +608,15 @@ void Interpreter::runOp(Operation &op) {
     n.isFloat ? void(n.f[0] = view.memory->floats[p])
               : void(n.i[0] = view.memory->ints[p]);
     values[op.getResult(0)] = n;
+  } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
+    SmallVector<int64_t> at;
+    for (Value v : store.getIndices())
+      at.push_back(values[v].i[0]);
+    View &view = views[store.getMemRef()];
+    Number &n = values[store.getValueToStore()];
+    int64_t p = view.locate(at);
+    n.isFloat ? void(view.memory->floats[p] = n.f[0])
+              : void(view.memory->ints[p] = n.i[0]);
   } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
     runFor(loop);
   } else if (auto branch = dyn_cast<scf::IfOp>(op)) {

@@ -2,10 +2,8 @@
 //
 // cuda-compile: tile kernels in, PTX out; with --assemble what ptxas says of
 // them. For lit tests.
-#include "Dialect/Tile/IR/Tile.h"
+#include "InitAll.h"
 #include "Target/CUDA/CompileKernels.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/CommandLine.h"
@@ -40,9 +38,7 @@ static LogicalResult write(StringRef bytes, StringRef path) {
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "tile kernels to PTX\n");
   DialectRegistry registry;
-  registerAllDialects(registry);
-  registerAllExtensions(registry);
-  registry.insert<adze::tile::TileDialect>();
+  adze::registerAllDialects(registry);
   MLIRContext context(registry);
   llvm::SourceMgr sources;
   auto file = openInputFile(input);
@@ -57,6 +53,10 @@ int main(int argc, char **argv) {
       llvm::errs() << llvm::toString(resolved.takeError()) << "\n";
     return 1;
   }
+  // Of a whole model, the kernels.
+  for (Operation &op : llvm::make_early_inc_range(module->getOps()))
+    if (!isa<adze::tile::KernelOp>(op))
+      op.erase();
   adze::cuda::CompileOptions options;
   options.target = *resolved;
   if (!noToolkit)

@@ -6,11 +6,10 @@
 #include "Conversion/Passes.h"
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "Emulator.h"
+#include "InitAll.h"
 #include "TileInterpreter.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
@@ -256,9 +255,7 @@ static bool runKernel(Emulator &emulator, const Subject &subject,
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "tile kernels on an emulated GPU\n");
   DialectRegistry registry;
-  registerAllDialects(registry);
-  registerAllExtensions(registry);
-  registry.insert<tile::TileDialect>();
+  adze::registerAllDialects(registry);
   MLIRContext context(registry);
   llvm::SourceMgr sources;
   auto file = openInputFile(input);
@@ -269,6 +266,10 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return 1;
+  // Of a whole model, the kernels.
+  for (Operation &op : llvm::make_early_inc_range(module->getOps()))
+    if (!isa<tile::KernelOp>(op))
+      op.erase();
   PassManager specialize(&context);
   tile::TileSpecializeOptions bind;
   bind.params = params;

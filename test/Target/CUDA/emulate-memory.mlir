@@ -142,3 +142,43 @@ tile.kernel @bools(%x: memref<100xi8>, %y: memref<100xi1>, %z: memref<100xi64>) 
   tile.store %s, %z[%o] : tensor<40xi64>, memref<100xi64>
   tile.return
 }
+
+// Scalar code: threads share out the iterations of a loop that stores to
+// places of its own; what stores anywhere is done by one thread, in order.
+// CHECK: elements: 2 programs of {{.*}} agree
+tile.kernel @elements(%x: memref<2x201xf32>, %i: memref<2x70xi32>, %y: memref<2x70xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c70 = arith.constant 70 : index
+  %c100 = arith.constant 100 : index
+  %p = tile.program_id (%c2) : index
+  scf.for %k = %c0 to %c70 step %c1 {
+    %a = memref.load %i[%p, %k] : memref<2x70xi32>
+    %b = arith.index_cast %a : i32 to index
+    %r = arith.addi %b, %c100 : index
+    %v = memref.load %x[%p, %r] : memref<2x201xf32>
+    memref.store %v, %y[%p, %k] : memref<2x70xf32>
+  }
+  tile.return
+}
+
+// CHECK: scatter: 1 programs of {{.*}} agree
+tile.kernel @scatter(%x: memref<201xf32>, %i: memref<70xi32>, %u: memref<70xf32>, %y: memref<201xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c70 = arith.constant 70 : index
+  %c100 = arith.constant 100 : index
+  %t = tile.load %x[0] sizes [201] : memref<201xf32> -> tensor<201xf32>
+  tile.store %t, %y[0] : tensor<201xf32>, memref<201xf32>
+  scf.for %k = %c0 to %c70 step %c1 {
+    %a = memref.load %i[%k] : memref<70xi32>
+    %b = arith.index_cast %a : i32 to index
+    %r = arith.addi %b, %c100 : index
+    %v = memref.load %u[%k] : memref<70xf32>
+    %o = memref.load %y[%r] : memref<201xf32>
+    %s = arith.addf %o, %v : f32
+    memref.store %s, %y[%r] : memref<201xf32>
+  }
+  tile.return
+}
