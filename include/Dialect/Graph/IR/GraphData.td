@@ -50,6 +50,7 @@ def Graph_ReshapeOp : Graph_TensorOp<"reshape"> {
   }]>];
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Graph_TransposeOp : Graph_InferredOp<"transpose"> {
@@ -65,6 +66,7 @@ def Graph_TransposeOp : Graph_InferredOp<"transpose"> {
   let arguments = (ins Graph_Tensor:$input, DenseI64ArrayAttr:$perm);
   let results = (outs Graph_Tensor:$result);
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Graph_BroadcastToOp : Graph_TensorOp<"broadcast_to"> {
@@ -128,6 +130,7 @@ def Graph_SliceOp : Graph_TensorOp<"slice"> {
   }]>];
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Graph_PadOp : Graph_InferredOp<"pad"> {

@@ -6,6 +6,86 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ConvertLayoutPass : Pass<"graph-convert-layout", "::mlir::func::FuncOp"> {
+  let summary = "Channels last for convolutions and pooling";
+  let description = [{
+    CPU and GPU kernels want the channels innermost. Every convolution and
+    pooling of layout nchw becomes nhwc between two transposes; the transposes
+    to channels first then sink through elementwise ops, concatenation, slices,
+    padding, reductions, resizing and normalisation until they meet their
+    inverse, become a reshape, or reach the border of the model. Filters keep
+    their order: they are packed with the kernel.
+
+    Before:
+    ```mlir
+    %0 = graph.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x3x8x8xf32>) -> tensor<1x3x4x4xf32>
+    %1 = graph.relu %0 : (tensor<1x3x4x4xf32>) -> tensor<1x3x4x4xf32>
+    ```
+    After:
+    ```mlir
+    %0 = graph.transpose %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x3x8x8xf32>) -> tensor<1x8x8x3xf32>
+    %1 = graph.max_pool %0 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x8x8x3xf32>) -> tensor<1x4x4x3xf32>
+    %2 = graph.relu %1 : (tensor<1x4x4x3xf32>) -> tensor<1x4x4x3xf32>
+    %3 = graph.transpose %2 {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x3xf32>) -> tensor<1x3x4x4xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"converted", "converted", "Ops made channels last">,
+    Statistic<"sunk", "sunk", "Steps of a transpose past an op">,
+    Statistic<"transposesBefore", "transposes-before",
+              "Transposes in the model as it came">,
+    Statistic<"transposesAfter", "transposes-after",
+              "Transposes left when all are sunk">,
+  ];
+}
+
+def EliminateDeadCodePass : Pass<"graph-eliminate-dead-code"> {
+  let summary = "Remove what no result depends on";
+  let description = [{
+    Ops without effects whose results nobody reads, results of clusters that
+    nobody reads with all that only they need, and what follows from these.
+
+    Before:
+    ```mlir
+    %0 = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = graph.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+    return %1 : tensor<4xf32>
+    ```
+    After:
+    ```mlir
+    %0 = graph.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+    ```
+  }];
+  let statistics = [Statistic<"removed", "removed", "Ops removed">];
+}
+
+def FoldBatchNormPass : Pass<"graph-fold-batch-norm", "::mlir::func::FuncOp"> {
+  let summary = "Fold batch normalisation into weights";
+  let description = [{
+    With known statistics a batch normalisation is `x * s + t`. It goes into the
+    convolution or matmul before it, or into an unpadded convolution after it,
+    where their weights are constants; what is left becomes a multiplication and
+    a sum. The new weights are ops on constants: `graph-fold-constants` runs
+    them.
+
+    Before:
+    ```mlir
+    %0 = graph.matmul %x, %w : (tensor<2x4xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
+    %1 = graph.batch_norm %0, %s, %b, %m, %v : (tensor<2x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
+    ```
+    After, with `%ws` and `%t` made of `%w`, `%s`, `%b`, `%m` and `%v`:
+    ```mlir
+    %0 = graph.matmul %x, %ws : (tensor<2x4xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
+    %1 = graph.add %0, %t : (tensor<2x8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"folded", "folded", "Normalisations folded into weights">,
+    Statistic<"lowered", "lowered", "Normalisations made a multiply-add">,
+  ];
+}
+
 def FormClustersPass : Pass<"graph-form-clusters", "::mlir::func::FuncOp"> {
   let summary = "Group the ops that run as one kernel";
   let description = [{

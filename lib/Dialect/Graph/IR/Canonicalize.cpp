@@ -1,0 +1,108 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Canonicalisation of chains of data movement.
+#include "Dialect/Graph/IR/Graph.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace {
+
+/// reshape(reshape(x)) -> reshape(x).
+class ReshapeOfReshape final : public OpRewritePattern<ReshapeOp> {
+public:
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReshapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto inner = op.getInput().getDefiningOp<ReshapeOp>();
+    if (!inner)
+      return rewriter.notifyMatchFailure(op, "not of a reshape");
+    rewriter.modifyOpInPlace(
+        op, [&] { op.getInputMutable().assign(inner.getInput()); });
+    return success();
+  }
+};
+
+/// transpose(transpose(x)) -> transpose(x).
+class TransposeOfTranspose final : public OpRewritePattern<TransposeOp> {
+public:
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(TransposeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto inner = op.getInput().getDefiningOp<TransposeOp>();
+    if (!inner)
+      return rewriter.notifyMatchFailure(op, "not of a transpose");
+    SmallVector<int64_t> perm;
+    for (int64_t d : op.getPerm())
+      perm.push_back(inner.getPerm()[d]);
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, op.getType(), inner.getInput(),
+                                             perm);
+    return success();
+  }
+};
+
+/// A transpose that keeps the order of all dims but those of size 1 moves
+/// nothing: it is a reshape.
+class TransposeOfUnitDims final : public OpRewritePattern<TransposeOp> {
+public:
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(TransposeOp op,
+                                PatternRewriter &rewriter) const override {
+    Dims dims = getDims(op.getInput());
+    SmallVector<int64_t> moved;
+    for (int64_t d : op.getPerm())
+      if (getConstant(dims[d]) != 1)
+        moved.push_back(d);
+    if (!llvm::is_sorted(moved))
+      return rewriter.notifyMatchFailure(op, "moves elements");
+    // A reshape has no dims of its own to go by: all must be known.
+    if (!llvm::all_of(dims, [](AffineExpr dim) { return bool(dim); }))
+      return rewriter.notifyMatchFailure(op, "unknown dims");
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), op.getInput());
+    return success();
+  }
+};
+
+/// slice(slice(x)) -> slice(x).
+class SliceOfSlice final : public OpRewritePattern<SliceOp> {
+public:
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(SliceOp op,
+                                PatternRewriter &rewriter) const override {
+    auto inner = op.getInput().getDefiningOp<SliceOp>();
+    if (!inner || op.getBegin() || inner.getBegin())
+      return rewriter.notifyMatchFailure(op, "not of a slice at known places");
+    SmallVector<int64_t> starts, steps;
+    for (auto [start, step, innerStart, innerStep] :
+         llvm::zip_equal(op.getStarts(), op.getSteps(), inner.getStarts(),
+                         inner.getSteps())) {
+      starts.push_back(innerStart + start * innerStep);
+      steps.push_back(step * innerStep);
+    }
+    rewriter.replaceOpWithNewOp<SliceOp>(op, op.getType(), inner.getInput(),
+                                         starts, steps);
+    return success();
+  }
+};
+
+} // namespace
+
+void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                            MLIRContext *context) {
+  patterns.add<ReshapeOfReshape>(context);
+}
+
+void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                              MLIRContext *context) {
+  patterns.add<TransposeOfTranspose, TransposeOfUnitDims>(context);
+}
+
+void SliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                          MLIRContext *context) {
+  patterns.add<SliceOfSlice>(context);
+}

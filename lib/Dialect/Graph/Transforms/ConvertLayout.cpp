@@ -1,0 +1,336 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Channels last for convolutions and pooling: each is wrapped in transposes,
+// and these then sink through what is in between until they meet their inverse,
+// or the border of the model.
+#include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Graph/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace adze::graph {
+#define GEN_PASS_DEF_CONVERTLAYOUTPASS
+#include "Dialect/Graph/Transforms/Passes.h.inc"
+} // namespace adze::graph
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace {
+
+using Perm = SmallVector<int64_t, 5>;
+
+/// perm of the transpose from channels first to channels last.
+Perm toChannelsLast(int64_t rank) {
+  Perm perm{0};
+  for (int64_t d = 2; d < rank; ++d)
+    perm.push_back(d);
+  perm.push_back(1);
+  return perm;
+}
+
+/// perm of the transpose from channels last to channels first.
+Perm toChannelsFirst(int64_t rank) {
+  Perm perm{0, rank - 1};
+  for (int64_t d = 1; d < rank - 1; ++d)
+    perm.push_back(d);
+  return perm;
+}
+
+int64_t getRank(Value value) {
+  return cast<RankedTensorType>(value.getType()).getRank();
+}
+
+/// The transpose to channels first that makes the value, if one does.
+TransposeOp getSinkable(Value value) {
+  auto transpose = value.getDefiningOp<TransposeOp>();
+  if (!transpose || getRank(value) < 3 ||
+      transpose.getPerm() != ArrayRef<int64_t>(toChannelsFirst(getRank(value))))
+    return {};
+  return transpose;
+}
+
+/// The type before `transpose`d to channels first.
+RankedTensorType toChannelsLast(RankedTensorType type) {
+  Dims dims = getDims(type), last;
+  for (int64_t d : toChannelsLast(type.getRank()))
+    last.push_back(dims[d]);
+  return makeType(type.getElementType(), last);
+}
+
+/// Per-dim attribute values, reordered to channels last.
+template <typename T> SmallVector<T> toChannelsLast(ArrayRef<T> values) {
+  SmallVector<T> last;
+  for (int64_t d : toChannelsLast(values.size()))
+    last.push_back(values[d]);
+  return last;
+}
+
+//===----------------------------------------------------------------------===//
+// Wrapping
+//===----------------------------------------------------------------------===//
+
+/// op -> transpose(op{nhwc}(transpose)).
+template <typename OpTy> bool wrap(Operation *candidate, OpBuilder &builder) {
+  auto op = dyn_cast<OpTy>(candidate);
+  if (!op || op.getLayout() != Layout::NCHW)
+    return false;
+  Location loc = op.getLoc();
+  int64_t rank = getRank(op.getInput());
+  builder.setInsertionPoint(op);
+  Value last = TransposeOp::create(builder, loc, op.getInput(),
+                                   toChannelsLast(rank));
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  builder.setInsertionPointAfter(op);
+  auto first = TransposeOp::create(builder, loc, type, op.getResult(),
+                                   toChannelsFirst(rank));
+  op.getResult().replaceAllUsesExcept(first, first);
+  op.getInputMutable().assign(last);
+  op.setLayout(Layout::NHWC);
+  op.getResult().setType(toChannelsLast(type));
+  return true;
+}
+
+bool wrapAny(Operation *op, OpBuilder &builder) {
+  return wrap<ConvOp>(op, builder) || wrap<ConvTransposeOp>(op, builder) ||
+         wrap<MaxPoolOp>(op, builder) || wrap<AvgPoolOp>(op, builder);
+}
+
+//===----------------------------------------------------------------------===//
+// Sinking
+//===----------------------------------------------------------------------===//
+
+/// Where dim `axis` of a channels-first tensor is in the channels-last one.
+int64_t mapAxis(int64_t axis, int64_t rank) {
+  return toChannelsFirst(rank)[axis];
+}
+
+/// Makes the op, already on channels-last operands, mean what it meant on
+/// channels-first ones. False: the op does not let transposes through.
+bool permuteAttributes(Operation *op, int64_t rank) {
+  if (isa<ElementwiseOpInterface>(op))
+    return true;
+  return TypeSwitch<Operation *, bool>(op)
+      .Case<ConcatOp, SoftmaxOp, LogSoftmaxOp, LRNOp, BatchNormOp,
+            InstanceNormOp>([&](auto axisOp) {
+        axisOp.setAxis(mapAxis(axisOp.getAxis(), rank));
+        return true;
+      })
+      .Case<SliceOp>([&](SliceOp slice) {
+        slice.setStarts(toChannelsLast(slice.getStarts()));
+        slice.setSteps(toChannelsLast(slice.getSteps()));
+        return true;
+      })
+      .Case<PadOp>([&](PadOp pad) {
+        pad.setLow(toChannelsLast(pad.getLow()));
+        pad.setHigh(toChannelsLast(pad.getHigh()));
+        return true;
+      })
+      .Case<ResizeOp>([&](ResizeOp resize) {
+        if (auto scales = resize.getScales())
+          resize.setScales(toChannelsLast(*scales));
+        return true;
+      })
+      .Default(false);
+}
+
+/// Whether transposes may sink through the op at all, before anything changes.
+bool isTransparent(Operation *op) {
+  if (op->getNumResults() != 1)
+    return false;
+  if (auto slice = dyn_cast<SliceOp>(op))
+    return !slice.getBegin();
+  if (auto resize = dyn_cast<ResizeOp>(op))
+    return !resize.getRoi();
+  return isa<ElementwiseOpInterface, ConcatOp, SoftmaxOp, LogSoftmaxOp, LRNOp,
+             BatchNormOp, InstanceNormOp, PadOp>(op);
+}
+
+/// Operands that are not indexed like the result: vectors of a channel each,
+/// the scalar of a pad.
+bool isParameter(OpOperand &operand) {
+  return isa<BatchNormOp, InstanceNormOp, PadOp>(operand.getOwner()) &&
+         operand.getOperandNumber() > 0;
+}
+
+/// op(transpose(x), ..) -> transpose(op(x, ..)). An operand that is no such
+/// transpose gets the inverse one, which folds where it is a constant; there
+/// must not be more of these than of the others.
+class SinkTranspose final : public RewritePattern {
+public:
+  SinkTranspose(MLIRContext *context, Pass::Statistic &sunk)
+      : RewritePattern(MatchAnyOpTypeTag(), 1, context), sunk(sunk) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    if (!isTransparent(op))
+      return rewriter.notifyMatchFailure(op, "transposes cannot pass this op");
+    int64_t rank = getRank(op->getResult(0));
+    int64_t gained = 0, added = 0;
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (isParameter(operand))
+        continue;
+      if (getSinkable(operand.get()) && getRank(operand.get()) == rank)
+        ++gained;
+      else if (!isCheap(operand.get(), rank))
+        ++added;
+    }
+    // In rank 3 the transpose is its own inverse: what is added could sink
+    // again, for ever, if there were as many.
+    if (added > gained || (added == gained && (rank == 3 || gained == 0)))
+      return rewriter.notifyMatchFailure(op, "would add transposes");
+    SmallVector<Value> operands;
+    for (OpOperand &operand : op->getOpOperands())
+      operands.push_back(isParameter(operand)
+                             ? operand.get()
+                             : getChannelsLast(operand.get(), rank, rewriter));
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    Operation *last = rewriter.clone(*op);
+    last->setOperands(operands);
+    permuteAttributes(last, rank);
+    last->getResult(0).setType(toChannelsLast(type));
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, type, last->getResult(0),
+                                             toChannelsFirst(rank));
+    ++sunk;
+    return success();
+  }
+
+private:
+  /// No data moves at run time to transpose this.
+  static bool isCheap(Value value, int64_t rank) {
+    auto type = cast<RankedTensorType>(value.getType());
+    return matchPattern(value, m_Constant()) ||
+           llvm::count_if(getDims(type), [](AffineExpr dim) {
+             return getConstant(dim) != 1;
+           }) <= 1;
+  }
+
+  static Value getChannelsLast(Value value, int64_t rank, OpBuilder &builder) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (auto transpose = getSinkable(value);
+        transpose && type.getRank() == rank)
+      return transpose.getInput();
+    if (type.getRank() == 0)
+      return value;
+    Dims dims = getDims(type);
+    if (type.getRank() < rank) { // broadcasting, made visible
+      dims.insert(dims.begin(), rank - type.getRank(),
+                  getAffineConstantExpr(1, value.getContext()));
+      type = makeType(type.getElementType(), dims);
+      value = ReshapeOp::create(builder, value.getLoc(), type, value);
+    }
+    return TransposeOp::create(builder, value.getLoc(), value,
+                               toChannelsLast(rank));
+  }
+
+  Pass::Statistic &sunk;
+};
+
+/// reduce(transpose(x)) -> transpose(reduce(x)); without keepdims the transpose
+/// is that of the dims that are left.
+class SinkThroughReduce final : public OpInterfaceRewritePattern<ReduceOpInterface> {
+public:
+  SinkThroughReduce(MLIRContext *context, Pass::Statistic &sunk)
+      : OpInterfaceRewritePattern(context), sunk(sunk) {}
+
+  LogicalResult matchAndRewrite(ReduceOpInterface reduce,
+                                PatternRewriter &rewriter) const override {
+    auto transpose = getSinkable(reduce.getInput());
+    if (!transpose || reduce.getAxes().empty())
+      return rewriter.notifyMatchFailure(reduce, "not of a transpose");
+    int64_t rank = getRank(transpose);
+    SmallVector<int64_t> axes;
+    for (int64_t axis : reduce.getAxes())
+      axes.push_back(mapAxis(axis, rank));
+    llvm::sort(axes);
+    Operation *op = reduce, *last = rewriter.clone(*op);
+    last->setOperand(0, transpose.getInput());
+    last->setAttr("axes", rewriter.getDenseI64ArrayAttr(axes));
+    // Which dim of the new result each dim of the old one is.
+    Perm perm;
+    for (int64_t d : toChannelsFirst(rank)) {
+      bool gone = llvm::is_contained(axes, d);
+      if (reduce.getKeepdims())
+        perm.push_back(d);
+      else if (!gone)
+        perm.push_back(d - llvm::count_if(axes, [&](int64_t a) { return a < d; }));
+    }
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    Dims dims = getDims(type), lastDims(dims.size());
+    for (auto [i, d] : llvm::enumerate(perm))
+      lastDims[d] = dims[i];
+    last->getResult(0).setType(makeType(type.getElementType(), lastDims));
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, type, last->getResult(0), perm);
+    ++sunk;
+    return success();
+  }
+
+private:
+  Pass::Statistic &sunk;
+};
+
+/// reshape(transpose(x)) that merges all spatial dims into one -> the same
+/// transpose of a reshape, of rank 3.
+class SinkThroughMerge final : public OpRewritePattern<ReshapeOp> {
+public:
+  SinkThroughMerge(MLIRContext *context, Pass::Statistic &sunk)
+      : OpRewritePattern(context), sunk(sunk) {}
+
+  LogicalResult matchAndRewrite(ReshapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto transpose = getSinkable(op.getInput());
+    if (!transpose || op.getShape() || getRank(op) != 3 ||
+        getRank(transpose) < 4)
+      return rewriter.notifyMatchFailure(op, "not a merge of spatial dims");
+    Dims from = getDims(transpose), to = getDims(op);
+    if (!areEqual(from[0], to[0]) || !areEqual(from[1], to[1]))
+      return rewriter.notifyMatchFailure(op, "batch or channels change");
+    auto type = cast<RankedTensorType>(op.getType());
+    Value merged = ReshapeOp::create(rewriter, op.getLoc(), toChannelsLast(type),
+                                     transpose.getInput());
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, type, merged,
+                                             toChannelsFirst(3));
+    ++sunk;
+    return success();
+  }
+
+private:
+  Pass::Statistic &sunk;
+};
+
+class ConvertLayoutPass final
+    : public adze::graph::impl::ConvertLayoutPassBase<ConvertLayoutPass> {
+public:
+  using ConvertLayoutPassBase::ConvertLayoutPassBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    auto countTransposes = [&] {
+      int64_t n = 0;
+      function.walk([&](TransposeOp) { ++n; });
+      return n;
+    };
+    transposesBefore = countTransposes();
+    OpBuilder builder(&getContext());
+    SmallVector<Operation *> candidates;
+    function.walk([&](Operation *op) { candidates.push_back(op); });
+    for (Operation *op : candidates)
+      converted += wrapAny(op, builder);
+    if (converted == 0)
+      return;
+    RewritePatternSet patterns(&getContext());
+    patterns.add<SinkTranspose, SinkThroughReduce, SinkThroughMerge>(
+        &getContext(), sunk);
+    TransposeOp::getCanonicalizationPatterns(patterns, &getContext());
+    ReshapeOp::getCanonicalizationPatterns(patterns, &getContext());
+    GreedyRewriteConfig config;
+    config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
+    if (failed(applyPatternsGreedily(function, std::move(patterns), config)))
+      return signalPassFailure();
+    transposesAfter = countTransposes();
+  }
+};
+
+} // namespace

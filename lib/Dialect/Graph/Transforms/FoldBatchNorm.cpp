@@ -1,0 +1,227 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Batch normalisation at inference is x * s + t with s and t known: it goes
+// into the weights of a neighbouring linear op, else becomes a multiply-add.
+#include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Graph/Transforms/Passes.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace adze::graph {
+#define GEN_PASS_DEF_FOLDBATCHNORMPASS
+#include "Dialect/Graph/Transforms/Passes.h.inc"
+} // namespace adze::graph
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace {
+
+bool isConstant(Value value) { return matchPattern(value, m_Constant()); }
+
+/// The vector along dim `axis` of a tensor of `rank` dims, all others 1.
+Value alongAxis(OpBuilder &builder, Value vector, int64_t axis, int64_t rank) {
+  auto type = cast<RankedTensorType>(vector.getType());
+  Dims dims(rank, getAffineConstantExpr(1, vector.getContext()));
+  dims[axis] = getDims(type)[0];
+  return ReshapeOp::create(builder, vector.getLoc(),
+                           makeType(type.getElementType(), dims), vector);
+}
+
+/// x * scale + shift of a batch normalisation, as vectors of a channel each.
+struct Affine {
+  Value scale, shift;
+};
+
+Affine getAffine(OpBuilder &builder, BatchNormOp norm) {
+  Location loc = norm.getLoc();
+  auto type = cast<RankedTensorType>(norm.getVariance().getType());
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  Value epsilon = ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(
+          scalar, builder.getFloatAttr(type.getElementType(),
+                                       norm.getEpsilon().convertToDouble())));
+  Value variance = AddOp::create(builder, loc, norm.getVariance(), epsilon);
+  Value deviation = SqrtOp::create(builder, loc, variance);
+  Value scale = DivOp::create(builder, loc, norm.getScale(), deviation);
+  Value centre = MulOp::create(builder, loc, norm.getMean(), scale);
+  return {scale, SubOp::create(builder, loc, norm.getBias(), centre)};
+}
+
+bool hasConstantStatistics(BatchNormOp norm) {
+  return isConstant(norm.getScale()) && isConstant(norm.getBias()) &&
+         isConstant(norm.getMean()) && isConstant(norm.getVariance());
+}
+
+/// bias * scale + shift, or the shift where there is no bias.
+Value scaleBias(OpBuilder &builder, Value bias, const Affine &affine) {
+  if (!bias)
+    return affine.shift;
+  Location loc = bias.getLoc();
+  Value scaled = MulOp::create(builder, loc, bias, affine.scale);
+  return AddOp::create(builder, loc, scaled, affine.shift);
+}
+
+int64_t getChannelAxis(ConvOp conv) {
+  return conv.getLayout() == Layout::NCHW
+             ? 1
+             : cast<RankedTensorType>(conv.getType()).getRank() - 1;
+}
+
+/// batch_norm(conv(x, w, b)) -> conv(x, w * s, b * s + t).
+class FoldIntoConvBefore final : public OpRewritePattern<BatchNormOp> {
+public:
+  FoldIntoConvBefore(MLIRContext *context, Pass::Statistic &folded)
+      : OpRewritePattern(context, /*benefit=*/3), folded(folded) {}
+
+  LogicalResult matchAndRewrite(BatchNormOp norm,
+                                PatternRewriter &rewriter) const override {
+    auto conv = norm.getInput().getDefiningOp<ConvOp>();
+    if (!conv || !conv->hasOneUse() || !isConstant(conv.getFilter()) ||
+        !hasConstantStatistics(norm) ||
+        norm.getAxis() != uint64_t(getChannelAxis(conv)))
+      return rewriter.notifyMatchFailure(norm, "not of a constant convolution");
+    Affine affine = getAffine(rewriter, norm);
+    int64_t rank = cast<RankedTensorType>(conv.getFilter().getType()).getRank();
+    Value filter = MulOp::create(
+        rewriter, conv.getLoc(), conv.getFilter(),
+        alongAxis(rewriter, affine.scale, /*axis=*/0, rank));
+    Value bias = scaleBias(rewriter, conv.getBias(), affine);
+    Operation *fused = rewriter.clone(*conv);
+    fused->setLoc(rewriter.getFusedLoc({conv.getLoc(), norm.getLoc()}));
+    auto newConv = cast<ConvOp>(fused);
+    newConv.getFilterMutable().assign(filter);
+    newConv.getBiasMutable().assign(bias);
+    rewriter.replaceOp(norm, fused);
+    ++folded;
+    return success();
+  }
+
+private:
+  Pass::Statistic &folded;
+};
+
+/// batch_norm(matmul(x, w)) over the last dim -> matmul(x, w * s) + t.
+class FoldIntoMatmulBefore final : public OpRewritePattern<BatchNormOp> {
+public:
+  FoldIntoMatmulBefore(MLIRContext *context, Pass::Statistic &folded)
+      : OpRewritePattern(context, /*benefit=*/3), folded(folded) {}
+
+  LogicalResult matchAndRewrite(BatchNormOp norm,
+                                PatternRewriter &rewriter) const override {
+    Value input = norm.getInput(), bias;
+    if (auto add = input.getDefiningOp<AddOp>();
+        add && add->hasOneUse() && isConstant(add.getRhs()) &&
+        cast<RankedTensorType>(add.getRhs().getType()).getRank() == 1) {
+      input = add.getLhs();
+      bias = add.getRhs();
+    }
+    auto matmul = input.getDefiningOp<MatmulOp>();
+    int64_t rank = cast<RankedTensorType>(norm.getType()).getRank();
+    if (!matmul || !matmul->hasOneUse() || !isConstant(matmul.getRhs()) ||
+        !hasConstantStatistics(norm) || norm.getAxis() != uint64_t(rank - 1))
+      return rewriter.notifyMatchFailure(norm, "not of a constant matmul");
+    Affine affine = getAffine(rewriter, norm);
+    int64_t weightRank = cast<RankedTensorType>(matmul.getRhs().getType()).getRank();
+    int64_t columns = weightRank - (matmul.getTransposeB() ? 2 : 1);
+    Value weight = MulOp::create(
+        rewriter, matmul.getLoc(), matmul.getRhs(),
+        alongAxis(rewriter, affine.scale, columns, weightRank));
+    auto scaled = cast<MatmulOp>(rewriter.clone(*matmul));
+    scaled.getRhsMutable().assign(weight);
+    rewriter.replaceOpWithNewOp<AddOp>(norm, scaled.getResult(),
+                                       scaleBias(rewriter, bias, affine));
+    ++folded;
+    return success();
+  }
+
+private:
+  Pass::Statistic &folded;
+};
+
+/// conv(batch_norm(x), w, b) -> conv(x, w * s, b + sum(w * t)), where no padding
+/// stands between: the padding is 0 after the normalisation, not before.
+class FoldIntoConvAfter final : public OpRewritePattern<ConvOp> {
+public:
+  FoldIntoConvAfter(MLIRContext *context, Pass::Statistic &folded)
+      : OpRewritePattern(context, /*benefit=*/2), folded(folded) {}
+
+  LogicalResult matchAndRewrite(ConvOp conv,
+                                PatternRewriter &rewriter) const override {
+    auto norm = conv.getInput().getDefiningOp<BatchNormOp>();
+    if (!norm || !norm->hasOneUse() || !hasConstantStatistics(norm) ||
+        !isConstant(conv.getFilter()) || conv.getGroup() != 1 ||
+        norm.getAxis() != uint64_t(getChannelAxis(conv)) ||
+        llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
+      return rewriter.notifyMatchFailure(conv, "no foldable normalisation");
+    Location loc = conv.getLoc();
+    Affine affine = getAffine(rewriter, norm);
+    Value filter = conv.getFilter();
+    int64_t rank = cast<RankedTensorType>(filter.getType()).getRank();
+    Value scaled = MulOp::create(rewriter, loc, filter,
+                                 alongAxis(rewriter, affine.scale, 1, rank));
+    Value shifted = MulOp::create(rewriter, loc, filter,
+                                  alongAxis(rewriter, affine.shift, 1, rank));
+    SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(1, rank));
+    Value bias = ReduceSumOp::create(rewriter, loc, shifted, axes,
+                                     /*keepdims=*/false);
+    if (conv.getBias())
+      bias = AddOp::create(rewriter, loc, conv.getBias(), bias);
+    rewriter.modifyOpInPlace(conv, [&] {
+      conv.getInputMutable().assign(norm.getInput());
+      conv.getFilterMutable().assign(scaled);
+      conv.getBiasMutable().assign(bias);
+      conv->setLoc(rewriter.getFusedLoc({norm.getLoc(), loc}));
+    });
+    ++folded;
+    return success();
+  }
+
+private:
+  Pass::Statistic &folded;
+};
+
+/// What is left: x * s + t.
+class LowerToMultiplyAdd final : public OpRewritePattern<BatchNormOp> {
+public:
+  LowerToMultiplyAdd(MLIRContext *context, Pass::Statistic &lowered)
+      : OpRewritePattern(context, /*benefit=*/1), lowered(lowered) {}
+
+  LogicalResult matchAndRewrite(BatchNormOp norm,
+                                PatternRewriter &rewriter) const override {
+    Location loc = norm.getLoc();
+    Affine affine = getAffine(rewriter, norm);
+    int64_t rank = cast<RankedTensorType>(norm.getType()).getRank();
+    int64_t axis = norm.getAxis();
+    Value scaled = MulOp::create(rewriter, loc, norm.getInput(),
+                                 alongAxis(rewriter, affine.scale, axis, rank));
+    rewriter.replaceOpWithNewOp<AddOp>(
+        norm, scaled, alongAxis(rewriter, affine.shift, axis, rank));
+    ++lowered;
+    return success();
+  }
+
+private:
+  Pass::Statistic &lowered;
+};
+
+class FoldBatchNormPass final
+    : public adze::graph::impl::FoldBatchNormPassBase<FoldBatchNormPass> {
+public:
+  using FoldBatchNormPassBase::FoldBatchNormPassBase;
+
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    // Folding first and everywhere: what is lowered can no longer fold.
+    RewritePatternSet fold(context), lower(context);
+    fold.add<FoldIntoConvBefore, FoldIntoMatmulBefore, FoldIntoConvAfter>(
+        context, folded);
+    lower.add<LowerToMultiplyAdd>(context, lowered);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(fold))) ||
+        failed(applyPatternsGreedily(getOperation(), std::move(lower))))
+      signalPassFailure();
+  }
+};
+
+} // namespace

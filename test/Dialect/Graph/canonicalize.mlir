@@ -1,0 +1,64 @@
+// RUN: aopt %s --canonicalize --split-input-file | FileCheck %s
+
+// CHECK-LABEL: func.func @transposes
+func.func @transposes(%x: tensor<2x3x4xf32>) -> tensor<4x3x2xf32> {
+  // CHECK-NEXT: %[[T:.*]] = graph.transpose %arg0 {perm = array<i64: 2, 1, 0>}
+  // CHECK-NEXT: return %[[T]]
+  %0 = graph.transpose %x {perm = array<i64: 1, 2, 0>} : (tensor<2x3x4xf32>) -> tensor<3x4x2xf32>
+  %1 = graph.transpose %0 {perm = array<i64: 1, 0, 2>} : (tensor<3x4x2xf32>) -> tensor<4x3x2xf32>
+  return %1 : tensor<4x3x2xf32>
+}
+
+// -----
+
+// A transpose and its inverse.
+// CHECK-LABEL: func.func @inverse
+func.func @inverse(%x: tensor<2x3x4x5xf32>) -> tensor<2x3x4x5xf32> {
+  // CHECK-NEXT: return %arg0
+  %0 = graph.transpose %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<2x3x4x5xf32>) -> tensor<2x4x5x3xf32>
+  %1 = graph.transpose %0 {perm = array<i64: 0, 3, 1, 2>} : (tensor<2x4x5x3xf32>) -> tensor<2x3x4x5xf32>
+  return %1 : tensor<2x3x4x5xf32>
+}
+
+// -----
+
+// Only a dim of size 1 moves; the batch is symbolic.
+// CHECK-LABEL: func.func @unit
+func.func @unit(%x: tensor<?x1x1x8xf32, affine_map<()[s0] -> (s0, 1, 1, 8)>>) -> tensor<?x8x1x1xf32, affine_map<()[s0] -> (s0, 8, 1, 1)>> attributes {graph.symbols = ["batch"]} {
+  // CHECK-NEXT: graph.reshape
+  // CHECK-NEXT: return
+  %0 = graph.transpose %x {perm = array<i64: 0, 3, 1, 2>} : (tensor<?x1x1x8xf32, affine_map<()[s0] -> (s0, 1, 1, 8)>>) -> tensor<?x8x1x1xf32, affine_map<()[s0] -> (s0, 8, 1, 1)>>
+  return %0 : tensor<?x8x1x1xf32, affine_map<()[s0] -> (s0, 8, 1, 1)>>
+}
+
+// -----
+
+// Two dims that are not 1 change places: that moves data.
+// CHECK-LABEL: func.func @moves
+func.func @moves(%x: tensor<1x3x1x5xf32>) -> tensor<1x5x1x3xf32> {
+  // CHECK-NEXT: graph.transpose
+  %0 = graph.transpose %x {perm = array<i64: 0, 3, 2, 1>} : (tensor<1x3x1x5xf32>) -> tensor<1x5x1x3xf32>
+  return %0 : tensor<1x5x1x3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @reshapes
+func.func @reshapes(%x: tensor<2x12xf32>) -> tensor<4x6xf32> {
+  // CHECK-NEXT: %[[R:.*]] = graph.reshape %arg0 : (tensor<2x12xf32>) -> tensor<4x6xf32>
+  // CHECK-NEXT: return %[[R]]
+  %0 = graph.reshape %x : (tensor<2x12xf32>) -> tensor<24xf32>
+  %1 = graph.reshape %0 : (tensor<24xf32>) -> tensor<4x6xf32>
+  return %1 : tensor<4x6xf32>
+}
+
+// -----
+
+// Elements 1, 4, 7 of which the last two, backwards.
+// CHECK-LABEL: func.func @slices
+func.func @slices(%x: tensor<10xf32>) -> tensor<2xf32> {
+  // CHECK-NEXT: graph.slice %arg0 {starts = array<i64: 7>, steps = array<i64: -3>} : (tensor<10xf32>) -> tensor<2xf32>
+  %0 = graph.slice %x {starts = array<i64: 1>, steps = array<i64: 3>} : (tensor<10xf32>) -> tensor<3xf32>
+  %1 = graph.slice %0 {starts = array<i64: 2>, steps = array<i64: -1>} : (tensor<3xf32>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
