@@ -64,32 +64,45 @@ LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
   return success();
 }
 
+static OwningOpRef<ModuleOp> cloneTileKernels(ModuleOp module) {
+  OwningOpRef<ModuleOp> kernels = module.clone();
+  for (Operation &op : llvm::make_early_inc_range(*kernels->getBody()))
+    if (!isa<tile::KernelOp>(op))
+      op.erase();
+  return kernels;
+}
+
+FailureOr<cuda::CompileOptions>
+Compilation::getCudaOptions(StringRef name, int64_t numSymbols) {
+  cuda::CompileOptions result;
+  auto target = cuda::CudaTarget::resolve(name);
+  if (!target)
+    return emitError(UnknownLoc::get(&context))
+           << llvm::toString(target.takeError());
+  result.target = *target;
+  result.toolkit = cuda::Toolkit::find();
+  result.numSymbols = numSymbols;
+  result.threads = std::max(1u, context.getNumThreads());
+  return result;
+}
+
 LogicalResult Compilation::compileForDevices(package::ModuleParts &parts) {
   for (const std::string &name : options.cudaTargets) {
-    cuda::CompileOptions cudaOptions;
-    auto target = cuda::CudaTarget::resolve(name);
-    if (!target)
-      return emitError(UnknownLoc::get(&context))
-             << llvm::toString(target.takeError());
-    cudaOptions.target = *target;
-    cudaOptions.toolkit = cuda::Toolkit::find();
-    cudaOptions.numSymbols = parts.description.symbols.size();
-    cudaOptions.threads = std::max(1u, context.getNumThreads());
+    auto cudaOptions = getCudaOptions(name, parts.description.symbols.size());
+    if (failed(cudaOptions))
+      return failure();
 
-    OwningOpRef<ModuleOp> kernels = module->clone();
-    for (Operation &op : llvm::make_early_inc_range(*kernels->getBody()))
-      if (!isa<tile::KernelOp>(op))
-        op.erase();
+    OwningOpRef<ModuleOp> kernels = cloneTileKernels(*module);
     cuda::CompiledImage compiled;
-    if (failed(cuda::compileKernels(*kernels, cudaOptions, compiled)))
+    if (failed(cuda::compileKernels(*kernels, *cudaOptions, compiled)))
       return failure();
     deviceHelpers.push_back(std::move(kernels));
 
     package::DeviceImage &image = parts.description.images.emplace_back();
     image.target = name;
-    image.sm = target->sm;
+    image.sm = cudaOptions->target.sm;
     image.flags = (compiled.isPTX ? ADZE_IMAGE_PTX : 0) |
-                  (target->archExact ? ADZE_IMAGE_ARCH_EXACT : 0);
+                  (cudaOptions->target.archExact ? ADZE_IMAGE_ARCH_EXACT : 0);
     image.bytes = std::move(compiled.bytes);
     llvm::StringMap<package::DeviceKernel> byName;
     for (const cuda::CompiledKernel &kernel : compiled.kernels)
@@ -128,6 +141,24 @@ FailureOr<package::ModuleParts> Compilation::buildParts() {
       failed(compileHost(parts)))
     return failure();
   return parts;
+}
+
+CompileStatus Compilation::writePTX() {
+  FailureOr<func::FuncOp> program = findHostProgram(*module);
+  package::ModuleDescription description;
+  if (failed(program) || failed(describe(*program, description)))
+    return fail();
+  auto cudaOptions =
+      getCudaOptions(options.cudaTargets.front(), description.symbols.size());
+  if (failed(cudaOptions))
+    return CompileStatus::Usage;
+  cudaOptions->forcePTX = true;
+  cuda::CompiledImage image;
+  OwningOpRef<ModuleOp> kernels = cloneTileKernels(*module);
+  if (failed(cuda::compileKernels(*kernels, *cudaOptions, image)))
+    return fail();
+  return writeFile(
+      [&](llvm::raw_ostream &os) { os << StringRef(image.bytes).rtrim('\0'); });
 }
 
 CompileStatus Compilation::writeModule() {

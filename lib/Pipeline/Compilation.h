@@ -8,6 +8,7 @@
 #include "Package/Package.h"
 #include "Pipeline/Compile.h"
 #include "Support/Statistics.h"
+#include "Target/CUDA/CompileKernels.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Support/Timing.h"
 #include "llvm/Support/ThreadPool.h"
@@ -31,11 +32,15 @@ private:
   void report(mlir::Diagnostic &diagnostic);
   CompileStatus fail() const;
   CompileStatus writeText();
+  CompileStatus writeFile(llvm::function_ref<void(llvm::raw_ostream &)> write);
   void dumpPhase(Stage stage);
   void printStatistics();
 
   // Assemble.cpp
   CompileStatus writeModule();
+  CompileStatus writePTX();
+  mlir::FailureOr<cuda::CompileOptions> getCudaOptions(llvm::StringRef name,
+                                                       int64_t numSymbols);
   mlir::LogicalResult resolveTargets();
   mlir::LogicalResult compileForCpus(package::ModuleParts &parts);
   mlir::LogicalResult compileForDevices(package::ModuleParts &parts);

@@ -102,10 +102,11 @@ void Compilation::report(Diagnostic &diagnostic) {
   }
   diagnostics << severity << ": " << describeLocation(diagnostic.getLocation())
               << diagnostic << "\n";
-  // What MLIR adds by itself, such as the op's text, helps its developers.
+  // What MLIR adds by itself, such as the op's text, helps its developers; the
+  // text of a whole function would not.
   if (options.verbose)
     for (Diagnostic &note : diagnostic.getNotes())
-      diagnostics << "note: " << note << "\n";
+      diagnostics << "note: " << StringRef(note.str()).take_front(2000) << "\n";
 }
 
 /// After a stage failed: whose fault it is.
@@ -165,7 +166,8 @@ void Compilation::dumpPhase(Stage stage) {
   printModule(*module, os);
 }
 
-CompileStatus Compilation::writeText() {
+CompileStatus
+Compilation::writeFile(llvm::function_ref<void(llvm::raw_ostream &)> write) {
   std::error_code ec;
   llvm::ToolOutputFile file(options.output, ec, llvm::sys::fs::OF_None);
   if (ec) {
@@ -173,9 +175,13 @@ CompileStatus Compilation::writeText() {
         << options.output << ": " << ec.message();
     return CompileStatus::InputAtFault;
   }
-  printModule(*module, file.os());
+  write(file.os());
   file.keep();
   return CompileStatus::Done;
+}
+
+CompileStatus Compilation::writeText() {
+  return writeFile([&](llvm::raw_ostream &os) { printModule(*module, os); });
 }
 
 /// The last stage before the text that --emit asks for; none for other output.
@@ -223,6 +229,8 @@ CompileStatus Compilation::runStages() {
   }
   if (options.stats)
     printStatistics();
+  if (options.emit == Emit::PTX)
+    return writePTX();
   if (options.emit != Emit::LLVM)
     return writeModule();
   if (failed(resolveTargets()))

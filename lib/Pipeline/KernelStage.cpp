@@ -5,6 +5,7 @@
 #include "Conversion/TileToVector/TileToVector.h"
 #include "Pipeline/Stages.h"
 #include "Transforms/Passes.h"
+#include "mlir/Conversion/Passes.h"
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -27,6 +28,7 @@ void buildKernelStage(OpPassManager &manager, const StageOptions &options) {
   manager.addNestedPass<func::FuncOp>(createConvertVectorToSCFPass(
       VectorTransferToSCFOptions().enableFullUnroll()));
   manager.addPass(arith::createArithExpandOpsPass());
+  manager.addPass(createConvertMathToFuncs()); // integer powers
   buildVectorToLLVMPipeline(manager);
   manager.addPass(createConvertKernelToLLVM());
 }

@@ -1,0 +1,218 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Modules put together from parts: what is in the file, and what is not.
+#include "Package/Package.h"
+#include "adze_module.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/CRC.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "gmock/gmock.h"
+#include <dlfcn.h>
+
+using namespace llvm;
+using namespace adze;
+using namespace adze::package;
+
+namespace {
+
+const char *const program = R"(
+define i32 @run(ptr %t, ptr %e, ptr %i, ptr %o, ptr %a, ptr %w, ptr %s) {
+  ret i32 0
+}
+define void @infer(ptr %s, ptr %d) { ret void }
+define i64 @zero(ptr %s) { ret i64 0 }
+define i64 @one(ptr %s) { ret i64 1 }
+define void @body(ptr %p, ptr %s, i64 %lo, i64 %hi, ptr %scratch) {
+  %x = load ptr, ptr %p
+  %v = load double, ptr %x
+  %r = call double @tanh(double %v)
+  store double %r, ptr %x
+  ret void
+}
+declare double @tanh(double)
+)";
+
+class PackageTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    ASSERT_FALSE(sys::fs::createUniqueDirectory("package-test", folder));
+  }
+  void TearDown() override { sys::fs::remove_directories(folder); }
+
+  std::string path(StringRef name) {
+    SmallString<128> result(folder);
+    sys::path::append(result, name);
+    return result.str().str();
+  }
+
+  static SmallVector<char, 0> compile(StringRef text,
+                                      const cpu::CpuTarget &target) {
+    LLVMContext context;
+    SMDiagnostic problem;
+    auto module = parseAssemblyString(text, problem, context);
+    SmallVector<char, 0> object;
+    EXPECT_TRUE(module) << problem.getMessage().str();
+    cantFail(cpu::emitObject(*module, target, 2, object));
+    return object;
+  }
+
+  static ModuleParts makeParts(StringRef text, const cpu::CpuTarget &target) {
+    ModuleParts parts;
+    parts.objects.push_back(compile(text, target));
+    ModuleDescription &d = parts.description;
+    d.producer = "test";
+    d.modelName = "model";
+    d.inputs.push_back({"x", 2, 32, {{-1, 0}, {4, -1}}});
+    d.outputs.push_back({"y", 2, 32, {{4, -1}}});
+    d.symbols.push_back({"n", 1, 64, 1});
+    d.kernels.push_back({"k", "conv1\nrelu1", 1, 1, "", "", ""});
+    d.variants.push_back(
+        {target.moduleFeatures, target.cpu, {{"body", "one", ""}}});
+    d.run = "run";
+    d.infer = "infer";
+    d.arenaBytes = d.arenaLowerBound = "zero";
+    return parts;
+  }
+
+  static void addWeight(ModuleParts &parts, uint64_t offset, std::string data) {
+    parts.weights.push_back({offset, data.size(), [data](raw_ostream &os) {
+                               os << data;
+                               return Error::success();
+                             }});
+    parts.description.weightsSize = offset + data.size();
+  }
+
+  cpu::CpuTarget host = cantFail(cpu::CpuTarget::resolve("", "native"));
+  SmallString<128> folder;
+};
+
+std::string read(StringRef path) {
+  auto buffer = MemoryBuffer::getFile(path, false, false);
+  return buffer ? (*buffer)->getBuffer().str() : std::string();
+}
+
+adze_module_note findNote(const std::string &bytes, size_t &place) {
+  adze_module_note note = {};
+  size_t owner = bytes.find(std::string("Adze\0\0\0\0", 8));
+  EXPECT_NE(owner, std::string::npos);
+  place = owner + 8;
+  memcpy(&note, bytes.data() + place, sizeof(note));
+  return note;
+}
+
+TEST_F(PackageTest, ModuleAnswersWithItsTables) {
+  ModuleParts parts = makeParts(program, host);
+  addWeight(parts, 64, "seven..");
+  ASSERT_FALSE(bool(writeModule(parts, host, path("m.so"))));
+  void *module = dlopen(path("m.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_TRUE(module) << dlerror();
+  auto close = make_scope_exit([&] { dlclose(module); });
+  auto query =
+      reinterpret_cast<adze_module_query_fn>(dlsym(module, ADZE_MODULE_QUERY));
+  ASSERT_TRUE(query);
+  EXPECT_EQ(query(ADZE_MODULE_ABI + 1), nullptr);
+  const adze_module_desc *d = query(ADZE_MODULE_ABI);
+  ASSERT_TRUE(d);
+  EXPECT_EQ(d->size, sizeof(adze_module_desc));
+  EXPECT_STREQ(d->inputs[0].name, "x");
+  EXPECT_EQ(d->inputs[0].dims[0].size, -1);
+  EXPECT_EQ(d->inputs[0].dims[1].size, 4);
+  EXPECT_EQ(d->symbols[0].max, 64);
+  EXPECT_STREQ(d->kernels[0].nodes, "conv1\nrelu1");
+  EXPECT_EQ(d->kernels[0].flops, nullptr);
+  EXPECT_EQ(d->variants[0].kernels[0].programs(nullptr), 1);
+  EXPECT_EQ(d->variants[0].kernels[0].scratch_bytes, nullptr);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(d->weights) % 4096, 0u);
+  EXPECT_EQ(memcmp(static_cast<const char *>(d->weights) + 64, "seven..", 7),
+            0);
+
+  // Math is inside.
+  double value = 0.5;
+  void *pointers[] = {&value};
+  d->variants[0].kernels[0].body(pointers, nullptr, 0, 1, nullptr);
+  EXPECT_NEAR(value, std::tanh(0.5), 1e-15);
+}
+
+TEST_F(PackageTest, NoteDescribesTheFile) {
+  ModuleParts parts = makeParts(program, host);
+  addWeight(parts, 0, std::string(5000, 'w'));
+  ASSERT_FALSE(bool(writeModule(parts, host, path("m.so"))));
+  std::string bytes = read(path("m.so"));
+  size_t place;
+  adze_module_note note = findNote(bytes, place);
+  EXPECT_EQ(note.abi, ADZE_MODULE_ABI);
+  EXPECT_EQ(note.machine, host.elfMachine);
+  EXPECT_EQ(note.cpu_features, host.moduleFeatures);
+  EXPECT_EQ(note.file_size, bytes.size());
+  EXPECT_EQ(note.weights_size, 5000u);
+  EXPECT_EQ(bytes.substr(note.weights_offset, 5000), std::string(5000, 'w'));
+
+  std::string checked = bytes;
+  memset(checked.data() + place + offsetof(adze_module_note, checksum), 0, 4);
+  checked.erase(note.weights_offset, note.weights_size);
+  EXPECT_EQ(note.checksum, crc32(arrayRefFromStringRef(checked)));
+}
+
+TEST_F(PackageTest, SameParts_SameBytes) {
+  for (const char *name : {"a.so", "b.so"}) {
+    ModuleParts parts = makeParts(program, host);
+    addWeight(parts, 0, "weights");
+    ASSERT_FALSE(bool(writeModule(parts, host, path(name))));
+  }
+  EXPECT_EQ(read(path("a.so")), read(path("b.so")));
+  EXPECT_EQ(read(path("a.so")).find(folder.str().str()), std::string::npos);
+}
+
+TEST_F(PackageTest, UndefinedSymbolIsAnErrorAndLeavesNothing) {
+  ModuleParts parts = makeParts(
+      std::string(program) + "define void @f() { call void @nobody() ret void }"
+                             " declare void @nobody()",
+      host);
+  parts.description.infer = "f"; // or it would not be linked at all
+  Error error = writeModule(parts, host, path("m.so"));
+  ASSERT_TRUE(bool(error));
+  EXPECT_THAT(toString(std::move(error)), testing::HasSubstr("nobody"));
+  std::error_code ec;
+  EXPECT_EQ(sys::fs::directory_iterator(folder, ec),
+            sys::fs::directory_iterator());
+}
+
+TEST_F(PackageTest, WeightsThatWriteTooLittleAreAnError) {
+  ModuleParts parts = makeParts(program, host);
+  addWeight(parts, 0, "weights");
+  parts.weights[0].size = 8;
+  parts.description.weightsSize = 8;
+  Error error = writeModule(parts, host, path("m.so"));
+  EXPECT_THAT(toString(std::move(error)),
+              testing::HasSubstr("wrote 7 bytes instead of 8"));
+}
+
+TEST_F(PackageTest, WeightsObjectIsElf) {
+  for (uint32_t machine : {ELF::EM_X86_64, ELF::EM_AARCH64}) {
+    std::string bytes;
+    raw_string_ostream os(bytes);
+    Weight weight = {0, 3, [](raw_ostream &os) {
+                       os << "abc";
+                       return Error::success();
+                     }};
+    ASSERT_FALSE(bool(writeWeightsObject(os, machine, weight, 3)));
+    auto file = object::ELFFile<object::ELF64LE>::create(bytes);
+    ASSERT_TRUE(bool(file));
+    const auto &section = cantFail(file->sections())[1];
+    bool isX86 = machine == ELF::EM_X86_64;
+    EXPECT_EQ(cantFail(file->getSectionName(section)),
+              isX86 ? largeWeightsSection : weightsSection);
+    EXPECT_EQ(bool(section.sh_flags & ELF::SHF_X86_64_LARGE), isX86);
+    EXPECT_EQ(section.sh_addralign, 4096u);
+    EXPECT_EQ(bytes.substr(section.sh_offset, 3), "abc");
+  }
+}
+
+} // namespace

@@ -1,0 +1,72 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Packing of buffers: never two alive at one place, and near the lower bound.
+#include "Transforms/ArenaPacking.h"
+#include "gtest/gtest.h"
+#include <random>
+#include <vector>
+
+using adze::LiveBuffer;
+
+namespace {
+
+/// The greatest sum of sizes alive at one step.
+int64_t lowerBound(const std::vector<LiveBuffer> &buffers, unsigned steps) {
+  int64_t best = 0;
+  for (unsigned step = 0; step < steps; ++step) {
+    int64_t sum = 0;
+    for (const LiveBuffer &buffer : buffers)
+      if (buffer.begin <= step && step <= buffer.end)
+        sum += buffer.size;
+    best = std::max(best, sum);
+  }
+  return best;
+}
+
+void expectDisjoint(const std::vector<LiveBuffer> &buffers, int64_t total) {
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const LiveBuffer &a = buffers[i];
+    ASSERT_GE(a.offset, 0);
+    ASSERT_LE(a.offset + a.size, total);
+    for (size_t j = 0; j < i; ++j) {
+      const LiveBuffer &b = buffers[j];
+      bool together = a.begin <= b.end && b.begin <= a.end;
+      bool apart =
+          a.offset + a.size <= b.offset || b.offset + b.size <= a.offset;
+      ASSERT_TRUE(!together || apart || !a.size || !b.size)
+          << "buffers " << i << " and " << j;
+    }
+  }
+}
+
+TEST(ArenaPackingTest, ChainTakesTwo) {
+  std::vector<LiveBuffer> buffers;
+  for (unsigned i = 0; i < 10; ++i)
+    buffers.push_back({100, i, i + 1});
+  int64_t total = adze::packBuffers(buffers);
+  EXPECT_EQ(total, 200);
+  expectDisjoint(buffers, total);
+}
+
+TEST(ArenaPackingTest, RandomProgramsStayNearTheBound) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<LiveBuffer> buffers;
+    for (unsigned i = 0; i < 200; ++i)
+      buffers.push_back(
+          {1 + int64_t(random() % 1000), i, i + 1 + unsigned(random() % 5)});
+    int64_t total = adze::packBuffers(buffers);
+    expectDisjoint(buffers, total);
+    EXPECT_LE(total, lowerBound(buffers, 210) * 1.2);
+  }
+}
+
+TEST(ArenaPackingTest, HundredThousandBuffersTakeLinearTime) {
+  std::vector<LiveBuffer> buffers;
+  for (unsigned i = 0; i < 100000; ++i)
+    buffers.push_back({64 + (i * 37) % 512, i, i + 1 + i % 3});
+  EXPECT_LE(adze::packBuffers(buffers),
+            lowerBound({buffers.begin(), buffers.begin() + 1000}, 1010) * 2);
+}
+
+} // namespace
