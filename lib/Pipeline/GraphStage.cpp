@@ -16,9 +16,15 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
   if (options.optLevel == 0) {
     clusters.mode = graph::ClusterMode::Single;
   } else {
+    // Weights take in the normalisations first: what is left of these would
+    // stand between a convolution and its neighbours.
+    manager.addNestedPass<func::FuncOp>(graph::createFoldBatchNormPass());
+    manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
     if (options.foldConstants)
       manager.addPass(graph::createFoldConstantsPass());
+    manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
+    manager.addPass(graph::createEliminateDeadCodePass());
   }
   manager.addNestedPass<func::FuncOp>(graph::createFormClustersPass(clusters));
 }
