@@ -264,6 +264,19 @@ KernelLowering::Place KernelLowering::place(const Window &window,
   return result;
 }
 
+/// Is this register of a static slice beyond the end of the tile in some other
+/// dimension than the lanes'?
+bool KernelLowering::isDead(const Layout &layout, int64_t registerIndex) {
+  SmallVector<int64_t> at = layout.coordinates(registerIndex);
+  for (int64_t dim = 0, e = at.size(); dim < e; ++dim) {
+    const Slice &slice = layout.slices[dim];
+    if (dim != layout.laneDim && !slice.start &&
+        slice.at + at[dim] >= classes.size(layout.classes[dim]))
+      return true;
+  }
+  return false;
+}
+
 /// How many lanes of this register lie inside the tile.
 static int64_t liveLanes(const DimClasses &classes, const Layout &layout,
                          int64_t coordinate) {
@@ -309,13 +322,15 @@ Value KernelLowering::readRegister(const Window &window, const Layout &layout,
   Value memref = mapped(window.memref);
   int64_t lanes = layout.lanes;
   if (lanes == 1) {
+    if (isDead(layout, registerIndex))
+      return pad;
     Place at = place(window, layout, registerIndex);
     return readScalar(b, loc, memref, at.indices, at.exists, pad);
   }
   SmallVector<int64_t> coordinates = layout.coordinates(registerIndex);
   int64_t live = liveLanes(classes, layout, coordinates[layout.laneDim]);
   auto type = VectorType::get(lanes, pad.getType());
-  if (live == 0)
+  if (live == 0 || isDead(layout, registerIndex))
     return vector::BroadcastOp::create(b, loc, type, pad);
   Place at = place(window, layout, registerIndex);
   int64_t laneMem = window.dims[layout.laneDim].back().dim;
@@ -343,6 +358,68 @@ static Layout withoutLanes(Layout layout) {
   return layout;
 }
 
+/// Turns square blocks of registers: lane j of register i becomes lane i of
+/// register j, by exchanging halves, quarters, .. between pairs.
+static void transposeBlock(OpBuilder &b, Location loc,
+                           MutableArrayRef<Value> rows) {
+  int64_t size = rows.size();
+  for (int64_t half = 1; half < size; half *= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < size; ++lane) {
+      bool upper = lane & half;
+      low.push_back(upper ? size + lane - half : lane);
+      high.push_back(upper ? size + lane : lane + half);
+    }
+    for (int64_t i = 0; i < size; ++i) {
+      if (i & half)
+        continue;
+      Value x = rows[i], y = rows[i + half];
+      rows[i] = vector::ShuffleOp::create(b, loc, x, y, low);
+      rows[i + half] = vector::ShuffleOp::create(b, loc, x, y, high);
+    }
+  }
+}
+
+/// A window that is contiguous along another dimension than the tile's lanes:
+/// read along that one and turned in registers.
+std::optional<Registers>
+KernelLowering::readTransposed(const Window &window, const Layout &layout,
+                               Value pad) {
+  int64_t lanes = layout.lanes;
+  if (lanes == 1 || window.indices || getElementTypeOrSelf(pad).isInteger(8))
+    return std::nullopt;
+  for (int64_t dim = 0, e = layout.counts.size(); dim < e; ++dim) {
+    if (dim == layout.laneDim || layout.counts[dim] % lanes != 0)
+      continue;
+    Layout along = layout;
+    along.counts[layout.laneDim] *= lanes;
+    along.counts[dim] /= lanes;
+    along.laneDim = dim;
+    if (!isContiguous(window, along))
+      continue;
+    Registers result{layout, {}};
+    result.values.resize(layout.total());
+    for (int64_t i = 0, total = along.total(); i < total; ++i) {
+      SmallVector<int64_t> at = along.coordinates(i);
+      if (at[layout.laneDim] % lanes != 0)
+        continue; // not the first row of a block
+      SmallVector<Value> rows;
+      int64_t live = liveLanes(classes, layout, at[layout.laneDim]);
+      Value none = splat(pad, VectorType::get(lanes, pad.getType()));
+      for (int64_t row = 0; row < lanes; ++row, ++at[layout.laneDim])
+        rows.push_back(row < live ? readRegister(window, along,
+                                                 along.indexOf(at), pad)
+                                  : none);
+      at[layout.laneDim] -= lanes;
+      transposeBlock(b, loc, rows);
+      for (int64_t column = 0; column < lanes; ++column, ++at[dim])
+        result.values[layout.indexOf(at)] = rows[column];
+    }
+    return result;
+  }
+  return std::nullopt;
+}
+
 Registers KernelLowering::read(const Window &window, const Layout &layout) {
   Registers result{layout, {}};
   Type element = tileType(window.tile).getElementType();
@@ -358,6 +435,8 @@ Registers KernelLowering::read(const Window &window, const Layout &layout) {
           fromMemory(readRegister(window, layout, i, pad), element));
     return result;
   }
+  if (std::optional<Registers> transposed = readTransposed(window, layout, pad))
+    return *transposed;
   // Element by element, then put together.
   Layout scalars = withoutLanes(layout);
   Registers indices = window.indices ? emit(window.indices) : Registers();
@@ -400,7 +479,7 @@ void KernelLowering::writeRegister(const Window &window, const Layout &layout,
     SmallVector<int64_t> at = layout.coordinates(registerIndex);
     live = liveLanes(classes, layout, at[layout.laneDim]);
   }
-  if (live == 0)
+  if (live == 0 || isDead(layout, registerIndex))
     return;
   Place at = place(window, layout, registerIndex);
   OpBuilder::InsertionGuard guard(b);

@@ -225,24 +225,29 @@ Value KernelLowering::neutral(ReduceKind kind, Type element) {
       b, loc, b.getIntegerAttr(element, neutralInteger(kind, width)));
 }
 
-/// Lanes beyond the end of the tile take no part in a reduction over them.
-void KernelLowering::neutraliseDeadLanes(ReduceOp op, Registers &source) {
+/// Elements beyond the end of the tile take no part in a reduction over them.
+void KernelLowering::neutraliseDead(ReduceOp op, Registers &source) {
   const Layout &layout = source.layout;
-  int64_t dim = layout.laneDim;
-  if (dim != (int64_t)op.getDim() || layout.slices[dim].start)
+  int64_t dim = op.getDim();
+  if (layout.slices[dim].start)
     return;
   int64_t size = classes.size(layout.classes[dim]);
+  int64_t width = dim == layout.laneDim ? layout.lanes : 1;
   for (auto [i, value] : llvm::enumerate(source.values)) {
     int64_t live = size - layout.slices[dim].at - layout.coordinates(i)[dim];
-    if (live >= layout.lanes)
+    if (live >= width)
       continue;
+    Value none = splat(neutral(op.getKind(), op.getType().getElementType()),
+                       value.getType());
+    if (live <= 0) {
+      value = none;
+      continue;
+    }
     SmallVector<bool> bits(layout.lanes, false);
-    std::fill_n(bits.begin(), std::max<int64_t>(live, 0), true);
+    std::fill_n(bits.begin(), live, true);
     auto type = VectorType::get(layout.lanes, b.getI1Type());
     Value mask = arith::ConstantOp::create(b, loc,
                                            DenseElementsAttr::get(type, bits));
-    Value none = splat(neutral(op.getKind(), op.getType().getElementType()),
-                       value.getType());
     value = arith::SelectOp::create(b, loc, mask, value, none);
   }
 }
@@ -269,7 +274,7 @@ Registers KernelLowering::reduce(ReduceOp op, const Layout &layout) {
       c, step, accumulators, [&](ArrayRef<Value> before) {
         Carried next(before);
         Registers values = emit(source);
-        neutraliseDeadLanes(op, values);
+        neutraliseDead(op, values);
         for (auto [i, value] : llvm::enumerate(values.values)) {
           Value &sum = next[sums.indexOf(values.layout.coordinates(i))];
           sum = combine(kind, sum, value);

@@ -245,7 +245,21 @@ void DimClasses::voteLanes(Operation *op) {
       });
 }
 
+/// Of the classes of a reduction's source only the one that wants lanes most
+/// gets them: rows whose sums are stored side by side are reduced one by one.
+void DimClasses::demoteRows() {
+  kernel.walk([&](ReduceOp reduce) {
+    int64_t best = 0;
+    for (int c : of(reduce.getSource()))
+      best = std::max(best, info[c].score);
+    for (int c : of(reduce.getSource()))
+      if (info[c].score < best)
+        info[c].score = 0;
+  });
+}
+
 void DimClasses::chooseLanes() {
+  demoteRows();
   for (Info &x : info) {
     int64_t bytes = x.floatBytes ? x.floatBytes : std::max<int64_t>(x.intBytes, 1);
     if (x.row && !x.column)
@@ -345,8 +359,8 @@ void DimClasses::stepsOfDots(int64_t accumulators) {
       x.step = std::min(x.padded, 2 * x.lanes);
     else if (x.row)
       x.step = balanced(x.size, unit.rows());
-    else if (x.score > 0)
-      x.step = std::min(x.padded, 4 * x.lanes);
+    else if (x.score > 0) // what a dot contracts is copied in square blocks
+      x.step = std::min(x.padded, (x.contracted ? 1 : 4) * x.lanes);
   }
   // Few rows: wider columns keep enough independent accumulators.
   int64_t rows = 1;
@@ -366,6 +380,9 @@ void DimClasses::stepsOfRows() {
   if (hasReduces && !carriesTiles && !hasFunctions)
     budget = 8; // an expanded function takes registers of its own
   int64_t vectors = carriesTiles ? 2 : 4, used = 1;
+  // Two classes along lanes: a transposition, in square blocks.
+  if (llvm::count_if(order, [&](int c) { return info[c].lanes > 1; }) > 1)
+    vectors = 1;
   for (Info &x : info)
     if (x.lanes > 1) {
       x.step = std::min(x.padded, vectors * x.lanes);

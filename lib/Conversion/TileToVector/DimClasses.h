@@ -77,6 +77,7 @@ private:
                   llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> steps,
                   int64_t weight);
   void markRoles(mlir::Operation *op);
+  void demoteRows();
   void chooseLanes();
   void chooseSplits();
   void chooseSteps();

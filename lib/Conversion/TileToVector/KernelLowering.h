@@ -120,7 +120,7 @@ private:
   mlir::Value combine(ReduceKind kind, mlir::Value x, mlir::Value y);
   mlir::Value horizontal(ReduceKind kind, mlir::Value vector);
   mlir::Value neutral(ReduceKind kind, mlir::Type element);
-  void neutraliseDeadLanes(ReduceOp op, Registers &registers);
+  void neutraliseDead(ReduceOp op, Registers &registers);
 
   // Access.cpp: memory
   Window window(LoadOp load);
@@ -129,6 +129,9 @@ private:
   Window window(ReshapeOp reshapeOfLoad);
   std::optional<Window> windowOf(mlir::Operation *op);
   Registers read(const Window &window, const Layout &layout);
+  std::optional<Registers> readTransposed(const Window &window,
+                                          const Layout &layout,
+                                          mlir::Value pad);
   void write(const Window &window, const Registers &registers);
   /// Where one register lies: indices into the physical memref, the condition
   /// under which a point of it exists (null: always), the mask of its lanes.
@@ -147,6 +150,7 @@ private:
                            int64_t index, mlir::Value pad);
   void writeRegister(const Window &window, const Layout &layout, int64_t index,
                      mlir::Value value);
+  bool isDead(const Layout &layout, int64_t index);
   bool isContiguous(const Window &window, const Layout &layout);
   llvm::SmallVector<mlir::Value> physicalIndices(const Window &window,
                                                  mlir::ValueRange logical);

@@ -193,6 +193,10 @@ Registers KernelLowering::reshapeFromScratch(ReshapeOp op, const Kept &kept,
   for (int64_t i = 0, e = layout.total(); i < e; ++i) {
     SmallVector<int64_t> at = layout.coordinates(i);
     Value value;
+    if (isDead(layout, i)) { // any element will do
+      result.values.push_back(result.values.front());
+      continue;
+    }
     if (lanesKept) {
       value = vector::LoadOp::create(b, loc, VectorType::get(layout.lanes, stored),
                                      kept.scratch, indicesAt(at));
