@@ -324,6 +324,20 @@ struct KernelToFunction {
   }
 };
 
+/// What a loop carries is copied into the tile that it replaces, so that it
+/// bufferises to one buffer.
+void carryInPlace(scf::ForOp loop) {
+  Operation *yield = loop.getBody()->getTerminator();
+  OpBuilder b(yield);
+  for (OpOperand &operand : yield->getOpOperands()) {
+    Value place = loop.getRegionIterArgs()[operand.getOperandNumber()];
+    if (!isa<RankedTensorType>(place.getType()) || operand.get() == place)
+      continue;
+    operand.set(linalg::CopyOp::create(b, loop.getLoc(), operand.get(), place)
+                    .getResult(0));
+  }
+}
+
 struct ConvertTileToLinalg final
     : adze::impl::ConvertTileToLinalgBase<ConvertTileToLinalg> {
   using ConvertTileToLinalgBase::ConvertTileToLinalgBase;
@@ -344,6 +358,7 @@ struct ConvertTileToLinalg final
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
+    getOperation().walk([](scf::ForOp loop) { carryInPlace(loop); });
     WalkResult walk = getOperation().walk([](Operation *op) {
       if (!isa_and_nonnull<TileDialect>(op->getDialect()))
         return WalkResult::advance();

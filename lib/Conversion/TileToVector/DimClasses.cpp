@@ -364,9 +364,9 @@ void DimClasses::stepsOfDots(int64_t accumulators) {
   }
   // Few rows: wider columns keep enough independent accumulators.
   int64_t rows = 1;
-  for (int c : order)
-    if (info[c].row)
-      rows = std::max(rows, info[c].step);
+  for (const Info &x : info)
+    if (x.row && !x.column)
+      rows = std::max(rows, x.step);
   for (int c : order)
     if (info[c].column && rows * 2 <= unit.rows()) {
       int64_t vectors = std::min<int64_t>(accumulators / rows, 8);

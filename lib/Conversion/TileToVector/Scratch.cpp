@@ -174,6 +174,8 @@ Registers KernelLowering::reshapeFromScratch(ReshapeOp op, const Kept &kept,
       AffineExpr place = b.getAffineDimExpr(dim) + (self.at + at[dim]);
       if (dim < toRank - same)
         linear = linear * toShape[dim] + place;
+      else if (classes.isSplit(layout.classes[dim])) // the current slice only
+        places[dim - toRank + fromRank] = index(at[dim]);
       else
         places[dim - toRank + fromRank] = affine::AffineApplyOp::create(
             b, loc, AffineMap::get(toRank, 0, place), starts);

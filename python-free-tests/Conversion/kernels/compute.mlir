@@ -49,7 +49,8 @@ tile.kernel @integers(%x: memref<37xi32>, %y: memref<37xi32>, %o: memref<37xi32>
   tile.return
 }
 
-tile.kernel @bools(%x: memref<?xf32>, %m: memref<?xi8>, %y: memref<?xi8>) {
+#n = affine_map<()[s0] -> (s0)>
+tile.kernel @bools(%x: memref<?xf32> {adze.dims = #n}, %m: memref<?xi8> {adze.dims = #n}, %y: memref<?xi8> {adze.dims = #n}) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %n = memref.dim %x, %c0 : memref<?xf32>
@@ -129,7 +130,8 @@ tile.kernel @arg_max(%x: memref<7x100xf32>, %y: memref<7xi64>) {
 }
 
 // In place, row by row.
-tile.kernel @in_place(%x: memref<?x75xf32>) {
+#rows = affine_map<()[s0] -> (s0, 75)>
+tile.kernel @in_place(%x: memref<?x75xf32> {adze.dims = #rows}) {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %n = memref.dim %x, %c0 : memref<?x75xf32>

@@ -80,7 +80,9 @@ tile.kernel @merged_rows(%x: memref<1x7x7x48xf32>, %w: memref<48x33xf32>, %y: me
 }
 
 // Loads along one dim, stores along another, with overhang.
-tile.kernel @transpose(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
+#mn = affine_map<()[s0, s1] -> (s0, s1)>
+#nm = affine_map<()[s0, s1] -> (s1, s0)>
+tile.kernel @transpose(%x: memref<?x?xf32> {adze.dims = #mn}, %y: memref<?x?xf32> {adze.dims = #nm}) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c32 = arith.constant 32 : index
@@ -127,7 +129,10 @@ tile.kernel @gather(%x: memref<11x19xf32>, %i: memref<6x19xi64>, %y: memref<6x19
 }
 
 // B transposed in memory, K that no block divides, N past the edge.
-tile.kernel @gemm_nt(%x: memref<?x?xf32>, %w: memref<?x?xf32>, %y: memref<?x?xf32>) {
+#mk = affine_map<()[s0, s1, s2] -> (s0, s2)>
+#nk = affine_map<()[s0, s1, s2] -> (s1, s2)>
+tile.kernel @gemm_nt(%x: memref<?x?xf32> {adze.dims = #mk}, %w: memref<?x?xf32> {adze.dims = #nk},
+                     %y: memref<?x?xf32> {adze.dims = #mn}) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c16 = arith.constant 16 : index
