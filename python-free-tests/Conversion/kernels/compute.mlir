@@ -141,7 +141,7 @@ tile.kernel @in_place(%x: memref<?x75xf32> {adze.dims = #rows}) {
   %t = tile.load %x[%row, 0] sizes [4, 75] : memref<?x75xf32> -> tensor<4x75xf32>
   %s = tile.reduce add %t dim 1 : tensor<4x75xf32> -> tensor<4xf32>
   %b = tile.broadcast %s to [4, 75] dims [0] : tensor<4xf32> -> tensor<4x75xf32>
-  %r = arith.divf %t, %b : tensor<4x75xf32>
+  %r = arith.mulf %t, %b : tensor<4x75xf32>
   tile.store %r, %x[%row, 0] : tensor<4x75xf32>, memref<?x75xf32>
   tile.return
 }
