@@ -27,3 +27,14 @@ func.func @dynamic(%x: tensor<?xf32, #n>) -> tensor<4x?xf32, #m> attributes {gra
   %0 = graph.broadcast_to %x : (tensor<?xf32, #n>) -> tensor<4x?xf32, #m>
   return %0 : tensor<4x?xf32, #m>
 }
+
+// -----
+
+// The size of a dynamic operand is not asked for.
+#x = affine_map<()[s0] -> (s0, 4)>
+// CHECK-LABEL: func @shape
+// CHECK: graph.shape
+func.func @shape(%x: tensor<?x4xf32, #x>) -> tensor<2xi64> attributes {graph.symbols = ["n"]} {
+  %0 = graph.shape %x : (tensor<?x4xf32, #x>) -> tensor<2xi64>
+  return %0 : tensor<2xi64>
+}
