@@ -8,6 +8,8 @@
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_KERNELEMITTER_H
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_KERNELEMITTER_H
 
+#include "Places.h"
+
 #include "Dialect/Graph/IR/ElementBuilder.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
@@ -19,31 +21,6 @@
 #include <map>
 
 namespace adze {
-
-/// Where elements lie along `span` neighbouring dims of a value, taken as one
-/// dim in row-major order: element i of the tile's axis `axis` at
-/// `offset + stride * i`. Without an axis: the one place `offset`.
-struct Place {
-  mlir::Value offset;
-  int axis = -1;
-  int64_t stride = 1;
-  unsigned span = 1;
-
-  bool operator==(const Place &other) const {
-    return offset == other.offset && axis == other.axis &&
-           stride == other.stride && span == other.span;
-  }
-};
-using Places = llvm::SmallVector<Place, 4>;
-
-/// Axes of the tile space.
-using Axes = llvm::SmallVector<int, 4>;
-
-/// A tile whose dims run along `axes` (ascending), or a scalar without axes.
-struct Emitted {
-  mlir::Value value;
-  Axes axes;
-};
 
 class KernelEmitter {
 public:

@@ -1,0 +1,111 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Elements that are picked by index: the index is a scalar of the program, the
+// tile runs along the dims that are not picked.
+#include "KernelEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+static Place point(Value offset) { return Place{offset, -1, 1, 1}; }
+
+FailureOr<Value> KernelEmitter::emitIndex(Value indices, ArrayRef<Place> places,
+                                          Value extent) {
+  if (!extent)
+    return failure();
+  // A tile of one element along an axis is at one place.
+  Places points(places);
+  for (Place &place : points)
+    if (place.axis >= 0 && getConstantIntValue(axisSizes[place.axis]) == 1)
+      place = Place{place.offset, -1, 1, place.span};
+  auto element = emit(indices, points);
+  if (failed(element))
+    return failure();
+  if (!element->axes.empty())
+    return fail("a tile runs over dims that are picked by index");
+  Value place =
+      arith::IndexCastOp::create(b, location, b.getIndexType(), element->value);
+  Value negative = arith::CmpIOp::create(b, location, arith::CmpIPredicate::slt,
+                                         place, index(0));
+  Value fromEnd = arith::AddIOp::create(b, location, place, extent);
+  place = arith::SelectOp::create(b, location, negative, fromEnd, place);
+  Value last = sub(extent, index(1));
+  place = arith::MinSIOp::create(b, location, place, last);
+  return Value(arith::MaxSIOp::create(b, location, place, index(0)));
+}
+
+FailureOr<Emitted> KernelEmitter::emitGather(GatherOp op,
+                                             ArrayRef<Place> places) {
+  unsigned axis = op.getAxis();
+  unsigned indexRank = getDims(op.getIndices()).size();
+  auto aligned = alignPlaces(places, op.getResult(), {axis, axis + indexRank});
+  if (failed(aligned))
+    return failure();
+  Places data, indices;
+  unsigned dim = 0;
+  bool inserted = false;
+  for (const Place &place : *aligned) {
+    if (!inserted && dim >= axis + indexRank) {
+      data.push_back(Place{});
+      inserted = true;
+    }
+    (dim >= axis && dim < axis + indexRank ? indices : data).push_back(place);
+    dim += place.span;
+  }
+  if (!inserted)
+    data.push_back(Place{});
+  auto picked = emitIndex(op.getIndices(), indices, size(op.getData(), axis));
+  if (failed(picked))
+    return failure();
+  for (Place &place : data)
+    if (!place.offset)
+      place = point(*picked);
+  return emit(op.getData(), data);
+}
+
+FailureOr<Emitted> KernelEmitter::emitGatherElements(GatherElementsOp op,
+                                                     ArrayRef<Place> places) {
+  auto split = splitPlaces(places, op.getResult());
+  if (failed(split))
+    return failure();
+  unsigned axis = op.getAxis();
+  auto picked = emitIndex(op.getIndices(), *split, size(op.getData(), axis));
+  if (failed(picked))
+    return failure();
+  (*split)[axis] = point(*picked);
+  return emit(op.getData(), *split);
+}
+
+FailureOr<Emitted> KernelEmitter::emitGatherND(GatherNDOp op,
+                                               ArrayRef<Place> places) {
+  unsigned outer = getDims(op.getIndices()).size() - 1;
+  auto aligned = alignPlaces(places, op.getResult(), {outer});
+  if (succeeded(aligned) && op.getBatchDims() > 0)
+    aligned = splitPlaces(*aligned, op.getResult());
+  if (failed(aligned))
+    return failure();
+  auto tuple = getConstant(getDims(op.getIndices()).back());
+  if (!tuple)
+    return fail("the length of index tuples is not known");
+  Places prefix, rest;
+  unsigned dim = 0;
+  for (const Place &place : *aligned) {
+    (dim < outer ? prefix : rest).push_back(place);
+    dim += place.span;
+  }
+  unsigned batch = op.getBatchDims();
+  Places data(prefix.begin(), prefix.begin() + batch);
+  for (int64_t i = 0; i < *tuple; ++i) {
+    Places where = prefix;
+    where.push_back(point(index(i)));
+    auto picked =
+        emitIndex(op.getIndices(), where, size(op.getData(), batch + i));
+    if (failed(picked))
+      return failure();
+    data.push_back(point(*picked));
+  }
+  llvm::append_range(data, rest);
+  return emit(op.getData(), data);
+}
