@@ -75,7 +75,7 @@ def PlanMemory : Pass<"plan-memory", "mlir::ModuleOp"> {
 def MathApproximate : Pass<"math-approximate", "mlir::ModuleOp"> {
   let summary = "Replace f32 functions by polynomials";
   let description = [{
-    `exp` and `log` (1 ulp), `sin` and `cos` (2 ulp; arguments beyond 8192 call
+    `exp` and `log` (1 ulp), `sin` and `cos` (2 ulp; arguments beyond 2^30 call
     the C library), `tanh`, `erf`, `expm1` and `log1p` (5 ulp) on f32 scalars and
     vectors become arithmetic, so that vectors stay vectors. NaN and infinities
     give what IEEE 754 asks for. 16-bit floats compute in f32. Other functions

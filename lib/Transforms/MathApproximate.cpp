@@ -24,11 +24,12 @@ struct Arithmetic {
   Location loc;
   Type shape; // f32 or vector of f32
 
-  Type integer() const {
+  Type withElement(Type element) const {
     if (auto vector = dyn_cast<VectorType>(shape))
-      return VectorType::get(vector.getShape(), b.getI32Type());
-    return b.getI32Type();
+      return VectorType::get(vector.getShape(), element);
+    return element;
   }
+  Type integer() const { return withElement(b.getI32Type()); }
   Value constant(TypedAttr element, Type type) const {
     if (auto vector = dyn_cast<VectorType>(type))
       element = SplatElementsAttr::get(vector, cast<Attribute>(element));
@@ -38,9 +39,15 @@ struct Arithmetic {
   Value bits(uint32_t x) const {
     return constant(b.getI32IntegerAttr((int32_t)x), integer());
   }
-  Value add(Value x, Value y) const { return arith::AddFOp::create(b, loc, x, y); }
-  Value sub(Value x, Value y) const { return arith::SubFOp::create(b, loc, x, y); }
-  Value mul(Value x, Value y) const { return arith::MulFOp::create(b, loc, x, y); }
+  Value add(Value x, Value y) const {
+    return arith::AddFOp::create(b, loc, x, y);
+  }
+  Value sub(Value x, Value y) const {
+    return arith::SubFOp::create(b, loc, x, y);
+  }
+  Value mul(Value x, Value y) const {
+    return arith::MulFOp::create(b, loc, x, y);
+  }
   Value fma(Value x, Value y, Value z) const {
     return math::FmaOp::create(b, loc, x, y, z);
   }
@@ -50,16 +57,24 @@ struct Arithmetic {
   Value asReal(Value x) const {
     return arith::BitcastOp::create(b, loc, shape, x);
   }
-  Value addI(Value x, Value y) const { return arith::AddIOp::create(b, loc, x, y); }
-  Value subI(Value x, Value y) const { return arith::SubIOp::create(b, loc, x, y); }
+  Value addI(Value x, Value y) const {
+    return arith::AddIOp::create(b, loc, x, y);
+  }
+  Value subI(Value x, Value y) const {
+    return arith::SubIOp::create(b, loc, x, y);
+  }
   Value shl(Value x, int64_t n) const {
     return arith::ShLIOp::create(b, loc, x, bits(n));
   }
   Value sar(Value x, int64_t n) const {
     return arith::ShRSIOp::create(b, loc, x, bits(n));
   }
-  Value both(Value x, Value y) const { return arith::AndIOp::create(b, loc, x, y); }
-  Value either(Value x, Value y) const { return arith::XOrIOp::create(b, loc, x, y); }
+  Value both(Value x, Value y) const {
+    return arith::AndIOp::create(b, loc, x, y);
+  }
+  Value either(Value x, Value y) const {
+    return arith::XOrIOp::create(b, loc, x, y);
+  }
   Value is(arith::CmpFPredicate p, Value x, Value y) const {
     return arith::CmpFOp::create(b, loc, p, x, y);
   }
@@ -97,9 +112,9 @@ Value approximateExp(const Arithmetic &a, Value x) {
   auto [n, k] = a.round(x, 1.44269504089f);
   Value r = a.fma(n, a.real(-0.693359375f), x);
   r = a.fma(n, a.real(2.12194440e-4f), r);
-  Value p = a.polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f,
-                             8.3334519073e-3f, 4.1665795894e-2f,
-                             1.6666665459e-1f, 5.0000001201e-1f});
+  Value p =
+      a.polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
+                       4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
   p = a.add(a.fma(p, a.mul(r, r), r), a.real(1.0f));
   // In two factors, so that results below 2^-126 are exact powers apart.
   Value half = a.sar(k, 1);
@@ -117,15 +132,15 @@ Value approximateLog(const Arithmetic &a, Value x) {
   // The exponent of m's lower end is taken off, so that rounding down works.
   Value shifted = a.subI(a.asBits(scaled), a.bits(0x3F3504F3));
   Value exponent = a.sar(shifted, 23);
-  Value m = a.asReal(a.addI(a.both(shifted, a.bits(0x007FFFFF)), a.bits(0x3F3504F3)));
+  Value m =
+      a.asReal(a.addI(a.both(shifted, a.bits(0x007FFFFF)), a.bits(0x3F3504F3)));
   Value e = arith::SIToFPOp::create(a.b, a.loc, a.shape, exponent);
   e = a.select(tiny, a.sub(e, a.real(23.0f)), e);
   Value f = a.sub(m, a.real(1.0f));
-  Value p = a.polynomial(f, {7.0376836292e-2f, -1.1514610310e-1f,
-                             1.1676998740e-1f, -1.2420140846e-1f,
-                             1.4249322787e-1f, -1.6668057665e-1f,
-                             2.0000714765e-1f, -2.4999993993e-1f,
-                             3.3333331174e-1f});
+  Value p =
+      a.polynomial(f, {7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f,
+                       -1.2420140846e-1f, 1.4249322787e-1f, -1.6668057665e-1f,
+                       2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f});
   Value square = a.mul(f, f);
   Value low = a.mul(a.mul(p, f), square);
   low = a.fma(e, a.real(-2.12194440e-4f), low);
@@ -138,29 +153,33 @@ Value approximateLog(const Arithmetic &a, Value x) {
   return a.select(a.is(P::ULT, x, a.real(0.0f)), a.real(NAN), result);
 }
 
-/// sin for |x| <= 8192: n = round(x / pi) half turns are taken off in three
-/// parts of pi. cos is sin a quarter turn on: n is then half an odd number.
+/// sin for |x| <= 2^30: n = round(x / pi) half turns are taken off in f64,
+/// where nothing cancels that an f32 could see. cos is sin a quarter turn on: n
+/// is then half an odd number.
 Value approximateSin(const Arithmetic &a, Value x, bool isCos) {
-  Value n, k;
-  if (isCos) {
-    // n + 1/2 with n = round(x / pi - 1/2)
-    Value magic = a.real(12582912.0f);
-    Value shifted = a.add(
-        a.fma(x, a.real(0.318309886f), a.real(-0.5f)), magic);
-    k = a.subI(a.asBits(shifted), a.bits(0x4B400000));
-    n = a.add(a.sub(shifted, magic), a.real(0.5f));
-  } else {
-    std::tie(n, k) = a.round(x, 0.318309886f);
-  }
-  Value r = a.fma(n, a.real(-3.1414794921875f), x);
-  r = a.fma(n, a.real(-0.00011315941810607910156f), r);
-  r = a.fma(n, a.real(-1.9841872589410058936e-09f), r);
-  r = a.fma(n, a.real(-1.2154201256553420e-10f), r);
+  Arithmetic d = {a.b, a.loc, a.withElement(a.b.getF64Type())};
+  auto wide = [&](double value) {
+    return d.constant(a.b.getF64FloatAttr(value), d.shape);
+  };
+  Value w = arith::ExtFOp::create(a.b, a.loc, d.shape, x);
+  // 1.5 * 2^52 leaves the integer in the low bits; defined for NaN too.
+  Value magic = wide(6755399441055744.0);
+  Value turns = wide(0.31830988618379067154);
+  Value shifted = isCos ? d.add(d.fma(w, turns, wide(-0.5)), magic)
+                        : d.fma(w, turns, magic);
+  Value n = d.sub(shifted, magic);
+  if (isCos)
+    n = d.add(n, wide(0.5));
+  Value bits64 = arith::BitcastOp::create(
+      a.b, a.loc, a.withElement(a.b.getI64Type()), shifted);
+  Value k = arith::TruncIOp::create(a.b, a.loc, a.integer(), bits64);
+  Value left = d.fma(n, wide(-3.14159265358979311600), w);
+  left = d.fma(n, wide(-1.22464679914735320717e-16), left);
+  Value r = arith::TruncFOp::create(a.b, a.loc, a.shape, left);
   Value square = a.mul(r, r);
-  Value p = a.polynomial(square, {2.6083159809786593541503e-06f,
-                                  -0.0001981069071916863322258f,
-                                  0.00833307858556509017944336f,
-                                  -0.166666597127914428710938f});
+  Value p = a.polynomial(
+      square, {2.6083159809786593541503e-06f, -0.0001981069071916863322258f,
+               0.00833307858556509017944336f, -0.166666597127914428710938f});
   Value result = a.fma(a.mul(p, square), r, r);
   // Odd half turns change the sign; cos(x) = -sin(x - pi/2), hence one more.
   if (isCos)
@@ -218,12 +237,13 @@ struct ApproximateSin final : OpRewritePattern<OpT> {
     Arithmetic a = arithmeticOf(b, op);
     Value x = op.getOperand();
     Value size = math::AbsFOp::create(b, loc, x);
-    Value large = a.is(arith::CmpFPredicate::OGT, size, a.real(8192.0f));
+    Value large = a.is(arith::CmpFPredicate::OGT, size, a.real(1073741824.0f));
     if (auto type = dyn_cast<VectorType>(large.getType())) {
       auto flat = VectorType::get(type.getNumElements(), b.getI1Type());
       if (flat != type)
         large = vector::ShapeCastOp::create(b, loc, flat, large);
-      large = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, large);
+      large =
+          vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, large);
     }
     auto branch = scf::IfOp::create(b, loc, op.getType(), large, true);
     b.setInsertionPointToStart(branch.thenBlock());
@@ -272,8 +292,8 @@ struct MathApproximate final
     patterns.add<Approximate<math::ExpOp, approximateExp>,
                  Approximate<math::LogOp, approximateLog>>(&getContext());
     if (uses(module, "math.sin"))
-      patterns.add<ApproximateSin<math::SinOp, false>>(
-          &getContext(), declare(module, "sinf"));
+      patterns.add<ApproximateSin<math::SinOp, false>>(&getContext(),
+                                                       declare(module, "sinf"));
     if (uses(module, "math.cos"))
       patterns.add<ApproximateSin<math::CosOp, true>>(&getContext(),
                                                       declare(module, "cosf"));

@@ -19,8 +19,8 @@
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Target/TargetMachine.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
 #include <cmath>
 #include <gtest/gtest.h>
 #include <random>
@@ -29,7 +29,8 @@ using namespace mlir;
 using namespace adze;
 
 namespace {
-using KernelFn = void (*)(void *const *, const int64_t *, int64_t, int64_t, void *);
+using KernelFn = void (*)(void *const *, const int64_t *, int64_t, int64_t,
+                          void *);
 using FormulaFn = int64_t (*)(const int64_t *);
 
 /// Values of the symbols that the test kernels' dims name.
@@ -72,9 +73,10 @@ std::map<std::string, std::vector<Argument>> signatures(ModuleOp module) {
       auto dims = function.getArgAttrOfType<AffineMapAttr>(i, "adze.dims");
       int64_t elements = 1;
       for (int64_t d = 0; d < type.getRank(); ++d)
-        elements *= type.isDynamicDim(d)
-                        ? evaluate(dims.getValue().getResult(d), module.getContext())
-                        : type.getDimSize(d);
+        elements *=
+            type.isDynamicDim(d)
+                ? evaluate(dims.getValue().getResult(d), module.getContext())
+                : type.getDimSize(d);
       arguments.push_back({type.getElementType(), elements});
     }
   }
@@ -146,19 +148,20 @@ protected:
     std::vector<std::vector<char>> memory;
     std::vector<void *> pointers;
     for (const Argument &argument : compiled.kernels[name]) {
-      int64_t width = argument.bytes() / std::max<int64_t>(argument.elements, 1);
+      int64_t width =
+          argument.bytes() / std::max<int64_t>(argument.elements, 1);
       memory.emplace_back(argument.bytes() + 2 * guard * width);
-      fill(memory.back().data(), argument, argument.elements + 2 * guard, random);
+      fill(memory.back().data(), argument, argument.elements + 2 * guard,
+           random);
     }
     for (auto [bytes, argument] : llvm::zip(memory, compiled.kernels[name]))
-      pointers.push_back(bytes.data() +
-                         (bytes.size() - argument.bytes()) / 2);
+      pointers.push_back(bytes.data() + (bytes.size() - argument.bytes()) / 2);
     auto body = llvm::cantFail(compiled.jit->lookup(name)).toPtr<KernelFn>();
     auto count = llvm::cantFail(compiled.jit->lookup(name + "_programs"))
                      .toPtr<FormulaFn>();
     std::vector<char> scratch(16 << 20);
-    void *aligned =
-        reinterpret_cast<void *>(llvm::alignAddr(scratch.data(), llvm::Align(64)));
+    void *aligned = reinterpret_cast<void *>(
+        llvm::alignAddr(scratch.data(), llvm::Align(64)));
     int64_t programs = count(symbols), low = std::min(most, programs);
     body(pointers.data(), symbols, 0, low, aligned);
     body(pointers.data(), symbols, std::max(low, programs - most), programs,
@@ -180,15 +183,15 @@ protected:
         reinterpret_cast<uint16_t *>(bytes)[i] = one | (random() & 0x807F);
       } else {
         int64_t value = random() % 8;
-        memcpy(bytes + i * (argument.element.getIntOrFloatBitWidth() / 8), &value,
-               argument.element.getIntOrFloatBitWidth() / 8);
+        memcpy(bytes + i * (argument.element.getIntOrFloatBitWidth() / 8),
+               &value, argument.element.getIntOrFloatBitWidth() / 8);
       }
     }
   }
 
   /// The greatest difference, relative to the greatest element.
-  static double difference(const std::vector<char> &x, const std::vector<char> &y,
-                           Type element) {
+  static double difference(const std::vector<char> &x,
+                           const std::vector<char> &y, Type element) {
     if (!isa<FloatType>(element))
       return x == y ? 0 : INFINITY;
     auto value = [&](const std::vector<char> &from, size_t i) -> double {
@@ -196,14 +199,16 @@ protected:
         return reinterpret_cast<const double *>(from.data())[i];
       if (element.isF32())
         return reinterpret_cast<const float *>(from.data())[i];
-      APFloat half(cast<FloatType>(element).getFloatSemantics(),
-                   APInt(16, reinterpret_cast<const uint16_t *>(from.data())[i]));
+      APFloat half(
+          cast<FloatType>(element).getFloatSemantics(),
+          APInt(16, reinterpret_cast<const uint16_t *>(from.data())[i]));
       bool lost;
       half.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
       return half.convertToDouble();
     };
     double worst = 0, range = 0;
-    for (size_t i = 0, e = x.size() * 8 / element.getIntOrFloatBitWidth(); i < e; ++i) {
+    for (size_t i = 0, e = x.size() * 8 / element.getIntOrFloatBitWidth();
+         i < e; ++i) {
       double a = value(x, i), b = value(y, i);
       if (std::isnan(a) != std::isnan(b) || std::isinf(a) != std::isinf(b))
         return INFINITY;
@@ -227,8 +232,10 @@ protected:
         auto want = run(plain, name, most), got = run(fast, name, most);
         for (size_t i = 0; i < arguments.size(); ++i)
           EXPECT_LT(difference(got[i], want[i], arguments[i].element),
-                    arguments[i].element.getIntOrFloatBitWidth() == 16 ? 1e-2 : 3e-5)
-              << name << ", argument " << i << ", vectors of " << bytes << " bytes";
+                    arguments[i].element.getIntOrFloatBitWidth() == 16 ? 1e-2
+                                                                       : 3e-5)
+              << name << ", argument " << i << ", vectors of " << bytes
+              << " bytes";
       }
     }
   }
@@ -236,13 +243,49 @@ protected:
   MLIRContext context;
 };
 
+/// The functions of math-approximate against the C library in f64, in units of
+/// the last place of the result.
+TEST_F(TileKernels, Functions) {
+  struct Case {
+    const char *name;
+    double (*function)(double);
+    double ulps;
+  };
+  const Case cases[] = {
+      {"f_exp", std::exp, 1.5},     {"f_log", std::log, 1.5},
+      {"f_sin", std::sin, 2.0},     {"f_cos", std::cos, 2.0},
+      {"f_tanh", std::tanh, 5.0},   {"f_erf", std::erf, 5.0},
+      {"f_expm1", std::expm1, 3.0}, {"f_log1p", std::log1p, 3.0}};
+  Compiled compiled = compile(KERNELS "/functions.mlir", 32, "");
+  ASSERT_TRUE(compiled.jit);
+  for (const Case &test : cases) {
+    auto memory = run(compiled, test.name, 1);
+    auto *x = reinterpret_cast<const float *>(memory[0].data()) + guard;
+    auto *y = reinterpret_cast<const float *>(memory[1].data()) + guard;
+    for (int64_t i = 0; i < 4096; ++i) {
+      double want = test.function(double(x[i] * 8.0f));
+      if (std::isnan(want)) {
+        EXPECT_TRUE(std::isnan(y[i])) << test.name << " of " << x[i] * 8.0f;
+        continue;
+      }
+      float size = std::fabs(float(want));
+      double unit = std::nextafter(size, INFINITY) - size;
+      EXPECT_LE(std::fabs(y[i] - want), test.ulps * unit)
+          << test.name << " of " << x[i] * 8.0f;
+    }
+  }
+}
+
 TEST_F(TileKernels, Windows) { compare(KERNELS "/windows.mlir"); }
 TEST_F(TileKernels, Compute) { compare(KERNELS "/compute.mlir"); }
 TEST_F(TileKernels, Gemm) {
-  compare(EXAMPLES "/gemm-bias-gelu.mlir", "BLOCK_M=24,BLOCK_N=64,BLOCK_K=100", 2);
+  compare(EXAMPLES "/gemm-bias-gelu.mlir", "BLOCK_M=24,BLOCK_N=64,BLOCK_K=100",
+          2);
 }
 TEST_F(TileKernels, Conv) { compare(EXAMPLES "/conv3x3.mlir", "BLOCK_P=9", 4); }
-TEST_F(TileKernels, Depthwise) { compare(EXAMPLES "/depthwise3x3.mlir", "", 4); }
+TEST_F(TileKernels, Depthwise) {
+  compare(EXAMPLES "/depthwise3x3.mlir", "", 4);
+}
 TEST_F(TileKernels, Softmax) {
   compare(EXAMPLES "/softmax.mlir", "ROWS=5,COLS=32");
 }

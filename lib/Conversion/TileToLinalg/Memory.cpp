@@ -27,8 +27,8 @@ Value extentOf(OpBuilder &b, Location loc, Value memref, int64_t dim) {
 
 SmallVector<Value> logicalIndices(OpBuilder &b, Location loc,
                                   ArrayRef<OpFoldResult> offsets,
-                                  ArrayRef<int64_t> dims, ArrayRef<int64_t> steps,
-                                  ValueRange at) {
+                                  ArrayRef<int64_t> dims,
+                                  ArrayRef<int64_t> steps, ValueRange at) {
   SmallVector<Value> indices;
   for (OpFoldResult offset : offsets)
     indices.push_back(getValueOrCreateConstantIndexOp(b, loc, offset));
@@ -47,9 +47,8 @@ SmallVector<Value> logicalIndices(OpBuilder &b, Location loc,
 Value isInside(OpBuilder &b, Location loc, Value memref, ValueRange indices) {
   Value all = arith::ConstantIntOp::create(b, loc, 1, 1);
   for (auto [dim, place] : llvm::enumerate(indices)) {
-    Value holds =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, place,
-                              extentOf(b, loc, memref, dim));
+    Value holds = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                        place, extentOf(b, loc, memref, dim));
     all = arith::AndIOp::create(b, loc, all, holds);
   }
   return all;
@@ -75,8 +74,9 @@ Value readElement(OpBuilder &b, Location loc, Value memref,
   auto branch = scf::IfOp::create(b, loc, element,
                                   isInside(b, loc, memref, indices), true);
   OpBuilder inner = branch.getThenBodyBuilder();
-  Value value = memref::LoadOp::create(inner, loc, physicalMemory(memref),
-                                       physicalIndices(inner, loc, type, indices));
+  Value value =
+      memref::LoadOp::create(inner, loc, physicalMemory(memref),
+                             physicalIndices(inner, loc, type, indices));
   if (value.getType() != element) { // a bool is a byte
     Value zero = arith::ConstantOp::create(inner, loc,
                                            inner.getZeroAttr(value.getType()));
@@ -95,9 +95,8 @@ struct LowerLoad final : OpRewritePattern<LoadOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(LoadOp op, PatternRewriter &b) const override {
     auto build = [&](OpBuilder &inner, Location loc, ValueRange at) {
-      SmallVector<Value> indices =
-          logicalIndices(inner, loc, op.getMixedOffsets(), op.getMemDims(),
-                         op.getSteps(), at);
+      SmallVector<Value> indices = logicalIndices(
+          inner, loc, op.getMixedOffsets(), op.getMemDims(), op.getSteps(), at);
       tensor::YieldOp::create(
           inner, loc,
           readElement(inner, loc, op.getMemref(), indices, op.getPad()));
@@ -110,14 +109,16 @@ struct LowerLoad final : OpRewritePattern<LoadOp> {
 
 struct LowerGather final : OpRewritePattern<GatherOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(GatherOp op,
+                                PatternRewriter &b) const override {
     auto build = [&](OpBuilder &inner, Location loc, ValueRange at) {
       SmallVector<int64_t> steps(op.getType().getRank(), 1);
       SmallVector<Value> indices = logicalIndices(
           inner, loc, op.getMixedOffsets(), op.getDims(), steps, at);
       Value moved = tensor::ExtractOp::create(inner, loc, op.getIndices(), at);
       if (!moved.getType().isIndex())
-        moved = arith::IndexCastOp::create(inner, loc, inner.getIndexType(), moved);
+        moved =
+            arith::IndexCastOp::create(inner, loc, inner.getIndexType(), moved);
       Value &place = indices[op.getAlong()];
       place = arith::AddIOp::create(inner, loc, place, moved);
       tensor::YieldOp::create(
@@ -160,6 +161,7 @@ struct LowerStore final : OpRewritePattern<StoreOp> {
 };
 } // namespace
 
-void adze::tile::populateTileMemoryToLinalgPatterns(RewritePatternSet &patterns) {
+void adze::tile::populateTileMemoryToLinalgPatterns(
+    RewritePatternSet &patterns) {
   patterns.add<LowerLoad, LowerGather, LowerStore>(patterns.getContext());
 }

@@ -34,8 +34,8 @@ Value scalarConstant(OpBuilder &b, Location loc, Type element, double real,
 }
 
 Value filled(OpBuilder &b, Location loc, RankedTensorType type, Value scalar) {
-  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(),
-                                        type.getElementType());
+  Value empty =
+      tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
   return linalg::FillOp::create(b, loc, scalar, empty).getResult(0);
 }
 
@@ -58,35 +58,37 @@ struct LowerDot final : OpRewritePattern<DotOp> {
   LogicalResult matchAndRewrite(DotOp op, PatternRewriter &b) const override {
     AffineExpr m, n, k;
     bindDims(b.getContext(), m, n, k);
-    SmallVector<AffineMap> maps = {AffineMap::get(3, 0, {m, k}, b.getContext()),
-                                   AffineMap::get(3, 0, {k, n}, b.getContext()),
-                                   AffineMap::get(3, 0, {m, n}, b.getContext())};
+    SmallVector<AffineMap> maps = {
+        AffineMap::get(3, 0, {m, k}, b.getContext()),
+        AffineMap::get(3, 0, {k, n}, b.getContext()),
+        AffineMap::get(3, 0, {m, n}, b.getContext())};
     SmallVector<Iterator> iterators = {Iterator::parallel, Iterator::parallel,
                                        Iterator::reduction};
     Type element = op.getType().getElementType();
     auto body = [&](OpBuilder &inner, Location loc, ValueRange args) {
       Value x = widen(inner, loc, args[0], element);
       Value y = widen(inner, loc, args[1], element);
-      Value sum = isa<FloatType>(element)
-                      ? arith::AddFOp::create(
-                            inner, loc, arith::MulFOp::create(inner, loc, x, y),
-                            args[2])
-                            .getResult()
-                      : arith::AddIOp::create(
-                            inner, loc, arith::MulIOp::create(inner, loc, x, y),
-                            args[2])
-                            .getResult();
+      Value sum =
+          isa<FloatType>(element)
+              ? arith::AddFOp::create(inner, loc,
+                                      arith::MulFOp::create(inner, loc, x, y),
+                                      args[2])
+                    .getResult()
+              : arith::AddIOp::create(inner, loc,
+                                      arith::MulIOp::create(inner, loc, x, y),
+                                      args[2])
+                    .getResult();
       linalg::YieldOp::create(inner, loc, sum);
     };
     b.replaceOpWithNewOp<linalg::GenericOp>(
-        op, op.getType(), ValueRange{op.getLhs(), op.getRhs()}, op.getAcc(), maps,
-        iterators, body);
+        op, op.getType(), ValueRange{op.getLhs(), op.getRhs()}, op.getAcc(),
+        maps, iterators, body);
     return success();
   }
 };
 
 Value neutralOf(OpBuilder &b, Location loc, ReduceKind kind, Type element) {
-  unsigned width = element.isIndex() ? 64
+  unsigned width = element.isIndex()         ? 64
                    : isa<FloatType>(element) ? 1
                                              : element.getIntOrFloatBitWidth();
   switch (kind) {
@@ -135,11 +137,12 @@ Value combineOf(OpBuilder &b, Location loc, ReduceKind kind, Value x, Value y) {
 
 struct LowerReduce final : OpRewritePattern<ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(ReduceOp op,
+                                PatternRewriter &b) const override {
     Location loc = op.getLoc();
-    Value init = filled(b, loc, op.getType(),
-                        neutralOf(b, loc, op.getKind(),
-                                  op.getType().getElementType()));
+    Value init =
+        filled(b, loc, op.getType(),
+               neutralOf(b, loc, op.getKind(), op.getType().getElementType()));
     SmallVector<int64_t> dims = {(int64_t)op.getDim()};
     b.replaceOpWithNewOp<linalg::ReduceOp>(
         op, op.getSource(), init, dims,
@@ -171,8 +174,8 @@ struct LowerBroadcast final : OpRewritePattern<BroadcastOp> {
     SmallVector<AffineMap> maps = {
         AffineMap::get(rank, 0, from, b.getContext()),
         b.getMultiDimIdentityMap(rank)};
-    Value empty = tensor::EmptyOp::create(b, loc, type.getShape(),
-                                          type.getElementType());
+    Value empty =
+        tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
     b.replaceOpWithNewOp<linalg::GenericOp>(
         op, type, op.getSource(), empty, maps,
         SmallVector<Iterator>(rank, Iterator::parallel),
@@ -201,7 +204,8 @@ struct LowerIota final : OpRewritePattern<IotaOp> {
 
 struct LowerReshape final : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(ReshapeOp op,
+                                PatternRewriter &b) const override {
     Location loc = op.getLoc();
     SmallVector<Value> sizes;
     for (int64_t size : op.getType().getShape())
@@ -219,8 +223,8 @@ struct LowerTranspose final : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(TransposeOp op,
                                 PatternRewriter &b) const override {
-    Value empty = tensor::EmptyOp::create(b, op.getLoc(), op.getType().getShape(),
-                                          op.getType().getElementType());
+    Value empty = tensor::EmptyOp::create(
+        b, op.getLoc(), op.getType().getShape(), op.getType().getElementType());
     b.replaceOpWithNewOp<linalg::TransposeOp>(op, op.getSource(), empty,
                                               op.getPerm());
     return success();

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Reading and writing windows of memory, one register at a time.
-#include "KernelLowering.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
+#include "KernelLowering.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -50,9 +50,9 @@ Value KernelLowering::toMemory(Value value) {
 
 //===--- Windows ----------------------------------------------------------===//
 
-static SmallVector<SmallVector<Digit, 1>>
-digitsOf(ArrayRef<int64_t> dims, ArrayRef<int64_t> steps,
-         ArrayRef<int64_t> shape) {
+static SmallVector<SmallVector<Digit, 1>> digitsOf(ArrayRef<int64_t> dims,
+                                                   ArrayRef<int64_t> steps,
+                                                   ArrayRef<int64_t> shape) {
   SmallVector<SmallVector<Digit, 1>> digits;
   for (auto [dim, step, size] : llvm::zip_equal(dims, steps, shape))
     digits.push_back({Digit{dim, size, step}});
@@ -62,7 +62,8 @@ digitsOf(ArrayRef<int64_t> dims, ArrayRef<int64_t> steps,
 static TypedAttr padOf(std::optional<TypedAttr> pad, Value memref) {
   Type element = cast<MemRefType>(memref.getType()).getElementType();
   return pad ? *pad
-             : cast<TypedAttr>(Builder(memref.getContext()).getZeroAttr(element));
+             : cast<TypedAttr>(
+                   Builder(memref.getContext()).getZeroAttr(element));
 }
 
 Window KernelLowering::window(LoadOp load) {
@@ -98,8 +99,8 @@ Window KernelLowering::window(GatherOp gather) {
                 padOf(gather.getPad(), gather.getMemref()),
                 gather.getIndices(),
                 (int64_t)gather.getAlong()};
-  for (auto [dim, size] : llvm::zip(gather.getDims(),
-                                    tileType(gather.getResult()).getShape())) {
+  for (auto [dim, size] :
+       llvm::zip(gather.getDims(), tileType(gather.getResult()).getShape())) {
     result.dims.emplace_back();
     if (dim >= 0)
       result.dims.back().push_back({dim, size, 1});
@@ -190,9 +191,9 @@ Value KernelLowering::position(const Window &window, const Layout &layout,
   for (auto [tileDim, digits] : llvm::enumerate(window.dims))
     for (size_t i = 0; i < digits.size(); ++i)
       if (digits[i].dim == dim)
-        place = add(place, digitPosition(window, tileDim, i,
-                                         layout.slices[tileDim],
-                                         coordinates[tileDim]));
+        place =
+            add(place, digitPosition(window, tileDim, i, layout.slices[tileDim],
+                                     coordinates[tileDim]));
   return place;
 }
 
@@ -236,10 +237,10 @@ KernelLowering::Place KernelLowering::place(const Window &window,
   int64_t laneMem = wide ? window.dims[layout.laneDim].back().dim : -1;
   SmallVector<Value> logical;
   auto require = [&](Value condition) {
-    result.exists = result.exists ? arith::AndIOp::create(b, loc, result.exists,
-                                                          condition)
-                                        .getResult()
-                                  : condition;
+    result.exists =
+        result.exists ? arith::AndIOp::create(b, loc, result.exists, condition)
+                            .getResult()
+                      : condition;
   };
   for (int64_t dim = 0, e = window.offsets.size(); dim < e; ++dim) {
     Value self = position(window, layout, dim, at);
@@ -249,16 +250,17 @@ KernelLowering::Place KernelLowering::place(const Window &window,
     Value end = extent(window.memref, dim);
     if (dim != laneMem) {
       // Unsigned: a negative index is a huge one.
-      require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, self, end));
+      require(
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, self, end));
       continue;
     }
     auto type = VectorType::get(layout.lanes, b.getIndexType());
-    Value lanes = arith::AddIOp::create(
-        b, loc, vector::StepOp::create(b, loc, type),
-        vector::BroadcastOp::create(b, loc, type, self));
-    result.mask = arith::CmpIOp::create(
-        b, loc, arith::CmpIPredicate::ult, lanes,
-        vector::BroadcastOp::create(b, loc, type, end));
+    Value lanes =
+        arith::AddIOp::create(b, loc, vector::StepOp::create(b, loc, type),
+                              vector::BroadcastOp::create(b, loc, type, self));
+    result.mask =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, lanes,
+                              vector::BroadcastOp::create(b, loc, type, end));
   }
   result.indices = physicalIndices(window, logical);
   return result;
@@ -283,8 +285,8 @@ static int64_t liveLanes(const DimClasses &classes, const Layout &layout,
   const Slice &slice = layout.slices[layout.laneDim];
   if (slice.start) // loops run over whole vectors; the tail is static
     return layout.lanes;
-  int64_t left = classes.size(layout.classes[layout.laneDim]) - slice.at -
-                 coordinate;
+  int64_t left =
+      classes.size(layout.classes[layout.laneDim]) - slice.at - coordinate;
   return std::clamp<int64_t>(left, 0, layout.lanes);
 }
 
@@ -338,10 +340,10 @@ Value KernelLowering::readRegister(const Window &window, const Layout &layout,
   if (live < lanes && proof(window, laneMem) != Proof::whole)
     mask = bothMasks(b, loc, mask, liveMask(b, loc, live, lanes));
   if (at.exists)
-    mask = bothMasks(b, loc, mask,
-                     vector::BroadcastOp::create(
-                         b, loc, VectorType::get(lanes, b.getI1Type()),
-                         at.exists));
+    mask = bothMasks(
+        b, loc, mask,
+        vector::BroadcastOp::create(
+            b, loc, VectorType::get(lanes, b.getI1Type()), at.exists));
   if (!mask)
     return vector::LoadOp::create(b, loc, type, memref, at.indices);
   Value pads = vector::BroadcastOp::create(b, loc, type, pad);
@@ -382,9 +384,9 @@ static void transposeBlock(OpBuilder &b, Location loc,
 
 /// A window that is contiguous along another dimension than the tile's lanes:
 /// read along that one and turned in registers.
-std::optional<Registers>
-KernelLowering::readTransposed(const Window &window, const Layout &layout,
-                               Value pad) {
+std::optional<Registers> KernelLowering::readTransposed(const Window &window,
+                                                        const Layout &layout,
+                                                        Value pad) {
   int64_t lanes = layout.lanes;
   if (lanes == 1 || window.indices || getElementTypeOrSelf(pad).isInteger(8))
     return std::nullopt;
@@ -407,9 +409,9 @@ KernelLowering::readTransposed(const Window &window, const Layout &layout,
       int64_t live = liveLanes(classes, layout, at[layout.laneDim]);
       Value none = splat(pad, VectorType::get(lanes, pad.getType()));
       for (int64_t row = 0; row < lanes; ++row, ++at[layout.laneDim])
-        rows.push_back(row < live ? readRegister(window, along,
-                                                 along.indexOf(at), pad)
-                                  : none);
+        rows.push_back(row < live
+                           ? readRegister(window, along, along.indexOf(at), pad)
+                           : none);
       at[layout.laneDim] -= lanes;
       transposeBlock(b, loc, rows);
       for (int64_t column = 0; column < lanes; ++column, ++at[dim])
@@ -426,7 +428,8 @@ Registers KernelLowering::read(const Window &window, const Layout &layout) {
   Type stored = element.isInteger(1) ? Type(b.getI8Type()) : element;
   TypedAttr padAttr = window.pad;
   if (element.isInteger(1))
-    padAttr = b.getI8IntegerAttr(cast<IntegerAttr>(padAttr).getValue().getBoolValue());
+    padAttr = b.getI8IntegerAttr(
+        cast<IntegerAttr>(padAttr).getValue().getBoolValue());
   Value pad = arith::ConstantOp::create(b, loc, stored, padAttr);
   bool direct = layout.lanes == 1 || isContiguous(window, layout);
   if (direct && !window.indices) {
@@ -442,9 +445,8 @@ Registers KernelLowering::read(const Window &window, const Layout &layout) {
   Registers indices = window.indices ? emit(window.indices) : Registers();
   for (int64_t i = 0, e = layout.total(); i < e; ++i) {
     SmallVector<int64_t> at = layout.coordinates(i);
-    int64_t live = layout.lanes == 1
-                       ? 1
-                       : liveLanes(classes, layout, at[layout.laneDim]);
+    int64_t live =
+        layout.lanes == 1 ? 1 : liveLanes(classes, layout, at[layout.laneDim]);
     SmallVector<Value> elements;
     for (int64_t lane = 0; lane < layout.lanes; ++lane) {
       if (lane >= live) {
@@ -457,7 +459,8 @@ Registers KernelLowering::read(const Window &window, const Layout &layout) {
           moved = arith::IndexCastOp::create(b, loc, b.getIndexType(), moved);
         gatherShift = moved;
       }
-      elements.push_back(readRegister(window, scalars, scalars.indexOf(at), pad));
+      elements.push_back(
+          readRegister(window, scalars, scalars.indexOf(at), pad));
       gatherShift = {};
       if (layout.laneDim >= 0)
         ++at[layout.laneDim];

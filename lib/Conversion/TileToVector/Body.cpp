@@ -181,8 +181,8 @@ KernelLowering::Carried KernelLowering::handOver(ValueRange values,
     if (have && have->scratch == buffer.scratch)
       continue;
     bool shared = have && llvm::any_of(to.buffers, [&](const Kept &other) {
-      return other.scratch == have->scratch;
-    });
+                    return other.scratch == have->scratch;
+                  });
     if (shared) { // about to be overwritten by another value
       Kept aside = makeBuffer(value);
       copyTo(value, aside);

@@ -2,8 +2,8 @@
 //
 // Which windows are proven to lie inside their memory, and the run-time
 // conditions for the others.
-#include "KernelLowering.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
+#include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -43,7 +43,8 @@ static int64_t reach(const Window &window, int64_t memDim,
   for (auto [i, digits] : llvm::enumerate(window.dims))
     for (const Digit &digit : digits)
       if (digit.dim == memDim)
-        last += ((digits.size() == 1 ? sizeOf(i) : digit.size) - 1) * digit.step;
+        last +=
+            ((digits.size() == 1 ? sizeOf(i) : digit.size) - 1) * digit.step;
   return last;
 }
 
@@ -57,11 +58,16 @@ KernelLowering::Proof KernelLowering::proof(const Window &window,
     return Proof::none;
   SmallVector<int> dims = classes.of(window.tile);
   auto fits = [&](bool padded) {
-    return range->max + reach(window, memDim, [&](int64_t i) {
-             return padded ? classes.padded(dims[i]) : classes.size(dims[i]);
-           }) < size;
+    return range->max + reach(window, memDim,
+                              [&](int64_t i) {
+                                return padded ? classes.padded(dims[i])
+                                              : classes.size(dims[i]);
+                              }) <
+           size;
   };
-  return fits(true) ? Proof::whole : fits(false) ? Proof::exceptDeadLanes : Proof::none;
+  return fits(true)    ? Proof::whole
+         : fits(false) ? Proof::exceptDeadLanes
+                       : Proof::none;
 }
 
 /// The memory dimension that a dot contracts, if the dot may just stop at its
@@ -204,7 +210,8 @@ Value KernelLowering::inBounds(const Window &window) {
         last += (layout.slices[i].size - 1) * digits[j].step;
       }
     require(arith::CmpIPredicate::sge, lower, index(0));
-    require(arith::CmpIPredicate::slt, add(upper, last), extent(window.memref, dim));
+    require(arith::CmpIPredicate::slt, add(upper, last),
+            extent(window.memref, dim));
   }
   return all;
 }
@@ -241,8 +248,8 @@ Value KernelLowering::limitOf(int c) {
     Value offset = runtimeBound(window.offsets[dim], true);
     if (!offset || !map.contains(window.memref))
       return index(0);
-    Value left = b.createOrFold<arith::SubIOp>(
-        loc, extent(window.memref, dim), offset);
+    Value left =
+        b.createOrFold<arith::SubIOp>(loc, extent(window.memref, dim), offset);
     int64_t step = 1;
     for (const SmallVector<Digit, 1> &digits : window.dims)
       if (digits.size() == 1 && digits.front().dim == dim)

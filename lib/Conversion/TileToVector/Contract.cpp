@@ -32,7 +32,8 @@ Value KernelLowering::widen(Value value, Type element) {
 
 Value KernelLowering::multiplyAdd(Value x, Value y, Value sum) {
   if (!isa<FloatType>(getElementTypeOrSelf(sum.getType())))
-    return arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, x, y), sum);
+    return arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, x, y),
+                                 sum);
   if (isa<VectorType>(sum.getType()))
     return vector::FMAOp::create(b, loc, x, y, sum);
   return math::FmaOp::create(b, loc, x, y, sum);
@@ -77,8 +78,8 @@ Value KernelLowering::contractedEnd(DotOp op) {
     int64_t dim = contractedDim(*window);
     if (dim < 0 || proof(*window, dim) != Proof::none)
       continue;
-    Value left = b.createOrFold<arith::SubIOp>(
-        loc, extent(window->memref, dim), mapped(window->offsets[dim]));
+    Value left = b.createOrFold<arith::SubIOp>(loc, extent(window->memref, dim),
+                                               mapped(window->offsets[dim]));
     int64_t size = classes.size(classes.of(op.getLhs())[1]);
     end = b.createOrFold<arith::MinSIOp>(loc, end ? end : index(size), left);
   }
@@ -246,8 +247,8 @@ void KernelLowering::neutraliseDead(ReduceOp op, Registers &source) {
     SmallVector<bool> bits(layout.lanes, false);
     std::fill_n(bits.begin(), live, true);
     auto type = VectorType::get(layout.lanes, b.getI1Type());
-    Value mask = arith::ConstantOp::create(b, loc,
-                                           DenseElementsAttr::get(type, bits));
+    Value mask =
+        arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, bits));
     value = arith::SelectOp::create(b, loc, mask, value, none);
   }
 }
@@ -270,17 +271,16 @@ Registers KernelLowering::reduce(ReduceOp op, const Layout &layout) {
   Value none = splat(neutral(kind, op.getType().getElementType()),
                      registerType(source, sums));
   Carried accumulators(sums.total(), none);
-  accumulators = forChunks(
-      c, step, accumulators, [&](ArrayRef<Value> before) {
-        Carried next(before);
-        Registers values = emit(source);
-        neutraliseDead(op, values);
-        for (auto [i, value] : llvm::enumerate(values.values)) {
-          Value &sum = next[sums.indexOf(values.layout.coordinates(i))];
-          sum = combine(kind, sum, value);
-        }
-        return next;
-      });
+  accumulators = forChunks(c, step, accumulators, [&](ArrayRef<Value> before) {
+    Carried next(before);
+    Registers values = emit(source);
+    neutraliseDead(op, values);
+    for (auto [i, value] : llvm::enumerate(values.values)) {
+      Value &sum = next[sums.indexOf(values.layout.coordinates(i))];
+      sum = combine(kind, sum, value);
+    }
+    return next;
+  });
   return foldAccumulators(op, layout, {sums, accumulators});
 }
 
@@ -327,7 +327,8 @@ Registers KernelLowering::foldAccumulators(ReduceOp op, const Layout &layout,
         layout.lanes == 1
             ? elements.front()
             : vector::FromElementsOp::create(
-                  b, loc, cast<VectorType>(registerType(op.getResult(), layout)),
+                  b, loc,
+                  cast<VectorType>(registerType(op.getResult(), layout)),
                   elements)
                   .getResult());
   }

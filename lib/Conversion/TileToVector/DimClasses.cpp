@@ -261,7 +261,8 @@ void DimClasses::demoteRows() {
 void DimClasses::chooseLanes() {
   demoteRows();
   for (Info &x : info) {
-    int64_t bytes = x.floatBytes ? x.floatBytes : std::max<int64_t>(x.intBytes, 1);
+    int64_t bytes =
+        x.floatBytes ? x.floatBytes : std::max<int64_t>(x.intBytes, 1);
     if (x.row && !x.column)
       x.score = 0; // a dot reads its rows one by one
     if (x.score > 0) {

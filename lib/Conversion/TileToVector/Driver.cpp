@@ -117,7 +117,8 @@ func::FuncOp KernelLowering::makeFunction(StringRef name, bool isBody) {
   constants.clear();
   map.clear();
   hoisted.clear();
-  for (auto [from, to] : llvm::zip(kernel.getArguments(), entry->getArguments()))
+  for (auto [from, to] :
+       llvm::zip(kernel.getArguments(), entry->getArguments()))
     map.map(from, to);
   b.setInsertionPointToEnd(entry);
   return created;
@@ -129,10 +130,9 @@ static void cloneScalar(OpBuilder &b, Operation *op, IRMapping &map) {
     auto type = dyn_cast<MemRefType>(dim.getSource().getType());
     std::optional<int64_t> which = dim.getConstantIndex();
     if (type && which && !type.isDynamicDim(*which)) {
-      map.map(dim.getResult(),
-              arith::ConstantIndexOp::create(b, op->getLoc(),
-                                             type.getDimSize(*which))
-                  .getResult());
+      map.map(dim.getResult(), arith::ConstantIndexOp::create(
+                                   b, op->getLoc(), type.getDimSize(*which))
+                                   .getResult());
       return;
     }
   }
@@ -215,8 +215,8 @@ Value KernelLowering::splitEnd(int c, int64_t full) {
     if (!offset || !map.contains(target.memref) ||
         proof(target, dim) != Proof::none)
       continue;
-    Value left = b.createOrFold<arith::SubIOp>(
-        loc, extent(target.memref, dim), offset);
+    Value left =
+        b.createOrFold<arith::SubIOp>(loc, extent(target.memref, dim), offset);
     end = b.createOrFold<arith::MinSIOp>(loc, end, left);
   }
   return end;
@@ -232,8 +232,8 @@ void KernelLowering::splitLoops(size_t depth) {
     context[c] = {Value(), 0, step};
     splitLoops(depth + 1);
   } else if (full > 0) {
-    auto loop = scf::ForOp::create(b, loc, index(0), splitEnd(c, full),
-                                   index(step));
+    auto loop =
+        scf::ForOp::create(b, loc, index(0), splitEnd(c, full), index(step));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     context[c] = {loop.getInductionVar(), 0, step};
@@ -266,9 +266,10 @@ void KernelLowering::versions() {
     Value holds = inBounds(window);
     known &= holds != nullptr;
     if (holds)
-      condition = condition ? arith::AndIOp::create(b, loc, condition, holds)
-                                  .getResult()
-                            : holds;
+      condition =
+          condition
+              ? arith::AndIOp::create(b, loc, condition, holds).getResult()
+              : holds;
   });
   if (!needed)
     return version(/*isFast=*/true);
@@ -285,13 +286,12 @@ void KernelLowering::versions() {
 void KernelLowering::forEachWindow(llvm::function_ref<void(const Window &)> f) {
   kernel.walk([&](Operation *op) {
     // A load that only reshapes see is read as their window.
-    bool throughReshape =
-        isa<LoadOp>(op) && !op->use_empty() &&
-        llvm::all_of(op->getUsers(), [&](Operation *user) {
-          SmallVector<int64_t> dims;
-          auto reshape = dyn_cast<ReshapeOp>(user);
-          return reshape && !isUnitReshape(reshape, dims);
-        });
+    bool throughReshape = isa<LoadOp>(op) && !op->use_empty() &&
+                          llvm::all_of(op->getUsers(), [&](Operation *user) {
+                            SmallVector<int64_t> dims;
+                            auto reshape = dyn_cast<ReshapeOp>(user);
+                            return reshape && !isUnitReshape(reshape, dims);
+                          });
     if (auto reshape = dyn_cast<ReshapeOp>(op)) {
       SmallVector<int64_t> dims;
       if (isUnitReshape(reshape, dims))

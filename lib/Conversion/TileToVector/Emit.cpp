@@ -30,7 +30,8 @@ SmallVector<int64_t> Layout::coordinates(int64_t index) const {
 int64_t Layout::indexOf(ArrayRef<int64_t> at) const {
   int64_t index = 0;
   for (size_t dim = 0; dim < counts.size(); ++dim)
-    index = index * counts[dim] + at[dim] / ((int64_t)dim == laneDim ? lanes : 1);
+    index =
+        index * counts[dim] + at[dim] / ((int64_t)dim == laneDim ? lanes : 1);
   return index;
 }
 
@@ -170,9 +171,13 @@ Registers KernelLowering::compute(Value tile, const Layout &layout) {
   return llvm::TypeSwitch<Operation *, Registers>(op)
       .Case([&](DotOp dotOp) { return dot(dotOp, layout); })
       .Case([&](ReduceOp reduceOp) { return reduce(reduceOp, layout); })
-      .Case([&](BroadcastOp broadcastOp) { return broadcast(broadcastOp, layout); })
+      .Case([&](BroadcastOp broadcastOp) {
+        return broadcast(broadcastOp, layout);
+      })
       .Case([&](IotaOp iotaOp) { return iota(iotaOp, layout); })
-      .Case([&](TransposeOp transposeOp) { return transpose(transposeOp, layout); })
+      .Case([&](TransposeOp transposeOp) {
+        return transpose(transposeOp, layout);
+      })
       .Default([&](Operation *other) {
         if (other->hasTrait<OpTrait::ConstantLike>())
           return constant(other, layout);
@@ -231,7 +236,8 @@ Registers KernelLowering::elementwise(Operation *op, const Layout &layout) {
   for (int64_t i = 0, e = layout.total(); i < e; ++i) {
     SmallVector<Value> values;
     for (auto [j, operand] : llvm::enumerate(op->getOperands()))
-      values.push_back(isTile(operand) ? operands[j].values[i] : mapped(operand));
+      values.push_back(isTile(operand) ? operands[j].values[i]
+                                       : mapped(operand));
     if (unary && done.contains(values[0])) {
       result.values.push_back(done.lookup(values[0]));
       continue;
@@ -304,9 +310,9 @@ Registers KernelLowering::transpose(TransposeOp op, const Layout &layout) {
   Registers source = emit(op.getSource(), layout.lanes == 1);
   Registers result{layout, {}};
   ArrayRef<int64_t> perm = op.getPerm();
-  bool sameLanes = source.layout.lanes == layout.lanes &&
-                   (layout.laneDim < 0 ||
-                    perm[layout.laneDim] == source.layout.laneDim);
+  bool sameLanes =
+      source.layout.lanes == layout.lanes &&
+      (layout.laneDim < 0 || perm[layout.laneDim] == source.layout.laneDim);
   if (!sameLanes) {
     fail(op, "expected the lanes of a transposed tile to stay its lanes");
     return constant(op, layout);

@@ -82,7 +82,8 @@ private:
                     mlir::Value limit = {});
   Carried chunkLoop(int c, int64_t step, mlir::Value from, mlir::Value to,
                     Carried init, ChunkBody body);
-  void forAllChunks(llvm::ArrayRef<int> classes, llvm::function_ref<void()> body);
+  void forAllChunks(llvm::ArrayRef<int> classes,
+                    llvm::function_ref<void()> body);
   llvm::SmallVector<int> loopedClasses(mlir::Value tile);
   Slice slice(int c) const;
 
@@ -129,9 +130,8 @@ private:
   Window window(ReshapeOp reshapeOfLoad);
   std::optional<Window> windowOf(mlir::Operation *op);
   Registers read(const Window &window, const Layout &layout);
-  std::optional<Registers> readTransposed(const Window &window,
-                                          const Layout &layout,
-                                          mlir::Value pad);
+  std::optional<Registers>
+  readTransposed(const Window &window, const Layout &layout, mlir::Value pad);
   void write(const Window &window, const Registers &registers);
   /// Where one register lies: indices into the physical memref, the condition
   /// under which a point of it exists (null: always), the mask of its lanes.
@@ -142,10 +142,10 @@ private:
   Place place(const Window &window, const Layout &layout, int64_t index);
   /// Added along a gather's indexed dimension for the element being read.
   mlir::Value gatherShift;
-  mlir::Value position(const Window &window, const Layout &layout,
-                       int64_t dim, llvm::ArrayRef<int64_t> coordinates);
-  mlir::Value digitPosition(const Window &window, int64_t tileDim,
-                            size_t digit, const Slice &slice, int64_t at);
+  mlir::Value position(const Window &window, const Layout &layout, int64_t dim,
+                       llvm::ArrayRef<int64_t> coordinates);
+  mlir::Value digitPosition(const Window &window, int64_t tileDim, size_t digit,
+                            const Slice &slice, int64_t at);
   mlir::Value readRegister(const Window &window, const Layout &layout,
                            int64_t index, mlir::Value pad);
   void writeRegister(const Window &window, const Layout &layout, int64_t index,
@@ -205,13 +205,13 @@ private:
   llvm::DenseMap<int, Slice> context;
   llvm::SmallVector<Scope> scopes;
   llvm::DenseMap<mlir::Value, Kept> buffers;
-  llvm::DenseSet<mlir::Value> wanted;          // kept in scratch when computed
-  llvm::SmallVector<mlir::Value> pending;      // wanted and just computed
-  llvm::SmallVector<int> looping;              // classes that a root walks now
+  llvm::DenseSet<mlir::Value> wanted;     // kept in scratch when computed
+  llvm::SmallVector<mlir::Value> pending; // wanted and just computed
+  llvm::SmallVector<int> looping;         // classes that a root walks now
   llvm::DenseMap<int, llvm::SmallVector<std::pair<Window, int64_t>, 0>> limits;
-  llvm::DenseSet<int> inside;                  // classes now below their limit
+  llvm::DenseSet<int> inside; // classes now below their limit
   bool fast = true, staging = false, inOrder = false, failed = false;
-  llvm::DenseSet<mlir::Operation *> hoisted;   // scalars cloned beforehand
+  llvm::DenseSet<mlir::Operation *> hoisted; // scalars cloned beforehand
   llvm::DenseMap<int64_t, mlir::Value> constants;
   int64_t scratchBytes = 0;
 };

@@ -13,9 +13,10 @@ Slice KernelLowering::slice(int c) const {
                              : it->second;
 }
 
-KernelLowering::Carried
-KernelLowering::chunkLoop(int c, int64_t step, Value from, Value to,
-                          Carried init, ChunkBody body) {
+KernelLowering::Carried KernelLowering::chunkLoop(int c, int64_t step,
+                                                  Value from, Value to,
+                                                  Carried init,
+                                                  ChunkBody body) {
   auto loop = scf::ForOp::create(b, loc, from, to, index(step), init);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -85,7 +86,8 @@ SmallVector<int> KernelLowering::loopedClasses(Value tile) {
         !llvm::is_contained(result, c))
       result.push_back(c);
   llvm::sort(result, [&](int x, int y) {
-    return std::pair(classes.laneScore(x), x) < std::pair(classes.laneScore(y), y);
+    return std::pair(classes.laneScore(x), x) <
+           std::pair(classes.laneScore(y), y);
   });
   return result;
 }

@@ -45,14 +45,15 @@ KernelLowering::Kept KernelLowering::makeBuffer(Value tile) {
     shape.push_back(classes.isSplit(c) ? classes.step(c) : classes.padded(c));
   }
   auto type = MemRefType::get(shape, element);
-  int64_t bytes = element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
+  int64_t bytes =
+      element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
   scratchBytes += type.getNumElements() * bytes;
   if (scratchBytes > maxScratchBytes)
     fail(tile.getDefiningOp() ? tile.getDefiningOp() : kernel.getOperation(),
          "expected tiles that fit 512 KB of scratch");
   OpBuilder atEntry = OpBuilder::atBlockBegin(entry);
-  kept.scratch = memref::AllocaOp::create(atEntry, loc, type,
-                                          b.getI64IntegerAttr(64));
+  kept.scratch =
+      memref::AllocaOp::create(atEntry, loc, type, b.getI64IntegerAttr(64));
   return kept;
 }
 
@@ -84,9 +85,9 @@ void KernelLowering::spill(const Kept &kept, const Registers &registers) {
       continue;
     }
     for (int64_t lane = 0; lane < layout.lanes; ++lane) {
-      Value element = layout.lanes == 1 ? stored
-                                        : vector::ExtractOp::create(
-                                              b, loc, stored, lane);
+      Value element = layout.lanes == 1
+                          ? stored
+                          : vector::ExtractOp::create(b, loc, stored, lane);
       memref::StoreOp::create(b, loc, element, kept.scratch,
                               scratchIndices(kept, layout, at));
       if (layout.laneDim >= 0)
@@ -106,9 +107,9 @@ Registers KernelLowering::reload(const Kept &kept, Value tile,
     SmallVector<Value> elements;
     Value value;
     if (direct && layout.lanes > 1) {
-      value = vector::LoadOp::create(b, loc, VectorType::get(layout.lanes, stored),
-                                     kept.scratch,
-                                     scratchIndices(kept, layout, at));
+      value = vector::LoadOp::create(
+          b, loc, VectorType::get(layout.lanes, stored), kept.scratch,
+          scratchIndices(kept, layout, at));
     } else {
       for (int64_t lane = 0; lane < layout.lanes; ++lane) {
         elements.push_back(memref::LoadOp::create(
@@ -159,9 +160,9 @@ Registers KernelLowering::reshapeFromScratch(ReshapeOp op, const Kept &kept,
   while (same < std::min(fromRank, toRank) &&
          from.classes[fromRank - 1 - same] == layout.classes[toRank - 1 - same])
     ++same;
-  bool lanesKept = layout.lanes > 1 && layout.laneDim >= toRank - same &&
-                   kept.scratchOrder.back() ==
-                       layout.laneDim - toRank + fromRank;
+  bool lanesKept =
+      layout.lanes > 1 && layout.laneDim >= toRank - same &&
+      kept.scratchOrder.back() == layout.laneDim - toRank + fromRank;
   Type element = op.getType().getElementType();
   Type stored = element.isInteger(1) ? Type(b.getI8Type()) : element;
   auto indicesAt = [&](ArrayRef<int64_t> at) {
@@ -182,8 +183,7 @@ Registers KernelLowering::reshapeFromScratch(ReshapeOp op, const Kept &kept,
     }
     for (int64_t dim = fromRank - same - 1; dim >= 0; --dim) {
       places[dim] = affine::AffineApplyOp::create(
-          b, loc, AffineMap::get(toRank, 0, linear % fromShape[dim]),
-          starts);
+          b, loc, AffineMap::get(toRank, 0, linear % fromShape[dim]), starts);
       linear = linear.floorDiv(fromShape[dim]);
     }
     SmallVector<Value> indices;
@@ -200,18 +200,19 @@ Registers KernelLowering::reshapeFromScratch(ReshapeOp op, const Kept &kept,
       continue;
     }
     if (lanesKept) {
-      value = vector::LoadOp::create(b, loc, VectorType::get(layout.lanes, stored),
-                                     kept.scratch, indicesAt(at));
+      value =
+          vector::LoadOp::create(b, loc, VectorType::get(layout.lanes, stored),
+                                 kept.scratch, indicesAt(at));
     } else {
       SmallVector<Value> elements;
       for (int64_t lane = 0; lane < layout.lanes; ++lane) {
         bool live = layout.laneDim < 0 || layout.slices[layout.laneDim].start ||
                     layout.slices[layout.laneDim].at + at[layout.laneDim] <
                         toShape[layout.laneDim];
-        elements.push_back(live ? memref::LoadOp::create(b, loc, kept.scratch,
-                                                         indicesAt(at))
-                                      .getResult()
-                                : elements.front());
+        elements.push_back(
+            live ? memref::LoadOp::create(b, loc, kept.scratch, indicesAt(at))
+                       .getResult()
+                 : elements.front());
         if (layout.laneDim >= 0)
           ++at[layout.laneDim];
       }

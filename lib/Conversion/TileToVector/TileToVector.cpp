@@ -24,8 +24,8 @@ struct ConvertTileToVector final
 
   void runOnOperation() override {
     tile::VectorUnit unit{vectorBytes};
-    for (auto kernel : llvm::make_early_inc_range(
-             getOperation().getOps<tile::KernelOp>())) {
+    for (auto kernel :
+         llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
       tile::KernelLowering lowering(kernel, unit);
       if (succeeded(lowering.run())) {
         kernel.erase();

@@ -66,7 +66,9 @@ OptionalRange mulRanges(IndexRange x, IndexRange y) {
 OptionalRange divRanges(IndexRange x, IndexRange y, bool up) {
   if (x.min < 0 || y.min < 1)
     return {};
-  auto divide = [&](int64_t n, int64_t d) { return up ? (n + d - 1) / d : n / d; };
+  auto divide = [&](int64_t n, int64_t d) {
+    return up ? (n + d - 1) / d : n / d;
+  };
   int64_t min = y.isBounded() ? divide(x.min, y.max) : 0;
   return IndexRange{min, x.isBounded() ? divide(x.max, y.min) : unbounded};
 }

@@ -44,7 +44,8 @@ LogicalResult DotOp::verify() {
   bool isFloat = isa<FloatType>(getType().getElementType());
   for (Type type : {lhs.getElementType(), rhs.getElementType()})
     if (isa<FloatType>(type) != isFloat) // C3
-      return emitOpError("expected operands of the accumulator's kind, but got ")
+      return emitOpError(
+                 "expected operands of the accumulator's kind, but got ")
              << type << " and " << getType().getElementType();
   return success();
 }
@@ -66,10 +67,9 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *,
 }
 
 LogicalResult ReduceOp::verify() {
-  bool integersOnly = getKind() != ReduceKind::add &&
-                      getKind() != ReduceKind::mul &&
-                      getKind() != ReduceKind::max &&
-                      getKind() != ReduceKind::min;
+  bool integersOnly =
+      getKind() != ReduceKind::add && getKind() != ReduceKind::mul &&
+      getKind() != ReduceKind::max && getKind() != ReduceKind::min;
   if (integersOnly && isa<FloatType>(getType().getElementType())) // C2
     return emitOpError("expected integers for ")
            << stringifyReduceKind(getKind()) << ", but got "
@@ -79,12 +79,12 @@ LogicalResult ReduceOp::verify() {
 
 //===--- broadcast --------------------------------------------------------===//
 
-LogicalResult
-BroadcastOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                              Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  types.push_back(
-      RankedTensorType::get(adaptor.getStaticSizes(),
-                            getElementTypeOrSelf(adaptor.getSource())));
+LogicalResult BroadcastOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location>,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  types.push_back(RankedTensorType::get(
+      adaptor.getStaticSizes(), getElementTypeOrSelf(adaptor.getSource())));
   return success();
 }
 
@@ -99,13 +99,13 @@ LogicalResult BroadcastOp::verify() {
   llvm::SmallDenseSet<int64_t> seen;
   for (auto [i, dim] : llvm::enumerate(*getDims())) {
     if (dim < 0 || dim >= getType().getRank() || !seen.insert(dim).second) // C1
-      return emitOpError("expected distinct result dimensions in dims, but got ")
+      return emitOpError(
+                 "expected distinct result dimensions in dims, but got ")
              << dim;
     if (!mayAgree(source.getDimSize(i), getType().getDimSize(dim))) // C2
-      return emitOpError("expected size ") << getType().getDimSize(dim)
-                                           << " of source dimension " << i
-                                           << ", but got "
-                                           << source.getDimSize(i);
+      return emitOpError("expected size ")
+             << getType().getDimSize(dim) << " of source dimension " << i
+             << ", but got " << source.getDimSize(i);
   }
   return success();
 }
@@ -136,9 +136,9 @@ LogicalResult ReshapeOp::verify() {
   RankedTensorType from = getSource().getType(), to = getType();
   if (from.hasStaticShape() && to.hasStaticShape() &&
       from.getNumElements() != to.getNumElements()) // C1
-    return emitOpError("expected ") << from.getNumElements()
-                                    << " elements, but got "
-                                    << to.getNumElements();
+    return emitOpError("expected ")
+           << from.getNumElements() << " elements, but got "
+           << to.getNumElements();
   return success();
 }
 

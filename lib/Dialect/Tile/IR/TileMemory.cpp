@@ -141,11 +141,12 @@ LogicalResult GatherOp::verify() {
     return emitOpError("expected ")
            << rank << " offsets, but got " << getStaticOffsets().size();
   if (along < 0 || along >= rank) // C3
-    return emitOpError("expected along below ") << rank << ", but got " << along;
+    return emitOpError("expected along below ")
+           << rank << ", but got " << along;
   if ((int64_t)getDims().size() != getType().getRank()) // C2
-    return emitOpError("expected ") << getType().getRank()
-                                    << " entries in dims, but got "
-                                    << getDims().size();
+    return emitOpError("expected ")
+           << getType().getRank() << " entries in dims, but got "
+           << getDims().size();
   llvm::SmallDenseSet<int64_t> seen{along};
   for (int64_t dim : getDims())
     if (dim != -1 && (dim < 0 || dim >= rank || !seen.insert(dim).second))

@@ -64,9 +64,8 @@ LogicalResult refineBlock(Block &block);
 
 /// Region arguments and results of a loop take the types of its inits.
 LogicalResult refineFor(scf::ForOp loop) {
-  for (auto [argument, init, result] :
-       llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs(),
-                 loop.getResults())) {
+  for (auto [argument, init, result] : llvm::zip(
+           loop.getRegionIterArgs(), loop.getInitArgs(), loop.getResults())) {
     argument.setType(init.getType());
     result.setType(init.getType());
   }
@@ -184,8 +183,8 @@ LogicalResult bindParam(ParamOp param, const Bindings &bindings) {
            << *choices << " for '" << param.getName() << "', but got "
            << it->second;
   OpBuilder builder(param);
-  Value value = arith::ConstantIndexOp::create(builder, param.getLoc(),
-                                               it->second);
+  Value value =
+      arith::ConstantIndexOp::create(builder, param.getLoc(), it->second);
   param.replaceAllUsesWith(value);
   param.erase();
   return success();
@@ -204,8 +203,7 @@ LogicalResult requireStatic(KernelOp kernel) {
   return failure(walk.wasInterrupted());
 }
 
-struct TileSpecialize final
-    : tile::impl::TileSpecializeBase<TileSpecialize> {
+struct TileSpecialize final : tile::impl::TileSpecializeBase<TileSpecialize> {
   using TileSpecializeBase::TileSpecializeBase;
 
   void runOnOperation() override {
@@ -224,7 +222,8 @@ struct TileSpecialize final
       auto [name, text] = pair.split('=');
       int64_t value;
       if (text.getAsInteger(10, value))
-        return getOperation().emitError("expected NAME=VALUE in params, but got '")
+        return getOperation().emitError(
+                   "expected NAME=VALUE in params, but got '")
                << pair << "'";
       bindings[name] = value;
     }
