@@ -8,6 +8,8 @@
 #include "Package/Package.h"
 #include "Support/ConstantEvaluator.h"
 #include "adze_module.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <deque>
@@ -209,6 +211,8 @@ void registerConstantEvaluator(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *, graph::GraphDialect *dialect) {
     dialect->addInterfaces<JITEvaluator>();
   });
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
 }
 
 } // namespace adze

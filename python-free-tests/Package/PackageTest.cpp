@@ -113,7 +113,7 @@ TEST_F(PackageTest, ModuleAnswersWithItsTables) {
   ASSERT_FALSE(bool(writeModule(parts, host, path("m.so"))));
   void *module = dlopen(path("m.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_TRUE(module) << dlerror();
-  auto close = make_scope_exit([&] { dlclose(module); });
+  scope_exit close([&] { dlclose(module); });
   auto query =
       reinterpret_cast<adze_module_query_fn>(dlsym(module, ADZE_MODULE_QUERY));
   ASSERT_TRUE(query);

@@ -105,7 +105,7 @@ static double erf_series(double a) {
 /* The continued fraction x + (1/2)/(x + (2/2)/(x + (3/2)/...)) from its end. */
 static double erfc_fraction(double a) {
   double fraction = a;
-  for (int n = a < 4.0 ? 120 : 40; n > 0; --n)
+  for (int n = a < 3.0 ? 200 : 60; n > 0; --n)
     fraction = a + 0.5 * n / fraction;
   return ONE_OVER_SQRT_PI * exp_minus_square(a) / fraction;
 }
@@ -114,7 +114,7 @@ double erf(double x) {
   double a = magnitude(x);
   if (!(a < 6.0))
     return a == a ? __builtin_copysign(1.0, x) : x;
-  double r = a < 2.0 ? erf_series(a) : 1.0 - erfc_fraction(a);
+  double r = a < 1.25 ? erf_series(a) : 1.0 - erfc_fraction(a);
   return __builtin_copysign(r, x);
 }
 
@@ -125,7 +125,7 @@ double erfc(double x) {
     return 1.0 - erf(x);
   if (x > 27.3)
     return 0.0;
-  return x < 2.0 ? 1.0 - erf_series(x) : erfc_fraction(x);
+  return x < 1.25 ? 1.0 - erf_series(x) : erfc_fraction(x);
 }
 
 float erfcf(float x) { return (float)erfc(x); }
