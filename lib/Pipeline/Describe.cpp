@@ -162,6 +162,11 @@ LogicalResult describe(func::FuncOp program,
     kernel.nodes = llvm::join(getNodeNames(launch.getLoc()), "\n");
     kernel.numPointers = launch.getNumOperands();
     kernel.numOutputs = launch.getNumOutputs();
+    std::string number = std::to_string(description.kernels.size());
+    kernel.bytesRead = host::bytesReadFunction.str() + number;
+    kernel.bytesWritten = host::bytesWrittenFunction.str() + number;
+    if (launch->hasAttr(host::flopsAttr))
+      kernel.flops = host::flopsFunction.str() + number;
     description.kernels.push_back(kernel);
   }
   description.run = "adze_run";

@@ -49,6 +49,9 @@ private:
   LLVM::LLVMFuncOp createFunction(StringRef name, Type result,
                                   ArrayRef<Type> arguments);
   void createFormula(StringRef name, StringRef attribute);
+  void createFormula(const Twine &name, AffineExpr expr);
+  AffineExpr getPlaceBytes(Value place);
+  void createCosts();
   LogicalResult createInfer();
   LogicalResult lowerProgram(LLVM::LLVMFuncOp run);
   LogicalResult lower(Operation *op);
@@ -98,6 +101,54 @@ void HostLowering::createFormula(StringRef name, StringRef attribute) {
   Value result =
       formula.emitMax(map ? map.getValue() : AffineMap::get(context));
   LLVM::ReturnOp::create(builder, program.getLoc(), result);
+}
+
+void HostLowering::createFormula(const Twine &name, AffineExpr expr) {
+  auto function = createFunction(name.str(), i64, {pointer});
+  Formula formula(builder, program.getLoc(), function.getArgument(0));
+  LLVM::ReturnOp::create(builder, program.getLoc(), formula.emit(expr));
+}
+
+/// The bytes of a place; a view is as large as what it is a view of.
+AffineExpr HostLowering::getPlaceBytes(Value place) {
+  Operation *op = place.getDefiningOp();
+  if (auto slot = dyn_cast_if_present<host::SlotOp>(op))
+    return host::getBytesExpr(slot.getSizeAttr(), context);
+  if (auto constant = dyn_cast_if_present<host::ConstantOp>(op))
+    return getAffineConstantExpr(constant.getStoredBytes(), context);
+  if (auto view = dyn_cast_if_present<host::ViewOp>(op))
+    return getPlaceBytes(view.getSource());
+  auto argument = cast<BlockArgument>(place);
+  auto type = cast<MemRefType>(place.getType());
+  auto map = program.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(),
+                                                     host::dimsAttr);
+  if (!map && !type.hasStaticShape())
+    return getAffineConstantExpr(0, context); // not known
+  AffineExpr bytes = getAffineConstantExpr(
+      llvm::divideCeil(type.getElementTypeBitWidth(), 8), context);
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    bytes = type.isDynamicDim(dim) ? map.getValue().getResult(dim) * bytes
+                                   : bytes * type.getDimSize(dim);
+  return bytes;
+}
+
+/// What profiles say of each launch.
+void HostLowering::createCosts() {
+  unsigned number = 0;
+  for (auto launch : program.getOps<host::LaunchOp>()) {
+    AffineExpr read = getAffineConstantExpr(0, context), written = read;
+    size_t numInputs = launch.getNumOperands() - launch.getNumOutputs();
+    for (auto [index, place] : llvm::enumerate(launch.getOperands())) {
+      AffineExpr &sum = index < numInputs ? read : written;
+      sum = sum + getPlaceBytes(place);
+    }
+    createFormula(host::bytesReadFunction + Twine(number), read);
+    createFormula(host::bytesWrittenFunction + Twine(number), written);
+    if (Attribute flops = launch->getAttr(host::flopsAttr))
+      createFormula(host::flopsFunction + Twine(number),
+                    host::getBytesExpr(flops, context));
+    ++number;
+  }
 }
 
 LogicalResult HostLowering::createInfer() {
@@ -272,6 +323,7 @@ LogicalResult HostLowering::run() {
   createFormula("adze_arena_lower_bound", host::arenaLowerBoundAttr);
   if (failed(createInfer()))
     return failure();
+  createCosts();
   SmallVector<Type> types(RunArgument::NumRunArguments, pointer);
   if (failed(lowerProgram(createFunction("adze_run", i32, types))))
     return failure();

@@ -13,6 +13,12 @@ func.func private @k(memref<4xf32>, memref<4xf32>, memref<4xf32>) attributes {ad
 // CHECK-LABEL: llvm.func @adze_infer(
 // CHECK: llvm.store %{{.*}}, %{{.*}} : i64, !llvm.ptr
 
+// What the launch reads and writes, for profiles.
+// CHECK-LABEL: llvm.func @adze_bytes_read.0(
+// CHECK: llvm.mlir.constant(32 : i64)
+// CHECK-LABEL: llvm.func @adze_bytes_written.0(
+// CHECK: llvm.mlir.constant(16 : i64)
+
 // CHECK-LABEL: llvm.func @adze_run(
 // CHECK-SAME: %[[TABLE:arg[0-9]+]]: !llvm.ptr, %[[EXEC:arg[0-9]+]]: !llvm.ptr, %[[INS:arg[0-9]+]]: !llvm.ptr, %[[OUTS:arg[0-9]+]]: !llvm.ptr,
 // CHECK-SAME: %[[ARENA:arg[0-9]+]]: !llvm.ptr, %[[WEIGHTS:arg[0-9]+]]: !llvm.ptr, %[[SYMS:arg[0-9]+]]: !llvm.ptr) -> i32

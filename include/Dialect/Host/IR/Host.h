@@ -33,6 +33,13 @@ inline constexpr llvm::StringLiteral arenaBytesAttr = "adze.arena_bytes";
 inline constexpr llvm::StringLiteral arenaLowerBoundAttr =
     "adze.arena_lower_bound";
 inline constexpr llvm::StringLiteral weightsBytesAttr = "adze.weights_bytes";
+/// On a launch: its arithmetic operations, an integer or a map of the symbols.
+inline constexpr llvm::StringLiteral flopsAttr = "adze.flops";
+/// Functions that convert-host-to-llvm makes for launch i: prefix + i.
+inline constexpr llvm::StringLiteral flopsFunction = "adze_flops.";
+inline constexpr llvm::StringLiteral bytesReadFunction = "adze_bytes_read.";
+inline constexpr llvm::StringLiteral bytesWrittenFunction =
+    "adze_bytes_written.";
 /// Names of arguments, and of symbols (on the function).
 inline constexpr llvm::StringLiteral nameAttr = "graph.name";
 inline constexpr llvm::StringLiteral symbolsAttr = "graph.symbols";

@@ -120,11 +120,23 @@ private:
     return kernel;
   }
 
+  /// The operations of the kernel; null if an op's are not known.
+  static AffineExpr getFlops(func::FuncOp kernel) {
+    AffineExpr sum = getAffineConstantExpr(0, kernel.getContext());
+    kernel.walk([&](CostOpInterface op) {
+      AffineExpr flops = op.getFlops();
+      sum = sum && flops ? sum + flops : AffineExpr();
+    });
+    return sum;
+  }
+
   void launch(ClusterOp cluster, func::FuncOp kernel) {
     OpBuilder builder(cluster);
     auto launch = host::LaunchOp::create(
         builder, cluster.getLoc(), cluster.getResultTypes(),
         FlatSymbolRefAttr::get(kernel.getNameAttr()), cluster.getOperands());
+    if (AffineExpr flops = getFlops(kernel))
+      launch->setAttr(host::flopsAttr, host::getBytesAttr(flops));
     cluster->replaceAllUsesWith(launch->getResults());
     cluster.erase();
   }

@@ -2,7 +2,7 @@
 
 // Equal bodies share a function; it is named after its ops.
 // CHECK-LABEL: func @shared
-// CHECK: %[[A:.*]] = host.launch @relu_0(%{{.*}}) : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK: %[[A:.*]] = host.launch @relu_0(%{{.*}}) {adze.flops = 8 : i64} : (tensor<8xf32>) -> tensor<8xf32>
 // CHECK: %[[B:.*]] = host.launch @relu_0(%[[A]])
 // CHECK: host.launch @tanh_0(%[[B]])
 // CHECK: func.func private @relu_0(%[[X:.*]]: tensor<8xf32>) -> tensor<8xf32> attributes {adze.kernel}
