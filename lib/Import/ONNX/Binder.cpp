@@ -46,7 +46,27 @@ bool Binder::canCreate(llvm::ArrayRef<mlir::Value> values) {
   return !failed;
 }
 
+/// Whether the static dims of a type have a product that can be computed with.
+bool adze::importer::hasSaneSize(mlir::Type type) {
+  auto shaped = llvm::dyn_cast<mlir::RankedTensorType>(type);
+  uint64_t bytes = 8;
+  for (int64_t dim : shaped ? shaped.getShape() : llvm::ArrayRef<int64_t>()) {
+    if (mlir::ShapedType::isDynamic(dim) || dim == 0)
+      continue;
+    if (bytes > uint64_t(INT64_MAX) / uint64_t(dim))
+      return false;
+    bytes *= uint64_t(dim);
+  }
+  return true;
+}
+
 mlir::Value Binder::verify(mlir::Operation *op) {
+  if (op && !llvm::all_of(op->getResultTypes(), hasSaneSize)) {
+    (void)fail("expected a result of less than 2^63 bytes, but got " +
+               mlir::debugString(op->getResult(0).getType()));
+    op->erase();
+    return {};
+  }
   // The reason is on its way through the diagnostics.
   if (!op || mlir::failed(mlir::verify(op))) {
     if (op)

@@ -15,6 +15,8 @@ namespace adze::importer {
 class Importer;
 using graph::Dims;
 
+bool hasSaneSize(mlir::Type type);
+
 /// Errors stick: after the first one `create` returns null values, which all
 /// members accept, and `done` fails. A handler looks at a value's type only
 /// where it knows the value is there.

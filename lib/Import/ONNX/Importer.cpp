@@ -177,7 +177,12 @@ mlir::FailureOr<mlir::Type> Importer::getInputType(const ValueInfo &input) {
     }
     exprs.push_back(symbols.getDim(dim));
   }
-  return mlir::Type(graph::makeType(elementType, exprs));
+  mlir::Type type = graph::makeType(elementType, exprs);
+  if (hasSaneSize(type))
+    return type;
+  issue(prefix + "expected a tensor of less than 2^63 bytes, but got " +
+        mlir::debugString(type));
+  return mlir::failure();
 }
 
 bool Importer::addFunction() {

@@ -3,6 +3,7 @@
 // The contents of small integer tensors as expressions of the symbols: what
 // models compute from shapes.
 #include "Dialect/Graph/IR/Graph.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -12,12 +13,19 @@ namespace {
 
 /// Above these nothing is looked at: shapes are short.
 constexpr int64_t kMaxElements = 256;
-constexpr int kMaxDepth = 64;
+constexpr int kMaxDepth = 256;
 
 using Elements = SmallVector<AffineExpr>;
 using Result = std::optional<Elements>;
 
-Result get(Value value, int depth);
+/// What one question has found already: a value that is used twice is looked at
+/// once.
+struct Walk {
+  llvm::DenseMap<Value, Result> known;
+  int depth = 0;
+};
+
+Result get(Value value, Walk &walk);
 
 AffineExpr constant(Operation *op, int64_t value) {
   return getAffineConstantExpr(value, op->getContext());
@@ -38,13 +46,13 @@ Result getConstant(ConstantOp op) {
                     dense.getElementType().isInteger(1);
   Elements result;
   for (const APInt &value : dense.getValues<APInt>())
-    result.push_back(constant(
-        op, isUnsigned ? int64_t(value.getZExtValue()) : value.getSExtValue()));
+    result.push_back(constant(op, isUnsigned ? int64_t(value.getZExtValue())
+                                             : value.getSExtValue()));
   return result;
 }
 
-Result getGather(GatherOp op, int depth) {
-  Result data = get(op.getData(), depth), indices = get(op.getIndices(), depth);
+Result getGather(GatherOp op, Walk &walk) {
+  Result data = get(op.getData(), walk), indices = get(op.getIndices(), walk);
   auto type = cast<RankedTensorType>(op.getData().getType());
   if (!data || !indices || type.getRank() != 1)
     return std::nullopt;
@@ -61,12 +69,12 @@ Result getGather(GatherOp op, int depth) {
   return result;
 }
 
-Result getConcat(ConcatOp op, int depth) {
+Result getConcat(ConcatOp op, Walk &walk) {
   if (cast<RankedTensorType>(op.getResult().getType()).getRank() != 1)
     return std::nullopt;
   Elements result;
   for (Value input : op.getInputs()) {
-    Result elements = get(input, depth);
+    Result elements = get(input, walk);
     if (!elements)
       return std::nullopt;
     result.append(*elements);
@@ -74,8 +82,8 @@ Result getConcat(ConcatOp op, int depth) {
   return result;
 }
 
-Result getSlice(SliceOp op, int depth) {
-  Result elements = get(op.getInput(), depth);
+Result getSlice(SliceOp op, Walk &walk) {
+  Result elements = get(op.getInput(), walk);
   std::optional<int64_t> size = getSize(op.getResult());
   if (!elements || !size || op.getBegin() || op.getStarts().size() != 1)
     return std::nullopt;
@@ -90,8 +98,8 @@ Result getSlice(SliceOp op, int depth) {
 }
 
 /// A splat of one element, or the same elements.
-Result getBroadcast(BroadcastToOp op, int depth) {
-  Result elements = get(op.getInput(), depth);
+Result getBroadcast(BroadcastToOp op, Walk &walk) {
+  Result elements = get(op.getInput(), walk);
   std::optional<int64_t> size = getSize(op.getResult());
   if (!elements || !size)
     return std::nullopt;
@@ -101,8 +109,8 @@ Result getBroadcast(BroadcastToOp op, int depth) {
 }
 
 Result getReduction(Value input, bool isProduct, ArrayRef<int64_t> axes,
-                    int depth) {
-  Result elements = get(input, depth);
+                    Walk &walk) {
+  Result elements = get(input, walk);
   auto type = cast<RankedTensorType>(input.getType());
   if (!elements || int64_t(axes.size()) != type.getRank())
     return std::nullopt;
@@ -191,16 +199,16 @@ AffineExpr compute(Operation *op, ArrayRef<AffineExpr> x) {
       .Default(AffineExpr());
 }
 
-Result getArithmetic(Operation *op, int depth) {
+Result getArithmetic(Operation *op, Walk &walk) {
   std::optional<int64_t> size = getSize(op->getResult(0));
   if (!size)
     return std::nullopt;
   SmallVector<Elements> operands;
   for (Value operand : op->getOperands()) {
-    Result elements = get(operand, depth);
+    Result elements = get(operand, walk);
     // Only scalars broadcast here.
-    if (!elements || (int64_t(elements->size()) != *size &&
-                      elements->size() != 1))
+    if (!elements ||
+        (int64_t(elements->size()) != *size && elements->size() != 1))
       return std::nullopt;
     operands.push_back(std::move(*elements));
   }
@@ -217,9 +225,9 @@ Result getArithmetic(Operation *op, int depth) {
   return result;
 }
 
-Result getRange(RangeOp op, int depth) {
+Result getRange(RangeOp op, Walk &walk) {
   auto size = getSize(op.getResult());
-  Result start = get(op.getStart(), depth), delta = get(op.getDelta(), depth);
+  Result start = get(op.getStart(), walk), delta = get(op.getDelta(), walk);
   if (!size || !start || !delta)
     return std::nullopt;
   Elements result;
@@ -229,14 +237,7 @@ Result getRange(RangeOp op, int depth) {
   return result;
 }
 
-Result get(Value value, int depth) {
-  Operation *op = value.getDefiningOp();
-  if (!op || depth <= 0 || !getSize(value))
-    return std::nullopt;
-  auto type = cast<RankedTensorType>(value.getType());
-  if (!isa<IntegerType>(type.getElementType()))
-    return std::nullopt;
-  --depth;
+Result look(Operation *op, Walk &walk) {
   return llvm::TypeSwitch<Operation *, Result>(op)
       .Case([&](ConstantOp op) { return getConstant(op); })
       .Case([&](ShapeOp op) -> Result {
@@ -245,31 +246,50 @@ Result get(Value value, int depth) {
           return std::nullopt;
         return Elements(dims.begin(), dims.end());
       })
-      .Case([&](GatherOp op) { return getGather(op, depth); })
-      .Case([&](ConcatOp op) { return getConcat(op, depth); })
-      .Case([&](SliceOp op) { return getSlice(op, depth); })
-      .Case([&](ReshapeOp op) { return get(op.getInput(), depth); })
-      .Case([&](BroadcastToOp op) { return getBroadcast(op, depth); })
-      .Case([&](RangeOp op) { return getRange(op, depth); })
+      .Case([&](GatherOp op) { return getGather(op, walk); })
+      .Case([&](ConcatOp op) { return getConcat(op, walk); })
+      .Case([&](SliceOp op) { return getSlice(op, walk); })
+      .Case([&](ReshapeOp op) { return get(op.getInput(), walk); })
+      .Case([&](BroadcastToOp op) { return getBroadcast(op, walk); })
+      .Case([&](RangeOp op) { return getRange(op, walk); })
       .Case([&](ReduceProdOp op) {
-        return getReduction(op.getInput(), true, op.getAxes(), depth);
+        return getReduction(op.getInput(), true, op.getAxes(), walk);
       })
       .Case([&](ReduceSumOp op) {
-        return getReduction(op.getInput(), false, op.getAxes(), depth);
+        return getReduction(op.getInput(), false, op.getAxes(), walk);
       })
-      .Case([&](ElementwiseOpInterface op) { return getArithmetic(op, depth); })
+      .Case([&](ElementwiseOpInterface op) { return getArithmetic(op, walk); })
       .Default(std::nullopt);
+}
+
+Result get(Value value, Walk &walk) {
+  Operation *op = value.getDefiningOp();
+  if (!op || walk.depth >= kMaxDepth || !getSize(value))
+    return std::nullopt;
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!isa<IntegerType>(type.getElementType()))
+    return std::nullopt;
+  auto found = walk.known.find(value);
+  if (found != walk.known.end())
+    return found->second;
+  ++walk.depth;
+  Result result = look(op, walk);
+  --walk.depth;
+  walk.known[value] = result;
+  return result;
 }
 
 } // namespace
 
 std::optional<SmallVector<AffineExpr>> adze::graph::getElements(Value value) {
-  return get(value, kMaxDepth);
+  Walk walk;
+  return get(value, walk);
 }
 
 std::optional<SmallVector<int64_t>>
 adze::graph::getConstantElements(Value value) {
-  Result elements = get(value, kMaxDepth);
+  Walk walk;
+  Result elements = get(value, walk);
   if (!elements)
     return std::nullopt;
   SmallVector<int64_t> result;

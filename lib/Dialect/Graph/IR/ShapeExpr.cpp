@@ -4,6 +4,7 @@
 // remainders.
 #include "Dialect/Graph/IR/Shape.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include <map>
 
 using namespace mlir;
@@ -43,15 +44,27 @@ struct MonomialLess {
   }
 };
 
+/// No model's dims come near; above these an expression is not known, so that
+/// products of products do not grow for ever.
+constexpr size_t kMaxTerms = 128, kMaxDegree = 16;
+
 /// A sum of monomials with coefficients; the empty monomial is the constant.
 struct Polynomial {
   std::map<Monomial, int64_t, MonomialLess> terms;
+  /// False after an overflow or above the limits; then the rest is void.
+  bool valid = true;
 
   void add(const Monomial &monomial, int64_t coefficient) {
     auto it = terms.try_emplace(monomial, 0).first;
-    it->second += coefficient;
+    valid &= !llvm::AddOverflow(it->second, coefficient, it->second);
     if (it->second == 0)
       terms.erase(it);
+    valid &= terms.size() <= kMaxTerms && monomial.size() <= kMaxDegree;
+  }
+  void add(const Polynomial &other) {
+    valid &= other.valid;
+    for (const auto &[monomial, coefficient] : other.terms)
+      add(monomial, coefficient);
   }
   std::optional<int64_t> constant() const {
     if (terms.empty())
@@ -64,7 +77,10 @@ struct Polynomial {
 
 Polynomial parse(AffineExpr expr);
 
+/// Null if not valid.
 AffineExpr build(const Polynomial &polynomial, MLIRContext *context) {
+  if (!polynomial.valid)
+    return {};
   AffineExpr sum;
   for (const auto &[monomial, coefficient] : polynomial.terms) {
     AffineExpr term;
@@ -81,14 +97,18 @@ AffineExpr build(const Polynomial &polynomial, MLIRContext *context) {
 
 Polynomial multiply(const Polynomial &lhs, const Polynomial &rhs) {
   Polynomial result;
+  result.valid = lhs.valid && rhs.valid;
   for (const auto &[lm, lc] : lhs.terms)
     for (const auto &[rm, rc] : rhs.terms) {
+      int64_t coefficient = 0;
+      result.valid &= !llvm::MulOverflow(lc, rc, coefficient);
+      if (!result.valid)
+        return result;
       Monomial monomial(lm);
       monomial.append(rm.begin(), rm.end());
-      llvm::sort(monomial, [](AffineExpr a, AffineExpr b) {
-        return compare(a, b) < 0;
-      });
-      result.add(monomial, lc * rc);
+      llvm::sort(monomial,
+                 [](AffineExpr a, AffineExpr b) { return compare(a, b) < 0; });
+      result.add(monomial, coefficient);
     }
   return result;
 }
@@ -111,20 +131,21 @@ divideTerm(const std::pair<const Monomial, int64_t> &lhs,
 
 /// lhs / rhs if it is a polynomial: long division by the leading term.
 std::optional<Polynomial> divide(Polynomial lhs, const Polynomial &rhs) {
-  if (rhs.terms.empty())
+  if (rhs.terms.empty() || !lhs.valid || !rhs.valid)
     return std::nullopt;
   Polynomial quotient;
   for (int steps = 0; !lhs.terms.empty() && steps < 64; ++steps) {
     auto term = divideTerm(*lhs.terms.begin(), *rhs.terms.begin());
     if (!term)
       return std::nullopt;
+    if (term->second == INT64_MIN)
+      return std::nullopt;
     quotient.add(term->first, term->second);
     Polynomial factor;
     factor.add(term->first, -term->second);
-    for (const auto &[monomial, coefficient] : multiply(factor, rhs).terms)
-      lhs.add(monomial, coefficient);
+    lhs.add(multiply(factor, rhs));
   }
-  if (!lhs.terms.empty())
+  if (!lhs.terms.empty() || !lhs.valid)
     return std::nullopt;
   return quotient;
 }
@@ -161,15 +182,23 @@ AffineExpr getSingleQuotient(const Polynomial &value) {
   return quotient;
 }
 
+Polynomial getInvalid() {
+  Polynomial result;
+  result.valid = false;
+  return result;
+}
+
 Polynomial parseFloorDiv(AffineExpr expr, const Polynomial &lhs,
                          const Polynomial &rhs) {
   MLIRContext *context = expr.getContext();
+  if (!lhs.valid || !rhs.valid)
+    return getInvalid();
   if (auto exact = divide(lhs, rhs))
     return *exact;
   std::optional<int64_t> divisor = rhs.constant();
   Polynomial result;
   if (!divisor || *divisor <= 0) {
-    result.add({build(lhs, context).floorDiv(build(rhs, context))}, 1);
+    result.add(Monomial{build(lhs, context).floorDiv(build(rhs, context))}, 1);
     return result;
   }
   Polynomial rest;
@@ -180,35 +209,38 @@ Polynomial parseFloorDiv(AffineExpr expr, const Polynomial &lhs,
     int64_t a = cast<AffineConstantExpr>(inner.getRHS()).getValue();
     auto it = rest.terms.find(Monomial());
     int64_t c = it == rest.terms.end() ? 0 : it->second;
-    Polynomial nested =
-        parse((inner.getLHS() + a * c).floorDiv(a * *divisor));
-    for (const auto &[monomial, coefficient] : nested.terms)
-      result.add(monomial, coefficient);
+    int64_t shift = 0, product = 0;
+    if (llvm::MulOverflow(a, c, shift) ||
+        llvm::MulOverflow(a, *divisor, product))
+      return getInvalid();
+    result.add(parse((inner.getLHS() + shift).floorDiv(product)));
     return result;
   }
   if (std::optional<int64_t> constant = rest.constant())
-    result.add({}, floorDiv(*constant, *divisor));
+    result.add(Monomial(), floorDiv(*constant, *divisor));
   else
-    result.add({build(rest, context).floorDiv(*divisor)}, 1);
+    result.add(Monomial{build(rest, context).floorDiv(*divisor)}, 1);
   return result;
 }
 
 Polynomial parseMod(AffineExpr expr, const Polynomial &lhs,
                     const Polynomial &rhs) {
   MLIRContext *context = expr.getContext();
+  if (!lhs.valid || !rhs.valid)
+    return getInvalid();
   if (divide(lhs, rhs))
     return {};
   std::optional<int64_t> divisor = rhs.constant();
   Polynomial result, quotient, rest;
   if (!divisor || *divisor <= 0) {
-    result.add({build(lhs, context) % build(rhs, context)}, 1);
+    result.add(Monomial{build(lhs, context) % build(rhs, context)}, 1);
     return result;
   }
   split(lhs, *divisor, quotient, rest);
   if (std::optional<int64_t> constant = rest.constant())
-    result.add({}, *constant);
+    result.add(Monomial(), *constant);
   else
-    result.add({build(rest, context) % *divisor}, 1);
+    result.add(Monomial{build(rest, context) % *divisor}, 1);
   return result;
 }
 
@@ -216,19 +248,18 @@ Polynomial parse(AffineExpr expr) {
   Polynomial result;
   if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
     if (constant.getValue() != 0)
-      result.add({}, constant.getValue());
+      result.add(Monomial(), constant.getValue());
     return result;
   }
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!binary) {
-    result.add({expr}, 1);
+    result.add(Monomial{expr}, 1);
     return result;
   }
   Polynomial lhs = parse(binary.getLHS()), rhs = parse(binary.getRHS());
   switch (binary.getKind()) {
   case AffineExprKind::Add:
-    for (const auto &[monomial, coefficient] : rhs.terms)
-      lhs.add(monomial, coefficient);
+    lhs.add(rhs);
     return lhs;
   case AffineExprKind::Mul:
     return multiply(lhs, rhs);
@@ -236,9 +267,8 @@ Polynomial parse(AffineExpr expr) {
     return parseFloorDiv(expr, lhs, rhs);
   case AffineExprKind::CeilDiv: {
     // ceil(a / b) = floor((a + b - 1) / b).
-    for (const auto &[monomial, coefficient] : rhs.terms)
-      lhs.add(monomial, coefficient);
-    lhs.add({}, -1);
+    lhs.add(rhs);
+    lhs.add(Monomial(), -1);
     return parseFloorDiv(expr, lhs, rhs);
   }
   case AffineExprKind::Mod:
@@ -257,11 +287,21 @@ AffineExpr adze::graph::normalize(AffineExpr expr) {
 }
 
 AffineExpr adze::graph::addExprs(AffineExpr lhs, AffineExpr rhs) {
-  return lhs && rhs ? normalize(lhs + rhs) : AffineExpr();
+  if (!lhs || !rhs)
+    return {};
+  Polynomial sum = parse(lhs);
+  sum.add(parse(rhs));
+  return build(sum, lhs.getContext());
 }
 
 AffineExpr adze::graph::subExprs(AffineExpr lhs, AffineExpr rhs) {
-  return lhs && rhs ? normalize(lhs - rhs) : AffineExpr();
+  if (!lhs || !rhs)
+    return {};
+  Polynomial minusOne;
+  minusOne.add(Monomial(), -1);
+  Polynomial difference = multiply(parse(rhs), minusOne);
+  difference.add(parse(lhs));
+  return build(difference, lhs.getContext());
 }
 
 AffineExpr adze::graph::mulExprs(AffineExpr lhs, AffineExpr rhs) {
