@@ -92,6 +92,11 @@ bool Importer::read() {
   }
   for (const std::string &problem : model->problems)
     issue(fileName + ": " + problem);
+  int opset = model->opsets.lookup("");
+  if (opset > model->latestOpset)
+    issue(fileName + ": expected opset " + llvm::Twine(model->latestOpset) +
+              " of ai.onnx at most, but got " + llvm::Twine(opset),
+          /*unsupported=*/true);
   tensors = std::make_unique<Tensors>(
       context, path,
       llvm::ArrayRef(file->getBufferStart(), file->getBufferSize()));

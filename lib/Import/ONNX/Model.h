@@ -112,7 +112,7 @@ struct Function {
 };
 
 struct Model {
-  int64_t irVersion = 0;
+  int latestOpset = 0; // of ai.onnx that the ONNX library knows
   llvm::StringMap<int> opsets;
   Graph graph;
   llvm::StringMap<Function> functions; // by getFunctionKey

@@ -1,7 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// All calls of ONNX and protobuf. Each public function is one try; no frame of
-// MLIR is between a throw and its catch.
+// All calls of ONNX and protobuf, each public function in one try.
 #include "Reader.h"
 #include "Wire.h"
 #include "onnx/checker.h"
@@ -323,6 +322,10 @@ private:
     if (auto problem = guarded(body))
       model.problems.push_back(what + tidy(*problem));
   }
+  void repeated(const std::string &what, const std::string &name) {
+    model.problems.push_back(what + " '" + name +
+                             "': expected a name of its own");
+  }
   void values();
   void node(const onnx::NodeProto &proto, Node &node);
 
@@ -356,9 +359,7 @@ void Check::values() {
     outside("input '" + info.name() + "': ",
             [&] { onnx::checker::check_value_info(info, context); });
     if (names.this_graph_has(info.name()))
-      model.problems.push_back("input '" + info.name() +
-                               "': expected a name of its own, but got that of "
-                               "another input");
+      repeated("input", info.name());
     names.add(info.name());
   }
   llvm::StringMap<bool> seen;
@@ -366,9 +367,7 @@ void Check::values() {
     outside("initializer '" + tensor.name() + "': ",
             [&] { onnx::checker::check_tensor(tensor, context); });
     if (tensor.name().empty() || !seen.try_emplace(tensor.name(), true).second)
-      model.problems.push_back("initializer '" + tensor.name() +
-                               "': expected a name of its own, but got that of "
-                               "another initializer");
+      repeated("initializer", tensor.name());
     names.add(tensor.name());
   }
 }
@@ -423,9 +422,7 @@ void Check::run() {
                                "': expected a value of the graph, but nothing "
                                "defines it");
     if (!seen.try_emplace(info.name(), true).second)
-      model.problems.push_back("output '" + info.name() +
-                               "': expected a name of its own, but got that of "
-                               "another output");
+      repeated("output", info.name());
   }
   if (!proto.functions().empty())
     outside("", [&] {
@@ -458,7 +455,9 @@ std::unique_ptr<Model> Reader::read(std::string skeleton, std::string &error) {
     if (!proto.ParseFromString(skeleton) || !proto.has_graph())
       throw std::runtime_error("expected an ONNX model, but got another file");
     skeleton = std::string();
-    model->irVersion = proto.ir_version();
+    const auto &domains =
+        onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+    model->latestOpset = domains.at("").second;
     model->opsets = readOpsets(proto.opset_import());
     if (proto.ir_version() < 3 && proto.opset_import().empty())
       model->opsets[""] = 1;

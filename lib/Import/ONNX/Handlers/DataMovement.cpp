@@ -284,16 +284,20 @@ static LogicalResult importSpaceToDepth(Binder &b) {
   Value x = b.operand(0);
   Dims d = graph::getDims(x);
   int64_t size = b.getInt("blocksize", 0);
-  if (d.size() != 4 || size < 1 || size > 65536)
-    return b.fail("expected a 4-D input and a blocksize of at least 1");
+  llvm::StringRef mode = b.getString("mode", "DCR");
+  if (d.size() != 4 || size < 1 || size > 65536 ||
+      (mode != "DCR" && mode != "CRD"))
+    return b.fail("expected a 4-D input, a blocksize of at least 1 and mode "
+                  "DCR or CRD");
   AffineExpr block = b.expr(size);
   AffineExpr high = graph::divideExactly(d[2], block);
   AffineExpr wide = graph::divideExactly(d[3], block);
   if (!high || !wide)
     return b.fail("expected spatial dims that divide by blocksize, but got " +
                   graph::toString(d));
-  Value apart = b.transpose(
-      b.reshape(x, {d[0], d[1], high, block, wide, block}), {0, 3, 5, 1, 2, 4});
+  Value apart = b.reshape(x, {d[0], d[1], high, block, wide, block});
+  apart = mode == "DCR" ? b.transpose(apart, {0, 3, 5, 1, 2, 4})
+                        : b.transpose(apart, {0, 1, 3, 5, 2, 4});
   return b.done(b.reshape(
       apart, {d[0], graph::mulExprs(d[1], b.expr(size * size)), high, wide}));
 }
