@@ -4,6 +4,7 @@
 // is changed in turn. Nothing may crash, and what cannot be imported has a
 // reason.
 #include "Import/ONNX/Import.h"
+#include "ProtoBytes.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -11,52 +12,9 @@
 #include "gtest/gtest.h"
 #include <random>
 
+using namespace protobytes;
+
 namespace {
-
-/// Fields of a ModelProto by hand; their numbers are below 16.
-std::string field(unsigned number, const std::string &content) {
-  std::string out(1, char(number << 3 | 2));
-  size_t size = content.size();
-  for (; size >= 0x80; size >>= 7)
-    out.push_back(char(size | 0x80));
-  out.push_back(char(size));
-  return out + content;
-}
-std::string number(unsigned field, uint8_t value) {
-  return {char(field << 3), char(value)};
-}
-
-/// A tensor of floats; 'N' is a symbolic dim.
-std::string value(const std::string &name, const std::string &dims) {
-  std::string shape;
-  for (char dim : dims)
-    shape += field(1, dim == 'N' ? field(2, "N") : number(1, dim));
-  return field(1, name) + field(2, field(1, number(1, 1) + field(2, shape)));
-}
-
-/// A vector of small i64.
-std::string ints(const std::string &name, const std::string &values) {
-  std::string data;
-  for (char element : values)
-    data += std::string(1, element) + std::string(7, '\0');
-  return number(1, values.size()) + number(2, 7) + field(8, name) +
-         field(9, data);
-}
-
-/// An attribute with AttributeProto.type (20), which takes a tag of two bytes.
-std::string attribute(const std::string &name, const std::string &content,
-                      char type) {
-  return field(5, field(1, name) + content + "\xa0\x01" + type);
-}
-
-std::string node(const std::string &op, const std::vector<std::string> &inputs,
-                 const std::string &output, const std::string &attrs = "") {
-  std::string out;
-  for (const std::string &input : inputs)
-    out += field(1, input);
-  return field(1, out + field(2, output) + field(3, op + "1") + field(4, op) +
-                      attrs);
-}
 
 /// Pools, and reshapes by shape arithmetic.
 std::string makeModel() {

@@ -2,31 +2,17 @@
 //
 // The wire pass on messages written by hand.
 #include "Wire.h"
+#include "ProtoBytes.h"
 #include "gtest/gtest.h"
 
 using namespace adze::importer;
+using namespace protobytes;
 
 namespace {
 
-std::string varint(uint64_t value) {
-  std::string out;
-  for (; value >= 0x80; value >>= 7)
-    out.push_back(char(value | 0x80));
-  out.push_back(char(value));
-  return out;
-}
-
-std::string bytes(unsigned field, const std::string &content) {
-  return varint(field << 3 | 2) + varint(content.size()) + content;
-}
-
-std::string number(unsigned field, uint64_t value) {
-  return varint(field << 3) + varint(value);
-}
-
 // ModelProto.graph (7) . initializer (5).
 std::string model(const std::string &tensor) {
-  return bytes(7, bytes(5, tensor));
+  return field(7, field(5, tensor));
 }
 
 std::optional<std::string> run(const std::string &file, WireError &error) {
@@ -61,7 +47,7 @@ std::optional<RawData> rawData(const std::string &file, std::string &skeleton,
 
 TEST(Wire, LargeDataStaysInTheFile) {
   std::string data(2000, 'd');
-  std::string file = model(bytes(9, data)), skeleton;
+  std::string file = model(field(9, data)), skeleton;
   auto raw = rawData(file, skeleton);
   ASSERT_TRUE(raw);
   EXPECT_TRUE(raw->inFile);
@@ -71,7 +57,7 @@ TEST(Wire, LargeDataStaysInTheFile) {
 }
 
 TEST(Wire, SmallDataIsCopied) {
-  std::string file = model(bytes(9, "data")), skeleton;
+  std::string file = model(field(9, "data")), skeleton;
   auto raw = rawData(file, skeleton);
   ASSERT_TRUE(raw);
   EXPECT_FALSE(raw->inFile);
@@ -81,7 +67,7 @@ TEST(Wire, SmallDataIsCopied) {
 // What looks like a reference in the file is data.
 TEST(Wire, ReferencesCannotBeForged) {
   std::string forged = std::string(1, '\1') + std::string(16, '\xff');
-  std::string file = model(bytes(9, forged)), skeleton;
+  std::string file = model(field(9, forged)), skeleton;
   auto raw = rawData(file, skeleton);
   ASSERT_TRUE(raw);
   EXPECT_FALSE(raw->inFile);
@@ -91,7 +77,7 @@ TEST(Wire, ReferencesCannotBeForged) {
 TEST(Wire, PackedFloatsStayInTheFile) {
   std::string floats(4096, 'f');
   std::string type = number(2, 1), skeleton;
-  std::string file = model(type + bytes(4, floats));
+  std::string file = model(type + field(4, floats));
   auto raw = rawData(file, skeleton, type);
   ASSERT_TRUE(raw);
   EXPECT_TRUE(raw->inFile);
@@ -104,8 +90,8 @@ TEST(Wire, OtherFloatsAreCopied) {
   std::string floats(4096, 'f');
   WireError error;
   for (const std::string &tensor :
-       {number(2, 1) + bytes(4, floats) + bytes(4, floats),
-        number(2, 11) + bytes(4, floats)}) {
+       {number(2, 1) + field(4, floats) + field(4, floats),
+        number(2, 11) + field(4, floats)}) {
     auto skeleton = run(model(tensor), error);
     ASSERT_TRUE(skeleton);
     EXPECT_NE(skeleton->find(floats), std::string::npos);
@@ -114,16 +100,16 @@ TEST(Wire, OtherFloatsAreCopied) {
 
 TEST(Wire, DocumentationIsDropped) {
   WireError error;
-  auto skeleton = run(bytes(6, "words") + bytes(2, "producer"), error);
+  auto skeleton = run(field(6, "words") + field(2, "producer"), error);
   ASSERT_TRUE(skeleton);
-  EXPECT_EQ(*skeleton, bytes(2, "producer"));
+  EXPECT_EQ(*skeleton, field(2, "producer"));
 }
 
 // Attributes (5) of nodes (1) hold tensors (5, 10) and graphs (6).
 TEST(Wire, FindsNestedTensors) {
   std::string data(3000, 'd');
-  std::string inner = bytes(1, bytes(5, bytes(5, bytes(9, data))));
-  std::string file = bytes(7, bytes(1, bytes(5, bytes(6, inner))));
+  std::string inner = field(1, field(5, field(5, field(9, data))));
+  std::string file = field(7, field(1, field(5, field(6, inner))));
   WireError error;
   auto skeleton = run(file, error);
   ASSERT_TRUE(skeleton);
@@ -138,9 +124,9 @@ struct Broken {
 };
 
 TEST(Wire, SaysWhatIsWrongAndWhere) {
-  std::string deep = bytes(9, "");
+  std::string deep = field(9, "");
   for (int i = 0; i < 40; ++i)
-    deep = bytes(1, bytes(5, bytes(6, deep)));
+    deep = field(1, field(5, field(6, deep)));
   const Broken cases[] = {
       {"length past the end", "\x3a\x05x", 0, "only 1 are left"},
       {"length past the message", "\x3a\x02\x2a\x09", 2, "only 0 are left"},
@@ -153,7 +139,7 @@ TEST(Wire, SaysWhatIsWrongAndWhere) {
       {"group", "\x3b", 0, "but got 3"},
       {"no wire type", "\x3f", 0, "but got 7"},
       {"fixed past the end", "\x39\x01\x02", 0, "only 2 are left"},
-      {"nested too deep", bytes(7, deep), std::nullopt, "nested at most"},
+      {"nested too deep", field(7, deep), std::nullopt, "nested at most"},
   };
   for (const Broken &broken : cases) {
     WireError error;
