@@ -57,12 +57,13 @@ protected:
 
   /// Writes a file whose last kBytes are zeros, but for the first of them.
   void write(llvm::StringRef name, const std::string &start) {
-    std::error_code code;
-    llvm::raw_fd_ostream os(path(name), code);
+    int file;
+    ASSERT_FALSE(llvm::sys::fs::openFileForWrite(path(name), file));
+    llvm::raw_fd_ostream os(file, /*shouldClose=*/true);
     os << start << '\1';
     os.flush();
     ASSERT_FALSE(
-        llvm::sys::fs::resize_file_sparse(os.get_fd(), start.size() + kBytes));
+        llvm::sys::fs::resize_file_sparse(file, start.size() + kBytes));
   }
 
   std::string import(llvm::StringRef name) {
