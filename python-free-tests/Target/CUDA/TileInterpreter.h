@@ -27,6 +27,17 @@ struct Memory {
 /// operation it does not know.
 bool interpret(tile::KernelOp kernel, llvm::MutableArrayRef<Memory> arguments);
 
+/// The low `bits` bits of an integer, as an unsigned number.
+inline uint64_t unsignedOf(int64_t v, unsigned bits) {
+  return bits >= 64 ? uint64_t(v) : uint64_t(v) & ((uint64_t(1) << bits) - 1);
+}
+
+/// One element of an arith or math operation with floats `f` or integers `i` as
+/// operands: the result in `rf` or `ri`. False for an operation it does not
+/// know.
+bool compute(mlir::Operation &op, llvm::ArrayRef<double> f,
+             llvm::ArrayRef<int64_t> i, double &rf, int64_t &ri);
+
 /// The number of programs, after the same scalars.
 int64_t countPrograms(tile::KernelOp kernel,
                       llvm::MutableArrayRef<Memory> arguments);
