@@ -4,7 +4,9 @@
 #include "CommandLine.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include <cstdlib>
 
 using namespace llvm;
 
@@ -155,6 +157,19 @@ static std::optional<CompileStatus> readTargets(const Flags &flags,
   return std::nullopt;
 }
 
+/// Temporary files go beside the output where the system has no folder for them
+/// (a root folder with nothing but the compiler in it).
+static void chooseTemporaryFolder(StringRef output) {
+  SmallString<128> folder;
+  sys::path::system_temp_directory(/*erasedOnReboot=*/true, folder);
+  if (sys::fs::can_write(folder))
+    return;
+  folder = output;
+  sys::fs::make_absolute(folder);
+  setenv("TMPDIR", sys::path::parent_path(folder).str().c_str(),
+         /*overwrite=*/1);
+}
+
 static bool isText(Emit emit) {
   return emit != Emit::Module && emit != Emit::Object;
 }
@@ -184,6 +199,7 @@ static std::optional<CompileStatus> readFiles(const Flags &flags,
       return complain(CompileStatus::Unsupported,
                       "unsupported: --weights=file of a module");
   }
+  chooseTemporaryFolder(options.output);
   SmallString<128> side(options.output);
   if (options.output != "-" && isText(flags.emit)) {
     sys::path::replace_extension(side, "weights");
@@ -194,7 +210,8 @@ static std::optional<CompileStatus> readFiles(const Flags &flags,
 
 /// Empties LLVM's global parser but for `kept`. Before ours are added, what
 /// LLVM's libraries registered has to go: it is no interface of atranslate and
-/// takes names (--stats). Afterwards ours: lld registers some of the same names.
+/// takes names (--stats). Afterwards ours: lld registers some of the same
+/// names.
 static void removeFlags(ArrayRef<StringRef> kept) {
   SmallVector<cl::Option *> flags;
   for (auto &entry : cl::getRegisteredOptions())
