@@ -58,11 +58,17 @@ public:
 private:
   friend class BlobTable;
   void addPlace(Place place);
+  void moveToFront(const Place &place);
+  /// The bytes at the first place that has them, or why there is none.
+  const char *findBytes(std::string &message);
 
   BlobTable &table;
   std::atomic<const char *> data{nullptr};
-  // Guards the rest. Held while hashing, so that a content is hashed once;
-  // never while a diagnostic is emitted, which prints and so asks getPlace().
+  // Held while hashing, so that a content is hashed once; never while a
+  // diagnostic is emitted, which prints and so asks getPlace(). Taken before
+  // the table's.
+  std::mutex hashMutex;
+  // Guards the rest. Nothing else is locked while it is held.
   mutable std::mutex mutex;
   std::vector<Place> places;
   std::string error;
@@ -124,8 +130,10 @@ private:
   Blob *getUnique(BlobKey key, Blob::Place place);
   std::string resolve(llvm::StringRef spelled, llvm::StringRef sourceDir) const;
   std::error_code append(llvm::ArrayRef<char> bytes);
+  /// Keeps what is mapped of a file that is about to be replaced.
+  void retire(llvm::StringRef path);
 
-  std::mutex mutex; // taken after a Blob's
+  std::mutex mutex;
   llvm::StringMap<std::vector<Region>> files;
   llvm::DenseMap<BlobKey, Blob *, KeyInfo> byContent;
   std::deque<Blob> blobs;

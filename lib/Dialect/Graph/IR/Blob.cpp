@@ -159,6 +159,23 @@ FailureOr<Blob *> BlobTable::import(StringRef file, uint64_t offset,
   return blob;
 }
 
+void BlobTable::retire(StringRef path) {
+  auto it = files.find(path);
+  if (it == files.end())
+    return;
+  std::string name = (path + " (replaced)").str();
+  std::vector<Region> regions = std::move(it->second);
+  files.erase(it);
+  for (Region &region : regions)
+    files[name].push_back(std::move(region));
+  for (Blob &blob : blobs) {
+    std::lock_guard<std::mutex> blobLock(blob.mutex);
+    for (Blob::Place &place : blob.places)
+      if (place.path == path)
+        place.path = name;
+  }
+}
+
 std::error_code BlobTable::append(ArrayRef<char> bytes) {
   if (sideFile.empty()) {
     SmallString<128> name;
@@ -169,6 +186,7 @@ std::error_code BlobTable::append(ArrayRef<char> bytes) {
     sideIsTemporary = true;
   } else if (sideSize == 0) {
     // A file of this name may be mapped as an input: it must not shrink.
+    retire(resolve(sideFile, ""));
     fs::remove(sideFile);
   }
   std::error_code code;
@@ -215,6 +233,7 @@ std::error_code BlobTable::renameSideFile(StringRef path) {
   if (std::error_code code = fs::rename(sideFile, path))
     return code;
   std::string from = resolve(sideFile, ""), to = resolve(path, "");
+  retire(to);
   for (Blob &blob : blobs) {
     std::lock_guard<std::mutex> blobLock(blob.mutex);
     for (Blob::Place &place : blob.places)
@@ -237,35 +256,56 @@ Blob::Place Blob::getPlace() const {
   return places.front();
 }
 
+const char *Blob::findBytes(std::string &message) {
+  std::vector<Place> candidates;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    message = error;
+    if (error.empty())
+      candidates = places;
+  }
+  for (const Place &place : candidates) {
+    std::string reason;
+    auto found = table.map(place.path, place.offset, key.bytes, reason);
+    if (succeeded(found)) {
+      BlobKey actual = BlobKey::get({*found, size_t(key.bytes)});
+      table.hashedBytes += key.bytes;
+      if (actual == key) {
+        moveToFront(place); // print the place that was read
+        return *found;
+      }
+      reason = "expected hash " + key.toString() + " of '" + place.path +
+               "' at " + std::to_string(place.offset) + ", but got " +
+               actual.toString();
+    }
+    message += (message.empty() ? "" : "; ") + reason;
+  }
+  std::lock_guard<std::mutex> lock(mutex);
+  if (places.size() == candidates.size())
+    error = message;
+  return nullptr;
+}
+
+void Blob::moveToFront(const Place &place) {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (Place &known : places)
+    if (known.path == place.path && known.offset == place.offset)
+      std::swap(known, places.front());
+}
+
 FailureOr<ArrayRef<char>> Blob::getBytes(EmitError emitError) {
   if (const char *known = data.load(std::memory_order_acquire))
     return ArrayRef<char>(known, key.bytes);
   std::string message;
   {
-    std::lock_guard<std::mutex> lock(mutex);
-    if (const char *known = data.load(std::memory_order_acquire))
-      return ArrayRef<char>(known, key.bytes);
-    for (size_t i = 0; error.empty() && i < places.size(); ++i) {
-      Place place = places[i];
-      std::string reason;
-      auto found = table.map(place.path, place.offset, key.bytes, reason);
-      if (succeeded(found)) {
-        BlobKey actual = BlobKey::get({*found, size_t(key.bytes)});
-        table.hashedBytes += key.bytes;
-        if (actual == key) {
-          std::swap(places[0], places[i]); // print the place that was read
-          data.store(*found, std::memory_order_release);
-          return ArrayRef<char>(*found, key.bytes);
-        }
-        reason = "expected hash " + key.toString() + " of '" + place.path +
-                 "' at " + std::to_string(place.offset) + ", but got " +
-                 actual.toString();
-      }
-      message += (message.empty() ? "" : "; ") + reason;
+    std::lock_guard<std::mutex> lock(hashMutex);
+    const char *found = data.load(std::memory_order_acquire);
+    if (!found)
+      found = findBytes(message);
+    if (found) {
+      data.store(found, std::memory_order_release);
+      return ArrayRef<char>(found, key.bytes);
     }
-    if (error.empty())
-      error = message;
-    message = error;
   }
   if (emitError)
     emitError() << "blob: " << message;

@@ -1,0 +1,209 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The normal form of symbolic dims and the rules written on it.
+#include "Dialect/Graph/IR/Graph.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace {
+
+class ShapeTest : public ::testing::Test {
+protected:
+  ShapeTest() {
+    context.loadDialect<GraphDialect, func::FuncDialect>();
+    s0 = getAffineSymbolExpr(0, &context);
+    s1 = getAffineSymbolExpr(1, &context);
+  }
+  AffineExpr num(int64_t value) { return getAffineConstantExpr(value, &context); }
+  /// The dims of a tensor by integers, -1 for a null one.
+  Dims dims(std::initializer_list<AffineExpr> exprs) { return Dims(exprs); }
+
+  MLIRContext context;
+  AffineExpr s0, s1;
+};
+
+TEST_F(ShapeTest, EqualPolynomialsAreOneExpression) {
+  EXPECT_EQ(normalize(s0 * s1), normalize(s1 * s0));
+  EXPECT_EQ(normalize((s0 + 1) * (s0 - 1)), normalize(s0 * s0 - 1));
+  EXPECT_EQ(normalize(s0 + s1 + s0), normalize(s0 * 2 + s1));
+  EXPECT_EQ(normalize(s0 - s0), num(0));
+  EXPECT_NE(normalize(s0 * 2), normalize(s0));
+}
+
+TEST_F(ShapeTest, NormalFormIsStable) {
+  for (AffineExpr expr :
+       {s0.floorDiv(2) * 2 + s0 % 2, (s0 * 3 + 7).floorDiv(4), s0.ceilDiv(3),
+        (s1 * s0 + 5) % 3, s0 - s0.floorDiv(4) * 4}) {
+    AffineExpr once = normalize(expr);
+    EXPECT_EQ(normalize(once), once);
+  }
+}
+
+/// The normal form has the value of the expression for many symbols.
+TEST_F(ShapeTest, NormalFormKeepsTheValue) {
+  auto evaluate = [&](AffineExpr expr, int64_t a, int64_t b) {
+    AffineExpr value = expr.replaceSymbols({num(a), num(b)});
+    return getConstant(normalize(value));
+  };
+  SmallVector<AffineExpr> exprs = {
+      (s0 * 5 + 7).floorDiv(4),           ((s0 - 1).floorDiv(2) - 3).floorDiv(3),
+      (s0 * 4 - s1).floorDiv(4),          s0.ceilDiv(3) + (s1 * 2).ceilDiv(4),
+      (s0 * 7 + s1 * 3 + 11) % 5,         ((s0 + 3).floorDiv(2) + 1) % 2,
+      (s0 - s1 * 6 - 1).floorDiv(3) * s1, s0 - s0.floorDiv(4) * 4};
+  for (AffineExpr expr : exprs)
+    for (int64_t a = 0; a < 12; ++a)
+      for (int64_t b = 0; b < 5; ++b)
+        EXPECT_EQ(evaluate(normalize(expr), a, b), evaluate(expr, a, b));
+}
+
+TEST_F(ShapeTest, QuotientsOfQuotientsMerge) {
+  AffineExpr once = floorDivExprs(subExprs(s0, num(1)), num(2));
+  AffineExpr twice = floorDivExprs(subExprs(addExprs(once, num(1)), num(1)),
+                                   num(2));
+  EXPECT_EQ(twice, floorDivExprs(subExprs(s0, num(1)), num(4)));
+}
+
+TEST_F(ShapeTest, Division) {
+  EXPECT_EQ(divideExactly(mulExprs(s0 * 6, s1), s1 * 2), normalize(s0 * 3));
+  EXPECT_EQ(divideExactly(normalize(s0 * s0 - 1), s0 + 1), normalize(s0 - 1));
+  EXPECT_FALSE(divideExactly(s0 + 1, num(2)));
+  EXPECT_FALSE(divideExactly(s0, s1));
+  EXPECT_FALSE(divideExactly(s0, num(0)));
+}
+
+TEST_F(ShapeTest, Comparison) {
+  EXPECT_TRUE(areEqual(s0 + s1, s1 + s0));
+  EXPECT_FALSE(areEqual(s0, s1));
+  EXPECT_FALSE(areDifferent(s0, s1));
+  EXPECT_TRUE(areDifferent(s0 + 1, s0));
+  EXPECT_TRUE(areDifferent(s0, num(-1)));
+  EXPECT_FALSE(areDifferent(s0, num(1)));
+  EXPECT_FALSE(areEqual(AffineExpr(), s0));
+  EXPECT_FALSE(areDifferent(AffineExpr(), s0));
+  EXPECT_TRUE(isNonNegative(s0 * s1 + 3));
+  EXPECT_FALSE(isNonNegative(s0 - 1));
+}
+
+TEST_F(ShapeTest, TypesCarryTheirDims) {
+  Type f32 = Float32Type::get(&context);
+  RankedTensorType type = makeType(f32, {s0, num(3), s1 * 2});
+  EXPECT_TRUE(areEqual(getDims(type), {s0, num(3), s1 * 2}));
+  EXPECT_EQ(type.getShape()[1], 3);
+  EXPECT_EQ(makeType(f32, {num(2), num(3)}), RankedTensorType::get({2, 3}, f32));
+  // One dim that is not known: none can be written down.
+  RankedTensorType unknown = makeType(f32, {s0, AffineExpr()});
+  EXPECT_FALSE(unknown.getEncoding());
+  EXPECT_FALSE(getDims(unknown)[0]);
+}
+
+TEST_F(ShapeTest, Broadcast) {
+  std::string error;
+  auto both = broadcastDims({dims({s0, num(1)}), dims({s1})}, error);
+  ASSERT_TRUE(succeeded(both));
+  EXPECT_TRUE(areEqual(*both, {s0, s1}));
+  auto wins = broadcastDims({dims({s0}), dims({num(4)})}, error);
+  ASSERT_TRUE(succeeded(wins));
+  EXPECT_TRUE(areEqual(*wins, {num(4)}));
+  auto unknown = broadcastDims({dims({s0}), dims({s1})}, error);
+  ASSERT_TRUE(succeeded(unknown));
+  EXPECT_FALSE((*unknown)[0]);
+  EXPECT_TRUE(failed(broadcastDims({dims({num(3)}), dims({num(4)})}, error)));
+  EXPECT_EQ(error, "expected shapes that broadcast, but got [3] and [4]");
+}
+
+TEST_F(ShapeTest, Reshape) {
+  std::string error;
+  auto split = reshapeDims(dims({s0, s1, num(768)}),
+                           {num(0), num(0), num(12), num(64)}, false, error);
+  ASSERT_TRUE(succeeded(split));
+  EXPECT_TRUE(areEqual(*split, {s0, s1, num(12), num(64)}));
+  auto merged = reshapeDims(*split, {num(-1), num(768)}, false, error);
+  ASSERT_TRUE(succeeded(merged));
+  EXPECT_TRUE(areEqual(*merged, {s0 * s1, num(768)}));
+  EXPECT_TRUE(failed(reshapeDims(dims({num(6)}), {num(4)}, false, error)));
+  EXPECT_TRUE(failed(reshapeDims(dims({num(6)}), {num(-1), num(-1)}, false, error)));
+  auto empty = reshapeDims(dims({num(0), num(3)}), {num(3), num(0)}, true, error);
+  ASSERT_TRUE(succeeded(empty));
+  EXPECT_TRUE(areEqual(*empty, {num(3), num(0)}));
+}
+
+/// What exporters write for view(x.size(0), -1, x.size(2) / 2).
+TEST_F(ShapeTest, ElementsThroughShapeArithmetic) {
+  auto module = parseSourceString<ModuleOp>(R"mlir(
+    #d = affine_map<()[s0, s1] -> (s0, 4, s1 * 8)>
+    func.func @f(%x: tensor<?x4x?xf32, #d>) -> tensor<3xi64> {
+      %shape = graph.shape %x : (tensor<?x4x?xf32, #d>) -> tensor<3xi64>
+      %c0 = graph.constant dense<0> : tensor<i64>
+      %c2 = graph.constant dense<-1> : tensor<i64>
+      %two = graph.constant dense<2> : tensor<i64>
+      %minus = graph.constant dense<-1> : tensor<1xi64>
+      %b = graph.gather %shape, %c0 : (tensor<3xi64>, tensor<i64>) -> tensor<i64>
+      %w = graph.gather %shape, %c2 : (tensor<3xi64>, tensor<i64>) -> tensor<i64>
+      %h = graph.div %w, %two : (tensor<i64>, tensor<i64>) -> tensor<i64>
+      %b1 = graph.reshape %b : (tensor<i64>) -> tensor<1xi64>
+      %h1 = graph.reshape %h : (tensor<i64>) -> tensor<1xi64>
+      %r = graph.concat %b1, %minus, %h1 {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xi64>
+      return %r : tensor<3xi64>
+    })mlir", &context);
+  ASSERT_TRUE(module);
+  auto function = *module->getOps<func::FuncOp>().begin();
+  auto elements =
+      getElements(function.getBody().front().getTerminator()->getOperand(0));
+  ASSERT_TRUE(elements);
+  EXPECT_TRUE(areEqual(*elements, {s0, num(-1), s1 * 4}));
+  EXPECT_FALSE(getElements(function.getArgument(0)));
+}
+
+/// Expand as exported: where(shape == -1, 1, shape).
+TEST_F(ShapeTest, ElementsThroughComparison) {
+  auto module = parseSourceString<ModuleOp>(R"mlir(
+    #d = affine_map<()[s0] -> (s0, 4)>
+    func.func @f(%x: tensor<?x4xf32, #d>) -> tensor<2xi64> {
+      %shape = graph.shape %x : (tensor<?x4xf32, #d>) -> tensor<2xi64>
+      %minus = graph.constant dense<-1> : tensor<2xi64>
+      %ones = graph.constant dense<1> : tensor<2xi64>
+      %c = graph.equal %shape, %minus : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi1>
+      %r = graph.select %c, %ones, %shape : (tensor<2xi1>, tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+      return %r : tensor<2xi64>
+    })mlir", &context);
+  ASSERT_TRUE(module);
+  auto function = *module->getOps<func::FuncOp>().begin();
+  auto elements =
+      getElements(function.getBody().front().getTerminator()->getOperand(0));
+  ASSERT_TRUE(elements);
+  EXPECT_TRUE(areEqual(*elements, {s0, num(4)}));
+}
+
+TEST_F(ShapeTest, CreateCheckedReportsAndFails) {
+  OpBuilder builder(&context);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(builder.getUnknownLoc());
+  builder.setInsertionPointToStart(module->getBody());
+  auto constant = [&](ArrayRef<int64_t> shape) -> Value {
+    auto type = RankedTensorType::get(shape, builder.getF32Type());
+    return ConstantOp::create(builder, builder.getUnknownLoc(), type,
+                              cast<ElementsAttr>(builder.getZeroAttr(type)));
+  };
+  std::string message;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    message = diagnostic.str();
+  });
+  Location loc = builder.getUnknownLoc();
+  EXPECT_TRUE(failed(createChecked<MatmulOp>(builder, loc, constant({4, 8}),
+                                             constant({7, 4}), false, false)));
+  EXPECT_EQ(message, "'graph.matmul' op expected equal inner sizes, but got "
+                     "[4, 8] x [7, 4]");
+  auto good = createChecked<MatmulOp>(builder, loc, constant({4, 8}),
+                                      constant({8, 3}), false, false);
+  ASSERT_TRUE(succeeded(good));
+  EXPECT_EQ(cast<RankedTensorType>(good->getResult().getType()).getShape(),
+            ArrayRef<int64_t>({4, 3}));
+  EXPECT_EQ(getConstant(good->getFlops()), 2 * 4 * 8 * 3);
+  EXPECT_EQ(getConstant(good->getBytesRead()), 4 * (4 * 8 + 8 * 3));
+}
+
+} // namespace
