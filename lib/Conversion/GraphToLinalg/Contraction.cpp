@@ -36,8 +36,8 @@ SmallVector<Value> getBatch(KernelLowering &k, Value operand, Value result,
     if (getConstant(from[i]) == 1) {
       at = k.index(0);
     } else if (!areEqual(from[i], to[offset + i])) {
-      Value isOne = k.compare(arith::CmpIPredicate::eq, k.evaluate(from[i]),
-                              k.index(1));
+      Value isOne =
+          k.compare(arith::CmpIPredicate::eq, k.evaluate(from[i]), k.index(1));
       at = k.select(isOne, k.index(0), at);
     }
     batch.push_back(at);
@@ -56,18 +56,17 @@ SmallVector<Value> getElementAt(SmallVector<Value> batch, Value row,
 /// One scalar sum an element.
 void lowerMatmulScalar(MatmulOp op, KernelLowering &k) {
   Value lhs = k.get(op.getLhs()), rhs = k.get(op.getRhs());
-  Value inner = k.getSize(op.getLhs(), getRank(op.getLhs()) -
-                                           (op.getTransposeA() ? 2 : 1));
+  Value inner = k.getSize(op.getLhs(),
+                          getRank(op.getLhs()) - (op.getTransposeA() ? 2 : 1));
   Value output = k.getOutput(op.getResult());
-  Type type = getAccumulatorType(
-      cast<MemRefType>(output.getType()).getElementType());
+  Type type =
+      getAccumulatorType(cast<MemRefType>(output.getType()).getElementType());
   k.forEach(k.getSizes(op.getResult()), [&](ValueRange at) {
     Value row = at[at.size() - 2], column = at.back();
     SmallVector<Value> left = getBatch(k, op.getLhs(), op.getResult(), at);
     SmallVector<Value> right = getBatch(k, op.getRhs(), op.getResult(), at);
     Value sum = k.fold(
-        {{k.index(0), inner}}, k.number(type, 0),
-        [&](ValueRange i, Value sum) {
+        {{k.index(0), inner}}, k.number(type, 0), [&](ValueRange i, Value sum) {
           Value x = k.loadWide(
               lhs, getElementAt(left, row, i[0], op.getTransposeA()));
           Value y = k.loadWide(
@@ -116,16 +115,16 @@ void lowerMatmulInPlace(MatmulOp op, KernelLowering &k) {
   Value output = k.getOutput(op.getResult());
   Type type = cast<MemRefType>(output.getType()).getElementType();
   linalg::FillOp::create(k.builder, k.loc, k.number(type, 0), output);
-  linalg::GenericOp::create(
-      k.builder, k.loc, {k.get(op.getLhs()), k.get(op.getRhs())},
-      ValueRange(output), maps, iterators,
-      [&](OpBuilder &b, Location loc, ValueRange x) {
-        OpBuilder::InsertionGuard guard(k.builder);
-        k.builder.setInsertionPoint(b.getInsertionBlock(),
-                                    b.getInsertionPoint());
-        Value sum = k.addNum(x[2], k.mulNum(x[0], x[1]));
-        linalg::YieldOp::create(k.builder, loc, sum);
-      });
+  linalg::GenericOp::create(k.builder, k.loc,
+                            {k.get(op.getLhs()), k.get(op.getRhs())},
+                            ValueRange(output), maps, iterators,
+                            [&](OpBuilder &b, Location loc, ValueRange x) {
+                              OpBuilder::InsertionGuard guard(k.builder);
+                              k.builder.setInsertionPoint(
+                                  b.getInsertionBlock(), b.getInsertionPoint());
+                              Value sum = k.addNum(x[2], k.mulNum(x[0], x[1]));
+                              linalg::YieldOp::create(k.builder, loc, sum);
+                            });
 }
 
 /// Whether only the run can tell if a batch dim is repeated.
@@ -159,12 +158,11 @@ struct Conv {
       : op(op), k(k), at(op.getInput(), op.getLayout()),
         input(k.get(op.getInput())), filter(k.get(op.getFilter())),
         bias(op.getBias() ? k.get(op.getBias()) : Value()),
-        output(k.getOutput(op.getResult())),
-        inSizes(k.getSizes(op.getInput())),
+        output(k.getOutput(op.getResult())), inSizes(k.getSizes(op.getInput())),
         filterSizes(k.getSizes(op.getFilter())),
         outSizes(k.getSizes(op.getResult())) {
-    type = getAccumulatorType(
-        cast<MemRefType>(output.getType()).getElementType());
+    type =
+        getAccumulatorType(cast<MemRefType>(output.getType()).getElementType());
   }
 
   WindowDim window(int64_t i) {
@@ -178,8 +176,8 @@ struct Conv {
       return k.index(0);
     Value perGroup = k.builder.createOrFold<arith::DivSIOp>(
         k.loc, filterSizes[0], k.index(group));
-    Value index = k.builder.createOrFold<arith::DivSIOp>(k.loc, outChannel,
-                                                         perGroup);
+    Value index =
+        k.builder.createOrFold<arith::DivSIOp>(k.loc, outChannel, perGroup);
     return k.mul(index, filterSizes[1]);
   }
   Value getInit(Value outChannel) {
@@ -212,18 +210,18 @@ void lowerConvScalar(Conv &c) {
       ranges.push_back(getTaps(k, c.window(i), out[c.at.spatial(i)],
                                c.filterSizes[2 + i],
                                c.inSizes[c.at.spatial(i)]));
-    Value sum = k.fold(ranges, c.getInit(channel),
-                       [&](ValueRange tap, Value sum) {
-      SmallVector<Value> from, weight = {channel};
-      for (int64_t i = 0; i < c.at.spatialRank; ++i)
-        from.push_back(
-            getPosition(k, c.window(i), out[c.at.spatial(i)], tap[i + 1]));
-      llvm::append_range(weight, tap);
-      Value x = k.loadWide(
-          c.input, c.at.order(out[0], k.add(first, tap[0]), from));
-      Value w = k.loadWide(c.filter, weight);
-      return k.addNum(sum, k.mulNum(x, w));
-    });
+    Value sum =
+        k.fold(ranges, c.getInit(channel), [&](ValueRange tap, Value sum) {
+          SmallVector<Value> from, weight = {channel};
+          for (int64_t i = 0; i < c.at.spatialRank; ++i)
+            from.push_back(
+                getPosition(k, c.window(i), out[c.at.spatial(i)], tap[i + 1]));
+          llvm::append_range(weight, tap);
+          Value x = k.loadWide(c.input,
+                               c.at.order(out[0], k.add(first, tap[0]), from));
+          Value w = k.loadWide(c.filter, weight);
+          return k.addNum(sum, k.mulNum(x, w));
+        });
     k.storeWide(sum, c.output, out);
   });
 }
@@ -279,8 +277,7 @@ LogicalResult lowerConv(ConvOp op, KernelLowering &k) {
 /// there is one: (out + low - tap * dilation) / stride.
 Value getSource(KernelLowering &k, WindowDim window, Value out, Value tap,
                 Value size, Value &exists) {
-  Value offset =
-      k.sub(k.add(out, window.low), k.mul(tap, window.dilation));
+  Value offset = k.sub(k.add(out, window.low), k.mul(tap, window.dilation));
   Value source = k.floorDiv(offset, window.stride);
   Value zero = k.index(0);
   auto check = [&](arith::CmpIPredicate predicate, Value lhs, Value rhs) {
@@ -301,14 +298,14 @@ LogicalResult lowerConvTranspose(ConvTransposeOp op, KernelLowering &k) {
   SmallVector<Value> inSizes = k.getSizes(op.getInput()),
                      filterSizes = k.getSizes(op.getFilter()),
                      outSizes = k.getSizes(op.getResult());
-  Type type = getAccumulatorType(
-      cast<MemRefType>(output.getType()).getElementType());
+  Type type =
+      getAccumulatorType(cast<MemRefType>(output.getType()).getElementType());
   Value perGroup = k.builder.createOrFold<arith::DivSIOp>(
       k.loc, filterSizes[0], k.index(op.getGroup()));
   k.forEach(outSizes, [&](ValueRange out) {
     Value channel = out[at.channel()];
-    Value group = k.builder.createOrFold<arith::DivSIOp>(k.loc, channel,
-                                                         filterSizes[1]);
+    Value group =
+        k.builder.createOrFold<arith::DivSIOp>(k.loc, channel, filterSizes[1]);
     Value outInGroup = k.sub(channel, k.mul(group, filterSizes[1]));
     Value first = k.mul(group, perGroup);
     SmallVector<Value> taps = {perGroup};
@@ -324,14 +321,17 @@ LogicalResult lowerConvTranspose(ConvTransposeOp op, KernelLowering &k) {
         from.push_back(getSource(k, window, out[at.spatial(i)], tap[i + 1],
                                  inSizes[at.spatial(i)], exists));
       }
-      return k.ifThenElse(exists, [&]() -> Value {
-        Value inChannel = k.add(first, tap[0]);
-        SmallVector<Value> weight = {inChannel, outInGroup};
-        llvm::append_range(weight, tap.drop_front());
-        Value x = k.loadWide(input, at.order(out[0], inChannel, from));
-        Value w = k.loadWide(filter, weight);
-        return k.addNum(sum, k.mulNum(x, w));
-      }, sum);
+      return k.ifThenElse(
+          exists,
+          [&]() -> Value {
+            Value inChannel = k.add(first, tap[0]);
+            SmallVector<Value> weight = {inChannel, outInGroup};
+            llvm::append_range(weight, tap.drop_front());
+            Value x = k.loadWide(input, at.order(out[0], inChannel, from));
+            Value w = k.loadWide(filter, weight);
+            return k.addNum(sum, k.mulNum(x, w));
+          },
+          sum);
     });
     k.storeWide(sum, output, out);
   });

@@ -33,7 +33,8 @@ LogicalResult lowerConstant(ConstantOp op, KernelLowering &k) {
     ElementBuilder b = k.elements();
     if (auto integer = dyn_cast<IntegerAttr>(scalar))
       scalar = IntegerAttr::get(type, integer.getValue());
-    linalg::FillOp::create(k.builder, k.loc, b.constant(cast<TypedAttr>(scalar)),
+    linalg::FillOp::create(k.builder, k.loc,
+                           b.constant(cast<TypedAttr>(scalar)),
                            k.getOutput(op.getResult()));
     return success();
   }
@@ -128,8 +129,7 @@ Value reflect(KernelLowering &k, Value position, Value size) {
   Value one = k.index(1), zero = k.index(0);
   Value last = k.sub(size, one);
   Value period = k.max(k.mul(last, 2), one);
-  Value rest =
-      k.builder.createOrFold<arith::RemSIOp>(k.loc, position, period);
+  Value rest = k.builder.createOrFold<arith::RemSIOp>(k.loc, position, period);
   Value negative = k.compare(arith::CmpIPredicate::slt, rest, zero);
   rest = k.select(negative, k.add(rest, period), rest);
   Value beyond = k.compare(arith::CmpIPredicate::sgt, rest, last);
@@ -137,10 +137,9 @@ Value reflect(KernelLowering &k, Value position, Value size) {
 }
 
 Value wrap(KernelLowering &k, Value position, Value size) {
-  Value rest = k.builder.createOrFold<arith::RemSIOp>(
-      k.loc, position, k.max(size, k.index(1)));
-  Value negative =
-      k.compare(arith::CmpIPredicate::slt, rest, k.index(0));
+  Value rest = k.builder.createOrFold<arith::RemSIOp>(k.loc, position,
+                                                      k.max(size, k.index(1)));
+  Value negative = k.compare(arith::CmpIPredicate::slt, rest, k.index(0));
   return k.select(negative, k.add(rest, size), rest);
 }
 
@@ -168,8 +167,7 @@ LogicalResult lowerPad(PadOp op, KernelLowering &k) {
       switch (op.getMode()) {
       case PadMode::Constant: {
         // One unsigned comparison says both bounds.
-        Value holds =
-            k.compare(arith::CmpIPredicate::ult, position, sizes[i]);
+        Value holds = k.compare(arith::CmpIPredicate::ult, position, sizes[i]);
         inside = inside ? k.conjunction(inside, holds) : holds;
         break;
       }
@@ -225,8 +223,7 @@ LogicalResult lowerTrilu(TriluOp op, KernelLowering &k) {
 LogicalResult lowerShape(ShapeOp op, KernelLowering &k) {
   Value output = k.getOutput(op.getResult());
   for (auto [i, size] : llvm::enumerate(k.getSizes(op.getInput())))
-    k.store(k.toNumber(size, k.builder.getI64Type()), output,
-            k.index(i));
+    k.store(k.toNumber(size, k.builder.getI64Type()), output, k.index(i));
   return success();
 }
 
@@ -252,10 +249,10 @@ LogicalResult lowerOneHot(OneHotOp op, KernelLowering &k) {
     SmallVector<Value> at(out);
     at.erase(at.begin() + axis);
     ElementBuilder b = k.elements();
-    Value hot = buildCast(b, k.load(indices, at), declared,
-                          k.builder.getI64Type());
-    hot = arith::IndexCastOp::create(k.builder, k.loc,
-                                     k.builder.getIndexType(), hot);
+    Value hot =
+        buildCast(b, k.load(indices, at), declared, k.builder.getI64Type());
+    hot = arith::IndexCastOp::create(k.builder, k.loc, k.builder.getIndexType(),
+                                     hot);
     Value negative = k.compare(arith::CmpIPredicate::slt, hot, k.index(0));
     hot = k.select(negative, k.add(hot, depth), hot);
     return k.select(k.compare(arith::CmpIPredicate::eq, hot, out[axis]), on,

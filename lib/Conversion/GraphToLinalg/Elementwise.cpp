@@ -41,10 +41,9 @@ Value loadChecked(KernelLowering &k, Value memref, AffineMap map,
       indices.push_back(k.index(0));
       continue;
     }
-    Value at =
-        linalg::IndexOp::create(k.builder, k.loc, dim.getPosition());
-    Value isOne = k.compare(arith::CmpIPredicate::eq, k.evaluate(from[i]),
-                            k.index(1));
+    Value at = linalg::IndexOp::create(k.builder, k.loc, dim.getPosition());
+    Value isOne =
+        k.compare(arith::CmpIPredicate::eq, k.evaluate(from[i]), k.index(1));
     indices.push_back(k.select(isOne, k.index(0), at));
   }
   return k.load(memref, indices);
@@ -100,8 +99,8 @@ void buildGeneric(KernelLowering &k, Value output, ValueRange operands,
           else if (TypedAttr splat = getSplat(operand))
             values.push_back(k.elements().constant(splat));
           else
-            values.push_back(loadChecked(k, k.get(operand), checked[i],
-                                         getDims(operand)));
+            values.push_back(
+                loadChecked(k, k.get(operand), checked[i], getDims(operand)));
         }
         Value result = body(values);
         linalg::YieldOp::create(k.builder, loc, result);

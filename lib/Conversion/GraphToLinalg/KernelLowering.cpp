@@ -32,8 +32,8 @@ LogicalResult KernelLowering::assignPlaces() {
     return failure();
   Operation *terminator = from.getBody().front().getTerminator();
   auto results = to.getArguments().drop_front(from.getNumArguments());
-  for (auto [value, memref] : llvm::zip_equal(terminator->getOperands(),
-                                              results)) {
+  for (auto [value, memref] :
+       llvm::zip_equal(terminator->getOperands(), results)) {
     if (places.contains(value)) {
       copies.push_back({value, memref});
       continue;
@@ -297,8 +297,8 @@ Value KernelLowering::toIndex(Value integer, Value size) {
 //===----------------------------------------------------------------------===//
 
 SmallVector<KernelLowering::Range> KernelLowering::getRanges(ValueRange sizes) {
-  return llvm::map_to_vector(
-      sizes, [&](Value size) { return Range{index(0), size}; });
+  return llvm::map_to_vector(sizes,
+                             [&](Value size) { return Range{index(0), size}; });
 }
 
 SmallVector<Value> KernelLowering::fold(
@@ -329,9 +329,8 @@ SmallVector<Value> KernelLowering::fold(
   return results;
 }
 
-Value KernelLowering::fold(
-    ArrayRef<Range> ranges, Value init,
-    llvm::function_ref<Value(Indices, Value)> body) {
+Value KernelLowering::fold(ArrayRef<Range> ranges, Value init,
+                           llvm::function_ref<Value(Indices, Value)> body) {
   return fold(ranges, ValueRange(init),
               [&](Indices indices, Indices carried) {
                 return SmallVector<Value>{body(indices, carried[0])};
@@ -364,9 +363,8 @@ Value KernelLowering::ifThenElse(Value condition,
 void KernelLowering::fill(Value tensor,
                           llvm::function_ref<Value(Indices)> body) {
   Value memref = getOutput(tensor);
-  forEach(getSizes(tensor), [&](Indices indices) {
-    store(body(indices), memref, indices);
-  });
+  forEach(getSizes(tensor),
+          [&](Indices indices) { store(body(indices), memref, indices); });
 }
 
 //===----------------------------------------------------------------------===//

@@ -92,9 +92,8 @@ public:
        llvm::function_ref<llvm::SmallVector<mlir::Value>(Indices, Indices)>
            body);
   /// As above with one value.
-  mlir::Value
-  fold(llvm::ArrayRef<Range> ranges, mlir::Value init,
-       llvm::function_ref<mlir::Value(Indices, mlir::Value)> body);
+  mlir::Value fold(llvm::ArrayRef<Range> ranges, mlir::Value init,
+                   llvm::function_ref<mlir::Value(Indices, mlir::Value)> body);
   llvm::SmallVector<Range> getRanges(mlir::ValueRange sizes);
   /// `condition ? body() : otherwise`, the body emitted under the condition.
   mlir::Value ifThenElse(mlir::Value condition,

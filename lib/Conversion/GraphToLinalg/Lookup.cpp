@@ -55,8 +55,8 @@ void appendTuple(KernelLowering &k, Value indices, Value indicesTensor,
   for (int64_t i = 0; i < length; ++i) {
     SmallVector<Value> place(tuple);
     place.push_back(k.index(i));
-    at.push_back(k.toIndex(k.load(indices, place),
-                           k.getSize(dataTensor, firstDim + i)));
+    at.push_back(
+        k.toIndex(k.load(indices, place), k.getSize(dataTensor, firstDim + i)));
   }
 }
 
@@ -136,7 +136,8 @@ Value comesBefore(KernelLowering &k, Type declared, Value x, Value y,
   OpBuilder &b = k.builder;
   if (isa<FloatType>(declared)) {
     using P = arith::CmpFPredicate;
-    Value better = arith::CmpFOp::create(b, k.loc, largest ? P::OGT : P::OLT, x, y);
+    Value better =
+        arith::CmpFOp::create(b, k.loc, largest ? P::OGT : P::OLT, x, y);
     Value odd = largest ? x : y, number = largest ? y : x;
     Value oddIsNan = arith::CmpFOp::create(b, k.loc, P::UNO, odd, odd);
     Value isNumber = arith::CmpFOp::create(b, k.loc, P::ORD, number, number);
@@ -145,8 +146,8 @@ Value comesBefore(KernelLowering &k, Type declared, Value x, Value y,
   }
   using P = arith::CmpIPredicate;
   bool isUnsigned = declared.isUnsignedInteger();
-  P predicate = largest ? (isUnsigned ? P::ugt : P::sgt)
-                        : (isUnsigned ? P::ult : P::slt);
+  P predicate =
+      largest ? (isUnsigned ? P::ugt : P::sgt) : (isUnsigned ? P::ult : P::slt);
   return arith::CmpIOp::create(b, k.loc, predicate, x, y);
 }
 
@@ -162,15 +163,14 @@ LogicalResult lowerTopK(TopKOp op, KernelLowering &k) {
   Value size = sizes[axis], count = k.getSize(op.getValues(), axis);
   k.forEach(sizes, [&](ValueRange at) {
     Value x = k.load(input, at);
-    Value rank = k.fold(
-        {{k.index(0), size}}, k.index(0), [&](ValueRange j, Value rank) {
+    Value rank =
+        k.fold({{k.index(0), size}}, k.index(0), [&](ValueRange j, Value rank) {
           SmallVector<Value> other(at);
           other[axis] = j[0];
           Value y = k.load(input, other);
           Value before = comesBefore(k, declared, y, x, op.getLargest());
           Value after = comesBefore(k, declared, x, y, op.getLargest());
-          Value earlier =
-              k.compare(arith::CmpIPredicate::slt, j[0], at[axis]);
+          Value earlier = k.compare(arith::CmpIPredicate::slt, j[0], at[axis]);
           Value tie = k.conjunction(
               earlier, arith::XOrIOp::create(
                            k.builder, k.loc, after,
@@ -202,8 +202,8 @@ LogicalResult lowerNonZero(NonZeroOp op, KernelLowering &k) {
   SmallVector<Value> sizes = k.getSizes(op.getInput());
   k.fold(k.getRanges(sizes), k.index(0), [&](ValueRange at, Value next) {
     ElementBuilder b = k.elements();
-    Value isSet = buildCast(b, k.load(input, at), declared,
-                            k.builder.getI1Type());
+    Value isSet =
+        buildCast(b, k.load(input, at), declared, k.builder.getI1Type());
     Value fits = k.compare(arith::CmpIPredicate::slt, next, capacity);
     auto ifOp = scf::IfOp::create(k.builder, k.loc, k.conjunction(isSet, fits),
                                   /*withElseRegion=*/false);

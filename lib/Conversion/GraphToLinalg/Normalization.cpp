@@ -36,9 +36,9 @@ LogicalResult lowerSoftmax(Value tensor, Value result, int64_t axis,
     Value max = k.fold({{k.index(0), size}},
                        b.constant(getNeutral(Combiner::Max, type)),
                        [&](ValueRange i, Value max) {
-      return buildCombine(b, Combiner::Max, type, max,
-                          k.loadWide(input, at(i[0])));
-    });
+                         return buildCombine(b, Combiner::Max, type, max,
+                                             k.loadWide(input, at(i[0])));
+                       });
     auto shifted = [&](Value i) {
       return k.subNum(k.loadWide(input, at(i)), max);
     };
@@ -47,10 +47,11 @@ LogicalResult lowerSoftmax(Value tensor, Value result, int64_t axis,
     };
     Value sum = k.fold({{k.index(0), size}}, k.number(type, 0),
                        [&](ValueRange i, Value sum) {
-      return k.addNum(sum, exp(shifted(i[0])));
-    });
-    Value log = logarithm ? math::LogOp::create(k.builder, k.loc, sum).getResult()
-                          : Value();
+                         return k.addNum(sum, exp(shifted(i[0])));
+                       });
+    Value log = logarithm
+                    ? math::LogOp::create(k.builder, k.loc, sum).getResult()
+                    : Value();
     k.forEach(size, [&](ValueRange i) {
       Value x = shifted(i[0]);
       Value y = logarithm ? k.subNum(x, log) : k.divNum(exp(x), sum);
@@ -86,9 +87,9 @@ LogicalResult lowerStatistics(const Normalization &n, KernelLowering &k) {
     auto mean = [&](llvm::function_ref<Value(Value)> prepare) {
       Value sum = k.fold(k.getRanges(n.inner), k.number(type, 0),
                          [&](ValueRange inner, Value sum) {
-        Value x = k.loadWide(input, n.place(outer, inner));
-        return k.addNum(sum, prepare(x));
-      });
+                           Value x = k.loadWide(input, n.place(outer, inner));
+                           return k.addNum(sum, prepare(x));
+                         });
       return k.divNum(sum, count);
     };
     Value center = n.centered ? mean([](Value x) { return x; }) : Value();
@@ -241,8 +242,7 @@ LogicalResult lowerBatchNorm(BatchNormOp op, KernelLowering &k) {
 
 } // namespace
 
-FamilyResult adze::graph::lowerNormalization(Operation *op,
-                                             KernelLowering &k) {
+FamilyResult adze::graph::lowerNormalization(Operation *op, KernelLowering &k) {
   if (auto softmax = dyn_cast<SoftmaxOp>(op))
     return lowerSoftmax(softmax.getInput(), softmax.getResult(),
                         softmax.getAxis(), /*logarithm=*/false, k);

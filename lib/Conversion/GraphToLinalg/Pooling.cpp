@@ -11,8 +11,8 @@ namespace {
 
 template <typename OpT>
 WindowDim getWindow(OpT op, const ImageDims &at, int64_t i) {
-  return {op.getStrides()[i], op.getPads()[i],
-          op.getPads()[at.spatialRank + i], op.getDilations()[i]};
+  return {op.getStrides()[i], op.getPads()[i], op.getPads()[at.spatialRank + i],
+          op.getDilations()[i]};
 }
 
 /// Folds the elements of the window of output `out`.
@@ -30,8 +30,7 @@ Value foldWindow(OpT op, KernelLowering &k, const ImageDims &at, ValueRange out,
     for (int64_t i = 0; i < at.spatialRank; ++i)
       from.push_back(
           getPosition(k, getWindow(op, at, i), out[at.spatial(i)], tap[i]));
-    Value x =
-        k.loadWide(input, at.order(out[0], out[at.channel()], from));
+    Value x = k.loadWide(input, at.order(out[0], out[at.channel()], from));
     return combine(carried, x);
   });
 }
@@ -40,7 +39,8 @@ LogicalResult lowerMaxPool(MaxPoolOp op, KernelLowering &k) {
   ImageDims at(op.getInput(), op.getLayout());
   Type declared =
       cast<RankedTensorType>(op.getInput().getType()).getElementType();
-  Type type = isa<FloatType>(declared) ? getAccumulatorType(declared) : declared;
+  Type type =
+      isa<FloatType>(declared) ? getAccumulatorType(declared) : declared;
   Value output = k.getOutput(op.getResult());
   k.forEach(k.getSizes(op.getResult()), [&](ValueRange out) {
     ElementBuilder b = k.elements();
@@ -57,13 +57,12 @@ LogicalResult lowerMaxPool(MaxPoolOp op, KernelLowering &k) {
 LogicalResult lowerAvgPool(AvgPoolOp op, KernelLowering &k) {
   ImageDims at(op.getInput(), op.getLayout());
   Value output = k.getOutput(op.getResult());
-  Type type = getAccumulatorType(
-      cast<MemRefType>(output.getType()).getElementType());
+  Type type =
+      getAccumulatorType(cast<MemRefType>(output.getType()).getElementType());
   k.forEach(k.getSizes(op.getResult()), [&](ValueRange out) {
-    Value sum = foldWindow(op, k, at, out, k.number(type, 0),
-                           [&](Value carried, Value x) {
-                             return k.addNum(carried, x);
-                           });
+    Value sum = foldWindow(
+        op, k, at, out, k.number(type, 0),
+        [&](Value carried, Value x) { return k.addNum(carried, x); });
     Value count = k.index(1);
     for (int64_t i = 0; i < at.spatialRank; ++i) {
       auto taps = getTaps(k, getWindow(op, at, i), out[at.spatial(i)],
@@ -79,26 +78,25 @@ LogicalResult lowerAvgPool(AvgPoolOp op, KernelLowering &k) {
 
 LogicalResult lowerLRN(LRNOp op, KernelLowering &k) {
   Value input = k.get(op.getInput()), output = k.getOutput(op.getResult());
-  Type type = getAccumulatorType(
-      cast<MemRefType>(output.getType()).getElementType());
+  Type type =
+      getAccumulatorType(cast<MemRefType>(output.getType()).getElementType());
   int64_t axis = op.getAxis(), size = op.getSize();
   Value channels = k.getSize(op.getInput(), axis);
   double scale = op.getAlpha().convertToDouble() / double(size);
   k.forEach(k.getSizes(op.getResult()), [&](ValueRange out) {
     WindowDim window{1, (size - 1) / 2, 0, 1};
     auto taps = getTaps(k, window, out[axis], k.index(size), channels);
-    Value sum = k.fold({taps}, k.number(type, 0),
-                       [&](ValueRange tap, Value sum) {
-      SmallVector<Value> from(out);
-      from[axis] = getPosition(k, window, out[axis], tap[0]);
-      Value x = k.loadWide(input, from);
-      return k.addNum(sum, k.mulNum(x, x));
-    });
+    Value sum =
+        k.fold({taps}, k.number(type, 0), [&](ValueRange tap, Value sum) {
+          SmallVector<Value> from(out);
+          from[axis] = getPosition(k, window, out[axis], tap[0]);
+          Value x = k.loadWide(input, from);
+          return k.addNum(sum, k.mulNum(x, x));
+        });
     Value base = k.addNum(k.number(type, op.getBias().convertToDouble()),
                           k.mulNum(k.number(type, scale), sum));
-    Value power =
-        math::PowFOp::create(k.builder, k.loc, base,
-                             k.number(type, op.getBeta().convertToDouble()));
+    Value power = math::PowFOp::create(
+        k.builder, k.loc, base, k.number(type, op.getBeta().convertToDouble()));
     k.storeWide(k.divNum(k.loadWide(input, out), power), output, out);
   });
   return success();

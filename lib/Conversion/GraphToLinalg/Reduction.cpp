@@ -60,10 +60,11 @@ LogicalResult lowerReduce(ReduceOpInterface op, KernelLowering &k) {
     auto foldElements = [&](Combiner combiner,
                             llvm::function_ref<Value(Value)> prepare) {
       Value init = b.constant(getNeutral(combiner, type));
-      return k.fold(k.getRanges(sizes), init, [&](ValueRange at, Value carried) {
-        Value x = k.loadWide(input, dims.getIndices(out, at));
-        return buildCombine(b, combiner, type, carried, prepare(x));
-      });
+      return k.fold(
+          k.getRanges(sizes), init, [&](ValueRange at, Value carried) {
+            Value x = k.loadWide(input, dims.getIndices(out, at));
+            return buildCombine(b, combiner, type, carried, prepare(x));
+          });
     };
     Value shift;
     if (op.subtractsMax() && isa<FloatType>(stored)) {
@@ -78,7 +79,8 @@ LogicalResult lowerReduce(ReduceOpInterface op, KernelLowering &k) {
     Value combined = foldElements(op.getCombiner(), [&](Value x) {
       return op.buildPrepare(b, shift ? k.subNum(x, shift) : x);
     });
-    Value value = op.buildFinish(b, combined, op.needsCount() ? count : Value());
+    Value value =
+        op.buildFinish(b, combined, op.needsCount() ? count : Value());
     k.storeWide(shift ? k.addNum(value, shift) : value, output, out);
   });
   return success();
@@ -93,12 +95,13 @@ Value isBetter(KernelLowering &k, Type declared, Value x, Value best,
                bool largest, bool orEqual) {
   OpBuilder &b = k.builder;
   if (isa<FloatType>(declared)) {
-    auto predicate = largest ? (orEqual ? arith::CmpFPredicate::OGE
-                                        : arith::CmpFPredicate::OGT)
-                             : (orEqual ? arith::CmpFPredicate::OLE
-                                        : arith::CmpFPredicate::OLT);
+    auto predicate =
+        largest
+            ? (orEqual ? arith::CmpFPredicate::OGE : arith::CmpFPredicate::OGT)
+            : (orEqual ? arith::CmpFPredicate::OLE : arith::CmpFPredicate::OLT);
     Value better = arith::CmpFOp::create(b, k.loc, predicate, x, best);
-    Value xIsNan = arith::CmpFOp::create(b, k.loc, arith::CmpFPredicate::UNO, x, x);
+    Value xIsNan =
+        arith::CmpFOp::create(b, k.loc, arith::CmpFPredicate::UNO, x, x);
     if (orEqual)
       return arith::OrIOp::create(b, k.loc, better, xIsNan);
     Value bestIsNumber =
@@ -126,15 +129,15 @@ LogicalResult lowerArg(OpT op, KernelLowering &k, bool largest) {
   k.forEach(k.getSizes(op.getResult()), [&](ValueRange out) {
     Value zero = k.index(0);
     Value first = k.load(input, dims.getIndices(out, zero));
-    SmallVector<Value> best = k.fold(
-        {{k.index(1), size}}, ValueRange{first, zero},
-        [&](ValueRange at, ValueRange carried) {
-          Value x = k.load(input, dims.getIndices(out, at));
-          Value better = isBetter(k, declared, x, carried[0], largest,
-                                  op.getSelectLast());
-          return SmallVector<Value>{k.select(better, x, carried[0]),
-                                    k.select(better, at[0], carried[1])};
-        });
+    SmallVector<Value> best =
+        k.fold({{k.index(1), size}}, ValueRange{first, zero},
+               [&](ValueRange at, ValueRange carried) {
+                 Value x = k.load(input, dims.getIndices(out, at));
+                 Value better = isBetter(k, declared, x, carried[0], largest,
+                                         op.getSelectLast());
+                 return SmallVector<Value>{k.select(better, x, carried[0]),
+                                           k.select(better, at[0], carried[1])};
+               });
     k.store(k.toNumber(best[1], k.builder.getI64Type()), output, out);
   });
   return success();
@@ -152,16 +155,15 @@ LogicalResult lowerCumsum(CumsumOp op, KernelLowering &k) {
   Value size = sizes[axis];
   sizes.erase(sizes.begin() + axis);
   k.forEach(sizes, [&](ValueRange outer) {
-    k.fold({{k.index(0), size}}, k.number(type, 0),
-           [&](ValueRange i, Value sum) {
-      SmallVector<Value> at(outer);
-      Value place =
-          op.getReverse() ? k.sub(k.add(size, -1), i[0]) : i[0];
-      at.insert(at.begin() + axis, place);
-      Value next = k.addNum(sum, k.loadWide(input, at));
-      k.storeWide(op.getExclusive() ? sum : next, output, at);
-      return next;
-    });
+    k.fold(
+        {{k.index(0), size}}, k.number(type, 0), [&](ValueRange i, Value sum) {
+          SmallVector<Value> at(outer);
+          Value place = op.getReverse() ? k.sub(k.add(size, -1), i[0]) : i[0];
+          at.insert(at.begin() + axis, place);
+          Value next = k.addNum(sum, k.loadWide(input, at));
+          k.storeWide(op.getExclusive() ? sum : next, output, at);
+          return next;
+        });
   });
   return success();
 }

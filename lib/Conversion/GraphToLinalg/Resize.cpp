@@ -4,6 +4,7 @@
 // weighted neighbours. Coordinates are computed in f64.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace adze::graph;
@@ -49,6 +50,8 @@ private:
   Value getCubicWeight(Value distance);
   Taps getTaps(int64_t dim, Value out);
   Taps getInterpolation(int64_t dim, Value coordinate);
+  Taps getAntialiased(int64_t dim, Value coordinate);
+  std::optional<double> getStaticScale(int64_t dim);
   void normalize(Taps &taps);
   Value interpolate(ArrayRef<Taps> taps, size_t dim,
                     SmallVector<Value> &position);
@@ -86,7 +89,9 @@ Value ResizeLowering::getScale(int64_t dim) {
 Value ResizeLowering::getCoordinate(int64_t dim, Value out) {
   Value x = k.toNumber(out, f64), scale = scales[dim];
   Value in = k.toNumber(inSizes[dim], f64);
-  Value size = k.toNumber(outSizes[dim], f64);
+  // Where ratios are given, ONNX means the size before it is rounded down.
+  Value size =
+      op.getScales() ? k.mulNum(in, scale) : k.toNumber(outSizes[dim], f64);
   Value half = num(0.5), one = num(1);
   auto halfPixel = [&] {
     return k.subNum(k.divNum(k.addNum(x, half), scale), half);
@@ -101,7 +106,8 @@ Value ResizeLowering::getCoordinate(int64_t dim, Value out) {
     return halfPixel();
   case CoordinateMode::HalfPixelSymmetric: {
     // The centre of the input stays the centre of the (rounded) output.
-    Value adjustment = k.divNum(size, k.mulNum(scale, in));
+    Value adjustment =
+        k.divNum(k.toNumber(outSizes[dim], f64), k.mulNum(scale, in));
     Value center = k.divNum(in, num(2));
     Value offset = k.mulNum(center, k.subNum(one, adjustment));
     return k.addNum(offset, halfPixel());
@@ -194,22 +200,63 @@ Taps ResizeLowering::getInterpolation(int64_t dim, Value x) {
   return taps;
 }
 
+std::optional<double> ResizeLowering::getStaticScale(int64_t dim) {
+  if (op.getScales())
+    return (*op.getScales())[dim];
+  auto in = getConstant(getDims(op.getInput())[dim]),
+       out = getConstant(getDims(op.getResult())[dim]);
+  if (!in || !out || *in == 0)
+    return std::nullopt;
+  return double(*out) / double(*in);
+}
+
+/// The kernel stretched over as many elements as one output element covers.
+/// Places are told from the left, so that the fraction is in (0, 1].
+Taps ResizeLowering::getAntialiased(int64_t dim, Value x) {
+  bool cubic = op.getMode() == ResizeMode::Cubic;
+  double scale = std::min(*getStaticScale(dim), 1.0);
+  int64_t start = int64_t(std::floor((cubic ? -2.0 : -1.0) / scale)) + 1;
+  Value base = k.subNum(math::CeilOp::create(k.builder, k.loc, x), num(1));
+  Value fraction = k.subNum(x, base), first = toIndex(base);
+  Taps taps;
+  for (int64_t t = start; t < 2 - start; ++t) {
+    Value position = k.add(first, t);
+    Value distance = k.mulNum(k.subNum(num(t), fraction), num(scale));
+    Value weight;
+    if (cubic) {
+      weight = getCubicWeight(distance);
+    } else {
+      Value magnitude = math::AbsFOp::create(k.builder, k.loc, distance);
+      Value line = k.subNum(num(1), magnitude);
+      weight = k.select(isLess(line, num(0)), num(0), line);
+    }
+    if (op.getExcludeOutside()) {
+      Value inside =
+          k.compare(arith::CmpIPredicate::ult, position, inSizes[dim]);
+      weight = k.select(inside, weight, num(0));
+    }
+    taps.positions.push_back(clamp(position, dim));
+    taps.weights.push_back(weight);
+  }
+  normalize(taps);
+  return taps;
+}
+
 Taps ResizeLowering::getTaps(int64_t dim, Value out) {
   if (isCopied(dim))
     return {{out}, {Value()}};
   Value x = getCoordinate(dim, out);
   if (op.getCoordinates() == CoordinateMode::TfCropAndResize) {
     Value last = k.toNumber(k.add(inSizes[dim], -1), f64);
-    Value beyond = arith::OrIOp::create(
-        k.builder, k.loc, isLess(x, num(0)), isLess(last, x));
-    outside = outside
-                  ? arith::OrIOp::create(k.builder, k.loc, outside, beyond)
-                        .getResult()
-                  : beyond;
+    Value beyond = arith::OrIOp::create(k.builder, k.loc, isLess(x, num(0)),
+                                        isLess(last, x));
+    outside = outside ? arith::OrIOp::create(k.builder, k.loc, outside, beyond)
+                            .getResult()
+                      : beyond;
   }
   if (op.getMode() == ResizeMode::Nearest)
     return {{clamp(toIndex(roundNearest(x)), dim)}, {Value()}};
-  return getInterpolation(dim, x);
+  return op.getAntialias() ? getAntialiased(dim, x) : getInterpolation(dim, x);
 }
 
 /// The weighted sum over the taps of all dims from `dim` on.
@@ -238,8 +285,9 @@ Value ResizeLowering::interpolate(ArrayRef<Taps> taps, size_t dim,
 }
 
 LogicalResult ResizeLowering::run() {
-  if (op.getAntialias())
-    return op.emitError("expected resize without antialias on this path");
+  for (size_t i = 0; op.getAntialias() && i < inSizes.size(); ++i)
+    if (!isCopied(i) && !getStaticScale(i))
+      return op.emitError("expected scales or static sizes with antialias");
   Value output = k.getOutput(op.getResult());
   Type declared =
       cast<RankedTensorType>(op.getInput().getType()).getElementType();
@@ -261,9 +309,9 @@ LogicalResult ResizeLowering::run() {
       value = buildCast(b, value, f64, declared);
     }
     if (outside)
-      value = k.select(
-          outside,
-          k.number(type, op.getExtrapolation().convertToDouble()), value);
+      value = k.select(outside,
+                       k.number(type, op.getExtrapolation().convertToDouble()),
+                       value);
     k.store(value, output, out);
   });
   return success();

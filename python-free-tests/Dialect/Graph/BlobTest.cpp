@@ -100,9 +100,8 @@ TEST_F(BlobTest, ContentIsTheIdentity) {
 TEST_F(BlobTest, ImportChecksTheSize) {
   write("short.bin", "0123456789");
   std::string message;
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    message = diagnostic.str();
-  });
+  ScopedDiagnosticHandler handler(
+      &context, [&](Diagnostic &diagnostic) { message = diagnostic.str(); });
   auto emit = [&] { return emitError(UnknownLoc::get(&context)); };
   EXPECT_TRUE(failed(importElements(floats(512), path("short.bin"), 0, emit)));
   EXPECT_EQ(message, "blob: expected 2048 bytes in '" + path("short.bin") +
@@ -143,7 +142,8 @@ TEST_F(BlobTest, ReadingWhatWasCreatedMapsEachPartOnce) {
   for (int i = 0; i < 50; ++i)
     blobs.push_back(*table().create(makeBytes(2000 + i, i), emit));
   for (int i = 0; i < 50; ++i)
-    EXPECT_EQ(*blobs[i]->getBytes(emit), ArrayRef<char>(makeBytes(2000 + i, i)));
+    EXPECT_EQ(*blobs[i]->getBytes(emit),
+              ArrayRef<char>(makeBytes(2000 + i, i)));
   EXPECT_EQ(table().numMappings, 1u);
 }
 
@@ -167,9 +167,8 @@ TEST_F(BlobTest, CreatingFromManyThreadsIsUnique) {
 TEST_F(BlobTest, WrongHashIsReported) {
   write("w.bin", std::string(2048, 'x') + "y");
   std::string message;
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    message = diagnostic.str();
-  });
+  ScopedDiagnosticHandler handler(
+      &context, [&](Diagnostic &diagnostic) { message = diagnostic.str(); });
   auto emit = [&] { return emitError(UnknownLoc::get(&context)); };
   BlobKey key = BlobKey::get(makeBytes(2048, 1));
   auto blob = table().get(key, path("w.bin"), "", 0, emit);

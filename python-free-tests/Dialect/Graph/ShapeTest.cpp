@@ -19,7 +19,9 @@ protected:
     s0 = getAffineSymbolExpr(0, &context);
     s1 = getAffineSymbolExpr(1, &context);
   }
-  AffineExpr num(int64_t value) { return getAffineConstantExpr(value, &context); }
+  AffineExpr num(int64_t value) {
+    return getAffineConstantExpr(value, &context);
+  }
   /// The dims of a tensor by integers, -1 for a null one.
   Dims dims(std::initializer_list<AffineExpr> exprs) { return Dims(exprs); }
 
@@ -50,11 +52,14 @@ TEST_F(ShapeTest, NormalFormKeepsTheValue) {
     AffineExpr value = expr.replaceSymbols({num(a), num(b)});
     return getConstant(normalize(value));
   };
-  SmallVector<AffineExpr> exprs = {
-      (s0 * 5 + 7).floorDiv(4),           ((s0 - 1).floorDiv(2) - 3).floorDiv(3),
-      (s0 * 4 - s1).floorDiv(4),          s0.ceilDiv(3) + (s1 * 2).ceilDiv(4),
-      (s0 * 7 + s1 * 3 + 11) % 5,         ((s0 + 3).floorDiv(2) + 1) % 2,
-      (s0 - s1 * 6 - 1).floorDiv(3) * s1, s0 - s0.floorDiv(4) * 4};
+  SmallVector<AffineExpr> exprs = {(s0 * 5 + 7).floorDiv(4),
+                                   ((s0 - 1).floorDiv(2) - 3).floorDiv(3),
+                                   (s0 * 4 - s1).floorDiv(4),
+                                   s0.ceilDiv(3) + (s1 * 2).ceilDiv(4),
+                                   (s0 * 7 + s1 * 3 + 11) % 5,
+                                   ((s0 + 3).floorDiv(2) + 1) % 2,
+                                   (s0 - s1 * 6 - 1).floorDiv(3) * s1,
+                                   s0 - s0.floorDiv(4) * 4};
   for (AffineExpr expr : exprs)
     for (int64_t a = 0; a < 12; ++a)
       for (int64_t b = 0; b < 5; ++b)
@@ -63,8 +68,8 @@ TEST_F(ShapeTest, NormalFormKeepsTheValue) {
 
 TEST_F(ShapeTest, QuotientsOfQuotientsMerge) {
   AffineExpr once = floorDivExprs(subExprs(s0, num(1)), num(2));
-  AffineExpr twice = floorDivExprs(subExprs(addExprs(once, num(1)), num(1)),
-                                   num(2));
+  AffineExpr twice =
+      floorDivExprs(subExprs(addExprs(once, num(1)), num(1)), num(2));
   EXPECT_EQ(twice, floorDivExprs(subExprs(s0, num(1)), num(4)));
 }
 
@@ -94,7 +99,8 @@ TEST_F(ShapeTest, TypesCarryTheirDims) {
   RankedTensorType type = makeType(f32, {s0, num(3), s1 * 2});
   EXPECT_TRUE(areEqual(getDims(type), {s0, num(3), s1 * 2}));
   EXPECT_EQ(type.getShape()[1], 3);
-  EXPECT_EQ(makeType(f32, {num(2), num(3)}), RankedTensorType::get({2, 3}, f32));
+  EXPECT_EQ(makeType(f32, {num(2), num(3)}),
+            RankedTensorType::get({2, 3}, f32));
   // One dim that is not known: none can be written down.
   RankedTensorType unknown = makeType(f32, {s0, AffineExpr()});
   EXPECT_FALSE(unknown.getEncoding());
@@ -126,8 +132,10 @@ TEST_F(ShapeTest, Reshape) {
   ASSERT_TRUE(succeeded(merged));
   EXPECT_TRUE(areEqual(*merged, {s0 * s1, num(768)}));
   EXPECT_TRUE(failed(reshapeDims(dims({num(6)}), {num(4)}, false, error)));
-  EXPECT_TRUE(failed(reshapeDims(dims({num(6)}), {num(-1), num(-1)}, false, error)));
-  auto empty = reshapeDims(dims({num(0), num(3)}), {num(3), num(0)}, true, error);
+  EXPECT_TRUE(
+      failed(reshapeDims(dims({num(6)}), {num(-1), num(-1)}, false, error)));
+  auto empty =
+      reshapeDims(dims({num(0), num(3)}), {num(3), num(0)}, true, error);
   ASSERT_TRUE(succeeded(empty));
   EXPECT_TRUE(areEqual(*empty, {num(3), num(0)}));
 }
@@ -149,7 +157,8 @@ TEST_F(ShapeTest, ElementsThroughShapeArithmetic) {
       %h1 = graph.reshape %h : (tensor<i64>) -> tensor<1xi64>
       %r = graph.concat %b1, %minus, %h1 {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xi64>
       return %r : tensor<3xi64>
-    })mlir", &context);
+    })mlir",
+                                            &context);
   ASSERT_TRUE(module);
   auto function = *module->getOps<func::FuncOp>().begin();
   auto elements =
@@ -170,7 +179,8 @@ TEST_F(ShapeTest, ElementsThroughComparison) {
       %c = graph.equal %shape, %minus : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi1>
       %r = graph.select %c, %ones, %shape : (tensor<2xi1>, tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
       return %r : tensor<2xi64>
-    })mlir", &context);
+    })mlir",
+                                            &context);
   ASSERT_TRUE(module);
   auto function = *module->getOps<func::FuncOp>().begin();
   auto elements =
@@ -189,9 +199,8 @@ TEST_F(ShapeTest, CreateCheckedReportsAndFails) {
                               cast<ElementsAttr>(builder.getZeroAttr(type)));
   };
   std::string message;
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    message = diagnostic.str();
-  });
+  ScopedDiagnosticHandler handler(
+      &context, [&](Diagnostic &diagnostic) { message = diagnostic.str(); });
   Location loc = builder.getUnknownLoc();
   EXPECT_TRUE(failed(createChecked<MatmulOp>(builder, loc, constant({4, 8}),
                                              constant({7, 4}), false, false)));

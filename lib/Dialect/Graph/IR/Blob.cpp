@@ -60,8 +60,8 @@ static std::unique_ptr<fs::mapped_file_region>
 mapTail(StringRef path, uint64_t start, uint64_t end, std::string &error) {
   auto fd = fs::openNativeFileForRead(path);
   if (!fd) {
-    error = "cannot open '" + path.str() +
-            "': " + llvm::toString(fd.takeError());
+    error =
+        "cannot open '" + path.str() + "': " + llvm::toString(fd.takeError());
     return nullptr;
   }
   fs::file_status status;
@@ -179,8 +179,7 @@ void BlobTable::retire(StringRef path) {
 std::error_code BlobTable::append(ArrayRef<char> bytes) {
   if (sideFile.empty()) {
     SmallString<128> name;
-    if (std::error_code code =
-            fs::createTemporaryFile("adze", "weights", name))
+    if (std::error_code code = fs::createTemporaryFile("adze", "weights", name))
       return code;
     sideFile = name.str().str();
     sideIsTemporary = true;
@@ -205,8 +204,7 @@ std::error_code BlobTable::append(ArrayRef<char> bytes) {
   return code;
 }
 
-FailureOr<Blob *> BlobTable::create(ArrayRef<char> bytes,
-                                    EmitError emitError) {
+FailureOr<Blob *> BlobTable::create(ArrayRef<char> bytes, EmitError emitError) {
   BlobKey key = BlobKey::get(bytes);
   hashedBytes += bytes.size();
   std::error_code code;

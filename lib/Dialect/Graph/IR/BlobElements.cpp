@@ -34,8 +34,8 @@ T BlobElementsAttr::Reader<T>::operator()(ptrdiff_t i) const {
                    loadBits(data, i, bits));
   } else if constexpr (std::is_same_v<T, Attribute>) {
     if (auto type = dyn_cast<FloatType>(elementType))
-      return FloatAttr::get(type, APFloat(type.getFloatSemantics(),
-                                          loadBits(data, i, bits)));
+      return FloatAttr::get(
+          type, APFloat(type.getFloatSemantics(), loadBits(data, i, bits)));
     return IntegerAttr::get(elementType, loadBits(data, i, bits));
   } else if constexpr (std::is_same_v<T, bool>) {
     return data[i] != 0;
@@ -79,8 +79,8 @@ BlobElementsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-FailureOr<ArrayRef<char>> BlobElementsAttr::getBytes(
-    function_ref<InFlightDiagnostic()> emitError) const {
+FailureOr<ArrayRef<char>>
+BlobElementsAttr::getBytes(function_ref<InFlightDiagnostic()> emitError) const {
   return getBlob()->getBytes(emitError);
 }
 
@@ -225,8 +225,8 @@ static DenseElementsAttr makeDenseIfSmall(ShapedType type,
     return makeDense(type, bytes.data(), type.getNumElements());
   unsigned bits = getStoredBits(type.getElementType());
   size_t size = bits / 8;
-  if (bits < 8 || std::memcmp(bytes.data(), bytes.data() + size,
-                              bytes.size() - size))
+  if (bits < 8 ||
+      std::memcmp(bytes.data(), bytes.data() + size, bytes.size() - size))
     return {};
   return makeDense(type, bytes.data(), 1);
 }
@@ -263,9 +263,9 @@ FailureOr<ElementsAttr> adze::graph::importElements(ShapedType type,
   return ElementsAttr(BlobElementsAttr::get(*blob, type));
 }
 
-FailureOr<ArrayRef<char>>
-adze::graph::readElements(ElementsAttr elements, std::vector<char> &storage,
-                          EmitError emitError) {
+FailureOr<ArrayRef<char>> adze::graph::readElements(ElementsAttr elements,
+                                                    std::vector<char> &storage,
+                                                    EmitError emitError) {
   if (auto blob = dyn_cast<BlobElementsAttr>(elements))
     return blob.getBytes(emitError);
   auto dense = dyn_cast<DenseElementsAttr>(elements);

@@ -23,7 +23,8 @@ YieldOp ClusterOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
 
-/// graph.cluster(%a = %x, ...) anchor "matmul" {attributes} : (types) -> types {
+/// graph.cluster(%a = %x, ...) anchor "matmul" {attributes} : (types) -> types
+/// {
 ParseResult ClusterOp::parse(OpAsmParser &parser, OperationState &state) {
   SmallVector<OpAsmParser::Argument> arguments;
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
@@ -57,11 +58,11 @@ ParseResult ClusterOp::parse(OpAsmParser &parser, OperationState &state) {
 
 void ClusterOp::print(OpAsmPrinter &printer) {
   printer << '(';
-  llvm::interleaveComma(
-      llvm::zip_equal(getBody().getArguments(), getInputs()), printer,
-      [&](auto pair) {
-        printer << std::get<0>(pair) << " = " << std::get<1>(pair);
-      });
+  llvm::interleaveComma(llvm::zip_equal(getBody().getArguments(), getInputs()),
+                        printer, [&](auto pair) {
+                          printer << std::get<0>(pair) << " = "
+                                  << std::get<1>(pair);
+                        });
   printer << ')';
   if (StringAttr anchor = getAnchorAttr())
     printer << " anchor " << anchor;

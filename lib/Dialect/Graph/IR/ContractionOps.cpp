@@ -15,13 +15,13 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *context, Where where,
                                          Adaptor adaptor, Types &types) {
   Dims lhs = getDims(adaptor.getLhs()), rhs = getDims(adaptor.getRhs());
   if (lhs.size() < 2 || rhs.size() < 2)
-    return inferError<MatmulOp>(where, "expected operands of rank 2 or more, "
-                                       "but got ranks ",
+    return inferError<MatmulOp>(where,
+                                "expected operands of rank 2 or more, "
+                                "but got ranks ",
                                 lhs.size(), " and ", rhs.size());
   Type element = getElement(adaptor.getLhs());
   if (element != getElement(adaptor.getRhs()))
-    return inferError<MatmulOp>(where,
-                                "expected equal element types, but got ",
+    return inferError<MatmulOp>(where, "expected equal element types, but got ",
                                 element, " and ", getElement(adaptor.getRhs()));
   if (adaptor.getTransposeA())
     std::swap(lhs.end()[-1], lhs.end()[-2]);
@@ -60,8 +60,8 @@ static LogicalResult checkConv(Where where, typename OpT::Adaptor adaptor) {
   int64_t rank = getRank(adaptor.getInput());
   int64_t spatial = rank - 2;
   if (spatial < 1)
-    return inferError<OpT>(where, "expected an input of rank 3 or more, but got ",
-                           rank, "-D");
+    return inferError<OpT>(
+        where, "expected an input of rank 3 or more, but got ", rank, "-D");
   if (getRank(adaptor.getFilter()) != rank)
     return inferError<OpT>(where, "expected ", rank, "-D weights, but got ",
                            getRank(adaptor.getFilter()), "-D");
@@ -73,7 +73,8 @@ static LogicalResult checkConv(Where where, typename OpT::Adaptor adaptor) {
     if (getElement(other) != element)
       return inferError<OpT>(where, "expected equal element types, but got ",
                              element, " and ", getElement(other));
-  int64_t strides = adaptor.getStrides().size(), pads = adaptor.getPads().size(),
+  int64_t strides = adaptor.getStrides().size(),
+          pads = adaptor.getPads().size(),
           dilations = adaptor.getDilations().size();
   if (strides != spatial || pads != 2 * spatial || dilations != spatial)
     return inferError<OpT>(where, "expected ", spatial, " strides, ",
@@ -103,7 +104,8 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *context, Where where,
                                        Adaptor adaptor, Types &types) {
   if (failed(checkConv<ConvOp>(where, adaptor)))
     return failure();
-  Dims input = getDims(adaptor.getInput()), filter = getDims(adaptor.getFilter());
+  Dims input = getDims(adaptor.getInput()),
+       filter = getDims(adaptor.getFilter());
   ImageDims at{int64_t(input.size()) - 2, adaptor.getLayout() == Layout::NHWC};
   AffineExpr group =
       getAffineConstantExpr(int64_t(adaptor.getGroup()), context);
@@ -155,7 +157,8 @@ LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *context,
                                                 Types &types) {
   if (failed(checkConv<ConvTransposeOp>(where, adaptor)))
     return failure();
-  Dims input = getDims(adaptor.getInput()), filter = getDims(adaptor.getFilter());
+  Dims input = getDims(adaptor.getInput()),
+       filter = getDims(adaptor.getFilter());
   ImageDims at{int64_t(input.size()) - 2, adaptor.getLayout() == Layout::NHWC};
   int64_t extra = adaptor.getOutputPadding().size();
   if (extra != at.spatialRank)
@@ -163,8 +166,8 @@ LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *context,
                                        " output paddings, but got ", extra);
   if (areDifferent(input[at.channel()], filter[0]))
     return inferError<ConvTransposeOp>(
-        where, "expected ", toString({filter[0]}),
-        " input channels, but got ", toString({input[at.channel()]}));
+        where, "expected ", toString({filter[0]}), " input channels, but got ",
+        toString({input[at.channel()]}));
   AffineExpr group =
       getAffineConstantExpr(int64_t(adaptor.getGroup()), context);
   Dims dims(input);

@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace adze::graph;
 
 AffineExpr op_detail::getElementCost(MLIRContext *context, Type type,
-                                  int64_t perElement) {
+                                     int64_t perElement) {
   return mulExprs(product(context, getDims(type)),
                   getAffineConstantExpr(perElement, context));
 }
@@ -25,8 +25,8 @@ AffineExpr op_detail::getBytes(MLIRContext *context, TypeRange types) {
       continue;
     unsigned bits = tensor.getElementType().getIntOrFloatBitWidth();
     AffineExpr elements = product(context, getDims(type));
-    AffineExpr perByte = getAffineConstantExpr(
-        bits < 8 && bits > 1 ? 8 / bits : 1, context);
+    AffineExpr perByte =
+        getAffineConstantExpr(bits < 8 && bits > 1 ? 8 / bits : 1, context);
     AffineExpr bytes = getAffineConstantExpr(bits < 8 ? 1 : bits / 8, context);
     AffineExpr rounded = addExprs(
         elements, subExprs(perByte, getAffineConstantExpr(1, context)));
@@ -57,7 +57,7 @@ ADZE_NO_FLOPS(ShapeOp)
 // One operation an element of the operand that is read or combined.
 #define ADZE_FLOPS_OF(OP, VALUE, COUNT)                                        \
   AffineExpr OP::getFlops() {                                                  \
-    return op_detail::getElementCost(getContext(), VALUE.getType(), COUNT);       \
+    return op_detail::getElementCost(getContext(), VALUE.getType(), COUNT);    \
   }
 ADZE_FLOPS_OF(ScatterElementsOp, getUpdates(), 1)
 ADZE_FLOPS_OF(ScatterNDOp, getUpdates(), 1)
@@ -79,5 +79,5 @@ AffineExpr ResizeOp::getFlops() {
     if (taps && !areEqual(in, out))
       perElement *= taps;
   return op_detail::getElementCost(getContext(), getResult().getType(),
-                                perElement);
+                                   perElement);
 }

@@ -99,8 +99,8 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, Where where,
     return failure();
   for (Value input : adaptor.getInputs().drop_front()) {
     Dims other = getDims(input);
-    bool same = other.size() == dims.size() &&
-                getElement(input) == getElement(first);
+    bool same =
+        other.size() == dims.size() && getElement(input) == getElement(first);
     for (size_t i = 0; same && i < dims.size(); ++i) {
       if (i == axis)
         dims[i] = addExprs(dims[i], other[i]);
@@ -153,10 +153,9 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *context, Where where,
   Dims dims = getDims(adaptor.getInput());
   if (adaptor.getLow().size() != dims.size() ||
       adaptor.getHigh().size() != dims.size())
-    return inferError<PadOp>(where, "expected ", dims.size(),
-                             " pads on each side, but got ",
-                             adaptor.getLow().size(), " and ",
-                             adaptor.getHigh().size());
+    return inferError<PadOp>(
+        where, "expected ", dims.size(), " pads on each side, but got ",
+        adaptor.getLow().size(), " and ", adaptor.getHigh().size());
   if (Value value = adaptor.getValue())
     if (getElement(value) != getElement(adaptor.getInput()) ||
         getConstant(product(context, getDims(value))).value_or(1) != 1)
@@ -168,8 +167,9 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *context, Where where,
        llvm::zip_equal(dims, adaptor.getLow(), adaptor.getHigh())) {
     result.push_back(dim ? normalize(dim + low + high) : AffineExpr());
     if (getConstant(result.back()).value_or(0) < 0)
-      return inferError<PadOp>(where, "expected sizes >= 0 after padding, but "
-                                      "got ",
+      return inferError<PadOp>(where,
+                               "expected sizes >= 0 after padding, but "
+                               "got ",
                                *getConstant(result.back()));
   }
   types.push_back(makeType(getElement(adaptor.getInput()), result));
@@ -228,10 +228,9 @@ LogicalResult TopKOp::verify() {
       failed(checkAxis<TopKOp>(getLoc(), getAxis(), rank)))
     return failure();
   Dims from = getDims(getInput()), values = getDims(getValues());
-  if (!areCompatible(
-          TypeRange(cast<RankedTensorType>(getValues().getType())
-                        .clone(getElement(getIndices()))),
-          TypeRange(getIndices().getType())))
+  if (!areCompatible(TypeRange(cast<RankedTensorType>(getValues().getType())
+                                   .clone(getElement(getIndices()))),
+                     TypeRange(getIndices().getType())))
     return emitOpError("expected results of one shape, but got ")
            << getValues().getType() << " and " << getIndices().getType();
   bool same = values.size() == from.size();
@@ -239,8 +238,8 @@ LogicalResult TopKOp::verify() {
     same = i == int64_t(getAxis()) || !areDifferent(from[i], values[i]);
   if (!same)
     return emitOpError("expected dims other than ")
-           << getAxis() << " as of the input " << toString(from)
-           << ", but got " << toString(values);
+           << getAxis() << " as of the input " << toString(from) << ", but got "
+           << toString(values);
   std::optional<int64_t> size = getConstant(from[getAxis()]),
                          count = getConstant(values[getAxis()]);
   if (size && count && *count > *size)

@@ -112,8 +112,8 @@ Value adze::graph::buildCast(ElementBuilder &b, Value value, Type from,
     return arith::FPToSIOp::create(b.builder, b.loc, type, value);
   }
   IntegerType wide = b.builder.getI64Type();
-  Value converted = arith::FPToSIOp::create(b.builder, b.loc,
-                                            b.typeLike(wide, value), value);
+  Value converted =
+      arith::FPToSIOp::create(b.builder, b.loc, b.typeLike(wide, value), value);
   return castIntToInt(b, converted, wide, toInt);
 }
 
@@ -125,8 +125,7 @@ Value adze::graph::buildCombine(ElementBuilder &b, Combiner combiner,
                                 Type elementType, Value lhs, Value rhs) {
   arith::AtomicRMWKind kind;
   bool isFloat = isa<FloatType>(elementType);
-  bool isUnsigned =
-      elementType.isUnsignedInteger() || elementType.isInteger(1);
+  bool isUnsigned = elementType.isUnsignedInteger() || elementType.isInteger(1);
   switch (combiner) {
   case Combiner::Add:
     kind = isFloat ? arith::AtomicRMWKind::addf : arith::AtomicRMWKind::addi;
@@ -160,11 +159,10 @@ TypedAttr adze::graph::getNeutral(Combiner combiner, Type elementType) {
     return FloatAttr::get(
         type, APFloat::getInf(floating.getFloatSemantics(), /*Negative=*/max));
   unsigned width = type.getIntOrFloatBitWidth();
-  bool isUnsigned =
-      elementType.isUnsignedInteger() || elementType.isInteger(1);
-  APInt low = isUnsigned ? APInt::getMinValue(width)
-                         : APInt::getSignedMinValue(width);
-  APInt high = isUnsigned ? APInt::getMaxValue(width)
-                          : APInt::getSignedMaxValue(width);
+  bool isUnsigned = elementType.isUnsignedInteger() || elementType.isInteger(1);
+  APInt low =
+      isUnsigned ? APInt::getMinValue(width) : APInt::getSignedMinValue(width);
+  APInt high =
+      isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width);
   return IntegerAttr::get(type, max ? low : high);
 }

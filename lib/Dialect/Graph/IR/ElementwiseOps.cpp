@@ -8,13 +8,13 @@ using namespace adze::graph;
 using namespace adze::graph::op_detail;
 
 LogicalResult op_detail::inferSameType(Where where, StringRef name,
-                                    ValueRange operands, Types &types) {
+                                       ValueRange operands, Types &types) {
   types.push_back(operands[0].getType());
   return success();
 }
 
 LogicalResult op_detail::inferPredicate(Where where, StringRef name,
-                                     ValueRange operands, Types &types) {
+                                        ValueRange operands, Types &types) {
   auto type = cast<RankedTensorType>(operands[0].getType());
   types.push_back(type.clone(IntegerType::get(type.getContext(), 1)));
   return success();
@@ -30,10 +30,9 @@ static LogicalResult inferElements(Where where, StringRef name,
     shapes.push_back(getDims(operand));
   for (Value operand : operands.drop_front(firstValue + 1))
     if (getElement(operand) != getElement(operands[firstValue]))
-      return emitOptionalError(where, "'", name,
-                               "' op expected equal element types, but got ",
-                               getElement(operands[firstValue]), " and ",
-                               getElement(operand));
+      return emitOptionalError(
+          where, "'", name, "' op expected equal element types, but got ",
+          getElement(operands[firstValue]), " and ", getElement(operand));
   std::string error;
   auto dims = broadcastDims(shapes, error);
   if (failed(dims))
@@ -43,19 +42,19 @@ static LogicalResult inferElements(Where where, StringRef name,
 }
 
 LogicalResult op_detail::inferBroadcast(Where where, StringRef name,
-                                     ValueRange operands, Types &types) {
+                                        ValueRange operands, Types &types) {
   return inferElements(where, name, operands, 0, getElement(operands[0]),
                        types);
 }
 
 LogicalResult op_detail::inferCompare(Where where, StringRef name,
-                                   ValueRange operands, Types &types) {
+                                      ValueRange operands, Types &types) {
   Type i1 = IntegerType::get(operands[0].getContext(), 1);
   return inferElements(where, name, operands, 0, i1, types);
 }
 
 LogicalResult op_detail::inferSelect(Where where, StringRef name,
-                                  ValueRange operands, Types &types) {
+                                     ValueRange operands, Types &types) {
   return inferElements(where, name, operands, 1, getElement(operands[1]),
                        types);
 }
@@ -63,8 +62,7 @@ LogicalResult op_detail::inferSelect(Where where, StringRef name,
 LogicalResult CastOp::verify() {
   auto from = cast<RankedTensorType>(getInput().getType());
   auto to = cast<RankedTensorType>(getResult().getType());
-  if (!areCompatible(TypeRange(from.clone(to.getElementType())),
-                     TypeRange(to)))
+  if (!areCompatible(TypeRange(from.clone(to.getElementType())), TypeRange(to)))
     return emitOpError("expected the result to have the input's shape ")
            << toString(getDims(from)) << ", but got " << toString(getDims(to));
   return success();

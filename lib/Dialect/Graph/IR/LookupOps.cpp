@@ -38,8 +38,8 @@ LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *context,
                                                  Types &types) {
   if (failed(checkElementIndices<GatherElementsOp>(where, adaptor)))
     return failure();
-  types.push_back(makeType(getElement(adaptor.getData()),
-                           getDims(adaptor.getIndices())));
+  types.push_back(
+      makeType(getElement(adaptor.getData()), getDims(adaptor.getIndices())));
   return success();
 }
 
@@ -49,12 +49,12 @@ LogicalResult ScatterElementsOp::inferReturnTypes(MLIRContext *context,
   if (failed(checkElementIndices<ScatterElementsOp>(where, adaptor)))
     return failure();
   auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
-  if (!areCompatible(
-          TypeRange(indices.clone(getElement(adaptor.getData()))),
-          TypeRange(adaptor.getUpdates().getType())))
+  if (!areCompatible(TypeRange(indices.clone(getElement(adaptor.getData()))),
+                     TypeRange(adaptor.getUpdates().getType())))
     return inferError<ScatterElementsOp>(
-        where, "expected updates of the data's element type and the shape of "
-               "the indices ",
+        where,
+        "expected updates of the data's element type and the shape of "
+        "the indices ",
         indices, ", but got ", adaptor.getUpdates().getType());
   types.push_back(adaptor.getData().getType());
   return success();
@@ -70,10 +70,12 @@ static FailureOr<Dims> pickedDims(Where where, Value data, Value indices,
       at.empty() ? std::nullopt : getConstant(at.back());
   if (!tuple || batch < 0 || batch >= shared || *tuple < 1 ||
       batch + *tuple > int64_t(from.size()))
-    return inferError<OpT>(
-        where, "expected indices whose last dim is between 1 and ",
-        int64_t(from.size()) - batch, " and batch dims below both ranks, but "
-        "got ", toString(at), " and ", batch);
+    return inferError<OpT>(where,
+                           "expected indices whose last dim is between 1 and ",
+                           int64_t(from.size()) - batch,
+                           " and batch dims below both ranks, but "
+                           "got ",
+                           toString(at), " and ", batch);
   for (int64_t i = 0; i < batch; ++i)
     if (areDifferent(from[i], at[i]))
       return inferError<OpT>(where, "expected equal batch dims, but got ",
@@ -85,9 +87,8 @@ static FailureOr<Dims> pickedDims(Where where, Value data, Value indices,
 
 LogicalResult GatherNDOp::inferReturnTypes(MLIRContext *context, Where where,
                                            Adaptor adaptor, Types &types) {
-  auto dims = pickedDims<GatherNDOp>(where, adaptor.getData(),
-                                     adaptor.getIndices(),
-                                     adaptor.getBatchDims());
+  auto dims = pickedDims<GatherNDOp>(
+      where, adaptor.getData(), adaptor.getIndices(), adaptor.getBatchDims());
   if (failed(dims))
     return failure();
   types.push_back(makeType(getElement(adaptor.getData()), *dims));

@@ -8,20 +8,22 @@ using namespace adze::graph;
 using namespace adze::graph::op_detail;
 
 FailureOr<AffineExpr> op_detail::windowDim(AffineExpr input, AffineExpr kernel,
-                                        int64_t stride, int64_t low,
-                                        int64_t high, int64_t dilation,
-                                        bool ceil) {
+                                           int64_t stride, int64_t low,
+                                           int64_t high, int64_t dilation,
+                                           bool ceil) {
   if (!input || !kernel)
     return AffineExpr();
   // Where the first window may start: 0 .. span.
-  AffineExpr span = normalize(input + (low + high) - (kernel - 1) * dilation - 1);
+  AffineExpr span =
+      normalize(input + (low + high) - (kernel - 1) * dilation - 1);
   if (getConstant(span).value_or(0) < 0)
     return failure();
   if (!ceil)
     return normalize(span.floorDiv(stride) + 1);
   AffineExpr count = normalize(span.ceilDiv(stride) + 1);
   // The last window starts inside the input or the padding before it.
-  std::optional<int64_t> size = getConstant(input), windows = getConstant(count);
+  std::optional<int64_t> size = getConstant(input),
+                         windows = getConstant(count);
   if (size && windows && (*windows - 1) * stride >= *size + low)
     count = count - 1;
   return count;
@@ -34,20 +36,20 @@ static LogicalResult inferPool(Where where, typename OpT::Adaptor adaptor,
   Dims input = getDims(adaptor.getInput());
   ImageDims at{int64_t(input.size()) - 2, adaptor.getLayout() == Layout::NHWC};
   if (at.spatialRank < 1)
-    return inferError<OpT>(where, "expected an input of rank 3 or more, but got ",
+    return inferError<OpT>(where,
+                           "expected an input of rank 3 or more, but got ",
                            input.size(), "-D");
   size_t spatial = at.spatialRank;
   if (adaptor.getKernel().size() != spatial ||
       adaptor.getStrides().size() != spatial ||
       adaptor.getPads().size() != 2 * spatial ||
       adaptor.getDilations().size() != spatial)
-    return inferError<OpT>(where, "expected ", spatial,
-                           " kernel sizes, strides and dilations and ",
-                           2 * spatial, " pads, but got ",
-                           adaptor.getKernel().size(), ", ",
-                           adaptor.getStrides().size(), ", ",
-                           adaptor.getDilations().size(), " and ",
-                           adaptor.getPads().size());
+    return inferError<OpT>(
+        where, "expected ", spatial,
+        " kernel sizes, strides and dilations and ", 2 * spatial,
+        " pads, but got ", adaptor.getKernel().size(), ", ",
+        adaptor.getStrides().size(), ", ", adaptor.getDilations().size(),
+        " and ", adaptor.getPads().size());
   auto positive = [](int64_t value) { return value > 0; };
   if (!llvm::all_of(adaptor.getStrides(), positive) ||
       !llvm::all_of(adaptor.getDilations(), positive) ||
@@ -56,12 +58,12 @@ static LogicalResult inferPool(Where where, typename OpT::Adaptor adaptor,
         where, "expected kernel, strides and dilations of at least 1");
   Dims dims(input);
   for (int64_t i = 0; i < at.spatialRank; ++i) {
-    AffineExpr kernel = getAffineConstantExpr(
-        adaptor.getKernel()[i], adaptor.getInput().getContext());
-    auto size = windowDim(input[at.spatial(i)], kernel, adaptor.getStrides()[i],
-                          adaptor.getPads()[i],
-                          adaptor.getPads()[at.spatialRank + i],
-                          adaptor.getDilations()[i], adaptor.getCeilMode());
+    AffineExpr kernel = getAffineConstantExpr(adaptor.getKernel()[i],
+                                              adaptor.getInput().getContext());
+    auto size =
+        windowDim(input[at.spatial(i)], kernel, adaptor.getStrides()[i],
+                  adaptor.getPads()[i], adaptor.getPads()[at.spatialRank + i],
+                  adaptor.getDilations()[i], adaptor.getCeilMode());
     if (failed(size))
       return inferError<OpT>(
           where, "expected a window within the padded input, but got input ",

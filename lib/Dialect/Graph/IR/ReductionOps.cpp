@@ -10,8 +10,8 @@ using namespace adze::graph;
 using namespace adze::graph::op_detail;
 
 LogicalResult op_detail::inferReduce(Where where, StringRef name, Value input,
-                                  ArrayRef<int64_t> axes, bool keepdims,
-                                  Types &types) {
+                                     ArrayRef<int64_t> axes, bool keepdims,
+                                     Types &types) {
   Dims dims = getDims(input);
   int64_t previous = -1;
   for (int64_t axis : axes) {

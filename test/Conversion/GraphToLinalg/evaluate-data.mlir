@@ -1,0 +1,94 @@
+// RUN: aopt %s --graph-fold-constants | FileCheck %s
+
+// Indices from the end, and out of range clamped.
+// CHECK-LABEL: func @gather
+// CHECK-DAG: dense<[30, 10, 30]> : tensor<3xi32>
+// CHECK-DAG: dense<{{\[}}[2, 1], [3, 3]]> : tensor<2x2xi32>
+// CHECK-DAG: dense<[4, 1]> : tensor<2xi32>
+func.func @gather() -> (tensor<3xi32>, tensor<2x2xi32>, tensor<2xi32>) {
+  %x = graph.constant dense<[10, 20, 30]> : tensor<3xi32>
+  %i = graph.constant dense<[-1, 0, 7]> : tensor<3xi64>
+  %m = graph.constant dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>
+  %e = graph.constant dense<[[1, 0], [0, 0]]> : tensor<2x2xi64>
+  %t = graph.constant dense<[[1, 1], [0, 0]]> : tensor<2x2xi64>
+  %0 = graph.gather %x, %i : (tensor<3xi32>, tensor<3xi64>) -> tensor<3xi32>
+  %1 = graph.gather_elements %m, %e {axis = 1 : i64} : (tensor<2x2xi32>, tensor<2x2xi64>) -> tensor<2x2xi32>
+  %2 = graph.gather_nd %m, %t : (tensor<2x2xi32>, tensor<2x2xi64>) -> tensor<2xi32>
+  return %0, %1, %2 : tensor<3xi32>, tensor<2x2xi32>, tensor<2xi32>
+}
+
+// CHECK-LABEL: func @scatter
+// CHECK-DAG: dense<[1, 15, 3]> : tensor<3xi32>
+// CHECK-DAG: dense<{{\[}}[1, 2], [8, 9]]> : tensor<2x2xi32>
+func.func @scatter() -> (tensor<3xi32>, tensor<2x2xi32>) {
+  %x = graph.constant dense<[1, 2, 3]> : tensor<3xi32>
+  %i = graph.constant dense<[1, -2]> : tensor<2xi64>
+  %u = graph.constant dense<[6, 7]> : tensor<2xi32>
+  %m = graph.constant dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>
+  %t = graph.constant dense<[[1]]> : tensor<1x1xi64>
+  %v = graph.constant dense<[[8, 9]]> : tensor<1x2xi32>
+  %0 = graph.scatter_elements %x, %i, %u {axis = 0 : i64, reduction = #graph.scatter<add>} : (tensor<3xi32>, tensor<2xi64>, tensor<2xi32>) -> tensor<3xi32>
+  %1 = graph.scatter_nd %m, %t, %v : (tensor<2x2xi32>, tensor<1x1xi64>, tensor<1x2xi32>) -> tensor<2x2xi32>
+  return %0, %1 : tensor<3xi32>, tensor<2x2xi32>
+}
+
+// CHECK-LABEL: func @pad
+// CHECK-DAG: dense<[9, 9, 1, 2, 3, 9]> : tensor<6xi32>
+// CHECK-DAG: dense<[3, 2, 1, 2, 3, 2]> : tensor<6xi32>
+// CHECK-DAG: dense<[1, 1, 1, 2, 3, 3]> : tensor<6xi32>
+// CHECK-DAG: dense<[2, 3, 1, 2, 3, 1]> : tensor<6xi32>
+// CHECK-DAG: dense<[2, 3, 0]> : tensor<3xi32>
+func.func @pad() -> (tensor<6xi32>, tensor<6xi32>, tensor<6xi32>, tensor<6xi32>, tensor<3xi32>) {
+  %x = graph.constant dense<[1, 2, 3]> : tensor<3xi32>
+  %v = graph.constant dense<9> : tensor<i32>
+  %0 = graph.pad %x, %v {low = array<i64: 2>, high = array<i64: 1>} : (tensor<3xi32>, tensor<i32>) -> tensor<6xi32>
+  %1 = graph.pad %x {low = array<i64: 2>, high = array<i64: 1>, mode = #graph.pad_mode<reflect>} : (tensor<3xi32>) -> tensor<6xi32>
+  %2 = graph.pad %x {low = array<i64: 2>, high = array<i64: 1>, mode = #graph.pad_mode<edge>} : (tensor<3xi32>) -> tensor<6xi32>
+  %3 = graph.pad %x {low = array<i64: 2>, high = array<i64: 1>, mode = #graph.pad_mode<wrap>} : (tensor<3xi32>) -> tensor<6xi32>
+  %4 = graph.pad %x {low = array<i64: -1>, high = array<i64: 1>} : (tensor<3xi32>) -> tensor<3xi32>
+  return %0, %1, %2, %3, %4 : tensor<6xi32>, tensor<6xi32>, tensor<6xi32>, tensor<6xi32>, tensor<3xi32>
+}
+
+// CHECK-LABEL: func @rearrange
+// CHECK-DAG: dense<[4, 2]> : tensor<2xi32>
+// CHECK-DAG: dense<[4, 3, 2, 1]> : tensor<4xi32>
+// CHECK-DAG: dense<{{\[}}[1, 2], [0, 4]]> : tensor<2x2xi32>
+// CHECK-DAG: dense<[1, 4, 7]> : tensor<3xi64>
+// CHECK-DAG: dense<{{\[}}[0, 1, 0], [0, 0, 1]]> : tensor<2x3xi32>
+func.func @rearrange() -> (tensor<2xi32>, tensor<4xi32>, tensor<2x2xi32>, tensor<3xi64>, tensor<2x3xi32>) {
+  %x = graph.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
+  %m = graph.constant dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>
+  %a = graph.constant dense<1> : tensor<i64>
+  %b = graph.constant dense<9> : tensor<i64>
+  %d = graph.constant dense<3> : tensor<i64>
+  %i = graph.constant dense<[1, -1]> : tensor<2xi64>
+  %v = graph.constant dense<[0, 1]> : tensor<2xi32>
+  %0 = graph.slice %x {starts = array<i64: 3>, steps = array<i64: -2>} : (tensor<4xi32>) -> tensor<2xi32>
+  %1 = graph.reverse %x {axes = array<i64: 0>} : (tensor<4xi32>) -> tensor<4xi32>
+  %2 = graph.trilu %m : (tensor<2x2xi32>) -> tensor<2x2xi32>
+  %3 = graph.range %a, %b, %d : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<3xi64>
+  %4 = graph.one_hot %i, %v {axis = 1 : i64} : (tensor<2xi64>, tensor<2xi32>) -> tensor<2x3xi32>
+  return %0, %1, %2, %3, %4 : tensor<2xi32>, tensor<4xi32>, tensor<2x2xi32>, tensor<3xi64>, tensor<2x3xi32>
+}
+
+// Of equal elements the first.
+// CHECK-LABEL: func @top_k
+// CHECK-DAG: dense<[5, 5, 4]> : tensor<3xi32>
+// CHECK-DAG: dense<[1, 3, 2]> : tensor<3xi64>
+func.func @top_k() -> (tensor<3xi32>, tensor<3xi64>) {
+  %x = graph.constant dense<[1, 5, 4, 5]> : tensor<4xi32>
+  %0, %1 = graph.top_k %x {axis = 0 : i64} : (tensor<4xi32>) -> (tensor<3xi32>, tensor<3xi64>)
+  return %0, %1 : tensor<3xi32>, tensor<3xi64>
+}
+
+// CHECK-LABEL: func @resize
+// CHECK-DAG: dense<[1.000000e+00, 1.000000e+00, 3.000000e+00, 3.000000e+00]> : tensor<4xf32>
+// CHECK-DAG: dense<[1.000000e+00, 1.500000e+00, 2.500000e+00, 3.000000e+00]> : tensor<4xf32>
+// CHECK-DAG: dense<[1.000000e+00, 2.000000e+00, 3.000000e+00]> : tensor<3xf32>
+func.func @resize() -> (tensor<4xf32>, tensor<4xf32>, tensor<3xf32>) {
+  %x = graph.constant dense<[1.0, 3.0]> : tensor<2xf32>
+  %0 = graph.resize %x {scales = array<f64: 2.0>, coordinates = #graph.coordinates<asymmetric>, nearest_mode = #graph.nearest_mode<floor>} : (tensor<2xf32>) -> tensor<4xf32>
+  %1 = graph.resize %x {scales = array<f64: 2.0>, mode = #graph.resize_mode<linear>} : (tensor<2xf32>) -> tensor<4xf32>
+  %2 = graph.resize %x {mode = #graph.resize_mode<linear>, coordinates = #graph.coordinates<align_corners>} : (tensor<2xf32>) -> tensor<3xf32>
+  return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<3xf32>
+}
