@@ -3,6 +3,7 @@
 // Places of tensors, sizes from symbols, loops and scalar arithmetic.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -83,11 +84,36 @@ Value KernelLowering::allocate(Value tensor) {
                                  builder.getI64IntegerAttr(64));
 }
 
+Value KernelLowering::viewDynamic(Value memref, Value tensor) {
+  // Not by collapse and expand: upstream lowers an expansion to several
+  // dynamic sizes only if they come from one.
+  MemRefType to = getMemrefType(tensor.getType());
+  SmallVector<OpFoldResult> sizes, strides(to.getRank());
+  for (auto [i, size] : llvm::enumerate(getSizes(tensor)))
+    sizes.push_back(to.isDynamicDim(i)
+                        ? OpFoldResult(size)
+                        : builder.getIndexAttr(to.getDimSize(i)));
+  OpFoldResult stride = builder.getIndexAttr(1);
+  bool isStatic = true;
+  for (int64_t i = to.getRank() - 1; i >= 0; --i) {
+    strides[i] = stride;
+    isStatic &= !to.isDynamicDim(i);
+    Value product =
+        mul(getValueOrCreateConstantIndexOp(builder, loc, stride),
+            getValueOrCreateConstantIndexOp(builder, loc, sizes[i]));
+    stride = isStatic ? getAsOpFoldResult(product) : OpFoldResult(product);
+  }
+  return memref::ReinterpretCastOp::create(
+      builder, loc, to, memref, builder.getIndexAttr(0), sizes, strides);
+}
+
 Value KernelLowering::view(Value memref, Value tensor) {
   auto from = cast<MemRefType>(memref.getType());
   MemRefType to = getMemrefType(tensor.getType());
   if (from == to && to.hasStaticShape())
     return memref;
+  if (!from.hasStaticShape() || !to.hasStaticShape())
+    return viewDynamic(memref, tensor);
   // By way of one dim, which both forms agree on.
   auto all = [](int64_t rank) {
     SmallVector<ReassociationIndices> groups;
@@ -111,16 +137,8 @@ Value KernelLowering::view(Value memref, Value tensor) {
   if (to.getRank() == 0)
     return memref::CollapseShapeOp::create(builder, loc, to, flat,
                                            ArrayRef<ReassociationIndices>());
-  SmallVector<OpFoldResult> sizes;
-  bool isStatic = to.hasStaticShape();
-  for (Value size : getSizes(tensor))
-    sizes.push_back(getAsOpFoldResult(size));
-  auto flatType = cast<MemRefType>(flat.getType());
-  if (flatType.hasStaticShape() != isStatic) {
-    int64_t count = isStatic ? to.getNumElements() : ShapedType::kDynamic;
-    flat = memref::CastOp::create(
-        builder, loc, MemRefType::get({count}, to.getElementType()), flat);
-  }
+  SmallVector<OpFoldResult> sizes =
+      getAsIndexOpFoldResult(builder.getContext(), to.getShape());
   return memref::ExpandShapeOp::create(builder, loc, to, flat,
                                        all(to.getRank()), sizes);
 }

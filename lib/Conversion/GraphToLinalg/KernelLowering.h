@@ -121,6 +121,7 @@ public:
   mlir::Value divNum(mlir::Value lhs, mlir::Value rhs);
 
 private:
+  mlir::Value viewDynamic(mlir::Value memref, mlir::Value tensor);
   mlir::LogicalResult bindSymbols();
   void bind(mlir::AffineExpr expr, mlir::Value memref, int64_t dim);
 

@@ -68,3 +68,14 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = graph.neg %x : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// Several dynamic dims from the data alone.
+// CHECK-LABEL: func.func private @reshape_dynamic(
+// CHECK-SAME: %[[X:.*]]: memref<2x3x4xf32>, %{{.*}}: memref<3xi64>, %[[R:.*]]: memref<?x?x4xf32>
+// CHECK: %[[S:.*]] = arith.muli
+// CHECK: %[[V:.*]] = memref.reinterpret_cast %[[X]] to offset: [0], sizes: [%{{.*}}, %{{.*}}, 4], strides: [%[[S]], 4, 1]
+// CHECK: memref.copy %[[V]], %[[R]]
+func.func private @reshape_dynamic(%x: tensor<2x3x4xf32>, %s: tensor<3xi64>) -> tensor<?x?x4xf32, affine_map<()[s0, s1] -> (s0, s1, 4)>> attributes {adze.kernel} {
+  %0 = graph.reshape %x, %s : (tensor<2x3x4xf32>, tensor<3xi64>) -> tensor<?x?x4xf32, affine_map<()[s0, s1] -> (s0, s1, 4)>>
+  return %0 : tensor<?x?x4xf32, affine_map<()[s0, s1] -> (s0, s1, 4)>>
+}
