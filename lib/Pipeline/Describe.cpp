@@ -100,6 +100,30 @@ static LogicalResult describeValue(func::FuncOp program, unsigned index,
   return success();
 }
 
+/// Fails if an output has a dim that the inputs' dims do not give: a planned
+/// program cannot size it.
+static LogicalResult checkOutputDims(func::FuncOp program, unsigned numInputs,
+                                     unsigned numBound) {
+  for (unsigned index = numInputs; index < program.getNumArguments(); ++index) {
+    auto type = cast<MemRefType>(program.getArgument(index).getType());
+    auto map = dyn_cast_if_present<AffineMapAttr>(
+        program.getArgAttr(index, host::dimsAttr));
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      if (!type.isDynamicDim(dim))
+        continue;
+      bool given = bool(map);
+      for (unsigned s = numBound; given && s < map.getValue().getNumSymbols();
+           ++s)
+        given = !map.getValue().getResult(dim).isFunctionOfSymbol(s);
+      if (!given)
+        return program.emitError("unsupported: dim ")
+               << dim << " of output " << index - numInputs
+               << " depends on the values of a tensor";
+    }
+  }
+  return success();
+}
+
 /// Symbols that inputs give; others must be unused, and then come last.
 static LogicalResult describeSymbols(func::FuncOp program,
                                      package::ModuleDescription &description) {
@@ -121,6 +145,8 @@ static LogicalResult describeSymbols(func::FuncOp program,
     description.symbols.push_back(symbol);
   }
   // What only the data can tell has no place in a planned program yet.
+  if (failed(checkOutputDims(program, description.inputs.size(), numBound)))
+    return failure();
   WalkResult result = program.walk([&](Operation *op) {
     for (NamedAttribute attr : op->getAttrs()) {
       auto map = dyn_cast<AffineMapAttr>(attr.getValue());

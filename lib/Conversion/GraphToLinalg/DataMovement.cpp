@@ -85,6 +85,9 @@ LogicalResult lowerConcat(ConcatOp op, KernelLowering &k) {
   for (Value tensor : op.getInputs()) {
     Value input = k.get(tensor);
     SmallVector<Value> sizes = k.getSizes(tensor);
+    // Nothing to copy, and a view of nothing at the end is out of bounds.
+    if (getConstantIntValue(sizes[axis]) == 0)
+      continue;
     SmallVector<OpFoldResult> offsets(sizes.size(), k.builder.getIndexAttr(0)),
         strides(sizes.size(), k.builder.getIndexAttr(1)), extents;
     for (Value size : sizes)

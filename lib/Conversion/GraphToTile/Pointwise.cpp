@@ -280,6 +280,9 @@ LogicalResult adze::emitConcat(KernelEmitter &e, ConcatOp op) {
   Place column{e.mul(ids[0], blockN), 1, 1, unsigned(dims.size()) - axis};
   Value begin = e.index(0);
   for (auto [input, length] : llvm::zip(op.getInputs(), lengths)) {
+    // Nothing to copy, and a view of nothing at the end is out of bounds.
+    if (getConstantIntValue(length) == 0)
+      continue;
     Places places;
     if (axis > 0)
       places.push_back(row);
