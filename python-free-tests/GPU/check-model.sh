@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+#
+# check-model.sh BUILD MODEL: one module for the CPU and cuda:sm_90a; their
+# results are the same. Exit status 77 where there is no GPU.
+set -uo pipefail
+build=$1 name=$2
+[ -e /dev/nvidiactl ] || { echo "no GPU here"; exit 77; }
+model=$build/models/$name/model.onnx
+[ -f "$model" ] || { echo "no model $model"; exit 77; }
+out=$build/models/$name/gpu.so
+"$build/bin/atranslate" "$model" --target=cpu --target=cuda:sm_90a -o "$out" -q || exit 1
+"$build/unittests/gpu-compare" "$out"
