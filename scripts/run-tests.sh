@@ -100,7 +100,7 @@ all)
     [ -f $folder/build.ninja ] || cmake --preset $preset >build/test-logs/$preset.log 2>&1 ||
       { cat build/test-logs/$preset.log; failed=$((failed + 1)); continue; }
     ninja -C $folder -j"$jobs" --quiet || { failed=$((failed + 1)); continue; }
-    run_ctest $folder build/test-logs/$preset.log
+    run_ctest $folder build/test-logs/$preset.log -LE gpu
   done
   ;;
 *)
