@@ -108,32 +108,25 @@ int64_t mapAxis(int64_t axis, int64_t rank) {
 }
 
 /// Makes the op, already on channels-last operands, mean what it meant on
-/// channels-first ones. False: the op does not let transposes through.
-bool permuteAttributes(Operation *op, int64_t rank) {
-  if (isa<ElementwiseOpInterface>(op))
-    return true;
-  return TypeSwitch<Operation *, bool>(op)
+/// channels-first ones; an elementwise op needs nothing.
+void permuteAttributes(Operation *op, int64_t rank) {
+  TypeSwitch<Operation *>(op)
       .Case<ConcatOp, SoftmaxOp, LogSoftmaxOp, LRNOp, BatchNormOp,
             InstanceNormOp>([&](auto axisOp) {
         axisOp.setAxis(mapAxis(axisOp.getAxis(), rank));
-        return true;
       })
       .Case<SliceOp>([&](SliceOp slice) {
         slice.setStarts(toChannelsLast(slice.getStarts()));
         slice.setSteps(toChannelsLast(slice.getSteps()));
-        return true;
       })
       .Case<PadOp>([&](PadOp pad) {
         pad.setLow(toChannelsLast(pad.getLow()));
         pad.setHigh(toChannelsLast(pad.getHigh()));
-        return true;
       })
       .Case<ResizeOp>([&](ResizeOp resize) {
         if (auto scales = resize.getScales())
           resize.setScales(toChannelsLast(*scales));
-        return true;
-      })
-      .Default(false);
+      });
 }
 
 /// Whether transposes may sink through the op at all, before anything changes.
