@@ -44,15 +44,18 @@ def AssignDestinations : Pass<"assign-destinations", "mlir::ModuleOp"> {
 def PlanMemory : Pass<"plan-memory", "mlir::ModuleOp"> {
   let summary = "Give slots their offsets in the arena and constants theirs in the weights";
   let description = [{
-    Slots whose lives do not overlap share memory. Static sizes are packed by
-    the better of two greedy orders (by size; in program order with the best
-    fitting hole). Sizes that are one expression of the symbols times a number
-    are packed alike among themselves, the packings laid one after the other, so
-    offsets are closed formulas. Everything is at 64 bytes.
+    Slots whose lives do not overlap share memory, of whatever sizes. They are
+    packed by the better of two greedy orders (by size; in program order with
+    the best fitting hole). Where sizes are formulas of the symbols, that is done
+    at a few values of these (the common ones where `graph.symbol_ranges` names
+    them), and what is kept of the best packing is which slot lies behind which:
+    a slot begins where the last of those ends, so that no two that live at once
+    overlap at whatever sizes. Where that is one formula, it is the slot's
+    offset. Everything is at 64 bytes.
 
     The function gets `adze.arena_bytes`, `adze.arena_lower_bound` (the greatest
-    sum of slots alive at one launch; a map with a result for each candidate)
-    and `adze.weights_bytes`.
+    sum of slots alive at one launch) and `adze.weights_bytes`; the first two
+    are maps of which the greatest result counts.
 
     ```mlir
     %0 = host.slot {size = 4096 : i64} : memref<1024xf32>
@@ -61,12 +64,16 @@ def PlanMemory : Pass<"plan-memory", "mlir::ModuleOp"> {
     ```mlir
     %0 = host.slot {offset = 0 : i64, size = 4096 : i64} : memref<1024xf32>
     ```
+    and, of two formulas neither of which is always the greater,
+    ```mlir
+    %2 = host.slot behind(%0, %1 : memref<?xf32>, memref<?x?xf32>) {size = 64 : i64} : memref<16xf32>
+    ```
   }];
   let dependentDialects = ["::adze::host::HostDialect"];
   let statistics = [
-    Statistic<"arenaBytes", "arena-bytes", "Static part of the arena">,
+    Statistic<"arenaBytes", "arena-bytes", "Size of the arena, at typical symbols">,
     Statistic<"lowerBoundBytes", "arena-lower-bound-bytes",
-              "Greatest static sum of slots alive at once">,
+              "Greatest sum of slots alive at once, at these">,
     Statistic<"weightsBytes", "weights-bytes", "Constants stored in the module">,
     Statistic<"numShared", "shared-constants",
               "Constants that were equal to an earlier one">];

@@ -5,6 +5,7 @@
 #include "Describe.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Pipeline/Dialects.h"
+#include "Transforms/ArenaFormula.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -205,18 +206,24 @@ void Compilation::printStatistics() {
   if (failed(program))
     return;
   diagnostics << "launches: " << getLaunches(*program).size() << "\n";
-  auto print = [&](StringRef name, StringRef attribute) {
-    diagnostics << name << ": ";
-    Attribute attr = (*program)->getAttr(attribute);
-    if (auto map = dyn_cast_if_present<AffineMapAttr>(attr))
-      llvm::interleave(map.getValue().getResults(), diagnostics, " or ");
-    else if (auto integer = dyn_cast_if_present<IntegerAttr>(attr))
-      diagnostics << integer.getInt();
+  SmallVector<int64_t> symbols = getTypicalSymbols(*program);
+  ArenaSize arena = getArenaSize(*program, symbols);
+  diagnostics << "arena_bytes: " << arena.bytes << "\n"
+              << "arena_lower_bound_bytes: " << arena.lowerBound << "\n";
+  if (!symbols.empty()) {
+    diagnostics << "arena_at: ";
+    auto names = (*program)->getAttrOfType<ArrayAttr>(host::symbolsAttr);
+    llvm::interleaveComma(
+        llvm::enumerate(symbols), diagnostics, [&](auto symbol) {
+          StringRef name = cast<StringAttr>(names[symbol.index()]).getValue();
+          if (name.empty())
+            diagnostics << "s" << symbol.index();
+          diagnostics << name << "=" << symbol.value();
+        });
     diagnostics << "\n";
-  };
-  print("arena_bytes", host::arenaBytesAttr);
-  print("arena_lower_bound_bytes", host::arenaLowerBoundAttr);
-  print("weights_bytes", host::weightsBytesAttr);
+  }
+  auto weights = (*program)->getAttrOfType<IntegerAttr>(host::weightsBytesAttr);
+  diagnostics << "weights_bytes: " << (weights ? weights.getInt() : 0) << "\n";
 }
 
 CompileStatus Compilation::runStages() {

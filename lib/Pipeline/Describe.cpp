@@ -132,7 +132,7 @@ static LogicalResult describeSymbols(func::FuncOp program,
     for (const package::Dim &dim : input.dims)
       numBound = std::max<unsigned>(numBound, dim.symbol + 1);
   auto names = program->getAttrOfType<ArrayAttr>(host::symbolsAttr);
-  auto ranges = program->getAttrOfType<ArrayAttr>("graph.symbol_ranges");
+  auto ranges = program->getAttrOfType<ArrayAttr>(host::symbolRangesAttr);
   for (unsigned index = 0; index < numBound; ++index) {
     package::Symbol symbol;
     if (names && index < names.size())

@@ -5,7 +5,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include <map>
-#include <vector>
+#include <numeric>
+#include <set>
 
 using namespace llvm;
 
@@ -113,6 +114,80 @@ int64_t packBuffers(MutableArrayRef<LiveBuffer> buffers) {
     return byTime;
   copy(other, buffers.begin());
   return bySize;
+}
+
+/// The shape of a packing. One sweep over the steps with the buffers alive in
+/// the order of their offsets: neighbours get an edge when one of them begins.
+/// Neighbours that meet when the one between them ends have a path through it.
+static PackingOrder getOrder(ArrayRef<LiveBuffer> buffers) {
+  PackingOrder result;
+  result.below.resize(buffers.size());
+  auto sortedBy = [&](auto key) {
+    std::vector<unsigned> order(buffers.size());
+    std::iota(order.begin(), order.end(), 0);
+    llvm::sort(order, [&](unsigned a, unsigned b) {
+      return std::pair(key(buffers[a]), a) < std::pair(key(buffers[b]), b);
+    });
+    return order;
+  };
+  result.order = sortedBy([](const LiveBuffer &b) { return b.offset; });
+  std::vector<unsigned> byBegin =
+      sortedBy([](const LiveBuffer &b) { return b.begin; });
+  std::vector<unsigned> byEnd =
+      sortedBy([](const LiveBuffer &b) { return b.end; });
+  std::vector<unsigned> rank(buffers.size());
+  for (auto [position, buffer] : llvm::enumerate(result.order))
+    rank[buffer] = position;
+
+  std::set<unsigned> alive; // ranks
+  auto ended = byEnd.begin();
+  for (unsigned buffer : byBegin) {
+    for (; buffers[*ended].end < buffers[buffer].begin; ++ended)
+      alive.erase(rank[*ended]);
+    auto here = alive.insert(rank[buffer]).first;
+    if (here != alive.begin())
+      result.below[buffer].push_back(result.order[*std::prev(here)]);
+    if (auto next = std::next(here); next != alive.end())
+      result.below[result.order[*next]].push_back(buffer);
+  }
+  return result;
+}
+
+SmallVector<PackingOrder, 2> getPackingOrders(ArrayRef<LiveBuffer> buffers) {
+  SmallVector<PackingOrder, 2> orders;
+  SmallVector<LiveBuffer> packed(buffers);
+  packByTime(packed);
+  orders.push_back(getOrder(packed));
+  if (buffers.size() <= quadraticLimit) {
+    packBySize(packed);
+    orders.push_back(getOrder(packed));
+  }
+  return orders;
+}
+
+int64_t placeInOrder(const PackingOrder &order,
+                     MutableArrayRef<LiveBuffer> buffers) {
+  int64_t total = 0;
+  for (unsigned buffer : order.order) {
+    int64_t offset = 0;
+    for (unsigned other : order.below[buffer])
+      offset = std::max(offset, buffers[other].offset + buffers[other].size);
+    buffers[buffer].offset = offset;
+    total = std::max(total, offset + buffers[buffer].size);
+  }
+  return total;
+}
+
+int64_t getGreatestLiveSum(ArrayRef<LiveBuffer> buffers) {
+  std::map<unsigned, int64_t> changes;
+  for (const LiveBuffer &buffer : buffers) {
+    changes[buffer.begin] += buffer.size;
+    changes[buffer.end + 1] -= buffer.size;
+  }
+  int64_t sum = 0, greatest = 0;
+  for (auto [step, change] : changes)
+    greatest = std::max(greatest, sum += change);
+  return greatest;
 }
 
 } // namespace adze

@@ -3,6 +3,7 @@
 // Offsets: slots in the arena, constants in the weights.
 #include "Dialect/Host/IR/Host.h"
 #include "Support/PackedLayout.h"
+#include "Transforms/ArenaFormula.h"
 #include "Transforms/ArenaPacking.h"
 #include "Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -12,9 +13,6 @@ using namespace mlir;
 namespace adze {
 #define GEN_PASS_DEF_PLANMEMORY
 #include "Transforms/Passes.h.inc"
-
-/// Of every offset, in bytes.
-static constexpr int64_t alignment = 64;
 
 namespace {
 class PlanMemoryPass final : public impl::PlanMemoryBase<PlanMemoryPass> {
@@ -38,10 +36,34 @@ struct Scaled {
   int64_t count;
 };
 
-/// Slots whose sizes are multiples of one expression.
-struct SizeClass {
-  SmallVector<LiveBuffer> buffers;
-  SmallVector<host::SlotOp> ops;
+/// A sum of multiples of units (expressions of the symbols that are never
+/// negative): comparable whatever the symbols are. Sorted by unit.
+struct Sum {
+  SmallVector<std::pair<unsigned, int64_t>, 2> terms;
+
+  void add(unsigned unit, int64_t count);
+  bool covers(const Sum &other) const;
+};
+
+/// A packing's shape on its way to the ops.
+class Placement {
+public:
+  Placement(MutableArrayRef<Slot> slots, const PackingOrder &order);
+
+  /// Gives each slot its offset, or those that it lies behind.
+  void apply();
+  /// Of which the greatest counts, beside the ends of slots behind others.
+  SmallVector<AffineExpr> getEnds() const;
+
+private:
+  std::optional<Sum> getOffset(unsigned slot) const;
+  AffineExpr getExpr(const Sum &sum) const;
+  void moveToFront();
+
+  MutableArrayRef<Slot> slots;
+  const PackingOrder &order;
+  llvm::MapVector<AffineExpr, unsigned> units;
+  std::vector<std::optional<Sum>> ends; // none: behind others
 };
 } // namespace
 
@@ -62,10 +84,11 @@ static Scaled split(AffineExpr expr) {
 static Scaled splitAligned(AffineExpr expr) {
   Scaled scaled = split(expr);
   if (isa<AffineConstantExpr>(scaled.unit))
-    return {scaled.unit, int64_t(llvm::alignTo(scaled.count, alignment))};
-  if (scaled.count % alignment == 0)
+    return {scaled.unit,
+            int64_t(llvm::alignTo(scaled.count, host::placeAlignment))};
+  if (scaled.count % host::placeAlignment == 0)
     return scaled;
-  return {expr.ceilDiv(alignment), alignment};
+  return {expr.ceilDiv(host::placeAlignment), host::placeAlignment};
 }
 
 /// The slots with the steps between which they hold something.
@@ -149,33 +172,168 @@ static SmallVector<AffineExpr> getLowerBounds(ArrayRef<Slot> slots,
   return results;
 }
 
+void Sum::add(unsigned unit, int64_t count) {
+  auto place = llvm::lower_bound(terms, std::pair(unit, INT64_MIN));
+  if (place != terms.end() && place->first == unit)
+    place->second += count;
+  else
+    terms.insert(place, {unit, count});
+}
+
+bool Sum::covers(const Sum &other) const {
+  return llvm::all_of(other.terms, [&](const std::pair<unsigned, int64_t> &t) {
+    auto place = llvm::lower_bound(terms, std::pair(t.first, INT64_MIN));
+    return place != terms.end() && place->first == t.first &&
+           place->second >= t.second;
+  });
+}
+
+/// The one that covers all others, if there is one.
+static std::optional<Sum> getGreatest(ArrayRef<Sum> sums) {
+  Sum best;
+  for (const Sum &sum : sums)
+    if (sum.covers(best))
+      best = sum;
+  bool covers =
+      llvm::all_of(sums, [&](const Sum &sum) { return best.covers(sum); });
+  return covers ? std::optional(best) : std::nullopt;
+}
+
+Placement::Placement(MutableArrayRef<Slot> slots, const PackingOrder &order)
+    : slots(slots), order(order), ends(slots.size()) {
+  for (const Slot &slot : slots)
+    units.try_emplace(splitAligned(slot.bytes).unit, units.size());
+}
+
+AffineExpr Placement::getExpr(const Sum &sum) const {
+  AffineExpr expr = getAffineConstantExpr(0, slots.front().bytes.getContext());
+  for (auto [unit, count] : sum.terms)
+    expr = expr + units.begin()[unit].first * count;
+  return expr;
+}
+
+std::optional<Sum> Placement::getOffset(unsigned slot) const {
+  // Beyond that a formula says less than the slots that it comes from.
+  constexpr size_t maxTerms = 8;
+  SmallVector<Sum> below;
+  for (unsigned other : order.below[slot]) {
+    if (!ends[other] || ends[other]->terms.size() > maxTerms)
+      return std::nullopt;
+    below.push_back(*ends[other]);
+  }
+  return getGreatest(below);
+}
+
+/// In the order of their places, so that each is defined before those behind.
+void Placement::moveToFront() {
+  Block *block = slots.front().op->getBlock();
+  for (unsigned slot : llvm::reverse(order.order))
+    slots[slot].op->moveBefore(block, block->begin());
+}
+
+void Placement::apply() {
+  bool anyBehind = false;
+  for (unsigned index : order.order) {
+    Slot &slot = slots[index];
+    std::optional<Sum> offset = getOffset(index);
+    if (offset) {
+      slot.op.setOffsetAttr(host::getBytesAttr(getExpr(*offset)));
+      Scaled size = splitAligned(slot.bytes);
+      offset->add(units.lookup(size.unit), size.count);
+      ends[index] = offset;
+      continue;
+    }
+    anyBehind = true;
+    SmallVector<Value> behind;
+    for (unsigned other : order.below[index])
+      behind.push_back(slots[other].op.getResult());
+    slot.op.getBehindMutable().assign(behind);
+  }
+  if (anyBehind)
+    moveToFront();
+}
+
+SmallVector<AffineExpr> Placement::getEnds() const {
+  std::vector<Sum> greatest;
+  std::vector<bool> isLast(slots.size(), true);
+  for (ArrayRef<unsigned> below : order.below)
+    for (unsigned other : below)
+      isLast[other] = false;
+  for (size_t slot = 0; slot < ends.size(); ++slot) {
+    const std::optional<Sum> &end = ends[slot];
+    if (!end || !isLast[slot])
+      continue;
+    if (llvm::any_of(greatest, [&](const Sum &s) { return s.covers(*end); }))
+      continue;
+    llvm::erase_if(greatest, [&](const Sum &s) { return end->covers(s); });
+    greatest.push_back(*end);
+  }
+  SmallVector<AffineExpr> results;
+  for (const Sum &sum : greatest)
+    results.push_back(getExpr(sum));
+  return results;
+}
+
+/// Sizes at some values of the symbols: small ones, usual ones, large ones.
+static SmallVector<SmallVector<LiveBuffer>> getSamples(func::FuncOp program,
+                                                       ArrayRef<Slot> slots) {
+  SmallVector<SmallVector<LiveBuffer>> samples;
+  SmallVector<SmallVector<int64_t>> points;
+  for (int64_t usual : {128, 16, 512}) {
+    SmallVector<int64_t> point = getTypicalSymbols(program, usual);
+    if (llvm::is_contained(points, point))
+      continue;
+    points.push_back(point);
+    auto &sample = samples.emplace_back();
+    for (const Slot &slot : slots) {
+      int64_t bytes = std::max<int64_t>(0, evaluate(slot.bytes, point));
+      sample.push_back({int64_t(llvm::divideCeil(bytes, host::placeAlignment)),
+                        slot.begin, slot.end});
+    }
+  }
+  return samples;
+}
+
+/// The packing that is the best at the sample where it is worst.
+static PackingOrder
+chooseOrder(MutableArrayRef<SmallVector<LiveBuffer>> samples) {
+  SmallVector<int64_t> bounds;
+  SmallVector<PackingOrder> candidates;
+  for (ArrayRef<LiveBuffer> sample : samples) {
+    bounds.push_back(std::max<int64_t>(1, getGreatestLiveSum(sample)));
+    llvm::append_range(candidates, getPackingOrders(sample));
+  }
+  PackingOrder *best = nullptr;
+  double leastExcess = 0;
+  for (PackingOrder &candidate : candidates) {
+    double excess = 0;
+    for (auto [sample, bound] : llvm::zip(samples, bounds))
+      excess = std::max(excess, double(placeInOrder(candidate, sample)) /
+                                    double(bound));
+    if (!best || excess < leastExcess) {
+      best = &candidate;
+      leastExcess = excess;
+    }
+  }
+  return std::move(*best);
+}
+
 void PlanMemoryPass::planArena(func::FuncOp program) {
   SmallVector<Slot> slots = collectSlots(program);
-  AffineExpr one = getAffineConstantExpr(1, &getContext());
-  llvm::MapVector<AffineExpr, SizeClass> classes;
-  classes[one]; // static sizes come first, at constant offsets
-  for (const Slot &slot : slots) {
-    Scaled size = splitAligned(slot.bytes);
-    SizeClass &sizeClass = classes[size.unit];
-    sizeClass.buffers.push_back({size.count / alignment, slot.begin, slot.end});
-    sizeClass.ops.push_back(slot.op);
-  }
-
-  AffineExpr base = getAffineConstantExpr(0, &getContext());
-  for (auto &[unit, sizeClass] : classes) {
-    int64_t total = packBuffers(sizeClass.buffers);
-    for (auto [op, buffer] : llvm::zip(sizeClass.ops, sizeClass.buffers))
-      op.setOffsetAttr(
-          host::getBytesAttr(base + unit * (buffer.offset * alignment)));
-    base = base + unit * (total * alignment);
-    if (unit == one)
-      arenaBytes += total * alignment;
-  }
+  SmallVector<SmallVector<LiveBuffer>> samples = getSamples(program, slots);
+  PackingOrder order = chooseOrder(samples);
+  Placement placement(slots, order);
+  if (!slots.empty())
+    placement.apply();
+  SmallVector<AffineExpr> ends = placement.getEnds();
+  if (ends.empty())
+    ends.push_back(getAffineConstantExpr(0, &getContext()));
   SmallVector<AffineExpr> bounds = getLowerBounds(slots, &getContext());
-  if (auto bound = dyn_cast<AffineConstantExpr>(bounds.front()))
-    lowerBoundBytes += bound.getValue();
-  program->setAttr(host::arenaBytesAttr, getMapAttr(program, {base}));
+  program->setAttr(host::arenaBytesAttr, getMapAttr(program, ends));
   program->setAttr(host::arenaLowerBoundAttr, getMapAttr(program, bounds));
+  ArenaSize size = getArenaSize(program, getTypicalSymbols(program));
+  arenaBytes += size.bytes;
+  lowerBoundBytes += size.lowerBound;
 }
 
 void PlanMemoryPass::planWeights(func::FuncOp program) {
@@ -189,7 +347,7 @@ void PlanMemoryPass::planWeights(func::FuncOp program) {
       ++numShared;
       continue;
     }
-    total += llvm::alignTo(op.getStoredBytes(), alignment);
+    total += llvm::alignTo(op.getStoredBytes(), host::placeAlignment);
   }
   program->setAttr(host::weightsBytesAttr,
                    Builder(&getContext()).getI64IntegerAttr(total));

@@ -61,12 +61,62 @@ TEST(ArenaPackingTest, RandomProgramsStayNearTheBound) {
   }
 }
 
+/// Buffers whose sizes are functions of a symbol: linear and quadratic ones.
+std::vector<LiveBuffer> makeSymbolic(unsigned seed, int64_t symbol) {
+  std::mt19937 random(seed);
+  std::vector<LiveBuffer> buffers;
+  for (unsigned i = 0; i < 200; ++i) {
+    int64_t factor = 1 + int64_t(random() % 20);
+    bool isSquare = random() % 3 == 0;
+    buffers.push_back(
+        {isSquare ? symbol * symbol * factor / 10 : symbol * factor, i,
+         i + 1 + unsigned(random() % 5)});
+  }
+  return buffers;
+}
+
+TEST(ArenaPackingTest, OrderOfOneSizeServesAll) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    // The better one is near the bound at the size that it was made for.
+    std::vector<LiveBuffer> made = makeSymbolic(seed, 128);
+    int64_t best = INT64_MAX;
+    for (const adze::PackingOrder &order : adze::getPackingOrders(made))
+      best = std::min(best, adze::placeInOrder(order, made));
+    EXPECT_LE(best, lowerBound(made, 210) * 1.3);
+    for (const adze::PackingOrder &order :
+         adze::getPackingOrders(makeSymbolic(seed, 128))) {
+      size_t edges = 0;
+      for (const auto &below : order.below)
+        edges += below.size();
+      EXPECT_LE(edges, 2u * 200);
+      for (int64_t symbol : {0, 1, 7, 100, 128, 150, 5000}) {
+        std::vector<LiveBuffer> buffers = makeSymbolic(seed, symbol);
+        int64_t total = adze::placeInOrder(order, buffers);
+        expectDisjoint(buffers, total);
+        EXPECT_EQ(adze::getGreatestLiveSum(buffers), lowerBound(buffers, 210));
+      }
+    }
+  }
+}
+
+TEST(ArenaPackingTest, OrderIsNoLargerThanItsPacking) {
+  std::vector<LiveBuffer> buffers = makeSymbolic(3, 64), packed = buffers;
+  int64_t best = INT64_MAX;
+  for (const adze::PackingOrder &order : adze::getPackingOrders(buffers))
+    best = std::min(best, adze::placeInOrder(order, buffers));
+  EXPECT_LE(best, adze::packBuffers(packed));
+}
+
 TEST(ArenaPackingTest, HundredThousandBuffersTakeLinearTime) {
   std::vector<LiveBuffer> buffers;
   for (unsigned i = 0; i < 100000; ++i)
     buffers.push_back({64 + (i * 37) % 512, i, i + 1 + i % 3});
   EXPECT_LE(adze::packBuffers(buffers),
             lowerBound({buffers.begin(), buffers.begin() + 1000}, 1010) * 2);
+  auto orders = adze::getPackingOrders(buffers);
+  ASSERT_EQ(orders.size(), 1u);
+  EXPECT_LE(adze::placeInOrder(orders.front(), buffers),
+            adze::packBuffers(buffers));
 }
 
 } // namespace

@@ -43,21 +43,68 @@ func.func @view(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {adze.num
 
 func.func private @k(memref<?xf32>, memref<?xf32>) attributes {adze.kernel}
 
-// Sizes of one expression are packed by their factors; others get rounded.
+// Sizes of one expression are compared by their factors; others get rounded.
+// The last slot takes the first one's place, which is the larger.
 // CHECK-DAG: #[[TWICE:.*]] = affine_map<()[s0] -> (s0 * 128)>
-// CHECK-DAG: #[[ALL:.*]] = affine_map<()[s0] -> (s0 * 192 + ((s0 * 4) ceildiv 64) * 64)>
-// CHECK-LABEL: func.func @symbolic
+// CHECK-DAG: #[[ALL:.*]] = affine_map<()[s0] -> (s0 * 192)>
+// CHECK-LABEL: func.func @one_expression
 // CHECK-SAME: adze.arena_bytes = #[[ALL]]
-func.func @symbolic(%x: memref<?xf32>, %y: memref<?xf32>) attributes {adze.num_inputs = 1 : i64, graph.symbols = ["n"]} {
+// CHECK-SAME: adze.arena_lower_bound = #[[ALL]]
+func.func @one_expression(%x: memref<?xf32>, %y: memref<?xf32>) attributes {adze.num_inputs = 1 : i64, graph.symbols = ["n"]} {
   // CHECK: host.slot {offset = 0 : i64
   %0 = host.slot {size = affine_map<()[s0] -> (s0 * 128)>} : memref<?xf32>
   host.launch @k(%x, %0) : (memref<?xf32>, memref<?xf32>) -> ()
   // CHECK: host.slot {offset = #[[TWICE]]
   %1 = host.slot {size = affine_map<()[s0] -> (s0 * 64)>} : memref<?xf32>
   host.launch @k(%0, %1) : (memref<?xf32>, memref<?xf32>) -> ()
-  %2 = host.slot {size = affine_map<()[s0] -> (s0 * 4)>} : memref<?xf32>
+  // CHECK: host.slot {offset = 0 : i64
+  %2 = host.slot {size = affine_map<()[s0] -> (s0 * 64)>} : memref<?xf32>
   host.launch @k(%1, %2) : (memref<?xf32>, memref<?xf32>) -> ()
   host.launch @k(%2, %y) : (memref<?xf32>, memref<?xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func private @k(memref<?xf32>, memref<?xf32>) attributes {adze.kernel}
+
+// Sizes that no formula compares share memory too: which is behind which is
+// decided for typical values, and where a slot then begins is worked out at run
+// time. %0 and %1 live together, and so do %1 and %2: %1 lies behind both.
+// CHECK-DAG: #[[LINEAR:.*]] = affine_map<()[s0] -> (s0 * 640)>
+// CHECK-DAG: #[[SQUARE:.*]] = affine_map<()[s0] -> ((s0 * s0) * 64)>
+// CHECK-LABEL: func.func @two_expressions
+// CHECK-DAG: %[[A:.*]] = host.slot {offset = 0 : i64, size = #[[LINEAR]]}
+// CHECK-DAG: %[[B:.*]] = host.slot {offset = 0 : i64, size = #[[SQUARE]]}
+// CHECK: host.slot behind(%[[A]], %[[B]] : memref<?xf32>, memref<?xf32>) {size = 256 : i64}
+// CHECK-NEXT: host.launch
+func.func @two_expressions(%x: memref<?xf32>, %y: memref<?xf32>) attributes {adze.num_inputs = 1 : i64, graph.symbols = ["n"]} {
+  %0 = host.slot {size = affine_map<()[s0] -> (s0 * 640)>} : memref<?xf32>
+  host.launch @k(%x, %0) : (memref<?xf32>, memref<?xf32>) -> ()
+  %1 = host.slot {size = 256 : i64} : memref<?xf32>
+  host.launch @k(%0, %1) : (memref<?xf32>, memref<?xf32>) -> ()
+  %2 = host.slot {size = affine_map<()[s0] -> ((s0 * s0) * 64)>} : memref<?xf32>
+  host.launch @k(%1, %2) : (memref<?xf32>, memref<?xf32>) -> ()
+  host.launch @k(%2, %y) : (memref<?xf32>, memref<?xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func private @k(memref<?xf32>, memref<?xf32>) attributes {adze.kernel}
+
+// The smaller of two is where the common value of the symbol says: at 2, the
+// square is the smaller one and lies behind, at the end of 1280 bytes.
+// CHECK: #[[LINEAR:.*]] = affine_map<()[s0] -> (s0 * 640)>
+// CHECK-LABEL: func.func @common_value
+// CHECK: host.slot {offset = 0 : i64, size = #[[LINEAR]]}
+// CHECK: host.slot {offset = #[[LINEAR]], size =
+func.func @common_value(%x: memref<?xf32>, %y: memref<?xf32>) attributes {adze.num_inputs = 1 : i64, graph.symbols = ["n"], graph.symbol_ranges = [array<i64: 1, -1, 2>]} {
+  %0 = host.slot {size = affine_map<()[s0] -> (s0 * 640)>} : memref<?xf32>
+  host.launch @k(%x, %0) : (memref<?xf32>, memref<?xf32>) -> ()
+  %1 = host.slot {size = affine_map<()[s0] -> ((s0 * s0) * 64)>} : memref<?xf32>
+  host.launch @k(%0, %1) : (memref<?xf32>, memref<?xf32>) -> ()
+  host.launch @k(%1, %y) : (memref<?xf32>, memref<?xf32>) -> ()
   return
 }
 

@@ -48,7 +48,11 @@ public:
 private:
   LLVM::LLVMFuncOp createFunction(StringRef name, Type result,
                                   ArrayRef<Type> arguments);
-  void createFormula(StringRef name, StringRef attribute);
+  LLVM::LLVMFuncOp createFormula(StringRef name, StringRef attribute);
+  void addSlotsBehindOthers(LLVM::LLVMFuncOp arenaBytes);
+  Value emitOffset(Formula &formula, host::SlotOp op,
+                   const llvm::DenseMap<Value, Value> &ends);
+  Value emitEnd(Formula &formula, host::SlotOp op, Value offset);
   void createFormula(const Twine &name, AffineExpr expr);
   AffineExpr getPlaceBytes(Value place);
   void createCosts();
@@ -80,6 +84,7 @@ private:
   Value launchOperands;       // one array for all launches
   Block *errorExit = nullptr; // returns its argument
   llvm::DenseMap<Value, Value> places;
+  llvm::DenseMap<Value, Value> slotEnds; // of those that others lie behind
   unsigned numLaunches = 0;
 };
 } // namespace
@@ -94,13 +99,58 @@ LLVM::LLVMFuncOp HostLowering::createFunction(StringRef name, Type result,
   return function;
 }
 
-void HostLowering::createFormula(StringRef name, StringRef attribute) {
+LLVM::LLVMFuncOp HostLowering::createFormula(StringRef name,
+                                             StringRef attribute) {
   auto function = createFunction(name, i64, {pointer});
   auto map = program->getAttrOfType<AffineMapAttr>(attribute);
   Formula formula(builder, program.getLoc(), function.getArgument(0));
   Value result =
       formula.emitMax(map ? map.getValue() : AffineMap::get(context));
   LLVM::ReturnOp::create(builder, program.getLoc(), result);
+  return function;
+}
+
+/// Where the slot begins; `ends` are those of the slots before it.
+Value HostLowering::emitOffset(Formula &formula, host::SlotOp op,
+                               const llvm::DenseMap<Value, Value> &ends) {
+  if (op.getBehind().empty())
+    return formula.emit(host::getBytesExpr(op.getOffsetAttr(), context));
+  Value offset;
+  for (Value other : op.getBehind()) {
+    Value end = ends.lookup(other);
+    offset = offset ? LLVM::SMaxOp::create(builder, op.getLoc(), offset, end)
+                          .getResult()
+                    : end;
+  }
+  return offset;
+}
+
+Value HostLowering::emitEnd(Formula &formula, host::SlotOp op, Value offset) {
+  AffineExpr bytes = host::getBytesExpr(op.getSize(), context);
+  AffineExpr aligned =
+      bytes.ceilDiv(host::placeAlignment) * host::placeAlignment;
+  return LLVM::AddOp::create(builder, op.getLoc(), offset,
+                             formula.emit(aligned));
+}
+
+/// The arena reaches to their ends as well.
+void HostLowering::addSlotsBehindOthers(LLVM::LLVMFuncOp arenaBytes) {
+  auto returned =
+      cast<LLVM::ReturnOp>(arenaBytes.getBody().front().getTerminator());
+  builder.setInsertionPoint(returned);
+  Formula formula(builder, program.getLoc(), arenaBytes.getArgument(0));
+  llvm::DenseMap<Value, Value> ends;
+  Value total = returned.getArg();
+  for (auto slot : program.front().getOps<host::SlotOp>()) {
+    bool isBelow = llvm::any_of(slot->getUsers(), llvm::IsaPred<host::SlotOp>);
+    if (slot.getBehind().empty() && !isBelow)
+      continue;
+    Value end = emitEnd(formula, slot, emitOffset(formula, slot, ends));
+    ends[slot.getResult()] = end;
+    if (!isBelow)
+      total = LLVM::SMaxOp::create(builder, slot.getLoc(), total, end);
+  }
+  returned.getArgMutable().assign(total);
 }
 
 void HostLowering::createFormula(const Twine &name, AffineExpr expr) {
@@ -247,11 +297,14 @@ LogicalResult HostLowering::lower(host::ConstantOp op) {
 }
 
 LogicalResult HostLowering::lower(host::SlotOp op) {
-  if (!op.getOffsetAttr())
+  if (!op.getOffsetAttr() && op.getBehind().empty())
     return op.emitOpError("expected an offset from plan-memory");
+  Formula formula(builder, op.getLoc(), arguments[RunArgument::Symbols]);
+  Value offset = emitOffset(formula, op, slotEnds);
+  if (llvm::any_of(op->getUsers(), llvm::IsaPred<host::SlotOp>))
+    slotEnds[op.getResult()] = emitEnd(formula, op, offset);
   places[op.getResult()] =
-      offsetPointer(op.getLoc(), arguments[RunArgument::Arena],
-                    bytes(op.getLoc(), op.getOffsetAttr()));
+      offsetPointer(op.getLoc(), arguments[RunArgument::Arena], offset);
   return success();
 }
 
@@ -319,7 +372,7 @@ LogicalResult HostLowering::lowerProgram(LLVM::LLVMFuncOp run) {
 LogicalResult HostLowering::run() {
   if (!program.getBody().hasOneBlock())
     return program.emitError("expected a host program of one block");
-  createFormula("adze_arena_bytes", host::arenaBytesAttr);
+  addSlotsBehindOthers(createFormula("adze_arena_bytes", host::arenaBytesAttr));
   createFormula("adze_arena_lower_bound", host::arenaLowerBoundAttr);
   if (failed(createInfer()))
     return failure();

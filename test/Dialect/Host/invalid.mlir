@@ -46,6 +46,23 @@ func.func @slot_size() {
 
 // -----
 
+func.func @slot_c1() {
+  %0 = host.slot {offset = 0 : i64, size = 16 : i64} : memref<4xf32>
+  // expected-error@+1 {{expected an offset or slots to lie behind, but got both}}
+  %1 = host.slot behind(%0 : memref<4xf32>) {offset = 0 : i64, size = 16 : i64} : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @slot_c2(%x: memref<4xf32>) {
+  // expected-error@+1 {{expected to lie behind slots, but got}}
+  %0 = host.slot behind(%x : memref<4xf32>) {size = 16 : i64} : memref<4xf32>
+  return
+}
+
+// -----
+
 func.func @constant_shape() {
   // expected-error@+1 {{expected a memref of shape}}
   %0 = host.constant dense<1.0> : tensor<4xf32> -> memref<5xf32>

@@ -26,8 +26,9 @@ inline constexpr llvm::StringLiteral dimsAttr = "adze.dims";
 /// memref's cannot say it (signedness).
 inline constexpr llvm::StringLiteral dtypeAttr = "adze.dtype";
 /// On the host program: how many of its arguments are inputs (the rest are
-/// outputs), and what plan-memory found: maps of the symbols; the lower bound
-/// is the greatest of its map's results.
+/// outputs), and what plan-memory found: maps of the symbols, of which the
+/// greatest result counts. The arena also reaches to the ends of slots that lie
+/// behind others.
 inline constexpr llvm::StringLiteral numInputsAttr = "adze.num_inputs";
 inline constexpr llvm::StringLiteral arenaBytesAttr = "adze.arena_bytes";
 inline constexpr llvm::StringLiteral arenaLowerBoundAttr =
@@ -43,6 +44,11 @@ inline constexpr llvm::StringLiteral bytesWrittenFunction =
 /// Names of arguments, and of symbols (on the function).
 inline constexpr llvm::StringLiteral nameAttr = "graph.name";
 inline constexpr llvm::StringLiteral symbolsAttr = "graph.symbols";
+/// What is known of the symbols' values: [min, max, common] each, -1: nothing.
+inline constexpr llvm::StringLiteral symbolRangesAttr = "graph.symbol_ranges";
+
+/// Of every place in the arena and the weights, in bytes.
+inline constexpr int64_t placeAlignment = 64;
 
 /// The expression that a Host_Bytes attribute stands for (0 if absent).
 mlir::AffineExpr getBytesExpr(mlir::Attribute attr, mlir::MLIRContext *context);

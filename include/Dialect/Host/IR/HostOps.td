@@ -62,17 +62,27 @@ def Host_LaunchOp : Host_Op<"launch", [
 def Host_SlotOp : Host_Op<"slot"> {
   let summary = "A place in the arena";
   let description = [{
-    `plan-memory` adds the offset. A slot has an effect (a new place), so that
-    two slots of one size are not merged.
+    `plan-memory` adds the offset, or the slots that this one lies behind: then
+    it begins at the greatest of their ends, each rounded up to 64. A slot has
+    an effect (a new place), so that two slots of one size are not merged.
+
+    C1: no slot has both an offset and slots to lie behind. C2: what it lies
+    behind are slots.
 
     ```mlir
     %0 = host.slot {size = affine_map<()[s0] -> (s0 * 3072)>} : memref<?x768xf32>
     %1 = host.slot {offset = 0 : i64, size = 4096 : i64} : memref<1024xf32>
+    %2 = host.slot behind(%0, %1 : memref<?x768xf32>, memref<1024xf32>) {size = 64 : i64} : memref<16xf32>
     ```
   }];
-  let arguments = (ins Host_Bytes:$size, OptionalAttr<Host_Bytes>:$offset);
+  let arguments = (ins Variadic<AnyMemRef>:$behind, Host_Bytes:$size,
+      OptionalAttr<Host_Bytes>:$offset);
   let results = (outs Res<AnyMemRef, "", [MemAlloc]>:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let assemblyFormat = "(`behind` `(` $behind^ `:` type($behind) `)`)? attr-dict `:` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Type":$result,
+      "::mlir::Attribute":$size, "::mlir::Attribute":$offset), [{
+    build($_builder, $_state, result, ::mlir::ValueRange(), size, offset);
+  }]>];
   let hasVerifier = 1;
 }
 

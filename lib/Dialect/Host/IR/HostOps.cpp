@@ -130,6 +130,13 @@ void LaunchOp::getEffects(
 //===----------------------------------------------------------------------===//
 
 LogicalResult SlotOp::verify() {
+  if (getOffsetAttr() && !getBehind().empty())
+    return emitOpError("expected an offset or slots to lie behind, but got "
+                       "both"); // C1
+  for (Value other : getBehind())
+    if (!other.getDefiningOp<SlotOp>())
+      return emitOpError("expected to lie behind slots, but got ")
+             << other; // C2
   if (failed(verifyBytes(*this, "size", getSize())))
     return failure();
   return verifyBytes(*this, "offset", getOffsetAttr());

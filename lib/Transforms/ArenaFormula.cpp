@@ -1,0 +1,90 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Sizes of a host program's arena at given values of its symbols.
+#include "Transforms/ArenaFormula.h"
+#include "Dialect/Host/IR/Host.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace adze {
+
+static int64_t floorDiv(int64_t lhs, int64_t rhs) {
+  return rhs ? llvm::divideFloorSigned(lhs, rhs) : 0;
+}
+
+int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> symbols) {
+  if (auto literal = dyn_cast<AffineConstantExpr>(expr))
+    return literal.getValue();
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return symbol.getPosition() < symbols.size() ? symbols[symbol.getPosition()]
+                                                 : 0;
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  int64_t lhs = evaluate(binary.getLHS(), symbols);
+  int64_t rhs = evaluate(binary.getRHS(), symbols);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return lhs + rhs;
+  case AffineExprKind::Mul:
+    return lhs * rhs;
+  case AffineExprKind::FloorDiv:
+    return floorDiv(lhs, rhs);
+  case AffineExprKind::CeilDiv:
+    return -floorDiv(-lhs, rhs);
+  case AffineExprKind::Mod:
+    return lhs - floorDiv(lhs, rhs) * rhs;
+  default:
+    llvm_unreachable("dims do not occur in formulas");
+  }
+}
+
+SmallVector<int64_t> getTypicalSymbols(func::FuncOp program, int64_t usual) {
+  SmallVector<int64_t> values;
+  if (auto names = program->getAttrOfType<ArrayAttr>(host::symbolsAttr))
+    values.assign(names.size(), usual);
+  auto ranges = program->getAttrOfType<ArrayAttr>(host::symbolRangesAttr);
+  if (!ranges)
+    return values;
+  for (auto [value, attr] : llvm::zip(values, ranges)) {
+    auto range = dyn_cast<DenseI64ArrayAttr>(attr); // min, max, common
+    if (!range || range.size() != 3)
+      continue;
+    if (range[1] >= 0)
+      value = std::min(value, range[1]);
+    value = std::max(value, range[0]);
+    if (range[2] >= 0)
+      value = range[2];
+  }
+  return values;
+}
+
+static int64_t evaluateMax(Attribute attr, ArrayRef<int64_t> symbols) {
+  int64_t result = 0;
+  if (auto map = dyn_cast_if_present<AffineMapAttr>(attr))
+    for (AffineExpr expr : map.getValue().getResults())
+      result = std::max(result, evaluate(expr, symbols));
+  return result;
+}
+
+ArenaSize getArenaSize(func::FuncOp program, ArrayRef<int64_t> symbols) {
+  ArenaSize size;
+  size.bytes = evaluateMax(program->getAttr(host::arenaBytesAttr), symbols);
+  size.lowerBound =
+      evaluateMax(program->getAttr(host::arenaLowerBoundAttr), symbols);
+  MLIRContext *context = program.getContext();
+  llvm::DenseMap<Value, int64_t> ends;
+  for (auto slot : program.front().getOps<host::SlotOp>()) {
+    int64_t offset =
+        evaluate(host::getBytesExpr(slot.getOffsetAttr(), context), symbols);
+    for (Value other : slot.getBehind())
+      offset = std::max(offset, ends.lookup(other));
+    int64_t bytes =
+        evaluate(host::getBytesExpr(slot.getSize(), context), symbols);
+    int64_t end = offset + int64_t(llvm::alignTo(bytes, host::placeAlignment));
+    ends[slot.getResult()] = end;
+    size.bytes = std::max(size.bytes, end);
+  }
+  return size;
+}
+
+} // namespace adze
