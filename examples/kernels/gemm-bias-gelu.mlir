@@ -8,7 +8,9 @@
 !t = tensor<?x?xf32>
 
 tile.kernel @gemm_bias_gelu(%x: !x {adze.dims = #rows}, %w: !w, %b: !b, %y: !x {adze.dims = #rows})
-    attributes {tile.params = {BLOCK_M = 128 : i64, BLOCK_N = 256 : i64, BLOCK_K = 256 : i64}} {
+    attributes {
+      tile.params = {BLOCK_M = 128 : i64, BLOCK_N = 256 : i64, BLOCK_K = 256 : i64},
+      tile.params.cuda = {BLOCK_M = 128 : i64, BLOCK_N = 128 : i64, BLOCK_K = 32 : i64}} {
   %bm = tile.param "BLOCK_M" : index
   %bn = tile.param "BLOCK_N" : index
   %bk = tile.param "BLOCK_K" : index

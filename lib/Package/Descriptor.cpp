@@ -197,7 +197,9 @@ static void makeNote(Module &module, const ModuleDescription &d,
   note.size = sizeof(note);
   note.abi = ADZE_MODULE_ABI;
   note.machine = target.elfMachine;
-  note.cpu_features = d.variants.empty() ? 0 : d.variants.back().features;
+  // The host program is compiled for the least demanding one.
+  note.cpu_features =
+      d.variants.empty() ? target.moduleFeatures : d.variants.back().features;
 
   StringRef owner(ADZE_NOTE_OWNER, sizeof(ADZE_NOTE_OWNER));
   uint32_t header[] = {uint32_t(owner.size()), uint32_t(sizeof(note)),

@@ -64,14 +64,6 @@ LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
   return success();
 }
 
-static OwningOpRef<ModuleOp> cloneTileKernels(ModuleOp module) {
-  OwningOpRef<ModuleOp> kernels = module.clone();
-  for (Operation &op : llvm::make_early_inc_range(*kernels->getBody()))
-    if (!isa<tile::KernelOp>(op))
-      op.erase();
-  return kernels;
-}
-
 FailureOr<cuda::CompileOptions>
 Compilation::getCudaOptions(StringRef name, int64_t numSymbols) {
   cuda::CompileOptions result;
@@ -92,7 +84,7 @@ LogicalResult Compilation::compileForDevices(package::ModuleParts &parts) {
     if (failed(cudaOptions))
       return failure();
 
-    OwningOpRef<ModuleOp> kernels = cloneTileKernels(*module);
+    OwningOpRef<ModuleOp> kernels = module->clone();
     cuda::CompiledImage compiled;
     if (failed(cuda::compileKernels(*kernels, *cudaOptions, compiled)))
       return failure();
@@ -111,6 +103,8 @@ LogicalResult Compilation::compileForDevices(package::ModuleParts &parts) {
     FailureOr<func::FuncOp> program = findHostProgram(*module);
     for (host::LaunchOp launch : getLaunches(*program))
       image.kernels.push_back(byName.lookup(launch.getCallee()));
+    if (!options.cpu && failed(checkDeviceKernels(*program, image)))
+      return failure();
   }
   return success();
 }
@@ -129,6 +123,18 @@ LogicalResult Compilation::compileHost(package::ModuleParts &parts) {
                            parts.objects.emplace_back());
 }
 
+/// Without code for the CPU there is nothing to fall back on.
+LogicalResult Compilation::checkDeviceKernels(func::FuncOp program,
+                                              package::DeviceImage &image) {
+  for (auto [launch, kernel] : llvm::zip(getLaunches(program), image.kernels))
+    if (kernel.entry.empty())
+      return emitError(launch.getLoc())
+             << "unsupported: no kernel for " << image.target << " of '"
+             << launch.getCallee()
+             << "'; with --target=cpu beside it, it runs on the CPU";
+  return success();
+}
+
 FailureOr<package::ModuleParts> Compilation::buildParts() {
   package::ModuleParts parts;
   FailureOr<func::FuncOp> program = findHostProgram(*module);
@@ -137,24 +143,31 @@ FailureOr<package::ModuleParts> Compilation::buildParts() {
           collectWeights(*program, parts.weights, parts.description.buildId)))
     return failure();
   parts.description.modelName = llvm::sys::path::stem(options.input).str();
-  if (failed(compileForCpus(parts)) || failed(compileForDevices(parts)) ||
-      failed(compileHost(parts)))
+  if (options.cpu && failed(compileForCpus(parts)))
+    return failure();
+  if (failed(compileForDevices(parts)) || failed(compileHost(parts)))
     return failure();
   return parts;
 }
 
 CompileStatus Compilation::writePTX() {
-  FailureOr<func::FuncOp> program = findHostProgram(*module);
-  package::ModuleDescription description;
-  if (failed(program) || failed(describe(*program, description)))
-    return fail();
-  auto cudaOptions =
-      getCudaOptions(options.cudaTargets.front(), description.symbols.size());
+  // A text of kernels alone has symbols of its own.
+  int64_t numSymbols = -1;
+  if (llvm::any_of(module->getOps<func::FuncOp>(), [](func::FuncOp function) {
+        return function->hasAttr(host::numInputsAttr);
+      })) {
+    FailureOr<func::FuncOp> program = findHostProgram(*module);
+    package::ModuleDescription description;
+    if (failed(program) || failed(describe(*program, description)))
+      return fail();
+    numSymbols = description.symbols.size();
+  }
+  auto cudaOptions = getCudaOptions(options.cudaTargets.front(), numSymbols);
   if (failed(cudaOptions))
     return CompileStatus::Usage;
   cudaOptions->forcePTX = true;
   cuda::CompiledImage image;
-  OwningOpRef<ModuleOp> kernels = cloneTileKernels(*module);
+  OwningOpRef<ModuleOp> kernels = module->clone();
   if (failed(cuda::compileKernels(*kernels, *cudaOptions, image)))
     return fail();
   return writeFile(

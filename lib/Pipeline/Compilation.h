@@ -9,6 +9,7 @@
 #include "Pipeline/Compile.h"
 #include "Support/Statistics.h"
 #include "Target/CUDA/CompileKernels.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Support/Timing.h"
 #include "llvm/Support/ThreadPool.h"
@@ -44,6 +45,8 @@ private:
   mlir::LogicalResult resolveTargets();
   mlir::LogicalResult compileForCpus(package::ModuleParts &parts);
   mlir::LogicalResult compileForDevices(package::ModuleParts &parts);
+  mlir::LogicalResult checkDeviceKernels(mlir::func::FuncOp program,
+                                         package::DeviceImage &image);
   mlir::LogicalResult compileHost(package::ModuleParts &parts);
   mlir::FailureOr<package::ModuleParts> buildParts();
 

@@ -2,6 +2,7 @@
 //
 // The list of stages, and the named pipelines made of it.
 #include "Pipeline/Stages.h"
+#include "Target/CUDA/CompileKernels.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
 
@@ -80,6 +81,34 @@ static void registerStages(StringRef name, StringRef description, Stage first,
       });
 }
 
+namespace {
+struct CudaPipelineOptions : PassPipelineOptions<CudaPipelineOptions> {
+  Option<std::string> target{*this, "target", llvm::cl::desc("cuda:sm_NN"),
+                             llvm::cl::init("cuda:sm_90a")};
+  Option<bool> libdevice{*this, "libdevice",
+                         llvm::cl::desc("Functions of the CUDA toolkit, where "
+                                        "there is one, instead of ours"),
+                         llvm::cl::init(false)};
+};
+} // namespace
+
+/// What a module's device image goes through before it is LLVM IR.
+static void registerCudaPipeline() {
+  PassPipelineRegistration<CudaPipelineOptions>(
+      "adze-cuda", "Tile kernels to a gpu.module in the LLVM dialect",
+      [](OpPassManager &manager, const CudaPipelineOptions &options) {
+        cuda::CompileOptions compile;
+        auto target = cuda::CudaTarget::resolve(options.target);
+        if (!target)
+          llvm::report_fatal_error(target.takeError(),
+                                   /*gen_crash_diag=*/false);
+        compile.target = *target;
+        if (options.libdevice)
+          compile.toolkit = cuda::Toolkit::find();
+        cuda::buildCudaPipeline(manager, compile);
+      });
+}
+
 void registerPipelines() {
   registerStages("adze-graph", "Graph algebra and clusters", Stage::Graph,
                  Stage::Graph);
@@ -87,6 +116,7 @@ void registerPipelines() {
                  Stage::Tile);
   registerStages("adze-cpu", "Launches and kernels to the LLVM dialect",
                  Stage::Linalg, Stage::LLVM);
+  registerCudaPipeline();
   registerStages("adze", "All stages, for a CPU", Stage::Graph, Stage::LLVM);
 }
 

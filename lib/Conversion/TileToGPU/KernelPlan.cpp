@@ -42,8 +42,9 @@ static std::pair<int64_t, int64_t> freeRun(uint64_t used, int64_t threads) {
   return best;
 }
 
+/// Over at most `most` of the threads if that is not 0.
 static Spread spreadOne(int64_t size, int64_t vec, uint64_t used,
-                        int64_t threads) {
+                        int64_t threads, int64_t most = 0) {
   Spread s;
   s.size = size;
   for (s.vec = vec; s.vec > 1 && size % s.vec; s.vec /= 2)
@@ -53,6 +54,8 @@ static Spread spreadOne(int64_t size, int64_t vec, uint64_t used,
   s.shift = shift;
   s.threads =
       std::min<int64_t>(llvm::PowerOf2Ceil(groups), int64_t(1) << length);
+  if (most)
+    s.threads = std::min(s.threads, most);
   s.regs = llvm::divideCeil(groups, s.threads) * s.vec;
   return s;
 }
@@ -308,6 +311,22 @@ void KernelPlan::spreadDot(tile::DotOp dot) {
     spreads[cls[i]] = best[i];
 }
 
+/// A row within one warp is reduced by shuffles alone: where there are rows for
+/// all warps, no thread of another warp takes part in one.
+void KernelPlan::limitReducedDims() {
+  constexpr int64_t warp = 32;
+  kernel.walk([&](tile::ReduceOp reduce) {
+    RankedTensorType type = tileType(reduce.getSource());
+    int64_t size = type.getDimSize(reduce.getDim());
+    int64_t rows = size ? type.getNumElements() / size : 0;
+    if (!rows || threads <= warp)
+      return;
+    int64_t warps = std::min(threads / warp, rows & -rows);
+    int cls = classesOf(reduce.getSource())[reduce.getDim()];
+    maxThreads[cls] = std::max(maxThreads.lookup(cls), threads / warps);
+  });
+}
+
 /// Gives the tile's classes that have no spread yet the thread bits that the
 /// others leave.
 void KernelPlan::spreadTile(Value tile) {
@@ -324,7 +343,8 @@ void KernelPlan::spreadTile(Value tile) {
        std::max<int64_t>(1, llvm::bit_floor(uint64_t(elements / threads)))});
   for (unsigned dim : memoryOrder(tile)) {
     if (!spreads.count(cls[dim])) {
-      spreads[cls[dim]] = spreadOne(sizes[cls[dim]], vec, used, threads);
+      int64_t most = maxThreads.lookup(cls[dim]);
+      spreads[cls[dim]] = spreadOne(sizes[cls[dim]], vec, used, threads, most);
       used |= spreads[cls[dim]].mask();
     }
     vec = 1;
@@ -470,6 +490,7 @@ KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted)
   sortBySize(tiles, [](Value v) { return v; });
   for (tile::DotOp dot : dots)
     spreadDot(dot);
+  limitReducedDims();
   for (Value tile : llvm::concat<Value>(tiles, carried))
     spreadTile(tile);
   // The rest is computed on demand at its users' positions.

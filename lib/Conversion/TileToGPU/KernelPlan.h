@@ -79,6 +79,7 @@ private:
   void visit(mlir::Operation *op);
   void chooseThreads();
   void spreadDot(tile::DotOp dot);
+  void limitReducedDims();
   void spreadTile(mlir::Value tile);
   void limitRegisters();
   void orderMemory();
@@ -90,6 +91,7 @@ private:
   llvm::SmallVector<int64_t> sizes;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int>> ids;
   llvm::DenseMap<int, Spread> spreads;
+  llvm::DenseMap<int, int64_t> maxThreads; ///< of reduced classes
   llvm::DenseSet<mlir::Value> pinned;
   llvm::DenseSet<mlir::Operation *> ordered, parallel;
   llvm::DenseSet<int> held; ///< in a root's result: never looped over

@@ -44,9 +44,22 @@ struct ApproximateMathPass
   }
 };
 
+/// A host program would launch what is no longer there.
+struct KeepTileKernelsPass
+    : PassWrapper<KeepTileKernelsPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeepTileKernelsPass)
+  StringRef getName() const final { return "KeepTileKernels"; }
+  void runOnOperation() final {
+    for (Operation &op : llvm::make_early_inc_range(*getOperation().getBody()))
+      if (!isa<tile::KernelOp>(op))
+        op.erase();
+  }
+};
+
 } // namespace
 
 void buildCudaPipeline(OpPassManager &manager, const CompileOptions &options) {
+  manager.addPass(std::make_unique<KeepTileKernelsPass>());
   manager.addPass(tile::createTileSpecialize({"", "cuda"}));
   ConvertTileToGPUOptions convert;
   convert.numSymbols = options.numSymbols;

@@ -53,10 +53,6 @@ int main(int argc, char **argv) {
       llvm::errs() << llvm::toString(resolved.takeError()) << "\n";
     return 1;
   }
-  // Of a whole model, the kernels.
-  for (Operation &op : llvm::make_early_inc_range(module->getOps()))
-    if (!isa<adze::tile::KernelOp>(op))
-      op.erase();
   adze::cuda::CompileOptions options;
   options.target = *resolved;
   if (!noToolkit)
