@@ -5,8 +5,9 @@
 #
 #   scripts/run-tests.sh quick|conformance|gpu|all
 #
-# lit drives the tools; ctest runs GoogleTest units, C programs, models and
-# conformance; `all` also runs the run time's tests under the sanitizers.
+# lit drives the tools; ctest runs GoogleTest units, C programs and models;
+# adze-conformance runs ONNX's cases; `all` also runs the run time's tests under
+# the sanitizers.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 suite=${1:-all}
@@ -69,6 +70,23 @@ run_lit() { # run_lit FOLDER ARG...
   echo "run-tests: lit: $good passed, $bad failed, $skip skipped (log: ${log#$PWD/})"
 }
 
+run_conformance() { # run_conformance LOG ARG...: one column, counted case by case
+  local log=$1
+  shift
+  build/bin/adze-conformance build/conformance -j"$jobs" "$@" >"$log" 2>&1
+  local status=$? good bad skip
+  if ! read -r good bad skip < <(sed -nE '$s/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$log"); then
+    tail -20 "$log"
+    failed=$((failed + 1))
+    return
+  fi
+  passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + skip))
+  grep '^FAILED' "$log" | cut -c1-400
+  # Operator versions that no case executes are a failure of their own.
+  [ "$status" = 0 ] || [ "$bad" != 0 ] || { failed=$((failed + 1)); grep -A300 '^claimed in' "$log" | grep -B300 -m1 -v '^  \|^claimed'; }
+  echo "run-tests: conformance $*: $(tail -1 "$log") (log: ${log#$PWD/})"
+}
+
 if [ "$suite" = quick ]; then scripts/setup.sh || fatal "set-up failed"; else scripts/setup.sh models || fatal "set-up failed"; fi
 if ! [ -f build/build.ninja ]; then
   cmake --preset "${PRESET:-dev}" >/tmp/adze-configure.$$ 2>&1 || { cat /tmp/adze-configure.$$; fatal "CMake failed"; }
@@ -87,14 +105,21 @@ quick)
   run_ctest build build/test-logs/ctest.log -LE 'slow|gpu'
   ;;
 conformance)
-  run_ctest build build/test-logs/conformance.log -L conformance
+  for flags in -O0 -O2 --dyn; do
+    run_conformance build/conformance-"${flags##*-}".log $flags
+  done
   ;;
 gpu)
   run_ctest build build/test-logs/gpu.log -L gpu
+  run_conformance build/conformance-cuda.log -O2 --target=cuda:sm_90a
   ;;
 all)
   run_lit build/test
   run_ctest build build/test-logs/ctest.log -LE 'gpu'
+  # One column whole, a fixed tenth of the others; `make conformance` runs all.
+  run_conformance build/test-logs/conformance-O2.log -O2
+  run_conformance build/test-logs/conformance-O0.log -O0 --part=0/10
+  run_conformance build/test-logs/conformance-dyn.log --dyn --part=1/10
   for preset in asan-ubsan tsan; do
     folder=build-${preset%-ubsan}
     [ -f $folder/build.ninja ] || cmake --preset $preset >build/test-logs/$preset.log 2>&1 ||

@@ -5,6 +5,7 @@
 #define ADZE_PIPELINE_COMPILE_H
 
 #include "Pipeline/Stages.h"
+#include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/raw_ostream.h"
 #include <vector>
 
@@ -45,6 +46,15 @@ struct CompileOptions {
 /// Compiles a model or MLIR text of any level. Messages go to `diagnostics`.
 CompileStatus compile(const CompileOptions &options,
                       llvm::raw_ostream &diagnostics);
+
+/// Readies a context for compilations, which may then follow one another in it.
+void prepareContext(mlir::MLIRContext &context);
+
+/// The same in a context made ready, on its threads (CompileOptions::jobs has
+/// no effect): for programs that compile many models.
+CompileStatus compile(const CompileOptions &options,
+                      llvm::raw_ostream &diagnostics,
+                      mlir::MLIRContext &context);
 
 } // namespace adze
 

@@ -18,7 +18,9 @@ namespace adze {
 
 class Compilation {
 public:
-  Compilation(const CompileOptions &options, llvm::raw_ostream &diagnostics);
+  /// `context` has been made ready by prepareContext.
+  Compilation(const CompileOptions &options, llvm::raw_ostream &diagnostics,
+              mlir::MLIRContext &context);
   ~Compilation();
 
   CompileStatus run();
@@ -52,8 +54,8 @@ private:
 
   const CompileOptions &options;
   llvm::raw_ostream &diagnostics;
-  std::unique_ptr<llvm::ThreadPoolInterface> pool;
-  mlir::MLIRContext context;
+  mlir::MLIRContext &context;
+  mlir::DiagnosticEngine::HandlerID handler;
   mlir::DefaultTimingManager timing;
   mlir::TimingScope rootTiming;
   StatisticsCollector statistics;

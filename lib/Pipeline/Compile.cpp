@@ -15,38 +15,44 @@ using namespace mlir;
 
 namespace adze {
 
-CompileStatus compile(const CompileOptions &options,
-                      llvm::raw_ostream &diagnostics) {
-  return Compilation(options, diagnostics).run();
+void prepareContext(MLIRContext &context) {
+  DialectRegistry registry;
+  registerPipelineDialects(registry);
+  context.appendDialectRegistry(registry);
+  context.loadAllAvailableDialects();
 }
 
-Compilation::Compilation(const CompileOptions &options,
-                         llvm::raw_ostream &diagnostics)
-    : options(options), diagnostics(diagnostics),
-      context(MLIRContext::Threading::DISABLED) {
+CompileStatus compile(const CompileOptions &options,
+                      llvm::raw_ostream &diagnostics) {
+  std::unique_ptr<llvm::ThreadPoolInterface> pool;
+  MLIRContext context(MLIRContext::Threading::DISABLED);
   if (options.jobs != 1) {
     pool = std::make_unique<llvm::DefaultThreadPool>(
         llvm::hardware_concurrency(options.jobs));
     context.setThreadPool(*pool);
   }
-  DialectRegistry registry;
-  registerPipelineDialects(registry);
-  // Texts name blobs relative to themselves; so do those that we write.
-  std::vector<std::string> searchDirs = options.blobDirs;
-  searchDirs.push_back(llvm::sys::path::parent_path(options.input).str());
-  std::string printBase =
-      options.output == "-"
-          ? ""
-          : llvm::sys::path::parent_path(options.output).str();
-  std::string sideFile = options.weightsFile;
-  context.appendDialectRegistry(registry);
-  context.loadAllAvailableDialects();
-  auto &blobs = context.getOrLoadDialect<graph::GraphDialect>()->getBlobs();
-  blobs.searchDirs = searchDirs;
-  blobs.printBase = printBase;
-  blobs.sideFile = sideFile;
+  prepareContext(context);
+  return compile(options, diagnostics, context);
+}
 
-  context.getDiagEngine().registerHandler(
+CompileStatus compile(const CompileOptions &options,
+                      llvm::raw_ostream &diagnostics, MLIRContext &context) {
+  return Compilation(options, diagnostics, context).run();
+}
+
+Compilation::Compilation(const CompileOptions &options,
+                         llvm::raw_ostream &diagnostics, MLIRContext &context)
+    : options(options), diagnostics(diagnostics), context(context) {
+  // Texts name blobs relative to themselves; so do those that we write.
+  auto &blobs = context.getOrLoadDialect<graph::GraphDialect>()->getBlobs();
+  blobs.searchDirs = options.blobDirs;
+  blobs.searchDirs.push_back(llvm::sys::path::parent_path(options.input).str());
+  blobs.printBase = options.output == "-"
+                        ? ""
+                        : llvm::sys::path::parent_path(options.output).str();
+  blobs.sideFile = options.weightsFile;
+
+  handler = context.getDiagEngine().registerHandler(
       [this](Diagnostic &diagnostic) { report(diagnostic); });
   if (options.timing) {
     timing.setEnabled(true);
@@ -56,7 +62,7 @@ Compilation::Compilation(const CompileOptions &options,
   stageOptions.injectCrash = options.injectCrash;
 }
 
-Compilation::~Compilation() = default;
+Compilation::~Compilation() { context.getDiagEngine().eraseHandler(handler); }
 
 /// "model.onnx: node 'conv1': " or "file.mlir:3:5: ".
 static std::string describeLocation(Location loc) {

@@ -1,19 +1,39 @@
 #!/usr/bin/env python3
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Writes ONNX's backend test cases as files (set-up, not a test): OUT/CASE/model.onnx, test_data_set_K/{input,output}_J.pb and
-tolerance.txt.
+"""Writes ONNX's backend test cases as files (set-up, not a test): OUT/SET/CASE/model.onnx and
+test_data_set_K/{input,output}_J.pb.
 
-  prepare.py OUT --onnx-data DIR      needs: onnx, numpy. DIR: onnx/backend/test/data of the source package
+  prepare.py OUT --node-wheel WHEEL --onnx-data DIR      needs: onnx 1.23.2, numpy
+
+SET is node (the node cases of the onnx 1.22.0 wheel, the last to hold them), opset28 (what this onnx's own generator
+makes and the wheel does not have), simple, pytorch-operator, pytorch-converted (files of DIR, onnx/backend/test/data of
+the source package) or light (real architectures, with the inputs that ONNX's runner gives them).
 """
 import argparse
 import os
 import shutil
 import warnings
+import zipfile
 import numpy as np
 import onnx
 from onnx import numpy_helper
 
 warnings.filterwarnings("ignore")
+VERSION = "3"  # of this file's output
+
+
+def write(path, data):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def extract_wheel(wheel, out):
+    prefix = "onnx/backend/test/data/node/"
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            if name.startswith(prefix) and name.endswith((".onnx", ".pb")):
+                write(os.path.join(out, name[len(prefix):]), archive.read(name))
 
 
 def proto(value, info):
@@ -21,8 +41,8 @@ def proto(value, info):
     kind = info.type.WhichOneof("value") if info is not None else "tensor_type"
     if isinstance(value, onnx.TensorProto):
         return value
-    if value is None or kind == "optional_type":
-        return numpy_helper.from_optional(None if value is None else value, info.name)
+    if kind == "optional_type":
+        return numpy_helper.from_optional(value, info.name)
     if isinstance(value, list) or kind == "sequence_type":
         return numpy_helper.from_list(list(value), info.name)
     if isinstance(value, dict):
@@ -30,66 +50,80 @@ def proto(value, info):
     return numpy_helper.from_array(np.asarray(value), info.name if info is not None else "")
 
 
-def tolerance(case):
-    """The case's own, or some ulps of a 16-bit output: bf16 as ONNX's runner has it (two), f16 four, since the expected
-    values were themselves computed step by step in f16."""
-    kinds = {output.type.tensor_type.elem_type for output in case.model.graph.output}
-    rtol, atol = case.rtol, case.atol
-    if onnx.TensorProto.BFLOAT16 in kinds:
-        rtol = max(rtol, 2**-6)
-    if onnx.TensorProto.FLOAT16 in kinds:
-        rtol, atol = max(rtol, 2**-8), max(atol, 2**-14)
-    return f"{rtol:g} {atol:g}\n"
-
-
-def write_case(case, out):
-    folder = os.path.join(out, case.name)
-    for k, (inputs, outputs) in enumerate(case.data_sets or []):
-        data = os.path.join(folder, f"test_data_set_{k}")
-        os.makedirs(data)
+def write_case(case, folder):
+    for k, (inputs, outputs) in enumerate(case.data_sets):
         for side, values, infos in (("input", inputs, case.model.graph.input), ("output", outputs, case.model.graph.output)):
             for j, value in enumerate(values):
                 info = infos[j] if j < len(infos) else None
-                with open(os.path.join(data, f"{side}_{j}.pb"), "wb") as file:
-                    file.write(proto(value, info).SerializeToString())
-    onnx.save(case.model, os.path.join(folder, "model.onnx"))
-    with open(os.path.join(folder, "tolerance.txt"), "w") as file:
-        file.write(tolerance(case))
+                write(os.path.join(folder, f"test_data_set_{k}", f"{side}_{j}.pb"), proto(value, info).SerializeToString())
+    write(os.path.join(folder, "model.onnx"), case.model.SerializeToString())
+
+
+def same_model(model, path):
+    """Whether a file holds the same graph and the same operator sets."""
+    if not os.path.exists(path):
+        return False
+    other = onnx.load(path)
+    return model.graph == other.graph and list(model.opset_import) == list(other.opset_import)
+
+
+def generate(node, out):
+    from onnx.backend.test import loader
+    for case in loader.load_model_tests(kind="node"):
+        assert (case.rtol, case.atol) == (1e-3, 1e-7), case.name  # what the runner takes for granted
+        if same_model(case.model, os.path.join(node, case.name, "model.onnx")):
+            continue
+        folder = os.path.join(out, case.name)
+        try:
+            write_case(case, folder)
+        except (TypeError, ValueError, AttributeError, AssertionError) as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            print(f"prepare: {case.name} cannot be written: {error}")
+
+
+def write_light(source, out):
+    """As ONNX's runner: numbers that rise from 0 to 1, and the outputs that lie beside the model."""
+    for name in sorted(os.listdir(source)):
+        if not name.endswith(".onnx"):
+            continue
+        stem = name[:-len(".onnx")]
+        folder = os.path.join(out, "test_" + stem[len("light_"):])
+        model = onnx.load(os.path.join(source, name))
+        constants = {tensor.name for tensor in model.graph.initializer}
+        inputs = [value for value in model.graph.input if value.name not in constants]
+        for k, value in enumerate(inputs):
+            shape = [dim.dim_value if dim.HasField("dim_value") else 1 for dim in value.type.tensor_type.shape.dim]
+            count = int(np.prod(shape))
+            data = (np.arange(count).reshape(shape) / count).astype(np.float32)
+            write(os.path.join(folder, "test_data_set_0", f"input_{k}.pb"),
+                  numpy_helper.from_array(data, value.name).SerializeToString())
+        for k in range(len(model.graph.output)):
+            shutil.copy(os.path.join(source, f"{stem}_output_{k}.pb"), os.path.join(folder, "test_data_set_0", f"output_{k}.pb"))
+        shutil.copy(os.path.join(source, name), os.path.join(folder, "model.onnx"))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out")
+    parser.add_argument("--node-wheel", required=True)
     parser.add_argument("--onnx-data", required=True)
     args = parser.parse_args()
     stamp = os.path.join(args.out, "stamp.txt")
-    key = onnx.__version__ + " 2"
+    key = f"{os.path.basename(args.node_wheel)} {onnx.__version__} {VERSION}"
     if os.path.exists(stamp) and open(stamp).read() == key:
         return
     print("prepare: ONNX's backend test cases", flush=True)
     shutil.rmtree(args.out, ignore_errors=True)
-    os.makedirs(args.out)
-    from onnx.backend.test import loader
-    names = []
-    for case in loader.load_model_tests(kind="node"):
-        try:
-            write_case(case, args.out)
-            names.append(case.name)
-        except (TypeError, ValueError, AttributeError, AssertionError) as error:
-            shutil.rmtree(os.path.join(args.out, case.name), ignore_errors=True)
-            print(f"prepare: {case.name} cannot be written: {error}")
+    node = os.path.join(args.out, "node")
+    extract_wheel(args.node_wheel, node)
+    generate(node, os.path.join(args.out, "opset28"))
     for group in ("simple", "pytorch-operator", "pytorch-converted"):
-        for name in sorted(os.listdir(os.path.join(args.onnx_data, group))):
-            source = os.path.join(args.onnx_data, group, name)
-            if os.path.isdir(os.path.join(source, "test_data_set_0")):
-                shutil.copytree(source, os.path.join(args.out, name))
-                with open(os.path.join(args.out, name, "tolerance.txt"), "w") as file:
-                    file.write("1e-3 1e-5\n")
-                names.append(name)
-    with open(os.path.join(args.out, "cases.txt"), "w") as file:
-        file.write("\n".join(sorted(names)) + "\n")
-    with open(stamp, "w") as file:
-        file.write(key)
+        source = os.path.join(args.onnx_data, group)
+        for name in os.listdir(source):
+            if os.path.isdir(os.path.join(source, name, "test_data_set_0")):
+                shutil.copytree(os.path.join(source, name), os.path.join(args.out, group, name))
+    write_light(os.path.join(args.onnx_data, "light"), os.path.join(args.out, "light"))
+    write(stamp, key.encode())
 
 
 main()

@@ -1,0 +1,200 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tables, closing line and JSON of a run.
+#include "Report.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <map>
+
+using llvm::StringRef;
+
+namespace conformance {
+
+namespace {
+struct Counts {
+  size_t numbers[3] = {};
+  size_t &operator[](Status status) {
+    return numbers[static_cast<int>(status)];
+  }
+};
+} // namespace
+
+static const char *statusName(Status status) {
+  static const char *const names[] = {"passed", "failed", "skipped"};
+  return names[static_cast<int>(status)];
+}
+
+size_t Results::count(Status status) const {
+  return static_cast<size_t>(llvm::count_if(
+      outcomes, [&](const Outcome &o) { return o.status == status; }));
+}
+
+static void printTable(const char *title, std::map<std::string, Counts> &rows,
+                       llvm::raw_ostream &os) {
+  os << llvm::format("\n%-34s %7s %7s %7s\n", title, "passed", "failed",
+                     "skipped");
+  for (auto &[name, counts] : rows)
+    os << llvm::format("%-34s %7zu %7zu %7zu\n", name.c_str(),
+                       counts[Status::Passed], counts[Status::Failed],
+                       counts[Status::Skipped]);
+}
+
+/// The first line, without what differs from case to case: file and node name.
+static std::string getReason(StringRef message) {
+  StringRef line = message.split('\n').first;
+  line.consume_front("error: ");
+  line.consume_front("model.onnx: ");
+  if (line.starts_with("node '") && line.contains(" ("))
+    line = line.substr(line.find(" (") + 1);
+  return line.take_front(160).str();
+}
+
+static void printReasons(const Results &results, llvm::raw_ostream &os) {
+  std::map<std::string, size_t> reasons;
+  for (const Outcome &outcome : results.outcomes)
+    if (outcome.status == Status::Skipped)
+      ++reasons[getReason(outcome.message)];
+  std::vector<std::pair<std::string, size_t>> sorted(reasons.begin(),
+                                                     reasons.end());
+  llvm::sort(sorted, [](auto &a, auto &b) {
+    return std::tie(b.second, a.first) < std::tie(a.second, b.first);
+  });
+  if (!sorted.empty())
+    os << "\nreasons of what was skipped\n";
+  for (auto &[reason, count] : sorted)
+    os << llvm::format("%6zu  ", count) << reason << "\n";
+}
+
+static void printCases(const Results &results, Status status, size_t maxLength,
+                       llvm::raw_ostream &os) {
+  for (auto [test, outcome] : llvm::zip(results.cases, results.outcomes))
+    if (outcome.status == status) {
+      std::string message = outcome.message;
+      std::replace(message.begin(), message.end(), '\n', ' ');
+      os << StringRef(statusName(status)).upper() << " " << test.fullName()
+         << " " << results.column.name << ": "
+         << StringRef(message).take_front(maxLength).rtrim() << "\n";
+    }
+}
+
+void printReport(const Results &results, bool quiet, llvm::raw_ostream &os) {
+  if (!quiet)
+    printCases(results, Status::Skipped, 300, os);
+  printCases(results, Status::Failed, 600, os);
+  if (!quiet) {
+    std::map<std::string, Counts> rows, sets;
+    for (auto [test, outcome] : llvm::zip(results.cases, results.outcomes)) {
+      ++rows[test.row][outcome.status];
+      ++sets[test.set][outcome.status];
+    }
+    printReasons(results, os);
+    printTable("operator", rows, os);
+    printTable("set", sets, os);
+    os << "\n";
+  }
+  double compile = 0, run = 0;
+  for (const Outcome &outcome : results.outcomes) {
+    compile += outcome.compileMs;
+    run += outcome.runMs;
+  }
+  os << llvm::format("column %s: %.1f s (compiling %.1f s, running %.1f s)\n",
+                     results.column.name.c_str(), results.wallMs / 1000,
+                     compile / 1000, run / 1000)
+     << results.count(Status::Passed) << " passed, "
+     << results.count(Status::Failed) << " failed, "
+     << results.count(Status::Skipped) << " skipped\n";
+}
+
+Error writeJson(const Results &results, const std::string &path) {
+  std::error_code code;
+  llvm::raw_fd_ostream os(path, code);
+  if (code)
+    return path + ": " + code.message();
+  llvm::json::OStream json(os, 1);
+  json.object([&] {
+    json.attribute("column", results.column.name);
+    for (Status status : {Status::Passed, Status::Failed, Status::Skipped})
+      json.attribute(statusName(status),
+                     static_cast<int64_t>(results.count(status)));
+    json.attribute("wall_ms", results.wallMs);
+    json.attributeArray("cases", [&] {
+      for (size_t i = 0; i < results.cases.size(); ++i)
+        json.object([&] {
+          const Outcome &outcome = results.outcomes[i];
+          json.attribute("name", results.cases[i].fullName());
+          json.attribute("operator", results.cases[i].row);
+          json.attribute("status", statusName(outcome.status));
+          if (!outcome.message.empty())
+            json.attribute("message", llvm::json::fixUTF8(outcome.message));
+          json.attribute("compile_ms", outcome.compileMs);
+          json.attribute("run_ms", outcome.runMs);
+        });
+    });
+  });
+  os << "\n";
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Coverage
+//===----------------------------------------------------------------------===//
+
+/// The operator versions of a row of docs/OpSupport.md that are imported or
+/// expanded.
+static void addClaims(StringRef line, StringRef domain,
+                      std::set<OperatorVersion> &claims) {
+  llvm::SmallVector<StringRef> cells;
+  line.split(cells, '|');
+  if (cells.size() < 4)
+    return;
+  for (StringRef list : {cells[2], cells[3]}) {
+    llvm::SmallVector<StringRef> versions;
+    list.split(versions, ',', -1, /*KeepEmpty=*/false);
+    for (StringRef version : versions) {
+      int number;
+      if (!version.trim().getAsInteger(10, number))
+        claims.insert({domain.str(), cells[1].trim().str(), number});
+    }
+  }
+}
+
+size_t printGaps(const Results &results, const std::string &opSupport,
+                 llvm::raw_ostream &os, Error &error) {
+  auto buffer = llvm::MemoryBuffer::getFile(opSupport);
+  if (!buffer) {
+    error = opSupport + ": " + buffer.getError().message();
+    return 0;
+  }
+  std::set<OperatorVersion> claims, executed;
+  std::string domain;
+  llvm::SmallVector<StringRef> lines;
+  (*buffer)->getBuffer().split(lines, '\n');
+  for (StringRef line : lines) {
+    if (line.consume_front("## "))
+      domain = line.trim() == "ai.onnx" ? "" : line.trim().str();
+    else if (line.starts_with("|"))
+      addClaims(line, domain, claims);
+  }
+  for (auto [test, outcome] : llvm::zip(results.cases, results.outcomes))
+    if (outcome.status == Status::Passed)
+      executed.insert(test.model.operators.begin(), test.model.operators.end());
+  std::map<std::string, std::string> gaps;
+  size_t count = 0;
+  for (const OperatorVersion &claim : claims)
+    if (!executed.count(claim)) {
+      ++count;
+      std::string &list =
+          gaps[(claim.domain.empty() ? "" : claim.domain + ".") + claim.name];
+      list += (list.empty() ? "" : ", ") + std::to_string(claim.sinceVersion);
+    }
+  os << "claimed in OpSupport.md: " << claims.size()
+     << " operator versions; without an executed case: " << count << "\n";
+  for (auto &[name, versions] : gaps)
+    os << "  " << name << ": " << versions << "\n";
+  return count;
+}
+
+} // namespace conformance
