@@ -204,6 +204,7 @@ struct ConvProgram {
   SmallVector<Value> point; // batch and all spatial dims but the last
   Value pixel, channel;     // offsets of the blocks
   Value group;              // of the channels
+  RowBlock row;             // the pixels
   Places places;            // of the result
 };
 
@@ -271,45 +272,57 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
   return finishConv(e, op, *acc, {M, N}, places);
 }
 
-/// Where a tap of the window reads, for the pixels of a program.
-static Places getInputPlaces(KernelEmitter &e, const ConvShape &conv,
-                             const ConvProgram &program, ArrayRef<Value> taps,
-                             Place channel) {
-  ConvOp op = conv.op;
-  Places places{{program.point[0], -1, 1, 1}};
-  for (unsigned d = 0; d < conv.spatial; ++d) {
-    bool last = d + 1 == conv.spatial;
-    int64_t stride = op.getStrides()[d];
-    Value at = last ? program.pixel : program.point[d + 1];
-    Value tap = e.mul(taps[d], e.index(op.getDilations()[d]));
-    Value start = e.sub(e.mul(at, e.index(stride)), e.index(op.getPads()[d]));
-    places.push_back({e.add(start, tap), last ? M : -1, last ? stride : 1, 1});
-  }
-  places.push_back(channel);
-  return places;
-}
+namespace {
+/// One tap of a window: its place in the filter, and what it reads.
+struct Taps {
+  SmallVector<Value> filter;
+  Places input; // batch and spatial dims, for the pixels of a program
+};
+} // namespace
 
-/// Loops over the taps of the window around `body`.
+/// Loops over the taps of the window around `body`: rows that are outside are
+/// left out, pixels that are outside are padding.
 static FailureOr<KernelEmitter::Carried>
-loopTaps(KernelEmitter &e, const ConvShape &conv, SmallVectorImpl<Value> &taps,
-         ValueRange carried,
-         function_ref<FailureOr<KernelEmitter::Carried>(ValueRange)> body) {
-  if (taps.size() == conv.spatial)
+loopWindow(KernelEmitter &e, const ConvShape &conv, const ConvProgram &program,
+           Taps &taps, ValueRange carried,
+           function_ref<FailureOr<KernelEmitter::Carried>(ValueRange)> body) {
+  unsigned d = taps.filter.size();
+  if (d == conv.spatial)
     return body(carried);
-  return e.loop(e.size(conv.kernel(taps.size())), e.index(1), carried,
-                [&](Value tap, ValueRange inner) {
-                  taps.push_back(tap);
-                  auto result = loopTaps(e, conv, taps, inner, body);
-                  taps.pop_back();
-                  return result;
-                });
+  ConvOp op = conv.op;
+  if (d == 0)
+    taps.input.assign(1, {program.point[0], -1, 1, 1});
+  bool last = d + 1 == conv.spatial;
+  int64_t stride = op.getStrides()[d];
+  Value at = last ? program.pixel : program.point[d + 1];
+  WindowDim dim;
+  dim.start = e.sub(e.mul(at, e.index(stride)), e.index(op.getPads()[d]));
+  dim.extent = e.size(conv.input[d + 1]);
+  if (!dim.extent)
+    return failure();
+  dim.taps = getKnown(conv.kernel(d));
+  dim.dilation = op.getDilations()[d];
+  dim.inside = areWindowsInside(conv.input[d + 1], conv.result[d + 1], dim.taps,
+                                stride, op.getPads()[d], dim.dilation);
+  auto inner = [&](Value tap, Value position, ValueRange carried) {
+    taps.filter.push_back(tap);
+    taps.input.push_back({position, last ? M : -1, last ? stride : 1, 1});
+    auto result = loopWindow(e, conv, program, taps, carried, body);
+    taps.filter.pop_back();
+    taps.input.pop_back();
+    return result;
+  };
+  return last ? loopAllTaps(e, dim, unrollsTaps(program.row, dim.taps), carried,
+                            inner)
+              : loopTaps(e, dim, carried, inner);
 }
 
 /// Program ids: blocks of pixels innermost, then rows, then channels, so that
 /// one panel of the filter serves many programs in turn.
 static FailureOr<ConvProgram> makeProgram(KernelEmitter &e,
-                                          const ConvShape &conv, Value blockP,
+                                          const ConvShape &conv, RowBlock row,
                                           Value blockC, Value channelBlocks) {
+  Value blockP = getSize(e, row);
   unsigned spatial = conv.spatial;
   Value width = e.size(conv.result[spatial]);
   if (!width)
@@ -328,6 +341,7 @@ static FailureOr<ConvProgram> makeProgram(KernelEmitter &e,
     rows = e.mul(rows, count);
   SmallVector<Value> ids = e.programIds({counts[0], rows, channelBlocks});
   ConvProgram program;
+  program.row = row;
   program.pixel = e.mul(ids[0], blockP);
   // The outermost dim with more than one place takes what is left of the id.
   unsigned outermost = 0;
@@ -358,27 +372,27 @@ static LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv) {
   Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
   Type accType = getAccumulatorType(element);
   int64_t channels = getKnown(conv.result.back());
-  Value blockP =
-      e.param("BLOCK_P", chooseBlock(getKnown(conv.result[conv.spatial]), 16));
+  RowBlock row = chooseRowBlock(conv.result[conv.spatial], 16);
   Value blockC = e.param("BLOCK_N", chooseLanes(channels, 128));
-  e.setAxis(M, blockP);
+  e.setAxis(M, getSize(e, row));
   e.setAxis(N, blockC);
   e.pack(op.getFilter(), getFilterMap(op.getContext(), conv.filter.size(), 0));
   Value count = e.size(conv.result.back());
-  auto program = makeProgram(e, conv, blockP, blockC, e.ceilDiv(count, blockC));
+  auto program = makeProgram(e, conv, row, blockC, e.ceilDiv(count, blockC));
   if (failed(program))
     return failure();
   Value zero =
       e.constant(cast<TypedAttr>(e.builder().getZeroAttr(accType)), {M, N});
-  SmallVector<Value> taps;
+  Taps taps;
   Place channel{program->channel, N, 1, 1};
-  auto acc = loopTaps(
-      e, conv, taps, zero,
+  auto acc = loopWindow(
+      e, conv, *program, taps, zero,
       [&](ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
-        auto x = e.emit(op.getInput(),
-                        getInputPlaces(e, conv, *program, taps, channel));
+        Places input = taps.input;
+        input.push_back(channel);
+        auto x = e.emit(op.getInput(), input);
         Places weight{channel, {e.index(0), -1, 1, 1}};
-        for (Value tap : taps)
+        for (Value tap : taps.filter)
           weight.push_back({tap, -1, 1, 1});
         auto w = e.emit(op.getFilter(), weight);
         if (failed(x) || failed(w))
@@ -409,8 +423,10 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
   int64_t blockChannels = panel;
   if (conv.groups > 1) // blocks must not reach into the next group
     blockChannels = panel = largestDivisor(outputs, 32);
-  Value blockP =
-      e.param("BLOCK_P", chooseBlock(getKnown(conv.result[conv.spatial]), 56));
+  RowBlock row = chooseRowBlock(conv.result[conv.spatial], 56);
+  // A few channels are no loop of their own: LLVM would keep what taps share in
+  // more registers than there are.
+  row.unrolls = inputs > 8;
   // Groups cut the channels: their blocks are facts, not parameters.
   Value blockN = conv.groups > 1 ? e.index(blockChannels)
                                  : e.param("BLOCK_N", blockChannels);
@@ -419,12 +435,12 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
     depthBlock = largestDivisor(inputs, 512);
   Value blockK =
       conv.groups > 1 ? e.index(depthBlock) : e.param("BLOCK_C", depthBlock);
-  e.setAxis(M, blockP);
+  e.setAxis(M, getSize(e, row));
   e.setAxis(K, blockK);
   e.setAxis(N, blockN);
   e.pack(op.getFilter(),
          getFilterMap(op.getContext(), conv.filter.size(), panel));
-  auto program = makeProgram(e, conv, blockP, blockN,
+  auto program = makeProgram(e, conv, row, blockN,
                              e.ceilDiv(e.size(conv.result.back()), blockN));
   if (failed(program))
     return failure();
@@ -434,27 +450,28 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
                        e.index(inputs));
   Value zero =
       e.constant(cast<TypedAttr>(e.builder().getZeroAttr(accType)), {M, N});
-  SmallVector<Value> taps;
-  auto acc =
-      loopTaps(e, conv, taps, zero,
-               [&](ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
-                 auto sum = accumulate(
-                     e, e.index(inputs), blockK, carried[0], op.getInput(),
-                     op.getFilter(),
-                     [&](Value c) {
-                       Place channel{e.add(firstInput, c), K, 1, 1};
-                       return getInputPlaces(e, conv, *program, taps, channel);
-                     },
-                     [&](Value c) {
-                       Places places{{program->channel, N, 1, 1}, {c, K, 1, 1}};
-                       for (Value tap : taps)
-                         places.push_back({tap, -1, 1, 1});
-                       return places;
-                     });
-                 if (failed(sum))
-                   return failure();
-                 return KernelEmitter::Carried{*sum};
-               });
+  Taps taps;
+  auto acc = loopWindow(
+      e, conv, *program, taps, zero,
+      [&](ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
+        auto sum = accumulate(
+            e, e.index(inputs), blockK, carried[0], op.getInput(),
+            op.getFilter(),
+            [&](Value c) {
+              Places places = taps.input;
+              places.push_back({e.add(firstInput, c), K, 1, 1});
+              return places;
+            },
+            [&](Value c) {
+              Places places{{program->channel, N, 1, 1}, {c, K, 1, 1}};
+              for (Value tap : taps.filter)
+                places.push_back({tap, -1, 1, 1});
+              return places;
+            });
+        if (failed(sum))
+          return failure();
+        return KernelEmitter::Carried{*sum};
+      });
   if (failed(acc))
     return failure();
   return finishConv(e, op, (*acc)[0], {M, N}, program->places);

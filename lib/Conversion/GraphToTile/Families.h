@@ -27,6 +27,47 @@ mlir::LogicalResult emitRows(KernelEmitter &e, mlir::Operation *op, Cut cut);
 mlir::LogicalResult emitReduction(KernelEmitter &e, graph::ReduceOpInterface op,
                                   Cut cut);
 
+//===--- windows ----------------------------------------------------------===//
+
+/// One dim of a sliding window: where its tap 0 is, and what it slides over.
+struct WindowDim {
+  mlir::Value start, extent;
+  int64_t taps, dilation;
+  bool inside; // no tap is ever outside of the extent
+};
+
+/// `body(tap, position, carried)` for the taps inside of the extent, in order.
+mlir::FailureOr<KernelEmitter::Carried>
+loopTaps(KernelEmitter &e, const WindowDim &dim, mlir::ValueRange carried,
+         llvm::function_ref<mlir::FailureOr<KernelEmitter::Carried>(
+             mlir::Value tap, mlir::Value position, mlir::ValueRange carried)>
+             body);
+/// The same for all taps, each with code of its own if `unrolled`: along the
+/// axis of a tile elements are outside for some taps.
+mlir::FailureOr<KernelEmitter::Carried> loopAllTaps(
+    KernelEmitter &e, const WindowDim &dim, bool unrolled,
+    mlir::ValueRange carried,
+    llvm::function_ref<mlir::FailureOr<KernelEmitter::Carried>(
+        mlir::Value tap, mlir::Value position, mlir::ValueRange carried)>
+        body);
+/// Whether all windows along a dim lie inside [low padding, size).
+bool areWindowsInside(mlir::AffineExpr size, mlir::AffineExpr windows,
+                      int64_t taps, int64_t stride, int64_t low,
+                      int64_t dilation);
+
+/// Pixels of a row for one program, and whether that is the whole row: then
+/// the places of its border are constants.
+struct RowBlock {
+  int64_t size;
+  bool whole;
+  bool unrolls = true; // taps of the window along it, if it is whole
+};
+RowBlock chooseRowBlock(mlir::AffineExpr width, int64_t target);
+/// Its size: a fact where it is the whole row, else a parameter.
+mlir::Value getSize(KernelEmitter &e, const RowBlock &row);
+/// Whether the taps of a window along the row get code of their own.
+bool unrollsTaps(const RowBlock &row, int64_t taps);
+
 //===--- default bindings (the cost model) --------------------------------===//
 
 /// The largest divisor of n that is at most `target`.

@@ -84,19 +84,36 @@ static Value countElements(KernelEmitter &e, const Pool &pool, unsigned d,
   return e.sub(last, first);
 }
 
-static FailureOr<KernelEmitter::Carried>
-loopWindow(KernelEmitter &e, const Pool &pool, SmallVectorImpl<Value> &taps,
-           ValueRange carried,
-           function_ref<FailureOr<KernelEmitter::Carried>(ValueRange)> body) {
-  if (taps.size() == pool.spatial)
-    return body(carried);
-  return e.loop(e.index(pool.kernel[taps.size()]), e.index(1), carried,
-                [&](Value tap, ValueRange inner) {
-                  taps.push_back(tap);
-                  auto result = loopWindow(e, pool, taps, inner, body);
-                  taps.pop_back();
-                  return result;
-                });
+/// `body` for each element of the window at `places`, which become its places.
+static FailureOr<KernelEmitter::Carried> loopWindow(
+    KernelEmitter &e, const Pool &pool, const RowBlock &row, unsigned d,
+    Places places, ValueRange carried,
+    function_ref<FailureOr<KernelEmitter::Carried>(ArrayRef<Place>, ValueRange)>
+        body) {
+  if (d == pool.spatial)
+    return body(places, carried);
+  unsigned dim = pool.firstSpatial + d;
+  Place &place = places[dim];
+  WindowDim window;
+  window.start = e.sub(e.mul(place.offset, e.index(pool.strides[d])),
+                       e.index(pool.pads[d]));
+  window.extent = e.size(pool.in[dim]);
+  if (!window.extent)
+    return failure();
+  window.taps = pool.kernel[d];
+  window.dilation = pool.dilations[d];
+  window.inside =
+      areWindowsInside(pool.in[dim], pool.out[dim], pool.kernel[d],
+                       pool.strides[d], pool.pads[d], pool.dilations[d]);
+  bool isRow = place.axis >= 0;
+  auto inner = [&](Value tap, Value position, ValueRange carried) {
+    place.offset = position;
+    place.stride = isRow ? pool.strides[d] : 1;
+    return loopWindow(e, pool, row, d + 1, places, carried, body);
+  };
+  return isRow ? loopAllTaps(e, window, unrollsTaps(row, window.taps), carried,
+                             inner)
+               : loopTaps(e, window, carried, inner);
 }
 
 /// The mean from the sum, where windows at the border hold fewer elements.
@@ -131,11 +148,12 @@ LogicalResult adze::emitPool(KernelEmitter &e, Operation *op, Cut cut) {
   Axes axes;
   SmallVector<Value> counts, blocks(rank, e.index(1));
   SmallVector<int> axisOf(rank, -1);
+  RowBlock row{1, false};
   if (pixelAxis) {
     axisOf[lastSpatial] = Pixel;
-    int64_t target = pool.nhwc ? 8 : 256;
-    blocks[lastSpatial] = e.param(
-        "BLOCK_P", chooseBlock(getKnown(pool.out[lastSpatial]), target));
+    row = chooseRowBlock(pool.out[lastSpatial], pool.nhwc ? 8 : 256);
+    row.whole &= pool.nhwc; // else it is along lanes, and cut as any row
+    blocks[lastSpatial] = getSize(e, row);
     e.setAxis(Pixel, blocks[lastSpatial]);
     axes.push_back(Pixel);
   }
@@ -165,18 +183,11 @@ LogicalResult adze::emitPool(KernelEmitter &e, Operation *op, Cut cut) {
   Combiner combiner = pool.isMax ? Combiner::Max : Combiner::Add;
   TypedAttr neutral = getNeutral(combiner, pool.isMax ? graphType : accType);
   Value init = e.constant(neutral, axes);
-  SmallVector<Value> taps;
   e.setPad(pool.isMax ? neutral : TypedAttr());
   auto acc =
-      loopWindow(e, pool, taps, init,
-                 [&](ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
-                   Places where = places;
-                   for (unsigned d = 0; d < pool.spatial; ++d) {
-                     Place &place = where[pool.firstSpatial + d];
-                     Value tap = e.mul(taps[d], e.index(pool.dilations[d]));
-                     place.offset = e.add(starts[d], tap);
-                     place.stride = place.axis >= 0 ? pool.strides[d] : 1;
-                   }
+      loopWindow(e, pool, row, 0, places, init,
+                 [&](ArrayRef<Place> where,
+                     ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
                    auto x = e.emit(pool.input, where);
                    if (failed(x))
                      return failure();

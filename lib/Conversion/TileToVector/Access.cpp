@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -247,6 +248,12 @@ KernelLowering::Place KernelLowering::place(const Window &window,
     logical.push_back(self);
     if (!isChecked(window, dim))
       continue;
+    if (dim != laneMem && isDecided(window, dim)) {
+      int64_t at = *getConstantIntValue(self);
+      result.never |=
+          at < 0 || at >= *getConstantIntValue(extent(window.memref, dim));
+      continue;
+    }
     Value end = extent(window.memref, dim);
     if (dim != laneMem) {
       // Unsigned: a negative index is a huge one.
@@ -262,7 +269,8 @@ KernelLowering::Place KernelLowering::place(const Window &window,
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, lanes,
                               vector::BroadcastOp::create(b, loc, type, end));
   }
-  result.indices = physicalIndices(window, logical);
+  if (!result.never)
+    result.indices = physicalIndices(window, logical);
   return result;
 }
 
@@ -327,6 +335,8 @@ Value KernelLowering::readRegister(const Window &window, const Layout &layout,
     if (isDead(layout, registerIndex))
       return pad;
     Place at = place(window, layout, registerIndex);
+    if (at.never)
+      return pad;
     return readScalar(b, loc, memref, at.indices, at.exists, pad);
   }
   SmallVector<int64_t> coordinates = layout.coordinates(registerIndex);
@@ -335,6 +345,8 @@ Value KernelLowering::readRegister(const Window &window, const Layout &layout,
   if (live == 0 || isDead(layout, registerIndex))
     return vector::BroadcastOp::create(b, loc, type, pad);
   Place at = place(window, layout, registerIndex);
+  if (at.never)
+    return vector::BroadcastOp::create(b, loc, type, pad);
   int64_t laneMem = window.dims[layout.laneDim].back().dim;
   Value mask = at.mask;
   if (live < lanes && proof(window, laneMem) != Proof::whole)
@@ -485,6 +497,8 @@ void KernelLowering::writeRegister(const Window &window, const Layout &layout,
   if (live == 0 || isDead(layout, registerIndex))
     return;
   Place at = place(window, layout, registerIndex);
+  if (at.never)
+    return;
   OpBuilder::InsertionGuard guard(b);
   if (at.exists) {
     auto branch = scf::IfOp::create(b, loc, at.exists, false);

@@ -88,6 +88,32 @@ int64_t KernelLowering::contractedDim(const Window &window) {
   return range && range->min >= 0 ? digits.front().dim : -1;
 }
 
+bool KernelLowering::isProven(const Window &window, int64_t memDim) {
+  return settled.contains({window.op, memDim}) ||
+         proof(window, memDim) != Proof::none;
+}
+
+/// The offset, the size and the slices of all tile dimensions along this one
+/// are constants. Lanes are left out: these take a mask.
+bool KernelLowering::isDecided(const Window &window, int64_t memDim) {
+  auto type = cast<MemRefType>(window.memref.getType());
+  if (memDim == window.along || type.isDynamicDim(memDim) ||
+      !getConstantIntValue(window.offsets[memDim]))
+    return false;
+  SmallVector<int> dims = classes.of(window.tile);
+  for (auto [i, digits] : llvm::enumerate(window.dims))
+    for (const Digit &digit : digits) {
+      if (digit.dim != memDim)
+        continue;
+      int c = dims[i];
+      bool walked = !classes.isSplit(c) && classes.isLooped(c);
+      if (digits.size() != 1 || walked || classes.lanes(c) > 1 ||
+          slice(c).start)
+        return false;
+    }
+  return true;
+}
+
 /// Is the end of this dimension the limit of a class walked by inner loops?
 bool KernelLowering::limited(const Window &window, int64_t memDim) {
   SmallVector<int> dims = classes.of(window.tile);
@@ -98,12 +124,14 @@ bool KernelLowering::limited(const Window &window, int64_t memDim) {
 }
 
 bool KernelLowering::isChecked(const Window &window, int64_t memDim) {
-  if (proof(window, memDim) != Proof::none)
+  if (isProven(window, memDim))
     return false;
   if (memDim == window.along)
     return true;
   if (memDim == contractedDim(window))
     return staging;
+  if (isDecided(window, memDim))
+    return true; // in both versions: it costs nothing
   if (!limited(window, memDim))
     return !fast;
   SmallVector<int> dims = classes.of(window.tile);
@@ -113,10 +141,10 @@ bool KernelLowering::isChecked(const Window &window, int64_t memDim) {
   return true;
 }
 
-/// Must accesses of this window be checked where we are now?
+/// Must accesses of this window be checked at run time where we are now?
 bool KernelLowering::isBorder(const Window &window) {
   for (int64_t dim = 0, e = window.offsets.size(); dim < e; ++dim)
-    if (isChecked(window, dim))
+    if (isChecked(window, dim) && !isDecided(window, dim))
       return true;
   return false;
 }
@@ -124,10 +152,61 @@ bool KernelLowering::isBorder(const Window &window) {
 /// Does it take a run-time condition to run this window without checks?
 bool KernelLowering::hasUnproven(const Window &window) {
   for (int64_t dim = 0, e = window.offsets.size(); dim < e; ++dim)
-    if (proof(window, dim) == Proof::none && dim != window.along &&
-        dim != contractedDim(window) && !limited(window, dim))
+    if (!isProven(window, dim) && dim != window.along &&
+        dim != contractedDim(window) && !limited(window, dim) &&
+        !isDecided(window, dim))
       return true;
   return false;
+}
+
+/// The steps of split class `c` whose windows stay inside memory, whatever the
+/// loops inside do: the same ones each time, if the range of all offsets is
+/// known. Where that is not so, or too many steps reach outside, every step is
+/// taken as interior and nothing as bounded.
+KernelLowering::Interior KernelLowering::interior(int c, int64_t full) {
+  constexpr int64_t maxPeeled = 4; // each has code of its own
+  int64_t step = classes.step(c);
+  Interior all{0, full, {}}, result = all;
+  if (classes.lanes(c) > 1)
+    return all;
+  bool fixed = true;
+  forEachWindow([&](const Window &window) {
+    SmallVector<int> dims = classes.of(window.tile);
+    for (auto [i, digits] : llvm::enumerate(window.dims)) {
+      if (dims[i] != c || digits.size() != 1)
+        continue;
+      Digit digit = digits.front();
+      auto type = cast<MemRefType>(window.memref.getType());
+      std::optional<IndexRange> range =
+          getIndexRange(window.offsets[digit.dim]);
+      bool alone = llvm::count_if(window.dims, [&](ArrayRef<Digit> other) {
+                     return llvm::any_of(other, [&](const Digit &d) {
+                       return d.dim == digit.dim;
+                     });
+                   }) == 1;
+      if (proof(window, digit.dim) != Proof::none || !alone || !range ||
+          !range->isBounded() || type.isDynamicDim(digit.dim))
+        continue;
+      // 0 <= range + p * digit.step, for p from the step's first to its last
+      int64_t size = staticExtent(type, digit.dim);
+      int64_t first =
+          llvm::divideCeil(std::max<int64_t>(0, -range->min), digit.step);
+      int64_t room = size - 1 - range->max;
+      int64_t end = room < 0 ? 0 : room / digit.step + 1;
+      result.begin =
+          std::max<int64_t>(result.begin, llvm::alignTo(first, step));
+      result.end = std::min(result.end, end / step * step);
+      result.bounded.push_back({window.op, digit.dim});
+      fixed &= range->min == range->max;
+    }
+  });
+  if (result.bounded.empty() || (result.begin == 0 && result.end == full))
+    return result;
+  result.begin = std::min(result.begin, full);
+  result.end = std::max(result.end, result.begin);
+  int64_t peeled = (full - (result.end - result.begin)) / step;
+  bool worthwhile = fixed || result.end > result.begin;
+  return worthwhile && peeled <= maxPeeled ? result : all;
 }
 
 //===--- Run-time bounds --------------------------------------------------===//
@@ -188,8 +267,8 @@ Value KernelLowering::inBounds(const Window &window) {
   };
   Layout layout = layoutOf(window.tile);
   for (int64_t dim = 0, e = window.offsets.size(); dim < e; ++dim) {
-    if (proof(window, dim) != Proof::none || dim == contractedDim(window) ||
-        dim == window.along || limited(window, dim))
+    if (isProven(window, dim) || dim == contractedDim(window) ||
+        dim == window.along || limited(window, dim) || isDecided(window, dim))
       continue;
     Value lower = runtimeBound(window.offsets[dim], false);
     Value upper = runtimeBound(window.offsets[dim], true);

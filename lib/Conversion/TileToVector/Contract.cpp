@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include <cmath>
 
 using namespace mlir;
@@ -94,7 +95,12 @@ void KernelLowering::dotStep(DotOp op, const Layout &layout, Carried &sums) {
   for (Value value : rhs.values)
     columns.push_back(widen(value, element));
   int64_t width = columns.size();
+  bool isLoad = op.getLhs().getDefiningOp<LoadOp>() != nullptr;
   for (auto [i, value] : llvm::enumerate(lhs.values)) {
+    // A row known to be outside of memory is padding, and adds nothing.
+    if (isLoad && (matchPattern(value, m_AnyZeroFloat()) ||
+                   matchPattern(value, m_Zero())))
+      continue;
     Value row = widen(value, element);
     for (int64_t j = 0; j < width; ++j) {
       Value &sum = sums[i * width + j];

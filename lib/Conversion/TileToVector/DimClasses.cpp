@@ -355,11 +355,13 @@ static int64_t balanced(int64_t size, int64_t want) {
 }
 
 void DimClasses::stepsOfDots(int64_t accumulators) {
+  bool narrow = llvm::none_of(
+      info, [](const Info &x) { return x.column && x.padded > x.lanes; });
   for (Info &x : info) {
     if (x.column)
       x.step = std::min(x.padded, 2 * x.lanes);
-    else if (x.row)
-      x.step = balanced(x.size, unit.rows());
+    else if (x.row) // one vector of columns: as many accumulators with it
+      x.step = balanced(x.size, narrow ? accumulators : unit.rows());
     else if (x.score > 0) // what a dot contracts is copied in square blocks
       x.step = std::min(x.padded, (x.contracted ? 1 : 4) * x.lanes);
   }

@@ -228,24 +228,46 @@ void KernelLowering::splitLoops(size_t depth) {
   int c = classes.splitOrder()[depth];
   int64_t size = classes.size(c), step = classes.step(c);
   int64_t full = size / step * step;
-  if (full == step) {
-    context[c] = {Value(), 0, step};
-    splitLoops(depth + 1);
-  } else if (full > 0) {
-    auto loop =
-        scf::ForOp::create(b, loc, index(0), splitEnd(c, full), index(step));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    context[c] = {loop.getInductionVar(), 0, step};
-    splitLoops(depth + 1);
-  }
+  splitLoop(depth, full);
   if (full < size) {
     int64_t rest = size - full;
     if (step % classes.lanes(c) == 0)
       rest = llvm::alignTo(rest, classes.lanes(c));
-    context[c] = {Value(), full, rest};
-    splitLoops(depth + 1);
+    splitAt(depth, {Value(), full, rest});
   }
+}
+
+void KernelLowering::splitAt(size_t depth, const Slice &self) {
+  context[classes.splitOrder()[depth]] = self;
+  splitLoops(depth + 1);
+}
+
+/// The full steps of a split class: a loop, and those of a border whose place
+/// is known one by one, so that their loads need no conditions at run time.
+void KernelLowering::splitLoop(size_t depth, int64_t full) {
+  int c = classes.splitOrder()[depth];
+  int64_t step = classes.step(c);
+  Value end = splitEnd(c, full);
+  Interior in = interior(c, full);
+  if (getConstantIntValue(end) != full)
+    in = {0, full, {}};
+  for (int64_t at = 0; at < in.begin; at += step)
+    splitAt(depth, {Value(), at, step});
+  if (in.end - in.begin == step) {
+    splitAt(depth, {Value(), in.begin, step});
+  } else if (in.end > in.begin) {
+    auto loop =
+        scf::ForOp::create(b, loc, index(in.begin),
+                           in.end == full ? end : index(in.end), index(step));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    auto outer = settled;
+    settled.insert_range(in.bounded);
+    splitAt(depth, {loop.getInductionVar(), 0, step});
+    settled = outer;
+  }
+  for (int64_t at = in.end; at < full; at += step)
+    splitAt(depth, {Value(), at, step});
 }
 
 void KernelLowering::version(bool isFast) {

@@ -47,6 +47,8 @@ private:
   mlir::LogicalResult reportFailure();
   void programLoop();
   void splitLoops(size_t depth);
+  void splitLoop(size_t depth, int64_t full);
+  void splitAt(size_t depth, const Slice &slice);
   mlir::Value splitEnd(int c, int64_t end);
   void versions();
   void version(bool isFast);
@@ -138,6 +140,7 @@ private:
   struct Place {
     llvm::SmallVector<mlir::Value> indices;
     mlir::Value exists, mask;
+    bool never = false; // no point of it exists
   };
   Place place(const Window &window, const Layout &layout, int64_t index);
   /// Added along a gather's indexed dimension for the element being read.
@@ -162,6 +165,16 @@ private:
   Proof proof(const Window &window, int64_t memDim);
   bool limited(const Window &window, int64_t memDim);
   int64_t contractedDim(const Window &window);
+  bool isProven(const Window &window, int64_t memDim);
+  /// Do constants say of each element whether it exists, where we are now?
+  bool isDecided(const Window &window, int64_t memDim);
+  /// Steps of a split class that stay in bounds, and the memory dimensions of
+  /// which they do so.
+  struct Interior {
+    int64_t begin = 0, end = 0; // positions
+    llvm::SmallVector<std::pair<mlir::Operation *, int64_t>> bounded;
+  };
+  Interior interior(int c, int64_t full);
   /// Is this memory dimension to be checked where we are now?
   bool isChecked(const Window &window, int64_t memDim);
   bool isBorder(const Window &window);
@@ -210,6 +223,8 @@ private:
   llvm::SmallVector<int> looping;         // classes that a root walks now
   llvm::DenseMap<int, llvm::SmallVector<std::pair<Window, int64_t>, 0>> limits;
   llvm::DenseSet<int> inside; // classes now below their limit
+  // Dimensions that are in bounds in the loop we are in.
+  llvm::DenseSet<std::pair<mlir::Operation *, int64_t>> settled;
   bool fast = true, staging = false, inOrder = false, failed = false;
   llvm::DenseSet<mlir::Operation *> hoisted; // scalars cloned beforehand
   llvm::DenseMap<int64_t, mlir::Value> constants;

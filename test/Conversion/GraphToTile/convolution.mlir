@@ -1,17 +1,26 @@
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
 
-// A window: loops over its taps and the input channels carry the accumulator;
-// padding is what loads read outside; the filter is packed by a permuting map.
+// A window: a loop over its rows, bounded to those inside of the image, its
+// columns one by one, and the input channels carry the accumulator; a program
+// has a whole row of pixels, whose padding is what loads read outside; the
+// filter is packed by a permuting map.
 // CHECK-DAG: #[[PACK:.*]] = affine_map<(d0, d1, d2, d3) -> (d0 floordiv 32, d2, d3, d1, d0 mod 32)>
 // CHECK: tile.kernel @conv(%[[X:.*]]: memref<1x56x56x64xf32>, %[[W:.*]]: memref<64x64x3x3xf32, #[[PACK]]>, %[[Y:.*]]: memref<1x28x28x64xf32>)
-// CHECK: %[[P:.*]]:3 = tile.program_id
-// CHECK: %[[ACC:.*]] = scf.for %[[R:.*]] = %c0 to %c3
-// CHECK: scf.for %[[S:.*]] = %c0 to %c3
+// CHECK: %[[P:.*]]:2 = tile.program_id
+// CHECK: %[[FIRST:.*]] = arith.maxsi
+// CHECK: %[[LAST:.*]] = arith.minsi
+// CHECK: %[[COUNT:.*]] = arith.subi %[[LAST]], %[[FIRST]]
+// CHECK: scf.for %{{.*}} = %c0 to %[[COUNT]]
 // CHECK: scf.for %[[C:.*]] = %c0 to %c64
-// CHECK: tile.load %[[X]][0, %{{.*}}, %{{.*}}, %[[C]]] sizes [%{{.*}}, %{{.*}}] strides [2, 1]
-// CHECK: tile.load %[[W]][%{{.*}}, %[[C]], %[[R]], %[[S]]] sizes [%{{.*}}, %{{.*}}] dims [1, 0]
+// CHECK: tile.load %[[X]][0, %[[ROW:.*]], -1, %[[C]]] sizes [28, %{{.*}}] strides [2, 1]
+// CHECK: tile.load %[[W]][%{{.*}}, %[[C]], %[[R:.*]], 0] sizes [%{{.*}}, %{{.*}}] dims [1, 0]
 // CHECK: tile.dot
-// CHECK: tile.store %{{.*}}, %[[Y]][0, %[[P]]#1, %{{.*}}, %{{.*}}]
+// CHECK: scf.for %[[C:.*]] = %c0 to %c64
+// CHECK: tile.load %[[X]][0, %[[ROW]], 0, %[[C]]] sizes [28, %{{.*}}] strides [2, 1]
+// CHECK: tile.load %[[W]][%{{.*}}, %[[C]], %[[R]], 1]
+// CHECK: tile.dot
+// CHECK: tile.load %[[X]][0, %[[ROW]], 1, %{{.*}}]
+// CHECK: tile.store %{{.*}}, %[[Y]][0, %[[P]]#0, 0, %{{.*}}]
 func.func @main(%x: tensor<1x56x56x64xf32>) -> tensor<1x28x28x64xf32> {
   %w = graph.constant dense<1.0> : tensor<64x64x3x3xf32>
   %0 = host.launch @conv(%x, %w) : (tensor<1x56x56x64xf32>, tensor<64x64x3x3xf32>) -> tensor<1x28x28x64xf32>
@@ -46,11 +55,12 @@ func.func private @pointwise(%x: tensor<1x56x56x64xf32>, %w: tensor<256x64x1x1xf
 // CHECK-LABEL: tile.kernel @depthwise
 // CHECK-NOT: tile.dot
 // CHECK: scf.for
-// CHECK: scf.for
+// CHECK-NOT: scf.for
 // CHECK: %[[X:.*]] = tile.load %arg0
 // CHECK: %[[W:.*]] = tile.load %arg1
 // CHECK: %[[WB:.*]] = tile.broadcast %[[W]] {{.*}} dims [1]
 // CHECK: math.fma %[[X]], %[[WB]]
+// CHECK-COUNT-2: math.fma
 func.func private @depthwise(%x: tensor<1x56x56x32xf32>, %w: tensor<32x1x3x3xf32>) -> tensor<1x56x56x32xf32> attributes {adze.kernel} {
   %0 = graph.conv %x, %w {group = 32 : i64, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x56x56x32xf32>, tensor<32x1x3x3xf32>) -> tensor<1x56x56x32xf32>
   return %0 : tensor<1x56x56x32xf32>
@@ -61,7 +71,7 @@ func.func private @depthwise(%x: tensor<1x56x56x32xf32>, %w: tensor<32x1x3x3xf32
 // Groups: blocks are facts, because they must end where a group ends.
 // CHECK-LABEL: tile.kernel @grouped
 // CHECK-NOT: tile.param "BLOCK_N"
-// CHECK: tile.load %arg0[0, %{{.*}}, %{{.*}}, %{{.*}}] sizes [%{{.*}}, 6]
+// CHECK: tile.load %arg0[0, %{{.*}}, 0, %{{.*}}] sizes [8, 6]
 // CHECK: tile.load %arg1[%{{.*}}, {{.*}}] sizes [6, 28] dims [1, 0]
 func.func private @grouped(%x: tensor<1x8x8x24xf32>, %w: tensor<112x6x1x1xf32>) -> tensor<1x8x8x112xf32> attributes {adze.kernel} {
   %0 = graph.conv %x, %w {group = 4 : i64, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x8x8x24xf32>, tensor<112x6x1x1xf32>) -> tensor<1x8x8x112xf32>
@@ -70,11 +80,28 @@ func.func private @grouped(%x: tensor<1x8x8x24xf32>, %w: tensor<112x6x1x1xf32>) 
 
 // -----
 
-// The first convolution reads the model's NCHW input in place.
+// The first convolution reads the model's NCHW input in place. So few channels
+// are no loop of their own: the columns of the window are one.
 // CHECK-LABEL: tile.kernel @border
-// CHECK: tile.load %arg0[0, %{{.*}}, %{{.*}}, %{{.*}}] sizes [%{{.*}}, %{{.*}}] dims [3, 1] strides [2, 1]
+// CHECK: scf.for %[[S:.*]] = %c0 to %c3
+// CHECK: %[[AT:.*]] = arith.addi %c-1, %[[S]]
+// CHECK: tile.load %arg0[0, %{{.*}}, %{{.*}}, %[[AT]]] sizes [112, %{{.*}}] dims [3, 1] strides [2, 1]
 func.func private @border(%x: tensor<1x3x224x224xf32>, %w: tensor<32x3x3x3xf32>) -> tensor<1x112x112x32xf32> attributes {adze.kernel} {
   %0 = graph.transpose %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x3x224x224xf32>) -> tensor<1x224x224x3xf32>
   %1 = graph.conv %0, %w {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x224x224x3xf32>, tensor<32x3x3x3xf32>) -> tensor<1x112x112x32xf32>
   return %1 : tensor<1x112x112x32xf32>
+}
+
+// -----
+
+// Rows of unknown width are cut into blocks, and all taps are a loop.
+// CHECK-LABEL: tile.kernel @dynamic
+// CHECK: %[[P:.*]] = tile.param "BLOCK_P"
+// CHECK: %[[H:.*]] = memref.dim %arg0, %c1
+// CHECK: arith.minsi
+// CHECK: %[[S:.*]] = scf.for %{{.*}} = %c0 to %c3
+// CHECK: tile.load %arg0[0, %{{.*}}, %{{.*}}, %{{.*}}] sizes [%[[P]], %{{.*}}]
+func.func private @dynamic(%x: tensor<1x?x?x64xf32, affine_map<()[s0, s1] -> (1, s0, s1, 64)>>, %w: tensor<32x64x3x3xf32>) -> tensor<1x?x?x32xf32, affine_map<()[s0, s1] -> (1, s0, s1, 32)>> attributes {adze.kernel} {
+  %1 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x?x?x64xf32, affine_map<()[s0, s1] -> (1, s0, s1, 64)>>, tensor<32x64x3x3xf32>) -> tensor<1x?x?x32xf32, affine_map<()[s0, s1] -> (1, s0, s1, 32)>>
+  return %1 : tensor<1x?x?x32xf32, affine_map<()[s0, s1] -> (1, s0, s1, 32)>>
 }

@@ -2,10 +2,13 @@
 
 // Padding never wins a maximum.
 // CHECK-LABEL: tile.kernel @max
-// CHECK: scf.for
-// CHECK: scf.for
-// CHECK: tile.load %arg0[0, %{{.*}}, %{{.*}}, %{{.*}}] sizes [%{{.*}}, %{{.*}}] strides [2, 1] pad 0xFF800000
+// CHECK: %[[LAST:.*]] = arith.minsi %c3
+// CHECK: %[[COUNT:.*]] = arith.subi %[[LAST]]
+// CHECK: scf.for %{{.*}} = %c0 to %[[COUNT]]
+// CHECK-NOT: scf.for
+// CHECK: tile.load %arg0[0, %{{.*}}, -1, %{{.*}}] sizes [28, %{{.*}}] strides [2, 1] pad 0xFF800000
 // CHECK: arith.maximumf
+// CHECK: tile.load %arg0[0, %{{.*}}, 0, %{{.*}}]
 func.func private @max(%x: tensor<1x56x56x64xf32>) -> tensor<1x28x28x64xf32> attributes {adze.kernel} {
   %0 = graph.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x56x56x64xf32>) -> tensor<1x28x28x64xf32>
   return %0 : tensor<1x28x28x64xf32>

@@ -90,3 +90,32 @@ tile.kernel @in_order(%x: memref<512xf32>) {
   tile.store %t, %x[128] : tensor<256xf32>, memref<512xf32>
   tile.return
 }
+
+// -----
+
+// A window at constant places: the blocks of rows at either end have code of
+// their own, without conditions. The rows outside add nothing (15 rows, and 16 in
+// the middle), and the blocks between are a loop without checks.
+// CHECK-LABEL: func.func @ends(
+// CHECK-NOT: scf.if
+// CHECK-NOT: masked
+// CHECK: scf.for %{{.*}} = %c0 to %c64
+// CHECK-COUNT-15: vector.fma
+// CHECK: scf.yield
+// CHECK: scf.for %{{.*}} = %c16 to %c48 step %c16
+// CHECK: scf.for %{{.*}} = %c0 to %c64
+// CHECK-COUNT-16: vector.fma
+// CHECK: scf.yield
+// CHECK: scf.for %{{.*}} = %c0 to %c64
+// CHECK-COUNT-15: vector.fma
+// CHECK: scf.yield
+// CHECK-NOT: vector.fma
+tile.kernel @ends(%x: memref<62x64xf32>, %w: memref<64x16xf32>, %y: memref<64x16xf32>) {
+  %f = arith.constant 0.0 : f32
+  %z = tile.broadcast %f to [64, 16] : f32 -> tensor<64x16xf32>
+  %l = tile.load %x[-1, 0] sizes [64, 64] : memref<62x64xf32> -> tensor<64x64xf32>
+  %r = tile.load %w[0, 0] sizes [64, 16] : memref<64x16xf32> -> tensor<64x16xf32>
+  %d = tile.dot %l, %r, %z : tensor<64x64xf32>, tensor<64x16xf32>, tensor<64x16xf32>
+  tile.store %d, %y[0, 0] : tensor<64x16xf32>, memref<64x16xf32>
+  tile.return
+}

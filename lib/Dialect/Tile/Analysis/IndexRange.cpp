@@ -83,6 +83,8 @@ OptionalRange remRanges(OptionalRange x, IndexRange y) {
 OptionalRange binaryRange(Operation *op, int depth) {
   OptionalRange x = rangeOf(op->getOperand(0), depth);
   OptionalRange y = rangeOf(op->getOperand(1), depth);
+  if (isa<arith::MaxSIOp>(op) && bool(x) != bool(y))
+    return IndexRange{x ? x->min : y->min, unbounded};
   if (!y)
     return {};
   if (isa<arith::RemUIOp, arith::RemSIOp>(op))
