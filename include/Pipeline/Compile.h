@@ -40,6 +40,7 @@ struct CompileOptions {
   std::string kernels;     // tile kernels in a file
   std::string dumpPhases;  // directory, or empty
   std::string report;      // FILE.json or FILE.html, or empty
+  std::string cache;       // directory of finished modules, or empty
   bool injectCrash = false;
 };
 

@@ -15,6 +15,8 @@ using namespace mlir;
 namespace adze {
 
 LogicalResult Compilation::resolveTargets() {
+  if (!targets.empty())
+    return success();
   for (const std::string &cpu : options.cpus) {
     auto target = cpu::CpuTarget::resolve(options.triple, cpu);
     if (!target)

@@ -39,6 +39,11 @@ private:
   void dumpPhase(Stage stage);
   void printStatistics();
 
+  // Cache.cpp
+  CompileStatus runCached();
+  std::string getCacheKey();
+  std::vector<std::string> getOutputs() const;
+
   // Assemble.cpp
   CompileStatus writeModule();
   CompileStatus writePTX();

@@ -260,7 +260,7 @@ CompileStatus Compilation::run() {
   if (status != CompileStatus::Done || options.check)
     return status;
   dumpPhase(Stage::Import);
-  status = runStages();
+  status = options.cache.empty() ? runStages() : runCached();
   if (options.stats)
     statistics.print(diagnostics);
   return status;

@@ -83,7 +83,8 @@ struct Flags {
                                cl::value_desc("FILE.mlir"), cl::cat(category)};
   cl::opt<std::string> weights{"weights", cl::desc("embed or file"),
                                cl::init("embed"), cl::cat(category)};
-  cl::opt<std::string> cache{"cache", cl::desc("Folder of compiled kernels"),
+  cl::opt<std::string> cache{"cache",
+                             cl::desc("Folder of finished modules, by content"),
                              cl::value_desc("DIR"), cl::cat(category)};
   cl::opt<bool> check{"check", cl::desc("Only list what can't be compiled"),
                       cl::cat(category)};
@@ -124,8 +125,6 @@ static std::optional<CompileStatus> refuseUnsupported(const Flags &flags) {
     return refuse("--tune and --tune-db");
   if (!flags.kernels.empty())
     return refuse("--kernels");
-  if (!flags.cache.empty())
-    return refuse("--cache");
   if (flags.verify != "none")
     return refuse("--verify=" + flags.verify);
   if (!flags.plugins.empty())
@@ -252,6 +251,10 @@ std::optional<CompileStatus> parseCommandLine(int argc, char **argv,
   options.shapes.assign(flags.shapes.begin(), flags.shapes.end());
   options.blobDirs.assign(flags.blobDirs.begin(), flags.blobDirs.end());
   options.dumpPhases = flags.dumpPhases;
+  options.cache = flags.cache;
+  if (!options.cache.empty() && isText(options.emit))
+    return complain(CompileStatus::Usage,
+                    "--cache is for --emit=so and --emit=obj");
   options.injectCrash = flags.injectCrash;
   if (auto status = readTargets(flags, options))
     return status;

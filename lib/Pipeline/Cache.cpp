@@ -1,0 +1,192 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Finished outputs kept in a folder, by a digest of all that made them.
+#include "Cache.h"
+#include "Compilation.h"
+#include "Dialect/Graph/IR/Graph.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+namespace fs = llvm::sys::fs;
+
+namespace adze {
+
+//===----------------------------------------------------------------------===//
+// Digests
+//===----------------------------------------------------------------------===//
+
+static std::string getDigest(StringRef bytes) {
+  llvm::XXH128_hash_t hash =
+      llvm::xxh3_128bits(llvm::arrayRefFromStringRef(bytes));
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format_hex_no_prefix(hash.high64, 16)
+                                 << llvm::format_hex_no_prefix(hash.low64, 16);
+  return text;
+}
+
+static std::optional<std::string> getFileDigest(StringRef path) {
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                          /*RequiresNullTerminator=*/false);
+  if (!file)
+    return std::nullopt;
+  return std::to_string((*file)->getBufferSize()) + " " +
+         getDigest((*file)->getBuffer());
+}
+
+//===----------------------------------------------------------------------===//
+// Entries
+//===----------------------------------------------------------------------===//
+
+std::string CacheEntry::getPath(size_t index, StringRef extension) const {
+  llvm::SmallString<128> path(folder);
+  llvm::sys::path::append(path,
+                          key + "-" + std::to_string(index) + "." + extension);
+  return path.str().str();
+}
+
+bool CacheEntry::isWhole(size_t index) const {
+  auto note = llvm::MemoryBuffer::getFile(getPath(index, "digest"));
+  if (!note)
+    return false;
+  std::optional<std::string> digest = getFileDigest(getPath(index, "bin"));
+  return digest && (*note)->getBuffer() == *digest;
+}
+
+/// Gives the content of `from` the name `to`, which appears whole or not at
+/// all: a link, or a copy where there can be none.
+static std::error_code place(StringRef from, StringRef to) {
+  llvm::SmallString<128> temporary;
+  fs::createUniquePath(to + ".tmp-%%%%%%%%", temporary,
+                       /*MakeAbsolute=*/false);
+  std::error_code code = fs::create_hard_link(from, temporary);
+  if (code)
+    code = fs::copy_file(from, temporary);
+  if (!code)
+    code = fs::rename(temporary, to);
+  // Renaming one link of a file to another does nothing.
+  fs::remove(temporary);
+  return code;
+}
+
+bool CacheEntry::restore(llvm::ArrayRef<std::string> outputs) const {
+  for (size_t index = 0; index < outputs.size(); ++index)
+    if (!isWhole(index))
+      return false;
+  for (auto [index, output] : llvm::enumerate(outputs))
+    if (place(getPath(index, "bin"), output))
+      return false;
+  return true;
+}
+
+static std::error_code writeNote(StringRef path, StringRef text) {
+  return llvm::errorToErrorCode(
+      llvm::writeToOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
+        os << text;
+        return llvm::Error::success();
+      }));
+}
+
+std::error_code CacheEntry::store(llvm::ArrayRef<std::string> outputs) const {
+  if (std::error_code code = fs::create_directories(folder))
+    return code;
+  for (auto [index, output] : llvm::enumerate(outputs)) {
+    std::optional<std::string> digest = getFileDigest(output);
+    if (!digest)
+      return std::make_error_code(std::errc::io_error);
+    if (std::error_code code = place(output, getPath(index, "bin")))
+      return code;
+    if (std::error_code code = writeNote(getPath(index, "digest"), *digest))
+      return code;
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Keys
+//===----------------------------------------------------------------------===//
+
+/// The compiler: its own file and the libraries that it is a thin shell of.
+static void describeBuild(llvm::raw_ostream &os) {
+  static const int anchor = 0;
+  std::string self = fs::getMainExecutable(nullptr, (void *)&anchor);
+  os << "adze " ADZE_VERSION " llvm " LLVM_VERSION_STRING " "
+     << getFileDigest(self).value_or("") << "\n";
+}
+
+/// Everything of CompileOptions that shows in the output. The input itself, and
+/// what --dim and --shape did to it, is in the imported module.
+static void describeOptions(const CompileOptions &options,
+                            llvm::raw_ostream &os) {
+  os << "emit " << unsigned(options.emit) << " O" << options.optLevel << " cpu "
+     << options.cpu << "\n"
+     << "name " << llvm::sys::path::stem(options.input) << "\n";
+  for (const std::string &target : options.cudaTargets) {
+    cuda::Toolkit toolkit = cuda::Toolkit::find();
+    os << target << " " << getFileDigest(toolkit.ptxas).value_or("-") << " "
+       << getFileDigest(toolkit.libdevice).value_or("-") << "\n";
+  }
+}
+
+/// Contents are named by their hashes in the imported module; where they lie,
+/// and where the input lies, is taken out.
+static std::string describeInput(ModuleOp module,
+                                 const CompileOptions &options) {
+  auto &blobs =
+      module.getContext()->getOrLoadDialect<graph::GraphDialect>()->getBlobs();
+  std::string base = llvm::sys::path::parent_path(options.input).str();
+  std::swap(blobs.printBase, base);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.print(os, OpPrintingFlags().enableDebugInfo(true));
+  std::swap(blobs.printBase, base);
+  std::string result, path = "\"" + options.input + "\"";
+  for (StringRef rest = text; !rest.empty();) {
+    auto [before, after] = rest.split(path);
+    result += before;
+    rest = after;
+  }
+  return result;
+}
+
+std::string Compilation::getCacheKey() {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  describeBuild(os);
+  describeOptions(options, os);
+  for (const cpu::CpuTarget &target : targets)
+    os << target.triple << " " << target.cpu << " " << target.features << "\n";
+  os << describeInput(*module, options);
+  return getDigest(text);
+}
+
+/// What a run leaves behind that a cache can give back.
+std::vector<std::string> Compilation::getOutputs() const {
+  return {options.output};
+}
+
+CompileStatus Compilation::runCached() {
+  if (failed(resolveTargets()))
+    return CompileStatus::Usage;
+  CacheEntry entry(options.cache, getCacheKey());
+  // What else is asked for is told of a compilation only.
+  bool wantsRun = options.stats || options.timing || options.injectCrash ||
+                  !options.dumpPhases.empty() || !options.report.empty();
+  if (!wantsRun && entry.restore(getOutputs())) {
+    emitRemark(UnknownLoc::get(&context))
+        << "taken from the cache in " << options.cache;
+    return CompileStatus::Done;
+  }
+  CompileStatus status = runStages();
+  if (status != CompileStatus::Done)
+    return status;
+  if (std::error_code code = entry.store(getOutputs()))
+    emitWarning(UnknownLoc::get(&context))
+        << "cache in " << options.cache << ": " << code.message();
+  return status;
+}
+
+} // namespace adze
