@@ -172,8 +172,9 @@ CompileStatus Compilation::writePTX() {
   OwningOpRef<ModuleOp> kernels = module->clone();
   if (failed(cuda::compileKernels(*kernels, *cudaOptions, image)))
     return fail();
-  return writeFile(
-      [&](llvm::raw_ostream &os) { os << StringRef(image.bytes).rtrim('\0'); });
+  return writeFile(options.output, [&](llvm::raw_ostream &os) {
+    os << StringRef(image.bytes).rtrim('\0');
+  });
 }
 
 CompileStatus Compilation::writeModule() {

@@ -13,6 +13,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Support/Timing.h"
 #include "llvm/Support/ThreadPool.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 namespace adze {
 
@@ -35,9 +36,12 @@ private:
   void report(mlir::Diagnostic &diagnostic);
   CompileStatus fail() const;
   CompileStatus writeText();
-  CompileStatus writeFile(llvm::function_ref<void(llvm::raw_ostream &)> write);
+  CompileStatus writeFile(llvm::StringRef path,
+                          llvm::function_ref<void(llvm::raw_ostream &)> write);
   void dumpPhase(Stage stage);
   void printStatistics();
+  CompileStatus writeReport(std::unique_ptr<llvm::ToolOutputFile> &file);
+  CompileStatus writeOutput();
 
   // Cache.cpp
   CompileStatus runCached();

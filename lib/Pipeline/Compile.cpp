@@ -5,6 +5,7 @@
 #include "Describe.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Pipeline/Dialects.h"
+#include "Report.h"
 #include "Transforms/ArenaFormula.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FileSystem.h"
@@ -174,12 +175,12 @@ void Compilation::dumpPhase(Stage stage) {
 }
 
 CompileStatus
-Compilation::writeFile(llvm::function_ref<void(llvm::raw_ostream &)> write) {
+Compilation::writeFile(StringRef path,
+                       llvm::function_ref<void(llvm::raw_ostream &)> write) {
   std::error_code ec;
-  llvm::ToolOutputFile file(options.output, ec, llvm::sys::fs::OF_None);
+  llvm::ToolOutputFile file(path, ec, llvm::sys::fs::OF_None);
   if (ec) {
-    emitError(UnknownLoc::get(&context))
-        << options.output << ": " << ec.message();
+    emitError(UnknownLoc::get(&context)) << path << ": " << ec.message();
     return CompileStatus::InputAtFault;
   }
   write(file.os());
@@ -188,7 +189,8 @@ Compilation::writeFile(llvm::function_ref<void(llvm::raw_ostream &)> write) {
 }
 
 CompileStatus Compilation::writeText() {
-  return writeFile([&](llvm::raw_ostream &os) { printModule(*module, os); });
+  return writeFile(options.output,
+                   [&](llvm::raw_ostream &os) { printModule(*module, os); });
 }
 
 /// The last stage before the text that --emit asks for; none for other output.
@@ -232,6 +234,32 @@ void Compilation::printStatistics() {
   diagnostics << "weights_bytes: " << (weights ? weights.getInt() : 0) << "\n";
 }
 
+CompileStatus
+Compilation::writeReport(std::unique_ptr<llvm::ToolOutputFile> &file) {
+  FailureOr<Report> report = makeReport(*module);
+  if (failed(report))
+    return fail();
+  report->model = llvm::sys::path::stem(options.input).str();
+  report->optLevel = options.optLevel;
+  if (failed(resolveTargets()))
+    return CompileStatus::Usage;
+  if (options.cpu)
+    for (const cpu::CpuTarget &target : targets)
+      report->targets.push_back("cpu:" + target.cpu);
+  llvm::append_range(report->targets, options.cudaTargets);
+  std::error_code ec;
+  file = std::make_unique<llvm::ToolOutputFile>(options.report, ec,
+                                                llvm::sys::fs::OF_Text);
+  if (ec) {
+    emitError(UnknownLoc::get(&context))
+        << options.report << ": " << ec.message();
+    return CompileStatus::InputAtFault;
+  }
+  bool isHTML = llvm::sys::path::extension(options.report) == ".html";
+  (isHTML ? writeHTML : writeJSON)(*report, file->os());
+  return CompileStatus::Done;
+}
+
 CompileStatus Compilation::runStages() {
   std::optional<Stage> last = getTextStage(options.emit);
   for (Stage stage : {Stage::Graph, Stage::Tile, Stage::Linalg, Stage::Host}) {
@@ -242,6 +270,19 @@ CompileStatus Compilation::runStages() {
   }
   if (options.stats)
     printStatistics();
+  // It stays if the output does.
+  std::unique_ptr<llvm::ToolOutputFile> report;
+  CompileStatus status = CompileStatus::Done;
+  if (!options.report.empty())
+    status = writeReport(report);
+  if (status == CompileStatus::Done)
+    status = writeOutput();
+  if (status == CompileStatus::Done && report)
+    report->keep();
+  return status;
+}
+
+CompileStatus Compilation::writeOutput() {
   if (options.emit == Emit::PTX)
     return writePTX();
   if (options.emit != Emit::LLVM)

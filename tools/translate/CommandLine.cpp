@@ -129,8 +129,6 @@ static std::optional<CompileStatus> refuseUnsupported(const Flags &flags) {
     return refuse("--verify=" + flags.verify);
   if (!flags.plugins.empty())
     return refuse("--plugin");
-  if (!flags.report.empty())
-    return refuse("--report");
   if (flags.emit == Emit::ONNX)
     return refuse("--emit=onnx");
   return std::nullopt;
@@ -207,6 +205,22 @@ static std::optional<CompileStatus> readFiles(const Flags &flags,
   return std::nullopt;
 }
 
+static std::optional<CompileStatus> checkReport(const CompileOptions &options) {
+  if (options.report.empty())
+    return std::nullopt;
+  StringRef extension = sys::path::extension(options.report);
+  if (extension != ".json" && extension != ".html")
+    return complain(CompileStatus::Usage,
+                    "expected --report=FILE.json or FILE.html, but got '" +
+                        options.report + "'");
+  if (options.check || options.emit == Emit::Graph ||
+      options.emit == Emit::Tile || options.emit == Emit::Linalg)
+    return complain(CompileStatus::Usage,
+                    "--report needs the host program: --emit=so, obj, llvm or "
+                    "ptx");
+  return std::nullopt;
+}
+
 /// Empties LLVM's global parser but for `kept`. Before ours are added, what
 /// LLVM's libraries registered has to go: it is no interface of atranslate and
 /// takes names (--stats). Afterwards ours: lld registers some of the same
@@ -251,6 +265,9 @@ std::optional<CompileStatus> parseCommandLine(int argc, char **argv,
   options.shapes.assign(flags.shapes.begin(), flags.shapes.end());
   options.blobDirs.assign(flags.blobDirs.begin(), flags.blobDirs.end());
   options.dumpPhases = flags.dumpPhases;
+  options.report = flags.report;
+  if (auto status = checkReport(options))
+    return status;
   options.cache = flags.cache;
   if (!options.cache.empty() && isText(options.emit))
     return complain(CompileStatus::Usage,

@@ -54,7 +54,6 @@ private:
                    const llvm::DenseMap<Value, Value> &ends);
   Value emitEnd(Formula &formula, host::SlotOp op, Value offset);
   void createFormula(const Twine &name, AffineExpr expr);
-  AffineExpr getPlaceBytes(Value place);
   void createCosts();
   LogicalResult createInfer();
   LogicalResult lowerProgram(LLVM::LLVMFuncOp run);
@@ -159,29 +158,6 @@ void HostLowering::createFormula(const Twine &name, AffineExpr expr) {
   LLVM::ReturnOp::create(builder, program.getLoc(), formula.emit(expr));
 }
 
-/// The bytes of a place; a view is as large as what it is a view of.
-AffineExpr HostLowering::getPlaceBytes(Value place) {
-  Operation *op = place.getDefiningOp();
-  if (auto slot = dyn_cast_if_present<host::SlotOp>(op))
-    return host::getBytesExpr(slot.getSizeAttr(), context);
-  if (auto constant = dyn_cast_if_present<host::ConstantOp>(op))
-    return getAffineConstantExpr(constant.getStoredBytes(), context);
-  if (auto view = dyn_cast_if_present<host::ViewOp>(op))
-    return getPlaceBytes(view.getSource());
-  auto argument = cast<BlockArgument>(place);
-  auto type = cast<MemRefType>(place.getType());
-  auto map = program.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(),
-                                                     host::dimsAttr);
-  if (!map && !type.hasStaticShape())
-    return getAffineConstantExpr(0, context); // not known
-  AffineExpr bytes = getAffineConstantExpr(
-      llvm::divideCeil(type.getElementTypeBitWidth(), 8), context);
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    bytes = type.isDynamicDim(dim) ? map.getValue().getResult(dim) * bytes
-                                   : bytes * type.getDimSize(dim);
-  return bytes;
-}
-
 /// What profiles say of each launch.
 void HostLowering::createCosts() {
   unsigned number = 0;
@@ -190,7 +166,7 @@ void HostLowering::createCosts() {
     size_t numInputs = launch.getNumOperands() - launch.getNumOutputs();
     for (auto [index, place] : llvm::enumerate(launch.getOperands())) {
       AffineExpr &sum = index < numInputs ? read : written;
-      sum = sum + getPlaceBytes(place);
+      sum = sum + host::getPlaceBytes(place);
     }
     createFormula(host::bytesReadFunction + Twine(number), read);
     createFormula(host::bytesWrittenFunction + Twine(number), written);

@@ -36,6 +36,10 @@ inline constexpr llvm::StringLiteral arenaLowerBoundAttr =
 inline constexpr llvm::StringLiteral weightsBytesAttr = "adze.weights_bytes";
 /// On a launch: its arithmetic operations, an integer or a map of the symbols.
 inline constexpr llvm::StringLiteral flopsAttr = "adze.flops";
+/// On a launch or its kernel, for reports: strings, and the bytes (an integer or
+/// a map of the symbols) that were not stored and loaded because of fusion.
+inline constexpr llvm::StringLiteral notesAttr = "adze.notes";
+inline constexpr llvm::StringLiteral bytesSavedAttr = "adze.bytes_saved";
 /// Functions that convert-host-to-llvm makes for launch i: prefix + i.
 inline constexpr llvm::StringLiteral flopsFunction = "adze_flops.";
 inline constexpr llvm::StringLiteral bytesReadFunction = "adze_bytes_read.";
@@ -52,6 +56,10 @@ inline constexpr int64_t placeAlignment = 64;
 
 /// The expression that a Host_Bytes attribute stands for (0 if absent).
 mlir::AffineExpr getBytesExpr(mlir::Attribute attr, mlir::MLIRContext *context);
+
+/// The bytes of a place, 0 where they are not known; a view is as large as what
+/// it is a view of.
+mlir::AffineExpr getPlaceBytes(mlir::Value place);
 
 /// The attribute for `expr`: an integer where it is constant.
 mlir::Attribute getBytesAttr(mlir::AffineExpr expr);

@@ -26,6 +26,30 @@ Attribute adze::host::getBytesAttr(AffineExpr expr) {
   return AffineMapAttr::get(AffineMap::get(0, numSymbols, expr));
 }
 
+AffineExpr adze::host::getPlaceBytes(Value place) {
+  MLIRContext *context = place.getContext();
+  Operation *op = place.getDefiningOp();
+  if (auto slot = dyn_cast_if_present<SlotOp>(op))
+    return getBytesExpr(slot.getSizeAttr(), context);
+  if (auto constant = dyn_cast_if_present<ConstantOp>(op))
+    return getAffineConstantExpr(constant.getStoredBytes(), context);
+  if (auto view = dyn_cast_if_present<ViewOp>(op))
+    return getPlaceBytes(view.getSource());
+  auto argument = cast<BlockArgument>(place);
+  auto program = cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  auto type = cast<MemRefType>(place.getType());
+  auto map = program.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(),
+                                                     dimsAttr);
+  if (!map && !type.hasStaticShape())
+    return getAffineConstantExpr(0, context);
+  AffineExpr bytes = getAffineConstantExpr(
+      llvm::divideCeil(type.getElementTypeBitWidth(), 8), context);
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    bytes = type.isDynamicDim(dim) ? map.getValue().getResult(dim) * bytes
+                                   : bytes * type.getDimSize(dim);
+  return bytes;
+}
+
 static LogicalResult verifyBytes(Operation *op, StringRef name,
                                  Attribute attr) {
   if (auto map = dyn_cast_if_present<AffineMapAttr>(attr))
