@@ -1,0 +1,137 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * What the machine gives at this moment: machine-limits THREADS MILLISECONDS
+ *
+ * Prints, as JSON, the rate of a register-only burst of f32 fused multiply-adds
+ * (`fma_gflops`, two operations each) and of a copy between arrays out of cache
+ * with stores past the cache (`copy_gb_s`, bytes read plus bytes written), both
+ * summed over the threads. Benchmarks run it beside their samples: a figure is
+ * then a fraction of what the same cores gave in the same second.
+ */
+#include <immintrin.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { kCopyBytes = 64 << 20, kSteps = 20000 };
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Twelve chains hide the latency (4 cycles on 2 ports) with room to spare; the
+ * empty asm keeps every accumulator in a register of its own. */
+#define CHAINS(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11)
+#define DECLARE(i) VECTOR a##i = SET1((float)i);
+#define STEP(i) a##i = FMADD(a##i, x, y); __asm__("" : CONSTRAINT(a##i));
+#define SINK(i) __asm__ volatile("" : : CONSTRAINT_IN(a##i));
+
+#define VECTOR __m512
+#define SET1 _mm512_set1_ps
+#define FMADD _mm512_fmadd_ps
+#define CONSTRAINT "+v"
+#define CONSTRAINT_IN "v"
+__attribute__((target("avx512f"))) static double burstAvx512(int steps) {
+  CHAINS(DECLARE)
+  VECTOR x = SET1(0.999f), y = SET1(0.001f);
+  for (int s = 0; s < steps; ++s) {
+    CHAINS(STEP)
+  }
+  CHAINS(SINK)
+  return 12.0 * 16 * 2 * steps;
+}
+#undef VECTOR
+#undef SET1
+#undef FMADD
+#undef CONSTRAINT
+#undef CONSTRAINT_IN
+#define VECTOR __m256
+#define SET1 _mm256_set1_ps
+#define FMADD _mm256_fmadd_ps
+#define CONSTRAINT "+x"
+#define CONSTRAINT_IN "x"
+__attribute__((target("avx2,fma"))) static double burstAvx2(int steps) {
+  CHAINS(DECLARE)
+  VECTOR x = SET1(0.999f), y = SET1(0.001f);
+  for (int s = 0; s < steps; ++s) {
+    CHAINS(STEP)
+  }
+  CHAINS(SINK)
+  return 12.0 * 8 * 2 * steps;
+}
+
+static void copy(char *to, const char *from, size_t bytes) {
+  for (size_t i = 0; i < bytes; i += 16)
+    _mm_stream_si128((__m128i *)(to + i), _mm_load_si128((const __m128i *)(from + i)));
+  _mm_sfence();
+  __asm__ volatile("" : : "r"(to) : "memory"); /* the bytes are wanted */
+}
+
+typedef struct {
+  pthread_barrier_t *start;
+  double seconds, gflops, gigabytes;
+} worker;
+
+static void *work(void *argument) {
+  worker *self = argument;
+  char *from = aligned_alloc(4096, kCopyBytes), *to = aligned_alloc(4096, kCopyBytes);
+  if (!from || !to)
+    exit(1);
+  memset(from, 1, kCopyBytes);
+  memset(to, 2, kCopyBytes);
+  double (*burst)(int) = __builtin_cpu_supports("avx512f") ? burstAvx512 : burstAvx2;
+  burst(kSteps); /* wakes the wide units before the clock starts */
+  pthread_barrier_wait(self->start);
+  double begin = now(), operations = 0, end;
+  do
+    operations += burst(kSteps);
+  while ((end = now()) < begin + self->seconds);
+  self->gflops = operations / (end - begin) * 1e-9;
+  pthread_barrier_wait(self->start);
+  double bytes = 0;
+  begin = now();
+  do {
+    copy(to, from, kCopyBytes);
+    bytes += 2.0 * kCopyBytes;
+  } while ((end = now()) < begin + self->seconds);
+  self->gigabytes = bytes / (end - begin) * 1e-9;
+  free(from);
+  free(to);
+  return NULL;
+}
+
+int main(int argc, char **argv) {
+  int threads = argc > 1 ? atoi(argv[1]) : 1, milliseconds = argc > 2 ? atoi(argv[2]) : 100;
+  if (argc > 3 || threads < 1 || threads > 256 || milliseconds < 1) {
+    fprintf(stderr, "usage: machine-limits THREADS MILLISECONDS, as in: machine-limits 2 100\n");
+    return 2;
+  }
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
+    fprintf(stderr, "error: expected a CPU with AVX2 and FMA\n");
+    return 1;
+  }
+  pthread_barrier_t start;
+  pthread_barrier_init(&start, NULL, (unsigned)threads);
+  pthread_t ids[256];
+  worker workers[256];
+  double gflops = 0, gigabytes = 0;
+  for (int t = 0; t < threads; ++t) {
+    workers[t] = (worker){&start, milliseconds * 1e-3, 0, 0};
+    if (pthread_create(&ids[t], NULL, work, &workers[t])) {
+      fprintf(stderr, "error: expected %d threads, but only %d could be started\n", threads, t);
+      return 1;
+    }
+  }
+  for (int t = 0; t < threads; ++t) {
+    pthread_join(ids[t], NULL);
+    gflops += workers[t].gflops;
+    gigabytes += workers[t].gigabytes;
+  }
+  printf("{\"threads\": %d, \"fma_gflops\": %.1f, \"copy_gb_s\": %.2f}\n", threads, gflops, gigabytes);
+  return 0;
+}
