@@ -89,7 +89,7 @@ LogicalResult Reduction::setBlocks() {
   }
   // Chunks must end where the row ends: what lies behind is not neutral.
   int64_t chunk = size < 1 ? 0 : largestDivisor(size, maxLength);
-  if (chunk < std::min<int64_t>(size, 16))
+  if (chunk < 1 || chunk < std::min<int64_t>(size, 16))
     return e.fail("a row of a length that is not known or cannot be cut");
   last.block = e.index(chunk);
   e.setAxis(Lane, last.block);

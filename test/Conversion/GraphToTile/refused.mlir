@@ -35,3 +35,21 @@ func.func private @cumsum(%x: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {ad
   %0 = graph.cumsum %x {axis = 1 : i64} : (tensor<8x8xf32>) -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
+
+// -----
+
+// CHECK-LABEL: func.func private @unknown_row
+// expected-remark @+1 {{a row of a length that is not known or cannot be cut}}
+func.func private @unknown_row(%x: tensor<?x?xf32, affine_map<()[s0, s1] -> (s0, s1)>>) -> tensor<?x1xf32, affine_map<()[s0] -> (s0, 1)>> attributes {adze.kernel} {
+  %0 = graph.reduce_sum %x {axes = array<i64: 1>} : (tensor<?x?xf32, affine_map<()[s0, s1] -> (s0, s1)>>) -> tensor<?x1xf32, affine_map<()[s0] -> (s0, 1)>>
+  return %0 : tensor<?x1xf32, affine_map<()[s0] -> (s0, 1)>>
+}
+
+// -----
+
+// CHECK-LABEL: func.func private @empty_row
+// expected-remark @+1 {{a row of a length that is not known or cannot be cut}}
+func.func private @empty_row(%x: tensor<4x0xf32>) -> tensor<4xf32> attributes {adze.kernel} {
+  %0 = graph.reduce_sum %x {axes = array<i64: 1>, keepdims = false} : (tensor<4x0xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
