@@ -105,7 +105,10 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
     class that every dot, reduction and store carries is split: a loop around
     the whole body in steps of a register block. Other classes become loops
     inside the ops that need them. Loads and elementwise ops are computed when a
-    slice of them is asked for. Windows not proven to lie inside their memory
+    slice of them is asked for. The right operand of a dot that many blocks of
+    rows read is copied in panels first, unless it lies so already; if its depth
+    is too much for that, the loop over the depth goes outside of the blocks and
+    accumulators wait in scratch between its parts. Windows not proven to lie inside their memory
     get a run-time test: an unchecked body, and a masked one for borders.
 
     ```mlir

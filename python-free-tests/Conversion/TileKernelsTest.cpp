@@ -278,6 +278,7 @@ TEST_F(TileKernels, Functions) {
 
 TEST_F(TileKernels, Windows) { compare(KERNELS "/windows.mlir"); }
 TEST_F(TileKernels, Compute) { compare(KERNELS "/compute.mlir"); }
+TEST_F(TileKernels, Staged) { compare(KERNELS "/staged.mlir"); }
 TEST_F(TileKernels, Gemm) {
   compare(EXAMPLES "/gemm-bias-gelu.mlir", "BLOCK_M=24,BLOCK_N=64,BLOCK_K=100",
           2);

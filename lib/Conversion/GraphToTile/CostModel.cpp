@@ -37,22 +37,56 @@ int64_t adze::chooseLanes(int64_t n, int64_t target) {
   return 2 * block >= target ? block : target;
 }
 
-/// Cache blocks of the measured recipe: up to 128 rows of A (L2) against panels
-/// of B; k is cut above 1024, for each cut reads and writes the result again.
-ContractionBlocks adze::chooseContractionBlocks(int64_t m, int64_t n,
-                                                int64_t k) {
+namespace {
+/// What a core's caches hold of a contraction. All but `l2` are shares of it.
+struct CacheShares {
+  static constexpr int64_t l2 = 1024 * 1024; // the least of today's servers
+  /// A block of the left operand, read again for each panel of columns.
+  static constexpr int64_t lhs = l2 / 2;
+  /// The panels of a copied right operand.
+  static constexpr int64_t stage = l2 / 4;
+};
+} // namespace
+
+static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// The right operand lies in panels: up to 128 rows of A against them; k is cut
+/// above 1024, for each cut reads and writes the result again.
+static ContractionBlocks choosePackedBlocks(int64_t m, int64_t n, int64_t k) {
   constexpr int64_t maxRows = 128, maxColumns = 256, maxDepth = 1024;
-  constexpr int64_t enoughPrograms = 16;
   ContractionBlocks blocks;
-  blocks.panel = n > 0 && n <= 16 ? 16 : 32;
   blocks.k = chooseBlock(k, maxDepth);
   blocks.m = m < 0 ? 64 : m <= maxRows ? m : chooseBlock(m, maxRows);
-  auto ceilDiv = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   blocks.n = maxColumns;
+  return blocks;
+}
+
+/// The right operand is copied by each program: the copy takes a quarter of the
+/// cache, and as many rows use it as leave their part of A in the cache too. A
+/// row of the copy costs about ten cycles, a block of 8 rows that uses it
+/// eight; so 256 rows or more hide it.
+static ContractionBlocks chooseCopiedBlocks(int64_t m, int64_t n, int64_t k) {
+  constexpr int64_t columns = 128, floatBytes = 4, maxRows = 512;
+  ContractionBlocks blocks;
+  blocks.k = chooseBlock(k, CacheShares::stage / floatBytes / columns);
+  int64_t rows = CacheShares::lhs / floatBytes / blocks.k / 8 * 8;
+  rows = std::min(maxRows, std::max<int64_t>(rows, 256));
+  blocks.m = m < 0 ? 128 : chooseBlock(m, rows);
+  blocks.n = columns;
+  return blocks;
+}
+
+ContractionBlocks adze::chooseContractionBlocks(int64_t m, int64_t n, int64_t k,
+                                                bool isPacked, int64_t batch) {
+  constexpr int64_t enoughPrograms = 16;
+  ContractionBlocks blocks =
+      isPacked ? choosePackedBlocks(m, n, k) : chooseCopiedBlocks(m, n, k);
+  blocks.panel = n > 0 && n <= 16 ? 16 : 32;
   if (n > 0)
-    blocks.n = std::min(maxColumns, ceilDiv(n, blocks.panel) * blocks.panel);
+    blocks.n = std::min(blocks.n, ceilDiv(n, blocks.panel) * blocks.panel);
   auto programs = [&] {
-    return ceilDiv(m < 0 ? 1 : m, blocks.m) * ceilDiv(n < 0 ? 1 : n, blocks.n);
+    return std::max<int64_t>(batch, 1) * ceilDiv(m < 0 ? 1 : m, blocks.m) *
+           ceilDiv(n < 0 ? 1 : n, blocks.n);
   };
   while (blocks.n > blocks.panel && programs() < enoughPrograms) {
     int64_t half = blocks.n / 2 / blocks.panel * blocks.panel;

@@ -82,8 +82,11 @@ int64_t chooseLanes(int64_t n, int64_t target);
 struct ContractionBlocks {
   int64_t m, n, k, panel;
 };
-/// For [m, k] x [k, n]; a size below 0 is not known.
-ContractionBlocks chooseContractionBlocks(int64_t m, int64_t n, int64_t k);
+/// For [m, k] x [k, n], `batch` times; a size below 0 is not known. `isPacked`:
+/// the right operand lies in panels of columns already.
+ContractionBlocks chooseContractionBlocks(int64_t m, int64_t n, int64_t k,
+                                          bool isPacked = true,
+                                          int64_t batch = 1);
 
 /// The value of a size if it is known, else -1.
 int64_t getKnown(mlir::AffineExpr size);

@@ -108,7 +108,7 @@ bool isScalar(Operation *op) {
 /// Forgets the scalars of a block: they are cloned anew at the next emission.
 void KernelLowering::forget(Block &block) {
   block.walk([&](Operation *op) {
-    if (hoisted.contains(op))
+    if (hoisted.contains(op) || op == depthLoop)
       return;
     for (Value result : op->getResults())
       map.erase(result);
@@ -126,6 +126,11 @@ void KernelLowering::bodyOp(Operation *op) {
     b.clone(*op, map);
     return;
   }
+  if (op->getNumResults() == 1)
+    if (auto stage = stages.find(op->getResult(0)); stage != stages.end()) {
+      scopes.back()[stage->first].push_back(panelOf(stage->second));
+      return;
+    }
   if (auto storeOp = dyn_cast<StoreOp>(op))
     return store(storeOp);
   if (auto loop = dyn_cast<scf::ForOp>(op))
@@ -153,10 +158,11 @@ void KernelLowering::bodyOp(Operation *op) {
 }
 
 void KernelLowering::body(Block &block) {
-  for (Operation &op : block.without_terminator()) {
-    if (failed)
-      return;
-    bodyOp(&op);
+  Block::iterator end = block.without_terminator().end();
+  for (auto it = block.begin(); it != end && !failed; ++it) {
+    if (depthLoop && &*it == depthLoop)
+      return depthStep(std::next(it), end);
+    bodyOp(&*it);
   }
 }
 

@@ -68,9 +68,9 @@ void KernelLowering::prepareOperand(Value operand, bool isRhs) {
 /// Where the loop over k may end early: past the end of an operand's memory
 /// there is only the pad, which adds nothing. Null: it runs over the whole
 /// block.
-Value KernelLowering::contractedEnd(DotOp op) {
+Value KernelLowering::contractedEnd(DotOp op, ValueRange operands) {
   Value end;
-  for (Value operand : {op.getLhs(), op.getRhs()}) {
+  for (Value operand : operands) {
     Operation *source = operand.getDefiningOp();
     std::optional<Window> window =
         source ? windowOf(source) : std::optional<Window>();
@@ -134,7 +134,7 @@ Registers KernelLowering::dot(DotOp op, const Layout &layout) {
   prepareOperand(op.getRhs(), /*isRhs=*/true);
   Registers acc = emit(op.getAcc(), layout.lanes == 1);
   int k = classes.of(op.getLhs())[1];
-  Value end = contractedEnd(op);
+  Value end = contractedEnd(op, {op.getLhs(), op.getRhs()});
   Carried sums = forChunks(
       k, 1, acc.values,
       [&](ArrayRef<Value> before) {

@@ -20,6 +20,8 @@ inline mlir::RankedTensorType tileType(mlir::Value value) {
 /// Facts of the vector unit that decide the shape of a register block.
 struct VectorUnit {
   int64_t bytes = 64;
+  /// What a copied operand may take of the second-level cache.
+  int64_t stageBytes = 512 * 1024;
   /// Registers that may hold accumulators.
   int64_t accumulators() const { return bytes >= 64 ? 16 : 12; }
   /// Rows of a register block of a dot.

@@ -319,7 +319,7 @@ void KernelLowering::forEachWindow(llvm::function_ref<void(const Window &)> f) {
       if (isUnitReshape(reshape, dims))
         return;
     }
-    if (throughReshape)
+    if (throughReshape || isStagedOnly(op))
       return;
     if (std::optional<Window> window = windowOf(op))
       f(*window);
@@ -355,9 +355,12 @@ LogicalResult KernelLowering::run() {
   func::ReturnOp::create(b, loc);
   b.setInsertionPoint(entry->getTerminator());
   programLoop();
-  findLimits();
   findWanted();
+  findStages();
+  findLimits();
   scopes.emplace_back();
+  openDepthLoop();
+  copyStages();
   splitLoops(0);
   return reportFailure();
 }

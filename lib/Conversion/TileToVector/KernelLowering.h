@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace adze::tile {
@@ -34,9 +35,19 @@ private:
     Registers registers;
     mlir::Value scratch; // or in memory
     llvm::SmallVector<int64_t, 0> scratchOrder;
+    llvm::SmallVector<mlir::Value, 0> prefix; // which part of the scratch
+    bool isWhole = false; // of split classes too, not the current slice only
   };
   using Scope = llvm::DenseMap<mlir::Value, llvm::SmallVector<Kept, 0>>;
   using Carried = llvm::SmallVector<mlir::Value, 0>;
+
+  /// A right operand of a dot that is copied to scratch in panels.
+  struct Staged {
+    mutable DotOp dot;
+    llvm::SmallVector<mlir::scf::ForOp> loops;    // around it, outermost first
+    llvm::SmallVector<mlir::Operation *> sources; // what it is computed from
+    mlir::Value scratch; // [an iteration of each loop.., panel, k, column]
+  };
 
   // Driver.cpp: the functions around the body
   mlir::LogicalResult check();
@@ -114,7 +125,7 @@ private:
   mlir::Value widen(mlir::Value value, mlir::Type element);
   void prepareOperand(mlir::Value operand, bool isRhs);
   bool isReadInPlace(mlir::Value operand, bool isRhs);
-  mlir::Value contractedEnd(DotOp op);
+  mlir::Value contractedEnd(DotOp op, mlir::ValueRange operands);
   void prefetch(DotOp op);
   Registers foldAccumulators(ReduceOp op, const Layout &layout,
                              const Registers &sums);
@@ -124,6 +135,25 @@ private:
   mlir::Value horizontal(ReduceKind kind, mlir::Value vector);
   mlir::Value neutral(ReduceKind kind, mlir::Type element);
   void neutraliseDead(ReduceOp op, Registers &registers);
+
+  // Stage.cpp: operands copied before the loops over blocks
+  void findStages();
+  bool isWorthStaging(DotOp dot);
+  mlir::LogicalResult planStage(DotOp dot);
+  mlir::LogicalResult findSources(mlir::Value value, Staged &result,
+                                  int rowClass);
+  bool isStagedOnly(mlir::Operation *op);
+  Kept panelOf(const Staged &stage);
+  void cloneSources(const Staged &stage, mlir::Block *block);
+  bool isReadByRows(const Staged &stage);
+  void copyPanels(const Staged &stage);
+  void copyLoops(const Staged &stage, size_t depth);
+  std::optional<mlir::Value> stageInside(const Staged &stage);
+  void copyStages();
+  mlir::scf::ForOp findDepthLoop(DotOp dot);
+  void openDepthLoop();
+  Kept makeWaiting(mlir::Value tile);
+  void depthStep(mlir::Block::iterator rest, mlir::Block::iterator end);
 
   // Access.cpp: memory
   Window window(LoadOp load);
@@ -218,7 +248,9 @@ private:
   llvm::DenseMap<int, Slice> context;
   llvm::SmallVector<Scope> scopes;
   llvm::DenseMap<mlir::Value, Kept> buffers;
-  llvm::DenseSet<mlir::Value> wanted;     // kept in scratch when computed
+  llvm::MapVector<mlir::Value, Staged> stages;
+  mlir::scf::ForOp depthLoop;         // goes outside of the loops over blocks
+  llvm::DenseSet<mlir::Value> wanted; // kept in scratch when computed
   llvm::SmallVector<mlir::Value> pending; // wanted and just computed
   llvm::SmallVector<int> looping;         // classes that a root walks now
   llvm::DenseMap<int, llvm::SmallVector<std::pair<Window, int64_t>, 0>> limits;

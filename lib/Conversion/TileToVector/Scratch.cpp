@@ -60,10 +60,10 @@ KernelLowering::Kept KernelLowering::makeBuffer(Value tile) {
 SmallVector<Value> KernelLowering::scratchIndices(const Kept &kept,
                                                   const Layout &layout,
                                                   ArrayRef<int64_t> at) {
-  SmallVector<Value> indices;
+  SmallVector<Value> indices(kept.prefix.begin(), kept.prefix.end());
   for (int64_t dim : kept.scratchOrder) {
     const Slice &self = layout.slices[dim];
-    if (classes.isSplit(layout.classes[dim])) {
+    if (!kept.isWhole && classes.isSplit(layout.classes[dim])) {
       indices.push_back(index(at[dim]));
       continue;
     }

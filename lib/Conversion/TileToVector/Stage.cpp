@@ -1,0 +1,404 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Right operands of dots that many register blocks read: they are copied to
+// scratch once, before the loops over blocks. There they lie in panels, densely
+// in the order of the dot's steps, whatever their memory looks like: strided,
+// transposed, masked at the end, or computed on the way.
+//
+// Where the whole depth of the product is too much for that, the loop over its
+// parts goes outside of the loops over blocks, and accumulators wait in
+// scratch between two parts.
+#include "KernelLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace adze::tile;
+
+//===--- What is staged ---------------------------------------------------===//
+
+/// Rows of the operand that are this near lie in a few pages and cache sets,
+/// and are read in place as fast as from a copy.
+static bool isDenseInMemory(LoadOp load) {
+  auto type = cast<MemRefType>(load.getMemref().getType());
+  SmallVector<int64_t> dims = load.getMemDims(), steps = load.getSteps();
+  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  constexpr int64_t nearBytes = 256;
+  if (steps[0] != 1 || steps[1] != 1)
+    return false;
+  if (type.getLayout().isIdentity()) {
+    int64_t pitch = bytes;
+    for (int64_t dim = dims[0] + 1; dim < type.getRank(); ++dim) {
+      if (type.isDynamicDim(dim))
+        return false;
+      pitch *= type.getDimSize(dim);
+    }
+    return dims[1] == type.getRank() - 1 && pitch <= nearBytes;
+  }
+  // Packed: the columns of a panel last, before them the rows.
+  if (isa<StridedLayoutAttr>(type.getLayout()))
+    return false;
+  ArrayRef<AffineExpr> results = type.getLayout().getAffineMap().getResults();
+  return results.size() >= 2 && results.back().isFunctionOfDim(dims[1]) &&
+         results[results.size() - 2] ==
+             getAffineDimExpr(dims[0], type.getContext());
+}
+
+/// Collects the ops that `value` is computed from in the body, users behind
+/// what they use. Fails on what changes from one block of rows to the next, and
+/// on what can't be computed beforehand.
+LogicalResult KernelLowering::findSources(Value value, Staged &result,
+                                          int rowClass) {
+  if (map.contains(value))
+    return success();
+  Operation *op = value.getDefiningOp();
+  if (!op) {
+    auto isCounter = [&](scf::ForOp loop) {
+      return loop && loop.getInductionVar() == value;
+    };
+    return success(isCounter(depthLoop) ||
+                   llvm::any_of(result.loops, isCounter));
+  }
+  if (llvm::is_contained(result.sources, op))
+    return success();
+  if (op->getNumRegions() || isa<DotOp, ReduceOp, ReshapeOp>(op) ||
+      op->getNumResults() != 1 || wanted.contains(value))
+    return mlir::failure();
+  if (isTile(value) && llvm::is_contained(classes.of(value), rowClass))
+    return mlir::failure();
+  if (!isTile(value) && !isMemoryEffectFree(op) && !isa<memref::LoadOp>(op))
+    return mlir::failure();
+  for (Value operand : op->getOperands())
+    if (mlir::failed(findSources(operand, result, rowClass)))
+      return mlir::failure();
+  result.sources.push_back(op);
+  return success();
+}
+
+/// May this dot's right operand be staged at all, and does it pay?
+bool KernelLowering::isWorthStaging(DotOp dot) {
+  Value tile = dot.getRhs();
+  Operation *op = tile.getDefiningOp();
+  SmallVector<int> own = classes.of(tile);
+  int rows = classes.of(dot.getResult())[0];
+  if (!op || inOrder || !classes.isSplit(rows) || !classes.isSplit(own[1]) ||
+      classes.isSplit(own[0]) || own[0] == rows || own[1] == rows ||
+      own[0] == own[1] || classes.lanes(own[1]) == 1)
+    return false;
+  if (classes.size(rows) < 2 * classes.step(rows))
+    return false; // one block of rows: nothing is read twice
+  if (isa<BroadcastOp>(op) && !isTile(op->getOperand(0)))
+    return false;
+  auto load = dyn_cast<LoadOp>(op);
+  return !load || !isDenseInMemory(load) || hasUnproven(window(load));
+}
+
+/// Stages a panel for each iteration of the loops around the dot but
+/// `depthLoop`; fails if that can't be done.
+LogicalResult KernelLowering::planStage(DotOp dot) {
+  Staged stage;
+  stage.dot = dot;
+  Value tile = dot.getRhs();
+  SmallVector<int> own = classes.of(tile);
+  SmallVector<int64_t> shape;
+  for (Operation *parent = tile.getDefiningOp()->getParentOp();
+       parent != kernel; parent = parent->getParentOp()) {
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    if (loop && loop == depthLoop)
+      break;
+    std::optional<APInt> trips =
+        loop ? loop.getStaticTripCount() : std::optional<APInt>();
+    if (!trips || !getConstantIntValue(loop.getLowerBound()) ||
+        !getConstantIntValue(loop.getStep()))
+      return mlir::failure();
+    stage.loops.insert(stage.loops.begin(), loop);
+    shape.insert(shape.begin(), trips->getSExtValue());
+  }
+  if (mlir::failed(findSources(tile, stage, classes.of(dot.getResult())[0])))
+    return mlir::failure();
+  int64_t step = classes.step(own[1]);
+  shape.append({(int64_t)llvm::divideCeil(classes.size(own[1]), step),
+                classes.padded(own[0]), step});
+  Type element = tileType(tile).getElementType();
+  if (element.isInteger(1))
+    element = b.getI8Type();
+  int64_t bytes =
+      element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
+  auto type = MemRefType::get(shape, element);
+  if (type.getNumElements() * bytes > unit.stageBytes)
+    return mlir::failure();
+  OpBuilder atEntry = OpBuilder::atBlockBegin(entry);
+  stage.scratch =
+      memref::AllocaOp::create(atEntry, loc, type, b.getI64IntegerAttr(64));
+  stages[tile] = stage;
+  return success();
+}
+
+/// The loop around a dot that may go outside of the loops over blocks: its
+/// accumulators are in registers for one block, nothing but what is computed on
+/// demand stands before it, and it stands in no other loop.
+scf::ForOp KernelLowering::findDepthLoop(DotOp dot) {
+  auto loop = dyn_cast<scf::ForOp>(dot->getParentOp());
+  while (loop && loop->getParentOp() != kernel)
+    loop = dyn_cast<scf::ForOp>(loop->getParentOp());
+  if (!loop || loop.getInitArgs().empty())
+    return {};
+  for (Value bound :
+       {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
+    if (!map.contains(bound) && !getConstantIntValue(bound))
+      return {};
+  for (Value init : loop.getInitArgs())
+    if (!isTile(init) || !llvm::all_of(classes.of(init), [&](int c) {
+          return classes.isSplit(c);
+        }))
+      return {};
+  for (Operation &op : kernel.getBody().front()) {
+    if (&op == loop)
+      return loop;
+    bool onDemand = op.getNumRegions() == 0 &&
+                    !isa<DotOp, ReduceOp, StoreOp, memref::StoreOp>(op);
+    if (!onDemand)
+      return {};
+  }
+  return {};
+}
+
+/// Chooses what is staged and whether the loop over depth goes outside.
+void KernelLowering::findStages() {
+  kernel.walk([&](DotOp dot) {
+    if (stages.contains(dot.getRhs()) || !isWorthStaging(dot) ||
+        mlir::succeeded(planStage(dot)) || depthLoop)
+      return;
+    depthLoop = findDepthLoop(dot);
+    if (!depthLoop || mlir::succeeded(planStage(dot)))
+      return;
+    depthLoop = {};
+  });
+}
+
+/// Is this op emitted only where a panel is copied?
+bool KernelLowering::isStagedOnly(Operation *op) {
+  auto isSource = [&](Operation *other) {
+    return llvm::any_of(stages, [&](auto &entry) {
+      return llvm::is_contained(entry.second.sources, other);
+    });
+  };
+  return isSource(op) && llvm::all_of(op->getUses(), [&](OpOperand &use) {
+           auto dot = dyn_cast<DotOp>(use.getOwner());
+           return dot ? use.getOperandNumber() == 1 : isSource(use.getOwner());
+         });
+}
+
+//===--- Copying ----------------------------------------------------------===//
+
+/// The panel of the current columns, in the current iteration of the loops
+/// around the dot.
+KernelLowering::Kept KernelLowering::panelOf(const Staged &stage) {
+  Kept kept;
+  kept.scratch = stage.scratch;
+  kept.scratchOrder = {0, 1};
+  for (scf::ForOp loop : stage.loops) {
+    Value from = b.createOrFold<arith::SubIOp>(
+        loc, map.lookup(loop.getInductionVar()), mapped(loop.getLowerBound()));
+    kept.prefix.push_back(
+        b.createOrFold<arith::DivUIOp>(loc, from, mapped(loop.getStep())));
+  }
+  int columns = classes.of(stage.dot.getRhs())[1];
+  Slice self = slice(columns);
+  int64_t step = classes.step(columns);
+  kept.prefix.push_back(
+      self.start ? b.createOrFold<arith::DivUIOp>(loc, self.start, index(step))
+                 : index(self.at / step));
+  return kept;
+}
+
+/// Clones the scalars of a block that the staged tile is computed from.
+void KernelLowering::cloneSources(const Staged &stage, Block *block) {
+  for (Operation *op : stage.sources)
+    if (op->getBlock() == block && !isTile(op->getResult(0)) &&
+        !map.contains(op->getResult(0)))
+      b.clone(*op, map);
+}
+
+/// Is all that a staged tile is read from contiguous along its columns?
+bool KernelLowering::isReadByRows(const Staged &stage) {
+  int columns = classes.of(stage.dot.getRhs())[1];
+  return llvm::all_of(stage.sources, [&](Operation *op) {
+    std::optional<Window> source = windowOf(op);
+    if (!source)
+      return true;
+    SmallVector<int> own = classes.of(source->tile);
+    auto it = llvm::find(own, columns);
+    if (it == own.end())
+      return true;
+    Layout layout = layoutOf(source->tile);
+    return layout.laneDim == it - own.begin() && isContiguous(*source, layout);
+  });
+}
+
+/// Copies all panels of one iteration, in the order of the memory.
+void KernelLowering::copyPanels(const Staged &stage) {
+  Value tile = stage.dot.getRhs();
+  SmallVector<int> own = classes.of(tile);
+  int k = own[0], columns = own[1];
+  auto copy = [&](ArrayRef<Value>) -> Carried {
+    scopes.emplace_back();
+    spill(panelOf(stage), emit(tile));
+    scopes.pop_back();
+    return {};
+  };
+  bool outer = staging;
+  if (isReadByRows(stage)) {
+    // Past the end of the memory the dot does not look.
+    Value end = contractedEnd(stage.dot, {tile});
+    staging = false;
+    auto copyRow = [&](ArrayRef<Value>) {
+      return forChunks(columns, classes.step(columns), {}, copy);
+    };
+    forChunks(k, 1, {}, copyRow, end ? end : index(classes.size(k)));
+  } else {
+    staging = windowOf(tile.getDefiningOp()).has_value();
+    forChunks(columns, classes.step(columns), {}, [&](ArrayRef<Value>) {
+      return forChunks(k, classes.step(k), {}, copy);
+    });
+  }
+  staging = outer;
+}
+
+void KernelLowering::copyLoops(const Staged &stage, size_t depth) {
+  if (depth == stage.loops.size())
+    return copyPanels(stage);
+  scf::ForOp loop = stage.loops[depth];
+  auto copy =
+      scf::ForOp::create(b, loc, mapped(loop.getLowerBound()),
+                         mapped(loop.getUpperBound()), mapped(loop.getStep()));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(copy.getBody());
+  map.map(loop.getInductionVar(), copy.getInductionVar());
+  cloneSources(stage, loop.getBody());
+  copyLoops(stage, depth + 1);
+}
+
+/// Are the windows that a staged tile is read from inside their memory? A null
+/// value: proven. Nothing: it can't be said.
+std::optional<Value> KernelLowering::stageInside(const Staged &stage) {
+  Value condition;
+  for (Operation *op : stage.sources) {
+    std::optional<Window> source = windowOf(op);
+    if (!source || !hasUnproven(*source))
+      continue;
+    Value holds = inBounds(*source);
+    if (!holds)
+      return std::nullopt;
+    condition =
+        condition ? arith::AndIOp::create(b, loc, condition, holds).getResult()
+                  : holds;
+  }
+  return condition;
+}
+
+/// Copies what is staged: once a program, and in each iteration of the depth
+/// loop.
+void KernelLowering::copyStages() {
+  for (auto &entry : stages) {
+    const Staged &stage = entry.second;
+    loc = entry.first.getLoc();
+    scopes.emplace_back();
+    cloneSources(stage, &kernel.getBody().front());
+    if (depthLoop)
+      cloneSources(stage, depthLoop.getBody());
+    std::optional<Value> inside = stageInside(stage);
+    auto copy = [&](bool isFast) {
+      fast = isFast;
+      copyLoops(stage, 0);
+    };
+    if (!inside || !*inside) {
+      copy(inside.has_value());
+    } else {
+      auto branch = scf::IfOp::create(b, loc, *inside, /*withElse=*/true);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(branch.thenBlock());
+      copy(true);
+      b.setInsertionPointToStart(branch.elseBlock());
+      copy(false);
+    }
+    scopes.pop_back();
+    forget(kernel.getBody().front());
+  }
+}
+
+//===--- The loop over depth ----------------------------------------------===//
+
+/// Begins the loop over the parts of the depth, outside of all blocks.
+void KernelLowering::openDepthLoop() {
+  if (!depthLoop)
+    return;
+  loc = depthLoop.getLoc();
+  auto loop = scf::ForOp::create(b, loc, mapped(depthLoop.getLowerBound()),
+                                 mapped(depthLoop.getUpperBound()),
+                                 mapped(depthLoop.getStep()));
+  b.setInsertionPointToStart(loop.getBody());
+  map.map(depthLoop.getInductionVar(), loop.getInductionVar());
+  for (Value result : depthLoop.getResults())
+    buffers[result] = makeWaiting(result);
+}
+
+/// The memory where the accumulators of all blocks wait.
+KernelLowering::Kept KernelLowering::makeWaiting(Value tile) {
+  Kept kept;
+  SmallVector<int64_t> shape;
+  for (auto [dim, c] : llvm::enumerate(classes.of(tile))) {
+    kept.scratchOrder.push_back(dim);
+    shape.push_back(classes.padded(c));
+  }
+  auto type = MemRefType::get(shape, tileType(tile).getElementType());
+  OpBuilder atEntry = OpBuilder::atBlockBegin(entry);
+  kept.scratch =
+      memref::AllocaOp::create(atEntry, loc, type, b.getI64IntegerAttr(64));
+  kept.isWhole = true;
+  return kept;
+}
+
+/// One part of the depth for the current block: accumulators begin as the
+/// loop's did, or come from where they wait; after the last part what follows
+/// the loop runs.
+void KernelLowering::depthStep(Block::iterator rest, Block::iterator end) {
+  scf::ForOp op = depthLoop;
+  Handover plan = planHandover(op.getRegionIterArgs());
+  Value at = mapped(op.getInductionVar());
+  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, at,
+                                        mapped(op.getLowerBound()));
+  SmallVector<Type> types;
+  for (auto [value, layout] : llvm::zip(op.getResults(), plan.layouts))
+    types.append(layout.total(), registerType(value, layout));
+  auto begin = scf::IfOp::create(b, loc, types, isFirst, /*withElse=*/true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(begin.thenBlock());
+    scopes.emplace_back();
+    scf::YieldOp::create(b, loc, handOver(op.getInitArgs(), plan));
+    scopes.pop_back();
+    b.setInsertionPointToEnd(begin.elseBlock());
+    Carried waiting;
+    for (auto [value, layout] : llvm::zip(op.getResults(), plan.layouts))
+      llvm::append_range(waiting, reload(buffers[value], value, layout).values);
+    scf::YieldOp::create(b, loc, waiting);
+  }
+  receive(op.getRegionIterArgs(), begin.getResults(), plan);
+  body(*op.getBody());
+  Carried next = handOver(op.getYieldedValues(), plan);
+  Value isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
+                                       add(at, mapped(op.getStep())),
+                                       mapped(op.getUpperBound()));
+  auto branch = scf::IfOp::create(b, loc, isLast, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.elseBlock());
+  receive(op.getResults(), next, plan);
+  for (Value value : op.getResults())
+    spill(buffers[value], emit(value));
+  b.setInsertionPointToStart(branch.thenBlock());
+  scopes.emplace_back();
+  for (; rest != end && !failed; ++rest)
+    bodyOp(&*rest);
+  scopes.pop_back();
+}
