@@ -67,6 +67,8 @@ struct ModuleDescription {
   std::vector<CpuVariant> variants; // best first
   std::vector<DeviceImage> images;
   uint64_t weightsSize = 0;
+  /// Name and digest of the file that the weights are in; empty: in the module.
+  std::string weightsFile, weightsId;
   std::string run, infer, arenaBytes, arenaLowerBound;
 };
 

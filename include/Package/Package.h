@@ -36,6 +36,9 @@ struct ModuleParts {
   ModuleDescription description;
   std::vector<llvm::SmallVector<char, 0>> objects; // code, in a fixed order
   std::vector<Weight> weights;
+  /// Path of the file that the weights go to instead of the module, in the
+  /// module's folder; empty: none.
+  std::string weightsFile;
 };
 
 /// Object code of the descriptor tables, the note and adze_module_query.
@@ -47,6 +50,12 @@ llvm::Error emitDescriptor(const ModuleDescription &description,
 llvm::Error writeWeightsObject(llvm::raw_ostream &os, uint32_t elfMachine,
                                llvm::MutableArrayRef<Weight> weights,
                                uint64_t size);
+
+/// Writes a file of weights (adze_weights_header); `id` gets the digest of its
+/// content.
+llvm::Error writeWeightsFile(llvm::StringRef path,
+                             llvm::MutableArrayRef<Weight> weights,
+                             uint64_t size, std::string &id);
 
 /// The functions that code generation relies on, for `elfMachine`: a
 /// relocatable object, embedded in the compiler.

@@ -37,6 +37,7 @@ struct CompileOptions {
   std::vector<std::string> dims, shapes; // as given to --dim and --shape
   std::vector<std::string> blobDirs;
   std::string weightsFile; // side file of folded constants; empty: temporary
+  std::string externalWeights; // the module's weights; empty: in the module
   std::string kernels;     // tile kernels in a file
   std::string dumpPhases;  // directory, or empty
   std::string report;      // FILE.json or FILE.html, or empty

@@ -164,7 +164,8 @@ static Constant *makeImages(TableBuilder &b, const ModuleDescription &d) {
 }
 
 static Constant *makeDescriptor(TableBuilder &b, const ModuleDescription &d) {
-  Constant *weights = d.weightsSize ? b.data(weightsSymbol) : b.null();
+  bool isEmbedded = d.weightsSize && d.weightsFile.empty();
+  Constant *weights = isEmbedded ? b.data(weightsSymbol) : b.null();
   return b.table<adze_module_desc>({b.i32(sizeof(adze_module_desc)),
                                     b.i32(ADZE_MODULE_ABI),
                                     b.string(d.producer),
@@ -190,6 +191,17 @@ static Constant *makeDescriptor(TableBuilder &b, const ModuleDescription &d) {
                                     b.function(d.arenaLowerBound)});
 }
 
+template <typename T>
+static void addNote(std::string &bytes, uint32_t type, const T &content) {
+  static_assert(sizeof(T) % 4 == 0, "notes are aligned to 4");
+  StringRef owner(ADZE_NOTE_OWNER, sizeof(ADZE_NOTE_OWNER));
+  uint32_t header[] = {uint32_t(owner.size()), uint32_t(sizeof(T)), type};
+  bytes.append(reinterpret_cast<const char *>(header), sizeof(header));
+  bytes.append(owner.begin(), owner.end());
+  bytes.resize((bytes.size() + 3) & ~size_t(3));
+  bytes.append(reinterpret_cast<const char *>(&content), sizeof(T));
+}
+
 /// The note with zeros where finishNote writes.
 static void makeNote(Module &module, const ModuleDescription &d,
                      const cpu::CpuTarget &target) {
@@ -201,13 +213,17 @@ static void makeNote(Module &module, const ModuleDescription &d,
   note.cpu_features =
       d.variants.empty() ? target.moduleFeatures : d.variants.back().features;
 
-  StringRef owner(ADZE_NOTE_OWNER, sizeof(ADZE_NOTE_OWNER));
-  uint32_t header[] = {uint32_t(owner.size()), uint32_t(sizeof(note)),
-                       ADZE_NOTE_TYPE};
-  std::string bytes(reinterpret_cast<const char *>(header), sizeof(header));
-  bytes.append(owner.begin(), owner.end());
-  bytes.resize((bytes.size() + 3) & ~size_t(3));
-  bytes.append(reinterpret_cast<const char *>(&note), sizeof(note));
+  // finishNote looks for the last one.
+  std::string bytes;
+  if (!d.weightsFile.empty()) {
+    adze_module_weights_note weights = {};
+    weights.size = sizeof(weights);
+    weights.weights_size = d.weightsSize;
+    memcpy(weights.id, d.weightsId.data(), sizeof(weights.id));
+    d.weightsFile.copy(weights.name, sizeof(weights.name) - 1);
+    addNote(bytes, ADZE_NOTE_WEIGHTS, weights);
+  }
+  addNote(bytes, ADZE_NOTE_TYPE, note);
 
   Constant *data = ConstantDataArray::getString(module.getContext(), bytes,
                                                 /*AddNull=*/false);

@@ -104,7 +104,7 @@ writeInputs(ModuleParts &parts, const cpu::CpuTarget &target,
     if (Error error =
             keep(files.create("o", StringRef(object.data(), object.size()))))
       return std::move(error);
-  if (parts.description.weightsSize) {
+  if (parts.description.weightsSize && parts.weightsFile.empty()) {
     auto write = [&](raw_ostream &os) {
       return writeWeightsObject(os, target.elfMachine, parts.weights,
                                 parts.description.weightsSize);
@@ -129,6 +129,19 @@ static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
   parts.description.buildId = digest(parts);
 
   TemporaryFiles files(absolute);
+  std::string weights;
+  if (!parts.weightsFile.empty()) {
+    auto file = files.create("weights", "");
+    if (!file)
+      return file.takeError();
+    weights = *file;
+    parts.description.weightsFile =
+        sys::path::filename(parts.weightsFile).str();
+    if (Error error = writeWeightsFile(weights, parts.weights,
+                                       parts.description.weightsSize,
+                                       parts.description.weightsId))
+      return error;
+  }
   auto inputs = writeInputs(parts, target, files);
   if (!inputs)
     return inputs.takeError();
@@ -137,6 +150,11 @@ static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
     return linked.takeError();
   if (Error error = link(*inputs, *linked, files))
     return error;
+  // A module never lies beside weights that are not its own and look like it:
+  // those are told apart by their digest.
+  if (!weights.empty())
+    if (std::error_code ec = sys::fs::rename(weights, parts.weightsFile))
+      return createFileError(parts.weightsFile, ec);
   if (std::error_code ec = sys::fs::rename(*linked, absolute))
     return createFileError(path, ec);
   return Error::success();

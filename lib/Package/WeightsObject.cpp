@@ -1,11 +1,16 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The weights as a relocatable ELF object, streamed: they are never in memory
-// as a whole, and never in LLVM IR.
+// The weights as a relocatable ELF object, or as a file of their own, streamed:
+// they are never in memory as a whole, and never in LLVM IR.
 #include "Package/Package.h"
+#include "adze_module.h"
 #include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace llvm;
 using namespace llvm::ELF;
@@ -97,13 +102,9 @@ static void writeTables(raw_ostream &os, uint32_t machine, uint64_t size,
   os << strings.bytes;
 }
 
-Error writeWeightsObject(raw_ostream &os, uint32_t elfMachine,
-                         MutableArrayRef<Weight> weights, uint64_t size) {
-  uint64_t tablesOffset = alignTo(dataOffset + size, 8);
-  uint64_t sectionTable = tablesOffset + 2 * sizeof(Elf64_Sym);
-  writeRaw(os, makeHeader(elfMachine, sectionTable));
-  os.write_zeros(dataOffset - sizeof(Elf64_Ehdr));
-
+/// Exactly `size` bytes.
+static Error writeContent(raw_ostream &os, MutableArrayRef<Weight> weights,
+                          uint64_t size) {
   uint64_t position = 0;
   for (Weight &weight : weights) {
     if (weight.offset < position || weight.offset + weight.size > size)
@@ -119,9 +120,67 @@ Error writeWeightsObject(raw_ostream &os, uint32_t elfMachine,
     position = weight.offset + weight.size;
   }
   os.write_zeros(size - position);
+  return Error::success();
+}
+
+Error writeWeightsObject(raw_ostream &os, uint32_t elfMachine,
+                         MutableArrayRef<Weight> weights, uint64_t size) {
+  uint64_t tablesOffset = alignTo(dataOffset + size, 8);
+  uint64_t sectionTable = tablesOffset + 2 * sizeof(Elf64_Sym);
+  writeRaw(os, makeHeader(elfMachine, sectionTable));
+  os.write_zeros(dataOffset - sizeof(Elf64_Ehdr));
+  if (Error error = writeContent(os, weights, size))
+    return error;
   os.write_zeros(tablesOffset - (dataOffset + size));
   writeTables(os, elfMachine, size, tablesOffset);
   return Error::success();
+}
+
+static Error writeTo(StringRef path, sys::fs::CreationDisposition how,
+                     function_ref<Error(raw_fd_ostream &)> write) {
+  int fd;
+  if (std::error_code ec =
+          sys::fs::openFileForReadWrite(path, fd, how, sys::fs::OF_None))
+    return createFileError(path, ec);
+  raw_fd_ostream os(fd, /*shouldClose=*/true);
+  Error error = write(os);
+  os.close();
+  if (!os.has_error())
+    return error;
+  std::error_code ec = os.error();
+  os.clear_error();
+  return joinErrors(std::move(error), createFileError(path, ec));
+}
+
+Error writeWeightsFile(StringRef path, MutableArrayRef<Weight> weights,
+                       uint64_t size, std::string &id) {
+  Error error =
+      writeTo(path, sys::fs::CD_CreateAlways, [&](raw_fd_ostream &os) {
+        os.write_zeros(ADZE_WEIGHTS_OFFSET);
+        return writeContent(os, weights, size);
+      });
+  if (error)
+    return error;
+  auto written = MemoryBuffer::getFile(path, /*IsText=*/false,
+                                       /*RequiresNullTerminator=*/false);
+  if (!written)
+    return createFileError(path, written.getError());
+  XXH128_hash_t hash = xxh3_128bits(arrayRefFromStringRef(
+      (*written)->getBuffer().drop_front(ADZE_WEIGHTS_OFFSET)));
+  written->reset();
+  id.clear();
+  raw_string_ostream(id) << format_hex_no_prefix(hash.high64, 16)
+                         << format_hex_no_prefix(hash.low64, 16);
+  return writeTo(path, sys::fs::CD_OpenExisting, [&](raw_fd_ostream &os) {
+    adze_weights_header header = {};
+    memcpy(header.magic, ADZE_WEIGHTS_MAGIC, sizeof(header.magic));
+    header.size = sizeof(header);
+    header.offset = ADZE_WEIGHTS_OFFSET;
+    header.weights_size = size;
+    memcpy(header.id, id.data(), sizeof(header.id));
+    writeRaw(os, header);
+    return Error::success();
+  });
 }
 
 } // namespace adze::package

@@ -144,6 +144,7 @@ FailureOr<package::ModuleParts> Compilation::buildParts() {
       failed(
           collectWeights(*program, parts.weights, parts.description.buildId)))
     return failure();
+  parts.weightsFile = options.externalWeights;
   parts.description.modelName = llvm::sys::path::stem(options.input).str();
   if (options.cpu && failed(compileForCpus(parts)))
     return failure();

@@ -123,7 +123,9 @@ static void describeOptions(const CompileOptions &options,
                             llvm::raw_ostream &os) {
   os << "emit " << unsigned(options.emit) << " O" << options.optLevel << " cpu "
      << options.cpu << "\n"
-     << "name " << llvm::sys::path::stem(options.input) << "\n";
+     << "name " << llvm::sys::path::stem(options.input) << "\n"
+     << "weights " << llvm::sys::path::filename(options.externalWeights)
+     << "\n";
   for (const std::string &target : options.cudaTargets) {
     cuda::Toolkit toolkit = cuda::Toolkit::find();
     os << target << " " << getFileDigest(toolkit.ptxas).value_or("-") << " "
@@ -165,7 +167,10 @@ std::string Compilation::getCacheKey() {
 
 /// What a run leaves behind that a cache can give back.
 std::vector<std::string> Compilation::getOutputs() const {
-  return {options.output};
+  std::vector<std::string> outputs = {options.output};
+  if (!options.externalWeights.empty())
+    outputs.push_back(options.externalWeights);
+  return outputs;
 }
 
 CompileStatus Compilation::runCached() {

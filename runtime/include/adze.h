@@ -71,6 +71,8 @@ ADZE_API void adze_options_release(adze_options *options);
  *   "variant"      name of the CPU variant to take ("": the best that runs)
  *   "verify"       "on" (default) or "off": check the module's checksum
  *   "cuda_graphs"  "on" (default) or "off"
+ *   "weights"      path of the weights of a module made with --weights=file
+ *                  ("": the file of that name in the module's folder)
  * Neither results nor their bits depend on any of them but "variant". */
 ADZE_API adze_status adze_options_set(adze_options *options, const char *key,
                                       const char *value);

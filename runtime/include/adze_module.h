@@ -57,6 +57,31 @@ typedef struct {
   uint64_t weights_size;   /* bytes */
 } adze_module_note;
 
+/* A second note of the same owner, in a module whose weights lie in a file of
+ * their own: `weights` of the descriptor is then null, and this says which file
+ * it is, by its name in the module's folder. The file is an
+ * adze_weights_header, zeros up to ADZE_WEIGHTS_OFFSET, and the weights
+ * section. */
+#define ADZE_NOTE_WEIGHTS 2u
+#define ADZE_WEIGHTS_OFFSET 4096u
+#define ADZE_WEIGHTS_MAGIC "AdzeWts" /* with its null byte: 8 bytes */
+
+typedef struct {
+  uint32_t size; /* of this struct */
+  uint32_t reserved;
+  uint64_t weights_size; /* bytes of the section */
+  char id[32];           /* hex digest of the section's content */
+  char name[256];        /* null-terminated, without a folder */
+} adze_module_weights_note;
+
+typedef struct {
+  char magic[8];
+  uint32_t size;   /* of this struct */
+  uint32_t offset; /* ADZE_WEIGHTS_OFFSET */
+  uint64_t weights_size;
+  char id[32];
+} adze_weights_header;
+
 /* ---- Signature --------------------------------------------------------- */
 /* dtype is DLPack's: code (DLDataTypeCode), bits, lanes = 1; bool is
  * kDLBool/8. A tensor of a sub-byte type is packed low bits first. */
@@ -128,7 +153,8 @@ typedef struct {
   uint64_t image_size;
   const adze_device_kernel *kernels; /* num_kernels entries */
 } adze_device_image;
-#define ADZE_IMAGE_PTX 1u       /* image is PTX text (null-terminated), not a cubin */
+#define ADZE_IMAGE_PTX 1u /* image is PTX text (null-terminated), not a cubin  \
+                           */
 #define ADZE_IMAGE_ARCH_EXACT 2u /* an 'a' target: this SM only */
 
 /* ---- What the host program calls --------------------------------------- */
@@ -151,7 +177,8 @@ typedef struct {
 
 /* The host program. `syms` are checked values; inputs and outputs are base
  * addresses of dense row-major tensors; arena has arena_bytes(syms) bytes and
- * weights is the module's weights section, both at 64 and on the run's device. */
+ * weights is the module's weights section, both at 64 and on the run's device.
+ */
 typedef int32_t (*adze_run_fn)(const adze_host_table *, adze_exec *,
                                void *const *inputs, void *const *outputs,
                                void *arena, const void *weights,
@@ -174,7 +201,7 @@ typedef struct {
   const adze_cpu_variant *variants; /* best first */
   const adze_device_image *images;
 
-  const void *weights;
+  const void *weights; /* null: in a file, see adze_module_weights_note */
   uint64_t weights_size;
 
   adze_run_fn run;

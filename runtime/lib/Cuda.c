@@ -97,16 +97,17 @@ static cu_result allocate(const rt_device *device, uint64_t bytes,
   return cu->allocate(address, bytes ? bytes : 1);
 }
 
-static adze_status send_weights(const adze_module_desc *desc,
-                                rt_device *device) {
+static adze_status send_weights(const adze_module *module, rt_device *device) {
+  const adze_module_desc *desc = module->desc;
   if (!desc->weights_size)
     return NULL;
   const cu_driver *cu = device->cu;
   cu_result result = allocate(device, desc->weights_size, &device->weights);
   if (result)
     return rt_cuda_error(cu, result, "allocate");
-  CU_TRY(cu, copy,
-         (device->weights, (uintptr_t)desc->weights, desc->weights_size, NULL));
+  CU_TRY(
+      cu, copy,
+      (device->weights, (uintptr_t)module->weights, desc->weights_size, NULL));
   CU_TRY(cu, stream_wait, (NULL));
   return NULL;
 }
@@ -127,7 +128,7 @@ static adze_status fill_device(adze_module *module, rt_device *device) {
   CU_TRY(cu, push, (device->primary));
   adze_status status = load_functions(module, device);
   if (!status)
-    status = send_weights(module->desc, device);
+    status = send_weights(module, device);
   cu->pop(&device->primary);
   return status;
 }

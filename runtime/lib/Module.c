@@ -77,6 +77,7 @@ static void destroy(adze_module *module) {
   pthread_mutex_destroy(&module->mutex);
   free(module->info_storage);
   free(module->json);
+  rt_unmap_weights(module);
   if (module->library)
     dlclose(module->library);
   if (module->fd >= 0)
@@ -85,7 +86,8 @@ static void destroy(adze_module *module) {
 }
 
 adze_status rt_module_adopt(const adze_module_desc *desc, void *library, int fd,
-                            const adze_options *options, adze_module **module) {
+                            const char *path, const adze_options *options,
+                            adze_module **module) {
   adze_module *made = calloc(1, sizeof(*made));
   if (!made) {
     if (library)
@@ -104,6 +106,10 @@ adze_status rt_module_adopt(const adze_module_desc *desc, void *library, int fd,
     rt_options_init(&made->options);
   adze_status status = check_desc(desc);
   made->desc = desc;
+  if (!status) {
+    made->weights = desc->weights;
+    status = rt_map_weights(made, fd, path);
+  }
   if (!status)
     status = choose_variant(made);
   if (!status)
@@ -201,7 +207,8 @@ static adze_status open_fd(int fd, const char *path, const char *name,
   }
   adze_module_query_fn call;
   memcpy(&call, &query, sizeof(call));
-  return rt_module_adopt(call(ADZE_MODULE_ABI), library, fd, options, module);
+  return rt_module_adopt(call(ADZE_MODULE_ABI), library, fd, path, options,
+                         module);
 }
 
 adze_status adze_module_open(const char *path, const adze_options *options,
@@ -249,7 +256,8 @@ adze_status adze_module_link(adze_query_fn query, const adze_options *options,
     return rt_error(ADZE_INVALID_ARGUMENT,
                     "expected a query function and a place for the module");
   adze_module_query_fn call = (adze_module_query_fn)query;
-  return rt_module_adopt(call(ADZE_MODULE_ABI), NULL, -1, options, module);
+  return rt_module_adopt(call(ADZE_MODULE_ABI), NULL, -1, NULL, options,
+                         module);
 }
 
 void adze_module_retain(adze_module *module) {

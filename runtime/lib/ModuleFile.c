@@ -92,9 +92,10 @@ static adze_status read_header(const module_file *file, Elf64_Ehdr *header) {
   return NULL;
 }
 
-/* Looks for our note in one PT_NOTE segment; *offset stays 0 if it is not. */
+/* Looks for our note of a type in one PT_NOTE segment; *offset stays 0 if it is
+ * not there. */
 static adze_status find_note(const module_file *file, const Elf64_Phdr *segment,
-                             uint64_t *offset, uint32_t *size) {
+                             uint32_t type, uint64_t *offset, uint32_t *size) {
   if (segment->p_filesz > MAX_NOTE_BYTES)
     return refuse(file, "damaged note segment");
   uint64_t at = segment->p_offset, end = at + segment->p_filesz;
@@ -109,7 +110,7 @@ static adze_status find_note(const module_file *file, const Elf64_Phdr *segment,
     if (at > end + alignment)
       return refuse(file, "damaged note segment");
     char owner[sizeof(ADZE_NOTE_OWNER)];
-    if (note.n_type != ADZE_NOTE_TYPE || note.n_namesz != sizeof(owner))
+    if (note.n_type != type || note.n_namesz != sizeof(owner))
       continue;
     RT_TRY(read_at(file, name_at, owner, sizeof(owner)));
     if (memcmp(owner, ADZE_NOTE_OWNER, sizeof(owner)))
@@ -135,7 +136,7 @@ static adze_status check_segments(const module_file *file,
     if (segment->p_type == PT_LOAD && end > needed)
       needed = end;
     if (segment->p_type == PT_NOTE && end <= file->size && !*offset && !status)
-      status = find_note(file, segment, offset, size);
+      status = find_note(file, segment, ADZE_NOTE_TYPE, offset, size);
   }
   /* A file that was cut says so first, whatever else is wrong with it; the
    * note, where it can be read, knows the whole size. */
@@ -238,4 +239,31 @@ adze_status rt_check_module_file(int fd, const char *name, bool verify,
     return refuse(&file, "damaged: the weights lie outside the file");
   RT_TRY(check_features(&file, note->cpu_features));
   return verify ? check_checksum(&file, note, offset) : NULL;
+}
+
+adze_status rt_read_weights_note(int fd, const char *name,
+                                 adze_module_weights_note *note, bool *found) {
+  module_file file;
+  Elf64_Ehdr header;
+  Elf64_Phdr segments[MAX_PROGRAM_HEADERS];
+  uint64_t offset = 0;
+  uint32_t size = 0;
+  *found = false;
+  RT_TRY(open_file(fd, name, &file));
+  RT_TRY(read_header(&file, &header));
+  RT_TRY(read_at(&file, header.e_phoff, segments,
+                 header.e_phnum * sizeof(Elf64_Phdr)));
+  for (unsigned i = 0; i < header.e_phnum && !offset; ++i)
+    if (segments[i].p_type == PT_NOTE)
+      RT_TRY(find_note(&file, &segments[i], ADZE_NOTE_WEIGHTS, &offset, &size));
+  if (!offset)
+    return NULL;
+  if (size < sizeof(*note))
+    return refuse(&file, "damaged note of the weights");
+  RT_TRY(read_at(&file, offset, note, sizeof(*note)));
+  if (!memchr(note->name, 0, sizeof(note->name)) || !*note->name ||
+      strchr(note->name, '/') || note->weights_size > INT64_MAX / 2)
+    return refuse(&file, "damaged note of the weights");
+  *found = true;
+  return NULL;
 }

@@ -53,6 +53,15 @@ static adze_status set_flag(const char *key, const char *value, bool *target) {
   return NULL;
 }
 
+static adze_status set_text(const char *key, const char *value, char *target,
+                            size_t size) {
+  if (strlen(value) >= size)
+    return rt_error(ADZE_INVALID_ARGUMENT,
+                    "option '%s': expected at most %zu bytes", key, size - 1);
+  strcpy(target, value);
+  return NULL;
+}
+
 adze_status adze_options_set(adze_options *options, const char *key,
                              const char *value) {
   if (!options || !key || !value)
@@ -66,14 +75,10 @@ adze_status adze_options_set(adze_options *options, const char *key,
     return set_flag(key, value, &options->verify);
   if (!strcmp(key, "cuda_graphs"))
     return set_flag(key, value, &options->cuda_graphs);
-  if (!strcmp(key, "variant")) {
-    if (strlen(value) >= sizeof(options->variant))
-      return rt_error(ADZE_INVALID_ARGUMENT,
-                      "option 'variant': expected a name of at most %zu bytes",
-                      sizeof(options->variant) - 1);
-    strcpy(options->variant, value);
-    return NULL;
-  }
+  if (!strcmp(key, "variant"))
+    return set_text(key, value, options->variant, sizeof(options->variant));
+  if (!strcmp(key, "weights"))
+    return set_text(key, value, options->weights, sizeof(options->weights));
   return rt_error(ADZE_INVALID_ARGUMENT, "unknown option '%s'", key);
 }
 

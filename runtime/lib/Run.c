@@ -90,7 +90,7 @@ static adze_status run_on_cpu(adze_context *context,
   for (uint32_t i = 0; i < desc->num_outputs; ++i)
     context->output_data[i] = rt_tensor_data(outputs[i]);
   uint64_t state = rt_float_state_enter();
-  adze_status status = rt_execute(context, desc->weights);
+  adze_status status = rt_execute(context, context->module->weights);
   rt_float_state_leave(state);
   return status;
 }

@@ -52,6 +52,7 @@ struct adze_options {
   bool verify;
   bool cuda_graphs;
   char variant[64];
+  char weights[1024];
   adze_allocate_fn allocate;
   adze_deallocate_fn deallocate;
   void *allocator_user;
@@ -108,6 +109,9 @@ int32_t rt_usable_cpus(void);
 /* Checks all that the file says of itself; `note` is written on success. */
 adze_status rt_check_module_file(int fd, const char *name, bool verify,
                                  adze_module_note *note);
+/* *found is false where the module carries its weights itself. */
+adze_status rt_read_weights_note(int fd, const char *name,
+                                 adze_module_weights_note *note, bool *found);
 uint32_t rt_crc32(uint32_t crc, const void *data, size_t size);
 
 uint64_t rt_cpu_features(void);
@@ -125,6 +129,9 @@ struct adze_module {
   const adze_module_desc *desc;
   const adze_cpu_variant *variant; /* null: no CPU code that runs here */
   adze_options options;
+  const void *weights; /* the descriptor's, or of a file of their own */
+  void *mapping;       /* of that file, or null */
+  size_t mapping_bytes;
   rt_memory *memory;
   void *library; /* of dlopen; null for a linked module */
   int fd;        /* -1, or the file of a module from memory */
@@ -136,9 +143,15 @@ struct adze_module {
   char *json;
 };
 
-/* Takes over `library` and `fd`, also on failure. */
+/* Takes over `library` and `fd`, also on failure. `path` (may be NULL): the
+ * module's, absolute. */
 adze_status rt_module_adopt(const adze_module_desc *desc, void *library, int fd,
-                            const adze_options *options, adze_module **module);
+                            const char *path, const adze_options *options,
+                            adze_module **module);
+/* Weights in a file of their own (WeightsFile.c). */
+adze_status rt_map_weights(adze_module *module, int fd,
+                           const char *module_path);
+void rt_unmap_weights(adze_module *module);
 adze_status rt_module_pool(adze_module *module, rt_pool **pool);
 int32_t rt_module_threads(const adze_module *module);
 adze_status rt_make_value_infos(adze_module *module);

@@ -192,16 +192,17 @@ static std::optional<CompileStatus> readFiles(const Flags &flags,
   if (flags.weights == "file") {
     if (options.output == "-")
       return usage("--weights=file needs -o FILE");
-    if (flags.emit == Emit::Module || flags.emit == Emit::Object)
+    if (flags.emit == Emit::Object || flags.emit == Emit::PTX)
       return complain(CompileStatus::Unsupported,
-                      "unsupported: --weights=file of a module");
+                      "unsupported: --weights=file of --emit=obj or ptx");
   }
   chooseTemporaryFolder(options.output);
   SmallString<128> side(options.output);
-  if (options.output != "-" && isText(flags.emit)) {
-    sys::path::replace_extension(side, "weights");
+  sys::path::replace_extension(side, "weights");
+  if (options.output != "-" && isText(flags.emit))
     options.weightsFile = side.str().str();
-  }
+  else if (flags.weights == "file")
+    options.externalWeights = side.str().str();
   return std::nullopt;
 }
 
