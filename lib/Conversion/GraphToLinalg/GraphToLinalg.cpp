@@ -135,7 +135,8 @@ static LogicalResult lowerOp(Operation *op, KernelLowering &k) {
   k.loc = op->getLoc();
   for (auto family :
        {lowerElementwise, lowerContraction, lowerPooling, lowerReduction,
-        lowerNormalization, lowerDataMovement, lowerLookup, lowerResize})
+        lowerNormalization, lowerDataMovement, lowerLookup, lowerResize,
+        lowerRecurrent, lowerRegion, lowerMatrix})
     if (FamilyResult result = family(op, k))
       return *result;
   return op->emitError("expected an op that has a reference lowering");

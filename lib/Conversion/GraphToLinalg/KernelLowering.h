@@ -146,6 +146,9 @@ FamilyResult lowerNormalization(mlir::Operation *op, KernelLowering &k);
 FamilyResult lowerDataMovement(mlir::Operation *op, KernelLowering &k);
 FamilyResult lowerLookup(mlir::Operation *op, KernelLowering &k);
 FamilyResult lowerResize(mlir::Operation *op, KernelLowering &k);
+FamilyResult lowerRecurrent(mlir::Operation *op, KernelLowering &k);
+FamilyResult lowerRegion(mlir::Operation *op, KernelLowering &k);
+FamilyResult lowerMatrix(mlir::Operation *op, KernelLowering &k);
 
 /// The memref type that stores a tensor type: no encoding, signless elements.
 mlir::MemRefType getMemrefType(mlir::Type tensor);

@@ -54,6 +54,65 @@ LogicalResult lowerMaxPool(MaxPoolOp op, KernelLowering &k) {
   return success();
 }
 
+/// The index of a position in the whole input; the last spatial dim varies
+/// fastest, or the first.
+Value getPlace(MaxPoolIndexOp op, KernelLowering &k, const ImageDims &at,
+               Value image, Value channel, ValueRange spatial) {
+  SmallVector<Value> sizes = k.getSizes(op.getInput());
+  Value place = k.add(k.mul(image, sizes[at.channel()]), channel);
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq(at.spatialRank));
+  if (op.getColumnMajor())
+    std::reverse(order.begin(), order.end());
+  for (int64_t i : order)
+    place = k.add(k.mul(place, sizes[at.spatial(i)]), spatial[i]);
+  return place;
+}
+
+LogicalResult lowerMaxPoolIndex(MaxPoolIndexOp op, KernelLowering &k) {
+  ImageDims at(op.getInput(), op.getLayout());
+  Value input = k.get(op.getInput()), output = k.getOutput(op.getResult());
+  Type declared =
+      cast<RankedTensorType>(op.getInput().getType()).getElementType();
+  bool isFloat = isa<FloatType>(declared);
+  Type type = isFloat ? getAccumulatorType(declared) : declared;
+  k.forEach(k.getSizes(op.getResult()), [&](ValueRange out) {
+    SmallVector<KernelLowering::Range> ranges;
+    for (int64_t i = 0; i < at.spatialRank; ++i)
+      ranges.push_back(getTaps(k, getWindow(op, at, i), out[at.spatial(i)],
+                               k.index(op.getKernel()[i]),
+                               k.getSize(op.getInput(), at.spatial(i))));
+    ElementBuilder b = k.elements();
+    Value none = b.constant(getNeutral(Combiner::Max, type));
+    auto body = [&](ValueRange tap, ValueRange carried) {
+      SmallVector<Value> from;
+      for (int64_t i = 0; i < at.spatialRank; ++i)
+        from.push_back(
+            getPosition(k, getWindow(op, at, i), out[at.spatial(i)], tap[i]));
+      Value x = k.loadWide(input, at.order(out[0], out[at.channel()], from));
+      Value place = getPlace(op, k, at, out[0], out[at.channel()], from);
+      Value isFirst =
+          k.compare(arith::CmpIPredicate::slt, carried[1], k.index(0));
+      // Of equal ones the first: only what is greater takes its place.
+      Value greater;
+      if (isFloat)
+        greater = arith::CmpFOp::create(
+            k.builder, k.loc, arith::CmpFPredicate::OGT, x, carried[0]);
+      else
+        greater =
+            k.compare(declared.isUnsignedInteger() ? arith::CmpIPredicate::ugt
+                                                   : arith::CmpIPredicate::sgt,
+                      x, carried[0]);
+      Value wins = arith::OrIOp::create(k.builder, k.loc, isFirst, greater);
+      return SmallVector<Value>{k.select(wins, x, carried[0]),
+                                k.select(wins, place, carried[1])};
+    };
+    SmallVector<Value> best = k.fold(ranges, {none, k.index(-1)}, body);
+    k.store(k.toNumber(k.max(best[1], k.index(0)), k.builder.getI64Type()),
+            output, out);
+  });
+  return success();
+}
+
 LogicalResult lowerAvgPool(AvgPoolOp op, KernelLowering &k) {
   ImageDims at(op.getInput(), op.getLayout());
   Value output = k.getOutput(op.getResult());
@@ -107,6 +166,8 @@ LogicalResult lowerLRN(LRNOp op, KernelLowering &k) {
 FamilyResult adze::graph::lowerPooling(Operation *op, KernelLowering &k) {
   if (auto pool = dyn_cast<MaxPoolOp>(op))
     return lowerMaxPool(pool, k);
+  if (auto pool = dyn_cast<MaxPoolIndexOp>(op))
+    return lowerMaxPoolIndex(pool, k);
   if (auto pool = dyn_cast<AvgPoolOp>(op))
     return lowerAvgPool(pool, k);
   if (auto lrn = dyn_cast<LRNOp>(op))

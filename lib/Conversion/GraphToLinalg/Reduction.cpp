@@ -147,23 +147,28 @@ LogicalResult lowerArg(OpT op, KernelLowering &k, bool largest) {
 // cumsum
 //===----------------------------------------------------------------------===//
 
-LogicalResult lowerCumsum(CumsumOp op, KernelLowering &k) {
+/// cumsum and cumprod: one running value a line.
+template <typename OpT>
+LogicalResult lowerScan(OpT op, KernelLowering &k, Combiner combiner) {
   Value input = k.get(op.getInput()), output = k.getOutput(op.getResult());
-  Type type = getAccumulatorType(getElementType(op.getInput()));
+  Type declared = getElementType(op.getInput());
+  Type type = getAccumulatorType(declared);
   int64_t axis = op.getAxis();
   SmallVector<Value> sizes = k.getSizes(op.getInput());
   Value size = sizes[axis];
   sizes.erase(sizes.begin() + axis);
+  Value init = k.elements().constant(getNeutral(combiner, type));
   k.forEach(sizes, [&](ValueRange outer) {
-    k.fold(
-        {{k.index(0), size}}, k.number(type, 0), [&](ValueRange i, Value sum) {
-          SmallVector<Value> at(outer);
-          Value place = op.getReverse() ? k.sub(k.add(size, -1), i[0]) : i[0];
-          at.insert(at.begin() + axis, place);
-          Value next = k.addNum(sum, k.loadWide(input, at));
-          k.storeWide(op.getExclusive() ? sum : next, output, at);
-          return next;
-        });
+    k.fold({{k.index(0), size}}, init, [&](ValueRange i, Value carried) {
+      SmallVector<Value> at(outer);
+      Value place = op.getReverse() ? k.sub(k.add(size, -1), i[0]) : i[0];
+      at.insert(at.begin() + axis, place);
+      ElementBuilder b = k.elements();
+      Value next =
+          buildCombine(b, combiner, declared, carried, k.loadWide(input, at));
+      k.storeWide(op.getExclusive() ? carried : next, output, at);
+      return next;
+    });
   });
   return success();
 }
@@ -178,6 +183,8 @@ FamilyResult adze::graph::lowerReduction(Operation *op, KernelLowering &k) {
   if (auto arg = dyn_cast<ArgMinOp>(op))
     return lowerArg(arg, k, /*largest=*/false);
   if (auto cumsum = dyn_cast<CumsumOp>(op))
-    return lowerCumsum(cumsum, k);
+    return lowerScan(cumsum, k, Combiner::Add);
+  if (auto cumprod = dyn_cast<CumprodOp>(op))
+    return lowerScan(cumprod, k, Combiner::Mul);
   return std::nullopt;
 }

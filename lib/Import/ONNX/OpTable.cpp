@@ -5,13 +5,14 @@
 #include "Import/ONNX/Import.h"
 #include "Reader.h"
 #include "llvm/Support/raw_ostream.h"
+#include <map>
 
 using namespace adze;
 using namespace adze::importer;
 
 using Table = llvm::StringMap<std::vector<OpRow>>;
 
-static Table makeTable() {
+static std::vector<OpRow> makeRows() {
   std::vector<OpRow> rows;
   addElementwiseOps(rows);
   addContractionOps(rows);
@@ -26,8 +27,21 @@ static Table makeTable() {
   addResizeOps(rows);
   addQuantizationOps(rows);
   addControlFlowOps(rows);
+  addEinsumOps(rows);
+  addIndexArithmeticOps(rows);
+  addMicrosoftAttentionOps(rows);
+  addMicrosoftOps(rows);
+  addRandomOps(rows);
+  addRecurrentOps(rows);
+  addSamplingOps(rows);
+  addSignalOps(rows);
+  addTrainingOps(rows);
+  return rows;
+}
+
+static Table makeTable() {
   Table table;
-  for (const OpRow &row : rows)
+  for (const OpRow &row : makeRows())
     table[row.name].push_back(row);
   return table;
 }
@@ -65,7 +79,8 @@ void adze::printOpSupport(llvm::raw_ostream &os) {
         "are imported in its place, as far as they\nare supported. *Missing*: "
         "an error that names the node (`--check` lists all).\n";
   std::vector<OperatorVersion> operators = getAllOperators();
-  for (llvm::StringRef domain : {"", "ai.onnx.ml"}) {
+  for (llvm::StringRef domain :
+       {"", "ai.onnx.ml", "ai.onnx.preview.training"}) {
     os << "\n## " << (domain.empty() ? "ai.onnx" : domain)
        << "\n\n| operator | imported | expanded | missing | not supported "
           "yet |\n|---|---|---|---|---|\n";
@@ -86,4 +101,14 @@ void adze::printOpSupport(llvm::raw_ostream &os) {
       os << "| " << name << " | " << line.imported << " | " << line.expanded
          << " | " << line.missing << " | " << line.note << " |\n";
   }
+  os << "\n## com.microsoft\n\nONNX does not define these operators; they are "
+        "imported as ONNX Runtime documents them.\n\n| operator | not "
+        "supported "
+        "yet |\n|---|---|\n";
+  std::map<llvm::StringRef, llvm::StringRef> others;
+  for (const OpRow &row : makeRows())
+    if (row.domain == "com.microsoft")
+      others[row.name] = row.note;
+  for (auto [name, note] : others)
+    os << "| " << name << " | " << note << " |\n";
 }

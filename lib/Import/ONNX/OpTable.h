@@ -38,6 +38,15 @@ void addConstantOps(std::vector<OpRow> &rows);
 void addResizeOps(std::vector<OpRow> &rows);
 void addQuantizationOps(std::vector<OpRow> &rows);
 void addControlFlowOps(std::vector<OpRow> &rows);
+void addEinsumOps(std::vector<OpRow> &rows);
+void addIndexArithmeticOps(std::vector<OpRow> &rows);
+void addMicrosoftAttentionOps(std::vector<OpRow> &rows);
+void addMicrosoftOps(std::vector<OpRow> &rows);
+void addRandomOps(std::vector<OpRow> &rows);
+void addRecurrentOps(std::vector<OpRow> &rows);
+void addSamplingOps(std::vector<OpRow> &rows);
+void addSignalOps(std::vector<OpRow> &rows);
+void addTrainingOps(std::vector<OpRow> &rows);
 
 } // namespace adze::importer
 

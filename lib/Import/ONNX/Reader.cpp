@@ -583,8 +583,6 @@ std::vector<OperatorVersion> adze::importer::getAllOperators() {
   (void)guarded([&] {
     for (const onnx::OpSchema &schema :
          onnx::OpSchemaRegistry::get_all_schemas_with_history()) {
-      if (schema.domain() != "" && schema.domain() != "ai.onnx.ml")
-        continue;
       operators.push_back(
           {schema.domain(), schema.Name(), schema.since_version(),
            schema.Deprecated(),

@@ -44,7 +44,7 @@ struct OperatorVersion {
   bool deprecated, hasFunction;
 };
 
-/// All versions of all operators of ai.onnx and ai.onnx.ml, sorted.
+/// All versions of all operators that ONNX defines, sorted.
 std::vector<OperatorVersion> getAllOperators();
 
 } // namespace adze::importer

@@ -125,6 +125,11 @@ def Graph_NearestMode : Graph_Enum<"NearestMode", "ONNX nearest_mode", [
   I32EnumCase<"Floor", 2, "floor">, I32EnumCase<"Ceil", 3, "ceil">]>;
 def Graph_NearestModeAttr : Graph_EnumAttr<Graph_NearestMode, "nearest_mode">;
 
+def Graph_Rounding : Graph_Enum<"Rounding", "Towards which power of two", [
+  I32EnumCase<"Up", 0, "up">, I32EnumCase<"Down", 1, "down">,
+  I32EnumCase<"Nearest", 2, "nearest">]>;
+def Graph_RoundingAttr : Graph_EnumAttr<Graph_Rounding, "rounding">;
+
 //===----------------------------------------------------------------------===//
 // Op classes
 //===----------------------------------------------------------------------===//

@@ -215,21 +215,40 @@ def Graph_RangeOp : Graph_TensorOp<"range"> {
   let hasVerifier = 1;
 }
 
-def Graph_CumsumOp : Graph_InferredOp<"cumsum"> {
-  let summary = "Sums of all elements up to a place";
+class Graph_ScanOp<string mnemonic, string what> : Graph_InferredOp<mnemonic> {
+  let summary = what # " of all elements up to a place";
   let description = [{
-    Along `axis`; `exclusive` leaves out the element itself, `reverse` sums from
+    Along `axis`; `exclusive` leaves out the element itself, `reverse` begins at
     the end.
 
     Example:
     ```mlir
-    %y = graph.cumsum %x {axis = 1 : i64} : (tensor<2x5xf32>) -> tensor<2x5xf32>
+    %y = graph.}] # mnemonic # [{ %x {axis = 1 : i64} : (tensor<2x5xf32>) -> tensor<2x5xf32>
     ```
   }];
   let arguments = (ins Graph_NumberTensor:$input, I64Attr:$axis,
                        DefaultValuedAttr<BoolAttr, "false">:$exclusive,
                        DefaultValuedAttr<BoolAttr, "false">:$reverse);
   let results = (outs Graph_NumberTensor:$result);
+}
+def Graph_CumsumOp : Graph_ScanOp<"cumsum", "Sums">;
+def Graph_CumprodOp : Graph_ScanOp<"cumprod", "Products">;
+
+def Graph_EntropyOp : Graph_Op<"entropy",
+    [MemoryEffects<[MemRead, MemWrite]>,
+     DeclareOpInterfaceMethods<CostOpInterface>]> {
+  let summary = "A number that is another one in each run";
+  let description = [{
+    The seed of random numbers that the model gives none. It is read when the
+    model runs: never folded, merged or moved.
+
+    Example:
+    ```mlir
+    %seed = graph.entropy : tensor<i64>
+    ```
+  }];
+  let results = (outs 0DTensorOf<[I64]>:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
 }
 
 def Graph_TopKOp : Graph_TensorOp<"top_k"> {

@@ -190,14 +190,21 @@ def Graph_CastOp : Graph_TensorOp<"cast",
   let description = [{
     Converts by ONNX's rules: float to integer truncates towards zero, integer
     to narrower integer keeps the low bits, anything to bool is `x != 0`, bool
-    to number gives 0 or 1, to a narrower float rounds to nearest even.
+    to number gives 0 or 1, to a narrower float rounds to nearest even. Floats of
+    8 bits and less without infinities: what is too large gives the greatest
+    number if `saturate` is set, else NaN; those with infinities give one then.
+    f4 always saturates. f8E8M0FNU, which has powers of two only, rounds as
+    `round` says.
 
     Example:
     ```mlir
     %y = graph.cast %x : (tensor<4xf32>) -> tensor<4xi64>
     ```
   }];
-  let arguments = (ins Graph_Tensor:$input);
+  let arguments = (ins Graph_Tensor:$input,
+                       DefaultValuedAttr<BoolAttr, "true">:$saturate,
+                       DefaultValuedAttr<Graph_RoundingAttr,
+                                         "Rounding::Up">:$round);
   let results = (outs Graph_Tensor:$result);
   let builders = [OpBuilder<(ins "::mlir::Value":$input,
                                  "::mlir::Type":$elementType), [{
@@ -206,6 +213,20 @@ def Graph_CastOp : Graph_TensorOp<"cast",
   }]>];
   let hasVerifier = 1;
   let hasFolder = 1;
+}
+
+def Graph_BitcastOp : Graph_TensorOp<"bitcast",
+    [DeclareOpInterfaceMethods<ElementwiseOpInterface>]> {
+  let summary = "The same bits as elements of another type of that width";
+  let description = [{
+    Example:
+    ```mlir
+    %y = graph.bitcast %x : (tensor<4xf32>) -> tensor<4xi32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$input);
+  let results = (outs Graph_Tensor:$result);
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

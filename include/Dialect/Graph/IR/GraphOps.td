@@ -12,6 +12,8 @@ include "Dialect/Graph/IR/GraphElementwise.td"
 include "Dialect/Graph/IR/GraphLookup.td"
 include "Dialect/Graph/IR/GraphNormalization.td"
 include "Dialect/Graph/IR/GraphPooling.td"
+include "Dialect/Graph/IR/GraphRecurrent.td"
 include "Dialect/Graph/IR/GraphReduction.td"
+include "Dialect/Graph/IR/GraphRegion.td"
 
 #endif // ADZE_DIALECT_GRAPH_IR_GRAPHOPS

@@ -37,6 +37,15 @@ def Graph_AvgPoolOp : Graph_PoolOp<"avg_pool", Graph_FloatTensor, "Average",
       (ins DefaultValuedAttr<BoolAttr, "false">:$count_include_pad));
 }
 
+def Graph_MaxPoolIndexOp : Graph_PoolOp<"max_pool_index", Graph_NumberTensor,
+    "Place of the maximum", [{The place of the greatest element of each window
+    (the first of equal ones): its index in the whole input as i64, in row-major
+    order or, with `column_major`, with the spatial dims the other way round.}]> {
+  let arguments = !con(windowArguments,
+      (ins DefaultValuedAttr<BoolAttr, "false">:$column_major));
+  let results = (outs Graph_I64Tensor:$result);
+}
+
 def Graph_LRNOp : Graph_InferredOp<"lrn"> {
   let summary = "Local response normalisation";
   let description = [{

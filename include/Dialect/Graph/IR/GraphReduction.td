@@ -67,4 +67,19 @@ def Graph_ReduceLogSumExpOp : Graph_ReduceOp<"log_sum_exp", Graph_NumberTensor,
 def Graph_ReduceSumSquareOp : Graph_ReduceOp<"sum_square", Graph_NumberTensor,
     "the sum of x^2", 2>;
 
+def Graph_DetOp : Graph_InferredOp<"det"> {
+  let summary = "Determinant of square matrices";
+  let description = [{
+    Of the last two dims, by elimination with the greatest pivot of a column;
+    computed in f32 at least.
+
+    Example:
+    ```mlir
+    %y = graph.det %x : (tensor<2x3x3xf32>) -> tensor<2xf32>
+    ```
+  }];
+  let arguments = (ins Graph_FloatTensor:$input);
+  let results = (outs Graph_FloatTensor:$result);
+}
+
 #endif // ADZE_DIALECT_GRAPH_IR_GRAPHREDUCTION

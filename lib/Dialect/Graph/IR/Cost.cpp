@@ -52,6 +52,8 @@ ADZE_NO_FLOPS(GatherNDOp)
 ADZE_NO_FLOPS(OneHotOp)
 ADZE_NO_FLOPS(NonZeroOp)
 ADZE_NO_FLOPS(ShapeOp)
+ADZE_NO_FLOPS(EntropyOp)
+ADZE_NO_FLOPS(BitcastOp)
 #undef ADZE_NO_FLOPS
 
 // One operation an element of the operand that is read or combined.
@@ -63,6 +65,7 @@ ADZE_FLOPS_OF(ScatterElementsOp, getUpdates(), 1)
 ADZE_FLOPS_OF(ScatterNDOp, getUpdates(), 1)
 ADZE_FLOPS_OF(RangeOp, getResult(), 2)
 ADZE_FLOPS_OF(CumsumOp, getInput(), 1)
+ADZE_FLOPS_OF(CumprodOp, getInput(), 1)
 ADZE_FLOPS_OF(TopKOp, getInput(), 1)
 ADZE_FLOPS_OF(ArgMaxOp, getInput(), 1)
 ADZE_FLOPS_OF(ArgMinOp, getInput(), 1)

@@ -201,13 +201,24 @@ LogicalResult ShapeOp::inferReturnTypes(MLIRContext *context, Where where,
   return success();
 }
 
-LogicalResult CumsumOp::inferReturnTypes(MLIRContext *context, Where where,
-                                         Adaptor adaptor, Types &types) {
-  if (failed(checkAxis<CumsumOp>(where, adaptor.getAxis(),
-                                 getRank(adaptor.getInput()))))
+template <typename OpT>
+static LogicalResult inferScan(Where where, typename OpT::Adaptor adaptor,
+                               Types &types) {
+  if (failed(checkAxis<OpT>(where, adaptor.getAxis(),
+                            getRank(adaptor.getInput()))))
     return failure();
   types.push_back(adaptor.getInput().getType());
   return success();
+}
+
+LogicalResult CumsumOp::inferReturnTypes(MLIRContext *context, Where where,
+                                         Adaptor adaptor, Types &types) {
+  return inferScan<CumsumOp>(where, adaptor, types);
+}
+
+LogicalResult CumprodOp::inferReturnTypes(MLIRContext *context, Where where,
+                                          Adaptor adaptor, Types &types) {
+  return inferScan<CumprodOp>(where, adaptor, types);
 }
 
 LogicalResult RangeOp::verify() {

@@ -18,7 +18,7 @@ static bool isNarrowFloat(Type type) {
 Value ElementwiseOpInterface::buildBody(ElementBuilder &b,
                                         ValueRange operands) {
   // Conversions and choices are exact as they are.
-  bool exact = isa<CastOp, SelectOp>(getOperation());
+  bool exact = isa<CastOp, BitcastOp, SelectOp>(getOperation());
   if (exact || llvm::none_of(operands.getTypes(), isNarrowFloat))
     return buildArith(b, operands);
   Type f32 = b.builder.getF32Type();
@@ -42,14 +42,14 @@ class Emitter {
 public:
   /// `like` says the type of numbers, `op` whether integers are unsigned.
   Emitter(ElementBuilder &b, Operation *op, Value like)
-      : b(b), type(getElementTypeOrSelf(like)),
-        isFloat(isa<FloatType>(type)) {
+      : b(b), type(getElementTypeOrSelf(like)), isFloat(isa<FloatType>(type)) {
     Type declared =
         getElementTypeOrSelf(op->getOperand(op->getNumOperands() - 1));
     isUnsigned = declared.isUnsignedInteger() || declared.isInteger(1);
   }
 
-  template <typename OpT, typename... Args> Value make(Args... args) {
+  template <typename OpT, typename... Args>
+  Value make(Args... args) {
     return OpT::create(b.builder, b.loc, args...);
   }
   Value num(double value) { return b.number(type, value); }
@@ -102,11 +102,11 @@ public:
 
 private:
   Value combine(Combiner combiner, Value x, Value y) {
-    Type declared = isFloat || !isUnsigned
-                        ? type
-                        : IntegerType::get(type.getContext(),
-                                           type.getIntOrFloatBitWidth(),
-                                           IntegerType::Unsigned);
+    Type declared =
+        isFloat || !isUnsigned
+            ? type
+            : IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth(),
+                               IntegerType::Unsigned);
     return buildCombine(b, combiner, declared, x, y);
   }
   /// Division by zero must not trap; what it gives is not specified.
@@ -177,9 +177,8 @@ ADZE_BODY(NegOp) {
 
 ADZE_BODY(SignOp) {
   Value zero = e.num(0);
-  Value negative = e.isUnsigned
-                       ? x[0]
-                       : e.select(e.less(x[0], zero), e.num(-1), x[0]);
+  Value negative =
+      e.isUnsigned ? x[0] : e.select(e.less(x[0], zero), e.num(-1), x[0]);
   return e.select(e.greater(x[0], zero), e.num(1), negative);
 }
 
@@ -198,8 +197,8 @@ ADZE_BODY(SiluOp) { return e.mul(x[0], sigmoid(e, x[0])); }
 
 /// max(x, 0) + ln(1 + e^-|x|)
 static Value softplus(Emitter &e, Value x) {
-  Value exp = e.make<math::ExpOp>(
-      e.make<arith::NegFOp>(e.make<math::AbsFOp>(x)));
+  Value exp =
+      e.make<math::ExpOp>(e.make<arith::NegFOp>(e.make<math::AbsFOp>(x)));
   return e.add(e.max(x, e.num(0)), e.make<math::Log1pOp>(exp));
 }
 
@@ -293,9 +292,8 @@ ADZE_BODY(IsInfOp) {
     result = e.equal(x[0], infinity(false));
   if (op.getDetectNegative()) {
     Value negative = e.equal(x[0], infinity(true));
-    result = op.getDetectPositive()
-                 ? e.make<arith::OrIOp>(result, negative)
-                 : negative;
+    result = op.getDetectPositive() ? e.make<arith::OrIOp>(result, negative)
+                                    : negative;
   }
   return result;
 }
@@ -303,6 +301,13 @@ ADZE_BODY(IsInfOp) {
 Value CastOp::buildArith(ElementBuilder &b, ValueRange x) {
   return buildCast(b, x[0], getElementTypeOrSelf(getInput()),
                    getElementTypeOrSelf(getResult()));
+}
+
+Value BitcastOp::buildArith(ElementBuilder &b, ValueRange x) {
+  Type to = getSignlessType(getElementTypeOrSelf(getResult()));
+  if (getElementTypeOrSelf(x[0]) == to)
+    return x[0];
+  return arith::BitcastOp::create(b.builder, b.loc, b.typeLike(to, x[0]), x[0]);
 }
 
 //===----------------------------------------------------------------------===//

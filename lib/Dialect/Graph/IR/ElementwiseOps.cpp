@@ -71,3 +71,16 @@ LogicalResult CastOp::verify() {
 AffineExpr CastOp::getFlops() {
   return op_detail::getElementwiseFlops(*this, 1);
 }
+
+LogicalResult BitcastOp::verify() {
+  auto from = cast<RankedTensorType>(getInput().getType());
+  auto to = cast<RankedTensorType>(getResult().getType());
+  unsigned bits = from.getElementTypeBitWidth();
+  if (to.getElementTypeBitWidth() != bits)
+    return emitOpError("expected elements of ")
+           << bits << " bits, but got " << to.getElementType();
+  if (!areCompatible(TypeRange(from.clone(to.getElementType())), TypeRange(to)))
+    return emitOpError("expected the result to have the input's shape ")
+           << toString(getDims(from)) << ", but got " << toString(getDims(to));
+  return success();
+}

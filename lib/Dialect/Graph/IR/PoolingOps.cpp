@@ -84,6 +84,16 @@ LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *context, Where where,
   return inferPool<AvgPoolOp>(where, adaptor, types);
 }
 
+LogicalResult MaxPoolIndexOp::inferReturnTypes(MLIRContext *context,
+                                               Where where, Adaptor adaptor,
+                                               Types &types) {
+  if (failed(inferPool<MaxPoolIndexOp>(where, adaptor, types)))
+    return failure();
+  types.back() =
+      cast<RankedTensorType>(types.back()).clone(IntegerType::get(context, 64));
+  return success();
+}
+
 static int64_t getWindowSize(ArrayRef<int64_t> kernel) {
   int64_t size = 1;
   for (int64_t k : kernel)
@@ -92,6 +102,11 @@ static int64_t getWindowSize(ArrayRef<int64_t> kernel) {
 }
 
 AffineExpr MaxPoolOp::getFlops() {
+  return getElementCost(getContext(), getResult().getType(),
+                        getWindowSize(getKernel()));
+}
+
+AffineExpr MaxPoolIndexOp::getFlops() {
   return getElementCost(getContext(), getResult().getType(),
                         getWindowSize(getKernel()));
 }

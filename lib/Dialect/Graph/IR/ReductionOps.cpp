@@ -109,3 +109,32 @@ ADZE_REDUCTION(ReduceLogSumExpOp, Add, buildExp(b, x), buildLog(b, x), false,
                true)
 ADZE_REDUCTION(ReduceSumSquareOp, Add, buildSquare(b, x), x, false, false)
 #undef ADZE_REDUCTION
+
+//===----------------------------------------------------------------------===//
+// det
+//===----------------------------------------------------------------------===//
+
+LogicalResult DetOp::inferReturnTypes(MLIRContext *context,
+                                      std::optional<Location> where,
+                                      Adaptor adaptor,
+                                      SmallVectorImpl<Type> &types) {
+  Dims dims = getDims(adaptor.getInput());
+  if (dims.size() < 2 ||
+      areDifferent(dims[dims.size() - 2], dims[dims.size() - 1]))
+    return emitOptionalError(where,
+                             "'graph.det' op expected square matrices, "
+                             "but got ",
+                             toString(dims));
+  dims.pop_back_n(2);
+  auto type = cast<RankedTensorType>(adaptor.getInput().getType());
+  types.push_back(makeType(type.getElementType(), dims));
+  return success();
+}
+
+AffineExpr DetOp::getFlops() {
+  // 2/3 n^3 for each n x n matrix.
+  Dims dims = getDims(getInput());
+  return mulExprs(
+      op_detail::getElementCost(getContext(), getInput().getType(), 1),
+      dims.back());
+}

@@ -2,6 +2,7 @@
 //
 // Matrix products and convolutions.
 #include "../OpTable.h"
+#include "Quantization.h"
 #include "Windows.h"
 
 using namespace adze;
@@ -11,7 +12,7 @@ using mlir::Value;
 
 /// numpy.matmul: a vector is a row on the left, a column on the right, and its
 /// dim is not in the result.
-static Value buildMatmul(Binder &b, Value lhs, Value rhs) {
+Value adze::importer::buildMatmul(Binder &b, Value lhs, Value rhs) {
   if (!lhs || !rhs)
     return {};
   bool leftVector = b.getRank(lhs) == 1, rightVector = b.getRank(rhs) == 1;

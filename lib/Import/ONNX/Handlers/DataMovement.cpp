@@ -2,6 +2,7 @@
 //
 // Operators that put the same elements in another shape, order or number.
 #include "../OpTable.h"
+#include "Arithmetic.h"
 
 using namespace adze;
 using namespace adze::importer;
@@ -303,16 +304,26 @@ static LogicalResult importSpaceToDepth(Binder &b) {
 }
 
 static LogicalResult importTrilu(Binder &b) {
-  int64_t k = 0;
-  if (b.operand(1)) {
-    auto constant = b.getConstantInt(1);
-    if (!constant)
-      return mlir::failure();
-    k = *constant;
+  Arithmetic a(b);
+  Value x = b.operand(0);
+  int64_t rank = b.getRank(x);
+  bool upper = b.getInt("upper", 1) != 0;
+  if (rank < 2)
+    return b.fail("expected an input of at least 2 dims, but got " +
+                  llvm::Twine(rank) + "-D");
+  if (b.operand(1) && !graph::getConstantElements(b.operand(1))) {
+    // Which diagonal is known to the run only.
+    Value k = b.reshape(b.operand(1), {});
+    Value distance =
+        a.sub(a.iota(x, rank - 1), b.unsqueeze(a.iota(x, rank - 2), {1}));
+    Value kept = upper ? a.greaterEqual(distance, k) : a.lessEqual(distance, k);
+    return b.done(a.select(kept, x, 0.0));
   }
-  return b.done(b.create<graph::TriluOp>(
-      b.operand(0),
-      {b.attr("upper", b.getInt("upper", 1) != 0), b.attr("k", k)}));
+  auto k = b.operand(1) ? b.getConstantInt(1) : std::make_optional<int64_t>(0);
+  if (!k)
+    return mlir::failure();
+  return b.done(
+      b.create<graph::TriluOp>(x, {b.attr("upper", upper), b.attr("k", *k)}));
 }
 
 void adze::importer::addDataMovementOps(std::vector<OpRow> &rows) {
@@ -329,7 +340,7 @@ void adze::importer::addDataMovementOps(std::vector<OpRow> &rows) {
                   {"Squeeze", 1, 1, importSqueeze},
                   {"Tile", 6, 2, importTile, "repeats from data"},
                   {"Transpose", 1, 1, importTranspose},
-                  {"Trilu", 14, 1, importTrilu, "k that is not constant"},
+                  {"Trilu", 14, 1, importTrilu},
                   {"Unsqueeze", 1, 1, importUnsqueeze},
               });
 }

@@ -201,21 +201,19 @@ static LogicalResult importCastLike(Binder &b) {
 
 static LogicalResult importIdentity(Binder &b) { return b.done(b.operand(0)); }
 
-/// At inference the identity; the mask keeps everything.
-static LogicalResult importDropout(Binder &b) {
+static LogicalResult importBitCast(Binder &b) {
+  int64_t to = b.getInt("to", 0);
+  mlir::Type type = getElementType(b.builder.getContext(), to);
+  if (!type)
+    return b.unsupported("expected a type that Adze supports, but got " +
+                         describeDataType(to));
   Value x = b.operand(0);
-  if (b.version() >= 12 && b.operand(2)) {
-    auto training = b.getConstantInt(2);
-    if (training && *training != 0)
-      return b.unsupported("expected training_mode to be false");
-  }
-  Value mask;
-  if (b.wants(1)) {
-    mlir::Type type =
-        b.version() < 10 ? b.getElementType(x) : b.builder.getI1Type();
-    mask = b.broadcastTo(b.scalar(type, 1), graph::getDims(x));
-  }
-  return b.done({x, mask});
+  auto from = llvm::cast<mlir::RankedTensorType>(x.getType());
+  // A bool is a byte: 0 or 1.
+  mlir::Type i1 = b.builder.getI1Type();
+  if (b.getElementType(x) == i1 || type == i1)
+    return b.done(b.cast(x, type));
+  return b.done(b.createAs<graph::BitcastOp>(mlir::Type(from.clone(type)), x));
 }
 
 //===----------------------------------------------------------------------===//
@@ -308,9 +306,9 @@ void adze::importer::addElementwiseOps(std::vector<OpRow> &rows) {
   rows.insert(rows.end(), {
                               {"Cast", 6, 1, importCast,
                                "strings, 8-bit and smaller floats, 4-bit"},
+                              {"BitCast", 26, 1, importBitCast},
                               {"CastLike", 15, 2, importCastLike},
                               {"Clip", 6, 1, importClip},
-                              {"Dropout", 6, 1, importDropout, "training"},
                               {"Where", 9, 3, importWhere, "strings"},
                           });
 }

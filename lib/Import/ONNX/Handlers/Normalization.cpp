@@ -2,6 +2,7 @@
 //
 // Softmax and the normalisations.
 #include "../OpTable.h"
+#include "Arithmetic.h"
 
 using namespace adze;
 using namespace adze::importer;
@@ -60,18 +61,52 @@ static LogicalResult importHardmax(Binder &b) {
   });
 }
 
+/// The mean and the (biased) variance of each channel of the input, and the
+/// running ones, which move towards them.
+static LogicalResult importBatchStatistics(Binder &b) {
+  Arithmetic a(b);
+  Value x = b.operand(0);
+  mlir::Type type = b.getElementType(x), f32 = b.builder.getF32Type();
+  Value wide = type.getIntOrFloatBitWidth() < 32 ? b.cast(x, f32) : x;
+  llvm::SmallVector<int64_t> axes;
+  for (int64_t i = 0; i < b.getRank(x); ++i)
+    if (i != 1)
+      axes.push_back(i);
+  Value mean = a.reduce<graph::ReduceMeanOp>(wide, axes, /*keepdims=*/true);
+  Value distance = a.sub(wide, mean);
+  Value variance =
+      a.reduce<graph::ReduceMeanOp>(a.mul(distance, distance), axes);
+  if (!variance)
+    return mlir::failure();
+  mean = b.reshape(mean, graph::getDims(variance));
+  double momentum = b.getFloat("momentum", double(0.9f));
+  auto move = [&](unsigned i, Value current) {
+    Value running = b.cast(b.operand(i), b.getElementType(current));
+    Value next = a.add(a.mul(running, momentum), a.mul(current, 1 - momentum));
+    return b.cast(next, b.getElementType(b.operand(i)));
+  };
+  llvm::SmallVector<Value> operands{x};
+  for (Value value : {b.operand(1), b.operand(2), mean, variance})
+    operands.push_back(b.cast(value, type));
+  Value result = b.create<graph::BatchNormOp>(
+      operands, b.attr("epsilon", b.getFloat("epsilon", 1e-5f)));
+  return b.done({result, move(3, mean), move(4, variance), mean, variance});
+}
+
 static LogicalResult importBatchNormalization(Binder &b) {
   if (b.version() < 9 && b.getInt("spatial", 1) != 1)
     return b.unsupported("expected spatial to be 1");
-  if (b.version() < 7 && b.getInt("is_test", 0) != 1)
-    return b.unsupported("expected is_test to be 1");
-  if (b.getInt("training_mode", 0) != 0)
-    return b.unsupported("expected training_mode to be 0");
-  for (unsigned i = 1; i < 5; ++i)
-    if (b.wants(i))
-      return b.unsupported("expected only the first output to be used, which "
-                           "is all that inference has");
   Value x = b.operand(0);
+  if (b.getRank(x) < 2)
+    return b.fail("expected an input of at least 2 dims, but got " +
+                  llvm::Twine(b.getRank(x)) + "-D");
+  // Before version 14 training is what asks for more outputs, unless it says
+  // that it is a test.
+  bool isTraining = b.getInt("training_mode", 0) != 0;
+  if (b.version() < 14 && (b.version() >= 7 || b.getInt("is_test", 0) == 0))
+    isTraining = b.wants(1) || b.wants(2) || b.wants(3) || b.wants(4);
+  if (isTraining)
+    return importBatchStatistics(b);
   llvm::SmallVector<Value> operands{x};
   // Statistics may be of a wider type than the input.
   for (unsigned i = 1; i < 5; ++i)
@@ -178,17 +213,16 @@ static LogicalResult importLpNormalization(Binder &b) {
 }
 
 void adze::importer::addNormalizationOps(std::vector<OpRow> &rows) {
-  rows.insert(
-      rows.end(),
-      {
-          {"BatchNormalization", 1, 5, importBatchNormalization, "training"},
-          {"GroupNormalization", 18, 3, importGroupNormalization},
-          {"Hardmax", 1, 1, importHardmax},
-          {"InstanceNormalization", 6, 3, importInstanceNormalization},
-          {"LayerNormalization", 17, 2, importLayerNormalization},
-          {"LogSoftmax", 1, 1, importSoftmax<graph::LogSoftmaxOp>},
-          {"LpNormalization", 1, 1, importLpNormalization},
-          {"RMSNormalization", 23, 2, importRMSNormalization},
-          {"Softmax", 1, 1, importSoftmax<graph::SoftmaxOp>},
-      });
+  rows.insert(rows.end(),
+              {
+                  {"BatchNormalization", 1, 5, importBatchNormalization},
+                  {"GroupNormalization", 18, 3, importGroupNormalization},
+                  {"Hardmax", 1, 1, importHardmax},
+                  {"InstanceNormalization", 6, 3, importInstanceNormalization},
+                  {"LayerNormalization", 17, 2, importLayerNormalization},
+                  {"LogSoftmax", 1, 1, importSoftmax<graph::LogSoftmaxOp>},
+                  {"LpNormalization", 1, 1, importLpNormalization},
+                  {"RMSNormalization", 23, 2, importRMSNormalization},
+                  {"Softmax", 1, 1, importSoftmax<graph::SoftmaxOp>},
+              });
 }

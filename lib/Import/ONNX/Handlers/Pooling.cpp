@@ -2,6 +2,7 @@
 //
 // Pooling and local response normalisation.
 #include "../OpTable.h"
+#include "Arithmetic.h"
 #include "Windows.h"
 
 using namespace adze;
@@ -29,7 +30,12 @@ static LogicalResult importMaxPool(Binder &b) {
   llvm::SmallVector<mlir::NamedAttribute> attrs;
   if (mlir::failed(getPool(b, window, attrs)))
     return mlir::failure();
-  return b.done(b.create<graph::MaxPoolOp>(b.operand(0), attrs));
+  Value result = b.create<graph::MaxPoolOp>(b.operand(0), attrs), places;
+  if (b.wants(1)) {
+    attrs.push_back(b.attr("column_major", b.getInt("storage_order", 0) != 0));
+    places = b.create<graph::MaxPoolIndexOp>(b.operand(0), attrs);
+  }
+  return b.done({result, places});
 }
 
 static LogicalResult importAveragePool(Binder &b) {
@@ -42,26 +48,61 @@ static LogicalResult importAveragePool(Binder &b) {
   return b.done(b.create<graph::AvgPoolOp>(b.operand(0), attrs));
 }
 
+/// Zeros behind, so that windows that ceil_mode adds are whole ones.
+static Value padForCeil(Binder &b, Value x, Window &window) {
+  size_t spatial = window.kernel.size();
+  Dims dims = graph::getDims(x);
+  llvm::SmallVector<int64_t> low(2, 0), high(2, 0);
+  for (size_t i = 0; i < spatial; ++i) {
+    auto size = dims[i + 2] ? graph::getConstant(dims[i + 2]) : std::nullopt;
+    if (!size) {
+      (void)b.unsupported("expected spatial dims to be static with ceil_mode");
+      return {};
+    }
+    int64_t stride = window.strides[i], before = window.pads[i],
+            reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
+    int64_t span = *size + before + window.pads[spatial + i] - reach;
+    int64_t windows = llvm::divideCeil(std::max<int64_t>(span, 0), stride) + 1;
+    // The last one starts inside the input or the padding before it.
+    if ((windows - 1) * stride >= *size + before)
+      --windows;
+    low.push_back(before);
+    high.push_back((windows - 1) * stride + reach - *size - before);
+  }
+  window.pads.assign(2 * spatial, 0);
+  return b.create<graph::PadOp>(x, {b.attr("low", low), b.attr("high", high)});
+}
+
+static Value buildPower(Binder &b, Value x, double p) {
+  Arithmetic a(b);
+  return p == 1 ? a.abs(x) : p == 2 ? a.mul(x, x) : a.pow(a.abs(x), p);
+}
+
+static Value buildRoot(Binder &b, Value x, double p) {
+  Arithmetic a(b);
+  return p == 1 ? x : p == 2 ? a.sqrt(x) : a.pow(x, 1 / p);
+}
+
 /// (sum of |x|^p over the window)^(1/p), the sum from an average over windows
 /// that count their padding.
 static LogicalResult importLpPool(Binder &b) {
+  Arithmetic a(b);
+  Value x = b.operand(0);
   Window window;
   llvm::SmallVector<mlir::NamedAttribute> attrs;
   if (mlir::failed(getPool(b, window, attrs)))
     return mlir::failure();
-  attrs.push_back(b.attr("count_include_pad", true));
   if (b.getInt("ceil_mode", 0) != 0)
-    return b.unsupported("expected ceil_mode to be 0");
-  Value x = b.operand(0);
-  mlir::Type type = b.getElementType(x);
+    x = padForCeil(b, x, window);
   double p = b.getInt("p", 2), count = 1;
   for (int64_t size : window.kernel)
     count *= size;
-  Value power =
-      b.create<graph::PowOp>({b.create<graph::AbsOp>(x), b.scalar(type, p)});
-  Value mean = b.create<graph::AvgPoolOp>(power, attrs);
-  Value sum = b.create<graph::MulOp>({mean, b.scalar(type, count)});
-  return b.done(b.create<graph::PowOp>({sum, b.scalar(type, 1 / p)}));
+  Value mean = b.create<graph::AvgPoolOp>(
+      buildPower(b, x, p),
+      {b.attr("kernel", window.kernel), b.attr("strides", window.strides),
+       b.attr("pads", window.pads), b.attr("dilations", window.dilations),
+       b.attr("count_include_pad", true)});
+  return b.done(buildRoot(b, a.mul(mean, count), p));
 }
 
 /// All dims behind the channels.
@@ -77,12 +118,14 @@ static LogicalResult importGlobalPool(Binder &b) {
 }
 
 static LogicalResult importGlobalLpPool(Binder &b) {
-  int64_t p = b.getInt("p", 2);
-  if (p == 1)
-    return importGlobalPool<graph::ReduceL1Op>(b);
-  if (p == 2)
-    return importGlobalPool<graph::ReduceL2Op>(b);
-  return b.unsupported("expected p to be 1 or 2, but got " + llvm::Twine(p));
+  double p = b.getInt("p", 2);
+  Value x = b.operand(0);
+  if (b.getRank(x) < 2)
+    return b.fail("expected an input of at least 2 dims, but got " +
+                  llvm::Twine(b.getRank(x)) + "-D");
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(2, b.getRank(x)));
+  Value sum = Arithmetic(b).sum(buildPower(b, x, p), axes, /*keepdims=*/true);
+  return b.done(buildRoot(b, sum, p));
 }
 
 static LogicalResult importLRN(Binder &b) {
@@ -103,10 +146,10 @@ void adze::importer::addPoolingOps(std::vector<OpRow> &rows) {
       {
           {"AveragePool", 1, 1, importAveragePool},
           {"GlobalAveragePool", 1, 1, importGlobalPool<graph::ReduceMeanOp>},
-          {"GlobalLpPool", 2, 1, importGlobalLpPool, "p other than 1 and 2"},
+          {"GlobalLpPool", 2, 1, importGlobalLpPool},
           {"GlobalMaxPool", 1, 1, importGlobalPool<graph::ReduceMaxOp>},
           {"LRN", 1, 1, importLRN},
-          {"LpPool", 2, 1, importLpPool, "ceil_mode"},
-          {"MaxPool", 1, 1, importMaxPool, "output Indices"},
+          {"LpPool", 2, 1, importLpPool},
+          {"MaxPool", 1, 1, importMaxPool},
       });
 }

@@ -1,42 +1,94 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Linear quantisation, in the arithmetic that it stands for.
+#include "Quantization.h"
 #include "../OpTable.h"
+#include "Arithmetic.h"
+#include "Windows.h"
 
 using namespace adze;
 using namespace adze::importer;
 using mlir::LogicalResult;
 using mlir::Value;
 
-/// Scale or zero point, made to broadcast: a scalar, or one number an index of
-/// `axis`.
+/// Each number `block` times along `axis`, cut to the size of `x`.
+static Value repeat(Binder &b, Value numbers, Value x, int64_t axis,
+                    int64_t block) {
+  if (!numbers)
+    return {};
+  Dims dims = graph::getDims(numbers), wide = dims, all = dims;
+  wide.insert(wide.begin() + axis + 1, b.expr(block));
+  all[axis] = graph::mulExprs(dims[axis], b.expr(block));
+  Value apart = b.broadcastTo(b.unsqueeze(numbers, {axis + 1}), wide);
+  Value repeated = b.reshape(apart, all);
+  mlir::AffineExpr size = graph::getDims(x)[axis];
+  if (graph::areEqual(size, all[axis]))
+    return repeated;
+  return b.slice(repeated, axis, 0, size);
+}
+
+/// Scale or zero point, made to broadcast: a scalar, one number an index of
+/// `axis`, or one a block of it.
 static Value getParameter(Binder &b, unsigned i, mlir::Type type) {
-  Value parameter = b.cast(b.operand(i), type);
-  int64_t rank = b.getRank(b.operand(0));
+  Value x = b.operand(0), parameter = b.cast(b.operand(i), type);
+  int64_t rank = b.getRank(x);
   if (!parameter || b.getRank(parameter) == 0)
     return parameter;
   Dims dims = graph::getDims(parameter);
+  int64_t block = b.getInt("block_size", 0);
+  if (block > 0 && int64_t(dims.size()) == rank)
+    return repeat(b, parameter, x, b.getAxis("axis", 1, rank), block);
   if (dims.size() == 1 && graph::getConstant(dims[0]) == 1)
     return b.reshape(parameter, {});
-  if (dims.size() != 1 || b.getInt("block_size", 0) != 0) {
-    (void)b.unsupported("expected scales per tensor or per axis, not blocks");
+  if (dims.size() != 1 || block > 0) {
+    (void)b.fail("expected scales per tensor, per axis or per block, but got " +
+                 graph::toString(dims));
     return {};
   }
   return b.alongAxis(parameter, b.getAxis("axis", 1, rank), rank);
 }
 
-/// (x - zero) * scale.
+/// (x - zero) * scale, in f32 at least.
 static LogicalResult importDequantizeLinear(Binder &b) {
-  mlir::Type type = b.getElementType(b.operand(1));
+  Arithmetic a(b);
+  mlir::Type type = b.getElementType(b.operand(1)), to = type;
+  if (int64_t declared = b.getInt("output_dtype", 0))
+    to = getElementType(b.builder.getContext(), declared);
+  if (!to)
+    return b.unsupported("expected an output_dtype that Adze supports");
+  if (type.getIntOrFloatBitWidth() < 32)
+    type = b.builder.getF32Type();
   Value x = b.cast(b.operand(0), type);
-  Value scale = getParameter(b, 1, type);
   if (b.operand(2))
-    x = b.create<graph::SubOp>({x, getParameter(b, 2, type)});
-  return b.done(b.create<graph::MulOp>({x, scale}));
+    x = a.sub(x, getParameter(b, 2, type));
+  return b.done(b.cast(a.mul(x, getParameter(b, 1, type)), to));
+}
+
+Value adze::importer::buildRequantize(Binder &b, Value scaled, Value zero,
+                                      mlir::Type to) {
+  Arithmetic a(b);
+  if (!scaled)
+    return {};
+  mlir::Type type = b.getElementType(scaled);
+  auto integer = llvm::dyn_cast<mlir::IntegerType>(to);
+  if (!integer) {
+    // Floats saturate as they are converted.
+    if (zero)
+      scaled = a.add(scaled, b.cast(zero, type));
+    return b.cast(scaled, to);
+  }
+  Value whole = a.round(scaled);
+  if (zero)
+    whole = a.add(whole, b.cast(zero, type));
+  unsigned bits = integer.getWidth();
+  double low = integer.isUnsigned() ? 0 : -double(int64_t(1) << (bits - 1));
+  double high = low + double((int64_t(1) << bits) - 1);
+  return b.cast(a.min(a.max(whole, low), high), to);
 }
 
 /// round(x / scale) + zero, clamped to the type.
 static LogicalResult importQuantizeLinear(Binder &b) {
+  Arithmetic a(b);
   Value x = b.operand(0);
   mlir::Type type = b.getElementType(b.operand(1));
   mlir::Type to = b.builder.getIntegerType(8, /*isSigned=*/false);
@@ -44,34 +96,100 @@ static LogicalResult importQuantizeLinear(Binder &b) {
     to = b.getElementType(b.operand(2));
   else if (int64_t declared = b.getInt("output_dtype", 0))
     to = getElementType(b.builder.getContext(), declared);
-  auto integer = llvm::dyn_cast_or_null<mlir::IntegerType>(to);
-  if (!integer || integer.getWidth() > 16)
-    return b.unsupported("expected to quantise to 8 or 16 bits");
-  if (llvm::isa<mlir::IntegerType>(b.getElementType(x)))
-    x = b.cast(x, type);
-  else
+  if (!to || to.getIntOrFloatBitWidth() > 16)
+    return b.unsupported("expected to quantise to 16 bits at most");
+  if (!llvm::isa<mlir::IntegerType>(b.getElementType(x)))
     type = b.getElementType(x);
-  if (type.getIntOrFloatBitWidth() < 32) {
-    type = b.builder.getF32Type();
-    x = b.cast(x, type);
-  }
-  Value scaled = b.create<graph::DivOp>({x, getParameter(b, 1, type)});
-  Value whole = b.create<graph::RoundOp>(scaled);
-  if (b.operand(2))
-    whole = b.create<graph::AddOp>({whole, getParameter(b, 2, type)});
-  unsigned bits = integer.getWidth();
-  double low = integer.isUnsigned() ? 0 : -double(1 << (bits - 1));
-  double high = low + double((1 << bits) - 1);
-  Value bounded = b.create<graph::MaximumOp>({whole, b.scalar(type, low)});
-  bounded = b.create<graph::MinimumOp>({bounded, b.scalar(type, high)});
-  return b.done(b.cast(bounded, to));
+  // Quotients of 16-bit types are rounded to 16 bits before they are whole.
+  mlir::Type wide = type.getIntOrFloatBitWidth() < 32
+                        ? mlir::Type(b.builder.getF32Type())
+                        : type;
+  if (int64_t precision = b.getInt("precision", 0))
+    wide = type = getElementType(b.builder.getContext(), precision);
+  if (!wide)
+    return b.unsupported("expected a precision that Adze supports");
+  Value scaled = a.div(b.cast(x, wide), getParameter(b, 1, wide));
+  Value zero = b.operand(2) ? getParameter(b, 2, wide) : Value();
+  return b.done(buildRequantize(b, scaled, zero, to));
+}
+
+//===----------------------------------------------------------------------===//
+// Products of quantised tensors
+//===----------------------------------------------------------------------===//
+
+/// A parameter of a matrix: per tensor, or per row (`axis` -2) or column (-1).
+static Value alongMatrix(Binder &b, Value parameter, int64_t axis) {
+  if (!parameter || b.getRank(parameter) != 1 || axis == -1)
+    return parameter;
+  return b.unsqueeze(parameter, {1});
+}
+
+/// x - zero in i32, or in f32 for floats.
+static Value center(Binder &b, Value x, Value zero) {
+  Arithmetic a(b);
+  if (!x)
+    return {};
+  mlir::Type type = llvm::isa<mlir::FloatType>(b.getElementType(x))
+                        ? mlir::Type(b.builder.getF32Type())
+                        : mlir::Type(b.builder.getI32Type());
+  x = b.cast(x, type);
+  return zero ? a.sub(x, b.cast(zero, type)) : x;
+}
+
+/// sum * (lhs * rhs / out) + zero, in the type of `zero`.
+static Value rescale(Binder &b, Value sum, Value lhs, Value rhs, Value out,
+                     Value zero) {
+  Arithmetic a(b);
+  mlir::Type f32 = b.builder.getF32Type();
+  if (!sum || !zero)
+    return {};
+  Value factor =
+      a.div(a.mul(b.cast(lhs, f32), b.cast(rhs, f32)), b.cast(out, f32));
+  return buildRequantize(b, a.mul(b.cast(sum, f32), factor), zero,
+                         b.getElementType(zero));
+}
+
+static LogicalResult importQLinearMatMul(Binder &b) {
+  Value lhs = center(b, b.operand(0), alongMatrix(b, b.operand(2), -2));
+  Value rhs = center(b, b.operand(3), alongMatrix(b, b.operand(5), -1));
+  Value sum = buildMatmul(b, lhs, rhs);
+  return b.done(rescale(b, sum, alongMatrix(b, b.operand(1), -2),
+                        alongMatrix(b, b.operand(4), -1),
+                        alongMatrix(b, b.operand(6), -2),
+                        alongMatrix(b, b.operand(7), -2)));
+}
+
+/// Padding stands for the zero point: 0 after it is subtracted.
+static LogicalResult importQLinearConv(Binder &b) {
+  Value x = center(b, b.operand(0), b.operand(2));
+  int64_t rank = b.getRank(b.operand(0));
+  Value filter = center(b, b.operand(3), b.alongAxis(b.operand(5), 0, rank));
+  if (!x || !filter)
+    return mlir::failure();
+  Window window;
+  if (b.getRank(filter) != rank || rank < 3)
+    return b.fail("expected an input and weights of one rank of at least 3");
+  if (mlir::failed(getFilterWindow(b, filter, window)) ||
+      mlir::failed(addPads(b, graph::getDims(x), window)))
+    return mlir::failure();
+  llvm::SmallVector<Value> operands{x, filter};
+  if (Value bias = b.operand(8))
+    operands.push_back(bias);
+  Value sum = b.create<graph::ConvOp>(
+      operands, {b.attr("strides", window.strides), b.attr("pads", window.pads),
+                 b.attr("dilations", window.dilations),
+                 b.attr("group", b.getInt("group", 1))});
+  return b.done(rescale(b, sum, b.operand(1),
+                        b.alongAxis(b.operand(4), 1, rank), b.operand(6),
+                        b.operand(7)));
 }
 
 void adze::importer::addQuantizationOps(std::vector<OpRow> &rows) {
   rows.insert(rows.end(),
               {
-                  {"DequantizeLinear", 10, 2, importDequantizeLinear, "blocks"},
-                  {"QuantizeLinear", 10, 2, importQuantizeLinear,
-                   "blocks, 4-bit, floats"},
+                  {"DequantizeLinear", 10, 2, importDequantizeLinear},
+                  {"QLinearConv", 10, 8, importQLinearConv},
+                  {"QLinearMatMul", 10, 8, importQLinearMatMul},
+                  {"QuantizeLinear", 10, 2, importQuantizeLinear},
               });
 }

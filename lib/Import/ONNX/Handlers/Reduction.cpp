@@ -2,6 +2,7 @@
 //
 // Reductions over dims, and what picks or sums along one.
 #include "../OpTable.h"
+#include "Arithmetic.h"
 
 using namespace adze;
 using namespace adze::importer;
@@ -37,15 +38,19 @@ static LogicalResult importArg(Binder &b) {
        b.attr("select_last", b.getInt("select_last_index", 0) != 0)}));
 }
 
-static LogicalResult importCumSum(Binder &b) {
+/// CumSum and CumProd.
+template <typename OpT>
+static LogicalResult importScan(Binder &b) {
   Value x = b.operand(0);
-  auto axis = b.getConstantInt(1);
-  if (!axis)
-    return mlir::failure();
-  return b.done(b.create<graph::CumsumOp>(
-      x, {b.attr("axis", b.normalizeAxis(*axis, b.getRank(x))),
-          b.attr("exclusive", b.getInt("exclusive", 0) != 0),
-          b.attr("reverse", b.getInt("reverse", 0) != 0)}));
+  return b.done(Arithmetic(b).alongOperand(1, b.getRank(x), [&](int64_t axis) {
+    return b.create<OpT>(x, {b.attr("axis", axis),
+                             b.attr("exclusive", b.getInt("exclusive", 0) != 0),
+                             b.attr("reverse", b.getInt("reverse", 0) != 0)});
+  }));
+}
+
+static LogicalResult importDet(Binder &b) {
+  return b.done(b.create<graph::DetOp>(b.operand(0)));
 }
 
 /// k: an attribute before version 10, an operand from then on.
@@ -84,7 +89,9 @@ void adze::importer::addReductionOps(std::vector<OpRow> &rows) {
       {
           {"ArgMax", 1, 1, importArg<graph::ArgMaxOp>},
           {"ArgMin", 1, 1, importArg<graph::ArgMinOp>},
-          {"CumSum", 11, 2, importCumSum},
+          {"CumProd", 26, 2, importScan<graph::CumprodOp>},
+          {"CumSum", 11, 2, importScan<graph::CumsumOp>},
+          {"Det", 11, 1, importDet},
           {"ReduceL1", 1, 1, importReduce<graph::ReduceL1Op>},
           {"ReduceL2", 1, 1, importReduce<graph::ReduceL2Op>},
           {"ReduceLogSum", 1, 1, importReduce<graph::ReduceLogSumOp>},

@@ -1,0 +1,76 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Recurrent layers.
+#ifndef ADZE_DIALECT_GRAPH_IR_GRAPHRECURRENT
+#define ADZE_DIALECT_GRAPH_IR_GRAPHRECURRENT
+
+include "Dialect/Graph/IR/GraphBase.td"
+
+def Graph_RecurrentCell : Graph_Enum<"RecurrentCell", "What a step computes", [
+  I32EnumCase<"RNN", 0, "rnn">, I32EnumCase<"GRU", 1, "gru">,
+  I32EnumCase<"LSTM", 2, "lstm">]>;
+def Graph_RecurrentCellAttr : Graph_EnumAttr<Graph_RecurrentCell, "cell">;
+
+def Graph_RecurrentOp : Graph_TensorOp<"recurrent", [AttrSizedOperandSegments]> {
+  let summary = "The steps of a recurrent layer in one direction";
+  let description = [{
+    `gates` [T, B, G * H] are the inputs of all steps times their weights, plus
+    all biases that stand outside of products: a matmul before this op. G gates
+    in ONNX's order: 1 (rnn), z r h (gru), i o f c (lstm). `weights` [H, G * H]
+    multiply the state. With H-wide gates x_g and state products h_g:
+
+      rnn:  h = f(x + h_x)
+      gru:  z = f(x_z + h_z), r = f(x_r + h_r), h = (1 - z) * n + z * h, where
+            n = g(x_h + (r * h)_h), or with `linear_before_reset`
+            n = g(x_h + r * (h_h + bias))
+      lstm: i = f(x_i + h_i + p_i * c), d = f(x_d + h_d + p_d * c),
+            c = d * c + i * g(x_c + h_c), o = f(x_o + h_o + p_o * c),
+            h = o * h'(c), d the forget gate; with `input_forget` d = 1 - i
+
+    `activations` are f, g, h', each the mnemonic of an elementwise op of
+    floats with `alphas` and `betas` for those that have such attributes, or
+    `affine` (alpha * x + beta) or `scaled_tanh` (alpha * tanh(beta * x)).
+    `clip` bounds what goes into them (0: not). `reverse` begins at the last
+    step. `peephole` [3 * H] holds p_i, p_o, p_d. From step `lengths[b]` on the
+    output is 0 and the state stays. Results: all outputs [T, B, H], the last
+    state [B, H], and for lstm the last cell [B, H]. Sums are in f32 at least.
+
+    Example:
+    ```mlir
+    %y, %h = graph.recurrent %x weights %w state %h0 {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>} : (tensor<5x2x4xf32>, tensor<4x4xf32>, tensor<2x4xf32>) -> (tensor<5x2x4xf32>, tensor<2x4xf32>)
+    ```
+  }];
+  let arguments = (ins Graph_FloatTensor:$gates, Graph_FloatTensor:$weights,
+                       Graph_FloatTensor:$state,
+                       Optional<Graph_FloatTensor>:$memory,
+                       Optional<Graph_FloatTensor>:$bias,
+                       Optional<Graph_FloatTensor>:$peephole,
+                       Optional<Graph_IndexTensor>:$lengths,
+                       Graph_RecurrentCellAttr:$cell, StrArrayAttr:$activations,
+                       DenseF64ArrayAttr:$alphas, DenseF64ArrayAttr:$betas,
+                       DefaultValuedAttr<F64Attr, "0.0">:$clip,
+                       DefaultValuedAttr<BoolAttr, "false">:$reverse,
+                       DefaultValuedAttr<BoolAttr, "false">:$linear_before_reset,
+                       DefaultValuedAttr<BoolAttr, "false">:$input_forget);
+  let results = (outs Graph_FloatTensor:$output, Graph_FloatTensor:$last_state,
+                      Optional<Graph_FloatTensor>:$last_memory);
+  let assemblyFormat = [{
+    $gates `weights` $weights `state` $state (`memory` $memory^)?
+    (`bias` $bias^)? (`peephole` $peephole^)? (`lengths` $lengths^)? attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// G of the cell.
+    static int64_t getNumGates(::adze::graph::RecurrentCell cell) {
+      return cell == ::adze::graph::RecurrentCell::RNN   ? 1
+             : cell == ::adze::graph::RecurrentCell::GRU ? 3
+                                                         : 4;
+    }
+    /// Emits activation `i` on a scalar of the accumulator's type.
+    ::mlir::Value buildActivation(::adze::graph::ElementBuilder &builder,
+                                  unsigned i, ::mlir::Value x);
+  }];
+}
+
+#endif // ADZE_DIALECT_GRAPH_IR_GRAPHRECURRENT

@@ -1,0 +1,238 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Recurrent layers: for each step the products with the state, summed in place
+// along contiguous gates, which LLVM vectorises, then the cell of each state.
+#include "KernelLowering.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace {
+
+/// The steps of one layer.
+class Recurrence {
+public:
+  Recurrence(RecurrentOp op, KernelLowering &k);
+  void run();
+
+private:
+  Value temporary(ArrayRef<Value> sizes);
+  void copyState(Value from, Value to);
+  void multiply(Value state, Value from, Value to);
+  void rnn(Value step);
+  void gru(Value step);
+  void lstm(Value step);
+
+  /// Of hidden unit j: its input to gate g, or its product with the state.
+  Value input(Value step, Value row, int64_t gate, Value j) {
+    return k.loadWide(gates, {step, row, column(gate, j)});
+  }
+  Value product(Value row, int64_t gate, Value j) {
+    return k.load(sums, {row, column(gate, j)});
+  }
+  Value column(int64_t gate, Value j) { return k.add(k.mul(hidden, gate), j); }
+  Value activate(unsigned i, Value x);
+  /// Writes the state of one unit, if the step is one of the row's.
+  void finish(Value step, ValueRange at, Value next, Value cell = {});
+
+  RecurrentOp op;
+  KernelLowering &k;
+  Type type; // sums are of it
+  Value gates, weights, output, lengths;
+  Value steps, batch, hidden;
+  Value state, memory; // of all rows, in the type of sums
+  Value next;          // states of the step after: others still read this one
+  Value sums, scaled;
+};
+
+Recurrence::Recurrence(RecurrentOp op, KernelLowering &k)
+    : op(op), k(k), gates(k.get(op.getGates())),
+      weights(k.get(op.getWeights())), output(k.getOutput(op.getOutput())),
+      lengths(op.getLengths() ? k.get(op.getLengths()) : Value()) {
+  type =
+      getAccumulatorType(cast<MemRefType>(output.getType()).getElementType());
+  SmallVector<Value> sizes = k.getSizes(op.getOutput());
+  steps = sizes[0];
+  batch = sizes[1];
+  hidden = sizes[2];
+  state = temporary({batch, hidden});
+  next = temporary({batch, hidden});
+  int64_t numGates = RecurrentOp::getNumGates(op.getCell());
+  sums = temporary({batch, k.mul(hidden, numGates)});
+  if (op.getMemory())
+    memory = temporary({batch, hidden});
+  if (op.getCell() == RecurrentCell::GRU && !op.getLinearBeforeReset())
+    scaled = temporary({batch, hidden});
+}
+
+Value Recurrence::temporary(ArrayRef<Value> sizes) {
+  SmallVector<int64_t> shape;
+  SmallVector<Value> dynamic;
+  for (Value size : sizes) {
+    auto constant = getConstantIntValue(size);
+    shape.push_back(constant.value_or(ShapedType::kDynamic));
+    if (!constant)
+      dynamic.push_back(size);
+  }
+  return memref::AllocOp::create(k.builder, k.loc, MemRefType::get(shape, type),
+                                 dynamic, k.builder.getI64IntegerAttr(64));
+}
+
+void Recurrence::copyState(Value from, Value to) {
+  k.forEach({batch, hidden},
+            [&](ValueRange at) { k.storeWide(k.loadWide(from, at), to, at); });
+}
+
+/// sums[:, from..to) = state * weights[:, from..to), gates of units.
+void Recurrence::multiply(Value vector, Value from, Value to) {
+  k.forEach(batch, [&](ValueRange row) {
+    k.fold({{from, to}}, ValueRange(), [&](ValueRange g, ValueRange) {
+      k.store(k.number(type, 0), sums, {row[0], g[0]});
+      return SmallVector<Value>();
+    });
+    k.forEach(hidden, [&](ValueRange j) {
+      Value x = k.load(vector, {row[0], j[0]});
+      k.fold({{from, to}}, ValueRange(), [&](ValueRange g, ValueRange) {
+        Value sum = k.load(sums, {row[0], g[0]});
+        Value w = k.loadWide(weights, {j[0], g[0]});
+        k.store(k.addNum(sum, k.mulNum(x, w)), sums, {row[0], g[0]});
+        return SmallVector<Value>();
+      });
+    });
+  });
+}
+
+Value Recurrence::activate(unsigned i, Value x) {
+  ElementBuilder b = k.elements();
+  if (double clip = op.getClip().convertToDouble(); clip != 0) {
+    x = arith::MinimumFOp::create(k.builder, k.loc, x, k.number(type, clip));
+    x = arith::MaximumFOp::create(k.builder, k.loc, x, k.number(type, -clip));
+  }
+  return op.buildActivation(b, i, x);
+}
+
+void Recurrence::finish(Value step, ValueRange at, Value value, Value cell) {
+  SmallVector<Value> place = {step, at[0], at[1]};
+  Value shown = value;
+  if (lengths) {
+    Value length = arith::IndexCastOp::create(
+        k.builder, k.loc, k.builder.getIndexType(), k.load(lengths, at[0]));
+    Value counts = k.compare(arith::CmpIPredicate::slt, step, length);
+    shown = k.select(counts, value, k.number(type, 0));
+    value = k.select(counts, value, k.load(state, at));
+    if (cell)
+      cell = k.select(counts, cell, k.load(memory, at));
+  }
+  k.storeWide(shown, output, place);
+  k.store(value, next, at);
+  if (cell)
+    k.store(cell, memory, at);
+}
+
+void Recurrence::rnn(Value step) {
+  multiply(state, k.index(0), hidden);
+  k.forEach({batch, hidden}, [&](ValueRange at) {
+    Value sum =
+        k.addNum(input(step, at[0], 0, at[1]), product(at[0], 0, at[1]));
+    finish(step, at, activate(0, sum));
+  });
+}
+
+void Recurrence::gru(Value step) {
+  bool late = op.getLinearBeforeReset();
+  multiply(state, k.index(0), k.mul(hidden, late ? 3 : 2));
+  auto gate = [&](int64_t g, ValueRange at) {
+    return activate(
+        0, k.addNum(input(step, at[0], g, at[1]), product(at[0], g, at[1])));
+  };
+  if (!late) {
+    k.forEach({batch, hidden}, [&](ValueRange at) {
+      k.store(k.mulNum(gate(1, at), k.load(state, at)), scaled, at);
+    });
+    multiply(scaled, k.mul(hidden, 2), k.mul(hidden, 3));
+  }
+  k.forEach({batch, hidden}, [&](ValueRange at) {
+    Value inner = product(at[0], 2, at[1]);
+    if (late) {
+      if (op.getBias())
+        inner = k.addNum(inner, k.loadWide(k.get(op.getBias()), at[1]));
+      inner = k.mulNum(gate(1, at), inner);
+    }
+    Value candidate =
+        activate(1, k.addNum(input(step, at[0], 2, at[1]), inner));
+    Value update = gate(0, at);
+    Value kept = k.mulNum(update, k.load(state, at));
+    Value rest = k.subNum(k.number(type, 1), update);
+    finish(step, at, k.addNum(k.mulNum(rest, candidate), kept));
+  });
+}
+
+void Recurrence::lstm(Value step) {
+  multiply(state, k.index(0), k.mul(hidden, 4));
+  k.forEach({batch, hidden}, [&](ValueRange at) {
+    Value cell = k.load(memory, at);
+    // Peepholes are in the order i, o, f; gates in the order i, o, f, c.
+    auto gate = [&](int64_t g, Value seen) {
+      Value sum =
+          k.addNum(input(step, at[0], g, at[1]), product(at[0], g, at[1]));
+      if (op.getPeephole() && g < 3) {
+        Value p = k.loadWide(k.get(op.getPeephole()), column(g, at[1]));
+        sum = k.addNum(sum, k.mulNum(p, seen));
+      }
+      return activate(g == 3 ? 1 : 0, sum);
+    };
+    Value in = gate(0, cell);
+    Value forget =
+        op.getInputForget() ? k.subNum(k.number(type, 1), in) : gate(2, cell);
+    Value candidate = gate(3, cell);
+    Value updated = k.addNum(k.mulNum(forget, cell), k.mulNum(in, candidate));
+    Value out = gate(1, updated);
+    ElementBuilder b = k.elements();
+    finish(step, at, k.mulNum(out, op.buildActivation(b, 2, updated)), updated);
+  });
+}
+
+void Recurrence::run() {
+  copyState(k.get(op.getState()), state);
+  if (memory)
+    copyState(k.get(op.getMemory()), memory);
+  k.forEach(steps, [&](ValueRange i) {
+    Value step = op.getReverse() ? k.sub(k.add(steps, -1), i[0]) : i[0];
+    switch (op.getCell()) {
+    case RecurrentCell::RNN:
+      rnn(step);
+      break;
+    case RecurrentCell::GRU:
+      gru(step);
+      break;
+    case RecurrentCell::LSTM:
+      lstm(step);
+      break;
+    }
+    copyState(next, state);
+  });
+  copyState(state, k.getOutput(op.getLastState()));
+  if (memory)
+    copyState(memory, k.getOutput(op.getLastMemory()));
+}
+
+} // namespace
+
+FamilyResult adze::graph::lowerRecurrent(Operation *op, KernelLowering &k) {
+  auto recurrent = dyn_cast<RecurrentOp>(op);
+  if (!recurrent)
+    return std::nullopt;
+  for (Attribute name : recurrent.getActivations()) {
+    StringRef mnemonic = cast<StringAttr>(name).getValue();
+    auto info = RegisteredOperationName::lookup("graph." + mnemonic.str(),
+                                                op->getContext());
+    if (mnemonic != "affine" && mnemonic != "scaled_tanh" &&
+        (!info || !info->hasInterface<ElementwiseOpInterface>()))
+      return recurrent.emitError("expected an activation that is an "
+                                 "elementwise op, but got '")
+             << mnemonic << "'";
+  }
+  Recurrence(recurrent, k).run();
+  return success();
+}

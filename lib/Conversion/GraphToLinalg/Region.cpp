@@ -1,0 +1,213 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Pooling over regions of interest: places and extents come with the data.
+#include "KernelLowering.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace {
+
+/// Float arithmetic and its way to indices.
+class Numbers {
+public:
+  Numbers(KernelLowering &k, Type type) : k(k), type(type) {}
+
+  Value num(double value) { return k.number(type, value); }
+  Value max(Value x, Value y) {
+    return arith::MaximumFOp::create(k.builder, k.loc, x, y);
+  }
+  Value min(Value x, Value y) {
+    return arith::MinimumFOp::create(k.builder, k.loc, x, y);
+  }
+  Value floor(Value x) { return math::FloorOp::create(k.builder, k.loc, x); }
+  Value ceil(Value x) { return math::CeilOp::create(k.builder, k.loc, x); }
+  /// Half away from zero.
+  Value round(Value x) { return math::RoundOp::create(k.builder, k.loc, x); }
+  Value less(Value x, Value y) {
+    return arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OLT, x,
+                                 y);
+  }
+  Value number(Value index) { return k.toNumber(index, type); }
+  Value index(Value x) {
+    Value integer =
+        arith::FPToSIOp::create(k.builder, k.loc, k.builder.getI64Type(), x);
+    return arith::IndexCastOp::create(k.builder, k.loc,
+                                      k.builder.getIndexType(), integer);
+  }
+  /// `index(x)` in [0, limit].
+  Value clampedIndex(Value x, Value limit) {
+    // In floats first: what is beyond all integers has no conversion.
+    Value bounded = min(max(x, num(0)), number(limit));
+    return index(bounded);
+  }
+
+  KernelLowering &k;
+  Type type;
+};
+
+Type getWideType(Value tensor) {
+  return getAccumulatorType(
+      cast<RankedTensorType>(tensor.getType()).getElementType());
+}
+
+//===----------------------------------------------------------------------===//
+// roi_align
+//===----------------------------------------------------------------------===//
+
+/// One dim of a sample: the cells around it and how much they count.
+struct Sample {
+  Value low, high, lowWeight, highWeight, inside;
+};
+
+/// Outside by more than one cell: nothing; by less: the border.
+Sample locate(Numbers &n, Value position, Value size) {
+  KernelLowering &k = n.k;
+  Sample s;
+  Value above = arith::CmpFOp::create(
+      k.builder, k.loc, arith::CmpFPredicate::OGE, position, n.num(-1));
+  Value below = arith::CmpFOp::create(
+      k.builder, k.loc, arith::CmpFPredicate::OLE, position, n.number(size));
+  s.inside = k.conjunction(above, below);
+  Value last = k.add(size, -1);
+  Value bounded = n.min(n.max(position, n.num(0)), n.number(last));
+  Value low = n.floor(bounded);
+  s.low = n.clampedIndex(low, last);
+  s.high = k.min(k.add(s.low, 1), last);
+  s.highWeight = k.subNum(bounded, low);
+  s.lowWeight = k.subNum(n.num(1), s.highWeight);
+  return s;
+}
+
+/// A dim of a region: where it starts, how wide a bin is, and how many samples
+/// a bin has.
+struct Extent {
+  Value start, bin, samples;
+};
+
+Extent getExtent(RoiAlignOp op, Numbers &n, Value roi, int64_t first,
+                 Value bins) {
+  KernelLowering &k = n.k;
+  Value rois = k.get(op.getRois());
+  double offset = op.getHalfPixel() ? 0.5 : 0.0;
+  auto corner = [&](int64_t i) {
+    Value x = k.mulNum(k.loadWide(rois, {roi, k.index(i)}),
+                       n.num(op.getScale().convertToDouble()));
+    return k.subNum(x, n.num(offset));
+  };
+  Extent e;
+  e.start = corner(first);
+  Value extent = k.subNum(corner(first + 2), e.start);
+  if (!op.getHalfPixel())
+    extent = n.max(extent, n.num(1));
+  e.bin = k.divNum(extent, n.number(bins));
+  e.samples = op.getSamples()
+                  ? k.index(op.getSamples())
+                  : n.clampedIndex(n.ceil(e.bin), k.index(int64_t(1) << 20));
+  return e;
+}
+
+/// Sample `i` of bin `bin`.
+Value getPosition(Numbers &n, const Extent &e, Value bin, Value i) {
+  KernelLowering &k = n.k;
+  Value within =
+      k.divNum(k.addNum(n.number(i), n.num(0.5)), n.number(e.samples));
+  return k.addNum(e.start, k.mulNum(k.addNum(n.number(bin), within), e.bin));
+}
+
+LogicalResult lowerRoiAlign(RoiAlignOp op, KernelLowering &k) {
+  Value input = k.get(op.getInput()), batch = k.get(op.getBatch());
+  Value output = k.getOutput(op.getResult());
+  Numbers n(k, getWideType(op.getInput()));
+  SmallVector<Value> in = k.getSizes(op.getInput()),
+                     out = k.getSizes(op.getResult());
+  k.forEach(out, [&](ValueRange at) {
+    Extent y = getExtent(op, n, at[0], 1, out[2]);
+    Extent x = getExtent(op, n, at[0], 0, out[3]);
+    Value image = k.toIndex(k.load(batch, at[0]), in[0]);
+    Value none =
+        op.getMax() ? n.num(-std::numeric_limits<float>::infinity()) : n.num(0);
+    Value folded = k.fold(
+        {{k.index(0), y.samples}, {k.index(0), x.samples}}, none,
+        [&](ValueRange i, Value carried) {
+          Sample sy = locate(n, getPosition(n, y, at[2], i[0]), in[2]);
+          Sample sx = locate(n, getPosition(n, x, at[3], i[1]), in[3]);
+          auto corner = [&](Value row, Value column, Value wy, Value wx) {
+            Value v = k.loadWide(input, {image, at[1], row, column});
+            return k.mulNum(k.mulNum(wy, wx), v);
+          };
+          Value a = corner(sy.low, sx.low, sy.lowWeight, sx.lowWeight);
+          Value b = corner(sy.low, sx.high, sy.lowWeight, sx.highWeight);
+          Value c = corner(sy.high, sx.low, sy.highWeight, sx.lowWeight);
+          Value d = corner(sy.high, sx.high, sy.highWeight, sx.highWeight);
+          Value value = op.getMax() ? n.max(n.max(a, b), n.max(c, d))
+                                    : k.addNum(k.addNum(a, b), k.addNum(c, d));
+          Value inside = k.conjunction(sy.inside, sx.inside);
+          value = k.select(inside, value, n.num(0));
+          return op.getMax() ? n.max(carried, value) : k.addNum(carried, value);
+        });
+    Value count = k.mul(y.samples, x.samples);
+    Value isEmpty = k.compare(arith::CmpIPredicate::eq, count, k.index(0));
+    if (!op.getMax())
+      folded = k.divNum(folded, n.number(k.max(count, k.index(1))));
+    k.storeWide(k.select(isEmpty, n.num(0), folded), output, at);
+  });
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// roi_pool
+//===----------------------------------------------------------------------===//
+
+/// The cells of a bin along one dim.
+KernelLowering::Range getBin(RoiPoolOp op, Numbers &n, Value roi, int64_t first,
+                             Value bin, Value bins, Value size) {
+  KernelLowering &k = n.k;
+  Value rois = k.get(op.getRois());
+  auto corner = [&](int64_t i) {
+    return n.round(k.mulNum(k.loadWide(rois, {roi, k.index(i)}),
+                            n.num(op.getScale().convertToDouble())));
+  };
+  Value start = corner(first), end = corner(first + 2);
+  Value extent = n.max(k.addNum(k.subNum(end, start), n.num(1)), n.num(1));
+  Value width = k.divNum(extent, n.number(bins));
+  Value low = k.addNum(n.floor(k.mulNum(n.number(bin), width)), start);
+  Value high =
+      k.addNum(n.ceil(k.mulNum(n.number(k.add(bin, 1)), width)), start);
+  return {n.clampedIndex(low, size), n.clampedIndex(high, size)};
+}
+
+LogicalResult lowerRoiPool(RoiPoolOp op, KernelLowering &k) {
+  Value input = k.get(op.getInput()), rois = k.get(op.getRois());
+  Value output = k.getOutput(op.getResult());
+  Numbers n(k, getWideType(op.getInput()));
+  SmallVector<Value> in = k.getSizes(op.getInput()),
+                     out = k.getSizes(op.getResult());
+  k.forEach(out, [&](ValueRange at) {
+    Value image =
+        n.clampedIndex(k.loadWide(rois, {at[0], k.index(0)}), k.add(in[0], -1));
+    auto y = getBin(op, n, at[0], 2, at[2], out[2], in[2]);
+    auto x = getBin(op, n, at[0], 1, at[3], out[3], in[3]);
+    Value none = n.num(-std::numeric_limits<float>::infinity());
+    Value greatest = k.fold({y, x}, none, [&](ValueRange i, Value carried) {
+      Value v = k.loadWide(input, {image, at[1], i[0], i[1]});
+      return n.max(carried, v);
+    });
+    Value height = k.compare(arith::CmpIPredicate::slt, y.low, y.high);
+    Value width = k.compare(arith::CmpIPredicate::slt, x.low, x.high);
+    k.storeWide(k.select(k.conjunction(height, width), greatest, n.num(0)),
+                output, at);
+  });
+  return success();
+}
+
+} // namespace
+
+FamilyResult adze::graph::lowerRegion(Operation *op, KernelLowering &k) {
+  if (auto align = dyn_cast<RoiAlignOp>(op))
+    return lowerRoiAlign(align, k);
+  if (auto pool = dyn_cast<RoiPoolOp>(op))
+    return lowerRoiPool(pool, k);
+  return std::nullopt;
+}

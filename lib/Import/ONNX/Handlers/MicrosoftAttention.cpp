@@ -1,0 +1,413 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The attention operators of com.microsoft: all are one product with softmax
+// between, on heads [B, N, S, D].
+#include "../OpTable.h"
+#include "Arithmetic.h"
+#include "Microsoft.h"
+
+using namespace adze;
+using namespace adze::importer;
+using mlir::AffineExpr;
+using mlir::LogicalResult;
+using mlir::Value;
+
+namespace {
+
+/// softmax(q k' * scale + bias) v, with what the operators add to the scores.
+struct Scores {
+  double scale = 0, softcap = 0;
+  Value bias; // added, broadcasts to [B, N, S, T]
+  Value kept; // bool, broadcasts likewise; others count as `masked`
+  double masked = -10000;
+};
+
+class Heads {
+public:
+  explicit Heads(Binder &b) : b(b), a(b) {}
+
+  /// [B, S, N * D] as [B, N, S, D].
+  Value split(Value x, int64_t heads) {
+    if (!x)
+      return {};
+    Dims dims = graph::getDims(x);
+    AffineExpr size = graph::divideExactly(dims[2], b.expr(heads));
+    if (heads < 1 || !size) {
+      (void)b.fail("expected a hidden size that divides by the heads, but "
+                   "got " +
+                   graph::toString(dims));
+      return {};
+    }
+    return b.transpose(b.reshape(x, {dims[0], dims[1], b.expr(heads), size}),
+                       {0, 2, 1, 3});
+  }
+  Value merge(Value x) { return a.flatten(b.transpose(x, {0, 2, 1, 3}), 2, 4); }
+  /// Each of `heads` heads `times` times.
+  Value repeat(Value x, int64_t times) {
+    if (times == 1 || !x)
+      return x;
+    Dims dims = graph::getDims(x);
+    Dims wide{dims[0], dims[1], b.expr(times), dims[2], dims[3]};
+    return a.flatten(b.broadcastTo(b.unsqueeze(x, {2}), wide), 1, 3);
+  }
+  Value attend(Value q, Value k, Value v, const Scores &scores);
+  /// Whether query i (of S, the last of T keys) may see key j.
+  Value isCausal(Value q, Value k) {
+    Value behind = a.sub(a.size(k, 2), a.size(q, 2));
+    return a.lessEqual(a.iota(k, 2),
+                       b.unsqueeze(a.add(a.iota(q, 2), behind), {1}));
+  }
+  double getScale(Value q) {
+    double scale = b.getFloat("scale", 0.0);
+    auto size = q ? graph::getConstant(graph::getDims(q)[3]) : std::nullopt;
+    if (scale != 0 || !size)
+      return scale;
+    return 1.0 / std::sqrt(double(*size));
+  }
+
+  Binder &b;
+  Arithmetic a;
+};
+
+Value Heads::attend(Value q, Value k, Value v, const Scores &scores) {
+  if (scores.scale == 0 && !b.hasFailed()) {
+    (void)b.unsupported("expected a head size that is static");
+    return {};
+  }
+  Value s = a.mul(a.matmul(q, k, /*transposeY=*/true), scores.scale);
+  if (scores.softcap != 0)
+    s = a.mul(a.tanh(a.div(s, scores.softcap)), scores.softcap);
+  if (scores.bias)
+    s = a.add(s, b.cast(scores.bias, s ? b.getElementType(s) : mlir::Type()));
+  if (scores.kept && s) {
+    double masked = scores.masked;
+    if (b.getElementType(s).isF16())
+      masked = std::max(masked, -65504.0);
+    s = a.select(scores.kept, s, a.like(s, masked));
+  }
+  Value weights = b.create<graph::SoftmaxOp>(s, b.attr("axis", int64_t(3)));
+  return a.matmul(weights, v);
+}
+
+Value both(Arithmetic &a, Value x, Value y) {
+  return !x ? y : !y ? x : a.both(x, y);
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+/// mask_index as what is kept: [B] lengths, or [B, T], [B, S, T] of 0 and 1.
+Value getKept(Heads &h, Value mask, Value keys) {
+  Binder &b = h.b;
+  if (!mask || !keys)
+    return {};
+  mlir::Type i64 = b.builder.getI64Type();
+  switch (b.getRank(mask)) {
+  case 1:
+    // Lengths; with start positions behind them (2 * B) it is another form.
+    if (!graph::areEqual(graph::getDims(mask)[0], graph::getDims(keys)[0]))
+      break;
+    return b.unsqueeze(
+        h.a.less(h.a.iota(keys, 2), b.unsqueeze(b.cast(mask, i64), {1})),
+        {1, 2});
+  case 2:
+    return b.unsqueeze(b.cast(mask, b.builder.getI1Type()), {1, 2});
+  case 3:
+    return b.unsqueeze(b.cast(mask, b.builder.getI1Type()), {1});
+  default:
+    break;
+  }
+  (void)b.unsupported("expected a mask of [batch], [batch, keys] or [batch, "
+                      "queries, keys], but got " +
+                      graph::toString(graph::getDims(mask)));
+  return {};
+}
+
+/// Queries, keys and values of one product, with keys and values of the past.
+LogicalResult importAttention(Binder &b) {
+  Heads h(b);
+  Value x = b.operand(0), weights = b.operand(1), past = b.operand(4);
+  int64_t heads = b.getInt("num_heads", 0);
+  if (b.operand(6) || b.getInt("do_rotary", 0) != 0)
+    return b.unsupported("expected no past_sequence_length and no do_rotary");
+  if (b.getRank(x) != 3 || b.getRank(weights) != 2)
+    return b.fail("expected an input of 3 dims and weights of 2");
+  auto all = graph::getConstant(graph::getDims(weights)[1]);
+  if (!all)
+    return b.unsupported("expected weights of static size");
+  llvm::SmallVector<int64_t> sizes(3, *all / 3);
+  if (auto given = b.getInts("qkv_hidden_sizes"); given && !given->empty())
+    sizes = *given;
+  if (sizes.size() != 3 || sizes[0] + sizes[1] + sizes[2] != *all)
+    return b.fail("expected qkv_hidden_sizes that sum up to the weights'");
+  Value product = h.a.matmul(x, weights);
+  if (Value bias = b.operand(2))
+    product = h.a.add(product, bias);
+  Value parts[3];
+  int64_t start = 0;
+  for (int i = 0; i < 3; ++i) {
+    parts[i] = h.split(b.slice(product, 2, start, b.expr(sizes[i])), heads);
+    start += sizes[i];
+  }
+  Value present;
+  if (past) {
+    // [2, B, N, P, D]
+    for (int i = 0; i < 2; ++i) {
+      Dims dims = graph::getDims(past);
+      dims.erase(dims.begin());
+      Value old = b.reshape(b.slice(past, 0, i, b.expr(1)), dims);
+      parts[i + 1] = h.a.concat({old, parts[i + 1]}, 2);
+    }
+  }
+  if (b.wants(1))
+    present =
+        h.a.concat({b.unsqueeze(parts[1], {0}), b.unsqueeze(parts[2], {0})}, 0);
+  Scores scores;
+  scores.scale = h.getScale(parts[0]);
+  scores.masked = b.getFloat("mask_filter_value", -10000.0);
+  scores.bias = b.operand(5);
+  scores.kept = getKept(h, b.operand(3), parts[1]);
+  if (b.getInt("unidirectional", 0) != 0)
+    scores.kept = both(h.a, scores.kept, h.isCausal(parts[0], parts[1]));
+  Value y = h.attend(parts[0], parts[1], parts[2], scores);
+  return b.done({h.merge(y), present});
+}
+
+//===----------------------------------------------------------------------===//
+// MultiHeadAttention
+//===----------------------------------------------------------------------===//
+
+/// The three inputs as heads: apart, keys and values packed [B, T, N, 2, D],
+/// or all packed [B, S, N, 3, D].
+LogicalResult getInputs(Heads &h, int64_t heads, Value (&parts)[3]) {
+  Binder &b = h.b;
+  Value q = b.operand(0), k = b.operand(1), v = b.operand(2);
+  Value packed = b.getRank(q) == 5 ? q : k && b.getRank(k) == 5 ? k : Value();
+  if (packed) {
+    Dims dims = graph::getDims(packed);
+    Dims one{dims[0], dims[1], dims[2], dims[4]};
+    int64_t first = packed == q ? 0 : 1;
+    for (int64_t i = first; i < 3; ++i)
+      parts[i] =
+          b.transpose(b.reshape(b.slice(packed, 3, i - first, b.expr(1)), one),
+                      {0, 2, 1, 3});
+    if (first == 1)
+      parts[0] = h.split(q, heads);
+    return mlir::success();
+  }
+  if (!k || !v || b.getRank(q) != 3)
+    return b.fail("expected query, key and value, or packed ones of 5 dims");
+  parts[0] = q;
+  parts[1] = k;
+  parts[2] = v;
+  if (Value bias = b.operand(3)) {
+    int64_t start = 0;
+    for (Value &part : parts) {
+      // Keys of cross attention come with 4 dims, without bias.
+      if (b.getRank(part) != 3)
+        continue;
+      auto size = graph::getConstant(graph::getDims(part)[2]);
+      if (!size)
+        return b.unsupported("expected hidden sizes that are static");
+      part = h.a.add(part, b.slice(bias, 0, start, b.expr(*size)));
+      start += *size;
+      if (!part)
+        return mlir::failure();
+    }
+  }
+  for (Value &part : parts)
+    if (b.getRank(part) == 3)
+      part = h.split(part, heads);
+  return mlir::failure(b.hasFailed());
+}
+
+LogicalResult importMultiHeadAttention(Binder &b) {
+  Heads h(b);
+  Value parts[3];
+  if (b.operand(8) || b.operand(9))
+    return b.unsupported("expected no past_sequence_length and no "
+                         "cache_indirection");
+  if (mlir::failed(getInputs(h, b.getInt("num_heads", 0), parts)))
+    return mlir::failure();
+  for (int i = 0; i < 2; ++i)
+    if (Value past = b.operand(6 + i))
+      parts[i + 1] = h.a.concat({past, parts[i + 1]}, 2);
+  Scores scores;
+  scores.scale = h.getScale(parts[0]);
+  scores.masked = b.getFloat("mask_filter_value", -10000.0);
+  scores.bias = b.operand(5);
+  scores.kept = getKept(h, b.operand(4), parts[1]);
+  if (b.getInt("unidirectional", 0) != 0)
+    scores.kept = both(h.a, scores.kept, h.isCausal(parts[0], parts[1]));
+  Value y = h.attend(parts[0], parts[1], parts[2], scores);
+  return b.done({h.merge(y), parts[1], parts[2]});
+}
+
+//===----------------------------------------------------------------------===//
+// GroupQueryAttention
+//===----------------------------------------------------------------------===//
+
+/// Attention of a decoder: new keys and values go into the cache behind those
+/// that each row has.
+class GroupQuery {
+public:
+  explicit GroupQuery(Binder &b) : h(b), b(b) {}
+  LogicalResult run();
+
+private:
+  LogicalResult getInputs();
+  LogicalResult getPositions();
+  Value update(Value past, Value fresh);
+
+  Heads h;
+  Binder &b;
+  int64_t heads = 0, groups = 0;
+  Value q, k, v;    // [B, N, S, D]
+  Value positions;  // [B, S] of the new keys in the cache
+  AffineExpr total; // keys in the cache afterwards
+};
+
+LogicalResult GroupQuery::getInputs() {
+  heads = b.getInt("num_heads", 0);
+  groups = b.getInt("kv_num_heads", 0);
+  q = b.operand(0);
+  k = b.operand(1);
+  v = b.operand(2);
+  if (heads < 1 || groups < 1 || heads % groups != 0 || b.getRank(q) != 3)
+    return b.fail("expected a query of 3 dims, and num_heads that divides by "
+                  "kv_num_heads");
+  if (!k) {
+    // One tensor of all heads: queries, keys, values.
+    auto size = graph::getConstant(graph::getDims(q)[2]);
+    if (!size || *size % (heads + 2 * groups) != 0)
+      return b.fail("expected packed heads of static size");
+    int64_t each = *size / (heads + 2 * groups);
+    Value packed = q;
+    q = b.slice(packed, 2, 0, b.expr(each * heads));
+    k = b.slice(packed, 2, each * heads, b.expr(each * groups));
+    v = b.slice(packed, 2, each * (heads + groups), b.expr(each * groups));
+  }
+  q = h.split(q, heads);
+  k = h.split(k, groups);
+  v = h.split(v, groups);
+  return mlir::failure(b.hasFailed() || !q || !k || !v);
+}
+
+/// Row b has `seqlens_k[b] + 1` keys with the new ones, which are the last;
+/// prompts (no past) are filled up behind instead.
+LogicalResult GroupQuery::getPositions() {
+  mlir::Type i64 = b.builder.getI64Type();
+  Value past = b.operand(3), lengths = b.operand(5), sum = b.operand(6);
+  AffineExpr fresh = graph::getDims(q)[2];
+  AffineExpr before = past ? graph::getDims(past)[2] : b.expr(0);
+  total = graph::addExprs(before, fresh);
+  if (auto elements = graph::getElements(sum);
+      elements && elements->size() == 1 && past) {
+    // A cache that is longer than what it holds keeps its length.
+    AffineExpr wanted = elements->front();
+    auto more = graph::getConstant(graph::subExprs(before, wanted));
+    total = more && *more >= 0 ? before : wanted;
+  }
+  Value size = h.a.size(q, 2);
+  Value isPrompt = h.a.equal(b.reshape(b.cast(sum, i64), {}), size);
+  Value keys = h.a.add(b.cast(lengths, i64), 1.0);
+  Value start = h.a.max(h.a.sub(keys, size), 0.0);
+  start = h.a.select(isPrompt, h.a.like(start, 0), start);
+  Dims batch{graph::getDims(q)[0]};
+  positions =
+      h.a.add(b.unsqueeze(b.reshape(start, batch), {1}), h.a.iota(q, 2));
+  return mlir::failure(!positions);
+}
+
+/// The cache [B, N, P, D] with the new keys or values at their positions.
+Value GroupQuery::update(Value past, Value fresh) {
+  Dims dims = graph::getDims(fresh);
+  if (!past && graph::areEqual(total, dims[2]))
+    return fresh;
+  Dims all = dims;
+  all[2] = total;
+  Value cache;
+  AffineExpr before = past ? graph::getDims(past)[2] : b.expr(0);
+  AffineExpr missing = graph::subExprs(total, before);
+  if (graph::getConstant(missing) == 0) {
+    cache = past;
+  } else {
+    Dims rest = dims;
+    rest[2] = missing;
+    if (!b.assumeNonNegative(missing)) {
+      (void)b.unsupported("expected a cache that grows by the new keys");
+      return {};
+    }
+    Value zeros = b.broadcastTo(h.a.like(fresh, 0), rest);
+    cache = past ? h.a.concat({past, zeros}, 2) : zeros;
+    cache = b.reshape(cache, all);
+  }
+  // [B, 1, S, 1]
+  Value index = b.broadcastTo(b.unsqueeze(positions, {1, 3}), dims);
+  return b.create<graph::ScatterElementsOp>({cache, index, fresh},
+                                            b.attr("axis", int64_t(2)));
+}
+
+LogicalResult GroupQuery::run() {
+  for (unsigned i : {11u, 12u, 13u})
+    if (b.operand(i))
+      return b.unsupported("expected operand " + llvm::Twine(i) +
+                           " not to be there");
+  if (!b.operand(5) || !b.operand(6))
+    return b.fail("expected seqlens_k and total_sequence_length");
+  if (mlir::failed(getInputs()) || mlir::failed(getPositions()))
+    return mlir::failure();
+  if (b.getInt("do_rotary", 0) != 0) {
+    Value places = b.operand(9) ? b.operand(9) : positions;
+    bool interleaved = b.getInt("rotary_interleaved", 0) != 0;
+    auto turn = [&](Value x) {
+      Value rows = b.transpose(x, {0, 2, 1, 3});
+      return b.transpose(
+          rotate(b, rows, places, b.operand(7), b.operand(8), interleaved),
+          {0, 2, 1, 3});
+    };
+    q = turn(q);
+    k = turn(k);
+  }
+  if (!q || !k)
+    return mlir::failure();
+  k = update(b.operand(3), k);
+  v = update(b.operand(4), v);
+  if (!k || !v)
+    return mlir::failure();
+  Scores scores;
+  scores.scale = h.getScale(q);
+  scores.softcap = b.getFloat("softcap", 0.0);
+  scores.masked = -std::numeric_limits<float>::infinity();
+  scores.bias = b.operand(10);
+  // [B, 1, S, 1] against [T]
+  Value query = b.unsqueeze(positions, {1, 3}), key = h.a.iota(k, 2);
+  scores.kept = h.a.lessEqual(key, query);
+  if (int64_t window = b.getInt("local_window_size", -1); window > 0)
+    scores.kept =
+        h.a.both(scores.kept, h.a.greater(key, h.a.sub(query, double(window))));
+  int64_t times = heads / groups;
+  Value y = h.attend(q, h.repeat(k, times), h.repeat(v, times), scores);
+  return b.done({h.merge(y), k, v});
+}
+
+LogicalResult importGroupQueryAttention(Binder &b) {
+  return GroupQuery(b).run();
+}
+
+} // namespace
+
+void adze::importer::addMicrosoftAttentionOps(std::vector<OpRow> &rows) {
+  constexpr llvm::StringRef domain = "com.microsoft";
+  rows.insert(rows.end(),
+              {
+                  {"Attention", 0, 2, importAttention,
+                   "shared buffers, rotation, masks with start positions",
+                   INT32_MAX, domain},
+                  {"GroupQueryAttention", 0, 1, importGroupQueryAttention,
+                   "head sinks, quantised caches", INT32_MAX, domain},
+                  {"MultiHeadAttention", 0, 1, importMultiHeadAttention,
+                   "shared buffers", INT32_MAX, domain},
+              });
+}

@@ -1,0 +1,20 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What quantised operators share with others.
+#ifndef ADZE_LIB_IMPORT_ONNX_HANDLERS_QUANTIZATION_H
+#define ADZE_LIB_IMPORT_ONNX_HANDLERS_QUANTIZATION_H
+
+#include "../Binder.h"
+
+namespace adze::importer {
+
+/// numpy.matmul (Contraction.cpp).
+mlir::Value buildMatmul(Binder &b, mlir::Value lhs, mlir::Value rhs);
+
+/// round(scaled) + zero, clamped to `to`; `zero` may be null.
+mlir::Value buildRequantize(Binder &b, mlir::Value scaled, mlir::Value zero,
+                            mlir::Type to);
+
+} // namespace adze::importer
+
+#endif // ADZE_LIB_IMPORT_ONNX_HANDLERS_QUANTIZATION_H

@@ -1,0 +1,211 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Random numbers. Element i of stream k is SplitMix64's output for the state
+// `seed + (4 * i + k + 1) * 0x9e3779b97f4a7c15`: seeded ones are the same in
+// every run, at any thread count and on any device. Without a seed it is
+// graph.entropy.
+#include "Random.h"
+#include "../OpTable.h"
+#include "Arithmetic.h"
+#include <cmath>
+
+using namespace adze;
+using namespace adze::importer;
+using mlir::LogicalResult;
+using mlir::Value;
+
+static mlir::Type getWord(Binder &b) {
+  return b.builder.getIntegerType(64, /*isSigned=*/false);
+}
+
+static Value word(Binder &b, uint64_t value) {
+  auto type = mlir::RankedTensorType::get({}, getWord(b));
+  return b.constant(mlir::DenseElementsAttr::get(type, llvm::APInt(64, value)));
+}
+
+Random::Random(Binder &b) : b(b) {
+  // Of Dropout an integer, of all others a float.
+  if (const Attribute *given = b.node.find("seed");
+      given && given->kind == Attribute::Kind::Int) {
+    seed = word(b, uint64_t(given->i));
+  } else if (given) {
+    float value = float(b.getFloat("seed", 0.0));
+    seed = word(b, llvm::bit_cast<uint32_t>(value));
+  } else if (!b.hasFailed()) {
+    auto type = mlir::RankedTensorType::get({}, b.builder.getI64Type());
+    seed =
+        b.cast(b.createAs<graph::EntropyOp>(mlir::Type(type), {}), getWord(b));
+  }
+}
+
+/// A word for each element.
+static Value draw(Binder &b, Value seed, const Dims &dims, unsigned stream) {
+  Arithmetic a(b);
+  mlir::AffineExpr count = graph::product(b.builder.getContext(), dims);
+  if (!count) {
+    (void)b.unsupported("expected dims that are known");
+    return {};
+  }
+  // Only the type says how many elements a range has.
+  mlir::Type i64 = b.builder.getI64Type();
+  Value index = a.range(count, b.scalar(i64, 0));
+  Value place =
+      a.add(a.mul(b.cast(index, getWord(b)), word(b, 4)), word(b, stream + 1));
+  Value z = a.add(a.mul(place, word(b, 0x9e3779b97f4a7c15)), seed);
+  auto mix = [&](unsigned shift, uint64_t factor) {
+    z = a.mul(a.bitXor(z, a.shiftRight(z, word(b, shift))), word(b, factor));
+  };
+  mix(30, 0xbf58476d1ce4e5b9);
+  mix(27, 0x94d049bb133111eb);
+  return a.bitXor(z, a.shiftRight(z, word(b, 31)));
+}
+
+Value Random::uniform(mlir::Type type, const Dims &dims, unsigned stream) {
+  Arithmetic a(b);
+  // As many bits as the type holds, so that 1 is never reached by rounding.
+  bool isDouble = type.isF64();
+  unsigned bits = isDouble ? 53 : type.isBF16() ? 8 : type.isF16() ? 11 : 24;
+  mlir::Type wide = isDouble ? mlir::Type(b.builder.getF64Type())
+                             : mlir::Type(b.builder.getF32Type());
+  Value z = a.shiftRight(draw(b, seed, dims, stream), word(b, 64 - bits));
+  Value x = a.mul(b.cast(b.cast(z, b.builder.getI64Type()), wide),
+                  std::ldexp(1.0, -int(bits)));
+  return b.reshape(b.cast(x, type), dims);
+}
+
+Value Random::normal(mlir::Type type, const Dims &dims) {
+  Arithmetic a(b);
+  // Box and Muller: 1 - u is never 0.
+  mlir::Type wide = type.isF64() ? type : mlir::Type(b.builder.getF32Type());
+  Value radius = a.sqrt(a.mul(a.log(a.sub(1.0, uniform(wide, dims, 0))), -2.0));
+  Value angle = a.mul(uniform(wide, dims, 1), 2 * M_PI);
+  return b.cast(a.mul(radius, a.cos(angle)), type);
+}
+
+//===----------------------------------------------------------------------===//
+// Operators
+//===----------------------------------------------------------------------===//
+
+/// Type and dims: attributes, or those of operand 0.
+static LogicalResult getShape(Binder &b, mlir::Type &type, Dims &dims) {
+  if (Value like = b.operand(0)) {
+    dims = graph::getDims(like);
+    type = b.getElementType(like);
+  } else {
+    auto shape = b.getInts("shape");
+    if (!shape)
+      return b.fail("expected attribute 'shape', but got none");
+    for (int64_t size : *shape)
+      if (size < 0)
+        return b.fail("expected dims >= 0, but got " + llvm::Twine(size));
+    dims = graph::makeDims(b.builder.getContext(), *shape);
+    type = b.builder.getF32Type();
+  }
+  if (b.hasAttribute("dtype"))
+    type = getElementType(b.builder.getContext(), b.getInt("dtype", 1));
+  if (!llvm::isa_and_nonnull<mlir::FloatType>(type))
+    return b.unsupported("expected a float type that Adze supports");
+  return mlir::success();
+}
+
+static LogicalResult importRandomUniform(Binder &b) {
+  Arithmetic a(b);
+  mlir::Type type;
+  Dims dims;
+  if (mlir::failed(getShape(b, type, dims)))
+    return mlir::failure();
+  double low = b.getFloat("low", 0.0), high = b.getFloat("high", 1.0);
+  Value x = Random(b).uniform(type, dims, 0);
+  return b.done(a.add(a.mul(x, high - low), low));
+}
+
+static LogicalResult importRandomNormal(Binder &b) {
+  Arithmetic a(b);
+  mlir::Type type;
+  Dims dims;
+  if (mlir::failed(getShape(b, type, dims)))
+    return mlir::failure();
+  double mean = b.getFloat("mean", 0.0), scale = b.getFloat("scale", 1.0);
+  Value x = Random(b).normal(type, dims);
+  return b.done(a.add(a.mul(x, scale), mean));
+}
+
+static LogicalResult importBernoulli(Binder &b) {
+  Arithmetic a(b);
+  Value x = b.operand(0);
+  mlir::Type type = b.getElementType(x);
+  if (b.hasAttribute("dtype"))
+    type = getElementType(b.builder.getContext(), b.getInt("dtype", 1));
+  if (!type)
+    return b.unsupported("expected a type that Adze supports");
+  mlir::Type f32 = b.builder.getF32Type();
+  Value drawn = Random(b).uniform(f32, graph::getDims(x), 0);
+  return b.done(b.cast(a.less(drawn, b.cast(x, f32)), type));
+}
+
+/// The first class whose share of the distribution reaches beyond a number
+/// that is drawn.
+static LogicalResult importMultinomial(Binder &b) {
+  Arithmetic a(b);
+  Value x = b.operand(0);
+  int64_t samples = b.getInt("sample_size", 1);
+  mlir::Type type =
+      getElementType(b.builder.getContext(), b.getInt("dtype", 6));
+  if (b.getRank(x) != 2 || samples < 1 || !type)
+    return b.fail("expected a 2-D input, and a sample_size of at least 1");
+  mlir::Type f32 = b.builder.getF32Type();
+  Value share =
+      b.create<graph::SoftmaxOp>(b.cast(x, f32), b.attr("axis", int64_t(1)));
+  Value reach = b.unsqueeze(
+      b.create<graph::CumsumOp>(share, b.attr("axis", int64_t(1))), {1});
+  Value drawn =
+      Random(b).uniform(f32, {graph::getDims(x)[0], b.expr(samples)}, 0);
+  mlir::Type i64 = b.builder.getI64Type();
+  Value passed = b.cast(a.greaterEqual(b.unsqueeze(drawn, {2}), reach), i64);
+  // Rounding may leave the last share short of 1.
+  Value index = a.min(a.sum(passed, {2}), a.sub(a.size(x, 1), 1.0));
+  return b.done(b.cast(index, type));
+}
+
+/// At inference the identity, and the mask keeps everything. In training
+/// elements are dropped by chance and the rest grows; whether it is training
+/// may be known to the run only.
+static LogicalResult importDropout(Binder &b) {
+  Arithmetic a(b);
+  Value x = b.operand(0), ratio = b.operand(1), training = b.operand(2);
+  Dims dims = graph::getDims(x);
+  mlir::Type i1 = b.builder.getI1Type();
+  auto known = training ? graph::getConstantElements(training)
+                        : std::make_optional(llvm::SmallVector<int64_t>{0});
+  if (b.version() < 12 || (known && known->size() == 1 && !known->front())) {
+    Value mask;
+    if (b.wants(1))
+      mask = b.broadcastTo(
+          b.scalar(b.version() < 10 ? b.getElementType(x) : i1, 1), dims);
+    return b.done({x, mask});
+  }
+  mlir::Type f32 = b.builder.getF32Type();
+  ratio = ratio ? b.cast(b.reshape(ratio, {}), f32) : b.scalar(f32, 0.5);
+  Value mask = a.greaterEqual(Random(b).uniform(f32, dims, 0), ratio);
+  Value grown =
+      a.mul(x, b.cast(a.reciprocal(a.sub(1.0, ratio)), b.getElementType(x)));
+  Value result = a.select(mask, grown, a.like(x, 0));
+  if (!known) {
+    training = b.reshape(b.cast(training, i1), {});
+    result = a.select(training, result, x);
+    mask = a.either(mask, a.notOf(training));
+  }
+  return b.done({result, mask});
+}
+
+void adze::importer::addRandomOps(std::vector<OpRow> &rows) {
+  rows.insert(rows.end(), {
+                              {"Bernoulli", 15, 1, importBernoulli},
+                              {"Dropout", 6, 1, importDropout},
+                              {"Multinomial", 7, 1, importMultinomial},
+                              {"RandomNormal", 1, 0, importRandomNormal},
+                              {"RandomNormalLike", 1, 1, importRandomNormal},
+                              {"RandomUniform", 1, 0, importRandomUniform},
+                              {"RandomUniformLike", 1, 1, importRandomUniform},
+                          });
+}

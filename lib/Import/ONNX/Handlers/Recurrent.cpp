@@ -1,0 +1,264 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// RNN, GRU and LSTM: the inputs of all steps are one product, the steps of a
+// direction one op.
+#include "../OpTable.h"
+#include "Arithmetic.h"
+
+using namespace adze;
+using namespace adze::importer;
+using graph::RecurrentCell;
+using mlir::LogicalResult;
+using mlir::Value;
+
+namespace {
+
+/// ONNX's names, the op that computes them, and ONNX's defaults.
+struct Activation {
+  const char *onnx, *name;
+  double alpha, beta;
+};
+constexpr Activation kActivations[] = {
+    {"affine", "affine", 1.0, 0.0},
+    {"elu", "elu", 1.0, 0.0},
+    {"hardsigmoid", "hard_sigmoid", double(0.2f), 0.5},
+    {"leakyrelu", "leaky_relu", double(0.01f), 0.0},
+    {"relu", "relu", 0.0, 0.0},
+    {"scaledtanh", "scaled_tanh", 1.0, 1.0},
+    {"sigmoid", "sigmoid", 0.0, 0.0},
+    {"softplus", "softplus", 0.0, 0.0},
+    {"softsign", "softsign", 0.0, 0.0},
+    {"tanh", "tanh", 0.0, 0.0},
+    {"thresholdedrelu", "thresholded_relu", 1.0, 0.0},
+};
+
+class Layer {
+public:
+  Layer(Binder &b, RecurrentCell cell) : b(b), a(b), cell(cell) {}
+  LogicalResult run();
+
+private:
+  LogicalResult readActivations(int64_t directions);
+  /// What belongs to direction `d` of an operand [directions, ..].
+  Value pick(Value operand, int64_t d) {
+    if (!operand)
+      return {};
+    Dims dims = graph::getDims(operand);
+    dims.erase(dims.begin());
+    return b.reshape(b.slice(operand, 0, d, b.expr(1)), dims);
+  }
+  Value getGates(int64_t d, Value weights, Value &inner);
+  Value getInitial(unsigned i, int64_t d);
+  LogicalResult addDirection(int64_t d, bool reverse);
+
+  Binder &b;
+  Arithmetic a;
+  RecurrentCell cell;
+  bool batchFirst = false;
+  int64_t hidden = 0;
+  Value input; // [T, B, I]
+  llvm::SmallVector<mlir::Attribute> activations;
+  llvm::SmallVector<double> alphas, betas;
+  llvm::SmallVector<Value> outputs, states, memories; // one a direction
+};
+
+LogicalResult Layer::readActivations(int64_t directions) {
+  llvm::SmallVector<std::string> names;
+  if (const Attribute *given = b.node.find("activations");
+      given && !given->strings.empty())
+    names.assign(given->strings.begin(), given->strings.end());
+  else
+    for (int64_t d = 0; d < directions; ++d)
+      switch (cell) {
+      case RecurrentCell::RNN:
+        names.push_back("Tanh");
+        break;
+      case RecurrentCell::GRU:
+        names.append({"Sigmoid", "Tanh"});
+        break;
+      case RecurrentCell::LSTM:
+        names.append({"Sigmoid", "Tanh", "Tanh"});
+        break;
+      }
+  int64_t each = cell == RecurrentCell::RNN   ? 1
+                 : cell == RecurrentCell::GRU ? 2
+                                              : 3;
+  if (int64_t(names.size()) != each * directions)
+    return b.fail("expected " + llvm::Twine(each * directions) +
+                  " activations, but got " + llvm::Twine(names.size()));
+  // Given values belong to those activations that have any, in order.
+  auto numbers = [&](llvm::StringRef name) {
+    const Attribute *given = b.node.find(name);
+    return given ? llvm::ArrayRef<double>(given->floats)
+                 : llvm::ArrayRef<double>();
+  };
+  llvm::ArrayRef<double> givenAlphas = numbers("activation_alpha"),
+                         givenBetas = numbers("activation_beta");
+  auto take = [](llvm::ArrayRef<double> &given, double otherwise) {
+    if (given.empty())
+      return otherwise;
+    double value = given.front();
+    given = given.drop_front();
+    return value;
+  };
+  for (const std::string &name : names) {
+    const auto *found = llvm::find_if(kActivations, [&](const Activation &x) {
+      return llvm::StringRef(name).equals_insensitive(x.onnx);
+    });
+    if (found == std::end(kActivations))
+      return b.fail("expected an activation of ONNX, but got '" + name + "'");
+    bool hasBeta =
+        found->beta != 0.0 || llvm::StringRef(found->name) == "affine";
+    bool hasAlpha = hasBeta || found->alpha != 0.0;
+    activations.push_back(b.builder.getStringAttr(found->name));
+    alphas.push_back(hasAlpha ? take(givenAlphas, found->alpha) : 0.0);
+    betas.push_back(hasBeta ? take(givenBetas, found->beta) : 0.0);
+  }
+  return mlir::success();
+}
+
+/// x * W' + all biases outside of products with the state; `inner` is the one
+/// inside, [H] of a GRU with linear_before_reset.
+Value Layer::getGates(int64_t d, Value weights, Value &inner) {
+  Value gates = a.matmul(input, weights, /*transposeY=*/true);
+  Value biases = pick(b.operand(3), d);
+  if (!biases || !gates)
+    return gates;
+  int64_t numGates = graph::RecurrentOp::getNumGates(cell);
+  mlir::AffineExpr all = b.expr(numGates * hidden);
+  Value outer = b.slice(biases, 0, 0, all);
+  Value recurrent = b.slice(biases, 0, numGates * hidden, all);
+  if (cell == RecurrentCell::GRU && b.getInt("linear_before_reset", 0) != 0) {
+    inner = b.slice(recurrent, 0, 2 * hidden, b.expr(hidden));
+    Value zero = b.broadcastTo(a.like(recurrent, 0), b.expr(hidden));
+    recurrent =
+        a.concat({b.slice(recurrent, 0, 0, b.expr(2 * hidden)), zero}, 0);
+  }
+  return a.add(gates, a.add(outer, recurrent));
+}
+
+/// initial_h or initial_c as [B, H]; zeros if not there.
+Value Layer::getInitial(unsigned i, int64_t d) {
+  Value given = b.operand(i);
+  if (given && batchFirst)
+    given = b.transpose(given, {1, 0, 2});
+  if (given)
+    return pick(given, d);
+  if (!input)
+    return {};
+  return b.broadcastTo(a.like(input, 0),
+                       {graph::getDims(input)[1], b.expr(hidden)});
+}
+
+LogicalResult Layer::addDirection(int64_t d, bool reverse) {
+  Value inner;
+  Value gates = getGates(d, pick(b.operand(1), d), inner);
+  Value weights = b.transpose(pick(b.operand(2), d), {1, 0});
+  bool isLSTM = cell == RecurrentCell::LSTM;
+  Value state = getInitial(5, d);
+  Value memory = isLSTM ? getInitial(6, d) : Value();
+  Value peephole = isLSTM ? pick(b.operand(7), d) : Value();
+  Value lengths = b.operand(4);
+  if (!gates || !weights || !state)
+    return mlir::failure();
+  llvm::SmallVector<Value> operands;
+  llvm::SmallVector<int32_t> segments;
+  for (Value operand :
+       {gates, weights, state, memory, inner, peephole, lengths}) {
+    segments.push_back(operand ? 1 : 0);
+    if (operand)
+      operands.push_back(operand);
+  }
+  Dims dims = graph::getDims(gates);
+  dims.back() = b.expr(hidden);
+  mlir::Type element = b.getElementType(gates);
+  mlir::Type stateType =
+      graph::makeType(element, llvm::ArrayRef(dims).drop_front());
+  llvm::SmallVector<mlir::Type> types{graph::makeType(element, dims),
+                                      stateType};
+  if (isLSTM)
+    types.push_back(stateType);
+  size_t each = isLSTM ? 3 : cell == RecurrentCell::GRU ? 2 : 1;
+  auto mine = [&](auto &list) {
+    return llvm::ArrayRef(list).slice(d * each, each);
+  };
+  mlir::Builder &builder = b.builder;
+  Value output = b.createAs<graph::RecurrentOp>(
+      types, operands,
+      {b.attr("operandSegmentSizes", builder.getDenseI32ArrayAttr(segments)),
+       b.attr("cell",
+              graph::RecurrentCellAttr::get(builder.getContext(), cell)),
+       b.attr("activations", builder.getArrayAttr(mine(activations))),
+       b.attr("alphas", builder.getDenseF64ArrayAttr(mine(alphas))),
+       b.attr("betas", builder.getDenseF64ArrayAttr(mine(betas))),
+       b.attr("clip", b.getFloat("clip", 0.0)), b.attr("reverse", reverse),
+       b.attr("linear_before_reset",
+              cell == RecurrentCell::GRU &&
+                  b.getInt("linear_before_reset", 0) != 0),
+       b.attr("input_forget", isLSTM && b.getInt("input_forget", 0) != 0)});
+  if (!output)
+    return mlir::failure();
+  auto op = output.getDefiningOp<graph::RecurrentOp>();
+  outputs.push_back(b.unsqueeze(output, {1}));
+  states.push_back(b.unsqueeze(op.getLastState(), {0}));
+  if (isLSTM)
+    memories.push_back(b.unsqueeze(op.getLastMemory(), {0}));
+  return mlir::success();
+}
+
+LogicalResult Layer::run() {
+  input = b.operand(0);
+  Value recurrent = b.operand(2);
+  if (b.getRank(input) != 3 || b.getRank(b.operand(1)) != 3 ||
+      b.getRank(recurrent) != 3)
+    return b.fail("expected X, W and R of 3 dims");
+  auto size = graph::getConstant(graph::getDims(recurrent).back());
+  if (!size)
+    return b.unsupported("expected a hidden size that is static");
+  hidden = *size;
+  if (b.getInt("hidden_size", hidden) != hidden)
+    return b.fail("expected hidden_size to be that of R, " +
+                  llvm::Twine(hidden) + ", but got " +
+                  llvm::Twine(b.getInt("hidden_size", hidden)));
+  batchFirst = b.getInt("layout", 0) != 0;
+  if (batchFirst)
+    input = b.transpose(input, {1, 0, 2});
+  llvm::StringRef direction = b.getString("direction", "forward");
+  int64_t directions = direction == "bidirectional" ? 2 : 1;
+  if (directions == 1 && direction != "forward" && direction != "reverse")
+    return b.fail("expected direction to be forward, reverse or "
+                  "bidirectional, but got '" +
+                  direction + "'");
+  if (mlir::failed(readActivations(directions)))
+    return mlir::failure();
+  for (int64_t d = 0; d < directions; ++d)
+    if (mlir::failed(addDirection(d, d == 1 || direction == "reverse")))
+      return mlir::failure();
+  Value output = a.concat(outputs, 1), state = a.concat(states, 0), memory;
+  if (!memories.empty())
+    memory = a.concat(memories, 0);
+  if (batchFirst) {
+    output = b.transpose(output, {2, 0, 1, 3});
+    state = b.transpose(state, {1, 0, 2});
+    if (memory)
+      memory = b.transpose(memory, {1, 0, 2});
+  }
+  return b.done({output, state, memory});
+}
+
+template <RecurrentCell cell>
+LogicalResult importRecurrent(Binder &b) {
+  return Layer(b, cell).run();
+}
+
+} // namespace
+
+void adze::importer::addRecurrentOps(std::vector<OpRow> &rows) {
+  // Older versions differ in attributes that newer ones leave out.
+  rows.insert(rows.end(),
+              {
+                  {"GRU", 1, 3, importRecurrent<RecurrentCell::GRU>},
+                  {"LSTM", 1, 3, importRecurrent<RecurrentCell::LSTM>},
+                  {"RNN", 1, 3, importRecurrent<RecurrentCell::RNN>},
+              });
+}
