@@ -39,11 +39,24 @@ struct CompileOptions {
   std::string weightsFile; // side file of folded constants; empty: temporary
   std::string externalWeights; // the module's weights; empty: in the module
   std::string kernels;     // tile kernels in a file
+  std::vector<std::string> plugins; // libraries with dialects and passes
+  /// Textual pass pipelines that run after a stage.
+  std::vector<std::pair<Stage, std::string>> stagePasses;
   std::string dumpPhases;  // directory, or empty
   std::string report;      // FILE.json or FILE.html, or empty
   std::string cache;       // directory of finished modules, or empty
-  bool injectCrash = false;
+  bool verify = false;     // against -O0, by verifyDifferential
+  bool injectCrash = false, injectFault = false;
 };
+
+/// Loads libraries with passes and dialects (MLIR's plugin interface); the
+/// passes are known by their names from then on, the dialects to `registry`.
+llvm::Error loadPlugins(const std::vector<std::string> &paths,
+                        mlir::DialectRegistry &registry);
+
+/// Makes the names of our passes and of MLIR's general ones known, for
+/// CompileOptions::stagePasses.
+void registerStagePasses();
 
 /// Compiles a model or MLIR text of any level. Messages go to `diagnostics`.
 CompileStatus compile(const CompileOptions &options,

@@ -29,6 +29,8 @@ struct StageOptions {
   unsigned vectorBits = 256;
   /// For tests of what happens when a pass dies.
   bool injectCrash = false;
+  /// For tests of whether wrong results are found.
+  bool injectFault = false;
 };
 
 /// Graph algebra and clusters. At O0 every op is a cluster of its own.

@@ -134,4 +134,21 @@ def InjectCrash : Pass<"test-inject-crash", "mlir::ModuleOp"> {
   }];
 }
 
+def InjectFault : Pass<"test-inject-fault", "mlir::ModuleOp"> {
+  let summary = "Make the first addition, product or maximum another operation";
+  let description = [{
+    To test that wrong results are found. Never part of a pipeline unless asked
+    for by a hidden flag.
+
+    ```mlir
+    %r = arith.maximumf %a, %b : f32
+    ```
+    becomes
+    ```mlir
+    %r = arith.minimumf %a, %b : f32
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect"];
+}
+
 #endif // ADZE_TRANSFORMS_PASSES

@@ -126,6 +126,10 @@ static void describeOptions(const CompileOptions &options,
      << "name " << llvm::sys::path::stem(options.input) << "\n"
      << "weights " << llvm::sys::path::filename(options.externalWeights)
      << "\n";
+  for (const std::string &plugin : options.plugins)
+    os << "plugin " << getFileDigest(plugin).value_or("-") << "\n";
+  for (const auto &[stage, pipeline] : options.stagePasses)
+    os << "after " << getStageName(stage) << " " << pipeline << "\n";
   for (const std::string &target : options.cudaTargets) {
     cuda::Toolkit toolkit = cuda::Toolkit::find();
     os << target << " " << getFileDigest(toolkit.ptxas).value_or("-") << " "
@@ -179,7 +183,8 @@ CompileStatus Compilation::runCached() {
   CacheEntry entry(options.cache, getCacheKey());
   // What else is asked for is told of a compilation only.
   bool wantsRun = options.stats || options.timing || options.injectCrash ||
-                  !options.dumpPhases.empty() || !options.report.empty();
+                  options.injectFault || !options.dumpPhases.empty() ||
+                  !options.report.empty();
   if (!wantsRun && entry.restore(getOutputs())) {
     emitRemark(UnknownLoc::get(&context))
         << "taken from the cache in " << options.cache;

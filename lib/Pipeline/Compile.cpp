@@ -8,6 +8,7 @@
 #include "Report.h"
 #include "Transforms/ArenaFormula.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -32,6 +33,14 @@ CompileStatus compile(const CompileOptions &options,
         llvm::hardware_concurrency(options.jobs));
     context.setThreadPool(*pool);
   }
+  if (!options.stagePasses.empty())
+    registerStagePasses();
+  DialectRegistry plugged;
+  if (llvm::Error error = loadPlugins(options.plugins, plugged)) {
+    diagnostics << "error: " << llvm::toString(std::move(error)) << "\n";
+    return CompileStatus::Usage;
+  }
+  context.appendDialectRegistry(plugged);
   prepareContext(context);
   return compile(options, diagnostics, context);
 }
@@ -61,6 +70,7 @@ Compilation::Compilation(const CompileOptions &options,
   }
   stageOptions.optLevel = options.optLevel;
   stageOptions.injectCrash = options.injectCrash;
+  stageOptions.injectFault = options.injectFault;
 }
 
 Compilation::~Compilation() { context.getDiagEngine().eraseHandler(handler); }
@@ -145,6 +155,10 @@ LogicalResult Compilation::runStage(Stage stage) {
   PassManager manager(&context);
   instrument(manager);
   buildStage(stage, manager, stageOptions);
+  for (const auto &[after, pipeline] : options.stagePasses)
+    if (after == stage && failed(parsePassPipeline(pipeline, manager)))
+      return emitError(UnknownLoc::get(&context))
+             << "--stage-passes: '" << pipeline << "' is no pipeline";
   if (failed(manager.run(*module)))
     return failure();
   dumpPhase(stage);

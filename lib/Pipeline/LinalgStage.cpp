@@ -3,6 +3,7 @@
 // Stage "linalg". Afterwards kernels have no graph ops and no tensors.
 #include "Conversion/Passes.h"
 #include "Pipeline/Stages.h"
+#include "Transforms/Passes.h"
 
 using namespace mlir;
 
@@ -10,6 +11,8 @@ namespace adze {
 
 void buildLinalgStage(OpPassManager &manager, const StageOptions &options) {
   manager.addPass(createConvertGraphToLinalg());
+  if (options.injectFault)
+    manager.addPass(createInjectFault());
 }
 
 } // namespace adze

@@ -3,6 +3,7 @@
 // ONNX models as input of a compilation.
 #include "Compilation.h"
 #include "Import/ONNX/Import.h"
+#include "KernelLibrary.h"
 
 using namespace mlir;
 
@@ -36,6 +37,12 @@ CompileStatus Compilation::loadModel() {
   FailureOr<ImportOptions> importOptions = getImportOptions(options, context);
   if (failed(importOptions))
     return CompileStatus::Usage;
+  KernelLibrary kernels;
+  if (!options.kernels.empty()) {
+    if (failed(kernels.load(options.kernels, context)))
+      return CompileStatus::InputAtFault;
+    importOptions->kernels = &kernels;
+  }
   if (options.check) {
     std::vector<ImportIssue> issues =
         checkONNX(options.input, context, *importOptions);

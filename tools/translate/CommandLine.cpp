@@ -96,12 +96,19 @@ struct Flags {
                               cl::cat(category)};
   cl::opt<std::string> verify{"verify", cl::desc("none or differential"),
                               cl::init("none"), cl::cat(category)};
-  cl::list<std::string> plugins{"plugin", cl::desc("Load a target or passes"),
+  cl::list<std::string> plugins{"plugin",
+                                cl::desc("Load dialects and passes, as of "
+                                         "mlir-opt's plugins"),
                                 cl::value_desc("LIB.so"), cl::cat(category)};
+  cl::list<std::string> stagePasses{
+      "stage-passes",
+      cl::desc("Passes to run after stage graph, tile, linalg or host"),
+      cl::value_desc("STAGE:PIPELINE"), cl::cat(category)};
   cl::list<std::string> blobDirs{"blob-dir",
                                  cl::desc("Where MLIR text's blobs are"),
                                  cl::value_desc("DIR"), cl::cat(category)};
   cl::opt<bool> injectCrash{"inject-crash", cl::Hidden, cl::cat(category)};
+  cl::opt<bool> injectFault{"inject-fault", cl::Hidden, cl::cat(category)};
 };
 } // namespace
 
@@ -123,12 +130,6 @@ static std::optional<CompileStatus> refuseUnsupported(const Flags &flags) {
     return refuse("--batch-invariant");
   if (flags.tune != "off" || !flags.tuneDb.empty())
     return refuse("--tune and --tune-db");
-  if (!flags.kernels.empty())
-    return refuse("--kernels");
-  if (flags.verify != "none")
-    return refuse("--verify=" + flags.verify);
-  if (!flags.plugins.empty())
-    return refuse("--plugin");
   if (flags.emit == Emit::ONNX)
     return refuse("--emit=onnx");
   return std::nullopt;
@@ -206,6 +207,48 @@ static std::optional<CompileStatus> readFiles(const Flags &flags,
   return std::nullopt;
 }
 
+static std::optional<CompileStatus> readKernels(const Flags &flags,
+                                                CompileOptions &options) {
+  options.kernels = flags.kernels;
+  StringRef extension = sys::path::extension(flags.input);
+  if (!options.kernels.empty() &&
+      (extension == ".mlir" || extension == ".mlirbc"))
+    return complain(CompileStatus::Usage,
+                    "--kernels is for ONNX models: a text has its kernels");
+  return std::nullopt;
+}
+
+static std::optional<CompileStatus> readStagePasses(const Flags &flags,
+                                                    CompileOptions &options) {
+  for (StringRef text : flags.stagePasses) {
+    auto [name, pipeline] = text.split(':');
+    std::optional<Stage> stage = findStage(name);
+    if (!stage || *stage < Stage::Graph || *stage > Stage::Host)
+      return complain(CompileStatus::Usage,
+                      "expected --stage-passes=graph, tile, linalg or host, "
+                      "and passes behind a colon, but got '" +
+                          text + "'");
+    options.stagePasses.push_back({*stage, pipeline.str()});
+  }
+  return std::nullopt;
+}
+
+static std::optional<CompileStatus> readVerify(const Flags &flags,
+                                               CompileOptions &options) {
+  if (flags.verify != "none" && flags.verify != "differential")
+    return complain(CompileStatus::Usage,
+                    "expected --verify=none or --verify=differential, but got "
+                    "'" +
+                        flags.verify + "'");
+  options.verify = flags.verify == "differential";
+  bool compares = options.emit == Emit::Module && options.cpu && !options.check;
+  if (options.verify && !compares)
+    return complain(CompileStatus::Usage,
+                    "--verify=differential needs --emit=so with code for the "
+                    "CPU");
+  return std::nullopt;
+}
+
 static std::optional<CompileStatus> checkReport(const CompileOptions &options) {
   if (options.report.empty())
     return std::nullopt;
@@ -266,6 +309,17 @@ std::optional<CompileStatus> parseCommandLine(int argc, char **argv,
   options.shapes.assign(flags.shapes.begin(), flags.shapes.end());
   options.blobDirs.assign(flags.blobDirs.begin(), flags.blobDirs.end());
   options.dumpPhases = flags.dumpPhases;
+  options.injectCrash = flags.injectCrash;
+  options.injectFault = flags.injectFault;
+  options.plugins.assign(flags.plugins.begin(), flags.plugins.end());
+  if (auto status = readKernels(flags, options))
+    return status;
+  if (auto status = readStagePasses(flags, options))
+    return status;
+  if (auto status = readTargets(flags, options))
+    return status;
+  if (auto status = readFiles(flags, options))
+    return status;
   options.report = flags.report;
   if (auto status = checkReport(options))
     return status;
@@ -273,10 +327,7 @@ std::optional<CompileStatus> parseCommandLine(int argc, char **argv,
   if (!options.cache.empty() && isText(options.emit))
     return complain(CompileStatus::Usage,
                     "--cache is for --emit=so and --emit=obj");
-  options.injectCrash = flags.injectCrash;
-  if (auto status = readTargets(flags, options))
-    return status;
-  if (auto status = readFiles(flags, options))
+  if (auto status = readVerify(flags, options))
     return status;
   return refuseUnsupported(flags);
 }

@@ -3,7 +3,7 @@
 // atranslate: ONNX models to loadable modules.
 #include "CommandLine.h"
 #include "CrashHandling.h"
-#include "Pipeline/Compile.h"
+#include "Verify/Differential.h"
 #include "llvm/Support/raw_ostream.h"
 
 int main(int argc, char **argv) {
@@ -11,5 +11,8 @@ int main(int argc, char **argv) {
   adze::CompileOptions options;
   if (auto status = adze::parseCommandLine(argc, argv, options))
     return static_cast<int>(*status);
-  return static_cast<int>(adze::compile(options, llvm::errs()));
+  adze::CompileStatus status = adze::compile(options, llvm::errs());
+  if (status == adze::CompileStatus::Done && options.verify)
+    status = adze::verifyDifferential(options, llvm::errs());
+  return static_cast<int>(status);
 }

@@ -36,9 +36,12 @@ std::optional<DimOption> parseDimOption(llvm::StringRef text,
 std::optional<ShapeOption> parseShapeOption(llvm::StringRef text,
                                             std::string &error);
 
+class CustomKernels;
+
 struct ImportOptions {
   std::vector<DimOption> dims;
   std::vector<ShapeOption> shapes;
+  CustomKernels *kernels = nullptr; // may be null; outlives the import
 };
 
 enum class ImportStatus { Done, InputAtFault, Unsupported };

@@ -2,6 +2,7 @@
 //
 // From a model to a module: symbols, arguments, nodes in order, results.
 #include "Importer.h"
+#include "Import/ONNX/CustomKernels.h"
 #include "OpTable.h"
 #include "Wire.h"
 #include "mlir/IR/Verifier.h"
@@ -354,7 +355,8 @@ void Importer::node(const Node &node, unsigned index, Scope &scope,
     result = dispatch(binder, place);
   } else {
     // Nothing can be made of it, but whether it is known can be told.
-    bool known = findOp(node.domain, node.opType, node.sinceVersion) ||
+    bool known = hasCustomKernel(node) ||
+                 findOp(node.domain, node.opType, node.sinceVersion) ||
                  model->functions.contains(
                      getFunctionKey(node.domain, node.opType, node.overload));
     if (known || reader.hasFunctionBody(node))
@@ -384,8 +386,37 @@ std::unique_ptr<Function> Importer::getBody(const Binder &binder) {
   return reader.getFunctionBody(binder.node, types);
 }
 
+bool Importer::hasCustomKernel(const Node &node) const {
+  return options.kernels && options.kernels->has(node.domain, node.opType);
+}
+
+/// A kernel from outside takes the place of whatever else there is.
+mlir::LogicalResult Importer::launchCustomKernel(Binder &binder) {
+  const Node &node = binder.node;
+  CustomKernels::Call call = {node.domain,
+                              node.opType,
+                              binder.getOperands(),
+                              unsigned(node.outputs.size()),
+                              {}};
+  for (const Attribute &attribute : node.attributes) {
+    if (attribute.kind != Attribute::Kind::Int)
+      return binder.unsupported("expected integer attributes for a custom "
+                                "kernel, but got '" +
+                                attribute.name + "'");
+    call.integers.push_back({attribute.name, attribute.i});
+  }
+  std::string error;
+  auto results =
+      options.kernels->create(binder.builder, binder.loc, call, error);
+  if (mlir::failed(results))
+    return binder.fail(error);
+  return binder.done(*results);
+}
+
 mlir::LogicalResult Importer::dispatch(Binder &binder, const Place &place) {
   const Node &node = binder.node;
+  if (hasCustomKernel(node))
+    return launchCustomKernel(binder);
   auto local = model->functions.find(
       getFunctionKey(node.domain, node.opType, node.overload));
   if (local != model->functions.end())

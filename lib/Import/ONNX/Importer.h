@@ -54,6 +54,8 @@ private:
   void bind(const Node &node, Scope &scope, llvm::ArrayRef<mlir::Value> values);
   mlir::LogicalResult call(Binder &binder, const Function &function,
                            const Place &place);
+  bool hasCustomKernel(const Node &node) const;
+  mlir::LogicalResult launchCustomKernel(Binder &binder);
   mlir::LogicalResult dispatch(Binder &binder, const Place &place);
   std::unique_ptr<Function> getBody(const Binder &binder);
   mlir::LogicalResult inlineGraph(const Graph &graph,

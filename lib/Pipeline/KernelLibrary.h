@@ -1,0 +1,34 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tile kernels of a file, for operators of a model (--kernels).
+#ifndef ADZE_LIB_PIPELINE_KERNELLIBRARY_H
+#define ADZE_LIB_PIPELINE_KERNELLIBRARY_H
+
+#include "Dialect/Tile/IR/Tile.h"
+#include "Import/ONNX/CustomKernels.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace adze {
+
+/// A node whose (domain, operator) names a kernel becomes a launch of a copy of
+/// it whose sizes are those of the node's operands.
+class KernelLibrary final : public CustomKernels {
+public:
+  /// Parses the file; errors are emitted.
+  mlir::LogicalResult load(llvm::StringRef path, mlir::MLIRContext &context);
+
+  bool has(llvm::StringRef domain, llvm::StringRef op) const override;
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+  create(mlir::OpBuilder &builder, mlir::Location loc, const Call &call,
+         std::string &error) override;
+
+private:
+  tile::KernelOp find(llvm::StringRef domain, llvm::StringRef op) const;
+
+  mutable mlir::OwningOpRef<mlir::ModuleOp> module; // its access is not const
+};
+
+} // namespace adze
+
+#endif // ADZE_LIB_PIPELINE_KERNELLIBRARY_H

@@ -1,0 +1,165 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tensors of a module's signature in host memory: random ones, and how far two
+// of them are apart.
+#include "Tensors.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+#include <cstring>
+
+namespace adze::verify {
+
+int64_t HostTensor::getNumElements() const {
+  int64_t count = 1;
+  for (int64_t dim : dims)
+    count *= dim;
+  return count;
+}
+
+DLTensor HostTensor::view() {
+  return {bytes.data(),
+          {kDLCPU, 0},
+          int32_t(dims.size()),
+          dtype,
+          dims.data(),
+          nullptr,
+          0};
+}
+
+bool isFloat(DLDataType dtype) {
+  return dtype.code == kDLFloat || dtype.code == kDLBfloat;
+}
+
+static const llvm::fltSemantics &getSemantics(DLDataType dtype) {
+  if (dtype.code == kDLBfloat)
+    return llvm::APFloat::BFloat();
+  return dtype.bits == 16   ? llvm::APFloat::IEEEhalf()
+         : dtype.bits == 32 ? llvm::APFloat::IEEEsingle()
+                            : llvm::APFloat::IEEEdouble();
+}
+
+double getNumber(const char *bytes, DLDataType dtype, int64_t index) {
+  uint64_t bits = 0;
+  size_t size = dtype.bits / 8;
+  std::memcpy(&bits, bytes + size_t(index) * size, size);
+  llvm::APFloat value(getSemantics(dtype), llvm::APInt(dtype.bits, bits));
+  bool inexact;
+  value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven,
+                &inexact);
+  return value.convertToDouble();
+}
+
+static void putNumber(char *bytes, DLDataType dtype, int64_t index,
+                      double number) {
+  llvm::APFloat value(number);
+  bool inexact;
+  value.convert(getSemantics(dtype), llvm::APFloat::rmNearestTiesToEven,
+                &inexact);
+  uint64_t bits = value.bitcastToAPInt().getZExtValue();
+  size_t size = dtype.bits / 8;
+  std::memcpy(bytes + size_t(index) * size, &bits, size);
+}
+
+/// Box and Muller: the same numbers with any library.
+static double makeNormal(std::mt19937_64 &random) {
+  auto uniform = [&] { return (double(random() >> 11) + 0.5) / 0x1p53; };
+  double radius = std::sqrt(-2 * std::log(uniform()));
+  return radius * std::cos(6.283185307179586 * uniform());
+}
+
+/// The nearest size that the dim may have.
+static int64_t fit(int64_t wanted, const adze_range &range) {
+  int64_t step = std::max<int64_t>(range.multiple_of, 1);
+  int64_t size = std::max<int64_t>(wanted, range.min);
+  if (range.max >= 0)
+    size = std::min(size, range.max);
+  int64_t below = size / step * step;
+  return below >= range.min ? below : below + step;
+}
+
+HostTensor makeRandom(const adze_value_info &info, int64_t dynamicDim,
+                      std::mt19937_64 &random) {
+  HostTensor tensor;
+  tensor.dtype = info.dtype;
+  for (int32_t d = 0; d < info.rank; ++d)
+    tensor.dims.push_back(info.dims[d] >= 0 ? info.dims[d]
+                                            : fit(dynamicDim, info.ranges[d]));
+  int64_t count = tensor.getNumElements();
+  tensor.bytes.resize((size_t(count) * info.dtype.bits + 7) / 8);
+  size_t size = info.dtype.bits / 8;
+  for (int64_t i = 0; i < count; ++i) {
+    if (isFloat(info.dtype))
+      putNumber(tensor.bytes.data(), info.dtype, i, makeNormal(random));
+    else if (size)
+      tensor.bytes[size_t(i) * size] = char(random() & 1);
+  }
+  return tensor;
+}
+
+/// What rounding in another order may do to a value, as a part of the range of
+/// all values: what -O0 is held to against other implementations for f32, and
+/// a few units in the last place of the narrower types.
+static double getTolerance(DLDataType dtype) {
+  if (dtype.code == kDLBfloat)
+    return 0x1p-5;
+  return dtype.bits == 16 ? 0x1p-8 : dtype.bits == 32 ? 1e-4 : 1e-10;
+}
+
+static std::string compareFloats(const char *got, const char *expected,
+                                 DLDataType dtype, int64_t count) {
+  double least = INFINITY, greatest = -INFINITY, worst = 0;
+  int64_t worstAt = -1;
+  for (int64_t i = 0; i < count; ++i) {
+    double a = getNumber(got, dtype, i), b = getNumber(expected, dtype, i);
+    bool isSame = std::isnan(b) ? std::isnan(a) : a == b;
+    if (!isSame && (!std::isfinite(a) || !std::isfinite(b)))
+      return "element " + std::to_string(i) + ": expected " +
+             std::to_string(b) + ", but got " + std::to_string(a);
+    if (!std::isfinite(b))
+      continue;
+    least = std::min(least, b);
+    greatest = std::max(greatest, b);
+    if (worstAt < 0 || std::fabs(a - b) > worst) {
+      worst = std::fabs(a - b);
+      worstAt = i;
+    }
+  }
+  // Values that are all alike have their own size as the range.
+  double range = std::max(greatest - least, std::fabs(greatest) * 1e-2);
+  if (worstAt < 0 || worst <= getTolerance(dtype) * range)
+    return "";
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << "element " << worstAt << ": expected "
+      << getNumber(expected, dtype, worstAt) << ", but got "
+      << getNumber(got, dtype, worstAt) << ", which is "
+      << llvm::format("%.2g", worst / range) << " of the range apart";
+  return text;
+}
+
+std::string compare(const DLTensor &got, const DLTensor &expected) {
+  int64_t count = 1;
+  for (int32_t d = 0; d < expected.ndim; ++d) {
+    if (got.shape[d] != expected.shape[d])
+      return "dim " + std::to_string(d) + ": expected " +
+             std::to_string(expected.shape[d]) + ", but got " +
+             std::to_string(got.shape[d]);
+    count *= expected.shape[d];
+  }
+  auto data = [](const DLTensor &tensor) {
+    return static_cast<const char *>(tensor.data) + tensor.byte_offset;
+  };
+  if (isFloat(expected.dtype))
+    return compareFloats(data(got), data(expected), expected.dtype, count);
+  size_t bytes = (size_t(count) * expected.dtype.bits + 7) / 8;
+  for (size_t i = 0; i < bytes; ++i)
+    if (data(got)[i] != data(expected)[i])
+      return "byte " + std::to_string(i) + ": expected " +
+             std::to_string(int(data(expected)[i])) + ", but got " +
+             std::to_string(int(data(got)[i]));
+  return "";
+}
+
+} // namespace adze::verify

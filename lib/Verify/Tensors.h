@@ -1,0 +1,39 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tensors of a module's signature in host memory: random ones, and how far two
+// of them are apart.
+#ifndef ADZE_LIB_VERIFY_TENSORS_H
+#define ADZE_LIB_VERIFY_TENSORS_H
+
+#include "adze.h"
+#include "llvm/ADT/SmallVector.h"
+#include <random>
+#include <string>
+#include <vector>
+
+namespace adze::verify {
+
+struct HostTensor {
+  DLDataType dtype;
+  llvm::SmallVector<int64_t> dims;
+  std::vector<char> bytes;
+
+  int64_t getNumElements() const;
+  DLTensor view();
+};
+
+bool isFloat(DLDataType dtype);
+/// Of a floating-point tensor.
+double getNumber(const char *bytes, DLDataType dtype, int64_t index);
+
+/// Normal floats; integers and bools are 0 or 1, which every index and mask
+/// may be.
+HostTensor makeRandom(const adze_value_info &info, int64_t dynamicDim,
+                      std::mt19937_64 &random);
+
+/// Why `got` is not what `expected` is, but for rounding; empty if it is.
+std::string compare(const DLTensor &got, const DLTensor &expected);
+
+} // namespace adze::verify
+
+#endif // ADZE_LIB_VERIFY_TENSORS_H

@@ -1,0 +1,45 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What users may bring to atranslate: a pass and a dialect in a library.
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Tools/Plugins/DialectPlugin.h"
+#include "mlir/Tools/Plugins/PassPlugin.h"
+
+using namespace mlir;
+
+namespace {
+/// A dialect without ops: its attributes may stand on ours.
+class MarkDialect final : public Dialect {
+public:
+  explicit MarkDialect(MLIRContext *context)
+      : Dialect("mark", context, TypeID::get<MarkDialect>()) {}
+  static StringRef getDialectNamespace() { return "mark"; }
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(MarkDialect)
+};
+
+/// Counts the ops of the module, aloud.
+struct CountPass : PassWrapper<CountPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CountPass)
+  StringRef getArgument() const final { return "plugged-count"; }
+  StringRef getDescription() const final { return "Count ops"; }
+  void runOnOperation() final {
+    unsigned count = 0;
+    getOperation().walk([&](Operation *) { ++count; });
+    getOperation().emitWarning("the plugin counts ") << count << " ops";
+    getOperation()->setAttr("mark.count",
+                            Builder(&getContext()).getI64IntegerAttr(count));
+  }
+};
+} // namespace
+
+extern "C" PassPluginLibraryInfo mlirGetPassPluginInfo() {
+  return {MLIR_PLUGIN_API_VERSION, "adze-test", "1",
+          [] { PassRegistration<CountPass>(); }};
+}
+
+extern "C" DialectPluginLibraryInfo mlirGetDialectPluginInfo() {
+  return {MLIR_PLUGIN_API_VERSION, "adze-test", "1",
+          [](DialectRegistry *registry) { registry->insert<MarkDialect>(); }};
+}
