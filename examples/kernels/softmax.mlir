@@ -15,7 +15,7 @@ tile.kernel @softmax(%x: !x {adze.dims = #dims}, %y: !x {adze.dims = #dims})
   %p = tile.program_id (%g) : index
   %row = arith.muli %p, %br : index
   %t = tile.load %x[%row, 0] sizes [%br, %bc] pad 0xFF800000 : f32 : !x -> !t
-  %max = tile.reduce max %t dim 1 : !t -> !r
+  %max = tile.reduce max %t dim 1 nnan : !t -> !r
   %maxes = tile.broadcast %max to [%br, %bc] dims [0] : !r -> !t
   %d = arith.subf %t, %maxes : !t
   %e = math.exp %d : !t

@@ -95,33 +95,26 @@ struct Arithmetic {
       sum = fma(sum, x, real(coefficient));
     return sum;
   }
-  /// Rounds x * factor to an integer, returned as a float and as an int, for
-  /// |x * factor| < 2^22. Adding 1.5 * 2^23 leaves the integer in the low bits;
-  /// unlike a conversion this is defined for NaN.
-  std::pair<Value, Value> round(Value x, float factor) const {
-    Value magic = real(12582912.0f);
-    Value shifted = fma(x, real(factor), magic);
-    return {sub(shifted, magic), subI(asBits(shifted), bits(0x4B400000))};
-  }
 };
 
-/// exp: 2^n * p(r) with x = n ln2 + r; at most 1 ulp.
+/// exp: (2^n)^2 p(r) with x = 2 n ln2 + r; less than 2 ulp. Two equal factors,
+/// so that results below 2^-126 need no care; p has a relative error of 2^-26.
 Value approximateExp(const Arithmetic &a, Value x) {
   // Below, the result rounds to 0; above, to infinity.
   x = a.clamp(x, -104.0f, 89.0f);
-  auto [n, k] = a.round(x, 1.44269504089f);
-  Value r = a.fma(n, a.real(-0.693359375f), x);
-  r = a.fma(n, a.real(2.12194440e-4f), r);
-  Value p =
-      a.polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
-                       4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
-  p = a.add(a.fma(p, a.mul(r, r), r), a.real(1.0f));
-  // In two factors, so that results below 2^-126 are exact powers apart.
-  Value half = a.sar(k, 1);
-  Value bias = a.bits(127);
-  Value first = a.asReal(a.shl(a.addI(half, bias), 23));
-  Value second = a.asReal(a.shl(a.addI(a.subI(k, half), bias), 23));
-  return a.mul(a.mul(p, first), second);
+  // Adding 1.5 * 2^23 + 127 leaves the exponent of 2^n in the low bits; unlike
+  // a conversion this is defined for NaN.
+  Value magic = a.real(12583039.0f);
+  Value shifted = a.fma(x, a.real(0.72134752044f), magic);
+  Value n = a.sub(shifted, magic);
+  Value power = a.asReal(a.shl(a.asBits(shifted), 23));
+  Value r = a.fma(n, a.real(-1.38671875f), x);
+  r = a.fma(n, a.real(4.2438888e-4f), r);
+  Value p = a.polynomial(r, {1.9611230527516454e-4f, 1.410477445460856e-3f,
+                             8.336111903190613e-3f, 4.1661255061626434e-2f,
+                             1.6666613519191742e-1f, 5.000003576278687e-1f,
+                             1.0f, 1.0f});
+  return a.mul(a.mul(p, power), power);
 }
 
 /// log: e ln2 + p(m - 1) with x = m 2^e, m in [sqrt(1/2), sqrt(2)).

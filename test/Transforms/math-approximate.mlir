@@ -1,7 +1,8 @@
 // RUN: aopt %s -math-approximate -split-input-file | FileCheck %s
 
 // exp is arithmetic of the vector's own shape; no conversion to integers, which
-// NaN would make undefined.
+// NaN would make undefined. The power of two is the low bits of the shifted
+// argument, twice a factor.
 // CHECK-LABEL: func.func @exp(
 // CHECK-NOT: math.exp
 // CHECK-NOT: fptosi

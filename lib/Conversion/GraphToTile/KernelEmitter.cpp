@@ -366,7 +366,7 @@ Emitted KernelEmitter::emitInside(int axis, Value offset, Value end) {
 }
 
 Emitted KernelEmitter::reduce(Combiner combiner, Type elementType,
-                              const Emitted &tile, int axis) {
+                              const Emitted &tile, int axis, bool nnan) {
   bool isUnsigned = elementType.isUnsignedInteger();
   bool isBool = elementType.isInteger(1);
   tile::ReduceKind kind = tile::ReduceKind::add;
@@ -400,6 +400,8 @@ Emitted KernelEmitter::reduce(Combiner combiner, Type elementType,
   state.addOperands(tile.value);
   state.addAttribute("kind", tile::ReduceKindAttr::get(b.getContext(), kind));
   state.addAttribute("dim", b.getI64IntegerAttr(dim));
+  if (nnan)
+    state.addAttribute("nnan", b.getUnitAttr());
   state.addTypes(
       tileType(result.axes, getElementTypeOrSelf(tile.value.getType())));
   result.value = b.create(state)->getResult(0);

@@ -108,9 +108,10 @@ public:
   mlir::Value constant(mlir::TypedAttr value, llvm::ArrayRef<int> axes);
   /// A tile on more axes.
   mlir::Value broadcast(const Emitted &tile, llvm::ArrayRef<int> axes);
-  /// Combines the elements along `axis` of the tile.
+  /// Combines the elements along `axis` of the tile. `nnan`: the greatest or
+  /// least of floats may be that of the elements which are not NaN.
   Emitted reduce(graph::Combiner combiner, mlir::Type elementType,
-                 const Emitted &tile, int axis);
+                 const Emitted &tile, int axis, bool nnan = false);
   /// Signless f32 for f16 and bf16, else the type itself.
   Emitted convert(const Emitted &tile, mlir::Type to);
 

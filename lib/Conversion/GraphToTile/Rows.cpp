@@ -30,8 +30,9 @@ public:
   RowMath(KernelEmitter &e, Rows &rows, Type type)
       : e(e), rows(rows), type(type), b(e.builder()), loc(e.loc()) {}
 
-  Value reduce(Combiner combiner, Value tile) {
-    return e.reduce(combiner, type, {tile, rows.axes}, rows.reduced).value;
+  Value reduce(Combiner combiner, Value tile, bool nnan = false) {
+    return e.reduce(combiner, type, {tile, rows.axes}, rows.reduced, nnan)
+        .value;
   }
   Value spread(Value kept) { return e.broadcast({kept, rows.kept}, rows.axes); }
   Value number(double value) {
@@ -147,7 +148,8 @@ static FailureOr<Rows> cutRows(KernelEmitter &e, Value result, unsigned first,
 
 static Value emitSoftmax(RowMath &m, Value x, bool logarithm) {
   OpBuilder &b = m.b;
-  Value most = m.reduce(Combiner::Max, x);
+  // A NaN that the greatest element leaves out comes back with the sum.
+  Value most = m.reduce(Combiner::Max, x, /*nnan=*/true);
   Value shifted = arith::SubFOp::create(b, m.loc, x, m.spread(most));
   Value power = math::ExpOp::create(b, m.loc, shifted);
   Value sum = m.reduce(Combiner::Add, power);

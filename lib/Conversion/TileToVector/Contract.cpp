@@ -127,6 +127,40 @@ void KernelLowering::prefetch(DotOp op) {
                                /*isDataCache=*/true);
 }
 
+/// Asks for what the windows of loads (or stores) that move with a tile hold at
+/// these slices of it.
+void KernelLowering::prefetchAlike(const Layout &layout, bool stores) {
+  forEachWindow([&](const Window &window) {
+    if (isa<StoreOp>(window.op) != stores || !map.contains(window.memref) ||
+        ArrayRef<int>(classes.of(window.tile)) !=
+            ArrayRef<int>(layout.classes) ||
+        isBorder(window) || !isContiguous(window, layout))
+      return;
+    for (OpFoldResult offset : window.offsets)
+      if (!getConstantIntValue(offset) && !map.contains(cast<Value>(offset)))
+        return;
+    for (int64_t i = 0, e = layout.total(); i < e; ++i)
+      memref::PrefetchOp::create(b, loc, mapped(window.memref),
+                                 place(window, layout, i).indices,
+                                 /*isWrite=*/stores, /*localityHint=*/3,
+                                 /*isDataCache=*/true);
+  });
+}
+
+/// While a dear tile is computed memory has time: asks for where its row is
+/// stored, and for the next row of what is loaded alike.
+void KernelLowering::prefetchRows(const Layout &layout) {
+  if (layout.lanes == 1)
+    return;
+  prefetchAlike(layout, /*stores=*/true);
+  Layout next = layout;
+  for (auto [c, self] : llvm::zip(next.classes, next.slices))
+    if (classes.isSplit(c) && classes.lanes(c) == 1 && self.start) {
+      self.at += classes.step(c);
+      return prefetchAlike(next, /*stores=*/false);
+    }
+}
+
 Registers KernelLowering::dot(DotOp op, const Layout &layout) {
   bool outer = staging;
   staging = false;
@@ -135,6 +169,9 @@ Registers KernelLowering::dot(DotOp op, const Layout &layout) {
   Registers acc = emit(op.getAcc(), layout.lanes == 1);
   int k = classes.of(op.getLhs())[1];
   Value end = contractedEnd(op, {op.getLhs(), op.getRhs()});
+  bool runsOnce = isa<KernelOp>(op->getParentOp());
+  if (runsOnce && layout.lanes > 1 && classes.size(k) >= prefetchDistance)
+    prefetchAlike(layout, /*stores=*/true);
   Carried sums = forChunks(
       k, 1, acc.values,
       [&](ArrayRef<Value> before) {
@@ -150,7 +187,14 @@ Registers KernelLowering::dot(DotOp op, const Layout &layout) {
 
 //===--- reduce -----------------------------------------------------------===//
 
-Value KernelLowering::combine(ReduceKind kind, Value x, Value y) {
+Value KernelLowering::combine(ReduceOp op, Value x, Value y) {
+  ReduceKind kind = op.getKind();
+  if (op.getNnan()) { // one instruction, where NaN may get lost
+    auto predicate = kind == ReduceKind::max ? arith::CmpFPredicate::OGT
+                                             : arith::CmpFPredicate::OLT;
+    Value first = arith::CmpFOp::create(b, loc, predicate, x, y);
+    return arith::SelectOp::create(b, loc, first, x, y);
+  }
   if (isa<FloatType>(getElementTypeOrSelf(x.getType()))) {
     // NaN passes; which zero wins does not matter.
     auto flags = arith::FastMathFlagsAttr::get(b.getContext(),
@@ -188,7 +232,7 @@ Value KernelLowering::combine(ReduceKind kind, Value x, Value y) {
 }
 
 /// All lanes of a vector as one scalar: halves are combined until one is left.
-Value KernelLowering::horizontal(ReduceKind kind, Value vector) {
+Value KernelLowering::horizontal(ReduceOp op, Value vector) {
   int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();
   for (; lanes > 1; lanes /= 2) {
     SmallVector<int64_t> low, high;
@@ -198,7 +242,7 @@ Value KernelLowering::horizontal(ReduceKind kind, Value vector) {
     }
     Value x = vector::ShuffleOp::create(b, loc, vector, vector, low);
     Value y = vector::ShuffleOp::create(b, loc, vector, vector, high);
-    vector = combine(kind, x, y);
+    vector = combine(op, x, y);
   }
   return vector::ExtractOp::create(b, loc, vector, 0);
 }
@@ -283,7 +327,7 @@ Registers KernelLowering::reduce(ReduceOp op, const Layout &layout) {
     neutraliseDead(op, values);
     for (auto [i, value] : llvm::enumerate(values.values)) {
       Value &sum = next[sums.indexOf(values.layout.coordinates(i))];
-      sum = combine(kind, sum, value);
+      sum = combine(op, sum, value);
     }
     return next;
   });
@@ -295,7 +339,6 @@ Registers KernelLowering::reduce(ReduceOp op, const Layout &layout) {
 Registers KernelLowering::foldAccumulators(ReduceOp op, const Layout &layout,
                                            const Registers &sums) {
   int64_t dim = op.getDim();
-  ReduceKind kind = op.getKind();
   bool alongLanes = sums.layout.laneDim == dim;
   auto folded = [&](SmallVector<int64_t> at) {
     at.insert(at.begin() + dim, 0);
@@ -303,7 +346,7 @@ Registers KernelLowering::foldAccumulators(ReduceOp op, const Layout &layout,
     for (int64_t i = 0; i < sums.layout.counts[dim]; ++i) {
       at[dim] = i * (alongLanes ? sums.layout.lanes : 1);
       Value part = sums.values[sums.layout.indexOf(at)];
-      value = value ? combine(kind, value, part) : part;
+      value = value ? combine(op, value, part) : part;
     }
     return value;
   };
@@ -319,7 +362,7 @@ Registers KernelLowering::foldAccumulators(ReduceOp op, const Layout &layout,
     for (int64_t lane = 0; lane < layout.lanes; ++lane) {
       Value value = folded(at);
       if (alongLanes)
-        value = horizontal(kind, value);
+        value = horizontal(op, value);
       else if (sums.layout.lanes > 1)
         value = vector::ExtractOp::create(
             b, loc, value,

@@ -127,12 +127,14 @@ private:
   bool isReadInPlace(mlir::Value operand, bool isRhs);
   mlir::Value contractedEnd(DotOp op, mlir::ValueRange operands);
   void prefetch(DotOp op);
+  void prefetchAlike(const Layout &layout, bool stores);
+  void prefetchRows(const Layout &layout);
   Registers foldAccumulators(ReduceOp op, const Layout &layout,
                              const Registers &sums);
   static constexpr int64_t prefetchDistance = 32;
   Registers reduce(ReduceOp op, const Layout &layout);
-  mlir::Value combine(ReduceKind kind, mlir::Value x, mlir::Value y);
-  mlir::Value horizontal(ReduceKind kind, mlir::Value vector);
+  mlir::Value combine(ReduceOp op, mlir::Value x, mlir::Value y);
+  mlir::Value horizontal(ReduceOp op, mlir::Value vector);
   mlir::Value neutral(ReduceKind kind, mlir::Type element);
   void neutraliseDead(ReduceOp op, Registers &registers);
 

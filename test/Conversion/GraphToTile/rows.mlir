@@ -4,7 +4,7 @@
 // CHECK-LABEL: tile.kernel @softmax
 // CHECK: %[[R:.*]] = tile.param "ROWS"
 // CHECK: %[[X:.*]] = tile.load %arg0[%{{.*}}, 0] sizes [%[[R]], 1000]
-// CHECK: %[[M:.*]] = tile.reduce max %[[X]] dim 1
+// CHECK: %[[M:.*]] = tile.reduce max %[[X]] dim 1 nnan
 // CHECK: %[[D:.*]] = arith.subf %[[X]]
 // CHECK: %[[E:.*]] = math.exp %[[D]]
 // CHECK: %[[S:.*]] = tile.reduce add %[[E]] dim 1
@@ -20,7 +20,7 @@ func.func private @softmax(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> attri
 // 0. A transpose before it is a place of the load.
 // CHECK-LABEL: tile.kernel @inner
 // CHECK: tile.load %arg0[0, %{{.*}}, 0, %{{.*}}] sizes [16, %{{.*}}]
-// CHECK: tile.reduce max %{{.*}} dim 0 : tensor<16x?xf32> -> tensor<?xf32>
+// CHECK: tile.reduce max %{{.*}} dim 0 nnan : tensor<16x?xf32> -> tensor<?xf32>
 func.func private @inner(%x: tensor<1x4x16x2100xf32>) -> tensor<1x16x4x2100xf32> attributes {adze.kernel} {
   %0 = graph.transpose %x {perm = array<i64: 0, 2, 1, 3>} : (tensor<1x4x16x2100xf32>) -> tensor<1x16x4x2100xf32>
   %1 = graph.softmax %0 {axis = 1 : i64} : (tensor<1x16x4x2100xf32>) -> tensor<1x16x4x2100xf32>

@@ -52,9 +52,16 @@
 // DEPTH-COUNT-14: vfmadd{{.*}}zmm
 // DEPTH: {{jb|jne|jl|jae}} .LBB
 
+// One instruction a vector for the greatest element; 7 multiply-adds of the
+// polynomial for each of the 4 exponentials at once.
 // SOFTMAX-LABEL: softmax
 // SOFTMAX: vmaxps {{.*}}zmm
-// SOFTMAX: vfmadd{{.*}}zmm
+// SOFTMAX-NOT: vcmp
+// SOFTMAX: Inner Loop Header
+// SOFTMAX-NOT: {{Spill|Reload|vcmp}}
+// SOFTMAX-COUNT-28: vfmadd213ps {{.*}}zmm
+// SOFTMAX-NOT: {{Spill|Reload|vcmp}}
+// SOFTMAX: {{jb|jne|jl|jae}} .LBB
 
 // The two products of attention.
 // ATTENTION-LABEL: attention

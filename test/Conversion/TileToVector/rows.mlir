@@ -4,12 +4,16 @@
 
 // CHECK-LABEL: func.func @softmax(
 // CHECK: %[[KEPT:.*]] = memref.alloca() {alignment = 64 : i64} : memref<1x1024xf32>
-// The greatest element: NaN passes.
+// The greatest element: NaN need not pass.
 // CHECK: scf.for {{.*}} iter_args
-// CHECK: arith.maximumf {{.*}} fastmath<nsz> : vector<16xf32>
-// The sum writes the exponentials as it goes ..
+// CHECK: arith.cmpf ogt, {{.*}} : vector<16xf32>
+// CHECK: arith.select
+// The sum writes the exponentials as it goes, and asks for memory meanwhile:
+// where the row is stored and the next row ..
 // CHECK: scf.for {{.*}} iter_args
 // CHECK: math.exp {{.*}} : vector<16xf32>
+// CHECK-COUNT-4: memref.prefetch %arg1[{{.*}}], write
+// CHECK-COUNT-4: memref.prefetch %arg0[{{.*}}], read
 // CHECK: vector.store %{{.*}}, %[[KEPT]]
 // CHECK: arith.addf
 // .. and the last pass reads them.

@@ -105,6 +105,14 @@ tile.kernel @reduce_c1(%f: f32) {
 }
 
 // -----
+tile.kernel @reduce_c3(%f: f32) {
+  %a = tile.broadcast %f to [4] : f32 -> tensor<4xf32>
+  // expected-error @+1 {{expected 'nnan' with max or min of floats only}}
+  %d = tile.reduce add %a dim 0 nnan : tensor<4xf32> -> tensor<f32>
+  tile.return
+}
+
+// -----
 tile.kernel @reduce_c2(%f: f32) {
   %a = tile.broadcast %f to [4] : f32 -> tensor<4xf32>
   // expected-error @+1 {{expected integers for umax, but got 'f32'}}

@@ -262,19 +262,20 @@ def ReduceOp : InferredTileOp<"reduce"> {
   let summary = "Combine the elements along one dimension";
   let description = [{
     Removes dimension `dim`. The order is free but the same in every run. `max`
-    and `min` of floats give NaN if any element is NaN; on integers they are
-    signed, `umax` and `umin` unsigned. `and` and `or` are bitwise.
+    and `min` of floats give NaN if any element is NaN, with `nnan` NaN or the
+    greatest or least of some of the others; on integers they are signed, `umax`
+    and `umin` unsigned. `and` and `or` are bitwise.
 
     C1: `dim` is a dimension of the source. C2: `umax umin and or` take
-    integers.
+    integers. C3: `nnan` stands with `max` and `min` of floats.
 
     ```mlir
     %m = tile.reduce max %t dim 1 : tensor<8x64xf32> -> tensor<8xf32>
     ```
   }];
-  let arguments = (ins ReduceKind:$kind, Tile:$source, I64Attr:$dim);
+  let arguments = (ins ReduceKind:$kind, Tile:$source, I64Attr:$dim, UnitAttr:$nnan);
   let results = (outs Tile:$result);
-  let assemblyFormat = "$kind $source `dim` $dim attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$kind $source `dim` $dim (`nnan` $nnan^)? attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 

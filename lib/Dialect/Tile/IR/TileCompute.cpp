@@ -74,6 +74,11 @@ LogicalResult ReduceOp::verify() {
     return emitOpError("expected integers for ")
            << stringifyReduceKind(getKind()) << ", but got "
            << getType().getElementType();
+  bool hasNaN =
+      (getKind() == ReduceKind::max || getKind() == ReduceKind::min) &&
+      isa<FloatType>(getType().getElementType());
+  if (getNnan() && !hasNaN) // C3
+    return emitOpError("expected 'nnan' with max or min of floats only");
   return success();
 }
 
