@@ -33,7 +33,9 @@ while read -r file; do
   head -1 "$file" | grep -q 'Part of Adze, under the Apache License' || complain "$file: expected the licence line first"
 done < <(files '*.cpp' '*.h' '*.c' '*.td')
 
-# One pass a file, named as the file, with a like-named lit test.
+# One pass a file, named as the file, with a like-named lit test. (The list is
+# a string: grep -q ends at its first match, and a pipe's writer would fail.)
+tests=$(files 'test/*')
 while read -r file; do
   [ -f "$file" ] || continue
   count=$(grep -c '^#define GEN_PASS_DEF_' "$file")
@@ -42,7 +44,7 @@ while read -r file; do
   # A conversion's pass file carries its folder's name, as its test folder does.
   kebab=$(basename "$file" .cpp | sed -E 's/([a-z0-9])([A-Z])/\1-\2/g' | tr A-Z a-z)
   folder=test/$(dirname "${file#lib/}")
-  files 'test/*' | grep -qE "/(convert-|graph-|tile-|adze-)?$kebab(-[a-z0-9-]+)?\.(mlir|test)$" ||
+  grep -qE "/(convert-|graph-|tile-|adze-)?$kebab(-[a-z0-9-]+)?\.(mlir|test)$" <<<"$tests" ||
     { [ "$(basename "$file" .cpp)" = "$(basename "$folder")" ] && [ -n "$(files "$folder")" ]; } ||
     complain "$file: expected a lit test named $kebab.mlir"
 done < <(files 'lib/*.cpp')
