@@ -115,7 +115,7 @@ LogicalResult Compilation::compileHost(package::ModuleParts &parts) {
   if (failed(runStage(Stage::LLVM)))
     return failure();
   for (Operation &op : llvm::make_early_inc_range(*module->getBody()))
-    if (!isa<LLVM::LLVMFuncOp>(op))
+    if (!isa<LLVM::LLVMFuncOp, LLVM::GlobalOp>(op))
       op.erase();
   for (OwningOpRef<ModuleOp> &helpers : deviceHelpers)
     for (Operation &op : llvm::make_early_inc_range(*helpers->getBody()))

@@ -185,6 +185,27 @@ TEST_F(Conformance, OtherShapeOrTypeIsCaught) {
   EXPECT_EQ(run("type").status, Status::Failed);
 }
 
+/// Two unknown shapes: the run broadcasts what broadcasts and refuses the rest.
+TEST_F(Conformance, UnknownShapesBroadcastOrAreRefused) {
+  std::vector<float> x = makeNumbers(12), y = makeNumbers(4), sum;
+  for (size_t i = 0; i < 12; ++i)
+    sum.push_back(x[i] + y[i % 4]);
+  std::string add =
+      model(node("Add", {"x", "y"}, "z") + field(11, value("x", "\3\4")) +
+            field(11, value("y", "\1\4")) + field(12, value("z", "\3\4")));
+  auto run = [&](const std::string &name, const Tensor &second) {
+    addCase(name, add, makeTensor({3, 4}, x), makeTensor({3, 4}, sum));
+    write(root + "/node/" + name + "/test_data_set_0/input_1.pb", second);
+    std::vector<Case> cases;
+    EXPECT_EQ(findCases(root, {"/" + name, 0, 1}, cases), "");
+    return Executor({"dyn", 2, true, "", 1}).run(cases.at(0), root);
+  };
+  EXPECT_EQ(run("right", makeTensor({1, 4}, y)).message, "");
+  std::string message =
+      run("wrong", makeTensor({2, 4}, makeNumbers(8))).message;
+  EXPECT_NE(message.find("shapes do not agree"), std::string::npos) << message;
+}
+
 TEST_F(Conformance, UnsupportedIsSkippedWithAReason) {
   addCase("unknown",
           model(node("Whatever", {"x"}, "y") + field(11, value("x", "\4")) +

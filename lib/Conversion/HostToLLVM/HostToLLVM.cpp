@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The host program: straight-line launches to calls through the host table.
+#include "Broadcasts.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Formula.h"
@@ -57,6 +58,7 @@ private:
   void createCosts();
   LogicalResult createInfer();
   LogicalResult lowerProgram(LLVM::LLVMFuncOp run);
+  void checkSizes();
   LogicalResult lower(Operation *op);
   void lower(host::LaunchOp op);
   void lower(host::CopyOp op);
@@ -236,6 +238,32 @@ void HostLowering::returnIfError(Location loc, Value code) {
   builder.setInsertionPointToEnd(next);
 }
 
+/// Ends the run where sizes do not agree as the model takes for granted.
+void HostLowering::checkSizes() {
+  Location loc = program.getLoc();
+  Value bad =
+      emitSizeViolation(builder, program, arguments[RunArgument::Symbols]);
+  if (!bad)
+    return;
+  auto *report = new Block(), *next = new Block();
+  report->insertBefore(errorExit);
+  next->insertBefore(errorExit);
+  LLVM::CondBrOp::create(builder, loc, bad, report, ValueRange(), next,
+                         ValueRange());
+  builder.setInsertionPointToEnd(report);
+  Value node = createText(builder, program, "adze_no_node", "");
+  Value message = createText(
+      builder, program, "adze_sizes_message",
+      "the inputs' shapes do not agree as the model's operators need them to");
+  auto type = LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer});
+  auto call = LLVM::CallOp::create(
+      builder, loc, type,
+      ValueRange{tableField(loc, HostTableField::Fail),
+                 arguments[RunArgument::Exec], node, message});
+  LLVM::BrOp::create(builder, loc, ValueRange{call.getResult()}, errorExit);
+  builder.setInsertionPointToEnd(next);
+}
+
 void HostLowering::lower(host::LaunchOp op) {
   Location loc = op.getLoc();
   for (auto [index, operand] : llvm::enumerate(op.getOperands()))
@@ -339,6 +367,7 @@ LogicalResult HostLowering::lowerProgram(LLVM::LLVMFuncOp run) {
     builder.setInsertionPointToEnd(errorExit);
     LLVM::ReturnOp::create(builder, loc, errorExit->addArgument(i32, loc));
   }
+  checkSizes();
   for (Operation &op : program.front())
     if (failed(lower(&op)))
       return failure();

@@ -3,6 +3,7 @@
 // From a model to a module: symbols, arguments, nodes in order, results.
 #include "Importer.h"
 #include "Import/ONNX/CustomKernels.h"
+#include "Assumptions.h"
 #include "OpTable.h"
 #include "Wire.h"
 #include "mlir/IR/Verifier.h"
@@ -267,6 +268,7 @@ void Importer::addReturn(const Graph &graph) {
   symbols.addAttributes(builder, symbolAttributes);
   for (mlir::NamedAttribute attribute : symbolAttributes)
     function->setAttr(attribute.getName(), attribute.getValue());
+  addAssumptions(function, symbols.count());
 }
 
 //===----------------------------------------------------------------------===//

@@ -37,6 +37,8 @@ public:
   void addAttributes(mlir::OpBuilder &builder,
                      llvm::SmallVectorImpl<mlir::NamedAttribute> &attributes);
 
+  unsigned count() const { return symbols.size(); }
+
 private:
   struct Symbol {
     std::string name;

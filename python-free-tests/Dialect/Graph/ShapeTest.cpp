@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The normal form of symbolic dims and the rules written on it.
+#include "Dialect/Graph/IR/Broadcast.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -44,6 +45,46 @@ TEST_F(ShapeTest, NormalFormIsStable) {
     AffineExpr once = normalize(expr);
     EXPECT_EQ(normalize(once), once);
   }
+}
+
+/// Of sizes that are equal or 1, whatever which is which.
+TEST_F(ShapeTest, BroadcastsHaveTheSizeThatIsNotOne) {
+  auto evaluate = [&](AffineExpr expr, ArrayRef<int64_t> values) {
+    SmallVector<AffineExpr> symbols;
+    for (int64_t value : values)
+      symbols.push_back(num(value));
+    return getConstant(normalize(expr.replaceSymbols(symbols)));
+  };
+  AffineExpr s2 = getAffineSymbolExpr(2, &context);
+  AffineExpr two = broadcastExprs(s0, s1), three = broadcastExprs(two, s2);
+  for (int64_t size : {0, 1, 2, 3, 7, 3000000})
+    for (int64_t a : {int64_t(1), size})
+      for (int64_t b : {int64_t(1), size}) {
+        int64_t ab = a == 1 ? b : a;
+        EXPECT_EQ(evaluate(two, {a, b}), ab) << a << " " << b;
+        for (int64_t c : {int64_t(1), size})
+          EXPECT_EQ(evaluate(three, {a, b, c}), ab == 1 ? c : ab)
+              << a << " " << b << " " << c;
+      }
+}
+
+TEST_F(ShapeTest, BroadcastsOfTheSameSizesAreOneExpression) {
+  AffineExpr s2 = getAffineSymbolExpr(2, &context);
+  AffineExpr two = broadcastExprs(s0, s1), three = broadcastExprs(two, s2);
+  EXPECT_EQ(two, broadcastExprs(s1, s0));
+  EXPECT_EQ(two, broadcastExprs(two, s1));
+  EXPECT_EQ(broadcastExprs(s0, s0), s0);
+  EXPECT_EQ(three, broadcastExprs(broadcastExprs(s2, s1), s0));
+  EXPECT_EQ(three, broadcastExprs(three, two));
+  EXPECT_EQ(normalize(three), three);
+  EXPECT_NE(two, three);
+  EXPECT_EQ(getBroadcastSizes(three), (SmallVector<AffineExpr>{s0, s1, s2}));
+  AffineExpr larger = broadcastExprs(s0 * 2 + 1, s1 * s2);
+  EXPECT_EQ(getBroadcastSizes(larger).size(), 2u);
+  EXPECT_TRUE(isNonNegative(two));
+  for (AffineExpr other :
+       {s0, s0.floorDiv(2), s0.floorDiv(s1 + 1), (s0 + 1).floorDiv(s1 % 2 + 1)})
+    EXPECT_TRUE(getBroadcastSizes(other).empty());
 }
 
 /// The normal form has the value of the expression for many symbols.
@@ -117,7 +158,7 @@ TEST_F(ShapeTest, Broadcast) {
   EXPECT_TRUE(areEqual(*wins, {num(4)}));
   auto unknown = broadcastDims({dims({s0}), dims({s1})}, error);
   ASSERT_TRUE(succeeded(unknown));
-  EXPECT_FALSE((*unknown)[0]);
+  EXPECT_TRUE(areEqual(*unknown, {broadcastExprs(s0, s1)}));
   EXPECT_TRUE(failed(broadcastDims({dims({num(3)}), dims({num(4)})}, error)));
   EXPECT_EQ(error, "expected shapes that broadcast, but got [3] and [4]");
 }

@@ -2,6 +2,7 @@
 //
 // Dims of types, and the shape rules that several ops share.
 #include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Graph/IR/Broadcast.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/TypeRange.h"
@@ -107,7 +108,7 @@ static FailureOr<AffineExpr> broadcastDim(AffineExpr lhs, AffineExpr rhs) {
     return lhs;
   if (r)
     return rhs;
-  return AffineExpr();
+  return broadcastExprs(lhs, rhs);
 }
 
 FailureOr<Dims> adze::graph::broadcastDims(ArrayRef<Dims> shapes,

@@ -2,6 +2,7 @@
 //
 // The normal form of symbolic dims: polynomials over symbols, quotients and
 // remainders.
+#include "Dialect/Graph/IR/Broadcast.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -358,6 +359,74 @@ bool adze::graph::areEqual(ArrayRef<AffineExpr> lhs, ArrayRef<AffineExpr> rhs) {
          });
 }
 
+//===----------------------------------------------------------------------===//
+// Broadcasts of unknown sizes
+//===----------------------------------------------------------------------===//
+
+// Sizes x_i of which the run finds that they are equal or 1 broadcast to
+//   (sum x_i - sum e_i + prod e_i) floordiv (n - sum e_i + prod e_i),
+// where e_i = (2 floordiv (x_i + 1)) mod 2 is 1 if x_i is 1, else 0: the sum of
+// those that are not 1 by their number, and 1 / 1 if all are. No divisor is
+// ever 0, 0 is a size as any other, and the x_i can be read off the divisor.
+
+static AffineExpr makeBroadcast(ArrayRef<AffineExpr> sizes) {
+  MLIRContext *context = sizes.front().getContext();
+  auto number = [&](int64_t value) {
+    return getAffineConstantExpr(value, context);
+  };
+  AffineExpr sum = number(0), count = number(0), allOne = number(1);
+  for (AffineExpr size : sizes) {
+    AffineExpr isOne = modExprs(
+        floorDivExprs(number(2), addExprs(size, number(1))), number(2));
+    sum = addExprs(sum, subExprs(size, isOne));
+    count = addExprs(count, subExprs(number(1), isOne));
+    allOne = mulExprs(allOne, isOne);
+  }
+  return floorDivExprs(addExprs(sum, allOne), addExprs(count, allOne));
+}
+
+SmallVector<AffineExpr> adze::graph::getBroadcastSizes(AffineExpr expr) {
+  SmallVector<AffineExpr> sizes;
+  if (!expr || expr.getKind() != AffineExprKind::FloorDiv)
+    return sizes;
+  auto quotient = cast<AffineBinaryOpExpr>(expr);
+  for (const auto &[monomial, coefficient] : parse(quotient.getRHS()).terms) {
+    if (coefficient != -1 || monomial.size() != 1 ||
+        monomial[0].getKind() != AffineExprKind::Mod)
+      continue;
+    AffineExpr inner = cast<AffineBinaryOpExpr>(monomial[0]).getLHS();
+    if (inner.getKind() == AffineExprKind::FloorDiv)
+      sizes.push_back(normalize(cast<AffineBinaryOpExpr>(inner).getRHS() - 1));
+  }
+  llvm::sort(sizes,
+             [](AffineExpr a, AffineExpr b) { return compare(a, b) < 0; });
+  if (sizes.size() < 2 || makeBroadcast(sizes) != expr)
+    sizes.clear();
+  return sizes;
+}
+
+AffineExpr adze::graph::broadcastExprs(AffineExpr lhs, AffineExpr rhs) {
+  constexpr size_t maxSizes = 8;
+  if (!lhs || !rhs)
+    return {};
+  SmallVector<AffineExpr> sizes;
+  for (AffineExpr expr : {normalize(lhs), normalize(rhs)}) {
+    if (!expr)
+      return {};
+    SmallVector<AffineExpr> parts = getBroadcastSizes(expr);
+    if (parts.empty())
+      parts.push_back(expr);
+    sizes.append(parts);
+  }
+  // One form for all orders and repetitions.
+  llvm::sort(sizes,
+             [](AffineExpr a, AffineExpr b) { return compare(a, b) < 0; });
+  sizes.erase(llvm::unique(sizes), sizes.end());
+  if (sizes.size() > maxSizes)
+    return {};
+  return sizes.size() == 1 ? sizes.front() : makeBroadcast(sizes);
+}
+
 /// Every coefficient has the sign; atoms are >= 0 themselves.
 static bool hasSign(const Polynomial &polynomial, bool negative) {
   return llvm::all_of(polynomial.terms, [&](const auto &term) {
@@ -370,6 +439,9 @@ static bool hasSign(const Polynomial &polynomial, bool negative) {
       auto divisor = getConstant(binary.getRHS());
       if (binary.getKind() == AffineExprKind::Mod)
         return divisor && *divisor > 0;
+      if (SmallVector<AffineExpr> sizes = getBroadcastSizes(atom);
+          !sizes.empty())
+        return llvm::all_of(sizes, isNonNegative);
       return isNonNegative(binary.getLHS()) && isNonNegative(binary.getRHS());
     });
   });

@@ -84,9 +84,9 @@ public:
       return rewriter.notifyMatchFailure(norm, "not of a constant convolution");
     Affine affine = getAffine(rewriter, norm);
     int64_t rank = cast<RankedTensorType>(conv.getFilter().getType()).getRank();
-    Value filter = MulOp::create(
-        rewriter, conv.getLoc(), conv.getFilter(),
-        alongAxis(rewriter, affine.scale, /*axis=*/0, rank));
+    Value filter =
+        MulOp::create(rewriter, conv.getLoc(), conv.getFilter(),
+                      alongAxis(rewriter, affine.scale, /*axis=*/0, rank));
     Value bias = scaleBias(rewriter, conv.getBias(), affine);
     Operation *fused = rewriter.clone(*conv);
     fused->setLoc(rewriter.getFusedLoc({conv.getLoc(), norm.getLoc()}));
@@ -123,11 +123,12 @@ public:
         !hasConstantStatistics(norm) || norm.getAxis() != uint64_t(rank - 1))
       return rewriter.notifyMatchFailure(norm, "not of a constant matmul");
     Affine affine = getAffine(rewriter, norm);
-    int64_t weightRank = cast<RankedTensorType>(matmul.getRhs().getType()).getRank();
+    int64_t weightRank =
+        cast<RankedTensorType>(matmul.getRhs().getType()).getRank();
     int64_t columns = weightRank - (matmul.getTransposeB() ? 2 : 1);
-    Value weight = MulOp::create(
-        rewriter, matmul.getLoc(), matmul.getRhs(),
-        alongAxis(rewriter, affine.scale, columns, weightRank));
+    Value weight =
+        MulOp::create(rewriter, matmul.getLoc(), matmul.getRhs(),
+                      alongAxis(rewriter, affine.scale, columns, weightRank));
     auto scaled = cast<MatmulOp>(rewriter.clone(*matmul));
     scaled.getRhsMutable().assign(weight);
     rewriter.replaceOpWithNewOp<AddOp>(norm, scaled.getResult(),
@@ -140,8 +141,9 @@ private:
   Pass::Statistic &folded;
 };
 
-/// conv(batch_norm(x), w, b) -> conv(x, w * s, b + sum(w * t)), where no padding
-/// stands between: the padding is 0 after the normalisation, not before.
+/// conv(batch_norm(x), w, b) -> conv(x, w * s, b + sum(w * t)), where no
+/// padding stands between: the padding is 0 after the normalisation, not
+/// before.
 class FoldIntoConvAfter final : public OpRewritePattern<ConvOp> {
 public:
   FoldIntoConvAfter(MLIRContext *context, Pass::Statistic &folded)
@@ -192,12 +194,18 @@ public:
                                 PatternRewriter &rewriter) const override {
     Location loc = norm.getLoc();
     Affine affine = getAffine(rewriter, norm);
-    int64_t rank = cast<RankedTensorType>(norm.getType()).getRank();
-    int64_t axis = norm.getAxis();
-    Value scaled = MulOp::create(rewriter, loc, norm.getInput(),
-                                 alongAxis(rewriter, affine.scale, axis, rank));
-    rewriter.replaceOpWithNewOp<AddOp>(
-        norm, scaled, alongAxis(rewriter, affine.shift, axis, rank));
+    // Of the input's size, even where only the run can tell that they agree.
+    auto spread = [&](Value vector) -> Value {
+      Dims input = getDims(norm.getInput());
+      int64_t axis = norm.getAxis();
+      Dims dims(input.size(), getAffineConstantExpr(1, getContext()));
+      dims[axis] = input[axis];
+      Type element = getElementTypeOrSelf(vector);
+      return ReshapeOp::create(rewriter, loc, makeType(element, dims), vector);
+    };
+    Value scaled =
+        MulOp::create(rewriter, loc, norm.getInput(), spread(affine.scale));
+    rewriter.replaceOpWithNewOp<AddOp>(norm, scaled, spread(affine.shift));
     ++lowered;
     return success();
   }

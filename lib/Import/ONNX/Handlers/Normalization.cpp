@@ -93,6 +93,16 @@ static LogicalResult importBatchStatistics(Binder &b) {
   return b.done({result, move(3, mean), move(4, variance), mean, variance});
 }
 
+/// A vector of one element a channel: of `size` elements, though its own dim
+/// may not say so (a run checks that it is).
+static Value perChannel(Binder &b, Value vector, mlir::AffineExpr size) {
+  if (!vector || b.getRank(vector) != 1 || !size ||
+      graph::areEqual(graph::getDims(vector)[0], size) ||
+      graph::areDifferent(graph::getDims(vector)[0], size))
+    return vector;
+  return b.reshape(vector, {size});
+}
+
 static LogicalResult importBatchNormalization(Binder &b) {
   if (b.version() < 9 && b.getInt("spatial", 1) != 1)
     return b.unsupported("expected spatial to be 1");
@@ -110,7 +120,8 @@ static LogicalResult importBatchNormalization(Binder &b) {
   llvm::SmallVector<Value> operands{x};
   // Statistics may be of a wider type than the input.
   for (unsigned i = 1; i < 5; ++i)
-    operands.push_back(b.cast(b.operand(i), b.getElementType(x)));
+    operands.push_back(perChannel(b, b.cast(b.operand(i), b.getElementType(x)),
+                                  graph::getDims(x)[1]));
   return b.done(b.create<graph::BatchNormOp>(
       operands, b.attr("epsilon", b.getFloat("epsilon", 1e-5f))));
 }

@@ -1,0 +1,25 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Sizes that a host program takes to agree, checked before it begins.
+#ifndef ADZE_LIB_CONVERSION_HOSTTOLLVM_BROADCASTS_H
+#define ADZE_LIB_CONVERSION_HOSTTOLLVM_BROADCASTS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace adze {
+
+/// Whether (an i1) sizes of `graph.broadcasts` differ though neither is 1, or
+/// sizes of `graph.equalities` differ; null if there is nothing to check. Sizes
+/// that are not the inputs' alone are not known yet and left out.
+mlir::Value emitSizeViolation(mlir::OpBuilder &builder,
+                              mlir::func::FuncOp program, mlir::Value symbols);
+
+/// The address of a text that ends with 0, in a constant called `name` of the
+/// program's module.
+mlir::Value createText(mlir::OpBuilder &builder, mlir::func::FuncOp program,
+                       llvm::StringRef name, llvm::StringRef text);
+
+} // namespace adze
+
+#endif // ADZE_LIB_CONVERSION_HOSTTOLLVM_BROADCASTS_H
