@@ -61,6 +61,15 @@ static ContractionBlocks choosePackedBlocks(int64_t m, int64_t n, int64_t k) {
   return blocks;
 }
 
+/// Equal parts of at most `most`, in whole steps.
+static int64_t equalParts(int64_t n, int64_t most, int64_t step) {
+  if (n < 0)
+    return most;
+  int64_t parts = ceilDiv(std::max<int64_t>(n, 1), most);
+  int64_t part = ceilDiv(std::max<int64_t>(n, 1), parts);
+  return parts == 1 ? part : ceilDiv(part, step) * step;
+}
+
 /// The right operand is copied by each program: the copy takes a quarter of the
 /// cache, and as many rows use it as leave their part of A in the cache too. A
 /// row of the copy costs about ten cycles, a block of 8 rows that uses it
@@ -68,10 +77,10 @@ static ContractionBlocks choosePackedBlocks(int64_t m, int64_t n, int64_t k) {
 static ContractionBlocks chooseCopiedBlocks(int64_t m, int64_t n, int64_t k) {
   constexpr int64_t columns = 128, floatBytes = 4, maxRows = 512;
   ContractionBlocks blocks;
-  blocks.k = chooseBlock(k, CacheShares::stage / floatBytes / columns);
+  blocks.k = equalParts(k, CacheShares::stage / floatBytes / columns, 4);
   int64_t rows = CacheShares::lhs / floatBytes / blocks.k / 8 * 8;
   rows = std::min(maxRows, std::max<int64_t>(rows, 256));
-  blocks.m = m < 0 ? 128 : chooseBlock(m, rows);
+  blocks.m = equalParts(m, m < 0 ? 256 : rows, 8);
   blocks.n = columns;
   return blocks;
 }

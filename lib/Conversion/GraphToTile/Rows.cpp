@@ -70,7 +70,7 @@ public:
 /// dim: the whole row by a block of what lies behind.
 static FailureOr<Rows> cutRows(KernelEmitter &e, Value result, unsigned first,
                                unsigned end, Cut cut) {
-  constexpr int64_t elements = 4096, maxLength = 16384, chunkLength = 256;
+  constexpr int64_t elements = 4096, maxLength = 16384;
   Dims dims = getDims(result);
   MLIRContext *context = result.getContext();
   auto count = [&](unsigned begin, unsigned end) {
@@ -87,8 +87,8 @@ static FailureOr<Rows> cutRows(KernelEmitter &e, Value result, unsigned first,
   }
   rows.reduced = inner ? 0 : 1;
   if (!whole) {
-    length = chunkLength;
-    rows.chunk = e.param("BLOCK_N", chunkLength);
+    length = length < 0 ? 128 : chooseLanes(length, 2048);
+    rows.chunk = e.param("BLOCK_N", length);
   }
   Value rowLength = whole ? e.index(length) : rows.chunk;
   e.setAxis(rows.reduced, rowLength);
@@ -213,7 +213,7 @@ public:
   using Prepare = llvm::function_ref<FailureOr<Value>(Value)>;
 
   /// Combines the prepared elements of each row.
-  FailureOr<Value> fold(Combiner combiner, Prepare prepare) {
+  FailureOr<Value> fold(Combiner combiner, Prepare prepare, bool nnan = false) {
     TypedAttr neutral = getNeutral(combiner, m.type);
     Value init = e.constant(neutral, m.rows.kept);
     auto result = overChunks(
@@ -223,11 +223,15 @@ public:
           auto y = prepare(x);
           if (failed(y))
             return failure();
-          Value other = e.constant(neutral, m.rows.axes);
-          Value kept = arith::SelectOp::create(m.b, m.loc, mask, *y, other);
+          Value kept = *y;
+          if (mask) {
+            Value other = e.constant(neutral, m.rows.axes);
+            kept = arith::SelectOp::create(m.b, m.loc, mask, *y, other);
+          }
           TileElementBuilder builder(e, m.rows.kept);
-          return KernelEmitter::Carried{buildCombine(
-              builder, combiner, m.type, carried[0], m.reduce(combiner, kept))};
+          return KernelEmitter::Carried{
+              buildCombine(builder, combiner, m.type, carried[0],
+                           m.reduce(combiner, kept, nnan))};
         });
     if (failed(result))
       return failure();
@@ -256,21 +260,37 @@ private:
   using Body = llvm::function_ref<FailureOr<KernelEmitter::Carried>(
       Value x, Places &places, Value mask, ValueRange carried)>;
 
+  /// Whole chunks first, which need no mask, then what is left.
   FailureOr<KernelEmitter::Carried> overChunks(ValueRange init, Body body) {
     Value length = e.size(m.rows.length);
-    return e.loop(
-        length, m.rows.chunk, init,
-        [&](Value iv, ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
-          Places places = m.rows.places;
-          places[m.rows.rowPart].offset = iv;
-          auto loaded = e.emit(input, places);
-          if (failed(loaded))
-            return failure();
-          Value x = e.broadcast(e.convert(*loaded, m.type), m.rows.axes);
-          Value mask = e.broadcast(e.emitInside(m.rows.reduced, iv, length),
-                                   m.rows.axes);
-          return body(x, places, mask, carried);
+    Value rest = e.rem(length, m.rows.chunk);
+    // Not length - rest: a product is seen to be no negative place.
+    Value whole = e.mul(e.div(length, m.rows.chunk), m.rows.chunk);
+    auto carried =
+        e.loop(whole, m.rows.chunk, init, [&](Value iv, ValueRange inner) {
+          return overChunk(iv, {}, inner, body);
         });
+    if (failed(carried) || getConstantIntValue(rest) == 0)
+      return carried;
+    return e.loop(rest, m.rows.chunk, *carried,
+                  [&](Value iv, ValueRange inner) {
+                    return overChunk(e.add(whole, iv), length, inner, body);
+                  });
+  }
+
+  /// The chunk at `from`; up to `end` if that is set.
+  FailureOr<KernelEmitter::Carried> overChunk(Value from, Value end,
+                                              ValueRange carried, Body body) {
+    Places places = m.rows.places;
+    places[m.rows.rowPart].offset = from;
+    auto loaded = e.emit(input, places);
+    if (failed(loaded))
+      return failure();
+    Value x = e.broadcast(e.convert(*loaded, m.type), m.rows.axes);
+    Value mask;
+    if (end)
+      mask = e.broadcast(e.emitInside(m.rows.reduced, from, end), m.rows.axes);
+    return body(x, places, mask, carried);
   }
 
   RowMath &m;
@@ -284,8 +304,9 @@ static LogicalResult emitChunkedSoftmax(RowMath &m, Value input, Value result,
                                         bool logarithm) {
   ChunkedRows rows(m, input);
   OpBuilder &b = m.b;
-  auto most =
-      rows.fold(Combiner::Max, [](Value x) { return FailureOr<Value>(x); });
+  auto most = rows.fold(
+      Combiner::Max, [](Value x) { return FailureOr<Value>(x); },
+      /*nnan=*/true);
   if (failed(most))
     return failure();
   auto shift = [&](Value x) -> Value {

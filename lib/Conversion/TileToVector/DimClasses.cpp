@@ -128,7 +128,7 @@ void DimClasses::uniteOp(Operation *op) {
              llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(),
                        loop.getYieldedValues(), loop.getResults()))
           if (isTile(init)) {
-            carriesTiles = true;
+            carried.push_back(init);
             uniteTiles(init, argument);
             uniteTiles(init, yielded);
             uniteTiles(init, result);
@@ -379,6 +379,10 @@ void DimClasses::stepsOfDots(int64_t accumulators) {
 
 /// Kernels without a dot: fill about `budget` registers, lanes first.
 void DimClasses::stepsOfRows() {
+  // Sums of rows alone, as scalars, do not fill registers.
+  bool carriesTiles = llvm::any_of(carried, [&](Value tile) {
+    return llvm::any_of(of(tile), [&](int c) { return info[c].lanes > 1; });
+  });
   int64_t budget = carriesTiles ? unit.accumulators() : 4;
   if (hasReduces && !carriesTiles && !hasFunctions)
     budget = 8; // an expanded function takes registers of its own

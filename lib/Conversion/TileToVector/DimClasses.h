@@ -95,8 +95,8 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int>> ids;
   llvm::SmallVector<int> order;
   mlir::Value twice;
-  bool hasDots = false, hasReduces = false, carriesTiles = false,
-       hasFunctions = false;
+  llvm::SmallVector<mlir::Value> carried; // tiles that loops carry
+  bool hasDots = false, hasReduces = false, hasFunctions = false;
 };
 
 /// Does this op start a computation of its own (its result, or what it

@@ -236,7 +236,8 @@ bool KernelLowering::isReadByRows(const Staged &stage) {
   });
 }
 
-/// Copies all panels of one iteration, in the order of the memory.
+/// Copies all panels of one iteration; in the order of the memory, where all of
+/// it is inside.
 void KernelLowering::copyPanels(const Staged &stage) {
   Value tile = stage.dot.getRhs();
   SmallVector<int> own = classes.of(tile);
@@ -251,11 +252,19 @@ void KernelLowering::copyPanels(const Staged &stage) {
   if (isReadByRows(stage)) {
     // Past the end of the memory the dot does not look.
     Value end = contractedEnd(stage.dot, {tile});
+    if (!end)
+      end = index(classes.size(k));
     staging = false;
-    auto copyRow = [&](ArrayRef<Value>) {
-      return forChunks(columns, classes.step(columns), {}, copy);
-    };
-    forChunks(k, 1, {}, copyRow, end ? end : index(classes.size(k)));
+    int64_t step = classes.step(columns);
+    if (fast)
+      forChunks(
+          k, 1, {},
+          [&](ArrayRef<Value>) { return forChunks(columns, step, {}, copy); },
+          end);
+    else // masks are the same for all rows of a panel
+      forChunks(columns, step, {}, [&](ArrayRef<Value>) {
+        return forChunks(k, 1, {}, copy, end);
+      });
   } else {
     staging = windowOf(tile.getDefiningOp()).has_value();
     forChunks(columns, classes.step(columns), {}, [&](ArrayRef<Value>) {
