@@ -53,6 +53,12 @@ void KernelLowering::findWanted() {
   for (auto [value, count] : users)
     if (count > 1 && isHeavy(value.getDefiningOp()))
       wanted.insert(value);
+  kernel.walk([&](DotOp dot) {
+    for (Value operand : {dot.getLhs(), dot.getRhs()})
+      if (Operation *source = operand.getDefiningOp();
+          source && source->getBlock() != dot->getBlock())
+        invariant[operand] |= operand == dot.getRhs();
+  });
 }
 
 /// Tiles that the root just run has left in scratch are there from now on.
@@ -147,9 +153,11 @@ void KernelLowering::bodyOp(Operation *op) {
     fail(op, "expected scf.for or scf.if as the only control flow over tiles");
     return;
   }
+  Value tile = op->getResult(0);
+  if (auto it = invariant.find(tile); it != invariant.end())
+    return prepareOperand(tile, it->second);
   if (!isHeavy(op))
     return;
-  Value tile = op->getResult(0);
   bool repeated = llvm::any_of(op->getUsers(), llvm::IsaPred<BroadcastOp>);
   if (fitsRegisters(tile))
     emit(tile);
