@@ -16,6 +16,7 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
   if (options.optLevel == 0) {
     clusters.mode = graph::ClusterMode::Single;
   } else {
+    manager.addNestedPass<func::FuncOp>(graph::createRecognizeAttentionPass());
     // Weights take in the normalisations first: what is left of these would
     // stand between a convolution and its neighbours.
     manager.addNestedPass<func::FuncOp>(graph::createFoldBatchNormPass());

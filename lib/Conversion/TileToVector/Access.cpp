@@ -388,8 +388,12 @@ Registers KernelLowering::read(const Window &window, const Layout &layout) {
           fromMemory(readRegister(window, layout, i, pad), element));
     return result;
   }
-  if (std::optional<Registers> transposed = readTransposed(window, layout, pad))
+  if (std::optional<Registers> transposed =
+          readTransposed(window, layout, pad)) {
+    for (Value &value : transposed->values)
+      value = fromMemory(value, element);
     return *transposed;
+  }
   // Element by element, then put together.
   Layout scalars = withoutLanes(layout);
   Registers indices = window.indices ? emit(window.indices) : Registers();

@@ -75,8 +75,6 @@ KernelLowering::layoutAlongMemory(const Window &window, const Layout &layout) {
 std::optional<Registers> KernelLowering::readTransposed(const Window &window,
                                                         const Layout &layout,
                                                         Value pad) {
-  if (getElementTypeOrSelf(pad).isInteger(8))
-    return std::nullopt;
   std::optional<Layout> along = layoutAlongMemory(window, layout);
   if (!along)
     return std::nullopt;

@@ -194,4 +194,39 @@ def FoldConstantsPass : Pass<"graph-fold-constants", "::mlir::ModuleOp"> {
   ];
 }
 
+def RecognizeAttentionPass
+    : Pass<"graph-recognize-attention", "::mlir::func::FuncOp"> {
+  let summary = "Make attention of two products around a softmax";
+  let description = [{
+    `matmul(softmax(matmul(q, k) ..), v)` becomes `graph.attention`, in the
+    spellings of the usual exporters: the scale on the query, the key or the
+    scores, as a factor or a divisor; a bias or mask that is added, or selected
+    by a condition; the causal triangle as a constant, `trilu` or a comparison of
+    positions; a soft cap; heads that share keys by an expansion; batch and heads
+    merged into one dim for the products; keys transposed in any way; weights
+    without numbers set to 0. What lies between must not be used elsewhere.
+
+    Before:
+    ```mlir
+    %0 = graph.matmul %q, %k {transpose_b = true} : (tensor<2x12x9x64xf32>, tensor<2x12x9x64xf32>) -> tensor<2x12x9x9xf32>
+    %c = graph.constant dense<8.0> : tensor<f32>
+    %1 = graph.div %0, %c : (tensor<2x12x9x9xf32>, tensor<f32>) -> tensor<2x12x9x9xf32>
+    %2 = graph.softmax %1 {axis = 3 : i64} : (tensor<2x12x9x9xf32>) -> tensor<2x12x9x9xf32>
+    %3 = graph.matmul %2, %v : (tensor<2x12x9x9xf32>, tensor<2x12x9x64xf32>) -> tensor<2x12x9x64xf32>
+    ```
+    After:
+    ```mlir
+    %3 = graph.attention %q, %k, %v {scale = 1.250000e-01 : f64} : (tensor<2x12x9x64xf32>, tensor<2x12x9x64xf32>, tensor<2x12x9x64xf32>) -> tensor<2x12x9x64xf32>
+    ```
+  }];
+  let options = [
+    Option<"remarks", "remarks", "bool", /*default=*/"false",
+           "Remark on products around a softmax that stay">,
+  ];
+  let statistics = [
+    Statistic<"recognized", "recognized", "Attention ops made">,
+    Statistic<"refused", "refused", "Products around a softmax that stay">,
+  ];
+}
+
 #endif // ADZE_DIALECT_GRAPH_TRANSFORMS_PASSES

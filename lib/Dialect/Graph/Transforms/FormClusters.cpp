@@ -60,8 +60,8 @@ bool isSplatConstant(Operation *op) {
 
 /// Ops whose accumulator tile other ops can read before it is stored.
 bool hasEpilogue(Operation *op) {
-  return isa<MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp, SoftmaxOp, LogSoftmaxOp,
-             LayerNormOp, RMSNormOp, LRNOp>(op) ||
+  return isa<AttentionOp, MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp, SoftmaxOp,
+             LogSoftmaxOp, LayerNormOp, RMSNormOp, LRNOp>(op) ||
          isa<ReduceOpInterface>(op);
 }
 
@@ -228,6 +228,23 @@ void Grouping::growEpilogue(Operation *op) {
     }
 }
 
+/// Bias and mask are computed again for each head and block of queries: what is
+/// cheap and read there only.
+static bool feedsMaskOnly(const Group &producer, AttentionOp attention) {
+  auto isCheap = [](Operation *op) {
+    return isMovement(op) ||
+           isa<NotOp, AndOp, OrOp, CastOp, SelectOp, AddOp, SubOp, MulOp,
+               EqualOp, LessOp, LessEqualOp, GreaterOp, GreaterEqualOp>(op);
+  };
+  return llvm::all_of(producer.ops, isCheap) &&
+         llvm::none_of(producer.ops, [&](Operation *op) {
+           return llvm::is_contained(
+               ValueRange{attention.getQuery(), attention.getKey(),
+                          attention.getValue()},
+               op->getResult(0));
+         });
+}
+
 /// Whether the consumer's kernel can compute the producer's values on the way.
 bool Grouping::acceptsPrologue(const Group &producer, const Group &consumer) {
   if (producer.anchor || llvm::any_of(producer.ops, isElementLookup))
@@ -239,6 +256,9 @@ bool Grouping::acceptsPrologue(const Group &producer, const Group &consumer) {
     return false;
   if (takesPointwisePrologue(anchor))
     return true;
+  if (auto attention = dyn_cast<AttentionOp>(anchor);
+      attention && feedsMaskOnly(producer, attention))
+    return true;
   if (!llvm::all_of(producer.ops, isMovement))
     return false;
   if (auto conv = dyn_cast<ConvOp>(anchor))
@@ -248,7 +268,7 @@ bool Grouping::acceptsPrologue(const Group &producer, const Group &consumer) {
              return user != conv ||
                     conv.getFilter() != producer.ops.back()->getResult(0);
            });
-  return isa<MatmulOp>(anchor);
+  return isa<AttentionOp, MatmulOp>(anchor);
 }
 
 /// Gives each reader of cheap data movement a copy of its own, which can then
