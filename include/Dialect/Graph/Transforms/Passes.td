@@ -229,4 +229,38 @@ def RecognizeAttentionPass
   ];
 }
 
+def MergeHorizontalPass
+    : Pass<"graph-merge-horizontal", "::mlir::func::FuncOp"> {
+  let summary = "Make one of products or convolutions of one input";
+  let description = [{
+    Matmuls and convolutions that read one input and whose other operands are
+    constants become one, with the constants joined; each reader takes its
+    columns by a slice, which is an offset of its loads. Elementwise ops that all
+    branches have in common, with constants of one number a column, are merged
+    along. The input is then read once, in one kernel.
+
+    A branch is left out if a reader could not read at an offset (a result of the
+    model, a reshape that mixes columns with other dims): the slice would be a
+    copy.
+
+    Before:
+    ```mlir
+    %0 = graph.matmul %x, %wq : (tensor<8x64xf32>, tensor<64x32xf32>) -> tensor<8x32xf32>
+    %1 = graph.matmul %x, %wk : (tensor<8x64xf32>, tensor<64x32xf32>) -> tensor<8x32xf32>
+    %2 = graph.mul %0, %1 : (tensor<8x32xf32>, tensor<8x32xf32>) -> tensor<8x32xf32>
+    ```
+    After, where `%w` is `%wq` beside `%wk`:
+    ```mlir
+    %0 = graph.matmul %x, %w : (tensor<8x64xf32>, tensor<64x64xf32>) -> tensor<8x64xf32>
+    %1 = graph.slice %0 {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<8x64xf32>) -> tensor<8x32xf32>
+    %2 = graph.slice %0 {starts = array<i64: 0, 32>, steps = array<i64: 1, 1>} : (tensor<8x64xf32>) -> tensor<8x32xf32>
+    %3 = graph.mul %1, %2 : (tensor<8x32xf32>, tensor<8x32xf32>) -> tensor<8x32xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"numGroups", "groups", "Merged ops">,
+    Statistic<"numMerged", "merged", "Ops that became part of one">,
+  ];
+}
+
 #endif // ADZE_DIALECT_GRAPH_TRANSFORMS_PASSES

@@ -17,10 +17,26 @@ using namespace adze::graph;
 
 namespace {
 
+/// A reshape that adds or takes away dims of size 1 after data movement: as a
+/// view it would need the moved data in memory.
+bool isUnitReshape(Operation *op) {
+  auto reshape = dyn_cast<ReshapeOp>(op);
+  if (!reshape || reshape.getShape() ||
+      !isa_and_nonnull<TransposeOp, SliceOp>(reshape.getInput().getDefiningOp()))
+    return false;
+  auto real = [](Value value) {
+    Dims dims = getDims(value);
+    llvm::erase_if(dims, [](AffineExpr dim) { return getConstant(dim) == 1; });
+    return dims;
+  };
+  return areEqual(real(reshape.getInput()), real(reshape.getResult()));
+}
+
 /// Ops that only say where an element comes from; cheap to compute twice.
 bool isMovement(Operation *op) {
-  return isa<TransposeOp, SliceOp, BroadcastToOp>(op) &&
-         op->getNumOperands() == 1;
+  return (isa<TransposeOp, SliceOp, BroadcastToOp>(op) &&
+          op->getNumOperands() == 1) ||
+         isUnitReshape(op);
 }
 
 /// Ops that pick whole runs of the last dim.
@@ -45,7 +61,8 @@ bool isPointwise(Operation *op) {
 
 /// Constants and views, which are no kernels.
 bool staysOutside(Operation *op) {
-  return isa<ConstantOp, ReshapeOp, ClusterOp>(op) ||
+  return isa<ConstantOp, ClusterOp>(op) ||
+         (isa<ReshapeOp>(op) && !isUnitReshape(op)) ||
          !isa<GraphDialect>(op->getDialect()) ||
          op->hasTrait<OpTrait::IsTerminator>();
 }
