@@ -50,7 +50,8 @@ bool readsAtOffset(OpOperand &use, int64_t axis) {
 /// The parts of a merged value, in the order of the branches.
 class Merger {
 public:
-  Merger(Branches branches, OpBuilder &b) : branches(branches), b(b) {}
+  Merger(Branches branches, OpBuilder &b, SmallVectorImpl<Operation *> &dead)
+      : branches(branches), b(b), dead(dead) {}
 
   /// Whether the branches that can be merged are worth it; drops the others.
   bool select();
@@ -68,6 +69,7 @@ private:
 
   Branches branches;
   OpBuilder &b;
+  SmallVectorImpl<Operation *> &dead;
   Value whole; // of all branches
 };
 
@@ -171,7 +173,9 @@ void Merger::replace(Operation *merged) {
     Operation *part = SliceOp::create(b, op->getLoc(), op->getResult(0).getType(),
                                       whole, starts, steps);
     op->getResult(0).replaceAllUsesWith(part->getResult(0));
-    op->erase();
+    op->dropAllReferences();
+    op->setOperands({});
+    dead.push_back(op);
     last = op = part;
   }
   merged->setLoc(b.getFusedLoc(locations));
@@ -286,22 +290,30 @@ public:
   using MergeHorizontalPassBase::MergeHorizontalPassBase;
 
   void runOnOperation() override {
-    // Inputs in the order of the first op that reads them.
-    llvm::SetVector<Value> inputs;
+    SmallVector<Operation *> candidates;
     getOperation().walk([&](Operation *op) {
       if (isa<MatmulOp, ConvOp>(op))
-        inputs.insert(op->getOperand(0));
+        candidates.push_back(op);
     });
     OpBuilder b(&getContext());
-    for (Value input : inputs)
-      for (Branches &branches : collect(input)) {
-        Merger merger(branches, b);
+    // What is merged lives on without operands, so that no new op is taken for
+    // an old one.
+    SmallVector<Operation *> dead;
+    DenseSet<Value> done;
+    for (Operation *op : candidates) {
+      if (op->getNumOperands() == 0 || !done.insert(op->getOperand(0)).second)
+        continue;
+      for (Branches &branches : collect(op->getOperand(0))) {
+        Merger merger(branches, b, dead);
         if (!merger.select())
           continue;
         numMerged += merger.getNumMerged();
         ++numGroups;
         merger.run();
       }
+    }
+    for (Operation *op : dead)
+      op->erase();
   }
 
 private:

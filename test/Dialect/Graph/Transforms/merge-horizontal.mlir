@@ -81,3 +81,26 @@ func.func @others(%x: tensor<8x64xf32>, %y: tensor<8x64xf32>, %w: tensor<64x32xf
   %4 = graph.mul %3, %2 : (tensor<8x32xf32>, tensor<8x32xf32>) -> tensor<8x32xf32>
   return %4 : tensor<8x32xf32>
 }
+
+// -----
+
+// A branch that was merged is the input of further ones.
+// CHECK-LABEL: func.func @twice
+// CHECK: %[[A:.*]] = graph.matmul %arg0, %{{.*}} -> tensor<8x8xf32>
+// CHECK: %[[R:.*]] = graph.relu %[[A]]
+// CHECK: %[[S:.*]] = graph.slice %[[R]] {starts = array<i64: 0, 0>
+// CHECK: %[[B:.*]] = graph.matmul %[[S]], %{{.*}} -> tensor<8x8xf32>
+// CHECK-NOT: graph.matmul
+func.func @twice(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %w0 = graph.constant dense<1.0> : tensor<4x4xf32>
+  %w1 = graph.constant dense<2.0> : tensor<4x4xf32>
+  %0 = graph.matmul %x, %w0 : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %1 = graph.relu %0 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %2 = graph.matmul %x, %w1 : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %3 = graph.relu %2 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %4 = graph.matmul %1, %w0 : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %5 = graph.matmul %1, %w1 : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %6 = graph.mul %4, %5 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  %7 = graph.mul %6, %3 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %7 : tensor<8x4xf32>
+}
