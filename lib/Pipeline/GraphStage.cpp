@@ -16,6 +16,10 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
   if (options.optLevel == 0) {
     clusters.mode = graph::ClusterMode::Single;
   } else {
+    manager.addNestedPass<func::FuncOp>(
+        graph::createRecognizeNormalizationPass());
+    manager.addNestedPass<func::FuncOp>(
+        graph::createRecognizeActivationsPass());
     manager.addNestedPass<func::FuncOp>(graph::createRecognizeAttentionPass());
     manager.addPass(createCanonicalizerPass()); // drops what is dead now
     // Weights take in the normalisations first: what is left of these would

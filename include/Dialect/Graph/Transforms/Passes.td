@@ -263,4 +263,56 @@ def MergeHorizontalPass
   ];
 }
 
+def RecognizeActivationsPass
+    : Pass<"graph-recognize-activations", "::mlir::func::FuncOp"> {
+  let summary = "Make one op of an activation spelled by several";
+  let description = [{
+    Products of `x` and something of `x` become gelu (by erf or tanh), silu,
+    hard_swish or mish, and quotients by `1 + e^-x` sigmoid or silu, whatever the
+    order of factors, and with divisions for factors.
+
+    Before:
+    ```mlir
+    %0 = graph.sigmoid %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    %1 = graph.mul %0, %x : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+    After:
+    ```mlir
+    %1 = graph.silu %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"recognized", "recognized", "Activations recognised">,
+  ];
+}
+
+def RecognizeNormalizationPass
+    : Pass<"graph-recognize-normalization", "::mlir::func::FuncOp"> {
+  let summary = "Make one op of a softmax or normalisation spelled by several";
+  let description = [{
+    `e / sum(e)` with `e = exp(x - max(x))` becomes softmax;
+    `(x - mean) / sqrt(mean((x - mean)^2) + epsilon)` over the last dims
+    layer_norm, the same without the mean rms_norm; roots as powers, quotients as
+    products with reciprocals. Factors and summands of the normalised dims become
+    scale and bias. Instance and group normalisation with the channels in front
+    become layer normalisations, of a view.
+
+    Before:
+    ```mlir
+    %0 = graph.reduce_max %x {axes = array<i64: 1>, keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+    %1 = graph.sub %x, %0 : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+    %2 = graph.exp %1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    %3 = graph.reduce_sum %2 {axes = array<i64: 1>, keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+    %4 = graph.div %2, %3 : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+    ```
+    After:
+    ```mlir
+    %4 = graph.softmax %x {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"recognized", "recognized", "Softmax ops and norms recognised">,
+  ];
+}
+
 #endif // ADZE_DIALECT_GRAPH_TRANSFORMS_PASSES
