@@ -64,10 +64,11 @@ def FoldBatchNormPass : Pass<"graph-fold-batch-norm", "::mlir::func::FuncOp"> {
   let summary = "Fold batch normalisation into weights";
   let description = [{
     With known statistics a batch normalisation is `x * s + t`. It goes into the
-    convolution or matmul before it, or into an unpadded convolution after it,
-    where their weights are constants; what is left becomes a multiplication and
-    a sum. The new weights are ops on constants: `graph-fold-constants` runs
-    them.
+    convolution, transposed convolution or matmul before it, or into the matmul
+    or unpadded convolution after it, where their weights are constants; what is
+    left becomes a multiplication and a sum. Constant factors and summands of the
+    channels go into the convolution before them. The new weights are ops on
+    constants: `graph-fold-constants` runs them.
 
     Before:
     ```mlir
