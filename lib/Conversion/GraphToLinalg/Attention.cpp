@@ -16,8 +16,8 @@ public:
   AttentionLowering(AttentionOp op, KernelLowering &k)
       : op(op), k(k), query(k.get(op.getQuery())), key(k.get(op.getKey())),
         value(k.get(op.getValue())), output(k.getOutput(op.getResult())) {
-    type = getAccumulatorType(
-        cast<MemRefType>(output.getType()).getElementType());
+    type =
+        getAccumulatorType(cast<MemRefType>(output.getType()).getElementType());
     if (op.getBias())
       bias = k.get(op.getBias());
     if (op.getMask())
@@ -64,8 +64,8 @@ private:
     Value some = arith::CmpFOp::create(k.builder, k.loc,
                                        arith::CmpFPredicate::OGT, sum, zero);
     k.forEach(columns, [&](ValueRange e) {
-      Value total = k.fold(
-          {{k.index(0), keys}}, zero, [&](ValueRange j, Value total) {
+      Value total =
+          k.fold({{k.index(0), keys}}, zero, [&](ValueRange j, Value total) {
             Value v = k.loadWide(value, inGroup(op.getValue(), at, j[0], e[0]));
             return k.addNum(total, k.mulNum(k.load(row, j), v));
           });
@@ -84,8 +84,7 @@ private:
     SmallVector<Value> place;
     for (int64_t dim = 0; dim + 2 < rank; ++dim) {
       int64_t repeats = *op.getRepeats(operand, dim);
-      place.push_back(repeats == 0 ? k.index(0)
-                                   : k.floorDiv(at[dim], repeats));
+      place.push_back(repeats == 0 ? k.index(0) : k.floorDiv(at[dim], repeats));
     }
     place.append({row, column});
     return place;
@@ -98,8 +97,8 @@ private:
     score.push_back(j);
     size_t offset = score.size() - dims.size();
     for (size_t i = 0; i < dims.size(); ++i) {
-      Value isOne = k.compare(arith::CmpIPredicate::eq, k.evaluate(dims[i]),
-                              k.index(1));
+      Value isOne =
+          k.compare(arith::CmpIPredicate::eq, k.evaluate(dims[i]), k.index(1));
       place.push_back(k.select(isOne, k.index(0), score[offset + i]));
     }
     return place;
@@ -114,15 +113,14 @@ private:
   }
 
   Value score(ValueRange at, Value j) {
-    Value s = k.fold({{k.index(0), depth}}, k.number(type, 0),
-                     [&](ValueRange d, Value sum) {
-                       SmallVector<Value> place(at);
-                       place.push_back(d[0]);
-                       Value x = k.loadWide(query, place);
-                       Value y = k.loadWide(
-                           key, inGroup(op.getKey(), at, j, d[0]));
-                       return k.addNum(sum, k.mulNum(x, y));
-                     });
+    Value s = k.fold(
+        {{k.index(0), depth}}, k.number(type, 0), [&](ValueRange d, Value sum) {
+          SmallVector<Value> place(at);
+          place.push_back(d[0]);
+          Value x = k.loadWide(query, place);
+          Value y = k.loadWide(key, inGroup(op.getKey(), at, j, d[0]));
+          return k.addNum(sum, k.mulNum(x, y));
+        });
     s = k.mulNum(s, k.number(type, op.getScale().convertToDouble()));
     if (double cap = op.getSoftcap().convertToDouble(); cap > 0) {
       Value scaled = k.divNum(s, k.number(type, cap));

@@ -95,7 +95,8 @@ FailureOr<Places> AttentionEmitter::inGroup(Value operand) {
     std::optional<int64_t> repeats = op.getRepeats(operand, dim);
     if (!repeats)
       return e.fail("a batch dim may or may not be repeated");
-    Value at = *repeats == 0 ? e.index(0) : e.div(batch[dim], e.index(*repeats));
+    Value at =
+        *repeats == 0 ? e.index(0) : e.div(batch[dim], e.index(*repeats));
     places.push_back({at, -1, 1, 1});
   }
   return places;
@@ -204,9 +205,9 @@ Value AttentionEmitter::hideKeys(Value scores, Value first) {
     Value last = row;
     if (op.getCausal() == Causal::LowerRight)
       last = e.add(row, e.sub(keys, queries));
-    Value seen = arith::CmpIOp::create(
-        b, loc, arith::CmpIPredicate::sle, position(axes.keys, first, scoreAxes),
-        position(axes.queries, last, scoreAxes));
+    Value seen = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle,
+                                       position(axes.keys, first, scoreAxes),
+                                       position(axes.queries, last, scoreAxes));
     Value fill = number(op.getFill().convertToDouble(), scoreAxes);
     scores = arith::SelectOp::create(b, loc, seen, scores, fill);
   }
@@ -214,8 +215,7 @@ Value AttentionEmitter::hideKeys(Value scores, Value first) {
   auto block = e.getBinding("BLOCK_N");
   if (count && block && *count % *block == 0)
     return scores;
-  Value inside =
-      e.broadcast(e.emitInside(axes.keys, first, keys), scoreAxes);
+  Value inside = e.broadcast(e.emitInside(axes.keys, first, keys), scoreAxes);
   Value none = number(-INFINITY, scoreAxes);
   return arith::SelectOp::create(b, loc, inside, scores, none);
 }
@@ -232,8 +232,8 @@ FailureOr<Value> AttentionEmitter::emitScores(Value first) {
   Emitted key{*tile, on};
   bool keysAreRows = axes.keys < axes.queries;
   Value zero = number(0.0, scoreAxes);
-  Value s = keysAreRows ? createDot(key, query, zero)
-                        : createDot(query, key, zero);
+  Value s =
+      keysAreRows ? createDot(key, query, zero) : createDot(query, key, zero);
   auto scaled = [&](Value x, double factor) -> Value {
     return arith::MulFOp::create(b, loc, x, number(factor, scoreAxes));
   };
@@ -260,21 +260,21 @@ FailureOr<Value> AttentionEmitter::emitScores(Value first) {
 
 /// One block of keys: carried are the sum of weighted values, the maximum and
 /// the sum of the weights of each query.
-FailureOr<KernelEmitter::Carried>
-AttentionEmitter::step(Value first, ValueRange carried) {
+FailureOr<KernelEmitter::Carried> AttentionEmitter::step(Value first,
+                                                         ValueRange carried) {
   auto scores = emitScores(first);
   if (failed(scores))
     return failure();
   Axes perQuery{axes.queries};
   Value before = carried[1];
-  Value most = e.reduce(Combiner::Max, type, {*scores, scoreAxes}, axes.keys)
-                   .value;
+  Value most =
+      e.reduce(Combiner::Max, type, {*scores, scoreAxes}, axes.keys).value;
   most = arith::MaximumFOp::create(b, loc, before, most);
   Value base = most;
   if (mayHideAll()) { // exp(-inf - -inf) is no number
     Value none = number(-INFINITY, perQuery);
-    Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
-                                         most, none);
+    Value isNone =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, most, none);
     base = arith::SelectOp::create(b, loc, isNone, number(0.0, perQuery), most);
   }
   Value shifted =
@@ -285,8 +285,8 @@ AttentionEmitter::step(Value first, ValueRange carried) {
   Value added =
       e.reduce(Combiner::Add, type, {weights, scoreAxes}, axes.keys).value;
   Value sum = math::FmaOp::create(b, loc, carried[2], decay, added);
-  Value kept = arith::MulFOp::create(b, loc, carried[0],
-                                     spread(decay, resultAxes));
+  Value kept =
+      arith::MulFOp::create(b, loc, carried[0], spread(decay, resultAxes));
   Places places = valueBatch;
   places.push_back({first, axes.keys, 1, 1});
   places.push_back({e.index(0), axes.columns, 1, 1});

@@ -40,8 +40,8 @@ static Value concatenate(OpBuilder &b, Location loc, ArrayRef<Value> parts) {
     auto order = llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes));
     SmallVector<Value> pairs;
     for (size_t i = 0; i < values.size(); i += 2)
-      pairs.push_back(vector::ShuffleOp::create(b, loc, values[i],
-                                                values[i + 1], order));
+      pairs.push_back(
+          vector::ShuffleOp::create(b, loc, values[i], values[i + 1], order));
     values = pairs;
   }
   return values.front();
@@ -50,8 +50,8 @@ static Value concatenate(OpBuilder &b, Location loc, ArrayRef<Value> parts) {
 /// The same slices in vectors along the dimension whose neighbours are
 /// neighbours in memory: as long as the lanes, or a part of them. None if there
 /// is no such dimension.
-std::optional<Layout>
-KernelLowering::layoutAlongMemory(const Window &window, const Layout &layout) {
+std::optional<Layout> KernelLowering::layoutAlongMemory(const Window &window,
+                                                        const Layout &layout) {
   constexpr int64_t fewest = 4;
   if (layout.lanes == 1 || window.indices)
     return std::nullopt;

@@ -39,10 +39,9 @@ static LogicalResult checkOperand(Where where, Value query, Value operand,
   for (int64_t dim = 0; dim + 2 < rank; ++dim) {
     bool known = to[dim] && from[dim] && areDifferent(to[dim], from[dim]);
     if (known && !getRatio(to[dim], from[dim], dim + 3 == rank))
-      return inferError<AttentionOp>(where, "expected a ", what,
-                                     " with the batch dims of the query ",
-                                     toString(to), ", but got ",
-                                     toString(from));
+      return inferError<AttentionOp>(
+          where, "expected a ", what, " with the batch dims of the query ",
+          toString(to), ", but got ", toString(from));
   }
   return success();
 }
@@ -77,13 +76,15 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *context, Where where,
     return failure();
   Dims key = getDims(adaptor.getKey()), value = getDims(adaptor.getValue());
   if (areDifferent(dims.back(), key.back()))
-    return inferError<AttentionOp>(where, "expected keys of the query's size, "
-                                          "but got ",
+    return inferError<AttentionOp>(where,
+                                   "expected keys of the query's size, "
+                                   "but got ",
                                    toString(dims), " and ", toString(key));
   AffineExpr keys = key.end()[-2];
   if (areDifferent(keys, value.end()[-2]))
-    return inferError<AttentionOp>(where, "expected as many keys as values, "
-                                          "but got ",
+    return inferError<AttentionOp>(where,
+                                   "expected as many keys as values, "
+                                   "but got ",
                                    toString(key), " and ", toString(value));
   Dims scores(dims);
   scores.back() = keys;
@@ -110,8 +111,8 @@ std::optional<int64_t> AttentionOp::getRepeats(Value operand, int64_t dim) {
 /// Two products, and five operations a score.
 AffineExpr AttentionOp::getFlops() {
   MLIRContext *context = getContext();
-  AffineExpr sizes = addExprs(getDims(getQuery()).back(),
-                              getDims(getValue()).back());
+  AffineExpr sizes =
+      addExprs(getDims(getQuery()).back(), getDims(getValue()).back());
   AffineExpr perScore =
       addExprs(mulExprs(getAffineConstantExpr(2, context), sizes),
                getAffineConstantExpr(5, context));

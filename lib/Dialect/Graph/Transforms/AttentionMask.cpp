@@ -54,8 +54,9 @@ static bool isCount(Value value, int64_t fromEnd) {
 
 /// Calls `check` for each element of the last two dims of a static constant
 /// whose other dims are 1; false if one fails or it is no such constant.
-static bool checkMatrix(Value value,
-                        llvm::function_ref<bool(int64_t, int64_t, double)> check) {
+static bool
+checkMatrix(Value value,
+            llvm::function_ref<bool(int64_t, int64_t, double)> check) {
   constexpr int64_t most = 1 << 22;
   auto constant = value.getDefiningOp<ConstantOp>();
   auto type = cast<RankedTensorType>(value.getType());
@@ -108,12 +109,14 @@ bool AttentionMask::isCausalBias(Value term, double &number) const {
     return true;
   }
   number = 0;
-  return checkMatrix(term, [&](int64_t i, int64_t j, double x) {
-    if (j <= i)
-      return x == 0;
-    number = number == 0 ? x : number;
-    return hides(x) && x == number;
-  }) && number != 0;
+  return checkMatrix(term,
+                     [&](int64_t i, int64_t j, double x) {
+                       if (j <= i)
+                         return x == 0;
+                       number = number == 0 ? x : number;
+                       return hides(x) && x == number;
+                     }) &&
+         number != 0;
 }
 
 bool AttentionMask::hideWhereFalse(Value condition) {

@@ -20,25 +20,23 @@ static ConstantOp getSource(Value value) {
 
 std::optional<double> adze::graph::getSplatNumber(Value value) {
   ConstantOp constant = getSource(value);
-  auto elements = constant
-                      ? dyn_cast<DenseElementsAttr>(constant.getValue())
-                      : DenseElementsAttr();
+  auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
+                           : DenseElementsAttr();
   if (!elements || !elements.isSplat() || getElement(value).isInteger(1))
     return std::nullopt;
   Attribute element = elements.getSplatValue<Attribute>();
   if (auto number = dyn_cast<FloatAttr>(element))
     return number.getValueAsDouble();
   auto integer = dyn_cast<IntegerAttr>(element);
-  return integer ? std::optional<double>(
-                       integer.getValue().signedRoundToDouble())
-                 : std::nullopt;
+  return integer
+             ? std::optional<double>(integer.getValue().signedRoundToDouble())
+             : std::nullopt;
 }
 
 std::optional<bool> adze::graph::getSplatBool(Value value) {
   ConstantOp constant = getSource(value);
-  auto elements = constant
-                      ? dyn_cast<DenseElementsAttr>(constant.getValue())
-                      : DenseElementsAttr();
+  auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
+                           : DenseElementsAttr();
   if (!elements || !elements.isSplat() || !getElement(value).isInteger(1) ||
       !getElement(constant.getResult()).isInteger(1))
     return std::nullopt;

@@ -1,10 +1,10 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // graph-merge-horizontal: products and convolutions of one input by constants
-// become one; each reader takes its columns by offset. What all branches do next
-// with constants of their own is done once, too.
-#include "Matching.h"
+// become one; each reader takes its columns by offset. What all branches do
+// next with constants of their own is done once, too.
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "Matching.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace adze::graph {
@@ -43,8 +43,8 @@ bool readsAtOffset(OpOperand &use, int64_t axis) {
   if (isa<MatmulOp, ConvOp>(user))
     return use.getOperandNumber() == 0;
   return isa<ElementwiseOpInterface, TransposeOp, SliceOp, ConcatOp,
-             AttentionOp, SoftmaxOp, LayerNormOp, RMSNormOp,
-             ReduceOpInterface>(user);
+             AttentionOp, SoftmaxOp, LayerNormOp, RMSNormOp, ReduceOpInterface>(
+      user);
 }
 
 /// The parts of a merged value, in the order of the branches.
@@ -129,12 +129,15 @@ Value Merger::join(unsigned operand, ArrayRef<Operation *> ops, int64_t axis) {
 /// The same of numbers a column: one operand if all branches have one number.
 Value Merger::joinVectors(unsigned operand, ArrayRef<Operation *> ops) {
   int64_t rank = getRank(), axis = branches.axis;
-  std::optional<double> splat = getSplatNumber(ops.front()->getOperand(operand));
+  std::optional<double> splat =
+      getSplatNumber(ops.front()->getOperand(operand));
   Type type = ops.front()->getOperand(operand).getType();
-  if (splat && llvm::all_of(ops, [&](Operation *op) {
-        return op->getOperand(operand).getType() == type &&
-               getSplatNumber(op->getOperand(operand)) == splat;
-      }) &&
+  if (splat &&
+      llvm::all_of(ops,
+                   [&](Operation *op) {
+                     return op->getOperand(operand).getType() == type &&
+                            getSplatNumber(op->getOperand(operand)) == splat;
+                   }) &&
       cast<RankedTensorType>(type).getNumElements() == 1)
     return ops.front()->getOperand(operand);
   SmallVector<Value> pieces;
@@ -146,8 +149,8 @@ Value Merger::joinVectors(unsigned operand, ArrayRef<Operation *> ops) {
     value = ReshapeOp::create(b, op->getLoc(), makeType(element, flat), value);
     Dims dims = makeDims(b.getContext(), {getSize(op, axis)});
     if (count == 1)
-      value =
-          BroadcastToOp::create(b, op->getLoc(), makeType(element, dims), value);
+      value = BroadcastToOp::create(b, op->getLoc(), makeType(element, dims),
+                                    value);
     pieces.push_back(value);
   }
   Value all = ConcatOp::create(b, ops.front()->getLoc(), pieces, 0);
@@ -155,7 +158,8 @@ Value Merger::joinVectors(unsigned operand, ArrayRef<Operation *> ops) {
     return all;
   Dims dims(rank, getAffineConstantExpr(1, b.getContext()));
   dims[axis] = getDims(all)[0];
-  return ReshapeOp::create(b, all.getLoc(), makeType(getElement(all), dims), all);
+  return ReshapeOp::create(b, all.getLoc(), makeType(getElement(all), dims),
+                           all);
 }
 
 /// Gives every reader of a branch its columns of the merged op.
@@ -170,8 +174,8 @@ void Merger::replace(Operation *merged) {
     starts[branches.axis] = start;
     start += getSize(op, branches.axis);
     b.setInsertionPointAfter(last);
-    Operation *part = SliceOp::create(b, op->getLoc(), op->getResult(0).getType(),
-                                      whole, starts, steps);
+    Operation *part = SliceOp::create(
+        b, op->getLoc(), op->getResult(0).getType(), whole, starts, steps);
     op->getResult(0).replaceAllUsesWith(part->getResult(0));
     op->dropAllReferences();
     op->setOperands({});
@@ -207,8 +211,8 @@ bool Merger::grow() {
   for (unsigned i = 0; i < next.front()->getNumOperands(); ++i)
     operands.push_back(i == *operand ? whole : joinVectors(i, next));
   Type type = makeType(getElement(next.front()->getResult(0)), getDims(whole));
-  OperationState state(next.front()->getLoc(), next.front()->getName(), operands,
-                       type, next.front()->getAttrs());
+  OperationState state(next.front()->getLoc(), next.front()->getName(),
+                       operands, type, next.front()->getAttrs());
   SmallVector<Operation *> parts(branches.ops);
   Operation *merged = b.create(state);
   branches.ops = next;
@@ -231,9 +235,11 @@ bool Merger::select() {
       end = use.getOwner()->getResult(0);
     }
     return getSize(op, branches.axis) < 0 ||
-           !llvm::all_of(end.getUses(), [&](OpOperand &use) {
-             return readsAtOffset(use, branches.axis);
-           });
+           !llvm::all_of(
+               end.getUses(),
+               [&](OpOperand &use) {
+                 return readsAtOffset(use, branches.axis);
+               });
   });
   return branches.ops.size() > 1;
 }
@@ -345,7 +351,8 @@ private:
   static bool hasSameKernel(Operation *first, Operation *op) {
     if (!isa<ConvOp>(op))
       return true;
-    Dims one = getDims(first->getOperand(1)), other = getDims(op->getOperand(1));
+    Dims one = getDims(first->getOperand(1)),
+         other = getDims(op->getOperand(1));
     return areEqual(ArrayRef<AffineExpr>(one).drop_front(),
                     ArrayRef<AffineExpr>(other).drop_front());
   }

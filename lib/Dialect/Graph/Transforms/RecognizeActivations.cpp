@@ -1,10 +1,10 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // graph-recognize-activations: products that spell an activation become one op.
-// A product is taken apart into a number and factors, so that the order in which
-// an exporter multiplies does not matter.
-#include "Matching.h"
+// A product is taken apart into a number and factors, so that the order in
+// which an exporter multiplies does not matter.
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "Matching.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -163,8 +163,8 @@ bool isSoftplusOf(Value value, Value x) {
   if (!log)
     return false;
   Sum sum = getSum(log.getInput());
-  auto exp = sum.terms.size() == 1 ? sum.terms[0].getDefiningOp<ExpOp>()
-                                   : ExpOp();
+  auto exp =
+      sum.terms.size() == 1 ? sum.terms[0].getDefiningOp<ExpOp>() : ExpOp();
   return exp && sum.number == 1.0 && exp.getInput() == x;
 }
 

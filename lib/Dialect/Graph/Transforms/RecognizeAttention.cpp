@@ -244,9 +244,9 @@ bool Recognizer::matchProduct(MatmulOp scores) {
   return true;
 }
 
-/// Heads that share a group of keys: a reshape of broadcast_to([.., G, 1, S, D])
-/// to [.., G, n, S, D] that merges the groups -> [.., G, S, D], if that has as
-/// many batch dims as the masks see.
+/// Heads that share a group of keys: a reshape of broadcast_to([.., G, 1, S,
+/// D]) to [.., G, n, S, D] that merges the groups -> [.., G, S, D], if that has
+/// as many batch dims as the masks see.
 Value Recognizer::takeRepeats(Value value) {
   auto reshape = value.getDefiningOp<ReshapeOp>();
   auto repeat =
@@ -270,8 +270,7 @@ Value Recognizer::takeRepeats(Value value) {
       !areEqual((*level)[dim - 1], mulExprs(to[dim - 1], to[dim])))
     return value;
   from.erase(from.begin() + dim);
-  return ReshapeOp::create(b, value.getLoc(),
-                           makeType(getElement(value), from),
+  return ReshapeOp::create(b, value.getLoc(), makeType(getElement(value), from),
                            repeat.getInput());
 }
 
@@ -286,8 +285,8 @@ Value Recognizer::toLevel(Value value) {
     return {};
   Dims dims(*level), own = getDims(value);
   dims.append(own.end() - 2, own.end());
-  return ReshapeOp::create(b, value.getLoc(),
-                           makeType(getElement(value), dims), value);
+  return ReshapeOp::create(b, value.getLoc(), makeType(getElement(value), dims),
+                           value);
 }
 
 bool Recognizer::build() {

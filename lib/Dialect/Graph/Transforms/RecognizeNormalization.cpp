@@ -3,8 +3,8 @@
 // graph-recognize-normalization: sums and quotients that spell softmax or a
 // normalisation become one op, which is one kernel. Instance and group
 // normalisation are layer normalisations of a view.
-#include "Matching.h"
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "Matching.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -60,7 +60,8 @@ SmallVector<Quotient, 2> matchQuotients(Operation *op) {
 }
 
 /// The first of the reduced dims, if these are the last ones and stay as 1.
-template <typename OpT> std::optional<int64_t> getTrailing(OpT op) {
+template <typename OpT>
+std::optional<int64_t> getTrailing(OpT op) {
   ArrayRef<int64_t> axes = op.getAxes();
   int64_t rank = getRank(op.getInput());
   if (axes.empty() || !op.getKeepdims() ||
@@ -174,7 +175,8 @@ public:
       auto sum = quotient.denominator.getDefiningOp<ReduceSumOp>();
       auto exp = quotient.numerator.getDefiningOp<ExpOp>();
       auto sub = exp ? exp.getInput().getDefiningOp<SubOp>() : SubOp();
-      auto max = sub ? sub.getRhs().getDefiningOp<ReduceMaxOp>() : ReduceMaxOp();
+      auto max =
+          sub ? sub.getRhs().getDefiningOp<ReduceMaxOp>() : ReduceMaxOp();
       if (quotient.isRoot || !sum || !max ||
           sum.getInput() != quotient.numerator ||
           max.getInput() != sub.getLhs() || sum.getAxes().size() != 1 ||
@@ -224,10 +226,10 @@ public:
       if (auto layer = dyn_cast<LayerNormOp>(norm);
           layer && !layer.getScale() && !layer.getBias() &&
           isPerElement(scale, layer.getInput(), layer.getAxis())) {
-        rewriter.replaceOp(op, createLayerNorm(
-                                   rewriter, layer.getLoc(), layer.getInput(),
-                                   scale, {}, layer.getAxis(),
-                                   layer.getEpsilon().convertToDouble()));
+        rewriter.replaceOp(
+            op, createLayerNorm(rewriter, layer.getLoc(), layer.getInput(),
+                                scale, {}, layer.getAxis(),
+                                layer.getEpsilon().convertToDouble()));
         return success();
       }
       if (auto rms = dyn_cast<RMSNormOp>(norm);
@@ -267,8 +269,8 @@ public:
   }
 };
 
-/// One number a channel as an operand that broadcasts: dims `dims`, then as many
-/// 1 as there are dims behind.
+/// One number a channel as an operand that broadcasts: dims `dims`, then as
+/// many 1 as there are dims behind.
 Value asOperand(PatternRewriter &rewriter, Value vector, Dims dims,
                 int64_t behind) {
   dims.append(behind, rewriter.getAffineConstantExpr(1));
@@ -288,10 +290,11 @@ public:
     Dims channels{getDims(op.getScale())[0]};
     int64_t behind = dims.size() - 2;
     rewriter.replaceOp(
-        op, createLayerNorm(rewriter, op.getLoc(), op.getInput(),
-                            asOperand(rewriter, op.getScale(), channels, behind),
-                            asOperand(rewriter, op.getBias(), channels, behind),
-                            2, op.getEpsilon().convertToDouble()));
+        op,
+        createLayerNorm(rewriter, op.getLoc(), op.getInput(),
+                        asOperand(rewriter, op.getScale(), channels, behind),
+                        asOperand(rewriter, op.getBias(), channels, behind), 2,
+                        op.getEpsilon().convertToDouble()));
     return success();
   }
 };
@@ -313,12 +316,13 @@ public:
     Dims split{dims[0], parts[0], parts[1]};
     split.append(dims.begin() + 2, dims.end());
     int64_t behind = dims.size() - 2;
-    Value x = ReshapeOp::create(
-        rewriter, loc, makeType(getElement(op.getInput()), split), op.getInput());
-    Value y = createLayerNorm(
-        rewriter, loc, x, asOperand(rewriter, op.getScale(), parts, behind),
-        asOperand(rewriter, op.getBias(), parts, behind), 2,
-        op.getEpsilon().convertToDouble());
+    Value x = ReshapeOp::create(rewriter, loc,
+                                makeType(getElement(op.getInput()), split),
+                                op.getInput());
+    Value y = createLayerNorm(rewriter, loc, x,
+                              asOperand(rewriter, op.getScale(), parts, behind),
+                              asOperand(rewriter, op.getBias(), parts, behind),
+                              2, op.getEpsilon().convertToDouble());
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), y);
     return success();
   }
