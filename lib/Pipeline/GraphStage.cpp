@@ -16,9 +16,18 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
   if (options.optLevel == 0) {
     clusters.mode = graph::ClusterMode::Single;
   } else {
+    manager.addNestedPass<func::FuncOp>(
+        graph::createRecognizeNormalizationPass());
+    manager.addNestedPass<func::FuncOp>(
+        graph::createRecognizeActivationsPass());
+    manager.addNestedPass<func::FuncOp>(graph::createRecognizeAttentionPass());
+    manager.addPass(createCanonicalizerPass()); // drops what is dead now
     // Weights take in the normalisations first: what is left of these would
     // stand between a convolution and its neighbours.
     manager.addNestedPass<func::FuncOp>(graph::createFoldBatchNormPass());
+    if (options.foldConstants) // merging joins constants, not what makes them
+      manager.addPass(graph::createFoldConstantsPass());
+    manager.addNestedPass<func::FuncOp>(graph::createMergeHorizontalPass());
     manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
     if (options.foldConstants)
       manager.addPass(graph::createFoldConstantsPass());

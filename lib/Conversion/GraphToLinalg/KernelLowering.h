@@ -143,6 +143,7 @@ FamilyResult lowerContraction(mlir::Operation *op, KernelLowering &k);
 FamilyResult lowerPooling(mlir::Operation *op, KernelLowering &k);
 FamilyResult lowerReduction(mlir::Operation *op, KernelLowering &k);
 FamilyResult lowerNormalization(mlir::Operation *op, KernelLowering &k);
+FamilyResult lowerAttention(mlir::Operation *op, KernelLowering &k);
 FamilyResult lowerDataMovement(mlir::Operation *op, KernelLowering &k);
 FamilyResult lowerLookup(mlir::Operation *op, KernelLowering &k);
 FamilyResult lowerResize(mlir::Operation *op, KernelLowering &k);

@@ -21,6 +21,8 @@ mlir::LogicalResult emitPointwise(KernelEmitter &e, Cut cut);
 mlir::LogicalResult emitConcat(KernelEmitter &e, graph::ConcatOp op);
 mlir::LogicalResult emitMatmul(KernelEmitter &e, graph::MatmulOp op, Cut cut);
 mlir::LogicalResult emitConv(KernelEmitter &e, graph::ConvOp op, Cut cut);
+mlir::LogicalResult emitAttention(KernelEmitter &e, graph::AttentionOp op,
+                                  Cut cut);
 mlir::LogicalResult emitPool(KernelEmitter &e, mlir::Operation *op, Cut cut);
 mlir::LogicalResult emitLRN(KernelEmitter &e, graph::LRNOp op, Cut cut);
 mlir::LogicalResult emitRows(KernelEmitter &e, mlir::Operation *op, Cut cut);

@@ -26,7 +26,7 @@ using namespace adze::graph;
 static FailureOr<Operation *> findAnchor(func::FuncOp function) {
   Operation *anchor = nullptr;
   for (Operation &op : function.getBody().front().without_terminator()) {
-    if (!isa<MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp, LRNOp, SoftmaxOp,
+    if (!isa<AttentionOp, MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp, LRNOp, SoftmaxOp,
              LogSoftmaxOp, LayerNormOp, RMSNormOp, ReduceOpInterface>(op))
       continue;
     if (anchor)
@@ -44,6 +44,7 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
     return emitPointwise(e, cut);
   }
   return llvm::TypeSwitch<Operation *, LogicalResult>(anchor)
+      .Case([&](AttentionOp op) { return emitAttention(e, op, cut); })
       .Case([&](MatmulOp op) { return emitMatmul(e, op, cut); })
       .Case([&](ConvOp op) { return emitConv(e, op, cut); })
       .Case<MaxPoolOp, AvgPoolOp>(

@@ -109,6 +109,13 @@ Value KernelEmitter::param(StringRef name, int64_t binding,
   return value;
 }
 
+std::optional<int64_t> KernelEmitter::getBinding(StringRef name) const {
+  for (NamedAttribute binding : bindings)
+    if (binding.getName() == name)
+      return cast<IntegerAttr>(binding.getValue()).getInt();
+  return std::nullopt;
+}
+
 Value KernelEmitter::index(int64_t value) {
   Value &constant = constants[value];
   if (!constant)
@@ -349,7 +356,7 @@ Value KernelEmitter::constant(TypedAttr value, ArrayRef<int> axes) {
   return axes.empty() ? scalar : broadcast({scalar, {}}, axes);
 }
 
-Emitted KernelEmitter::emitInside(int axis, Value offset, Value end) {
+Emitted KernelEmitter::emitPositions(int axis, Type elementType) {
   SmallVector<Value> dynamic;
   SmallVector<int64_t> fixed;
   getMixed({axisSizes[axis]}, dynamic, fixed);
@@ -357,11 +364,15 @@ Emitted KernelEmitter::emitInside(int axis, Value offset, Value end) {
   state.addOperands(dynamic);
   state.addAttribute("dim", b.getI64IntegerAttr(0));
   state.addAttribute("static_sizes", b.getDenseI64ArrayAttr(fixed));
-  state.addTypes(tileType({axis}, b.getIndexType()));
-  Value position = b.create(state)->getResult(0);
+  state.addTypes(tileType({axis}, elementType));
+  return {b.create(state)->getResult(0), {axis}};
+}
+
+Emitted KernelEmitter::emitInside(int axis, Value offset, Value end) {
+  Emitted position = emitPositions(axis, b.getIndexType());
   Value limit = broadcast({sub(end, offset), {}}, {axis});
   return {arith::CmpIOp::create(b, location, arith::CmpIPredicate::slt,
-                                position, limit),
+                                position.value, limit),
           {axis}};
 }
 

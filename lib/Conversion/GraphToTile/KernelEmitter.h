@@ -46,6 +46,8 @@ public:
   /// A parameter of the kernel with its default binding.
   mlir::Value param(llvm::StringRef name, int64_t binding,
                     llvm::ArrayRef<int64_t> menu = {});
+  /// The default binding of a parameter.
+  std::optional<int64_t> getBinding(llvm::StringRef name) const;
   /// Stores the default bindings on the kernel and checks that all is there.
   void finish();
 
@@ -105,6 +107,8 @@ public:
   /// Which elements along `axis` of a tile whose first is at `offset` lie
   /// before `end`, as a tile of bools on that axis.
   Emitted emitInside(int axis, mlir::Value offset, mlir::Value end);
+  /// 0, 1, .. along an axis.
+  Emitted emitPositions(int axis, mlir::Type elementType);
   mlir::Value constant(mlir::TypedAttr value, llvm::ArrayRef<int> axes);
   /// A tile on more axes.
   mlir::Value broadcast(const Emitted &tile, llvm::ArrayRef<int> axes);

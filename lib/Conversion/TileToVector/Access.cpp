@@ -372,68 +372,6 @@ static Layout withoutLanes(Layout layout) {
   return layout;
 }
 
-/// Turns square blocks of registers: lane j of register i becomes lane i of
-/// register j, by exchanging halves, quarters, .. between pairs.
-static void transposeBlock(OpBuilder &b, Location loc,
-                           MutableArrayRef<Value> rows) {
-  int64_t size = rows.size();
-  for (int64_t half = 1; half < size; half *= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t lane = 0; lane < size; ++lane) {
-      bool upper = lane & half;
-      low.push_back(upper ? size + lane - half : lane);
-      high.push_back(upper ? size + lane : lane + half);
-    }
-    for (int64_t i = 0; i < size; ++i) {
-      if (i & half)
-        continue;
-      Value x = rows[i], y = rows[i + half];
-      rows[i] = vector::ShuffleOp::create(b, loc, x, y, low);
-      rows[i + half] = vector::ShuffleOp::create(b, loc, x, y, high);
-    }
-  }
-}
-
-/// A window that is contiguous along another dimension than the tile's lanes:
-/// read along that one and turned in registers.
-std::optional<Registers> KernelLowering::readTransposed(const Window &window,
-                                                        const Layout &layout,
-                                                        Value pad) {
-  int64_t lanes = layout.lanes;
-  if (lanes == 1 || window.indices || getElementTypeOrSelf(pad).isInteger(8))
-    return std::nullopt;
-  for (int64_t dim = 0, e = layout.counts.size(); dim < e; ++dim) {
-    if (dim == layout.laneDim || layout.counts[dim] % lanes != 0)
-      continue;
-    Layout along = layout;
-    along.counts[layout.laneDim] *= lanes;
-    along.counts[dim] /= lanes;
-    along.laneDim = dim;
-    if (!isContiguous(window, along))
-      continue;
-    Registers result{layout, {}};
-    result.values.resize(layout.total());
-    for (int64_t i = 0, total = along.total(); i < total; ++i) {
-      SmallVector<int64_t> at = along.coordinates(i);
-      if (at[layout.laneDim] % lanes != 0)
-        continue; // not the first row of a block
-      SmallVector<Value> rows;
-      int64_t live = liveLanes(classes, layout, at[layout.laneDim]);
-      Value none = splat(pad, VectorType::get(lanes, pad.getType()));
-      for (int64_t row = 0; row < lanes; ++row, ++at[layout.laneDim])
-        rows.push_back(row < live
-                           ? readRegister(window, along, along.indexOf(at), pad)
-                           : none);
-      at[layout.laneDim] -= lanes;
-      transposeBlock(b, loc, rows);
-      for (int64_t column = 0; column < lanes; ++column, ++at[dim])
-        result.values[layout.indexOf(at)] = rows[column];
-    }
-    return result;
-  }
-  return std::nullopt;
-}
-
 Registers KernelLowering::read(const Window &window, const Layout &layout) {
   Registers result{layout, {}};
   Type element = tileType(window.tile).getElementType();
@@ -450,8 +388,12 @@ Registers KernelLowering::read(const Window &window, const Layout &layout) {
           fromMemory(readRegister(window, layout, i, pad), element));
     return result;
   }
-  if (std::optional<Registers> transposed = readTransposed(window, layout, pad))
+  if (std::optional<Registers> transposed =
+          readTransposed(window, layout, pad)) {
+    for (Value &value : transposed->values)
+      value = fromMemory(value, element);
     return *transposed;
+  }
   // Element by element, then put together.
   Layout scalars = withoutLanes(layout);
   Registers indices = window.indices ? emit(window.indices) : Registers();
@@ -524,6 +466,8 @@ void KernelLowering::write(const Window &window, const Registers &registers) {
       writeRegister(window, layout, i, toMemory(value));
     return;
   }
+  if (writeTransposed(window, registers))
+    return;
   Layout scalars = withoutLanes(layout);
   for (auto [i, value] : llvm::enumerate(registers.values)) {
     SmallVector<int64_t> at = layout.coordinates(i);

@@ -31,6 +31,15 @@ bool KernelLowering::fitsRegisters(Value tile) {
   return layoutOf(tile).total() <= unit.accumulators() + 8;
 }
 
+/// Is this a window whose elements have to be turned or gathered?
+bool KernelLowering::isScattered(Value tile) {
+  auto load = tile.getDefiningOp<LoadOp>();
+  if (!load)
+    return false;
+  Layout layout = layoutOf(tile);
+  return layout.lanes > 1 && !isContiguous(window(load), layout);
+}
+
 /// Finds the heavy tiles that two roots need: the first one to compute such a
 /// tile also writes it to scratch.
 void KernelLowering::findWanted() {
@@ -44,15 +53,22 @@ void KernelLowering::findWanted() {
       Value value = work.pop_back_val();
       Operation *source = value.getDefiningOp();
       if (!isTile(value) || !source || !seen.insert(value).second ||
-          isa<ReduceOp, DotOp, LoadOp, scf::ForOp, scf::IfOp>(source))
+          isa<ReduceOp, DotOp, scf::ForOp, scf::IfOp>(source))
         continue;
       ++users[value];
-      llvm::append_range(work, source->getOperands());
+      llvm::append_range(work, llvm::make_filter_range(source->getOperands(),
+                                                       isTile));
     }
   });
   for (auto [value, count] : users)
-    if (count > 1 && isHeavy(value.getDefiningOp()))
+    if (count > 1 && (isHeavy(value.getDefiningOp()) || isScattered(value)))
       wanted.insert(value);
+  kernel.walk([&](DotOp dot) {
+    for (Value operand : {dot.getLhs(), dot.getRhs()})
+      if (Operation *source = operand.getDefiningOp();
+          source && source->getBlock() != dot->getBlock())
+        invariant[operand] |= operand == dot.getRhs();
+  });
 }
 
 /// Tiles that the root just run has left in scratch are there from now on.
@@ -147,9 +163,11 @@ void KernelLowering::bodyOp(Operation *op) {
     fail(op, "expected scf.for or scf.if as the only control flow over tiles");
     return;
   }
+  Value tile = op->getResult(0);
+  if (auto it = invariant.find(tile); it != invariant.end())
+    return prepareOperand(tile, it->second);
   if (!isHeavy(op))
     return;
-  Value tile = op->getResult(0);
   bool repeated = llvm::any_of(op->getUsers(), llvm::IsaPred<BroadcastOp>);
   if (fitsRegisters(tile))
     emit(tile);

@@ -72,6 +72,7 @@ private:
   void forOp(mlir::scf::ForOp loop);
   void ifOp(mlir::scf::IfOp branch);
   bool fitsRegisters(mlir::Value tile);
+  bool isScattered(mlir::Value tile);
   void findWanted();
   void afterRoot();
   /// How a loop or branch hands each of its values over: a tile in registers
@@ -164,8 +165,12 @@ private:
   Window window(ReshapeOp reshapeOfLoad);
   std::optional<Window> windowOf(mlir::Operation *op);
   Registers read(const Window &window, const Layout &layout);
+  // Transposed.cpp
+  std::optional<Layout> layoutAlongMemory(const Window &window,
+                                          const Layout &layout);
   std::optional<Registers>
   readTransposed(const Window &window, const Layout &layout, mlir::Value pad);
+  bool writeTransposed(const Window &window, const Registers &registers);
   void write(const Window &window, const Registers &registers);
   /// Where one register lies: indices into the physical memref, the condition
   /// under which a point of it exists (null: always), the mask of its lanes.
@@ -253,6 +258,8 @@ private:
   llvm::MapVector<mlir::Value, Staged> stages;
   mlir::scf::ForOp depthLoop;         // goes outside of the loops over blocks
   llvm::DenseSet<mlir::Value> wanted; // kept in scratch when computed
+  /// Operands of dots inside loops that they do not depend on; rhs: true.
+  llvm::DenseMap<mlir::Value, bool> invariant;
   llvm::SmallVector<mlir::Value> pending; // wanted and just computed
   llvm::SmallVector<int> looping;         // classes that a root walks now
   llvm::DenseMap<int, llvm::SmallVector<std::pair<Window, int64_t>, 0>> limits;

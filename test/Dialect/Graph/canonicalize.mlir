@@ -62,3 +62,25 @@ func.func @slices(%x: tensor<10xf32>) -> tensor<2xf32> {
   %1 = graph.slice %0 {starts = array<i64: 2>, steps = array<i64: -1>} : (tensor<3xf32>) -> tensor<2xf32>
   return %1 : tensor<2xf32>
 }
+
+// The parts of a dim that is cut first: the slice becomes an offset of its
+// reader, and the reshape is a view.
+// CHECK-LABEL: func.func @split_of_slice
+// CHECK: %[[V:.*]] = graph.reshape %arg0 : (tensor<2x96xf32>) -> tensor<2x12x8xf32>
+// CHECK: %[[S:.*]] = graph.slice %[[V]] {starts = array<i64: 0, 4, 0>, steps = array<i64: 1, 1, 1>} : (tensor<2x12x8xf32>) -> tensor<2x4x8xf32>
+// CHECK: return %[[S]]
+func.func @split_of_slice(%x: tensor<2x96xf32>) -> tensor<2x4x8xf32> {
+  %0 = graph.slice %x {starts = array<i64: 0, 32>, steps = array<i64: 1, 1>} : (tensor<2x96xf32>) -> tensor<2x32xf32>
+  %1 = graph.reshape %0 : (tensor<2x32xf32>) -> tensor<2x4x8xf32>
+  return %1 : tensor<2x4x8xf32>
+}
+
+// The cut goes through a part.
+// CHECK-LABEL: func.func @cut_part
+// CHECK: graph.slice %arg0
+// CHECK: graph.reshape
+func.func @cut_part(%x: tensor<2x96xf32>) -> tensor<2x4x8xf32> {
+  %0 = graph.slice %x {starts = array<i64: 0, 30>, steps = array<i64: 1, 1>} : (tensor<2x96xf32>) -> tensor<2x32xf32>
+  %1 = graph.reshape %0 : (tensor<2x32xf32>) -> tensor<2x4x8xf32>
+  return %1 : tensor<2x4x8xf32>
+}

@@ -85,6 +85,11 @@ def Graph_Layout : Graph_Enum<"Layout", "Where the channels are", [
   I32EnumCase<"NCHW", 0, "nchw">, I32EnumCase<"NHWC", 1, "nhwc">]>;
 def Graph_LayoutAttr : Graph_EnumAttr<Graph_Layout, "layout">;
 
+def Graph_Causal : Graph_Enum<"Causal", "Which keys a query does not see", [
+  I32EnumCase<"None", 0, "none">, I32EnumCase<"UpperLeft", 1, "upper_left">,
+  I32EnumCase<"LowerRight", 2, "lower_right">]>;
+def Graph_CausalAttr : Graph_EnumAttr<Graph_Causal, "causal">;
+
 def Graph_GeluMode : Graph_Enum<"GeluMode", "How gelu is computed", [
   I32EnumCase<"None", 0, "none">, I32EnumCase<"Tanh", 1, "tanh">]>;
 def Graph_GeluModeAttr : Graph_EnumAttr<Graph_GeluMode, "gelu">;

@@ -4,6 +4,7 @@
 #ifndef ADZE_DIALECT_GRAPH_IR_GRAPHOPS
 #define ADZE_DIALECT_GRAPH_IR_GRAPHOPS
 
+include "Dialect/Graph/IR/GraphAttention.td"
 include "Dialect/Graph/IR/GraphAttrs.td"
 include "Dialect/Graph/IR/GraphCluster.td"
 include "Dialect/Graph/IR/GraphContraction.td"

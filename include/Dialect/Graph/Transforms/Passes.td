@@ -64,10 +64,11 @@ def FoldBatchNormPass : Pass<"graph-fold-batch-norm", "::mlir::func::FuncOp"> {
   let summary = "Fold batch normalisation into weights";
   let description = [{
     With known statistics a batch normalisation is `x * s + t`. It goes into the
-    convolution or matmul before it, or into an unpadded convolution after it,
-    where their weights are constants; what is left becomes a multiplication and
-    a sum. The new weights are ops on constants: `graph-fold-constants` runs
-    them.
+    convolution, transposed convolution or matmul before it, or into the matmul
+    or unpadded convolution after it, where their weights are constants; what is
+    left becomes a multiplication and a sum. Constant factors and summands of the
+    channels go into the convolution before them. The new weights are ops on
+    constants: `graph-fold-constants` runs them.
 
     Before:
     ```mlir
@@ -191,6 +192,127 @@ def FoldConstantsPass : Pass<"graph-fold-constants", "::mlir::ModuleOp"> {
   let statistics = [
     Statistic<"numMoved", "moved", "Ops of data movement folded">,
     Statistic<"numEvaluated", "evaluated", "Values that the evaluator computed">,
+  ];
+}
+
+def RecognizeAttentionPass
+    : Pass<"graph-recognize-attention", "::mlir::func::FuncOp"> {
+  let summary = "Make attention of two products around a softmax";
+  let description = [{
+    `matmul(softmax(matmul(q, k) ..), v)` becomes `graph.attention`, in the
+    spellings of the usual exporters: the scale on the query, the key or the
+    scores, as a factor or a divisor; a bias or mask that is added, or selected
+    by a condition; the causal triangle as a constant, `trilu` or a comparison of
+    positions; a soft cap; heads that share keys by an expansion; batch and heads
+    merged into one dim for the products; keys transposed in any way; weights
+    without numbers set to 0. What lies between must not be used elsewhere.
+
+    Before:
+    ```mlir
+    %0 = graph.matmul %q, %k {transpose_b = true} : (tensor<2x12x9x64xf32>, tensor<2x12x9x64xf32>) -> tensor<2x12x9x9xf32>
+    %c = graph.constant dense<8.0> : tensor<f32>
+    %1 = graph.div %0, %c : (tensor<2x12x9x9xf32>, tensor<f32>) -> tensor<2x12x9x9xf32>
+    %2 = graph.softmax %1 {axis = 3 : i64} : (tensor<2x12x9x9xf32>) -> tensor<2x12x9x9xf32>
+    %3 = graph.matmul %2, %v : (tensor<2x12x9x9xf32>, tensor<2x12x9x64xf32>) -> tensor<2x12x9x64xf32>
+    ```
+    After:
+    ```mlir
+    %3 = graph.attention %q, %k, %v {scale = 1.250000e-01 : f64} : (tensor<2x12x9x64xf32>, tensor<2x12x9x64xf32>, tensor<2x12x9x64xf32>) -> tensor<2x12x9x64xf32>
+    ```
+  }];
+  let options = [
+    Option<"remarks", "remarks", "bool", /*default=*/"false",
+           "Remark on products around a softmax that stay">,
+  ];
+  let statistics = [
+    Statistic<"recognized", "recognized", "Attention ops made">,
+    Statistic<"refused", "refused", "Products around a softmax that stay">,
+  ];
+}
+
+def MergeHorizontalPass
+    : Pass<"graph-merge-horizontal", "::mlir::func::FuncOp"> {
+  let summary = "Make one of products or convolutions of one input";
+  let description = [{
+    Matmuls and convolutions that read one input and whose other operands are
+    constants become one, with the constants joined; each reader takes its
+    columns by a slice, which is an offset of its loads. Elementwise ops that all
+    branches have in common, with constants of one number a column, are merged
+    along. The input is then read once, in one kernel.
+
+    A branch is left out if a reader could not read at an offset (a result of the
+    model, a reshape that mixes columns with other dims): the slice would be a
+    copy.
+
+    Before:
+    ```mlir
+    %0 = graph.matmul %x, %wq : (tensor<8x64xf32>, tensor<64x32xf32>) -> tensor<8x32xf32>
+    %1 = graph.matmul %x, %wk : (tensor<8x64xf32>, tensor<64x32xf32>) -> tensor<8x32xf32>
+    %2 = graph.mul %0, %1 : (tensor<8x32xf32>, tensor<8x32xf32>) -> tensor<8x32xf32>
+    ```
+    After, where `%w` is `%wq` beside `%wk`:
+    ```mlir
+    %0 = graph.matmul %x, %w : (tensor<8x64xf32>, tensor<64x64xf32>) -> tensor<8x64xf32>
+    %1 = graph.slice %0 {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<8x64xf32>) -> tensor<8x32xf32>
+    %2 = graph.slice %0 {starts = array<i64: 0, 32>, steps = array<i64: 1, 1>} : (tensor<8x64xf32>) -> tensor<8x32xf32>
+    %3 = graph.mul %1, %2 : (tensor<8x32xf32>, tensor<8x32xf32>) -> tensor<8x32xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"numGroups", "groups", "Merged ops">,
+    Statistic<"numMerged", "merged", "Ops that became part of one">,
+  ];
+}
+
+def RecognizeActivationsPass
+    : Pass<"graph-recognize-activations", "::mlir::func::FuncOp"> {
+  let summary = "Make one op of an activation spelled by several";
+  let description = [{
+    Products of `x` and something of `x` become gelu (by erf or tanh), silu,
+    hard_swish or mish, and quotients by `1 + e^-x` sigmoid or silu, whatever the
+    order of factors, and with divisions for factors.
+
+    Before:
+    ```mlir
+    %0 = graph.sigmoid %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    %1 = graph.mul %0, %x : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+    After:
+    ```mlir
+    %1 = graph.silu %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"recognized", "recognized", "Activations recognised">,
+  ];
+}
+
+def RecognizeNormalizationPass
+    : Pass<"graph-recognize-normalization", "::mlir::func::FuncOp"> {
+  let summary = "Make one op of a softmax or normalisation spelled by several";
+  let description = [{
+    `e / sum(e)` with `e = exp(x - max(x))` becomes softmax;
+    `(x - mean) / sqrt(mean((x - mean)^2) + epsilon)` over the last dims
+    layer_norm, the same without the mean rms_norm; roots as powers, quotients as
+    products with reciprocals. Factors and summands of the normalised dims become
+    scale and bias. Instance and group normalisation with the channels in front
+    become layer normalisations, of a view.
+
+    Before:
+    ```mlir
+    %0 = graph.reduce_max %x {axes = array<i64: 1>, keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+    %1 = graph.sub %x, %0 : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+    %2 = graph.exp %1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    %3 = graph.reduce_sum %2 {axes = array<i64: 1>, keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+    %4 = graph.div %2, %3 : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+    ```
+    After:
+    ```mlir
+    %4 = graph.softmax %x {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"recognized", "recognized", "Softmax ops and norms recognised">,
   ];
 }
 

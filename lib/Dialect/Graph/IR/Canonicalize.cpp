@@ -25,6 +25,52 @@ public:
   }
 };
 
+/// reshape(slice(x)) that splits the dim which is cut -> slice(reshape(x)): a
+/// reshape of all of x moves nothing, and the slice is an offset of its reader.
+class ReshapeOfSlice final : public OpRewritePattern<ReshapeOp> {
+public:
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReshapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto slice = op.getInput().getDefiningOp<SliceOp>();
+    if (!slice || !slice->hasOneUse() || slice.getBegin() || op.getShape())
+      return rewriter.notifyMatchFailure(op, "not of a slice at a known place");
+    Dims whole = getDims(slice.getInput()), from = getDims(slice.getResult()),
+         to = getDims(op.getResult());
+    size_t dim = 0, rank = from.size();
+    while (dim < rank && areEqual(whole[dim], from[dim]))
+      ++dim;
+    ArrayRef<AffineExpr> all(whole), cut(from), parts(to);
+    if (dim == rank || to.size() <= rank ||
+        !areEqual(all.drop_front(dim + 1), cut.drop_front(dim + 1)) ||
+        !areEqual(cut.take_front(dim), parts.take_front(dim)) ||
+        !areEqual(cut.drop_front(dim + 1),
+                  parts.take_back(rank - dim - 1)) ||
+        llvm::any_of(slice.getSteps(), [](int64_t step) { return step != 1; }))
+      return rewriter.notifyMatchFailure(op, "splits no dim that is cut");
+    ArrayRef<AffineExpr> inner =
+        parts.slice(dim + 1, to.size() - rank);
+    auto size = getConstant(product(op.getContext(), inner));
+    auto full = getConstant(whole[dim]);
+    int64_t start = slice.getStarts()[dim];
+    if (!size || !full || *size == 0 || *full % *size || start % *size ||
+        !getConstant(to[dim]))
+      return rewriter.notifyMatchFailure(op, "the cut goes through a part");
+    Dims split(to);
+    split[dim] = rewriter.getAffineConstantExpr(*full / *size);
+    auto type = cast<RankedTensorType>(op.getType());
+    Value view =
+        ReshapeOp::create(rewriter, op.getLoc(),
+                          makeType(type.getElementType(), split),
+                          slice.getInput());
+    SmallVector<int64_t> starts(to.size(), 0), steps(to.size(), 1);
+    starts[dim] = start / *size;
+    rewriter.replaceOpWithNewOp<SliceOp>(op, type, view, starts, steps);
+    return success();
+  }
+};
+
 /// transpose(transpose(x)) -> transpose(x).
 class TransposeOfTranspose final : public OpRewritePattern<TransposeOp> {
 public:
@@ -94,7 +140,7 @@ public:
 
 void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                             MLIRContext *context) {
-  patterns.add<ReshapeOfReshape>(context);
+  patterns.add<ReshapeOfReshape, ReshapeOfSlice>(context);
 }
 
 void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,

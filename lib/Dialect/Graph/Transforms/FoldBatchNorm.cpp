@@ -63,7 +63,7 @@ Value scaleBias(OpBuilder &builder, Value bias, const Affine &affine) {
   return AddOp::create(builder, loc, scaled, affine.shift);
 }
 
-int64_t getChannelAxis(ConvOp conv) {
+template <typename ConvT> int64_t getChannelAxis(ConvT conv) {
   return conv.getLayout() == Layout::NCHW
              ? 1
              : cast<RankedTensorType>(conv.getType()).getRank() - 1;
@@ -99,6 +99,118 @@ public:
   }
 
 private:
+  Pass::Statistic &folded;
+};
+
+/// batch_norm(conv_transpose(x, w, b)) -> conv_transpose(x, w * s, b * s + t).
+class FoldIntoTransposeBefore final : public OpRewritePattern<BatchNormOp> {
+public:
+  FoldIntoTransposeBefore(MLIRContext *context, Pass::Statistic &folded)
+      : OpRewritePattern(context, /*benefit=*/3), folded(folded) {}
+
+  LogicalResult matchAndRewrite(BatchNormOp norm,
+                                PatternRewriter &rewriter) const override {
+    auto conv = norm.getInput().getDefiningOp<ConvTransposeOp>();
+    if (!conv || !conv->hasOneUse() || !isConstant(conv.getFilter()) ||
+        conv.getGroup() != 1 || !hasConstantStatistics(norm) ||
+        norm.getAxis() != uint64_t(getChannelAxis(conv)))
+      return rewriter.notifyMatchFailure(
+          norm, "not of a constant transposed convolution");
+    Affine affine = getAffine(rewriter, norm);
+    int64_t rank = cast<RankedTensorType>(conv.getFilter().getType()).getRank();
+    Value filter = MulOp::create(
+        rewriter, conv.getLoc(), conv.getFilter(),
+        alongAxis(rewriter, affine.scale, /*axis=*/1, rank));
+    Value bias = scaleBias(rewriter, conv.getBias(), affine);
+    auto fused = cast<ConvTransposeOp>(rewriter.clone(*conv));
+    fused->setLoc(rewriter.getFusedLoc({conv.getLoc(), norm.getLoc()}));
+    fused.getFilterMutable().assign(filter);
+    fused.getBiasMutable().assign(bias);
+    rewriter.replaceOp(norm, fused);
+    ++folded;
+    return success();
+  }
+
+private:
+  Pass::Statistic &folded;
+};
+
+/// Numbers of the channels of a result of `rank` dims (all others are 1), or one
+/// for all, as a vector; null if the constant has other dims.
+Value getChannelVector(OpBuilder &builder, Value constant, int64_t axis,
+                       int64_t rank, AffineExpr channels) {
+  auto type = cast<RankedTensorType>(constant.getType());
+  Dims dims = getDims(constant);
+  std::optional<int64_t> count = getConstant(channels);
+  int64_t elements = type.hasStaticShape() ? type.getNumElements() : -1;
+  if (!isConstant(constant) || !count || type.getRank() > rank ||
+      (elements != 1 && elements != *count))
+    return {};
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    if (rank - type.getRank() + i != axis && getConstant(dims[i]) != 1)
+      return {};
+  auto vector = RankedTensorType::get({elements}, type.getElementType());
+  Value flat = ReshapeOp::create(builder, constant.getLoc(), vector, constant);
+  if (elements == *count)
+    return flat;
+  return BroadcastToOp::create(
+      builder, constant.getLoc(),
+      RankedTensorType::get({*count}, type.getElementType()), flat);
+}
+
+/// conv(x, w, b) * s -> conv(x, w * s, b * s); conv(x, w, b) + t -> conv(x, w,
+/// b + t): what exporters make of scales and shifts of channels.
+template <typename OpT>
+class FoldScaleIntoConv final : public OpRewritePattern<OpT> {
+public:
+  FoldScaleIntoConv(MLIRContext *context, Pass::Statistic &folded)
+      : OpRewritePattern<OpT>(context), folded(folded) {}
+
+  LogicalResult matchAndRewrite(OpT op,
+                                PatternRewriter &rewriter) const override {
+    for (unsigned i : {0u, 1u}) {
+      auto conv = op->getOperand(i).template getDefiningOp<ConvOp>();
+      if (!conv || !conv->hasOneUse() || !isConstant(conv.getFilter()) ||
+          (conv.getBias() && !isConstant(conv.getBias())) ||
+          conv.getType() != op.getType())
+        continue;
+      int64_t rank = cast<RankedTensorType>(op.getType()).getRank();
+      int64_t axis = getChannelAxis(conv);
+      Value vector = getChannelVector(rewriter, op->getOperand(1 - i), axis,
+                                      rank, getDims(conv.getResult())[axis]);
+      if (!vector)
+        continue;
+      apply(op, conv, vector, rewriter);
+      ++folded;
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "no convolution with constants");
+  }
+
+private:
+  static void apply(OpT op, ConvOp conv, Value vector,
+                    PatternRewriter &rewriter) {
+    auto fused = cast<ConvOp>(rewriter.clone(*conv));
+    fused->setLoc(rewriter.getFusedLoc({conv.getLoc(), op.getLoc()}));
+    Value bias = conv.getBias();
+    if (isa<MulOp>(op)) {
+      int64_t rank = cast<RankedTensorType>(conv.getFilter().getType()).getRank();
+      fused.getFilterMutable().assign(
+          MulOp::create(rewriter, conv.getLoc(), conv.getFilter(),
+                        alongAxis(rewriter, vector, /*axis=*/0, rank)));
+      bias = bias ? MulOp::create(rewriter, conv.getLoc(), bias, vector)
+                  : Value();
+    } else {
+      bias = bias ? AddOp::create(rewriter, conv.getLoc(), bias, vector)
+                  : vector;
+    }
+    if (bias)
+      fused.getBiasMutable().assign(bias);
+    // What the weights are made of stands before them.
+    fused->moveBefore(op);
+    rewriter.replaceOp(op, fused);
+  }
+
   Pass::Statistic &folded;
 };
 
@@ -184,6 +296,45 @@ private:
   Pass::Statistic &folded;
 };
 
+/// matmul(batch_norm(x), w) over the last dim -> matmul(x, w * s) + t w.
+class FoldIntoMatmulAfter final : public OpRewritePattern<MatmulOp> {
+public:
+  FoldIntoMatmulAfter(MLIRContext *context, Pass::Statistic &folded)
+      : OpRewritePattern(context, /*benefit=*/2), folded(folded) {}
+
+  LogicalResult matchAndRewrite(MatmulOp matmul,
+                                PatternRewriter &rewriter) const override {
+    auto norm = matmul.getLhs().getDefiningOp<BatchNormOp>();
+    Value weight = matmul.getRhs();
+    auto type = cast<RankedTensorType>(weight.getType());
+    if (!norm || !norm->hasOneUse() || !hasConstantStatistics(norm) ||
+        !isConstant(weight) || type.getRank() != 2 || matmul.getTransposeA() ||
+        int64_t(norm.getAxis()) + 1 !=
+            cast<RankedTensorType>(norm.getType()).getRank())
+      return rewriter.notifyMatchFailure(matmul, "no foldable normalisation");
+    Location loc = matmul.getLoc();
+    Affine affine = getAffine(rewriter, norm);
+    int64_t depth = matmul.getTransposeB() ? 1 : 0;
+    Value scaled = MulOp::create(rewriter, loc, weight,
+                                 alongAxis(rewriter, affine.scale, depth, 2));
+    Value shifted = MulOp::create(rewriter, loc, weight,
+                                  alongAxis(rewriter, affine.shift, depth, 2));
+    Value bias = ReduceSumOp::create(rewriter, loc, shifted,
+                                     ArrayRef<int64_t>{depth},
+                                     /*keepdims=*/false);
+    auto product = cast<MatmulOp>(rewriter.clone(*matmul));
+    product.getLhsMutable().assign(norm.getInput());
+    product.getRhsMutable().assign(scaled);
+    product->setLoc(rewriter.getFusedLoc({norm.getLoc(), loc}));
+    rewriter.replaceOpWithNewOp<AddOp>(matmul, product.getResult(), bias);
+    ++folded;
+    return success();
+  }
+
+private:
+  Pass::Statistic &folded;
+};
+
 /// What is left: x * s + t.
 class LowerToMultiplyAdd final : public OpRewritePattern<BatchNormOp> {
 public:
@@ -223,8 +374,9 @@ public:
     MLIRContext *context = &getContext();
     // Folding first and everywhere: what is lowered can no longer fold.
     RewritePatternSet fold(context), lower(context);
-    fold.add<FoldIntoConvBefore, FoldIntoMatmulBefore, FoldIntoConvAfter>(
-        context, folded);
+    fold.add<FoldIntoConvBefore, FoldIntoTransposeBefore, FoldIntoMatmulBefore,
+             FoldIntoConvAfter, FoldIntoMatmulAfter, FoldScaleIntoConv<MulOp>,
+             FoldScaleIntoConv<AddOp>>(context, folded);
     lower.add<LowerToMultiplyAdd>(context, lowered);
     if (failed(applyPatternsGreedily(getOperation(), std::move(fold))) ||
         failed(applyPatternsGreedily(getOperation(), std::move(lower))))

@@ -17,10 +17,26 @@ using namespace adze::graph;
 
 namespace {
 
+/// A reshape that adds or takes away dims of size 1 after data movement: as a
+/// view it would need the moved data in memory.
+bool isUnitReshape(Operation *op) {
+  auto reshape = dyn_cast<ReshapeOp>(op);
+  if (!reshape || reshape.getShape() ||
+      !isa_and_nonnull<TransposeOp, SliceOp>(reshape.getInput().getDefiningOp()))
+    return false;
+  auto real = [](Value value) {
+    Dims dims = getDims(value);
+    llvm::erase_if(dims, [](AffineExpr dim) { return getConstant(dim) == 1; });
+    return dims;
+  };
+  return areEqual(real(reshape.getInput()), real(reshape.getResult()));
+}
+
 /// Ops that only say where an element comes from; cheap to compute twice.
 bool isMovement(Operation *op) {
-  return isa<TransposeOp, SliceOp, BroadcastToOp>(op) &&
-         op->getNumOperands() == 1;
+  return (isa<TransposeOp, SliceOp, BroadcastToOp>(op) &&
+          op->getNumOperands() == 1) ||
+         isUnitReshape(op);
 }
 
 /// Ops that pick whole runs of the last dim.
@@ -45,7 +61,8 @@ bool isPointwise(Operation *op) {
 
 /// Constants and views, which are no kernels.
 bool staysOutside(Operation *op) {
-  return isa<ConstantOp, ReshapeOp, ClusterOp>(op) ||
+  return isa<ConstantOp, ClusterOp>(op) ||
+         (isa<ReshapeOp>(op) && !isUnitReshape(op)) ||
          !isa<GraphDialect>(op->getDialect()) ||
          op->hasTrait<OpTrait::IsTerminator>();
 }
@@ -60,8 +77,8 @@ bool isSplatConstant(Operation *op) {
 
 /// Ops whose accumulator tile other ops can read before it is stored.
 bool hasEpilogue(Operation *op) {
-  return isa<MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp, SoftmaxOp, LogSoftmaxOp,
-             LayerNormOp, RMSNormOp, LRNOp>(op) ||
+  return isa<AttentionOp, MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp, SoftmaxOp,
+             LogSoftmaxOp, LayerNormOp, RMSNormOp, LRNOp>(op) ||
          isa<ReduceOpInterface>(op);
 }
 
@@ -87,6 +104,7 @@ bool sameDims(Value lhs, Value rhs) {
 
 struct Group {
   SmallVector<Operation *> ops; // in the order of the block
+  SmallVector<std::string> notes;
   Operation *anchor = nullptr;  // null: pointwise or movement
   unsigned first = 0, last = 0; // positions in the block
 };
@@ -110,6 +128,8 @@ public:
   }
 
   void fuse();
+  /// Why what the group reads is computed by other kernels, a line each.
+  SmallVector<std::string> getNotes(unsigned index);
   /// Groups that still have ops.
   std::vector<Group> takeGroups();
 
@@ -117,7 +137,8 @@ private:
   void copyMovement(Operation *op);
   void growEpilogue(Operation *op);
   void joinConsumer(unsigned index);
-  bool acceptsPrologue(const Group &producer, const Group &consumer);
+  bool acceptsPrologue(const Group &producer, const Group &consumer) const;
+  StringRef whyApart(OpOperand &use, unsigned from, unsigned to);
   std::optional<unsigned> getGroup(Value value) const {
     Operation *op = value.getDefiningOp();
     auto it = op ? groupOf.find(op) : groupOf.end();
@@ -228,8 +249,26 @@ void Grouping::growEpilogue(Operation *op) {
     }
 }
 
+/// Bias and mask are computed again for each head and block of queries: what is
+/// cheap and read there only.
+static bool feedsMaskOnly(const Group &producer, AttentionOp attention) {
+  auto isCheap = [](Operation *op) {
+    return isMovement(op) ||
+           isa<NotOp, AndOp, OrOp, CastOp, SelectOp, AddOp, SubOp, MulOp,
+               EqualOp, LessOp, LessEqualOp, GreaterOp, GreaterEqualOp>(op);
+  };
+  return llvm::all_of(producer.ops, isCheap) &&
+         llvm::none_of(producer.ops, [&](Operation *op) {
+           return llvm::is_contained(
+               ValueRange{attention.getQuery(), attention.getKey(),
+                          attention.getValue()},
+               op->getResult(0));
+         });
+}
+
 /// Whether the consumer's kernel can compute the producer's values on the way.
-bool Grouping::acceptsPrologue(const Group &producer, const Group &consumer) {
+bool Grouping::acceptsPrologue(const Group &producer,
+                               const Group &consumer) const {
   if (producer.anchor || llvm::any_of(producer.ops, isElementLookup))
     return false;
   Operation *anchor = consumer.anchor;
@@ -238,6 +277,9 @@ bool Grouping::acceptsPrologue(const Group &producer, const Group &consumer) {
   if (isa<ConcatOp>(anchor) && llvm::any_of(producer.ops, isRowLookup))
     return false;
   if (takesPointwisePrologue(anchor))
+    return true;
+  if (auto attention = dyn_cast<AttentionOp>(anchor);
+      attention && feedsMaskOnly(producer, attention))
     return true;
   if (!llvm::all_of(producer.ops, isMovement))
     return false;
@@ -248,7 +290,7 @@ bool Grouping::acceptsPrologue(const Group &producer, const Group &consumer) {
              return user != conv ||
                     conv.getFilter() != producer.ops.back()->getResult(0);
            });
-  return isa<MatmulOp>(anchor);
+  return isa<AttentionOp, MatmulOp>(anchor);
 }
 
 /// Gives each reader of cheap data movement a copy of its own, which can then
@@ -307,6 +349,59 @@ void Grouping::fuse() {
     growEpilogue(op);
   for (unsigned index = groups.size(); index-- > 0;)
     joinConsumer(index);
+  for (unsigned index = 0; index < groups.size(); ++index)
+    groups[index].notes = getNotes(index);
+}
+
+/// "matmul 'node'"
+static std::string describe(Operation *op) {
+  std::string text = op->getName().stripDialect().str();
+  op->getLoc()->walk([&](Location part) {
+    auto name = dyn_cast<NameLoc>(part);
+    if (!name)
+      return WalkResult::advance();
+    text += " '" + name.getName().str() + "'";
+    return WalkResult::interrupt();
+  });
+  return text;
+}
+
+/// Why the reader of a value is not in the kernel that computes it.
+StringRef Grouping::whyApart(OpOperand &use, unsigned from, unsigned to) {
+  const Group &producer = groups[from], &consumer = groups[to];
+  Operation *reader = use.getOwner();
+  bool severalReaders = llvm::any_of(producer.ops, [&](Operation *op) {
+    return llvm::any_of(op->getUsers(), [&](Operation *user) {
+      auto it = groupOf.find(user);
+      return it == groupOf.end() || (it->second != from && it->second != to);
+    });
+  });
+  if (producer.anchor && consumer.anchor)
+    return "both decide how their kernel is cut";
+  if (producer.anchor && !hasEpilogue(producer.anchor))
+    return "its elements are not at hand where they are computed";
+  if (producer.anchor && !sameDims(use.get(), reader->getResult(0)))
+    return "the results have other dims";
+  if (!producer.anchor && severalReaders)
+    return "several kernels read it";
+  if (!producer.anchor && !acceptsPrologue(producer, consumer))
+    return "the reader takes no operand that is computed on the way";
+  return "the kernels would wait for each other";
+}
+
+SmallVector<std::string> Grouping::getNotes(unsigned index) {
+  SmallVector<std::string> notes;
+  constexpr size_t most = 16;
+  for (Operation *op : groups[index].ops)
+    for (OpOperand &use : op->getOpOperands()) {
+      auto from = getGroup(use.get());
+      if (!from || *from == index || notes.size() == most)
+        continue;
+      notes.push_back(describe(op) + " is not in the kernel of " +
+                      describe(use.get().getDefiningOp()) + ": " +
+                      whyApart(use, *from, index).str());
+    }
+  return notes;
 }
 
 std::vector<Group> Grouping::takeGroups() {
@@ -346,6 +441,10 @@ void buildCluster(const Group &group) {
   Location loc = FusedLoc::get(builder.getContext(), locations);
   auto cluster = ClusterOp::create(builder, loc, TypeRange(types),
                                    inputs.getArrayRef(), getAnchorName(group));
+  if (!group.notes.empty())
+    cluster->setAttr(host::notesAttr,
+                     builder.getStrArrayAttr(SmallVector<StringRef>(
+                         group.notes.begin(), group.notes.end())));
   Block *body = &cluster.getBody().front();
   for (auto [output, result] :
        llvm::zip(outputs.getArrayRef(), cluster.getResults()))

@@ -130,6 +130,27 @@ private:
     return sum;
   }
 
+  /// Bytes that separate kernels would write and read again: those of the values
+  /// inside. Null if an op's are not known.
+  static AffineExpr getBytesSaved(func::FuncOp kernel) {
+    MLIRContext *context = kernel.getContext();
+    AffineExpr sum = getAffineConstantExpr(0, context);
+    for (Operation &op : kernel.getBody().front().without_terminator())
+      for (Value result : op.getResults()) {
+        auto readers = llvm::count_if(result.getUsers(), [](Operation *user) {
+          return !user->hasTrait<OpTrait::IsTerminator>();
+        });
+        bool isOutput = readers < llvm::range_size(result.getUsers());
+        if (op.hasTrait<OpTrait::ConstantLike>())
+          continue;
+        AffineExpr times = getAffineConstantExpr(readers + !isOutput, context);
+        sum = addExprs(sum, mulExprs(op_detail::getBytes(context,
+                                                         result.getType()),
+                                     times));
+      }
+    return sum;
+  }
+
   void launch(ClusterOp cluster, func::FuncOp kernel) {
     OpBuilder builder(cluster);
     auto launch = host::LaunchOp::create(
@@ -137,6 +158,11 @@ private:
         FlatSymbolRefAttr::get(kernel.getNameAttr()), cluster.getOperands());
     if (AffineExpr flops = getFlops(kernel))
       launch->setAttr(host::flopsAttr, host::getBytesAttr(flops));
+    if (AffineExpr saved = getBytesSaved(kernel);
+        saved && getConstant(saved) != 0)
+      launch->setAttr(host::bytesSavedAttr, host::getBytesAttr(saved));
+    if (Attribute notes = cluster->getAttr(host::notesAttr))
+      launch->setAttr(host::notesAttr, notes);
     cluster->replaceAllUsesWith(launch->getResults());
     cluster.erase();
   }

@@ -74,3 +74,41 @@ func.func @dynamic(%x: tensor<?xf32, #n>) -> (tensor<?xf32, #n>, tensor<?xf32, #
   %1 = graph.exp %0 : (tensor<?xf32, #n>) -> tensor<?xf32, #n>
   return %0, %1 : tensor<?xf32, #n>, tensor<?xf32, #n>
 }
+
+// -----
+
+// What was not fused, and why.
+// CHECK-LABEL: func.func @notes
+// CHECK: anchor "matmul"
+// CHECK: anchor "matmul" {adze.notes = ["matmul is not in the kernel of relu: both decide how their kernel is cut"]}
+// CHECK: anchor "softmax" {adze.notes = ["softmax is not in the kernel of matmul: both decide how their kernel is cut"]}
+func.func @notes(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = graph.matmul %x, %w : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = graph.relu %0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = graph.matmul %1, %w : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %3 = graph.softmax %2 {axis = 1 : i64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}
+
+// -----
+
+// Attention takes in the heads' transposes, and what only its mask needs; a unit
+// dim between two movements moves with them.
+// CHECK-LABEL: func.func @attention
+// CHECK: graph.cluster
+// CHECK-SAME: anchor "attention"
+// CHECK: graph.slice
+// CHECK: graph.reshape
+// CHECK: graph.not
+// CHECK: graph.attention
+// CHECK: graph.transpose
+// CHECK: graph.yield
+// CHECK-NOT: graph.cluster
+func.func @attention(%x: tensor<3x2x4x9x16xf32>, %m: tensor<9x9xi1>) -> tensor<2x9x4x16xf32> {
+  %0 = graph.slice %x {starts = array<i64: 1, 0, 0, 0, 0>, steps = array<i64: 1, 1, 1, 1, 1>} : (tensor<3x2x4x9x16xf32>) -> tensor<1x2x4x9x16xf32>
+  %1 = graph.reshape %0 : (tensor<1x2x4x9x16xf32>) -> tensor<2x4x9x16xf32>
+  %2 = graph.not %m : (tensor<9x9xi1>) -> tensor<9x9xi1>
+  %3 = graph.attention %1, %1, %1 mask %2 {scale = 1.0 : f64} : (tensor<2x4x9x16xf32>, tensor<2x4x9x16xf32>, tensor<2x4x9x16xf32>, tensor<9x9xi1>) -> tensor<2x4x9x16xf32>
+  %4 = graph.transpose %3 {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x4x9x16xf32>) -> tensor<2x9x4x16xf32>
+  return %4 : tensor<2x9x4x16xf32>
+}

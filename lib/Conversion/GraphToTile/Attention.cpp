@@ -1,0 +1,350 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Attention in one pass over the keys: blocks of keys against a block of
+// queries, with the running maximum and sum of each query. No score leaves the
+// program.
+//
+// The tiles have the queries along their last axis, so that a vector holds one
+// score of many queries: maxima and sums need no steps across lanes, and keys
+// and values are read one element at a time where they are. Where there are few
+// queries, the keys lie along the vectors instead.
+#include "Families.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+namespace {
+
+/// What runs along each axis of the tile space: queries, keys, the elements of
+/// a key, those of a value.
+struct AttentionAxes {
+  int queries, keys, depth, columns;
+  Axes on(std::initializer_list<int> list) const {
+    Axes axes(list);
+    llvm::sort(axes);
+    return axes;
+  }
+};
+
+class AttentionEmitter {
+public:
+  AttentionEmitter(KernelEmitter &e, AttentionOp op)
+      : e(e), op(op), b(e.builder()), loc(e.loc()),
+        element(getSignlessType(getElementTypeOrSelf(op.getResult()))),
+        type(getAccumulatorType(element)) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult cut();
+  FailureOr<Places> inGroup(Value operand);
+  LogicalResult prepareQuery();
+  FailureOr<KernelEmitter::Carried> step(Value first, ValueRange carried);
+  FailureOr<Value> emitScores(Value first);
+  FailureOr<Emitted> emitAtScores(Value operand, Value first);
+  Value hideKeys(Value scores, Value first);
+  Value createDot(const Emitted &lhs, const Emitted &rhs, Value acc);
+  Value position(int axis, Value offset, ArrayRef<int> axes);
+  LogicalResult finish(ValueRange carried);
+
+  Value number(double value, ArrayRef<int> on) {
+    return e.constant(b.getFloatAttr(type, value), on);
+  }
+  Value spread(Value perQuery, ArrayRef<int> on) {
+    return e.broadcast({perQuery, {axes.queries}}, on);
+  }
+  /// Whether a block of keys may have none that a query sees.
+  bool mayHideAll() {
+    return op.getMask() || op.getBias() || op.getCausal() != Causal::None;
+  }
+
+  KernelEmitter &e;
+  AttentionOp op;
+  OpBuilder &b;
+  Location loc;
+  Type element, type;
+  AttentionAxes axes;
+  Axes scoreAxes, resultAxes;
+  unsigned rank;
+  Value queries, keys;         // how many
+  Value blockKeys, row;        // keys of a step; the first query
+  SmallVector<Value> batch;    // ids
+  Places keyBatch, valueBatch; // places of the batch dims
+  Emitted query;
+};
+
+} // namespace
+
+/// A product in the order that the axes ask for: the rows of the result are the
+/// lesser axis.
+Value AttentionEmitter::createDot(const Emitted &lhs, const Emitted &rhs,
+                                  Value acc) {
+  OperationState state(loc, tile::DotOp::getOperationName());
+  state.addOperands({lhs.value, rhs.value, acc});
+  state.addTypes(acc.getType());
+  return b.create(state)->getResult(0);
+}
+
+/// Places of the batch dims of key or value.
+FailureOr<Places> AttentionEmitter::inGroup(Value operand) {
+  Places places;
+  for (unsigned dim = 0; dim + 2 < rank; ++dim) {
+    std::optional<int64_t> repeats = op.getRepeats(operand, dim);
+    if (!repeats)
+      return e.fail("a batch dim may or may not be repeated");
+    Value at =
+        *repeats == 0 ? e.index(0) : e.div(batch[dim], e.index(*repeats));
+    places.push_back({at, -1, 1, 1});
+  }
+  return places;
+}
+
+/// Sizes, axes, blocks and program ids.
+LogicalResult AttentionEmitter::cut() {
+  constexpr int64_t maxDepth = 512, fewQueries = 8;
+  Dims result = getDims(op.getResult()), scores = op.getScoreDims();
+  rank = result.size();
+  int64_t depth = getKnown(getDims(op.getQuery()).back());
+  int64_t columns = getKnown(result.back());
+  if (depth < 1 || columns < 1 || depth > maxDepth || columns > maxDepth)
+    return e.fail("heads of an unknown or too large size");
+  int64_t knownQueries = getKnown(scores[rank - 2]);
+  int64_t knownKeys = getKnown(scores.back());
+  queries = e.size(scores[rank - 2]);
+  keys = e.size(scores.back());
+  if (!queries || !keys)
+    return failure();
+  bool few = knownQueries > 0 && knownQueries < fewQueries;
+  axes = few ? AttentionAxes{/*queries=*/0, /*keys=*/2, /*depth=*/1,
+                             /*columns=*/3}
+             : AttentionAxes{/*queries=*/3, /*keys=*/1, /*depth=*/2,
+                             /*columns=*/0};
+  scoreAxes = axes.on({axes.queries, axes.keys});
+  resultAxes = axes.on({axes.queries, axes.columns});
+  Value blockQueries =
+      e.param("BLOCK_M", few ? knownQueries : chooseLanes(knownQueries, 32));
+  blockKeys = e.param("BLOCK_N", chooseBlock(knownKeys, 64));
+  e.setAxis(axes.queries, blockQueries);
+  e.setAxis(axes.keys, blockKeys);
+  e.setAxis(axes.depth, e.index(depth));
+  e.setAxis(axes.columns, e.index(columns));
+  SmallVector<Value> counts{e.ceilDiv(queries, blockQueries)};
+  for (unsigned dim = rank - 2; dim-- > 0;) {
+    Value count = e.size(result[dim]);
+    if (!count)
+      return failure();
+    counts.push_back(count);
+  }
+  SmallVector<Value> ids = e.programIds(counts);
+  row = e.mul(ids[0], blockQueries);
+  batch.assign(ids.rbegin(), ids.rend() - 1);
+  auto inKeys = inGroup(op.getKey()), inValues = inGroup(op.getValue());
+  if (failed(inKeys) || failed(inValues))
+    return failure();
+  keyBatch = *inKeys;
+  valueBatch = *inValues;
+  return success();
+}
+
+/// The block of queries, which all steps read. Full precision takes in the
+/// scale here, once.
+LogicalResult AttentionEmitter::prepareQuery() {
+  Places places;
+  for (Value id : batch)
+    places.push_back({id, -1, 1, 1});
+  places.push_back({row, axes.queries, 1, 1});
+  places.push_back({e.index(0), axes.depth, 1, 1});
+  Axes on = axes.on({axes.queries, axes.depth});
+  auto tile = e.emitOn(op.getQuery(), places, on);
+  if (failed(tile))
+    return failure();
+  query = {*tile, on};
+  if (element == type)
+    query.value = arith::MulFOp::create(
+        b, loc, *tile, number(op.getScale().convertToDouble(), on));
+  return success();
+}
+
+/// The tile of the bias or mask at the scores of a step.
+FailureOr<Emitted> AttentionEmitter::emitAtScores(Value operand, Value first) {
+  Dims dims = getDims(operand), scores = op.getScoreDims();
+  Places places;
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    unsigned at = rank - dims.size() + i;
+    if (getKnown(dim) == 1) {
+      places.push_back({e.index(0), -1, 1, 1});
+      continue;
+    }
+    if (!areEqual(dim, scores[at]))
+      return e.fail("a dim of a mask may or may not be repeated");
+    if (at + 1 == rank)
+      places.push_back({first, axes.keys, 1, 1});
+    else if (at + 2 == rank)
+      places.push_back({row, axes.queries, 1, 1});
+    else
+      places.push_back({batch[at], -1, 1, 1});
+  }
+  return e.emit(operand, places);
+}
+
+/// `offset` and what follows along an axis, as i32 numbers.
+Value AttentionEmitter::position(int axis, Value offset, ArrayRef<int> on) {
+  Emitted tile = e.emitPositions(axis, b.getI32Type());
+  Value start = arith::IndexCastOp::create(b, loc, b.getI32Type(), offset);
+  tile.value = arith::AddIOp::create(b, loc, tile.value,
+                                     e.broadcast({start, {}}, tile.axes));
+  return e.broadcast(tile, on);
+}
+
+/// `fill` where a query does not see a key, and nothing behind the last key.
+Value AttentionEmitter::hideKeys(Value scores, Value first) {
+  if (op.getCausal() != Causal::None) {
+    Value last = row;
+    if (op.getCausal() == Causal::LowerRight)
+      last = e.add(row, e.sub(keys, queries));
+    Value seen = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle,
+                                       position(axes.keys, first, scoreAxes),
+                                       position(axes.queries, last, scoreAxes));
+    Value fill = number(op.getFill().convertToDouble(), scoreAxes);
+    scores = arith::SelectOp::create(b, loc, seen, scores, fill);
+  }
+  auto count = getConstantIntValue(keys);
+  auto block = e.getBinding("BLOCK_N");
+  if (count && block && *count % *block == 0)
+    return scores;
+  Value inside = e.broadcast(e.emitInside(axes.keys, first, keys), scoreAxes);
+  Value none = number(-INFINITY, scoreAxes);
+  return arith::SelectOp::create(b, loc, inside, scores, none);
+}
+
+/// The scores of the queries and the keys from `first` on.
+FailureOr<Value> AttentionEmitter::emitScores(Value first) {
+  Places places = keyBatch;
+  places.push_back({first, axes.keys, 1, 1});
+  places.push_back({e.index(0), axes.depth, 1, 1});
+  Axes on = axes.on({axes.keys, axes.depth});
+  auto tile = e.emitOn(op.getKey(), places, on);
+  if (failed(tile))
+    return failure();
+  Emitted key{*tile, on};
+  bool keysAreRows = axes.keys < axes.queries;
+  Value zero = number(0.0, scoreAxes);
+  Value s =
+      keysAreRows ? createDot(key, query, zero) : createDot(query, key, zero);
+  auto scaled = [&](Value x, double factor) -> Value {
+    return arith::MulFOp::create(b, loc, x, number(factor, scoreAxes));
+  };
+  if (element != type)
+    s = scaled(s, op.getScale().convertToDouble());
+  if (double cap = op.getSoftcap().convertToDouble(); cap > 0)
+    s = scaled(math::TanhOp::create(b, loc, scaled(s, 1.0 / cap)), cap);
+  if (op.getBias()) {
+    auto bias = emitAtScores(op.getBias(), first);
+    if (failed(bias))
+      return failure();
+    Value wide = e.broadcast(e.convert(*bias, type), scoreAxes);
+    s = arith::AddFOp::create(b, loc, s, wide);
+  }
+  if (op.getMask()) {
+    auto mask = emitAtScores(op.getMask(), first);
+    if (failed(mask))
+      return failure();
+    Value fill = number(op.getFill().convertToDouble(), scoreAxes);
+    s = arith::SelectOp::create(b, loc, e.broadcast(*mask, scoreAxes), s, fill);
+  }
+  return hideKeys(s, first);
+}
+
+/// One block of keys: carried are the sum of weighted values, the maximum and
+/// the sum of the weights of each query.
+FailureOr<KernelEmitter::Carried> AttentionEmitter::step(Value first,
+                                                         ValueRange carried) {
+  auto scores = emitScores(first);
+  if (failed(scores))
+    return failure();
+  Axes perQuery{axes.queries};
+  Value before = carried[1];
+  Value most =
+      e.reduce(Combiner::Max, type, {*scores, scoreAxes}, axes.keys).value;
+  most = arith::MaximumFOp::create(b, loc, before, most);
+  Value base = most;
+  if (mayHideAll()) { // exp(-inf - -inf) is no number
+    Value none = number(-INFINITY, perQuery);
+    Value isNone =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, most, none);
+    base = arith::SelectOp::create(b, loc, isNone, number(0.0, perQuery), most);
+  }
+  Value shifted =
+      arith::SubFOp::create(b, loc, *scores, spread(base, scoreAxes));
+  Value weights = math::ExpOp::create(b, loc, shifted);
+  Value drop = arith::SubFOp::create(b, loc, before, base);
+  Value decay = math::ExpOp::create(b, loc, drop);
+  Value added =
+      e.reduce(Combiner::Add, type, {weights, scoreAxes}, axes.keys).value;
+  Value sum = math::FmaOp::create(b, loc, carried[2], decay, added);
+  Value kept =
+      arith::MulFOp::create(b, loc, carried[0], spread(decay, resultAxes));
+  Places places = valueBatch;
+  places.push_back({first, axes.keys, 1, 1});
+  places.push_back({e.index(0), axes.columns, 1, 1});
+  Axes on = axes.on({axes.keys, axes.columns});
+  auto value = e.emitOn(op.getValue(), places, on);
+  if (failed(value))
+    return failure();
+  Emitted left{*value, on};
+  Emitted right = e.convert({weights, scoreAxes}, element);
+  if (axes.columns > axes.queries)
+    std::swap(left, right);
+  return KernelEmitter::Carried{createDot(left, right, kept), most, sum};
+}
+
+/// Divides by the sums and stores.
+LogicalResult AttentionEmitter::finish(ValueRange carried) {
+  Value sum = spread(carried[2], resultAxes);
+  Value y = arith::DivFOp::create(b, loc, carried[0], sum);
+  if (op.getZeroEmpty()) {
+    Value zero = number(0.0, resultAxes);
+    Value some =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, sum, zero);
+    y = arith::SelectOp::create(b, loc, some, y, zero);
+  }
+  Places places;
+  for (Value id : batch)
+    places.push_back({id, -1, 1, 1});
+  places.push_back({row, axes.queries, 1, 1});
+  places.push_back({e.index(0), axes.columns, 1, 1});
+  e.define(op.getResult(), places, e.convert({y, resultAxes}, element));
+  return e.storeOutputs(op.getResult(), places);
+}
+
+LogicalResult AttentionEmitter::run() {
+  if (failed(cut()) || failed(prepareQuery()))
+    return failure();
+  Axes perQuery{axes.queries};
+  SmallVector<Value> init{number(0.0, resultAxes), number(-INFINITY, perQuery),
+                          number(0.0, perQuery)};
+  // Under the diagonal only: no query of the block sees more keys.
+  Value end = keys;
+  if (op.getCausal() != Causal::None) {
+    end = e.add(row, e.getAxisSize(axes.queries));
+    if (op.getCausal() == Causal::LowerRight)
+      end = e.max(e.add(end, e.sub(keys, queries)), e.index(1));
+    end = e.min(end, keys);
+  }
+  auto carried =
+      e.loop(end, blockKeys, init, [&](Value first, ValueRange carried) {
+        return step(first, carried);
+      });
+  if (failed(carried))
+    return failure();
+  return finish(*carried);
+}
+
+LogicalResult adze::emitAttention(KernelEmitter &e, AttentionOp op, Cut cut) {
+  if (cut != Cut::Dims)
+    return e.fail("no other cut of attention");
+  return AttentionEmitter(e, op).run();
+}

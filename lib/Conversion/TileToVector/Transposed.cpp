@@ -1,0 +1,131 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Windows that are contiguous along another dimension than the tile's lanes:
+// memory is accessed along that one, and blocks are turned in registers.
+#include "KernelLowering.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace adze::tile;
+
+/// Turns the square blocks that registers hold side by side: with r registers
+/// of n * r lanes, lane b * r + j of register i becomes lane b * r + i of
+/// register j, by exchanging halves, quarters, .. between pairs.
+static void transposeBlocks(OpBuilder &b, Location loc,
+                            MutableArrayRef<Value> rows) {
+  int64_t size = rows.size();
+  int64_t lanes = cast<VectorType>(rows.front().getType()).getNumElements();
+  for (int64_t half = 1; half < size; half *= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      bool upper = lane & half;
+      low.push_back(upper ? lanes + lane - half : lane);
+      high.push_back(upper ? lanes + lane : lane + half);
+    }
+    for (int64_t i = 0; i < size; ++i) {
+      if (i & half)
+        continue;
+      Value x = rows[i], y = rows[i + half];
+      rows[i] = vector::ShuffleOp::create(b, loc, x, y, low);
+      rows[i + half] = vector::ShuffleOp::create(b, loc, x, y, high);
+    }
+  }
+}
+
+/// Short vectors one behind the other in one register.
+static Value concatenate(OpBuilder &b, Location loc, ArrayRef<Value> parts) {
+  SmallVector<Value> values(parts);
+  while (values.size() > 1) {
+    int64_t lanes = cast<VectorType>(values.front().getType()).getNumElements();
+    auto order = llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes));
+    SmallVector<Value> pairs;
+    for (size_t i = 0; i < values.size(); i += 2)
+      pairs.push_back(
+          vector::ShuffleOp::create(b, loc, values[i], values[i + 1], order));
+    values = pairs;
+  }
+  return values.front();
+}
+
+/// The same slices in vectors along the dimension whose neighbours are
+/// neighbours in memory: as long as the lanes, or a part of them. None if there
+/// is no such dimension.
+std::optional<Layout> KernelLowering::layoutAlongMemory(const Window &window,
+                                                        const Layout &layout) {
+  constexpr int64_t fewest = 4;
+  if (layout.lanes == 1 || window.indices)
+    return std::nullopt;
+  for (int64_t dim = 0, e = layout.counts.size(); dim < e; ++dim) {
+    int64_t size = layout.lanes;
+    while (layout.counts[dim] % size != 0)
+      size /= 2;
+    if (dim == layout.laneDim || size < std::min(fewest, layout.lanes))
+      continue;
+    Layout along = layout;
+    along.counts[layout.laneDim] *= layout.lanes;
+    along.counts[dim] /= size;
+    along.laneDim = dim;
+    along.lanes = size;
+    if (isContiguous(window, along))
+      return along;
+  }
+  return std::nullopt;
+}
+
+std::optional<Registers> KernelLowering::readTransposed(const Window &window,
+                                                        const Layout &layout,
+                                                        Value pad) {
+  std::optional<Layout> along = layoutAlongMemory(window, layout);
+  if (!along)
+    return std::nullopt;
+  int64_t lanes = layout.lanes, size = along->lanes;
+  Registers result{layout, {}};
+  result.values.resize(layout.total());
+  for (int64_t i = 0, total = along->total(); i < total; ++i) {
+    SmallVector<int64_t> at = along->coordinates(i);
+    if (at[layout.laneDim] % lanes != 0)
+      continue; // not the first row of a block
+    SmallVector<Value> parts, rows;
+    for (int64_t row = 0; row < lanes; ++row, ++at[layout.laneDim])
+      parts.push_back(readRegister(window, *along, along->indexOf(at), pad));
+    at[layout.laneDim] -= lanes;
+    for (int64_t row = 0; row < size; ++row) {
+      SmallVector<Value> together;
+      for (int64_t part = row; part < lanes; part += size)
+        together.push_back(parts[part]);
+      rows.push_back(concatenate(b, loc, together));
+    }
+    transposeBlocks(b, loc, rows);
+    for (int64_t column = 0; column < size; ++column, ++at[along->laneDim])
+      result.values[layout.indexOf(at)] = rows[column];
+  }
+  return result;
+}
+
+bool KernelLowering::writeTransposed(const Window &window,
+                                     const Registers &registers) {
+  const Layout &layout = registers.layout;
+  std::optional<Layout> along = layoutAlongMemory(window, layout);
+  if (!along)
+    return false;
+  int64_t lanes = layout.lanes, size = along->lanes;
+  for (int64_t i = 0, total = along->total(); i < total; ++i) {
+    SmallVector<int64_t> at = along->coordinates(i);
+    if (at[layout.laneDim] % lanes != 0)
+      continue;
+    SmallVector<Value> rows;
+    for (int64_t row = 0; row < size; ++row, ++at[along->laneDim])
+      rows.push_back(toMemory(registers.values[layout.indexOf(at)]));
+    at[along->laneDim] -= size;
+    transposeBlocks(b, loc, rows);
+    // Now register j holds columns j, size + j, 2 size + j, ..
+    for (int64_t lane = 0; lane < lanes; ++lane, ++at[layout.laneDim]) {
+      Value value = rows[lane % size];
+      if (size < lanes)
+        value = vector::ExtractStridedSliceOp::create(
+            b, loc, value, {lane / size * size}, {size}, {1});
+      writeRegister(window, *along, along->indexOf(at), value);
+    }
+  }
+  return true;
+}

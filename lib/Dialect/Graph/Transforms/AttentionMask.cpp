@@ -1,0 +1,200 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Masks of attention: conditions are taken apart into the causal triangle and
+// the rest; sums that only hide become conditions.
+#include "AttentionMask.h"
+#include <cmath>
+#include <cstring>
+
+using namespace mlir;
+using namespace adze::graph;
+
+/// Added to a score, these leave nothing of it.
+static bool hides(double number) { return number <= -1e30; }
+
+/// The value before repetition along dims: masks broadcast by themselves.
+static Value stripBroadcast(Value value) {
+  while (auto broadcast = value.getDefiningOp<BroadcastToOp>())
+    value = broadcast.getInput();
+  return value;
+}
+
+bool AttentionMask::setFill(double number) {
+  if (hidden && *hidden != number)
+    return false;
+  hidden = number;
+  return true;
+}
+
+/// Dims that broadcast to the scores for all values of the symbols.
+bool AttentionMask::fits(Value value) const {
+  Dims dims = getDims(value);
+  if (dims.size() > scores.size())
+    return false;
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (getConstant(dims[i]) != 1 &&
+        !areEqual(dims[i], scores[scores.size() - dims.size() + i]))
+      return false;
+  return true;
+}
+
+/// 0, 1, .. along dim `fromEnd` (counted from the end), all others of size 1.
+static bool isCount(Value value, int64_t fromEnd) {
+  value = stripBroadcast(value);
+  Dims dims = getDims(value);
+  for (int64_t i = 0, rank = dims.size(); i < rank; ++i)
+    if (rank - i != fromEnd && getConstant(dims[i]) != 1)
+      return false;
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getInput();
+  auto range = value.getDefiningOp<RangeOp>();
+  return int64_t(dims.size()) >= fromEnd && range &&
+         isSplat(range.getStart(), 0.0) && isSplat(range.getDelta(), 1.0);
+}
+
+/// Calls `check` for each element of the last two dims of a static constant
+/// whose other dims are 1; false if one fails or it is no such constant.
+static bool
+checkMatrix(Value value,
+            llvm::function_ref<bool(int64_t, int64_t, double)> check) {
+  constexpr int64_t most = 1 << 22;
+  auto constant = value.getDefiningOp<ConstantOp>();
+  auto type = cast<RankedTensorType>(value.getType());
+  int64_t rank = type.getRank();
+  if (!constant || !type.hasStaticShape() || rank < 2 ||
+      type.getNumElements() > most)
+    return false;
+  int64_t rows = type.getDimSize(rank - 2), columns = type.getDimSize(rank - 1);
+  if (rows * columns != type.getNumElements())
+    return false;
+  ElementsAttr elements = constant.getValue();
+  auto each = [&](auto values) {
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j, ++values)
+        if (!check(i, j, double(*values)))
+          return false;
+    return true;
+  };
+  if (type.getElementType().isF32()) {
+    if (auto values = elements.tryGetValues<float>())
+      return each(values->begin());
+  } else if (type.getElementType().isInteger(1)) {
+    if (auto values = elements.tryGetValues<bool>())
+      return each(values->begin());
+  }
+  return false;
+}
+
+/// Whether a condition is true for key j of query i where j <= i.
+bool AttentionMask::isCausal(Value condition) const {
+  if (auto trilu = condition.getDefiningOp<TriluOp>())
+    return !trilu.getUpper() && trilu.getK() == 0 &&
+           getSplatBool(trilu.getInput()) == true;
+  if (auto compare = condition.getDefiningOp<LessEqualOp>())
+    return isCount(compare.getLhs(), 1) && isCount(compare.getRhs(), 2);
+  if (auto compare = condition.getDefiningOp<GreaterEqualOp>())
+    return isCount(compare.getLhs(), 2) && isCount(compare.getRhs(), 1);
+  return checkMatrix(condition, [](int64_t i, int64_t j, double x) {
+    return (x != 0) == (j <= i);
+  });
+}
+
+/// 0 where j <= i, one hiding number elsewhere.
+bool AttentionMask::isCausalBias(Value term, double &number) const {
+  if (auto trilu = term.getDefiningOp<TriluOp>()) {
+    std::optional<double> splat = getSplatNumber(trilu.getInput());
+    if (!trilu.getUpper() || trilu.getK() != 1 || !splat || !hides(*splat))
+      return false;
+    number = *splat;
+    return true;
+  }
+  number = 0;
+  return checkMatrix(term,
+                     [&](int64_t i, int64_t j, double x) {
+                       if (j <= i)
+                         return x == 0;
+                       number = number == 0 ? x : number;
+                       return hides(x) && x == number;
+                     }) &&
+         number != 0;
+}
+
+bool AttentionMask::hideWhereFalse(Value condition) {
+  condition = stripBroadcast(condition);
+  if (getSplatBool(condition) == true)
+    return true;
+  if (auto both = condition.getDefiningOp<AndOp>())
+    return hideWhereFalse(both.getLhs()) && hideWhereFalse(both.getRhs());
+  // The triangle needs both dims of the scores, or one that is 1 in both.
+  if (causal == Causal::None && fits(condition) && isCausal(condition)) {
+    causal = Causal::UpperLeft;
+    return true;
+  }
+  if (!fits(condition))
+    return false;
+  mask = mask ? Value(AndOp::create(b, condition.getLoc(), mask, condition))
+              : condition;
+  return true;
+}
+
+bool AttentionMask::hide(Value condition, bool visibleIfTrue, double number) {
+  // What is hidden first may be seen by a later sum: so no sum is there yet.
+  return !bias && hideAlone(condition, visibleIfTrue, number);
+}
+
+bool AttentionMask::hideAlone(Value condition, bool visibleIfTrue,
+                              double number) {
+  AttentionMask before(*this);
+  if (!setFill(number))
+    return false;
+  if (!visibleIfTrue) {
+    if (auto negation = condition.getDefiningOp<NotOp>())
+      condition = negation.getInput();
+    else
+      condition =
+          NotOp::create(b, condition.getLoc(), stripBroadcast(condition));
+  }
+  if (hideWhereFalse(condition))
+    return true;
+  take(before);
+  return false;
+}
+
+bool AttentionMask::add(Value term) {
+  term = stripBroadcast(term);
+  if (auto select = term.getDefiningOp<SelectOp>()) {
+    std::optional<double> onTrue = getSplatNumber(select.getLhs()),
+                          onFalse = getSplatNumber(select.getRhs());
+    if (onTrue == 0.0 && onFalse && hides(*onFalse) &&
+        hideAlone(select.getCondition(), true, *onFalse))
+      return true;
+    if (onFalse == 0.0 && onTrue && hides(*onTrue) &&
+        hideAlone(select.getCondition(), false, *onTrue))
+      return true;
+  }
+  double number = 0;
+  if (causal == Causal::None && !bias && fits(term) &&
+      isCausalBias(term, number)) {
+    if (!setFill(number))
+      return false;
+    causal = Causal::UpperLeft;
+    return true;
+  }
+  if (!fits(term))
+    return false;
+  if (!bias) {
+    bias = term;
+    return true;
+  }
+  // At most as large as the scores, which are not stored.
+  bias = AddOp::create(b, term.getLoc(), bias, term);
+  return true;
+}
+
+void AttentionMask::take(const AttentionMask &other) {
+  scores = other.scores;
+  mask = other.mask;
+  bias = other.bias;
+  hidden = other.hidden;
+  causal = other.causal;
+}

@@ -1,0 +1,62 @@
+// RUN: aopt %s --pass-pipeline="builtin.module(tile-specialize,convert-tile-to-vector{vector-bytes=64},canonicalize,cse)" --split-input-file | FileCheck %s
+
+// The product's columns lie along the lanes, but its rows are neighbours in
+// memory: blocks of 8 rows are turned in registers and written as halves.
+// CHECK-LABEL: func.func @store(
+// CHECK: %[[SUMS:.*]]:16 = scf.for
+// CHECK: vector.shuffle %[[SUMS]]#0, %[[SUMS]]#2
+// CHECK: vector.extract_strided_slice {{.*}} {offsets = [0], sizes = [8], strides = [1]} : vector<16xf32> to vector<8xf32>
+// CHECK: vector.store {{.*}} vector<8xf32>
+// CHECK-NOT: memref.store
+tile.kernel @store(%a: memref<8x40xf32>, %b: memref<40x32xf32>, %y: memref<32x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %x = tile.load %a[0, 0] sizes [8, 40] : memref<8x40xf32> -> tensor<8x40xf32>
+  %w = tile.load %b[0, 0] sizes [40, 32] : memref<40x32xf32> -> tensor<40x32xf32>
+  %c = tile.broadcast %zero to [8, 32] : f32 -> tensor<8x32xf32>
+  %d = tile.dot %x, %w, %c : tensor<8x40xf32>, tensor<40x32xf32>, tensor<8x32xf32>
+  tile.store %d, %y[0, 0] dims [1, 0] : tensor<8x32xf32>, memref<32x8xf32>
+  tile.return
+}
+
+// -----
+
+// A bias that lies the other way is read in halves of 8, bools too.
+// CHECK-LABEL: func.func @load(
+// CHECK: vector.load %{{.*}} : memref<32x8xi8>, vector<8xi8>
+// CHECK: vector.shuffle {{.*}} : vector<8xi8>, vector<8xi8>
+// CHECK: arith.cmpi ne, {{.*}} : vector<16xi8>
+// CHECK-NOT: memref.load %arg2
+tile.kernel @load(%a: memref<8x40xf32>, %b: memref<40x32xf32>, %m: memref<32x8xi1>, %y: memref<8x32xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %x = tile.load %a[0, 0] sizes [8, 40] : memref<8x40xf32> -> tensor<8x40xf32>
+  %w = tile.load %b[0, 0] sizes [40, 32] : memref<40x32xf32> -> tensor<40x32xf32>
+  %t = tile.load %m[0, 0] sizes [8, 32] dims [1, 0] : memref<32x8xi1> -> tensor<8x32xi1>
+  %c = tile.broadcast %zero to [8, 32] : f32 -> tensor<8x32xf32>
+  %d = tile.dot %x, %w, %c : tensor<8x40xf32>, tensor<40x32xf32>, tensor<8x32xf32>
+  %s = arith.select %t, %d, %c : tensor<8x32xi1>, tensor<8x32xf32>
+  tile.store %s, %y[0, 0] : tensor<8x32xf32>, memref<8x32xf32>
+  tile.return
+}
+
+// -----
+
+// An operand that the loop does not change is turned once, before it.
+// CHECK-LABEL: func.func @invariant(
+// CHECK: vector.shuffle
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c64
+// CHECK-NOT: vector.shuffle
+// CHECK: return
+tile.kernel @invariant(%a: memref<128x16xf32>, %b: memref<32x16xf32>, %y: memref<128x32xf32>) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant 0.0 : f32
+  %w = tile.load %b[0, 0] sizes [16, 32] dims [1, 0] : memref<32x16xf32> -> tensor<16x32xf32>
+  scf.for %i = %c0 to %c128 step %c64 {
+    %x = tile.load %a[%i, 0] sizes [64, 16] : memref<128x16xf32> -> tensor<64x16xf32>
+    %c = tile.broadcast %zero to [64, 32] : f32 -> tensor<64x32xf32>
+    %d = tile.dot %x, %w, %c : tensor<64x16xf32>, tensor<16x32xf32>, tensor<64x32xf32>
+    tile.store %d, %y[%i, 0] : tensor<64x32xf32>, memref<128x32xf32>
+  }
+  tile.return
+}

@@ -1,0 +1,73 @@
+// RUN: aopt %s --graph-fold-batch-norm --graph-fold-constants --split-input-file | FileCheck %s
+
+// A factor and a summand a channel go into the weights: filter 2 * 3, bias
+// (1 * 3) + 4.
+#x = affine_map<()[s0] -> (s0, 1, 4, 4)>
+#y = affine_map<()[s0] -> (s0, 2, 4, 4)>
+// CHECK-LABEL: func.func @scales
+// CHECK-DAG: %[[F:.*]] = graph.constant dense<6.000000e+00> : tensor<2x1x1x1xf32>
+// CHECK-DAG: %[[B:.*]] = graph.constant dense<7.000000e+00> : tensor<2xf32>
+// CHECK: %[[C:.*]] = graph.conv %arg0, %[[F]], %[[B]]
+// CHECK-NEXT: return %[[C]]
+func.func @scales(%x: tensor<?x1x4x4xf32, #x>) -> tensor<?x2x4x4xf32, #y> {
+  %w = graph.constant dense<2.0> : tensor<2x1x1x1xf32>
+  %b = graph.constant dense<1.0> : tensor<2xf32>
+  %s = graph.constant dense<3.0> : tensor<2x1x1xf32>
+  %t = graph.constant dense<4.0> : tensor<f32>
+  %0 = graph.conv %x, %w, %b {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<?x1x4x4xf32, #x>, tensor<2x1x1x1xf32>, tensor<2xf32>) -> tensor<?x2x4x4xf32, #y>
+  %1 = graph.mul %0, %s : (tensor<?x2x4x4xf32, #y>, tensor<2x1x1xf32>) -> tensor<?x2x4x4xf32, #y>
+  %2 = graph.add %t, %1 : (tensor<f32>, tensor<?x2x4x4xf32, #y>) -> tensor<?x2x4x4xf32, #y>
+  return %2 : tensor<?x2x4x4xf32, #y>
+}
+
+// -----
+
+// A factor a column is none a channel; one that is not known stays.
+// CHECK-LABEL: func.func @others
+// CHECK: graph.conv
+// CHECK: graph.mul
+// CHECK: graph.conv
+// CHECK: graph.mul
+func.func @others(%x: tensor<1x1x4x4xf32>, %u: tensor<2x1x1xf32>) -> (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) {
+  %w = graph.constant dense<2.0> : tensor<2x1x1x1xf32>
+  %s = graph.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x1x4x4xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %1 = graph.mul %0, %s : (tensor<1x2x4x4xf32>, tensor<4xf32>) -> tensor<1x2x4x4xf32>
+  %2 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x1x4x4xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %3 = graph.mul %2, %u : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  return %1, %3 : tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>
+}
+
+// -----
+
+// Into a transposed convolution: scale 1 / sqrt(3 + 1) * 2 = 1, shift 2 - 3 * 1.
+// CHECK-LABEL: func.func @conv_transpose
+// CHECK-DAG: %[[F:.*]] = graph.constant dense<5.000000e+00> : tensor<1x2x1x1xf32>
+// CHECK-DAG: %[[B:.*]] = graph.constant dense<-1.000000e+00> : tensor<2xf32>
+// CHECK: %[[C:.*]] = graph.conv_transpose %arg0, %[[F]], %[[B]]
+// CHECK-NEXT: return %[[C]]
+func.func @conv_transpose(%x: tensor<1x1x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  %w = graph.constant dense<5.0> : tensor<1x2x1x1xf32>
+  %two = graph.constant dense<2.0> : tensor<2xf32>
+  %three = graph.constant dense<3.0> : tensor<2xf32>
+  %0 = graph.conv_transpose %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>} : (tensor<1x1x4x4xf32>, tensor<1x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %1 = graph.batch_norm %0, %two, %two, %three, %three {epsilon = 1.0 : f64} : (tensor<1x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+  return %1 : tensor<1x2x4x4xf32>
+}
+
+// -----
+
+// Before a product: weights 1 * 5, and the sum of the shifts -1 times 5.
+// CHECK-LABEL: func.func @matmul_after
+// CHECK-DAG: %[[W:.*]] = graph.constant dense<5.000000e+00> : tensor<2x3xf32>
+// CHECK-DAG: %[[B:.*]] = graph.constant dense<-1.000000e+01> : tensor<3xf32>
+// CHECK: %[[M:.*]] = graph.matmul %arg0, %[[W]]
+// CHECK: graph.add %[[M]], %[[B]]
+func.func @matmul_after(%x: tensor<4x2xf32>) -> tensor<4x3xf32> {
+  %w = graph.constant dense<5.0> : tensor<2x3xf32>
+  %two = graph.constant dense<2.0> : tensor<2xf32>
+  %three = graph.constant dense<3.0> : tensor<2xf32>
+  %0 = graph.batch_norm %x, %two, %two, %three, %three {epsilon = 1.0 : f64} : (tensor<4x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+  %1 = graph.matmul %0, %w : (tensor<4x2xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
+  return %1 : tensor<4x3xf32>
+}

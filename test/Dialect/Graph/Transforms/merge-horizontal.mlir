@@ -1,0 +1,106 @@
+// RUN: aopt %s --graph-merge-horizontal --canonicalize --split-input-file | FileCheck %s
+
+// Query, key and value: one product, one bias, three views of a part each. The
+// key has no bias of its own kind: only the products are merged.
+#x = affine_map<()[s0, s1] -> (s0, s1, 64)>
+#y = affine_map<()[s0, s1] -> (s0, s1, 32)>
+#h = affine_map<()[s0, s1] -> (s0, s1, 4, 8)>
+// CHECK-LABEL: func.func @heads
+// CHECK-DAG: %[[W:.*]] = graph.concat %{{.*}}, %{{.*}}, %{{.*}} {axis = 1 : i64} : (tensor<64x32xf32>, tensor<64x32xf32>, tensor<64x32xf32>) -> tensor<64x96xf32>
+// CHECK-DAG: %[[M:.*]] = graph.matmul %arg0, %[[W]]
+// CHECK-DAG: %[[B:.*]] = graph.concat %{{.*}}, %{{.*}}, %{{.*}} {axis = 0 : i64}
+// CHECK: %[[Y:.*]] = graph.add %[[M]], %[[B]]
+// CHECK-DAG: %[[V:.*]] = graph.reshape %[[Y]] {{.*}} -> tensor<?x?x12x8xf32
+// CHECK-DAG: graph.slice %[[V]] {starts = array<i64: 0, 0, 0, 0>
+// CHECK-DAG: graph.slice %{{.*}} {starts = array<i64: 0, 0, 4, 0>
+// CHECK-DAG: graph.slice %{{.*}} {starts = array<i64: 0, 0, 8, 0>
+// CHECK-NOT: graph.matmul
+func.func @heads(%x: tensor<?x?x64xf32, #x>) -> tensor<?x?x4x8xf32, #h> {
+  %wq = graph.constant dense<1.0> : tensor<64x32xf32>
+  %wk = graph.constant dense<2.0> : tensor<64x32xf32>
+  %wv = graph.constant dense<3.0> : tensor<64x32xf32>
+  %bq = graph.constant dense<1.0> : tensor<32xf32>
+  %q = graph.matmul %x, %wq : (tensor<?x?x64xf32, #x>, tensor<64x32xf32>) -> tensor<?x?x32xf32, #y>
+  %q1 = graph.add %q, %bq : (tensor<?x?x32xf32, #y>, tensor<32xf32>) -> tensor<?x?x32xf32, #y>
+  %q2 = graph.reshape %q1 : (tensor<?x?x32xf32, #y>) -> tensor<?x?x4x8xf32, #h>
+  %k = graph.matmul %x, %wk : (tensor<?x?x64xf32, #x>, tensor<64x32xf32>) -> tensor<?x?x32xf32, #y>
+  %bk = graph.constant dense<2.0> : tensor<1x1x32xf32>
+  %k1 = graph.add %k, %bk : (tensor<?x?x32xf32, #y>, tensor<1x1x32xf32>) -> tensor<?x?x32xf32, #y>
+  %k2 = graph.reshape %k1 : (tensor<?x?x32xf32, #y>) -> tensor<?x?x4x8xf32, #h>
+  %v = graph.matmul %x, %wv : (tensor<?x?x64xf32, #x>, tensor<64x32xf32>) -> tensor<?x?x32xf32, #y>
+  %bv = graph.constant dense<3.0> : tensor<1xf32>
+  %v1 = graph.add %v, %bv : (tensor<?x?x32xf32, #y>, tensor<1xf32>) -> tensor<?x?x32xf32, #y>
+  %v2 = graph.reshape %v1 : (tensor<?x?x32xf32, #y>) -> tensor<?x?x4x8xf32, #h>
+  %0 = graph.mul %q2, %k2 : (tensor<?x?x4x8xf32, #h>, tensor<?x?x4x8xf32, #h>) -> tensor<?x?x4x8xf32, #h>
+  %1 = graph.mul %0, %v2 : (tensor<?x?x4x8xf32, #h>, tensor<?x?x4x8xf32, #h>) -> tensor<?x?x4x8xf32, #h>
+  return %1 : tensor<?x?x4x8xf32, #h>
+}
+
+// -----
+
+// Parallel 1x1 convolutions with their activation; a branch with a window, and
+// one that the model returns, stay.
+// CHECK-LABEL: func.func @inception
+// CHECK-DAG: %[[F:.*]] = graph.concat {{.*}} -> tensor<12x3x1x1xf32>
+// CHECK: %[[C:.*]] = graph.conv %arg0, %[[F]], %{{.*}} -> tensor<1x12x4x4xf32>
+// CHECK: %[[R:.*]] = graph.relu %[[C]]
+// CHECK-DAG: %[[A:.*]] = graph.slice %[[R]] {starts = array<i64: 0, 0, 0, 0>, {{.*}} -> tensor<1x4x4x4xf32>
+// CHECK-DAG: %[[B:.*]] = graph.slice %[[R]] {starts = array<i64: 0, 4, 0, 0>, {{.*}} -> tensor<1x8x4x4xf32>
+// CHECK: graph.conv %arg0, %{{.*}}, %{{.*}} -> tensor<1x4x4x4xf32>
+// CHECK: graph.conv %arg0, %{{.*}}, %{{.*}} -> tensor<1x2x4x4xf32>
+func.func @inception(%x: tensor<1x3x4x4xf32>) -> (tensor<1x16x4x4xf32>, tensor<1x2x4x4xf32>) {
+  %f0 = graph.constant dense<1.0> : tensor<4x3x1x1xf32>
+  %f1 = graph.constant dense<2.0> : tensor<8x3x1x1xf32>
+  %f2 = graph.constant dense<2.0> : tensor<4x3x3x3xf32>
+  %f3 = graph.constant dense<2.0> : tensor<2x3x1x1xf32>
+  %b0 = graph.constant dense<1.0> : tensor<4xf32>
+  %b1 = graph.constant dense<1.0> : tensor<8xf32>
+  %b3 = graph.constant dense<1.0> : tensor<2xf32>
+  %0 = graph.conv %x, %f0, %b0 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x3x4x4xf32>, tensor<4x3x1x1xf32>, tensor<4xf32>) -> tensor<1x4x4x4xf32>
+  %1 = graph.relu %0 : (tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf32>
+  %2 = graph.conv %x, %f1, %b1 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x3x4x4xf32>, tensor<8x3x1x1xf32>, tensor<8xf32>) -> tensor<1x8x4x4xf32>
+  %3 = graph.relu %2 : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+  %4 = graph.conv %x, %f2, %b0 {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x3x4x4xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>) -> tensor<1x4x4x4xf32>
+  %5 = graph.conv %x, %f3, %b3 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x3x4x4xf32>, tensor<2x3x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+  %6 = graph.concat %1, %3, %4 {axis = 1 : i64} : (tensor<1x4x4x4xf32>, tensor<1x8x4x4xf32>, tensor<1x4x4x4xf32>) -> tensor<1x16x4x4xf32>
+  return %6, %5 : tensor<1x16x4x4xf32>, tensor<1x2x4x4xf32>
+}
+
+// -----
+
+// Weights that are no constants, and other inputs.
+// CHECK-LABEL: func.func @others
+// CHECK-COUNT-3: graph.matmul
+// CHECK-NOT: graph.slice
+func.func @others(%x: tensor<8x64xf32>, %y: tensor<8x64xf32>, %w: tensor<64x32xf32>) -> tensor<8x32xf32> {
+  %c = graph.constant dense<1.0> : tensor<64x32xf32>
+  %0 = graph.matmul %x, %c : (tensor<8x64xf32>, tensor<64x32xf32>) -> tensor<8x32xf32>
+  %1 = graph.matmul %x, %w : (tensor<8x64xf32>, tensor<64x32xf32>) -> tensor<8x32xf32>
+  %2 = graph.matmul %y, %c : (tensor<8x64xf32>, tensor<64x32xf32>) -> tensor<8x32xf32>
+  %3 = graph.mul %0, %1 : (tensor<8x32xf32>, tensor<8x32xf32>) -> tensor<8x32xf32>
+  %4 = graph.mul %3, %2 : (tensor<8x32xf32>, tensor<8x32xf32>) -> tensor<8x32xf32>
+  return %4 : tensor<8x32xf32>
+}
+
+// -----
+
+// A branch that was merged is the input of further ones.
+// CHECK-LABEL: func.func @twice
+// CHECK: %[[A:.*]] = graph.matmul %arg0, %{{.*}} -> tensor<8x8xf32>
+// CHECK: %[[R:.*]] = graph.relu %[[A]]
+// CHECK: %[[S:.*]] = graph.slice %[[R]] {starts = array<i64: 0, 0>
+// CHECK: %[[B:.*]] = graph.matmul %[[S]], %{{.*}} -> tensor<8x8xf32>
+// CHECK-NOT: graph.matmul
+func.func @twice(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %w0 = graph.constant dense<1.0> : tensor<4x4xf32>
+  %w1 = graph.constant dense<2.0> : tensor<4x4xf32>
+  %0 = graph.matmul %x, %w0 : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %1 = graph.relu %0 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %2 = graph.matmul %x, %w1 : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %3 = graph.relu %2 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %4 = graph.matmul %1, %w0 : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %5 = graph.matmul %1, %w1 : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %6 = graph.mul %4, %5 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  %7 = graph.mul %6, %3 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %7 : tensor<8x4xf32>
+}

@@ -1,0 +1,94 @@
+// RUN: aopt %s --graph-recognize-normalization --canonicalize --split-input-file | FileCheck %s
+
+// The usual spelling of layer normalisation; sizes are symbols.
+#x = affine_map<()[s0] -> (s0, 4, 8)>
+#m = affine_map<()[s0] -> (s0, 4, 1)>
+// CHECK-LABEL: func.func @layer_norm
+// CHECK: %[[Y:.*]] = graph.layer_norm %arg0 scale %arg1 bias %arg2 {axis = 2 : i64, epsilon = {{.*}} : f64}
+// CHECK-NEXT: return %[[Y]]
+func.func @layer_norm(%x: tensor<?x4x8xf32, #x>, %s: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<?x4x8xf32, #x> {
+  %two = graph.constant dense<2.0> : tensor<f32>
+  %eps = graph.constant dense<1.0e-5> : tensor<f32>
+  %0 = graph.reduce_mean %x {axes = array<i64: 2>, keepdims = true} : (tensor<?x4x8xf32, #x>) -> tensor<?x4x1xf32, #m>
+  %1 = graph.sub %x, %0 : (tensor<?x4x8xf32, #x>, tensor<?x4x1xf32, #m>) -> tensor<?x4x8xf32, #x>
+  %2 = graph.pow %1, %two : (tensor<?x4x8xf32, #x>, tensor<f32>) -> tensor<?x4x8xf32, #x>
+  %3 = graph.reduce_mean %2 {axes = array<i64: 2>, keepdims = true} : (tensor<?x4x8xf32, #x>) -> tensor<?x4x1xf32, #m>
+  %4 = graph.add %3, %eps : (tensor<?x4x1xf32, #m>, tensor<f32>) -> tensor<?x4x1xf32, #m>
+  %5 = graph.sqrt %4 : (tensor<?x4x1xf32, #m>) -> tensor<?x4x1xf32, #m>
+  %6 = graph.div %1, %5 : (tensor<?x4x8xf32, #x>, tensor<?x4x1xf32, #m>) -> tensor<?x4x8xf32, #x>
+  %7 = graph.mul %6, %s : (tensor<?x4x8xf32, #x>, tensor<8xf32>) -> tensor<?x4x8xf32, #x>
+  %8 = graph.add %b, %7 : (tensor<8xf32>, tensor<?x4x8xf32, #x>) -> tensor<?x4x8xf32, #x>
+  return %8 : tensor<?x4x8xf32, #x>
+}
+
+// -----
+
+// By a reciprocal, and by a power, of two dims at once.
+// CHECK-LABEL: func.func @rms_norm
+// CHECK: graph.rms_norm %arg0, %arg1 {axis = 1 : i64, epsilon = {{.*}} : f64}
+// CHECK: graph.rms_norm %arg0 {axis = 0 : i64
+func.func @rms_norm(%x: tensor<4x8xf32>, %s: tensor<8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %eps = graph.constant dense<1.0e-6> : tensor<f32>
+  %root = graph.constant dense<-0.5> : tensor<f32>
+  %0 = graph.mul %x, %x : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = graph.reduce_mean %0 {axes = array<i64: 1>, keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %2 = graph.add %1, %eps : (tensor<4x1xf32>, tensor<f32>) -> tensor<4x1xf32>
+  %3 = graph.sqrt %2 : (tensor<4x1xf32>) -> tensor<4x1xf32>
+  %4 = graph.reciprocal %3 : (tensor<4x1xf32>) -> tensor<4x1xf32>
+  %5 = graph.mul %x, %4 : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %6 = graph.mul %s, %5 : (tensor<8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %7 = graph.reduce_mean %0 {axes = array<i64: 0, 1>, keepdims = true} : (tensor<4x8xf32>) -> tensor<1x1xf32>
+  %8 = graph.pow %7, %root : (tensor<1x1xf32>, tensor<f32>) -> tensor<1x1xf32>
+  %9 = graph.mul %8, %x : (tensor<1x1xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %6, %9 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @softmax
+// CHECK: graph.softmax %arg0 {axis = 1 : i64}
+func.func @softmax(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = graph.reduce_max %x {axes = array<i64: 1>, keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %1 = graph.sub %x, %0 : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %2 = graph.exp %1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = graph.reduce_sum %2 {axes = array<i64: 1>, keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %4 = graph.div %2, %3 : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  return %4 : tensor<4x8xf32>
+}
+
+// -----
+
+// Instance and group normalisation are layer normalisations of a view.
+// CHECK-LABEL: func.func @instance
+// CHECK-DAG: %[[S:.*]] = graph.reshape %arg1 : (tensor<4xf32>) -> tensor<4x1x1xf32>
+// CHECK: graph.layer_norm %arg0 scale %[[S]] bias %{{.*}} {axis = 2 : i64
+// CHECK: %[[V:.*]] = graph.reshape %arg0 : (tensor<2x4x3x3xf32>) -> tensor<2x2x2x3x3xf32>
+// CHECK: graph.layer_norm %[[V]] scale %{{.*}} bias %{{.*}} {axis = 2 : i64, {{.*}} (tensor<2x2x2x3x3xf32>, tensor<2x2x1x1xf32>, tensor<2x2x1x1xf32>)
+func.func @instance(%x: tensor<2x4x3x3xf32>, %s: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<2x4x3x3xf32>, tensor<2x4x3x3xf32>) {
+  %0 = graph.instance_norm %x, %s, %b : (tensor<2x4x3x3xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x4x3x3xf32>
+  %1 = graph.group_norm %x, %s, %b {groups = 2 : i64} : (tensor<2x4x3x3xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x4x3x3xf32>
+  return %0, %1 : tensor<2x4x3x3xf32>, tensor<2x4x3x3xf32>
+}
+
+// -----
+
+// The deviation of something else; a scale as large as the input; a sum along
+// another dim.
+// CHECK-LABEL: func.func @others
+// CHECK-NOT: graph.layer_norm
+// CHECK-NOT: graph.rms_norm %{{.*}}, %
+// CHECK-NOT: graph.softmax
+func.func @others(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %0 = graph.mul %x, %x : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = graph.reduce_mean %0 {axes = array<i64: 1>, keepdims = true} : (tensor<8x8xf32>) -> tensor<8x1xf32>
+  %2 = graph.sqrt %1 : (tensor<8x1xf32>) -> tensor<8x1xf32>
+  %3 = graph.div %y, %2 : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  %4 = graph.div %x, %2 : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  %5 = graph.mul %4, %y : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %6 = graph.reduce_max %x {axes = array<i64: 1>, keepdims = true} : (tensor<8x8xf32>) -> tensor<8x1xf32>
+  %7 = graph.sub %x, %6 : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  %8 = graph.exp %7 : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %9 = graph.reduce_sum %8 {axes = array<i64: 0>, keepdims = true} : (tensor<8x8xf32>) -> tensor<1x8xf32>
+  %10 = graph.div %8, %9 : (tensor<8x8xf32>, tensor<1x8xf32>) -> tensor<8x8xf32>
+  return %3, %5, %10 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
