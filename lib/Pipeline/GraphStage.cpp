@@ -19,14 +19,17 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     // Weights take in the normalisations first: what is left of these would
     // stand between a convolution and its neighbours.
     manager.addNestedPass<func::FuncOp>(graph::createFoldBatchNormPass());
-    manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
+    if (!options.forExport)
+      manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
     if (options.foldConstants)
       manager.addPass(graph::createFoldConstantsPass());
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
     manager.addPass(graph::createEliminateDeadCodePass());
   }
-  manager.addNestedPass<func::FuncOp>(graph::createFormClustersPass(clusters));
+  if (!options.forExport)
+    manager.addNestedPass<func::FuncOp>(
+        graph::createFormClustersPass(clusters));
 }
 
 } // namespace adze
