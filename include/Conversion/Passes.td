@@ -45,7 +45,9 @@ def ConvertGraphToTile : Pass<"convert-graph-to-tile", "mlir::ModuleOp"> {
     Option<"packConstants", "pack-constants", "bool", /*default=*/"true",
            "Choose a packed layout for constant filters">,
     Option<"remarks", "remarks", "bool", /*default=*/"false",
-           "Remark on functions that are left to the reference path">];
+           "Remark on functions that are left to the reference path">,
+    Option<"batchInvariant", "batch-invariant", "bool", /*default=*/"false",
+           "Choose blocks without a look at how many rows there are">];
   let statistics = [
     Statistic<"numKernels", "kernels", "Kernels written">,
     Statistic<"numRefused", "refused", "Functions left to the reference path">];

@@ -23,6 +23,10 @@ enum class CompileStatus {
 /// What is written in the end.
 enum class Emit { Graph, Tile, Linalg, LLVM, PTX, Object, ONNX, Module };
 
+/// Where block sizes come from: the rules of convert-graph-to-tile, a model of
+/// the cost, or measurements in this process.
+enum class Tune { Off, Model, Measure };
+
 struct CompileOptions {
   std::string input, output; // "-": standard output, of text only
   Emit emit = Emit::Module;
@@ -38,14 +42,18 @@ struct CompileOptions {
   std::vector<std::string> blobDirs;
   std::string weightsFile; // side file of folded constants; empty: temporary
   std::string externalWeights; // the module's weights; empty: in the module
-  std::string kernels;     // tile kernels in a file
+  std::string kernels;         // tile kernels in a file
+  Tune tune = Tune::Off;
+  std::string tuneDatabase;         // what was measured, or empty
+  unsigned maxSeconds = 60;         // of searches
+  bool batchInvariant = false;      // no choice depends on the number of rows
   std::vector<std::string> plugins; // libraries with dialects and passes
   /// Textual pass pipelines that run after a stage.
   std::vector<std::pair<Stage, std::string>> stagePasses;
-  std::string dumpPhases;  // directory, or empty
-  std::string report;      // FILE.json or FILE.html, or empty
-  std::string cache;       // directory of finished modules, or empty
-  bool verify = false;     // against -O0, by verifyDifferential
+  std::string dumpPhases; // directory, or empty
+  std::string report;     // FILE.json or FILE.html, or empty
+  std::string cache;      // directory of finished modules, or empty
+  bool verify = false;    // against -O0, by verifyDifferential
   bool injectCrash = false, injectFault = false;
 };
 

@@ -27,6 +27,10 @@ struct StageOptions {
   bool foldConstants = true;
   /// Vector register bits of the CPU that kernels are lowered for.
   unsigned vectorBits = 256;
+  /// Whether stage graph ends with ONNX's operators in ONNX's layouts.
+  bool forExport = false;
+  /// Whether no choice may depend on how many rows there are.
+  bool batchInvariant = false;
   /// For tests of what happens when a pass dies.
   bool injectCrash = false;
   /// For tests of whether wrong results are found.

@@ -126,6 +126,9 @@ static void describeOptions(const CompileOptions &options,
      << "name " << llvm::sys::path::stem(options.input) << "\n"
      << "weights " << llvm::sys::path::filename(options.externalWeights)
      << "\n";
+  os << "tune " << unsigned(options.tune) << " "
+     << getFileDigest(options.tuneDatabase).value_or("-") << " "
+     << options.batchInvariant << "\n";
   for (const std::string &plugin : options.plugins)
     os << "plugin " << getFileDigest(plugin).value_or("-") << "\n";
   for (const auto &[stage, pipeline] : options.stagePasses)

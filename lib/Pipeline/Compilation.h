@@ -42,6 +42,8 @@ private:
   void printStatistics();
   CompileStatus writeReport(std::unique_ptr<llvm::ToolOutputFile> &file);
   CompileStatus writeOutput();
+  CompileStatus writeONNX();
+  CompileStatus tune();
 
   // Cache.cpp
   CompileStatus runCached();

@@ -4,12 +4,15 @@
 #include "Compilation.h"
 #include "Describe.h"
 #include "Dialect/Graph/IR/Graph.h"
+#include "Export/ONNX/Export.h"
 #include "Pipeline/Dialects.h"
 #include "Report.h"
 #include "Transforms/ArenaFormula.h"
+#include "Tune.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/ToolOutputFile.h"
 
@@ -69,6 +72,8 @@ Compilation::Compilation(const CompileOptions &options,
     rootTiming = timing.getRootScope();
   }
   stageOptions.optLevel = options.optLevel;
+  stageOptions.batchInvariant = options.batchInvariant;
+  stageOptions.forExport = options.emit == Emit::ONNX;
   stageOptions.injectCrash = options.injectCrash;
   stageOptions.injectFault = options.injectFault;
 }
@@ -274,13 +279,68 @@ Compilation::writeReport(std::unique_ptr<llvm::ToolOutputFile> &file) {
   return CompileStatus::Done;
 }
 
+CompileStatus Compilation::writeONNX() {
+  auto functions = llvm::to_vector(module->getOps<func::FuncOp>());
+  if (functions.size() != 1 || !functions.front().getBody().hasOneBlock()) {
+    module->emitError("unsupported: expected one function of graph ops to be "
+                      "exported, but got ")
+        << functions.size();
+    return fail();
+  }
+  // The file appears whole or not at all.
+  llvm::Error error = llvm::writeToOutput(
+      options.output, [&](llvm::raw_ostream &os) -> llvm::Error {
+        if (succeeded(exportONNX(functions.front(), os)))
+          return llvm::Error::success();
+        return llvm::createStringError("nothing was written");
+      });
+  if (!error)
+    return CompileStatus::Done;
+  std::string message = llvm::toString(std::move(error));
+  if (sawError)
+    return fail();
+  emitError(UnknownLoc::get(&context)) << message;
+  return CompileStatus::InputAtFault;
+}
+
+/// For the first CPU, which has to be this machine's where times are taken.
+CompileStatus Compilation::tune() {
+  if (failed(resolveTargets()))
+    return CompileStatus::Usage;
+  TuneContext tuning = {targets.front(), stageOptions, {}};
+  tuning.stageOptions.vectorBits = targets.front().vectorBits();
+  auto main = module->lookupSymbol<func::FuncOp>("main");
+  if (main)
+    tuning.symbols = getTypicalSymbols(main);
+  if (options.tune == Tune::Measure) {
+    auto native = cpu::CpuTarget::resolve("", "native");
+    if (!native || native->triple != targets.front().triple ||
+        (targets.front().moduleFeatures & ~native->moduleFeatures)) {
+      if (!native)
+        llvm::consumeError(native.takeError());
+      emitError(UnknownLoc::get(&context))
+          << "unsupported: --tune=measure for a CPU that is not this one";
+      return CompileStatus::Unsupported;
+    }
+  }
+  llvm::raw_ostream &log = options.verbose ? diagnostics : llvm::nulls();
+  return succeeded(tuneKernels(*module, options, tuning, log))
+             ? CompileStatus::Done
+             : CompileStatus::InputAtFault;
+}
+
 CompileStatus Compilation::runStages() {
   std::optional<Stage> last = getTextStage(options.emit);
   for (Stage stage : {Stage::Graph, Stage::Tile, Stage::Linalg, Stage::Host}) {
     if (failed(runStage(stage)))
       return fail();
+    if (stage == Stage::Tile && options.tune != Tune::Off)
+      if (CompileStatus status = tune(); status != CompileStatus::Done)
+        return status;
     if (last == stage)
       return writeText();
+    if (stage == Stage::Graph && options.emit == Emit::ONNX)
+      return writeONNX();
   }
   if (options.stats)
     printStatistics();

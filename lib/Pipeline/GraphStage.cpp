@@ -20,22 +20,28 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
         graph::createRecognizeNormalizationPass());
     manager.addNestedPass<func::FuncOp>(
         graph::createRecognizeActivationsPass());
-    manager.addNestedPass<func::FuncOp>(graph::createRecognizeAttentionPass());
+    if (!options.forExport) // what has no ONNX spelling stays in its parts
+      manager.addNestedPass<func::FuncOp>(
+          graph::createRecognizeAttentionPass());
     manager.addPass(createCanonicalizerPass()); // drops what is dead now
     // Weights take in the normalisations first: what is left of these would
     // stand between a convolution and its neighbours.
     manager.addNestedPass<func::FuncOp>(graph::createFoldBatchNormPass());
-    if (options.foldConstants) // merging joins constants, not what makes them
-      manager.addPass(graph::createFoldConstantsPass());
-    manager.addNestedPass<func::FuncOp>(graph::createMergeHorizontalPass());
-    manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
+    if (!options.forExport) {
+      if (options.foldConstants) // merging joins constants, not what makes them
+        manager.addPass(graph::createFoldConstantsPass());
+      manager.addNestedPass<func::FuncOp>(graph::createMergeHorizontalPass());
+      manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
+    }
     if (options.foldConstants)
       manager.addPass(graph::createFoldConstantsPass());
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
     manager.addPass(graph::createEliminateDeadCodePass());
   }
-  manager.addNestedPass<func::FuncOp>(graph::createFormClustersPass(clusters));
+  if (!options.forExport)
+    manager.addNestedPass<func::FuncOp>(
+        graph::createFormClustersPass(clusters));
 }
 
 } // namespace adze

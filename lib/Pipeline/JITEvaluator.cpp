@@ -4,6 +4,7 @@
 #include "Pipeline/JITEvaluator.h"
 #include "Describe.h"
 #include "Dialect/Graph/IR/Blob.h"
+#include "JITLoad.h"
 #include "Kernels.h"
 #include "Package/Package.h"
 #include "Support/ConstantEvaluator.h"
@@ -110,19 +111,6 @@ static LogicalResult lower(ModuleOp module,
   return run({Stage::Kernel, Stage::LLVM});
 }
 
-/// Object code in this process, with the functions that modules carry.
-static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>>
-load(StringRef object, const cpu::CpuTarget &target) {
-  auto jit = llvm::orc::LLJITBuilder().create();
-  if (!jit)
-    return jit.takeError();
-  for (StringRef code : {package::supportObject(target.elfMachine), object})
-    if (llvm::Error error = (*jit)->addObjectFile(
-            llvm::MemoryBuffer::getMemBufferCopy(code, "constants")))
-      return std::move(error);
-  return jit;
-}
-
 /// Runs the loaded program; outputs go to `results`.
 static llvm::Error run(llvm::orc::LLJIT &jit, ArrayRef<std::string> kernels,
                        const package::ModuleDescription &description,
@@ -197,7 +185,7 @@ JITEvaluator::evaluate(ModuleOp module,
   if (failed(lower(module, description, weights, kernels)) ||
       failed(compileLLVMModule(module, *target, /*optLevel=*/1, "", object)))
     return failure();
-  auto jit = load(StringRef(object.data(), object.size()), *target);
+  auto jit = loadObject(StringRef(object.data(), object.size()), *target);
   if (!jit)
     return emitError(loc, llvm::toString(jit.takeError()));
   if (llvm::Error error = run(**jit, kernels, description, weights, bytes))

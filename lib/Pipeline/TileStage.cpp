@@ -12,7 +12,8 @@ namespace adze {
 void buildTileStage(OpPassManager &manager, const StageOptions &options) {
   manager.addPass(graph::createOutlineClustersPass());
   if (options.optLevel > 0)
-    manager.addPass(createConvertGraphToTile());
+    manager.addPass(createConvertGraphToTile(
+        {/*packConstants=*/true, /*remarks=*/false, options.batchInvariant}));
 }
 
 } // namespace adze

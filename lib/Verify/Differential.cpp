@@ -71,6 +71,7 @@ static CompileStatus compileReference(const CompileOptions &options,
   CompileOptions reference = options;
   reference.output = output;
   reference.optLevel = 0;
+  reference.tune = Tune::Off;
   reference.cpu = true;
   reference.cpus = {"native"};
   reference.triple.clear();

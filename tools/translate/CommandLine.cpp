@@ -71,8 +71,12 @@ struct Flags {
   cl::opt<bool> batchInvariant{"batch-invariant",
                                cl::desc("Results do not depend on the batch"),
                                cl::cat(category)};
-  cl::opt<std::string> tune{"tune", cl::desc("off, model or measure"),
-                            cl::init("off"), cl::cat(category)};
+  cl::opt<Tune> tune{
+      "tune", cl::desc("Where block sizes come from"), cl::init(Tune::Off),
+      cl::values(clEnumValN(Tune::Off, "off", "rules"),
+                 clEnumValN(Tune::Model, "model", "a model of the cost"),
+                 clEnumValN(Tune::Measure, "measure", "times taken here")),
+      cl::cat(category)};
   cl::opt<std::string> tuneDb{"tune-db", cl::desc("Tuning log"),
                               cl::value_desc("FILE"), cl::cat(category)};
   cl::opt<unsigned> maxSeconds{"max-compile-seconds",
@@ -126,12 +130,6 @@ static std::optional<CompileStatus> refuseUnsupported(const Flags &flags) {
     return refuse("--precision=" + flags.precision);
   if (!flags.deterministic)
     return refuse("--deterministic=false");
-  if (flags.batchInvariant)
-    return refuse("--batch-invariant");
-  if (flags.tune != "off" || !flags.tuneDb.empty())
-    return refuse("--tune and --tune-db");
-  if (flags.emit == Emit::ONNX)
-    return refuse("--emit=onnx");
   return std::nullopt;
 }
 
@@ -169,7 +167,7 @@ static void chooseTemporaryFolder(StringRef output) {
 }
 
 static bool isText(Emit emit) {
-  return emit != Emit::Module && emit != Emit::Object;
+  return emit != Emit::Module && emit != Emit::Object && emit != Emit::ONNX;
 }
 
 static std::optional<CompileStatus> readFiles(const Flags &flags,
@@ -193,9 +191,11 @@ static std::optional<CompileStatus> readFiles(const Flags &flags,
   if (flags.weights == "file") {
     if (options.output == "-")
       return usage("--weights=file needs -o FILE");
-    if (flags.emit == Emit::Object || flags.emit == Emit::PTX)
+    if (flags.emit == Emit::Object || flags.emit == Emit::PTX ||
+        flags.emit == Emit::ONNX)
       return complain(CompileStatus::Unsupported,
-                      "unsupported: --weights=file of --emit=obj or ptx");
+                      "unsupported: --weights=file of --emit=obj, ptx or "
+                      "onnx");
   }
   chooseTemporaryFolder(options.output);
   SmallString<128> side(options.output);
@@ -204,6 +204,22 @@ static std::optional<CompileStatus> readFiles(const Flags &flags,
     options.weightsFile = side.str().str();
   else if (flags.weights == "file")
     options.externalWeights = side.str().str();
+  return std::nullopt;
+}
+
+static std::optional<CompileStatus> readTune(const Flags &flags,
+                                             CompileOptions &options) {
+  options.tune = flags.tune;
+  options.tuneDatabase = flags.tuneDb;
+  if (!options.tuneDatabase.empty() && options.tune != Tune::Measure)
+    return complain(CompileStatus::Usage, "--tune-db needs --tune=measure");
+  if (flags.maxSeconds.getNumOccurrences()) {
+    if (options.tune == Tune::Off)
+      return complain(CompileStatus::Usage,
+                      "--max-compile-seconds bounds --tune=model and "
+                      "--tune=measure");
+    options.maxSeconds = flags.maxSeconds;
+  }
   return std::nullopt;
 }
 
@@ -258,7 +274,8 @@ static std::optional<CompileStatus> checkReport(const CompileOptions &options) {
                     "expected --report=FILE.json or FILE.html, but got '" +
                         options.report + "'");
   if (options.check || options.emit == Emit::Graph ||
-      options.emit == Emit::Tile || options.emit == Emit::Linalg)
+      options.emit == Emit::Tile || options.emit == Emit::Linalg ||
+      options.emit == Emit::ONNX)
     return complain(CompileStatus::Usage,
                     "--report needs the host program: --emit=so, obj, llvm or "
                     "ptx");
@@ -311,6 +328,9 @@ std::optional<CompileStatus> parseCommandLine(int argc, char **argv,
   options.dumpPhases = flags.dumpPhases;
   options.injectCrash = flags.injectCrash;
   options.injectFault = flags.injectFault;
+  options.batchInvariant = flags.batchInvariant;
+  if (auto status = readTune(flags, options))
+    return status;
   options.plugins.assign(flags.plugins.begin(), flags.plugins.end());
   if (auto status = readKernels(flags, options))
     return status;
@@ -326,7 +346,7 @@ std::optional<CompileStatus> parseCommandLine(int argc, char **argv,
   options.cache = flags.cache;
   if (!options.cache.empty() && isText(options.emit))
     return complain(CompileStatus::Usage,
-                    "--cache is for --emit=so and --emit=obj");
+                    "--cache is for --emit=so, obj and onnx");
   if (auto status = readVerify(flags, options))
     return status;
   return refuseUnsupported(flags);

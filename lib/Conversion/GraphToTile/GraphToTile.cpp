@@ -119,6 +119,7 @@ private:
     std::string reasons;
     for (Cut cut : {Cut::Flat, Cut::Dims, Cut::Row, Cut::Points}) {
       KernelEmitter emitter(function, packable);
+      emitter.batchInvariant = batchInvariant;
       if (succeeded(emitKernel(emitter, *anchor, cut))) {
         emitter.finish();
         function.erase();

@@ -63,6 +63,10 @@ ValueRange KernelEmitter::getOutputs() {
 
 Value KernelEmitter::getOutputMemory(unsigned i) { return outputMemory[i]; }
 
+int64_t KernelEmitter::getKnownRows(AffineExpr rows) const {
+  return batchInvariant || !rows ? -1 : graph::getConstant(rows).value_or(-1);
+}
+
 LogicalResult KernelEmitter::fail(const Twine &reason) {
   why = reason.str();
   return failure();

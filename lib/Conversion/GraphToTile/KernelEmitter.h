@@ -40,6 +40,10 @@ public:
   llvm::StringRef reason() const { return why; }
   mlir::LogicalResult fail(const llvm::Twine &reason);
 
+  /// No choice may depend on how many rows there are.
+  bool batchInvariant = false;
+  int64_t getKnownRows(mlir::AffineExpr rows) const;
+
   /// The values that the source function returns.
   mlir::ValueRange getOutputs();
 

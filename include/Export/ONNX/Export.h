@@ -1,0 +1,21 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// From the graph dialect to an ONNX file.
+#ifndef ADZE_EXPORT_ONNX_EXPORT_H
+#define ADZE_EXPORT_ONNX_EXPORT_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace adze {
+
+/// Writes the function as a model of opset 21, its constants as raw data.
+/// Emits an error that says "unsupported" at the first op that has no ONNX
+/// operator, or whose form has none. Nothing is written before all is known to
+/// have one.
+mlir::LogicalResult exportONNX(mlir::func::FuncOp function,
+                               llvm::raw_ostream &os);
+
+} // namespace adze
+
+#endif // ADZE_EXPORT_ONNX_EXPORT_H

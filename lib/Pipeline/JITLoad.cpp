@@ -1,0 +1,23 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Object code in this process.
+#include "JITLoad.h"
+#include "Package/Package.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace adze {
+
+llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>>
+loadObject(llvm::StringRef object, const cpu::CpuTarget &target) {
+  auto jit = llvm::orc::LLJITBuilder().create();
+  if (!jit)
+    return jit.takeError();
+  for (llvm::StringRef code :
+       {package::supportObject(target.elfMachine), object})
+    if (llvm::Error error = (*jit)->addObjectFile(
+            llvm::MemoryBuffer::getMemBufferCopy(code, "constants")))
+      return std::move(error);
+  return jit;
+}
+
+} // namespace adze

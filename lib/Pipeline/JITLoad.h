@@ -1,0 +1,19 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Object code in this process.
+#ifndef ADZE_LIB_PIPELINE_JITLOAD_H
+#define ADZE_LIB_PIPELINE_JITLOAD_H
+
+#include "Target/CPU/CpuTarget.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+
+namespace adze {
+
+/// The object with the functions that modules carry.
+llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>>
+loadObject(llvm::StringRef object, const cpu::CpuTarget &target);
+
+} // namespace adze
+
+#endif // ADZE_LIB_PIPELINE_JITLOAD_H

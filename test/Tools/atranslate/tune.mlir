@@ -1,0 +1,50 @@
+// Block sizes from rules, from a model of the cost, and from measurements: the
+// same results within rounding.
+// RUN: rm -rf %t && mkdir %t && cd %t
+// RUN: atranslate %s -o off.so && arun off.so --random --output-dir expected
+// RUN: atranslate %s -o model.so --tune=model -v --verify=differential 2>&1 | FileCheck %s --check-prefix=MODEL
+// RUN: arun model.so --random --expect y=expected/y.npy --range-tol 1e-5
+// RUN: atranslate %s -o again.so --tune=model && cmp model.so again.so
+// MODEL: tune: matmul{{.*}} BLOCK_K={{[0-9]+}} BLOCK_M={{[0-9]+}} BLOCK_N={{[0-9]+}} cost
+
+// What is measured is kept, and taken from there: no second measurement, and
+// the same module.
+// RUN: atranslate %s -o m.so --tune=measure --max-compile-seconds 5 --tune-db=db.json -v 2>&1 | FileCheck %s --check-prefix=MEASURE
+// RUN: arun m.so --random --expect y=expected/y.npy --range-tol 1e-5
+// RUN: FileCheck %s --check-prefix=DB < db.json
+// RUN: cp db.json before.json
+// RUN: atranslate %s -o n.so --tune=measure --tune-db=db.json -v 2>&1 | FileCheck %s --check-prefix=KNOWN
+// RUN: cmp m.so n.so && cmp db.json before.json
+// MEASURE: tune: matmul{{.*}} cost
+// MEASURE-NOT: (known)
+// DB: "entries": {
+// DB: "kernel": "matmul{{.*}}",
+// DB: "ns": {{[0-9.]+}},
+// DB: "parameters": {
+// DB-NEXT: "BLOCK_K": {{[1-9]}}
+// KNOWN: tune: matmul{{.*}} (known)
+
+// What is in the log is what the kernel gets.
+// RUN: sed 's/"BLOCK_M": [0-9]*/"BLOCK_M": 8/' db.json > db8.json
+// RUN: atranslate %s -o o.so --tune=measure --tune-db=db8.json -v 2>&1 | FileCheck %s --check-prefix=EIGHT
+// EIGHT: BLOCK_M=8{{.*}} (known)
+
+// RUN: echo '{"entries": 3}' > bad.json
+// RUN: atranslate %s -o x.so --tune=measure --tune-db=bad.json 2> err; test $? = 1
+// RUN: FileCheck %s --check-prefix=BAD < err
+// RUN: atranslate %s -o x.so --tune-db=db.json 2> err; test $? = 2
+// RUN: atranslate %s -o x.so --max-compile-seconds 3 2> err; test $? = 2
+// RUN: atranslate %s -o x.so --tune=guess 2> err; test $? = 2
+// RUN: atranslate %s -o x.so --tune=measure --mtriple=aarch64-linux-gnu --mcpu=generic 2> err; test $? = 3
+// RUN: FileCheck %s --check-prefix=ELSEWHERE < err
+// RUN: not test -e x.so
+// BAD: error: {{.*}}bad.json: expected an object with 'entries'
+// ELSEWHERE: error: unsupported: --tune=measure for a CPU that is not this one
+
+func.func @main(%x: tensor<96x64xf32> {graph.name = "x"}) -> (tensor<96x80xf32> {graph.name = "y"}) {
+  %w = graph.constant dense<0.5> : tensor<64x80xf32>
+  %v = graph.exp %x : (tensor<96x64xf32>) -> tensor<96x64xf32>
+  %0 = graph.matmul %v, %w : (tensor<96x64xf32>, tensor<64x80xf32>) -> tensor<96x80xf32>
+  %1 = graph.relu %0 : (tensor<96x80xf32>) -> tensor<96x80xf32>
+  return %1 : tensor<96x80xf32>
+}
