@@ -42,6 +42,7 @@ struct CompileOptions {
   std::string dumpPhases;  // directory, or empty
   std::string report;      // FILE.json or FILE.html, or empty
   std::string cache;       // directory of finished modules, or empty
+  bool winograd = true;    // where it is faster
   bool injectCrash = false;
 };
 

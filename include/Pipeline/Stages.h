@@ -27,6 +27,8 @@ struct StageOptions {
   bool foldConstants = true;
   /// Vector register bits of the CPU that kernels are lowered for.
   unsigned vectorBits = 256;
+  /// 3x3 convolutions by minimal filtering where that is faster.
+  bool winograd = true;
   /// For tests of what happens when a pass dies.
   bool injectCrash = false;
 };

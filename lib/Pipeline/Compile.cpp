@@ -60,6 +60,8 @@ Compilation::Compilation(const CompileOptions &options,
     rootTiming = timing.getRootScope();
   }
   stageOptions.optLevel = options.optLevel;
+  // GPU kernels of the same module are made of the same graph: it stays direct.
+  stageOptions.winograd = options.winograd && options.cudaTargets.empty();
   stageOptions.injectCrash = options.injectCrash;
 }
 

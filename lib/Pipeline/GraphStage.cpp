@@ -20,6 +20,8 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     // stand between a convolution and its neighbours.
     manager.addNestedPass<func::FuncOp>(graph::createFoldBatchNormPass());
     manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
+    if (options.winograd)
+      manager.addNestedPass<func::FuncOp>(graph::createWinogradPass());
     if (options.foldConstants)
       manager.addPass(graph::createFoldConstantsPass());
     manager.addPass(createCanonicalizerPass());

@@ -86,6 +86,10 @@ struct Flags {
   cl::opt<std::string> cache{"cache",
                              cl::desc("Folder of finished modules, by content"),
                              cl::value_desc("DIR"), cl::cat(category)};
+  cl::opt<std::string> winograd{
+      "winograd",
+      cl::desc("on or off: 3x3 convolutions with fewer multiplications"),
+      cl::init("on"), cl::cat(category)};
   cl::opt<bool> check{"check", cl::desc("Only list what can't be compiled"),
                       cl::cat(category)};
   cl::opt<std::string> dumpPhases{"dump-phases",
@@ -273,6 +277,11 @@ std::optional<CompileStatus> parseCommandLine(int argc, char **argv,
   if (!options.cache.empty() && isText(options.emit))
     return complain(CompileStatus::Usage,
                     "--cache is for --emit=so and --emit=obj");
+  if (flags.winograd != "on" && flags.winograd != "off")
+    return complain(CompileStatus::Usage,
+                    "expected --winograd=on or off, but got '" +
+                        flags.winograd + "'");
+  options.winograd = flags.winograd == "on";
   options.injectCrash = flags.injectCrash;
   if (auto status = readTargets(flags, options))
     return status;

@@ -23,6 +23,10 @@ mlir::LogicalResult emitMatmul(KernelEmitter &e, graph::MatmulOp op, Cut cut);
 mlir::LogicalResult emitConv(KernelEmitter &e, graph::ConvOp op, Cut cut);
 mlir::LogicalResult emitPool(KernelEmitter &e, mlir::Operation *op, Cut cut);
 mlir::LogicalResult emitLRN(KernelEmitter &e, graph::LRNOp op, Cut cut);
+mlir::LogicalResult emitWinogradInput(KernelEmitter &e,
+                                      graph::WinogradInputOp op, Cut cut);
+mlir::LogicalResult emitWinogradOutput(KernelEmitter &e,
+                                       graph::WinogradOutputOp op, Cut cut);
 mlir::LogicalResult emitRows(KernelEmitter &e, mlir::Operation *op, Cut cut);
 mlir::LogicalResult emitReduction(KernelEmitter &e, graph::ReduceOpInterface op,
                                   Cut cut);

@@ -31,6 +31,14 @@ bool KernelLowering::fitsRegisters(Value tile) {
   return layoutOf(tile).total() <= unit.accumulators() + 8;
 }
 
+/// True if several stores, and nothing else, are computed from this tile, so
+/// that it is computed where it stands and not once for each.
+bool KernelLowering::isShared(Operation *op) {
+  return !inOrder && classes.onlyStores() && !op->hasOneUse() &&
+         (isa<LoadOp>(op) || op->hasTrait<OpTrait::Elementwise>()) &&
+         fitsRegisters(op->getResult(0));
+}
+
 /// Finds the heavy tiles that two roots need: the first one to compute such a
 /// tile also writes it to scratch.
 void KernelLowering::findWanted() {
@@ -147,9 +155,13 @@ void KernelLowering::bodyOp(Operation *op) {
     fail(op, "expected scf.for or scf.if as the only control flow over tiles");
     return;
   }
+  Value tile = op->getResult(0);
+  if (isShared(op)) {
+    emit(tile);
+    return;
+  }
   if (!isHeavy(op))
     return;
-  Value tile = op->getResult(0);
   bool repeated = llvm::any_of(op->getUsers(), llvm::IsaPred<BroadcastOp>);
   if (fitsRegisters(tile))
     emit(tile);

@@ -72,6 +72,7 @@ private:
   void forOp(mlir::scf::ForOp loop);
   void ifOp(mlir::scf::IfOp branch);
   bool fitsRegisters(mlir::Value tile);
+  bool isShared(mlir::Operation *op);
   void findWanted();
   void afterRoot();
   /// How a loop or branch hands each of its values over: a tile in registers

@@ -61,7 +61,7 @@ bool isSplatConstant(Operation *op) {
 /// Ops whose accumulator tile other ops can read before it is stored.
 bool hasEpilogue(Operation *op) {
   return isa<MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp, SoftmaxOp, LogSoftmaxOp,
-             LayerNormOp, RMSNormOp, LRNOp>(op) ||
+             LayerNormOp, RMSNormOp, LRNOp, WinogradOutputOp>(op) ||
          isa<ReduceOpInterface>(op);
 }
 
@@ -241,6 +241,10 @@ bool Grouping::acceptsPrologue(const Group &producer, const Group &consumer) {
     return true;
   if (!llvm::all_of(producer.ops, isMovement))
     return false;
+  if (isa<WinogradInputOp>(anchor)) // channels are read a vector at a time
+    return llvm::all_of(producer.ops, [](Operation *op) {
+      return isa<SliceOp>(op) && suitsWindow(op);
+    });
   if (auto conv = dyn_cast<ConvOp>(anchor))
     return conv.getLayout() == Layout::NHWC &&
            llvm::all_of(producer.ops, suitsWindow) &&
