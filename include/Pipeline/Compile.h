@@ -54,6 +54,7 @@ struct CompileOptions {
   std::string report;     // FILE.json or FILE.html, or empty
   std::string cache;      // directory of finished modules, or empty
   bool verify = false;    // against -O0, by verifyDifferential
+  bool winograd = true;   // where it is faster
   bool injectCrash = false, injectFault = false;
 };
 

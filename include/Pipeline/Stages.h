@@ -31,6 +31,8 @@ struct StageOptions {
   bool forExport = false;
   /// Whether no choice may depend on how many rows there are.
   bool batchInvariant = false;
+  /// 3x3 convolutions by minimal filtering where that is faster.
+  bool winograd = true;
   /// For tests of what happens when a pass dies.
   bool injectCrash = false;
   /// For tests of whether wrong results are found.

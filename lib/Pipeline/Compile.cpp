@@ -74,6 +74,10 @@ Compilation::Compilation(const CompileOptions &options,
   stageOptions.optLevel = options.optLevel;
   stageOptions.batchInvariant = options.batchInvariant;
   stageOptions.forExport = options.emit == Emit::ONNX;
+  // GPU kernels of the same module are made of the same graph: it stays direct.
+  // Whether it is worth it depends on the number of rows.
+  stageOptions.winograd = options.winograd && options.cudaTargets.empty() &&
+                          !options.batchInvariant;
   stageOptions.injectCrash = options.injectCrash;
   stageOptions.injectFault = options.injectFault;
 }

@@ -32,6 +32,8 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
         manager.addPass(graph::createFoldConstantsPass());
       manager.addNestedPass<func::FuncOp>(graph::createMergeHorizontalPass());
       manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
+      if (options.winograd)
+        manager.addNestedPass<func::FuncOp>(graph::createWinogradPass());
     }
     if (options.foldConstants)
       manager.addPass(graph::createFoldConstantsPass());

@@ -90,6 +90,10 @@ struct Flags {
   cl::opt<std::string> cache{"cache",
                              cl::desc("Folder of finished modules, by content"),
                              cl::value_desc("DIR"), cl::cat(category)};
+  cl::opt<std::string> winograd{
+      "winograd",
+      cl::desc("on or off: 3x3 convolutions with fewer multiplications"),
+      cl::init("on"), cl::cat(category)};
   cl::opt<bool> check{"check", cl::desc("Only list what can't be compiled"),
                       cl::cat(category)};
   cl::opt<std::string> dumpPhases{"dump-phases",
@@ -347,6 +351,11 @@ std::optional<CompileStatus> parseCommandLine(int argc, char **argv,
   if (!options.cache.empty() && isText(options.emit))
     return complain(CompileStatus::Usage,
                     "--cache is for --emit=so, obj and onnx");
+  if (flags.winograd != "on" && flags.winograd != "off")
+    return complain(CompileStatus::Usage,
+                    "expected --winograd=on or off, but got '" +
+                        flags.winograd + "'");
+  options.winograd = flags.winograd == "on";
   if (auto status = readVerify(flags, options))
     return status;
   return refuseUnsupported(flags);

@@ -136,7 +136,7 @@ static LogicalResult lowerOp(Operation *op, KernelLowering &k) {
   for (auto family :
        {lowerElementwise, lowerContraction, lowerPooling, lowerReduction,
         lowerNormalization, lowerDataMovement, lowerLookup, lowerResize,
-        lowerRecurrent, lowerAttention, lowerRegion, lowerMatrix})
+         lowerRecurrent, lowerAttention, lowerRegion, lowerMatrix, lowerWinograd})
     if (FamilyResult result = family(op, k))
       return *result;
   return op->emitError("expected an op that has a reference lowering");

@@ -150,6 +150,7 @@ FamilyResult lowerResize(mlir::Operation *op, KernelLowering &k);
 FamilyResult lowerRecurrent(mlir::Operation *op, KernelLowering &k);
 FamilyResult lowerRegion(mlir::Operation *op, KernelLowering &k);
 FamilyResult lowerMatrix(mlir::Operation *op, KernelLowering &k);
+FamilyResult lowerWinograd(mlir::Operation *op, KernelLowering &k);
 
 /// The memref type that stores a tensor type: no encoding, signless elements.
 mlir::MemRefType getMemrefType(mlir::Type tensor);

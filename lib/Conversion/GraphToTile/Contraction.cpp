@@ -55,12 +55,16 @@ static FailureOr<Value> accumulate(KernelEmitter &e, Value depth, Value block,
   return (*carried)[0];
 }
 
-/// The packing of a constant [k, n] (or [n, k]) in panels of columns.
-static AffineMap getPanelMap(MLIRContext *context, unsigned column,
-                             int64_t panel) {
-  AffineExpr n = getAffineDimExpr(column, context);
-  AffineExpr k = getAffineDimExpr(1 - column, context);
-  return AffineMap::get(2, 0, {n.floorDiv(panel), k, n % panel}, context);
+/// The packing of a constant [.., k, n] (or [.., n, k]) in panels of columns.
+static AffineMap getPanelMap(MLIRContext *context, unsigned rank,
+                             bool transposed, int64_t panel) {
+  AffineExpr n = getAffineDimExpr(rank - (transposed ? 2 : 1), context);
+  AffineExpr k = getAffineDimExpr(rank - (transposed ? 1 : 2), context);
+  SmallVector<AffineExpr> exprs;
+  for (unsigned dim = 0; dim + 2 < rank; ++dim)
+    exprs.push_back(getAffineDimExpr(dim, context));
+  exprs.append({n.floorDiv(panel), k, n % panel});
+  return AffineMap::get(rank, 0, exprs, context);
 }
 
 /// The packing of a filter [o, i, window..]: panels of outputs, window and
@@ -97,7 +101,7 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
   Value rows = e.size(m), columns = e.size(n), depth = e.size(k);
   if (!rows || !columns || !depth)
     return failure();
-  bool isPacked = rhs.size() == 2 && e.isPackable(op.getRhs());
+  bool isPacked = e.isPackable(op.getRhs());
   AffineExpr matrices =
       product(context, ArrayRef<AffineExpr>(result).drop_back(2));
   ContractionBlocks blocks =
@@ -109,9 +113,8 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
   e.setAxis(M, blockM);
   e.setAxis(K, blockK);
   e.setAxis(N, blockN);
-  if (rhs.size() == 2)
-    e.pack(op.getRhs(),
-           getPanelMap(context, op.getTransposeB() ? 0 : 1, blocks.panel));
+  e.pack(op.getRhs(),
+         getPanelMap(context, rhs.size(), op.getTransposeB(), blocks.panel));
   SmallVector<Value> counts{e.ceilDiv(rows, blockM),
                             e.ceilDiv(columns, blockN)};
   for (unsigned dim = flat ? 0 : batch; dim-- > 0;) {

@@ -25,6 +25,10 @@ mlir::LogicalResult emitAttention(KernelEmitter &e, graph::AttentionOp op,
                                   Cut cut);
 mlir::LogicalResult emitPool(KernelEmitter &e, mlir::Operation *op, Cut cut);
 mlir::LogicalResult emitLRN(KernelEmitter &e, graph::LRNOp op, Cut cut);
+mlir::LogicalResult emitWinogradInput(KernelEmitter &e,
+                                      graph::WinogradInputOp op, Cut cut);
+mlir::LogicalResult emitWinogradOutput(KernelEmitter &e,
+                                       graph::WinogradOutputOp op, Cut cut);
 mlir::LogicalResult emitRows(KernelEmitter &e, mlir::Operation *op, Cut cut);
 mlir::LogicalResult emitReduction(KernelEmitter &e, graph::ReduceOpInterface op,
                                   Cut cut);

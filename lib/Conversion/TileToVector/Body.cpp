@@ -40,6 +40,14 @@ bool KernelLowering::isScattered(Value tile) {
   return layout.lanes > 1 && !isContiguous(window(load), layout);
 }
 
+/// True if several stores, and nothing else, are computed from this tile, so
+/// that it is computed where it stands and not once for each.
+bool KernelLowering::isShared(Operation *op) {
+  return !inOrder && classes.onlyStores() && !op->hasOneUse() &&
+         (isa<LoadOp>(op) || op->hasTrait<OpTrait::Elementwise>()) &&
+         fitsRegisters(op->getResult(0));
+}
+
 /// Finds the heavy tiles that two roots need: the first one to compute such a
 /// tile also writes it to scratch.
 void KernelLowering::findWanted() {
@@ -166,6 +174,10 @@ void KernelLowering::bodyOp(Operation *op) {
   Value tile = op->getResult(0);
   if (auto it = invariant.find(tile); it != invariant.end())
     return prepareOperand(tile, it->second);
+  if (isShared(op)) {
+    emit(tile);
+    return;
+  }
   if (!isHeavy(op))
     return;
   bool repeated = llvm::any_of(op->getUsers(), llvm::IsaPred<BroadcastOp>);

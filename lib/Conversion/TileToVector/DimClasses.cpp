@@ -306,6 +306,8 @@ void DimClasses::markRoles(Operation *op) {
     info[of(dot.getLhs())[1]].contracted = true;
   }
   hasReduces |= isa<ReduceOp>(op);
+  loads += isa<LoadOp>(op);
+  stores += isa<StoreOp>(op);
   hasFunctions |= isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp,
                       math::SinOp, math::CosOp, math::PowFOp>(op);
 }
@@ -387,6 +389,10 @@ void DimClasses::stepsOfRows() {
   if (hasReduces && !carriesTiles && !hasFunctions)
     budget = 8; // an expanded function takes registers of its own
   int64_t vectors = carriesTiles ? 2 : 4, used = 1;
+  // Many tiles at once fill the registers by themselves.
+  constexpr int64_t many = 12;
+  if (loads > many && stores > 1)
+    vectors = budget = 1;
   // Two classes along lanes: a transposition, in square blocks.
   if (llvm::count_if(order, [&](int c) { return info[c].lanes > 1; }) > 1)
     vectors = 1;

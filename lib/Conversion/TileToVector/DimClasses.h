@@ -58,6 +58,8 @@ public:
   }
   /// Split classes, in the order of the loops: outermost first.
   llvm::ArrayRef<int> splitOrder() const { return order; }
+  /// Are there several stores and no other roots?
+  bool onlyStores() const { return stores > 1 && !hasDots && !hasReduces; }
   /// The first tile that has one class twice, if any: no slice of it exists.
   mlir::Value conflict() const { return twice; }
 
@@ -97,6 +99,7 @@ private:
   mlir::Value twice;
   llvm::SmallVector<mlir::Value> carried; // tiles that loops carry
   bool hasDots = false, hasReduces = false, hasFunctions = false;
+  int64_t stores = 0, loads = 0;
 };
 
 /// Does this op start a computation of its own (its result, or what it

@@ -73,6 +73,7 @@ private:
   void ifOp(mlir::scf::IfOp branch);
   bool fitsRegisters(mlir::Value tile);
   bool isScattered(mlir::Value tile);
+  bool isShared(mlir::Operation *op);
   void findWanted();
   void afterRoot();
   /// How a loop or branch hands each of its values over: a tile in registers

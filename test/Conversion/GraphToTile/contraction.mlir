@@ -70,3 +70,18 @@ func.func private @half(%x: tensor<8x64xf16>, %w: tensor<32x64xf16>) -> tensor<8
   %0 = graph.matmul %x, %w {transpose_b = true} : (tensor<8x64xf16>, tensor<32x64xf16>) -> tensor<8x32xf16>
   return %0 : tensor<8x32xf16>
 }
+
+// -----
+
+// A constant batch of matrices is packed in panels.
+// CHECK: #[[MAP:.*]] = affine_map<(d0, d1, d2) -> (d0, d2 floordiv 32, d1, d2 mod 32)>
+// CHECK: tile.kernel @products(%{{.*}}: memref<36x49x64xf32>, %{{.*}}: memref<36x64x96xf32, #[[MAP]]>
+func.func @main(%x: tensor<36x49x64xf32>) -> tensor<36x49x96xf32> {
+  %w = graph.constant dense<1.0> : tensor<36x64x96xf32>
+  %0 = host.launch @products(%x, %w) : (tensor<36x49x64xf32>, tensor<36x64x96xf32>) -> tensor<36x49x96xf32>
+  return %0 : tensor<36x49x96xf32>
+}
+func.func private @products(%x: tensor<36x49x64xf32>, %w: tensor<36x64x96xf32>) -> tensor<36x49x96xf32> attributes {adze.kernel} {
+  %0 = graph.matmul %x, %w : (tensor<36x49x64xf32>, tensor<36x64x96xf32>) -> tensor<36x49x96xf32>
+  return %0 : tensor<36x49x96xf32>
+}

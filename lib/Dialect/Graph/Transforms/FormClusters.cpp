@@ -78,7 +78,7 @@ bool isSplatConstant(Operation *op) {
 /// Ops whose accumulator tile other ops can read before it is stored.
 bool hasEpilogue(Operation *op) {
   return isa<AttentionOp, MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp, SoftmaxOp,
-             LogSoftmaxOp, LayerNormOp, RMSNormOp, LRNOp>(op) ||
+             LogSoftmaxOp, LayerNormOp, RMSNormOp, LRNOp, WinogradOutputOp>(op) ||
          isa<ReduceOpInterface>(op);
 }
 
@@ -283,6 +283,10 @@ bool Grouping::acceptsPrologue(const Group &producer,
     return true;
   if (!llvm::all_of(producer.ops, isMovement))
     return false;
+  if (isa<WinogradInputOp>(anchor)) // channels are read a vector at a time
+    return llvm::all_of(producer.ops, [](Operation *op) {
+      return isa<SliceOp>(op) && suitsWindow(op);
+    });
   if (auto conv = dyn_cast<ConvOp>(anchor))
     return conv.getLayout() == Layout::NHWC &&
            llvm::all_of(producer.ops, suitsWindow) &&

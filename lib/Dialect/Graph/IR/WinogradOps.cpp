@@ -1,0 +1,149 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The matrices of minimal filtering, and inference and cost of its ops.
+#include "Dialect/Graph/IR/Winograd.h"
+#include "Infer.h"
+
+using namespace mlir;
+using namespace adze::graph;
+using namespace adze::graph::op_detail;
+
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+/// The coefficients of (x - roots[0]) (x - roots[1]) .., the constant first.
+static SmallVector<double, 6> expandProduct(ArrayRef<double> roots) {
+  SmallVector<double, 6> result{1};
+  for (double root : roots) {
+    result.push_back(0);
+    for (size_t i = result.size(); i-- > 0;)
+      result[i] = (i ? result[i - 1] : 0) - root * result[i];
+  }
+  return result;
+}
+
+/// Points near 1 keep powers, and so rounding errors, small: with 3/4 and 3/2
+/// the greatest error of F(4, 3) is a quarter of that with 1 and 2. All
+/// coefficients of the input and output matrices are exact in binary.
+static SmallVector<double, 6> getPoints(int64_t tile) {
+  if (tile == 2)
+    return {0, 1, -1};
+  return {0, 0.75, -0.75, 1.5, -1.5};
+}
+
+Winograd::Winograd(int64_t tile) : tile(tile), size(tile + taps - 1) {
+  SmallVector<double, 6> points = getPoints(tile);
+  output.assign(tile, SmallVector<double, 6>());
+  auto addPoint = [&](double point, double scale) {
+    double power = 1;
+    filter.emplace_back();
+    for (int64_t i = 0; i < std::max<int64_t>(tile, taps); ++i) {
+      if (i < taps)
+        filter.back().push_back(power / scale);
+      if (i < tile)
+        output[i].push_back(power);
+      power *= point;
+    }
+  };
+  for (double point : points) {
+    SmallVector<double, 6> others;
+    double scale = 1;
+    for (double other : points)
+      if (other != point) {
+        others.push_back(other);
+        scale *= point - other;
+      }
+    input.push_back(expandProduct(others));
+    input.back().push_back(0);
+    addPoint(point, scale);
+  }
+  // Infinity: the highest coefficients.
+  input.push_back(expandProduct(points));
+  filter.push_back({0, 0, 1});
+  for (int64_t i = 0; i < tile; ++i)
+    output[i].push_back(i + 1 == tile);
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+/// The number of patches along a dim of `size` pixels.
+static AffineExpr getPatches(AffineExpr size, int64_t tile) {
+  AffineExpr rest = getAffineConstantExpr(tile - 1, size.getContext());
+  return floorDivExprs(addExprs(size, rest),
+                       getAffineConstantExpr(tile, size.getContext()));
+}
+
+LogicalResult WinogradInputOp::inferReturnTypes(MLIRContext *context,
+                                                Where where, Adaptor adaptor,
+                                                Types &types) {
+  Dims input = getDims(adaptor.getInput());
+  int64_t tile = adaptor.getTile();
+  if (input.size() != 4 || adaptor.getPads().size() != 4)
+    return inferError<WinogradInputOp>(
+        where, "expected an image of rank 4 and 4 pads, but got rank ",
+        input.size(), " and ", adaptor.getPads().size(), " pads");
+  if (!Winograd::isTile(tile))
+    return inferError<WinogradInputOp>(where,
+                                       "expected a tile of 2 or 4, "
+                                       "but got ",
+                                       tile);
+  Dims dims{getAffineConstantExpr((tile + 2) * (tile + 2), context), input[0]};
+  for (unsigned d = 0; d < 2; ++d) {
+    auto size =
+        windowDim(input[d + 1], getAffineConstantExpr(Winograd::taps, context),
+                  1, adaptor.getPads()[d], adaptor.getPads()[d + 2], 1,
+                  /*ceil=*/false);
+    if (failed(size))
+      return inferError<WinogradInputOp>(
+          where, "expected a window within the padded image, but got ",
+          toString(input));
+    dims.push_back(*size ? getPatches(*size, tile) : AffineExpr());
+  }
+  dims.push_back(input[3]);
+  types.push_back(makeType(getElement(adaptor.getInput()), dims));
+  return success();
+}
+
+LogicalResult WinogradOutputOp::inferReturnTypes(MLIRContext *context,
+                                                 Where where, Adaptor adaptor,
+                                                 Types &types) {
+  Dims input = getDims(adaptor.getInput());
+  int64_t tile = adaptor.getTile();
+  if (input.size() != 5 || adaptor.getSize().size() != 2)
+    return inferError<WinogradOutputOp>(
+        where, "expected patches of rank 5 and 2 sizes, but got rank ",
+        input.size(), " and ", adaptor.getSize().size(), " sizes");
+  if (!Winograd::isTile(tile))
+    return inferError<WinogradOutputOp>(where,
+                                        "expected a tile of 2 or 4, "
+                                        "but got ",
+                                        tile);
+  Dims dims{input[1]};
+  Dims expected{getAffineConstantExpr((tile + 2) * (tile + 2), context)};
+  for (int64_t size : adaptor.getSize()) {
+    dims.push_back(getAffineConstantExpr(size, context));
+    expected.push_back(getPatches(dims.back(), tile));
+  }
+  if (areDifferent(input[0], expected[0]) ||
+      areDifferent(input[2], expected[1]) ||
+      areDifferent(input[3], expected[2]))
+    return inferError<WinogradOutputOp>(
+        where, "expected elements, rows and columns of patches ",
+        toString(expected), ", but got ", toString(input));
+  dims.push_back(input[4]);
+  types.push_back(makeType(getElement(adaptor.getInput()), dims));
+  return success();
+}
+
+/// Multiply-adds of the sparse matrices, measured on the code that they become.
+AffineExpr WinogradInputOp::getFlops() {
+  return getElementCost(getContext(), getResult().getType(),
+                        getTile() == 2 ? 2 : 8);
+}
+AffineExpr WinogradOutputOp::getFlops() {
+  return getElementCost(getContext(), getInput().getType(),
+                        getTile() == 2 ? 2 : 5);
+}

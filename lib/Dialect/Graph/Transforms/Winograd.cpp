@@ -1,0 +1,181 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// graph-winograd: 3x3 convolutions as transformed patches times transformed
+// weights, where fewer multiplications outweigh what is moved for them.
+#include "Dialect/Graph/IR/Winograd.h"
+#include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Graph/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace adze::graph {
+#define GEN_PASS_DEF_WINOGRADPASS
+#include "Dialect/Graph/Transforms/Passes.h.inc"
+} // namespace adze::graph
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace {
+
+/// The sizes of a convolution that could be transformed.
+struct ConvSizes {
+  int64_t batch, rows, columns, inputs, outputs;
+};
+
+uint64_t countElements(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() ? tensor.getNumElements() : 0;
+}
+
+/// Is the value computed from constants only, none much larger than what it is
+/// computed from? Then it is computed when the model is compiled.
+bool isConstantValue(Value value, unsigned depth = 16) {
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == 0)
+    return false;
+  if (isa<ConstantOp>(op))
+    return true;
+  uint64_t read = 0;
+  for (Type type : op->getOperandTypes())
+    read += countElements(type);
+  return isa<GraphDialect>(op->getDialect()) &&
+         countElements(value.getType()) <= 2 * read && isMemoryEffectFree(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return isConstantValue(operand, depth - 1);
+         });
+}
+
+std::optional<ConvSizes> getSizes(ConvOp op) {
+  Dims input = getDims(op.getInput()), filter = getDims(op.getFilter()),
+       result = getDims(op.getResult());
+  auto isOne = [](int64_t value) { return value == 1; };
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  if (op.getLayout() != Layout::NHWC || input.size() != 4 ||
+      op.getGroup() != 1 || !type.getElementType().isF32() ||
+      !llvm::all_of(op.getStrides(), isOne) ||
+      !llvm::all_of(op.getDilations(), isOne) ||
+      !llvm::all_of(op.getPads(), [](int64_t pad) { return pad >= 0; }) ||
+      getConstant(filter[2]) != Winograd::taps ||
+      getConstant(filter[3]) != Winograd::taps ||
+      !isConstantValue(op.getFilter()))
+    return std::nullopt;
+  ConvSizes sizes{getConstant(result[0]).value_or(1), 0, 0, 0, 0};
+  for (auto [dim, size] :
+       {std::pair(result[1], &sizes.rows), std::pair(result[2], &sizes.columns),
+        std::pair(filter[1], &sizes.inputs),
+        std::pair(filter[0], &sizes.outputs)}) {
+    auto known = getConstant(dim);
+    if (!known || *known < 1)
+      return std::nullopt;
+    *size = *known;
+  }
+  return sizes;
+}
+
+class WinogradPass final
+    : public adze::graph::impl::WinogradPassBase<WinogradPass> {
+public:
+  using WinogradPassBase::WinogradPassBase;
+
+  void runOnOperation() override {
+    SmallVector<ConvOp> convs;
+    getOperation().walk([&](ConvOp op) { convs.push_back(op); });
+    for (ConvOp op : convs) {
+      std::optional<ConvSizes> sizes = getSizes(op);
+      int64_t tile = sizes ? chooseTile(*sizes) : 0;
+      if (tile == 0)
+        continue;
+      rewrite(op, Winograd(tile));
+      ++(tile == 2 ? numSmall : numLarge);
+    }
+  }
+
+private:
+  /// What a convolution costs, in multiply-adds: `tile` 0 as it is. Values
+  /// between kernels pass through a cache, weights come from memory.
+  double getCost(const ConvSizes &s, int64_t tile) {
+    double inputs = s.inputs, outputs = s.outputs;
+    if (tile == 0)
+      return 9 * inputs * outputs *
+             (double(s.batch) * s.rows * s.columns + weightCost);
+    double products = double((tile + 2) * (tile + 2));
+    double patches = double(s.batch) * llvm::divideCeil(s.rows, tile) *
+                     llvm::divideCeil(s.columns, tile);
+    // A matmul of few rows keeps as many registers idle.
+    double rows = std::max(patches, 8.0);
+    return products * (inputs * outputs * (rows + weightCost) +
+                       2 * valueCost * patches * (inputs + outputs));
+  }
+
+  int64_t chooseTile(const ConvSizes &sizes) {
+    if (forced >= 0)
+      return forced;
+    int64_t best = 0;
+    for (int64_t tile : {2, 4})
+      if (getCost(sizes, tile) < getCost(sizes, best) * (best ? 1.0 : 0.9))
+        best = tile;
+    return best;
+  }
+
+  static RankedTensorType makeStatic(ArrayRef<int64_t> shape,
+                                     MLIRContext *context) {
+    return RankedTensorType::get(shape, Float32Type::get(context));
+  }
+
+  /// The filter [O, C, 3, 3] as [products, C, O]: `G g G^T`, one matmul.
+  static Value transformFilter(OpBuilder &b, Location loc, Value filter,
+                               const Winograd &winograd) {
+    MLIRContext *context = b.getContext();
+    auto shape = cast<RankedTensorType>(filter.getType()).getShape();
+    int64_t outputs = shape[0], inputs = shape[1], size = winograd.size;
+    SmallVector<float> matrix; // [taps * taps][size * size]
+    for (int64_t tap = 0; tap < Winograd::taps * Winograd::taps; ++tap)
+      for (int64_t i = 0; i < size * size; ++i)
+        matrix.push_back(
+            float(winograd.filter[i / size][tap / Winograd::taps] *
+                  winograd.filter[i % size][tap % Winograd::taps]));
+    auto matrixType = makeStatic({9, size * size}, context);
+    Value both = ConstantOp::create(
+        b, loc, DenseElementsAttr::get(matrixType, ArrayRef<float>(matrix)));
+    Value flat = ReshapeOp::create(
+        b, loc, makeStatic({outputs * inputs, 9}, context), filter);
+    Value product = MatmulOp::create(
+        b, loc, makeStatic({outputs * inputs, size * size}, context), flat,
+        both, /*transpose_a=*/false, /*transpose_b=*/false);
+    Value split = ReshapeOp::create(
+        b, loc, makeStatic({outputs, inputs, size * size}, context), product);
+    return TransposeOp::create(b, loc, split, ArrayRef<int64_t>{2, 1, 0});
+  }
+
+  void rewrite(ConvOp op, const Winograd &winograd) {
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    MLIRContext *context = &getContext();
+    Type element = b.getF32Type();
+    Value weights = transformFilter(b, loc, op.getFilter(), winograd);
+    auto patches = WinogradInputOp::create(b, loc, op.getInput(), winograd.tile,
+                                           op.getPads());
+    Dims dims = getDims(patches.getResult());
+    AffineExpr rows = product(context, ArrayRef<AffineExpr>(dims).slice(1, 3));
+    AffineExpr outputs = getDims(op.getResult()).back();
+    Value flat = ReshapeOp::create(
+        b, loc, makeType(element, {dims[0], rows, dims[4]}), patches);
+    Value products =
+        MatmulOp::create(b, loc, makeType(element, {dims[0], rows, outputs}),
+                         flat, weights, false, false);
+    dims[4] = outputs;
+    Value split = ReshapeOp::create(b, loc, makeType(element, dims), products);
+    auto shape = cast<RankedTensorType>(op.getResult().getType()).getShape();
+    Value result = WinogradOutputOp::create(
+        b, loc, op.getResult().getType(), split, winograd.tile,
+        b.getDenseI64ArrayAttr({shape[1], shape[2]}));
+    if (op.getBias())
+      result =
+          AddOp::create(b, loc, op.getResult().getType(), result, op.getBias());
+    op.getResult().replaceAllUsesWith(result);
+    op.erase();
+  }
+};
+
+} // namespace
