@@ -4,6 +4,7 @@
 #include "Describe.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -60,6 +61,17 @@ static std::optional<std::pair<uint8_t, uint8_t>> getDtype(Type type) {
     return std::pair(integer.isUnsigned() ? 1 : 0, integer.getWidth());
   if (type.isBF16())
     return std::pair(4, 16);
+  // Floats of 8 bits and less have a code each.
+  int code = llvm::TypeSwitch<Type, int>(type)
+                 .Case<Float8E4M3FNType>([](Type) { return 10; })
+                 .Case<Float8E4M3FNUZType>([](Type) { return 11; })
+                 .Case<Float8E5M2Type>([](Type) { return 12; })
+                 .Case<Float8E5M2FNUZType>([](Type) { return 13; })
+                 .Case<Float8E8M0FNUType>([](Type) { return 14; })
+                 .Case<Float4E2M1FNType>([](Type) { return 17; })
+                 .Default([](Type) { return 0; });
+  if (code)
+    return std::pair(code, type.getIntOrFloatBitWidth());
   if (type.isF16() || type.isF32() || type.isF64())
     return std::pair(2, type.getIntOrFloatBitWidth());
   return std::nullopt;

@@ -78,7 +78,7 @@ static SmallVector<AffineExpr> getDims(RankedTensorType type) {
 /// Places are signless; a bool is a byte that LLVM knows to be 0 or 1.
 static MemRefType getPlaceType(RankedTensorType type) {
   Type element = type.getElementType();
-  if (element.isInteger())
+  if (element.isInteger() || element.getIntOrFloatBitWidth() <= 8)
     element =
         IntegerType::get(type.getContext(), element.getIntOrFloatBitWidth());
   return MemRefType::get(type.getShape(), element);

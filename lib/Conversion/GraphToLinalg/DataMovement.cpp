@@ -28,27 +28,35 @@ LogicalResult lowerConstant(ConstantOp op, KernelLowering &k) {
     return op.emitError("expected constants over 1 KiB to be arguments of the "
                         "kernel");
   Type type = getStoredType(op.getResult());
-  if (dense.isSplat()) {
-    auto scalar = dense.getSplatValue<Attribute>();
-    ElementBuilder b = k.elements();
+  bool isPackedType = isPacked(dense.getElementType());
+  ElementBuilder b = k.elements();
+  auto getScalar = [&](Attribute scalar) {
     if (auto integer = dyn_cast<IntegerAttr>(scalar))
       scalar = IntegerAttr::get(type, integer.getValue());
+    else if (isSmallFloat(dense.getElementType()))
+      scalar = IntegerAttr::get(
+          type, cast<FloatAttr>(scalar).getValue().bitcastToAPInt());
+    return b.constant(cast<TypedAttr>(scalar));
+  };
+  if (dense.isSplat() && !isPackedType) {
     linalg::FillOp::create(k.builder, k.loc,
-                           b.constant(cast<TypedAttr>(scalar)),
+                           getScalar(dense.getSplatValue<Attribute>()),
                            k.getOutput(op.getResult()));
     return success();
   }
+  if (isPackedType)
+    k.clearPacked(op.getResult());
   // Element by element: it is small.
   Value output = k.getOutput(op.getResult());
-  ElementBuilder b = k.elements();
   SmallVector<int64_t> at(dense.getType().getRank(), 0);
   ArrayRef<int64_t> shape = dense.getType().getShape();
   for (Attribute scalar : dense.getValues<Attribute>()) {
-    if (auto integer = dyn_cast<IntegerAttr>(scalar))
-      scalar = IntegerAttr::get(type, integer.getValue());
     auto indices =
         llvm::map_to_vector(at, [&](int64_t i) { return k.index(i); });
-    k.store(b.constant(cast<TypedAttr>(scalar)), output, indices);
+    if (isPackedType)
+      k.storePacked(getScalar(scalar), op.getResult(), indices);
+    else
+      k.store(getScalar(scalar), output, indices);
     for (int64_t d = at.size() - 1; d >= 0 && ++at[d] == shape[d]; --d)
       at[d] = 0;
   }

@@ -56,6 +56,8 @@ TypedAttr getSplat(Value value) {
       constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
   if (!dense || !dense.isSplat())
     return {};
+  if (isSmallFloat(dense.getElementType()))
+    return {};
   auto scalar = cast<TypedAttr>(dense.getSplatValue<Attribute>());
   if (auto integer = dyn_cast<IntegerAttr>(scalar))
     return IntegerAttr::get(getSignlessType(integer.getType()),
@@ -107,9 +109,37 @@ void buildGeneric(KernelLowering &k, Value output, ValueRange operands,
       });
 }
 
+Type getElementType(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getElementType();
+}
+
+/// A conversion from or to elements that share bytes: one after the other.
+void lowerPackedCast(CastOp op, KernelLowering &k) {
+  bool fromPacked = isPacked(getElementType(op.getInput())),
+       toPacked = isPacked(getElementType(op.getResult()));
+  if (toPacked)
+    k.clearPacked(op.getResult());
+  Value input = k.get(op.getInput()), output = k.getOutput(op.getResult());
+  k.forEach(k.getSizes(op.getResult()), [&](ValueRange at) {
+    ElementBuilder b = k.elements();
+    Value x = fromPacked ? k.loadPacked(op.getInput(), at) : k.load(input, at);
+    Value y = op.buildArith(b, x);
+    if (toPacked)
+      k.storePacked(y, op.getResult(), at);
+    else
+      k.store(y, output, at);
+  });
+}
+
 } // namespace
 
 FamilyResult adze::graph::lowerElementwise(Operation *op, KernelLowering &k) {
+  if (auto cast = dyn_cast<CastOp>(op))
+    if (isPacked(getElementType(cast.getInput())) ||
+        isPacked(getElementType(cast.getResult()))) {
+      lowerPackedCast(cast, k);
+      return success();
+    }
   if (auto elementwise = dyn_cast<ElementwiseOpInterface>(op)) {
     buildGeneric(k, op->getResult(0), op->getOperands(), [&](ValueRange x) {
       ElementBuilder b = k.elements();

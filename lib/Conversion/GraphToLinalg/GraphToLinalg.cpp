@@ -131,8 +131,30 @@ private:
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// Whether an op can be lowered for the types of its operands and results:
+/// small floats are moved and converted only, packed elements converted.
+static bool takesTypes(Operation *op) {
+  auto has = [&](bool (*isKind)(Type)) {
+    return llvm::any_of(
+        llvm::concat<Value>(op->getOperands(), op->getResults()),
+        [&](Value value) {
+          return isKind(getElementTypeOrSelf(value.getType()));
+        });
+  };
+  if (isa<CastOp, ConstantOp, ReshapeOp, ShapeOp>(op))
+    return true;
+  if (has(isPacked))
+    return false;
+  return !has(isSmallFloat) ||
+         isa<BitcastOp, BroadcastToOp, ConcatOp, GatherElementsOp, GatherNDOp,
+             GatherOp, ReverseOp, SelectOp, SliceOp, TransposeOp>(op);
+}
+
 static LogicalResult lowerOp(Operation *op, KernelLowering &k) {
   k.loc = op->getLoc();
+  if (!takesTypes(op))
+    return op->emitError("expected elements that can be computed with, but got "
+                         "types that are only stored and converted");
   for (auto family :
        {lowerElementwise, lowerContraction, lowerPooling, lowerReduction,
         lowerNormalization, lowerDataMovement, lowerLookup, lowerResize,

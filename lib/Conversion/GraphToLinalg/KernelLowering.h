@@ -102,6 +102,14 @@ public:
   /// Writes body(indices) to every element of `memref`, a tensor's place.
   void fill(mlir::Value tensor, llvm::function_ref<mlir::Value(Indices)> body);
 
+  //===--- Packed elements ------------------------------------------------===//
+
+  /// Element `indices` of a packed tensor, in the signless type of its bits.
+  mlir::Value loadPacked(mlir::Value tensor, Indices indices);
+  /// Clears a packed tensor, which then takes each element once.
+  void clearPacked(mlir::Value tensor);
+  void storePacked(mlir::Value value, mlir::Value tensor, Indices indices);
+
   //===--- Elements -------------------------------------------------------===//
 
   mlir::Value load(mlir::Value memref, Indices indices);
@@ -121,6 +129,12 @@ public:
   mlir::Value divNum(mlir::Value lhs, mlir::Value rhs);
 
 private:
+  struct Place {
+    mlir::Value address, shift; // of the byte; of the element in it
+  };
+  /// The address of byte `index` of a packed tensor.
+  mlir::Value getByteAddress(mlir::Value tensor, mlir::Value index);
+  Place getPackedPlace(mlir::Value tensor, Indices indices);
   mlir::Value viewDynamic(mlir::Value memref, mlir::Value tensor);
   mlir::LogicalResult bindSymbols();
   void bind(mlir::AffineExpr expr, mlir::Value memref, int64_t dim);

@@ -59,9 +59,17 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
       .Default([&](Operation *) { return e.fail("no family"); });
 }
 
-/// Types that memory can hold: known dims, whole bytes or bools.
+/// Types that memory can hold: known dims, whole bytes or bools. Small floats
+/// are converted on the reference path.
 static bool hasKnownTypes(func::FuncOp function) {
-  return llvm::all_of(llvm::concat<const Type>(function.getArgumentTypes(),
+  bool converts = false;
+  function.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      converts |= isSmallFloat(getElementTypeOrSelf(type)) ||
+                  isPacked(getElementTypeOrSelf(type));
+  });
+  return !converts &&
+         llvm::all_of(llvm::concat<const Type>(function.getArgumentTypes(),
                                                function.getResultTypes()),
                       [](Type type) {
                         auto tensor = dyn_cast<RankedTensorType>(type);
@@ -70,6 +78,7 @@ static bool hasKnownTypes(func::FuncOp function) {
                           return false;
                         Type element = tensor.getElementType();
                         return element.isIntOrFloat() &&
+                               !isSmallFloat(element) &&
                                (element.isInteger(1) ||
                                 element.getIntOrFloatBitWidth() % 8 == 0);
                       });

@@ -77,13 +77,95 @@ mlir::Value Binder::verify(mlir::Operation *op) {
   return op->getResult(0);
 }
 
+/// Ops that take elements as they are: packed ones (below 8 bits) are only
+/// converted, other small floats moved, too.
+static bool keepsElements(llvm::StringRef op, mlir::Type type) {
+  constexpr llvm::StringRef any[] = {"graph.cast", "graph.constant",
+                                     "graph.reshape", "graph.shape"};
+  constexpr llvm::StringRef moves[] = {
+      "graph.bitcast",   "graph.broadcast_to",    "graph.concat",
+      "graph.gather",    "graph.gather_elements", "graph.gather_nd",
+      "graph.reverse",   "graph.select",          "graph.slice",
+      "graph.transpose",
+  };
+  if (llvm::is_contained(any, op))
+    return true;
+  return !graph::isPacked(type) &&
+         (!graph::isSmallFloat(type) || llvm::is_contained(moves, op));
+}
+
+static mlir::Type getWideType(mlir::Type type) {
+  mlir::Builder builder(type.getContext());
+  if (llvm::isa<mlir::FloatType>(type))
+    return builder.getF32Type();
+  return type.isUnsignedInteger() ? builder.getIntegerType(8, false)
+                                  : builder.getIntegerType(8);
+}
+
+static mlir::Type getElement(mlir::Type type) {
+  auto shaped = llvm::dyn_cast<mlir::RankedTensorType>(type);
+  return shaped ? shaped.getElementType() : mlir::Type();
+}
+
+/// Converts operands that an op cannot compute with; their narrow type, null if
+/// there are none.
+mlir::Type Binder::widen(llvm::StringRef op,
+                         llvm::SmallVectorImpl<mlir::Value> &values) {
+  mlir::Type narrow;
+  for (mlir::Value &value : values) {
+    mlir::Type type = getElement(value.getType());
+    if (!type || keepsElements(op, type))
+      continue;
+    mlir::Type wide = getWideType(type);
+    value = createTyped(
+        "graph.cast",
+        mlir::Type(
+            llvm::cast<mlir::RankedTensorType>(value.getType()).clone(wide)),
+        value, {});
+    narrow = narrow ? narrow : type;
+  }
+  return narrow;
+}
+
+mlir::Value
+Binder::createTyped(llvm::StringRef name, mlir::TypeRange types,
+                    llvm::ArrayRef<mlir::Value> given,
+                    llvm::ArrayRef<mlir::NamedAttribute> attributes) {
+  if (!canCreate(given))
+    return {};
+  llvm::SmallVector<mlir::Value> operands(given);
+  (void)widen(name, operands);
+  llvm::SmallVector<mlir::Type> wide(types);
+  mlir::Type first = types.front();
+  for (mlir::Type &type : wide) {
+    mlir::Type element = getElement(type);
+    if (!element || keepsElements(name, element))
+      continue;
+    if (wide.size() > 1) {
+      (void)unsupported("expected elements that can be computed with");
+      return {};
+    }
+    type = llvm::cast<mlir::RankedTensorType>(type).clone(getWideType(element));
+  }
+  if (failed)
+    return {};
+  mlir::OperationState state(loc, name, operands, wide, attributes);
+  mlir::Value result = verify(builder.create(state));
+  if (!result || wide.front() == first)
+    return result;
+  return createTyped("graph.cast", first, result, {});
+}
+
 /// Inference wants attributes with their defaults, which the op has once it is
 /// there: it is made with a type to be replaced.
 mlir::Value
-Binder::createInferred(llvm::StringRef name,
-                       llvm::ArrayRef<mlir::Value> operands,
+Binder::createInferred(llvm::StringRef name, llvm::ArrayRef<mlir::Value> given,
                        llvm::ArrayRef<mlir::NamedAttribute> attributes) {
-  if (!canCreate(operands))
+  if (!canCreate(given))
+    return {};
+  llvm::SmallVector<mlir::Value> operands(given);
+  mlir::Type narrow = widen(name, operands);
+  if (failed)
     return {};
   mlir::OperationState state(loc, name, operands, operands.front().getType(),
                              attributes);
@@ -94,7 +176,12 @@ Binder::createInferred(llvm::StringRef name,
               op->getContext(), loc, op->getOperands(), op->getAttrDictionary(),
               op->getPropertiesStorage(), op->getRegions(), types))) {
     op->getResult(0).setType(types.front());
-    return verify(op);
+    mlir::Value result = verify(op);
+    if (!result || !narrow || getElement(types.front()) != getWideType(narrow))
+      return result;
+    auto type = llvm::cast<mlir::RankedTensorType>(types.front());
+    return createTyped("graph.cast", mlir::Type(type.clone(narrow)), result,
+                       {});
   }
   op->erase();
   (void)fail("");
@@ -305,7 +392,23 @@ mlir::Value Binder::cast(mlir::Value value, mlir::Type elementType) {
   if (!value || getElementType(value) == elementType)
     return value;
   auto type = llvm::cast<mlir::RankedTensorType>(value.getType());
-  return createAs<graph::CastOp>(mlir::Type(type.clone(elementType)), value);
+  llvm::SmallVector<mlir::NamedAttribute> rules;
+  if (graph::isSmallFloat(elementType)) {
+    if (getInt("saturate", 1) == 0)
+      rules.push_back(attr("saturate", false));
+    llvm::StringRef mode = hasAttribute("round_mode")
+                               ? getString("round_mode", "up")
+                               : llvm::StringRef("up");
+    auto round = graph::symbolizeRounding(mode);
+    if (!round)
+      (void)fail("expected round_mode to be up, down or nearest, but got '" +
+                 mode + "'");
+    else if (*round != graph::Rounding::Up)
+      rules.push_back(attr("round", mlir::Attribute(graph::RoundingAttr::get(
+                                        builder.getContext(), *round))));
+  }
+  return createAs<graph::CastOp>(mlir::Type(type.clone(elementType)), value,
+                                 rules);
 }
 
 mlir::Value Binder::unsqueeze(mlir::Value value, llvm::ArrayRef<int64_t> axes) {

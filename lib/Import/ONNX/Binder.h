@@ -112,11 +112,7 @@ public:
   mlir::Value createAs(mlir::TypeRange types,
                        llvm::ArrayRef<mlir::Value> operands,
                        llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
-    if (!canCreate(operands))
-      return {};
-    mlir::OperationState state(loc, OpT::getOperationName(), operands, types,
-                               attributes);
-    return verify(builder.create(state));
+    return createTyped(OpT::getOperationName(), types, operands, attributes);
   }
 
   mlir::Value constant(mlir::ElementsAttr elements);
@@ -128,6 +124,7 @@ public:
   mlir::Value broadcastTo(mlir::Value value,
                           llvm::ArrayRef<mlir::AffineExpr> dims);
   mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> perm);
+  /// With the rules that the node's attributes `saturate` and `round_mode` say.
   mlir::Value cast(mlir::Value value, mlir::Type elementType);
   mlir::Value unsqueeze(mlir::Value value, llvm::ArrayRef<int64_t> axes);
   /// [start, start + size) of one dim.
@@ -170,6 +167,11 @@ private:
   friend class Importer;
 
   bool canCreate(llvm::ArrayRef<mlir::Value> operands);
+  mlir::Value createTyped(llvm::StringRef name, mlir::TypeRange types,
+                          llvm::ArrayRef<mlir::Value> operands,
+                          llvm::ArrayRef<mlir::NamedAttribute> attributes);
+  mlir::Type widen(llvm::StringRef op,
+                   llvm::SmallVectorImpl<mlir::Value> &operands);
   mlir::Value verify(mlir::Operation *op);
   mlir::Value createInferred(llvm::StringRef name,
                              llvm::ArrayRef<mlir::Value> operands,

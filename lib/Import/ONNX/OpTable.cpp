@@ -31,11 +31,13 @@ static std::vector<OpRow> makeRows() {
   addIndexArithmeticOps(rows);
   addMicrosoftAttentionOps(rows);
   addMicrosoftOps(rows);
+  addMlOps(rows);
   addRandomOps(rows);
   addRecurrentOps(rows);
   addSamplingOps(rows);
   addSignalOps(rows);
   addTrainingOps(rows);
+  addTreeOps(rows);
   return rows;
 }
 

@@ -42,11 +42,13 @@ void addEinsumOps(std::vector<OpRow> &rows);
 void addIndexArithmeticOps(std::vector<OpRow> &rows);
 void addMicrosoftAttentionOps(std::vector<OpRow> &rows);
 void addMicrosoftOps(std::vector<OpRow> &rows);
+void addMlOps(std::vector<OpRow> &rows);
 void addRandomOps(std::vector<OpRow> &rows);
 void addRecurrentOps(std::vector<OpRow> &rows);
 void addSamplingOps(std::vector<OpRow> &rows);
 void addSignalOps(std::vector<OpRow> &rows);
 void addTrainingOps(std::vector<OpRow> &rows);
+void addTreeOps(std::vector<OpRow> &rows);
 
 } // namespace adze::importer
 

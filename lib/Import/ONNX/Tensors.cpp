@@ -21,7 +21,7 @@ namespace {
 struct DataTypeRow {
   int dataType;
   const char *name;
-  enum Kind { Float, Signless, Unsigned, Other } kind;
+  enum Kind { Float, Signless, Unsigned, Special, Other } kind;
   unsigned bits;
 };
 // TensorProto.DataType.
@@ -41,21 +41,42 @@ constexpr DataTypeRow kDataTypes[] = {
     {13, "ui64", DataTypeRow::Unsigned, 64},
     {14, "complex64", DataTypeRow::Other, 0},
     {15, "complex128", DataTypeRow::Other, 0},
-    {16, "bf16", DataTypeRow::Other, 16},
-    {17, "f8E4M3FN", DataTypeRow::Other, 0},
-    {18, "f8E4M3FNUZ", DataTypeRow::Other, 0},
-    {19, "f8E5M2", DataTypeRow::Other, 0},
-    {20, "f8E5M2FNUZ", DataTypeRow::Other, 0},
-    {21, "ui4", DataTypeRow::Other, 0},
-    {22, "i4", DataTypeRow::Other, 0},
-    {23, "f4E2M1", DataTypeRow::Other, 0},
-    {24, "f8E8M0", DataTypeRow::Other, 0},
-    {25, "ui2", DataTypeRow::Other, 0},
-    {26, "i2", DataTypeRow::Other, 0},
+    {16, "bf16", DataTypeRow::Special, 16},
+    {17, "f8E4M3FN", DataTypeRow::Special, 8},
+    {18, "f8E4M3FNUZ", DataTypeRow::Special, 8},
+    {19, "f8E5M2", DataTypeRow::Special, 8},
+    {20, "f8E5M2FNUZ", DataTypeRow::Special, 8},
+    {21, "ui4", DataTypeRow::Unsigned, 4},
+    {22, "i4", DataTypeRow::Signless, 4},
+    {23, "f4E2M1", DataTypeRow::Special, 4},
+    {24, "f8E8M0", DataTypeRow::Special, 8},
+    {25, "ui2", DataTypeRow::Unsigned, 2},
+    {26, "i2", DataTypeRow::Signless, 2},
     {27, "f6E2M3", DataTypeRow::Other, 0},
     {28, "f6E3M2", DataTypeRow::Other, 0},
 };
 } // namespace
+
+static mlir::Type getSpecialType(mlir::MLIRContext *context, int dataType) {
+  switch (dataType) {
+  case 16:
+    return mlir::BFloat16Type::get(context);
+  case 17:
+    return mlir::Float8E4M3FNType::get(context);
+  case 18:
+    return mlir::Float8E4M3FNUZType::get(context);
+  case 19:
+    return mlir::Float8E5M2Type::get(context);
+  case 20:
+    return mlir::Float8E5M2FNUZType::get(context);
+  case 23:
+    return mlir::Float4E2M1FNType::get(context);
+  case 24:
+    return mlir::Float8E8M0FNUType::get(context);
+  default:
+    return {};
+  }
+}
 
 mlir::Type adze::importer::getElementType(mlir::MLIRContext *context,
                                           int dataType) {
@@ -72,8 +93,10 @@ mlir::Type adze::importer::getElementType(mlir::MLIRContext *context,
       return builder.getIntegerType(row.bits);
     case DataTypeRow::Unsigned:
       return builder.getIntegerType(row.bits, /*isSigned=*/false);
+    case DataTypeRow::Special:
+      return getSpecialType(context, dataType);
     case DataTypeRow::Other:
-      return row.bits == 16 ? mlir::Type(builder.getBF16Type()) : mlir::Type();
+      return {};
     }
   }
   return {};
@@ -93,9 +116,10 @@ std::string adze::importer::describeDataType(int dataType) {
   return "data_type " + std::to_string(dataType);
 }
 
-/// Bytes of one element as ONNX stores it.
-static uint64_t getElementBytes(mlir::Type elementType) {
-  return llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8);
+/// Bits of one element as ONNX stores it: a bool is a byte, elements below
+/// 8 bits share bytes, low bits first.
+static uint64_t getElementBits(mlir::Type elementType) {
+  return elementType.isInteger(1) ? 8 : elementType.getIntOrFloatBitWidth();
 }
 
 //===----------------------------------------------------------------------===//
@@ -186,7 +210,7 @@ static mlir::RankedTensorType getTensorType(mlir::MLIRContext *context,
             describeDataType(tensor.dataType);
     return {};
   }
-  bytes = getElementBytes(elementType);
+  uint64_t bits = getElementBits(elementType);
   bool overflow = false;
   for (int64_t dim : tensor.dims) {
     if (dim < 0) {
@@ -194,11 +218,12 @@ static mlir::RankedTensorType getTensorType(mlir::MLIRContext *context,
       return {};
     }
     // Zero elements are fine, but the other dims have to be sizes too.
-    overflow |= dim != 0 && bytes > uint64_t(INT64_MAX) / uint64_t(dim);
-    bytes *= uint64_t(dim);
+    overflow |= dim != 0 && bits > uint64_t(INT64_MAX) / uint64_t(dim);
+    bits *= uint64_t(dim);
   }
+  bytes = llvm::divideCeil(bits, 8);
   if (overflow) {
-    error = "expected a tensor of less than 2^63 bytes";
+    error = "expected a tensor of less than 2^63 bits";
     return {};
   }
   return mlir::RankedTensorType::get(tensor.dims, elementType);
@@ -278,8 +303,15 @@ mlir::ElementsAttr Tensors::get(const TensorData &tensor, std::string &error) {
   error = find(tensor, type, source);
   if (!error.empty())
     return {};
-  uint64_t elementBytes = getElementBytes(type.getElementType());
-  if (isSplat(source.bytes, elementBytes))
+  if (graph::isPacked(type.getElementType()) &&
+      source.bytes.size() <= kInlineBytes) {
+    auto elements = graph::makeElements(type, source.bytes, [&] {
+      return mlir::emitError(mlir::UnknownLoc::get(context));
+    });
+    return mlir::succeeded(elements) ? *elements : mlir::ElementsAttr();
+  }
+  uint64_t elementBytes = getElementBits(type.getElementType()) / 8;
+  if (elementBytes && isSplat(source.bytes, elementBytes))
     return getDense(type, source.bytes.take_front(elementBytes));
   if (source.bytes.size() <= kInlineBytes)
     return getDense(type, source.bytes);

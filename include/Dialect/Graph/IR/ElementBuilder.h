@@ -36,13 +36,27 @@ public:
   mlir::Value integer(mlir::Type elementType, int64_t value);
 };
 
-/// The signless type that stores and computes `type`: ui8 becomes i8.
+/// The signless type that stores and computes `type`: ui8 becomes i8. The bits
+/// of floats of 8 bits and less are stored and moved as integers, too.
 mlir::Type getSignlessType(mlir::Type type);
+
+/// Floats of 8 bits and less, which are converted to compute with.
+bool isSmallFloat(mlir::Type type);
+/// Elements below 8 bits (but not bools), several a byte in memory, low bits
+/// first. Only conversions read and write them.
+bool isPacked(mlir::Type type);
+
+enum class Rounding : uint32_t; // in the generated enums
+/// How graph.cast makes floats of 8 bits and less.
+struct CastRules {
+  bool saturate = true;
+  Rounding round = Rounding(0); // up
+};
 
 /// Converts elements by ONNX's rules (graph.cast). `from` and `to` are graph
 /// element types; the operand is of the signless form of `from`.
 mlir::Value buildCast(ElementBuilder &builder, mlir::Value value,
-                      mlir::Type from, mlir::Type to);
+                      mlir::Type from, mlir::Type to, CastRules rules = {});
 
 /// The type in which sums of `type` are accumulated: f32 for f16 and bf16.
 mlir::Type getAccumulatorType(mlir::Type type);

@@ -193,7 +193,7 @@ def Graph_CastOp : Graph_TensorOp<"cast",
     to number gives 0 or 1, to a narrower float rounds to nearest even. Floats of
     8 bits and less without infinities: what is too large gives the greatest
     number if `saturate` is set, else NaN; those with infinities give one then.
-    f4 always saturates. f8E8M0FNU, which has powers of two only, rounds as
+    f4 always saturates and has -0 for NaN. f8E8M0FNU, which has powers of two only, rounds as
     `round` says.
 
     Example:

@@ -2,6 +2,7 @@
 //
 // Constants, conversions and combiners that scalar bodies are written with.
 #include "Dialect/Graph/IR/ElementBuilder.h"
+#include "SmallFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -33,6 +34,8 @@ Value ElementBuilder::integer(Type elementType, int64_t value) {
 Type adze::graph::getSignlessType(Type type) {
   if (auto shaped = dyn_cast<ShapedType>(type))
     return shaped.clone(getSignlessType(shaped.getElementType()));
+  if (isSmallFloat(type))
+    return IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth());
   auto integer = dyn_cast<IntegerType>(type);
   if (!integer || integer.isSignless())
     return type;
@@ -84,10 +87,18 @@ static Value castToBool(ElementBuilder &b, Value value, Type from) {
                                value, zero);
 }
 
-Value adze::graph::buildCast(ElementBuilder &b, Value value, Type from,
-                             Type to) {
+Value adze::graph::buildCast(ElementBuilder &b, Value value, Type from, Type to,
+                             CastRules rules) {
   if (from == to)
     return value;
+  if (isSmallFloat(from)) {
+    value = decodeSmallFloat(b, value, cast<FloatType>(from));
+    return buildCast(b, value, b.builder.getF32Type(), to, rules);
+  }
+  if (isSmallFloat(to)) {
+    value = buildCast(b, value, from, b.builder.getF32Type());
+    return encodeSmallFloat(b, value, cast<FloatType>(to), rules);
+  }
   if (to.isInteger(1))
     return castToBool(b, value, from);
   auto fromFloat = dyn_cast<FloatType>(from);

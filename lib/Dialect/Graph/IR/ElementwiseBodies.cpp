@@ -300,7 +300,8 @@ ADZE_BODY(IsInfOp) {
 
 Value CastOp::buildArith(ElementBuilder &b, ValueRange x) {
   return buildCast(b, x[0], getElementTypeOrSelf(getInput()),
-                   getElementTypeOrSelf(getResult()));
+                   getElementTypeOrSelf(getResult()),
+                   {getSaturate(), getRound()});
 }
 
 Value BitcastOp::buildArith(ElementBuilder &b, ValueRange x) {

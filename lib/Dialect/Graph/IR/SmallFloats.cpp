@@ -4,6 +4,7 @@
 // and are converted from and to f32 here, by the parameters of their format.
 #include "SmallFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace adze::graph;
@@ -53,24 +54,21 @@ public:
       : b(b), i32(b.typeLike(b.builder.getI32Type(), like)),
         f32(b.typeLike(b.builder.getF32Type(), like)) {}
 
-  template <typename OpT, typename... Args> Value make(Args... args) {
+  template <typename OpT, typename... Args>
+  Value make(Args... args) {
     return OpT::create(b.builder, b.loc, args...);
   }
   Value num(int64_t value) {
     return b.integer(b.builder.getI32Type(), int32_t(uint32_t(value)));
   }
-  Value real(double value) {
-    return b.number(b.builder.getF32Type(), value);
-  }
+  Value real(double value) { return b.number(b.builder.getF32Type(), value); }
   Value andOf(Value x, int64_t mask) {
     return make<arith::AndIOp>(x, num(mask));
   }
   Value orOf(Value x, Value y) { return make<arith::OrIOp>(x, y); }
   Value add(Value x, Value y) { return make<arith::AddIOp>(x, y); }
   Value left(Value x, int64_t by) { return make<arith::ShLIOp>(x, num(by)); }
-  Value right(Value x, int64_t by) {
-    return make<arith::ShRUIOp>(x, num(by));
-  }
+  Value right(Value x, int64_t by) { return make<arith::ShRUIOp>(x, num(by)); }
   Value compare(arith::CmpIPredicate predicate, Value x, int64_t y) {
     return make<arith::CmpIOp>(predicate, x, num(y));
   }
@@ -89,13 +87,14 @@ using P = arith::CmpIPredicate;
 /// Powers of two from 2^-127 on, and NaN.
 Value decodePower(Bits &e, Value bits) {
   // 2^-127 is below f32's normal numbers.
-  Value shifted = e.select(e.compare(P::eq, bits, 0), e.num(0x00400000),
-                           e.left(bits, 23));
+  Value shifted =
+      e.select(e.compare(P::eq, bits, 0), e.num(0x00400000), e.left(bits, 23));
   Value isNaN = e.compare(P::eq, bits, 255);
   return e.toFloat(e.select(isNaN, e.num(0x7fc00000), shifted));
 }
 
-Value encodePower(Bits &e, Value x, bool saturate, Rounding round) {
+Value encodePower(Bits &e, Value x, CastRules rules) {
+  bool saturate = rules.saturate;
   Value bits = e.toBits(x);
   Value magnitude = e.andOf(bits, 0x7fffffff);
   // Numbers below f32's normal ones: 2^-127 down, 2^-126 or 2^-127 else.
@@ -103,7 +102,7 @@ Value encodePower(Bits &e, Value x, bool saturate, Rounding round) {
   Value rest = e.andOf(magnitude, 0x7fffff);
   Value isSubnormal = e.compare(P::eq, exponent, 0);
   Value up;
-  switch (round) {
+  switch (rules.round) {
   case Rounding::Down:
     up = e.compare(P::ne, e.num(0), 0);
     break;
@@ -119,6 +118,8 @@ Value encodePower(Bits &e, Value x, bool saturate, Rounding round) {
   Value power = e.add(exponent, e.make<arith::ExtUIOp>(e.i32, up));
   Value beyond = e.compare(P::ugt, power, 254);
   power = e.select(beyond, e.num(saturate ? 254 : 255), power);
+  if (!saturate) // less than all powers
+    power = e.select(e.compare(P::ult, magnitude, 0x400000), e.num(255), power);
   // NaN, and what has no logarithm.
   Value isNaN = e.compare(P::ugt, magnitude, 0x7f800000);
   Value isNegative = e.make<arith::AndIOp>(e.compare(P::slt, bits, 0),
@@ -131,8 +132,7 @@ Value decode(Bits &e, Value bits, const Format &f) {
   Value magnitude = e.andOf(bits, f.magnitudeMask);
   // As f32 it is too small by a power of two; subnormal numbers, too.
   Value value = e.toFloat(e.left(magnitude, 23 - f.mantissa));
-  value = e.make<arith::MulFOp>(
-      value, e.real(std::ldexp(1.0, 127 - f.bias)));
+  value = e.make<arith::MulFOp>(value, e.real(std::ldexp(1.0, 127 - f.bias)));
   Value result = e.toBits(value);
   if (f.hasInf)
     result = e.select(e.compare(P::eq, magnitude, f.infinity),
@@ -162,19 +162,24 @@ Value encode(Bits &e, Value x, const Format &f, bool saturate) {
   Value base = e.num(int64_t(127 + 1 - f.bias - int(f.mantissa) + 23) << 23);
   Value sum = e.make<arith::AddFOp>(e.toFloat(magnitude), e.toFloat(base));
   Value subnormal = e.make<arith::SubIOp>(e.toBits(sum), base);
-  Value isNormal = e.compare(P::uge, magnitude, int64_t(127 + 1 - f.bias) << 23);
+  Value isNormal =
+      e.compare(P::uge, magnitude, int64_t(127 + 1 - f.bias) << 23);
   Value result = e.select(isNormal, normal, subnormal);
   unsigned beyond = saturate || (!f.hasInf && !f.hasNaN) ? f.greatest
                     : f.hasInf                           ? f.infinity
                                                          : f.nan;
-  result = e.select(e.compare(P::ugt, result, f.greatest), e.num(beyond),
-                    result);
+  result =
+      e.select(e.compare(P::ugt, result, f.greatest), e.num(beyond), result);
   Value sign = e.andOf(e.right(bits, 32 - f.bits), int64_t(1) << (f.bits - 1));
   Value isNaN = e.compare(P::ugt, magnitude, 0x7f800000);
   if (!f.nanIsNegativeZero) {
     if (f.hasNaN)
       result = e.select(isNaN, e.num(f.nan & f.magnitudeMask), result);
-    return e.orOf(result, sign);
+    result = e.orOf(result, sign);
+    // Where there is neither NaN nor infinity, -0 stands for NaN.
+    return f.hasNaN || f.hasInf
+               ? result
+               : e.select(isNaN, e.num(int64_t(1) << (f.bits - 1)), result);
   }
   // There is no -0, and the NaN has no other sign.
   Value keeps = e.compare(P::eq, result, 0);
@@ -195,11 +200,10 @@ Value adze::graph::decodeSmallFloat(ElementBuilder &b, Value value,
 }
 
 Value adze::graph::encodeSmallFloat(ElementBuilder &b, Value value,
-                                    FloatType to, bool saturate,
-                                    Rounding round) {
+                                    FloatType to, CastRules rules) {
   Bits e(b, value);
   Value bits = isa<Float8E8M0FNUType>(to)
-                   ? encodePower(e, value, saturate, round)
-                   : encode(e, value, Format(to), saturate);
+                   ? encodePower(e, value, rules)
+                   : encode(e, value, Format(to), rules.saturate);
   return e.make<arith::TruncIOp>(b.typeLike(getSignlessType(to), value), bits);
 }

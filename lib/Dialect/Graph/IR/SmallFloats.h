@@ -14,7 +14,7 @@ mlir::Value decodeSmallFloat(ElementBuilder &builder, mlir::Value bits,
 
 /// From f32 to bits, by the rules of graph.cast.
 mlir::Value encodeSmallFloat(ElementBuilder &builder, mlir::Value value,
-                             mlir::FloatType to, bool saturate, Rounding round);
+                             mlir::FloatType to, CastRules rules);
 
 } // namespace adze::graph
 

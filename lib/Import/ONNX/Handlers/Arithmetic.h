@@ -138,9 +138,10 @@ public:
     return b.reshape(x, dims);
   }
 
-  /// What `build` makes of the axis that operand `i` holds: where only the run
-  /// tells it, of each axis, and the right one is chosen. All have one shape.
-  Value alongOperand(unsigned i, int64_t rank,
+  /// What `build` makes of the axis that operand `i` holds, one of the first
+  /// `count` of `rank` dims: where only the run tells which, of each of them,
+  /// and the right one is chosen. All have one shape.
+  Value alongOperand(unsigned i, int64_t rank, int64_t count,
                      llvm::function_ref<Value(int64_t)> build) {
     if (graph::getConstantElements(b.operand(i))) {
       auto axis = b.getConstantInt(i);
@@ -149,7 +150,7 @@ public:
     }
     Value axis = b.reshape(b.cast(b.operand(i), b.builder.getI64Type()), {});
     Value result;
-    for (int64_t at = 0; at < rank; ++at) {
+    for (int64_t at = 0; at < count; ++at) {
       Value isIt =
           either(equal(axis, double(at)), equal(axis, double(at - rank)));
       Value mine = build(at);

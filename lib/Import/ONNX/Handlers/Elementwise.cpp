@@ -304,8 +304,7 @@ void adze::importer::addElementwiseOps(std::vector<OpRow> &rows) {
   addUnaryOps(rows);
   addBinaryOps(rows);
   rows.insert(rows.end(), {
-                              {"Cast", 6, 1, importCast,
-                               "strings, 8-bit and smaller floats, 4-bit"},
+                              {"Cast", 6, 1, importCast, "strings"},
                               {"BitCast", 26, 1, importBitCast},
                               {"CastLike", 15, 2, importCastLike},
                               {"Clip", 6, 1, importClip},

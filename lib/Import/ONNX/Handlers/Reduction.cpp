@@ -42,11 +42,13 @@ static LogicalResult importArg(Binder &b) {
 template <typename OpT>
 static LogicalResult importScan(Binder &b) {
   Value x = b.operand(0);
-  return b.done(Arithmetic(b).alongOperand(1, b.getRank(x), [&](int64_t axis) {
+  int64_t rank = b.getRank(x);
+  auto build = [&](int64_t axis) {
     return b.create<OpT>(x, {b.attr("axis", axis),
                              b.attr("exclusive", b.getInt("exclusive", 0) != 0),
                              b.attr("reverse", b.getInt("reverse", 0) != 0)});
-  }));
+  };
+  return b.done(Arithmetic(b).alongOperand(1, rank, rank, build));
 }
 
 static LogicalResult importDet(Binder &b) {

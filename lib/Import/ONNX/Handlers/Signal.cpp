@@ -142,36 +142,32 @@ llvm::SmallVector<int64_t> moveToEnd(int64_t rank, int64_t axis) {
   return perm;
 }
 
-LogicalResult importDFT(Binder &b) {
+/// The transform along one axis; null after an error.
+Value buildDFT(Binder &b, int64_t axis) {
   Arithmetic a(b);
   Value x = b.operand(0);
-  int64_t rank = b.getRank(x), axis = b.version() < 20 ? 1 : -2;
-  if (b.version() < 20)
-    axis = b.getInt("axis", 1);
-  else if (b.operand(2)) {
-    auto given = b.getConstantInt(2);
-    if (!given)
-      return mlir::failure();
-    axis = *given;
+  int64_t rank = b.getRank(x);
+  if (axis == rank - 1) {
+    (void)b.fail("expected an axis before the last dim of real and imaginary "
+                 "parts");
+    return {};
   }
-  axis = b.normalizeAxis(axis, rank);
-  if (b.hasFailed())
-    return mlir::failure();
-  if (rank < 2 || axis == rank - 1)
-    return b.fail("expected an axis before the last dim of real and imaginary "
-                  "parts");
   bool inverse = b.getInt("inverse", 0) != 0,
        onesided = b.getInt("onesided", 0) != 0;
   AffineExpr length = graph::getDims(x)[axis];
   Value count = a.size(x, axis);
   if (Value given = b.operand(1)) {
     auto elements = graph::getElements(given);
-    if (!elements || elements->size() != 1)
-      return b.unsupported("expected a dft_length that the symbolic dims "
-                           "determine");
+    if (!elements || elements->size() != 1) {
+      (void)b.unsupported("expected a dft_length that the symbolic dims "
+                          "determine");
+      return {};
+    }
     length = elements->front();
-    if (!b.assumeNonNegative(graph::subExprs(length, b.expr(1))))
-      return b.fail("expected a dft_length of at least 1");
+    if (!b.assumeNonNegative(graph::subExprs(length, b.expr(1)))) {
+      (void)b.fail("expected a dft_length of at least 1");
+      return {};
+    }
     count = b.reshape(b.cast(given, b.builder.getI64Type()), {});
   } else if (inverse && onesided) {
     length = graph::mulExprs(graph::subExprs(length, b.expr(1)), b.expr(2));
@@ -183,10 +179,7 @@ LogicalResult importDFT(Binder &b) {
   if (rank == 2)
     moved = b.unsqueeze(moved, {0});
   Value result = Transform(b, inverse, onesided).run(moved, length, count);
-  if (!result)
-    return b.hasFailed() ? mlir::failure()
-                         : b.unsupported("expected dims that are known");
-  if (rank == 2) {
+  if (result && rank == 2) {
     Dims dims = graph::getDims(result);
     dims.erase(dims.begin());
     result = b.reshape(result, dims);
@@ -194,7 +187,31 @@ LogicalResult importDFT(Binder &b) {
   llvm::SmallVector<int64_t> back(rank);
   for (auto [i, dim] : llvm::enumerate(perm))
     back[dim] = i;
-  return b.done(b.transpose(result, back));
+  return result ? b.transpose(result, back) : Value();
+}
+
+LogicalResult importDFT(Binder &b) {
+  int64_t rank = b.getRank(b.operand(0));
+  if (rank < 2)
+    return b.fail("expected an input of at least 2 dims, but got " +
+                  llvm::Twine(rank) + "-D");
+  Value result;
+  if (b.version() >= 20 && b.operand(2)) {
+    // Which axis may be known to the run only, where all give one shape.
+    bool changes = b.operand(1) || b.getInt("onesided", 0) != 0;
+    if (changes && !b.getConstantInt(2))
+      return mlir::failure();
+    result = Arithmetic(b).alongOperand(
+        2, rank, rank - 1, [&](int64_t axis) { return buildDFT(b, axis); });
+  } else {
+    int64_t axis = b.version() < 20 ? b.getInt("axis", 1) : -2;
+    axis = b.normalizeAxis(axis, rank);
+    if (!b.hasFailed())
+      result = buildDFT(b, axis);
+  }
+  if (!result && !b.hasFailed())
+    return b.unsupported("expected dims that are known");
+  return b.done(result);
 }
 
 /// Frames of the signal times a window, each transformed.

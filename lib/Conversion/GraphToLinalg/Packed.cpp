@@ -1,0 +1,66 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Elements below 8 bits: several a byte, low bits first. Their memrefs say the
+// shape only; bytes are read and written by address.
+#include "KernelLowering.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace adze::graph;
+
+static unsigned getBits(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getElementTypeBitWidth();
+}
+
+Value KernelLowering::getByteAddress(Value tensor, Value index) {
+  Value base = memref::ExtractAlignedPointerAsIndexOp::create(
+      builder, loc, getOutput(tensor));
+  Type i64 = builder.getI64Type();
+  Value address =
+      arith::IndexCastOp::create(builder, loc, i64, add(base, index));
+  return LLVM::IntToPtrOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
+}
+
+KernelLowering::Place KernelLowering::getPackedPlace(Value tensor,
+                                                     Indices indices) {
+  Value linear = index(0);
+  for (auto [at, size] : llvm::zip_equal(indices, getSizes(tensor)))
+    linear = add(mul(linear, size), at);
+  int64_t bits = getBits(tensor), perByte = 8 / bits;
+  Value byte = floorDiv(linear, perByte);
+  Value within = mul(sub(linear, mul(byte, perByte)), bits);
+  return {
+      getByteAddress(tensor, byte),
+      arith::IndexCastOp::create(builder, loc, builder.getI8Type(), within)};
+}
+
+Value KernelLowering::loadPacked(Value tensor, Indices indices) {
+  Place place = getPackedPlace(tensor, indices);
+  Value byte =
+      LLVM::LoadOp::create(builder, loc, builder.getI8Type(), place.address);
+  Value shifted = arith::ShRUIOp::create(builder, loc, byte, place.shift);
+  return arith::TruncIOp::create(
+      builder, loc, builder.getIntegerType(getBits(tensor)), shifted);
+}
+
+void KernelLowering::clearPacked(Value tensor) {
+  int64_t perByte = 8 / getBits(tensor);
+  Value bytes = floorDiv(add(multiply(getSizes(tensor)), perByte - 1), perByte);
+  forEach(bytes, [&](Indices at) {
+    LLVM::StoreOp::create(builder, loc, number(builder.getI8Type(), 0),
+                          getByteAddress(tensor, at[0]));
+  });
+}
+
+void KernelLowering::storePacked(Value value, Value tensor, Indices indices) {
+  Place place = getPackedPlace(tensor, indices);
+  Type i8 = builder.getI8Type();
+  Value byte = LLVM::LoadOp::create(builder, loc, i8, place.address);
+  Value wide = arith::ExtUIOp::create(builder, loc, i8, value);
+  Value shifted = arith::ShLIOp::create(builder, loc, wide, place.shift);
+  LLVM::StoreOp::create(builder, loc,
+                        arith::OrIOp::create(builder, loc, byte, shifted),
+                        place.address);
+}

@@ -1,0 +1,554 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// ai.onnx.ml: features, linear models and support vectors. Trees are in
+// MlTrees.cpp.
+#include "Ml.h"
+#include "../OpTable.h"
+#include "Arithmetic.h"
+#include <cmath>
+
+using namespace adze;
+using namespace adze::importer;
+using mlir::LogicalResult;
+using mlir::Value;
+
+//===----------------------------------------------------------------------===//
+// What all share
+//===----------------------------------------------------------------------===//
+
+template <typename T>
+static Value makeConstant(Binder &b, mlir::Type elementType,
+                          llvm::ArrayRef<double> values,
+                          llvm::ArrayRef<int64_t> shape) {
+  std::vector<T> numbers(values.begin(), values.end());
+  auto elements = graph::makeElements(
+      mlir::RankedTensorType::get(shape, elementType),
+      llvm::ArrayRef(reinterpret_cast<const char *>(numbers.data()),
+                     numbers.size() * sizeof(T)),
+      [&] { return mlir::emitError(b.loc); });
+  return mlir::succeeded(elements) ? b.constant(*elements) : Value();
+}
+
+Value adze::importer::makeTable(Binder &b, mlir::Type elementType,
+                                llvm::ArrayRef<double> values,
+                                llvm::ArrayRef<int64_t> shape) {
+  if (b.hasFailed())
+    return {};
+  if (elementType.isF64())
+    return makeConstant<double>(b, elementType, values, shape);
+  if (elementType.isInteger(64))
+    return makeConstant<int64_t>(b, elementType, values, shape);
+  return b.cast(makeConstant<float>(b, b.builder.getF32Type(), values, shape),
+                elementType);
+}
+
+std::vector<double> adze::importer::getNumbers(Binder &b,
+                                               llvm::StringRef name) {
+  const Attribute *given = b.node.find(name);
+  if (given && given->kind == Attribute::Kind::Floats)
+    return given->floats;
+  if (given && given->kind == Attribute::Kind::Ints)
+    return std::vector<double>(given->ints.begin(), given->ints.end());
+  const Attribute *wide = b.node.find((name + "_as_tensor").str());
+  const Attribute *tensor =
+      given && given->kind == Attribute::Kind::Tensor ? given : wide;
+  if (!tensor || tensor->kind != Attribute::Kind::Tensor)
+    return {};
+  mlir::ElementsAttr elements = b.getElements(tensor->tensors.front());
+  if (!elements)
+    return {};
+  std::vector<double> values;
+  auto read = [&](auto range) {
+    for (const auto &value : range)
+      if constexpr (std::is_same_v<std::decay_t<decltype(value)>, llvm::APInt>)
+        values.push_back(double(value.getSExtValue()));
+      else
+        values.push_back(llvm::APFloat(value).convertToDouble());
+  };
+  bool isFloat = llvm::isa<mlir::FloatType>(elements.getElementType());
+  if (auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(elements)) {
+    if (isFloat)
+      read(dense.getValues<llvm::APFloat>());
+    else
+      read(dense.getValues<llvm::APInt>());
+  } else if (auto blob = llvm::dyn_cast<graph::BlobElementsAttr>(elements)) {
+    if (isFloat)
+      read(blob.getValues<llvm::APFloat>());
+    else
+      read(blob.getValues<llvm::APInt>());
+  }
+  return values;
+}
+
+Value adze::importer::getFloats(Binder &b) {
+  Value x = b.operand(0);
+  return b.getElementType(x).isF64() ? x : b.cast(x, b.builder.getF32Type());
+}
+
+/// sqrt(2) * erf^-1(2 x - 1), by Winitzki's approximation.
+static Value probit(Binder &b, Value x) {
+  Arithmetic a(b);
+  constexpr double k = 0.147;
+  Value y = a.sub(a.mul(x, 2.0), 1.0);
+  Value log = a.log(a.mul(a.sub(1.0, y), a.add(y, 1.0)));
+  Value half = a.add(a.mul(log, 0.5), 2 / (M_PI * k));
+  Value root =
+      a.sqrt(a.sub(a.sqrt(a.sub(a.mul(half, half), a.mul(log, 1 / k))), half));
+  return a.mul(a.mul(b.create<graph::SignOp>(y), root), 1.41421356);
+}
+
+/// Softmax of scores that are not 0; those stay it.
+static Value softmaxZero(Binder &b, Value x) {
+  Arithmetic a(b);
+  if (!x)
+    return {};
+  Value greatest = a.reduce<graph::ReduceMaxOp>(x, {1}, /*keepdims=*/true);
+  Value isZero = a.lessEqual(a.abs(x), 1e-7);
+  Value powers = a.select(isZero, a.mul(x, a.exp(a.neg(greatest))),
+                          a.exp(a.sub(x, greatest)));
+  Value sum = a.sum(powers, {1}, /*keepdims=*/true);
+  return a.select(a.equal(sum, 0.0), a.like(x, 0.5), a.div(powers, sum));
+}
+
+Value adze::importer::transformScores(Binder &b, Value scores,
+                                      llvm::StringRef transform) {
+  Arithmetic a(b);
+  if (transform == "NONE")
+    return scores;
+  if (transform == "LOGISTIC")
+    return a.sigmoid(scores);
+  if (transform == "SOFTMAX")
+    return b.create<graph::SoftmaxOp>(scores, b.attr("axis", int64_t(1)));
+  if (transform == "SOFTMAX_ZERO")
+    return softmaxZero(b, scores);
+  if (transform == "PROBIT")
+    return probit(b, scores);
+  (void)b.fail("expected post_transform to be NONE, LOGISTIC, SOFTMAX, "
+               "SOFTMAX_ZERO or PROBIT, but got '" +
+               transform + "'");
+  return {};
+}
+
+Value adze::importer::makeBinaryScores(Binder &b, Value scores, bool share,
+                                       llvm::StringRef transform) {
+  Arithmetic a(b);
+  Value mirrored = a.neg(scores);
+  if (transform == "PROBIT") {
+    (void)b.unsupported("expected post_transform other than PROBIT of one "
+                        "score for two classes");
+    return {};
+  }
+  if (transform == "LOGISTIC")
+    return a.sigmoid(a.concat({mirrored, scores}, 1));
+  // Two scores that belong together are not transformed any more.
+  return a.concat({share ? a.sub(1.0, scores) : mirrored, scores}, 1);
+}
+
+Value adze::importer::getLabels(Binder &b, Value index,
+                                llvm::StringRef integers,
+                                llvm::StringRef strings) {
+  if (const Attribute *names = b.node.find(strings);
+      names && !names->strings.empty()) {
+    (void)b.unsupported("expected labels that are integers, but got strings");
+    return {};
+  }
+  auto labels = b.getInts(integers);
+  if (!labels || labels->empty())
+    return index;
+  return Arithmetic(b).gather(b.ints(*labels), index, 0);
+}
+
+namespace {
+
+/// The place of the greatest score of each row.
+Value getGreatest(Binder &b, Value scores) {
+  return b.create<graph::ArgMaxOp>(
+      scores, {b.attr("axis", int64_t(1)), b.attr("keepdims", false)});
+}
+
+/// A vector as a matrix of one row.
+Value getMatrix(Binder &b, Value x) {
+  if (x && b.getRank(x) == 1)
+    x = b.unsqueeze(x, {0});
+  if (x && b.getRank(x) != 2) {
+    (void)b.fail("expected an input of 1 or 2 dims, but got " +
+                 llvm::Twine(b.getRank(x)));
+    return {};
+  }
+  return x;
+}
+
+/// [.., n] numbers that broadcast: one, or one a feature.
+Value getRow(Binder &b, llvm::StringRef name, Value like) {
+  std::vector<double> numbers = getNumbers(b, name);
+  if (!like)
+    return {};
+  return makeTable(b, b.getElementType(like), numbers,
+                   {int64_t(numbers.size())});
+}
+
+//===----------------------------------------------------------------------===//
+// Features
+//===----------------------------------------------------------------------===//
+
+LogicalResult importScaler(Binder &b) {
+  Arithmetic a(b);
+  Value x = b.cast(b.operand(0), b.builder.getF32Type());
+  if (b.hasAttribute("offset"))
+    x = a.sub(x, getRow(b, "offset", x));
+  if (b.hasAttribute("scale"))
+    x = a.mul(x, getRow(b, "scale", x));
+  return b.done(x);
+}
+
+LogicalResult importNormalizer(Binder &b) {
+  Arithmetic a(b);
+  Value x = b.cast(b.operand(0), b.builder.getF32Type());
+  llvm::StringRef norm = b.getString("norm", "MAX");
+  if (!x || b.getRank(x) == 0)
+    return b.fail("expected an input of at least one dim");
+  int64_t last = b.getRank(x) - 1;
+  Value size;
+  if (norm == "MAX")
+    size = a.reduce<graph::ReduceMaxOp>(x, {last}, true);
+  else if (norm == "L1")
+    size = a.reduce<graph::ReduceL1Op>(x, {last}, true);
+  else if (norm == "L2")
+    size = a.reduce<graph::ReduceL2Op>(x, {last}, true);
+  else
+    return b.fail("expected norm to be MAX, L1 or L2, but got '" + norm + "'");
+  return b.done(a.select(a.equal(size, 0.0), x, a.div(x, size)));
+}
+
+LogicalResult importBinarizer(Binder &b) {
+  Arithmetic a(b);
+  Value x = b.operand(0);
+  return b.done(
+      b.cast(a.greater(x, b.getFloat("threshold", 0.0)), b.getElementType(x)));
+}
+
+LogicalResult importImputer(Binder &b) {
+  Arithmetic a(b);
+  Value x = b.operand(0);
+  bool isFloat = llvm::isa<mlir::FloatType>(b.getElementType(x));
+  Value imputed =
+      getRow(b, isFloat ? "imputed_value_floats" : "imputed_value_int64s", x);
+  if (!isFloat)
+    return b.done(a.select(
+        a.equal(x, double(b.getInt("replaced_value_int64", 0))), imputed, x));
+  double replaced = b.getFloat("replaced_value_float", 0.0);
+  Value isMissing =
+      std::isnan(replaced) ? b.create<graph::IsNanOp>(x) : a.equal(x, replaced);
+  return b.done(a.select(isMissing, imputed, x));
+}
+
+/// 1 where a number is the category; `zeros` = 0 wants each to have one, which
+/// is not checked.
+LogicalResult importOneHotEncoder(Binder &b) {
+  Arithmetic a(b);
+  auto categories = b.getInts("cats_int64s");
+  if (!categories || categories->empty())
+    return b.unsupported("expected categories that are integers");
+  Value x = b.cast(b.operand(0), b.builder.getI64Type());
+  Value isIt = a.equal(a.withTail(x, 1), b.ints(*categories));
+  return b.done(b.cast(isIt, b.builder.getF32Type()));
+}
+
+LogicalResult importArrayFeatureExtractor(Binder &b) {
+  Arithmetic a(b);
+  Value x = b.operand(0), indices = b.operand(1);
+  if (b.getRank(x) == 0)
+    return b.fail("expected an input of at least one dim");
+  indices = a.flatten(indices, 0, b.getRank(indices));
+  Value result = a.gather(x, indices, b.getRank(x) - 1);
+  if (b.getRank(x) == 1)
+    result = b.unsqueeze(result, {0});
+  return b.done(result);
+}
+
+/// Features one behind the other, each cut or filled up to its size.
+LogicalResult importFeatureVectorizer(Binder &b) {
+  Arithmetic a(b);
+  auto sizes = b.getInts("inputdimensions", b.getNumOperands(), 1);
+  llvm::SmallVector<Value> parts;
+  for (auto [operand, size] : llvm::zip_equal(b.getOperands(), sizes)) {
+    Value x = b.cast(operand, b.builder.getF32Type());
+    if (x && b.getRank(x) == 1)
+      x = b.unsqueeze(x, {1});
+    if (!x || b.getRank(x) != 2)
+      return b.fail("expected inputs of 1 or 2 dims");
+    auto width = graph::getConstant(graph::getDims(x)[1]);
+    if (!width || size < 0)
+      return b.unsupported("expected inputs of static width");
+    if (size <= *width)
+      parts.push_back(b.slice(x, 1, 0, b.expr(size)));
+    else
+      parts.push_back(b.create<graph::PadOp>(
+          x, {b.attr("low", llvm::ArrayRef<int64_t>{0, 0}),
+              b.attr("high", llvm::ArrayRef<int64_t>{0, size - *width})}));
+  }
+  return b.done(a.concat(parts, 1));
+}
+
+//===----------------------------------------------------------------------===//
+// Linear models
+//===----------------------------------------------------------------------===//
+
+/// x * C' + intercepts for `rows` rows of coefficients.
+Value buildLinear(Binder &b, Value x, int64_t rows) {
+  Arithmetic a(b);
+  x = getMatrix(b, x);
+  std::vector<double> numbers = getNumbers(b, "coefficients");
+  if (!x || rows < 1 || numbers.size() % rows != 0) {
+    (void)b.fail("expected coefficients of " + llvm::Twine(rows) +
+                 " equal rows, but got " + llvm::Twine(numbers.size()));
+    return {};
+  }
+  Value table = makeTable(b, b.getElementType(x), numbers,
+                          {rows, int64_t(numbers.size()) / rows});
+  Value result = a.matmul(x, table, /*transposeY=*/true);
+  if (!getNumbers(b, "intercepts").empty())
+    result = a.add(result, getRow(b, "intercepts", x));
+  return result;
+}
+
+LogicalResult importLinearRegressor(Binder &b) {
+  Value scores = buildLinear(b, getFloats(b), b.getInt("targets", 1));
+  scores = transformScores(b, scores, b.getString("post_transform", "NONE"));
+  return b.done(b.cast(scores, b.builder.getF32Type()));
+}
+
+LogicalResult importLinearClassifier(Binder &b) {
+  Arithmetic a(b);
+  auto labels = b.getInts("classlabels_ints");
+  const Attribute *names = b.node.find("classlabels_strings");
+  size_t classes = labels && !labels->empty() ? labels->size()
+                   : names                    ? names->strings.size()
+                                              : 0;
+  size_t rows = std::max<size_t>(getNumbers(b, "intercepts").size(), 1);
+  llvm::StringRef transform = b.getString("post_transform", "NONE");
+  Value scores = buildLinear(b, getFloats(b), rows);
+  if (!scores)
+    return mlir::failure();
+  mlir::Type i64 = b.builder.getI64Type();
+  Value index;
+  if (rows == 1) {
+    Value isPositive = a.greater(a.flatten(scores, 0, 2), 0.0);
+    index = b.cast(isPositive, i64);
+    if (classes == 2)
+      scores = makeBinaryScores(b, scores, /*share=*/true, transform);
+    else
+      scores = transformScores(b, scores, transform);
+    if (classes == 1)
+      return b.done({a.mul(index, double(labels ? labels->front() : 1)),
+                     b.cast(scores, b.builder.getF32Type())});
+  } else {
+    index = getGreatest(b, scores);
+    scores = transformScores(b, scores, transform);
+  }
+  return b.done({getLabels(b, index, "classlabels_ints", "classlabels_strings"),
+                 b.cast(scores, b.builder.getF32Type())});
+}
+
+//===----------------------------------------------------------------------===//
+// Support vectors
+//===----------------------------------------------------------------------===//
+
+/// The kernel of each row of x [N, F] with each of vectors [V, F].
+Value buildKernel(Binder &b, Value x, Value vectors, llvm::StringRef kernel) {
+  Arithmetic a(b);
+  std::vector<double> params = getNumbers(b, "kernel_params");
+  params.resize(3, 0.0);
+  double gamma = params[0], shift = params[1], degree = params[2];
+  Value product = a.matmul(x, vectors, /*transposeY=*/true);
+  if (kernel == "LINEAR")
+    return product;
+  if (kernel == "POLY")
+    return a.pow(a.add(a.mul(product, gamma), shift), degree);
+  if (kernel == "SIGMOID")
+    return a.tanh(a.add(a.mul(product, gamma), shift));
+  if (kernel != "RBF") {
+    (void)b.fail("expected kernel_type to be LINEAR, POLY, RBF or SIGMOID, "
+                 "but got '" +
+                 kernel + "'");
+    return {};
+  }
+  // |x - v|^2 of differences: nothing cancels.
+  Value difference = a.sub(b.unsqueeze(x, {1}), vectors);
+  Value distance = a.sum(a.mul(difference, difference), {2});
+  return a.exp(a.mul(distance, -gamma));
+}
+
+/// Support vectors [count, F].
+Value getVectors(Binder &b, Value x, int64_t count) {
+  std::vector<double> numbers = getNumbers(b, "support_vectors");
+  if (count < 1 || numbers.size() % count != 0) {
+    (void)b.fail("expected support_vectors of " + llvm::Twine(count) +
+                 " equal rows, but got " + llvm::Twine(numbers.size()));
+    return {};
+  }
+  return makeTable(b, b.getElementType(x), numbers,
+                   {count, int64_t(numbers.size()) / count});
+}
+
+LogicalResult importSVMRegressor(Binder &b) {
+  Arithmetic a(b);
+  Value x = getMatrix(b, getFloats(b));
+  std::vector<double> numbers = getNumbers(b, "coefficients"),
+                      rho = getNumbers(b, "rho");
+  if (!x || rho.empty() || numbers.empty())
+    return b.fail("expected coefficients and rho");
+  int64_t supports = b.getInt("n_supports", 0);
+  Value coefficients =
+      makeTable(b, b.getElementType(x), numbers, {1, int64_t(numbers.size())});
+  Value kernel = supports > 0
+                     ? buildKernel(b, x, getVectors(b, x, supports),
+                                   b.getString("kernel_type", "LINEAR"))
+                     : x;
+  Value scores =
+      a.add(a.matmul(kernel, coefficients, /*transposeY=*/true), rho[0]);
+  if (b.getInt("one_class", 0) != 0)
+    scores =
+        a.select(a.greater(scores, 0.0), a.like(scores, 1), a.like(scores, -1));
+  scores = transformScores(b, scores, b.getString("post_transform", "NONE"));
+  return b.done(b.cast(scores, b.builder.getF32Type()));
+}
+
+/// A classifier of one vote a pair of classes.
+class SVMClassifier {
+public:
+  explicit SVMClassifier(Binder &b) : b(b), a(b) {}
+  LogicalResult run();
+
+private:
+  LogicalResult vote(Value x);
+  LogicalResult finish();
+
+  Binder &b;
+  Arithmetic a;
+  int64_t classes = 1;
+  bool hasProbabilities = false;
+  std::vector<double> coefficients, rho;
+  Value scores; // [N, pairs], or [N, classes]
+  Value votes;  // [N, classes]; null without support vectors
+};
+
+/// The decision of each pair, and how many of them each class wins.
+LogicalResult SVMClassifier::vote(Value x) {
+  auto counts = *b.getInts("vectors_per_class");
+  int64_t all = 0;
+  llvm::SmallVector<int64_t> starts;
+  for (int64_t count : counts) {
+    starts.push_back(all);
+    all += std::max<int64_t>(count, 0);
+  }
+  int64_t pairs = classes * (classes - 1) / 2;
+  if (int64_t(counts.size()) != classes || int64_t(rho.size()) < pairs ||
+      int64_t(coefficients.size()) != (classes - 1) * all || pairs < 1)
+    return b.fail("expected vectors_per_class, rho and coefficients of " +
+                  llvm::Twine(classes) + " classes");
+  // Row p: what the vectors of both classes of pair p add to its decision.
+  std::vector<double> table(pairs * all, 0.0), wins(pairs * classes, 0.0),
+      losses(pairs * classes, 0.0);
+  int64_t pair = 0;
+  for (int64_t i = 0; i < classes; ++i)
+    for (int64_t j = i + 1; j < classes; ++j, ++pair) {
+      for (int64_t v = starts[i]; v < starts[i] + counts[i]; ++v)
+        table[pair * all + v] = coefficients[(j - 1) * all + v];
+      for (int64_t v = starts[j]; v < starts[j] + counts[j]; ++v)
+        table[pair * all + v] = coefficients[i * all + v];
+      wins[pair * classes + i] = 1;
+      losses[pair * classes + j] = 1;
+    }
+  mlir::Type type = b.getElementType(x);
+  Value kernel = buildKernel(b, x, getVectors(b, x, all),
+                             b.getString("kernel_type", "LINEAR"));
+  Value sums = a.matmul(kernel, makeTable(b, type, table, {pairs, all}),
+                        /*transposeY=*/true);
+  scores = a.add(
+      sums, makeTable(b, type, llvm::ArrayRef(rho).take_front(pairs), {pairs}));
+  Value won = b.cast(a.greater(scores, 0.0), type);
+  votes = a.add(
+      a.matmul(won, makeTable(b, type, wins, {pairs, classes})),
+      a.matmul(a.sub(1.0, won), makeTable(b, type, losses, {pairs, classes})));
+  return mlir::success();
+}
+
+LogicalResult SVMClassifier::finish() {
+  llvm::StringRef transform = b.getString("post_transform", "NONE");
+  mlir::Type i64 = b.builder.getI64Type();
+  if (hasProbabilities) {
+    // Of two classes: the share of the first is the pair's.
+    Value share =
+        a.sigmoid(a.neg(a.add(a.mul(scores, getRow(b, "prob_a", scores)),
+                              getRow(b, "prob_b", scores))));
+    share = a.min(a.max(share, 1e-7), 1 - 1e-7);
+    scores = a.concat({share, a.sub(1.0, share)}, 1);
+  }
+  Value index = getGreatest(b, votes ? votes : scores);
+  bool isOne = scores && graph::getConstant(graph::getDims(scores)[1]) == 1;
+  if (!isOne) {
+    scores = transformScores(b, scores, transform);
+  } else if (classes == 2) {
+    scores = makeBinaryScores(b, scores, false, transform);
+  } else {
+    index = b.cast(a.greater(a.flatten(scores, 0, 2), 0.0), i64);
+    scores = transformScores(b, scores, transform);
+    return b.done({index, b.cast(scores, b.builder.getF32Type())});
+  }
+  return b.done({getLabels(b, index, "classlabels_ints", "classlabels_strings"),
+                 b.cast(scores, b.builder.getF32Type())});
+}
+
+LogicalResult SVMClassifier::run() {
+  Value x = getMatrix(b, getFloats(b));
+  auto labels = b.getInts("classlabels_ints");
+  const Attribute *names = b.node.find("classlabels_strings");
+  if (labels && !labels->empty())
+    classes = labels->size();
+  else if (names && !names->strings.empty())
+    classes = names->strings.size();
+  coefficients = getNumbers(b, "coefficients");
+  rho = getNumbers(b, "rho");
+  if (!x || rho.empty() || coefficients.empty() || classes > 4096)
+    return b.fail("expected coefficients and rho");
+  auto vectors = b.getInts("vectors_per_class");
+  hasProbabilities = vectors && !getNumbers(b, "prob_a").empty();
+  if (hasProbabilities && classes != 2)
+    return b.unsupported("expected prob_a of two classes only");
+  if (vectors && !vectors->empty()) {
+    if (mlir::failed(vote(x)))
+      return mlir::failure();
+    return finish();
+  }
+  if (coefficients.size() % classes != 0)
+    return b.fail("expected coefficients of " + llvm::Twine(classes) +
+                  " equal rows");
+  Value table = makeTable(b, b.getElementType(x), coefficients,
+                          {classes, int64_t(coefficients.size()) / classes});
+  scores = a.add(a.matmul(x, table, /*transposeY=*/true), rho[0]);
+  return finish();
+}
+
+LogicalResult importSVMClassifier(Binder &b) { return SVMClassifier(b).run(); }
+
+} // namespace
+
+void adze::importer::addMlOps(std::vector<OpRow> &rows) {
+  auto add = [&](llvm::StringRef name, Handler handler,
+                 llvm::StringRef note = "") {
+    rows.push_back({name, 1, 1, handler, note, INT32_MAX, "ai.onnx.ml"});
+  };
+  add("ArrayFeatureExtractor", importArrayFeatureExtractor, "strings");
+  add("Binarizer", importBinarizer);
+  add("FeatureVectorizer", importFeatureVectorizer);
+  add("Imputer", importImputer);
+  add("LinearClassifier", importLinearClassifier, "string labels");
+  add("LinearRegressor", importLinearRegressor);
+  add("Normalizer", importNormalizer);
+  add("OneHotEncoder", importOneHotEncoder, "strings");
+  add("SVMClassifier", importSVMClassifier,
+      "string labels, probabilities of more than two classes");
+  add("SVMRegressor", importSVMRegressor);
+  add("Scaler", importScaler);
+}
