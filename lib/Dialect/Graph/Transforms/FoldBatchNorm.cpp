@@ -17,7 +17,19 @@ using namespace adze::graph;
 
 namespace {
 
-bool isConstant(Value value) { return matchPattern(value, m_Constant()); }
+/// A constant, or what an earlier fold makes of constants.
+bool isConstant(Value value, unsigned depth = 0) {
+  constexpr unsigned most = 16;
+  if (matchPattern(value, m_Constant()))
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && depth < most &&
+         isa<MulOp, AddOp, SubOp, DivOp, SqrtOp, ReshapeOp, BroadcastToOp,
+             ReduceSumOp>(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return isConstant(operand, depth + 1);
+         });
+}
 
 /// The vector along dim `axis` of a tensor of `rank` dims, all others 1.
 Value alongAxis(OpBuilder &builder, Value vector, int64_t axis, int64_t rank) {

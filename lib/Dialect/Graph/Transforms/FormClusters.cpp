@@ -446,7 +446,7 @@ void buildCluster(const Group &group) {
   auto cluster = ClusterOp::create(builder, loc, TypeRange(types),
                                    inputs.getArrayRef(), getAnchorName(group));
   if (!group.notes.empty())
-    cluster->setAttr(host::notesAttr,
+    cluster->setAttr(adze::host::notesAttr,
                      builder.getStrArrayAttr(SmallVector<StringRef>(
                          group.notes.begin(), group.notes.end())));
   Block *body = &cluster.getBody().front();

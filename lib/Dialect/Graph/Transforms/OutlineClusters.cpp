@@ -137,10 +137,10 @@ private:
     AffineExpr sum = getAffineConstantExpr(0, context);
     for (Operation &op : kernel.getBody().front().without_terminator())
       for (Value result : op.getResults()) {
-        auto readers = llvm::count_if(result.getUsers(), [](Operation *user) {
+        int64_t readers = llvm::count_if(result.getUsers(), [](Operation *user) {
           return !user->hasTrait<OpTrait::IsTerminator>();
         });
-        bool isOutput = readers < llvm::range_size(result.getUsers());
+        bool isOutput = readers < int64_t(llvm::range_size(result.getUsers()));
         if (op.hasTrait<OpTrait::ConstantLike>())
           continue;
         AffineExpr times = getAffineConstantExpr(readers + !isOutput, context);

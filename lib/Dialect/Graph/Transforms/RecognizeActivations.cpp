@@ -178,13 +178,14 @@ Value matchOnePlusExp(Value value) {
   return neg ? neg.getInput() : Value();
 }
 
-/// A product of x and something of x.
-class ProductOfInput final : public OpRewritePattern<MulOp> {
+/// A product of x and something of x, or such a product by a number.
+template <typename OpT>
+class ProductOfInput final : public OpRewritePattern<OpT> {
 public:
   ProductOfInput(MLIRContext *context, Pass::Statistic &count)
-      : OpRewritePattern(context), count(count) {}
+      : OpRewritePattern<OpT>(context), count(count) {}
 
-  LogicalResult matchAndRewrite(MulOp op,
+  LogicalResult matchAndRewrite(OpT op,
                                 PatternRewriter &rewriter) const override {
     if (!isa<FloatType>(getElement(op.getResult())))
       return rewriter.notifyMatchFailure(op, "integers");
@@ -201,7 +202,7 @@ public:
   }
 
 private:
-  static bool rewrite(MulOp op, Value x, Value other, double number,
+  static bool rewrite(OpT op, Value x, Value other, double number,
                       PatternRewriter &rewriter) {
     if (x.getType() != op.getType())
       return false;
@@ -288,8 +289,8 @@ public:
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ProductOfInput, QuotientByExp, ReciprocalOfExp>(&getContext(),
-                                                                 recognized);
+    patterns.add<ProductOfInput<MulOp>, ProductOfInput<DivOp>, QuotientByExp,
+                 ReciprocalOfExp>(&getContext(), recognized);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -63,7 +63,7 @@ func.func @softmax(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // CHECK-DAG: %[[S:.*]] = graph.reshape %arg1 : (tensor<4xf32>) -> tensor<4x1x1xf32>
 // CHECK: graph.layer_norm %arg0 scale %[[S]] bias %{{.*}} {axis = 2 : i64
 // CHECK: %[[V:.*]] = graph.reshape %arg0 : (tensor<2x4x3x3xf32>) -> tensor<2x2x2x3x3xf32>
-// CHECK: graph.layer_norm %[[V]] scale %{{.*}} bias %{{.*}} {axis = 2 : i64, {{.*}} (tensor<2x2x2x3x3xf32>, tensor<2x2x1x1xf32>, tensor<2x2x1x1xf32>)
+// CHECK: graph.layer_norm %[[V]] scale %{{.*}} bias %{{.*}} {axis = 2 : i64} : (tensor<2x2x2x3x3xf32>, tensor<2x2x1x1xf32>, tensor<2x2x1x1xf32>)
 func.func @instance(%x: tensor<2x4x3x3xf32>, %s: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<2x4x3x3xf32>, tensor<2x4x3x3xf32>) {
   %0 = graph.instance_norm %x, %s, %b : (tensor<2x4x3x3xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x4x3x3xf32>
   %1 = graph.group_norm %x, %s, %b {groups = 2 : i64} : (tensor<2x4x3x3xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x4x3x3xf32>
