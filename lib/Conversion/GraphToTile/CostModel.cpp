@@ -87,21 +87,25 @@ static ContractionBlocks chooseCopiedBlocks(int64_t m, int64_t n, int64_t k) {
 
 ContractionBlocks adze::chooseContractionBlocks(int64_t m, int64_t n, int64_t k,
                                                 bool isPacked, int64_t batch) {
-  constexpr int64_t enoughPrograms = 16;
+  // A size that is not known is taken for a common one: small blocks would cost
+  // large shapes more than few programs cost small ones.
+  constexpr int64_t enoughPrograms = 16, usualSize = 256;
   ContractionBlocks blocks =
       isPacked ? choosePackedBlocks(m, n, k) : chooseCopiedBlocks(m, n, k);
   blocks.panel = n > 0 && n <= 16 ? 16 : 32;
   if (n > 0)
     blocks.n = std::min(blocks.n, ceilDiv(n, blocks.panel) * blocks.panel);
   auto programs = [&] {
-    return std::max<int64_t>(batch, 1) * ceilDiv(m < 0 ? 1 : m, blocks.m) *
-           ceilDiv(n < 0 ? 1 : n, blocks.n);
+    return std::max<int64_t>(batch, 1) *
+           ceilDiv(m < 0 ? usualSize : m, blocks.m) *
+           ceilDiv(n < 0 ? usualSize : n, blocks.n);
   };
+  bool isKnown = m >= 0 && n >= 0;
   while (blocks.n > blocks.panel && programs() < enoughPrograms) {
     int64_t half = blocks.n / 2 / blocks.panel * blocks.panel;
     blocks.n = std::max(half, blocks.panel);
   }
-  while (blocks.m > 32 && programs() < enoughPrograms)
+  while (isKnown && blocks.m > 32 && programs() < enoughPrograms)
     blocks.m = (blocks.m / 2 + 7) / 8 * 8;
   return blocks;
 }

@@ -229,9 +229,8 @@ bool KernelLowering::isContiguous(const Window &window, const Layout &layout) {
          getKnownDivisor(window.offsets[digit.dim]) % layout.lanes == 0;
 }
 
-KernelLowering::Place KernelLowering::place(const Window &window,
-                                            const Layout &layout,
-                                            int64_t registerIndex) {
+Place KernelLowering::place(const Window &window, const Layout &layout,
+                            int64_t registerIndex) {
   Place result;
   SmallVector<int64_t> at = layout.coordinates(registerIndex);
   bool wide = layout.lanes > 1;

@@ -198,8 +198,7 @@ void KernelLowering::body(Block &block) {
 
 /// Computes the values to hand over (inits or yields) into registers or, for
 /// the large ones, into their buffers.
-KernelLowering::Carried KernelLowering::handOver(ValueRange values,
-                                                 Handover &to) {
+Carried KernelLowering::handOver(ValueRange values, Handover &to) {
   Carried flat;
   SmallVector<std::pair<Value, Kept>, 0> copies;
   for (auto [value, layout, buffer] :
@@ -254,7 +253,7 @@ void KernelLowering::receive(ValueRange values, ValueRange flat,
   }
 }
 
-KernelLowering::Handover KernelLowering::planHandover(ValueRange values) {
+Handover KernelLowering::planHandover(ValueRange values) {
   Handover plan;
   for (Value value : values) {
     plan.layouts.emplace_back();

@@ -31,24 +31,6 @@ public:
   }
 
 private:
-  struct Kept { // a value that is at hand
-    Registers registers;
-    mlir::Value scratch; // or in memory
-    llvm::SmallVector<int64_t, 0> scratchOrder;
-    llvm::SmallVector<mlir::Value, 0> prefix; // which part of the scratch
-    bool isWhole = false; // of split classes too, not the current slice only
-  };
-  using Scope = llvm::DenseMap<mlir::Value, llvm::SmallVector<Kept, 0>>;
-  using Carried = llvm::SmallVector<mlir::Value, 0>;
-
-  /// A right operand of a dot that is copied to scratch in panels.
-  struct Staged {
-    mutable DotOp dot;
-    llvm::SmallVector<mlir::scf::ForOp> loops;    // around it, outermost first
-    llvm::SmallVector<mlir::Operation *> sources; // what it is computed from
-    mlir::Value scratch; // [an iteration of each loop.., panel, k, column]
-  };
-
   // Driver.cpp: the functions around the body
   mlir::LogicalResult check();
   mlir::func::FuncOp makeFunction(llvm::StringRef name, bool isBody);
@@ -76,13 +58,6 @@ private:
   bool isShared(mlir::Operation *op);
   void findWanted();
   void afterRoot();
-  /// How a loop or branch hands each of its values over: a tile in registers
-  /// of this layout, or in this buffer; a scalar as it is.
-  struct Handover {
-    llvm::SmallVector<Layout, 0> layouts;
-    llvm::SmallVector<Kept, 0> buffers;
-    bool inLoop = false;
-  };
   Handover planHandover(mlir::ValueRange values);
   Carried handOver(mlir::ValueRange values, Handover &to);
   void receive(mlir::ValueRange values, mlir::ValueRange flat,
@@ -173,13 +148,6 @@ private:
   readTransposed(const Window &window, const Layout &layout, mlir::Value pad);
   bool writeTransposed(const Window &window, const Registers &registers);
   void write(const Window &window, const Registers &registers);
-  /// Where one register lies: indices into the physical memref, the condition
-  /// under which a point of it exists (null: always), the mask of its lanes.
-  struct Place {
-    llvm::SmallVector<mlir::Value> indices;
-    mlir::Value exists, mask;
-    bool never = false; // no point of it exists
-  };
   Place place(const Window &window, const Layout &layout, int64_t index);
   /// Added along a gather's indexed dimension for the element being read.
   mlir::Value gatherShift;

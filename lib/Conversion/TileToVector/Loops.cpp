@@ -13,10 +13,8 @@ Slice KernelLowering::slice(int c) const {
                              : it->second;
 }
 
-KernelLowering::Carried KernelLowering::chunkLoop(int c, int64_t step,
-                                                  Value from, Value to,
-                                                  Carried init,
-                                                  ChunkBody body) {
+Carried KernelLowering::chunkLoop(int c, int64_t step, Value from, Value to,
+                                  Carried init, ChunkBody body) {
   auto loop = scf::ForOp::create(b, loc, from, to, index(step), init);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -33,9 +31,8 @@ KernelLowering::Carried KernelLowering::chunkLoop(int c, int64_t step,
 /// Runs `body` for each chunk of a class. Chunks in loops are full; the last,
 /// partial one (and a single one) has a static place. With `end`, only the
 /// positions before it are walked, in steps of 1.
-KernelLowering::Carried KernelLowering::forChunks(int c, int64_t step,
-                                                  Carried carried,
-                                                  ChunkBody body, Value end) {
+Carried KernelLowering::forChunks(int c, int64_t step, Carried carried,
+                                  ChunkBody body, Value end) {
   auto before = context.find(c);
   std::optional<Slice> outer;
   if (before != context.end())

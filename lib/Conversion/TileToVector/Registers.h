@@ -4,6 +4,8 @@
 #ifndef ADZE_CONVERSION_TILETOVECTOR_REGISTERS_H
 #define ADZE_CONVERSION_TILETOVECTOR_REGISTERS_H
 
+#include "Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
 #include "mlir/IR/OpDefinition.h"
 
@@ -53,6 +55,41 @@ struct Window {
   mlir::TypedAttr pad; // loads
   mlir::Value indices; // gathers: the tile of indices
   int64_t along = -1;  // gathers: the memory dimension they index
+};
+
+/// A value that is at hand.
+struct Kept {
+  Registers registers;
+  mlir::Value scratch; // or in memory
+  llvm::SmallVector<int64_t, 0> scratchOrder;
+  llvm::SmallVector<mlir::Value, 0> prefix; // which part of the scratch
+  bool isWhole = false; // of split classes too, not the current slice only
+};
+using Scope = llvm::DenseMap<mlir::Value, llvm::SmallVector<Kept, 0>>;
+using Carried = llvm::SmallVector<mlir::Value, 0>;
+
+/// How a loop or branch hands each of its values over: a tile in registers
+/// of this layout, or in this buffer; a scalar as it is.
+struct Handover {
+  llvm::SmallVector<Layout, 0> layouts;
+  llvm::SmallVector<Kept, 0> buffers;
+  bool inLoop = false;
+};
+
+/// A right operand of a dot that is copied to scratch in panels.
+struct Staged {
+  mutable DotOp dot;
+  llvm::SmallVector<mlir::scf::ForOp> loops;    // around it, outermost first
+  llvm::SmallVector<mlir::Operation *> sources; // what it is computed from
+  mlir::Value scratch; // [an iteration of each loop.., panel, k, column]
+};
+
+/// Where one register lies: indices into the physical memref, the condition
+/// under which a point of it exists (null: always), the mask of its lanes.
+struct Place {
+  llvm::SmallVector<mlir::Value> indices;
+  mlir::Value exists, mask;
+  bool never = false; // no point of it exists
 };
 
 } // namespace adze::tile

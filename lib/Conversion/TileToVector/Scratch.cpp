@@ -15,14 +15,14 @@ static constexpr int64_t maxScratchBytes = 512 * 1024;
 
 /// The buffer of a tile: row-major, the dimension that lies along lanes last;
 /// of a split class, the current slice only.
-KernelLowering::Kept KernelLowering::scratchFor(Value tile) {
+Kept KernelLowering::scratchFor(Value tile) {
   auto [it, fresh] = buffers.try_emplace(tile);
   if (fresh)
     it->second = makeBuffer(tile);
   return it->second;
 }
 
-KernelLowering::Kept KernelLowering::makeBuffer(Value tile) {
+Kept KernelLowering::makeBuffer(Value tile) {
   Kept kept;
   SmallVector<int> dims = classes.of(tile);
   int64_t rank = dims.size(), lane = -1, best = 0;
@@ -227,7 +227,7 @@ Registers KernelLowering::reshapeFromScratch(ReshapeOp op, const Kept &kept,
   return result;
 }
 
-std::optional<KernelLowering::Kept> KernelLowering::scratchOf(Value tile) {
+std::optional<Kept> KernelLowering::scratchOf(Value tile) {
   for (Scope &scope : llvm::reverse(scopes))
     for (Kept &kept : scope.lookup(tile))
       if (kept.scratch)

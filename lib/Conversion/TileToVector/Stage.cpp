@@ -193,7 +193,7 @@ bool KernelLowering::isStagedOnly(Operation *op) {
 
 /// The panel of the current columns, in the current iteration of the loops
 /// around the dot.
-KernelLowering::Kept KernelLowering::panelOf(const Staged &stage) {
+Kept KernelLowering::panelOf(const Staged &stage) {
   Kept kept;
   kept.scratch = stage.scratch;
   kept.scratchOrder = {0, 1};
@@ -353,7 +353,7 @@ void KernelLowering::openDepthLoop() {
 }
 
 /// The memory where the accumulators of all blocks wait.
-KernelLowering::Kept KernelLowering::makeWaiting(Value tile) {
+Kept KernelLowering::makeWaiting(Value tile) {
   Kept kept;
   SmallVector<int64_t> shape;
   for (auto [dim, c] : llvm::enumerate(classes.of(tile))) {
