@@ -120,8 +120,11 @@ static Tensor makeInput(Type type, StringRef kind, ArrayRef<int64_t> symbols,
                         Random &random) {
   Type element = cast<RankedTensorType>(type).getElementType();
   Tensor tensor;
-  uint8_t bits = static_cast<uint8_t>(element.getIntOrFloatBitWidth());
-  if (isa<FloatType>(element))
+  uint8_t bits =
+      static_cast<uint8_t>(std::max(8u, element.getIntOrFloatBitWidth()));
+  if (element.isInteger(1))
+    tensor.dtype = {kDLBool, 8, 1};
+  else if (isa<FloatType>(element))
     tensor.dtype = {
         static_cast<uint8_t>(element.isBF16() ? kDLBfloat : kDLFloat), bits, 1};
   else
@@ -131,7 +134,7 @@ static Tensor makeInput(Type type, StringRef kind, ArrayRef<int64_t> symbols,
   for (AffineExpr dim : getDims(type))
     tensor.dims.push_back(evaluate(dim, symbols));
   tensor.resize();
-  int64_t bound = 0;
+  int64_t bound = 8;
   if (kind.consume_front("index"))
     kind.getAsInteger(10, bound);
   for (int64_t i = 0, end = tensor.elements(); i < end; ++i) {
@@ -139,8 +142,9 @@ static Tensor makeInput(Type type, StringRef kind, ArrayRef<int64_t> symbols,
       storeFloat(tensor, i, randomNumber(random, kind != "any"));
       continue;
     }
-    int64_t number = element.isUnsignedInteger()
-                         ? random.below(std::max<int64_t>(bound, 1))
+    int64_t number = element.isInteger(1) ? random.below(2)
+                     : element.isUnsignedInteger()
+                         ? random.below(bound)
                          : random.between(-bound, bound - 1);
     std::memcpy(tensor.bytes.data() + i * (bits / 8), &number, bits / 8);
   }
