@@ -86,6 +86,8 @@ start(Child &child, size_t index, unsigned seconds,
   child.text.clear();
   *child.shared = {};
   child.deadline = nowMs() + 1000 * kPatience * seconds;
+  // What is not written yet would be written by both.
+  llvm::outs().flush();
   child.pid = fork();
   if (child.pid < 0)
     return std::string("fork: ") + strerror(errno);

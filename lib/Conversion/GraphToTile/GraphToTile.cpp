@@ -84,6 +84,20 @@ static bool hasKnownTypes(func::FuncOp function) {
                       });
 }
 
+/// A tensor without elements has no block to cut, and no row to reduce.
+static bool isEmpty(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && llvm::is_contained(tensor.getShape(), 0);
+}
+
+static bool hasEmptyTensors(func::FuncOp function) {
+  bool found = llvm::any_of(function.getArgumentTypes(), isEmpty);
+  function.walk([&](Operation *op) {
+    found |= llvm::any_of(op->getResultTypes(), isEmpty);
+  });
+  return found;
+}
+
 namespace {
 struct ConvertGraphToTilePass final
     : adze::impl::ConvertGraphToTileBase<ConvertGraphToTilePass> {
@@ -118,6 +132,8 @@ private:
       return refuse("two ops that decide how a kernel is cut");
     if (!hasKnownTypes(function))
       return refuse("a type without a memory form or with unknown dims");
+    if (hasEmptyTensors(function))
+      return refuse("a tensor without elements");
     if (function.getNumResults() == 0)
       return refuse("no results");
     auto packable = [&](unsigned argument) {

@@ -48,8 +48,17 @@ func.func private @unknown_row(%x: tensor<?x?xf32, affine_map<()[s0, s1] -> (s0,
 // -----
 
 // CHECK-LABEL: func.func private @empty_row
-// expected-remark @+1 {{a row of a length that is not known or cannot be cut}}
+// expected-remark @+1 {{a tensor without elements}}
 func.func private @empty_row(%x: tensor<4x0xf32>) -> tensor<4xf32> attributes {adze.kernel} {
   %0 = graph.reduce_sum %x {axes = array<i64: 1>, keepdims = false} : (tensor<4x0xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func private @empty_part
+// expected-remark @+1 {{a tensor without elements}}
+func.func private @empty_part(%x: tensor<0x?x1xi64, affine_map<()[s0] -> (0, s0, 1)>>) -> tensor<0x?x1xi64, affine_map<()[s0] -> (0, s0, 1)>> attributes {adze.kernel} {
+  %0 = graph.reverse %x {axes = array<i64: 0>} : (tensor<0x?x1xi64, affine_map<()[s0] -> (0, s0, 1)>>) -> tensor<0x?x1xi64, affine_map<()[s0] -> (0, s0, 1)>>
+  return %0 : tensor<0x?x1xi64, affine_map<()[s0] -> (0, s0, 1)>>
 }

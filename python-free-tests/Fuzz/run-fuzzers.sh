@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+#
+# Fuzzes the importer and the check that runs before dlopen, from seeds that are
+# the models and the module of other tests:   run-fuzzers.sh [SECONDS]
+# What is found stays in build-fuzz/; the logs too.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+seconds=${1:-60}
+build=build-fuzz
+[ -f $build/build.ninja ] || cmake --preset fuzz >/dev/null
+ninja -C $build --quiet fuzz-import fuzz-module-file onnx-as fake-module
+mkdir -p $build/corpus/import $build/corpus/module-file $build/seeds/import $build/seeds/module-file
+for text in test/Import/ONNX/*.onnxtxt; do
+  $build/bin/onnx-as "$text" -o $build/seeds/import/"$(basename "$text" .onnxtxt)".onnx || true
+done
+cp "$(find $build -name 'libfake-module.so' | head -1)" $build/seeds/module-file/
+status=0
+for target in import module-file; do
+  $build/bin/fuzz-$target $build/corpus/$target $build/seeds/$target -max_total_time="$seconds" -timeout=10 \
+    -rss_limit_mb=2048 -artifact_prefix=$build/fuzz-$target- >$build/fuzz-$target.log 2>&1 || status=1
+  echo "fuzz-$target: $(tail -1 $build/fuzz-$target.log)"
+done
+exit $status

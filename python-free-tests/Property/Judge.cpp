@@ -1,0 +1,93 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Whether two results of one computation are the same: an error against f64
+// that is at most a few times the reference path's own.
+#include "Judge.h"
+#include <algorithm>
+#include <cmath>
+
+namespace property {
+
+namespace {
+/// What a float type holds.
+struct Format {
+  int mantissa;
+  double greatest;
+};
+} // namespace
+
+static Format getFormat(DLDataType type) {
+  if (type.code == kDLBfloat)
+    return {7, 3.38e38};
+  switch (type.bits) {
+  case 16:
+    return {10, 65504};
+  case 32:
+    return {23, 3.4e38};
+  default:
+    return {52, 1.79e308};
+  }
+}
+
+static std::string at(int64_t index, double reference, double other) {
+  return "element " + std::to_string(index) + ": expected " +
+         std::to_string(reference) + ", but got " + std::to_string(other);
+}
+
+/// One is infinite where the other is just below: sums in another order.
+static bool areBothNearOverflow(double a, double b, const Format &format) {
+  if (std::isnan(a) || std::isnan(b))
+    return false;
+  return std::signbit(a) == std::signbit(b) &&
+         std::fabs(a) > 0.9 * format.greatest &&
+         std::fabs(b) > 0.9 * format.greatest;
+}
+
+static Error compareFloats(const Tensor &reference, const Tensor &other,
+                           const Tensor &exact, Distance &distance) {
+  Format format = getFormat(reference.dtype);
+  double range = 0;
+  Distance run;
+  for (int64_t i = 0, end = reference.elements(); i < end; ++i) {
+    double a = *reference.number(i), b = *other.number(i);
+    double truth = *exact.number(i);
+    if (!std::isfinite(a) || !std::isfinite(b)) {
+      bool same = std::isnan(a) ? std::isnan(b) : a == b;
+      if (!same && !areBothNearOverflow(a, b, format))
+        return at(i, a, b);
+      continue;
+    }
+    if (!std::isfinite(truth))
+      continue;
+    range = std::max(range, std::fabs(truth));
+    run.reference = std::max(run.reference, std::fabs(a - truth));
+    run.other = std::max(run.other, std::fabs(b - truth));
+  }
+  // Below the normal numbers a ulp is no smaller.
+  double least = std::ldexp(
+      1, reference.dtype.bits == 16 && reference.dtype.code == kDLFloat ? -24
+                                                                        : -133);
+  run.ulp = std::max(std::ldexp(range, -format.mantissa), least);
+  distance.add(run);
+  return {};
+}
+
+Error compareResults(const Tensor &reference, const Tensor &other,
+                     const Tensor &exact, Distance &distance) {
+  if (reference.dtype.code != other.dtype.code ||
+      reference.dtype.bits != other.dtype.bits)
+    return "expected type " + adze::run::typeName(reference.dtype) +
+           ", but got " + adze::run::typeName(other.dtype);
+  if (reference.dims != other.dims || reference.dims != exact.dims)
+    return "expected shape " + adze::run::shapeText(reference.dims) +
+           ", but got " + adze::run::shapeText(other.dims);
+  if (reference.isFloat())
+    return compareFloats(reference, other, exact, distance);
+  for (int64_t i = 0, end = reference.elements(); i < end; ++i)
+    if (reference.element(i) != other.element(i))
+      return "element " + std::to_string(i) + ": expected " +
+             reference.element(i) + ", but got " + other.element(i);
+  return {};
+}
+
+} // namespace property

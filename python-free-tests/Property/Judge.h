@@ -1,0 +1,40 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Whether two results of one computation are the same.
+#ifndef ADZE_TESTS_PROPERTY_JUDGE_H
+#define ADZE_TESTS_PROPERTY_JUDGE_H
+
+#include "Tensor.h"
+
+namespace property {
+
+using adze::run::Error;
+using adze::run::Tensor;
+
+/// How far two results of one tensor are from what f64 arithmetic gives, over
+/// one or more runs.
+struct Distance {
+  double reference = 0; // of the reference path
+  double other = 0;
+  double ulp = 0; // of the range
+
+  /// The error is at most 4 times the reference path's own and 4 ulp of the
+  /// range more.
+  bool isWithin() const { return other <= 4 * reference + 4 * ulp; }
+  void add(const Distance &run) {
+    reference += run.reference;
+    other += run.other;
+    ulp += run.ulp;
+  }
+};
+
+/// Compares types, shapes, integers, bools and the places of NaNs and
+/// infinities, all of which have to be equal; what is told is wrong whatever
+/// the numbers. `exact` is the result in f64 (for floats only). Adds to
+/// `distance`, which says whether finite numbers are near enough.
+Error compareResults(const Tensor &reference, const Tensor &other,
+                     const Tensor &exact, Distance &distance);
+
+} // namespace property
+
+#endif // ADZE_TESTS_PROPERTY_JUDGE_H
