@@ -35,6 +35,7 @@ private:
   void add(Block &block, double times);
   void add(Operation &op, double times);
   double getTrips(scf::ForOp loop);
+  std::optional<double> getNumResults();
   std::optional<int64_t> evaluateIndex(Value value);
   /// Cycles to move the bytes, by where they lie: what a program reads again
   /// lies in the cache that holds all that it reads.
@@ -134,6 +135,28 @@ void Estimate::add(Block &block, double times) {
     add(op, times);
 }
 
+/// Elements of all that the kernel stores to, also through views.
+std::optional<double> Estimate::getNumResults() {
+  llvm::SmallSetVector<BlockArgument, 4> outputs;
+  kernel.walk([&](tile::StoreOp store) {
+    Value memory = store.getMemref();
+    while (Operation *view = memory.getDefiningOp())
+      memory = view->getOperand(0); // views have their source first
+    outputs.insert(cast<BlockArgument>(memory));
+  });
+  double results = 0;
+  for (BlockArgument output : outputs) {
+    auto dims = getArgumentDims(kernel, output.getArgNumber(), context.symbols);
+    if (!dims)
+      return std::nullopt;
+    double elements = 1;
+    for (int64_t size : *dims)
+      elements *= double(size);
+    results += elements;
+  }
+  return results;
+}
+
 std::optional<double> Estimate::run() {
   kernel.walk([&](Operation *op) {
     if (isa<tile::LoadOp, tile::GatherOp>(op))
@@ -144,19 +167,11 @@ std::optional<double> Estimate::run() {
     return std::nullopt;
   cycles += Core::programCycles;
   // The programs that there are, and how many of them eight cores wait for.
-  double results = 0;
-  auto function = cast<FunctionOpInterface>(kernel.getOperation());
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (llvm::any_of(function.getArgument(i).getUsers(),
-                     llvm::IsaPred<tile::StoreOp>))
-      if (auto dims = getArgumentDims(kernel, i, context.symbols)) {
-        double elements = 1;
-        for (int64_t size : *dims)
-          elements *= double(size);
-        results += elements;
-      }
+  std::optional<double> results = getNumResults();
+  if (!results)
+    return std::nullopt;
   constexpr double cores = 8;
-  double programs = std::max(1.0, std::ceil(results / stored));
+  double programs = std::max(1.0, std::ceil(*results / stored));
   return cycles * std::ceil(programs / cores) * cores;
 }
 

@@ -2,6 +2,7 @@
 //
 // Modules put together from parts: what is in the file, and what is not.
 #include "Package/Package.h"
+#include "adze.h"
 #include "adze_module.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/AsmParser/Parser.h"
@@ -168,6 +169,74 @@ TEST_F(PackageTest, SameParts_SameBytes) {
   }
   EXPECT_EQ(read(path("a.so")), read(path("b.so")));
   EXPECT_EQ(read(path("a.so")).find(folder.str().str()), std::string::npos);
+}
+
+/// Runs the module's only kernel-free program: y becomes the first weights.
+std::string runForWeights(adze_module *module, std::vector<float> &y) {
+  adze_context *context = nullptr;
+  adze_status status = adze_context_create(module, {kDLCPU, 0}, &context);
+  std::vector<float> x(4);
+  int64_t inDims[] = {1, 4}, outDims[] = {4};
+  DLTensor in = {x.data(), {kDLCPU, 0}, 2, {kDLFloat, 32, 1},
+                 inDims,   nullptr,     0};
+  DLTensor out = {y.data(), {kDLCPU, 0}, 1, {kDLFloat, 32, 1},
+                  outDims,  nullptr,     0};
+  const DLTensor *ins[] = {&in};
+  DLTensor *outs[] = {&out};
+  if (!status)
+    status = adze_run(context, ins, 1, outs, 1);
+  std::string message = adze_status_message(status);
+  adze_status_free(status);
+  adze_context_release(context);
+  return message;
+}
+
+TEST_F(PackageTest, WeightsInAFileOfTheirOwn) {
+  std::string text = program;
+  StringRef nothing = "  ret i32 0\n}\ndefine void @infer(ptr %s, ptr %d) {";
+  text.replace(text.find(nothing.str()), nothing.size(), R"(
+  %y = load ptr, ptr %o
+  %v = load <4 x float>, ptr %w, align 4
+  store <4 x float> %v, ptr %y, align 4
+  ret i32 0
+}
+define void @infer(ptr %s, ptr %d) {
+  store i64 4, ptr %d)");
+  ModuleParts parts = makeParts(text, host);
+  std::vector<float> weights = {1.5f, -2.0f, 3.25f, 4.0f};
+  addWeight(parts, 0,
+            std::string(reinterpret_cast<const char *>(weights.data()), 16));
+  parts.weightsFile = path("m.weights");
+  ASSERT_FALSE(bool(writeModule(parts, host, path("m.so"))));
+  EXPECT_EQ(read(path("m.weights")).size(), ADZE_WEIGHTS_OFFSET + 16u);
+
+  adze_module *module = nullptr;
+  std::vector<float> y(4);
+  ASSERT_EQ(adze_module_open(path("m.so").c_str(), nullptr, &module), nullptr);
+  EXPECT_EQ(runForWeights(module, y), "");
+  EXPECT_EQ(y, weights);
+  adze_module_release(module);
+
+  // From memory nobody knows the folder, but an option may say it.
+  std::string bytes = read(path("m.so"));
+  adze_status status =
+      adze_module_open_memory(bytes.data(), bytes.size(), nullptr, &module);
+  EXPECT_EQ(adze_status_code(status), ADZE_IO_ERROR);
+  EXPECT_THAT(adze_status_message(status),
+              ::testing::HasSubstr("a file 'm.weights'"));
+  adze_status_free(status);
+  adze_options *options = nullptr;
+  ASSERT_EQ(adze_options_create(&options), nullptr);
+  ASSERT_EQ(adze_options_set(options, "weights", path("m.weights").c_str()),
+            nullptr);
+  ASSERT_EQ(
+      adze_module_open_memory(bytes.data(), bytes.size(), options, &module),
+      nullptr);
+  adze_options_release(options);
+  y.assign(4, 0);
+  EXPECT_EQ(runForWeights(module, y), "");
+  EXPECT_EQ(y, weights);
+  adze_module_release(module);
 }
 
 TEST_F(PackageTest, UndefinedSymbolIsAnErrorAndLeavesNothing) {

@@ -35,6 +35,7 @@ public:
 
   StringRef getName(Value value) override { return names[value]; }
   std::string makeInts(ArrayRef<int64_t> values, bool isScalar) override;
+  std::string makeFloats(ArrayRef<double> values) override;
 
 private:
   std::string makeUnique(StringRef wanted);
@@ -162,6 +163,17 @@ std::string Exporter::makeInts(ArrayRef<int64_t> values, bool isScalar) {
     shape.push_back(values.size());
   auto type = RankedTensorType::get(shape, builder.getI64Type());
   (void)addConstant(name, DenseElementsAttr::get(type, values),
+                    function.getLoc());
+  return name;
+}
+
+std::string Exporter::makeFloats(ArrayRef<double> values) {
+  std::string name = makeUnique("floats");
+  Builder builder(function.getContext());
+  auto type =
+      RankedTensorType::get({int64_t(values.size())}, builder.getF32Type());
+  SmallVector<float> floats(values);
+  (void)addConstant(name, DenseElementsAttr::get(type, ArrayRef<float>(floats)),
                     function.getLoc());
   return name;
 }

@@ -153,6 +153,7 @@ private:
   FailureOr<Node> write(graph::GeluOp gelu);
   FailureOr<Node> write(graph::LayerNormOp norm);
   FailureOr<Node> write(graph::BatchNormOp norm);
+  FailureOr<Node> write(graph::ResizeOp resize);
   template <typename OpT>
   FailureOr<Node> writeConv(OpT conv, StringRef name);
   template <typename OpT>
@@ -334,6 +335,38 @@ FailureOr<Node> Writer::write(graph::BatchNormOp norm) {
   return node;
 }
 
+/// By scales where there are some and they give the result's sizes, else by
+/// sizes.
+FailureOr<Node> Writer::write(graph::ResizeOp resize) {
+  auto input = mlir::cast<RankedTensorType>(resize.getInput().getType());
+  auto type = mlir::cast<RankedTensorType>(resize.getResult().getType());
+  if (!input.hasStaticShape() || !type.hasStaticShape())
+    return unsupported() << " of sizes that are not static";
+  if (resize.getRoi())
+    return unsupported() << " of a part of its input";
+  if (auto scales = resize.getScales())
+    for (auto [from, to, scale] :
+         llvm::zip(input.getShape(), type.getShape(), *scales))
+      if (int64_t(std::floor(double(from) * double(float(scale)))) != to)
+        return unsupported() << " with scales that do not give its sizes";
+  Node node("Resize");
+  node.input(context.getName(resize.getInput()));
+  node.input(""); // no region of interest
+  node.input(resize.getScales() ? context.makeFloats(*resize.getScales()) : "");
+  if (!resize.getScales())
+    node.input(context.makeInts(type.getShape()));
+  node.attribute("mode", graph::stringifyResizeMode(resize.getMode()));
+  node.attribute("coordinate_transformation_mode",
+                 graph::stringifyCoordinateMode(resize.getCoordinates()));
+  node.attribute("nearest_mode",
+                 graph::stringifyNearestMode(resize.getNearestMode()));
+  node.attribute("cubic_coeff_a",
+                 float(resize.getCubicCoeff().convertToDouble()));
+  node.attribute("exclude_outside", int64_t(resize.getExcludeOutside()));
+  node.attribute("antialias", int64_t(resize.getAntialias()));
+  return node;
+}
+
 template <typename OpT>
 FailureOr<Node> Writer::writeConv(OpT conv, StringRef name) {
   if (conv.getLayout() != graph::Layout::NCHW)
@@ -371,7 +404,7 @@ FailureOr<Node> Writer::run() {
   return llvm::TypeSwitch<Operation *, FailureOr<Node>>(op)
       .Case<graph::MatmulOp, graph::ReshapeOp, graph::BroadcastToOp,
             graph::SliceOp, graph::PadOp, graph::CastOp, graph::GeluOp,
-            graph::LayerNormOp, graph::BatchNormOp>(
+            graph::LayerNormOp, graph::BatchNormOp, graph::ResizeOp>(
           [&](auto op) { return write(op); })
       .Case([&](graph::ConvOp conv) { return writeConv(conv, "Conv"); })
       .Case([&](graph::ConvTransposeOp conv) {

@@ -20,6 +20,8 @@ public:
   /// The name of an i64 initialiser: of rank 1, or a scalar.
   virtual std::string makeInts(llvm::ArrayRef<int64_t> values,
                                bool isScalar = false) = 0;
+  /// The name of an f32 initialiser of rank 1.
+  virtual std::string makeFloats(llvm::ArrayRef<double> values) = 0;
 };
 
 /// The node of `op`, with inputs and attributes; without outputs and a name.
