@@ -62,7 +62,9 @@ struct DeviceImage {
 struct ModuleDescription {
   std::string producer, buildId, modelName;
   std::vector<Value> inputs, outputs;
+  /// Of which the last numDataSymbols get their values while a run goes on.
   std::vector<Symbol> symbols;
+  uint32_t numDataSymbols = 0, numBoxes = 0;
   std::vector<Kernel> kernels;
   std::vector<CpuVariant> variants; // best first
   std::vector<DeviceImage> images;

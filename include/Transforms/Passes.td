@@ -33,7 +33,8 @@ def AssignDestinations : Pass<"assign-destinations", "mlir::ModuleOp"> {
     }
     ```
   }];
-  let dependentDialects = ["::adze::host::HostDialect", "mlir::func::FuncDialect"];
+  let dependentDialects = ["::adze::host::HostDialect", "mlir::arith::ArithDialect",
+                           "mlir::func::FuncDialect", "mlir::scf::SCFDialect"];
   let statistics = [
     Statistic<"numSlots", "slots", "Values placed in the arena">,
     Statistic<"numInOutputs", "in-outputs", "Values placed in an output">,

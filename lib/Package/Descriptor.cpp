@@ -173,7 +173,7 @@ static Constant *makeDescriptor(TableBuilder &b, const ModuleDescription &d) {
                                     b.string(d.modelName),
                                     b.i32(d.inputs.size()),
                                     b.i32(d.outputs.size()),
-                                    b.i32(d.symbols.size()),
+                                    b.i32(d.symbols.size() - d.numDataSymbols),
                                     b.i32(d.kernels.size()),
                                     makeValues(b, d.inputs, "inputs"),
                                     makeValues(b, d.outputs, "outputs"),
@@ -188,7 +188,9 @@ static Constant *makeDescriptor(TableBuilder &b, const ModuleDescription &d) {
                                     b.function(d.run),
                                     b.function(d.infer),
                                     b.function(d.arenaBytes),
-                                    b.function(d.arenaLowerBound)});
+                                    b.function(d.arenaLowerBound),
+                                    b.i32(d.numDataSymbols),
+                                    b.i32(d.numBoxes)});
 }
 
 template <typename T>

@@ -29,8 +29,7 @@ FailureOr<func::FuncOp> findHostProgram(ModuleOp module) {
 
 SmallVector<host::LaunchOp> getLaunches(func::FuncOp program) {
   SmallVector<host::LaunchOp> launches;
-  for (auto launch : program.getOps<host::LaunchOp>())
-    launches.push_back(launch);
+  program.walk([&](host::LaunchOp launch) { launches.push_back(launch); });
   return launches;
 }
 
@@ -112,40 +111,68 @@ static LogicalResult describeValue(func::FuncOp program, unsigned index,
   return success();
 }
 
-/// Fails if an output has a dim that the inputs' dims do not give: a planned
-/// program cannot size it.
-static LogicalResult checkOutputDims(func::FuncOp program, unsigned numInputs,
-                                     unsigned numBound) {
-  for (unsigned index = numInputs; index < program.getNumArguments(); ++index) {
-    auto type = cast<MemRefType>(program.getArgument(index).getType());
-    auto map = dyn_cast_if_present<AffineMapAttr>(
-        program.getArgAttr(index, host::dimsAttr));
-    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      if (!type.isDynamicDim(dim))
-        continue;
-      bool given = bool(map);
-      for (unsigned s = numBound; given && s < map.getValue().getNumSymbols();
-           ++s)
-        given = !map.getValue().getResult(dim).isFunctionOfSymbol(s);
-      if (!given)
-        return program.emitError("unsupported: dim ")
-               << dim << " of output " << index - numInputs
-               << " depends on the values of a tensor";
-    }
-  }
-  return success();
+/// Symbols that the program gives a value while it runs.
+static llvm::BitVector getBoundSymbols(func::FuncOp program, size_t count) {
+  llvm::BitVector bound(count);
+  program.walk([&](Operation *op) {
+    ArrayRef<int64_t> symbols;
+    if (auto bind = dyn_cast<host::BindOp>(op))
+      symbols = bind.getSymbols();
+    else if (auto assign = dyn_cast<host::AssignOp>(op))
+      symbols = assign.getSymbols();
+    for (int64_t symbol : symbols)
+      if (symbol >= 0 && symbol < int64_t(count))
+        bound.set(symbol);
+  });
+  return bound;
 }
 
-/// Symbols that inputs give; others must be unused, and then come last.
+/// Whether all symbols of the map have a value when it is asked for.
+static bool isBound(AffineMap map, const llvm::BitVector &bound) {
+  for (AffineExpr expr : map.getResults())
+    for (unsigned s = 0; s < map.getNumSymbols(); ++s)
+      if (expr.isFunctionOfSymbol(s) && (s >= bound.size() || !bound[s]))
+        return false;
+  return true;
+}
+
+/// Fails where a size depends on what nothing gives a value.
+static LogicalResult checkSizes(func::FuncOp program,
+                                const llvm::BitVector &bound) {
+  for (unsigned index = 0; index < program.getNumArguments(); ++index) {
+    auto map = dyn_cast_if_present<AffineMapAttr>(
+        program.getArgAttr(index, host::dimsAttr));
+    if (map && !isBound(map.getValue(), bound))
+      return program.emitError("unsupported: the shape of argument ")
+             << index << " depends on the values of a tensor";
+  }
+  WalkResult result = program.walk([&](Operation *op) {
+    for (NamedAttribute attr : op->getAttrs()) {
+      auto map = dyn_cast<AffineMapAttr>(attr.getValue());
+      if (!map || op == program.getOperation() || isBound(map.getValue(), bound))
+        continue;
+      op->emitError("unsupported: a size that depends on the values of a "
+                    "tensor");
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Symbols that the inputs' shapes give, then those that the program binds.
 static LogicalResult describeSymbols(func::FuncOp program,
                                      package::ModuleDescription &description) {
-  unsigned numBound = 0;
-  for (const package::Value &input : description.inputs)
-    for (const package::Dim &dim : input.dims)
-      numBound = std::max<unsigned>(numBound, dim.symbol + 1);
+  unsigned numInputSymbols = host::getNumInputSymbols(program);
   auto names = program->getAttrOfType<ArrayAttr>(host::symbolsAttr);
   auto ranges = program->getAttrOfType<ArrayAttr>(host::symbolRangesAttr);
-  for (unsigned index = 0; index < numBound; ++index) {
+  unsigned count = std::max<unsigned>(numInputSymbols, names ? names.size() : 0);
+  llvm::BitVector bound = getBoundSymbols(program, count);
+  bound.set(0, numInputSymbols);
+  if (failed(checkSizes(program, bound)))
+    return failure();
+  count = bound.find_last() + 1;
+  for (unsigned index = 0; index < count; ++index) {
     package::Symbol symbol;
     if (names && index < names.size())
       symbol.name = cast<StringAttr>(names[index]).getValue().str();
@@ -154,27 +181,15 @@ static LogicalResult describeSymbols(func::FuncOp program,
       symbol.min = std::max<int64_t>(range[0], 0);
       symbol.max = range[1];
     }
+    // Of what the data tells zero is a size like any other.
+    if (index >= numInputSymbols && !ranges)
+      symbol.min = 0;
     description.symbols.push_back(symbol);
   }
-  // What only the data can tell has no place in a planned program yet.
-  if (failed(checkOutputDims(program, description.inputs.size(), numBound)))
-    return failure();
-  WalkResult result = program.walk([&](Operation *op) {
-    for (NamedAttribute attr : op->getAttrs()) {
-      auto map = dyn_cast<AffineMapAttr>(attr.getValue());
-      if (!map || op == program.getOperation())
-        continue;
-      for (AffineExpr expr : map.getValue().getResults())
-        for (unsigned s = numBound; s < map.getValue().getNumSymbols(); ++s)
-          if (expr.isFunctionOfSymbol(s)) {
-            op->emitError("unsupported: a size that depends on the values of "
-                          "a tensor");
-            return WalkResult::interrupt();
-          }
-    }
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
+  description.numDataSymbols = count - numInputSymbols;
+  auto boxes = program->getAttrOfType<IntegerAttr>(host::numBoxesAttr);
+  description.numBoxes = boxes ? boxes.getInt() : 0;
+  return success();
 }
 
 LogicalResult describe(func::FuncOp program,

@@ -154,8 +154,14 @@ static llvm::Error run(llvm::orc::LLJIT &jit, ArrayRef<std::string> kernels,
   std::vector<void *> outputs;
   for (std::vector<char> &result : results)
     outputs.push_back(result.data());
-  adze_host_table table = {sizeof(table), ADZE_MODULE_ABI, launchKernel,
-                           copyBytes,     allocateBytes,   recordFailure};
+  // Constants have no sizes that only the data tells: the rest is not needed.
+  adze_host_table table = {};
+  table.size = offsetof(adze_host_table, read);
+  table.abi = ADZE_MODULE_ABI;
+  table.launch = launchKernel;
+  table.copy = copyBytes;
+  table.alloc = allocateBytes;
+  table.fail = recordFailure;
   int32_t code =
       program(&table, reinterpret_cast<adze_exec *>(&execution), nullptr,
               outputs.data(), arena.get(), constants.get(), nullptr);

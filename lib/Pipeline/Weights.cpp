@@ -47,9 +47,10 @@ LogicalResult collectWeights(func::FuncOp program,
                              std::string &digest) {
   std::vector<host::ConstantOp> constants;
   llvm::DenseSet<int64_t> offsets;
-  for (auto op : program.getOps<host::ConstantOp>())
+  program.walk([&](host::ConstantOp op) {
     if (offsets.insert(*op.getOffset()).second)
       constants.push_back(op);
+  });
   llvm::sort(constants, [](host::ConstantOp a, host::ConstantOp b) {
     return *a.getOffset() < *b.getOffset();
   });

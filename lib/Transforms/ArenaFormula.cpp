@@ -74,6 +74,8 @@ ArenaSize getArenaSize(func::FuncOp program, ArrayRef<int64_t> symbols) {
   MLIRContext *context = program.getContext();
   llvm::DenseMap<Value, int64_t> ends;
   for (auto slot : program.front().getOps<host::SlotOp>()) {
+    if (slot.getBox())
+      continue; // no part of the arena
     int64_t offset =
         evaluate(host::getBytesExpr(slot.getOffsetAttr(), context), symbols);
     for (Value other : slot.getBehind())

@@ -1,9 +1,10 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // From tensors to places: the host program's destinations.
-#include "Dialect/Host/IR/Host.h"
+#include "Assignment.h"
 #include "Transforms/Passes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -17,66 +18,11 @@ class AssignDestinationsPass final
 public:
   void runOnOperation() override;
 };
-
-struct Counts {
-  unsigned slots = 0, inOutputs = 0, views = 0, copies = 0;
-};
-
-/// Rewrites one host program.
-class Assignment {
-public:
-  Assignment(func::FuncOp program, SymbolTable &symbols, Counts &counts)
-      : program(program), symbols(symbols), counts(counts),
-        builder(program.getContext()) {}
-
-  LogicalResult run();
-
-private:
-  LogicalResult checkTypes();
-  void convertArguments();
-  void chooseOutputs();
-  LogicalResult assign(Operation *op);
-  LogicalResult assign(host::LaunchOp op);
-  void finish();
-
-  Value getPlace(Value value);
-  Value getOperandPlace(host::LaunchOp launch, unsigned index);
-  Value createView(Location loc, Value place, MemRefType type);
-
-  func::FuncOp program;
-  SymbolTable &symbols;
-  Counts &counts;
-  OpBuilder builder;
-  llvm::DenseMap<Value, Value> places;
-  llvm::DenseMap<Value, unsigned> outputOf; // a launch's result -> output
-  SmallVector<Value> outputs;
-  SmallVector<Value> returned;
-};
 } // namespace
 
-static bool isReshape(Operation *op) {
-  return op && op->getName().getStringRef() == "graph.reshape";
-}
+using graph::getDims;
 
-/// The dims of a tensor as expressions of the symbols; null entries where the
-/// type does not say.
-static SmallVector<AffineExpr> getDims(RankedTensorType type) {
-  auto encoding = dyn_cast_if_present<AffineMapAttr>(type.getEncoding());
-  SmallVector<AffineExpr> dims;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    if (!type.isDynamicDim(dim))
-      dims.push_back(
-          getAffineConstantExpr(type.getDimSize(dim), type.getContext()));
-    else if (encoding)
-      dims.push_back(encoding.getValue().getResult(dim));
-    else
-      dims.push_back(AffineExpr());
-  }
-  return dims;
-}
-
-/// Places are signless; a bool is a byte that LLVM knows to be 0 or 1.
-static MemRefType getPlaceType(RankedTensorType type) {
+MemRefType getPlaceType(RankedTensorType type) {
   Type element = type.getElementType();
   if (element.isInteger() || element.getIntOrFloatBitWidth() <= 8)
     element =
@@ -98,9 +44,7 @@ static void collectFactors(AffineExpr expr, int64_t &constant,
   }
 }
 
-/// The bytes of a tensor, as one expression with its constant factor last, so
-/// that plan-memory sees which sizes are multiples of which.
-static AffineExpr getBytes(RankedTensorType type) {
+AffineExpr getTensorBytes(RankedTensorType type) {
   int64_t constant = 1;
   SmallVector<AffineExpr> factors;
   for (AffineExpr dim : getDims(type))
@@ -122,12 +66,15 @@ static AffineExpr getBytes(RankedTensorType type) {
                   : count * (constant * (bits / 8));
 }
 
-/// The value that `value` is a reshape of.
-static Value getRoot(Value value) {
-  while (isReshape(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
+Value getReshapeRoot(Value value) {
+  while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
+    value = reshape.getInput();
   return value;
 }
+
+//===----------------------------------------------------------------------===//
+// The signature
+//===----------------------------------------------------------------------===//
 
 LogicalResult Assignment::checkTypes() {
   auto check = [&](Value value) -> LogicalResult {
@@ -147,11 +94,17 @@ LogicalResult Assignment::checkTypes() {
   for (BlockArgument argument : program.getArguments())
     if (failed(check(argument)))
       return failure();
-  for (Operation &op : program.front())
-    for (Value result : op.getResults())
-      if (!result.use_empty() && failed(check(result)))
-        return failure();
-  return success();
+  WalkResult result = program.walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      if (!value.use_empty() && failed(check(value)))
+        return WalkResult::interrupt();
+    for (Region &region : op->getRegions())
+      for (Value argument : region.getArguments())
+        if (failed(check(argument)))
+          return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }
 
 static void setPlaceAttrs(func::FuncOp program, unsigned index,
@@ -202,7 +155,7 @@ void Assignment::convertArguments() {
     places[old] = place;
   }
   for (unsigned index = numInputs; index < types.size(); ++index)
-    outputs.push_back(
+    outputArguments.push_back(
         entry.addArgument(placeTypes[index], terminator->getLoc()));
   program.removeResAttrsAttr();
   program.removeArgAttrsAttr();
@@ -210,21 +163,96 @@ void Assignment::convertArguments() {
   for (auto [index, type] : llvm::enumerate(types))
     setPlaceAttrs(program, index, type, attrs[index]);
   program->setAttr(host::numInputsAttr, builder.getI64IntegerAttr(numInputs));
+  numInputSymbols = host::getNumInputSymbols(program);
 }
 
-void Assignment::chooseOutputs() {
-  for (auto [index, value] : llvm::enumerate(returned)) {
-    Value root = getRoot(value);
-    if (root.getDefiningOp<host::LaunchOp>())
-      outputOf.try_emplace(root, index);
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+bool Assignment::isKnownEarly(RankedTensorType type) {
+  return llvm::all_of(getDims(type), [&](AffineExpr dim) {
+    return host::getNumSymbolsUsed(dim) <= numInputSymbols;
+  });
+}
+
+/// Whether the sizes of `value` are known when `root` is computed.
+bool Assignment::isSizedBy(Value value, Value root) {
+  auto collect = [&](Value of) {
+    llvm::SmallDenseSet<unsigned> found;
+    for (AffineExpr dim : getDims(of))
+      dim.walk([&](AffineExpr inner) {
+        auto symbol = dyn_cast<AffineSymbolExpr>(inner);
+        if (symbol && symbol.getPosition() >= numInputSymbols)
+          found.insert(symbol.getPosition());
+      });
+    return found;
+  };
+  auto known = collect(root);
+  return llvm::all_of(collect(value),
+                      [&](unsigned symbol) { return known.contains(symbol); });
+}
+
+void Assignment::chooseDestinations(Block &block, ValueRange values,
+                                    MutableArrayRef<Destination> destinations) {
+  for (auto [value, destination] : llvm::zip_equal(values, destinations)) {
+    Value root = getReshapeRoot(value);
+    auto launch = root.getDefiningOp<host::LaunchOp>();
+    if (!launch || launch->getBlock() != &block ||
+        (destination.output && !isSizedBy(value, root)))
+      continue;
+    destinationOf.try_emplace(root, &destination);
   }
 }
 
-Value Assignment::createView(Location loc, Value place, MemRefType type) {
-  if (place.getType() == type)
+void Assignment::chooseOutputs() {
+  outputs.resize(returned.size());
+  for (unsigned index = 0; index < returned.size(); ++index)
+    outputs[index].output = index;
+  chooseDestinations(program.front(), returned, outputs);
+}
+
+Value Assignment::createView(Location loc, Value place, MemRefType type,
+                             Attribute offset) {
+  if (place.getType() == type && !offset)
     return place;
   ++counts.views;
-  return host::ViewOp::create(builder, loc, type, place, Attribute());
+  return host::ViewOp::create(builder, loc, type, place, offset);
+}
+
+Value Assignment::createSlot(Location loc, RankedTensorType type) {
+  ++counts.slots;
+  return host::SlotOp::create(builder, loc, getPlaceType(type),
+                              host::getBytesAttr(getTensorBytes(type)));
+}
+
+Value Assignment::open(Location loc, const Destination &destination,
+                       RankedTensorType type, Attribute keep) {
+  MemRefType placeType = getPlaceType(type);
+  if (destination.box)
+    return host::SlotOp::create(
+        builder, loc, placeType, host::getBytesAttr(getTensorBytes(type)),
+        builder.getI64IntegerAttr(*destination.box), keep);
+  if (!destination.output)
+    return createView(loc, destination.place, placeType);
+  Value argument = outputArguments[*destination.output];
+  // The block still has the inputs as tensors beside their places.
+  unsigned index =
+      program.getNumArguments() - outputs.size() + *destination.output;
+  auto map = program.getArgAttrOfType<AffineMapAttr>(index, host::dimsAttr);
+  if (map && host::getNumSymbolsUsed(map.getValue()) > numInputSymbols)
+    argument = host::OutputOp::create(builder, loc, argument);
+  return createView(loc, argument, placeType);
+}
+
+void Assignment::deliver(Location loc, Value value, Destination &destination) {
+  if (destinationOf.lookup(getReshapeRoot(value)) == &destination)
+    return;
+  ++counts.copies;
+  auto type = cast<RankedTensorType>(value.getType());
+  Value from = getPlace(value), to = open(loc, destination, type);
+  host::CopyOp::create(builder, loc, from, to,
+                       host::getBytesAttr(getTensorBytes(type)));
 }
 
 Value Assignment::getPlace(Value value) {
@@ -265,8 +293,11 @@ Value Assignment::getOperandPlace(host::LaunchOp launch, unsigned index) {
       AffineMapAttr::get(wanted.getLayout().getAffineMap()), IntegerAttr());
 }
 
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
 LogicalResult Assignment::assign(host::LaunchOp op) {
-  builder.setInsertionPoint(op);
   SmallVector<Value> operands;
   for (unsigned index = 0; index < op.getNumOperands(); ++index) {
     Value place = getOperandPlace(op, index);
@@ -277,15 +308,11 @@ LogicalResult Assignment::assign(host::LaunchOp op) {
   for (OpResult result : op.getResults()) {
     auto type = cast<RankedTensorType>(result.getType());
     Value place;
-    if (auto output = outputOf.find(result); output != outputOf.end()) {
-      ++counts.inOutputs;
-      place =
-          createView(op.getLoc(), outputs[output->second], getPlaceType(type));
+    if (Destination *destination = destinationOf.lookup(result)) {
+      counts.inOutputs += destination->output.has_value();
+      place = open(op.getLoc(), *destination, type);
     } else {
-      ++counts.slots;
-      place =
-          host::SlotOp::create(builder, op.getLoc(), getPlaceType(type),
-                               host::getBytesAttr(getBytes(type)), Attribute());
+      place = createSlot(op.getLoc(), type);
     }
     places[result] = place;
     operands.push_back(place);
@@ -297,56 +324,77 @@ LogicalResult Assignment::assign(host::LaunchOp op) {
   return success();
 }
 
+LogicalResult Assignment::assign(graph::ReshapeOp op) {
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  places[op.getResult()] =
+      createView(op.getLoc(), getPlace(op.getInput()), getPlaceType(type));
+  return success();
+}
+
+LogicalResult Assignment::assign(graph::BindOp op) {
+  host::BindOp::create(builder, op.getLoc(), getPlace(op.getInput()),
+                       op.getSymbolsAttr());
+  return success();
+}
+
+LogicalResult Assignment::assign(graph::CheckOp op) {
+  Value holds = host::ReadOp::create(builder, op.getLoc(), builder.getI1Type(),
+                                     getPlace(op.getCondition()));
+  host::CheckOp::create(builder, op.getLoc(), holds, op.getMessageAttr());
+  return success();
+}
+
 LogicalResult Assignment::assign(Operation *op) {
-  if (auto launch = dyn_cast<host::LaunchOp>(op))
-    return assign(launch);
-  if (op->hasTrait<OpTrait::ConstantLike>() || isa<func::ReturnOp>(op))
+  builder.setInsertionPoint(op);
+  replaced.push_back(op);
+  if (op->hasTrait<OpTrait::ConstantLike>() ||
+      isa<func::ReturnOp, graph::YieldOp>(op))
     return success(); // placed where it is used
-  if (isReshape(op)) {
-    builder.setInsertionPoint(op);
-    Value source = getPlace(op->getOperand(0));
-    auto type =
-        getPlaceType(cast<RankedTensorType>(op->getResult(0).getType()));
-    places[op->getResult(0)] = createView(op->getLoc(), source, type);
-    return success();
-  }
-  // What computed the shape of a reshape: its values are in the types now.
-  if (llvm::all_of(op->getUsers(),
-                   [](Operation *user) {
-                     return isReshape(user) ||
-                            !isa<host::LaunchOp, func::ReturnOp>(user);
-                   }) &&
-      isMemoryEffectFree(op))
-    return success();
-  return op->emitOpError("expected a launch, a constant or a reshape in the "
-                         "host program");
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<host::LaunchOp, graph::ReshapeOp, graph::BindOp, graph::CheckOp,
+            graph::IfOp, graph::LoopOp>([&](auto op) { return assign(op); })
+      .Default([](Operation *op) -> LogicalResult {
+        // What computed the shape of a reshape: its values are in the types.
+        if (llvm::all_of(op->getUsers(),
+                         [](Operation *user) {
+                           return isa<graph::ReshapeOp>(user) ||
+                                  !isa<host::LaunchOp, func::ReturnOp>(user);
+                         }) &&
+            isMemoryEffectFree(op))
+          return success();
+        return op->emitOpError("expected a launch, a constant or a reshape in "
+                               "the host program");
+      });
+}
+
+LogicalResult Assignment::assign(Block &block) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : block)
+    ops.push_back(&op);
+  for (Operation *op : ops)
+    if (failed(assign(op)))
+      return failure();
+  return success();
 }
 
 /// Copies for outputs that nothing wrote; then the tensors go.
 void Assignment::finish() {
   Operation *terminator = program.front().getTerminator();
   builder.setInsertionPoint(terminator);
-  for (auto [index, value] : llvm::enumerate(returned)) {
-    Value root = getRoot(value);
-    auto output = outputOf.find(root);
-    if (output != outputOf.end() && output->second == index)
-      continue;
-    ++counts.copies;
-    auto type = cast<RankedTensorType>(value.getType());
-    host::CopyOp::create(builder, program.getLoc(), getPlace(value),
-                         outputs[index], host::getBytesAttr(getBytes(type)));
-  }
+  for (auto [value, output] : llvm::zip_equal(returned, outputs))
+    deliver(program.getLoc(), value, output);
   func::ReturnOp::create(builder, terminator->getLoc());
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(program.front())))
-    if (&op == terminator ||
-        llvm::any_of(op.getResultTypes(), llvm::IsaPred<TensorType>))
-      op.erase();
+  for (Operation *op : replaced)
+    op->dropAllReferences();
+  for (Operation *op : llvm::reverse(replaced))
+    op->erase();
   llvm::BitVector tensors(program.front().getNumArguments());
   for (BlockArgument argument : program.front().getArguments())
     if (isa<TensorType>(argument.getType()))
       tensors.set(argument.getArgNumber());
   program.front().eraseArguments(tensors);
+  if (numBoxes)
+    program->setAttr(host::numBoxesAttr, builder.getI64IntegerAttr(numBoxes));
 }
 
 LogicalResult Assignment::run() {
@@ -356,12 +404,8 @@ LogicalResult Assignment::run() {
     return failure();
   convertArguments();
   chooseOutputs();
-  SmallVector<Operation *> ops;
-  for (Operation &op : program.front())
-    ops.push_back(&op);
-  for (Operation *op : ops)
-    if (failed(assign(op)))
-      return failure();
+  if (failed(assign(program.front())))
+    return failure();
   finish();
   return success();
 }
@@ -373,7 +417,7 @@ void AssignDestinationsPass::runOnOperation() {
         function->hasAttr(host::kernelAttr) ||
         function->hasAttr(host::numInputsAttr))
       continue;
-    Counts counts;
+    AssignmentCounts counts;
     if (failed(Assignment(function, symbols, counts).run()))
       return signalPassFailure();
     numSlots += counts.slots;

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Offsets: slots in the arena, constants in the weights.
-#include "Dialect/Host/IR/Host.h"
+#include "SlotLives.h"
 #include "Support/PackedLayout.h"
 #include "Transforms/ArenaFormula.h"
 #include "Transforms/ArenaPacking.h"
@@ -22,12 +22,6 @@ public:
 private:
   void planArena(func::FuncOp program);
   void planWeights(func::FuncOp program);
-};
-
-struct Slot {
-  host::SlotOp op;
-  AffineExpr bytes;
-  unsigned begin, end;
 };
 
 /// A size as number times expression; the expression of static sizes is 1.
@@ -89,38 +83,6 @@ static Scaled splitAligned(AffineExpr expr) {
   if (scaled.count % host::placeAlignment == 0)
     return scaled;
   return {expr.ceilDiv(host::placeAlignment), host::placeAlignment};
-}
-
-/// The slots with the steps between which they hold something.
-static SmallVector<Slot> collectSlots(func::FuncOp program) {
-  llvm::DenseMap<Value, unsigned> slotOf; // of slots and views of them
-  SmallVector<Slot> slots;
-  unsigned step = 0;
-  for (Operation &op : program.front()) {
-    if (auto slot = dyn_cast<host::SlotOp>(op)) {
-      slotOf[slot.getResult()] = slots.size();
-      AffineExpr bytes = host::getBytesExpr(slot.getSize(), op.getContext());
-      slots.push_back({slot, bytes, UINT_MAX, 0});
-      continue;
-    }
-    if (auto view = dyn_cast<host::ViewOp>(op)) {
-      if (auto source = slotOf.find(view.getSource()); source != slotOf.end())
-        slotOf[view.getResult()] = source->second;
-      continue;
-    }
-    ++step;
-    for (Value operand : op.getOperands()) {
-      auto slot = slotOf.find(operand);
-      if (slot == slotOf.end())
-        continue;
-      Slot &used = slots[slot->second];
-      used.begin = std::min(used.begin, step);
-      used.end = std::max(used.end, step);
-    }
-  }
-  for (Slot &slot : slots)
-    slot.begin = std::min(slot.begin, slot.end); // of one without a use
-  return slots;
 }
 
 static AffineMapAttr getMapAttr(func::FuncOp program,
@@ -226,7 +188,8 @@ std::optional<Sum> Placement::getOffset(unsigned slot) const {
 
 /// In the order of their places, so that each is defined before those behind.
 void Placement::moveToFront() {
-  Block *block = slots.front().op->getBlock();
+  auto program = slots.front().op->getParentOfType<func::FuncOp>();
+  Block *block = &program.front();
   for (unsigned slot : llvm::reverse(order.order))
     slots[slot].op->moveBefore(block, block->begin());
 }
@@ -320,6 +283,7 @@ chooseOrder(MutableArrayRef<SmallVector<LiveBuffer>> samples) {
 
 void PlanMemoryPass::planArena(func::FuncOp program) {
   SmallVector<Slot> slots = collectSlots(program);
+  numberBoxes(program, slots);
   SmallVector<SmallVector<LiveBuffer>> samples = getSamples(program, slots);
   PackingOrder order = chooseOrder(samples);
   Placement placement(slots, order);
@@ -339,16 +303,15 @@ void PlanMemoryPass::planArena(func::FuncOp program) {
 void PlanMemoryPass::planWeights(func::FuncOp program) {
   llvm::DenseMap<std::pair<Attribute, Attribute>, int64_t> offsets;
   int64_t total = 0;
-  for (auto op : program.front().getOps<host::ConstantOp>()) {
+  program.walk([&](host::ConstantOp op) {
     auto known =
         offsets.try_emplace({op.getValue(), op.getLayoutAttr()}, total);
     op.setOffset(known.first->second);
-    if (!known.second) {
+    if (known.second)
+      total += llvm::alignTo(op.getStoredBytes(), host::placeAlignment);
+    else
       ++numShared;
-      continue;
-    }
-    total += llvm::alignTo(op.getStoredBytes(), host::placeAlignment);
-  }
+  });
   program->setAttr(host::weightsBytesAttr,
                    Builder(&getContext()).getI64IntegerAttr(total));
   weightsBytes += total;

@@ -173,9 +173,28 @@ typedef struct {
   void *(*alloc)(adze_exec *, uint64_t bytes);
   /* Records an error that names an ONNX node; returns an error code. */
   int32_t (*fail)(adze_exec *, const char *node, const char *message);
+
+  /* Here on: a program that calls them has seen that `size` covers them. */
+
+  /* From a place of the run's device to host memory, when what writes the
+   * place is done; and the other way. */
+  int32_t (*read)(adze_exec *, void *host, const void *place, uint64_t bytes);
+  int32_t (*write)(adze_exec *, void *place, const void *host, uint64_t bytes);
+  /* values[i] becomes the value of symbols[i] (-1: of none); one outside of
+   * the symbol's range is an error that names `node`. */
+  int32_t (*bind)(adze_exec *, const char *node, const int64_t *values,
+                  const int64_t *symbols, uint32_t count);
+  /* The memory of a box, made `bytes` large at least; the first `keep` bytes
+   * stay. It may move. Null on failure. */
+  void *(*reserve)(adze_exec *, uint32_t box, uint64_t bytes, uint64_t keep);
+  /* The place of an output whose dims are known now; once a run. Null on
+   * failure. */
+  void *(*output)(adze_exec *, uint32_t index, const int64_t *dims);
 } adze_host_table;
 
-/* The host program. `syms` are checked values; inputs and outputs are base
+/* The host program. `syms` are checked values, then those that the program
+ * binds, 0 at first; the place of an output whose dims only the run can tell
+ * is not in `outputs`; inputs and outputs are base
  * addresses of dense row-major tensors; arena has arena_bytes(syms) bytes and
  * weights is the module's weights section, both at 64 and on the run's device.
  */
@@ -209,6 +228,11 @@ typedef struct {
    * can tell is -1. */
   void (*infer)(const int64_t *syms, int64_t *dims);
   adze_formula_fn arena_bytes, arena_lower_bound;
+
+  /* Symbols behind the num_symbols ones, which the program binds while it runs
+   * (`symbols` has rows for them, too), and memory whose size only the run can
+   * tell. */
+  uint32_t num_data_symbols, num_boxes;
 } adze_module_desc;
 
 /* The one exported symbol of a module; null if it cannot serve `abi`. */

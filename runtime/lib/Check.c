@@ -315,30 +315,44 @@ adze_status rt_bind_inputs(const adze_module *module,
   return check_all_bound(desc, symbols);
 }
 
-static adze_status check_output_shape(named_value named, const DLTensor *tensor,
-                                      const int64_t *dims) {
-  RT_TRY(check_rank(named, tensor->ndim));
-  if (tensor->ndim && !tensor->shape)
-    return rt_error(ADZE_INVALID_ARGUMENT,
-                    NAMED ": expected a shape, but got NULL", NAME_OF(named));
+static adze_status check_dims(named_value named, const DLTensor *tensor,
+                              const int64_t *dims) {
   for (int32_t d = 0; d < tensor->ndim; ++d)
-    if (tensor->shape[d] != dims[d])
+    if (dims[d] < 0 ? tensor->shape[d] < 0 : tensor->shape[d] != dims[d])
       return rt_error(
           ADZE_INVALID_ARGUMENT, NAMED ": expected dim %d = %lld, but got %lld",
           NAME_OF(named), d, (long long)dims[d], (long long)tensor->shape[d]);
   return NULL;
 }
 
+adze_status rt_check_output_dims(const adze_module *module, uint32_t index,
+                                 const DLTensor *tensor, const int64_t *dims) {
+  named_value named = {"output", &module->desc->outputs[index]};
+  return check_dims(named, tensor, dims);
+}
+
+static adze_status check_output_shape(named_value named, const DLTensor *tensor,
+                                      const int64_t *dims) {
+  RT_TRY(check_rank(named, tensor->ndim));
+  if (tensor->ndim && !tensor->shape)
+    return rt_error(ADZE_INVALID_ARGUMENT,
+                    NAMED ": expected a shape, but got NULL", NAME_OF(named));
+  return check_dims(named, tensor, dims);
+}
+
 adze_status rt_check_outputs(const adze_module *module,
                              DLTensor *const outputs[], int32_t count,
-                             DLDevice device, const int64_t *dims) {
+                             DLDevice device, const int64_t *dims,
+                             bool run_makes) {
   const adze_module_desc *desc = module->desc;
   RT_TRY(check_count("output", desc->num_outputs, count, outputs));
   for (int32_t i = 0; i < count; ++i) {
     named_value named = {"output", &desc->outputs[i]};
-    RT_TRY(check_tensor_head(named, outputs[i], device));
-    RT_TRY(check_output_shape(named, outputs[i], dims));
-    RT_TRY(check_tensor_tail(named, outputs[i]));
+    if (outputs[i] || !run_makes) {
+      RT_TRY(check_tensor_head(named, outputs[i], device));
+      RT_TRY(check_output_shape(named, outputs[i], dims));
+      RT_TRY(check_tensor_tail(named, outputs[i]));
+    }
     dims += desc->outputs[i].rank;
   }
   return NULL;
@@ -346,6 +360,8 @@ adze_status rt_check_outputs(const adze_module *module,
 
 static bool overlap(const DLTensor *a, const DLTensor *b) {
   uint64_t a_bytes, b_bytes;
+  if (!a || !b)
+    return false;
   rt_tensor_bytes(a->dtype, a->ndim, a->shape, &a_bytes);
   rt_tensor_bytes(b->dtype, b->ndim, b->shape, &b_bytes);
   uintptr_t a_begin = (uintptr_t)rt_tensor_data(a);

@@ -15,6 +15,8 @@ static adze_status scratch_of(const adze_module *module, const int64_t *symbols,
   for (uint32_t i = 0; i < module->desc->num_kernels; ++i) {
     const adze_cpu_kernel *kernel = &module->variant->kernels[i];
     int64_t bytes = kernel->scratch_bytes ? kernel->scratch_bytes(symbols) : 0;
+    if (bytes < 0 && module->num_data_symbols)
+      continue; /* not known yet: see the launch */
     if (bytes < 0 || bytes > INT64_MAX / 4)
       return rt_error(ADZE_INVALID_MODULE,
                       "kernel '%s': got %lld bytes of scratch memory",
@@ -108,7 +110,8 @@ adze_status adze_context_workspace_size(const adze_context *context,
     return rt_error(ADZE_INVALID_ARGUMENT,
                     "expected a context and a place for the size");
   const adze_module_desc *desc = context->module->desc;
-  int64_t *symbols = calloc(desc->num_symbols + 1, sizeof(int64_t));
+  int64_t *symbols =
+      calloc(rt_num_symbols(context->module) + 1, sizeof(int64_t));
   if (!symbols)
     return rt_out_of_memory(desc->num_symbols * sizeof(int64_t));
   adze_status status = NULL;
@@ -147,9 +150,11 @@ adze_status adze_context_bind_workspace(adze_context *context, void *workspace,
 
 static void destroy(adze_context *context) {
   give_workspace(context);
+  rt_boxes_free(context);
   if (context->on_device)
     rt_cuda_detach(context);
   rt_profile_free(&context->profile);
+  free(context->boxes);
   free(context->symbols);
   free(context->new_symbols);
   free(context->output_dims);
@@ -162,14 +167,16 @@ static void destroy(adze_context *context) {
 static adze_status allocate_tables(adze_context *context) {
   const adze_module_desc *desc = context->module->desc;
   /* One more of each, so that a table without entries is not null. */
-  context->symbols = calloc(desc->num_symbols + 1u, sizeof(int64_t));
-  context->new_symbols = calloc(desc->num_symbols + 1u, sizeof(int64_t));
+  size_t symbols = rt_num_symbols(context->module) + 1;
+  context->symbols = calloc(symbols, sizeof(int64_t));
+  context->new_symbols = calloc(symbols, sizeof(int64_t));
+  context->boxes = calloc(context->module->num_boxes + 1u, sizeof(rt_box));
   context->output_dims =
       calloc((size_t)rt_total_output_rank(desc) + 1u, sizeof(int64_t));
   context->input_data = calloc(desc->num_inputs + 1u, sizeof(void *));
   context->output_data = calloc(desc->num_outputs + 1u, sizeof(void *));
-  if (!context->symbols || !context->new_symbols || !context->output_dims ||
-      !context->input_data || !context->output_data)
+  if (!context->symbols || !context->new_symbols || !context->boxes ||
+      !context->output_dims || !context->input_data || !context->output_data)
     return rt_out_of_memory(sizeof(int64_t) * desc->num_symbols);
   return NULL;
 }

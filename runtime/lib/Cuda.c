@@ -204,14 +204,15 @@ static adze_status get_device(adze_module *module, int32_t ordinal,
 
 /* ---- Contexts ------------------------------------------------------------ */
 
-static adze_status make_tables(const adze_module_desc *desc,
+static adze_status make_tables(const adze_module *module,
                                rt_device_context *state) {
+  const adze_module_desc *desc = module->desc;
   uint32_t most = 0;
   for (uint32_t i = 0; i < desc->num_kernels; ++i)
     if (desc->kernels[i].num_ptrs > most)
       most = desc->kernels[i].num_ptrs;
   state->arguments =
-      calloc((size_t)most + desc->num_symbols + 1, sizeof(void *));
+      calloc((size_t)most + rt_num_symbols(module) + 1, sizeof(void *));
   state->key.symbols = calloc(desc->num_symbols + 1u, sizeof(int64_t));
   state->key.inputs = calloc(desc->num_inputs + 1u, sizeof(void *));
   state->key.outputs = calloc(desc->num_outputs + 1u, sizeof(void *));
@@ -243,10 +244,13 @@ adze_status rt_cuda_attach(adze_context *context) {
     return rt_out_of_memory(sizeof(*state));
   context->on_device = state;
   state->device = device;
-  state->graphs = context->module->options.cuda_graphs && !device->managed;
+  /* A run that looks at the data takes its way anew each time. */
+  state->graphs = context->module->options.cuda_graphs && !device->managed &&
+                  !context->module->num_data_symbols &&
+                  !context->module->num_boxes;
   if (device->managed)
     RT_TRY(rt_context_use_cpu(context));
-  RT_TRY(make_tables(context->module->desc, state));
+  RT_TRY(make_tables(context->module, state));
   return make_stream(state);
 }
 

@@ -20,7 +20,8 @@ static adze_status launch(adze_context *context, uint32_t kernel,
   uint32_t num_ptrs = desc->kernels[kernel].num_ptrs, count = 0;
   for (uint32_t i = 0; i < num_ptrs; ++i)
     state->arguments[count++] = (void *)(uintptr_t)&ptrs[i];
-  for (uint32_t i = 0; i < desc->num_symbols; ++i)
+  size_t num_symbols = rt_num_symbols(context->module);
+  for (size_t i = 0; i < num_symbols; ++i)
     state->arguments[count++] = &context->symbols[i];
   state->arguments[count] = &programs;
   CU_TRY(state->device->cu, launch,
@@ -51,8 +52,8 @@ int32_t rt_cuda_launch(adze_exec *exec, uint32_t kernel, void *const *ptrs) {
   const rt_device *device = context->on_device->device;
   if (!device->functions[kernel]) {
     device->cu->stream_wait(context->on_device->stream);
-    rt_launch_on_cpu(context, kernel, ptrs);
-    return 0;
+    adze_status status = rt_launch_on_cpu(context, kernel, ptrs);
+    return status ? rt_exec_fail(exec, status) : 0;
   }
   int64_t programs = device->image->kernels[kernel].programs(context->symbols);
   if (programs <= 0)
@@ -205,7 +206,8 @@ static uint64_t place_all(adze_context *context, const DLTensor *const inputs[],
   for (uint32_t i = 0; i < desc->num_inputs; ++i)
     context->input_data[i] = place(state, inputs[i], &bytes);
   for (uint32_t i = 0; i < desc->num_outputs; ++i)
-    context->output_data[i] = place(state, outputs[i], &bytes);
+    context->output_data[i] =
+        outputs[i] ? place(state, outputs[i], &bytes) : NULL;
   return bytes;
 }
 
@@ -241,7 +243,7 @@ static adze_status run(adze_context *context, const DLTensor *const inputs[],
   else
     RT_TRY(execute(context, stream));
   for (uint32_t i = 0; i < desc->num_outputs; ++i)
-    if (!in_place(state, outputs[i]))
+    if (outputs[i] && !in_place(state, outputs[i]))
       RT_TRY(copy(state, stream, rt_tensor_data(outputs[i]),
                   context->output_data[i], bytes_of(outputs[i])));
   if (wait)

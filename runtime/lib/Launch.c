@@ -68,13 +68,31 @@ static int64_t lanes_for(const adze_context *context, uint32_t kernel,
   return work < WORK_FOR_TWO ? 1 : lanes;
 }
 
-void rt_launch_on_cpu(adze_context *context, uint32_t kernel,
-                      void *const *ptrs) {
+/* Scratch memory beyond the workspace's: for sizes that the run has told. */
+static adze_status extend_scratch(adze_context *context,
+                                  const adze_cpu_kernel *code,
+                                  launch_job *job) {
+  const adze_module *module = context->module;
+  int64_t bytes = value_of(code->scratch_bytes, context->symbols);
+  if (!module->num_data_symbols || bytes <= (int64_t)job->scratch_bytes)
+    return NULL;
+  uint64_t each = rt_align_up((uint64_t)bytes), all;
+  rt_box *box = &context->boxes[module->num_boxes];
+  if (__builtin_mul_overflow(each, (uint64_t)job->lanes, &all))
+    return rt_out_of_memory(UINT64_MAX);
+  RT_TRY(rt_box_grow(context, box, all, 0));
+  job->scratch = box->data;
+  job->scratch_bytes = each;
+  return NULL;
+}
+
+adze_status rt_launch_on_cpu(adze_context *context, uint32_t kernel,
+                             void *const *ptrs) {
   const adze_module *module = context->module;
   const adze_cpu_kernel *code = &module->variant->kernels[kernel];
   int64_t programs = code->programs(context->symbols);
   if (programs <= 0)
-    return;
+    return NULL;
   launch_job job = {
       .body = code->body,
       .ptrs = ptrs,
@@ -85,6 +103,7 @@ void rt_launch_on_cpu(adze_context *context, uint32_t kernel,
       .scratch_bytes = context->needs.scratch,
   };
   atomic_init(&job.next, 0);
+  RT_TRY(extend_scratch(context, code, &job));
   double begin = context->profile.on ? rt_now_us() : 0;
   const adze_options *options = &module->options;
   if (job.lanes > 1 && options->parallel_for)
@@ -94,6 +113,7 @@ void rt_launch_on_cpu(adze_context *context, uint32_t kernel,
   if (context->profile.on)
     rt_profile_add(context, kernel, begin, rt_now_us() - begin, programs,
                    (int32_t)job.lanes);
+  return NULL;
 }
 
 /* ---- What the host program calls ------------------------------------------
@@ -118,8 +138,8 @@ static int32_t host_launch(adze_exec *exec, uint32_t kernel,
                                  context->module->desc->num_kernels, kernel));
   if (context->on_device)
     return rt_cuda_launch(exec, kernel, ptrs);
-  rt_launch_on_cpu(context, kernel, ptrs);
-  return 0;
+  adze_status status = rt_launch_on_cpu(context, kernel, ptrs);
+  return status ? rt_exec_fail(exec, status) : 0;
 }
 
 static int32_t host_copy(adze_exec *exec, void *to, const void *from,
@@ -169,7 +189,12 @@ static const adze_host_table host_table = {sizeof(adze_host_table),
                                            host_launch,
                                            host_copy,
                                            host_alloc,
-                                           host_fail};
+                                           host_fail,
+                                           rt_data_read,
+                                           rt_data_write,
+                                           rt_data_bind,
+                                           rt_data_reserve,
+                                           rt_data_output};
 
 adze_status rt_execute(adze_context *context, const void *weights) {
   adze_exec exec = {context, NULL, NULL};
@@ -182,6 +207,9 @@ adze_status rt_execute(adze_context *context, const void *weights) {
   if (context->profile.on)
     rt_profile_add(context, RT_WHOLE_RUN, begin, rt_now_us() - begin, 0,
                    context->lanes);
+  if (code == ADZE_UNSUPPORTED && !exec.status)
+    exec.status = rt_error(ADZE_UNSUPPORTED,
+                           "the module needs a newer run time than this one");
   if (code && !exec.status)
     exec.status = rt_error(ADZE_RUN_ERROR, "the run failed with code %d", code);
   return exec.status;

@@ -53,15 +53,19 @@ static adze_status check_desc(const adze_module_desc *desc) {
     return rt_error(ADZE_INVALID_MODULE,
                     "module does not serve ABI %u of this run time",
                     ADZE_MODULE_ABI);
-  if (desc->size < sizeof(*desc) || desc->abi != ADZE_MODULE_ABI)
+  /* What the first modules had. */
+  size_t least = offsetof(adze_module_desc, num_data_symbols);
+  if (desc->size < least || desc->abi != ADZE_MODULE_ABI)
     return rt_error(ADZE_INVALID_MODULE,
                     "expected a descriptor of ABI %u and at least %zu bytes, "
                     "but got ABI %u and %u bytes",
-                    ADZE_MODULE_ABI, sizeof(*desc), desc->abi, desc->size);
+                    ADZE_MODULE_ABI, least, desc->abi, desc->size);
   if (!desc->run || !desc->infer || !desc->arena_bytes ||
       (desc->num_inputs && !desc->inputs) ||
       (desc->num_outputs && !desc->outputs) ||
       (desc->num_symbols && !desc->symbols) ||
+      (desc->size >= sizeof(*desc) && desc->num_data_symbols &&
+       !desc->symbols) ||
       (desc->num_kernels && !desc->kernels) ||
       (desc->num_variants && !desc->variants) ||
       (desc->num_images && !desc->images) ||
@@ -106,6 +110,10 @@ adze_status rt_module_adopt(const adze_module_desc *desc, void *library, int fd,
     rt_options_init(&made->options);
   adze_status status = check_desc(desc);
   made->desc = desc;
+  if (!status && desc->size >= sizeof(*desc)) {
+    made->num_data_symbols = desc->num_data_symbols;
+    made->num_boxes = desc->num_boxes;
+  }
   if (!status) {
     made->weights = desc->weights;
     status = rt_map_weights(made, fd, path);

@@ -177,8 +177,9 @@ static void add_targets(rt_text *text, const adze_module *module) {
 
 /* The arena's size: of a module with symbols at their smallest values, which
  * "arena_at" then names. */
-static adze_status add_memory(rt_text *text, const adze_module_desc *desc) {
-  int64_t *symbols = calloc(desc->num_symbols + 1, sizeof(int64_t));
+static adze_status add_memory(rt_text *text, const adze_module *module) {
+  const adze_module_desc *desc = module->desc;
+  int64_t *symbols = calloc(rt_num_symbols(module) + 1, sizeof(int64_t));
   if (!symbols)
     return rt_out_of_memory(desc->num_symbols * sizeof(int64_t));
   rt_smallest_symbols(desc, symbols);
@@ -221,7 +222,7 @@ static adze_status make_json(const adze_module *module, char **json) {
   add_values(&text, "outputs", module->outputs, desc->num_outputs);
   add_symbols(&text, desc);
   add_targets(&text, module);
-  adze_status status = add_memory(&text, desc);
+  adze_status status = add_memory(&text, module);
   rt_text_add(&text, "}\n");
   if (!status && text.failed)
     status = rt_out_of_memory(text.capacity);

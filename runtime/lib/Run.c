@@ -13,6 +13,8 @@
 static adze_status bind_symbols(adze_context *context) {
   const adze_module_desc *desc = context->module->desc;
   size_t bytes = desc->num_symbols * sizeof(int64_t);
+  memset(context->symbols + desc->num_symbols, 0,
+         context->module->num_data_symbols * sizeof(int64_t));
   if (context->bound && !memcmp(context->symbols, context->new_symbols, bytes))
     return NULL;
   context->bound = false;
@@ -68,12 +70,12 @@ adze_status adze_infer_shapes(const adze_module *module,
                     "expected %u output shapes, but got %d",
                     module->desc->num_outputs, num_outputs);
   size_t dims = (size_t)rt_total_output_rank(module->desc);
-  size_t count = module->desc->num_symbols + dims + 1;
+  size_t count = rt_num_symbols(module) + dims + 1;
   int64_t *room = calloc(count, sizeof(int64_t));
   if (!room)
     return rt_out_of_memory(count * sizeof(int64_t));
   adze_status status =
-      infer(module, inputs, num_inputs, room, room + module->desc->num_symbols,
+      infer(module, inputs, num_inputs, room, room + rt_num_symbols(module),
             outputs, workspace_bytes);
   free(room);
   return status;
@@ -88,7 +90,7 @@ static adze_status run_on_cpu(adze_context *context,
   for (uint32_t i = 0; i < desc->num_inputs; ++i)
     context->input_data[i] = rt_tensor_data(inputs[i]);
   for (uint32_t i = 0; i < desc->num_outputs; ++i)
-    context->output_data[i] = rt_tensor_data(outputs[i]);
+    context->output_data[i] = outputs[i] ? rt_tensor_data(outputs[i]) : NULL;
   uint64_t state = rt_float_state_enter();
   adze_status status = rt_execute(context, context->module->weights);
   rt_float_state_leave(state);
@@ -100,7 +102,9 @@ static adze_status run_bound(adze_context *context,
                              DLTensor *const outputs[], int32_t num_outputs,
                              void *stream, bool wait) {
   RT_TRY(rt_check_outputs(context->module, outputs, num_outputs,
-                          context->device, context->output_dims));
+                          context->device, context->output_dims,
+                          context->made != NULL));
+  context->outputs = outputs;
   RT_TRY(rt_check_overlap(context->module, inputs, outputs));
   RT_TRY(rt_context_reserve(context));
   if (context->on_device)
@@ -112,6 +116,7 @@ static adze_status run(adze_context *context, const DLTensor *const inputs[],
                        int32_t num_inputs, DLTensor *const outputs[],
                        int32_t num_outputs, void *stream, bool wait) {
   RT_TRY(rt_context_enter(context));
+  context->made = NULL;
   adze_status status = bind_inputs(context, inputs, num_inputs);
   if (!status)
     status = run_bound(context, inputs, outputs, num_outputs, stream, wait);
@@ -167,16 +172,10 @@ static adze_status take_data(adze_context *context, owned_tensor *owned) {
   return NULL;
 }
 
-static adze_status make_owned(adze_context *context,
-                              const adze_module_value *value,
-                              const int64_t *dims,
-                              DLManagedTensorVersioned **tensor) {
+adze_status rt_make_tensor(adze_context *context,
+                           const adze_module_value *value, const int64_t *dims,
+                           DLManagedTensorVersioned **tensor) {
   uint64_t bytes;
-  for (uint32_t d = 0; d < value->rank; ++d)
-    if (dims[d] < 0)
-      return rt_error(ADZE_UNSUPPORTED,
-                      "output '%s': only a run can tell dim %u", value->name,
-                      d);
   if (!rt_tensor_bytes(rt_value_dtype(value), (int32_t)value->rank, dims,
                        &bytes))
     return rt_out_of_memory(UINT64_MAX);
@@ -208,6 +207,13 @@ static adze_status make_owned(adze_context *context,
   return status;
 }
 
+static bool is_known(const adze_module_value *value, const int64_t *dims) {
+  for (uint32_t d = 0; d < value->rank; ++d)
+    if (dims[d] < 0)
+      return false;
+  return true;
+}
+
 static adze_status run_alloc(adze_context *context,
                              const DLTensor *const inputs[], int32_t num_inputs,
                              DLManagedTensorVersioned **made,
@@ -216,11 +222,19 @@ static adze_status run_alloc(adze_context *context,
   RT_TRY(bind_inputs(context, inputs, num_inputs));
   const int64_t *dims = context->output_dims;
   for (int32_t i = 0; i < num_outputs; ++i) {
-    RT_TRY(make_owned(context, &desc->outputs[i], dims, &made[i]));
-    tensors[i] = &made[i]->dl_tensor;
-    dims += desc->outputs[i].rank;
+    const adze_module_value *value = &desc->outputs[i];
+    if (is_known(value, dims)) {
+      RT_TRY(rt_make_tensor(context, value, dims, &made[i]));
+      tensors[i] = &made[i]->dl_tensor;
+    }
+    dims += value->rank;
   }
-  return run_bound(context, inputs, tensors, num_outputs, NULL, true);
+  RT_TRY(run_bound(context, inputs, tensors, num_outputs, NULL, true));
+  for (int32_t i = 0; i < num_outputs; ++i)
+    if (!made[i])
+      return rt_error(ADZE_INVALID_MODULE, "output '%s': the run made none",
+                      desc->outputs[i].name);
+  return NULL;
 }
 
 adze_status adze_run_alloc(adze_context *context,
@@ -239,8 +253,9 @@ adze_status adze_run_alloc(adze_context *context,
   else if (!made)
     status = rt_out_of_memory(expected * sizeof(void *));
   else
-    status = run_alloc(context, inputs, num_inputs, made,
+    status = run_alloc(context, inputs, num_inputs, context->made = made,
                        (DLTensor **)(made + expected), num_outputs);
+  context->made = NULL;
   for (uint32_t i = 0; i < expected && made; ++i) {
     if (!status)
       outputs[i] = made[i];

@@ -133,6 +133,7 @@ struct adze_module {
   void *mapping;       /* of that file, or null */
   size_t mapping_bytes;
   rt_memory *memory;
+  uint32_t num_data_symbols, num_boxes;
   void *library; /* of dlopen; null for a linked module */
   int fd;        /* -1, or the file of a module from memory */
   adze_value_info *inputs, *outputs;
@@ -165,10 +166,14 @@ adze_status rt_bind_inputs(const adze_module *module,
                            DLDevice device, int64_t *symbols);
 adze_status rt_bind_shapes(const adze_module *module, const adze_shape *inputs,
                            int32_t count, int64_t *symbols);
-/* `dims` are all outputs' dims as desc.infer writes them. */
+/* `dims` are all outputs' dims as desc.infer writes them: -1 is not checked.
+ * Outputs may be NULL where the run makes them. */
 adze_status rt_check_outputs(const adze_module *module,
                              DLTensor *const outputs[], int32_t count,
-                             DLDevice device, const int64_t *dims);
+                             DLDevice device, const int64_t *dims,
+                             bool run_makes);
+adze_status rt_check_output_dims(const adze_module *module, uint32_t index,
+                                 const DLTensor *tensor, const int64_t *dims);
 /* Outputs must not lie over inputs or each other. */
 adze_status rt_check_overlap(const adze_module *module,
                              const DLTensor *const inputs[],
@@ -185,6 +190,10 @@ static inline DLDataType rt_value_dtype(const adze_module_value *value) {
 }
 static inline uint64_t rt_align_up(uint64_t bytes) {
   return (bytes + RT_ALIGNMENT - 1) / RT_ALIGNMENT * RT_ALIGNMENT;
+}
+/* How many symbols kernels see: those of inputs, then those of the data. */
+static inline size_t rt_num_symbols(const adze_module *module) {
+  return (size_t)module->desc->num_symbols + module->num_data_symbols;
 }
 int32_t rt_total_output_rank(const adze_module_desc *desc);
 /* Symbols at the smallest values that their ranges allow. */
@@ -216,6 +225,12 @@ typedef struct {
 
 typedef struct rt_device_context rt_device_context;
 
+/* Memory that grows with what it has to hold, and stays for later runs. */
+typedef struct {
+  void *data;
+  uint64_t bytes;
+} rt_box;
+
 struct adze_context {
   adze_module *module;
   DLDevice device;
@@ -227,6 +242,11 @@ struct adze_context {
   int64_t *output_dims;
   rt_needs needs;
   void **input_data, **output_data;
+  /* Of this run: the caller's tensors, and where to put what the run makes
+   * itself (NULL: nowhere). */
+  DLTensor *const *outputs;
+  DLManagedTensorVersioned **made;
+  rt_box *boxes;   /* the module's, then one for scratch memory */
   void *workspace; /* arena, then scratch memory of each lane */
   uint64_t workspace_bytes;
   bool workspace_bound;         /* it is the caller's */
@@ -266,10 +286,29 @@ struct adze_exec {
 
 /* Runs the host program on the context's checked and bound arguments. */
 adze_status rt_execute(adze_context *context, const void *weights);
-void rt_launch_on_cpu(adze_context *context, uint32_t kernel,
-                      void *const *ptrs);
+adze_status rt_launch_on_cpu(adze_context *context, uint32_t kernel,
+                             void *const *ptrs);
 /* Keeps the first failure of a run; returns what the host program returns. */
 int32_t rt_exec_fail(adze_exec *exec, adze_status status);
+
+/* ---- What only the data can tell (Data.c) ------------------------------- */
+
+int32_t rt_data_read(adze_exec *exec, void *host, const void *place,
+                     uint64_t bytes);
+int32_t rt_data_write(adze_exec *exec, void *place, const void *host,
+                      uint64_t bytes);
+int32_t rt_data_bind(adze_exec *exec, const char *node, const int64_t *values,
+                     const int64_t *symbols, uint32_t count);
+void *rt_data_reserve(adze_exec *exec, uint32_t box, uint64_t bytes,
+                      uint64_t keep);
+void *rt_data_output(adze_exec *exec, uint32_t index, const int64_t *dims);
+adze_status rt_box_grow(adze_context *context, rt_box *box, uint64_t bytes,
+                        uint64_t keep);
+void rt_boxes_free(adze_context *context);
+/* A tensor that owns its memory, on the context's device. */
+adze_status rt_make_tensor(adze_context *context,
+                           const adze_module_value *value, const int64_t *dims,
+                           DLManagedTensorVersioned **tensor);
 
 /* ---- Floating-point state (FloatState.c) -------------------------------- */
 

@@ -127,3 +127,54 @@ func.func @weights(%x: memref<4x8xf32>) attributes {adze.num_inputs = 0 : i64} {
   host.launch @k(%0, %2, %x) : (memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>) -> ()
   return
 }
+
+// -----
+
+func.func private @k(memref<?xf32>, memref<?xf32>) attributes {adze.kernel}
+
+// Sizes of the data are no part of the arena; a box whose slot is dead serves
+// the next. Boxes with a number keep it to themselves.
+// CHECK-LABEL: func.func @boxes
+// CHECK-SAME: adze.num_boxes = 3
+func.func @boxes(%n: memref<1xi64>, %x: memref<?xf32>) attributes {adze.num_boxes = 1 : i64, adze.num_inputs = 2 : i64} {
+  host.bind %n {symbols = array<i64: 0>} : memref<1xi64>
+  // CHECK: host.slot {box = 0 : i64
+  %own = host.slot {size = affine_map<()[s0] -> (s0 * 8)>, box = 0 : i64} : memref<?xf32>
+  // CHECK: host.slot {box = [[A:[12]]] : i64
+  %0 = host.slot {size = affine_map<()[s0] -> (s0 * 4)>} : memref<?xf32>
+  host.launch @k(%x, %0) : (memref<?xf32>, memref<?xf32>) -> ()
+  // CHECK: host.slot {box = [[B:[12]]] : i64
+  %1 = host.slot {size = affine_map<()[s0] -> (s0 * 4)>} : memref<?xf32>
+  host.launch @k(%0, %1) : (memref<?xf32>, memref<?xf32>) -> ()
+  // CHECK: host.slot {box = [[A]] : i64
+  %2 = host.slot {size = affine_map<()[s0] -> (s0 * 12)>} : memref<?xf32>
+  host.launch @k(%1, %2) : (memref<?xf32>, memref<?xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func private @k(memref<1024xf32>, memref<1024xf32>) attributes {adze.kernel}
+
+// What a loop reads from outside has to live until the loop ends: the slot of
+// the body does not take its memory, though it begins after the last use.
+// CHECK: #[[BYTES:.*]] = affine_map<() -> (8192)>
+// CHECK-LABEL: func.func @loop
+// CHECK-SAME: adze.arena_bytes = #[[BYTES]]
+func.func @loop(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {adze.num_inputs = 1 : i64} {
+  %0 = host.slot {size = 4096 : i64} : memref<1024xf32>
+  host.launch @k(%x, %0) : (memref<1024xf32>, memref<1024xf32>) -> ()
+  %zero = arith.constant 0 : i64
+  %1 = scf.while (%i = %zero) : (i64) -> i64 {
+    %more = arith.cmpi slt, %i, %zero : i64
+    scf.condition(%more) %i : i64
+  } do {
+  ^bb0(%j: i64):
+    host.launch @k(%0, %y) : (memref<1024xf32>, memref<1024xf32>) -> ()
+    %inner = host.slot {size = 4096 : i64} : memref<1024xf32>
+    host.launch @k(%x, %inner) : (memref<1024xf32>, memref<1024xf32>) -> ()
+    host.launch @k(%inner, %y) : (memref<1024xf32>, memref<1024xf32>) -> ()
+    scf.yield %j : i64
+  }
+  return
+}

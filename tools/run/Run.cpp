@@ -291,10 +291,12 @@ Error Session::allocateOutputs() {
     outputs[i].dims.assign(static_cast<size_t>(outputInfos[i]->rank), 0);
   }
   RUN_TRY(inferOutputs());
-  for (Tensor &output : outputs) {
+  for (const Tensor &output : outputs)
     for (int64_t dim : output.dims)
-      if (dim < 0)
-        return "an output's shape that only the run can tell is not supported";
+      runAllocates |= dim < 0;
+  for (Tensor &output : outputs) {
+    if (runAllocates)
+      break;
     output.resize();
     outputViews.push_back(output.view());
   }
@@ -303,11 +305,36 @@ Error Session::allocateOutputs() {
   return {};
 }
 
+/// Outputs on the CPU, whatever the device, that the run time makes.
+Error Session::runAllocating(const std::vector<const DLTensor *> &in) {
+  std::vector<DLManagedTensorVersioned *> made(outputs.size(), nullptr);
+  RUN_TRY(take(adze_run_alloc(context.get(), in.data(),
+                              static_cast<int32_t>(in.size()), made.data(),
+                              static_cast<int32_t>(made.size()))));
+  Error error;
+  for (size_t i = 0; i < made.size(); ++i) {
+    const DLTensor &tensor = made[i]->dl_tensor;
+    outputs[i].dims.assign(tensor.shape, tensor.shape + tensor.ndim);
+    outputs[i].resize();
+    if (tensor.device.device_type != kDLCPU)
+      error = "outputs whose shape only the run can tell are read on the CPU "
+              "only";
+    else if (!outputs[i].bytes.empty())
+      std::memcpy(outputs[i].bytes.data(),
+                  static_cast<char *>(tensor.data) + tensor.byte_offset,
+                  outputs[i].bytes.size());
+    made[i]->deleter(made[i]);
+  }
+  return error;
+}
+
 Error Session::runOnce() {
   std::vector<const DLTensor *> in;
   std::vector<DLTensor *> out;
   for (const DLTensor &view : inputViews)
     in.push_back(&view);
+  if (runAllocates)
+    return runAllocating(in);
   for (DLTensor &view : outputViews)
     out.push_back(&view);
   return take(adze_run(context.get(), in.data(),

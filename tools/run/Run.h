@@ -57,6 +57,7 @@ private:
   Error findInput(const std::string &name, size_t &index) const;
   Error findOutput(const std::string &name, size_t &index) const;
   Error inferOutputs();
+  Error runAllocating(const std::vector<const DLTensor *> &in);
 
   std::unique_ptr<adze_module, Release> module;
   std::unique_ptr<adze_context, Release> context;
@@ -68,6 +69,8 @@ private:
   /// Values of named dims that --shape and the inputs' files give.
   std::vector<std::pair<std::string, int64_t>> symbols;
   std::vector<DLTensor> inputViews, outputViews;
+  /// A size of an output is known when it has run only.
+  bool runAllocates = false;
 };
 
 } // namespace adze::run

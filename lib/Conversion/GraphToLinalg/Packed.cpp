@@ -46,6 +46,7 @@ Value KernelLowering::loadPacked(Value tensor, Indices indices) {
 }
 
 void KernelLowering::clearPacked(Value tensor) {
+  (void)getOutput(tensor); // its place is outside of all loops
   int64_t perByte = 8 / getBits(tensor);
   Value bytes = floorDiv(add(multiply(getSizes(tensor)), perByte - 1), perByte);
   forEach(bytes, [&](Indices at) {

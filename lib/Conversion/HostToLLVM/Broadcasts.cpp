@@ -86,21 +86,4 @@ Value emitSizeViolation(OpBuilder &builder, func::FuncOp program,
   return violation.any;
 }
 
-Value createText(OpBuilder &builder, func::FuncOp program, StringRef name,
-                 StringRef text) {
-  Location loc = program.getLoc();
-  auto module = program->getParentOfType<ModuleOp>();
-  auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
-  if (!global) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(module.getBody());
-    std::string bytes = (text + StringRef("\0", 1)).str();
-    auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size());
-    global = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
-                                    LLVM::Linkage::Internal, name,
-                                    builder.getStringAttr(bytes));
-  }
-  return LLVM::AddressOfOp::create(builder, loc, global);
-}
-
 } // namespace adze

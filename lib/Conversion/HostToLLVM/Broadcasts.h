@@ -15,11 +15,6 @@ namespace adze {
 mlir::Value emitSizeViolation(mlir::OpBuilder &builder,
                               mlir::func::FuncOp program, mlir::Value symbols);
 
-/// The address of a text that ends with 0, in a constant called `name` of the
-/// program's module.
-mlir::Value createText(mlir::OpBuilder &builder, mlir::func::FuncOp program,
-                       llvm::StringRef name, llvm::StringRef text);
-
 } // namespace adze
 
 #endif // ADZE_LIB_CONVERSION_HOSTTOLLVM_BROADCASTS_H

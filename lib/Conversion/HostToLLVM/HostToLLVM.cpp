@@ -1,11 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The host program: straight-line launches to calls through the host table.
-#include "Broadcasts.h"
+// The host program's formulas: sizes, costs, shapes of outputs.
 #include "Conversion/Passes.h"
-#include "Dialect/Host/IR/Host.h"
-#include "Formula.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "HostLowering.h"
 
 using namespace mlir;
 
@@ -14,79 +11,10 @@ namespace adze {
 #include "Conversion/Passes.h.inc"
 
 namespace {
-/// Fields of adze_host_table, as indices of its LLVM struct.
-enum HostTableField : int32_t { Launch = 2, Copy = 3, Alloc = 4, Fail = 5 };
-
-/// Arguments of adze_run_fn.
-enum RunArgument : unsigned {
-  Table,
-  Exec,
-  Inputs,
-  Outputs,
-  Arena,
-  Weights,
-  Symbols,
-  NumRunArguments
-};
-
 class ConvertHostToLLVMPass final
     : public impl::ConvertHostToLLVMBase<ConvertHostToLLVMPass> {
 public:
   void runOnOperation() override;
-};
-
-/// Lowers one host program, op by op.
-class HostLowering {
-public:
-  explicit HostLowering(func::FuncOp program)
-      : program(program), context(program.getContext()), builder(context),
-        pointer(LLVM::LLVMPointerType::get(context)), i32(builder.getI32Type()),
-        i64(builder.getI64Type()) {}
-
-  LogicalResult run();
-  unsigned launches() const { return numLaunches; }
-
-private:
-  LLVM::LLVMFuncOp createFunction(StringRef name, Type result,
-                                  ArrayRef<Type> arguments);
-  LLVM::LLVMFuncOp createFormula(StringRef name, StringRef attribute);
-  void addSlotsBehindOthers(LLVM::LLVMFuncOp arenaBytes);
-  Value emitOffset(Formula &formula, host::SlotOp op,
-                   const llvm::DenseMap<Value, Value> &ends);
-  Value emitEnd(Formula &formula, host::SlotOp op, Value offset);
-  void createFormula(const Twine &name, AffineExpr expr);
-  void createCosts();
-  LogicalResult createInfer();
-  LogicalResult lowerProgram(LLVM::LLVMFuncOp run);
-  void checkSizes();
-  LogicalResult lower(Operation *op);
-  void lower(host::LaunchOp op);
-  void lower(host::CopyOp op);
-  LogicalResult lower(host::ConstantOp op);
-  LogicalResult lower(host::SlotOp op);
-
-  Value offsetPointer(Location loc, Value base, Value bytes);
-  Value element(Location loc, Value array, int32_t index);
-  Value tableField(Location loc, HostTableField field);
-  void returnIfError(Location loc, Value code);
-  /// A formula that emits at the current place; symbols are loaded anew, which
-  /// LLVM merges.
-  Value bytes(Location loc, Attribute attr) {
-    return Formula(builder, loc, arguments[RunArgument::Symbols])
-        .emit(host::getBytesExpr(attr, context));
-  }
-
-  func::FuncOp program;
-  MLIRContext *context;
-  OpBuilder builder;
-  LLVM::LLVMPointerType pointer;
-  Type i32, i64;
-  ValueRange arguments;
-  Value launchOperands;       // one array for all launches
-  Block *errorExit = nullptr; // returns its argument
-  llvm::DenseMap<Value, Value> places;
-  llvm::DenseMap<Value, Value> slotEnds; // of those that others lie behind
-  unsigned numLaunches = 0;
 };
 } // namespace
 
@@ -162,8 +90,9 @@ void HostLowering::createFormula(const Twine &name, AffineExpr expr) {
 
 /// What profiles say of each launch.
 void HostLowering::createCosts() {
-  unsigned number = 0;
-  for (auto launch : program.getOps<host::LaunchOp>()) {
+  program.walk([&](host::LaunchOp launch) {
+    unsigned number = launchNumbers.size();
+    launchNumbers[launch] = number;
     AffineExpr read = getAffineConstantExpr(0, context), written = read;
     size_t numInputs = launch.getNumOperands() - launch.getNumOutputs();
     for (auto [index, place] : llvm::enumerate(launch.getOperands())) {
@@ -175,8 +104,7 @@ void HostLowering::createCosts() {
     if (Attribute flops = launch->getAttr(host::flopsAttr))
       createFormula(host::flopsFunction + Twine(number),
                     host::getBytesExpr(flops, context));
-    ++number;
-  }
+  });
 }
 
 LogicalResult HostLowering::createInfer() {
@@ -186,6 +114,7 @@ LogicalResult HostLowering::createInfer() {
   Formula formula(builder, loc, function.getArgument(0));
   auto numInputs =
       program->getAttrOfType<IntegerAttr>(host::numInputsAttr).getInt();
+  unsigned numInputSymbols = host::getNumInputSymbols(program);
   int32_t position = 0;
   for (unsigned index = numInputs; index < program.getNumArguments(); ++index) {
     auto type = cast<MemRefType>(program.getArgument(index).getType());
@@ -194,9 +123,14 @@ LogicalResult HostLowering::createInfer() {
       return program.emitError("expected '")
              << host::dimsAttr << "' on dynamic argument " << index;
     for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      Value size = type.isDynamicDim(dim)
-                       ? formula.emit(map.getValue().getResult(dim))
-                       : formula.constant(type.getDimSize(dim));
+      AffineExpr expr =
+          type.isDynamicDim(dim)
+              ? map.getValue().getResult(dim)
+              : getAffineConstantExpr(type.getDimSize(dim), context);
+      // -1: only a run can tell.
+      Value size = host::getNumSymbolsUsed(expr) > numInputSymbols
+                       ? formula.constant(-1)
+                       : formula.emit(expr);
       Value place = LLVM::GEPOp::create(builder, loc, pointer, i64,
                                         function.getArgument(1),
                                         ArrayRef<LLVM::GEPArg>{position++});
@@ -204,173 +138,6 @@ LogicalResult HostLowering::createInfer() {
     }
   }
   LLVM::ReturnOp::create(builder, loc, ValueRange());
-  return success();
-}
-
-Value HostLowering::offsetPointer(Location loc, Value base, Value bytes) {
-  return LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), base,
-                             ArrayRef<LLVM::GEPArg>{bytes});
-}
-
-Value HostLowering::element(Location loc, Value array, int32_t index) {
-  return LLVM::GEPOp::create(builder, loc, pointer, pointer, array,
-                             ArrayRef<LLVM::GEPArg>{index});
-}
-
-Value HostLowering::tableField(Location loc, HostTableField field) {
-  auto table = LLVM::LLVMStructType::getLiteral(
-      context, {i32, i32, pointer, pointer, pointer, pointer});
-  Value place = LLVM::GEPOp::create(builder, loc, pointer, table,
-                                    arguments[RunArgument::Table],
-                                    ArrayRef<LLVM::GEPArg>{0, int32_t(field)});
-  return LLVM::LoadOp::create(builder, loc, pointer, place);
-}
-
-void HostLowering::returnIfError(Location loc, Value code) {
-  Value zero =
-      LLVM::ConstantOp::create(builder, loc, i32, builder.getI32IntegerAttr(0));
-  Value failed =
-      LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, code, zero);
-  auto *next = new Block();
-  next->insertBefore(errorExit);
-  LLVM::CondBrOp::create(builder, loc, failed, errorExit, ValueRange{code},
-                         next, ValueRange());
-  builder.setInsertionPointToEnd(next);
-}
-
-/// Ends the run where sizes do not agree as the model takes for granted.
-void HostLowering::checkSizes() {
-  Location loc = program.getLoc();
-  Value bad =
-      emitSizeViolation(builder, program, arguments[RunArgument::Symbols]);
-  if (!bad)
-    return;
-  auto *report = new Block(), *next = new Block();
-  report->insertBefore(errorExit);
-  next->insertBefore(errorExit);
-  LLVM::CondBrOp::create(builder, loc, bad, report, ValueRange(), next,
-                         ValueRange());
-  builder.setInsertionPointToEnd(report);
-  Value node = createText(builder, program, "adze_no_node", "");
-  Value message = createText(
-      builder, program, "adze_sizes_message",
-      "the inputs' shapes do not agree as the model's operators need them to");
-  auto type = LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer});
-  auto call = LLVM::CallOp::create(
-      builder, loc, type,
-      ValueRange{tableField(loc, HostTableField::Fail),
-                 arguments[RunArgument::Exec], node, message});
-  LLVM::BrOp::create(builder, loc, ValueRange{call.getResult()}, errorExit);
-  builder.setInsertionPointToEnd(next);
-}
-
-void HostLowering::lower(host::LaunchOp op) {
-  Location loc = op.getLoc();
-  for (auto [index, operand] : llvm::enumerate(op.getOperands()))
-    LLVM::StoreOp::create(builder, loc, places.lookup(operand),
-                          element(loc, launchOperands, index));
-  Value number = LLVM::ConstantOp::create(
-      builder, loc, i32, builder.getI32IntegerAttr(numLaunches++));
-  auto type = LLVM::LLVMFunctionType::get(i32, {pointer, i32, pointer});
-  auto call = LLVM::CallOp::create(
-      builder, loc, type,
-      ValueRange{tableField(loc, HostTableField::Launch),
-                 arguments[RunArgument::Exec], number, launchOperands});
-  returnIfError(loc, call.getResult());
-}
-
-void HostLowering::lower(host::CopyOp op) {
-  Location loc = op.getLoc();
-  auto type =
-      LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer, i64});
-  auto call = LLVM::CallOp::create(
-      builder, loc, type,
-      ValueRange{tableField(loc, HostTableField::Copy),
-                 arguments[RunArgument::Exec], places.lookup(op.getTarget()),
-                 places.lookup(op.getSource()), bytes(loc, op.getSizeAttr())});
-  returnIfError(loc, call.getResult());
-}
-
-LogicalResult HostLowering::lower(host::ConstantOp op) {
-  if (!op.getOffset())
-    return op.emitOpError("expected an offset from plan-memory");
-  places[op.getResult()] =
-      offsetPointer(op.getLoc(), arguments[RunArgument::Weights],
-                    bytes(op.getLoc(), op.getOffsetAttr()));
-  return success();
-}
-
-LogicalResult HostLowering::lower(host::SlotOp op) {
-  if (!op.getOffsetAttr() && op.getBehind().empty())
-    return op.emitOpError("expected an offset from plan-memory");
-  Formula formula(builder, op.getLoc(), arguments[RunArgument::Symbols]);
-  Value offset = emitOffset(formula, op, slotEnds);
-  if (llvm::any_of(op->getUsers(), llvm::IsaPred<host::SlotOp>))
-    slotEnds[op.getResult()] = emitEnd(formula, op, offset);
-  places[op.getResult()] =
-      offsetPointer(op.getLoc(), arguments[RunArgument::Arena], offset);
-  return success();
-}
-
-LogicalResult HostLowering::lower(Operation *op) {
-  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<host::LaunchOp, host::CopyOp>([&](auto op) {
-        lower(op);
-        return success();
-      })
-      .Case<host::ConstantOp, host::SlotOp>([&](auto op) { return lower(op); })
-      .Case([&](host::ViewOp op) {
-        Value base = places.lookup(op.getSource());
-        places[op.getResult()] =
-            op.getOffsetAttr()
-                ? offsetPointer(op.getLoc(), base,
-                                bytes(op.getLoc(), op.getOffsetAttr()))
-                : base;
-        return success();
-      })
-      .Case([&](func::ReturnOp op) {
-        Value zero = LLVM::ConstantOp::create(builder, op.getLoc(), i32,
-                                              builder.getI32IntegerAttr(0));
-        LLVM::ReturnOp::create(builder, op.getLoc(), zero);
-        return success();
-      })
-      .Default([](Operation *op) {
-        return op->emitOpError("expected an op of the host program");
-      });
-}
-
-LogicalResult HostLowering::lowerProgram(LLVM::LLVMFuncOp run) {
-  arguments = run.getArguments();
-  Location loc = program.getLoc();
-  auto numInputs =
-      program->getAttrOfType<IntegerAttr>(host::numInputsAttr).getInt();
-  unsigned maxOperands = 0;
-  program.walk([&](host::LaunchOp op) {
-    maxOperands = std::max(maxOperands, op.getNumOperands());
-  });
-  Value count = LLVM::ConstantOp::create(
-      builder, loc, i64, builder.getI64IntegerAttr(maxOperands));
-  launchOperands =
-      LLVM::AllocaOp::create(builder, loc, pointer, pointer, count);
-  for (BlockArgument argument : program.getArguments()) {
-    int64_t index = argument.getArgNumber();
-    Value array = arguments[index < numInputs ? RunArgument::Inputs
-                                              : RunArgument::Outputs];
-    places[argument] = LLVM::LoadOp::create(
-        builder, loc, pointer,
-        element(loc, array, index < numInputs ? index : index - numInputs));
-  }
-  errorExit = new Block();
-  run.getBody().push_back(errorExit);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToEnd(errorExit);
-    LLVM::ReturnOp::create(builder, loc, errorExit->addArgument(i32, loc));
-  }
-  checkSizes();
-  for (Operation &op : program.front())
-    if (failed(lower(&op)))
-      return failure();
   return success();
 }
 

@@ -114,7 +114,11 @@ void Collector::visit(Operation *op) {
 void adze::importer::addAssumptions(func::FuncOp function,
                                     unsigned numSymbols) {
   Collector collector(function.getContext(), numSymbols);
-  function.walk([&](Operation *op) { collector.visit(op); });
+  // What a branch takes for granted need not hold where it is not taken.
+  function.walk([&](Operation *op) {
+    if (op->getParentOp() == function)
+      collector.visit(op);
+  });
   auto set = [&](StringRef name, const llvm::SetVector<Attribute> &maps) {
     if (!maps.empty())
       function->setAttr(

@@ -3,6 +3,7 @@
 // What handlers share.
 #include "Binder.h"
 #include "Importer.h"
+#include "Sizes.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Verifier.h"
 
@@ -29,6 +30,14 @@ mlir::LogicalResult Binder::unsupported(const llvm::Twine &text) {
   if (!failed)
     isUnsupported = true;
   return fail(text);
+}
+
+bool Binder::forgive() {
+  if (!isUnsupported)
+    return false;
+  failed = isUnsupported = false;
+  message.clear();
+  return true;
 }
 
 mlir::LogicalResult Binder::done(llvm::ArrayRef<mlir::Value> values) {
@@ -175,8 +184,9 @@ Binder::createInferred(llvm::StringRef name, llvm::ArrayRef<mlir::Value> given,
           llvm::cast<mlir::InferTypeOpInterface>(op).inferReturnTypes(
               op->getContext(), loc, op->getOperands(), op->getAttrDictionary(),
               op->getPropertiesStorage(), op->getRegions(), types))) {
+    completeBroadcast(op, types);
     op->getResult(0).setType(types.front());
-    mlir::Value result = verify(op);
+    mlir::Value result = failed ? mlir::Value() : verify(op);
     if (!result || !narrow || getElement(types.front()) != getWideType(narrow))
       return result;
     auto type = llvm::cast<mlir::RankedTensorType>(types.front());
@@ -186,6 +196,31 @@ Binder::createInferred(llvm::StringRef name, llvm::ArrayRef<mlir::Value> given,
   op->erase();
   (void)fail("");
   return {};
+}
+
+/// Dims of which nobody knows whether one operand repeats along them: the run
+/// finds their sizes, and whether they fit.
+void Binder::completeBroadcast(mlir::Operation *op,
+                               llvm::SmallVectorImpl<mlir::Type> &types) {
+  Dims dims = graph::getDims(types.front());
+  if (!llvm::isa<graph::ElementwiseOpInterface>(op))
+    return;
+  // Where the inputs' shapes decide there is an expression, checked before the
+  // run begins.
+  for (mlir::AffineExpr &dim : dims)
+    if (dim && importer.isDataBroadcast(dim))
+      dim = mlir::AffineExpr();
+  if (!llvm::is_contained(dims, mlir::AffineExpr()))
+    return;
+  mlir::OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(op);
+  Sizes sizes(*this);
+  Values shapes;
+  for (mlir::Value operand : op->getOperands())
+    shapes.push_back(sizes.shape(operand));
+  types.front() = graph::makeType(
+      llvm::cast<mlir::RankedTensorType>(types.front()).getElementType(),
+      bindBroadcast(shapes, dims));
 }
 
 //===----------------------------------------------------------------------===//
@@ -441,23 +476,73 @@ mlir::Value Binder::alongAxis(mlir::Value value, int64_t axis, int64_t rank) {
   return reshape(value, dims);
 }
 
-Dims Binder::getShape(mlir::Value value, bool &known) {
-  if (auto elements = graph::getElements(value)) {
-    known = true;
-    return Dims(elements->begin(), elements->end());
+Dims Binder::getSizes(mlir::Value value) {
+  auto elements = graph::getPartialElements(value);
+  if (failed || !elements || elements->size() > 64) {
+    (void)unsupported("expected a vector of known length, but got " +
+                      (value ? mlir::debugString(value.getType()) : "none"));
+    return {};
   }
-  known = false;
-  Dims dims;
-  Dims count = graph::getDims(value);
-  auto rank = count.size() == 1 ? graph::getConstant(count[0]) : std::nullopt;
-  if (!rank || *rank > 64) {
-    (void)unsupported("expected a shape of known length, but got " +
-                      mlir::debugString(value.getType()));
+  Dims dims(elements->begin(), elements->end());
+  if (!llvm::is_contained(dims, mlir::AffineExpr()))
     return dims;
+  if (const Dims *bound = importer.findBound(value))
+    return *bound;
+  return bindSizes(value, dims);
+}
+
+Dims Binder::bindSizes(mlir::Value value, Dims known) {
+  if (!llvm::is_contained(known, mlir::AffineExpr()))
+    return known;
+  llvm::SmallVector<int64_t> bound;
+  for (mlir::AffineExpr &dim : known) {
+    if (dim) {
+      bound.push_back(-1);
+      continue;
+    }
+    dim = makeFreshSymbol();
+    bound.push_back(llvm::cast<mlir::AffineSymbolExpr>(dim).getPosition());
   }
-  for (int64_t i = 0; i < *rank; ++i)
-    dims.push_back(makeFreshSymbol());
-  return dims;
+  mlir::Value sizes = cast(value, builder.getI64Type());
+  if (!canCreate(sizes))
+    return {};
+  auto op = graph::BindOp::create(builder, loc, sizes, bound);
+  importer.keepBound(value, known, op);
+  return known;
+}
+
+Dims Binder::bindBroadcast(llvm::ArrayRef<mlir::Value> shapes, Dims known) {
+  Sizes sizes(*this);
+  mlir::Value one = sizes.number(1), result;
+  Values padded;
+  for (mlir::Value shape : shapes) {
+    shape = sizes.toVector(shape);
+    if (failed)
+      return known;
+    size_t length = *graph::getConstant(graph::getDims(shape)[0]);
+    if (size_t missing = known.size() - length)
+      shape = sizes.concat({sizes.splat(missing, 1), shape});
+    padded.push_back(shape);
+    result =
+        result ? sizes.select(sizes.equal(result, one), shape, result) : shape;
+  }
+  for (mlir::Value shape : padded)
+    check(sizes.all(sizes.either(sizes.equal(shape, result),
+                                 sizes.equal(shape, one))),
+          "expected shapes that broadcast");
+  return bindSizes(result, known);
+}
+
+void Binder::check(mlir::Value condition, llvm::StringRef message) {
+  if (!canCreate(condition))
+    return;
+  mlir::DenseElementsAttr elements;
+  if (matchPattern(condition, mlir::m_Constant(&elements)) &&
+      elements.isSplat() && elements.getSplatValue<bool>())
+    return;
+  if (graph::getConstantElements(condition) == llvm::SmallVector<int64_t>{1})
+    return;
+  graph::CheckOp::create(builder, loc, condition, message);
 }
 
 mlir::AffineExpr Binder::makeFreshSymbol() {
@@ -477,7 +562,7 @@ mlir::ElementsAttr Binder::getElements(const TensorData &tensor) {
 }
 
 mlir::LogicalResult
-Binder::inlineGraph(const Graph &graph,
+Binder::inlineGraph(const Graph &graph, mlir::ValueRange inputs,
                     llvm::SmallVectorImpl<mlir::Value> &results) {
-  return importer.inlineGraph(graph, results);
+  return importer.inlineGraph(graph, inputs, results);
 }

@@ -137,8 +137,16 @@ public:
   mlir::AffineExpr expr(int64_t value) {
     return builder.getAffineConstantExpr(value);
   }
-  /// The contents of a shape operand: its elements, or as many unknown ones.
-  Dims getShape(mlir::Value value, bool &known);
+  /// What an integer vector holds, taken as sizes: its elements where the
+  /// symbolic dims determine them, else symbols that the run binds.
+  Dims getSizes(mlir::Value value);
+  /// The same where `known` has null entries only.
+  Dims bindSizes(mlir::Value value, Dims known);
+  /// The dims that shapes (vectors) broadcast to; `known` has null entries
+  /// where only the run can tell, which also sees that they fit.
+  Dims bindBroadcast(llvm::ArrayRef<mlir::Value> shapes, Dims known);
+  /// Ends the run with an error unless a condition (one element) holds.
+  void check(mlir::Value condition, llvm::StringRef message);
   mlir::AffineExpr makeFreshSymbol();
   /// Takes expr >= 0 for granted, and has the run time check it.
   bool assumeNonNegative(mlir::AffineExpr expr);
@@ -146,8 +154,38 @@ public:
   /// The elements of a tensor attribute; null after an error.
   mlir::ElementsAttr getElements(const TensorData &tensor);
   /// Imports a graph attribute in place: its outputs.
-  mlir::LogicalResult inlineGraph(const Graph &graph,
+  mlir::LogicalResult inlineGraph(const Graph &graph, mlir::ValueRange inputs,
                                   llvm::SmallVectorImpl<mlir::Value> &results);
+
+  //===--------------------------------------------------------------------===//
+  // Branches and loops (Regions.cpp)
+  //===--------------------------------------------------------------------===//
+
+  using Values = llvm::SmallVector<mlir::Value>;
+  /// Builds the ops of a region and says what it yields.
+  using BuildBranch = llvm::function_ref<mlir::LogicalResult(Values &)>;
+  /// The results of one of two regions; empty after an error.
+  Values createIf(mlir::Value condition, BuildBranch thenBranch,
+                  BuildBranch elseBranch);
+  /// The results for the i-th of `keys` that `key` (a scalar) is equal to; for
+  /// the last one if to none.
+  Values
+  choose(mlir::Value key, llvm::ArrayRef<int64_t> keys,
+         llvm::function_ref<mlir::LogicalResult(size_t, Values &)> build);
+
+  /// What a loop needs. The body gets the number of the iteration (a scalar)
+  /// and the carried values; it says the next condition (null: true), the next
+  /// carried values and the slices of what is collected.
+  struct LoopBody {
+    mlir::Value condition;
+    Values carried, slices;
+  };
+  using BuildBody = llvm::function_ref<mlir::LogicalResult(
+      mlir::Value, mlir::ValueRange, LoopBody &)>;
+  /// The last carried values, then the collected ones; empty after an error.
+  /// Null trip count: no limit; null condition: true.
+  Values createLoop(mlir::Value tripCount, mlir::Value condition,
+                    mlir::ValueRange inits, BuildBody build);
 
   //===--------------------------------------------------------------------===//
   // The end
@@ -158,6 +196,9 @@ public:
   /// Adze falls short.
   mlir::LogicalResult unsupported(const llvm::Twine &message);
   bool hasFailed() const { return failed; }
+  /// Takes `unsupported` back where there is another way; false after any other
+  /// error.
+  bool forgive();
 
   /// Binds the outputs; fails after an error, or where an output is asked for
   /// that there is no value of.
@@ -165,6 +206,20 @@ public:
 
 private:
   friend class Importer;
+
+  /// What one attempt at a loop's body needs and finds.
+  struct LoopAttempt;
+  mlir::LogicalResult buildBody(LoopAttempt &attempt, BuildBody build);
+  bool generalize(LoopAttempt &attempt, llvm::ArrayRef<mlir::Type> types,
+                  llvm::SmallVector<mlir::Type> &next);
+  Values finishLoop(LoopAttempt &attempt, mlir::Value tripCount,
+                    mlir::Value condition, mlir::ValueRange inits);
+  /// The type that values of both types have, with a new symbol for each dim in
+  /// which they differ, or that only their region knows; null if there is none.
+  mlir::Type join(mlir::Type lhs, mlir::Type rhs, unsigned firstInnerSymbol,
+                  llvm::SmallVectorImpl<int64_t> &symbols);
+  void completeBroadcast(mlir::Operation *op,
+                         llvm::SmallVectorImpl<mlir::Type> &types);
 
   bool canCreate(llvm::ArrayRef<mlir::Value> operands);
   mlir::Value createTyped(llvm::StringRef name, mlir::TypeRange types,

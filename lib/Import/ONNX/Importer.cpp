@@ -239,6 +239,7 @@ bool Importer::addFunction() {
     mainScope.values[input->name] = block->getArgument(i);
   }
   builder.setInsertionPointToEnd(block);
+  numInputSymbols = symbols.count();
   return true;
 }
 
@@ -277,6 +278,10 @@ void Importer::addReturn(const Graph &graph) {
 
 mlir::Value Importer::materialize(const TensorData &tensor) {
   std::string error;
+  // Where all regions see it.
+  mlir::OpBuilder::InsertionGuard guard(builder);
+  if (builder.getInsertionBlock() != &function.front())
+    builder.setInsertionPointToStart(&function.front());
   mlir::ElementsAttr elements = tensors->get(tensor, error);
   if (!elements) {
     // Otherwise checkInitializers has told it.
@@ -518,13 +523,30 @@ mlir::LogicalResult Importer::call(Binder &binder, const Function &function,
   return binder.done(results);
 }
 
+const Dims *Importer::findBound(mlir::Value value) {
+  auto found = bound.find(value);
+  if (found == bound.end())
+    return nullptr;
+  // The op is before everything that is imported now: its region has to be
+  // around.
+  mlir::Region *region = found->second.second->getParentRegion();
+  return region->isAncestor(builder.getInsertionBlock()->getParent())
+             ? &found->second.first
+             : nullptr;
+}
+
 mlir::LogicalResult
-Importer::inlineGraph(const Graph &graph,
+Importer::inlineGraph(const Graph &graph, mlir::ValueRange inputs,
                       llvm::SmallVectorImpl<mlir::Value> &results) {
   if (currentPlace->depth >= kMaxDepth)
     return mlir::failure();
+  expansions += graph.nodes.size();
+  if (expansions > kMaxExpansions || inputs.size() > graph.inputs.size())
+    return mlir::failure();
   Scope scope;
   scope.parent = currentScope;
+  for (auto [name, value] : llvm::zip(graph.inputs, inputs))
+    scope.values[name.name] = value;
   for (const TensorData &tensor : graph.initializers)
     scope.constants[tensor.name] = &tensor;
   size_t issuesBefore = issues.size();

@@ -58,8 +58,18 @@ private:
   mlir::LogicalResult launchCustomKernel(Binder &binder);
   mlir::LogicalResult dispatch(Binder &binder, const Place &place);
   std::unique_ptr<Function> getBody(const Binder &binder);
-  mlir::LogicalResult inlineGraph(const Graph &graph,
+  mlir::LogicalResult inlineGraph(const Graph &graph, mlir::ValueRange inputs,
                                   llvm::SmallVectorImpl<mlir::Value> &results);
+
+  /// The sizes that a value was bound to, where that holds at the builder's
+  /// place; null if nowhere.
+  const Dims *findBound(mlir::Value value);
+  void forget(mlir::Region &region);
+  /// Whether a size that broadcasts depends on what only the data can tell.
+  bool isDataBroadcast(mlir::AffineExpr size) const;
+  void keepBound(mlir::Value value, const Dims &dims, graph::BindOp op) {
+    bound[value] = {dims, op};
+  }
 
   /// The value of a name: false if there is none, null if its node has failed.
   bool find(llvm::StringRef name, Scope &scope, mlir::Value &value);
@@ -86,6 +96,10 @@ private:
   std::vector<std::string> diagnostics;
   /// Bodies made for this model; nodes refer to them.
   std::vector<std::unique_ptr<Function>> bodies;
+  /// Symbols from this one on get their values while the program runs.
+  unsigned numInputSymbols = 0;
+  /// Vectors whose elements symbols stand for, from where on they do.
+  llvm::DenseMap<mlir::Value, std::pair<Dims, graph::BindOp>> bound;
   /// How often a node has been expanded; stops what would never end.
   unsigned expansions = 0;
 };

@@ -36,6 +36,7 @@ static std::vector<OpRow> makeRows() {
   addRecurrentOps(rows);
   addSamplingOps(rows);
   addSignalOps(rows);
+  addTextOps(rows);
   addTrainingOps(rows);
   addTreeOps(rows);
   return rows;

@@ -210,7 +210,8 @@ static mlir::RankedTensorType getTensorType(mlir::MLIRContext *context,
             describeDataType(tensor.dataType);
     return {};
   }
-  uint64_t bits = getElementBits(elementType);
+  uint64_t bits = getElementBits(elementType), elements = 1;
+  uint64_t perByte = bits < 8 ? 8 / bits : 1, each = bits < 8 ? 1 : bits / 8;
   bool overflow = false;
   for (int64_t dim : tensor.dims) {
     if (dim < 0) {
@@ -218,12 +219,13 @@ static mlir::RankedTensorType getTensorType(mlir::MLIRContext *context,
       return {};
     }
     // Zero elements are fine, but the other dims have to be sizes too.
-    overflow |= dim != 0 && bits > uint64_t(INT64_MAX) / uint64_t(dim);
-    bits *= uint64_t(dim);
+    overflow |=
+        dim != 0 && elements > uint64_t(INT64_MAX) / each / uint64_t(dim);
+    elements *= uint64_t(dim);
   }
-  bytes = llvm::divideCeil(bits, 8);
+  bytes = llvm::divideCeil(elements, perByte) * each;
   if (overflow) {
-    error = "expected a tensor of less than 2^63 bits";
+    error = "expected a tensor of less than 2^63 bytes";
     return {};
   }
   return mlir::RankedTensorType::get(tensor.dims, elementType);

@@ -85,3 +85,70 @@ func.func @foreign(%x: memref<4xf32>) attributes {adze.num_inputs = 0 : i64} {
   memref.copy %x, %x : memref<4xf32> to memref<4xf32>
   return
 }
+
+// -----
+
+func.func private @k(memref<?xf32>, memref<?xf32>) attributes {adze.kernel}
+
+// Sizes of the data: outputs' dims are -1 before the run; the program sees that
+// the run time's table has the functions, reads the size and asks for memory.
+// CHECK-LABEL: llvm.func @adze_infer(
+// CHECK: llvm.mlir.constant(-1 : i64)
+// CHECK-LABEL: llvm.func @adze_run(
+// CHECK: %[[SIZE:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i32
+// CHECK: llvm.icmp "uge" %[[SIZE]]
+// The table's functions 6 (read), 8 (bind), 9 (reserve), 10 (output).
+// CHECK: llvm.getelementptr %{{.*}}[0, 6]
+// CHECK: llvm.getelementptr %{{.*}}[0, 8]
+// CHECK: llvm.getelementptr %{{.*}}[0, 9]
+// CHECK: %[[BOX:.*]] = llvm.call %{{.*}} -> !llvm.ptr
+// CHECK: llvm.icmp "ne" %[[BOX]]
+// CHECK: llvm.getelementptr %{{.*}}[0, 10]
+func.func @data(%n: memref<1xi64>, %y: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}) attributes {adze.num_inputs = 1 : i64} {
+  host.bind %n {symbols = array<i64: 0>} : memref<1xi64>
+  %box = host.slot {box = 0 : i64, size = affine_map<()[s0] -> (s0 * 4)>} : memref<?xf32>
+  %out = host.output %y : memref<?xf32>
+  host.launch @k(%box, %out) : (memref<?xf32>, memref<?xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func private @k(memref<4xf32>) attributes {adze.kernel}
+
+// CHECK-LABEL: llvm.func @adze_run(
+// The loop's blocks, after those of the branch.
+// CHECK: %[[FLAG:.*]] = llvm.icmp "ne" %{{.*}} : i8
+// CHECK: llvm.cond_br %[[FLAG]], ^[[THEN:bb[0-9]+]], ^[[ELSE:bb[0-9]+]]
+// CHECK-DAG: ^[[THEN]]:
+// CHECK-DAG: ^[[ELSE]]:
+// CHECK: llvm.cond_br %[[FLAG]], ^{{bb[0-9]+}}, ^[[WRONG:bb[0-9]+]]
+// CHECK: llvm.br ^[[BEFORE:bb[0-9]+]](%{{.*}} : i64)
+// CHECK: ^[[WRONG]]:
+// CHECK-NEXT: llvm.getelementptr %{{.*}}[0, 5]
+// CHECK: ^[[BEFORE]](%[[I:.*]]: i64):
+// CHECK: %[[MORE:.*]] = llvm.icmp "slt" %[[I]]
+// CHECK: llvm.cond_br %[[MORE]], ^[[BODY:bb[0-9]+]](%[[I]] : i64), ^{{.*}}(%[[I]] : i64)
+// CHECK: ^[[BODY]](%[[J:.*]]: i64):
+// CHECK: %[[INC:.*]] = llvm.add %[[J]]
+// CHECK: llvm.br ^[[BEFORE]](%[[INC]] : i64)
+func.func @control(%c: memref<i1>, %x: memref<4xf32>) attributes {adze.num_inputs = 2 : i64} {
+  %0 = host.read %c : memref<i1> -> i1
+  scf.if %0 {
+    host.launch @k(%x) : (memref<4xf32>) -> ()
+  } else {
+    host.check %0, "expected so"
+  }
+  %zero = arith.constant 0 : i64
+  %ten = arith.constant 10 : i64
+  %1 = scf.while (%i = %zero) : (i64) -> i64 {
+    %more = arith.cmpi slt, %i, %ten : i64
+    scf.condition(%more) %i : i64
+  } do {
+  ^bb0(%j: i64):
+    %one = arith.constant 1 : i64
+    %next = arith.addi %j, %one : i64
+    scf.yield %next : i64
+  }
+  return
+}

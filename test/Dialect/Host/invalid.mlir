@@ -68,3 +68,28 @@ func.func @constant_shape() {
   %0 = host.constant dense<1.0> : tensor<4xf32> -> memref<5xf32>
   return
 }
+
+// -----
+
+func.func @slot_box() {
+  // expected-error@+1 {{expected an offset or a box, but got both}}
+  %0 = host.slot {size = 16 : i64, offset = 0 : i64, box = 0 : i64} : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @output_of_nothing() {
+  %0 = host.slot {size = 16 : i64} : memref<4xf32>
+  // expected-error@+1 {{expected an argument of the host program}}
+  %1 = host.output %0 : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @assign_too_few() {
+  // expected-error@+1 {{expected a map from symbols to 2 results}}
+  host.assign {symbols = array<i64: 1, 2>, values = affine_map<()[s0] -> (s0)>}
+  return
+}

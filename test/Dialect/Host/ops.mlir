@@ -25,6 +25,27 @@ func.func @places(%x: memref<4xf32>, %y: memref<2x2xf32>) {
   return
 }
 
+// CHECK-LABEL: @data
+func.func @data(%y: memref<?xi64>, %flag: memref<i1>, %count: memref<1xi64>, %number: memref<i64>) {
+  // CHECK: host.bind %{{.*}} {symbols = array<i64: 1>} : memref<1xi64>
+  host.bind %count {symbols = array<i64: 1>} : memref<1xi64>
+  // CHECK: host.assign {symbols = array<i64: 2>, values = #{{.*}}}
+  host.assign {symbols = array<i64: 2>, values = affine_map<()[s0, s1] -> (s0 + s1)>}
+  // CHECK: host.slot {box = 3 : i64, keep = 8 : i64, size = #{{.*}}} : memref<?xf32>
+  %box = host.slot {size = affine_map<()[s0, s1] -> (s1 * 4)>, box = 3 : i64, keep = 8 : i64} : memref<?xf32>
+  // CHECK: host.output %{{.*}} : memref<?xi64>
+  %out = host.output %y : memref<?xi64>
+  // CHECK: %[[FLAG:.*]] = host.read %{{.*}} : memref<i1> -> i1
+  %0 = host.read %flag : memref<i1> -> i1
+  // CHECK: host.check %[[FLAG]], "expected so"
+  host.check %0, "expected so"
+  // CHECK: %[[N:.*]] = host.read %{{.*}} : memref<i64> -> i64
+  %1 = host.read %number : memref<i64> -> i64
+  // CHECK: host.write %[[N]] to %{{.*}} : i64 to memref<i64>
+  host.write %1 to %number : i64 to memref<i64>
+  return
+}
+
 // CHECK-LABEL: @symbolic
 func.func @symbolic() {
   // CHECK: host.slot {offset = 0 : i64, size = #{{.*}}} : memref<?xf32>

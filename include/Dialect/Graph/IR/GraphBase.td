@@ -67,6 +67,8 @@ def Graph_IntegerTensor : RankedTensorOf<[Graph_Integer]>;
 def Graph_BoolTensor : RankedTensorOf<[Graph_Bool]>;
 def Graph_IndexTensor : RankedTensorOf<[Graph_Index]>;
 def Graph_I64Tensor : RankedTensorOf<[I64]>;
+/// What a branch or a loop can hand on.
+def Graph_Value : AnyTypeOf<[Graph_Tensor]>;
 
 //===----------------------------------------------------------------------===//
 // Enums

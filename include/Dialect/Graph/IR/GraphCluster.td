@@ -41,15 +41,15 @@ def Graph_ClusterOp : Graph_Op<"cluster",
 }
 
 def Graph_YieldOp : Graph_Op<"yield", [Pure, Terminator, ReturnLike,
-                                       HasParent<"ClusterOp">]> {
-  let summary = "The results of a cluster";
+                                       ParentOneOf<["ClusterOp", "IfOp", "LoopOp"]>]> {
+  let summary = "The results of a cluster, a branch or an iteration";
   let description = [{
     Example:
     ```mlir
     graph.yield %0, %1 : tensor<4xf32>, tensor<4xf32>
     ```
   }];
-  let arguments = (ins Variadic<Graph_Tensor>:$operands);
+  let arguments = (ins Variadic<Graph_Value>:$operands);
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
   let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
 }

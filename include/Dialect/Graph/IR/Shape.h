@@ -97,6 +97,11 @@ mlir::FailureOr<Dims> reshapeDims(llvm::ArrayRef<mlir::AffineExpr> input,
 std::optional<llvm::SmallVector<mlir::AffineExpr>>
 getElements(mlir::Value value);
 
+/// The same with null for each element that is none. None where their number is
+/// not known, or large.
+std::optional<llvm::SmallVector<mlir::AffineExpr>>
+getPartialElements(mlir::Value value);
+
 /// The same where all elements are constants.
 std::optional<llvm::SmallVector<int64_t>>
 getConstantElements(mlir::Value value);

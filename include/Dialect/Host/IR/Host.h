@@ -34,6 +34,8 @@ inline constexpr llvm::StringLiteral arenaBytesAttr = "adze.arena_bytes";
 inline constexpr llvm::StringLiteral arenaLowerBoundAttr =
     "adze.arena_lower_bound";
 inline constexpr llvm::StringLiteral weightsBytesAttr = "adze.weights_bytes";
+/// On the host program: how many boxes it has.
+inline constexpr llvm::StringLiteral numBoxesAttr = "adze.num_boxes";
 /// On a launch: its arithmetic operations, an integer or a map of the symbols.
 inline constexpr llvm::StringLiteral flopsAttr = "adze.flops";
 /// On a launch or its kernel, for reports: strings, and the bytes (an integer or
@@ -63,6 +65,14 @@ mlir::AffineExpr getPlaceBytes(mlir::Value place);
 
 /// The attribute for `expr`: an integer where it is constant.
 mlir::Attribute getBytesAttr(mlir::AffineExpr expr);
+
+/// How many symbols the inputs' shapes give: those from this number on get
+/// their values while the program runs.
+unsigned getNumInputSymbols(mlir::Operation *program);
+
+/// One more than the highest symbol that occurs.
+unsigned getNumSymbolsUsed(mlir::AffineExpr expr);
+unsigned getNumSymbolsUsed(mlir::AffineMap map);
 
 } // namespace adze::host
 

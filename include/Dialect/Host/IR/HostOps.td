@@ -66,22 +66,32 @@ def Host_SlotOp : Host_Op<"slot"> {
     it begins at the greatest of their ends, each rounded up to 64. A slot has
     an effect (a new place), so that two slots of one size are not merged.
 
-    C1: no slot has both an offset and slots to lie behind. C2: what it lies
+    A size that only the run can tell has no offset: such a slot is a *box*,
+    memory of its own that the run time makes as large as `size` says when the
+    op runs, and keeps for later runs. Slots of one box number are one memory;
+    `plan-memory` numbers those that have none. Of what is in the box, the first
+    `keep` bytes stay when it grows.
+
+    C1: a slot has an offset, or slots to lie behind, or a box. C2: what it lies
     behind are slots.
 
     ```mlir
     %0 = host.slot {size = affine_map<()[s0] -> (s0 * 3072)>} : memref<?x768xf32>
     %1 = host.slot {offset = 0 : i64, size = 4096 : i64} : memref<1024xf32>
     %2 = host.slot behind(%0, %1 : memref<?x768xf32>, memref<1024xf32>) {size = 64 : i64} : memref<16xf32>
+    %3 = host.slot {box = 0 : i64, size = affine_map<()[s0, s1] -> (s1 * 4)>} : memref<?xf32>
     ```
   }];
   let arguments = (ins Variadic<AnyMemRef>:$behind, Host_Bytes:$size,
-      OptionalAttr<Host_Bytes>:$offset);
+      OptionalAttr<Host_Bytes>:$offset, OptionalAttr<I64Attr>:$box,
+      OptionalAttr<Host_Bytes>:$keep);
   let results = (outs Res<AnyMemRef, "", [MemAlloc]>:$result);
   let assemblyFormat = "(`behind` `(` $behind^ `:` type($behind) `)`)? attr-dict `:` type($result)";
   let builders = [OpBuilder<(ins "::mlir::Type":$result,
-      "::mlir::Attribute":$size, "::mlir::Attribute":$offset), [{
-    build($_builder, $_state, result, ::mlir::ValueRange(), size, offset);
+      "::mlir::Attribute":$size, CArg<"::mlir::IntegerAttr", "{}">:$box,
+      CArg<"::mlir::Attribute", "{}">:$keep), [{
+    build($_builder, $_state, result, ::mlir::ValueRange(), size,
+          ::mlir::Attribute(), box, keep);
   }]>];
   let hasVerifier = 1;
 }
@@ -132,6 +142,98 @@ def Host_CopyOp : Host_Op<"copy"> {
       Arg<AnyMemRef, "", [MemWrite]>:$target, Host_Bytes:$size);
   let assemblyFormat =
       "$source `to` $target attr-dict `:` type($source) `to` type($target)";
+}
+
+def Host_OutputOp : Host_Op<"output", [AllTypesMatch<["argument", "result"]>]> {
+  let summary = "The place of an output whose size is known now";
+  let description = [{
+    `argument` is the argument of the host program that stands for the output;
+    the run time gives memory of the size that its `adze.dims` say, or checks the
+    caller's.
+
+    ```mlir
+    %0 = host.output %y : memref<?xf32>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$argument);
+  let results = (outs Res<AnyMemRef, "", [MemAlloc]>:$result);
+  let assemblyFormat = "$argument attr-dict `:` type($argument)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$argument), [{
+    build($_builder, $_state, argument.getType(), argument);
+  }]>];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// What the host sees of the data
+//===----------------------------------------------------------------------===//
+
+def Host_BindOp : Host_Op<"bind"> {
+  let summary = "Symbols whose values are elements of a place";
+  let description = [{
+    Waits for what writes `source`. Element i (an i64) becomes the value of
+    symbol `symbols[i]` (-1: of none). A value outside of the symbol's range ends
+    the run with an error.
+
+    ```mlir
+    host.bind %count {symbols = array<i64: 3>} : memref<1xi64>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source,
+      DenseI64ArrayAttr:$symbols);
+  let assemblyFormat = "$source attr-dict `:` type($source)";
+}
+
+def Host_AssignOp : Host_Op<"assign", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Symbols whose values are expressions of others";
+  let description = [{
+    Result i of the map becomes the value of `symbols[i]`; all are computed
+    before the first changes.
+
+    ```mlir
+    host.assign {symbols = array<i64: 3>, values = affine_map<()[s0] -> (s0 * 2)>}
+    ```
+  }];
+  let arguments = (ins DenseI64ArrayAttr:$symbols, AffineMapAttr:$values);
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
+
+def Host_ReadOp : Host_Op<"read"> {
+  let summary = "The first element of a place, an integer";
+  let description = [{
+    Waits for what writes it.
+
+    ```mlir
+    %0 = host.read %c : memref<i1> -> i1
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source);
+  let results = (outs AnyTypeOf<[I1, I64]>:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+}
+
+def Host_WriteOp : Host_Op<"write"> {
+  let summary = "Make an integer the first element of a place";
+  let description = [{
+    ```mlir
+    host.write %i to %place : i64 to memref<i64>
+    ```
+  }];
+  let arguments = (ins I64:$value, Arg<AnyMemRef, "", [MemWrite]>:$target);
+  let assemblyFormat =
+      "$value `to` $target attr-dict `:` type($value) `to` type($target)";
+}
+
+def Host_CheckOp : Host_Op<"check", [MemoryEffects<[MemWrite]>]> {
+  let summary = "End the run with an error unless a condition holds";
+  let description = [{
+    ```mlir
+    host.check %ok, "expected as many elements as the input has"
+    ```
+  }];
+  let arguments = (ins I1:$condition, StrAttr:$message);
+  let assemblyFormat = "$condition `,` $message attr-dict";
 }
 
 #endif // ADZE_HOST_OPS

@@ -15,6 +15,7 @@ namespace {
 constexpr int64_t kMaxElements = 256;
 constexpr int kMaxDepth = 256;
 
+/// A null element: no expression says it.
 using Elements = SmallVector<AffineExpr>;
 using Result = std::optional<Elements>;
 
@@ -59,8 +60,10 @@ Result getGather(GatherOp op, Walk &walk) {
   Elements result;
   for (AffineExpr index : *indices) {
     std::optional<int64_t> at = adze::graph::getConstant(index);
-    if (!at)
-      return std::nullopt;
+    if (!at) {
+      result.push_back(AffineExpr());
+      continue;
+    }
     int64_t i = *at < 0 ? *at + int64_t(data->size()) : *at;
     if (i < 0 || i >= int64_t(data->size()))
       return std::nullopt;
@@ -199,6 +202,13 @@ AffineExpr compute(Operation *op, ArrayRef<AffineExpr> x) {
       .Default(AffineExpr());
 }
 
+/// Whether the operands that count are known.
+bool isComputable(Operation *op, ArrayRef<AffineExpr> x) {
+  if (!isa<SelectOp>(op))
+    return !llvm::is_contained(x, AffineExpr());
+  return adze::graph::getConstant(x[0]).has_value();
+}
+
 Result getArithmetic(Operation *op, Walk &walk) {
   std::optional<int64_t> size = getSize(op->getResult(0));
   if (!size)
@@ -217,10 +227,7 @@ Result getArithmetic(Operation *op, Walk &walk) {
     SmallVector<AffineExpr> x;
     for (const Elements &operand : operands)
       x.push_back(operand[operand.size() == 1 ? 0 : i]);
-    AffineExpr element = compute(op, x);
-    if (!element)
-      return std::nullopt;
-    result.push_back(element);
+    result.push_back(isComputable(op, x) ? compute(op, x) : AffineExpr());
   }
   return result;
 }
@@ -264,16 +271,21 @@ Result look(Operation *op, Walk &walk) {
 
 Result get(Value value, Walk &walk) {
   Operation *op = value.getDefiningOp();
-  if (!op || walk.depth >= kMaxDepth || !getSize(value))
+  std::optional<int64_t> size = getSize(value);
+  if (!size)
     return std::nullopt;
   auto type = cast<RankedTensorType>(value.getType());
-  if (!isa<IntegerType>(type.getElementType()))
-    return std::nullopt;
+  Elements unknown(*size);
+  if (!op || walk.depth >= kMaxDepth ||
+      !isa<IntegerType>(type.getElementType()))
+    return unknown;
   auto found = walk.known.find(value);
   if (found != walk.known.end())
     return found->second;
   ++walk.depth;
   Result result = look(op, walk);
+  if (!result || int64_t(result->size()) != *size)
+    result = unknown;
   --walk.depth;
   walk.known[value] = result;
   return result;
@@ -281,9 +293,17 @@ Result get(Value value, Walk &walk) {
 
 } // namespace
 
-std::optional<SmallVector<AffineExpr>> adze::graph::getElements(Value value) {
+std::optional<SmallVector<AffineExpr>>
+adze::graph::getPartialElements(Value value) {
   Walk walk;
-  return get(value, walk);
+  return value ? get(value, walk) : std::nullopt;
+}
+
+std::optional<SmallVector<AffineExpr>> adze::graph::getElements(Value value) {
+  Result elements = getPartialElements(value);
+  if (elements && llvm::is_contained(*elements, AffineExpr()))
+    return std::nullopt;
+  return elements;
 }
 
 std::optional<SmallVector<int64_t>>

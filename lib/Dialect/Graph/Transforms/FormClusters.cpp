@@ -2,9 +2,9 @@
 //
 // graph-form-clusters: which ops run as one kernel. Groups are sets of ops; a
 // group grows only where the graph of groups stays without cycles.
+#include "BlockOrder.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
-#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace adze::graph {
@@ -59,9 +59,9 @@ bool isPointwise(Operation *op) {
   return isa<ElementwiseOpInterface, BatchNormOp>(op);
 }
 
-/// Constants and views, which are no kernels.
+/// Constants, views and what the host does: no kernels.
 bool staysOutside(Operation *op) {
-  return isa<ConstantOp, ClusterOp>(op) ||
+  return isa<ConstantOp, ClusterOp, BindOp, CheckOp, IfOp, LoopOp>(op) ||
          (isa<ReshapeOp>(op) && !isUnitReshape(op)) ||
          !isa<GraphDialect>(op->getDialect()) ||
          op->hasTrait<OpTrait::IsTerminator>();
@@ -112,7 +112,7 @@ struct Group {
 /// The groups of one block.
 class Grouping {
 public:
-  explicit Grouping(Block &block) {
+  explicit Grouping(Block &block) : predecessors(block) {
     for (Operation &op : block) {
       positions[&op] = positions.size();
       if (!staysOutside(&op)) {
@@ -147,6 +147,7 @@ private:
   bool makesCycle(unsigned from, unsigned to);
   void merge(unsigned from, unsigned into);
 
+  Predecessors predecessors;
   std::vector<Group> groups;
   DenseMap<Operation *, unsigned> groupOf;
   DenseMap<Operation *, unsigned> positions;
@@ -161,16 +162,14 @@ bool Grouping::makesCycle(unsigned from, unsigned to) {
   DenseSet<Operation *> seen;
   SmallVector<Operation *> work;
   auto visitOperands = [&](Operation *op, unsigned self) {
-    for (Value operand : op->getOperands()) {
-      Operation *producer = operand.getDefiningOp();
-      if (!producer)
-        continue;
-      auto group = getGroup(operand);
-      if (group && (*group == self || (self == to && *group == from)))
-        continue;
+    predecessors.forEach(op, [&](Operation *producer) {
+      auto group = groupOf.find(producer);
+      if (group != groupOf.end() &&
+          (group->second == self || (self == to && group->second == from)))
+        return;
       if (seen.insert(producer).second)
         work.push_back(producer);
-    }
+    });
   };
   for (Operation *op : groups[to].ops)
     visitOperands(op, to);
@@ -484,21 +483,31 @@ struct FormClustersPass final
     func::FuncOp function = getOperation();
     if (function.isExternal() || function->hasAttr("adze.kernel"))
       return;
-    for (Block &block : function.getBody()) {
-      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-        if (isOpTriviallyDead(&op))
-          op.erase();
-      Grouping grouping(block);
-      if (mode == ClusterMode::Fuse)
-        grouping.fuse();
-      for (const Group &group : grouping.takeGroups()) {
-        ++numClusters;
-        numFused += group.ops.size() - 1;
-        buildCluster(group);
-      }
-      if (mode == ClusterMode::Fuse)
-        sortTopologically(&block);
+    // Inner blocks first: outer ones see what these take from outside.
+    SmallVector<Block *> blocks;
+    function.walk<WalkOrder::PostOrder>([&](Block *block) {
+      if (!isa<ClusterOp>(block->getParentOp()))
+        blocks.push_back(block);
+    });
+    for (Block *block : blocks)
+      formClusters(*block);
+  }
+
+private:
+  void formClusters(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+    Grouping grouping(block);
+    if (mode == ClusterMode::Fuse)
+      grouping.fuse();
+    for (const Group &group : grouping.takeGroups()) {
+      ++numClusters;
+      numFused += group.ops.size() - 1;
+      buildCluster(group);
     }
+    if (mode == ClusterMode::Fuse)
+      sortBlock(block);
   }
 };
 

@@ -18,12 +18,33 @@ AffineExpr adze::host::getBytesExpr(Attribute attr, MLIRContext *context) {
 Attribute adze::host::getBytesAttr(AffineExpr expr) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return Builder(expr.getContext()).getI64IntegerAttr(constant.getValue());
-  int64_t numSymbols = 0;
-  expr.walk([&](AffineExpr e) {
-    if (auto symbol = dyn_cast<AffineSymbolExpr>(e))
-      numSymbols = std::max<int64_t>(numSymbols, symbol.getPosition() + 1);
+  return AffineMapAttr::get(AffineMap::get(0, getNumSymbolsUsed(expr), expr));
+}
+
+unsigned adze::host::getNumInputSymbols(Operation *program) {
+  auto function = cast<FunctionOpInterface>(program);
+  auto numInputs = program->getAttrOfType<IntegerAttr>(numInputsAttr);
+  unsigned count = 0;
+  for (int64_t i = 0; numInputs && i < numInputs.getInt(); ++i)
+    if (auto map = function.getArgAttrOfType<AffineMapAttr>(i, dimsAttr))
+      count = std::max(count, getNumSymbolsUsed(map.getValue()));
+  return count;
+}
+
+unsigned adze::host::getNumSymbolsUsed(AffineMap map) {
+  unsigned count = 0;
+  for (AffineExpr result : map.getResults())
+    count = std::max(count, getNumSymbolsUsed(result));
+  return count;
+}
+
+unsigned adze::host::getNumSymbolsUsed(AffineExpr expr) {
+  unsigned count = 0;
+  expr.walk([&](AffineExpr inner) {
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(inner))
+      count = std::max(count, symbol.getPosition() + 1);
   });
-  return AffineMapAttr::get(AffineMap::get(0, numSymbols, expr));
+  return count;
 }
 
 AffineExpr adze::host::getPlaceBytes(Value place) {
@@ -35,6 +56,8 @@ AffineExpr adze::host::getPlaceBytes(Value place) {
     return getAffineConstantExpr(constant.getStoredBytes(), context);
   if (auto view = dyn_cast_if_present<ViewOp>(op))
     return getPlaceBytes(view.getSource());
+  if (auto output = dyn_cast_if_present<OutputOp>(op))
+    return getPlaceBytes(output.getArgument());
   auto argument = cast<BlockArgument>(place);
   auto program = cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
   auto type = cast<MemRefType>(place.getType());
@@ -163,7 +186,29 @@ LogicalResult SlotOp::verify() {
              << other; // C2
   if (failed(verifyBytes(*this, "size", getSize())))
     return failure();
+  if (getBox() && (getOffsetAttr() || !getBehind().empty()))
+    return emitOpError("expected an offset or a box, but got both"); // C1
+  if (failed(verifyBytes(*this, "keep", getKeepAttr())))
+    return failure();
   return verifyBytes(*this, "offset", getOffsetAttr());
+}
+
+LogicalResult OutputOp::verify() {
+  auto argument = dyn_cast<BlockArgument>(getArgument());
+  auto program = argument ? dyn_cast<FunctionOpInterface>(
+                                argument.getOwner()->getParentOp())
+                          : FunctionOpInterface();
+  if (program && argument.getOwner()->isEntryBlock())
+    return success();
+  return emitOpError("expected an argument of the host program");
+}
+
+LogicalResult AssignOp::verify() {
+  if (getValues().getNumDims() == 0 &&
+      getValues().getNumResults() == getSymbols().size())
+    return success();
+  return emitOpError("expected a map from symbols to ")
+         << getSymbols().size() << " results, but got " << getValuesAttr();
 }
 
 LogicalResult ConstantOp::verify() {

@@ -1,7 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Operators that put the same elements in another shape, order or number.
+#include "../DataShapes.h"
 #include "../OpTable.h"
+#include "../Sizes.h"
 #include "Arithmetic.h"
 
 using namespace adze;
@@ -22,13 +24,10 @@ static LogicalResult importReshape(Binder &b) {
   Value x = b.operand(0), shape = b.operand(1);
   if (!shape)
     return b.fail("expected operand 1 to be there");
-  bool known = false;
-  Dims wanted = b.getShape(shape, known);
-  if (b.hasFailed())
-    return mlir::failure();
-  if (!known)
-    return b.done(b.createAs<graph::ReshapeOp>(
-        graph::makeType(b.getElementType(x), wanted), {x, shape}));
+  auto elements = graph::getElements(shape);
+  if (!elements)
+    return b.done(reshapeByData(b, x, shape, b.getInt("allowzero", 0) != 0));
+  Dims wanted(elements->begin(), elements->end());
   std::string error;
   auto dims = graph::reshapeDims(graph::getDims(x), wanted,
                                  b.getInt("allowzero", 0) != 0, error);
@@ -57,6 +56,8 @@ static LogicalResult importFlatten(Binder &b) {
 static LogicalResult importSqueeze(Binder &b) {
   Value x = b.operand(0);
   Dims dims = graph::getDims(x), kept;
+  if (b.operand(1) && !graph::getConstantElements(b.operand(1)))
+    return b.done(squeezeByData(b, x, b.operand(1)));
   auto axes = b.getAxes(1, dims.size());
   if (b.hasFailed())
     return mlir::failure();
@@ -75,6 +76,8 @@ static LogicalResult importSqueeze(Binder &b) {
 static LogicalResult importUnsqueeze(Binder &b) {
   Value x = b.operand(0);
   auto axes = b.getInts("axes");
+  if (!axes && b.operand(1) && !graph::getConstantElements(b.operand(1)))
+    return b.done(unsqueezeByData(b, x, b.operand(1)));
   if (!axes && b.operand(1))
     axes = b.getConstantInts(1);
   if (!axes)
@@ -103,19 +106,24 @@ static LogicalResult importTranspose(Binder &b) {
 
 static LogicalResult importExpand(Binder &b) {
   Value x = b.operand(0), shape = b.operand(1);
-  bool known = false;
-  Dims wanted = b.getShape(shape, known);
+  Dims wanted = b.getSizes(shape);
   if (b.hasFailed())
     return mlir::failure();
   std::string error;
-  if (known) {
-    auto dims = graph::broadcastDims({graph::getDims(x), wanted}, error);
-    if (mlir::failed(dims))
-      return b.fail(error);
-    if (llvm::all_of(*dims, [](AffineExpr dim) { return bool(dim); }))
-      return b.done(b.broadcastTo(x, *dims));
-  }
-  return b.unsupported("expected a shape that the symbolic dims determine");
+  auto dims = graph::broadcastDims({graph::getDims(x), wanted}, error);
+  if (mlir::failed(dims))
+    return b.fail(error);
+  // What is 1 in one of both, and whether the rest fits, only the run can tell.
+  Dims from = graph::getDims(x);
+  bool fits = true;
+  for (auto [dim, to] :
+       llvm::zip_equal(from, llvm::ArrayRef(*dims).take_back(from.size())))
+    fits &= graph::getConstant(dim) == 1 || graph::areEqual(dim, to);
+  if (!fits)
+    *dims = b.bindBroadcast({Sizes(b).shape(x), shape}, *dims);
+  if (b.hasFailed())
+    return mlir::failure();
+  return b.done(b.broadcastTo(x, *dims));
 }
 
 //===----------------------------------------------------------------------===//
@@ -175,6 +183,9 @@ static LogicalResult importSplit(Binder &b) {
   Value x = b.operand(0);
   int64_t axis = b.getAxis("axis", 0, b.getRank(x)), start = 0;
   llvm::SmallVector<int64_t> sizes;
+  if (!b.hasFailed() && b.operand(1) &&
+      !graph::getConstantElements(b.operand(1)))
+    return b.done(splitByData(b, x, b.operand(1), axis));
   if (b.hasFailed() ||
       mlir::failed(getSplitSizes(b, graph::getDims(x)[axis], sizes)))
     return mlir::failure();
@@ -195,9 +206,19 @@ static LogicalResult importSplit(Binder &b) {
 static LogicalResult importPad(Binder &b) {
   Value x = b.operand(0), fill;
   int64_t rank = b.getRank(x);
-  auto axes = b.version() >= 18 && b.operand(3)
-                  ? b.getConstantInts(3)
-                  : std::make_optional(iota(rank));
+  auto mode = graph::symbolizePadMode(b.getString("mode", "constant"));
+  if (!mode)
+    return b.fail("expected mode to be constant, reflect, edge or wrap, but "
+                  "got '" +
+                  b.getString("mode", "") + "'");
+  Value axesGiven = b.version() >= 18 ? b.operand(3) : Value();
+  bool isData = (axesGiven && !graph::getConstantElements(axesGiven)) ||
+                (b.version() >= 11 && b.operand(1) &&
+                 !graph::getConstantElements(b.operand(1)));
+  if (isData)
+    return b.done(
+        padByData(b, x, b.operand(1), axesGiven, b.operand(2), *mode));
+  auto axes = axesGiven ? b.getConstantInts(3) : std::make_optional(iota(rank));
   auto pads = b.version() < 11 ? b.getInts("pads") : b.getConstantInts(1);
   if (!axes || !pads)
     return b.fail("expected pads, but got none");
@@ -212,11 +233,6 @@ static LogicalResult importPad(Binder &b) {
     low[at] = (*pads)[i];
     high[at] = (*pads)[axes->size() + i];
   }
-  auto mode = graph::symbolizePadMode(b.getString("mode", "constant"));
-  if (!mode)
-    return b.fail("expected mode to be constant, reflect, edge or wrap, but "
-                  "got '" +
-                  b.getString("mode", "") + "'");
   llvm::SmallVector<Value> operands{x};
   if (b.version() < 11 && b.getFloat("value", 0.0) != 0.0)
     fill = b.scalar(b.getElementType(x), b.getFloat("value", 0.0));
@@ -233,13 +249,10 @@ static LogicalResult importPad(Binder &b) {
 /// [d, e] as [1, d, 1, e], broadcast to [r, d, s, e], as [r * d, s * e].
 static LogicalResult importTile(Binder &b) {
   Value x = b.operand(0);
-  bool known = false;
-  Dims repeats = b.getShape(b.operand(1), known);
+  Dims repeats = b.getSizes(b.operand(1));
   Dims dims = graph::getDims(x), apart, wide, result;
   if (b.hasFailed())
     return mlir::failure();
-  if (!known)
-    return b.unsupported("expected repeats that the symbolic dims determine");
   if (repeats.size() != dims.size())
     return b.fail("expected " + llvm::Twine(dims.size()) +
                   " repeats, but got " + llvm::Twine(repeats.size()));
@@ -327,20 +340,19 @@ static LogicalResult importTrilu(Binder &b) {
 }
 
 void adze::importer::addDataMovementOps(std::vector<OpRow> &rows) {
-  rows.insert(rows.end(),
-              {
-                  {"Concat", 1, 1, importConcat},
-                  {"DepthToSpace", 1, 1, importDepthToSpace},
-                  {"Expand", 8, 2, importExpand, "shapes from data"},
-                  {"Flatten", 1, 1, importFlatten},
-                  {"Pad", 2, 1, importPad, "pads that are not constant"},
-                  {"Reshape", 5, 1, importReshape},
-                  {"SpaceToDepth", 1, 1, importSpaceToDepth},
-                  {"Split", 2, 1, importSplit},
-                  {"Squeeze", 1, 1, importSqueeze},
-                  {"Tile", 6, 2, importTile, "repeats from data"},
-                  {"Transpose", 1, 1, importTranspose},
-                  {"Trilu", 14, 1, importTrilu},
-                  {"Unsqueeze", 1, 1, importUnsqueeze},
-              });
+  rows.insert(rows.end(), {
+                              {"Concat", 1, 1, importConcat},
+                              {"DepthToSpace", 1, 1, importDepthToSpace},
+                              {"Expand", 8, 2, importExpand},
+                              {"Flatten", 1, 1, importFlatten},
+                              {"Pad", 2, 1, importPad},
+                              {"Reshape", 5, 1, importReshape},
+                              {"SpaceToDepth", 1, 1, importSpaceToDepth},
+                              {"Split", 2, 1, importSplit},
+                              {"Squeeze", 1, 1, importSqueeze},
+                              {"Tile", 6, 2, importTile},
+                              {"Transpose", 1, 1, importTranspose},
+                              {"Trilu", 14, 1, importTrilu},
+                              {"Unsqueeze", 1, 1, importUnsqueeze},
+                          });
 }

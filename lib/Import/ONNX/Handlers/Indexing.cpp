@@ -2,6 +2,7 @@
 //
 // Look-up, scatter and what goes by index.
 #include "../OpTable.h"
+#include "../Sizes.h"
 
 using namespace adze;
 using namespace adze::importer;
@@ -48,22 +49,31 @@ static LogicalResult importScatterND(Binder &b) {
       {b.operand(0), b.operand(1), b.operand(2)}, getReduction(b)));
 }
 
+static bool isConstant(Value value) {
+  mlir::ElementsAttr elements;
+  return matchPattern(value, mlir::m_Constant(&elements));
+}
+
 static LogicalResult importOneHot(Binder &b) {
   Value indices = b.operand(0), depth = b.operand(1);
   int64_t axis = b.getAxis("axis", -1, b.getRank(indices) + 1);
   if (b.hasFailed())
     return mlir::failure();
   mlir::AffineExpr size;
-  if (llvm::isa<mlir::FloatType>(b.getElementType(depth))) {
+  if (llvm::isa<mlir::FloatType>(b.getElementType(depth)) &&
+      isConstant(depth)) {
     auto constant = b.getConstantFloat(1);
     if (!constant || *constant < 0 || *constant > INT32_MAX)
       return b.unsupported("expected a depth that is constant and a size");
     size = b.expr(int64_t(*constant));
-  } else if (auto elements = graph::getElements(depth);
-             elements && elements->size() == 1) {
-    size = elements->front();
   } else {
-    return b.unsupported("expected a depth that the symbolic dims determine");
+    Dims sizes = b.getSizes(Sizes(b).toVector(depth));
+    if (b.hasFailed())
+      return mlir::failure();
+    if (sizes.size() != 1)
+      return b.fail("expected a depth of one element, but got " +
+                    llvm::Twine(sizes.size()));
+    size = sizes.front();
   }
   if (!b.assumeNonNegative(size))
     return b.fail("expected a depth >= 0");
@@ -79,7 +89,16 @@ static LogicalResult importOneHot(Binder &b) {
 static Value buildNonZero(Binder &b, Value x) {
   if (!x)
     return {};
-  Dims dims{b.expr(b.getRank(x)), b.makeFreshSymbol()};
+  Sizes sizes(b);
+  Value flags = b.cast(x, b.builder.getI1Type());
+  flags = b.cast(flags, b.builder.getI64Type());
+  if (b.getRank(x) != 1)
+    flags = b.reshape(
+        flags, graph::product(b.builder.getContext(), graph::getDims(x)));
+  Dims count = b.getSizes(b.reshape(sizes.sum(flags), b.expr(1)));
+  if (b.hasFailed())
+    return {};
+  Dims dims{b.expr(b.getRank(x)), count.front()};
   return b.createAs<graph::NonZeroOp>(
       graph::makeType(b.builder.getI64Type(), dims), x);
 }
@@ -107,17 +126,16 @@ static LogicalResult importCompress(Binder &b) {
 }
 
 void adze::importer::addIndexingOps(std::vector<OpRow> &rows) {
-  rows.insert(
-      rows.end(),
-      {
-          {"Compress", 9, 2, importCompress},
-          {"Gather", 1, 2, importGather<graph::GatherOp>},
-          {"GatherElements", 11, 2, importGather<graph::GatherElementsOp>},
-          {"GatherND", 11, 2, importGatherND},
-          {"NonZero", 9, 1, importNonZero},
-          {"OneHot", 9, 3, importOneHot, "depths from data"},
-          {"Scatter", 9, 3, importScatterElements},
-          {"ScatterElements", 11, 3, importScatterElements},
-          {"ScatterND", 11, 3, importScatterND},
-      });
+  rows.insert(rows.end(), {
+                              {"Compress", 9, 2, importCompress},
+                              {"Gather", 1, 2, importGather<graph::GatherOp>},
+                              {"GatherElements", 11, 2,
+                               importGather<graph::GatherElementsOp>},
+                              {"GatherND", 11, 2, importGatherND},
+                              {"NonZero", 9, 1, importNonZero},
+                              {"OneHot", 9, 3, importOneHot},
+                              {"Scatter", 9, 3, importScatterElements},
+                              {"ScatterElements", 11, 3, importScatterElements},
+                              {"ScatterND", 11, 3, importScatterND},
+                          });
 }

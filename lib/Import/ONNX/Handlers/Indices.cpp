@@ -1,7 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Operators that are look-ups or scatters by indices that are computed first.
+#include "../DataShapes.h"
 #include "../OpTable.h"
+#include "../Sizes.h"
 #include "Arithmetic.h"
 #include "Windows.h"
 
@@ -81,11 +83,12 @@ static LogicalResult importMaxUnpool(Binder &b) {
   }
   Dims to = inner;
   if (Value shape = b.operand(2)) {
-    bool known = false;
-    to = b.getShape(shape, known);
-    if (!known || to.size() != inner.size())
-      return b.unsupported("expected an output_shape that the symbolic dims "
-                           "determine");
+    to = b.getSizes(shape);
+    if (b.hasFailed())
+      return mlir::failure();
+    if (to.size() != inner.size())
+      return b.fail("expected an output_shape of " + llvm::Twine(inner.size()) +
+                    " dims, but got " + llvm::Twine(to.size()));
   }
   // Indices count in the smaller result; what the wanted one has more is 0.
   auto *context = b.builder.getContext();
@@ -99,8 +102,17 @@ static LogicalResult importMaxUnpool(Binder &b) {
   for (auto [small, large] : llvm::zip(inner, to)) {
     auto more = graph::getConstant(graph::subExprs(large, small));
     if (!more)
-      return b.unsupported("expected a static output_shape");
+      break;
     high.push_back(*more);
+  }
+  if (high.size() != to.size()) {
+    Sizes sizes(b);
+    Value result = b.reshape(flat, inner);
+    Value pads = sizes.concat(
+        {sizes.splat(to.size(), 0),
+         sizes.sub(sizes.toVector(b.operand(2)), sizes.shape(result))});
+    return b.done(
+        padByData(b, result, pads, Value(), Value(), graph::PadMode::Constant));
   }
   return b.done(b.create<graph::PadOp>(
       b.reshape(flat, inner), {b.attr("low", low), b.attr("high", high)}));

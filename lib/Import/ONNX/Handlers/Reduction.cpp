@@ -2,6 +2,7 @@
 //
 // Reductions over dims, and what picks or sums along one.
 #include "../OpTable.h"
+#include "../Sizes.h"
 #include "Arithmetic.h"
 
 using namespace adze;
@@ -9,12 +10,68 @@ using namespace adze::importer;
 using mlir::LogicalResult;
 using mlir::Value;
 
+/// All choices of `count` of `rank` dims.
+static void addChoices(int64_t rank, int64_t count, int64_t first,
+                       llvm::SmallVector<int64_t> &axes,
+                       std::vector<llvm::SmallVector<int64_t>> &choices) {
+  if (count == 0) {
+    choices.push_back(axes);
+    return;
+  }
+  for (int64_t axis = first; axis + count <= rank; ++axis) {
+    axes.push_back(axis);
+    addChoices(rank, count - 1, axis + 1, axes, choices);
+    axes.pop_back();
+  }
+}
+
+/// Axes that only the data tells: a branch for each choice. They are told apart
+/// by the sum of their powers of two.
+static LogicalResult
+reduceByData(Binder &b, Value axes, int64_t rank,
+             llvm::function_ref<Value(llvm::ArrayRef<int64_t>)> build) {
+  auto count = graph::getConstant(
+      graph::product(b.builder.getContext(), graph::getDims(axes)));
+  if (!count || *count > rank)
+    return b.unsupported("expected axes of known number, or constant ones");
+  std::vector<llvm::SmallVector<int64_t>> choices;
+  llvm::SmallVector<int64_t> chosen, keys, powers;
+  addChoices(rank, *count, 0, chosen, choices);
+  for (llvm::ArrayRef<int64_t> choice : choices) {
+    keys.push_back(0);
+    for (int64_t axis : choice)
+      keys.back() += int64_t(1) << axis;
+  }
+  for (int64_t axis = 0; axis < rank; ++axis)
+    powers.push_back(int64_t(1) << axis);
+  Sizes sizes(b);
+  Value mask = b.create<graph::GatherOp>(
+      {sizes.vector(powers), sizes.normalizeAxes(axes, rank)},
+      b.attr("axis", int64_t(0)));
+  return b.done(
+      b.choose(sizes.sum(mask), keys, [&](size_t i, Binder::Values &results) {
+        results.push_back(build(choices[i]));
+        return mlir::failure(b.hasFailed());
+      }));
+}
+
+static bool isData(Binder &b, unsigned i) {
+  return b.operand(i) && !graph::getConstantElements(b.operand(i));
+}
+
 /// Axes: an attribute in older versions, an operand in newer ones. None, or an
 /// empty list, means all dims, or with noop_with_empty_axes no dim.
 template <typename OpT>
 static LogicalResult importReduce(Binder &b) {
   Value x = b.operand(0);
   int64_t rank = b.getRank(x);
+  bool keepdims = b.getInt("keepdims", 1) != 0;
+  if (isData(b, 1))
+    return reduceByData(
+        b, b.operand(1), rank, [&](llvm::ArrayRef<int64_t> axes) {
+          return b.create<OpT>(
+              x, {b.attr("axes", axes), b.attr("keepdims", keepdims)});
+        });
   auto axes = b.getAxes(1, rank);
   if (b.hasFailed())
     return mlir::failure();
@@ -24,8 +81,7 @@ static LogicalResult importReduce(Binder &b) {
       llvm::append_range(*axes, llvm::seq<int64_t>(0, rank));
   }
   return b.done(
-      b.create<OpT>(x, {b.attr("axes", *axes),
-                        b.attr("keepdims", b.getInt("keepdims", 1) != 0)}));
+      b.create<OpT>(x, {b.attr("axes", *axes), b.attr("keepdims", keepdims)}));
 }
 
 template <typename OpT>
@@ -66,12 +122,19 @@ static LogicalResult importTopK(Binder &b) {
   if (b.version() >= 10) {
     if (!b.operand(1))
       return b.fail("expected operand 1 to be there");
-    auto elements = graph::getElements(b.operand(1));
-    if (elements && elements->size() != 1)
+    Sizes sizes(b);
+    Value wanted = sizes.toVector(b.operand(1));
+    Dims elements = b.getSizes(wanted);
+    if (b.hasFailed())
+      return mlir::failure();
+    if (elements.size() != 1)
       return b.fail("expected k to be one number");
-    k = elements ? elements->front() : b.makeFreshSymbol();
-    if (!elements)
-      operands.push_back(b.operand(1));
+    k = elements.front();
+    if (isData(b, 1)) {
+      Value size = sizes.pick(sizes.shape(x), axis);
+      b.check(b.create<graph::LessEqualOp>({wanted, size}),
+              "expected k to be at most the size of the dim");
+    }
   }
   Dims dims = graph::getDims(x);
   dims[axis] = k;

@@ -2,6 +2,7 @@
 //
 // Shapes as tensors, and tensors from shapes.
 #include "../OpTable.h"
+#include "../Sizes.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace adze;
@@ -47,12 +48,9 @@ static LogicalResult importConstantOfShape(Binder &b) {
              .getValues<mlir::Attribute>()
              .begin());
   }
-  bool known = false;
-  Dims dims = b.getShape(b.operand(0), known);
+  Dims dims = b.getSizes(b.operand(0));
   if (b.hasFailed())
     return mlir::failure();
-  if (!known)
-    return b.unsupported("expected a shape that the symbolic dims determine");
   for (AffineExpr dim : dims)
     if (!b.assumeNonNegative(dim))
       return b.fail("expected dims >= 0, but got " + graph::toString(dims));
@@ -106,6 +104,37 @@ static AffineExpr countInts(Binder &b) {
                               b.expr(step));
 }
 
+/// What only the run can tell.
+static AffineExpr countByData(Binder &b) {
+  Sizes sizes(b);
+  mlir::Type type = b.getElementType(b.operand(0));
+  llvm::SmallVector<Value> values;
+  bool isFloat = llvm::isa<mlir::FloatType>(type);
+  for (Value operand : b.getOperands())
+    values.push_back(b.reshape(isFloat
+                                   ? b.cast(operand, b.builder.getF64Type())
+                                   : b.cast(operand, b.builder.getI64Type()),
+                               b.expr(1)));
+  if (b.hasFailed())
+    return {};
+  mlir::Type wide = b.getElementType(values[0]);
+  Value zero = b.scalar(wide, 0), step = values[2];
+  Value stands = sizes.equal(step, zero);
+  b.check(b.create<graph::NotOp>(stands), "expected a step other than 0");
+  step = sizes.select(stands, b.scalar(wide, 1), step);
+  Value distance = sizes.sub(values[1], values[0]);
+  Value count;
+  if (isFloat)
+    count = b.create<graph::CeilOp>(sizes.div(distance, step));
+  else // rounded away from 0 where the signs agree
+    count = sizes.div(
+        sizes.sub(sizes.add(distance, step), b.create<graph::SignOp>(step)),
+        step);
+  Dims dims = b.getSizes(
+      sizes.max(b.cast(count, b.builder.getI64Type()), sizes.number(0)));
+  return dims.empty() ? AffineExpr() : dims.front();
+}
+
 static LogicalResult importRange(Binder &b) {
   mlir::Type type = b.getElementType(b.operand(0));
   AffineExpr count;
@@ -114,7 +143,9 @@ static LogicalResult importRange(Binder &b) {
   else if (auto number = countFloats(b))
     count = b.expr(*number);
   if (!count)
-    count = b.makeFreshSymbol();
+    count = countByData(b);
+  if (b.hasFailed())
+    return mlir::failure();
   // Older exporters make vectors of one element of them.
   llvm::SmallVector<Value> operands;
   for (Value operand : b.getOperands())
@@ -143,8 +174,7 @@ static LogicalResult importEyeLike(Binder &b) {
 
 void adze::importer::addShapeOps(std::vector<OpRow> &rows) {
   rows.insert(rows.end(), {
-                              {"ConstantOfShape", 9, 1, importConstantOfShape,
-                               "shapes from data"},
+                              {"ConstantOfShape", 9, 1, importConstantOfShape},
                               {"EyeLike", 9, 1, importEyeLike},
                               {"Range", 11, 3, importRange},
                               {"Shape", 1, 1, importShape},

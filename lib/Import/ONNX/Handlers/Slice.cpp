@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Slice, whose ends may be symbolic.
+#include "../DataShapes.h"
 #include "../OpTable.h"
 
 using namespace adze;
@@ -179,8 +180,26 @@ Value makeBegin(Binder &b, Value x, llvm::ArrayRef<AffineExpr> firsts,
   return b.create<graph::ConcatOp>(pieces, b.attr("axis", int64_t(0)));
 }
 
+/// Whether the symbolic dims say all that the slice needs.
+bool isDetermined(Binder &b) {
+  if (b.version() < 10)
+    return true;
+  for (unsigned i = 1; i < b.getNumOperands(); ++i) {
+    Value operand = b.operand(i);
+    if (operand && !(i < 3 ? graph::getElements(operand).has_value()
+                           : graph::getConstantElements(operand).has_value()))
+      return false;
+  }
+  return true;
+}
+
 LogicalResult importSlice(Binder &b) {
   Value x = b.operand(0);
+  if (b.version() >= 10 && (!b.operand(1) || !b.operand(2)))
+    return b.fail("expected operands 1 and 2 to be there");
+  if (!isDetermined(b))
+    return b.done(sliceByData(b, x, b.operand(1), b.operand(2), b.operand(3),
+                              b.operand(4)));
   Dims dims = graph::getDims(x), starts, ends, firsts;
   llvm::SmallVector<int64_t> axes, steps, reversed;
   if (mlir::failed(getRanges(b, dims.size(), starts, ends, axes, steps)))
@@ -193,8 +212,12 @@ LogicalResult importSlice(Binder &b) {
       reversed.push_back(axis);
       continue;
     }
-    if (mlir::failed(resolve(b, dims[axis], range)))
-      return mlir::failure();
+    if (mlir::failed(resolve(b, dims[axis], range))) {
+      if (b.version() < 10 || !b.forgive())
+        return mlir::failure();
+      return b.done(sliceByData(b, x, b.operand(1), b.operand(2), b.operand(3),
+                                b.operand(4)));
+    }
     firsts[axis] = range.first;
     dims[axis] = range.size;
     allSteps[axis] = range.step;
@@ -230,5 +253,5 @@ LogicalResult importSlice(Binder &b) {
 } // namespace
 
 void adze::importer::addSliceOps(std::vector<OpRow> &rows) {
-  rows.push_back({"Slice", 1, 1, importSlice, "starts and ends from data"});
+  rows.push_back({"Slice", 1, 1, importSlice});
 }

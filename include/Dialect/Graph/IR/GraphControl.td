@@ -1,0 +1,122 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What the data decides while the model runs: sizes, errors, branches, loops.
+#ifndef ADZE_DIALECT_GRAPH_IR_GRAPHCONTROL
+#define ADZE_DIALECT_GRAPH_IR_GRAPHCONTROL
+
+include "Dialect/Graph/IR/GraphBase.td"
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+def Graph_BindOp : Graph_Op<"bind", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Symbols whose values are elements of a tensor";
+  let description = [{
+    Element i of `input` is read while the model runs and becomes the value of
+    symbol `symbols[i]` (-1: of none). Types that mention such a symbol belong to
+    ops that come later; a value outside of the symbol's range ends the run with
+    an error. It is how every size gets known that only the data can tell.
+
+    Example:
+    ```mlir
+    graph.bind %count {symbols = array<i64: 3>} : tensor<1xi64>
+    %y = graph.non_zero %x : (tensor<4xi1>) -> tensor<1x?xi64, affine_map<()[s0, s1, s2, s3] -> (1, s3)>>
+    ```
+  }];
+  let arguments = (ins Graph_I64Tensor:$input, DenseI64ArrayAttr:$symbols);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+  let hasVerifier = 1;
+}
+
+def Graph_CheckOp : Graph_Op<"check", [MemoryEffects<[MemWrite]>]> {
+  let summary = "End the run with an error unless a condition holds";
+  let description = [{
+    Example:
+    ```mlir
+    graph.check %ok, "expected as many elements as the input has" : tensor<i1>
+    ```
+  }];
+  let arguments = (ins Graph_BoolTensor:$condition, StrAttr:$message);
+  let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Branches and loops
+//===----------------------------------------------------------------------===//
+
+def Graph_IfOp : Graph_Op<"if", [RecursiveMemoryEffects,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "One of two regions";
+  let description = [{
+    The regions use values from outside as they are. A dim in which the branches
+    differ is one of the op's `symbols` in the result's type: the branch that
+    runs gives it its value, which is an effect.
+
+    Example:
+    ```mlir
+    %r = graph.if %c : (tensor<i1>) -> tensor<4xf32> {
+      graph.yield %x : tensor<4xf32>
+    } else {
+      graph.yield %y : tensor<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Graph_BoolTensor:$condition,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$symbols);
+  let results = (outs Variadic<Graph_Value>:$results);
+  let regions = (region SizedRegion<1>:$thenRegion, SizedRegion<1>:$elseRegion);
+  let assemblyFormat = [{
+    operands attr-dict `:` functional-type(operands, results)
+    $thenRegion `else` $elseRegion
+  }];
+  let hasVerifier = 1;
+}
+
+def Graph_LoopOp : Graph_Op<"loop", [RecursiveMemoryEffects,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, AttrSizedOperandSegments,
+    SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "A region that runs again and again";
+  let description = [{
+    Runs while the number of the iteration is less than `trip_count` and the
+    condition holds (each: if it is there). The region's arguments are the number
+    of the iteration (`tensor<i64>`) and the carried values; it yields the next
+    condition (with `condition` only), the next carried values, and a slice of
+    each result that is collected: these are stacked along a new first dim. The
+    results are the last carried values, then the collected ones.
+
+    `symbols` are bound by the loop: a carried argument's dim that is one of them
+    has the size that the last iteration gave it, also after the loop; the first
+    dim of a collected result has the number of iterations, its other dims the
+    size of each slice. `count` is the one that counts the iterations on the way,
+    needed to collect results.
+
+    Example:
+    ```mlir
+    %r = "graph.loop"(%n, %x) <{operandSegmentSizes = array<i32: 1, 0, 1>, symbols = array<i64>}> ({
+    ^bb0(%i: tensor<i64>, %a: tensor<4xf32>):
+      %b = graph.add %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      graph.yield %b : tensor<4xf32>
+    }) : (tensor<i64>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Optional<Graph_I64Tensor>:$trip_count,
+                       Optional<Graph_BoolTensor>:$condition,
+                       Variadic<Graph_Value>:$inits,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$symbols,
+                       OptionalAttr<I64Attr>:$count);
+  let results = (outs Variadic<Graph_Value>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    YieldOp getYield();
+    /// What the region yields for carried values and collected results.
+    ::mlir::ValueRange getYieldedCarried();
+    ::mlir::ValueRange getYieldedSlices();
+    ::llvm::ArrayRef<::mlir::BlockArgument> getCarriedArguments();
+  }];
+}
+
+#endif // ADZE_DIALECT_GRAPH_IR_GRAPHCONTROL

@@ -1,0 +1,132 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The host program on its way to the LLVM dialect.
+#ifndef ADZE_LIB_CONVERSION_HOSTTOLLVM_HOSTLOWERING_H
+#define ADZE_LIB_CONVERSION_HOSTTOLLVM_HOSTLOWERING_H
+
+#include "Dialect/Host/IR/Host.h"
+#include "Formula.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace adze {
+
+/// Fields of adze_host_table, as indices of its LLVM struct.
+enum HostTableField : int32_t {
+  Launch = 2,
+  Copy,
+  Alloc,
+  Fail,
+  Read,
+  Write,
+  Bind,
+  Reserve,
+  Output,
+  NumHostTableFields
+};
+
+/// Arguments of adze_run_fn.
+enum RunArgument : unsigned {
+  Table,
+  Exec,
+  Inputs,
+  Outputs,
+  Arena,
+  Weights,
+  Symbols,
+  NumRunArguments
+};
+
+/// Lowers one host program, op by op.
+class HostLowering {
+public:
+  explicit HostLowering(mlir::func::FuncOp program)
+      : program(program), context(program.getContext()), builder(context),
+        pointer(mlir::LLVM::LLVMPointerType::get(context)),
+        i32(builder.getI32Type()), i64(builder.getI64Type()) {}
+
+  mlir::LogicalResult run();
+  unsigned launches() const { return launchNumbers.size(); }
+
+private:
+  mlir::LLVM::LLVMFuncOp createFunction(llvm::StringRef name, mlir::Type result,
+                                        llvm::ArrayRef<mlir::Type> arguments);
+  mlir::LLVM::LLVMFuncOp createFormula(llvm::StringRef name,
+                                       llvm::StringRef attribute);
+  void addSlotsBehindOthers(mlir::LLVM::LLVMFuncOp arenaBytes);
+  mlir::Value emitOffset(Formula &formula, host::SlotOp op,
+                         const llvm::DenseMap<mlir::Value, mlir::Value> &ends);
+  mlir::Value emitEnd(Formula &formula, host::SlotOp op, mlir::Value offset);
+  void createFormula(const llvm::Twine &name, mlir::AffineExpr expr);
+  void createCosts();
+  mlir::LogicalResult createInfer();
+  mlir::LogicalResult lowerProgram(mlir::LLVM::LLVMFuncOp run);
+  void allocateArrays();
+  void checkSizes();
+  mlir::LogicalResult lower(mlir::Block &block);
+  mlir::LogicalResult lower(mlir::Operation *op);
+  void lower(host::LaunchOp op);
+  void lower(host::CopyOp op);
+  void lower(host::OutputOp op);
+  void lower(host::BindOp op);
+  void lower(host::AssignOp op);
+  void lower(host::ReadOp op);
+  void lower(host::WriteOp op);
+  void lower(host::CheckOp op);
+  void lower(host::ViewOp op);
+  void lower(mlir::func::ReturnOp op);
+  mlir::LogicalResult lower(host::ConstantOp op);
+  mlir::LogicalResult lower(host::SlotOp op);
+  void lowerBox(host::SlotOp op);
+  mlir::LogicalResult lower(mlir::scf::IfOp op);
+  mlir::LogicalResult lower(mlir::scf::WhileOp op);
+  mlir::LogicalResult lowerArith(mlir::Operation *op);
+
+  mlir::Value offsetPointer(mlir::Location loc, mlir::Value base,
+                            mlir::Value bytes);
+  mlir::Value element(mlir::Location loc, mlir::Value array, int32_t index);
+  mlir::Value i32Constant(mlir::Location loc, int32_t value);
+  mlir::Value i64Constant(mlir::Location loc, int64_t value);
+  /// Calls a function of the table; the run ends where it returns an error.
+  void call(mlir::Location loc, HostTableField field,
+            mlir::ValueRange operands);
+  /// The same of one that returns memory, or null.
+  mlir::Value callForMemory(mlir::Location loc, HostTableField field,
+                            mlir::ValueRange operands);
+  mlir::Value loadFunction(mlir::Location loc, HostTableField field);
+  void returnUnless(mlir::Location loc, mlir::Value condition,
+                    mlir::Value code);
+  void checkTable(mlir::Location loc);
+  mlir::Block *addBlock(mlir::TypeRange arguments = {});
+  /// The name of the node, for messages.
+  mlir::Value getNodeName(mlir::Location loc);
+  mlir::Value getText(mlir::Location loc, llvm::StringRef text);
+  void bindSymbols(mlir::Location loc, llvm::ArrayRef<int64_t> symbols);
+  /// A formula that emits at the current place; symbols are loaded anew, which
+  /// LLVM merges.
+  mlir::Value bytes(mlir::Location loc, mlir::Attribute attr) {
+    return Formula(builder, loc, arguments[RunArgument::Symbols])
+        .emit(host::getBytesExpr(attr, context));
+  }
+
+  mlir::func::FuncOp program;
+  mlir::MLIRContext *context;
+  mlir::OpBuilder builder;
+  mlir::LLVM::LLVMPointerType pointer;
+  mlir::Type i32, i64;
+  mlir::ValueRange arguments;
+  mlir::Value launchOperands;       // one array for all launches
+  mlir::Block *errorExit = nullptr; // returns its argument
+  llvm::DenseMap<mlir::Value, mlir::Value> places;
+  llvm::DenseMap<mlir::Value, mlir::Value>
+      slotEnds; // of those that others lie behind
+  /// Results of ops on numbers.
+  llvm::DenseMap<mlir::Value, mlir::Value> numbers;
+  llvm::DenseMap<mlir::Operation *, unsigned> launchNumbers;
+  /// Numbers on their way to the run time, and the symbols that they are for.
+  mlir::Value hostNumbers, hostSymbols;
+};
+
+} // namespace adze
+
+#endif // ADZE_LIB_CONVERSION_HOSTTOLLVM_HOSTLOWERING_H

@@ -1,0 +1,477 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The host program's ops: calls through the host table, branches and loops.
+#include "Broadcasts.h"
+#include "HostLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace adze {
+
+//===----------------------------------------------------------------------===//
+// Pieces
+//===----------------------------------------------------------------------===//
+
+Value HostLowering::i32Constant(Location loc, int32_t value) {
+  return LLVM::ConstantOp::create(builder, loc, i32,
+                                  builder.getI32IntegerAttr(value));
+}
+
+Value HostLowering::i64Constant(Location loc, int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc, i64,
+                                  builder.getI64IntegerAttr(value));
+}
+
+Value HostLowering::offsetPointer(Location loc, Value base, Value bytes) {
+  return LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{bytes});
+}
+
+Value HostLowering::element(Location loc, Value array, int32_t index) {
+  return LLVM::GEPOp::create(builder, loc, pointer, pointer, array,
+                             ArrayRef<LLVM::GEPArg>{index});
+}
+
+Block *HostLowering::addBlock(TypeRange types) {
+  auto *block = new Block();
+  block->insertBefore(errorExit);
+  for (Type type : types)
+    block->addArgument(type, program.getLoc());
+  return block;
+}
+
+Value HostLowering::loadFunction(Location loc, HostTableField field) {
+  SmallVector<Type> fields(NumHostTableFields, pointer);
+  fields[0] = fields[1] = i32;
+  auto table = LLVM::LLVMStructType::getLiteral(context, fields);
+  Value place = LLVM::GEPOp::create(builder, loc, pointer, table,
+                                    arguments[RunArgument::Table],
+                                    ArrayRef<LLVM::GEPArg>{0, int32_t(field)});
+  return LLVM::LoadOp::create(builder, loc, pointer, place);
+}
+
+void HostLowering::returnUnless(Location loc, Value condition, Value code) {
+  Block *next = addBlock();
+  LLVM::CondBrOp::create(builder, loc, condition, next, ValueRange(), errorExit,
+                         ValueRange{code});
+  builder.setInsertionPointToEnd(next);
+}
+
+void HostLowering::call(Location loc, HostTableField field,
+                        ValueRange operands) {
+  SmallVector<Value> all{loadFunction(loc, field),
+                         arguments[RunArgument::Exec]};
+  llvm::append_range(all, operands);
+  auto type = LLVM::LLVMFunctionType::get(
+      i32, llvm::to_vector(ValueRange(all).drop_front().getTypes()));
+  Value code = LLVM::CallOp::create(builder, loc, type, all).getResult();
+  Value failed = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
+                                      code, i32Constant(loc, 0));
+  Block *next = addBlock();
+  LLVM::CondBrOp::create(builder, loc, failed, errorExit, ValueRange{code},
+                         next, ValueRange());
+  builder.setInsertionPointToEnd(next);
+}
+
+Value HostLowering::callForMemory(Location loc, HostTableField field,
+                                  ValueRange operands) {
+  SmallVector<Value> all{loadFunction(loc, field),
+                         arguments[RunArgument::Exec]};
+  llvm::append_range(all, operands);
+  auto type = LLVM::LLVMFunctionType::get(
+      pointer, llvm::to_vector(ValueRange(all).drop_front().getTypes()));
+  Value memory = LLVM::CallOp::create(builder, loc, type, all).getResult();
+  Value null = LLVM::ZeroOp::create(builder, loc, pointer);
+  Value isThere =
+      LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, memory, null);
+  // The run time has the reason; any code but 0 ends the run.
+  returnUnless(loc, isThere, i32Constant(loc, 1));
+  return memory;
+}
+
+/// An older run time's table is shorter than what this program calls.
+void HostLowering::checkTable(Location loc) {
+  constexpr int32_t unsupported = 3; // ADZE_UNSUPPORTED
+  constexpr int64_t bytes = 8 + 8 * (NumHostTableFields - 2);
+  Value size =
+      LLVM::LoadOp::create(builder, loc, i32, arguments[RunArgument::Table]);
+  Value isThere = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::uge,
+                                       size, i32Constant(loc, bytes));
+  returnUnless(loc, isThere, i32Constant(loc, unsupported));
+}
+
+Value HostLowering::getText(Location loc, StringRef text) {
+  auto module = program->getParentOfType<ModuleOp>();
+  std::string name;
+  for (unsigned number = 0;; ++number) {
+    name = "adze_text." + std::to_string(number);
+    auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
+    if (!global)
+      break;
+    auto value = cast<StringAttr>(global.getValueOrNull());
+    if (value.getValue().drop_back() == text)
+      return LLVM::AddressOfOp::create(builder, loc, pointer,
+                                       global.getSymName());
+  }
+  return LLVM::createGlobalString(
+      loc, builder, name, (text + Twine('\0')).str(), LLVM::Linkage::Private);
+}
+
+Value HostLowering::getNodeName(Location loc) {
+  StringRef name;
+  loc->walk([&](Location part) {
+    auto named = dyn_cast<NameLoc>(part);
+    // Names without a place in the model are initialisers'.
+    if (named && name.empty() && isa<FileLineColLoc>(named.getChildLoc()))
+      name = named.getName().getValue();
+    return WalkResult::advance();
+  });
+  return getText(loc, name);
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+LogicalResult HostLowering::lower(host::ConstantOp op) {
+  if (!op.getOffset())
+    return op.emitOpError("expected an offset from plan-memory");
+  places[op.getResult()] =
+      offsetPointer(op.getLoc(), arguments[RunArgument::Weights],
+                    bytes(op.getLoc(), op.getOffsetAttr()));
+  return success();
+}
+
+void HostLowering::lowerBox(host::SlotOp op) {
+  Location loc = op.getLoc();
+  places[op.getResult()] = callForMemory(loc, Reserve,
+                                         {i32Constant(loc, *op.getBox()),
+                                          bytes(loc, op.getSizeAttr()),
+                                          bytes(loc, op.getKeepAttr())});
+}
+
+LogicalResult HostLowering::lower(host::SlotOp op) {
+  if (op.getBox()) {
+    lowerBox(op);
+    return success();
+  }
+  if (!op.getOffsetAttr() && op.getBehind().empty())
+    return op.emitOpError("expected an offset from plan-memory");
+  Formula formula(builder, op.getLoc(), arguments[RunArgument::Symbols]);
+  Value offset = emitOffset(formula, op, slotEnds);
+  if (llvm::any_of(op->getUsers(), llvm::IsaPred<host::SlotOp>))
+    slotEnds[op.getResult()] = emitEnd(formula, op, offset);
+  places[op.getResult()] =
+      offsetPointer(op.getLoc(), arguments[RunArgument::Arena], offset);
+  return success();
+}
+
+void HostLowering::lower(host::ViewOp op) {
+  Value base = places.lookup(op.getSource());
+  places[op.getResult()] =
+      op.getOffsetAttr() ? offsetPointer(op.getLoc(), base,
+                                         bytes(op.getLoc(), op.getOffsetAttr()))
+                         : base;
+}
+
+void HostLowering::lower(host::OutputOp op) {
+  Location loc = op.getLoc();
+  unsigned index = cast<BlockArgument>(op.getArgument()).getArgNumber();
+  auto type = cast<MemRefType>(op.getArgument().getType());
+  auto map = program.getArgAttrOfType<AffineMapAttr>(index, host::dimsAttr);
+  Formula formula(builder, loc, arguments[RunArgument::Symbols]);
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    Value size = map ? formula.emit(map.getValue().getResult(dim))
+                     : i64Constant(loc, type.getDimSize(dim));
+    Value place = LLVM::GEPOp::create(builder, loc, pointer, i64, hostNumbers,
+                                      ArrayRef<LLVM::GEPArg>{int32_t(dim)});
+    LLVM::StoreOp::create(builder, loc, size, place);
+  }
+  auto numInputs =
+      program->getAttrOfType<IntegerAttr>(host::numInputsAttr).getInt();
+  places[op.getResult()] = callForMemory(
+      loc, Output, {i32Constant(loc, index - numInputs), hostNumbers});
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+void HostLowering::lower(host::LaunchOp op) {
+  Location loc = op.getLoc();
+  for (auto [index, operand] : llvm::enumerate(op.getOperands()))
+    LLVM::StoreOp::create(builder, loc, places.lookup(operand),
+                          element(loc, launchOperands, index));
+  call(loc, Launch,
+       {i32Constant(loc, launchNumbers.lookup(op)), launchOperands});
+}
+
+void HostLowering::lower(host::CopyOp op) {
+  Location loc = op.getLoc();
+  call(loc, Copy,
+       {places.lookup(op.getTarget()), places.lookup(op.getSource()),
+        bytes(loc, op.getSizeAttr())});
+}
+
+/// Tells the run time the values of symbols, which lie in hostNumbers.
+void HostLowering::bindSymbols(Location loc, ArrayRef<int64_t> symbols) {
+  for (auto [index, symbol] : llvm::enumerate(symbols)) {
+    Value place = LLVM::GEPOp::create(builder, loc, pointer, i64, hostSymbols,
+                                      ArrayRef<LLVM::GEPArg>{int32_t(index)});
+    LLVM::StoreOp::create(builder, loc, i64Constant(loc, symbol), place);
+  }
+  call(loc, Bind,
+       {getNodeName(loc), hostNumbers, hostSymbols,
+        i32Constant(loc, symbols.size())});
+}
+
+void HostLowering::lower(host::BindOp op) {
+  Location loc = op.getLoc();
+  call(loc, Read,
+       {hostNumbers, places.lookup(op.getSource()),
+        i64Constant(loc, op.getSymbols().size() * sizeof(int64_t))});
+  bindSymbols(loc, op.getSymbols());
+}
+
+void HostLowering::lower(host::AssignOp op) {
+  Location loc = op.getLoc();
+  Formula formula(builder, loc, arguments[RunArgument::Symbols]);
+  for (auto [index, expr] : llvm::enumerate(op.getValues().getResults())) {
+    Value place = LLVM::GEPOp::create(builder, loc, pointer, i64, hostNumbers,
+                                      ArrayRef<LLVM::GEPArg>{int32_t(index)});
+    LLVM::StoreOp::create(builder, loc, formula.emit(expr), place);
+  }
+  bindSymbols(loc, op.getSymbols());
+}
+
+void HostLowering::lower(host::ReadOp op) {
+  Location loc = op.getLoc();
+  Type type = op.getResult().getType();
+  bool isFlag = type.isInteger(1);
+  call(loc, Read,
+       {hostNumbers, places.lookup(op.getSource()),
+        i64Constant(loc, isFlag ? 1 : sizeof(int64_t))});
+  Value value = LLVM::LoadOp::create(
+      builder, loc, isFlag ? builder.getI8Type() : i64, hostNumbers);
+  if (isFlag) {
+    Value zero = LLVM::ConstantOp::create(builder, loc, builder.getI8Type(),
+                                          builder.getI8IntegerAttr(0));
+    value = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, value,
+                                 zero);
+  }
+  numbers[op.getResult()] = value;
+}
+
+void HostLowering::lower(host::WriteOp op) {
+  Location loc = op.getLoc();
+  LLVM::StoreOp::create(builder, loc, numbers.lookup(op.getValue()),
+                        hostNumbers);
+  call(loc, Write,
+       {places.lookup(op.getTarget()), hostNumbers,
+        i64Constant(loc, sizeof(int64_t))});
+}
+
+void HostLowering::lower(host::CheckOp op) {
+  Location loc = op.getLoc();
+  Block *wrong = addBlock(), *next = addBlock();
+  LLVM::CondBrOp::create(builder, loc, numbers.lookup(op.getCondition()), next,
+                         wrong);
+  builder.setInsertionPointToEnd(wrong);
+  SmallVector<Value> operands{loadFunction(loc, Fail),
+                              arguments[RunArgument::Exec], getNodeName(loc),
+                              getText(loc, op.getMessage())};
+  auto type = LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer});
+  Value code = LLVM::CallOp::create(builder, loc, type, operands).getResult();
+  LLVM::BrOp::create(builder, loc, ValueRange{code}, errorExit);
+  builder.setInsertionPointToEnd(next);
+}
+
+//===----------------------------------------------------------------------===//
+// Branches and loops
+//===----------------------------------------------------------------------===//
+
+LogicalResult HostLowering::lower(scf::IfOp op) {
+  Location loc = op.getLoc();
+  Block *thenBlock = addBlock(), *elseBlock = addBlock(), *next = addBlock();
+  LLVM::CondBrOp::create(builder, loc, numbers.lookup(op.getCondition()),
+                         thenBlock, elseBlock);
+  builder.setInsertionPointToEnd(thenBlock);
+  if (failed(lower(op.getThenRegion().front())))
+    return failure();
+  LLVM::BrOp::create(builder, loc, next);
+  builder.setInsertionPointToEnd(elseBlock);
+  if (!op.getElseRegion().empty() && failed(lower(op.getElseRegion().front())))
+    return failure();
+  LLVM::BrOp::create(builder, loc, next);
+  builder.setInsertionPointToEnd(next);
+  return success();
+}
+
+LogicalResult HostLowering::lower(scf::WhileOp op) {
+  Location loc = op.getLoc();
+  auto lookup = [&](ValueRange values) {
+    return llvm::map_to_vector(
+        values, [&](Value value) { return numbers.lookup(value); });
+  };
+  Block *before = addBlock(op.getInits().getTypes());
+  Block *after = addBlock(op.getResultTypes());
+  Block *next = addBlock(op.getResultTypes());
+  for (auto [from, to] :
+       llvm::zip_equal(op.getBeforeArguments(), before->getArguments()))
+    numbers[from] = to;
+  for (auto [from, to] :
+       llvm::zip_equal(op.getAfterArguments(), after->getArguments()))
+    numbers[from] = to;
+  for (auto [from, to] : llvm::zip_equal(op.getResults(), next->getArguments()))
+    numbers[from] = to;
+  LLVM::BrOp::create(builder, loc, lookup(op.getInits()), before);
+  builder.setInsertionPointToEnd(before);
+  if (failed(lower(op.getBefore().front())))
+    return failure();
+  scf::ConditionOp condition = op.getConditionOp();
+  SmallVector<Value> values = lookup(condition.getArgs());
+  LLVM::CondBrOp::create(builder, loc, numbers.lookup(condition.getCondition()),
+                         after, values, next, values);
+  builder.setInsertionPointToEnd(after);
+  if (failed(lower(op.getAfter().front())))
+    return failure();
+  LLVM::BrOp::create(builder, loc, lookup(op.getYieldOp().getResults()),
+                     before);
+  builder.setInsertionPointToEnd(next);
+  return success();
+}
+
+/// The arithmetic of loops.
+LogicalResult HostLowering::lowerArith(Operation *op) {
+  Location loc = op->getLoc();
+  auto x = [&](unsigned i) { return numbers.lookup(op->getOperand(i)); };
+  Value result;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    result = LLVM::ConstantOp::create(builder, loc, constant.getType(),
+                                      constant.getValue());
+  else if (isa<arith::AddIOp>(op))
+    result = LLVM::AddOp::create(builder, loc, x(0), x(1));
+  else if (isa<arith::AndIOp>(op))
+    result = LLVM::AndOp::create(builder, loc, x(0), x(1));
+  else if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    result = LLVM::ICmpOp::create(
+        builder, loc, LLVM::ICmpPredicate(compare.getPredicate()), x(0), x(1));
+  else
+    return op->emitOpError("expected an op of the host program");
+  numbers[op->getResult(0)] = result;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+void HostLowering::lower(func::ReturnOp op) {
+  LLVM::ReturnOp::create(builder, op.getLoc(), i32Constant(op.getLoc(), 0));
+}
+
+LogicalResult HostLowering::lower(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<host::LaunchOp, host::CopyOp, host::ViewOp, host::OutputOp,
+            host::BindOp, host::AssignOp, host::ReadOp, host::WriteOp,
+            host::CheckOp, func::ReturnOp>([&](auto op) {
+        lower(op);
+        return success();
+      })
+      .Case<host::ConstantOp, host::SlotOp, scf::IfOp, scf::WhileOp>(
+          [&](auto op) { return lower(op); })
+      .Case<scf::YieldOp, scf::ConditionOp>([](auto) { return success(); })
+      .Case<arith::ConstantOp, arith::AddIOp, arith::AndIOp, arith::CmpIOp>(
+          [&](auto op) { return lowerArith(op); })
+      .Default([](Operation *op) {
+        return op->emitOpError("expected an op of the host program");
+      });
+}
+
+LogicalResult HostLowering::lower(Block &block) {
+  for (Operation &op : block)
+    if (failed(lower(&op)))
+      return failure();
+  return success();
+}
+
+/// Arrays for operands of calls, once a run: a loop must not grow the stack.
+void HostLowering::allocateArrays() {
+  Location loc = program.getLoc();
+  size_t maxOperands = 0, maxNumbers = 0;
+  program.walk([&](Operation *op) {
+    if (auto launch = dyn_cast<host::LaunchOp>(op))
+      maxOperands = std::max<size_t>(maxOperands, launch.getNumOperands());
+    if (auto bind = dyn_cast<host::BindOp>(op))
+      maxNumbers = std::max(maxNumbers, bind.getSymbols().size());
+    if (auto assign = dyn_cast<host::AssignOp>(op))
+      maxNumbers = std::max(maxNumbers, assign.getSymbols().size());
+    if (isa<host::ReadOp, host::WriteOp>(op))
+      maxNumbers = std::max<size_t>(maxNumbers, 1);
+    if (auto output = dyn_cast<host::OutputOp>(op))
+      maxNumbers = std::max<size_t>(
+          {maxNumbers, 1,
+           size_t(cast<MemRefType>(output.getArgument().getType()).getRank())});
+  });
+  launchOperands = LLVM::AllocaOp::create(builder, loc, pointer, pointer,
+                                          i64Constant(loc, maxOperands));
+  if (maxNumbers == 0)
+    return;
+  Value count = i64Constant(loc, maxNumbers);
+  hostNumbers = LLVM::AllocaOp::create(builder, loc, pointer, i64, count);
+  hostSymbols = LLVM::AllocaOp::create(builder, loc, pointer, i64, count);
+}
+
+/// Ends the run where sizes do not agree as the model takes for granted.
+void HostLowering::checkSizes() {
+  Location loc = program.getLoc();
+  Value bad =
+      emitSizeViolation(builder, program, arguments[RunArgument::Symbols]);
+  if (!bad)
+    return;
+  Block *report = addBlock(), *next = addBlock();
+  LLVM::CondBrOp::create(builder, loc, bad, report, ValueRange(), next,
+                         ValueRange());
+  builder.setInsertionPointToEnd(report);
+  SmallVector<Value> operands{
+      loadFunction(loc, Fail), arguments[RunArgument::Exec], getText(loc, ""),
+      getText(loc, "the inputs' shapes do not agree as the model's operators "
+                   "need them to")};
+  auto type = LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer});
+  Value code = LLVM::CallOp::create(builder, loc, type, operands).getResult();
+  LLVM::BrOp::create(builder, loc, ValueRange{code}, errorExit);
+  builder.setInsertionPointToEnd(next);
+}
+
+LogicalResult HostLowering::lowerProgram(LLVM::LLVMFuncOp run) {
+  arguments = run.getArguments();
+  Location loc = program.getLoc();
+  auto numInputs =
+      program->getAttrOfType<IntegerAttr>(host::numInputsAttr).getInt();
+  errorExit = new Block();
+  run.getBody().push_back(errorExit);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(errorExit);
+    LLVM::ReturnOp::create(builder, loc, errorExit->addArgument(i32, loc));
+  }
+  allocateArrays();
+  bool usesBoxes = false;
+  program.walk([&](host::SlotOp slot) { usesBoxes |= bool(slot.getBox()); });
+  if (usesBoxes || hostNumbers)
+    checkTable(loc);
+  for (BlockArgument argument : program.getArguments()) {
+    int64_t index = argument.getArgNumber();
+    Value array = arguments[index < numInputs ? RunArgument::Inputs
+                                              : RunArgument::Outputs];
+    places[argument] = LLVM::LoadOp::create(
+        builder, loc, pointer,
+        element(loc, array, index < numInputs ? index : index - numInputs));
+  }
+  checkSizes();
+  return lower(program.front());
+}
+
+} // namespace adze

@@ -1,0 +1,144 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Verifiers of what the data decides: bound sizes, checks, branches, loops.
+#include "Infer.h"
+
+using namespace mlir;
+using namespace adze::graph;
+
+LogicalResult BindOp::verify() {
+  Dims dims = getDims(getInput());
+  std::optional<int64_t> size =
+      dims.size() == 1 ? getConstant(dims[0]) : std::nullopt;
+  if (size && *size == int64_t(getSymbols().size()))
+    return success();
+  return emitOpError("expected a 1-D tensor of ")
+         << getSymbols().size() << " elements, but got "
+         << getInput().getType();
+}
+
+/// One element, of any rank.
+static bool isScalar(Value value) {
+  return getConstant(product(value.getContext(), getDims(value))) == 1;
+}
+
+LogicalResult CheckOp::verify() {
+  if (isScalar(getCondition()))
+    return success();
+  return emitOpError("expected one element, but got ")
+         << getCondition().getType();
+}
+
+/// Values of type `given` may become values of type `wanted`: dims of symbols
+/// that are bound on the way take any size.
+static bool fits(Type given, Type wanted, ArrayRef<int64_t> bound) {
+  auto to = dyn_cast<RankedTensorType>(wanted);
+  if (given == wanted || !to)
+    return given == wanted;
+  Dims dims = getDims(to);
+  for (AffineExpr &dim : dims) {
+    auto symbol = dyn_cast_if_present<AffineSymbolExpr>(dim);
+    if (symbol && llvm::is_contained(bound, symbol.getPosition()))
+      dim = AffineExpr();
+  }
+  return areCompatible(TypeRange(given),
+                       TypeRange(Type(makeType(to.getElementType(), dims))));
+}
+
+static LogicalResult verifyValues(Operation *op, StringRef what,
+                                  TypeRange given, TypeRange wanted,
+                                  ArrayRef<int64_t> bound) {
+  if (given.size() != wanted.size())
+    return op->emitOpError("expected ") << wanted.size() << " values from "
+                                        << what << ", but got " << given.size();
+  for (auto [from, to] : llvm::zip_equal(given, wanted))
+    if (!fits(from, to, bound))
+      return op->emitOpError("expected ")
+             << to << " from " << what << ", but got " << from;
+  return success();
+}
+
+using Effects = SmallVectorImpl<MemoryEffects::EffectInstance>;
+
+/// Types elsewhere may need the symbols, whether or not a result is used.
+void IfOp::getEffects(Effects &effects) {
+  if (!getSymbols().empty())
+    effects.emplace_back(MemoryEffects::Write::get());
+}
+
+void LoopOp::getEffects(Effects &effects) {
+  if (!getSymbols().empty())
+    effects.emplace_back(MemoryEffects::Write::get());
+}
+
+LogicalResult IfOp::verify() {
+  if (!isScalar(getCondition()))
+    return emitOpError("expected a condition of one element, but got ")
+           << getCondition().getType();
+  for (Region *region : {&getThenRegion(), &getElseRegion()}) {
+    if (region->getNumArguments())
+      return emitOpError("expected branches without arguments");
+    if (failed(verifyValues(*this, "a branch",
+                            region->front().getTerminator()->getOperandTypes(),
+                            getResultTypes(), getSymbols())))
+      return failure();
+  }
+  return success();
+}
+
+YieldOp LoopOp::getYield() {
+  return cast<YieldOp>(getBody().front().getTerminator());
+}
+
+ArrayRef<BlockArgument> LoopOp::getCarriedArguments() {
+  return getBody().getArguments().drop_front();
+}
+
+ValueRange LoopOp::getYieldedCarried() {
+  return ValueRange(getYield().getOperands())
+      .slice(getCondition() ? 1 : 0, getInits().size());
+}
+
+ValueRange LoopOp::getYieldedSlices() {
+  return ValueRange(getYield().getOperands())
+      .drop_front((getCondition() ? 1 : 0) + getInits().size());
+}
+
+LogicalResult LoopOp::verify() {
+  size_t carried = getInits().size(), conditions = getCondition() ? 1 : 0;
+  if (getBody().getNumArguments() != carried + 1 || getNumResults() < carried ||
+      getYield().getNumOperands() != conditions + getNumResults())
+    return emitOpError("expected a region of ")
+           << carried + 1 << " arguments that yields "
+           << conditions + getNumResults() << " values, but got "
+           << getBody().getNumArguments() << " and "
+           << getYield().getNumOperands();
+  for (Value scalar : {Value(getTripCount()), Value(getCondition())})
+    if (scalar && !isScalar(scalar))
+      return emitOpError("expected a trip count and a condition of one "
+                         "element, but got ")
+             << scalar.getType();
+  if (conditions && !isScalar(getYield().getOperand(0)))
+    return emitOpError("expected a condition of one element from the region");
+  auto arguments = TypeRange(getBody().getArgumentTypes()).drop_front();
+  if (failed(verifyValues(*this, "outside", getInits().getTypes(), arguments,
+                          getSymbols())) ||
+      failed(verifyValues(*this, "an iteration", getYieldedCarried().getTypes(),
+                          arguments, getSymbols())))
+    return failure();
+  if (getNumResults() > carried && !getCount())
+    return emitOpError("expected a symbol that counts the iterations");
+  SmallVector<Type> collected;
+  for (Value slice : getYieldedSlices()) {
+    auto type = dyn_cast<RankedTensorType>(slice.getType());
+    if (!type)
+      return emitOpError("expected tensors to collect, but got ")
+             << slice.getType();
+    Dims dims = getDims(type);
+    dims.insert(dims.begin(), AffineExpr());
+    collected.push_back(makeType(type.getElementType(), dims));
+  }
+  return verifyValues(*this, "the slices", collected,
+                      TypeRange(getResultTypes()).drop_front(carried),
+                      getSymbols());
+}

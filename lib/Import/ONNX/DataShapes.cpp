@@ -1,0 +1,256 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Data movement whose shapes, starts, pads or axes are data.
+#include "DataShapes.h"
+#include "Sizes.h"
+
+using namespace adze;
+using namespace adze::importer;
+using mlir::AffineExpr;
+using mlir::Value;
+
+/// How many elements a vector has, which must be known; -1 after an error.
+static int64_t getLength(Binder &b, Value vector) {
+  auto length = b.hasFailed()
+                    ? std::nullopt
+                    : graph::getConstant(graph::product(
+                          b.builder.getContext(), graph::getDims(vector)));
+  if (length && *length <= 64)
+    return *length;
+  (void)b.unsupported("expected a vector of known length, but got " +
+                      (vector ? mlir::debugString(vector.getType()) : "none"));
+  return -1;
+}
+
+//===----------------------------------------------------------------------===//
+// reshape, squeeze, unsqueeze
+//===----------------------------------------------------------------------===//
+
+Value adze::importer::reshapeByData(Binder &b, Value x, Value shape,
+                                    bool allowZero) {
+  Sizes s(b);
+  int64_t length = getLength(b, shape), rank = b.getRank(x);
+  if (length < 0)
+    return {};
+  Value given = s.toVector(shape), dims = s.shape(x);
+  if (!allowZero) {
+    // A zero is the input's dim of the same number.
+    Value copied = b.slice(dims, 0, 0, b.expr(std::min(length, rank)));
+    if (length > rank)
+      copied = s.concat({copied, s.splat(length - rank, 0)});
+    given = s.select(s.equal(given, s.number(0)), copied, given);
+  }
+  Value isFree = s.equal(given, s.number(-1));
+  Value others = s.product(s.select(isFree, s.number(1), given));
+  Value total = s.product(dims);
+  Value rest = s.div(total, s.max(others, s.number(1)));
+  Value sizes = s.select(isFree, rest, given);
+  Dims result = b.getSizes(sizes);
+  b.check(s.equal(s.product(sizes), total),
+          "expected a shape with as many elements as the input");
+  return b.hasFailed() ? Value() : b.reshape(x, result);
+}
+
+Value adze::importer::squeezeByData(Binder &b, Value x, Value axes) {
+  Sizes s(b);
+  int64_t count = getLength(b, axes), rank = b.getRank(x);
+  if (count < 0)
+    return {};
+  if (count > rank) {
+    (void)b.fail("expected at most " + llvm::Twine(rank) + " axes, but got " +
+                 llvm::Twine(count));
+    return {};
+  }
+  Value kept = s.spread(s.splat(count, 0), s.normalizeAxes(axes, rank),
+                        s.splat(rank, 1));
+  Value places = b.createAs<graph::NonZeroOp>(
+      graph::makeType(b.builder.getI64Type(),
+                      {b.expr(1), b.expr(rank - count)}),
+      kept);
+  Value dims = s.shape(x);
+  Value sizes =
+      b.create<graph::GatherOp>({dims, b.reshape(places, b.expr(rank - count))},
+                                b.attr("axis", int64_t(0)));
+  b.check(s.equal(s.product(sizes), s.product(dims)),
+          "expected dims of size 1 to leave out");
+  Dims result = b.getSizes(sizes);
+  return b.hasFailed() ? Value() : b.reshape(x, result);
+}
+
+Value adze::importer::unsqueezeByData(Binder &b, Value x, Value axes) {
+  Sizes s(b);
+  int64_t count = getLength(b, axes), rank = b.getRank(x);
+  if (count < 0)
+    return {};
+  int64_t all = rank + count;
+  Value isNew =
+      s.spread(s.splat(count, 1), s.normalizeAxes(axes, all), s.splat(all, 0));
+  // New dims before a place: its dim of the input is that many less.
+  Value before = b.create<graph::CumsumOp>(
+      isNew, {b.attr("axis", int64_t(0)), b.attr("exclusive", true)});
+  llvm::SmallVector<int64_t> numbers =
+      llvm::to_vector(llvm::seq<int64_t>(0, all));
+  Value from = s.sub(s.vector(numbers), before);
+  // One dim more, so that a scalar has one to look up.
+  Value dims = s.concat({s.shape(x), s.splat(1, 1)});
+  Value old =
+      b.create<graph::GatherOp>({dims, from}, b.attr("axis", int64_t(0)));
+  Value sizes = s.select(s.equal(isNew, s.number(1)), s.number(1), old);
+  b.check(s.equal(s.product(sizes), s.product(s.shape(x))),
+          "expected each axis once");
+  Dims result = b.getSizes(sizes);
+  return b.hasFailed() ? Value() : b.reshape(x, result);
+}
+
+//===----------------------------------------------------------------------===//
+// slice, split
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Starts, steps and sizes of all dims (vectors).
+struct Ranges {
+  Value begin, step, size;
+};
+} // namespace
+
+/// ONNX's rules: ends counted from the back, clamped, for either direction.
+static Ranges clampRanges(Sizes &s, Binder &b, Value dims, Value starts,
+                          Value ends, Value steps) {
+  Value zero = s.number(0), one = s.number(1);
+  Value backwards = s.less(steps, zero);
+  auto fromFront = [&](Value place) {
+    return s.select(s.less(place, zero), s.add(place, dims), place);
+  };
+  // Backwards the range is [-1, dim - 1], forwards [0, dim].
+  Value low = s.select(backwards, s.number(-1), zero);
+  Value high = s.select(backwards, s.sub(dims, one), dims);
+  auto clamp = [&](Value place) { return s.min(s.max(place, low), high); };
+  Value begin = clamp(fromFront(starts)), end = clamp(fromFront(ends));
+  Value distance = s.select(backwards, s.sub(begin, end), s.sub(end, begin));
+  // Beyond any dim a step is as good as this one, which cannot overflow.
+  Value huge = s.number(int64_t(1) << 40);
+  Value step = s.max(s.min(steps, huge), s.number(-(int64_t(1) << 40)));
+  Value length = s.max(b.create<graph::AbsOp>(step), one);
+  Value count = s.div(s.sub(s.add(distance, length), one), length);
+  Value size = s.max(count, zero);
+  Value isEmpty = s.equal(size, zero);
+  return {s.select(isEmpty, zero, begin), step, size};
+}
+
+Value adze::importer::sliceByData(Binder &b, Value x, Value starts, Value ends,
+                                  Value axes, Value steps) {
+  Sizes s(b);
+  int64_t rank = b.getRank(x), count = getLength(b, starts);
+  if (count < 0)
+    return {};
+  Value places = axes ? s.normalizeAxes(axes, rank)
+                      : s.vector(llvm::to_vector(llvm::seq<int64_t>(0, count)));
+  Value dims = s.shape(x);
+  Value allStarts = s.spread(s.toVector(starts), places, s.splat(rank, 0));
+  Value allEnds = s.spread(s.toVector(ends), places, dims);
+  Value given = steps ? s.toVector(steps) : s.splat(count, 1);
+  Value allSteps = s.spread(given, places, s.splat(rank, 1));
+  Value moves = s.equal(allSteps, s.number(0));
+  b.check(s.all(b.create<graph::NotOp>(moves)), "expected steps other than 0");
+  Ranges ranges = clampRanges(s, b, dims, allStarts, allEnds, allSteps);
+  Dims sizes = b.getSizes(ranges.size);
+  if (b.hasFailed())
+    return {};
+  if (auto known = graph::getConstantElements(allSteps))
+    return b.createAs<graph::SliceOp>(
+        graph::makeType(b.getElementType(x), sizes), {x, ranges.begin},
+        {b.attr("starts", llvm::SmallVector<int64_t>(rank, 0)),
+         b.attr("steps", *known)});
+  // Steps that only the run knows: a look-up by index along each dim.
+  for (int64_t d = 0; d < rank; ++d) {
+    Value indices = s.range(s.pickScalar(ranges.begin, d),
+                            s.pickScalar(ranges.step, d), sizes[d]);
+    x = b.create<graph::GatherOp>({x, indices}, b.attr("axis", d));
+  }
+  return x;
+}
+
+llvm::SmallVector<Value>
+adze::importer::splitByData(Binder &b, Value x, Value sizes, int64_t axis) {
+  Sizes s(b);
+  sizes = s.toVector(sizes);
+  Dims parts = b.getSizes(sizes), dims;
+  if (b.hasFailed())
+    return {};
+  dims = graph::getDims(x);
+  int64_t rank = dims.size();
+  b.check(s.equal(s.sum(sizes), s.pickScalar(s.shape(x), axis)),
+          "expected sizes that sum up to the dim");
+  Value starts = b.create<graph::CumsumOp>(
+      sizes, {b.attr("axis", int64_t(0)), b.attr("exclusive", true)});
+  llvm::SmallVector<Value> results;
+  for (auto [i, part] : llvm::enumerate(parts)) {
+    Value begin = s.spread(s.pick(starts, i), s.vector(axis), s.splat(rank, 0));
+    dims[axis] = part;
+    results.push_back(b.createAs<graph::SliceOp>(
+        graph::makeType(b.getElementType(x), dims), {x, begin},
+        {b.attr("starts", llvm::SmallVector<int64_t>(rank, 0)),
+         b.attr("steps", llvm::SmallVector<int64_t>(rank, 1))}));
+  }
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// pad
+//===----------------------------------------------------------------------===//
+
+/// The places in a dim of `size` that places from -low on stand for.
+static Value getPlaces(Sizes &s, Binder &b, Value at, Value size,
+                       graph::PadMode mode) {
+  Value zero = s.number(0), one = s.number(1), last = s.sub(size, one);
+  switch (mode) {
+  case graph::PadMode::Constant:
+  case graph::PadMode::Edge:
+    return s.max(s.min(at, last), zero);
+  case graph::PadMode::Wrap:
+    return b.create<graph::ModOp>({at, s.max(size, one)});
+  case graph::PadMode::Reflect: {
+    // With period 2 * (size - 1), the second half turned back.
+    Value period = s.max(s.mul(last, s.number(2)), one);
+    Value rest = b.create<graph::ModOp>({at, period});
+    return s.min(rest, s.sub(period, rest));
+  }
+  }
+  llvm_unreachable("all modes are handled");
+}
+
+Value adze::importer::padByData(Binder &b, Value x, Value pads, Value axes,
+                                Value fill, graph::PadMode mode) {
+  Sizes s(b);
+  int64_t rank = b.getRank(x), count = getLength(b, pads) / 2;
+  if (b.hasFailed())
+    return {};
+  Value places = axes ? s.normalizeAxes(axes, rank)
+                      : s.vector(llvm::to_vector(llvm::seq<int64_t>(0, rank)));
+  Value all = s.toVector(pads), none = s.splat(rank, 0), dims = s.shape(x);
+  Value low = s.spread(b.slice(all, 0, 0, b.expr(count)), places, none);
+  Value high = s.spread(b.slice(all, 0, count, b.expr(count)), places, none);
+  Dims sizes = b.getSizes(s.add(s.add(dims, low), high));
+  if (b.hasFailed())
+    return {};
+  Value filling =
+      fill ? b.reshape(b.cast(fill, b.getElementType(x)), {})
+           : b.cast(b.scalar(b.builder.getI64Type(), 0), b.getElementType(x));
+  auto lows = graph::getPartialElements(low);
+  for (int64_t d = 0; d < rank && !b.hasFailed(); ++d) {
+    if (lows && graph::getConstant((*lows)[d]) == 0 &&
+        graph::areEqual(sizes[d], graph::getDims(x)[d]))
+      continue;
+    Value size = s.pickScalar(dims, d);
+    Value first = s.sub(s.number(0), s.pickScalar(low, d));
+    Value at = s.range(first, s.number(1), sizes[d]);
+    x = b.create<graph::GatherOp>({x, getPlaces(s, b, at, size, mode)},
+                                  b.attr("axis", d));
+    if (mode != graph::PadMode::Constant)
+      continue;
+    Value outside = s.either(s.less(at, s.number(0)),
+                             b.create<graph::GreaterEqualOp>({at, size}));
+    x = s.select(b.alongAxis(outside, d, rank), filling, x);
+  }
+  return x;
+}

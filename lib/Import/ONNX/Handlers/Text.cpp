@@ -1,0 +1,116 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// TfIdfVectorizer of numbers: all n-grams of a length are compared with all
+// windows of that length, and counted.
+#include "../OpTable.h"
+#include "Arithmetic.h"
+#include "Ml.h"
+
+using namespace adze;
+using namespace adze::importer;
+using mlir::LogicalResult;
+using mlir::Value;
+
+namespace {
+
+/// How often each of `grams` [P, length] occurs in rows x [N, C], whose items
+/// may be up to `skips` apart: [N, P], in f32.
+Value countGrams(Binder &b, Value x, Value grams, int64_t length, int64_t width,
+                 int64_t skips) {
+  Arithmetic a(b);
+  Value total;
+  // A single item has no gaps.
+  for (int64_t distance = 1; distance <= (length == 1 ? 1 : skips + 1);
+       ++distance) {
+    int64_t windows = width - (length - 1) * distance;
+    if (windows < 1)
+      break;
+    Value same;
+    for (int64_t i = 0; i < length; ++i) {
+      Value item = a.withTail(b.slice(x, 1, i * distance, b.expr(windows)), 1);
+      Value wanted = b.slice(grams, 1, i, b.expr(1)); // [P, 1]
+      if (!wanted)
+        return {};
+      Value equal = a.equal(item, b.reshape(wanted, graph::getDims(wanted)[0]));
+      same = same ? a.both(same, equal) : equal;
+    }
+    Value count = a.sum(b.cast(same, b.builder.getF32Type()), {1});
+    total = total ? a.add(total, count) : count;
+  }
+  return total;
+}
+
+LogicalResult importTfIdfVectorizer(Binder &b) {
+  Arithmetic a(b);
+  auto pool = b.getInts("pool_int64s"), starts = b.getInts("ngram_counts"),
+       places = b.getInts("ngram_indexes");
+  if (b.hasAttribute("pool_strings") || !pool)
+    return b.unsupported("expected n-grams of integers");
+  int64_t shortest = b.getInt("min_gram_length", 1),
+          longest = b.getInt("max_gram_length", 1),
+          skips = b.getInt("max_skip_count", 0);
+  llvm::StringRef mode = b.getString("mode", "TF");
+  if (!starts || !places || shortest < 1 || longest < shortest ||
+      longest > 64 || int64_t(starts->size()) < longest || skips < 0 ||
+      (mode != "TF" && mode != "IDF" && mode != "TFIDF"))
+    return b.fail("expected ngram_counts and ngram_indexes of the lengths "
+                  "asked for, and mode TF, IDF or TFIDF");
+  Value x = b.operand(0);
+  int64_t rank = b.getRank(x);
+  if (rank == 1)
+    x = b.unsqueeze(x, {0});
+  auto width = x && b.getRank(x) == 2 ? graph::getConstant(graph::getDims(x)[1])
+                                      : std::nullopt;
+  if (!width)
+    return b.unsupported("expected rows of static width");
+  x = b.cast(x, b.builder.getI64Type());
+  std::vector<double> weights = getNumbers(b, "weights");
+  weights.resize(places->size(), 1.0);
+  int64_t columns = 0, gram = 0;
+  for (int64_t place : *places) {
+    if (place < 0 || place > 1 << 24)
+      return b.fail("expected ngram_indexes of at least 0");
+    columns = std::max(columns, place + 1);
+  }
+  mlir::Type i64 = b.builder.getI64Type(), f32 = b.builder.getF32Type();
+  Value result;
+  for (int64_t length = 1; length <= int64_t(starts->size()); ++length) {
+    int64_t start = (*starts)[length - 1],
+            end = length < int64_t(starts->size()) ? (*starts)[length]
+                                                   : int64_t(pool->size());
+    int64_t count = (end - start) / length;
+    if (start < 0 || end < start || end > int64_t(pool->size()) ||
+        gram + count > int64_t(places->size()))
+      return b.fail("expected ngram_counts that cut pool_int64s");
+    if (count > 0 && length >= shortest && length <= longest) {
+      std::vector<double> items(pool->begin() + start,
+                                pool->begin() + start + count * length);
+      std::vector<double> columnsOf(count * columns, 0.0);
+      for (int64_t i = 0; i < count; ++i)
+        columnsOf[i * columns + (*places)[gram + i]] =
+            mode == "TF" ? 1.0 : weights[gram + i];
+      Value counts = countGrams(b, x, makeTable(b, i64, items, {count, length}),
+                                length, *width, skips);
+      if (mode == "IDF" && counts)
+        counts = b.cast(a.greater(counts, 0.0), f32);
+      Value part =
+          counts
+              ? a.matmul(counts, makeTable(b, f32, columnsOf, {count, columns}))
+              : Value();
+      result = result && part ? a.add(result, part) : part ? part : result;
+    }
+    gram += count;
+  }
+  if (b.hasFailed())
+    return mlir::failure();
+  if (!result)
+    result = b.broadcastTo(b.scalar(f32, 0),
+                           {graph::getDims(x)[0], b.expr(columns)});
+  return b.done(rank == 1 ? b.reshape(result, b.expr(columns)) : result);
+}
+
+} // namespace
+
+void adze::importer::addTextOps(std::vector<OpRow> &rows) {
+  rows.push_back({"TfIdfVectorizer", 9, 1, importTfIdfVectorizer, "strings"});
+}

@@ -1,0 +1,278 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Branches and loops: their regions, and the types of what crosses the borders.
+#include "Dialect/Graph/IR/Broadcast.h"
+#include "Importer.h"
+#include "Sizes.h"
+
+using namespace adze;
+using namespace adze::importer;
+using mlir::AffineExpr;
+using mlir::LogicalResult;
+using mlir::Region;
+using mlir::Type;
+using mlir::Value;
+
+/// Whether symbols up to `end` are all that the expression needs.
+static bool isVisible(AffineExpr expr, unsigned end) {
+  bool visible = bool(expr);
+  if (expr)
+    expr.walk([&](AffineExpr inner) {
+      if (auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(inner))
+        visible &= symbol.getPosition() < end;
+    });
+  return visible;
+}
+
+Type Binder::join(Type lhs, Type rhs, unsigned firstInnerSymbol,
+                  llvm::SmallVectorImpl<int64_t> &symbols) {
+  auto left = llvm::dyn_cast<mlir::RankedTensorType>(lhs);
+  auto right = llvm::dyn_cast<mlir::RankedTensorType>(rhs);
+  if (!left || !right)
+    return lhs == rhs ? lhs : Type();
+  if (left.getElementType() != right.getElementType() ||
+      left.getRank() != right.getRank())
+    return {};
+  Dims dims = graph::getDims(left);
+  for (auto [dim, other] : llvm::zip_equal(dims, graph::getDims(right))) {
+    if (graph::areEqual(dim, other) && isVisible(dim, firstInnerSymbol))
+      continue;
+    dim = makeFreshSymbol();
+    symbols.push_back(llvm::cast<mlir::AffineSymbolExpr>(dim).getPosition());
+  }
+  return graph::makeType(left.getElementType(), dims);
+}
+
+/// The region is not kept: nor is what is known of its values.
+void Importer::forget(Region &region) {
+  llvm::SmallVector<Value> gone;
+  for (auto &[value, dims] : bound)
+    if (region.isAncestor(dims.second->getParentRegion()))
+      gone.push_back(value);
+  for (Value value : gone)
+    bound.erase(value);
+}
+
+bool Importer::isDataBroadcast(AffineExpr size) const {
+  bool found = false;
+  size.walk([&](AffineExpr part) {
+    for (AffineExpr operand : graph::getBroadcastSizes(part))
+      found |= !isVisible(operand, numInputSymbols);
+  });
+  return found;
+}
+
+//===----------------------------------------------------------------------===//
+// if
+//===----------------------------------------------------------------------===//
+
+Binder::Values Binder::createIf(Value condition, BuildBranch thenBranch,
+                                BuildBranch elseBranch) {
+  if (!canCreate(condition))
+    return {};
+  unsigned firstInner = importer.symbols.count();
+  std::unique_ptr<Region> regions[2];
+  Values yielded[2];
+  BuildBranch builds[] = {thenBranch, elseBranch};
+  for (auto [i, build] : llvm::enumerate(builds)) {
+    mlir::OpBuilder::InsertionGuard guard(builder);
+    regions[i] = std::make_unique<Region>();
+    builder.createBlock(regions[i].get());
+    LogicalResult built = build(yielded[i]);
+    importer.forget(*regions[i]);
+    if (mlir::failed(built) || !canCreate(yielded[i])) {
+      failed = true;
+      return {};
+    }
+    graph::YieldOp::create(builder, loc, yielded[i]);
+  }
+  llvm::SmallVector<Type> types;
+  llvm::SmallVector<int64_t> symbols;
+  if (yielded[0].size() != yielded[1].size()) {
+    (void)fail("expected as many outputs from both branches");
+    return {};
+  }
+  for (auto [lhs, rhs] : llvm::zip_equal(yielded[0], yielded[1])) {
+    types.push_back(join(lhs.getType(), rhs.getType(), firstInner, symbols));
+    if (types.back())
+      continue;
+    (void)unsupported("expected branches of one type and rank, but got " +
+                      mlir::debugString(lhs.getType()) + " and " +
+                      mlir::debugString(rhs.getType()));
+    return {};
+  }
+  auto op = graph::IfOp::create(builder, loc, types, condition, symbols);
+  op.getThenRegion().takeBody(*regions[0]);
+  op.getElseRegion().takeBody(*regions[1]);
+  return Values(op.getResults());
+}
+
+Binder::Values
+Binder::choose(Value key, llvm::ArrayRef<int64_t> keys,
+               llvm::function_ref<LogicalResult(size_t, Values &)> build) {
+  auto chooseFrom = [&](auto &self, size_t i, Values &results) {
+    if (i + 1 == keys.size())
+      return build(i, results);
+    Sizes sizes(*this);
+    results = createIf(
+        sizes.equal(key, sizes.number(keys[i])),
+        [&](Values &values) { return build(i, values); },
+        [&](Values &values) { return self(self, i + 1, values); });
+    return mlir::failure(failed);
+  };
+  Values results;
+  (void)chooseFrom(chooseFrom, 0, results);
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// loop
+//===----------------------------------------------------------------------===//
+
+struct Binder::LoopAttempt {
+  /// Of the carried values, with a symbol for each dim that changes.
+  llvm::SmallVector<Type> types;
+  llvm::SmallVector<int64_t> symbols;
+  /// Of the last attempt.
+  std::unique_ptr<Region> region;
+  unsigned firstInner = 0;
+  LoopBody body;
+};
+
+LogicalResult Binder::buildBody(LoopAttempt &attempt, BuildBody build) {
+  mlir::OpBuilder::InsertionGuard guard(builder);
+  attempt.firstInner = importer.symbols.count();
+  attempt.region = std::make_unique<Region>();
+  attempt.body = {};
+  mlir::Block *block = builder.createBlock(attempt.region.get());
+  auto number = mlir::RankedTensorType::get({}, builder.getI64Type());
+  block->addArgument(number, loc);
+  for (Type type : attempt.types)
+    block->addArgument(type, loc);
+  LogicalResult built = build(block->getArgument(0),
+                              block->getArguments().drop_front(), attempt.body);
+  importer.forget(*attempt.region);
+  if (mlir::succeeded(built) && canCreate(attempt.body.carried) &&
+      canCreate(attempt.body.slices))
+    return mlir::success();
+  failed = true;
+  return mlir::failure();
+}
+
+/// Makes dims symbols that an iteration changes; false if there were none.
+bool Binder::generalize(LoopAttempt &attempt, llvm::ArrayRef<Type> types,
+                        llvm::SmallVector<Type> &next) {
+  bool changed = false;
+  for (auto [k, type] : llvm::enumerate(types)) {
+    Type yielded = attempt.body.carried[k].getType();
+    auto from = llvm::dyn_cast<mlir::RankedTensorType>(type);
+    auto to = llvm::dyn_cast<mlir::RankedTensorType>(yielded);
+    if (!from || !to ? type != yielded
+                     : from.getElementType() != to.getElementType() ||
+                           from.getRank() != to.getRank()) {
+      (void)unsupported("expected a carried value to keep its type and rank, "
+                        "but got " +
+                        mlir::debugString(type) + " and " +
+                        mlir::debugString(yielded));
+      return false;
+    }
+    if (!from) {
+      next.push_back(type);
+      continue;
+    }
+    Dims dims = graph::getDims(from);
+    for (auto [dim, other] : llvm::zip_equal(dims, graph::getDims(to))) {
+      auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(dim);
+      bool isBound =
+          symbol && llvm::is_contained(attempt.symbols, symbol.getPosition());
+      if (isBound ||
+          (graph::areEqual(dim, other) && isVisible(dim, attempt.firstInner)))
+        continue;
+      dim = makeFreshSymbol();
+      attempt.symbols.push_back(
+          llvm::cast<mlir::AffineSymbolExpr>(dim).getPosition());
+      changed = true;
+    }
+    next.push_back(graph::makeType(from.getElementType(), dims));
+  }
+  return changed;
+}
+
+Binder::Values Binder::finishLoop(LoopAttempt &attempt, Value tripCount,
+                                  Value condition, mlir::ValueRange inits) {
+  LoopBody &body = attempt.body;
+  Values yielded;
+  if (body.condition && !condition)
+    condition = constant(mlir::DenseElementsAttr::get(
+        mlir::RankedTensorType::get({}, builder.getI1Type()), true));
+  if (condition) {
+    mlir::OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(&attempt.region->front());
+    if (!body.condition)
+      body.condition = constant(mlir::DenseElementsAttr::get(
+          mlir::RankedTensorType::get({}, builder.getI1Type()), true));
+    yielded.push_back(body.condition);
+  }
+  llvm::append_range(yielded, body.carried);
+  llvm::append_range(yielded, body.slices);
+  // How many slices there will be, if that is known.
+  AffineExpr total;
+  if (auto limit = tripCount ? graph::getElements(tripCount) : std::nullopt;
+      limit && !condition && graph::isNonNegative(limit->front()))
+    total = limit->front();
+  auto makeSymbol = [&] {
+    AffineExpr symbol = makeFreshSymbol();
+    attempt.symbols.push_back(
+        llvm::cast<mlir::AffineSymbolExpr>(symbol).getPosition());
+    return symbol;
+  };
+  mlir::IntegerAttr count;
+  if (!body.slices.empty()) {
+    (void)makeSymbol();
+    count = builder.getI64IntegerAttr(attempt.symbols.back());
+    if (!total)
+      total = makeSymbol();
+  }
+  llvm::SmallVector<Type> types = attempt.types;
+  for (Value slice : body.slices) {
+    auto type = llvm::dyn_cast<mlir::RankedTensorType>(slice.getType());
+    if (!type) {
+      (void)unsupported("expected tensors to collect, but got " +
+                        mlir::debugString(slice.getType()));
+      return {};
+    }
+    Type rest = join(type, type, attempt.firstInner, attempt.symbols);
+    Dims dims = graph::getDims(rest);
+    dims.insert(dims.begin(), total);
+    types.push_back(graph::makeType(type.getElementType(), dims));
+  }
+  {
+    mlir::OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(&attempt.region->front());
+    graph::YieldOp::create(builder, loc, yielded);
+  }
+  auto op = graph::LoopOp::create(builder, loc, types, tripCount, condition,
+                                  inits, attempt.symbols, count);
+  op.getBody().takeBody(*attempt.region);
+  return Values(op.getResults());
+}
+
+Binder::Values Binder::createLoop(Value tripCount, Value condition,
+                                  mlir::ValueRange inits, BuildBody build) {
+  LoopAttempt attempt;
+  llvm::append_range(attempt.types, inits.getTypes());
+  // Each attempt but the last makes one dim more a symbol.
+  for (;;) {
+    if (failed || mlir::failed(buildBody(attempt, build)))
+      return {};
+    if (attempt.body.carried.size() != inits.size()) {
+      (void)fail("expected as many values from the body as it carries");
+      return {};
+    }
+    llvm::SmallVector<Type> next;
+    if (!generalize(attempt, attempt.types, next))
+      break;
+    attempt.types = next;
+  }
+  return failed ? Values() : finishLoop(attempt, tripCount, condition, inits);
+}

@@ -1,0 +1,78 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Arithmetic on small integer tensors.
+#include "Sizes.h"
+
+using namespace adze;
+using namespace adze::importer;
+using mlir::Value;
+
+Value Sizes::number(int64_t value) {
+  return b.scalar(b.builder.getI64Type(), double(value));
+}
+
+Value Sizes::toVector(Value value) {
+  value = b.cast(value, b.builder.getI64Type());
+  if (!value || b.getRank(value) == 1)
+    return value;
+  return b.reshape(
+      value, graph::product(b.builder.getContext(), graph::getDims(value)));
+}
+
+Value Sizes::pick(Value values, int64_t index) {
+  return b.slice(values, 0, index, b.expr(1));
+}
+
+Value Sizes::concat(llvm::ArrayRef<Value> pieces) {
+  if (pieces.size() == 1)
+    return pieces.front();
+  return b.create<graph::ConcatOp>(pieces, b.attr("axis", int64_t(0)));
+}
+
+Value Sizes::product(Value x) {
+  return b.create<graph::ReduceProdOp>(
+      x,
+      {b.attr("axes", llvm::ArrayRef<int64_t>{0}), b.attr("keepdims", false)});
+}
+
+Value Sizes::sum(Value x) {
+  return b.create<graph::ReduceSumOp>(
+      x,
+      {b.attr("axes", llvm::ArrayRef<int64_t>{0}), b.attr("keepdims", false)});
+}
+
+Value Sizes::all(Value conditions) {
+  return b.cast(product(b.cast(conditions, b.builder.getI64Type())),
+                b.builder.getI1Type());
+}
+
+Value Sizes::normalizeAxes(Value axes, int64_t rank) {
+  axes = toVector(axes);
+  return select(less(axes, number(0)), add(axes, number(rank)), axes);
+}
+
+Value Sizes::spread(Value values, Value axes, Value rest) {
+  if (b.hasFailed())
+    return {};
+  auto known = graph::getConstantElements(axes);
+  if (!known) {
+    mlir::Attribute none = graph::ScatterReductionAttr::get(
+        b.builder.getContext(), graph::ScatterReduction::None);
+    return b.create<graph::ScatterElementsOp>(
+        {rest, axes, values},
+        {b.attr("axis", int64_t(0)), b.attr("reduction", none)});
+  }
+  auto count = graph::getConstant(graph::getDims(rest)[0]);
+  llvm::SmallVector<Value> pieces;
+  for (int64_t i = 0; i < *count; ++i) {
+    auto at = llvm::find(*known, i);
+    pieces.push_back(at == known->end() ? pick(rest, i)
+                                        : pick(values, at - known->begin()));
+  }
+  return concat(pieces);
+}
+
+Value Sizes::range(Value start, Value step, mlir::AffineExpr count) {
+  return b.createAs<graph::RangeOp>(
+      graph::makeType(b.builder.getI64Type(), count), {start, start, step});
+}

@@ -1,0 +1,116 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Places for the tensors of one host program: what assign-destinations is made
+// of.
+#ifndef ADZE_LIB_TRANSFORMS_ASSIGNMENT_H
+#define ADZE_LIB_TRANSFORMS_ASSIGNMENT_H
+
+#include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Host/IR/Host.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace adze {
+
+struct AssignmentCounts {
+  unsigned slots = 0, inOutputs = 0, views = 0, copies = 0;
+};
+
+/// Rewrites one host program.
+class Assignment {
+public:
+  Assignment(mlir::func::FuncOp program, mlir::SymbolTable &symbols,
+             AssignmentCounts &counts)
+      : program(program), symbols(symbols), counts(counts),
+        builder(program.getContext()) {}
+
+  mlir::LogicalResult run();
+
+private:
+  /// Where a value has to be in the end: in an output, in a place that is there
+  /// already, or in a box, whose memory is as large as it is asked for.
+  struct Destination {
+    std::optional<unsigned> output;
+    mlir::Value place;
+    std::optional<int64_t> box;
+  };
+
+  mlir::LogicalResult checkTypes();
+  void convertArguments();
+  void chooseOutputs();
+  mlir::LogicalResult assign(mlir::Block &block);
+  mlir::LogicalResult assign(mlir::Operation *op);
+  mlir::LogicalResult assign(host::LaunchOp op);
+  mlir::LogicalResult assign(graph::ReshapeOp op);
+  mlir::LogicalResult assign(graph::BindOp op);
+  mlir::LogicalResult assign(graph::CheckOp op);
+  void finish();
+
+  // Branches and loops (AssignControlFlow.cpp).
+  struct Loop;
+  mlir::LogicalResult assign(graph::IfOp op);
+  mlir::LogicalResult assign(graph::LoopOp op);
+  mlir::LogicalResult assignBranch(graph::IfOp op, mlir::Region &from,
+                                   mlir::Region &to,
+                                   llvm::MutableArrayRef<Destination> results);
+  void enterLoop(Loop &loop);
+  void createWhile(Loop &loop);
+  mlir::LogicalResult assignBody(Loop &loop);
+  void deliverSlices(Loop &loop);
+  void deliverCarried(Loop &loop);
+  void bindTotals(Loop &loop);
+  void bindDims(mlir::Location loc, llvm::ArrayRef<int64_t> bound,
+                mlir::TypeRange results, mlir::ValueRange values,
+                llvm::SmallVectorImpl<int64_t> &symbols,
+                llvm::SmallVectorImpl<mlir::AffineExpr> &exprs);
+  void createAssign(mlir::Location loc, llvm::ArrayRef<int64_t> symbols,
+                    llvm::ArrayRef<mlir::AffineExpr> exprs);
+  Destination makeDestination(mlir::Location loc, mlir::Type type);
+
+  mlir::Value getPlace(mlir::Value value);
+  mlir::Value getOperandPlace(host::LaunchOp launch, unsigned index);
+  mlir::Value createView(mlir::Location loc, mlir::Value place,
+                         mlir::MemRefType type,
+                         mlir::Attribute offset = mlir::Attribute());
+  mlir::Value createSlot(mlir::Location loc, mlir::RankedTensorType type);
+  /// The destination's memory, made large enough for a value of `type`. The
+  /// first bytes of a box stay if `keep` says so.
+  mlir::Value open(mlir::Location loc, const Destination &destination,
+                   mlir::RankedTensorType type,
+                   mlir::Attribute keep = mlir::Attribute());
+  /// Copies the value to the destination unless it was computed there.
+  void deliver(mlir::Location loc, mlir::Value value, Destination &destination);
+  /// Values that the block computes go to their destinations at once.
+  void chooseDestinations(mlir::Block &block, mlir::ValueRange values,
+                          llvm::MutableArrayRef<Destination> destinations);
+  bool isSizedBy(mlir::Value value, mlir::Value root);
+  /// Whether the sizes are known before the program runs.
+  bool isKnownEarly(mlir::RankedTensorType type);
+
+  mlir::func::FuncOp program;
+  mlir::SymbolTable &symbols;
+  AssignmentCounts &counts;
+  mlir::OpBuilder builder;
+  llvm::DenseMap<mlir::Value, mlir::Value> places;
+  /// Of launches' results.
+  llvm::DenseMap<mlir::Value, Destination *> destinationOf;
+  std::vector<Destination> outputs;
+  llvm::SmallVector<mlir::Value> outputArguments, returned;
+  llvm::SmallVector<mlir::Operation *> replaced;
+  unsigned numInputSymbols = 0;
+  int64_t numBoxes = 0;
+};
+
+/// The type of a tensor's place: signless; a bool is a byte that LLVM knows to
+/// be 0 or 1.
+mlir::MemRefType getPlaceType(mlir::RankedTensorType type);
+
+/// The bytes of a tensor, as one expression with its constant factor last, so
+/// that plan-memory sees which sizes are multiples of which.
+mlir::AffineExpr getTensorBytes(mlir::RankedTensorType type);
+
+/// The value that `value` is a reshape of.
+mlir::Value getReshapeRoot(mlir::Value value);
+
+} // namespace adze
+
+#endif // ADZE_LIB_TRANSFORMS_ASSIGNMENT_H

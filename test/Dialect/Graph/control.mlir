@@ -1,0 +1,81 @@
+// RUN: aopt %s --split-input-file --verify-diagnostics | aopt --split-input-file | FileCheck %s
+
+#n = affine_map<()[s0, s1] -> (s1)>
+// CHECK-LABEL: @bind
+func.func @bind(%count: tensor<1xi64>, %x: tensor<4xi1>, %ok: tensor<i1>) -> tensor<1x?xi64, affine_map<()[s0, s1] -> (1, s1)>> {
+  // CHECK: graph.check %{{.*}}, "expected so" : tensor<i1>
+  graph.check %ok, "expected so" : tensor<i1>
+  // CHECK: graph.bind %{{.*}} {symbols = array<i64: 1>} : tensor<1xi64>
+  graph.bind %count {symbols = array<i64: 1>} : tensor<1xi64>
+  %y = graph.non_zero %x : (tensor<4xi1>) -> tensor<1x?xi64, affine_map<()[s0, s1] -> (1, s1)>>
+  return %y : tensor<1x?xi64, affine_map<()[s0, s1] -> (1, s1)>>
+}
+
+// -----
+
+// Branches of different sizes: the result has a symbol of the op.
+// CHECK-LABEL: @branch
+func.func @branch(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<3xf32>) -> tensor<?xf32, affine_map<()[s0] -> (s0)>> {
+  // CHECK: %[[R:.*]] = graph.if %{{.*}} {symbols = array<i64: 0>} : (tensor<i1>) -> tensor<?xf32, #{{.*}}> {
+  // CHECK-NEXT: graph.yield %{{.*}} : tensor<4xf32>
+  // CHECK-NEXT: } else {
+  // CHECK-NEXT: graph.yield %{{.*}} : tensor<3xf32>
+  %r = graph.if %c {symbols = array<i64: 0>} : (tensor<i1>) -> tensor<?xf32, affine_map<()[s0] -> (s0)>> {
+    graph.yield %x : tensor<4xf32>
+  } else {
+    graph.yield %y : tensor<3xf32>
+  }
+  return %r : tensor<?xf32, affine_map<()[s0] -> (s0)>>
+}
+
+// -----
+
+// CHECK-LABEL: @loop
+func.func @loop(%n: tensor<i64>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>>) {
+  // CHECK: "graph.loop"
+  %r:2 = "graph.loop"(%n, %x) <{count = 0 : i64, operandSegmentSizes = array<i32: 1, 0, 1>, symbols = array<i64: 0, 1>}> ({
+  ^bb0(%i: tensor<i64>, %a: tensor<4xf32>):
+    %b = graph.add %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    graph.yield %b, %a : tensor<4xf32>, tensor<4xf32>
+  }) : (tensor<i64>, tensor<4xf32>) -> (tensor<4xf32>, tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>>)
+  return %r#0, %r#1 : tensor<4xf32>, tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>>
+}
+
+// -----
+
+func.func @bind_length(%x: tensor<2xi64>) {
+  // expected-error@+1 {{expected a 1-D tensor of 1 elements, but got 'tensor<2xi64>'}}
+  graph.bind %x {symbols = array<i64: 1>} : tensor<2xi64>
+  return
+}
+
+// -----
+
+func.func @check_many(%x: tensor<2xi1>) {
+  // expected-error@+1 {{expected one element, but got 'tensor<2xi1>'}}
+  graph.check %x, "no" : tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @if_types(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<3xf32> {
+  // expected-error@+1 {{expected 'tensor<3xf32>' from a branch, but got 'tensor<4xf32>'}}
+  %r = graph.if %c : (tensor<i1>) -> tensor<3xf32> {
+    graph.yield %x : tensor<4xf32>
+  } else {
+    graph.yield %x : tensor<4xf32>
+  }
+  return %r : tensor<3xf32>
+}
+
+// -----
+
+func.func @loop_count(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<?x4xf32> {
+  // expected-error@+1 {{expected a symbol that counts the iterations}}
+  %r = "graph.loop"(%n) <{operandSegmentSizes = array<i32: 1, 0, 0>}> ({
+  ^bb0(%i: tensor<i64>):
+    graph.yield %x : tensor<4xf32>
+  }) : (tensor<i64>) -> tensor<?x4xf32>
+  return %r : tensor<?x4xf32>
+}
