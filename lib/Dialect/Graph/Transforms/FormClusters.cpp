@@ -22,7 +22,8 @@ namespace {
 bool isUnitReshape(Operation *op) {
   auto reshape = dyn_cast<ReshapeOp>(op);
   if (!reshape || reshape.getShape() ||
-      !isa_and_nonnull<TransposeOp, SliceOp>(reshape.getInput().getDefiningOp()))
+      !isa_and_nonnull<TransposeOp, SliceOp>(
+          reshape.getInput().getDefiningOp()))
     return false;
   auto real = [](Value value) {
     Dims dims = getDims(value);
@@ -78,7 +79,8 @@ bool isSplatConstant(Operation *op) {
 /// Ops whose accumulator tile other ops can read before it is stored.
 bool hasEpilogue(Operation *op) {
   return isa<AttentionOp, MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp, SoftmaxOp,
-             LogSoftmaxOp, LayerNormOp, RMSNormOp, LRNOp, WinogradOutputOp>(op) ||
+             LogSoftmaxOp, LayerNormOp, RMSNormOp, LRNOp, WinogradOutputOp>(
+             op) ||
          isa<ReduceOpInterface>(op);
 }
 
@@ -112,7 +114,9 @@ struct Group {
 /// The groups of one block.
 class Grouping {
 public:
-  explicit Grouping(Block &block) : predecessors(block) {
+  /// `dataSizes`: some sizes only the data tells.
+  Grouping(Block &block, bool dataSizes)
+      : predecessors(block), dataSizes(dataSizes) {
     for (Operation &op : block) {
       positions[&op] = positions.size();
       if (!staysOutside(&op)) {
@@ -146,8 +150,10 @@ private:
   }
   bool makesCycle(unsigned from, unsigned to);
   void merge(unsigned from, unsigned into);
+  bool keepsSizes(unsigned lhs, unsigned rhs) const;
 
   Predecessors predecessors;
+  bool dataSizes;
   std::vector<Group> groups;
   DenseMap<Operation *, unsigned> groupOf;
   DenseMap<Operation *, unsigned> positions;
@@ -196,6 +202,41 @@ bool Grouping::makesCycle(unsigned from, unsigned to) {
   return false;
 }
 
+static void addSymbols(Type type, DenseSet<unsigned> &symbols) {
+  for (AffineExpr dim : getDims(type))
+    if (dim)
+      dim.walk([&](AffineExpr inner) {
+        if (auto symbol = dyn_cast<AffineSymbolExpr>(inner))
+          symbols.insert(symbol.getPosition());
+      });
+}
+
+/// Whether the kernel of both groups sees the sizes of all that it computes in
+/// its operands and results. Of two sizes that the data tells nobody knows that
+/// they are equal, so that one may be of a value in between alone.
+bool Grouping::keepsSizes(unsigned lhs, unsigned rhs) const {
+  if (!dataSizes)
+    return true;
+  DenseSet<Operation *> members;
+  for (unsigned group : {lhs, rhs})
+    members.insert_range(groups[group].ops);
+  DenseSet<unsigned> needed, seen;
+  for (Operation *op : members) {
+    for (Value operand : op->getOperands())
+      if (!members.contains(operand.getDefiningOp()))
+        addSymbols(operand.getType(), seen);
+    for (Value result : op->getResults()) {
+      addSymbols(result.getType(), needed);
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+            return !members.contains(user);
+          }))
+        addSymbols(result.getType(), seen);
+    }
+  }
+  return llvm::all_of(needed,
+                      [&](unsigned symbol) { return seen.contains(symbol); });
+}
+
 void Grouping::merge(unsigned from, unsigned into) {
   Group &source = groups[from], &target = groups[into];
   for (Operation *op : source.ops)
@@ -242,7 +283,7 @@ void Grouping::growEpilogue(Operation *op) {
     return anchorL != anchorR ? anchorL : groups[lhs].last > groups[rhs].last;
   });
   for (unsigned candidate : candidates)
-    if (!makesCycle(candidate, self)) {
+    if (!makesCycle(candidate, self) && keepsSizes(candidate, self)) {
       merge(self, candidate);
       return;
     }
@@ -258,10 +299,10 @@ static bool feedsMaskOnly(const Group &producer, AttentionOp attention) {
   };
   return llvm::all_of(producer.ops, isCheap) &&
          llvm::none_of(producer.ops, [&](Operation *op) {
-           return llvm::is_contained(
-               ValueRange{attention.getQuery(), attention.getKey(),
-                          attention.getValue()},
-               op->getResult(0));
+           return llvm::is_contained(ValueRange{attention.getQuery(),
+                                                attention.getKey(),
+                                                attention.getValue()},
+                                     op->getResult(0));
          });
 }
 
@@ -337,7 +378,7 @@ void Grouping::joinConsumer(unsigned index) {
       consumer = it->second;
     }
   if (!consumer || !acceptsPrologue(groups[index], groups[*consumer]) ||
-      makesCycle(index, *consumer))
+      makesCycle(index, *consumer) || !keepsSizes(index, *consumer))
     return;
   merge(index, *consumer);
 }
@@ -489,16 +530,19 @@ struct FormClustersPass final
       if (!isa<ClusterOp>(block->getParentOp()))
         blocks.push_back(block);
     });
+    bool dataSizes = false;
+    function.walk(
+        [&](Operation *op) { dataSizes |= isa<BindOp, IfOp, LoopOp>(op); });
     for (Block *block : blocks)
-      formClusters(*block);
+      formClusters(*block, dataSizes);
   }
 
 private:
-  void formClusters(Block &block) {
+  void formClusters(Block &block, bool dataSizes) {
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isOpTriviallyDead(&op))
         op.erase();
-    Grouping grouping(block);
+    Grouping grouping(block, dataSizes);
     if (mode == ClusterMode::Fuse)
       grouping.fuse();
     for (const Group &group : grouping.takeGroups()) {
