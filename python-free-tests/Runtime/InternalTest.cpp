@@ -161,14 +161,15 @@ TEST(LinkedModule, Runs) {
   call.expectRight();
 }
 
-// A query that serves no ABI of ours, and a descriptor that is too small.
+// A query that serves no ABI of ours, and a descriptor that is smaller than that
+// of the first modules.
 TEST(LinkedModule, OtherAbisAreRefused) {
   adze_module *module = nullptr;
   auto none = [](uint32_t) -> const adze_module_desc * { return nullptr; };
   auto small = [](uint32_t abi) -> const adze_module_desc * {
     static adze_module_desc desc;
     desc = *adze_module_query(abi);
-    desc.size -= 8;
+    desc.size = offsetof(adze_module_desc, num_data_symbols) - 8;
     return &desc;
   };
   EXPECT_ADZE_ERROR(adze_module_link(reinterpret_cast<adze_query_fn>(+none),
