@@ -311,6 +311,8 @@ loopWindow(KernelEmitter &e, const ConvShape &conv, const ConvProgram &program,
   dim.dilation = op.getDilations()[d];
   dim.inside = areWindowsInside(conv.input[d + 1], conv.result[d + 1], dim.taps,
                                 stride, op.getPads()[d], dim.dilation);
+  if (last && !dim.inside && getKnown(conv.input[d + 1]) == 1)
+    return e.fail("a window that looks beyond rows of one pixel");
   auto inner = [&](Value tap, Value position, ValueRange carried) {
     taps.filter.push_back(tap);
     taps.input.push_back({position, last ? M : -1, last ? stride : 1, 1});
@@ -380,7 +382,10 @@ static LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv) {
   Type accType = getAccumulatorType(element);
   int64_t channels = getKnown(conv.result.back());
   RowBlock row = chooseRowBlock(conv.result[conv.spatial], 16);
-  Value blockC = e.param("BLOCK_N", chooseLanes(channels, 128));
+  // Channels that are rows apart in memory: few, whose rows stay in cache.
+  bool isTransposed = op.getInput().getDefiningOp<TransposeOp>() != nullptr;
+  Value blockC =
+      e.param("BLOCK_N", chooseLanes(channels, isTransposed ? 8 : 128));
   e.setAxis(M, getSize(e, row));
   e.setAxis(N, blockC);
   e.pack(op.getFilter(), getFilterMap(op.getContext(), conv.filter.size(), 0));

@@ -24,8 +24,11 @@ KernelEmitter::Key KernelEmitter::getKey(Value value, ArrayRef<Place> places) {
   unsigned dim = 0;
   for (const Place &place : places) {
     unsigned first = dims.size(), count = 0;
+    // A window may look beyond a dim of size 1.
+    bool isBeyond =
+        place.span == 1 && getConstantIntValue(place.offset).value_or(0) != 0;
     for (unsigned i = 0; i < place.span; ++i, ++dim)
-      if (getConstant(dims[dim]) != 1) {
+      if (getConstant(dims[dim]) != 1 || isBeyond) {
         first = std::min(first, dim);
         ++count;
       }

@@ -106,6 +106,8 @@ static FailureOr<KernelEmitter::Carried> loopWindow(
       areWindowsInside(pool.in[dim], pool.out[dim], pool.kernel[d],
                        pool.strides[d], pool.pads[d], pool.dilations[d]);
   bool isRow = place.axis >= 0;
+  if (isRow && !window.inside && getKnown(pool.in[dim]) == 1)
+    return e.fail("a window that looks beyond rows of one pixel");
   auto inner = [&](Value tap, Value position, ValueRange carried) {
     place.offset = position;
     place.stride = isRow ? pool.strides[d] : 1;

@@ -2,6 +2,7 @@
 //
 // LLVM IR to PTX text.
 #include "Target/CUDA/CudaTarget.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -92,13 +93,22 @@ Expected<std::string> emitPTX(Module &module, const CudaTarget &target,
 
 std::string concatenatePTX(ArrayRef<std::string> texts) {
   std::string all;
+  // Tables of libdevice (those of sin and cos) come with every text that uses
+  // them; a second definition of one name is an error of ptxas.
+  StringSet<> tables;
   for (StringRef text : texts) {
     // Version, target and address size stand once.
     size_t header = text.find(".address_size");
     size_t start = header == StringRef::npos ? 0 : text.find('\n', header);
     if (!all.empty() && start != StringRef::npos)
       text = text.drop_front(start);
-    all += text.str();
+    while (!text.empty()) {
+      auto [line, rest] = text.split('\n');
+      bool isTable = line.starts_with(".global ") && line.ends_with("};");
+      if (!isTable || tables.insert(line).second)
+        all += (line + "\n").str();
+      text = rest;
+    }
   }
   return all;
 }

@@ -1,0 +1,35 @@
+// Two kernels that read one table of libdevice: it is defined once.
+// REQUIRES: cuda-toolkit
+// RUN: cuda-compile %s | FileCheck %s
+// RUN: cuda-compile --assemble -o %t.cubin %s
+// RUN: test -s %t.cubin
+
+// CHECK: __cudart_i2opi_f[
+// CHECK: .entry sin(
+// CHECK-NOT: .b8 __cudart_i2opi_f[
+// CHECK: .entry cos(
+#n = affine_map<()[s0] -> (s0)>
+tile.kernel @sin(%x: memref<?xf32> {adze.dims = #n}, %y: memref<?xf32> {adze.dims = #n}) {
+  %c0 = arith.constant 0 : index
+  %c256 = arith.constant 256 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  %g = arith.ceildivui %n, %c256 : index
+  %p = tile.program_id (%g) : index
+  %o = arith.muli %p, %c256 : index
+  %t = tile.load %x[%o] sizes [256] : memref<?xf32> -> tensor<256xf32>
+  %r = math.sin %t : tensor<256xf32>
+  tile.store %r, %y[%o] : tensor<256xf32>, memref<?xf32>
+  tile.return
+}
+tile.kernel @cos(%x: memref<?xf32> {adze.dims = #n}, %y: memref<?xf32> {adze.dims = #n}) {
+  %c0 = arith.constant 0 : index
+  %c256 = arith.constant 256 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  %g = arith.ceildivui %n, %c256 : index
+  %p = tile.program_id (%g) : index
+  %o = arith.muli %p, %c256 : index
+  %t = tile.load %x[%o] sizes [256] : memref<?xf32> -> tensor<256xf32>
+  %r = math.cos %t : tensor<256xf32>
+  tile.store %r, %y[%o] : tensor<256xf32>, memref<?xf32>
+  tile.return
+}
