@@ -100,7 +100,7 @@ run_conformance() { # run_conformance LOG ARG...: one column, counted case by ca
   passed=$((passed + good)) failed=$((failed + bad - known)) skipped=$((skipped + skip + known))
   # Operator versions that no case executes are a failure of their own.
   [ "$status" = 0 ] || [ "$bad" != 0 ] || { failed=$((failed + 1)); grep -A300 '^claimed in' "$log" | grep -B300 -m1 -v '^  \|^claimed'; }
-  echo "run-tests: conformance $*: $(tail -1 "$log") (log: ${log#$PWD/})"
+  echo "run-tests: conformance $*: $(tail -1 "$log"), $known of these failures known (log: ${log#$PWD/})"
 }
 
 if [ "$suite" = quick ]; then scripts/setup.sh || fatal "set-up failed"; else scripts/setup.sh models || fatal "set-up failed"; fi
