@@ -8,7 +8,7 @@
  * summed over the threads. Benchmarks run it beside their samples: a figure is
  * then a fraction of what the same cores gave in the same second.
  */
-#include <immintrin.h>
+#include "fma-burst.h"
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,47 +22,6 @@ static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Twelve chains hide the latency (4 cycles on 2 ports) with room to spare; the
- * empty asm keeps every accumulator in a register of its own. */
-#define CHAINS(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11)
-#define DECLARE(i) VECTOR a##i = SET1((float)i);
-#define STEP(i) a##i = FMADD(a##i, x, y); __asm__("" : CONSTRAINT(a##i));
-#define SINK(i) __asm__ volatile("" : : CONSTRAINT_IN(a##i));
-
-#define VECTOR __m512
-#define SET1 _mm512_set1_ps
-#define FMADD _mm512_fmadd_ps
-#define CONSTRAINT "+v"
-#define CONSTRAINT_IN "v"
-__attribute__((target("avx512f"))) static double burstAvx512(int steps) {
-  CHAINS(DECLARE)
-  VECTOR x = SET1(0.999f), y = SET1(0.001f);
-  for (int s = 0; s < steps; ++s) {
-    CHAINS(STEP)
-  }
-  CHAINS(SINK)
-  return 12.0 * 16 * 2 * steps;
-}
-#undef VECTOR
-#undef SET1
-#undef FMADD
-#undef CONSTRAINT
-#undef CONSTRAINT_IN
-#define VECTOR __m256
-#define SET1 _mm256_set1_ps
-#define FMADD _mm256_fmadd_ps
-#define CONSTRAINT "+x"
-#define CONSTRAINT_IN "x"
-__attribute__((target("avx2,fma"))) static double burstAvx2(int steps) {
-  CHAINS(DECLARE)
-  VECTOR x = SET1(0.999f), y = SET1(0.001f);
-  for (int s = 0; s < steps; ++s) {
-    CHAINS(STEP)
-  }
-  CHAINS(SINK)
-  return 12.0 * 8 * 2 * steps;
 }
 
 static void copy(char *to, const char *from, size_t bytes) {
@@ -84,7 +43,7 @@ static void *work(void *argument) {
     exit(1);
   memset(from, 1, kCopyBytes);
   memset(to, 2, kCopyBytes);
-  double (*burst)(int) = __builtin_cpu_supports("avx512f") ? burstAvx512 : burstAvx2;
+  double (*burst)(int) = fmaBurst();
   burst(kSteps); /* wakes the wide units before the clock starts */
   pthread_barrier_wait(self->start);
   double begin = now(), operations = 0, end;

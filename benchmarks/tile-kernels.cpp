@@ -4,6 +4,7 @@
 // burst of register-only multiply-adds taken right before and after its
 // samples: `of_fma` is the kernel's rate as a fraction of the burst's. Flags
 // are those of Google Benchmark.
+#include "fma-burst.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "InitAll.h"
@@ -21,7 +22,6 @@
 #include "llvm/Target/TargetMachine.h"
 #include <benchmark/benchmark.h>
 #include <chrono>
-#include <immintrin.h>
 
 using namespace mlir;
 using namespace adze;
@@ -49,51 +49,12 @@ double now() {
       .count();
 }
 
-#define ADZE_CHAINS(F)                                                         \
-  F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11)
-
-__attribute__((target("avx512f"))) double burst512(int steps) {
-#define DECLARE(i) __m512 a##i = _mm512_set1_ps((float)i);
-#define STEP(i)                                                                \
-  a##i = _mm512_fmadd_ps(a##i, x, y);                                          \
-  __asm__("" : "+v"(a##i));
-  ADZE_CHAINS(DECLARE)
-  __m512 x = _mm512_set1_ps(0.999f), y = _mm512_set1_ps(0.001f);
-  for (int s = 0; s < steps; ++s) {
-    ADZE_CHAINS(STEP)
-  }
-#define SINK(i) __asm__ volatile("" : : "v"(a##i));
-  ADZE_CHAINS(SINK)
-#undef DECLARE
-#undef STEP
-#undef SINK
-  return 12.0 * 16 * 2 * steps;
-}
-
-__attribute__((target("avx2,fma"))) double burst256(int steps) {
-#define DECLARE(i) __m256 a##i = _mm256_set1_ps((float)i);
-#define STEP(i)                                                                \
-  a##i = _mm256_fmadd_ps(a##i, x, y);                                          \
-  __asm__("" : "+x"(a##i));
-  ADZE_CHAINS(DECLARE)
-  __m256 x = _mm256_set1_ps(0.999f), y = _mm256_set1_ps(0.001f);
-  for (int s = 0; s < steps; ++s) {
-    ADZE_CHAINS(STEP)
-  }
-#define SINK(i) __asm__ volatile("" : : "x"(a##i));
-  ADZE_CHAINS(SINK)
-#undef DECLARE
-#undef STEP
-#undef SINK
-  return 12.0 * 8 * 2 * steps;
-}
-
 /// GFLOP/s of multiply-adds on registers over about `seconds`.
 double burst(double seconds) {
-  bool wide = __builtin_cpu_supports("avx512f");
+  double (*steps)(int) = fmaBurst();
   double operations = 0, begin = now(), end;
   do
-    operations += wide ? burst512(2000) : burst256(2000);
+    operations += steps(2000);
   while ((end = now()) < begin + seconds);
   return operations / (end - begin) * 1e-9;
 }
