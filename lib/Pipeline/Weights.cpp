@@ -48,7 +48,8 @@ LogicalResult collectWeights(func::FuncOp program,
   std::vector<host::ConstantOp> constants;
   llvm::DenseSet<int64_t> offsets;
   program.walk([&](host::ConstantOp op) {
-    if (offsets.insert(*op.getOffset()).second)
+    // An empty constant lies where another one begins.
+    if (op.getStoredBytes() != 0 && offsets.insert(*op.getOffset()).second)
       constants.push_back(op);
   });
   llvm::sort(constants, [](host::ConstantOp a, host::ConstantOp b) {

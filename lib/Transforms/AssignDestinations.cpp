@@ -4,6 +4,7 @@
 #include "Assignment.h"
 #include "Transforms/Passes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -124,7 +125,30 @@ static void setPlaceAttrs(func::FuncOp program, unsigned index,
   program.setArgAttrs(index, list);
 }
 
+/// Says which sizes could be negative for some inputs. Those of branches and
+/// loop bodies only count when these run.
+static void collectSizes(func::FuncOp program) {
+  llvm::SetVector<AffineExpr> sizes;
+  auto collect = [&](Type type) {
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      for (AffineExpr dim : getDims(tensor))
+        if (dim && !graph::isNonNegative(dim))
+          sizes.insert(dim);
+  };
+  for (Operation &op : program.front())
+    llvm::for_each(op.getResultTypes(), collect);
+  if (sizes.empty())
+    return;
+  SmallVector<AffineExpr> results = sizes.takeVector();
+  MLIRContext *context = program.getContext();
+  AffineMap map = AffineMap::get(0, 0, results, context);
+  program->setAttr(host::sizesAttr,
+                   AffineMapAttr::get(AffineMap::get(
+                       0, host::getNumSymbolsUsed(map), results, context)));
+}
+
 void Assignment::convertArguments() {
+  collectSizes(program);
   unsigned numInputs = program.getNumArguments();
   Block &entry = program.front();
   SmallVector<RankedTensorType> types;

@@ -225,7 +225,7 @@ typedef struct {
 
   adze_run_fn run;
   /* Writes all outputs' dims, one after the other; a dim that only the run
-   * can tell is -1. */
+   * can tell is -1, and one that would be negative is written one lower. */
   void (*infer)(const int64_t *syms, int64_t *dims);
   adze_formula_fn arena_bytes, arena_lower_bound;
 

@@ -34,7 +34,11 @@ adze_status rt_needs_of(const adze_module *module, int32_t lanes,
   int64_t arena = desc->arena_bytes(symbols);
   int64_t bound =
       desc->arena_lower_bound ? desc->arena_lower_bound(symbols) : 0;
-  if (arena < 0 || arena > INT64_MAX / 4)
+  if (arena < 0)
+    return rt_error(ADZE_INVALID_ARGUMENT,
+                    "a result inside of the model would have a negative size: "
+                    "expected larger inputs");
+  if (arena > INT64_MAX / 4)
     return rt_error(ADZE_OUT_OF_MEMORY, "the arena would have %lld bytes",
                     (long long)arena);
   needs->arena = (uint64_t)arena;

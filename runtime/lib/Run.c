@@ -9,6 +9,20 @@
 
 /* ---- Shapes -------------------------------------------------------------- */
 
+/* The outputs' dims. No operator can make a negative size. */
+static adze_status infer_dims(const adze_module_desc *desc,
+                              const int64_t *symbols, int64_t *dims) {
+  desc->infer(symbols, dims);
+  for (uint32_t i = 0; i < desc->num_outputs; ++i)
+    for (uint32_t d = 0; d < desc->outputs[i].rank; ++d, ++dims)
+      if (*dims < -1)
+        return rt_error(ADZE_INVALID_ARGUMENT,
+                        "output '%s': dim %u would be %lld: expected larger "
+                        "inputs",
+                        desc->outputs[i].name, d, (long long)(*dims + 1));
+  return NULL;
+}
+
 /* Takes over the new symbols, and what follows from them if they changed. */
 static adze_status bind_symbols(adze_context *context) {
   const adze_module_desc *desc = context->module->desc;
@@ -19,9 +33,9 @@ static adze_status bind_symbols(adze_context *context) {
     return NULL;
   context->bound = false;
   memcpy(context->symbols, context->new_symbols, bytes);
+  RT_TRY(infer_dims(desc, context->symbols, context->output_dims));
   RT_TRY(rt_needs_of(context->module, context->lanes, context->symbols,
                      &context->needs));
-  desc->infer(context->symbols, context->output_dims);
   context->bound = true;
   return NULL;
 }
@@ -46,12 +60,12 @@ static adze_status infer(const adze_module *module, const adze_shape *inputs,
                       "output '%s': expected room for %u dims, but got %d",
                       desc->outputs[i].name, desc->outputs[i].rank,
                       outputs[i].rank);
+  RT_TRY(infer_dims(desc, symbols, dims));
   if (workspace_bytes) {
     rt_needs needs;
     RT_TRY(rt_needs_of(module, rt_module_threads(module), symbols, &needs));
     *workspace_bytes = needs.total;
   }
-  desc->infer(symbols, dims);
   for (uint32_t i = 0; i < desc->num_outputs; ++i)
     for (uint32_t d = 0; d < desc->outputs[i].rank; ++d)
       outputs[i].dims[d] = *dims++;

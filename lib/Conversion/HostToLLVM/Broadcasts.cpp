@@ -10,27 +10,6 @@ using namespace mlir;
 
 namespace adze {
 
-/// How many symbols the inputs' dims give.
-static unsigned countInputSymbols(func::FuncOp program) {
-  unsigned count = 0;
-  auto numInputs = program->getAttrOfType<IntegerAttr>(host::numInputsAttr);
-  for (int64_t i = 0, end = numInputs ? numInputs.getInt() : 0; i < end; ++i)
-    if (auto map = program.getArgAttrOfType<AffineMapAttr>(i, host::dimsAttr))
-      for (AffineExpr dim : map.getValue().getResults())
-        if (auto symbol = dyn_cast<AffineSymbolExpr>(dim))
-          count = std::max(count, symbol.getPosition() + 1);
-  return count;
-}
-
-static bool isKnown(AffineExpr expr, unsigned numKnown) {
-  bool known = true;
-  expr.walk([&](AffineExpr part) {
-    if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
-      known &= symbol.getPosition() < numKnown;
-  });
-  return known;
-}
-
 namespace {
 /// Ors conditions together.
 class Violation {
@@ -44,19 +23,25 @@ public:
     Value bad = differ(lhs, rhs);
     if (unlessOne)
       for (Value size : {lhs, rhs})
-        bad = LLVM::AndOp::create(builder, loc, bad, differ(size, one()));
-    any = any ? LLVM::OrOp::create(builder, loc, any, bad).getResult() : bad;
+        bad = LLVM::AndOp::create(builder, loc, bad,
+                                  differ(size, formula.constant(1)));
+    add(bad);
+  }
+
+  void addNegative(AffineExpr size) {
+    add(LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt,
+                             formula.emit(size), formula.constant(0)));
   }
 
   Value any;
 
 private:
+  void add(Value bad) {
+    any = any ? LLVM::OrOp::create(builder, loc, any, bad).getResult() : bad;
+  }
   Value differ(Value lhs, Value rhs) {
     return LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, lhs,
                                 rhs);
-  }
-  Value one() {
-    return formula.emit(getAffineConstantExpr(1, loc.getContext()));
   }
 
   OpBuilder &builder;
@@ -68,7 +53,10 @@ private:
 Value emitSizeViolation(OpBuilder &builder, func::FuncOp program,
                         Value symbols) {
   Violation violation(builder, program.getLoc(), symbols);
-  unsigned numKnown = countInputSymbols(program);
+  unsigned numKnown = host::getNumInputSymbols(program);
+  auto isKnown = [&](AffineExpr size) {
+    return host::getNumSymbolsUsed(size) <= numKnown;
+  };
   for (StringRef name : {graph::broadcastsAttr, graph::equalitiesAttr}) {
     auto maps = program->getAttrOfType<ArrayAttr>(name);
     if (!maps)
@@ -76,13 +64,17 @@ Value emitSizeViolation(OpBuilder &builder, func::FuncOp program,
     for (auto map : maps.getAsRange<AffineMapAttr>()) {
       SmallVector<AffineExpr> sizes;
       for (AffineExpr size : map.getValue().getResults())
-        if (isKnown(size, numKnown))
+        if (isKnown(size))
           sizes.push_back(size);
       for (size_t i = 0; i < sizes.size(); ++i)
         for (size_t k = 0; k < i; ++k)
           violation.add(sizes[i], sizes[k], name == graph::broadcastsAttr);
     }
   }
+  if (auto map = program->getAttrOfType<AffineMapAttr>(host::sizesAttr))
+    for (AffineExpr size : map.getValue().getResults())
+      if (isKnown(size))
+        violation.addNegative(size);
   return violation.any;
 }
 

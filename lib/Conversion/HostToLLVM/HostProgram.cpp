@@ -438,7 +438,7 @@ void HostLowering::checkSizes() {
   SmallVector<Value> operands{
       loadFunction(loc, Fail), arguments[RunArgument::Exec], getText(loc, ""),
       getText(loc, "the inputs' shapes do not agree as the model's operators "
-                   "need them to")};
+                   "need them to, or are too small for them")};
   auto type = LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer});
   Value code = LLVM::CallOp::create(builder, loc, type, operands).getResult();
   LLVM::BrOp::create(builder, loc, ValueRange{code}, errorExit);

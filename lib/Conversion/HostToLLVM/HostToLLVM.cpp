@@ -2,6 +2,7 @@
 //
 // The host program's formulas: sizes, costs, shapes of outputs.
 #include "Conversion/Passes.h"
+#include "Dialect/Graph/IR/Shape.h"
 #include "HostLowering.h"
 
 using namespace mlir;
@@ -115,6 +116,7 @@ LogicalResult HostLowering::createInfer() {
   auto numInputs =
       program->getAttrOfType<IntegerAttr>(host::numInputsAttr).getInt();
   unsigned numInputSymbols = host::getNumInputSymbols(program);
+  AffineExpr minusOne = getAffineConstantExpr(-1, context);
   int32_t position = 0;
   for (unsigned index = numInputs; index < program.getNumArguments(); ++index) {
     auto type = cast<MemRefType>(program.getArgument(index).getType());
@@ -127,10 +129,15 @@ LogicalResult HostLowering::createInfer() {
           type.isDynamicDim(dim)
               ? map.getValue().getResult(dim)
               : getAffineConstantExpr(type.getDimSize(dim), context);
-      // -1: only a run can tell.
-      Value size = host::getNumSymbolsUsed(expr) > numInputSymbols
-                       ? formula.constant(-1)
-                       : formula.emit(expr);
+      // -1: only a run can tell; so a negative size is written one lower.
+      bool isKnown = host::getNumSymbolsUsed(expr) <= numInputSymbols;
+      Value size = formula.emit(isKnown ? expr : minusOne);
+      if (isKnown && !graph::isNonNegative(expr))
+        size = LLVM::SelectOp::create(
+            builder, loc,
+            LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt, size,
+                                 formula.constant(0)),
+            formula.emit(expr - 1), size);
       Value place = LLVM::GEPOp::create(builder, loc, pointer, i64,
                                         function.getArgument(1),
                                         ArrayRef<LLVM::GEPArg>{position++});

@@ -22,6 +22,9 @@ namespace adze::host {
 inline constexpr llvm::StringLiteral kernelAttr = "adze.kernel";
 /// On an argument with dynamic dims: affine map ()[s0, ..] -> (its sizes).
 inline constexpr llvm::StringLiteral dimsAttr = "adze.dims";
+/// On the host program: a map of the symbols to sizes that must not be negative
+/// (a window larger than what it moves over makes them so).
+inline constexpr llvm::StringLiteral sizesAttr = "adze.sizes";
 /// On an argument of the host program: the graph's element type, where the
 /// memref's cannot say it (signedness).
 inline constexpr llvm::StringLiteral dtypeAttr = "adze.dtype";

@@ -242,9 +242,12 @@ void Grouping::merge(unsigned from, unsigned into) {
   for (Operation *op : source.ops)
     groupOf[op] = into;
   target.ops.append(source.ops);
-  llvm::sort(target.ops, [&](Operation *lhs, Operation *rhs) {
-    return positions.lookup(lhs) < positions.lookup(rhs);
-  });
+  // A chain grows at its end: sorting it again each time would make the pass
+  // quadratic.
+  if (source.first < target.last)
+    llvm::sort(target.ops, [&](Operation *lhs, Operation *rhs) {
+      return positions.lookup(lhs) < positions.lookup(rhs);
+    });
   target.first = std::min(target.first, source.first);
   target.last = std::max(target.last, source.last);
   if (!target.anchor)
@@ -414,19 +417,21 @@ static std::string describe(Operation *op) {
 StringRef Grouping::whyApart(OpOperand &use, unsigned from, unsigned to) {
   const Group &producer = groups[from], &consumer = groups[to];
   Operation *reader = use.getOwner();
-  bool severalReaders = llvm::any_of(producer.ops, [&](Operation *op) {
-    return llvm::any_of(op->getUsers(), [&](Operation *user) {
-      auto it = groupOf.find(user);
-      return it == groupOf.end() || (it->second != from && it->second != to);
+  auto hasOtherReaders = [&] {
+    return llvm::any_of(producer.ops, [&](Operation *op) {
+      return llvm::any_of(op->getUsers(), [&](Operation *user) {
+        auto it = groupOf.find(user);
+        return it == groupOf.end() || (it->second != from && it->second != to);
+      });
     });
-  });
+  };
   if (producer.anchor && consumer.anchor)
     return "both decide how their kernel is cut";
   if (producer.anchor && !hasEpilogue(producer.anchor))
     return "its elements are not at hand where they are computed";
   if (producer.anchor && !sameDims(use.get(), reader->getResult(0)))
     return "the results have other dims";
-  if (!producer.anchor && severalReaders)
+  if (!producer.anchor && hasOtherReaders())
     return "several kernels read it";
   if (!producer.anchor && !acceptsPrologue(producer, consumer))
     return "the reader takes no operand that is computed on the way";
