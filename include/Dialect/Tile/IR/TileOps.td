@@ -144,19 +144,8 @@ def PhaseOp : TileOp<"phase", [SingleBlockImplicitTerminator<"ReturnOp">, NoRegi
     values.
 
     ```mlir
-    %v = tile.scratch [4, 64] : memref<4x64xf32>
     tile.phase {
-      %a = tile.load %x[%row, 0] sizes [4, 64] : memref<?x64xf32> -> tensor<4x64xf32>
-      %b = math.exp %a : tensor<4x64xf32>
       tile.store %b, %v[0, 0] : tensor<4x64xf32>, memref<4x64xf32>
-    }
-    scf.for %n = %c0 to %c512 step %c32 {
-      tile.phase {
-        %e = tile.load %v[0, 0] sizes [4, 64] : memref<4x64xf32> -> tensor<4x64xf32>
-        %w = tile.load %u[0, %n] sizes [64, 32] : memref<64x512xf32> -> tensor<64x32xf32>
-        %d = tile.dot %e, %w, %zero : tensor<4x64xf32>, tensor<64x32xf32>, tensor<4x32xf32>
-        tile.store %d, %y[%row, %n] : tensor<4x32xf32>, memref<?x512xf32>
-      }
     }
     ```
   }];
