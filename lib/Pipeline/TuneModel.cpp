@@ -94,6 +94,17 @@ double Estimate::getTrips(scf::ForOp loop) {
   return double(std::max<int64_t>(0, llvm::divideCeil(*high - *low, *step)));
 }
 
+/// The argument that a store goes to, also through views; null for scratch.
+static BlockArgument getOutput(tile::StoreOp store) {
+  Value memory = store.getMemref();
+  for (Operation *op; (op = memory.getDefiningOp());) {
+    if (isa<tile::ScratchOp>(op))
+      return {};
+    memory = op->getOperand(0); // views have their source first
+  }
+  return cast<BlockArgument>(memory);
+}
+
 void Estimate::add(Operation &op, double times) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     double trips = getTrips(loop);
@@ -118,7 +129,8 @@ void Estimate::add(Operation &op, double times) {
     cycles += times * move(getBytes(op.getResult(0).getType()));
   } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
     double elements = getElements(store.getValue().getType());
-    stored += times * elements;
+    if (getOutput(store))
+      stored += times * elements;
     cycles += times * getBytes(store.getValue().getType()) / Core::l2PerCycle;
   } else if (op.getNumResults() &&
              isa<RankedTensorType>(op.getResult(0).getType()) &&
@@ -139,10 +151,8 @@ void Estimate::add(Block &block, double times) {
 std::optional<double> Estimate::getNumResults() {
   llvm::SmallSetVector<BlockArgument, 4> outputs;
   kernel.walk([&](tile::StoreOp store) {
-    Value memory = store.getMemref();
-    while (Operation *view = memory.getDefiningOp())
-      memory = view->getOperand(0); // views have their source first
-    outputs.insert(cast<BlockArgument>(memory));
+    if (BlockArgument output = getOutput(store))
+      outputs.insert(output);
   });
   double results = 0;
   for (BlockArgument output : outputs) {

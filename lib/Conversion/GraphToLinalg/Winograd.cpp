@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Both ends of Winograd's convolution: each element as a sum over its patch.
+// Winograd's convolution: each patch by itself, for one output channel.
 #include "Dialect/Graph/IR/Winograd.h"
 #include "KernelLowering.h"
 
@@ -21,71 +21,93 @@ Value sumPatch(KernelLowering &k, Type type, ArrayRef<double> left,
   return sum;
 }
 
-LogicalResult lowerInput(WinogradInputOp op, KernelLowering &k) {
-  Winograd winograd(op.getTile());
-  Value input = k.get(op.getInput()), output = k.getOutput(op.getResult());
-  Type type =
-      getAccumulatorType(cast<MemRefType>(output.getType()).getElementType());
-  SmallVector<Value> image = k.getSizes(op.getInput()),
-                     sizes = k.getSizes(op.getResult());
-  k.forEach(ArrayRef(sizes).drop_front(), [&](ValueRange at) {
-    auto pixel = [&](int64_t i, int64_t j) -> Value {
-      SmallVector<Value> from{at[0]};
-      Value exists;
-      for (unsigned d = 0; d < 2; ++d) {
-        from.push_back(k.add(k.mul(at[d + 1], winograd.tile),
-                             (d ? j : i) - op.getPads()[d]));
-        for (Value holds :
-             {k.compare(arith::CmpIPredicate::sge, from.back(), k.index(0)),
-              k.compare(arith::CmpIPredicate::slt, from.back(), image[d + 1])})
-          exists = exists ? k.conjunction(exists, holds) : holds;
-      }
-      from.push_back(at[3]);
-      return k.ifThenElse(
-          exists, [&] { return k.loadWide(input, from); }, k.number(type, 0));
-    };
-    for (int64_t product = 0; product < winograd.size * winograd.size;
-         ++product) {
-      Value sum = sumPatch(k, type, winograd.input[product / winograd.size],
-                           winograd.input[product % winograd.size], pixel);
-      SmallVector<Value> to{k.index(product)};
-      llvm::append_range(to, at);
-      k.storeWide(sum, output, to);
-    }
-  });
-  return success();
-}
+/// One patch after the other.
+struct Patch {
+  KernelLowering &k;
+  WinogradConvOp op;
+  Winograd winograd;
+  Value input, filter, output;
+  Type type;
+  SmallVector<Value> at; // image, row and column of patches, output channel
 
-LogicalResult lowerOutput(WinogradOutputOp op, KernelLowering &k) {
+  /// The element of the padded image that is the patch's (i, j).
+  Value pixel(int64_t i, int64_t j, Value channel) {
+    SmallVector<Value> image = k.getSizes(op.getInput()), from{at[0]};
+    Value exists;
+    for (unsigned d = 0; d < 2; ++d) {
+      from.push_back(k.add(k.mul(at[d + 1], winograd.tile),
+                           (d ? j : i) - op.getPads()[d]));
+      for (Value holds :
+           {k.compare(arith::CmpIPredicate::sge, from.back(), k.index(0)),
+            k.compare(arith::CmpIPredicate::slt, from.back(), image[d + 1])})
+        exists = exists ? k.conjunction(exists, holds) : holds;
+    }
+    from.push_back(channel);
+    return k.ifThenElse(
+        exists, [&] { return k.loadWide(input, from); }, k.number(type, 0));
+  }
+
+  /// The products of all elements of the patch, summed over the channels.
+  SmallVector<Value> multiply() {
+    int64_t size = winograd.size;
+    SmallVector<Value> zeros(size * size, k.number(type, 0));
+    Value channels = k.getSize(op.getFilter(), 1);
+    return k.fold(k.getRanges(channels), zeros, [&](auto c, auto sums) {
+      SmallVector<Value> pixels, next;
+      for (int64_t i = 0; i < size * size; ++i)
+        pixels.push_back(pixel(i / size, i % size, c[0]));
+      for (int64_t i = 0; i < size * size; ++i) {
+        Value left = sumPatch(k, type, winograd.input[i / size],
+                              winograd.input[i % size],
+                              [&](int64_t row, int64_t column) {
+                                return pixels[row * size + column];
+                              });
+        Value right = k.loadWide(filter, {k.index(i), c[0], at[3]});
+        next.push_back(k.addNum(sums[i], k.mulNum(left, right)));
+      }
+      return next;
+    });
+  }
+
+  /// Writes pixel (i, j) of the patch, where it exists.
+  void write(ArrayRef<Value> products, int64_t i, int64_t j) {
+    SmallVector<Value> image = k.getSizes(op.getResult());
+    Value sum = sumPatch(k, type, winograd.output[i], winograd.output[j],
+                         [&](int64_t row, int64_t column) {
+                           return products[row * winograd.size + column];
+                         });
+    Value y = k.add(k.mul(at[1], winograd.tile), i),
+          x = k.add(k.mul(at[2], winograd.tile), j);
+    Value exists =
+        k.conjunction(k.compare(arith::CmpIPredicate::slt, y, image[1]),
+                      k.compare(arith::CmpIPredicate::slt, x, image[2]));
+    k.ifThenElse(
+        exists,
+        [&] {
+          k.storeWide(sum, output, {at[0], y, x, at[3]});
+          return sum;
+        },
+        sum);
+  }
+};
+
+LogicalResult lowerConv(WinogradConvOp op, KernelLowering &k) {
   Winograd winograd(op.getTile());
-  Value input = k.get(op.getInput()), output = k.getOutput(op.getResult());
+  Value input = k.get(op.getInput()), filter = k.get(op.getFilter()),
+        output = k.getOutput(op.getResult());
   Type type =
       getAccumulatorType(cast<MemRefType>(output.getType()).getElementType());
-  SmallVector<Value> image = k.getSizes(op.getResult()),
-                     sizes = k.getSizes(op.getInput());
-  k.forEach(ArrayRef(sizes).drop_front(), [&](ValueRange at) {
+  SmallVector<Value> sizes = k.getSizes(op.getResult());
+  for (unsigned dim : {1, 2})
+    sizes[dim] =
+        k.floorDiv(k.add(sizes[dim], winograd.tile - 1), winograd.tile);
+  k.forEach(sizes, [&](ValueRange at) {
+    Patch patch{k,      op,     winograd, input,
+                filter, output, type,     SmallVector<Value>(at)};
+    SmallVector<Value> products = patch.multiply();
     for (int64_t i = 0; i < winograd.tile; ++i)
-      for (int64_t j = 0; j < winograd.tile; ++j) {
-        Value sum = sumPatch(k, type, winograd.output[i], winograd.output[j],
-                             [&](int64_t row, int64_t column) {
-                               SmallVector<Value> from{
-                                   k.index(row * winograd.size + column)};
-                               llvm::append_range(from, at);
-                               return k.loadWide(input, from);
-                             });
-        Value y = k.add(k.mul(at[1], winograd.tile), i),
-              x = k.add(k.mul(at[2], winograd.tile), j);
-        Value exists =
-            k.conjunction(k.compare(arith::CmpIPredicate::slt, y, image[1]),
-                          k.compare(arith::CmpIPredicate::slt, x, image[2]));
-        k.ifThenElse(
-            exists,
-            [&] {
-              k.storeWide(sum, output, {at[0], y, x, at[3]});
-              return sum;
-            },
-            sum);
-      }
+      for (int64_t j = 0; j < winograd.tile; ++j)
+        patch.write(products, i, j);
   });
   return success();
 }
@@ -93,9 +115,7 @@ LogicalResult lowerOutput(WinogradOutputOp op, KernelLowering &k) {
 } // namespace
 
 FamilyResult adze::graph::lowerWinograd(Operation *op, KernelLowering &k) {
-  if (auto input = dyn_cast<WinogradInputOp>(op))
-    return lowerInput(input, k);
-  if (auto output = dyn_cast<WinogradOutputOp>(op))
-    return lowerOutput(output, k);
+  if (auto conv = dyn_cast<WinogradConvOp>(op))
+    return lowerConv(conv, k);
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 //
 // Matrix products: blocks of rows and columns, a loop over blocks of k.
 #include "Families.h"
+#include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -27,7 +28,7 @@ static FailureOr<Places> mapBatch(KernelEmitter &e, ArrayRef<Value> ids,
   return places;
 }
 
-static Value createDot(KernelEmitter &e, Value lhs, Value rhs, Value acc) {
+Value adze::createDot(KernelEmitter &e, Value lhs, Value rhs, Value acc) {
   OperationState state(e.loc(), tile::DotOp::getOperationName());
   state.addOperands({lhs, rhs, acc});
   state.addTypes(acc.getType());
@@ -55,9 +56,8 @@ static FailureOr<Value> accumulate(KernelEmitter &e, Value depth, Value block,
   return (*carried)[0];
 }
 
-/// The packing of a constant [.., k, n] (or [.., n, k]) in panels of columns.
-static AffineMap getPanelMap(MLIRContext *context, unsigned rank,
-                             bool transposed, int64_t panel) {
+AffineMap adze::getPanelMap(MLIRContext *context, unsigned rank,
+                            bool transposed, int64_t panel) {
   AffineExpr n = getAffineDimExpr(rank - (transposed ? 2 : 1), context);
   AffineExpr k = getAffineDimExpr(rank - (transposed ? 1 : 2), context);
   SmallVector<AffineExpr> exprs;

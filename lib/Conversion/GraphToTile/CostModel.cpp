@@ -3,6 +3,7 @@
 // Default bindings of kernel parameters. They are a start for the tuner and may
 // be rebound in the text; results do not depend on them but for rounding.
 #include "Families.h"
+#include "Support/CacheSizes.h"
 
 using namespace mlir;
 using namespace adze;
@@ -40,7 +41,7 @@ int64_t adze::chooseLanes(int64_t n, int64_t target) {
 namespace {
 /// What a core's caches hold of a contraction. All but `l2` are shares of it.
 struct CacheShares {
-  static constexpr int64_t l2 = 1024 * 1024; // the least of today's servers
+  static constexpr int64_t l2 = CacheSizes::l2;
   /// A block of the left operand, read again for each panel of columns.
   static constexpr int64_t lhs = l2 / 2;
   /// The panels of a copied right operand.

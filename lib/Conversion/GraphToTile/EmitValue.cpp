@@ -2,7 +2,7 @@
 //
 // The tile of a graph value at places: from the op that computes it, through
 // elementwise ops and data movement, down to loads.
-#include "KernelEmitter.h"
+#include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -81,7 +81,7 @@ static TypedAttr getSplat(ConstantOp op) {
 FailureOr<Emitted> KernelEmitter::compute(Value value, ArrayRef<Place> places) {
   Operation *op = value.getDefiningOp();
   if (!op) {
-    FailureOr<Emitted> tile = load(value, places);
+    FailureOr<Emitted> tile = load(memory.lookup(value), places);
     if (failed(tile) || !getElementTypeOrSelf(value.getType()).isInteger(1))
       return tile;
     TileElementBuilder builder(*this, tile->axes);

@@ -25,13 +25,20 @@ mlir::LogicalResult emitAttention(KernelEmitter &e, graph::AttentionOp op,
                                   Cut cut);
 mlir::LogicalResult emitPool(KernelEmitter &e, mlir::Operation *op, Cut cut);
 mlir::LogicalResult emitLRN(KernelEmitter &e, graph::LRNOp op, Cut cut);
-mlir::LogicalResult emitWinogradInput(KernelEmitter &e,
-                                      graph::WinogradInputOp op, Cut cut);
-mlir::LogicalResult emitWinogradOutput(KernelEmitter &e,
-                                       graph::WinogradOutputOp op, Cut cut);
+mlir::LogicalResult emitWinogradConv(KernelEmitter &e, graph::WinogradConvOp op,
+                                     Cut cut);
 mlir::LogicalResult emitRows(KernelEmitter &e, mlir::Operation *op, Cut cut);
 mlir::LogicalResult emitReduction(KernelEmitter &e, graph::ReduceOpInterface op,
                                   Cut cut);
+
+//===--- contractions -----------------------------------------------------===//
+
+/// `acc + lhs * rhs`, of tiles.
+mlir::Value createDot(KernelEmitter &e, mlir::Value lhs, mlir::Value rhs,
+                      mlir::Value acc);
+/// The packing of a constant [.., k, n] (or [.., n, k]) in panels of columns.
+mlir::AffineMap getPanelMap(mlir::MLIRContext *context, unsigned rank,
+                            bool transposed, int64_t panel);
 
 //===--- windows ----------------------------------------------------------===//
 

@@ -27,8 +27,8 @@ static FailureOr<Operation *> findAnchor(func::FuncOp function) {
   Operation *anchor = nullptr;
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (!isa<AttentionOp, MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp, LRNOp,
-             SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp, WinogradInputOp,
-             WinogradOutputOp, ReduceOpInterface>(op))
+             SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp, WinogradConvOp,
+             ReduceOpInterface>(op))
       continue;
     if (anchor)
       return failure();
@@ -51,8 +51,7 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
       .Case<MaxPoolOp, AvgPoolOp>(
           [&](Operation *op) { return emitPool(e, op, cut); })
       .Case([&](LRNOp op) { return emitLRN(e, op, cut); })
-      .Case([&](WinogradInputOp op) { return emitWinogradInput(e, op, cut); })
-      .Case([&](WinogradOutputOp op) { return emitWinogradOutput(e, op, cut); })
+      .Case([&](WinogradConvOp op) { return emitWinogradConv(e, op, cut); })
       .Case<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp>(
           [&](Operation *op) { return emitRows(e, op, cut); })
       .Case([&](ReduceOpInterface op) { return emitReduction(e, op, cut); })

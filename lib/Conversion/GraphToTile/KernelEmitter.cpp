@@ -2,7 +2,7 @@
 //
 // The frame of a kernel: arguments, parameters, sizes, loops, program ids, and
 // the loads and stores of tiles.
-#include "KernelEmitter.h"
+#include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -303,6 +303,17 @@ KernelEmitter::loop(Value end, Value step, ValueRange init,
   return Carried(loop.getResults());
 }
 
+LogicalResult KernelEmitter::phase(function_ref<LogicalResult()> body) {
+  auto phase = tile::PhaseOp::create(b, location);
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&phase.getBody());
+  b.setInsertionPoint(tile::ReturnOp::create(b, location));
+  scopes.emplace_back();
+  LogicalResult result = body();
+  scopes.pop_back();
+  return result;
+}
+
 //===----------------------------------------------------------------------===//
 // Axes and tiles
 //===----------------------------------------------------------------------===//
@@ -497,8 +508,8 @@ static void addWindow(OperationState &state, OpBuilder &b,
     state.addAttribute("strides", b.getDenseI64ArrayAttr(window.strides));
 }
 
-FailureOr<Emitted> KernelEmitter::load(Value value, ArrayRef<Place> places) {
-  Value place = view(memory.lookup(value), places);
+FailureOr<Emitted> KernelEmitter::load(Value source, ArrayRef<Place> places) {
+  Value place = view(source, places);
   auto window = getWindow(places);
   if (failed(window))
     return fail("an axis runs along two dims of one operand");
@@ -557,6 +568,14 @@ LogicalResult KernelEmitter::store(const Emitted &tile, Value target,
   addWindow(state, b, *window);
   b.create(state);
   return success();
+}
+
+Value KernelEmitter::scratch(ArrayRef<Value> sizes, Type elementType) {
+  SmallVector<Value> dynamic;
+  SmallVector<int64_t> fixed;
+  getMixed(sizes, dynamic, fixed);
+  auto type = MemRefType::get(fixed, elementType);
+  return tile::ScratchOp::create(b, location, type, dynamic, fixed);
 }
 
 bool KernelEmitter::isPackable(Value value) {

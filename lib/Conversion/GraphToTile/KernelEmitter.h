@@ -85,6 +85,9 @@ public:
                                                    mlir::ValueRange carried)>
            body);
 
+  /// A phase of the program, which `body` emits.
+  mlir::LogicalResult phase(llvm::function_ref<mlir::LogicalResult()> body);
+
   //===--- axes -----------------------------------------------------------===//
 
   /// Sets the size of an axis of the tile space.
@@ -129,6 +132,11 @@ public:
                                    llvm::ArrayRef<Place> places);
   mlir::LogicalResult store(const Emitted &tile, mlir::Value memory,
                             llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> load(mlir::Value memory,
+                                llvm::ArrayRef<Place> places);
+  /// Memory of each program for what its phases hand on.
+  mlir::Value scratch(llvm::ArrayRef<mlir::Value> sizes,
+                      mlir::Type elementType);
   /// The memory of output i.
   mlir::Value getOutputMemory(unsigned i);
   /// The memory of an argument of the source function.
@@ -166,8 +174,6 @@ private:
   mlir::Value view(mlir::Value memory, llvm::ArrayRef<Place> places);
   mlir::FailureOr<Emitted> compute(mlir::Value value,
                                    llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> load(mlir::Value value,
-                                llvm::ArrayRef<Place> places);
   mlir::FailureOr<Emitted> emitElementwise(graph::ElementwiseOpInterface op,
                                            llvm::ArrayRef<Place> places);
   mlir::FailureOr<Emitted> emitBatchNorm(graph::BatchNormOp op,
@@ -222,22 +228,6 @@ private:
   std::vector<llvm::DenseMap<mlir::Value, std::map<Key, Emitted>>> scopes;
   mlir::TypedAttr pad;
   std::string why;
-};
-
-/// Emits arithmetic on tiles of fixed axes.
-class TileElementBuilder final : public graph::ElementBuilder {
-public:
-  TileElementBuilder(KernelEmitter &emitter, llvm::ArrayRef<int> axes)
-      : ElementBuilder(emitter.builder(), emitter.loc()), emitter(emitter),
-        axes(axes) {}
-
-  mlir::Value constant(mlir::TypedAttr value) override {
-    return emitter.constant(value, axes);
-  }
-
-private:
-  KernelEmitter &emitter;
-  Axes axes;
 };
 
 } // namespace adze

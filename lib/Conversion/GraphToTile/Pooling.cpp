@@ -3,6 +3,7 @@
 // Windows without a product: pooling, and normalisation over channels next to
 // each other. The window is a loop that carries a tile.
 #include "Families.h"
+#include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 

@@ -4,6 +4,7 @@
 // it is kept, the reduced dims are loops that carry a tile; if not, each tile
 // is reduced along it.
 #include "Families.h"
+#include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

@@ -3,6 +3,7 @@
 // Kernels that need a whole row before they can write any of it: softmax and
 // normalisations. The row is one tile dim of its exact size.
 #include "Families.h"
+#include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 

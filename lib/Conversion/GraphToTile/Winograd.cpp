@@ -1,7 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Both ends of Winograd's convolution: a tile is one element of many patches of
-// a row, for some channels; a patch is multiplied by sparse constant matrices.
+// Winograd's convolution in one kernel. A program transforms some patches with
+// all their channels into scratch, multiplies each element of the patches with
+// its part of the filter, and transforms the products into pixels.
 #include "Dialect/Graph/IR/Winograd.h"
 #include "Families.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,7 +13,9 @@ using namespace adze;
 using namespace adze::graph;
 
 namespace {
-enum Axis { Patch = 0, Channel = 1 };
+/// The patches of one row, all patches of a program; channels of the input,
+/// those that are multiplied in one go; channels of the result.
+enum Axis { Patch = 0, Row = 1, Input = 2, Depth = 3, Output = 4 };
 
 /// Sums of tiles with constant factors.
 class Combination {
@@ -120,67 +123,7 @@ private:
   Axes axes;
 };
 
-/// A program: patches of one row of patches, some channels.
-struct Patches {
-  Winograd winograd;
-  Value image, row; // points
-  Place column, channel;
-  Axes axes{Patch, Channel};
-};
-
 } // namespace
-
-/// `dims`: [products, images, rows, columns, channels] of patches.
-static FailureOr<Patches> makePatches(KernelEmitter &e,
-                                      ArrayRef<AffineExpr> dims, int64_t tile) {
-  constexpr int64_t maxColumns = 64, maxChannels = 128;
-  Patches patches{Winograd(tile), {}, {}, {}, {}};
-  SmallVector<Value> sizes;
-  for (AffineExpr dim : dims) {
-    sizes.push_back(e.size(dim));
-    if (!sizes.back())
-      return failure();
-  }
-  // A whole row is a fact: its border is at constant places then.
-  int64_t columns = getKnown(dims[3]);
-  Value blockP = columns > 0 && columns <= maxColumns
-                     ? e.index(columns)
-                     : e.param("BLOCK_P", chooseBlock(columns, maxColumns));
-  Value blockN =
-      e.param("BLOCK_N", chooseLanes(getKnown(dims[4]), maxChannels));
-  e.setAxis(Patch, blockP);
-  e.setAxis(Channel, blockN);
-  SmallVector<Value> ids =
-      e.programIds({e.ceilDiv(sizes[4], blockN), e.ceilDiv(sizes[3], blockP),
-                    sizes[2], sizes[1]});
-  patches.channel = {e.mul(ids[0], blockN), Channel, 1, 1};
-  patches.column = {e.mul(ids[1], blockP), Patch, 1, 1};
-  patches.row = ids[2];
-  patches.image = ids[3];
-  return patches;
-}
-
-/// The places of product i of the patches.
-static Places getProduct(KernelEmitter &e, const Patches &patches, int64_t i) {
-  return {{e.index(i), -1, 1, 1},
-          {patches.image, -1, 1, 1},
-          {patches.row, -1, 1, 1},
-          patches.column,
-          patches.channel};
-}
-
-/// The places of pixel (i, j) of the patches, `shift` pixels before them.
-static Places getPixel(KernelEmitter &e, const Patches &patches, int64_t i,
-                       int64_t j, ArrayRef<int64_t> shift) {
-  Value tile = e.index(patches.winograd.tile);
-  Value row = e.add(e.mul(patches.row, tile), e.index(i - shift[0]));
-  Value column =
-      e.add(e.mul(patches.column.offset, tile), e.index(j - shift[1]));
-  return {{patches.image, -1, 1, 1},
-          {row, -1, 1, 1},
-          {column, Patch, patches.winograd.tile, 1},
-          patches.channel};
-}
 
 /// `matrix * x * transposed matrix`; x is square, row after row.
 static SmallVector<Value> multiplyBoth(Combination &combination,
@@ -202,63 +145,220 @@ static SmallVector<Value> multiplyBoth(Combination &combination,
   return result;
 }
 
-LogicalResult adze::emitWinogradInput(KernelEmitter &e, WinogradInputOp op,
-                                      Cut cut) {
-  if (cut != Cut::Dims)
-    return e.fail("patches keep their dims");
-  auto patches = makePatches(e, getDims(op.getResult()), op.getTile());
-  if (failed(patches))
+namespace {
+
+class WinogradEmitter {
+public:
+  WinogradEmitter(KernelEmitter &e, WinogradConvOp op)
+      : e(e), op(op), winograd(op.getTile()),
+        element(getSignlessType(getElementTypeOrSelf(op.getResult()))),
+        type(getAccumulatorType(element)) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult cut();
+  void makeScratch(Value depth);
+  LogicalResult forEachRow(function_ref<LogicalResult(Value)> body);
+  Places getPixel(Value row, int64_t i, int64_t j, ArrayRef<int64_t> shift,
+                  Place channel);
+  LogicalResult transformInput(Value row);
+  LogicalResult multiply(Value product, Value channel);
+  LogicalResult transformOutput(Value row, Value channel);
+
+  KernelEmitter &e;
+  WinogradConvOp op;
+  Winograd winograd;
+  Type element, type;
+  Value patchRows;             // of an image
+  Value rows, columns;         // of patches, of a program
+  Value firstRow, firstColumn; // the rows of all images are one
+  Value allRows;
+  Value depth, blockK, firstChannel, blockN, steps, outputs;
+  Value patches, products; // scratch
+};
+
+} // namespace
+
+/// Sizes, axes, blocks and program ids.
+LogicalResult WinogradEmitter::cut() {
+  Dims result = getDims(op.getResult()), input = getDims(op.getInput());
+  WinogradSizes sizes{getKnown(result[0]), getKnown(result[1]),
+                      getKnown(result[2]), getKnown(input[3]),
+                      getKnown(result[3])};
+  if (sizes.rows < 1 || sizes.columns < 1 || sizes.inputs < 1 ||
+      sizes.outputs < 1)
+    return e.fail("an image or channels of unknown size");
+  Value batch = e.size(result[0]);
+  if (!batch)
     return failure();
-  const Winograd &winograd = patches->winograd;
-  Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
-  Type type = getAccumulatorType(element);
+  sizes.batch = std::max<int64_t>(sizes.batch, 1);
+  WinogradPlan plan = planWinograd(sizes, winograd.tile);
+  int64_t tile = winograd.tile, inRow = llvm::divideCeil(sizes.columns, tile);
+  patchRows = e.index(llvm::divideCeil(sizes.rows, tile));
+  depth = e.index(sizes.inputs);
+  outputs = e.index(sizes.outputs);
+  // A whole row is a fact: its border is at constant places then.
+  columns =
+      plan.columns == inRow ? e.index(inRow) : e.param("BLOCK_P", plan.columns);
+  rows = plan.columns == inRow ? e.param("ROWS", plan.rows) : e.index(1);
+  blockK = e.param("BLOCK_K", plan.depth);
+  blockN = e.param("BLOCK_N", plan.outputs);
+  steps = e.param("STEPS", plan.steps);
+  e.pack(op.getFilter(),
+         getPanelMap(op.getContext(), 3, /*transposed=*/false, plan.panel));
+  allRows = e.mul(patchRows, batch);
+  Value channels = e.mul(blockN, steps);
+  SmallVector<Value> ids =
+      e.programIds({e.ceilDiv(e.index(inRow), columns),
+                    e.ceilDiv(allRows, rows), e.ceilDiv(outputs, channels)});
+  firstColumn = e.mul(ids[0], columns);
+  firstRow = e.mul(ids[1], rows);
+  firstChannel = e.mul(ids[2], channels);
+  return success();
+}
+
+/// The memory between the phases.
+void WinogradEmitter::makeScratch(Value depth) {
+  Value count = e.mul(rows, columns);
+  e.setAxis(Patch, columns);
+  e.setAxis(Row, count);
+  e.setAxis(Input, depth);
+  e.setAxis(Depth, blockK);
+  e.setAxis(Output, blockN);
+  Value size = e.index(winograd.size * winograd.size);
+  patches = e.scratch({size, count, depth}, type);
+  products = e.scratch({size, count, blockN}, type);
+}
+
+/// A phase for each row of patches of the program.
+LogicalResult
+WinogradEmitter::forEachRow(function_ref<LogicalResult(Value)> body) {
+  Value count = e.min(rows, e.sub(allRows, firstRow));
+  auto done =
+      e.loop(count, e.index(1), {},
+             [&](Value row, ValueRange) -> FailureOr<KernelEmitter::Carried> {
+               if (failed(e.phase([&] { return body(row); })))
+                 return failure();
+               return KernelEmitter::Carried{};
+             });
+  return success(succeeded(done));
+}
+
+/// The places of pixel (i, j) of the patches of a row, `shift` pixels before
+/// them.
+Places WinogradEmitter::getPixel(Value row, int64_t i, int64_t j,
+                                 ArrayRef<int64_t> shift, Place channel) {
+  Value tile = e.index(winograd.tile), at = e.add(firstRow, row);
+  Value y = e.add(e.mul(e.rem(at, patchRows), tile), e.index(i - shift[0]));
+  Value x = e.add(e.mul(firstColumn, tile), e.index(j - shift[1]));
+  return {{e.div(at, patchRows), -1, 1, 1},
+          {y, -1, 1, 1},
+          {x, Patch, winograd.tile, 1},
+          channel};
+}
+
+LogicalResult WinogradEmitter::transformInput(Value row) {
+  Axes axes{Patch, Input};
+  Place channel{e.index(0), Input, 1, 1};
   SmallVector<Value> x;
-  for (int64_t i = 0; i < winograd.size * winograd.size; ++i) {
-    auto pixel =
-        e.emit(op.getInput(), getPixel(e, *patches, i / winograd.size,
-                                       i % winograd.size, op.getPads()));
+  int64_t size = winograd.size;
+  for (int64_t i = 0; i < size * size; ++i) {
+    auto pixel = e.emit(op.getInput(), getPixel(row, i / size, i % size,
+                                                op.getPads(), channel));
     if (failed(pixel))
       return failure();
-    x.push_back(e.broadcast(e.convert(*pixel, type), patches->axes));
+    x.push_back(e.broadcast(e.convert(*pixel, type), axes));
   }
-  Combination combination(e, type, patches->axes);
+  Combination combination(e, type, axes);
   for (auto [i, value] :
        llvm::enumerate(multiplyBoth(combination, winograd.input, x))) {
-    Places places = getProduct(e, *patches, i);
-    e.define(op.getResult(), places,
-             e.convert({value, patches->axes}, element));
+    Places places{
+        {e.index(i), -1, 1, 1}, {e.mul(row, columns), Patch, 1, 1}, channel};
+    if (failed(e.store({value, axes}, patches, places)))
+      return failure();
+  }
+  return success();
+}
+
+/// One element of all patches, with its matrix of the filter.
+LogicalResult WinogradEmitter::multiply(Value product, Value channel) {
+  Value zero =
+      e.constant(cast<TypedAttr>(e.builder().getZeroAttr(type)), {Row, Output});
+  Place matrix{product, -1, 1, 1}, row{e.index(0), Row, 1, 1};
+  auto sum =
+      e.loop(depth, blockK, zero,
+             [&](Value k, ValueRange acc) -> FailureOr<KernelEmitter::Carried> {
+               Place inner{k, Depth, 1, 1};
+               auto left = e.load(patches, {matrix, row, inner});
+               auto right = e.emitOn(op.getFilter(),
+                                     {matrix, inner, {channel, Output, 1, 1}},
+                                     {Depth, Output});
+               if (failed(left) || failed(right))
+                 return failure();
+               return KernelEmitter::Carried{
+                   createDot(e, left->value, *right, acc[0])};
+             });
+  if (failed(sum))
+    return failure();
+  return e.store({(*sum)[0], {Row, Output}}, products,
+                 {matrix, row, {e.index(0), Output, 1, 1}});
+}
+
+LogicalResult WinogradEmitter::transformOutput(Value row, Value channel) {
+  Axes axes{Patch, Output};
+  SmallVector<Value> x;
+  int64_t size = winograd.size, tile = winograd.tile;
+  for (int64_t i = 0; i < size * size; ++i) {
+    auto product = e.load(products, {{e.index(i), -1, 1, 1},
+                                     {e.mul(row, columns), Patch, 1, 1},
+                                     {e.index(0), Output, 1, 1}});
+    if (failed(product))
+      return failure();
+    x.push_back(product->value);
+  }
+  Combination combination(e, type, axes);
+  for (auto [i, value] :
+       llvm::enumerate(multiplyBoth(combination, winograd.output, x))) {
+    Places places =
+        getPixel(row, i / tile, i % tile, {0, 0}, {channel, Output, 1, 1});
+    e.define(op.getResult(), places, e.convert({value, axes}, element));
     if (failed(e.storeOutputs(op.getResult(), places)))
       return failure();
   }
   return success();
 }
 
-LogicalResult adze::emitWinogradOutput(KernelEmitter &e, WinogradOutputOp op,
-                                       Cut cut) {
+LogicalResult WinogradEmitter::run() {
+  if (failed(cut()))
+    return failure();
+  makeScratch(depth);
+  if (failed(forEachRow([&](Value row) { return transformInput(row); })))
+    return failure();
+  using Carried = KernelEmitter::Carried;
+  Value end = e.min(e.mul(blockN, steps), e.sub(outputs, firstChannel));
+  auto done =
+      e.loop(end, blockN, {}, [&](Value at, ValueRange) -> FailureOr<Carried> {
+        Value channel = e.add(firstChannel, at);
+        auto multiplied = e.loop(
+            e.index(winograd.size * winograd.size), e.index(1), {},
+            [&](Value product, ValueRange) -> FailureOr<Carried> {
+              if (failed(e.phase([&] { return multiply(product, channel); })))
+                return failure();
+              return Carried{};
+            });
+        if (failed(multiplied) || failed(forEachRow([&](Value row) {
+              return transformOutput(row, channel);
+            })))
+          return failure();
+        return Carried{};
+      });
+  return success(succeeded(done));
+}
+
+LogicalResult adze::emitWinogradConv(KernelEmitter &e, WinogradConvOp op,
+                                     Cut cut) {
   if (cut != Cut::Dims)
     return e.fail("patches keep their dims");
-  auto patches = makePatches(e, getDims(op.getInput()), op.getTile());
-  if (failed(patches))
-    return failure();
-  const Winograd &winograd = patches->winograd;
-  Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
-  Type type = getAccumulatorType(element);
-  SmallVector<Value> x;
-  for (int64_t i = 0; i < winograd.size * winograd.size; ++i) {
-    auto product = e.emit(op.getInput(), getProduct(e, *patches, i));
-    if (failed(product))
-      return failure();
-    x.push_back(e.broadcast(e.convert(*product, type), patches->axes));
-  }
-  Combination combination(e, type, patches->axes);
-  for (auto [i, value] :
-       llvm::enumerate(multiplyBoth(combination, winograd.output, x))) {
-    Places places =
-        getPixel(e, *patches, i / winograd.tile, i % winograd.tile, {0, 0});
-    e.define(op.getResult(), places,
-             e.convert({value, patches->axes}, element));
-    if (failed(e.storeOutputs(op.getResult(), places)))
-      return failure();
-  }
-  return success();
+  return WinogradEmitter(e, op).run();
 }

@@ -75,6 +75,8 @@ std::string findObstacle(tile::KernelOp kernel) {
   kernel.walk([&](Operation *op) {
     if (isa<tile::ParamOp>(op))
       why = "expected bound parameters";
+    if (isa<tile::PhaseOp>(op))
+      why = "expected no phases";
     for (Type type : op->getResultTypes())
       if (auto t = dyn_cast<RankedTensorType>(type);
           t && (!t.hasStaticShape() || !bytesOf(t.getElementType())))

@@ -107,6 +107,19 @@ struct LowerLoad final : OpRewritePattern<LoadOp> {
   }
 };
 
+struct LowerScratch final : OpRewritePattern<ScratchOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ScratchOp op,
+                                PatternRewriter &b) const override {
+    auto type = getPhysicalType(cast<MemRefType>(op.getType()));
+    if (!type.hasStaticShape() || type != op.getType())
+      return b.notifyMatchFailure(op,
+                                  "sizes or elements without a memory form");
+    b.replaceOpWithNewOp<memref::AllocaOp>(op, type);
+    return success();
+  }
+};
+
 struct LowerGather final : OpRewritePattern<GatherOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GatherOp op,
@@ -163,5 +176,6 @@ struct LowerStore final : OpRewritePattern<StoreOp> {
 
 void adze::tile::populateTileMemoryToLinalgPatterns(
     RewritePatternSet &patterns) {
-  patterns.add<LowerLoad, LowerGather, LowerStore>(patterns.getContext());
+  patterns.add<LowerLoad, LowerGather, LowerStore, LowerScratch>(
+      patterns.getContext());
 }

@@ -231,6 +231,17 @@ struct LowerTranspose final : OpRewritePattern<TransposeOp> {
   }
 };
 
+/// Ops stay in order here anyway.
+struct LowerPhase final : OpRewritePattern<PhaseOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(PhaseOp op, PatternRewriter &b) const override {
+    b.eraseOp(op.getBody().front().getTerminator());
+    b.inlineBlockBefore(&op.getBody().front(), op);
+    b.eraseOp(op);
+    return success();
+  }
+};
+
 //===--- The function -----------------------------------------------------===//
 
 /// Moves the body of a kernel into `func @k(args.., lo, hi)` under a loop over
@@ -357,7 +368,7 @@ struct ConvertTileToLinalg final
     }
     RewritePatternSet patterns(&getContext());
     patterns.add<LowerDot, LowerReduce, LowerBroadcast, LowerIota, LowerReshape,
-                 LowerTranspose>(&getContext());
+                 LowerTranspose, LowerPhase>(&getContext());
     populateTileMemoryToLinalgPatterns(patterns);
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

@@ -52,7 +52,7 @@ bool KernelLowering::isShared(Operation *op) {
 /// tile also writes it to scratch.
 void KernelLowering::findWanted() {
   DenseMap<Value, int> users;
-  kernel.walk([&](Operation *op) {
+  root->walk([&](Operation *op) {
     if (!isa<ReduceOp, DotOp, StoreOp>(op))
       return;
     DenseSet<Value> seen;
@@ -64,14 +64,14 @@ void KernelLowering::findWanted() {
           isa<ReduceOp, DotOp, scf::ForOp, scf::IfOp>(source))
         continue;
       ++users[value];
-      llvm::append_range(work, llvm::make_filter_range(source->getOperands(),
-                                                       isTile));
+      llvm::append_range(
+          work, llvm::make_filter_range(source->getOperands(), isTile));
     }
   });
   for (auto [value, count] : users)
     if (count > 1 && (isHeavy(value.getDefiningOp()) || isScattered(value)))
       wanted.insert(value);
-  kernel.walk([&](DotOp dot) {
+  root->walk([&](DotOp dot) {
     for (Value operand : {dot.getLhs(), dot.getRhs()})
       if (Operation *source = operand.getDefiningOp();
           source && source->getBlock() != dot->getBlock())

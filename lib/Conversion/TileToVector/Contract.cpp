@@ -169,7 +169,7 @@ Registers KernelLowering::dot(DotOp op, const Layout &layout) {
   Registers acc = emit(op.getAcc(), layout.lanes == 1);
   int k = classes.of(op.getLhs())[1];
   Value end = contractedEnd(op, {op.getLhs(), op.getRhs()});
-  bool runsOnce = isa<KernelOp>(op->getParentOp());
+  bool runsOnce = op->getParentOp() == root;
   if (runsOnce && layout.lanes > 1 && classes.size(k) >= prefetchDistance)
     prefetchAlike(layout, /*stores=*/true);
   Carried sums = forChunks(

@@ -152,9 +152,9 @@ void DimClasses::uniteOp(Operation *op) {
 
 //===--- Construction -----------------------------------------------------===//
 
-DimClasses::DimClasses(KernelOp kernel, VectorUnit unit, bool inOrder)
-    : kernel(kernel), unit(unit), inOrder(inOrder) {
-  kernel.walk([&](Operation *op) {
+DimClasses::DimClasses(Operation *root, VectorUnit unit, bool inOrder)
+    : root(root), unit(unit), inOrder(inOrder) {
+  root->walk([&](Operation *op) {
     for (Value value : op->getOperands())
       if (isTile(value))
         (void)raw(value);
@@ -163,7 +163,7 @@ DimClasses::DimClasses(KernelOp kernel, VectorUnit unit, bool inOrder)
         (void)raw(value);
     uniteOp(op);
   });
-  kernel.walk([&](Operation *op) {
+  root->walk([&](Operation *op) {
     voteLanes(op);
     markRoles(op);
   });
@@ -186,7 +186,7 @@ DimClasses::DimClasses(KernelOp kernel, VectorUnit unit, bool inOrder)
 }
 
 void DimClasses::findConflict() {
-  kernel.walk([&](Operation *op) {
+  root->walk([&](Operation *op) {
     for (Value result : op->getResults()) {
       SmallVector<int> classes = of(result);
       llvm::sort(classes);
@@ -248,7 +248,7 @@ void DimClasses::voteLanes(Operation *op) {
 /// Of the classes of a reduction's source only the one that wants lanes most
 /// gets them: rows whose sums are stored side by side are reduced one by one.
 void DimClasses::demoteRows() {
-  kernel.walk([&](ReduceOp reduce) {
+  root->walk([&](ReduceOp reduce) {
     int64_t best = 0;
     for (int c : of(reduce.getSource()))
       best = std::max(best, info[c].score);
@@ -319,7 +319,7 @@ void DimClasses::chooseSplits() {
     return;
   int64_t roots = 0;
   std::vector<int64_t> carried(info.size());
-  kernel.walk([&](Operation *op) {
+  root->walk([&](Operation *op) {
     Value tile = getRootTile(op);
     if (!tile)
       return;
@@ -331,7 +331,7 @@ void DimClasses::chooseSplits() {
     info[c].split = roots && find(c) == c && carried[c] == roots;
   // A reshape that is computed keeps its result in scratch of the whole tile,
   // walked in row-major order: its merged dimensions are not split.
-  kernel.walk([&](ReshapeOp reshape) {
+  root->walk([&](ReshapeOp reshape) {
     SmallVector<int64_t> map;
     if (isUnitReshape(reshape, map) ||
         reshape.getSource().getDefiningOp<LoadOp>())

@@ -28,15 +28,15 @@ struct VectorUnit {
   int64_t rows() const { return bytes >= 64 ? 8 : 6; }
 };
 
-/// The classes of a kernel's tile dimensions. Two dimensions are in one class
-/// if an op makes them run together: operands and result of an elementwise op,
-/// the two k of a dot, what a loop carries. A class has one size, is walked in
-/// one step everywhere, and is either split (a loop around the whole body) or
-/// an inner loop of each op that needs it.
+/// The classes of a kernel's or a phase's tile dimensions. Two dimensions are
+/// in one class if an op makes them run together: operands and result of an
+/// elementwise op, the two k of a dot, what a loop carries. A class has one
+/// size, is walked in one step everywhere, and is either split (a loop around
+/// the whole body) or an inner loop of each op that needs it.
 class DimClasses {
 public:
   /// With `inOrder` nothing is split: the kernel's accesses stay in order.
-  DimClasses(KernelOp kernel, VectorUnit unit, bool inOrder);
+  DimClasses(mlir::Operation *root, VectorUnit unit, bool inOrder);
 
   /// The class of each dimension of a tile.
   llvm::SmallVector<int> of(mlir::Value tile) const;
@@ -89,7 +89,7 @@ private:
   void stepsOfRows();
   void findConflict();
 
-  KernelOp kernel;
+  mlir::Operation *root;
   VectorUnit unit;
   bool inOrder;
   std::vector<int> parent;

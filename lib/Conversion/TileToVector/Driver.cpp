@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The functions that a kernel becomes: its programs, the loops over split
-// classes, and the two versions of the body (all in bounds, and border).
+// The loops over split classes around the body of a kernel or phase, and its
+// two versions (all in bounds, and border).
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -9,10 +9,11 @@
 using namespace mlir;
 using namespace adze::tile;
 
-KernelLowering::KernelLowering(KernelOp kernel, VectorUnit unit)
-    : kernel(kernel), unit(unit),
-      classes(kernel, unit, needsProgramOrder(kernel)), b(kernel),
-      loc(kernel.getLoc()), inOrder(needsProgramOrder(kernel)) {}
+KernelLowering::KernelLowering(Operation *root, VectorUnit unit,
+                               const KernelFrame &frame, OpBuilder b)
+    : root(root), unit(unit), classes(root, unit, needsProgramOrder(root)),
+      b(b), loc(root->getLoc()), map(frame.map), entry(frame.entry),
+      inOrder(needsProgramOrder(root)), hoisted(frame.hoisted) {}
 
 //===--- Helpers ----------------------------------------------------------===//
 
@@ -27,7 +28,7 @@ Value KernelLowering::index(int64_t value) {
   Value &constant = constants[value];
   if (!constant) {
     OpBuilder atEntry = OpBuilder::atBlockBegin(entry);
-    constant = arith::ConstantIndexOp::create(atEntry, kernel.getLoc(), value);
+    constant = arith::ConstantIndexOp::create(atEntry, root->getLoc(), value);
   }
   return constant;
 }
@@ -62,12 +63,12 @@ static bool isSameWindow(LoadOp load, StoreOp store) {
          load.getType() == store.getValue().getType();
 }
 
-bool adze::tile::needsProgramOrder(KernelOp kernel) {
+bool adze::tile::needsProgramOrder(Operation *root) {
   DenseMap<Value, SmallVector<StoreOp>> stores;
-  kernel.walk([&](StoreOp store) {
+  root->walk([&](StoreOp store) {
     stores[argumentOf(store.getMemref())].push_back(store);
   });
-  WalkResult walk = kernel.walk([&](Operation *op) {
+  WalkResult walk = root->walk([&](Operation *op) {
     Value memref;
     if (isa<memref::StoreOp>(op)) // must not run again for each slice
       return WalkResult::interrupt();
@@ -90,118 +91,12 @@ bool adze::tile::needsProgramOrder(KernelOp kernel) {
   return walk.wasInterrupted();
 }
 
-//===--- Functions --------------------------------------------------------===//
-
-func::FuncOp KernelLowering::makeFunction(StringRef name, bool isBody) {
-  SmallVector<Type> types;
-  for (Type type : kernel.getArgumentTypes()) {
-    auto memref = dyn_cast<MemRefType>(type);
-    types.push_back(memref ? Type(getPhysicalType(memref)) : type);
-  }
-  SmallVector<Type> results;
-  if (isBody)
-    types.append(2, b.getIndexType());
-  else
-    results.push_back(b.getIndexType());
-  OpBuilder beside(kernel);
-  auto created = func::FuncOp::create(beside, kernel.getLoc(), name,
-                                      b.getFunctionType(types, results));
-  for (unsigned i = 0, e = kernel.getNumArguments(); i < e; ++i)
-    if (DictionaryAttr attributes = kernel.getArgAttrDict(i))
-      created.setArgAttrs(i, attributes);
-  for (NamedAttribute attribute : kernel->getDiscardableAttrs())
-    created->setAttr(attribute.getName(), attribute.getValue());
-  if (isBody) // what convert-kernel-to-llvm looks for
-    created->setAttr("adze.kernel", b.getUnitAttr());
-  entry = created.addEntryBlock();
-  constants.clear();
-  map.clear();
-  hoisted.clear();
-  for (auto [from, to] :
-       llvm::zip(kernel.getArguments(), entry->getArguments()))
-    map.map(from, to);
-  b.setInsertionPointToEnd(entry);
-  return created;
-}
-
-/// Clones a scalar op; dims of packed memory are known and static.
-static void cloneScalar(OpBuilder &b, Operation *op, IRMapping &map) {
-  if (auto dim = dyn_cast<memref::DimOp>(op)) {
-    auto type = dyn_cast<MemRefType>(dim.getSource().getType());
-    std::optional<int64_t> which = dim.getConstantIndex();
-    if (type && which && !type.isDynamicDim(*which)) {
-      map.map(dim.getResult(), arith::ConstantIndexOp::create(
-                                   b, op->getLoc(), type.getDimSize(*which))
-                                   .getResult());
-      return;
-    }
-  }
-  b.clone(*op, map);
-}
-
-/// Clones the scalars at the top of the kernel that need nothing else; with
-/// `upTo`, only those before it.
-void KernelLowering::cloneHoisted(Operation *upTo) {
-  for (Operation &op : kernel.getBody().front().without_terminator()) {
-    if (&op == upTo)
-      return;
-    bool isPlain = op.getNumRegions() == 0 && op.getNumResults() > 0 &&
-                   isMemoryEffectFree(&op) && !isa<ProgramIdOp>(op) &&
-                   llvm::none_of(op.getOperands(), isTile) &&
-                   llvm::none_of(op.getResults(), isTile);
-    bool isReady = llvm::all_of(op.getOperands(),
-                                [&](Value v) { return map.contains(v); });
-    if (isPlain && isReady && hoisted.insert(&op).second)
-      cloneScalar(b, &op, map);
-  }
-}
-
-void KernelLowering::makePrograms() {
-  makeFunction((kernel.getName() + "_programs").str(), /*isBody=*/false);
-  ProgramIdOp ids = kernel.getProgramId();
-  Value product = index(1);
-  if (ids) {
-    cloneHoisted(ids);
-    for (Value size : ids.getGrid()) {
-      if (!map.contains(size))
-        return fail(ids, "expected a grid computed from dims and constants");
-      product = b.createOrFold<arith::MulIOp>(loc, product, map.lookup(size));
-    }
-  }
-  func::ReturnOp::create(b, loc, product);
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*entry)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
-/// The loop over linear program ids, dimension 0 of the grid fastest.
-void KernelLowering::programLoop() {
-  unsigned arguments = kernel.getNumArguments();
-  cloneHoisted(kernel.getProgramId());
-  auto loop = scf::ForOp::create(b, loc, entry->getArgument(arguments),
-                                 entry->getArgument(arguments + 1), index(1));
-  b.setInsertionPointToStart(loop.getBody());
-  if (ProgramIdOp ids = kernel.getProgramId()) {
-    hoisted.insert(ids);
-    Value linear = loop.getInductionVar();
-    size_t rank = ids.getGrid().size();
-    for (size_t i = 0; i + 1 < rank; ++i) {
-      Value size = mapped(ids.getGrid()[i]);
-      map.map(ids.getIds()[i],
-              arith::RemUIOp::create(b, loc, linear, size).getResult());
-      linear = arith::DivUIOp::create(b, loc, linear, size);
-    }
-    map.map(ids.getIds()[rank - 1], linear);
-  }
-  cloneHoisted(nullptr);
-}
-
 //===--- Split classes and versions ---------------------------------------===//
 
 /// Register blocks wholly outside of what is stored need not run.
 Value KernelLowering::splitEnd(int c, int64_t full) {
   SmallVector<StoreOp> stores;
-  kernel.walk([&](StoreOp store) { stores.push_back(store); });
+  root->walk([&](StoreOp store) { stores.push_back(store); });
   Value end = index(full);
   if (stores.size() != 1)
     return end;
@@ -273,9 +168,9 @@ void KernelLowering::splitLoop(size_t depth, int64_t full) {
 void KernelLowering::version(bool isFast) {
   fast = isFast;
   scopes.emplace_back();
-  body(kernel.getBody().front());
+  body(rootBlock());
   scopes.pop_back();
-  forget(kernel.getBody().front());
+  forget(rootBlock());
 }
 
 void KernelLowering::versions() {
@@ -306,7 +201,7 @@ void KernelLowering::versions() {
 }
 
 void KernelLowering::forEachWindow(llvm::function_ref<void(const Window &)> f) {
-  kernel.walk([&](Operation *op) {
+  root->walk([&](Operation *op) {
     // A load that only reshapes see is read as their window.
     bool throughReshape = isa<LoadOp>(op) && !op->use_empty() &&
                           llvm::all_of(op->getUsers(), [&](Operation *user) {
@@ -328,33 +223,13 @@ void KernelLowering::forEachWindow(llvm::function_ref<void(const Window &)> f) {
 
 //===--- The whole --------------------------------------------------------===//
 
-LogicalResult KernelLowering::check() {
+LogicalResult KernelLowering::run() {
   if (Value tile = classes.conflict()) {
     Operation *op = tile.getDefiningOp();
-    fail(op ? op : kernel.getOperation(),
-         "expected no tile with two dimensions that run together");
+    fail(op ? op : root, "expected no tile with two dimensions that run "
+                         "together");
+    return mlir::failure();
   }
-  kernel.walk([&](Operation *op) {
-    auto view = dyn_cast<ViewLikeOpInterface>(op);
-    auto type = view ? dyn_cast<MemRefType>(view.getViewSource().getType())
-                     : MemRefType();
-    if (type && getPhysicalType(type) != type)
-      fail(op, "expected views of plain memory, not of packed memory or bools");
-  });
-  return success(!failed);
-}
-
-LogicalResult KernelLowering::run() {
-  if (::failed(check()))
-    return reportFailure();
-  makePrograms();
-  programs = cast<func::FuncOp>(entry->getParentOp());
-  if (failed)
-    return reportFailure();
-  function = makeFunction(kernel.getName(), /*isBody=*/true);
-  func::ReturnOp::create(b, loc);
-  b.setInsertionPoint(entry->getTerminator());
-  programLoop();
   findWanted();
   findStages();
   findLimits();
@@ -362,15 +237,5 @@ LogicalResult KernelLowering::run() {
   openDepthLoop();
   copyStages();
   splitLoops(0);
-  return reportFailure();
-}
-
-LogicalResult KernelLowering::reportFailure() {
-  if (!failed)
-    return success();
-  if (function)
-    function.erase();
-  if (programs)
-    programs.erase();
-  return mlir::failure();
+  return success(!failed);
 }

@@ -161,9 +161,9 @@ bool KernelLowering::isWalkedNow(Value tile) {
 Registers KernelLowering::compute(Value tile, const Layout &layout) {
   Operation *op = tile.getDefiningOp();
   if (!op) {
-    fail(kernel, "expected a carried tile to be used in the slices that it is "
-                 "carried in");
-    return constant(kernel, layout);
+    fail(root, "expected a carried tile to be used in the slices that it is "
+               "carried in");
+    return constant(root, layout);
   }
   if (auto reshapeOp = dyn_cast<ReshapeOp>(op))
     return reshape(reshapeOp, layout);

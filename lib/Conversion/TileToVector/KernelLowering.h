@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The lowering of one kernel to scf and vector ops: what its parts share.
+// The lowering of one kernel, or of one phase of it, to scf and vector ops:
+// what its parts share.
 //
 // Tiles are computed on demand, a slice at a time: a *slice* of a class is the
 // part of it that the surrounding loops have chosen. The elements of a tile at
@@ -11,10 +12,9 @@
 
 #include "Dialect/Tile/IR/PhysicalType.h"
 #include "DimClasses.h"
+#include "KernelFunctions.h"
 #include "Registers.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -22,23 +22,18 @@ namespace adze::tile {
 
 class KernelLowering {
 public:
-  KernelLowering(KernelOp kernel, VectorUnit unit);
-  /// Makes the functions beside the kernel; on failure nothing is left behind
-  /// and `getFailure` has the reason.
+  /// `root`: a kernel without phases, or a phase; its code goes where `b` is.
+  KernelLowering(mlir::Operation *root, VectorUnit unit,
+                 const KernelFrame &frame, mlir::OpBuilder b);
+  /// On failure `getFailure` has the reason.
   mlir::LogicalResult run();
   std::pair<mlir::Operation *, std::string> getFailure() const {
     return failure;
   }
 
 private:
-  // Driver.cpp: the functions around the body
-  mlir::LogicalResult check();
-  mlir::func::FuncOp makeFunction(llvm::StringRef name, bool isBody);
-  void makePrograms();
-  void cloneHoisted(mlir::Operation *upTo);
+  // Driver.cpp: the loops around the body
   void forEachWindow(llvm::function_ref<void(const Window &)> f);
-  mlir::LogicalResult reportFailure();
-  void programLoop();
   void splitLoops(size_t depth);
   void splitLoop(size_t depth, int64_t full);
   void splitAt(size_t depth, const Slice &slice);
@@ -206,21 +201,21 @@ private:
                                                 llvm::ArrayRef<int64_t> at);
 
   // small helpers
+  mlir::Block &rootBlock() { return root->getRegion(0).front(); }
   mlir::Value index(int64_t value);
   mlir::Value add(mlir::Value x, mlir::Value y);
   mlir::Value add(mlir::Value x, int64_t y) { return y ? add(x, index(y)) : x; }
   mlir::Value mapped(mlir::OpFoldResult value);
   void fail(mlir::Operation *op, llvm::StringRef why);
 
-  KernelOp kernel;
+  mlir::Operation *root;
   VectorUnit unit;
   DimClasses classes;
   mlir::OpBuilder b;
   mlir::Location loc;
   mlir::IRMapping map;
-  mlir::func::FuncOp function, programs;
   std::pair<mlir::Operation *, std::string> failure;
-  mlir::Block *entry = nullptr;
+  mlir::Block *entry;
   llvm::DenseMap<int, Slice> context;
   llvm::SmallVector<Scope> scopes;
   llvm::DenseMap<mlir::Value, Kept> buffers;
@@ -241,9 +236,9 @@ private:
   int64_t scratchBytes = 0;
 };
 
-/// True if the kernel stores to memory that it also loads in another way, so
-/// that loads must not be delayed past stores.
-bool needsProgramOrder(KernelOp kernel);
+/// True if the kernel or phase stores to memory that it also loads in another
+/// way, so that loads must not be delayed past stores.
+bool needsProgramOrder(mlir::Operation *root);
 
 } // namespace adze::tile
 

@@ -49,7 +49,7 @@ Kept KernelLowering::makeBuffer(Value tile) {
       element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
   scratchBytes += type.getNumElements() * bytes;
   if (scratchBytes > maxScratchBytes)
-    fail(tile.getDefiningOp() ? tile.getDefiningOp() : kernel.getOperation(),
+    fail(tile.getDefiningOp() ? tile.getDefiningOp() : root,
          "expected tiles that fit 512 KB of scratch");
   OpBuilder atEntry = OpBuilder::atBlockBegin(entry);
   kept.scratch =

@@ -101,8 +101,8 @@ LogicalResult KernelLowering::planStage(DotOp dot) {
   Value tile = dot.getRhs();
   SmallVector<int> own = classes.of(tile);
   SmallVector<int64_t> shape;
-  for (Operation *parent = tile.getDefiningOp()->getParentOp();
-       parent != kernel; parent = parent->getParentOp()) {
+  for (Operation *parent = tile.getDefiningOp()->getParentOp(); parent != root;
+       parent = parent->getParentOp()) {
     auto loop = dyn_cast<scf::ForOp>(parent);
     if (loop && loop == depthLoop)
       break;
@@ -139,7 +139,7 @@ LogicalResult KernelLowering::planStage(DotOp dot) {
 /// demand stands before it, and it stands in no other loop.
 scf::ForOp KernelLowering::findDepthLoop(DotOp dot) {
   auto loop = dyn_cast<scf::ForOp>(dot->getParentOp());
-  while (loop && loop->getParentOp() != kernel)
+  while (loop && loop->getParentOp() != root)
     loop = dyn_cast<scf::ForOp>(loop->getParentOp());
   if (!loop || loop.getInitArgs().empty())
     return {};
@@ -152,7 +152,7 @@ scf::ForOp KernelLowering::findDepthLoop(DotOp dot) {
           return classes.isSplit(c);
         }))
       return {};
-  for (Operation &op : kernel.getBody().front()) {
+  for (Operation &op : rootBlock()) {
     if (&op == loop)
       return loop;
     bool onDemand = op.getNumRegions() == 0 &&
@@ -165,7 +165,7 @@ scf::ForOp KernelLowering::findDepthLoop(DotOp dot) {
 
 /// Chooses what is staged and whether the loop over depth goes outside.
 void KernelLowering::findStages() {
-  kernel.walk([&](DotOp dot) {
+  root->walk([&](DotOp dot) {
     if (stages.contains(dot.getRhs()) || !isWorthStaging(dot) ||
         mlir::succeeded(planStage(dot)) || depthLoop)
       return;
@@ -313,7 +313,7 @@ void KernelLowering::copyStages() {
     const Staged &stage = entry.second;
     loc = entry.first.getLoc();
     scopes.emplace_back();
-    cloneSources(stage, &kernel.getBody().front());
+    cloneSources(stage, &rootBlock());
     if (depthLoop)
       cloneSources(stage, depthLoop.getBody());
     std::optional<Value> inside = stageInside(stage);
@@ -332,7 +332,7 @@ void KernelLowering::copyStages() {
       copy(false);
     }
     scopes.pop_back();
-    forget(kernel.getBody().front());
+    forget(rootBlock());
   }
 }
 

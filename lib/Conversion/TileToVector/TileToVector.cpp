@@ -2,7 +2,7 @@
 //
 // convert-tile-to-vector: specialised kernels to scf and vector on memrefs.
 #include "Conversion/Passes.h"
-#include "KernelLowering.h"
+#include "KernelFunctions.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -26,7 +26,7 @@ struct ConvertTileToVector final
     tile::VectorUnit unit{vectorBytes};
     for (auto kernel :
          llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
-      tile::KernelLowering lowering(kernel, unit);
+      tile::KernelFunctions lowering(kernel, unit);
       if (succeeded(lowering.run())) {
         kernel.erase();
         ++numKernels;

@@ -3,7 +3,6 @@
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so --stats 2>&1 | FileCheck %s
 // CHECK: graph-winograd: large = {{[1-9]}}
-// CHECK: graph-winograd: small = {{[1-9]}}
 // RUN: atranslate --winograd=off %s -o %t/off.so --stats 2>&1 | FileCheck %s --check-prefix=OFF
 // OFF-NOT: graph-winograd
 // RUN: arun %t/0.so --random --output-dir %t/0

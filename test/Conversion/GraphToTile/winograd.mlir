@@ -1,38 +1,61 @@
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
 // RUN: aopt %s --convert-graph-to-tile --split-input-file -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s --check-prefix=VECTOR
 
-// A patch's elements are loads of whole rows of patches, 2 pixels apart; each
-// of its products is stored.
-// CHECK-LABEL: tile.kernel @input
-// CHECK-COUNT-16: tile.load %arg0[0, %{{.*}}, {{-1|0|1|2}}, %{{.*}}] sizes [7, %{{.*}}] strides [2, 1]
+// Three phases: a patch's elements are loads of whole rows of patches, 2 pixels
+// apart; each product is a matrix product; products become pixels, with the
+// epilogue in registers.
+// CHECK-LABEL: tile.kernel @conv
+// CHECK: %[[V:.*]] = tile.scratch [16, %{{.*}}, 64] : memref<16x?x64xf32>
+// CHECK: %[[M:.*]] = tile.scratch [16, %{{.*}}, %{{.*}}] : memref<16x?x?xf32>
+// CHECK: scf.for
+// CHECK: tile.phase {
+// CHECK-COUNT-16: tile.load %arg0[%{{.*}}, %{{.*}}, {{-1|0|1|2}}, 0] sizes [7, 64] strides [2, 1]
 // CHECK-NOT: tile.load
-// CHECK: arith.subf
-// CHECK-COUNT-16: tile.store
-// VECTOR-LABEL: func.func @input(
+// CHECK-COUNT-16: tile.store %{{.*}}, %[[V]]
+// CHECK: scf.for %{{.*}} = %c0 to %c16 step %c1
+// CHECK: tile.phase {
+// CHECK: tile.load %[[V]]
+// CHECK: tile.load %arg1
+// CHECK: tile.dot
+// CHECK: tile.store %{{.*}}, %[[M]]
+// CHECK: tile.phase {
+// CHECK-COUNT-16: tile.load %[[M]]
+// CHECK: tile.load %arg2
+// CHECK: arith.addf
+// CHECK: tile.store %{{.*}}, %arg3[%{{.*}}, %{{.*}}, 0, %{{.*}}] strides [2, 1]
+// VECTOR-LABEL: func.func @conv(
 // Each element is read once in the loop over the patches that are inside.
-// VECTOR: scf.for %{{.*}} = %c1 to %c6
-// VECTOR: scf.for
-// VECTOR: scf.if
-// VECTOR-COUNT-16: vector.load
-// VECTOR-NOT: vector.load
-// VECTOR-COUNT-16: vector.store
-// VECTOR: } else {
-func.func private @input(%x: tensor<1x14x14x64xf32>) -> tensor<16x1x7x7x64xf32> attributes {adze.kernel} {
-  %0 = graph.winograd_input %x {tile = 2 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x14x14x64xf32>) -> tensor<16x1x7x7x64xf32>
-  return %0 : tensor<16x1x7x7x64xf32>
+// VECTOR-COUNT-2: memref.alloca
+// VECTOR: vector.fma
+func.func private @conv(%x: tensor<1x14x14x64xf32>, %u: tensor<16x64x40xf32>, %b: tensor<40xf32>) -> tensor<1x14x14x40xf32> attributes {adze.kernel} {
+  %0 = graph.winograd_conv %x, %u {tile = 2 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x14x14x64xf32>, tensor<16x64x40xf32>) -> tensor<1x14x14x40xf32>
+  %1 = graph.add %0, %b : (tensor<1x14x14x40xf32>, tensor<40xf32>) -> tensor<1x14x14x40xf32>
+  return %1 : tensor<1x14x14x40xf32>
 }
 
 // -----
 
-// The epilogue is computed on each pixel of the patches.
-// CHECK-LABEL: tile.kernel @output
-// CHECK-COUNT-36: tile.load %arg0
-// CHECK: tile.load %arg2[%{{.*}}, %{{.*}}, 0, %{{.*}}] sizes [4, %{{.*}}] strides [4, 1]
-// CHECK: arith.addf
-// CHECK: tile.store %{{.*}}, %arg3[%{{.*}}, %{{.*}}, 0, %{{.*}}] strides [4, 1]
-func.func private @output(%m: tensor<36x2x4x4x40xf32>, %b: tensor<40xf32>, %r: tensor<2x14x13x40xf32>) -> tensor<2x14x13x40xf32> attributes {adze.kernel} {
-  %0 = graph.winograd_output %m {tile = 4 : i64, size = array<i64: 14, 13>} : (tensor<36x2x4x4x40xf32>) -> tensor<2x14x13x40xf32>
-  %1 = graph.add %0, %b : (tensor<2x14x13x40xf32>, tensor<40xf32>) -> tensor<2x14x13x40xf32>
-  %2 = graph.add %1, %r : (tensor<2x14x13x40xf32>, tensor<2x14x13x40xf32>) -> tensor<2x14x13x40xf32>
-  return %2 : tensor<2x14x13x40xf32>
+// The rows of patches of all images are one: a batch may be a symbol.
+#batch = affine_map<()[s0] -> (s0, 14, 14, 64)>
+#out = affine_map<()[s0] -> (s0, 14, 14, 32)>
+// CHECK-LABEL: tile.kernel @dynamic
+// CHECK: memref.dim %arg0
+// CHECK: arith.minsi
+// CHECK: tile.phase
+// CHECK: arith.divui
+func.func private @dynamic(%x: tensor<?x14x14x64xf32, #batch>, %u: tensor<36x64x32xf32>) -> tensor<?x14x14x32xf32, #out> attributes {adze.kernel} {
+  %0 = graph.winograd_conv %x, %u {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<?x14x14x64xf32, #batch>, tensor<36x64x32xf32>) -> tensor<?x14x14x32xf32, #out>
+  return %0 : tensor<?x14x14x32xf32, #out>
+}
+
+// -----
+
+// An image of unknown rows is left to the reference path.
+#rows = affine_map<()[s0] -> (1, s0, 14, 64)>
+#outs = affine_map<()[s0] -> (1, s0, 14, 32)>
+// CHECK-LABEL: func.func private @refused
+// VECTOR-LABEL: func.func private @refused
+func.func private @refused(%x: tensor<1x?x14x64xf32, #rows>, %u: tensor<36x64x32xf32>) -> tensor<1x?x14x32xf32, #outs> attributes {adze.kernel} {
+  %0 = graph.winograd_conv %x, %u {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x?x14x64xf32, #rows>, tensor<36x64x32xf32>) -> tensor<1x?x14x32xf32, #outs>
+  return %0 : tensor<1x?x14x32xf32, #outs>
 }

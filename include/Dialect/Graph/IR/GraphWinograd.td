@@ -1,45 +1,29 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Both ends of a convolution by minimal filtering; between them is a matmul.
+// Convolution by minimal filtering, on weights that are transformed already.
 #ifndef ADZE_DIALECT_GRAPH_IR_GRAPHWINOGRAD
 #define ADZE_DIALECT_GRAPH_IR_GRAPHWINOGRAD
 
 include "Dialect/Graph/IR/GraphBase.td"
 
-def Graph_WinogradInputOp : Graph_InferredOp<"winograd_input"> {
-  let summary = "Patches of an image, as Winograd's convolution multiplies them";
+def Graph_WinogradConvOp : Graph_InferredOp<"winograd_conv"> {
+  let summary = "3x3 convolution by Winograd's F(tile x tile, 3 x 3)";
   let description = [{
     Cuts an image `[N, H, W, C]`, padded with `pads` zeros (top, left, bottom,
     right), into overlapping patches of `(tile + 2)^2` elements, `tile` apart,
     and multiplies each from both sides by the input matrix of F(tile, 3) (see
-    Winograd.h). The result `[(tile + 2)^2, N, rows, columns, C]` has the
-    elements of a patch outermost.
+    Winograd.h). Each of the elements of a patch, over all channels, is
+    multiplied by its matrix of `filter` `[(tile + 2)^2, C, O]`; these products
+    are multiplied from both sides by the output matrix, which gives `tile^2`
+    pixels of the result `[N, H', W', O]`.
 
     Example:
     ```mlir
-    %v = graph.winograd_input %x {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x14x14x64xf32>) -> tensor<36x1x4x4x64xf32>
+    %y = graph.winograd_conv %x, %u {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x14x14x64xf32>, tensor<36x64x32xf32>) -> tensor<1x14x14x32xf32>
     ```
   }];
-  let arguments = (ins Graph_FloatTensor:$input, I64Attr:$tile,
-                       DenseI64ArrayAttr:$pads);
-  let results = (outs Graph_FloatTensor:$result);
-}
-
-def Graph_WinogradOutputOp : Graph_InferredOp<"winograd_output"> {
-  let summary = "The image of products of Winograd's patches";
-  let description = [{
-    Multiplies each patch of `[(tile + 2)^2, N, rows, columns, C]` from both
-    sides by the output matrix of F(tile, 3), which gives `tile^2` pixels, and
-    puts them side by side. The image `[N, H, W, C]` has `size` rows and
-    columns; what the last patches have beyond them is dropped.
-
-    Example:
-    ```mlir
-    %y = graph.winograd_output %m {tile = 4 : i64, size = array<i64: 14, 14>} : (tensor<36x1x4x4x64xf32>) -> tensor<1x14x14x64xf32>
-    ```
-  }];
-  let arguments = (ins Graph_FloatTensor:$input, I64Attr:$tile,
-                       DenseI64ArrayAttr:$size);
+  let arguments = (ins Graph_FloatTensor:$input, Graph_FloatTensor:$filter,
+                       I64Attr:$tile, DenseI64ArrayAttr:$pads);
   let results = (outs Graph_FloatTensor:$result);
 }
 

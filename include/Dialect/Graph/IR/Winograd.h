@@ -25,6 +25,29 @@ struct Winograd {
   explicit Winograd(int64_t tile);
 };
 
+/// The sizes of a convolution that could be transformed: those of its result,
+/// and the channels of its input.
+struct WinogradSizes {
+  int64_t batch, rows, columns, inputs, outputs;
+};
+
+/// How a kernel is cut into programs. A program transforms its patches with all
+/// their channels into memory near its core, and multiplies them with its part
+/// of the filter; so patches are transformed again for each other part.
+struct WinogradPlan {
+  int64_t rows = 1;    ///< Rows of patches of a program,
+  int64_t columns = 1; ///< and how many of each row: all, or one block.
+  int64_t depth = 1;   ///< Channels that are multiplied in one go.
+  int64_t panel = 32;  ///< Channels side by side in the packed filter.
+  int64_t outputs = 1; ///< Channels whose products wait to be transformed,
+  int64_t steps = 1;   ///< and how many times as many a program makes.
+  double cost = 0;     ///< Cycles of a vector of 16 lanes.
+};
+/// The plan of least cost; small enough for a cache.
+WinogradPlan planWinograd(const WinogradSizes &sizes, int64_t tile);
+/// The cost of the same convolution as it is.
+double getDirectCost(const WinogradSizes &sizes);
+
 } // namespace adze::graph
 
 #endif // ADZE_DIALECT_GRAPH_IR_WINOGRAD_H

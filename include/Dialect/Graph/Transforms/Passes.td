@@ -320,10 +320,10 @@ def WinogradPass : Pass<"graph-winograd", "::mlir::func::FuncOp"> {
   let summary = "3x3 convolutions by minimal filtering";
   let description = [{
     A channels-last f32 convolution with 3x3 constant weights, without stride,
-    dilation or groups becomes a batched matmul of transformed patches and
-    transformed weights: F(2x2, 3x3) has 2.25 times fewer multiplications,
-    F(4x4, 3x3) 4 times. Each is taken where a model of their costs says so:
-    values pass through caches once more, and weights grow 1.8 or 4 times.
+    dilation or groups becomes one of transformed patches and transformed
+    weights: F(2x2, 3x3) has 2.25 times fewer multiplications, F(4x4, 3x3) 4
+    times. Each is taken where a model of their costs says so (WinogradPlan.cpp):
+    patches are transformed to and fro, and weights grow 1.8 or 4 times.
 
     Rounding: with inputs and weights of normal distribution, 256 channels, the
     greatest error is 1e-6 of the range of the results for tiles of 4 and 3e-7
@@ -335,20 +335,12 @@ def WinogradPass : Pass<"graph-winograd", "::mlir::func::FuncOp"> {
     ```
     After, with `%u` made of `%w`:
     ```mlir
-    %0 = graph.winograd_input %x {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x56x56x64xf32>) -> tensor<36x1x14x14x64xf32>
-    %1 = graph.reshape %0 : (tensor<36x1x14x14x64xf32>) -> tensor<36x196x64xf32>
-    %2 = graph.matmul %1, %u : (tensor<36x196x64xf32>, tensor<36x64x64xf32>) -> tensor<36x196x64xf32>
-    %3 = graph.reshape %2 : (tensor<36x196x64xf32>) -> tensor<36x1x14x14x64xf32>
-    %4 = graph.winograd_output %3 {tile = 4 : i64, size = array<i64: 56, 56>} : (tensor<36x1x14x14x64xf32>) -> tensor<1x56x56x64xf32>
+    %0 = graph.winograd_conv %x, %u {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x56x56x64xf32>, tensor<36x64x64xf32>) -> tensor<1x56x56x64xf32>
     ```
   }];
   let options = [
     Option<"forced", "tile", "int64_t", /*default=*/"-1",
            "2 or 4: use it wherever it is possible; -1: choose by cost">,
-    Option<"valueCost", "value-cost", "double", /*default=*/"6.0",
-           "Multiply-adds in the time of moving a value once more">,
-    Option<"weightCost", "weight-cost", "double", /*default=*/"20.0",
-           "Multiply-adds in the time of reading a weight from memory">,
   ];
   let statistics = [
     Statistic<"numSmall", "small", "Convolutions by F(2x2, 3x3)">,

@@ -53,7 +53,7 @@ def KernelOp : TileOp<"kernel", [IsolatedFromAbove, Symbol, FunctionOpInterface,
     `tile.params.TARGET` the ones for one target.
 
     C1: no results. C2: at most one `tile.program_id`; a kernel without one has
-    a grid of one program.
+    a grid of one program. C3: in a kernel with phases, tiles are inside them.
 
     ```mlir
     tile.kernel @neg(%x: memref<?xf32>, %y: memref<?xf32>)
@@ -82,11 +82,12 @@ def KernelOp : TileOp<"kernel", [IsolatedFromAbove, Symbol, FunctionOpInterface,
     mlir::Region *getCallableRegion() { return &getBody(); }
     /// The op that states the grid; null if the grid is one program.
     ProgramIdOp getProgramId();
+    bool hasPhases();
   }];
 }
 
-def ReturnOp : TileOp<"return", [Pure, Terminator, ReturnLike, HasParent<"KernelOp">]> {
-  let summary = "End of a kernel";
+def ReturnOp : TileOp<"return", [Pure, Terminator, ReturnLike, ParentOneOf<["KernelOp", "PhaseOp"]>]> {
+  let summary = "End of a kernel or a phase";
   let description = [{
     ```mlir
     tile.return
@@ -130,7 +131,48 @@ def ProgramIdOp : TileOp<"program_id", [Pure]> {
   let hasVerifier = 1;
 }
 
+def PhaseOp : TileOp<"phase", [SingleBlockImplicitTerminator<"ReturnOp">, NoRegionArguments,
+                               RecursiveMemoryEffects]> {
+  let summary = "One of several passes of a program";
+  let description = [{
+    A program with phases runs them in order: what one stores, also to
+    `tile.scratch`, the next ones load. Within a phase there is no order, as
+    there is none in a kernel without phases. Around phases stand scalars and
+    `scf.for`, so that a phase may run once for each part of what it covers.
+
+    C1: a phase stands in a kernel, or there in `scf.for` without carried
+    values.
+
+    ```mlir
+    tile.phase {
+      tile.store %b, %v[0, 0] : tensor<4x64xf32>, memref<4x64xf32>
+    }
+    ```
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict";
+  let hasVerifier = 1;
+}
+
 //===--- Memory -----------------------------------------------------------===//
+
+def ScratchOp : TileOp<"scratch"> {
+  let summary = "Memory of one program";
+  let description = [{
+    Holds what phases hand on. Each program has its own, with undefined contents
+    when it begins; it should fit a cache near the core.
+
+    C1: the sizes are those of the result.
+
+    ```mlir
+    %v = tile.scratch [36, %rows, 64] : memref<36x?x64xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$sizes, DenseI64ArrayAttr:$static_sizes);
+  let results = (outs Res<AnyMemRef, "", [MemAlloc]>:$result);
+  let assemblyFormat = "custom<DynamicIndexList>($sizes, $static_sizes) attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
 
 def LoadOp : TileOp<"load", [AttrSizedOperandSegments, InferTypeOpAdaptor]> {
   let summary = "Read a window of memory as a tile";

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The matrices of minimal filtering, and inference and cost of its ops.
+// The matrices of minimal filtering, and inference and cost of its op.
 #include "Dialect/Graph/IR/Winograd.h"
 #include "Infer.h"
 
@@ -66,84 +66,64 @@ Winograd::Winograd(int64_t tile) : tile(tile), size(tile + taps - 1) {
 }
 
 //===----------------------------------------------------------------------===//
-// Ops
+// The op
 //===----------------------------------------------------------------------===//
 
-/// The number of patches along a dim of `size` pixels.
-static AffineExpr getPatches(AffineExpr size, int64_t tile) {
-  AffineExpr rest = getAffineConstantExpr(tile - 1, size.getContext());
-  return floorDivExprs(addExprs(size, rest),
-                       getAffineConstantExpr(tile, size.getContext()));
-}
-
-LogicalResult WinogradInputOp::inferReturnTypes(MLIRContext *context,
-                                                Where where, Adaptor adaptor,
-                                                Types &types) {
-  Dims input = getDims(adaptor.getInput());
+LogicalResult WinogradConvOp::inferReturnTypes(MLIRContext *context,
+                                               Where where, Adaptor adaptor,
+                                               Types &types) {
+  Dims input = getDims(adaptor.getInput()),
+       filter = getDims(adaptor.getFilter());
   int64_t tile = adaptor.getTile();
-  if (input.size() != 4 || adaptor.getPads().size() != 4)
-    return inferError<WinogradInputOp>(
-        where, "expected an image of rank 4 and 4 pads, but got rank ",
-        input.size(), " and ", adaptor.getPads().size(), " pads");
+  if (input.size() != 4 || filter.size() != 3 || adaptor.getPads().size() != 4)
+    return inferError<WinogradConvOp>(
+        where,
+        "expected an image of rank 4, a filter of rank 3 and 4 pads, but "
+        "got ranks ",
+        input.size(), " and ", filter.size(), " and ", adaptor.getPads().size(),
+        " pads");
   if (!Winograd::isTile(tile))
-    return inferError<WinogradInputOp>(where,
-                                       "expected a tile of 2 or 4, "
-                                       "but got ",
-                                       tile);
-  Dims dims{getAffineConstantExpr((tile + 2) * (tile + 2), context), input[0]};
+    return inferError<WinogradConvOp>(
+        where, "expected a tile of 2 or 4, but got ", tile);
+  Dims expected{getAffineConstantExpr((tile + 2) * (tile + 2), context),
+                input[3], filter[2]};
+  if (areDifferent(filter[0], expected[0]) ||
+      areDifferent(filter[1], expected[1]))
+    return inferError<WinogradConvOp>(where, "expected a filter of ",
+                                      toString(expected), ", but got ",
+                                      toString(filter));
+  Dims dims{input[0]};
   for (unsigned d = 0; d < 2; ++d) {
     auto size =
         windowDim(input[d + 1], getAffineConstantExpr(Winograd::taps, context),
                   1, adaptor.getPads()[d], adaptor.getPads()[d + 2], 1,
                   /*ceil=*/false);
     if (failed(size))
-      return inferError<WinogradInputOp>(
+      return inferError<WinogradConvOp>(
           where, "expected a window within the padded image, but got ",
           toString(input));
-    dims.push_back(*size ? getPatches(*size, tile) : AffineExpr());
+    dims.push_back(*size);
   }
-  dims.push_back(input[3]);
+  dims.push_back(filter[2]);
   types.push_back(makeType(getElement(adaptor.getInput()), dims));
   return success();
 }
 
-LogicalResult WinogradOutputOp::inferReturnTypes(MLIRContext *context,
-                                                 Where where, Adaptor adaptor,
-                                                 Types &types) {
-  Dims input = getDims(adaptor.getInput());
-  int64_t tile = adaptor.getTile();
-  if (input.size() != 5 || adaptor.getSize().size() != 2)
-    return inferError<WinogradOutputOp>(
-        where, "expected patches of rank 5 and 2 sizes, but got rank ",
-        input.size(), " and ", adaptor.getSize().size(), " sizes");
-  if (!Winograd::isTile(tile))
-    return inferError<WinogradOutputOp>(where,
-                                        "expected a tile of 2 or 4, "
-                                        "but got ",
-                                        tile);
-  Dims dims{input[1]};
-  Dims expected{getAffineConstantExpr((tile + 2) * (tile + 2), context)};
-  for (int64_t size : adaptor.getSize()) {
-    dims.push_back(getAffineConstantExpr(size, context));
-    expected.push_back(getPatches(dims.back(), tile));
-  }
-  if (areDifferent(input[0], expected[0]) ||
-      areDifferent(input[2], expected[1]) ||
-      areDifferent(input[3], expected[2]))
-    return inferError<WinogradOutputOp>(
-        where, "expected elements, rows and columns of patches ",
-        toString(expected), ", but got ", toString(input));
-  dims.push_back(input[4]);
-  types.push_back(makeType(getElement(adaptor.getInput()), dims));
-  return success();
-}
-
-/// Multiply-adds of the sparse matrices, measured on the code that they become.
-AffineExpr WinogradInputOp::getFlops() {
-  return getElementCost(getContext(), getResult().getType(),
-                        getTile() == 2 ? 2 : 8);
-}
-AffineExpr WinogradOutputOp::getFlops() {
-  return getElementCost(getContext(), getInput().getType(),
-                        getTile() == 2 ? 2 : 5);
+/// A multiply-add for each patch and each element of the filter; and those of
+/// the sparse matrices, measured on the code that they become.
+AffineExpr WinogradConvOp::getFlops() {
+  MLIRContext *context = getContext();
+  Dims result = getDims(getResult()), filter = getDims(getFilter());
+  auto number = [&](int64_t n) { return getAffineConstantExpr(n, context); };
+  AffineExpr patches = result[0];
+  for (AffineExpr size : {result[1], result[2]})
+    patches =
+        mulExprs(patches, floorDivExprs(addExprs(size, number(getTile() - 1)),
+                                        number(getTile())));
+  bool isSmall = getTile() == 2;
+  AffineExpr channels =
+      addExprs(addExprs(mulExprs(mulExprs(filter[1], filter[2]), number(2)),
+                        mulExprs(filter[1], number(isSmall ? 2 : 8))),
+               mulExprs(filter[2], number(isSmall ? 2 : 5)));
+  return mulExprs(mulExprs(patches, filter[0]), channels);
 }

@@ -79,8 +79,7 @@ bool isSplatConstant(Operation *op) {
 /// Ops whose accumulator tile other ops can read before it is stored.
 bool hasEpilogue(Operation *op) {
   return isa<AttentionOp, MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp, SoftmaxOp,
-             LogSoftmaxOp, LayerNormOp, RMSNormOp, LRNOp, WinogradOutputOp>(
-             op) ||
+             LogSoftmaxOp, LayerNormOp, RMSNormOp, LRNOp, WinogradConvOp>(op) ||
          isa<ReduceOpInterface>(op);
 }
 
@@ -326,7 +325,7 @@ bool Grouping::acceptsPrologue(const Group &producer,
     return true;
   if (!llvm::all_of(producer.ops, isMovement))
     return false;
-  if (isa<WinogradInputOp>(anchor)) // channels are read a vector at a time
+  if (isa<WinogradConvOp>(anchor)) // channels are read a vector at a time
     return llvm::all_of(producer.ops, [](Operation *op) {
       return isa<SliceOp>(op) && suitsWindow(op);
     });

@@ -18,11 +18,6 @@ using namespace adze::graph;
 
 namespace {
 
-/// The sizes of a convolution that could be transformed.
-struct ConvSizes {
-  int64_t batch, rows, columns, inputs, outputs;
-};
-
 uint64_t countElements(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && tensor.hasStaticShape() ? tensor.getNumElements() : 0;
@@ -46,7 +41,7 @@ bool isConstantValue(Value value, unsigned depth = 16) {
          });
 }
 
-std::optional<ConvSizes> getSizes(ConvOp op) {
+std::optional<WinogradSizes> getSizes(ConvOp op) {
   Dims input = getDims(op.getInput()), filter = getDims(op.getFilter()),
        result = getDims(op.getResult());
   auto isOne = [](int64_t value) { return value == 1; };
@@ -60,7 +55,7 @@ std::optional<ConvSizes> getSizes(ConvOp op) {
       getConstant(filter[3]) != Winograd::taps ||
       !isConstantValue(op.getFilter()))
     return std::nullopt;
-  ConvSizes sizes{getConstant(result[0]).value_or(1), 0, 0, 0, 0};
+  WinogradSizes sizes{getConstant(result[0]).value_or(1), 0, 0, 0, 0};
   for (auto [dim, size] :
        {std::pair(result[1], &sizes.rows), std::pair(result[2], &sizes.columns),
         std::pair(filter[1], &sizes.inputs),
@@ -82,7 +77,7 @@ public:
     SmallVector<ConvOp> convs;
     getOperation().walk([&](ConvOp op) { convs.push_back(op); });
     for (ConvOp op : convs) {
-      std::optional<ConvSizes> sizes = getSizes(op);
+      std::optional<WinogradSizes> sizes = getSizes(op);
       int64_t tile = sizes ? chooseTile(*sizes) : 0;
       if (tile == 0)
         continue;
@@ -92,29 +87,18 @@ public:
   }
 
 private:
-  /// What a convolution costs, in multiply-adds: `tile` 0 as it is. Values
-  /// between kernels pass through a cache, weights come from memory.
-  double getCost(const ConvSizes &s, int64_t tile) {
-    double inputs = s.inputs, outputs = s.outputs;
-    if (tile == 0)
-      return 9 * inputs * outputs *
-             (double(s.batch) * s.rows * s.columns + weightCost);
-    double products = double((tile + 2) * (tile + 2));
-    double patches = double(s.batch) * llvm::divideCeil(s.rows, tile) *
-                     llvm::divideCeil(s.columns, tile);
-    // A matmul of few rows keeps as many registers idle.
-    double rows = std::max(patches, 8.0);
-    return products * (inputs * outputs * (rows + weightCost) +
-                       2 * valueCost * patches * (inputs + outputs));
-  }
-
-  int64_t chooseTile(const ConvSizes &sizes) {
+  int64_t chooseTile(const WinogradSizes &sizes) {
     if (forced >= 0)
       return forced;
     int64_t best = 0;
-    for (int64_t tile : {2, 4})
-      if (getCost(sizes, tile) < getCost(sizes, best) * (best ? 1.0 : 0.9))
+    double cost = 0.9 * getDirectCost(sizes); // only where it is clear
+    for (int64_t tile : {2, 4}) {
+      double own = planWinograd(sizes, tile).cost;
+      if (own < cost) {
         best = tile;
+        cost = own;
+      }
+    }
     return best;
   }
 
@@ -151,25 +135,10 @@ private:
   void rewrite(ConvOp op, const Winograd &winograd) {
     OpBuilder b(op);
     Location loc = op.getLoc();
-    MLIRContext *context = &getContext();
-    Type element = b.getF32Type();
     Value weights = transformFilter(b, loc, op.getFilter(), winograd);
-    auto patches = WinogradInputOp::create(b, loc, op.getInput(), winograd.tile,
-                                           op.getPads());
-    Dims dims = getDims(patches.getResult());
-    AffineExpr rows = product(context, ArrayRef<AffineExpr>(dims).slice(1, 3));
-    AffineExpr outputs = getDims(op.getResult()).back();
-    Value flat = ReshapeOp::create(
-        b, loc, makeType(element, {dims[0], rows, dims[4]}), patches);
-    Value products =
-        MatmulOp::create(b, loc, makeType(element, {dims[0], rows, outputs}),
-                         flat, weights, false, false);
-    dims[4] = outputs;
-    Value split = ReshapeOp::create(b, loc, makeType(element, dims), products);
-    auto shape = cast<RankedTensorType>(op.getResult().getType()).getShape();
-    Value result = WinogradOutputOp::create(
-        b, loc, op.getResult().getType(), split, winograd.tile,
-        b.getDenseI64ArrayAttr({shape[1], shape[2]}));
+    Value result =
+        WinogradConvOp::create(b, loc, op.getResult().getType(), op.getInput(),
+                               weights, winograd.tile, op.getPads());
     if (op.getBias())
       result =
           AddOp::create(b, loc, op.getResult().getType(), result, op.getBias());

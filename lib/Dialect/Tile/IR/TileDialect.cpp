@@ -2,6 +2,7 @@
 //
 // Registration, kernel syntax and structure of the tile dialect.
 #include "Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -53,6 +54,28 @@ ProgramIdOp KernelOp::getProgramId() {
   return ids.empty() ? ProgramIdOp() : *ids.begin();
 }
 
+bool KernelOp::hasPhases() {
+  return getBody()
+      .walk([](PhaseOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+/// C3: tiles are handed from phase to phase through memory.
+static LogicalResult verifyTilesInPhases(KernelOp kernel) {
+  auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
+  WalkResult walk =
+      kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+        if (isa<PhaseOp>(op))
+          return WalkResult::skip();
+        if (llvm::none_of(op->getOperandTypes(), isTile) &&
+            llvm::none_of(op->getResultTypes(), isTile))
+          return WalkResult::advance();
+        op->emitError("expected tiles only inside of the kernel's phases");
+        return WalkResult::interrupt();
+      });
+  return failure(walk.wasInterrupted());
+}
+
 LogicalResult KernelOp::verify() {
   if (!getResultTypes().empty()) // C1
     return emitOpError("expected no results, but got ")
@@ -66,7 +89,23 @@ LogicalResult KernelOp::verify() {
     op.emitOpError("expected at most one at the top of a kernel");
     return WalkResult::interrupt();
   });
-  return failure(walk.wasInterrupted());
+  if (walk.wasInterrupted())
+    return failure();
+  return hasPhases() ? verifyTilesInPhases(*this) : success();
+}
+
+LogicalResult PhaseOp::verify() {
+  Operation *parent = (*this)->getParentOp();
+  while (auto loop = dyn_cast<scf::ForOp>(parent)) {
+    if (!loop.getInitArgs().empty())
+      break;
+    parent = loop->getParentOp();
+  }
+  if (isa<KernelOp>(parent)) // C1
+    return success();
+  return emitOpError("expected a kernel or scf.for without carried values "
+                     "around it, but got '")
+         << parent->getName() << "'";
 }
 
 LogicalResult ProgramIdOp::verify() {

@@ -69,6 +69,16 @@ static LogicalResult verifyPad(Operation *op, std::optional<TypedAttr> pad,
   return success();
 }
 
+//===--- scratch ----------------------------------------------------------===//
+
+LogicalResult ScratchOp::verify() {
+  auto type = cast<MemRefType>(getResult().getType());
+  if (type.getShape() != getStaticSizes()) // C1
+    return emitOpError("expected sizes ")
+           << type.getShape() << ", but got " << getStaticSizes();
+  return success();
+}
+
 //===--- load -------------------------------------------------------------===//
 
 SmallVector<int64_t> LoadOp::getMemDims() {

@@ -52,7 +52,7 @@ void foldLists(Operation *op) {
         foldList(access.getOffsetsMutable(), access.getStaticOffsets(),
                  [&](auto list) { access.setStaticOffsets(list); });
       })
-      .Case<BroadcastOp, IotaOp, ReshapeOp>([](auto sized) {
+      .Case<BroadcastOp, IotaOp, ReshapeOp, ScratchOp>([](auto sized) {
         foldList(sized.getSizesMutable(), sized.getStaticSizes(),
                  [&](auto list) { sized.setStaticSizes(list); });
       });
@@ -119,6 +119,14 @@ LogicalResult refine(Operation *op) {
     return refineFor(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return refineIf(branch);
+  if (auto phase = dyn_cast<PhaseOp>(op))
+    return refineBlock(phase.getBody().front());
+  if (auto scratch = dyn_cast<ScratchOp>(op)) {
+    auto type = cast<MemRefType>(scratch.getType());
+    scratch.getResult().setType(
+        MemRefType::get(scratch.getStaticSizes(), type.getElementType()));
+    return success();
+  }
   if (llvm::none_of(op->getResultTypes(), isTile))
     return success();
   if (op->hasTrait<OpTrait::Elementwise>())
@@ -198,6 +206,12 @@ LogicalResult requireStatic(KernelOp kernel) {
         op->emitError("expected a static tile after binding, but got ") << tile;
         return WalkResult::interrupt();
       }
+    if (auto scratch = dyn_cast<ScratchOp>(op);
+        scratch && !cast<MemRefType>(scratch.getType()).hasStaticShape()) {
+      op->emitError("expected static scratch after binding, but got ")
+          << scratch.getType();
+      return WalkResult::interrupt();
+    }
     return WalkResult::advance();
   });
   return failure(walk.wasInterrupted());

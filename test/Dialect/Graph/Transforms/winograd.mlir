@@ -4,21 +4,16 @@
 // NONE-NOT: winograd
 
 // The batch may be a symbol; weights are transformed by a matmul of constants.
-// CHECK-DAG: affine_map<()[s0] -> (36, s0, 14, 14, 64)>
-// CHECK-DAG: affine_map<()[s0] -> (36, s0 * 196, 64)>
 // CHECK-LABEL: func.func @symbolic
 // CHECK-DAG: %[[W:.*]] = graph.constant dense<5.000000e-01> : tensor<64x64x3x3xf32>
 // CHECK-DAG: %[[G:.*]] = graph.constant dense<{{.*}}> : tensor<9x36xf32>
 // CHECK: %[[FLAT:.*]] = graph.reshape %[[W]] : (tensor<64x64x3x3xf32>) -> tensor<4096x9xf32>
 // CHECK: graph.matmul %[[FLAT]], %[[G]]
 // CHECK: %[[U:.*]] = graph.transpose %{{.*}} {perm = array<i64: 2, 1, 0>}
-// CHECK: graph.winograd_input %arg0 {pads = array<i64: 1, 1, 1, 1>, tile = 4 : i64} {{.*}} -> tensor<36x?x14x14x64xf32, #{{.*}}>
-// CHECK: graph.reshape {{.*}} -> tensor<36x?x64xf32, #{{.*}}>
-// CHECK: graph.matmul %{{.*}}, %[[U]]
-// CHECK: %[[Y:.*]] = graph.winograd_output %{{.*}} {size = array<i64: 55, 56>, tile = 4 : i64}
+// CHECK: %[[Y:.*]] = graph.winograd_conv %arg0, %[[U]] {pads = array<i64: 1, 1, 1, 1>, tile = 4 : i64} {{.*}} -> tensor<?x55x56x64xf32, #{{.*}}>
 // CHECK: graph.add %[[Y]], %arg1
 // TWO-LABEL: func.func @symbolic
-// TWO: graph.winograd_input {{.*}} -> tensor<16x?x28x28x64xf32
+// TWO: graph.winograd_conv {{.*}}tensor<16x64x64xf32>
 func.func @symbolic(%x: tensor<?x55x56x64xf32, affine_map<()[s0] -> (s0, 55, 56, 64)>>, %b: tensor<64xf32>) -> tensor<?x55x56x64xf32, affine_map<()[s0] -> (s0, 55, 56, 64)>> {
   %w = graph.constant dense<0.5> : tensor<64x64x3x3xf32>
   %0 = graph.conv %x, %w, %b {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<?x55x56x64xf32, affine_map<()[s0] -> (s0, 55, 56, 64)>>, tensor<64x64x3x3xf32>, tensor<64xf32>) -> tensor<?x55x56x64xf32, affine_map<()[s0] -> (s0, 55, 56, 64)>>
@@ -42,7 +37,7 @@ func.func @first(%x: tensor<1x64x64x3xf32>) -> tensor<1x64x64x16xf32> {
 
 // Few pixels: small tiles, because large ones read more weights.
 // CHECK-LABEL: func.func @deep
-// CHECK: graph.winograd_input {{.*}}tile = 2
+// CHECK: graph.winograd_conv {{.*}}tile = 2
 func.func @deep(%x: tensor<1x14x14x256xf32>) -> tensor<1x14x14x256xf32> {
   %w = graph.constant dense<0.5> : tensor<256x256x3x3xf32>
   %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x14x14x256xf32>, tensor<256x256x3x3xf32>) -> tensor<1x14x14x256xf32>

@@ -1,0 +1,29 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The arithmetic of graph ops, on tiles.
+#ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_TILEELEMENTBUILDER_H
+#define ADZE_LIB_CONVERSION_GRAPHTOTILE_TILEELEMENTBUILDER_H
+
+#include "KernelEmitter.h"
+
+namespace adze {
+
+/// Emits arithmetic on tiles of fixed axes.
+class TileElementBuilder final : public graph::ElementBuilder {
+public:
+  TileElementBuilder(KernelEmitter &emitter, llvm::ArrayRef<int> axes)
+      : ElementBuilder(emitter.builder(), emitter.loc()), emitter(emitter),
+        axes(axes) {}
+
+  mlir::Value constant(mlir::TypedAttr value) override {
+    return emitter.constant(value, axes);
+  }
+
+private:
+  KernelEmitter &emitter;
+  Axes axes;
+};
+
+} // namespace adze
+
+#endif // ADZE_LIB_CONVERSION_GRAPHTOTILE_TILEELEMENTBUILDER_H

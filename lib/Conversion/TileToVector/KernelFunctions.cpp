@@ -1,0 +1,214 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The functions that a kernel becomes: its programs, and the loop over them
+// around the kernel or, one after the other, its phases.
+#include "KernelFunctions.h"
+#include "KernelLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace adze::tile;
+
+KernelFunctions::KernelFunctions(KernelOp kernel, VectorUnit unit)
+    : kernel(kernel), unit(unit), b(kernel), loc(kernel.getLoc()) {}
+
+LogicalResult KernelFunctions::fail(Operation *op, StringRef why) {
+  failure = {op, why.str()};
+  return mlir::failure();
+}
+
+func::FuncOp KernelFunctions::makeFunction(StringRef name, bool isBody) {
+  SmallVector<Type> types;
+  for (Type type : kernel.getArgumentTypes()) {
+    auto memref = dyn_cast<MemRefType>(type);
+    types.push_back(memref ? Type(getPhysicalType(memref)) : type);
+  }
+  SmallVector<Type> results;
+  if (isBody)
+    types.append(2, b.getIndexType());
+  else
+    results.push_back(b.getIndexType());
+  OpBuilder beside(kernel);
+  auto created = func::FuncOp::create(beside, kernel.getLoc(), name,
+                                      b.getFunctionType(types, results));
+  for (unsigned i = 0, e = kernel.getNumArguments(); i < e; ++i)
+    if (DictionaryAttr attributes = kernel.getArgAttrDict(i))
+      created.setArgAttrs(i, attributes);
+  for (NamedAttribute attribute : kernel->getDiscardableAttrs())
+    created->setAttr(attribute.getName(), attribute.getValue());
+  if (isBody) // what convert-kernel-to-llvm looks for
+    created->setAttr("adze.kernel", b.getUnitAttr());
+  frame = KernelFrame();
+  frame.entry = created.addEntryBlock();
+  for (auto [from, to] :
+       llvm::zip(kernel.getArguments(), frame.entry->getArguments()))
+    frame.map.map(from, to);
+  b.setInsertionPointToEnd(frame.entry);
+  return created;
+}
+
+/// Clones a scalar op; dims of packed memory are known and static.
+static void cloneScalar(OpBuilder &b, Operation *op, IRMapping &map) {
+  if (auto dim = dyn_cast<memref::DimOp>(op)) {
+    auto type = dyn_cast<MemRefType>(dim.getSource().getType());
+    std::optional<int64_t> which = dim.getConstantIndex();
+    if (type && which && !type.isDynamicDim(*which)) {
+      map.map(dim.getResult(), arith::ConstantIndexOp::create(
+                                   b, op->getLoc(), type.getDimSize(*which))
+                                   .getResult());
+      return;
+    }
+  }
+  b.clone(*op, map);
+}
+
+/// Clones the scalars at the top of a block that need nothing else; with
+/// `upTo`, only those before it.
+void KernelFunctions::cloneHoisted(Block &block, Operation *upTo) {
+  for (Operation &op : block.without_terminator()) {
+    if (&op == upTo)
+      return;
+    bool isPlain = op.getNumRegions() == 0 && op.getNumResults() > 0 &&
+                   isMemoryEffectFree(&op) && !isa<ProgramIdOp>(op) &&
+                   llvm::none_of(op.getOperands(), isTile) &&
+                   llvm::none_of(op.getResults(), isTile);
+    bool isReady = llvm::all_of(op.getOperands(),
+                                [&](Value v) { return frame.map.contains(v); });
+    if (isPlain && isReady && frame.hoisted.insert(&op).second)
+      cloneScalar(b, &op, frame.map);
+  }
+}
+
+LogicalResult KernelFunctions::makePrograms() {
+  programs =
+      makeFunction((kernel.getName() + "_programs").str(), /*isBody=*/false);
+  ProgramIdOp ids = kernel.getProgramId();
+  Value product = arith::ConstantIndexOp::create(b, loc, 1);
+  if (ids) {
+    cloneHoisted(kernel.getBody().front(), ids);
+    for (Value size : ids.getGrid()) {
+      if (!frame.map.contains(size))
+        return fail(ids, "expected a grid computed from dims and constants");
+      product =
+          b.createOrFold<arith::MulIOp>(loc, product, frame.map.lookup(size));
+    }
+  }
+  func::ReturnOp::create(b, loc, product);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*frame.entry)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  return success();
+}
+
+/// The loop over linear program ids, dimension 0 of the grid fastest.
+void KernelFunctions::programLoop() {
+  unsigned arguments = kernel.getNumArguments();
+  Block &body = kernel.getBody().front();
+  cloneHoisted(body, kernel.getProgramId());
+  Value step = arith::ConstantIndexOp::create(b, loc, 1);
+  auto loop = scf::ForOp::create(b, loc, frame.entry->getArgument(arguments),
+                                 frame.entry->getArgument(arguments + 1), step);
+  b.setInsertionPointToStart(loop.getBody());
+  if (ProgramIdOp ids = kernel.getProgramId()) {
+    frame.hoisted.insert(ids);
+    Value linear = loop.getInductionVar();
+    size_t rank = ids.getGrid().size();
+    for (size_t i = 0; i + 1 < rank; ++i) {
+      Value size = frame.map.lookup(ids.getGrid()[i]);
+      Value id = arith::RemUIOp::create(b, loc, linear, size);
+      frame.map.map(ids.getIds()[i], id);
+      linear = arith::DivUIOp::create(b, loc, linear, size);
+    }
+    frame.map.map(ids.getIds()[rank - 1], linear);
+  }
+  cloneHoisted(body, nullptr);
+}
+
+//===--- Phases -----------------------------------------------------------===//
+
+/// Lowers the kernel, or one phase, where we are.
+LogicalResult KernelFunctions::lower(Operation *root) {
+  KernelLowering lowering(root, unit, frame, b);
+  if (succeeded(lowering.run()))
+    return success();
+  failure = lowering.getFailure();
+  return mlir::failure();
+}
+
+LogicalResult KernelFunctions::phaseLoop(scf::ForOp op) {
+  auto loop = scf::ForOp::create(b, loc, frame.map.lookup(op.getLowerBound()),
+                                 frame.map.lookup(op.getUpperBound()),
+                                 frame.map.lookup(op.getStep()));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  frame.map.map(op.getInductionVar(), loop.getInductionVar());
+  return phases(*op.getBody());
+}
+
+static bool containsPhase(Operation *op) {
+  return op->walk([](PhaseOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+/// Phases, loops around them, and the scalars and memory that they share.
+LogicalResult KernelFunctions::phases(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    if (frame.hoisted.contains(&op))
+      continue;
+    loc = op.getLoc();
+    if (auto scratch = dyn_cast<ScratchOp>(op)) {
+      OpBuilder atEntry = OpBuilder::atBlockBegin(frame.entry);
+      Value memory = memref::AllocaOp::create(
+          atEntry, loc, getPhysicalType(scratch.getType()),
+          b.getI64IntegerAttr(64));
+      frame.map.map(scratch.getResult(), memory);
+    } else if (auto phase = dyn_cast<PhaseOp>(op)) {
+      cloneHoisted(phase.getBody().front(), nullptr);
+      if (failed(lower(phase)))
+        return mlir::failure();
+    } else if (auto loop = dyn_cast<scf::ForOp>(op);
+               loop && containsPhase(loop)) {
+      if (failed(phaseLoop(loop)))
+        return mlir::failure();
+    } else {
+      b.clone(op, frame.map);
+    }
+  }
+  return success();
+}
+
+//===--- The whole --------------------------------------------------------===//
+
+LogicalResult KernelFunctions::checkViews() {
+  WalkResult walk = kernel.walk([&](Operation *op) {
+    auto view = dyn_cast<ViewLikeOpInterface>(op);
+    auto type = view ? dyn_cast<MemRefType>(view.getViewSource().getType())
+                     : MemRefType();
+    if (!type || getPhysicalType(type) == type)
+      return WalkResult::advance();
+    (void)fail(op, "expected views of plain memory, not of packed memory or "
+                   "bools");
+    return WalkResult::interrupt();
+  });
+  return mlir::failure(walk.wasInterrupted());
+}
+
+LogicalResult KernelFunctions::makeBody() {
+  function = makeFunction(kernel.getName(), /*isBody=*/true);
+  func::ReturnOp::create(b, loc);
+  b.setInsertionPoint(frame.entry->getTerminator());
+  programLoop();
+  return kernel.hasPhases() ? phases(kernel.getBody().front()) : lower(kernel);
+}
+
+LogicalResult KernelFunctions::run() {
+  if (succeeded(checkViews()) && succeeded(makePrograms()) &&
+      succeeded(makeBody()))
+    return success();
+  if (function)
+    function.erase();
+  if (programs)
+    programs.erase();
+  return mlir::failure();
+}

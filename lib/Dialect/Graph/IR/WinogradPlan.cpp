@@ -1,0 +1,158 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What a transformed convolution costs, and how it is cut into programs.
+#include "Dialect/Graph/IR/Winograd.h"
+#include "Support/CacheSizes.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+#include <optional>
+
+using namespace adze;
+using namespace adze::graph;
+
+namespace {
+
+/// A core, in cycles and bytes.
+struct Core {
+  static constexpr double lanes = 16, multiplyAdds = 2;
+  /// A weight that comes from memory for the first time, as far as the
+  /// multiplications do not hide it; and again from the caches.
+  static constexpr double coldWeight = 0.6, weightFromL3 = 4.0 / 24;
+  /// Rows of a block of registers; fewer leave multipliers idle.
+  static constexpr int64_t rows = 8, leastRows = 4;
+  /// How many there are: more programs than that should be a multiple of it.
+  static constexpr int64_t count = 4;
+  static constexpr double programCycles = 2000;
+};
+
+/// Cycles to transform one patch of a vector of channels, to and from memory
+/// near the core; measured.
+struct Transforms {
+  double input, output;
+  explicit Transforms(int64_t tile)
+      : input(tile == 2 ? 28 : 120), output(tile == 2 ? 24 : 90) {}
+};
+
+/// The work of one candidate.
+class Candidate {
+public:
+  Candidate(const WinogradSizes &sizes, int64_t tile, const WinogradPlan &plan)
+      : sizes(sizes), plan(plan), transforms(tile),
+        products((tile + 2) * (tile + 2)),
+        patchRows(sizes.batch * llvm::divideCeil(sizes.rows, tile)),
+        patchColumns(llvm::divideCeil(sizes.columns, tile)) {}
+
+  int64_t inputBytes() const {
+    return products * patches() * sizes.inputs * floatBytes;
+  }
+  int64_t productBytes() const {
+    return products * patches() * plan.outputs * floatBytes;
+  }
+
+  double getCost() const {
+    int64_t channels = plan.outputs * plan.steps;
+    double blocks = double(llvm::divideCeil(patchRows, plan.rows)) *
+                    llvm::divideCeil(patchColumns, plan.columns);
+    double programs = blocks * llvm::divideCeil(sizes.outputs, channels);
+    double program = getProgramCost(channels, blocks > 1);
+    // Between the time of one core and that of several.
+    double rounds = std::ceil(programs / Core::count) * Core::count;
+    double cold = double(products) * sizes.inputs * sizes.outputs;
+    return program * (programs + rounds) / 2 + cold * Core::coldWeight;
+  }
+
+private:
+  static constexpr int64_t floatBytes = 4;
+  int64_t patches() const { return plan.rows * plan.columns; }
+
+  double getProgramCost(int64_t channels, bool readsWeightsAgain) const {
+    int64_t blocks = llvm::divideCeil(patches(), Core::rows);
+    double rows = double(blocks) * std::max(llvm::divideCeil(patches(), blocks),
+                                            uint64_t(Core::leastRows));
+    double vectors = llvm::divideCeil(channels, int64_t(Core::lanes));
+    double weights = double(products) * sizes.inputs * channels;
+    double multiply =
+        products * rows * sizes.inputs * vectors / Core::multiplyAdds;
+    bool fitsCache =
+        weights * floatBytes + inputBytes() + productBytes() <= CacheSizes::l2;
+    double again =
+        readsWeightsAgain && !fitsCache ? weights * Core::weightFromL3 : 0;
+    double moved = llvm::divideCeil(sizes.inputs, int64_t(Core::lanes)) *
+                       transforms.input +
+                   vectors * transforms.output;
+    return Core::programCycles + multiply + again + patches() * moved;
+  }
+
+  const WinogradSizes &sizes;
+  const WinogradPlan &plan;
+  Transforms transforms;
+  int64_t products, patchRows, patchColumns;
+};
+
+} // namespace
+
+static int64_t largestDivisor(int64_t n, int64_t most) {
+  int64_t divisor = std::clamp<int64_t>(most, 1, n);
+  while (n % divisor != 0)
+    --divisor;
+  return divisor;
+}
+
+WinogradPlan adze::graph::planWinograd(const WinogradSizes &sizes,
+                                       int64_t tile) {
+  constexpr int64_t inputShare = CacheSizes::l2 * 5 / 8,
+                    productShare = CacheSizes::l2 / 4, maxRow = 64,
+                    maxDepth = 1024;
+  int64_t patchRows = sizes.batch * llvm::divideCeil(sizes.rows, tile);
+  int64_t patchColumns = llvm::divideCeil(sizes.columns, tile);
+  std::optional<WinogradPlan> best;
+  WinogradPlan plan;
+  plan.panel = sizes.outputs <= 16 ? 16 : 32;
+  plan.depth = sizes.inputs <= maxDepth
+                   ? sizes.inputs
+                   : largestDivisor(sizes.inputs, maxDepth);
+  int64_t panels = llvm::divideCeil(sizes.outputs, plan.panel);
+  auto bytes = [&](auto share) {
+    return (Candidate(sizes, tile, plan).*share)();
+  };
+  // A whole row, or as much of it as fits.
+  plan.columns = std::min(patchColumns, maxRow);
+  plan.outputs = plan.panel;
+  while (plan.columns > 1 && (bytes(&Candidate::inputBytes) > inputShare ||
+                              bytes(&Candidate::productBytes) > productShare))
+    plan.columns = (plan.columns + 1) / 2;
+  int64_t mostRows = plan.columns == patchColumns ? patchRows : 1;
+  for (plan.rows = 1; plan.rows <= mostRows; ++plan.rows) {
+    plan.outputs = plan.panel;
+    if (plan.rows > 1 && (bytes(&Candidate::inputBytes) > inputShare ||
+                          bytes(&Candidate::productBytes) > productShare))
+      break;
+    int64_t together = panels;
+    while (together > 1) {
+      plan.outputs = together * plan.panel;
+      if (bytes(&Candidate::productBytes) <= productShare)
+        break;
+      together = largestDivisor(panels, together - 1);
+    }
+    // All parts of the channels, down to one panel.
+    for (int64_t part = panels; part >= 1; --part) {
+      if (panels % part != 0)
+        continue;
+      int64_t wide = largestDivisor(part, together);
+      plan.outputs = wide * plan.panel;
+      plan.steps = part / wide;
+      plan.cost = Candidate(sizes, tile, plan).getCost();
+      if (!best || plan.cost < best->cost)
+        best = plan;
+    }
+  }
+  return *best;
+}
+
+double adze::graph::getDirectCost(const WinogradSizes &sizes) {
+  double weights =
+      9.0 * sizes.inputs * llvm::alignTo(sizes.outputs, int64_t(Core::lanes));
+  double pixels = double(sizes.batch) * sizes.rows * sizes.columns;
+  return weights *
+         (pixels / Core::lanes / Core::multiplyAdds + Core::coldWeight);
+}
