@@ -81,7 +81,7 @@ static TypedAttr getSplat(ConstantOp op) {
 FailureOr<Emitted> KernelEmitter::compute(Value value, ArrayRef<Place> places) {
   Operation *op = value.getDefiningOp();
   if (!op) {
-    FailureOr<Emitted> tile = load(value, places);
+    FailureOr<Emitted> tile = loadFrom(memory.lookup(value), places);
     if (failed(tile) || !getElementTypeOrSelf(value.getType()).isInteger(1))
       return tile;
     TileElementBuilder builder(*this, tile->axes);

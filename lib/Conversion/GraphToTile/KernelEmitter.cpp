@@ -3,6 +3,7 @@
 // The frame of a kernel: arguments, parameters, sizes, loops, program ids, and
 // the loads and stores of tiles.
 #include "KernelEmitter.h"
+#include "Dialect/Tile/Analysis/IndexRange.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -497,8 +498,9 @@ static void addWindow(OperationState &state, OpBuilder &b,
     state.addAttribute("strides", b.getDenseI64ArrayAttr(window.strides));
 }
 
-FailureOr<Emitted> KernelEmitter::load(Value value, ArrayRef<Place> places) {
-  Value place = view(memory.lookup(value), places);
+FailureOr<Emitted> KernelEmitter::loadFrom(Value source,
+                                           ArrayRef<Place> places) {
+  Value place = view(source, places);
   auto window = getWindow(places);
   if (failed(window))
     return fail("an axis runs along two dims of one operand");
@@ -525,6 +527,8 @@ FailureOr<Emitted> KernelEmitter::load(Value value, ArrayRef<Place> places) {
   addWindow(state, b, *window);
   if (pad && pad.getType() == element)
     state.addAttribute("pad", pad);
+  if (tail)
+    state.addAttribute(tile::kTailAttribute, b.getUnitAttr());
   state.addTypes(tileType(window->axes, element));
   Value tile = b.create(state)->getResult(0);
   return Emitted{tile, window->axes};
@@ -555,6 +559,8 @@ LogicalResult KernelEmitter::store(const Emitted &tile, Value target,
   state.addOperands(offsets);
   state.addAttribute("static_offsets", b.getDenseI64ArrayAttr(fixedOffsets));
   addWindow(state, b, *window);
+  if (tail)
+    state.addAttribute(tile::kTailAttribute, b.getUnitAttr());
   b.create(state);
   return success();
 }

@@ -8,6 +8,7 @@
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_KERNELEMITTER_H
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_KERNELEMITTER_H
 
+#include "CacheSizes.h"
 #include "Places.h"
 
 #include "Dialect/Graph/IR/ElementBuilder.h"
@@ -40,6 +41,7 @@ public:
   llvm::StringRef reason() const { return why; }
   mlir::LogicalResult fail(const llvm::Twine &reason);
 
+  CacheSizes caches;
   /// No choice may depend on how many rows there are.
   bool batchInvariant = false;
   int64_t getKnownRows(mlir::AffineExpr rows) const;
@@ -107,6 +109,8 @@ public:
   void define(mlir::Value value, llvm::ArrayRef<Place> places, Emitted tile);
   /// What loads read outside of the memory, while set.
   void setPad(mlir::TypedAttr value) { pad = value; }
+  /// Whether loads and stores take what is left of a dim.
+  void setTail(bool value) { tail = value; }
 
   /// Which elements along `axis` of a tile whose first is at `offset` lie
   /// before `end`, as a tile of bools on that axis.
@@ -129,6 +133,8 @@ public:
                                    llvm::ArrayRef<Place> places);
   mlir::LogicalResult store(const Emitted &tile, mlir::Value memory,
                             llvm::ArrayRef<Place> places);
+  mlir::FailureOr<Emitted> loadFrom(mlir::Value memory,
+                                    llvm::ArrayRef<Place> places);
   /// The memory of output i.
   mlir::Value getOutputMemory(unsigned i);
   /// The memory of an argument of the source function.
@@ -166,8 +172,6 @@ private:
   mlir::Value view(mlir::Value memory, llvm::ArrayRef<Place> places);
   mlir::FailureOr<Emitted> compute(mlir::Value value,
                                    llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> load(mlir::Value value,
-                                llvm::ArrayRef<Place> places);
   mlir::FailureOr<Emitted> emitElementwise(graph::ElementwiseOpInterface op,
                                            llvm::ArrayRef<Place> places);
   mlir::FailureOr<Emitted> emitBatchNorm(graph::BatchNormOp op,
@@ -221,6 +225,7 @@ private:
   llvm::SmallVector<mlir::Value> axisSizes;
   std::vector<llvm::DenseMap<mlir::Value, std::map<Key, Emitted>>> scopes;
   mlir::TypedAttr pad;
+  bool tail = false;
   std::string why;
 };
 
