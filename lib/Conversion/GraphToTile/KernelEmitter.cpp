@@ -3,6 +3,7 @@
 // The frame of a kernel: arguments, parameters, sizes, loops, program ids, and
 // the loads and stores of tiles.
 #include "TileElementBuilder.h"
+#include "Dialect/Tile/Analysis/IndexRange.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -536,6 +537,8 @@ FailureOr<Emitted> KernelEmitter::load(Value source, ArrayRef<Place> places) {
   addWindow(state, b, *window);
   if (pad && pad.getType() == element)
     state.addAttribute("pad", pad);
+  if (tail)
+    state.addAttribute(tile::kTailAttribute, b.getUnitAttr());
   state.addTypes(tileType(window->axes, element));
   Value tile = b.create(state)->getResult(0);
   return Emitted{tile, window->axes};
@@ -566,6 +569,8 @@ LogicalResult KernelEmitter::store(const Emitted &tile, Value target,
   state.addOperands(offsets);
   state.addAttribute("static_offsets", b.getDenseI64ArrayAttr(fixedOffsets));
   addWindow(state, b, *window);
+  if (tail)
+    state.addAttribute(tile::kTailAttribute, b.getUnitAttr());
   b.create(state);
   return success();
 }

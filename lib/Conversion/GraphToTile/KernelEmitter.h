@@ -8,6 +8,7 @@
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_KERNELEMITTER_H
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_KERNELEMITTER_H
 
+#include "CacheSizes.h"
 #include "Places.h"
 
 #include "Dialect/Graph/IR/ElementBuilder.h"
@@ -40,6 +41,7 @@ public:
   llvm::StringRef reason() const { return why; }
   mlir::LogicalResult fail(const llvm::Twine &reason);
 
+  CacheSizes caches;
   /// No choice may depend on how many rows there are.
   bool batchInvariant = false;
   int64_t getKnownRows(mlir::AffineExpr rows) const;
@@ -110,6 +112,8 @@ public:
   void define(mlir::Value value, llvm::ArrayRef<Place> places, Emitted tile);
   /// What loads read outside of the memory, while set.
   void setPad(mlir::TypedAttr value) { pad = value; }
+  /// Whether loads and stores take what is left of a dim.
+  void setTail(bool value) { tail = value; }
 
   /// Which elements along `axis` of a tile whose first is at `offset` lie
   /// before `end`, as a tile of bools on that axis.
@@ -227,6 +231,7 @@ private:
   llvm::SmallVector<mlir::Value> axisSizes;
   std::vector<llvm::DenseMap<mlir::Value, std::map<Key, Emitted>>> scopes;
   mlir::TypedAttr pad;
+  bool tail = false;
   std::string why;
 };
 

@@ -51,18 +51,21 @@ static int64_t reach(const Window &window, int64_t memDim,
 KernelLowering::Proof KernelLowering::proof(const Window &window,
                                             int64_t memDim) {
   auto type = cast<MemRefType>(window.memref.getType());
-  int64_t size = staticExtent(type, memDim);
+  int64_t size = staticExtent(type, memDim), last = 0;
   std::optional<IndexRange> range = getIndexRange(window.offsets[memDim]);
-  if (memDim == window.along || !range || ShapedType::isDynamic(size) ||
-      range->min < 0)
+  if (memDim == window.along || !range || range->min < 0)
     return Proof::none;
+  if (ShapedType::isDynamic(size)) // of one step of a walk over whole parts
+    size = getWholeStep(window.offsets[memDim], window.memref, memDim);
+  else
+    last = range->max;
   SmallVector<int> dims = classes.of(window.tile);
   auto fits = [&](bool padded) {
-    return range->max + reach(window, memDim,
-                              [&](int64_t i) {
-                                return padded ? classes.padded(dims[i])
-                                              : classes.size(dims[i]);
-                              }) <
+    return last + reach(window, memDim,
+                        [&](int64_t i) {
+                          return padded ? classes.padded(dims[i])
+                                        : classes.size(dims[i]);
+                        }) <
            size;
   };
   return fits(true)    ? Proof::whole
@@ -86,6 +89,19 @@ int64_t KernelLowering::contractedDim(const Window &window) {
   std::optional<IndexRange> range =
       getIndexRange(window.offsets[digits.front().dim]);
   return range && range->min >= 0 ? digits.front().dim : -1;
+}
+
+/// Does this window take what is left of a dimension that no split class runs
+/// along? Then it is checked in every version of the body.
+bool KernelLowering::isTail(const Window &window, int64_t memDim) {
+  if (!window.op->hasAttr(kTailAttribute))
+    return false;
+  SmallVector<int> dims = classes.of(window.tile);
+  for (auto [i, digits] : llvm::enumerate(window.dims))
+    for (const Digit &digit : digits)
+      if (digit.dim == memDim)
+        return !classes.isSplit(dims[i]);
+  return false;
 }
 
 bool KernelLowering::isProven(const Window &window, int64_t memDim) {
@@ -130,8 +146,8 @@ bool KernelLowering::isChecked(const Window &window, int64_t memDim) {
     return true;
   if (memDim == contractedDim(window))
     return staging;
-  if (isDecided(window, memDim))
-    return true; // in both versions: it costs nothing
+  if (isDecided(window, memDim) || isTail(window, memDim))
+    return true; // in both versions
   if (!limited(window, memDim))
     return !fast;
   SmallVector<int> dims = classes.of(window.tile);
@@ -154,7 +170,7 @@ bool KernelLowering::hasUnproven(const Window &window) {
   for (int64_t dim = 0, e = window.offsets.size(); dim < e; ++dim)
     if (!isProven(window, dim) && dim != window.along &&
         dim != contractedDim(window) && !limited(window, dim) &&
-        !isDecided(window, dim))
+        !isDecided(window, dim) && !isTail(window, dim))
       return true;
   return false;
 }
@@ -268,7 +284,8 @@ Value KernelLowering::inBounds(const Window &window) {
   Layout layout = layoutOf(window.tile);
   for (int64_t dim = 0, e = window.offsets.size(); dim < e; ++dim) {
     if (isProven(window, dim) || dim == contractedDim(window) ||
-        dim == window.along || limited(window, dim) || isDecided(window, dim))
+        dim == window.along || limited(window, dim) || isDecided(window, dim) ||
+        isTail(window, dim))
       continue;
     Value lower = runtimeBound(window.offsets[dim], false);
     Value upper = runtimeBound(window.offsets[dim], true);

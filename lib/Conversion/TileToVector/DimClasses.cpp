@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -329,6 +330,7 @@ void DimClasses::chooseSplits() {
   });
   for (int c = 0, e = info.size(); c < e; ++c)
     info[c].split = roots && find(c) == c && carried[c] == roots;
+  keepRewrittenWhole();
   // A reshape that is computed keeps its result in scratch of the whole tile,
   // walked in row-major order: its merged dimensions are not split.
   root->walk([&](ReshapeOp reshape) {
@@ -348,6 +350,50 @@ void DimClasses::chooseSplits() {
   llvm::sort(order, [&](int x, int y) {
     return std::pair(!info[x].column, x) < std::pair(!info[y].column, y);
   });
+}
+
+/// Memory that is stored to and read again: slices of a split class run one
+/// after the other, so each must touch the same part of it everywhere.
+void DimClasses::keepRewrittenWhole() {
+  struct Access {
+    Value tile;
+    SmallVector<OpFoldResult> offsets;
+    SmallVector<int64_t> dims, steps;
+  };
+  llvm::MapVector<Value, SmallVector<Access>> accesses;
+  DenseSet<Value> loaded, stored;
+  root->walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      loaded.insert(load.getMemref());
+      accesses[load.getMemref()].push_back(
+          {load.getResult(), load.getMixedOffsets(), load.getMemDims(),
+           load.getSteps()});
+    } else if (auto store = dyn_cast<StoreOp>(op)) {
+      stored.insert(store.getMemref());
+      accesses[store.getMemref()].push_back(
+          {store.getValue(), store.getMixedOffsets(), store.getMemDims(),
+           store.getSteps()});
+    }
+  });
+  // Where a class lies in an access; none: not once.
+  using Position = std::tuple<int64_t, OpFoldResult, int64_t>;
+  auto find = [&](const Access &access, int c) {
+    SmallVector<int> own = of(access.tile);
+    auto it = llvm::find(own, c);
+    if (it == own.end() || llvm::count(own, c) != 1)
+      return std::optional<Position>();
+    int64_t i = it - own.begin();
+    return std::optional<Position>(Position{
+        access.dims[i], access.offsets[access.dims[i]], access.steps[i]});
+  };
+  for (auto &[memory, list] : accesses)
+    if (loaded.contains(memory) && stored.contains(memory))
+      for (int c = 0, e = info.size(); c < e; ++c) {
+        std::optional<Position> first = find(list.front(), c);
+        info[c].split &= llvm::all_of(list, [&](const Access &access) {
+          return first && find(access, c) == first;
+        });
+      }
 }
 
 /// The step that cuts `size` into equal parts of at most `want`.
@@ -385,10 +431,11 @@ void DimClasses::stepsOfRows() {
   bool carriesTiles = llvm::any_of(carried, [&](Value tile) {
     return llvm::any_of(of(tile), [&](int c) { return info[c].lanes > 1; });
   });
-  int64_t budget = carriesTiles ? unit.accumulators() : 4;
-  if (hasReduces && !carriesTiles && !hasFunctions)
+  bool sumsOnly = carriesTiles && !hasReduces;
+  int64_t budget = sumsOnly ? unit.accumulators() : 4;
+  if (hasReduces && !hasFunctions)
     budget = 8; // an expanded function takes registers of its own
-  int64_t vectors = carriesTiles ? 2 : 4, used = 1;
+  int64_t vectors = sumsOnly ? 2 : 4, used = 1;
   // Many tiles at once fill the registers by themselves.
   constexpr int64_t many = 12;
   if (loads > many && stores > 1)

@@ -84,6 +84,7 @@ private:
   void demoteRows();
   void chooseLanes();
   void chooseSplits();
+  void keepRewrittenWhole();
   void chooseSteps();
   void stepsOfDots(int64_t carried);
   void stepsOfRows();

@@ -63,6 +63,38 @@ static bool isSameWindow(LoadOp load, StoreOp store) {
          load.getType() == store.getValue().getType();
 }
 
+/// Is all that is computed from this tile stored by `store` alone, in its
+/// block?
+static bool feedsOnly(Value tile, StoreOp store) {
+  return llvm::all_of(tile.getUsers(), [&](Operation *user) {
+    if (user == store)
+      return true;
+    return user->getBlock() == store->getBlock() &&
+           user->hasTrait<OpTrait::Elementwise>() &&
+           feedsOnly(user->getResult(0), store);
+  });
+}
+
+/// Memory of results that is written in one part of the kernel and read in a
+/// later one, which puts what it makes of an element in its place.
+static bool isRewritten(LoadOp load, ArrayRef<StoreOp> stores,
+                        Operation *root) {
+  Block &body = root->getRegion(0).front();
+  auto isBefore = [&](Operation *x, Operation *y) {
+    Operation *first = body.findAncestorOpInBlock(*x),
+              *second = body.findAncestorOpInBlock(*y);
+    return first != second && first->isBeforeInBlock(second);
+  };
+  auto last = llvm::find_if(
+      stores, [&](StoreOp store) { return isSameWindow(load, store); });
+  return last != stores.end() && feedsOnly(load.getResult(), *last) &&
+         llvm::all_of(stores, [&](StoreOp store) {
+           return store == *last ||
+                  (store.getMemref() == load.getMemref() &&
+                   (isBefore(store, load) || isBefore(*last, store)));
+         });
+}
+
 bool adze::tile::needsProgramOrder(Operation *root) {
   DenseMap<Value, SmallVector<StoreOp>> stores;
   root->walk([&](StoreOp store) {
@@ -86,7 +118,8 @@ bool adze::tile::needsProgramOrder(Operation *root) {
     auto load = dyn_cast<LoadOp>(op);
     bool same = load && it->second.size() == 1 &&
                 isSameWindow(load, it->second.front());
-    return same ? WalkResult::advance() : WalkResult::interrupt();
+    bool isFree = same || (load && isRewritten(load, it->second, root));
+    return isFree ? WalkResult::advance() : WalkResult::interrupt();
   });
   return walk.wasInterrupted();
 }

@@ -136,7 +136,6 @@ private:
   Window window(ReshapeOp reshapeOfLoad);
   std::optional<Window> windowOf(mlir::Operation *op);
   Registers read(const Window &window, const Layout &layout);
-  // Transposed.cpp
   std::optional<Layout> layoutAlongMemory(const Window &window,
                                           const Layout &layout);
   std::optional<Registers>
@@ -167,6 +166,7 @@ private:
   bool limited(const Window &window, int64_t memDim);
   int64_t contractedDim(const Window &window);
   bool isProven(const Window &window, int64_t memDim);
+  bool isTail(const Window &window, int64_t memDim);
   /// Do constants say of each element whether it exists, where we are now?
   bool isDecided(const Window &window, int64_t memDim);
   /// Steps of a split class that stay in bounds, and the memory dimensions of

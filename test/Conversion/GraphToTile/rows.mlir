@@ -29,23 +29,66 @@ func.func private @inner(%x: tensor<1x4x16x2100xf32>) -> tensor<1x16x4x2100xf32>
 
 // -----
 
-// A length known at run time only: passes over chunks, masked at the end.
+// A length known at run time only: passes over whole chunks without masks, each
+// lane with a maximum of its own, then over what is left. The powers wait in the
+// result's memory.
 #x = affine_map<()[s0, s1] -> (s0, s1)>
 // CHECK-LABEL: tile.kernel @dynamic
 // CHECK: %[[M:.*]] = scf.for
+// CHECK-NOT: tile.reduce
+// CHECK: arith.cmpf ogt
+// CHECK: tile.reduce max %[[M]] dim 1 nnan
+// CHECK: %[[T:.*]] = scf.for
+// CHECK: tile.load {{.*}} {tile.tail}
 // CHECK: tile.iota
-// CHECK: %[[IN:.*]] = arith.cmpi slt
+// CHECK: arith.cmpi slt
 // CHECK: arith.select
-// CHECK: tile.reduce max
+// CHECK: tile.reduce max %[[T]] dim 1 nnan
 // CHECK: %[[S:.*]] = scf.for
-// CHECK: math.exp
-// CHECK: arith.select
-// CHECK: tile.reduce add
-// CHECK: scf.for
-// CHECK: tile.store
+// CHECK: %[[E:.*]] = math.exp
+// CHECK: tile.store %[[E]], %arg1
+// CHECK: tile.reduce add %[[S]] dim 1
+// CHECK: arith.divf
+// CHECK-NOT: math.exp
+// CHECK: tile.load %arg1
+// CHECK: arith.mulf
+// CHECK: tile.store {{.*}}, %arg1
 func.func private @dynamic(%x: tensor<?x?xf32, #x>) -> tensor<?x?xf32, #x> attributes {adze.kernel} {
   %0 = graph.softmax %x {axis = 1 : i64} : (tensor<?x?xf32, #x>) -> tensor<?x?xf32, #x>
   return %0 : tensor<?x?xf32, #x>
+}
+
+// -----
+
+// Of the logarithm nothing dear waits.
+#x = affine_map<()[s0, s1] -> (s0, s1)>
+// CHECK-LABEL: tile.kernel @logarithm
+// CHECK-NOT: tile.load %arg1
+// CHECK: math.log
+// CHECK-NOT: tile.load %arg1
+// CHECK: tile.return
+func.func private @logarithm(%x: tensor<?x?xf32, #x>) -> tensor<?x?xf32, #x> attributes {adze.kernel} {
+  %0 = graph.log_softmax %x {axis = 1 : i64} : (tensor<?x?xf32, #x>) -> tensor<?x?xf32, #x>
+  return %0 : tensor<?x?xf32, #x>
+}
+
+// -----
+
+// A row that no second-level cache holds is read twice: maximum and sum come of
+// one pass.
+// CHECK-LABEL: tile.kernel @beyond_cache
+// CHECK: %[[S:.*]]:2 = scf.for {{.*}} iter_args(%[[M:.*]] = {{.*}}, %{{.*}} = {{.*}})
+// CHECK: tile.reduce max
+// CHECK: arith.subf %[[M]]
+// CHECK: tile.reduce add
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: tile.store
+// CHECK-NOT: tile.load %arg1
+// CHECK: tile.return
+func.func private @beyond_cache(%x: tensor<4x1000000xf32>) -> tensor<4x1000000xf32> attributes {adze.kernel} {
+  %0 = graph.softmax %x {axis = 1 : i64} : (tensor<4x1000000xf32>) -> tensor<4x1000000xf32>
+  return %0 : tensor<4x1000000xf32>
 }
 
 // -----

@@ -25,6 +25,16 @@ std::optional<IndexRange> getIndexRange(mlir::OpFoldResult index);
 /// returned for the constant 0, which everything divides.
 int64_t getKnownDivisor(mlir::OpFoldResult index);
 
+/// Steps in which a loop walks whole parts of a dimension of memory, from 0 to
+/// size / step * step, if `index` is the variable of such a loop; else 0. Then
+/// `index + step` is never beyond the dimension, whatever its size.
+int64_t getWholeStep(mlir::OpFoldResult index, mlir::Value memref, int64_t dim);
+
+/// The attribute of a load or store that takes what is left of a dimension:
+/// along dims that no loop around the body walks it reaches over the end as a
+/// rule, so that a version of the code without checks is of no use.
+inline constexpr llvm::StringLiteral kTailAttribute = "tile.tail";
+
 } // namespace adze::tile
 
 #endif // ADZE_DIALECT_TILE_ANALYSIS_INDEXRANGE_H

@@ -177,3 +177,58 @@ std::optional<IndexRange> adze::tile::getIndexRange(OpFoldResult index) {
 int64_t adze::tile::getKnownDivisor(OpFoldResult index) {
   return divisorOf(index, maxDepth);
 }
+
+/// The argument's dimension that a dimension of a view of it is, as a whole.
+static std::pair<Value, int64_t> rootDim(Value memref, int64_t dim) {
+  while (auto collapse = memref.getDefiningOp<memref::CollapseShapeOp>()) {
+    ReassociationIndices group = collapse.getReassociationIndices()[dim];
+    if (group.size() != 1)
+      break;
+    memref = collapse.getSrc();
+    dim = group.front();
+  }
+  return {memref, dim};
+}
+
+/// Are two dimensions of memory of one size: the same one, or of arguments
+/// whose `adze.dims` say so?
+static bool haveOneSize(std::pair<Value, int64_t> x,
+                        std::pair<Value, int64_t> y) {
+  if (x == y)
+    return true;
+  auto expression = [](std::pair<Value, int64_t> place) -> AffineExpr {
+    auto argument = dyn_cast<BlockArgument>(place.first);
+    auto kernel = argument
+                      ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp())
+                      : KernelOp();
+    if (!kernel)
+      return {};
+    auto dims = kernel.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(),
+                                                       "adze.dims");
+    return dims ? dims.getValue().getResult(place.second) : AffineExpr();
+  };
+  AffineExpr size = expression(x);
+  return size && size == expression(y);
+}
+
+int64_t adze::tile::getWholeStep(OpFoldResult index, Value memref,
+                                 int64_t dim) {
+  scf::ForOp loop =
+      isa<Value>(index) ? loopOf(cast<Value>(index)) : scf::ForOp();
+  std::optional<int64_t> step =
+      loop ? getConstantIntValue(loop.getStep()) : std::nullopt;
+  if (!step || *step < 1 || getConstantIntValue(loop.getLowerBound()) != 0)
+    return 0;
+  auto product = loop.getUpperBound().getDefiningOp<arith::MulIOp>();
+  auto quotient =
+      product ? product.getLhs().getDefiningOp<arith::DivUIOp>() : nullptr;
+  if (!quotient || getConstantIntValue(product.getRhs()) != step ||
+      getConstantIntValue(quotient.getRhs()) != step)
+    return 0;
+  auto size = quotient.getLhs().getDefiningOp<memref::DimOp>();
+  std::optional<int64_t> which = size ? size.getConstantIndex() : std::nullopt;
+  if (!which ||
+      !haveOneSize(rootDim(size.getSource(), *which), rootDim(memref, dim)))
+    return 0;
+  return *step;
+}

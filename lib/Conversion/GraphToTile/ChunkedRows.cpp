@@ -1,0 +1,367 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Rows that are longer than a tile, or of a length known at run time only. Each
+// pass over a row walks it in whole chunks, which need no mask, and then in
+// smaller ones up to its end.
+#include "RowMath.h"
+#include <cfloat>
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+namespace {
+
+class ChunkedRows {
+public:
+  ChunkedRows(RowMath &m, Value input) : m(m), e(m.e), input(input) {}
+
+  /// From a chunk of the input at these places.
+  using Prepare =
+      llvm::function_ref<FailureOr<Value>(Value x, const Places &places)>;
+  /// The next carried values; `mask` (if set) says which elements there are.
+  using Body = llvm::function_ref<FailureOr<KernelEmitter::Carried>(
+      Value x, Places &places, Value mask, ValueRange carried)>;
+
+  /// Combines the prepared elements of each row.
+  FailureOr<Value> fold(Combiner combiner, Prepare prepare, bool nnan = false);
+  /// Computes each element of the result from that of the input and stores it.
+  LogicalResult store(Value result, Prepare prepare);
+  /// The same for elements of the result's memory, if `result` is all that the
+  /// kernel gives, as it is computed.
+  bool canRewrite(Value result);
+  LogicalResult rewrite(Value result, llvm::function_ref<Value(Value)> prepare);
+
+  /// One of the two walks over a row: whole chunks, or what is left.
+  struct Walk {
+    Value chunk, begin, length, end; // no end: all elements are there
+    bool isTail = false;
+  };
+  /// `chunk` elements at once, then fewer.
+  SmallVector<Walk> walks(int64_t chunk);
+  SmallVector<Walk> walks() { return walks(m.rows.inner ? 8 : 32); }
+  FailureOr<KernelEmitter::Carried> over(const Walk &walk, ValueRange init,
+                                         Body body);
+  using PlaceBody = llvm::function_ref<FailureOr<KernelEmitter::Carried>(
+      Places &places, ValueRange carried)>;
+  FailureOr<KernelEmitter::Carried> overPlaces(const Walk &walk,
+                                               ValueRange init, PlaceBody body);
+  /// `other` where an element is not there.
+  Value orElse(Value mask, Value tile, TypedAttr other);
+
+private:
+  Value combine(Combiner combiner, Value x, Value y, ArrayRef<int> axes,
+                bool nnan);
+
+  RowMath &m;
+  KernelEmitter &e;
+  Value input;
+};
+
+} // namespace
+
+SmallVector<ChunkedRows::Walk> ChunkedRows::walks(int64_t chunk) {
+  // Lanes along the row: what is left of it takes one vector at a time.
+  int64_t least = m.rows.inner ? 1 : std::max<int64_t>(16, chunk / 8);
+  Value length = e.size(m.rows.length);
+  Value step = e.param("BLOCK_N", chunk);
+  // Not length - rest: a product is seen to be no negative place.
+  Value whole = e.mul(e.div(length, step), step);
+  Value rest = e.rem(length, step);
+  SmallVector<Walk> result{{step, e.index(0), whole, {}}};
+  if (getConstantIntValue(rest) != 0)
+    result.push_back({e.index(least), whole, rest,
+                      least == 1 ? Value() : length, least != 1});
+  return result;
+}
+
+FailureOr<KernelEmitter::Carried>
+ChunkedRows::overPlaces(const Walk &walk, ValueRange init, PlaceBody body) {
+  e.setAxis(m.rows.reduced, walk.chunk);
+  e.setTail(walk.isTail);
+  auto result =
+      e.loop(walk.length, walk.chunk, init, [&](Value iv, ValueRange carried) {
+        bool fromStart = getConstantIntValue(walk.begin) == 0;
+        Places places = m.rows.places;
+        places[m.rows.rowPart].offset = fromStart ? iv : e.add(walk.begin, iv);
+        return body(places, carried);
+      });
+  e.setTail(false);
+  return result;
+}
+
+FailureOr<KernelEmitter::Carried>
+ChunkedRows::over(const Walk &walk, ValueRange init, Body body) {
+  return overPlaces(
+      walk, init,
+      [&](Places &places,
+          ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
+        auto loaded = e.emit(input, places);
+        if (failed(loaded))
+          return failure();
+        Value x = e.broadcast(e.convert(*loaded, m.type), m.rows.axes);
+        Value mask;
+        if (walk.end)
+          mask =
+              e.broadcast(e.emitInside(m.rows.reduced,
+                                       places[m.rows.rowPart].offset, walk.end),
+                          m.rows.axes);
+        return body(x, places, mask, carried);
+      });
+}
+
+Value ChunkedRows::orElse(Value mask, Value tile, TypedAttr other) {
+  if (!mask)
+    return tile;
+  return arith::SelectOp::create(m.b, m.loc, mask, tile,
+                                 e.constant(other, m.rows.axes));
+}
+
+Value ChunkedRows::combine(Combiner combiner, Value x, Value y,
+                           ArrayRef<int> axes, bool nnan) {
+  if (nnan && combiner == Combiner::Max && isa<FloatType>(m.type)) {
+    Value greater =
+        arith::CmpFOp::create(m.b, m.loc, arith::CmpFPredicate::OGT, x, y);
+    return arith::SelectOp::create(m.b, m.loc, greater, x, y);
+  }
+  TileElementBuilder builder(e, axes);
+  return buildCombine(builder, combiner, m.type, x, y);
+}
+
+/// Where lanes lie along the row, each lane has a sum of its own until the end
+/// of the row.
+FailureOr<Value> ChunkedRows::fold(Combiner combiner, Prepare prepare,
+                                   bool nnan) {
+  TypedAttr neutral = getNeutral(combiner, m.type);
+  Value all;
+  for (const Walk &walk : walks()) {
+    e.setAxis(m.rows.reduced, walk.chunk); // what is carried has its size
+    Axes axes = m.rows.inner ? m.rows.kept : m.rows.axes;
+    auto result =
+        over(walk, e.constant(neutral, axes),
+             [&](Value x, Places &places, Value mask,
+                 ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
+               auto y = prepare(x, places);
+               if (failed(y))
+                 return failure();
+               Value kept = orElse(mask, *y, neutral);
+               if (m.rows.inner)
+                 kept = m.reduce(combiner, kept, nnan);
+               return KernelEmitter::Carried{
+                   combine(combiner, carried[0], kept, axes, nnan)};
+             });
+    if (failed(result))
+      return failure();
+    Value part = (*result)[0];
+    if (!m.rows.inner)
+      part = m.reduce(combiner, part, nnan);
+    all = all ? combine(combiner, all, part, m.rows.kept, nnan) : part;
+  }
+  return all;
+}
+
+LogicalResult ChunkedRows::store(Value result, Prepare prepare) {
+  Type element = getSignlessType(getElementTypeOrSelf(result));
+  Places before = m.rows.places;
+  for (const Walk &walk : walks()) {
+    auto stored =
+        over(walk, {},
+             [&](Value x, Places &places, Value,
+                 ValueRange) -> FailureOr<KernelEmitter::Carried> {
+               m.rows.places = places;
+               auto y = prepare(x, places);
+               m.rows.places = before;
+               if (failed(y))
+                 return failure();
+               e.define(result, places, e.convert({*y, m.rows.axes}, element));
+               if (failed(e.storeOutputs(result, places)))
+                 return failure();
+               return KernelEmitter::Carried();
+             });
+    if (failed(stored))
+      return failure();
+  }
+  return success();
+}
+
+bool ChunkedRows::canRewrite(Value result) {
+  return e.getOutputs().size() == 1 && e.getOutputs()[0] == result &&
+         getElementTypeOrSelf(result) == m.type;
+}
+
+LogicalResult ChunkedRows::rewrite(Value result,
+                                   llvm::function_ref<Value(Value)> prepare) {
+  Value memory = e.getOutputMemory(0);
+  for (const Walk &walk : walks()) {
+    auto stored = overPlaces(
+        walk, {},
+        [&](Places &places, ValueRange) -> FailureOr<KernelEmitter::Carried> {
+          auto x = e.load(memory, places);
+          if (failed(x))
+            return failure();
+          Value y = prepare(e.broadcast(*x, m.rows.axes));
+          if (failed(e.store({y, m.rows.axes}, memory, places)))
+            return failure();
+          return KernelEmitter::Carried();
+        });
+    if (failed(stored))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The greatest element of each row (or a number that serves as well), and the
+/// sum of the powers of what all elements are below it.
+struct RowSums {
+  Value most, sum;
+};
+} // namespace
+
+static Value getPower(RowMath &m, Value x, Value most) {
+  Value shifted = arith::SubFOp::create(m.b, m.loc, x, m.spread(most));
+  return math::ExpOp::create(m.b, m.loc, shifted);
+}
+
+/// Both in one pass: a row that no cache holds is read once for them. A sum so
+/// far is scaled when a greater element comes.
+static FailureOr<RowSums> sumInOnePass(RowMath &m, ChunkedRows &rows) {
+  constexpr int64_t chunk = 2048;
+  OpBuilder &b = m.b;
+  // Not infinity, whose difference to itself is no number.
+  Value lowest = m.number(-FLT_MAX), zero = m.number(0.0);
+  TypedAttr none = getNeutral(Combiner::Max, m.type);
+  KernelEmitter::Carried sums{lowest, zero};
+  for (const ChunkedRows::Walk &walk : rows.walks(chunk)) {
+    auto next = rows.over(
+        walk, sums,
+        [&](Value x, Places &, Value mask,
+            ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
+          Value kept = rows.orElse(mask, x, none);
+          Value own = m.reduce(Combiner::Max, kept, /*nnan=*/true);
+          Value isGreater = arith::CmpFOp::create(
+              b, m.loc, arith::CmpFPredicate::OGT, carried[0], own);
+          Value most =
+              arith::SelectOp::create(b, m.loc, isGreater, carried[0], own);
+          Value below = arith::SubFOp::create(b, m.loc, carried[0], most);
+          Value scale = math::ExpOp::create(b, m.loc, below);
+          Value sum = arith::MulFOp::create(b, m.loc, carried[1], scale);
+          Value more = m.reduce(Combiner::Add, getPower(m, kept, most));
+          return KernelEmitter::Carried{
+              most, arith::AddFOp::create(b, m.loc, sum, more)};
+        });
+    if (failed(next))
+      return failure();
+    sums = *next;
+  }
+  return RowSums{sums[0], sums[1]};
+}
+
+/// Is a row more than the second-level cache holds beside the result?
+static bool isBeyondCache(RowMath &m) {
+  int64_t length = getKnown(m.rows.length);
+  return length >= 0 && !m.rows.inner && m.type.isF32() &&
+         length * 4 > m.e.caches.l2 / 2;
+}
+
+static LogicalResult emitSoftmax(RowMath &m, Value input, Value result,
+                                 bool logarithm) {
+  ChunkedRows rows(m, input);
+  OpBuilder &b = m.b;
+  bool beyondCache = isBeyondCache(m);
+  bool rewrites = !logarithm && !beyondCache && rows.canRewrite(result);
+  RowSums sums;
+  if (beyondCache) {
+    auto both = sumInOnePass(m, rows);
+    if (failed(both))
+      return failure();
+    sums = *both;
+  } else {
+    auto most = rows.fold(
+        Combiner::Max,
+        [](Value x, const Places &) { return FailureOr<Value>(x); },
+        /*nnan=*/true);
+    if (failed(most))
+      return failure();
+    auto sum = rows.fold(
+        Combiner::Add, [&](Value x, const Places &places) -> FailureOr<Value> {
+          Value power = getPower(m, x, *most);
+          // What is dear to compute twice waits in the result's memory.
+          if (rewrites && failed(m.e.store({power, m.rows.axes},
+                                           m.e.getOutputMemory(0), places)))
+            return failure();
+          return power;
+        });
+    if (failed(sum))
+      return failure();
+    sums = {*most, *sum};
+  }
+  Value last =
+      logarithm
+          ? Value(math::LogOp::create(b, m.loc, sums.sum))
+          : Value(arith::DivFOp::create(b, m.loc, m.number(1.0), sums.sum));
+  auto scale = [&](Value power) -> Value {
+    return arith::MulFOp::create(b, m.loc, power, m.spread(last));
+  };
+  if (rewrites)
+    return rows.rewrite(result, scale);
+  return rows.store(result, [&](Value x, const Places &) -> FailureOr<Value> {
+    if (!logarithm)
+      return scale(getPower(m, x, sums.most));
+    Value shifted = arith::SubFOp::create(b, m.loc, x, m.spread(sums.most));
+    return Value(arith::SubFOp::create(b, m.loc, shifted, m.spread(last)));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+static LogicalResult emitNorm(RowMath &m, Value input, Value result,
+                              Value scale, Value bias, double epsilon,
+                              bool centre) {
+  ChunkedRows rows(m, input);
+  OpBuilder &b = m.b;
+  Value mean;
+  if (centre) {
+    auto sum = rows.fold(Combiner::Add, [](Value x, const Places &) {
+      return FailureOr<Value>(x);
+    });
+    if (failed(sum))
+      return failure();
+    mean = m.divideByLength(*sum);
+  }
+  auto shift = [&](Value x) -> Value {
+    return centre ? Value(arith::SubFOp::create(b, m.loc, x, m.spread(mean)))
+                  : x;
+  };
+  auto squares = rows.fold(Combiner::Add, [&](Value x, const Places &) {
+    Value y = shift(x);
+    return FailureOr<Value>(arith::MulFOp::create(b, m.loc, y, y));
+  });
+  if (failed(squares))
+    return failure();
+  Value inverse = m.inverseRoot(m.divideByLength(*squares), epsilon);
+  return rows.store(result, [&](Value x, const Places &) -> FailureOr<Value> {
+    Value y = arith::MulFOp::create(b, m.loc, shift(x), m.spread(inverse));
+    auto scaled = applyOperand<arith::MulFOp>(m, y, scale);
+    if (failed(scaled))
+      return failure();
+    return applyOperand<arith::AddFOp>(m, *scaled, bias);
+  });
+}
+
+LogicalResult adze::emitChunkedRows(RowMath &m, Operation *op) {
+  Value input = op->getOperand(0), result = op->getResult(0);
+  if (auto norm = dyn_cast<LayerNormOp>(op))
+    return emitNorm(m, input, result, norm.getScale(), norm.getBias(),
+                    norm.getEpsilon().convertToDouble(), true);
+  if (auto norm = dyn_cast<RMSNormOp>(op))
+    return emitNorm(m, input, result, norm.getScale(), {},
+                    norm.getEpsilon().convertToDouble(), false);
+  return emitSoftmax(m, input, result, isa<LogSoftmaxOp>(op));
+}

@@ -1,0 +1,97 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What kernels of rows share: where the rows lie, and arithmetic on tiles of
+// them.
+#ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_ROWMATH_H
+#define ADZE_LIB_CONVERSION_GRAPHTOTILE_ROWMATH_H
+
+#include "Families.h"
+#include "TileElementBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+namespace adze {
+
+/// Where the reduced dims lie, and the blocks around them.
+struct Rows {
+  mlir::Value result;
+  unsigned first, end; // the reduced dims
+  Places places;
+  int reduced; // its axis
+  Axes axes, kept;
+  mlir::AffineExpr length;
+  bool chunked = false; // longer than a tile, or of unknown length
+  bool inner = false;   // dims follow: lanes lie along these
+  unsigned rowPart = 0; // the place of the row
+};
+
+/// Arithmetic on whole tiles and on tiles without the reduced axis.
+class RowMath {
+public:
+  RowMath(KernelEmitter &e, Rows &rows, mlir::Type type)
+      : e(e), rows(rows), type(type), b(e.builder()), loc(e.loc()) {}
+
+  mlir::Value reduce(graph::Combiner combiner, mlir::Value tile,
+                     bool nnan = false) {
+    return e.reduce(combiner, type, {tile, rows.axes}, rows.reduced, nnan)
+        .value;
+  }
+  mlir::Value spread(mlir::Value kept) {
+    return e.broadcast({kept, rows.kept}, rows.axes);
+  }
+  mlir::Value number(double value) {
+    return e.constant(b.getFloatAttr(type, value), rows.kept);
+  }
+  /// The mean of each row.
+  mlir::Value mean(mlir::Value tile) {
+    return divideByLength(reduce(graph::Combiner::Add, tile));
+  }
+  mlir::Value divideByLength(mlir::Value sum) {
+    int64_t known = getKnown(rows.length);
+    if (known > 0)
+      return mlir::arith::DivFOp::create(b, loc, sum, number(double(known)));
+    mlir::Value integer = mlir::arith::IndexCastOp::create(
+        b, loc, b.getI64Type(), e.size(rows.length));
+    mlir::Value count = mlir::arith::SIToFPOp::create(b, loc, type, integer);
+    return mlir::arith::DivFOp::create(b, loc, sum,
+                                       e.broadcast({count, {}}, rows.kept));
+  }
+  /// 1 / sqrt(x + epsilon)
+  mlir::Value inverseRoot(mlir::Value x, double epsilon) {
+    mlir::Value sum = mlir::arith::AddFOp::create(b, loc, x, number(epsilon));
+    mlir::Value root = mlir::math::SqrtOp::create(b, loc, sum);
+    return mlir::arith::DivFOp::create(b, loc, number(1.0), root);
+  }
+
+  KernelEmitter &e;
+  Rows &rows;
+  mlir::Type type;
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+};
+
+/// Multiplies or adds an operand that is broadcast to the rows; none: nothing.
+template <typename OpT>
+mlir::FailureOr<mlir::Value> applyOperand(RowMath &m, mlir::Value tile,
+                                          mlir::Value operand) {
+  if (!operand)
+    return tile;
+  auto where = m.e.mapPlaces(
+      m.rows.places, m.rows.result, operand,
+      KernelEmitter::alignRight(graph::getDims(operand).size(),
+                                graph::getDims(m.rows.result).size()));
+  if (failed(where))
+    return mlir::failure();
+  auto other = m.e.emit(operand, *where);
+  if (failed(other))
+    return mlir::failure();
+  mlir::Value wide = m.e.broadcast(m.e.convert(*other, m.type), m.rows.axes);
+  return mlir::Value(OpT::create(m.b, m.loc, tile, wide));
+}
+
+/// Rows that are longer than a tile, or of a length known at run time only.
+mlir::LogicalResult emitChunkedRows(RowMath &m, mlir::Operation *op);
+
+} // namespace adze
+
+#endif // ADZE_LIB_CONVERSION_GRAPHTOTILE_ROWMATH_H
