@@ -140,8 +140,7 @@ def PhaseOp : TileOp<"phase", [SingleBlockImplicitTerminator<"ReturnOp">, NoRegi
     there is none in a kernel without phases. Around phases stand scalars and
     `scf.for`, so that a phase may run once for each part of what it covers.
 
-    C1: a phase stands in a kernel, or there in `scf.for` without carried
-    values.
+    C1: it stands in a kernel, or there in `scf.for` without carried values.
 
     ```mlir
     tile.phase {
@@ -159,10 +158,8 @@ def PhaseOp : TileOp<"phase", [SingleBlockImplicitTerminator<"ReturnOp">, NoRegi
 def ScratchOp : TileOp<"scratch"> {
   let summary = "Memory of one program";
   let description = [{
-    Holds what phases hand on. Each program has its own, with undefined contents
-    when it begins; it should fit a cache near the core.
-
-    C1: the sizes are those of the result.
+    Holds what phases hand on. Each program has its own, undefined when it
+    begins. C1: the sizes are those of the result.
 
     ```mlir
     %v = tile.scratch [36, %rows, 64] : memref<36x?x64xf32>
