@@ -10,8 +10,9 @@
 namespace adze {
 
 /// Whether (an i1) sizes of `graph.broadcasts` differ though neither is 1, or
-/// sizes of `graph.equalities` differ, or sizes of `adze.sizes` are negative; null if there is nothing to check. Sizes
-/// that are not the inputs' alone are not known yet and left out.
+/// sizes of `graph.equalities` differ, or sizes of `adze.sizes` are negative;
+/// null if there is nothing to check. Sizes that are not the inputs' alone are
+/// not known yet and left out.
 mlir::Value emitSizeViolation(mlir::OpBuilder &builder,
                               mlir::func::FuncOp program, mlir::Value symbols);
 

@@ -87,6 +87,9 @@ private:
   mlir::Value element(mlir::Location loc, mlir::Value array, int32_t index);
   mlir::Value i32Constant(mlir::Location loc, int32_t value);
   mlir::Value i64Constant(mlir::Location loc, int64_t value);
+  /// A call of the run time's function: what it returns.
+  mlir::Value callTable(mlir::Location loc, HostTableField field,
+                        mlir::Type result, mlir::ValueRange operands);
   /// Calls a function of the table; the run ends where it returns an error.
   void call(mlir::Location loc, HostTableField field,
             mlir::ValueRange operands);

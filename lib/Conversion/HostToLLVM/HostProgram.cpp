@@ -59,14 +59,19 @@ void HostLowering::returnUnless(Location loc, Value condition, Value code) {
   builder.setInsertionPointToEnd(next);
 }
 
-void HostLowering::call(Location loc, HostTableField field,
-                        ValueRange operands) {
+Value HostLowering::callTable(Location loc, HostTableField field, Type result,
+                              ValueRange operands) {
   SmallVector<Value> all{loadFunction(loc, field),
                          arguments[RunArgument::Exec]};
   llvm::append_range(all, operands);
   auto type = LLVM::LLVMFunctionType::get(
-      i32, llvm::to_vector(ValueRange(all).drop_front().getTypes()));
-  Value code = LLVM::CallOp::create(builder, loc, type, all).getResult();
+      result, llvm::to_vector(ValueRange(all).drop_front().getTypes()));
+  return LLVM::CallOp::create(builder, loc, type, all).getResult();
+}
+
+void HostLowering::call(Location loc, HostTableField field,
+                        ValueRange operands) {
+  Value code = callTable(loc, field, i32, operands);
   Value failed = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
                                       code, i32Constant(loc, 0));
   Block *next = addBlock();
@@ -77,12 +82,7 @@ void HostLowering::call(Location loc, HostTableField field,
 
 Value HostLowering::callForMemory(Location loc, HostTableField field,
                                   ValueRange operands) {
-  SmallVector<Value> all{loadFunction(loc, field),
-                         arguments[RunArgument::Exec]};
-  llvm::append_range(all, operands);
-  auto type = LLVM::LLVMFunctionType::get(
-      pointer, llvm::to_vector(ValueRange(all).drop_front().getTypes()));
-  Value memory = LLVM::CallOp::create(builder, loc, type, all).getResult();
+  Value memory = callTable(loc, field, pointer, operands);
   Value null = LLVM::ZeroOp::create(builder, loc, pointer);
   Value isThere =
       LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, memory, null);
