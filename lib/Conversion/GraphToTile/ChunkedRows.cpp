@@ -4,6 +4,7 @@
 // pass over a row walks it in whole chunks, which need no mask, and then in
 // smaller ones up to its end.
 #include "RowMath.h"
+#include "Support/CacheSizes.h"
 #include <cfloat>
 
 using namespace mlir;
@@ -265,7 +266,7 @@ static FailureOr<RowSums> sumInOnePass(RowMath &m, ChunkedRows &rows) {
 static bool isBeyondCache(RowMath &m) {
   int64_t length = getKnown(m.rows.length);
   return length >= 0 && !m.rows.inner && m.type.isF32() &&
-         length * 4 > m.e.caches.l2 / 2;
+         length * 4 > CacheSizes::l2 / 2;
 }
 
 static LogicalResult emitSoftmax(RowMath &m, Value input, Value result,

@@ -8,7 +8,6 @@
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_KERNELEMITTER_H
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_KERNELEMITTER_H
 
-#include "CacheSizes.h"
 #include "Places.h"
 
 #include "Dialect/Graph/IR/ElementBuilder.h"
@@ -41,7 +40,6 @@ public:
   llvm::StringRef reason() const { return why; }
   mlir::LogicalResult fail(const llvm::Twine &reason);
 
-  CacheSizes caches;
   /// No choice may depend on how many rows there are.
   bool batchInvariant = false;
   int64_t getKnownRows(mlir::AffineExpr rows) const;
