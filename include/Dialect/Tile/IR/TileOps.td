@@ -178,9 +178,8 @@ def LoadOp : TileOp<"load", [AttrSizedOperandSegments, InferTypeOpAdaptor]> {
     memory. Tile dimension `i` runs along memory dimension `dims[i]` (default:
     the trailing ones) in steps of `strides[i]` (default 1); along the other
     memory dimensions the window is a point. `dims [1, 0]` transposes. Elements
-    outside the memory are `pad` (default 0). The attribute `tile.tail` of a load
-    or store is a hint: it takes what is left of a dimension, and reaches over
-    the end as a rule.
+    outside the memory are `pad` (default 0). The hint `tile.tail` on a load or
+    store says that it reaches over the memory's end as a rule.
 
     C1: one offset a memory dimension. C2: no more tile than memory dimensions.
     C3: `dims` has one distinct memory dimension a tile dimension. C4: `strides`
