@@ -16,6 +16,7 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
   if (options.optLevel == 0) {
     clusters.mode = graph::ClusterMode::Single;
   } else {
+    manager.addNestedPass<func::FuncOp>(graph::createSimplifyControlFlowPass());
     manager.addNestedPass<func::FuncOp>(
         graph::createRecognizeNormalizationPass());
     manager.addNestedPass<func::FuncOp>(
@@ -23,6 +24,9 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     if (!options.forExport) // what has no ONNX spelling stays in its parts
       manager.addNestedPass<func::FuncOp>(
           graph::createRecognizeAttentionPass());
+    // The recognisers know activations and norms as models spell them.
+    manager.addNestedPass<func::FuncOp>(graph::createSimplifyAlgebraPass());
+    manager.addNestedPass<func::FuncOp>(graph::createSimplifyMovementPass());
     manager.addPass(createCanonicalizerPass()); // drops what is dead now
     // Weights take in the normalisations first: what is left of these would
     // stand between a convolution and its neighbours.

@@ -1,0 +1,83 @@
+// RUN: aopt %s --graph-simplify-control-flow --split-input-file | FileCheck %s
+
+// Symbols are >= 0: the shape decides.
+#x = affine_map<()[s0] -> (s0)>
+// CHECK-LABEL: func.func @decided
+// CHECK: %[[E:.*]] = graph.exp %arg0
+// CHECK-NOT: graph.if
+// CHECK: return %[[E]]
+func.func @decided(%x: tensor<?xf32, #x>) -> tensor<?xf32, #x> {
+  %zero = graph.constant dense<0> : tensor<1xi64>
+  %shape = graph.shape %x : (tensor<?xf32, #x>) -> tensor<1xi64>
+  %c = graph.greater_equal %shape, %zero : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi1>
+  %0 = graph.if %c : (tensor<1xi1>) -> tensor<?xf32, #x> {
+    %1 = graph.exp %x : (tensor<?xf32, #x>) -> tensor<?xf32, #x>
+    graph.yield %1 : tensor<?xf32, #x>
+  } else {
+    graph.yield %x : tensor<?xf32, #x>
+  }
+  return %0 : tensor<?xf32, #x>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @open
+// CHECK: graph.if
+func.func @open(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = graph.if %c : (tensor<i1>) -> tensor<4xf32> {
+    %1 = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+    graph.yield %1 : tensor<4xf32>
+  } else {
+    graph.yield %x : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @unrolled
+// CHECK-NOT: graph.loop
+// CHECK: %[[A:.*]] = graph.add %arg0, %arg0
+// CHECK: %[[B:.*]] = graph.add %[[A]], %[[A]]
+// CHECK: %[[P:.*]] = graph.reshape %[[A]]
+// CHECK: %[[Q:.*]] = graph.reshape %[[B]]
+// CHECK: %[[C:.*]] = graph.concat %[[P]], %[[Q]] {axis = 0 : i64}
+// CHECK: return %[[B]], %[[C]]
+func.func @unrolled(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<2x4xf32>) {
+  %n = graph.constant dense<2> : tensor<i64>
+  %true = graph.constant dense<true> : tensor<i1>
+  %r:2 = "graph.loop"(%n, %true, %x) <{count = 0 : i64, operandSegmentSizes = array<i32: 1, 1, 1>, symbols = array<i64: 0>}> ({
+  ^bb0(%i: tensor<i64>, %a: tensor<4xf32>):
+    %b = graph.add %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    graph.yield %true, %b, %b : tensor<i1>, tensor<4xf32>, tensor<4xf32>
+  }) : (tensor<i64>, tensor<i1>, tensor<4xf32>) -> (tensor<4xf32>, tensor<2x4xf32>)
+  return %r#0, %r#1 : tensor<4xf32>, tensor<2x4xf32>
+}
+
+// -----
+
+// Long, of a number of iterations that the data decide, and of a size that
+// each iteration changes.
+#s = affine_map<()[s0] -> (s0)>
+// CHECK-LABEL: func.func @stays
+// CHECK-COUNT-3: "graph.loop"
+func.func @stays(%m: tensor<i64>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<?xf32, #s>) {
+  %n = graph.constant dense<1000> : tensor<i64>
+  %two = graph.constant dense<2> : tensor<i64>
+  %0 = "graph.loop"(%n, %x) <{operandSegmentSizes = array<i32: 1, 0, 1>, symbols = array<i64>}> ({
+  ^bb0(%i: tensor<i64>, %a: tensor<4xf32>):
+    %b = graph.add %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    graph.yield %b : tensor<4xf32>
+  }) : (tensor<i64>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = "graph.loop"(%m, %x) <{operandSegmentSizes = array<i32: 1, 0, 1>, symbols = array<i64>}> ({
+  ^bb0(%i: tensor<i64>, %a: tensor<4xf32>):
+    %b = graph.add %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    graph.yield %b : tensor<4xf32>
+  }) : (tensor<i64>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = "graph.loop"(%two, %x) <{operandSegmentSizes = array<i32: 1, 0, 1>, symbols = array<i64: 0>}> ({
+  ^bb0(%i: tensor<i64>, %a: tensor<?xf32, #s>):
+    %b = graph.concat %a, %a {axis = 0 : i64} : (tensor<?xf32, #s>, tensor<?xf32, #s>) -> tensor<?xf32, affine_map<()[s0] -> (s0 * 2)>>
+    graph.yield %b : tensor<?xf32, affine_map<()[s0] -> (s0 * 2)>>
+  }) : (tensor<i64>, tensor<4xf32>) -> tensor<?xf32, #s>
+  return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<?xf32, #s>
+}

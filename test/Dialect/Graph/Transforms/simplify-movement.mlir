@@ -1,0 +1,93 @@
+// RUN: aopt %s --graph-simplify-movement --split-input-file | FileCheck %s
+
+// CHECK-LABEL: func.func @concat
+// CHECK-NEXT: %[[C:.*]] = graph.concat %arg0, %arg1, %arg1 {axis = 0 : i64}
+// CHECK-NEXT: return %[[C]]
+func.func @concat(%x: tensor<2x4xf32>, %y: tensor<3x4xf32>, %none: tensor<0x4xf32>) -> tensor<8x4xf32> {
+  %0 = graph.concat %y, %none, %y {axis = 0 : i64} : (tensor<3x4xf32>, tensor<0x4xf32>, tensor<3x4xf32>) -> tensor<6x4xf32>
+  %1 = graph.concat %x, %0 {axis = 0 : i64} : (tensor<2x4xf32>, tensor<6x4xf32>) -> tensor<8x4xf32>
+  return %1 : tensor<8x4xf32>
+}
+
+// -----
+
+// Along another dim, or where a part is of unknown size, nothing is known.
+#n = affine_map<()[s0] -> (s0, 4)>
+#m = affine_map<()[s0] -> (s0 + 3, 4)>
+// CHECK-LABEL: func.func @slices
+// CHECK: %[[C:.*]] = graph.concat
+// CHECK: graph.slice %arg1 {starts = array<i64: 2, 0>, steps = array<i64: -1, 1>}
+// CHECK: graph.slice %[[C]] {starts = array<i64: 1, 0>
+// CHECK: %[[D:.*]] = graph.concat
+// CHECK: graph.slice %[[D]]
+func.func @slices(%x: tensor<2x4xf32>, %y: tensor<3x4xf32>, %u: tensor<?x4xf32, #n>) -> (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>) {
+  %0 = graph.concat %x, %y {axis = 0 : i64} : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<5x4xf32>
+  %1 = graph.slice %0 {starts = array<i64: 4, 0>, steps = array<i64: -1, 1>} : (tensor<5x4xf32>) -> tensor<2x4xf32>
+  %2 = graph.slice %0 {starts = array<i64: 1, 0>, steps = array<i64: 1, 1>} : (tensor<5x4xf32>) -> tensor<2x4xf32>
+  %3 = graph.concat %u, %y {axis = 0 : i64} : (tensor<?x4xf32, #n>, tensor<3x4xf32>) -> tensor<?x4xf32, #m>
+  %4 = graph.slice %3 {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<?x4xf32, #m>) -> tensor<2x4xf32>
+  return %1, %2, %4 : tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @pads
+// CHECK: graph.pad %arg0 {high = array<i64: 0, 4>, low = array<i64: 1, 1>}
+// CHECK: graph.slice %arg0 {starts = array<i64: 1, 0>, steps = array<i64: 1, 1>} : (tensor<4x4xf32>) -> tensor<3x2xf32>
+// CHECK: graph.pad
+// CHECK: graph.pad
+func.func @pads(%x: tensor<4x4xf32>, %v: tensor<f32>) -> (tensor<5x9xf32>, tensor<3x2xf32>, tensor<6x4xf32>) {
+  %0 = graph.pad %x {low = array<i64: 0, 1>, high = array<i64: 0, 2>} : (tensor<4x4xf32>) -> tensor<4x7xf32>
+  %1 = graph.pad %0 {low = array<i64: 1, 0>, high = array<i64: 0, 2>} : (tensor<4x7xf32>) -> tensor<5x9xf32>
+  %2 = graph.pad %x {low = array<i64: -1, 0>, high = array<i64: 0, -2>} : (tensor<4x4xf32>) -> tensor<3x2xf32>
+  %3 = graph.pad %x {low = array<i64: 1, 0>, high = array<i64: 0, 0>} : (tensor<4x4xf32>) -> tensor<5x4xf32>
+  %4 = graph.pad %3, %v {low = array<i64: 1, 0>, high = array<i64: 0, 0>} : (tensor<5x4xf32>, tensor<f32>) -> tensor<6x4xf32>
+  return %1, %2, %4 : tensor<5x9xf32>, tensor<3x2xf32>, tensor<6x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @repeated
+// CHECK-NEXT: %[[B:.*]] = graph.broadcast_to %arg1 : (tensor<8xf32>) -> tensor<4x8xf32>
+// CHECK-NEXT: %[[S:.*]] = graph.add %arg0, %arg1 : (tensor<4x8xf32>, tensor<8xf32>)
+// CHECK-NEXT: %[[T:.*]] = graph.mul %[[B]], %arg1
+// CHECK-NEXT: return %[[S]], %[[T]]
+func.func @repeated(%x: tensor<4x8xf32>, %y: tensor<8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %0 = graph.broadcast_to %y : (tensor<8xf32>) -> tensor<1x8xf32>
+  %1 = graph.broadcast_to %0 : (tensor<1x8xf32>) -> tensor<4x8xf32>
+  %2 = graph.add %x, %1 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = graph.mul %1, %y : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  return %2, %3 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @reversed
+// CHECK-NEXT: return %arg0
+func.func @reversed(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = graph.reverse %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = graph.reverse %0 {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}
+
+// -----
+
+// Evenly spaced places are a slice; others, and places out of range, are not.
+#n = affine_map<()[s0] -> (s0, 8)>
+#r = affine_map<()[s0] -> (s0)>
+// CHECK-LABEL: func.func @lookups
+// CHECK: %[[A:.*]] = graph.slice %arg0 {starts = array<i64: 0, 7>, steps = array<i64: 1, 1>}
+// CHECK: graph.reshape %[[A]]
+// CHECK: %[[B:.*]] = graph.slice %arg1 {starts = array<i64: 0, 6>, steps = array<i64: 1, -2>} : (tensor<4x8xf32>) -> tensor<4x3xf32>
+// CHECK-COUNT-2: graph.gather
+func.func @lookups(%x: tensor<?x8xf32, #n>, %y: tensor<4x8xf32>) -> (tensor<?xf32, #r>, tensor<4x3xf32>, tensor<4x3xf32>, tensor<4xf32>) {
+  %last = graph.constant dense<-1> : tensor<i64>
+  %even = graph.constant dense<[6, 4, 2]> : tensor<3xi64>
+  %odd = graph.constant dense<[6, 4, 3]> : tensor<3xi64>
+  %far = graph.constant dense<8> : tensor<i64>
+  %0 = graph.gather %x, %last {axis = 1 : i64} : (tensor<?x8xf32, #n>, tensor<i64>) -> tensor<?xf32, #r>
+  %1 = graph.gather %y, %even {axis = 1 : i64} : (tensor<4x8xf32>, tensor<3xi64>) -> tensor<4x3xf32>
+  %2 = graph.gather %y, %odd {axis = 1 : i64} : (tensor<4x8xf32>, tensor<3xi64>) -> tensor<4x3xf32>
+  %3 = graph.gather %y, %far {axis = 1 : i64} : (tensor<4x8xf32>, tensor<i64>) -> tensor<4xf32>
+  return %0, %1, %2, %3 : tensor<?xf32, #r>, tensor<4x3xf32>, tensor<4x3xf32>, tensor<4xf32>
+}
