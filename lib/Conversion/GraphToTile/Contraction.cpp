@@ -101,12 +101,14 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
   Value rows = e.size(m), columns = e.size(n), depth = e.size(k);
   if (!rows || !columns || !depth)
     return failure();
-  bool isPacked = e.isPackable(op.getRhs());
+  RightOperand right = e.isPackable(op.getRhs()) ? RightOperand::Panels
+                       : op.getTransposeB()      ? RightOperand::Columns
+                                                 : RightOperand::Rows;
   AffineExpr matrices =
       product(context, ArrayRef<AffineExpr>(result).drop_back(2));
   ContractionBlocks blocks =
       chooseContractionBlocks(e.getKnownRows(m), getKnown(n), getKnown(k),
-                              isPacked, flat ? 1 : e.getKnownRows(matrices));
+                              right, flat ? 1 : e.getKnownRows(matrices));
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
   Value blockK = e.param("BLOCK_K", blocks.k);
@@ -267,7 +269,9 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
       e.constant(cast<TypedAttr>(e.builder().getZeroAttr(accType)), {M, N});
   auto acc = accumulate(
       e, depth, blockK, zero, op.getInput(), op.getFilter(),
-      [&](Value k) { return Places{{row, M, 1, span}, {k, K, 1, 1}}; },
+      [&](Value k) {
+        return Places{{row, M, 1, span}, {k, K, 1, 1}};
+      },
       [&](Value k) {
         Places places{{column, N, 1, 1}, {k, K, 1, 1}};
         places.append(conv.spatial, Place{e.index(0), -1, 1, 1});

@@ -86,13 +86,35 @@ static ContractionBlocks chooseCopiedBlocks(int64_t m, int64_t n, int64_t k) {
   return blocks;
 }
 
+/// A few rows use each element of the right operand once a row: it is read as
+/// it lies, at the rate of memory. A program reads a part that is long against
+/// its start: whole rows of a power of two of vectors, or some columns.
+static ContractionBlocks chooseStreamedBlocks(int64_t m, int64_t k,
+                                              RightOperand right) {
+  constexpr int64_t floatBytes = 4, programBytes = CacheShares::l2 / 4,
+                    maxDepth = 16384, usualDepth = 1024, widest = 256;
+  ContractionBlocks blocks;
+  blocks.m = m;
+  blocks.k = chooseBlock(k, k < 0 ? usualDepth : maxDepth);
+  int64_t columns = programBytes / floatBytes / blocks.k / 16 * 16;
+  blocks.n = right == RightOperand::Rows
+                 ? widest
+                 : std::clamp<int64_t>(columns, 32, widest);
+  return blocks;
+}
+
 ContractionBlocks adze::chooseContractionBlocks(int64_t m, int64_t n, int64_t k,
-                                                bool isPacked, int64_t batch) {
+                                                RightOperand right,
+                                                int64_t batch) {
   // A size that is not known is taken for a common one: small blocks would cost
   // large shapes more than few programs cost small ones.
-  constexpr int64_t enoughPrograms = 16, usualSize = 256;
-  ContractionBlocks blocks =
-      isPacked ? choosePackedBlocks(m, n, k) : chooseCopiedBlocks(m, n, k);
+  constexpr int64_t usualSize = 256, fewRows = 8;
+  bool streams = right != RightOperand::Panels && m >= 0 && m <= fewRows;
+  int64_t enoughPrograms = streams ? 8 : 16;
+  ContractionBlocks blocks = streams ? chooseStreamedBlocks(m, k, right)
+                             : right == RightOperand::Panels
+                                 ? choosePackedBlocks(m, n, k)
+                                 : chooseCopiedBlocks(m, n, k);
   blocks.panel = n > 0 && n <= 16 ? 16 : 32;
   if (n > 0)
     blocks.n = std::min(blocks.n, ceilDiv(n, blocks.panel) * blocks.panel);

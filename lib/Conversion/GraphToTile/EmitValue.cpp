@@ -61,8 +61,17 @@ FailureOr<Emitted> KernelEmitter::emit(Value value, ArrayRef<Place> places) {
 FailureOr<Value> KernelEmitter::emitOn(Value value, ArrayRef<Place> places,
                                        ArrayRef<int> axes) {
   auto tile = emit(value, places);
+  auto isForeign = [&](int axis) { return !llvm::is_contained(axes, axis); };
+  if (succeeded(tile) && llvm::any_of(tile->axes, isForeign)) {
+    // What is known runs along another axis, over a dim of size 1.
+    auto known = std::exchange(scopes, decltype(scopes)(1));
+    tile = emit(value, places);
+    scopes = std::move(known);
+  }
   if (failed(tile))
     return failure();
+  if (llvm::any_of(tile->axes, isForeign))
+    return fail("a tile on another axis than its places say");
   return broadcast(*tile, axes);
 }
 

@@ -95,11 +95,14 @@ int64_t chooseLanes(int64_t n, int64_t target);
 struct ContractionBlocks {
   int64_t m, n, k, panel;
 };
-/// For [m, k] x [k, n], `batch` times; a size below 0 is not known. `isPacked`:
-/// the right operand lies in panels of columns already.
-ContractionBlocks chooseContractionBlocks(int64_t m, int64_t n, int64_t k,
-                                          bool isPacked = true,
-                                          int64_t batch = 1);
+/// How the right operand lies in memory: packed in panels of columns, row after
+/// row, or column after column.
+enum class RightOperand { Panels, Rows, Columns };
+/// For [m, k] x [k, n], `batch` times; a size below 0 is not known.
+ContractionBlocks
+chooseContractionBlocks(int64_t m, int64_t n, int64_t k,
+                        RightOperand right = RightOperand::Panels,
+                        int64_t batch = 1);
 
 /// The value of a size if it is known, else -1.
 int64_t getKnown(mlir::AffineExpr size);

@@ -350,6 +350,8 @@ Value KernelLowering::readRegister(const Window &window, const Layout &layout,
   Value mask = at.mask;
   if (live < lanes && proof(window, laneMem) != Proof::whole)
     mask = bothMasks(b, loc, mask, liveMask(b, loc, live, lanes));
+  if (layout.classes[layout.laneDim] == alongDepth.depth)
+    mask = bothMasks(b, loc, mask, alongDepth.mask);
   if (at.exists)
     mask = bothMasks(
         b, loc, mask,

@@ -72,6 +72,8 @@ void KernelLowering::findWanted() {
     if (count > 1 && (isHeavy(value.getDefiningOp()) || isScattered(value)))
       wanted.insert(value);
   root->walk([&](DotOp dot) {
+    if (classes.runsAlongDepth(dot))
+      return;
     for (Value operand : {dot.getLhs(), dot.getRhs()})
       if (Operation *source = operand.getDefiningOp();
           source && source->getBlock() != dot->getBlock())
@@ -94,10 +96,8 @@ void KernelLowering::anchor(Value tile) {
   if (fitsRegisters(tile)) {
     emit(tile);
   } else {
-    if (auto op = tile.getDefiningOp<DotOp>()) {
-      prepareOperand(op.getLhs(), /*isRhs=*/false);
-      prepareOperand(op.getRhs(), /*isRhs=*/true);
-    }
+    if (auto op = tile.getDefiningOp<DotOp>())
+      prepareOperands(op);
     materialise(tile);
   }
   afterRoot();

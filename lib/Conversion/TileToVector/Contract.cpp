@@ -12,6 +12,9 @@
 using namespace mlir;
 using namespace adze::tile;
 
+/// Steps between a row of B and that which is asked for.
+static constexpr int64_t prefetchDistance = 32;
+
 //===--- dot --------------------------------------------------------------===//
 
 /// Extends an operand to the element type of the accumulator.
@@ -63,6 +66,13 @@ void KernelLowering::prepareOperand(Value operand, bool isRhs) {
   if (scratchOf(operand) || isReadInPlace(operand, isRhs))
     return;
   materialise(operand);
+}
+
+void KernelLowering::prepareOperands(DotOp op) {
+  if (classes.runsAlongDepth(op)) // each element of the right one is read once
+    return prepareOperand(op.getLhs(), /*isRhs=*/true);
+  prepareOperand(op.getLhs(), /*isRhs=*/false);
+  prepareOperand(op.getRhs(), /*isRhs=*/true);
 }
 
 /// Where the loop over k may end early: past the end of an operand's memory
@@ -164,9 +174,13 @@ void KernelLowering::prefetchRows(const Layout &layout) {
 Registers KernelLowering::dot(DotOp op, const Layout &layout) {
   bool outer = staging;
   staging = false;
-  prepareOperand(op.getLhs(), /*isRhs=*/false);
-  prepareOperand(op.getRhs(), /*isRhs=*/true);
+  prepareOperands(op);
   Registers acc = emit(op.getAcc(), layout.lanes == 1);
+  if (classes.runsAlongDepth(op)) {
+    Registers result = dotAlongDepth(op, acc);
+    staging = outer;
+    return result;
+  }
   int k = classes.of(op.getLhs())[1];
   Value end = contractedEnd(op, {op.getLhs(), op.getRhs()});
   bool runsOnce = op->getParentOp() == root;

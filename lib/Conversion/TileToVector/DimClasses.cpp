@@ -183,6 +183,7 @@ DimClasses::DimClasses(Operation *root, VectorUnit unit, bool inOrder)
   findConflict();
   chooseLanes();
   chooseSplits();
+  chooseDepthDots();
   chooseSteps();
 }
 
@@ -305,6 +306,9 @@ void DimClasses::markRoles(Operation *op) {
     info[classes[0]].row = true;
     info[classes[1]].column = true;
     info[of(dot.getLhs())[1]].contracted = true;
+    auto right = dot.getRhs().getDefiningOp<LoadOp>();
+    info[classes[1]].packed |=
+        right && !right.getMemref().getType().getLayout().isIdentity();
   }
   hasReduces |= isa<ReduceOp>(op);
   loads += isa<LoadOp>(op);
@@ -396,6 +400,58 @@ void DimClasses::keepRewrittenWhole() {
       }
 }
 
+/// Is an operand with these two classes read from memory whose neighbours are
+/// neighbours along `depth`, and computed from it element by element?
+bool DimClasses::liesAlongDepth(Value operand, int depth, int columns) const {
+  bool found = false;
+  SmallVector<Value> work{operand};
+  while (!work.empty()) {
+    Value tile = work.pop_back_val();
+    if (!isTile(tile) || !llvm::is_contained(of(tile), columns))
+      continue;
+    Operation *op = tile.getDefiningOp();
+    if (!op)
+      return false;
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      auto type = cast<MemRefType>(load.getMemref().getType());
+      SmallVector<int64_t> dims = load.getMemDims();
+      auto it = llvm::find(dims, contiguousDim(type));
+      if (it == dims.end() || of(tile)[it - dims.begin()] != depth ||
+          load.getSteps()[it - dims.begin()] != 1)
+        return false;
+      found = true;
+      continue;
+    }
+    if (op->hasTrait<OpTrait::ConstantLike>())
+      continue;
+    if (!isa<BroadcastOp>(op) && !op->hasTrait<OpTrait::Elementwise>())
+      return false;
+    llvm::append_range(work, op->getOperands());
+  }
+  return found;
+}
+
+/// One block of rows uses each element of the right operand once a row: where
+/// it lies along the depth, turning it would cost more than the product.
+void DimClasses::chooseDepthDots() {
+  constexpr int64_t fewestLanes = 4;
+  if (inOrder || twice)
+    return;
+  root->walk([&](DotOp dot) {
+    SmallVector<int> own = of(dot.getRhs());
+    Info &rows = info[of(dot.getResult())[0]], &depth = info[own[0]],
+         &columns = info[own[1]];
+    bool mayRun = rows.size <= unit.rows() && !rows.column && rows.lanes == 1 &&
+                  depth.lanes >= fewestLanes && depth.size >= depth.lanes &&
+                  !depth.split && !depth.row && !depth.column && !columns.row &&
+                  own[0] != own[1];
+    if (!mayRun || !liesAlongDepth(dot.getRhs(), own[0], own[1]))
+      return;
+    depthDots.insert(dot);
+    columns.depthColumn = true;
+  });
+}
+
 /// The step that cuts `size` into equal parts of at most `want`.
 static int64_t balanced(int64_t size, int64_t want) {
   int64_t parts = llvm::divideCeil(size, std::max<int64_t>(want, 1));
@@ -407,7 +463,7 @@ void DimClasses::stepsOfDots(int64_t accumulators) {
       info, [](const Info &x) { return x.column && x.padded > x.lanes; });
   for (Info &x : info) {
     if (x.column)
-      x.step = std::min(x.padded, 2 * x.lanes);
+      x.step = std::min(x.padded, (x.depthColumn ? 1 : 2) * x.lanes);
     else if (x.row) // one vector of columns: as many accumulators with it
       x.step = balanced(x.size, narrow ? accumulators : unit.rows());
     else if (x.score > 0) // what a dot contracts is copied in square blocks
@@ -419,8 +475,10 @@ void DimClasses::stepsOfDots(int64_t accumulators) {
     if (x.row && !x.column)
       rows = std::max(rows, x.step);
   for (int c : order)
-    if (info[c].column && rows * 2 <= unit.rows()) {
-      int64_t vectors = std::min<int64_t>(accumulators / rows, 8);
+    if (info[c].column && !info[c].depthColumn && rows * 2 <= unit.rows()) {
+      // Long runs of rows that lie apart; but few panels at once.
+      int64_t vectors =
+          std::min<int64_t>(accumulators / rows, info[c].packed ? 8 : 16);
       info[c].step = std::min(info[c].padded, vectors * info[c].lanes);
     }
 }

@@ -56,6 +56,9 @@ public:
   bool isLooped(int c) const {
     return !info[c].split && info[c].step < info[c].padded;
   }
+  /// Does this dot run along its depth: lanes along what it contracts, and a
+  /// sum across them at the end?
+  bool runsAlongDepth(DotOp dot) const { return depthDots.contains(dot); }
   /// Split classes, in the order of the loops: outermost first.
   llvm::ArrayRef<int> splitOrder() const { return order; }
   /// Are there several stores and no other roots?
@@ -67,6 +70,8 @@ private:
   struct Info {
     int64_t size = 1, padded = 1, lanes = 1, score = 0, step = 1;
     bool split = false, contracted = false, column = false, row = false;
+    bool depthColumn = false; // of a dot that runs along its depth
+    bool packed = false;      // columns that lie in panels
     int64_t floatBytes = 0, intBytes = 0;
   };
 
@@ -84,6 +89,8 @@ private:
   void demoteRows();
   void chooseLanes();
   void chooseSplits();
+  bool liesAlongDepth(mlir::Value operand, int depth, int columns) const;
+  void chooseDepthDots();
   void keepRewrittenWhole();
   void chooseSteps();
   void stepsOfDots(int64_t carried);
@@ -97,6 +104,7 @@ private:
   std::vector<Info> info;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int>> ids;
   llvm::SmallVector<int> order;
+  llvm::SmallDenseSet<mlir::Operation *> depthDots;
   mlir::Value twice;
   llvm::SmallVector<mlir::Value> carried; // tiles that loops carry
   bool hasDots = false, hasReduces = false, hasFunctions = false;

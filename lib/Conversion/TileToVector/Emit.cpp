@@ -45,7 +45,7 @@ Layout KernelLowering::layoutOf(Value tile, bool scalars) {
     layout.counts.push_back(self.size);
     int64_t lanes = classes.lanes(c);
     if (scalars || lanes == 1 || self.size % lanes != 0 ||
-        classes.laneScore(c) < best)
+        c == alongDepth.columns || classes.laneScore(c) < best)
       continue;
     best = classes.laneScore(c);
     layout.laneDim = dim;
@@ -206,7 +206,8 @@ Registers KernelLowering::constant(Operation *op, const Layout &layout) {
 }
 
 /// Division by a lane that holds no element must not trap.
-Value KernelLowering::guardDivisor(Operation *op, Value divisor) {
+static Value guardDivisor(OpBuilder &b, Location loc, Operation *op,
+                          Value divisor) {
   if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
            arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(op))
     return divisor;
@@ -244,7 +245,7 @@ Registers KernelLowering::elementwise(Operation *op, const Layout &layout) {
       continue;
     }
     if (values.size() == 2)
-      values[1] = guardDivisor(op, values[1]);
+      values[1] = guardDivisor(b, loc, op, values[1]);
     OperationState state(loc, op->getName(), values, {type}, op->getAttrs());
     result.values.push_back(b.create(state)->getResult(0));
     if (unary)

@@ -87,7 +87,6 @@ private:
   mlir::Type registerType(mlir::Value tile, const Layout &layout);
   mlir::Value splat(mlir::Value scalar, mlir::Type type);
   mlir::Value elementOf(const Registers &from, llvm::ArrayRef<int64_t> at);
-  mlir::Value guardDivisor(mlir::Operation *op, mlir::Value divisor);
   void remember(mlir::Value tile, const Registers &registers);
 
   // Contract.cpp: dot and reduce
@@ -96,6 +95,7 @@ private:
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value sum);
   mlir::Value widen(mlir::Value value, mlir::Type element);
   void prepareOperand(mlir::Value operand, bool isRhs);
+  void prepareOperands(DotOp op);
   bool isReadInPlace(mlir::Value operand, bool isRhs);
   mlir::Value contractedEnd(DotOp op, mlir::ValueRange operands);
   void prefetch(DotOp op);
@@ -103,12 +103,16 @@ private:
   void prefetchRows(const Layout &layout);
   Registers foldAccumulators(ReduceOp op, const Layout &layout,
                              const Registers &sums);
-  static constexpr int64_t prefetchDistance = 32;
   Registers reduce(ReduceOp op, const Layout &layout);
   mlir::Value combine(ReduceOp op, mlir::Value x, mlir::Value y);
   mlir::Value horizontal(ReduceOp op, mlir::Value vector);
   mlir::Value neutral(ReduceKind kind, mlir::Type element);
   void neutraliseDead(ReduceOp op, Registers &registers);
+
+  // DotProduct.cpp: dots with lanes along their depth
+  Registers dotAlongDepth(DotOp op, Registers acc);
+  Carried sumColumns(DotOp op, int64_t vectors, int64_t columns);
+  Carried forDepth(DotOp op, int64_t step, Carried sums, ChunkBody body);
 
   // Stage.cpp: operands copied before the loops over blocks
   void findStages();
@@ -230,6 +234,7 @@ private:
   llvm::DenseSet<int> inside; // classes now below their limit
   // Dimensions that are in bounds in the loop we are in.
   llvm::DenseSet<std::pair<mlir::Operation *, int64_t>> settled;
+  AlongDepth alongDepth; // of the dot that we are in
   bool fast = true, staging = false, inOrder = false, failed = false;
   llvm::DenseSet<mlir::Operation *> hoisted; // scalars cloned beforehand
   llvm::DenseMap<int64_t, mlir::Value> constants;

@@ -84,6 +84,18 @@ struct Staged {
   mlir::Value scratch; // [an iteration of each loop.., panel, k, column]
 };
 
+/// A dot that runs along its depth: in its operands no lanes lie along
+/// `columns`, and of the lanes along `depth` those of the mask (null: all) take
+/// part.
+struct AlongDepth {
+  int columns = -1, depth = -1;
+  mlir::Value mask;
+};
+
+/// Short vectors, a power of two of them, one behind the other.
+mlir::Value concatenate(mlir::OpBuilder &b, mlir::Location loc,
+                        llvm::ArrayRef<mlir::Value> parts);
+
 /// Where one register lies: indices into the physical memref, the condition
 /// under which a point of it exists (null: always), the mask of its lanes.
 struct Place {

@@ -32,8 +32,8 @@ static void transposeBlocks(OpBuilder &b, Location loc,
   }
 }
 
-/// Short vectors one behind the other in one register.
-static Value concatenate(OpBuilder &b, Location loc, ArrayRef<Value> parts) {
+Value adze::tile::concatenate(OpBuilder &b, Location loc,
+                              ArrayRef<Value> parts) {
   SmallVector<Value> values(parts);
   while (values.size() > 1) {
     int64_t lanes = cast<VectorType>(values.front().getType()).getNumElements();

@@ -1,0 +1,110 @@
+// Few rows by a matrix whose neighbours lie along what is contracted.
+// RUN: aopt %s --pass-pipeline="builtin.module(tile-specialize,convert-tile-to-vector{vector-bytes=64},canonicalize,cse)" --split-input-file | FileCheck %s
+// RUN: aopt %s --pass-pipeline="builtin.module(tile-specialize,convert-tile-to-vector{vector-bytes=32},canonicalize,cse)" --split-input-file | FileCheck %s --check-prefix=AVX2
+
+// One row: 16 columns at once, each with a vector of sums; these are turned
+// into a vector of columns. What is left of the depth has a mask.
+// CHECK-LABEL: func.func @one_row(
+// CHECK-NOT: alloca
+// CHECK: %[[SUMS:.*]]:16 = scf.for %{{.*}} = %c0 to %c48 step %c16
+// CHECK-COUNT-17: vector.load {{.*}} : {{.*}}, vector<16xf32>
+// CHECK-COUNT-16: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: %[[MASK:.*]] = arith.cmpi slt, {{.*}} : vector<16xindex>
+// CHECK-COUNT-17: vector.maskedload %{{.*}}, %[[MASK]]
+// CHECK-COUNT-16: vector.fma
+// CHECK: vector.shuffle
+// CHECK-COUNT-15: arith.addf {{.*}} : vector<16xf32>
+// CHECK: vector.store {{.*}} vector<16xf32>
+// AVX2-LABEL: func.func @one_row(
+// AVX2: %{{.*}}:8 = scf.for
+// AVX2-COUNT-8: vector.fma {{.*}} : vector<8xf32>
+// AVX2-NOT: vector.fma
+// AVX2: scf.yield
+tile.kernel @one_row(%a: memref<1x50xf32>, %b: memref<32x50xf32>, %y: memref<1x32xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %x = tile.load %a[0, 0] sizes [1, 50] : memref<1x50xf32> -> tensor<1x50xf32>
+  %w = tile.load %b[0, 0] sizes [50, 32] dims [1, 0] : memref<32x50xf32> -> tensor<50x32xf32>
+  %c = tile.broadcast %zero to [1, 32] : f32 -> tensor<1x32xf32>
+  %d = tile.dot %x, %w, %c : tensor<1x50xf32>, tensor<50x32xf32>, tensor<1x32xf32>
+  tile.store %d, %y[0, 0] : tensor<1x32xf32>, memref<1x32xf32>
+  tile.return
+}
+
+// -----
+
+// Three rows: 4 columns at once, 12 sums. The columns of f32 are put together
+// from quarters.
+// CHECK-LABEL: func.func @three_rows(
+// CHECK: %{{.*}}:12 = scf.for
+// CHECK-COUNT-7: vector.load
+// CHECK-COUNT-12: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: scf.yield
+// CHECK: vector.shuffle {{.*}} : vector<4xf32>, vector<4xf32>
+tile.kernel @three_rows(%a: memref<3x64xf32>, %b: memref<16x64xf32>, %y: memref<3x16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %x = tile.load %a[0, 0] sizes [3, 64] : memref<3x64xf32> -> tensor<3x64xf32>
+  %w = tile.load %b[0, 0] sizes [64, 16] dims [1, 0] : memref<16x64xf32> -> tensor<64x16xf32>
+  %c = tile.broadcast %zero to [3, 16] : f32 -> tensor<3x16xf32>
+  %d = tile.dot %x, %w, %c : tensor<3x64xf32>, tensor<64x16xf32>, tensor<3x16xf32>
+  tile.store %d, %y[0, 0] : tensor<3x16xf32>, memref<3x16xf32>
+  tile.return
+}
+
+// -----
+
+// A depth of unknown length: its end is that of the memory. The right operand
+// is computed as it is read; beyond the end it counts for nothing, whatever is
+// computed there.
+// CHECK-LABEL: func.func @unknown(
+// CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %c16 iter_args
+// CHECK: math.exp
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c16 iter_args
+// CHECK: %[[MASK:.*]] = arith.cmpi slt
+// CHECK: math.exp
+// CHECK: arith.select %[[MASK]]
+tile.kernel @unknown(%a: memref<1x?xf32>, %b: memref<16x?xf32>, %y: memref<1x16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %n = memref.dim %a, %c1 : memref<1x?xf32>
+  %c = tile.broadcast %zero to [1, 16] : f32 -> tensor<1x16xf32>
+  %s = scf.for %k = %c0 to %n step %c64 iter_args(%acc = %c) -> (tensor<1x16xf32>) {
+    %x = tile.load %a[0, %k] sizes [1, 64] : memref<1x?xf32> -> tensor<1x64xf32>
+    %w = tile.load %b[0, %k] sizes [64, 16] dims [1, 0] : memref<16x?xf32> -> tensor<64x16xf32>
+    %e = math.exp %w : tensor<64x16xf32>
+    %d = tile.dot %x, %e, %acc : tensor<1x64xf32>, tensor<64x16xf32>, tensor<1x16xf32>
+    scf.yield %d : tensor<1x16xf32>
+  }
+  tile.store %s, %y[0, 0] : tensor<1x16xf32>, memref<1x16xf32>
+  tile.return
+}
+
+// -----
+
+// More rows than a block of registers has, or a matrix that lies row after row:
+// the columns stay along the lanes.
+// CHECK-LABEL: func.func @many_rows(
+// CHECK: scf.for {{.*}} step %c1 iter_args
+// CHECK-LABEL: func.func @by_rows(
+// CHECK: scf.for {{.*}} step %c1 iter_args
+tile.kernel @many_rows(%a: memref<16x64xf32>, %b: memref<16x64xf32>, %y: memref<16x16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %x = tile.load %a[0, 0] sizes [16, 64] : memref<16x64xf32> -> tensor<16x64xf32>
+  %w = tile.load %b[0, 0] sizes [64, 16] dims [1, 0] : memref<16x64xf32> -> tensor<64x16xf32>
+  %c = tile.broadcast %zero to [16, 16] : f32 -> tensor<16x16xf32>
+  %d = tile.dot %x, %w, %c : tensor<16x64xf32>, tensor<64x16xf32>, tensor<16x16xf32>
+  tile.store %d, %y[0, 0] : tensor<16x16xf32>, memref<16x16xf32>
+  tile.return
+}
+tile.kernel @by_rows(%a: memref<1x64xf32>, %b: memref<64x16xf32>, %y: memref<1x16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %x = tile.load %a[0, 0] sizes [1, 64] : memref<1x64xf32> -> tensor<1x64xf32>
+  %w = tile.load %b[0, 0] sizes [64, 16] : memref<64x16xf32> -> tensor<64x16xf32>
+  %c = tile.broadcast %zero to [1, 16] : f32 -> tensor<1x16xf32>
+  %d = tile.dot %x, %w, %c : tensor<1x64xf32>, tensor<64x16xf32>, tensor<1x16xf32>
+  tile.store %d, %y[0, 0] : tensor<1x16xf32>, memref<1x16xf32>
+  tile.return
+}
