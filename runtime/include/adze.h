@@ -301,7 +301,7 @@ typedef struct {
   uint64_t allocations;   /* how often memory was taken */
   uint64_t weights_bytes; /* mapped from the file, shared by processes */
   uint64_t arena_bytes;   /* of this context's last run; before it: at the */
-  uint64_t arena_lower_bound_bytes; /* smallest shapes */
+  uint64_t arena_lower_bound_bytes; /* smallest shapes, 0 if they are refused */
 } adze_memory_info;
 
 /* `size` is sizeof(adze_memory_info): fields are only ever appended. */

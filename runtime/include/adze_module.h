@@ -227,6 +227,8 @@ typedef struct {
   /* Writes all outputs' dims, one after the other; a dim that only the run
    * can tell is -1, and one that would be negative is written one lower. */
   void (*infer)(const int64_t *syms, int64_t *dims);
+  /* arena_bytes is negative for values that the model's operators can't take
+   * together, or that are too small for them. */
   adze_formula_fn arena_bytes, arena_lower_bound;
 
   /* Symbols behind the num_symbols ones, which the program binds while it runs

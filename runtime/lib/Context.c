@@ -36,8 +36,8 @@ adze_status rt_needs_of(const adze_module *module, int32_t lanes,
       desc->arena_lower_bound ? desc->arena_lower_bound(symbols) : 0;
   if (arena < 0)
     return rt_error(ADZE_INVALID_ARGUMENT,
-                    "a result inside of the model would have a negative size: "
-                    "expected larger inputs");
+                    "the inputs' shapes do not agree as the model's operators "
+                    "need them to, or are too small for them");
   if (arena > INT64_MAX / 4)
     return rt_error(ADZE_OUT_OF_MEMORY, "the arena would have %lld bytes",
                     (long long)arena);
@@ -201,9 +201,22 @@ static adze_status attach_cpu(adze_context *context) {
 }
 
 /* What does not depend on the call is taken now: a run of a module with static
- * shapes then allocates nothing. */
-static adze_status prepare(adze_context *context) {
+ * shapes then allocates nothing. With symbols there is only a figure to tell,
+ * and none if the model does not take its smallest sizes. */
+static adze_status size_up(adze_context *context) {
   const adze_module_desc *desc = context->module->desc;
+  rt_smallest_symbols(desc, context->new_symbols);
+  adze_status status = rt_needs_of(context->module, context->lanes,
+                                   context->new_symbols, &context->needs);
+  if (!desc->num_symbols)
+    return status ? status : rt_context_reserve(context);
+  if (status)
+    context->needs = (rt_needs){0};
+  adze_status_free(status);
+  return NULL;
+}
+
+static adze_status prepare(adze_context *context) {
   RT_TRY(allocate_tables(context));
   if (context->device.device_type == kDLCPU)
     RT_TRY(attach_cpu(context));
@@ -213,10 +226,7 @@ static adze_status prepare(adze_context *context) {
     return rt_error(ADZE_UNSUPPORTED,
                     "expected a device of type cpu or cuda, but got type %d",
                     (int)context->device.device_type);
-  rt_smallest_symbols(desc, context->new_symbols);
-  RT_TRY(rt_needs_of(context->module, context->lanes, context->new_symbols,
-                     &context->needs));
-  return desc->num_symbols ? NULL : rt_context_reserve(context);
+  return size_up(context);
 }
 
 adze_status adze_context_create(adze_module *module, DLDevice device,

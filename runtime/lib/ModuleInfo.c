@@ -176,21 +176,27 @@ static void add_targets(rt_text *text, const adze_module *module) {
 }
 
 /* The arena's size: of a module with symbols at their smallest values, which
- * "arena_at" then names. */
+ * "arena_at" then names; null if the model does not take these. */
 static adze_status add_memory(rt_text *text, const adze_module *module) {
   const adze_module_desc *desc = module->desc;
   int64_t *symbols = calloc(rt_num_symbols(module) + 1, sizeof(int64_t));
   if (!symbols)
     return rt_out_of_memory(desc->num_symbols * sizeof(int64_t));
   rt_smallest_symbols(desc, symbols);
-  rt_text_add(text,
-              "  \"weights_bytes\": %llu,\n  \"arena_bytes\": %lld,\n"
-              "  \"arena_lower_bound_bytes\": %lld",
-              (unsigned long long)desc->weights_size,
-              (long long)desc->arena_bytes(symbols),
-              (long long)(desc->arena_lower_bound
-                              ? desc->arena_lower_bound(symbols)
-                              : 0));
+  rt_text_add(text, "  \"weights_bytes\": %llu,\n",
+              (unsigned long long)desc->weights_size);
+  int64_t arena = desc->arena_bytes(symbols);
+  if (arena < 0)
+    rt_text_add(text, "  \"arena_bytes\": null,\n"
+                      "  \"arena_lower_bound_bytes\": null");
+  else
+    rt_text_add(text,
+                "  \"arena_bytes\": %lld,\n"
+                "  \"arena_lower_bound_bytes\": %lld",
+                (long long)arena,
+                (long long)(desc->arena_lower_bound
+                                ? desc->arena_lower_bound(symbols)
+                                : 0));
   if (desc->num_symbols)
     rt_text_add(text, ",\n  \"arena_at\": {");
   for (uint32_t i = 0; i < desc->num_symbols; ++i) {

@@ -129,6 +129,30 @@ FailureOr<Places> KernelEmitter::alignPlaces(ArrayRef<Place> places,
   return Places(places);
 }
 
+/// The place of a dim that has one of its own, null if it shares it.
+static Place *placeOfDim(MutableArrayRef<Place> places, unsigned dim) {
+  unsigned first = 0;
+  for (Place &place : places) {
+    if (dim < first + place.span)
+      return place.span == 1 ? &place : nullptr;
+    first += place.span;
+  }
+  return nullptr;
+}
+
+/// Axes along dims of one element: operands do without them, an output is
+/// stored along all axes of its tile.
+static void keepUnitAxes(MutableArrayRef<Place> from, ArrayRef<int64_t> perm,
+                         Value output, MutableArrayRef<Place> to) {
+  for (auto [dim, size] : llvm::enumerate(getDims(output))) {
+    if (!isUnit(size))
+      continue;
+    Place *source = placeOfDim(from, perm[dim]), *target = placeOfDim(to, dim);
+    if (source && target && source->axis >= 0)
+      *target = *source;
+  }
+}
+
 FailureOr<Places> KernelEmitter::outputPlaces(Value output, Value anchor,
                                               ArrayRef<Place> places) {
   if (output == anchor)
@@ -138,7 +162,11 @@ FailureOr<Places> KernelEmitter::outputPlaces(Value output, Value anchor,
     auto inner = outputPlaces(transpose.getInput(), anchor, places);
     if (failed(inner))
       return failure();
-    return mapPlaces(*inner, transpose.getInput(), output, transpose.getPerm());
+    auto where =
+        mapPlaces(*inner, transpose.getInput(), output, transpose.getPerm());
+    if (succeeded(where))
+      keepUnitAxes(*inner, transpose.getPerm(), output, *where);
+    return where;
   }
   if (isa_and_nonnull<ElementwiseOpInterface, BatchNormOp>(op)) {
     for (Value operand : op->getOperands())
@@ -157,7 +185,13 @@ LogicalResult KernelEmitter::storeOutputs(Value anchor,
     if (failed(where))
       return failure();
     auto tile = emit(output, *where);
-    if (failed(tile) || failed(store(*tile, target, *where)))
+    if (failed(tile))
+      return failure();
+    for (int axis : tile->axes)
+      if (llvm::none_of(*where,
+                        [&](auto &place) { return place.axis == axis; }))
+        return fail("an axis runs along a dim of one element");
+    if (failed(store(*tile, target, *where)))
       return failure();
   }
   return success();

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sizes that a host program takes to agree, checked before it begins.
+// Sizes that a host program takes to agree, checked before memory is taken.
 #ifndef ADZE_LIB_CONVERSION_HOSTTOLLVM_BROADCASTS_H
 #define ADZE_LIB_CONVERSION_HOSTTOLLVM_BROADCASTS_H
 

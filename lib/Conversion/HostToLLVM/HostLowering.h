@@ -62,7 +62,7 @@ private:
   mlir::LogicalResult createInfer();
   mlir::LogicalResult lowerProgram(mlir::LLVM::LLVMFuncOp run);
   void allocateArrays();
-  void checkSizes();
+  void refuseSizes(mlir::LLVM::LLVMFuncOp arenaBytes);
   mlir::LogicalResult lower(mlir::Block &block);
   mlir::LogicalResult lower(mlir::Operation *op);
   void lower(host::LaunchOp op);

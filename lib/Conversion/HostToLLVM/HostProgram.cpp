@@ -1,7 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The host program's ops: calls through the host table, branches and loops.
-#include "Broadcasts.h"
 #include "HostLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -424,27 +423,6 @@ void HostLowering::allocateArrays() {
   hostSymbols = LLVM::AllocaOp::create(builder, loc, pointer, i64, count);
 }
 
-/// Ends the run where sizes do not agree as the model takes for granted.
-void HostLowering::checkSizes() {
-  Location loc = program.getLoc();
-  Value bad =
-      emitSizeViolation(builder, program, arguments[RunArgument::Symbols]);
-  if (!bad)
-    return;
-  Block *report = addBlock(), *next = addBlock();
-  LLVM::CondBrOp::create(builder, loc, bad, report, ValueRange(), next,
-                         ValueRange());
-  builder.setInsertionPointToEnd(report);
-  SmallVector<Value> operands{
-      loadFunction(loc, Fail), arguments[RunArgument::Exec], getText(loc, ""),
-      getText(loc, "the inputs' shapes do not agree as the model's operators "
-                   "need them to, or are too small for them")};
-  auto type = LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer});
-  Value code = LLVM::CallOp::create(builder, loc, type, operands).getResult();
-  LLVM::BrOp::create(builder, loc, ValueRange{code}, errorExit);
-  builder.setInsertionPointToEnd(next);
-}
-
 LogicalResult HostLowering::lowerProgram(LLVM::LLVMFuncOp run) {
   arguments = run.getArguments();
   Location loc = program.getLoc();
@@ -470,7 +448,6 @@ LogicalResult HostLowering::lowerProgram(LLVM::LLVMFuncOp run) {
         builder, loc, pointer,
         element(loc, array, index < numInputs ? index : index - numInputs));
   }
-  checkSizes();
   return lower(program.front());
 }
 

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The host program's formulas: sizes, costs, shapes of outputs.
+#include "Broadcasts.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "HostLowering.h"
@@ -83,6 +84,21 @@ void HostLowering::addSlotsBehindOthers(LLVM::LLVMFuncOp arenaBytes) {
   returned.getArgMutable().assign(total);
 }
 
+/// Sizes that the model's operators can't take together have no arena: -1,
+/// which the run time asks for before it takes any memory.
+void HostLowering::refuseSizes(LLVM::LLVMFuncOp arenaBytes) {
+  auto returned =
+      cast<LLVM::ReturnOp>(arenaBytes.getBody().front().getTerminator());
+  builder.setInsertionPoint(returned);
+  Value bad = emitSizeViolation(builder, program, arenaBytes.getArgument(0));
+  if (!bad)
+    return;
+  Location loc = program.getLoc();
+  Value none = LLVM::ConstantOp::create(builder, loc, i64, -1);
+  returned.getArgMutable().assign(
+      LLVM::SelectOp::create(builder, loc, bad, none, returned.getArg()));
+}
+
 void HostLowering::createFormula(const Twine &name, AffineExpr expr) {
   auto function = createFunction(name.str(), i64, {pointer});
   Formula formula(builder, program.getLoc(), function.getArgument(0));
@@ -151,7 +167,10 @@ LogicalResult HostLowering::createInfer() {
 LogicalResult HostLowering::run() {
   if (!program.getBody().hasOneBlock())
     return program.emitError("expected a host program of one block");
-  addSlotsBehindOthers(createFormula("adze_arena_bytes", host::arenaBytesAttr));
+  LLVM::LLVMFuncOp arenaBytes =
+      createFormula("adze_arena_bytes", host::arenaBytesAttr);
+  addSlotsBehindOthers(arenaBytes);
+  refuseSizes(arenaBytes);
   createFormula("adze_arena_lower_bound", host::arenaLowerBoundAttr);
   if (failed(createInfer()))
     return failure();

@@ -131,6 +131,7 @@ private:
   mlir::scf::ForOp findDepthLoop(DotOp dot);
   void openDepthLoop();
   Kept makeWaiting(mlir::Value tile);
+  Carried depthBody(mlir::ValueRange accumulators, Handover &plan);
   void depthStep(mlir::Block::iterator rest, mlir::Block::iterator end);
 
   // Access.cpp: memory
@@ -173,8 +174,8 @@ private:
   bool isTail(const Window &window, int64_t memDim);
   /// Do constants say of each element whether it exists, where we are now?
   bool isDecided(const Window &window, int64_t memDim);
-  /// Steps of a split class that stay in bounds, and the memory dimensions of
-  /// which they do so.
+  /// Steps of a split class that stay in bounds, and of which memory
+  /// dimensions.
   struct Interior {
     int64_t begin = 0, end = 0; // positions
     llvm::SmallVector<std::pair<mlir::Operation *, int64_t>> bounded;
@@ -225,6 +226,7 @@ private:
   llvm::DenseMap<mlir::Value, Kept> buffers;
   llvm::MapVector<mlir::Value, Staged> stages;
   mlir::scf::ForOp depthLoop;         // goes outside of the loops over blocks
+  mlir::Value depthRuns;              // null: it has a first iteration for sure
   llvm::DenseSet<mlir::Value> wanted; // kept in scratch when computed
   /// Operands of dots inside loops that they do not depend on; rhs: true.
   llvm::DenseMap<mlir::Value, bool> invariant;

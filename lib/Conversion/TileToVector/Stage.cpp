@@ -309,6 +309,10 @@ std::optional<Value> KernelLowering::stageInside(const Staged &stage) {
 /// Copies what is staged: once a program, and in each iteration of the depth
 /// loop.
 void KernelLowering::copyStages() {
+  OpBuilder::InsertionGuard outside(b);
+  if (depthRuns && !stages.empty())
+    b.setInsertionPointToStart(
+        scf::IfOp::create(b, loc, depthRuns, /*withElse=*/false).thenBlock());
   for (auto &entry : stages) {
     const Staged &stage = entry.second;
     loc = entry.first.getLoc();
@@ -338,16 +342,26 @@ void KernelLowering::copyStages() {
 
 //===--- The loop over depth ----------------------------------------------===//
 
-/// Begins the loop over the parts of the depth, outside of all blocks.
+/// Begins the loop over the parts of the depth, outside of all blocks. It has
+/// one iteration at least: what begins and ends the accumulators stands in it.
 void KernelLowering::openDepthLoop() {
   if (!depthLoop)
     return;
   loc = depthLoop.getLoc();
-  auto loop = scf::ForOp::create(b, loc, mapped(depthLoop.getLowerBound()),
-                                 mapped(depthLoop.getUpperBound()),
-                                 mapped(depthLoop.getStep()));
+  Value from = mapped(depthLoop.getLowerBound());
+  Value to = mapped(depthLoop.getUpperBound());
+  std::optional<APInt> trips = depthLoop.getStaticTripCount();
+  bool mayBeEmpty = !trips || trips->isZero();
+  Value end = mayBeEmpty
+                  ? b.createOrFold<arith::MaxSIOp>(loc, to, add(from, index(1)))
+                  : to;
+  auto loop =
+      scf::ForOp::create(b, loc, from, end, mapped(depthLoop.getStep()));
   b.setInsertionPointToStart(loop.getBody());
   map.map(depthLoop.getInductionVar(), loop.getInductionVar());
+  if (mayBeEmpty)
+    depthRuns = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                      loop.getInductionVar(), to);
   for (Value result : depthLoop.getResults())
     buffers[result] = makeWaiting(result);
 }
@@ -366,6 +380,30 @@ Kept KernelLowering::makeWaiting(Value tile) {
       memref::AllocaOp::create(atEntry, loc, type, b.getI64IntegerAttr(64));
   kept.isWhole = true;
   return kept;
+}
+
+/// The loop's body for one part of the depth and the current block, if there is
+/// such a part.
+Carried KernelLowering::depthBody(ValueRange accumulators, Handover &plan) {
+  scf::ForOp op = depthLoop;
+  auto run = [&]() -> Carried {
+    receive(op.getRegionIterArgs(), accumulators, plan);
+    body(*op.getBody());
+    return handOver(op.getYieldedValues(), plan);
+  };
+  if (!depthRuns)
+    return run();
+  auto branch = scf::IfOp::create(b, loc, accumulators.getTypes(), depthRuns,
+                                  /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(branch.elseBlock());
+  scf::YieldOp::create(b, loc, accumulators);
+  b.setInsertionPointToEnd(branch.thenBlock());
+  scopes.emplace_back();
+  scf::YieldOp::create(b, loc, run());
+  scopes.pop_back();
+  forget(*op.getBody());
+  return Carried(branch.getResults());
 }
 
 /// One part of the depth for the current block: accumulators begin as the
@@ -393,9 +431,7 @@ void KernelLowering::depthStep(Block::iterator rest, Block::iterator end) {
       llvm::append_range(waiting, reload(buffers[value], value, layout).values);
     scf::YieldOp::create(b, loc, waiting);
   }
-  receive(op.getRegionIterArgs(), begin.getResults(), plan);
-  body(*op.getBody());
-  Carried next = handOver(op.getYieldedValues(), plan);
+  Carried next = depthBody(begin.getResults(), plan);
   Value isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
                                        add(at, mapped(op.getStep())),
                                        mapped(op.getUpperBound()));

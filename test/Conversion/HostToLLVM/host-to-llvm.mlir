@@ -69,6 +69,26 @@ func.func @behind(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}) at
 
 // -----
 
+// Sizes that the model's operators can't take together have no arena.
+// CHECK-LABEL: llvm.func @adze_arena_bytes
+// CHECK: llvm.icmp "ne"
+// CHECK: llvm.icmp "slt"
+// CHECK: %[[BAD:.*]] = llvm.or
+// CHECK: %[[NONE:.*]] = llvm.mlir.constant(-1 : i64)
+// CHECK: %[[BYTES:.*]] = llvm.select %[[BAD]], %[[NONE]],
+// CHECK: llvm.return %[[BYTES]]
+// CHECK-LABEL: llvm.func @adze_run(
+// CHECK-NOT: llvm.icmp
+// CHECK: llvm.return
+func.func @sizes(%x: memref<?x?xf32> {adze.dims = affine_map<()[s0, s1] -> (s0, s1)>}) attributes {
+    adze.num_inputs = 1 : i64, adze.arena_bytes = affine_map<()[s0, s1] -> (0)>,
+    adze.arena_lower_bound = affine_map<()[s0, s1] -> (0)>, graph.symbols = ["n", "m"],
+    graph.equalities = [affine_map<()[s0, s1] -> (s0, s1)>], adze.sizes = affine_map<()[s0] -> (s0 - 2)>} {
+  return
+}
+
+// -----
+
 func.func private @k(memref<4xf32>) attributes {adze.kernel}
 
 func.func @unplanned() attributes {adze.num_inputs = 0 : i64} {

@@ -56,11 +56,16 @@ tile.kernel @transposed(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %y: memref
 // -----
 
 // A depth known at run time only: its loop goes outside of the blocks. Between
-// two parts accumulators wait in scratch; the epilogue follows the last one.
+// two parts accumulators wait in scratch; the epilogue follows the last one. The
+// loop runs once even if there is no depth: that adds nothing, but stores.
 // CHECK-LABEL: func.func @depth(
 // CHECK-DAG: %[[PANELS:.*]] = memref.alloca() {{.*}} : memref<2x128x32xf32>
 // CHECK-DAG: %[[WAITING:.*]] = memref.alloca() {{.*}} : memref<64x64xf32>
-// CHECK: scf.for %[[K:.*]] = %c0 to %{{.*}} step %c128 {
+// CHECK: %[[DEPTH:.*]] = memref.dim %{{.*}}, %c1
+// CHECK: %[[END:.*]] = arith.maxsi %[[DEPTH]], %c1
+// CHECK: scf.for %[[K:.*]] = %c0 to %[[END]] step %c128 {
+// CHECK: %[[RUNS:.*]] = arith.cmpi slt, %[[K]], %[[DEPTH]]
+// CHECK-NEXT: scf.if %[[RUNS]] {
 // CHECK: scf.if
 // CHECK: vector.store %{{.*}}, %[[PANELS]][
 // CHECK: } else {
@@ -71,6 +76,7 @@ tile.kernel @transposed(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %y: memref
 // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[K]], %c0
 // CHECK: scf.if %[[FIRST]] -> (vector<16xf32>
 // CHECK: vector.load %[[WAITING]][
+// CHECK: scf.if %[[RUNS]] -> (vector<16xf32>
 // CHECK-COUNT-16: vector.fma
 // CHECK: %[[LAST:.*]] = arith.cmpi sge
 // CHECK: scf.if %[[LAST]] {
