@@ -65,7 +65,7 @@ def ConvertGraphToLinalg : Pass<"convert-graph-to-linalg", "mlir::ModuleOp"> {
     Every function with `adze.kernel` that still holds graph ops on tensors is
     rewritten on memrefs: its operands, then its results as trailing arguments
     that it writes. An argument with dynamic dims keeps their expressions as
-    `adze.dims`. Elements become signless. Only kernels of several ops have
+    `adze.dims`; sizes that no argument has are `host.size`. Elements become signless. Only kernels of several ops have
     temporaries (`memref.alloc`), for what is between the ops.
 
     ```mlir
@@ -88,6 +88,7 @@ def ConvertGraphToLinalg : Pass<"convert-graph-to-linalg", "mlir::ModuleOp"> {
   }];
   let statistics = [Statistic<"numKernels", "kernels", "Kernels converted">];
   let dependentDialects = [
+    "::adze::host::HostDialect",
     "mlir::affine::AffineDialect", "mlir::arith::ArithDialect",
     "mlir::linalg::LinalgDialect", "mlir::LLVM::LLVMDialect",
     "mlir::math::MathDialect",

@@ -25,7 +25,7 @@ struct Value {
 
 struct Symbol {
   std::string name;
-  int64_t min = 1, max = -1, multipleOf = 1;
+  int64_t min = 0, max = -1, multipleOf = 1;
 };
 
 /// The symbols of `int64_t f(const int64_t *syms)`; empty: not known.

@@ -149,7 +149,8 @@ static LogicalResult checkSizes(func::FuncOp program,
   WalkResult result = program.walk([&](Operation *op) {
     for (NamedAttribute attr : op->getAttrs()) {
       auto map = dyn_cast<AffineMapAttr>(attr.getValue());
-      if (!map || op == program.getOperation() || isBound(map.getValue(), bound))
+      if (!map || op == program.getOperation() ||
+          isBound(map.getValue(), bound))
         continue;
       op->emitError("unsupported: a size that depends on the values of a "
                     "tensor");
@@ -166,7 +167,8 @@ static LogicalResult describeSymbols(func::FuncOp program,
   unsigned numInputSymbols = host::getNumInputSymbols(program);
   auto names = program->getAttrOfType<ArrayAttr>(host::symbolsAttr);
   auto ranges = program->getAttrOfType<ArrayAttr>(host::symbolRangesAttr);
-  unsigned count = std::max<unsigned>(numInputSymbols, names ? names.size() : 0);
+  unsigned count =
+      std::max<unsigned>(numInputSymbols, names ? names.size() : 0);
   llvm::BitVector bound = getBoundSymbols(program, count);
   bound.set(0, numInputSymbols);
   if (failed(checkSizes(program, bound)))
@@ -181,9 +183,6 @@ static LogicalResult describeSymbols(func::FuncOp program,
       symbol.min = std::max<int64_t>(range[0], 0);
       symbol.max = range[1];
     }
-    // Of what the data tells zero is a size like any other.
-    if (index >= numInputSymbols && !ranges)
-      symbol.min = 0;
     description.symbols.push_back(symbol);
   }
   description.numDataSymbols = count - numInputSymbols;

@@ -301,12 +301,13 @@ OwningOpRef<ModuleOp> generateModule(MLIRContext &context, uint64_t seed) {
   return b.finish();
 }
 
-std::vector<int64_t> generateSymbols(func::FuncOp function, uint64_t seed) {
+std::vector<int64_t> generateSymbols(func::FuncOp function, uint64_t seed,
+                                     int emptyPercent) {
   Random random(seed * 77 + 5);
   auto symbols = function->getAttrOfType<ArrayAttr>("graph.symbols");
   std::vector<int64_t> values;
   for (size_t i = 0, end = symbols ? symbols.size() : 0; i < end; ++i)
-    values.push_back(random.chance(3) ? 0 : random.between(1, 9));
+    values.push_back(random.chance(emptyPercent) ? 0 : random.between(1, 9));
   return values;
 }
 

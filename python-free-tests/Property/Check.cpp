@@ -80,11 +80,11 @@ static bool makeSense(func::FuncOp function, ArrayRef<int64_t> symbols) {
 }
 
 /// Sizes for the symbols that make sense; none if there seem to be none.
-static std::optional<std::vector<int64_t>> findSymbols(func::FuncOp function,
-                                                       uint64_t seed) {
+static std::optional<std::vector<int64_t>>
+findSymbols(func::FuncOp function, uint64_t seed, int emptyPercent) {
   for (uint64_t attempt = 0; attempt < 30; ++attempt) {
     std::vector<int64_t> symbols =
-        generateSymbols(function, seed + attempt * 1000003);
+        generateSymbols(function, seed + attempt * 1000003, emptyPercent);
     if (makeSense(function, symbols))
       return symbols;
   }
@@ -279,7 +279,7 @@ public:
   Check(ModuleOp module, uint64_t seed, StringRef pass)
       : module(module), seed(seed), pass(pass) {}
 
-  Outcome run(const std::string &folder);
+  Outcome run(const std::string &folder, int emptyPercent);
 
 private:
   Error compileAll(const std::string &folder, bool &unsupported);
@@ -364,10 +364,11 @@ Error Check::judge() {
   return {};
 }
 
-Outcome Check::run(const std::string &folder) {
+Outcome Check::run(const std::string &folder, int emptyPercent) {
   Outcome outcome;
   auto function = *module.getOps<func::FuncOp>().begin();
-  std::optional<std::vector<int64_t>> symbols = findSymbols(function, seed);
+  std::optional<std::vector<int64_t>> symbols =
+      findSymbols(function, seed, emptyPercent);
   bool unsupported = false;
   if (!symbols) {
     outcome.status = Status::Skipped;
@@ -399,8 +400,8 @@ Outcome Check::run(const std::string &folder) {
 }
 
 Outcome checkModule(ModuleOp module, uint64_t seed, StringRef pass,
-                    const std::string &folder) {
-  return Check(module, seed, pass).run(folder);
+                    const std::string &folder, int emptyPercent) {
+  return Check(module, seed, pass).run(folder, emptyPercent);
 }
 
 } // namespace property

@@ -16,10 +16,10 @@ using conformance::Status;
 llvm::ArrayRef<llvm::StringLiteral> getPasses();
 
 /// Compares -O0 with -O2, and -O0 with -O0 after `pass` (unless empty), on
-/// inputs that follow from the seed. Files go to `folder`. Skipped: what is not
-/// supported, and sizes that make no sense.
+/// inputs that follow from the seed; so many of a hundred sizes are 0. Files go
+/// to `folder`. Skipped: what is not supported, and sizes that make no sense.
 Outcome checkModule(mlir::ModuleOp module, uint64_t seed, llvm::StringRef pass,
-                    const std::string &folder);
+                    const std::string &folder, int emptyPercent);
 
 /// The module with all floats in f64.
 mlir::OwningOpRef<mlir::ModuleOp> widen(mlir::ModuleOp module);

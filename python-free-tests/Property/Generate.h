@@ -45,9 +45,9 @@ private:
 mlir::OwningOpRef<mlir::ModuleOp> generateModule(mlir::MLIRContext &context,
                                                  uint64_t seed);
 
-/// The values of the function's symbols for a run.
-std::vector<int64_t> generateSymbols(mlir::func::FuncOp function,
-                                     uint64_t seed);
+/// The values of the function's symbols for a run, 0 in so many of a hundred.
+std::vector<int64_t> generateSymbols(mlir::func::FuncOp function, uint64_t seed,
+                                     int emptyPercent);
 
 } // namespace property
 

@@ -118,7 +118,9 @@ static void addConcat(GraphBuilder &b, Value x) {
     Value same = b.pick([&](Value v) { return v.getType() == x.getType(); });
     Dims dims = getDims(x);
     dims[static_cast<size_t>(axis)] = b.expr(b.random.between(0, 3));
-    parts.push_back(b.random.chance(50)
+    bool isKnown = llvm::all_of(
+        dims, [](AffineExpr d) { return getConstant(d).has_value(); });
+    parts.push_back(b.random.chance(50) || !isKnown
                         ? same
                         : b.weights(GraphBuilder::elementOf(x), dims));
   }

@@ -17,7 +17,7 @@ namespace {
 struct Arguments {
   uint64_t seed = 1;
   size_t count = 0;
-  unsigned seconds = 0, jobs = 2;
+  unsigned seconds = 0, jobs = 2, emptyPercent = 3;
   std::string pass;
   bool print = false, noShrink = false, help = false;
 };
@@ -33,6 +33,7 @@ Sizes that all ways refuse are skipped; more than 5 skipped in 100 are a failure
 
   --seed=N      of the first graph (default 1); graph i has seed N + i
   --count=N     how many graphs       --seconds=N   for how long (default 60)
+  --empty=N     so many of a hundred unknown sizes are 0 (default 3)
   --pass=NAME   this pass alone, instead of one of all in turn
   --print       print the graph of the seed and end
   --no-shrink   do not look for a smaller graph with the same fault
@@ -58,6 +59,7 @@ static bool parseFlag(StringRef flag, Arguments &arguments) {
   return number("--seed=", arguments.seed) ||
          number("--count=", arguments.count) ||
          number("--seconds=", arguments.seconds) ||
+         number("--empty=", arguments.emptyPercent) ||
          (number("-j", arguments.jobs) && arguments.jobs > 0);
 }
 
@@ -68,13 +70,13 @@ static std::string getPass(const Arguments &arguments, uint64_t seed) {
 }
 
 /// In a process of its own.
-static Outcome checkApart(mlir::ModuleOp module, uint64_t seed,
-                          StringRef pass) {
+static Outcome checkApart(mlir::ModuleOp module, uint64_t seed, StringRef pass,
+                          unsigned emptyPercent) {
   Outcome result;
   (void)forEach(
       1, [](size_t) { return 20; }, 1,
       [&](size_t, const std::string &folder) {
-        return checkModule(module, seed, pass, folder);
+        return checkModule(module, seed, pass, folder, int(emptyPercent));
       },
       [&](size_t, const Outcome &outcome) { result = outcome; });
   return result;
@@ -91,7 +93,7 @@ static void report(mlir::MLIRContext &context, const Arguments &arguments,
     return;
   Outcome last = outcome;
   auto small = shrink(*module, [&](mlir::ModuleOp candidate) {
-    Outcome found = checkApart(candidate, seed, pass);
+    Outcome found = checkApart(candidate, seed, pass, arguments.emptyPercent);
     // Another fault is another story.
     if (found.status != Status::Failed ||
         StringRef(found.message).split(' ').first !=
@@ -132,7 +134,8 @@ static conformance::Error runAll(mlir::MLIRContext &context,
           auto module = generateModule(context, seed);
           if (!module)
             return {Status::Skipped, "no graph", 0, 0};
-          return checkModule(*module, seed, getPass(arguments, seed), folder);
+          return checkModule(*module, seed, getPass(arguments, seed), folder,
+                             int(arguments.emptyPercent));
         },
         [&](size_t i, const Outcome &outcome) {
           ++(outcome.status == Status::Passed    ? counts.passed

@@ -3,6 +3,7 @@
 // convert-graph-to-linalg: kernels of graph ops to loops and linalg on memrefs,
 // the reference path.
 #include "Conversion/Passes.h"
+#include "Dialect/Host/IR/Host.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -56,6 +57,9 @@ public:
         count(result);
     });
   }
+
+  /// Those there are before any is added.
+  unsigned countSymbols() const { return next; }
 
   void run() {
     for (Value argument : function.getArguments())
@@ -155,10 +159,10 @@ static LogicalResult lowerOp(Operation *op, KernelLowering &k) {
   if (!takesTypes(op))
     return op->emitError("expected elements that can be computed with, but got "
                          "types that are only stored and converted");
-  for (auto family :
-       {lowerElementwise, lowerContraction, lowerPooling, lowerReduction,
-        lowerNormalization, lowerDataMovement, lowerLookup, lowerResize,
-         lowerRecurrent, lowerAttention, lowerRegion, lowerMatrix, lowerWinograd})
+  for (auto family : {lowerElementwise, lowerContraction, lowerPooling,
+                      lowerReduction, lowerNormalization, lowerDataMovement,
+                      lowerLookup, lowerResize, lowerRecurrent, lowerAttention,
+                      lowerRegion, lowerMatrix, lowerWinograd})
     if (FamilyResult result = family(op, k))
       return *result;
   return op->emitError("expected an op that has a reference lowering");
@@ -195,8 +199,10 @@ static func::FuncOp createSignature(func::FuncOp from, OpBuilder &builder) {
 static LogicalResult lowerKernel(func::FuncOp from) {
   OpBuilder builder(from);
   func::FuncOp to = createSignature(from, builder);
-  DimCompletion(from).run();
-  KernelLowering lowering(from, to);
+  DimCompletion completion(from);
+  unsigned numSymbols = completion.countSymbols();
+  completion.run();
+  KernelLowering lowering(from, to, numSymbols);
   LogicalResult result = lowering.assignPlaces();
   for (Operation &op : from.getBody().front().without_terminator())
     if (succeeded(result))

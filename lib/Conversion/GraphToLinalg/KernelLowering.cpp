@@ -2,6 +2,8 @@
 //
 // Places of tensors, sizes from symbols, loops and scalar arithmetic.
 #include "KernelLowering.h"
+#include "Dialect/Graph/IR/Broadcast.h"
+#include "Dialect/Host/IR/Host.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -16,9 +18,10 @@ MemRefType adze::graph::getMemrefType(Type type) {
                          getSignlessType(tensor.getElementType()));
 }
 
-KernelLowering::KernelLowering(func::FuncOp from, func::FuncOp to)
+KernelLowering::KernelLowering(func::FuncOp from, func::FuncOp to,
+                               unsigned numSymbols)
     : builder(OpBuilder::atBlockEnd(&to.getBody().front())), loc(from.getLoc()),
-      from(from), to(to) {
+      from(from), to(to), numSymbols(numSymbols) {
   for (auto [tensor, memref] :
        llvm::zip(from.getArguments(), to.getArguments()))
     places[tensor] = memref;
@@ -207,24 +210,52 @@ LogicalResult KernelLowering::bindSymbols() {
   return result;
 }
 
+/// Whether a divisor may be 0.
+static bool mayDivideByZero(AffineExpr expr) {
+  bool may = false;
+  expr.walk([&](AffineExpr part) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(part);
+    if (!binary || part.getKind() == AffineExprKind::Add ||
+        part.getKind() == AffineExprKind::Mul)
+      return;
+    AffineExpr one = getAffineConstantExpr(1, expr.getContext());
+    may |= getBroadcastSizes(part).empty() &&
+           !isNonNegative(subExprs(binary.getRHS(), one));
+  });
+  return may;
+}
+
+bool KernelLowering::isModuleSize(AffineExpr expr) const {
+  bool isModules = true;
+  expr.walk([&](AffineExpr inner) {
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(inner))
+      isModules &= symbol.getPosition() < numSymbols;
+  });
+  return isModules;
+}
+
 Value KernelLowering::evaluate(AffineExpr expr) {
   if (auto constant = getConstant(expr))
     return index(*constant);
   if (Value size = known.lookup(expr))
     return size;
   bool complete = true;
-  unsigned numSymbols = 0;
+  unsigned count = 0;
   expr.walk([&](AffineExpr inner) {
     auto symbol = dyn_cast<AffineSymbolExpr>(inner);
     if (!symbol)
       return;
-    numSymbols = std::max(numSymbols, symbol.getPosition() + 1);
+    count = std::max(count, symbol.getPosition() + 1);
     complete &= symbols.contains(symbol.getPosition());
   });
+  if (isModuleSize(expr) && (!complete || mayDivideByZero(expr)))
+    return known[expr] =
+               host::SizeOp::create(builder, loc, builder.getIndexType(),
+                                    AffineMap::get(0, count, expr));
   if (!complete)
     return {};
   SmallVector<Value> operands;
-  for (unsigned i = 0; i < numSymbols; ++i) {
+  for (unsigned i = 0; i < count; ++i) {
     Value symbol = symbols.lookup(i);
     operands.push_back(symbol ? symbol : index(0));
   }

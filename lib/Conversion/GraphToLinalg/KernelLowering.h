@@ -23,10 +23,12 @@ public:
     mlir::Value low, high;
   };
 
-  KernelLowering(mlir::func::FuncOp from, mlir::func::FuncOp to);
+  /// The first `numSymbols` symbols are the module's.
+  KernelLowering(mlir::func::FuncOp from, mlir::func::FuncOp to,
+                 unsigned numSymbols);
 
   /// Gives the returned values, and what they are views of, their places.
-  /// Fails where a symbol is not the size of any argument.
+  /// Fails where nothing tells a symbol.
   mlir::LogicalResult assignPlaces();
   /// Copies what had no place of its own and returns.
   void finish();
@@ -139,7 +141,10 @@ private:
   mlir::LogicalResult bindSymbols();
   void bind(mlir::AffineExpr expr, mlir::Value memref, int64_t dim);
 
+  bool isModuleSize(mlir::AffineExpr expr) const;
+
   mlir::func::FuncOp from, to;
+  unsigned numSymbols;
   llvm::DenseMap<mlir::Value, mlir::Value> places;
   llvm::DenseSet<mlir::Operation *> aliases;
   llvm::DenseMap<unsigned, mlir::Value> symbols;

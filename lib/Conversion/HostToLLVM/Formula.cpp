@@ -31,6 +31,14 @@ Value Formula::emitFloorDiv(Value lhs, Value rhs) {
   return LLVM::SelectOp::create(builder, loc, adjust, less, quotient);
 }
 
+/// A divisor that is 0 for some symbols: 1 then, as any quotient of what has no
+/// elements will do.
+Value Formula::replaceZero(Value divisor) {
+  Value isZero = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq,
+                                      divisor, constant(0));
+  return LLVM::SelectOp::create(builder, loc, isZero, constant(1), divisor);
+}
+
 Value Formula::emit(AffineExpr expr) {
   if (Value known = emitted.lookup(expr))
     return known;
@@ -45,6 +53,10 @@ Value Formula::emit(AffineExpr expr) {
   } else {
     auto binary = cast<AffineBinaryOpExpr>(expr);
     Value lhs = emit(binary.getLHS()), rhs = emit(binary.getRHS());
+    bool isQuotient = expr.getKind() != AffineExprKind::Add &&
+                      expr.getKind() != AffineExprKind::Mul;
+    if (isQuotient && !isa<AffineConstantExpr>(binary.getRHS()))
+      rhs = replaceZero(rhs);
     switch (expr.getKind()) {
     case AffineExprKind::Add:
       result = LLVM::AddOp::create(builder, loc, lhs, rhs);

@@ -26,6 +26,7 @@ public:
   mlir::Value constant(int64_t value);
 
 private:
+  mlir::Value replaceZero(mlir::Value divisor);
   mlir::Value emitFloorDiv(mlir::Value lhs, mlir::Value rhs);
 
   mlir::OpBuilder &builder;

@@ -2,6 +2,7 @@
 //
 // Memory of kernels: memrefs over pointers, and the scratch memory of a call.
 #include "KernelScratch.h"
+#include "Dialect/Host/IR/Host.h"
 #include "Formula.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -83,7 +84,8 @@ FailureOr<Value> buildMemRef(OpBuilder &builder, Location loc, MemRefType type,
 }
 
 namespace {
-/// Recomputes sizes at another place: from dims of arguments and constants.
+/// Recomputes sizes at another place: from dims of arguments, symbols and
+/// constants.
 class SizeCloner {
 public:
   SizeCloner(OpBuilder &builder, func::FuncOp kernel, ArrayRef<AffineMap> dims,
@@ -99,6 +101,12 @@ public:
       return failure();
     if (auto dim = dyn_cast<memref::DimOp>(op))
       return cloneDim(dim);
+    if (auto size = dyn_cast<host::SizeOp>(op)) {
+      Value number = toIndex(builder, op->getLoc(),
+                             formula.emit(size.getValue().getResult(0)));
+      mapping.map(value, number);
+      return number;
+    }
     bool isArithmetic =
         isa<arith::ArithDialect, affine::AffineDialect>(op->getDialect());
     if (!isArithmetic || op->getNumRegions() || op->getNumResults() != 1)

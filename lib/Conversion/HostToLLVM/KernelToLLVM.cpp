@@ -3,6 +3,7 @@
 // Kernels: the module's calling convention, and the last dialects to LLVM.
 #include "Conversion/Passes.h"
 #include "Dialect/Host/IR/Host.h"
+#include "Formula.h"
 #include "KernelScratch.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -60,6 +61,20 @@ static LogicalResult replaceMemRefArguments(func::FuncOp function,
     argument.replaceAllUsesWith(*place);
   }
   return success();
+}
+
+/// Sizes that no argument has, from the symbols.
+static void lowerSizes(func::FuncOp function, Value symbols) {
+  function.walk([&](host::SizeOp op) {
+    OpBuilder builder(op);
+    Value size =
+        Formula(builder, op.getLoc(), symbols).emit(op.getValue().getResult(0));
+    op.replaceAllUsesWith(arith::IndexCastOp::create(builder, op.getLoc(),
+                                                     builder.getIndexType(),
+                                                     size)
+                              .getResult());
+    op.erase();
+  });
 }
 
 /// @k_programs(%syms) from @k_programs(memrefs..), or one that returns 1.
@@ -183,6 +198,7 @@ LogicalResult ConvertKernelToLLVMPass::convertSignature(
   if (failed(moved))
     return failure();
   numScratch += *moved;
+  lowerSizes(kernel, frame.symbols);
   if (failed(replaceMemRefArguments(kernel, dims, frame, types)))
     return failure();
   entry.eraseArguments(0, dims.size());

@@ -20,13 +20,14 @@ public:
 
   void visit(Operation *op);
 
-  llvm::SetVector<Attribute> broadcasts, equalities;
-
-private:
   void equal(AffineExpr lhs, AffineExpr rhs) {
     if (lhs && rhs && !areEqual(lhs, rhs))
       equalities.insert(getMap({lhs, rhs}));
   }
+
+  llvm::SetVector<Attribute> broadcasts, equalities;
+
+private:
   void equal(Value vector, AffineExpr size) {
     if (vector)
       equal(getDims(vector)[0], size);
@@ -111,9 +112,12 @@ void Collector::visit(Operation *op) {
       });
 }
 
-void adze::importer::addAssumptions(func::FuncOp function,
-                                    unsigned numSymbols) {
+void adze::importer::addAssumptions(
+    func::FuncOp function, unsigned numSymbols,
+    ArrayRef<std::pair<AffineExpr, AffineExpr>> equalities) {
   Collector collector(function.getContext(), numSymbols);
+  for (auto [lhs, rhs] : equalities)
+    collector.equal(lhs, rhs);
   // What a branch takes for granted need not hold where it is not taken.
   function.walk([&](Operation *op) {
     if (op->getParentOp() == function)

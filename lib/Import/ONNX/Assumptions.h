@@ -9,8 +9,11 @@
 namespace adze::importer {
 
 /// Writes the function attributes graph.broadcasts and graph.equalities: sizes
-/// that a run has to find equal or 1, and equal, for the ops to make sense.
-void addAssumptions(mlir::func::FuncOp function, unsigned numSymbols);
+/// that a run has to find equal or 1, and equal, for the ops to make sense, and
+/// `equalities` too.
+void addAssumptions(
+    mlir::func::FuncOp function, unsigned numSymbols,
+    llvm::ArrayRef<std::pair<mlir::AffineExpr, mlir::AffineExpr>> equalities);
 
 } // namespace adze::importer
 

@@ -42,6 +42,8 @@ public:
     return i < operands.size() ? operands[i] : mlir::Value();
   }
   llvm::ArrayRef<mlir::Value> getOperands() const { return operands; }
+  /// The rank that the model declares for an output.
+  std::optional<int64_t> getDeclaredRank(unsigned output = 0) const;
   /// Whether output i is asked for.
   bool wants(unsigned i) const {
     return i < node.outputs.size() && !node.outputs[i].empty();
@@ -116,11 +118,13 @@ public:
   }
 
   mlir::Value constant(mlir::ElementsAttr elements);
-  /// A scalar (rank 0).
-  mlir::Value scalar(mlir::Type elementType, double value);
+  mlir::Value scalar(mlir::Type elementType, double value); // rank 0
   mlir::Value ints(llvm::ArrayRef<int64_t> values);
 
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<mlir::AffineExpr> dims);
+  /// The same value with these dims (null: its own), as the node needs.
+  mlir::Value refine(mlir::Value value, llvm::ArrayRef<mlir::AffineExpr> dims);
+  mlir::Value withLength(mlir::Value vector, int64_t length);
   mlir::Value broadcastTo(mlir::Value value,
                           llvm::ArrayRef<mlir::AffineExpr> dims);
   mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> perm);
@@ -148,7 +152,7 @@ public:
   /// Ends the run with an error unless a condition (one element) holds.
   void check(mlir::Value condition, llvm::StringRef message);
   mlir::AffineExpr makeFreshSymbol();
-  /// Takes expr >= 0 for granted, and has the run time check it.
+  /// Takes it for granted, and has the run time check it.
   bool assumeNonNegative(mlir::AffineExpr expr);
 
   /// The elements of a tensor attribute; null after an error.

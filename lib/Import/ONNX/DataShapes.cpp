@@ -140,16 +140,18 @@ static Ranges clampRanges(Sizes &s, Binder &b, Value dims, Value starts,
 Value adze::importer::sliceByData(Binder &b, Value x, Value starts, Value ends,
                                   Value axes, Value steps) {
   Sizes s(b);
-  int64_t rank = b.getRank(x), count = getLength(b, starts);
-  if (count < 0)
+  int64_t rank = b.getRank(x);
+  if (b.hasFailed())
     return {};
-  Value places = axes ? s.normalizeAxes(axes, rank)
-                      : s.vector(llvm::to_vector(llvm::seq<int64_t>(0, count)));
+  // How many there are may not be known either.
+  Value places =
+      axes ? s.normalizeAxes(axes, rank) : s.iota(s.toVector(starts));
   Value dims = s.shape(x);
   Value allStarts = s.spread(s.toVector(starts), places, s.splat(rank, 0));
   Value allEnds = s.spread(s.toVector(ends), places, dims);
-  Value given = steps ? s.toVector(steps) : s.splat(count, 1);
-  Value allSteps = s.spread(given, places, s.splat(rank, 1));
+  Value allSteps = s.splat(rank, 1);
+  if (steps)
+    allSteps = s.spread(s.toVector(steps), places, allSteps);
   Value moves = s.equal(allSteps, s.number(0));
   b.check(s.all(b.create<graph::NotOp>(moves)), "expected steps other than 0");
   Ranges ranges = clampRanges(s, b, dims, allStarts, allEnds, allSteps);
@@ -222,14 +224,24 @@ static Value getPlaces(Sizes &s, Binder &b, Value at, Value size,
 Value adze::importer::padByData(Binder &b, Value x, Value pads, Value axes,
                                 Value fill, graph::PadMode mode) {
   Sizes s(b);
-  int64_t rank = b.getRank(x), count = getLength(b, pads) / 2;
+  int64_t rank = b.getRank(x);
   if (b.hasFailed())
     return {};
   Value places = axes ? s.normalizeAxes(axes, rank)
                       : s.vector(llvm::to_vector(llvm::seq<int64_t>(0, rank)));
   Value all = s.toVector(pads), none = s.splat(rank, 0), dims = s.shape(x);
-  Value low = s.spread(b.slice(all, 0, 0, b.expr(count)), places, none);
-  Value high = s.spread(b.slice(all, 0, count, b.expr(count)), places, none);
+  if (!all || !places)
+    return {};
+  // As many before and behind as there are axes.
+  AffineExpr count = graph::getDims(places)[0];
+  all = b.refine(all, graph::mulExprs(count, b.expr(2)));
+  Value behind = s.add(s.iota(places), s.pickScalar(s.shape(places), 0));
+  if (b.hasFailed())
+    return {};
+  Value low = s.spread(b.slice(all, 0, 0, count), places, none);
+  Value high = s.spread(
+      b.create<graph::GatherOp>({all, behind}, b.attr("axis", int64_t(0))),
+      places, none);
   Dims sizes = b.getSizes(s.add(s.add(dims, low), high));
   if (b.hasFailed())
     return {};

@@ -2,8 +2,8 @@
 //
 // From a model to a module: symbols, arguments, nodes in order, results.
 #include "Importer.h"
-#include "Import/ONNX/CustomKernels.h"
 #include "Assumptions.h"
+#include "Import/ONNX/CustomKernels.h"
 #include "OpTable.h"
 #include "Wire.h"
 #include "mlir/IR/Verifier.h"
@@ -269,7 +269,7 @@ void Importer::addReturn(const Graph &graph) {
   symbols.addAttributes(builder, symbolAttributes);
   for (mlir::NamedAttribute attribute : symbolAttributes)
     function->setAttr(attribute.getName(), attribute.getValue());
-  addAssumptions(function, symbols.count());
+  addAssumptions(function, symbols.count(), equalities);
 }
 
 //===----------------------------------------------------------------------===//
@@ -510,6 +510,10 @@ mlir::LogicalResult Importer::call(Binder &binder, const Function &function,
     for (std::string &input : inner.inputs)
       if (absent.values.contains(input))
         input.clear();
+  for (auto [i, name] : llvm::enumerate(function.outputs))
+    if (auto rank = binder.getDeclaredRank(i))
+      scope.ranks[name] = *rank;
+  addRanks({}, body, scope.ranks);
   size_t issuesBefore = issues.size();
   nodes(body, scope, &place);
   if (issues.size() != issuesBefore)
@@ -549,6 +553,8 @@ Importer::inlineGraph(const Graph &graph, mlir::ValueRange inputs,
     scope.values[name.name] = value;
   for (const TensorData &tensor : graph.initializers)
     scope.constants[tensor.name] = &tensor;
+  scope.ranks = graph.ranks;
+  addRanks(graph.outputs, graph.nodes, scope.ranks);
   size_t issuesBefore = issues.size();
   const Place place = *currentPlace;
   nodes(graph.nodes, scope, &place);
@@ -577,6 +583,8 @@ void Importer::run() {
   checkInitializers();
   if (!addFunction())
     return;
+  mainScope.ranks = model->graph.ranks;
+  addRanks(model->graph.outputs, model->graph.nodes, mainScope.ranks);
   nodes(model->graph.nodes, mainScope, nullptr);
   addReturn(model->graph);
   if (issues.empty() && mlir::failed(mlir::verify(*module)))

@@ -16,8 +16,14 @@ namespace adze::importer {
 struct Scope {
   llvm::StringMap<mlir::Value> values;
   llvm::StringMap<const TensorData *> constants; // not yet asked for
+  llvm::StringMap<int64_t> ranks;                // as far as declared
   Scope *parent = nullptr;
 };
+
+/// Adds the ranks that graph outputs declare, and those of what operators that
+/// keep them make these from.
+void addRanks(llvm::ArrayRef<ValueInfo> outputs, llvm::ArrayRef<Node> nodes,
+              llvm::StringMap<int64_t> &ranks);
 
 class Importer {
 public:
@@ -61,6 +67,10 @@ private:
   mlir::LogicalResult inlineGraph(const Graph &graph, mlir::ValueRange inputs,
                                   llvm::SmallVectorImpl<mlir::Value> &results);
 
+  /// Takes both for equal, and has the run check it before it begins; false
+  /// where what is imported now may not be run, or needs what the run finds.
+  bool assumeEqual(mlir::AffineExpr lhs, mlir::AffineExpr rhs);
+
   /// The sizes that a value was bound to, where that holds at the builder's
   /// place; null if nowhere.
   const Dims *findBound(mlir::Value value);
@@ -96,6 +106,7 @@ private:
   std::vector<std::string> diagnostics;
   /// Bodies made for this model; nodes refer to them.
   std::vector<std::unique_ptr<Function>> bodies;
+  std::vector<std::pair<mlir::AffineExpr, mlir::AffineExpr>> equalities;
   /// Symbols from this one on get their values while the program runs.
   unsigned numInputSymbols = 0;
   /// Vectors whose elements symbols stand for, from where on they do.

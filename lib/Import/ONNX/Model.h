@@ -101,6 +101,7 @@ struct Graph {
   std::vector<TensorData> initializers;
   bool hasSparseInitializers = false;
   std::vector<Node> nodes;
+  llvm::StringMap<int64_t> ranks; // as declared, of values between
 };
 
 /// A model-local function, or the body of an operator that ONNX defines by one.

@@ -76,3 +76,12 @@ Value Sizes::range(Value start, Value step, mlir::AffineExpr count) {
   return b.createAs<graph::RangeOp>(
       graph::makeType(b.builder.getI64Type(), count), {start, start, step});
 }
+
+Value Sizes::iota(Value vector) {
+  if (!vector)
+    return {};
+  mlir::AffineExpr count = graph::getDims(vector)[0];
+  if (auto known = graph::getConstant(count))
+    return b.ints(llvm::to_vector(llvm::seq<int64_t>(0, *known)));
+  return range(number(0), number(1), count);
+}

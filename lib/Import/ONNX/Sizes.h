@@ -71,6 +71,8 @@ public:
   /// `values` at the places that `axes` name of a vector that is else `rest`.
   /// Axes that are known now keep the elements visible.
   mlir::Value spread(mlir::Value values, mlir::Value axes, mlir::Value rest);
+  /// 0, 1, .. of as many elements as a vector has.
+  mlir::Value iota(mlir::Value vector);
   /// `count` numbers: start, start + step, ... (scalars).
   mlir::Value range(mlir::Value start, mlir::Value step,
                     mlir::AffineExpr count);

@@ -79,3 +79,31 @@ func.func private @reshape_dynamic(%x: tensor<2x3x4xf32>, %s: tensor<3xi64>) -> 
   %0 = graph.reshape %x, %s : (tensor<2x3x4xf32>, tensor<3xi64>) -> tensor<?x?x4xf32, affine_map<()[s0, s1] -> (s0, s1, 4)>>
   return %0 : tensor<?x?x4xf32, affine_map<()[s0, s1] -> (s0, s1, 4)>>
 }
+
+// Sizes that no operand or result has, and quotients by what may be 0, are
+// asked of the module.
+// CHECK-LABEL: func.func private @product(
+// CHECK-DAG: %[[ROWS:.*]] = host.size {value = #{{.*}}}
+// CHECK-DAG: %[[COLUMNS:.*]] = host.size {value = #{{.*}}}
+// CHECK: memref.reinterpret_cast %{{.*}} to offset: [0], sizes: [%[[ROWS]], %[[COLUMNS]]], strides: [%[[COLUMNS]], 1]
+// CHECK: memref.alloc(%[[ROWS]]) {alignment = 64 : i64} : memref<?x1xf32>
+#flat = affine_map<()[s0, s1] -> (s0 * s1)>
+#rows = affine_map<()[s0, s1] -> (s0, s1)>
+#sums = affine_map<()[s0] -> (s0, 1)>
+func.func private @product(%x: tensor<?xf32, #flat>) -> tensor<?xf32, #flat> attributes {adze.kernel} {
+  %0 = graph.reshape %x : (tensor<?xf32, #flat>) -> tensor<?x?xf32, #rows>
+  %1 = graph.reduce_sum %0 {axes = array<i64: 1>, keepdims = true} : (tensor<?x?xf32, #rows>) -> tensor<?x1xf32, #sums>
+  %2 = graph.sub %0, %1 : (tensor<?x?xf32, #rows>, tensor<?x1xf32, #sums>) -> tensor<?x?xf32, #rows>
+  %3 = graph.reshape %2 : (tensor<?x?xf32, #rows>) -> tensor<?xf32, #flat>
+  return %3 : tensor<?xf32, #flat>
+}
+// CHECK-LABEL: func.func private @quotient(
+// CHECK: %[[QUOTIENT:.*]] = host.size {value = #{{.*}}}
+// CHECK: memref.alloc(%[[QUOTIENT]])
+#quotient = affine_map<()[s0, s1] -> (s0 floordiv s1)>
+func.func private @quotient(%x: tensor<?x?xf32, #rows>) -> tensor<f32> attributes {adze.kernel} {
+  %0 = graph.constant dense<1.0> : tensor<f32>
+  %1 = graph.broadcast_to %0 : (tensor<f32>) -> tensor<?xf32, #quotient>
+  %2 = graph.reduce_sum %1 {axes = array<i64: 0>, keepdims = false} : (tensor<?xf32, #quotient>) -> tensor<f32>
+  return %2 : tensor<f32>
+}

@@ -86,3 +86,24 @@ func.func @no_dims(%x: memref<?xf32>) attributes {adze.kernel} {
 func.func @not_memrefs(%x: f32) attributes {adze.kernel} {
   return
 }
+
+// -----
+
+// A size of the module's symbols, in the body and for its scratch memory. A
+// divisor that is 0 counts as 1.
+// CHECK-LABEL: llvm.func internal @sizes.body(
+// CHECK: %[[ZERO:.*]] = llvm.mlir.constant(0 : {{.*}}) : i64
+// CHECK: %[[IS_ZERO:.*]] = llvm.icmp "eq" %[[DIVISOR:.*]], %{{.*}} : i64
+// CHECK: %[[ONE:.*]] = llvm.mlir.constant(1 : {{.*}}) : i64
+// CHECK: %[[SAFE:.*]] = llvm.select %[[IS_ZERO]], %{{.*}}, %[[DIVISOR]] : i1, i64
+// CHECK: llvm.sdiv %{{.*}}, %[[SAFE]]
+// CHECK-NOT: host.size
+func.func @sizes(%x: memref<4xf32>) attributes {adze.kernel} {
+  %n = host.size {value = affine_map<()[s0, s1] -> (s0 floordiv s1)>}
+  %t = memref.alloc(%n) {alignment = 64 : i64} : memref<?xf32>
+  %c0 = arith.constant 0 : index
+  %f = memref.load %t[%c0] : memref<?xf32>
+  memref.store %f, %x[%n] : memref<4xf32>
+  return
+}
+// CHECK-LABEL: llvm.func @sizes_programs(

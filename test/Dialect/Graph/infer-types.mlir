@@ -67,3 +67,14 @@ func.func @ceil_mode(%x: tensor<1x1x7xf32>) {
   %0 = graph.max_pool %x {kernel = array<i64: 2>, strides = array<i64: 2>, pads = array<i64: 0, 2>, dilations = array<i64: 1>, ceil_mode = true} : (tensor<1x1x7xf32>) -> tensor<1x1x4xf32>
   return
 }
+
+// -----
+
+// The same for any length: ceil(min(n + 2, n) / 2) windows where the padding is
+// behind, as many as the span has where the pads are one.
+// CHECK-LABEL: func @ceil_mode_unknown
+func.func @ceil_mode_unknown(%x: tensor<1x1x?xf32, affine_map<()[s0] -> (1, 1, s0)>>) {
+  %0 = graph.max_pool %x {kernel = array<i64: 2>, strides = array<i64: 2>, pads = array<i64: 0, 2>, dilations = array<i64: 1>, ceil_mode = true} : (tensor<1x1x?xf32, affine_map<()[s0] -> (1, 1, s0)>>) -> tensor<1x1x?xf32, affine_map<()[s0] -> (1, 1, (s0 + 1) floordiv 2)>>
+  %1 = graph.max_pool %x {kernel = array<i64: 3>, strides = array<i64: 2>, pads = array<i64: 0, 0>, dilations = array<i64: 1>, ceil_mode = true} : (tensor<1x1x?xf32, affine_map<()[s0] -> (1, 1, s0)>>) -> tensor<1x1x?xf32, affine_map<()[s0] -> (1, 1, s0 floordiv 2)>>
+  return
+}

@@ -93,3 +93,19 @@ func.func @assign_too_few() {
   host.assign {symbols = array<i64: 1, 2>, values = affine_map<()[s0] -> (s0)>}
   return
 }
+
+// -----
+
+func.func @size_of_dims() {
+  // expected-error@+1 {{expected a map from symbols to one result, but got}}
+  %n = host.size {value = affine_map<(d0) -> (d0)>}
+  return
+}
+
+// -----
+
+func.func @sizes() {
+  // expected-error@+1 {{expected a map from symbols to one result, but got}}
+  %n = host.size {value = affine_map<()[s0] -> (s0, s0)>}
+  return
+}

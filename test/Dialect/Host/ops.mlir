@@ -56,3 +56,10 @@ func.func @symbolic() {
   %second = host.slot behind(%slot, %first : memref<?xf32>, memref<2xf32>) {size = 16 : i64} : memref<4xf32>
   return
 }
+
+// CHECK-LABEL: @size
+func.func @size() -> index {
+  // CHECK: host.size {value = #{{.*}}}
+  %n = host.size {value = affine_map<()[s0, s1] -> (s0 * s1)>}
+  return %n : index
+}

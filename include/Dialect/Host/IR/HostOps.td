@@ -164,6 +164,23 @@ def Host_OutputOp : Host_Op<"output", [AllTypesMatch<["argument", "result"]>]> {
   let hasVerifier = 1;
 }
 
+def Host_SizeOp : Host_Op<"size", [Pure]> {
+  let summary = "A size, in a kernel";
+  let description = [{
+    The value of an expression of the module's symbols, which every kernel is
+    given beside its operands: for sizes that no operand or result has. A
+    quotient by a symbol that is 0 is one by 1.
+
+    ```mlir
+    %n = host.size {value = affine_map<()[s0, s1] -> (s0 * s1)>}
+    ```
+  }];
+  let arguments = (ins AffineMapAttr:$value);
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // What the host sees of the data
 //===----------------------------------------------------------------------===//

@@ -20,13 +20,15 @@ FailureOr<AffineExpr> op_detail::windowDim(AffineExpr input, AffineExpr kernel,
     return failure();
   if (!ceil)
     return normalize(span.floorDiv(stride) + 1);
-  AffineExpr count = normalize(span.ceilDiv(stride) + 1);
-  // The last window starts inside the input or the padding before it.
-  std::optional<int64_t> size = getConstant(input),
-                         windows = getConstant(count);
-  if (size && windows && (*windows - 1) * stride >= *size + low)
-    count = count - 1;
-  return count;
+  // One less where the last window starts neither inside the input nor in the
+  // padding before it: which of the dividends is the lesser tells it.
+  AffineExpr inside = normalize(input + low),
+             windows = normalize(span + stride);
+  int64_t more = getConstant(subExprs(windows, inside)).value_or(0);
+  if (more > 0 && more <= stride)
+    windows = inside;
+  AffineExpr count = normalize(windows.ceilDiv(stride));
+  return more > stride ? normalize(count - 1) : count;
 }
 
 /// Max and average pooling.

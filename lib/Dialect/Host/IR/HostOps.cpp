@@ -195,9 +195,10 @@ LogicalResult SlotOp::verify() {
 
 LogicalResult OutputOp::verify() {
   auto argument = dyn_cast<BlockArgument>(getArgument());
-  auto program = argument ? dyn_cast<FunctionOpInterface>(
-                                argument.getOwner()->getParentOp())
-                          : FunctionOpInterface();
+  auto program =
+      argument
+          ? dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp())
+          : FunctionOpInterface();
   if (program && argument.getOwner()->isEntryBlock())
     return success();
   return emitOpError("expected an argument of the host program");
@@ -209,6 +210,13 @@ LogicalResult AssignOp::verify() {
     return success();
   return emitOpError("expected a map from symbols to ")
          << getSymbols().size() << " results, but got " << getValuesAttr();
+}
+
+LogicalResult SizeOp::verify() {
+  if (getValue().getNumDims() == 0 && getValue().getNumResults() == 1)
+    return success();
+  return emitOpError("expected a map from symbols to one result, but got ")
+         << getValueAttr();
 }
 
 LogicalResult ConstantOp::verify() {

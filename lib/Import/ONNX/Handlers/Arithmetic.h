@@ -89,6 +89,14 @@ public:
     return b.create<graph::MatmulOp>({x, y}, b.attr("transpose_b", transposeY));
   }
 
+  /// size / divisor; null if it does not divide. Where only the run can tell,
+  /// the reshape to it has the run check that.
+  mlir::AffineExpr quotient(mlir::AffineExpr size, int64_t divisor) {
+    mlir::AffineExpr exact = graph::divideExactly(size, b.expr(divisor));
+    return exact || graph::getConstant(size)
+               ? exact
+               : graph::floorDivExprs(size, b.expr(divisor));
+  }
   /// The size of a dim as an i64 scalar.
   Value size(Value tensor, int64_t dim) {
     if (!tensor)

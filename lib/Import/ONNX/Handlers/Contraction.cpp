@@ -1,7 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Matrix products and convolutions.
+#include "../DataShapes.h"
 #include "../OpTable.h"
+#include "../Sizes.h"
 #include "Quantization.h"
 #include "Windows.h"
 
@@ -90,7 +92,7 @@ static LogicalResult importConv(Binder &b) {
                   "-D weights, but got " + llvm::Twine(rank) + "-D");
   Window window;
   if (mlir::failed(getFilterWindow(b, filter, window)) ||
-      mlir::failed(addPads(b, graph::getDims(x), window)))
+      mlir::failed(addPads(b, x, window)))
     return mlir::failure();
   llvm::SmallVector<Value> operands{x, filter};
   if (Value bias = b.operand(2))
@@ -115,7 +117,7 @@ static LogicalResult importConvInteger(Binder &b) {
         {filter, b.alongAxis(zero, 0, b.getRank(filter))});
   Window window;
   if (!filter || mlir::failed(getFilterWindow(b, filter, window)) ||
-      mlir::failed(addPads(b, graph::getDims(x), window)))
+      mlir::failed(addPads(b, x, window)))
     return mlir::failure();
   return b.done(b.create<graph::ConvOp>(
       {x, filter},
@@ -124,65 +126,126 @@ static LogicalResult importConvInteger(Binder &b) {
        b.attr("group", b.getInt("group", 1))}));
 }
 
-/// Pads of a transposed convolution from `output_shape` or `auto_pad`: what is
-/// computed beyond the wanted size, split in two; what is missing is padded
-/// behind.
-static LogicalResult
-addTransposedPads(Binder &b, llvm::ArrayRef<int64_t> input,
-                  llvm::MutableArrayRef<int64_t> outputPadding,
-                  Window &window) {
+/// Where the result of a transposed convolution is cut, of `total` elements too
+/// many: in two parts; a negative one is filled up at the end.
+static std::pair<int64_t, int64_t> splitTotal(int64_t total, bool moreAtEnd) {
+  if (total < 0)
+    return {0, total};
+  int64_t half = total / 2;
+  return moreAtEnd ? std::pair(half, total - half)
+                   : std::pair(total - half, half);
+}
+
+namespace {
+/// A node of ConvTranspose: sizes of its result from pads, or pads from the
+/// wanted sizes (`output_shape`, or SAME: input * stride).
+class TransposedConv {
+public:
+  explicit TransposedConv(Binder &b) : b(b) {}
+  LogicalResult run();
+
+private:
+  LogicalResult addPadsOfSizes();
+  Value build(llvm::ArrayRef<int64_t> pads, Value bias);
+  Value cutByData();
+
+  Binder &b;
+  Value input, filter;
+  Window window;
+  llvm::SmallVector<int64_t> outputPadding;
+  std::optional<llvm::SmallVector<int64_t>> wanted;
+  bool moreAtEnd = true;
+};
+} // namespace
+
+Value TransposedConv::build(llvm::ArrayRef<int64_t> pads, Value bias) {
+  llvm::SmallVector<Value> operands{input, filter};
+  if (bias)
+    operands.push_back(bias);
+  return b.create<graph::ConvTransposeOp>(
+      operands, {b.attr("strides", window.strides), b.attr("pads", pads),
+                 b.attr("dilations", window.dilations),
+                 b.attr("output_padding", outputPadding),
+                 b.attr("group", b.getInt("group", 1))});
+}
+
+/// All of the result, cut as the run's sizes say.
+Value TransposedConv::cutByData() {
+  Sizes s(b);
+  int64_t spatial = window.kernel.size();
+  Value all = build(llvm::SmallVector<int64_t>(2 * spatial, 0), Value());
+  auto getSizes = [&](Value x) {
+    return b.slice(s.shape(x), 0, 2, b.expr(spatial));
+  };
+  Value sizes = wanted ? s.vector(*wanted)
+                       : s.mul(getSizes(input), s.vector(window.strides));
+  Value total = s.sub(getSizes(all), sizes), zero = s.number(0);
+  Value cut = s.max(total, zero), half = s.div(cut, s.number(2));
+  Value before = moreAtEnd ? half : s.sub(cut, half);
+  Value pads = s.concat({s.sub(zero, before), s.sub(before, total)});
+  Value axes = s.vector(llvm::to_vector(llvm::seq<int64_t>(2, spatial + 2)));
+  Value result =
+      padByData(b, all, pads, axes, Value(), graph::PadMode::Constant);
+  if (Value bias = b.operand(2))
+    result =
+        b.create<graph::AddOp>({result, b.alongAxis(bias, 1, spatial + 2)});
+  return result;
+}
+
+LogicalResult TransposedConv::addPadsOfSizes() {
   size_t spatial = window.kernel.size();
-  llvm::StringRef mode = b.getString("auto_pad", "NOTSET");
-  auto wanted = b.getInts("output_shape");
-  if (!wanted && !mode.starts_with("SAME"))
-    return addPads(b, {}, window);
-  if (wanted && wanted->size() != spatial)
-    return b.fail("expected " + llvm::Twine(spatial) +
-                  " numbers in attribute 'output_shape', but got " +
-                  llvm::Twine(wanted->size()));
+  auto sizes = llvm::cast<mlir::RankedTensorType>(input.getType())
+                   .getShape()
+                   .drop_front(2);
   window.pads.assign(2 * spatial, 0);
   for (size_t i = 0; i < spatial; ++i) {
-    if (mlir::ShapedType::isDynamic(input[i]))
-      return b.unsupported("expected spatial dims to be static with "
-                           "output_shape or auto_pad");
-    int64_t size = wanted ? (*wanted)[i] : input[i] * window.strides[i];
-    int64_t total = window.strides[i] * (input[i] - 1) + outputPadding[i] +
+    int64_t size = wanted ? (*wanted)[i] : sizes[i] * window.strides[i];
+    int64_t total = window.strides[i] * (sizes[i] - 1) + outputPadding[i] +
                     (window.kernel[i] - 1) * window.dilations[i] + 1 - size;
-    if (total < 0) {
-      outputPadding[i] -= total;
-      total = 0;
-    }
-    int64_t half = total / 2;
-    bool moreAtEnd = mode != "SAME_LOWER";
-    window.pads[i] = moreAtEnd ? half : total - half;
-    window.pads[spatial + i] = total - window.pads[i];
+    auto [before, after] = splitTotal(total, moreAtEnd);
+    window.pads[i] = before;
+    window.pads[spatial + i] = std::max<int64_t>(after, 0);
+    outputPadding[i] += std::max<int64_t>(-after, 0);
   }
   return mlir::success();
 }
 
-static LogicalResult importConvTranspose(Binder &b) {
-  Value x = b.operand(0), filter = b.operand(1);
-  auto type = llvm::cast<mlir::RankedTensorType>(x.getType());
+LogicalResult TransposedConv::run() {
+  input = b.operand(0);
+  filter = b.operand(1);
+  auto type = llvm::cast<mlir::RankedTensorType>(input.getType());
   if (type.getRank() < 3 || b.getRank(filter) != type.getRank())
     return b.fail("expected input and weights of one rank of at least 3, but "
                   "got " +
                   llvm::Twine(type.getRank()) + "-D and " +
                   llvm::Twine(b.getRank(filter)) + "-D");
-  Window window;
   if (mlir::failed(getFilterWindow(b, filter, window)))
     return mlir::failure();
-  auto outputPadding = b.getInts("output_padding", window.kernel.size(), 0);
-  if (mlir::failed(addTransposedPads(b, type.getShape().drop_front(2),
-                                     outputPadding, window)))
+  size_t spatial = window.kernel.size();
+  outputPadding = b.getInts("output_padding", spatial, 0);
+  llvm::StringRef mode = b.getString("auto_pad", "NOTSET");
+  moreAtEnd = mode != "SAME_LOWER";
+  wanted = b.getInts("output_shape");
+  if (wanted && wanted->size() != spatial)
+    return b.fail("expected " + llvm::Twine(spatial) +
+                  " numbers in attribute 'output_shape', but got " +
+                  llvm::Twine(wanted->size()));
+  if (!wanted && !mode.starts_with("SAME")) {
+    if (mlir::failed(addPads(b, input, window)))
+      return mlir::failure();
+    return b.done(build(window.pads, b.operand(2)));
+  }
+  if (llvm::is_contained(type.getShape().drop_front(2),
+                         mlir::ShapedType::kDynamic) ||
+      !window.hasKnownKernel())
+    return b.done(cutByData());
+  if (mlir::failed(addPadsOfSizes()))
     return mlir::failure();
-  llvm::SmallVector<Value> operands{x, filter};
-  if (Value bias = b.operand(2))
-    operands.push_back(bias);
-  return b.done(b.create<graph::ConvTransposeOp>(
-      operands, {b.attr("strides", window.strides), b.attr("pads", window.pads),
-                 b.attr("dilations", window.dilations),
-                 b.attr("output_padding", outputPadding),
-                 b.attr("group", b.getInt("group", 1))}));
+  return b.done(build(window.pads, b.operand(2)));
+}
+
+static LogicalResult importConvTranspose(Binder &b) {
+  return TransposedConv(b).run();
 }
 
 void adze::importer::addContractionOps(std::vector<OpRow> &rows) {

@@ -24,6 +24,8 @@ static LogicalResult importReshape(Binder &b) {
   Value x = b.operand(0), shape = b.operand(1);
   if (!shape)
     return b.fail("expected operand 1 to be there");
+  if (auto rank = b.getDeclaredRank())
+    shape = b.withLength(shape, *rank);
   auto elements = graph::getElements(shape);
   if (!elements)
     return b.done(reshapeByData(b, x, shape, b.getInt("allowzero", 0) != 0));
@@ -56,8 +58,13 @@ static LogicalResult importFlatten(Binder &b) {
 static LogicalResult importSqueeze(Binder &b) {
   Value x = b.operand(0);
   Dims dims = graph::getDims(x), kept;
-  if (b.operand(1) && !graph::getConstantElements(b.operand(1)))
-    return b.done(squeezeByData(b, x, b.operand(1)));
+  if (b.operand(1) && !graph::getConstantElements(b.operand(1))) {
+    auto rank = b.getDeclaredRank();
+    return b.done(
+        squeezeByData(b, x,
+                      rank ? b.withLength(b.operand(1), b.getRank(x) - *rank)
+                           : b.operand(1)));
+  }
   auto axes = b.getAxes(1, dims.size());
   if (b.hasFailed())
     return mlir::failure();
@@ -76,8 +83,13 @@ static LogicalResult importSqueeze(Binder &b) {
 static LogicalResult importUnsqueeze(Binder &b) {
   Value x = b.operand(0);
   auto axes = b.getInts("axes");
-  if (!axes && b.operand(1) && !graph::getConstantElements(b.operand(1)))
-    return b.done(unsqueezeByData(b, x, b.operand(1)));
+  if (!axes && b.operand(1) && !graph::getConstantElements(b.operand(1))) {
+    auto rank = b.getDeclaredRank();
+    return b.done(
+        unsqueezeByData(b, x,
+                        rank ? b.withLength(b.operand(1), *rank - b.getRank(x))
+                             : b.operand(1)));
+  }
   if (!axes && b.operand(1))
     axes = b.getConstantInts(1);
   if (!axes)
@@ -104,8 +116,27 @@ static LogicalResult importTranspose(Binder &b) {
   return b.done(b.transpose(x, *perm));
 }
 
+/// A shape of unknown length for a result of a known rank, which is that of the
+/// input or of the shape: as long as the result, with ones before.
+static Value alignShape(Binder &b, Value shape, int64_t rank,
+                        int64_t inputRank) {
+  Sizes s(b);
+  shape = s.toVector(shape);
+  if (!shape || graph::getConstant(graph::getDims(shape)[0]))
+    return shape;
+  if (rank > inputRank)
+    return b.withLength(shape, rank);
+  // Place i of the result is 1 more - (rank - length) in what has a one before.
+  Value skipped = s.sub(s.number(rank - 1), s.pickScalar(s.shape(shape), 0));
+  Value from = s.max(s.sub(s.vector(iota(rank)), skipped), s.number(0));
+  return b.create<graph::GatherOp>({s.concat({s.splat(1, 1), shape}), from},
+                                   b.attr("axis", int64_t(0)));
+}
+
 static LogicalResult importExpand(Binder &b) {
   Value x = b.operand(0), shape = b.operand(1);
+  if (auto rank = b.getDeclaredRank())
+    shape = alignShape(b, shape, *rank, b.getRank(x));
   Dims wanted = b.getSizes(shape);
   if (b.hasFailed())
     return mlir::failure();
@@ -164,12 +195,12 @@ static LogicalResult getSplitSizes(Binder &b, AffineExpr dim,
                     llvm::Twine(sum));
     return mlir::success();
   }
-  if (!size)
-    return b.unsupported("expected the dim that is split to be static");
   int64_t parts = b.getInt("num_outputs", count);
   if (parts != int64_t(count))
     return b.fail("expected num_outputs to be the number of outputs, but got " +
                   llvm::Twine(parts));
+  if (!size)
+    return mlir::success(); // the run finds them
   int64_t part = llvm::divideCeil(*size, parts);
   if (*size % parts != 0 && b.version() < 18)
     return b.fail("expected a dim that divides by " + llvm::Twine(parts) +
@@ -179,16 +210,38 @@ static LogicalResult getSplitSizes(Binder &b, AffineExpr dim,
   return mlir::success();
 }
 
+/// Equal pieces of a dim that is not known; newer versions have a smaller one
+/// at the end, and empty ones behind it.
+static Value buildEqualSizes(Binder &b, Value x, int64_t axis) {
+  Sizes s(b);
+  int64_t parts = b.node.outputs.size();
+  Value size = s.pick(s.shape(x), axis), number = s.number(parts);
+  if (b.version() < 18) {
+    Value part = s.div(size, number);
+    b.check(s.equal(s.mul(part, number), size),
+            "expected a dim that divides by the number of outputs");
+    return b.broadcastTo(part, b.expr(parts));
+  }
+  Value part = s.div(s.add(size, s.number(parts - 1)), number);
+  if (parts == 2) // neither is empty unless the dim is, nor the last the larger
+    return s.concat({part, s.sub(size, part)});
+  Value rest = s.sub(size, s.mul(s.vector(iota(parts)), part));
+  return s.max(s.min(rest, part), s.number(0));
+}
+
 static LogicalResult importSplit(Binder &b) {
   Value x = b.operand(0);
   int64_t axis = b.getAxis("axis", 0, b.getRank(x)), start = 0;
   llvm::SmallVector<int64_t> sizes;
   if (!b.hasFailed() && b.operand(1) &&
       !graph::getConstantElements(b.operand(1)))
-    return b.done(splitByData(b, x, b.operand(1), axis));
+    return b.done(splitByData(
+        b, x, b.withLength(b.operand(1), b.node.outputs.size()), axis));
   if (b.hasFailed() ||
       mlir::failed(getSplitSizes(b, graph::getDims(x)[axis], sizes)))
     return mlir::failure();
+  if (sizes.empty() && !b.node.outputs.empty())
+    return b.done(splitByData(b, x, buildEqualSizes(b, x, axis), axis));
   llvm::SmallVector<Value> results;
   for (int64_t size : sizes) {
     results.push_back(b.slice(x, axis, start, b.expr(size)));
@@ -216,8 +269,9 @@ static LogicalResult importPad(Binder &b) {
                 (b.version() >= 11 && b.operand(1) &&
                  !graph::getConstantElements(b.operand(1)));
   if (isData)
-    return b.done(
-        padByData(b, x, b.operand(1), axesGiven, b.operand(2), *mode));
+    return b.done(padByData(
+        b, x, axesGiven ? b.operand(1) : b.withLength(b.operand(1), 2 * rank),
+        axesGiven, b.operand(2), *mode));
   auto axes = axesGiven ? b.getConstantInts(3) : std::make_optional(iota(rank));
   auto pads = b.version() < 11 ? b.getInts("pads") : b.getConstantInts(1);
   if (!axes || !pads)
@@ -249,7 +303,7 @@ static LogicalResult importPad(Binder &b) {
 /// [d, e] as [1, d, 1, e], broadcast to [r, d, s, e], as [r * d, s * e].
 static LogicalResult importTile(Binder &b) {
   Value x = b.operand(0);
-  Dims repeats = b.getSizes(b.operand(1));
+  Dims repeats = b.getSizes(b.withLength(b.operand(1), b.getRank(x)));
   Dims dims = graph::getDims(x), apart, wide, result;
   if (b.hasFailed())
     return mlir::failure();
@@ -280,7 +334,7 @@ static LogicalResult importDepthToSpace(Binder &b) {
     return b.fail("expected a 4-D input, a blocksize of at least 1 and mode "
                   "DCR or CRD");
   AffineExpr block = b.expr(size);
-  AffineExpr depth = graph::divideExactly(d[1], b.expr(size * size));
+  AffineExpr depth = Arithmetic(b).quotient(d[1], size * size);
   if (!depth)
     return b.fail("expected channels that divide by blocksize^2, but got " +
                   graph::toString(d));
@@ -304,8 +358,8 @@ static LogicalResult importSpaceToDepth(Binder &b) {
     return b.fail("expected a 4-D input, a blocksize of at least 1 and mode "
                   "DCR or CRD");
   AffineExpr block = b.expr(size);
-  AffineExpr high = graph::divideExactly(d[2], block);
-  AffineExpr wide = graph::divideExactly(d[3], block);
+  AffineExpr high = Arithmetic(b).quotient(d[2], size);
+  AffineExpr wide = Arithmetic(b).quotient(d[3], size);
   if (!high || !wide)
     return b.fail("expected spatial dims that divide by blocksize, but got " +
                   graph::toString(d));

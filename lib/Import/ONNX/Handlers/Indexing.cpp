@@ -17,7 +17,18 @@ static LogicalResult importGather(Binder &b) {
                     b.attr("axis", b.getAxis("axis", 0, b.getRank(data)))));
 }
 
+/// How long the index tuples are decides the rank of what they pick.
+static LogicalResult checkTuples(Binder &b) {
+  Dims dims = graph::getDims(b.operand(1));
+  if (!dims.empty() && !graph::getConstant(dims.back()))
+    return b.unsupported("expected indices whose last dim is static, but got " +
+                         graph::toString(dims));
+  return mlir::success();
+}
+
 static LogicalResult importGatherND(Binder &b) {
+  if (failed(checkTuples(b)))
+    return mlir::failure();
   return b.done(b.create<graph::GatherNDOp>(
       {b.operand(0), b.operand(1)},
       b.attr("batch_dims", b.getInt("batch_dims", 0))));
@@ -45,6 +56,8 @@ static LogicalResult importScatterElements(Binder &b) {
 }
 
 static LogicalResult importScatterND(Binder &b) {
+  if (failed(checkTuples(b)))
+    return mlir::failure();
   return b.done(b.create<graph::ScatterNDOp>(
       {b.operand(0), b.operand(1), b.operand(2)}, getReduction(b)));
 }

@@ -70,7 +70,7 @@ static LogicalResult importMaxUnpool(Binder &b) {
     return b.fail("expected an input of at least 3 dims");
   Window window;
   if (mlir::failed(getPoolWindow(b, spatial, window)) ||
-      mlir::failed(addPads(b, graph::getDims(x), window)))
+      mlir::failed(addPads(b, x, window)))
     return mlir::failure();
   Dims from = graph::getDims(x), inner = from;
   for (int64_t i = 0; i < spatial; ++i) {
@@ -82,7 +82,8 @@ static LogicalResult importMaxUnpool(Binder &b) {
         b.expr(window.kernel[i] - window.pads[i] - window.pads[spatial + i]));
   }
   Dims to = inner;
-  if (Value shape = b.operand(2)) {
+  Value shape = b.withLength(b.operand(2), spatial + 2);
+  if (shape) {
     to = b.getSizes(shape);
     if (b.hasFailed())
       return mlir::failure();
@@ -108,9 +109,9 @@ static LogicalResult importMaxUnpool(Binder &b) {
   if (high.size() != to.size()) {
     Sizes sizes(b);
     Value result = b.reshape(flat, inner);
-    Value pads = sizes.concat(
-        {sizes.splat(to.size(), 0),
-         sizes.sub(sizes.toVector(b.operand(2)), sizes.shape(result))});
+    Value pads =
+        sizes.concat({sizes.splat(to.size(), 0),
+                      sizes.sub(sizes.toVector(shape), sizes.shape(result))});
     return b.done(
         padByData(b, result, pads, Value(), Value(), graph::PadMode::Constant));
   }

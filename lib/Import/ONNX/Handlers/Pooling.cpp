@@ -4,20 +4,23 @@
 #include "../OpTable.h"
 #include "Arithmetic.h"
 #include "Windows.h"
+#include <cmath>
+#include <limits>
 
 using namespace adze;
 using namespace adze::importer;
 using mlir::LogicalResult;
 using mlir::Value;
 
-static LogicalResult getPool(Binder &b, Window &window,
-                             llvm::SmallVector<mlir::NamedAttribute> &attrs) {
-  Value x = b.operand(0);
+/// `x` gets the pads that only the run knows, of elements of `fill`.
+static LogicalResult getPool(Binder &b, Value &x, Window &window,
+                             llvm::SmallVector<mlir::NamedAttribute> &attrs,
+                             Value fill = {}) {
   if (b.getRank(x) < 3)
     return b.fail("expected an input of at least 3 dims, but got " +
                   llvm::Twine(b.getRank(x)) + "-D");
   if (mlir::failed(getPoolWindow(b, b.getRank(x) - 2, window)) ||
-      mlir::failed(addPads(b, graph::getDims(x), window)))
+      mlir::failed(addPads(b, x, window, fill)))
     return mlir::failure();
   attrs = {b.attr("kernel", window.kernel), b.attr("strides", window.strides),
            b.attr("pads", window.pads), b.attr("dilations", window.dilations),
@@ -25,15 +28,29 @@ static LogicalResult getPool(Binder &b, Window &window,
   return mlir::success();
 }
 
+/// What is never the greatest: a scalar.
+static Value getLeast(Binder &b, Value x) {
+  mlir::Type type = b.getElementType(x);
+  auto integer = llvm::dyn_cast<mlir::IntegerType>(type);
+  if (!integer)
+    return b.scalar(type, -std::numeric_limits<double>::infinity());
+  unsigned bits = integer.getWidth();
+  return b.scalar(type, integer.isUnsigned() ? 0 : -std::ldexp(1.0, bits - 1));
+}
+
 static LogicalResult importMaxPool(Binder &b) {
   Window window;
   llvm::SmallVector<mlir::NamedAttribute> attrs;
-  if (mlir::failed(getPool(b, window, attrs)))
+  Value x = b.operand(0), padded = x, places;
+  if (mlir::failed(getPool(b, padded, window, attrs, getLeast(b, x))))
     return mlir::failure();
-  Value result = b.create<graph::MaxPoolOp>(b.operand(0), attrs), places;
+  Value result = b.create<graph::MaxPoolOp>(padded, attrs);
   if (b.wants(1)) {
+    if (padded != x)
+      return b.unsupported("expected static spatial dims with auto_pad, a "
+                           "stride and indices");
     attrs.push_back(b.attr("column_major", b.getInt("storage_order", 0) != 0));
-    places = b.create<graph::MaxPoolIndexOp>(b.operand(0), attrs);
+    places = b.create<graph::MaxPoolIndexOp>(x, attrs);
   }
   return b.done({result, places});
 }
@@ -41,11 +58,22 @@ static LogicalResult importMaxPool(Binder &b) {
 static LogicalResult importAveragePool(Binder &b) {
   Window window;
   llvm::SmallVector<mlir::NamedAttribute> attrs;
-  if (mlir::failed(getPool(b, window, attrs)))
+  Value x = b.operand(0), padded = x;
+  if (mlir::failed(getPool(b, padded, window, attrs)))
     return mlir::failure();
-  attrs.push_back(
-      b.attr("count_include_pad", b.getInt("count_include_pad", 0) != 0));
-  return b.done(b.create<graph::AvgPoolOp>(b.operand(0), attrs));
+  bool countsPad = b.getInt("count_include_pad", 0) != 0, isData = padded != x;
+  attrs.push_back(b.attr("count_include_pad", countsPad || isData));
+  Value mean = b.create<graph::AvgPoolOp>(padded, attrs);
+  if (countsPad || !isData)
+    return b.done(mean);
+  // The share of each window that is not padding: the mean of ones.
+  Arithmetic a(b);
+  Value ones = b.broadcastTo(a.like(x, 1), graph::getDims(x));
+  Window same;
+  llvm::SmallVector<mlir::NamedAttribute> ignored;
+  if (mlir::failed(getPool(b, ones, same, ignored)))
+    return mlir::failure();
+  return b.done(a.div(mean, b.create<graph::AvgPoolOp>(ones, attrs)));
 }
 
 /// Zeros behind, so that windows that ceil_mode adds are whole ones.
@@ -90,7 +118,7 @@ static LogicalResult importLpPool(Binder &b) {
   Value x = b.operand(0);
   Window window;
   llvm::SmallVector<mlir::NamedAttribute> attrs;
-  if (mlir::failed(getPool(b, window, attrs)))
+  if (mlir::failed(getPool(b, x, window, attrs)))
     return mlir::failure();
   if (b.getInt("ceil_mode", 0) != 0)
     x = padForCeil(b, x, window);

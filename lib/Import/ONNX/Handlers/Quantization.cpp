@@ -38,6 +38,11 @@ static Value getParameter(Binder &b, unsigned i, mlir::Type type) {
   int64_t block = b.getInt("block_size", 0);
   if (block > 0 && int64_t(dims.size()) == rank)
     return repeat(b, parameter, x, b.getAxis("axis", 1, rank), block);
+  // A vector without an axis to lie along can only be one number.
+  if (dims.size() == 1 && block == 0 && b.getInt("axis", 1) >= rank) {
+    parameter = b.withLength(parameter, 1);
+    return b.reshape(parameter, {});
+  }
   if (dims.size() == 1 && graph::getConstant(dims[0]) == 1)
     return b.reshape(parameter, {});
   if (dims.size() != 1 || block > 0) {
@@ -170,7 +175,7 @@ static LogicalResult importQLinearConv(Binder &b) {
   if (b.getRank(filter) != rank || rank < 3)
     return b.fail("expected an input and weights of one rank of at least 3");
   if (mlir::failed(getFilterWindow(b, filter, window)) ||
-      mlir::failed(addPads(b, graph::getDims(x), window)))
+      mlir::failed(addPads(b, x, window)))
     return mlir::failure();
   llvm::SmallVector<Value> operands{x, filter};
   if (Value bias = b.operand(8))

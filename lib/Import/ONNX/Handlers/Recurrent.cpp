@@ -8,6 +8,7 @@
 using namespace adze;
 using namespace adze::importer;
 using graph::RecurrentCell;
+using mlir::AffineExpr;
 using mlir::LogicalResult;
 using mlir::Value;
 
@@ -56,7 +57,11 @@ private:
   RecurrentCell cell;
   bool batchFirst = false;
   int64_t hidden = 0;
+  LogicalResult refineOperands(int64_t directions);
+
   Value input; // [T, B, I]
+  /// Operands 0 to 7, with the dims that the attributes say.
+  llvm::SmallVector<Value> operands;
   llvm::SmallVector<mlir::Attribute> activations;
   llvm::SmallVector<double> alphas, betas;
   llvm::SmallVector<Value> outputs, states, memories; // one a direction
@@ -121,7 +126,7 @@ LogicalResult Layer::readActivations(int64_t directions) {
 /// inside, [H] of a GRU with linear_before_reset.
 Value Layer::getGates(int64_t d, Value weights, Value &inner) {
   Value gates = a.matmul(input, weights, /*transposeY=*/true);
-  Value biases = pick(b.operand(3), d);
+  Value biases = pick(operands[3], d);
   if (!biases || !gates)
     return gates;
   int64_t numGates = graph::RecurrentOp::getNumGates(cell);
@@ -139,7 +144,7 @@ Value Layer::getGates(int64_t d, Value weights, Value &inner) {
 
 /// initial_h or initial_c as [B, H]; zeros if not there.
 Value Layer::getInitial(unsigned i, int64_t d) {
-  Value given = b.operand(i);
+  Value given = operands[i];
   if (given && batchFirst)
     given = b.transpose(given, {1, 0, 2});
   if (given)
@@ -152,22 +157,22 @@ Value Layer::getInitial(unsigned i, int64_t d) {
 
 LogicalResult Layer::addDirection(int64_t d, bool reverse) {
   Value inner;
-  Value gates = getGates(d, pick(b.operand(1), d), inner);
-  Value weights = b.transpose(pick(b.operand(2), d), {1, 0});
+  Value gates = getGates(d, pick(operands[1], d), inner);
+  Value weights = b.transpose(pick(operands[2], d), {1, 0});
   bool isLSTM = cell == RecurrentCell::LSTM;
   Value state = getInitial(5, d);
   Value memory = isLSTM ? getInitial(6, d) : Value();
-  Value peephole = isLSTM ? pick(b.operand(7), d) : Value();
-  Value lengths = b.operand(4);
+  Value peephole = isLSTM ? pick(operands[7], d) : Value();
+  Value lengths = operands[4];
   if (!gates || !weights || !state)
     return mlir::failure();
-  llvm::SmallVector<Value> operands;
+  llvm::SmallVector<Value> used;
   llvm::SmallVector<int32_t> segments;
   for (Value operand :
        {gates, weights, state, memory, inner, peephole, lengths}) {
     segments.push_back(operand ? 1 : 0);
     if (operand)
-      operands.push_back(operand);
+      used.push_back(operand);
   }
   Dims dims = graph::getDims(gates);
   dims.back() = b.expr(hidden);
@@ -184,7 +189,7 @@ LogicalResult Layer::addDirection(int64_t d, bool reverse) {
   };
   mlir::Builder &builder = b.builder;
   Value output = b.createAs<graph::RecurrentOp>(
-      types, operands,
+      types, used,
       {b.attr("operandSegmentSizes", builder.getDenseI32ArrayAttr(segments)),
        b.attr("cell",
               graph::RecurrentCellAttr::get(builder.getContext(), cell)),
@@ -206,6 +211,27 @@ LogicalResult Layer::addDirection(int64_t d, bool reverse) {
   return mlir::success();
 }
 
+LogicalResult Layer::refineOperands(int64_t directions) {
+  int64_t gates = graph::RecurrentOp::getNumGates(cell) * hidden;
+  AffineExpr count = b.expr(directions), any;
+  Dims wanted[] = {{},
+                   {count, b.expr(gates), any},
+                   {count, b.expr(gates), b.expr(hidden)},
+                   {count, b.expr(2 * gates)},
+                   {},
+                   batchFirst ? Dims{any, count, b.expr(hidden)}
+                              : Dims{count, any, b.expr(hidden)},
+                   {},
+                   {count, b.expr(3 * hidden)}};
+  wanted[6] = wanted[5];
+  for (auto [i, dims] : llvm::enumerate(wanted)) {
+    operands.push_back(b.operand(i));
+    if (operands.back() && !dims.empty())
+      operands.back() = b.refine(operands.back(), dims);
+  }
+  return mlir::failure(b.hasFailed());
+}
+
 LogicalResult Layer::run() {
   input = b.operand(0);
   Value recurrent = b.operand(2);
@@ -213,10 +239,10 @@ LogicalResult Layer::run() {
       b.getRank(recurrent) != 3)
     return b.fail("expected X, W and R of 3 dims");
   auto size = graph::getConstant(graph::getDims(recurrent).back());
-  if (!size)
+  if (!size && !b.hasAttribute("hidden_size"))
     return b.unsupported("expected a hidden size that is static");
-  hidden = *size;
-  if (b.getInt("hidden_size", hidden) != hidden)
+  hidden = size ? *size : b.getInt("hidden_size", 0);
+  if (hidden < 1 || b.getInt("hidden_size", hidden) != hidden)
     return b.fail("expected hidden_size to be that of R, " +
                   llvm::Twine(hidden) + ", but got " +
                   llvm::Twine(b.getInt("hidden_size", hidden)));
@@ -229,7 +255,8 @@ LogicalResult Layer::run() {
     return b.fail("expected direction to be forward, reverse or "
                   "bidirectional, but got '" +
                   direction + "'");
-  if (mlir::failed(readActivations(directions)))
+  if (mlir::failed(readActivations(directions)) ||
+      mlir::failed(refineOperands(directions)))
     return mlir::failure();
   for (int64_t d = 0; d < directions; ++d)
     if (mlir::failed(addDirection(d, d == 1 || direction == "reverse")))

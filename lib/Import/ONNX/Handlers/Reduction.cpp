@@ -25,18 +25,42 @@ static void addChoices(int64_t rank, int64_t count, int64_t first,
   }
 }
 
+/// How many axes there may be, where their vector does not say it: any number,
+/// or where dims go, as many as the declared rank of the result says.
+static LogicalResult getCounts(Binder &b, Value axes, int64_t rank,
+                               bool keepdims, bool noneIsAll,
+                               llvm::SmallVector<int64_t> &counts) {
+  auto length = graph::getConstant(
+      graph::product(b.builder.getContext(), graph::getDims(axes)));
+  auto declared = b.getDeclaredRank();
+  if (length && *length <= rank) {
+    counts.push_back(*length);
+  } else if (keepdims) {
+    llvm::append_range(counts, llvm::seq<int64_t>(0, rank + 1));
+  } else if (declared && *declared <= rank) {
+    counts.push_back(rank - *declared);
+    if (noneIsAll && *declared == 0 && rank > 0)
+      counts.push_back(0);
+  }
+  if (length && counts.empty())
+    return b.fail("expected at most as many axes as the input has dims");
+  if (counts.empty() || rank > 6)
+    return b.unsupported("expected axes of known number, or constant ones");
+  return mlir::success();
+}
+
 /// Axes that only the data tells: a branch for each choice. They are told apart
 /// by the sum of their powers of two.
 static LogicalResult
-reduceByData(Binder &b, Value axes, int64_t rank,
+reduceByData(Binder &b, Value axes, int64_t rank, bool keepdims,
              llvm::function_ref<Value(llvm::ArrayRef<int64_t>)> build) {
-  auto count = graph::getConstant(
-      graph::product(b.builder.getContext(), graph::getDims(axes)));
-  if (!count || *count > rank)
-    return b.unsupported("expected axes of known number, or constant ones");
+  bool noneIsAll = b.getInt("noop_with_empty_axes", 0) == 0;
+  llvm::SmallVector<int64_t> chosen, keys, powers, counts;
+  if (mlir::failed(getCounts(b, axes, rank, keepdims, noneIsAll, counts)))
+    return mlir::failure();
   std::vector<llvm::SmallVector<int64_t>> choices;
-  llvm::SmallVector<int64_t> chosen, keys, powers;
-  addChoices(rank, *count, 0, chosen, choices);
+  for (int64_t count : counts)
+    addChoices(rank, count, 0, chosen, choices);
   for (llvm::ArrayRef<int64_t> choice : choices) {
     keys.push_back(0);
     for (int64_t axis : choice)
@@ -50,7 +74,9 @@ reduceByData(Binder &b, Value axes, int64_t rank,
       b.attr("axis", int64_t(0)));
   return b.done(
       b.choose(sizes.sum(mask), keys, [&](size_t i, Binder::Values &results) {
-        results.push_back(build(choices[i]));
+        bool isAll = choices[i].empty() && noneIsAll;
+        results.push_back(build(
+            isAll ? llvm::to_vector(llvm::seq<int64_t>(0, rank)) : choices[i]));
         return mlir::failure(b.hasFailed());
       }));
 }
@@ -68,7 +94,7 @@ static LogicalResult importReduce(Binder &b) {
   bool keepdims = b.getInt("keepdims", 1) != 0;
   if (isData(b, 1))
     return reduceByData(
-        b, b.operand(1), rank, [&](llvm::ArrayRef<int64_t> axes) {
+        b, b.operand(1), rank, keepdims, [&](llvm::ArrayRef<int64_t> axes) {
           return b.create<OpT>(
               x, {b.attr("axes", axes), b.attr("keepdims", keepdims)});
         });
@@ -123,7 +149,7 @@ static LogicalResult importTopK(Binder &b) {
     if (!b.operand(1))
       return b.fail("expected operand 1 to be there");
     Sizes sizes(b);
-    Value wanted = sizes.toVector(b.operand(1));
+    Value wanted = b.withLength(sizes.toVector(b.operand(1)), 1);
     Dims elements = b.getSizes(wanted);
     if (b.hasFailed())
       return mlir::failure();

@@ -250,13 +250,14 @@ public:
 
 private:
   Value getPlaces(int64_t dim, Value offsets);
-  Value sample(int64_t taps);
+  Value sample(AffineExpr count);
 
   Binder &b;
   Arithmetic a;
+  Value x;
   Window window;
   int64_t spatial = 0, offsetGroups = 1;
-  Dims out; // spatial dims of the result
+  Dims kernel, out; // spatial dims of the weights and of the result
 };
 
 /// Coordinates [N * groups, taps * positions] of one spatial dim.
@@ -265,15 +266,15 @@ Value DeformConv::getPlaces(int64_t dim, Value offsets) {
   Dims dims = graph::getDims(offsets);
   Value mine = b.slice(offsets, 3, dim, b.expr(1));
   Dims apart{dims[0], dims[1]};
-  for (int64_t size : window.kernel)
-    apart.push_back(b.expr(size));
+  llvm::append_range(apart, kernel);
   apart.append(out);
   Value moved = b.reshape(mine, apart); // [N, G, kernel.., out..]
   if (!moved)
     return {};
   mlir::Type type = b.getElementType(moved);
   int64_t behindTap = spatial - 1 - dim + spatial;
-  Value tap = a.withTail(b.cast(a.iota(window.kernel[dim]), type), behindTap);
+  Value tap =
+      a.withTail(b.cast(a.iota(window.filter, 2 + dim), type), behindTap);
   Value position = a.withTail(b.cast(a.iota(moved, 2 + spatial + dim), type),
                               spatial - 1 - dim);
   Value base = a.add(a.mul(tap, double(window.dilations[dim])),
@@ -284,11 +285,11 @@ Value DeformConv::getPlaces(int64_t dim, Value offsets) {
 }
 
 /// All samples as [N, C, taps, positions].
-Value DeformConv::sample(int64_t taps) {
-  Value x = b.operand(0), offset = b.operand(2), mask = b.operand(4);
+Value DeformConv::sample(AffineExpr count) {
+  Value offset = b.operand(2), mask = b.operand(4);
   Dims dims = graph::getDims(x);
-  AffineExpr perGroup = graph::divideExactly(dims[1], b.expr(offsetGroups));
-  AffineExpr groups = b.expr(offsetGroups), count = b.expr(taps);
+  AffineExpr perGroup = a.quotient(dims[1], offsetGroups);
+  AffineExpr groups = b.expr(offsetGroups);
   if (!perGroup) {
     (void)b.fail("expected offset_group to divide the channels");
     return {};
@@ -316,30 +317,32 @@ Value DeformConv::sample(int64_t taps) {
 }
 
 LogicalResult DeformConv::run() {
-  Value x = b.operand(0), filter = b.operand(1);
+  Value filter = b.operand(1);
+  x = b.operand(0);
   spatial = b.getRank(x) - 2;
   if (spatial < 1 || b.getRank(filter) != spatial + 2)
     return b.fail("expected an input and weights of one rank of at least 3");
   if (mlir::failed(getFilterWindow(b, filter, window)) ||
-      mlir::failed(addPads(b, graph::getDims(x), window)))
+      mlir::failed(addPads(b, x, window)))
     return mlir::failure();
   offsetGroups = b.getInt("offset_group", 1);
-  int64_t groups = b.getInt("group", 1), taps = 1;
-  for (int64_t size : window.kernel)
-    taps *= size;
+  int64_t groups = b.getInt("group", 1);
+  kernel = graph::getDims(filter);
+  kernel.erase(kernel.begin(), kernel.begin() + 2);
+  AffineExpr taps = graph::product(b.builder.getContext(), kernel);
   Dims offset = graph::getDims(b.operand(2)), weights = graph::getDims(filter);
   if (int64_t(offset.size()) != spatial + 2 || offsetGroups < 1 || groups < 1)
     return b.fail("expected offsets of the input's rank and groups of at "
                   "least 1");
   out.assign(offset.begin() + 2, offset.end());
   Dims dims = graph::getDims(x);
-  AffineExpr inEach = graph::divideExactly(dims[1], b.expr(groups)),
-             outEach = graph::divideExactly(weights[0], b.expr(groups)),
+  AffineExpr inEach = a.quotient(dims[1], groups),
+             outEach = a.quotient(weights[0], groups),
              positions = graph::product(b.builder.getContext(), out);
   if (!inEach || !outEach || !positions)
     return b.fail("expected group to divide the channels");
   Value samples = sample(taps);
-  AffineExpr rows = graph::mulExprs(inEach, b.expr(taps));
+  AffineExpr rows = graph::mulExprs(inEach, taps);
   Value columns =
       b.reshape(samples, {dims[0], b.expr(groups), rows, positions});
   Value product =

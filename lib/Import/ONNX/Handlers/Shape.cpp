@@ -48,7 +48,9 @@ static LogicalResult importConstantOfShape(Binder &b) {
              .getValues<mlir::Attribute>()
              .begin());
   }
-  Dims dims = b.getSizes(b.operand(0));
+  auto rank = b.getDeclaredRank();
+  Dims dims =
+      b.getSizes(rank ? b.withLength(b.operand(0), *rank) : b.operand(0));
   if (b.hasFailed())
     return mlir::failure();
   for (AffineExpr dim : dims)

@@ -2,6 +2,8 @@
 //
 // Kernel, strides, dilations and pads, with all ways to say them.
 #include "Windows.h"
+#include "../DataShapes.h"
+#include "../Sizes.h"
 
 using namespace adze;
 using namespace adze::importer;
@@ -13,29 +15,34 @@ static constexpr int64_t kMaxWindow = int64_t(1) << 31;
 static LogicalResult checkWindow(Binder &b, const Window &window) {
   for (const auto *list : {&window.kernel, &window.strides, &window.dilations})
     for (int64_t value : *list)
-      if (value < 1 || value > kMaxWindow)
+      if (!mlir::ShapedType::isDynamic(value) &&
+          (value < 1 || value > kMaxWindow))
         return b.fail("expected kernel, strides and dilations of at least 1, "
                       "but got " +
                       llvm::Twine(value));
   return mlir::failure(b.hasFailed());
 }
 
-LogicalResult adze::importer::getFilterWindow(Binder &b, mlir::Value filter,
+LogicalResult adze::importer::getFilterWindow(Binder &b, mlir::Value &filter,
                                               Window &window) {
+  size_t spatial = b.getRank(filter) - 2;
+  auto declared = b.getInts("kernel_shape");
+  if (declared && declared->size() == spatial) {
+    Dims wanted(2);
+    for (int64_t size : *declared)
+      wanted.push_back(b.expr(size));
+    filter = b.refine(filter, wanted);
+  } else if (declared) {
+    return b.fail("expected " + llvm::Twine(spatial) +
+                  " numbers in kernel_shape, but got " +
+                  llvm::Twine(declared->size()));
+  }
+  if (b.hasFailed())
+    return mlir::failure();
   auto type = llvm::cast<mlir::RankedTensorType>(filter.getType());
   auto sizes = type.getShape().drop_front(2);
-  if (llvm::is_contained(sizes, mlir::ShapedType::kDynamic))
-    return b.unsupported("expected weights with a static kernel, but got " +
-                         mlir::debugString(type));
   window.kernel.assign(sizes.begin(), sizes.end());
-  auto declared = b.getInts("kernel_shape");
-  if (declared && *declared != window.kernel)
-    return b.fail(
-        "expected kernel_shape to be that of the weights, but got [" +
-        llvm::join(llvm::map_range(*declared,
-                                   [](int64_t n) { return std::to_string(n); }),
-                   ", ") +
-        "] for " + mlir::debugString(type));
+  window.filter = filter;
   window.strides = b.getInts("strides", sizes.size(), 1);
   window.dilations = b.getInts("dilations", sizes.size(), 1);
   return checkWindow(b, window);
@@ -51,20 +58,52 @@ LogicalResult adze::importer::getPoolWindow(Binder &b, int64_t spatial,
   return checkWindow(b, window);
 }
 
+mlir::Value adze::importer::getReach(Binder &b, const Window &window) {
+  Sizes s(b);
+  mlir::Value kernel = s.vector(window.kernel);
+  if (!window.hasKnownKernel())
+    kernel =
+        b.slice(s.shape(window.filter), 0, 2, b.expr(window.kernel.size()));
+  return s.add(s.mul(s.sub(kernel, s.number(1)), s.vector(window.dilations)),
+               s.number(1));
+}
+
+/// The same by the run's sizes.
+static LogicalResult addSamePadsByData(Binder &b, mlir::Value &input,
+                                       bool moreAtEnd, Window &window,
+                                       mlir::Value fill) {
+  Sizes s(b);
+  int64_t spatial = window.kernel.size();
+  mlir::Value size = b.slice(s.shape(input), 0, 2, b.expr(spatial)),
+              strides = s.vector(window.strides), one = s.number(1);
+  mlir::Value count = s.div(s.sub(s.add(size, strides), one), strides);
+  mlir::Value covered =
+      s.add(s.mul(s.sub(count, one), strides), getReach(b, window));
+  mlir::Value total = s.max(s.sub(covered, size), s.number(0));
+  mlir::Value half = s.div(total, s.number(2)), rest = s.sub(total, half);
+  mlir::Value pads =
+      moreAtEnd ? s.concat({half, rest}) : s.concat({rest, half});
+  mlir::Value axes =
+      s.vector(llvm::to_vector(llvm::seq<int64_t>(2, spatial + 2)));
+  input = padByData(b, input, pads, axes, fill, graph::PadMode::Constant);
+  window.pads.assign(2 * spatial, 0);
+  return mlir::failure(b.hasFailed());
+}
+
 /// SAME: as many windows as input / stride, rounded up; the pads are what is
 /// missing, split in two.
-static LogicalResult addSamePads(Binder &b,
-                                 llvm::ArrayRef<mlir::AffineExpr> input,
-                                 bool moreAtEnd, Window &window) {
+static LogicalResult addSamePads(Binder &b, mlir::Value &input, bool moreAtEnd,
+                                 Window &window, mlir::Value fill) {
   size_t spatial = window.kernel.size();
+  Dims dims = graph::getDims(input);
   window.pads.assign(2 * spatial, 0);
   for (size_t i = 0; i < spatial; ++i) {
+    auto size = graph::getConstant(dims[i + 2]);
+    int64_t stride = window.strides[i];
+    if (!window.hasKnownKernel() || (!size && stride != 1))
+      return addSamePadsByData(b, input, moreAtEnd, window, fill);
     int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
-    int64_t stride = window.strides[i], total = reach - 1;
-    auto size = input[i + 2] ? graph::getConstant(input[i + 2]) : std::nullopt;
-    if (!size && stride != 1)
-      return b.unsupported("expected spatial dims to be static with auto_pad "
-                           "and a stride, but got a symbolic one");
+    int64_t total = reach - 1;
     if (size)
       total = std::max<int64_t>(
           (llvm::divideCeil(*size, stride) - 1) * stride + reach - *size, 0);
@@ -74,13 +113,12 @@ static LogicalResult addSamePads(Binder &b,
   return mlir::success();
 }
 
-LogicalResult adze::importer::addPads(Binder &b,
-                                      llvm::ArrayRef<mlir::AffineExpr> input,
-                                      Window &window) {
+LogicalResult adze::importer::addPads(Binder &b, mlir::Value &input,
+                                      Window &window, mlir::Value fill) {
   size_t spatial = window.kernel.size();
   llvm::StringRef mode = b.getString("auto_pad", "NOTSET");
   if (mode == "SAME_UPPER" || mode == "SAME_LOWER")
-    return addSamePads(b, input, mode == "SAME_UPPER", window);
+    return addSamePads(b, input, mode == "SAME_UPPER", window, fill);
   if (mode == "VALID") {
     window.pads.assign(2 * spatial, 0);
     return mlir::success();
