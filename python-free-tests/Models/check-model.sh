@@ -22,7 +22,7 @@ die() {
 [ -f "$model" ] || die "expected $model: run benchmarks/models/prepare.sh $build/models"
 
 start=$(date +%s%N)
-atranslate "$model" "-$level" -j2 -o "$work/a.so" || die "atranslate ended with $?"
+atranslate "$model" "-$level" -j2 -o "$work/a.so" --stats >"$work/stats" 2>&1 || die "atranslate ended with $?: $(cat "$work/stats")"
 echo "compiled in $((($(date +%s%N) - start) / 1000000)) ms, $(stat -c %s "$work/a.so") bytes"
 
 undefined=$(llvm-nm -D --undefined-only "$work/a.so") || die "llvm-nm failed"
@@ -31,6 +31,27 @@ needed=$(llvm-readelf -d "$work/a.so" | grep NEEDED)
 [ -z "$needed" ] || die "expected nothing needed, but got: $needed"
 exported=$(llvm-nm -D --defined-only "$work/a.so" | awk '{print $3}')
 [ "$exported" = adze_module_query ] || die "expected one exported symbol, but got: $exported"
+
+# stat_of NAME: a figure of --stats; nothing if there is none.
+stat_of() {
+  sed -nE "s/^$1 = ([0-9]+).*/\\1/p" "$work/stats"
+}
+
+# Every cluster is a tile kernel, and there are no more of them than is said.
+if [ "$level" != O0 ]; then
+  for refused in "convert-graph-to-linalg: kernels" "convert-graph-to-tile: refused"; do
+    [ "$(stat_of "$refused")" = 0 ] || die "expected tile kernels only, but '$refused' is $(stat_of "$refused")"
+  done
+  read -r _ launches percent < <(grep "^$name " "${BASH_SOURCE%/*}/limits.txt" || echo "$name - -")
+  if [ "$launches" != - ]; then
+    got=$(stat_of "convert-host-to-llvm: launches")
+    [ "$got" -le "$launches" ] || die "expected at most $launches launches, but got $got"
+  fi
+  if [ "$percent" != - ]; then
+    arena=$(stat_of "plan-memory: arena-bytes") bound=$(stat_of "plan-memory: arena-lower-bound-bytes")
+    [ $((arena * 100)) -le $((bound * percent)) ] || die "expected an arena of at most $percent % of $bound bytes, but got $arena"
+  fi
+fi
 
 # run THREADS FOLDER
 run() {

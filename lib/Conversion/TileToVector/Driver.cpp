@@ -9,6 +9,10 @@
 using namespace mlir;
 using namespace adze::tile;
 
+/// True if the kernel or phase stores to memory that it also loads in another
+/// way, so that loads must not be delayed past stores.
+static bool needsProgramOrder(Operation *root);
+
 KernelLowering::KernelLowering(Operation *root, VectorUnit unit,
                                const KernelFrame &frame, OpBuilder b)
     : root(root), unit(unit), classes(root, unit, needsProgramOrder(root)),
@@ -95,7 +99,7 @@ static bool isRewritten(LoadOp load, ArrayRef<StoreOp> stores,
          });
 }
 
-bool adze::tile::needsProgramOrder(Operation *root) {
+static bool needsProgramOrder(Operation *root) {
   DenseMap<Value, SmallVector<StoreOp>> stores;
   root->walk([&](StoreOp store) {
     stores[argumentOf(store.getMemref())].push_back(store);

@@ -243,10 +243,6 @@ private:
   int64_t scratchBytes = 0;
 };
 
-/// True if the kernel or phase stores to memory that it also loads in another
-/// way, so that loads must not be delayed past stores.
-bool needsProgramOrder(mlir::Operation *root);
-
 } // namespace adze::tile
 
 #endif // ADZE_CONVERSION_TILETOVECTOR_KERNELLOWERING_H

@@ -35,11 +35,12 @@ ParseResult ClusterOp::parse(OpAsmParser &parser, OperationState &state) {
                        parser.parseOperand(operands.emplace_back()));
       }))
     return failure();
-  StringAttr anchor;
   if (succeeded(parser.parseOptionalKeyword("anchor"))) {
-    if (parser.parseAttribute(anchor))
+    std::string anchor; // no attribute: it would take the colon for its type's
+    if (parser.parseString(&anchor))
       return failure();
-    state.getOrAddProperties<Properties>().anchor = anchor;
+    state.getOrAddProperties<Properties>().anchor =
+        parser.getBuilder().getStringAttr(anchor);
   }
   FunctionType type;
   if (parser.parseOptionalAttrDict(state.attributes) ||

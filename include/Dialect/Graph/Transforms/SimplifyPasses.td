@@ -1,0 +1,93 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Passes that write the same computation with less work.
+#ifndef ADZE_DIALECT_GRAPH_TRANSFORMS_SIMPLIFYPASSES
+#define ADZE_DIALECT_GRAPH_TRANSFORMS_SIMPLIFYPASSES
+
+include "mlir/Pass/PassBase.td"
+
+def SimplifyAlgebraPass
+    : Pass<"graph-simplify-algebra", "::mlir::func::FuncOp"> {
+  let summary = "Arithmetic that is less work written otherwise";
+  let description = [{
+    Neutral operands, equal operands, ops that undo or repeat themselves, bounds
+    of bounds, choices that are known, casts of lossless casts, reductions of
+    reductions and of dims of size 1; small powers become products, division by
+    a power of two a product. All give the same bits but powers, which round as
+    products do, and joined reductions, which combine in another order.
+
+    Before:
+    ```mlir
+    %two = graph.constant dense<2.0> : tensor<f32>
+    %0 = graph.neg %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    %1 = graph.neg %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    %2 = graph.pow %1, %two : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+    ```
+    After:
+    ```mlir
+    %2 = graph.mul %x, %x : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+  }];
+  let statistics = [Statistic<"simplified", "simplified", "Ops rewritten">];
+}
+
+def SimplifyMovementPass
+    : Pass<"graph-simplify-movement", "::mlir::func::FuncOp"> {
+  let summary = "Chains of data movement that move less written otherwise";
+  let description = [{
+    Concatenations of concatenations, slices of one part of a concatenation,
+    padding of padding, padding that only cuts, repetition of what is repeated
+    or of what an elementwise op repeats itself, reversal of a reversal, and
+    look-ups at evenly spaced constant places, which are slices. Chains of
+    reshapes, transposes and slices are `canonicalize`'s.
+
+    Before:
+    ```mlir
+    %0 = graph.concat %x, %y {axis = 0 : i64} : (tensor<2x8xf32>, tensor<3x8xf32>) -> tensor<5x8xf32>
+    %1 = graph.slice %0 {starts = array<i64: 3, 0>, steps = array<i64: 1, 1>} : (tensor<5x8xf32>) -> tensor<2x8xf32>
+    ```
+    After:
+    ```mlir
+    %1 = graph.slice %y {starts = array<i64: 1, 0>, steps = array<i64: 1, 1>} : (tensor<3x8xf32>) -> tensor<2x8xf32>
+    ```
+  }];
+  let statistics = [Statistic<"simplified", "simplified", "Ops rewritten">];
+}
+
+def SimplifyControlFlowPass
+    : Pass<"graph-simplify-control-flow", "::mlir::func::FuncOp"> {
+  let summary = "Straight code for decided branches and short loops";
+  let description = [{
+    A `graph.if` whose condition is a constant becomes the branch that runs; a
+    `graph.loop` that runs a constant number of times becomes its iterations,
+    one after the other, with the slices that it collects concatenated. Both
+    only where no size is decided by what runs.
+
+    Before:
+    ```mlir
+    %true = graph.constant dense<true> : tensor<i1>
+    %0 = graph.if %true : (tensor<i1>) -> tensor<4xf32> {
+      %1 = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+      graph.yield %1 : tensor<4xf32>
+    } else {
+      graph.yield %x : tensor<4xf32>
+    }
+    ```
+    After:
+    ```mlir
+    %0 = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let options = [
+    Option<"maxTrips", "max-trips", "int64_t", /*default=*/"16",
+           "Loops of more iterations stay">,
+    Option<"maxOps", "max-ops", "int64_t", /*default=*/"512",
+           "Loops of which more ops would come stay">,
+  ];
+  let statistics = [
+    Statistic<"decided", "decided", "Branches taken at compile time">,
+    Statistic<"unrolled", "unrolled", "Loops unrolled">,
+  ];
+}
+
+#endif // ADZE_DIALECT_GRAPH_TRANSFORMS_SIMPLIFYPASSES
