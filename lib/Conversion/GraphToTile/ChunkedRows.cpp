@@ -33,19 +33,18 @@ public:
   bool canRewrite(Value result);
   LogicalResult rewrite(Value result, llvm::function_ref<Value(Value)> prepare);
 
-  /// One of the two walks over a row: whole chunks, or what is left.
-  struct Walk {
-    Value chunk, begin, length, end; // no end: all elements are there
-    bool isTail = false;
-  };
-  /// `chunk` elements at once, then fewer.
-  SmallVector<Walk> walks(int64_t chunk);
-  SmallVector<Walk> walks() { return walks(m.rows.inner ? 8 : 32); }
-  FailureOr<KernelEmitter::Carried> over(const Walk &walk, ValueRange init,
+  /// `chunk` elements at once, then fewer. Where lanes lie along the row, what
+  /// is left of it takes one vector at a time.
+  SmallVector<RowWalk> walks(int64_t chunk) {
+    return walkRow(e, m.rows.length, chunk,
+                   m.rows.inner ? 1 : std::max<int64_t>(16, chunk / 8));
+  }
+  SmallVector<RowWalk> walks() { return walks(m.rows.inner ? 8 : 32); }
+  FailureOr<KernelEmitter::Carried> over(const RowWalk &walk, ValueRange init,
                                          Body body);
   using PlaceBody = llvm::function_ref<FailureOr<KernelEmitter::Carried>(
       Places &places, ValueRange carried)>;
-  FailureOr<KernelEmitter::Carried> overPlaces(const Walk &walk,
+  FailureOr<KernelEmitter::Carried> overPlaces(const RowWalk &walk,
                                                ValueRange init, PlaceBody body);
   /// `other` where an element is not there.
   Value orElse(Value mask, Value tile, TypedAttr other);
@@ -61,15 +60,14 @@ private:
 
 } // namespace
 
-SmallVector<ChunkedRows::Walk> ChunkedRows::walks(int64_t chunk) {
-  // Lanes along the row: what is left of it takes one vector at a time.
-  int64_t least = m.rows.inner ? 1 : std::max<int64_t>(16, chunk / 8);
-  Value length = e.size(m.rows.length);
+SmallVector<RowWalk> adze::walkRow(KernelEmitter &e, AffineExpr size,
+                                   int64_t chunk, int64_t least) {
+  Value length = e.size(size);
   Value step = e.param("BLOCK_N", chunk);
   // Not length - rest: a product is seen to be no negative place.
   Value whole = e.mul(e.div(length, step), step);
   Value rest = e.rem(length, step);
-  SmallVector<Walk> result{{step, e.index(0), whole, {}}};
+  SmallVector<RowWalk> result{{step, e.index(0), whole, {}}};
   if (getConstantIntValue(rest) != 0)
     result.push_back({e.index(least), whole, rest,
                       least == 1 ? Value() : length, least != 1});
@@ -77,14 +75,13 @@ SmallVector<ChunkedRows::Walk> ChunkedRows::walks(int64_t chunk) {
 }
 
 FailureOr<KernelEmitter::Carried>
-ChunkedRows::overPlaces(const Walk &walk, ValueRange init, PlaceBody body) {
+ChunkedRows::overPlaces(const RowWalk &walk, ValueRange init, PlaceBody body) {
   e.setAxis(m.rows.reduced, walk.chunk);
   e.setTail(walk.isTail);
   auto result =
       e.loop(walk.length, walk.chunk, init, [&](Value iv, ValueRange carried) {
-        bool fromStart = getConstantIntValue(walk.begin) == 0;
         Places places = m.rows.places;
-        places[m.rows.rowPart].offset = fromStart ? iv : e.add(walk.begin, iv);
+        places[m.rows.rowPart].offset = walk.place(e, iv);
         return body(places, carried);
       });
   e.setTail(false);
@@ -92,7 +89,7 @@ ChunkedRows::overPlaces(const Walk &walk, ValueRange init, PlaceBody body) {
 }
 
 FailureOr<KernelEmitter::Carried>
-ChunkedRows::over(const Walk &walk, ValueRange init, Body body) {
+ChunkedRows::over(const RowWalk &walk, ValueRange init, Body body) {
   return overPlaces(
       walk, init,
       [&](Places &places,
@@ -135,7 +132,7 @@ FailureOr<Value> ChunkedRows::fold(Combiner combiner, Prepare prepare,
                                    bool nnan) {
   TypedAttr neutral = getNeutral(combiner, m.type);
   Value all;
-  for (const Walk &walk : walks()) {
+  for (const RowWalk &walk : walks()) {
     e.setAxis(m.rows.reduced, walk.chunk); // what is carried has its size
     Axes axes = m.rows.inner ? m.rows.kept : m.rows.axes;
     auto result =
@@ -164,7 +161,7 @@ FailureOr<Value> ChunkedRows::fold(Combiner combiner, Prepare prepare,
 LogicalResult ChunkedRows::store(Value result, Prepare prepare) {
   Type element = getSignlessType(getElementTypeOrSelf(result));
   Places before = m.rows.places;
-  for (const Walk &walk : walks()) {
+  for (const RowWalk &walk : walks()) {
     auto stored =
         over(walk, {},
              [&](Value x, Places &places, Value,
@@ -193,7 +190,7 @@ bool ChunkedRows::canRewrite(Value result) {
 LogicalResult ChunkedRows::rewrite(Value result,
                                    llvm::function_ref<Value(Value)> prepare) {
   Value memory = e.getOutputMemory(0);
-  for (const Walk &walk : walks()) {
+  for (const RowWalk &walk : walks()) {
     auto stored = overPlaces(
         walk, {},
         [&](Places &places, ValueRange) -> FailureOr<KernelEmitter::Carried> {
@@ -237,7 +234,7 @@ static FailureOr<RowSums> sumInOnePass(RowMath &m, ChunkedRows &rows) {
   Value lowest = m.number(-FLT_MAX), zero = m.number(0.0);
   TypedAttr none = getNeutral(Combiner::Max, m.type);
   KernelEmitter::Carried sums{lowest, zero};
-  for (const ChunkedRows::Walk &walk : rows.walks(chunk)) {
+  for (const RowWalk &walk : rows.walks(chunk)) {
     auto next = rows.over(
         walk, sums,
         [&](Value x, Places &, Value mask,

@@ -38,6 +38,28 @@ int64_t adze::chooseLanes(int64_t n, int64_t target) {
   return 2 * block >= target ? block : target;
 }
 
+int64_t adze::chooseRowsAtOnce(int64_t rows, int64_t length, bool whole) {
+  constexpr int64_t elements = 4096, usualLength = 128, enoughPrograms = 8;
+  if (whole)
+    return std::clamp<int64_t>(elements / length, 1, 16);
+  // Each may be long: a few at once, and one where there are few.
+  int64_t together =
+      std::clamp<int64_t>(elements / std::max(length, usualLength), 1, 4);
+  while (together > 1 && rows >= 0 && rows < together * enoughPrograms)
+    together /= 2;
+  return together;
+}
+
+WalkedRows adze::chooseWalkedRows(int64_t rows, int64_t length) {
+  constexpr int64_t lanes = 16, sums = 8; // as many vectors of sums
+  WalkedRows walked;
+  walked.rows = std::max<int64_t>(chooseRowsAtOnce(rows, -1, false), 1);
+  walked.chunk = std::min<int64_t>(sums / walked.rows, 4) * lanes;
+  if (length >= 0 && length < walked.chunk)
+    walked.chunk = lanes;
+  return walked;
+}
+
 namespace {
 /// What a core's caches hold of a contraction. All but `l2` are shares of it.
 struct CacheShares {

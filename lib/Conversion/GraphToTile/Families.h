@@ -28,7 +28,7 @@ mlir::LogicalResult emitLRN(KernelEmitter &e, graph::LRNOp op, Cut cut);
 mlir::LogicalResult emitWinogradConv(KernelEmitter &e, graph::WinogradConvOp op,
                                      Cut cut);
 mlir::LogicalResult emitRows(KernelEmitter &e, mlir::Operation *op, Cut cut);
-mlir::LogicalResult emitReduction(KernelEmitter &e, graph::ReduceOpInterface op,
+mlir::LogicalResult emitReduction(KernelEmitter &e, mlir::Operation *op,
                                   Cut cut);
 
 //===--- contractions -----------------------------------------------------===//
@@ -91,6 +91,16 @@ int64_t chooseBlock(int64_t n, int64_t target);
 
 /// The same for the dim along the lanes: whole vectors.
 int64_t chooseLanes(int64_t n, int64_t target);
+
+/// Rows of `length` (below 0: not known) that a program takes at once, of
+/// `rows`; `whole`: each as one tile.
+int64_t chooseRowsAtOnce(int64_t rows, int64_t length, bool whole);
+/// For rows that are only reduced, by sums of each lane: rows and elements of a
+/// step.
+struct WalkedRows {
+  int64_t rows, chunk;
+};
+WalkedRows chooseWalkedRows(int64_t rows, int64_t length);
 
 struct ContractionBlocks {
   int64_t m, n, k, panel;

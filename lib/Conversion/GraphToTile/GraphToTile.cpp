@@ -28,7 +28,7 @@ static FailureOr<Operation *> findAnchor(func::FuncOp function) {
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (!isa<AttentionOp, MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp, LRNOp,
              SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp, WinogradConvOp,
-             ReduceOpInterface>(op))
+             ArgMaxOp, ArgMinOp, ReduceOpInterface>(op))
       continue;
     if (anchor)
       return failure();
@@ -54,7 +54,8 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
       .Case([&](WinogradConvOp op) { return emitWinogradConv(e, op, cut); })
       .Case<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp>(
           [&](Operation *op) { return emitRows(e, op, cut); })
-      .Case([&](ReduceOpInterface op) { return emitReduction(e, op, cut); })
+      .Case<ReduceOpInterface, ArgMaxOp, ArgMinOp>(
+          [&](Operation *op) { return emitReduction(e, op, cut); })
       .Default([&](Operation *) { return e.fail("no family"); });
 }
 

@@ -25,6 +25,21 @@ struct Rows {
   unsigned rowPart = 0; // the place of the row
 };
 
+/// One of the two walks over a row in chunks: whole chunks, which need no mask,
+/// or what is left.
+struct RowWalk {
+  mlir::Value chunk, begin, length, end; // no end: all elements are there
+  bool isTail = false;
+
+  mlir::Value place(KernelEmitter &e, mlir::Value iv) const {
+    bool fromStart = mlir::getConstantIntValue(begin) == 0;
+    return fromStart ? iv : e.add(begin, iv);
+  }
+};
+/// `chunk` elements at once, then `least`.
+llvm::SmallVector<RowWalk> walkRow(KernelEmitter &e, mlir::AffineExpr length,
+                                   int64_t chunk, int64_t least);
+
 /// Arithmetic on whole tiles and on tiles without the reduced axis.
 class RowMath {
 public:

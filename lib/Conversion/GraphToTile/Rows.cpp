@@ -30,10 +30,7 @@ static FailureOr<Rows> cutRows(KernelEmitter &e, Value result, unsigned first,
   rows.reduced = inner ? 0 : 1;
   rows.chunked = !whole;
   rows.inner = inner;
-  // Of an unknown length a program takes a few rows: each may be long.
-  int64_t fewRows = whole ? 16 : 4;
-  length = whole ? length : 128;
-  Value rowLength = whole ? e.index(length) : e.index(1);
+  Value rowLength = e.index(whole ? length : 1);
   e.setAxis(rows.reduced, rowLength);
   // Parts: outer dims, the row, inner dims.
   struct Part {
@@ -64,12 +61,13 @@ static FailureOr<Rows> cutRows(KernelEmitter &e, Value result, unsigned first,
   };
   addDims(0, first, inner ? -1 : 0,
           cut == Cut::Row ? 1
-                          : std::clamp<int64_t>(elements / length, 1, fewRows));
+                          : chooseRowsAtOnce(e.getKnownRows(count(0, first)),
+                                             length, whole));
   rows.rowPart = parts.size();
   parts.push_back({first, end, rowLength, rows.reduced});
   if (inner)
     addDims(end, dims.size(), 1,
-            std::clamp<int64_t>(elements / length, 64, 256));
+            std::clamp<int64_t>(elements / (whole ? length : 128), 64, 256));
   rows.axes = rows.kept;
   rows.axes.push_back(rows.reduced);
   llvm::sort(rows.axes);

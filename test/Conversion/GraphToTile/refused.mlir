@@ -38,11 +38,12 @@ func.func private @cumsum(%x: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {ad
 
 // -----
 
-// CHECK-LABEL: func.func private @unknown_row
-// expected-remark @+1 {{a row of a length that is not known or cannot be cut}}
-func.func private @unknown_row(%x: tensor<?x?xf32, affine_map<()[s0, s1] -> (s0, s1)>>) -> tensor<?x1xf32, affine_map<()[s0] -> (s0, 1)>> attributes {adze.kernel} {
-  %0 = graph.reduce_sum %x {axes = array<i64: 1>} : (tensor<?x?xf32, affine_map<()[s0, s1] -> (s0, s1)>>) -> tensor<?x1xf32, affine_map<()[s0] -> (s0, 1)>>
-  return %0 : tensor<?x1xf32, affine_map<()[s0] -> (s0, 1)>>
+// graph-split-reductions keeps a dim for it.
+// CHECK-LABEL: func.func private @scalar
+// expected-remark @+1 {{a reduction to a scalar}}
+func.func private @scalar(%x: tensor<5x7xf32>) -> tensor<f32> attributes {adze.kernel} {
+  %0 = graph.reduce_sum %x {axes = array<i64: 0, 1>, keepdims = false} : (tensor<5x7xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
 }
 
 // -----

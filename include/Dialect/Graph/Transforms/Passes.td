@@ -321,6 +321,34 @@ def RecognizeNormalizationPass
   ];
 }
 
+def SplitReductionsPass
+    : Pass<"graph-split-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Reductions of many elements to few in parts";
+  let description = [{
+    A reduction to a scalar keeps dims of 1. One to 8 elements at most, of 32768
+    or more that lie next to each other, is taken in equal parts, 64 at most,
+    which run in parallel; a second reduction combines them. How many there are
+    depends on the sizes alone. Of unknown sizes the first dim that goes says
+    the parts. What the elements alone are computed by is cut with them.
+
+    Before:
+    ```mlir
+    %0 = graph.reduce_l1 %x {axes = array<i64: 0, 1>, keepdims = false} : (tensor<512x256xf32>) -> tensor<f32>
+    ```
+    After:
+    ```mlir
+    %0 = graph.reshape %x : (tensor<512x256xf32>) -> tensor<1x8x16384xf32>
+    %1 = graph.reduce_l1 %0 {axes = array<i64: 2>, keepdims = false} : (tensor<1x8x16384xf32>) -> tensor<1x8xf32>
+    %2 = graph.reduce_sum %1 {axes = array<i64: 1>, keepdims = false} : (tensor<1x8xf32>) -> tensor<1xf32>
+    %3 = graph.reshape %2 : (tensor<1xf32>) -> tensor<f32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"split", "split", "Reductions taken in parts">,
+    Statistic<"kept", "scalars", "Reductions to a scalar that keep a dim">,
+  ];
+}
+
 def WinogradPass : Pass<"graph-winograd", "::mlir::func::FuncOp"> {
   let summary = "3x3 convolutions by minimal filtering";
   let description = [{

@@ -1,0 +1,224 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// A kernel's programs run for each element that a reduction leaves. Where these
+// are few, the elements that go are cut in parts, so that all threads have some
+// of them.
+#include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Graph/Transforms/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace adze::graph {
+#define GEN_PASS_DEF_SPLITREDUCTIONSPASS
+#include "Dialect/Graph/Transforms/Passes.h.inc"
+} // namespace adze::graph
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace {
+
+/// [outer, parts, elements of a part, inner]: the dims that go are one.
+struct Parts {
+  AffineExpr outer, parts, each, inner;
+};
+
+/// Does combining the results of parts give that of all, but for rounding?
+bool mayBeSplit(Operation *op) {
+  Type element = getElementTypeOrSelf(op->getOperand(0).getType());
+  bool isExact = isa<ReduceMaxOp, ReduceMinOp>(op);
+  if (element.isF32() || element.isF64())
+    return true;
+  if (isa<FloatType>(element)) // parts would be rounded to few bits
+    return isExact;
+  return isExact ||
+         isa<ReduceSumOp, ReduceProdOp, ReduceL1Op, ReduceSumSquareOp>(op);
+}
+
+/// What each part is reduced by.
+Value reducePart(OpBuilder &b, Operation *op, Value x, int64_t axis) {
+  Location loc = op->getLoc();
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<ReduceSumOp, ReduceMeanOp, ReduceMaxOp, ReduceMinOp, ReduceProdOp,
+            ReduceL1Op, ReduceL2Op, ReduceLogSumExpOp, ReduceSumSquareOp>(
+          [&](auto reduce) -> Value {
+            return decltype(reduce)::create(b, loc, x, axis, false);
+          })
+      .Case([&](ReduceLogSumOp) -> Value {
+        return ReduceSumOp::create(b, loc, x, axis, false);
+      });
+}
+
+/// What the results of the parts are reduced by.
+Value reduceParts(OpBuilder &b, Operation *op, Value x, int64_t axis) {
+  Location loc = op->getLoc();
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<ReduceSumOp, ReduceMeanOp, ReduceMaxOp, ReduceMinOp, ReduceProdOp,
+            ReduceL2Op, ReduceLogSumOp, ReduceLogSumExpOp>(
+          [&](auto reduce) -> Value {
+            return decltype(reduce)::create(b, loc, x, axis, false);
+          })
+      .Case<ReduceL1Op, ReduceSumSquareOp>([&](Operation *) -> Value {
+        return ReduceSumOp::create(b, loc, x, axis, false);
+      });
+}
+
+/// How many equal parts, at most `most`; 1: none.
+int64_t countParts(int64_t elements, int64_t most) {
+  while (most > 1 && elements % most != 0)
+    --most;
+  return std::max<int64_t>(most, 1);
+}
+
+/// How a reduction is cut; none if it is not worth it or not possible.
+std::optional<Parts> cut(ReduceOpInterface op) {
+  constexpr int64_t fewResults = 8, partElements = 16384, mostParts = 64;
+  MLIRContext *context = op->getContext();
+  Dims dims = getDims(op.getInput());
+  auto goes = [&](size_t dim) {
+    return llvm::is_contained(op.getAxes(), int64_t(dim));
+  };
+  auto isUnit = [&](size_t dim) { return getConstant(dims[dim]) == 1; };
+  SmallVector<size_t> gone;
+  for (size_t dim = 0; dim < dims.size(); ++dim)
+    if (goes(dim) && !isUnit(dim))
+      gone.push_back(dim);
+  if (gone.empty() || llvm::is_contained(dims, AffineExpr()))
+    return std::nullopt;
+  size_t first = gone.front(), end = gone.back() + 1;
+  for (size_t dim = first; dim < end; ++dim)
+    if (!goes(dim) && !isUnit(dim))
+      return std::nullopt;
+  ArrayRef<AffineExpr> all = dims;
+  AffineExpr outer = product(context, all.take_front(first)),
+             inner = product(context, all.drop_front(end)),
+             elements = product(context, all.slice(first, end - first));
+  auto results = getConstant(mulExprs(outer, inner));
+  if (!results || *results < 1 || *results > fewResults)
+    return std::nullopt;
+  if (auto count = getConstant(elements)) {
+    int64_t most = std::min(*count * *results / partElements, mostParts);
+    int64_t parts = countParts(*count, most);
+    if (parts < 2)
+      return std::nullopt;
+    return Parts{outer, getAffineConstantExpr(parts, context),
+                 getAffineConstantExpr(*count / parts, context), inner};
+  }
+  if (gone.size() < 2)
+    return std::nullopt;
+  return Parts{outer, dims[first],
+               product(context, all.slice(first + 1, end - first - 1)), inner};
+}
+
+Value reshape(OpBuilder &b, Location loc, Value x, ArrayRef<AffineExpr> dims) {
+  return ReshapeOp::create(
+      b, loc, makeType(getElementTypeOrSelf(x.getType()), dims), x);
+}
+
+/// Views of a value and of what it is computed from element by element, so that
+/// these stay in the kernel of the reduction.
+class Views {
+public:
+  Views(OpBuilder &b, Operation *reduction, ArrayRef<AffineExpr> dims)
+      : b(b), dims(dims) {
+    moved.insert(reduction);
+  }
+
+  Value get(Value value) {
+    Value &view = views[value];
+    if (view)
+      return view;
+    Operation *op = value.getDefiningOp();
+    if (!op || !mayMove(op))
+      return views[value] = reshape(b, value.getLoc(), value, dims);
+    moved.insert(op);
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(isOne(operand) ? operand : get(operand));
+    OperationState state(
+        op->getLoc(), op->getName(), operands,
+        {makeType(getElementTypeOrSelf(value.getType()), dims)},
+        op->getAttrs());
+    return views[value] = b.create(state)->getResult(0);
+  }
+
+private:
+  static bool isOne(Value value) {
+    return llvm::all_of(getDims(value), [](AffineExpr size) {
+      return size && getConstant(size) == 1;
+    });
+  }
+  bool mayMove(Operation *op) const {
+    if (!isa<ElementwiseOpInterface>(op) || op->getNumResults() != 1)
+      return false;
+    Value result = op->getResult(0);
+    return llvm::all_of(
+               op->getUsers(),
+               [&](Operation *user) { return moved.contains(user); }) &&
+           llvm::all_of(op->getOperands(), [&](Value operand) {
+             return isOne(operand) ||
+                    areEqual(getDims(operand), getDims(result));
+           });
+  }
+
+  OpBuilder &b;
+  ArrayRef<AffineExpr> dims;
+  DenseMap<Value, Value> views;
+  DenseSet<Operation *> moved;
+};
+
+struct SplitReductionsPass final
+    : adze::graph::impl::SplitReductionsPassBase<SplitReductionsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SmallVector<ReduceOpInterface> reductions;
+    getOperation().walk(
+        [&](ReduceOpInterface op) { reductions.push_back(op); });
+    for (ReduceOpInterface op : reductions) {
+      if (mayBeSplit(op))
+        if (std::optional<Parts> parts = cut(op)) {
+          take(op, *parts);
+          continue;
+        }
+      keepDims(op);
+    }
+  }
+
+private:
+  void replace(Operation *op, OpBuilder &b, Value value) {
+    Value result = op->getResult(0);
+    if (value.getType() != result.getType())
+      value = reshape(b, op->getLoc(), value, getDims(result));
+    result.replaceAllUsesWith(value);
+    op->erase();
+  }
+
+  void take(ReduceOpInterface op, const Parts &p) {
+    OpBuilder b(op);
+    bool lastGoes = getConstant(p.inner) == 1;
+    Dims dims{p.outer, p.parts, p.each};
+    if (!lastGoes)
+      dims.push_back(p.inner);
+    Value x = Views(b, op, dims).get(op.getInput());
+    replace(op, b, reduceParts(b, op, reducePart(b, op, x, 2), 1));
+    ++split;
+  }
+
+  /// The tile of a kernel runs along some dim of the result.
+  void keepDims(ReduceOpInterface op) {
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    Dims dims = getDims(op.getInput());
+    if (type.getRank() != 0 || dims.empty())
+      return;
+    OpBuilder b(op);
+    Operation *kept = b.clone(*op);
+    kept->setAttr("keepdims", b.getBoolAttr(true));
+    Dims ones(dims.size(), b.getAffineConstantExpr(1));
+    kept->getResult(0).setType(makeType(type.getElementType(), ones));
+    replace(op, b, kept->getResult(0));
+    ++this->kept;
+  }
+};
+
+} // namespace
