@@ -11,10 +11,17 @@ using namespace adze::graph;
 
 namespace {
 
+/// A kernel over neighbours `first + start` and `count - 1` behind it, whose
+/// number only the run knows; the place is `fraction` behind `first`.
+struct Stretched {
+  Value first, fraction, scale, start, count;
+};
+
 /// The neighbours of a place along one dim: tap t reads `position(t)` with
 /// `weight(t)` (null: 1).
 struct Taps {
   SmallVector<Value> positions, weights;
+  std::optional<Stretched> stretched = {}; // instead of these
 };
 
 class ResizeLowering {
@@ -51,10 +58,13 @@ private:
   Taps getTaps(int64_t dim, Value out);
   Taps getInterpolation(int64_t dim, Value coordinate);
   Taps getAntialiased(int64_t dim, Value coordinate);
+  Value getStretchedWeight(int64_t dim, Value distance, Value position);
+  Value weigh(int64_t dim, Value x, Value weight);
   std::optional<double> getStaticScale(int64_t dim);
   void normalize(Taps &taps);
   Value interpolate(ArrayRef<Taps> taps, size_t dim,
                     SmallVector<Value> &position);
+  Value fold(ArrayRef<Taps> taps, size_t dim, SmallVector<Value> &position);
 
   ResizeOp op;
   KernelLowering &k;
@@ -210,33 +220,46 @@ std::optional<double> ResizeLowering::getStaticScale(int64_t dim) {
   return double(*out) / double(*in);
 }
 
+/// Of a neighbour at a distance in output elements.
+Value ResizeLowering::getStretchedWeight(int64_t dim, Value distance,
+                                         Value position) {
+  Value weight;
+  if (op.getMode() == ResizeMode::Cubic) {
+    weight = getCubicWeight(distance);
+  } else {
+    Value magnitude = math::AbsFOp::create(k.builder, k.loc, distance);
+    Value line = k.subNum(num(1), magnitude);
+    weight = k.select(isLess(line, num(0)), num(0), line);
+  }
+  if (!op.getExcludeOutside())
+    return weight;
+  Value inside = k.compare(arith::CmpIPredicate::ult, position, inSizes[dim]);
+  return k.select(inside, weight, num(0));
+}
+
 /// The kernel stretched over as many elements as one output element covers.
 /// Places are told from the left, so that the fraction is in (0, 1].
 Taps ResizeLowering::getAntialiased(int64_t dim, Value x) {
-  bool cubic = op.getMode() == ResizeMode::Cubic;
-  double scale = std::min(*getStaticScale(dim), 1.0);
-  int64_t start = int64_t(std::floor((cubic ? -2.0 : -1.0) / scale)) + 1;
+  double reach = op.getMode() == ResizeMode::Cubic ? -2 : -1;
   Value base = k.subNum(math::CeilOp::create(k.builder, k.loc, x), num(1));
   Value fraction = k.subNum(x, base), first = toIndex(base);
   Taps taps;
+  auto known = getStaticScale(dim);
+  if (!known) {
+    Value one = num(1), given = scales[dim];
+    Value scale = k.select(isLess(given, one), given, one);
+    Value start = k.add(toIndex(floor(k.divNum(num(reach), scale))), 1);
+    Value count = k.mul(k.sub(k.index(1), start), 2);
+    taps.stretched = Stretched{first, fraction, scale, start, count};
+    return taps;
+  }
+  double scale = std::min(*known, 1.0);
+  int64_t start = int64_t(std::floor(reach / scale)) + 1;
   for (int64_t t = start; t < 2 - start; ++t) {
     Value position = k.add(first, t);
     Value distance = k.mulNum(k.subNum(num(t), fraction), num(scale));
-    Value weight;
-    if (cubic) {
-      weight = getCubicWeight(distance);
-    } else {
-      Value magnitude = math::AbsFOp::create(k.builder, k.loc, distance);
-      Value line = k.subNum(num(1), magnitude);
-      weight = k.select(isLess(line, num(0)), num(0), line);
-    }
-    if (op.getExcludeOutside()) {
-      Value inside =
-          k.compare(arith::CmpIPredicate::ult, position, inSizes[dim]);
-      weight = k.select(inside, weight, num(0));
-    }
     taps.positions.push_back(clamp(position, dim));
-    taps.weights.push_back(weight);
+    taps.weights.push_back(getStretchedWeight(dim, distance, position));
   }
   normalize(taps);
   return taps;
@@ -259,6 +282,38 @@ Taps ResizeLowering::getTaps(int64_t dim, Value out) {
   return op.getAntialias() ? getAntialiased(dim, x) : getInterpolation(dim, x);
 }
 
+/// Where only the run knows whether a dim is resized at all, neighbours of
+/// weight 0 are none: infinities beside a copied element do not change it.
+Value ResizeLowering::weigh(int64_t dim, Value x, Value weight) {
+  Value product = k.mulNum(x, weight);
+  if (getStaticScale(dim))
+    return product;
+  Value isNone = arith::CmpFOp::create(
+      k.builder, k.loc, arith::CmpFPredicate::OEQ, weight, num(0));
+  return k.select(isNone, num(0), product);
+}
+
+/// The same as below, divided by the sum of the weights, as a loop.
+Value ResizeLowering::fold(ArrayRef<Taps> taps, size_t dim,
+                           SmallVector<Value> &position) {
+  const Stretched &kernel = *taps[dim].stretched;
+  SmallVector<Value> sums = k.fold(
+      {{k.index(0), kernel.count}}, ValueRange{num(0), num(0)},
+      [&](ValueRange indices, ValueRange sums) {
+        Value tap = k.add(indices[0], kernel.start);
+        Value place = k.add(kernel.first, tap);
+        Value distance = k.mulNum(
+            k.subNum(k.toNumber(tap, f64), kernel.fraction), kernel.scale);
+        Value weight = getStretchedWeight(dim, distance, place);
+        position.push_back(clamp(place, dim));
+        Value x = interpolate(taps, dim + 1, position);
+        position.pop_back();
+        return SmallVector<Value>{k.addNum(sums[0], weigh(dim, x, weight)),
+                                  k.addNum(sums[1], weight)};
+      });
+  return k.divNum(sums[0], sums[1]);
+}
+
 /// The weighted sum over the taps of all dims from `dim` on.
 Value ResizeLowering::interpolate(ArrayRef<Taps> taps, size_t dim,
                                   SmallVector<Value> &position) {
@@ -271,6 +326,8 @@ Value ResizeLowering::interpolate(ArrayRef<Taps> taps, size_t dim,
     ElementBuilder b = k.elements();
     return buildCast(b, x, declared, f64);
   }
+  if (taps[dim].stretched)
+    return fold(taps, dim, position);
   Value sum;
   for (auto [at, weight] :
        llvm::zip_equal(taps[dim].positions, taps[dim].weights)) {
@@ -278,16 +335,13 @@ Value ResizeLowering::interpolate(ArrayRef<Taps> taps, size_t dim,
     Value x = interpolate(taps, dim + 1, position);
     position.pop_back();
     if (weight)
-      x = k.mulNum(x, weight);
+      x = weigh(dim, x, weight);
     sum = sum ? k.addNum(sum, x) : x;
   }
   return sum;
 }
 
 LogicalResult ResizeLowering::run() {
-  for (size_t i = 0; op.getAntialias() && i < inSizes.size(); ++i)
-    if (!isCopied(i) && !getStaticScale(i))
-      return op.emitError("expected scales or static sizes with antialias");
   Value output = k.getOutput(op.getResult());
   Type declared =
       cast<RankedTensorType>(op.getInput().getType()).getElementType();

@@ -373,7 +373,9 @@ void Importer::node(const Node &node, unsigned index, Scope &scope,
   std::string diagnostic = takeDiagnostic();
   if (mlir::succeeded(result))
     return bind(node, scope, binder.results);
-  if (issues.size() == issuesBefore)
+  // What uses a failed node's values has nothing of its own to tell.
+  bool isToldBefore = std::exchange(isPoisoned, false) && !issues.empty();
+  if (issues.size() == issuesBefore && !isToldBefore)
     issue(place.prefix + (binder.message.empty() ? diagnostic : binder.message),
           binder.isUnsupported);
   bind(node, scope, {});
@@ -563,9 +565,11 @@ Importer::inlineGraph(const Graph &graph, mlir::ValueRange inputs,
     if (!find(output.name, scope, value) && issues.size() == issuesBefore)
       issue(place.prefix + "expected output '" + output.name +
             "' of its graph to be defined");
+    isPoisoned |= !value;
     results.push_back(value);
   }
-  return mlir::success(issues.size() == issuesBefore);
+  return mlir::success(issues.size() == issuesBefore &&
+                       !llvm::is_contained(results, mlir::Value()));
 }
 
 //===----------------------------------------------------------------------===//

@@ -111,6 +111,8 @@ private:
   unsigned numInputSymbols = 0;
   /// Vectors whose elements symbols stand for, from where on they do.
   llvm::DenseMap<mlir::Value, std::pair<Dims, graph::BindOp>> bound;
+  /// Whether a graph inside of the node uses values of a failed one.
+  bool isPoisoned = false;
   /// How often a node has been expanded; stops what would never end.
   unsigned expansions = 0;
 };

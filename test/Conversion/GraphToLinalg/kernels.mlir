@@ -107,3 +107,17 @@ func.func private @quotient(%x: tensor<?x?xf32, #rows>) -> tensor<f32> attribute
   %2 = graph.reduce_sum %1 {axes = array<i64: 0>, keepdims = false} : (tensor<?xf32, #quotient>) -> tensor<f32>
   return %2 : tensor<f32>
 }
+
+// How many neighbours an antialiased place has depends on sizes that only the
+// run knows: a loop that carries their sum and that of their weights. One of
+// weight 0 is none.
+// CHECK-LABEL: func.func private @antialias(
+// CHECK: scf.for
+// CHECK: %[[SUMS:.*]]:2 = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}) -> (f64, f64)
+// CHECK: %[[NONE:.*]] = arith.cmpf oeq
+// CHECK: arith.select %[[NONE]]
+// CHECK: arith.divf %[[SUMS]]#0, %[[SUMS]]#1 : f64
+func.func private @antialias(%x: tensor<?xf32, affine_map<()[s0] -> (s0)>>) -> tensor<?xf32, affine_map<()[s0, s1] -> (s1)>> attributes {adze.kernel} {
+  %0 = graph.resize %x {antialias = true, mode = #graph.resize_mode<linear>} : (tensor<?xf32, affine_map<()[s0] -> (s0)>>) -> tensor<?xf32, affine_map<()[s0, s1] -> (s1)>>
+  return %0 : tensor<?xf32, affine_map<()[s0, s1] -> (s1)>>
+}

@@ -4,11 +4,13 @@
 #include "../DataShapes.h"
 #include "../OpTable.h"
 #include "../Sizes.h"
+#include "Arithmetic.h"
 #include "Quantization.h"
 #include "Windows.h"
 
 using namespace adze;
 using namespace adze::importer;
+using mlir::AffineExpr;
 using mlir::LogicalResult;
 using mlir::Value;
 
@@ -248,13 +250,84 @@ static LogicalResult importConvTranspose(Binder &b) {
   return TransposedConv(b).run();
 }
 
+/// Each channel with a filter of its own, of windows that end at each place.
+static Value convolveChannels(Binder &b, Value padded, Value filter,
+                              Value bias) {
+  Arithmetic a(b);
+  Dims dims = graph::getDims(filter);
+  auto channels = graph::getConstant(dims[0]),
+       width = graph::getConstant(dims[2]);
+  if (channels && width) {
+    llvm::SmallVector<Value> operands{padded, filter};
+    if (bias)
+      operands.push_back(bias);
+    return b.create<graph::ConvOp>(
+        operands, {b.attr("strides", llvm::ArrayRef<int64_t>{1}),
+                   b.attr("pads", llvm::ArrayRef<int64_t>{0, 0}),
+                   b.attr("dilations", llvm::ArrayRef<int64_t>{1}),
+                   b.attr("group", *channels)});
+  }
+  // A convolution's number of groups is known: so windows are looked up, and
+  // summed in f32 at least.
+  mlir::Type type = b.getElementType(padded);
+  if (type.getIntOrFloatBitWidth() < 32)
+    for (Value *value : {&padded, &filter, &bias})
+      *value = *value ? b.cast(*value, b.builder.getF32Type()) : Value();
+  Value x = b.operand(0);
+  Value at = a.add(b.unsqueeze(a.iota(x, 2), {1}), a.iota(filter, 2));
+  Value windows = a.gather(padded, at, 2); // [batch, channels, length, width]
+  Value result = a.sum(a.mul(windows, filter), {3});
+  if (bias)
+    result = a.add(result, b.unsqueeze(bias, {1}));
+  return b.cast(result, type);
+}
+
+static LogicalResult importCausalConvWithState(Binder &b) {
+  Arithmetic a(b);
+  Value x = b.operand(0), filter = b.operand(1), state = b.operand(3);
+  if (b.getRank(x) != 3 || b.getRank(filter) != 3 ||
+      (state && b.getRank(state) != 3))
+    return b.fail("expected input, weight and past_state of 3 dims");
+  llvm::StringRef activation = b.getString("activation", "none");
+  bool isSilu = activation == "silu" || activation == "swish";
+  if (!isSilu && activation != "none")
+    return b.fail("expected activation to be silu, swish or none, but got '" +
+                  activation + "'");
+  Dims dims = graph::getDims(x);
+  filter = b.refine(filter, {dims[1], b.expr(1), AffineExpr()});
+  if (!filter)
+    return mlir::failure();
+  Dims wanted{dims[0], dims[1],
+              graph::subExprs(graph::getDims(filter)[2], b.expr(1))};
+  if (state)
+    state = b.refine(state, wanted);
+  else
+    state = b.broadcastTo(a.like(x, 0), wanted);
+  if (!state)
+    return mlir::failure();
+  Value padded = a.concat({state, x}, 2);
+  Value result = convolveChannels(b, padded, filter, b.operand(2));
+  if (isSilu && result) {
+    mlir::Type type = b.getElementType(result);
+    Value wide = type.getIntOrFloatBitWidth() < 32
+                     ? b.cast(result, b.builder.getF32Type())
+                     : result;
+    result = b.cast(a.mul(wide, a.sigmoid(wide)), type);
+  }
+  // What is in sight of the next input: the end.
+  Value behind = a.add(a.iota(state, 2), a.size(x, 2));
+  return b.done({result, a.gather(padded, behind, 2)});
+}
+
 void adze::importer::addContractionOps(std::vector<OpRow> &rows) {
-  rows.insert(rows.end(), {
-                              {"Conv", 1, 2, importConv},
-                              {"ConvInteger", 10, 2, importConvInteger},
-                              {"ConvTranspose", 1, 2, importConvTranspose},
-                              {"Gemm", 1, 2, importGemm},
-                              {"MatMul", 1, 2, importMatMul},
-                              {"MatMulInteger", 10, 2, importMatMulInteger},
-                          });
+  rows.insert(rows.end(),
+              {
+                  {"CausalConvWithState", 27, 2, importCausalConvWithState},
+                  {"Conv", 1, 2, importConv},
+                  {"ConvInteger", 10, 2, importConvInteger},
+                  {"ConvTranspose", 1, 2, importConvTranspose},
+                  {"Gemm", 1, 2, importGemm},
+                  {"MatMul", 1, 2, importMatMul},
+                  {"MatMulInteger", 10, 2, importMatMulInteger},
+              });
 }

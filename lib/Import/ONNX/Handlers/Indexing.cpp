@@ -17,21 +17,37 @@ static LogicalResult importGather(Binder &b) {
                     b.attr("axis", b.getAxis("axis", 0, b.getRank(data)))));
 }
 
-/// How long the index tuples are decides the rank of what they pick.
-static LogicalResult checkTuples(Binder &b) {
-  Dims dims = graph::getDims(b.operand(1));
-  if (!dims.empty() && !graph::getConstant(dims.back()))
-    return b.unsupported("expected indices whose last dim is static, but got " +
-                         graph::toString(dims));
-  return mlir::success();
+/// The indices with tuples of known length, which decides the rank of what they
+/// pick: `picked`, where it is known. Null after an error.
+static Value getTuples(Binder &b, std::optional<int64_t> picked) {
+  Value indices = b.operand(1);
+  Dims dims = graph::getDims(indices);
+  if (dims.empty() || graph::getConstant(dims.back()))
+    return indices;
+  if (!picked) {
+    (void)b.unsupported("expected indices whose last dim is static, but got " +
+                        graph::toString(dims));
+    return {};
+  }
+  int64_t length = b.getRank(b.operand(0)) + int64_t(dims.size()) - 1 - *picked;
+  if (length < 0) {
+    (void)b.fail("expected indices that pick from all dims at most");
+    return {};
+  }
+  Dims wanted(dims.size());
+  wanted.back() = b.expr(length);
+  return b.refine(indices, wanted);
 }
 
 static LogicalResult importGatherND(Binder &b) {
-  if (failed(checkTuples(b)))
+  int64_t batch = b.getInt("batch_dims", 0);
+  auto rank = b.getDeclaredRank();
+  Value indices =
+      getTuples(b, rank ? std::make_optional(*rank + batch) : std::nullopt);
+  if (!indices)
     return mlir::failure();
-  return b.done(b.create<graph::GatherNDOp>(
-      {b.operand(0), b.operand(1)},
-      b.attr("batch_dims", b.getInt("batch_dims", 0))));
+  return b.done(b.create<graph::GatherNDOp>({b.operand(0), indices},
+                                            b.attr("batch_dims", batch)));
 }
 
 static mlir::NamedAttribute getReduction(Binder &b) {
@@ -56,10 +72,11 @@ static LogicalResult importScatterElements(Binder &b) {
 }
 
 static LogicalResult importScatterND(Binder &b) {
-  if (failed(checkTuples(b)))
+  Value indices = getTuples(b, b.getRank(b.operand(2)));
+  if (!indices)
     return mlir::failure();
   return b.done(b.create<graph::ScatterNDOp>(
-      {b.operand(0), b.operand(1), b.operand(2)}, getReduction(b)));
+      {b.operand(0), indices, b.operand(2)}, getReduction(b)));
 }
 
 static bool isConstant(Value value) {

@@ -119,60 +119,116 @@ static LogicalResult importMaxUnpool(Binder &b) {
       b.reshape(flat, inner), {b.attr("low", low), b.attr("high", high)}));
 }
 
-/// Blocks summed where they overlap: a transposed convolution of each channel
-/// whose filter k is 1 at tap k.
-static LogicalResult importCol2Im(Binder &b) {
-  Arithmetic a(b);
-  Value x = b.operand(0);
-  auto image = b.getConstantInts(1), block = b.getConstantInts(2);
+namespace {
+/// Blocks summed where they overlap: for each pixel and tap the block that has
+/// the pixel there, if one does. One dim after another.
+class Col2Im {
+public:
+  explicit Col2Im(Binder &b) : b(b), a(b), s(b) {}
+  LogicalResult run();
+
+private:
+  LogicalResult readSizes();
+  Value sumTaps(Value x, int64_t i);
+
+  Binder &b;
+  Arithmetic a;
+  Sizes s;
+  int64_t spatial = 0;
+  llvm::SmallVector<int64_t> strides, dilations, pads;
+  Value image, block, count; // of pixels, taps and blocks in each dim
+  Dims pixels, taps, blocks;
+};
+} // namespace
+
+LogicalResult Col2Im::readSizes() {
+  auto rank = b.getDeclaredRank();
+  image = s.toVector(b.operand(1));
+  block = s.toVector(b.operand(2));
   if (!image || !block)
     return mlir::failure();
-  size_t spatial = image->size();
-  if (b.getRank(x) != 3 || block->size() != spatial || spatial < 1)
-    return b.fail("expected a 3-D input and a block of as many dims as the "
-                  "image");
-  auto strides = b.getInts("strides", spatial, 1);
-  auto dilations = b.getInts("dilations", spatial, 1);
-  auto pads = b.getInts("pads", 2 * spatial, 0);
-  int64_t taps = 1;
-  for (int64_t size : *block)
-    taps *= size;
-  Dims dims = graph::getDims(x);
-  auto rows = graph::getConstant(dims[1]);
-  if (taps < 1 || taps > 65536 || !rows || *rows % taps != 0 || *rows > 65536)
-    return b.fail("expected rows that divide by the block's size, but got " +
-                  graph::toString(dims));
-  int64_t channels = *rows / taps;
-  Dims apart{dims[0], dims[1]};
-  llvm::SmallVector<int64_t> filter{*rows, 1}, padding;
-  for (size_t i = 0; i < spatial; ++i) {
-    int64_t reach = ((*block)[i] - 1) * dilations[i] + 1;
-    int64_t free = (*image)[i] + pads[i] + pads[spatial + i] - reach;
-    if (free < 0 || strides[i] < 1)
-      return b.fail("expected a block that fits into the image");
-    apart.push_back(b.expr(free / strides[i] + 1));
-    padding.push_back(free % strides[i]);
-    filter.push_back((*block)[i]);
-  }
-  // [taps, taps], 1 on the diagonal, once a channel.
-  mlir::Type type = b.getElementType(x);
-  Value eye =
-      b.cast(a.equal(b.unsqueeze(a.iota(taps), {1}), a.iota(taps)), type);
-  Value each =
-      b.broadcastTo(eye, {b.expr(channels), b.expr(taps), b.expr(taps)});
-  Value weights =
-      b.reshape(each, graph::makeDims(b.builder.getContext(), filter));
-  return b.done(b.create<graph::ConvTransposeOp>(
-      {b.reshape(x, apart), weights},
-      {b.attr("strides", strides), b.attr("pads", pads),
-       b.attr("dilations", dilations), b.attr("output_padding", padding),
-       b.attr("group", channels)}));
+  auto length = graph::getConstant(graph::getDims(image)[0]);
+  if (!length && !rank)
+    return b.unsupported("expected an image of known rank");
+  spatial = length ? *length : *rank - 2;
+  if (spatial < 1)
+    return b.fail("expected an image of at least one dim");
+  strides = b.getInts("strides", spatial, 1);
+  dilations = b.getInts("dilations", spatial, 1);
+  pads = b.getInts("pads", 2 * spatial, 0);
+  if (llvm::any_of(strides, [](int64_t stride) { return stride < 1; }))
+    return b.fail("expected strides of at least 1");
+  image = b.withLength(image, spatial);
+  block = b.withLength(block, spatial);
+  llvm::SmallVector<int64_t> padded;
+  for (int64_t i = 0; i < spatial; ++i)
+    padded.push_back(pads[i] + pads[spatial + i]);
+  Value reach = a.mul(a.sub(block, 1.0), s.vector(dilations));
+  Value room = a.sub(a.sub(a.add(image, s.vector(padded)), reach), 1.0);
+  count = a.add(a.div(room, s.vector(strides)), 1.0);
+  b.check(s.all(a.lessEqual(s.number(0), room)),
+          "expected a block that fits into the image");
+  pixels = b.getSizes(image);
+  taps = b.getSizes(block);
+  blocks = b.getSizes(count);
+  return mlir::failure(b.hasFailed());
 }
+
+/// [.., taps * blocks, ..] to [.., pixels, ..] at spatial dim i.
+Value Col2Im::sumTaps(Value x, int64_t i) {
+  Value number = s.pickScalar(count, i);
+  Value pixel = a.range(pixels[i], s.pickScalar(image, i));
+  Value tap = a.range(taps[i], s.pickScalar(block, i));
+  Value place = a.sub(a.add(b.unsqueeze(pixel, {1}), double(pads[i])),
+                      a.mul(tap, double(dilations[i]))); // [pixels, taps]
+  Value at = a.div(place, double(strides[i]));
+  Value fits =
+      a.both(a.equal(a.mul(at, double(strides[i])), place),
+             a.both(a.lessEqual(a.like(place, 0), place), a.less(at, number)));
+  Value index = a.add(a.mul(tap, number), a.select(fits, at, 0.0));
+  Value found = a.gather(x, index, 2 + i);
+  Value mine = a.select(a.withTail(fits, spatial - 1 - i), found, 0.0);
+  return a.sum(mine, {3 + i});
+}
+
+LogicalResult Col2Im::run() {
+  Value x = b.operand(0);
+  if (b.getRank(x) != 3)
+    return b.fail("expected a 3-D input, but got " + llvm::Twine(b.getRank(x)) +
+                  "-D");
+  if (mlir::failed(readSizes()))
+    return mlir::failure();
+  mlir::MLIRContext *context = b.builder.getContext();
+  Dims dims = graph::getDims(x);
+  AffineExpr all = graph::product(context, taps);
+  AffineExpr channels = graph::divideExactly(dims[1], all);
+  if (!channels) {
+    Value number = a.div(a.size(x, 1), s.product(block));
+    Dims sizes = b.getSizes(b.reshape(number, b.expr(1)));
+    if (b.hasFailed())
+      return mlir::failure();
+    channels = sizes[0];
+  }
+  Dims apart{dims[0], channels}, joined = apart;
+  llvm::append_range(apart, taps);
+  llvm::append_range(apart, blocks);
+  llvm::SmallVector<int64_t> perm{0, 1};
+  for (int64_t i = 0; i < spatial; ++i) {
+    perm.append({2 + i, 2 + spatial + i});
+    joined.push_back(graph::mulExprs(taps[i], blocks[i]));
+  }
+  x = b.reshape(b.transpose(b.reshape(x, apart), perm), joined);
+  for (int64_t i = 0; i < spatial && !b.hasFailed(); ++i)
+    x = sumTaps(x, i);
+  return b.done(x);
+}
+
+static LogicalResult importCol2Im(Binder &b) { return Col2Im(b).run(); }
 
 void adze::importer::addIndexArithmeticOps(std::vector<OpRow> &rows) {
   rows.insert(rows.end(),
               {
-                  {"Col2Im", 18, 3, importCol2Im, "shapes from data"},
+                  {"Col2Im", 18, 3, importCol2Im},
                   {"MaxUnpool", 9, 2, importMaxUnpool, "shapes from data"},
                   {"ReverseSequence", 10, 2, importReverseSequence},
                   {"TensorScatter", 24, 2, importTensorScatter},

@@ -2,22 +2,20 @@
 //
 // Resize and its forerunner Upsample.
 #include "../OpTable.h"
+#include "../Sizes.h"
+#include "Arithmetic.h"
+#include "ResizeByData.h"
 
 using namespace adze;
 using namespace adze::importer;
 using mlir::AffineExpr;
 using mlir::LogicalResult;
 using mlir::Value;
+using Attributes = llvm::SmallVector<mlir::NamedAttribute>;
 
 namespace {
 
-/// What a node asks for: scales or sizes, one a dim of the input.
-struct Request {
-  llvm::SmallVector<double> scales;
-  Dims sizes;
-};
-
-/// floor(dim * scale), symbolic where the scale is whole.
+/// floor(dim * scale), symbolic where the scale is whole; null: not known.
 AffineExpr scaleDim(Binder &b, AffineExpr dim, double scale) {
   if (auto size = dim ? graph::getConstant(dim) : std::nullopt) {
     double scaled = std::floor(double(*size) * scale);
@@ -29,135 +27,282 @@ AffineExpr scaleDim(Binder &b, AffineExpr dim, double scale) {
   return graph::mulExprs(dim, b.expr(int64_t(scale)));
 }
 
-/// keep_aspect_ratio_policy: one scale for all resized dims.
-LogicalResult keepAspectRatio(Binder &b, llvm::ArrayRef<AffineExpr> dims,
-                              llvm::ArrayRef<int64_t> axes, Request &request) {
-  llvm::StringRef policy = b.getString("keep_aspect_ratio_policy", "stretch");
-  if (policy == "stretch")
-    return mlir::success();
-  bool notLarger = policy == "not_larger";
-  if (!notLarger && policy != "not_smaller")
-    return b.fail("expected keep_aspect_ratio_policy to be stretch, not_larger "
-                  "or not_smaller, but got '" +
-                  policy + "'");
-  double scale = 0;
-  for (int64_t axis : axes) {
-    auto from = dims[axis] ? graph::getConstant(dims[axis]) : std::nullopt;
-    auto to = graph::getConstant(request.sizes[axis]);
-    if (!from || !to || *from == 0)
-      return b.unsupported("expected static dims with " + policy);
-    double ratio = double(*to) / double(*from);
-    scale = axis == axes.front() ? ratio
-            : notLarger          ? std::min(scale, ratio)
-                                 : std::max(scale, ratio);
-  }
-  request.scales.assign(dims.size(), 1.0);
-  for (int64_t axis : axes) {
-    request.scales[axis] = scale;
-    request.sizes[axis] = b.expr(
-        int64_t(std::floor(scale * *graph::getConstant(dims[axis]) + 0.5)));
-  }
-  return mlir::success();
-}
-
-/// Scales, spread from `axes` to all dims.
-LogicalResult addScales(Binder &b, llvm::ArrayRef<double> scales,
-                        llvm::ArrayRef<AffineExpr> dims,
-                        llvm::ArrayRef<int64_t> axes, Request &request) {
-  if (scales.size() != axes.size())
-    return b.fail("expected " + llvm::Twine(axes.size()) + " scales, but got " +
-                  llvm::Twine(scales.size()));
-  request.scales.assign(dims.size(), 1.0);
-  for (auto [scale, axis] : llvm::zip(scales, axes)) {
-    request.scales[axis] = scale;
-    request.sizes[axis] = scaleDim(b, dims[axis], scale);
-    if (!request.sizes[axis])
-      return b.unsupported("expected scales that give a known size, but got " +
-                           std::to_string(scale));
-  }
-  return mlir::success();
-}
-
-LogicalResult addSizes(Binder &b, Value sizes, llvm::ArrayRef<AffineExpr> dims,
-                       llvm::ArrayRef<int64_t> axes, Request &request) {
-  auto elements = graph::getElements(sizes);
-  if (!elements)
-    return b.unsupported("expected sizes that the symbolic dims determine");
-  if (elements->size() != axes.size())
-    return b.fail("expected " + llvm::Twine(axes.size()) + " sizes, but got " +
-                  llvm::Twine(elements->size()));
-  for (auto [size, axis] : llvm::zip(*elements, axes)) {
-    if (!b.assumeNonNegative(size))
-      return b.fail("expected sizes >= 0");
-    request.sizes[axis] = size;
-  }
-  return keepAspectRatio(b, dims, axes, request);
-}
-
 bool isEmpty(Value value) {
   auto dims = value ? graph::getDims(value) : Dims();
   return !value || (dims.size() == 1 && graph::getConstant(dims[0]) == 0);
 }
 
-Value buildResize(Binder &b, const Request &request,
-                  llvm::SmallVector<mlir::NamedAttribute> attrs) {
-  Value x = b.operand(0);
-  if (!request.scales.empty())
-    attrs.push_back(b.attr(
-        "scales",
-        mlir::Attribute(b.builder.getDenseF64ArrayAttr(request.scales))));
-  return b.createAs<graph::ResizeOp>(
-      graph::makeType(b.getElementType(x), request.sizes), x, attrs);
+bool isConstant(Value value) {
+  return value.getDefiningOp<graph::ConstantOp>() != nullptr;
 }
 
+/// A node's sizes, scales and region. What is not known now the run computes:
+/// sizes are symbols that it binds, scales and region become look-ups.
+class Request {
+public:
+  Request(Binder &b, llvm::ArrayRef<int64_t> axes)
+      : b(b), a(b), s(b), x(b.operand(0)), axes(axes), dims(graph::getDims(x)),
+        result(dims), f64(b.builder.getF64Type()) {}
+
+  LogicalResult addSizes(Value given);
+  /// Of operand i.
+  LogicalResult addScales(unsigned i);
+  LogicalResult addScales(llvm::ArrayRef<double> given);
+  LogicalResult addRegion(Value given);
+  Value build(const ResizeModes &modes);
+
+private:
+  bool keepAspectRatio(llvm::StringRef policy);
+  void keepAspectRatioByData(bool notLarger);
+  LogicalResult bindSizes(Value wanted);
+  /// The dims that are resized, as a vector.
+  Value getFrom() { return a.gather(s.shape(x), s.vector(axes), 0); }
+  Value getNumbers(llvm::ArrayRef<double> values);
+  Value buildByData(const ResizeModes &modes);
+
+  Binder &b;
+  Arithmetic a;
+  Sizes s;
+  Value x;
+  llvm::ArrayRef<int64_t> axes;
+  Dims dims, result;
+  mlir::Type f64;
+  /// One a dim of the input; empty: the ratios of the sizes.
+  llvm::SmallVector<double> scales, region;
+  /// The same of the resized dims, where only the run knows them; their sizes.
+  Value dataScales, dataRegion, sizes;
+};
+
+/// One scale for all resized dims; false if only the run can tell it.
+bool Request::keepAspectRatio(llvm::StringRef policy) {
+  double scale = 0;
+  for (int64_t axis : axes) {
+    auto from = dims[axis] ? graph::getConstant(dims[axis]) : std::nullopt;
+    auto to = graph::getConstant(result[axis]);
+    if (!from || !to || *from == 0)
+      return false;
+    double ratio = double(*to) / double(*from);
+    scale = axis == axes.front()     ? ratio
+            : policy == "not_larger" ? std::min(scale, ratio)
+                                     : std::max(scale, ratio);
+  }
+  scales.assign(dims.size(), 1.0);
+  for (int64_t axis : axes) {
+    scales[axis] = scale;
+    result[axis] = b.expr(
+        int64_t(std::floor(scale * *graph::getConstant(dims[axis]) + 0.5)));
+  }
+  return true;
+}
+
+void Request::keepAspectRatioByData(bool notLarger) {
+  Value from = b.cast(getFrom(), f64);
+  Value ratios = a.div(b.cast(sizes, f64), from);
+  Value ratio = notLarger ? a.reduce<graph::ReduceMinOp>(ratios, {0}, true)
+                          : a.reduce<graph::ReduceMaxOp>(ratios, {0}, true);
+  dataScales = b.broadcastTo(ratio, b.expr(axes.size()));
+  (void)bindSizes(b.cast(a.floor(a.add(a.mul(dataScales, from), 0.5)),
+                         b.builder.getI64Type()));
+}
+
+LogicalResult Request::bindSizes(Value wanted) {
+  sizes = wanted;
+  Dims elements = b.getSizes(sizes);
+  if (b.hasFailed())
+    return mlir::failure();
+  for (auto [size, axis] : llvm::zip(elements, axes))
+    result[axis] = size;
+  return mlir::success();
+}
+
+LogicalResult Request::addSizes(Value given) {
+  llvm::StringRef policy = b.getString("keep_aspect_ratio_policy", "stretch");
+  bool stretches = policy == "stretch", notLarger = policy == "not_larger";
+  if (!stretches && !notLarger && policy != "not_smaller")
+    return b.fail("expected keep_aspect_ratio_policy to be stretch, not_larger "
+                  "or not_smaller, but got '" +
+                  policy + "'");
+  sizes = b.withLength(s.toVector(given), axes.size());
+  if (!sizes)
+    return mlir::failure();
+  if (auto elements = graph::getElements(sizes)) {
+    for (auto [size, axis] : llvm::zip(*elements, axes)) {
+      if (!b.assumeNonNegative(size))
+        return b.fail("expected sizes >= 0");
+      result[axis] = size;
+    }
+    if (stretches || keepAspectRatio(policy))
+      return mlir::success();
+  }
+  if (stretches)
+    return bindSizes(sizes);
+  keepAspectRatioByData(notLarger);
+  return mlir::failure(b.hasFailed());
+}
+
+LogicalResult Request::addScales(llvm::ArrayRef<double> given) {
+  if (given.size() != axes.size())
+    return b.fail("expected " + llvm::Twine(axes.size()) + " scales, but got " +
+                  llvm::Twine(given.size()));
+  scales.assign(dims.size(), 1.0);
+  bool isKnown = true;
+  for (auto [scale, axis] : llvm::zip(given, axes)) {
+    if (!(scale > 0))
+      return b.fail("expected scales > 0, but got " + std::to_string(scale));
+    scales[axis] = scale;
+    result[axis] = scaleDim(b, dims[axis], scale);
+    isKnown &= bool(result[axis]);
+  }
+  if (isKnown)
+    return mlir::success();
+  Value wanted = a.floor(a.mul(b.cast(getFrom(), f64), getNumbers(given)));
+  return bindSizes(b.cast(wanted, b.builder.getI64Type()));
+}
+
+LogicalResult Request::addScales(unsigned i) {
+  if (isConstant(b.operand(i))) {
+    auto values = b.getConstantFloats(i);
+    return values ? addScales(*values) : mlir::failure();
+  }
+  Value given = b.withLength(b.operand(i), axes.size());
+  if (!given)
+    return mlir::failure();
+  dataScales = b.cast(given, f64);
+  Value wanted = a.floor(a.mul(b.cast(getFrom(), f64), dataScales));
+  return bindSizes(b.cast(wanted, b.builder.getI64Type()));
+}
+
+LogicalResult Request::addRegion(Value given) {
+  size_t count = axes.size(), rank = dims.size();
+  if (isEmpty(given))
+    return b.fail("expected roi with tf_crop_and_resize, but got none");
+  given = b.withLength(given, 2 * count);
+  if (!given)
+    return mlir::failure();
+  if (!isConstant(given)) {
+    dataRegion = b.cast(given, f64);
+    return mlir::success();
+  }
+  auto roi = b.getConstantFloats(1);
+  if (!roi)
+    return mlir::failure();
+  region.assign(rank, 0.0);
+  region.append(rank, 1.0);
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    region[axis] = (*roi)[i];
+    region[rank + axis] = (*roi)[count + i];
+  }
+  return mlir::success();
+}
+
+Value Request::getNumbers(llvm::ArrayRef<double> values) {
+  return b.constant(mlir::DenseElementsAttr::get(
+      mlir::RankedTensorType::get({int64_t(values.size())}, f64), values));
+}
+
+Value Request::buildByData(const ResizeModes &modes) {
+  size_t count = axes.size(), rank = dims.size();
+  DataResize resize{axes, {}, sizes, dataScales, dataRegion};
+  llvm::SmallVector<double> known;
+  for (int64_t axis : axes) {
+    resize.dims.push_back(result[axis]);
+    if (!scales.empty())
+      known.push_back(scales[axis]);
+  }
+  if (!resize.sizes) {
+    Value factors = getNumbers(known);
+    resize.sizes = b.cast(a.floor(a.mul(b.cast(getFrom(), f64), factors)),
+                          b.builder.getI64Type());
+  }
+  if (!resize.scales)
+    resize.scales = scales.empty()
+                        ? a.div(b.cast(sizes, f64), b.cast(getFrom(), f64))
+                        : getNumbers(known);
+  if (!region.empty()) {
+    llvm::SmallVector<double> ends(2 * count);
+    for (auto [i, axis] : llvm::enumerate(axes)) {
+      ends[i] = region[axis];
+      ends[count + i] = region[rank + axis];
+    }
+    resize.region = getNumbers(ends);
+  }
+  return b.hasFailed() ? Value() : resizeByData(b, x, resize, modes);
+}
+
+Attributes getAttributes(Binder &b, const ResizeModes &modes) {
+  mlir::MLIRContext *context = b.builder.getContext();
+  mlir::Attribute mode = graph::ResizeModeAttr::get(context, modes.mode),
+                  coordinates = graph::CoordinateModeAttr::get(
+                      context, modes.coordinates),
+                  nearest = graph::NearestModeAttr::get(context, modes.nearest);
+  return {b.attr("mode", mode),
+          b.attr("coordinates", coordinates),
+          b.attr("nearest_mode", nearest),
+          b.attr("cubic_coeff", modes.cubic),
+          b.attr("exclude_outside", modes.excludeOutside),
+          b.attr("antialias", modes.antialias),
+          b.attr("extrapolation", modes.extrapolation)};
+}
+
+Value Request::build(const ResizeModes &modes) {
+  if (dataScales || dataRegion)
+    return buildByData(modes);
+  Attributes attributes = getAttributes(b, modes);
+  auto add = [&](llvm::StringRef name, llvm::ArrayRef<double> values) {
+    if (!values.empty())
+      attributes.push_back(b.attr(
+          name, mlir::Attribute(b.builder.getDenseF64ArrayAttr(values))));
+  };
+  add("scales", scales);
+  add("roi", region);
+  if (b.hasFailed())
+    return {};
+  return b.createAs<graph::ResizeOp>(
+      graph::makeType(b.getElementType(x), result), x, attributes);
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
 /// "nearest", "linear" (or "bilinear", "trilinear"), "cubic".
-mlir::NamedAttribute getMode(Binder &b) {
+graph::ResizeMode getMode(Binder &b) {
   llvm::StringRef name = b.getString("mode", "nearest");
   auto mode = graph::symbolizeResizeMode(
       name == "bilinear" || name == "trilinear" ? "linear" : name);
   if (!mode)
     (void)b.fail("expected mode to be nearest, linear or cubic, but got '" +
                  name + "'");
-  mlir::Attribute attribute = graph::ResizeModeAttr::get(
-      b.builder.getContext(), mode.value_or(graph::ResizeMode::Nearest));
-  return b.attr("mode", attribute);
+  return mode.value_or(graph::ResizeMode::Nearest);
 }
 
 /// Upsample and Resize-10: only scales; coordinates are divided and rounded
 /// down.
 LogicalResult importUpsample(Binder &b) {
-  Value x = b.operand(0);
-  std::optional<llvm::SmallVector<double>> scales;
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(0, b.getRank(b.operand(0))));
+  Request request(b, axes);
+  LogicalResult added = mlir::failure();
   if (b.version() >= 9) {
     if (!b.operand(1))
       return b.fail("expected operand 1 to be there");
-    scales = b.getConstantFloats(1);
+    added = request.addScales(1);
   } else if (const Attribute *attribute = b.node.find("scales")) {
-    scales.emplace(attribute->floats.begin(), attribute->floats.end());
-  }
-  if (!scales)
+    llvm::SmallVector<double> scales(attribute->floats.begin(),
+                                     attribute->floats.end());
+    added = request.addScales(scales);
+  } else {
     return b.fail("expected scales, but got none");
-  Dims dims = graph::getDims(x);
-  Request request;
-  request.sizes = dims;
-  if (mlir::failed(addScales(
-          b, *scales, dims, llvm::to_vector(llvm::seq<int64_t>(0, dims.size())),
-          request)))
+  }
+  if (mlir::failed(added))
     return mlir::failure();
-  auto *context = b.builder.getContext();
-  return b.done(buildResize(
-      b, request,
-      {getMode(b),
-       b.attr("coordinates", mlir::Attribute(graph::CoordinateModeAttr::get(
-                                 context, graph::CoordinateMode::Asymmetric))),
-       b.attr("nearest_mode", mlir::Attribute(graph::NearestModeAttr::get(
-                                  context, graph::NearestMode::Floor)))}));
+  ResizeModes modes;
+  modes.mode = getMode(b);
+  modes.coordinates = graph::CoordinateMode::Asymmetric;
+  modes.nearest = graph::NearestMode::Floor;
+  return b.done(request.build(modes));
 }
 
-LogicalResult
-getResizeAttributes(Binder &b, int64_t rank, llvm::ArrayRef<int64_t> axes,
-                    llvm::SmallVector<mlir::NamedAttribute> &attrs) {
-  auto *context = b.builder.getContext();
+LogicalResult readModes(Binder &b, ResizeModes &modes) {
   llvm::StringRef coordinates =
       b.getString("coordinate_transformation_mode", "half_pixel");
   llvm::StringRef nearest = b.getString("nearest_mode", "round_prefer_floor");
@@ -166,71 +311,44 @@ getResizeAttributes(Binder &b, int64_t rank, llvm::ArrayRef<int64_t> axes,
   if (!coordinateMode || !nearestMode)
     return b.fail("expected modes of Resize, but got '" + coordinates +
                   "' and '" + nearest + "'");
-  attrs = {getMode(b),
-           b.attr("coordinates", mlir::Attribute(graph::CoordinateModeAttr::get(
-                                     context, *coordinateMode))),
-           b.attr("nearest_mode", mlir::Attribute(graph::NearestModeAttr::get(
-                                      context, *nearestMode))),
-           b.attr("cubic_coeff", b.getFloat("cubic_coeff_a", -0.75)),
-           b.attr("exclude_outside", b.getInt("exclude_outside", 0) != 0),
-           b.attr("antialias", b.getInt("antialias", 0) != 0),
-           b.attr("extrapolation", b.getFloat("extrapolation_value", 0.0))};
-  if (*coordinateMode != graph::CoordinateMode::TfCropAndResize)
-    return mlir::success();
-  if (isEmpty(b.operand(1)))
-    return b.fail("expected roi with tf_crop_and_resize, but got none");
-  auto roi = b.getConstantFloats(1);
-  if (!roi)
-    return mlir::failure();
-  if (roi->size() != 2 * axes.size())
-    return b.fail("expected " + llvm::Twine(2 * axes.size()) +
-                  " numbers in roi, but got " + llvm::Twine(roi->size()));
-  llvm::SmallVector<double> all(2 * rank, 0.0);
-  for (int64_t i = 0; i < rank; ++i)
-    all[rank + i] = 1.0;
-  for (auto [i, axis] : llvm::enumerate(axes)) {
-    all[axis] = (*roi)[i];
-    all[rank + axis] = (*roi)[axes.size() + i];
-  }
-  attrs.push_back(
-      b.attr("roi", mlir::Attribute(b.builder.getDenseF64ArrayAttr(all))));
-  return mlir::success();
+  modes.mode = getMode(b);
+  modes.coordinates = *coordinateMode;
+  modes.nearest = *nearestMode;
+  modes.cubic = b.getFloat("cubic_coeff_a", -0.75);
+  modes.excludeOutside = b.getInt("exclude_outside", 0) != 0;
+  modes.antialias = b.getInt("antialias", 0) != 0;
+  modes.extrapolation = b.getFloat("extrapolation_value", 0.0);
+  return mlir::failure(b.hasFailed());
 }
 
 LogicalResult importResize(Binder &b) {
   if (b.version() < 11)
     return importUpsample(b);
-  Value x = b.operand(0), scales = b.operand(2), sizes = b.operand(3);
-  Dims dims = graph::getDims(x);
-  int64_t rank = dims.size();
+  int64_t rank = b.getRank(b.operand(0));
   llvm::SmallVector<int64_t> axes =
       b.getInts("axes").value_or(llvm::to_vector(llvm::seq<int64_t>(0, rank)));
   for (int64_t &axis : axes)
     axis = b.normalizeAxis(axis, rank);
-  llvm::SmallVector<mlir::NamedAttribute> attrs;
-  if (b.hasFailed() || mlir::failed(getResizeAttributes(b, rank, axes, attrs)))
+  ResizeModes modes;
+  if (b.hasFailed() || mlir::failed(readModes(b, modes)))
     return mlir::failure();
-  Request request;
-  request.sizes = dims;
-  if (!isEmpty(sizes)) {
-    if (mlir::failed(addSizes(b, sizes, dims, axes, request)))
-      return mlir::failure();
-  } else if (!isEmpty(scales)) {
-    auto values = b.getConstantFloats(2);
-    if (!values || mlir::failed(addScales(b, *values, dims, axes, request)))
-      return mlir::failure();
-  } else {
+  Request request(b, axes);
+  if (modes.crops() && mlir::failed(request.addRegion(b.operand(1))))
+    return mlir::failure();
+  bool hasSizes = !isEmpty(b.operand(3));
+  if (!hasSizes && isEmpty(b.operand(2)))
     return b.fail("expected scales or sizes, but got neither");
-  }
-  return b.done(buildResize(b, request, attrs));
+  if (mlir::failed(hasSizes ? request.addSizes(b.operand(3))
+                            : request.addScales(2)))
+    return mlir::failure();
+  return b.done(request.build(modes));
 }
 
 } // namespace
 
 void adze::importer::addResizeOps(std::vector<OpRow> &rows) {
   rows.insert(rows.end(), {
-                              {"Resize", 10, 1, importResize,
-                               "scales and roi that are not constant"},
+                              {"Resize", 10, 1, importResize},
                               {"Upsample", 7, 1, importUpsample, "", 9},
                           });
 }

@@ -3,6 +3,7 @@
 // Operators that read an image at computed places: GridSample, DeformConv and
 // the pooling of regions. Interpolation is a sum of look-ups.
 #include "../OpTable.h"
+#include "../Sizes.h"
 #include "Arithmetic.h"
 #include "Windows.h"
 
@@ -401,10 +402,68 @@ LogicalResult importMaxRoiPool(Binder &b) {
       b.attr("scale", b.getFloat("spatial_scale", 1.0))));
 }
 
+/// How far along a dim each of its places is, from -1 to 1: of the middles of
+/// the elements, or of all from the first to the last.
+Value getGridPlaces(Binder &b, AffineExpr size, Value count, bool aligned) {
+  Arithmetic a(b);
+  mlir::Type f64 = b.builder.getF64Type();
+  Value at = b.cast(a.range(size, count), f64), wide = b.cast(count, f64);
+  if (aligned)
+    return a.sub(a.mul(at, a.div(2.0, a.max(a.sub(wide, 1.0), 1.0))), 1.0);
+  Value step = a.div(2.0, wide);
+  return a.sub(a.mul(a.add(at, 0.5), step), 1.0);
+}
+
+/// theta [N, d, d + 1] times the places (x, y, .., 1).
+LogicalResult importAffineGrid(Binder &b) {
+  Arithmetic a(b);
+  Sizes s(b);
+  Value theta = b.operand(0), size = s.toVector(b.operand(1));
+  if (b.getRank(theta) != 3)
+    return b.fail("expected theta of 3 dims, but got " +
+                  llvm::Twine(b.getRank(theta)) + "-D");
+  // The rank may be told by any of the shapes.
+  auto rank = b.getDeclaredRank();
+  if (auto count = graph::getConstant(graph::getDims(size)[0]))
+    rank = count;
+  else if (auto rows = graph::getConstant(graph::getDims(theta)[1]))
+    rank = *rows + 2;
+  if (!rank)
+    return b.unsupported("expected a grid of known rank");
+  int64_t spatial = *rank - 2;
+  if (spatial != 2 && spatial != 3)
+    return b.fail("expected sizes of 4 or 5 dims, but got " +
+                  llvm::Twine(*rank));
+  size = b.withLength(size, *rank);
+  Dims sizes = b.getSizes(size);
+  if (b.hasFailed())
+    return mlir::failure();
+  theta = b.refine(theta, {sizes[0], b.expr(spatial), b.expr(spatial + 1)});
+  mlir::Type type = theta ? b.getElementType(theta) : mlir::Type();
+  theta = b.cast(theta, b.builder.getF64Type());
+  Dims column(spatial + 2, b.expr(1));
+  column.front() = sizes[0];
+  column.back() = b.expr(spatial);
+  auto getColumn = [&](int64_t i) {
+    return b.reshape(b.slice(theta, 2, i, b.expr(1)), column);
+  };
+  Value result = getColumn(spatial);
+  bool aligned = b.getInt("align_corners", 0) != 0;
+  // x is the last dim.
+  for (int64_t i = spatial - 1; i >= 0; --i) {
+    Value places =
+        getGridPlaces(b, sizes[2 + i], s.pickScalar(size, 2 + i), aligned);
+    result = a.add(result, a.mul(getColumn(spatial - 1 - i),
+                                 a.withTail(places, spatial - i)));
+  }
+  return b.done(type ? b.cast(result, type) : Value());
+}
+
 } // namespace
 
 void adze::importer::addSamplingOps(std::vector<OpRow> &rows) {
   rows.insert(rows.end(), {
+                              {"AffineGrid", 20, 2, importAffineGrid},
                               {"DeformConv", 19, 3, importDeformConv},
                               {"GridSample", 16, 2, importGridSample},
                               {"MaxRoiPool", 1, 2, importMaxRoiPool},

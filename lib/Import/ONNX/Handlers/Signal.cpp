@@ -4,6 +4,7 @@
 // but any length, and as fast as matrix products are. Complex numbers are a
 // last dim of two.
 #include "../OpTable.h"
+#include "../Sizes.h"
 #include "Arithmetic.h"
 #include <cmath>
 
@@ -25,7 +26,8 @@ public:
   Value run(Value signal, AffineExpr length, Value count);
 
 private:
-  Value fit(Value signal, AffineExpr length);
+  Value fit(Value signal, AffineExpr length, Value count);
+  Value getImaginary(Value signal);
   Value component(Value signal, int64_t i);
   std::pair<Value, Value> getFactors(mlir::Type type, AffineExpr rows,
                                      Value numRows, AffineExpr columns,
@@ -37,21 +39,30 @@ private:
 };
 
 /// Cut, or filled up with zeros.
-Value Transform::fit(Value signal, AffineExpr length) {
+Value Transform::fit(Value signal, AffineExpr length, Value count) {
   int64_t axis = b.getRank(signal) - 2;
   AffineExpr size = graph::getDims(signal)[axis];
   if (graph::areEqual(size, length))
     return signal;
-  auto missing = graph::getConstant(graph::subExprs(length, size));
-  if (!missing) {
-    (void)b.unsupported("expected a dft_length that is known beside the "
-                        "signal's length");
-    return {};
+  if (auto missing = graph::getConstant(graph::subExprs(length, size))) {
+    llvm::SmallVector<int64_t> low(axis + 2, 0), high(axis + 2, 0);
+    high[axis] = *missing;
+    return b.create<graph::PadOp>(signal,
+                                  {b.attr("low", low), b.attr("high", high)});
   }
-  llvm::SmallVector<int64_t> low(axis + 2, 0), high(axis + 2, 0);
-  high[axis] = *missing;
-  return b.create<graph::PadOp>(signal,
-                                {b.attr("low", low), b.attr("high", high)});
+  Value last = a.sub(a.size(signal, axis), 1.0), at = a.range(length, count);
+  Value found = a.gather(signal, a.max(a.min(at, last), 0.0), axis);
+  return a.select(a.withTail(a.lessEqual(at, last), 1), found, 0.0);
+}
+
+/// Null if there is none; zeros where the run finds none.
+Value Transform::getImaginary(Value signal) {
+  int64_t last = b.getRank(signal) - 1;
+  if (auto parts = graph::getConstant(graph::getDims(signal)[last]))
+    return *parts == 2 ? component(signal, 1) : Value();
+  Value behind = a.sub(a.size(signal, last), 1.0);
+  Value part = a.gather(signal, a.max(a.min(behind, 1.0), 0.0), last);
+  return a.select(a.equal(behind, 1.0), part, 0.0);
 }
 
 /// Real or imaginary part, without the last dim.
@@ -88,18 +99,16 @@ Value Transform::run(Value signal, AffineExpr length, Value count) {
   AffineExpr columns = !inverse && onesided ? half : length;
   Value numRows = inverse && onesided ? numHalf : count;
   Value numColumns = !inverse && onesided ? numHalf : count;
-  signal = fit(signal, rows);
+  signal = fit(signal, rows, numRows);
   if (!signal)
     return {};
   mlir::Type type = b.getElementType(signal);
   // Long sums lose what fast algorithms do not: so they are in f64.
   mlir::Type wide = b.builder.getF64Type();
   signal = b.cast(signal, wide);
-  bool isComplex =
-      graph::getConstant(graph::getDims(signal).back()).value_or(1) == 2;
   auto [cos, sin] = getFactors(wide, rows, numRows, columns, numColumns, count);
   Value real = component(signal, 0);
-  Value imaginary = isComplex ? component(signal, 1) : Value();
+  Value imaginary = getImaginary(signal);
   if (inverse && onesided) {
     // The other half of the spectrum mirrors this one: all but the first row,
     // and the middle one of an even length, count twice.
@@ -142,8 +151,9 @@ llvm::SmallVector<int64_t> moveToEnd(int64_t rank, int64_t axis) {
   return perm;
 }
 
-/// The transform along one axis; null after an error.
-Value buildDFT(Binder &b, int64_t axis) {
+/// The transform along one axis, of the dft_length that is given; null after an
+/// error.
+Value buildDFT(Binder &b, int64_t axis, AffineExpr length, Value count) {
   Arithmetic a(b);
   Value x = b.operand(0);
   int64_t rank = b.getRank(x);
@@ -154,24 +164,13 @@ Value buildDFT(Binder &b, int64_t axis) {
   }
   bool inverse = b.getInt("inverse", 0) != 0,
        onesided = b.getInt("onesided", 0) != 0;
-  AffineExpr length = graph::getDims(x)[axis];
-  Value count = a.size(x, axis);
-  if (Value given = b.operand(1)) {
-    auto elements = graph::getElements(given);
-    if (!elements || elements->size() != 1) {
-      (void)b.unsupported("expected a dft_length that the symbolic dims "
-                          "determine");
-      return {};
+  if (!count) {
+    length = graph::getDims(x)[axis];
+    count = a.size(x, axis);
+    if (inverse && onesided) {
+      length = graph::mulExprs(graph::subExprs(length, b.expr(1)), b.expr(2));
+      count = a.mul(a.sub(count, 1.0), 2.0);
     }
-    length = elements->front();
-    if (!b.assumeNonNegative(graph::subExprs(length, b.expr(1)))) {
-      (void)b.fail("expected a dft_length of at least 1");
-      return {};
-    }
-    count = b.reshape(b.cast(given, b.builder.getI64Type()), {});
-  } else if (inverse && onesided) {
-    length = graph::mulExprs(graph::subExprs(length, b.expr(1)), b.expr(2));
-    count = a.mul(a.sub(count, 1.0), 2.0);
   }
   // A vector is a matrix of one row.
   auto perm = moveToEnd(rank, axis);
@@ -190,114 +189,154 @@ Value buildDFT(Binder &b, int64_t axis) {
   return result ? b.transpose(result, back) : Value();
 }
 
+/// An axis that only the run knows: a branch for each, whose results may have
+/// other shapes.
+LogicalResult buildDFTByData(Binder &b, AffineExpr length, Value count) {
+  Sizes s(b);
+  int64_t rank = b.getRank(b.operand(0));
+  Value axis = s.normalizeAxes(b.withLength(s.toVector(b.operand(2)), 1), rank);
+  auto keys = llvm::to_vector(llvm::seq<int64_t>(0, rank - 1));
+  return b.done(b.choose(
+      b.reshape(axis, {}), keys, [&](size_t i, Binder::Values &results) {
+        results.push_back(buildDFT(b, keys[i], length, count));
+        return mlir::failure(b.hasFailed());
+      }));
+}
+
 LogicalResult importDFT(Binder &b) {
   int64_t rank = b.getRank(b.operand(0));
   if (rank < 2)
     return b.fail("expected an input of at least 2 dims, but got " +
                   llvm::Twine(rank) + "-D");
-  Value result;
-  if (b.version() >= 20 && b.operand(2)) {
-    // Which axis may be known to the run only, where all give one shape.
-    bool changes = b.operand(1) || b.getInt("onesided", 0) != 0;
-    if (changes && !b.getConstantInt(2))
-      return mlir::failure();
-    result = Arithmetic(b).alongOperand(
-        2, rank, rank - 1, [&](int64_t axis) { return buildDFT(b, axis); });
-  } else {
-    int64_t axis = b.version() < 20 ? b.getInt("axis", 1) : -2;
-    axis = b.normalizeAxis(axis, rank);
-    if (!b.hasFailed())
-      result = buildDFT(b, axis);
+  AffineExpr length;
+  Value count = Sizes(b).toVector(b.operand(1));
+  if (count) {
+    count = b.withLength(count, 1);
+    Dims sizes = b.getSizes(count);
+    if (b.hasFailed() ||
+        !b.assumeNonNegative(graph::subExprs(sizes[0], b.expr(1))))
+      return b.fail("expected a dft_length of at least 1");
+    length = sizes[0];
+    count = b.reshape(count, {});
   }
+  bool isOperand = b.version() >= 20 && b.operand(2);
+  if (isOperand && !graph::getConstantElements(b.operand(2)))
+    return buildDFTByData(b, length, count);
+  auto axis = isOperand           ? b.getConstantInt(2)
+              : b.version() >= 20 ? -2
+                                  : std::make_optional(b.getInt("axis", 1));
+  if (!axis)
+    return mlir::failure();
+  int64_t place = b.normalizeAxis(*axis, rank);
+  Value result = b.hasFailed() ? Value() : buildDFT(b, place, length, count);
   if (!result && !b.hasFailed())
     return b.unsupported("expected dims that are known");
   return b.done(result);
 }
 
+/// How many frames of a length there are, also as a scalar; null after an
+/// error.
+std::pair<AffineExpr, Value> countFrames(Binder &b, AffineExpr length,
+                                         Value lengthValue) {
+  Arithmetic a(b);
+  Value signal = b.operand(0),
+        step = b.reshape(b.cast(b.operand(1), b.builder.getI64Type()), {});
+  Value count = a.add(a.div(a.sub(a.size(signal, 1), lengthValue), step), 1.0);
+  AffineExpr rest = graph::subExprs(graph::getDims(signal)[1], length);
+  auto known = graph::getConstantElements(b.operand(1));
+  if (!known || !rest) {
+    Dims frames = b.getSizes(b.reshape(count, b.expr(1)));
+    return {b.hasFailed() ? AffineExpr() : frames[0], count};
+  }
+  if (known->size() != 1 || known->front() < 1 || !b.assumeNonNegative(rest)) {
+    (void)b.fail("expected a frame_step of at least 1 and a signal of at least "
+                 "one frame");
+    return {};
+  }
+  return {graph::addExprs(graph::floorDivExprs(rest, b.expr(known->front())),
+                          b.expr(1)),
+          count};
+}
+
 /// Frames of the signal times a window, each transformed.
 LogicalResult importSTFT(Binder &b) {
   Arithmetic a(b);
-  Value signal = b.operand(0), window = b.operand(2);
+  Value signal = b.operand(0), window = b.operand(2), count;
   if (b.getRank(signal) != 3)
     return b.fail("expected a signal of 3 dims, but got " +
                   llvm::Twine(b.getRank(signal)));
-  auto step = b.getConstantInt(1);
-  if (!step)
+  AffineExpr length;
+  if (b.operand(3)) {
+    count = b.withLength(Sizes(b).toVector(b.operand(3)), 1);
+    Dims sizes = b.getSizes(count);
+    if (b.hasFailed())
+      return mlir::failure();
+    length = sizes[0];
+    count = b.reshape(count, {});
+    if (window)
+      window = b.refine(window, length);
+  } else if (window) {
+    length = graph::getDims(window)[0];
+    count = a.size(window, 0);
+  }
+  if (!length || graph::getConstant(length).value_or(1) < 1)
+    return b.fail("expected a frame length of at least 1");
+  auto [frames, number] = countFrames(b, length, count);
+  if (b.hasFailed())
     return mlir::failure();
-  std::optional<int64_t> length;
-  if (b.operand(3))
-    length = b.getConstantInt(3);
-  else if (window)
-    length = graph::getConstant(graph::getDims(window)[0]);
-  if (!length)
-    return b.unsupported("expected a frame length that is constant");
-  if (*step < 1 || *length < 1)
-    return b.fail("expected a frame_step and a frame length of at least 1");
-  AffineExpr samples = graph::getDims(signal)[1];
-  AffineExpr rest = graph::subExprs(samples, b.expr(*length));
-  if (!rest || !b.assumeNonNegative(rest))
-    return b.fail("expected a signal of at least one frame");
-  AffineExpr frames =
-      graph::addExprs(graph::floorDivExprs(rest, b.expr(*step)), b.expr(1));
-  Value count = a.add(
-      a.div(a.sub(a.size(signal, 1), double(*length)), double(*step)), 1.0);
-  Value places =
-      a.add(b.unsqueeze(a.mul(a.range(frames, count), double(*step)), {1}),
-            a.iota(*length));
+  Value step = b.reshape(b.cast(b.operand(1), b.builder.getI64Type()), {});
+  Value places = a.add(b.unsqueeze(a.mul(a.range(frames, number), step), {1}),
+                       a.range(length, count));
   Value framed = a.gather(signal, places, 1); // [B, frames, length, parts]
   if (window)
     framed = a.mul(framed, b.unsqueeze(window, {1}));
   return b.done(Transform(b, /*inverse=*/false, b.getInt("onesided", 1) != 0)
-                    .run(framed, b.expr(*length),
-                         b.scalar(b.builder.getI64Type(), double(*length))));
+                    .run(framed, length, count));
 }
 
 /// Triangles between points that are equally far apart on the mel scale.
 LogicalResult importMelWeightMatrix(Binder &b) {
-  auto bins = b.getConstantInt(0), length = b.getConstantInt(1),
-       rate = b.getConstantInt(2);
-  auto low = b.getConstantFloat(3), high = b.getConstantFloat(4);
-  if (!bins || !length || !rate || !low || !high)
-    return mlir::failure();
+  Arithmetic a(b);
+  Sizes s(b);
+  mlir::Type i64 = b.builder.getI64Type(), f64 = b.builder.getF64Type();
   mlir::Type type =
       getElementType(b.builder.getContext(), b.getInt("output_datatype", 1));
-  if (!type || *bins < 1 || *length < 1 || *bins > 65536 || *length > 1 << 24)
-    return b.fail("expected num_mel_bins and dft_length of at least 1, and an "
-                  "output_datatype that Adze supports");
-  auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
-  double start = mel(*low), step = (mel(*high) - start) / double(*bins + 2);
-  llvm::SmallVector<int64_t> points;
-  for (int64_t i = 0; i < *bins + 2; ++i) {
-    double hertz =
-        700 * (std::pow(10.0, (start + double(i) * step) / 2595) - 1);
-    points.push_back(
-        int64_t(std::floor(double(*length + 1) * hertz / double(*rate))));
-  }
-  int64_t rows = *length / 2 + 1;
-  std::vector<float> weights(rows * *bins, 0.0f);
-  for (int64_t bin = 0; bin < *bins; ++bin) {
-    int64_t left = points[bin], centre = points[bin + 1],
-            right = points[bin + 2];
-    auto at = [&](int64_t row) -> float & {
-      return weights[row * *bins + bin];
-    };
-    if (centre == left && centre >= 0 && centre < rows)
-      at(centre) = 1;
-    for (int64_t i = std::max<int64_t>(left, 0);
-         i <= std::min(centre, rows - 1) && centre != left; ++i)
-      at(i) = float(double(i - left) / double(centre - left));
-    for (int64_t i = std::max<int64_t>(centre, 0); i < std::min(right, rows);
-         ++i)
-      at(i) = float(double(right - i) / double(right - centre));
-  }
-  auto f32 = mlir::RankedTensorType::get({rows, *bins}, b.builder.getF32Type());
-  auto bytes = llvm::ArrayRef(reinterpret_cast<const char *>(weights.data()),
-                              weights.size() * sizeof(float));
-  auto elements =
-      graph::makeElements(f32, bytes, [&] { return mlir::emitError(b.loc); });
-  if (mlir::failed(elements))
+  if (!type)
+    return b.fail("expected an output_datatype that Adze supports");
+  auto scalar = [&](unsigned i, mlir::Type wanted) {
+    return b.reshape(b.cast(b.operand(i), wanted), {});
+  };
+  Value bins = scalar(0, i64), length = scalar(1, i64), rate = scalar(2, f64);
+  Value rows = a.add(a.div(length, 2.0), 1.0), ends = a.add(bins, 2.0);
+  Value counts =
+      s.concat({b.reshape(rows, b.expr(1)), b.reshape(bins, b.expr(1)),
+                b.reshape(ends, b.expr(1))});
+  Dims sizes = b.getSizes(counts);
+  if (b.hasFailed())
     return mlir::failure();
-  return b.done(b.cast(b.constant(*elements), type));
+  // mel = 2595 log10(1 + hertz / 700), and back.
+  const double factor = 2595 / std::log(10.0);
+  auto mel = [&](Value hertz) {
+    return a.mul(a.log(a.add(a.div(hertz, 700.0), 1.0)), factor);
+  };
+  Value start = mel(scalar(3, f64));
+  Value step = a.div(a.sub(mel(scalar(4, f64)), start), b.cast(ends, f64));
+  Value mels = a.add(start, a.mul(b.cast(a.range(sizes[2], ends), f64), step));
+  Value hertz = a.mul(a.sub(a.exp(a.div(mels, factor)), 1.0), 700.0);
+  Value points =
+      a.floor(a.div(a.mul(hertz, b.cast(a.add(length, 1.0), f64)), rate));
+  auto pointsFrom = [&](int64_t first) {
+    return b.slice(points, 0, first, sizes[1]);
+  };
+  Value left = pointsFrom(0), centre = pointsFrom(1), right = pointsFrom(2);
+  Value at = b.unsqueeze(b.cast(a.range(sizes[0], rows), f64), {1});
+  Value rise = a.sub(centre, left), fall = a.sub(right, centre);
+  Value up = a.select(a.equal(rise, 0.0), a.like(rise, 1),
+                      a.div(a.sub(at, left), rise));
+  Value down = a.div(a.sub(right, at), fall);
+  Value isDown = a.both(a.lessEqual(centre, at), a.less(at, right));
+  Value isUp = a.both(a.lessEqual(left, at), a.lessEqual(at, centre));
+  return b.done(b.cast(a.select(isDown, down, a.select(isUp, up, 0.0)), type));
 }
 
 } // namespace
@@ -305,8 +344,7 @@ LogicalResult importMelWeightMatrix(Binder &b) {
 void adze::importer::addSignalOps(std::vector<OpRow> &rows) {
   rows.insert(rows.end(), {
                               {"DFT", 17, 1, importDFT},
-                              {"MelWeightMatrix", 17, 5, importMelWeightMatrix,
-                               "parameters that are not constant"},
+                              {"MelWeightMatrix", 17, 5, importMelWeightMatrix},
                               {"STFT", 17, 2, importSTFT},
                           });
 }

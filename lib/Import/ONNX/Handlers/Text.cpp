@@ -14,20 +14,32 @@ using mlir::Value;
 namespace {
 
 /// How often each of `grams` [P, length] occurs in rows x [N, C], whose items
-/// may be up to `skips` apart: [N, P], in f32.
-Value countGrams(Binder &b, Value x, Value grams, int64_t length, int64_t width,
-                 int64_t skips) {
+/// may be up to `skips` apart: [N, P], in f32. The width C need not be known.
+Value countGrams(Binder &b, Value x, Value grams, int64_t length,
+                 std::optional<int64_t> width, int64_t skips) {
   Arithmetic a(b);
   Value total;
+  // Item `behind` of the windows; where the width is not known there are as
+  // many as columns, of which the last ones do not count.
+  auto getItems = [&](int64_t behind, int64_t windows) {
+    if (width)
+      return b.slice(x, 1, behind, b.expr(windows));
+    Value at = a.add(a.iota(x, 1), double(behind));
+    return a.gather(x, a.min(at, a.sub(a.size(x, 1), 1.0)), 1);
+  };
   // A single item has no gaps.
   for (int64_t distance = 1; distance <= (length == 1 ? 1 : skips + 1);
        ++distance) {
-    int64_t windows = width - (length - 1) * distance;
-    if (windows < 1)
+    int64_t reach = (length - 1) * distance,
+            windows = width.value_or(0) - reach;
+    if (width && windows < 1)
       break;
     Value same;
+    if (!width)
+      same = a.withTail(
+          a.less(a.add(a.iota(x, 1), double(reach)), a.size(x, 1)), 1);
     for (int64_t i = 0; i < length; ++i) {
-      Value item = a.withTail(b.slice(x, 1, i * distance, b.expr(windows)), 1);
+      Value item = a.withTail(getItems(i * distance, windows), 1);
       Value wanted = b.slice(grams, 1, i, b.expr(1)); // [P, 1]
       if (!wanted)
         return {};
@@ -59,10 +71,9 @@ LogicalResult importTfIdfVectorizer(Binder &b) {
   int64_t rank = b.getRank(x);
   if (rank == 1)
     x = b.unsqueeze(x, {0});
-  auto width = x && b.getRank(x) == 2 ? graph::getConstant(graph::getDims(x)[1])
-                                      : std::nullopt;
-  if (!width)
-    return b.unsupported("expected rows of static width");
+  if (!x || b.getRank(x) != 2)
+    return b.fail("expected an input of 1 or 2 dims");
+  auto width = graph::getConstant(graph::getDims(x)[1]);
   x = b.cast(x, b.builder.getI64Type());
   std::vector<double> weights = getNumbers(b, "weights");
   weights.resize(places->size(), 1.0);
@@ -90,7 +101,7 @@ LogicalResult importTfIdfVectorizer(Binder &b) {
         columnsOf[i * columns + (*places)[gram + i]] =
             mode == "TF" ? 1.0 : weights[gram + i];
       Value counts = countGrams(b, x, makeTable(b, i64, items, {count, length}),
-                                length, *width, skips);
+                                length, width, skips);
       if (mode == "IDF" && counts)
         counts = b.cast(a.greater(counts, 0.0), f32);
       Value part =
