@@ -21,6 +21,8 @@ struct Value {
   std::string name;
   uint8_t dtypeCode = 0, dtypeBits = 0; // DLPack's
   llvm::SmallVector<Dim, 4> dims;
+  uint16_t kind = 0;     // adze_kind
+  std::string type = {}; // of a container: as ONNX writes it
 };
 
 struct Symbol {
@@ -65,6 +67,7 @@ struct ModuleDescription {
   /// Of which the last numDataSymbols get their values while a run goes on.
   std::vector<Symbol> symbols;
   uint32_t numDataSymbols = 0, numBoxes = 0;
+  std::vector<std::string> strings; // the first ones of the run's table
   std::vector<Kernel> kernels;
   std::vector<CpuVariant> variants; // best first
   std::vector<DeviceImage> images;

@@ -106,7 +106,7 @@ static Constant *makeValues(TableBuilder &b, const std::vector<Value> &values,
           {b.i64(dim.size), b.i32(dim.symbol), b.i32(0)}));
     rows.push_back(b.table<adze_module_value>(
         {b.string(value.name), b.i8(value.dtypeCode), b.i8(value.dtypeBits),
-         b.i16(0), b.i32(value.dims.size()), b.array(dims, "dims")}));
+         b.i16(value.kind), b.i32(value.dims.size()), b.array(dims, "dims")}));
   }
   return b.array(rows, name);
 }
@@ -163,6 +163,26 @@ static Constant *makeImages(TableBuilder &b, const ModuleDescription &d) {
   return b.array(rows, "images");
 }
 
+/// The types of containers; null where there are none.
+static Constant *makeTypes(TableBuilder &b, const ModuleDescription &d) {
+  SmallVector<Constant *> rows;
+  bool any = false;
+  for (const auto *values : {&d.inputs, &d.outputs})
+    for (const Value &value : *values) {
+      any |= !value.type.empty();
+      rows.push_back(value.type.empty() ? b.null() : b.string(value.type));
+    }
+  return any ? b.array(rows, "types") : b.null();
+}
+
+static Constant *makeStrings(TableBuilder &b, const ModuleDescription &d) {
+  SmallVector<Constant *> rows;
+  for (const std::string &text : d.strings)
+    rows.push_back(
+        b.table<adze_module_string>({b.string(text), b.i64(text.size())}));
+  return b.array(rows, "strings");
+}
+
 static Constant *makeDescriptor(TableBuilder &b, const ModuleDescription &d) {
   bool isEmbedded = d.weightsSize && d.weightsFile.empty();
   Constant *weights = isEmbedded ? b.data(weightsSymbol) : b.null();
@@ -190,7 +210,10 @@ static Constant *makeDescriptor(TableBuilder &b, const ModuleDescription &d) {
                                     b.function(d.arenaBytes),
                                     b.function(d.arenaLowerBound),
                                     b.i32(d.numDataSymbols),
-                                    b.i32(d.numBoxes)});
+                                    b.i32(d.numBoxes),
+                                    makeTypes(b, d),
+                                    makeStrings(b, d),
+                                    b.i64(d.strings.size())});
 }
 
 template <typename T>

@@ -2,9 +2,9 @@
 //
 // What a planned host program says of the module that it becomes.
 #include "Describe.h"
+#include "Dialect/Graph/IR/Graph.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -52,30 +52,6 @@ SmallVector<StringRef> getNodeNames(Location loc) {
   return names.takeVector();
 }
 
-/// DLPack's type codes.
-static std::optional<std::pair<uint8_t, uint8_t>> getDtype(Type type) {
-  if (type.isInteger(1))
-    return std::pair(6, 8); // kDLBool
-  if (auto integer = dyn_cast<IntegerType>(type))
-    return std::pair(integer.isUnsigned() ? 1 : 0, integer.getWidth());
-  if (type.isBF16())
-    return std::pair(4, 16);
-  // Floats of 8 bits and less have a code each.
-  int code = llvm::TypeSwitch<Type, int>(type)
-                 .Case<Float8E4M3FNType>([](Type) { return 10; })
-                 .Case<Float8E4M3FNUZType>([](Type) { return 11; })
-                 .Case<Float8E5M2Type>([](Type) { return 12; })
-                 .Case<Float8E5M2FNUZType>([](Type) { return 13; })
-                 .Case<Float8E8M0FNUType>([](Type) { return 14; })
-                 .Case<Float4E2M1FNType>([](Type) { return 17; })
-                 .Default([](Type) { return 0; });
-  if (code)
-    return std::pair(code, type.getIntOrFloatBitWidth());
-  if (type.isF16() || type.isF32() || type.isF64())
-    return std::pair(2, type.getIntOrFloatBitWidth());
-  return std::nullopt;
-}
-
 static LogicalResult describeValue(func::FuncOp program, unsigned index,
                                    bool isInput, package::Value &value) {
   auto type = cast<MemRefType>(program.getArgument(index).getType());
@@ -87,12 +63,15 @@ static LogicalResult describeValue(func::FuncOp program, unsigned index,
   Type element = type.getElementType();
   if (auto dtype = dyn_cast_if_present<TypeAttr>(attr(host::dtypeAttr)))
     element = dtype.getValue();
-  auto dtype = getDtype(element);
+  auto dtype = graph::getDtype(element);
   if (!dtype)
     return program.emitError("unsupported: element type ")
            << element << " of '" << value.name << "' in the signature";
-  value.dtypeCode = dtype->first;
-  value.dtypeBits = dtype->second;
+  value.dtypeCode = dtype->code;
+  value.dtypeBits = dtype->bits;
+  value.kind = graph::getKind(element);
+  if (graph::isContainer(element))
+    value.type = graph::getTypeName(graph::makeHandleType(element));
 
   auto map = dyn_cast_if_present<AffineMapAttr>(attr(host::dimsAttr));
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
@@ -118,6 +97,8 @@ static llvm::BitVector getBoundSymbols(func::FuncOp program, size_t count) {
     ArrayRef<int64_t> symbols;
     if (auto bind = dyn_cast<host::BindOp>(op))
       symbols = bind.getSymbols();
+    else if (auto call = dyn_cast<host::CallOp>(op))
+      symbols = call.getSymbols();
     else if (auto assign = dyn_cast<host::AssignOp>(op))
       symbols = assign.getSymbols();
     for (int64_t symbol : symbols)
@@ -221,6 +202,9 @@ LogicalResult describe(func::FuncOp program,
       kernel.flops = host::flopsFunction.str() + number;
     description.kernels.push_back(kernel);
   }
+  if (auto strings = program->getAttrOfType<ArrayAttr>(host::stringsAttr))
+    for (auto text : strings.getAsRange<StringAttr>())
+      description.strings.push_back(text.getValue().str());
   description.run = "adze_run";
   description.infer = "adze_infer";
   description.arenaBytes = "adze_arena_bytes";

@@ -25,7 +25,9 @@ using graph::getDims;
 
 MemRefType getPlaceType(RankedTensorType type) {
   Type element = type.getElementType();
-  if (element.isInteger() || element.getIntOrFloatBitWidth() <= 8)
+  if (graph::isContainer(element)) // its number in the run's table
+    element = IntegerType::get(type.getContext(), 64);
+  else if (element.isInteger() || element.getIntOrFloatBitWidth() <= 8)
     element =
         IntegerType::get(type.getContext(), element.getIntOrFloatBitWidth());
   return MemRefType::get(type.getShape(), element);
@@ -61,7 +63,7 @@ AffineExpr getTensorBytes(RankedTensorType type) {
   AffineExpr count = getAffineConstantExpr(1, type.getContext());
   for (AffineExpr factor : factors)
     count = count * factor;
-  Type element = type.getElementType();
+  Type element = getPlaceType(type).getElementType();
   unsigned bits = element.isInteger(1) ? 8 : element.getIntOrFloatBitWidth();
   return bits % 8 ? (count * (constant * bits)).ceilDiv(8)
                   : count * (constant * (bits / 8));
@@ -221,8 +223,9 @@ void Assignment::chooseDestinations(Block &block, ValueRange values,
                                     MutableArrayRef<Destination> destinations) {
   for (auto [value, destination] : llvm::zip_equal(values, destinations)) {
     Value root = getReshapeRoot(value);
-    auto launch = root.getDefiningOp<host::LaunchOp>();
-    if (!launch || launch->getBlock() != &block ||
+    Operation *maker = root.getDefiningOp();
+    if (!isa_and_nonnull<host::LaunchOp, graph::CallOp>(maker) ||
+        maker->getBlock() != &block ||
         (destination.output && !isSizedBy(value, root)))
       continue;
     destinationOf.try_emplace(root, &destination);
@@ -361,6 +364,51 @@ LogicalResult Assignment::assign(graph::BindOp op) {
   return success();
 }
 
+LogicalResult Assignment::assign(graph::CallOp op) {
+  Location loc = op.getLoc();
+  SmallVector<Value> inputs;
+  SmallVector<Attribute> types;
+  SmallVector<int64_t> ranks, symbols;
+  SmallVector<AffineExpr> dims;
+  auto describe = [&](Type type, ArrayRef<int64_t> bound) {
+    auto tensor = cast<RankedTensorType>(type);
+    types.push_back(TypeAttr::get(tensor.getElementType()));
+    ranks.push_back(tensor.getRank());
+    for (AffineExpr dim : getDims(tensor)) {
+      auto symbol = dyn_cast<AffineSymbolExpr>(dim);
+      bool isBound = symbol && llvm::is_contained(bound, symbol.getPosition());
+      symbols.push_back(isBound ? int64_t(symbol.getPosition()) : -1);
+      dims.push_back(dim);
+    }
+  };
+  for (Value input : op.getInputs()) {
+    inputs.push_back(getPlace(input));
+    describe(input.getType(), {});
+  }
+  for (Type type : op.getResultTypes())
+    describe(type, op.getSymbols());
+  unsigned numSymbols = 0;
+  for (AffineExpr dim : dims)
+    numSymbols = std::max(numSymbols, host::getNumSymbolsUsed(dim));
+  host::CallOp::create(
+      builder, loc, op.getFunctionAttr(), inputs, builder.getArrayAttr(types),
+      builder.getDenseI64ArrayAttr(ranks),
+      AffineMapAttr::get(
+          AffineMap::get(0, numSymbols, dims, builder.getContext())),
+      builder.getDenseI64ArrayAttr(symbols));
+  for (OpResult result : op.getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    Destination *destination = destinationOf.lookup(result);
+    Value place =
+        destination ? open(loc, *destination, type) : createSlot(loc, type);
+    places[result] = place;
+    host::FetchOp::create(builder, loc,
+                          builder.getI64IntegerAttr(result.getResultNumber()),
+                          place, host::getBytesAttr(getTensorBytes(type)));
+  }
+  return success();
+}
+
 LogicalResult Assignment::assign(graph::CheckOp op) {
   Value holds = host::ReadOp::create(builder, op.getLoc(), builder.getI1Type(),
                                      getPlace(op.getCondition()));
@@ -375,14 +423,16 @@ LogicalResult Assignment::assign(Operation *op) {
       isa<func::ReturnOp, graph::YieldOp>(op))
     return success(); // placed where it is used
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<host::LaunchOp, graph::ReshapeOp, graph::BindOp, graph::CheckOp,
-            graph::IfOp, graph::LoopOp>([&](auto op) { return assign(op); })
+      .Case<host::LaunchOp, graph::ReshapeOp, graph::BindOp, graph::CallOp,
+            graph::CheckOp, graph::IfOp, graph::LoopOp>(
+          [&](auto op) { return assign(op); })
       .Default([](Operation *op) -> LogicalResult {
         // What computed the shape of a reshape: its values are in the types.
         if (llvm::all_of(op->getUsers(),
                          [](Operation *user) {
                            return isa<graph::ReshapeOp>(user) ||
-                                  !isa<host::LaunchOp, func::ReturnOp>(user);
+                                  !isa<host::LaunchOp, graph::CallOp,
+                                       func::ReturnOp>(user);
                          }) &&
             isMemoryEffectFree(op))
           return success();

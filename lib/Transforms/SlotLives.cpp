@@ -92,6 +92,8 @@ static llvm::DenseSet<int64_t> getBoundSymbols(func::FuncOp program) {
   program.walk([&](Operation *op) {
     if (auto bind = dyn_cast<host::BindOp>(op))
       bound.insert_range(bind.getSymbols());
+    else if (auto call = dyn_cast<host::CallOp>(op))
+      bound.insert_range(call.getSymbols());
     else if (auto assign = dyn_cast<host::AssignOp>(op))
       bound.insert_range(assign.getSymbols());
   });

@@ -228,28 +228,6 @@ Value makeValue(adze_kind kind, std::vector<Value> elements) {
   return value;
 }
 
-TEST(ConformanceValues, GoToTheRunTimeAndBack) {
-  Value tensor, strings, keys;
-  tensor.tensor = makeTensor({2, 2}, {1, 2, 3, 4});
-  strings.kind = keys.kind = ADZE_STRINGS;
-  strings.strings = {"a", std::string("b\0c", 3), ""};
-  strings.tensor.dims = {3};
-  keys.strings = {"k", "l"};
-  keys.tensor.dims = {2};
-  Value map = makeValue(ADZE_MAP, {tensor, tensor});
-  map.keys = {keys};
-  for (const Value &value :
-       {tensor, strings, map, makeValue(ADZE_SEQUENCE, {tensor, tensor}),
-        makeValue(ADZE_SEQUENCE, {}), makeValue(ADZE_OPTIONAL, {}),
-        makeValue(ADZE_OPTIONAL, {makeValue(ADZE_SEQUENCE, {tensor})})}) {
-    ValueHandle handle;
-    ASSERT_EQ(toRuntime(value, handle), "");
-    Value back;
-    ASSERT_EQ(fromRuntime(handle.get(), back), "");
-    EXPECT_EQ(compare(back, value), "");
-  }
-}
-
 TEST(ConformanceValues, DifferencesAreTold) {
   Value one, two, strings;
   one.tensor = makeTensor({1}, {1});

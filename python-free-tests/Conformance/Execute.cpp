@@ -98,7 +98,6 @@ static int find(const std::vector<const adze_value_info *> &infos,
 static Error readValues(const Case &test, const std::string &data, bool isInput,
                         const std::vector<const adze_value_info *> &infos,
                         std::vector<std::optional<Value>> &values) {
-  DataReader reader(test.folder + "/model.onnx");
   const auto &names = isInput ? test.model.inputs : test.model.outputs;
   values.resize(infos.size());
   for (size_t k = 0;; ++k) {
@@ -108,13 +107,14 @@ static Error readValues(const Case &test, const std::string &data, bool isInput,
       return {};
     if (k >= names.size())
       return path + ": the model has only " + std::to_string(k) + " of these";
-    Value value;
-    TRY(reader.read(path, isInput, names[k], value));
     int place = find(infos, names[k]);
     if (place < 0)
       return "the module has no " +
              std::string(isInput ? "input '" : "output '") + names[k] + "'";
-    values[static_cast<size_t>(place)] = std::move(value);
+    std::string ignored;
+    Value &value = values[static_cast<size_t>(place)].emplace();
+    TRY(adze::run::readValue(path, infos[static_cast<size_t>(place)]->kind, {},
+                             value, ignored));
   }
 }
 
@@ -131,7 +131,7 @@ static Error runTensors(adze_context *context, std::vector<Value> &inputs,
                           static_cast<int32_t>(pointers.size()), results.data(),
                           static_cast<int32_t>(results.size()))));
   for (auto [result, output] : llvm::zip(results, outputs)) {
-    copyTensor(result->dl_tensor, output.tensor);
+    adze::run::copyTensor(result->dl_tensor, output.tensor);
     result->deleter(result);
   }
   return {};
@@ -174,7 +174,7 @@ static Error runOnDevice(adze_module *module, adze_context *context,
 
 static Error runValues(adze_context *context, std::vector<Value> &inputs,
                        std::vector<Value> &outputs) {
-  std::vector<ValueHandle> handles;
+  std::vector<adze::run::ValueHandle> handles;
   std::vector<const adze_value *> pointers;
   for (Value &input : inputs) {
     TRY(toRuntime(input, handles.emplace_back()));
@@ -184,7 +184,7 @@ static Error runValues(adze_context *context, std::vector<Value> &inputs,
   TRY(take(adze_run_values(
       context, pointers.data(), static_cast<int32_t>(pointers.size()),
       results.data(), static_cast<int32_t>(results.size()))));
-  std::vector<ValueHandle> owned;
+  std::vector<adze::run::ValueHandle> owned;
   for (adze_value *result : results)
     owned.emplace_back(result);
   for (auto [result, output] : llvm::zip(results, outputs))

@@ -1,11 +1,10 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What a test has to know of a model and its data: the only file that reads
-// ONNX's protocol buffers.
+// What a test has to know of a model.
 #ifndef ADZE_TESTS_CONFORMANCE_MODEL_H
 #define ADZE_TESTS_CONFORMANCE_MODEL_H
 
-#include "Value.h"
+#include "Compare.h"
 #include <set>
 
 namespace conformance {
@@ -34,20 +33,6 @@ Error writeDynamicModel(const std::string &from, const std::string &to);
 
 /// A model that goes through all parts of the compiler.
 Error writeWarmUpModel(const std::string &to);
-
-/// Reads the data of an input or output of the model at `modelPath`, whose type
-/// says what the file holds.
-class DataReader {
-public:
-  explicit DataReader(const std::string &modelPath);
-  ~DataReader();
-  Error read(const std::string &path, bool isInput, const std::string &name,
-             Value &result);
-
-private:
-  struct Model;
-  std::unique_ptr<Model> model;
-};
 
 } // namespace conformance
 

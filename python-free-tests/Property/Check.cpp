@@ -234,7 +234,7 @@ Error Way::run(std::vector<Tensor> inputs, std::vector<Tensor> &outputs) {
       !error.empty())
     return name + ": " + error;
   for (DLManagedTensorVersioned *result : results) {
-    conformance::copyTensor(result->dl_tensor, outputs.emplace_back());
+    adze::run::copyTensor(result->dl_tensor, outputs.emplace_back());
     result->deleter(result);
   }
   return {};

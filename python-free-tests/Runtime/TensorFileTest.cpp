@@ -147,7 +147,7 @@ TEST(TensorFile, StringsAndOtherFilesAreTold) {
   EXPECT_EQ(readTensorProto(proto("\x10\x08\x32\x01"
                                   "a"),
                             tensor, name),
-            "string tensors are not supported");
+            "expected a tensor of numbers, but got strings");
   EXPECT_NE(
       readTensorProto(proto(std::string("\x10\x01\x6a\x00", 4)), tensor, name)
           .find("another file"),

@@ -95,7 +95,11 @@ TEST(Value, ContainersHoldTheirParts) {
   adze_value *raw;
   ASSERT_ADZE_OK(adze_value_from_sequence(parts, 2, &raw));
   ValuePtr sequence(raw);
-  ASSERT_ADZE_OK(adze_value_from_map(sequence.get(), parts, 2, &raw));
+  const char *labels[] = {"k", "l"};
+  const int64_t two = 2;
+  ASSERT_ADZE_OK(adze_value_from_strings(labels, nullptr, &two, 1, &raw));
+  ValuePtr keyStrings(raw);
+  ASSERT_ADZE_OK(adze_value_from_map(keyStrings.get(), parts, 2, &raw));
   ValuePtr map(raw);
   ASSERT_ADZE_OK(adze_value_from_optional(b.get(), &raw));
   ValuePtr some(raw);
@@ -115,7 +119,7 @@ TEST(Value, ContainersHoldTheirParts) {
   adze_value *keys, *values;
   ASSERT_ADZE_OK(adze_value_map_get(map.get(), &keys, &values));
   ValuePtr keysOwner(keys), valuesOwner(values);
-  EXPECT_EQ(keys, sequence.get());
+  EXPECT_EQ(keys, keyStrings.get());
   ASSERT_ADZE_OK(adze_value_sequence_get(values, 0, &raw));
   EXPECT_EQ(textOf(ValuePtr(raw).get()), "a");
 
@@ -130,7 +134,41 @@ TEST(Value, ContainersHoldTheirParts) {
                     ADZE_INVALID_ARGUMENT, "the optional has no value");
 }
 
-TEST(RunValues, GivesTensors) {
+TEST(Value, WrongMapsAreRefused) {
+  Tensor data({2}, 3.0f);
+  Managed managed(data.dl);
+  adze_value *floats;
+  ASSERT_ADZE_OK(adze_value_from_dlpack(&managed.tensor, &floats));
+  const char *names[] = {"a", "b", "c"};
+  const int64_t three = 3;
+  adze_value *strings, *sequence, *map;
+  ASSERT_ADZE_OK(adze_value_from_strings(names, nullptr, &three, 1, &strings));
+  ASSERT_ADZE_OK(adze_value_from_sequence(&floats, 1, &sequence));
+  adze_value *const values[] = {floats, floats};
+  // Keys that are no integers, too many, and no tensor at all.
+  for (adze_value *keys : {floats, strings, sequence})
+    EXPECT_ADZE_ERROR(adze_value_from_map(keys, values, 2, &map),
+                      ADZE_INVALID_ARGUMENT, "expected a vector of 2 integers");
+  for (adze_value *value : {floats, strings, sequence})
+    adze_value_release(value);
+}
+
+TEST(Value, DepthHasABound) {
+  adze_value *value;
+  ASSERT_ADZE_OK(adze_value_from_optional(nullptr, &value));
+  adze_status status = nullptr;
+  for (int i = 0; i < 2000 && !status; ++i) {
+    adze_value *outer;
+    if (!(status = adze_value_from_sequence(&value, 1, &outer))) {
+      adze_value_release(value);
+      value = outer;
+    }
+  }
+  EXPECT_ADZE_ERROR(status, ADZE_INVALID_ARGUMENT, "at most 1000 deep");
+  adze_value_release(value);
+}
+
+TEST(RunTensorValues, GivesTensors) {
   ModulePtr module = openFake();
   ContextPtr context = makeContext(module.get());
   FakeCall call(3, 8);
@@ -155,7 +193,7 @@ TEST(RunValues, GivesTensors) {
   EXPECT_EQ(y.deleted, 1);
 }
 
-TEST(RunValues, RefusesOtherKinds) {
+TEST(RunTensorValues, RefusesOtherKinds) {
   ModulePtr module = openFake();
   ContextPtr context = makeContext(module.get());
   ValuePtr text = makeString("a");

@@ -151,11 +151,13 @@ typedef struct {
 typedef struct {
   const char *name;
   adze_kind kind;
-  DLDataType dtype;
+  DLDataType dtype; /* of a tensor */
   int32_t rank;
   const int64_t *dims;        /* -1: dynamic */
   const char *const *symbols; /* NULL for a static dim, "" where unnamed */
   const adze_range *ranges;
+  const char *type; /* as ONNX writes it: "tensor(float)",
+                       "seq(tensor(string))"; NULL where dtype says it */
 } adze_value_info;
 
 ADZE_API int32_t adze_module_num_inputs(const adze_module *module);
@@ -256,6 +258,9 @@ ADZE_API adze_status adze_value_from_strings(const char *const *strings,
 ADZE_API adze_status adze_value_strings(const adze_value *value,
                                         const char *const **strings,
                                         const size_t **lengths, size_t *count);
+/* The shape of a tensor or of a string tensor; `dims` belong to the value. */
+ADZE_API adze_status adze_value_shape(const adze_value *value, int32_t *rank,
+                                      const int64_t **dims);
 /* Makes a container that retains its parts. A map's keys are a 1-D tensor of
  * integers or strings, its values one value an entry; an optional without a
  * value is made from NULL. */
@@ -279,8 +284,9 @@ ADZE_API adze_status adze_value_optional_has(const adze_value *value,
 ADZE_API adze_status adze_value_optional_get(const adze_value *value,
                                              adze_value **element);
 
-/* Runs a module of any signature; adze_run is the tensor-only fast path. The
- * caller releases the outputs. */
+/* Runs a module of any signature; adze_run is the tensor-only fast path. Kinds
+ * and types are checked, also of what is in sequences, maps and optionals,
+ * whose tensors lie in host memory. The caller releases the outputs. */
 ADZE_API adze_status adze_run_values(adze_context *context,
                                      const adze_value *const inputs[],
                                      int32_t num_inputs, adze_value *outputs[],

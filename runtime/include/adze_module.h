@@ -95,7 +95,8 @@ typedef struct {
 typedef struct {
   const char *name;
   uint8_t dtype_code, dtype_bits;
-  uint16_t kind; /* 0: tensor (others to come) */
+  uint16_t kind; /* adze_kind. Of strings dtype is that of their numbers; a
+                    sequence, map or optional is one number: rank 0 */
   uint32_t rank;
   const adze_module_dim *dims;
 } adze_module_value;
@@ -104,6 +105,11 @@ typedef struct {
   const char *name; /* "batch"; "" for a dim that the model leaves unnamed */
   int64_t min, max, multiple_of; /* inclusive range; max = -1: unbounded */
 } adze_module_symbol;
+
+typedef struct {
+  const char *text; /* null-terminated as well */
+  uint64_t length;
+} adze_module_string;
 
 /* ---- Kernels ----------------------------------------------------------- */
 /* Runs programs [begin, end) of the kernel's linear program ids.
@@ -190,7 +196,20 @@ typedef struct {
   /* The place of an output whose dims are known now; once a run. Null on
    * failure. */
   void *(*output)(adze_exec *, uint32_t index, const int64_t *dims);
+
+  /* Calls a function of the run time (docs/runtime.md). `values` says of each
+   * input, then of each result: ADZE_VALUE_TYPE, rank, dims; those of results
+   * are checked where >= 0, and written. The results stay for `fetch`
+   * until the next call. */
+  int32_t (*call)(adze_exec *, const char *node, const char *function,
+                  void *const *inputs, uint32_t num_inputs,
+                  uint32_t num_results, int64_t *values);
+  /* Copies a result of the last call, of that many bytes, to a place. */
+  int32_t (*fetch)(adze_exec *, uint32_t index, void *place, uint64_t bytes);
 } adze_host_table;
+
+#define ADZE_VALUE_TYPE(dtype_code, dtype_bits, kind)                          \
+  ((int64_t)(dtype_code) | (int64_t)(dtype_bits) << 8 | (int64_t)(kind) << 16)
 
 /* The host program. `syms` are checked values, then those that the program
  * binds, 0 at first; the place of an output whose dims only the run can tell
@@ -235,6 +254,15 @@ typedef struct {
    * (`symbols` has rows for them, too), and memory whose size only the run can
    * tell. */
   uint32_t num_data_symbols, num_boxes;
+
+  /* Of inputs, then outputs: "seq(tensor(float))" of a sequence, map or
+   * optional; null of others, and null where all are. */
+  const char *const *types;
+  /* A string is a number, of its place in the run's table of strings, which
+   * holds each once: these first (0 is always ""), then others as they come
+   * up. */
+  const adze_module_string *strings;
+  uint64_t num_strings;
 } adze_module_desc;
 
 /* The one exported symbol of a module; null if it cannot serve `abi`. */

@@ -283,9 +283,6 @@ static adze_status check_data(named_value named, const DLTensor *tensor) {
 
 static adze_status check_tensor_head(named_value named, const DLTensor *tensor,
                                      DLDevice device) {
-  if (named.value->kind != ADZE_TENSOR)
-    return rt_error(ADZE_INVALID_ARGUMENT, NAMED ": is not a tensor",
-                    NAME_OF(named));
   if (!tensor)
     return rt_error(ADZE_INVALID_ARGUMENT,
                     NAMED ": expected a tensor, but got NULL", NAME_OF(named));
@@ -297,6 +294,23 @@ static adze_status check_tensor_tail(named_value named,
                                      const DLTensor *tensor) {
   RT_TRY(check_strides(named, tensor));
   return check_data(named, tensor);
+}
+
+adze_status rt_check_only_tensors(const adze_module *module) {
+  const adze_module_desc *desc = module->desc;
+  if (module->only_tensors)
+    return NULL;
+  for (uint32_t i = 0; i < desc->num_inputs + desc->num_outputs; ++i) {
+    bool is_input = i < desc->num_inputs;
+    named_value named = {is_input ? "input" : "output",
+                         is_input ? &desc->inputs[i]
+                                  : &desc->outputs[i - desc->num_inputs]};
+    if (named.value->kind != ADZE_TENSOR)
+      return rt_error(ADZE_INVALID_ARGUMENT,
+                      NAMED ": is not a tensor, which adze_run_values takes",
+                      NAME_OF(named));
+  }
+  return NULL;
 }
 
 adze_status rt_bind_inputs(const adze_module *module,

@@ -2,7 +2,7 @@
  *
  * Contexts: the working memory of runs.
  */
-#include "Runtime.h"
+#include "Calls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +105,7 @@ adze_status rt_context_enter(adze_context *context) {
 }
 
 void rt_context_leave(adze_context *context) {
+  rt_tables_clear(context);
   atomic_flag_clear(&context->running);
 }
 
@@ -164,6 +165,7 @@ static void destroy(adze_context *context) {
   free(context->output_dims);
   free(context->input_data);
   free(context->output_data);
+  rt_tables_free(context);
   adze_module_release(context->module);
   free(context);
 }

@@ -2,7 +2,7 @@
  *
  * Runs the host program, and the kernels that it launches on the CPU.
  */
-#include "Runtime.h"
+#include "Calls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,7 +194,9 @@ static const adze_host_table host_table = {sizeof(adze_host_table),
                                            rt_data_write,
                                            rt_data_bind,
                                            rt_data_reserve,
-                                           rt_data_output};
+                                           rt_data_output,
+                                           rt_host_call,
+                                           rt_host_fetch};
 
 adze_status rt_execute(adze_context *context, const void *weights) {
   adze_exec exec = {context, NULL, NULL};

@@ -64,14 +64,25 @@ static adze_status check_desc(const adze_module_desc *desc) {
       (desc->num_inputs && !desc->inputs) ||
       (desc->num_outputs && !desc->outputs) ||
       (desc->num_symbols && !desc->symbols) ||
-      (desc->size >= sizeof(*desc) && desc->num_data_symbols &&
-       !desc->symbols) ||
+      (desc->size >= offsetof(adze_module_desc, types) &&
+       desc->num_data_symbols && !desc->symbols) ||
+      (desc->size >= sizeof(*desc) && desc->num_strings && !desc->strings) ||
       (desc->num_kernels && !desc->kernels) ||
       (desc->num_variants && !desc->variants) ||
       (desc->num_images && !desc->images) ||
       (desc->weights_size && (uintptr_t)desc->weights % RT_ALIGNMENT))
     return rt_error(ADZE_INVALID_MODULE, "damaged descriptor");
   return NULL;
+}
+
+static bool has_only_tensors(const adze_module_desc *desc) {
+  for (uint32_t i = 0; i < desc->num_inputs; ++i)
+    if (desc->inputs[i].kind != ADZE_TENSOR)
+      return false;
+  for (uint32_t i = 0; i < desc->num_outputs; ++i)
+    if (desc->outputs[i].kind != ADZE_TENSOR)
+      return false;
+  return true;
 }
 
 static void destroy(adze_module *module) {
@@ -110,10 +121,16 @@ adze_status rt_module_adopt(const adze_module_desc *desc, void *library, int fd,
     rt_options_init(&made->options);
   adze_status status = check_desc(desc);
   made->desc = desc;
-  if (!status && desc->size >= sizeof(*desc)) {
+  if (!status && desc->size >= offsetof(adze_module_desc, types)) {
     made->num_data_symbols = desc->num_data_symbols;
     made->num_boxes = desc->num_boxes;
   }
+  if (!status && desc->size >= sizeof(*desc)) {
+    made->types = desc->types;
+    made->num_strings = desc->num_strings;
+  }
+  if (!status)
+    made->only_tensors = has_only_tensors(desc);
   if (!status) {
     made->weights = desc->weights;
     status = rt_map_weights(made, fd, path);

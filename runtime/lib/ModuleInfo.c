@@ -16,9 +16,10 @@ typedef struct {
 } info_cursor;
 
 static void fill_info(const adze_module_desc *desc,
-                      const adze_module_value *value, adze_value_info *info,
-                      info_cursor *at) {
+                      const adze_module_value *value, const char *type,
+                      adze_value_info *info, info_cursor *at) {
   info->name = value->name;
+  info->type = value->kind == ADZE_STRINGS ? "tensor(string)" : type;
   info->kind = (adze_kind)value->kind;
   info->dtype = rt_value_dtype(value);
   info->rank = (int32_t)value->rank;
@@ -64,9 +65,12 @@ adze_status rt_make_value_infos(adze_module *module) {
   at.ranges = (adze_range *)(at.dims + dims);
   at.symbols = (const char **)(at.ranges + dims);
   for (uint32_t i = 0; i < desc->num_inputs; ++i)
-    fill_info(desc, &desc->inputs[i], &module->inputs[i], &at);
+    fill_info(desc, &desc->inputs[i], module->types ? module->types[i] : NULL,
+              &module->inputs[i], &at);
   for (uint32_t i = 0; i < desc->num_outputs; ++i)
-    fill_info(desc, &desc->outputs[i], &module->outputs[i], &at);
+    fill_info(desc, &desc->outputs[i],
+              module->types ? module->types[desc->num_inputs + i] : NULL,
+              &module->outputs[i], &at);
   return NULL;
 }
 
@@ -113,8 +117,18 @@ static void add_value(rt_text *text, const adze_value_info *info) {
   char dtype[48];
   rt_text_add(text, "{\"name\": ");
   rt_text_add_json(text, info->name);
-  rt_text_add(text, ", \"dtype\": \"%s\", \"shape\": [",
-              rt_dtype_name(info->dtype, dtype, sizeof(dtype)));
+  if (info->type) {
+    rt_text_add(text, ", \"type\": ");
+    rt_text_add_json(text, info->type);
+  } else {
+    rt_text_add(text, ", \"dtype\": \"%s\"",
+                rt_dtype_name(info->dtype, dtype, sizeof(dtype)));
+  }
+  if (info->kind > ADZE_STRINGS) {
+    rt_text_add(text, "}");
+    return;
+  }
+  rt_text_add(text, ", \"shape\": [");
   for (int32_t d = 0; d < info->rank; ++d) {
     if (d)
       rt_text_add(text, ", ");

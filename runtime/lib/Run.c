@@ -2,7 +2,7 @@
  *
  * Runs: checks a call, binds its shapes, and executes the host program.
  */
-#include "Runtime.h"
+#include "Calls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +131,9 @@ static adze_status run(adze_context *context, const DLTensor *const inputs[],
                        int32_t num_outputs, void *stream, bool wait) {
   RT_TRY(rt_context_enter(context));
   context->made = NULL;
-  adze_status status = bind_inputs(context, inputs, num_inputs);
+  adze_status status = rt_check_only_tensors(context->module);
+  if (!status)
+    status = bind_inputs(context, inputs, num_inputs);
   if (!status)
     status = run_bound(context, inputs, outputs, num_outputs, stream, wait);
   rt_context_leave(context);
@@ -174,26 +176,32 @@ static void delete_owned(DLManagedTensorVersioned *tensor) {
   free(owned);
 }
 
-static adze_status take_data(adze_context *context, owned_tensor *owned) {
-  RT_TRY(rt_context_take(context, owned->bytes, &owned->tensor.dl_tensor.data));
-  if (context->on_device) {
+static adze_status take_data(adze_context *context, bool on_device,
+                             owned_tensor *owned) {
+  if (on_device) {
+    RT_TRY(rt_context_take(context, owned->bytes,
+                           &owned->tensor.dl_tensor.data));
     adze_module_retain(context->module);
     owned->module = context->module;
-  } else {
-    rt_memory_retain(context->module->memory);
-    owned->memory = context->module->memory;
+    return NULL;
   }
+  rt_memory *memory = context->module->memory;
+  owned->tensor.dl_tensor.data = rt_memory_take(memory, owned->bytes);
+  if (!owned->tensor.dl_tensor.data)
+    return rt_out_of_memory(owned->bytes);
+  rt_memory_retain(memory);
+  owned->memory = memory;
   return NULL;
 }
 
-adze_status rt_make_tensor(adze_context *context,
-                           const adze_module_value *value, const int64_t *dims,
-                           DLManagedTensorVersioned **tensor) {
+static adze_status make_tensor(adze_context *context, bool on_device,
+                               DLDataType dtype, int32_t rank,
+                               const int64_t *dims,
+                               DLManagedTensorVersioned **tensor) {
   uint64_t bytes;
-  if (!rt_tensor_bytes(rt_value_dtype(value), (int32_t)value->rank, dims,
-                       &bytes))
+  if (!rt_tensor_bytes(dtype, rank, dims, &bytes))
     return rt_out_of_memory(UINT64_MAX);
-  size_t size = sizeof(owned_tensor) + 2 * value->rank * sizeof(int64_t);
+  size_t size = sizeof(owned_tensor) + 2 * (size_t)rank * sizeof(int64_t);
   owned_tensor *owned = calloc(1, size);
   if (!owned)
     return rt_out_of_memory(size);
@@ -202,23 +210,36 @@ adze_status rt_make_tensor(adze_context *context,
   owned->tensor.version.minor = DLPACK_MINOR_VERSION;
   owned->tensor.deleter = delete_owned;
   DLTensor *inner = &owned->tensor.dl_tensor;
-  inner->device = context->device;
-  inner->ndim = (int32_t)value->rank;
-  inner->dtype = rt_value_dtype(value);
+  inner->device = on_device ? context->device : (DLDevice){kDLCPU, 0};
+  inner->ndim = rank;
+  inner->dtype = dtype;
   inner->shape = owned->dims;
-  inner->strides = owned->dims + value->rank;
+  inner->strides = owned->dims + rank;
   int64_t stride = 1;
-  for (uint32_t d = value->rank; d-- > 0;) {
+  for (int32_t d = rank; d-- > 0;) {
     inner->shape[d] = dims[d];
     inner->strides[d] = stride;
     stride *= dims[d];
   }
-  adze_status status = take_data(context, owned);
+  adze_status status = take_data(context, on_device, owned);
   if (status)
     free(owned);
   else
     *tensor = &owned->tensor;
   return status;
+}
+
+adze_status rt_make_tensor(adze_context *context,
+                           const adze_module_value *value, const int64_t *dims,
+                           DLManagedTensorVersioned **tensor) {
+  return make_tensor(context, context->on_device != NULL, rt_value_dtype(value),
+                     (int32_t)value->rank, dims, tensor);
+}
+
+adze_status rt_make_host_tensor(adze_context *context, DLDataType dtype,
+                                int32_t rank, const int64_t *dims,
+                                DLManagedTensorVersioned **tensor) {
+  return make_tensor(context, false, dtype, rank, dims, tensor);
 }
 
 static bool is_known(const adze_module_value *value, const int64_t *dims) {
@@ -251,32 +272,41 @@ static adze_status run_alloc(adze_context *context,
   return NULL;
 }
 
-adze_status adze_run_alloc(adze_context *context,
-                           const DLTensor *const inputs[], int32_t num_inputs,
-                           DLManagedTensorVersioned *outputs[],
-                           int32_t num_outputs) {
-  RT_TRY(rt_context_enter(context));
+adze_status rt_run_alloc(adze_context *context, const DLTensor *const inputs[],
+                         int32_t num_inputs,
+                         DLManagedTensorVersioned *outputs[],
+                         int32_t num_outputs) {
   uint32_t expected = context->module->desc->num_outputs;
-  DLManagedTensorVersioned **made =
-      calloc(expected + 1u, sizeof(void *) + sizeof(DLTensor *));
-  adze_status status = NULL;
   if (num_outputs < 0 || (uint32_t)num_outputs != expected ||
       (expected && !outputs))
-    status = rt_error(ADZE_INVALID_ARGUMENT, "expected %u outputs, but got %d",
-                      expected, num_outputs);
-  else if (!made)
-    status = rt_out_of_memory(expected * sizeof(void *));
-  else
-    status = run_alloc(context, inputs, num_inputs, context->made = made,
-                       (DLTensor **)(made + expected), num_outputs);
+    return rt_error(ADZE_INVALID_ARGUMENT, "expected %u outputs, but got %d",
+                    expected, num_outputs);
+  DLManagedTensorVersioned **made =
+      calloc(expected + 1u, sizeof(void *) + sizeof(DLTensor *));
+  if (!made)
+    return rt_out_of_memory(expected * sizeof(void *));
+  adze_status status =
+      run_alloc(context, inputs, num_inputs, context->made = made,
+                (DLTensor **)(made + expected), num_outputs);
   context->made = NULL;
-  for (uint32_t i = 0; i < expected && made; ++i) {
+  for (uint32_t i = 0; i < expected; ++i) {
     if (!status)
       outputs[i] = made[i];
     else if (made[i])
       made[i]->deleter(made[i]);
   }
   free(made);
+  return status;
+}
+
+adze_status adze_run_alloc(adze_context *context,
+                           const DLTensor *const inputs[], int32_t num_inputs,
+                           DLManagedTensorVersioned *outputs[],
+                           int32_t num_outputs) {
+  RT_TRY(rt_context_enter(context));
+  adze_status status = rt_check_only_tensors(context->module);
+  if (!status)
+    status = rt_run_alloc(context, inputs, num_inputs, outputs, num_outputs);
   rt_context_leave(context);
   return status;
 }

@@ -134,6 +134,9 @@ struct adze_module {
   size_t mapping_bytes;
   rt_memory *memory;
   uint32_t num_data_symbols, num_boxes;
+  bool only_tensors; /* in the signature */
+  const char *const *types; /* of containers; null: there are none */
+  uint64_t num_strings;
   void *library; /* of dlopen; null for a linked module */
   int fd;        /* -1, or the file of a module from memory */
   adze_value_info *inputs, *outputs;
@@ -174,6 +177,8 @@ adze_status rt_check_outputs(const adze_module *module,
                              bool run_makes);
 adze_status rt_check_output_dims(const adze_module *module, uint32_t index,
                                  const DLTensor *tensor, const int64_t *dims);
+/* Refuses a module whose signature has more than tensors. */
+adze_status rt_check_only_tensors(const adze_module *module);
 /* Outputs must not lie over inputs or each other. */
 adze_status rt_check_overlap(const adze_module *module,
                              const DLTensor *const inputs[],
@@ -224,6 +229,8 @@ typedef struct {
 } rt_needs;
 
 typedef struct rt_device_context rt_device_context;
+typedef struct rt_string_table rt_string_table;
+typedef struct rt_result rt_result;
 
 /* Memory that grows with what it has to hold, and stays for later runs. */
 typedef struct {
@@ -252,6 +259,13 @@ struct adze_context {
   bool workspace_bound;         /* it is the caller's */
   rt_device_context *on_device; /* null on the CPU */
   rt_profile profile;
+  /* Strings and values of this run by number, and the results of its last
+   * call (Calls.h). */
+  rt_string_table *strings;
+  adze_value **values;
+  size_t num_values, values_capacity;
+  rt_result *results;
+  uint32_t num_results;
   atomic_flag running;
 };
 
@@ -309,6 +323,20 @@ void rt_boxes_free(adze_context *context);
 adze_status rt_make_tensor(adze_context *context,
                            const adze_module_value *value, const int64_t *dims,
                            DLManagedTensorVersioned **tensor);
+
+/* ---- Strings and values by number (Strings.c, Calls.c) ------------------- */
+
+void rt_strings_clear(adze_context *context);
+void rt_strings_free(adze_context *context);
+
+/* ---- Runs (Run.c) -------------------------------------------------------- */
+
+/* adze_run_alloc in a context that is entered; values that are no tensors are
+ * their numbers. */
+adze_status rt_run_alloc(adze_context *context, const DLTensor *const inputs[],
+                         int32_t num_inputs,
+                         DLManagedTensorVersioned *outputs[],
+                         int32_t num_outputs);
 
 /* ---- Floating-point state (FloatState.c) -------------------------------- */
 

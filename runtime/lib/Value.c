@@ -3,24 +3,10 @@
  * Values: tensors, string tensors, sequences, maps and optionals, immutable
  * and counted.
  */
-#include "Runtime.h"
+#include "Calls.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct adze_value {
-  atomic_int references;
-  adze_kind kind;
-  DLManagedTensorVersioned *tensor; /* ADZE_TENSOR */
-  /* ADZE_STRINGS: one block holds pointers, lengths and bytes. */
-  const char **strings;
-  size_t *lengths;
-  int64_t *dims;
-  int32_t rank;
-  /* The parts of a container; of a map: keys, then values. */
-  adze_value **parts;
-  size_t count;
-};
 
 static adze_status new_value(adze_kind kind, size_t parts, adze_value **value) {
   adze_value *made = calloc(1, sizeof(*made));
@@ -42,14 +28,18 @@ static adze_status no_place(const void *value) {
                           "expected a place for the result, but got NULL");
 }
 
-static adze_status expect_kind(const adze_value *value, adze_kind kind) {
+const char *rt_kind_name(adze_kind kind) {
   static const char *const names[] = {"tensor", "string tensor", "sequence",
                                       "map", "optional"};
+  return (size_t)kind < sizeof(names) / sizeof(*names) ? names[kind] : "value";
+}
+
+static adze_status expect_kind(const adze_value *value, adze_kind kind) {
   if (!value)
     return rt_error(ADZE_INVALID_ARGUMENT, "expected a value, but got NULL");
   if (value->kind != kind)
     return rt_error(ADZE_INVALID_ARGUMENT, "expected a %s, but got a %s",
-                    names[kind], names[value->kind]);
+                    rt_kind_name(kind), rt_kind_name(value->kind));
   return NULL;
 }
 
@@ -202,8 +192,25 @@ adze_status adze_value_strings(const adze_value *value,
   return NULL;
 }
 
+adze_status adze_value_shape(const adze_value *value, int32_t *rank,
+                             const int64_t **dims) {
+  if (!value || (value->kind != ADZE_TENSOR && value->kind != ADZE_STRINGS))
+    return rt_error(ADZE_INVALID_ARGUMENT, "expected a tensor, but got %s%s",
+                    value ? "a " : "NULL",
+                    value ? rt_kind_name(value->kind) : "");
+  bool is_tensor = value->kind == ADZE_TENSOR;
+  if (rank)
+    *rank = is_tensor ? value->tensor->dl_tensor.ndim : value->rank;
+  if (dims)
+    *dims = is_tensor ? value->tensor->dl_tensor.shape : value->dims;
+  return NULL;
+}
+
 /* ---- Containers -----------------------------------------------------------
  */
+
+/* Values are released part by part, each in its own call. */
+#define MAX_DEPTH 1000u
 
 static adze_status make_container(adze_kind kind, adze_value *first,
                                   adze_value *const *rest, size_t count,
@@ -213,8 +220,15 @@ static adze_status make_container(adze_kind kind, adze_value *first,
     if (!rest || !rest[i])
       return rt_error(ADZE_INVALID_ARGUMENT, "part %zu is NULL", i);
   size_t parts = count + (first ? 1 : 0);
+  uint32_t depth = first ? first->depth : 0;
+  for (size_t i = 0; i < count; ++i)
+    depth = rest[i]->depth > depth ? rest[i]->depth : depth;
+  if (depth >= MAX_DEPTH)
+    return rt_error(ADZE_INVALID_ARGUMENT,
+                    "expected values at most %u deep in each other", MAX_DEPTH);
   adze_value *made;
   RT_TRY(new_value(kind, parts, &made));
+  made->depth = depth + 1;
   if (first)
     made->parts[made->count++] = first;
   for (size_t i = 0; i < count; ++i)
@@ -230,10 +244,29 @@ adze_status adze_value_from_sequence(adze_value *const *elements, size_t count,
   return make_container(ADZE_SEQUENCE, NULL, elements, count, value);
 }
 
-adze_status adze_value_from_map(adze_value *keys, adze_value *const *values,
-                                size_t count, adze_value **value) {
+/* As many integers or strings as there are values, in a row. */
+static adze_status check_keys(const adze_value *keys, size_t count) {
   if (!keys)
     return rt_error(ADZE_INVALID_ARGUMENT, "expected keys, but got NULL");
+  const DLTensor *tensor =
+      keys->kind == ADZE_TENSOR ? &keys->tensor->dl_tensor : NULL;
+  bool fits =
+      tensor ? rt_is_plain(tensor) && tensor->ndim == 1 &&
+                   (uint64_t)tensor->shape[0] == count &&
+                   (tensor->dtype.code == kDLInt ||
+                    tensor->dtype.code == kDLUInt)
+             : keys->kind == ADZE_STRINGS && keys->rank == 1 &&
+                   keys->count == count;
+  return fits ? NULL
+              : rt_error(ADZE_INVALID_ARGUMENT,
+                         "expected a vector of %zu integers or strings in host "
+                         "memory as keys, but got a %s",
+                         count, rt_kind_name(keys->kind));
+}
+
+adze_status adze_value_from_map(adze_value *keys, adze_value *const *values,
+                                size_t count, adze_value **value) {
+  RT_TRY(check_keys(keys, count));
   return make_container(ADZE_MAP, keys, values, count, value);
 }
 
@@ -287,52 +320,4 @@ adze_status adze_value_optional_get(const adze_value *value,
   if (!value->count)
     return rt_error(ADZE_INVALID_ARGUMENT, "the optional has no value");
   return get_part(value, 0, element);
-}
-
-/* ---- Runs ---------------------------------------------------------------- */
-
-static adze_status run_tensors(adze_context *context,
-                               const adze_value *const inputs[],
-                               int32_t num_inputs, const DLTensor **tensors,
-                               DLManagedTensorVersioned **made,
-                               adze_value *outputs[], int32_t num_outputs) {
-  for (int32_t i = 0; i < num_inputs; ++i) {
-    RT_TRY(expect_kind(inputs[i], ADZE_TENSOR));
-    tensors[i] = &inputs[i]->tensor->dl_tensor;
-  }
-  RT_TRY(adze_run_alloc(context, tensors, num_inputs, made, num_outputs));
-  adze_status status = NULL;
-  for (int32_t i = 0; i < num_outputs; ++i) {
-    if (status)
-      drop_tensor(made[i]);
-    else
-      status = adze_value_from_dlpack(made[i], &outputs[i]);
-  }
-  for (int32_t i = 0; i < num_outputs && status; ++i) {
-    adze_value_release(outputs[i]);
-    outputs[i] = NULL;
-  }
-  return status;
-}
-
-adze_status adze_run_values(adze_context *context,
-                            const adze_value *const inputs[],
-                            int32_t num_inputs, adze_value *outputs[],
-                            int32_t num_outputs) {
-  if (!context || num_inputs < 0 || num_outputs < 0 ||
-      (num_inputs && !inputs) || (num_outputs && !outputs))
-    return rt_error(ADZE_INVALID_ARGUMENT,
-                    "expected a context, inputs and outputs");
-  size_t room = (size_t)num_inputs + (size_t)num_outputs + 1;
-  void **pointers = calloc(room, sizeof(void *));
-  if (!pointers)
-    return rt_out_of_memory(room * sizeof(void *));
-  for (int32_t i = 0; i < num_outputs; ++i)
-    outputs[i] = NULL;
-  adze_status status =
-      run_tensors(context, inputs, num_inputs, (const DLTensor **)pointers,
-                  (DLManagedTensorVersioned **)(pointers + num_inputs), outputs,
-                  num_outputs);
-  free(pointers);
-  return status;
 }

@@ -17,7 +17,7 @@ const char *helpText() {
 Runs a module made by atranslate.
 
 input
-  --input NAME=FILE        contents of an input: .npy, .pb (ONNX TensorProto) or raw .bin
+  --input NAME=FILE        contents of an input: .npy, .pb (as ONNX writes values) or raw .bin
   --random                 random contents for inputs without --input: standard
                            normal numbers, integers in [0, --ids), truth values
   --seed N                 of the random contents (0)

@@ -14,14 +14,6 @@ namespace adze::run {
   if (Error runTryError = (expression); !runTryError.empty())                  \
   return runTryError
 
-Error take(adze_status status) {
-  if (!status)
-    return {};
-  Error error = adze_status_message(status);
-  adze_status_free(status);
-  return error.empty() ? "unknown error" : error;
-}
-
 double nowMs() {
   auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double, std::milli>(now).count();
@@ -62,6 +54,9 @@ Error Session::open(const Arguments &arguments) {
     RUN_TRY(take(
         adze_module_output(opened, static_cast<int32_t>(i), &outputInfos[i])));
   inputs.resize(inputInfos.size());
+  for (const auto *infos : {&inputInfos, &outputInfos})
+    for (const adze_value_info *info : *infos)
+      onlyTensors &= info->kind == ADZE_TENSOR;
   return {};
 }
 
@@ -84,8 +79,10 @@ static std::string describeValue(const char *what,
     else
       shape += *info->symbols[d] ? info->symbols[d] : "?";
   }
-  return std::string(what) + " '" + info->name + "': " + typeName(info->dtype) +
-         " " + (shape.empty() ? "scalar" : shape) + "\n";
+  std::string type = info->type ? info->type : typeName(info->dtype);
+  if (info->kind == ADZE_TENSOR || info->kind == ADZE_STRINGS)
+    type += " " + (shape.empty() ? "scalar" : shape);
+  return std::string(what) + " '" + info->name + "': " + type + "\n";
 }
 
 std::string Session::describe() const {
@@ -129,7 +126,8 @@ static void adoptType(Tensor &tensor, DLDataType wanted) {
     tensor.dtype = wanted;
 }
 
-Error Session::setInput(size_t index, Tensor tensor) {
+Error Session::setInput(size_t index, Value value) {
+  Tensor &tensor = value.tensor;
   adoptType(tensor, inputInfos[index]->dtype);
   const adze_value_info *info = inputInfos[index];
   for (int32_t d = 0; d < info->rank; ++d)
@@ -137,7 +135,7 @@ Error Session::setInput(size_t index, Tensor tensor) {
         static_cast<size_t>(d) < tensor.dims.size())
       symbols.push_back(
           {info->symbols[d], tensor.dims[static_cast<size_t>(d)]});
-  inputs[index] = std::move(tensor);
+  inputs[index] = std::move(value);
   return {};
 }
 
@@ -179,17 +177,19 @@ Error Session::readInputs(const Arguments &arguments) {
   for (const auto &[name, path] : arguments.inputs) {
     size_t index;
     RUN_TRY(findInput(name, index));
-    Tensor tensor;
+    Value value;
     std::string ignored;
-    RUN_TRY(readTensor(path, shapeOf(index, arguments), tensor, ignored));
-    RUN_TRY(setInput(index, std::move(tensor)));
+    RUN_TRY(readValue(path, inputInfos[index]->kind, shapeOf(index, arguments),
+                      value, ignored));
+    RUN_TRY(setInput(index, std::move(value)));
   }
   for (const auto &[name, path] : arguments.expected) {
     Expected want;
     RUN_TRY(findOutput(name, want.output));
     std::string ignored;
-    RUN_TRY(readTensor(path, {}, want.tensor, ignored));
-    adoptType(want.tensor, outputInfos[want.output]->dtype);
+    RUN_TRY(readValue(path, outputInfos[want.output]->kind, {}, want.value,
+                      ignored));
+    adoptType(want.value.tensor, outputInfos[want.output]->dtype);
     expected.push_back(std::move(want));
   }
   return {};
@@ -200,36 +200,44 @@ static bool exists(const std::string &path) {
   return !stat(path.c_str(), &info);
 }
 
-/// Files are numbered as the model's inputs are; a name in the file that one
-/// of them has goes before the number.
+/// Reads file number k of a test: of the input or output of that number, or of
+/// the one that has the name in the file.
+static Error readNumbered(const std::string &path, const char *what,
+                          const std::vector<const adze_value_info *> &infos,
+                          size_t k, size_t &index, Value &value) {
+  adze_kind kind = k < infos.size() ? infos[k]->kind : ADZE_TENSOR;
+  std::string name;
+  RUN_TRY(readValue(path, kind, {}, value, name));
+  if (!find(what, infos, name, index).empty())
+    index = k;
+  if (index >= infos.size())
+    return path + ": the module has only " + std::to_string(infos.size()) +
+           " " + what + "s";
+  if (infos[index]->kind == kind)
+    return {};
+  value = Value();
+  return readValue(path, infos[index]->kind, {}, value, name);
+}
+
 Error Session::readTestDir(const std::string &dir) {
   if (!exists(dir))
     return dir + ": no such folder";
   for (size_t k = 0;; ++k) {
-    std::string path = dir + "/input_" + std::to_string(k) + ".pb", name;
+    std::string path = dir + "/input_" + std::to_string(k) + ".pb";
     if (!exists(path))
       break;
-    Tensor tensor;
-    RUN_TRY(readTensor(path, {}, tensor, name));
-    size_t index = k;
-    if (!findInput(name, index).empty())
-      index = k;
-    if (index >= inputs.size())
-      return path + ": the module has only " + std::to_string(inputs.size()) +
-             " inputs";
-    RUN_TRY(setInput(index, std::move(tensor)));
+    Value value;
+    size_t index;
+    RUN_TRY(readNumbered(path, "input", inputInfos, k, index, value));
+    RUN_TRY(setInput(index, std::move(value)));
   }
   for (size_t k = 0;; ++k) {
-    std::string path = dir + "/output_" + std::to_string(k) + ".pb", name;
+    std::string path = dir + "/output_" + std::to_string(k) + ".pb";
     if (!exists(path))
       break;
     Expected want;
-    RUN_TRY(readTensor(path, {}, want.tensor, name));
-    if (!findOutput(name, want.output).empty())
-      want.output = k;
-    if (want.output >= outputInfos.size())
-      return path + ": the module has only " +
-             std::to_string(outputInfos.size()) + " outputs";
+    RUN_TRY(
+        readNumbered(path, "output", outputInfos, k, want.output, want.value));
     expected.push_back(std::move(want));
   }
   return expected.empty() ? dir + ": no output_0.pb" : "";
@@ -242,7 +250,12 @@ Error Session::fillInputs(const Arguments &arguments) {
     if (!arguments.random)
       return "input '" + std::string(inputInfos[i]->name) +
              "' has no contents: give --input, --test-dir or --random";
-    Tensor tensor;
+    if (inputInfos[i]->kind != ADZE_TENSOR)
+      return "input '" + std::string(inputInfos[i]->name) +
+             "' has no contents: expected --input or --test-dir for what is no "
+             "tensor of numbers";
+    Value value;
+    Tensor &tensor = value.tensor;
     tensor.dtype = inputInfos[i]->dtype;
     tensor.dims = shapeOf(i, arguments);
     Error error =
@@ -250,7 +263,7 @@ Error Session::fillInputs(const Arguments &arguments) {
                    arguments.ids);
     if (!error.empty())
       return "input '" + std::string(inputInfos[i]->name) + "': " + error;
-    inputs[i] = std::move(tensor);
+    inputs[i] = std::move(value);
   }
   return {};
 }
@@ -273,12 +286,12 @@ Error Session::gatherInputs(const Arguments &arguments) {
 
 Error Session::inferOutputs() {
   std::vector<adze_shape> given, wanted;
-  for (std::optional<Tensor> &input : inputs)
-    given.push_back(
-        {static_cast<int32_t>(input->dims.size()), input->dims.data()});
-  for (Tensor &output : outputs)
-    wanted.push_back(
-        {static_cast<int32_t>(output.dims.size()), output.dims.data()});
+  for (std::optional<Value> &input : inputs)
+    given.push_back({static_cast<int32_t>(input->tensor.dims.size()),
+                     input->tensor.dims.data()});
+  for (Value &output : outputs)
+    wanted.push_back({static_cast<int32_t>(output.tensor.dims.size()),
+                      output.tensor.dims.data()});
   return take(adze_infer_shapes(
       module.get(), given.data(), static_cast<int32_t>(given.size()),
       wanted.data(), static_cast<int32_t>(wanted.size()), nullptr));
@@ -286,22 +299,48 @@ Error Session::inferOutputs() {
 
 Error Session::allocateOutputs() {
   outputs.resize(outputInfos.size());
+  if (!onlyTensors)
+    return prepareValues();
   for (size_t i = 0; i < outputs.size(); ++i) {
-    outputs[i].dtype = outputInfos[i]->dtype;
-    outputs[i].dims.assign(static_cast<size_t>(outputInfos[i]->rank), 0);
+    outputs[i].tensor.dtype = outputInfos[i]->dtype;
+    outputs[i].tensor.dims.assign(static_cast<size_t>(outputInfos[i]->rank), 0);
   }
   RUN_TRY(inferOutputs());
-  for (const Tensor &output : outputs)
-    for (int64_t dim : output.dims)
+  for (const Value &output : outputs)
+    for (int64_t dim : output.tensor.dims)
       runAllocates |= dim < 0;
-  for (Tensor &output : outputs) {
+  for (Value &output : outputs) {
     if (runAllocates)
       break;
-    output.resize();
-    outputViews.push_back(output.view());
+    output.tensor.resize();
+    outputViews.push_back(output.tensor.view());
   }
-  for (std::optional<Tensor> &input : inputs)
-    inputViews.push_back(input->view());
+  for (std::optional<Value> &input : inputs)
+    inputViews.push_back(input->tensor.view());
+  return {};
+}
+
+Error Session::prepareValues() {
+  for (const std::optional<Value> &input : inputs)
+    RUN_TRY(toRuntime(*input, inputHandles.emplace_back()));
+  return {};
+}
+
+Error Session::runValues() {
+  std::vector<const adze_value *> in;
+  for (const ValueHandle &handle : inputHandles)
+    in.push_back(handle.get());
+  std::vector<adze_value *> made(outputs.size(), nullptr);
+  RUN_TRY(take(adze_run_values(context.get(), in.data(),
+                               static_cast<int32_t>(in.size()), made.data(),
+                               static_cast<int32_t>(made.size()))));
+  std::vector<ValueHandle> handles;
+  for (adze_value *value : made)
+    handles.emplace_back(value);
+  for (size_t i = 0; i < made.size(); ++i) {
+    outputs[i] = Value();
+    RUN_TRY(fromRuntime(made[i], outputs[i]));
+  }
   return {};
 }
 
@@ -314,21 +353,19 @@ Error Session::runAllocating(const std::vector<const DLTensor *> &in) {
   Error error;
   for (size_t i = 0; i < made.size(); ++i) {
     const DLTensor &tensor = made[i]->dl_tensor;
-    outputs[i].dims.assign(tensor.shape, tensor.shape + tensor.ndim);
-    outputs[i].resize();
     if (tensor.device.device_type != kDLCPU)
       error = "outputs whose shape only the run can tell are read on the CPU "
               "only";
-    else if (!outputs[i].bytes.empty())
-      std::memcpy(outputs[i].bytes.data(),
-                  static_cast<char *>(tensor.data) + tensor.byte_offset,
-                  outputs[i].bytes.size());
+    else
+      copyTensor(tensor, outputs[i].tensor);
     made[i]->deleter(made[i]);
   }
   return error;
 }
 
 Error Session::runOnce() {
+  if (!onlyTensors)
+    return runValues();
   std::vector<const DLTensor *> in;
   std::vector<DLTensor *> out;
   for (const DLTensor &view : inputViews)
@@ -360,8 +397,11 @@ Error Session::check(const Arguments &arguments, std::string &report) const {
   for (const Expected &want : expected) {
     const char *name = outputInfos[want.output]->name;
     std::string summary;
-    Error error = compare(outputs[want.output], want.tensor,
-                          arguments.tolerance, summary);
+    Error error =
+        compare(outputs[want.output], want.value,
+                [&](const Tensor &got, const Tensor &tensor) {
+                  return compare(got, tensor, arguments.tolerance, summary);
+                });
     summaries[want.output] = summary;
     if (!error.empty())
       errors += (errors.empty() ? "output '" : "\noutput '") +
@@ -369,8 +409,7 @@ Error Session::check(const Arguments &arguments, std::string &report) const {
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     report += "output '" + std::string(outputInfos[i]->name) +
-              "': " + typeName(outputs[i].dtype) + " " +
-              shapeText(outputs[i].dims);
+              "': " + run::describe(outputs[i]);
     report += (summaries[i].empty() ? "" : ": " + summaries[i]) + "\n";
   }
   return errors;
@@ -395,9 +434,12 @@ Error Session::writeOutputs(const Arguments &arguments) const {
     std::string path =
         arguments.outputDir + "/" + file + "." + arguments.format;
     std::vector<char> bytes;
-    RUN_TRY(arguments.format == "npy"
-                ? writeNpy(outputs[i], bytes)
-                : writeTensorProto(outputs[i], outputInfos[i]->name, bytes));
+    bool isPb = arguments.format != "npy";
+    if (!isPb && outputs[i].kind != ADZE_TENSOR)
+      return "output '" + std::string(outputInfos[i]->name) +
+             "' is no tensor of numbers: use --format pb";
+    RUN_TRY(isPb ? writeValueProto(outputs[i], outputInfos[i]->name, bytes)
+                 : writeNpy(outputs[i].tensor, bytes));
     RUN_TRY(writeBytes(path, bytes));
   }
   return {};

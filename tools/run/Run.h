@@ -7,13 +7,11 @@
 #define ADZE_TOOLS_RUN_RUN_H
 
 #include "Arguments.h"
+#include "Value.h"
 
 #include <memory>
 
 namespace adze::run {
-
-/// The message of a status, which is freed; empty for success.
-Error take(adze_status status);
 
 /// Milliseconds of a clock that only runs forwards.
 double nowMs();
@@ -45,30 +43,35 @@ private:
   };
   struct Expected {
     size_t output;
-    Tensor tensor;
+    Value value;
   };
 
   Error readInputs(const Arguments &arguments);
   Error readTestDir(const std::string &dir);
-  Error setInput(size_t index, Tensor tensor);
+  Error setInput(size_t index, Value value);
   Error fillInputs(const Arguments &arguments);
   void bindSymbols(const Arguments &arguments);
   std::vector<int64_t> shapeOf(size_t input, const Arguments &arguments) const;
   Error findInput(const std::string &name, size_t &index) const;
   Error findOutput(const std::string &name, size_t &index) const;
   Error inferOutputs();
+  Error prepareValues();
+  Error runValues();
   Error runAllocating(const std::vector<const DLTensor *> &in);
 
   std::unique_ptr<adze_module, Release> module;
   std::unique_ptr<adze_context, Release> context;
   double loadMs = 0;
   std::vector<const adze_value_info *> inputInfos, outputInfos;
-  std::vector<std::optional<Tensor>> inputs;
-  std::vector<Tensor> outputs;
+  std::vector<std::optional<Value>> inputs;
+  std::vector<Value> outputs;
   std::vector<Expected> expected;
   /// Values of named dims that --shape and the inputs' files give.
   std::vector<std::pair<std::string, int64_t>> symbols;
   std::vector<DLTensor> inputViews, outputViews;
+  /// Where the signature has more than tensors.
+  std::vector<ValueHandle> inputHandles;
+  bool onlyTensors = true;
   /// A size of an output is known when it has run only.
   bool runAllocates = false;
 };

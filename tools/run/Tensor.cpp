@@ -12,6 +12,14 @@
 
 namespace adze::run {
 
+Error take(adze_status status) {
+  if (!status)
+    return {};
+  Error error = adze_status_message(status);
+  adze_status_free(status);
+  return error.empty() ? "unknown error" : error;
+}
+
 int64_t Tensor::elements() const {
   int64_t count = 1;
   for (int64_t dim : dims)

@@ -16,6 +16,9 @@ namespace adze::run {
 /// What went wrong, for the user; empty: nothing did.
 using Error = std::string;
 
+/// The message of a status, which is freed; empty for success.
+Error take(adze_status status);
+
 /// A dense row-major tensor that owns its bytes. A type of less than a byte is
 /// packed, low bits first.
 struct Tensor {

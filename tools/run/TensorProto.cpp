@@ -2,9 +2,8 @@
 //
 // ONNX's TensorProto on the wire: dims, type, name, raw and typed data.
 
-#include "Tensor.h"
-
-#include <cstring>
+#include "Value.h"
+#include "Wire.h"
 
 namespace adze::run {
 
@@ -61,50 +60,6 @@ enum Field {
   kUint64Data = 11,
   kExternalData = 13
 };
-enum Wire { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
-
-/// Reads one message; `failed` sticks.
-class Reader {
-public:
-  Reader(const char *begin, const char *end) : at(begin), end(end) {}
-
-  bool more() const { return !failed && at < end; }
-
-  uint64_t varint() {
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64 && at < end; shift += 7) {
-      auto byte = static_cast<unsigned char>(*at++);
-      value |= static_cast<uint64_t>(byte & 127) << shift;
-      if (!(byte & 128))
-        return value;
-    }
-    failed = true;
-    return 0;
-  }
-  /// The next `size` bytes; empty after a failure.
-  Reader bytes(uint64_t size) {
-    if (size > static_cast<uint64_t>(end - at)) {
-      failed = true;
-      return Reader(end, end);
-    }
-    Reader inner(at, at + size);
-    at += size;
-    return inner;
-  }
-  uint64_t fixed(size_t size) {
-    Reader inner = bytes(size);
-    uint64_t value = 0;
-    std::memcpy(&value, inner.at, static_cast<size_t>(inner.end - inner.at));
-    return value;
-  }
-  std::vector<char> rest() const { return std::vector<char>(at, end); }
-  bool ok() const { return !failed; }
-
-private:
-  const char *at, *end;
-  bool failed = false;
-};
-
 struct Message {
   std::vector<int64_t> dims;
   uint64_t type = 0;
@@ -113,43 +68,9 @@ struct Message {
   bool hasRaw = false, isExternal = false;
   /// Typed data, each element's bits.
   std::vector<uint64_t> values;
+  std::vector<std::string> strings;
 };
 } // namespace
-
-/// One element, or a packed run of them.
-static void readScalars(Reader &reader, unsigned wire, unsigned elementWire,
-                        std::vector<uint64_t> &values) {
-  auto one = [&](Reader &from) {
-    if (elementWire == kVarint)
-      values.push_back(from.varint());
-    else
-      values.push_back(from.fixed(elementWire == kFixed32 ? 4 : 8));
-  };
-  if (wire != kBytes)
-    return one(reader);
-  Reader packed = reader.bytes(reader.varint());
-  while (packed.more())
-    one(packed);
-}
-
-static bool skip(Reader &reader, unsigned wire) {
-  switch (wire) {
-  case kVarint:
-    reader.varint();
-    return true;
-  case kFixed64:
-    reader.fixed(8);
-    return true;
-  case kBytes:
-    reader.bytes(reader.varint());
-    return true;
-  case kFixed32:
-    reader.fixed(4);
-    return true;
-  default:
-    return false;
-  }
-}
 
 static bool readField(Reader &reader, unsigned field, unsigned wire,
                       Message &message) {
@@ -174,11 +95,12 @@ static bool readField(Reader &reader, unsigned field, unsigned wire,
   case kUint64Data:
     readScalars(reader, wire, kVarint, message.values);
     return true;
-  case kName: {
-    std::vector<char> name = reader.bytes(reader.varint()).rest();
-    message.name.assign(name.begin(), name.end());
+  case kName:
+    message.name = reader.bytes(reader.varint()).text();
     return true;
-  }
+  case kStringData:
+    message.strings.push_back(reader.bytes(reader.varint()).text());
+    return true;
   case kRawData:
     message.raw = reader.bytes(reader.varint()).rest();
     message.hasRaw = true;
@@ -200,9 +122,7 @@ static void packValues(const Message &message, Tensor &tensor) {
     std::memcpy(&tensor.bytes[i * size], &message.values[i], size);
 }
 
-Error readTensorProto(const std::vector<char> &file, Tensor &tensor,
-                      std::string &name) {
-  Message message;
+static Error parse(const std::vector<char> &file, Message &message) {
   Reader reader(file.data(), file.data() + file.size());
   while (reader.more()) {
     uint64_t key = reader.varint();
@@ -214,16 +134,19 @@ Error readTensorProto(const std::vector<char> &file, Tensor &tensor,
     return "truncated TensorProto";
   if (message.isExternal)
     return "its data lies in another file, which is not supported";
+  if (!areSaneDims(message.dims))
+    return "damaged dims";
+  return {};
+}
+
+static Error takeNumbers(Message &message, Tensor &tensor) {
   if (message.type == kString)
-    return "string tensors are not supported";
+    return "expected a tensor of numbers, but got strings";
   if (message.type > kLastType || !kTypes[message.type].bits)
     return "not a tensor (data type " + std::to_string(message.type) + ")";
   const TypeRow &row = kTypes[message.type];
   tensor.dtype = {static_cast<uint8_t>(row.code), row.bits, 1};
   tensor.dims = message.dims;
-  if (!areSaneDims(tensor.dims))
-    return "damaged dims";
-  name = message.name;
   if (message.hasRaw)
     tensor.bytes = std::move(message.raw);
   else
@@ -236,25 +159,47 @@ Error readTensorProto(const std::vector<char> &file, Tensor &tensor,
   return {};
 }
 
+Error readTensorProto(const std::vector<char> &file, Tensor &tensor,
+                      std::string &name) {
+  Message message;
+  if (Error error = parse(file, message); !error.empty())
+    return error;
+  name = message.name;
+  return takeNumbers(message, tensor);
+}
+
+Error readTensorProto(const std::vector<char> &file, Value &value,
+                      std::string &name) {
+  Message message;
+  if (Error error = parse(file, message); !error.empty())
+    return error;
+  name = message.name;
+  if (message.type != kString)
+    return takeNumbers(message, value.tensor);
+  value.kind = ADZE_STRINGS;
+  value.tensor.dims = message.dims;
+  value.strings = std::move(message.strings);
+  if (value.strings.size() != static_cast<size_t>(value.tensor.elements()))
+    return "expected " + std::to_string(value.tensor.elements()) +
+           " strings, but got " + std::to_string(value.strings.size());
+  return {};
+}
+
 //===----------------------------------------------------------------------===//
 // Writing
 //===----------------------------------------------------------------------===//
 
-static void addVarint(std::vector<char> &file, uint64_t value) {
-  for (; value > 127; value >>= 7)
-    file.push_back(static_cast<char>((value & 127) | 128));
-  file.push_back(static_cast<char>(value));
-}
-
-static void addKey(std::vector<char> &file, Field field, Wire wire) {
-  addVarint(file, static_cast<uint64_t>(field) << 3 | wire);
-}
-
-template <typename Bytes>
-static void addBytes(std::vector<char> &file, Field field, const Bytes &bytes) {
-  addKey(file, field, kBytes);
-  addVarint(file, bytes.size());
-  file.insert(file.end(), bytes.begin(), bytes.end());
+/// Dims, type and name.
+static void addHead(std::vector<char> &file, const Tensor &tensor,
+                    uint64_t type, const std::string &name) {
+  file.clear();
+  for (int64_t dim : tensor.dims) {
+    addKey(file, kDims, kVarint);
+    addVarint(file, static_cast<uint64_t>(dim));
+  }
+  addKey(file, kDataType, kVarint);
+  addVarint(file, type);
+  addBytes(file, kName, name);
 }
 
 Error writeTensorProto(const Tensor &tensor, const std::string &name,
@@ -266,15 +211,18 @@ Error writeTensorProto(const Tensor &tensor, const std::string &name,
       type = i;
   if (!type)
     return "ONNX has no type for " + typeName(tensor.dtype);
-  file.clear();
-  for (int64_t dim : tensor.dims) {
-    addKey(file, kDims, kVarint);
-    addVarint(file, static_cast<uint64_t>(dim));
-  }
-  addKey(file, kDataType, kVarint);
-  addVarint(file, type);
-  addBytes(file, kName, name);
+  addHead(file, tensor, type, name);
   addBytes(file, kRawData, tensor.bytes);
+  return {};
+}
+
+Error writeTensorProto(const Value &value, const std::string &name,
+                       std::vector<char> &file) {
+  if (value.kind != ADZE_STRINGS)
+    return writeTensorProto(value.tensor, name, file);
+  addHead(file, value.tensor, kString, name);
+  for (const std::string &text : value.strings)
+    addBytes(file, kStringData, text);
   return {};
 }
 

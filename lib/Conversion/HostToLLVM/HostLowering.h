@@ -22,6 +22,8 @@ enum HostTableField : int32_t {
   Bind,
   Reserve,
   Output,
+  Call,
+  Fetch,
   NumHostTableFields
 };
 
@@ -66,6 +68,8 @@ private:
   mlir::LogicalResult lower(mlir::Block &block);
   mlir::LogicalResult lower(mlir::Operation *op);
   void lower(host::LaunchOp op);
+  void lower(host::CallOp op);
+  void lower(host::FetchOp op);
   void lower(host::CopyOp op);
   void lower(host::OutputOp op);
   void lower(host::BindOp op);
@@ -99,12 +103,15 @@ private:
   mlir::Value loadFunction(mlir::Location loc, HostTableField field);
   void returnUnless(mlir::Location loc, mlir::Value condition,
                     mlir::Value code);
-  void checkTable(mlir::Location loc);
+  void checkTable(mlir::Location loc, HostTableField last);
   mlir::Block *addBlock(mlir::TypeRange arguments = {});
   /// The name of the node, for messages.
   mlir::Value getNodeName(mlir::Location loc);
   mlir::Value getText(mlir::Location loc, llvm::StringRef text);
-  void bindSymbols(mlir::Location loc, llvm::ArrayRef<int64_t> symbols);
+  mlir::Value numberPlace(mlir::Location loc, int32_t index);
+  void storeNumber(mlir::Location loc, int32_t index, mlir::Value value);
+  void bindSymbols(mlir::Location loc, llvm::ArrayRef<int64_t> symbols,
+                   int32_t first = 0);
   /// A formula that emits at the current place; symbols are loaded anew, which
   /// LLVM merges.
   mlir::Value bytes(mlir::Location loc, mlir::Attribute attr) {

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The host program's ops: calls through the host table, branches and loops.
+#include "Dialect/Graph/IR/Graph.h"
 #include "HostLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -91,9 +92,9 @@ Value HostLowering::callForMemory(Location loc, HostTableField field,
 }
 
 /// An older run time's table is shorter than what this program calls.
-void HostLowering::checkTable(Location loc) {
+void HostLowering::checkTable(Location loc, HostTableField last) {
   constexpr int32_t unsupported = 3; // ADZE_UNSUPPORTED
-  constexpr int64_t bytes = 8 + 8 * (NumHostTableFields - 2);
+  int64_t bytes = 8 + 8 * (last - 1);
   Value size =
       LLVM::LoadOp::create(builder, loc, i32, arguments[RunArgument::Table]);
   Value isThere = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::uge,
@@ -184,9 +185,7 @@ void HostLowering::lower(host::OutputOp op) {
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     Value size = map ? formula.emit(map.getValue().getResult(dim))
                      : i64Constant(loc, type.getDimSize(dim));
-    Value place = LLVM::GEPOp::create(builder, loc, pointer, i64, hostNumbers,
-                                      ArrayRef<LLVM::GEPArg>{int32_t(dim)});
-    LLVM::StoreOp::create(builder, loc, size, place);
+    storeNumber(loc, dim, size);
   }
   auto numInputs =
       program->getAttrOfType<IntegerAttr>(host::numInputsAttr).getInt();
@@ -214,16 +213,74 @@ void HostLowering::lower(host::CopyOp op) {
         bytes(loc, op.getSizeAttr())});
 }
 
-/// Tells the run time the values of symbols, which lie in hostNumbers.
-void HostLowering::bindSymbols(Location loc, ArrayRef<int64_t> symbols) {
+Value HostLowering::numberPlace(Location loc, int32_t index) {
+  return LLVM::GEPOp::create(builder, loc, pointer, i64, hostNumbers,
+                             ArrayRef<LLVM::GEPArg>{index});
+}
+
+void HostLowering::storeNumber(Location loc, int32_t index, Value value) {
+  LLVM::StoreOp::create(builder, loc, value, numberPlace(loc, index));
+}
+
+/// Tells the run time the values of symbols, which lie in hostNumbers from
+/// `first` on.
+void HostLowering::bindSymbols(Location loc, ArrayRef<int64_t> symbols,
+                               int32_t first) {
   for (auto [index, symbol] : llvm::enumerate(symbols)) {
     Value place = LLVM::GEPOp::create(builder, loc, pointer, i64, hostSymbols,
                                       ArrayRef<LLVM::GEPArg>{int32_t(index)});
     LLVM::StoreOp::create(builder, loc, i64Constant(loc, symbol), place);
   }
   call(loc, Bind,
-       {getNodeName(loc), hostNumbers, hostSymbols,
+       {getNodeName(loc), numberPlace(loc, first), hostSymbols,
         i32Constant(loc, symbols.size())});
+}
+
+/// How many numbers describe the values of a call.
+static size_t countNumbers(host::CallOp op) {
+  return 2 * op.getRanks().size() + op.getSymbols().size();
+}
+
+void HostLowering::lower(host::CallOp op) {
+  Location loc = op.getLoc();
+  for (auto [index, input] : llvm::enumerate(op.getInputs()))
+    LLVM::StoreOp::create(builder, loc, places.lookup(input),
+                          element(loc, launchOperands, index));
+  Formula formula(builder, loc, arguments[RunArgument::Symbols]);
+  ArrayRef<AffineExpr> dims = op.getDims().getResults();
+  ArrayRef<int64_t> symbols = op.getSymbols();
+  SmallVector<std::pair<int32_t, ArrayRef<int64_t>>> bound;
+  int32_t at = 0;
+  for (auto [type, rank] : llvm::zip_equal(op.getTypes(), op.getRanks())) {
+    Type element = cast<TypeAttr>(type).getValue();
+    graph::Dtype dtype = graph::getDtype(element).value_or(graph::Dtype{0, 0});
+    int64_t word = dtype.code | int64_t(dtype.bits) << 8 |
+                   int64_t(graph::getKind(element)) << 16;
+    storeNumber(loc, at++, i64Constant(loc, word));
+    storeNumber(loc, at++, i64Constant(loc, rank));
+    ArrayRef<int64_t> mine = symbols.take_front(rank);
+    if (llvm::any_of(mine, [](int64_t symbol) { return symbol >= 0; }))
+      bound.push_back({at, mine});
+    for (auto [dim, symbol] : llvm::zip(dims.take_front(rank), mine))
+      storeNumber(loc, at++,
+                  symbol >= 0 ? i64Constant(loc, -1) : formula.emit(dim));
+    dims = dims.drop_front(rank);
+    symbols = symbols.drop_front(rank);
+  }
+  size_t numInputs = op.getInputs().size();
+  call(loc, Call,
+       {getNodeName(loc), getText(loc, op.getFunction()), launchOperands,
+        i32Constant(loc, numInputs),
+        i32Constant(loc, op.getRanks().size() - numInputs), hostNumbers});
+  for (auto [first, values] : bound)
+    bindSymbols(loc, values, first);
+}
+
+void HostLowering::lower(host::FetchOp op) {
+  Location loc = op.getLoc();
+  call(loc, Fetch,
+       {i32Constant(loc, op.getIndex()), places.lookup(op.getTarget()),
+        bytes(loc, op.getSizeAttr())});
 }
 
 void HostLowering::lower(host::BindOp op) {
@@ -238,9 +295,7 @@ void HostLowering::lower(host::AssignOp op) {
   Location loc = op.getLoc();
   Formula formula(builder, loc, arguments[RunArgument::Symbols]);
   for (auto [index, expr] : llvm::enumerate(op.getValues().getResults())) {
-    Value place = LLVM::GEPOp::create(builder, loc, pointer, i64, hostNumbers,
-                                      ArrayRef<LLVM::GEPArg>{int32_t(index)});
-    LLVM::StoreOp::create(builder, loc, formula.emit(expr), place);
+    storeNumber(loc, index, formula.emit(expr));
   }
   bindSymbols(loc, op.getSymbols());
 }
@@ -373,9 +428,10 @@ void HostLowering::lower(func::ReturnOp op) {
 
 LogicalResult HostLowering::lower(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<host::LaunchOp, host::CopyOp, host::ViewOp, host::OutputOp,
-            host::BindOp, host::AssignOp, host::ReadOp, host::WriteOp,
-            host::CheckOp, func::ReturnOp>([&](auto op) {
+      .Case<host::LaunchOp, host::CallOp, host::FetchOp, host::CopyOp,
+            host::ViewOp, host::OutputOp, host::BindOp, host::AssignOp,
+            host::ReadOp, host::WriteOp, host::CheckOp, func::ReturnOp>(
+          [&](auto op) {
         lower(op);
         return success();
       })
@@ -403,6 +459,10 @@ void HostLowering::allocateArrays() {
   program.walk([&](Operation *op) {
     if (auto launch = dyn_cast<host::LaunchOp>(op))
       maxOperands = std::max<size_t>(maxOperands, launch.getNumOperands());
+    if (auto call = dyn_cast<host::CallOp>(op)) {
+      maxOperands = std::max<size_t>(maxOperands, call.getInputs().size());
+      maxNumbers = std::max(maxNumbers, countNumbers(call));
+    }
     if (auto bind = dyn_cast<host::BindOp>(op))
       maxNumbers = std::max(maxNumbers, bind.getSymbols().size());
     if (auto assign = dyn_cast<host::AssignOp>(op))
@@ -438,8 +498,10 @@ LogicalResult HostLowering::lowerProgram(LLVM::LLVMFuncOp run) {
   allocateArrays();
   bool usesBoxes = false;
   program.walk([&](host::SlotOp slot) { usesBoxes |= bool(slot.getBox()); });
-  if (usesBoxes || hostNumbers)
-    checkTable(loc);
+  bool calls = false;
+  program.walk([&](host::CallOp) { calls = true; });
+  if (calls || usesBoxes || hostNumbers)
+    checkTable(loc, calls ? Fetch : Output);
   for (BlockArgument argument : program.getArguments()) {
     int64_t index = argument.getArgNumber();
     Value array = arguments[index < numInputs ? RunArgument::Inputs

@@ -12,33 +12,12 @@ using namespace adze::importer;
 
 Binder::Binder(Importer &importer, const Node &node, mlir::Location loc,
                llvm::SmallVector<mlir::Value> operands)
-    : node(node), builder(importer.builder), loc(loc), importer(importer),
-      operands(std::move(operands)) {}
+    : NodeView(node, std::move(operands)), builder(importer.builder), loc(loc),
+      importer(importer) {}
 
 //===----------------------------------------------------------------------===//
-// Errors
+// Errors, and what may be created
 //===----------------------------------------------------------------------===//
-
-mlir::LogicalResult Binder::fail(const llvm::Twine &text) {
-  if (!failed)
-    message = text.str();
-  failed = true;
-  return mlir::failure();
-}
-
-mlir::LogicalResult Binder::unsupported(const llvm::Twine &text) {
-  if (!failed)
-    isUnsupported = true;
-  return fail(text);
-}
-
-bool Binder::forgive() {
-  if (!isUnsupported)
-    return false;
-  failed = isUnsupported = false;
-  message.clear();
-  return true;
-}
 
 mlir::LogicalResult Binder::done(llvm::ArrayRef<mlir::Value> values) {
   for (unsigned i = 0; i < node.outputs.size() && !failed; ++i)
@@ -224,140 +203,8 @@ void Binder::completeBroadcast(mlir::Operation *op,
 }
 
 //===----------------------------------------------------------------------===//
-// Constant operands
+// Ops
 //===----------------------------------------------------------------------===//
-
-std::optional<llvm::SmallVector<int64_t>> Binder::getConstantInts(unsigned i) {
-  auto elements = graph::getConstantElements(operand(i));
-  if (!elements)
-    (void)unsupported("expected operand " + llvm::Twine(i) + " ('" +
-                      node.inputs[i] + "') to be constant");
-  return elements;
-}
-
-std::optional<llvm::SmallVector<double>> Binder::getConstantFloats(unsigned i) {
-  mlir::ElementsAttr elements;
-  if (matchPattern(operand(i), mlir::m_Constant(&elements)) &&
-      llvm::isa<mlir::DenseElementsAttr>(elements) &&
-      llvm::isa<mlir::FloatType>(elements.getElementType())) {
-    llvm::SmallVector<double> values;
-    for (llvm::APFloat value : elements.getValues<llvm::APFloat>())
-      values.push_back(value.convertToDouble());
-    return values;
-  }
-  (void)unsupported("expected operand " + llvm::Twine(i) + " ('" +
-                    node.inputs[i] + "') to be constant");
-  return std::nullopt;
-}
-
-std::optional<double> Binder::getConstantFloat(unsigned i) {
-  auto values = getConstantFloats(i);
-  if (!values)
-    return std::nullopt;
-  if (values->size() == 1)
-    return values->front();
-  (void)fail("expected operand " + llvm::Twine(i) + " to have one element");
-  return std::nullopt;
-}
-
-std::optional<int64_t> Binder::getConstantInt(unsigned i) {
-  auto values = getConstantInts(i);
-  if (!values)
-    return std::nullopt;
-  if (values->size() == 1)
-    return values->front();
-  (void)fail("expected operand " + llvm::Twine(i) + " to have one element");
-  return std::nullopt;
-}
-
-//===----------------------------------------------------------------------===//
-// Attributes
-//===----------------------------------------------------------------------===//
-
-const Attribute *Binder::find(llvm::StringRef name, Attribute::Kind kind) {
-  const Attribute *attribute = node.find(name);
-  if (!attribute || attribute->kind == kind)
-    return attribute;
-  (void)fail("expected attribute '" + name + "' to be of another type");
-  return nullptr;
-}
-
-int64_t Binder::getInt(llvm::StringRef name, int64_t otherwise) {
-  const Attribute *attribute = find(name, Attribute::Kind::Int);
-  return attribute ? attribute->i : otherwise;
-}
-
-double Binder::getFloat(llvm::StringRef name, double otherwise) {
-  const Attribute *attribute = find(name, Attribute::Kind::Float);
-  return attribute ? attribute->f : otherwise;
-}
-
-llvm::StringRef Binder::getString(llvm::StringRef name,
-                                  llvm::StringRef otherwise) {
-  const Attribute *attribute = find(name, Attribute::Kind::String);
-  return attribute ? llvm::StringRef(attribute->s) : otherwise;
-}
-
-std::optional<llvm::SmallVector<int64_t>>
-Binder::getInts(llvm::StringRef name) {
-  const Attribute *attribute = find(name, Attribute::Kind::Ints);
-  if (!attribute)
-    return std::nullopt;
-  return llvm::SmallVector<int64_t>(attribute->ints.begin(),
-                                    attribute->ints.end());
-}
-
-llvm::SmallVector<int64_t> Binder::getInts(llvm::StringRef name, size_t count,
-                                           int64_t otherwise) {
-  auto values = getInts(name);
-  if (!values || values->empty())
-    return llvm::SmallVector<int64_t>(count, otherwise);
-  if (values->size() != count) {
-    (void)fail("expected " + llvm::Twine(count) + " numbers in attribute '" +
-               name + "', but got " + llvm::Twine(values->size()));
-    values->resize(count, otherwise);
-  }
-  return *values;
-}
-
-const TensorData *Binder::getTensor(llvm::StringRef name) {
-  const Attribute *attribute = find(name, Attribute::Kind::Tensor);
-  return attribute ? &attribute->tensors.front() : nullptr;
-}
-
-const Graph *Binder::getGraph(llvm::StringRef name) {
-  const Attribute *attribute = find(name, Attribute::Kind::Graph);
-  return attribute ? attribute->graphs.front().get() : nullptr;
-}
-
-int64_t Binder::normalizeAxis(int64_t axis, int64_t rank) {
-  if (axis >= -rank && axis < rank)
-    return axis < 0 ? axis + rank : axis;
-  (void)fail("expected an axis in [" + llvm::Twine(-rank) + ", " +
-             llvm::Twine(rank - 1) + "], but got " + llvm::Twine(axis));
-  return 0;
-}
-
-llvm::SmallVector<int64_t> Binder::normalizeAxes(llvm::ArrayRef<int64_t> axes,
-                                                 int64_t rank) {
-  llvm::SmallVector<int64_t> result;
-  for (int64_t axis : axes)
-    result.push_back(normalizeAxis(axis, rank));
-  llvm::sort(result);
-  if (std::adjacent_find(result.begin(), result.end()) != result.end())
-    (void)fail("expected each axis once");
-  return result;
-}
-
-std::optional<llvm::SmallVector<int64_t>> Binder::getAxes(unsigned i,
-                                                          int64_t rank) {
-  std::optional<llvm::SmallVector<int64_t>> axes = getInts("axes");
-  if (!axes && operand(i))
-    axes = getConstantInts(i);
-  if (!axes)
-    return std::nullopt;
-  return normalizeAxes(*axes, rank);
-}
 
 mlir::NamedAttribute Binder::attr(llvm::StringRef name, int64_t value) {
   return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
@@ -372,10 +219,6 @@ mlir::NamedAttribute Binder::attr(llvm::StringRef name,
                                   llvm::ArrayRef<int64_t> value) {
   return builder.getNamedAttr(name, builder.getDenseI64ArrayAttr(value));
 }
-
-//===----------------------------------------------------------------------===//
-// Ops
-//===----------------------------------------------------------------------===//
 
 mlir::Value Binder::constant(mlir::ElementsAttr elements) {
   if (!elements || failed)

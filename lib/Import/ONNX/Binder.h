@@ -1,94 +1,32 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// One node on its way into the graph dialect: its operands and attributes with
-// defaults, the ops that it becomes, and what is wrong with it.
+// One node on its way into the graph dialect: the ops that it becomes.
 #ifndef ADZE_LIB_IMPORT_ONNX_BINDER_H
 #define ADZE_LIB_IMPORT_ONNX_BINDER_H
 
-#include "Dialect/Graph/IR/Graph.h"
-#include "Model.h"
+#include "NodeView.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Support/DebugStringHelper.h"
 
 namespace adze::importer {
 
-class Importer;
 using graph::Dims;
 
 bool hasSaneSize(mlir::Type type);
 
-/// Errors stick: after the first one `create` returns null values, which all
-/// members accept, and `done` fails. A handler looks at a value's type only
-/// where it knows the value is there.
-class Binder {
+/// After an error `create` returns null values, which all members accept, and
+/// `done` fails. A handler looks at a value's type only where it knows the value
+/// is there.
+class Binder : public NodeView {
 public:
   Binder(Importer &importer, const Node &node, mlir::Location loc,
          llvm::SmallVector<mlir::Value> operands);
 
-  const Node &node;
   mlir::OpBuilder &builder;
   const mlir::Location loc;
 
-  /// Version of the operator's definition.
-  int version() const { return node.sinceVersion; }
-
-  //===--------------------------------------------------------------------===//
-  // Operands
-  //===--------------------------------------------------------------------===//
-
-  unsigned getNumOperands() const { return operands.size(); }
-  /// Null if the node leaves it out; the table says how many never are.
-  mlir::Value operand(unsigned i) const {
-    return i < operands.size() ? operands[i] : mlir::Value();
-  }
-  llvm::ArrayRef<mlir::Value> getOperands() const { return operands; }
   /// The rank that the model declares for an output.
   std::optional<int64_t> getDeclaredRank(unsigned output = 0) const;
-  /// Whether output i is asked for.
-  bool wants(unsigned i) const {
-    return i < node.outputs.size() && !node.outputs[i].empty();
-  }
-
-  static int64_t getRank(mlir::Value value) {
-    return llvm::cast<mlir::RankedTensorType>(value.getType()).getRank();
-  }
-  static mlir::Type getElementType(mlir::Value value) {
-    return llvm::cast<mlir::RankedTensorType>(value.getType()).getElementType();
-  }
-
-  /// The elements of operand i, which has to be known now; none after an error.
-  std::optional<llvm::SmallVector<int64_t>> getConstantInts(unsigned i);
-  std::optional<llvm::SmallVector<double>> getConstantFloats(unsigned i);
-  /// The only element of operand i.
-  std::optional<double> getConstantFloat(unsigned i);
-  std::optional<int64_t> getConstantInt(unsigned i);
-
-  //===--------------------------------------------------------------------===//
-  // Attributes
-  //===--------------------------------------------------------------------===//
-
-  int64_t getInt(llvm::StringRef name, int64_t otherwise);
-  double getFloat(llvm::StringRef name, double otherwise);
-  llvm::StringRef getString(llvm::StringRef name, llvm::StringRef otherwise);
-  std::optional<llvm::SmallVector<int64_t>> getInts(llvm::StringRef name);
-  /// `count` times the number `otherwise` if not there.
-  llvm::SmallVector<int64_t> getInts(llvm::StringRef name, size_t count,
-                                     int64_t otherwise);
-  const TensorData *getTensor(llvm::StringRef name);
-  const Graph *getGraph(llvm::StringRef name);
-  bool hasAttribute(llvm::StringRef name) const { return node.find(name); }
-
-  /// A dim of a tensor of this rank, counted from the end if negative.
-  int64_t normalizeAxis(int64_t axis, int64_t rank);
-  int64_t getAxis(llvm::StringRef name, int64_t otherwise, int64_t rank) {
-    return normalizeAxis(getInt(name, otherwise), rank);
-  }
-  /// Normalised, sorted, each once.
-  llvm::SmallVector<int64_t> normalizeAxes(llvm::ArrayRef<int64_t> axes,
-                                           int64_t rank);
-  /// Axes from attribute `axes`, or from operand `i` as newer versions have it;
-  /// none if neither is there.
-  std::optional<llvm::SmallVector<int64_t>> getAxes(unsigned i, int64_t rank);
 
   //===--------------------------------------------------------------------===//
   // Ops
@@ -162,6 +100,35 @@ public:
                                   llvm::SmallVectorImpl<mlir::Value> &results);
 
   //===--------------------------------------------------------------------===//
+  // Strings, and the run time's functions (Calls.cpp)
+  //===--------------------------------------------------------------------===//
+
+  mlir::Type getStringType();
+  /// Constants: a vector, or a scalar.
+  mlir::Value strings(llvm::ArrayRef<std::string> texts);
+  mlir::Value string(llvm::StringRef text);
+  /// A value of a call; dims that are null the call tells.
+  struct CallResult {
+    mlir::Type elementType;
+    Dims dims = {};
+  };
+  /// graph.call: its results; nulls after an error. `told`: symbols that occur
+  /// in several dims, which the call tells as well.
+  llvm::SmallVector<mlir::Value>
+  call(llvm::StringRef function, llvm::ArrayRef<mlir::Value> inputs,
+       llvm::ArrayRef<CallResult> results,
+       llvm::ArrayRef<mlir::AffineExpr> told = {});
+  /// The only result.
+  mlir::Value callForOne(llvm::StringRef function,
+                         llvm::ArrayRef<mlir::Value> inputs,
+                         const CallResult &result) {
+    return call(function, inputs, result).front();
+  }
+  /// What a container says of values of that declared type; null, with an
+  /// error, if Adze has none.
+  mlir::TensorType getDeclaredElement(const TypeInfo &type);
+
+  //===--------------------------------------------------------------------===//
   // Branches and loops (Regions.cpp)
   //===--------------------------------------------------------------------===//
 
@@ -195,15 +162,6 @@ public:
   // The end
   //===--------------------------------------------------------------------===//
 
-  /// The model is at fault. Only the first message counts.
-  mlir::LogicalResult fail(const llvm::Twine &message);
-  /// Adze falls short.
-  mlir::LogicalResult unsupported(const llvm::Twine &message);
-  bool hasFailed() const { return failed; }
-  /// Takes `unsupported` back where there is another way; false after any other
-  /// error.
-  bool forgive();
-
   /// Binds the outputs; fails after an error, or where an output is asked for
   /// that there is no value of.
   mlir::LogicalResult done(llvm::ArrayRef<mlir::Value> results);
@@ -235,14 +193,9 @@ private:
   mlir::Value createInferred(llvm::StringRef name,
                              llvm::ArrayRef<mlir::Value> operands,
                              llvm::ArrayRef<mlir::NamedAttribute> attributes);
-  const Attribute *find(llvm::StringRef name, Attribute::Kind kind);
 
   Importer &importer;
-  llvm::SmallVector<mlir::Value> operands;
   llvm::SmallVector<mlir::Value> results;
-  bool failed = false;
-  bool isUnsupported = false;
-  std::string message;
 };
 
 } // namespace adze::importer

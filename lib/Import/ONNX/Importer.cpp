@@ -120,159 +120,6 @@ void Importer::checkInitializers() {
 }
 
 //===----------------------------------------------------------------------===//
-// The function
-//===----------------------------------------------------------------------===//
-
-/// Applies --shape to the dims of an input.
-static bool applyShape(const ShapeOption &option, std::vector<Dim> &dims,
-                       Symbols &symbols, std::string &error) {
-  if (option.dims.size() != dims.size()) {
-    error = "expected " + std::to_string(dims.size()) +
-            " dims in its --shape, but got " +
-            std::to_string(option.dims.size());
-    return false;
-  }
-  for (auto [size, dim] : llvm::zip(option.dims, dims)) {
-    if (size < 0)
-      continue;
-    if (dim.size.value_or(size) != size ||
-        (!dim.name.empty() && !symbols.fix(dim.name, size))) {
-      error = "expected a --shape that agrees with the model and the other "
-              "options, but got " +
-              std::to_string(size) + " for " +
-              (dim.size ? std::to_string(*dim.size) : dim.name);
-      return false;
-    }
-    dim.size = size;
-  }
-  return true;
-}
-
-mlir::FailureOr<mlir::Type> Importer::getInputType(const ValueInfo &input) {
-  std::string prefix = fileName + ": input '" + input.name + "': ";
-  mlir::Type elementType = getElementType(context, input.elementType);
-  if (!input.isTensor || !elementType) {
-    issue(prefix + "expected a tensor of a type that Adze supports, but got " +
-              (input.isTensor ? describeDataType(input.elementType)
-                              : std::string("another kind of value")),
-          /*unsupported=*/true);
-    return mlir::failure();
-  }
-  std::optional<std::vector<Dim>> dims = input.dims;
-  for (const ShapeOption &option : options.shapes) {
-    if (option.name != input.name)
-      continue;
-    if (!dims)
-      dims.emplace(option.dims.size());
-    std::string error;
-    if (!applyShape(option, *dims, symbols, error)) {
-      issue(prefix + error);
-      return mlir::failure();
-    }
-  }
-  if (!dims) {
-    issue(prefix + "expected a shape of known rank; give it with --shape " +
-              input.name + "=...",
-          /*unsupported=*/true);
-    return mlir::failure();
-  }
-  Dims exprs;
-  for (const Dim &dim : *dims) {
-    if (dim.size && *dim.size < 0) {
-      issue(prefix + "expected dims >= 0, but got " + llvm::Twine(*dim.size));
-      return mlir::failure();
-    }
-    exprs.push_back(symbols.getDim(dim));
-  }
-  mlir::Type type = graph::makeType(elementType, exprs);
-  if (hasSaneSize(type))
-    return type;
-  issue(prefix + "expected a tensor of less than 2^63 bytes, but got " +
-        mlir::debugString(type));
-  return mlir::failure();
-}
-
-bool Importer::addFunction() {
-  module = mlir::ModuleOp::create(
-      mlir::FileLineColLoc::get(context, fileName, 0, 0));
-  for (const TensorData &tensor : model->graph.initializers)
-    mainScope.constants[tensor.name] = &tensor;
-  // --shape binds names that other inputs use, too.
-  llvm::StringMap<std::vector<Dim>> declared;
-  for (const ValueInfo &input : model->graph.inputs)
-    if (input.dims)
-      declared[input.name] = *input.dims;
-  for (const ShapeOption &option : options.shapes) {
-    auto found = declared.find(option.name);
-    std::string ignored; // told with the input
-    if (found != declared.end())
-      (void)applyShape(option, found->second, symbols, ignored);
-    else if (llvm::none_of(model->graph.inputs, [&](const ValueInfo &input) {
-               return input.name == option.name;
-             }))
-      issue(fileName + ": expected the name of an input, but got --shape " +
-            option.name);
-  }
-  llvm::SmallVector<mlir::Type> types;
-  llvm::SmallVector<const ValueInfo *> inputs;
-  for (const ValueInfo &input : model->graph.inputs) {
-    if (mainScope.constants.contains(input.name))
-      continue;
-    auto type = getInputType(input);
-    if (mlir::failed(type)) {
-      mainScope.values[input.name] = mlir::Value();
-      continue;
-    }
-    types.push_back(*type);
-    inputs.push_back(&input);
-  }
-  if (auto unused = symbols.findUnused())
-    issue(fileName + ": " + *unused);
-  builder.setInsertionPointToEnd(module->getBody());
-  function = mlir::func::FuncOp::create(
-      builder, module->getLoc(), "main",
-      builder.getFunctionType(types, mlir::TypeRange()));
-  mlir::Block *block = function.addEntryBlock();
-  for (auto [i, input] : llvm::enumerate(inputs)) {
-    function.setArgAttr(i, graph::GraphDialect::getNameAttrName(),
-                        builder.getStringAttr(input->name));
-    mainScope.values[input->name] = block->getArgument(i);
-  }
-  builder.setInsertionPointToEnd(block);
-  numInputSymbols = symbols.count();
-  return true;
-}
-
-void Importer::addReturn(const Graph &graph) {
-  llvm::SmallVector<mlir::Value> results;
-  llvm::SmallVector<mlir::Attribute> attributes;
-  for (const ValueInfo &output : graph.outputs) {
-    mlir::Value value;
-    if (!find(output.name, mainScope, value) || !value)
-      continue; // an issue already
-    mlir::Type elementType = Binder::getElementType(value);
-    int declared = output.elementType;
-    if (declared && elementType != getElementType(context, declared))
-      issue(fileName + ": output '" + output.name + "': expected " +
-            mlir::debugString(elementType) +
-            ", which its node makes, but got " + describeDataType(declared));
-    results.push_back(value);
-    attributes.push_back(builder.getDictionaryAttr(
-        builder.getNamedAttr(graph::GraphDialect::getNameAttrName(),
-                             builder.getStringAttr(output.name))));
-  }
-  mlir::func::ReturnOp::create(builder, module->getLoc(), results);
-  function.setType(builder.getFunctionType(
-      function.getArgumentTypes(), mlir::ValueRange(results).getTypes()));
-  function.setAllResultAttrs(attributes);
-  llvm::SmallVector<mlir::NamedAttribute> symbolAttributes;
-  symbols.addAttributes(builder, symbolAttributes);
-  for (mlir::NamedAttribute attribute : symbolAttributes)
-    function->setAttr(attribute.getName(), attribute.getValue());
-  addAssumptions(function, symbols.count(), equalities);
-}
-
-//===----------------------------------------------------------------------===//
 // Names
 //===----------------------------------------------------------------------===//
 
@@ -435,6 +282,11 @@ mlir::LogicalResult Importer::dispatch(Binder &binder, const Place &place) {
       if (!binder.operand(i))
         return binder.fail("expected operand " + llvm::Twine(i) +
                            " to be there");
+    for (mlir::Value operand : binder.operands)
+      if (operand && graph::isHandle(operand.getType()) &&
+          !row->takesContainers)
+        return binder.fail("expected tensors, but got " +
+                           mlir::debugString(operand.getType()));
     return row->handler(binder);
   }
   if (node.opsetVersion == 0)

@@ -52,6 +52,9 @@ private:
   bool read();
   void checkInitializers();
   mlir::FailureOr<mlir::Type> getInputType(const ValueInfo &input);
+  /// The type of what is no tensor; null if Adze has none.
+  mlir::TensorType getContainerType(const TypeInfo &type);
+  mlir::Value asDeclared(const ValueInfo &output, mlir::Value value);
   bool addFunction();
   void addConstants(const Graph &graph, Scope &scope);
   void addReturn(const Graph &graph);

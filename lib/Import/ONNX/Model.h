@@ -32,7 +32,18 @@ struct TensorData {
   uint64_t offset = 0;
   std::optional<uint64_t> size; // External: may be left out
   std::string location;         // External
+  std::vector<std::string> strings; // of a string tensor
   std::string problem;          // what makes it unusable; empty if nothing does
+};
+
+/// A sequence, optional or map, or what is in one.
+struct TypeInfo {
+  enum class Kind { Tensor, Sequence, Optional, Map, Other };
+
+  Kind kind = Kind::Other;
+  int elementType = 0;         // of a tensor; of a map: its keys'
+  std::optional<size_t> rank;  // of a tensor, if it is known
+  std::shared_ptr<TypeInfo> element;
 };
 
 struct Attribute {
@@ -47,6 +58,7 @@ struct Attribute {
     Strings,
     Tensors,
     Graphs,
+    Type,
     Other
   };
 
@@ -61,6 +73,7 @@ struct Attribute {
   std::vector<std::string> strings;
   std::vector<TensorData> tensors;
   std::vector<std::shared_ptr<Graph>> graphs;
+  std::shared_ptr<TypeInfo> type;
 };
 
 struct Node {
@@ -93,6 +106,7 @@ struct ValueInfo {
   bool isTensor = true;
   int elementType = 0;
   std::optional<std::vector<Dim>> dims;
+  std::shared_ptr<TypeInfo> type; // of what is no tensor
 };
 
 struct Graph {

@@ -22,6 +22,8 @@ static std::vector<OpRow> makeRows() {
   addDataMovementOps(rows);
   addSliceOps(rows);
   addIndexingOps(rows);
+  addSelectionOps(rows);
+  addSequenceOps(rows);
   addShapeOps(rows);
   addConstantOps(rows);
   addResizeOps(rows);
@@ -36,6 +38,7 @@ static std::vector<OpRow> makeRows() {
   addRecurrentOps(rows);
   addSamplingOps(rows);
   addSignalOps(rows);
+  addStringOps(rows);
   addTextOps(rows);
   addTrainingOps(rows);
   addTreeOps(rows);

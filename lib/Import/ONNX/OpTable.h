@@ -19,6 +19,8 @@ struct OpRow {
   llvm::StringRef note = ""; // what is not supported, for docs/OpSupport.md
   int last = INT32_MAX;
   llvm::StringRef domain = "";
+  /// Whether operands may be sequences, optionals and maps.
+  bool takesContainers = false;
 };
 
 /// The row for this version of an operator; null if there is none.
@@ -33,7 +35,10 @@ void addReductionOps(std::vector<OpRow> &rows);
 void addDataMovementOps(std::vector<OpRow> &rows);
 void addSliceOps(std::vector<OpRow> &rows);
 void addIndexingOps(std::vector<OpRow> &rows);
+void addSelectionOps(std::vector<OpRow> &rows);
+void addSequenceOps(std::vector<OpRow> &rows);
 void addShapeOps(std::vector<OpRow> &rows);
+void addStringOps(std::vector<OpRow> &rows);
 void addConstantOps(std::vector<OpRow> &rows);
 void addResizeOps(std::vector<OpRow> &rows);
 void addQuantizationOps(std::vector<OpRow> &rows);

@@ -101,7 +101,8 @@ void readTensor(TensorProto &tensor, bool marked, TensorData &data) {
     }
     data.size = raw->size;
   } else if (tensor.data_type() == TensorProto::STRING) {
-    data.problem = "string tensors are not supported yet";
+    data.strings.assign(tensor.string_data().begin(),
+                        tensor.string_data().end());
   } else {
     data.bytes = packTyped(tensor);
     data.size = data.bytes.size();
@@ -120,6 +121,28 @@ int getOpsetVersion(const Opsets &opsets, llvm::StringRef domain) {
   if (found == opsets.end() && (domain.empty() || domain == "ai.onnx"))
     found = opsets.find(domain.empty() ? "ai.onnx" : "");
   return found == opsets.end() ? 0 : found->second;
+}
+
+std::shared_ptr<TypeInfo> readType(const onnx::TypeProto &proto) {
+  auto type = std::make_shared<TypeInfo>();
+  if (proto.has_tensor_type()) {
+    const auto &tensor = proto.tensor_type();
+    type->kind = TypeInfo::Kind::Tensor;
+    type->elementType = tensor.elem_type();
+    if (tensor.has_shape())
+      type->rank = tensor.shape().dim_size();
+  } else if (proto.has_sequence_type()) {
+    type->kind = TypeInfo::Kind::Sequence;
+    type->element = readType(proto.sequence_type().elem_type());
+  } else if (proto.has_optional_type()) {
+    type->kind = TypeInfo::Kind::Optional;
+    type->element = readType(proto.optional_type().elem_type());
+  } else if (proto.has_map_type()) {
+    type->kind = TypeInfo::Kind::Map;
+    type->elementType = proto.map_type().key_type();
+    type->element = readType(proto.map_type().value_type());
+  }
+  return type;
 }
 
 } // namespace
@@ -176,6 +199,10 @@ void Converter::attribute(AttributeProto &proto, Attribute &attribute) const {
     attribute.kind = Kind::Graphs;
     llvm::for_each(*proto.mutable_graphs(), addGraph);
     break;
+  case AttributeProto::TYPE_PROTO:
+    attribute.kind = Kind::Type;
+    attribute.type = readType(proto.tp());
+    break;
   default:
     break;
   }
@@ -200,6 +227,8 @@ void Converter::node(onnx::NodeProto &proto, Node &node) const {
 static void readValueInfo(const onnx::ValueInfoProto &proto, ValueInfo &info) {
   info.name = proto.name();
   info.isTensor = proto.type().has_tensor_type();
+  if (!info.isTensor)
+    info.type = readType(proto.type());
   const auto &type = proto.type().tensor_type();
   info.elementType = type.elem_type();
   if (!type.has_shape())

@@ -11,7 +11,6 @@
 
 using namespace adze::importer;
 using onnx::AttributeProto;
-using onnx::TensorProto;
 
 namespace {
 

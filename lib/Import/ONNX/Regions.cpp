@@ -30,6 +30,10 @@ Type Binder::join(Type lhs, Type rhs, unsigned firstInnerSymbol,
   auto right = llvm::dyn_cast<mlir::RankedTensorType>(rhs);
   if (!left || !right)
     return lhs == rhs ? lhs : Type();
+  if (graph::isHandle(left) || graph::isHandle(right))
+    return graph::isHandle(left) && graph::isHandle(right)
+               ? graph::joinElements(left, right)
+               : Type();
   if (left.getElementType() != right.getElementType() ||
       left.getRank() != right.getRank())
     return {};
@@ -167,6 +171,19 @@ bool Binder::generalize(LoopAttempt &attempt, llvm::ArrayRef<Type> types,
     Type yielded = attempt.body.carried[k].getType();
     auto from = llvm::dyn_cast<mlir::RankedTensorType>(type);
     auto to = llvm::dyn_cast<mlir::RankedTensorType>(yielded);
+    if (from && to && graph::isHandle(from) && graph::isHandle(to)) {
+      // Each attempt says less of what is in it.
+      Type both = graph::joinElements(from, to);
+      if (!both) {
+        (void)unsupported("expected a carried value to keep its kind, but got " +
+                          mlir::debugString(type) + " and " +
+                          mlir::debugString(yielded));
+        return false;
+      }
+      changed |= both != type;
+      next.push_back(both);
+      continue;
+    }
     if (!from || !to ? type != yielded
                      : from.getElementType() != to.getElementType() ||
                            from.getRank() != to.getRank()) {
@@ -236,7 +253,7 @@ Binder::Values Binder::finishLoop(LoopAttempt &attempt, Value tripCount,
   llvm::SmallVector<Type> types = attempt.types;
   for (Value slice : body.slices) {
     auto type = llvm::dyn_cast<mlir::RankedTensorType>(slice.getType());
-    if (!type) {
+    if (!type || graph::isHandle(type)) {
       (void)unsupported("expected tensors to collect, but got " +
                         mlir::debugString(slice.getType()));
       return {};

@@ -21,7 +21,7 @@ namespace {
 struct DataTypeRow {
   int dataType;
   const char *name;
-  enum Kind { Float, Signless, Unsigned, Special, Other } kind;
+  enum Kind { Float, Signless, Signed, Unsigned, Special, Other } kind;
   unsigned bits;
 };
 // TensorProto.DataType.
@@ -33,7 +33,7 @@ constexpr DataTypeRow kDataTypes[] = {
     {5, "i16", DataTypeRow::Signless, 16},
     {6, "i32", DataTypeRow::Signless, 32},
     {7, "i64", DataTypeRow::Signless, 64},
-    {8, "string", DataTypeRow::Other, 0},
+    {8, "string", DataTypeRow::Signed, 64},
     {9, "bool", DataTypeRow::Signless, 1},
     {10, "f16", DataTypeRow::Float, 16},
     {11, "f64", DataTypeRow::Float, 64},
@@ -91,6 +91,9 @@ mlir::Type adze::importer::getElementType(mlir::MLIRContext *context,
                               : mlir::Type(builder.getF64Type());
     case DataTypeRow::Signless:
       return builder.getIntegerType(row.bits);
+    case DataTypeRow::Signed:
+      return mlir::IntegerType::get(context, row.bits,
+                                    mlir::IntegerType::Signed);
     case DataTypeRow::Unsigned:
       return builder.getIntegerType(row.bits, /*isSigned=*/false);
     case DataTypeRow::Special:
@@ -241,6 +244,12 @@ std::string Tensors::find(const TensorData &tensor,
   type = getTensorType(context, tensor, bytes, error);
   if (!type)
     return error;
+  if (graph::isString(type.getElementType())) {
+    if (tensor.strings.size() != uint64_t(type.getNumElements()))
+      return "expected " + std::to_string(type.getNumElements()) +
+             " strings, but got " + std::to_string(tensor.strings.size());
+    return {};
+  }
   if (tensor.place == TensorData::Place::Inline) {
     source.bytes = llvm::ArrayRef(tensor.bytes.data(), tensor.bytes.size());
   } else {
@@ -299,12 +308,24 @@ mlir::ElementsAttr Tensors::getDense(mlir::RankedTensorType type,
   return mlir::DenseElementsAttr::get(type, llvm::ArrayRef<bool>(bools));
 }
 
+int64_t Tensors::intern(llvm::StringRef text) {
+  auto [entry, isNew] = numbers.try_emplace(text, int64_t(strings.size()));
+  if (isNew)
+    strings.push_back(text.str());
+  return entry->second;
+}
+
 mlir::ElementsAttr Tensors::get(const TensorData &tensor, std::string &error) {
   mlir::RankedTensorType type;
   Source source;
   error = find(tensor, type, source);
   if (!error.empty())
     return {};
+  if (graph::isString(type.getElementType())) {
+    auto numbers = llvm::map_to_vector(
+        tensor.strings, [&](const std::string &text) { return intern(text); });
+    return mlir::DenseElementsAttr::get(type, llvm::ArrayRef(numbers));
+  }
   if (graph::isPacked(type.getElementType()) &&
       source.bytes.size() <= kInlineBytes) {
     auto elements = graph::makeElements(type, source.bytes, [&] {

@@ -37,6 +37,10 @@ public:
   /// The elements; null, with the reason in `error`, if they cannot be had.
   mlir::ElementsAttr get(const TensorData &tensor, std::string &error);
 
+  /// The number of a string in the table that the run begins with.
+  int64_t intern(llvm::StringRef text);
+  llvm::ArrayRef<std::string> getStrings() const { return strings; }
+
 private:
   /// Where the elements are: bytes in memory, and a file with an offset unless
   /// they are in the model's protobuf.
@@ -60,6 +64,9 @@ private:
   std::string path;
   llvm::ArrayRef<char> file;
   llvm::StringMap<External> externals;
+  /// The first string is always "".
+  std::vector<std::string> strings{""};
+  llvm::StringMap<int64_t> numbers{{"", 0}};
 };
 
 } // namespace adze::importer

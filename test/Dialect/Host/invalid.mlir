@@ -109,3 +109,35 @@ func.func @sizes() {
   %n = host.size {value = affine_map<()[s0] -> (s0, s0)>}
   return
 }
+
+// -----
+
+func.func @call_c1(%x: memref<4xf32>) {
+  // expected-error @+1 {{expected a type and a rank of each value, but got 1 and 2}}
+  host.call "f"(%x) {dims = affine_map<() -> (4, 4)>, ranks = array<i64: 1, 1>, symbols = array<i64: -1, -1>, types = [f32]} : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @call_inputs(%x: memref<4xf32>) {
+  // expected-error @+1 {{expected a type and a rank of each value, but got 1 and 1}}
+  host.call "f"(%x, %x) {dims = affine_map<() -> (4)>, ranks = array<i64: 1>, symbols = array<i64: -1>, types = [f32]} : memref<4xf32>, memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @call_c2(%x: memref<4xf32>) {
+  // expected-error @+1 {{expected 2 dims and symbols, but got 1 and 2}}
+  host.call "f"(%x) {dims = affine_map<() -> (4)>, ranks = array<i64: 1, 1>, symbols = array<i64: -1, -1>, types = [f32, f32]} : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @call_ranks(%x: memref<4xf32>) {
+  // expected-error @+1 {{expected ranks of at least 0, but got -1}}
+  host.call "f"(%x) {dims = affine_map<() -> ()>, ranks = array<i64: 1, -1>, symbols = array<i64>, types = [f32, f32]} : memref<4xf32>
+  return
+}

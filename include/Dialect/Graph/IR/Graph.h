@@ -22,6 +22,33 @@
 namespace adze::graph {
 class YieldOp;
 
+/// Whether it is the element type of strings: si64.
+bool isString(mlir::Type elementType);
+/// Whether it is !graph.sequence, !graph.optional or !graph.map.
+bool isContainer(mlir::Type elementType);
+/// Whether a value of this type is a sequence, optional or map.
+bool isHandle(mlir::Type type);
+/// The tensor of rank 0 that a container is.
+mlir::RankedTensorType makeHandleType(mlir::Type container);
+/// What a container says of values of these types: the element type and rank
+/// (if both have it) of tensors, the same of containers in it. An optional
+/// and what it holds are an optional. Null where they do not go together.
+mlir::TensorType joinElements(mlir::TensorType lhs, mlir::TensorType rhs);
+/// What a container says of a value of this type.
+mlir::TensorType getElementOf(mlir::Type type);
+/// What a sequence says that has no tensor yet: the rank is that of the first.
+mlir::TensorType getNoElement(mlir::Type elementType);
+
+/// What the run time calls types: DLPack's code and bits (of strings and
+/// containers those of their numbers), adze_kind, and ONNX's spelling
+/// ("seq(tensor(float))"). No dtype: there is none in a signature.
+struct Dtype {
+  uint8_t code, bits;
+};
+std::optional<Dtype> getDtype(mlir::Type elementType);
+unsigned getKind(mlir::Type elementType);
+std::string getTypeName(mlir::TensorType type);
+
 // What the generated code of the op families calls.
 namespace op_detail {
 using Where = std::optional<mlir::Location>;
@@ -54,6 +81,8 @@ mlir::AffineExpr getBytes(mlir::MLIRContext *context, mlir::TypeRange types);
 #include "Dialect/Graph/IR/GraphInterfaces.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "Dialect/Graph/IR/GraphAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "Dialect/Graph/IR/GraphTypes.h.inc"
 #define GET_OP_CLASSES
 #include "Dialect/Graph/IR/GraphOps.h.inc"
 

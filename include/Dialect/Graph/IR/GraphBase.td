@@ -20,12 +20,19 @@ def Graph_Dialect : Dialect {
     imported. Dims are integers or affine expressions of the symbols of the
     function (see Shape.h): a tensor with dynamic dims carries one expression a
     dim as its encoding. Element types are f64 f32 f16 bf16, i1 (bool), iN
-    (signed) and uiN (unsigned).
+    (signed), uiN (unsigned) and si64: strings. A string is its number in the
+    run's table of strings, which holds each once: equal numbers, equal strings.
+    The table begins with the function's attribute `graph.strings`, whose first
+    one is "". So strings are compared and moved as integers are, and
+    only `graph.call` looks into them.
+
+    Sequences, optionals and maps are tensors of rank 0 of such a type.
 
     Constants over 1 KiB stay in the files they came from: `#graph.blob`.
   }];
   let cppNamespace = "::adze::graph";
   let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
   let extraClassDeclaration = [{
     /// The files behind #graph.blob attributes, for the context's life.
@@ -34,6 +41,10 @@ def Graph_Dialect : Dialect {
     /// Function attribute: the names of the symbols, "" for an unnamed one.
     static constexpr ::llvm::StringLiteral getSymbolsAttrName() {
       return "graph.symbols";
+    }
+    /// Function attribute: the first strings of the run's table.
+    static constexpr ::llvm::StringLiteral getStringsAttrName() {
+      return "graph.strings";
     }
     /// Argument and result attribute: the name in the ONNX model.
     static constexpr ::llvm::StringLiteral getNameAttrName() {
@@ -58,7 +69,16 @@ def Graph_Index : Type<CPred<"$_self.isSignlessInteger(32) || "
                              "$_self.isSignlessInteger(64)">,
                        "i32 or i64">;
 
+def Graph_String : Type<CPred<"::adze::graph::isString($_self)">,
+                        "string (si64)">;
+def Graph_Container : Type<CPred<"::adze::graph::isContainer($_self)">,
+                           "sequence, optional or map">;
+
 def Graph_Tensor
+    : RankedTensorOf<[AnyFloat, Graph_Integer, Graph_Bool, Graph_String], [],
+                     "ranked tensor of floats, integers, bools or strings">;
+/// Without strings.
+def Graph_NumericTensor
     : RankedTensorOf<[AnyFloat, Graph_Integer, Graph_Bool], [],
                      "ranked tensor of floats, integers or bools">;
 def Graph_NumberTensor : RankedTensorOf<[AnyFloat, Graph_Integer]>;
@@ -67,8 +87,10 @@ def Graph_IntegerTensor : RankedTensorOf<[Graph_Integer]>;
 def Graph_BoolTensor : RankedTensorOf<[Graph_Bool]>;
 def Graph_IndexTensor : RankedTensorOf<[Graph_Index]>;
 def Graph_I64Tensor : RankedTensorOf<[I64]>;
+/// A sequence, optional or map: a tensor of rank 0.
+def Graph_Handle : 0DTensorOf<[Graph_Container]>;
 /// What a branch or a loop can hand on.
-def Graph_Value : AnyTypeOf<[Graph_Tensor]>;
+def Graph_Value : AnyTypeOf<[Graph_Tensor, Graph_Handle]>;
 
 //===----------------------------------------------------------------------===//
 // Enums

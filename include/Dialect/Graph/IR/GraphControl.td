@@ -43,6 +43,35 @@ def Graph_CheckOp : Graph_Op<"check", [MemoryEffects<[MemWrite]>]> {
 }
 
 //===----------------------------------------------------------------------===//
+// The run time's functions
+//===----------------------------------------------------------------------===//
+
+def Graph_CallOp : Graph_Op<"call", [MemoryEffects<[MemWrite]>]> {
+  let summary = "A function of the run time";
+  let description = [{
+    Computes on the host what has no kernel: strings, sequences, and what picks
+    elements one after the other. The functions are listed in docs/runtime.md;
+    attributes of an operator are operands. Dims of results that only the call can
+    tell are the op's `symbols`, which get their values when it is done.
+
+    C1: each of the symbols is a dim of a result. C2: all dims of operands and
+    results are known.
+
+    Example:
+    ```mlir
+    %y = graph.call "unique"(%x, %sorted) {symbols = array<i64: 0>} : (tensor<6xf32>, tensor<i1>) -> tensor<?xf32, affine_map<()[s0] -> (s0)>>
+    ```
+  }];
+  let arguments = (ins StrAttr:$function, Variadic<Graph_Value>:$inputs,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$symbols);
+  let results = (outs Variadic<Graph_Value>:$results);
+  let assemblyFormat = [{
+    $function `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // Branches and loops
 //===----------------------------------------------------------------------===//
 

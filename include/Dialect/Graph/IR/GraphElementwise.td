@@ -201,11 +201,11 @@ def Graph_CastOp : Graph_TensorOp<"cast",
     %y = graph.cast %x : (tensor<4xf32>) -> tensor<4xi64>
     ```
   }];
-  let arguments = (ins Graph_Tensor:$input,
+  let arguments = (ins Graph_NumericTensor:$input,
                        DefaultValuedAttr<BoolAttr, "true">:$saturate,
                        DefaultValuedAttr<Graph_RoundingAttr,
                                          "Rounding::Up">:$round);
-  let results = (outs Graph_Tensor:$result);
+  let results = (outs Graph_NumericTensor:$result);
   let builders = [OpBuilder<(ins "::mlir::Value":$input,
                                  "::mlir::Type":$elementType), [{
     auto type = ::llvm::cast<::mlir::RankedTensorType>(input.getType());
@@ -224,8 +224,8 @@ def Graph_BitcastOp : Graph_TensorOp<"bitcast",
     %y = graph.bitcast %x : (tensor<4xf32>) -> tensor<4xi32>
     ```
   }];
-  let arguments = (ins Graph_Tensor:$input);
-  let results = (outs Graph_Tensor:$result);
+  let arguments = (ins Graph_NumericTensor:$input);
+  let results = (outs Graph_NumericTensor:$result);
   let hasVerifier = 1;
 }
 

@@ -17,6 +17,7 @@ include "Dialect/Graph/IR/GraphPooling.td"
 include "Dialect/Graph/IR/GraphRecurrent.td"
 include "Dialect/Graph/IR/GraphReduction.td"
 include "Dialect/Graph/IR/GraphRegion.td"
+include "Dialect/Graph/IR/GraphTypes.td"
 include "Dialect/Graph/IR/GraphWinograd.td"
 
 #endif // ADZE_DIALECT_GRAPH_IR_GRAPHOPS

@@ -50,9 +50,9 @@ class Graph_ReduceOp<string name, TypeConstraint element, string formula,
 
 def Graph_ReduceSumOp : Graph_ReduceOp<"sum", Graph_NumberTensor, "the sum">;
 def Graph_ReduceMeanOp : Graph_ReduceOp<"mean", Graph_NumberTensor, "the mean">;
-def Graph_ReduceMaxOp : Graph_ReduceOp<"max", Graph_Tensor,
+def Graph_ReduceMaxOp : Graph_ReduceOp<"max", Graph_NumericTensor,
     "the maximum (NaN if any is; of bools: or)">;
-def Graph_ReduceMinOp : Graph_ReduceOp<"min", Graph_Tensor,
+def Graph_ReduceMinOp : Graph_ReduceOp<"min", Graph_NumericTensor,
     "the minimum (NaN if any is; of bools: and)">;
 def Graph_ReduceProdOp
     : Graph_ReduceOp<"prod", Graph_NumberTensor, "the product">;

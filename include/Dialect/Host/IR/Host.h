@@ -53,6 +53,8 @@ inline constexpr llvm::StringLiteral bytesWrittenFunction =
 /// Names of arguments, and of symbols (on the function).
 inline constexpr llvm::StringLiteral nameAttr = "graph.name";
 inline constexpr llvm::StringLiteral symbolsAttr = "graph.symbols";
+/// The first strings of the run's table (on the function).
+inline constexpr llvm::StringLiteral stringsAttr = "graph.strings";
 /// What is known of the symbols' values: [min, max, common] each, -1: nothing.
 inline constexpr llvm::StringLiteral symbolRangesAttr = "graph.symbol_ranges";
 

@@ -182,6 +182,46 @@ def Host_SizeOp : Host_Op<"size", [Pure]> {
 }
 
 //===----------------------------------------------------------------------===//
+// The run time's functions
+//===----------------------------------------------------------------------===//
+
+def Host_CallOp : Host_Op<"call", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Call a function of the run time";
+  let description = [{
+    Of each input, then of each result: the graph's element type in `types`, the
+    rank in `ranks`, and that many results of the map `dims`: the sizes, which
+    the run time checks those of results against. Where a dim is a symbol in
+    `symbols` (one a dim; -1: none) the call gives the symbol its value. The
+    run time keeps the results for `host.fetch` until the next call.
+
+    C1: `types` and `ranks` are as long, the inputs among them; C2: `dims` and
+    `symbols` are as long as the ranks say.
+
+    ```mlir
+    host.call "unique"(%x, %sorted) {dims = affine_map<()[s0] -> (6, s0)>, ranks = array<i64: 1, 0, 1>, symbols = array<i64: -1, 0>, types = [f32, i1, f32]} : memref<6xf32>, memref<i1>
+    ```
+  }];
+  let arguments = (ins StrAttr:$function, Variadic<AnyMemRef>:$inputs,
+      TypeArrayAttr:$types, DenseI64ArrayAttr:$ranks, AffineMapAttr:$dims,
+      DenseI64ArrayAttr:$symbols);
+  let assemblyFormat =
+      "$function `(` $inputs `)` attr-dict `:` type($inputs)";
+  let hasVerifier = 1;
+}
+
+def Host_FetchOp : Host_Op<"fetch"> {
+  let summary = "Copy a result of the last call to a place";
+  let description = [{
+    ```mlir
+    host.fetch 0 to %y {size = affine_map<()[s0] -> (s0 * 4)>} : memref<?xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$index, Arg<AnyMemRef, "", [MemWrite]>:$target,
+      Host_Bytes:$size);
+  let assemblyFormat = "$index `to` $target attr-dict `:` type($target)";
+}
+
+//===----------------------------------------------------------------------===//
 // What the host sees of the data
 //===----------------------------------------------------------------------===//
 

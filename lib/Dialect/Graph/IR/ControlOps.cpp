@@ -29,12 +29,35 @@ LogicalResult CheckOp::verify() {
          << getCondition().getType();
 }
 
+LogicalResult CallOp::verify() {
+  llvm::SmallDenseSet<int64_t> given;
+  for (Type type : getResultTypes())
+    for (AffineExpr dim : getDims(type))
+      if (auto symbol = dyn_cast_if_present<AffineSymbolExpr>(dim))
+        given.insert(symbol.getPosition());
+  for (int64_t symbol : getSymbols())
+    if (!given.contains(symbol))
+      return emitOpError("expected symbol ")
+             << symbol << " to be a dim of a result";
+  for (Type type : llvm::concat<const Type>(
+           SmallVector<Type>(getInputs().getTypes()),
+           SmallVector<Type>(getResultTypes())))
+    if (llvm::is_contained(getDims(type), AffineExpr()))
+      return emitOpError("expected dims that are known, but got ") << type;
+  return success();
+}
+
 /// Values of type `given` may become values of type `wanted`: dims of symbols
-/// that are bound on the way take any size.
+/// that are bound on the way take any size, and an optional takes what it can
+/// hold.
 static bool fits(Type given, Type wanted, ArrayRef<int64_t> bound) {
   auto to = dyn_cast<RankedTensorType>(wanted);
   if (given == wanted || !to)
     return given == wanted;
+  if (isHandle(to)) {
+    auto from = dyn_cast<RankedTensorType>(given);
+    return from && isHandle(from) && joinElements(from, to) == to;
+  }
   Dims dims = getDims(to);
   for (AffineExpr &dim : dims) {
     auto symbol = dyn_cast_if_present<AffineSymbolExpr>(dim);

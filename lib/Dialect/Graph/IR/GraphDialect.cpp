@@ -15,6 +15,8 @@ using namespace adze::graph;
 #include "Dialect/Graph/IR/GraphInterfaces.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "Dialect/Graph/IR/GraphAttrs.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "Dialect/Graph/IR/GraphTypes.cpp.inc"
 
 namespace {
 /// Graph ops have no effects that inlining could disturb.
@@ -39,6 +41,10 @@ void GraphDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "Dialect/Graph/IR/GraphAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "Dialect/Graph/IR/GraphTypes.cpp.inc"
       >();
   registerGraphDialectOperations(this);
   addInterfaces<GraphInliner>();

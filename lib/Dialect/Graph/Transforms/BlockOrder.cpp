@@ -11,6 +11,8 @@ using namespace adze::graph;
 static ArrayRef<int64_t> getBoundSymbols(Operation *op) {
   if (auto bind = dyn_cast<BindOp>(op))
     return bind.getSymbols();
+  if (auto call = dyn_cast<CallOp>(op))
+    return call.getSymbols();
   if (auto branch = dyn_cast<IfOp>(op))
     return branch.getSymbols();
   if (auto loop = dyn_cast<LoopOp>(op))

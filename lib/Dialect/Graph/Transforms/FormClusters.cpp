@@ -62,7 +62,7 @@ bool isPointwise(Operation *op) {
 
 /// Constants, views and what the host does: no kernels.
 bool staysOutside(Operation *op) {
-  return isa<ConstantOp, ClusterOp, BindOp, CheckOp, IfOp, LoopOp>(op) ||
+  return isa<ConstantOp, ClusterOp, BindOp, CallOp, CheckOp, IfOp, LoopOp>(op) ||
          (isa<ReshapeOp>(op) && !isUnitReshape(op)) ||
          !isa<GraphDialect>(op->getDialect()) ||
          op->hasTrait<OpTrait::IsTerminator>();
@@ -536,7 +536,7 @@ struct FormClustersPass final
     });
     bool dataSizes = false;
     function.walk(
-        [&](Operation *op) { dataSizes |= isa<BindOp, IfOp, LoopOp>(op); });
+        [&](Operation *op) { dataSizes |= isa<BindOp, CallOp, IfOp, LoopOp>(op); });
     for (Block *block : blocks)
       formClusters(*block, dataSizes);
   }

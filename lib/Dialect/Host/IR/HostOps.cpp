@@ -219,6 +219,25 @@ LogicalResult SizeOp::verify() {
          << getValueAttr();
 }
 
+LogicalResult CallOp::verify() {
+  size_t numDims = 0;
+  for (int64_t rank : getRanks()) {
+    if (rank < 0)
+      return emitOpError("expected ranks of at least 0, but got ") << rank;
+    numDims += rank;
+  }
+  if (getTypes().size() != getRanks().size() ||
+      getInputs().size() > getRanks().size())
+    return emitOpError("expected a type and a rank of each value, but got ")
+           << getTypes().size() << " and " << getRanks().size();
+  if (getDims().getNumDims() != 0 || getDims().getNumResults() != numDims ||
+      getSymbols().size() != numDims)
+    return emitOpError("expected ")
+           << numDims << " dims and symbols, but got "
+           << getDims().getNumResults() << " and " << getSymbols().size();
+  return success();
+}
+
 LogicalResult ConstantOp::verify() {
   auto type = cast<MemRefType>(getResult().getType());
   ShapedType value = getValue().getShapedType();

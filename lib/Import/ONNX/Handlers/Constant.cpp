@@ -35,6 +35,10 @@ static LogicalResult importConstant(Binder &b) {
   }
   case Attribute::Kind::Ints:
     return b.done(makeVector<int64_t>(b, i64, value.ints));
+  case Attribute::Kind::String:
+    return b.done(b.string(value.s));
+  case Attribute::Kind::Strings:
+    return b.done(b.strings(value.strings));
   default:
     return b.unsupported("expected a tensor or numbers, but got attribute '" +
                          value.name + "'");
@@ -42,5 +46,5 @@ static LogicalResult importConstant(Binder &b) {
 }
 
 void adze::importer::addConstantOps(std::vector<OpRow> &rows) {
-  rows.push_back({"Constant", 1, 0, importConstant, "strings, sparse tensors"});
+  rows.push_back({"Constant", 1, 0, importConstant, "sparse tensors"});
 }

@@ -245,4 +245,6 @@ void adze::importer::addControlFlowOps(std::vector<OpRow> &rows) {
                   {"Loop", 1, 0, importLoop, "carried values that change rank"},
                   {"Scan", 8, 0, importScan, "sequence_lens (version 8)"},
               });
+  for (OpRow &row : llvm::MutableArrayRef(rows).take_back(3))
+    row.takesContainers = row.name != "Scan";
 }

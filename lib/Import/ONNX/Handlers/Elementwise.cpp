@@ -186,17 +186,25 @@ static LogicalResult importShrink(Binder &b) {
   return b.done(b.create<graph::SelectOp>({isLow, low, rest}));
 }
 
+/// Strings are made of numbers, and read as such, by the run time.
+static Value castAny(Binder &b, Value x, mlir::Type type) {
+  bool isString = Binder::isString(x), toString = graph::isString(type);
+  if (isString == toString)
+    return isString ? x : b.cast(x, type);
+  return b.callForOne("cast", x, {type, graph::getDims(x)});
+}
+
 static LogicalResult importCast(Binder &b) {
   int64_t to = b.getInt("to", 0);
   mlir::Type type = getElementType(b.builder.getContext(), to);
   if (!type)
     return b.unsupported("expected a type that Adze supports, but got " +
                          describeDataType(to));
-  return b.done(b.cast(b.operand(0), type));
+  return b.done(castAny(b, b.operand(0), type));
 }
 
 static LogicalResult importCastLike(Binder &b) {
-  return b.done(b.cast(b.operand(0), b.getElementType(b.operand(1))));
+  return b.done(castAny(b, b.operand(0), b.getElementType(b.operand(1))));
 }
 
 static LogicalResult importIdentity(Binder &b) { return b.done(b.operand(0)); }
@@ -242,7 +250,8 @@ static void addUnaryOps(std::vector<OpRow> &rows) {
                   {"Gelu", 20, 1, importGelu},
                   {"HardSigmoid", 6, 1, importHardSigmoid},
                   {"HardSwish", 14, 1, importUnary<graph::HardSwishOp>},
-                  {"Identity", 1, 1, importIdentity, "sequences, optionals"},
+                  {"Identity", 1, 1, importIdentity, "", INT32_MAX, "",
+                   /*takesContainers=*/true},
                   {"IsInf", 10, 1, importIsInf},
                   {"IsNaN", 9, 1, importUnary<graph::IsNanOp>},
                   {"LeakyRelu", 6, 1, importWithAlpha<graph::LeakyReluOp, 1>},
@@ -281,7 +290,7 @@ static void addBinaryOps(std::vector<OpRow> &rows) {
           {"BitwiseOr", 18, 2, importBinary<graph::BitwiseOrOp>},
           {"BitwiseXor", 18, 2, importBinary<graph::BitwiseXorOp>},
           {"Div", 6, 2, importBinary<graph::DivOp>},
-          {"Equal", 1, 2, importBinary<graph::EqualOp>, "strings"},
+          {"Equal", 1, 2, importBinary<graph::EqualOp>},
           {"Greater", 1, 2, importBinary<graph::GreaterOp>},
           {"GreaterOrEqual", 12, 2, importBinary<graph::GreaterEqualOp>},
           {"Less", 1, 2, importBinary<graph::LessOp>},
@@ -304,10 +313,10 @@ void adze::importer::addElementwiseOps(std::vector<OpRow> &rows) {
   addUnaryOps(rows);
   addBinaryOps(rows);
   rows.insert(rows.end(), {
-                              {"Cast", 6, 1, importCast, "strings"},
+                              {"Cast", 6, 1, importCast, "strings and f8 or less"},
                               {"BitCast", 26, 1, importBitCast},
                               {"CastLike", 15, 2, importCastLike},
                               {"Clip", 6, 1, importClip},
-                              {"Where", 9, 3, importWhere, "strings"},
+                              {"Where", 9, 3, importWhere},
                           });
 }

@@ -147,11 +147,8 @@ Value adze::importer::makeBinaryScores(Binder &b, Value scores, bool share,
 Value adze::importer::getLabels(Binder &b, Value index,
                                 llvm::StringRef integers,
                                 llvm::StringRef strings) {
-  if (const Attribute *names = b.node.find(strings);
-      names && !names->strings.empty()) {
-    (void)b.unsupported("expected labels that are integers, but got strings");
-    return {};
-  }
+  if (auto names = b.getStrings(strings); names && !names->empty())
+    return Arithmetic(b).gather(b.strings(*names), index, 0);
   auto labels = b.getInts(integers);
   if (!labels || labels->empty())
     return index;
@@ -246,11 +243,17 @@ LogicalResult importImputer(Binder &b) {
 /// is not checked.
 LogicalResult importOneHotEncoder(Binder &b) {
   Arithmetic a(b);
+  Value x = b.operand(0);
   auto categories = b.getInts("cats_int64s");
-  if (!categories || categories->empty())
-    return b.unsupported("expected categories that are integers");
-  Value x = b.cast(b.operand(0), b.builder.getI64Type());
-  Value isIt = a.equal(a.withTail(x, 1), b.ints(*categories));
+  auto texts = b.getStrings("cats_strings");
+  bool byText = texts && !texts->empty();
+  if (byText != Binder::isString(x) ||
+      (!byText && (!categories || categories->empty())))
+    return b.fail("expected categories of the input's type");
+  if (!byText)
+    x = b.cast(x, b.builder.getI64Type());
+  Value isIt = a.equal(a.withTail(x, 1),
+                       byText ? b.strings(*texts) : b.ints(*categories));
   return b.done(b.cast(isIt, b.builder.getF32Type()));
 }
 
@@ -539,16 +542,16 @@ void adze::importer::addMlOps(std::vector<OpRow> &rows) {
                  llvm::StringRef note = "") {
     rows.push_back({name, 1, 1, handler, note, INT32_MAX, "ai.onnx.ml"});
   };
-  add("ArrayFeatureExtractor", importArrayFeatureExtractor, "strings");
+  add("ArrayFeatureExtractor", importArrayFeatureExtractor);
   add("Binarizer", importBinarizer);
   add("FeatureVectorizer", importFeatureVectorizer);
   add("Imputer", importImputer);
-  add("LinearClassifier", importLinearClassifier, "string labels");
+  add("LinearClassifier", importLinearClassifier, "string labels of one class");
   add("LinearRegressor", importLinearRegressor);
   add("Normalizer", importNormalizer);
-  add("OneHotEncoder", importOneHotEncoder, "strings");
+  add("OneHotEncoder", importOneHotEncoder);
   add("SVMClassifier", importSVMClassifier,
-      "string labels, probabilities of more than two classes");
+      "string labels of one class, probabilities of more than two classes");
   add("SVMRegressor", importSVMRegressor);
   add("Scaler", importScaler);
 }

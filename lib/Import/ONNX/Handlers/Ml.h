@@ -29,8 +29,7 @@ mlir::Value transformScores(Binder &b, mlir::Value scores,
 mlir::Value makeBinaryScores(Binder &b, mlir::Value scores, bool share,
                              llvm::StringRef transform);
 
-/// The integer labels of indices; the indices themselves where there are none.
-/// Fails where labels are strings.
+/// The labels of indices; the indices themselves where there are none.
 mlir::Value getLabels(Binder &b, mlir::Value index, llvm::StringRef integers,
                       llvm::StringRef strings);
 

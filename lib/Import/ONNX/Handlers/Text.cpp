@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// TfIdfVectorizer of numbers: all n-grams of a length are compared with all
+// TfIdfVectorizer: all n-grams of a length are compared with all
 // windows of that length, and counted.
 #include "../OpTable.h"
 #include "Arithmetic.h"
@@ -56,8 +56,11 @@ LogicalResult importTfIdfVectorizer(Binder &b) {
   Arithmetic a(b);
   auto pool = b.getInts("pool_int64s"), starts = b.getInts("ngram_counts"),
        places = b.getInts("ngram_indexes");
-  if (b.hasAttribute("pool_strings") || !pool)
-    return b.unsupported("expected n-grams of integers");
+  auto texts = b.getStrings("pool_strings");
+  bool byText = texts && !texts->empty();
+  if ((!byText && !pool) || byText != Binder::isString(b.operand(0)))
+    return b.fail("expected n-grams of the input's type");
+  size_t poolSize = byText ? texts->size() : pool->size();
   int64_t shortest = b.getInt("min_gram_length", 1),
           longest = b.getInt("max_gram_length", 1),
           skips = b.getInt("max_skip_count", 0);
@@ -74,7 +77,10 @@ LogicalResult importTfIdfVectorizer(Binder &b) {
   if (!x || b.getRank(x) != 2)
     return b.fail("expected an input of 1 or 2 dims");
   auto width = graph::getConstant(graph::getDims(x)[1]);
-  x = b.cast(x, b.builder.getI64Type());
+  if (byText && !width)
+    return b.unsupported("expected rows of strings of static width");
+  if (!byText)
+    x = b.cast(x, b.builder.getI64Type());
   std::vector<double> weights = getNumbers(b, "weights");
   weights.resize(places->size(), 1.0);
   int64_t columns = 0, gram = 0;
@@ -83,25 +89,27 @@ LogicalResult importTfIdfVectorizer(Binder &b) {
       return b.fail("expected ngram_indexes of at least 0");
     columns = std::max(columns, place + 1);
   }
-  mlir::Type i64 = b.builder.getI64Type(), f32 = b.builder.getF32Type();
+  mlir::Type f32 = b.builder.getF32Type();
   Value result;
   for (int64_t length = 1; length <= int64_t(starts->size()); ++length) {
     int64_t start = (*starts)[length - 1],
             end = length < int64_t(starts->size()) ? (*starts)[length]
-                                                   : int64_t(pool->size());
+                                                   : int64_t(poolSize);
     int64_t count = (end - start) / length;
-    if (start < 0 || end < start || end > int64_t(pool->size()) ||
+    if (start < 0 || end < start || end > int64_t(poolSize) ||
         gram + count > int64_t(places->size()))
-      return b.fail("expected ngram_counts that cut pool_int64s");
+      return b.fail("expected ngram_counts that cut the pool");
     if (count > 0 && length >= shortest && length <= longest) {
-      std::vector<double> items(pool->begin() + start,
-                                pool->begin() + start + count * length);
+      Value grams = byText
+                        ? b.strings(texts->slice(start, count * length))
+                        : b.ints(llvm::ArrayRef(*pool).slice(start,
+                                                             count * length));
+      grams = b.reshape(grams, {b.expr(count), b.expr(length)});
       std::vector<double> columnsOf(count * columns, 0.0);
       for (int64_t i = 0; i < count; ++i)
         columnsOf[i * columns + (*places)[gram + i]] =
             mode == "TF" ? 1.0 : weights[gram + i];
-      Value counts = countGrams(b, x, makeTable(b, i64, items, {count, length}),
-                                length, width, skips);
+      Value counts = countGrams(b, x, grams, length, width, skips);
       if (mode == "IDF" && counts)
         counts = b.cast(a.greater(counts, 0.0), f32);
       Value part =
@@ -123,5 +131,5 @@ LogicalResult importTfIdfVectorizer(Binder &b) {
 } // namespace
 
 void adze::importer::addTextOps(std::vector<OpRow> &rows) {
-  rows.push_back({"TfIdfVectorizer", 9, 1, importTfIdfVectorizer, "strings"});
+  rows.push_back({"TfIdfVectorizer", 9, 1, importTfIdfVectorizer});
 }

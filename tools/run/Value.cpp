@@ -1,22 +1,16 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// ONNX values of any kind, to and from the run time, and compared.
+// Values of any kind, to and from the run time, and compared.
+
 #include "Value.h"
+
 #include <cstring>
 
-namespace conformance {
+namespace adze::run {
 
 #define TRY(expression)                                                        \
   if (Error tryError = (expression); !tryError.empty())                        \
   return tryError
-
-Error take(adze_status status) {
-  if (!status)
-    return {};
-  Error error = adze_status_message(status);
-  adze_status_free(status);
-  return error.empty() ? "unknown error" : error;
-}
 
 //===----------------------------------------------------------------------===//
 // To the run time
@@ -114,7 +108,10 @@ static Error stringsFromRuntime(const adze_value *value, Value &result) {
   TRY(take(adze_value_strings(value, &strings, &lengths, &count)));
   for (size_t i = 0; i < count; ++i)
     result.strings.emplace_back(strings[i], lengths[i]);
-  result.tensor.dims = {static_cast<int64_t>(count)};
+  int32_t rank;
+  const int64_t *dims;
+  TRY(take(adze_value_shape(value, &rank, &dims)));
+  result.tensor.dims.assign(dims, dims + rank);
   return {};
 }
 
@@ -180,11 +177,25 @@ static const char *kindName(adze_kind kind) {
   return names[kind];
 }
 
+std::string describe(const Value &value) {
+  switch (value.kind) {
+  case ADZE_TENSOR:
+    return typeName(value.tensor.dtype) + " " + shapeText(value.tensor.dims);
+  case ADZE_STRINGS:
+    return "string " + shapeText(value.tensor.dims);
+  case ADZE_OPTIONAL:
+    return value.elements.empty() ? "optional without a value"
+                                  : "optional " + describe(value.elements[0]);
+  default:
+    return std::string(kindName(value.kind)) + " of " +
+           std::to_string(value.elements.size());
+  }
+}
+
 static Error compareStrings(const Value &got, const Value &expected) {
-  // The run time tells the strings but not the dims.
-  if (got.strings.size() != expected.strings.size())
-    return "expected " + std::to_string(expected.strings.size()) +
-           " strings, but got " + std::to_string(got.strings.size());
+  if (got.tensor.dims != expected.tensor.dims)
+    return "expected strings of shape " + shapeText(expected.tensor.dims) +
+           ", but got " + shapeText(got.tensor.dims);
   for (size_t i = 0; i < got.strings.size(); ++i)
     if (got.strings[i] != expected.strings[i])
       return "string " + std::to_string(i) + ": expected '" +
@@ -192,26 +203,21 @@ static Error compareStrings(const Value &got, const Value &expected) {
   return {};
 }
 
-static Error compareTensors(const Tensor &got, const Tensor &expected) {
-  adze::run::Tolerance tolerance{1e-3, 1e-7, {}};
-  if (expected.dtype.code == kDLBfloat)
-    tolerance.relative = 0x1p-6;
-  std::string summary;
-  return adze::run::compare(got, expected, tolerance, summary);
-}
-
 static Error compareLists(const char *what, const std::vector<Value> &got,
-                          const std::vector<Value> &expected) {
+                          const std::vector<Value> &expected,
+                          const CompareTensors &compareTensors) {
   if (got.size() != expected.size())
     return "expected " + std::to_string(expected.size()) + " " + what +
            "s, but got " + std::to_string(got.size());
   for (size_t i = 0; i < got.size(); ++i)
-    if (Error error = compare(got[i], expected[i]); !error.empty())
+    if (Error error = compare(got[i], expected[i], compareTensors);
+        !error.empty())
       return std::string(what) + " " + std::to_string(i) + ": " + error;
   return {};
 }
 
-Error compare(const Value &got, const Value &expected) {
+Error compare(const Value &got, const Value &expected,
+              const CompareTensors &compareTensors) {
   if (got.kind != expected.kind)
     return std::string("expected a ") + kindName(expected.kind) +
            ", but got a " + kindName(got.kind);
@@ -219,8 +225,9 @@ Error compare(const Value &got, const Value &expected) {
     return compareTensors(got.tensor, expected.tensor);
   if (got.kind == ADZE_STRINGS)
     return compareStrings(got, expected);
-  TRY(compareLists("key", got.keys, expected.keys));
-  return compareLists("element", got.elements, expected.elements);
+  TRY(compareLists("key", got.keys, expected.keys, compareTensors));
+  return compareLists("element", got.elements, expected.elements,
+                      compareTensors);
 }
 
-} // namespace conformance
+} // namespace adze::run

@@ -1,0 +1,418 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The functions that host programs call, one by one, with data that is as
+// wrong as data can be: a module without inputs, linked in, whose program is
+// the test's.
+
+#include "RuntimeTest.h"
+
+#include "adze_module.h"
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+using namespace adze::test;
+
+namespace {
+
+constexpr int64_t kString = ADZE_VALUE_TYPE(kDLInt, 64, ADZE_STRINGS);
+constexpr int64_t kSequence = ADZE_VALUE_TYPE(kDLInt, 64, ADZE_SEQUENCE);
+constexpr int64_t kFloat = ADZE_VALUE_TYPE(kDLFloat, 32, ADZE_TENSOR);
+constexpr int64_t kInt = ADZE_VALUE_TYPE(kDLInt, 64, ADZE_TENSOR);
+constexpr int64_t kBool = ADZE_VALUE_TYPE(kDLBool, 8, ADZE_TENSOR);
+
+/// A value of a call: of results the dims that are expected, then those that
+/// came.
+struct Operand {
+  int64_t type;
+  std::vector<int64_t> dims;
+  std::vector<char> data = {};
+
+  template <typename T>
+  T at(size_t i) const {
+    T value;
+    std::memcpy(&value, &data.at(i * sizeof(T)), sizeof(T));
+    return value;
+  }
+};
+
+template <typename T>
+Operand make(int64_t type, std::vector<int64_t> dims,
+             const std::vector<T> &values) {
+  Operand operand{type, std::move(dims),
+                  std::vector<char>(values.size() * sizeof(T))};
+  if (!values.empty())
+    std::memcpy(operand.data.data(), values.data(), operand.data.size());
+  return operand;
+}
+Operand scalar(int64_t value) { return make<int64_t>(kInt, {}, {value}); }
+Operand vector(const std::vector<float> &values) {
+  return make<float>(kFloat, {static_cast<int64_t>(values.size())}, values);
+}
+Operand vector(const std::vector<int64_t> &values) {
+  return make<int64_t>(kInt, {static_cast<int64_t>(values.size())}, values);
+}
+
+size_t bytesOf(const Operand &operand) {
+  size_t bytes = (operand.type >> 8 & 255) / 8;
+  for (int64_t dim : operand.dims)
+    bytes *= static_cast<size_t>(dim);
+  return bytes;
+}
+
+/// What a program sees of the run time.
+struct Calls {
+  const adze_host_table *host;
+  adze_exec *exec;
+
+  int32_t operator()(const char *function, std::vector<Operand> inputs,
+                     std::vector<Operand> &results) const {
+    std::vector<int64_t> words;
+    std::vector<void *> places;
+    for (Operand &input : inputs)
+      places.push_back(input.data.data());
+    for (const std::vector<Operand> *list : {&inputs, &results})
+      for (const Operand &operand : *list) {
+        words.push_back(operand.type);
+        words.push_back(static_cast<int64_t>(operand.dims.size()));
+        words.insert(words.end(), operand.dims.begin(), operand.dims.end());
+      }
+    if (int32_t code =
+            host->call(exec, "Node_0", function, places.data(),
+                       static_cast<uint32_t>(inputs.size()),
+                       static_cast<uint32_t>(results.size()), words.data()))
+      return code;
+    size_t at = 0;
+    for (const Operand &input : inputs)
+      at += 2 + input.dims.size();
+    for (uint32_t i = 0; i < results.size(); ++i) {
+      Operand &result = results[i];
+      std::copy_n(words.begin() + static_cast<long>(at) + 2, result.dims.size(),
+                  result.dims.begin());
+      at += 2 + result.dims.size();
+      result.data.resize(bytesOf(result) + 1); // never without a place
+      if (int32_t code =
+              host->fetch(exec, i, result.data.data(), bytesOf(result)))
+        return code;
+    }
+    return 0;
+  }
+};
+
+std::vector<std::string> gStrings;
+std::vector<adze_module_string> gTable;
+std::function<int32_t(const Calls &)> gProgram;
+
+int32_t run(const adze_host_table *host, adze_exec *exec, void *const *,
+            void *const *, void *, const void *, const int64_t *) {
+  return gProgram({host, exec});
+}
+void infer(const int64_t *, int64_t *) {}
+int64_t zero(const int64_t *) { return 0; }
+
+const adze_cpu_variant kVariants[] = {{0, "baseline", nullptr}};
+
+const adze_module_desc *query(uint32_t) {
+  static adze_module_desc desc;
+  desc = {};
+  desc.size = sizeof(desc);
+  desc.abi = ADZE_MODULE_ABI;
+  desc.producer = desc.build_id = desc.model_name = "by hand";
+  desc.num_variants = 1;
+  desc.variants = kVariants;
+  desc.run = run;
+  desc.infer = infer;
+  desc.arena_bytes = zero;
+  gTable.clear();
+  for (const std::string &text : gStrings)
+    gTable.push_back({text.c_str(), text.size()});
+  desc.strings = gTable.data();
+  desc.num_strings = gTable.size();
+  return &desc;
+}
+
+adze_status runProgram(std::function<int32_t(const Calls &)> program) {
+  gProgram = std::move(program);
+  adze_module *opened = nullptr;
+  if (adze_status status = adze_module_link(
+          reinterpret_cast<adze_query_fn>(query), nullptr, &opened))
+    return status;
+  ModulePtr module(opened);
+  ContextPtr context = makeContext(opened);
+  return adze_run_values(context.get(), nullptr, 0, nullptr, 0);
+}
+
+/// One call of a function.
+adze_status runOne(const char *function, std::vector<Operand> inputs,
+                   std::vector<Operand> &results) {
+  return runProgram([&](const Calls &call) {
+    return call(function, std::move(inputs), results);
+  });
+}
+
+/// The strings of the module, and a vector of all but "".
+Operand setStrings(const std::vector<std::string> &texts) {
+  gStrings = {""};
+  std::vector<int64_t> numbers;
+  for (const std::string &text : texts) {
+    size_t at = 0;
+    while (at < gStrings.size() && gStrings[at] != text)
+      ++at;
+    if (at == gStrings.size())
+      gStrings.push_back(text);
+    numbers.push_back(static_cast<int64_t>(at));
+  }
+  return make<int64_t>(kString, {static_cast<int64_t>(texts.size())}, numbers);
+}
+
+/// Element i of a vector of strings, as a vector or a scalar.
+Operand pick(const Operand &strings, size_t i) {
+  return make<int64_t>(kString, {}, {strings.at<int64_t>(i)});
+}
+
+struct Match {
+  bool ok, matches;
+  std::string message;
+};
+Match match(const std::string &pattern, const std::string &text) {
+  Operand both = setStrings({pattern, text});
+  std::vector<Operand> result = {{kBool, {}}};
+  Outcome outcome(
+      runOne("regex_full_match", {pick(both, 1), pick(both, 0)}, result));
+  return {outcome.ok(), outcome.ok() && result[0].at<bool>(0), outcome.message};
+}
+
+std::string repeat(const std::string &text, size_t times) {
+  std::string all;
+  for (size_t i = 0; i < times; ++i)
+    all += text;
+  return all;
+}
+
+} // namespace
+
+TEST(Functions, RegularExpressionsMatchTheWholeText) {
+  struct {
+    const char *pattern, *text;
+    bool matches;
+  } rows[] = {{"a|bc", "bc", true},
+              {"a|bc", "abc", false},
+              {"(a|b)*c", "ababc", true},
+              {"a{2,3}", "aaaa", false},
+              {"a{2,}", "aaaa", true},
+              {"a{2}", "aa", true},
+              {"a{x", "a{x", true},
+              {"[^a-c]+", "xyz", true},
+              {"[]a]", "]", true},
+              {"[a-]", "-", true},
+              {"\\d+\\.\\w", "12.z", true},
+              {"\\D", "5", false},
+              {"[[:alpha:]]*", "aZ", true},
+              {"\\x41\\x{42}", "AB", true},
+              {".", "\n", false},
+              {"^a$", "a", true},
+              {"a\\b", "a", true},
+              {"(?:ab)?", "", true},
+              {"(?P<n>a)", "a", true},
+              {"", "", true},
+              {"(){5}", "", true},
+              {"()*", "", true},
+              {"(a*)*", "aaa", true},
+              {"\xC3\xA4.", "\xC3\xA4\xE2\x82\xAC", true}};
+  for (const auto &row : rows) {
+    Match got = match(row.pattern, row.text);
+    EXPECT_TRUE(got.ok) << row.pattern << ": " << got.message;
+    EXPECT_EQ(got.matches, row.matches) << row.pattern << " " << row.text;
+  }
+}
+
+TEST(Functions, WrongRegularExpressionsAreTold) {
+  for (const char *pattern :
+       {"(",         ")",           "a)",   "[",     "[a",      "[z-a]",
+        "[\\d-z]x[", "[[:foo:]]",   "\\",   "[\\",   "*",       "a|*",
+        "(?i)a",     "(?",          "(?P",  "(?P<n", "a{1001}", "a{3,2}",
+        "\\x",       "\\x{110000}", "\\x{", "\\pL",  "\\1"}) {
+    Match got = match(pattern, "a");
+    EXPECT_FALSE(got.ok) << pattern;
+    EXPECT_NE(got.message.find("node 'Node_0': expected a regular expression"),
+              std::string::npos)
+        << pattern << ": " << got.message;
+  }
+}
+
+TEST(Functions, RegularExpressionsHaveBounds) {
+  EXPECT_NE(match("((a{1000}){1000}){1000}", "a").message.find("at most"),
+            std::string::npos);
+  EXPECT_NE(match(repeat("(", 100000), "a").message.find("too deep"),
+            std::string::npos);
+  EXPECT_NE(match(repeat("a", 200000), "a").message.find("at most"),
+            std::string::npos);
+  // What takes a machine that tries one way after the other forever.
+  EXPECT_FALSE(match("(a*)*(a*)*(a*)*b", repeat("a", 50000)).matches);
+  EXPECT_TRUE(
+      match(repeat("a?", 2000) + repeat("a", 2000), repeat("a", 2000)).matches);
+}
+
+/// Bytes that are no UTF-8 are characters of their own, and stay.
+TEST(Functions, BadUtf8) {
+  std::vector<std::string> texts = {"\xC3",
+                                    "\xC3"
+                                    "A",
+                                    "\xE0\x81\x81",
+                                    "\xED",
+                                    "\xF0\x9F\x98",
+                                    std::string("A\0B", 3),
+                                    "\xFF\xFE",
+                                    "\xC3\x84"
+                                    "B"};
+  for (const std::string &text : texts) {
+    EXPECT_TRUE(match("(?:.|\n)*", text).matches);
+    EXPECT_TRUE(match(text.find('\0') == text.npos ? text : "A.B", text).ok);
+  }
+  Operand x = setStrings(texts);
+  std::vector<Operand> lower = {{kString, {-1}}};
+  std::vector<Operand> rejoined = {{kString, {8}}};
+  std::vector<Operand> same = {
+      {kInt, {-1}}, {kInt, {-1}}, {kInt, {8}}, {kInt, {-1}}};
+  same[0].type = kString;
+  ASSERT_ADZE_OK(runProgram([&](const Calls &call) {
+    Operand none = make<int64_t>(kString, {0}, {});
+    if (int32_t code =
+            call("string_normalize",
+                 {x, none, vector(std::vector<int64_t>{1, 1})}, lower))
+      return code;
+    Operand empty = make<int64_t>(kString, {8}, std::vector<int64_t>(8));
+    Operand low{kString, {8}, lower[0].data};
+    if (int32_t code = call("string_concat", {low, empty}, rejoined))
+      return code;
+    // Each is another string.
+    return call(
+        "unique",
+        {{kString, {8}, rejoined[0].data}, vector(std::vector<int64_t>{1, -1})},
+        same);
+  }));
+  EXPECT_EQ(lower[0].dims[0], 8);
+  EXPECT_EQ(same[0].dims[0], 8);
+  // Only the last three of them have letters that change.
+  for (size_t i : {0u, 2u, 3u, 4u, 6u})
+    EXPECT_EQ(lower[0].at<int64_t>(i), x.at<int64_t>(i)) << i;
+  for (size_t i : {1u, 5u, 7u})
+    EXPECT_NE(lower[0].at<int64_t>(i), x.at<int64_t>(i)) << i;
+}
+
+TEST(Functions, StringsAreSplit) {
+  Operand x = setStrings({"a,b,,c", "", ",", "abc", ","});
+  Operand words = make<int64_t>(kString, {4}, {1, 0, 2, 3});
+  auto split = [&](int64_t delimiter, int64_t most) {
+    std::vector<Operand> results = {{kString, {4, -1}}, {kInt, {4}}};
+    Outcome outcome(
+        runOne("string_split",
+               {words, make<int64_t>(kString, {}, {delimiter}), scalar(most)},
+               results));
+    EXPECT_TRUE(outcome.ok()) << outcome.message;
+    return results;
+  };
+  EXPECT_EQ(split(2, -1)[0].dims[1], 4);
+  EXPECT_EQ(split(2, -1)[1].at<int64_t>(1), 1); // "" is one piece, ""
+  EXPECT_EQ(split(2, -1)[1].at<int64_t>(2), 2);
+  EXPECT_EQ(split(2, 1)[0].dims[1], 2);
+  EXPECT_EQ(split(0, -1)[0].dims[1], 1);
+  EXPECT_EQ(split(0, -1)[1].at<int64_t>(1), 0);
+  EXPECT_EQ(split(2, INT64_MIN)[0].dims[1], 4);
+}
+
+TEST(Functions, NumbersAreReadOrRefused) {
+  Operand x = setStrings({"1.5", "-inf", "nan", "1e400", "0x10", "1e-50"});
+  std::vector<Operand> floats = {{kFloat, {6}}};
+  ASSERT_ADZE_OK(runOne("cast", {x}, floats));
+  EXPECT_EQ(floats[0].at<float>(0), 1.5f);
+  EXPECT_EQ(floats[0].at<float>(1), -INFINITY);
+  EXPECT_TRUE(std::isnan(floats[0].at<float>(2)));
+  EXPECT_EQ(floats[0].at<float>(3), INFINITY);
+  for (const char *text : {"", "x", "1.5x", "--1", "1,5"}) {
+    Operand wrong = setStrings({text});
+    if (!*text)
+      wrong = make<int64_t>(kString, {1}, {0});
+    std::vector<Operand> result = {{kFloat, {1}}};
+    EXPECT_ADZE_ERROR(runOne("cast", {wrong}, result), ADZE_RUN_ERROR,
+                      "node 'Node_0': expected a number of f32, but got");
+  }
+}
+
+/// NaN is one value; it comes last.
+TEST(Functions, UniqueOfNotANumber) {
+  gStrings = {""};
+  Operand x = vector(std::vector<float>{NAN, 2, NAN, -0.0f, 0.0f, 1});
+  std::vector<Operand> results = {
+      {kFloat, {-1}}, {kInt, {-1}}, {kInt, {6}}, {kInt, {-1}}};
+  ASSERT_ADZE_OK(
+      runOne("unique", {x, vector(std::vector<int64_t>{1, -1})}, results));
+  EXPECT_EQ(results[0].dims[0], 4);
+  EXPECT_TRUE(std::isnan(results[0].at<float>(3)));
+  EXPECT_EQ(results[3].at<int64_t>(3), 2);
+}
+
+TEST(Functions, BoxesOfAnyKind) {
+  gStrings = {""};
+  std::vector<float> corners;
+  for (float v : {0.0f, NAN, INFINITY, -1e38f, 1e38f})
+    for (int k = 0; k < 4; ++k)
+      corners.push_back(k % 2 ? v : -v);
+  Operand boxes = make<float>(kFloat, {1, 5, 4}, corners);
+  Operand scores = make<float>(kFloat, {1, 1, 5}, {NAN, 1, NAN, INFINITY, -1});
+  auto run = [&](int64_t most) {
+    std::vector<Operand> result = {{kInt, {-1, 3}}};
+    Outcome outcome(
+        runOne("non_max_suppression",
+               {boxes, scores, scalar(most), make<float>(kFloat, {}, {0.5f}),
+                make<float>(kFloat, {}, {-INFINITY}), scalar(0)},
+               result));
+    EXPECT_TRUE(outcome.ok()) << outcome.message;
+    return result[0].dims[0];
+  };
+  EXPECT_EQ(run(0), 0);
+  EXPECT_EQ(run(-5), 0);
+  EXPECT_LE(run(INT64_MAX), 5);
+}
+
+TEST(Functions, SequencesOfWrongPlacesAndSizes) {
+  gStrings = {""};
+  Operand x = vector(std::vector<float>{1, 2, 3});
+  for (std::vector<int64_t> split : {std::vector<int64_t>{1, 1},
+                                     {4, -1},
+                                     {INT64_MAX, INT64_MAX},
+                                     {-3, 6},
+                                     {3, 0, 1},
+                                     {}}) {
+    std::vector<Operand> result = {{kSequence, {}}};
+    Outcome outcome(
+        runOne("split_to_sequence",
+               {x, vector(std::vector<int64_t>{0, 1}), vector(split)}, result));
+    EXPECT_EQ(outcome.ok(), split.empty()) << outcome.message;
+  }
+  for (int64_t at : {int64_t(2), int64_t(-3), INT64_MIN, INT64_MAX}) {
+    std::vector<Operand> list = {{kSequence, {}}}, element = {{kFloat, {-1}}};
+    EXPECT_ADZE_ERROR(
+        runProgram([&](const Calls &call) {
+          if (int32_t code = call("sequence_construct", {x, x}, list))
+            return code;
+          return call("sequence_at", {list[0], scalar(at)}, element);
+        }),
+        ADZE_RUN_ERROR, "expected a place in a sequence of 2");
+  }
+}
+
+/// Numbers of strings and values that there are none of.
+TEST(Functions, NumbersOfNothing) {
+  Operand x = setStrings({"a"});
+  for (int64_t number : {int64_t(-1), int64_t(2), INT64_MAX, INT64_MIN}) {
+    Operand wrong = make<int64_t>(kString, {1}, {number});
+    std::vector<Operand> text = {{kString, {1}}}, length = {{kInt, {}}};
+    EXPECT_ADZE_ERROR(runOne("string_concat", {x, wrong}, text),
+                      ADZE_INTERNAL_ERROR, "expected the number of a string");
+    EXPECT_ADZE_ERROR(runOne("sequence_length",
+                             {make<int64_t>(kSequence, {}, {number})}, length),
+                      ADZE_INTERNAL_ERROR, "expected the number of a value");
+  }
+}

@@ -1,0 +1,28 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * Elements of any number type, one at a time.
+ */
+#ifndef ADZE_NUMBERS_H
+#define ADZE_NUMBERS_H
+
+#include "Runtime.h"
+
+typedef enum { RT_NO_NUMBER, RT_SIGNED, RT_UNSIGNED, RT_FLOAT } rt_number_form;
+
+typedef struct {
+  rt_number_form form;
+  int64_t i;
+  uint64_t u;
+  double f;
+} rt_number;
+
+/* RT_NO_NUMBER: floats of 8 bits and what is below 8 bits. A bool is
+ * unsigned. */
+rt_number rt_read_number(DLDataType dtype, const void *data, uint64_t index);
+/* Parses all of `text`; false if it is no number of that type. */
+bool rt_write_number(DLDataType dtype, void *data, uint64_t index,
+                     const char *text);
+/* -1, 0, 1; NaN is equal to itself and greater than all else. */
+int rt_compare_numbers(rt_number x, rt_number y);
+
+#endif /* ADZE_NUMBERS_H */

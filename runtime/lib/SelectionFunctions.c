@@ -1,0 +1,302 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * Functions that pick elements one after the other.
+ */
+#include "Calls.h"
+#include "Numbers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- unique -------------------------------------------------------------- */
+
+/* The input as `count` slices of [outer][inner] elements around an axis. */
+typedef struct {
+  rt_call *call;
+  const rt_input *x;
+  uint64_t count, outer, inner;
+} slices;
+
+static const char *text_of(const slices *s, uint64_t at, size_t *length) {
+  rt_string string = {"", 0};
+  adze_status status = rt_input_string(s->call, 0, at, &string);
+  adze_status_free(status); /* each number is of the table */
+  *length = string.length;
+  return string.text;
+}
+
+static int compare_elements(const slices *s, uint64_t x, uint64_t y) {
+  if (s->x->kind != ADZE_STRINGS)
+    return rt_compare_numbers(rt_read_number(s->x->dtype, s->x->data, x),
+                              rt_read_number(s->x->dtype, s->x->data, y));
+  if (rt_input_int(s->call, 0, x) == rt_input_int(s->call, 0, y))
+    return 0;
+  size_t x_length, y_length;
+  const char *x_text = text_of(s, x, &x_length);
+  const char *y_text = text_of(s, y, &y_length);
+  size_t both = x_length < y_length ? x_length : y_length;
+  int order = both ? memcmp(x_text, y_text, both) : 0;
+  return order ? order : (x_length > y_length) - (x_length < y_length);
+}
+
+static int compare_slices(const slices *s, uint64_t x, uint64_t y) {
+  for (uint64_t o = 0; o < s->outer; ++o)
+    for (uint64_t i = 0; i < s->inner; ++i) {
+      int order =
+          compare_elements(s, (o * s->count + x) * s->inner + i,
+                           (o * s->count + y) * s->inner + i);
+      if (order)
+        return order;
+    }
+  return 0;
+}
+
+/* Sorts numbers of slices, equal ones in their order: a merge sort. */
+static void sort_slices(const slices *s, int64_t *order, int64_t *room,
+                        uint64_t count) {
+  if (count < 2)
+    return;
+  uint64_t half = count / 2;
+  sort_slices(s, order, room, half);
+  sort_slices(s, order + half, room, count - half);
+  memcpy(room, order, half * sizeof(*order));
+  uint64_t left = 0, right = half, at = 0;
+  while (left < half) {
+    bool take_left =
+        right == count || compare_slices(s, (uint64_t)room[left],
+                                         (uint64_t)order[right]) <= 0;
+    order[at++] = take_left ? room[left++] : order[right++];
+  }
+}
+
+/* first[k]: the slice where the k-th different one comes first, in sorted
+ * order; group[i]: which one slice i is; sizes[k]. */
+typedef struct {
+  int64_t *order, *room, *first, *group, *sizes, *rank;
+  uint64_t count;
+} groups;
+
+static void find_groups(const slices *s, groups *g) {
+  for (uint64_t i = 0; i < s->count; ++i)
+    g->order[i] = (int64_t)i;
+  sort_slices(s, g->order, g->room, s->count);
+  g->count = 0;
+  for (uint64_t i = 0; i < s->count; ++i) {
+    if (!i || compare_slices(s, (uint64_t)g->order[i - 1],
+                             (uint64_t)g->order[i])) {
+      g->first[g->count] = g->order[i];
+      g->sizes[g->count++] = 0;
+    }
+    g->group[g->order[i]] = (int64_t)g->count - 1;
+    ++g->sizes[g->count - 1];
+  }
+}
+
+/* rank[k]: the place of group k in the result. */
+static void rank_groups(const slices *s, groups *g, bool sorted) {
+  for (uint64_t k = 0; k < g->count; ++k)
+    g->rank[k] = (int64_t)k;
+  int64_t next = 0;
+  for (uint64_t i = 0; i < s->count && !sorted; ++i)
+    if (g->first[g->group[i]] == (int64_t)i)
+      g->rank[g->group[i]] = next++;
+}
+
+static adze_status write_groups(const slices *s, const groups *g, int32_t axis) {
+  rt_call *call = s->call;
+  int64_t *dims = calloc((size_t)s->x->rank + 1, sizeof(int64_t));
+  int64_t found = (int64_t)g->count, all = (int64_t)s->count;
+  if (!dims)
+    return rt_out_of_memory(sizeof(int64_t));
+  if (axis >= 0)
+    memcpy(dims, s->x->dims, (size_t)s->x->rank * sizeof(int64_t));
+  dims[axis < 0 ? 0 : axis] = found;
+  adze_status status = rt_result_make(call, 0, dims);
+  free(dims);
+  RT_TRY(status);
+  RT_TRY(rt_result_make(call, 1, &found));
+  RT_TRY(rt_result_make(call, 2, &all));
+  RT_TRY(rt_result_make(call, 3, &found));
+  uint64_t run = s->inner * (s->x->dtype.bits / 8u);
+  for (uint64_t k = 0; k < g->count; ++k) {
+    uint64_t to = (uint64_t)g->rank[k], from = (uint64_t)g->first[k];
+    ((int64_t *)call->results[1].data)[to] = g->first[k];
+    ((int64_t *)call->results[3].data)[to] = g->sizes[k];
+    for (uint64_t o = 0; o < s->outer && run; ++o)
+      memcpy((char *)call->results[0].data + (o * g->count + to) * run,
+             (const char *)s->x->data + (o * s->count + from) * run, run);
+  }
+  for (uint64_t i = 0; i < s->count; ++i)
+    ((int64_t *)call->results[2].data)[i] = g->rank[g->group[i]];
+  return NULL;
+}
+
+static adze_status unique(rt_call *call) {
+  const rt_input *x = &call->inputs[0];
+  bool sorted = rt_input_int(call, 1, 0) != 0;
+  int32_t axis = (int32_t)rt_input_int(call, 1, 1);
+  slices s = {call, x, x->count, 1, 1};
+  if (axis >= 0) {
+    s.count = (uint64_t)x->dims[axis];
+    for (int32_t d = 0; d < x->rank; ++d)
+      *(d < axis ? &s.outer : &s.inner) *= d == axis ? 1 : (uint64_t)x->dims[d];
+  }
+  if (rt_read_number(x->dtype, "\0\0\0\0\0\0\0", 0).form == RT_NO_NUMBER)
+    return rt_error(ADZE_UNSUPPORTED, "expected numbers of at least 16 bits");
+  uint64_t each = s.count + 1;
+  int64_t *room = calloc(each, 6 * sizeof(int64_t));
+  if (!room)
+    return rt_out_of_memory(each * 6 * sizeof(int64_t));
+  groups g = {room,           room + each,     room + 2 * each,
+              room + 3 * each, room + 4 * each, room + 5 * each, 0};
+  find_groups(&s, &g);
+  rank_groups(&s, &g, sorted);
+  adze_status status = write_groups(&s, &g, axis);
+  free(room);
+  return status;
+}
+
+/* ---- non_max_suppression -------------------------------------------------- */
+
+typedef struct {
+  float low[2], high[2], area;
+} box;
+
+static box get_box(const float *given, bool is_center) {
+  box b;
+  for (int d = 0; d < 2; ++d) {
+    /* Corners are y1, x1, y2, x2 in any order; a centre is x, y, w, h. */
+    float from = given[d], to = given[d + 2];
+    if (is_center) {
+      from = given[d] - given[d + 2] / 2;
+      to = given[d] + given[d + 2] / 2;
+    }
+    b.low[d] = from < to ? from : to;
+    b.high[d] = from < to ? to : from;
+  }
+  b.area = (b.high[0] - b.low[0]) * (b.high[1] - b.low[1]);
+  return b;
+}
+
+/* Whether the share of both that both have is more than the threshold. */
+static bool overlaps(const box *x, const box *y, float threshold) {
+  float common = 1;
+  for (int d = 0; d < 2; ++d) {
+    float low = x->low[d] > y->low[d] ? x->low[d] : y->low[d];
+    float high = x->high[d] < y->high[d] ? x->high[d] : y->high[d];
+    common *= high > low ? high - low : 0;
+  }
+  float all = x->area + y->area - common;
+  return x->area > 0 && y->area > 0 && all > 0 && common / all > threshold;
+}
+
+typedef struct {
+  const float *scores;
+  box *boxes;
+  int64_t *order, *room;
+  int64_t *selected; /* triples */
+  size_t count, capacity;
+  int64_t num_boxes, limit;
+  float overlap, score;
+} suppression;
+
+/* Numbers of boxes by falling score, equal ones in their order. */
+static void sort_boxes(const float *scores, int64_t *order, int64_t *room,
+                       int64_t count) {
+  if (count < 2)
+    return;
+  int64_t half = count / 2;
+  sort_boxes(scores, order, room, half);
+  sort_boxes(scores, order + half, room, count - half);
+  memcpy(room, order, (size_t)half * sizeof(*order));
+  int64_t left = 0, right = half, at = 0;
+  while (left < half) {
+    bool take_left =
+        right == count || scores[room[left]] >= scores[order[right]];
+    order[at++] = take_left ? room[left++] : order[right++];
+  }
+}
+
+static adze_status add_triple(suppression *s, int64_t batch, int64_t kind,
+                              int64_t number) {
+  if (3 * s->count + 3 > s->capacity) {
+    size_t capacity = s->capacity ? 2 * s->capacity : 96;
+    int64_t *grown = realloc(s->selected, capacity * sizeof(int64_t));
+    if (!grown)
+      return rt_out_of_memory(capacity * sizeof(int64_t));
+    s->selected = grown;
+    s->capacity = capacity;
+  }
+  int64_t *triple = s->selected + 3 * s->count++;
+  triple[0] = batch;
+  triple[1] = kind;
+  triple[2] = number;
+  return NULL;
+}
+
+static adze_status select_boxes(suppression *s, int64_t batch, int64_t kind) {
+  int64_t candidates = 0;
+  for (int64_t i = 0; i < s->num_boxes; ++i)
+    if (s->scores[i] > s->score)
+      s->order[candidates++] = i;
+  sort_boxes(s->scores, s->order, s->room, candidates);
+  size_t first = s->count;
+  for (int64_t c = 0; c < candidates; ++c) {
+    bool keep = (int64_t)(s->count - first) < s->limit;
+    for (size_t k = first; k < s->count && keep; ++k)
+      keep = !overlaps(&s->boxes[s->order[c]],
+                       &s->boxes[s->selected[3 * k + 2]], s->overlap);
+    if (keep)
+      RT_TRY(add_triple(s, batch, kind, s->order[c]));
+  }
+  return NULL;
+}
+
+static adze_status suppress(rt_call *call, suppression *s) {
+  const rt_input *boxes = &call->inputs[0], *scores = &call->inputs[1];
+  bool is_center = rt_input_int(call, 5, 0) != 0;
+  for (int64_t n = 0; n < boxes->dims[0]; ++n) {
+    for (int64_t i = 0; i < s->num_boxes; ++i)
+      s->boxes[i] = get_box((const float *)boxes->data +
+                                (n * s->num_boxes + i) * 4,
+                            is_center);
+    for (int64_t c = 0; c < scores->dims[1]; ++c) {
+      s->scores = (const float *)scores->data +
+                  (n * scores->dims[1] + c) * s->num_boxes;
+      RT_TRY(select_boxes(s, n, c));
+    }
+  }
+  int64_t dims[] = {(int64_t)s->count, 3};
+  RT_TRY(rt_result_make(call, 0, dims));
+  if (s->count)
+    memcpy(call->results[0].data, s->selected, 3 * s->count * sizeof(int64_t));
+  return NULL;
+}
+
+static adze_status non_max_suppression(rt_call *call) {
+  const rt_input *boxes = &call->inputs[0], *scores = &call->inputs[1];
+  if (boxes->rank != 3 || scores->rank != 3 || boxes->dims[2] != 4 ||
+      boxes->dims[0] != scores->dims[0] || boxes->dims[1] != scores->dims[2])
+    return rt_error(ADZE_RUN_ERROR,
+                    "expected boxes [N, boxes, 4] and scores [N, C, boxes]");
+  suppression s = {0};
+  s.num_boxes = boxes->dims[1];
+  s.limit = rt_input_int(call, 2, 0);
+  s.overlap = *(const float *)call->inputs[3].data;
+  s.score = *(const float *)call->inputs[4].data;
+  size_t each = (size_t)s.num_boxes + 1;
+  s.boxes = calloc(each, sizeof(box));
+  s.order = calloc(each, 2 * sizeof(int64_t));
+  s.room = s.order ? s.order + each : NULL;
+  adze_status status =
+      s.boxes && s.order ? suppress(call, &s) : rt_out_of_memory(each);
+  free(s.boxes);
+  free(s.order);
+  free(s.selected);
+  return status;
+}
+
+const rt_function_row rt_selection_functions[] = {
+    {"unique", 2, 2, 4, unique},
+    {"non_max_suppression", 6, 6, 1, non_max_suppression},
+    {NULL, 0, 0, 0, NULL}};
