@@ -269,6 +269,43 @@ def MergeHorizontalPass
   ];
 }
 
+def PlaceConcatPass : Pass<"graph-place-concat", "::mlir::func::FuncOp"> {
+  let summary = "Store the pieces of a concat at their places in it";
+  let description = [{
+    A piece that a kernel computes is inserted where it belongs as soon as it is
+    there: the kernel stores it at an offset, and nothing is copied. Its other
+    readers read it at its place if they can; else it is stored twice. What is
+    left (inputs, constants, a piece that occurs twice) is copied by one kernel.
+    A concat all of whose pieces are computed element by element from memory
+    stays: it is one kernel already.
+
+    A concat that another one contains, or that another one begins with, lies in
+    the memory of that one: so a dense block copies nothing.
+
+    Before:
+    ```mlir
+    %0 = graph.matmul %x, %w : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+    %1 = graph.concat %x, %0 {axis = 1 : i64} : (tensor<4x8xf32>, tensor<4x16xf32>) -> tensor<4x24xf32>
+    ```
+    After:
+    ```mlir
+    %0 = graph.matmul %x, %w : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+    %d = graph.empty : () -> tensor<4x24xf32>
+    %1 = graph.insert_slice %0, %d {axis = 1 : i64, offsets = array<i64: 8>} : (tensor<4x16xf32>, tensor<4x24xf32>) -> tensor<4x24xf32>
+    %2 = graph.insert_slice %x, %1 {axis = 1 : i64, offsets = array<i64: 0>} : (tensor<4x8xf32>, tensor<4x24xf32>) -> tensor<4x24xf32>
+    ```
+  }];
+  let options = [
+    Option<"minPlaced", "min-placed", "unsigned", /*default=*/"25",
+           "Percentage of a concat that has to be placed, or it stays">,
+  ];
+  let statistics = [
+    Statistic<"numConcats", "concats", "Concats taken apart">,
+    Statistic<"numPlaced", "placed", "Pieces stored at their places">,
+    Statistic<"numCopied", "copied", "Pieces copied to their places">,
+  ];
+}
+
 def RecognizeActivationsPass
     : Pass<"graph-recognize-activations", "::mlir::func::FuncOp"> {
   let summary = "Make one op of an activation spelled by several";
