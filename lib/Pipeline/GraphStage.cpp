@@ -45,6 +45,8 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
     manager.addPass(graph::createEliminateDeadCodePass());
+    if (!options.forExport)
+      manager.addNestedPass<func::FuncOp>(graph::createPlaceConcatPass());
   }
   if (!options.forExport)
     manager.addNestedPass<func::FuncOp>(

@@ -91,6 +91,10 @@ ReportKernel ReportBuilder::describeLaunch(host::LaunchOp launch) {
     (isInput ? kernel.bytesRead : kernel.bytesWritten) += tensor.bytes;
     (isInput ? kernel.inputs : kernel.outputs).push_back(tensor);
   }
+  if (Attribute part = launch->getAttr(host::bytesReadAttr))
+    kernel.bytesRead = evaluateBytes(part);
+  if (Attribute part = launch->getAttr(host::bytesWrittenAttr))
+    kernel.bytesWritten = evaluateBytes(part);
   kernel.flops = evaluateBytes(launch->getAttr(host::flopsAttr));
   kernel.bytesSaved = evaluateBytes(launch->getAttr(host::bytesSavedAttr));
   addNotes(launch, kernel.notes);

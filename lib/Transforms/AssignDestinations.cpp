@@ -219,6 +219,18 @@ bool Assignment::isSizedBy(Value value, Value root) {
                       [&](unsigned symbol) { return known.contains(symbol); });
 }
 
+/// The operand in whose memory a launch's result lies, if it replaces a part of
+/// it.
+Value Assignment::getTied(OpResult result) {
+  auto launch = cast<host::LaunchOp>(result.getOwner());
+  auto kernel = symbols.lookup<FunctionOpInterface>(launch.getCallee());
+  unsigned argument = launch.getNumOperands() + result.getResultNumber();
+  if (!kernel || argument >= kernel.getNumArguments())
+    return Value();
+  auto tied = kernel.getArgAttrOfType<IntegerAttr>(argument, host::tiedAttr);
+  return tied ? launch.getOperand(tied.getInt()) : Value();
+}
+
 void Assignment::chooseDestinations(Block &block, ValueRange values,
                                     MutableArrayRef<Destination> destinations) {
   for (auto [value, destination] : llvm::zip_equal(values, destinations)) {
@@ -228,7 +240,12 @@ void Assignment::chooseDestinations(Block &block, ValueRange values,
         maker->getBlock() != &block ||
         (destination.output && !isSizedBy(value, root)))
       continue;
-    destinationOf.try_emplace(root, &destination);
+    // What the value is made of step by step lies there from the beginning.
+    while (launch && launch->getBlock() == &block &&
+           destinationOf.try_emplace(root, &destination).second) {
+      root = getTied(cast<OpResult>(root));
+      launch = root ? root.getDefiningOp<host::LaunchOp>() : nullptr;
+    }
   }
 }
 
@@ -285,6 +302,8 @@ void Assignment::deliver(Location loc, Value value, Destination &destination) {
 Value Assignment::getPlace(Value value) {
   if (Value place = places.lookup(value))
     return place;
+  if (value.getDefiningOp<graph::EmptyOp>())
+    return createSlot(value.getLoc(), cast<RankedTensorType>(value.getType()));
   // A constant: a place of the module's weights.
   ElementsAttr data;
   if (matchPattern(value, m_Constant(&data))) {
@@ -325,24 +344,29 @@ Value Assignment::getOperandPlace(host::LaunchOp launch, unsigned index) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult Assignment::assign(host::LaunchOp op) {
-  SmallVector<Value> operands;
-  for (unsigned index = 0; index < op.getNumOperands(); ++index) {
-    Value place = getOperandPlace(op, index);
-    if (!place)
-      return failure();
-    operands.push_back(place);
-  }
+  SmallVector<Value> operands(op.getNumOperands());
   for (OpResult result : op.getResults()) {
     auto type = cast<RankedTensorType>(result.getType());
-    Value place;
-    if (Destination *destination = destinationOf.lookup(result)) {
+    Value place, tied = getTied(result);
+    if (tied && !tied.getDefiningOp<graph::EmptyOp>()) {
+      place = createView(op.getLoc(), getPlace(tied), getPlaceType(type));
+    } else if (Destination *destination = destinationOf.lookup(result)) {
       counts.inOutputs += destination->output.has_value();
       place = open(op.getLoc(), *destination, type);
     } else {
       place = createSlot(op.getLoc(), type);
     }
     places[result] = place;
+    for (OpOperand &operand : op->getOpOperands())
+      if (tied && operand.get() == tied)
+        operands[operand.getOperandNumber()] = place;
     operands.push_back(place);
+  }
+  for (unsigned index = 0; index < op.getNumOperands(); ++index) {
+    if (!operands[index])
+      operands[index] = getOperandPlace(op, index);
+    if (!operands[index])
+      return failure();
   }
   auto launch = host::LaunchOp::create(
       builder, op.getLoc(), TypeRange(), op.getCalleeAttr(), operands,
@@ -420,7 +444,7 @@ LogicalResult Assignment::assign(Operation *op) {
   builder.setInsertionPoint(op);
   replaced.push_back(op);
   if (op->hasTrait<OpTrait::ConstantLike>() ||
-      isa<func::ReturnOp, graph::YieldOp>(op))
+      isa<func::ReturnOp, graph::EmptyOp, graph::YieldOp>(op))
     return success(); // placed where it is used
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<host::LaunchOp, graph::ReshapeOp, graph::BindOp, graph::CallOp,

@@ -84,6 +84,7 @@ private:
   void chooseDestinations(mlir::Block &block, mlir::ValueRange values,
                           llvm::MutableArrayRef<Destination> destinations);
   bool isSizedBy(mlir::Value value, mlir::Value root);
+  mlir::Value getTied(mlir::OpResult result);
   /// Whether the sizes are known before the program runs.
   bool isKnownEarly(mlir::RankedTensorType type);
 

@@ -86,26 +86,45 @@ LogicalResult lowerTranspose(TransposeOp op, KernelLowering &k) {
   return success();
 }
 
+/// Copies a tensor into the part of the output that begins at `start`.
+void copyInto(Value output, Value tensor, int64_t axis, Value start,
+              KernelLowering &k) {
+  SmallVector<Value> sizes = k.getSizes(tensor);
+  // Nothing to copy, and a view of nothing at the end is out of bounds.
+  if (getConstantIntValue(sizes[axis]) == 0)
+    return;
+  SmallVector<OpFoldResult> offsets(sizes.size(), k.builder.getIndexAttr(0)),
+      strides(sizes.size(), k.builder.getIndexAttr(1)), extents;
+  for (Value size : sizes)
+    extents.push_back(getAsOpFoldResult(size));
+  offsets[axis] = getAsOpFoldResult(start);
+  Value part = memref::SubViewOp::create(k.builder, k.loc, output, offsets,
+                                         extents, strides);
+  linalg::CopyOp::create(k.builder, k.loc, k.get(tensor), part);
+}
+
 LogicalResult lowerConcat(ConcatOp op, KernelLowering &k) {
   Value output = k.getOutput(op.getResult());
   int64_t axis = op.getAxis();
   Value start = k.index(0);
   for (Value tensor : op.getInputs()) {
-    Value input = k.get(tensor);
-    SmallVector<Value> sizes = k.getSizes(tensor);
-    // Nothing to copy, and a view of nothing at the end is out of bounds.
-    if (getConstantIntValue(sizes[axis]) == 0)
-      continue;
-    SmallVector<OpFoldResult> offsets(sizes.size(), k.builder.getIndexAttr(0)),
-        strides(sizes.size(), k.builder.getIndexAttr(1)), extents;
-    for (Value size : sizes)
-      extents.push_back(getAsOpFoldResult(size));
-    offsets[axis] = getAsOpFoldResult(start);
-    Value part = memref::SubViewOp::create(k.builder, k.loc, output, offsets,
-                                           extents, strides);
-    linalg::CopyOp::create(k.builder, k.loc, input, part);
-    start = k.add(start, sizes[axis]);
+    copyInto(output, tensor, axis, start, k);
+    start = k.add(start, k.getSizes(tensor)[axis]);
   }
+  return success();
+}
+
+/// The place is all that there is to it.
+LogicalResult lowerEmpty(EmptyOp op, KernelLowering &k) {
+  (void)k.getOutput(op.getResult());
+  return success();
+}
+
+LogicalResult lowerInsertSlice(InsertSliceOp op, KernelLowering &k) {
+  Value output = k.getOutput(op.getResult());
+  linalg::CopyOp::create(k.builder, k.loc, k.get(op.getDest()), output);
+  for (auto [source, offset] : llvm::zip_equal(op.getSources(), op.getOffsets()))
+    copyInto(output, source, op.getAxis(), k.index(offset), k);
   return success();
 }
 
@@ -282,6 +301,8 @@ FamilyResult adze::graph::lowerDataMovement(Operation *op, KernelLowering &k) {
   ADZE_LOWER(ReshapeOp, lowerReshape)
   ADZE_LOWER(TransposeOp, lowerTranspose)
   ADZE_LOWER(ConcatOp, lowerConcat)
+  ADZE_LOWER(EmptyOp, lowerEmpty)
+  ADZE_LOWER(InsertSliceOp, lowerInsertSlice)
   ADZE_LOWER(SliceOp, lowerSlice)
   ADZE_LOWER(PadOp, lowerPad)
   ADZE_LOWER(ReverseOp, lowerReverse)

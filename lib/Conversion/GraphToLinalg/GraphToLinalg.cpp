@@ -150,8 +150,9 @@ static bool takesTypes(Operation *op) {
   if (has(isPacked))
     return false;
   return !has(isSmallFloat) ||
-         isa<BitcastOp, BroadcastToOp, ConcatOp, GatherElementsOp, GatherNDOp,
-             GatherOp, ReverseOp, SelectOp, SliceOp, TransposeOp>(op);
+         isa<BitcastOp, BroadcastToOp, ConcatOp, EmptyOp, GatherElementsOp,
+             GatherNDOp, GatherOp, InsertSliceOp, ReverseOp, SelectOp, SliceOp,
+             TransposeOp>(op);
 }
 
 static LogicalResult lowerOp(Operation *op, KernelLowering &k) {

@@ -184,6 +184,7 @@ LogicalResult ChunkedRows::store(Value result, Prepare prepare) {
 
 bool ChunkedRows::canRewrite(Value result) {
   return e.getOutputs().size() == 1 && e.getOutputs()[0] == result &&
+         e.getPartAxis(0) < 0 &&
          getElementTypeOrSelf(result) == m.type;
 }
 

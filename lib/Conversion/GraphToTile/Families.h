@@ -19,6 +19,8 @@ enum class Cut {
 
 mlir::LogicalResult emitPointwise(KernelEmitter &e, Cut cut);
 mlir::LogicalResult emitConcat(KernelEmitter &e, graph::ConcatOp op);
+/// Several pieces that are copied to their places.
+mlir::LogicalResult emitInsertions(KernelEmitter &e, graph::InsertSliceOp op);
 mlir::LogicalResult emitMatmul(KernelEmitter &e, graph::MatmulOp op, Cut cut);
 mlir::LogicalResult emitConv(KernelEmitter &e, graph::ConvOp op, Cut cut);
 mlir::LogicalResult emitAttention(KernelEmitter &e, graph::AttentionOp op,

@@ -5,6 +5,7 @@
 #include "Conversion/Passes.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Families.h"
+#include "InPlace.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -39,9 +40,12 @@ static FailureOr<Operation *> findAnchor(func::FuncOp function) {
 
 static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
   if (!anchor) {
-    auto concat = e.getOutputs()[0].getDefiningOp<ConcatOp>();
-    if (concat && cut == Cut::Flat)
+    Operation *last = e.getOutputs()[0].getDefiningOp();
+    if (auto concat = dyn_cast_or_null<ConcatOp>(last);
+        concat && cut == Cut::Flat)
       return emitConcat(e, concat);
+    if (auto insertions = dyn_cast_or_null<InsertSliceOp>(last))
+      return emitInsertions(e, insertions);
     return emitPointwise(e, cut);
   }
   return llvm::TypeSwitch<Operation *, LogicalResult>(anchor)
@@ -109,14 +113,21 @@ struct ConvertGraphToTilePass final
     module.walk([&](host::LaunchOp launch) {
       launches[launch.getCalleeAttr().getAttr()].push_back(launch);
     });
+    copying = findCopyingInsertions(module);
     for (auto function :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (!function->hasAttr("adze.kernel") || function.isExternal())
         continue;
-      if (convert(function, launches[function.getSymNameAttr()]))
+      ArrayRef<host::LaunchOp> uses = launches[function.getSymNameAttr()];
+      if (convert(function, uses)) {
         ++numKernels;
-      else
-        ++numRefused;
+        continue;
+      }
+      ++numRefused;
+      for (host::LaunchOp launch : uses) { // whole tensors move there
+        launch->removeAttr(host::bytesReadAttr);
+        launch->removeAttr(host::bytesWrittenAttr);
+      }
     }
   }
 
@@ -136,6 +147,8 @@ private:
       return refuse("a tensor without elements");
     if (function.getNumResults() == 0)
       return refuse("no results");
+    if (copying.contains(function))
+      return refuse("a tensor that is read after a part was replaced");
     auto packable = [&](unsigned argument) {
       return packConstants && !launches.empty() &&
              llvm::all_of(launches, [&](host::LaunchOp launch) {
@@ -158,5 +171,7 @@ private:
     }
     return refuse(reasons);
   }
+
+  DenseSet<Operation *> copying;
 };
 } // namespace

@@ -27,7 +27,7 @@ KernelEmitter::KernelEmitter(func::FuncOp source,
     : source(source), location(source.getLoc()), b(source) {
   SmallVector<Type> types;
   SmallVector<Value> values(source.getArguments());
-  llvm::append_range(values, getOutputs());
+  llvm::append_range(values, getResults());
   SmallVector<Attribute> attributes;
   for (Value value : values) {
     types.push_back(getMemoryType(value.getType()));
@@ -49,7 +49,7 @@ KernelEmitter::KernelEmitter(func::FuncOp source,
        llvm::zip(source.getArguments(), body->getArguments()))
     memory[value] = argument;
   unsigned inputs = source.getNumArguments();
-  llvm::append_range(outputMemory, body->getArguments().drop_front(inputs));
+  setOutputs(body->getArguments().drop_front(inputs));
   for (unsigned i = 0; i < inputs; ++i)
     packableArguments.push_back(packable(i));
   b.setInsertionPointToEnd(body);
@@ -57,12 +57,6 @@ KernelEmitter::KernelEmitter(func::FuncOp source,
   b.setInsertionPoint(end);
   scopes.emplace_back();
 }
-
-ValueRange KernelEmitter::getOutputs() {
-  return source.getBody().front().getTerminator()->getOperands();
-}
-
-Value KernelEmitter::getOutputMemory(unsigned i) { return outputMemory[i]; }
 
 int64_t KernelEmitter::getKnownRows(AffineExpr rows) const {
   return batchInvariant || !rows ? -1 : graph::getConstant(rows).value_or(-1);
@@ -214,8 +208,8 @@ Value KernelEmitter::size(AffineExpr expr) {
   SmallVector<std::pair<Value, Value>> places;
   for (Value argument : source.getArguments())
     places.push_back({argument, memory.lookup(argument)});
-  for (auto [output, place] : llvm::zip(getOutputs(), outputMemory))
-    places.push_back({output, place});
+  for (auto [result, output] : llvm::zip(getResults(), outputs))
+    places.push_back({result, output.memory});
   for (auto [value, place] : places)
     for (auto [dim, size] : llvm::enumerate(getDims(value)))
       if (areEqual(size, expr))

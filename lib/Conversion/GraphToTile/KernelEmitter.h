@@ -45,7 +45,13 @@ public:
   int64_t getKnownRows(mlir::AffineExpr rows) const;
 
   /// The values that the source function returns.
-  mlir::ValueRange getOutputs();
+  mlir::ValueRange getResults() {
+    return source.getBody().front().getTerminator()->getOperands();
+  }
+  /// What is stored: results, or what one inserts into an operand.
+  llvm::ArrayRef<mlir::Value> getOutputs() const { return outputValues; }
+  /// The dim along which output i is a part of its memory, or -1.
+  int64_t getPartAxis(unsigned i) const { return outputs[i].axis; }
 
   /// A parameter of the kernel with its default binding.
   mlir::Value param(llvm::StringRef name, int64_t binding,
@@ -137,11 +143,9 @@ public:
   mlir::FailureOr<Emitted> load(mlir::Value memory,
                                 llvm::ArrayRef<Place> places);
   /// Memory of each program for what its phases hand on.
-  mlir::Value scratch(llvm::ArrayRef<mlir::Value> sizes,
-                      mlir::Type elementType);
-  /// The memory of output i.
-  mlir::Value getOutputMemory(unsigned i);
-  /// The memory of an argument of the source function.
+  mlir::Value scratch(llvm::ArrayRef<mlir::Value> sizes, mlir::Type element);
+  mlir::Value getOutputMemory(unsigned i) { return outputs[i].memory; }
+  /// That of an argument of the source function.
   mlir::Value getMemory(mlir::Value argument) {
     return memory.lookup(argument);
   }
@@ -212,6 +216,14 @@ private:
                                          mlir::Value extent);
   mlir::FailureOr<Places> outputPlaces(mlir::Value output, mlir::Value anchor,
                                        llvm::ArrayRef<Place> places);
+  /// Where an output lies: at `offset` along dim `axis`, if that is not -1.
+  struct Output {
+    mlir::Value memory;
+    int64_t axis = -1, offset = 0;
+  };
+  void setOutputs(mlir::ValueRange memory);
+  mlir::LogicalResult storeOutput(const Emitted &tile, unsigned output,
+                                  llvm::ArrayRef<Place> places);
 
   mlir::func::FuncOp source;
   tile::KernelOp kernel;
@@ -221,12 +233,12 @@ private:
   llvm::DenseMap<int64_t, mlir::Value> constants;
   llvm::DenseMap<mlir::AffineExpr, mlir::Value> sizes;
   llvm::DenseMap<mlir::Value, mlir::Value> memory;
-  llvm::SmallVector<mlir::Value> outputMemory;
+  llvm::SmallVector<mlir::Value> outputValues, axisSizes;
+  llvm::SmallVector<Output> outputs;
   llvm::SmallVector<bool> packableArguments;
-  std::map<std::pair<void *, std::vector<int64_t>>, mlir::Value> views;
+  std::map<std::pair<void *, std::vector<int64_t>>, mlir::Value> views, parts;
   llvm::SmallVector<mlir::NamedAttribute> bindings;
   llvm::StringMap<mlir::Value> params;
-  llvm::SmallVector<mlir::Value> axisSizes;
   std::vector<llvm::DenseMap<mlir::Value, std::map<Key, Emitted>>> scopes;
   mlir::TypedAttr pad;
   bool tail = false;

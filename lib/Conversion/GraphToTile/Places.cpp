@@ -180,7 +180,7 @@ FailureOr<Places> KernelEmitter::outputPlaces(Value output, Value anchor,
 
 LogicalResult KernelEmitter::storeOutputs(Value anchor,
                                           ArrayRef<Place> places) {
-  for (auto [output, target] : llvm::zip(getOutputs(), outputMemory)) {
+  for (auto [i, output] : llvm::enumerate(outputValues)) {
     auto where = outputPlaces(output, anchor, places);
     if (failed(where))
       return failure();
@@ -191,7 +191,7 @@ LogicalResult KernelEmitter::storeOutputs(Value anchor,
       if (llvm::none_of(*where,
                         [&](auto &place) { return place.axis == axis; }))
         return fail("an axis runs along a dim of one element");
-    if (failed(store(*tile, target, *where)))
+    if (failed(storeOutput(*tile, i, *where)))
       return failure();
   }
   return success();

@@ -22,6 +22,15 @@ public:
     visit(result, KernelEmitter::alignRight(dims.size(), dims.size()));
   }
 
+  /// Keeps a dim apart from the one before.
+  void cut(int64_t dim) {
+    for (auto [i, target] : llvm::enumerate(real))
+      if (int64_t(target) >= dim) {
+        joined[i] = false;
+        return;
+      }
+  }
+
   /// The number of dims in each group.
   SmallVector<unsigned> getSpans() const {
     SmallVector<unsigned> spans;
@@ -60,8 +69,23 @@ private:
       for (Value operand : op->getOperands())
         follow(operand, KernelEmitter::alignRight(getDims(operand).size(),
                                                   target.size()));
+    } else if (auto slice = dyn_cast<SliceOp>(op); slice && !slice.getBegin()) {
+      cutAround(slice, target);
+      visit(slice.getInput(), target);
     } else if (!isa<ConstantOp>(op)) {
       std::fill(joined.begin(), joined.end(), false);
+    }
+  }
+
+  /// Dims taken as one may be cut along the first of them only.
+  void cutAround(SliceOp slice, ArrayRef<int64_t> target) {
+    Dims from = getDims(slice.getInput()), to = getDims(slice.getResult());
+    for (auto [dim, place] : llvm::enumerate(target)) {
+      bool steps = slice.getSteps()[dim] != 1;
+      if (steps || slice.getStarts()[dim] != 0 || !areEqual(from[dim], to[dim]))
+        cut(place);
+      if (steps)
+        cut(place + 1);
     }
   }
 
@@ -90,8 +114,13 @@ private:
 
 static SmallVector<unsigned> getSpans(KernelEmitter &e, Cut cut) {
   Value output = e.getOutputs()[0];
-  if (cut == Cut::Flat)
-    return DimGroups(output).getSpans();
+  if (cut == Cut::Flat) {
+    DimGroups groups(output);
+    for (unsigned i = 0; i < e.getOutputs().size(); ++i)
+      if (e.getPartAxis(i) >= 0)
+        groups.cut(e.getPartAxis(i));
+    return groups.getSpans();
+  }
   return SmallVector<unsigned>(getDims(output).size(), 1);
 }
 
@@ -240,23 +269,21 @@ static Value getColumns(KernelEmitter &e, Value output, unsigned axis,
 }
 
 /// Each piece is copied into its own part of the output, whose bounds drop what
-/// hangs over.
-LogicalResult adze::emitConcat(KernelEmitter &e, ConcatOp op) {
-  if (e.getOutputs().size() != 1 || e.getOutputs()[0] != op.getResult())
-    return e.fail("a concat that is not the result of its kernel");
+/// hangs over. `offsets`: where the pieces begin; none: behind each other.
+static LogicalResult emitPieces(KernelEmitter &e, ValueRange pieces,
+                               unsigned axis, ArrayRef<int64_t> offsets) {
   constexpr int64_t elements = 4096, maxColumns = 1024;
-  MLIRContext *context = op.getContext();
-  unsigned axis = op.getAxis();
-  Dims dims = getDims(op.getResult());
+  MLIRContext *context = e.getOutputs()[0].getContext();
+  Dims dims = getDims(e.getOutputs()[0]);
   auto count = [&](ArrayRef<AffineExpr> dims) {
     return product(context, dims);
   };
   SmallVector<Value> lengths;
   Value longest = e.index(1);
   int64_t known = 0;
-  for (Value input : op.getInputs()) {
+  for (Value piece : pieces) {
     AffineExpr length =
-        count(ArrayRef<AffineExpr>(getDims(input)).drop_front(axis));
+        count(ArrayRef<AffineExpr>(getDims(piece)).drop_front(axis));
     lengths.push_back(e.size(length));
     if (!lengths.back())
       return failure();
@@ -266,7 +293,8 @@ LogicalResult adze::emitConcat(KernelEmitter &e, ConcatOp op) {
   }
   AffineExpr rowCount = count(ArrayRef<AffineExpr>(dims).take_front(axis));
   Value rows = e.size(rowCount);
-  if (!rows)
+  Value inner = e.size(count(ArrayRef<AffineExpr>(dims).drop_front(axis + 1)));
+  if (!rows || !inner)
     return failure();
   int64_t columnBlock = std::min(known, maxColumns);
   Value blockN = e.param("BLOCK_N", columnBlock);
@@ -279,23 +307,39 @@ LogicalResult adze::emitConcat(KernelEmitter &e, ConcatOp op) {
   Place row{e.mul(ids[1], blockM), 0, 1, axis};
   Place column{e.mul(ids[0], blockN), 1, 1, unsigned(dims.size()) - axis};
   Value begin = e.index(0);
-  for (auto [input, length] : llvm::zip(op.getInputs(), lengths)) {
+  for (auto [i, piece] : llvm::enumerate(pieces)) {
     // Nothing to copy, and a view of nothing at the end is out of bounds.
-    if (getConstantIntValue(length) == 0)
+    if (getConstantIntValue(lengths[i]) == 0)
       continue;
     Places places;
     if (axis > 0)
       places.push_back(row);
     places.push_back(column);
-    auto tile = e.emit(input, places);
+    auto tile = e.emit(piece, places);
     if (failed(tile))
       return failure();
-    Value part = getColumns(e, e.getOutputMemory(0), axis, begin, length);
+    if (!offsets.empty())
+      begin = e.mul(e.index(offsets[i]), inner);
+    Value part = getColumns(e, e.getOutputMemory(0), axis, begin, lengths[i]);
     for (Place &place : places)
       place.span = 1;
     if (failed(e.store(*tile, part, places)))
       return failure();
-    begin = e.add(begin, length);
+    begin = e.add(begin, lengths[i]);
   }
   return success();
+}
+
+LogicalResult adze::emitConcat(KernelEmitter &e, ConcatOp op) {
+  if (e.getOutputs().size() != 1 || e.getOutputs()[0] != op.getResult())
+    return e.fail("a concat that is not the result of its kernel");
+  if (e.getPartAxis(0) >= 0)
+    return e.fail("a concat that is a part of its memory");
+  return emitPieces(e, op.getInputs(), op.getAxis(), {});
+}
+
+LogicalResult adze::emitInsertions(KernelEmitter &e, InsertSliceOp op) {
+  if (e.getOutputs().size() != 1)
+    return e.fail("insertions beside other results");
+  return emitPieces(e, op.getSources(), op.getAxis(), op.getOffsets());
 }

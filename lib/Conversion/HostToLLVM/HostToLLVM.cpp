@@ -116,6 +116,10 @@ void HostLowering::createCosts() {
       AffineExpr &sum = index < numInputs ? read : written;
       sum = sum + host::getPlaceBytes(place);
     }
+    if (Attribute part = launch->getAttr(host::bytesReadAttr))
+      read = host::getBytesExpr(part, context);
+    if (Attribute part = launch->getAttr(host::bytesWrittenAttr))
+      written = host::getBytesExpr(part, context);
     createFormula(host::bytesReadFunction + Twine(number), read);
     createFormula(host::bytesWrittenFunction + Twine(number), written);
     if (Attribute flops = launch->getAttr(host::flopsAttr))

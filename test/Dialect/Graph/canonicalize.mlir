@@ -84,3 +84,27 @@ func.func @cut_part(%x: tensor<2x96xf32>) -> tensor<2x4x8xf32> {
   %1 = graph.reshape %0 : (tensor<2x32xf32>) -> tensor<2x4x8xf32>
   return %1 : tensor<2x4x8xf32>
 }
+
+// -----
+
+// Slices that go on where the one before ends are one, or the tensor itself;
+// not along another dim, with a gap, or with steps.
+// CHECK-LABEL: func.func @rejoined
+// CHECK: %[[A:.*]] = graph.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<2x8xf32>, tensor<2x4xf32>) -> tensor<2x12xf32>
+// CHECK: %[[MID:.*]] = graph.slice %arg0 {starts = array<i64: 0, 2>, steps = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x4xf32>
+// CHECK: %[[B:.*]] = graph.concat %arg1, %[[MID]] {axis = 1 : i64}
+// CHECK: %[[C:.*]] = graph.concat %{{.*}}, %{{.*}} {axis = 1 : i64} : (tensor<2x4xf32>, tensor<2x2xf32>)
+// CHECK: %[[D:.*]] = graph.concat %{{.*}}, %{{.*}} {axis = 0 : i64}
+// CHECK: return %[[A]], %[[B]], %[[C]], %[[D]]
+func.func @rejoined(%x: tensor<2x8xf32>, %y: tensor<2x4xf32>) -> (tensor<2x12xf32>, tensor<2x8xf32>, tensor<2x6xf32>, tensor<4x4xf32>) {
+  %0 = graph.slice %x {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x4xf32>
+  %1 = graph.slice %x {starts = array<i64: 0, 4>, steps = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x4xf32>
+  %2 = graph.slice %x {starts = array<i64: 0, 2>, steps = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x2xf32>
+  %3 = graph.slice %x {starts = array<i64: 0, 4>, steps = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x2xf32>
+  %4 = graph.slice %x {starts = array<i64: 0, 6>, steps = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x2xf32>
+  %a = graph.concat %0, %1, %y {axis = 1 : i64} : (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x12xf32>
+  %b = graph.concat %y, %2, %3 {axis = 1 : i64} : (tensor<2x4xf32>, tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x8xf32>
+  %c = graph.concat %0, %4 {axis = 1 : i64} : (tensor<2x4xf32>, tensor<2x2xf32>) -> tensor<2x6xf32>
+  %d = graph.concat %0, %1 {axis = 0 : i64} : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<4x4xf32>
+  return %a, %b, %c, %d : tensor<2x12xf32>, tensor<2x8xf32>, tensor<2x6xf32>, tensor<4x4xf32>
+}

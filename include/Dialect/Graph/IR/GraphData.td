@@ -104,6 +104,38 @@ def Graph_ConcatOp : Graph_InferredOp<"concat"> {
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, I64Attr:$axis);
   let results = (outs Graph_Tensor:$result);
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+def Graph_EmptyOp : Graph_TensorOp<"empty"> {
+  let summary = "A tensor whose elements are not said yet";
+  let description = [{
+    Where `graph.insert_slice` begins: nothing may depend on its elements.
+
+    Example:
+    ```mlir
+    %d = graph.empty : () -> tensor<2x8xf32>
+    ```
+  }];
+  let results = (outs Graph_Tensor:$result);
+}
+
+def Graph_InsertSliceOp : Graph_InferredOp<"insert_slice"> {
+  let summary = "A tensor with some parts along one dim replaced";
+  let description = [{
+    `dest` with source i in the place of its elements from `offsets[i]` on along
+    dim `axis`; the other dims are those of `dest`, and no two sources overlap.
+    The result is a value of its own; where nobody reads the replaced elements
+    of `dest` any more, it lies in the memory of `dest` (`adze.tied`).
+
+    Example:
+    ```mlir
+    %1 = graph.insert_slice %x, %d {axis = 1 : i64, offsets = array<i64: 3>} : (tensor<2x5xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Graph_Tensor>:$sources, Graph_Tensor:$dest,
+                       I64Attr:$axis, DenseI64ArrayAttr:$offsets);
+  let results = (outs Graph_Tensor:$result);
 }
 
 def Graph_SliceOp : Graph_TensorOp<"slice"> {

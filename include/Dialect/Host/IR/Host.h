@@ -45,6 +45,13 @@ inline constexpr llvm::StringLiteral flopsAttr = "adze.flops";
 /// a map of the symbols) that were not stored and loaded because of fusion.
 inline constexpr llvm::StringLiteral notesAttr = "adze.notes";
 inline constexpr llvm::StringLiteral bytesSavedAttr = "adze.bytes_saved";
+/// On a launch whose kernel reads or writes parts of its tensors only: the bytes,
+/// for profiles and reports.
+inline constexpr llvm::StringLiteral bytesReadAttr = "adze.bytes_read";
+inline constexpr llvm::StringLiteral bytesWrittenAttr = "adze.bytes_written";
+/// On a kernel's argument for a result: the operand of which it replaces a part.
+/// The result lies in the operand's memory.
+inline constexpr llvm::StringLiteral tiedAttr = "adze.tied";
 /// Functions that convert-host-to-llvm makes for launch i: prefix + i.
 inline constexpr llvm::StringLiteral flopsFunction = "adze_flops.";
 inline constexpr llvm::StringLiteral bytesReadFunction = "adze_bytes_read.";

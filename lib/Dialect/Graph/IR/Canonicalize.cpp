@@ -136,7 +136,60 @@ public:
   }
 };
 
+/// Whether `next` goes on where `slice` ends along `axis`.
+bool isNextSlice(SliceOp slice, SliceOp next, size_t axis) {
+  auto isUnit = [](int64_t step) { return step == 1; };
+  Dims dims = getDims(slice.getResult()), others = getDims(next.getResult());
+  if (slice.getInput() != next.getInput() || slice.getBegin() ||
+      next.getBegin() || !llvm::all_of(slice.getSteps(), isUnit) ||
+      !llvm::all_of(next.getSteps(), isUnit) || !getConstant(dims[axis]))
+    return false;
+  for (size_t dim = 0; dim < dims.size(); ++dim)
+    if (dim == axis ? next.getStarts()[dim] !=
+                          slice.getStarts()[dim] + *getConstant(dims[dim])
+                    : next.getStarts()[dim] != slice.getStarts()[dim] ||
+                          !areEqual(dims[dim], others[dim]))
+      return false;
+  return true;
+}
+
+/// concat(x[0:4], x[4:8], y) -> concat(x[0:8], y).
+class ConcatOfSlices final : public OpRewritePattern<ConcatOp> {
+public:
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ConcatOp op,
+                                PatternRewriter &rewriter) const override {
+    size_t axis = op.getAxis();
+    SmallVector<Value> pieces(op.getInputs());
+    for (size_t i = 1; i < pieces.size();) {
+      auto slice = pieces[i - 1].getDefiningOp<SliceOp>();
+      auto next = pieces[i].getDefiningOp<SliceOp>();
+      if (!slice || !next || !isNextSlice(slice, next, axis)) {
+        ++i;
+        continue;
+      }
+      auto type = cast<RankedTensorType>(slice.getType());
+      Dims dims = getDims(type);
+      dims[axis] = addExprs(dims[axis], getDims(next.getResult())[axis]);
+      pieces[i - 1] = rewriter.createOrFold<SliceOp>(
+          op.getLoc(), makeType(type.getElementType(), dims), slice.getInput(),
+          slice.getStarts(), slice.getSteps());
+      pieces.erase(pieces.begin() + i);
+    }
+    if (pieces.size() == op.getInputs().size())
+      return rewriter.notifyMatchFailure(op, "no slices that go on");
+    rewriter.modifyOpInPlace(op, [&] { op.getInputsMutable().assign(pieces); });
+    return success();
+  }
+};
+
 } // namespace
+
+void ConcatOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                           MLIRContext *context) {
+  patterns.add<ConcatOfSlices>(context);
+}
 
 void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                             MLIRContext *context) {

@@ -118,6 +118,59 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, Where where,
   return success();
 }
 
+/// Whether the sources lie inside of the result and beside each other, as far
+/// as their sizes are known.
+static LogicalResult checkOffsets(Where where, size_t axis,
+                                  ArrayRef<int64_t> offsets, ValueRange sources,
+                                  Value dest) {
+  std::optional<int64_t> whole = getConstant(getDims(dest)[axis]);
+  SmallVector<std::pair<int64_t, int64_t>> parts;
+  for (auto [source, offset] : llvm::zip_equal(sources, offsets)) {
+    int64_t size = getConstant(getDims(source)[axis]).value_or(0);
+    if (offset < 0 || (whole && offset + size > *whole))
+      return inferError<InsertSliceOp>(
+          where, "expected sources inside of dim ", axis, " of ",
+          toString(getDims(dest)), ", but got ", size, " elements at offset ",
+          offset);
+    parts.push_back({offset, offset + size});
+  }
+  llvm::sort(parts);
+  for (size_t i = 1; i < parts.size(); ++i)
+    if (parts[i].first < parts[i - 1].second)
+      return inferError<InsertSliceOp>(
+          where, "expected sources that do not overlap, but got offset ",
+          parts[i].first, " before the end at ", parts[i - 1].second);
+  return success();
+}
+
+LogicalResult InsertSliceOp::inferReturnTypes(MLIRContext *context, Where where,
+                                              Adaptor adaptor, Types &types) {
+  Value dest = adaptor.getDest();
+  Dims dims = getDims(dest);
+  size_t axis = adaptor.getAxis();
+  if (failed(checkAxis<InsertSliceOp>(where, axis, dims.size())))
+    return failure();
+  ValueRange sources = adaptor.getSources();
+  if (sources.empty() || sources.size() != adaptor.getOffsets().size())
+    return inferError<InsertSliceOp>(
+        where, "expected sources and an offset for each, but got ",
+        sources.size(), " sources and ", adaptor.getOffsets().size(),
+        " offsets");
+  for (Value source : sources) {
+    Dims other = getDims(source);
+    bool same =
+        other.size() == dims.size() && getElement(source) == getElement(dest);
+    for (size_t i = 0; same && i < dims.size(); ++i)
+      same = i == axis || !areDifferent(dims[i], other[i]);
+    if (!same)
+      return inferError<InsertSliceOp>(
+          where, "expected equal element types and dims but for axis ", axis,
+          ", but got ", source.getType(), " and ", dest.getType());
+  }
+  types.push_back(dest.getType());
+  return checkOffsets(where, axis, adaptor.getOffsets(), sources, dest);
+}
+
 LogicalResult SliceOp::verify() {
   int64_t rank = op_detail::getRank(getInput());
   if (failed(verifySameElement(*this, getInput(), getResult())) ||

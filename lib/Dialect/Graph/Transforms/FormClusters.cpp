@@ -5,6 +5,7 @@
 #include "BlockOrder.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "Fusion.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace adze::graph {
@@ -55,14 +56,16 @@ bool isElementLookup(Operation *op) {
          (isa<GatherOp>(op) && !isRowLookup(op));
 }
 
-/// Ops that compute each element from the elements at its place.
-bool isPointwise(Operation *op) {
-  return isa<ElementwiseOpInterface, BatchNormOp>(op);
+/// One value put into a tensor: where a kernel stores it.
+bool isStore(Operation *op) {
+  auto insert = dyn_cast<InsertSliceOp>(op);
+  return insert && insert.getSources().size() == 1;
 }
 
 /// Constants, views and what the host does: no kernels.
 bool staysOutside(Operation *op) {
-  return isa<ConstantOp, ClusterOp, BindOp, CallOp, CheckOp, IfOp, LoopOp>(op) ||
+  return isa<ConstantOp, ClusterOp, EmptyOp, BindOp, CallOp, CheckOp, IfOp,
+             LoopOp>(op) ||
          (isa<ReshapeOp>(op) && !isUnitReshape(op)) ||
          !isa<GraphDialect>(op->getDialect()) ||
          op->hasTrait<OpTrait::IsTerminator>();
@@ -74,13 +77,6 @@ bool isSplatConstant(Operation *op) {
   auto elements =
       constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
   return elements && elements.isSplat();
-}
-
-/// Ops whose accumulator tile other ops can read before it is stored.
-bool hasEpilogue(Operation *op) {
-  return isa<AttentionOp, MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp, SoftmaxOp,
-             LogSoftmaxOp, LayerNormOp, RMSNormOp, LRNOp, WinogradConvOp>(op) ||
-         isa<ReduceOpInterface>(op);
 }
 
 /// Ops that read an operand element by element in any form it is computed.
@@ -122,8 +118,8 @@ public:
         Group &group = groups.emplace_back();
         group.ops.push_back(&op);
         group.first = group.last = positions[&op];
-        if (!isPointwise(&op) && !isMovement(&op) && !isRowLookup(&op) &&
-            !isElementLookup(&op))
+        if (!isPointwise(&op) && !isMovement(&op) && !isStore(&op) &&
+            !isRowLookup(&op) && !isElementLookup(&op))
           group.anchor = &op;
         groupOf[&op] = groups.size() - 1;
       }
@@ -139,6 +135,7 @@ public:
 private:
   void copyMovement(Operation *op);
   void growEpilogue(Operation *op);
+  void joinProducer(InsertSliceOp op);
   void joinConsumer(unsigned index);
   bool acceptsPrologue(const Group &producer, const Group &consumer) const;
   StringRef whyApart(OpOperand &use, unsigned from, unsigned to);
@@ -254,10 +251,29 @@ void Grouping::merge(unsigned from, unsigned into) {
   source.ops.clear();
 }
 
+/// A store joins the group that computes what it stores.
+void Grouping::joinProducer(InsertSliceOp op) {
+  unsigned self = groupOf.lookup(op);
+  Value source = op.getSources().front();
+  auto group = getGroup(source);
+  if (!group)
+    return;
+  Operation *anchor = groups[*group].anchor;
+  if (anchor ? !hasEpilogue(anchor) && !isRepetition(anchor)
+             : llvm::any_of(groups[*group].ops, isElementLookup))
+    return;
+  if (isa<TransposeOp>(source.getDefiningOp()) && !source.hasOneUse())
+    return;
+  if (!makesCycle(*group, self) && keepsSizes(*group, self))
+    merge(self, *group);
+}
+
 /// Lets an elementwise op (or a transpose of a whole result) join the group
 /// that computes one of its operands: the latest such group, so that the others
 /// are there already.
 void Grouping::growEpilogue(Operation *op) {
+  if (isStore(op))
+    return joinProducer(cast<InsertSliceOp>(op));
   bool elementwise = isPointwise(op);
   if (!elementwise && !isa<TransposeOp>(op))
     return;
@@ -269,7 +285,7 @@ void Grouping::growEpilogue(Operation *op) {
       continue;
     Operation *anchor = groups[*group].anchor;
     Operation *producer = operand.getDefiningOp();
-    if (anchor && !hasEpilogue(anchor))
+    if ((anchor && !hasEpilogue(anchor)) || isStore(producer))
       continue;
     if (elementwise ? !sameDims(operand, op->getResult(0))
                     : !anchor || !operand.hasOneUse())
@@ -311,7 +327,9 @@ static bool feedsMaskOnly(const Group &producer, AttentionOp attention) {
 /// Whether the consumer's kernel can compute the producer's values on the way.
 bool Grouping::acceptsPrologue(const Group &producer,
                                const Group &consumer) const {
-  if (producer.anchor || llvm::any_of(producer.ops, isElementLookup))
+  if (producer.anchor || llvm::any_of(producer.ops, [](Operation *op) {
+        return isElementLookup(op) || isStore(op);
+      }))
     return false;
   Operation *anchor = consumer.anchor;
   if (!anchor)
@@ -325,7 +343,10 @@ bool Grouping::acceptsPrologue(const Group &producer,
     return true;
   if (!llvm::all_of(producer.ops, isMovement))
     return false;
-  if (isa<WinogradConvOp>(anchor)) // channels are read a vector at a time
+  if (isa<InsertSliceOp>(anchor) || isRepetition(anchor))
+    return llvm::all_of(producer.ops, llvm::IsaPred<SliceOp>);
+  // Channels are read a vector at a time.
+  if (isa<WinogradConvOp>(anchor) || isChannelsLastPool(anchor))
     return llvm::all_of(producer.ops, [](Operation *op) {
       return isa<SliceOp>(op) && suitsWindow(op);
     });
@@ -424,6 +445,8 @@ StringRef Grouping::whyApart(OpOperand &use, unsigned from, unsigned to) {
       });
     });
   };
+  if (isStore(use.get().getDefiningOp()))
+    return "it stores a part of what is read";
   if (producer.anchor && consumer.anchor)
     return "both decide how their kernel is cut";
   if (producer.anchor && !hasEpilogue(producer.anchor))
@@ -443,7 +466,9 @@ SmallVector<std::string> Grouping::getNotes(unsigned index) {
   for (Operation *op : groups[index].ops)
     for (OpOperand &use : op->getOpOperands()) {
       auto from = getGroup(use.get());
-      if (!from || *from == index || notes.size() == most)
+      auto insert = dyn_cast<InsertSliceOp>(op);
+      bool isMemory = insert && &use == &insert.getDestMutable();
+      if (!from || *from == index || isMemory || notes.size() == most)
         continue;
       notes.push_back(describe(op) + " is not in the kernel of " +
                       describe(use.get().getDefiningOp()) + ": " +

@@ -151,6 +151,49 @@ private:
     return sum;
   }
 
+  /// What a kernel reads of an argument: parts that are cut out, no more of it
+  /// than there is; of what it only writes into, nothing. Null: not known.
+  static AffineExpr getBytesRead(BlockArgument argument) {
+    MLIRContext *context = argument.getContext();
+    AffineExpr whole = op_detail::getBytes(context, argument.getType());
+    AffineExpr parts = getAffineConstantExpr(0, context);
+    for (OpOperand &use : argument.getUses()) {
+      if (auto insert = dyn_cast<InsertSliceOp>(use.getOwner());
+          insert && use.get() == insert.getDest())
+        continue;
+      auto slice = dyn_cast<SliceOp>(use.getOwner());
+      if (!slice)
+        return whole;
+      parts = addExprs(parts,
+                       op_detail::getBytes(context, slice.getType()));
+    }
+    auto size = getConstant(parts), limit = getConstant(whole);
+    return size && limit && *size > *limit ? whole : parts;
+  }
+
+  /// Says how many bytes move where these are parts of tensors.
+  static void setBytes(host::LaunchOp launch, func::FuncOp kernel) {
+    MLIRContext *context = kernel.getContext();
+    AffineExpr zero = getAffineConstantExpr(0, context);
+    AffineExpr read = zero, written = zero;
+    for (BlockArgument argument : kernel.getArguments())
+      read = addExprs(read, getBytesRead(argument));
+    for (Value result :
+         kernel.getBody().front().getTerminator()->getOperands()) {
+      auto insert = result.getDefiningOp<InsertSliceOp>();
+      written = addExprs(
+          written, insert ? op_detail::getBytes(
+                                context, insert.getSources().getTypes())
+                          : op_detail::getBytes(context, result.getType()));
+    }
+    TypeRange inputs = kernel.getArgumentTypes(),
+              outputs = kernel.getResultTypes();
+    if (read && !areEqual(read, op_detail::getBytes(context, inputs)))
+      launch->setAttr(host::bytesReadAttr, host::getBytesAttr(read));
+    if (written && !areEqual(written, op_detail::getBytes(context, outputs)))
+      launch->setAttr(host::bytesWrittenAttr, host::getBytesAttr(written));
+  }
+
   void launch(ClusterOp cluster, func::FuncOp kernel) {
     OpBuilder builder(cluster);
     auto launch = host::LaunchOp::create(
@@ -161,6 +204,7 @@ private:
     if (AffineExpr saved = getBytesSaved(kernel);
         saved && getConstant(saved) != 0)
       launch->setAttr(host::bytesSavedAttr, host::getBytesAttr(saved));
+    setBytes(launch, kernel);
     if (Attribute notes = cluster->getAttr(host::notesAttr))
       launch->setAttr(host::notesAttr, notes);
     cluster->replaceAllUsesWith(launch->getResults());

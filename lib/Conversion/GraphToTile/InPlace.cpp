@@ -1,0 +1,181 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Insertions in place. Tensors of which each is the one before with a part
+// replaced form a chain, and all lie in one memory. That is right as long as no
+// reader of a tensor comes behind a launch that replaced what it reads.
+#include "InPlace.h"
+#include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Host/IR/Host.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <deque>
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+namespace {
+
+/// Elements [begin, end) along a dim.
+struct Elements {
+  int64_t begin = 0, end = INT64_MAX;
+  bool overlaps(const Elements &other) const {
+    return begin < other.end && other.begin < end;
+  }
+};
+
+/// A launch that replaces parts of `dest`, which gives `result`.
+struct Insertion {
+  host::LaunchOp launch;
+  func::FuncOp kernel;
+  unsigned operand;
+  Value dest, result;
+  InsertSliceOp op;
+
+  bool replaces(const Elements &range) {
+    return llvm::any_of(
+        llvm::zip_equal(op.getSources(), op.getOffsets()), [&](auto part) {
+          auto [source, offset] = part;
+          auto size = getConstant(getDims(source)[op.getAxis()]);
+          return Elements{offset, size ? offset + *size : INT64_MAX}.overlaps(
+              range);
+        });
+  }
+};
+
+class Insertions {
+public:
+  explicit Insertions(ModuleOp module) {
+    for (auto function : module.getOps<func::FuncOp>())
+      if (function->hasAttr(host::kernelAttr) && !function.isExternal())
+        kernels[function.getSymNameAttr()] = function;
+    module.walk([&](host::LaunchOp launch) { collect(launch); });
+  }
+
+  DenseSet<Operation *> findCopying();
+
+private:
+  void collect(host::LaunchOp launch);
+  void checkReaders(Value value, Value of, size_t first,
+                    ArrayRef<Insertion *> chain);
+  Elements getRead(OpOperand &use, int64_t axis, bool changes) const;
+
+  DenseMap<StringAttr, func::FuncOp> kernels;
+  std::deque<Insertion> insertions;
+  DenseMap<Value, SmallVector<Insertion *, 1>> into; // by what they change
+  DenseSet<Operation *> copying;
+};
+
+} // namespace
+
+void Insertions::collect(host::LaunchOp launch) {
+  func::FuncOp kernel = kernels.lookup(launch.getCalleeAttr().getAttr());
+  if (!kernel)
+    return;
+  DenseSet<Value> changed;
+  Operation *end = kernel.getBody().front().getTerminator();
+  for (auto [i, value] : llvm::enumerate(end->getOperands())) {
+    auto op = value.getDefiningOp<InsertSliceOp>();
+    auto argument = op ? dyn_cast<BlockArgument>(op.getDest()) : nullptr;
+    if (!argument)
+      continue;
+    Value dest = launch.getOperand(argument.getArgNumber());
+    if (!changed.insert(dest).second)
+      copying.insert(kernel);
+    if (i >= launch.getNumResults())
+      continue;
+    Insertion &insertion = insertions.emplace_back(
+        Insertion{launch, kernel, argument.getArgNumber(), dest,
+                  launch.getResult(i), op});
+    // What is empty is so for each launch by itself.
+    Operation *producer = dest.getDefiningOp();
+    if (!isa_and_nonnull<EmptyOp>(producer)) {
+      into[dest].push_back(&insertion);
+      if (!isa_and_nonnull<host::LaunchOp>(producer) ||
+          producer->getBlock() != launch->getBlock())
+        copying.insert(kernel);
+    }
+  }
+}
+
+/// What a launch reads of an operand along a dim: the parts that its kernel cuts
+/// out, or all of it; nothing else if it is the one that changes it.
+Elements Insertions::getRead(OpOperand &use, int64_t axis, bool changes) const {
+  auto launch = dyn_cast<host::LaunchOp>(use.getOwner());
+  func::FuncOp kernel =
+      launch ? kernels.lookup(launch.getCalleeAttr().getAttr()) : func::FuncOp();
+  if (!kernel)
+    return {};
+  Elements read{INT64_MAX, 0};
+  for (Operation *user : kernel.getArgument(use.getOperandNumber()).getUsers()) {
+    if (changes && isa<InsertSliceOp>(user))
+      continue;
+    auto slice = dyn_cast<SliceOp>(user);
+    auto size = slice ? getConstant(getDims(slice.getResult())[axis])
+                      : std::nullopt;
+    if (!size || slice.getBegin() || slice.getSteps()[axis] < 1)
+      return {};
+    int64_t begin = slice.getStarts()[axis];
+    read.begin = std::min(read.begin, begin);
+    read.end = std::max(read.end,
+                        begin + (*size - 1) * slice.getSteps()[axis] + 1);
+  }
+  return read;
+}
+
+/// `value` is a member of the chain, or a reshape of it, before insertion
+/// `first` changes it.
+void Insertions::checkReaders(Value value, Value of, size_t first,
+                              ArrayRef<Insertion *> chain) {
+  Block *block = chain.front()->launch->getBlock();
+  for (OpOperand &use : value.getUses()) {
+    Operation *reader = use.getOwner();
+    bool changes = reader == chain[first]->launch &&
+                   use.getOperandNumber() == chain[first]->operand &&
+                   value == of;
+    if (auto reshape = dyn_cast<ReshapeOp>(reader))
+      checkReaders(reshape.getResult(), of, first, chain);
+    Operation *here = block->findAncestorOpInBlock(*reader);
+    for (Insertion *insertion : chain.drop_front(first)) {
+      if (here && here->isBeforeInBlock(insertion->launch))
+        break;
+      Elements read = value == of
+                       ? getRead(use, insertion->op.getAxis(), changes)
+                       : Elements();
+      if (insertion->replaces(read))
+        copying.insert(insertion->kernel);
+    }
+  }
+}
+
+DenseSet<Operation *> Insertions::findCopying() {
+  DenseSet<Value> made;
+  for (Insertion &insertion : insertions)
+    made.insert(insertion.result);
+  for (Insertion &begin : insertions) {
+    // The first of its chain changes what no insertion made.
+    auto producer = begin.dest.getDefiningOp<host::LaunchOp>();
+    if (made.contains(begin.dest))
+      continue;
+    SmallVector<Insertion *> chain{&begin};
+    for (;;) {
+      auto next = into.find(chain.back()->result);
+      if (next == into.end() || next->second.size() != 1)
+        break;
+      chain.push_back(next->second.front());
+    }
+    if (producer)
+      checkReaders(begin.dest, begin.dest, 0, chain);
+    for (size_t i = 1; i < chain.size(); ++i)
+      checkReaders(chain[i]->dest, chain[i]->dest, i, chain);
+  }
+  for (auto &[value, list] : into)
+    if (list.size() > 1)
+      for (Insertion *insertion : list)
+        copying.insert(insertion->kernel);
+  return std::move(copying);
+}
+
+DenseSet<Operation *> adze::findCopyingInsertions(ModuleOp module) {
+  return Insertions(module).findCopying();
+}

@@ -1,0 +1,43 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What kernels can do with values that ops of the graph compute.
+#ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_FUSION_H
+#define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_FUSION_H
+
+#include "Dialect/Graph/IR/Graph.h"
+
+namespace adze::graph {
+
+/// Ops that compute each element from the elements at its place.
+inline bool isPointwise(mlir::Operation *op) {
+  return llvm::isa<ElementwiseOpInterface, BatchNormOp>(op);
+}
+
+/// Ops whose accumulator tile other ops can read before it is stored.
+inline bool hasEpilogue(mlir::Operation *op) {
+  return llvm::isa<AttentionOp, MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp,
+                   SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp, LRNOp,
+                   WinogradConvOp>(op) ||
+         llvm::isa<ReduceOpInterface>(op);
+}
+
+/// Pooling whose kernel has the channels along its lanes.
+inline bool isChannelsLastPool(mlir::Operation *op) {
+  if (auto pool = llvm::dyn_cast<MaxPoolOp>(op))
+    return pool.getLayout() == Layout::NHWC;
+  auto pool = llvm::dyn_cast<AvgPoolOp>(op);
+  return pool && pool.getLayout() == Layout::NHWC;
+}
+
+/// Resizing that repeats elements.
+inline bool isRepetition(mlir::Operation *op) {
+  auto resize = llvm::dyn_cast<ResizeOp>(op);
+  return resize && !resize.getRoi() &&
+         resize.getMode() == ResizeMode::Nearest &&
+         resize.getCoordinates() == CoordinateMode::Asymmetric &&
+         resize.getNearestMode() == NearestMode::Floor;
+}
+
+} // namespace adze::graph
+
+#endif // ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_FUSION_H

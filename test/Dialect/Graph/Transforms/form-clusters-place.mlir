@@ -1,0 +1,62 @@
+// RUN: aopt %s --graph-form-clusters --split-input-file | FileCheck %s
+// RUN: aopt %s --graph-form-clusters --graph-outline-clusters --split-input-file | FileCheck %s --check-prefix=LAUNCH
+
+// An insertion ends the kernel that computes what it inserts; the tensor around
+// it is passed through. A reader of a part, here a pooling, takes it from there;
+// one that reads all of the tensor is a kernel of its own.
+// CHECK-LABEL: func.func @chain
+// CHECK: %[[D:.*]] = graph.empty
+// CHECK: %[[A:.*]] = graph.cluster({{.*}}%[[D]]) anchor "conv"
+// CHECK: graph.relu
+// CHECK-NEXT: %[[I:.*]] = graph.insert_slice
+// CHECK-NEXT: graph.yield %[[I]] :
+// CHECK: %[[B:.*]] = graph.cluster(%{{.*}} = %[[A]]) anchor "max_pool"
+// CHECK-NEXT: graph.slice
+// CHECK-NEXT: graph.max_pool
+// CHECK-NEXT: graph.insert_slice
+// CHECK: graph.cluster(%{{.*}} = %[[B]]) anchor "pointwise"
+// CHECK-NEXT: graph.exp
+// LAUNCH-LABEL: func.func @chain
+// LAUNCH: host.launch @conv_relu_insert_slice_0({{.*}}adze.bytes_read = 384 : i64, adze.bytes_saved = 2048 : i64, adze.bytes_written = 512 : i64
+// LAUNCH: host.launch @slice_max_pool_insert_slice_0({{.*}}adze.bytes_read = 512 : i64, {{.*}}adze.bytes_written = 512 : i64
+// LAUNCH: host.launch @exp_0({{.*}}exp is not in the kernel of insert_slice: it stores a part of what is read
+func.func @chain(%x: tensor<1x4x4x4xf32>, %w: tensor<8x4x1x1xf32>) -> tensor<1x4x4x16xf32> {
+  %d = graph.empty : () -> tensor<1x4x4x16xf32>
+  %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x4x4x4xf32>, tensor<8x4x1x1xf32>) -> tensor<1x4x4x8xf32>
+  %1 = graph.relu %0 : (tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32>
+  %2 = graph.insert_slice %1, %d {axis = 3 : i64, offsets = array<i64: 0>} : (tensor<1x4x4x8xf32>, tensor<1x4x4x16xf32>) -> tensor<1x4x4x16xf32>
+  %3 = graph.slice %2 {starts = array<i64: 0, 0, 0, 0>, steps = array<i64: 1, 1, 1, 1>} : (tensor<1x4x4x16xf32>) -> tensor<1x4x4x8xf32>
+  %4 = graph.max_pool %3 {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32>
+  %5 = graph.insert_slice %4, %2 {axis = 3 : i64, offsets = array<i64: 8>} : (tensor<1x4x4x8xf32>, tensor<1x4x4x16xf32>) -> tensor<1x4x4x16xf32>
+  %6 = graph.exp %5 : (tensor<1x4x4x16xf32>) -> tensor<1x4x4x16xf32>
+  return %6 : tensor<1x4x4x16xf32>
+}
+
+// -----
+
+// What is inserted in two tensors is stored twice by one kernel; repeated
+// elements are stored as they are read. Elements that are looked up one by one
+// have a kernel of their own.
+#n = affine_map<()[s0] -> (s0, 4)>
+#m = affine_map<()[s0] -> (s0, 12)>
+// CHECK-LABEL: func.func @several
+// CHECK: graph.cluster({{.*}}) anchor "pointwise"
+// CHECK-NEXT: graph.relu
+// CHECK-NEXT: graph.insert_slice
+// CHECK-NEXT: graph.insert_slice
+// CHECK-NEXT: graph.yield
+// CHECK: graph.cluster({{.*}}) anchor "pointwise"
+// CHECK-NEXT: graph.gather_elements
+// CHECK-NEXT: graph.yield
+// CHECK: graph.cluster({{.*}}) anchor "pointwise"
+// CHECK-NEXT: graph.insert_slice
+// CHECK-NEXT: graph.yield
+func.func @several(%x: tensor<?x4xf32, #n>, %i: tensor<?x4xi64, #n>) -> (tensor<?x12xf32, #m>, tensor<?x12xf32, #m>) {
+  %d = graph.empty : () -> tensor<?x12xf32, #m>
+  %0 = graph.relu %x : (tensor<?x4xf32, #n>) -> tensor<?x4xf32, #n>
+  %1 = graph.insert_slice %0, %d {axis = 1 : i64, offsets = array<i64: 0>} : (tensor<?x4xf32, #n>, tensor<?x12xf32, #m>) -> tensor<?x12xf32, #m>
+  %2 = graph.insert_slice %0, %d {axis = 1 : i64, offsets = array<i64: 8>} : (tensor<?x4xf32, #n>, tensor<?x12xf32, #m>) -> tensor<?x12xf32, #m>
+  %3 = graph.gather_elements %x, %i {axis = 1 : i64} : (tensor<?x4xf32, #n>, tensor<?x4xi64, #n>) -> tensor<?x4xf32, #n>
+  %4 = graph.insert_slice %3, %1 {axis = 1 : i64, offsets = array<i64: 4>} : (tensor<?x4xf32, #n>, tensor<?x12xf32, #m>) -> tensor<?x12xf32, #m>
+  return %4, %2 : tensor<?x12xf32, #m>, tensor<?x12xf32, #m>
+}
