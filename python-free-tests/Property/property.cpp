@@ -156,6 +156,7 @@ static conformance::Error runAll(mlir::MLIRContext &context,
       report(context, arguments, seed, outcome);
     failures.clear();
     done += round;
+    llvm::outs().flush(); // a run of hours tells as it goes
   }
   return {};
 }

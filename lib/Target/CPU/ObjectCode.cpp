@@ -52,6 +52,16 @@ static void optimize(Module &module, TargetMachine &machine,
   builder.buildPerModuleDefaultPipeline(level).run(module, modules);
 }
 
+/// The host program of a great model is one function with a block a launch, and
+/// addresses that live across most of them: what LLVM does to these grows with
+/// the square of the blocks.
+static bool isHuge(const Module &module) {
+  constexpr size_t mostBlocks = 2048;
+  return llvm::any_of(module, [](const Function &function) {
+    return function.size() > mostBlocks;
+  });
+}
+
 Error emitObject(Module &module, const CpuTarget &target, unsigned optLevel,
                  SmallVectorImpl<char> &object) {
   std::unique_ptr<TargetMachine> machine = target.createMachine(optLevel);
@@ -62,7 +72,12 @@ Error emitObject(Module &module, const CpuTarget &target, unsigned optLevel,
   if (verifyModule(module, &problemStream))
     return createStringError("invalid LLVM IR: " + problem);
 
-  optimize(module, *machine, optLevel);
+  if (isHuge(module)) {
+    machine->setOptLevel(CodeGenOptLevel::None);
+    machine->setO0WantsFastISel(true);
+  } else {
+    optimize(module, *machine, optLevel);
+  }
 
   raw_svector_ostream stream(object);
   legacy::PassManager codegen;

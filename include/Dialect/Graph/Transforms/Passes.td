@@ -97,7 +97,9 @@ def FormClustersPass : Pass<"graph-form-clusters", "::mlir::func::FuncOp"> {
     Moves every op that computes or moves data into a `graph.cluster`: one
     cluster becomes one kernel and one launch, and stores no intermediate
     tensor. Constants and `graph.reshape` (a view) stay outside; constants of
-    one repeated value are copied into the clusters that use them.
+    one repeated value are copied into the clusters that use them. A cluster has
+    `most-ops` ops at most: what one kernel costs to compile grows faster than
+    its ops.
 
     With `mode=single` each op is its own cluster: the reference path.
 
@@ -123,6 +125,7 @@ def FormClustersPass : Pass<"graph-form-clusters", "::mlir::func::FuncOp"> {
                         "producers and consumers share kernels"),
              clEnumValN(::adze::graph::ClusterMode::Single, "single",
                         "one op a cluster"))}]>,
+    Option<"mostOps", "most-ops", "unsigned", "128", "Ops in one cluster">,
   ];
   let statistics = [
     Statistic<"numClusters", "clusters", "Clusters formed">,

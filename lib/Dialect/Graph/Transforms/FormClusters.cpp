@@ -110,8 +110,9 @@ struct Group {
 class Grouping {
 public:
   /// `dataSizes`: some sizes only the data tells.
-  Grouping(Block &block, bool dataSizes)
-      : predecessors(block), dataSizes(dataSizes) {
+  /// `mostOps`: in one group.
+  Grouping(Block &block, bool dataSizes, unsigned mostOps)
+      : predecessors(block), dataSizes(dataSizes), mostOps(mostOps) {
     for (Operation &op : block) {
       positions[&op] = positions.size();
       if (!staysOutside(&op)) {
@@ -147,9 +148,13 @@ private:
   bool makesCycle(unsigned from, unsigned to);
   void merge(unsigned from, unsigned into);
   bool keepsSizes(unsigned lhs, unsigned rhs) const;
+  bool isSmall(unsigned lhs, unsigned rhs) const {
+    return groups[lhs].ops.size() + groups[rhs].ops.size() <= mostOps;
+  }
 
   Predecessors predecessors;
   bool dataSizes;
+  unsigned mostOps;
   std::vector<Group> groups;
   DenseMap<Operation *, unsigned> groupOf;
   DenseMap<Operation *, unsigned> positions;
@@ -301,7 +306,8 @@ void Grouping::growEpilogue(Operation *op) {
     return anchorL != anchorR ? anchorL : groups[lhs].last > groups[rhs].last;
   });
   for (unsigned candidate : candidates)
-    if (!makesCycle(candidate, self) && keepsSizes(candidate, self)) {
+    if (isSmall(candidate, self) && !makesCycle(candidate, self) &&
+        keepsSizes(candidate, self)) {
       merge(self, candidate);
       return;
     }
@@ -400,7 +406,8 @@ void Grouping::joinConsumer(unsigned index) {
         return;
       consumer = it->second;
     }
-  if (!consumer || !acceptsPrologue(groups[index], groups[*consumer]) ||
+  if (!consumer || !isSmall(index, *consumer) ||
+      !acceptsPrologue(groups[index], groups[*consumer]) ||
       makesCycle(index, *consumer) || !keepsSizes(index, *consumer))
     return;
   merge(index, *consumer);
@@ -457,6 +464,8 @@ StringRef Grouping::whyApart(OpOperand &use, unsigned from, unsigned to) {
     return "several kernels read it";
   if (!producer.anchor && !acceptsPrologue(producer, consumer))
     return "the reader takes no operand that is computed on the way";
+  if (!isSmall(from, to))
+    return "the kernel would be too large";
   return "the kernels would wait for each other";
 }
 
@@ -571,7 +580,7 @@ private:
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isOpTriviallyDead(&op))
         op.erase();
-    Grouping grouping(block, dataSizes);
+    Grouping grouping(block, dataSizes, mostOps);
     if (mode == ClusterMode::Fuse)
       grouping.fuse();
     for (const Group &group : grouping.takeGroups()) {

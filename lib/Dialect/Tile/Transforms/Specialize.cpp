@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Transforms/FoldUtils.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -161,6 +162,20 @@ LogicalResult refineBlock(Block &block) {
   return success();
 }
 
+/// Folds what is computed of the parameters. Tiles wait until their sizes are
+/// known: `x ^ x` would become a constant of unknown size.
+void foldScalars(KernelOp kernel) {
+  SmallVector<Operation *> scalars;
+  kernel.walk([&](Operation *op) {
+    if (op != kernel && op->getNumRegions() == 0 &&
+        llvm::none_of(op->getResultTypes(), isTile))
+      scalars.push_back(op);
+  });
+  OperationFolder folder(kernel.getContext());
+  for (Operation *op : scalars)
+    (void)folder.tryToFold(op);
+}
+
 /// Adds the entries of a dictionary attribute that have no binding yet.
 LogicalResult addDictionary(KernelOp kernel, StringRef name,
                             Bindings &bindings) {
@@ -259,11 +274,11 @@ struct TileSpecialize final : tile::impl::TileSpecializeBase<TileSpecialize> {
     for (NamedAttribute attribute : llvm::to_vector(kernel->getAttrs()))
       if (attribute.getName().strref().starts_with("tile.params"))
         kernel->removeAttr(attribute.getName());
-    // The empty pattern set folds constants and removes dead ops.
-    (void)applyPatternsGreedily(kernel, RewritePatternSet(&getContext()));
+    foldScalars(kernel);
     if (failed(refineBlock(kernel.getBody().front())) ||
         failed(requireStatic(kernel)))
       return failure();
+    // The empty pattern set folds constants and removes dead ops.
     (void)applyPatternsGreedily(kernel, RewritePatternSet(&getContext()));
     return success();
   }

@@ -41,3 +41,16 @@ tile.kernel @carried(%x: !m, %y: !m)
   tile.store %r, %y[%row, %col] : !t, !m
   tile.return
 }
+
+// What folds to a constant does so when its size is known.
+// CHECK-LABEL: tile.kernel @folded(
+// CHECK: %[[ZERO:.*]] = arith.constant dense<0> : tensor<64xi64>
+// CHECK: tile.store %[[ZERO]], %{{.*}} : tensor<64xi64>, memref<?xi64>
+tile.kernel @folded(%x: memref<?xi64>, %y: memref<?xi64>) attributes {tile.params = {BN = 64 : i64}} {
+  %c0 = arith.constant 0 : index
+  %n = tile.param "BN" : index
+  %t = tile.load %x[%c0] sizes [%n] : memref<?xi64> -> tensor<?xi64>
+  %0 = arith.xori %t, %t : tensor<?xi64>
+  tile.store %0, %y[%c0] : tensor<?xi64>, memref<?xi64>
+  tile.return
+}
