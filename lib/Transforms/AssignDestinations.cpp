@@ -241,10 +241,11 @@ void Assignment::chooseDestinations(Block &block, ValueRange values,
         (destination.output && !isSizedBy(value, root)))
       continue;
     // What the value is made of step by step lies there from the beginning.
-    while (launch && launch->getBlock() == &block &&
+    while (maker && maker->getBlock() == &block &&
            destinationOf.try_emplace(root, &destination).second) {
-      root = getTied(cast<OpResult>(root));
-      launch = root ? root.getDefiningOp<host::LaunchOp>() : nullptr;
+      bool isLaunch = isa<host::LaunchOp>(maker);
+      root = isLaunch ? getTied(cast<OpResult>(root)) : Value();
+      maker = root ? root.getDefiningOp<host::LaunchOp>() : nullptr;
     }
   }
 }
