@@ -256,12 +256,13 @@ void Grouping::merge(unsigned from, unsigned into) {
   source.ops.clear();
 }
 
-/// A store joins the group that computes what it stores.
+/// A store joins the group that computes what it stores, unless that one stores
+/// to the same tensor already: each result of a kernel has one store.
 void Grouping::joinProducer(InsertSliceOp op) {
   unsigned self = groupOf.lookup(op);
   Value source = op.getSources().front();
   auto group = getGroup(source);
-  if (!group)
+  if (!group || getGroup(op.getDest()) == group)
     return;
   Operation *anchor = groups[*group].anchor;
   if (anchor ? !hasEpilogue(anchor) && !isRepetition(anchor)

@@ -25,7 +25,7 @@ func.func @epilogue(%x: tensor<4x2xf32>) -> tensor<4x2xf32> {
 // The residual joins the product that comes last; joining the first one would
 // close a cycle.
 // CHECK-LABEL: func @residual
-// CHECK: %[[A:.*]] = graph.cluster
+// CHECK: %[[A:.*]]:2 = graph.cluster
 // CHECK: graph.matmul
 // CHECK-NEXT: graph.relu
 // CHECK-NEXT: graph.yield
@@ -111,4 +111,23 @@ func.func @attention(%x: tensor<3x2x4x9x16xf32>, %m: tensor<9x9xi1>) -> tensor<2
   %3 = graph.attention %1, %1, %1 mask %2 {scale = 1.0 : f64} : (tensor<2x4x9x16xf32>, tensor<2x4x9x16xf32>, tensor<2x4x9x16xf32>, tensor<9x9xi1>) -> tensor<2x4x9x16xf32>
   %4 = graph.transpose %3 {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x4x9x16xf32>) -> tensor<2x9x4x16xf32>
   return %4 : tensor<2x9x4x16xf32>
+}
+
+// -----
+
+// Two parts of one tensor from one group: each kernel stores one.
+// CHECK-LABEL: func.func @two_parts
+// CHECK: graph.empty
+// CHECK: %[[A:.*]]:2 = graph.cluster
+// CHECK: graph.insert_slice
+// CHECK-NOT: graph.insert_slice
+// CHECK: graph.cluster({{.*}} = %[[A]]#0)
+// CHECK: graph.insert_slice
+func.func @two_parts(%x: tensor<8xf32>) -> tensor<16xf32> {
+  %whole = graph.empty : () -> tensor<16xf32>
+  %0 = graph.exp %x : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = graph.insert_slice %0, %whole {axis = 0 : i64, offsets = array<i64: 0>} : (tensor<8xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %2 = graph.sub %x, %0 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %3 = graph.insert_slice %2, %1 {axis = 0 : i64, offsets = array<i64: 8>} : (tensor<8xf32>, tensor<16xf32>) -> tensor<16xf32>
+  return %3 : tensor<16xf32>
 }
