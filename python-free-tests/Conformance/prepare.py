@@ -3,13 +3,14 @@
 """Writes ONNX's backend test cases as files (set-up, not a test): OUT/SET/CASE/model.onnx and
 test_data_set_K/{input,output}_J.pb.
 
-  prepare.py OUT --node-wheel WHEEL --onnx-data DIR      needs: onnx 1.23.2, numpy
+  prepare.py OUT --node-wheel WHEEL --onnx-data DIR --op-support FILE      needs: onnx 1.23.2, numpy
 
 SET is node (the node cases of the onnx 1.22.0 wheel, the last to hold them), opset28 (what this onnx's own generator
 makes and the wheel does not have), simple, pytorch-operator, pytorch-converted (files of DIR, onnx/backend/test/data of
-the source package) or light (real architectures, with the inputs that ONNX's runner gives them).
+the source package), light (real architectures, with the inputs that ONNX's runner gives them) or versions (coverage.py).
 """
 import argparse
+import hashlib
 import os
 import shutil
 import warnings
@@ -18,8 +19,10 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+import coverage
+
 warnings.filterwarnings("ignore")
-VERSION = "3"  # of this file's output
+VERSION = "4"  # of this file's output
 
 
 def write(path, data):
@@ -107,11 +110,22 @@ def main():
     parser.add_argument("out")
     parser.add_argument("--node-wheel", required=True)
     parser.add_argument("--onnx-data", required=True)
+    parser.add_argument("--op-support", required=True)
     args = parser.parse_args()
     stamp = os.path.join(args.out, "stamp.txt")
     key = f"{os.path.basename(args.node_wheel)} {onnx.__version__} {VERSION}"
-    if os.path.exists(stamp) and open(stamp).read() == key:
+    claims = key + "\n" + hashlib.sha256(open(args.op_support, "rb").read() + open(coverage.__file__, "rb").read()).hexdigest()
+    before = open(stamp).read() if os.path.exists(stamp) else ""
+    if before == claims:
         return
+    if not before.startswith(key + "\n"):
+        write_sets(args)
+    print("prepare: cases of older versions", flush=True)
+    coverage.cover(args.out, args.op_support, write)
+    write(stamp, claims.encode())
+
+
+def write_sets(args):
     print("prepare: ONNX's backend test cases", flush=True)
     shutil.rmtree(args.out, ignore_errors=True)
     node = os.path.join(args.out, "node")
@@ -123,7 +137,6 @@ def main():
             if os.path.isdir(os.path.join(source, name, "test_data_set_0")):
                 shutil.copytree(os.path.join(source, name), os.path.join(args.out, group, name))
     write_light(os.path.join(args.onnx_data, "light"), os.path.join(args.out, "light"))
-    write(stamp, key.encode())
 
 
 main()

@@ -13,4 +13,4 @@ if ! [ -f "$wheel" ]; then
     --python-version 3.12 --platform manylinux_2_28_x86_64 --require-hashes -r "$cache/download/node-cases.txt"
 fi
 exec "$cache/models-venv/bin/python" "$(dirname "$0")/prepare.py" "$1" --node-wheel "$wheel" \
-  --onnx-data "$cache/src/onnx-1.23.2/onnx/backend/test/data"
+  --op-support "$(dirname "$0")/../../docs/OpSupport.md" --onnx-data "$cache/src/onnx-1.23.2/onnx/backend/test/data"

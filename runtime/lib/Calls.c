@@ -73,8 +73,7 @@ static adze_status set_dims(rt_result *result, uint32_t index,
     if (result->dims[d] >= 0 && result->dims[d] != dims[d])
       return rt_error(ADZE_RUN_ERROR,
                       "expected dim %d of result %u to be %lld, but got %lld",
-                      d, index, (long long)result->dims[d],
-                      (long long)dims[d]);
+                      d, index, (long long)result->dims[d], (long long)dims[d]);
     result->dims[d] = dims[d];
   }
   if (!rt_tensor_bytes(result->dtype, result->rank, result->dims,

@@ -46,9 +46,8 @@ adze_status rt_string_get(adze_context *context, int64_t number,
 adze_status rt_strings_to_numbers(adze_context *context,
                                   const adze_value *value, int64_t *numbers);
 adze_status rt_strings_from_numbers(adze_context *context,
-                                    const int64_t *numbers,
-                                    const int64_t *dims, int32_t rank,
-                                    adze_value **value);
+                                    const int64_t *numbers, const int64_t *dims,
+                                    int32_t rank, adze_value **value);
 
 /* ---- Values of a run (Calls.c) ------------------------------------------- */
 
@@ -128,7 +127,8 @@ int32_t rt_host_call(adze_exec *exec, const char *node, const char *function,
 int32_t rt_host_fetch(adze_exec *exec, uint32_t index, void *place,
                       uint64_t bytes);
 
-/* ---- The functions (SequenceFunctions.c, ...) ----------------------------- */
+/* ---- The functions (SequenceFunctions.c, ...) -----------------------------
+ */
 
 extern const rt_function_row rt_sequence_functions[];
 extern const rt_function_row rt_text_functions[];

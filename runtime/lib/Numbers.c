@@ -41,7 +41,7 @@ static uint16_t to_half(double value) {
     return (uint16_t)(sign | 0x7E00u);
   if (bits >= 0x477FF000u) /* 65520 and more */
     return (uint16_t)(sign | 0x7C00u);
-  if (bits < 0x38800000u) { /* subnormal: in units of 2^-24 */
+  if (bits < 0x38800000u) {                /* subnormal: in units of 2^-24 */
     float scaled = from_bits(bits) + 0.5f; /* ulp of 0.5 is 2^-24 */
     return (uint16_t)(sign | (to_bits(scaled) - to_bits(0.5f)));
   }
@@ -96,14 +96,13 @@ rt_number rt_read_number(DLDataType dtype, const void *data, uint64_t index) {
     number.u = read_unsigned(data, index, dtype.bits);
   } else if (dtype.code == kDLBfloat) {
     number.form = RT_FLOAT;
-    number.f =
-        from_bits((uint32_t)read_unsigned(data, index, 16) << 16);
+    number.f = from_bits((uint32_t)read_unsigned(data, index, 16) << 16);
   } else if (dtype.code == kDLFloat) {
     number.form = RT_FLOAT;
-    number.f = dtype.bits == 64   ? ((const double *)data)[index]
-               : dtype.bits == 32 ? ((const float *)data)[index]
-                                  : from_half((uint16_t)read_unsigned(
-                                        data, index, 16));
+    number.f = dtype.bits == 64 ? ((const double *)data)[index]
+               : dtype.bits == 32
+                   ? ((const float *)data)[index]
+                   : from_half((uint16_t)read_unsigned(data, index, 16));
   }
   return number;
 }
@@ -150,8 +149,8 @@ static bool write_integer(DLDataType dtype, void *data, uint64_t index,
   char *end;
   errno = 0;
   bool is_signed = dtype.code == kDLInt;
-  uint64_t bits = is_signed ? (uint64_t)strtoll(text, &end, 10)
-                            : strtoull(text, &end, 10);
+  uint64_t bits =
+      is_signed ? (uint64_t)strtoll(text, &end, 10) : strtoull(text, &end, 10);
   if (errno || !ends(text, end) || (!is_signed && strchr(text, '-')))
     return false;
   switch (dtype.bits) {

@@ -150,7 +150,8 @@ static adze_status parse_hex(parser *p, uint32_t *c) {
   p->at += braces;
   *c = 0;
   int digits = 0;
-  while (p->at < p->end && hex_digit(*p->at) >= 0 && digits < (braces ? 6 : 2)) {
+  while (p->at < p->end && hex_digit(*p->at) >= 0 &&
+         digits < (braces ? 6 : 2)) {
     *c = *c << 4 | (uint32_t)hex_digit(*p->at++);
     ++digits;
   }
@@ -181,14 +182,15 @@ static adze_status parse_named(parser *p) {
     const char *name;
     range ranges[4];
     int count;
-  } classes[] = {{"alpha:]", {{'A', 'Z'}, {'a', 'z'}}, 2},
-                 {"digit:]", {{'0', '9'}}, 1},
-                 {"alnum:]", {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}, 3},
-                 {"upper:]", {{'A', 'Z'}}, 1},
-                 {"lower:]", {{'a', 'z'}}, 1},
-                 {"space:]", {{'\t', '\r'}, {' ', ' '}}, 2},
-                 {"punct:]", {{'!', '/'}, {':', '@'}, {'[', '`'}, {'{', '~'}}, 4},
-                 {"xdigit:]", {{'0', '9'}, {'A', 'F'}, {'a', 'f'}}, 3}};
+  } classes[] = {
+      {"alpha:]", {{'A', 'Z'}, {'a', 'z'}}, 2},
+      {"digit:]", {{'0', '9'}}, 1},
+      {"alnum:]", {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}, 3},
+      {"upper:]", {{'A', 'Z'}}, 1},
+      {"lower:]", {{'a', 'z'}}, 1},
+      {"space:]", {{'\t', '\r'}, {' ', ' '}}, 2},
+      {"punct:]", {{'!', '/'}, {':', '@'}, {'[', '`'}, {'{', '~'}}, 4},
+      {"xdigit:]", {{'0', '9'}, {'A', 'F'}, {'a', 'f'}}, 3}};
   for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); ++i) {
     size_t length = strlen(classes[i].name);
     if ((size_t)(p->end - p->at) < length ||
@@ -336,8 +338,8 @@ static bool parse_counts(parser *p, int32_t *least, int32_t *most) {
     if (*at == ',' && !which)
       which = 1;
     else if (*at >= '0' && *at <= '9' && numbers[which] <= MAX_REPEAT)
-      numbers[which] = (numbers[which] < 0 ? 0 : numbers[which] * 10) +
-                       (*at - '0');
+      numbers[which] =
+          (numbers[which] < 0 ? 0 : numbers[which] * 10) + (*at - '0');
     else
       return false;
   }
@@ -540,7 +542,8 @@ adze_status rt_regex_match(rt_regex *regex, const char *text, size_t length,
     begin_list(regex, !list);
     for (uint32_t i = 0; i < regex->count[list]; ++i) {
       uint32_t state = regex->states[list][i];
-      if (regex->code[state].op == IS_IN && takes(regex, &regex->code[state], c))
+      if (regex->code[state].op == IS_IN &&
+          takes(regex, &regex->code[state], c))
         add_state(regex, !list, state + 1, &here);
     }
     list = !list;

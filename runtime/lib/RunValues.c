@@ -14,18 +14,12 @@
 static const struct {
   const char *name;
   uint8_t code, bits;
-} element_names[] = {{"float", kDLFloat, 32},
-                     {"double", kDLFloat, 64},
-                     {"float16", kDLFloat, 16},
-                     {"bfloat16", kDLBfloat, 16},
-                     {"bool", kDLBool, 8},
-                     {"int8", kDLInt, 8},
-                     {"int16", kDLInt, 16},
-                     {"int32", kDLInt, 32},
-                     {"int64", kDLInt, 64},
-                     {"uint8", kDLUInt, 8},
-                     {"uint16", kDLUInt, 16},
-                     {"uint32", kDLUInt, 32},
+} element_names[] = {{"float", kDLFloat, 32},   {"double", kDLFloat, 64},
+                     {"float16", kDLFloat, 16}, {"bfloat16", kDLBfloat, 16},
+                     {"bool", kDLBool, 8},      {"int8", kDLInt, 8},
+                     {"int16", kDLInt, 16},     {"int32", kDLInt, 32},
+                     {"int64", kDLInt, 64},     {"uint8", kDLUInt, 8},
+                     {"uint16", kDLUInt, 16},   {"uint32", kDLUInt, 32},
                      {"uint64", kDLUInt, 64}};
 
 static bool starts_with(const char **type, const char *prefix) {
@@ -86,8 +80,7 @@ static bool has_type(const adze_value *value, const char *type) {
     return false;
   if (starts_with(&type, "string"))
     return value->kind == ADZE_STRINGS;
-  return value->kind == ADZE_TENSOR &&
-         rt_is_plain(&value->tensor->dl_tensor) &&
+  return value->kind == ADZE_TENSOR && rt_is_plain(&value->tensor->dl_tensor) &&
          is_element(value->tensor->dl_tensor.dtype, type, strcspn(type, ")"));
 }
 
@@ -239,8 +232,7 @@ static adze_status run_values(adze_context *context,
   adze_status status =
       ins && pointers
           ? run_with(context, inputs, ins, (const DLTensor **)pointers,
-                     (DLManagedTensorVersioned **)(pointers +
-                                                   desc->num_inputs),
+                     (DLManagedTensorVersioned **)(pointers + desc->num_inputs),
                      outputs)
           : rt_out_of_memory(room * sizeof(void *));
   for (uint32_t i = 0; i < desc->num_inputs && ins; ++i)

@@ -42,9 +42,8 @@ static int compare_elements(const slices *s, uint64_t x, uint64_t y) {
 static int compare_slices(const slices *s, uint64_t x, uint64_t y) {
   for (uint64_t o = 0; o < s->outer; ++o)
     for (uint64_t i = 0; i < s->inner; ++i) {
-      int order =
-          compare_elements(s, (o * s->count + x) * s->inner + i,
-                           (o * s->count + y) * s->inner + i);
+      int order = compare_elements(s, (o * s->count + x) * s->inner + i,
+                                   (o * s->count + y) * s->inner + i);
       if (order)
         return order;
     }
@@ -63,8 +62,8 @@ static void sort_slices(const slices *s, int64_t *order, int64_t *room,
   uint64_t left = 0, right = half, at = 0;
   while (left < half) {
     bool take_left =
-        right == count || compare_slices(s, (uint64_t)room[left],
-                                         (uint64_t)order[right]) <= 0;
+        right == count ||
+        compare_slices(s, (uint64_t)room[left], (uint64_t)order[right]) <= 0;
     order[at++] = take_left ? room[left++] : order[right++];
   }
 }
@@ -82,8 +81,8 @@ static void find_groups(const slices *s, groups *g) {
   sort_slices(s, g->order, g->room, s->count);
   g->count = 0;
   for (uint64_t i = 0; i < s->count; ++i) {
-    if (!i || compare_slices(s, (uint64_t)g->order[i - 1],
-                             (uint64_t)g->order[i])) {
+    if (!i ||
+        compare_slices(s, (uint64_t)g->order[i - 1], (uint64_t)g->order[i])) {
       g->first[g->count] = g->order[i];
       g->sizes[g->count++] = 0;
     }
@@ -102,7 +101,8 @@ static void rank_groups(const slices *s, groups *g, bool sorted) {
       g->rank[g->group[i]] = next++;
 }
 
-static adze_status write_groups(const slices *s, const groups *g, int32_t axis) {
+static adze_status write_groups(const slices *s, const groups *g,
+                                int32_t axis) {
   rt_call *call = s->call;
   int64_t *dims = calloc((size_t)s->x->rank + 1, sizeof(int64_t));
   int64_t found = (int64_t)g->count, all = (int64_t)s->count;
@@ -147,8 +147,13 @@ static adze_status unique(rt_call *call) {
   int64_t *room = calloc(each, 6 * sizeof(int64_t));
   if (!room)
     return rt_out_of_memory(each * 6 * sizeof(int64_t));
-  groups g = {room,           room + each,     room + 2 * each,
-              room + 3 * each, room + 4 * each, room + 5 * each, 0};
+  groups g = {room,
+              room + each,
+              room + 2 * each,
+              room + 3 * each,
+              room + 4 * each,
+              room + 5 * each,
+              0};
   find_groups(&s, &g);
   rank_groups(&s, &g, sorted);
   adze_status status = write_groups(&s, &g, axis);
@@ -156,7 +161,8 @@ static adze_status unique(rt_call *call) {
   return status;
 }
 
-/* ---- non_max_suppression -------------------------------------------------- */
+/* ---- non_max_suppression --------------------------------------------------
+ */
 
 typedef struct {
   float low[2], high[2], area;
@@ -257,9 +263,8 @@ static adze_status suppress(rt_call *call, suppression *s) {
   bool is_center = rt_input_int(call, 5, 0) != 0;
   for (int64_t n = 0; n < boxes->dims[0]; ++n) {
     for (int64_t i = 0; i < s->num_boxes; ++i)
-      s->boxes[i] = get_box((const float *)boxes->data +
-                                (n * s->num_boxes + i) * 4,
-                            is_center);
+      s->boxes[i] = get_box(
+          (const float *)boxes->data + (n * s->num_boxes + i) * 4, is_center);
     for (int64_t c = 0; c < scores->dims[1]; ++c) {
       s->scores = (const float *)scores->data +
                   (n * scores->dims[1] + c) * s->num_boxes;

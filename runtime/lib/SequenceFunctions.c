@@ -348,7 +348,7 @@ static adze_status make_row_map(rt_call *call, adze_value *keys, uint64_t row,
   adze_status status = NULL;
   size_t made = 0;
   while (made < width && !status) {
-    rt_input score = {call->inputs[0].dtype, ADZE_TENSOR, 0, NULL, 1,
+    rt_input score = {call->inputs[0].dtype,      ADZE_TENSOR, 0, NULL, 1,
                       scores + row * width + made};
     rt_call one = {call->context, 1, 0, &score, NULL};
     if (!(status = rt_input_value(&one, 0, &parts[made])))
@@ -362,8 +362,8 @@ static adze_status make_row_map(rt_call *call, adze_value *keys, uint64_t row,
 
 static adze_status zip_map(rt_call *call) {
   const rt_input *scores = &call->inputs[0];
-  uint64_t width = call->inputs[1].count, rows = width ? scores->count / width
-                                                       : 0;
+  uint64_t width = call->inputs[1].count,
+           rows = width ? scores->count / width : 0;
   if (!width || rows * width != scores->count)
     return rt_error(ADZE_RUN_ERROR, "expected as many scores as labels a row");
   adze_value *keys, **maps;
@@ -409,8 +409,7 @@ static adze_status put_scalar(rt_call *call, uint64_t at,
   const DLTensor *data =
       value->kind == ADZE_TENSOR ? &value->tensor->dl_tensor : NULL;
   uint64_t bytes = 0;
-  if (!data ||
-      !rt_tensor_bytes(data->dtype, data->ndim, data->shape, &bytes) ||
+  if (!data || !rt_tensor_bytes(data->dtype, data->ndim, data->shape, &bytes) ||
       bytes != width || data->dtype.code != result->dtype.code ||
       data->dtype.bits != result->dtype.bits)
     return rt_error(ADZE_RUN_ERROR, "expected a map to scalars of its type");

@@ -180,9 +180,8 @@ adze_status rt_strings_to_numbers(adze_context *context,
 }
 
 adze_status rt_strings_from_numbers(adze_context *context,
-                                    const int64_t *numbers,
-                                    const int64_t *dims, int32_t rank,
-                                    adze_value **value) {
+                                    const int64_t *numbers, const int64_t *dims,
+                                    int32_t rank, adze_value **value) {
   size_t count = 1;
   for (int32_t i = 0; i < rank; ++i)
     count *= (size_t)dims[i];

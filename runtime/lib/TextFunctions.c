@@ -36,9 +36,7 @@ static adze_status string_concat(rt_call *call) {
 
 /* ---- Splitting ----------------------------------------------------------- */
 
-static bool is_space(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
+static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 /* What is left of a string that is split. */
 typedef struct {
@@ -61,9 +59,8 @@ static bool find_delimiter(const splitter *split, size_t *at) {
     return false;
   for (size_t i = 0; i + (wanted->length ? wanted->length : 1) <= text->length;
        ++i)
-    if (wanted->length
-            ? !memcmp(text->text + i, wanted->text, wanted->length)
-            : is_space(text->text[i])) {
+    if (wanted->length ? !memcmp(text->text + i, wanted->text, wanted->length)
+                       : is_space(text->text[i])) {
       *at = i;
       return true;
     }
@@ -92,8 +89,7 @@ static bool next_piece(splitter *split, rt_string *piece) {
   return true;
 }
 
-static adze_status begin_split(rt_call *call, uint64_t index,
-                               splitter *split) {
+static adze_status begin_split(rt_call *call, uint64_t index, splitter *split) {
   split->done = false;
   split->splits = rt_input_int(call, 2, 0);
   RT_TRY(rt_input_string(call, 1, 0, &split->delimiter));
@@ -140,12 +136,12 @@ typedef struct {
 } case_range;
 
 static const case_range case_ranges[] = {
-    {'A', 'Z', 32},           {0x00C0, 0x00D6, 32}, {0x00D8, 0x00DE, 32},
-    {0x0100, 0x012E, 1},      {0x0132, 0x0136, 1},  {0x0139, 0x0147, 1},
-    {0x014A, 0x0176, 1},      {0x0179, 0x017D, 1},  {0x0391, 0x03A1, 32},
-    {0x03A3, 0x03AB, 32},     {0x0400, 0x040F, 80}, {0x0410, 0x042F, 32},
-    {0x0460, 0x0480, 1},      {0x048A, 0x04BE, 1},  {0x04D0, 0x052E, 1},
-    {0x0531, 0x0556, 48},     {0x1E00, 0x1E94, 1},  {0x1EA0, 0x1EFE, 1}};
+    {'A', 'Z', 32},       {0x00C0, 0x00D6, 32}, {0x00D8, 0x00DE, 32},
+    {0x0100, 0x012E, 1},  {0x0132, 0x0136, 1},  {0x0139, 0x0147, 1},
+    {0x014A, 0x0176, 1},  {0x0179, 0x017D, 1},  {0x0391, 0x03A1, 32},
+    {0x03A3, 0x03AB, 32}, {0x0400, 0x040F, 80}, {0x0410, 0x042F, 32},
+    {0x0460, 0x0480, 1},  {0x048A, 0x04BE, 1},  {0x04D0, 0x052E, 1},
+    {0x0531, 0x0556, 48}, {0x1E00, 0x1E94, 1},  {0x1EA0, 0x1EFE, 1}};
 
 static uint32_t change_case(uint32_t c, int32_t to) {
   for (size_t i = 0; i < sizeof(case_ranges) / sizeof(*case_ranges); ++i) {
@@ -325,7 +321,8 @@ static adze_status cast(rt_call *call) {
   return status;
 }
 
-/* ---- Regular expressions -------------------------------------------------- */
+/* ---- Regular expressions --------------------------------------------------
+ */
 
 static adze_status regex_full_match(rt_call *call) {
   const rt_input *x = &call->inputs[0];

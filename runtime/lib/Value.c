@@ -250,13 +250,12 @@ static adze_status check_keys(const adze_value *keys, size_t count) {
     return rt_error(ADZE_INVALID_ARGUMENT, "expected keys, but got NULL");
   const DLTensor *tensor =
       keys->kind == ADZE_TENSOR ? &keys->tensor->dl_tensor : NULL;
-  bool fits =
-      tensor ? rt_is_plain(tensor) && tensor->ndim == 1 &&
-                   (uint64_t)tensor->shape[0] == count &&
-                   (tensor->dtype.code == kDLInt ||
-                    tensor->dtype.code == kDLUInt)
-             : keys->kind == ADZE_STRINGS && keys->rank == 1 &&
-                   keys->count == count;
+  bool fits = tensor ? rt_is_plain(tensor) && tensor->ndim == 1 &&
+                           (uint64_t)tensor->shape[0] == count &&
+                           (tensor->dtype.code == kDLInt ||
+                            tensor->dtype.code == kDLUInt)
+                     : keys->kind == ADZE_STRINGS && keys->rank == 1 &&
+                           keys->count == count;
   return fits ? NULL
               : rt_error(ADZE_INVALID_ARGUMENT,
                          "expected a vector of %zu integers or strings in host "

@@ -48,12 +48,12 @@ static LogicalResult importNonMaxSuppression(Binder &b) {
     return b.fail("expected 3-D boxes and scores");
   Value threshold =
       scalar(4, f32, -double(std::numeric_limits<float>::infinity()));
-  return b.done(b.callForOne(
-      "non_max_suppression",
-      {b.cast(boxes, f32), b.cast(scores, f32), scalar(2, i64, 0),
-       scalar(3, f32, 0), threshold,
-       b.scalar(i64, double(b.getInt("center_point_box", 0)))},
-      {i64, {mlir::AffineExpr(), b.expr(3)}}));
+  return b.done(
+      b.callForOne("non_max_suppression",
+                   {b.cast(boxes, f32), b.cast(scores, f32), scalar(2, i64, 0),
+                    scalar(3, f32, 0), threshold,
+                    b.scalar(i64, double(b.getInt("center_point_box", 0)))},
+                   {i64, {mlir::AffineExpr(), b.expr(3)}}));
 }
 
 void adze::importer::addSelectionOps(std::vector<OpRow> &rows) {

@@ -24,9 +24,9 @@ CallResult makeSequence(TensorType element) {
 
 /// What the elements of a sequence are; null after an error.
 TensorType getElement(Binder &b, Value sequence) {
-  auto type = sequence ? llvm::dyn_cast<graph::SequenceType>(
-                             b.getElementType(sequence))
-                       : graph::SequenceType();
+  auto type =
+      sequence ? llvm::dyn_cast<graph::SequenceType>(b.getElementType(sequence))
+               : graph::SequenceType();
   if (!type)
     (void)b.fail("expected a sequence");
   return type ? type.getElement() : TensorType();
@@ -55,8 +55,8 @@ Value toScalar(Binder &b, Value value) {
 LogicalResult importSequenceConstruct(Binder &b) {
   TensorType element;
   for (Value operand : b.getOperands()) {
-    TensorType own = operand ? graph::getElementOf(operand.getType())
-                             : TensorType();
+    TensorType own =
+        operand ? graph::getElementOf(operand.getType()) : TensorType();
     element = element && own ? graph::joinElements(element, own) : own;
     if (!element)
       return b.fail("expected values of one type");
@@ -80,16 +80,16 @@ LogicalResult importSequenceAt(Binder &b) {
   auto result = makeResult(b, element);
   if (!result)
     return mlir::failure();
-  return b.done(b.callForOne("sequence_at",
-                             {b.operand(0), toScalar(b, b.operand(1))},
-                             *result));
+  return b.done(b.callForOne(
+      "sequence_at", {b.operand(0), toScalar(b, b.operand(1))}, *result));
 }
 
 LogicalResult importSequenceInsert(Binder &b) {
   Value sequence = b.operand(0), value = b.operand(1);
   TensorType element = getElement(b, sequence);
   if (element)
-    element = graph::joinElements(element, graph::getElementOf(value.getType()));
+    element =
+        graph::joinElements(element, graph::getElementOf(value.getType()));
   if (!element)
     return b.fail("expected a value of the sequence's type");
   Values inputs{sequence, value};
@@ -109,10 +109,9 @@ LogicalResult importSequenceErase(Binder &b) {
 }
 
 Value getLength(Binder &b, Value sequence) {
-  return getElement(b, sequence)
-             ? b.callForOne("sequence_length", sequence,
-                            {b.builder.getI64Type()})
-             : Value();
+  return getElement(b, sequence) ? b.callForOne("sequence_length", sequence,
+                                                {b.builder.getI64Type()})
+                                 : Value();
 }
 
 LogicalResult importSequenceLength(Binder &b) {
@@ -132,8 +131,8 @@ LogicalResult importSplitToSequence(Binder &b) {
       llvm::SmallVector<int64_t>(keepsDim ? rank : rank - 1,
                                  mlir::ShapedType::kDynamic),
       b.getElementType(x));
-  return b.done(b.callForOne("split_to_sequence", inputs,
-                             makeSequence(element)));
+  return b.done(
+      b.callForOne("split_to_sequence", inputs, makeSequence(element)));
 }
 
 LogicalResult importConcatFromSequence(Binder &b) {
@@ -174,9 +173,10 @@ LogicalResult importSequenceMap(Binder &b) {
                        Binder::LoopBody &result) -> LogicalResult {
     Values inputs, outputs;
     for (Value operand : operands) {
-      bool isSequence = llvm::isa<graph::SequenceType>(b.getElementType(operand));
-      auto element = isSequence ? makeResult(b, getElement(b, operand))
-                                : std::nullopt;
+      bool isSequence =
+          llvm::isa<graph::SequenceType>(b.getElementType(operand));
+      auto element =
+          isSequence ? makeResult(b, getElement(b, operand)) : std::nullopt;
       if (isSequence && !element)
         return mlir::failure();
       inputs.push_back(
@@ -219,8 +219,7 @@ LogicalResult importOptional(Binder &b) {
   TensorType element = b.getDeclaredElement(*type->type);
   if (!element)
     return mlir::failure();
-  return b.done(
-      b.callForOne("optional_construct", {}, makeOptional(element)));
+  return b.done(b.callForOne("optional_construct", {}, makeOptional(element)));
 }
 
 graph::OptionalType getOptional(Binder &b, Value x) {
@@ -230,8 +229,7 @@ graph::OptionalType getOptional(Binder &b, Value x) {
 LogicalResult importOptionalHasElement(Binder &b) {
   Value x = b.operand(0);
   if (x && getOptional(b, x))
-    return b.done(
-        b.callForOne("optional_has", x, {b.builder.getI1Type()}));
+    return b.done(b.callForOne("optional_has", x, {b.builder.getI1Type()}));
   // Of what is no optional it is known.
   return b.done(b.scalar(b.builder.getI1Type(), x ? 1 : 0));
 }
@@ -279,10 +277,9 @@ LogicalResult importDictVectorizer(Binder &b) {
   auto map = llvm::dyn_cast<graph::MapType>(b.getElementType(b.operand(0)));
   if (!keys || !map)
     return b.fail("expected a map and a vocabulary");
-  return b.done(b.callForOne(
-      "dict_vectorizer", {b.operand(0), keys},
-      {map.getElement().getElementType(),
-       {b.expr(1), graph::getDims(keys)[0]}}));
+  return b.done(b.callForOne("dict_vectorizer", {b.operand(0), keys},
+                             {map.getElement().getElementType(),
+                              {b.expr(1), graph::getDims(keys)[0]}}));
 }
 
 /// The values in the order of their keys; with map_form SPARSE at their places.
@@ -304,10 +301,10 @@ LogicalResult importCastMap(Binder &b) {
   if (!values)
     return mlir::failure();
   if (graph::isString(stored) || graph::isString(type))
-    return b.done(stored == type
-                      ? values
-                      : b.callForOne("cast", values,
-                                     {type, graph::getDims(values)}));
+    return b.done(
+        stored == type
+            ? values
+            : b.callForOne("cast", values, {type, graph::getDims(values)}));
   return b.done(b.cast(values, type));
 }
 

@@ -44,8 +44,8 @@ LogicalResult importStringSplit(Binder &b) {
   pieces.push_back(mlir::AffineExpr());
   mlir::Type i64 = b.builder.getI64Type();
   auto limit = mlir::RankedTensorType::get({}, i64);
-  Value most = b.constant(
-      mlir::DenseElementsAttr::get(limit, b.getInt("maxsplit", -1)));
+  Value most =
+      b.constant(mlir::DenseElementsAttr::get(limit, b.getInt("maxsplit", -1)));
   return b.done(b.call("string_split",
                        {x, b.string(b.getString("delimiter", "")), most},
                        {{b.getStringType(), pieces}, {i64, dims}}));
@@ -69,11 +69,11 @@ LogicalResult importStringNormalizer(Binder &b) {
   Dims result(dims.size());
   if (dims.size() == 2)
     result[0] = b.expr(1);
-  return b.done(b.callForOne(
-      "string_normalize",
-      {x, b.strings(words.value_or(llvm::ArrayRef<std::string>())),
-       b.ints({to, b.getInt("is_case_sensitive", 0)})},
-      {b.getStringType(), result}));
+  return b.done(
+      b.callForOne("string_normalize",
+                   {x, b.strings(words.value_or(llvm::ArrayRef<std::string>())),
+                    b.ints({to, b.getInt("is_case_sensitive", 0)})},
+                   {b.getStringType(), result}));
 }
 
 LogicalResult importRegexFullMatch(Binder &b) {
