@@ -134,7 +134,7 @@ public:
     moved.insert(op);
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
-      operands.push_back(isOne(operand) ? operand : get(operand));
+      operands.push_back(isOne(operand) ? getOne(operand) : get(operand));
     OperationState state(
         op->getLoc(), op->getName(), operands,
         {makeType(getElementTypeOrSelf(value.getType()), dims)},
@@ -147,6 +147,12 @@ private:
     return llvm::all_of(getDims(value), [](AffineExpr size) {
       return size && getConstant(size) == 1;
     });
+  }
+  /// One element may have more dims than there are now.
+  Value getOne(Value value) {
+    Dims ones(dims.size(), b.getAffineConstantExpr(1));
+    bool fits = getDims(value).size() <= ones.size();
+    return fits ? value : reshape(b, value.getLoc(), value, ones);
   }
   bool mayMove(Operation *op) const {
     if (!isa<ElementwiseOpInterface>(op) || op->getNumResults() != 1)

@@ -62,3 +62,16 @@ func.func @not(%a: tensor<5x7xf32>, %b: tensor<16x65536xf32>, %c: tensor<1x13110
   %4 = graph.reduce_sum %e {axes = array<i64: 1>, keepdims = false} : (tensor<1x65536xf16>) -> tensor<1xf16>
   return %0, %1, %2, %3, %4 : tensor<f32>, tensor<16xf32>, tensor<1xf32>, tensor<1xi32>, tensor<1xf16>
 }
+
+// -----
+
+// One element of more dims than the parts have.
+// CHECK-LABEL: func.func @ranks
+// CHECK: %[[M:.*]] = graph.reshape %arg1 : (tensor<1x1x1x1xf32>) -> tensor<1x1x1xf32>
+// CHECK: graph.sub %{{.*}}, %[[M]]
+#y = affine_map<()[s0, s1, s2, s3] -> (s0, s1, s2, s3)>
+func.func @ranks(%x: tensor<?x?x?x?xf32, #y>, %m: tensor<1x1x1x1xf32>) -> tensor<1x1x1x1xf32> {
+  %0 = graph.sub %x, %m : (tensor<?x?x?x?xf32, #y>, tensor<1x1x1x1xf32>) -> tensor<?x?x?x?xf32, #y>
+  %1 = graph.reduce_mean %0 {axes = array<i64: 0, 1, 2, 3>} : (tensor<?x?x?x?xf32, #y>) -> tensor<1x1x1x1xf32>
+  return %1 : tensor<1x1x1x1xf32>
+}
