@@ -180,6 +180,15 @@ private:
 
 } // namespace
 
+/// The packing of a filter [product, input, output]: panels of outputs, in each
+/// all products one behind the other, as a program reads them.
+static AffineMap getProductsMap(MLIRContext *context, int64_t panel) {
+  AffineExpr product, input, output;
+  bindDims(context, product, input, output);
+  return AffineMap::get(
+      3, 0, {output.floorDiv(panel), product, input, output % panel}, context);
+}
+
 /// Sizes, axes, blocks and program ids.
 LogicalResult WinogradEmitter::cut() {
   Dims result = getDims(op.getResult()), input = getDims(op.getInput());
@@ -205,8 +214,7 @@ LogicalResult WinogradEmitter::cut() {
   blockK = e.param("BLOCK_K", plan.depth);
   blockN = e.param("BLOCK_N", plan.outputs);
   steps = e.param("STEPS", plan.steps);
-  e.pack(op.getFilter(),
-         getPanelMap(op.getContext(), 3, /*transposed=*/false, plan.panel));
+  e.pack(op.getFilter(), getProductsMap(op.getContext(), plan.panel));
   allRows = e.mul(patchRows, batch);
   Value channels = e.mul(blockN, steps);
   SmallVector<Value> ids =
