@@ -6,6 +6,7 @@
 
 #include "mlir/IR/AffineMap.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace adze {
@@ -20,6 +21,14 @@ llvm::SmallVector<int64_t> getPackedShape(llvm::ArrayRef<int64_t> shape,
 void packElements(llvm::ArrayRef<char> from, llvm::ArrayRef<int64_t> shape,
                   mlir::AffineMap layout, unsigned elementBytes,
                   llvm::MutableArrayRef<char> to);
+
+/// The same bytes given to `write` in order, in pieces of at most `pieceBytes`
+/// (more, if one position of the outermost dim of the memory takes more), so
+/// that an array larger than the memory at hand can be packed.
+void packInPieces(llvm::ArrayRef<char> from, llvm::ArrayRef<int64_t> shape,
+                  mlir::AffineMap layout, unsigned elementBytes,
+                  uint64_t pieceBytes,
+                  llvm::function_ref<void(llvm::ArrayRef<char>)> write);
 
 } // namespace adze
 

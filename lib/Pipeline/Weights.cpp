@@ -35,10 +35,14 @@ static llvm::Error writeConstant(const Constant &constant,
   ShapedType type = constant.value.getShapedType();
   unsigned elementBytes =
       std::max(8u, type.getElementType().getIntOrFloatBitWidth()) / 8;
-  std::vector<char> packed(constant.storedBytes);
-  packElements(*bytes, type.getShape(), constant.layout.getValue(),
-               elementBytes, packed);
-  os.write(packed.data(), packed.size());
+  constexpr uint64_t pieceBytes = 64 << 20; // of memory, whatever the weights'
+  uint64_t written = 0;
+  packInPieces(*bytes, type.getShape(), constant.layout.getValue(),
+               elementBytes, pieceBytes, [&](ArrayRef<char> piece) {
+                 os.write(piece.data(), piece.size());
+                 written += piece.size();
+               });
+  os.write_zeros(constant.storedBytes - written);
   return llvm::Error::success();
 }
 

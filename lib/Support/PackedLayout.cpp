@@ -93,14 +93,29 @@ public:
     }
   }
 
-  int64_t at(ArrayRef<int64_t> point) const {
-    if (!separable)
-      return linear(point);
-    int64_t result = origin;
-    for (unsigned dim = 0; dim < shape.size(); ++dim)
-      result += parts[dim][point[dim]];
-    return result;
-  }
+  /// The positions of the points that differ from `point` in the last
+  /// coordinate.
+  class Row {
+  public:
+    Row(const Positions &all, MutableArrayRef<int64_t> point)
+        : all(all), point(point) {
+      for (unsigned dim = 0; all.separable && dim + 1 < point.size(); ++dim)
+        start += all.parts[dim][point[dim]];
+      start += all.origin;
+    }
+    int64_t at(int64_t coordinate) {
+      if (all.separable)
+        return start + all.parts.back()[coordinate];
+      point.back() = coordinate;
+      return all.linear(point);
+    }
+
+  private:
+    const Positions &all;
+    MutableArrayRef<int64_t> point;
+    int64_t start = 0;
+  };
+  Row row(MutableArrayRef<int64_t> point) const { return {*this, point}; }
 
 private:
   int64_t linear(ArrayRef<int64_t> point) const {
@@ -119,22 +134,117 @@ private:
 };
 } // namespace
 
+namespace {
+/// Part of an array: all points whose coordinate along `dim` is one of
+/// `chosen`.
+struct Part {
+  unsigned dim;
+  SmallVector<int64_t> chosen;
+};
+} // namespace
+
+/// Writes the elements of a part to `to`, which begins at position `first`: a
+/// row of the last dim at a time.
+template <unsigned elementBytes>
+static void packPart(ArrayRef<char> from, ArrayRef<int64_t> shape,
+                     const Positions &positions, const Part &part,
+                     int64_t first, MutableArrayRef<char> to) {
+  SmallVector<int64_t> counts(shape), index(shape.size(), 0);
+  counts[part.dim] = part.chosen.size();
+  if (llvm::is_contained(counts, 0))
+    return;
+  size_t last = shape.size() - 1;
+  auto coordinate = [&](size_t dim, int64_t i) {
+    return dim == part.dim ? part.chosen[i] : i;
+  };
+  SmallVector<int64_t> point(shape.size(), 0);
+  for (bool more = true; more;) {
+    int64_t source = 0;
+    for (size_t dim = 0; dim <= last; ++dim) {
+      point[dim] = dim == last ? 0 : coordinate(dim, index[dim]);
+      source = source * shape[dim] + point[dim];
+    }
+    Positions::Row row = positions.row(point);
+    for (int64_t i = 0; i < counts[last]; ++i) {
+      int64_t at = coordinate(last, i);
+      memcpy(to.data() + (row.at(at) - first) * elementBytes,
+             from.data() + (source + at) * elementBytes, elementBytes);
+    }
+    size_t dim = last;
+    while (dim > 0 && ++index[dim - 1] == counts[dim - 1])
+      index[--dim] = 0;
+    more = dim > 0;
+  }
+}
+
+using PackFunction = void (*)(ArrayRef<char>, ArrayRef<int64_t>,
+                              const Positions &, const Part &, int64_t,
+                              MutableArrayRef<char>);
+
+static PackFunction getPackFunction(unsigned elementBytes) {
+  switch (elementBytes) {
+  case 1:
+    return packPart<1>;
+  case 2:
+    return packPart<2>;
+  case 4:
+    return packPart<4>;
+  case 8:
+    return packPart<8>;
+  default:
+    return packPart<16>;
+  }
+}
+
+void packInPieces(ArrayRef<char> from, ArrayRef<int64_t> shape,
+                  AffineMap layout, unsigned elementBytes, uint64_t pieceBytes,
+                  llvm::function_ref<void(ArrayRef<char>)> write) {
+  if (shape.empty()) // a scalar is where it is
+    return write(from);
+  SmallVector<int64_t> packed = getPackedShape(shape, layout);
+  // The outermost dim of the memory that has several positions, and the dim of
+  // the array that it is made of: if it is one, pieces are ranges of it.
+  size_t outer = 0;
+  while (outer < packed.size() && packed[outer] == 1)
+    ++outer;
+  int64_t count = outer < packed.size() ? packed[outer] : 1, inner = 1;
+  for (size_t i = outer + 1; i < packed.size(); ++i)
+    inner *= packed[i];
+  SmallVector<unsigned> used;
+  for (unsigned dim = 0; outer < packed.size() && dim < shape.size(); ++dim)
+    if (layout.getResult(outer).isFunctionOfDim(dim))
+      used.push_back(dim);
+  uint64_t bytes = uint64_t(inner) * elementBytes;
+  int64_t step = used.size() != 1
+                     ? count
+                     : std::clamp<int64_t>(pieceBytes / bytes, 1, count);
+  Positions positions(shape, layout);
+  PackFunction pack = getPackFunction(elementBytes);
+  unsigned along = used.size() == 1 ? used[0] : 0;
+  SmallVector<int64_t> point(shape.size(), 0);
+  std::vector<char> piece;
+  for (int64_t begin = 0; begin < count; begin += step) {
+    int64_t end = std::min(begin + step, count);
+    Part part{along, {}};
+    for (int64_t i = 0; i < shape[along]; ++i) {
+      point[along] = i;
+      int64_t at =
+          step == count ? begin : evaluate(layout.getResult(outer), point);
+      if (at >= begin && at < end)
+        part.chosen.push_back(i);
+    }
+    piece.assign((end - begin) * bytes, 0);
+    pack(from, shape, positions, part, begin * inner, piece);
+    write(piece);
+  }
+}
+
 void packElements(ArrayRef<char> from, ArrayRef<int64_t> shape,
                   AffineMap layout, unsigned elementBytes,
                   MutableArrayRef<char> to) {
   std::fill(to.begin(), to.end(), 0);
-  Positions positions(shape, layout);
-  SmallVector<int64_t> point(shape.size(), 0);
-  for (const char *element = from.begin(); element != from.end();
-       element += elementBytes) {
-    memcpy(to.data() + positions.at(point) * elementBytes, element,
-           elementBytes);
-    for (int64_t dim = int64_t(shape.size()) - 1; dim >= 0; --dim) {
-      if (++point[dim] < shape[dim])
-        break;
-      point[dim] = 0;
-    }
-  }
+  packInPieces(from, shape, layout, elementBytes, UINT64_MAX,
+               [&](ArrayRef<char> bytes) { llvm::copy(bytes, to.begin()); });
 }
 
 } // namespace adze

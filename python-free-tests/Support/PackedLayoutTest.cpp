@@ -36,6 +36,15 @@ protected:
                                    v.size() * 4);
     };
     adze::packElements(bytes(from), shape, map, 4, bytes(to));
+    // In pieces of any size it is the same.
+    for (uint64_t pieceBytes : {1, 300, 1000, 100000}) {
+      std::vector<char> pieces;
+      adze::packInPieces(
+          bytes(from), shape, map, 4, pieceBytes, [&](ArrayRef<char> piece) {
+            pieces.insert(pieces.end(), piece.begin(), piece.end());
+          });
+      EXPECT_EQ(ArrayRef<char>(pieces), ArrayRef<char>(bytes(to)));
+    }
 
     int64_t found = 0;
     for (int64_t i = 0; i < count; ++i) {
