@@ -61,7 +61,8 @@ RankedTensorType toChannelsLast(RankedTensorType type) {
 }
 
 /// Per-dim attribute values, reordered to channels last.
-template <typename T> SmallVector<T> toChannelsLast(ArrayRef<T> values) {
+template <typename T>
+SmallVector<T> toChannelsLast(ArrayRef<T> values) {
   SmallVector<T> last;
   for (int64_t d : toChannelsLast(values.size()))
     last.push_back(values[d]);
@@ -73,15 +74,16 @@ template <typename T> SmallVector<T> toChannelsLast(ArrayRef<T> values) {
 //===----------------------------------------------------------------------===//
 
 /// op -> transpose(op{nhwc}(transpose)).
-template <typename OpTy> bool wrap(Operation *candidate, OpBuilder &builder) {
+template <typename OpTy>
+bool wrap(Operation *candidate, OpBuilder &builder) {
   auto op = dyn_cast<OpTy>(candidate);
   if (!op || op.getLayout() != Layout::NCHW)
     return false;
   Location loc = op.getLoc();
   int64_t rank = getRank(op.getInput());
   builder.setInsertionPoint(op);
-  Value last = TransposeOp::create(builder, loc, op.getInput(),
-                                   toChannelsLast(rank));
+  Value last =
+      TransposeOp::create(builder, loc, op.getInput(), toChannelsLast(rank));
   auto type = cast<RankedTensorType>(op.getResult().getType());
   builder.setInsertionPointAfter(op);
   auto first = TransposeOp::create(builder, loc, type, op.getResult(),
@@ -112,9 +114,8 @@ int64_t mapAxis(int64_t axis, int64_t rank) {
 void permuteAttributes(Operation *op, int64_t rank) {
   TypeSwitch<Operation *>(op)
       .Case<ConcatOp, SoftmaxOp, LogSoftmaxOp, LRNOp, BatchNormOp,
-            InstanceNormOp>([&](auto axisOp) {
-        axisOp.setAxis(mapAxis(axisOp.getAxis(), rank));
-      })
+            InstanceNormOp>(
+          [&](auto axisOp) { axisOp.setAxis(mapAxis(axisOp.getAxis(), rank)); })
       .Case<SliceOp>([&](SliceOp slice) {
         slice.setStarts(toChannelsLast(slice.getStarts()));
         slice.setSteps(toChannelsLast(slice.getSteps()));
@@ -191,13 +192,15 @@ public:
   }
 
 private:
-  /// No data moves at run time to transpose this.
+  /// No data moves at run time to transpose this. In rank 3 what is computed
+  /// counts all the same: its transpose could sink again, for ever.
   static bool isCheap(Value value, int64_t rank) {
     auto type = cast<RankedTensorType>(value.getType());
-    return matchPattern(value, m_Constant()) ||
-           llvm::count_if(getDims(type), [](AffineExpr dim) {
-             return getConstant(dim) != 1;
-           }) <= 1;
+    if (matchPattern(value, m_Constant()))
+      return true;
+    return rank != 3 && llvm::count_if(getDims(type), [](AffineExpr dim) {
+                          return getConstant(dim) != 1;
+                        }) <= 1;
   }
 
   static Value getChannelsLast(Value value, int64_t rank, OpBuilder &builder) {
@@ -223,7 +226,8 @@ private:
 
 /// reduce(transpose(x)) -> transpose(reduce(x)); without keepdims the transpose
 /// is that of the dims that are left.
-class SinkThroughReduce final : public OpInterfaceRewritePattern<ReduceOpInterface> {
+class SinkThroughReduce final
+    : public OpInterfaceRewritePattern<ReduceOpInterface> {
 public:
   SinkThroughReduce(MLIRContext *context, Pass::Statistic &sunk)
       : OpInterfaceRewritePattern(context), sunk(sunk) {}
@@ -248,14 +252,16 @@ public:
       if (reduce.getKeepdims())
         perm.push_back(d);
       else if (!gone)
-        perm.push_back(d - llvm::count_if(axes, [&](int64_t a) { return a < d; }));
+        perm.push_back(d -
+                       llvm::count_if(axes, [&](int64_t a) { return a < d; }));
     }
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     Dims dims = getDims(type), lastDims(dims.size());
     for (auto [i, d] : llvm::enumerate(perm))
       lastDims[d] = dims[i];
     last->getResult(0).setType(makeType(type.getElementType(), lastDims));
-    rewriter.replaceOpWithNewOp<TransposeOp>(op, type, last->getResult(0), perm);
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, type, last->getResult(0),
+                                             perm);
     ++sunk;
     return success();
   }
@@ -281,8 +287,8 @@ public:
     if (!areEqual(from[0], to[0]) || !areEqual(from[1], to[1]))
       return rewriter.notifyMatchFailure(op, "batch or channels change");
     auto type = cast<RankedTensorType>(op.getType());
-    Value merged = ReshapeOp::create(rewriter, op.getLoc(), toChannelsLast(type),
-                                     transpose.getInput());
+    Value merged = ReshapeOp::create(
+        rewriter, op.getLoc(), toChannelsLast(type), transpose.getInput());
     rewriter.replaceOpWithNewOp<TransposeOp>(op, type, merged,
                                              toChannelsFirst(3));
     ++sunk;
