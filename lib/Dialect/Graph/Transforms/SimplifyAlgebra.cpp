@@ -129,7 +129,8 @@ protected:
     double outer = 0, inside = 0;
     Value clipped = matchWithSplat<OpT>(op.getResult(), outer);
     Value x = clipped ? matchWithSplat<OpT>(clipped, inside) : Value();
-    if (!x || std::isnan(outer) || std::isnan(inside) ||
+    // As doubles, great integers would not compare as they are.
+    if (!x || !isFloat(x) || std::isnan(outer) || std::isnan(inside) ||
         x.getType() != op.getType() || !areKnown(x))
       return rewriter.notifyMatchFailure(op, "no bound of a bound");
     bool least = std::is_same_v<OpT, MinimumOp>;
@@ -235,8 +236,15 @@ public:
 protected:
   LogicalResult simplify(CastOp op, PatternRewriter &rewriter) const override {
     auto inner = op.getInput().getDefiningOp<CastOp>();
-    if (!inner ||
-        !holdsAll(getElement(op.getInput()), getElement(inner.getInput())))
+    if (!inner)
+      return rewriter.notifyMatchFailure(op, "not of a cast");
+    Type from = getElement(inner.getInput()), over = getElement(inner),
+         to = getElement(op.getResult());
+    // Out of range, integers wrap and floats do not.
+    bool wraps = isa<IntegerType>(from) && isa<FloatType>(over) &&
+                 isa<IntegerType>(to) && !to.isInteger(1) &&
+                 !holdsAll(to, from);
+    if (!holdsAll(over, from) || wraps)
       return rewriter.notifyMatchFailure(op, "of no lossless cast");
     rewriter.modifyOpInPlace(
         op, [&] { op.getInputMutable().assign(inner.getInput()); });

@@ -66,6 +66,19 @@ func.func @unary(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
 
 // -----
 
+// Great unsigned integers would not compare as doubles.
+// CHECK-LABEL: func.func @integer_bounds
+// CHECK-COUNT-2: graph.minimum
+func.func @integer_bounds(%x: tensor<8xui64>) -> tensor<8xui64> {
+  %much = graph.constant dense<9223372036854775813> : tensor<ui64>
+  %seven = graph.constant dense<7> : tensor<ui64>
+  %0 = graph.minimum %x, %much : (tensor<8xui64>, tensor<ui64>) -> tensor<8xui64>
+  %1 = graph.minimum %0, %seven : (tensor<8xui64>, tensor<ui64>) -> tensor<8xui64>
+  return %1 : tensor<8xui64>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @bounds
 // CHECK-DAG: %[[TWO:.*]] = graph.constant dense<2.0
 // CHECK-DAG: %[[SIX:.*]] = graph.constant dense<6.0
@@ -141,6 +154,19 @@ func.func @casts(%x: tensor<8xf16>, %s: tensor<8xi16>, %n: tensor<8xi32>) -> (te
   %4 = graph.cast %n : (tensor<8xi32>) -> tensor<8xf32>
   %5 = graph.cast %4 : (tensor<8xf32>) -> tensor<8xi64>
   return %1, %3, %5 : tensor<8xf64>, tensor<8xi64>, tensor<8xi64>
+}
+
+// -----
+
+// Out of range, integers wrap and floats do not.
+// CHECK-LABEL: func.func @wrapping
+// CHECK-NEXT: %[[F:.*]] = graph.cast %arg0 : (tensor<8xi16>) -> tensor<8xf32>
+// CHECK-NEXT: %[[U:.*]] = graph.cast %[[F]] : (tensor<8xf32>) -> tensor<8xui8>
+// CHECK-NEXT: return %[[U]]
+func.func @wrapping(%x: tensor<8xi16>) -> tensor<8xui8> {
+  %0 = graph.cast %x : (tensor<8xi16>) -> tensor<8xf32>
+  %1 = graph.cast %0 : (tensor<8xf32>) -> tensor<8xui8>
+  return %1 : tensor<8xui8>
 }
 
 // -----
