@@ -9,9 +9,15 @@ using namespace mlir;
 
 namespace adze {
 
+/// Tile kernels in the text stay as they are: a module made of what `--emit=tile`
+/// printed is the one that it would have been.
+static void addCleanup(OpPassManager &manager) {
+  manager.addNestedPass<func::FuncOp>(createCanonicalizerPass());
+  manager.addNestedPass<func::FuncOp>(createCSEPass());
+}
+
 void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
+  addCleanup(manager);
   graph::FormClustersPassOptions clusters;
   if (options.optLevel == 0) {
     clusters.mode = graph::ClusterMode::Single;
@@ -27,7 +33,8 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     // The recognisers know activations and norms as models spell them.
     manager.addNestedPass<func::FuncOp>(graph::createSimplifyAlgebraPass());
     manager.addNestedPass<func::FuncOp>(graph::createSimplifyMovementPass());
-    manager.addPass(createCanonicalizerPass()); // drops what is dead now
+    // Drops what is dead now.
+    manager.addNestedPass<func::FuncOp>(createCanonicalizerPass());
     // Weights take in the normalisations first: what is left of these would
     // stand between a convolution and its neighbours.
     manager.addNestedPass<func::FuncOp>(graph::createFoldBatchNormPass());
@@ -42,8 +49,7 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     }
     if (options.foldConstants)
       manager.addPass(graph::createFoldConstantsPass());
-    manager.addPass(createCanonicalizerPass());
-    manager.addPass(createCSEPass());
+    addCleanup(manager);
     manager.addPass(graph::createEliminateDeadCodePass());
     if (!options.forExport)
       manager.addNestedPass<func::FuncOp>(graph::createPlaceConcatPass());

@@ -68,5 +68,8 @@ if [ "$level" != O0 ]; then
   "$build/unittests/same-bits" "$work/a.so" || die "not the same bits"
   (cd "$work/elsewhere" && ln -s "$model" model.onnx && atranslate model.onnx "-$level" -j1 -o b.so) || die "the second build failed"
   cmp "$work/a.so" "$work/elsewhere/b.so" || die "two builds differ"
+  # The tile text, read again, is the same module.
+  (cd "$work/elsewhere" && atranslate model.onnx "-$level" --emit=tile -o model.mlir && atranslate model.mlir "-$level" -o t.so) || die "the tile text does not compile"
+  cmp "$work/a.so" "$work/elsewhere/t.so" || die "the module made of the tile text differs"
 fi
 echo "PASS: $name $level"
