@@ -155,6 +155,11 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   for (Type type : callee.getArgumentTypes())
     if (isa<ShapedType>(type)) // not the range of programs
       wanted.push_back(type);
+  // A constant with a layout is what is packed by it, once the kernel is bound.
+  for (auto [operand, type] : llvm::zip(getOperands(), wanted))
+    if (auto constant = operand.getDefiningOp<ConstantOp>();
+        constant && constant.getLayoutAttr())
+      type = operand.getType();
   return verifyTypes(*this, places, wanted, "arguments");
 }
 
