@@ -8,6 +8,8 @@
 #include "Quantization.h"
 #include "Windows.h"
 
+#include <cmath>
+
 using namespace adze;
 using namespace adze::importer;
 using mlir::AffineExpr;
@@ -69,14 +71,21 @@ static LogicalResult importGemm(Binder &b) {
   Value result = b.create<graph::MatmulOp>(
       {lhs, rhs}, {b.attr("transpose_a", b.getInt("transA", 0) != 0),
                    b.attr("transpose_b", b.getInt("transB", 0) != 0)});
-  mlir::Type type = b.getElementType(lhs);
+  mlir::Type given = b.getElementType(lhs), type = given;
+  // Fractions of integers: rounded once, at the end.
+  if (llvm::isa<mlir::IntegerType>(given) &&
+      (alpha != std::trunc(alpha) || beta != std::trunc(beta))) {
+    type = b.builder.getF64Type();
+    result = b.cast(result, type);
+    bias = bias ? b.cast(bias, type) : bias;
+  }
   if (alpha != 1.0)
     result = b.create<graph::MulOp>({result, b.scalar(type, alpha)});
   if (!bias || beta == 0.0)
-    return b.done(result);
+    return b.done(b.cast(result, given));
   if (beta != 1.0)
     bias = b.create<graph::MulOp>({bias, b.scalar(type, beta)});
-  Value sum = b.create<graph::AddOp>({result, bias});
+  Value sum = b.cast(b.create<graph::AddOp>({result, bias}), given);
   if (sum && b.getRank(sum) != 2)
     return b.fail("expected C to broadcast to the product, but got " +
                   llvm::Twine(b.getRank(bias)) + "-D");
