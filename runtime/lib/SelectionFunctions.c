@@ -50,22 +50,27 @@ static int compare_slices(const slices *s, uint64_t x, uint64_t y) {
   return 0;
 }
 
-/* Sorts numbers of slices, equal ones in their order: a merge sort. */
-static void sort_slices(const slices *s, int64_t *order, int64_t *room,
-                        uint64_t count) {
+/* Does x stand behind y? */
+typedef bool is_behind(const void *data, int64_t x, int64_t y);
+
+/* Sorts numbers, equal ones in their order: a merge sort. */
+static void sort_numbers(is_behind *behind, const void *data, int64_t *order,
+                         int64_t *room, uint64_t count) {
   if (count < 2)
     return;
   uint64_t half = count / 2;
-  sort_slices(s, order, room, half);
-  sort_slices(s, order + half, room, count - half);
+  sort_numbers(behind, data, order, room, half);
+  sort_numbers(behind, data, order + half, room, count - half);
   memcpy(room, order, half * sizeof(*order));
   uint64_t left = 0, right = half, at = 0;
   while (left < half) {
-    bool take_left =
-        right == count ||
-        compare_slices(s, (uint64_t)room[left], (uint64_t)order[right]) <= 0;
+    bool take_left = right == count || !behind(data, room[left], order[right]);
     order[at++] = take_left ? room[left++] : order[right++];
   }
+}
+
+static bool is_slice_behind(const void *s, int64_t x, int64_t y) {
+  return compare_slices(s, (uint64_t)x, (uint64_t)y) > 0;
 }
 
 /* first[k]: the slice where the k-th different one comes first, in sorted
@@ -78,7 +83,7 @@ typedef struct {
 static void find_groups(const slices *s, groups *g) {
   for (uint64_t i = 0; i < s->count; ++i)
     g->order[i] = (int64_t)i;
-  sort_slices(s, g->order, g->room, s->count);
+  sort_numbers(is_slice_behind, s, g->order, g->room, s->count);
   g->count = 0;
   for (uint64_t i = 0; i < s->count; ++i) {
     if (!i ||
@@ -206,21 +211,10 @@ typedef struct {
   float overlap, score;
 } suppression;
 
-/* Numbers of boxes by falling score, equal ones in their order. */
-static void sort_boxes(const float *scores, int64_t *order, int64_t *room,
-                       int64_t count) {
-  if (count < 2)
-    return;
-  int64_t half = count / 2;
-  sort_boxes(scores, order, room, half);
-  sort_boxes(scores, order + half, room, count - half);
-  memcpy(room, order, (size_t)half * sizeof(*order));
-  int64_t left = 0, right = half, at = 0;
-  while (left < half) {
-    bool take_left =
-        right == count || scores[room[left]] >= scores[order[right]];
-    order[at++] = take_left ? room[left++] : order[right++];
-  }
+/* By falling score; one that is no number is behind what it meets. */
+static bool is_box_behind(const void *scores, int64_t x, int64_t y) {
+  const float *score = scores;
+  return !(score[x] >= score[y]);
 }
 
 static adze_status add_triple(suppression *s, int64_t batch, int64_t kind,
@@ -245,7 +239,8 @@ static adze_status select_boxes(suppression *s, int64_t batch, int64_t kind) {
   for (int64_t i = 0; i < s->num_boxes; ++i)
     if (s->scores[i] > s->score)
       s->order[candidates++] = i;
-  sort_boxes(s->scores, s->order, s->room, candidates);
+  sort_numbers(is_box_behind, s->scores, s->order, s->room,
+               (uint64_t)candidates);
   size_t first = s->count;
   for (int64_t c = 0; c < candidates; ++c) {
     bool keep = (int64_t)(s->count - first) < s->limit;

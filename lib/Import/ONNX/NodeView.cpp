@@ -61,24 +61,25 @@ NodeView::getConstantFloats(unsigned i) {
   return std::nullopt;
 }
 
-std::optional<double> NodeView::getConstantFloat(unsigned i) {
-  auto values = getConstantFloats(i);
+/// The one element of operand `i`, of which `values` are all.
+template <typename ValuesT>
+static auto getOnly(NodeView &view, unsigned i, const ValuesT &values)
+    -> std::optional<typename ValuesT::value_type::value_type> {
   if (!values)
     return std::nullopt;
   if (values->size() == 1)
     return values->front();
-  (void)fail("expected operand " + llvm::Twine(i) + " to have one element");
+  (void)view.fail("expected operand " + llvm::Twine(i) +
+                  " to have one element");
   return std::nullopt;
 }
 
+std::optional<double> NodeView::getConstantFloat(unsigned i) {
+  return getOnly(*this, i, getConstantFloats(i));
+}
+
 std::optional<int64_t> NodeView::getConstantInt(unsigned i) {
-  auto values = getConstantInts(i);
-  if (!values)
-    return std::nullopt;
-  if (values->size() == 1)
-    return values->front();
-  (void)fail("expected operand " + llvm::Twine(i) + " to have one element");
-  return std::nullopt;
+  return getOnly(*this, i, getConstantInts(i));
 }
 
 //===----------------------------------------------------------------------===//

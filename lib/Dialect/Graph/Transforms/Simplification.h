@@ -6,31 +6,42 @@
 
 #include "Matching.h"
 #include "mlir/Pass/Pass.h"
+#include <functional>
 
 namespace adze::graph {
 
-/// A pattern that counts how often it applied.
+/// A rewrite that counts how often it applied.
 template <typename OpT>
-class Simplification : public mlir::OpRewritePattern<OpT> {
+class Simplification final : public mlir::OpRewritePattern<OpT> {
 public:
-  Simplification(mlir::MLIRContext *context, mlir::Pass::Statistic &count)
-      : mlir::OpRewritePattern<OpT>(context), count(count) {}
+  using Rewrite =
+      std::function<mlir::LogicalResult(OpT, mlir::PatternRewriter &)>;
+
+  Simplification(mlir::MLIRContext *context, mlir::Pass::Statistic &count,
+                 Rewrite rewrite)
+      : mlir::OpRewritePattern<OpT>(context), count(count),
+        rewrite(std::move(rewrite)) {}
 
   mlir::LogicalResult
   matchAndRewrite(OpT op, mlir::PatternRewriter &rewriter) const override {
-    if (failed(simplify(op, rewriter)))
-      return mlir::failure();
-    ++count;
-    return mlir::success();
+    mlir::LogicalResult result = rewrite(op, rewriter);
+    if (succeeded(result))
+      ++count;
+    return result;
   }
-
-protected:
-  virtual mlir::LogicalResult
-  simplify(OpT op, mlir::PatternRewriter &rewriter) const = 0;
 
 private:
   mlir::Pass::Statistic &count;
+  Rewrite rewrite;
 };
+
+/// One rewrite of each of these ops.
+template <typename... OpTs, typename RewriteT>
+void addSimplifications(mlir::RewritePatternSet &patterns,
+                        mlir::Pass::Statistic &count, RewriteT rewrite) {
+  (patterns.add<Simplification<OpTs>>(patterns.getContext(), count, rewrite),
+   ...);
+}
 
 /// Are all dims constants or expressions of symbols?
 inline bool areKnown(mlir::Value value) {

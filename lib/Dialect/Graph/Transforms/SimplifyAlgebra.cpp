@@ -54,151 +54,108 @@ bool isNeutral(Operation *op, Value constant) {
 
 /// x + 0, x * 1, x / 1, x ^ 1, x and true: x.
 template <typename OpT>
-class NeutralOperand final : public Simplification<OpT> {
-public:
-  using Simplification<OpT>::Simplification;
-
-protected:
-  LogicalResult simplify(OpT op, PatternRewriter &rewriter) const override {
-    unsigned places = op->template hasTrait<OpTrait::IsCommutative>() ? 2 : 1;
-    for (unsigned i = 0; i < places; ++i) {
-      Value x = op->getOperand(i), constant = op->getOperand(1 - i);
-      if (!isNeutral(op, constant) || !isResultShaped(op, x, constant))
-        continue;
-      rewriter.replaceOp(op, x);
-      return success();
-    }
-    return rewriter.notifyMatchFailure(op, "no neutral operand");
+LogicalResult dropNeutralOperand(OpT op, PatternRewriter &rewriter) {
+  unsigned places = op->template hasTrait<OpTrait::IsCommutative>() ? 2 : 1;
+  for (unsigned i = 0; i < places; ++i) {
+    Value x = op->getOperand(i), constant = op->getOperand(1 - i);
+    if (!isNeutral(op, constant) || !isResultShaped(op, x, constant))
+      continue;
+    rewriter.replaceOp(op, x);
+    return success();
   }
-};
+  return rewriter.notifyMatchFailure(op, "no neutral operand");
+}
 
 /// max(x, x), x and x: x.
 template <typename OpT>
-class EqualOperands final : public Simplification<OpT> {
-public:
-  using Simplification<OpT>::Simplification;
-
-protected:
-  LogicalResult simplify(OpT op, PatternRewriter &rewriter) const override {
-    if (op.getLhs() != op.getRhs())
-      return rewriter.notifyMatchFailure(op, "different operands");
-    rewriter.replaceOp(op, op.getLhs());
-    return success();
-  }
-};
+LogicalResult dropEqualOperand(OpT op, PatternRewriter &rewriter) {
+  if (op.getLhs() != op.getRhs())
+    return rewriter.notifyMatchFailure(op, "different operands");
+  rewriter.replaceOp(op, op.getLhs());
+  return success();
+}
 
 /// f(f(x)) = f(x).
 template <typename OpT>
-class Idempotent final : public Simplification<OpT> {
-public:
-  using Simplification<OpT>::Simplification;
-
-protected:
-  LogicalResult simplify(OpT op, PatternRewriter &rewriter) const override {
-    if (!op.getInput().template getDefiningOp<OpT>())
-      return rewriter.notifyMatchFailure(op, "not of itself");
-    rewriter.replaceOp(op, op.getInput());
-    return success();
-  }
-};
+LogicalResult dropRepetition(OpT op, PatternRewriter &rewriter) {
+  if (!op.getInput().template getDefiningOp<OpT>())
+    return rewriter.notifyMatchFailure(op, "not of itself");
+  rewriter.replaceOp(op, op.getInput());
+  return success();
+}
 
 /// f(f(x)) = x.
 template <typename OpT>
-class Involution final : public Simplification<OpT> {
-public:
-  using Simplification<OpT>::Simplification;
-
-protected:
-  LogicalResult simplify(OpT op, PatternRewriter &rewriter) const override {
-    auto inner = op.getInput().template getDefiningOp<OpT>();
-    if (!inner)
-      return rewriter.notifyMatchFailure(op, "not of itself");
-    rewriter.replaceOp(op, inner.getInput());
-    return success();
-  }
-};
+LogicalResult dropInverse(OpT op, PatternRewriter &rewriter) {
+  auto inner = op.getInput().template getDefiningOp<OpT>();
+  if (!inner)
+    return rewriter.notifyMatchFailure(op, "not of itself");
+  rewriter.replaceOp(op, inner.getInput());
+  return success();
+}
 
 /// min(min(x, a), b) = min(x, min(a, b)) of constants, and of max.
 template <typename OpT>
-class MergedBounds final : public Simplification<OpT> {
-public:
-  using Simplification<OpT>::Simplification;
-
-protected:
-  LogicalResult simplify(OpT op, PatternRewriter &rewriter) const override {
-    double outer = 0, inside = 0;
-    Value clipped = matchWithSplat<OpT>(op.getResult(), outer);
-    Value x = clipped ? matchWithSplat<OpT>(clipped, inside) : Value();
-    // As doubles, great integers would not compare as they are.
-    if (!x || !isFloat(x) || std::isnan(outer) || std::isnan(inside) ||
-        x.getType() != op.getType() || !areKnown(x))
-      return rewriter.notifyMatchFailure(op, "no bound of a bound");
-    bool least = std::is_same_v<OpT, MinimumOp>;
-    bool keepsOuter = least ? outer <= inside : outer >= inside;
-    Operation *bound = keepsOuter ? op.getOperation() : clipped.getDefiningOp();
-    Value constant =
-        bound->getOperand(getSplatNumber(bound->getOperand(1)) ? 1 : 0);
-    rewriter.replaceOpWithNewOp<OpT>(op, x, constant);
-    return success();
-  }
-};
+LogicalResult mergeBounds(OpT op, PatternRewriter &rewriter) {
+  double outer = 0, inside = 0;
+  Value clipped = matchWithSplat<OpT>(op.getResult(), outer);
+  Value x = clipped ? matchWithSplat<OpT>(clipped, inside) : Value();
+  // As doubles, great integers would not compare as they are.
+  if (!x || !isFloat(x) || std::isnan(outer) || std::isnan(inside) ||
+      x.getType() != op.getType() || !areKnown(x))
+    return rewriter.notifyMatchFailure(op, "no bound of a bound");
+  bool least = std::is_same_v<OpT, MinimumOp>;
+  bool keepsOuter = least ? outer <= inside : outer >= inside;
+  Operation *bound = keepsOuter ? op.getOperation() : clipped.getDefiningOp();
+  Value constant =
+      bound->getOperand(getSplatNumber(bound->getOperand(1)) ? 1 : 0);
+  rewriter.replaceOpWithNewOp<OpT>(op, x, constant);
+  return success();
+}
 
 /// x ^ 2 = x * x, x ^ 3 = x * x * x, x ^ -1 = 1 / x.
-class SmallPower final : public Simplification<PowOp> {
-public:
-  using Simplification::Simplification;
-
-protected:
-  LogicalResult simplify(PowOp op, PatternRewriter &rewriter) const override {
-    Value x = op.getLhs();
-    std::optional<double> power = getSplatNumber(op.getRhs());
-    if (!power || !isResultShaped(op, x, op.getRhs()))
-      return rewriter.notifyMatchFailure(op, "no power that is known");
-    // A product in a narrow type would round more often than the power does.
-    bool wide = !isFloat(x) || getElement(x).getIntOrFloatBitWidth() >= 32;
-    if (*power == -1.0 && isFloat(x)) {
-      rewriter.replaceOpWithNewOp<ReciprocalOp>(op, x);
-      return success();
-    }
-    if (*power != 2.0 && !(wide && (*power == 3.0 || *power == 4.0)))
-      return rewriter.notifyMatchFailure(op, "no small power");
-    Value square = MulOp::create(rewriter, op.getLoc(), x, x);
-    if (*power == 2.0)
-      rewriter.replaceOp(op, square);
-    else
-      rewriter.replaceOpWithNewOp<MulOp>(op, square,
-                                         *power == 3.0 ? x : square);
+LogicalResult multiplySmallPower(PowOp op, PatternRewriter &rewriter) {
+  Value x = op.getLhs();
+  std::optional<double> power = getSplatNumber(op.getRhs());
+  if (!power || !isResultShaped(op, x, op.getRhs()))
+    return rewriter.notifyMatchFailure(op, "no power that is known");
+  // A product in a narrow type would round more often than the power does.
+  bool wide = !isFloat(x) || getElement(x).getIntOrFloatBitWidth() >= 32;
+  if (*power == -1.0 && isFloat(x)) {
+    rewriter.replaceOpWithNewOp<ReciprocalOp>(op, x);
     return success();
   }
-};
+  if (*power != 2.0 && !(wide && (*power == 3.0 || *power == 4.0)))
+    return rewriter.notifyMatchFailure(op, "no small power");
+  Value square = MulOp::create(rewriter, op.getLoc(), x, x);
+  if (*power == 2.0)
+    rewriter.replaceOp(op, square);
+  else
+    rewriter.replaceOpWithNewOp<MulOp>(op, square, *power == 3.0 ? x : square);
+  return success();
+}
 
 /// x / c = x * (1 / c) where that is exact: c is a power of two.
-class DivisionByPowerOfTwo final : public Simplification<DivOp> {
-public:
-  using Simplification::Simplification;
-
-protected:
-  LogicalResult simplify(DivOp op, PatternRewriter &rewriter) const override {
-    auto type = cast<RankedTensorType>(op.getRhs().getType());
-    std::optional<double> divisor = getSplatNumber(op.getRhs());
-    if (!divisor || !isFloat(op.getRhs()) || !type.hasStaticShape())
-      return rewriter.notifyMatchFailure(op, "no number to divide by");
-    int exponent = 0;
-    double mantissa = std::frexp(*divisor, &exponent);
-    // Half of the least type's range, so that neither side is denormal.
-    if (std::abs(mantissa) != 0.5 || std::abs(exponent) > 12)
-      return rewriter.notifyMatchFailure(op, "the reciprocal is not exact");
-    auto element = cast<FloatType>(type.getElementType());
-    llvm::APFloat factor(1.0 / *divisor);
-    bool lost = false;
-    factor.convert(element.getFloatSemantics(),
-                   llvm::APFloat::rmNearestTiesToEven, &lost);
-    auto constant = ConstantOp::create(rewriter, op.getLoc(),
-                                       DenseElementsAttr::get(type, factor));
-    rewriter.replaceOpWithNewOp<MulOp>(op, op.getLhs(), constant);
-    return success();
-  }
-};
+LogicalResult multiplyByReciprocal(DivOp op, PatternRewriter &rewriter) {
+  auto type = cast<RankedTensorType>(op.getRhs().getType());
+  std::optional<double> divisor = getSplatNumber(op.getRhs());
+  if (!divisor || !isFloat(op.getRhs()) || !type.hasStaticShape())
+    return rewriter.notifyMatchFailure(op, "no number to divide by");
+  int exponent = 0;
+  double mantissa = std::frexp(*divisor, &exponent);
+  // Half of the least type's range, so that neither side is denormal.
+  if (std::abs(mantissa) != 0.5 || std::abs(exponent) > 12)
+    return rewriter.notifyMatchFailure(op, "the reciprocal is not exact");
+  auto element = cast<FloatType>(type.getElementType());
+  llvm::APFloat factor(1.0 / *divisor);
+  bool lost = false;
+  factor.convert(element.getFloatSemantics(),
+                 llvm::APFloat::rmNearestTiesToEven, &lost);
+  auto constant = ConstantOp::create(rewriter, op.getLoc(),
+                                     DenseElementsAttr::get(type, factor));
+  rewriter.replaceOpWithNewOp<MulOp>(op, op.getLhs(), constant);
+  return success();
+}
 
 /// Is each number of `from` one of `type`?
 bool holdsAll(Type type, Type from) {
@@ -229,72 +186,52 @@ bool holdsAll(Type type, Type from) {
 }
 
 /// cast(cast(x)) = cast(x) where the first one loses nothing.
-class CastOfCast final : public Simplification<CastOp> {
-public:
-  using Simplification::Simplification;
-
-protected:
-  LogicalResult simplify(CastOp op, PatternRewriter &rewriter) const override {
-    auto inner = op.getInput().getDefiningOp<CastOp>();
-    if (!inner)
-      return rewriter.notifyMatchFailure(op, "not of a cast");
-    Type from = getElement(inner.getInput()), over = getElement(inner),
-         to = getElement(op.getResult());
-    // Out of range, integers wrap and floats do not.
-    bool wraps = isa<IntegerType>(from) && isa<FloatType>(over) &&
-                 isa<IntegerType>(to) && !to.isInteger(1) &&
-                 !holdsAll(to, from);
-    if (!holdsAll(over, from) || wraps)
-      return rewriter.notifyMatchFailure(op, "of no lossless cast");
-    rewriter.modifyOpInPlace(
-        op, [&] { op.getInputMutable().assign(inner.getInput()); });
-    return success();
-  }
-};
+LogicalResult joinCasts(CastOp op, PatternRewriter &rewriter) {
+  auto inner = op.getInput().getDefiningOp<CastOp>();
+  if (!inner)
+    return rewriter.notifyMatchFailure(op, "not of a cast");
+  Type from = getElement(inner.getInput()), over = getElement(inner),
+       to = getElement(op.getResult());
+  // Out of range, integers wrap and floats do not.
+  bool wraps = isa<IntegerType>(from) && isa<FloatType>(over) &&
+               isa<IntegerType>(to) && !to.isInteger(1) && !holdsAll(to, from);
+  if (!holdsAll(over, from) || wraps)
+    return rewriter.notifyMatchFailure(op, "of no lossless cast");
+  rewriter.modifyOpInPlace(
+      op, [&] { op.getInputMutable().assign(inner.getInput()); });
+  return success();
+}
 
 /// A choice that is known, or between one value and itself.
-class DecidedSelect final : public Simplification<SelectOp> {
-public:
-  using Simplification::Simplification;
-
-protected:
-  LogicalResult simplify(SelectOp op,
-                         PatternRewriter &rewriter) const override {
-    std::optional<bool> truth = getSplatBool(op.getCondition());
-    if (op.getLhs() == op.getRhs())
-      truth = true;
-    if (truth) {
-      Value chosen = *truth ? op.getLhs() : op.getRhs();
-      if (chosen.getType() != op.getType() || !areKnown(chosen))
-        return rewriter.notifyMatchFailure(op, "it broadcasts what it chooses");
-      rewriter.replaceOp(op, chosen);
-      return success();
-    }
-    auto negation = op.getCondition().getDefiningOp<NotOp>();
-    if (!negation)
-      return rewriter.notifyMatchFailure(op, "the choice is open");
-    rewriter.replaceOpWithNewOp<SelectOp>(op, negation.getInput(), op.getRhs(),
-                                          op.getLhs());
+LogicalResult takeDecided(SelectOp op, PatternRewriter &rewriter) {
+  std::optional<bool> truth = getSplatBool(op.getCondition());
+  if (op.getLhs() == op.getRhs())
+    truth = true;
+  if (truth) {
+    Value chosen = *truth ? op.getLhs() : op.getRhs();
+    if (chosen.getType() != op.getType() || !areKnown(chosen))
+      return rewriter.notifyMatchFailure(op, "it broadcasts what it chooses");
+    rewriter.replaceOp(op, chosen);
     return success();
   }
-};
+  auto negation = op.getCondition().getDefiningOp<NotOp>();
+  if (!negation)
+    return rewriter.notifyMatchFailure(op, "the choice is open");
+  rewriter.replaceOpWithNewOp<SelectOp>(op, negation.getInput(), op.getRhs(),
+                                        op.getLhs());
+  return success();
+}
 
 /// A reduction over dims of size 1 is a view.
 template <typename OpT>
-class ReduceOfUnitDims final : public Simplification<OpT> {
-public:
-  using Simplification<OpT>::Simplification;
-
-protected:
-  LogicalResult simplify(OpT op, PatternRewriter &rewriter) const override {
-    Dims dims = getDims(op.getInput());
-    auto isOne = [&](int64_t axis) { return getConstant(dims[axis]) == 1; };
-    if (!llvm::all_of(op.getAxes(), isOne) || !areKnown(op.getInput()))
-      return rewriter.notifyMatchFailure(op, "it combines elements");
-    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), op.getInput());
-    return success();
-  }
-};
+LogicalResult viewUnitDims(OpT op, PatternRewriter &rewriter) {
+  Dims dims = getDims(op.getInput());
+  auto isOne = [&](int64_t axis) { return getConstant(dims[axis]) == 1; };
+  if (!llvm::all_of(op.getAxes(), isOne) || !areKnown(op.getInput()))
+    return rewriter.notifyMatchFailure(op, "it combines elements");
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), op.getInput());
+  return success();
+}
 
 /// The dims of the innermost input that two reductions leave out together.
 SmallVector<int64_t> joinAxes(ArrayRef<int64_t> inner, ArrayRef<int64_t> outer,
@@ -313,34 +250,28 @@ SmallVector<int64_t> joinAxes(ArrayRef<int64_t> inner, ArrayRef<int64_t> outer,
 
 /// sum(sum(x)) over other dims: one sum; and of mean, max, min, prod.
 template <typename OpT>
-class ReduceOfReduce final : public Simplification<OpT> {
-public:
-  using Simplification<OpT>::Simplification;
-
-protected:
-  LogicalResult simplify(OpT op, PatternRewriter &rewriter) const override {
-    auto inner = op.getInput().template getDefiningOp<OpT>();
-    if (!inner || !inner->hasOneUse() || !areKnown(op.getResult()) ||
-        op.getAxes().empty() || inner.getAxes().empty())
-      return rewriter.notifyMatchFailure(op, "of no reduction of this kind");
-    // Narrow floats are rounded between the two.
-    if (isFloat(op.getInput()) &&
-        getElement(op.getInput()).getIntOrFloatBitWidth() < 32)
-      return rewriter.notifyMatchFailure(op, "rounded in between");
-    if (std::is_same_v<OpT, ReduceMeanOp> && !isFloat(op.getInput()))
-      return rewriter.notifyMatchFailure(op, "rounded in between");
-    SmallVector<int64_t> axes =
-        joinAxes(inner.getAxes(), op.getAxes(), getRank(inner.getInput()),
-                 inner.getKeepdims());
-    bool keepdims = op.getKeepdims() && inner.getKeepdims();
-    Value joined =
-        OpT::create(rewriter, op.getLoc(), inner.getInput(), axes, keepdims);
-    if (joined.getType() != op.getType())
-      joined = ReshapeOp::create(rewriter, op.getLoc(), op.getType(), joined);
-    rewriter.replaceOp(op, joined);
-    return success();
-  }
-};
+LogicalResult joinReductions(OpT op, PatternRewriter &rewriter) {
+  auto inner = op.getInput().template getDefiningOp<OpT>();
+  if (!inner || !inner->hasOneUse() || !areKnown(op.getResult()) ||
+      op.getAxes().empty() || inner.getAxes().empty())
+    return rewriter.notifyMatchFailure(op, "of no reduction of this kind");
+  // Narrow floats are rounded between the two.
+  if (isFloat(op.getInput()) &&
+      getElement(op.getInput()).getIntOrFloatBitWidth() < 32)
+    return rewriter.notifyMatchFailure(op, "rounded in between");
+  if (std::is_same_v<OpT, ReduceMeanOp> && !isFloat(op.getInput()))
+    return rewriter.notifyMatchFailure(op, "rounded in between");
+  SmallVector<int64_t> axes =
+      joinAxes(inner.getAxes(), op.getAxes(), getRank(inner.getInput()),
+               inner.getKeepdims());
+  bool keepdims = op.getKeepdims() && inner.getKeepdims();
+  Value joined =
+      OpT::create(rewriter, op.getLoc(), inner.getInput(), axes, keepdims);
+  if (joined.getType() != op.getType())
+    joined = ReshapeOp::create(rewriter, op.getLoc(), op.getType(), joined);
+  rewriter.replaceOp(op, joined);
+  return success();
+}
 
 class SimplifyAlgebraPass final
     : public adze::graph::impl::SimplifyAlgebraPassBase<SimplifyAlgebraPass> {
@@ -348,29 +279,34 @@ public:
   using SimplifyAlgebraPassBase::SimplifyAlgebraPassBase;
 
   void runOnOperation() override {
-    MLIRContext *context = &getContext();
-    RewritePatternSet patterns(context);
-    add<NeutralOperand, AddOp, SubOp, MulOp, DivOp, PowOp, AndOp, OrOp, XorOp,
-        BitwiseOrOp, BitwiseXorOp, ShiftLeftOp, ShiftRightOp>(patterns);
-    add<EqualOperands, MinimumOp, MaximumOp, AndOp, OrOp, BitwiseAndOp,
-        BitwiseOrOp>(patterns);
-    add<Idempotent, AbsOp, ReluOp, FloorOp, CeilOp, RoundOp, SignOp>(patterns);
-    add<Involution, NegOp, NotOp, BitwiseNotOp>(patterns);
-    add<MergedBounds, MinimumOp, MaximumOp>(patterns);
-    add<ReduceOfUnitDims, ReduceSumOp, ReduceMeanOp, ReduceMaxOp, ReduceMinOp,
-        ReduceProdOp>(patterns);
-    add<ReduceOfReduce, ReduceSumOp, ReduceMeanOp, ReduceMaxOp, ReduceMinOp,
-        ReduceProdOp>(patterns);
-    patterns.add<SmallPower, DivisionByPowerOfTwo, CastOfCast, DecidedSelect>(
-        context, simplified);
+    RewritePatternSet patterns(&getContext());
+    add<AddOp, SubOp, MulOp, DivOp, PowOp, AndOp, OrOp, XorOp, BitwiseOrOp,
+        BitwiseXorOp, ShiftLeftOp, ShiftRightOp>(
+        patterns, [](auto op, auto &r) { return dropNeutralOperand(op, r); });
+    add<MinimumOp, MaximumOp, AndOp, OrOp, BitwiseAndOp, BitwiseOrOp>(
+        patterns, [](auto op, auto &r) { return dropEqualOperand(op, r); });
+    add<AbsOp, ReluOp, FloorOp, CeilOp, RoundOp, SignOp>(
+        patterns, [](auto op, auto &r) { return dropRepetition(op, r); });
+    add<NegOp, NotOp, BitwiseNotOp>(
+        patterns, [](auto op, auto &r) { return dropInverse(op, r); });
+    add<MinimumOp, MaximumOp>(
+        patterns, [](auto op, auto &r) { return mergeBounds(op, r); });
+    add<ReduceSumOp, ReduceMeanOp, ReduceMaxOp, ReduceMinOp, ReduceProdOp>(
+        patterns, [](auto op, auto &r) { return viewUnitDims(op, r); });
+    add<ReduceSumOp, ReduceMeanOp, ReduceMaxOp, ReduceMinOp, ReduceProdOp>(
+        patterns, [](auto op, auto &r) { return joinReductions(op, r); });
+    add<PowOp>(patterns, multiplySmallPower);
+    add<DivOp>(patterns, multiplyByReciprocal);
+    add<CastOp>(patterns, joinCasts);
+    add<SelectOp>(patterns, takeDecided);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 
 private:
-  template <template <typename> class PatternT, typename... OpTs>
-  void add(RewritePatternSet &patterns) {
-    patterns.add<PatternT<OpTs>...>(&getContext(), simplified);
+  template <typename... OpTs, typename RewriteT>
+  void add(RewritePatternSet &patterns, RewriteT rewrite) {
+    addSimplifications<OpTs...>(patterns, simplified, rewrite);
   }
 };
 

@@ -19,133 +19,117 @@ using namespace adze::graph;
 namespace {
 
 /// The branch that runs, where all shapes are the same as of the choice.
-class DecidedIf final : public Simplification<IfOp> {
-public:
-  using Simplification::Simplification;
+LogicalResult takeBranch(IfOp op, PatternRewriter &rewriter) {
+  auto truth = getConstantElements(op.getCondition());
+  if (!truth)
+    return rewriter.notifyMatchFailure(op, "the data decide");
+  Region &region = truth->front() ? op.getThenRegion() : op.getElseRegion();
+  Operation *yield = region.front().getTerminator();
+  // A dim that is a symbol of the choice is named elsewhere too.
+  if (!op.getSymbols().empty() ||
+      !llvm::equal(yield->getOperandTypes(), op.getResultTypes()))
+    return rewriter.notifyMatchFailure(op, "the branches differ in shape");
+  SmallVector<Value> results(yield->getOperands());
+  rewriter.eraseOp(yield);
+  rewriter.inlineBlockBefore(&region.front(), op);
+  rewriter.replaceOp(op, results);
+  return success();
+}
 
-protected:
-  LogicalResult simplify(IfOp op, PatternRewriter &rewriter) const override {
-    auto truth = getConstantElements(op.getCondition());
-    if (!truth)
-      return rewriter.notifyMatchFailure(op, "the data decide");
-    Region &region = truth->front() ? op.getThenRegion() : op.getElseRegion();
-    Operation *yield = region.front().getTerminator();
-    // A dim that is a symbol of the choice is named elsewhere too.
-    if (!op.getSymbols().empty() ||
-        !llvm::equal(yield->getOperandTypes(), op.getResultTypes()))
-      return rewriter.notifyMatchFailure(op, "the branches differ in shape");
-    SmallVector<Value> results(yield->getOperands());
-    rewriter.eraseOp(yield);
-    rewriter.inlineBlockBefore(&region.front(), op);
-    rewriter.replaceOp(op, results);
-    return success();
+bool holds(Value condition) {
+  auto truth = getConstantElements(condition);
+  return truth && truth->front();
+}
+
+/// How often the region runs, if it is a number.
+std::optional<int64_t> getTrips(LoopOp op) {
+  if (op.getCondition() &&
+      !(holds(op.getCondition()) && holds(op.getYield().getOperand(0))))
+    return std::nullopt;
+  auto count =
+      op.getTripCount() ? getConstantElements(op.getTripCount()) : std::nullopt;
+  return count && count->size() == 1 ? std::optional(count->front())
+                                     : std::nullopt;
+}
+
+/// Is the type of a value in the loop, or of a result, bound by the loop, or
+/// does an iteration change what the next one takes?
+bool mentionsOwnSymbols(LoopOp op) {
+  auto mentions = [&](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return !type || llvm::any_of(getDims(type), [&](AffineExpr dim) {
+      return !dim || llvm::any_of(op.getSymbols(), [&](int64_t symbol) {
+        return dim.isFunctionOfSymbol(symbol);
+      });
+    });
+  };
+  bool found = llvm::any_of(op.getResults(), mentions) ||
+               llvm::any_of(op.getBody().getArguments(), mentions);
+  op.getBody().walk([&](Operation *inner) {
+    found |= llvm::any_of(inner->getResults(), mentions) ||
+             isa<BindOp, IfOp, LoopOp>(inner);
+  });
+  auto carried = TypeRange(op.getBody().getArgumentTypes()).drop_front();
+  return found || !llvm::equal(op.getInits().getTypes(), carried) ||
+         !llvm::equal(op.getYieldedCarried().getTypes(), carried);
+}
+
+/// Slices along a new first dim.
+Value stackSlices(ArrayRef<Value> slices, Type type,
+                  PatternRewriter &rewriter) {
+  SmallVector<Value> parts;
+  Location loc = slices.front().getLoc();
+  for (Value slice : slices) {
+    Dims dims = getDims(slice);
+    dims.insert(dims.begin(), rewriter.getAffineConstantExpr(1));
+    parts.push_back(ReshapeOp::create(
+        rewriter, loc, makeType(getElement(slice), dims), slice));
   }
-};
+  return ConcatOp::create(rewriter, loc, type, parts, /*axis=*/0);
+}
+
+void unroll(LoopOp op, int64_t trips, PatternRewriter &rewriter) {
+  Block &body = op.getBody().front();
+  size_t numCarried = op.getInits().size();
+  SmallVector<Value> carried(op.getInits());
+  SmallVector<SmallVector<Value>> slices(op.getNumResults() - numCarried);
+  auto number = cast<RankedTensorType>(body.getArgument(0).getType());
+  for (int64_t trip = 0; trip < trips; ++trip) {
+    IRMapping map;
+    map.map(body.getArgument(0),
+            ConstantOp::create(rewriter, op.getLoc(),
+                               DenseElementsAttr::get(number, trip))
+                .getResult());
+    map.map(op.getCarriedArguments(), carried);
+    for (Operation &inner : body.without_terminator())
+      rewriter.clone(inner, map);
+    for (auto [slice, stack] : llvm::zip_equal(op.getYieldedSlices(), slices))
+      stack.push_back(map.lookupOrDefault(slice));
+    carried.clear();
+    for (Value next : op.getYieldedCarried())
+      carried.push_back(map.lookupOrDefault(next));
+  }
+  for (auto [stack, result] :
+       llvm::zip_equal(slices, op.getResults().drop_front(numCarried)))
+    carried.push_back(stackSlices(stack, result.getType(), rewriter));
+  rewriter.replaceOp(op, carried);
+}
 
 /// The iterations one after the other.
-class ShortLoop final : public Simplification<LoopOp> {
-public:
-  ShortLoop(MLIRContext *context, Pass::Statistic &count, int64_t maxTrips,
-            int64_t maxOps)
-      : Simplification(context, count), maxTrips(maxTrips), maxOps(maxOps) {}
-
-protected:
-  LogicalResult simplify(LoopOp op, PatternRewriter &rewriter) const override {
-    std::optional<int64_t> trips = getTrips(op);
-    if (!trips)
-      return rewriter.notifyMatchFailure(op, "the data decide how often");
-    int64_t ops = 0;
-    op.getBody().walk([&](Operation *) { ++ops; });
-    if (*trips > maxTrips || *trips * ops > maxOps)
-      return rewriter.notifyMatchFailure(op, "too long");
-    if (mentionsOwnSymbols(op) || *trips < 1)
-      return rewriter.notifyMatchFailure(op, "its sizes depend on the run");
-    unroll(op, *trips, rewriter);
-    return success();
-  }
-
-private:
-  static bool holds(Value condition) {
-    auto truth = getConstantElements(condition);
-    return truth && truth->front();
-  }
-
-  /// How often the region runs, if it is a number.
-  static std::optional<int64_t> getTrips(LoopOp op) {
-    if (op.getCondition() &&
-        !(holds(op.getCondition()) && holds(op.getYield().getOperand(0))))
-      return std::nullopt;
-    auto count = op.getTripCount() ? getConstantElements(op.getTripCount())
-                                   : std::nullopt;
-    return count && count->size() == 1 ? std::optional(count->front())
-                                       : std::nullopt;
-  }
-
-  /// Is the type of a value in the loop, or of a result, bound by the loop, or
-  /// does an iteration change what the next one takes?
-  static bool mentionsOwnSymbols(LoopOp op) {
-    auto mentions = [&](Value value) {
-      auto type = dyn_cast<RankedTensorType>(value.getType());
-      return !type || llvm::any_of(getDims(type), [&](AffineExpr dim) {
-        return !dim || llvm::any_of(op.getSymbols(), [&](int64_t symbol) {
-          return dim.isFunctionOfSymbol(symbol);
-        });
-      });
-    };
-    bool found = llvm::any_of(op.getResults(), mentions) ||
-                 llvm::any_of(op.getBody().getArguments(), mentions);
-    op.getBody().walk([&](Operation *inner) {
-      found |= llvm::any_of(inner->getResults(), mentions) ||
-               isa<BindOp, IfOp, LoopOp>(inner);
-    });
-    auto carried = TypeRange(op.getBody().getArgumentTypes()).drop_front();
-    return found || !llvm::equal(op.getInits().getTypes(), carried) ||
-           !llvm::equal(op.getYieldedCarried().getTypes(), carried);
-  }
-
-  static void unroll(LoopOp op, int64_t trips, PatternRewriter &rewriter) {
-    Block &body = op.getBody().front();
-    size_t numCarried = op.getInits().size();
-    SmallVector<Value> carried(op.getInits());
-    SmallVector<SmallVector<Value>> slices(op.getNumResults() - numCarried);
-    auto number = cast<RankedTensorType>(body.getArgument(0).getType());
-    for (int64_t trip = 0; trip < trips; ++trip) {
-      IRMapping map;
-      map.map(body.getArgument(0),
-              ConstantOp::create(rewriter, op.getLoc(),
-                                 DenseElementsAttr::get(number, trip))
-                  .getResult());
-      map.map(op.getCarriedArguments(), carried);
-      for (Operation &inner : body.without_terminator())
-        rewriter.clone(inner, map);
-      for (auto [slice, stack] : llvm::zip_equal(op.getYieldedSlices(), slices))
-        stack.push_back(map.lookupOrDefault(slice));
-      carried.clear();
-      for (Value next : op.getYieldedCarried())
-        carried.push_back(map.lookupOrDefault(next));
-    }
-    for (auto [stack, result] :
-         llvm::zip_equal(slices, op.getResults().drop_front(numCarried)))
-      carried.push_back(stackSlices(stack, result.getType(), rewriter));
-    rewriter.replaceOp(op, carried);
-  }
-
-  /// Slices along a new first dim.
-  static Value stackSlices(ArrayRef<Value> slices, Type type,
-                           PatternRewriter &rewriter) {
-    SmallVector<Value> parts;
-    Location loc = slices.front().getLoc();
-    for (Value slice : slices) {
-      Dims dims = getDims(slice);
-      dims.insert(dims.begin(), rewriter.getAffineConstantExpr(1));
-      parts.push_back(ReshapeOp::create(
-          rewriter, loc, makeType(getElement(slice), dims), slice));
-    }
-    return ConcatOp::create(rewriter, loc, type, parts, /*axis=*/0);
-  }
-
-  int64_t maxTrips, maxOps;
-};
+LogicalResult unrollShort(LoopOp op, PatternRewriter &rewriter,
+                          int64_t maxTrips, int64_t maxOps) {
+  std::optional<int64_t> trips = getTrips(op);
+  if (!trips)
+    return rewriter.notifyMatchFailure(op, "the data decide how often");
+  int64_t ops = 0;
+  op.getBody().walk([&](Operation *) { ++ops; });
+  if (*trips > maxTrips || *trips * ops > maxOps)
+    return rewriter.notifyMatchFailure(op, "too long");
+  if (mentionsOwnSymbols(op) || *trips < 1)
+    return rewriter.notifyMatchFailure(op, "its sizes depend on the run");
+  unroll(op, *trips, rewriter);
+  return success();
+}
 
 class SimplifyControlFlowPass final
     : public adze::graph::impl::SimplifyControlFlowPassBase<
@@ -155,8 +139,10 @@ public:
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<DecidedIf>(&getContext(), decided);
-    patterns.add<ShortLoop>(&getContext(), unrolled, maxTrips, maxOps);
+    addSimplifications<IfOp>(patterns, decided, takeBranch);
+    addSimplifications<LoopOp>(patterns, unrolled, [this](LoopOp op, auto &r) {
+      return unrollShort(op, r, maxTrips, maxOps);
+    });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
