@@ -4,9 +4,9 @@
 // wrong as data can be: a module without inputs, linked in, whose program is
 // the test's.
 
-#include "RuntimeTest.h"
+#include "ValueTypes.h"
 
-#include "adze_module.h"
+#include "RuntimeTest.h"
 
 #include <cmath>
 #include <cstring>
@@ -16,10 +16,6 @@ using namespace adze::test;
 
 namespace {
 
-constexpr int64_t kString = ADZE_VALUE_TYPE(kDLInt, 64, ADZE_STRINGS);
-constexpr int64_t kSequence = ADZE_VALUE_TYPE(kDLInt, 64, ADZE_SEQUENCE);
-constexpr int64_t kFloat = ADZE_VALUE_TYPE(kDLFloat, 32, ADZE_TENSOR);
-constexpr int64_t kInt = ADZE_VALUE_TYPE(kDLInt, 64, ADZE_TENSOR);
 constexpr int64_t kBool = ADZE_VALUE_TYPE(kDLBool, 8, ADZE_TENSOR);
 
 /// A value of a call: of results the dims that are expected, then those that

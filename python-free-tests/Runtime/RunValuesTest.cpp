@@ -3,9 +3,9 @@
 // Runs with values of every kind: a module, linked in, that doubles strings,
 // puts numbers behind a sequence, and hands an optional and a map through.
 
-#include "RuntimeTest.h"
+#include "ValueTypes.h"
 
-#include "adze_module.h"
+#include "RuntimeTest.h"
 
 using namespace adze::test;
 
@@ -14,11 +14,6 @@ namespace {
 //===----------------------------------------------------------------------===//
 // The module
 //===----------------------------------------------------------------------===//
-
-constexpr int64_t kString = ADZE_VALUE_TYPE(kDLInt, 64, ADZE_STRINGS);
-constexpr int64_t kSequence = ADZE_VALUE_TYPE(kDLInt, 64, ADZE_SEQUENCE);
-constexpr int64_t kFloat = ADZE_VALUE_TYPE(kDLFloat, 32, ADZE_TENSOR);
-constexpr int64_t kInt = ADZE_VALUE_TYPE(kDLInt, 64, ADZE_TENSOR);
 
 const float kNumbers[] = {1.5f, 2.5f};
 const char *gFunction = "string_concat"; // that the program asks for
