@@ -74,7 +74,7 @@ void collectOperands(StringRef line, llvm::StringSet<> &defined, Names &free) {
     op = head;
   else
     for (StringRef name : llvm::split(results.trim(), ", "))
-      defined.insert(name);
+      defined.insert(name.split(":").first);
   SmallVector<StringRef> types, match;
   signature.split(")").first.split(types, ", ");
   llvm::Regex name("(%[a-z0-9]+)( = (%[a-z0-9]+))?");

@@ -44,22 +44,38 @@ def ConvertLayoutPass : Pass<"graph-convert-layout", "::mlir::func::FuncOp"> {
 def EliminateDeadCodePass : Pass<"graph-eliminate-dead-code"> {
   let summary = "Remove what no result depends on";
   let description = [{
-    Ops without effects whose results nobody reads, results of clusters that
-    nobody reads with all that only they need, and what follows from these.
+    Ops without effects whose results nobody reads; results of clusters and
+    branches that nobody reads, with all that only they need; values that a loop
+    carries or collects where neither what is read after it nor a condition,
+    check or size comes from them.
 
     Before:
     ```mlir
-    %0 = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
-    %1 = graph.relu %x : (tensor<4xf32>) -> tensor<4xf32>
-    return %1 : tensor<4xf32>
+    %r:2 = graph.if %c : (tensor<i1>) -> (tensor<4xf32>, tensor<4xf32>) {
+      %0 = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+      %1 = graph.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+      graph.yield %0, %1 : tensor<4xf32>, tensor<4xf32>
+    } else {
+      graph.yield %x, %x : tensor<4xf32>, tensor<4xf32>
+    }
+    %2 = graph.abs %r#0 : (tensor<4xf32>) -> tensor<4xf32>
     ```
     After:
     ```mlir
-    %0 = graph.relu %x : (tensor<4xf32>) -> tensor<4xf32>
-    return %0 : tensor<4xf32>
+    %r = graph.if %c : (tensor<i1>) -> tensor<4xf32> {
+      %0 = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+      graph.yield %0 : tensor<4xf32>
+    } else {
+      graph.yield %x : tensor<4xf32>
+    }
+    %2 = graph.abs %r : (tensor<4xf32>) -> tensor<4xf32>
     ```
   }];
-  let statistics = [Statistic<"removed", "removed", "Ops removed">];
+  let statistics = [
+    Statistic<"removed", "removed", "Ops removed">,
+    Statistic<"dropped", "dropped",
+              "Results of clusters, branches and loops removed">,
+  ];
 }
 
 def FoldBatchNormPass : Pass<"graph-fold-batch-norm", "::mlir::func::FuncOp"> {
@@ -69,8 +85,9 @@ def FoldBatchNormPass : Pass<"graph-fold-batch-norm", "::mlir::func::FuncOp"> {
     convolution, transposed convolution or matmul before it, or into the matmul
     or unpadded convolution after it, where their weights are constants; what is
     left becomes a multiplication and a sum. Constant factors and summands of the
-    channels go into the convolution before them. The new weights are ops on
-    constants: `graph-fold-constants` runs them.
+    channels go into the convolution before them, factors of columns into the
+    matmul before or after them; divisors and differences as these. The new
+    weights are ops on constants: `graph-fold-constants` runs them.
 
     Before:
     ```mlir
@@ -213,8 +230,9 @@ def MergeHorizontalPass
     along. The input is then read once, in one kernel.
 
     A branch is left out if a reader could not read at an offset (a result of the
-    model, a reshape that mixes columns with other dims): the slice would be a
-    copy.
+    model, a reshape that mixes columns with other dims), if it alone is a piece
+    of a concatenation, or if elementwise ops follow that the others lack: the
+    slice would be a copy.
 
     Before:
     ```mlir
@@ -246,7 +264,8 @@ def PlaceConcatPass : Pass<"graph-place-concat", "::mlir::func::FuncOp"> {
     readers read it at its place if they can; else it is stored twice. What is
     left (inputs, constants, a piece that occurs twice) is copied by one kernel.
     A concat all of whose pieces are computed element by element from memory
-    stays: it is one kernel already.
+    stays: it is one kernel already. So does one of a size that only the data
+    tells: there would be no memory for it when its first piece is computed.
 
     A concat that another one contains, or that another one begins with, lies in
     the memory of that one: so a dense block copies nothing.
@@ -260,8 +279,8 @@ def PlaceConcatPass : Pass<"graph-place-concat", "::mlir::func::FuncOp"> {
     ```mlir
     %0 = graph.matmul %x, %w : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
     %d = graph.empty : () -> tensor<4x24xf32>
-    %1 = graph.insert_slice %0, %d {axis = 1 : i64, offsets = array<i64: 8>} : (tensor<4x16xf32>, tensor<4x24xf32>) -> tensor<4x24xf32>
-    %2 = graph.insert_slice %x, %1 {axis = 1 : i64, offsets = array<i64: 0>} : (tensor<4x8xf32>, tensor<4x24xf32>) -> tensor<4x24xf32>
+    %1 = graph.insert_slice %0, %d {axis = 1 : i64, offsets = affine_map<() -> (8)>} : (tensor<4x16xf32>, tensor<4x24xf32>) -> tensor<4x24xf32>
+    %2 = graph.insert_slice %x, %1 {axis = 1 : i64, offsets = affine_map<() -> (0)>} : (tensor<4x8xf32>, tensor<4x24xf32>) -> tensor<4x24xf32>
     ```
   }];
   let options = [

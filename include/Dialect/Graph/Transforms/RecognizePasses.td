@@ -45,9 +45,9 @@ def RecognizeActivationsPass
     : Pass<"graph-recognize-activations", "::mlir::func::FuncOp"> {
   let summary = "Make one op of an activation spelled by several";
   let description = [{
-    Products of `x` and something of `x` become gelu (by erf or tanh), silu,
-    hard_swish or mish, and quotients by `1 + e^-x` sigmoid or silu, whatever the
-    order of factors, and with divisions for factors.
+    Products of `x` and something of `x` become gelu (by erf, tanh or a sigmoid),
+    silu, hard_swish or mish, and quotients by `1 + e^-x` sigmoid or silu, whatever
+    the order of factors, with divisions for factors, and multiplied out or not.
 
     Before:
     ```mlir
@@ -71,9 +71,11 @@ def RecognizeNormalizationPass
     `e / sum(e)` with `e = exp(x - max(x))` becomes softmax;
     `(x - mean) / sqrt(mean((x - mean)^2) + epsilon)` over the last dims
     layer_norm, the same without the mean rms_norm; roots as powers, quotients as
-    products with reciprocals. Factors and summands of the normalised dims become
-    scale and bias. Instance and group normalisation with the channels in front
-    become layer normalisations, of a view.
+    products with reciprocals, means as sums by their number, dims of 1 that come
+    back by a reshape. Factors and summands of the normalised dims become scale
+    and bias, wherever they stand. Instance and group normalisation with the
+    channels in front become layer normalisations, of a view, with factors and
+    summands of the channels behind the view.
 
     Before:
     ```mlir

@@ -35,10 +35,12 @@ def SimplifyMovementPass
     : Pass<"graph-simplify-movement", "::mlir::func::FuncOp"> {
   let summary = "Chains of data movement that move less written otherwise";
   let description = [{
-    Concatenations of concatenations, slices of one part of a concatenation,
+    Concatenations of concatenations and of slices side by side, slices of one
+    part of a concatenation,
     padding of padding, padding that only cuts, repetition of what is repeated
     or of what an elementwise op repeats itself, reversal of a reversal, and
-    look-ups at evenly spaced constant places, which are slices. Chains of
+    look-ups at evenly spaced constant places, which are slices. Concatenations
+    sink below elementwise ops, so that only the last one is stored. Chains of
     reshapes, transposes and slices are `canonicalize`'s.
 
     Before:
@@ -61,7 +63,8 @@ def SimplifyControlFlowPass
     A `graph.if` whose condition is a constant becomes the branch that runs; a
     `graph.loop` that runs a constant number of times becomes its iterations,
     one after the other, with the slices that it collects concatenated. Both
-    only where no size is decided by what runs.
+    only where no size is decided by what runs. What both branches yield, and
+    what each iteration hands on as it is, is read from outside.
 
     Before:
     ```mlir
@@ -87,6 +90,8 @@ def SimplifyControlFlowPass
   let statistics = [
     Statistic<"decided", "decided", "Branches taken at compile time">,
     Statistic<"unrolled", "unrolled", "Loops unrolled">,
+    Statistic<"forwarded", "forwarded",
+              "Branches and loops whose results are partly from outside">,
   ];
 }
 

@@ -1,8 +1,12 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Removal of what no result depends on.
+// Removal of what no result depends on. From the last op to the first, from
+// outside to inside: who reads a value is settled before the op that computes it
+// is looked at, so one walk finds all.
 #include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace adze::graph {
@@ -15,40 +19,300 @@ using namespace adze::graph;
 
 namespace {
 
-/// Drops the results of a cluster that nobody reads, so that what only they
-/// need dies with them.
-void dropUnusedResults(ClusterOp cluster, IRRewriter &rewriter) {
-  if (llvm::none_of(cluster.getResults(),
-                    [](Value result) { return result.use_empty(); }))
-    return;
-  SmallVector<Value> kept, yielded;
-  SmallVector<Type> types;
-  YieldOp yield = cluster.getYield();
-  for (auto [result, value] :
-       llvm::zip_equal(cluster.getResults(), yield.getOperands()))
-    if (!result.use_empty()) {
-      kept.push_back(result);
-      yielded.push_back(value);
-      types.push_back(result.getType());
-    }
-  if (kept.empty())
-    return; // dead as a whole: the caller removes it
-  rewriter.setInsertionPoint(cluster);
-  auto smaller = ClusterOp::create(rewriter, cluster.getLoc(), types,
-                                   cluster.getInputs(),
-                                   cluster.getAnchor().value_or(StringRef()));
-  smaller.getBody().takeBody(cluster.getBody());
-  smaller.getYield()->setOperands(yielded);
-  for (auto [before, after] : llvm::zip_equal(kept, smaller.getResults()))
-    rewriter.replaceAllUsesWith(before, after);
-  rewriter.eraseOp(cluster);
+//===----------------------------------------------------------------------===//
+// Symbols
+//===----------------------------------------------------------------------===//
+
+/// How often sizes mention each symbol.
+using Mentions = DenseMap<int64_t, int64_t>;
+
+void addMentions(AffineExpr expr, Mentions &mentions) {
+  if (expr)
+    expr.walk([&](AffineExpr inner) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(inner))
+        ++mentions[symbol.getPosition()];
+    });
 }
 
-int64_t countOps(Operation *root) {
-  int64_t count = 0;
-  root->walk([&](Operation *) { ++count; });
-  return count;
+void addMentions(Type type, Mentions &mentions) {
+  if (isa<RankedTensorType>(type))
+    for (AffineExpr dim : getDims(type))
+      addMentions(dim, mentions);
 }
+
+void addMentions(Attribute attr, Mentions &mentions) {
+  attr.walk([&](AffineMapAttr map) {
+    for (AffineExpr expr : map.getValue().getResults())
+      addMentions(expr, mentions);
+  });
+}
+
+/// Of one op by itself, with the arguments of its regions.
+void addOwnMentions(Operation *op, Mentions &mentions) {
+  for (Type type : op->getResultTypes())
+    addMentions(type, mentions);
+  for (Region &region : op->getRegions())
+    for (Value argument : region.getArguments())
+      addMentions(argument.getType(), mentions);
+  addMentions(op->getAttrDictionary(), mentions);
+}
+
+Mentions countMentions(Operation *root) {
+  Mentions mentions;
+  root->walk([&](Operation *op) { addOwnMentions(op, mentions); });
+  return mentions;
+}
+
+bool mentionsAny(Type type, const DenseSet<int64_t> &symbols) {
+  Mentions own;
+  addMentions(type, own);
+  return llvm::any_of(own, [&](auto &entry) {
+    return symbols.contains(entry.first);
+  });
+}
+
+/// Those of `symbols` that sizes outside of the op mention.
+DenseSet<int64_t> findOutside(Operation *op, ArrayRef<int64_t> symbols,
+                              const Mentions &everywhere) {
+  DenseSet<int64_t> found;
+  if (symbols.empty())
+    return found;
+  Mentions inside = countMentions(op);
+  for (int64_t symbol : symbols)
+    if (everywhere.lookup(symbol) > inside.lookup(symbol))
+      found.insert(symbol);
+  return found;
+}
+
+SmallVector<int64_t> keepOnly(ArrayRef<int64_t> symbols,
+                              const DenseSet<int64_t> &needed) {
+  SmallVector<int64_t> kept;
+  llvm::copy_if(symbols, std::back_inserter(kept),
+                [&](int64_t symbol) { return needed.contains(symbol); });
+  return kept;
+}
+
+//===----------------------------------------------------------------------===//
+// Clusters and branches
+//===----------------------------------------------------------------------===//
+
+template <typename RangeT>
+SmallVector<Value> select(RangeT &&values, const llvm::BitVector &kept) {
+  SmallVector<Value> result;
+  for (auto [i, value] : llvm::enumerate(values))
+    if (kept.test(i))
+      result.push_back(value);
+  return result;
+}
+
+llvm::BitVector findRead(ResultRange results) {
+  llvm::BitVector read(results.size());
+  for (OpResult result : results)
+    if (!result.use_empty())
+      read.set(result.getResultNumber());
+  return read;
+}
+
+/// Replaces the kept results of an op by those of another one.
+void replace(Operation *op, Operation *by, const llvm::BitVector &kept,
+             IRRewriter &rewriter) {
+  by->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  for (auto [before, after] :
+       llvm::zip_equal(select(op->getResults(), kept), by->getResults()))
+    rewriter.replaceAllUsesWith(before, after);
+  rewriter.eraseOp(op);
+}
+
+Operation *dropResults(ClusterOp op, IRRewriter &rewriter) {
+  llvm::BitVector kept = findRead(op.getResults());
+  if (kept.all())
+    return op;
+  SmallVector<Value> yielded = select(op.getYield().getOperands(), kept);
+  rewriter.setInsertionPoint(op);
+  auto smaller = ClusterOp::create(
+      rewriter, op.getLoc(), ValueRange(yielded).getTypes(), op.getInputs(),
+      op.getAnchor().value_or(StringRef()));
+  smaller.getBody().takeBody(op.getBody());
+  smaller.getYield()->setOperands(yielded);
+  replace(op, smaller, kept, rewriter);
+  return smaller;
+}
+
+Operation *dropResults(IfOp op, const Mentions &everywhere,
+                       IRRewriter &rewriter) {
+  llvm::BitVector kept = findRead(op.getResults());
+  if (kept.all())
+    return op;
+  DenseSet<int64_t> needed = findOutside(op, op.getSymbols(), everywhere);
+  // A result that is read needs all of its sizes.
+  for (OpResult result : op.getResults())
+    if (kept.test(result.getResultNumber()))
+      for (int64_t symbol : op.getSymbols())
+        if (mentionsAny(result.getType(), {symbol}))
+          needed.insert(symbol);
+  for (OpResult result : op.getResults())
+    if (mentionsAny(result.getType(), needed))
+      kept.set(result.getResultNumber());
+  if (kept.all())
+    return op;
+  rewriter.setInsertionPoint(op);
+  auto smaller = IfOp::create(
+      rewriter, op.getLoc(),
+      ValueRange(select(op.getResults(), kept)).getTypes(), op.getCondition(),
+      keepOnly(op.getSymbols(), needed));
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), smaller->getRegions())) {
+    to.takeBody(from);
+    Operation *yield = to.front().getTerminator();
+    yield->setOperands(select(yield->getOperands(), kept));
+  }
+  replace(op, smaller, kept, rewriter);
+  return smaller;
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+/// What of a loop is needed: a carried value is if its result is read, or if
+/// something that is needed comes from it in this or a later iteration.
+class LoopLiveness {
+public:
+  LoopLiveness(LoopOp op, const Mentions &everywhere)
+      : op(op), body(op.getBody().front()), results(findRead(op.getResults())),
+        symbols(findOutside(op, op.getSymbols(), everywhere)) {
+    own.insert_range(op.getSymbols());
+  }
+
+  /// Whether all of it is needed.
+  bool run();
+  Operation *shrink(IRRewriter &rewriter);
+
+private:
+  void need(Value value);
+  void need(Operation *inside);
+  void needSymbols(Type type);
+  void needResult(unsigned index);
+  void finishWork();
+
+  LoopOp op;
+  Block &body;
+  llvm::BitVector results;
+  DenseSet<int64_t> symbols, own;
+  DenseSet<Operation *> ops; // of the body's block
+  SmallVector<Value> work;
+};
+
+} // namespace
+
+void LoopLiveness::needSymbols(Type type) {
+  Mentions mentions;
+  addMentions(type, mentions);
+  for (auto &[symbol, count] : mentions)
+    if (own.contains(symbol))
+      symbols.insert(symbol);
+}
+
+/// A result and, where it is carried, what the next iteration takes.
+void LoopLiveness::needResult(unsigned index) {
+  results.set(index);
+  needSymbols(op.getResult(index).getType());
+  unsigned condition = op.getCondition() ? 1 : 0;
+  work.push_back(op.getYield().getOperand(condition + index));
+  if (index < op.getInits().size())
+    needSymbols(op.getCarriedArguments()[index].getType());
+}
+
+void LoopLiveness::need(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    unsigned number = argument.getArgNumber();
+    if (argument.getOwner() == &body && number > 0 && !results.test(number - 1))
+      needResult(number - 1);
+    return;
+  }
+  if (Operation *inside = body.findAncestorOpInBlock(*value.getDefiningOp()))
+    need(inside);
+}
+
+void LoopLiveness::need(Operation *inside) {
+  if (!ops.insert(inside).second)
+    return;
+  inside->walk([&](Operation *inner) {
+    llvm::append_range(work, inner->getOperands());
+    for (Type type : inner->getResultTypes())
+      needSymbols(type);
+  });
+}
+
+void LoopLiveness::finishWork() {
+  while (!work.empty())
+    need(work.pop_back_val());
+}
+
+bool LoopLiveness::run() {
+  if (op.getCondition())
+    work.push_back(op.getYield().getOperand(0));
+  for (Operation &inside : body.without_terminator())
+    if (!isMemoryEffectFree(&inside))
+      need(&inside);
+  for (unsigned index : results.set_bits())
+    needResult(index);
+  // Sizes that are needed come from what has them; that may need more sizes.
+  for (size_t before = ~size_t(0); before != symbols.size();) {
+    before = symbols.size();
+    finishWork();
+    DenseSet<int64_t> sizes(symbols);
+    if (op.getCount()) // the loop itself gives it
+      sizes.erase(*op.getCount());
+    for (OpResult result : op.getResults()) {
+      unsigned index = result.getResultNumber();
+      bool carried = index < op.getInits().size();
+      if (!results.test(index) &&
+          (mentionsAny(result.getType(), sizes) ||
+           (carried && mentionsAny(op.getCarriedArguments()[index].getType(),
+                                   sizes))))
+        needResult(index);
+    }
+    finishWork();
+  }
+  return results.all();
+}
+
+Operation *LoopLiveness::shrink(IRRewriter &rewriter) {
+  size_t numCarried = op.getInits().size();
+  llvm::BitVector arguments(numCarried + 1), carried(numCarried);
+  for (size_t i = 0; i < numCarried; ++i) {
+    arguments[i + 1] = !results.test(i);
+    carried[i] = results.test(i);
+  }
+  SmallVector<Value> yielded;
+  ValueRange all = op.getYield().getOperands();
+  if (op.getCondition()) {
+    yielded.push_back(all.front());
+    all = all.drop_front();
+  }
+  llvm::append_range(yielded, select(all, results));
+  op.getYield()->setOperands(yielded);
+  for (Operation &inside : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (&inside != op.getYield() && !ops.contains(&inside))
+      rewriter.eraseOp(&inside);
+  body.eraseArguments(arguments);
+  bool counts = op.getCount() && (symbols.contains(*op.getCount()) ||
+                                  results.count() > carried.count());
+  if (counts)
+    symbols.insert(*op.getCount());
+  rewriter.setInsertionPoint(op);
+  auto smaller = LoopOp::create(
+      rewriter, op.getLoc(),
+      ValueRange(select(op.getResults(), results)).getTypes(),
+      op.getTripCount(), op.getCondition(), select(op.getInits(), carried),
+      keepOnly(op.getSymbols(), symbols),
+      counts ? op.getCountAttr() : IntegerAttr());
+  smaller.getBody().takeBody(op.getBody());
+  replace(op, smaller, results, rewriter);
+  return smaller;
+}
+
+namespace {
 
 class EliminateDeadCodePass final
     : public adze::graph::impl::EliminateDeadCodePassBase<EliminateDeadCodePass> {
@@ -59,18 +323,56 @@ public:
     Operation *root = getOperation();
     IRRewriter rewriter(&getContext());
     int64_t before = countOps(root);
-    // Users first: a cluster that dies may free results of an earlier one.
-    SmallVector<ClusterOp> clusters;
-    root->walk([&](ClusterOp cluster) { clusters.push_back(cluster); });
-    for (ClusterOp cluster : llvm::reverse(clusters)) {
-      if (isOpTriviallyDead(cluster))
-        rewriter.eraseOp(cluster);
-      else
-        dropUnusedResults(cluster, rewriter);
-    }
+    root->walk([&](func::FuncOp function) {
+      mentions.clear();
+      // Most functions have no branch whose sizes could matter.
+      bool branches = false;
+      function->walk([&](Operation *op) { branches |= isa<IfOp, LoopOp>(op); });
+      if (branches)
+        mentions = countMentions(function);
+      for (Block &block : function.getBody())
+        visit(block, rewriter);
+    });
     (void)runRegionDCE(rewriter, root->getRegions());
     removed = before - countOps(root);
   }
+
+private:
+  static int64_t countOps(Operation *root) {
+    int64_t count = 0;
+    root->walk([&](Operation *) { ++count; });
+    return count;
+  }
+
+  void visit(Block &block, IRRewriter &rewriter) {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+      if (isOpTriviallyDead(&op)) {
+        rewriter.eraseOp(&op);
+        continue;
+      }
+      Operation *left = shrink(&op, rewriter);
+      for (Region &region : left->getRegions())
+        for (Block &inner : region)
+          visit(inner, rewriter);
+    }
+  }
+
+  Operation *shrink(Operation *op, IRRewriter &rewriter) {
+    size_t results = op->getNumResults();
+    if (auto cluster = dyn_cast<ClusterOp>(op))
+      op = dropResults(cluster, rewriter);
+    else if (auto branch = dyn_cast<IfOp>(op))
+      op = dropResults(branch, mentions, rewriter);
+    else if (auto loop = dyn_cast<LoopOp>(op)) {
+      LoopLiveness liveness(loop, mentions);
+      if (!liveness.run())
+        op = liveness.shrink(rewriter);
+    }
+    dropped += results - op->getNumResults();
+    return op;
+  }
+
+  Mentions mentions;
 };
 
 } // namespace

@@ -18,6 +18,10 @@ using namespace adze::graph;
 
 namespace {
 
+bool isFromOutside(Value value, Operation *op) {
+  return !op->isAncestor(value.getParentBlock()->getParentOp());
+}
+
 /// The branch that runs, where all shapes are the same as of the choice.
 LogicalResult takeBranch(IfOp op, PatternRewriter &rewriter) {
   auto truth = getConstantElements(op.getCondition());
@@ -131,6 +135,41 @@ LogicalResult unrollShort(LoopOp op, PatternRewriter &rewriter,
   return success();
 }
 
+/// What both branches yield from outside.
+LogicalResult forwardCommon(IfOp op, PatternRewriter &rewriter) {
+  Operation *one = op.getThenRegion().front().getTerminator(),
+            *other = op.getElseRegion().front().getTerminator();
+  bool changed = false;
+  for (auto [result, value, same] : llvm::zip_equal(
+           op.getResults(), one->getOperands(), other->getOperands())) {
+    if (value != same || value.getType() != result.getType() ||
+        result.use_empty() || !isFromOutside(value, op))
+      continue;
+    rewriter.replaceAllUsesWith(result, value);
+    changed = true;
+  }
+  return success(changed);
+}
+
+/// What is carried and never changes.
+LogicalResult forwardInvariant(LoopOp op, PatternRewriter &rewriter) {
+  bool changed = false;
+  for (auto [init, argument, next, result] :
+       llvm::zip(op.getInits(), op.getCarriedArguments(),
+                 op.getYieldedCarried(), op.getResults())) {
+    Operation *yield = op.getYield();
+    auto isInside = [&](OpOperand &use) { return use.getOwner() != yield; };
+    if (next != argument || init.getType() != argument.getType() ||
+        init.getType() != result.getType() ||
+        (llvm::none_of(argument.getUses(), isInside) && result.use_empty()))
+      continue;
+    rewriter.replaceAllUsesWith(result, init);
+    rewriter.replaceUsesWithIf(argument, init, isInside);
+    changed = true;
+  }
+  return success(changed);
+}
+
 class SimplifyControlFlowPass final
     : public adze::graph::impl::SimplifyControlFlowPassBase<
           SimplifyControlFlowPass> {
@@ -140,6 +179,8 @@ public:
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     addSimplifications<IfOp>(patterns, decided, takeBranch);
+    addSimplifications<IfOp>(patterns, forwarded, forwardCommon);
+    addSimplifications<LoopOp>(patterns, forwarded, forwardInvariant);
     addSimplifications<LoopOp>(patterns, unrolled, [this](LoopOp op, auto &r) {
       return unrollShort(op, r, maxTrips, maxOps);
     });

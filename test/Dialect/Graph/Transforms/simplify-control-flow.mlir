@@ -81,3 +81,27 @@ func.func @stays(%m: tensor<i64>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4
   }) : (tensor<i64>, tensor<4xf32>) -> tensor<?xf32, #s>
   return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<?xf32, #s>
 }
+
+// -----
+
+// What is the same in both branches, or in each iteration, is read from outside.
+// CHECK-LABEL: func.func @forwarded
+// CHECK: graph.if
+// CHECK: "graph.loop"
+// CHECK: ^bb0(%{{.*}}: tensor<i64>, %[[A:.*]]: tensor<4xf32>, %{{.*}}: tensor<4xf32>):
+// CHECK: graph.add %[[A]], %arg2
+// CHECK: return %arg1, %{{.*}}, %arg2
+func.func @forwarded(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<4xf32>, %n: tensor<i64>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %0:2 = graph.if %c : (tensor<i1>) -> (tensor<4xf32>, tensor<4xf32>) {
+    %1 = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+    graph.yield %x, %1 : tensor<4xf32>, tensor<4xf32>
+  } else {
+    graph.yield %x, %y : tensor<4xf32>, tensor<4xf32>
+  }
+  %2:2 = "graph.loop"(%n, %0#1, %y) <{operandSegmentSizes = array<i32: 1, 0, 2>, symbols = array<i64>}> ({
+  ^bb0(%i: tensor<i64>, %a: tensor<4xf32>, %b: tensor<4xf32>):
+    %3 = graph.add %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    graph.yield %3, %b : tensor<4xf32>, tensor<4xf32>
+  }) : (tensor<i64>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %0#0, %2#0, %2#1 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
