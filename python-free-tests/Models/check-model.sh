@@ -5,7 +5,8 @@
 #   check-model.sh BUILD NAME LEVEL
 # within 1e-4 of the reference's range at 1 and 2 threads, the same bits for any
 # number of threads and in every run, no undefined symbol, nothing needed, and
-# (at -O2) the same bytes from a second build elsewhere with another -j.
+# (at -O2) the same bytes from a second build elsewhere with another -j; and no
+# launch stores more or less than the profile says (written-bytes.c).
 set -uo pipefail
 build=$1 name=$2 level=$3
 model=$build/models/$name/model.onnx
@@ -62,6 +63,7 @@ run() {
 run 1 one
 run 2 two
 diff -rq "$work/one" "$work/two" || die "1 and 2 threads differ"
+"$build/unittests/written-bytes" "$work/a.so" || die "kernels store other bytes than the profile says"
 if [ "$level" != O0 ]; then
   run 2 again
   diff -rq "$work/two" "$work/again" || die "two runs differ"
