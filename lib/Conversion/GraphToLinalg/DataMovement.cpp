@@ -123,8 +123,12 @@ LogicalResult lowerEmpty(EmptyOp op, KernelLowering &k) {
 LogicalResult lowerInsertSlice(InsertSliceOp op, KernelLowering &k) {
   Value output = k.getOutput(op.getResult());
   linalg::CopyOp::create(k.builder, k.loc, k.get(op.getDest()), output);
-  for (auto [source, offset] : llvm::zip_equal(op.getSources(), op.getOffsets()))
-    copyInto(output, source, op.getAxis(), k.index(offset), k);
+  for (auto [i, source] : llvm::enumerate(op.getSources())) {
+    Value offset = k.evaluate(op.getOffset(i));
+    if (!offset)
+      return op.emitOpError("expected offsets of symbols that the kernel sees");
+    copyInto(output, source, op.getAxis(), offset, k);
+  }
   return success();
 }
 

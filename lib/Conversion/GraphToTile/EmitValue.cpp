@@ -121,6 +121,7 @@ FailureOr<Emitted> KernelEmitter::compute(Value value, ArrayRef<Place> places) {
       .Case([&](RangeOp op) { return emitRange(op, places); })
       .Case([&](ShapeOp op) { return emitShape(op, places); })
       .Case([&](ReshapeOp op) { return emitReshape(op, places); })
+      .Case([&](ReduceOpInterface op) { return emitRowReduction(op, places); })
       .Case([&](GatherOp op) { return emitGather(op, places); })
       .Case([&](GatherElementsOp op) { return emitGatherElements(op, places); })
       .Case([&](GatherNDOp op) { return emitGatherND(op, places); })

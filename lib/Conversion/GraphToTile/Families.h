@@ -32,6 +32,15 @@ mlir::LogicalResult emitWinogradConv(KernelEmitter &e, graph::WinogradConvOp op,
 mlir::LogicalResult emitRows(KernelEmitter &e, mlir::Operation *op, Cut cut);
 mlir::LogicalResult emitReduction(KernelEmitter &e, mlir::Operation *op,
                                   Cut cut);
+/// Reductions of the same rows with what is computed from their elements and
+/// results; `op` is one of them.
+mlir::LogicalResult emitReducedRows(KernelEmitter &e,
+                                    graph::ReduceOpInterface op, Cut cut);
+/// What the reduction makes of a tile whose rows, along axis 1, are whole;
+/// `count`: how many elements a row has.
+mlir::Value reduceRows(KernelEmitter &e, graph::ReduceOpInterface op,
+                       mlir::Value tile, llvm::ArrayRef<int> axes,
+                       mlir::Value count);
 
 //===--- contractions -----------------------------------------------------===//
 

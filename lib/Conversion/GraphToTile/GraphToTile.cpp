@@ -23,7 +23,7 @@ using namespace adze;
 using namespace adze::graph;
 
 /// The op that decides how the kernel is cut; null if there is none. Fails if
-/// there are two.
+/// there are two, but for reductions.
 static FailureOr<Operation *> findAnchor(func::FuncOp function) {
   Operation *anchor = nullptr;
   for (Operation &op : function.getBody().front().without_terminator()) {
@@ -31,11 +31,32 @@ static FailureOr<Operation *> findAnchor(func::FuncOp function) {
              SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp, WinogradConvOp,
              ArgMaxOp, ArgMinOp, ReduceOpInterface>(op))
       continue;
-    if (anchor)
+    if (anchor && !(isa<ReduceOpInterface>(anchor) && isa<ReduceOpInterface>(op)))
       return failure();
-    anchor = &op;
+    anchor = anchor ? anchor : &op;
   }
   return anchor;
+}
+
+/// Is something computed from the reduction and from elements that it reduces,
+/// or from several reductions?
+static bool needsWholeRows(ReduceOpInterface anchor) {
+  DenseSet<Value> reduced;
+  Dims elements = getDims(anchor.getInput());
+  for (Operation &op : anchor->getBlock()->without_terminator()) {
+    bool reduces = isa<ReduceOpInterface>(op);
+    if (reduces && &op != anchor)
+      return true;
+    if (!reduces && llvm::none_of(op.getOperands(), [&](Value operand) {
+          return reduced.contains(operand);
+        }))
+      continue;
+    reduced.insert_range(op.getResults());
+    if (areEqual(getDims(op.getResult(0)), elements) &&
+        !areEqual(elements, getDims(anchor->getResult(0))))
+      return true;
+  }
+  return false;
 }
 
 static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
@@ -48,6 +69,9 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
       return emitInsertions(e, insertions);
     return emitPointwise(e, cut);
   }
+  if (auto reduce = dyn_cast<ReduceOpInterface>(anchor);
+      reduce && needsWholeRows(reduce))
+    return emitReducedRows(e, reduce, cut);
   return llvm::TypeSwitch<Operation *, LogicalResult>(anchor)
       .Case([&](AttentionOp op) { return emitAttention(e, op, cut); })
       .Case([&](MatmulOp op) { return emitMatmul(e, op, cut); })

@@ -34,10 +34,13 @@ struct Insertion {
 
   bool replaces(const Elements &range) {
     return llvm::any_of(
-        llvm::zip_equal(op.getSources(), op.getOffsets()), [&](auto part) {
+        llvm::zip_equal(op.getSources(), op.getOffsets().getResults()),
+        [&](auto part) {
           auto [source, offset] = part;
-          auto size = getConstant(getDims(source)[op.getAxis()]);
-          return Elements{offset, size ? offset + *size : INT64_MAX}.overlaps(
+          auto begin = getConstant(offset);
+          auto end = getConstant(
+              addExprs(offset, getDims(source)[op.getAxis()]));
+          return Elements{begin.value_or(0), end.value_or(INT64_MAX)}.overlaps(
               range);
         });
   }

@@ -4,6 +4,7 @@
 // the loads and stores of tiles.
 #include "TileElementBuilder.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
+#include "Dialect/Host/IR/Host.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -217,10 +218,15 @@ Value KernelEmitter::size(AffineExpr expr) {
                  return memref::DimOp::create(b, location, place, dim);
                });
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary) {
-    (void)fail("no argument says the size of a symbol");
-    return {};
-  }
+  bool divides = binary && binary.getKind() != AffineExprKind::Add &&
+                 binary.getKind() != AffineExprKind::Mul;
+  // A divisor that is 0 is for host.size to see to.
+  if (!binary || (divides && !getConstant(binary.getRHS())))
+    return sizes[expr] = atTop([&]() -> Value {
+             unsigned count = host::getNumSymbolsUsed(expr);
+             return host::SizeOp::create(b, location, b.getIndexType(),
+                                         AffineMap::get(0, count, expr));
+           });
   Value lhs = size(binary.getLHS()), rhs = size(binary.getRHS());
   if (!lhs || !rhs)
     return {};

@@ -22,6 +22,8 @@
 
 namespace adze {
 
+struct Rows;
+
 class KernelEmitter {
 public:
   /// Begins `tile.kernel @name` before `source`. `packable(i)` says whether
@@ -72,8 +74,8 @@ public:
   mlir::Value ceilDiv(mlir::Value lhs, mlir::Value rhs);
   mlir::Value max(mlir::Value lhs, mlir::Value rhs);
   mlir::Value min(mlir::Value lhs, mlir::Value rhs);
-  /// The value of a shape expression, from the dims of the arguments. Null and
-  /// a reason if no argument says it.
+  /// The value of a shape expression, from the dims of the arguments, else from
+  /// the module's symbols. Null and a reason if it is not known.
   mlir::Value size(mlir::AffineExpr expr);
   mlir::Value size(mlir::Value value, unsigned dim) {
     return size(graph::getDims(value)[dim]);
@@ -142,6 +144,12 @@ public:
                             llvm::ArrayRef<Place> places);
   mlir::FailureOr<Emitted> load(mlir::Value memory,
                                 llvm::ArrayRef<Place> places);
+  /// Stores output i at places of its own.
+  mlir::LogicalResult storeOutput(const Emitted &tile, unsigned output,
+                                  llvm::ArrayRef<Place> places);
+  /// While set: the rows that a tile holds whole, so that what reductions make of
+  /// them is at hand.
+  void setRows(const Rows *value) { rows = value; }
   /// Memory of each program for what its phases hand on.
   mlir::Value scratch(llvm::ArrayRef<mlir::Value> sizes, mlir::Type element);
   mlir::Value getOutputMemory(unsigned i) { return outputs[i].memory; }
@@ -180,36 +188,24 @@ private:
   mlir::Value view(mlir::Value memory, llvm::ArrayRef<Place> places);
   mlir::FailureOr<Emitted> compute(mlir::Value value,
                                    llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitElementwise(graph::ElementwiseOpInterface op,
-                                           llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitBatchNorm(graph::BatchNormOp op,
-                                         llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitTranspose(graph::TransposeOp op,
-                                         llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitBroadcast(graph::BroadcastToOp op,
-                                         llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitSlice(graph::SliceOp op,
-                                     llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitPad(graph::PadOp op,
-                                   llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitReverse(graph::ReverseOp op,
-                                       llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitConcat(graph::ConcatOp op,
-                                      llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitResize(graph::ResizeOp op,
-                                      llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitRange(graph::RangeOp op,
-                                     llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitShape(graph::ShapeOp op,
-                                     llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitReshape(graph::ReshapeOp op,
-                                       llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitGather(graph::GatherOp op,
-                                      llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitGatherElements(graph::GatherElementsOp op,
-                                              llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitGatherND(graph::GatherNDOp op,
-                                        llvm::ArrayRef<Place> places);
+  using TileOf = mlir::FailureOr<Emitted>;
+  using At = llvm::ArrayRef<Place>;
+  TileOf emitElementwise(graph::ElementwiseOpInterface op, At places);
+  TileOf emitBatchNorm(graph::BatchNormOp op, At places);
+  TileOf emitTranspose(graph::TransposeOp op, At places);
+  TileOf emitBroadcast(graph::BroadcastToOp op, At places);
+  TileOf emitSlice(graph::SliceOp op, At places);
+  TileOf emitPad(graph::PadOp op, At places);
+  TileOf emitReverse(graph::ReverseOp op, At places);
+  TileOf emitConcat(graph::ConcatOp op, At places);
+  TileOf emitResize(graph::ResizeOp op, At places);
+  TileOf emitRange(graph::RangeOp op, At places);
+  TileOf emitShape(graph::ShapeOp op, At places);
+  TileOf emitReshape(graph::ReshapeOp op, At places);
+  TileOf emitRowReduction(graph::ReduceOpInterface op, At places);
+  TileOf emitGather(graph::GatherOp op, At places);
+  TileOf emitGatherElements(graph::GatherElementsOp op, At places);
+  TileOf emitGatherND(graph::GatherNDOp op, At places);
   /// An index scalar in [0, extent) from an element of an index tensor.
   mlir::FailureOr<mlir::Value> emitIndex(mlir::Value indices,
                                          llvm::ArrayRef<Place> places,
@@ -219,11 +215,10 @@ private:
   /// Where an output lies: at `offset` along dim `axis`, if that is not -1.
   struct Output {
     mlir::Value memory;
-    int64_t axis = -1, offset = 0;
+    int64_t axis = -1;
+    mlir::AffineExpr offset;
   };
   void setOutputs(mlir::ValueRange memory);
-  mlir::LogicalResult storeOutput(const Emitted &tile, unsigned output,
-                                  llvm::ArrayRef<Place> places);
 
   mlir::func::FuncOp source;
   tile::KernelOp kernel;
@@ -240,6 +235,7 @@ private:
   llvm::SmallVector<mlir::NamedAttribute> bindings;
   llvm::StringMap<mlir::Value> params;
   std::vector<llvm::DenseMap<mlir::Value, std::map<Key, Emitted>>> scopes;
+  const Rows *rows = nullptr;
   mlir::TypedAttr pad;
   bool tail = false;
   std::string why;

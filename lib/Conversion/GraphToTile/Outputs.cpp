@@ -12,7 +12,8 @@ using namespace adze::graph;
 /// A result that is an insertion of one value is stored as that value.
 void KernelEmitter::setOutputs(ValueRange memory) {
   for (auto [i, result] : llvm::enumerate(getResults())) {
-    Output output{memory[i]};
+    Output output;
+    output.memory = memory[i];
     outputValues.push_back(result);
     auto insert = result.getDefiningOp<InsertSliceOp>();
     auto dest = insert ? dyn_cast<BlockArgument>(insert.getDest()) : nullptr;
@@ -22,7 +23,7 @@ void KernelEmitter::setOutputs(ValueRange memory) {
       if (insert.getSources().size() == 1) {
         outputValues.back() = insert.getSources().front();
         output.axis = insert.getAxis();
-        output.offset = insert.getOffsets().front();
+        output.offset = insert.getOffset(0);
       }
     }
     outputs.push_back(output);
@@ -50,11 +51,10 @@ LogicalResult KernelEmitter::storeOutput(const Emitted &tile, unsigned i,
     Value extent = size(product(b.getContext(), own));
     Value inner = isCut ? size(product(b.getContext(), own.drop_front()))
                         : index(1);
-    if (!extent || !inner)
+    Value offset = isCut ? size(output.offset) : index(0);
+    if (!extent || !inner || !offset)
       return failure();
-    Value start = atTop([&] {
-      return isCut ? mul(index(output.offset), inner) : index(0);
-    });
+    Value start = atTop([&] { return mul(offset, inner); });
     offsets.push_back(getAsOpFoldResult(start));
     sizes.push_back(getAsOpFoldResult(extent));
     spans.push_back(place.span);

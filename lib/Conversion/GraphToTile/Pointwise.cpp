@@ -271,7 +271,7 @@ static Value getColumns(KernelEmitter &e, Value output, unsigned axis,
 /// Each piece is copied into its own part of the output, whose bounds drop what
 /// hangs over. `offsets`: where the pieces begin; none: behind each other.
 static LogicalResult emitPieces(KernelEmitter &e, ValueRange pieces,
-                               unsigned axis, ArrayRef<int64_t> offsets) {
+                               unsigned axis, ArrayRef<AffineExpr> offsets) {
   constexpr int64_t elements = 4096, maxColumns = 1024;
   MLIRContext *context = e.getOutputs()[0].getContext();
   Dims dims = getDims(e.getOutputs()[0]);
@@ -318,8 +318,12 @@ static LogicalResult emitPieces(KernelEmitter &e, ValueRange pieces,
     auto tile = e.emit(piece, places);
     if (failed(tile))
       return failure();
-    if (!offsets.empty())
-      begin = e.mul(e.index(offsets[i]), inner);
+    if (!offsets.empty()) {
+      Value offset = e.size(offsets[i]);
+      if (!offset)
+        return failure();
+      begin = e.mul(offset, inner);
+    }
     Value part = getColumns(e, e.getOutputMemory(0), axis, begin, lengths[i]);
     for (Place &place : places)
       place.span = 1;
@@ -343,5 +347,6 @@ LogicalResult adze::emitInsertions(KernelEmitter &e, InsertSliceOp op) {
     return e.fail("insertions beside other results");
   if (!isa<BlockArgument>(op.getDest()))
     return e.fail("an insertion into what the kernel computes");
-  return emitPieces(e, op.getSources(), op.getAxis(), op.getOffsets());
+  return emitPieces(e, op.getSources(), op.getAxis(),
+                    op.getOffsets().getResults());
 }

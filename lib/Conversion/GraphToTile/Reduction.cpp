@@ -475,6 +475,21 @@ static LogicalResult emitNumbers(KernelEmitter &e, ReduceOpInterface op,
                                                        reduction.getAxes()));
 }
 
+Value adze::reduceRows(KernelEmitter &e, ReduceOpInterface op, Value tile,
+                       ArrayRef<int> axes, Value count) {
+  NumberFold fold(e, op);
+  Axes kept(axes);
+  llvm::erase(kept, int(Lane));
+  auto run = [&] {
+    return fold.foldLanes(fold.take(tile, axes, Fold::Position()), axes)[0];
+  };
+  if (fold.needsMaximum()) {
+    fold.findMaximum();
+    fold.subtractMaximum(run(), kept);
+  }
+  return fold.finish(run(), count, kept);
+}
+
 template <typename OpT>
 static LogicalResult emitPlace(KernelEmitter &e, OpT op, bool greatest,
                                Cut cut) {

@@ -160,3 +160,69 @@ LogicalResult adze::emitRows(KernelEmitter &e, Operation *op, Cut cut) {
   e.define(result, rows->places, e.convert({*y, rows->axes}, element));
   return e.storeOutputs(result, rows->places);
 }
+
+FailureOr<Emitted>
+KernelEmitter::emitRowReduction(ReduceOpInterface op, ArrayRef<Place> places) {
+  if (!rows)
+    return fail("a reduction on the way to another op");
+  Value input = op.getInput(), result = op->getResult(0);
+  Key wanted = getKey(result, places), own = getKey(rows->result, rows->places);
+  llvm::erase_if(own, [&](const auto &part) {
+    return std::get<3>(part) >= rows->first;
+  });
+  if (!areEqual(getDims(input), getDims(rows->result)) || wanted != own)
+    return fail("a reduction of other rows than those of the kernel");
+  auto tile = emit(input, rows->places);
+  if (failed(tile))
+    return failure();
+  Type element = getSignlessType(getElementTypeOrSelf(input));
+  Value x =
+      broadcast(convert(*tile, getAccumulatorType(element)), rows->axes);
+  Value count = op.needsCount()
+                    ? arith::ConstantIntOp::create(
+                          b, location, getKnown(rows->length), 64)
+                          .getResult()
+                    : Value();
+  return convert({reduceRows(*this, op, x, rows->axes, count), rows->kept},
+                 getSignlessType(getElementTypeOrSelf(result)));
+}
+
+/// Where an output lies: elements of the rows, or a number for each.
+static FailureOr<Places> placeOutput(KernelEmitter &e, const Rows &rows,
+                                     Value output) {
+  unsigned all = getDims(rows.result).size(), rank = getDims(output).size();
+  if (rank != all && rank != rows.first)
+    return e.fail("an output that is neither of rows nor of their elements");
+  // Without the reduced dims, or with dims of 1 in their place.
+  return e.mapPlaces(rows.places, rows.result, output,
+                     KernelEmitter::alignRight(rank, rank));
+}
+
+LogicalResult adze::emitReducedRows(KernelEmitter &e, ReduceOpInterface op,
+                                    Cut cut) {
+  if (cut == Cut::Points)
+    return e.fail("a row is not computed element by element");
+  Value input = op.getInput();
+  auto rows = cutRows(e, input, op.getAxes().front(), getDims(input).size(), cut);
+  if (failed(rows))
+    return failure();
+  if (rows->chunked)
+    return e.fail("rows that no tile holds");
+  e.setRows(&*rows);
+  for (auto [i, output] : llvm::enumerate(e.getOutputs())) {
+    auto where = placeOutput(e, *rows, output);
+    if (failed(where))
+      return failure();
+    auto tile = e.emit(output, *where);
+    if (failed(tile))
+      return failure();
+    for (int axis : tile->axes)
+      if (llvm::none_of(*where,
+                        [&](auto &place) { return place.axis == axis; }))
+        return e.fail("an axis runs along a dim of one element");
+    if (failed(e.storeOutput(*tile, i, *where)))
+      return failure();
+  }
+  e.setRows(nullptr);
+  return success();
+}

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Control flow and scalars of a kernel's body.
+#include "Dialect/Host/IR/Host.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -106,6 +107,8 @@ void KernelLowering::lowerProgramId(tile::ProgramIdOp op) {
 void KernelLowering::lowerScalar(Operation &op) {
   if (auto ids = dyn_cast<tile::ProgramIdOp>(op))
     return lowerProgramId(ids);
+  if (isa<host::SizeOp>(op)) // the frame has it
+    return;
   if (auto dim = dyn_cast<memref::DimOp>(op)) {
     auto it = frame.views.find(dim.getSource());
     auto number = dim.getConstantIndex();

@@ -2,6 +2,7 @@
 //
 // convert-tile-to-gpu: the functions around the kernels' bodies.
 #include "Conversion/Passes.h"
+#include "Dialect/Host/IR/Host.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -130,6 +131,9 @@ void Converter::countSymbols() {
   int64_t named = 0, own = 0;
   for (auto kernel : module.getOps<tile::KernelOp>()) {
     int64_t here = 0;
+    kernel.walk([&](host::SizeOp op) {
+      named = std::max<int64_t>(named, op.getValue().getNumSymbols());
+    });
     for (BlockArgument arg : kernel.getBody().getArguments()) {
       if (auto dims = kernel.getArgAttrOfType<AffineMapAttr>(arg.getArgNumber(),
                                                              kDims)) {
@@ -185,6 +189,11 @@ KernelFrame Converter::makeFrame(OpBuilder &at, tile::KernelOp kernel,
   KernelFrame frame;
   for (BlockArgument arg : kernel.getBody().getArguments())
     frame.views[arg] = makeView(at, kernel, arg.getArgNumber(), inputs);
+  kernel.walk([&](host::SizeOp op) {
+    frame.map.map(op.getResult(),
+                  expandAffine(at, kernel.getLoc(), op.getValue().getResult(0),
+                               {}, inputs.symbols));
+  });
   return frame;
 }
 

@@ -10,7 +10,7 @@
 // CHECK: tile.store %{{.*}}, %[[PART]]
 func.func private @matmul(%x: tensor<40x8xf32>, %w: tensor<8x20xf32>, %d: tensor<40x32xf32>) -> tensor<40x32xf32> attributes {adze.kernel} {
   %0 = graph.matmul %x, %w : (tensor<40x8xf32>, tensor<8x20xf32>) -> tensor<40x20xf32>
-  %1 = graph.insert_slice %0, %d {axis = 1 : i64, offsets = array<i64: 8>} : (tensor<40x20xf32>, tensor<40x32xf32>) -> tensor<40x32xf32>
+  %1 = graph.insert_slice %0, %d {axis = 1 : i64, offsets = affine_map<() -> (8)>} : (tensor<40x20xf32>, tensor<40x32xf32>) -> tensor<40x32xf32>
   return %1 : tensor<40x32xf32>
 }
 
@@ -25,7 +25,7 @@ func.func private @matmul(%x: tensor<40x8xf32>, %w: tensor<8x20xf32>, %d: tensor
 #d = affine_map<()[s0] -> (s0, 8, 5)>
 func.func private @pointwise(%x: tensor<?x3x5xf32, #x>, %d: tensor<?x8x5xf32, #d>) -> (tensor<?x8x5xf32, #d>, tensor<?x3x5xf32, #x>) attributes {adze.kernel} {
   %0 = graph.exp %x : (tensor<?x3x5xf32, #x>) -> tensor<?x3x5xf32, #x>
-  %1 = graph.insert_slice %0, %d {axis = 1 : i64, offsets = array<i64: 2>} : (tensor<?x3x5xf32, #x>, tensor<?x8x5xf32, #d>) -> tensor<?x8x5xf32, #d>
+  %1 = graph.insert_slice %0, %d {axis = 1 : i64, offsets = affine_map<() -> (2)>} : (tensor<?x3x5xf32, #x>, tensor<?x8x5xf32, #d>) -> tensor<?x8x5xf32, #d>
   return %1, %0 : tensor<?x8x5xf32, #d>, tensor<?x3x5xf32, #x>
 }
 
@@ -36,7 +36,7 @@ func.func private @pointwise(%x: tensor<?x3x5xf32, #x>, %d: tensor<?x8x5xf32, #d
 // CHECK: memref.subview %{{.*}}[0, 8] [4, 4] [1, 1]
 // CHECK: memref.subview %{{.*}}[0, 0] [4, 2] [1, 1]
 func.func private @pieces(%x: tensor<4x4xf32>, %y: tensor<4x2xf32>, %d: tensor<4x12xf32>) -> tensor<4x12xf32> attributes {adze.kernel} {
-  %0 = graph.insert_slice %x, %y, %d {axis = 1 : i64, offsets = array<i64: 8, 0>} : (tensor<4x4xf32>, tensor<4x2xf32>, tensor<4x12xf32>) -> tensor<4x12xf32>
+  %0 = graph.insert_slice %x, %y, %d {axis = 1 : i64, offsets = affine_map<() -> (8, 0)>} : (tensor<4x4xf32>, tensor<4x2xf32>, tensor<4x12xf32>) -> tensor<4x12xf32>
   return %0 : tensor<4x12xf32>
 }
 
@@ -56,7 +56,7 @@ func.func @readers(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
   return %1, %2 : tensor<8xf32>, tensor<4xf32>
 }
 func.func private @put(%x: tensor<4xf32>, %d: tensor<8xf32>) -> tensor<8xf32> attributes {adze.kernel} {
-  %0 = graph.insert_slice %x, %d {axis = 0 : i64, offsets = array<i64: 0>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %0 = graph.insert_slice %x, %d {axis = 0 : i64, offsets = affine_map<() -> (0)>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
 func.func private @right(%x: tensor<8xf32>) -> tensor<4xf32> attributes {adze.kernel} {
@@ -64,7 +64,7 @@ func.func private @right(%x: tensor<8xf32>) -> tensor<4xf32> attributes {adze.ke
   return %0 : tensor<4xf32>
 }
 func.func private @first(%x: tensor<4xf32>, %d: tensor<8xf32>) -> tensor<8xf32> attributes {adze.kernel} {
-  %0 = graph.insert_slice %x, %d {axis = 0 : i64, offsets = array<i64: 4>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %0 = graph.insert_slice %x, %d {axis = 0 : i64, offsets = affine_map<() -> (4)>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
 
@@ -81,7 +81,7 @@ func.func @readers(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
 // CHECK-LABEL: func.func private @put
 // expected-remark @+1 {{left to the reference path: a tensor that is read after a part was replaced}}
 func.func private @put(%x: tensor<4xf32>, %d: tensor<8xf32>) -> tensor<8xf32> attributes {adze.kernel} {
-  %0 = graph.insert_slice %x, %d {axis = 0 : i64, offsets = array<i64: 0>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %0 = graph.insert_slice %x, %d {axis = 0 : i64, offsets = affine_map<() -> (0)>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
 func.func private @middle(%x: tensor<8xf32>) -> tensor<4xf32> attributes {adze.kernel} {
@@ -90,7 +90,7 @@ func.func private @middle(%x: tensor<8xf32>) -> tensor<4xf32> attributes {adze.k
 }
 // CHECK-LABEL: tile.kernel @first
 func.func private @first(%x: tensor<4xf32>, %d: tensor<8xf32>) -> tensor<8xf32> attributes {adze.kernel} {
-  %0 = graph.insert_slice %x, %d {axis = 0 : i64, offsets = array<i64: 4>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %0 = graph.insert_slice %x, %d {axis = 0 : i64, offsets = affine_map<() -> (4)>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
 
@@ -104,7 +104,7 @@ func.func @owned(%x: tensor<4xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
 }
 // expected-remark @+1 {{a tensor that is read after a part was replaced}}
 func.func private @put(%x: tensor<4xf32>, %d: tensor<8xf32>) -> tensor<8xf32> attributes {adze.kernel} {
-  %0 = graph.insert_slice %x, %d {axis = 0 : i64, offsets = array<i64: 0>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %0 = graph.insert_slice %x, %d {axis = 0 : i64, offsets = affine_map<() -> (0)>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
 func.func @returned(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
@@ -114,11 +114,11 @@ func.func @returned(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }
 func.func private @first(%x: tensor<4xf32>, %d: tensor<8xf32>) -> tensor<8xf32> attributes {adze.kernel} {
-  %0 = graph.insert_slice %x, %d {axis = 0 : i64, offsets = array<i64: 4>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %0 = graph.insert_slice %x, %d {axis = 0 : i64, offsets = affine_map<() -> (4)>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
 // expected-remark @+1 {{a tensor that is read after a part was replaced}}
 func.func private @second(%x: tensor<4xf32>, %d: tensor<8xf32>) -> tensor<8xf32> attributes {adze.kernel} {
-  %0 = graph.insert_slice %x, %d {axis = 0 : i64, offsets = array<i64: 1>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %0 = graph.insert_slice %x, %d {axis = 0 : i64, offsets = affine_map<() -> (1)>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }

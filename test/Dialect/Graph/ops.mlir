@@ -18,8 +18,8 @@ func.func @data() {
   %r_concat = graph.concat %x_concat, %y_concat {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x5xf32>) -> tensor<2x8xf32>
   // CHECK: %[[EMPTY:.*]] = graph.empty : () -> tensor<2x8xf32>
   %e_insert = graph.empty : () -> tensor<2x8xf32>
-  // CHECK: graph.insert_slice %{{.*}}, %{{.*}}, %[[EMPTY]] {axis = 1 : i64, offsets = array<i64: 5, 0>} : (tensor<2x3xf32>, tensor<2x5xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
-  %r_insert = graph.insert_slice %x_concat, %y_concat, %e_insert {axis = 1 : i64, offsets = array<i64: 5, 0>} : (tensor<2x3xf32>, tensor<2x5xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  // CHECK: graph.insert_slice %{{.*}}, %{{.*}}, %[[EMPTY]] {axis = 1 : i64, offsets = #{{[a-z0-9]+}}} : (tensor<2x3xf32>, tensor<2x5xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  %r_insert = graph.insert_slice %x_concat, %y_concat, %e_insert {axis = 1 : i64, offsets = affine_map<() -> (5, 0)>} : (tensor<2x3xf32>, tensor<2x5xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
   %x_slice = "test.make"() : () -> tensor<4x10xf32>
   // CHECK: graph.slice %{{.*}}{{.*}}: (tensor<4x10xf32>) -> tensor<4x5xf32>
   %r_slice = graph.slice %x_slice {starts = array<i64: 0, 9>, steps = array<i64: 1, -2>} : (tensor<4x10xf32>) -> tensor<4x5xf32>

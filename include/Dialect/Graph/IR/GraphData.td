@@ -123,19 +123,27 @@ def Graph_EmptyOp : Graph_TensorOp<"empty"> {
 def Graph_InsertSliceOp : Graph_InferredOp<"insert_slice"> {
   let summary = "A tensor with some parts along one dim replaced";
   let description = [{
-    `dest` with source i in the place of its elements from `offsets[i]` on along
-    dim `axis`; the other dims are those of `dest`, and no two sources overlap.
+    `dest` with source i in the place of its elements from result i of `offsets`
+    on along dim `axis`; the other dims are those of `dest`, and no two sources
+    overlap. Offsets are expressions of the symbols, as sizes are.
     The result is a value of its own; where nobody reads the replaced elements
     of `dest` any more, it lies in the memory of `dest` (`adze.tied`).
 
     Example:
     ```mlir
-    %1 = graph.insert_slice %x, %d {axis = 1 : i64, offsets = array<i64: 3>} : (tensor<2x5xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+    %1 = graph.insert_slice %x, %d {axis = 1 : i64, offsets = affine_map<() -> (3)>} : (tensor<2x5xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
     ```
   }];
   let arguments = (ins Variadic<Graph_Tensor>:$sources, Graph_Tensor:$dest,
-                       I64Attr:$axis, DenseI64ArrayAttr:$offsets);
+                       I64Attr:$axis, AffineMapAttr:$offsets);
   let results = (outs Graph_Tensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::ValueRange":$sources, "::mlir::Value":$dest,
+                                 "int64_t":$axis,
+                                 "::llvm::ArrayRef<::mlir::AffineExpr>":$offsets)>];
+  let extraClassDeclaration = [{
+    /// Where source i begins.
+    ::mlir::AffineExpr getOffset(unsigned i) { return getOffsets().getResult(i); }
+  }];
 }
 
 def Graph_SliceOp : Graph_TensorOp<"slice"> {

@@ -120,19 +120,21 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, Where where,
 
 /// Whether the sources lie inside of the result and beside each other, as far
 /// as their sizes are known.
-static LogicalResult checkOffsets(Where where, size_t axis,
-                                  ArrayRef<int64_t> offsets, ValueRange sources,
-                                  Value dest) {
+static LogicalResult checkOffsets(Where where, size_t axis, AffineMap offsets,
+                                  ValueRange sources, Value dest) {
   std::optional<int64_t> whole = getConstant(getDims(dest)[axis]);
   SmallVector<std::pair<int64_t, int64_t>> parts;
-  for (auto [source, offset] : llvm::zip_equal(sources, offsets)) {
+  for (auto [source, expr] : llvm::zip_equal(sources, offsets.getResults())) {
+    std::optional<int64_t> offset = getConstant(expr);
+    if (!offset)
+      continue;
     int64_t size = getConstant(getDims(source)[axis]).value_or(0);
-    if (offset < 0 || (whole && offset + size > *whole))
+    if (*offset < 0 || (whole && *offset + size > *whole))
       return inferError<InsertSliceOp>(
           where, "expected sources inside of dim ", axis, " of ",
           toString(getDims(dest)), ", but got ", size, " elements at offset ",
-          offset);
-    parts.push_back({offset, offset + size});
+          *offset);
+    parts.push_back({*offset, *offset + size});
   }
   llvm::sort(parts);
   for (size_t i = 1; i < parts.size(); ++i)
@@ -151,11 +153,12 @@ LogicalResult InsertSliceOp::inferReturnTypes(MLIRContext *context, Where where,
   if (failed(checkAxis<InsertSliceOp>(where, axis, dims.size())))
     return failure();
   ValueRange sources = adaptor.getSources();
-  if (sources.empty() || sources.size() != adaptor.getOffsets().size())
+  AffineMap offsets = adaptor.getOffsets();
+  if (sources.empty() || sources.size() != offsets.getNumResults() ||
+      offsets.getNumDims() != 0)
     return inferError<InsertSliceOp>(
-        where, "expected sources and an offset for each, but got ",
-        sources.size(), " sources and ", adaptor.getOffsets().size(),
-        " offsets");
+        where, "expected sources and an offset of symbols for each, but got ",
+        sources.size(), " sources and ", adaptor.getOffsetsAttr());
   for (Value source : sources) {
     Dims other = getDims(source);
     bool same =
@@ -168,7 +171,22 @@ LogicalResult InsertSliceOp::inferReturnTypes(MLIRContext *context, Where where,
           ", but got ", source.getType(), " and ", dest.getType());
   }
   types.push_back(dest.getType());
-  return checkOffsets(where, axis, adaptor.getOffsets(), sources, dest);
+  return checkOffsets(where, axis, offsets, sources, dest);
+}
+
+void InsertSliceOp::build(OpBuilder &builder, OperationState &state,
+                          ValueRange sources, Value dest, int64_t axis,
+                          ArrayRef<AffineExpr> offsets) {
+  int64_t numSymbols = 0;
+  for (AffineExpr offset : offsets)
+    offset.walk([&](AffineExpr inner) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(inner))
+        numSymbols = std::max<int64_t>(numSymbols, symbol.getPosition() + 1);
+    });
+  build(builder, state, dest.getType(), sources, dest,
+        builder.getI64IntegerAttr(axis),
+        AffineMapAttr::get(
+            AffineMap::get(0, numSymbols, offsets, builder.getContext())));
 }
 
 LogicalResult SliceOp::verify() {

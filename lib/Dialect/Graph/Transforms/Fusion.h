@@ -38,6 +38,12 @@ inline bool isRepetition(mlir::Operation *op) {
          resize.getNearestMode() == NearestMode::Floor;
 }
 
+/// One value put into a tensor: where a kernel stores it.
+inline bool isStore(mlir::Operation *op) {
+  auto insert = llvm::dyn_cast<InsertSliceOp>(op);
+  return insert && insert.getSources().size() == 1;
+}
+
 } // namespace adze::graph
 
 #endif // ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_FUSION_H

@@ -22,16 +22,30 @@ namespace {
 
 struct Piece {
   Value value;
-  int64_t offset;
+  AffineExpr offset;
   bool placed; // else it is copied
+};
+
+/// The symbols that have values before the program begins, and typical ones.
+class Symbols {
+public:
+  explicit Symbols(func::FuncOp function);
+  bool areKnown(Type type) const;
+  int64_t getTypical(AffineExpr size) const;
+
+private:
+  DenseSet<unsigned> known;
+  SmallVector<int64_t> common;
 };
 
 /// One concat, with those inside of it whose pieces are all placed.
 class Placer {
 public:
   /// `onTheWay`: concats of pieces that can all be placed.
-  Placer(ConcatOp concat, const DenseSet<Operation *> &onTheWay)
-      : concat(concat), axis(concat.getAxis()), onTheWay(onTheWay) {}
+  Placer(ConcatOp concat, const DenseSet<Operation *> &onTheWay,
+         const Symbols &symbols)
+      : concat(concat), axis(concat.getAxis()), onTheWay(onTheWay),
+        symbols(symbols) {}
 
   bool select(unsigned minPlaced);
   void run();
@@ -46,12 +60,13 @@ private:
     ConcatOp op;
     int64_t offset;
   };
-  bool collect(ConcatOp op, int64_t &offset);
+  bool collect(ConcatOp op, AffineExpr &offset);
   bool isWorthIt(unsigned minPlaced) const;
 
   ConcatOp concat;
   int64_t axis;
   const DenseSet<Operation *> &onTheWay;
+  const Symbols &symbols;
   SmallVector<Piece> pieces;
   SmallVector<Inner> inner;
   DenseSet<Value> seen;
@@ -59,6 +74,47 @@ private:
 };
 
 } // namespace
+
+Symbols::Symbols(func::FuncOp function) {
+  for (Type type : function.getArgumentTypes())
+    if (isa<RankedTensorType>(type))
+      for (AffineExpr dim : getDims(type))
+        if (dim)
+          dim.walk([&](AffineExpr part) {
+            if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+              known.insert(symbol.getPosition());
+          });
+  if (auto ranges = function->getAttrOfType<ArrayAttr>(adze::host::symbolRangesAttr))
+    for (auto range : ranges.getAsRange<DenseI64ArrayAttr>())
+      common.push_back(range.size() == 3 ? range[2] : -1);
+}
+
+bool Symbols::areKnown(Type type) const {
+  return llvm::all_of(getDims(type), [&](AffineExpr dim) {
+    bool all = bool(dim);
+    if (dim)
+      dim.walk([&](AffineExpr part) {
+        auto symbol = dyn_cast<AffineSymbolExpr>(part);
+        all &= !symbol || known.contains(symbol.getPosition());
+      });
+    return all;
+  });
+}
+
+int64_t Symbols::getTypical(AffineExpr size) const {
+  constexpr int64_t any = 128;
+  SmallVector<AffineExpr> values;
+  size.walk([&](AffineExpr part) {
+    auto symbol = dyn_cast<AffineSymbolExpr>(part);
+    while (symbol && values.size() <= symbol.getPosition()) {
+      size_t i = values.size();
+      bool told = i < common.size() && common[i] >= 0;
+      values.push_back(
+          getAffineConstantExpr(told ? common[i] : any, size.getContext()));
+    }
+  });
+  return getConstant(size.replaceSymbols(values)).value_or(any);
+}
 
 static std::optional<int64_t> getSize(Value value, int64_t axis) {
   return getConstant(getDims(value)[axis]);
@@ -163,9 +219,13 @@ static Value createPart(OpBuilder &b, Value value, Value whole, int64_t axis,
 }
 
 /// Lets the readers of a placed piece read it at its place, so that it is not
-/// stored twice; not if one of them needs it by itself.
+/// stored twice; not if one of them needs it by itself, nor where the place is
+/// not a number.
 static void redirectReaders(Value value, InsertSliceOp store) {
   int64_t axis = store.getAxis();
+  std::optional<int64_t> offset = getConstant(store.getOffset(0));
+  if (!offset)
+    return;
   SmallVector<OpOperand *> readers;
   for (OpOperand &use : value.getUses()) {
     if (isa<InsertSliceOp>(use.getOwner()) || readsBeforeStore(use))
@@ -178,8 +238,7 @@ static void redirectReaders(Value value, InsertSliceOp store) {
     return;
   OpBuilder b(store->getContext());
   b.setInsertionPointAfter(store);
-  Value part = createPart(b, value, store.getResult(), axis,
-                          store.getOffsets().front());
+  Value part = createPart(b, value, store.getResult(), axis, *offset);
   for (OpOperand *use : readers)
     use->set(part);
 }
@@ -189,22 +248,22 @@ static void redirectReaders(Value value, InsertSliceOp store) {
 //===----------------------------------------------------------------------===//
 
 /// The pieces with their offsets; fails where an offset is not known.
-bool Placer::collect(ConcatOp op, int64_t &offset) {
+bool Placer::collect(ConcatOp op, AffineExpr &offset) {
   for (Value value : op.getInputs()) {
-    if (offset < 0)
+    if (!offset)
       return false;
     bool isNew = seen.insert(value).second;
-    if (auto nested = value.getDefiningOp<ConcatOp>();
-        nested && isNew && int64_t(nested.getAxis()) == axis &&
+    auto nested = value.getDefiningOp<ConcatOp>();
+    std::optional<int64_t> start = getConstant(offset);
+    if (nested && isNew && start && int64_t(nested.getAxis()) == axis &&
         onTheWay.contains(nested)) {
-      inner.push_back({nested, offset});
+      inner.push_back({nested, *start});
       if (!collect(nested, offset))
         return false;
       continue;
     }
     pieces.push_back({value, offset, isNew && canPlace(value, concat->getBlock())});
-    auto size = getSize(value, axis);
-    offset = size ? offset + *size : -1;
+    offset = addExprs(offset, getDims(value)[axis]);
   }
   return true;
 }
@@ -214,7 +273,7 @@ bool Placer::isWorthIt(unsigned minPlaced) const {
   unsigned copied = 0;
   bool allInMemory = true;
   for (const Piece &piece : pieces) {
-    int64_t size = getSize(piece.value, axis).value_or(0);
+    int64_t size = symbols.getTypical(getDims(piece.value)[axis]);
     all += size;
     placed += piece.placed ? size : 0;
     if (piece.placed)
@@ -230,10 +289,9 @@ bool Placer::isWorthIt(unsigned minPlaced) const {
 bool Placer::select(unsigned minPlaced) {
   Type element = getElement(concat.getResult());
   if (concat.getInputs().size() < 2 || isSmallFloat(element) ||
-      isPacked(element) ||
-      llvm::is_contained(getDims(concat.getResult()), AffineExpr()))
+      isPacked(element) || !symbols.areKnown(concat.getType()))
     return false;
-  int64_t offset = 0;
+  AffineExpr offset = getAffineConstantExpr(0, concat.getContext());
   return collect(concat, offset) && isWorthIt(minPlaced);
 }
 
@@ -242,7 +300,7 @@ void Placer::run() {
   Location loc = concat.getLoc();
   SmallVector<Piece> placed;
   SmallVector<Value> copied;
-  SmallVector<int64_t> offsets;
+  SmallVector<AffineExpr> offsets;
   for (const Piece &piece : pieces) {
     if (piece.placed) {
       placed.push_back(piece);
@@ -263,8 +321,8 @@ void Placer::run() {
     b.setInsertionPointAfter(last->isBeforeInBlock(op) ? op : last);
     if (piece.value == placed.front().value)
       b.setInsertionPointAfter(whole.getDefiningOp());
-    auto store = InsertSliceOp::create(b, loc, ValueRange(piece.value), whole,
-                                       axis, ArrayRef<int64_t>(piece.offset));
+    auto store = InsertSliceOp::create(b, loc, piece.value, whole, axis,
+                                       piece.offset);
     stores[piece.value] = store;
     last = store;
     whole = store.getResult();
@@ -346,12 +404,13 @@ public:
       if (!isa<ClusterOp>(block->getParentOp()))
         blocks.push_back(block);
     });
+    Symbols symbols(getOperation());
     for (Block *block : blocks)
-      runOnBlock(*block);
+      runOnBlock(*block, symbols);
   }
 
 private:
-  void runOnBlock(Block &block) {
+  void runOnBlock(Block &block, const Symbols &symbols) {
     shareBeginnings(block);
     DenseSet<Operation *> onTheWay = findOnTheWay(block);
     llvm::SetVector<Operation *> replaced;
@@ -361,7 +420,7 @@ private:
     for (ConcatOp concat : llvm::reverse(concats)) {
       if (replaced.contains(concat))
         continue;
-      Placer placer(concat, onTheWay);
+      Placer placer(concat, onTheWay, symbols);
       if (!placer.select(minPlaced))
         continue;
       placer.run();

@@ -24,10 +24,10 @@ func.func @chain(%x: tensor<1x4x4x4xf32>, %w: tensor<8x4x1x1xf32>) -> tensor<1x4
   %d = graph.empty : () -> tensor<1x4x4x16xf32>
   %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x4x4x4xf32>, tensor<8x4x1x1xf32>) -> tensor<1x4x4x8xf32>
   %1 = graph.relu %0 : (tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32>
-  %2 = graph.insert_slice %1, %d {axis = 3 : i64, offsets = array<i64: 0>} : (tensor<1x4x4x8xf32>, tensor<1x4x4x16xf32>) -> tensor<1x4x4x16xf32>
+  %2 = graph.insert_slice %1, %d {axis = 3 : i64, offsets = affine_map<() -> (0)>} : (tensor<1x4x4x8xf32>, tensor<1x4x4x16xf32>) -> tensor<1x4x4x16xf32>
   %3 = graph.slice %2 {starts = array<i64: 0, 0, 0, 0>, steps = array<i64: 1, 1, 1, 1>} : (tensor<1x4x4x16xf32>) -> tensor<1x4x4x8xf32>
   %4 = graph.max_pool %3 {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32>
-  %5 = graph.insert_slice %4, %2 {axis = 3 : i64, offsets = array<i64: 8>} : (tensor<1x4x4x8xf32>, tensor<1x4x4x16xf32>) -> tensor<1x4x4x16xf32>
+  %5 = graph.insert_slice %4, %2 {axis = 3 : i64, offsets = affine_map<() -> (8)>} : (tensor<1x4x4x8xf32>, tensor<1x4x4x16xf32>) -> tensor<1x4x4x16xf32>
   %6 = graph.exp %5 : (tensor<1x4x4x16xf32>) -> tensor<1x4x4x16xf32>
   return %6 : tensor<1x4x4x16xf32>
 }
@@ -54,9 +54,9 @@ func.func @chain(%x: tensor<1x4x4x4xf32>, %w: tensor<8x4x1x1xf32>) -> tensor<1x4
 func.func @several(%x: tensor<?x4xf32, #n>, %i: tensor<?x4xi64, #n>) -> (tensor<?x12xf32, #m>, tensor<?x12xf32, #m>) {
   %d = graph.empty : () -> tensor<?x12xf32, #m>
   %0 = graph.relu %x : (tensor<?x4xf32, #n>) -> tensor<?x4xf32, #n>
-  %1 = graph.insert_slice %0, %d {axis = 1 : i64, offsets = array<i64: 0>} : (tensor<?x4xf32, #n>, tensor<?x12xf32, #m>) -> tensor<?x12xf32, #m>
-  %2 = graph.insert_slice %0, %d {axis = 1 : i64, offsets = array<i64: 8>} : (tensor<?x4xf32, #n>, tensor<?x12xf32, #m>) -> tensor<?x12xf32, #m>
+  %1 = graph.insert_slice %0, %d {axis = 1 : i64, offsets = affine_map<() -> (0)>} : (tensor<?x4xf32, #n>, tensor<?x12xf32, #m>) -> tensor<?x12xf32, #m>
+  %2 = graph.insert_slice %0, %d {axis = 1 : i64, offsets = affine_map<() -> (8)>} : (tensor<?x4xf32, #n>, tensor<?x12xf32, #m>) -> tensor<?x12xf32, #m>
   %3 = graph.gather_elements %x, %i {axis = 1 : i64} : (tensor<?x4xf32, #n>, tensor<?x4xi64, #n>) -> tensor<?x4xf32, #n>
-  %4 = graph.insert_slice %3, %1 {axis = 1 : i64, offsets = array<i64: 4>} : (tensor<?x4xf32, #n>, tensor<?x12xf32, #m>) -> tensor<?x12xf32, #m>
+  %4 = graph.insert_slice %3, %1 {axis = 1 : i64, offsets = affine_map<() -> (4)>} : (tensor<?x4xf32, #n>, tensor<?x12xf32, #m>) -> tensor<?x12xf32, #m>
   return %4, %2 : tensor<?x12xf32, #m>, tensor<?x12xf32, #m>
 }

@@ -126,8 +126,21 @@ func.func @attention(%x: tensor<3x2x4x9x16xf32>, %m: tensor<9x9xi1>) -> tensor<2
 func.func @two_parts(%x: tensor<8xf32>) -> tensor<16xf32> {
   %whole = graph.empty : () -> tensor<16xf32>
   %0 = graph.exp %x : (tensor<8xf32>) -> tensor<8xf32>
-  %1 = graph.insert_slice %0, %whole {axis = 0 : i64, offsets = array<i64: 0>} : (tensor<8xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %1 = graph.insert_slice %0, %whole {axis = 0 : i64, offsets = affine_map<() -> (0)>} : (tensor<8xf32>, tensor<16xf32>) -> tensor<16xf32>
   %2 = graph.sub %x, %0 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
-  %3 = graph.insert_slice %2, %1 {axis = 0 : i64, offsets = array<i64: 8>} : (tensor<8xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %3 = graph.insert_slice %2, %1 {axis = 0 : i64, offsets = affine_map<() -> (8)>} : (tensor<8xf32>, tensor<16xf32>) -> tensor<16xf32>
   return %3 : tensor<16xf32>
+}
+
+// -----
+
+// Why the reader of a view is a kernel of its own is said as well.
+// CHECK-LABEL: func.func @view
+// CHECK: graph.cluster({{.*}}) anchor "matmul"
+// CHECK: graph.cluster({{.*}}) anchor "pointwise" {adze.notes = ["relu is not in the kernel of matmul: the reader sees other dims of it"]}
+func.func @view(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>) -> tensor<2x32xf32> {
+  %0 = graph.matmul %x, %w : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+  %1 = graph.reshape %0 : (tensor<4x16xf32>) -> tensor<2x32xf32>
+  %2 = graph.relu %1 : (tensor<2x32xf32>) -> tensor<2x32xf32>
+  return %2 : tensor<2x32xf32>
 }

@@ -1,0 +1,498 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Which ops of a block run as one kernel.
+#include "Grouping.h"
+#include "Dialect/Graph/IR/Shape.h"
+#include "Fusion.h"
+
+using namespace mlir;
+using namespace adze::graph;
+
+/// A reshape that adds or takes away dims of size 1 after data movement: as a
+/// view it would need the moved data in memory.
+static bool isUnitReshape(Operation *op) {
+  auto reshape = dyn_cast<ReshapeOp>(op);
+  if (!reshape || reshape.getShape() ||
+      !isa_and_nonnull<TransposeOp, SliceOp>(
+          reshape.getInput().getDefiningOp()))
+    return false;
+  auto real = [](Value value) {
+    Dims dims = getDims(value);
+    llvm::erase_if(dims, [](AffineExpr dim) { return getConstant(dim) == 1; });
+    return dims;
+  };
+  return areEqual(real(reshape.getInput()), real(reshape.getResult()));
+}
+
+/// Ops that only say where an element comes from; cheap to compute twice.
+static bool isMovement(Operation *op) {
+  return (isa<TransposeOp, SliceOp, BroadcastToOp>(op) &&
+          op->getNumOperands() == 1) ||
+         isUnitReshape(op);
+}
+
+/// Ops that pick whole runs of the last dim.
+static bool isRowLookup(Operation *op) {
+  auto gather = dyn_cast<GatherOp>(op);
+  if (!gather)
+    return false;
+  auto type = cast<RankedTensorType>(gather.getData().getType());
+  return gather.getAxis() + 1 < uint64_t(type.getRank());
+}
+
+/// Ops that are computed one element at a time.
+static bool isElementLookup(Operation *op) {
+  return isa<GatherElementsOp, GatherNDOp, RangeOp, ShapeOp>(op) ||
+         (isa<GatherOp>(op) && !isRowLookup(op));
+}
+
+/// Constants, views and what the host does: no kernels.
+static bool staysOutside(Operation *op) {
+  return isa<ConstantOp, ClusterOp, EmptyOp, BindOp, CallOp, CheckOp, IfOp,
+             LoopOp>(op) ||
+         (isa<ReshapeOp>(op) && !isUnitReshape(op)) ||
+         !isa<GraphDialect>(op->getDialect()) ||
+         op->hasTrait<OpTrait::IsTerminator>();
+}
+
+/// Ops that read an operand element by element in any form it is computed.
+static bool takesPointwisePrologue(Operation *op) {
+  return isa<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp, ConcatOp>(op) ||
+         isa<ReduceOpInterface>(op);
+}
+
+/// Movement that keeps the padding of a window where it is.
+static bool suitsWindow(Operation *op) {
+  auto slice = dyn_cast<SliceOp>(op);
+  if (!slice)
+    return isa<TransposeOp>(op);
+  Dims from = getDims(slice.getInput()), to = getDims(slice.getResult());
+  return areEqual(ArrayRef<AffineExpr>(from).drop_back(),
+                  ArrayRef<AffineExpr>(to).drop_back());
+}
+
+static bool sameDims(Value lhs, Value rhs) {
+  return areEqual(getDims(lhs), getDims(rhs));
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+/// The input of a reduction over the last dims, where a tile holds whole rows of
+/// it and there are several: what needs elements and the number of their row can
+/// be part of its kernel.
+static Value getRows(Operation *op) {
+  constexpr int64_t longest = 16384; // of a tile
+  auto reduce = dyn_cast_or_null<ReduceOpInterface>(op);
+  if (!reduce || reduce.getAxes().empty())
+    return {};
+  Dims dims = getDims(reduce.getInput());
+  int64_t first = dims.size() - reduce.getAxes().size();
+  if (first < 1 || !llvm::equal(reduce.getAxes(),
+                                llvm::seq<int64_t>(first, dims.size())))
+    return {};
+  auto length = getConstant(
+      product(op->getContext(), ArrayRef<AffineExpr>(dims).drop_front(first)));
+  bool known = llvm::all_of(dims, [](AffineExpr dim) { return bool(dim); });
+  return known && length && *length > 1 && *length <= longest
+             ? reduce.getInput()
+             : Value();
+}
+
+static bool haveSameRows(Operation *lhs, Operation *rhs) {
+  Value one = getRows(lhs), other = getRows(rhs);
+  return one && other && sameDims(one, other) &&
+         cast<ReduceOpInterface>(lhs).getAxes() ==
+             cast<ReduceOpInterface>(rhs).getAxes();
+}
+
+/// Elements of the rows that the anchor reduces, or a number for each row.
+static bool fitsRows(Value value, Operation *anchor) {
+  Value rows = getRows(anchor);
+  if (!rows)
+    return false;
+  Dims dims = getDims(rows), own = getDims(value);
+  if (areEqual(dims, own))
+    return true;
+  for (int64_t axis : cast<ReduceOpInterface>(anchor).getAxes())
+    dims[axis] = getAffineConstantExpr(1, value.getContext());
+  return areEqual(dims, own);
+}
+
+/// Whether the group is more than a reduction with what follows from its
+/// results.
+static bool usesWholeRows(const Group &group) {
+  Value rows = getRows(group.anchor);
+  return rows && llvm::any_of(group.ops, [&](Operation *op) {
+           return op != group.anchor &&
+                  (isa<ReduceOpInterface>(op) ||
+                   (op->getNumResults() == 1 &&
+                    sameDims(op->getResult(0), rows)));
+         });
+}
+
+static bool hasTranspose(const Group &group) {
+  return llvm::any_of(group.ops, llvm::IsaPred<TransposeOp>);
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+Grouping::Grouping(Block &block, bool dataSizes, unsigned mostOps)
+    : predecessors(block), dataSizes(dataSizes), mostOps(mostOps) {
+  for (Operation &op : block) {
+    positions[&op] = positions.size();
+    if (staysOutside(&op))
+      continue;
+    Group &group = groups.emplace_back();
+    group.ops.push_back(&op);
+    group.first = group.last = positions[&op];
+    if (!isPointwise(&op) && !isMovement(&op) && !isStore(&op) &&
+        !isRowLookup(&op) && !isElementLookup(&op))
+      group.anchor = &op;
+    groupOf[&op] = groups.size() - 1;
+  }
+}
+
+/// Whether joining two groups closes a cycle: a path from `from` to `to` that
+/// passes through a third group or through an op outside of all groups. The
+/// search goes back from `to` and ends at the first op of `from`.
+bool Grouping::makesCycle(unsigned from, unsigned to) {
+  constexpr unsigned budget = 4096; // keeps the pass linear; then: no fusion
+  unsigned floor = groups[from].first;
+  DenseSet<Operation *> seen;
+  SmallVector<Operation *> work;
+  auto visitOperands = [&](Operation *op, unsigned self) {
+    predecessors.forEach(op, [&](Operation *producer) {
+      auto group = groupOf.find(producer);
+      if (group != groupOf.end() &&
+          (group->second == self || (self == to && group->second == from)))
+        return;
+      if (seen.insert(producer).second)
+        work.push_back(producer);
+    });
+  };
+  for (Operation *op : groups[to].ops)
+    visitOperands(op, to);
+  while (!work.empty()) {
+    if (seen.size() > budget)
+      return true;
+    Operation *op = work.pop_back_val();
+    auto it = groupOf.find(op);
+    if (it == groupOf.end()) {
+      if (positions.lookup(op) > floor)
+        visitOperands(op, ~0u);
+      continue;
+    }
+    if (it->second == from)
+      return true;
+    Group &group = groups[it->second];
+    if (group.last <= floor)
+      continue;
+    for (Operation *member : group.ops) {
+      seen.insert(member);
+      visitOperands(member, it->second);
+    }
+  }
+  return false;
+}
+
+static void addSymbols(Type type, DenseSet<unsigned> &symbols) {
+  for (AffineExpr dim : getDims(type))
+    if (dim)
+      dim.walk([&](AffineExpr inner) {
+        if (auto symbol = dyn_cast<AffineSymbolExpr>(inner))
+          symbols.insert(symbol.getPosition());
+      });
+}
+
+/// Whether the kernel of both groups sees the sizes of all that it computes in
+/// its operands and results. Of two sizes that the data tells nobody knows that
+/// they are equal, so that one may be of a value in between alone.
+bool Grouping::keepsSizes(unsigned lhs, unsigned rhs) const {
+  if (!dataSizes)
+    return true;
+  DenseSet<Operation *> members;
+  for (unsigned group : {lhs, rhs})
+    members.insert_range(groups[group].ops);
+  DenseSet<unsigned> needed, seen;
+  for (Operation *op : members) {
+    for (Value operand : op->getOperands())
+      if (!members.contains(operand.getDefiningOp()))
+        addSymbols(operand.getType(), seen);
+    for (Value result : op->getResults()) {
+      addSymbols(result.getType(), needed);
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+            return !members.contains(user);
+          }))
+        addSymbols(result.getType(), seen);
+    }
+  }
+  return llvm::all_of(needed,
+                      [&](unsigned symbol) { return seen.contains(symbol); });
+}
+
+void Grouping::merge(unsigned from, unsigned into) {
+  Group &source = groups[from], &target = groups[into];
+  for (Operation *op : source.ops)
+    groupOf[op] = into;
+  target.ops.append(source.ops);
+  // A chain grows at its end: sorting it again each time would make the pass
+  // quadratic.
+  if (source.first < target.last)
+    llvm::sort(target.ops, [&](Operation *lhs, Operation *rhs) {
+      return positions.lookup(lhs) < positions.lookup(rhs);
+    });
+  target.first = std::min(target.first, source.first);
+  target.last = std::max(target.last, source.last);
+  if (!target.anchor)
+    target.anchor = source.anchor;
+  source.ops.clear();
+}
+
+/// Whether `to` can become part of `from`, which it reads.
+bool Grouping::canMerge(unsigned from, unsigned to) {
+  return isSmall(from, to) && !makesCycle(from, to) && keepsSizes(from, to);
+}
+
+/// A store joins the group that computes what it stores, unless that one stores
+/// to the same tensor already: each result of a kernel has one store.
+void Grouping::joinProducer(InsertSliceOp op) {
+  unsigned self = groupOf.lookup(op);
+  Value source = op.getSources().front();
+  auto group = getGroup(source);
+  if (!group || getGroup(op.getDest()) == group)
+    return;
+  Operation *anchor = groups[*group].anchor;
+  if (anchor ? !hasEpilogue(anchor) && !isRepetition(anchor)
+             : llvm::any_of(groups[*group].ops, isElementLookup))
+    return;
+  if (isa<TransposeOp>(source.getDefiningOp()) && !source.hasOneUse())
+    return;
+  if (!makesCycle(*group, self) && keepsSizes(*group, self))
+    merge(self, *group);
+}
+
+/// The groups that an elementwise op (or a transpose of a whole result) can be
+/// the epilogue of: the latest first, so that the others are there already.
+SmallVector<unsigned> Grouping::findEpilogues(Operation *op) {
+  bool elementwise = isPointwise(op);
+  unsigned self = groupOf.lookup(op);
+  SmallVector<unsigned> candidates;
+  if (!elementwise && !isa<TransposeOp>(op))
+    return candidates;
+  for (Value operand : op->getOperands()) {
+    auto group = getGroup(operand);
+    if (!group || *group == self || llvm::is_contained(candidates, *group))
+      continue;
+    Operation *anchor = groups[*group].anchor;
+    Operation *producer = operand.getDefiningOp();
+    if ((anchor && !hasEpilogue(anchor)) || isStore(producer))
+      continue;
+    if (elementwise ? !sameDims(operand, op->getResult(0))
+                    : !anchor || !operand.hasOneUse() ||
+                          usesWholeRows(groups[*group]))
+      continue;
+    // A second output must be as large as the others: so it may not lie before
+    // a transpose, nor be the input of the anchor.
+    if (elementwise && isa<TransposeOp>(producer) && !operand.hasOneUse())
+      continue;
+    candidates.push_back(*group);
+  }
+  llvm::sort(candidates, [&](unsigned lhs, unsigned rhs) {
+    bool anchorL = groups[lhs].anchor, anchorR = groups[rhs].anchor;
+    return anchorL != anchorR ? anchorL : groups[lhs].last > groups[rhs].last;
+  });
+  return candidates;
+}
+
+void Grouping::growEpilogue(Operation *op) {
+  if (isStore(op))
+    return joinProducer(cast<InsertSliceOp>(op));
+  unsigned self = groupOf.lookup(op);
+  SmallVector<unsigned> candidates = findEpilogues(op);
+  for (unsigned candidate : candidates)
+    if (canMerge(candidate, self)) {
+      merge(self, candidate);
+      joinRows(candidate, candidates);
+      return;
+    }
+  growRows(op);
+}
+
+/// Of the groups that hold one row after the other, an op that joins one makes
+/// one of all that it reads.
+void Grouping::joinRows(unsigned into, ArrayRef<unsigned> others) {
+  Value rows = getRows(groups[into].anchor);
+  for (unsigned other : others) {
+    if (other == into || groups[other].ops.empty())
+      continue;
+    Value otherRows = getRows(groups[other].anchor);
+    if (haveSameRows(groups[into].anchor, groups[other].anchor) && rows &&
+        otherRows && !hasTranspose(groups[into]) &&
+        !hasTranspose(groups[other]) && canMerge(other, into) &&
+        !makesCycle(into, other))
+      merge(other, into);
+  }
+}
+
+/// What needs the numbers of whole rows joins the kernel that has them at hand:
+/// elements beside the number of their row, and reductions of the same rows.
+bool Grouping::growRows(Operation *op) {
+  unsigned self = groupOf.lookup(op);
+  SmallVector<unsigned> candidates;
+  Operation *result = getRows(op) ? op : nullptr;
+  auto consider = [&](std::optional<unsigned> group) {
+    if (!group || *group == self || hasTranspose(groups[*group]) ||
+        llvm::is_contained(candidates, *group))
+      return;
+    Operation *anchor = groups[*group].anchor;
+    auto fits = [&](Value operand) {
+      return getGroup(operand) != group || fitsRows(operand, anchor);
+    };
+    if (result ? haveSameRows(anchor, result)
+               : fitsRows(op->getResult(0), anchor) &&
+                     llvm::all_of(op->getOperands(), fits))
+      candidates.push_back(*group);
+  };
+  if (!result && !isPointwise(op))
+    return false;
+  for (Value operand : op->getOperands())
+    consider(getGroup(operand));
+  // Another reduction of the same elements.
+  if (result)
+    for (Operation *user : op->getOperand(0).getUsers())
+      if (groupOf.contains(user) && positions.lookup(user) < positions.lookup(op))
+        consider(groupOf.lookup(user));
+  for (unsigned candidate : candidates)
+    if (canMerge(candidate, self) && !makesCycle(self, candidate)) {
+      merge(self, candidate);
+      joinRows(candidate, candidates);
+      return true;
+    }
+  return false;
+}
+
+/// Bias and mask are computed again for each head and block of queries: what is
+/// cheap and read there only.
+static bool feedsMaskOnly(const Group &producer, AttentionOp attention) {
+  auto isCheap = [](Operation *op) {
+    return isMovement(op) ||
+           isa<NotOp, NegOp, AndOp, OrOp, CastOp, SelectOp, AddOp, SubOp, MulOp,
+               EqualOp, LessOp, LessEqualOp, GreaterOp, GreaterEqualOp>(op);
+  };
+  return llvm::all_of(producer.ops, isCheap) &&
+         llvm::none_of(producer.ops, [&](Operation *op) {
+           return llvm::is_contained(ValueRange{attention.getQuery(),
+                                                attention.getKey(),
+                                                attention.getValue()},
+                                     op->getResult(0));
+         });
+}
+
+/// Whether the consumer's kernel can compute the producer's values on the way.
+bool Grouping::acceptsPrologue(const Group &producer,
+                               const Group &consumer) const {
+  if (producer.anchor || llvm::any_of(producer.ops, [](Operation *op) {
+        return isElementLookup(op) || isStore(op);
+      }))
+    return false;
+  Operation *anchor = consumer.anchor;
+  if (!anchor)
+    return !llvm::any_of(consumer.ops, isElementLookup);
+  if (isa<ConcatOp>(anchor) && llvm::any_of(producer.ops, isRowLookup))
+    return false;
+  if (takesPointwisePrologue(anchor))
+    return true;
+  if (auto attention = dyn_cast<AttentionOp>(anchor);
+      attention && feedsMaskOnly(producer, attention))
+    return true;
+  if (!llvm::all_of(producer.ops, isMovement))
+    return false;
+  if (isa<InsertSliceOp>(anchor) || isRepetition(anchor))
+    return llvm::all_of(producer.ops, llvm::IsaPred<SliceOp>);
+  // Channels are read a vector at a time.
+  if (isa<WinogradConvOp>(anchor) || isChannelsLastPool(anchor))
+    return llvm::all_of(producer.ops, [](Operation *op) {
+      return isa<SliceOp>(op) && suitsWindow(op);
+    });
+  if (auto conv = dyn_cast<ConvOp>(anchor))
+    return conv.getLayout() == Layout::NHWC &&
+           llvm::all_of(producer.ops, suitsWindow) &&
+           llvm::all_of(producer.ops.back()->getUsers(), [&](Operation *user) {
+             return user != conv ||
+                    conv.getFilter() != producer.ops.back()->getResult(0);
+           });
+  return isa<AttentionOp, MatmulOp>(anchor);
+}
+
+/// Gives each reader of cheap data movement a copy of its own, which can then
+/// join the reader's group.
+void Grouping::copyMovement(Operation *op) {
+  if (!isMovement(op) || op->hasOneUse() || op->use_empty())
+    return;
+  for (Operation *user : op->getUsers()) {
+    auto reader = groupOf.find(user);
+    if (reader == groupOf.end() ||
+        !acceptsPrologue(groups[groupOf.lookup(op)], groups[reader->second]))
+      return;
+  }
+  OpBuilder builder(op);
+  for (OpOperand &use :
+       llvm::make_early_inc_range(llvm::drop_begin(op->getUses()))) {
+    Operation *copy = builder.clone(*op);
+    positions[copy] = positions.lookup(op);
+    use.set(copy->getResult(0));
+    Group &group = groups.emplace_back();
+    group.ops.push_back(copy);
+    group.first = group.last = positions.lookup(op);
+    groupOf[copy] = groups.size() - 1;
+  }
+}
+
+/// Lets a pointwise group join the only group that reads its results.
+void Grouping::joinConsumer(unsigned index) {
+  if (groups[index].ops.empty() || groups[index].anchor)
+    return;
+  std::optional<unsigned> consumer;
+  for (Operation *op : groups[index].ops)
+    for (Operation *user : op->getUsers()) {
+      auto it = groupOf.find(user);
+      if (it == groupOf.end())
+        return;
+      if (it->second == index)
+        continue;
+      if (consumer && *consumer != it->second)
+        return;
+      consumer = it->second;
+    }
+  if (!consumer || !isSmall(index, *consumer) ||
+      !acceptsPrologue(groups[index], groups[*consumer]) ||
+      makesCycle(index, *consumer) || !keepsSizes(index, *consumer))
+    return;
+  merge(index, *consumer);
+}
+
+void Grouping::fuse() {
+  SmallVector<Operation *> order;
+  for (Group &group : groups)
+    order.append(group.ops);
+  for (Operation *op : llvm::reverse(order))
+    copyMovement(op);
+  for (Operation *op : order)
+    growEpilogue(op);
+  for (unsigned index = groups.size(); index-- > 0;)
+    joinConsumer(index);
+  for (unsigned index = 0; index < groups.size(); ++index)
+    groups[index].notes = getNotes(index);
+}
+
+std::vector<Group> Grouping::takeGroups() {
+  std::vector<Group> result;
+  for (Group &group : groups)
+    if (!group.ops.empty())
+      result.push_back(std::move(group));
+  return result;
+}

@@ -1,0 +1,67 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Which ops of a block run as one kernel. Groups are sets of ops; a group grows
+// only where the graph of groups stays without cycles.
+#ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_GROUPING_H
+#define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_GROUPING_H
+
+#include "BlockOrder.h"
+
+namespace adze::graph {
+
+struct Group {
+  llvm::SmallVector<mlir::Operation *> ops; // in the order of the block
+  llvm::SmallVector<std::string> notes;
+  mlir::Operation *anchor = nullptr; // null: pointwise or movement
+  unsigned first = 0, last = 0;      // positions in the block
+};
+
+/// The groups of one block.
+class Grouping {
+public:
+  /// `dataSizes`: some sizes only the data tells.
+  /// `mostOps`: in one group.
+  Grouping(mlir::Block &block, bool dataSizes, unsigned mostOps);
+
+  void fuse();
+  /// Groups that still have ops.
+  std::vector<Group> takeGroups();
+
+private:
+  void copyMovement(mlir::Operation *op);
+  void growEpilogue(mlir::Operation *op);
+  llvm::SmallVector<unsigned> findEpilogues(mlir::Operation *op);
+  bool growRows(mlir::Operation *op);
+  void joinRows(unsigned into, llvm::ArrayRef<unsigned> others);
+  void joinProducer(InsertSliceOp op);
+  void joinConsumer(unsigned index);
+  bool acceptsPrologue(const Group &producer, const Group &consumer) const;
+  llvm::StringRef whyApart(mlir::OpOperand &use, mlir::Value source,
+                           unsigned from, unsigned to);
+  /// Why what the group reads is computed by other kernels, a line each.
+  llvm::SmallVector<std::string> getNotes(unsigned index);
+
+  std::optional<unsigned> getGroup(mlir::Value value) const {
+    mlir::Operation *op = value.getDefiningOp();
+    auto it = op ? groupOf.find(op) : groupOf.end();
+    return it == groupOf.end() ? std::nullopt : std::optional(it->second);
+  }
+  bool makesCycle(unsigned from, unsigned to);
+  bool canMerge(unsigned from, unsigned to);
+  void merge(unsigned from, unsigned into);
+  bool keepsSizes(unsigned lhs, unsigned rhs) const;
+  bool isSmall(unsigned lhs, unsigned rhs) const {
+    return groups[lhs].ops.size() + groups[rhs].ops.size() <= mostOps;
+  }
+
+  Predecessors predecessors;
+  bool dataSizes;
+  unsigned mostOps;
+  std::vector<Group> groups;
+  llvm::DenseMap<mlir::Operation *, unsigned> groupOf;
+  llvm::DenseMap<mlir::Operation *, unsigned> positions;
+};
+
+} // namespace adze::graph
+
+#endif // ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_GROUPING_H

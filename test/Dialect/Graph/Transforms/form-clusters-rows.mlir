@@ -1,0 +1,58 @@
+// RUN: aopt %s --graph-form-clusters --split-input-file | FileCheck %s
+
+// Elements beside the number of their row: the reduction, what it reads and what
+// needs both are one kernel.
+// CHECK-LABEL: func.func @unit_length
+// CHECK: graph.cluster
+// CHECK: graph.mul
+// CHECK: graph.reduce_sum
+// CHECK: graph.sqrt
+// CHECK: graph.div
+// CHECK-NOT: graph.cluster
+func.func @unit_length(%x: tensor<6x32xf32>) -> tensor<6x32xf32> {
+  %0 = graph.mul %x, %x : (tensor<6x32xf32>, tensor<6x32xf32>) -> tensor<6x32xf32>
+  %1 = graph.reduce_sum %0 {axes = array<i64: 1>} : (tensor<6x32xf32>) -> tensor<6x1xf32>
+  %2 = graph.sqrt %1 : (tensor<6x1xf32>) -> tensor<6x1xf32>
+  %3 = graph.div %x, %2 : (tensor<6x32xf32>, tensor<6x1xf32>) -> tensor<6x32xf32>
+  return %3 : tensor<6x32xf32>
+}
+
+// -----
+
+// Reductions of the same rows share a pass, one of what the other one gives
+// too; rows are symbols, and both kinds of results are stored.
+#x = affine_map<()[s0] -> (s0, 32)>
+#r = affine_map<()[s0] -> (s0, 1)>
+// CHECK-LABEL: func.func @moments
+// CHECK: graph.cluster
+// CHECK: graph.reduce_mean
+// CHECK: graph.reduce_max
+// CHECK: graph.sub
+// CHECK: graph.reduce_sum_square
+// CHECK: graph.yield %{{.*}}, %{{.*}}, %{{.*}} : tensor<?x1xf32, {{.*}}>, tensor<?x32xf32, {{.*}}>, tensor<?x1xf32
+// CHECK-NOT: graph.cluster
+func.func @moments(%x: tensor<?x32xf32, #x>) -> (tensor<?x32xf32, #x>, tensor<?x1xf32, #r>, tensor<?x1xf32, #r>) {
+  %0 = graph.reduce_mean %x {axes = array<i64: 1>} : (tensor<?x32xf32, #x>) -> tensor<?x1xf32, #r>
+  %1 = graph.reduce_max %x {axes = array<i64: 1>} : (tensor<?x32xf32, #x>) -> tensor<?x1xf32, #r>
+  %2 = graph.sub %x, %0 : (tensor<?x32xf32, #x>, tensor<?x1xf32, #r>) -> tensor<?x32xf32, #x>
+  %3 = graph.reduce_sum_square %2 {axes = array<i64: 1>} : (tensor<?x32xf32, #x>) -> tensor<?x1xf32, #r>
+  return %2, %1, %3 : tensor<?x32xf32, #x>, tensor<?x1xf32, #r>, tensor<?x1xf32, #r>
+}
+
+// -----
+
+// Not the last dims, rows that no tile holds, all elements of a tensor, and
+// numbers of rows that stand for columns.
+// CHECK-LABEL: func.func @stays
+// CHECK-COUNT-8: graph.cluster
+func.func @stays(%x: tensor<6x32xf32>, %y: tensor<4x20000xf32>, %z: tensor<8x8xf32>) -> (tensor<6x32xf32>, tensor<4x20000xf32>, tensor<6x32xf32>, tensor<8x8xf32>) {
+  %0 = graph.reduce_sum %x {axes = array<i64: 0>} : (tensor<6x32xf32>) -> tensor<1x32xf32>
+  %1 = graph.div %x, %0 : (tensor<6x32xf32>, tensor<1x32xf32>) -> tensor<6x32xf32>
+  %2 = graph.reduce_sum %y {axes = array<i64: 1>} : (tensor<4x20000xf32>) -> tensor<4x1xf32>
+  %3 = graph.div %y, %2 : (tensor<4x20000xf32>, tensor<4x1xf32>) -> tensor<4x20000xf32>
+  %4 = graph.reduce_sum %x {axes = array<i64: 0, 1>} : (tensor<6x32xf32>) -> tensor<1x1xf32>
+  %5 = graph.div %x, %4 : (tensor<6x32xf32>, tensor<1x1xf32>) -> tensor<6x32xf32>
+  %6 = graph.reduce_sum %z {axes = array<i64: 1>, keepdims = false} : (tensor<8x8xf32>) -> tensor<8xf32>
+  %7 = graph.div %z, %6 : (tensor<8x8xf32>, tensor<8xf32>) -> tensor<8x8xf32>
+  return %1, %3, %5, %7 : tensor<6x32xf32>, tensor<4x20000xf32>, tensor<6x32xf32>, tensor<8x8xf32>
+}
