@@ -9,9 +9,6 @@
 using namespace mlir;
 using namespace adze::graph;
 
-/// Added to a score, these leave nothing of it.
-static bool hides(double number) { return number <= -1e30; }
-
 /// The value before repetition along dims: masks broadcast by themselves.
 static Value stripBroadcast(Value value) {
   while (auto broadcast = value.getDefiningOp<BroadcastToOp>())
@@ -103,7 +100,7 @@ bool AttentionMask::isCausal(Value condition) const {
 bool AttentionMask::isCausalBias(Value term, double &number) const {
   if (auto trilu = term.getDefiningOp<TriluOp>()) {
     std::optional<double> splat = getSplatNumber(trilu.getInput());
-    if (!trilu.getUpper() || trilu.getK() != 1 || !splat || !hides(*splat))
+    if (!trilu.getUpper() || trilu.getK() != 1 || !splat || !hidesScores(*splat))
       return false;
     number = *splat;
     return true;
@@ -114,7 +111,7 @@ bool AttentionMask::isCausalBias(Value term, double &number) const {
                        if (j <= i)
                          return x == 0;
                        number = number == 0 ? x : number;
-                       return hides(x) && x == number;
+                       return hidesScores(x) && x == number;
                      }) &&
          number != 0;
 }
@@ -138,8 +135,10 @@ bool AttentionMask::hideWhereFalse(Value condition) {
 }
 
 bool AttentionMask::hide(Value condition, bool visibleIfTrue, double number) {
-  // What is hidden first may be seen by a later sum: so no sum is there yet.
-  return !bias && hideAlone(condition, visibleIfTrue, number);
+  // What is hidden first may be seen by a later sum: so no sum is there yet, or
+  // none that matters beside the number.
+  return (!bias || hidesScores(number)) &&
+         hideAlone(condition, visibleIfTrue, number);
 }
 
 bool AttentionMask::hideAlone(Value condition, bool visibleIfTrue,
@@ -165,10 +164,10 @@ bool AttentionMask::add(Value term) {
   if (auto select = term.getDefiningOp<SelectOp>()) {
     std::optional<double> onTrue = getSplatNumber(select.getLhs()),
                           onFalse = getSplatNumber(select.getRhs());
-    if (onTrue == 0.0 && onFalse && hides(*onFalse) &&
+    if (onTrue == 0.0 && onFalse && hidesScores(*onFalse) &&
         hideAlone(select.getCondition(), true, *onFalse))
       return true;
-    if (onFalse == 0.0 && onTrue && hides(*onTrue) &&
+    if (onFalse == 0.0 && onTrue && hidesScores(*onTrue) &&
         hideAlone(select.getCondition(), false, *onTrue))
       return true;
   }

@@ -8,6 +8,9 @@
 
 namespace adze::graph {
 
+/// Whether a number in the place of a score leaves it no weight.
+inline bool hidesScores(double number) { return number <= -1e30; }
+
 class AttentionMask {
 public:
   explicit AttentionMask(mlir::OpBuilder &builder) : b(builder) {}

@@ -2,9 +2,8 @@
 //
 // Batch normalisation at inference is x * s + t with s and t known: it goes
 // into the weights of a neighbouring linear op, else becomes a multiply-add.
-#include "Dialect/Graph/IR/Graph.h"
-#include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "LinearFolds.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace adze::graph {
@@ -16,29 +15,6 @@ using namespace mlir;
 using namespace adze::graph;
 
 namespace {
-
-/// A constant, or what an earlier fold makes of constants.
-bool isConstant(Value value, unsigned depth = 0) {
-  constexpr unsigned most = 16;
-  if (matchPattern(value, m_Constant()))
-    return true;
-  Operation *op = value.getDefiningOp();
-  return op && depth < most &&
-         isa<MulOp, AddOp, SubOp, DivOp, SqrtOp, ReshapeOp, BroadcastToOp,
-             ReduceSumOp>(op) &&
-         llvm::all_of(op->getOperands(), [&](Value operand) {
-           return isConstant(operand, depth + 1);
-         });
-}
-
-/// The vector along dim `axis` of a tensor of `rank` dims, all others 1.
-Value alongAxis(OpBuilder &builder, Value vector, int64_t axis, int64_t rank) {
-  auto type = cast<RankedTensorType>(vector.getType());
-  Dims dims(rank, getAffineConstantExpr(1, vector.getContext()));
-  dims[axis] = getDims(type)[0];
-  return ReshapeOp::create(builder, vector.getLoc(),
-                           makeType(type.getElementType(), dims), vector);
-}
 
 /// x * scale + shift of a batch normalisation, as vectors of a channel each.
 struct Affine {
@@ -73,12 +49,6 @@ Value scaleBias(OpBuilder &builder, Value bias, const Affine &affine) {
   Location loc = bias.getLoc();
   Value scaled = MulOp::create(builder, loc, bias, affine.scale);
   return AddOp::create(builder, loc, scaled, affine.shift);
-}
-
-template <typename ConvT> int64_t getChannelAxis(ConvT conv) {
-  return conv.getLayout() == Layout::NCHW
-             ? 1
-             : cast<RankedTensorType>(conv.getType()).getRank() - 1;
 }
 
 /// batch_norm(conv(x, w, b)) -> conv(x, w * s, b * s + t).
@@ -124,15 +94,13 @@ public:
                                 PatternRewriter &rewriter) const override {
     auto conv = norm.getInput().getDefiningOp<ConvTransposeOp>();
     if (!conv || !conv->hasOneUse() || !isConstant(conv.getFilter()) ||
-        conv.getGroup() != 1 || !hasConstantStatistics(norm) ||
+        !hasConstantStatistics(norm) ||
         norm.getAxis() != uint64_t(getChannelAxis(conv)))
       return rewriter.notifyMatchFailure(
           norm, "not of a constant transposed convolution");
     Affine affine = getAffine(rewriter, norm);
-    int64_t rank = cast<RankedTensorType>(conv.getFilter().getType()).getRank();
-    Value filter = MulOp::create(
-        rewriter, conv.getLoc(), conv.getFilter(),
-        alongAxis(rewriter, affine.scale, /*axis=*/1, rank));
+    Value filter = scaleSecond(rewriter, conv.getLoc(), conv.getFilter(),
+                               affine.scale, conv.getGroup());
     Value bias = scaleBias(rewriter, conv.getBias(), affine);
     auto fused = cast<ConvTransposeOp>(rewriter.clone(*conv));
     fused->setLoc(rewriter.getFusedLoc({conv.getLoc(), norm.getLoc()}));
@@ -144,85 +112,6 @@ public:
   }
 
 private:
-  Pass::Statistic &folded;
-};
-
-/// Numbers of the channels of a result of `rank` dims (all others are 1), or one
-/// for all, as a vector; null if the constant has other dims.
-Value getChannelVector(OpBuilder &builder, Value constant, int64_t axis,
-                       int64_t rank, AffineExpr channels) {
-  auto type = cast<RankedTensorType>(constant.getType());
-  Dims dims = getDims(constant);
-  std::optional<int64_t> count = getConstant(channels);
-  int64_t elements = type.hasStaticShape() ? type.getNumElements() : -1;
-  if (!isConstant(constant) || !count || type.getRank() > rank ||
-      (elements != 1 && elements != *count))
-    return {};
-  for (int64_t i = 0; i < type.getRank(); ++i)
-    if (rank - type.getRank() + i != axis && getConstant(dims[i]) != 1)
-      return {};
-  auto vector = RankedTensorType::get({elements}, type.getElementType());
-  Value flat = ReshapeOp::create(builder, constant.getLoc(), vector, constant);
-  if (elements == *count)
-    return flat;
-  return BroadcastToOp::create(
-      builder, constant.getLoc(),
-      RankedTensorType::get({*count}, type.getElementType()), flat);
-}
-
-/// conv(x, w, b) * s -> conv(x, w * s, b * s); conv(x, w, b) + t -> conv(x, w,
-/// b + t): what exporters make of scales and shifts of channels.
-template <typename OpT>
-class FoldScaleIntoConv final : public OpRewritePattern<OpT> {
-public:
-  FoldScaleIntoConv(MLIRContext *context, Pass::Statistic &folded)
-      : OpRewritePattern<OpT>(context), folded(folded) {}
-
-  LogicalResult matchAndRewrite(OpT op,
-                                PatternRewriter &rewriter) const override {
-    for (unsigned i : {0u, 1u}) {
-      auto conv = op->getOperand(i).template getDefiningOp<ConvOp>();
-      if (!conv || !conv->hasOneUse() || !isConstant(conv.getFilter()) ||
-          (conv.getBias() && !isConstant(conv.getBias())) ||
-          conv.getType() != op.getType())
-        continue;
-      int64_t rank = cast<RankedTensorType>(op.getType()).getRank();
-      int64_t axis = getChannelAxis(conv);
-      Value vector = getChannelVector(rewriter, op->getOperand(1 - i), axis,
-                                      rank, getDims(conv.getResult())[axis]);
-      if (!vector)
-        continue;
-      apply(op, conv, vector, rewriter);
-      ++folded;
-      return success();
-    }
-    return rewriter.notifyMatchFailure(op, "no convolution with constants");
-  }
-
-private:
-  static void apply(OpT op, ConvOp conv, Value vector,
-                    PatternRewriter &rewriter) {
-    auto fused = cast<ConvOp>(rewriter.clone(*conv));
-    fused->setLoc(rewriter.getFusedLoc({conv.getLoc(), op.getLoc()}));
-    Value bias = conv.getBias();
-    if (isa<MulOp>(op)) {
-      int64_t rank = cast<RankedTensorType>(conv.getFilter().getType()).getRank();
-      fused.getFilterMutable().assign(
-          MulOp::create(rewriter, conv.getLoc(), conv.getFilter(),
-                        alongAxis(rewriter, vector, /*axis=*/0, rank)));
-      bias = bias ? MulOp::create(rewriter, conv.getLoc(), bias, vector)
-                  : Value();
-    } else {
-      bias = bias ? AddOp::create(rewriter, conv.getLoc(), bias, vector)
-                  : vector;
-    }
-    if (bias)
-      fused.getBiasMutable().assign(bias);
-    // What the weights are made of stands before them.
-    fused->moveBefore(op);
-    rewriter.replaceOp(op, fused);
-  }
-
   Pass::Statistic &folded;
 };
 
@@ -277,7 +166,7 @@ public:
                                 PatternRewriter &rewriter) const override {
     auto norm = conv.getInput().getDefiningOp<BatchNormOp>();
     if (!norm || !norm->hasOneUse() || !hasConstantStatistics(norm) ||
-        !isConstant(conv.getFilter()) || conv.getGroup() != 1 ||
+        !isConstant(conv.getFilter()) ||
         norm.getAxis() != uint64_t(getChannelAxis(conv)) ||
         llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
       return rewriter.notifyMatchFailure(conv, "no foldable normalisation");
@@ -285,10 +174,10 @@ public:
     Affine affine = getAffine(rewriter, norm);
     Value filter = conv.getFilter();
     int64_t rank = cast<RankedTensorType>(filter.getType()).getRank();
-    Value scaled = MulOp::create(rewriter, loc, filter,
-                                 alongAxis(rewriter, affine.scale, 1, rank));
-    Value shifted = MulOp::create(rewriter, loc, filter,
-                                  alongAxis(rewriter, affine.shift, 1, rank));
+    Value scaled =
+        scaleSecond(rewriter, loc, filter, affine.scale, conv.getGroup());
+    Value shifted =
+        scaleSecond(rewriter, loc, filter, affine.shift, conv.getGroup());
     SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(1, rank));
     Value bias = ReduceSumOp::create(rewriter, loc, shifted, axes,
                                      /*keepdims=*/false);
@@ -387,8 +276,8 @@ public:
     // Folding first and everywhere: what is lowered can no longer fold.
     RewritePatternSet fold(context), lower(context);
     fold.add<FoldIntoConvBefore, FoldIntoTransposeBefore, FoldIntoMatmulBefore,
-             FoldIntoConvAfter, FoldIntoMatmulAfter, FoldScaleIntoConv<MulOp>,
-             FoldScaleIntoConv<AddOp>>(context, folded);
+             FoldIntoConvAfter, FoldIntoMatmulAfter>(context, folded);
+    addScaleFolds(fold, folded);
     lower.add<LowerToMultiplyAdd>(context, lowered);
     if (failed(applyPatternsGreedily(getOperation(), std::move(fold))) ||
         failed(applyPatternsGreedily(getOperation(), std::move(lower))))

@@ -144,6 +144,8 @@ struct FoldConstantsPass final
   using Base::Base;
 
   void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      foldShapes(function);
     // What one round computes may make more data movement constant.
     for (unsigned round = 0; round < maxRounds; ++round) {
       for (auto function : getOperation().getOps<func::FuncOp>())
@@ -180,6 +182,29 @@ private:
            isMemoryEffectFree(op) && hasStaticTypes(op->getOperandTypes()) &&
            hasStaticTypes(op->getResultTypes()) &&
            isSmallEnough(op);
+  }
+
+  /// Shape arithmetic whose elements are numbers for all inputs: the size of a
+  /// head, of which a root is computed.
+  void foldShapes(func::FuncOp function) {
+    for (Operation &op : llvm::make_early_inc_range(function.getOps())) {
+      if (!isa<ShapeOp, SliceOp, GatherOp, ConcatOp, ReshapeOp, CastOp, AddOp,
+               SubOp, MulOp, DivOp>(op))
+        continue;
+      auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());
+      if (!type || !type.hasStaticShape() || type.getNumElements() > 64 ||
+          !type.getElementType().isSignlessInteger(64))
+        continue;
+      auto elements = getConstantElements(op.getResult(0));
+      if (!elements || op.use_empty())
+        continue;
+      OpBuilder builder(&op);
+      Value constant = ConstantOp::create(
+          builder, op.getLoc(),
+          DenseElementsAttr::get(type, ArrayRef<int64_t>(*elements)));
+      op.getResult(0).replaceAllUsesWith(constant);
+      ++numMoved;
+    }
   }
 
   LogicalResult foldMovement(func::FuncOp function) {

@@ -2,6 +2,8 @@
 //
 // Constants of one value, and simple spellings of arithmetic.
 #include "Matching.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace adze::graph;
@@ -18,8 +20,55 @@ static ConstantOp getSource(Value value) {
   return {};
 }
 
-std::optional<double> adze::graph::getSplatNumber(Value value) {
+/// Arithmetic on numbers, as exporters leave it: 1 / sqrt(64).
+static std::optional<double> computeNumber(Operation *op, unsigned depth) {
+  constexpr unsigned most = 4;
+  if (!isa_and_nonnull<SqrtOp, ReciprocalOp, NegOp, MulOp, DivOp, AddOp, SubOp,
+                       PowOp>(op) ||
+      depth == most || !isa<FloatType>(getElement(op->getResult(0))))
+    return std::nullopt;
+  SmallVector<double, 2> x;
+  for (Value operand : op->getOperands()) {
+    std::optional<double> number = getSplatNumber(operand, depth + 1);
+    if (!number)
+      return std::nullopt;
+    x.push_back(*number);
+  }
+  return llvm::TypeSwitch<Operation *, double>(op)
+      .Case([&](SqrtOp) { return std::sqrt(x[0]); })
+      .Case([&](ReciprocalOp) { return 1.0 / x[0]; })
+      .Case([&](NegOp) { return -x[0]; })
+      .Case([&](MulOp) { return x[0] * x[1]; })
+      .Case([&](DivOp) { return x[0] / x[1]; })
+      .Case([&](AddOp) { return x[0] + x[1]; })
+      .Case([&](SubOp) { return x[0] - x[1]; })
+      .Default([&](Operation *) { return std::pow(x[0], x[1]); });
+}
+
+/// The one value of shape arithmetic: the size of a head.
+static std::optional<double> getSizeNumber(Value value) {
+  while (auto *op = value.getDefiningOp()) {
+    if (!isa<CastOp, ReshapeOp, BroadcastToOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  if (!getElement(value).isInteger(64))
+    return std::nullopt;
+  auto elements = getConstantElements(value);
+  if (!elements || elements->empty() || !llvm::all_equal(*elements))
+    return std::nullopt;
+  return double(elements->front());
+}
+
+std::optional<double> adze::graph::getSplatNumber(Value value, unsigned depth) {
   ConstantOp constant = getSource(value);
+  if (!constant && value.getDefiningOp()) {
+    std::optional<double> number =
+        computeNumber(value.getDefiningOp(), depth);
+    return number ? number : getSizeNumber(value);
+  }
+  if (!constant)
+    return std::nullopt;
   auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
                            : DenseElementsAttr();
   if (!elements || !elements.isSplat() || getElement(value).isInteger(1))

@@ -13,8 +13,8 @@
 namespace adze::graph {
 
 /// The one value of a constant float or integer tensor, seen through casts,
-/// reshapes and broadcasts.
-std::optional<double> getSplatNumber(mlir::Value value);
+/// reshapes, broadcasts and a little arithmetic.
+std::optional<double> getSplatNumber(mlir::Value value, unsigned depth = 0);
 
 /// The one value of a constant bool tensor.
 std::optional<bool> getSplatBool(mlir::Value value);

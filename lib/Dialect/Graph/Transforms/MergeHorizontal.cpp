@@ -222,25 +222,74 @@ bool Merger::grow() {
   return true;
 }
 
-/// What reads a branch once everything that is merged with it is left out.
+/// The ops that follow a branch with constants of its columns only: what its own
+/// kernel would do before it stores anything.
+static SmallVector<Operation *> getEpilogue(Operation *op, int64_t axis) {
+  SmallVector<Operation *> ops;
+  for (Value end = op->getResult(0); end.hasOneUse();) {
+    OpOperand &use = *end.use_begin();
+    Operation *user = use.getOwner();
+    if (!isa<ElementwiseOpInterface>(user) ||
+        !hasColumnConstants(user, use.getOperandNumber(), axis) ||
+        !areEqual(getDims(end), getDims(user->getResult(0))))
+      break;
+    ops.push_back(user);
+    end = user->getResult(0);
+  }
+  return ops;
+}
+
+namespace {
+/// How a branch goes on.
+struct Continuation {
+  SmallVector<Operation *> epilogue;
+  Operation *concat = nullptr; // where it is a piece
+  SmallVector<Operation *> branches;
+
+  Continuation(Operation *op, int64_t axis)
+      : epilogue(getEpilogue(op, axis)), branches{op} {
+    for (Operation *user : getEnd().getUsers())
+      if (isa<ConcatOp>(user))
+        concat = user;
+  }
+  Value getEnd() const {
+    return (epilogue.empty() ? branches.front() : epilogue.back())
+        ->getResult(0);
+  }
+  bool isLike(const Continuation &other, int64_t axis) const {
+    return concat == other.concat &&
+           epilogue.size() == other.epilogue.size() &&
+           llvm::all_of(llvm::zip(epilogue, other.epilogue), [&](auto pair) {
+             return doesTheSame(std::get<0>(pair), std::get<1>(pair), axis);
+           });
+  }
+};
+} // namespace
+
+/// Leaves out what reads a branch in another way, and branches that go on in
+/// different ways: what is not merged would be a kernel that copies. A piece of
+/// a concatenation is stored at its place by a branch of its own.
 bool Merger::select() {
-  llvm::erase_if(branches.ops, [&](Operation *op) {
-    Value end = op->getResult(0);
-    while (end.hasOneUse()) {
-      OpOperand &use = *end.use_begin();
-      if (!isa<ElementwiseOpInterface>(use.getOwner()) ||
-          !hasColumnConstants(use.getOwner(), use.getOperandNumber(),
-                              branches.axis))
-        break;
-      end = use.getOwner()->getResult(0);
-    }
-    return getSize(op, branches.axis) < 0 ||
-           !llvm::all_of(
-               end.getUses(),
-               [&](OpOperand &use) {
-                 return readsAtOffset(use, branches.axis);
-               });
-  });
+  int64_t axis = branches.axis;
+  std::vector<Continuation> groups;
+  for (Operation *op : branches.ops) {
+    Continuation self(op, axis);
+    auto reads = [&](OpOperand &use) { return readsAtOffset(use, axis); };
+    if (getSize(op, axis) < 0 ||
+        !llvm::all_of(self.getEnd().getUses(), reads))
+      continue;
+    auto group = llvm::find_if(groups, [&](const Continuation &other) {
+      return other.isLike(self, axis);
+    });
+    if (group == groups.end())
+      groups.push_back(self);
+    else
+      group->branches.push_back(op);
+  }
+  branches.ops.clear();
+  for (Continuation &group : groups)
+    if (group.branches.size() > branches.ops.size())
+      branches.ops = group.branches;
   return branches.ops.size() > 1;
 }
 

@@ -32,26 +32,29 @@ struct Sum {
 
 constexpr unsigned maxDepth = 8;
 
-/// Takes apart what nobody else reads.
-void takeApart(Value value, Product &product, bool isRoot, unsigned depth = 0) {
-  bool whole = depth > maxDepth || !(isRoot || value.hasOneUse());
+/// Takes apart what nobody else reads; of what is known to be made of `x`, all
+/// but that.
+void takeApart(Value value, Product &product, Value x, bool isRoot,
+               unsigned depth = 0) {
+  bool whole = depth > maxDepth || value == x ||
+               !(x || isRoot || value.hasOneUse());
   double factor = 1.0;
   if (std::optional<double> number = getSplatNumber(value)) {
     product.number *= *number;
-  } else if (Value x = whole ? Value() : matchScaled(value, factor)) {
+  } else if (Value scaled = whole ? Value() : matchScaled(value, factor)) {
     product.number *= factor;
-    takeApart(x, product, false, depth + 1);
+    takeApart(scaled, product, x, false, depth + 1);
   } else if (auto mul = value.getDefiningOp<MulOp>(); mul && !whole) {
-    takeApart(mul.getLhs(), product, false, depth + 1);
-    takeApart(mul.getRhs(), product, false, depth + 1);
+    takeApart(mul.getLhs(), product, x, false, depth + 1);
+    takeApart(mul.getRhs(), product, x, false, depth + 1);
   } else {
     product.factors.push_back(value);
   }
 }
 
-Product getProduct(Value value) {
+Product getProduct(Value value, Value x = {}) {
   Product product;
-  takeApart(value, product, /*isRoot=*/true);
+  takeApart(value, product, x, /*isRoot=*/true);
   return product;
 }
 
@@ -77,7 +80,7 @@ bool isNear(double number, double expected) {
 
 /// number * x ^ n, in any spelling.
 bool isPower(Value value, Value x, int64_t power, double &number) {
-  Product product = getProduct(value);
+  Product product = getProduct(value, x);
   int64_t found = 0;
   for (Value factor : product.factors) {
     auto op = factor.getDefiningOp<PowOp>();
@@ -101,48 +104,54 @@ bool isErfOf(Value value, Value x) {
          isNear(number, 0.70710678);
 }
 
-/// tanh(sqrt(2 / pi) * (x + 0.044715 x^3)), factored or not.
-bool isTanhOf(Value value, Value x) {
-  constexpr double root = 0.79788456, cubic = 0.044715;
-  auto tanh = value.getDefiningOp<TanhOp>();
-  if (!tanh)
-    return false;
-  Product product = getProduct(tanh.getInput());
+/// sqrt(2 / pi) * (x + 0.044715 x^3), `times` that, in any factoring.
+bool isTanhArgument(Value value, Value x, double times) {
+  constexpr double cubic = 0.044715;
+  double root = times * 0.79788456;
+  Product product = getProduct(value, x);
   // root * (x + cubic x^3), or root * x * (1 + cubic x^2)
   bool factored = product.factors.size() == 2;
-  if (!isNear(product.number, root) ||
-      (product.factors.size() != 1 && !factored))
+  if (product.factors.size() != 1 && !factored)
     return false;
+  auto fits = [&](double line, double cube) {
+    return isNear(product.number * line, root) && isNear(cube / line, cubic);
+  };
   for (unsigned i = 0; i < product.factors.size(); ++i) {
     Sum sum = getSum(product.factors[i]);
-    double number = 0;
-    if (factored && product.factors[1 - i] == x && sum.number == 1.0 &&
-        sum.terms.size() == 1 && isPower(sum.terms[0], x, 2, number) &&
-        isNear(number, cubic))
+    double line = 0, cube = 0;
+    if (factored && product.factors[1 - i] == x && sum.number != 0.0 &&
+        sum.terms.size() == 1 && isPower(sum.terms[0], x, 2, cube) &&
+        fits(sum.number, cube))
       return true;
     if (!factored && sum.number == 0.0 && sum.terms.size() == 2)
       for (unsigned k : {0u, 1u})
-        if (sum.terms[k] == x && isPower(sum.terms[1 - k], x, 3, number) &&
-            isNear(number, cubic))
+        if (isPower(sum.terms[k], x, 1, line) &&
+            isPower(sum.terms[1 - k], x, 3, cube) && fits(line, cube))
           return true;
   }
   return false;
 }
 
-/// min(max(x + 3, 0), 6)
-bool isClippedSum(Value value, Value x) {
-  double high = 0, low = 0;
-  Value inner = matchWithSplat<MinimumOp>(value, high);
-  Value sum;
+/// x where value is min(max(x, 0), high), in either order.
+Value matchClipped(Value value, double &high) {
+  double low = 0;
+  Value inner = matchWithSplat<MinimumOp>(value, high), x;
   if (inner) {
     if (auto relu = inner.getDefiningOp<ReluOp>())
-      sum = relu.getInput();
+      x = relu.getInput();
     else
-      sum = matchWithSplat<MaximumOp>(inner, low);
+      x = matchWithSplat<MaximumOp>(inner, low);
   } else if ((inner = matchWithSplat<MaximumOp>(value, low))) {
-    sum = matchWithSplat<MinimumOp>(inner, high);
+    x = matchWithSplat<MinimumOp>(inner, high);
   }
-  if (!sum || low != 0.0 || high != 6.0)
+  return low == 0.0 ? x : Value();
+}
+
+/// min(max(x + 3, 0), 6)
+bool isClippedSum(Value value, Value x) {
+  double high = 0;
+  Value sum = matchClipped(value, high);
+  if (!sum || high != 6.0)
     return false;
   Sum terms = getSum(sum);
   return terms.number == 3.0 && terms.terms.size() == 1 && terms.terms[0] == x;
@@ -168,14 +177,54 @@ bool isSoftplusOf(Value value, Value x) {
   return exp && sum.number == 1.0 && exp.getInput() == x;
 }
 
+/// x where value is -x.
+Value matchNegated(Value value) {
+  if (auto neg = value.getDefiningOp<NegOp>())
+    return neg.getInput();
+  if (auto sub = value.getDefiningOp<SubOp>())
+    return getSplatNumber(sub.getLhs()) == 0.0 ? sub.getRhs() : Value();
+  double factor = 0;
+  Value x = matchScaled(value, factor);
+  return x && factor == -1.0 ? x : Value();
+}
+
 /// x where value is 1 + e^-x.
 Value matchOnePlusExp(Value value) {
   Sum sum = getSum(value);
   if (sum.number != 1.0 || sum.terms.size() != 1)
     return {};
   auto exp = sum.terms[0].getDefiningOp<ExpOp>();
-  auto neg = exp ? exp.getInput().getDefiningOp<NegOp>() : NegOp();
-  return neg ? neg.getInput() : Value();
+  return exp ? matchNegated(exp.getInput()) : Value();
+}
+
+/// What number * x * (1 + inner) is: x * P(x) where P goes from 0 to 1.
+Value matchHalf(OpBuilder &b, Location loc, Value x, Value inner) {
+  double number = 0;
+  if (isErfOf(inner, x))
+    return GeluOp::create(b, loc, x,
+                          GeluModeAttr::get(b.getContext(), GeluMode::None));
+  auto tanh = inner.getDefiningOp<TanhOp>();
+  if (tanh && isTanhArgument(tanh.getInput(), x, 1.0))
+    return GeluOp::create(b, loc, x,
+                          GeluModeAttr::get(b.getContext(), GeluMode::Tanh));
+  if (tanh && isPower(tanh.getInput(), x, 1, number) && number == 0.5)
+    return SiluOp::create(b, loc, x);
+  return {};
+}
+
+/// The term of c * (1 + term).
+Value matchOnePlus(Value value, double &number) {
+  Sum sum = getSum(value);
+  if (sum.terms.size() != 1 || sum.number == 0.0)
+    return {};
+  double slope = 1.0;
+  Value term = sum.terms[0];
+  if (Value inner = matchScaled(term, slope))
+    term = inner;
+  else
+    slope = 1.0;
+  number = slope;
+  return sum.number == slope ? term : Value();
 }
 
 /// A product of x and something of x, or such a product by a number.
@@ -206,19 +255,21 @@ private:
                       PatternRewriter &rewriter) {
     if (x.getType() != op.getType())
       return false;
-    Sum sum = getSum(other);
-    bool onePlus = sum.number == 1.0 && sum.terms.size() == 1;
-    for (GeluMode mode : {GeluMode::None, GeluMode::Tanh})
-      if (onePlus && isNear(number, 0.5) &&
-          (mode == GeluMode::Tanh ? isTanhOf(sum.terms[0], x)
-                                  : isErfOf(sum.terms[0], x))) {
-        rewriter.replaceOpWithNewOp<GeluOp>(
-            op, x, GeluModeAttr::get(op.getContext(), mode));
+    double slope = 0;
+    if (Value inner = matchOnePlus(other, slope);
+        inner && isNear(number * slope, 0.5))
+      if (Value y = matchHalf(rewriter, op.getLoc(), x, inner)) {
+        rewriter.replaceOp(op, y);
         return true;
       }
     auto sigmoid = other.getDefiningOp<SigmoidOp>();
     if (sigmoid && sigmoid.getInput() == x && number == 1.0) {
       rewriter.replaceOpWithNewOp<SiluOp>(op, x);
+      return true;
+    }
+    if (sigmoid && number == 1.0 && isTanhArgument(sigmoid.getInput(), x, 2.0)) {
+      rewriter.replaceOpWithNewOp<GeluOp>(
+          op, x, GeluModeAttr::get(op.getContext(), GeluMode::Tanh));
       return true;
     }
     if ((isSixthSigmoid(other, x) && number == 1.0) ||
@@ -234,6 +285,74 @@ private:
     return false;
   }
 
+  Pass::Statistic &count;
+};
+
+/// h + h * inner with h = x / 2: x * (1 + inner) / 2 multiplied out.
+class SumOfProducts final : public OpRewritePattern<AddOp> {
+public:
+  SumOfProducts(MLIRContext *context, Pass::Statistic &count)
+      : OpRewritePattern(context), count(count) {}
+
+  LogicalResult matchAndRewrite(AddOp op,
+                                PatternRewriter &rewriter) const override {
+    for (unsigned i : {0u, 1u}) {
+      double half = 0;
+      Value whole = op->getOperand(i), x = matchScaled(whole, half);
+      auto product = op->getOperand(1 - i).getDefiningOp<MulOp>();
+      if (!x || half != 0.5 || !product || x.getType() != op.getType())
+        continue;
+      Value inner = matchOther<MulOp>(product.getResult(), whole);
+      Value y = inner ? matchHalf(rewriter, op.getLoc(), x, inner) : Value();
+      if (!y)
+        continue;
+      rewriter.replaceOp(op, y);
+      ++count;
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "no activation multiplied out");
+  }
+
+private:
+  Pass::Statistic &count;
+};
+
+/// min(max(a x + b, 0), 1), and with the bound h by a factor 1 / h behind it ->
+/// hard_sigmoid(x).
+template <typename OpT>
+class ClippedLine final : public OpRewritePattern<OpT> {
+public:
+  ClippedLine(MLIRContext *context, Pass::Statistic &count)
+      : OpRewritePattern<OpT>(context), count(count) {}
+
+  LogicalResult matchAndRewrite(OpT op,
+                                PatternRewriter &rewriter) const override {
+    double factor = 1.0, high = 0, alpha = 1.0;
+    Value clipped = op.getResult();
+    if (isa<MulOp, DivOp>(op))
+      clipped = matchScaled(clipped, factor);
+    Value line = clipped ? matchClipped(clipped, high) : Value();
+    if (!line || !isa<FloatType>(getElement(line)) ||
+        std::abs(high * factor - 1.0) > 1e-6)
+      return rewriter.notifyMatchFailure(op, "not clipped to [0, 1]");
+    Sum sum = getSum(line);
+    if (sum.terms.size() != 1 || sum.number == 0.0)
+      return rewriter.notifyMatchFailure(op, "not of a line");
+    Value x = sum.terms[0];
+    if (Value scaled = matchScaled(x, alpha))
+      x = scaled;
+    else
+      alpha = 1.0;
+    if (x.getType() != op.getType())
+      return rewriter.notifyMatchFailure(op, "other dims");
+    rewriter.replaceOpWithNewOp<HardSigmoidOp>(
+        op, op.getType(), x, rewriter.getF64FloatAttr(alpha * factor),
+        rewriter.getF64FloatAttr(sum.number * factor));
+    ++count;
+    return success();
+  }
+
+private:
   Pass::Statistic &count;
 };
 
@@ -289,8 +408,10 @@ public:
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ProductOfInput<MulOp>, ProductOfInput<DivOp>, QuotientByExp,
-                 ReciprocalOfExp>(&getContext(), recognized);
+    patterns.add<ProductOfInput<MulOp>, ProductOfInput<DivOp>, SumOfProducts,
+                 ClippedLine<MulOp>, ClippedLine<DivOp>, ClippedLine<MinimumOp>,
+                 ClippedLine<MaximumOp>, QuotientByExp, ReciprocalOfExp>(
+        &getContext(), recognized);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

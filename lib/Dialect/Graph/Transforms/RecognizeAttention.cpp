@@ -74,7 +74,7 @@ private:
   bool matchWeights(Value value, bool transposed);
   bool matchScores(Value value);
   bool matchStep(Value &value, bool &inner);
-  bool matchBias(AddOp add, bool inner);
+  bool matchBias(Operation *sum, bool inner);
   bool matchProduct(MatmulOp scores);
   Value takeScale(Value value);
   Value takeRepeats(Value value);
@@ -139,8 +139,8 @@ bool Recognizer::matchScores(Value value) {
     locations.push_back(op->getLoc());
     if (auto scores = dyn_cast<MatmulOp>(op))
       return matchProduct(scores);
-    if (auto add = dyn_cast<AddOp>(op))
-      return matchBias(add, inner);
+    if (isa<AddOp, SubOp>(op))
+      return matchBias(op, inner);
     if (!matchStep(value, inner))
       return false;
   }
@@ -161,8 +161,6 @@ bool Recognizer::matchStep(Value &value, bool &inner) {
     return true;
   }
   if (auto select = dyn_cast<SelectOp>(op)) {
-    if (inner)
-      return refuse("a mask before the scale");
     std::optional<double> onTrue = getSplatNumber(select.getLhs()),
                           onFalse = getSplatNumber(select.getRhs());
     if (onTrue.has_value() == onFalse.has_value())
@@ -170,8 +168,14 @@ bool Recognizer::matchStep(Value &value, bool &inner) {
     value = onTrue ? select.getRhs() : select.getLhs();
     if (!areEqual(getDims(value), getDims(select.getResult())))
       return refuse("a mask with dims that the scores lack");
+    // What hides a score hides it after a factor, too.
+    double number = onTrue ? *onTrue : *onFalse;
+    if (inner)
+      number *= scale;
+    if (inner && (softcap != 0.0 || scale <= 0.0 || !hidesScores(number)))
+      return refuse("a mask before the scale");
     return mask.hide(select.getCondition(), /*visibleIfTrue=*/!onTrue,
-                     onTrue ? *onTrue : *onFalse) ||
+                     number) ||
            refuse("masks that cannot be one");
   }
   double factor = 1.0;
@@ -195,15 +199,19 @@ bool Recognizer::matchStep(Value &value, bool &inner) {
   return true;
 }
 
-/// scores + bias, in either order.
-bool Recognizer::matchBias(AddOp add, bool inner) {
+/// scores + bias, in either order, or scores - bias.
+bool Recognizer::matchBias(Operation *sum, bool inner) {
   if (inner)
     return refuse("a bias before the scale");
+  bool subtracts = isa<SubOp>(sum);
   for (unsigned i : {0u, 1u}) {
-    Value scores = add->getOperand(i), bias = add->getOperand(1 - i);
-    if (!areEqual(getDims(scores), getDims(add.getResult())))
+    Value scores = sum->getOperand(i), bias = sum->getOperand(1 - i);
+    if (!areEqual(getDims(scores), getDims(sum->getResult(0))) ||
+        (subtracts && i == 1))
       continue;
     Recognizer attempt(*this);
+    if (subtracts)
+      bias = NegOp::create(b, bias.getLoc(), bias);
     if (!attempt.mask.add(bias) || !attempt.matchScores(scores))
       continue;
     // Only what was found is taken over: the builder is this one's.

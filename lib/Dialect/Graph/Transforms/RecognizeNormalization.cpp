@@ -18,9 +18,10 @@ using namespace adze::graph;
 
 namespace {
 
-/// numerator / denominator, also spelled with a reciprocal or as a power.
+/// factor * numerator / denominator, also spelled with a reciprocal or as a
+/// power; the factor is null where there is none.
 struct Quotient {
-  Value numerator, denominator;
+  Value numerator, denominator, factor;
   bool isRoot = false; // the denominator's square root is meant
 };
 
@@ -44,17 +45,46 @@ bool matchInverse(Value value, Quotient &quotient) {
   return false;
 }
 
-SmallVector<Quotient, 2> matchQuotients(Operation *op) {
-  SmallVector<Quotient, 2> found;
+/// The factors of a product that nobody else reads, in both orders.
+SmallVector<std::pair<Value, Value>, 2> splitProduct(Value value) {
+  auto mul = value.getDefiningOp<MulOp>();
+  if (!mul || !mul->hasOneUse())
+    return {};
+  return {{mul.getLhs(), mul.getRhs()}, {mul.getRhs(), mul.getLhs()}};
+}
+
+/// (x * f) / y, and x / y, which comes first.
+void addNumerators(Quotient quotient, Value numerator,
+                   SmallVectorImpl<Quotient> &found) {
+  quotient.numerator = numerator;
+  found.push_back(quotient);
+  if (quotient.factor)
+    return;
+  for (auto [x, factor] : splitProduct(numerator)) {
+    quotient.numerator = x;
+    quotient.factor = factor;
+    found.push_back(quotient);
+  }
+}
+
+SmallVector<Quotient> matchQuotients(Operation *op) {
+  SmallVector<Quotient> found;
   if (auto div = dyn_cast<DivOp>(op)) {
-    found.push_back({div.getLhs(), div.getRhs()});
+    Quotient quotient;
+    quotient.denominator = div.getRhs();
+    addNumerators(quotient, div.getLhs(), found);
     return found;
   }
   for (unsigned i : {0u, 1u}) {
     Quotient quotient;
-    quotient.numerator = op->getOperand(i);
-    if (matchInverse(op->getOperand(1 - i), quotient))
-      found.push_back(quotient);
+    Value numerator = op->getOperand(i), inverse = op->getOperand(1 - i);
+    if (matchInverse(inverse, quotient))
+      addNumerators(quotient, numerator, found);
+    for (auto [one, factor] : splitProduct(inverse))
+      if (matchInverse(one, quotient)) { // x * (f / y)
+        quotient.factor = factor;
+        addNumerators(quotient, numerator, found);
+      }
   }
   return found;
 }
@@ -127,6 +157,20 @@ Value createLayerNorm(PatternRewriter &rewriter, Location loc, Value x,
                              rewriter.getF64FloatAttr(epsilon));
 }
 
+/// Numbers of the normalised dims only.
+bool isPerElement(Value value, Value x, int64_t axis) {
+  Dims dims = getDims(value), own = getDims(x);
+  if (getElement(value) != getElement(x) || dims.size() > own.size())
+    return false;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    size_t at = own.size() - dims.size() + i;
+    bool one = getConstant(dims[i]) == 1;
+    if (!one && (int64_t(at) < axis || !areEqual(dims[i], own[at])))
+      return false;
+  }
+  return true;
+}
+
 /// (x - mean) / deviation -> layer_norm, x / deviation -> rms_norm.
 template <typename OpT>
 class NormFromQuotient final : public OpRewritePattern<OpT> {
@@ -142,13 +186,16 @@ public:
       if (!deviation || top.getType() != op.getType() ||
           !areSame(top, deviation->squared, deviation->axis))
         continue;
+      Value scale = quotient.factor;
+      if (scale && !isPerElement(scale, top, deviation->axis))
+        continue;
       Value centred = matchCentred(top, deviation->axis);
       Value y;
       if (centred)
-        y = createLayerNorm(rewriter, op.getLoc(), centred, {}, {},
+        y = createLayerNorm(rewriter, op.getLoc(), centred, scale, {},
                             deviation->axis, deviation->epsilon);
       else
-        y = RMSNormOp::create(rewriter, op.getLoc(), op.getType(), top, Value(),
+        y = RMSNormOp::create(rewriter, op.getLoc(), op.getType(), top, scale,
                               rewriter.getI64IntegerAttr(deviation->axis),
                               rewriter.getF64FloatAttr(deviation->epsilon));
       rewriter.replaceOp(op, y);
@@ -177,7 +224,7 @@ public:
       auto sub = exp ? exp.getInput().getDefiningOp<SubOp>() : SubOp();
       auto max =
           sub ? sub.getRhs().getDefiningOp<ReduceMaxOp>() : ReduceMaxOp();
-      if (quotient.isRoot || !sum || !max ||
+      if (quotient.isRoot || quotient.factor || !sum || !max ||
           sum.getInput() != quotient.numerator ||
           max.getInput() != sub.getLhs() || sum.getAxes().size() != 1 ||
           sum.getAxes() != max.getAxes() || !sum.getKeepdims() ||
@@ -195,20 +242,6 @@ public:
 private:
   Pass::Statistic &count;
 };
-
-/// Numbers of the normalised dims only.
-bool isPerElement(Value value, Value x, int64_t axis) {
-  Dims dims = getDims(value), own = getDims(x);
-  if (getElement(value) != getElement(x) || dims.size() > own.size())
-    return false;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    size_t at = own.size() - dims.size() + i;
-    bool one = getConstant(dims[i]) == 1;
-    if (!one && (int64_t(at) < axis || !areEqual(dims[i], own[at])))
-      return false;
-  }
-  return true;
-}
 
 /// norm(x) * s -> norm(x, s).
 class ScaleIntoNorm final : public OpRewritePattern<MulOp> {
@@ -328,6 +361,147 @@ public:
   }
 };
 
+/// Factors of 1 and summands of 0 of a normalisation go.
+class DropTrivialAffine final : public OpRewritePattern<LayerNormOp> {
+public:
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(LayerNormOp op,
+                                PatternRewriter &rewriter) const override {
+    bool one = op.getScale() && getSplatNumber(op.getScale()) == 1.0,
+         zero = op.getBias() && getSplatNumber(op.getBias()) == 0.0;
+    if (!one && !zero)
+      return rewriter.notifyMatchFailure(op, "they say something");
+    rewriter.replaceOp(
+        op, createLayerNorm(rewriter, op.getLoc(), op.getInput(),
+                            one ? Value() : op.getScale(),
+                            zero ? Value() : op.getBias(), op.getAxis(),
+                            op.getEpsilon().convertToDouble()));
+    return success();
+  }
+};
+
+/// Numbers of the channels (dim 1) only, as [groups, channels / groups, 1..]
+/// before `rank` dims; null for others.
+Value asGroups(PatternRewriter &rewriter, Value value, Value x, int64_t groups) {
+  Dims dims = getDims(value), own = getDims(x);
+  auto channels = getConstant(own[1]);
+  int64_t rank = own.size(), before = rank - int64_t(dims.size());
+  auto size = getConstant(product(value.getContext(), dims));
+  if (before < 0 || !channels || size != channels ||
+      *channels % groups != 0 || before > 1 ||
+      getConstant(dims[1 - before]) != channels)
+    return {};
+  return asOperand(rewriter, value,
+                   makeDims(value.getContext(), {groups, *channels / groups}),
+                   rank - 2);
+}
+
+/// view(layer_norm(x)) * s, of groups of channels: the normalisation of a view
+/// that keeps channels apart, with s; and of + b.
+template <typename OpT>
+class AffineBehindView final : public OpRewritePattern<OpT> {
+public:
+  using OpRewritePattern<OpT>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpT op,
+                                PatternRewriter &rewriter) const override {
+    for (unsigned i : {0u, 1u}) {
+      auto view = op->getOperand(i).template getDefiningOp<ReshapeOp>();
+      auto norm =
+          view ? view.getInput().template getDefiningOp<LayerNormOp>() : nullptr;
+      if (!norm || !view->hasOneUse() || !norm->hasOneUse() ||
+          view.getType() != op.getType() || norm.getAxis() != 2 ||
+          norm.getBias() || (isa<MulOp>(op) && norm.getScale()))
+        continue;
+      if (Value y = rewrite(norm, view, op->getOperand(1 - i), rewriter)) {
+        rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), y);
+        return success();
+      }
+    }
+    return rewriter.notifyMatchFailure(op, "no normalisation of groups");
+  }
+
+private:
+  static Value rewrite(LayerNormOp norm, ReshapeOp view, Value operand,
+                       PatternRewriter &rewriter) {
+    Dims groups = getDims(norm.getInput()), dims = getDims(view.getResult());
+    auto count = groups.size() > 2 ? getConstant(groups[1]) : std::nullopt;
+    bool known = llvm::all_of(dims, [](AffineExpr dim) { return bool(dim); });
+    if (!count || !known || dims.size() < 3 || !areEqual(groups[0], dims[0]))
+      return {};
+    auto channels = getConstant(dims[1]);
+    if (!channels || *count < 1 || *channels % *count != 0)
+      return {};
+    Dims split{dims[0]};
+    split.append(makeDims(norm.getContext(), {*count, *channels / *count}));
+    split.append(dims.begin() + 2, dims.end());
+    // A scale that is there already is one of this kind, or nothing fits.
+    if (norm.getScale() && !areEqual(groups, split))
+      return {};
+    Value numbers = asGroups(rewriter, operand, view.getResult(), *count);
+    if (!numbers)
+      return {};
+    Value x = norm.getInput();
+    if (!areEqual(groups, split))
+      x = ReshapeOp::create(rewriter, norm.getLoc(),
+                            makeType(getElement(x), split), x);
+    bool scales = isa<MulOp>(*view->user_begin());
+    return createLayerNorm(rewriter, norm.getLoc(), x,
+                           scales ? numbers : norm.getScale(),
+                           scales ? Value() : numbers, 2,
+                           norm.getEpsilon().convertToDouble());
+  }
+};
+
+/// sum(x) / n = mean(x) where n is how many elements become one.
+template <typename OpT>
+class MeanFromSum final : public OpRewritePattern<OpT> {
+public:
+  using OpRewritePattern<OpT>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpT op,
+                                PatternRewriter &rewriter) const override {
+    double factor = 1.0;
+    Value scaled = matchScaled(op.getResult(), factor);
+    auto sum = scaled ? scaled.getDefiningOp<ReduceSumOp>() : ReduceSumOp();
+    if (!sum || !isa<FloatType>(getElement(scaled)) ||
+        scaled.getType() != op.getType())
+      return rewriter.notifyMatchFailure(op, "no part of a sum");
+    Dims dims = getDims(sum.getInput()), gone;
+    for (int64_t axis : sum.getAxes())
+      gone.push_back(dims[axis]);
+    auto count = getConstant(product(op.getContext(), gone));
+    if (!count || *count < 1 || std::abs(factor * double(*count) - 1.0) > 1e-6)
+      return rewriter.notifyMatchFailure(op, "another part than the mean");
+    rewriter.replaceOpWithNewOp<ReduceMeanOp>(op, op.getType(), sum.getInput(),
+                                              sum.getAxes(), sum.getKeepdims());
+    return success();
+  }
+};
+
+/// A reduction whose dims come back as 1 keeps them.
+template <typename ReduceT>
+class KeepDims final : public OpRewritePattern<ReshapeOp> {
+public:
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReshapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto reduce = op.getInput().getDefiningOp<ReduceT>();
+    if (!reduce || reduce.getKeepdims() || !reduce->hasOneUse())
+      return rewriter.notifyMatchFailure(op, "not of such a reduction");
+    Dims dims = getDims(reduce.getInput());
+    for (int64_t axis : reduce.getAxes())
+      dims[axis] = rewriter.getAffineConstantExpr(1);
+    if (!areEqual(dims, getDims(op.getResult())))
+      return rewriter.notifyMatchFailure(op, "other dims than the reduced ones");
+    rewriter.replaceOpWithNewOp<ReduceT>(op, op.getType(), reduce.getInput(),
+                                         reduce.getAxes(), /*keepdims=*/true);
+    return success();
+  }
+};
+
 class RecognizeNormalizationPass final
     : public adze::graph::impl::RecognizeNormalizationPassBase<
           RecognizeNormalizationPass> {
@@ -341,8 +515,19 @@ public:
                  SoftmaxFromQuotient<DivOp>, SoftmaxFromQuotient<MulOp>>(
         context, recognized);
     patterns.add<ScaleIntoNorm, BiasIntoNorm, InstanceToLayerNorm,
-                 GroupToLayerNorm>(context);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+                 GroupToLayerNorm, DropTrivialAffine, AffineBehindView<MulOp>,
+                 AffineBehindView<AddOp>>(context);
+    // What they are made of comes first: without its mean a layer_norm would be
+    // an rms_norm of differences.
+    RewritePatternSet parts(context);
+    parts.add<MeanFromSum<MulOp>, MeanFromSum<DivOp>, KeepDims<ReduceSumOp>,
+              KeepDims<ReduceMeanOp>, KeepDims<ReduceMaxOp>,
+              KeepDims<ReduceMinOp>, KeepDims<ReduceProdOp>,
+              KeepDims<ReduceL1Op>, KeepDims<ReduceL2Op>,
+              KeepDims<ReduceSumSquareOp>, KeepDims<ReduceLogSumExpOp>>(
+        context);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(parts))) ||
+        failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 };

@@ -34,6 +34,151 @@ LogicalResult flattenConcat(ConcatOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// The slice that begins where `first` ends, along a dim, and is else like it?
+bool follows(SliceOp first, SliceOp next, int64_t axis) {
+  if (first.getInput() != next.getInput() || first.getBegin() ||
+      next.getBegin() || first.getSteps() != next.getSteps() ||
+      first.getSteps()[axis] < 1)
+    return false;
+  Dims one = getDims(first.getResult()), other = getDims(next.getResult());
+  for (int64_t i = 0, e = one.size(); i < e; ++i)
+    if (i != axis && (first.getStarts()[i] != next.getStarts()[i] ||
+                      !areEqual(one[i], other[i])))
+      return false;
+  auto size = getConstant(one[axis]);
+  return size && next.getStarts()[axis] ==
+                     first.getStarts()[axis] + *size * first.getSteps()[axis];
+}
+
+/// concat(x[0:2], x[2:5]) = x[0:5].
+LogicalResult joinSlices(ConcatOp op, PatternRewriter &rewriter) {
+  int64_t axis = op.getAxis();
+  SmallVector<Value> parts;
+  for (Value input : op.getInputs()) {
+    auto next = input.getDefiningOp<SliceOp>();
+    auto last =
+        parts.empty() ? SliceOp() : parts.back().getDefiningOp<SliceOp>();
+    if (!next || !last || !follows(last, next, axis)) {
+      parts.push_back(input);
+      continue;
+    }
+    Dims dims = getDims(parts.back());
+    dims[axis] = addExprs(dims[axis], getDims(input)[axis]);
+    rewriter.setInsertionPoint(op);
+    parts.back() = SliceOp::create(
+        rewriter, op.getLoc(), makeType(getElement(input), dims),
+        last.getInput(), last.getStarts(), last.getSteps());
+  }
+  if (parts.size() == op.getInputs().size())
+    return rewriter.notifyMatchFailure(op, "no slices side by side");
+  rewriter.replaceOpWithNewOp<ConcatOp>(op, op.getType(), parts, axis);
+  return success();
+}
+
+/// f(concat(a, b), c) = concat(f(a, c[..]), f(b, c[..])): what makes the pieces
+/// does f along, and the concatenation is all that is stored. Elements of other
+/// operands along the axis are slices; a kernel that could take f as its end has
+/// to stay whole.
+class SinkConcat final
+    : public OpInterfaceRewritePattern<ElementwiseOpInterface> {
+public:
+  SinkConcat(MLIRContext *context, Pass::Statistic &count)
+      : OpInterfaceRewritePattern(context), count(count) {}
+
+  LogicalResult matchAndRewrite(ElementwiseOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    if (op->getNumResults() != 1)
+      return rewriter.notifyMatchFailure(op, "not of one result");
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto concat = operand.get().getDefiningOp<ConcatOp>();
+      if (!concat || !canSink(op, operand, concat))
+        continue;
+      sink(op, operand, concat, rewriter);
+      ++count;
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "of no concatenation that sinks");
+  }
+
+private:
+  static constexpr size_t mostPieces = 4;
+
+  static int64_t getAxisOf(Value other, Value result, int64_t axis) {
+    return axis - (getRank(result) - getRank(other));
+  }
+  /// Whether all places along the axis see the same elements of the operand.
+  static bool isRepeated(Value other, Value result, int64_t axis) {
+    int64_t own = getAxisOf(other, result, axis);
+    return own < 0 || getConstant(getDims(other)[own]) == 1;
+  }
+
+  static bool canSink(Operation *op, OpOperand &operand, ConcatOp concat) {
+    Value result = op->getResult(0);
+    int64_t axis = concat.getAxis();
+    auto isKnown = [&](Value piece) {
+      return getConstant(getDims(piece)[axis]).has_value();
+    };
+    if (!concat->hasOneUse() || concat.getInputs().size() > mostPieces ||
+        !areEqual(getDims(concat.getResult()), getDims(result)) ||
+        !areKnown(result) || !llvm::all_of(concat.getInputs(), isKnown))
+      return false;
+    return llvm::all_of(op->getOpOperands(), [&](OpOperand &other) {
+      Operation *producer = other.get().getDefiningOp();
+      return &other == &operand || isRepeated(other.get(), result, axis) ||
+             !producer || isa<ConstantOp, SliceOp>(producer) ||
+             (isa<ElementwiseOpInterface>(producer) &&
+              isFromMemory(producer, /*depth=*/4));
+    });
+  }
+
+  /// Computed element by element from what is in memory anyway.
+  static bool isFromMemory(Operation *op, unsigned depth) {
+    return llvm::all_of(op->getOperands(), [&](Value operand) {
+      Operation *producer = operand.getDefiningOp();
+      return !producer || isa<ConstantOp, SliceOp, ReshapeOp>(producer) ||
+             (depth > 0 && isa<ElementwiseOpInterface>(producer) &&
+              isFromMemory(producer, depth - 1));
+    });
+  }
+
+  static void sink(Operation *op, OpOperand &operand, ConcatOp concat,
+                   PatternRewriter &rewriter) {
+    Value result = op->getResult(0);
+    int64_t axis = concat.getAxis(), begin = 0;
+    SmallVector<Value> pieces;
+    for (Value piece : concat.getInputs()) {
+      AffineExpr size = getDims(piece)[axis];
+      SmallVector<Value> operands;
+      for (OpOperand &other : op->getOpOperands())
+        operands.push_back(
+            &other == &operand ? piece
+            : isRepeated(other.get(), result, axis)
+                ? other.get()
+                : cut(other.get(), getAxisOf(other.get(), result, axis), begin,
+                      size, op->getLoc(), rewriter));
+      Dims dims = getDims(result);
+      dims[axis] = size;
+      OperationState state(op->getLoc(), op->getName(), operands,
+                           makeType(getElement(result), dims), op->getAttrs());
+      pieces.push_back(rewriter.create(state)->getResult(0));
+      begin += *getConstant(size);
+    }
+    rewriter.replaceOpWithNewOp<ConcatOp>(op, result.getType(), pieces, axis);
+  }
+
+  static Value cut(Value value, int64_t axis, int64_t begin, AffineExpr size,
+                   Location loc, PatternRewriter &rewriter) {
+    Dims dims = getDims(value);
+    SmallVector<int64_t> starts(dims.size(), 0), steps(dims.size(), 1);
+    starts[axis] = begin;
+    dims[axis] = size;
+    return SliceOp::create(rewriter, loc, makeType(getElement(value), dims),
+                           value, starts, steps);
+  }
+
+  Pass::Statistic &count;
+};
+
 /// A slice of one part of a concatenation is one of that part.
 LogicalResult slicePart(SliceOp op, PatternRewriter &rewriter) {
   auto concat = op.getInput().getDefiningOp<ConcatOp>();
@@ -196,8 +341,9 @@ public:
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<BroadcastOfOperand>(&getContext(), simplified);
+    patterns.add<BroadcastOfOperand, SinkConcat>(&getContext(), simplified);
     addSimplifications<ConcatOp>(patterns, simplified, flattenConcat);
+    addSimplifications<ConcatOp>(patterns, simplified, joinSlices);
     addSimplifications<SliceOp>(patterns, simplified, slicePart);
     addSimplifications<PadOp>(patterns, simplified, joinPads);
     addSimplifications<PadOp>(patterns, simplified, sliceByPad);

@@ -71,3 +71,71 @@ func.func @matmul_after(%x: tensor<4x2xf32>) -> tensor<4x3xf32> {
   %1 = graph.matmul %0, %w : (tensor<4x2xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
   return %1 : tensor<4x3xf32>
 }
+
+// -----
+
+// Divisors and differences behind a convolution, factors and summands before one
+// of groups.
+// CHECK-LABEL: func.func @around_conv
+// CHECK-NOT: graph.div %{{.*}}tensor<1x2x4x4xf32>
+// CHECK: graph.conv %arg0, %{{[0-9]+}}, %{{[0-9]+}} {{.*}}group = 2
+// CHECK: %[[C:.*]] = graph.conv
+// CHECK-NEXT: return %[[C]]
+func.func @around_conv(%x: tensor<1x4x4x4xf32>) -> tensor<1x2x2x2xf32> {
+  %s = graph.constant dense<[[[1.0]], [[2.0]], [[3.0]], [[4.0]]]> : tensor<4x1x1xf32>
+  %t = graph.constant dense<[[[1.0]], [[2.0]]]> : tensor<2x1x1xf32>
+  %w = graph.constant dense<0.5> : tensor<2x2x1x1xf32>
+  %u = graph.constant dense<0.25> : tensor<2x2x3x3xf32>
+  %0 = graph.mul %x, %s : (tensor<1x4x4x4xf32>, tensor<4x1x1xf32>) -> tensor<1x4x4x4xf32>
+  %1 = graph.add %0, %s : (tensor<1x4x4x4xf32>, tensor<4x1x1xf32>) -> tensor<1x4x4x4xf32>
+  %2 = graph.conv %1, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 2 : i64} : (tensor<1x4x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %3 = graph.conv %2, %u {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x2x4x4xf32>, tensor<2x2x3x3xf32>) -> tensor<1x2x2x2xf32>
+  %4 = graph.div %3, %t : (tensor<1x2x2x2xf32>, tensor<2x1x1xf32>) -> tensor<1x2x2x2xf32>
+  %5 = graph.sub %4, %t : (tensor<1x2x2x2xf32>, tensor<2x1x1xf32>) -> tensor<1x2x2x2xf32>
+  return %5 : tensor<1x2x2x2xf32>
+}
+
+// -----
+
+// Factors on either side of a matmul with a bias; rows are symbols.
+#x = affine_map<()[s0] -> (s0, 2)>
+#y = affine_map<()[s0] -> (s0, 3)>
+// CHECK-LABEL: func.func @around_matmul
+// CHECK: %[[P:.*]] = graph.matmul %arg0, %{{[0-9]+}}
+// CHECK: %[[Y:.*]] = graph.add %[[P]]
+// CHECK-NEXT: return %[[Y]]
+func.func @around_matmul(%x: tensor<?x2xf32, #x>) -> tensor<?x3xf32, #y> {
+  %s = graph.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %t = graph.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %four = graph.constant dense<4.0> : tensor<f32>
+  %w = graph.constant dense<0.5> : tensor<2x3xf32>
+  %0 = graph.mul %s, %x : (tensor<2xf32>, tensor<?x2xf32, #x>) -> tensor<?x2xf32, #x>
+  %1 = graph.matmul %0, %w : (tensor<?x2xf32, #x>, tensor<2x3xf32>) -> tensor<?x3xf32, #y>
+  %2 = graph.add %1, %t : (tensor<?x3xf32, #y>, tensor<3xf32>) -> tensor<?x3xf32, #y>
+  %3 = graph.div %2, %four : (tensor<?x3xf32, #y>, tensor<f32>) -> tensor<?x3xf32, #y>
+  return %3 : tensor<?x3xf32, #y>
+}
+
+// -----
+
+// Weights that something else reads, summands before padding, a quotient by
+// what is computed.
+// CHECK-LABEL: func.func @stays
+// CHECK: graph.add %arg0
+// CHECK: graph.conv
+// CHECK: graph.div
+// CHECK: graph.matmul %arg1
+// CHECK: graph.mul
+func.func @stays(%x: tensor<1x2x4x4xf32>, %y: tensor<2x2xf32>) -> (tensor<1x2x4x4xf32>, tensor<2x2xf32>, tensor<2x2xf32>) {
+  %t = graph.constant dense<[[[1.0]], [[2.0]]]> : tensor<2x1x1xf32>
+  %u = graph.constant dense<0.25> : tensor<2x2x3x3xf32>
+  %w = graph.constant dense<0.5> : tensor<2x2xf32>
+  %s = graph.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %0 = graph.add %x, %t : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %1 = graph.conv %0, %u {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x2x4x4xf32>, tensor<2x2x3x3xf32>) -> tensor<1x2x4x4xf32>
+  %2 = graph.div %t, %1 : (tensor<2x1x1xf32>, tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  %3 = graph.matmul %y, %w : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %4 = graph.mul %3, %s : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  %5 = graph.add %y, %w : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %2, %4, %5 : tensor<1x2x4x4xf32>, tensor<2x2xf32>, tensor<2x2xf32>
+}

@@ -103,3 +103,33 @@ func.func @twice(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
   %7 = graph.mul %6, %3 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
   return %7 : tensor<8x4xf32>
 }
+
+// -----
+
+// What the others lack would be a kernel that copies: a piece of a concat, and a
+// branch with an activation.
+// CHECK-LABEL: func.func @unlike
+// CHECK-DAG: %[[A:.*]] = graph.conv %arg0, %{{.*}} -> tensor<1x4x4x4xf32>
+// CHECK-DAG: %[[BC:.*]] = graph.conv %arg0, %{{.*}} -> tensor<1x8x4x4xf32>
+// CHECK-DAG: %[[D:.*]] = graph.conv %arg0, %{{.*}} -> tensor<1x2x4x4xf32>
+// CHECK-DAG: graph.relu %[[D]]
+// CHECK-DAG: graph.slice %[[BC]]
+// CHECK: graph.concat %[[A]]
+func.func @unlike(%x: tensor<1x3x4x4xf32>) -> (tensor<1x8x4x4xf32>, tensor<1x2x4x4xf32>) {
+  %a = graph.constant dense<0.5> : tensor<4x3x1x1xf32>
+  %b = graph.constant dense<1.5> : tensor<4x3x1x1xf32>
+  %c = graph.constant dense<2.5> : tensor<4x3x1x1xf32>
+  %d = graph.constant dense<3.5> : tensor<2x3x1x1xf32>
+  %u = graph.constant dense<0.25> : tensor<2x4x1x1xf32>
+  %v = graph.constant dense<0.75> : tensor<2x2x1x1xf32>
+  %0 = graph.conv %x, %a {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x3x4x4xf32>, tensor<4x3x1x1xf32>) -> tensor<1x4x4x4xf32>
+  %1 = graph.conv %x, %b {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x3x4x4xf32>, tensor<4x3x1x1xf32>) -> tensor<1x4x4x4xf32>
+  %2 = graph.conv %x, %c {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x3x4x4xf32>, tensor<4x3x1x1xf32>) -> tensor<1x4x4x4xf32>
+  %3 = graph.conv %x, %d {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x3x4x4xf32>, tensor<2x3x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %4 = graph.conv %1, %u {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x4x4xf32>, tensor<2x4x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %5 = graph.conv %2, %u {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x4x4xf32>, tensor<2x4x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %6 = graph.relu %3 : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  %7 = graph.conv %6, %v {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %8 = graph.concat %0, %4, %5 {axis = 1 : i64} : (tensor<1x4x4x4xf32>, tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) -> tensor<1x8x4x4xf32>
+  return %8, %7 : tensor<1x8x4x4xf32>, tensor<1x2x4x4xf32>
+}

@@ -88,3 +88,93 @@ func.func @others(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tenso
   %5 = graph.mul %s, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %4, %5 : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// Multiplied out, with the halves inside, by a sigmoid of twice the argument;
+// swish by a tanh; a clipped line.
+// CHECK-LABEL: func.func @spellings
+// CHECK-DAG: %[[A:.*]] = graph.gelu %arg0 : (tensor<4xf32>)
+// CHECK-DAG: %[[B:.*]] = graph.gelu %arg0 {approximate = #graph.gelu<tanh>}
+// CHECK-DAG: %[[C:.*]] = graph.gelu %arg0 {approximate = #graph.gelu<tanh>}
+// CHECK-DAG: %[[D:.*]] = graph.silu %arg0
+// CHECK-DAG: %[[E:.*]] = graph.silu %arg0
+// CHECK-DAG: %[[F:.*]] = graph.hard_sigmoid %arg0 {alpha = 2.500000e-01 : f64}
+// CHECK: return %[[A]], %[[B]], %[[C]], %[[D]], %[[E]], %[[F]]
+func.func @spellings(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %half = graph.constant dense<0.5> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %two = graph.constant dense<2.0> : tensor<f32>
+  %quarter = graph.constant dense<0.25> : tensor<f32>
+  // x / 2 + x / 2 * erf(x / sqrt(2)), the root computed.
+  %root = graph.sqrt %two : (tensor<f32>) -> tensor<f32>
+  %a0 = graph.div %x, %root : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %a1 = graph.erf %a0 : (tensor<4xf32>) -> tensor<4xf32>
+  %a2 = graph.mul %x, %half : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %a3 = graph.mul %a1, %a2 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %a = graph.add %a2, %a3 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // x * (tanh(x * (root + cubic x^2)) / 2 + 1 / 2)
+  %line = graph.constant dense<0.797884583> : tensor<f32>
+  %cubic = graph.constant dense<0.0356774069> : tensor<f32>
+  %b0 = graph.mul %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %b1 = graph.mul %b0, %cubic : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %b2 = graph.add %b1, %line : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %b3 = graph.mul %b2, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %b4 = graph.tanh %b3 : (tensor<4xf32>) -> tensor<4xf32>
+  %b5 = graph.mul %b4, %half : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %b6 = graph.add %b5, %half : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %b = graph.mul %x, %b6 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // x * sigmoid(2 x * (root + cubic x^2))
+  %twice = graph.constant dense<1.59576917> : tensor<f32>
+  %cubic2 = graph.constant dense<0.0713548139> : tensor<f32>
+  %c1 = graph.mul %x, %twice : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %c2 = graph.mul %b0, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %c3 = graph.mul %c2, %cubic2 : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %c4 = graph.add %c1, %c3 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %c5 = graph.sigmoid %c4 : (tensor<4xf32>) -> tensor<4xf32>
+  %c = graph.mul %c5, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // x / (1 + exp(0 - x)), x * (1 + tanh(x / 2)) / 2
+  %d0 = graph.sub %zero, %x : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  %d1 = graph.exp %d0 : (tensor<4xf32>) -> tensor<4xf32>
+  %d2 = graph.add %d1, %one : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %d = graph.div %x, %d2 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %e0 = graph.mul %x, %half : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %e1 = graph.tanh %e0 : (tensor<4xf32>) -> tensor<4xf32>
+  %e2 = graph.add %e1, %one : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %e3 = graph.mul %x, %e2 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %e = graph.mul %e3, %half : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  // clip(x + 2, 0, 4) / 4
+  %four = graph.constant dense<4.0> : tensor<f32>
+  %f0 = graph.add %x, %two : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %f1 = graph.maximum %f0, %zero : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %f2 = graph.minimum %f1, %four : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %f = graph.mul %f2, %quarter : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %a, %b, %c, %d, %e, %f : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Other numbers, another x, a clip of x itself.
+// CHECK-LABEL: func.func @no_spellings
+// CHECK-NOT: graph.gelu
+// CHECK-NOT: graph.silu
+// CHECK-NOT: graph.hard_sigmoid
+// CHECK: return
+func.func @no_spellings(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %half = graph.constant dense<0.5> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %a0 = graph.erf %x : (tensor<4xf32>) -> tensor<4xf32>
+  %a1 = graph.mul %x, %half : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %a2 = graph.mul %a0, %a1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %a = graph.add %a1, %a2 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %b0 = graph.mul %y, %half : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %b1 = graph.tanh %b0 : (tensor<4xf32>) -> tensor<4xf32>
+  %b2 = graph.add %b1, %one : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %b3 = graph.mul %x, %b2 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %b = graph.mul %b3, %half : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %c0 = graph.maximum %x, %zero : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %c = graph.minimum %c0, %one : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %a, %b, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

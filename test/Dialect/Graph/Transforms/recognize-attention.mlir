@@ -122,3 +122,31 @@ func.func @transposed(%q: tensor<2x5x8xf16>, %k: tensor<2x5x8xf16>, %v: tensor<2
   %5 = graph.matmul %v, %4 {transpose_b = true} : (tensor<2x4x5xf16>, tensor<2x5x5xf16>) -> tensor<2x4x5xf16>
   return %5 : tensor<2x4x5xf16>
 }
+
+// -----
+
+// As torch exports it: the root of the root of the size of a head, computed from
+// the shape, on both operands; a mask before that scale, and a bias that is
+// subtracted.
+#q = affine_map<()[s0] -> (s0, 4, 9, 16)>
+// CHECK-LABEL: func.func @shape_scale
+// CHECK: %[[N:.*]] = graph.neg %arg4
+// CHECK: graph.attention %arg0, %arg1, %arg2 bias %[[N]] mask %arg3 {{[{].*}}scale = 2.500000e-01 : f64}
+// CHECK-NOT: graph.softmax
+func.func @shape_scale(%q: tensor<?x4x9x16xf32, #q>, %k: tensor<?x4x9x16xf32, #q>, %v: tensor<?x4x9x16xf32, #q>, %m: tensor<9x9xi1>, %b: tensor<9x9xf32>) -> tensor<?x4x9x16xf32, #q> {
+  %low = graph.constant dense<-3.4e38> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<1xf32>
+  %shape = graph.shape %q : (tensor<?x4x9x16xf32, #q>) -> tensor<4xi64>
+  %head = graph.slice %shape {starts = array<i64: 3>, steps = array<i64: 1>} : (tensor<4xi64>) -> tensor<1xi64>
+  %size = graph.cast %head : (tensor<1xi64>) -> tensor<1xf32>
+  %root = graph.sqrt %size : (tensor<1xf32>) -> tensor<1xf32>
+  %scale = graph.div %one, %root : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  %kt = graph.transpose %k {perm = array<i64: 0, 1, 3, 2>} : (tensor<?x4x9x16xf32, #q>) -> tensor<?x4x16x9xf32, affine_map<()[s0] -> (s0, 4, 16, 9)>>
+  %0 = graph.matmul %q, %kt : (tensor<?x4x9x16xf32, #q>, tensor<?x4x16x9xf32, affine_map<()[s0] -> (s0, 4, 16, 9)>>) -> tensor<?x4x9x9xf32, affine_map<()[s0] -> (s0, 4, 9, 9)>>
+  %1 = graph.select %m, %0, %low : (tensor<9x9xi1>, tensor<?x4x9x9xf32, affine_map<()[s0] -> (s0, 4, 9, 9)>>, tensor<f32>) -> tensor<?x4x9x9xf32, affine_map<()[s0] -> (s0, 4, 9, 9)>>
+  %2 = graph.mul %1, %scale : (tensor<?x4x9x9xf32, affine_map<()[s0] -> (s0, 4, 9, 9)>>, tensor<1xf32>) -> tensor<?x4x9x9xf32, affine_map<()[s0] -> (s0, 4, 9, 9)>>
+  %3 = graph.sub %2, %b : (tensor<?x4x9x9xf32, affine_map<()[s0] -> (s0, 4, 9, 9)>>, tensor<9x9xf32>) -> tensor<?x4x9x9xf32, affine_map<()[s0] -> (s0, 4, 9, 9)>>
+  %4 = graph.softmax %3 {axis = 3 : i64} : (tensor<?x4x9x9xf32, affine_map<()[s0] -> (s0, 4, 9, 9)>>) -> tensor<?x4x9x9xf32, affine_map<()[s0] -> (s0, 4, 9, 9)>>
+  %5 = graph.matmul %4, %v : (tensor<?x4x9x9xf32, affine_map<()[s0] -> (s0, 4, 9, 9)>>, tensor<?x4x9x16xf32, #q>) -> tensor<?x4x9x16xf32, #q>
+  return %5 : tensor<?x4x9x16xf32, #q>
+}

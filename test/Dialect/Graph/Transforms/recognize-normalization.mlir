@@ -92,3 +92,82 @@ func.func @others(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> (tensor<8x8xf32>,
   %10 = graph.div %8, %9 : (tensor<8x8xf32>, tensor<1x8xf32>) -> tensor<8x8xf32>
   return %3, %5, %10 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
 }
+
+// -----
+
+// Means as parts of sums, dims of 1 that come back, the scale in the numerator
+// or beside the inverse; rows are symbols.
+#x = affine_map<()[s0] -> (s0, 8)>
+#r = affine_map<()[s0] -> (s0, 1)>
+#v = affine_map<()[s0] -> (s0)>
+// CHECK-LABEL: func.func @spellings
+// CHECK: %[[L:.*]] = graph.layer_norm %arg0 scale %arg1 {axis = 1 : i64
+// CHECK: %[[R:.*]] = graph.rms_norm %arg0, %arg1
+// CHECK: return %[[L]], %[[R]]
+func.func @spellings(%x: tensor<?x8xf32, #x>, %s: tensor<8xf32>) -> (tensor<?x8xf32, #x>, tensor<?x8xf32, #x>) {
+  %eight = graph.constant dense<8.0> : tensor<f32>
+  %eps = graph.constant dense<1.0e-5> : tensor<f32>
+  %0 = graph.reduce_sum %x {axes = array<i64: 1>, keepdims = false} : (tensor<?x8xf32, #x>) -> tensor<?xf32, #v>
+  %1 = graph.reshape %0 : (tensor<?xf32, #v>) -> tensor<?x1xf32, #r>
+  %2 = graph.div %1, %eight : (tensor<?x1xf32, #r>, tensor<f32>) -> tensor<?x1xf32, #r>
+  %3 = graph.sub %x, %2 : (tensor<?x8xf32, #x>, tensor<?x1xf32, #r>) -> tensor<?x8xf32, #x>
+  %4 = graph.mul %3, %3 : (tensor<?x8xf32, #x>, tensor<?x8xf32, #x>) -> tensor<?x8xf32, #x>
+  %5 = graph.reduce_mean %4 {axes = array<i64: 1>} : (tensor<?x8xf32, #x>) -> tensor<?x1xf32, #r>
+  %6 = graph.add %5, %eps : (tensor<?x1xf32, #r>, tensor<f32>) -> tensor<?x1xf32, #r>
+  %7 = graph.sqrt %6 : (tensor<?x1xf32, #r>) -> tensor<?x1xf32, #r>
+  %8 = graph.mul %3, %s : (tensor<?x8xf32, #x>, tensor<8xf32>) -> tensor<?x8xf32, #x>
+  %9 = graph.div %8, %7 : (tensor<?x8xf32, #x>, tensor<?x1xf32, #r>) -> tensor<?x8xf32, #x>
+  %10 = graph.mul %x, %x : (tensor<?x8xf32, #x>, tensor<?x8xf32, #x>) -> tensor<?x8xf32, #x>
+  %11 = graph.reduce_mean %10 {axes = array<i64: 1>} : (tensor<?x8xf32, #x>) -> tensor<?x1xf32, #r>
+  %12 = graph.add %11, %eps : (tensor<?x1xf32, #r>, tensor<f32>) -> tensor<?x1xf32, #r>
+  %13 = graph.sqrt %12 : (tensor<?x1xf32, #r>) -> tensor<?x1xf32, #r>
+  %14 = graph.reciprocal %13 : (tensor<?x1xf32, #r>) -> tensor<?x1xf32, #r>
+  %15 = graph.mul %14, %s : (tensor<?x1xf32, #r>, tensor<8xf32>) -> tensor<?x8xf32, #x>
+  %16 = graph.mul %x, %15 : (tensor<?x8xf32, #x>, tensor<?x8xf32, #x>) -> tensor<?x8xf32, #x>
+  return %9, %16 : tensor<?x8xf32, #x>, tensor<?x8xf32, #x>
+}
+
+// -----
+
+// Groups of channels as exporters spell them: instances of a view, then factors
+// and summands of the channels.
+#x = affine_map<()[s0] -> (s0, 8, 3, 3)>
+#v = affine_map<()[s0] -> (s0, 2, 36)>
+// CHECK-LABEL: func.func @groups
+// CHECK-DAG: %[[V:.*]] = graph.reshape %arg0 :
+// CHECK-DAG: %[[X:.*]] = graph.reshape %[[V]] : (tensor<?x2x36xf32, {{.*}}>) -> tensor<?x2x4x3x3xf32
+// CHECK-DAG: %[[S:.*]] = graph.reshape %arg1 : (tensor<8x1x1xf32>) -> tensor<2x4x1x1xf32>
+// CHECK-DAG: %[[B:.*]] = graph.reshape %arg2 : (tensor<1x8x1x1xf32>) -> tensor<2x4x1x1xf32>
+// CHECK: %[[N:.*]] = graph.layer_norm %[[X]] scale %[[S]] bias %[[B]] {axis = 2 : i64
+// CHECK: %[[Y:.*]] = graph.reshape %[[N]]
+// CHECK: return %[[Y]]
+func.func @groups(%x: tensor<?x8x3x3xf32, #x>, %s: tensor<8x1x1xf32>, %b: tensor<1x8x1x1xf32>) -> tensor<?x8x3x3xf32, #x> {
+  %one = graph.constant dense<1.0> : tensor<2xf32>
+  %zero = graph.constant dense<0.0> : tensor<2xf32>
+  %0 = graph.reshape %x : (tensor<?x8x3x3xf32, #x>) -> tensor<?x2x36xf32, #v>
+  %1 = graph.instance_norm %0, %one, %zero : (tensor<?x2x36xf32, #v>, tensor<2xf32>, tensor<2xf32>) -> tensor<?x2x36xf32, #v>
+  %2 = graph.reshape %1 : (tensor<?x2x36xf32, #v>) -> tensor<?x8x3x3xf32, #x>
+  %3 = graph.mul %2, %s : (tensor<?x8x3x3xf32, #x>, tensor<8x1x1xf32>) -> tensor<?x8x3x3xf32, #x>
+  %4 = graph.add %3, %b : (tensor<?x8x3x3xf32, #x>, tensor<1x8x1x1xf32>) -> tensor<?x8x3x3xf32, #x>
+  return %4 : tensor<?x8x3x3xf32, #x>
+}
+
+// -----
+
+// Factors of other dims, and a part of a sum that is no mean, stay.
+// CHECK-LABEL: func.func @stays
+// CHECK: graph.layer_norm
+// CHECK: graph.mul
+// CHECK: graph.reduce_sum
+func.func @stays(%x: tensor<2x8x3x3xf32>, %s: tensor<8x3x3xf32>, %y: tensor<4x8xf32>) -> (tensor<2x8x3x3xf32>, tensor<4x1xf32>) {
+  %one = graph.constant dense<1.0> : tensor<2xf32>
+  %zero = graph.constant dense<0.0> : tensor<2xf32>
+  %seven = graph.constant dense<7.0> : tensor<f32>
+  %0 = graph.reshape %x : (tensor<2x8x3x3xf32>) -> tensor<2x2x36xf32>
+  %1 = graph.instance_norm %0, %one, %zero : (tensor<2x2x36xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2x2x36xf32>
+  %2 = graph.reshape %1 : (tensor<2x2x36xf32>) -> tensor<2x8x3x3xf32>
+  %3 = graph.mul %2, %s : (tensor<2x8x3x3xf32>, tensor<8x3x3xf32>) -> tensor<2x8x3x3xf32>
+  %4 = graph.reduce_sum %y {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %5 = graph.div %4, %seven : (tensor<4x1xf32>, tensor<f32>) -> tensor<4x1xf32>
+  return %3, %5 : tensor<2x8x3x3xf32>, tensor<4x1xf32>
+}

@@ -91,3 +91,65 @@ func.func @lookups(%x: tensor<?x8xf32, #n>, %y: tensor<4x8xf32>) -> (tensor<?xf3
   %3 = graph.gather %y, %far {axis = 1 : i64} : (tensor<4x8xf32>, tensor<i64>) -> tensor<4xf32>
   return %0, %1, %2, %3 : tensor<?xf32, #r>, tensor<4x3xf32>, tensor<4x3xf32>, tensor<4xf32>
 }
+
+// -----
+
+// Slices side by side are one, the whole is itself; a gap and another step stay.
+// CHECK-LABEL: func.func @side_by_side
+// CHECK-DAG: %[[A:.*]] = graph.concat %arg0, %arg1
+// CHECK-DAG: %[[S:.*]] = graph.slice %arg0 {starts = array<i64: 0, 1>, steps = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x5xf32>
+// CHECK-DAG: %[[B:.*]] = graph.concat %[[S]], %arg1
+// CHECK-DAG: %[[C:.*]] = graph.concat %{{.*}}, %{{.*}}, %{{.*}} {axis = 1
+// CHECK: return %[[A]], %[[B]], %[[C]]
+func.func @side_by_side(%x: tensor<2x8xf32>, %y: tensor<2x4xf32>) -> (tensor<2x12xf32>, tensor<2x9xf32>, tensor<2x7xf32>) {
+  %0 = graph.slice %x {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x3xf32>
+  %1 = graph.slice %x {starts = array<i64: 0, 3>, steps = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x5xf32>
+  %2 = graph.concat %0, %1, %y {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x5xf32>, tensor<2x4xf32>) -> tensor<2x12xf32>
+  %3 = graph.slice %x {starts = array<i64: 0, 1>, steps = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x2xf32>
+  %4 = graph.slice %x {starts = array<i64: 0, 3>, steps = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x3xf32>
+  %5 = graph.concat %3, %4, %y {axis = 1 : i64} : (tensor<2x2xf32>, tensor<2x3xf32>, tensor<2x4xf32>) -> tensor<2x9xf32>
+  %6 = graph.slice %x {starts = array<i64: 0, 4>, steps = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x2xf32>
+  %7 = graph.slice %x {starts = array<i64: 0, 6>, steps = array<i64: 1, -2>} : (tensor<2x8xf32>) -> tensor<2x3xf32>
+  %8 = graph.concat %3, %6, %7 {axis = 1 : i64} : (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x3xf32>) -> tensor<2x7xf32>
+  return %2, %5, %8 : tensor<2x12xf32>, tensor<2x9xf32>, tensor<2x7xf32>
+}
+
+// -----
+
+// A rotation of halves: the concatenation is the last op.
+#x = affine_map<()[s0] -> (s0, 8)>
+#h = affine_map<()[s0] -> (s0, 4)>
+// CHECK-LABEL: func.func @sinks
+// CHECK: %[[A:.*]] = graph.add
+// CHECK: %[[B:.*]] = graph.add
+// CHECK: %[[Y:.*]] = graph.concat %[[A]], %[[B]]
+// CHECK: return %[[Y]]
+func.func @sinks(%x: tensor<?x8xf32, #x>, %c: tensor<1x8xf32>, %s: tensor<1x8xf32>) -> tensor<?x8xf32, #x> {
+  %0 = graph.slice %x {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<?x8xf32, #x>) -> tensor<?x4xf32, #h>
+  %1 = graph.slice %x {starts = array<i64: 0, 4>, steps = array<i64: 1, 1>} : (tensor<?x8xf32, #x>) -> tensor<?x4xf32, #h>
+  %2 = graph.neg %1 : (tensor<?x4xf32, #h>) -> tensor<?x4xf32, #h>
+  %3 = graph.concat %2, %0 {axis = 1 : i64} : (tensor<?x4xf32, #h>, tensor<?x4xf32, #h>) -> tensor<?x8xf32, #x>
+  %4 = graph.mul %x, %c : (tensor<?x8xf32, #x>, tensor<1x8xf32>) -> tensor<?x8xf32, #x>
+  %5 = graph.mul %3, %s : (tensor<?x8xf32, #x>, tensor<1x8xf32>) -> tensor<?x8xf32, #x>
+  %6 = graph.add %4, %5 : (tensor<?x8xf32, #x>, tensor<?x8xf32, #x>) -> tensor<?x8xf32, #x>
+  return %6 : tensor<?x8xf32, #x>
+}
+
+// -----
+
+// Not past a product, which could take the sum as its end, and not with another
+// reader.
+// CHECK-LABEL: func.func @stays_above
+// CHECK: %[[C:.*]] = graph.concat
+// CHECK: graph.add %[[C]], %{{.*}} : (tensor<4x8xf32>
+// CHECK: %[[D:.*]] = graph.concat
+// CHECK: graph.exp %[[D]]
+func.func @stays_above(%x: tensor<4x4xf32>, %w: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  %0 = graph.tanh %x : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = graph.concat %0, %x {axis = 1 : i64} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x8xf32>
+  %2 = graph.matmul %x, %w : (tensor<4x4xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = graph.add %1, %2 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %4 = graph.concat %x, %0 {axis = 1 : i64} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x8xf32>
+  %5 = graph.exp %4 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %3, %4, %5 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}

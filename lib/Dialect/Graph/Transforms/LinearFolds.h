@@ -1,0 +1,38 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What goes into the weights of linear ops: constants, and vectors of channels.
+#ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_LINEARFOLDS_H
+#define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_LINEARFOLDS_H
+
+#include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/IR/Shape.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Pass/Pass.h"
+
+namespace adze::graph {
+
+/// A constant, or what an earlier fold makes of constants.
+bool isConstant(mlir::Value value, unsigned depth = 0);
+
+/// The vector along dim `axis` of a tensor of `rank` dims, all others 1.
+mlir::Value alongAxis(mlir::OpBuilder &builder, mlir::Value vector,
+                      int64_t axis, int64_t rank);
+
+/// A filter times a number for each place of its second dim, which the groups
+/// that the first one is cut into go on with.
+mlir::Value scaleSecond(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value filter, mlir::Value vector, int64_t groups);
+
+template <typename ConvT> int64_t getChannelAxis(ConvT conv) {
+  return conv.getLayout() == Layout::NCHW
+             ? 1
+             : llvm::cast<mlir::RankedTensorType>(conv.getType()).getRank() - 1;
+}
+
+/// Factors, divisors, summands and differences of channels into the weights.
+void addScaleFolds(mlir::RewritePatternSet &patterns,
+                   mlir::Pass::Statistic &folded);
+
+} // namespace adze::graph
+
+#endif // ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_LINEARFOLDS_H
