@@ -106,7 +106,6 @@ private:
   Registers reduce(ReduceOp op, const Layout &layout);
   mlir::Value combine(ReduceOp op, mlir::Value x, mlir::Value y);
   mlir::Value horizontal(ReduceOp op, mlir::Value vector);
-  mlir::Value neutral(ReduceKind kind, mlir::Type element);
   void neutraliseDead(ReduceOp op, Registers &registers);
 
   // DotProduct.cpp: dots with lanes along their depth
