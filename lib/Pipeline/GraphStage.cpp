@@ -17,7 +17,8 @@ static void addCleanup(OpPassManager &manager) {
 }
 
 void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
-  addCleanup(manager);
+  if (options.optLevel > 0 || !options.literal)
+    addCleanup(manager);
   graph::FormClustersPassOptions clusters;
   if (options.optLevel == 0) {
     clusters.mode = graph::ClusterMode::Single;
