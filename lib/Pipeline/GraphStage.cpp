@@ -55,9 +55,10 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     if (!options.forExport)
       manager.addNestedPass<func::FuncOp>(graph::createPlaceConcatPass());
   }
-  if (!options.forExport)
-    manager.addNestedPass<func::FuncOp>(
-        graph::createFormClustersPass(clusters));
+  if (options.forExport)
+    return;
+  manager.addNestedPass<func::FuncOp>(graph::createFormClustersPass(clusters));
+  manager.addNestedPass<func::FuncOp>(graph::createShareKernelsPass());
 }
 
 } // namespace adze
