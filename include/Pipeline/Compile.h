@@ -55,6 +55,11 @@ struct CompileOptions {
   std::string cache;      // directory of finished modules, or empty
   bool verify = false;    // against -O0, by verifyDifferential
   bool winograd = true;   // where it is faster
+  /// At -O0 not even canonicalisation: for tests of what that does.
+  bool literal = false;
+  /// Machine code that is made quickly and runs slowly: for tests with many
+  /// small models.
+  bool quickCode = false;
   bool injectCrash = false, injectFault = false;
 };
 

@@ -33,10 +33,19 @@ struct StageOptions {
   bool batchInvariant = false;
   /// 3x3 convolutions by minimal filtering where that is faster.
   bool winograd = true;
+  /// Whether stage graph at O0 leaves the ops as they are.
+  bool literal = false;
+  /// Whether LLVM leaves the code as it is.
+  bool quickCode = false;
   /// For tests of what happens when a pass dies.
   bool injectCrash = false;
   /// For tests of whether wrong results are found.
   bool injectFault = false;
+
+  /// What LLVM is asked for.
+  unsigned getCodeLevel() const {
+    return quickCode ? 0 : optLevel < 2 ? 1 : 2;
+  }
 };
 
 /// Graph algebra and clusters. At O0 every op is a cluster of its own.

@@ -17,7 +17,8 @@ static void addCleanup(OpPassManager &manager) {
 }
 
 void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
-  addCleanup(manager);
+  if (options.optLevel > 0 || !options.literal)
+    addCleanup(manager);
   graph::FormClustersPassOptions clusters;
   if (options.optLevel == 0) {
     clusters.mode = graph::ClusterMode::Single;
@@ -54,9 +55,10 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     if (!options.forExport)
       manager.addNestedPass<func::FuncOp>(graph::createPlaceConcatPass());
   }
-  if (!options.forExport)
-    manager.addNestedPass<func::FuncOp>(
-        graph::createFormClustersPass(clusters));
+  if (options.forExport)
+    return;
+  manager.addNestedPass<func::FuncOp>(graph::createFormClustersPass(clusters));
+  manager.addNestedPass<func::FuncOp>(graph::createShareKernelsPass());
 }
 
 } // namespace adze

@@ -36,7 +36,8 @@ struct CpuTarget {
   uint32_t elfMachine;     // EM_*
 };
 
-/// Optimises `module` at O<optLevel> and appends its object code to `object`.
+/// Optimises `module` at O<optLevel> and appends its object code to `object`. At
+/// O0 that is quick and the code is slow.
 /// Functions and data get sections of their own; all code is position
 /// independent.
 llvm::Error emitObject(llvm::Module &module, const CpuTarget &target,
