@@ -28,8 +28,8 @@ static FailureOr<Operation *> findAnchor(func::FuncOp function) {
   Operation *anchor = nullptr;
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (!isa<AttentionOp, MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp, LRNOp,
-             SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp, WinogradConvOp,
-             ArgMaxOp, ArgMinOp, ReduceOpInterface>(op))
+             SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp,
+             WinogradConvOp, ArgMaxOp, ArgMinOp, ReduceOpInterface>(op))
       continue;
     if (anchor)
       return failure();
@@ -158,19 +158,32 @@ private:
              });
     };
     std::string reasons;
-    for (Cut cut : {Cut::Flat, Cut::Dims, Cut::Row, Cut::Points}) {
+    for (const Attempt &attempt : attempts) {
       KernelEmitter emitter(function, packable);
       emitter.batchInvariant = batchInvariant;
-      if (succeeded(emitKernel(emitter, *anchor, cut))) {
+      emitter.splitsPoints = attempt.splitsPoints;
+      if (succeeded(emitKernel(emitter, *anchor, attempt.cut))) {
         emitter.finish();
         function.erase();
         return true;
       }
-      reasons += (reasons.empty() ? "" : "; ") + emitter.reason().str();
+      if (attempt.splitsPoints)
+        reasons += (reasons.empty() ? "" : "; ") + emitter.reason().str();
       emitter.getKernel().erase();
     }
     return refuse(reasons);
   }
+
+  /// From the coarsest cut to the finest; divisions only where there is no cut
+  /// without them, but before single elements.
+  struct Attempt {
+    Cut cut;
+    bool splitsPoints;
+  };
+  static constexpr Attempt attempts[] = {{Cut::Flat, false}, {Cut::Dims, false},
+                                         {Cut::Row, false},  {Cut::Flat, true},
+                                         {Cut::Dims, true},  {Cut::Row, true},
+                                         {Cut::Points, true}};
 
   DenseSet<Operation *> copying;
 };
