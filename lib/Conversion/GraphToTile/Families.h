@@ -23,6 +23,8 @@ mlir::LogicalResult emitConcat(KernelEmitter &e, graph::ConcatOp op);
 mlir::LogicalResult emitInsertions(KernelEmitter &e, graph::InsertSliceOp op);
 mlir::LogicalResult emitMatmul(KernelEmitter &e, graph::MatmulOp op, Cut cut);
 mlir::LogicalResult emitConv(KernelEmitter &e, graph::ConvOp op, Cut cut);
+mlir::LogicalResult emitConvTranspose(KernelEmitter &e,
+                                      graph::ConvTransposeOp op, Cut cut);
 mlir::LogicalResult emitAttention(KernelEmitter &e, graph::AttentionOp op,
                                   Cut cut);
 mlir::LogicalResult emitPool(KernelEmitter &e, mlir::Operation *op, Cut cut);

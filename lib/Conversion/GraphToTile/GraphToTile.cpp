@@ -27,9 +27,9 @@ using namespace adze::graph;
 static FailureOr<Operation *> findAnchor(func::FuncOp function) {
   Operation *anchor = nullptr;
   for (Operation &op : function.getBody().front().without_terminator()) {
-    if (!isa<AttentionOp, MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp, LRNOp,
-             SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp, WinogradConvOp,
-             ArgMaxOp, ArgMinOp, ReduceOpInterface>(op))
+    if (!isa<AttentionOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp,
+             AvgPoolOp, LRNOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp,
+             WinogradConvOp, ArgMaxOp, ArgMinOp, ReduceOpInterface>(op))
       continue;
     if (anchor)
       return failure();
@@ -52,6 +52,7 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
       .Case([&](AttentionOp op) { return emitAttention(e, op, cut); })
       .Case([&](MatmulOp op) { return emitMatmul(e, op, cut); })
       .Case([&](ConvOp op) { return emitConv(e, op, cut); })
+      .Case([&](ConvTransposeOp op) { return emitConvTranspose(e, op, cut); })
       .Case<MaxPoolOp, AvgPoolOp>(
           [&](Operation *op) { return emitPool(e, op, cut); })
       .Case([&](LRNOp op) { return emitLRN(e, op, cut); })
@@ -158,19 +159,32 @@ private:
              });
     };
     std::string reasons;
-    for (Cut cut : {Cut::Flat, Cut::Dims, Cut::Row, Cut::Points}) {
+    for (const Attempt &attempt : attempts) {
       KernelEmitter emitter(function, packable);
       emitter.batchInvariant = batchInvariant;
-      if (succeeded(emitKernel(emitter, *anchor, cut))) {
+      emitter.splitsPoints = attempt.splitsPoints;
+      if (succeeded(emitKernel(emitter, *anchor, attempt.cut))) {
         emitter.finish();
         function.erase();
         return true;
       }
-      reasons += (reasons.empty() ? "" : "; ") + emitter.reason().str();
+      if (attempt.splitsPoints)
+        reasons += (reasons.empty() ? "" : "; ") + emitter.reason().str();
       emitter.getKernel().erase();
     }
     return refuse(reasons);
   }
+
+  /// From the coarsest cut to the finest; divisions only where there is no cut
+  /// without them, but before single elements.
+  struct Attempt {
+    Cut cut;
+    bool splitsPoints;
+  };
+  static constexpr Attempt attempts[] = {{Cut::Flat, false}, {Cut::Dims, false},
+                                         {Cut::Row, false},  {Cut::Flat, true},
+                                         {Cut::Dims, true},  {Cut::Row, true},
+                                         {Cut::Points, true}};
 
   DenseSet<Operation *> copying;
 };

@@ -42,6 +42,8 @@ public:
 
   /// No choice may depend on how many rows there are.
   bool batchInvariant = false;
+  /// Points of dims taken as one may be taken apart again, by divisions.
+  bool splitsPoints = false;
   int64_t getKnownRows(mlir::AffineExpr rows) const;
 
   /// The values that the source function returns.
@@ -174,6 +176,12 @@ private:
 
   mlir::Value atTop(llvm::function_ref<mlir::Value()> make);
   mlir::Value fold(llvm::StringRef op, mlir::Value lhs, mlir::Value rhs);
+  mlir::FailureOr<Places> mapWholePlaces(llvm::ArrayRef<Place> places,
+                                         mlir::Value result,
+                                         mlir::Value operand,
+                                         llvm::ArrayRef<int64_t> dimMap);
+  mlir::FailureOr<Places> splitPlaces(llvm::ArrayRef<Place> places,
+                                      mlir::Value value, bool keepsTiles);
   mlir::FailureOr<Places> alignPlaces(llvm::ArrayRef<Place> places,
                                       mlir::Value value,
                                       llvm::ArrayRef<unsigned> boundaries);

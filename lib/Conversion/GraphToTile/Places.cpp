@@ -41,6 +41,18 @@ struct Cover {
 FailureOr<Places> KernelEmitter::mapPlaces(ArrayRef<Place> places, Value result,
                                            Value operand,
                                            ArrayRef<int64_t> dimMap) {
+  auto mapped = mapWholePlaces(places, result, operand, dimMap);
+  if (succeeded(mapped) || !splitsPoints)
+    return mapped;
+  auto split = splitPlaces(places, result, /*keepsTiles=*/true);
+  if (failed(split))
+    return failure();
+  return mapWholePlaces(*split, result, operand, dimMap);
+}
+
+FailureOr<Places> KernelEmitter::mapWholePlaces(ArrayRef<Place> places,
+                                                Value result, Value operand,
+                                                ArrayRef<int64_t> dimMap) {
   Dims resultDims = getDims(result), operandDims = getDims(operand);
   bool same = areEqual(resultDims, operandDims);
   for (auto [dim, target] : llvm::enumerate(dimMap))
@@ -60,9 +72,18 @@ FailureOr<Places> KernelEmitter::mapPlaces(ArrayRef<Place> places, Value result,
       continue;
     }
     int64_t target = dimMap[dim];
-    if (target < 0 || !areEqual(size, resultDims[target]))
-      return fail(
-          "a dim may or may not be repeated, which is known at run time");
+    if (target < 0 || !areEqual(size, resultDims[target])) {
+      Value extent = splitsPoints ? this->size(size) : Value();
+      bool isPoint = extent && target >= 0 && open.empty() &&
+                     places[cover.placeOf[target]].span == 1 &&
+                     places[cover.placeOf[target]].axis < 0;
+      if (!isPoint)
+        return fail(
+            "a dim may or may not be repeated, which is known at run time");
+      Value offset = places[cover.placeOf[target]].offset;
+      mapped.push_back({min(offset, sub(extent, index(1))), -1, 1, 1});
+      continue;
+    }
     if (open.empty()) {
       Place place = places[cover.placeOf[target]];
       place.span = 0;
@@ -81,6 +102,11 @@ FailureOr<Places> KernelEmitter::mapPlaces(ArrayRef<Place> places, Value result,
 
 FailureOr<Places> KernelEmitter::splitPlaces(ArrayRef<Place> places,
                                              Value value) {
+  return splitPlaces(places, value, /*keepsTiles=*/false);
+}
+
+FailureOr<Places> KernelEmitter::splitPlaces(ArrayRef<Place> places,
+                                             Value value, bool keepsTiles) {
   Dims dims = getDims(value);
   Cover cover(places, dims);
   Places split;
@@ -98,8 +124,13 @@ FailureOr<Places> KernelEmitter::splitPlaces(ArrayRef<Place> places,
       }
       continue;
     }
-    if (place.axis >= 0)
+    if (place.axis >= 0 && !keepsTiles)
       return fail("a tile runs over several dims that an op keeps apart");
+    if (place.axis >= 0) {
+      split.push_back(place);
+      dim = end;
+      continue;
+    }
     SmallVector<Place> parts;
     Value rest = place.offset;
     for (unsigned inner = end; inner-- > dim;) {

@@ -130,8 +130,12 @@ bool KernelLowering::isDecided(const Window &window, int64_t memDim) {
   return true;
 }
 
-/// Is the end of this dimension the limit of a class walked by inner loops?
+/// Is the end of this dimension the limit of a class walked by inner loops? Not
+/// where the window may begin before the memory does.
 bool KernelLowering::limited(const Window &window, int64_t memDim) {
+  std::optional<IndexRange> range = getIndexRange(window.offsets[memDim]);
+  if (!range || range->min < 0)
+    return false;
   SmallVector<int> dims = classes.of(window.tile);
   for (auto [i, digits] : llvm::enumerate(window.dims))
     if (digits.size() == 1 && digits.front().dim == memDim)
