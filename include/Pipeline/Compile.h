@@ -38,6 +38,7 @@ struct CompileOptions {
   std::vector<std::string> cudaTargets; // "cuda:sm_90a"
   std::string triple;                   // empty: the host's
   std::vector<std::string> cpus = {"native"};
+  std::string caches;                    // "L2,L3" of the CPUs; empty: theirs
   std::vector<std::string> dims, shapes; // as given to --dim and --shape
   std::vector<std::string> blobDirs;
   std::string weightsFile; // side file of folded constants; empty: temporary

@@ -4,6 +4,7 @@
 #ifndef ADZE_PIPELINE_STAGES_H
 #define ADZE_PIPELINE_STAGES_H
 
+#include "Support/CacheSizes.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
@@ -27,6 +28,8 @@ struct StageOptions {
   bool foldConstants = true;
   /// Vector register bits of the CPU that kernels are lowered for.
   unsigned vectorBits = 256;
+  /// Of the CPU that the module is made for: blocks are chosen by them.
+  CacheSizes caches;
   /// Whether stage graph ends with ONNX's operators in ONNX's layouts.
   bool forExport = false;
   /// Whether no choice may depend on how many rows there are.

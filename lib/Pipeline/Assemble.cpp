@@ -22,6 +22,13 @@ LogicalResult Compilation::resolveTargets() {
     if (!target)
       return emitError(UnknownLoc::get(&context))
              << llvm::toString(target.takeError());
+    if (!options.caches.empty()) {
+      auto caches = cpu::parseCaches(options.caches);
+      if (!caches)
+        return emitError(UnknownLoc::get(&context))
+               << llvm::toString(caches.takeError());
+      target->caches = *caches;
+    }
     targets.push_back(*target);
   }
   // The run time takes the first variant that the machine can run.

@@ -170,7 +170,8 @@ std::string Compilation::getCacheKey() {
   describeBuild(os);
   describeOptions(options, os);
   for (const cpu::CpuTarget &target : targets)
-    os << target.triple << " " << target.cpu << " " << target.features << "\n";
+    os << target.triple << " " << target.cpu << " " << target.features << " "
+       << target.caches.l2 << " " << target.caches.l3 << "\n";
   os << describeInput(*module, options);
   return getDigest(text);
 }

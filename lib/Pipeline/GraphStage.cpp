@@ -9,8 +9,8 @@ using namespace mlir;
 
 namespace adze {
 
-/// Tile kernels in the text stay as they are: a module made of what `--emit=tile`
-/// printed is the one that it would have been.
+/// Tile kernels in the text stay as they are: a module made of what
+/// `--emit=tile` printed is the one that it would have been.
 static void addCleanup(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createCanonicalizerPass());
   manager.addNestedPass<func::FuncOp>(createCSEPass());
@@ -45,7 +45,8 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
       manager.addNestedPass<func::FuncOp>(graph::createMergeHorizontalPass());
       manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
       if (options.winograd)
-        manager.addNestedPass<func::FuncOp>(graph::createWinogradPass());
+        manager.addNestedPass<func::FuncOp>(
+            graph::createWinogradPass({/*forced=*/-1, options.caches.l2}));
       manager.addNestedPass<func::FuncOp>(graph::createSplitReductionsPass());
     }
     if (options.foldConstants)

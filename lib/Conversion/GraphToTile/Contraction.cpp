@@ -107,9 +107,9 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
                                                  : RightOperand::Rows;
   AffineExpr matrices =
       product(context, ArrayRef<AffineExpr>(result).drop_back(2));
-  ContractionBlocks blocks =
-      chooseContractionBlocks(e.getKnownRows(m), getKnown(n), getKnown(k),
-                              right, flat ? 1 : e.getKnownRows(matrices));
+  ContractionBlocks blocks = chooseContractionBlocks(
+      e.caches, e.getKnownRows(m), getKnown(n), getKnown(k), right,
+      flat ? 1 : e.getKnownRows(matrices));
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
   Value blockK = e.param("BLOCK_K", blocks.k);
@@ -241,8 +241,8 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
   Value rows = e.size(m), columns = e.size(n), depth = e.size(k);
   if (!rows || !columns || !depth)
     return failure();
-  ContractionBlocks blocks =
-      chooseContractionBlocks(e.getKnownRows(m), getKnown(n), getKnown(k));
+  ContractionBlocks blocks = chooseContractionBlocks(
+      e.caches, e.getKnownRows(m), getKnown(n), getKnown(k));
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
   Value blockK = e.param("BLOCK_K", blocks.k);
@@ -261,9 +261,7 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
       e.constant(cast<TypedAttr>(e.builder().getZeroAttr(accType)), {M, N});
   auto acc = accumulate(
       e, depth, blockK, zero, op.getInput(), op.getFilter(),
-      [&](Value k) {
-        return Places{{row, M, 1, span}, {k, K, 1, 1}};
-      },
+      [&](Value k) { return Places{{row, M, 1, span}, {k, K, 1, 1}}; },
       [&](Value k) {
         Places places{{column, N, 1, 1}, {k, K, 1, 1}};
         places.append(conv.spatial, Place{e.index(0), -1, 1, 1});

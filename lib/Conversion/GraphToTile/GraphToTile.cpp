@@ -4,6 +4,7 @@
 // and tries the cuts from the coarsest to the finest.
 #include "Conversion/Passes.h"
 #include "Dialect/Host/IR/Host.h"
+#include "Dialect/Tile/IR/Streams.h"
 #include "Families.h"
 #include "InPlace.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -62,6 +63,27 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
       .Case<ReduceOpInterface, ArgMaxOp, ArgMinOp>(
           [&](Operation *op) { return emitReduction(e, op, cut); })
       .Default([&](Operation *) { return e.fail("no family"); });
+}
+
+static bool mayExceed(Value memory, int64_t bytes) {
+  auto type = cast<MemRefType>(memory.getType());
+  return !type.hasStaticShape() ||
+         type.getNumElements() >
+             bytes * 8 / int64_t(type.getElementTypeBitWidth());
+}
+
+/// Results that the caches would lose before anybody asks. What multiplies is
+/// not held up by its stores.
+static void chooseStreams(KernelEmitter &e) {
+  int64_t bytes = chooseStreamBytes(e.caches);
+  bool multiplies =
+      e.getKernel()
+          ->walk([](tile::DotOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  for (unsigned i = 0; !multiplies && i < e.getOutputs().size(); ++i)
+    if (mayExceed(e.getOutputMemory(i), bytes))
+      e.getKernel()->setAttr(tile::streamBytesAttr,
+                             e.builder().getI64IntegerAttr(bytes));
 }
 
 /// Types that memory can hold: known dims, whole bytes or bools. Small floats
@@ -163,8 +185,10 @@ private:
       KernelEmitter emitter(function, packable);
       emitter.batchInvariant = batchInvariant;
       emitter.splitsPoints = attempt.splitsPoints;
+      emitter.caches = {l2Bytes, l3Bytes};
       if (succeeded(emitKernel(emitter, *anchor, attempt.cut))) {
         emitter.finish();
+        chooseStreams(emitter);
         function.erase();
         return true;
       }

@@ -14,6 +14,7 @@
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Tile/IR/Tile.h"
+#include "Support/CacheSizes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -44,6 +45,7 @@ public:
   bool batchInvariant = false;
   /// Points of dims taken as one may be taken apart again, by divisions.
   bool splitsPoints = false;
+  CacheSizes caches;
   int64_t getKnownRows(mlir::AffineExpr rows) const;
 
   /// The values that the source function returns.
@@ -147,7 +149,6 @@ public:
   /// Memory of each program for what its phases hand on.
   mlir::Value scratch(llvm::ArrayRef<mlir::Value> sizes, mlir::Type element);
   mlir::Value getOutputMemory(unsigned i) { return outputs[i].memory; }
-  /// That of an argument of the source function.
   mlir::Value getMemory(mlir::Value argument) {
     return memory.lookup(argument);
   }
@@ -165,7 +166,6 @@ public:
   /// The map of numpy broadcasting: dims aligned to the right.
   static llvm::SmallVector<int64_t> alignRight(unsigned operandRank,
                                                unsigned resultRank);
-  /// Places, one a dim.
   mlir::FailureOr<Places> splitPlaces(llvm::ArrayRef<Place> places,
                                       mlir::Value value);
 

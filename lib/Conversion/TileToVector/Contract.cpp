@@ -13,9 +13,6 @@
 using namespace mlir;
 using namespace adze::tile;
 
-/// Steps between a row of B and that which is asked for.
-static constexpr int64_t prefetchDistance = 32;
-
 //===--- dot --------------------------------------------------------------===//
 
 /// Extends an operand to the element type of the accumulator.
@@ -120,58 +117,6 @@ void KernelLowering::dotStep(DotOp op, const Layout &layout, Carried &sums) {
   }
 }
 
-/// Asks for the rows of B that come 32 steps later.
-void KernelLowering::prefetch(DotOp op) {
-  auto load = op.getRhs().getDefiningOp<LoadOp>();
-  if (!load || scratchOf(op.getRhs()))
-    return;
-  Window self = window(load);
-  Layout layout = layoutOf(op.getRhs());
-  if (layout.lanes == 1 || !isContiguous(self, layout))
-    return;
-  Layout ahead = layout;
-  ahead.slices[0].at += prefetchDistance;
-  for (int64_t i = 0, e = ahead.total(); i < e; ++i)
-    memref::PrefetchOp::create(b, loc, mapped(self.memref),
-                               place(self, ahead, i).indices,
-                               /*isWrite=*/false, /*localityHint=*/3,
-                               /*isDataCache=*/true);
-}
-
-/// Asks for what the windows of loads (or stores) that move with a tile hold at
-/// these slices of it.
-void KernelLowering::prefetchAlike(const Layout &layout, bool stores) {
-  forEachWindow([&](const Window &window) {
-    if (isa<StoreOp>(window.op) != stores || !map.contains(window.memref) ||
-        ArrayRef<int>(classes.of(window.tile)) !=
-            ArrayRef<int>(layout.classes) ||
-        isBorder(window) || !isContiguous(window, layout))
-      return;
-    for (OpFoldResult offset : window.offsets)
-      if (!getConstantIntValue(offset) && !map.contains(cast<Value>(offset)))
-        return;
-    for (int64_t i = 0, e = layout.total(); i < e; ++i)
-      memref::PrefetchOp::create(b, loc, mapped(window.memref),
-                                 place(window, layout, i).indices,
-                                 /*isWrite=*/stores, /*localityHint=*/3,
-                                 /*isDataCache=*/true);
-  });
-}
-
-/// While a dear tile is computed memory has time: asks for where its row is
-/// stored, and for the next row of what is loaded alike.
-void KernelLowering::prefetchRows(const Layout &layout) {
-  if (layout.lanes == 1)
-    return;
-  prefetchAlike(layout, /*stores=*/true);
-  Layout next = layout;
-  for (auto [c, self] : llvm::zip(next.classes, next.slices))
-    if (classes.isSplit(c) && classes.lanes(c) == 1 && self.start) {
-      self.at += classes.step(c);
-      return prefetchAlike(next, /*stores=*/false);
-    }
-}
-
 Registers KernelLowering::dot(DotOp op, const Layout &layout) {
   bool outer = staging;
   staging = false;
@@ -185,7 +130,8 @@ Registers KernelLowering::dot(DotOp op, const Layout &layout) {
   int k = classes.of(op.getLhs())[1];
   Value end = contractedEnd(op, {op.getLhs(), op.getRhs()});
   bool runsOnce = op->getParentOp() == root;
-  if (runsOnce && layout.lanes > 1 && classes.size(k) >= prefetchDistance)
+  constexpr int64_t longLoop = 32; // hides the way of the result's lines
+  if (runsOnce && layout.lanes > 1 && classes.size(k) >= longLoop)
     prefetchAlike(layout, /*stores=*/true);
   Carried sums = forChunks(
       k, 1, acc.values,
