@@ -186,38 +186,24 @@ private:
                                       mlir::Value value,
                                       llvm::ArrayRef<unsigned> boundaries);
   mlir::Value view(mlir::Value memory, llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> compute(mlir::Value value,
-                                   llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitElementwise(graph::ElementwiseOpInterface op,
-                                           llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitBatchNorm(graph::BatchNormOp op,
-                                         llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitTranspose(graph::TransposeOp op,
-                                         llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitBroadcast(graph::BroadcastToOp op,
-                                         llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitSlice(graph::SliceOp op,
-                                     llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitPad(graph::PadOp op,
-                                   llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitReverse(graph::ReverseOp op,
-                                       llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitConcat(graph::ConcatOp op,
-                                      llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitResize(graph::ResizeOp op,
-                                      llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitRange(graph::RangeOp op,
-                                     llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitShape(graph::ShapeOp op,
-                                     llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitReshape(graph::ReshapeOp op,
-                                       llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitGather(graph::GatherOp op,
-                                      llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitGatherElements(graph::GatherElementsOp op,
-                                              llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> emitGatherND(graph::GatherNDOp op,
-                                        llvm::ArrayRef<Place> places);
+  using MaybeTile = mlir::FailureOr<Emitted>;
+  using PlacesRef = llvm::ArrayRef<Place>;
+  MaybeTile compute(mlir::Value value, PlacesRef places);
+  MaybeTile emitElementwise(graph::ElementwiseOpInterface op, PlacesRef places);
+  MaybeTile emitBatchNorm(graph::BatchNormOp op, PlacesRef places);
+  MaybeTile emitTranspose(graph::TransposeOp op, PlacesRef places);
+  MaybeTile emitBroadcast(graph::BroadcastToOp op, PlacesRef places);
+  MaybeTile emitSlice(graph::SliceOp op, PlacesRef places);
+  MaybeTile emitPad(graph::PadOp op, PlacesRef places);
+  MaybeTile emitReverse(graph::ReverseOp op, PlacesRef places);
+  MaybeTile emitConcat(graph::ConcatOp op, PlacesRef places);
+  MaybeTile emitResize(graph::ResizeOp op, PlacesRef places);
+  MaybeTile emitRange(graph::RangeOp op, PlacesRef places);
+  MaybeTile emitShape(graph::ShapeOp op, PlacesRef places);
+  MaybeTile emitReshape(graph::ReshapeOp op, PlacesRef places);
+  MaybeTile emitGather(graph::GatherOp op, PlacesRef places);
+  MaybeTile emitGatherElements(graph::GatherElementsOp op, PlacesRef places);
+  MaybeTile emitGatherND(graph::GatherNDOp op, PlacesRef places);
   /// An index scalar in [0, extent) from an element of an index tensor.
   mlir::FailureOr<mlir::Value> emitIndex(mlir::Value indices,
                                          llvm::ArrayRef<Place> places,
