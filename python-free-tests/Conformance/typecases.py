@@ -6,6 +6,7 @@ of the operator: inputs and outputs of the variable get the type, the inputs the
 implementation the expected outputs; types that NumPy does not know are computed with 32 bits and rounded. Operators of
 sequences, optionals, maps, branches and loops, and those that an attribute gives a type, have their models below.
 """
+import fnmatch
 import os
 import shutil
 import numpy as np
@@ -452,11 +453,14 @@ def cover_type(key, schema, variable, name, candidates, writer):
 
 
 def done_before(root, sets):
+    """What the cases of the other sets execute; one that is known to fail shows nothing."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "known-failures.txt")
+    failing = [line.split()[1] for line in open(path) if line.split() and not line.startswith("#")]
     found = set()
     for name in sets:
         for case in sorted(os.listdir(os.path.join(root, name))):
-            path = os.path.join(root, name, case, "model.onnx")
-            found |= executed(onnx.load(path, load_external_data=False))
+            if not any(fnmatch.fnmatchcase(f"{name}/{case}", pattern) for pattern in failing):
+                found |= executed(onnx.load(os.path.join(root, name, case, "model.onnx"), load_external_data=False))
     return found
 
 
