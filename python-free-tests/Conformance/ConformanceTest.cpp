@@ -60,7 +60,7 @@ protected:
     ASSERT_FALSE(code) << path;
   }
   void write(const std::string &path, const Tensor &tensor) {
-    std::vector<char> bytes;
+    adze::run::Bytes bytes;
     ASSERT_EQ(adze::run::writeTensorProto(tensor, "", bytes), "");
     write(path, std::string(bytes.begin(), bytes.end()));
   }
