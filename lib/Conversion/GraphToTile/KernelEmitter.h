@@ -36,14 +36,12 @@ public:
   tile::KernelOp getKernel() { return kernel; }
   mlir::OpBuilder &builder() { return b; }
   mlir::Location loc() { return location; }
-  /// Why the last request failed.
-  llvm::StringRef reason() const { return why; }
+  llvm::StringRef reason() const { return why; } // the last failure
   mlir::LogicalResult fail(const llvm::Twine &reason);
 
-  /// No choice may depend on how many rows there are.
-  bool batchInvariant = false;
-  /// Points of dims taken as one may be taken apart again, by divisions.
-  bool splitsPoints = false;
+  /// No choice may depend on how many rows there are. Points of dims taken as
+  /// one may be taken apart again, by divisions.
+  bool batchInvariant = false, splitsPoints = false;
   int64_t getKnownRows(mlir::AffineExpr rows) const;
 
   /// The values that the source function returns.
@@ -165,9 +163,10 @@ public:
   /// The map of numpy broadcasting: dims aligned to the right.
   static llvm::SmallVector<int64_t> alignRight(unsigned operandRank,
                                                unsigned resultRank);
-  /// Places, one a dim.
+  /// Places, one a dim; with `keepsTiles`, but for tiles over several.
   mlir::FailureOr<Places> splitPlaces(llvm::ArrayRef<Place> places,
-                                      mlir::Value value);
+                                      mlir::Value value,
+                                      bool keepsTiles = false);
 
 private:
   /// Places without what does not matter: dims of size 1.
@@ -175,13 +174,6 @@ private:
   static Key getKey(mlir::Value value, llvm::ArrayRef<Place> places);
 
   mlir::Value atTop(llvm::function_ref<mlir::Value()> make);
-  mlir::Value fold(llvm::StringRef op, mlir::Value lhs, mlir::Value rhs);
-  mlir::FailureOr<Places> mapWholePlaces(llvm::ArrayRef<Place> places,
-                                         mlir::Value result,
-                                         mlir::Value operand,
-                                         llvm::ArrayRef<int64_t> dimMap);
-  mlir::FailureOr<Places> splitPlaces(llvm::ArrayRef<Place> places,
-                                      mlir::Value value, bool keepsTiles);
   mlir::FailureOr<Places> alignPlaces(llvm::ArrayRef<Place> places,
                                       mlir::Value value,
                                       llvm::ArrayRef<unsigned> boundaries);
