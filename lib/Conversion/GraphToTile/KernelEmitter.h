@@ -166,8 +166,10 @@ public:
   /// The map of numpy broadcasting: dims aligned to the right.
   static llvm::SmallVector<int64_t> alignRight(unsigned operandRank,
                                                unsigned resultRank);
+  /// Places, one a dim; with `keepsTiles`, but for tiles over several.
   mlir::FailureOr<Places> splitPlaces(llvm::ArrayRef<Place> places,
-                                      mlir::Value value);
+                                      mlir::Value value,
+                                      bool keepsTiles = false);
 
 private:
   /// Places without what does not matter: dims of size 1.
@@ -175,13 +177,6 @@ private:
   static Key getKey(mlir::Value value, llvm::ArrayRef<Place> places);
 
   mlir::Value atTop(llvm::function_ref<mlir::Value()> make);
-  mlir::Value fold(llvm::StringRef op, mlir::Value lhs, mlir::Value rhs);
-  mlir::FailureOr<Places> mapWholePlaces(llvm::ArrayRef<Place> places,
-                                         mlir::Value result,
-                                         mlir::Value operand,
-                                         llvm::ArrayRef<int64_t> dimMap);
-  mlir::FailureOr<Places> splitPlaces(llvm::ArrayRef<Place> places,
-                                      mlir::Value value, bool keepsTiles);
   mlir::FailureOr<Places> alignPlaces(llvm::ArrayRef<Place> places,
                                       mlir::Value value,
                                       llvm::ArrayRef<unsigned> boundaries);

@@ -38,21 +38,11 @@ struct Cover {
 };
 } // namespace
 
-FailureOr<Places> KernelEmitter::mapPlaces(ArrayRef<Place> places, Value result,
-                                           Value operand,
-                                           ArrayRef<int64_t> dimMap) {
-  auto mapped = mapWholePlaces(places, result, operand, dimMap);
-  if (succeeded(mapped) || !splitsPoints)
-    return mapped;
-  auto split = splitPlaces(places, result, /*keepsTiles=*/true);
-  if (failed(split))
-    return failure();
-  return mapWholePlaces(*split, result, operand, dimMap);
-}
-
-FailureOr<Places> KernelEmitter::mapWholePlaces(ArrayRef<Place> places,
-                                                Value result, Value operand,
-                                                ArrayRef<int64_t> dimMap) {
+/// mapPlaces without taking places apart.
+static FailureOr<Places> mapWholePlaces(KernelEmitter &e,
+                                        ArrayRef<Place> places, Value result,
+                                        Value operand,
+                                        ArrayRef<int64_t> dimMap) {
   Dims resultDims = getDims(result), operandDims = getDims(operand);
   bool same = areEqual(resultDims, operandDims);
   for (auto [dim, target] : llvm::enumerate(dimMap))
@@ -62,7 +52,7 @@ FailureOr<Places> KernelEmitter::mapWholePlaces(ArrayRef<Place> places,
   Cover cover(places, resultDims);
   Places mapped;
   ArrayRef<unsigned> open; // dims of the place that is being covered
-  auto unitPlace = [&] { return Place{index(0), -1, 1, 1}; };
+  auto unitPlace = [&] { return Place{e.index(0), -1, 1, 1}; };
   for (auto [dim, size] : llvm::enumerate(operandDims)) {
     if (isUnit(size)) {
       if (open.empty())
@@ -73,15 +63,15 @@ FailureOr<Places> KernelEmitter::mapWholePlaces(ArrayRef<Place> places,
     }
     int64_t target = dimMap[dim];
     if (target < 0 || !areEqual(size, resultDims[target])) {
-      Value extent = splitsPoints ? this->size(size) : Value();
+      Value extent = e.splitsPoints ? e.size(size) : Value();
       bool isPoint = extent && target >= 0 && open.empty() &&
                      places[cover.placeOf[target]].span == 1 &&
                      places[cover.placeOf[target]].axis < 0;
       if (!isPoint)
-        return fail(
+        return e.fail(
             "a dim may or may not be repeated, which is known at run time");
       Value offset = places[cover.placeOf[target]].offset;
-      mapped.push_back({min(offset, sub(extent, index(1))), -1, 1, 1});
+      mapped.push_back({e.min(offset, e.sub(extent, e.index(1))), -1, 1, 1});
       continue;
     }
     if (open.empty()) {
@@ -91,18 +81,25 @@ FailureOr<Places> KernelEmitter::mapWholePlaces(ArrayRef<Place> places,
       open = cover.realDims[cover.placeOf[target]];
     }
     if (open.front() != target)
-      return fail("dims taken as one are apart in an operand");
+      return e.fail("dims taken as one are apart in an operand");
     ++mapped.back().span;
     open = open.drop_front();
   }
   if (!open.empty())
-    return fail("an operand has a part of the dims that are taken as one");
+    return e.fail("an operand has a part of the dims that are taken as one");
   return mapped;
 }
 
-FailureOr<Places> KernelEmitter::splitPlaces(ArrayRef<Place> places,
-                                             Value value) {
-  return splitPlaces(places, value, /*keepsTiles=*/false);
+FailureOr<Places> KernelEmitter::mapPlaces(ArrayRef<Place> places, Value result,
+                                           Value operand,
+                                           ArrayRef<int64_t> dimMap) {
+  auto mapped = mapWholePlaces(*this, places, result, operand, dimMap);
+  if (succeeded(mapped) || !splitsPoints)
+    return mapped;
+  auto split = splitPlaces(places, result, /*keepsTiles=*/true);
+  if (failed(split))
+    return failure();
+  return mapWholePlaces(*this, *split, result, operand, dimMap);
 }
 
 FailureOr<Places> KernelEmitter::splitPlaces(ArrayRef<Place> places,
