@@ -17,7 +17,9 @@ def ConvertGraphToTile : Pass<"convert-graph-to-tile", "mlir::ModuleOp"> {
     kernel is cut into programs and blocks; whatever stands before and after it
     is emitted on the same tiles, so no intermediate tensor is stored. Block
     sizes stay parameters; `tile.params` holds their default bindings. Constant
-    filters get a memory layout in panels of columns.
+    filters get a memory layout in panels of columns. Kernels without products
+    whose results may not fit the caches have `tile.stream_bytes`: results of
+    more bytes are stored past them.
 
     ```mlir
     func.func private @relu_0(%x: tensor<4096xf32>) -> tensor<4096xf32> attributes {adze.kernel} {
@@ -47,7 +49,11 @@ def ConvertGraphToTile : Pass<"convert-graph-to-tile", "mlir::ModuleOp"> {
     Option<"remarks", "remarks", "bool", /*default=*/"false",
            "Remark on functions that are left to the reference path">,
     Option<"batchInvariant", "batch-invariant", "bool", /*default=*/"false",
-           "Choose blocks without a look at how many rows there are">];
+           "Choose blocks without a look at how many rows there are">,
+    Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1 << 20",
+           "Second level of cache of a core">,
+    Option<"l3Bytes", "l3-bytes", "int64_t", /*default=*/"32 << 20",
+           "Third level of cache">];
   let statistics = [
     Statistic<"numKernels", "kernels", "Kernels written">,
     Statistic<"numRefused", "refused", "Functions left to the reference path">];
@@ -114,6 +120,8 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
     is too much for that, the loop over the depth goes outside of the blocks and
     accumulators wait in scratch between its parts. Windows not proven to lie inside their memory
     get a run-time test: an unchecked body, and a masked one for borders.
+    Results of more than `tile.stream_bytes` bytes are stored past the caches
+    where a test at the start finds them aligned.
 
     ```mlir
     tile.kernel @neg(%x: memref<1024xf32>, %y: memref<1024xf32>) {
@@ -136,6 +144,8 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
   let options = [
     Option<"vectorBytes", "vector-bytes", "int64_t", /*default=*/"64",
            "Bytes of a vector register: 64, 32 or 16">,
+    Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1 << 20",
+           "Second level of cache of a core">,
     Option<"keepRefused", "keep-refused", "bool", /*default=*/"false",
            "Leave a kernel that is not taken as it is, with a remark">];
   let statistics = [

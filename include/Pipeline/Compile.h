@@ -38,6 +38,7 @@ struct CompileOptions {
   std::vector<std::string> cudaTargets; // "cuda:sm_90a"
   std::string triple;                   // empty: the host's
   std::vector<std::string> cpus = {"native"};
+  std::string caches;                    // "L2,L3" of the CPUs; empty: theirs
   std::vector<std::string> dims, shapes; // as given to --dim and --shape
   std::vector<std::string> blobDirs;
   std::string weightsFile; // side file of folded constants; empty: temporary
@@ -55,6 +56,11 @@ struct CompileOptions {
   std::string cache;      // directory of finished modules, or empty
   bool verify = false;    // against -O0, by verifyDifferential
   bool winograd = true;   // where it is faster
+  /// At -O0 not even canonicalisation: for tests of what that does.
+  bool literal = false;
+  /// Machine code that is made quickly and runs slowly: for tests with many
+  /// small models.
+  bool quickCode = false;
   bool injectCrash = false, injectFault = false;
 };
 

@@ -4,6 +4,7 @@
 #ifndef ADZE_PIPELINE_STAGES_H
 #define ADZE_PIPELINE_STAGES_H
 
+#include "Support/CacheSizes.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
@@ -27,16 +28,27 @@ struct StageOptions {
   bool foldConstants = true;
   /// Vector register bits of the CPU that kernels are lowered for.
   unsigned vectorBits = 256;
+  /// Of the CPU that the module is made for: blocks are chosen by them.
+  CacheSizes caches;
   /// Whether stage graph ends with ONNX's operators in ONNX's layouts.
   bool forExport = false;
   /// Whether no choice may depend on how many rows there are.
   bool batchInvariant = false;
   /// 3x3 convolutions by minimal filtering where that is faster.
   bool winograd = true;
+  /// Whether stage graph at O0 leaves the ops as they are.
+  bool literal = false;
+  /// Whether LLVM leaves the code as it is.
+  bool quickCode = false;
   /// For tests of what happens when a pass dies.
   bool injectCrash = false;
   /// For tests of whether wrong results are found.
   bool injectFault = false;
+
+  /// What LLVM is asked for.
+  unsigned getCodeLevel() const {
+    return quickCode ? 0 : optLevel < 2 ? 1 : 2;
+  }
 };
 
 /// Graph algebra and clusters. At O0 every op is a cluster of its own.

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the models of cost take for granted of the CPU.
+// What the models of cost know of a CPU's memory.
 #ifndef ADZE_SUPPORT_CACHESIZES_H
 #define ADZE_SUPPORT_CACHESIZES_H
 
@@ -9,7 +9,11 @@
 namespace adze {
 
 struct CacheSizes {
-  static constexpr int64_t l2 = 1024 * 1024; // the least of today's servers
+  int64_t l2 = 1 << 20;  // of a core, in bytes
+  int64_t l3 = 32 << 20; // of all cores
+  bool operator==(const CacheSizes &other) const {
+    return l2 == other.l2 && l3 == other.l3;
+  }
 };
 
 } // namespace adze

@@ -32,8 +32,9 @@ struct PackingOrder {
   std::vector<llvm::SmallVector<unsigned, 2>> below;
 };
 
-/// The packings, as shapes, that the greedy orders give at these sizes.
-llvm::SmallVector<PackingOrder, 2>
+/// The packings, as shapes, that the greedy orders and the search give at these
+/// sizes.
+llvm::SmallVector<PackingOrder>
 getPackingOrders(llvm::ArrayRef<LiveBuffer> buffers);
 
 /// Sets each offset to the greatest end of those below; returns the memory's

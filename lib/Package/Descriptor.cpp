@@ -290,7 +290,7 @@ Error emitDescriptor(const ModuleDescription &description,
       module, list, false, GlobalValue::AppendingLinkage,
       ConstantArray::get(list, {used.front()}), "llvm.compiler.used");
   keep->setSection("llvm.metadata");
-  return cpu::emitObject(module, target, /*optLevel=*/1, object);
+  return cpu::emitObject(module, target, /*optLevel=*/0, object);
 }
 
 } // namespace adze::package

@@ -22,6 +22,13 @@ LogicalResult Compilation::resolveTargets() {
     if (!target)
       return emitError(UnknownLoc::get(&context))
              << llvm::toString(target.takeError());
+    if (!options.caches.empty()) {
+      auto caches = cpu::parseCaches(options.caches);
+      if (!caches)
+        return emitError(UnknownLoc::get(&context))
+               << llvm::toString(caches.takeError());
+      target->caches = *caches;
+    }
     targets.push_back(*target);
   }
   // The run time takes the first variant that the machine can run.
@@ -47,8 +54,9 @@ LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
     variantOptions.vectorBits = target.vectorBits();
     std::string prefix = "v" + std::to_string(number) + ".";
     auto objects = compileKernels(
-        cloneKernels(*module, names.getArrayRef()), variantOptions, target,
-        prefix, [&](PassManager &manager) { instrument(manager); });
+        cloneKernels(*module, names.getArrayRef(), variantOptions),
+        variantOptions, target, prefix,
+        [&](PassManager &manager) { instrument(manager); });
     if (failed(objects))
       return failure();
 
@@ -56,8 +64,10 @@ LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
     variant.features = target.moduleFeatures;
     variant.name = target.cpu;
     llvm::StringMap<package::CpuKernel> byName;
-    for (auto [name, object] : llvm::zip(names, *objects)) {
-      byName[name] = {object.body, object.programs, object.scratchBytes};
+    auto name = names.begin();
+    for (KernelObject &object : *objects) {
+      for (const KernelSymbols &kernel : object.kernels)
+        byName[*name++] = {kernel.body, kernel.programs, kernel.scratchBytes};
       parts.objects.push_back(std::move(object.object));
     }
     for (host::LaunchOp launch : launches)
@@ -121,8 +131,8 @@ LogicalResult Compilation::compileHost(package::ModuleParts &parts) {
     for (Operation &op : llvm::make_early_inc_range(*helpers->getBody()))
       if (!module->lookupSymbol(SymbolTable::getSymbolName(&op)))
         op.moveBefore(module->getBody(), module->getBody()->end());
-  return compileLLVMModule(*module, targets.back(), options.optLevel, "",
-                           parts.objects.emplace_back());
+  return compileLLVMModule(*module, targets.back(), stageOptions.getCodeLevel(),
+                           "", parts.objects.emplace_back());
 }
 
 /// Without code for the CPU there is nothing to fall back on.

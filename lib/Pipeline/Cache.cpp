@@ -123,6 +123,8 @@ static void describeOptions(const CompileOptions &options,
                             llvm::raw_ostream &os) {
   os << "emit " << unsigned(options.emit) << " O" << options.optLevel << " cpu "
      << options.cpu << "\n"
+     << "literal " << options.literal << " quick "
+     << options.quickCode << "\n"
      << "winograd " << options.winograd << " name "
      << llvm::sys::path::stem(options.input) << "\n"
      << "weights " << llvm::sys::path::filename(options.externalWeights)
@@ -168,7 +170,8 @@ std::string Compilation::getCacheKey() {
   describeBuild(os);
   describeOptions(options, os);
   for (const cpu::CpuTarget &target : targets)
-    os << target.triple << " " << target.cpu << " " << target.features << "\n";
+    os << target.triple << " " << target.cpu << " " << target.features << " "
+       << target.caches.l2 << " " << target.caches.l3 << "\n";
   os << describeInput(*module, options);
   return getDigest(text);
 }

@@ -78,6 +78,8 @@ Compilation::Compilation(const CompileOptions &options,
   // Whether it is worth it depends on the number of rows.
   stageOptions.winograd = options.winograd && options.cudaTargets.empty() &&
                           !options.batchInvariant;
+  stageOptions.literal = options.literal;
+  stageOptions.quickCode = options.quickCode;
   stageOptions.injectCrash = options.injectCrash;
   stageOptions.injectFault = options.injectFault;
 }
@@ -269,6 +271,8 @@ Compilation::writeReport(std::unique_ptr<llvm::ToolOutputFile> &file) {
   if (options.cpu)
     for (const cpu::CpuTarget &target : targets)
       report->targets.push_back("cpu:" + target.cpu);
+  report->cacheBytes = {{"l2", stageOptions.caches.l2},
+                        {"l3", stageOptions.caches.l3}};
   llvm::append_range(report->targets, options.cudaTargets);
   std::error_code ec;
   file = std::make_unique<llvm::ToolOutputFile>(options.report, ec,
@@ -309,8 +313,6 @@ CompileStatus Compilation::writeONNX() {
 
 /// For the first CPU, which has to be this machine's where times are taken.
 CompileStatus Compilation::tune() {
-  if (failed(resolveTargets()))
-    return CompileStatus::Usage;
   TuneContext tuning = {targets.front(), stageOptions, {}};
   tuning.stageOptions.vectorBits = targets.front().vectorBits();
   auto main = module->lookupSymbol<func::FuncOp>("main");
@@ -334,6 +336,9 @@ CompileStatus Compilation::tune() {
 }
 
 CompileStatus Compilation::runStages() {
+  if (failed(resolveTargets()))
+    return CompileStatus::Usage;
+  stageOptions.caches = targets.front().caches;
   std::optional<Stage> last = getTextStage(options.emit);
   for (Stage stage : {Stage::Graph, Stage::Tile, Stage::Linalg, Stage::Host}) {
     if (failed(runStage(stage)))

@@ -9,15 +9,16 @@ using namespace mlir;
 
 namespace adze {
 
-/// Tile kernels in the text stay as they are: a module made of what `--emit=tile`
-/// printed is the one that it would have been.
+/// Tile kernels in the text stay as they are: a module made of what
+/// `--emit=tile` printed is the one that it would have been.
 static void addCleanup(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createCanonicalizerPass());
   manager.addNestedPass<func::FuncOp>(createCSEPass());
 }
 
 void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
-  addCleanup(manager);
+  if (options.optLevel > 0 || !options.literal)
+    addCleanup(manager);
   graph::FormClustersPassOptions clusters;
   if (options.optLevel == 0) {
     clusters.mode = graph::ClusterMode::Single;
@@ -44,7 +45,8 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
       manager.addNestedPass<func::FuncOp>(graph::createMergeHorizontalPass());
       manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
       if (options.winograd)
-        manager.addNestedPass<func::FuncOp>(graph::createWinogradPass());
+        manager.addNestedPass<func::FuncOp>(
+            graph::createWinogradPass({/*forced=*/-1, options.caches.l2}));
       manager.addNestedPass<func::FuncOp>(graph::createSplitReductionsPass());
     }
     if (options.foldConstants)
@@ -54,9 +56,10 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     if (!options.forExport)
       manager.addNestedPass<func::FuncOp>(graph::createPlaceConcatPass());
   }
-  if (!options.forExport)
-    manager.addNestedPass<func::FuncOp>(
-        graph::createFormClustersPass(clusters));
+  if (options.forExport)
+    return;
+  manager.addNestedPass<func::FuncOp>(graph::createFormClustersPass(clusters));
+  manager.addNestedPass<func::FuncOp>(graph::createShareKernelsPass());
 }
 
 } // namespace adze

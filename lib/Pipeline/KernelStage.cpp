@@ -23,6 +23,7 @@ void buildKernelStage(OpPassManager &manager, const StageOptions &options) {
   // Of tile kernels.
   TileToVectorPipelineOptions vectors;
   vectors.vectorBytes = options.vectorBits / 8;
+  vectors.caches = options.caches;
   buildTileToVectorPipeline(manager, vectors);
   // Of both.
   manager.addNestedPass<func::FuncOp>(createConvertVectorToSCFPass(

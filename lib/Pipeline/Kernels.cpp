@@ -2,6 +2,7 @@
 //
 // Kernels as compilation units of their own.
 #include "Kernels.h"
+#include "Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/Threading.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -14,28 +15,65 @@ using namespace mlir;
 
 namespace adze {
 
-std::vector<KernelUnit> cloneKernels(ModuleOp module,
-                                     ArrayRef<StringRef> names) {
+/// The kernel and its parts, and what these refer to.
+static void collectNeeded(SymbolTable &symbols, StringRef name,
+                          llvm::SetVector<Operation *> &needed) {
+  auto need = [&](Operation *op) {
+    if (op)
+      needed.insert(op);
+  };
+  size_t first = needed.size();
+  need(symbols.lookup(name));
+  need(symbols.lookup((name + "_programs").str()));
+  for (size_t i = first; i < needed.size(); ++i)
+    if (auto uses = SymbolTable::getSymbolUses(needed[i]))
+      for (SymbolTable::SymbolUse use : *uses)
+        need(symbols.lookup(use.getSymbolRef().getRootReference()));
+}
+
+/// How long it takes to compile, in ops of loops over scalars.
+static size_t getWeight(ArrayRef<Operation *> ops,
+                        const StageOptions &options) {
+  // A tile becomes many vectors, which LLVM looks at for long.
+  const size_t tile = options.quickCode ? 1 : 1000;
+  size_t weight = 0;
+  for (Operation *op : ops)
+    op->walk([&](Operation *inner) {
+      weight += isa<tile::KernelOp>(inner) ? tile : 1;
+    });
+  return weight;
+}
+
+std::vector<KernelUnit> cloneKernels(ModuleOp module, ArrayRef<StringRef> names,
+                                     const StageOptions &options) {
+  constexpr size_t mostWeight = 400;
   SymbolTable symbols(module);
   std::vector<KernelUnit> units;
-  for (StringRef name : names) {
-    llvm::SetVector<Operation *> needed;
-    auto need = [&](Operation *op) {
-      if (op)
-        needed.insert(op);
-    };
-    need(symbols.lookup(name));
-    need(symbols.lookup((name + "_programs").str()));
-    for (size_t i = 0; i < needed.size(); ++i)
-      if (auto uses = SymbolTable::getSymbolUses(needed[i]))
-        for (SymbolTable::SymbolUse use : *uses)
-          need(symbols.lookup(use.getSymbolRef().getRootReference()));
-    OwningOpRef<ModuleOp> unit = ModuleOp::create(
-        needed.empty() ? module.getLoc() : needed.front()->getLoc());
+  llvm::SetVector<Operation *> needed; // of the last unit
+  size_t weight = 0;
+  auto finish = [&] {
     for (Operation *op : needed)
-      unit->push_back(op->clone());
-    units.push_back({name.str(), std::move(unit)});
+      units.back().module->push_back(op->clone());
+    needed.clear();
+  };
+  for (StringRef name : names) {
+    llvm::SetVector<Operation *> own;
+    collectNeeded(symbols, name, own);
+    size_t more = getWeight(own.getArrayRef(), options);
+    if (units.empty() || weight + more > mostWeight) {
+      if (!units.empty())
+        finish();
+      weight = 0;
+      units.push_back({{},
+                       ModuleOp::create(own.empty() ? module.getLoc()
+                                                    : own.front()->getLoc())});
+    }
+    weight += more;
+    units.back().names.push_back(name.str());
+    needed.insert_range(own);
   }
+  if (!units.empty())
+    finish();
   return units;
 }
 
@@ -68,15 +106,15 @@ compileUnit(KernelUnit &unit, const StageOptions &options,
   buildStage(Stage::Kernel, manager, options);
   if (failed(manager.run(*unit.module)))
     return failure();
-  auto symbol = [&](StringRef suffix) -> std::string {
-    return (prefix + unit.name + suffix).str();
-  };
-  result.body = symbol("");
-  result.programs = symbol("_programs");
-  if (unit.module->lookupSymbol(unit.name + "_scratch"))
-    result.scratchBytes = symbol("_scratch");
+  SymbolTable symbols(*unit.module);
+  for (const std::string &name : unit.names) {
+    std::string symbol = (prefix + name).str();
+    bool hasScratch = symbols.lookup(name + "_scratch");
+    result.kernels.push_back(
+        {symbol, symbol + "_programs", hasScratch ? symbol + "_scratch" : ""});
+  }
   LogicalResult compiled = compileLLVMModule(
-      *unit.module, target, options.optLevel, prefix, result.object);
+      *unit.module, target, options.getCodeLevel(), prefix, result.object);
   unit.module = nullptr; // its memory is needed for the next ones
   return compiled;
 }

@@ -13,22 +13,30 @@
 
 namespace adze {
 
-/// A kernel with all that it refers to, apart from everything else.
+/// Some kernels with all that they refer to, apart from everything else.
 struct KernelUnit {
-  std::string name;
+  llvm::SmallVector<std::string, 1> names;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 
-/// Object code of one kernel; its symbols have a prefix, so that they meet
-/// neither the support functions' nor another variant's.
+/// What a kernel's functions are called; the last may be empty. They have a
+/// prefix, so that they meet neither the support functions nor another variant.
+struct KernelSymbols {
+  std::string body, programs, scratchBytes;
+};
+
+/// Object code of one unit.
 struct KernelObject {
-  std::string body, programs, scratchBytes; // symbols; the last may be empty
+  llvm::SmallVector<KernelSymbols, 1> kernels; // in the unit's order
   llvm::SmallVector<char, 0> object;
 };
 
-/// Clones of the kernels `names` of `module`, one unit each.
+/// Clones of the kernels `names` of `module`, in units that follow their order.
+/// Those that are quickly compiled share units: what a unit costs by itself is
+/// more than they do.
 std::vector<KernelUnit> cloneKernels(mlir::ModuleOp module,
-                                     llvm::ArrayRef<llvm::StringRef> names);
+                                     llvm::ArrayRef<llvm::StringRef> names,
+                                     const StageOptions &options);
 
 /// Lowers and compiles the units, on the context's threads; the result's order
 /// is the units'. `instrument` is called on each unit's pass manager.
@@ -37,7 +45,8 @@ compileKernels(std::vector<KernelUnit> units, const StageOptions &options,
                const cpu::CpuTarget &target, llvm::StringRef prefix,
                llvm::function_ref<void(mlir::PassManager &)> instrument);
 
-/// Translates a module of the LLVM dialect and compiles it. `rename`, if not
+/// Translates a module of the LLVM dialect and compiles it (cpu::emitObject at
+/// `optLevel`). `rename`, if not
 /// empty, is put before the name of each function that it defines.
 mlir::LogicalResult compileLLVMModule(mlir::ModuleOp module,
                                       const cpu::CpuTarget &target,

@@ -3,6 +3,7 @@
 // What --report says of a planned module.
 #include "Report.h"
 #include "Describe.h"
+#include "Dialect/Tile/IR/Streams.h"
 #include "Dialect/Tile/IR/Tile.h"
 #include "Transforms/ArenaFormula.h"
 #include "llvm/ADT/StringExtras.h"
@@ -102,6 +103,8 @@ ReportKernel ReportBuilder::describeLaunch(host::LaunchOp launch) {
     kernel.isTile = isa<tile::KernelOp>(callee);
     addParameters(callee, "tile.params", kernel.parameters);
     addParameters(callee, "tile.params.cuda", kernel.cudaParameters);
+    if (auto bytes = callee->getAttrOfType<IntegerAttr>(tile::streamBytesAttr))
+      kernel.parameters.push_back({"STREAM_BYTES", bytes.getInt()});
     addNotes(callee, kernel.notes);
   }
   return kernel;
@@ -211,6 +214,7 @@ void writeJSON(const Report &report, llvm::raw_ostream &os) {
     json.attribute("model", llvm::json::fixUTF8(report.model));
     json.attribute("opt_level", int64_t(report.optLevel));
     writeStrings(json, "targets", report.targets);
+    writePairs(json, "cache_bytes", report.cacheBytes);
     writePairs(json, "symbols", report.symbols);
     json.attribute("arena_bytes", report.arenaBytes);
     json.attribute("arena_lower_bound_bytes", report.arenaLowerBoundBytes);
@@ -266,7 +270,8 @@ void writeHTML(const Report &report, llvm::raw_ostream &os) {
      << "text-align:left}td.n{text-align:right;font-family:monospace}"
      << "</style></head><body>\n<h1>" << escape(report.model) << "</h1>\n<p>-O"
      << report.optLevel << " for " << escape(llvm::join(report.targets, ", "))
-     << "; arena " << report.arenaBytes << " bytes (lower bound "
+     << "; caches " << joinPairs(report.cacheBytes) << "; arena "
+     << report.arenaBytes << " bytes (lower bound "
      << report.arenaLowerBoundBytes << "), weights " << report.weightsBytes
      << " bytes; " << joinPairs(getTotals(report));
   if (!report.symbols.empty())

@@ -33,6 +33,8 @@ struct Report {
   std::string model;
   unsigned optLevel = 2;
   std::vector<std::string> targets;
+  /// Of the CPU whose blocks were chosen.
+  std::vector<std::pair<std::string, int64_t>> cacheBytes;
   std::vector<std::pair<std::string, int64_t>> symbols;
   int64_t arenaBytes = 0, arenaLowerBoundBytes = 0, weightsBytes = 0;
   std::vector<ReportKernel> kernels;

@@ -2,7 +2,7 @@
 //
 // Layout maps as packings: where each element of a constant goes in memory.
 #include "Support/PackedLayout.h"
-#include "mlir/IR/AffineExpr.h"
+#include "Support/AffineEvaluate.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -41,25 +41,9 @@ SmallVector<int64_t> getPackedShape(ArrayRef<int64_t> shape, AffineMap layout) {
 
 /// The value of `expr` at `point`.
 static int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> point) {
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return point[dim.getPosition()];
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return constant.getValue();
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  int64_t lhs = evaluate(binary.getLHS(), point);
-  int64_t rhs = evaluate(binary.getRHS(), point);
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return lhs + rhs;
-  case AffineExprKind::Mul:
-    return lhs * rhs;
-  case AffineExprKind::FloorDiv:
-    return lhs / rhs; // indices are not negative
-  case AffineExprKind::CeilDiv:
-    return llvm::divideCeil(lhs, rhs);
-  default: // Mod
-    return lhs % rhs;
-  }
+  return evaluateAffine(expr, [&](AffineExpr leaf) {
+    return point[cast<AffineDimExpr>(leaf).getPosition()];
+  });
 }
 
 namespace {

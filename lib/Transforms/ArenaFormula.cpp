@@ -3,39 +3,17 @@
 // Sizes of a host program's arena at given values of its symbols.
 #include "Transforms/ArenaFormula.h"
 #include "Dialect/Host/IR/Host.h"
-#include "llvm/Support/MathExtras.h"
+#include "Support/AffineEvaluate.h"
 
 using namespace mlir;
 
 namespace adze {
 
-static int64_t floorDiv(int64_t lhs, int64_t rhs) {
-  return rhs ? llvm::divideFloorSigned(lhs, rhs) : 0;
-}
-
 int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> symbols) {
-  if (auto literal = dyn_cast<AffineConstantExpr>(expr))
-    return literal.getValue();
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return symbol.getPosition() < symbols.size() ? symbols[symbol.getPosition()]
-                                                 : 0;
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  int64_t lhs = evaluate(binary.getLHS(), symbols);
-  int64_t rhs = evaluate(binary.getRHS(), symbols);
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return lhs + rhs;
-  case AffineExprKind::Mul:
-    return lhs * rhs;
-  case AffineExprKind::FloorDiv:
-    return floorDiv(lhs, rhs);
-  case AffineExprKind::CeilDiv:
-    return -floorDiv(-lhs, rhs);
-  case AffineExprKind::Mod:
-    return lhs - floorDiv(lhs, rhs) * rhs;
-  default:
-    llvm_unreachable("dims do not occur in formulas");
-  }
+  return evaluateAffine(expr, [&](AffineExpr leaf) {
+    unsigned position = cast<AffineSymbolExpr>(leaf).getPosition();
+    return position < symbols.size() ? symbols[position] : 0;
+  });
 }
 
 SmallVector<int64_t> getTypicalSymbols(func::FuncOp program, int64_t usual) {

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Packing of buffers with known lives: two greedy orders, the better one wins.
+// Packing of buffers with known lives: greedy orders, and a search from the
+// best of them.
 #include "Transforms/ArenaPacking.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -15,16 +16,14 @@ namespace adze {
 /// Above this many buffers only the linear order is tried.
 static constexpr size_t quadraticLimit = 4096;
 
-/// Largest first, each into the tightest gap between those placed already that
-/// live at the same time. Quadratic; near the optimum in practice.
-static int64_t packBySize(MutableArrayRef<LiveBuffer> buffers) {
-  SmallVector<LiveBuffer *> order = to_vector(make_pointer_range(buffers));
-  sort(order, [](LiveBuffer *a, LiveBuffer *b) {
-    return a->size != b->size ? a->size > b->size : a < b;
-  });
+/// In this order, each into the tightest gap between those placed already that
+/// live at the same time. Quadratic.
+static int64_t packInOrder(MutableArrayRef<LiveBuffer> buffers,
+                           ArrayRef<unsigned> order) {
   int64_t total = 0;
   std::vector<LiveBuffer *> placed; // by offset
-  for (LiveBuffer *buffer : order) {
+  for (unsigned place : order) {
+    LiveBuffer *buffer = &buffers[place];
     int64_t end = 0, best = -1, bestGap = INT64_MAX;
     for (LiveBuffer *other : placed) {
       if (other->end < buffer->begin || buffer->end < other->begin)
@@ -104,17 +103,75 @@ static int64_t packByTime(MutableArrayRef<LiveBuffer> buffers) {
   return total;
 }
 
+//===--- Search -----------------------------------------------------------===//
+
+/// Greatest keys first.
+static std::vector<unsigned>
+getOrderBy(ArrayRef<LiveBuffer> buffers,
+           function_ref<int64_t(const LiveBuffer &)> key) {
+  std::vector<unsigned> order(buffers.size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    int64_t x = key(buffers[a]), y = key(buffers[b]);
+    return x != y ? x > y : a < b;
+  });
+  return order;
+}
+
+static int64_t getLife(const LiveBuffer &buffer) {
+  return int64_t(buffer.end) - buffer.begin + 1;
+}
+
+/// The best of some orders, and of what they become when whichever buffer
+/// sticks out at the top is placed ever earlier; ends at the lower bound.
+static int64_t packBySearch(MutableArrayRef<LiveBuffer> buffers) {
+  constexpr size_t mostWork = 40'000'000, mostSteps = 400;
+  size_t pairs = std::max<size_t>(1, buffers.size() * buffers.size());
+  size_t steps = std::min(mostSteps, mostWork / pairs);
+  int64_t bound = getGreatestLiveSum(buffers), best = INT64_MAX;
+  SmallVector<LiveBuffer> trial(buffers);
+  auto attempt = [&](ArrayRef<unsigned> order) {
+    int64_t total = packInOrder(trial, order);
+    if (total < best) {
+      best = total;
+      copy(trial, buffers.begin());
+    }
+    return total;
+  };
+  using Key = int64_t (*)(const LiveBuffer &);
+  constexpr Key keys[] = {
+      [](const LiveBuffer &b) { return b.size; },
+      [](const LiveBuffer &b) { return b.size * getLife(b); },
+      [](const LiveBuffer &b) { return getLife(b); }};
+  for (Key key : keys) {
+    std::vector<unsigned> order = getOrderBy(buffers, key);
+    for (size_t step = 0; best > bound && step <= steps; ++step) {
+      int64_t total = attempt(order);
+      auto top = llvm::find_if(order, [&](unsigned buffer) {
+        return trial[buffer].offset + trial[buffer].size == total;
+      });
+      if (top == order.begin() || top == order.end())
+        break;
+      auto to = order.begin() + (top - order.begin()) / 2;
+      std::rotate(to, top, top + 1);
+    }
+  }
+  return best;
+}
+
 int64_t packBuffers(MutableArrayRef<LiveBuffer> buffers) {
   int64_t byTime = packByTime(buffers);
-  if (buffers.size() > quadraticLimit)
+  if (buffers.size() > quadraticLimit || buffers.empty())
     return byTime;
   SmallVector<LiveBuffer> other(buffers);
-  int64_t bySize = packBySize(other);
-  if (bySize >= byTime)
+  int64_t searched = packBySearch(other);
+  if (searched >= byTime)
     return byTime;
   copy(other, buffers.begin());
-  return bySize;
+  return searched;
 }
+
+//===--- Orders -----------------------------------------------------------===//
 
 /// The shape of a packing. One sweep over the steps with the buffers alive in
 /// the order of their offsets: neighbours get an edge when one of them begins.
@@ -153,13 +210,17 @@ static PackingOrder getOrder(ArrayRef<LiveBuffer> buffers) {
   return result;
 }
 
-SmallVector<PackingOrder, 2> getPackingOrders(ArrayRef<LiveBuffer> buffers) {
-  SmallVector<PackingOrder, 2> orders;
+SmallVector<PackingOrder> getPackingOrders(ArrayRef<LiveBuffer> buffers) {
+  SmallVector<PackingOrder> orders;
   SmallVector<LiveBuffer> packed(buffers);
   packByTime(packed);
   orders.push_back(getOrder(packed));
-  if (buffers.size() <= quadraticLimit) {
-    packBySize(packed);
+  if (buffers.size() <= quadraticLimit && !buffers.empty()) {
+    packInOrder(packed, getOrderBy(packed, [](const LiveBuffer &buffer) {
+                  return buffer.size;
+                }));
+    orders.push_back(getOrder(packed));
+    packBySearch(packed);
     orders.push_back(getOrder(packed));
   }
   return orders;

@@ -81,6 +81,11 @@ struct Arithmetic {
   Value select(Value c, Value x, Value y) const {
     return arith::SelectOp::create(b, loc, c, x, y);
   }
+  /// |x| with the sign bit of the other.
+  Value withSign(Value size, Value sign) const {
+    return asReal(either(asBits(size), both(asBits(sign), bits(0x80000000))));
+  }
+  Value abs(Value x) const { return math::AbsFOp::create(b, loc, x); }
   /// max(low, min(high, x)); NaN passes. The operand order is the one that
   /// is a single instruction on x86.
   Value clamp(Value x, float low, float high) const {
@@ -117,19 +122,63 @@ Value approximateExp(const Arithmetic &a, Value x) {
   return a.mul(a.mul(p, power), power);
 }
 
-/// log: e ln2 + p(m - 1) with x = m 2^e, m in [sqrt(1/2), sqrt(2)).
-Value approximateLog(const Arithmetic &a, Value x) {
-  using P = arith::CmpFPredicate;
-  Value tiny = a.is(P::OLT, x, a.real(1.17549435e-38f));
-  Value scaled = a.select(tiny, a.mul(x, a.real(8388608.0f)), x);
-  // The exponent of m's lower end is taken off, so that rounding down works.
-  Value shifted = a.subI(a.asBits(scaled), a.bits(0x3F3504F3));
-  Value exponent = a.sar(shifted, 23);
-  Value m =
-      a.asReal(a.addI(a.both(shifted, a.bits(0x007FFFFF)), a.bits(0x3F3504F3)));
-  Value e = arith::SIToFPOp::create(a.b, a.loc, a.shape, exponent);
-  e = a.select(tiny, a.sub(e, a.real(23.0f)), e);
-  Value f = a.sub(m, a.real(1.0f));
+/// expm1: 2 (2^(n-1) p(r) + (2^(n-1) - 1/2)) with x = n ln2 + r; less than 1.5
+/// ulp. Half the power, so that none overflows before its result does.
+Value approximateExpm1(const Arithmetic &a, Value x) {
+  Value c = a.clamp(x, -18.0f, 89.0f); // below, the result rounds to -1
+  Value magic = a.real(12583038.0f);   // 1.5 * 2^23 + 126
+  Value shifted = a.fma(c, a.real(1.44269504f), magic);
+  Value n = a.sub(shifted, magic);
+  Value half = a.asReal(a.shl(a.asBits(shifted), 23));
+  Value r = a.fma(n, a.real(-0.693359375f), c);
+  r = a.fma(n, a.real(2.12194440e-4f), r);
+  Value p =
+      a.polynomial(r, {1.9913740107e-04f, 1.3941139914e-03f, 8.3332741633e-03f,
+                       4.1666351259e-02f, 1.6666667163e-01f, 5.0e-01f});
+  p = a.fma(a.mul(r, r), p, r);
+  Value result = a.fma(p, half, a.sub(half, a.real(0.5f)));
+  result = a.add(result, result);
+  Value isZero = a.is(arith::CmpFPredicate::OEQ, x, a.real(0.0f));
+  return a.select(isZero, x, result); // -0 stays
+}
+
+/// tanh: an odd polynomial, from 5/8 on 1 - 2 / (e^2t + 1); less than 1.5 ulp.
+Value approximateTanh(const Arithmetic &a, Value x) {
+  Value t = a.abs(x), square = a.mul(x, x);
+  Value p = a.polynomial(square, {2.1475369576e-03f, -8.1826737151e-03f,
+                                  2.1702967584e-02f, -5.3947202861e-02f,
+                                  1.3333210349e-01f, -3.3333331347e-01f});
+  Value low = a.fma(a.mul(t, square), p, t);
+  Value power = approximateExp(a, a.add(t, t));
+  Value one = a.real(1.0f);
+  Value high = a.sub(
+      one, arith::DivFOp::create(a.b, a.loc, a.real(2.0f), a.add(power, one)));
+  Value isLow = a.is(arith::CmpFPredicate::OLT, t, a.real(0.625f));
+  return a.withSign(a.select(isLow, low, high), x);
+}
+
+/// erf: an odd polynomial, from .93 on 1 - e^-p(t) with p = -log(erfc); less
+/// than 1.5 ulp. Beyond 4 it rounds to 1.
+Value approximateErf(const Arithmetic &a, Value x) {
+  Value t = a.abs(x), square = a.mul(x, x);
+  Value p = a.polynomial(square, {8.1850907009e-05f, -8.0977025209e-04f,
+                                  5.1969517954e-03f, -2.6857705787e-02f,
+                                  1.1283663660e-01f, -3.7612631917e-01f,
+                                  1.2837916613e-01f});
+  Value low = a.fma(t, p, t);
+  Value four = a.real(4.0f);
+  Value c = a.select(a.is(arith::CmpFPredicate::OLT, four, t), four, t);
+  Value q = a.polynomial(c, {-2.1217938411e-05f, 4.3588489643e-04f,
+                             -4.1779628955e-03f, 2.5137623772e-02f,
+                             -1.0830827057e-01f, -6.3332122564e-01f,
+                             -1.1295276880e+00f, 1.7733496497e-04f});
+  Value high = a.sub(a.real(1.0f), approximateExp(a, q));
+  Value isLow = a.is(arith::CmpFPredicate::OLT, t, a.real(0.93f));
+  return a.withSign(a.select(isLow, low, high), x);
+}
+
+/// log(1 + f) + e ln2, for 1 + f in [sqrt(1/2), sqrt(2)).
+Value logOfParts(const Arithmetic &a, Value f, Value e) {
   Value p =
       a.polynomial(f, {7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f,
                        -1.2420140846e-1f, 1.4249322787e-1f, -1.6668057665e-1f,
@@ -138,18 +187,93 @@ Value approximateLog(const Arithmetic &a, Value x) {
   Value low = a.mul(a.mul(p, f), square);
   low = a.fma(e, a.real(-2.12194440e-4f), low);
   low = a.fma(square, a.real(-0.5f), low);
-  Value result = a.fma(e, a.real(0.693359375f), a.add(f, low));
-  Value infinity = a.real(INFINITY);
+  return a.fma(e, a.real(0.693359375f), a.add(f, low));
+}
+
+/// A positive normal number as m 2^e, m in [sqrt(1/2), sqrt(2)).
+struct Parts {
+  Parts(const Arithmetic &a, Value x) {
+    // The exponent of m's lower end is taken off, so that rounding down works.
+    Value end = a.bits(0x3F3504F3);
+    Value shifted = a.subI(a.asBits(x), end);
+    exponent = a.sar(shifted, 23);
+    m = a.asReal(a.addI(a.both(shifted, a.bits(0x007FFFFF)), end));
+    e = arith::SIToFPOp::create(a.b, a.loc, a.shape, exponent);
+  }
+  Value exponent, m, e;
+};
+
+/// What both logarithms give at `zero` (minus infinity), below it (NaN) and for
+/// infinity.
+Value withEnds(const Arithmetic &a, Value x, float zero, Value result) {
+  using P = arith::CmpFPredicate;
+  Value infinity = a.real(INFINITY), end = a.real(zero);
   result = a.select(a.is(P::OEQ, x, infinity), infinity, result);
-  result = a.select(a.is(P::OEQ, x, a.real(0.0f)), a.real(-INFINITY), result);
-  // ult is true of NaN: below zero, and NaN itself, give NaN.
-  return a.select(a.is(P::ULT, x, a.real(0.0f)), a.real(NAN), result);
+  result = a.select(a.is(P::OEQ, x, end), a.real(-INFINITY), result);
+  // ult is true of NaN.
+  return a.select(a.is(P::ULT, x, end), a.real(NAN), result);
+}
+
+/// log: less than 1.5 ulp.
+Value approximateLog(const Arithmetic &a, Value x) {
+  using P = arith::CmpFPredicate;
+  Value tiny = a.is(P::OLT, x, a.real(1.17549435e-38f));
+  Parts parts(a, a.select(tiny, a.mul(x, a.real(8388608.0f)), x));
+  Value e = a.select(tiny, a.sub(parts.e, a.real(23.0f)), parts.e);
+  Value f = a.sub(parts.m, a.real(1.0f));
+  return withEnds(a, x, 0.0f, logOfParts(a, f, e));
+}
+
+/// log1p: the parts of 1 + x rounded, but f = x / 2^e + (1 / 2^e - 1) of x
+/// itself: less than 1.5 ulp. Where 2^e is huge the 1 does not matter.
+Value approximateLog1p(const Arithmetic &a, Value x) {
+  Value one = a.real(1.0f);
+  Parts parts(a, a.add(x, one));
+  Value scale = a.asReal(a.subI(a.bits(0x3F800000), a.shl(parts.exponent, 23)));
+  Value isHuge = arith::CmpIOp::create(a.b, a.loc, arith::CmpIPredicate::sgt,
+                                       parts.exponent, a.bits(32));
+  Value f =
+      a.select(isHuge, a.sub(parts.m, one), a.fma(x, scale, a.sub(scale, one)));
+  Value result = withEnds(a, x, -1.0f, logOfParts(a, f, parts.e));
+  Value isZero = a.is(arith::CmpFPredicate::OEQ, x, a.real(0.0f));
+  return a.select(isZero, x, result); // -0 stays
+}
+
+/// sin(r + k pi) for |r| <= pi / 2; of k the low bit counts.
+Value sinOfRest(const Arithmetic &a, Value r, Value k) {
+  Value square = a.mul(r, r);
+  Value p = a.polynomial(
+      square, {2.6083159809786593541503e-06f, -0.0001981069071916863322258f,
+               0.00833307858556509017944336f, -0.166666597127914428710938f});
+  Value result = a.fma(a.mul(p, square), r, r);
+  return a.asReal(a.either(a.asBits(result), a.shl(k, 31)));
+}
+
+/// sin for |x| <= 2^17: n = round(x / pi) half turns are taken off in three
+/// parts; the first difference is exact, the others round what is left of it.
+Value approximateNearSin(const Arithmetic &a, Value x, bool isCos) {
+  Value magic = a.real(12582912.0f), turns = a.real(0.318309886f);
+  Value shifted = isCos ? a.add(a.fma(x, turns, a.real(-0.5f)), magic)
+                        : a.fma(x, turns, magic);
+  Value n = a.sub(shifted, magic), k = a.asBits(shifted);
+  if (isCos) {
+    n = a.add(n, a.real(0.5f));
+    k = a.addI(k, a.bits(1));
+  }
+  Value r = a.fma(n, a.real(-3.141592502593994f), x);
+  r = a.fma(n, a.real(-1.5099578831723193e-07f), r);
+  r = a.fma(n, a.real(-1.078060505991553e-14f), r);
+  Value result = sinOfRest(a, r, k);
+  if (isCos)
+    return result;
+  Value isZero = a.is(arith::CmpFPredicate::OEQ, x, a.real(0.0f));
+  return a.select(isZero, x, result); // -0 stays
 }
 
 /// sin for |x| <= 2^30: n = round(x / pi) half turns are taken off in f64,
 /// where nothing cancels that an f32 could see. cos is sin a quarter turn on: n
 /// is then half an odd number.
-Value approximateSin(const Arithmetic &a, Value x, bool isCos) {
+Value approximateFarSin(const Arithmetic &a, Value x, bool isCos) {
   Arithmetic d = {a.b, a.loc, a.withElement(a.b.getF64Type())};
   auto wide = [&](double value) {
     return d.constant(a.b.getF64FloatAttr(value), d.shape);
@@ -169,15 +293,10 @@ Value approximateSin(const Arithmetic &a, Value x, bool isCos) {
   Value left = d.fma(n, wide(-3.14159265358979311600), w);
   left = d.fma(n, wide(-1.22464679914735320717e-16), left);
   Value r = arith::TruncFOp::create(a.b, a.loc, a.shape, left);
-  Value square = a.mul(r, r);
-  Value p = a.polynomial(
-      square, {2.6083159809786593541503e-06f, -0.0001981069071916863322258f,
-               0.00833307858556509017944336f, -0.166666597127914428710938f});
-  Value result = a.fma(a.mul(p, square), r, r);
   // Odd half turns change the sign; cos(x) = -sin(x - pi/2), hence one more.
   if (isCos)
     k = a.addI(k, a.bits(1));
-  return a.asReal(a.either(a.asBits(result), a.shl(k, 31)));
+  return sinOfRest(a, r, k);
 }
 
 Arithmetic arithmeticOf(OpBuilder &b, Operation *op) {
@@ -218,7 +337,23 @@ Value callPerLane(OpBuilder &b, Location loc, func::FuncOp callee, Value x) {
              : vector::ShapeCastOp::create(b, loc, type, result).getResult();
 }
 
-/// sin and cos: the polynomial, unless an argument is too large for it.
+/// f64 goes to the C library lane by lane: upstream's log(1 + x) and e^x - 1
+/// lose what is small.
+template <typename OpT>
+struct CallDouble final : OpRewritePattern<OpT> {
+  CallDouble(MLIRContext *context, func::FuncOp callee)
+      : OpRewritePattern<OpT>(context), callee(callee) {}
+  LogicalResult matchAndRewrite(OpT op, PatternRewriter &b) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF64())
+      return b.notifyMatchFailure(op, "expected f64");
+    b.replaceOp(op, callPerLane(b, op.getLoc(), callee, op.getOperand()));
+    return success();
+  }
+  func::FuncOp callee;
+};
+
+/// sin and cos: the polynomial, with other arithmetic or calls where an
+/// argument is too large for it.
 template <typename OpT, bool isCos>
 struct ApproximateSin final : OpRewritePattern<OpT> {
   ApproximateSin(MLIRContext *context, func::FuncOp callee)
@@ -226,45 +361,63 @@ struct ApproximateSin final : OpRewritePattern<OpT> {
   LogicalResult matchAndRewrite(OpT op, PatternRewriter &b) const override {
     if (!isF32(op.getType()))
       return b.notifyMatchFailure(op, "expected f32");
-    Location loc = op.getLoc();
     Arithmetic a = arithmeticOf(b, op);
     Value x = op.getOperand();
-    Value size = math::AbsFOp::create(b, loc, x);
-    Value large = a.is(arith::CmpFPredicate::OGT, size, a.real(1073741824.0f));
+    constexpr float near = 131072, far = 1073741824;
+    Value result = choose(
+        a, x, near,
+        [&] {
+          return choose(
+              a, x, far, [&] { return callPerLane(b, a.loc, callee, x); },
+              [&] { return approximateFarSin(a, x, isCos); });
+        },
+        [&] { return approximateNearSin(a, x, isCos); });
+    b.replaceOp(op, result);
+    return success();
+  }
+
+private:
+  /// Is any lane beyond the limit?
+  static Value choose(const Arithmetic &a, Value x, float limit,
+                      llvm::function_ref<Value()> beyond,
+                      llvm::function_ref<Value()> within) {
+    OpBuilder &b = a.b;
+    Value large = a.is(arith::CmpFPredicate::OGT, a.abs(x), a.real(limit));
     if (auto type = dyn_cast<VectorType>(large.getType())) {
       auto flat = VectorType::get(type.getNumElements(), b.getI1Type());
       if (flat != type)
-        large = vector::ShapeCastOp::create(b, loc, flat, large);
-      large =
-          vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, large);
+        large = vector::ShapeCastOp::create(b, a.loc, flat, large);
+      large = vector::ReductionOp::create(b, a.loc, vector::CombiningKind::OR,
+                                          large);
     }
-    auto branch = scf::IfOp::create(b, loc, op.getType(), large, true);
+    auto branch = scf::IfOp::create(b, a.loc, x.getType(), large, true);
+    OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(b, loc, callPerLane(b, loc, callee, x));
+    scf::YieldOp::create(b, a.loc, beyond());
     b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, loc, approximateSin(a, x, isCos));
-    b.replaceOp(op, branch.getResults());
-    return success();
+    scf::YieldOp::create(b, a.loc, within());
+    return branch.getResult(0);
   }
+
   func::FuncOp callee;
 };
 
-func::FuncOp declare(ModuleOp module, StringRef name) {
+func::FuncOp declare(ModuleOp module, StringRef name, Type type) {
   if (auto found = module.lookupSymbol<func::FuncOp>(name))
     return found;
   OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
-  Type f32 = b.getF32Type();
   auto function = func::FuncOp::create(b, module.getLoc(), name,
-                                       b.getFunctionType({f32}, {f32}));
+                                       b.getFunctionType({type}, {type}));
   function.setPrivate();
   return function;
 }
 
-bool uses(ModuleOp module, StringRef opName) {
+bool uses(ModuleOp module, StringRef opName, Type element) {
   return module
       .walk([&](Operation *op) {
         return op->getName().getStringRef() == opName &&
-                       isF32(op->getResult(0).getType())
+                       getElementTypeOrSelf(op->getResult(0).getType()) ==
+                           element
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -277,25 +430,37 @@ struct MathApproximate final
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    MLIRContext *context = &getContext();
     // 16-bit floats compute in f32.
     RewritePatternSet widen(&getContext());
     populateMathF32ExpansionPatterns(widen, [](StringRef) { return true; });
     (void)applyPatternsGreedily(module, std::move(widen));
     RewritePatternSet patterns(&getContext());
     patterns.add<Approximate<math::ExpOp, approximateExp>,
-                 Approximate<math::LogOp, approximateLog>>(&getContext());
-    if (uses(module, "math.sin"))
-      patterns.add<ApproximateSin<math::SinOp, false>>(&getContext(),
-                                                       declare(module, "sinf"));
-    if (uses(module, "math.cos"))
-      patterns.add<ApproximateSin<math::CosOp, true>>(&getContext(),
-                                                      declare(module, "cosf"));
-    // What upstream has that is accurate enough; the rest goes to libm.
-    populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
-      return name == "math.tanh" || name == "math.erf" ||
-             name == "math.expm1" || name == "math.log1p";
-    });
+                 Approximate<math::ExpM1Op, approximateExpm1>,
+                 Approximate<math::TanhOp, approximateTanh>,
+                 Approximate<math::ErfOp, approximateErf>,
+                 Approximate<math::LogOp, approximateLog>,
+                 Approximate<math::Log1pOp, approximateLog1p>>(&getContext());
+    addCalling<ApproximateSin<math::SinOp, false>>(patterns, "math.sin", "sinf",
+                                                   Float32Type::get(context));
+    addCalling<ApproximateSin<math::CosOp, true>>(patterns, "math.cos", "cosf",
+                                                  Float32Type::get(context));
+    addCalling<CallDouble<math::Log1pOp>>(patterns, "math.log1p", "log1p",
+                                          Float64Type::get(context));
+    addCalling<CallDouble<math::ExpM1Op>>(patterns, "math.expm1", "expm1",
+                                          Float64Type::get(context));
     (void)applyPatternsGreedily(module, std::move(patterns));
+  }
+
+private:
+  /// A pattern that calls the C library's function, if an op needs it.
+  template <typename PatternT>
+  void addCalling(RewritePatternSet &patterns, StringRef op, StringRef function,
+                  Type element) {
+    if (uses(getOperation(), op, element))
+      patterns.add<PatternT>(&getContext(),
+                             declare(getOperation(), function, element));
   }
 };
 } // namespace

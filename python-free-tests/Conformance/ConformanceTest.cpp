@@ -60,7 +60,7 @@ protected:
     ASSERT_FALSE(code) << path;
   }
   void write(const std::string &path, const Tensor &tensor) {
-    std::vector<char> bytes;
+    adze::run::Bytes bytes;
     ASSERT_EQ(adze::run::writeTensorProto(tensor, "", bytes), "");
     write(path, std::string(bytes.begin(), bytes.end()));
   }
@@ -325,16 +325,40 @@ TEST_F(Conformance, GapsOfTheOperatorTableAreFound) {
   ASSERT_EQ(findCases(root, {}, cases), "");
   Column column;
   Results results{column, cases, {{Status::Passed, "", 0, 0}}, 0};
-  write(root + "/ops.md", "## ai.onnx\n\n| operator | imported | expanded |\n"
-                          "|---|---|---|\n| MatMul | 9, 13 | | 1 |\n"
-                          "| Sum | | 8 | |\n");
+  write(root + "/ops.md",
+        "## ai.onnx\n\n| operator | imported | expanded | missing | not "
+        "supported yet | types |\n|---|---|---|---|---|---|\n"
+        "| MatMul | 9, 13 | | 1 | | T: double float |\n"
+        "| Sum | | 8 | | | T: float; V: map(string,float) |\n");
   std::string text;
   llvm::raw_string_ostream os(text);
   Error error;
-  EXPECT_EQ(printGaps(results, root + "/ops.md", os, error), 2u);
+  EXPECT_EQ(printGaps(results, root + "/ops.md", os, error), 5u);
   EXPECT_EQ(error, "");
   EXPECT_NE(text.find("MatMul: 9\n"), std::string::npos) << text;
   EXPECT_NE(text.find("Sum: 8\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("MatMul: T: double\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("Sum: T: float, V: map(string,float)\n"),
+            std::string::npos)
+      << text;
+}
+
+/// Types are told of values between nodes, too, and of branches.
+TEST_F(Conformance, TypesOfAllNodesAreKnown) {
+  Tensor input = makeTensor({4}, makeNumbers(4));
+  addCase("chain",
+          model(node("Cast", {"x"}, "a", attribute("to", number(3, 11), 2)) +
+                node("Abs", {"a"}, "b") +
+                node("Cast", {"b"}, "y", attribute("to", number(3, 1), 2)) +
+                field(11, value("x", "\4")) + field(12, value("y", "\4"))),
+          input, input);
+  std::vector<Case> cases;
+  ASSERT_EQ(findCases(root, {}, cases), "");
+  auto &types = cases.at(0).model.types;
+  EXPECT_TRUE(types.count({"", "Abs", "T", "double"}));
+  EXPECT_FALSE(types.count({"", "Abs", "T", "float"}));
+  EXPECT_TRUE(types.count({"", "Cast", "T1", "float"}));
+  EXPECT_TRUE(types.count({"", "Cast", "T2", "double"}));
 }
 
 } // namespace

@@ -4,6 +4,8 @@
 #include "Model.h"
 #include "onnx/defs/schema.h"
 #include "onnx/onnx_pb.h"
+#include "onnx/shape_inference/implementation.h"
+#include "llvm/ADT/STLExtras.h"
 // After what it relies on.
 #include "onnx/onnx-data.pb.h"
 #include <fstream>
@@ -59,6 +61,96 @@ struct OperatorWalk {
 };
 } // namespace
 
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+/// As docs/OpSupport.md writes it: the element type, also of what is in a
+/// sequence or an optional; empty if it is not known.
+static std::string printType(const onnx::TypeProto &type) {
+  const onnx::TypeProto *inner = &type;
+  while (inner->has_sequence_type() || inner->has_optional_type())
+    inner = inner->has_sequence_type() ? &inner->sequence_type().elem_type()
+                                       : &inner->optional_type().elem_type();
+  std::string text;
+  if (inner->has_map_type()) {
+    text = *onnx::Utils::DataTypeUtils::ToType(type);
+    llvm::erase(text, ' ');
+  } else if (inner->has_tensor_type() && inner->tensor_type().elem_type()) {
+    text = onnx::Utils::DataTypeUtils::ToDataTypeString(
+        inner->tensor_type().elem_type());
+  }
+  return text;
+}
+
+namespace {
+/// Collects the types that the operators of a graph are used with.
+struct TypeWalk {
+  std::map<std::string, int> opsets;
+  std::set<OperatorType> &found;
+  std::map<std::string, std::string> types; // of values, by name
+
+  void declare(const onnx::GraphProto &graph) {
+    for (const auto *values :
+         {&graph.input(), &graph.output(), &graph.value_info()})
+      for (const onnx::ValueInfoProto &value : *values)
+        if (std::string type = printType(value.type()); !type.empty())
+          types[value.name()] = type;
+    for (const onnx::TensorProto &tensor : graph.initializer())
+      types[tensor.name()] =
+          onnx::Utils::DataTypeUtils::ToDataTypeString(tensor.data_type());
+  }
+
+  template <typename Names>
+  void add(const onnx::OpSchema &schema, const Names &names,
+           const std::vector<onnx::OpSchema::FormalParameter> &formals) {
+    for (int i = 0; i < names.size() && !formals.empty(); ++i) {
+      const auto &formal = formals[std::min<size_t>(i, formals.size() - 1)];
+      auto type = types.find(names[i]);
+      if (type != types.end())
+        found.insert({schema.domain(), schema.Name(), formal.GetTypeStr(),
+                      type->second});
+    }
+  }
+
+  void walk(const onnx::GraphProto &graph) {
+    declare(graph);
+    for (const onnx::NodeProto &node : graph.node()) {
+      std::string domain = node.domain() == "ai.onnx" ? "" : node.domain();
+      const auto *schema = onnx::OpSchemaRegistry::Schema(
+          node.op_type(), opsets[domain], domain);
+      if (schema) {
+        add(*schema, node.input(), schema->inputs());
+        add(*schema, node.output(), schema->outputs());
+      }
+      for (const onnx::AttributeProto &attribute : node.attribute())
+        if (attribute.has_g())
+          walk(attribute.g());
+    }
+  }
+};
+} // namespace
+
+/// Of values whose types the model or ONNX's inference tells.
+static void collectTypes(onnx::ModelProto &model,
+                         std::map<std::string, int> opsets,
+                         std::set<OperatorType> &found) {
+  try {
+    onnx::shape_inference::InferShapes(model);
+  } catch (const std::exception &) {
+    // What the model declares is there all the same.
+  }
+  try {
+    TypeWalk{std::move(opsets), found, {}}.walk(model.graph());
+  } catch (const std::exception &) {
+    found.clear(); // of types that ONNX does not know
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Summary
+//===----------------------------------------------------------------------===//
+
 template <typename Imports>
 static std::map<std::string, int> getOpsets(const Imports &imports) {
   std::map<std::string, int> opsets;
@@ -94,6 +186,7 @@ Error readSummary(const std::string &path, ModelSummary &summary) {
     OperatorWalk inside{getOpsets(function.opset_import()), summary.operators};
     inside.walk(function.node());
   }
+  collectTypes(model, getOpsets(model.opset_import()), summary.types);
   return {};
 }
 

@@ -19,10 +19,22 @@ struct OperatorVersion {
   }
 };
 
+/// A type that a variable of an operator's definition stands for.
+struct OperatorType {
+  std::string domain, name;
+  std::string variable, type; // "T", "bfloat16"
+
+  bool operator<(const OperatorType &other) const {
+    return std::tie(domain, name, variable, type) <
+           std::tie(other.domain, other.name, other.variable, other.type);
+  }
+};
+
 struct ModelSummary {
   std::vector<std::string> inputs, outputs; // names, in order; no constants
   std::string firstOperator;                // that is no Constant
   std::set<OperatorVersion> operators;      // also in graphs and functions
+  std::set<OperatorType> types;             // also in graphs
 };
 
 Error readSummary(const std::string &path, ModelSummary &summary);

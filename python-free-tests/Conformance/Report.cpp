@@ -142,23 +142,87 @@ Error writeJson(const Results &results, const std::string &path) {
 // Coverage
 //===----------------------------------------------------------------------===//
 
-/// The operator versions of a row of docs/OpSupport.md that are imported or
-/// expanded.
-static void addClaims(StringRef line, StringRef domain,
-                      std::set<OperatorVersion> &claims) {
+namespace {
+/// What docs/OpSupport.md says, or what was executed.
+struct Claims {
+  std::set<OperatorVersion> versions;
+  std::set<OperatorType> types;
+};
+} // namespace
+
+/// Calls `visit` for each part that is not empty, trimmed.
+static void forEachPart(StringRef text, char separator,
+                        llvm::function_ref<void(StringRef)> visit) {
+  llvm::SmallVector<StringRef> parts;
+  text.split(parts, separator, -1, /*KeepEmpty=*/false);
+  for (StringRef part : parts)
+    if (!part.trim().empty())
+      visit(part.trim());
+}
+
+/// One row: | operator | imported | expanded | missing | note | types |.
+static void addClaims(StringRef line, const std::string &domain,
+                      Claims &claims) {
   llvm::SmallVector<StringRef> cells;
   line.split(cells, '|');
-  if (cells.size() < 4)
+  if (cells.size() < 7)
     return;
-  for (StringRef list : {cells[2], cells[3]}) {
-    llvm::SmallVector<StringRef> versions;
-    list.split(versions, ',', -1, /*KeepEmpty=*/false);
-    for (StringRef version : versions) {
+  std::string name = cells[1].trim().str();
+  for (StringRef list : {cells[2], cells[3]})
+    forEachPart(list, ',', [&](StringRef version) {
       int number;
-      if (!version.trim().getAsInteger(10, number))
-        claims.insert({domain.str(), cells[1].trim().str(), number});
-    }
+      if (!version.getAsInteger(10, number))
+        claims.versions.insert({domain, name, number});
+    });
+  // "T: double float; T1: int64".
+  forEachPart(cells[6], ';', [&](StringRef variable) {
+    auto [of, list] = variable.split(':');
+    forEachPart(list, ' ', [&, of = of](StringRef type) {
+      claims.types.insert({domain, name, of.str(), type.str()});
+    });
+  });
+}
+
+static Claims readClaims(StringRef page) {
+  Claims claims;
+  std::string domain;
+  llvm::SmallVector<StringRef> lines;
+  page.split(lines, '\n');
+  for (StringRef line : lines) {
+    if (line.consume_front("## "))
+      domain = line.trim() == "ai.onnx" ? "" : line.trim().str();
+    else if (line.starts_with("|"))
+      addClaims(line, domain, claims);
   }
+  return claims;
+}
+
+static std::string getPart(const OperatorVersion &claim) {
+  return std::to_string(claim.sinceVersion);
+}
+static std::string getPart(const OperatorType &claim) {
+  return claim.variable + ": " + claim.type;
+}
+
+/// Prints what was claimed and not executed; how much that is.
+template <typename Claim>
+static size_t printGaps(StringRef what, const std::set<Claim> &claims,
+                        const std::set<Claim> &executed,
+                        llvm::raw_ostream &os) {
+  std::map<std::string, std::string> gaps;
+  size_t count = 0;
+  for (const Claim &claim : claims)
+    if (!executed.count(claim)) {
+      ++count;
+      std::string &list =
+          gaps[(claim.domain.empty() ? "" : claim.domain + ".") + claim.name];
+      list += (list.empty() ? "" : ", ") + getPart(claim);
+    }
+  os << "claimed in OpSupport.md: " << claims.size() << " " << what
+     << "; without an executed case: " << count << "\n";
+  for (auto &[name, list] : gaps)
+    os << "  " << name << ": " << list << "\n";
+  return count;
 }
 
 size_t printGaps(const Results &results, const std::string &opSupport,
@@ -168,33 +232,16 @@ size_t printGaps(const Results &results, const std::string &opSupport,
     error = opSupport + ": " + buffer.getError().message();
     return 0;
   }
-  std::set<OperatorVersion> claims, executed;
-  std::string domain;
-  llvm::SmallVector<StringRef> lines;
-  (*buffer)->getBuffer().split(lines, '\n');
-  for (StringRef line : lines) {
-    if (line.consume_front("## "))
-      domain = line.trim() == "ai.onnx" ? "" : line.trim().str();
-    else if (line.starts_with("|"))
-      addClaims(line, domain, claims);
-  }
+  Claims claims = readClaims((*buffer)->getBuffer()), executed;
   for (auto [test, outcome] : llvm::zip(results.cases, results.outcomes))
-    if (outcome.status == Status::Passed)
-      executed.insert(test.model.operators.begin(), test.model.operators.end());
-  std::map<std::string, std::string> gaps;
-  size_t count = 0;
-  for (const OperatorVersion &claim : claims)
-    if (!executed.count(claim)) {
-      ++count;
-      std::string &list =
-          gaps[(claim.domain.empty() ? "" : claim.domain + ".") + claim.name];
-      list += (list.empty() ? "" : ", ") + std::to_string(claim.sinceVersion);
+    if (outcome.status == Status::Passed) {
+      const ModelSummary &model = test.model;
+      executed.versions.insert(model.operators.begin(), model.operators.end());
+      executed.types.insert(model.types.begin(), model.types.end());
     }
-  os << "claimed in OpSupport.md: " << claims.size()
-     << " operator versions; without an executed case: " << count << "\n";
-  for (auto &[name, versions] : gaps)
-    os << "  " << name << ": " << versions << "\n";
-  return count;
+  return printGaps("operator versions", claims.versions, executed.versions,
+                   os) +
+         printGaps("types of operators", claims.types, executed.types, os);
 }
 
 } // namespace conformance

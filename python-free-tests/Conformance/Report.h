@@ -24,8 +24,9 @@ void printReport(const Results &results, bool quiet, llvm::raw_ostream &os);
 
 Error writeJson(const Results &results, const std::string &path);
 
-/// Compares with docs/OpSupport.md: prints each operator version that it claims
-/// and that no case executed. The number of these.
+/// Compares with docs/OpSupport.md: prints each operator version and each type
+/// of an operator that it claims and that no case executed. The number of
+/// these.
 size_t printGaps(const Results &results, const std::string &opSupport,
                  llvm::raw_ostream &os, Error &error);
 

@@ -7,7 +7,7 @@ test_data_set_K/{input,output}_J.pb.
 
 SET is node (the node cases of the onnx 1.22.0 wheel, the last to hold them), opset28 (what this onnx's own generator
 makes and the wheel does not have), simple, pytorch-operator, pytorch-converted (files of DIR, onnx/backend/test/data of
-the source package), light (real architectures, with the inputs that ONNX's runner gives them) or versions (coverage.py).
+the source package), light (real architectures, with the inputs that ONNX's runner gives them) versions (coverage.py) or types (typecases.py).
 """
 import argparse
 import hashlib
@@ -20,6 +20,8 @@ import onnx
 from onnx import numpy_helper
 
 import coverage
+import retype
+import typecases
 
 warnings.filterwarnings("ignore")
 VERSION = "4"  # of this file's output
@@ -114,14 +116,18 @@ def main():
     args = parser.parse_args()
     stamp = os.path.join(args.out, "stamp.txt")
     key = f"{os.path.basename(args.node_wheel)} {onnx.__version__} {VERSION}"
-    claims = key + "\n" + hashlib.sha256(open(args.op_support, "rb").read() + open(coverage.__file__, "rb").read()).hexdigest()
+    makers = [args.op_support, coverage.__file__, retype.__file__, typecases.__file__]
+    claims = key + "\n" + hashlib.sha256(b"".join(open(name, "rb").read() for name in makers)).hexdigest()
     before = open(stamp).read() if os.path.exists(stamp) else ""
     if before == claims:
         return
     if not before.startswith(key + "\n"):
         write_sets(args)
-    print("prepare: cases of older versions", flush=True)
+    print("prepare: cases of older versions and of all types", flush=True)
+    for name in ("versions", "types"):
+        shutil.rmtree(os.path.join(args.out, name), ignore_errors=True)
     coverage.cover(args.out, args.op_support, write)
+    typecases.cover(args.out, args.op_support, write)
     write(stamp, claims.encode())
 
 

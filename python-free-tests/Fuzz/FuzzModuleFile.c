@@ -24,6 +24,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       abort(); /* a refusal has a reason */
     adze_status_free(status);
   }
+  adze_module_weights_note weights;
+  bool found;
+  adze_status_free(rt_read_weights_note(fd, "module.so", &weights, &found));
   close(fd);
   return 0;
 }

@@ -2,26 +2,40 @@
 //
 // Compiles a graph in several ways, runs all on the same inputs and compares.
 #include "Check.h"
+#include "Faults.h"
+#include "Inputs.h"
 #include "Judge.h"
 #include "Pipeline/Compile.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
-using namespace adze::graph;
 using conformance::take;
-using conformance::Value;
 
 namespace property {
 
 ArrayRef<StringLiteral> getPasses() {
-  static constexpr StringLiteral passes[] = {"canonicalize",
-                                             "cse",
-                                             "graph-fold-constants",
-                                             "graph-eliminate-dead-code",
-                                             "func.func(graph-fold-batch-norm)",
-                                             "func.func(graph-convert-layout)"};
+  static constexpr StringLiteral passes[] = {
+      "canonicalize",
+      "cse",
+      "func.func(graph-simplify-control-flow)",
+      "func.func(graph-recognize-normalization)",
+      "func.func(graph-recognize-activations)",
+      "func.func(graph-recognize-attention)",
+      "func.func(graph-simplify-algebra)",
+      "func.func(graph-simplify-movement)",
+      "func.func(graph-fold-batch-norm)",
+      "graph-fold-constants",
+      "func.func(graph-merge-horizontal)",
+      "func.func(graph-convert-layout)",
+      "func.func(graph-winograd{tile=2})",
+      "func.func(graph-split-reductions)",
+      "graph-eliminate-dead-code",
+      "func.func(graph-place-concat{min-placed=1})",
+      "func.func(graph-form-clusters)",
+      "func.func(graph-form-clusters,graph-share-kernels{least-kernels=2})"};
   return passes;
 }
 
@@ -49,121 +63,6 @@ OwningOpRef<ModuleOp> widen(ModuleOp module) {
 }
 
 //===----------------------------------------------------------------------===//
-// Inputs
-//===----------------------------------------------------------------------===//
-
-static int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> symbols) {
-  SmallVector<AffineExpr> values;
-  for (int64_t symbol : symbols)
-    values.push_back(getAffineConstantExpr(symbol, expr.getContext()));
-  return getConstant(normalize(expr.replaceSymbols(values))).value_or(-1);
-}
-
-static bool makeSense(func::FuncOp function, ArrayRef<int64_t> symbols) {
-  bool sane = true;
-  auto check = [&](mlir::Value value) {
-    int64_t count = 1;
-    for (AffineExpr dim : getDims(value)) {
-      int64_t size = dim ? evaluate(dim, symbols) : -1;
-      sane &= size >= 0;
-      count *= std::max<int64_t>(size, 1);
-    }
-    sane &= count <= 400000;
-  };
-  for (BlockArgument argument : function.getArguments())
-    check(argument);
-  function.walk([&](Operation *op) {
-    for (mlir::Value result : op->getResults())
-      check(result);
-  });
-  return sane;
-}
-
-/// Sizes for the symbols that make sense; none if there seem to be none.
-static std::optional<std::vector<int64_t>>
-findSymbols(func::FuncOp function, uint64_t seed, int emptyPercent) {
-  for (uint64_t attempt = 0; attempt < 30; ++attempt) {
-    std::vector<int64_t> symbols =
-        generateSymbols(function, seed + attempt * 1000003, emptyPercent);
-    if (makeSense(function, symbols))
-      return symbols;
-  }
-  return std::nullopt;
-}
-
-template <typename T>
-static void store(Tensor &tensor, int64_t i, T value) {
-  std::memcpy(tensor.bytes.data() + static_cast<size_t>(i) * sizeof(T), &value,
-              sizeof(T));
-}
-
-static void storeFloat(Tensor &tensor, int64_t i, double value) {
-  if (tensor.dtype.code == kDLBfloat)
-    store(tensor, i, adze::run::toBfloat(value));
-  else if (tensor.dtype.bits == 16)
-    store(tensor, i, adze::run::toHalf(value));
-  else if (tensor.dtype.bits == 32)
-    store(tensor, i, static_cast<float>(value));
-  else
-    store(tensor, i, value);
-}
-
-static double randomNumber(Random &random, bool tame) {
-  static constexpr double specials[] = {NAN,   INFINITY, -INFINITY, 0.0, -0.0,
-                                        1e-42, -1e-42,   1e-6,      300, -300};
-  if (!tame && random.chance(15))
-    return random.pick<double>(specials);
-  return random.uniform(-2, 2) * (random.chance(10) ? 3 : 1);
-}
-
-static Tensor makeInput(Type type, StringRef kind, ArrayRef<int64_t> symbols,
-                        Random &random) {
-  Type element = cast<RankedTensorType>(type).getElementType();
-  Tensor tensor;
-  uint8_t bits =
-      static_cast<uint8_t>(std::max(8u, element.getIntOrFloatBitWidth()));
-  if (element.isInteger(1))
-    tensor.dtype = {kDLBool, 8, 1};
-  else if (isa<FloatType>(element))
-    tensor.dtype = {
-        static_cast<uint8_t>(element.isBF16() ? kDLBfloat : kDLFloat), bits, 1};
-  else
-    tensor.dtype = {
-        static_cast<uint8_t>(element.isUnsignedInteger() ? kDLUInt : kDLInt),
-        bits, 1};
-  for (AffineExpr dim : getDims(type))
-    tensor.dims.push_back(evaluate(dim, symbols));
-  tensor.resize();
-  int64_t bound = 8;
-  if (kind.consume_front("index"))
-    kind.getAsInteger(10, bound);
-  for (int64_t i = 0, end = tensor.elements(); i < end; ++i) {
-    if (isa<FloatType>(element)) {
-      storeFloat(tensor, i, randomNumber(random, kind != "any"));
-      continue;
-    }
-    int64_t number = element.isInteger(1) ? random.below(2)
-                     : element.isUnsignedInteger()
-                         ? random.below(bound)
-                         : random.between(-bound, bound - 1);
-    std::memcpy(tensor.bytes.data() + i * (bits / 8), &number, bits / 8);
-  }
-  return tensor;
-}
-
-static Tensor toF64(const Tensor &tensor) {
-  if (!tensor.isFloat())
-    return tensor;
-  Tensor wide;
-  wide.dtype = {kDLFloat, 64, 1};
-  wide.dims = tensor.dims;
-  wide.resize();
-  for (int64_t i = 0, end = tensor.elements(); i < end; ++i)
-    storeFloat(wide, i, *tensor.number(i));
-  return wide;
-}
-
-//===----------------------------------------------------------------------===//
 // Ways to run
 //===----------------------------------------------------------------------===//
 
@@ -171,8 +70,9 @@ namespace {
 /// One way to compile and run a module.
 class Way {
 public:
-  Way(std::string name, unsigned optLevel)
-      : name(std::move(name)), optLevel(optLevel) {}
+  /// `options`: the level and what is particular about it.
+  Way(std::string name, adze::CompileOptions options)
+      : name(std::move(name)), options(std::move(options)) {}
   ~Way() {
     adze_context_release(context);
     adze_module_release(module);
@@ -182,11 +82,12 @@ public:
   /// What went wrong; `unsupported` if it is that.
   Error compile(ModuleOp source, const std::string &folder, bool &unsupported);
   Error run(std::vector<Tensor> inputs, std::vector<Tensor> &outputs);
+  bool isCompiled() const { return context; }
 
   const std::string name;
 
 private:
-  unsigned optLevel;
+  adze::CompileOptions options;
   adze_module *module = nullptr;
   adze_context *context = nullptr;
 };
@@ -194,10 +95,11 @@ private:
 
 Error Way::compile(ModuleOp source, const std::string &folder,
                    bool &unsupported) {
-  adze::CompileOptions options;
-  options.input = folder + "/" + name + ".mlir";
-  options.output = folder + "/" + name + ".so";
-  options.optLevel = optLevel;
+  // The loader would know a path again.
+  static unsigned number = 0;
+  std::string stem = folder + "/" + std::to_string(number++) + "-" + name;
+  options.input = stem + ".mlir";
+  options.output = stem + ".so";
   options.jobs = 1;
   options.quiet = true;
   std::error_code code;
@@ -208,13 +110,15 @@ Error Way::compile(ModuleOp source, const std::string &folder,
   std::string text;
   llvm::raw_string_ostream diagnostics(text);
   auto status = adze::compile(options, diagnostics, *source.getContext());
+  llvm::sys::fs::remove(options.input);
   unsupported = status == adze::CompileStatus::Unsupported;
   if (status != adze::CompileStatus::Done)
     return name + ": compilation ended with " +
            std::to_string(static_cast<int>(status)) + ": " + text;
-  if (Error error =
-          take(adze_module_open(options.output.c_str(), nullptr, &module));
-      !error.empty())
+  Error error =
+      take(adze_module_open(options.output.c_str(), nullptr, &module));
+  llvm::sys::fs::remove(options.output);
+  if (!error.empty())
     return name + ": " + error;
   return take(adze_context_create(module, {kDLCPU, 0}, &context));
 }
@@ -251,6 +155,7 @@ namespace {
 struct Comparison {
   std::vector<Distance> distances; // an output each, over all runs
   Error wrong;
+  bool isUsed = false;
 
   void add(ArrayRef<Tensor> reference, ArrayRef<Tensor> other,
            ArrayRef<Tensor> exact) {
@@ -274,64 +179,116 @@ struct Comparison {
   }
 };
 
+/// All ways of one module.
 class Check {
 public:
-  Check(ModuleOp module, uint64_t seed, StringRef pass)
-      : module(module), seed(seed), pass(pass) {}
+  Check(ModuleOp module, const Question &question, const std::string &folder)
+      : module(module), function(*module.getOps<func::FuncOp>().begin()),
+        question(question), folder(folder), reference("reference", literal()),
+        wide("f64", literal()), optimized("O2", best()),
+        passed("pass", literal()) {}
 
-  Outcome run(const std::string &folder, int emptyPercent);
+  Finding run();
 
 private:
-  Error compileAll(const std::string &folder, bool &unsupported);
+  adze::CompileOptions literal() const;
+  adze::CompileOptions best() const;
+  Error compileAll();
+  Error compilePassed();
   Error runOnce(ArrayRef<int64_t> symbols, uint64_t dataSeed);
   Error runLike(Way &way, const std::vector<Tensor> &inputs,
                 std::vector<Tensor> &outputs);
+  Error runExact(const std::vector<Tensor> &inputs,
+                 std::vector<Tensor> &outputs);
+  Error checkNumbers(ArrayRef<int64_t> symbols);
   Error judge();
 
   ModuleOp module;
-  uint64_t seed;
-  StringRef pass;
-  Way reference{"O0", 0}, wide{"f64", 0}, optimized{"O2", 2}, passed{"pass", 0};
+  func::FuncOp function;
+  const Question &question;
+  const std::string &folder;
+  Way reference, wide, optimized, passed;
   Comparison byLevel, byPass;
+  bool isUnsupported = false;
   Error refusal; // that of the reference path for the sizes of these runs
+  std::string pass;
 };
 } // namespace
 
-Error Check::compileAll(const std::string &folder, bool &unsupported) {
-  if (Error error = reference.compile(module, folder, unsupported);
+adze::CompileOptions Check::literal() const {
+  adze::CompileOptions options;
+  options.quickCode = question.quickCode;
+  options.optLevel = 0;
+  options.literal = true;
+  return options;
+}
+
+adze::CompileOptions Check::best() const {
+  adze::CompileOptions options;
+  options.quickCode = question.quickCode;
+  options.optLevel = 2;
+  if (question.fault)
+    options.stagePasses.emplace_back(question.fault->stage,
+                                     getFaultPass(*question.fault));
+  return options;
+}
+
+static std::string getText(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.print(os);
+  return text;
+}
+
+/// The first pass that changes something; what it leaves alone would be
+/// compared with itself.
+Error Check::compilePassed() {
+  std::string before = getText(module);
+  for (const std::string &candidate : question.passes) {
+    OwningOpRef<ModuleOp> changed = module.clone();
+    PassManager manager(module.getContext());
+    if (failed(parsePassPipeline(candidate, manager)) ||
+        failed(manager.run(*changed)))
+      return "pass '" + candidate + "' failed";
+    if (getText(*changed) == before)
+      continue;
+    pass = candidate;
+    bool falls = false;
+    Error error = passed.compile(*changed, folder, falls);
+    return error.empty() ? error : "pass '" + pass + "': " + error;
+  }
+  return {};
+}
+
+Error Check::compileAll() {
+  if (Error error = reference.compile(module, folder, isUnsupported);
       !error.empty())
     return error;
-  OwningOpRef<ModuleOp> wideModule = widen(module);
-  if (Error error = wide.compile(*wideModule, folder, unsupported);
-      !error.empty())
-    return error;
-  bool falls = false; // what -O0 can do, the others can
+  bool falls = false; // what the reference path can do, the others can
   if (Error error = optimized.compile(module, folder, falls); !error.empty())
     return error;
-  if (pass.empty())
-    return {};
-  OwningOpRef<ModuleOp> changed = module.clone();
-  PassManager manager(module.getContext());
-  if (failed(parsePassPipeline(pass, manager)) || failed(manager.run(*changed)))
-    return ("pass '" + pass + "' failed").str();
-  return passed.compile(*changed, folder, falls);
+  return compilePassed();
+}
+
+/// Compiled when it is asked for first: most results are equal in all their
+/// bits, or nearly so.
+Error Check::runExact(const std::vector<Tensor> &inputs,
+                      std::vector<Tensor> &outputs) {
+  bool falls = false;
+  if (!wide.isCompiled())
+    if (Error error = wide.compile(*widen(module), folder, falls);
+        !error.empty())
+      return error;
+  std::vector<Tensor> wideInputs;
+  for (const Tensor &input : inputs)
+    wideInputs.push_back(toF64(input));
+  return runLike(wide, wideInputs, outputs);
 }
 
 Error Check::runOnce(ArrayRef<int64_t> symbols, uint64_t dataSeed) {
-  auto function = *module.getOps<func::FuncOp>().begin();
-  Random random(dataSeed);
-  std::vector<Tensor> inputs, wideInputs;
-  for (BlockArgument argument : function.getArguments()) {
-    auto kind = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                      "graph.test_data");
-    inputs.push_back(makeInput(
-        argument.getType(), kind ? kind.getValue() : "tame", symbols, random));
-    wideInputs.push_back(toF64(inputs.back()));
-  }
+  std::vector<Tensor> inputs = makeInputs(function, symbols, dataSeed);
   std::vector<Tensor> expected, exact, got, gotPassed;
   refusal = reference.run(inputs, expected);
-  if (Error error = runLike(wide, wideInputs, exact); !error.empty())
-    return error;
   if (Error error = runLike(optimized, inputs, got); !error.empty())
     return error;
   if (!pass.empty())
@@ -339,8 +296,15 @@ Error Check::runOnce(ArrayRef<int64_t> symbols, uint64_t dataSeed) {
       return error;
   if (!refusal.empty())
     return {};
-  byLevel.add(expected, got, exact);
-  if (!pass.empty())
+  byLevel.isUsed |= !areNear(expected, got);
+  byPass.isUsed |= !pass.empty() && !areNear(expected, gotPassed);
+  if (!byLevel.isUsed && !byPass.isUsed)
+    return {};
+  if (Error error = runExact(inputs, exact); !error.empty())
+    return error;
+  if (byLevel.isUsed)
+    byLevel.add(expected, got, exact);
+  if (byPass.isUsed)
     byPass.add(expected, gotPassed, exact);
   return {};
 }
@@ -360,48 +324,53 @@ Error Check::judge() {
   if (Error error = byLevel.judge(); !error.empty())
     return "-O2: " + error;
   if (Error error = byPass.judge(); !error.empty())
-    return ("pass '" + pass + "': ").str() + error;
+    return "pass '" + pass + "': " + error;
   return {};
 }
 
-Outcome Check::run(const std::string &folder, int emptyPercent) {
-  Outcome outcome;
-  auto function = *module.getOps<func::FuncOp>().begin();
-  std::optional<std::vector<int64_t>> symbols =
-      findSymbols(function, seed, emptyPercent);
-  bool unsupported = false;
-  if (!symbols) {
-    outcome.status = Status::Skipped;
-    outcome.message = "no sizes make sense";
-    return outcome;
+/// Numbers may be near one another by luck, or far: the sum over more runs
+/// counts.
+Error Check::checkNumbers(ArrayRef<int64_t> symbols) {
+  if (Error error = runOnce(symbols, question.seed); !error.empty())
+    return error;
+  Error error = judge();
+  for (uint64_t i = 1; i < 12 && !error.empty(); ++i) {
+    if (!byLevel.wrong.empty() || !byPass.wrong.empty())
+      return error;
+    if (Error other = runOnce(symbols, question.seed + i * 7919);
+        !other.empty())
+      return other;
+    error = judge();
   }
-  outcome.message = compileAll(folder, unsupported);
-  if (outcome.message.empty())
-    outcome.message = runOnce(*symbols, seed);
-  if (outcome.message.empty() && !refusal.empty()) {
-    outcome.status = Status::Skipped;
-    outcome.message = refusal;
-    return outcome;
-  }
-  if (outcome.message.empty())
-    outcome.message = judge();
-  // Numbers may be near one another by luck: the sum over more runs counts.
-  bool isDistance = byLevel.wrong.empty() && byPass.wrong.empty() &&
-                    !byLevel.distances.empty();
-  for (uint64_t i = 1; i < 12 && isDistance && !outcome.message.empty(); ++i) {
-    Error error = runOnce(*symbols, seed + i * 7919);
-    outcome.message = error.empty() ? judge() : error;
-    isDistance = error.empty();
-  }
-  outcome.status = unsupported               ? Status::Skipped
-                   : outcome.message.empty() ? Status::Passed
-                                             : Status::Failed;
-  return outcome;
+  return error;
 }
 
-Outcome checkModule(ModuleOp module, uint64_t seed, StringRef pass,
-                    const std::string &folder, int emptyPercent) {
-  return Check(module, seed, pass).run(folder, emptyPercent);
+Finding Check::run() {
+  Finding finding;
+  std::optional<std::vector<int64_t>> symbols =
+      findSymbols(function, question.seed, question.emptyPercent);
+  if (!symbols) {
+    finding.status = Status::Skipped;
+    finding.message = "no sizes make sense";
+    return finding;
+  }
+  finding.message = compileAll();
+  if (finding.message.empty())
+    finding.message = checkNumbers(*symbols);
+  finding.pass = pass;
+  finding.hasFault = wasFaultMade();
+  bool isRefused = finding.message.empty() && !refusal.empty();
+  if (isRefused)
+    finding.message = refusal;
+  finding.status = isUnsupported || isRefused ? Status::Skipped
+                   : finding.message.empty()  ? Status::Passed
+                                              : Status::Failed;
+  return finding;
+}
+
+Finding checkModule(ModuleOp module, const Question &question,
+                    const std::string &folder) {
+  return Check(module, question, folder).run();
 }
 
 } // namespace property

@@ -12,14 +12,32 @@ namespace property {
 using conformance::Outcome;
 using conformance::Status;
 
+struct Fault;
+
 /// Passes that run alone before the reference path.
 llvm::ArrayRef<llvm::StringLiteral> getPasses();
 
-/// Compares -O0 with -O2, and -O0 with -O0 after `pass` (unless empty), on
-/// inputs that follow from the seed; so many of a hundred sizes are 0. Files go
-/// to `folder`. Skipped: what is not supported, and sizes that make no sense.
-Outcome checkModule(mlir::ModuleOp module, uint64_t seed, llvm::StringRef pass,
-                    const std::string &folder, int emptyPercent);
+/// What is asked of a graph.
+struct Question {
+  uint64_t seed = 1; // inputs follow from it
+  int emptyPercent = 3;
+  bool quickCode = true; // LLVM leaves the code as it is
+  /// Of these the first that changes the graph runs alone.
+  std::vector<std::string> passes;
+  /// Made while compiling at -O2.
+  const Fault *fault = nullptr;
+};
+
+/// Skipped: what is not supported, and sizes that make no sense.
+struct Finding : Outcome {
+  std::string pass;      // that changed the graph; empty: none did
+  bool hasFault = false; // there was a place for the fault
+};
+
+/// Compares the reference path (-O0 without even canonicalisation) with -O2,
+/// and with itself after one pass. Files go to `folder`.
+Finding checkModule(mlir::ModuleOp module, const Question &question,
+                    const std::string &folder);
 
 /// The module with all floats in f64.
 mlir::OwningOpRef<mlir::ModuleOp> widen(mlir::ModuleOp module);

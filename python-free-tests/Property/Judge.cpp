@@ -29,6 +29,13 @@ static Format getFormat(DLDataType type) {
   }
 }
 
+static double getUlp(double range, DLDataType type) {
+  // Below the normal numbers it is no smaller.
+  bool isHalf = type.bits == 16 && type.code == kDLFloat;
+  return std::max(std::ldexp(range, -getFormat(type).mantissa),
+                  std::ldexp(1, isHalf ? -24 : -133));
+}
+
 static std::string at(int64_t index, double reference, double other) {
   return "element " + std::to_string(index) + ": expected " +
          std::to_string(reference) + ", but got " + std::to_string(other);
@@ -63,11 +70,7 @@ static Error compareFloats(const Tensor &reference, const Tensor &other,
     run.reference = std::max(run.reference, std::fabs(a - truth));
     run.other = std::max(run.other, std::fabs(b - truth));
   }
-  // Below the normal numbers a ulp is no smaller.
-  double least = std::ldexp(
-      1, reference.dtype.bits == 16 && reference.dtype.code == kDLFloat ? -24
-                                                                        : -133);
-  run.ulp = std::max(std::ldexp(range, -format.mantissa), least);
+  run.ulp = getUlp(range, reference.dtype);
   distance.add(run);
   return {};
 }
@@ -88,6 +91,34 @@ Error compareResults(const Tensor &reference, const Tensor &other,
       return "element " + std::to_string(i) + ": expected " +
              reference.element(i) + ", but got " + other.element(i);
   return {};
+}
+
+static bool isNear(const Tensor &reference, const Tensor &other) {
+  if (reference.dtype.code != other.dtype.code ||
+      reference.dtype.bits != other.dtype.bits || reference.dims != other.dims)
+    return false;
+  if (reference.bytes == other.bytes)
+    return true;
+  if (!reference.isFloat())
+    return false;
+  double range = 0, furthest = 0;
+  for (int64_t i = 0, end = reference.elements(); i < end; ++i) {
+    double a = *reference.number(i), b = *other.number(i);
+    if (!std::isfinite(a) || !std::isfinite(b)) {
+      if (std::isnan(a) ? !std::isnan(b) : a != b)
+        return false;
+      continue;
+    }
+    range = std::max(range, std::fabs(a));
+    furthest = std::max(furthest, std::fabs(a - b));
+  }
+  return furthest <= 4 * getUlp(range, reference.dtype);
+}
+
+bool areNear(const std::vector<Tensor> &reference,
+             const std::vector<Tensor> &other) {
+  return std::equal(reference.begin(), reference.end(), other.begin(),
+                    other.end(), isNear);
 }
 
 } // namespace property

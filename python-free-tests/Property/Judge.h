@@ -5,6 +5,7 @@
 #define ADZE_TESTS_PROPERTY_JUDGE_H
 
 #include "Tensor.h"
+#include <vector>
 
 namespace property {
 
@@ -34,6 +35,11 @@ struct Distance {
 /// `distance`, which says whether finite numbers are near enough.
 Error compareResults(const Tensor &reference, const Tensor &other,
                      const Tensor &exact, Distance &distance);
+
+/// Whether results are equal but for differences of at most 4 ulp of the range
+/// of each: then their distances are within whatever f64 arithmetic gives.
+bool areNear(const std::vector<Tensor> &reference,
+             const std::vector<Tensor> &other);
 
 } // namespace property
 

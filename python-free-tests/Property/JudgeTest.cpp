@@ -97,4 +97,17 @@ TEST(Judge, NaNsInfinitiesAndIntegersAreEqual) {
   EXPECT_FALSE(areSame(seven, makeTensor<int32_t>({1, 1}, {7}), seven));
 }
 
+TEST(Judge, NearNeedsNoExactResult) {
+  Tensor one = makeTensor<float>({2}, {1, NAN});
+  EXPECT_TRUE(areNear({one}, {one}));
+  EXPECT_TRUE(areNear({one}, {makeTensor<float>({2}, {1 + 0x1p-21f, NAN})}));
+  EXPECT_FALSE(areNear({one}, {makeTensor<float>({2}, {1 + 0x1p-20f, NAN})}));
+  EXPECT_FALSE(areNear({one}, {makeTensor<float>({2}, {1, 1})}));
+  EXPECT_FALSE(areNear({one}, {makeTensor<float>({1, 2}, {1, NAN})}));
+  EXPECT_FALSE(areNear({one}, {one, one}));
+  Tensor seven = makeTensor<int32_t>({1}, {7});
+  EXPECT_TRUE(areNear({seven}, {seven}));
+  EXPECT_FALSE(areNear({seven}, {makeTensor<int32_t>({1}, {8})}));
+}
+
 } // namespace

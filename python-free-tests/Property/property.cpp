@@ -2,12 +2,12 @@
 //
 // adze-property: random graphs, optimised and not, have the same results.
 #include "../Conformance/Workers.h"
-#include "Check.h"
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "Faults.h"
 #include "Pipeline/Compile.h"
+#include "Sweep.h"
 #include "mlir/Transforms/Passes.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace property;
 using conformance::forEach;
@@ -18,15 +18,18 @@ struct Arguments {
   uint64_t seed = 1;
   size_t count = 0;
   unsigned seconds = 0, jobs = 2, emptyPercent = 3;
-  std::string pass;
+  std::string pass, fault;
   bool print = false, noShrink = false, help = false;
 };
 } // namespace
 
 static constexpr char kHelp[] =
-    R"(Generates random graphs of the graph dialect and compares -O0 with -O2, and each
-pass alone with none: equal integers, bools, shapes and places of NaNs; floats
-whose error against f64 is at most 4 times the reference path's own + 4 ulp.
+    R"(Generates random graphs of the graph dialect and compares the reference path
+(-O0 without even canonicalisation) with -O2, and with itself after one pass:
+equal integers, bools, shapes and places of NaNs; floats whose error against f64
+is at most 4 times the reference path's own + 4 ulp of the range. Each graph tries
+one pass: they take turns, and the turn goes on to the next that changes the graph.
+LLVM optimises the code of each 16th graph only: it takes longer than all else.
 Sizes that all ways refuse are skipped; more than 5 skipped in 100 are a failure.
 
   adze-property [flags]
@@ -35,9 +38,12 @@ Sizes that all ways refuse are skipped; more than 5 skipped in 100 are a failure
   --count=N     how many graphs       --seconds=N   for how long (default 60)
   --empty=N     so many of a hundred unknown sizes are 0 (default 3)
   --pass=NAME   this pass alone, instead of one of all in turn
+  --inject=NAME makes this fault (or each, with `all`) while compiling at -O2 and
+                expects that one of the first graphs with a place for it (default
+                20) shows it; `list` names them
   --print       print the graph of the seed and end
   --no-shrink   do not look for a smaller graph with the same fault
-  -jN           graphs at once (default 2)
+  -jN           processes at once (default 2)
 
 Example: adze-property --seed=4711 --count=1
 )";
@@ -46,58 +52,91 @@ static bool parseFlag(StringRef flag, Arguments &arguments) {
   auto number = [&](StringRef name, auto &value) {
     return flag.consume_front(name) && !flag.getAsInteger(10, value);
   };
+  auto text = [&](StringRef name, std::string &value) {
+    bool found = flag.consume_front(name);
+    if (found)
+      value = flag.str();
+    return found;
+  };
   if (flag == "--print")
     return arguments.print = true;
   if (flag == "--no-shrink")
     return arguments.noShrink = true;
   if (flag == "--help")
     return arguments.help = true;
-  if (flag.consume_front("--pass=")) {
-    arguments.pass = flag.str();
-    return true;
-  }
-  return number("--seed=", arguments.seed) ||
+  return text("--pass=", arguments.pass) ||
+         text("--inject=", arguments.fault) ||
+         number("--seed=", arguments.seed) ||
          number("--count=", arguments.count) ||
          number("--seconds=", arguments.seconds) ||
          number("--empty=", arguments.emptyPercent) ||
          (number("-j", arguments.jobs) && arguments.jobs > 0);
 }
 
-static std::string getPass(const Arguments &arguments, uint64_t seed) {
-  if (!arguments.pass.empty())
-    return arguments.pass;
-  return getPasses()[seed % getPasses().size()].str();
+/// All passes, the one whose turn it is first.
+static std::vector<std::string> takeTurn(uint64_t seed) {
+  std::vector<std::string> passes;
+  for (StringRef pass : getPasses())
+    passes.push_back(pass.str());
+  std::rotate(passes.begin(), passes.begin() + seed % passes.size(),
+              passes.end());
+  return passes;
+}
+
+static Question ask(const Arguments &arguments, uint64_t seed) {
+  Question question;
+  question.seed = seed;
+  question.quickCode = seed % 16 != 0;
+  question.emptyPercent = static_cast<int>(arguments.emptyPercent);
+  if (arguments.pass.empty())
+    question.passes = takeTurn(seed);
+  else
+    question.passes = {arguments.pass};
+  return question;
+}
+
+static Finding makeAndCheck(mlir::MLIRContext &context,
+                            const Question &question,
+                            const std::string &folder) {
+  auto module = generateModule(context, question.seed);
+  if (module)
+    return checkModule(*module, question, folder);
+  Finding finding;
+  finding.status = Status::Skipped;
+  finding.message = "no graph";
+  return finding;
 }
 
 /// In a process of its own.
-static Outcome checkApart(mlir::ModuleOp module, uint64_t seed, StringRef pass,
-                          unsigned emptyPercent) {
+static Outcome checkApart(mlir::ModuleOp module, const Question &question) {
   Outcome result;
   (void)forEach(
       1, [](size_t) { return 20; }, 1,
       [&](size_t, const std::string &folder) {
-        return checkModule(module, seed, pass, folder, int(emptyPercent));
+        return checkModule(module, question, folder);
       },
       [&](size_t, const Outcome &outcome) { result = outcome; });
   return result;
 }
 
 static void report(mlir::MLIRContext &context, const Arguments &arguments,
-                   uint64_t seed, const Outcome &outcome) {
-  std::string pass = getPass(arguments, seed);
-  llvm::outs() << "FAILED seed " << seed << " (pass " << pass
-               << "): " << StringRef(outcome.message).take_front(800) << "\n";
+                   uint64_t seed, const Finding &finding) {
+  llvm::outs() << "FAILED seed " << seed << ": "
+               << StringRef(finding.message).take_front(800) << "\n";
   llvm::outs().flush();
   auto module = generateModule(context, seed);
   if (!module || arguments.noShrink)
     return;
-  Outcome last = outcome;
+  Question question = ask(arguments, seed);
+  if (!finding.pass.empty())
+    question.passes = {finding.pass};
+  Outcome last = finding;
   auto small = shrink(*module, [&](mlir::ModuleOp candidate) {
-    Outcome found = checkApart(candidate, seed, pass, arguments.emptyPercent);
+    Outcome found = checkApart(candidate, question);
     // Another fault is another story.
     if (found.status != Status::Failed ||
         StringRef(found.message).split(' ').first !=
-            StringRef(outcome.message).split(' ').first)
+            StringRef(finding.message).split(' ').first)
       return false;
     last = found;
     return true;
@@ -109,10 +148,32 @@ static void report(mlir::MLIRContext &context, const Arguments &arguments,
 }
 
 namespace {
+struct PassCounts {
+  size_t changed = 0, differences = 0; // graphs
+};
+
 struct Counts {
   size_t passed = 0, failed = 0, skipped = 0;
+  llvm::MapVector<StringRef, PassCounts> passes;
 };
 } // namespace
+
+static void count(const Arguments &arguments, uint64_t seed,
+                  const Finding &finding, Counts &counts) {
+  ++(finding.status == Status::Passed    ? counts.passed
+     : finding.status == Status::Skipped ? counts.skipped
+                                         : counts.failed);
+  if (finding.status == Status::Skipped)
+    llvm::outs() << "skipped seed " << seed << ": "
+                 << StringRef(finding.message).take_front(200).split('\n').first
+                 << "\n";
+  else if (auto it = counts.passes.find(finding.pass);
+           it != counts.passes.end()) {
+    ++it->second.changed;
+    it->second.differences +=
+        StringRef(finding.message).starts_with("pass '" + finding.pass);
+  }
+}
 
 /// Graphs until the time is over or there are enough.
 static conformance::Error runAll(mlir::MLIRContext &context,
@@ -120,45 +181,114 @@ static conformance::Error runAll(mlir::MLIRContext &context,
   unsigned seconds =
       arguments.seconds || arguments.count ? arguments.seconds : 60;
   double end = conformance::nowMs() + 1000.0 * seconds;
-  std::vector<std::pair<uint64_t, Outcome>> failures;
+  std::vector<std::pair<uint64_t, Finding>> failures;
+  size_t total = arguments.count ? arguments.count : SIZE_MAX;
   // In rounds: the time is looked at between them.
-  size_t count = arguments.count ? arguments.count : SIZE_MAX;
-  for (size_t done = 0; done < count;) {
+  size_t perRound = 32 * arguments.jobs;
+  for (size_t done = 0; done < total; done += perRound) {
     if (seconds && conformance::nowMs() > end)
       break;
-    size_t round = std::min<size_t>(count - done, 50);
-    conformance::Error error = forEach(
-        round, [](size_t) { return 20; }, arguments.jobs,
-        [&](size_t i, const std::string &folder) -> Outcome {
-          uint64_t seed = arguments.seed + done + i;
-          auto module = generateModule(context, seed);
-          if (!module)
-            return {Status::Skipped, "no graph", 0, 0};
-          return checkModule(*module, seed, getPass(arguments, seed), folder,
-                             int(arguments.emptyPercent));
+    conformance::Error error = sweep(
+        arguments.seed + done, std::min(total - done, perRound), arguments.jobs,
+        [&](uint64_t seed, const std::string &folder) {
+          return makeAndCheck(context, ask(arguments, seed), folder);
         },
-        [&](size_t i, const Outcome &outcome) {
-          ++(outcome.status == Status::Passed    ? counts.passed
-             : outcome.status == Status::Skipped ? counts.skipped
-                                                 : counts.failed);
-          uint64_t seed = arguments.seed + done + i;
-          if (outcome.status == Status::Skipped)
-            llvm::outs()
-                << "skipped seed " << seed << ": "
-                << StringRef(outcome.message).take_front(200).split('\n').first
-                << "\n";
-          if (outcome.status == Status::Failed)
-            failures.push_back({seed, outcome});
+        [&](uint64_t seed, const Finding &finding) {
+          count(arguments, seed, finding, counts);
+          if (finding.status == Status::Failed)
+            failures.push_back({seed, finding});
         });
     if (!error.empty())
       return error;
-    for (auto &[seed, outcome] : failures)
-      report(context, arguments, seed, outcome);
+    for (auto &[seed, finding] : failures)
+      report(context, arguments, seed, finding);
     failures.clear();
-    done += round;
-    llvm::outs().flush(); // a run of hours tells as it goes
+    if (done % 1024 < perRound) // a run of hours tells as it goes
+      llvm::outs() << "at seed " << arguments.seed + done << ": "
+                   << counts.passed << " passed, " << counts.failed
+                   << " failed, " << counts.skipped << " skipped\n";
+    llvm::outs().flush();
   }
   return {};
+}
+
+static int checkGraphs(mlir::MLIRContext &context, const Arguments &arguments) {
+  Counts counts;
+  for (StringRef pass : getPasses())
+    if (arguments.pass.empty())
+      counts.passes[pass];
+  if (!arguments.pass.empty())
+    counts.passes[arguments.pass];
+  if (conformance::Error error = runAll(context, arguments, counts);
+      !error.empty()) {
+    llvm::errs() << "adze-property: " << error << "\n";
+    return 2;
+  }
+  for (const auto &[pass, number] : counts.passes)
+    llvm::outs() << pass << ": changed " << number.changed << " graphs, "
+                 << number.differences << " differences\n";
+  llvm::outs() << "seed " << arguments.seed << ", "
+               << counts.passed + counts.failed + counts.skipped << " graphs\n"
+               << counts.passed << " passed, " << counts.failed << " failed, "
+               << counts.skipped << " skipped\n";
+  // A generator whose graphs mostly fall out tests little.
+  if (counts.skipped > 2 + counts.passed / 20) {
+    llvm::outs() << "expected at most 5 in 100 graphs to be skipped\n";
+    return 1;
+  }
+  return counts.failed ? 1 : 0;
+}
+
+/// Graphs with a place for the fault until one shows it.
+static bool finds(mlir::MLIRContext &context, const Arguments &arguments,
+                  const Fault &fault) {
+  size_t most = arguments.count ? arguments.count : 20, tried = 0;
+  bool found = false;
+  uint64_t seed = arguments.seed;
+  for (uint64_t end = seed + 100 * most; seed < end && tried < most && !found;
+       ++seed) {
+    auto module = generateModule(context, seed);
+    if (!module || !mayHaveFault(*module, fault))
+      continue;
+    Question question = ask(arguments, seed);
+    question.passes.clear();
+    question.fault = &fault;
+    (void)sweep(
+        seed, 1, 1,
+        [&](uint64_t, const std::string &folder) {
+          return checkModule(*module, question, folder);
+        },
+        [&](uint64_t, const Finding &finding) {
+          tried += finding.hasFault;
+          found = StringRef(finding.message).starts_with("-O2: ");
+          // Of a fault that is no difference, nothing is learnt.
+          if (finding.status == Status::Failed && !found)
+            llvm::outs() << "seed " << seed << ": "
+                         << StringRef(finding.message).take_front(300) << "\n";
+        });
+  }
+  llvm::outs() << fault.name << ": "
+               << (found ? "found by seed " + std::to_string(seed - 1)
+                         : "NOT FOUND")
+               << ", " << tried << " graphs with a place for it\n";
+  llvm::outs().flush();
+  return found;
+}
+
+static int checkFaults(mlir::MLIRContext &context, const Arguments &arguments) {
+  size_t total = 0, found = 0;
+  for (const Fault &fault : getFaults()) {
+    if (arguments.fault == "list")
+      llvm::outs() << fault.name << ": " << fault.what << "\n";
+    else if (arguments.fault == "all" || arguments.fault == fault.name) {
+      ++total;
+      found += finds(context, arguments, fault);
+    }
+  }
+  if (arguments.fault == "list")
+    return 0;
+  llvm::outs() << found << " of " << total << " faults found\n";
+  return total && found == total ? 0 : 1;
 }
 
 int main(int argc, char **argv) {
@@ -175,6 +305,7 @@ int main(int argc, char **argv) {
   }
   adze::graph::registerGraphTransformsPasses();
   mlir::registerTransformsPasses();
+  registerFaultPass();
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   adze::prepareContext(context);
   if (arguments.print) {
@@ -183,20 +314,6 @@ int main(int argc, char **argv) {
     llvm::outs() << "\n";
     return 0;
   }
-  Counts counts;
-  if (conformance::Error error = runAll(context, arguments, counts);
-      !error.empty()) {
-    llvm::errs() << "adze-property: " << error << "\n";
-    return 2;
-  }
-  llvm::outs() << "seed " << arguments.seed << ", "
-               << counts.passed + counts.failed + counts.skipped << " graphs\n"
-               << counts.passed << " passed, " << counts.failed << " failed, "
-               << counts.skipped << " skipped\n";
-  // A generator whose graphs mostly fall out tests little.
-  if (counts.skipped > 2 + counts.passed / 20) {
-    llvm::outs() << "expected at most 5 in 100 graphs to be skipped\n";
-    return 1;
-  }
-  return counts.failed ? 1 : 0;
+  return arguments.fault.empty() ? checkGraphs(context, arguments)
+                                 : checkFaults(context, arguments);
 }

@@ -37,8 +37,8 @@ const DLDataType kTypes[] = {
     {kDLUInt, 32, 1},  {kDLUInt, 64, 1},  {kDLBool, 8, 1}};
 
 /// A message of fields written by hand.
-std::vector<char> proto(const std::string &bytes) {
-  return std::vector<char>(bytes.begin(), bytes.end());
+adze::run::Bytes proto(const std::string &bytes) {
+  return adze::run::Bytes(bytes.begin(), bytes.end());
 }
 } // namespace
 
@@ -47,7 +47,7 @@ TEST(TensorFile, NpyThereAndBack) {
     for (const std::vector<int64_t> &dims :
          {std::vector<int64_t>{}, {5}, {2, 0, 3}, {3, 4, 5}}) {
       Tensor tensor = make(dtype, dims), back;
-      std::vector<char> file;
+      adze::run::Bytes file;
       std::string error = writeNpy(tensor, file);
       if (dtype.bits < 8) {
         EXPECT_NE(error.find("use --format pb"), std::string::npos);
@@ -68,7 +68,7 @@ TEST(TensorFile, NpyOfColumnsBecomesRows) {
                        "3), }\n";
   std::string text = std::string("\x93NUMPY\x01\x00", 8) +
                      static_cast<char>(header.size()) + '\0' + header;
-  std::vector<char> file(text.begin(), text.end());
+  adze::run::Bytes file(text.begin(), text.end());
   for (char value : {1, 4, 2, 5, 3, 6})
     file.insert(file.end(), {value, 0, 0, 0});
   Tensor tensor;
@@ -80,7 +80,7 @@ TEST(TensorFile, NpyOfColumnsBecomesRows) {
 TEST(TensorFile, ProtoThereAndBack) {
   for (DLDataType dtype : kTypes) {
     Tensor tensor = make(dtype, {3, 7}), back;
-    std::vector<char> file;
+    adze::run::Bytes file;
     std::string name;
     ASSERT_EQ(writeTensorProto(tensor, "a/b", file), "");
     ASSERT_EQ(readTensorProto(file, back, name), "");
@@ -114,25 +114,25 @@ TEST(TensorFile, ProtoWithTypedData) {
 
 TEST(TensorFile, DamagedFilesAreRefused) {
   Tensor tensor = make({kDLFloat, 32, 1}, {3, 4});
-  std::vector<char> npy, message;
+  adze::run::Bytes npy, message;
   ASSERT_EQ(writeNpy(tensor, npy), "");
   ASSERT_EQ(writeTensorProto(tensor, "x", message), "");
   std::string name;
   for (size_t size = 0; size < npy.size(); ++size) {
     Tensor back;
-    std::vector<char> cut(npy.begin(), npy.begin() + size);
+    adze::run::Bytes cut(npy.begin(), npy.begin() + size);
     EXPECT_NE(readNpy(cut, back), "") << size;
   }
   for (size_t size = 0; size < message.size(); ++size) {
     Tensor back;
-    std::vector<char> cut(message.begin(), message.begin() + size);
+    adze::run::Bytes cut(message.begin(), message.begin() + size);
     EXPECT_NE(readTensorProto(cut, back, name), "") << size;
   }
   // Changed bytes may still make sense: they only must not crash.
   for (size_t at = 0; at < npy.size(); ++at)
     for (char flip : {1, 64, -128}) {
       Tensor back;
-      std::vector<char> changed = npy;
+      adze::run::Bytes changed = npy;
       changed[at] ^= flip;
       readNpy(changed, back);
       changed = message;

@@ -76,8 +76,8 @@ Error compareBits(const Tensor &got, const Tensor &expected) {
   return compare(got, expected, {0, 0, {}}, summary);
 }
 
-std::vector<char> proto(const std::string &bytes) {
-  return std::vector<char>(bytes.begin(), bytes.end());
+adze::run::Bytes proto(const std::string &bytes) {
+  return adze::run::Bytes(bytes.begin(), bytes.end());
 }
 } // namespace
 
@@ -93,7 +93,7 @@ TEST(Values, GoToTheRunTimeAndBack) {
 
 TEST(Values, GoToFilesAndBack) {
   for (const Value &value : makeAll()) {
-    std::vector<char> file;
+    adze::run::Bytes file;
     ASSERT_EQ(writeValueProto(value, "v", file), "");
     Value back;
     std::string name;

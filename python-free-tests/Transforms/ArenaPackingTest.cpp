@@ -57,7 +57,7 @@ TEST(ArenaPackingTest, RandomProgramsStayNearTheBound) {
           {1 + int64_t(random() % 1000), i, i + 1 + unsigned(random() % 5)});
     int64_t total = adze::packBuffers(buffers);
     expectDisjoint(buffers, total);
-    EXPECT_LE(total, lowerBound(buffers, 210) * 1.3);
+    EXPECT_LE(total, lowerBound(buffers, 210) * 1.02);
   }
 }
 
@@ -82,7 +82,7 @@ TEST(ArenaPackingTest, OrderOfOneSizeServesAll) {
     int64_t best = INT64_MAX;
     for (const adze::PackingOrder &order : adze::getPackingOrders(made))
       best = std::min(best, adze::placeInOrder(order, made));
-    EXPECT_LE(best, lowerBound(made, 210) * 1.3);
+    EXPECT_LE(best, lowerBound(made, 210) * 1.02);
     for (const adze::PackingOrder &order :
          adze::getPackingOrders(makeSymbolic(seed, 128))) {
       size_t edges = 0;

@@ -44,6 +44,10 @@ static void run_lane(void *data, int32_t lane) {
     job->body(job->ptrs, job->symbols, begin,
               begin + (piece < left ? piece : left), scratch);
   }
+#ifdef __x86_64__
+  __builtin_ia32_sfence(); /* stores past the caches are ordered by nothing else
+                            */
+#endif
   rt_float_state_leave(state);
 }
 

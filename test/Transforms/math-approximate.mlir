@@ -48,3 +48,28 @@ func.func @others(%x: vector<8xf64>, %y: vector<8xf16>) -> (vector<8xf64>, vecto
   %s = math.exp %y : vector<8xf16>
   return %r, %s : vector<8xf64>, vector<8xf16>
 }
+
+// -----
+// log(1 + x) and e^x - 1 lose small arguments in f64: calls.
+// CHECK: func.func private @log1p(f64) -> f64
+// CHECK-LABEL: func.func @doubles(
+// CHECK-NOT: math.log1p
+// CHECK-COUNT-2: call @log1p
+// CHECK-NOT: call
+func.func @doubles(%x: vector<2xf64>) -> vector<2xf64> {
+  %r = math.log1p %x : vector<2xf64>
+  return %r : vector<2xf64>
+}
+
+// -----
+// In f32 all are arithmetic.
+// CHECK-LABEL: func.func @singles(
+// CHECK-NOT: math.{{expm1|log1p|tanh|erf}}
+// CHECK-NOT: call
+func.func @singles(%x: vector<16xf32>) -> vector<16xf32> {
+  %0 = math.expm1 %x : vector<16xf32>
+  %1 = math.log1p %0 : vector<16xf32>
+  %2 = math.tanh %1 : vector<16xf32>
+  %3 = math.erf %2 : vector<16xf32>
+  return %3 : vector<16xf32>
+}

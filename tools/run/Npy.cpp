@@ -87,7 +87,7 @@ static Error parseHeader(const std::string &header, Tensor &tensor,
 
 static void toRowMajor(Tensor &tensor) {
   size_t size = tensor.dtype.bits / 8, rank = tensor.dims.size();
-  std::vector<char> rows(tensor.bytes.size());
+  Bytes rows(tensor.bytes.size());
   std::vector<int64_t> index(rank, 0);
   for (int64_t i = 0, end = tensor.elements(); i < end; ++i) {
     int64_t at = 0;
@@ -101,7 +101,7 @@ static void toRowMajor(Tensor &tensor) {
   tensor.bytes = std::move(rows);
 }
 
-Error readNpy(const std::vector<char> &file, Tensor &tensor) {
+Error readNpy(const Bytes &file, Tensor &tensor) {
   if (file.size() < kMagicSize + 6 ||
       std::memcmp(file.data(), kMagic, kMagicSize))
     return "not an npy file";
@@ -152,7 +152,7 @@ static std::string descrOf(DLDataType dtype) {
   }
 }
 
-Error writeNpy(const Tensor &tensor, std::vector<char> &file) {
+Error writeNpy(const Tensor &tensor, Bytes &file) {
   std::string descr = descrOf(tensor.dtype);
   if (descr.empty())
     return "npy has no type for " + typeName(tensor.dtype) +

@@ -384,7 +384,7 @@ Error Session::profile(const std::string &path) {
   RUN_TRY(take(adze_profile_begin(context.get())));
   RUN_TRY(runOnce());
   RUN_TRY(take(adze_profile_end(context.get(), &json)));
-  return writeBytes(path, std::vector<char>(json, json + std::strlen(json)));
+  return writeBytes(path, Bytes(json, json + std::strlen(json)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -433,7 +433,7 @@ Error Session::writeOutputs(const Arguments &arguments) const {
       c = c == '/' ? '_' : c;
     std::string path =
         arguments.outputDir + "/" + file + "." + arguments.format;
-    std::vector<char> bytes;
+    Bytes bytes;
     bool isPb = arguments.format != "npy";
     if (!isPb && outputs[i].kind != ADZE_TENSOR)
       return "output '" + std::string(outputInfos[i]->name) +

@@ -92,7 +92,7 @@ uint16_t toBfloat(double value) {
 }
 
 template <typename T>
-static T load(const std::vector<char> &bytes, int64_t at) {
+static T load(const Bytes &bytes, int64_t at) {
   T value;
   std::memcpy(&value, bytes.data() + static_cast<size_t>(at) * sizeof(T),
               sizeof(T));
@@ -227,7 +227,7 @@ private:
 } // namespace
 
 template <typename T>
-static void store(std::vector<char> &bytes, int64_t at, T value) {
+static void store(Bytes &bytes, int64_t at, T value) {
   std::memcpy(bytes.data() + static_cast<size_t>(at) * sizeof(T), &value,
               sizeof(T));
 }
@@ -277,7 +277,7 @@ Error fillRandom(Tensor &tensor, uint64_t seed, int64_t ids) {
 // Files
 //===----------------------------------------------------------------------===//
 
-Error readBytes(const std::string &path, std::vector<char> &bytes) {
+Error readBytes(const std::string &path, Bytes &bytes) {
   std::FILE *file = std::fopen(path.c_str(), "rb");
   if (!file)
     return path + ": " + std::strerror(errno);
@@ -290,7 +290,7 @@ Error readBytes(const std::string &path, std::vector<char> &bytes) {
   return failed ? path + ": cannot be read" : "";
 }
 
-Error writeBytes(const std::string &path, const std::vector<char> &bytes) {
+Error writeBytes(const std::string &path, const Bytes &bytes) {
   std::FILE *file = std::fopen(path.c_str(), "wb");
   if (!file)
     return path + ": " + std::strerror(errno);
@@ -308,7 +308,7 @@ static bool endsWith(const std::string &text, const char *end) {
 
 Error readTensor(const std::string &path, const std::vector<int64_t> &dims,
                  Tensor &tensor, std::string &name) {
-  std::vector<char> file;
+  Bytes file;
   if (Error error = readBytes(path, file); !error.empty())
     return error;
   Error error;

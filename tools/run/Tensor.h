@@ -7,6 +7,7 @@
 
 #include "adze.h"
 
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,12 +20,34 @@ using Error = std::string;
 /// The message of a status, which is freed; empty for success.
 Error take(adze_status status);
 
+/// Memory where vectors may be stored past the caches.
+template <typename T>
+struct AlignedAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t alignment{64};
+  AlignedAllocator() = default;
+  template <typename U>
+  AlignedAllocator(const AlignedAllocator<U> &) {}
+  T *allocate(size_t n) {
+    return static_cast<T *>(::operator new(n * sizeof(T), alignment));
+  }
+  void deallocate(T *memory, size_t) { ::operator delete(memory, alignment); }
+  template <typename U>
+  bool operator==(const AlignedAllocator<U> &) const {
+    return true;
+  }
+  template <typename U> bool operator!=(const AlignedAllocator<U> &) const {
+    return false;
+  }
+};
+using Bytes = std::vector<char, AlignedAllocator<char>>;
+
 /// A dense row-major tensor that owns its bytes. A type of less than a byte is
 /// packed, low bits first.
 struct Tensor {
   DLDataType dtype{};
   std::vector<int64_t> dims;
-  std::vector<char> bytes;
+  Bytes bytes;
   /// The file gives the width of an element but not its meaning (raw bytes,
   /// numpy's void types): it takes the type that the module wants.
   bool untyped = false;
@@ -55,17 +78,16 @@ uint16_t toBfloat(double value);
 /// integers in [0, ids), truth values. The same seed gives the same bits.
 Error fillRandom(Tensor &tensor, uint64_t seed, int64_t ids);
 
-Error readBytes(const std::string &path, std::vector<char> &bytes);
-Error writeBytes(const std::string &path, const std::vector<char> &bytes);
+Error readBytes(const std::string &path, Bytes &bytes);
+Error writeBytes(const std::string &path, const Bytes &bytes);
 
-Error readNpy(const std::vector<char> &file, Tensor &tensor);
-Error writeNpy(const Tensor &tensor, std::vector<char> &file);
+Error readNpy(const Bytes &file, Tensor &tensor);
+Error writeNpy(const Tensor &tensor, Bytes &file);
 
 /// An ONNX TensorProto; `name` may stay empty.
-Error readTensorProto(const std::vector<char> &file, Tensor &tensor,
-                      std::string &name);
+Error readTensorProto(const Bytes &file, Tensor &tensor, std::string &name);
 Error writeTensorProto(const Tensor &tensor, const std::string &name,
-                       std::vector<char> &file);
+                       Bytes &file);
 
 /// By the path's ending: .npy, .pb, or raw bytes in .bin, which get `dims`.
 Error readTensor(const std::string &path, const std::vector<int64_t> &dims,

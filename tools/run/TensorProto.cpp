@@ -64,7 +64,7 @@ struct Message {
   std::vector<int64_t> dims;
   uint64_t type = 0;
   std::string name;
-  std::vector<char> raw;
+  Bytes raw;
   bool hasRaw = false, isExternal = false;
   /// Typed data, each element's bits.
   std::vector<uint64_t> values;
@@ -122,7 +122,7 @@ static void packValues(const Message &message, Tensor &tensor) {
     std::memcpy(&tensor.bytes[i * size], &message.values[i], size);
 }
 
-static Error parse(const std::vector<char> &file, Message &message) {
+static Error parse(const Bytes &file, Message &message) {
   Reader reader(file.data(), file.data() + file.size());
   while (reader.more()) {
     uint64_t key = reader.varint();
@@ -159,8 +159,7 @@ static Error takeNumbers(Message &message, Tensor &tensor) {
   return {};
 }
 
-Error readTensorProto(const std::vector<char> &file, Tensor &tensor,
-                      std::string &name) {
+Error readTensorProto(const Bytes &file, Tensor &tensor, std::string &name) {
   Message message;
   if (Error error = parse(file, message); !error.empty())
     return error;
@@ -168,8 +167,7 @@ Error readTensorProto(const std::vector<char> &file, Tensor &tensor,
   return takeNumbers(message, tensor);
 }
 
-Error readTensorProto(const std::vector<char> &file, Value &value,
-                      std::string &name) {
+Error readTensorProto(const Bytes &file, Value &value, std::string &name) {
   Message message;
   if (Error error = parse(file, message); !error.empty())
     return error;
@@ -190,8 +188,8 @@ Error readTensorProto(const std::vector<char> &file, Value &value,
 //===----------------------------------------------------------------------===//
 
 /// Dims, type and name.
-static void addHead(std::vector<char> &file, const Tensor &tensor,
-                    uint64_t type, const std::string &name) {
+static void addHead(Bytes &file, const Tensor &tensor, uint64_t type,
+                    const std::string &name) {
   file.clear();
   for (int64_t dim : tensor.dims) {
     addKey(file, kDims, kVarint);
@@ -203,7 +201,7 @@ static void addHead(std::vector<char> &file, const Tensor &tensor,
 }
 
 Error writeTensorProto(const Tensor &tensor, const std::string &name,
-                       std::vector<char> &file) {
+                       Bytes &file) {
   uint64_t type = 0;
   for (uint64_t i = 1; i <= kLastType; ++i)
     if (kTypes[i].bits == tensor.dtype.bits &&
@@ -217,7 +215,7 @@ Error writeTensorProto(const Tensor &tensor, const std::string &name,
 }
 
 Error writeTensorProto(const Value &value, const std::string &name,
-                       std::vector<char> &file) {
+                       Bytes &file) {
   if (value.kind != ADZE_STRINGS)
     return writeTensorProto(value.tensor, name, file);
   addHead(file, value.tensor, kString, name);

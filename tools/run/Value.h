@@ -27,17 +27,15 @@ struct Value {
 std::string describe(const Value &value);
 
 /// An ONNX TensorProto of numbers or strings; `name` may stay empty.
-Error readTensorProto(const std::vector<char> &file, Value &value,
-                      std::string &name);
+Error readTensorProto(const Bytes &file, Value &value, std::string &name);
 Error writeTensorProto(const Value &value, const std::string &name,
-                       std::vector<char> &file);
+                       Bytes &file);
 
 /// The message that ONNX has for values of that kind: TensorProto,
 /// SequenceProto, OptionalProto, MapProto.
-Error readValueProto(const std::vector<char> &file, adze_kind kind,
-                     Value &value, std::string &name);
-Error writeValueProto(const Value &value, const std::string &name,
-                      std::vector<char> &file);
+Error readValueProto(const Bytes &file, adze_kind kind, Value &value,
+                     std::string &name);
+Error writeValueProto(const Value &value, const std::string &name, Bytes &file);
 
 /// By the path's ending; what is no tensor of numbers is read from .pb only.
 /// `dims` as of readTensor.

@@ -32,7 +32,7 @@ enum KeyType { kInt64 = 7, kString = 8 };
 constexpr unsigned kMaxDepth = 32;
 } // namespace
 
-static Error read(const std::vector<char> &file, adze_kind kind, Value &value,
+static Error read(const Bytes &file, adze_kind kind, Value &value,
                   std::string &name, unsigned depth);
 
 static bool getKind(uint64_t element, adze_kind &kind) {
@@ -67,7 +67,7 @@ static Error readList(Reader &reader, Value &value, std::string &name,
     } else if (field == kElementKind && (key & 7) == kVarint) {
       says = reader.varint();
     } else if (getKind(field - 2, kind) && (key & 7) == kBytes) {
-      std::vector<char> bytes = reader.bytes(reader.varint()).rest();
+      Bytes bytes = reader.bytes(reader.varint()).rest();
       if (Error error = read(bytes, kind, value.elements.emplace_back(),
                              ignored, depth + 1);
           !error.empty())
@@ -107,7 +107,7 @@ static Error readMap(Reader &reader, Value &value, std::string &name,
     } else if (key >> 3 == kStringKeys && wire == kBytes) {
       keys.strings.push_back(reader.bytes(reader.varint()).text());
     } else if (key >> 3 == kValues && wire == kBytes) {
-      std::vector<char> bytes = reader.bytes(reader.varint()).rest();
+      Bytes bytes = reader.bytes(reader.varint()).rest();
       if (Error error = read(bytes, ADZE_SEQUENCE, values, ignored, depth + 1);
           !error.empty())
         return error;
@@ -133,7 +133,7 @@ static Error readMap(Reader &reader, Value &value, std::string &name,
   return {};
 }
 
-static Error read(const std::vector<char> &file, adze_kind kind, Value &value,
+static Error read(const Bytes &file, adze_kind kind, Value &value,
                   std::string &name, unsigned depth) {
   if (depth > kMaxDepth)
     return "values in values, more than " + std::to_string(kMaxDepth) + " deep";
@@ -146,8 +146,8 @@ static Error read(const std::vector<char> &file, adze_kind kind, Value &value,
   return error.empty() && !reader.ok() ? "truncated" : error;
 }
 
-Error readValueProto(const std::vector<char> &file, adze_kind kind,
-                     Value &value, std::string &name) {
+Error readValueProto(const Bytes &file, adze_kind kind, Value &value,
+                     std::string &name) {
   return read(file, kind, value, name, 0);
 }
 
@@ -155,8 +155,7 @@ Error readValueProto(const std::vector<char> &file, adze_kind kind,
 // Writing
 //===----------------------------------------------------------------------===//
 
-static void addNumber(std::vector<char> &file, unsigned field,
-                      uint64_t number) {
+static void addNumber(Bytes &file, unsigned field, uint64_t number) {
   addKey(file, field, kVarint);
   addVarint(file, number);
 }
@@ -174,12 +173,11 @@ static unsigned getElementKind(const Value &value) {
   }
 }
 
-static Error writeList(const std::vector<Value> &elements,
-                       std::vector<char> &file) {
+static Error writeList(const std::vector<Value> &elements, Bytes &file) {
   if (!elements.empty())
     addNumber(file, kElementKind, getElementKind(elements[0]));
   for (const Value &element : elements) {
-    std::vector<char> bytes;
+    Bytes bytes;
     if (Error error = writeValueProto(element, "", bytes); !error.empty())
       return error;
     addBytes(file, getElementKind(element) + 2, bytes);
@@ -187,7 +185,7 @@ static Error writeList(const std::vector<Value> &elements,
   return {};
 }
 
-static Error writeMap(const Value &value, std::vector<char> &file) {
+static Error writeMap(const Value &value, Bytes &file) {
   const Value &keys = value.keys.front();
   bool byText = keys.kind == ADZE_STRINGS;
   addNumber(file, kKeyType, byText ? kString : kInt64);
@@ -201,7 +199,7 @@ static Error writeMap(const Value &value, std::vector<char> &file) {
     std::memcpy(&number, &keys.tensor.bytes[static_cast<size_t>(i) * 8], 8);
     addNumber(file, kKeys, number);
   }
-  std::vector<char> values;
+  Bytes values;
   if (Error error = writeList(value.elements, values); !error.empty())
     return error;
   addBytes(file, kValues, values);
@@ -209,7 +207,7 @@ static Error writeMap(const Value &value, std::vector<char> &file) {
 }
 
 Error writeValueProto(const Value &value, const std::string &name,
-                      std::vector<char> &file) {
+                      Bytes &file) {
   if (value.kind == ADZE_TENSOR || value.kind == ADZE_STRINGS)
     return writeTensorProto(value, name, file);
   file.clear();
@@ -228,7 +226,7 @@ Error readValue(const std::string &path, adze_kind kind,
     return path + ": expected a file named .pb for what is no tensor of "
                   "numbers";
   }
-  std::vector<char> file;
+  Bytes file;
   if (Error error = readBytes(path, file); !error.empty())
     return error;
   Error error = readValueProto(file, kind, value, name);

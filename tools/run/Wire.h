@@ -49,7 +49,7 @@ public:
     std::memcpy(&value, inner.at, static_cast<size_t>(inner.end - inner.at));
     return value;
   }
-  std::vector<char> rest() const { return std::vector<char>(at, end); }
+  Bytes rest() const { return Bytes(at, end); }
   std::string text() const { return std::string(at, end); }
   bool ok() const { return !failed; }
 
@@ -93,18 +93,18 @@ inline bool skip(Reader &reader, unsigned wire) {
   }
 }
 
-inline void addVarint(std::vector<char> &file, uint64_t value) {
+inline void addVarint(Bytes &file, uint64_t value) {
   for (; value > 127; value >>= 7)
     file.push_back(static_cast<char>((value & 127) | 128));
   file.push_back(static_cast<char>(value));
 }
 
-inline void addKey(std::vector<char> &file, unsigned field, Wire wire) {
+inline void addKey(Bytes &file, unsigned field, Wire wire) {
   addVarint(file, uint64_t(field) << 3 | wire);
 }
 
-template <typename Bytes>
-void addBytes(std::vector<char> &file, unsigned field, const Bytes &bytes) {
+template <typename Text>
+void addBytes(Bytes &file, unsigned field, const Text &bytes) {
   addKey(file, field, kBytes);
   addVarint(file, bytes.size());
   file.insert(file.end(), bytes.begin(), bytes.end());

@@ -56,6 +56,10 @@ struct Flags {
   cl::list<std::string> cpus{"mcpu", cl::desc("CPUs, one variant each"),
                              cl::CommaSeparated, cl::value_desc("native|..."),
                              cl::cat(category)};
+  cl::opt<std::string> caches{"mcache",
+                              cl::desc("Second and third level of cache of "
+                                       "the CPUs"),
+                              cl::value_desc("1M,32M"), cl::cat(category)};
   cl::list<std::string> dims{"dim", cl::desc("Fix or bound a symbolic dim"),
                              cl::value_desc("N=1..64[:8]"), cl::cat(category)};
   cl::list<std::string> shapes{"shape", cl::desc("Shape of an input"),
@@ -323,6 +327,7 @@ std::optional<CompileStatus> parseCommandLine(int argc, char **argv,
   options.timing = flags.timing;
   options.stats = flags.stats;
   options.triple = flags.triple;
+  options.caches = flags.caches;
   if (!flags.cpus.empty())
     options.cpus.assign(flags.cpus.begin(), flags.cpus.end());
   options.dims.assign(flags.dims.begin(), flags.dims.end());

@@ -4,7 +4,7 @@
 #ifndef ADZE_CONVERSION_TILETOVECTOR_TILETOVECTOR_H
 #define ADZE_CONVERSION_TILETOVECTOR_TILETOVECTOR_H
 
-#include <cstdint>
+#include "Support/CacheSizes.h"
 
 namespace mlir {
 class OpPassManager;
@@ -14,6 +14,7 @@ namespace adze {
 
 struct TileToVectorPipelineOptions {
   int64_t vectorBytes = 64; // of a vector register of the target
+  CacheSizes caches;
   bool keepRefused = false; // leave kernels that are not taken, with a remark
 };
 

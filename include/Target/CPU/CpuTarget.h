@@ -4,6 +4,7 @@
 #ifndef ADZE_TARGET_CPU_CPUTARGET_H
 #define ADZE_TARGET_CPU_CPUTARGET_H
 
+#include "Support/CacheSizes.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
 #include <memory>
@@ -34,9 +35,18 @@ struct CpuTarget {
   std::string features;    // LLVM's "+a,-b" list on top of `cpu`
   uint64_t moduleFeatures; // ADZE_X86_* of adze_module.h; 0 elsewhere
   uint32_t elfMachine;     // EM_*
+  CacheSizes caches;       // this machine's for "native", else as `cpu` says
 };
 
-/// Optimises `module` at O<optLevel> and appends its object code to `object`.
+/// What is known of the caches of a CPU by its name.
+CacheSizes getCaches(llvm::StringRef cpu);
+/// Those of this machine; what it does not say is as for its name.
+CacheSizes getHostCaches(llvm::StringRef cpu);
+/// From "1M,32M": the second level of a core, the third of all.
+llvm::Expected<CacheSizes> parseCaches(llvm::StringRef text);
+
+/// Optimises `module` at O<optLevel> and appends its object code to `object`. At
+/// O0 that is quick and the code is slow.
 /// Functions and data get sections of their own; all code is position
 /// independent.
 llvm::Error emitObject(llvm::Module &module, const CpuTarget &target,

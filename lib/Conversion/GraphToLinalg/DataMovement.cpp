@@ -91,7 +91,9 @@ void copyInto(Value output, Value tensor, int64_t axis, Value start,
               KernelLowering &k) {
   SmallVector<Value> sizes = k.getSizes(tensor);
   // Nothing to copy, and a view of nothing at the end is out of bounds.
-  if (getConstantIntValue(sizes[axis]) == 0)
+  if (llvm::any_of(sizes, [](Value size) {
+        return getConstantIntValue(size) == 0;
+      }))
     return;
   SmallVector<OpFoldResult> offsets(sizes.size(), k.builder.getIndexAttr(0)),
       strides(sizes.size(), k.builder.getIndexAttr(1)), extents;

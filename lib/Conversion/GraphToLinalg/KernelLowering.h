@@ -171,6 +171,8 @@ FamilyResult lowerRegion(mlir::Operation *op, KernelLowering &k);
 FamilyResult lowerMatrix(mlir::Operation *op, KernelLowering &k);
 FamilyResult lowerWinograd(mlir::Operation *op, KernelLowering &k);
 
+mlir::LogicalResult lowerTopK(TopKOp op, KernelLowering &k);
+
 /// The memref type that stores a tensor type: no encoding, signless elements.
 mlir::MemRefType getMemrefType(mlir::Type tensor);
 

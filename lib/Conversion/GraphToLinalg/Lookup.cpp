@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Gather and scatter, and ops that search: top_k, non_zero.
+// Gather and scatter, and non_zero.
 #include "KernelLowering.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -122,71 +122,6 @@ LogicalResult lowerScatterND(ScatterNDOp op, KernelLowering &k) {
     llvm::append_range(at, from.drop_front(tuples));
     update(k, op.getReduction(), getElementType(op.getData()),
            k.load(updates, from), output, at);
-  });
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// top_k
-//===----------------------------------------------------------------------===//
-
-/// Whether x comes before y: NaN is the largest; ties keep the first.
-Value comesBefore(KernelLowering &k, Type declared, Value x, Value y,
-                  bool largest) {
-  OpBuilder &b = k.builder;
-  if (isa<FloatType>(declared)) {
-    using P = arith::CmpFPredicate;
-    Value better =
-        arith::CmpFOp::create(b, k.loc, largest ? P::OGT : P::OLT, x, y);
-    Value odd = largest ? x : y, number = largest ? y : x;
-    Value oddIsNan = arith::CmpFOp::create(b, k.loc, P::UNO, odd, odd);
-    Value isNumber = arith::CmpFOp::create(b, k.loc, P::ORD, number, number);
-    return arith::OrIOp::create(
-        b, k.loc, better, arith::AndIOp::create(b, k.loc, oddIsNan, isNumber));
-  }
-  using P = arith::CmpIPredicate;
-  bool isUnsigned = declared.isUnsignedInteger();
-  P predicate =
-      largest ? (isUnsigned ? P::ugt : P::sgt) : (isUnsigned ? P::ult : P::slt);
-  return arith::CmpIOp::create(b, k.loc, predicate, x, y);
-}
-
-/// The rank of each element is the number of those that come before it: an
-/// element of rank r < k goes to place r. Quadratic, in order, without scratch.
-LogicalResult lowerTopK(TopKOp op, KernelLowering &k) {
-  Value input = k.get(op.getInput());
-  Value values = k.getOutput(op.getValues());
-  Value places = k.getOutput(op.getIndices());
-  Type declared = getElementType(op.getInput());
-  int64_t axis = op.getAxis();
-  SmallVector<Value> sizes = k.getSizes(op.getInput());
-  Value size = sizes[axis], count = k.getSize(op.getValues(), axis);
-  k.forEach(sizes, [&](ValueRange at) {
-    Value x = k.load(input, at);
-    Value rank =
-        k.fold({{k.index(0), size}}, k.index(0), [&](ValueRange j, Value rank) {
-          SmallVector<Value> other(at);
-          other[axis] = j[0];
-          Value y = k.load(input, other);
-          Value before = comesBefore(k, declared, y, x, op.getLargest());
-          Value after = comesBefore(k, declared, x, y, op.getLargest());
-          Value earlier = k.compare(arith::CmpIPredicate::slt, j[0], at[axis]);
-          Value tie = k.conjunction(
-              earlier, arith::XOrIOp::create(
-                           k.builder, k.loc, after,
-                           k.elements().integer(k.builder.getI1Type(), -1)));
-          Value counts = arith::OrIOp::create(k.builder, k.loc, before, tie);
-          return k.select(counts, k.add(rank, 1), rank);
-        });
-    Value kept = k.compare(arith::CmpIPredicate::slt, rank, count);
-    auto ifOp = scf::IfOp::create(k.builder, k.loc, kept,
-                                  /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(k.builder);
-    k.builder.setInsertionPointToStart(ifOp.thenBlock());
-    SmallVector<Value> to(at);
-    to[axis] = rank;
-    k.store(x, values, to);
-    k.store(k.toNumber(at[axis], k.builder.getI64Type()), places, to);
   });
   return success();
 }

@@ -4,7 +4,6 @@
 // pass over a row walks it in whole chunks, which need no mask, and then in
 // smaller ones up to its end.
 #include "RowMath.h"
-#include "Support/CacheSizes.h"
 #include <cfloat>
 
 using namespace mlir;
@@ -184,8 +183,7 @@ LogicalResult ChunkedRows::store(Value result, Prepare prepare) {
 
 bool ChunkedRows::canRewrite(Value result) {
   return e.getOutputs().size() == 1 && e.getOutputs()[0] == result &&
-         e.getPartAxis(0) < 0 &&
-         getElementTypeOrSelf(result) == m.type;
+         e.getPartAxis(0) < 0 && getElementTypeOrSelf(result) == m.type;
 }
 
 LogicalResult ChunkedRows::rewrite(Value result,
@@ -264,7 +262,7 @@ static FailureOr<RowSums> sumInOnePass(RowMath &m, ChunkedRows &rows) {
 static bool isBeyondCache(RowMath &m) {
   int64_t length = getKnown(m.rows.length);
   return length >= 0 && !m.rows.inner && m.type.isF32() &&
-         length * 4 > CacheSizes::l2 / 2;
+         length * 4 > m.e.caches.l2 / 2;
 }
 
 static LogicalResult emitSoftmax(RowMath &m, Value input, Value result,

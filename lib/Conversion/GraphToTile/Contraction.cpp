@@ -1,17 +1,13 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Matrix products: blocks of rows and columns, a loop over blocks of k.
-#include "Families.h"
+#include "Convolution.h"
 #include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
-
-namespace {
-enum Axis { M = 0, K = 1, N = 2 };
-}
 
 /// Places of an operand's batch dims from those of the result's.
 static FailureOr<Places> mapBatch(KernelEmitter &e, ArrayRef<Value> ids,
@@ -21,9 +17,14 @@ static FailureOr<Places> mapBatch(KernelEmitter &e, ArrayRef<Value> ids,
   unsigned skipped = resultDims.size() - dims.size();
   for (unsigned dim = 0; dim + 2 < dims.size(); ++dim) {
     bool repeated = getKnown(dims[dim]) == 1;
-    if (!repeated && !areEqual(dims[dim], resultDims[dim + skipped]))
-      return e.fail("a batch dim may or may not be repeated");
-    places.push_back({repeated ? e.index(0) : ids[dim + skipped], -1, 1, 1});
+    Value at = repeated ? e.index(0) : ids[dim + skipped];
+    if (!repeated && !areEqual(dims[dim], resultDims[dim + skipped])) {
+      Value extent = e.size(dims[dim]);
+      if (!extent)
+        return failure();
+      at = e.min(at, e.sub(extent, e.index(1))); // 0 where it is repeated
+    }
+    places.push_back({at, -1, 1, 1});
   }
   return places;
 }
@@ -35,11 +36,10 @@ Value adze::createDot(KernelEmitter &e, Value lhs, Value rhs, Value acc) {
   return e.builder().create(state)->getResult(0);
 }
 
-/// `acc + lhs * rhs` over all of k, in blocks.
-static FailureOr<Value> accumulate(KernelEmitter &e, Value depth, Value block,
-                                   Value init, Value lhs, Value rhs,
-                                   function_ref<Places(Value)> lhsPlaces,
-                                   function_ref<Places(Value)> rhsPlaces) {
+FailureOr<Value> adze::accumulate(KernelEmitter &e, Value depth, Value block,
+                                  Value init, Value lhs, Value rhs,
+                                  function_ref<Places(Value)> lhsPlaces,
+                                  function_ref<Places(Value)> rhsPlaces) {
   auto carried =
       e.loop(depth, block, init,
              [&](Value k, ValueRange acc) -> FailureOr<KernelEmitter::Carried> {
@@ -67,17 +67,18 @@ AffineMap adze::getPanelMap(MLIRContext *context, unsigned rank,
   return AffineMap::get(rank, 0, exprs, context);
 }
 
-/// The packing of a filter [o, i, window..]: panels of outputs, window and
-/// inputs inside; with a panel of 0, outputs last.
-static AffineMap getFilterMap(MLIRContext *context, unsigned rank,
-                              int64_t panel) {
-  AffineExpr o = getAffineDimExpr(0, context);
+AffineMap adze::getFilterMap(MLIRContext *context, unsigned rank, int64_t panel,
+                             bool inputsFirst) {
+  AffineExpr o = getAffineDimExpr(inputsFirst ? 1 : 0, context);
+  AffineExpr i = getAffineDimExpr(inputsFirst ? 0 : 1, context);
+  if (panel == 0 && inputsFirst)
+    std::swap(o, i);
   SmallVector<AffineExpr> exprs;
   if (panel > 0)
     exprs.push_back(o.floorDiv(panel));
   for (unsigned dim = 2; dim < rank; ++dim)
     exprs.push_back(getAffineDimExpr(dim, context));
-  exprs.push_back(getAffineDimExpr(1, context));
+  exprs.push_back(i);
   exprs.push_back(panel > 0 ? o % panel : o);
   return AffineMap::get(rank, 0, exprs, context);
 }
@@ -106,9 +107,9 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
                                                  : RightOperand::Rows;
   AffineExpr matrices =
       product(context, ArrayRef<AffineExpr>(result).drop_back(2));
-  ContractionBlocks blocks =
-      chooseContractionBlocks(e.getKnownRows(m), getKnown(n), getKnown(k),
-                              right, flat ? 1 : e.getKnownRows(matrices));
+  ContractionBlocks blocks = chooseContractionBlocks(
+      e.caches, e.getKnownRows(m), getKnown(n), getKnown(k), right,
+      flat ? 1 : e.getKnownRows(matrices));
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
   Value blockK = e.param("BLOCK_K", blocks.k);
@@ -208,34 +209,25 @@ struct ConvShape {
   }
 };
 
-/// A program of a convolution: a run of pixels of one row, some channels.
-struct ConvProgram {
-  SmallVector<Value> point; // batch and all spatial dims but the last
-  Value pixel, channel;     // offsets of the blocks
-  Value group;              // of the channels
-  RowBlock row;             // the pixels
-  Places places;            // of the result
-};
-
 } // namespace
 
-/// Bias and conversion after the sum, then the epilogue.
-static LogicalResult finishConv(KernelEmitter &e, ConvOp op, Value acc,
-                                ArrayRef<int> axes, ArrayRef<Place> places) {
-  Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
+LogicalResult adze::finishConv(KernelEmitter &e, Value result, Value bias,
+                               Value acc, ArrayRef<int> axes,
+                               ArrayRef<Place> places) {
+  Type element = getSignlessType(getElementTypeOrSelf(result));
   Emitted sum{acc, Axes(axes)};
-  if (op.getBias()) {
-    auto bias = e.emit(op.getBias(), {places.back()});
-    if (failed(bias))
+  if (bias) {
+    auto tile = e.emit(bias, {places.back()});
+    if (failed(tile))
       return failure();
-    Emitted wide = e.convert(*bias, getElementTypeOrSelf(acc.getType()));
+    Emitted wide = e.convert(*tile, getElementTypeOrSelf(acc.getType()));
     TileElementBuilder builder(e, axes);
     sum.value = buildCombine(builder, Combiner::Add,
                              getElementTypeOrSelf(acc.getType()), sum.value,
                              e.broadcast(wide, axes));
   }
-  e.define(op.getResult(), places, e.convert(sum, element));
-  return e.storeOutputs(op.getResult(), places);
+  e.define(result, places, e.convert(sum, element));
+  return e.storeOutputs(result, places);
 }
 
 /// 1x1, no stride: a matrix product over all pixels.
@@ -249,8 +241,8 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
   Value rows = e.size(m), columns = e.size(n), depth = e.size(k);
   if (!rows || !columns || !depth)
     return failure();
-  ContractionBlocks blocks =
-      chooseContractionBlocks(e.getKnownRows(m), getKnown(n), getKnown(k));
+  ContractionBlocks blocks = chooseContractionBlocks(
+      e.caches, e.getKnownRows(m), getKnown(n), getKnown(k));
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
   Value blockK = e.param("BLOCK_K", blocks.k);
@@ -269,9 +261,7 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
       e.constant(cast<TypedAttr>(e.builder().getZeroAttr(accType)), {M, N});
   auto acc = accumulate(
       e, depth, blockK, zero, op.getInput(), op.getFilter(),
-      [&](Value k) {
-        return Places{{row, M, 1, span}, {k, K, 1, 1}};
-      },
+      [&](Value k) { return Places{{row, M, 1, span}, {k, K, 1, 1}}; },
       [&](Value k) {
         Places places{{column, N, 1, 1}, {k, K, 1, 1}};
         places.append(conv.spatial, Place{e.index(0), -1, 1, 1});
@@ -280,7 +270,7 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
   if (failed(acc))
     return failure();
   Places places{{row, M, 1, span}, {column, N, 1, 1}};
-  return finishConv(e, op, *acc, {M, N}, places);
+  return finishConv(e, op.getResult(), op.getBias(), *acc, {M, N}, places);
 }
 
 namespace {
@@ -330,19 +320,17 @@ loopWindow(KernelEmitter &e, const ConvShape &conv, const ConvProgram &program,
               : loopTaps(e, dim, carried, inner);
 }
 
-/// Program ids: blocks of pixels innermost, then rows, then channels, so that
-/// one panel of the filter serves many programs in turn.
-static FailureOr<ConvProgram> makeProgram(KernelEmitter &e,
-                                          const ConvShape &conv, RowBlock row,
-                                          Value blockC, Value channelBlocks) {
+FailureOr<ConvProgram> adze::makeProgram(KernelEmitter &e,
+                                         ArrayRef<AffineExpr> result,
+                                         AffineExpr width, RowBlock row,
+                                         Value blockC, Value channelBlocks) {
   Value blockP = getSize(e, row);
-  unsigned spatial = conv.spatial;
-  Value width = e.size(conv.result[spatial]);
-  if (!width)
+  Value pixels = e.size(width);
+  if (!pixels)
     return failure();
-  SmallVector<Value> counts{e.ceilDiv(width, blockP)};
-  for (unsigned dim = spatial; dim-- > 0;) {
-    Value count = e.size(conv.result[dim]);
+  SmallVector<Value> counts{e.ceilDiv(pixels, blockP)};
+  for (unsigned dim = result.size() - 2; dim-- > 0;) {
+    Value count = e.size(result[dim]);
     if (!count)
       return failure();
     counts.push_back(count);
@@ -379,6 +367,18 @@ static FailureOr<ConvProgram> makeProgram(KernelEmitter &e,
   return program;
 }
 
+Value adze::multiplyAdd(KernelEmitter &e, const Emitted &lhs,
+                        const Emitted &rhs, Value acc) {
+  OpBuilder &builder = e.builder();
+  Type type = getElementTypeOrSelf(acc.getType());
+  Value a = e.broadcast(e.convert(lhs, type), {M, N});
+  Value b = e.broadcast(e.convert(rhs, type), {M, N});
+  if (isa<FloatType>(type))
+    return math::FmaOp::create(builder, e.loc(), a, b, acc);
+  Value product = arith::MulIOp::create(builder, e.loc(), a, b);
+  return arith::AddIOp::create(builder, e.loc(), acc, product);
+}
+
 /// Every channel by itself: a sum of products carried as a tile.
 static LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv) {
   ConvOp op = conv.op;
@@ -394,7 +394,8 @@ static LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv) {
   e.setAxis(N, blockC);
   e.pack(op.getFilter(), getFilterMap(op.getContext(), conv.filter.size(), 0));
   Value count = e.size(conv.result.back());
-  auto program = makeProgram(e, conv, row, blockC, e.ceilDiv(count, blockC));
+  auto program = makeProgram(e, conv.result, conv.result[conv.spatial], row,
+                             blockC, e.ceilDiv(count, blockC));
   if (failed(program))
     return failure();
   Value zero =
@@ -413,19 +414,12 @@ static LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv) {
         auto w = e.emit(op.getFilter(), weight);
         if (failed(x) || failed(w))
           return failure();
-        Value a = e.broadcast(e.convert(*x, accType), {M, N});
-        Value b = e.broadcast(e.convert(*w, accType), {M, N});
-        OpBuilder &builder = e.builder();
-        if (isa<FloatType>(accType))
-          return KernelEmitter::Carried{
-              math::FmaOp::create(builder, e.loc(), a, b, carried[0])};
-        Value product = arith::MulIOp::create(builder, e.loc(), a, b);
-        return KernelEmitter::Carried{
-            arith::AddIOp::create(builder, e.loc(), carried[0], product)};
+        return KernelEmitter::Carried{multiplyAdd(e, *x, *w, carried[0])};
       });
   if (failed(acc))
     return failure();
-  return finishConv(e, op, (*acc)[0], {M, N}, program->places);
+  return finishConv(e, op.getResult(), op.getBias(), (*acc)[0], {M, N},
+                    program->places);
 }
 
 /// Blocks of pixels of a row against panels of channels; the window and the
@@ -456,8 +450,9 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
   e.setAxis(N, blockN);
   e.pack(op.getFilter(),
          getFilterMap(op.getContext(), conv.filter.size(), panel));
-  auto program = makeProgram(e, conv, row, blockN,
-                             e.ceilDiv(e.size(conv.result.back()), blockN));
+  auto program =
+      makeProgram(e, conv.result, conv.result[conv.spatial], row, blockN,
+                  e.ceilDiv(e.size(conv.result.back()), blockN));
   if (failed(program))
     return failure();
   Value firstInput = e.index(0);
@@ -490,7 +485,8 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
       });
   if (failed(acc))
     return failure();
-  return finishConv(e, op, (*acc)[0], {M, N}, program->places);
+  return finishConv(e, op.getResult(), op.getBias(), (*acc)[0], {M, N},
+                    program->places);
 }
 
 LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Cut cut) {

@@ -3,7 +3,6 @@
 // Default bindings of kernel parameters. They are a start for the tuner and may
 // be rebound in the text; results do not depend on them but for rounding.
 #include "Families.h"
-#include "Support/CacheSizes.h"
 
 using namespace mlir;
 using namespace adze;
@@ -61,13 +60,13 @@ WalkedRows adze::chooseWalkedRows(int64_t rows, int64_t length) {
 }
 
 namespace {
-/// What a core's caches hold of a contraction. All but `l2` are shares of it.
+/// What a core's second level holds of a contraction.
 struct CacheShares {
-  static constexpr int64_t l2 = CacheSizes::l2;
-  /// A block of the left operand, read again for each panel of columns.
-  static constexpr int64_t lhs = l2 / 2;
-  /// The panels of a copied right operand.
-  static constexpr int64_t stage = l2 / 4;
+  explicit CacheShares(const CacheSizes &caches)
+      : lhs(caches.l2 / 2), stage(caches.l2 / 4), program(caches.l2 / 4) {}
+  int64_t lhs;     // a block of A, read again for each panel of columns
+  int64_t stage;   // the panels of a copied right operand
+  int64_t program; // what a program streams
 };
 } // namespace
 
@@ -97,11 +96,12 @@ static int64_t equalParts(int64_t n, int64_t most, int64_t step) {
 /// cache, and as many rows use it as leave their part of A in the cache too. A
 /// row of the copy costs about ten cycles, a block of 8 rows that uses it
 /// eight; so 256 rows or more hide it.
-static ContractionBlocks chooseCopiedBlocks(int64_t m, int64_t n, int64_t k) {
+static ContractionBlocks chooseCopiedBlocks(int64_t m, int64_t n, int64_t k,
+                                            const CacheShares &shares) {
   constexpr int64_t columns = 128, floatBytes = 4, maxRows = 512;
   ContractionBlocks blocks;
-  blocks.k = equalParts(k, CacheShares::stage / floatBytes / columns, 4);
-  int64_t rows = CacheShares::lhs / floatBytes / blocks.k / 8 * 8;
+  blocks.k = equalParts(k, shares.stage / floatBytes / columns, 4);
+  int64_t rows = shares.lhs / floatBytes / blocks.k / 8 * 8;
   rows = std::min(maxRows, std::max<int64_t>(rows, 256));
   blocks.m = equalParts(m, m < 0 ? 256 : rows, 8);
   blocks.n = columns;
@@ -112,20 +112,22 @@ static ContractionBlocks chooseCopiedBlocks(int64_t m, int64_t n, int64_t k) {
 /// it lies, at the rate of memory. A program reads a part that is long against
 /// its start: whole rows of a power of two of vectors, or some columns.
 static ContractionBlocks chooseStreamedBlocks(int64_t m, int64_t k,
-                                              RightOperand right) {
-  constexpr int64_t floatBytes = 4, programBytes = CacheShares::l2 / 4,
-                    maxDepth = 16384, usualDepth = 1024, widest = 256;
+                                              RightOperand right,
+                                              const CacheShares &shares) {
+  constexpr int64_t floatBytes = 4, maxDepth = 16384, usualDepth = 1024,
+                    widest = 256;
   ContractionBlocks blocks;
   blocks.m = m;
   blocks.k = chooseBlock(k, k < 0 ? usualDepth : maxDepth);
-  int64_t columns = programBytes / floatBytes / blocks.k / 16 * 16;
+  int64_t columns = shares.program / floatBytes / blocks.k / 16 * 16;
   blocks.n = right == RightOperand::Rows
                  ? widest
                  : std::clamp<int64_t>(columns, 32, widest);
   return blocks;
 }
 
-ContractionBlocks adze::chooseContractionBlocks(int64_t m, int64_t n, int64_t k,
+ContractionBlocks adze::chooseContractionBlocks(const CacheSizes &caches,
+                                                int64_t m, int64_t n, int64_t k,
                                                 RightOperand right,
                                                 int64_t batch) {
   // A size that is not known is taken for a common one: small blocks would cost
@@ -133,10 +135,11 @@ ContractionBlocks adze::chooseContractionBlocks(int64_t m, int64_t n, int64_t k,
   constexpr int64_t usualSize = 256, fewRows = 8;
   bool streams = right != RightOperand::Panels && m >= 0 && m <= fewRows;
   int64_t enoughPrograms = streams ? 8 : 16;
-  ContractionBlocks blocks = streams ? chooseStreamedBlocks(m, k, right)
+  CacheShares shares(caches);
+  ContractionBlocks blocks = streams ? chooseStreamedBlocks(m, k, right, shares)
                              : right == RightOperand::Panels
                                  ? choosePackedBlocks(m, n, k)
-                                 : chooseCopiedBlocks(m, n, k);
+                                 : chooseCopiedBlocks(m, n, k, shares);
   blocks.panel = n > 0 && n <= 16 ? 16 : 32;
   if (n > 0)
     blocks.n = std::min(blocks.n, ceilDiv(n, blocks.panel) * blocks.panel);
@@ -153,4 +156,8 @@ ContractionBlocks adze::chooseContractionBlocks(int64_t m, int64_t n, int64_t k,
   while (isKnown && blocks.m > 32 && programs() < enoughPrograms)
     blocks.m = (blocks.m / 2 + 7) / 8 * 8;
   return blocks;
+}
+
+int64_t adze::chooseStreamBytes(const CacheSizes &caches) {
+  return caches.l3 / 2; // the other half is what it was made of
 }

@@ -244,6 +244,9 @@ FailureOr<Emitted> KernelEmitter::emitSlice(SliceOp op,
         boundaries.push_back(dim + 1);
     }
   auto aligned = alignPlaces(places, op.getResult(), boundaries);
+  // One of several along a dim is a place by itself.
+  if (succeeded(aligned) && splitsPoints)
+    aligned = splitPlaces(*aligned, op.getResult(), /*keepsTiles=*/true);
   if (failed(aligned))
     return failure();
   unsigned dim = 0;

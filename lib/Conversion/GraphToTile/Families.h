@@ -23,6 +23,8 @@ mlir::LogicalResult emitConcat(KernelEmitter &e, graph::ConcatOp op);
 mlir::LogicalResult emitInsertions(KernelEmitter &e, graph::InsertSliceOp op);
 mlir::LogicalResult emitMatmul(KernelEmitter &e, graph::MatmulOp op, Cut cut);
 mlir::LogicalResult emitConv(KernelEmitter &e, graph::ConvOp op, Cut cut);
+mlir::LogicalResult emitConvTranspose(KernelEmitter &e,
+                                      graph::ConvTransposeOp op, Cut cut);
 mlir::LogicalResult emitAttention(KernelEmitter &e, graph::AttentionOp op,
                                   Cut cut);
 mlir::LogicalResult emitPool(KernelEmitter &e, mlir::Operation *op, Cut cut);
@@ -121,9 +123,12 @@ struct ContractionBlocks {
 enum class RightOperand { Panels, Rows, Columns };
 /// For [m, k] x [k, n], `batch` times; a size below 0 is not known.
 ContractionBlocks
-chooseContractionBlocks(int64_t m, int64_t n, int64_t k,
-                        RightOperand right = RightOperand::Panels,
+chooseContractionBlocks(const CacheSizes &caches, int64_t m, int64_t n,
+                        int64_t k, RightOperand right = RightOperand::Panels,
                         int64_t batch = 1);
+
+/// Results of more bytes are stored past the caches.
+int64_t chooseStreamBytes(const CacheSizes &caches);
 
 /// The value of a size if it is known, else -1.
 int64_t getKnown(mlir::AffineExpr size);

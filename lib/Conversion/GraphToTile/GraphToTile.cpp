@@ -4,6 +4,7 @@
 // and tries the cuts from the coarsest to the finest.
 #include "Conversion/Passes.h"
 #include "Dialect/Host/IR/Host.h"
+#include "Dialect/Tile/IR/Streams.h"
 #include "Families.h"
 #include "InPlace.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,9 +28,9 @@ using namespace adze::graph;
 static FailureOr<Operation *> findAnchor(func::FuncOp function) {
   Operation *anchor = nullptr;
   for (Operation &op : function.getBody().front().without_terminator()) {
-    if (!isa<AttentionOp, MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp, LRNOp,
-             SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp, WinogradConvOp,
-             ArgMaxOp, ArgMinOp, ReduceOpInterface>(op))
+    if (!isa<AttentionOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp,
+             AvgPoolOp, LRNOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp,
+             WinogradConvOp, ArgMaxOp, ArgMinOp, ReduceOpInterface>(op))
       continue;
     if (anchor && !(isa<ReduceOpInterface>(anchor) && isa<ReduceOpInterface>(op)))
       return failure();
@@ -76,6 +77,7 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
       .Case([&](AttentionOp op) { return emitAttention(e, op, cut); })
       .Case([&](MatmulOp op) { return emitMatmul(e, op, cut); })
       .Case([&](ConvOp op) { return emitConv(e, op, cut); })
+      .Case([&](ConvTransposeOp op) { return emitConvTranspose(e, op, cut); })
       .Case<MaxPoolOp, AvgPoolOp>(
           [&](Operation *op) { return emitPool(e, op, cut); })
       .Case([&](LRNOp op) { return emitLRN(e, op, cut); })
@@ -85,6 +87,27 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
       .Case<ReduceOpInterface, ArgMaxOp, ArgMinOp>(
           [&](Operation *op) { return emitReduction(e, op, cut); })
       .Default([&](Operation *) { return e.fail("no family"); });
+}
+
+static bool mayExceed(Value memory, int64_t bytes) {
+  auto type = cast<MemRefType>(memory.getType());
+  return !type.hasStaticShape() ||
+         type.getNumElements() >
+             bytes * 8 / int64_t(type.getElementTypeBitWidth());
+}
+
+/// Results that the caches would lose before anybody asks. What multiplies is
+/// not held up by its stores.
+static void chooseStreams(KernelEmitter &e) {
+  int64_t bytes = chooseStreamBytes(e.caches);
+  bool multiplies =
+      e.getKernel()
+          ->walk([](tile::DotOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  for (unsigned i = 0; !multiplies && i < e.getOutputs().size(); ++i)
+    if (mayExceed(e.getOutputMemory(i), bytes))
+      e.getKernel()->setAttr(tile::streamBytesAttr,
+                             e.builder().getI64IntegerAttr(bytes));
 }
 
 /// Types that memory can hold: known dims, whole bytes or bools. Small floats
@@ -182,19 +205,34 @@ private:
              });
     };
     std::string reasons;
-    for (Cut cut : {Cut::Flat, Cut::Dims, Cut::Row, Cut::Points}) {
+    for (const Attempt &attempt : attempts) {
       KernelEmitter emitter(function, packable);
       emitter.batchInvariant = batchInvariant;
-      if (succeeded(emitKernel(emitter, *anchor, cut))) {
+      emitter.splitsPoints = attempt.splitsPoints;
+      emitter.caches = {l2Bytes, l3Bytes};
+      if (succeeded(emitKernel(emitter, *anchor, attempt.cut))) {
         emitter.finish();
+        chooseStreams(emitter);
         function.erase();
         return true;
       }
-      reasons += (reasons.empty() ? "" : "; ") + emitter.reason().str();
+      if (attempt.splitsPoints)
+        reasons += (reasons.empty() ? "" : "; ") + emitter.reason().str();
       emitter.getKernel().erase();
     }
     return refuse(reasons);
   }
+
+  /// From the coarsest cut to the finest; divisions only where there is no cut
+  /// without them, but before single elements.
+  struct Attempt {
+    Cut cut;
+    bool splitsPoints;
+  };
+  static constexpr Attempt attempts[] = {{Cut::Flat, false}, {Cut::Dims, false},
+                                         {Cut::Row, false},  {Cut::Flat, true},
+                                         {Cut::Dims, true},  {Cut::Row, true},
+                                         {Cut::Points, true}};
 
   DenseSet<Operation *> copying;
 };

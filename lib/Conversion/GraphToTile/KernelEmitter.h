@@ -14,6 +14,7 @@
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Tile/IR/Tile.h"
+#include "Support/CacheSizes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -44,6 +45,9 @@ public:
 
   /// No choice may depend on how many rows there are.
   bool batchInvariant = false;
+  /// Points of dims taken as one may be taken apart again, by divisions.
+  bool splitsPoints = false;
+  CacheSizes caches;
   int64_t getKnownRows(mlir::AffineExpr rows) const;
 
   /// The values that the source function returns.
@@ -153,7 +157,6 @@ public:
   /// Memory of each program for what its phases hand on.
   mlir::Value scratch(llvm::ArrayRef<mlir::Value> sizes, mlir::Type element);
   mlir::Value getOutputMemory(unsigned i) { return outputs[i].memory; }
-  /// That of an argument of the source function.
   mlir::Value getMemory(mlir::Value argument) {
     return memory.lookup(argument);
   }
@@ -171,9 +174,10 @@ public:
   /// The map of numpy broadcasting: dims aligned to the right.
   static llvm::SmallVector<int64_t> alignRight(unsigned operandRank,
                                                unsigned resultRank);
-  /// Places, one a dim.
+  /// Places, one a dim; with `keepsTiles`, but for tiles over several.
   mlir::FailureOr<Places> splitPlaces(llvm::ArrayRef<Place> places,
-                                      mlir::Value value);
+                                      mlir::Value value,
+                                      bool keepsTiles = false);
 
 private:
   /// Places without what does not matter: dims of size 1.
@@ -181,31 +185,29 @@ private:
   static Key getKey(mlir::Value value, llvm::ArrayRef<Place> places);
 
   mlir::Value atTop(llvm::function_ref<mlir::Value()> make);
-  mlir::Value fold(llvm::StringRef op, mlir::Value lhs, mlir::Value rhs);
   mlir::FailureOr<Places> alignPlaces(llvm::ArrayRef<Place> places,
                                       mlir::Value value,
                                       llvm::ArrayRef<unsigned> boundaries);
   mlir::Value view(mlir::Value memory, llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> compute(mlir::Value value,
-                                   llvm::ArrayRef<Place> places);
-  using TileOf = mlir::FailureOr<Emitted>;
-  using At = llvm::ArrayRef<Place>;
-  TileOf emitElementwise(graph::ElementwiseOpInterface op, At places);
-  TileOf emitBatchNorm(graph::BatchNormOp op, At places);
-  TileOf emitTranspose(graph::TransposeOp op, At places);
-  TileOf emitBroadcast(graph::BroadcastToOp op, At places);
-  TileOf emitSlice(graph::SliceOp op, At places);
-  TileOf emitPad(graph::PadOp op, At places);
-  TileOf emitReverse(graph::ReverseOp op, At places);
-  TileOf emitConcat(graph::ConcatOp op, At places);
-  TileOf emitResize(graph::ResizeOp op, At places);
-  TileOf emitRange(graph::RangeOp op, At places);
-  TileOf emitShape(graph::ShapeOp op, At places);
-  TileOf emitReshape(graph::ReshapeOp op, At places);
-  TileOf emitRowReduction(graph::ReduceOpInterface op, At places);
-  TileOf emitGather(graph::GatherOp op, At places);
-  TileOf emitGatherElements(graph::GatherElementsOp op, At places);
-  TileOf emitGatherND(graph::GatherNDOp op, At places);
+  using MaybeTile = mlir::FailureOr<Emitted>;
+  using PlacesRef = llvm::ArrayRef<Place>;
+  MaybeTile compute(mlir::Value value, PlacesRef places);
+  MaybeTile emitElementwise(graph::ElementwiseOpInterface op, PlacesRef places);
+  MaybeTile emitBatchNorm(graph::BatchNormOp op, PlacesRef places);
+  MaybeTile emitTranspose(graph::TransposeOp op, PlacesRef places);
+  MaybeTile emitBroadcast(graph::BroadcastToOp op, PlacesRef places);
+  MaybeTile emitSlice(graph::SliceOp op, PlacesRef places);
+  MaybeTile emitPad(graph::PadOp op, PlacesRef places);
+  MaybeTile emitReverse(graph::ReverseOp op, PlacesRef places);
+  MaybeTile emitConcat(graph::ConcatOp op, PlacesRef places);
+  MaybeTile emitResize(graph::ResizeOp op, PlacesRef places);
+  MaybeTile emitRange(graph::RangeOp op, PlacesRef places);
+  MaybeTile emitShape(graph::ShapeOp op, PlacesRef places);
+  MaybeTile emitReshape(graph::ReshapeOp op, PlacesRef places);
+  MaybeTile emitRowReduction(graph::ReduceOpInterface op, PlacesRef places);
+  MaybeTile emitGather(graph::GatherOp op, PlacesRef places);
+  MaybeTile emitGatherElements(graph::GatherElementsOp op, PlacesRef places);
+  MaybeTile emitGatherND(graph::GatherNDOp op, PlacesRef places);
   /// An index scalar in [0, extent) from an element of an index tensor.
   mlir::FailureOr<mlir::Value> emitIndex(mlir::Value indices,
                                          llvm::ArrayRef<Place> places,

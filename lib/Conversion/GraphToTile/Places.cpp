@@ -38,9 +38,11 @@ struct Cover {
 };
 } // namespace
 
-FailureOr<Places> KernelEmitter::mapPlaces(ArrayRef<Place> places, Value result,
-                                           Value operand,
-                                           ArrayRef<int64_t> dimMap) {
+/// mapPlaces without taking places apart.
+static FailureOr<Places> mapWholePlaces(KernelEmitter &e,
+                                        ArrayRef<Place> places, Value result,
+                                        Value operand,
+                                        ArrayRef<int64_t> dimMap) {
   Dims resultDims = getDims(result), operandDims = getDims(operand);
   bool same = areEqual(resultDims, operandDims);
   for (auto [dim, target] : llvm::enumerate(dimMap))
@@ -50,7 +52,7 @@ FailureOr<Places> KernelEmitter::mapPlaces(ArrayRef<Place> places, Value result,
   Cover cover(places, resultDims);
   Places mapped;
   ArrayRef<unsigned> open; // dims of the place that is being covered
-  auto unitPlace = [&] { return Place{index(0), -1, 1, 1}; };
+  auto unitPlace = [&] { return Place{e.index(0), -1, 1, 1}; };
   for (auto [dim, size] : llvm::enumerate(operandDims)) {
     if (isUnit(size)) {
       if (open.empty())
@@ -60,9 +62,18 @@ FailureOr<Places> KernelEmitter::mapPlaces(ArrayRef<Place> places, Value result,
       continue;
     }
     int64_t target = dimMap[dim];
-    if (target < 0 || !areEqual(size, resultDims[target]))
-      return fail(
-          "a dim may or may not be repeated, which is known at run time");
+    if (target < 0 || !areEqual(size, resultDims[target])) {
+      Value extent = e.splitsPoints ? e.size(size) : Value();
+      bool isPoint = extent && target >= 0 && open.empty() &&
+                     places[cover.placeOf[target]].span == 1 &&
+                     places[cover.placeOf[target]].axis < 0;
+      if (!isPoint)
+        return e.fail(
+            "a dim may or may not be repeated, which is known at run time");
+      Value offset = places[cover.placeOf[target]].offset;
+      mapped.push_back({e.min(offset, e.sub(extent, e.index(1))), -1, 1, 1});
+      continue;
+    }
     if (open.empty()) {
       Place place = places[cover.placeOf[target]];
       place.span = 0;
@@ -70,17 +81,29 @@ FailureOr<Places> KernelEmitter::mapPlaces(ArrayRef<Place> places, Value result,
       open = cover.realDims[cover.placeOf[target]];
     }
     if (open.front() != target)
-      return fail("dims taken as one are apart in an operand");
+      return e.fail("dims taken as one are apart in an operand");
     ++mapped.back().span;
     open = open.drop_front();
   }
   if (!open.empty())
-    return fail("an operand has a part of the dims that are taken as one");
+    return e.fail("an operand has a part of the dims that are taken as one");
   return mapped;
 }
 
+FailureOr<Places> KernelEmitter::mapPlaces(ArrayRef<Place> places, Value result,
+                                           Value operand,
+                                           ArrayRef<int64_t> dimMap) {
+  auto mapped = mapWholePlaces(*this, places, result, operand, dimMap);
+  if (succeeded(mapped) || !splitsPoints)
+    return mapped;
+  auto split = splitPlaces(places, result, /*keepsTiles=*/true);
+  if (failed(split))
+    return failure();
+  return mapWholePlaces(*this, *split, result, operand, dimMap);
+}
+
 FailureOr<Places> KernelEmitter::splitPlaces(ArrayRef<Place> places,
-                                             Value value) {
+                                             Value value, bool keepsTiles) {
   Dims dims = getDims(value);
   Cover cover(places, dims);
   Places split;
@@ -98,8 +121,13 @@ FailureOr<Places> KernelEmitter::splitPlaces(ArrayRef<Place> places,
       }
       continue;
     }
-    if (place.axis >= 0)
+    if (place.axis >= 0 && !keepsTiles)
       return fail("a tile runs over several dims that an op keeps apart");
+    if (place.axis >= 0) {
+      split.push_back(place);
+      dim = end;
+      continue;
+    }
     SmallVector<Place> parts;
     Value rest = place.offset;
     for (unsigned inner = end; inner-- > dim;) {

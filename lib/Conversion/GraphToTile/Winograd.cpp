@@ -202,7 +202,7 @@ LogicalResult WinogradEmitter::cut() {
   if (!batch)
     return failure();
   sizes.batch = std::max<int64_t>(sizes.batch, 1);
-  WinogradPlan plan = planWinograd(sizes, winograd.tile);
+  WinogradPlan plan = planWinograd(sizes, winograd.tile, e.caches.l2);
   int64_t tile = winograd.tile, inRow = llvm::divideCeil(sizes.columns, tile);
   patchRows = e.index(llvm::divideCeil(sizes.rows, tile));
   depth = e.index(sizes.inputs);

@@ -196,8 +196,6 @@ private:
   Fragment multiply(tile::DotOp dot, Operand (&operands)[2], mlir::Value start,
                     int64_t chunk, Fragment acc, const Axes &out);
   void lowerReduce(tile::ReduceOp reduce);
-  mlir::Value combine(tile::ReduceKind kind, mlir::Value x, mlir::Value y);
-  mlir::TypedAttr neutralOf(tile::ReduceKind kind, mlir::Type type);
   void rememberReduced(tile::ReduceOp reduce, const Axes &out,
                        const Fragment &sums);
   void combineThreads(tile::ReduceKind kind, Fragment &values,

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Dots and reductions.
+#include "Dialect/Tile/IR/Reduction.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -244,43 +245,6 @@ void KernelLowering::lowerDot(tile::DotOp dot) {
 // Reduce
 //===----------------------------------------------------------------------===//
 
-static arith::AtomicRMWKind arithKind(tile::ReduceKind kind, bool isFloat) {
-  using K = arith::AtomicRMWKind;
-  switch (kind) {
-  case tile::ReduceKind::add:
-    return isFloat ? K::addf : K::addi;
-  case tile::ReduceKind::mul:
-    return isFloat ? K::mulf : K::muli;
-  case tile::ReduceKind::max:
-    return isFloat ? K::maximumf : K::maxs;
-  case tile::ReduceKind::min:
-    return isFloat ? K::minimumf : K::mins;
-  case tile::ReduceKind::umax:
-    return K::maxu;
-  case tile::ReduceKind::umin:
-    return K::minu;
-  case tile::ReduceKind::and_:
-    return K::andi;
-  case tile::ReduceKind::or_:
-    return K::ori;
-  }
-  llvm_unreachable("unknown reduction");
-}
-
-TypedAttr KernelLowering::neutralOf(tile::ReduceKind kind, Type type) {
-  arith::AtomicRMWKind rmw = arithKind(kind, isa<FloatType>(type));
-  if (isa<IndexType>(type))
-    return b.getIntegerAttr(
-        type, cast<IntegerAttr>(neutralOf(kind, b.getI64Type())).getInt());
-  return cast<TypedAttr>(arith::getIdentityValueAttr(
-      rmw, type, b, loc, /*useOnlyFiniteValue=*/false));
-}
-
-Value KernelLowering::combine(tile::ReduceKind kind, Value x, Value y) {
-  return arith::getReductionOp(arithKind(kind, isa<FloatType>(x.getType())), b,
-                               loc, x, y);
-}
-
 /// Through shared memory: every thread publishes its values and combines those
 /// of the threads that differ from it in the bits of `mask`, in one order.
 void KernelLowering::combineThroughShared(tile::ReduceKind kind,
@@ -307,7 +271,7 @@ void KernelLowering::combineThroughShared(tile::ReduceKind kind,
          digit = (digit - mask) & mask) { // the submasks, upwards
       Fragment one = readShared(
           shared, {positionAxis(constant(0), i), positionAxis(group, digit)});
-      sum = sum ? combine(kind, sum, one[0]) : one[0];
+      sum = sum ? tile::createCombine(b, loc, kind, sum, one[0]) : one[0];
       if (digit == mask)
         break;
     }
@@ -327,10 +291,11 @@ void KernelLowering::combineThreads(tile::ReduceKind kind, Fragment &values,
       Value distance =
           arith::ConstantIntOp::create(b, loc, b.getI32Type(), bit);
       for (Value &v : values)
-        v = combine(kind, v,
-                    gpu::ShuffleOp::create(b, loc, v, distance, width,
-                                           gpu::ShuffleMode::XOR)
-                        .getShuffleResult());
+        v = tile::createCombine(b, loc, kind, v,
+                                gpu::ShuffleOp::create(b, loc, v, distance,
+                                                       width,
+                                                       gpu::ShuffleMode::XOR)
+                                    .getShuffleResult());
       mask &= ~uint64_t(bit);
     }
   }
@@ -342,8 +307,8 @@ void KernelLowering::lowerReduce(tile::ReduceOp reduce) {
   Value source = reduce.getSource();
   unsigned dim = reduce.getDim();
   tile::ReduceKind kind = reduce.getKind();
-  TypedAttr neutral = neutralOf(kind, tileType(source).getElementType());
-  Value zero = arith::ConstantOp::create(b, loc, neutral);
+  Value zero =
+      tile::createNeutral(b, loc, kind, tileType(source).getElementType());
   Axes out;
   int64_t count = 1;
   for (auto [i, axis] : llvm::enumerate(axesFor(source)))
@@ -366,7 +331,8 @@ void KernelLowering::lowerReduce(tile::ReduceOp reduce) {
       Value v = f[i];
       if (Value valid = axes[dim]->valid[regs[dim]])
         v = arith::SelectOp::create(b, loc, valid, v, zero);
-      sums[at] = sums[at] == zero ? v : combine(kind, sums[at], v);
+      sums[at] =
+          sums[at] == zero ? v : tile::createCombine(b, loc, kind, sums[at], v);
     });
   };
   if (spread.chunks == 1 || chunkAxes.contains(plan.classesOf(source)[dim])) {

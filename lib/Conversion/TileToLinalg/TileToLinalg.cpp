@@ -4,6 +4,7 @@
 #include "TileToLinalg.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
+#include "Dialect/Tile/IR/Reduction.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -11,7 +12,6 @@
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include <cmath>
 
 namespace adze {
 #define GEN_PASS_DEF_CONVERTTILETOLINALG
@@ -24,14 +24,6 @@ using namespace adze::tile;
 
 namespace {
 using Iterator = utils::IteratorType;
-
-Value scalarConstant(OpBuilder &b, Location loc, Type element, double real,
-                     APInt integer) {
-  TypedAttr value = isa<FloatType>(element)
-                        ? cast<TypedAttr>(b.getFloatAttr(element, real))
-                        : cast<TypedAttr>(b.getIntegerAttr(element, integer));
-  return arith::ConstantOp::create(b, loc, value);
-}
 
 Value filled(OpBuilder &b, Location loc, RankedTensorType type, Value scalar) {
   Value empty =
@@ -87,68 +79,21 @@ struct LowerDot final : OpRewritePattern<DotOp> {
   }
 };
 
-Value neutralOf(OpBuilder &b, Location loc, ReduceKind kind, Type element) {
-  unsigned width = element.isIndex()         ? 64
-                   : isa<FloatType>(element) ? 1
-                                             : element.getIntOrFloatBitWidth();
-  switch (kind) {
-  case ReduceKind::mul:
-    return scalarConstant(b, loc, element, 1.0, APInt(width, 1));
-  case ReduceKind::max:
-    return scalarConstant(b, loc, element, -INFINITY,
-                          APInt::getSignedMinValue(width));
-  case ReduceKind::min:
-    return scalarConstant(b, loc, element, INFINITY,
-                          APInt::getSignedMaxValue(width));
-  case ReduceKind::umin:
-  case ReduceKind::and_:
-    return scalarConstant(b, loc, element, 0.0, APInt::getAllOnes(width));
-  default:
-    return scalarConstant(b, loc, element, 0.0, APInt(width, 0));
-  }
-}
-
-Value combineOf(OpBuilder &b, Location loc, ReduceKind kind, Value x, Value y) {
-  bool isFloat = isa<FloatType>(x.getType());
-  switch (kind) {
-  case ReduceKind::add:
-    return isFloat ? arith::AddFOp::create(b, loc, x, y).getResult()
-                   : arith::AddIOp::create(b, loc, x, y).getResult();
-  case ReduceKind::mul:
-    return isFloat ? arith::MulFOp::create(b, loc, x, y).getResult()
-                   : arith::MulIOp::create(b, loc, x, y).getResult();
-  case ReduceKind::max:
-    return isFloat ? arith::MaximumFOp::create(b, loc, x, y).getResult()
-                   : arith::MaxSIOp::create(b, loc, x, y).getResult();
-  case ReduceKind::min:
-    return isFloat ? arith::MinimumFOp::create(b, loc, x, y).getResult()
-                   : arith::MinSIOp::create(b, loc, x, y).getResult();
-  case ReduceKind::umax:
-    return arith::MaxUIOp::create(b, loc, x, y);
-  case ReduceKind::umin:
-    return arith::MinUIOp::create(b, loc, x, y);
-  case ReduceKind::and_:
-    return arith::AndIOp::create(b, loc, x, y);
-  case ReduceKind::or_:
-    return arith::OrIOp::create(b, loc, x, y);
-  }
-  llvm_unreachable("all kinds are handled");
-}
-
 struct LowerReduce final : OpRewritePattern<ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReduceOp op,
                                 PatternRewriter &b) const override {
     Location loc = op.getLoc();
-    Value init =
-        filled(b, loc, op.getType(),
-               neutralOf(b, loc, op.getKind(), op.getType().getElementType()));
+    Value init = filled(
+        b, loc, op.getType(),
+        createNeutral(b, loc, op.getKind(), op.getType().getElementType()));
     SmallVector<int64_t> dims = {(int64_t)op.getDim()};
     b.replaceOpWithNewOp<linalg::ReduceOp>(
         op, op.getSource(), init, dims,
         [&](OpBuilder &inner, Location at, ValueRange args) {
           linalg::YieldOp::create(
-              inner, at, combineOf(inner, at, op.getKind(), args[0], args[1]));
+              inner, at,
+              createCombine(inner, at, op.getKind(), args[0], args[1]));
         });
     return success();
   }

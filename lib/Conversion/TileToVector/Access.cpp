@@ -430,7 +430,8 @@ Registers KernelLowering::read(const Window &window, const Layout &layout) {
 }
 
 void KernelLowering::writeRegister(const Window &window, const Layout &layout,
-                                   int64_t registerIndex, Value value) {
+                                   int64_t registerIndex, Value value,
+                                   bool streams) {
   Value memref = mapped(window.memref);
   int64_t lanes = layout.lanes, live = 1;
   if (lanes > 1) {
@@ -456,16 +457,31 @@ void KernelLowering::writeRegister(const Window &window, const Layout &layout,
     mask = bothMasks(b, loc, mask, liveMask(b, loc, live, lanes));
   if (mask)
     vector::MaskedStoreOp::create(b, loc, memref, at.indices, mask, value);
+  else if (streams)
+    vector::StoreOp::create(b, loc, value, memref, at.indices,
+                            /*nontemporal=*/true, llvm::Align(unit.bytes));
   else
     vector::StoreOp::create(b, loc, value, memref, at.indices);
+}
+
+void KernelLowering::writeRegisters(const Window &window,
+                                    const Registers &registers, bool streams) {
+  for (auto [i, value] : llvm::enumerate(registers.values))
+    writeRegister(window, registers.layout, i, toMemory(value), streams);
 }
 
 void KernelLowering::write(const Window &window, const Registers &registers) {
   const Layout &layout = registers.layout;
   if (layout.lanes == 1 || isContiguous(window, layout)) {
-    for (auto [i, value] : llvm::enumerate(registers.values))
-      writeRegister(window, layout, i, toMemory(value));
-    return;
+    Value streams = streamsTo(window, layout);
+    if (!streams)
+      return writeRegisters(window, registers, /*streams=*/false);
+    auto branch = scf::IfOp::create(b, loc, streams, /*withElse=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    writeRegisters(window, registers, /*streams=*/true);
+    b.setInsertionPointToStart(branch.elseBlock());
+    return writeRegisters(window, registers, /*streams=*/false);
   }
   if (writeTransposed(window, registers))
     return;

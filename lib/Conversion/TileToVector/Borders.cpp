@@ -48,8 +48,7 @@ static int64_t reach(const Window &window, int64_t memDim,
   return last;
 }
 
-KernelLowering::Proof KernelLowering::proof(const Window &window,
-                                            int64_t memDim) {
+Proof KernelLowering::proof(const Window &window, int64_t memDim) {
   auto type = cast<MemRefType>(window.memref.getType());
   int64_t size = staticExtent(type, memDim), last = 0;
   std::optional<IndexRange> range = getIndexRange(window.offsets[memDim]);
@@ -130,8 +129,12 @@ bool KernelLowering::isDecided(const Window &window, int64_t memDim) {
   return true;
 }
 
-/// Is the end of this dimension the limit of a class walked by inner loops?
+/// Is the end of this dimension the limit of a class walked by inner loops? Not
+/// where the window may begin before the memory does.
 bool KernelLowering::limited(const Window &window, int64_t memDim) {
+  std::optional<IndexRange> range = getIndexRange(window.offsets[memDim]);
+  if (!range || range->min < 0)
+    return false;
   SmallVector<int> dims = classes.of(window.tile);
   for (auto [i, digits] : llvm::enumerate(window.dims))
     if (digits.size() == 1 && digits.front().dim == memDim)
@@ -179,7 +182,7 @@ bool KernelLowering::hasUnproven(const Window &window) {
 /// loops inside do: the same ones each time, if the range of all offsets is
 /// known. Where that is not so, or too many steps reach outside, every step is
 /// taken as interior and nothing as bounded.
-KernelLowering::Interior KernelLowering::interior(int c, int64_t full) {
+Interior KernelLowering::interior(int c, int64_t full) {
   constexpr int64_t maxPeeled = 4; // each has code of its own
   int64_t step = classes.step(c);
   Interior all{0, full, {}}, result = all;

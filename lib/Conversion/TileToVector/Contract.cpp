@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // dot and reduce: loops over the class that goes away.
+#include "Dialect/Tile/IR/Reduction.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -11,9 +12,6 @@
 
 using namespace mlir;
 using namespace adze::tile;
-
-/// Steps between a row of B and that which is asked for.
-static constexpr int64_t prefetchDistance = 32;
 
 //===--- dot --------------------------------------------------------------===//
 
@@ -119,58 +117,6 @@ void KernelLowering::dotStep(DotOp op, const Layout &layout, Carried &sums) {
   }
 }
 
-/// Asks for the rows of B that come 32 steps later.
-void KernelLowering::prefetch(DotOp op) {
-  auto load = op.getRhs().getDefiningOp<LoadOp>();
-  if (!load || scratchOf(op.getRhs()))
-    return;
-  Window self = window(load);
-  Layout layout = layoutOf(op.getRhs());
-  if (layout.lanes == 1 || !isContiguous(self, layout))
-    return;
-  Layout ahead = layout;
-  ahead.slices[0].at += prefetchDistance;
-  for (int64_t i = 0, e = ahead.total(); i < e; ++i)
-    memref::PrefetchOp::create(b, loc, mapped(self.memref),
-                               place(self, ahead, i).indices,
-                               /*isWrite=*/false, /*localityHint=*/3,
-                               /*isDataCache=*/true);
-}
-
-/// Asks for what the windows of loads (or stores) that move with a tile hold at
-/// these slices of it.
-void KernelLowering::prefetchAlike(const Layout &layout, bool stores) {
-  forEachWindow([&](const Window &window) {
-    if (isa<StoreOp>(window.op) != stores || !map.contains(window.memref) ||
-        ArrayRef<int>(classes.of(window.tile)) !=
-            ArrayRef<int>(layout.classes) ||
-        isBorder(window) || !isContiguous(window, layout))
-      return;
-    for (OpFoldResult offset : window.offsets)
-      if (!getConstantIntValue(offset) && !map.contains(cast<Value>(offset)))
-        return;
-    for (int64_t i = 0, e = layout.total(); i < e; ++i)
-      memref::PrefetchOp::create(b, loc, mapped(window.memref),
-                                 place(window, layout, i).indices,
-                                 /*isWrite=*/stores, /*localityHint=*/3,
-                                 /*isDataCache=*/true);
-  });
-}
-
-/// While a dear tile is computed memory has time: asks for where its row is
-/// stored, and for the next row of what is loaded alike.
-void KernelLowering::prefetchRows(const Layout &layout) {
-  if (layout.lanes == 1)
-    return;
-  prefetchAlike(layout, /*stores=*/true);
-  Layout next = layout;
-  for (auto [c, self] : llvm::zip(next.classes, next.slices))
-    if (classes.isSplit(c) && classes.lanes(c) == 1 && self.start) {
-      self.at += classes.step(c);
-      return prefetchAlike(next, /*stores=*/false);
-    }
-}
-
 Registers KernelLowering::dot(DotOp op, const Layout &layout) {
   bool outer = staging;
   staging = false;
@@ -184,7 +130,8 @@ Registers KernelLowering::dot(DotOp op, const Layout &layout) {
   int k = classes.of(op.getLhs())[1];
   Value end = contractedEnd(op, {op.getLhs(), op.getRhs()});
   bool runsOnce = op->getParentOp() == root;
-  if (runsOnce && layout.lanes > 1 && classes.size(k) >= prefetchDistance)
+  constexpr int64_t longLoop = 32; // hides the way of the result's lines
+  if (runsOnce && layout.lanes > 1 && classes.size(k) >= longLoop)
     prefetchAlike(layout, /*stores=*/true);
   Carried sums = forChunks(
       k, 1, acc.values,
@@ -209,40 +156,15 @@ Value KernelLowering::combine(ReduceOp op, Value x, Value y) {
     Value first = arith::CmpFOp::create(b, loc, predicate, x, y);
     return arith::SelectOp::create(b, loc, first, x, y);
   }
-  if (isa<FloatType>(getElementTypeOrSelf(x.getType()))) {
-    // NaN passes; which zero wins does not matter.
-    auto flags = arith::FastMathFlagsAttr::get(b.getContext(),
-                                               arith::FastMathFlags::nsz);
-    switch (kind) {
-    case ReduceKind::add:
-      return arith::AddFOp::create(b, loc, x, y);
-    case ReduceKind::mul:
-      return arith::MulFOp::create(b, loc, x, y);
-    case ReduceKind::max:
-      return arith::MaximumFOp::create(b, loc, x, y, flags);
-    default:
-      return arith::MinimumFOp::create(b, loc, x, y, flags);
-    }
-  }
-  switch (kind) {
-  case ReduceKind::add:
-    return arith::AddIOp::create(b, loc, x, y);
-  case ReduceKind::mul:
-    return arith::MulIOp::create(b, loc, x, y);
-  case ReduceKind::max:
-    return arith::MaxSIOp::create(b, loc, x, y);
-  case ReduceKind::min:
-    return arith::MinSIOp::create(b, loc, x, y);
-  case ReduceKind::umax:
-    return arith::MaxUIOp::create(b, loc, x, y);
-  case ReduceKind::umin:
-    return arith::MinUIOp::create(b, loc, x, y);
-  case ReduceKind::and_:
-    return arith::AndIOp::create(b, loc, x, y);
-  case ReduceKind::or_:
-    return arith::OrIOp::create(b, loc, x, y);
-  }
-  llvm_unreachable("all kinds are handled");
+  Value result = createCombine(b, loc, kind, x, y);
+  // Which zero wins does not matter.
+  auto flags =
+      arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::nsz);
+  if (auto max = result.getDefiningOp<arith::MaximumFOp>())
+    max.setFastmathAttr(flags);
+  if (auto min = result.getDefiningOp<arith::MinimumFOp>())
+    min.setFastmathAttr(flags);
+  return result;
 }
 
 /// All lanes of a vector as one scalar: halves are combined until one is left.
@@ -261,35 +183,6 @@ Value KernelLowering::horizontal(ReduceOp op, Value vector) {
   return vector::ExtractOp::create(b, loc, vector, 0);
 }
 
-static APInt neutralInteger(ReduceKind kind, unsigned width) {
-  switch (kind) {
-  case ReduceKind::mul:
-    return APInt(width, 1);
-  case ReduceKind::max:
-    return APInt::getSignedMinValue(width);
-  case ReduceKind::min:
-    return APInt::getSignedMaxValue(width);
-  case ReduceKind::umin:
-  case ReduceKind::and_:
-    return APInt::getAllOnes(width);
-  default:
-    return APInt(width, 0);
-  }
-}
-
-Value KernelLowering::neutral(ReduceKind kind, Type element) {
-  if (isa<FloatType>(element)) {
-    double value = kind == ReduceKind::add   ? 0.0
-                   : kind == ReduceKind::mul ? 1.0
-                   : kind == ReduceKind::max ? -INFINITY
-                                             : INFINITY;
-    return arith::ConstantOp::create(b, loc, b.getFloatAttr(element, value));
-  }
-  unsigned width = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-  return arith::ConstantOp::create(
-      b, loc, b.getIntegerAttr(element, neutralInteger(kind, width)));
-}
-
 /// Elements beyond the end of the tile take no part in a reduction over them.
 void KernelLowering::neutraliseDead(ReduceOp op, Registers &source) {
   const Layout &layout = source.layout;
@@ -302,8 +195,9 @@ void KernelLowering::neutraliseDead(ReduceOp op, Registers &source) {
     int64_t live = size - layout.slices[dim].at - layout.coordinates(i)[dim];
     if (live >= width)
       continue;
-    Value none = splat(neutral(op.getKind(), op.getType().getElementType()),
-                       value.getType());
+    Value none = splat(
+        createNeutral(b, loc, op.getKind(), op.getType().getElementType()),
+        value.getType());
     if (live <= 0) {
       value = none;
       continue;
@@ -332,7 +226,7 @@ Registers KernelLowering::reduce(ReduceOp op, const Layout &layout) {
   if (outer)
     context[c] = *outer;
   ReduceKind kind = op.getKind();
-  Value none = splat(neutral(kind, op.getType().getElementType()),
+  Value none = splat(createNeutral(b, loc, kind, op.getType().getElementType()),
                      registerType(source, sums));
   Carried accumulators(sums.total(), none);
   accumulators = forChunks(c, step, accumulators, [&](ArrayRef<Value> before) {

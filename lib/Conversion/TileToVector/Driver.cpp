@@ -51,8 +51,7 @@ Value KernelLowering::mapped(OpFoldResult value) {
 
 //===--- Program order ----------------------------------------------------===//
 
-/// The kernel argument behind a chain of views.
-static Value argumentOf(Value memref) {
+Value adze::tile::argumentOf(Value memref) {
   while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
     memref = view.getViewSource();
   return memref;

@@ -14,6 +14,9 @@
 
 namespace adze::tile {
 
+/// The kernel argument behind a chain of views.
+mlir::Value argumentOf(mlir::Value memref);
+
 /// What stands around the code of a kernel or phase.
 struct KernelFrame {
   mlir::Block *entry = nullptr; // of the function

@@ -98,16 +98,18 @@ private:
   void prepareOperands(DotOp op);
   bool isReadInPlace(mlir::Value operand, bool isRhs);
   mlir::Value contractedEnd(DotOp op, mlir::ValueRange operands);
-  void prefetch(DotOp op);
-  void prefetchAlike(const Layout &layout, bool stores);
-  void prefetchRows(const Layout &layout);
   Registers foldAccumulators(ReduceOp op, const Layout &layout,
                              const Registers &sums);
   Registers reduce(ReduceOp op, const Layout &layout);
   mlir::Value combine(ReduceOp op, mlir::Value x, mlir::Value y);
   mlir::Value horizontal(ReduceOp op, mlir::Value vector);
-  mlir::Value neutral(ReduceKind kind, mlir::Type element);
   void neutraliseDead(ReduceOp op, Registers &registers);
+
+  // Prefetch.cpp: memory asked for before it is needed
+  void prefetch(DotOp op);
+  bool prefetchNextPanel(DotOp op, const Window &self, const Layout &layout);
+  void prefetchAlike(const Layout &layout, bool stores);
+  void prefetchRows(const Layout &layout);
 
   // DotProduct.cpp: dots with lanes along their depth
   Registers dotAlongDepth(DotOp op, Registers acc);
@@ -157,7 +159,10 @@ private:
   mlir::Value readRegister(const Window &window, const Layout &layout,
                            int64_t index, mlir::Value pad);
   void writeRegister(const Window &window, const Layout &layout, int64_t index,
-                     mlir::Value value);
+                     mlir::Value value, bool streams = false);
+  void writeRegisters(const Window &window, const Registers &registers,
+                      bool streams);
+  mlir::Value streamsTo(const Window &window, const Layout &layout);
   bool isDead(const Layout &layout, int64_t index);
   bool isContiguous(const Window &window, const Layout &layout);
   llvm::SmallVector<mlir::Value> physicalIndices(const Window &window,
@@ -166,7 +171,6 @@ private:
   mlir::Value toMemory(mlir::Value value);
 
   // Borders.cpp: what is proven to be in bounds
-  enum class Proof { whole, exceptDeadLanes, none };
   Proof proof(const Window &window, int64_t memDim);
   bool limited(const Window &window, int64_t memDim);
   int64_t contractedDim(const Window &window);
@@ -174,12 +178,6 @@ private:
   bool isTail(const Window &window, int64_t memDim);
   /// Do constants say of each element whether it exists, where we are now?
   bool isDecided(const Window &window, int64_t memDim);
-  /// Steps of a split class that stay in bounds, and of which memory
-  /// dimensions.
-  struct Interior {
-    int64_t begin = 0, end = 0; // positions
-    llvm::SmallVector<std::pair<mlir::Operation *, int64_t>> bounded;
-  };
   Interior interior(int c, int64_t full);
   /// Is this memory dimension to be checked where we are now?
   bool isChecked(const Window &window, int64_t memDim);
@@ -240,6 +238,7 @@ private:
   bool fast = true, staging = false, inOrder = false, failed = false;
   llvm::DenseSet<mlir::Operation *> hoisted; // scalars cloned beforehand
   llvm::DenseMap<int64_t, mlir::Value> constants;
+  llvm::DenseMap<mlir::Value, mlir::Value> streams; // which arguments
   int64_t scratchBytes = 0;
 };
 

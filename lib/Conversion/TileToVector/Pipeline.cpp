@@ -17,6 +17,7 @@ void adze::buildTileToVectorPipeline(
   manager.addPass(tile::createTileSpecialize());
   ConvertTileToVectorOptions lowering;
   lowering.vectorBytes = options.vectorBytes;
+  lowering.l2Bytes = options.caches.l2;
   lowering.keepRefused = options.keepRefused;
   manager.addPass(createConvertTileToVector(lowering));
   manager.addPass(createCanonicalizerPass());

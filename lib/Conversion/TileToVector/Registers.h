@@ -57,6 +57,15 @@ struct Window {
   int64_t along = -1;  // gathers: the memory dimension they index
 };
 
+/// Which elements of a window are in bounds for sure.
+enum class Proof { whole, exceptDeadLanes, none };
+
+/// Steps of a split class that stay in bounds, and of which memory dimensions.
+struct Interior {
+  int64_t begin = 0, end = 0; // positions
+  llvm::SmallVector<std::pair<mlir::Operation *, int64_t>> bounded;
+};
+
 /// A value that is at hand.
 struct Kept {
   Registers registers;

@@ -286,6 +286,10 @@ void KernelLowering::copyLoops(const Staged &stage, size_t depth) {
   map.map(loop.getInductionVar(), copy.getInductionVar());
   cloneSources(stage, loop.getBody());
   copyLoops(stage, depth + 1);
+  // What was cloned is of this loop: copies at a border have one of their own.
+  for (Operation *op : stage.sources)
+    if (op->getBlock() == loop.getBody())
+      map.erase(op->getResult(0));
 }
 
 /// Are the windows that a staged tile is read from inside their memory? A null

@@ -23,7 +23,7 @@ struct ConvertTileToVector final
   using ConvertTileToVectorBase::ConvertTileToVectorBase;
 
   void runOnOperation() override {
-    tile::VectorUnit unit{vectorBytes};
+    tile::VectorUnit unit{vectorBytes, /*stageBytes=*/l2Bytes / 2};
     for (auto kernel :
          llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
       tile::KernelFunctions lowering(kernel, unit);

@@ -82,7 +82,7 @@ static bool keepsElements(llvm::StringRef op, mlir::Type type) {
          (!graph::isSmallFloat(type) || llvm::is_contained(moves, op));
 }
 
-static mlir::Type getWideType(mlir::Type type) {
+mlir::Type adze::importer::getWideType(mlir::Type type) {
   mlir::Builder builder(type.getContext());
   if (llvm::isa<mlir::FloatType>(type))
     return builder.getF32Type();
@@ -402,6 +402,16 @@ mlir::ElementsAttr Binder::getElements(const TensorData &tensor) {
   if (!elements)
     (void)fail(error);
   return elements;
+}
+
+mlir::LogicalResult Binder::expand(llvm::ArrayRef<mlir::Value> given) {
+  if (failed)
+    return mlir::failure();
+  auto expanded =
+      importer.expand(*this, *importer.currentPlace, llvm::to_vector(given));
+  return expanded ? *expanded
+                  : unsupported("expected a body for these types, but ONNX has "
+                                "none");
 }
 
 mlir::LogicalResult

@@ -14,9 +14,12 @@ using graph::Dims;
 
 bool hasSaneSize(mlir::Type type);
 
+/// What elements below 8 bits, or other small floats, are computed in.
+mlir::Type getWideType(mlir::Type elementType);
+
 /// After an error `create` returns null values, which all members accept, and
-/// `done` fails. A handler looks at a value's type only where it knows the value
-/// is there.
+/// `done` fails. A handler looks at a value's type only where it knows the
+/// value is there.
 class Binder : public NodeView {
 public:
   Binder(Importer &importer, const Node &node, mlir::Location loc,
@@ -95,6 +98,8 @@ public:
 
   /// The elements of a tensor attribute; null after an error.
   mlir::ElementsAttr getElements(const TensorData &tensor);
+  /// Imports the body that ONNX has for the node's operator, on these operands.
+  mlir::LogicalResult expand(llvm::ArrayRef<mlir::Value> operands);
   /// Imports a graph attribute in place: its outputs.
   mlir::LogicalResult inlineGraph(const Graph &graph, mlir::ValueRange inputs,
                                   llvm::SmallVectorImpl<mlir::Value> &results);
@@ -174,6 +179,7 @@ private:
   mlir::LogicalResult buildBody(LoopAttempt &attempt, BuildBody build);
   bool generalize(LoopAttempt &attempt, llvm::ArrayRef<mlir::Type> types,
                   llvm::SmallVector<mlir::Type> &next);
+  llvm::SmallVector<mlir::Type> widenSlices(LoopAttempt &attempt);
   Values finishLoop(LoopAttempt &attempt, mlir::Value tripCount,
                     mlir::Value condition, mlir::ValueRange inits);
   /// The type that values of both types have, with a new symbol for each dim in

@@ -245,9 +245,13 @@ Value adze::importer::padByData(Binder &b, Value x, Value pads, Value axes,
   Dims sizes = b.getSizes(s.add(s.add(dims, low), high));
   if (b.hasFailed())
     return {};
-  Value filling =
-      fill ? b.reshape(b.cast(fill, b.getElementType(x)), {})
-           : b.cast(b.scalar(b.builder.getI64Type(), 0), b.getElementType(x));
+  Value filling;
+  if (fill)
+    filling = b.reshape(b.cast(fill, b.getElementType(x)), {});
+  else if (Binder::isString(x))
+    filling = b.string("");
+  else
+    filling = b.cast(b.scalar(b.builder.getI64Type(), 0), b.getElementType(x));
   auto lows = graph::getPartialElements(low);
   for (int64_t d = 0; d < rank && !b.hasFailed(); ++d) {
     if (lows && graph::getConstant((*lows)[d]) == 0 &&

@@ -5,6 +5,7 @@
 #include "Assumptions.h"
 #include "Import/ONNX/CustomKernels.h"
 #include "OpTable.h"
+#include "Types.h"
 #include "Wire.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -277,7 +278,38 @@ mlir::LogicalResult Importer::dispatch(Binder &binder, const Place &place) {
       getFunctionKey(node.domain, node.opType, node.overload));
   if (local != model->functions.end())
     return call(binder, local->second, place);
-  if (const OpRow *row = findOp(node.domain, node.opType, node.sinceVersion)) {
+  const OpRow *row = findOp(node.domain, node.opType, node.sinceVersion);
+  // Bodies that ONNX has for operators are not as exact as its definitions.
+  const Definition *definition =
+      isInBody ? nullptr : reader.getDefinition(node);
+  if (definition && mlir::failed(checkOperands(binder, *definition, row)))
+    return mlir::failure();
+  mlir::LogicalResult result = importOperator(binder, place, row);
+  return definition && mlir::succeeded(result)
+             ? checkResults(binder, *definition, binder.results)
+             : result;
+}
+
+/// Imports the body that ONNX has for the node's operator, on these operands;
+/// none if there is no such body.
+std::optional<mlir::LogicalResult>
+Importer::expand(Binder &binder, const Place &place,
+                 llvm::SmallVector<mlir::Value> operands) {
+  binder.operands = std::move(operands);
+  auto body = getBody(binder);
+  if (!body)
+    return std::nullopt;
+  bodies.push_back(std::move(body));
+  bool outer = std::exchange(isInBody, true);
+  auto restore = llvm::scope_exit([&] { isInBody = outer; });
+  return call(binder, *bodies.back(), place);
+}
+
+/// By the table's handler, else by the body that ONNX has for it.
+mlir::LogicalResult Importer::importOperator(Binder &binder, const Place &place,
+                                             const OpRow *row) {
+  const Node &node = binder.node;
+  if (row) {
     for (unsigned i = 0; i < row->required; ++i)
       if (!binder.operand(i))
         return binder.fail("expected operand " + llvm::Twine(i) +
@@ -292,10 +324,9 @@ mlir::LogicalResult Importer::dispatch(Binder &binder, const Place &place) {
   if (node.opsetVersion == 0)
     return binder.fail("expected an opset_import for domain '" + node.domain +
                        "', but got none");
-  if (auto body = getBody(binder)) {
-    bodies.push_back(std::move(body));
-    return call(binder, *bodies.back(), place);
-  }
+  if (std::optional<mlir::LogicalResult> expanded =
+          expand(binder, place, binder.operands))
+    return *expanded;
   if (node.sinceVersion)
     return binder.unsupported("expected an operator of docs/OpSupport.md, but "
                               "got one that is not supported yet");
@@ -375,7 +406,9 @@ mlir::LogicalResult Importer::call(Binder &binder, const Function &function,
   llvm::SmallVector<mlir::Value> results;
   for (const std::string &output : function.outputs) {
     mlir::Value value;
-    (void)find(output, scope, value);
+    if (!find(output, scope, value) && binder.wants(results.size()))
+      return binder.fail("expected output '" + output +
+                         "' of the function to be defined");
     results.push_back(value);
   }
   return binder.done(results);

@@ -25,6 +25,8 @@ struct Scope {
 void addRanks(llvm::ArrayRef<ValueInfo> outputs, llvm::ArrayRef<Node> nodes,
               llvm::StringMap<int64_t> &ranks);
 
+struct OpRow;
+
 class Importer {
 public:
   Importer(llvm::StringRef path, mlir::MLIRContext *context,
@@ -65,7 +67,12 @@ private:
                            const Place &place);
   bool hasCustomKernel(const Node &node) const;
   mlir::LogicalResult launchCustomKernel(Binder &binder);
+  std::optional<mlir::LogicalResult>
+  expand(Binder &binder, const Place &place,
+         llvm::SmallVector<mlir::Value> operands);
   mlir::LogicalResult dispatch(Binder &binder, const Place &place);
+  mlir::LogicalResult importOperator(Binder &binder, const Place &place,
+                                     const OpRow *row);
   std::unique_ptr<Function> getBody(const Binder &binder);
   mlir::LogicalResult inlineGraph(const Graph &graph, mlir::ValueRange inputs,
                                   llvm::SmallVectorImpl<mlir::Value> &results);
@@ -116,6 +123,8 @@ private:
   llvm::DenseMap<mlir::Value, std::pair<Dims, graph::BindOp>> bound;
   /// Whether a graph inside of the node uses values of a failed one.
   bool isPoisoned = false;
+  /// Whether the node comes from a body that ONNX has for an operator.
+  bool isInBody = false;
   /// How often a node has been expanded; stops what would never end.
   unsigned expansions = 0;
 };

@@ -4,6 +4,7 @@
 #include "OpTable.h"
 #include "Import/ONNX/Import.h"
 #include "Reader.h"
+#include "Types.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
 
@@ -68,6 +69,7 @@ namespace {
 /// What is printed for one operator.
 struct Line {
   std::string imported, expanded, missing;
+  std::string types; // of the newest version that is not missing
   llvm::StringRef note;
 };
 } // namespace
@@ -83,13 +85,16 @@ void adze::printOpSupport(llvm::raw_ostream &os) {
         "*Imported*: a handler makes graph ops of it.\n"
         "*Expanded*: ONNX defines it by a function of other operators, which "
         "are imported in its place, as far as they\nare supported. *Missing*: "
-        "an error that names the node (`--check` lists all).\n";
+        "an error that names the node (`--check` lists all).\n"
+        "*Types*: what the type variables of the newest definition stand for, "
+        "also in sequences and optionals; every node is\nheld to what the "
+        "definition of its own version allows.\n";
   std::vector<OperatorVersion> operators = getAllOperators();
   for (llvm::StringRef domain :
        {"", "ai.onnx.ml", "ai.onnx.preview.training"}) {
     os << "\n## " << (domain.empty() ? "ai.onnx" : domain)
        << "\n\n| operator | imported | expanded | missing | not supported "
-          "yet |\n|---|---|---|---|---|\n";
+          "yet | types |\n|---|---|---|---|---|---|\n";
     llvm::MapVector<llvm::StringRef, Line> lines;
     for (const OperatorVersion &op : operators) {
       if (op.domain != domain || op.deprecated)
@@ -98,6 +103,8 @@ void adze::printOpSupport(llvm::raw_ostream &os) {
       const OpRow *row = findOp(op.domain, op.name, op.sinceVersion);
       if (row)
         line.note = row->note;
+      if (row || op.hasFunction)
+        line.types = printTypes(op.definition, row);
       add(row              ? line.imported
           : op.hasFunction ? line.expanded
                            : line.missing,
@@ -105,7 +112,8 @@ void adze::printOpSupport(llvm::raw_ostream &os) {
     }
     for (const auto &[name, line] : lines)
       os << "| " << name << " | " << line.imported << " | " << line.expanded
-         << " | " << line.missing << " | " << line.note << " |\n";
+         << " | " << line.missing << " | " << line.note << " | " << line.types
+         << " |\n";
   }
   os << "\n## com.microsoft\n\nONNX does not define these operators; they are "
         "imported as ONNX Runtime documents them.\n\n| operator | not "

@@ -21,6 +21,9 @@ struct OpRow {
   llvm::StringRef domain = "";
   /// Whether operands may be sequences, optionals and maps.
   bool takesContainers = false;
+  /// Types that ONNX's definition allows and that Adze does not take, by their
+  /// names with blanks between.
+  llvm::StringRef refused = "";
 };
 
 /// The row for this version of an operator; null if there is none.

@@ -266,7 +266,14 @@ Opsets adze::importer::readOpsets(
     if (opset.version() < 1 || opset.version() > INT32_MAX)
       throw std::runtime_error("expected an opset version from 1 on, but got " +
                                std::to_string(opset.version()));
-    opsets[opset.domain() == "ai.onnx" ? "" : opset.domain()] = opset.version();
+    std::string domain = opset.domain() == "ai.onnx" ? "" : opset.domain();
+    int version = static_cast<int>(opset.version());
+    auto [known, isNew] = opsets.try_emplace(domain, version);
+    if (!isNew && known->second != version)
+      throw std::runtime_error("expected one opset_import for domain '" +
+                               domain + "', but got versions " +
+                               std::to_string(known->second) + " and " +
+                               std::to_string(version));
   }
   return opsets;
 }

@@ -178,6 +178,8 @@ void Check::run() {
 struct Reader::Protos {
   onnx::ModelProto model;
   Opsets opsets;
+  llvm::DenseMap<const onnx::OpSchema *, std::unique_ptr<Definition>>
+      definitions;
   std::deque<onnx::FunctionProto> functions;
 };
 
@@ -221,6 +223,62 @@ std::unique_ptr<Model> Reader::read(std::string skeleton, std::string &error) {
 static const onnx::OpSchema *getSchema(const Node &node) {
   return onnx::OpSchemaRegistry::Schema(node.opType, node.opsetVersion,
                                         node.domain);
+}
+
+//===----------------------------------------------------------------------===//
+// Definitions
+//===----------------------------------------------------------------------===//
+
+std::string adze::importer::getTypeName(unsigned dataType) {
+  std::string name;
+  (void)guarded([&] {
+    name = onnx::TensorProto::DataType_Name(
+        static_cast<onnx::TensorProto::DataType>(dataType));
+  });
+  return llvm::StringRef(name).lower();
+}
+
+static void addType(onnx::DataType text, Parameter &parameter) {
+  const onnx::TypeProto *type = &onnx::Utils::DataTypeUtils::ToTypeProto(text);
+  while (type->has_sequence_type() || type->has_optional_type())
+    type = type->has_sequence_type() ? &type->sequence_type().elem_type()
+                                     : &type->optional_type().elem_type();
+  if (type->has_map_type())
+    parameter.maps.push_back(*text);
+  else if (type->has_tensor_type())
+    parameter.types |= uint32_t(1) << type->tensor_type().elem_type();
+}
+
+static std::vector<Parameter>
+readParameters(const std::vector<onnx::OpSchema::FormalParameter> &formals) {
+  std::vector<Parameter> parameters;
+  for (const auto &formal : formals) {
+    Parameter &parameter = parameters.emplace_back();
+    parameter.name = formal.GetName();
+    parameter.variable = formal.GetTypeStr();
+    for (onnx::DataType type : formal.GetTypes())
+      addType(type, parameter);
+    llvm::sort(parameter.maps);
+  }
+  return parameters;
+}
+
+static Definition readDefinition(const onnx::OpSchema &schema) {
+  return {readParameters(schema.inputs()), readParameters(schema.outputs())};
+}
+
+const Definition *Reader::getDefinition(const Node &node) {
+  const Definition *result = nullptr;
+  (void)guarded([&] {
+    const onnx::OpSchema *schema = getSchema(node);
+    if (!schema)
+      return;
+    auto &definition = protos->definitions[schema];
+    if (!definition)
+      definition = std::make_unique<Definition>(readDefinition(*schema));
+    result = definition.get();
+  });
+  return result;
 }
 
 bool Reader::hasFunctionBody(const Node &node) {
@@ -325,7 +383,8 @@ std::vector<OperatorVersion> adze::importer::getAllOperators() {
       operators.push_back(
           {schema.domain(), schema.Name(), schema.since_version(),
            schema.Deprecated(),
-           schema.HasFunction() || schema.HasContextDependentFunction()});
+           schema.HasFunction() || schema.HasContextDependentFunction(),
+           readDefinition(schema)});
     }
   });
   llvm::sort(operators, [](const OperatorVersion &a, const OperatorVersion &b) {

@@ -14,6 +14,25 @@ struct InputType {
   std::vector<std::optional<int64_t>> dims;
 };
 
+/// A formal parameter of an operator's definition.
+struct Parameter {
+  std::string name;
+  std::string variable; // "T", or the type itself where there is no choice
+  /// The element types that it may have, a bit for each TensorProto.DataType:
+  /// of tensors, and of those in sequences and optionals.
+  uint32_t types = 0;
+  std::vector<std::string> maps; // that it may be, as ONNX writes them
+};
+
+/// What an operator's definition says of types. The last parameters may stand
+/// for several values.
+struct Definition {
+  std::vector<Parameter> inputs, outputs;
+};
+
+/// "bfloat16".
+std::string getTypeName(unsigned dataType);
+
 class Reader {
 public:
   Reader();
@@ -23,6 +42,9 @@ public:
   /// finds stands in the `problem`s of the model and of its nodes. None, with
   /// the reason in `error`, if there is no model.
   std::unique_ptr<Model> read(std::string skeleton, std::string &error);
+
+  /// The definition of the node's operator; null if ONNX has none.
+  const Definition *getDefinition(const Node &node);
 
   /// Whether ONNX defines the node's operator by a function.
   bool hasFunctionBody(const Node &node);
@@ -42,6 +64,7 @@ struct OperatorVersion {
   std::string domain, name;
   int sinceVersion;
   bool deprecated, hasFunction;
+  Definition definition;
 };
 
 /// All versions of all operators that ONNX defines, sorted.

@@ -175,9 +175,9 @@ bool Binder::generalize(LoopAttempt &attempt, llvm::ArrayRef<Type> types,
       // Each attempt says less of what is in it.
       Type both = graph::joinElements(from, to);
       if (!both) {
-        (void)unsupported("expected a carried value to keep its kind, but got " +
-                          mlir::debugString(type) + " and " +
-                          mlir::debugString(yielded));
+        (void)unsupported(
+            "expected a carried value to keep its kind, but got " +
+            mlir::debugString(type) + " and " + mlir::debugString(yielded));
         return false;
       }
       changed |= both != type;
@@ -215,9 +215,27 @@ bool Binder::generalize(LoopAttempt &attempt, llvm::ArrayRef<Type> types,
   return changed;
 }
 
+/// Packed elements are collected as whole bytes: a slice may end within one.
+/// The types to narrow to, null where there are none.
+llvm::SmallVector<Type> Binder::widenSlices(LoopAttempt &attempt) {
+  mlir::OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&attempt.region->front());
+  llvm::SmallVector<Type> narrow;
+  for (Value &slice : attempt.body.slices) {
+    auto type = llvm::dyn_cast<mlir::RankedTensorType>(slice.getType());
+    bool isPacked = type && !graph::isHandle(type) &&
+                    graph::isPacked(type.getElementType());
+    narrow.push_back(isPacked ? type.getElementType() : Type());
+    if (isPacked)
+      slice = cast(slice, getWideType(type.getElementType()));
+  }
+  return narrow;
+}
+
 Binder::Values Binder::finishLoop(LoopAttempt &attempt, Value tripCount,
                                   Value condition, mlir::ValueRange inits) {
   LoopBody &body = attempt.body;
+  llvm::SmallVector<Type> narrow = widenSlices(attempt);
   Values yielded;
   if (body.condition && !condition)
     condition = constant(mlir::DenseElementsAttr::get(
@@ -271,7 +289,12 @@ Binder::Values Binder::finishLoop(LoopAttempt &attempt, Value tripCount,
   auto op = graph::LoopOp::create(builder, loc, types, tripCount, condition,
                                   inits, attempt.symbols, count);
   op.getBody().takeBody(*attempt.region);
-  return Values(op.getResults());
+  Values results(op.getResults());
+  for (auto [result, type] : llvm::zip_equal(
+           llvm::MutableArrayRef(results).take_back(narrow.size()), narrow))
+    if (type)
+      result = cast(result, type);
+  return results;
 }
 
 Binder::Values Binder::createLoop(Value tripCount, Value condition,

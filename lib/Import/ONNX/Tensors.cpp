@@ -112,6 +112,14 @@ int adze::importer::getDataType(mlir::Type elementType) {
   return 0;
 }
 
+uint32_t adze::importer::getSupportedTypes() {
+  uint32_t types = 0;
+  for (const DataTypeRow &row : kDataTypes)
+    if (row.kind != DataTypeRow::Other)
+      types |= uint32_t(1) << row.dataType;
+  return types;
+}
+
 std::string adze::importer::describeDataType(int dataType) {
   for (const DataTypeRow &row : kDataTypes)
     if (row.dataType == dataType)

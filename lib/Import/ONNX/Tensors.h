@@ -17,6 +17,9 @@ mlir::Type getElementType(mlir::MLIRContext *context, int dataType);
 /// The inverse; 0 if there is none.
 int getDataType(mlir::Type elementType);
 
+/// Those that have one, a bit for each.
+uint32_t getSupportedTypes();
+
 /// "f32", or "data_type 99".
 std::string describeDataType(int dataType);
 

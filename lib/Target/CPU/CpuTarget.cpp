@@ -86,10 +86,14 @@ Expected<CpuTarget> CpuTarget::resolve(StringRef triple, StringRef cpu) {
   bool isHost =
       parsed.getArch() == Triple(sys::getDefaultTargetTriple()).getArch();
   result.cpu = cpu.str();
-  if (cpu == "native" || cpu.empty()) {
+  bool isNative = cpu == "native" || cpu.empty();
+  if (isNative) {
     result.cpu = isHost ? sys::getHostCPUName().str() : "generic";
     result.features = isHost ? hostFeatures() : "";
   }
+
+  result.caches =
+      isNative && isHost ? getHostCaches(result.cpu) : getCaches(result.cpu);
 
   std::string error;
   const llvm::Target *target =

@@ -72,7 +72,7 @@ Error emitObject(Module &module, const CpuTarget &target, unsigned optLevel,
   if (verifyModule(module, &problemStream))
     return createStringError("invalid LLVM IR: " + problem);
 
-  if (isHuge(module)) {
+  if (optLevel == 0 || isHuge(module)) {
     machine->setOptLevel(CodeGenOptLevel::None);
     machine->setO0WantsFastISel(true);
   } else {

@@ -42,7 +42,7 @@ std::vector<Example> readExamples(StringRef file) {
   std::vector<Example> examples;
   StringRef text = (*buffer)->getBuffer();
   llvm::Regex header("Pass<\"([a-z-]+)\"(, \"::mlir::(func::FuncOp|ModuleOp)\")?>");
-  llvm::Regex options("After \\(([a-z=]+)\\):");
+  llvm::Regex options("After \\(([a-z0-9=-]+)\\):");
   SmallVector<StringRef> match;
   while (header.match(text, &match)) {
     Example example;

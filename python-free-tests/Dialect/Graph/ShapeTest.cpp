@@ -209,6 +209,31 @@ TEST_F(ShapeTest, ElementsThroughShapeArithmetic) {
   EXPECT_FALSE(getElements(function.getArgument(0)));
 }
 
+/// Pads as exported: pairs from the last dim on become begins, then ends.
+TEST_F(ShapeTest, ElementsAtOtherPlaces) {
+  auto module = parseSourceString<ModuleOp>(R"mlir(
+    #d = affine_map<()[s0] -> (s0, 4)>
+    func.func @f(%x: tensor<?x4xf32, #d>) -> tensor<4xi64> {
+      %shape = graph.shape %x : (tensor<?x4xf32, #d>) -> tensor<2xi64>
+      %more = graph.constant dense<[1, 2, 3, 5]> : tensor<4xi64>
+      %all = graph.concat %shape, %more {axis = 0 : i64} : (tensor<2xi64>, tensor<4xi64>) -> tensor<6xi64>
+      %pairs = graph.reshape %all : (tensor<6xi64>) -> tensor<3x2xi64>
+      %back = graph.reverse %pairs {axes = array<i64: 0>} : (tensor<3x2xi64>) -> tensor<3x2xi64>
+      %t = graph.transpose %back {perm = array<i64: 1, 0>} : (tensor<3x2xi64>) -> tensor<2x3xi64>
+      %part = graph.slice %t {starts = array<i64: 0, 2>, steps = array<i64: 1, -2>} : (tensor<2x3xi64>) -> tensor<2x2xi64>
+      %r = graph.reshape %part : (tensor<2x2xi64>) -> tensor<4xi64>
+      return %r : tensor<4xi64>
+    })mlir",
+                                            &context);
+  ASSERT_TRUE(module);
+  auto function = *module->getOps<func::FuncOp>().begin();
+  auto elements =
+      getElements(function.getBody().front().getTerminator()->getOperand(0));
+  ASSERT_TRUE(elements);
+  // [[3, 1, s0], [5, 2, 4]], its last column and its first.
+  EXPECT_TRUE(areEqual(*elements, {s0, num(3), num(4), num(5)}));
+}
+
 /// Expand as exported: where(shape == -1, 1, shape).
 TEST_F(ShapeTest, ElementsThroughComparison) {
   auto module = parseSourceString<ModuleOp>(R"mlir(

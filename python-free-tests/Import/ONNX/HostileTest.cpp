@@ -56,6 +56,33 @@ std::string call(unsigned place, const std::string &op,
                           field(7, "mine"));
 }
 
+/// The nodes of a graph of branches in branches, `depth` of them, made from the
+/// inside: a string that is copied at each level would take hours.
+std::string nestedIfs(int depth) {
+  std::vector<std::string> heads;
+  std::string tail;
+  std::string inner = node("Relu", {"x"}, "y") + field(2, "g");
+  size_t size = inner.size();
+  auto wrap = [&](unsigned place, const std::string &before,
+                  const std::string &after) {
+    size += before.size() + after.size();
+    std::string head(1, static_cast<char>(place << 3 | 2));
+    head += varint(size);
+    size += head.size();
+    heads.push_back(head + before);
+    tail += after;
+  };
+  for (int i = 0; i < depth; ++i) {
+    wrap(6, "", "");                                  // AttributeProto.g
+    wrap(5, field(1, "then_branch"), "\xa0\x01\x05"); // NodeProto.attribute
+    wrap(1, field(1, "c") + field(2, "y") + field(4, "If"), "");
+  }
+  std::string all;
+  for (size_t i = heads.size(); i-- > 0;)
+    all += heads[i];
+  return all + inner + tail;
+}
+
 class Hostile : public testing::Test {
 protected:
   void SetUp() override {
@@ -169,6 +196,12 @@ TEST_F(Hostile, DuplicateNamesAreRefused) {
       import(model(node("Relu", {"x"}, "y") + node("Abs", {"x"}, "y") + ends)));
   EXPECT_FALSE(import(
       model(node("Relu", {"x"}, "x") + node("Relu", {"x"}, "y") + ends)));
+}
+
+TEST_F(Hostile, BranchesNested100000DeepAreRefused) {
+  for (int depth : {30, 1000, 100000})
+    EXPECT_FALSE(import(model(nestedIfs(depth) + field(11, shaped("x", {4})) +
+                              field(12, shaped("y", {4})))));
 }
 
 TEST_F(Hostile, ACycleOfNodesIsRefused) {

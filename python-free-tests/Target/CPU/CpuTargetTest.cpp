@@ -25,6 +25,31 @@ TEST(CpuTargetTest, NativeIsResolved) {
   EXPECT_NE(native.cpu, "native");
 }
 
+TEST(CpuTargetTest, CachesAreKnown) {
+  auto of = [](const char *cpu) {
+    return llvm::cantFail(CpuTarget::resolve("x86_64-linux-gnu", cpu)).caches;
+  };
+  EXPECT_EQ(of("znver5"), (adze::CacheSizes{1 << 20, 32 << 20}));
+  EXPECT_EQ(of("sapphirerapids"), (adze::CacheSizes{2 << 20, 64 << 20}));
+  EXPECT_EQ(of("haswell").l2, 256 << 10);
+  EXPECT_EQ(of("x86-64-v4"), adze::CacheSizes());
+  auto native = of("native");
+  EXPECT_GE(native.l2, 64 << 10);
+  EXPECT_GE(native.l3, native.l2);
+}
+
+TEST(CpuTargetTest, CachesAreParsed) {
+  EXPECT_EQ(llvm::cantFail(adze::cpu::parseCaches("512K,4096K")),
+            (adze::CacheSizes{512 << 10, 4 << 20}));
+  for (const char *wrong : {"", "1M", "1M,", "x,1M", "2M,1M", "1,2", "-1M,1M",
+                            "99999999999M,99999999999M"}) {
+    auto caches = adze::cpu::parseCaches(wrong);
+    EXPECT_THAT(llvm::toString(caches.takeError()),
+                testing::HasSubstr("expected the sizes of the second and third"
+                                   " level as in 1M,32M"));
+  }
+}
+
 TEST(CpuTargetTest, UnknownOnesAreErrors) {
   auto cpu = CpuTarget::resolve("x86_64-linux-gnu", "z80");
   EXPECT_THAT(llvm::toString(cpu.takeError()),

@@ -81,6 +81,23 @@ func.func @top_k() -> (tensor<3xi32>, tensor<3xi64>) {
   return %0, %1 : tensor<3xi32>, tensor<3xi64>
 }
 
+// The least along a dim in the middle, all of them sorted, and none; NaN is the
+// greatest.
+// CHECK-LABEL: func @top_k_least
+// CHECK-DAG: dense<{{\[}}[{{\[}}0.000000e+00, 2.000000e+00], [1.000000e+00, 3.000000e+00], [4.000000e+00, 7.000000e+00]]]> : tensor<1x3x2xf32>
+// CHECK-DAG: dense<{{\[}}[{{\[}}1, 3], [4, 0], [0, 1]]]> : tensor<1x3x2xi64>
+// CHECK-DAG: dense<[0x7FC00000, 9.000000e+00, 7.000000e+00, 7.000000e+00, 2.000000e+00, 1.000000e+00, -3.000000e+00]> : tensor<7xf32>
+// CHECK-DAG: dense<[3, 5, 1, 4, 0, 6, 2]> : tensor<7xi64>
+// CHECK-DAG: dense<> : tensor<0xf32>
+func.func @top_k_least() -> (tensor<1x3x2xf32>, tensor<1x3x2xi64>, tensor<7xf32>, tensor<7xi64>, tensor<0xf32>) {
+  %x = graph.constant dense<[[[4.0, 3.0], [0.0, 7.0], [9.0, 8.0], [8.0, 2.0], [1.0, 9.0]]]> : tensor<1x5x2xf32>
+  %0, %1 = graph.top_k %x {axis = 1 : i64, largest = false} : (tensor<1x5x2xf32>) -> (tensor<1x3x2xf32>, tensor<1x3x2xi64>)
+  %y = graph.constant dense<[2.0, 7.0, -3.0, 0x7FC00000, 7.0, 9.0, 1.0]> : tensor<7xf32>
+  %2, %3 = graph.top_k %y {axis = 0 : i64} : (tensor<7xf32>) -> (tensor<7xf32>, tensor<7xi64>)
+  %4, %5 = graph.top_k %y {axis = 0 : i64} : (tensor<7xf32>) -> (tensor<0xf32>, tensor<0xi64>)
+  return %0, %1, %2, %3, %4 : tensor<1x3x2xf32>, tensor<1x3x2xi64>, tensor<7xf32>, tensor<7xi64>, tensor<0xf32>
+}
+
 // CHECK-LABEL: func @resize
 // CHECK-DAG: dense<[1.000000e+00, 1.000000e+00, 3.000000e+00, 3.000000e+00]> : tensor<4xf32>
 // CHECK-DAG: dense<[1.000000e+00, 1.500000e+00, 2.500000e+00, 3.000000e+00]> : tensor<4xf32>

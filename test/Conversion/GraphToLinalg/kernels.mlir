@@ -121,3 +121,12 @@ func.func private @antialias(%x: tensor<?xf32, affine_map<()[s0] -> (s0)>>) -> t
   %0 = graph.resize %x {antialias = true, mode = #graph.resize_mode<linear>} : (tensor<?xf32, affine_map<()[s0] -> (s0)>>) -> tensor<?xf32, affine_map<()[s0, s1] -> (s1)>>
   return %0 : tensor<?xf32, affine_map<()[s0, s1] -> (s1)>>
 }
+
+// No view of nothing: there is no place in bounds for it.
+// CHECK-LABEL: func.func private @empty_pieces(
+// CHECK-NOT: memref.subview
+// CHECK: return
+func.func private @empty_pieces(%x: tensor<2x5x0xf32>, %y: tensor<2x0x0xf32>) -> tensor<2x10x0xf32> attributes {adze.kernel} {
+  %0 = graph.concat %x, %y, %x {axis = 1 : i64} : (tensor<2x5x0xf32>, tensor<2x0x0xf32>, tensor<2x5x0xf32>) -> tensor<2x10x0xf32>
+  return %0 : tensor<2x10x0xf32>
+}

@@ -17,6 +17,9 @@
 // CHECK: "model": "report"
 // CHECK: "opt_level": 2
 // CHECK: "cpu:x86-64-v3"
+// CHECK: "cache_bytes": {
+// CHECK-NEXT: "l2": 524288,
+// CHECK-NEXT: "l3": 16777216
 // CHECK: "symbols": {
 // CHECK-NEXT: "n": 8
 // CHECK: "weights_bytes": {{[0-9]+}}

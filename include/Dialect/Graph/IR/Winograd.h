@@ -43,8 +43,9 @@ struct WinogradPlan {
   int64_t steps = 1;   ///< and how many times as many a program makes.
   double cost = 0;     ///< Cycles of a vector of 16 lanes.
 };
-/// The plan of least cost; small enough for a cache.
-WinogradPlan planWinograd(const WinogradSizes &sizes, int64_t tile);
+/// The plan of least cost; small enough for a second-level cache.
+WinogradPlan planWinograd(const WinogradSizes &sizes, int64_t tile,
+                          int64_t l2Bytes);
 /// The cost of the same convolution as it is.
 double getDirectCost(const WinogradSizes &sizes);
 

@@ -151,6 +151,51 @@ def FormClustersPass : Pass<"graph-form-clusters", "::mlir::func::FuncOp"> {
   ];
 }
 
+def ShareKernelsPass : Pass<"graph-share-kernels", "::mlir::func::FuncOp"> {
+  let summary = "Let one kernel serve clusters that differ in numbers";
+  let description = [{
+    A graph with the same few ops in thousands of places, each with a number of
+    its own, would have a kernel for each to compile. Where `least-kernels` of
+    them differ in nothing but constants of one element that pointwise ops read,
+    those become operands of the clusters, which are then equal. Fewer keep
+    their numbers inside, where they cost nothing to read.
+
+    Before:
+    ```mlir
+    %0 = graph.cluster(%a = %x) anchor "pointwise" : (tensor<4xf32>) -> tensor<4xf32> {
+      %c = graph.constant dense<1.0> : tensor<f32>
+      %3 = graph.add %a, %c : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+      graph.yield %3 : tensor<4xf32>
+    }
+    %1 = graph.cluster(%b = %x) anchor "pointwise" : (tensor<4xf32>) -> tensor<4xf32> {
+      %c = graph.constant dense<2.0> : tensor<f32>
+      %3 = graph.add %b, %c : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+      graph.yield %3 : tensor<4xf32>
+    }
+    ```
+    After (least-kernels=2):
+    ```mlir
+    %c = graph.constant dense<1.0> : tensor<f32>
+    %0 = graph.cluster(%a = %x, %n = %c) anchor "pointwise" : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32> {
+      %3 = graph.add %a, %n : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+      graph.yield %3 : tensor<4xf32>
+    }
+    %d = graph.constant dense<2.0> : tensor<f32>
+    %1 = graph.cluster(%b = %x, %m = %d) anchor "pointwise" : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32> {
+      %3 = graph.add %b, %m : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+      graph.yield %3 : tensor<4xf32>
+    }
+    ```
+  }];
+  let options = [
+    Option<"leastKernels", "least-kernels", "unsigned", "16",
+           "Kernels that have to differ in numbers alone">,
+  ];
+  let statistics = [
+    Statistic<"numSaved", "saved", "Kernels that there need not be">,
+  ];
+}
+
 def OutlineClustersPass : Pass<"graph-outline-clusters", "::mlir::ModuleOp"> {
   let summary = "Make a kernel function of each cluster";
   let description = [{
@@ -348,6 +393,8 @@ def WinogradPass : Pass<"graph-winograd", "::mlir::func::FuncOp"> {
   let options = [
     Option<"forced", "tile", "int64_t", /*default=*/"-1",
            "2 or 4: use it wherever it is possible; -1: choose by cost">,
+    Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1 << 20",
+           "Second level of cache of a core">,
   ];
   let statistics = [
     Statistic<"numSmall", "small", "Convolutions by F(2x2, 3x3)">,

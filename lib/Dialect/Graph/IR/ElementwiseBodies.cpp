@@ -213,15 +213,15 @@ ADZE_BODY(SoftsignOp) {
 }
 
 ADZE_BODY(GeluOp) {
-  Value inner;
   if (op.getApproximate() == GeluMode::Tanh) {
-    // sqrt(2 / pi) * (x + 0.044715 * x^3)
+    // x (1 + tanh u) / 2 = x / (1 + e^-2u), where nothing cancels below 0, with
+    // u = sqrt(2 / pi) * (x + 0.044715 * x^3)
     Value cube = e.mul(e.mul(x[0], x[0]), x[0]);
     Value sum = e.add(x[0], e.mul(e.num(0.044715), cube));
-    inner = e.make<math::TanhOp>(e.mul(e.num(0.79788456080286535588), sum));
-  } else {
-    inner = e.make<math::ErfOp>(e.mul(x[0], e.num(0.70710678118654752440)));
+    Value exp = e.make<math::ExpOp>(e.mul(e.num(-1.59576912160573071176), sum));
+    return e.div(x[0], e.add(e.num(1), exp));
   }
+  Value inner = e.make<math::ErfOp>(e.mul(x[0], e.num(0.70710678118654752440)));
   return e.mul(e.mul(x[0], e.num(0.5)), e.add(inner, e.num(1)));
 }
 

@@ -3,6 +3,7 @@
 // The contents of small integer tensors as expressions of the symbols: what
 // models compute from shapes.
 #include "Dialect/Graph/IR/Graph.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -85,19 +86,61 @@ Result getConcat(ConcatOp op, Walk &walk) {
   return result;
 }
 
-Result getSlice(SliceOp op, Walk &walk) {
-  Result elements = get(op.getInput(), walk);
-  std::optional<int64_t> size = getSize(op.getResult());
-  if (!elements || !size || op.getBegin() || op.getStarts().size() != 1)
+/// The elements at other places: `source` makes the place of an element in the
+/// input from its place in the result.
+Result
+move(Value input, Value output, Walk &walk,
+     llvm::function_ref<SmallVector<int64_t>(ArrayRef<int64_t>)> source) {
+  Result elements = get(input, walk);
+  std::optional<int64_t> size = getSize(output);
+  if (!elements || !size)
     return std::nullopt;
+  ArrayRef<int64_t> from = cast<RankedTensorType>(input.getType()).getShape(),
+                    to = cast<RankedTensorType>(output.getType()).getShape();
   Elements result;
+  SmallVector<int64_t> strides = mlir::computeStrides(to);
   for (int64_t i = 0; i < *size; ++i) {
-    int64_t at = op.getStarts()[0] + i * op.getSteps()[0];
-    if (at < 0 || at >= int64_t(elements->size()))
-      return std::nullopt;
-    result.push_back((*elements)[at]);
+    int64_t linear = 0;
+    for (auto [at, extent] :
+         llvm::zip_equal(source(mlir::delinearize(i, strides)), from)) {
+      if (at < 0 || at >= extent)
+        return std::nullopt;
+      linear = linear * extent + at;
+    }
+    result.push_back((*elements)[linear]);
   }
   return result;
+}
+
+Result getSlice(SliceOp op, Walk &walk) {
+  if (op.getBegin())
+    return std::nullopt;
+  return move(op.getInput(), op.getResult(), walk, [&](ArrayRef<int64_t> at) {
+    SmallVector<int64_t> from(at);
+    for (auto [dim, start, step] :
+         llvm::zip_equal(from, op.getStarts(), op.getSteps()))
+      dim = start + dim * step;
+    return from;
+  });
+}
+
+Result getTranspose(TransposeOp op, Walk &walk) {
+  return move(op.getInput(), op.getResult(), walk, [&](ArrayRef<int64_t> at) {
+    SmallVector<int64_t> from(at);
+    for (auto [dim, source] : llvm::enumerate(op.getPerm()))
+      from[source] = at[dim];
+    return from;
+  });
+}
+
+Result getReverse(ReverseOp op, Walk &walk) {
+  auto shape = cast<RankedTensorType>(op.getInput().getType()).getShape();
+  return move(op.getInput(), op.getResult(), walk, [&](ArrayRef<int64_t> at) {
+    SmallVector<int64_t> from(at);
+    for (int64_t axis : op.getAxes())
+      from[axis] = shape[axis] - 1 - from[axis];
+    return from;
+  });
 }
 
 /// A splat of one element, or the same elements.
@@ -256,6 +299,8 @@ Result look(Operation *op, Walk &walk) {
       .Case([&](GatherOp op) { return getGather(op, walk); })
       .Case([&](ConcatOp op) { return getConcat(op, walk); })
       .Case([&](SliceOp op) { return getSlice(op, walk); })
+      .Case([&](TransposeOp op) { return getTranspose(op, walk); })
+      .Case([&](ReverseOp op) { return getReverse(op, walk); })
       .Case([&](ReshapeOp op) { return get(op.getInput(), walk); })
       .Case([&](BroadcastToOp op) { return getBroadcast(op, walk); })
       .Case([&](RangeOp op) { return getRange(op, walk); })

@@ -2,7 +2,6 @@
 //
 // What a transformed convolution costs, and how it is cut into programs.
 #include "Dialect/Graph/IR/Winograd.h"
-#include "Support/CacheSizes.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <optional>
@@ -38,8 +37,9 @@ struct Transforms {
 /// The work of one candidate.
 class Candidate {
 public:
-  Candidate(const WinogradSizes &sizes, int64_t tile, const WinogradPlan &plan)
-      : sizes(sizes), plan(plan), transforms(tile),
+  Candidate(const WinogradSizes &sizes, int64_t tile, const WinogradPlan &plan,
+            int64_t l2Bytes)
+      : sizes(sizes), plan(plan), transforms(tile), l2Bytes(l2Bytes),
         products((tile + 2) * (tile + 2)),
         patchRows(sizes.batch * llvm::divideCeil(sizes.rows, tile)),
         patchColumns(llvm::divideCeil(sizes.columns, tile)) {}
@@ -76,7 +76,7 @@ private:
     double multiply =
         products * rows * sizes.inputs * vectors / Core::multiplyAdds;
     bool fitsCache =
-        weights * floatBytes + inputBytes() + productBytes() <= CacheSizes::l2;
+        weights * floatBytes + inputBytes() + productBytes() <= l2Bytes;
     if (readsWeightsAgain && !fitsCache)
       multiply = std::max(multiply, weights * Core::weightFromL3);
     double moved = llvm::divideCeil(sizes.inputs, int64_t(Core::lanes)) *
@@ -88,7 +88,7 @@ private:
   const WinogradSizes &sizes;
   const WinogradPlan &plan;
   Transforms transforms;
-  int64_t products, patchRows, patchColumns;
+  int64_t l2Bytes, products, patchRows, patchColumns;
 };
 
 } // namespace
@@ -100,11 +100,10 @@ static int64_t largestDivisor(int64_t n, int64_t most) {
   return divisor;
 }
 
-WinogradPlan adze::graph::planWinograd(const WinogradSizes &sizes,
-                                       int64_t tile) {
-  constexpr int64_t inputShare = CacheSizes::l2 * 5 / 8,
-                    productShare = CacheSizes::l2 / 4, maxRow = 64,
-                    maxDepth = 1024;
+WinogradPlan adze::graph::planWinograd(const WinogradSizes &sizes, int64_t tile,
+                                       int64_t l2Bytes) {
+  constexpr int64_t maxRow = 64, maxDepth = 1024;
+  int64_t inputShare = l2Bytes * 5 / 8, productShare = l2Bytes / 4;
   int64_t patchRows = sizes.batch * llvm::divideCeil(sizes.rows, tile);
   int64_t patchColumns = llvm::divideCeil(sizes.columns, tile);
   std::optional<WinogradPlan> best;
@@ -115,7 +114,7 @@ WinogradPlan adze::graph::planWinograd(const WinogradSizes &sizes,
                    : largestDivisor(sizes.inputs, maxDepth);
   int64_t panels = llvm::divideCeil(sizes.outputs, plan.panel);
   auto bytes = [&](auto share) {
-    return (Candidate(sizes, tile, plan).*share)();
+    return (Candidate(sizes, tile, plan, l2Bytes).*share)();
   };
   // A whole row, or as much of it as fits.
   plan.columns = std::min(patchColumns, maxRow);
@@ -143,7 +142,7 @@ WinogradPlan adze::graph::planWinograd(const WinogradSizes &sizes,
       int64_t wide = largestDivisor(part, together);
       plan.outputs = wide * plan.panel;
       plan.steps = part / wide;
-      plan.cost = Candidate(sizes, tile, plan).getCost();
+      plan.cost = Candidate(sizes, tile, plan, l2Bytes).getCost();
       if (!best || plan.cost < best->cost)
         best = plan;
     }

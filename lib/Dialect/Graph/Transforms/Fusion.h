@@ -15,9 +15,9 @@ inline bool isPointwise(mlir::Operation *op) {
 
 /// Ops whose accumulator tile other ops can read before it is stored.
 inline bool hasEpilogue(mlir::Operation *op) {
-  return llvm::isa<AttentionOp, MatmulOp, ConvOp, MaxPoolOp, AvgPoolOp,
-                   SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp, LRNOp,
-                   WinogradConvOp>(op) ||
+  return llvm::isa<AttentionOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp,
+                   AvgPoolOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp,
+                   LRNOp, WinogradConvOp>(op) ||
          llvm::isa<ReduceOpInterface>(op);
 }
 

@@ -128,6 +128,8 @@ static bool isComputed(Value value, unsigned depth = 8) {
     return false;
   if (auto conv = dyn_cast<ConvOp>(op))
     return conv.getLayout() == Layout::NHWC;
+  if (auto conv = dyn_cast<ConvTransposeOp>(op))
+    return conv.getLayout() == Layout::NHWC;
   if (isa<MaxPoolOp, AvgPoolOp>(op))
     return isChannelsLastPool(op);
   if (hasEpilogue(op) || isRepetition(op))

@@ -146,6 +146,18 @@ public:
     return b.reshape(x, dims);
   }
 
+  /// What `move` makes of the strings `x` by moving elements about: it gets
+  /// their numbers instead, from 1 on; 0 stands for the empty string.
+  Value moveStrings(Value x, llvm::function_ref<Value(Value)> move) {
+    if (!x)
+      return {};
+    Value texts = flatten(x, 0, Binder::getRank(x));
+    if (!texts)
+      return {};
+    Value numbers = b.reshape(add(iota(texts, 0), 1.0), graph::getDims(x));
+    return gather(concat({b.strings({""}), texts}, 0), move(numbers), 0);
+  }
+
   /// What `build` makes of the axis that operand `i` holds, one of the first
   /// `count` of `rank` dims: where only the run tells which, of each of them,
   /// and the right one is chosen. All have one shape.

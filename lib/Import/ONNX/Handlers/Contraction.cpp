@@ -328,6 +328,17 @@ static LogicalResult importCausalConvWithState(Binder &b) {
   return b.done({result, a.gather(padded, behind, 2)});
 }
 
+/// ONNX's body adds minus infinity to the mask in the mask's own type, which
+/// integers do not have.
+static LogicalResult importAttention(Binder &b) {
+  llvm::SmallVector<Value> operands(b.getOperands());
+  if (Value mask = b.operand(3))
+    if (auto type = llvm::dyn_cast<mlir::IntegerType>(b.getElementType(mask));
+        type && type.getWidth() > 1)
+      operands[3] = b.cast(mask, b.getElementType(b.operand(0)));
+  return b.expand(operands);
+}
+
 void adze::importer::addContractionOps(std::vector<OpRow> &rows) {
   rows.insert(rows.end(),
               {
@@ -335,6 +346,7 @@ void adze::importer::addContractionOps(std::vector<OpRow> &rows) {
                   {"Conv", 1, 2, importConv},
                   {"ConvInteger", 10, 2, importConvInteger},
                   {"ConvTranspose", 1, 2, importConvTranspose},
+                  {"Attention", 23, 3, importAttention},
                   {"Gemm", 1, 2, importGemm},
                   {"MatMul", 1, 2, importMatMul},
                   {"MatMulInteger", 10, 2, importMatMulInteger},

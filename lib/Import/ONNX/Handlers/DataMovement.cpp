@@ -254,6 +254,11 @@ static LogicalResult importSplit(Binder &b) {
 // Padding and repetition
 //===----------------------------------------------------------------------===//
 
+/// ONNX's body of it takes the shape for one of i64.
+static LogicalResult importCenterCropPad(Binder &b) {
+  return b.expand({b.operand(0), b.cast(b.operand(1), b.builder.getI64Type())});
+}
+
 /// pads and value: attributes before version 11, operands from then on; axes
 /// from version 18 on.
 static LogicalResult importPad(Binder &b) {
@@ -395,6 +400,7 @@ static LogicalResult importTrilu(Binder &b) {
 
 void adze::importer::addDataMovementOps(std::vector<OpRow> &rows) {
   rows.insert(rows.end(), {
+                              {"CenterCropPad", 18, 2, importCenterCropPad},
                               {"Concat", 1, 1, importConcat},
                               {"DepthToSpace", 1, 1, importDepthToSpace},
                               {"Expand", 8, 2, importExpand},

@@ -125,14 +125,17 @@ static LogicalResult importMod(Binder &b) {
   return importBinary<graph::ModOp>(b);
 }
 
-/// Base and exponent may differ; the base's type is the result's. A whole base
-/// with a fraction as exponent is computed in the exponent's type.
+/// Base and exponent may differ; the base's type is the result's. It is
+/// computed in the float type among both, the wider one of two.
 static LogicalResult importPow(Binder &b) {
   Value x = b.operand(0), y = getRight(b);
   if (!y)
     return mlir::failure();
   mlir::Type type = b.getElementType(x), exponent = b.getElementType(y);
-  if (llvm::isa<mlir::FloatType>(exponent) && !llvm::isa<mlir::FloatType>(type))
+  bool isWhole = !llvm::isa<mlir::FloatType>(type);
+  if (llvm::isa<mlir::FloatType>(exponent) &&
+      (isWhole ||
+       exponent.getIntOrFloatBitWidth() > type.getIntOrFloatBitWidth()))
     x = b.cast(x, exponent);
   else
     y = b.cast(y, type);
@@ -173,17 +176,21 @@ static LogicalResult importClip(Binder &b) {
   return b.done(x);
 }
 
-/// x + bias where x < -lambd, x - bias where x > lambd, else 0.
+/// x + bias where x < -lambd, x - bias where x > lambd, else 0. Both numbers
+/// are fractions of integers, too.
 static LogicalResult importShrink(Binder &b) {
   Value x = b.operand(0);
-  mlir::Type type = b.getElementType(x);
+  mlir::Type given = b.getElementType(x), type = given;
+  if (!llvm::isa<mlir::FloatType>(type))
+    type = b.builder.getF64Type();
+  x = b.cast(x, type);
   double lambda = b.getFloat("lambd", 0.5), bias = b.getFloat("bias", 0.0);
   Value isLow = b.create<graph::LessOp>({x, b.scalar(type, -lambda)});
   Value isHigh = b.create<graph::GreaterOp>({x, b.scalar(type, lambda)});
   Value low = b.create<graph::AddOp>({x, b.scalar(type, bias)});
   Value high = b.create<graph::SubOp>({x, b.scalar(type, bias)});
   Value rest = b.create<graph::SelectOp>({isHigh, high, b.scalar(type, 0)});
-  return b.done(b.create<graph::SelectOp>({isLow, low, rest}));
+  return b.done(b.cast(b.create<graph::SelectOp>({isLow, low, rest}), given));
 }
 
 /// Strings are made of numbers, and read as such, by the run time.
@@ -312,11 +319,12 @@ static void addBinaryOps(std::vector<OpRow> &rows) {
 void adze::importer::addElementwiseOps(std::vector<OpRow> &rows) {
   addUnaryOps(rows);
   addBinaryOps(rows);
-  rows.insert(rows.end(), {
-                              {"Cast", 6, 1, importCast, "strings and f8 or less"},
-                              {"BitCast", 26, 1, importBitCast},
-                              {"CastLike", 15, 2, importCastLike},
-                              {"Clip", 6, 1, importClip},
-                              {"Where", 9, 3, importWhere},
-                          });
+  rows.insert(rows.end(),
+              {
+                  {"Cast", 6, 1, importCast, "strings and f8 or less"},
+                  {"BitCast", 26, 1, importBitCast},
+                  {"CastLike", 15, 2, importCastLike},
+                  {"Clip", 6, 1, importClip},
+                  {"Where", 9, 3, importWhere},
+              });
 }

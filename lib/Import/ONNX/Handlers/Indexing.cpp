@@ -120,6 +120,8 @@ static Value buildNonZero(Binder &b, Value x) {
   if (!x)
     return {};
   Sizes sizes(b);
+  if (Binder::isString(x))
+    x = b.create<graph::NotOp>(b.create<graph::EqualOp>({x, b.string("")}));
   Value flags = b.cast(x, b.builder.getI1Type());
   flags = b.cast(flags, b.builder.getI64Type());
   if (b.getRank(x) != 1)

@@ -218,9 +218,13 @@ LogicalResult Col2Im::run() {
     joined.push_back(graph::mulExprs(taps[i], blocks[i]));
   }
   x = b.reshape(b.transpose(b.reshape(x, apart), perm), joined);
+  // A pixel holds where one of the bools that fall on it does.
+  mlir::Type type = b.getElementType(x);
+  if (type.isInteger(1))
+    x = b.cast(x, b.builder.getI32Type());
   for (int64_t i = 0; i < spatial && !b.hasFailed(); ++i)
     x = sumTaps(x, i);
-  return b.done(x);
+  return b.done(b.cast(x, type));
 }
 
 static LogicalResult importCol2Im(Binder &b) { return Col2Im(b).run(); }
@@ -228,7 +232,8 @@ static LogicalResult importCol2Im(Binder &b) { return Col2Im(b).run(); }
 void adze::importer::addIndexArithmeticOps(std::vector<OpRow> &rows) {
   rows.insert(rows.end(),
               {
-                  {"Col2Im", 18, 3, importCol2Im},
+                  {"Col2Im", 18, 3, importCol2Im, "", INT32_MAX, "",
+                   /*takesContainers=*/false, /*refused=*/"string"},
                   {"MaxUnpool", 9, 2, importMaxUnpool, "shapes from data"},
                   {"ReverseSequence", 10, 2, importReverseSequence},
                   {"TensorScatter", 24, 2, importTensorScatter},

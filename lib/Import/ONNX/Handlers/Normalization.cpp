@@ -118,12 +118,40 @@ static LogicalResult importBatchNormalization(Binder &b) {
   if (isTraining)
     return importBatchStatistics(b);
   llvm::SmallVector<Value> operands{x};
-  // Statistics may be of a wider type than the input.
+  // Parameters may be of another type than the input: the widest one counts.
+  mlir::Type type = b.getElementType(x), wide = type;
+  for (unsigned i = 1; i < 5; ++i) {
+    mlir::Type other = b.getElementType(b.operand(i));
+    if (other.getIntOrFloatBitWidth() > wide.getIntOrFloatBitWidth())
+      wide = other;
+  }
+  operands.front() = b.cast(x, wide);
   for (unsigned i = 1; i < 5; ++i)
-    operands.push_back(perChannel(b, b.cast(b.operand(i), b.getElementType(x)),
-                                  graph::getDims(x)[1]));
-  return b.done(b.create<graph::BatchNormOp>(
-      operands, b.attr("epsilon", b.getFloat("epsilon", 1e-5f))));
+    operands.push_back(
+        perChannel(b, b.cast(b.operand(i), wide), graph::getDims(x)[1]));
+  Value result = b.create<graph::BatchNormOp>(
+      operands, b.attr("epsilon", b.getFloat("epsilon", 1e-5f)));
+  return b.done(b.cast(result, type));
+}
+
+/// (x - mean) / deviation over axes, in f32 at least. ONNX's own body of it is
+/// of f32 only.
+static LogicalResult importMeanVarianceNormalization(Binder &b) {
+  Arithmetic a(b);
+  mlir::Type type = b.getElementType(b.operand(0));
+  Value x = type.getIntOrFloatBitWidth() < 32
+                ? b.cast(b.operand(0), b.builder.getF32Type())
+                : b.operand(0);
+  auto axes = b.normalizeAxes(
+      b.getInts("axes").value_or(llvm::SmallVector<int64_t>{0, 2, 3}),
+      b.getRank(b.operand(0)));
+  if (b.hasFailed())
+    return mlir::failure();
+  Value mean = a.reduce<graph::ReduceMeanOp>(x, axes, /*keepdims=*/true);
+  Value distance = a.sub(x, mean);
+  Value variance = a.reduce<graph::ReduceMeanOp>(a.mul(distance, distance),
+                                                 axes, /*keepdims=*/true);
+  return b.done(b.cast(a.div(distance, a.add(a.sqrt(variance), 1e-9)), type));
 }
 
 static LogicalResult importInstanceNormalization(Binder &b) {
@@ -196,7 +224,11 @@ static LogicalResult importLayerNormalization(Binder &b) {
   if (!b.wants(1) && !b.wants(2))
     return b.done(result);
   auto [mean, inverse] = buildStatistics(b, axis, epsilon);
-  return b.done({result, mean, inverse});
+  mlir::Type stash =
+      getElementType(b.builder.getContext(), int(b.getInt("stash_type", 1)));
+  if (!llvm::isa_and_nonnull<mlir::FloatType>(stash))
+    return b.fail("expected stash_type to be a type of floats");
+  return b.done({result, b.cast(mean, stash), b.cast(inverse, stash)});
 }
 
 static LogicalResult importRMSNormalization(Binder &b) {
@@ -224,16 +256,18 @@ static LogicalResult importLpNormalization(Binder &b) {
 }
 
 void adze::importer::addNormalizationOps(std::vector<OpRow> &rows) {
-  rows.insert(rows.end(),
-              {
-                  {"BatchNormalization", 1, 5, importBatchNormalization},
-                  {"GroupNormalization", 18, 3, importGroupNormalization},
-                  {"Hardmax", 1, 1, importHardmax},
-                  {"InstanceNormalization", 6, 3, importInstanceNormalization},
-                  {"LayerNormalization", 17, 2, importLayerNormalization},
-                  {"LogSoftmax", 1, 1, importSoftmax<graph::LogSoftmaxOp>},
-                  {"LpNormalization", 1, 1, importLpNormalization},
-                  {"RMSNormalization", 23, 2, importRMSNormalization},
-                  {"Softmax", 1, 1, importSoftmax<graph::SoftmaxOp>},
-              });
+  rows.insert(
+      rows.end(),
+      {
+          {"BatchNormalization", 1, 5, importBatchNormalization},
+          {"GroupNormalization", 18, 3, importGroupNormalization},
+          {"Hardmax", 1, 1, importHardmax},
+          {"InstanceNormalization", 6, 3, importInstanceNormalization},
+          {"LayerNormalization", 17, 2, importLayerNormalization},
+          {"LogSoftmax", 1, 1, importSoftmax<graph::LogSoftmaxOp>},
+          {"LpNormalization", 1, 1, importLpNormalization},
+          {"MeanVarianceNormalization", 9, 1, importMeanVarianceNormalization},
+          {"RMSNormalization", 23, 2, importRMSNormalization},
+          {"Softmax", 1, 1, importSoftmax<graph::SoftmaxOp>},
+      });
 }

@@ -105,6 +105,8 @@ static LogicalResult importQuantizeLinear(Binder &b) {
     return b.unsupported("expected to quantise to 16 bits at most");
   if (!llvm::isa<mlir::IntegerType>(b.getElementType(x)))
     type = b.getElementType(x);
+  if (llvm::isa<mlir::IntegerType>(type)) // both are whole, their quotient not
+    type = b.builder.getF64Type();
   // Quotients of 16-bit types are rounded to 16 bits before they are whole.
   mlir::Type wide = type.getIntOrFloatBitWidth() < 32
                         ? mlir::Type(b.builder.getF32Type())

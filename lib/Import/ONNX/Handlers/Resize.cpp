@@ -245,6 +245,14 @@ Attributes getAttributes(Binder &b, const ResizeModes &modes) {
 }
 
 Value Request::build(const ResizeModes &modes) {
+  if (Binder::isString(x)) {
+    if (modes.mode != graph::ResizeMode::Nearest)
+      (void)b.fail("expected mode nearest for strings");
+    return a.moveStrings(x, [&](Value numbers) {
+      x = numbers;
+      return build(modes);
+    });
+  }
   if (dataScales || dataRegion)
     return buildByData(modes);
   Attributes attributes = getAttributes(b, modes);

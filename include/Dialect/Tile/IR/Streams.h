@@ -1,0 +1,17 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Stores past the caches.
+#ifndef ADZE_DIALECT_TILE_IR_STREAMS_H
+#define ADZE_DIALECT_TILE_IR_STREAMS_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace adze::tile {
+
+/// Of a kernel: results of more bytes than this are stored past the caches,
+/// which would have lost them before the next kernel asks.
+inline constexpr llvm::StringLiteral streamBytesAttr = "tile.stream_bytes";
+
+} // namespace adze::tile
+
+#endif // ADZE_DIALECT_TILE_IR_STREAMS_H

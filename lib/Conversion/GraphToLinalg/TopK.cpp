@@ -1,0 +1,210 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// top_k: the results are a heap of the best elements so far, the worst of them
+// at its root, which is sorted in place at the end.
+#include "KernelLowering.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace {
+
+/// An element and its place in the input.
+struct Item {
+  Value value, place;
+};
+
+class Heap {
+public:
+  Heap(TopKOp op, KernelLowering &k)
+      : k(k), values(k.getOutput(op.getValues())),
+        places(k.getOutput(op.getIndices())), axis(op.getAxis()),
+        declared(
+            cast<RankedTensorType>(op.getInput().getType()).getElementType()),
+        largest(op.getLargest()) {}
+
+  /// The heap of one row: that of a point without its index along the axis.
+  void setRow(ValueRange point) { row.assign(point.begin(), point.end()); }
+  Item get(Value slot) {
+    return {k.load(values, at(slot)), k.load(places, at(slot))};
+  }
+  void set(Value slot, Item item) {
+    k.store(item.value, values, at(slot));
+    k.store(item.place, places, at(slot));
+  }
+  /// Whether x comes before y in the result; no two items are level.
+  Value comesBefore(Item x, Item y);
+  /// Puts an item where the heap ends.
+  void push(Item item, Value end);
+  /// Puts an item into a heap of `size` whose root is free.
+  void replaceRoot(Item item, Value size);
+
+private:
+  struct Step {
+    Value slot, goesOn;
+  };
+  SmallVector<Value> at(Value slot) {
+    SmallVector<Value> point(row);
+    point.insert(point.begin() + axis, slot);
+    return point;
+  }
+  Value isBetter(Value x, Value y);
+  /// `condition ? body() : (slot, false)`.
+  Step stepIf(Value condition, Value slot, function_ref<Step()> body);
+  /// Moves the free slot by steps, then fills it.
+  void sift(Value from, Item item, function_ref<Step(Value)> step);
+  /// Fills the slot with what is at `next`, which is free then, if `moves`.
+  Step moveIf(Value moves, Value slot, Value next, Item item);
+
+  KernelLowering &k;
+  Value values, places;
+  int64_t axis;
+  Type declared;
+  bool largest;
+  SmallVector<Value> row;
+};
+
+} // namespace
+
+/// NaN is the largest.
+Value Heap::isBetter(Value x, Value y) {
+  OpBuilder &b = k.builder;
+  if (isa<FloatType>(declared)) {
+    using P = arith::CmpFPredicate;
+    Value better =
+        arith::CmpFOp::create(b, k.loc, largest ? P::OGT : P::OLT, x, y);
+    Value odd = largest ? x : y, number = largest ? y : x;
+    Value oddIsNan = arith::CmpFOp::create(b, k.loc, P::UNO, odd, odd);
+    Value isNumber = arith::CmpFOp::create(b, k.loc, P::ORD, number, number);
+    return arith::OrIOp::create(
+        b, k.loc, better, arith::AndIOp::create(b, k.loc, oddIsNan, isNumber));
+  }
+  using P = arith::CmpIPredicate;
+  bool isUnsigned = declared.isUnsignedInteger();
+  P predicate =
+      largest ? (isUnsigned ? P::ugt : P::sgt) : (isUnsigned ? P::ult : P::slt);
+  return arith::CmpIOp::create(b, k.loc, predicate, x, y);
+}
+
+Value Heap::comesBefore(Item x, Item y) {
+  OpBuilder &b = k.builder;
+  Value better = isBetter(x.value, y.value), worse = isBetter(y.value, x.value);
+  Value earlier = k.compare(arith::CmpIPredicate::slt, x.place, y.place);
+  Value isFalse = k.elements().integer(b.getI1Type(), 0);
+  Value tie = k.select(worse, isFalse, earlier);
+  return arith::OrIOp::create(b, k.loc, better, tie);
+}
+
+Heap::Step Heap::stepIf(Value condition, Value slot,
+                        function_ref<Step()> body) {
+  OpBuilder &b = k.builder;
+  Value isFalse = k.elements().integer(b.getI1Type(), 0);
+  auto ifOp = scf::IfOp::create(
+      b, k.loc, TypeRange{slot.getType(), b.getI1Type()}, condition, true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(ifOp.thenBlock());
+  Step step = body();
+  scf::YieldOp::create(b, k.loc, ValueRange{step.slot, step.goesOn});
+  b.setInsertionPointToStart(ifOp.elseBlock());
+  scf::YieldOp::create(b, k.loc, ValueRange{slot, isFalse});
+  return {ifOp.getResult(0), ifOp.getResult(1)};
+}
+
+Heap::Step Heap::moveIf(Value moves, Value slot, Value next, Item item) {
+  return stepIf(moves, slot, [&] {
+    set(slot, item);
+    return Step{next, moves};
+  });
+}
+
+void Heap::sift(Value from, Item item, function_ref<Step(Value)> step) {
+  OpBuilder &b = k.builder;
+  auto loop = scf::WhileOp::create(
+      b, k.loc, TypeRange{from.getType()}, ValueRange{from},
+      [&](OpBuilder &, Location, ValueRange slots) {
+        Step next = step(slots[0]);
+        scf::ConditionOp::create(b, k.loc, next.goesOn, next.slot);
+      },
+      [&](OpBuilder &, Location, ValueRange slots) {
+        scf::YieldOp::create(b, k.loc, slots);
+      });
+  set(loop.getResult(0), item);
+}
+
+void Heap::push(Item item, Value end) {
+  sift(end, item, [&](Value slot) {
+    Value hasParent = k.compare(arith::CmpIPredicate::sgt, slot, k.index(0));
+    return stepIf(hasParent, slot, [&] {
+      Value parent = k.floorDiv(k.add(slot, -1), 2);
+      Item above = get(parent);
+      return moveIf(comesBefore(above, item), slot, parent, above);
+    });
+  });
+}
+
+void Heap::replaceRoot(Item item, Value size) {
+  auto exists = [&](Value slot) {
+    return k.compare(arith::CmpIPredicate::slt, slot, size);
+  };
+  sift(k.index(0), item, [&](Value slot) {
+    Value left = k.add(k.mul(slot, 2), 1), right = k.add(left, 1);
+    return stepIf(exists(left), slot, [&] {
+      // The worse of the two goes up, if it is worse than the item.
+      Value isRight = k.ifThenElse(
+          exists(right), [&] { return comesBefore(get(left), get(right)); },
+          k.elements().integer(k.builder.getI1Type(), 0));
+      Value child = k.select(isRight, right, left);
+      Item below = get(child);
+      return moveIf(comesBefore(item, below), slot, child, below);
+    });
+  });
+}
+
+LogicalResult adze::graph::lowerTopK(TopKOp op, KernelLowering &k) {
+  OpBuilder &b = k.builder;
+  Value input = k.get(op.getInput());
+  int64_t axis = op.getAxis();
+  SmallVector<Value> outer = k.getSizes(op.getInput());
+  Value size = outer[axis], count = k.getSize(op.getValues(), axis);
+  outer.erase(outer.begin() + axis);
+  Heap heap(op, k);
+  auto when = [&](Value condition, function_ref<void()> body) {
+    auto ifOp = scf::IfOp::create(b, k.loc, condition, /*withElse=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(ifOp.thenBlock());
+    body();
+  };
+  auto loop = [&](Value begin, Value end, function_ref<void(Value)> body) {
+    k.fold({{begin, end}}, ValueRange(),
+           [&](ValueRange at, ValueRange) -> SmallVector<Value> {
+             body(at[0]);
+             return {};
+           });
+  };
+  Value hasAny = k.compare(arith::CmpIPredicate::sgt, count, k.index(0));
+  auto itemAt = [&](ValueRange row, Value i) {
+    SmallVector<Value> from(row);
+    from.insert(from.begin() + axis, i);
+    return Item{k.load(input, from), k.toNumber(i, b.getI64Type())};
+  };
+  k.forEach(outer, [&](ValueRange row) {
+    heap.setRow(row);
+    loop(k.index(0), count, [&](Value i) { heap.push(itemAt(row, i), i); });
+    when(hasAny, [&] {
+      loop(count, size, [&](Value i) {
+        Item item = itemAt(row, i);
+        when(heap.comesBefore(item, heap.get(k.index(0))),
+             [&] { heap.replaceRoot(item, count); });
+      });
+    });
+    // The worst of what is left goes to its end.
+    loop(k.index(1), count, [&](Value i) {
+      Value end = k.sub(count, i);
+      Item last = heap.get(end), worst = heap.get(k.index(0));
+      heap.set(end, worst);
+      heap.replaceRoot(last, end);
+    });
+  });
+  return success();
+}

@@ -1,0 +1,56 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What convolutions and transposed convolutions of channels-last images share.
+#ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_CONVOLUTION_H
+#define ADZE_LIB_CONVERSION_GRAPHTOTILE_CONVOLUTION_H
+
+#include "Families.h"
+
+namespace adze {
+
+/// The axes of a contraction's tiles: rows or pixels, what is summed over,
+/// columns or channels.
+enum ContractionAxis { M = 0, K = 1, N = 2 };
+
+/// `acc + lhs * rhs` over all of k, in blocks.
+mlir::FailureOr<mlir::Value>
+accumulate(KernelEmitter &e, mlir::Value depth, mlir::Value block,
+           mlir::Value init, mlir::Value lhs, mlir::Value rhs,
+           llvm::function_ref<Places(mlir::Value)> lhsPlaces,
+           llvm::function_ref<Places(mlir::Value)> rhsPlaces);
+
+/// `acc + lhs * rhs`, element by element.
+mlir::Value multiplyAdd(KernelEmitter &e, const Emitted &lhs,
+                        const Emitted &rhs, mlir::Value acc);
+
+/// The packing of a filter [o, i, window..] (`inputsFirst`: [i, o, window..]):
+/// panels of outputs, window and inputs inside; with a panel of 0, dim 0 last.
+mlir::AffineMap getFilterMap(mlir::MLIRContext *context, unsigned rank,
+                             int64_t panel, bool inputsFirst = false);
+
+/// A program of a convolution: a run of pixels of one row, some channels.
+struct ConvProgram {
+  llvm::SmallVector<mlir::Value> point; // batch, spatial dims but the last
+  mlir::Value pixel, channel;           // offsets of the blocks
+  mlir::Value group;                    // of the channels
+  RowBlock row;                         // the pixels
+  Places places;                        // of the result
+};
+
+/// Program ids for a result whose rows are `width` pixels: blocks of pixels
+/// innermost, then rows, then channels, so that one panel of the filter serves
+/// many programs in turn.
+mlir::FailureOr<ConvProgram>
+makeProgram(KernelEmitter &e, llvm::ArrayRef<mlir::AffineExpr> result,
+            mlir::AffineExpr width, RowBlock row, mlir::Value blockC,
+            mlir::Value channelBlocks);
+
+/// Bias and conversion after the sum, then the epilogue.
+mlir::LogicalResult finishConv(KernelEmitter &e, mlir::Value result,
+                               mlir::Value bias, mlir::Value acc,
+                               llvm::ArrayRef<int> axes,
+                               llvm::ArrayRef<Place> places);
+
+} // namespace adze
+
+#endif // ADZE_LIB_CONVERSION_GRAPHTOTILE_CONVOLUTION_H

@@ -1,0 +1,125 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Asking for memory before it is needed.
+#include "KernelLowering.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace adze::tile;
+
+/// Steps between a row of B and that which is asked for.
+static constexpr int64_t prefetchDistance = 32;
+
+static void ask(OpBuilder &b, Location loc, Value memref, ValueRange indices,
+                bool isWrite = false) {
+  memref::PrefetchOp::create(b, loc, memref, indices, isWrite,
+                             /*localityHint=*/3, /*isDataCache=*/true);
+}
+
+/// Which dim of packed memory counts panels; the columns of one are the last.
+static std::optional<unsigned> getPanelDim(AffineMap map) {
+  for (auto [dim, expr] : llvm::enumerate(map.getResults().drop_back())) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (binary && binary.getKind() == AffineExprKind::FloorDiv)
+      return dim;
+  }
+  return std::nullopt;
+}
+
+/// While a block of rows goes down a panel of B, a part of the next panel is
+/// asked for: all blocks of rows together ask for all of it. Without that the
+/// first of them waits for memory at each new panel.
+bool KernelLowering::prefetchNextPanel(DotOp op, const Window &self,
+                                       const Layout &layout) {
+  auto logical = cast<MemRefType>(self.memref.getType());
+  auto type = cast<MemRefType>(mapped(self.memref).getType());
+  int rows = classes.of(op.getLhs())[0];
+  auto row = context.find(rows);
+  if (type == logical || !type.hasStaticShape() || row == context.end() ||
+      !row->second.start || !classes.isSplit(rows))
+    return false;
+  std::optional<unsigned> panel =
+      getPanelDim(logical.getLayout().getAffineMap());
+  if (!panel)
+    return false;
+  ArrayRef<int64_t> sizes = type.getShape();
+  // The line of the panel that we are in, and how many it has.
+  SmallVector<Value> at = place(self, layout, 0).indices;
+  SmallVector<Value> digits;
+  AffineExpr k = b.getAffineConstantExpr(0);
+  int64_t depth = 1;
+  for (unsigned dim = *panel + 1; dim + 1 < sizes.size(); ++dim) {
+    k = k * sizes[dim] + b.getAffineDimExpr(digits.size());
+    depth *= sizes[dim];
+    digits.push_back(at[dim]);
+    at[dim] = index(0);
+  }
+  AffineExpr block =
+      b.getAffineDimExpr(digits.size()).floorDiv(classes.step(rows));
+  digits.push_back(row->second.start);
+  int64_t blocks =
+      llvm::divideCeil(classes.size(rows), uint64_t(classes.step(rows)));
+  int64_t share = llvm::divideCeil(sizes.back(), uint64_t(blocks));
+  AffineExpr element = (block * depth + k) * share + depth * sizes.back();
+  at.back() = affine::AffineApplyOp::create(
+      b, loc, AffineMap::get(digits.size(), 0, element), digits);
+  constexpr int64_t lineBits = 512;
+  int64_t line = lineBits / type.getElementTypeBitWidth();
+  for (int64_t part = 0; part < share;
+       part += line, at.back() = add(at.back(), line))
+    ask(b, loc, mapped(self.memref), at);
+  return true;
+}
+
+/// Asks for what comes of B: the next panel, or where nothing goes down this
+/// one again, the rows 32 steps on.
+void KernelLowering::prefetch(DotOp op) {
+  auto load = op.getRhs().getDefiningOp<LoadOp>();
+  if (!load || scratchOf(op.getRhs()))
+    return;
+  Window self = window(load);
+  Layout layout = layoutOf(op.getRhs());
+  if (layout.lanes == 1 || !isContiguous(self, layout))
+    return;
+  if (prefetchNextPanel(op, self, layout))
+    return;
+  Layout ahead = layout;
+  ahead.slices[0].at += prefetchDistance;
+  for (int64_t i = 0, e = ahead.total(); i < e; ++i)
+    ask(b, loc, mapped(self.memref), place(self, ahead, i).indices);
+}
+
+/// Asks for what the windows of loads (or stores) that move with a tile hold at
+/// these slices of it.
+void KernelLowering::prefetchAlike(const Layout &layout, bool stores) {
+  forEachWindow([&](const Window &window) {
+    if (isa<StoreOp>(window.op) != stores || !map.contains(window.memref) ||
+        ArrayRef<int>(classes.of(window.tile)) !=
+            ArrayRef<int>(layout.classes) ||
+        isBorder(window) || !isContiguous(window, layout) ||
+        (stores && streamsTo(window, layout)))
+      return;
+    for (OpFoldResult offset : window.offsets)
+      if (!getConstantIntValue(offset) && !map.contains(cast<Value>(offset)))
+        return;
+    for (int64_t i = 0, e = layout.total(); i < e; ++i)
+      ask(b, loc, mapped(window.memref), place(window, layout, i).indices,
+          /*isWrite=*/stores);
+  });
+}
+
+/// While a dear tile is computed memory has time: asks for where its row is
+/// stored, and for the next row of what is loaded alike.
+void KernelLowering::prefetchRows(const Layout &layout) {
+  if (layout.lanes == 1)
+    return;
+  prefetchAlike(layout, /*stores=*/true);
+  Layout next = layout;
+  for (auto [c, self] : llvm::zip(next.classes, next.slices))
+    if (classes.isSplit(c) && classes.lanes(c) == 1 && self.start) {
+      self.at += classes.step(c);
+      return prefetchAlike(next, /*stores=*/false);
+    }
+}

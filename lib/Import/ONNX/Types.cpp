@@ -1,0 +1,120 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// ONNX's definitions say which element types an operator takes; what Adze has
+// no element type for is left out.
+#include "Types.h"
+#include "Tensors.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace adze;
+using namespace adze::importer;
+
+/// The order of the page: TensorProto.DataType.
+static constexpr unsigned kOrder[] = {11, 1,  10, 16, 17, 18, 19, 20,
+                                      24, 23, 7,  6,  5,  3,  22, 26,
+                                      13, 12, 4,  2,  21, 25, 9,  8};
+
+/// A bit for each type that Adze takes of those that ONNX allows.
+static uint32_t getTypes(const Parameter &parameter, const OpRow *row) {
+  uint32_t types = parameter.types & getSupportedTypes();
+  llvm::StringRef refused = row ? row->refused : "";
+  for (llvm::StringRef name : llvm::split(refused, ' '))
+    for (unsigned type : kOrder)
+      if (name == getTypeName(type))
+        types &= ~(uint32_t(1) << type);
+  return types;
+}
+
+static std::string printList(const Parameter &parameter, const OpRow *row) {
+  uint32_t types = getTypes(parameter, row);
+  std::string list;
+  auto add = [&](llvm::StringRef name) {
+    list += (list.empty() ? "" : " ") + name.str();
+  };
+  for (unsigned type : kOrder)
+    if (types & (uint32_t(1) << type))
+      add(getTypeName(type));
+  for (llvm::StringRef map : parameter.maps)
+    add(llvm::join(llvm::split(map, ' '), ""));
+  return list;
+}
+
+/// Where the definition leaves no choice the variable is a type.
+static bool isVariable(const Parameter &parameter) {
+  return parameter.variable.find('(') == std::string::npos;
+}
+
+/// The last parameter stands for all values that follow.
+static const Parameter *getParameter(llvm::ArrayRef<Parameter> parameters,
+                                     unsigned index) {
+  if (parameters.empty())
+    return nullptr;
+  return &parameters[std::min<size_t>(index, parameters.size() - 1)];
+}
+
+/// The element type of a tensor, or of those in a sequence or an optional; null
+/// in maps.
+static mlir::Type getInnerType(mlir::Type type) {
+  mlir::Type element = llvm::cast<mlir::TensorType>(type).getElementType();
+  if (auto sequence = llvm::dyn_cast<graph::SequenceType>(element))
+    return getInnerType(sequence.getElement());
+  if (auto optional = llvm::dyn_cast<graph::OptionalType>(element))
+    return getInnerType(optional.getElement());
+  return llvm::isa<graph::MapType>(element) ? mlir::Type() : element;
+}
+
+/// Fails where a value is not of a parameter's types: ONNX's, or ours.
+static mlir::LogicalResult checkValue(Binder &binder, llvm::StringRef what,
+                                      mlir::Value value,
+                                      const Parameter *parameter,
+                                      const OpRow *row) {
+  mlir::Type element = value ? getInnerType(value.getType()) : mlir::Type();
+  int type = element && parameter ? getDataType(element) : 0;
+  if (!type)
+    return mlir::success();
+  uint32_t bit = uint32_t(1) << type;
+  if (getTypes(*parameter, row) & bit)
+    return mlir::success();
+  std::string message =
+      ("expected " + what + " '" + parameter->name + "' to be of " +
+       parameter->variable +
+       (isVariable(*parameter) ? " (" + printList(*parameter, row) + ")" : "") +
+       ", but got " + getTypeName(type))
+          .str();
+  return parameter->types & bit ? binder.unsupported(message)
+                                : binder.fail(message);
+}
+
+mlir::LogicalResult adze::importer::checkOperands(Binder &binder,
+                                                  const Definition &definition,
+                                                  const OpRow *row) {
+  for (auto [i, operand] : llvm::enumerate(binder.getOperands()))
+    if (mlir::failed(checkValue(binder, "input", operand,
+                                getParameter(definition.inputs, i), row)))
+      return mlir::failure();
+  return mlir::success();
+}
+
+mlir::LogicalResult adze::importer::checkResults(Binder &binder,
+                                                 const Definition &definition,
+                                                 mlir::ValueRange results) {
+  for (auto [i, result] : llvm::enumerate(results))
+    if (binder.wants(i) &&
+        mlir::failed(checkValue(binder, "output", result,
+                                getParameter(definition.outputs, i), nullptr)))
+      return mlir::failure();
+  return mlir::success();
+}
+
+std::string adze::importer::printTypes(const Definition &definition,
+                                       const OpRow *row) {
+  std::string text;
+  llvm::StringSet<> done;
+  for (const auto *parameters : {&definition.inputs, &definition.outputs})
+    for (const Parameter &parameter : *parameters)
+      if (isVariable(parameter) && done.insert(parameter.variable).second)
+        text += (text.empty() ? "" : "; ") + parameter.variable + ": " +
+                printList(parameter, row);
+  return text;
+}

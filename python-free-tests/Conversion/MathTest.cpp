@@ -1,0 +1,249 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Functions of kernels over all magnitudes of their arguments, against a wider
+// type of the C library, in units of the last place of the result.
+#include "Conversion/Passes.h"
+#include "Dialect/Tile/Transforms/Passes.h"
+#include "InitAll.h"
+#include "Package/Package.h"
+#include "Pipeline/Stages.h"
+#include "Target/CPU/CpuTarget.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/TargetSelect.h"
+#include "gtest/gtest.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace adze;
+
+namespace {
+using KernelFn = void (*)(void *const *, const int64_t *, int64_t, int64_t,
+                          void *);
+constexpr int64_t count = 4096; // elements of a call
+
+class Math : public ::testing::Test {
+protected:
+  Math() : context(MLIRContext::Threading::DISABLED) {
+    DialectRegistry registry;
+    adze::registerAllDialects(registry);
+    registerAllToLLVMIRTranslations(registry);
+    context.appendDialectRegistry(registry);
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  }
+
+  /// One kernel: y = name(x..), of `count` elements.
+  static std::string getText(StringRef name, StringRef type, bool isBinary) {
+    std::string loads, operands;
+    for (int i = 0; i < (isBinary ? 2 : 1); ++i) {
+      loads += llvm::formatv("%t{0} = tile.load %x{0}[0] sizes [4096] : "
+                             "memref<4096x{1}> -> tensor<4096x{1}>\n",
+                             i, type);
+      operands += llvm::formatv("{0}%t{1}", i ? ", " : "", i);
+    }
+    return llvm::formatv(
+        "tile.kernel @f(%x0: memref<4096x{1}>, %x1: memref<4096x{1}>, "
+        "%y: memref<4096x{1}>) {{\n{2}%r = math.{0} {3} : tensor<4096x{1}>\n"
+        "tile.store %r, %y[0] : tensor<4096x{1}>, memref<4096x{1}>\n"
+        "tile.return\n}",
+        name, type, loads, operands);
+  }
+
+  KernelFn compile(StringRef name, StringRef type, bool isBinary = false) {
+    auto module =
+        parseSourceString<ModuleOp>(getText(name, type, isBinary), &context);
+    if (!module)
+      return nullptr;
+    auto target = llvm::cantFail(cpu::CpuTarget::resolve("", "native"));
+    PassManager passes(&context);
+    StageOptions stage;
+    stage.vectorBits = target.vectorBits();
+    buildKernelStage(passes, stage);
+    if (failed(passes.run(*module)))
+      return nullptr;
+    auto llvmContext = std::make_unique<llvm::LLVMContext>();
+    auto code = translateModuleToLLVMIR(*module, *llvmContext);
+    SmallVector<char, 0> object;
+    llvm::cantFail(cpu::emitObject(*code, target, 2, object));
+    jits.push_back(llvm::cantFail(llvm::orc::LLJITBuilder().create()));
+    StringRef bytes(object.data(), object.size());
+    for (StringRef part : {package::supportObject(target.elfMachine), bytes})
+      llvm::cantFail(jits.back()->addObjectFile(
+          llvm::MemoryBuffer::getMemBufferCopy(part, "kernels")));
+    return llvm::cantFail(jits.back()->lookup("f")).toPtr<KernelFn>();
+  }
+
+  template <typename T>
+  static void call(KernelFn f, std::vector<T> &x0, std::vector<T> &x1,
+                   std::vector<T> &y) {
+    x0.resize(count);
+    x1.resize(count);
+    y.resize(count);
+    std::vector<char> scratch(1 << 20);
+    void *pointers[] = {x0.data(), x1.data(), y.data()};
+    f(pointers, nullptr, 0, 1, scratch.data());
+  }
+
+  /// How far `got` is from `want`, in units of the last place of T there.
+  template <typename T>
+  static double distance(T got, long double want) {
+    if (std::isnan(want) || std::isnan(got))
+      return std::isnan(want) == std::isnan(got) ? 0 : INFINITY;
+    T size = std::fabs(T(want));
+    if (std::isinf(size) || std::isinf(got))
+      return got == T(want)                        ? 0
+             : std::isinf(got) && std::isinf(size) ? INFINITY
+                                                   : 1;
+    T next = std::nextafter(size, T(INFINITY));
+    long double unit = std::isinf(next) ? size - std::nextafter(size, T(0))
+                                        : (long double)next - size;
+    return double(std::fabs(got - want) / unit);
+  }
+
+  MLIRContext context;
+  std::vector<std::unique_ptr<llvm::orc::LLJIT>> jits;
+};
+
+/// Of one argument: in f64, which is exact enough for f32, and in 80 bits.
+struct Function {
+  const char *name;
+  double (*wide)(double);
+  long double (*wider)(long double);
+  double single, twice; // ulp allowed
+};
+const Function functions[] = {
+    {"exp", std::exp, std::exp, 2, 2},
+    {"expm1", std::expm1, std::expm1, 2, 2},
+    {"exp2", std::exp2, std::exp2, 2, 2},
+    {"log", std::log, std::log, 2, 2},
+    {"log1p", std::log1p, std::log1p, 2, 2},
+    {"log2", std::log2, std::log2, 2, 2},
+    {"log10", std::log10, std::log10, 2, 2},
+    {"tanh", std::tanh, std::tanh, 2, 3},
+    {"erf", std::erf, std::erf, 2, 8},
+    {"sin", std::sin, std::sin, 2, 2},
+    {"cos", std::cos, std::cos, 2, 2},
+    {"tan", std::tan, std::tan, 2, 2},
+    {"asin", std::asin, std::asin, 2, 2},
+    {"acos", std::acos, std::acos, 2, 2},
+    {"atan", std::atan, std::atan, 2, 2},
+    {"sinh", std::sinh, std::sinh, 2, 3},
+    {"cosh", std::cosh, std::cosh, 2, 3},
+    {"sqrt", std::sqrt, std::sqrt, 2, 2},
+};
+
+TEST_F(Math, SinglesOfAllMagnitudes) {
+  constexpr uint32_t stride = 40503;
+  for (const Function &test : functions) {
+    KernelFn f = compile(test.name, "f32");
+    ASSERT_TRUE(f) << test.name;
+    double worst = 0;
+    float where = 0;
+    std::vector<float> x, none, y;
+    for (uint64_t bits = 0; bits >> 32 == 0;) {
+      x.clear();
+      for (; int64_t(x.size()) < count && bits >> 32 == 0; bits += stride)
+        x.push_back(llvm::bit_cast<float>(uint32_t(bits)));
+      call(f, x, none, y);
+      for (int64_t i = 0; i < count; ++i) {
+        double error = distance(y[i], test.wide(x[i]));
+        if (error > worst) {
+          worst = error;
+          where = x[i];
+        }
+      }
+    }
+    EXPECT_LE(worst, test.single) << test.name << " at " << where;
+  }
+}
+
+TEST_F(Math, DoublesOfAllMagnitudes) {
+  for (const Function &test : functions) {
+    KernelFn f = compile(test.name, "f64");
+    ASSERT_TRUE(f) << test.name;
+    double worst = 0, where = 0;
+    std::vector<double> x, none, y;
+    for (double scale = 1e-12; scale < 1e6; scale *= 8) {
+      x.clear();
+      for (int64_t i = 0; i < count; ++i)
+        x.push_back(scale * (2 * double(i) / count - 1));
+      call(f, x, none, y);
+      for (int64_t i = 0; i < count; ++i) {
+        double error = distance(y[i], test.wider(x[i]));
+        if (error > worst) {
+          worst = error;
+          where = x[i];
+        }
+      }
+    }
+    EXPECT_LE(worst, test.twice) << test.name << " at " << where;
+  }
+}
+
+TEST_F(Math, Powers) {
+  KernelFn f = compile("powf", "f32", /*isBinary=*/true);
+  ASSERT_TRUE(f);
+  for (float power :
+       {-3.5f, -2.0f, -1.0f, -0.3f, 0.0f, 0.5f, 1.0f, 2.2f, 3.0f, 17.25f}) {
+    std::vector<float> x, y, powers(count, power);
+    for (int64_t i = 0; i < count; ++i)
+      x.push_back(llvm::bit_cast<float>(uint32_t(i * 1048573)));
+    call(f, x, powers, y);
+    for (int64_t i = 0; i < count; ++i)
+      EXPECT_LE(
+          std::isnan(x[i]) ? 0 : distance(y[i], std::pow(double(x[i]), power)),
+          2)
+          << x[i] << " to the power of " << power << " is " << y[i];
+  }
+}
+
+TEST_F(Math, SpecialValues) {
+  constexpr float infinity = INFINITY;
+  auto at = [&](const char *name, float argument) {
+    std::vector<float> x(count, argument), none, y;
+    call(compile(name, "f32"), x, none, y);
+    return y[0];
+  };
+  for (const char *name : {"sin", "tanh", "erf", "expm1", "log1p"})
+    EXPECT_EQ(llvm::bit_cast<uint32_t>(at(name, -0.0f)), 0x80000000u) << name;
+  for (const char *name :
+       {"exp", "expm1", "log", "log1p", "tanh", "erf", "sin", "cos"})
+    EXPECT_TRUE(std::isnan(at(name, NAN))) << name;
+  EXPECT_TRUE(std::isnan(at("sin", infinity)));
+  EXPECT_EQ(at("expm1", -infinity), -1.0f);
+  EXPECT_EQ(at("expm1", infinity), infinity);
+  EXPECT_EQ(at("log1p", -1.0f), -infinity);
+  EXPECT_EQ(at("log1p", infinity), infinity);
+  EXPECT_EQ(at("tanh", -infinity), -1.0f);
+  EXPECT_EQ(at("erf", infinity), 1.0f);
+}
+
+/// 16-bit floats compute in f32: the nearest, but for a tie that f32 misses.
+TEST_F(Math, HalvesAreRoundedOnce) {
+  for (const Function &test : functions) {
+    KernelFn f = compile(test.name, "bf16");
+    ASSERT_TRUE(f) << test.name;
+    std::vector<uint16_t> x, none, y;
+    for (uint32_t bits = 0; bits < 65536; bits += 16)
+      x.push_back(uint16_t(bits));
+    call(f, x, none, y);
+    for (int64_t i = 0; i < count; ++i) {
+      auto wide = [](uint16_t half) {
+        return llvm::bit_cast<float>(uint32_t(half) << 16);
+      };
+      double want = test.wide(wide(x[i])), got = wide(y[i]);
+      if (!std::isfinite(float(want)) || std::fabs(want) < 1e-37)
+        continue;
+      EXPECT_LE(std::fabs(got - want), std::fabs(want) * 0x1.01p-8)
+          << test.name << " of " << wide(x[i]);
+    }
+  }
+}
+
+} // namespace

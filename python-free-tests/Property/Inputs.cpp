@@ -1,0 +1,136 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Sizes and numbers for random graphs.
+#include "Inputs.h"
+#include "Generate.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace property {
+
+static int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> symbols) {
+  SmallVector<AffineExpr> values;
+  for (int64_t symbol : symbols)
+    values.push_back(getAffineConstantExpr(symbol, expr.getContext()));
+  return getConstant(normalize(expr.replaceSymbols(values))).value_or(-1);
+}
+
+static bool makeSense(func::FuncOp function, ArrayRef<int64_t> symbols) {
+  bool sane = true;
+  auto check = [&](mlir::Value value) {
+    int64_t count = 1;
+    for (AffineExpr dim : getDims(value)) {
+      int64_t size = dim ? evaluate(dim, symbols) : -1;
+      sane &= size >= 0;
+      count *= std::max<int64_t>(size, 1);
+    }
+    sane &= count <= 400000;
+  };
+  for (BlockArgument argument : function.getArguments())
+    check(argument);
+  function.walk([&](Operation *op) {
+    for (mlir::Value result : op->getResults())
+      check(result);
+  });
+  return sane;
+}
+
+std::optional<std::vector<int64_t>>
+findSymbols(func::FuncOp function, uint64_t seed, int emptyPercent) {
+  for (uint64_t attempt = 0; attempt < 30; ++attempt) {
+    std::vector<int64_t> symbols =
+        generateSymbols(function, seed + attempt * 1000003, emptyPercent);
+    if (makeSense(function, symbols))
+      return symbols;
+  }
+  return std::nullopt;
+}
+
+template <typename T>
+static void store(Tensor &tensor, int64_t i, T value) {
+  std::memcpy(tensor.bytes.data() + static_cast<size_t>(i) * sizeof(T), &value,
+              sizeof(T));
+}
+
+static void storeFloat(Tensor &tensor, int64_t i, double value) {
+  if (tensor.dtype.code == kDLBfloat)
+    store(tensor, i, adze::run::toBfloat(value));
+  else if (tensor.dtype.bits == 16)
+    store(tensor, i, adze::run::toHalf(value));
+  else if (tensor.dtype.bits == 32)
+    store(tensor, i, static_cast<float>(value));
+  else
+    store(tensor, i, value);
+}
+
+static double randomNumber(Random &random, bool tame) {
+  static constexpr double specials[] = {NAN,   INFINITY, -INFINITY, 0.0, -0.0,
+                                        1e-42, -1e-42,   1e-6,      300, -300};
+  if (!tame && random.chance(15))
+    return random.pick<double>(specials);
+  return random.uniform(-2, 2) * (random.chance(10) ? 3 : 1);
+}
+
+static Tensor makeTensor(Type type, StringRef kind, ArrayRef<int64_t> symbols,
+                         Random &random) {
+  Type element = cast<RankedTensorType>(type).getElementType();
+  Tensor tensor;
+  uint8_t bits =
+      static_cast<uint8_t>(std::max(8u, element.getIntOrFloatBitWidth()));
+  if (element.isInteger(1))
+    tensor.dtype = {kDLBool, 8, 1};
+  else if (isa<FloatType>(element))
+    tensor.dtype = {
+        static_cast<uint8_t>(element.isBF16() ? kDLBfloat : kDLFloat), bits, 1};
+  else
+    tensor.dtype = {
+        static_cast<uint8_t>(element.isUnsignedInteger() ? kDLUInt : kDLInt),
+        bits, 1};
+  for (AffineExpr dim : getDims(type))
+    tensor.dims.push_back(evaluate(dim, symbols));
+  tensor.resize();
+  int64_t bound = 8;
+  if (kind.consume_front("index"))
+    kind.getAsInteger(10, bound);
+  for (int64_t i = 0, end = tensor.elements(); i < end; ++i) {
+    if (isa<FloatType>(element)) {
+      storeFloat(tensor, i, randomNumber(random, kind != "any"));
+      continue;
+    }
+    int64_t number = element.isInteger(1) ? random.below(2)
+                     : element.isUnsignedInteger()
+                         ? random.below(bound)
+                         : random.between(-bound, bound - 1);
+    std::memcpy(tensor.bytes.data() + i * (bits / 8), &number, bits / 8);
+  }
+  return tensor;
+}
+
+Tensor toF64(const Tensor &tensor) {
+  if (!tensor.isFloat())
+    return tensor;
+  Tensor wide;
+  wide.dtype = {kDLFloat, 64, 1};
+  wide.dims = tensor.dims;
+  wide.resize();
+  for (int64_t i = 0, end = tensor.elements(); i < end; ++i)
+    storeFloat(wide, i, *tensor.number(i));
+  return wide;
+}
+
+std::vector<Tensor> makeInputs(func::FuncOp function, ArrayRef<int64_t> symbols,
+                               uint64_t seed) {
+  Random random(seed);
+  std::vector<Tensor> inputs;
+  for (BlockArgument argument : function.getArguments()) {
+    auto kind = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                      "graph.test_data");
+    inputs.push_back(makeTensor(
+        argument.getType(), kind ? kind.getValue() : "tame", symbols, random));
+  }
+  return inputs;
+}
+
+} // namespace property

@@ -1,0 +1,22 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Many seeds in few processes.
+#ifndef ADZE_TESTS_PROPERTY_SWEEP_H
+#define ADZE_TESTS_PROPERTY_SWEEP_H
+
+#include "Check.h"
+
+namespace property {
+
+/// Runs check(seed, folder) for each of the seeds in processes forked for it,
+/// `jobs` at once, each of which goes on with the next seed: what the compiler
+/// does once for all is done once for many. The seed that ends a process or
+/// takes too long is told as failed, and the next process begins behind it.
+conformance::Error
+sweep(uint64_t first, size_t count, unsigned jobs,
+      const std::function<Finding(uint64_t, const std::string &)> &check,
+      const std::function<void(uint64_t, const Finding &)> &done);
+
+} // namespace property
+
+#endif // ADZE_TESTS_PROPERTY_SWEEP_H
