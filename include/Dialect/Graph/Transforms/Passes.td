@@ -44,10 +44,9 @@ def ConvertLayoutPass : Pass<"graph-convert-layout", "::mlir::func::FuncOp"> {
 def EliminateDeadCodePass : Pass<"graph-eliminate-dead-code"> {
   let summary = "Remove what no result depends on";
   let description = [{
-    Ops without effects whose results nobody reads; results of clusters and
-    branches that nobody reads, with all that only they need; values that a loop
-    carries or collects where neither what is read after it nor a condition,
-    check or size comes from them.
+    Ops without effects and results of clusters, branches and loops that nobody
+    reads, with all that only they need. A value that a loop carries is needed if
+    what is read after it, or a condition, check or size, comes from it.
 
     Before:
     ```mlir
@@ -71,11 +70,8 @@ def EliminateDeadCodePass : Pass<"graph-eliminate-dead-code"> {
     %2 = graph.abs %r : (tensor<4xf32>) -> tensor<4xf32>
     ```
   }];
-  let statistics = [
-    Statistic<"removed", "removed", "Ops removed">,
-    Statistic<"dropped", "dropped",
-              "Results of clusters, branches and loops removed">,
-  ];
+  let statistics = [Statistic<"removed", "removed", "Ops removed">,
+                    Statistic<"dropped", "dropped", "Results removed">];
 }
 
 def FoldBatchNormPass : Pass<"graph-fold-batch-norm", "::mlir::func::FuncOp"> {
@@ -308,9 +304,8 @@ def PlaceConcatPass : Pass<"graph-place-concat", "::mlir::func::FuncOp"> {
     there: the kernel stores it at an offset, and nothing is copied. Its other
     readers read it at its place if they can; else it is stored twice. What is
     left (inputs, constants, a piece that occurs twice) is copied by one kernel.
-    A concat all of whose pieces are computed element by element from memory
-    stays: it is one kernel already. So does one of a size that only the data
-    tells: there would be no memory for it when its first piece is computed.
+    A concat all of whose pieces are computed element by element from memory is
+    one kernel already; one of a size that the data tells has no memory so early.
 
     A concat that another one contains, or that another one begins with, lies in
     the memory of that one: so a dense block copies nothing.
