@@ -5,20 +5,26 @@
   bench.py BUILD [--models a,b] [--threads 1,2] [--rounds 5] [--seconds 1] [--peers onnxruntime,openvino,iree]
                  [--mcpu x86-64-v3] [--json FILE] [--plot FILE.svg]
 
-In each round every engine runs the same model on the same inputs for the given time, one after the other, with a burst of
-machine-limits before and after; an engine's figure is the median of its rounds' medians, so that a machine that slows down
-slows all of them. Printed: `speedup`, the best peer's time over Adze's (above 1: Adze is faster), and `limit`, the part of
-the machine's rate that Adze reached: of the fused multiply-adds, or of the copy rate where that is the larger part.
+In each round every engine runs the same model on the same inputs for the given time, one after the other, all on the first
+N cores; an engine's figure is the median of its rounds' medians, so that a machine that slows down slows all of them. Right
+before and after Adze's turn machine-limits takes the rate of fused multiply-adds for as long as the turn, and that of a
+copy. Printed: `speedup`, the best peer's time over Adze's (above 1: Adze is faster), and `limit`, the part of the machine's
+rate that Adze reached: of the multiply-adds, or of the copy where that is the larger part. `in cache`: what a call touches
+fits the last cache, whose rate is another one. `by definition`: with the operations of a model's plain convolutions, where
+Winograd's need fewer. For the four whole models: peak memory of a process that runs one, and what the first result takes
+beyond an inference.
 
 Peers run in their best form: ONNX Runtime with all optimisations and N threads within an operator; OpenVINO with the
 latency hint, N threads and f32; IREE compiled for this CPU. Each also runs alone first, and a row is void where a peer
 among the others was over 5 % slower than alone.
 """
 import argparse
+import glob
 import importlib.metadata
 import json
 import math
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -26,11 +32,12 @@ import tempfile
 import time
 import onnx
 from onnx import numpy_helper
+import layers
 
 # The four whole models that the geometric mean is taken over.
 MEAN_MODELS = ("resnet50", "mobilenet_v2", "bert_base", "yolo_n")
 DEFAULT_MODELS = MEAN_MODELS + ("resnet50_dyn_b4", "bert_base_dyn_s93", "mm512", "mm1024", "mm2048", "conv3x3", "dwconv3x3",
-                                "softmax", "layernorm", "gelu_tanh", "pointwise3", "pointwise3_dyn")
+                                "softmax", "layernorm", "gelu_tanh", "pointwise3", "pointwise3_dyn") + tuple(layers.MAKERS)
 VOID = 1.05
 
 
@@ -63,6 +70,7 @@ class Peer:
 
 class OnnxRuntime(Peer):
     package = "onnxruntime"
+    settings = "all optimisations, N threads within an operator"
 
     def __init__(self, path, feeds, threads):
         import onnxruntime
@@ -77,6 +85,7 @@ class OnnxRuntime(Peer):
 
 class OpenVino(Peer):
     package = "openvino"
+    settings = "latency hint, N threads, f32"
 
     def __init__(self, path, feeds, threads):
         import openvino
@@ -89,6 +98,7 @@ class OpenVino(Peer):
 
 class Iree(Peer):
     package = "iree-base-compiler"
+    settings = "llvm-cpu for this CPU, O3, N workers"
 
     def __init__(self, path, feeds, threads):
         import iree.compiler.tools
@@ -130,8 +140,8 @@ class Adze:
 PEERS = {"onnxruntime": OnnxRuntime, "openvino": OpenVino, "iree": Iree}
 
 
-def limits(build, threads, milliseconds=60):
-    command = [os.path.join(build, "bin", "machine-limits"), str(threads), str(milliseconds)]
+def limits(build, threads, seconds):
+    command = [os.path.join(build, "bin", "machine-limits"), str(threads), str(max(1, round(seconds * 1e3))), "100"]
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
@@ -150,10 +160,10 @@ def measure(name, threads, engines, args):
     rounds, gflops, copies = {engine: [] for engine in engines}, [], []
     for _ in range(args.rounds):
         for engine, runner in engines.items():
-            before = limits(args.build, threads)
+            before = limits(args.build, threads, args.seconds) if engine == "adze" else None
             rounds[engine].append(runner.run(args.seconds))
             if engine == "adze":
-                after = limits(args.build, threads)
+                after = limits(args.build, threads, args.seconds)
                 gflops.append((before["fma_gflops"] + after["fma_gflops"]) / 2)
                 copies.append((before["copy_gb_s"] + after["copy_gb_s"]) / 2)
     ms = {engine: statistics.median(values) for engine, values in rounds.items()}
@@ -162,11 +172,78 @@ def measure(name, threads, engines, args):
     memory = moved / (ms["adze"] * 1e6) / statistics.median(copies)
     peers = {engine: value for engine, value in ms.items() if engine != "adze"}
     best = min(peers, key=peers.get) if peers else None
+    last = engines["adze"].last
     return {"model": name, "threads": threads, "ms": ms, "alone_ms": alone, "rounds": rounds, "kernels": kernels,
             "best_peer": best, "speedup": peers[best] / ms["adze"] if best else None,
             "void": [engine for engine in peers if peers[engine] > VOID * alone[engine]],
             "fraction_of_fma": compute, "fraction_of_copy": memory, "fma_gflops": gflops, "copy_gb_s": copies,
-            "peak_bytes": engines["adze"].last.get("peak_bytes"), "load_ms": engines["adze"].last.get("load_ms")}
+            "bytes": moved, "in_cache": moved < last_cache(), "fma_by_definition": compute * args.plain_share,
+            "peak_bytes": last.get("peak_bytes"), "load_ms": last.get("load_ms")}
+
+
+def last_cache():
+    """Bytes of the largest cache of the first core."""
+    sizes = [0]
+    for name in glob.glob("/sys/devices/system/cpu/cpu0/cache/index*/size"):
+        with open(name) as file:
+            text = file.read().strip()
+        sizes.append(int(text[:-1]) << {"K": 10, "M": 20}[text[-1]])
+    return max(sizes)
+
+
+def plain_share(path, args):
+    """How many times the operations a model has with plain convolutions only."""
+    flops = []
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "r.json")
+        command = [os.path.join(args.build, "bin", "atranslate"), path, "-o", os.path.join(folder, "m.so"), "-q"]
+        for flag in ("on", "off"):
+            subprocess.run(command + [f"--mcpu={args.mcpu}", f"--winograd={flag}", f"--report={report}"], check=True)
+            with open(report) as file:
+                flops.append(json.load(file)["totals"]["flops"])
+    return flops[1] / flops[0] if flops[0] else 1
+
+
+def peak_memory(command):
+    """KiB of a process, as last seen before it ended. (What the system tells afterwards includes us, who started it.)"""
+    peak, process = 0, subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    while process.poll() is None:
+        with open(f"/proc/{process.pid}/status") as file:
+            lines = [line.split() for line in file if line.startswith("VmHWM")]
+        peak = max([peak] + [int(line[1]) for line in lines])
+        time.sleep(0.02)
+    return peak
+
+
+MEMORY_OF_PEER = """
+import sys, bench
+path, folder, name, threads = sys.argv[1:]
+feeds, _ = bench.load_feeds(folder)
+peer = bench.PEERS[name](path, feeds, int(threads))
+for _ in range(3):
+    peer.call()
+print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
+"""
+
+
+def show_first_use(name, threads, folder, module, files, args):
+    """Peak memory of a process of each engine, and the time to a first result beyond one inference."""
+    adze = Adze(args.build, module, files, threads)
+    adze.run(0.2)
+    usual, firsts = adze.last["latency_ms"]["p50"], []
+    for _ in range(5):
+        flags = ["--bench", "--json", "--warmup", "0", "--iterations", "1"]
+        first = json.loads(subprocess.run(adze.command + flags, capture_output=True, text=True, check=True).stdout)
+        firsts.append(first["load_ms"] + first["latency_ms"]["p50"] - usual)
+    memory = {"adze": peak_memory(adze.command + ["--bench", "--duration", "0.5"])}
+    for peer in args.peers:
+        run = subprocess.run([sys.executable, "-c", MEMORY_OF_PEER, os.path.join(folder, "model.onnx"), folder, peer, str(threads)],
+                             cwd=os.path.dirname(os.path.abspath(__file__)), capture_output=True, text=True)
+        if run.returncode == 0:
+            memory[peer] = int(run.stdout.split()[-1])
+    texts = "  ".join(f"{engine} {kilobytes / 1024:.0f} MB" for engine, kilobytes in memory.items())
+    print(f"{name:20} {threads}t  first result {statistics.median(firsts):.1f} ms beyond an inference  peak memory {texts}", flush=True)
+    return {"first_result_ms": firsts, "peak_memory_kb": memory}
 
 
 def show(row):
@@ -174,12 +251,16 @@ def show(row):
     of, part = max((row["fraction_of_fma"], "FMA"), (row["fraction_of_copy"], "copy"))
     speedup = f"speedup {row['speedup']:5.2f}" if row["speedup"] else ""
     void = f"  void: {', '.join(row['void'])} slower than alone" if row["void"] else ""
+    cached = ", in cache" if part == "copy" and row["in_cache"] else ""
+    plain = f" ({row['fma_by_definition']:.0%} by definition)" if row["fma_by_definition"] > 1.01 * row["fraction_of_fma"] else ""
     print(f"{row['model']:20} {row['threads']}t  adze {row['ms']['adze']:9.3f} ms  {peers}  {speedup}  "
-          f"limit {of:4.0%} of {part}{void}", flush=True)
+          f"limit {of:4.0%} of {part}{cached}{plain}{void}", flush=True)
 
 
 def bench_model(name, args):
-    folder = os.path.join(args.build, "models", name)
+    folder = os.path.join(args.build, "bench" if name in layers.MAKERS else "models", name)
+    if name in layers.MAKERS:
+        layers.make(name, folder)
     path, module = os.path.join(folder, "model.onnx"), os.path.join(args.build, "bench", name + ".so")
     feeds, files = load_feeds(folder)
     command = [os.path.join(args.build, "bin", "atranslate"), path, "-o", module, "-q", f"--mcpu={args.mcpu}"]
@@ -189,12 +270,18 @@ def bench_model(name, args):
     if result.returncode:
         print(f"{name:20} atranslate ended with {result.returncode}", flush=True)
         return [{"model": name, "error": f"atranslate ended with {result.returncode}"}]
-    rows = []
+    rows, args.plain_share = [], plain_share(path, args)
     for threads in args.threads:
+        os.sched_setaffinity(0, args.cores[:threads])
         row = measure(name, threads, make_engines(path, feeds, files, module, threads, args), args)
         row["compile_s"] = seconds
         rows.append(row)
         show(row)
+        if name in MEAN_MODELS:
+            row.update(show_first_use(name, threads, folder, module, files, args))
+    os.sched_setaffinity(0, args.cores)
+    if name in layers.MAKERS:
+        shutil.rmtree(folder)
     os.remove(module)
     return rows
 
@@ -251,15 +338,19 @@ def main():
     for name in args.peers:
         if name not in PEERS:
             parser.error(f"expected peers of {', '.join(PEERS)}, but got {name}")
+    args.build, args.cores = os.path.abspath(args.build), sorted(os.sched_getaffinity(0))
     os.makedirs(os.path.join(args.build, "bench"), exist_ok=True)
     found = versions(args)
     print("  ".join(f"{name} {version}" for name, version in found.items()), flush=True)
+    print("  ".join(f"{name}: {PEERS[name].settings}" for name in args.peers), flush=True)
     rows = [row for name in args.models.split(",") for row in bench_model(name, args)]
-    result = {"versions": found, "geometric_mean": geometric_means(rows, args), "rows": rows}
+    settings = {name: PEERS[name].settings for name in args.peers}
+    result = {"versions": found, "settings": settings, "geometric_mean": geometric_means(rows, args), "rows": rows}
     with open(args.json or os.path.join(args.build, "bench.json"), "w") as file:
         json.dump(result, file, indent=1)
     plot(rows, args.plot or os.path.join(args.build, "bench.svg"))
     sys.exit(any("error" in row for row in rows))
 
 
-main()
+if __name__ == "__main__":
+    main()

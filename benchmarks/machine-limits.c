@@ -1,6 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * What the machine gives at this moment: machine-limits THREADS MILLISECONDS
+ * What the machine gives at this moment:
+ *   machine-limits THREADS MILLISECONDS [MILLISECONDS of the copy]
  *
  * Prints, as JSON, the rate of a register-only burst of f32 fused multiply-adds
  * (`fma_gflops`, two operations each) and of a copy between arrays out of cache
@@ -26,19 +27,21 @@ static double now(void) {
 
 static void copy(char *to, const char *from, size_t bytes) {
   for (size_t i = 0; i < bytes; i += 16)
-    _mm_stream_si128((__m128i *)(to + i), _mm_load_si128((const __m128i *)(from + i)));
+    _mm_stream_si128((__m128i *)(to + i),
+                     _mm_load_si128((const __m128i *)(from + i)));
   _mm_sfence();
   __asm__ volatile("" : : "r"(to) : "memory"); /* the bytes are wanted */
 }
 
 typedef struct {
   pthread_barrier_t *start;
-  double seconds, gflops, gigabytes;
+  double seconds, copySeconds, gflops, gigabytes;
 } worker;
 
 static void *work(void *argument) {
   worker *self = argument;
-  char *from = aligned_alloc(4096, kCopyBytes), *to = aligned_alloc(4096, kCopyBytes);
+  char *from = aligned_alloc(4096, kCopyBytes),
+       *to = aligned_alloc(4096, kCopyBytes);
   if (!from || !to)
     exit(1);
   memset(from, 1, kCopyBytes);
@@ -57,7 +60,7 @@ static void *work(void *argument) {
   do {
     copy(to, from, kCopyBytes);
     bytes += 2.0 * kCopyBytes;
-  } while ((end = now()) < begin + self->seconds);
+  } while ((end = now()) < begin + self->copySeconds);
   self->gigabytes = bytes / (end - begin) * 1e-9;
   free(from);
   free(to);
@@ -65,9 +68,13 @@ static void *work(void *argument) {
 }
 
 int main(int argc, char **argv) {
-  int threads = argc > 1 ? atoi(argv[1]) : 1, milliseconds = argc > 2 ? atoi(argv[2]) : 100;
-  if (argc > 3 || threads < 1 || threads > 256 || milliseconds < 1) {
-    fprintf(stderr, "usage: machine-limits THREADS MILLISECONDS, as in: machine-limits 2 100\n");
+  int threads = argc > 1 ? atoi(argv[1]) : 1,
+      milliseconds = argc > 2 ? atoi(argv[2]) : 100;
+  int copyMilliseconds = argc > 3 ? atoi(argv[3]) : milliseconds;
+  if (argc > 4 || threads < 1 || threads > 256 || milliseconds < 1 ||
+      copyMilliseconds < 1) {
+    fprintf(stderr, "usage: machine-limits THREADS MILLISECONDS [MILLISECONDS "
+                    "of the copy], as in: machine-limits 2 100\n");
     return 2;
   }
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
@@ -80,9 +87,12 @@ int main(int argc, char **argv) {
   worker workers[256];
   double gflops = 0, gigabytes = 0;
   for (int t = 0; t < threads; ++t) {
-    workers[t] = (worker){&start, milliseconds * 1e-3, 0, 0};
+    workers[t] =
+        (worker){&start, milliseconds * 1e-3, copyMilliseconds * 1e-3, 0, 0};
     if (pthread_create(&ids[t], NULL, work, &workers[t])) {
-      fprintf(stderr, "error: expected %d threads, but only %d could be started\n", threads, t);
+      fprintf(stderr,
+              "error: expected %d threads, but only %d could be started\n",
+              threads, t);
       return 1;
     }
   }
@@ -91,6 +101,7 @@ int main(int argc, char **argv) {
     gflops += workers[t].gflops;
     gigabytes += workers[t].gigabytes;
   }
-  printf("{\"threads\": %d, \"fma_gflops\": %.1f, \"copy_gb_s\": %.2f}\n", threads, gflops, gigabytes);
+  printf("{\"threads\": %d, \"fma_gflops\": %.1f, \"copy_gb_s\": %.2f}\n",
+         threads, gflops, gigabytes);
   return 0;
 }
