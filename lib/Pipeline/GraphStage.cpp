@@ -9,8 +9,8 @@ using namespace mlir;
 
 namespace adze {
 
-/// Tile kernels in the text stay as they are: a module made of what `--emit=tile`
-/// printed is the one that it would have been.
+/// Tile kernels in the text stay as they are: a module made of what
+/// `--emit=tile` printed is the one that it would have been.
 static void addCleanup(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createCanonicalizerPass());
   manager.addNestedPass<func::FuncOp>(createCSEPass());
@@ -22,6 +22,11 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
   if (options.optLevel == 0) {
     clusters.mode = graph::ClusterMode::Single;
   } else {
+    // Recognisers ask for numbers that models compute from sizes.
+    graph::FoldConstantsPassOptions numbers;
+    numbers.maxBytes = 64;
+    if (options.foldConstants)
+      manager.addPass(graph::createFoldConstantsPass(numbers));
     manager.addNestedPass<func::FuncOp>(graph::createSimplifyControlFlowPass());
     manager.addNestedPass<func::FuncOp>(
         graph::createRecognizeNormalizationPass());
