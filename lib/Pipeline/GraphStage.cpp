@@ -23,6 +23,11 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
   if (options.optLevel == 0) {
     clusters.mode = graph::ClusterMode::Single;
   } else {
+    // Recognisers ask for numbers that models compute from sizes.
+    graph::FoldConstantsPassOptions numbers;
+    numbers.maxBytes = 64;
+    if (options.foldConstants)
+      manager.addPass(graph::createFoldConstantsPass(numbers));
     manager.addNestedPass<func::FuncOp>(graph::createSimplifyControlFlowPass());
     manager.addNestedPass<func::FuncOp>(
         graph::createRecognizeNormalizationPass());

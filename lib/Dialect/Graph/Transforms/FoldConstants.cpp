@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // graph-fold-constants: ops whose operands are all constants are computed now.
-// Data movement is done here on the bytes; arithmetic is gathered into one
-// function that the context's ConstantEvaluator runs.
+// Shapes are looked up and data movement is done here on the bytes; arithmetic
+// is gathered into one function that the context's ConstantEvaluator runs.
 #include "Dialect/Graph/IR/Blob.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
@@ -148,9 +148,11 @@ struct FoldConstantsPass final
       foldShapes(function);
     // What one round computes may make more data movement constant.
     for (unsigned round = 0; round < maxRounds; ++round) {
-      for (auto function : getOperation().getOps<func::FuncOp>())
+      for (auto function : getOperation().getOps<func::FuncOp>()) {
+        foldShapes(function);
         if (failed(foldMovement(function)))
           return signalPassFailure();
+      }
       auto changed = evaluateOnce();
       if (failed(changed))
         return signalPassFailure();
@@ -180,8 +182,38 @@ private:
     return isa<GraphDialect>(op->getDialect()) && !isa<ConstantOp>(op) &&
            op->getNumResults() > 0 && op->getNumRegions() == 0 &&
            isMemoryEffectFree(op) && hasStaticTypes(op->getOperandTypes()) &&
-           hasStaticTypes(op->getResultTypes()) &&
-           isSmallEnough(op);
+           hasStaticTypes(op->getResultTypes()) && isSmallEnough(op);
+  }
+
+  /// What is computed from sizes alone and is the same for all of them: the
+  /// last dim of a shape, say, beside others that only a run knows.
+  void foldShapes(func::FuncOp function) {
+    DenseSet<Operation *> ofSizes;
+    auto isOfSizes = [&](Value operand) {
+      Operation *op = operand.getDefiningOp();
+      return op && (isa<ConstantOp>(op) || ofSizes.contains(op));
+    };
+    for (Operation &op : function.getOps()) {
+      if (!isa<ShapeOp>(op) && (op.getNumOperands() == 0 ||
+                                !llvm::all_of(op.getOperands(), isOfSizes)))
+        continue;
+      auto type = op.getNumResults() == 1
+                      ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
+                      : RankedTensorType();
+      if (!type || !isa<GraphDialect>(op.getDialect()) ||
+          !type.getElementType().isSignlessInteger(64))
+        continue;
+      ofSizes.insert(&op);
+      auto elements = getConstantElements(op.getResult(0));
+      if (!elements || op.use_empty())
+        continue;
+      OpBuilder builder(&op);
+      auto attribute =
+          DenseElementsAttr::get(type, ArrayRef<int64_t>(*elements));
+      op.getResult(0).replaceAllUsesWith(
+          ConstantOp::create(builder, op.getLoc(), attribute));
+      ++numMoved;
+    }
   }
 
   /// Shape arithmetic whose elements are numbers for all inputs: the size of a

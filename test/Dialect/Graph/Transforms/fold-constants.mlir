@@ -38,3 +38,18 @@ func.func @shape(%x: tensor<?x4xf32, #x>) -> tensor<2xi64> attributes {graph.sym
   %0 = graph.shape %x : (tensor<?x4xf32, #x>) -> tensor<2xi64>
   return %0 : tensor<2xi64>
 }
+
+// -----
+
+// What is the same for all sizes of it is known, beside what is not.
+#x = affine_map<()[s0] -> (s0, 4)>
+// CHECK-LABEL: func @part_of_shape
+// CHECK-DAG: %[[FOUR:.*]] = graph.constant dense<4> : tensor<1xi64>
+// CHECK-DAG: %[[ROWS:.*]] = graph.slice
+// CHECK: return %[[FOUR]], %[[ROWS]]
+func.func @part_of_shape(%x: tensor<?x4xf32, #x>) -> (tensor<1xi64>, tensor<1xi64>) attributes {graph.symbols = ["n"]} {
+  %0 = graph.shape %x : (tensor<?x4xf32, #x>) -> tensor<2xi64>
+  %1 = graph.slice %0 {starts = array<i64: 1>, steps = array<i64: 1>} : (tensor<2xi64>) -> tensor<1xi64>
+  %2 = graph.slice %0 {starts = array<i64: 0>, steps = array<i64: 1>} : (tensor<2xi64>) -> tensor<1xi64>
+  return %1, %2 : tensor<1xi64>, tensor<1xi64>
+}
