@@ -104,6 +104,7 @@ static LogicalResult convertPrograms(StringRef kernel, Location loc,
   Block &entry = function.front();
   Frame frame;
   frame.symbols = entry.addArgument(pointer, loc);
+  lowerSizes(function, frame.symbols);
   builder.setInsertionPointToStart(&entry);
   // Counting programs reads sizes only.
   Value null = LLVM::ZeroOp::create(builder, loc, pointer);

@@ -22,6 +22,9 @@ namespace {
 
 using Bytes = std::vector<char>;
 
+/// Shapes have few elements; what has more is data.
+constexpr int64_t maxShapeElements = 64;
+
 /// Copies elements from strided places: element i.. of the result is at
 /// `offset + sum i[d] * strides[d]` of the source, in elements.
 void copyStrided(const char *source, int64_t offset, ArrayRef<int64_t> shape,
@@ -144,8 +147,6 @@ struct FoldConstantsPass final
   using Base::Base;
 
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      foldShapes(function);
     // What one round computes may make more data movement constant.
     for (unsigned round = 0; round < maxRounds; ++round) {
       for (auto function : getOperation().getOps<func::FuncOp>()) {
@@ -200,7 +201,9 @@ private:
       auto type = op.getNumResults() == 1
                       ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
                       : RankedTensorType();
-      if (!type || !isa<GraphDialect>(op.getDialect()) ||
+      if (!type || !type.hasStaticShape() ||
+          type.getNumElements() > maxShapeElements ||
+          !isa<GraphDialect>(op.getDialect()) ||
           !type.getElementType().isSignlessInteger(64))
         continue;
       ofSizes.insert(&op);
@@ -212,29 +215,6 @@ private:
           DenseElementsAttr::get(type, ArrayRef<int64_t>(*elements));
       op.getResult(0).replaceAllUsesWith(
           ConstantOp::create(builder, op.getLoc(), attribute));
-      ++numMoved;
-    }
-  }
-
-  /// Shape arithmetic whose elements are numbers for all inputs: the size of a
-  /// head, of which a root is computed.
-  void foldShapes(func::FuncOp function) {
-    for (Operation &op : llvm::make_early_inc_range(function.getOps())) {
-      if (!isa<ShapeOp, SliceOp, GatherOp, ConcatOp, ReshapeOp, CastOp, AddOp,
-               SubOp, MulOp, DivOp>(op))
-        continue;
-      auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());
-      if (!type || !type.hasStaticShape() || type.getNumElements() > 64 ||
-          !type.getElementType().isSignlessInteger(64))
-        continue;
-      auto elements = getConstantElements(op.getResult(0));
-      if (!elements || op.use_empty())
-        continue;
-      OpBuilder builder(&op);
-      Value constant = ConstantOp::create(
-          builder, op.getLoc(),
-          DenseElementsAttr::get(type, ArrayRef<int64_t>(*elements)));
-      op.getResult(0).replaceAllUsesWith(constant);
       ++numMoved;
     }
   }

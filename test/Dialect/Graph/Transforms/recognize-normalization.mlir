@@ -134,8 +134,7 @@ func.func @spellings(%x: tensor<?x8xf32, #x>, %s: tensor<8xf32>) -> (tensor<?x8x
 #x = affine_map<()[s0] -> (s0, 8, 3, 3)>
 #v = affine_map<()[s0] -> (s0, 2, 36)>
 // CHECK-LABEL: func.func @groups
-// CHECK-DAG: %[[V:.*]] = graph.reshape %arg0 :
-// CHECK-DAG: %[[X:.*]] = graph.reshape %[[V]] : (tensor<?x2x36xf32, {{.*}}>) -> tensor<?x2x4x3x3xf32
+// CHECK-DAG: %[[X:.*]] = graph.reshape %arg0 : {{.*}} -> tensor<?x2x4x3x3xf32
 // CHECK-DAG: %[[S:.*]] = graph.reshape %arg1 : (tensor<8x1x1xf32>) -> tensor<2x4x1x1xf32>
 // CHECK-DAG: %[[B:.*]] = graph.reshape %arg2 : (tensor<1x8x1x1xf32>) -> tensor<2x4x1x1xf32>
 // CHECK: %[[N:.*]] = graph.layer_norm %[[X]] scale %[[S]] bias %[[B]] {axis = 2 : i64
