@@ -119,6 +119,8 @@ private:
       return getConstant(getDims(piece)[axis]).has_value();
     };
     if (!concat->hasOneUse() || concat.getInputs().size() > mostPieces ||
+        // Packed elements are converted only, not moved.
+        isPacked(getElement(result)) ||
         !areEqual(getDims(concat.getResult()), getDims(result)) ||
         !areKnown(result) || !llvm::all_of(concat.getInputs(), isKnown))
       return false;
