@@ -429,9 +429,9 @@ class Writer:
 
 
 def effort(read):
-    """The plainest case first: attributes, inputs, elements."""
+    """The plainest case first: attributes, inputs, elements; last what takes long to compile."""
     node = read[0].graph.node[0]
-    return len(node.attribute), len(node.input), sum(np.prod(t.dims) for t in read[1])
+    return any(a.s == b"cubic" for a in node.attribute), len(node.attribute), len(node.input), sum(np.prod(t.dims) for t in read[1])
 
 
 def small(read):

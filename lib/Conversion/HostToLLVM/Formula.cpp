@@ -39,6 +39,26 @@ Value Formula::replaceZero(Value divisor) {
   return LLVM::SelectOp::create(builder, loc, isZero, constant(1), divisor);
 }
 
+Value Formula::emitSum(Value lhs, Value rhs) {
+  if (saturating)
+    return LLVM::SAddSat::create(builder, loc, lhs, rhs);
+  return LLVM::AddOp::create(builder, loc, lhs, rhs);
+}
+
+/// A product that is too small saturates, too: what is subtracted is part of a
+/// size that is too great.
+Value Formula::emitProduct(Value lhs, Value rhs) {
+  if (!saturating)
+    return LLVM::MulOp::create(builder, loc, lhs, rhs);
+  Type i64 = builder.getI64Type(), i1 = builder.getI1Type();
+  Type both = LLVM::LLVMStructType::getLiteral(builder.getContext(), {i64, i1});
+  Value pair = LLVM::SMulWithOverflowOp::create(builder, loc, both, lhs, rhs);
+  Value product = LLVM::ExtractValueOp::create(builder, loc, pair, 0);
+  Value overflow = LLVM::ExtractValueOp::create(builder, loc, pair, 1);
+  return LLVM::SelectOp::create(builder, loc, overflow, constant(INT64_MAX),
+                                product);
+}
+
 Value Formula::emit(AffineExpr expr) {
   if (Value known = emitted.lookup(expr))
     return known;
@@ -59,10 +79,10 @@ Value Formula::emit(AffineExpr expr) {
       rhs = replaceZero(rhs);
     switch (expr.getKind()) {
     case AffineExprKind::Add:
-      result = LLVM::AddOp::create(builder, loc, lhs, rhs);
+      result = emitSum(lhs, rhs);
       break;
     case AffineExprKind::Mul:
-      result = LLVM::MulOp::create(builder, loc, lhs, rhs);
+      result = emitProduct(lhs, rhs);
       break;
     case AffineExprKind::FloorDiv:
       result = emitFloorDiv(lhs, rhs);

@@ -15,23 +15,30 @@ namespace adze {
 /// of earlier calls must be visible.
 class Formula {
 public:
-  Formula(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value symbols)
-      : builder(builder), loc(loc), symbols(symbols) {}
+  /// `saturating`: sums and products that are no i64 are the greatest one, so
+  /// that there is no memory for them.
+  Formula(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value symbols,
+          bool saturating = false)
+      : builder(builder), loc(loc), symbols(symbols), saturating(saturating) {}
 
   mlir::Value emit(mlir::AffineExpr expr);
 
   /// The greatest of the map's results; 0 if there are none.
   mlir::Value emitMax(mlir::AffineMap map);
 
+  mlir::Value emitSum(mlir::Value lhs, mlir::Value rhs);
+
   mlir::Value constant(int64_t value);
 
 private:
   mlir::Value replaceZero(mlir::Value divisor);
+  mlir::Value emitProduct(mlir::Value lhs, mlir::Value rhs);
   mlir::Value emitFloorDiv(mlir::Value lhs, mlir::Value rhs);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
   mlir::Value symbols;
+  bool saturating;
   llvm::DenseMap<mlir::AffineExpr, mlir::Value> emitted;
 };
 

@@ -115,7 +115,8 @@ private:
   /// A formula that emits at the current place; symbols are loaded anew, which
   /// LLVM merges.
   mlir::Value bytes(mlir::Location loc, mlir::Attribute attr) {
-    return Formula(builder, loc, arguments[RunArgument::Symbols])
+    return Formula(builder, loc, arguments[RunArgument::Symbols],
+                   /*saturating=*/true)
         .emit(host::getBytesExpr(attr, context));
   }
 

@@ -34,7 +34,8 @@ LLVM::LLVMFuncOp HostLowering::createFormula(StringRef name,
                                              StringRef attribute) {
   auto function = createFunction(name, i64, {pointer});
   auto map = program->getAttrOfType<AffineMapAttr>(attribute);
-  Formula formula(builder, program.getLoc(), function.getArgument(0));
+  Formula formula(builder, program.getLoc(), function.getArgument(0),
+                  /*saturating=*/true);
   Value result =
       formula.emitMax(map ? map.getValue() : AffineMap::get(context));
   LLVM::ReturnOp::create(builder, program.getLoc(), result);
@@ -60,8 +61,7 @@ Value HostLowering::emitEnd(Formula &formula, host::SlotOp op, Value offset) {
   AffineExpr bytes = host::getBytesExpr(op.getSize(), context);
   AffineExpr aligned =
       bytes.ceilDiv(host::placeAlignment) * host::placeAlignment;
-  return LLVM::AddOp::create(builder, op.getLoc(), offset,
-                             formula.emit(aligned));
+  return formula.emitSum(offset, formula.emit(aligned));
 }
 
 /// The arena reaches to their ends as well.
@@ -69,7 +69,8 @@ void HostLowering::addSlotsBehindOthers(LLVM::LLVMFuncOp arenaBytes) {
   auto returned =
       cast<LLVM::ReturnOp>(arenaBytes.getBody().front().getTerminator());
   builder.setInsertionPoint(returned);
-  Formula formula(builder, program.getLoc(), arenaBytes.getArgument(0));
+  Formula formula(builder, program.getLoc(), arenaBytes.getArgument(0),
+                  /*saturating=*/true);
   llvm::DenseMap<Value, Value> ends;
   Value total = returned.getArg();
   for (auto slot : program.front().getOps<host::SlotOp>()) {

@@ -327,6 +327,11 @@ Dims Binder::getSizes(mlir::Value value) {
     return {};
   }
   Dims dims(elements->begin(), elements->end());
+  for (mlir::AffineExpr dim : dims)
+    if (auto size = graph::getConstant(dim); size && *size < 0) {
+      (void)fail("expected sizes of at least 0, but got " + llvm::Twine(*size));
+      return {};
+    }
   if (!llvm::is_contained(dims, mlir::AffineExpr()))
     return dims;
   if (const Dims *bound = importer.findBound(value))

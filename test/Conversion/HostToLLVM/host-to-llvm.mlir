@@ -50,7 +50,7 @@ func.func private @k(memref<?xf32>, memref<?xf32>, memref<?xf32>) attributes {ad
 // CHECK-LABEL: llvm.func @adze_arena_bytes
 // CHECK: %[[BYTES:.*]] = llvm.mlir.constant(64 : i64)
 // CHECK: %[[MAX:.*]] = llvm.intr.smax
-// CHECK: %[[END:.*]] = llvm.add %[[MAX]], %[[BYTES]]
+// CHECK: %[[END:.*]] = llvm.intr.sadd.sat(%[[MAX]], %[[BYTES]])
 // CHECK: %[[ALL:.*]] = llvm.intr.smax(%{{.*}}, %[[END]])
 // CHECK: llvm.return %[[ALL]]
 // CHECK-LABEL: llvm.func @adze_run(
@@ -64,6 +64,22 @@ func.func @behind(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}) at
   %1 = host.slot {offset = 0 : i64, size = affine_map<()[s0] -> ((s0 * s0) * 64)>} : memref<?xf32>
   %2 = host.slot behind(%0, %1 : memref<?xf32>, memref<?xf32>) {size = 16 : i64} : memref<?xf32>
   host.launch @k(%0, %1, %2) : (memref<?xf32>, memref<?xf32>, memref<?xf32>) -> ()
+  return
+}
+
+// -----
+
+// Bytes that are no i64 are the greatest one: there is no memory for them.
+// CHECK-LABEL: llvm.func @adze_arena_bytes
+// CHECK: %[[PAIR:.*]] = "llvm.intr.smul.with.overflow"
+// CHECK: %[[PRODUCT:.*]] = llvm.extractvalue %[[PAIR]][0]
+// CHECK: %[[TOO_MANY:.*]] = llvm.extractvalue %[[PAIR]][1]
+// CHECK: %[[GREATEST:.*]] = llvm.mlir.constant(9223372036854775807 : i64)
+// CHECK: %[[BYTES:.*]] = llvm.select %[[TOO_MANY]], %[[GREATEST]], %[[PRODUCT]]
+// CHECK: llvm.intr.sadd.sat(%[[BYTES]], %{{.*}})
+func.func @product(%x: memref<?xf32> {adze.dims = affine_map<()[s0, s1] -> (s0)>}) attributes {
+    adze.num_inputs = 1 : i64, adze.arena_bytes = affine_map<()[s0, s1] -> (s0 * s1 + 64)>,
+    adze.arena_lower_bound = affine_map<()[s0, s1] -> (0)>, graph.symbols = ["n", "m"]} {
   return
 }
 

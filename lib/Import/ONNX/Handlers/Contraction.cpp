@@ -230,6 +230,11 @@ LogicalResult TransposedConv::run() {
                   "got " +
                   llvm::Twine(type.getRank()) + "-D and " +
                   llvm::Twine(b.getRank(filter)) + "-D");
+  auto channels = graph::getConstant(graph::getDims(input)[1]);
+  int64_t group = b.getInt("group", 1);
+  if (group < 1 || (channels && group > *channels))
+    return b.fail("expected a group for channels, but got " +
+                  llvm::Twine(group));
   if (mlir::failed(getFilterWindow(b, filter, window)))
     return mlir::failure();
   size_t spatial = window.kernel.size();

@@ -256,8 +256,15 @@ static LogicalResult importSplit(Binder &b) {
 
 /// ONNX's body of it takes the shape for one of i64.
 static LogicalResult importCenterCropPad(Binder &b) {
+  for (int64_t size : graph::getConstantElements(b.operand(1))
+                          .value_or(llvm::SmallVector<int64_t>()))
+    if (size < 0)
+      return b.fail("expected sizes of at least 0, but got " +
+                    llvm::Twine(size));
   return b.expand({b.operand(0), b.cast(b.operand(1), b.builder.getI64Type())});
 }
+
+constexpr double kMost = double(int64_t(1) << 60);
 
 /// pads and value: attributes before version 11, operands from then on; axes
 /// from version 18 on.
@@ -291,6 +298,10 @@ static LogicalResult importPad(Binder &b) {
       return mlir::failure();
     low[at] = (*pads)[i];
     high[at] = (*pads)[axes->size() + i];
+    // Sums with a size are numbers.
+    if (std::max(std::abs(double(low[at])), std::abs(double(high[at]))) > kMost)
+      return b.fail("expected pads of at most 2^60, but got " +
+                    llvm::Twine(low[at]) + " and " + llvm::Twine(high[at]));
   }
   llvm::SmallVector<Value> operands{x};
   if (b.version() < 11 && b.getFloat("value", 0.0) != 0.0)

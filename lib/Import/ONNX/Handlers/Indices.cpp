@@ -201,6 +201,8 @@ LogicalResult Col2Im::run() {
   mlir::MLIRContext *context = b.builder.getContext();
   Dims dims = graph::getDims(x);
   AffineExpr all = graph::product(context, taps);
+  if (!all)
+    return b.fail("expected a block of fewer elements");
   AffineExpr channels = graph::divideExactly(dims[1], all);
   if (!channels) {
     Value number = a.div(a.size(x, 1), s.product(block));
@@ -219,7 +221,7 @@ LogicalResult Col2Im::run() {
   }
   x = b.reshape(b.transpose(b.reshape(x, apart), perm), joined);
   // A pixel holds where one of the bools that fall on it does.
-  mlir::Type type = b.getElementType(x);
+  mlir::Type type = b.getElementType(b.operand(0));
   if (type.isInteger(1))
     x = b.cast(x, b.builder.getI32Type());
   for (int64_t i = 0; i < spatial && !b.hasFailed(); ++i)

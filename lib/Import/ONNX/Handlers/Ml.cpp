@@ -281,14 +281,16 @@ LogicalResult importFeatureVectorizer(Binder &b) {
     if (!x || b.getRank(x) != 2)
       return b.fail("expected inputs of 1 or 2 dims");
     auto width = graph::getConstant(graph::getDims(x)[1]);
-    if (!width || size < 0)
-      return b.unsupported("expected inputs of static width");
-    if (size <= *width)
-      parts.push_back(b.slice(x, 1, 0, b.expr(size)));
-    else
-      parts.push_back(b.create<graph::PadOp>(
+    if (size < 0)
+      return b.fail("expected inputdimensions of at least 0, but got " +
+                    llvm::Twine(size));
+    // A width that is not known may be none at all.
+    int64_t missing = size - width.value_or(0);
+    if (missing > 0)
+      x = b.create<graph::PadOp>(
           x, {b.attr("low", llvm::ArrayRef<int64_t>{0, 0}),
-              b.attr("high", llvm::ArrayRef<int64_t>{0, size - *width})}));
+              b.attr("high", llvm::ArrayRef<int64_t>{0, missing})});
+    parts.push_back(b.slice(x, 1, 0, b.expr(size)));
   }
   return b.done(a.concat(parts, 1));
 }

@@ -141,6 +141,14 @@ Value Evaluator::run(Value x) {
     (void)b.fail("expected trees whose nodes lead to leaves");
     return {};
   }
+  auto width = graph::getConstant(graph::getDims(x)[1]);
+  for (const Node &node : forest.nodes)
+    if (node.mode != Leaf &&
+        (node.feature < 0 || node.feature >= width.value_or(INT64_MAX))) {
+      (void)b.fail("expected features of the input, but got " +
+                   llvm::Twine(node.feature));
+      return {};
+    }
   mlir::Type i64 = b.builder.getI64Type(), type = b.getElementType(x);
   features = table(i64, [](const Node &n) { return n.feature; });
   values = table(type, [](const Node &n) { return n.value; });
@@ -210,6 +218,26 @@ int parseMode(llvm::StringRef name) {
       .Default(-1);
 }
 
+/// A branch that no root leads to.
+std::optional<size_t> findLost(const Forest &forest) {
+  std::vector<bool> isReached(forest.nodes.size(), false);
+  std::vector<int64_t> work(forest.roots);
+  while (!work.empty()) {
+    int64_t at = work.back();
+    work.pop_back();
+    if (isReached[at])
+      continue;
+    isReached[at] = true;
+    if (forest.nodes[at].mode != Leaf)
+      work.insert(work.end(), std::begin(forest.nodes[at].next),
+                  std::end(forest.nodes[at].next));
+  }
+  for (size_t i = 0; i < forest.nodes.size(); ++i)
+    if (!isReached[i] && forest.nodes[i].mode != Leaf)
+      return i;
+  return std::nullopt;
+}
+
 /// `prefix`: whether weights are of targets or of classes.
 LogicalResult readForest(Binder &b, llvm::StringRef prefix, Forest &forest) {
   auto trees = getIntegers(b, "nodes_treeids"),
@@ -254,6 +282,10 @@ LogicalResult readForest(Binder &b, llvm::StringRef prefix, Forest &forest) {
   for (size_t i = 0; i < count; ++i)
     if (!isInner[i])
       forest.roots.push_back(i);
+  if (auto lost = findLost(forest))
+    return b.fail("expected node " + llvm::Twine(ids[*lost]) + " of tree " +
+                  llvm::Twine(trees[*lost]) +
+                  " to be below a root, but it is in a cycle or below one");
   auto weightTrees = getIntegers(b, (prefix + "_treeids").str()),
        weightIds = getIntegers(b, (prefix + "_nodeids").str()),
        targets = getIntegers(b, (prefix + "_ids").str());

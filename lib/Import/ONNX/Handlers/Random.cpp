@@ -43,7 +43,10 @@ static Value draw(Binder &b, Value seed, const Dims &dims, unsigned stream) {
   Arithmetic a(b);
   mlir::AffineExpr count = graph::product(b.builder.getContext(), dims);
   if (!count) {
-    (void)b.unsupported("expected dims that are known");
+    if (llvm::is_contained(dims, mlir::AffineExpr()))
+      (void)b.unsupported("expected dims that are known");
+    else
+      (void)b.fail("expected fewer elements than 2^63");
     return {};
   }
   // Only the type says how many elements a range has.

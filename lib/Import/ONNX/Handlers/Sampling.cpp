@@ -383,11 +383,15 @@ LogicalResult importRoiAlign(Binder &b) {
           width = b.getInt("output_width", 1);
   if (height < 1 || width < 1)
     return b.fail("expected an output of at least 1 x 1");
+  int64_t samples = b.getInt("sampling_ratio", 0);
+  if (samples < 0 || samples > 65536) // a bin has this number squared
+    return b.fail("expected a sampling_ratio in [0, 65536], but got " +
+                  llvm::Twine(samples));
   return b.done(b.createAs<graph::RoiAlignOp>(
       getRegionsType(b, height, width),
       {b.operand(0), b.operand(1),
        b.cast(b.operand(2), b.builder.getI64Type())},
-      {b.attr("samples", b.getInt("sampling_ratio", 0)),
+      {b.attr("samples", samples),
        b.attr("scale", b.getFloat("spatial_scale", 1.0)),
        b.attr("half_pixel", coordinates == "half_pixel"),
        b.attr("max", mode == "max")}));

@@ -126,8 +126,10 @@ static AffineExpr countByData(Binder &b) {
   step = sizes.select(stands, b.scalar(wide, 1), step);
   Value distance = sizes.sub(values[1], values[0]);
   Value count;
-  if (isFloat)
-    count = b.create<graph::CeilOp>(sizes.div(distance, step));
+  if (isFloat) // more than there can be, where that is no integer any more
+    count = b.create<graph::MinimumOp>(
+        {b.create<graph::CeilOp>(sizes.div(distance, step)),
+         b.scalar(wide, double(int64_t(1) << 62))});
   else // rounded away from 0 where the signs agree
     count = sizes.div(
         sizes.sub(sizes.add(distance, step), b.create<graph::SignOp>(step)),

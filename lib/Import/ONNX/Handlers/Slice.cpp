@@ -3,6 +3,7 @@
 // Slice, whose ends may be symbolic.
 #include "../DataShapes.h"
 #include "../OpTable.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace adze;
 using namespace adze::importer;
@@ -152,8 +153,13 @@ LogicalResult getRanges(Binder &b, int64_t rank, Dims &starts, Dims &ends,
                   llvm::Twine(ends.size()) + ", " + llvm::Twine(axes.size()) +
                   " and " + llvm::Twine(steps.size()) + " for " +
                   llvm::Twine(starts.size()));
-  for (int64_t &axis : axes)
+  llvm::SmallDenseSet<int64_t> seen;
+  for (int64_t &axis : axes) {
     axis = b.normalizeAxis(axis, rank);
+    if (!b.hasFailed() && !seen.insert(axis).second)
+      return b.fail("expected each axis once, but got " + llvm::Twine(axis) +
+                    " twice");
+  }
   return mlir::failure(b.hasFailed());
 }
 
