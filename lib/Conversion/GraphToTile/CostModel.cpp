@@ -92,6 +92,12 @@ static int64_t equalParts(int64_t n, int64_t most, int64_t step) {
   return parts == 1 ? part : ceilDiv(part, step) * step;
 }
 
+int64_t adze::chooseKeys(int64_t keys) {
+  constexpr int64_t usual = 64, most = 100;
+  int64_t block = chooseBlock(keys, usual);
+  return keys < 0 || keys % block == 0 ? block : equalParts(keys, most, 1);
+}
+
 /// The right operand is copied by each program: the copy takes a quarter of the
 /// cache, and as many rows use it as leave their part of A in the cache too. A
 /// row of the copy costs about ten cycles, a block of 8 rows that uses it

@@ -115,6 +115,10 @@ struct WalkedRows {
 };
 WalkedRows chooseWalkedRows(int64_t rows, int64_t length);
 
+/// Keys of a step of attention: all that a block has beyond the last key is
+/// computed for nothing, so these blocks are even.
+int64_t chooseKeys(int64_t keys);
+
 struct ContractionBlocks {
   int64_t m, n, k, panel;
 };

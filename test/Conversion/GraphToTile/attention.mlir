@@ -68,3 +68,14 @@ func.func private @unknown(%q: tensor<8x100x?xf32, #h>) -> tensor<8x100x?xf32, #
   %0 = graph.attention %q, %q, %q {scale = 0.125 : f64} : (tensor<8x100x?xf32, #h>, tensor<8x100x?xf32, #h>, tensor<8x100x?xf32, #h>) -> tensor<8x100x?xf32, #h>
   return %0 : tensor<8x100x?xf32, #h>
 }
+
+// -----
+
+// Keys that no usual block divides: even blocks, so that little is computed
+// behind the last key.
+// CHECK-LABEL: tile.kernel @uneven
+// CHECK-SAME: BLOCK_N = 99
+func.func private @uneven(%q: tensor<3x197x64xf32>, %k: tensor<3x197x64xf32>, %v: tensor<3x197x64xf32>) -> tensor<3x197x64xf32> attributes {adze.kernel} {
+  %0 = graph.attention %q, %k, %v {scale = 0.125 : f64} : (tensor<3x197x64xf32>, tensor<3x197x64xf32>, tensor<3x197x64xf32>) -> tensor<3x197x64xf32>
+  return %0 : tensor<3x197x64xf32>
+}
