@@ -153,3 +153,15 @@ func.func @stays_above(%x: tensor<4x4xf32>, %w: tensor<4x8xf32>) -> (tensor<4x8x
   %5 = graph.exp %4 : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %3, %4, %5 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// -----
+
+// Packed elements are converted, not moved: the cast stays behind.
+// CHECK-LABEL: func.func @packed
+// CHECK: graph.concat {{.*}} -> tensor<2x8xi8>
+// CHECK-NEXT: graph.cast {{.*}} -> tensor<2x8xi4>
+func.func @packed(%x: tensor<1x8xi8>, %y: tensor<1x8xi8>) -> tensor<2x8xi4> {
+  %0 = graph.concat %x, %y {axis = 0 : i64} : (tensor<1x8xi8>, tensor<1x8xi8>) -> tensor<2x8xi8>
+  %1 = graph.cast %0 : (tensor<2x8xi8>) -> tensor<2x8xi4>
+  return %1 : tensor<2x8xi4>
+}
