@@ -167,6 +167,8 @@ static void addNormInParts(GraphBuilder &b) {
   if (!x)
     return;
   x = b.bounded(x, 3);
+  if (!x)
+    return;
   int64_t axis = GraphBuilder::rankOf(x) - 1;
   Type element = GraphBuilder::elementOf(x);
   SmallVector<NamedAttribute> reduction = {
