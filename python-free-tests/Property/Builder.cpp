@@ -294,7 +294,7 @@ OwningOpRef<ModuleOp> generateModule(MLIRContext &context, uint64_t seed) {
   static constexpr Family families[] = {
       addPointwise, addPointwise,     addPointwise, addReduction,
       addMovement,  addMovement,      addLookup,    addContraction,
-      addWindow,    addNormalization, addIntegers};
+      addWindow,    addNormalization, addIntegers, addIdiom};
   int64_t size = b.random.between(2, 14);
   for (int64_t i = 0; i < 3 * size && int64_t(b.values.size()) < 4 * size; ++i)
     b.random.pick<Family>(families)(b);

@@ -116,6 +116,7 @@ void addContraction(GraphBuilder &b);
 void addWindow(GraphBuilder &b);
 void addMovement(GraphBuilder &b);
 void addLookup(GraphBuilder &b);
+void addIdiom(GraphBuilder &b);
 
 } // namespace property
 

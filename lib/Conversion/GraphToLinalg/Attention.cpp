@@ -61,17 +61,18 @@ private:
                          return k.addNum(sum, p);
                        });
     Value zero = k.number(type, 0);
-    Value some = arith::CmpFOp::create(k.builder, k.loc,
-                                       arith::CmpFPredicate::OGT, sum, zero);
+    // Without keys the sum is 0, and so is the product; NaN stays.
+    auto predicate = op.getZeroEmpty() ? arith::CmpFPredicate::OGT
+                                       : arith::CmpFPredicate::UNE;
+    Value some =
+        arith::CmpFOp::create(k.builder, k.loc, predicate, sum, zero);
     k.forEach(columns, [&](ValueRange e) {
       Value total =
           k.fold({{k.index(0), keys}}, zero, [&](ValueRange j, Value total) {
             Value v = k.loadWide(value, inGroup(op.getValue(), at, j[0], e[0]));
             return k.addNum(total, k.mulNum(k.load(row, j), v));
           });
-      total = k.divNum(total, sum);
-      if (op.getZeroEmpty())
-        total = k.select(some, total, zero);
+      total = k.select(some, k.divNum(total, sum), zero);
       SmallVector<Value> place(at);
       place.push_back(e[0]);
       k.storeWide(total, output, place);

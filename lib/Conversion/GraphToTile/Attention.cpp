@@ -305,10 +305,13 @@ FailureOr<KernelEmitter::Carried> AttentionEmitter::step(Value first,
 LogicalResult AttentionEmitter::finish(ValueRange carried) {
   Value sum = spread(carried[2], resultAxes);
   Value y = arith::DivFOp::create(b, loc, carried[0], sum);
-  if (op.getZeroEmpty()) {
+  // Without keys the sums are 0, and so is the product; NaN stays.
+  bool mayLackKeys = getConstantIntValue(keys).value_or(0) == 0;
+  if (op.getZeroEmpty() || mayLackKeys) {
     Value zero = number(0.0, resultAxes);
-    Value some =
-        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, sum, zero);
+    auto predicate = op.getZeroEmpty() ? arith::CmpFPredicate::OGT
+                                       : arith::CmpFPredicate::UNE;
+    Value some = arith::CmpFOp::create(b, loc, predicate, sum, zero);
     y = arith::SelectOp::create(b, loc, some, y, zero);
   }
   Places places;

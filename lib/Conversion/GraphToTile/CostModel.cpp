@@ -138,7 +138,7 @@ ContractionBlocks adze::chooseContractionBlocks(const CacheSizes &caches,
                                                 int64_t batch) {
   // A size that is not known is taken for a common one: small blocks would cost
   // large shapes more than few programs cost small ones.
-  constexpr int64_t usualSize = 256, fewRows = 8;
+  constexpr int64_t usualSize = 256, fewRows = 8, lanes = 16;
   bool streams = right != RightOperand::Panels && m >= 0 && m <= fewRows;
   int64_t enoughPrograms = streams ? 8 : 16;
   CacheShares shares(caches);
@@ -161,6 +161,10 @@ ContractionBlocks adze::chooseContractionBlocks(const CacheSizes &caches,
   }
   while (isKnown && blocks.m > 32 && programs() < enoughPrograms)
     blocks.m = (blocks.m / 2 + 7) / 8 * 8;
+  // Columns that are no whole vectors are copied: they have to fit.
+  if (streams && right == RightOperand::Rows && (n < 0 || n % lanes != 0))
+    blocks.k = chooseBlock(
+        k, std::min(blocks.k, shares.stage / int64_t(sizeof(double)) / blocks.n));
   return blocks;
 }
 

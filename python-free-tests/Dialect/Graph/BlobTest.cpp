@@ -135,6 +135,26 @@ TEST_F(BlobTest, SideFileDoesNotClobberInputs) {
   EXPECT_EQ(*created->getBytes(emit), ArrayRef<char>(makeBytes(2000, 4)));
 }
 
+/// As of compilations that follow one another in a context.
+TEST_F(BlobTest, EachSideFileBeginsAtItsBeginning) {
+  auto emit = [&] { return emitError(UnknownLoc::get(&context)); };
+  std::vector<std::string> names;
+  for (int i = 0; i < 2; ++i) {
+    table().sideFile = "";
+    auto blob = *table().create(makeBytes(2000, 7 + i), emit);
+    EXPECT_EQ(blob->getPlace().offset, 0u);
+    EXPECT_EQ(*blob->getBytes(emit), ArrayRef<char>(makeBytes(2000, 7 + i)));
+    names.push_back(table().sideFile);
+  }
+  EXPECT_NE(names[0], names[1]);
+  table().sideFile = path("named.weights");
+  auto known = *table().create(makeBytes(2000, 7), emit);
+  EXPECT_EQ(known->getPlace().path, names[0]);
+  auto fresh = *table().create(makeBytes(2000, 9), emit);
+  EXPECT_EQ(fresh->getPlace().offset, 0u);
+  EXPECT_EQ(*fresh->getBytes(emit), ArrayRef<char>(makeBytes(2000, 9)));
+}
+
 TEST_F(BlobTest, ReadingWhatWasCreatedMapsEachPartOnce) {
   table().sideFile = path("many.weights");
   auto emit = [&] { return emitError(UnknownLoc::get(&context)); };

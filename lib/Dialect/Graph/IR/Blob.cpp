@@ -183,10 +183,13 @@ std::error_code BlobTable::append(ArrayRef<char> bytes) {
       return code;
     sideFile = name.str().str();
     sideIsTemporary = true;
-  } else if (sideSize == 0) {
-    // A file of this name may be mapped as an input: it must not shrink.
+    sideSize = 0;
+  } else if (uint64_t size; fs::file_size(sideFile, size) || size != sideSize) {
+    // Another one than the last, begun here. A file of this name may be mapped
+    // as an input: it must not shrink.
     retire(resolve(sideFile, ""));
     fs::remove(sideFile);
+    sideSize = 0;
   }
   std::error_code code;
   llvm::raw_fd_ostream os(sideFile, code, fs::CD_OpenAlways, fs::FA_Write,

@@ -1,0 +1,265 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Random graphs of several ops as models have them: what the passes look for.
+#include "Builder.h"
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace property {
+
+/// One of two ops that mean the same.
+static Value scaleBy(GraphBuilder &b, Value x, double factor) {
+  if (!x)
+    return {};
+  bool divides = b.random.chance(40);
+  Value number =
+      b.scalar(GraphBuilder::elementOf(x), divides ? 1 / factor : factor);
+  return b.op(divides ? "div" : "mul", {x, number});
+}
+
+static AffineExpr pickSize(GraphBuilder &b, ArrayRef<int64_t> sizes) {
+  return b.random.chance(40) ? b.randomDims(1)[0]
+                             : b.expr(b.random.pick<int64_t>(sizes));
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+static Value addMask(GraphBuilder &b, Value scores) {
+  Dims dims = getDims(scores);
+  Type element = GraphBuilder::elementOf(scores);
+  switch (b.random.below(4)) {
+  case 0:
+    return b.op("add", {scores, b.input(element, {dims[2], dims[3]}, true)});
+  case 1:
+    return b.op(
+        "add",
+        {scores,
+         b.input(element, {dims[0], b.expr(1), b.expr(1), dims[3]}, true)});
+  case 2: {
+    Value visible = b.input(b.builder.getI1Type(),
+                            {b.expr(1), b.expr(1), dims[2], dims[3]}, true);
+    return b.op("select", {visible, scores, b.scalar(element, -30)});
+  }
+  default:
+    return scores;
+  }
+}
+
+static void addAttention(GraphBuilder &b) {
+  static constexpr int64_t counts[] = {1, 2, 3}, lengths[] = {1, 5, 8, 16, 19},
+                           depths[] = {4, 8, 16, 33};
+  AffineExpr batch = pickSize(b, counts),
+             heads = b.expr(b.random.between(1, 3)),
+             queries = pickSize(b, lengths), keys = pickSize(b, lengths),
+             depth = b.expr(b.random.pick<int64_t>(depths)),
+             width = b.random.chance(70)
+                         ? depth
+                         : b.expr(b.random.pick<int64_t>(depths));
+  Type element = b.builder.getF32Type();
+  Value q = b.input(element, {batch, heads, queries, depth}, true);
+  bool isTurned = b.random.chance(40);
+  Value k = isTurned ? b.input(element, {batch, keys, heads, depth}, true)
+                     : b.input(element, {batch, heads, keys, depth}, true);
+  Value v = b.input(element, {batch, heads, keys, width}, true);
+  if (isTurned)
+    k = b.op("transpose", {k}, b.attr("perm", {0, 2, 3, 1}));
+  if (b.random.chance(30))
+    q = scaleBy(b, q, 0.5);
+  Value scores =
+      b.op("matmul", {q, k},
+           {b.flag("transpose_a", false), b.flag("transpose_b", !isTurned)});
+  if (b.random.chance(70))
+    scores = scaleBy(b, scores, 0.25);
+  if (!scores)
+    return;
+  Value weights = b.op("softmax", {addMask(b, scores)}, b.attr("axis", 3));
+  b.op("matmul", {weights, v},
+       {b.flag("transpose_a", false), b.flag("transpose_b", false)});
+}
+
+//===----------------------------------------------------------------------===//
+// Branches
+//===----------------------------------------------------------------------===//
+
+static Value activate(GraphBuilder &b, Value x) {
+  static constexpr StringLiteral names[] = {"relu", "sigmoid", "silu", "tanh"};
+  return b.random.chance(40) ? x
+                             : b.op(b.random.pick<StringLiteral>(names), {x});
+}
+
+static void joinBranches(GraphBuilder &b, ArrayRef<Value> branches,
+                         int64_t axis) {
+  if (!llvm::is_contained(branches, Value()) && b.random.chance(60))
+    b.exactOp("concat", branches, b.attr("axis", axis));
+}
+
+static void addProducts(GraphBuilder &b) {
+  Value x = b.pick([](Value v) {
+    return GraphBuilder::isFloat(v) && GraphBuilder::rankOf(v) >= 2 &&
+           GraphBuilder::sizeOf(v, GraphBuilder::rankOf(v) - 1) > 0;
+  });
+  if (!x)
+    return;
+  int64_t rank = GraphBuilder::rankOf(x);
+  int64_t depth = GraphBuilder::sizeOf(x, rank - 1);
+  Type element = GraphBuilder::elementOf(x);
+  bool hasBias = b.random.chance(60), isActive = b.random.chance(50);
+  SmallVector<Value> branches;
+  for (int64_t i = b.random.between(2, 3); i > 0; --i) {
+    int64_t columns = b.random.between(1, 12);
+    Value y =
+        b.op("matmul", {x, b.constant(element, {depth, columns})},
+             {b.flag("transpose_a", false), b.flag("transpose_b", false)});
+    if (hasBias)
+      y = b.op("add", {y, b.constant(element, {columns})});
+    branches.push_back(isActive ? b.op("relu", {y}) : activate(b, y));
+  }
+  joinBranches(b, branches, rank - 1);
+}
+
+static Value addConv(GraphBuilder &b, Value x, int64_t outputs, int64_t taps) {
+  Type element = GraphBuilder::elementOf(x);
+  int64_t inputs = GraphBuilder::sizeOf(x, 1);
+  SmallVector<Value> operands = {
+      x, b.constant(element, {outputs, inputs, taps, taps})};
+  if (b.random.chance(50))
+    operands.push_back(b.constant(element, {outputs}));
+  int64_t pad = taps / 2;
+  return b.op("conv", operands,
+              {b.attr("strides", {1, 1}), b.attr("dilations", {1, 1}),
+               b.attr("pads", {pad, pad, pad, pad}), b.attr("group", 1)});
+}
+
+/// As of an inception block, with a normalisation at times.
+static void addConvs(GraphBuilder &b) {
+  static constexpr int64_t channels[] = {3, 4, 8, 16}, sizes[] = {5, 8, 14};
+  Value x = b.input(b.builder.getF32Type(),
+                    {b.expr(b.random.between(1, 2)),
+                     b.expr(b.random.pick<int64_t>(channels)),
+                     b.expr(b.random.pick<int64_t>(sizes)),
+                     b.expr(b.random.pick<int64_t>(sizes))},
+                    true);
+  SmallVector<Value> branches;
+  for (int64_t i = b.random.between(1, 3); i > 0; --i) {
+    int64_t outputs = b.random.pick<int64_t>(channels);
+    Value y = addConv(b, x, outputs, b.random.chance(50) ? 3 : 1);
+    Type element = b.builder.getF32Type();
+    auto vector = [&] { return b.constant(element, {outputs}); };
+    if (b.random.chance(40))
+      y = b.op("batch_norm",
+               {y, vector(), vector(), vector(), b.positive(vector())});
+    branches.push_back(activate(b, y));
+  }
+  joinBranches(b, branches, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Normalisations and activations in their parts
+//===----------------------------------------------------------------------===//
+
+static void addNormInParts(GraphBuilder &b) {
+  Value x = b.pick([](Value v) {
+    return GraphBuilder::elementOf(v).isF32() && GraphBuilder::rankOf(v) >= 1;
+  });
+  if (!x)
+    return;
+  x = b.bounded(x, 3);
+  if (!x)
+    return;
+  int64_t axis = GraphBuilder::rankOf(x) - 1;
+  Type element = GraphBuilder::elementOf(x);
+  SmallVector<NamedAttribute> reduction = {
+      b.attr("axes", ArrayRef<int64_t>{axis}), b.flag("keepdims", true)};
+  Value y = x;
+  if (b.random.chance(60))
+    y = b.op("sub", {x, b.op("reduce_mean", {x}, reduction)});
+  Value square = b.random.chance(50) ? b.op("mul", {y, y})
+                                     : b.op("pow", {y, b.scalar(element, 2)});
+  Value variance = b.op("reduce_mean", {square}, reduction);
+  Value root = b.op("sqrt", {b.op("add", {variance, b.scalar(element, 0.1)})});
+  y = b.random.chance(60) ? b.op("div", {y, root})
+                          : b.op("mul", {y, b.op("reciprocal", {root})});
+  Dims dims = getDims(x);
+  if (b.random.chance(60))
+    y = b.op("mul", {y, b.weights(element, dims[static_cast<size_t>(axis)])});
+  if (b.random.chance(60))
+    b.op("add", {y, b.weights(element, dims[static_cast<size_t>(axis)])});
+}
+
+static Value makeGelu(GraphBuilder &b, Value x) {
+  Type element = GraphBuilder::elementOf(x);
+  auto number = [&](double value) { return b.scalar(element, value); };
+  Value inner;
+  if (b.random.chance(50)) {
+    inner = b.op("erf", {scaleBy(b, x, 0.70710678118654752)});
+  } else {
+    Value cube = b.op("pow", {x, number(3)});
+    Value sum = b.op("add", {x, b.op("mul", {cube, number(0.044715)})});
+    inner = b.op("tanh", {b.op("mul", {sum, number(0.79788456080286536)})});
+  }
+  Value gate = b.op("add", {inner, number(1)});
+  if (b.random.chance(50))
+    return scaleBy(b, b.op("mul", {x, gate}), 0.5);
+  return b.op("mul", {x, scaleBy(b, gate, 0.5)});
+}
+
+static void addActivationInParts(GraphBuilder &b) {
+  Value x = b.pickFloat();
+  if (!x)
+    return;
+  if (!b.fact(x).tame)
+    x = b.bounded(x, 3);
+  if (!x)
+    return;
+  Type element = GraphBuilder::elementOf(x);
+  switch (b.random.below(4)) {
+  case 0:
+    makeGelu(b, x);
+    return;
+  case 1:
+    b.op("mul", {x, b.op("sigmoid", {x})});
+    return;
+  case 2:
+    b.op("mul", {x, b.op("tanh", {b.op("softplus", {x})})});
+    return;
+  default:
+    Value shifted = b.op("add", {x, b.scalar(element, 3)});
+    Value cut =
+        b.op("minimum", {b.op("maximum", {shifted, b.scalar(element, 0)}),
+                         b.scalar(element, 6)});
+    scaleBy(b, b.op("mul", {x, cut}), 1.0 / 6);
+  }
+}
+
+/// So many elements that they are reduced in parts.
+static void addLongReduction(GraphBuilder &b) {
+  static constexpr StringLiteral names[] = {"sum", "mean", "max", "l2"};
+  Value x = b.input(b.builder.getF32Type(),
+                    {b.expr(b.random.between(1, 2)),
+                     b.expr(b.random.between(16500, 17000) * 2)},
+                    true);
+  b.op(("reduce_" + b.random.pick<StringLiteral>(names)).str(), {x},
+       {b.attr("axes", ArrayRef<int64_t>{1}),
+        b.flag("keepdims", b.random.chance(50))});
+}
+
+void addIdiom(GraphBuilder &b) {
+  int64_t kind = b.random.below(20);
+  if (kind < 5)
+    addAttention(b);
+  else if (kind < 8)
+    addProducts(b);
+  else if (kind < 12)
+    addConvs(b);
+  else if (kind < 15)
+    addNormInParts(b);
+  else if (kind < 19)
+    addActivationInParts(b);
+  else
+    addLongReduction(b);
+}
+
+} // namespace property
