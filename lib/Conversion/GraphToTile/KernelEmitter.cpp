@@ -228,8 +228,6 @@ Value KernelEmitter::size(AffineExpr expr) {
                                          AffineMap::get(0, count, expr));
            });
   Value lhs = size(binary.getLHS()), rhs = size(binary.getRHS());
-  if (!lhs || !rhs)
-    return {};
   return sizes[expr] = atTop([&]() -> Value {
            switch (binary.getKind()) {
            case AffineExprKind::Add:
