@@ -61,14 +61,18 @@ static bool takesPointwisePrologue(Operation *op) {
          isa<ReduceOpInterface>(op);
 }
 
-/// Movement that keeps the padding of a window where it is.
-static bool suitsWindow(Operation *op) {
+/// Movement that keeps the padding of a window where it is: parts of channels,
+/// which are last where `anchor` reads.
+static bool suitsWindow(Operation *op, Operation *anchor) {
   auto slice = dyn_cast<SliceOp>(op);
   if (!slice)
     return isa<TransposeOp>(op);
   Dims from = getDims(slice.getInput()), to = getDims(slice.getResult());
   return areEqual(ArrayRef<AffineExpr>(from).drop_back(),
-                  ArrayRef<AffineExpr>(to).drop_back());
+                  ArrayRef<AffineExpr>(to).drop_back()) &&
+         llvm::all_of(op->getUsers(), [&](Operation *user) {
+           return user == anchor;
+         });
 }
 
 static bool sameDims(Value lhs, Value rhs) {
@@ -415,12 +419,13 @@ bool Grouping::acceptsPrologue(const Group &producer,
     return llvm::all_of(producer.ops, llvm::IsaPred<SliceOp>);
   // Channels are read a vector at a time.
   if (isa<WinogradConvOp>(anchor) || isChannelsLastPool(anchor))
-    return llvm::all_of(producer.ops, [](Operation *op) {
-      return isa<SliceOp>(op) && suitsWindow(op);
+    return llvm::all_of(producer.ops, [&](Operation *op) {
+      return isa<SliceOp>(op) && suitsWindow(op, anchor);
     });
   if (auto conv = dyn_cast<ConvOp>(anchor))
     return conv.getLayout() == Layout::NHWC &&
-           llvm::all_of(producer.ops, suitsWindow) &&
+           llvm::all_of(producer.ops,
+                        [&](Operation *op) { return suitsWindow(op, conv); }) &&
            llvm::all_of(producer.ops.back()->getUsers(), [&](Operation *user) {
              return user != conv ||
                     conv.getFilter() != producer.ops.back()->getResult(0);
