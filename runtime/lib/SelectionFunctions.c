@@ -189,12 +189,15 @@ static box get_box(const float *given, bool is_center) {
   return b;
 }
 
-/* Whether the share of both that both have is more than the threshold. */
+/* Whether the share of both that both have is more than the threshold. Most
+ * pairs are apart along the first dim already. */
 static bool overlaps(const box *x, const box *y, float threshold) {
   float common = 1;
   for (int d = 0; d < 2; ++d) {
     float low = x->low[d] > y->low[d] ? x->low[d] : y->low[d];
     float high = x->high[d] < y->high[d] ? x->high[d] : y->high[d];
+    if (!(high > low) && threshold >= 0)
+      return false;
     common *= high > low ? high - low : 0;
   }
   float all = x->area + y->area - common;
@@ -203,7 +206,7 @@ static bool overlaps(const box *x, const box *y, float threshold) {
 
 typedef struct {
   const float *scores;
-  box *boxes;
+  box *boxes, *kept; /* kept: the selected ones of a class, side by side */
   int64_t *order, *room;
   int64_t *selected; /* triples */
   size_t count, capacity;
@@ -241,14 +244,16 @@ static adze_status select_boxes(suppression *s, int64_t batch, int64_t kind) {
       s->order[candidates++] = i;
   sort_numbers(is_box_behind, s->scores, s->order, s->room,
                (uint64_t)candidates);
-  size_t first = s->count;
-  for (int64_t c = 0; c < candidates; ++c) {
-    bool keep = (int64_t)(s->count - first) < s->limit;
-    for (size_t k = first; k < s->count && keep; ++k)
-      keep = !overlaps(&s->boxes[s->order[c]],
-                       &s->boxes[s->selected[3 * k + 2]], s->overlap);
-    if (keep)
-      RT_TRY(add_triple(s, batch, kind, s->order[c]));
+  int64_t count = 0;
+  for (int64_t c = 0; c < candidates && count < s->limit; ++c) {
+    box candidate = s->boxes[s->order[c]];
+    bool keep = true;
+    for (int64_t k = 0; k < count && keep; ++k)
+      keep = !overlaps(&candidate, &s->kept[k], s->overlap);
+    if (!keep)
+      continue;
+    s->kept[count++] = candidate;
+    RT_TRY(add_triple(s, batch, kind, s->order[c]));
   }
   return NULL;
 }
@@ -285,7 +290,8 @@ static adze_status non_max_suppression(rt_call *call) {
   s.overlap = *(const float *)call->inputs[3].data;
   s.score = *(const float *)call->inputs[4].data;
   size_t each = (size_t)s.num_boxes + 1;
-  s.boxes = calloc(each, sizeof(box));
+  s.boxes = calloc(each, 2 * sizeof(box));
+  s.kept = s.boxes ? s.boxes + each : NULL;
   s.order = calloc(each, 2 * sizeof(int64_t));
   s.room = s.order ? s.order + each : NULL;
   adze_status status =
