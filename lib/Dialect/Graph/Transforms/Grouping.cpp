@@ -61,6 +61,19 @@ static bool takesPointwisePrologue(Operation *op) {
          isa<ReduceOpInterface>(op);
 }
 
+/// Does `anchor` read the result, or parts of it, with its dims in another
+/// order?
+static bool readsTransposed(Operation *anchor, Operation *op,
+                            bool isTransposed = false) {
+  return llvm::any_of(op->getUsers(), [&](Operation *user) {
+    if (user == anchor)
+      return isTransposed;
+    return isa<SliceOp, TransposeOp>(user) &&
+           readsTransposed(anchor, user,
+                           isTransposed || isa<TransposeOp>(user));
+  });
+}
+
 /// Movement that keeps the padding of a window where it is: parts of channels,
 /// which are last where `anchor` reads.
 static bool suitsWindow(Operation *op, Operation *anchor) {
@@ -70,9 +83,7 @@ static bool suitsWindow(Operation *op, Operation *anchor) {
   Dims from = getDims(slice.getInput()), to = getDims(slice.getResult());
   return areEqual(ArrayRef<AffineExpr>(from).drop_back(),
                   ArrayRef<AffineExpr>(to).drop_back()) &&
-         llvm::all_of(op->getUsers(), [&](Operation *user) {
-           return user == anchor;
-         });
+         !readsTransposed(anchor, op);
 }
 
 static bool sameDims(Value lhs, Value rhs) {
@@ -83,9 +94,9 @@ static bool sameDims(Value lhs, Value rhs) {
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// The input of a reduction over the last dims, where a tile holds whole rows of
-/// it and there are several: what needs elements and the number of their row can
-/// be part of its kernel.
+/// The input of a reduction over the last dims, where a tile holds whole rows
+/// of it and there are several: what needs elements and the number of their row
+/// can be part of its kernel.
 static Value getRows(Operation *op) {
   constexpr int64_t longest = 16384; // of a tile
   auto reduce = dyn_cast_or_null<ReduceOpInterface>(op);
@@ -93,8 +104,8 @@ static Value getRows(Operation *op) {
     return {};
   Dims dims = getDims(reduce.getInput());
   int64_t first = dims.size() - reduce.getAxes().size();
-  if (first < 1 || !llvm::equal(reduce.getAxes(),
-                                llvm::seq<int64_t>(first, dims.size())))
+  if (first < 1 ||
+      !llvm::equal(reduce.getAxes(), llvm::seq<int64_t>(first, dims.size())))
     return {};
   auto length = getConstant(
       product(op->getContext(), ArrayRef<AffineExpr>(dims).drop_front(first)));
@@ -129,10 +140,9 @@ static bool fitsRows(Value value, Operation *anchor) {
 static bool usesWholeRows(const Group &group) {
   Value rows = getRows(group.anchor);
   return rows && llvm::any_of(group.ops, [&](Operation *op) {
-           return op != group.anchor &&
-                  (isa<ReduceOpInterface>(op) ||
-                   (op->getNumResults() == 1 &&
-                    sameDims(op->getResult(0), rows)));
+           return op != group.anchor && (isa<ReduceOpInterface>(op) ||
+                                         (op->getNumResults() == 1 &&
+                                          sameDims(op->getResult(0), rows)));
          });
 }
 
@@ -295,9 +305,9 @@ SmallVector<unsigned> Grouping::findEpilogues(Operation *op) {
     Operation *producer = operand.getDefiningOp();
     if ((anchor && !hasEpilogue(anchor)) || isStore(producer))
       continue;
-    if (elementwise ? !sameDims(operand, op->getResult(0))
-                    : !anchor || !operand.hasOneUse() ||
-                          usesWholeRows(groups[*group]))
+    if (elementwise
+            ? !sameDims(operand, op->getResult(0))
+            : !anchor || !operand.hasOneUse() || usesWholeRows(groups[*group]))
       continue;
     // A second output must be as large as the others: so it may not lie before
     // a transpose, nor be the input of the anchor.
@@ -368,7 +378,8 @@ bool Grouping::growRows(Operation *op) {
   // Another reduction of the same elements.
   if (result)
     for (Operation *user : op->getOperand(0).getUsers())
-      if (groupOf.contains(user) && positions.lookup(user) < positions.lookup(op))
+      if (groupOf.contains(user) &&
+          positions.lookup(user) < positions.lookup(op))
         consider(groupOf.lookup(user));
   for (unsigned candidate : candidates)
     if (canMerge(candidate, self) && !makesCycle(self, candidate)) {
