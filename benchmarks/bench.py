@@ -118,9 +118,16 @@ class Iree(Peer):
         self.call = lambda: function(*arrays)
 
 
+def on_first_cores(threads):
+    """Adze and the bursts beside it share cores. The peers are left to the machine: a peer that once saw fewer cores (OpenVINO
+    counts them when it starts) keeps to these in all later rows, and would be compared at its worst."""
+    cores = sorted(os.sched_getaffinity(0))[:threads]
+    return ["taskset", "-c", ",".join(map(str, cores))]
+
+
 class Adze:
     def __init__(self, build, module, files, threads):
-        self.command = [os.path.join(build, "bin", "arun"), module, "--threads", str(threads)]
+        self.command = on_first_cores(threads) + [os.path.join(build, "bin", "arun"), module, "--threads", str(threads)]
         for name, file in files.items():
             self.command += ["--input", f"{name}={file}"]
 
@@ -142,6 +149,7 @@ PEERS = {"onnxruntime": OnnxRuntime, "openvino": OpenVino, "iree": Iree}
 
 def limits(build, threads, seconds):
     command = [os.path.join(build, "bin", "machine-limits"), str(threads), str(max(1, round(seconds * 1e3))), "100"]
+    command = on_first_cores(threads) + command
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
@@ -272,14 +280,12 @@ def bench_model(name, args):
         return [{"model": name, "error": f"atranslate ended with {result.returncode}"}]
     rows, args.plain_share = [], plain_share(path, args)
     for threads in args.threads:
-        os.sched_setaffinity(0, args.cores[:threads])
         row = measure(name, threads, make_engines(path, feeds, files, module, threads, args), args)
         row["compile_s"] = seconds
         rows.append(row)
         show(row)
         if name in MEAN_MODELS:
             row.update(show_first_use(name, threads, folder, module, files, args))
-    os.sched_setaffinity(0, args.cores)
     if name in layers.MAKERS:
         shutil.rmtree(folder)
     os.remove(module)
@@ -338,7 +344,7 @@ def main():
     for name in args.peers:
         if name not in PEERS:
             parser.error(f"expected peers of {', '.join(PEERS)}, but got {name}")
-    args.build, args.cores = os.path.abspath(args.build), sorted(os.sched_getaffinity(0))
+    args.build = os.path.abspath(args.build)
     os.makedirs(os.path.join(args.build, "bench"), exist_ok=True)
     found = versions(args)
     print("  ".join(f"{name} {version}" for name, version in found.items()), flush=True)
