@@ -79,7 +79,7 @@ public:
   mlir::Value max(mlir::Value lhs, mlir::Value rhs);
   mlir::Value min(mlir::Value lhs, mlir::Value rhs);
   /// The value of a shape expression, from the dims of the arguments, else from
-  /// the module's symbols.
+  /// the module's symbols. Null and a reason for a size that is no expression.
   mlir::Value size(mlir::AffineExpr expr);
   mlir::Value size(mlir::Value value, unsigned dim) {
     return size(graph::getDims(value)[dim]);

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Removal of what no result depends on. From the last op to the first, from
-// outside to inside: who reads a value is settled before the op that computes it
-// is looked at, so one walk finds all.
+// outside to inside: who reads a value is settled before the op that computes
+// it is looked at, so one walk finds all.
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
@@ -66,9 +66,8 @@ Mentions countMentions(Operation *root) {
 bool mentionsAny(Type type, const DenseSet<int64_t> &symbols) {
   Mentions own;
   addMentions(type, own);
-  return llvm::any_of(own, [&](auto &entry) {
-    return symbols.contains(entry.first);
-  });
+  return llvm::any_of(
+      own, [&](auto &entry) { return symbols.contains(entry.first); });
 }
 
 /// Those of `symbols` that sizes outside of the op mention.
@@ -129,9 +128,9 @@ Operation *dropResults(ClusterOp op, IRRewriter &rewriter) {
     return op;
   SmallVector<Value> yielded = select(op.getYield().getOperands(), kept);
   rewriter.setInsertionPoint(op);
-  auto smaller = ClusterOp::create(
-      rewriter, op.getLoc(), ValueRange(yielded).getTypes(), op.getInputs(),
-      op.getAnchor().value_or(StringRef()));
+  auto smaller =
+      ClusterOp::create(rewriter, op.getLoc(), ValueRange(yielded).getTypes(),
+                        op.getInputs(), op.getAnchor().value_or(StringRef()));
   smaller.getBody().takeBody(op.getBody());
   smaller.getYield()->setOperands(yielded);
   replace(op, smaller, kept, rewriter);
@@ -156,11 +155,12 @@ Operation *dropResults(IfOp op, const Mentions &everywhere,
   if (kept.all())
     return op;
   rewriter.setInsertionPoint(op);
-  auto smaller = IfOp::create(
-      rewriter, op.getLoc(),
-      ValueRange(select(op.getResults(), kept)).getTypes(), op.getCondition(),
-      keepOnly(op.getSymbols(), needed));
-  for (auto [from, to] : llvm::zip_equal(op->getRegions(), smaller->getRegions())) {
+  auto smaller =
+      IfOp::create(rewriter, op.getLoc(),
+                   ValueRange(select(op.getResults(), kept)).getTypes(),
+                   op.getCondition(), keepOnly(op.getSymbols(), needed));
+  for (auto [from, to] :
+       llvm::zip_equal(op->getRegions(), smaller->getRegions())) {
     to.takeBody(from);
     Operation *yield = to.front().getTerminator();
     yield->setOperands(select(yield->getOperands(), kept));
@@ -268,8 +268,8 @@ bool LoopLiveness::run() {
       bool carried = index < op.getInits().size();
       if (!results.test(index) &&
           (mentionsAny(result.getType(), sizes) ||
-           (carried && mentionsAny(op.getCarriedArguments()[index].getType(),
-                                   sizes))))
+           (carried &&
+            mentionsAny(op.getCarriedArguments()[index].getType(), sizes))))
         needResult(index);
     }
     finishWork();
@@ -315,7 +315,8 @@ Operation *LoopLiveness::shrink(IRRewriter &rewriter) {
 namespace {
 
 class EliminateDeadCodePass final
-    : public adze::graph::impl::EliminateDeadCodePassBase<EliminateDeadCodePass> {
+    : public adze::graph::impl::EliminateDeadCodePassBase<
+          EliminateDeadCodePass> {
 public:
   using EliminateDeadCodePassBase::EliminateDeadCodePassBase;
 

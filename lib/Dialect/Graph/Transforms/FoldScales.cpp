@@ -1,7 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Factors and summands of channels beside convolutions and matmuls go into their
-// weights: what is left of normalisations, and what exporters make of scales.
+// Factors and summands of channels beside convolutions and matmuls go into
+// their weights: what is left of normalisations, and what exporters make of
+// scales.
 #include "LinearFolds.h"
 
 using namespace mlir;
@@ -15,12 +16,13 @@ bool adze::graph::isConstant(Value value, unsigned depth) {
   return op && depth < most &&
          isa<MulOp, AddOp, SubOp, DivOp, SqrtOp, NegOp, ReciprocalOp, ReshapeOp,
              BroadcastToOp, ReduceSumOp>(op) &&
-         llvm::all_of(op->getOperands(), [&](Value operand) {
-           return isConstant(operand, depth + 1);
-         });
+         llvm::all_of(
+             op->getOperands(),
+             [&](Value operand) { return isConstant(operand, depth + 1); });
 }
 
-Value adze::graph::alongAxis(OpBuilder &builder, Value vector, int64_t axis, int64_t rank) {
+Value adze::graph::alongAxis(OpBuilder &builder, Value vector, int64_t axis,
+                             int64_t rank) {
   auto type = cast<RankedTensorType>(vector.getType());
   Dims dims(rank, getAffineConstantExpr(1, vector.getContext()));
   dims[axis] = getDims(type)[0];
@@ -28,22 +30,24 @@ Value adze::graph::alongAxis(OpBuilder &builder, Value vector, int64_t axis, int
                            makeType(type.getElementType(), dims), vector);
 }
 
-Value adze::graph::scaleSecond(OpBuilder &builder, Location loc, Value filter, Value vector,
-                  int64_t groups) {
+Value adze::graph::scaleSecond(OpBuilder &builder, Location loc, Value filter,
+                               Value vector, int64_t groups) {
   Dims dims = getDims(filter);
   if (groups == 1)
     return MulOp::create(builder, loc, filter,
                          alongAxis(builder, vector, 1, dims.size()));
   auto type = cast<RankedTensorType>(filter.getType());
-  Dims split = makeDims(builder.getContext(),
-                        {groups, type.getDimSize(0) / groups});
+  Dims split =
+      makeDims(builder.getContext(), {groups, type.getDimSize(0) / groups});
   split.append(dims.begin() + 1, dims.end());
   Dims numbers(split.size(), getAffineConstantExpr(1, builder.getContext()));
   numbers[0] = split[0];
   numbers[2] = split[2];
   Type element = type.getElementType();
-  Value apart = ReshapeOp::create(builder, loc, makeType(element, split), filter);
-  Value each = ReshapeOp::create(builder, loc, makeType(element, numbers), vector);
+  Value apart =
+      ReshapeOp::create(builder, loc, makeType(element, split), filter);
+  Value each =
+      ReshapeOp::create(builder, loc, makeType(element, numbers), vector);
   Value scaled = MulOp::create(builder, loc, apart, each);
   return ReshapeOp::create(builder, loc, type, scaled);
 }
@@ -55,13 +59,13 @@ namespace {
 bool isOwnConstant(Value value, Operation *reader) {
   return isConstant(value) &&
          llvm::all_of(value.getUsers(), [&](Operation *user) {
-           return user == reader ||
-                  (user->getNumResults() == 1 && isConstant(user->getResult(0)));
+           return user == reader || (user->getNumResults() == 1 &&
+                                     isConstant(user->getResult(0)));
          });
 }
 
-/// Numbers of the channels of a result of `rank` dims (all others are 1), or one
-/// for all?
+/// Numbers of the channels of a result of `rank` dims (all others are 1), or
+/// one for all?
 bool isChannelVector(Value constant, int64_t axis, int64_t rank,
                      AffineExpr channels) {
   auto type = cast<RankedTensorType>(constant.getType());
@@ -103,12 +107,14 @@ Value asFactorOrSummand(OpBuilder &builder, Operation *op, Value vector) {
 }
 
 /// How many operands of the op may be the value: x - t is no t - x.
-template <typename OpT> unsigned countPlaces() {
+template <typename OpT>
+unsigned countPlaces() {
   return std::is_same_v<OpT, DivOp> || std::is_same_v<OpT, SubOp> ? 1 : 2;
 }
 
 /// conv(x, w, b) * s -> conv(x, w * s, b * s); conv(x, w, b) + t -> conv(x, w,
-/// b + t): what exporters make of scales and shifts of channels; / s and - t too.
+/// b + t): what exporters make of scales and shifts of channels; / s and - t
+/// too.
 template <typename OpT>
 class FoldScaleIntoConv final : public OpRewritePattern<OpT> {
 public:
@@ -143,15 +149,16 @@ private:
     fused->setLoc(rewriter.getFusedLoc({conv.getLoc(), op.getLoc()}));
     Value bias = conv.getBias();
     if (isa<MulOp, DivOp>(op)) {
-      int64_t rank = cast<RankedTensorType>(conv.getFilter().getType()).getRank();
+      int64_t rank =
+          cast<RankedTensorType>(conv.getFilter().getType()).getRank();
       fused.getFilterMutable().assign(
           MulOp::create(rewriter, conv.getLoc(), conv.getFilter(),
                         alongAxis(rewriter, vector, /*axis=*/0, rank)));
-      bias = bias ? MulOp::create(rewriter, conv.getLoc(), bias, vector)
-                  : Value();
+      bias =
+          bias ? MulOp::create(rewriter, conv.getLoc(), bias, vector) : Value();
     } else {
-      bias = bias ? AddOp::create(rewriter, conv.getLoc(), bias, vector)
-                  : vector;
+      bias =
+          bias ? AddOp::create(rewriter, conv.getLoc(), bias, vector) : vector;
     }
     if (bias)
       fused.getBiasMutable().assign(bias);
@@ -185,7 +192,8 @@ public:
         sum = add.getLhs();
       }
       auto matmul = sum.template getDefiningOp<MatmulOp>();
-      if (!matmul || !matmul->hasOneUse() || !isOwnConstant(matmul.getRhs(), matmul) ||
+      if (!matmul || !matmul->hasOneUse() ||
+          !isOwnConstant(matmul.getRhs(), matmul) ||
           matmul.getType() != op.getType())
         continue;
       Value vector = getChannelVector(rewriter, op->getOperand(1 - i), rank - 1,
@@ -195,10 +203,10 @@ public:
       vector = asFactorOrSummand(rewriter, op, vector);
       Location loc = op.getLoc();
       int64_t own = cast<RankedTensorType>(matmul.getRhs().getType()).getRank();
-      Value weight = MulOp::create(
-          rewriter, loc, matmul.getRhs(),
-          alongAxis(rewriter, vector, own - (matmul.getTransposeB() ? 2 : 1),
-                    own));
+      Value weight =
+          MulOp::create(rewriter, loc, matmul.getRhs(),
+                        alongAxis(rewriter, vector,
+                                  own - (matmul.getTransposeB() ? 2 : 1), own));
       auto product = cast<MatmulOp>(rewriter.clone(*matmul));
       product.getRhsMutable().assign(weight);
       product->setLoc(rewriter.getFusedLoc({matmul.getLoc(), loc}));
@@ -207,7 +215,8 @@ public:
         bias = getChannelVector(rewriter, bias, rank - 1, rank, columns);
       if (bias)
         rewriter.replaceOpWithNewOp<AddOp>(
-            op, product.getResult(), MulOp::create(rewriter, loc, bias, vector));
+            op, product.getResult(),
+            MulOp::create(rewriter, loc, bias, vector));
       else
         rewriter.replaceOp(op, product);
       ++folded;
@@ -269,10 +278,10 @@ private:
       return scaleSecond(rewriter, op.getLoc(), weight, vector, op.getGroup());
     } else {
       int64_t rank = cast<RankedTensorType>(weight.getType()).getRank();
-      return MulOp::create(
-          rewriter, op.getLoc(), weight,
-          alongAxis(rewriter, vector, rank - (op.getTransposeB() ? 1 : 2),
-                    rank));
+      return MulOp::create(rewriter, op.getLoc(), weight,
+                           alongAxis(rewriter, vector,
+                                     rank - (op.getTransposeB() ? 1 : 2),
+                                     rank));
     }
   }
 
@@ -302,8 +311,8 @@ public:
       return rewriter.notifyMatchFailure(conv, "no summands of the channels");
     vector = asFactorOrSummand(rewriter, sum, vector);
     Location loc = conv.getLoc();
-    Value shifted = scaleSecond(rewriter, loc, conv.getFilter(), vector,
-                                conv.getGroup());
+    Value shifted =
+        scaleSecond(rewriter, loc, conv.getFilter(), vector, conv.getGroup());
     SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(1, rank));
     Value bias =
         ReduceSumOp::create(rewriter, loc, shifted, axes, /*keepdims=*/false);
@@ -346,9 +355,9 @@ public:
     int64_t depth = op.getTransposeB() ? 1 : 0;
     Value shifted = MulOp::create(rewriter, loc, weight,
                                   alongAxis(rewriter, vector, depth, 2));
-    Value bias = ReduceSumOp::create(rewriter, loc, shifted,
-                                     ArrayRef<int64_t>{depth},
-                                     /*keepdims=*/false);
+    Value bias =
+        ReduceSumOp::create(rewriter, loc, shifted, ArrayRef<int64_t>{depth},
+                            /*keepdims=*/false);
     auto product = cast<MatmulOp>(rewriter.clone(*op));
     product.getLhsMutable().assign(add.getLhs());
     product->setLoc(rewriter.getFusedLoc({add.getLoc(), loc}));

@@ -44,6 +44,12 @@ inline bool isStore(mlir::Operation *op) {
   return insert && insert.getSources().size() == 1;
 }
 
+/// Hash of a cluster's body that does not see value identities, only their
+/// places. Of the ops of `isFree` the attributes may be any.
+unsigned hashForm(
+    mlir::Block &body, llvm::function_ref<bool(mlir::Operation &)> isFree =
+                           [](mlir::Operation &) { return false; });
+
 } // namespace adze::graph
 
 #endif // ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_FUSION_H

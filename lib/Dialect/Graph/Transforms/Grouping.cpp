@@ -339,17 +339,12 @@ void Grouping::growEpilogue(Operation *op) {
 /// Of the groups that hold one row after the other, an op that joins one makes
 /// one of all that it reads.
 void Grouping::joinRows(unsigned into, ArrayRef<unsigned> others) {
-  Value rows = getRows(groups[into].anchor);
-  for (unsigned other : others) {
-    if (other == into || groups[other].ops.empty())
-      continue;
-    Value otherRows = getRows(groups[other].anchor);
-    if (haveSameRows(groups[into].anchor, groups[other].anchor) && rows &&
-        otherRows && !hasTranspose(groups[into]) &&
-        !hasTranspose(groups[other]) && canMerge(other, into) &&
-        !makesCycle(into, other))
+  for (unsigned other : others)
+    if (other != into && !groups[other].ops.empty() &&
+        haveSameRows(groups[into].anchor, groups[other].anchor) &&
+        !hasTranspose(groups[into]) && !hasTranspose(groups[other]) &&
+        canMerge(other, into) && !makesCycle(into, other))
       merge(other, into);
-  }
 }
 
 /// What needs the numbers of whole rows joins the kernel that has them at hand:

@@ -57,7 +57,8 @@ StringRef Grouping::whyApart(OpOperand &use, Value source, unsigned from,
   return "the kernels would wait for each other";
 }
 
-/// One line for each value that another kernel computes, however many there are.
+/// One line for each value that another kernel computes, however many there
+/// are.
 SmallVector<std::string> Grouping::getNotes(unsigned index) {
   SmallVector<std::string> notes;
   DenseSet<std::pair<Operation *, Operation *>> told;

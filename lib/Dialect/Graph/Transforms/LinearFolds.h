@@ -23,7 +23,8 @@ mlir::Value alongAxis(mlir::OpBuilder &builder, mlir::Value vector,
 mlir::Value scaleSecond(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value filter, mlir::Value vector, int64_t groups);
 
-template <typename ConvT> int64_t getChannelAxis(ConvT conv) {
+template <typename ConvT>
+int64_t getChannelAxis(ConvT conv) {
   return conv.getLayout() == Layout::NCHW
              ? 1
              : llvm::cast<mlir::RankedTensorType>(conv.getType()).getRank() - 1;

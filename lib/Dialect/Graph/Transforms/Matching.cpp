@@ -63,8 +63,7 @@ static std::optional<double> getSizeNumber(Value value) {
 std::optional<double> adze::graph::getSplatNumber(Value value, unsigned depth) {
   ConstantOp constant = getSource(value);
   if (!constant && value.getDefiningOp()) {
-    std::optional<double> number =
-        computeNumber(value.getDefiningOp(), depth);
+    std::optional<double> number = computeNumber(value.getDefiningOp(), depth);
     return number ? number : getSizeNumber(value);
   }
   if (!constant)

@@ -4,6 +4,7 @@
 // bodies are found by a hash over ops, operand places, types and attributes,
 // so the work is linear in the size of the module.
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "Fusion.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -19,26 +20,6 @@ using namespace adze;
 using namespace adze::graph;
 
 namespace {
-
-/// Hash of a body that does not see value identities, only their places.
-unsigned hashBody(Block &body) {
-  DenseMap<Value, unsigned> places;
-  for (Value argument : body.getArguments())
-    places.try_emplace(argument, places.size());
-  llvm::hash_code code = llvm::hash_value(body.getArgumentTypes().size());
-  for (Type type : body.getArgumentTypes())
-    code = llvm::hash_combine(code, type);
-  for (Operation &op : body) {
-    code = llvm::hash_combine(code, op.getName(), op.getAttrDictionary());
-    for (Value operand : op.getOperands())
-      code = llvm::hash_combine(code, places.lookup(operand));
-    for (Value result : op.getResults()) {
-      code = llvm::hash_combine(code, result.getType());
-      places.try_emplace(result, places.size());
-    }
-  }
-  return static_cast<unsigned>(code);
-}
 
 /// "conv_add_relu" for a body of these ops; long bodies are cut.
 std::string nameBody(Block &body) {
@@ -74,7 +55,7 @@ public:
 private:
   /// The function of this cluster's body: an equal one's, or a new one.
   func::FuncOp getKernel(ClusterOp cluster) {
-    auto &candidates = kernels[hashBody(cluster.getBody().front())];
+    auto &candidates = kernels[hashForm(cluster.getBody().front())];
     for (auto &[region, kernel] : candidates)
       if (OperationEquivalence::isRegionEquivalentTo(
               region, &cluster.getBody(),
@@ -130,23 +111,24 @@ private:
     return sum;
   }
 
-  /// Bytes that separate kernels would write and read again: those of the values
-  /// inside. Null if an op's are not known.
+  /// Bytes that separate kernels would write and read again: those of the
+  /// values inside. Null if an op's are not known.
   static AffineExpr getBytesSaved(func::FuncOp kernel) {
     MLIRContext *context = kernel.getContext();
     AffineExpr sum = getAffineConstantExpr(0, context);
     for (Operation &op : kernel.getBody().front().without_terminator())
       for (Value result : op.getResults()) {
-        int64_t readers = llvm::count_if(result.getUsers(), [](Operation *user) {
-          return !user->hasTrait<OpTrait::IsTerminator>();
-        });
+        int64_t readers =
+            llvm::count_if(result.getUsers(), [](Operation *user) {
+              return !user->hasTrait<OpTrait::IsTerminator>();
+            });
         bool isOutput = readers < int64_t(llvm::range_size(result.getUsers()));
         if (op.hasTrait<OpTrait::ConstantLike>())
           continue;
         AffineExpr times = getAffineConstantExpr(readers + !isOutput, context);
-        sum = addExprs(sum, mulExprs(op_detail::getBytes(context,
-                                                         result.getType()),
-                                     times));
+        sum = addExprs(
+            sum,
+            mulExprs(op_detail::getBytes(context, result.getType()), times));
       }
     return sum;
   }
@@ -164,8 +146,7 @@ private:
       auto slice = dyn_cast<SliceOp>(use.getOwner());
       if (!slice)
         return whole;
-      parts = addExprs(parts,
-                       op_detail::getBytes(context, slice.getType()));
+      parts = addExprs(parts, op_detail::getBytes(context, slice.getType()));
     }
     auto size = getConstant(parts), limit = getConstant(whole);
     return size && limit && *size > *limit ? whole : parts;
@@ -182,9 +163,9 @@ private:
          kernel.getBody().front().getTerminator()->getOperands()) {
       auto insert = result.getDefiningOp<InsertSliceOp>();
       written = addExprs(
-          written, insert ? op_detail::getBytes(
-                                context, insert.getSources().getTypes())
-                          : op_detail::getBytes(context, result.getType()));
+          written,
+          insert ? op_detail::getBytes(context, insert.getSources().getTypes())
+                 : op_detail::getBytes(context, result.getType()));
     }
     TypeRange inputs = kernel.getArgumentTypes(),
               outputs = kernel.getResultTypes();

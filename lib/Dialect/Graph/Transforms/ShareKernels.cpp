@@ -36,31 +36,6 @@ SmallVector<ConstantOp> getNumbers(ClusterOp cluster) {
   return numbers;
 }
 
-/// Hash of all but the numbers: of which value is where, of types and
-/// attributes.
-llvm::hash_code hashForm(ClusterOp cluster) {
-  Block &body = cluster.getBody().front();
-  DenseMap<Value, unsigned> places;
-  for (Value argument : body.getArguments())
-    places.try_emplace(argument, places.size());
-  llvm::hash_code code =
-      llvm::hash_combine(TypeRange(body.getArgumentTypes()).size());
-  for (Type type : body.getArgumentTypes())
-    code = llvm::hash_combine(code, type);
-  for (Operation &op : body) {
-    code = llvm::hash_combine(code, op.getName());
-    if (!isNumber(op))
-      code = llvm::hash_combine(code, op.getAttrDictionary());
-    for (Value operand : op.getOperands())
-      code = llvm::hash_combine(code, places.lookup(operand));
-    for (Value result : op.getResults()) {
-      code = llvm::hash_combine(code, result.getType());
-      places.try_emplace(result, places.size());
-    }
-  }
-  return code;
-}
-
 /// Clusters of one form, as far as their hashes tell: taking numbers for
 /// operands is right in any case.
 struct Form {
@@ -105,7 +80,8 @@ struct ShareKernelsPass final
         values.push_back(number.getValue());
       if (values.empty())
         return;
-      size_t key = llvm::hash_combine(hashForm(cluster), values.size());
+      size_t key = llvm::hash_combine(
+          hashForm(cluster.getBody().front(), isNumber), values.size());
       Form &form = forms[key];
       form.clusters.push_back(cluster);
       form.numbers.insert(ArrayAttr::get(&getContext(), values));
