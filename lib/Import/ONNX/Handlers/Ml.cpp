@@ -80,9 +80,18 @@ std::vector<double> adze::importer::getNumbers(Binder &b,
   return values;
 }
 
-Value adze::importer::getFloats(Binder &b) {
+Value adze::importer::getFloatRows(Binder &b) {
   Value x = b.operand(0);
-  return b.getElementType(x).isF64() ? x : b.cast(x, b.builder.getF32Type());
+  if (!b.getElementType(x).isF64())
+    x = b.cast(x, b.builder.getF32Type());
+  if (x && b.getRank(x) == 1)
+    x = b.unsqueeze(x, {0});
+  if (x && b.getRank(x) != 2) {
+    (void)b.fail("expected an input of 1 or 2 dims, but got " +
+                 llvm::Twine(b.getRank(x)));
+    return {};
+  }
+  return x;
 }
 
 /// sqrt(2) * erf^-1(2 x - 1), by Winitzki's approximation.
@@ -161,18 +170,6 @@ namespace {
 Value getGreatest(Binder &b, Value scores) {
   return b.create<graph::ArgMaxOp>(
       scores, {b.attr("axis", int64_t(1)), b.attr("keepdims", false)});
-}
-
-/// A vector as a matrix of one row.
-Value getMatrix(Binder &b, Value x) {
-  if (x && b.getRank(x) == 1)
-    x = b.unsqueeze(x, {0});
-  if (x && b.getRank(x) != 2) {
-    (void)b.fail("expected an input of 1 or 2 dims, but got " +
-                 llvm::Twine(b.getRank(x)));
-    return {};
-  }
-  return x;
 }
 
 /// [.., n] numbers that broadcast: one, or one a feature.
@@ -302,7 +299,6 @@ LogicalResult importFeatureVectorizer(Binder &b) {
 /// x * C' + intercepts for `rows` rows of coefficients.
 Value buildLinear(Binder &b, Value x, int64_t rows) {
   Arithmetic a(b);
-  x = getMatrix(b, x);
   std::vector<double> numbers = getNumbers(b, "coefficients");
   if (!x || rows < 1 || numbers.size() % rows != 0) {
     (void)b.fail("expected coefficients of " + llvm::Twine(rows) +
@@ -318,7 +314,7 @@ Value buildLinear(Binder &b, Value x, int64_t rows) {
 }
 
 LogicalResult importLinearRegressor(Binder &b) {
-  Value scores = buildLinear(b, getFloats(b), b.getInt("targets", 1));
+  Value scores = buildLinear(b, getFloatRows(b), b.getInt("targets", 1));
   scores = transformScores(b, scores, b.getString("post_transform", "NONE"));
   return b.done(b.cast(scores, b.builder.getF32Type()));
 }
@@ -332,7 +328,7 @@ LogicalResult importLinearClassifier(Binder &b) {
                                               : 0;
   size_t rows = std::max<size_t>(getNumbers(b, "intercepts").size(), 1);
   llvm::StringRef transform = b.getString("post_transform", "NONE");
-  Value scores = buildLinear(b, getFloats(b), rows);
+  Value scores = buildLinear(b, getFloatRows(b), rows);
   if (!scores)
     return mlir::failure();
   mlir::Type i64 = b.builder.getI64Type();
@@ -398,7 +394,7 @@ Value getVectors(Binder &b, Value x, int64_t count) {
 
 LogicalResult importSVMRegressor(Binder &b) {
   Arithmetic a(b);
-  Value x = getMatrix(b, getFloats(b));
+  Value x = getFloatRows(b);
   std::vector<double> numbers = getNumbers(b, "coefficients"),
                       rho = getNumbers(b, "rho");
   if (!x || rho.empty() || numbers.empty())
@@ -506,7 +502,7 @@ LogicalResult SVMClassifier::finish() {
 }
 
 LogicalResult SVMClassifier::run() {
-  Value x = getMatrix(b, getFloats(b));
+  Value x = getFloatRows(b);
   auto labels = b.getInts("classlabels_ints");
   const Attribute *names = b.node.find("classlabels_strings");
   if (labels && !labels->empty())

@@ -17,8 +17,9 @@ mlir::Value makeTable(Binder &b, mlir::Type elementType,
 /// NAME_as_tensor holds. Empty if neither is there.
 std::vector<double> getNumbers(Binder &b, llvm::StringRef name);
 
-/// Operand 0 in a float type: integers as f32.
-mlir::Value getFloats(Binder &b);
+/// Operand 0 as [N, F] in a float type: integers as f32, a vector as one row.
+/// None, and an error, if it has more dims.
+mlir::Value getFloatRows(Binder &b);
 
 /// Scores [N, K] after the attribute `post_transform`.
 mlir::Value transformScores(Binder &b, mlir::Value scores,

@@ -137,7 +137,9 @@ Value Evaluator::decide(Value x, Value place) {
 
 Value Evaluator::run(Value x) {
   int64_t depth = getDepth(), trees = forest.roots.size();
-  if (depth < 0 || !x) {
+  if (!x)
+    return {};
+  if (depth < 0) {
     (void)b.fail("expected trees whose nodes lead to leaves");
     return {};
   }
@@ -317,7 +319,7 @@ LogicalResult importRegressor(Binder &b) {
   if (forest.targets < 1 || forest.targets > 65536 ||
       mlir::failed(readForest(b, "target", forest)))
     return b.fail("expected n_targets of at least 1");
-  Value scores = addBase(b, Evaluator(b, forest).run(getFloats(b)));
+  Value scores = addBase(b, Evaluator(b, forest).run(getFloatRows(b)));
   scores = transformScores(b, scores, b.getString("post_transform", "NONE"));
   return b.done(b.cast(scores, b.builder.getF32Type()));
 }
@@ -347,11 +349,11 @@ LogicalResult importClassifier(Binder &b) {
     forest.targets = 1;
     std::vector<double> weights = getNumbers(b, "class_weights");
     bool share = llvm::all_of(weights, [](double w) { return w >= 0; });
-    scores = addBase(b, Evaluator(b, forest).run(getFloats(b)));
+    scores = addBase(b, Evaluator(b, forest).run(getFloatRows(b)));
     index = b.cast(a.greater(a.flatten(scores, 0, 2), share ? 0.5 : 0.0), i64);
     scores = makeBinaryScores(b, scores, share, transform);
   } else {
-    scores = addBase(b, Evaluator(b, forest).run(getFloats(b)));
+    scores = addBase(b, Evaluator(b, forest).run(getFloatRows(b)));
     index = b.create<graph::ArgMaxOp>(
         scores, {b.attr("axis", int64_t(1)), b.attr("keepdims", false)});
     scores = transformScores(b, scores, transform);
@@ -486,7 +488,7 @@ LogicalResult TreeEnsemble::run() {
     return b.fail("expected tree_roots, but got none");
   Value x = b.operand(0);
   mlir::Type type = b.getElementType(x);
-  Value scores = Evaluator(b, forest).run(getFloats(b));
+  Value scores = Evaluator(b, forest).run(getFloatRows(b));
   return b.done(
       b.cast(transformScores(b, scores, transforms[transform]), type));
 }
