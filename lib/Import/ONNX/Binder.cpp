@@ -289,12 +289,23 @@ mlir::Value Binder::cast(mlir::Value value, mlir::Type elementType) {
                                  rules);
 }
 
+bool Binder::hasAxis(int64_t axis, int64_t rank) {
+  if (axis >= 0 && axis < rank)
+    return true;
+  (void)fail("expected a tensor that has dim " + llvm::Twine(axis) +
+             ", but got one of " + llvm::Twine(rank) + " dims");
+  return false;
+}
+
 mlir::Value Binder::unsqueeze(mlir::Value value, llvm::ArrayRef<int64_t> axes) {
   if (!value)
     return {};
   Dims dims = graph::getDims(value);
-  for (int64_t axis : axes)
+  for (int64_t axis : axes) {
+    if (!hasAxis(axis, dims.size() + 1))
+      return {};
     dims.insert(dims.begin() + axis, expr(1));
+  }
   return reshape(value, dims);
 }
 
@@ -303,6 +314,8 @@ mlir::Value Binder::slice(mlir::Value value, int64_t axis, int64_t start,
   if (!value)
     return {};
   Dims dims = graph::getDims(value);
+  if (!hasAxis(axis, dims.size()))
+    return {};
   dims[axis] = size;
   llvm::SmallVector<int64_t> starts(dims.size(), 0), steps(dims.size(), 1);
   starts[axis] = start;

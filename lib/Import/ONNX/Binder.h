@@ -75,6 +75,8 @@ public:
   /// [start, start + size) of one dim.
   mlir::Value slice(mlir::Value value, int64_t axis, int64_t start,
                     mlir::AffineExpr size);
+  /// Whether a tensor of so many dims has this one; else an error.
+  bool hasAxis(int64_t axis, int64_t rank);
   /// `value` (per index of a dim of `like`, or a scalar) with dims of size 1
   /// behind, so that it broadcasts along `axis`.
   mlir::Value alongAxis(mlir::Value value, int64_t axis, int64_t rank);

@@ -38,8 +38,11 @@ public:
     return i < node.outputs.size() && !node.outputs[i].empty();
   }
 
+  /// 0 of what an error has left without a value.
   static int64_t getRank(mlir::Value value) {
-    return llvm::cast<mlir::RankedTensorType>(value.getType()).getRank();
+    return value
+               ? llvm::cast<mlir::RankedTensorType>(value.getType()).getRank()
+               : 0;
   }
   static mlir::Type getElementType(mlir::Value value) {
     return llvm::cast<mlir::RankedTensorType>(value.getType()).getElementType();

@@ -24,6 +24,8 @@ Value Sizes::pick(Value values, int64_t index) {
 }
 
 Value Sizes::concat(llvm::ArrayRef<Value> pieces) {
+  if (pieces.empty())
+    return vector({});
   if (pieces.size() == 1)
     return pieces.front();
   return b.create<graph::ConcatOp>(pieces, b.attr("axis", int64_t(0)));

@@ -99,7 +99,7 @@ public:
   }
   /// The size of a dim as an i64 scalar.
   Value size(Value tensor, int64_t dim) {
-    if (!tensor)
+    if (!tensor || !b.hasAxis(dim, Binder::getRank(tensor)))
       return {};
     if (auto constant = graph::getConstant(graph::getDims(tensor)[dim]))
       return b.scalar(b.builder.getI64Type(), double(*constant));
@@ -108,7 +108,7 @@ public:
   }
   /// 0, 1, .. along as many elements as dim `dim` of `tensor` has, i64.
   Value iota(Value tensor, int64_t dim) {
-    if (!tensor)
+    if (!tensor || !b.hasAxis(dim, Binder::getRank(tensor)))
       return {};
     return range(graph::getDims(tensor)[dim], size(tensor, dim));
   }

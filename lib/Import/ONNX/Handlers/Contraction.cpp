@@ -320,6 +320,8 @@ static LogicalResult importCausalConvWithState(Binder &b) {
   if (!state)
     return mlir::failure();
   Value padded = a.concat({state, x}, 2);
+  if (!padded)
+    return mlir::failure();
   Value result = convolveChannels(b, padded, filter, b.operand(2));
   if (isSilu && result) {
     mlir::Type type = b.getElementType(result);

@@ -151,8 +151,9 @@ LogicalResult Col2Im::readSizes() {
   if (!length && !rank)
     return b.unsupported("expected an image of known rank");
   spatial = length ? *length : *rank - 2;
-  if (spatial < 1)
-    return b.fail("expected an image of at least one dim");
+  if (spatial < 1 || spatial > 62)
+    return b.fail("expected an image of 1 to 62 dims, but got " +
+                  llvm::Twine(spatial));
   strides = b.getInts("strides", spatial, 1);
   dilations = b.getInts("dilations", spatial, 1);
   pads = b.getInts("pads", 2 * spatial, 0);

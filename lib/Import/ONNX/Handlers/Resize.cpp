@@ -184,8 +184,8 @@ LogicalResult Request::addRegion(Value given) {
     return mlir::success();
   }
   auto roi = b.getConstantFloats(1);
-  if (!roi)
-    return mlir::failure();
+  if (!roi || roi->size() != 2 * count)
+    return b.fail("expected roi of " + llvm::Twine(2 * count) + " numbers");
   region.assign(rank, 0.0);
   region.append(rank, 1.0);
   for (auto [i, axis] : llvm::enumerate(axes)) {

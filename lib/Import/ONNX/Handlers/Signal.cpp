@@ -265,6 +265,9 @@ LogicalResult importSTFT(Binder &b) {
   if (b.getRank(signal) != 3)
     return b.fail("expected a signal of 3 dims, but got " +
                   llvm::Twine(b.getRank(signal)));
+  if (window && b.getRank(window) != 1)
+    return b.fail("expected a window of 1 dim, but got " +
+                  llvm::Twine(b.getRank(window)));
   AffineExpr length;
   if (b.operand(3)) {
     count = b.withLength(Sizes(b).toVector(b.operand(3)), 1);

@@ -13,6 +13,9 @@ using mlir::Value;
 
 namespace {
 
+/// Each distance between items is ops of its own.
+constexpr int64_t kMostSkips = 1024;
+
 /// How often each of `grams` [P, length] occurs in rows x [N, C], whose items
 /// may be up to `skips` apart: [N, P], in f32. The width C need not be known.
 Value countGrams(Binder &b, Value x, Value grams, int64_t length,
@@ -77,6 +80,11 @@ LogicalResult importTfIdfVectorizer(Binder &b) {
   if (!x || b.getRank(x) != 2)
     return b.fail("expected an input of 1 or 2 dims");
   auto width = graph::getConstant(graph::getDims(x)[1]);
+  skips = std::min(skips, width.value_or(INT64_MAX));
+  if (skips > kMostSkips)
+    return b.unsupported("expected max_skip_count of at most " +
+                         llvm::Twine(kMostSkips) + ", but got " +
+                         llvm::Twine(skips));
   if (byText && !width)
     return b.unsupported("expected rows of strings of static width");
   if (!byText)
