@@ -107,7 +107,7 @@ class Iree(Peer):
             text = os.path.join(folder, "model.mlir")
             subprocess.run([sys.executable, "-m", "iree.compiler.tools.import_onnx", path, "-o", text], check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300)
-            flags = ["--iree-llvmcpu-target-cpu=host", "--iree-opt-level=O3"]
+            flags = ["--iree-llvmcpu-target-cpu=host", "--iree-opt-level=O3", "--iree-llvmcpu-stack-allocation-limit=262144"]
             image = iree.compiler.tools.compile_file(text, input_type="onnx", target_backends=["llvm-cpu"], extra_args=flags)
         iree.runtime.flags.parse_flags(f"--task_topology_group_count={threads}")
         config = iree.runtime.Config("local-task" if threads > 1 else "local-sync")
@@ -159,7 +159,9 @@ def make_engines(path, feeds, files, module, threads, args):
         try:
             engines[name] = PEERS[name](path, feeds, threads)
         except Exception as error:  # a peer that cannot run a model leaves the row to the others
-            print(f"  {name}: {str(error).splitlines()[0][:120] if str(error) else type(error).__name__}", file=sys.stderr)
+            lines = str(error).splitlines() or [type(error).__name__]
+            reason = next((line for line in lines if "error:" in line), lines[0])
+            print(f"  {name}: {reason[-120:]}", file=sys.stderr)
     return engines
 
 
@@ -212,15 +214,27 @@ def plain_share(path, args):
     return flops[1] / flops[0] if flops[0] else 1
 
 
-def peak_memory(command):
-    """KiB of a process, as last seen before it ended. (What the system tells afterwards includes us, who started it.)"""
-    peak, process = 0, subprocess.Popen(command, stdout=subprocess.DEVNULL)
+def kilobytes_of(process, file, keys):
+    """The sum of such lines of a file that the system keeps about a process; none where it has just ended."""
+    try:
+        with open(f"/proc/{process.pid}/{file}") as lines:
+            return sum(int(line.split()[1]) for line in lines if line.startswith(keys))
+    except (ProcessLookupError, FileNotFoundError):
+        return 0
+
+
+def memory_of(command):
+    """KiB of a process at its peak, and those that are its own while a second process runs the same module, as last seen
+    before it ended. (What the system tells afterwards includes us, who started it.)"""
+    other, process = (subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(2))
+    peak, own = 0, 0
     while process.poll() is None:
-        with open(f"/proc/{process.pid}/status") as file:
-            lines = [line.split() for line in file if line.startswith("VmHWM")]
-        peak = max([peak] + [int(line[1]) for line in lines])
+        peak = max(peak, kilobytes_of(process, "status", ("VmHWM",)))
+        if other.poll() is None:
+            own = kilobytes_of(process, "smaps_rollup", ("Private_",)) or own
         time.sleep(0.02)
-    return peak
+    other.wait()
+    return peak, own
 
 
 MEMORY_OF_PEER = """
@@ -243,15 +257,17 @@ def show_first_use(name, threads, folder, module, files, args):
         flags = ["--bench", "--json", "--warmup", "0", "--iterations", "1"]
         first = json.loads(subprocess.run(adze.command + flags, capture_output=True, text=True, check=True).stdout)
         firsts.append(first["load_ms"] + first["latency_ms"]["p50"] - usual)
-    memory = {"adze": peak_memory(adze.command + ["--bench", "--duration", "0.5"])}
+    peak, own = memory_of(adze.command + ["--bench", "--duration", "0.5"])
+    memory = {"adze": peak}
     for peer in args.peers:
         run = subprocess.run([sys.executable, "-c", MEMORY_OF_PEER, os.path.join(folder, "model.onnx"), folder, peer, str(threads)],
                              cwd=os.path.dirname(os.path.abspath(__file__)), capture_output=True, text=True)
         if run.returncode == 0:
             memory[peer] = int(run.stdout.split()[-1])
     texts = "  ".join(f"{engine} {kilobytes / 1024:.0f} MB" for engine, kilobytes in memory.items())
-    print(f"{name:20} {threads}t  first result {statistics.median(firsts):.1f} ms beyond an inference  peak memory {texts}", flush=True)
-    return {"first_result_ms": firsts, "peak_memory_kb": memory}
+    print(f"{name:20} {threads}t  first result {statistics.median(firsts):.1f} ms beyond an inference  peak memory {texts}"
+          f" ({own / 1024:.0f} MB not shared with a second process)", flush=True)
+    return {"first_result_ms": firsts, "peak_memory_kb": memory, "own_memory_kb": own}
 
 
 def show(row):

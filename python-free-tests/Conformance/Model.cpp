@@ -2,6 +2,7 @@
 //
 // Models and test data as protocol buffers.
 #include "Model.h"
+#include "Import/ONNX/MicrosoftOperators.h"
 #include "onnx/defs/schema.h"
 #include "onnx/onnx_pb.h"
 #include "onnx/shape_inference/implementation.h"
@@ -168,6 +169,7 @@ static std::set<std::string> getConstants(const onnx::GraphProto &graph) {
 }
 
 Error readSummary(const std::string &path, ModelSummary &summary) {
+  adze::registerMicrosoftOperators();
   onnx::ModelProto model;
   if (Error error = readProto(path, model); !error.empty())
     return error;

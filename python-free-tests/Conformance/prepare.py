@@ -20,6 +20,7 @@ import onnx
 from onnx import numpy_helper
 
 import coverage
+import microsoft
 import retype
 import typecases
 
@@ -116,7 +117,7 @@ def main():
     args = parser.parse_args()
     stamp = os.path.join(args.out, "stamp.txt")
     key = f"{os.path.basename(args.node_wheel)} {onnx.__version__} {VERSION}"
-    makers = [args.op_support, coverage.__file__, retype.__file__, typecases.__file__]
+    makers = [args.op_support, coverage.__file__, microsoft.__file__, retype.__file__, typecases.__file__]
     claims = key + "\n" + hashlib.sha256(b"".join(open(name, "rb").read() for name in makers)).hexdigest()
     before = open(stamp).read() if os.path.exists(stamp) else ""
     if before == claims:

@@ -14,6 +14,7 @@ import onnx
 from onnx import helper, numpy_helper, parser
 
 import coverage
+import microsoft
 from retype import (as_output, attempts, convert, executed, is_float, is_small_float, kind_of, run_reference, type_case,
                     type_name)
 
@@ -38,7 +39,7 @@ def read_claims(path):
         cells = line.split("|")
         if not line.startswith("|") or len(cells) < 8 or ":" not in cells[6]:
             continue
-        if not cells[6].strip(" -"):
+        if not cells[6].strip(" -") or domain == microsoft.DOMAIN:
             continue
         claims[domain, cells[1].strip()] = {
             part.split(":")[0].strip(): part.split(":")[1].split() for part in cells[6].split(";")}
@@ -474,6 +475,8 @@ def cover(root, op_support, write):
     writer = Writer(out, write, done_before(root, sets))
     for name, case in map_cases().items():
         writer.keep(name, case)
+    for name, case in microsoft.cases():
+        coverage.write_files(write, os.path.join(out, "test_" + name), *case)
     newest = {}
     for domain, name, version in coverage.read_claims(op_support):
         newest[domain, name] = max(version, newest.get((domain, name), 0))

@@ -412,3 +412,49 @@ TEST(Functions, NumbersOfNothing) {
                       ADZE_INTERNAL_ERROR, "expected the number of a value");
   }
 }
+
+/// The numbers that NumPy's RandomState draws: of a seed of 32 bits, and of a
+/// key of two words; further on than one state of the generator.
+TEST(Functions, RandomNumbersOfASeed) {
+  constexpr int64_t kDouble = ADZE_VALUE_TYPE(kDLFloat, 64, ADZE_TENSOR);
+  std::vector<Operand> uniform = {{kDouble, {3}}};
+  ASSERT_ADZE_OK(runOne("random_uniform", {scalar(0)}, uniform));
+  EXPECT_EQ(uniform[0].at<double>(0), 0.5488135039273248);
+  EXPECT_EQ(uniform[0].at<double>(1), 0.7151893663724195);
+  EXPECT_EQ(uniform[0].at<double>(2), 0.6027633760716439);
+  uniform = {{kDouble, {2}}};
+  ASSERT_ADZE_OK(runOne("random_uniform", {scalar(0x300000007)}, uniform));
+  EXPECT_EQ(uniform[0].at<double>(0), 0.9770716452238201);
+  EXPECT_EQ(uniform[0].at<double>(1), 0.2604433886759464);
+  uniform = {{kDouble, {2, 650}}};
+  ASSERT_ADZE_OK(runOne("random_uniform", {scalar(5)}, uniform));
+  EXPECT_EQ(uniform[0].at<double>(311), 0.9985157672628341);
+  EXPECT_EQ(uniform[0].at<double>(312), 0.03834193016002463);
+  EXPECT_EQ(uniform[0].at<double>(1299), 0.9586348928368746);
+  std::vector<Operand> disc = {{kDouble, {5}}, {kDouble, {5}}};
+  ASSERT_ADZE_OK(runOne("random_disc", {scalar(0)}, disc));
+  const double normal[] = {1.764052345967664, 0.4001572083672233,
+                           0.9787379841057392, 2.240893199201458,
+                           1.8675579901499675};
+  for (size_t i = 0; i < 5; ++i) {
+    double square = disc[1].at<double>(i);
+    EXPECT_NEAR(disc[0].at<double>(i) *
+                    std::sqrt(-2 * std::log(square) / square),
+                normal[i], 1e-14);
+  }
+}
+
+TEST(Functions, RandomNumbersHaveTheirTypeAndSize) {
+  constexpr int64_t kDouble = ADZE_VALUE_TYPE(kDLFloat, 64, ADZE_TENSOR);
+  std::vector<Operand> result = {{kDouble, {0, 3}}};
+  ASSERT_ADZE_OK(runOne("random_uniform", {scalar(1)}, result));
+  result = {{kDouble, {-1}}};
+  EXPECT_ADZE_ERROR(runOne("random_uniform", {scalar(1)}, result),
+                    ADZE_INVALID_MODULE, "expected dims that are known");
+  result = {{kFloat, {2}}};
+  EXPECT_ADZE_ERROR(runOne("random_uniform", {scalar(1)}, result),
+                    ADZE_INVALID_MODULE, "expected results of f64");
+  result = {{kDouble, {2}}, {kDouble, {3}}};
+  EXPECT_ADZE_ERROR(runOne("random_disc", {scalar(1)}, result),
+                    ADZE_INVALID_MODULE, "expected results of one size");
+}

@@ -133,5 +133,6 @@ int32_t rt_host_fetch(adze_exec *exec, uint32_t index, void *place,
 extern const rt_function_row rt_sequence_functions[];
 extern const rt_function_row rt_text_functions[];
 extern const rt_function_row rt_selection_functions[];
+extern const rt_function_row rt_random_functions[];
 
 #endif /* ADZE_CALLS_H */

@@ -172,6 +172,8 @@ public:
   /// Binds the outputs; fails after an error, or where an output is asked for
   /// that there is no value of.
   mlir::LogicalResult done(llvm::ArrayRef<mlir::Value> results);
+  /// What the outputs are bound to so far.
+  llvm::ArrayRef<mlir::Value> getResults() const { return results; }
 
 private:
   friend class Importer;

@@ -3,10 +3,10 @@
 // The table, and the page that is printed from it.
 #include "OpTable.h"
 #include "Import/ONNX/Import.h"
+#include "Import/ONNX/MicrosoftOperators.h"
 #include "Reader.h"
 #include "Types.h"
 #include "llvm/Support/raw_ostream.h"
-#include <map>
 
 using namespace adze;
 using namespace adze::importer;
@@ -88,10 +88,11 @@ void adze::printOpSupport(llvm::raw_ostream &os) {
         "an error that names the node (`--check` lists all).\n"
         "*Types*: what the type variables of the newest definition stand for, "
         "also in sequences and optionals; every node is\nheld to what the "
-        "definition of its own version allows.\n";
+        "definition of its own version allows.\nONNX defines no operators of "
+        "com.microsoft: these are as ONNX Runtime documents them.\n";
   std::vector<OperatorVersion> operators = getAllOperators();
   for (llvm::StringRef domain :
-       {"", "ai.onnx.ml", "ai.onnx.preview.training"}) {
+       {"", "ai.onnx.ml", "ai.onnx.preview.training", kMicrosoftDomain}) {
     os << "\n## " << (domain.empty() ? "ai.onnx" : domain)
        << "\n\n| operator | imported | expanded | missing | not supported "
           "yet | types |\n|---|---|---|---|---|---|\n";
@@ -115,14 +116,4 @@ void adze::printOpSupport(llvm::raw_ostream &os) {
          << " | " << line.missing << " | " << line.note << " | " << line.types
          << " |\n";
   }
-  os << "\n## com.microsoft\n\nONNX does not define these operators; they are "
-        "imported as ONNX Runtime documents them.\n\n| operator | not "
-        "supported "
-        "yet |\n|---|---|\n";
-  std::map<llvm::StringRef, llvm::StringRef> others;
-  for (const OpRow &row : makeRows())
-    if (row.domain == "com.microsoft")
-      others[row.name] = row.note;
-  for (auto [name, note] : others)
-    os << "| " << name << " | " << note << " |\n";
 }

@@ -2,6 +2,7 @@
 //
 // All calls of ONNX, each public function in one try.
 #include "Reader.h"
+#include "Import/ONNX/MicrosoftOperators.h"
 #include "Protobuf.h"
 #include "onnx/checker.h"
 #include "onnx/defs/function.h"
@@ -192,6 +193,7 @@ Reader::~Reader() = default;
 std::unique_ptr<Model> Reader::read(std::string skeleton, std::string &error) {
   auto model = std::make_unique<Model>();
   auto problem = guarded([&] {
+    registerMicrosoftOperators();
     onnx::ModelProto &proto = protos->model;
     if (!proto.ParseFromString(skeleton) || !proto.has_graph())
       throw std::runtime_error("expected an ONNX model, but got another file");
@@ -256,6 +258,7 @@ readParameters(const std::vector<onnx::OpSchema::FormalParameter> &formals) {
     Parameter &parameter = parameters.emplace_back();
     parameter.name = formal.GetName();
     parameter.variable = formal.GetTypeStr();
+    parameter.isHomogeneous = formal.GetIsHomogeneous();
     for (onnx::DataType type : formal.GetTypes())
       addType(type, parameter);
     llvm::sort(parameter.maps);
@@ -271,6 +274,9 @@ const Definition *Reader::getDefinition(const Node &node) {
   const Definition *result = nullptr;
   (void)guarded([&] {
     const onnx::OpSchema *schema = getSchema(node);
+    // Exporters write some of com.microsoft as operators of ai.onnx.
+    if (!schema && node.domain.empty())
+      schema = onnx::OpSchemaRegistry::Schema(node.opType, kMicrosoftDomain);
     if (!schema)
       return;
     auto &definition = protos->definitions[schema];
@@ -378,6 +384,7 @@ Reader::getFunctionBody(const Node &node, llvm::ArrayRef<InputType> types) {
 std::vector<OperatorVersion> adze::importer::getAllOperators() {
   std::vector<OperatorVersion> operators;
   (void)guarded([&] {
+    registerMicrosoftOperators();
     for (const onnx::OpSchema &schema :
          onnx::OpSchemaRegistry::get_all_schemas_with_history()) {
       operators.push_back(

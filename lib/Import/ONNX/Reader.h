@@ -22,6 +22,7 @@ struct Parameter {
   /// of tensors, and of those in sequences and optionals.
   uint32_t types = 0;
   std::vector<std::string> maps; // that it may be, as ONNX writes them
+  bool isHomogeneous = true;     // of several values: all are of one type
 };
 
 /// What an operator's definition says of types. The last parameters may stand
@@ -43,7 +44,7 @@ public:
   /// the reason in `error`, if there is no model.
   std::unique_ptr<Model> read(std::string skeleton, std::string &error);
 
-  /// The definition of the node's operator; null if ONNX has none.
+  /// The definition of the node's operator; null if there is none.
   const Definition *getDefinition(const Node &node);
 
   /// Whether ONNX defines the node's operator by a function.

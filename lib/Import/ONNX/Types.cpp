@@ -5,6 +5,7 @@
 #include "Types.h"
 #include "Tensors.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace adze;
@@ -86,6 +87,29 @@ static mlir::LogicalResult checkValue(Binder &binder, llvm::StringRef what,
                                 : binder.fail(message);
 }
 
+/// A variable stands for one type in a node. Of sequences and what else is no
+/// tensor the ops have more to say.
+static mlir::LogicalResult checkVariables(Binder &binder,
+                                          const Definition &definition) {
+  llvm::StringMap<mlir::Type> found;
+  for (auto [i, operand] : llvm::enumerate(binder.getOperands())) {
+    const Parameter *parameter = getParameter(definition.inputs, i);
+    if (!operand || !parameter || !parameter->isHomogeneous ||
+        !isVariable(*parameter) || graph::isHandle(operand.getType()))
+      continue;
+    mlir::Type type = Binder::getElementType(operand);
+    mlir::Type first =
+        found.try_emplace(parameter->variable, type).first->second;
+    if (first != type)
+      return binder.fail("expected input '" + parameter->name + "' to be of " +
+                         parameter->variable +
+                         ", which another input says is " +
+                         getTypeName(getDataType(first)) + ", but got " +
+                         getTypeName(getDataType(type)));
+  }
+  return mlir::success();
+}
+
 mlir::LogicalResult adze::importer::checkOperands(Binder &binder,
                                                   const Definition &definition,
                                                   const OpRow *row) {
@@ -93,7 +117,7 @@ mlir::LogicalResult adze::importer::checkOperands(Binder &binder,
     if (mlir::failed(checkValue(binder, "input", operand,
                                 getParameter(definition.inputs, i), row)))
       return mlir::failure();
-  return mlir::success();
+  return checkVariables(binder, definition);
 }
 
 mlir::LogicalResult adze::importer::checkResults(Binder &binder,

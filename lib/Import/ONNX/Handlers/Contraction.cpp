@@ -336,14 +336,31 @@ static LogicalResult importCausalConvWithState(Binder &b) {
 }
 
 /// ONNX's body adds minus infinity to the mask in the mask's own type, which
-/// integers do not have.
+/// integers do not have, and multiplies weights by values of one type: others
+/// are computed in what holds both.
 static LogicalResult importAttention(Binder &b) {
   llvm::SmallVector<Value> operands(b.getOperands());
+  mlir::Type keys = b.getElementType(b.operand(0)),
+             values = b.getElementType(b.operand(2)), wide = keys;
+  if (keys != values)
+    wide = keys.isF64() || values.isF64() ? mlir::Type(b.builder.getF64Type())
+                                          : b.builder.getF32Type();
+  for (auto [i, operand] : llvm::enumerate(operands))
+    if (operand && i != 3 && i != 6)
+      operand = b.cast(operand, wide);
   if (Value mask = b.operand(3))
     if (auto type = llvm::dyn_cast<mlir::IntegerType>(b.getElementType(mask));
         type && type.getWidth() > 1)
-      operands[3] = b.cast(mask, b.getElementType(b.operand(0)));
-  return b.expand(operands);
+      operands[3] = b.cast(mask, wide);
+  if (mlir::failed(b.expand(operands)))
+    return mlir::failure();
+  if (wide == keys)
+    return mlir::success();
+  llvm::SmallVector<Value> results(b.getResults());
+  for (auto [i, result] : llvm::enumerate(results))
+    if (result)
+      result = b.cast(result, i == 2 ? values : keys);
+  return b.done(results);
 }
 
 void adze::importer::addContractionOps(std::vector<OpRow> &rows) {

@@ -9,12 +9,42 @@ using namespace adze::importer;
 using mlir::LogicalResult;
 using mlir::Value;
 
+/// Fails where an index that is known lies outside of its dim. Tuples of
+/// indices, the last dim, are into the dims of `sizes`.
+static LogicalResult checkIndices(Binder &b, Value indices,
+                                  llvm::ArrayRef<mlir::AffineExpr> sizes) {
+  mlir::DenseIntElementsAttr elements;
+  if (sizes.empty() || !matchPattern(indices, mlir::m_Constant(&elements)))
+    return mlir::failure(b.hasFailed());
+  llvm::SmallVector<std::optional<int64_t>> known;
+  for (mlir::AffineExpr size : sizes)
+    known.push_back(graph::getConstant(size));
+  for (auto [i, value] : llvm::enumerate(elements.getValues<llvm::APInt>())) {
+    int64_t index = value.getSExtValue();
+    std::optional<int64_t> size = known[i % known.size()];
+    if (size && (index < -*size || index >= *size))
+      return b.fail("expected an index into a dim of " + llvm::Twine(*size) +
+                    ", but got " + llvm::Twine(index));
+    if (elements.isSplat() && i + 1 >= known.size())
+      break;
+  }
+  return mlir::failure(b.hasFailed());
+}
+
+/// Where the indices along `axis` of `data` are no tuples.
+static LogicalResult checkIndices(Binder &b, Value data, int64_t axis) {
+  return b.hasFailed()
+             ? mlir::failure()
+             : checkIndices(b, b.operand(1), graph::getDims(data)[axis]);
+}
+
 template <typename OpT>
 static LogicalResult importGather(Binder &b) {
   Value data = b.operand(0);
-  return b.done(
-      b.create<OpT>({data, b.operand(1)},
-                    b.attr("axis", b.getAxis("axis", 0, b.getRank(data)))));
+  int64_t axis = b.getAxis("axis", 0, b.getRank(data));
+  if (mlir::failed(checkIndices(b, data, axis)))
+    return mlir::failure();
+  return b.done(b.create<OpT>({data, b.operand(1)}, b.attr("axis", axis)));
 }
 
 /// The indices with tuples of known length, which decides the rank of what they
@@ -39,12 +69,22 @@ static Value getTuples(Binder &b, std::optional<int64_t> picked) {
   return b.refine(indices, wanted);
 }
 
+/// Tuples pick from the dims behind the first `batch` ones.
+static LogicalResult checkTuples(Binder &b, Value indices, int64_t batch) {
+  Dims dims = graph::getDims(b.operand(0)), tuple = graph::getDims(indices);
+  auto length = tuple.empty() ? std::nullopt : graph::getConstant(tuple.back());
+  int64_t rank = dims.size();
+  if (!length || batch < 0 || batch > rank || *length > rank - batch)
+    return mlir::success(); // for the op to say
+  return checkIndices(b, indices, llvm::ArrayRef(dims).slice(batch, *length));
+}
+
 static LogicalResult importGatherND(Binder &b) {
   int64_t batch = b.getInt("batch_dims", 0);
   auto rank = b.getDeclaredRank();
   Value indices =
       getTuples(b, rank ? std::make_optional(*rank + batch) : std::nullopt);
-  if (!indices)
+  if (!indices || mlir::failed(checkTuples(b, indices, batch)))
     return mlir::failure();
   return b.done(b.create<graph::GatherNDOp>({b.operand(0), indices},
                                             b.attr("batch_dims", batch)));
@@ -66,6 +106,8 @@ static mlir::NamedAttribute getReduction(Binder &b) {
 static LogicalResult importScatterElements(Binder &b) {
   Value data = b.operand(0);
   int64_t axis = b.getAxis("axis", 0, b.getRank(data));
+  if (mlir::failed(checkIndices(b, data, axis)))
+    return mlir::failure();
   return b.done(b.create<graph::ScatterElementsOp>(
       {data, b.operand(1), b.operand(2)},
       {b.attr("axis", axis), getReduction(b)}));
@@ -73,7 +115,7 @@ static LogicalResult importScatterElements(Binder &b) {
 
 static LogicalResult importScatterND(Binder &b) {
   Value indices = getTuples(b, b.getRank(b.operand(2)));
-  if (!indices)
+  if (!indices || mlir::failed(checkTuples(b, indices, 0)))
     return mlir::failure();
   return b.done(b.create<graph::ScatterNDOp>(
       {b.operand(0), indices, b.operand(2)}, getReduction(b)));

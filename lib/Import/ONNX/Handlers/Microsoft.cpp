@@ -60,11 +60,13 @@ LogicalResult importSkipSimplified(Binder &b) {
   return b.done({result, {}, {}, sum});
 }
 
+/// Of the type that the scale has.
 LogicalResult importSimplified(Binder &b) {
-  Value x = b.operand(0);
-  return b.done(normalizeSimply(b, x, b.operand(1),
-                                b.getAxis("axis", -1, b.getRank(x)),
-                                b.getFloat("epsilon", double(1e-5f))));
+  Value x = b.operand(0), scale = b.operand(1);
+  Value result = normalizeSimply(b, x, b.cast(scale, b.getElementType(x)),
+                                 b.getAxis("axis", -1, b.getRank(x)),
+                                 b.getFloat("epsilon", double(1e-5f)));
+  return b.done(b.cast(result, b.getElementType(scale)));
 }
 
 /// The sum of look-ups by word, position and segment, normalised.
@@ -179,6 +181,8 @@ LogicalResult importMatMulNBits(Binder &b) {
                   "bits");
   if (groups)
     return b.unsupported("expected g_idx not to be there");
+  if (mlir::failed(expectInts(b, {{"weight_prepacked", 0}})))
+    return mlir::failure();
   mlir::Type type = b.getElementType(x);
   int64_t blocks = llvm::divideCeil(columns, block);
   AffineExpr n = b.expr(rows), count = b.expr(blocks);
@@ -212,8 +216,8 @@ LogicalResult importRotaryEmbedding(Binder &b) {
         sin = b.operand(3);
   int64_t rank = b.getRank(x), heads = b.getInt("num_heads", 0),
           rotated = b.getInt("rotary_embedding_dim", 0);
-  if (b.getInt("is_packed_batching", 0) != 0)
-    return b.unsupported("expected is_packed_batching to be 0");
+  if (mlir::failed(expectInts(b, {{"is_packed_batching", 0}})))
+    return mlir::failure();
   if ((rank != 3 && rank != 4) || b.getRank(cos) != 2)
     return b.fail("expected an input of 3 or 4 dims and caches of 2");
   Dims dims = graph::getDims(x);
@@ -248,6 +252,16 @@ LogicalResult importRotaryEmbedding(Binder &b) {
 
 } // namespace
 
+LogicalResult adze::importer::expectInts(
+    Binder &b, llvm::ArrayRef<std::pair<llvm::StringRef, int64_t>> values) {
+  for (auto [name, value] : values)
+    if (int64_t given = b.getInt(name, value); given != value)
+      return b.unsupported("expected attribute '" + name + "' to be " +
+                           llvm::Twine(value) + ", but got " +
+                           llvm::Twine(given));
+  return mlir::failure(b.hasFailed());
+}
+
 Value adze::importer::rotate(Binder &b, Value x, Value positions, Value cos,
                              Value sin, bool interleaved) {
   Arithmetic a(b);
@@ -262,23 +276,27 @@ Value adze::importer::rotate(Binder &b, Value x, Value positions, Value cos,
   Dims dims = graph::getDims(x);
   AffineExpr half = graph::getDims(cos)[3];
   auto halfSize = graph::getConstant(half), size = graph::getConstant(dims[3]);
-  if (!halfSize || !size || 2 * *halfSize > *size) {
-    (void)b.unsupported("expected caches of half a head at most, of static "
-                        "size");
+  // Where sizes are not known all of a head is rotated: the run checks that.
+  bool isKnown = halfSize && size;
+  if (isKnown && 2 * *halfSize > *size) {
+    (void)b.fail("expected caches of half a head at most");
     return {};
   }
-  Value turned = b.slice(x, 3, 0, b.expr(2 * *halfSize)), first, second;
-  Dims pairs = dims;
-  pairs[3] = half;
-  if (interleaved) {
-    pairs.push_back(b.expr(2));
-    Value apart = b.reshape(turned, pairs);
-    pairs.pop_back();
-    first = b.reshape(b.slice(apart, 4, 0, b.expr(1)), pairs);
-    second = b.reshape(b.slice(apart, 4, 1, b.expr(1)), pairs);
-  } else {
+  bool isPart = isKnown && 2 * *halfSize < *size;
+  Value turned = isPart ? b.slice(x, 3, 0, b.expr(2 * *halfSize)) : x;
+  Value first, second;
+  if (isKnown && !interleaved) {
     first = b.slice(turned, 3, 0, half);
     second = b.slice(turned, 3, *halfSize, half);
+  } else {
+    int64_t axis = interleaved ? 4 : 3;
+    Dims pairs = dims;
+    pairs[3] = half;
+    Dims apart = pairs;
+    apart.insert(apart.begin() + axis, b.expr(2));
+    Value both = b.reshape(turned, apart);
+    first = b.reshape(b.slice(both, axis, 0, b.expr(1)), pairs);
+    second = b.reshape(b.slice(both, axis, 1, b.expr(1)), pairs);
   }
   Value real = a.sub(a.mul(first, cos), a.mul(second, sin));
   Value imaginary = a.add(a.mul(first, sin), a.mul(second, cos));
@@ -287,14 +305,14 @@ Value adze::importer::rotate(Binder &b, Value x, Value positions, Value cos,
                                                   4),
                                          3, 5)
                              : a.concat({real, imaginary}, 3);
-  if (2 * *halfSize == *size)
-    return result;
+  if (!isPart)
+    return b.reshape(result, dims);
   return a.concat(
       {result, b.slice(x, 3, 2 * *halfSize, b.expr(*size - 2 * *halfSize))}, 3);
 }
 
 void adze::importer::addMicrosoftOps(std::vector<OpRow> &rows) {
-  // ONNX knows none of them: their version is 0.
+  // Version 0: of operator sets that the model does not say.
   auto add = [&](llvm::StringRef name, unsigned required, Handler handler,
                  llvm::StringRef note = "",
                  llvm::StringRef domain = "com.microsoft") {
@@ -306,12 +324,15 @@ void adze::importer::addMicrosoftOps(std::vector<OpRow> &rows) {
   add("FastGelu", 1, importBiasGelu<GeluMode::Tanh>);
   add("FusedMatMul", 2, importFusedMatMul);
   add("Gelu", 1, importBiasGelu<GeluMode::None>);
-  add("MatMulNBits", 3, importMatMulNBits, "g_idx");
+  add("MatMulNBits", 3, importMatMulNBits, "g_idx, weights packed before");
   add("QuickGelu", 1, importQuickGelu);
   add("RotaryEmbedding", 4, importRotaryEmbedding, "packed batches");
-  add("SkipLayerNormalization", 3, importSkipLayerNormalization);
-  add("SkipSimplifiedLayerNormalization", 3, importSkipSimplified);
+  add("SkipLayerNormalization", 3, importSkipLayerNormalization,
+      "statistics as outputs");
+  add("SkipSimplifiedLayerNormalization", 3, importSkipSimplified,
+      "statistics as outputs");
   // Exporters write it as an operator of ai.onnx, which ONNX does not define.
-  add("SimplifiedLayerNormalization", 2, importSimplified);
+  add("SimplifiedLayerNormalization", 2, importSimplified,
+      "statistics as outputs");
   add("SimplifiedLayerNormalization", 2, importSimplified, "", "");
 }

@@ -8,6 +8,11 @@
 
 namespace adze::importer {
 
+/// Fails if an attribute is there and says something else.
+mlir::LogicalResult
+expectInts(Binder &b,
+           llvm::ArrayRef<std::pair<llvm::StringRef, int64_t>> values);
+
 /// Rotates pairs of the first elements of each head of x [B, S, N, D] by the
 /// angles that caches [.., half] hold for positions [B or 1, S].
 mlir::Value rotate(Binder &b, mlir::Value x, mlir::Value positions,

@@ -16,7 +16,8 @@ namespace {
 
 /// softmax(q k' * scale + bias) v, with what the operators add to the scores.
 struct Scores {
-  double scale = 0, softcap = 0;
+  Value scale; // a scalar
+  double softcap = 0;
   Value bias; // added, broadcasts to [B, N, S, T]
   Value kept; // bool, broadcasts likewise; others count as `masked`
   double masked = -10000;
@@ -31,8 +32,8 @@ public:
     if (!x)
       return {};
     Dims dims = graph::getDims(x);
-    AffineExpr size = graph::divideExactly(dims[2], b.expr(heads));
-    if (heads < 1 || !size) {
+    AffineExpr size = heads < 1 ? AffineExpr() : a.quotient(dims[2], heads);
+    if (!size) {
       (void)b.fail("expected a hidden size that divides by the heads, but "
                    "got " +
                    graph::toString(dims));
@@ -57,12 +58,16 @@ public:
     return a.lessEqual(a.iota(k, 2),
                        b.unsqueeze(a.add(a.iota(q, 2), behind), {1}));
   }
-  double getScale(Value q) {
+  /// As the node says, else by the size of a head.
+  Value getScale(Value q) {
     double scale = b.getFloat("scale", 0.0);
-    auto size = q ? graph::getConstant(graph::getDims(q)[3]) : std::nullopt;
-    if (scale != 0 || !size)
-      return scale;
-    return 1.0 / std::sqrt(double(*size));
+    if (!q)
+      return {};
+    auto size = graph::getConstant(graph::getDims(q)[3]);
+    if (scale != 0 || size)
+      return a.like(q, scale != 0 ? scale : 1.0 / std::sqrt(double(*size)));
+    Value wide = b.cast(a.size(q, 3), b.builder.getF32Type());
+    return b.cast(a.reciprocal(a.sqrt(wide)), b.getElementType(q));
   }
 
   Binder &b;
@@ -70,10 +75,6 @@ public:
 };
 
 Value Heads::attend(Value q, Value k, Value v, const Scores &scores) {
-  if (scores.scale == 0 && !b.hasFailed()) {
-    (void)b.unsupported("expected a head size that is static");
-    return {};
-  }
   Value s = a.mul(a.matmul(q, k, /*transposeY=*/true), scores.scale);
   if (scores.softcap != 0)
     s = a.mul(a.tanh(a.div(s, scores.softcap)), scores.softcap);
@@ -124,32 +125,59 @@ Value getKept(Heads &h, Value mask, Value keys) {
   return {};
 }
 
-/// Queries, keys and values of one product, with keys and values of the past.
-LogicalResult importAttention(Binder &b) {
-  Heads h(b);
-  Value x = b.operand(0), weights = b.operand(1), past = b.operand(4);
-  int64_t heads = b.getInt("num_heads", 0);
-  if (b.operand(6) || b.getInt("do_rotary", 0) != 0)
-    return b.unsupported("expected no past_sequence_length and no do_rotary");
-  if (b.getRank(x) != 3 || b.getRank(weights) != 2)
-    return b.fail("expected an input of 3 dims and weights of 2");
-  auto all = graph::getConstant(graph::getDims(weights)[1]);
-  if (!all)
-    return b.unsupported("expected weights of static size");
-  llvm::SmallVector<int64_t> sizes(3, *all / 3);
-  if (auto given = b.getInts("qkv_hidden_sizes"); given && !given->empty())
-    sizes = *given;
-  if (sizes.size() != 3 || sizes[0] + sizes[1] + sizes[2] != *all)
-    return b.fail("expected qkv_hidden_sizes that sum up to the weights'");
-  Value product = h.a.matmul(x, weights);
+/// Queries, keys and values: parts of one product, as heads.
+LogicalResult project(Heads &h, int64_t heads, Value (&parts)[3]) {
+  Binder &b = h.b;
+  Value product = h.a.matmul(b.operand(0), b.operand(1));
   if (Value bias = b.operand(2))
     product = h.a.add(product, bias);
-  Value parts[3];
+  if (!product)
+    return mlir::failure();
+  Dims dims = graph::getDims(product);
+  auto all = graph::getConstant(dims[2]);
+  auto given = b.getInts("qkv_hidden_sizes");
+  if (!all && (!given || given->empty())) {
+    AffineExpr third = h.a.quotient(dims[2], 3);
+    Value apart = b.reshape(product, {dims[0], dims[1], b.expr(3), third});
+    for (int i = 0; i < 3; ++i)
+      parts[i] = h.split(
+          b.reshape(b.slice(apart, 2, i, b.expr(1)), {dims[0], dims[1], third}),
+          heads);
+    return mlir::failure(b.hasFailed());
+  }
+  llvm::SmallVector<int64_t> sizes(3, all.value_or(0) / 3);
+  if (given && !given->empty())
+    sizes = *given;
+  bool isSplit = sizes.size() == 3 && llvm::all_of(sizes, [](int64_t size) {
+                   return size > 0 && size <= INT32_MAX;
+                 });
+  if (!isSplit || (all && sizes[0] + sizes[1] + sizes[2] != *all))
+    return b.fail("expected qkv_hidden_sizes that sum up to the weights'");
+  product = b.refine(product, {AffineExpr(), AffineExpr(),
+                               b.expr(sizes[0] + sizes[1] + sizes[2])});
   int64_t start = 0;
   for (int i = 0; i < 3; ++i) {
     parts[i] = h.split(b.slice(product, 2, start, b.expr(sizes[i])), heads);
     start += sizes[i];
   }
+  return mlir::failure(b.hasFailed());
+}
+
+/// Queries, keys and values of one product, with keys and values of the past.
+LogicalResult importAttention(Binder &b) {
+  Heads h(b);
+  Value x = b.operand(0), weights = b.operand(1), past = b.operand(4);
+  int64_t heads = b.getInt("num_heads", 0);
+  if (b.operand(6))
+    return b.unsupported("expected no past_sequence_length");
+  if (mlir::failed(
+          expectInts(b, {{"do_rotary", 0}, {"past_present_share_buffer", 0}})))
+    return mlir::failure();
+  if (b.getRank(x) != 3 || b.getRank(weights) != 2)
+    return b.fail("expected an input of 3 dims and weights of 2");
+  Value parts[3];
+  if (mlir::failed(project(h, heads, parts)))
+    return mlir::failure();
   Value present;
   if (past) {
     // [2, B, N, P, D]
@@ -256,6 +284,7 @@ public:
   LogicalResult run();
 
 private:
+  LogicalResult checkForm();
   LogicalResult getInputs();
   LogicalResult getPositions();
   Value update(Value past, Value fresh);
@@ -263,7 +292,8 @@ private:
   Heads h;
   Binder &b;
   int64_t heads = 0, groups = 0;
-  Value q, k, v;    // [B, N, S, D]
+  Value q, k, v; // [B, N, S, D]
+  Value pastKeys, pastValues;
   Value positions;  // [B, S] of the new keys in the cache
   AffineExpr total; // keys in the cache afterwards
 };
@@ -291,14 +321,27 @@ LogicalResult GroupQuery::getInputs() {
   q = h.split(q, heads);
   k = h.split(k, groups);
   v = h.split(v, groups);
-  return mlir::failure(b.hasFailed() || !q || !k || !v);
+  if (b.hasFailed() || !q || !k || !v)
+    return mlir::failure();
+  // All have the same new tokens, and both caches hold the same old ones.
+  Dims tokens(4);
+  tokens[2] = graph::getDims(q)[2];
+  k = b.refine(k, tokens);
+  v = b.refine(v, tokens);
+  pastKeys = b.operand(3);
+  pastValues = b.operand(4);
+  if (pastKeys && pastValues) {
+    tokens[2] = graph::getDims(pastKeys)[2];
+    pastValues = b.refine(pastValues, tokens);
+  }
+  return mlir::failure(b.hasFailed());
 }
 
 /// Row b has `seqlens_k[b] + 1` keys with the new ones, which are the last;
 /// prompts (no past) are filled up behind instead.
 LogicalResult GroupQuery::getPositions() {
   mlir::Type i64 = b.builder.getI64Type();
-  Value past = b.operand(3), lengths = b.operand(5), sum = b.operand(6);
+  Value past = pastKeys, lengths = b.operand(5), sum = b.operand(6);
   AffineExpr fresh = graph::getDims(q)[2];
   AffineExpr before = past ? graph::getDims(past)[2] : b.expr(0);
   total = graph::addExprs(before, fresh);
@@ -349,14 +392,24 @@ Value GroupQuery::update(Value past, Value fresh) {
                                             b.attr("axis", int64_t(2)));
 }
 
-LogicalResult GroupQuery::run() {
-  for (unsigned i : {11u, 12u, 13u})
+LogicalResult GroupQuery::checkForm() {
+  for (unsigned i : {11u, 12u, 13u, 14u, 15u})
     if (b.operand(i))
       return b.unsupported("expected operand " + llvm::Twine(i) +
                            " not to be there");
   if (!b.operand(5) || !b.operand(6))
     return b.fail("expected seqlens_k and total_sequence_length");
-  if (mlir::failed(getInputs()) || mlir::failed(getPositions()))
+  if (b.getInt("smooth_softmax", 0) > 0)
+    return b.unsupported("expected no smooth_softmax");
+  return expectInts(b, {{"causal", 1},
+                        {"kv_cache_bit_width", 0},
+                        {"qk_output", 0},
+                        {"sliding_window_cache", 0}});
+}
+
+LogicalResult GroupQuery::run() {
+  if (mlir::failed(checkForm()) || mlir::failed(getInputs()) ||
+      mlir::failed(getPositions()))
     return mlir::failure();
   if (b.getInt("do_rotary", 0) != 0) {
     Value places = b.operand(9) ? b.operand(9) : positions;
@@ -372,8 +425,8 @@ LogicalResult GroupQuery::run() {
   }
   if (!q || !k)
     return mlir::failure();
-  k = update(b.operand(3), k);
-  v = update(b.operand(4), v);
+  k = update(pastKeys, k);
+  v = update(pastValues, v);
   if (!k || !v)
     return mlir::failure();
   Scores scores;
@@ -406,7 +459,10 @@ void adze::importer::addMicrosoftAttentionOps(std::vector<OpRow> &rows) {
                    "shared buffers, rotation, masks with start positions",
                    INT32_MAX, domain},
                   {"GroupQueryAttention", 0, 1, importGroupQueryAttention,
-                   "head sinks, quantised caches", INT32_MAX, domain},
+                   "head sinks, quantised and sliding caches, normalised "
+                   "heads, smooth softmax, attention to later tokens",
+                   INT32_MAX, domain, /*takesContainers=*/false,
+                   "float8e4m3fn int8 uint8"},
                   {"MultiHeadAttention", 0, 1, importMultiHeadAttention,
                    "shared buffers", INT32_MAX, domain},
               });

@@ -1,9 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Random numbers. Element i of stream k is SplitMix64's output for the state
-// `seed + (4 * i + k + 1) * 0x9e3779b97f4a7c15`: seeded ones are the same in
-// every run, at any thread count and on any device. Without a seed it is
-// graph.entropy.
+// Random numbers. With a seed they are those of ONNX's reference
+// implementation, drawn by the run time one after the other. Without one,
+// element i of stream k is SplitMix64's output for the state `graph.entropy +
+// (4 * i + k + 1) * 0x9e3779b97f4a7c15`.
 #include "Random.h"
 #include "../OpTable.h"
 #include "Arithmetic.h"
@@ -23,38 +23,52 @@ static Value word(Binder &b, uint64_t value) {
   return b.constant(mlir::DenseElementsAttr::get(type, llvm::APInt(64, value)));
 }
 
-Random::Random(Binder &b) : b(b) {
+/// The seed as it is drawn with: less its fraction. What is no 64-bit integer
+/// counts by its bits; NaN is none.
+static std::optional<int64_t> getSeed(Binder &b) {
+  const Attribute *given = b.node.find("seed");
   // Of Dropout an integer, of all others a float.
-  if (const Attribute *given = b.node.find("seed");
-      given && given->kind == Attribute::Kind::Int) {
-    seed = word(b, uint64_t(given->i));
-  } else if (given) {
-    float value = float(b.getFloat("seed", 0.0));
-    seed = word(b, llvm::bit_cast<uint32_t>(value));
+  if (given && given->kind == Attribute::Kind::Int)
+    return given->i;
+  double value = b.getFloat("seed", NAN);
+  if (std::isnan(value))
+    return std::nullopt;
+  return std::abs(value) < 0x1p63 ? int64_t(value)
+                                  : llvm::bit_cast<int64_t>(value);
+}
+
+Random::Random(Binder &b) : b(b) {
+  mlir::Type i64 = b.builder.getI64Type();
+  auto scalar = mlir::RankedTensorType::get({}, i64);
+  if (std::optional<int64_t> given = getSeed(b)) {
+    seed = b.constant(mlir::DenseElementsAttr::get(scalar, *given));
   } else if (!b.hasFailed()) {
-    auto type = mlir::RankedTensorType::get({}, b.builder.getI64Type());
-    seed =
-        b.cast(b.createAs<graph::EntropyOp>(mlir::Type(type), {}), getWord(b));
+    entropy = b.cast(b.createAs<graph::EntropyOp>(mlir::Type(scalar), {}),
+                     getWord(b));
   }
 }
 
+/// Whether there are that many elements, now that each is drawn.
+static bool canDraw(Binder &b, const Dims &dims) {
+  if (graph::product(b.builder.getContext(), dims))
+    return true;
+  if (llvm::is_contained(dims, mlir::AffineExpr()))
+    (void)b.unsupported("expected dims that are known");
+  else
+    (void)b.fail("expected fewer elements than 2^63");
+  return false;
+}
+
 /// A word for each element.
-static Value draw(Binder &b, Value seed, const Dims &dims, unsigned stream) {
+static Value draw(Binder &b, Value entropy, const Dims &dims, unsigned stream) {
   Arithmetic a(b);
-  mlir::AffineExpr count = graph::product(b.builder.getContext(), dims);
-  if (!count) {
-    if (llvm::is_contained(dims, mlir::AffineExpr()))
-      (void)b.unsupported("expected dims that are known");
-    else
-      (void)b.fail("expected fewer elements than 2^63");
-    return {};
-  }
   // Only the type says how many elements a range has.
   mlir::Type i64 = b.builder.getI64Type();
-  Value index = a.range(count, b.scalar(i64, 0));
+  Value index =
+      a.range(graph::product(b.builder.getContext(), dims), b.scalar(i64, 0));
   Value place =
       a.add(a.mul(b.cast(index, getWord(b)), word(b, 4)), word(b, stream + 1));
-  Value z = a.add(a.mul(place, word(b, 0x9e3779b97f4a7c15)), seed);
+  Value z = a.add(a.mul(place, word(b, 0x9e3779b97f4a7c15)), entropy);
   auto mix = [&](unsigned shift, uint64_t factor) {
     z = a.mul(a.bitXor(z, a.shiftRight(z, word(b, shift))), word(b, factor));
   };
@@ -63,14 +77,29 @@ static Value draw(Binder &b, Value seed, const Dims &dims, unsigned stream) {
   return a.bitXor(z, a.shiftRight(z, word(b, 31)));
 }
 
+/// As many bits as the type holds, so that 1 is never reached by rounding.
+static unsigned getBits(mlir::Type type) {
+  return type.isF64() ? 53 : type.isBF16() ? 8 : type.isF16() ? 11 : 24;
+}
+
+mlir::Type Random::getExactType() const {
+  return seed ? mlir::Type(b.builder.getF64Type())
+              : mlir::Type(b.builder.getF32Type());
+}
+
 Value Random::uniform(mlir::Type type, const Dims &dims, unsigned stream) {
   Arithmetic a(b);
-  // As many bits as the type holds, so that 1 is never reached by rounding.
-  bool isDouble = type.isF64();
-  unsigned bits = isDouble ? 53 : type.isBF16() ? 8 : type.isF16() ? 11 : 24;
-  mlir::Type wide = isDouble ? mlir::Type(b.builder.getF64Type())
-                             : mlir::Type(b.builder.getF32Type());
-  Value z = a.shiftRight(draw(b, seed, dims, stream), word(b, 64 - bits));
+  if (b.hasFailed() || !canDraw(b, dims))
+    return {};
+  unsigned bits = getBits(type);
+  if (seed) {
+    Value x =
+        b.callForOne("random_uniform", {seed}, {b.builder.getF64Type(), dims});
+    return b.cast(type.isF64() ? x : a.min(x, 1 - std::ldexp(1.0, -int(bits))),
+                  type);
+  }
+  mlir::Type wide = type.isF64() ? type : mlir::Type(b.builder.getF32Type());
+  Value z = a.shiftRight(draw(b, entropy, dims, stream), word(b, 64 - bits));
   Value x = a.mul(b.cast(b.cast(z, b.builder.getI64Type()), wide),
                   std::ldexp(1.0, -int(bits)));
   return b.reshape(b.cast(x, type), dims);
@@ -78,6 +107,16 @@ Value Random::uniform(mlir::Type type, const Dims &dims, unsigned stream) {
 
 Value Random::normal(mlir::Type type, const Dims &dims) {
   Arithmetic a(b);
+  if (b.hasFailed() || !canDraw(b, dims))
+    return {};
+  if (seed) {
+    // Marsaglia: coordinates of points in the unit disc, made longer.
+    mlir::Type f64 = b.builder.getF64Type();
+    Binder::Values disc =
+        b.call("random_disc", {seed}, {{f64, dims}, {f64, dims}});
+    Value factor = a.sqrt(a.div(a.mul(a.log(disc[1]), -2.0), disc[1]));
+    return b.cast(a.mul(disc[0], factor), type);
+  }
   // Box and Muller: 1 - u is never 0.
   mlir::Type wide = type.isF64() ? type : mlir::Type(b.builder.getF32Type());
   Value radius = a.sqrt(a.mul(a.log(a.sub(1.0, uniform(wide, dims, 0))), -2.0));
@@ -141,9 +180,16 @@ static LogicalResult importBernoulli(Binder &b) {
     type = getElementType(b.builder.getContext(), b.getInt("dtype", 1));
   if (!type)
     return b.unsupported("expected a type that Adze supports");
-  mlir::Type f32 = b.builder.getF32Type();
-  Value drawn = Random(b).uniform(f32, graph::getDims(x), 0);
-  return b.done(b.cast(a.less(drawn, b.cast(x, f32)), type));
+  Random random(b);
+  Value share = b.cast(x, random.getExactType());
+  Value drawn = random.uniform(random.getExactType(), graph::getDims(x), 0);
+  if (!random.isSeeded())
+    return b.done(b.cast(a.less(drawn, share), type));
+  // Each half of the range is compared from its end, as ONNX's reference does.
+  Value isRare = a.greater(drawn, a.sub(1.0, share));
+  Value isUsual = a.lessEqual(drawn, share);
+  return b.done(
+      b.cast(a.select(a.lessEqual(share, 0.5), isRare, isUsual), type));
 }
 
 /// The first class whose share of the distribution reaches beyond a number
@@ -188,8 +234,13 @@ static LogicalResult importDropout(Binder &b) {
     return b.done({x, mask});
   }
   mlir::Type f32 = b.builder.getF32Type();
-  ratio = ratio ? b.cast(b.reshape(ratio, {}), f32) : b.scalar(f32, 0.5);
-  Value mask = a.greaterEqual(Random(b).uniform(f32, dims, 0), ratio);
+  ratio = ratio ? b.reshape(ratio, {}) : b.scalar(f32, 0.5);
+  if (ratio && !b.getElementType(ratio).isF64())
+    ratio = b.cast(ratio, f32);
+  Random random(b);
+  mlir::Type exact = random.getExactType();
+  Value mask =
+      a.greaterEqual(random.uniform(exact, dims, 0), b.cast(ratio, exact));
   Value grown =
       a.mul(x, b.cast(a.reciprocal(a.sub(1.0, ratio)), b.getElementType(x)));
   Value result = a.select(mask, grown, a.like(x, 0));

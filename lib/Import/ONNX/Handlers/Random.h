@@ -8,18 +8,22 @@
 
 namespace adze::importer {
 
-/// Seeded by the node's attribute `seed`; another one in each run without.
+/// Of the node's attribute `seed`; without one others in each run.
 class Random {
 public:
   explicit Random(Binder &b);
-  /// In [0, 1). Streams 0 to 3 are independent.
+  bool isSeeded() const { return bool(seed); }
+  /// A type that rounds nothing which decides between two results.
+  mlir::Type getExactType() const;
+  /// In [0, 1). Without a seed, streams 0 to 3 are independent.
   mlir::Value uniform(mlir::Type type, const Dims &dims, unsigned stream);
-  /// Mean 0, deviation 1; from streams 0 and 1.
+  /// Mean 0, deviation 1.
   mlir::Value normal(mlir::Type type, const Dims &dims);
 
 private:
   Binder &b;
-  mlir::Value seed; // ui64
+  mlir::Value seed;    // i64; null: there is none
+  mlir::Value entropy; // ui64, without a seed
 };
 
 } // namespace adze::importer
