@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // math-approximate: f32 functions on vectors as polynomials.
+#include "MathArithmetic.h"
 #include "Transforms/Passes.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
@@ -16,92 +16,9 @@ namespace adze {
 } // namespace adze
 
 using namespace mlir;
+using namespace adze;
 
 namespace {
-/// Builds arithmetic on values of one shape (scalars or vectors).
-struct Arithmetic {
-  OpBuilder &b;
-  Location loc;
-  Type shape; // f32 or vector of f32
-
-  Type withElement(Type element) const {
-    if (auto vector = dyn_cast<VectorType>(shape))
-      return VectorType::get(vector.getShape(), element);
-    return element;
-  }
-  Type integer() const { return withElement(b.getI32Type()); }
-  Value constant(TypedAttr element, Type type) const {
-    if (auto vector = dyn_cast<VectorType>(type))
-      element = SplatElementsAttr::get(vector, cast<Attribute>(element));
-    return arith::ConstantOp::create(b, loc, element);
-  }
-  Value real(float x) const { return constant(b.getF32FloatAttr(x), shape); }
-  Value bits(uint32_t x) const {
-    return constant(b.getI32IntegerAttr((int32_t)x), integer());
-  }
-  Value add(Value x, Value y) const {
-    return arith::AddFOp::create(b, loc, x, y);
-  }
-  Value sub(Value x, Value y) const {
-    return arith::SubFOp::create(b, loc, x, y);
-  }
-  Value mul(Value x, Value y) const {
-    return arith::MulFOp::create(b, loc, x, y);
-  }
-  Value fma(Value x, Value y, Value z) const {
-    return math::FmaOp::create(b, loc, x, y, z);
-  }
-  Value asBits(Value x) const {
-    return arith::BitcastOp::create(b, loc, integer(), x);
-  }
-  Value asReal(Value x) const {
-    return arith::BitcastOp::create(b, loc, shape, x);
-  }
-  Value addI(Value x, Value y) const {
-    return arith::AddIOp::create(b, loc, x, y);
-  }
-  Value subI(Value x, Value y) const {
-    return arith::SubIOp::create(b, loc, x, y);
-  }
-  Value shl(Value x, int64_t n) const {
-    return arith::ShLIOp::create(b, loc, x, bits(n));
-  }
-  Value sar(Value x, int64_t n) const {
-    return arith::ShRSIOp::create(b, loc, x, bits(n));
-  }
-  Value both(Value x, Value y) const {
-    return arith::AndIOp::create(b, loc, x, y);
-  }
-  Value either(Value x, Value y) const {
-    return arith::XOrIOp::create(b, loc, x, y);
-  }
-  Value is(arith::CmpFPredicate p, Value x, Value y) const {
-    return arith::CmpFOp::create(b, loc, p, x, y);
-  }
-  Value select(Value c, Value x, Value y) const {
-    return arith::SelectOp::create(b, loc, c, x, y);
-  }
-  /// |x| with the sign bit of the other.
-  Value withSign(Value size, Value sign) const {
-    return asReal(either(asBits(size), both(asBits(sign), bits(0x80000000))));
-  }
-  Value abs(Value x) const { return math::AbsFOp::create(b, loc, x); }
-  /// max(low, min(high, x)); NaN passes. The operand order is the one that
-  /// is a single instruction on x86.
-  Value clamp(Value x, float low, float high) const {
-    Value top = real(high), bottom = real(low);
-    x = select(is(arith::CmpFPredicate::OLT, top, x), top, x);
-    return select(is(arith::CmpFPredicate::OGT, bottom, x), bottom, x);
-  }
-  /// Horner's rule, the coefficient of the highest power first.
-  Value polynomial(Value x, ArrayRef<float> coefficients) const {
-    Value sum = real(coefficients.front());
-    for (float coefficient : coefficients.drop_front())
-      sum = fma(sum, x, real(coefficient));
-    return sum;
-  }
-};
-
 /// exp: (2^n)^2 p(r) with x = 2 n ln2 + r; less than 2 ulp. Two equal factors,
 /// so that results below 2^-126 need no care; p has a relative error of 2^-26.
 Value approximateExp(const Arithmetic &a, Value x) {
@@ -251,7 +168,8 @@ Value sinOfRest(const Arithmetic &a, Value r, Value k) {
 
 /// sin for |x| <= 2^17: n = round(x / pi) half turns are taken off in three
 /// parts; the first difference is exact, the others round what is left of it.
-Value approximateNearSin(const Arithmetic &a, Value x, bool isCos) {
+template <bool isCos>
+Value approximateNearSin(const Arithmetic &a, Value x) {
   Value magic = a.real(12582912.0f), turns = a.real(0.318309886f);
   Value shifted = isCos ? a.add(a.fma(x, turns, a.real(-0.5f)), magic)
                         : a.fma(x, turns, magic);
@@ -273,26 +191,22 @@ Value approximateNearSin(const Arithmetic &a, Value x, bool isCos) {
 /// sin for |x| <= 2^30: n = round(x / pi) half turns are taken off in f64,
 /// where nothing cancels that an f32 could see. cos is sin a quarter turn on: n
 /// is then half an odd number.
-Value approximateFarSin(const Arithmetic &a, Value x, bool isCos) {
-  Arithmetic d = {a.b, a.loc, a.withElement(a.b.getF64Type())};
-  auto wide = [&](double value) {
-    return d.constant(a.b.getF64FloatAttr(value), d.shape);
-  };
-  Value w = arith::ExtFOp::create(a.b, a.loc, d.shape, x);
+template <bool isCos>
+Value approximateFarSin(const Arithmetic &a, Value x) {
+  Arithmetic d = a.inDouble();
+  Value w = a.widen(x);
   // 1.5 * 2^52 leaves the integer in the low bits; defined for NaN too.
-  Value magic = wide(6755399441055744.0);
-  Value turns = wide(0.31830988618379067154);
-  Value shifted = isCos ? d.add(d.fma(w, turns, wide(-0.5)), magic)
+  Value magic = d.real(6755399441055744.0);
+  Value turns = d.real(0.31830988618379067154);
+  Value shifted = isCos ? d.add(d.fma(w, turns, d.real(-0.5)), magic)
                         : d.fma(w, turns, magic);
   Value n = d.sub(shifted, magic);
   if (isCos)
-    n = d.add(n, wide(0.5));
-  Value bits64 = arith::BitcastOp::create(
-      a.b, a.loc, a.withElement(a.b.getI64Type()), shifted);
-  Value k = arith::TruncIOp::create(a.b, a.loc, a.integer(), bits64);
-  Value left = d.fma(n, wide(-3.14159265358979311600), w);
-  left = d.fma(n, wide(-1.22464679914735320717e-16), left);
-  Value r = arith::TruncFOp::create(a.b, a.loc, a.shape, left);
+    n = d.add(n, d.real(0.5));
+  Value k = arith::TruncIOp::create(a.b, a.loc, a.integer(), d.asBits(shifted));
+  Value left = d.fma(n, d.real(-3.14159265358979311600), w);
+  left = d.fma(n, d.real(-1.22464679914735320717e-16), left);
+  Value r = a.narrow(left);
   // Odd half turns change the sign; cos(x) = -sin(x - pi/2), hence one more.
   if (isCos)
     k = a.addI(k, a.bits(1));
@@ -312,6 +226,18 @@ struct Approximate final : OpRewritePattern<OpT> {
     if (!isF32(op.getType()))
       return b.notifyMatchFailure(op, "expected f32");
     b.replaceOp(op, approximate(arithmeticOf(b, op), op.getOperand()));
+    return success();
+  }
+};
+
+struct ApproximatePow final : OpRewritePattern<math::PowFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::PowFOp op,
+                                PatternRewriter &b) const override {
+    if (!isF32(op.getType()))
+      return b.notifyMatchFailure(op, "expected f32");
+    b.replaceOp(op,
+                approximatePow(arithmeticOf(b, op), op.getLhs(), op.getRhs()));
     return success();
   }
 };
@@ -352,27 +278,27 @@ struct CallDouble final : OpRewritePattern<OpT> {
   func::FuncOp callee;
 };
 
-/// sin and cos: the polynomial, with other arithmetic or calls where an
-/// argument is too large for it.
-template <typename OpT, bool isCos>
-struct ApproximateSin final : OpRewritePattern<OpT> {
-  ApproximateSin(MLIRContext *context, func::FuncOp callee)
+/// sin, cos and tan: polynomials, with other arithmetic or calls where an
+/// argument is too large for them.
+template <typename OpT, Value (*near)(const Arithmetic &, Value),
+          Value (*far)(const Arithmetic &, Value)>
+struct ApproximateTurns final : OpRewritePattern<OpT> {
+  ApproximateTurns(MLIRContext *context, func::FuncOp callee)
       : OpRewritePattern<OpT>(context), callee(callee) {}
   LogicalResult matchAndRewrite(OpT op, PatternRewriter &b) const override {
     if (!isF32(op.getType()))
       return b.notifyMatchFailure(op, "expected f32");
     Arithmetic a = arithmeticOf(b, op);
     Value x = op.getOperand();
-    constexpr float near = 131072, far = 1073741824;
-    Value result = choose(
-        a, x, near,
-        [&] {
-          return choose(
-              a, x, far, [&] { return callPerLane(b, a.loc, callee, x); },
-              [&] { return approximateFarSin(a, x, isCos); });
-        },
-        [&] { return approximateNearSin(a, x, isCos); });
-    b.replaceOp(op, result);
+    constexpr float nearEnd = 131072, farEnd = 1073741824;
+    auto beyond = [&] {
+      return choose(
+          a, x, farEnd, [&] { return callPerLane(b, a.loc, callee, x); },
+          [&] { return far(a, x); });
+    };
+    b.replaceOp(op, near == far ? beyond() : choose(a, x, nearEnd, beyond, [&] {
+                  return near(a, x);
+                }));
     return success();
   }
 
@@ -441,11 +367,25 @@ struct MathApproximate final
                  Approximate<math::TanhOp, approximateTanh>,
                  Approximate<math::ErfOp, approximateErf>,
                  Approximate<math::LogOp, approximateLog>,
-                 Approximate<math::Log1pOp, approximateLog1p>>(&getContext());
-    addCalling<ApproximateSin<math::SinOp, false>>(patterns, "math.sin", "sinf",
-                                                   Float32Type::get(context));
-    addCalling<ApproximateSin<math::CosOp, true>>(patterns, "math.cos", "cosf",
-                                                  Float32Type::get(context));
+                 Approximate<math::Log1pOp, approximateLog1p>,
+                 Approximate<math::AtanOp, approximateAtan>,
+                 Approximate<math::AsinOp, approximateAsin>,
+                 Approximate<math::AcosOp, approximateAcos>,
+                 Approximate<math::SinhOp, approximateSinh>,
+                 Approximate<math::CoshOp, approximateCosh>,
+                 Approximate<math::AsinhOp, approximateAsinh>,
+                 Approximate<math::AcoshOp, approximateAcosh>,
+                 Approximate<math::AtanhOp, approximateAtanh>, ApproximatePow>(
+        &getContext());
+    Type f32 = Float32Type::get(context);
+    addCalling<ApproximateTurns<math::SinOp, approximateNearSin<false>,
+                                approximateFarSin<false>>>(patterns, "math.sin",
+                                                           "sinf", f32);
+    addCalling<ApproximateTurns<math::CosOp, approximateNearSin<true>,
+                                approximateFarSin<true>>>(patterns, "math.cos",
+                                                          "cosf", f32);
+    addCalling<ApproximateTurns<math::TanOp, approximateTan, approximateTan>>(
+        patterns, "math.tan", "tanf", f32);
     addCalling<CallDouble<math::Log1pOp>>(patterns, "math.log1p", "log1p",
                                           Float64Type::get(context));
     addCalling<CallDouble<math::ExpM1Op>>(patterns, "math.expm1", "expm1",

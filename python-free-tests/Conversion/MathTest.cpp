@@ -135,6 +135,9 @@ const Function functions[] = {
     {"atan", std::atan, std::atan, 2, 2},
     {"sinh", std::sinh, std::sinh, 2, 3},
     {"cosh", std::cosh, std::cosh, 2, 3},
+    {"asinh", std::asinh, std::asinh, 2, 3},
+    {"acosh", std::acosh, std::acosh, 2, 3},
+    {"atanh", std::atanh, std::atanh, 2, 3},
     {"sqrt", std::sqrt, std::sqrt, 2, 2},
 };
 
@@ -210,10 +213,12 @@ TEST_F(Math, SpecialValues) {
     call(compile(name, "f32"), x, none, y);
     return y[0];
   };
-  for (const char *name : {"sin", "tanh", "erf", "expm1", "log1p"})
+  for (const char *name : {"sin", "tanh", "erf", "expm1", "log1p", "tan", "asin",
+                           "atan", "sinh", "asinh", "atanh"})
     EXPECT_EQ(llvm::bit_cast<uint32_t>(at(name, -0.0f)), 0x80000000u) << name;
   for (const char *name :
-       {"exp", "expm1", "log", "log1p", "tanh", "erf", "sin", "cos"})
+       {"exp", "expm1", "log", "log1p", "tanh", "erf", "sin", "cos", "tan",
+        "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"})
     EXPECT_TRUE(std::isnan(at(name, NAN))) << name;
   EXPECT_TRUE(std::isnan(at("sin", infinity)));
   EXPECT_EQ(at("expm1", -infinity), -1.0f);
@@ -222,6 +227,38 @@ TEST_F(Math, SpecialValues) {
   EXPECT_EQ(at("log1p", infinity), infinity);
   EXPECT_EQ(at("tanh", -infinity), -1.0f);
   EXPECT_EQ(at("erf", infinity), 1.0f);
+  EXPECT_EQ(at("atan", -infinity), -1.57079637f);
+  EXPECT_EQ(at("sinh", -infinity), -infinity);
+  EXPECT_EQ(at("cosh", -infinity), infinity);
+  EXPECT_EQ(at("asinh", -infinity), -infinity);
+  EXPECT_EQ(at("acosh", infinity), infinity);
+  EXPECT_EQ(at("atanh", -1.0f), -infinity);
+  for (const char *name : {"tan", "asin", "acos", "atanh"})
+    EXPECT_TRUE(std::isnan(at(name, infinity))) << name;
+  EXPECT_TRUE(std::isnan(at("acosh", 0.5f)));
+}
+
+/// All that IEEE 754 says of pow: what the C library gives, sign included.
+TEST_F(Math, SpecialPowers) {
+  KernelFn f = compile("powf", "f32", /*isBinary=*/true);
+  ASSERT_TRUE(f);
+  const float values[] = {0.0f,     -0.0f,     1.0f,  -1.0f, 2.0f,  -2.0f,
+                          0.5f,     -0.5f,     3.0f,  -3.0f, 2.5f,  -2.5f,
+                          INFINITY, -INFINITY, NAN,   1e-40f, -1e-40f,
+                          16777215, -16777215, 1e30f, -1e30f};
+  for (float power : values) {
+    std::vector<float> x(std::begin(values), std::end(values)), y;
+    std::vector<float> powers(count, power);
+    size_t used = x.size();
+    call(f, x, powers, y);
+    for (size_t i = 0; i < used; ++i) {
+      float want = float(std::pow(double(x[i]), double(power)));
+      EXPECT_LE(distance(y[i], want), 2) << x[i] << " to " << power;
+      if (!std::isnan(want))
+        EXPECT_EQ(std::signbit(y[i]), std::signbit(want))
+            << x[i] << " to " << power << " is " << y[i];
+    }
+  }
 }
 
 /// 16-bit floats compute in f32: the nearest, but for a tie that f32 misses.

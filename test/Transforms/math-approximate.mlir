@@ -73,3 +73,40 @@ func.func @singles(%x: vector<16xf32>) -> vector<16xf32> {
   %3 = math.erf %2 : vector<16xf32>
   return %3 : vector<16xf32>
 }
+
+// -----
+// What loses more in f32 is computed in f64, without calls.
+// CHECK-LABEL: func.func @wide(
+// CHECK-NOT: math.{{atan|asin|acos|sinh|cosh|powf}}
+// CHECK-NOT: call
+// CHECK: arith.extf {{.*}} : vector<16xf32> to vector<16xf64>
+// CHECK: arith.truncf {{.*}} : vector<16xf64> to vector<16xf32>
+// CHECK-NOT: math.{{atan|asin|acos|sinh|cosh|powf}}
+// CHECK: return
+func.func @wide(%x: vector<16xf32>) -> vector<16xf32> {
+  %0 = math.atan %x : vector<16xf32>
+  %1 = math.asin %0 : vector<16xf32>
+  %2 = math.acos %1 : vector<16xf32>
+  %3 = math.sinh %2 : vector<16xf32>
+  %4 = math.cosh %3 : vector<16xf32>
+  %5 = math.asinh %4 : vector<16xf32>
+  %6 = math.acosh %5 : vector<16xf32>
+  %7 = math.atanh %6 : vector<16xf32>
+  %8 = math.powf %7, %x : vector<16xf32>
+  return %8 : vector<16xf32>
+}
+
+// -----
+// Large arguments of tan go to the C library; f64 stays.
+// CHECK: func.func private @tanf(f32) -> f32
+// CHECK-LABEL: func.func @tan(
+// CHECK: scf.if %{{.*}} -> (vector<8xf32>)
+// CHECK-COUNT-8: call @tanf
+// CHECK: } else {
+// CHECK: arith.divf {{.*}} : vector<8xf64>
+// CHECK: math.tan {{.*}} : vector<8xf64>
+func.func @tan(%x: vector<8xf32>, %y: vector<8xf64>) -> (vector<8xf32>, vector<8xf64>) {
+  %r = math.tan %x : vector<8xf32>
+  %s = math.tan %y : vector<8xf64>
+  return %r, %s : vector<8xf32>, vector<8xf64>
+}

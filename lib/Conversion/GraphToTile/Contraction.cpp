@@ -385,11 +385,16 @@ static LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv) {
   Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
   Type accType = getAccumulatorType(element);
   int64_t channels = getKnown(conv.result.back());
-  RowBlock row = chooseRowBlock(conv.result[conv.spatial], 16);
-  // Channels that are rows apart in memory: few, whose rows stay in cache.
+  // Pixels that lie side by side in memory take the lanes: one channel at a
+  // time, in long runs. Few of them leave lanes to the channels.
+  constexpr int64_t usualRun = 16, longRun = 128;
+  AffineExpr width = conv.result[conv.spatial];
   bool isTransposed = op.getInput().getDefiningOp<TransposeOp>() != nullptr;
-  Value blockC =
-      e.param("BLOCK_N", chooseLanes(channels, isTransposed ? 8 : 128));
+  bool runs = isTransposed && getKnown(width) >= usualRun;
+  RowBlock row = chooseRowBlock(width, runs ? longRun : usualRun);
+  Value blockC = runs ? e.index(1)
+                      : e.param("BLOCK_N",
+                                chooseLanes(channels, isTransposed ? 8 : 128));
   e.setAxis(M, getSize(e, row));
   e.setAxis(N, blockC);
   e.pack(op.getFilter(), getFilterMap(op.getContext(), conv.filter.size(), 0));

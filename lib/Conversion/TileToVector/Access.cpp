@@ -474,11 +474,16 @@ void KernelLowering::write(const Window &window, const Registers &registers) {
   const Layout &layout = registers.layout;
   if (layout.lanes == 1 || isContiguous(window, layout)) {
     Value streams = streamsTo(window, layout);
+    bool asks = classes.readsRows() && wanted.empty();
+    if (asks && isReadBack(window.memref))
+      prefetchRows(layout);
     if (!streams)
       return writeRegisters(window, registers, /*streams=*/false);
     auto branch = scf::IfOp::create(b, loc, streams, /*withElse=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
+    if (asks)
+      prefetchRows(layout);
     writeRegisters(window, registers, /*streams=*/true);
     b.setInsertionPointToStart(branch.elseBlock());
     return writeRegisters(window, registers, /*streams=*/false);

@@ -132,7 +132,7 @@ Registers KernelLowering::dot(DotOp op, const Layout &layout) {
   bool runsOnce = op->getParentOp() == root;
   constexpr int64_t longLoop = 32; // hides the way of the result's lines
   if (runsOnce && layout.lanes > 1 && classes.size(k) >= longLoop)
-    prefetchAlike(layout, /*stores=*/true);
+    prefetchStores(layout);
   Carried sums = forChunks(
       k, 1, acc.values,
       [&](ArrayRef<Value> before) {

@@ -2,6 +2,7 @@
 //
 // Classes of tile dimensions: union-find over the ops of a kernel.
 #include "DimClasses.h"
+#include "Dialect/Tile/IR/Streams.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -483,6 +484,24 @@ void DimClasses::stepsOfDots(int64_t accumulators) {
     }
 }
 
+/// Is all that is stored known to be more than the caches hold?
+bool DimClasses::streams() const {
+  auto kernel = isa<KernelOp>(root) ? cast<KernelOp>(root)
+                                    : root->getParentOfType<KernelOp>();
+  auto most = kernel->getAttrOfType<IntegerAttr>(streamBytesAttr);
+  if (!most)
+    return false;
+  return !root->walk([&](StoreOp store) {
+                auto type = cast<MemRefType>(store.getMemref().getType());
+                bool isLarge =
+                    type.hasStaticShape() &&
+                    type.getNumElements() >
+                        most.getInt() * 8 / type.getElementTypeBitWidth();
+                return isLarge ? WalkResult::advance()
+                               : WalkResult::interrupt();
+              }).wasInterrupted();
+}
+
 /// Kernels without a dot: fill about `budget` registers, lanes first.
 void DimClasses::stepsOfRows() {
   // Sums of rows alone, as scalars, do not fill registers.
@@ -491,9 +510,15 @@ void DimClasses::stepsOfRows() {
   });
   bool sumsOnly = carriesTiles && !hasReduces;
   int64_t budget = sumsOnly ? unit.accumulators() : 4;
-  if (hasReduces && !hasFunctions)
-    budget = 8; // an expanded function takes registers of its own
-  int64_t vectors = sumsOnly ? 2 : 4, used = 1;
+  // An expanded function takes registers of its own; what goes past the caches
+  // is waited for anyway, and several rows at once would not fit the first level
+  // beside those that are asked for.
+  if (hasReduces && !hasFunctions && !streams())
+    budget = 8;
+  bool hasRows = llvm::any_of(order, [&](int c) {
+    return info[c].lanes == 1 && info[c].size > 1;
+  });
+  int64_t vectors = sumsOnly && hasRows ? 2 : 4, used = 1;
   // Many tiles at once fill the registers by themselves.
   constexpr int64_t many = 12;
   if (loads > many && stores > 1)

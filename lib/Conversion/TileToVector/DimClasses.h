@@ -38,6 +38,9 @@ public:
   /// With `inOrder` nothing is split: the kernel's accesses stay in order.
   DimClasses(mlir::Operation *root, VectorUnit unit, bool inOrder);
 
+  /// Are rows read to be reduced, and again for what is made of that?
+  bool readsRows() const { return hasReduces && !hasDots; }
+
   /// The class of each dimension of a tile.
   llvm::SmallVector<int> of(mlir::Value tile) const;
 
@@ -94,6 +97,7 @@ private:
   void keepRewrittenWhole();
   void chooseSteps();
   void stepsOfDots(int64_t carried);
+  bool streams() const;
   void stepsOfRows();
   void findConflict();
 

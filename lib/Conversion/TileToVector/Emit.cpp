@@ -138,6 +138,7 @@ Registers KernelLowering::emit(Value tile, bool scalars) {
   loc = before;
   remember(tile, result);
   if (wanted.contains(tile) && isWalkedNow(tile)) {
+    prefetchStores(layout);
     prefetchRows(layout);
     spill(scratchFor(tile), result);
     if (!llvm::is_contained(pending, tile))

@@ -108,7 +108,8 @@ private:
   // Prefetch.cpp: memory asked for before it is needed
   void prefetch(DotOp op);
   bool prefetchNextPanel(DotOp op, const Window &self, const Layout &layout);
-  void prefetchAlike(const Layout &layout, bool stores);
+  bool mayAsk(const Window &window, const Layout &layout);
+  void prefetchStores(const Layout &layout);
   void prefetchRows(const Layout &layout);
 
   // DotProduct.cpp: dots with lanes along their depth
@@ -163,6 +164,7 @@ private:
   void writeRegisters(const Window &window, const Registers &registers,
                       bool streams);
   mlir::Value streamsTo(const Window &window, const Layout &layout);
+  bool isReadBack(mlir::Value memref);
   bool isDead(const Layout &layout, int64_t index);
   bool isContiguous(const Window &window, const Layout &layout);
   llvm::SmallVector<mlir::Value> physicalIndices(const Window &window,
@@ -238,7 +240,8 @@ private:
   bool fast = true, staging = false, inOrder = false, failed = false;
   llvm::DenseSet<mlir::Operation *> hoisted; // scalars cloned beforehand
   llvm::DenseMap<int64_t, mlir::Value> constants;
-  llvm::DenseMap<mlir::Value, mlir::Value> streams; // which arguments
+  /// By argument, and what its rows have to be multiples of: past the caches?
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> streams;
   int64_t scratchBytes = 0;
 };
 

@@ -91,35 +91,68 @@ void KernelLowering::prefetch(DotOp op) {
     ask(b, loc, mapped(self.memref), place(self, ahead, i).indices);
 }
 
-/// Asks for what the windows of loads (or stores) that move with a tile hold at
-/// these slices of it.
-void KernelLowering::prefetchAlike(const Layout &layout, bool stores) {
-  forEachWindow([&](const Window &window) {
-    if (isa<StoreOp>(window.op) != stores || !map.contains(window.memref) ||
-        ArrayRef<int>(classes.of(window.tile)) !=
-            ArrayRef<int>(layout.classes) ||
-        isBorder(window) || !isContiguous(window, layout) ||
-        (stores && streamsTo(window, layout)))
-      return;
-    for (OpFoldResult offset : window.offsets)
-      if (!getConstantIntValue(offset) && !map.contains(cast<Value>(offset)))
-        return;
-    for (int64_t i = 0, e = layout.total(); i < e; ++i)
-      ask(b, loc, mapped(window.memref), place(window, layout, i).indices,
-          /*isWrite=*/stores);
+/// Can this window's memory be asked for where the slices of `layout` are?
+bool KernelLowering::mayAsk(const Window &window, const Layout &layout) {
+  if (!map.contains(window.memref) ||
+      ArrayRef<int>(classes.of(window.tile)) != ArrayRef<int>(layout.classes) ||
+      isBorder(window) || !isContiguous(window, layout))
+    return false;
+  return llvm::all_of(window.offsets, [&](OpFoldResult offset) {
+    return getConstantIntValue(offset) || map.contains(cast<Value>(offset));
   });
 }
 
-/// While a dear tile is computed memory has time: asks for where its row is
-/// stored, and for the next row of what is loaded alike.
+/// Asks for where these slices of a tile are stored.
+void KernelLowering::prefetchStores(const Layout &layout) {
+  forEachWindow([&](const Window &window) {
+    if (!isa<StoreOp>(window.op) || !mayAsk(window, layout) ||
+        streamsTo(window, layout))
+      return;
+    for (int64_t i = 0, e = layout.total(); i < e; ++i)
+      ask(b, loc, mapped(window.memref), place(window, layout, i).indices,
+          /*isWrite=*/true);
+  });
+}
+
+/// The same part of a later row: the nearest one that is far enough for memory
+/// to answer in time, and near enough to still be in the first-level cache
+/// then.
+static std::optional<Layout> rowsAhead(const DimClasses &classes,
+                                       const Window &window,
+                                       const Layout &layout) {
+  constexpr int64_t farBytes = 12 * 1024, usualBytes = 8 * 1024;
+  auto type = cast<MemRefType>(window.memref.getType());
+  int64_t length = type.getDimSize(window.dims[layout.laneDim].back().dim);
+  int64_t bytes = ShapedType::isDynamic(length)
+                      ? usualBytes
+                      : length * type.getElementTypeBitWidth() / 8;
+  Layout next = layout;
+  for (auto [c, self] : llvm::zip(next.classes, next.slices))
+    if (classes.isSplit(c) && classes.lanes(c) == 1) {
+      int64_t rows = llvm::divideCeil(farBytes, std::max<int64_t>(bytes, 1));
+      self.at += llvm::alignTo(rows, classes.step(c));
+      return next;
+    }
+  return std::nullopt;
+}
+
+/// While the last elements of a row are computed or stored memory has time:
+/// asks for later rows of what is loaded alike. Without that reading would
+/// pause there, and writing where a row is read.
 void KernelLowering::prefetchRows(const Layout &layout) {
   if (layout.lanes == 1)
     return;
-  prefetchAlike(layout, /*stores=*/true);
-  Layout next = layout;
-  for (auto [c, self] : llvm::zip(next.classes, next.slices))
-    if (classes.isSplit(c) && classes.lanes(c) == 1 && self.start) {
-      self.at += classes.step(c);
-      return prefetchAlike(next, /*stores=*/false);
+  forEachWindow([&](const Window &window) {
+    if (!isa<LoadOp>(window.op) || isReadBack(window.memref) ||
+        !mayAsk(window, layout))
+      return;
+    std::optional<Layout> next = rowsAhead(classes, window, layout);
+    if (!next)
+      return;
+    for (int64_t i = 0, e = layout.total(); i < e; ++i) {
+      Place at = place(window, *next, i);
+      if (!at.never)
+        ask(b, loc, mapped(window.memref), at.indices);
     }
+  });
 }

@@ -17,27 +17,41 @@ static std::optional<int64_t> getStreamBytes(Operation *root) {
   return bytes ? std::optional(bytes.getInt()) : std::nullopt;
 }
 
-/// If the first element of this memory is aligned, do all vectors of the
-/// layout begin at multiples of their size?
-static bool areVectorsAligned(const Window &window, const Layout &layout) {
+/// When do all vectors of the layout begin at multiples of their size, if the
+/// first element of this memory does?
+enum class Alignment { never, wholeRows, always };
+
+/// `wholeRows`: if the last dimension of the argument is a whole number of
+/// vectors, which only the run knows. Other strides are multiples of it.
+static Alignment getAlignment(const Window &window, const Layout &layout) {
   auto type = cast<MemRefType>(window.memref.getType());
+  auto argument = cast<MemRefType>(argumentOf(window.memref).getType());
   int64_t offset, lanes = layout.lanes;
   SmallVector<int64_t> strides;
   if (failed(type.getStridesAndOffset(strides, offset)) ||
       ShapedType::isDynamic(offset) || offset % lanes != 0)
-    return false;
-  for (int64_t stride : ArrayRef<int64_t>(strides).drop_back())
-    if (ShapedType::isDynamic(stride) || stride % lanes != 0)
-      return false;
+    return Alignment::never;
+  int64_t row = argument.getShape().back();
+  Alignment result = Alignment::always;
+  for (int64_t stride : ArrayRef<int64_t>(strides).drop_back()) {
+    bool isKnown = !ShapedType::isDynamic(stride);
+    if (isKnown ? stride % lanes != 0
+                : !ShapedType::isDynamic(row) && row % lanes != 0)
+      return Alignment::never;
+    if (!isKnown && ShapedType::isDynamic(row))
+      result = Alignment::wholeRows;
+  }
   const Digit &digit = window.dims[layout.laneDim].back();
   const Slice &slice = layout.slices[layout.laneDim];
-  return slice.at % lanes == 0 &&
-         getKnownDivisor(window.offsets[digit.dim]) % lanes == 0;
+  bool isAligned = slice.at % lanes == 0 &&
+                   getKnownDivisor(window.offsets[digit.dim]) % lanes == 0;
+  return isAligned ? result : Alignment::never;
 }
 
 /// At the top of the function: is the memory aligned, and has it more bytes?
+/// Are its rows of so many elements, or a multiple of that?
 static Value makeCondition(OpBuilder &b, Location loc, Value memory,
-                           int64_t alignment, int64_t bytes) {
+                           int64_t alignment, int64_t bytes, int64_t multiple) {
   auto type = cast<MemRefType>(memory.getType());
   auto constant = [&](int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value).getResult();
@@ -45,17 +59,39 @@ static Value makeCondition(OpBuilder &b, Location loc, Value memory,
   Value address =
       memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);
   Value rest = arith::AndIOp::create(b, loc, address, constant(alignment - 1));
-  Value condition = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                          rest, constant(0));
+  auto isZero = [&](Value value) -> Value {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, value,
+                                 constant(0));
+  };
+  Value condition = isZero(rest);
   if (type.hasStaticShape())
     return condition;
-  Value size = constant(type.getElementTypeBitWidth() / 8);
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    size = arith::MulIOp::create(b, loc, size,
-                                 memref::DimOp::create(b, loc, memory, dim));
+  Value size = constant(type.getElementTypeBitWidth() / 8), row;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    row = memref::DimOp::create(b, loc, memory, dim);
+    size = arith::MulIOp::create(b, loc, size, row);
+  }
   Value large = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, size,
                                       constant(bytes));
-  return arith::AndIOp::create(b, loc, condition, large);
+  condition = arith::AndIOp::create(b, loc, condition, large);
+  if (multiple == 1)
+    return condition;
+  Value whole = isZero(arith::RemUIOp::create(b, loc, row, constant(multiple)));
+  return arith::AndIOp::create(b, loc, condition, whole);
+}
+
+/// Memory that one part of the kernel writes and a later one reads: it had
+/// better stay in the caches.
+bool KernelLowering::isReadBack(Value memref) {
+  Value argument = argumentOf(memref);
+  int64_t loads = 0, stores = 0;
+  root->walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      loads += argumentOf(load.getMemref()) == argument;
+    else if (auto store = dyn_cast<StoreOp>(op))
+      stores += argumentOf(store.getMemref()) == argument;
+  });
+  return loads > 0 && stores > 1;
 }
 
 /// Whether what is stored here goes past the caches; null: never.
@@ -64,19 +100,22 @@ Value KernelLowering::streamsTo(const Window &window, const Layout &layout) {
   Value argument = argumentOf(window.memref);
   auto type = dyn_cast<MemRefType>(argument.getType());
   if (!bytes || !type || !isa<BlockArgument>(argument) ||
-      !type.getLayout().isIdentity() || layout.lanes == 1)
+      !type.getLayout().isIdentity() || layout.lanes == 1 ||
+      type.getRank() == 0)
     return {};
   int64_t elementBytes = type.getElementTypeBitWidth() / 8;
   if (layout.lanes * elementBytes != unit.bytes ||
-      (type.hasStaticShape() &&
-       type.getNumElements() * elementBytes <= *bytes) ||
-      !areVectorsAligned(window, layout))
+      (type.hasStaticShape() && type.getNumElements() * elementBytes <= *bytes))
     return {};
-  Value &condition = streams[argument];
+  Alignment alignment = getAlignment(window, layout);
+  if (alignment == Alignment::never || isReadBack(window.memref))
+    return {};
+  int64_t multiple = alignment == Alignment::wholeRows ? layout.lanes : 1;
+  Value &condition = streams[{argument, multiple}];
   if (!condition) {
     OpBuilder atEntry = OpBuilder::atBlockBegin(entry);
     condition = makeCondition(atEntry, root->getLoc(), mapped(argument),
-                              unit.bytes, *bytes);
+                              unit.bytes, *bytes, multiple);
   }
   return condition;
 }

@@ -58,3 +58,81 @@ tile.kernel @unaligned(%x: memref<64x100xf32>, %y: memref<64x100xf32>) attribute
   tile.store %n, %y[0, 0] : tensor<64x100xf32>, memref<64x100xf32>
   tile.return
 }
+
+// -----
+// Rows of a length that the run knows: whole vectors, or not past the caches.
+// CHECK-LABEL: func.func @rows(
+// CHECK: %[[LENGTH:.*]] = memref.dim %arg1, %c1
+// CHECK: %[[REST:.*]] = arith.remui %[[LENGTH]], %c16
+// CHECK: %[[WHOLE:.*]] = arith.cmpi eq, %[[REST]], %c0
+// CHECK: %[[ALL:.*]] = arith.andi %{{.*}}, %[[WHOLE]] : i1
+// CHECK: scf.if %[[ALL]]
+// CHECK: nontemporal
+tile.kernel @rows(%x: memref<?x?xf32>, %y: memref<?x?xf32>) attributes {tile.stream_bytes = 4096 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %n = memref.dim %y, %c0 : memref<?x?xf32>
+  %m = memref.dim %y, %c1 : memref<?x?xf32>
+  %parts = arith.ceildivui %m, %c64 : index
+  %q, %p = tile.program_id (%parts, %n) : index, index
+  %at = arith.muli %q, %c64 : index
+  %t = tile.load %x[%p, %at] sizes [64] : memref<?x?xf32> -> tensor<64xf32>
+  %r = arith.negf %t : tensor<64xf32>
+  tile.store %r, %y[%p, %at] : tensor<64xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+// Rows of a known length that is none: never.
+// CHECK-LABEL: func.func @odd(
+// CHECK-NOT: nontemporal
+tile.kernel @odd(%x: memref<?x?x100xf32>, %y: memref<?x?x100xf32>) attributes {tile.stream_bytes = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %x[0, 0, 0] sizes [64, 100] : memref<?x?x100xf32> -> tensor<64x100xf32>
+  %n = arith.negf %t : tensor<64x100xf32>
+  tile.store %n, %y[0, 0, 0] : tensor<64x100xf32>, memref<?x?x100xf32>
+  tile.return
+}
+
+// -----
+// Rows that are reduced, and read again: one at a time, and while one is stored
+// later ones are asked for, 12 KB on.
+// CHECK-LABEL: func.func @centred(
+// CHECK: %[[ROW:.*]] = arith.addi %{{.*}}, %c2
+// CHECK-NOT: nontemporal
+// CHECK-COUNT-4: memref.prefetch %arg0[%{{.*}}, %{{.*}}], read
+// CHECK-NOT: memref.prefetch
+// CHECK-COUNT-4: nontemporal
+// CHECK-NOT: memref.prefetch
+tile.kernel @centred(%x: memref<64x2048xf32>, %y: memref<64x2048xf32>) attributes {tile.stream_bytes = 1 : i64} {
+  %c32 = arith.constant 32 : index
+  %c2 = arith.constant 2 : index
+  %p = tile.program_id (%c32) : index
+  %row = arith.muli %p, %c2 : index
+  %t = tile.load %x[%row, 0] sizes [2, 2048] : memref<64x2048xf32> -> tensor<2x2048xf32>
+  %s = tile.reduce add %t dim 1 : tensor<2x2048xf32> -> tensor<2xf32>
+  %b = tile.broadcast %s to [2, 2048] dims [0] : tensor<2xf32> -> tensor<2x2048xf32>
+  %d = arith.subf %t, %b : tensor<2x2048xf32>
+  tile.store %d, %y[%row, 0] : tensor<2x2048xf32>, memref<64x2048xf32>
+  tile.return
+}
+
+// -----
+// What is read back stays in the caches, and is not asked for.
+// CHECK-LABEL: func.func @again(
+// CHECK-NOT: nontemporal
+// CHECK-NOT: memref.prefetch %arg1{{.*}}, read
+tile.kernel @again(%x: memref<64x2048xf32>, %y: memref<64x2048xf32>) attributes {tile.stream_bytes = 1 : i64} {
+  %c64 = arith.constant 64 : index
+  %p = tile.program_id (%c64) : index
+  %t = tile.load %x[%p, 0] sizes [1, 2048] : memref<64x2048xf32> -> tensor<1x2048xf32>
+  %e = math.exp %t : tensor<1x2048xf32>
+  tile.store %e, %y[%p, 0] : tensor<1x2048xf32>, memref<64x2048xf32>
+  %s = tile.reduce add %e dim 1 : tensor<1x2048xf32> -> tensor<1xf32>
+  %b = tile.broadcast %s to [1, 2048] dims [0] : tensor<1xf32> -> tensor<1x2048xf32>
+  %f = tile.load %y[%p, 0] sizes [1, 2048] : memref<64x2048xf32> -> tensor<1x2048xf32>
+  %d = arith.divf %f, %b : tensor<1x2048xf32>
+  tile.store %d, %y[%p, 0] : tensor<1x2048xf32>, memref<64x2048xf32>
+  tile.return
+}

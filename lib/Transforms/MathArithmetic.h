@@ -1,0 +1,139 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What approximations of functions are written with.
+#ifndef ADZE_LIB_TRANSFORMS_MATHARITHMETIC_H
+#define ADZE_LIB_TRANSFORMS_MATHARITHMETIC_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+namespace adze {
+
+/// Builds arithmetic on values of one shape (scalars or vectors).
+struct Arithmetic {
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  mlir::Type shape; // f32, f64, or a vector of one of them
+
+  mlir::Type withElement(mlir::Type element) const {
+    if (auto vector = llvm::dyn_cast<mlir::VectorType>(shape))
+      return mlir::VectorType::get(vector.getShape(), element);
+    return element;
+  }
+  mlir::Type element() const { return mlir::getElementTypeOrSelf(shape); }
+  mlir::Type integer() const {
+    return withElement(b.getIntegerType(element().getIntOrFloatBitWidth()));
+  }
+  mlir::Value constant(mlir::TypedAttr element, mlir::Type type) const {
+    if (auto vector = llvm::dyn_cast<mlir::VectorType>(type))
+      element = mlir::SplatElementsAttr::get(
+          vector, llvm::cast<mlir::Attribute>(element));
+    return mlir::arith::ConstantOp::create(b, loc, element);
+  }
+  mlir::Value real(double x) const {
+    return constant(b.getFloatAttr(element(), x), shape);
+  }
+  mlir::Value bits(uint64_t x) const {
+    unsigned width = element().getIntOrFloatBitWidth();
+    return constant(b.getIntegerAttr(mlir::getElementTypeOrSelf(integer()),
+                                     llvm::APInt(width, x)),
+                    integer());
+  }
+  mlir::Value add(mlir::Value x, mlir::Value y) const {
+    return mlir::arith::AddFOp::create(b, loc, x, y);
+  }
+  mlir::Value sub(mlir::Value x, mlir::Value y) const {
+    return mlir::arith::SubFOp::create(b, loc, x, y);
+  }
+  mlir::Value mul(mlir::Value x, mlir::Value y) const {
+    return mlir::arith::MulFOp::create(b, loc, x, y);
+  }
+  mlir::Value fma(mlir::Value x, mlir::Value y, mlir::Value z) const {
+    return mlir::math::FmaOp::create(b, loc, x, y, z);
+  }
+  mlir::Value div(mlir::Value x, mlir::Value y) const {
+    return mlir::arith::DivFOp::create(b, loc, x, y);
+  }
+  /// The arithmetic in f64 of an f32 one, and the ways there and back.
+  Arithmetic inDouble() const { return {b, loc, withElement(b.getF64Type())}; }
+  mlir::Value widen(mlir::Value x) const {
+    return mlir::arith::ExtFOp::create(b, loc, withElement(b.getF64Type()), x);
+  }
+  mlir::Value narrow(mlir::Value x) const {
+    return mlir::arith::TruncFOp::create(b, loc, shape, x);
+  }
+  mlir::Value asBits(mlir::Value x) const {
+    return mlir::arith::BitcastOp::create(b, loc, integer(), x);
+  }
+  mlir::Value asReal(mlir::Value x) const {
+    return mlir::arith::BitcastOp::create(b, loc, shape, x);
+  }
+  mlir::Value addI(mlir::Value x, mlir::Value y) const {
+    return mlir::arith::AddIOp::create(b, loc, x, y);
+  }
+  mlir::Value subI(mlir::Value x, mlir::Value y) const {
+    return mlir::arith::SubIOp::create(b, loc, x, y);
+  }
+  mlir::Value shl(mlir::Value x, int64_t n) const {
+    return mlir::arith::ShLIOp::create(b, loc, x, bits(n));
+  }
+  mlir::Value sar(mlir::Value x, int64_t n) const {
+    return mlir::arith::ShRSIOp::create(b, loc, x, bits(n));
+  }
+  mlir::Value both(mlir::Value x, mlir::Value y) const {
+    return mlir::arith::AndIOp::create(b, loc, x, y);
+  }
+  mlir::Value either(mlir::Value x, mlir::Value y) const {
+    return mlir::arith::XOrIOp::create(b, loc, x, y);
+  }
+  mlir::Value is(mlir::arith::CmpFPredicate p, mlir::Value x,
+                 mlir::Value y) const {
+    return mlir::arith::CmpFOp::create(b, loc, p, x, y);
+  }
+  mlir::Value select(mlir::Value c, mlir::Value x, mlir::Value y) const {
+    return mlir::arith::SelectOp::create(b, loc, c, x, y);
+  }
+  /// |x| with the sign bit of the other.
+  mlir::Value withSign(mlir::Value size, mlir::Value sign) const {
+    uint64_t top = uint64_t(1) << (element().getIntOrFloatBitWidth() - 1);
+    return asReal(either(asBits(size), both(asBits(sign), bits(top))));
+  }
+  mlir::Value abs(mlir::Value x) const {
+    return mlir::math::AbsFOp::create(b, loc, x);
+  }
+  /// max(low, min(high, x)); NaN passes. The operand order is the one that
+  /// is a single instruction on x86.
+  mlir::Value clamp(mlir::Value x, double low, double high) const {
+    mlir::Value top = real(high), bottom = real(low);
+    x = select(is(mlir::arith::CmpFPredicate::OLT, top, x), top, x);
+    return select(is(mlir::arith::CmpFPredicate::OGT, bottom, x), bottom, x);
+  }
+  /// Horner's rule, the coefficient of the highest power first.
+  mlir::Value polynomial(mlir::Value x,
+                         llvm::ArrayRef<double> coefficients) const {
+    mlir::Value sum = real(coefficients.front());
+    for (double coefficient : coefficients.drop_front())
+      sum = fma(sum, x, real(coefficient));
+    return sum;
+  }
+};
+
+//===--- f32 functions computed in f64 (MathInDouble.cpp) -----------------===//
+// Each is rounded once at the end, from what is off by 2^-28 at most: less than
+// .6 ulp.
+
+mlir::Value approximateAtan(const Arithmetic &a, mlir::Value x);
+mlir::Value approximateAsin(const Arithmetic &a, mlir::Value x);
+mlir::Value approximateAcos(const Arithmetic &a, mlir::Value x);
+mlir::Value approximateSinh(const Arithmetic &a, mlir::Value x);
+mlir::Value approximateCosh(const Arithmetic &a, mlir::Value x);
+mlir::Value approximateAsinh(const Arithmetic &a, mlir::Value x);
+mlir::Value approximateAcosh(const Arithmetic &a, mlir::Value x);
+mlir::Value approximateAtanh(const Arithmetic &a, mlir::Value x);
+/// For |x| <= 2^30.
+mlir::Value approximateTan(const Arithmetic &a, mlir::Value x);
+mlir::Value approximatePow(const Arithmetic &a, mlir::Value x, mlir::Value y);
+
+} // namespace adze
+
+#endif // ADZE_LIB_TRANSFORMS_MATHARITHMETIC_H
