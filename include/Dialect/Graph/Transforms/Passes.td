@@ -236,14 +236,18 @@ def MergeHorizontalPass
   let description = [{
     Matmuls and convolutions that read one input and whose other operands are
     constants become one, with the constants joined; each reader takes its
-    columns by a slice, which is an offset of its loads. Elementwise ops that all
-    branches have in common, with constants of one number a column, are merged
-    along. The input is then read once, in one kernel.
+    columns by a slice, which is an offset of its loads. Elementwise ops that
+    follow, with constants of one number a column, are merged along: the input is
+    then read once, in one kernel. An op that only some branches have (a bound,
+    factor, summand or slope) is done to all, with numbers that change nothing
+    for the others: a relu is a bound of 0 beside ones of -inf.
 
     A branch is left out if a reader could not read at an offset (a result of the
     model, a reshape that mixes columns with other dims), if it alone is a piece
-    of a concatenation, or if elementwise ops follow that the others lack: the
-    slice would be a copy.
+    of a concatenation, or if ops follow that the others can neither do nor be
+    left alone by: the slice would be a copy. It is so, too, where the ops that
+    are done in vain, and results that leave the cache of `cache-bytes` before
+    they are read, cost more than reading the input again. Remarks say which.
 
     Before:
     ```mlir
@@ -261,6 +265,10 @@ def MergeHorizontalPass
     %3 = graph.mul %1, %2 : (tensor<8x32xf32>, tensor<8x32xf32>) -> tensor<8x32xf32>
     ```
   }];
+  let options = [
+    Option<"cacheBytes", "cache-bytes", "int64_t", /*default=*/"1 << 20",
+           "Of a core's second level">,
+  ];
   let statistics = [
     Statistic<"numGroups", "groups", "Merged ops">,
     Statistic<"numMerged", "merged", "Ops that became part of one">,
