@@ -7,6 +7,7 @@
 #include "Kernels.h"
 #include "Package/Package.h"
 #include "Pipeline/Compile.h"
+#include "Report.h"
 #include "Support/Statistics.h"
 #include "Target/CUDA/CompileKernels.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -72,6 +73,7 @@ private:
   StatisticsCollector statistics;
   StageOptions stageOptions;
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::vector<ReportRefusal> refusals;
   std::vector<cpu::CpuTarget> targets; // best first
   /// Functions of device code that the host module takes.
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> deviceHelpers;

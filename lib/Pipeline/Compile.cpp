@@ -9,6 +9,7 @@
 #include "Report.h"
 #include "Transforms/ArenaFormula.h"
 #include "Tune.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/Support/FileSystem.h"
@@ -67,6 +68,8 @@ Compilation::Compilation(const CompileOptions &options,
 
   handler = context.getDiagEngine().registerHandler(
       [this](Diagnostic &diagnostic) { report(diagnostic); });
+  if (!options.report.empty())
+    collectRefusals(context, refusals);
   if (options.timing) {
     timing.setEnabled(true);
     rootTiming = timing.getRootScope();
@@ -84,7 +87,11 @@ Compilation::Compilation(const CompileOptions &options,
   stageOptions.injectFault = options.injectFault;
 }
 
-Compilation::~Compilation() { context.getDiagEngine().eraseHandler(handler); }
+Compilation::~Compilation() {
+  context.getDiagEngine().eraseHandler(handler);
+  if (!options.report.empty())
+    context.setRemarkEngine(nullptr);
+}
 
 /// "model.onnx: node 'conv1': " or "file.mlir:3:5: ".
 static std::string describeLocation(Location loc) {
@@ -274,6 +281,7 @@ Compilation::writeReport(std::unique_ptr<llvm::ToolOutputFile> &file) {
   report->cacheBytes = {{"l2", stageOptions.caches.l2},
                         {"l3", stageOptions.caches.l3}};
   llvm::append_range(report->targets, options.cudaTargets);
+  report->refusals = refusals;
   std::error_code ec;
   file = std::make_unique<llvm::ToolOutputFile>(options.report, ec,
                                                 llvm::sys::fs::OF_Text);

@@ -47,7 +47,8 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     if (!options.forExport) {
       if (options.foldConstants) // merging joins constants, not what makes them
         manager.addPass(graph::createFoldConstantsPass());
-      manager.addNestedPass<func::FuncOp>(graph::createMergeHorizontalPass());
+      manager.addNestedPass<func::FuncOp>(
+          graph::createMergeHorizontalPass({options.caches.l2}));
       manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
       if (options.winograd)
         manager.addNestedPass<func::FuncOp>(

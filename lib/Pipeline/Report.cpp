@@ -6,8 +6,11 @@
 #include "Dialect/Tile/IR/Streams.h"
 #include "Dialect/Tile/IR/Tile.h"
 #include "Transforms/ArenaFormula.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
+#include <mutex>
+#include <set>
 
 using namespace mlir;
 
@@ -140,6 +143,49 @@ FailureOr<Report> makeReport(ModuleOp module) {
 }
 
 //===----------------------------------------------------------------------===//
+// Refusals
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Takes failed optimisations down. What copies of one op have in common is told
+/// once.
+class RefusalStreamer final : public remark::detail::MLIRRemarkStreamerBase {
+public:
+  explicit RefusalStreamer(std::vector<ReportRefusal> &refusals)
+      : refusals(refusals) {}
+
+  void streamOptimizationRemark(const remark::detail::Remark &remark) override {
+    SmallVector<StringRef> nodes = getNodeNames(remark.getLocation());
+    std::string reason;
+    for (const auto &part : remark.getArgs())
+      reason += part.val;
+    ReportRefusal refusal{
+        remark.getCategoryName().str(),
+        nodes.empty() ? std::string() : nodes.front().str(),
+        remark.getRemarkName().str(), reason};
+    std::lock_guard<std::mutex> lock(mutex);
+    if (told.insert(refusal).second)
+      refusals.push_back(std::move(refusal));
+  }
+
+private:
+  std::mutex mutex;
+  std::set<ReportRefusal> told;
+  std::vector<ReportRefusal> &refusals;
+};
+} // namespace
+
+void collectRefusals(MLIRContext &context,
+                     std::vector<ReportRefusal> &refusals) {
+  remark::RemarkCategories failures;
+  failures.failed = ".*";
+  // It cannot fail without a file.
+  (void)remark::enableOptimizationRemarks(
+      context, std::make_unique<RefusalStreamer>(refusals),
+      std::make_unique<remark::RemarkEmittingPolicyAll>(), failures);
+}
+
+//===----------------------------------------------------------------------===//
 // Writing
 //===----------------------------------------------------------------------===//
 
@@ -191,6 +237,16 @@ static void writeKernel(llvm::json::OStream &json, const ReportKernel &kernel) {
   });
 }
 
+static void writeRefusal(llvm::json::OStream &json,
+                         const ReportRefusal &refusal) {
+  json.object([&] {
+    json.attribute("op", refusal.op);
+    json.attribute("node", llvm::json::fixUTF8(refusal.node));
+    json.attribute("pattern", refusal.pattern);
+    json.attribute("reason", refusal.reason);
+  });
+}
+
 /// Sums over the launches: read, written, saved, flops.
 static Pairs getTotals(const Report &report) {
   Pairs totals = {{"launches", int64_t(report.kernels.size())},
@@ -223,6 +279,10 @@ void writeJSON(const Report &report, llvm::raw_ostream &os) {
     json.attributeArray("kernels", [&] {
       for (const ReportKernel &kernel : report.kernels)
         writeKernel(json, kernel);
+    });
+    json.attributeArray("refusals", [&] {
+      for (const ReportRefusal &refusal : report.refusals)
+        writeRefusal(json, refusal);
     });
   });
   os << "\n";
@@ -262,6 +322,18 @@ static void writeRow(const ReportKernel &kernel, llvm::raw_ostream &os) {
   os << "</td><td>" << escape(llvm::join(kernel.notes, "\n")) << "</td></tr>\n";
 }
 
+static void writeRefusals(const Report &report, llvm::raw_ostream &os) {
+  if (report.refusals.empty())
+    return;
+  os << "<h2>Refused</h2>\n<table><tr><th>op</th><th>ONNX node</th>"
+     << "<th>pattern</th><th>reason</th></tr>\n";
+  for (const ReportRefusal &refusal : report.refusals)
+    os << "<tr><td>" << escape(refusal.op) << "</td><td>"
+       << escape(refusal.node) << "</td><td>" << escape(refusal.pattern)
+       << "</td><td>" << escape(refusal.reason) << "</td></tr>\n";
+  os << "</table>\n";
+}
+
 void writeHTML(const Report &report, llvm::raw_ostream &os) {
   os << "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>"
      << escape(report.model) << "</title>\n<style>"
@@ -292,7 +364,9 @@ void writeHTML(const Report &report, llvm::raw_ostream &os) {
   });
   for (const ReportKernel *kernel : order)
     writeRow(*kernel, os);
-  os << "</table>\n</body></html>\n";
+  os << "</table>\n";
+  writeRefusals(report, os);
+  os << "</body></html>\n";
 }
 
 } // namespace adze

@@ -7,6 +7,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace adze {
@@ -29,6 +30,15 @@ struct ReportKernel {
   std::vector<std::string> notes;
 };
 
+/// What was nearly recognised or merged, and the first condition that failed.
+struct ReportRefusal {
+  std::string op, node, pattern, reason;
+  bool operator<(const ReportRefusal &other) const {
+    return std::tie(op, node, pattern, reason) <
+           std::tie(other.op, other.node, other.pattern, other.reason);
+  }
+};
+
 struct Report {
   std::string model;
   unsigned optLevel = 2;
@@ -38,7 +48,13 @@ struct Report {
   std::vector<std::pair<std::string, int64_t>> symbols;
   int64_t arenaBytes = 0, arenaLowerBoundBytes = 0, weightsBytes = 0;
   std::vector<ReportKernel> kernels;
+  std::vector<ReportRefusal> refusals;
 };
+
+/// From now on, what passes refuse is appended to `refusals`, until the context
+/// loses its remark engine.
+void collectRefusals(mlir::MLIRContext &context,
+                     std::vector<ReportRefusal> &refusals);
 
 /// Of a module after plan-memory, at typical values of its symbols; emits an
 /// error if it has no host program.

@@ -36,11 +36,10 @@ OwningOpRef<ModuleOp> GraphBuilder::finish() {
   func::ReturnOp::create(builder, loc, results);
   function.setType(builder.getFunctionType(
       function.getBody().getArgumentTypes(), ValueRange(results).getTypes()));
-  SmallVector<Attribute> names(static_cast<size_t>(numSymbols),
-                               builder.getStringAttr(""));
-  SmallVector<Attribute> ranges(static_cast<size_t>(numSymbols),
-                                builder.getDenseI64ArrayAttr({0, -1, -1}));
-  if (numSymbols) {
+  size_t all = static_cast<size_t>(numSymbols + numDataSymbols);
+  SmallVector<Attribute> names(all, builder.getStringAttr(""));
+  SmallVector<Attribute> ranges(all, builder.getDenseI64ArrayAttr({0, -1, -1}));
+  if (all) {
     function->setAttr("graph.symbols", builder.getArrayAttr(names));
     function->setAttr("graph.symbol_ranges", builder.getArrayAttr(ranges));
   }
@@ -111,7 +110,12 @@ Value GraphBuilder::pickExactFloat(int64_t minRank) {
 
 Value GraphBuilder::input(Type element, ArrayRef<AffineExpr> dims, bool tame) {
   // A run reads the symbols off the inputs' dims.
-  if (!llvm::all_of(dims, llvm::IsaPred<AffineConstantExpr, AffineSymbolExpr>))
+  auto isInput = [&](AffineExpr dim) {
+    auto symbol = dyn_cast<AffineSymbolExpr>(dim);
+    return symbol ? int64_t(symbol.getPosition()) < numSymbols
+                  : isa<AffineConstantExpr>(dim);
+  };
+  if (!llvm::all_of(dims, isInput))
     return {};
   auto type = makeType(element, dims);
   unsigned index = function.getNumArguments();
@@ -278,26 +282,51 @@ Value GraphBuilder::positive(Value value) {
   return op("add", {magnitude, scalar(elementOf(value), 0.25)});
 }
 
+AffineExpr GraphBuilder::dataSymbol() {
+  return getAffineSymbolExpr(
+      static_cast<unsigned>(numSymbols + numDataSymbols++),
+      builder.getContext());
+}
+
+void GraphBuilder::addControl(OperationState &state) {
+  Operation *op = builder.create(state);
+  bool legal = succeeded(verify(op));
+  for (Type type : op->getResultTypes())
+    legal = legal && isSmall(type);
+  if (!legal)
+    op->erase();
+  else
+    for (Value result : op->getResults())
+      know(result);
+}
+
 //===----------------------------------------------------------------------===//
 // Graphs
 //===----------------------------------------------------------------------===//
+
+void addSome(GraphBuilder &b) {
+  using Family = void (*)(GraphBuilder &);
+  static constexpr Family families[] = {
+      addPointwise, addPointwise,     addPointwise, addReduction, addMovement,
+      addMovement,  addLookup,        addContraction, addWindow,
+      addNormalization, addIntegers, addIdiom,     addControl};
+  ArrayRef<Family> all(families);
+  b.random.pick<Family>(b.hasControl ? all : all.drop_back())(b);
+}
 
 OwningOpRef<ModuleOp> generateModule(MLIRContext &context, uint64_t seed) {
   ScopedDiagnosticHandler silence(&context,
                                   [](Diagnostic &) { return success(); });
   GraphBuilder b(context, seed);
+  // Of its own: the others are the graphs that they were without.
+  b.hasControl = Random(seed * 131 + 7).chance(30);
   int64_t numInputs = b.random.between(1, 3);
   for (int64_t i = 0; i < numInputs; ++i)
     b.input(b.randomFloat(), b.randomDims(b.random.between(0, 4)),
             b.random.chance(75));
-  using Family = void (*)(GraphBuilder &);
-  static constexpr Family families[] = {
-      addPointwise, addPointwise,     addPointwise, addReduction,
-      addMovement,  addMovement,      addLookup,    addContraction,
-      addWindow,    addNormalization, addIntegers, addIdiom};
   int64_t size = b.random.between(2, 14);
   for (int64_t i = 0; i < 3 * size && int64_t(b.values.size()) < 4 * size; ++i)
-    b.random.pick<Family>(families)(b);
+    addSome(b);
   return b.finish();
 }
 

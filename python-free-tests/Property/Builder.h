@@ -28,6 +28,8 @@ public:
   Random random;
   mlir::OpBuilder builder;
   std::vector<Value> values; // all that there are
+  unsigned depth = 0;        // of regions around what is added
+  bool hasControl = false;   // branches and loops
 
   //===--- Types ----------------------------------------------------------===//
 
@@ -98,13 +100,21 @@ public:
   /// |tanh(x)| * 4 + 0.25.
   Value positive(Value value);
 
+  /// Makes an argument of a region known.
+  void know(Value value) { add(value, {!isFloat(value), false}); }
+  /// A symbol that a loop gives its value.
+  mlir::AffineExpr dataSymbol();
+  /// Adds a branch or loop, or nothing if it is not legal.
+  void addControl(mlir::OperationState &state);
+
 private:
   Value add(Value value, Fact fact);
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp function;
   llvm::DenseMap<Value, Fact> facts;
-  int64_t numSymbols;
+  int64_t numSymbols; // that inputs have
+  int64_t numDataSymbols = 0;
 };
 
 // Each adds one op or a few, or nothing where nothing fits.
@@ -117,6 +127,9 @@ void addWindow(GraphBuilder &b);
 void addMovement(GraphBuilder &b);
 void addLookup(GraphBuilder &b);
 void addIdiom(GraphBuilder &b);
+void addControl(GraphBuilder &b);
+/// One of all these.
+void addSome(GraphBuilder &b);
 
 } // namespace property
 

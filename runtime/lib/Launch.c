@@ -202,13 +202,18 @@ static const adze_host_table host_table = {sizeof(adze_host_table),
                                            rt_host_call,
                                            rt_host_fetch};
 
+const _Alignas(RT_ALIGNMENT) char rt_nothing[RT_ALIGNMENT];
+
 adze_status rt_execute(adze_context *context, const void *weights) {
   adze_exec exec = {context, NULL, NULL};
   const adze_module_desc *desc = context->module->desc;
+  void *arena = context->workspace;
+  if (!arena && !context->on_device)
+    arena = (void *)rt_nothing;
   double begin = context->profile.on ? rt_now_us() : 0;
   int32_t code =
       desc->run(&host_table, &exec, context->input_data, context->output_data,
-                context->workspace, weights, context->symbols);
+                arena, weights, context->symbols);
   give_blocks(&exec);
   if (context->profile.on)
     rt_profile_add(context, RT_WHOLE_RUN, begin, rt_now_us() - begin, 0,

@@ -97,17 +97,13 @@ adze_status adze_infer_shapes(const adze_module *module,
 
 /* ---- Runs ---------------------------------------------------------------- */
 
-/* Where a tensor without elements has no memory: kernels may read the element
- * at its start, and drop what they got. */
-static const _Alignas(RT_ALIGNMENT) char nothing[RT_ALIGNMENT];
-
 static adze_status run_on_cpu(adze_context *context,
                               const DLTensor *const inputs[],
                               DLTensor *const outputs[]) {
   const adze_module_desc *desc = context->module->desc;
   for (uint32_t i = 0; i < desc->num_inputs; ++i)
     context->input_data[i] =
-        inputs[i]->data ? rt_tensor_data(inputs[i]) : (void *)nothing;
+        inputs[i]->data ? rt_tensor_data(inputs[i]) : (void *)rt_nothing;
   for (uint32_t i = 0; i < desc->num_outputs; ++i)
     context->output_data[i] = outputs[i] ? rt_tensor_data(outputs[i]) : NULL;
   uint64_t state = rt_float_state_enter();

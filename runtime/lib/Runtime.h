@@ -15,6 +15,10 @@
 
 #define RT_ALIGNMENT 64u
 
+/* What tensors without elements have for memory, where there is none: kernels
+ * may read the element at the start, and drop what they got. */
+extern const char rt_nothing[];
+
 /* ---- Status (Status.c) ------------------------------------------------- */
 
 /* printf-like; a static status when even that cannot be allocated. */

@@ -74,36 +74,6 @@ def EliminateDeadCodePass : Pass<"graph-eliminate-dead-code"> {
                     Statistic<"dropped", "dropped", "Results removed">];
 }
 
-def FoldBatchNormPass : Pass<"graph-fold-batch-norm", "::mlir::func::FuncOp"> {
-  let summary = "Fold batch normalisation into weights";
-  let description = [{
-    With known statistics a batch normalisation is `x * s + t`. It goes into the
-    convolution, transposed convolution or matmul before it, or into the matmul
-    or unpadded convolution after it, where their weights are constants; what is
-    left becomes a multiplication and a sum. Constant factors and summands of the
-    channels go into the convolution before them, factors of columns into the
-    matmul before or after them; divisors and differences as these. The new
-    weights are ops on constants: `graph-fold-constants` runs them.
-
-    Before:
-    ```mlir
-    %w = graph.constant dense<0.5> : tensor<4x8xf32>
-    %s = graph.constant dense<2.0> : tensor<8xf32>
-    %0 = graph.matmul %x, %w : (tensor<2x4xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
-    %1 = graph.batch_norm %0, %s, %s, %s, %s : (tensor<2x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
-    ```
-    After, with `%ws` and `%t` made of the constants:
-    ```mlir
-    %0 = graph.matmul %x, %ws : (tensor<2x4xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
-    %1 = graph.add %0, %t : (tensor<2x8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
-    ```
-  }];
-  let statistics = [
-    Statistic<"folded", "folded", "Normalisations folded into weights">,
-    Statistic<"lowered", "lowered", "Normalisations made a multiply-add">,
-  ];
-}
-
 def FormClustersPass : Pass<"graph-form-clusters", "::mlir::func::FuncOp"> {
   let summary = "Group the ops that run as one kernel";
   let description = [{
@@ -266,14 +236,18 @@ def MergeHorizontalPass
   let description = [{
     Matmuls and convolutions that read one input and whose other operands are
     constants become one, with the constants joined; each reader takes its
-    columns by a slice, which is an offset of its loads. Elementwise ops that all
-    branches have in common, with constants of one number a column, are merged
-    along. The input is then read once, in one kernel.
+    columns by a slice, which is an offset of its loads. Elementwise ops that
+    follow, with constants of one number a column, are merged along: the input is
+    then read once, in one kernel. An op that only some branches have (a bound,
+    factor, summand or slope) is done to all, with numbers that change nothing
+    for the others: a relu is a bound of 0 beside ones of -inf.
 
     A branch is left out if a reader could not read at an offset (a result of the
     model, a reshape that mixes columns with other dims), if it alone is a piece
-    of a concatenation, or if elementwise ops follow that the others lack: the
-    slice would be a copy.
+    of a concatenation, or if ops follow that the others can neither do nor be
+    left alone by: the slice would be a copy. It is so, too, where the ops that
+    are done in vain, and results that leave the cache of `cache-bytes` before
+    they are read, cost more than reading the input again. Remarks say which.
 
     Before:
     ```mlir
@@ -291,6 +265,10 @@ def MergeHorizontalPass
     %3 = graph.mul %1, %2 : (tensor<8x32xf32>, tensor<8x32xf32>) -> tensor<8x32xf32>
     ```
   }];
+  let options = [
+    Option<"cacheBytes", "cache-bytes", "int64_t", /*default=*/"1 << 20",
+           "Of a core's second level">,
+  ];
   let statistics = [
     Statistic<"numGroups", "groups", "Merged ops">,
     Statistic<"numMerged", "merged", "Ops that became part of one">,

@@ -13,10 +13,12 @@ def RecognizeAttentionPass
     `matmul(softmax(matmul(q, k) ..), v)` becomes `graph.attention`, in the
     spellings of the usual exporters: the scale on the query, the key or the
     scores, as a factor or a divisor; a bias or mask that is added, or selected
-    by a condition; the causal triangle as a constant, `trilu` or a comparison of
-    positions; a soft cap; heads that share keys by an expansion; batch and heads
+    by a condition, or by factors of 0 and 1; the causal triangle as a constant,
+    `trilu` or a comparison of positions; scores bounded below behind the mask; a
+    soft cap; heads that share keys by an expansion or a tile; batch and heads
     merged into one dim for the products; keys transposed in any way; weights
-    without numbers set to 0. What lies between must not be used elsewhere.
+    without numbers, or of hidden keys, set to 0. What lies between must not be
+    used elsewhere. Why a product of a softmax's result stays is a remark.
 
     Before:
     ```mlir
@@ -31,10 +33,6 @@ def RecognizeAttentionPass
     %3 = graph.attention %q, %k, %v {scale = 1.250000e-01 : f64} : (tensor<2x12x9x64xf32>, tensor<2x12x9x64xf32>, tensor<2x12x9x64xf32>) -> tensor<2x12x9x64xf32>
     ```
   }];
-  let options = [
-    Option<"remarks", "remarks", "bool", /*default=*/"false",
-           "Remark on products around a softmax that stay">,
-  ];
   let statistics = [
     Statistic<"recognized", "recognized", "Attention ops made">,
     Statistic<"refused", "refused", "Products around a softmax that stay">,

@@ -95,4 +95,35 @@ def SimplifyControlFlowPass
   ];
 }
 
+def FoldBatchNormPass : Pass<"graph-fold-batch-norm", "::mlir::func::FuncOp"> {
+  let summary = "Fold batch normalisation into weights";
+  let description = [{
+    With known statistics a batch normalisation is `x * s + t`. It goes into the
+    convolution, transposed convolution or matmul before it, or into the matmul
+    or unpadded convolution after it, where their weights are constants, also,
+    with the shifts of one image as a summand, into the transposed convolution
+    after it; what is left becomes a multiplication and a sum. Constant factors
+    and summands of the channels go into the convolution before them, factors of
+    columns into the matmul before or after them; divisors and differences as
+    these. The new weights are ops on constants: `graph-fold-constants` runs them.
+
+    Before:
+    ```mlir
+    %w = graph.constant dense<0.5> : tensor<4x8xf32>
+    %s = graph.constant dense<2.0> : tensor<8xf32>
+    %0 = graph.matmul %x, %w : (tensor<2x4xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
+    %1 = graph.batch_norm %0, %s, %s, %s, %s : (tensor<2x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
+    ```
+    After, with `%ws` and `%t` made of the constants:
+    ```mlir
+    %0 = graph.matmul %x, %ws : (tensor<2x4xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
+    %1 = graph.add %0, %t : (tensor<2x8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"folded", "folded", "Normalisations folded into weights">,
+    Statistic<"lowered", "lowered", "Normalisations made a multiply-add">,
+  ];
+}
+
 #endif // ADZE_DIALECT_GRAPH_TRANSFORMS_SIMPLIFYPASSES

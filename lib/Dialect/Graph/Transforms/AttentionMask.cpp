@@ -35,6 +35,18 @@ bool AttentionMask::fits(Value value) const {
   return true;
 }
 
+/// A condition and whether it shows where it is true, without negations.
+static std::pair<Value, bool> getLiteral(Value condition, bool visibleIfTrue) {
+  while (Operation *op = stripBroadcast(condition).getDefiningOp()) {
+    condition = stripBroadcast(condition);
+    if (!isa<NotOp>(op))
+      break;
+    condition = op->getOperand(0);
+    visibleIfTrue = !visibleIfTrue;
+  }
+  return {condition, visibleIfTrue};
+}
+
 /// 0, 1, .. along dim `fromEnd` (counted from the end), all others of size 1.
 static bool isCount(Value value, int64_t fromEnd) {
   value = stripBroadcast(value);
@@ -55,6 +67,9 @@ static bool
 checkMatrix(Value value,
             llvm::function_ref<bool(int64_t, int64_t, double)> check) {
   constexpr int64_t most = 1 << 22;
+  bool isCondition = getElement(value).isInteger(1);
+  if (auto cast = value.getDefiningOp<CastOp>(); cast && isCondition)
+    value = cast.getInput(); // not 0
   auto constant = value.getDefiningOp<ConstantOp>();
   auto type = cast<RankedTensorType>(value.getType());
   int64_t rank = type.getRank();
@@ -144,6 +159,7 @@ bool AttentionMask::hide(Value condition, bool visibleIfTrue, double number) {
 bool AttentionMask::hideAlone(Value condition, bool visibleIfTrue,
                               double number) {
   AttentionMask before(*this);
+  std::pair<Value, bool> literal = getLiteral(condition, visibleIfTrue);
   if (!setFill(number))
     return false;
   if (!visibleIfTrue) {
@@ -153,10 +169,37 @@ bool AttentionMask::hideAlone(Value condition, bool visibleIfTrue,
       condition =
           NotOp::create(b, condition.getLoc(), stripBroadcast(condition));
   }
-  if (hideWhereFalse(condition))
+  if (hideWhereFalse(condition)) {
+    conditions.push_back(literal);
     return true;
+  }
   take(before);
   return false;
+}
+
+bool AttentionMask::bound(double number) {
+  // What is hidden behind the bound is not bounded.
+  if (!isEmpty() || isBounded() || !hidesScores(number))
+    return false;
+  least = number;
+  return true;
+}
+
+bool AttentionMask::hidesJust(Value condition, bool visibleIfTrue) const {
+  return conditions.size() == 1 && !bias && hidesScores(getFill()) &&
+         conditions.front() == getLiteral(condition, visibleIfTrue);
+}
+
+/// A bias that hides does so within the bound: what is added to the least number
+/// changes it by nothing.
+std::pair<Value, Value> AttentionMask::getOperands() {
+  if (!bias || !isBounded())
+    return {bias, mask};
+  auto type = RankedTensorType::get({}, getElement(bias));
+  Value number = ConstantOp::create(
+      b, bias.getLoc(),
+      DenseElementsAttr::get(type, b.getFloatAttr(type.getElementType(), least)));
+  return {MaximumOp::create(b, bias.getLoc(), bias, number), mask};
 }
 
 bool AttentionMask::add(Value term) {
@@ -177,6 +220,7 @@ bool AttentionMask::add(Value term) {
     if (!setFill(number))
       return false;
     causal = Causal::UpperLeft;
+    conditions.push_back({Value(), true});
     return true;
   }
   if (!fits(term))
@@ -195,5 +239,104 @@ void AttentionMask::take(const AttentionMask &other) {
   mask = other.mask;
   bias = other.bias;
   hidden = other.hidden;
+  least = other.least;
   causal = other.causal;
+  conditions = other.conditions;
+}
+
+//===----------------------------------------------------------------------===//
+// Masks that are numbers
+//===----------------------------------------------------------------------===//
+
+/// The numbers of a float constant, of at most `most`.
+static std::optional<SmallVector<float>> getNumbers(Value value) {
+  constexpr int64_t most = 1 << 22;
+  auto constant = value.getDefiningOp<ConstantOp>();
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!constant || !type.getElementType().isF32() || !type.hasStaticShape() ||
+      type.getNumElements() > most)
+    return std::nullopt;
+  auto values = constant.getValue().tryGetValues<float>();
+  if (!values)
+    return std::nullopt;
+  return llvm::to_vector(*values);
+}
+
+Value adze::graph::getIndicated(OpBuilder &b, Value value) {
+  value = stripBroadcast(value);
+  if (auto cast = value.getDefiningOp<CastOp>();
+      cast && getElement(cast.getInput()).isInteger(1))
+    return cast.getInput();
+  Value source = value; // parts of it are 0 or 1 if all of it is
+  while (isa_and_nonnull<SliceOp, ReshapeOp, TransposeOp, BroadcastToOp>(
+      source.getDefiningOp()))
+    source = source.getDefiningOp()->getOperand(0);
+  auto numbers = getNumbers(source);
+  if (!numbers ||
+      !llvm::all_of(*numbers, [](float x) { return x == 0 || x == 1; }))
+    return {};
+  return CastOp::create(b, value.getLoc(),
+                        makeType(b.getI1Type(), getDims(value)), value);
+}
+
+/// The same for constants, where x is one.
+static bool matchLinearNumbers(Value value, Value x, double &a, double &b) {
+  auto numbers = getNumbers(value), places = getNumbers(x);
+  if (!numbers || !places || numbers->size() != places->size())
+    return false;
+  std::optional<float> at[2];
+  for (auto [number, place] : llvm::zip(*numbers, *places)) {
+    std::optional<float> &known = at[place != 0];
+    if (known && *known != number)
+      return false;
+    known = number;
+  }
+  b = at[0].value_or(0);
+  a = at[1].value_or(0) - b;
+  return at[0] && at[1];
+}
+
+bool adze::graph::matchLinear(Value value, Value x, double &a, double &b,
+                              unsigned depth) {
+  constexpr unsigned most = 8;
+  value = stripBroadcast(value);
+  if (value == stripBroadcast(x)) {
+    a = 1;
+    b = 0;
+    return true;
+  }
+  if (std::optional<double> number = getSplatNumber(value)) {
+    a = 0;
+    b = *number;
+    return true;
+  }
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_nonnull<AddOp, SubOp, MulOp, DivOp, NegOp>(op) || depth > most)
+    return matchLinearNumbers(value, stripBroadcast(x), a, b);
+  double c = 0, d = 0; // of the other operand
+  if (!matchLinear(op->getOperand(0), x, a, b, depth + 1) ||
+      (op->getNumOperands() == 2 &&
+       !matchLinear(op->getOperand(1), x, c, d, depth + 1)))
+    return false;
+  if (isa<AddOp>(op)) {
+    a += c;
+    b += d;
+  } else if (isa<SubOp>(op)) {
+    a -= c;
+    b -= d;
+  } else if (isa<NegOp>(op)) {
+    a = -a;
+    b = -b;
+  } else if (isa<MulOp>(op)) {
+    if (a != 0 && c != 0)
+      return false;
+    a = a * d + c * b;
+    b *= d;
+  } else {
+    if (c != 0 || d == 0)
+      return false;
+    a /= d;
+    b /= d;
+  }
+  return true;
 }

@@ -11,6 +11,14 @@ namespace adze::graph {
 /// Whether a number in the place of a score leaves it no weight.
 inline bool hidesScores(double number) { return number <= -1e30; }
 
+/// c where a value is of the form c ? 1 : 0, as a condition; null for others.
+/// Makes a cast of numbers that are known to be 0 and 1.
+mlir::Value getIndicated(mlir::OpBuilder &builder, mlir::Value value);
+
+/// a and b of a value that is a * x + b, where x is 0 or 1.
+bool matchLinear(mlir::Value value, mlir::Value x, double &a, double &b,
+                 unsigned depth = 0);
+
 class AttentionMask {
 public:
   explicit AttentionMask(mlir::OpBuilder &builder) : b(builder) {}
@@ -26,16 +34,23 @@ public:
   bool hide(mlir::Value condition, bool visibleIfTrue, double number);
   /// scores + term.
   bool add(mlir::Value term);
+  /// max(scores, number) of all that follows; what is hidden before anything
+  /// else is bounded, too.
+  bool bound(double number);
+  /// Whether just this condition hides scores, so that they have no weight.
+  bool hidesJust(mlir::Value condition, bool visibleIfTrue) const;
   /// Takes over what another one, made from this one, has found.
   void take(const AttentionMask &other);
 
-  std::pair<mlir::Value, mlir::Value> getOperands() const {
-    return {bias, mask};
+  /// Bias and mask, either may be null.
+  std::pair<mlir::Value, mlir::Value> getOperands();
+  double getFill() const {
+    return std::max(hidden.value_or(-INFINITY), least);
   }
-  double getFill() const { return hidden.value_or(-INFINITY); }
   Causal getCausal() const { return causal; }
 
 private:
+  bool isBounded() const { return least != -INFINITY; }
   bool setFill(double number);
   bool hideAlone(mlir::Value condition, bool visibleIfTrue, double number);
   bool hideWhereFalse(mlir::Value condition);
@@ -47,7 +62,10 @@ private:
   Dims scores;
   mlir::Value mask, bias;
   std::optional<double> hidden;
+  double least = -INFINITY; // that a score may be
   Causal causal = Causal::None;
+  /// What hides where it is false (or true), as given; null: a causal bias.
+  llvm::SmallVector<std::pair<mlir::Value, bool>, 2> conditions;
 };
 
 } // namespace adze::graph

@@ -3,7 +3,9 @@
 // Batch normalisation at inference is x * s + t with s and t known: it goes
 // into the weights of a neighbouring linear op, else becomes a multiply-add.
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "Fusion.h"
 #include "LinearFolds.h"
+#include "Refusals.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace adze::graph {
@@ -197,6 +199,63 @@ private:
   Pass::Statistic &folded;
 };
 
+/// conv_transpose(batch_norm(x), w, b) -> conv_transpose(x, w * s, b) + c, where
+/// c is what the shifts of one image become: not the same at the border. Where x
+/// is computed by a kernel that the normalisation can be the end of, it costs
+/// nothing there, and c would.
+class FoldIntoTransposeAfter final : public OpRewritePattern<ConvTransposeOp> {
+public:
+  FoldIntoTransposeAfter(MLIRContext *context, Pass::Statistic &folded)
+      : OpRewritePattern(context, /*benefit=*/2), folded(folded) {}
+
+  LogicalResult matchAndRewrite(ConvTransposeOp conv,
+                                PatternRewriter &rewriter) const override {
+    auto norm = conv.getInput().getDefiningOp<BatchNormOp>();
+    if (!norm || !norm->hasOneUse() || !hasConstantStatistics(norm) ||
+        !isConstant(conv.getFilter()) ||
+        norm.getAxis() != uint64_t(getChannelAxis(conv)))
+      return rewriter.notifyMatchFailure(conv, "no foldable normalisation");
+    Operation *source = norm.getInput().getDefiningOp();
+    if (source && (hasEpilogue(source) || isPointwise(source)))
+      return nearMiss(rewriter, conv,
+                      "the kernel before it ends with the normalisation");
+    Dims image = getDims(norm.getInput()), result = getDims(conv.getResult());
+    image[0] = result[0] = rewriter.getAffineConstantExpr(1);
+    auto elements = getConstant(product(getContext(), image)),
+         added = getConstant(product(getContext(), result));
+    if (!elements || !added)
+      return nearMiss(rewriter, conv, "an image of unknown size");
+    // A launch would read and write x.
+    if (*added > 2 * *elements)
+      return nearMiss(rewriter, conv, "shifts that are more than the input");
+    Location loc = conv.getLoc();
+    Affine affine = getAffine(rewriter, norm);
+    int64_t rank = image.size(), axis = norm.getAxis();
+    Value filter = conv.getFilter();
+    Value scaled = MulOp::create(rewriter, loc, filter,
+                                 alongAxis(rewriter, affine.scale, 0, rank));
+    Type element = getElementTypeOrSelf(filter);
+    Value shifts = BroadcastToOp::create(
+        rewriter, loc, makeType(element, image),
+        alongAxis(rewriter, affine.shift, axis, rank));
+    auto shifted = cast<ConvTransposeOp>(rewriter.clone(*conv));
+    shifted.getInputMutable().assign(shifts);
+    shifted.getBiasMutable().clear();
+    shifted.getResult().setType(makeType(element, result));
+    auto sum = cast<ConvTransposeOp>(rewriter.clone(*conv));
+    sum.getInputMutable().assign(norm.getInput());
+    sum.getFilterMutable().assign(scaled);
+    sum->setLoc(rewriter.getFusedLoc({norm.getLoc(), loc}));
+    rewriter.replaceOpWithNewOp<AddOp>(conv, sum.getResult(),
+                                       shifted.getResult());
+    ++folded;
+    return success();
+  }
+
+private:
+  Pass::Statistic &folded;
+};
+
 /// matmul(batch_norm(x), w) over the last dim -> matmul(x, w * s) + t w.
 class FoldIntoMatmulAfter final : public OpRewritePattern<MatmulOp> {
 public:
@@ -276,12 +335,16 @@ public:
     // Folding first and everywhere: what is lowered can no longer fold.
     RewritePatternSet fold(context), lower(context);
     fold.add<FoldIntoConvBefore, FoldIntoTransposeBefore, FoldIntoMatmulBefore,
-             FoldIntoConvAfter, FoldIntoMatmulAfter>(context, folded);
+             FoldIntoConvAfter, FoldIntoTransposeAfter, FoldIntoMatmulAfter>(
+        context, folded);
     addScaleFolds(fold, folded);
     lower.add<LowerToMultiplyAdd>(context, lowered);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(fold))) ||
+    NearMisses misses;
+    if (failed(applyPatternsGreedily(getOperation(), std::move(fold),
+                                     misses.getConfig())) ||
         failed(applyPatternsGreedily(getOperation(), std::move(lower))))
       signalPassFailure();
+    misses.tell(getOperation());
   }
 };
 

@@ -229,8 +229,8 @@ private:
   Pass::Statistic &folded;
 };
 
-/// conv(x * s, w) -> conv(x, w * s); matmul(x * s, w) -> matmul(x, w * s), and
-/// / s. (Summands before a convolution are not the same where it is padded.)
+/// conv(x * s, w) -> conv(x, w * s), transposed ones too; matmul(x * s, w) ->
+/// matmul(x, w * s), and / s. (Summands before a convolution are not the same where it is padded.)
 template <typename OpT>
 class FoldScaleBefore final : public OpRewritePattern<OpT> {
 public:
@@ -246,7 +246,7 @@ public:
       return rewriter.notifyMatchFailure(op, "not of factors and constants");
     int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
     int64_t axis = rank - 1;
-    if constexpr (std::is_same_v<OpT, ConvOp>)
+    if constexpr (!std::is_same_v<OpT, MatmulOp>)
       axis = getChannelAxis(op);
     else if (op.getTransposeA())
       return rewriter.notifyMatchFailure(op, "rows are scaled");
@@ -276,6 +276,11 @@ private:
     Value weight = op->getOperand(1);
     if constexpr (std::is_same_v<OpT, ConvOp>) {
       return scaleSecond(rewriter, op.getLoc(), weight, vector, op.getGroup());
+    } else if constexpr (std::is_same_v<OpT, ConvTransposeOp>) {
+      // Its filters are [inputs, outputs of a group, window..].
+      int64_t rank = cast<RankedTensorType>(weight.getType()).getRank();
+      return MulOp::create(rewriter, op.getLoc(), weight,
+                           alongAxis(rewriter, vector, /*axis=*/0, rank));
     } else {
       int64_t rank = cast<RankedTensorType>(weight.getType()).getRank();
       return MulOp::create(rewriter, op.getLoc(), weight,
@@ -377,7 +382,8 @@ void adze::graph::addScaleFolds(RewritePatternSet &patterns,
   patterns.add<FoldScaleIntoConv<MulOp>, FoldScaleIntoConv<AddOp>,
                FoldScaleIntoConv<DivOp>, FoldScaleIntoConv<SubOp>,
                FoldScaleIntoMatmul<MulOp>, FoldScaleIntoMatmul<DivOp>,
-               FoldScaleBefore<ConvOp>, FoldScaleBefore<MatmulOp>,
+               FoldScaleBefore<ConvOp>, FoldScaleBefore<ConvTransposeOp>,
+               FoldScaleBefore<MatmulOp>,
                FoldShiftBeforeMatmul, FoldShiftBeforeConv>(
       patterns.getContext(), folded);
 }

@@ -1,10 +1,12 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // graph-merge-horizontal: products and convolutions of one input by constants
-// become one; each reader takes its columns by offset. What all branches do
-// next with constants of their own is done once, too.
+// become one; each reader takes its columns by offset. What the branches do next
+// with constants of their own is done at once, too.
 #include "Dialect/Graph/Transforms/Passes.h"
-#include "Matching.h"
+#include "Epilogues.h"
+#include "Refusals.h"
+#include "Symbols.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace adze::graph {
@@ -47,67 +49,51 @@ bool readsAtOffset(OpOperand &use, int64_t axis) {
       user);
 }
 
-/// The parts of a merged value, in the order of the branches.
+/// How a branch goes on.
+struct Continuation {
+  Operation *branch;
+  Epilogue epilogue;
+  Operation *concat = nullptr; // where it is a piece
+
+  Continuation(Operation *op, int64_t axis)
+      : branch(op), epilogue(getEpilogue(op->getResult(0), axis)) {
+    for (Operation *user : getEnd().getUsers())
+      if (isa<ConcatOp>(user))
+        concat = user;
+  }
+  Value getEnd() const {
+    return (epilogue.empty() ? branch : epilogue.back())->getResult(0);
+  }
+};
+
+/// Branches that become one, and what is done to all of them.
+struct Merge {
+  SmallVector<Continuation> branches;
+  SmallVector<EpilogueStep> steps;
+};
+
+/// Makes one op of branches.
 class Merger {
 public:
-  Merger(Branches branches, OpBuilder &b, SmallVectorImpl<Operation *> &dead)
-      : branches(branches), b(b), dead(dead) {}
+  Merger(Merge merge, int64_t axis, OpBuilder &b)
+      : branches(merge.branches), steps(merge.steps), axis(axis), b(b) {}
 
-  /// Whether the branches that can be merged are worth it; drops the others.
-  bool select();
   void run();
-  unsigned getNumMerged() const { return branches.ops.size(); }
 
 private:
-  bool grow();
-  Value join(unsigned operand, ArrayRef<Operation *> ops, int64_t axis);
-  Value joinVectors(unsigned operand, ArrayRef<Operation *> ops);
-  void replace(Operation *merged);
-  int64_t getRank() const {
-    return adze::graph::getRank(branches.ops.front()->getResult(0));
-  }
+  Value createWhole();
+  Value createStep(const EpilogueStep &step, Value whole);
+  Value joinConstants(unsigned operand, int64_t along);
+  Value joinNumbers(const EpilogueStep &step, unsigned operand);
+  Operation *first() const { return branches.front().branch; }
 
-  Branches branches;
+  SmallVector<Continuation> branches;
+  SmallVector<EpilogueStep> steps;
+  int64_t axis;
   OpBuilder &b;
-  SmallVectorImpl<Operation *> &dead;
-  Value whole; // of all branches
 };
 
 } // namespace
-
-/// Constant operands of an elementwise op beside `operand`, one number a column
-/// or one for all.
-static bool hasColumnConstants(Operation *op, unsigned operand, int64_t axis) {
-  int64_t rank = getRank(op->getResult(0));
-  for (OpOperand &other : op->getOpOperands()) {
-    if (other.getOperandNumber() == operand)
-      continue;
-    Dims dims = getDims(other.get());
-    if (!matchPattern(other.get(), m_Constant()))
-      return false;
-    for (size_t i = 0; i < dims.size(); ++i)
-      if (rank - int64_t(dims.size()) + int64_t(i) != axis &&
-          getConstant(dims[i]) != 1)
-        return false;
-  }
-  return true;
-}
-
-/// Whether `op` does to its branch what `first` does to the first one.
-static bool doesTheSame(Operation *first, Operation *op, int64_t axis) {
-  if (first->getName() != op->getName() ||
-      first->getAttrDictionary() != op->getAttrDictionary() ||
-      first->getNumOperands() != op->getNumOperands())
-    return false;
-  Dims one = getDims(first->getResult(0)), other = getDims(op->getResult(0));
-  if (one.size() != other.size() ||
-      getElement(first->getResult(0)) != getElement(op->getResult(0)))
-    return false;
-  for (size_t i = 0; i < one.size(); ++i)
-    if (int64_t(i) != axis && !areEqual(one[i], other[i]))
-      return false;
-  return true;
-}
 
 /// Moves the constants that an op reads before another one.
 static void raiseConstants(Operation *op, Operation *before) {
@@ -118,205 +104,207 @@ static void raiseConstants(Operation *op, Operation *before) {
       constant->moveBefore(before);
 }
 
-/// Constants joined along a dim.
-Value Merger::join(unsigned operand, ArrayRef<Operation *> ops, int64_t axis) {
+/// Constants of the branches joined along a dim.
+Value Merger::joinConstants(unsigned operand, int64_t along) {
   SmallVector<Value> pieces;
-  for (Operation *op : ops)
-    pieces.push_back(op->getOperand(operand));
-  return ConcatOp::create(b, ops.front()->getLoc(), pieces, axis);
+  for (const Continuation &branch : branches)
+    pieces.push_back(branch.branch->getOperand(operand));
+  return ConcatOp::create(b, first()->getLoc(), pieces, along);
 }
 
-/// The same of numbers a column: one operand if all branches have one number.
-Value Merger::joinVectors(unsigned operand, ArrayRef<Operation *> ops) {
-  int64_t rank = getRank(), axis = branches.axis;
-  std::optional<double> splat =
-      getSplatNumber(ops.front()->getOperand(operand));
-  Type type = ops.front()->getOperand(operand).getType();
-  if (splat &&
-      llvm::all_of(ops,
-                   [&](Operation *op) {
-                     return op->getOperand(operand).getType() == type &&
-                            getSplatNumber(op->getOperand(operand)) == splat;
-                   }) &&
-      cast<RankedTensorType>(type).getNumElements() == 1)
-    return ops.front()->getOperand(operand);
+/// The numbers of a step, one a column: one for all if the branches have one.
+Value Merger::joinNumbers(const EpilogueStep &step, unsigned operand) {
+  SmallVector<Value> numbers;
+  for (unsigned i = 0; i < branches.size(); ++i)
+    numbers.push_back(getStepNumber(b, step, i, operand));
+  std::optional<double> splat = getSplatNumber(numbers.front());
+  Type type = numbers.front().getType();
+  if (splat && cast<RankedTensorType>(type).getNumElements() == 1 &&
+      llvm::all_of(numbers, [&](Value number) {
+        return number.getType() == type && getSplatNumber(number) == splat;
+      }))
+    return numbers.front();
+  Location loc = first()->getLoc();
   SmallVector<Value> pieces;
-  for (Operation *op : ops) {
-    Value value = op->getOperand(operand);
+  for (auto [branch, value] : llvm::zip(branches, numbers)) {
     Type element = getElement(value);
     int64_t count = cast<RankedTensorType>(value.getType()).getNumElements();
     Dims flat = makeDims(b.getContext(), {count});
-    value = ReshapeOp::create(b, op->getLoc(), makeType(element, flat), value);
-    Dims dims = makeDims(b.getContext(), {getSize(op, axis)});
+    value = ReshapeOp::create(b, loc, makeType(element, flat), value);
+    Dims dims = makeDims(b.getContext(), {getSize(branch.branch, axis)});
     if (count == 1)
-      value = BroadcastToOp::create(b, op->getLoc(), makeType(element, dims),
-                                    value);
+      value = BroadcastToOp::create(b, loc, makeType(element, dims), value);
     pieces.push_back(value);
   }
-  Value all = ConcatOp::create(b, ops.front()->getLoc(), pieces, 0);
+  Value all = ConcatOp::create(b, loc, pieces, 0);
+  int64_t rank = getRank(first()->getResult(0));
   if (axis == rank - 1)
     return all;
   Dims dims(rank, getAffineConstantExpr(1, b.getContext()));
   dims[axis] = getDims(all)[0];
-  return ReshapeOp::create(b, all.getLoc(), makeType(getElement(all), dims),
-                           all);
+  return ReshapeOp::create(b, loc, makeType(getElement(all), dims), all);
 }
 
-/// Gives every reader of a branch its columns of the merged op.
-void Merger::replace(Operation *merged) {
-  whole = merged->getResult(0);
-  int64_t rank = getRank(), start = 0;
-  SmallVector<Location> locations;
-  Operation *last = merged;
-  for (Operation *&op : branches.ops) {
-    locations.push_back(op->getLoc());
-    SmallVector<int64_t> starts(rank, 0), steps(rank, 1);
-    starts[branches.axis] = start;
-    start += getSize(op, branches.axis);
-    b.setInsertionPointAfter(last);
-    Operation *part = SliceOp::create(
-        b, op->getLoc(), op->getResult(0).getType(), whole, starts, steps);
-    op->getResult(0).replaceAllUsesWith(part->getResult(0));
-    op->dropAllReferences();
-    op->setOperands({});
-    dead.push_back(op);
-    last = op = part;
-  }
-  merged->setLoc(b.getFusedLoc(locations));
-}
-
-/// Merges what all branches do next, if it is the same.
-bool Merger::grow() {
-  SmallVector<Operation *> next;
-  std::optional<unsigned> operand;
-  for (Operation *part : branches.ops) {
-    if (!part->hasOneUse())
-      return false;
-    OpOperand &use = *part->getResult(0).use_begin();
-    Operation *user = use.getOwner();
-    if (!isa<ElementwiseOpInterface>(user) ||
-        operand.value_or(use.getOperandNumber()) != use.getOperandNumber() ||
-        user->getBlock() != part->getBlock() ||
-        !areEqual(getDims(part->getResult(0)), getDims(user->getResult(0))) ||
-        !hasColumnConstants(user, use.getOperandNumber(), branches.axis) ||
-        (!next.empty() && !doesTheSame(next.front(), user, branches.axis)))
-      return false;
-    operand = use.getOperandNumber();
-    next.push_back(user);
-  }
-  for (Operation *op : next)
-    raiseConstants(op, whole.getDefiningOp());
-  b.setInsertionPointAfter(branches.ops.back());
-  SmallVector<Value> operands;
-  for (unsigned i = 0; i < next.front()->getNumOperands(); ++i)
-    operands.push_back(i == *operand ? whole : joinVectors(i, next));
-  Type type = makeType(getElement(next.front()->getResult(0)), getDims(whole));
-  OperationState state(next.front()->getLoc(), next.front()->getName(),
-                       operands, type, next.front()->getAttrs());
-  SmallVector<Operation *> parts(branches.ops);
-  Operation *merged = b.create(state);
-  branches.ops = next;
-  replace(merged);
-  for (Operation *part : parts)
-    part->erase();
-  return true;
-}
-
-/// The ops that follow a branch with constants of its columns only: what its own
-/// kernel would do before it stores anything.
-static SmallVector<Operation *> getEpilogue(Operation *op, int64_t axis) {
-  SmallVector<Operation *> ops;
-  for (Value end = op->getResult(0); end.hasOneUse();) {
-    OpOperand &use = *end.use_begin();
-    Operation *user = use.getOwner();
-    if (!isa<ElementwiseOpInterface>(user) ||
-        !hasColumnConstants(user, use.getOperandNumber(), axis) ||
-        !areEqual(getDims(end), getDims(user->getResult(0))))
-      break;
-    ops.push_back(user);
-    end = user->getResult(0);
-  }
-  return ops;
-}
-
-namespace {
-/// How a branch goes on.
-struct Continuation {
-  SmallVector<Operation *> epilogue;
-  Operation *concat = nullptr; // where it is a piece
-  SmallVector<Operation *> branches;
-
-  Continuation(Operation *op, int64_t axis)
-      : epilogue(getEpilogue(op, axis)), branches{op} {
-    for (Operation *user : getEnd().getUsers())
-      if (isa<ConcatOp>(user))
-        concat = user;
-  }
-  Value getEnd() const {
-    return (epilogue.empty() ? branches.front() : epilogue.back())
-        ->getResult(0);
-  }
-  bool isLike(const Continuation &other, int64_t axis) const {
-    return concat == other.concat &&
-           epilogue.size() == other.epilogue.size() &&
-           llvm::all_of(llvm::zip(epilogue, other.epilogue), [&](auto pair) {
-             return doesTheSame(std::get<0>(pair), std::get<1>(pair), axis);
-           });
-  }
-};
-} // namespace
-
-/// Leaves out what reads a branch in another way, and branches that go on in
-/// different ways: what is not merged would be a kernel that copies. A piece of
-/// a concatenation is stored at its place by a branch of its own.
-bool Merger::select() {
-  int64_t axis = branches.axis;
-  std::vector<Continuation> groups;
-  for (Operation *op : branches.ops) {
-    Continuation self(op, axis);
-    auto reads = [&](OpOperand &use) { return readsAtOffset(use, axis); };
-    if (getSize(op, axis) < 0 ||
-        !llvm::all_of(self.getEnd().getUses(), reads))
-      continue;
-    auto group = llvm::find_if(groups, [&](const Continuation &other) {
-      return other.isLike(self, axis);
-    });
-    if (group == groups.end())
-      groups.push_back(self);
-    else
-      group->branches.push_back(op);
-  }
-  branches.ops.clear();
-  for (Continuation &group : groups)
-    if (group.branches.size() > branches.ops.size())
-      branches.ops = group.branches;
-  return branches.ops.size() > 1;
-}
-
-void Merger::run() {
-  ArrayRef<Operation *> ops = branches.ops;
-  Operation *first = ops.front();
-  for (Operation *op : ops)
-    raiseConstants(op, first);
-  b.setInsertionPoint(first);
-  bool isConv = isa<ConvOp>(first);
+/// The product or convolution of all.
+Value Merger::createWhole() {
   int64_t weightAxis = 0;
-  if (auto matmul = dyn_cast<MatmulOp>(first))
+  if (auto matmul = dyn_cast<MatmulOp>(first()))
     weightAxis = matmul.getTransposeB() ? 0 : 1;
-  SmallVector<Value> operands{first->getOperand(0), join(1, ops, weightAxis)};
-  if (isConv && first->getNumOperands() == 3)
-    operands.push_back(join(2, ops, 0));
+  SmallVector<Value> operands{first()->getOperand(0),
+                              joinConstants(1, weightAxis)};
+  if (isa<ConvOp>(first()) && first()->getNumOperands() == 3)
+    operands.push_back(joinConstants(2, 0));
   AffineExpr size = getAffineConstantExpr(0, b.getContext());
-  for (Operation *op : ops)
-    size = addExprs(size, getDims(op->getResult(0))[branches.axis]);
-  Dims dims = getDims(first->getResult(0));
-  dims[branches.axis] = size;
-  OperationState state(first->getLoc(), first->getName(), operands,
-                       makeType(getElement(first->getResult(0)), dims),
-                       first->getAttrs());
-  replace(b.create(state));
-  while (grow())
-    ;
+  SmallVector<Location> locations;
+  for (const Continuation &branch : branches) {
+    size = addExprs(size, getDims(branch.branch->getResult(0))[axis]);
+    locations.push_back(branch.branch->getLoc());
+  }
+  Dims dims = getDims(first()->getResult(0));
+  dims[axis] = size;
+  OperationState state(b.getFusedLoc(locations), first()->getName(), operands,
+                       makeType(getElement(first()->getResult(0)), dims),
+                       first()->getAttrs());
+  return b.create(state)->getResult(0);
+}
+
+Value Merger::createStep(const EpilogueStep &step, Value whole) {
+  SmallVector<Location> locations;
+  for (Operation *op : step.ops)
+    if (op)
+      locations.push_back(op->getLoc());
+  Operation *like = *llvm::find_if(step.ops, [](Operation *op) { return op; });
+  unsigned count = step.attributes ? like->getNumOperands() : 2;
+  SmallVector<Value> operands;
+  for (unsigned i = 0; i < count; ++i)
+    operands.push_back(i == step.operand ? whole : joinNumbers(step, i));
+  OperationState state(b.getFusedLoc(locations), *step.name, operands,
+                       makeType(step.element, getDims(whole)), {});
+  if (step.attributes)
+    state.addAttributes(step.attributes.getValue());
+  return b.create(state)->getResult(0);
+}
+
+/// Everything is computed where the first branch was; every reader of a branch
+/// gets its columns. The branches themselves stay, without operands.
+void Merger::run() {
+  for (const Continuation &branch : branches) {
+    raiseConstants(branch.branch, first());
+    for (Operation *op : branch.epilogue)
+      raiseConstants(op, first());
+  }
+  b.setInsertionPoint(first());
+  Value whole = createWhole();
+  for (const EpilogueStep &step : steps)
+    whole = createStep(step, whole);
+  int64_t rank = getRank(whole), start = 0;
+  for (Continuation &branch : branches) {
+    SmallVector<int64_t> starts(rank, 0), sizes(rank, 1);
+    starts[axis] = start;
+    start += getSize(branch.branch, axis);
+    Value end = branch.getEnd();
+    end.replaceAllUsesWith(SliceOp::create(b, end.getLoc(), end.getType(),
+                                           whole, starts, sizes));
+    for (Operation *op : llvm::reverse(branch.epilogue))
+      op->erase();
+    branch.branch->setOperands({});
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What is merged
+//===----------------------------------------------------------------------===//
+
+/// Whether another branch is read before this one is computed.
+static bool comesLater(const Continuation &branch, const Merge &merge) {
+  return llvm::any_of(merge.branches, [&](const Continuation &other) {
+    return other.branch != branch.branch &&
+           llvm::any_of(other.getEnd().getUsers(), [&](Operation *reader) {
+             return reader->getBlock() == branch.branch->getBlock() &&
+                    reader->isBeforeInBlock(branch.branch);
+           });
+  });
+}
+
+/// Whether reading the input once saves more than is spent on the steps that
+/// some branches would do without, and on results that are read so late that
+/// they left the second level of caches. An operation in registers takes about
+/// as long as a byte of that; so does a launch as many of either.
+static bool isWorthIt(const Merge &merge, const TypicalSizes &sizes,
+                      int64_t cacheBytes) {
+  constexpr int64_t launch = 1 << 16;
+  Operation *first = merge.branches.front().branch;
+  MLIRContext *context = first->getContext();
+  auto bytes = [&](Value value) {
+    return sizes.get(
+        op_detail::getBytes(context, TypeRange(value.getType())));
+  };
+  int64_t saved =
+      (merge.branches.size() - 1) * (bytes(first->getOperand(0)) + launch);
+  int64_t spent = 0, all = 0, late = 0;
+  for (const Continuation &branch : merge.branches) {
+    int64_t own = bytes(branch.branch->getResult(0));
+    all += own;
+    late += comesLater(branch, merge) ? std::min(own, cacheBytes) : 0;
+  }
+  if (2 * all > cacheBytes)
+    spent += late;
+  for (const EpilogueStep &step : merge.steps)
+    for (auto [op, branch] : llvm::zip(step.ops, merge.branches))
+      if (!op)
+        spent += sizes.get(
+            product(context, getDims(branch.branch->getResult(0))));
+  return saved >= spent;
+}
+
+/// A branch with those that it can be merged with, or why there are none.
+struct Candidate {
+  Merge merge;
+  StringRef why = "the others go on in other ways";
+};
+
+/// Branches that can be merged, each with those that go on in a like way: what
+/// is not merged would be a kernel that copies. A piece of a concatenation is
+/// stored at its place by a branch of its own.
+static std::vector<Candidate> select(const Branches &branches,
+                                     const TypicalSizes &sizes,
+                                     int64_t cacheBytes) {
+  std::vector<Candidate> candidates;
+  for (Operation *op : branches.ops) {
+    Continuation self(op, branches.axis);
+    auto reads = [&](OpOperand &use) {
+      return readsAtOffset(use, branches.axis);
+    };
+    if (getSize(op, branches.axis) < 0 ||
+        !llvm::all_of(self.getEnd().getUses(), reads)) {
+      refuse(op, "merge-horizontal",
+             "a reader takes no part of a tensor where it lies");
+      continue;
+    }
+    Candidate alone{{{self}, {}}};
+    if (self.concat)
+      alone.why = "a piece of a concatenation is stored at its place";
+    auto joins = [&](Candidate &candidate) {
+      Merge larger(candidate.merge);
+      larger.branches.push_back(self);
+      SmallVector<Epilogue> epilogues;
+      for (const Continuation &branch : larger.branches)
+        epilogues.push_back(branch.epilogue);
+      auto steps = alignEpilogues(epilogues, branches.axis);
+      if (candidate.merge.branches.front().concat != self.concat || !steps)
+        return false;
+      larger.steps = *steps;
+      if (!isWorthIt(larger, sizes, cacheBytes)) {
+        alone.why = "merging costs more than reading the input again";
+        return false;
+      }
+      candidate.merge = larger;
+      return true;
+    };
+    if (llvm::none_of(candidates, joins))
+      candidates.push_back(alone);
+  }
+  return candidates;
 }
 
 /// The dim of the columns of a product or convolution by constants; none for
@@ -350,28 +338,38 @@ public:
       if (isa<MatmulOp, ConvOp>(op))
         candidates.push_back(op);
     });
-    OpBuilder b(&getContext());
+    TypicalSizes sizes(getOperation());
     // What is merged lives on without operands, so that no new op is taken for
     // an old one.
-    SmallVector<Operation *> dead;
     DenseSet<Value> done;
     for (Operation *op : candidates) {
       if (op->getNumOperands() == 0 || !done.insert(op->getOperand(0)).second)
         continue;
-      for (Branches &branches : collect(op->getOperand(0))) {
-        Merger merger(branches, b, dead);
-        if (!merger.select())
-          continue;
-        numMerged += merger.getNumMerged();
-        ++numGroups;
-        merger.run();
-      }
+      for (const Branches &branches : collect(op->getOperand(0)))
+        if (branches.ops.size() > 1)
+          for (const Candidate &candidate :
+               select(branches, sizes, cacheBytes))
+            run(candidate, branches.axis);
     }
-    for (Operation *op : dead)
-      op->erase();
+    for (Operation *op : candidates)
+      if (op->getNumOperands() == 0)
+        op->erase();
   }
 
 private:
+  void run(const Candidate &candidate, int64_t axis) {
+    size_t count = candidate.merge.branches.size();
+    if (count == 1) {
+      refuse(candidate.merge.branches.front().branch, "merge-horizontal",
+             candidate.why);
+      return;
+    }
+    numMerged += count;
+    ++numGroups;
+    OpBuilder b(&getContext());
+    Merger(candidate.merge, axis, b).run();
+  }
+
   std::vector<Branches> collect(Value input) {
     SmallVector<Operation *> users;
     for (OpOperand &use : input.getUses())

@@ -6,6 +6,7 @@
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Fusion.h"
 #include "Matching.h"
+#include "Symbols.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -26,24 +27,12 @@ struct Piece {
   bool placed; // else it is copied
 };
 
-/// The symbols that have values before the program begins, and typical ones.
-class Symbols {
-public:
-  explicit Symbols(func::FuncOp function);
-  bool areKnown(Type type) const;
-  int64_t getTypical(AffineExpr size) const;
-
-private:
-  DenseSet<unsigned> known;
-  SmallVector<int64_t> common;
-};
-
 /// One concat, with those inside of it whose pieces are all placed.
 class Placer {
 public:
   /// `onTheWay`: concats of pieces that can all be placed.
   Placer(ConcatOp concat, const DenseSet<Operation *> &onTheWay,
-         const Symbols &symbols)
+         const TypicalSizes &symbols)
       : concat(concat), axis(concat.getAxis()), onTheWay(onTheWay),
         symbols(symbols) {}
 
@@ -66,7 +55,7 @@ private:
   ConcatOp concat;
   int64_t axis;
   const DenseSet<Operation *> &onTheWay;
-  const Symbols &symbols;
+  const TypicalSizes &symbols;
   SmallVector<Piece> pieces;
   SmallVector<Inner> inner;
   DenseSet<Value> seen;
@@ -74,47 +63,6 @@ private:
 };
 
 } // namespace
-
-Symbols::Symbols(func::FuncOp function) {
-  for (Type type : function.getArgumentTypes())
-    if (isa<RankedTensorType>(type))
-      for (AffineExpr dim : getDims(type))
-        if (dim)
-          dim.walk([&](AffineExpr part) {
-            if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
-              known.insert(symbol.getPosition());
-          });
-  if (auto ranges = function->getAttrOfType<ArrayAttr>(adze::host::symbolRangesAttr))
-    for (auto range : ranges.getAsRange<DenseI64ArrayAttr>())
-      common.push_back(range.size() == 3 ? range[2] : -1);
-}
-
-bool Symbols::areKnown(Type type) const {
-  return llvm::all_of(getDims(type), [&](AffineExpr dim) {
-    bool all = bool(dim);
-    if (dim)
-      dim.walk([&](AffineExpr part) {
-        auto symbol = dyn_cast<AffineSymbolExpr>(part);
-        all &= !symbol || known.contains(symbol.getPosition());
-      });
-    return all;
-  });
-}
-
-int64_t Symbols::getTypical(AffineExpr size) const {
-  constexpr int64_t any = 128;
-  SmallVector<AffineExpr> values;
-  size.walk([&](AffineExpr part) {
-    auto symbol = dyn_cast<AffineSymbolExpr>(part);
-    while (symbol && values.size() <= symbol.getPosition()) {
-      size_t i = values.size();
-      bool told = i < common.size() && common[i] >= 0;
-      values.push_back(
-          getAffineConstantExpr(told ? common[i] : any, size.getContext()));
-    }
-  });
-  return getConstant(size.replaceSymbols(values)).value_or(any);
-}
 
 static std::optional<int64_t> getSize(Value value, int64_t axis) {
   return getConstant(getDims(value)[axis]);
@@ -275,7 +223,7 @@ bool Placer::isWorthIt(unsigned minPlaced) const {
   unsigned copied = 0;
   bool allInMemory = true;
   for (const Piece &piece : pieces) {
-    int64_t size = symbols.getTypical(getDims(piece.value)[axis]);
+    int64_t size = symbols.get(getDims(piece.value)[axis]);
     all += size;
     placed += piece.placed ? size : 0;
     if (piece.placed)
@@ -406,13 +354,13 @@ public:
       if (!isa<ClusterOp>(block->getParentOp()))
         blocks.push_back(block);
     });
-    Symbols symbols(getOperation());
+    TypicalSizes symbols(getOperation());
     for (Block *block : blocks)
       runOnBlock(*block, symbols);
   }
 
 private:
-  void runOnBlock(Block &block, const Symbols &symbols) {
+  void runOnBlock(Block &block, const TypicalSizes &symbols) {
     shareBeginnings(block);
     DenseSet<Operation *> onTheWay = findOnTheWay(block);
     llvm::SetVector<Operation *> replaced;

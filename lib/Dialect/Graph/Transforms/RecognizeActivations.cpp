@@ -5,6 +5,7 @@
 // which an exporter multiplies does not matter.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Matching.h"
+#include "Refusals.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -241,27 +242,35 @@ public:
     Product product = getProduct(op.getResult());
     if (product.factors.size() != 2)
       return rewriter.notifyMatchFailure(op, "not a product of two");
+    FirstFailure failure;
     for (unsigned i : {0u, 1u})
       if (rewrite(op, product.factors[i], product.factors[1 - i],
-                  product.number, rewriter)) {
+                  product.number, rewriter, failure)) {
         ++count;
         return success();
       }
-    return rewriter.notifyMatchFailure(op, "no activation");
+    return failure.tell(rewriter, op, /*near=*/1, "no activation");
   }
 
 private:
   static bool rewrite(OpT op, Value x, Value other, double number,
-                      PatternRewriter &rewriter) {
+                      PatternRewriter &rewriter, FirstFailure &failure) {
     if (x.getType() != op.getType())
       return false;
     double slope = 0;
     if (Value inner = matchOnePlus(other, slope);
-        inner && isNear(number * slope, 0.5))
-      if (Value y = matchHalf(rewriter, op.getLoc(), x, inner)) {
+        inner && isa_and_nonnull<ErfOp, TanhOp>(inner.getDefiningOp())) {
+      Value y = isNear(number * slope, 0.5)
+                    ? matchHalf(rewriter, op.getLoc(), x, inner)
+                    : Value();
+      if (y) {
         rewriter.replaceOp(op, y);
         return true;
       }
+      failure.set(1, isNear(number * slope, 0.5)
+                         ? "1 + erf or tanh of something else than the factor"
+                         : "a number other than a half beside 1 + erf or tanh");
+    }
     auto sigmoid = other.getDefiningOp<SigmoidOp>();
     if (sigmoid && sigmoid.getInput() == x && number == 1.0) {
       rewriter.replaceOpWithNewOp<SiluOp>(op, x);
@@ -272,6 +281,8 @@ private:
           op, x, GeluModeAttr::get(op.getContext(), GeluMode::Tanh));
       return true;
     }
+    if (sigmoid && sigmoid.getInput() == x)
+      failure.set(1, "a number beside x * sigmoid(x)");
     if ((isSixthSigmoid(other, x) && number == 1.0) ||
         (isClippedSum(other, x) && isNear(number, 1.0 / 6))) {
       rewriter.replaceOpWithNewOp<HardSwishOp>(op, x);
@@ -412,8 +423,11 @@ public:
                  ClippedLine<MulOp>, ClippedLine<DivOp>, ClippedLine<MinimumOp>,
                  ClippedLine<MaximumOp>, QuotientByExp, ReciprocalOfExp>(
         &getContext(), recognized);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    NearMisses misses;
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
+                                     misses.getConfig())))
       signalPassFailure();
+    misses.tell(getOperation());
   }
 };
 

@@ -6,6 +6,7 @@
 // between the softmax and the first product, then before keys and values.
 #include "AttentionMask.h"
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "Refusals.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace adze::graph {
@@ -62,8 +63,8 @@ public:
       : product(product), b(product), mask(b) {}
 
   bool run();
-  /// Whether there is a softmax between two products at all.
-  bool isCandidate() const { return sawScores; }
+  /// Whether a product takes what a softmax gives at all.
+  bool isCandidate() const { return level.has_value(); }
   StringRef why = "";
 
 private:
@@ -74,11 +75,15 @@ private:
   bool matchWeights(Value value, bool transposed);
   bool matchScores(Value value);
   bool matchStep(Value &value, bool &inner);
+  bool matchDropped(SelectOp select, Value &value);
+  bool hide(Value condition, bool visibleIfTrue, double number, bool inner);
   bool matchBias(Operation *sum, bool inner);
+  Value matchBlend(Operation *sum, bool inner);
   bool matchProduct(MatmulOp scores);
   Value takeScale(Value value);
   Value takeRepeats(Value value);
   Value toLevel(Value value);
+  Value createDropped(Value result);
   bool build();
 
   MatmulOp product;
@@ -86,12 +91,36 @@ private:
   AttentionMask mask;
   Value query, key, value;
   double scale = 1.0, softcap = 0.0;
-  bool zeroEmpty = false, outputTransposed = false, sawScores = false;
+  bool zeroEmpty = false, outputTransposed = false;
   std::optional<Dims> level; // batch dims where the mask is added
+  std::pair<Value, bool> dropped; // what leaves weights, and if it is true
   SmallVector<Location> locations;
 };
 
 } // namespace
+
+/// What is done to weights by a condition: those that are no numbers are 0, or
+/// those of hidden keys.
+bool Recognizer::matchDropped(SelectOp select, Value &value) {
+  auto isNan = select.getCondition().getDefiningOp<IsNanOp>();
+  if (isNan && isNan.getInput() == select.getRhs()) {
+    if (!isSplat(select.getLhs(), 0.0) || !select->hasOneUse() ||
+        !isNan->hasOneUse() ||
+        llvm::range_size(select.getRhs().getUses()) != 2)
+      return refuse("weights without numbers are used elsewhere");
+    zeroEmpty = true;
+    value = select.getRhs();
+    return true;
+  }
+  bool keepsTrue = isSplat(select.getRhs(), 0.0);
+  Value kept = keepsTrue ? select.getLhs() : select.getRhs();
+  if ((!keepsTrue && !isSplat(select.getLhs(), 0.0)) || !select->hasOneUse() ||
+      dropped.first || !areEqual(getDims(kept), getDims(select.getResult())))
+    return refuse("weights are replaced by others");
+  dropped = {select.getCondition(), keepsTrue};
+  value = kept;
+  return true;
+}
 
 /// Back from the weights to the softmax.
 bool Recognizer::matchWeights(Value value, bool transposed) {
@@ -100,32 +129,28 @@ bool Recognizer::matchWeights(Value value, bool transposed) {
   for (unsigned steps = 0; steps < 8; ++steps) {
     Operation *op = value.getDefiningOp();
     if (auto select = dyn_cast_or_null<SelectOp>(op)) {
-      auto isNan = select.getCondition().getDefiningOp<IsNanOp>();
-      if (!isNan || isNan.getInput() != select.getRhs() ||
-          !isSplat(select.getLhs(), 0.0) || !op->hasOneUse() ||
-          !isNan->hasOneUse() ||
-          llvm::range_size(select.getRhs().getUses()) != 2)
+      if (!matchDropped(select, value))
         return false;
-      zeroEmpty = true;
-      value = select.getRhs();
       continue;
     }
-    if (!op || (!op->hasOneUse() && !(zeroEmpty && isa<SoftmaxOp>(op))))
-      return false;
-    locations.push_back(op->getLoc());
-    if (auto softmax = dyn_cast<SoftmaxOp>(op)) {
-      if (int64_t(softmax.getAxis()) + 1 != getRank(softmax.getInput()))
-        return false;
-      mask.setScores(getDims(softmax.getInput()));
+    auto softmax = dyn_cast_or_null<SoftmaxOp>(op);
+    if (softmax)
       level = getBatch(softmax.getInput());
+    if (!op || (!op->hasOneUse() && !(zeroEmpty && softmax)))
+      return refuse("weights are used elsewhere");
+    locations.push_back(op->getLoc());
+    if (softmax) {
+      if (int64_t(softmax.getAxis()) + 1 != getRank(softmax.getInput()))
+        return refuse("a softmax that is not over the last dim");
+      mask.setScores(getDims(softmax.getInput()));
       return matchScores(softmax.getInput());
     }
     auto reshape = dyn_cast<ReshapeOp>(op);
     if (!isFloatCast(op) && !(reshape && isBatchReshape(reshape)))
-      return false;
+      return refuse("an op between softmax and product");
     value = op->getOperand(0);
   }
-  return false;
+  return refuse("too many ops between softmax and product");
 }
 
 /// Back from the softmax to the first product. `inner` says that what is met
@@ -139,12 +164,29 @@ bool Recognizer::matchScores(Value value) {
     locations.push_back(op->getLoc());
     if (auto scores = dyn_cast<MatmulOp>(op))
       return matchProduct(scores);
-    if (isa<AddOp, SubOp>(op))
-      return matchBias(op, inner);
+    if (isa<AddOp, SubOp>(op)) {
+      Value rest = matchBlend(op, inner);
+      if (!rest)
+        return matchBias(op, inner);
+      value = rest;
+      continue;
+    }
     if (!matchStep(value, inner))
       return false;
   }
-  return false;
+  return refuse("too many ops between product and softmax");
+}
+
+/// Puts `number` where the condition hides a score.
+bool Recognizer::hide(Value condition, bool visibleIfTrue, double number,
+                      bool inner) {
+  // What hides a score hides it after a factor, too.
+  if (inner)
+    number *= scale;
+  if (inner && (softcap != 0.0 || scale <= 0.0 || !hidesScores(number)))
+    return refuse("a mask before the scale");
+  return mask.hide(condition, visibleIfTrue, number) ||
+         refuse("masks that cannot be one");
 }
 
 /// One op between the softmax and the scores but a sum.
@@ -164,19 +206,19 @@ bool Recognizer::matchStep(Value &value, bool &inner) {
     std::optional<double> onTrue = getSplatNumber(select.getLhs()),
                           onFalse = getSplatNumber(select.getRhs());
     if (onTrue.has_value() == onFalse.has_value())
-      return false;
+      return refuse("a choice between scores");
     value = onTrue ? select.getRhs() : select.getLhs();
     if (!areEqual(getDims(value), getDims(select.getResult())))
       return refuse("a mask with dims that the scores lack");
-    // What hides a score hides it after a factor, too.
-    double number = onTrue ? *onTrue : *onFalse;
-    if (inner)
-      number *= scale;
-    if (inner && (softcap != 0.0 || scale <= 0.0 || !hidesScores(number)))
-      return refuse("a mask before the scale");
-    return mask.hide(select.getCondition(), /*visibleIfTrue=*/!onTrue,
-                     number) ||
-           refuse("masks that cannot be one");
+    return hide(select.getCondition(), /*visibleIfTrue=*/!onTrue,
+                onTrue ? *onTrue : *onFalse, inner);
+  }
+  double least = 0.0;
+  if (Value bounded = matchWithSplat<MaximumOp>(value, least)) {
+    value = bounded;
+    return !inner && mask.bound(least)
+               ? true
+               : refuse("a bound of scores that says something");
   }
   double factor = 1.0;
   Value scaled = matchScaled(value, factor);
@@ -199,11 +241,35 @@ bool Recognizer::matchStep(Value &value, bool &inner) {
   return true;
 }
 
+/// scores * m + number * (1 - m), also with a difference: scores where m is 1,
+/// a number where it is 0. Gives the scores.
+Value Recognizer::matchBlend(Operation *sum, bool inner) {
+  for (unsigned i : {0u, 1u}) {
+    auto product = sum->getOperand(i).getDefiningOp<MulOp>();
+    if (!product || !product->hasOneUse() || (isa<SubOp>(sum) && i == 1))
+      continue;
+    for (unsigned k : {0u, 1u}) {
+      Value scores = product->getOperand(k), m = product->getOperand(1 - k);
+      double slope = 0, number = 0;
+      if (!areEqual(getDims(scores), getDims(sum->getResult(0))) ||
+          !matchLinear(sum->getOperand(1 - i), m, slope, number) ||
+          slope != -number)
+        continue;
+      Value condition = getIndicated(b, m);
+      if (condition && hide(condition, /*visibleIfTrue=*/true,
+                            isa<SubOp>(sum) ? -number : number, inner))
+        return scores;
+    }
+  }
+  return {};
+}
+
 /// scores + bias, in either order, or scores - bias.
 bool Recognizer::matchBias(Operation *sum, bool inner) {
   if (inner)
     return refuse("a bias before the scale");
   bool subtracts = isa<SubOp>(sum);
+  StringRef reason = "a bias that is no mask of the scores";
   for (unsigned i : {0u, 1u}) {
     Value scores = sum->getOperand(i), bias = sum->getOperand(1 - i);
     if (!areEqual(getDims(scores), getDims(sum->getResult(0))) ||
@@ -212,8 +278,11 @@ bool Recognizer::matchBias(Operation *sum, bool inner) {
     Recognizer attempt(*this);
     if (subtracts)
       bias = NegOp::create(b, bias.getLoc(), bias);
-    if (!attempt.mask.add(bias) || !attempt.matchScores(scores))
+    bool fits = attempt.mask.add(bias);
+    if (!fits || !attempt.matchScores(scores)) {
+      reason = fits ? attempt.why : reason;
       continue;
+    }
     // Only what was found is taken over: the builder is this one's.
     mask.take(attempt.mask);
     query = attempt.query;
@@ -222,10 +291,9 @@ bool Recognizer::matchBias(Operation *sum, bool inner) {
     softcap = attempt.softcap;
     level = attempt.level;
     locations = attempt.locations;
-    sawScores = true;
     return true;
   }
-  return refuse("a bias that is no mask of the scores");
+  return refuse(reason);
 }
 
 /// Takes a factor off an operand of the first product.
@@ -242,7 +310,6 @@ Value Recognizer::takeScale(Value value) {
 }
 
 bool Recognizer::matchProduct(MatmulOp scores) {
-  sawScores = true;
   query = takeScale(scores.getLhs());
   if (scores.getTransposeA())
     query = swapLastTwo(b, query);
@@ -252,33 +319,48 @@ bool Recognizer::matchProduct(MatmulOp scores) {
   return true;
 }
 
-/// Heads that share a group of keys: a reshape of broadcast_to([.., G, 1, S,
-/// D]) to [.., G, n, S, D] that merges the groups -> [.., G, S, D], if that has
-/// as many batch dims as the masks see.
+/// Heads that share a group of keys: a view of [.., G, 1, S, D] repeated to
+/// [.., G, n, S, D], where G * n are the heads that the masks see -> [.., G, S,
+/// D]. Dims of size 1 may stand anywhere.
 Value Recognizer::takeRepeats(Value value) {
-  auto reshape = value.getDefiningOp<ReshapeOp>();
-  auto repeat =
-      reshape ? reshape.getInput().getDefiningOp<BroadcastToOp>() : nullptr;
-  int64_t rank = level->size() + 3;
-  if (!repeat || rank < 4 || getRank(repeat.getResult()) != rank ||
-      getRank(repeat.getInput()) != rank)
-    return value;
-  Dims from = getDims(repeat.getInput()), to = getDims(repeat.getResult()),
-       batch = getBatch(value), own = getDims(value);
-  int64_t dim = rank - 3; // of what is repeated
-  for (int64_t i = 0; i < rank; ++i)
-    if (i != dim && !areEqual(from[i], to[i]))
-      return value;
+  Value source = value;
+  while (auto reshape = source.getDefiningOp<ReshapeOp>())
+    source = reshape.getInput();
+  auto repeat = source.getDefiningOp<BroadcastToOp>();
   MLIRContext *context = value.getContext();
-  Dims repeated(to.begin(), to.end() - 2);
-  if (getConstant(from[dim]) != 1 || !areEqual(own.back(), to.back()) ||
-      !areEqual(own.end()[-2], to.end()[-2]) ||
-      !areEqual(adze::graph::product(context, batch),
-                adze::graph::product(context, repeated)) ||
-      !areEqual((*level)[dim - 1], mulExprs(to[dim - 1], to[dim])))
+  if (!repeat || level->empty() ||
+      !areEqual(adze::graph::product(context, getBatch(value)),
+                adze::graph::product(context, *level)))
     return value;
-  from.erase(from.begin() + dim);
-  return ReshapeOp::create(b, value.getLoc(), makeType(getElement(value), from),
+  Dims from = getDims(repeat.getInput()), to = getDims(repeat.getResult());
+  AffineExpr one = b.getAffineConstantExpr(1), times;
+  from.insert(from.begin(), to.size() - from.size(), one);
+  Dims seen, before;
+  for (auto [old, now] : llvm::zip(from, to)) {
+    if (!areEqual(old, now)) {
+      if (times || old != one)
+        return value;
+      times = now;
+      before = seen;
+    } else if (now != one) {
+      seen.push_back(now);
+    }
+  }
+  AffineExpr groups =
+      times ? divideExactly(level->back(), times) : AffineExpr();
+  if (!groups)
+    return value;
+  Dims dims(level->begin(), level->end() - 1), own = getDims(value);
+  dims.push_back(groups);
+  auto drop = [&](Dims sizes) {
+    llvm::erase(sizes, one);
+    return sizes;
+  };
+  bool isLast = areEqual(before, drop(dims));
+  dims.append(own.end() - 2, own.end());
+  if (!isLast || !areEqual(seen, drop(dims)))
+    return value;
+  return ReshapeOp::create(b, value.getLoc(), makeType(getElement(value), dims),
                            repeat.getInput());
 }
 
@@ -297,7 +379,28 @@ Value Recognizer::toLevel(Value value) {
                            value);
 }
 
+/// Queries all of whose keys are hidden have no weights where these were dropped
+/// by the same condition.
+Value Recognizer::createDropped(Value result) {
+  auto [condition, showsTrue] = dropped;
+  if (!condition)
+    return result;
+  Location loc = product.getLoc();
+  int64_t last = getRank(condition) - 1;
+  if (!showsTrue)
+    condition = NotOp::create(b, loc, condition);
+  Value any = ReduceMaxOp::create(b, loc, condition, ArrayRef<int64_t>{last},
+                                  /*keepdims=*/true);
+  auto type = RankedTensorType::get({}, getElement(result));
+  Value zero = ConstantOp::create(
+      b, loc, cast<ElementsAttr>(b.getZeroAttr(type)));
+  return SelectOp::create(b, loc, any, result, zero);
+}
+
 bool Recognizer::build() {
+  if (dropped.first && (!mask.hidesJust(dropped.first, dropped.second) ||
+                        getRank(dropped.first) == 0))
+    return refuse("weights are dropped by what hides no scores");
   Type element = getElement(product.getResult());
   if (getElement(query) != element || getElement(key) != element ||
       getElement(value) != element)
@@ -331,7 +434,7 @@ bool Recognizer::build() {
         op->erase();
         return refuse("batch dims that may or may not be repeated");
       }
-  Value result = op->getResult();
+  Value result = createDropped(op->getResult());
   if (outputTransposed)
     result = swapLastTwo(b, result);
   auto type = cast<RankedTensorType>(product.getType());
@@ -348,7 +451,7 @@ bool Recognizer::run() {
   bool swapped = product.getTransposeB();
   if (!matchWeights(weights, product.getTransposeA())) {
     // value' * weights': the result is transposed.
-    if (sawScores)
+    if (isCandidate())
       return false;
     weights = product.getRhs();
     bool transposed = product.getTransposeB();
@@ -388,8 +491,7 @@ public:
         ++recognized;
       } else if (recognizer.isCandidate()) {
         ++refused;
-        if (remarks)
-          product.emitRemark("no attention: ") << recognizer.why;
+        refuse(product, "attention", recognizer.why);
       }
     }
   }

@@ -5,6 +5,7 @@
 // normalisation are layer normalisations of a view.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Matching.h"
+#include "Refusals.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -109,7 +110,8 @@ struct Deviation {
   double epsilon = 0;
 };
 
-std::optional<Deviation> matchDeviation(const Quotient &quotient) {
+std::optional<Deviation> matchDeviation(const Quotient &quotient,
+                                        FirstFailure &failure) {
   Value variance = quotient.denominator;
   if (!quotient.isRoot) {
     auto root = variance.getDefiningOp<SqrtOp>();
@@ -125,12 +127,18 @@ std::optional<Deviation> matchDeviation(const Quotient &quotient) {
   if (Value x = matchWithSplat<AddOp>(variance, result.epsilon))
     variance = x;
   auto mean = variance.getDefiningOp<ReduceMeanOp>();
-  auto axis = mean ? getTrailing(mean) : std::optional<int64_t>();
-  if (!axis)
+  result.squared = mean ? matchSquare(mean.getInput()) : Value();
+  if (!result.squared) {
+    failure.set(mean ? 1 : 0, "a root of what is no mean of squares");
     return std::nullopt;
+  }
+  auto axis = getTrailing(mean);
+  if (!axis) {
+    failure.set(2, "a mean that is not over the last dims, or drops them");
+    return std::nullopt;
+  }
   result.axis = *axis;
-  result.squared = matchSquare(mean.getInput());
-  return result.squared ? std::optional(result) : std::nullopt;
+  return result;
 }
 
 /// x where value is x - mean(x) over the dims from `axis` on.
@@ -180,15 +188,24 @@ public:
 
   LogicalResult matchAndRewrite(OpT op,
                                 PatternRewriter &rewriter) const override {
+    FirstFailure failure;
     for (const Quotient &quotient : matchQuotients(op)) {
-      std::optional<Deviation> deviation = matchDeviation(quotient);
-      Value top = quotient.numerator;
-      if (!deviation || top.getType() != op.getType() ||
-          !areSame(top, deviation->squared, deviation->axis))
+      std::optional<Deviation> deviation = matchDeviation(quotient, failure);
+      Value top = quotient.numerator, scale = quotient.factor;
+      if (!deviation)
         continue;
-      Value scale = quotient.factor;
-      if (scale && !isPerElement(scale, top, deviation->axis))
+      if (!areSame(top, deviation->squared, deviation->axis)) {
+        failure.set(3, "what is divided is not what is squared");
         continue;
+      }
+      if (top.getType() != op.getType()) {
+        failure.set(4, "what is divided is repeated");
+        continue;
+      }
+      if (scale && !isPerElement(scale, top, deviation->axis)) {
+        failure.set(5, "factors of other dims than the normalised ones");
+        continue;
+      }
       Value centred = matchCentred(top, deviation->axis);
       Value y;
       if (centred)
@@ -202,7 +219,7 @@ public:
       ++count;
       return success();
     }
-    return rewriter.notifyMatchFailure(op, "no quotient by a deviation");
+    return failure.tell(rewriter, op, /*near=*/1, "no quotient by a deviation");
   }
 
 private:
@@ -218,25 +235,34 @@ public:
 
   LogicalResult matchAndRewrite(OpT op,
                                 PatternRewriter &rewriter) const override {
+    FirstFailure failure;
     for (const Quotient &quotient : matchQuotients(op)) {
       auto sum = quotient.denominator.getDefiningOp<ReduceSumOp>();
       auto exp = quotient.numerator.getDefiningOp<ExpOp>();
       auto sub = exp ? exp.getInput().getDefiningOp<SubOp>() : SubOp();
       auto max =
           sub ? sub.getRhs().getDefiningOp<ReduceMaxOp>() : ReduceMaxOp();
-      if (quotient.isRoot || quotient.factor || !sum || !max ||
-          sum.getInput() != quotient.numerator ||
-          max.getInput() != sub.getLhs() || sum.getAxes().size() != 1 ||
-          sum.getAxes() != max.getAxes() || !sum.getKeepdims() ||
-          !max.getKeepdims() || sub.getLhs().getType() != op.getType())
+      if (quotient.isRoot || quotient.factor || !sum || !exp ||
+          sum.getInput() != quotient.numerator)
         continue;
+      if (!max || max.getInput() != sub.getLhs()) {
+        failure.set(1, "no maximum is subtracted from the exponents");
+        continue;
+      }
+      if (sum.getAxes().size() != 1 || sum.getAxes() != max.getAxes() ||
+          !sum.getKeepdims() || !max.getKeepdims() ||
+          sub.getLhs().getType() != op.getType()) {
+        failure.set(2, "sum and maximum that are not over one and the same dim");
+        continue;
+      }
       rewriter.replaceOpWithNewOp<SoftmaxOp>(
           op, op.getType(), sub.getLhs(),
           rewriter.getI64IntegerAttr(sum.getAxes()[0]));
       ++count;
       return success();
     }
-    return rewriter.notifyMatchFailure(op, "no quotient by a sum of powers");
+    return failure.tell(rewriter, op, /*near=*/1,
+                        "no quotient by a sum of powers");
   }
 
 private:
@@ -526,9 +552,12 @@ public:
               KeepDims<ReduceL1Op>, KeepDims<ReduceL2Op>,
               KeepDims<ReduceSumSquareOp>, KeepDims<ReduceLogSumExpOp>>(
         context);
+    NearMisses misses;
     if (failed(applyPatternsGreedily(getOperation(), std::move(parts))) ||
-        failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+        failed(applyPatternsGreedily(getOperation(), std::move(patterns),
+                                     misses.getConfig())))
       signalPassFailure();
+    misses.tell(getOperation());
   }
 };
 

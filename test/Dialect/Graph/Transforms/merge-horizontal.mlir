@@ -1,4 +1,5 @@
-// RUN: aopt %s --graph-merge-horizontal --canonicalize --split-input-file | FileCheck %s
+// RUN: aopt %s --graph-merge-horizontal --canonicalize --split-input-file --remarks-filter-failed=.* 2> %t | FileCheck %s
+// RUN: FileCheck %s --check-prefix=WHY < %t
 
 // Query, key and value: one product, one bias, three views of a part each. The
 // key has no bias of its own kind: only the products are merged.
@@ -40,6 +41,7 @@ func.func @heads(%x: tensor<?x?x64xf32, #x>) -> tensor<?x?x4x8xf32, #h> {
 
 // Parallel 1x1 convolutions with their activation, whose parts the concat joins
 // again; a branch with a window, and one that the model returns, stay.
+// WHY: merge-horizontal {{.*}}a reader takes no part of a tensor where it lies
 // CHECK-LABEL: func.func @inception
 // CHECK-DAG: %[[F:.*]] = graph.concat {{.*}} -> tensor<12x3x1x1xf32>
 // CHECK: %[[C:.*]] = graph.conv %arg0, %[[F]], %{{.*}} -> tensor<1x12x4x4xf32>
@@ -108,11 +110,13 @@ func.func @twice(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 
 // What the others lack would be a kernel that copies: a piece of a concat, and a
 // branch with an activation.
+// WHY-DAG: merge-horizontal {{.*}}a piece of a concatenation is stored at its place
+// WHY-DAG: merge-horizontal {{.*}}the others go on in other ways
 // CHECK-LABEL: func.func @unlike
 // CHECK-DAG: %[[A:.*]] = graph.conv %arg0, %{{.*}} -> tensor<1x4x4x4xf32>
 // CHECK-DAG: %[[BC:.*]] = graph.conv %arg0, %{{.*}} -> tensor<1x8x4x4xf32>
 // CHECK-DAG: %[[D:.*]] = graph.conv %arg0, %{{.*}} -> tensor<1x2x4x4xf32>
-// CHECK-DAG: graph.relu %[[D]]
+// CHECK-DAG: graph.sigmoid %[[D]]
 // CHECK-DAG: graph.slice %[[BC]]
 // CHECK: graph.concat %[[A]]
 func.func @unlike(%x: tensor<1x3x4x4xf32>) -> (tensor<1x8x4x4xf32>, tensor<1x2x4x4xf32>) {
@@ -128,8 +132,71 @@ func.func @unlike(%x: tensor<1x3x4x4xf32>) -> (tensor<1x8x4x4xf32>, tensor<1x2x4
   %3 = graph.conv %x, %d {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x3x4x4xf32>, tensor<2x3x1x1xf32>) -> tensor<1x2x4x4xf32>
   %4 = graph.conv %1, %u {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x4x4xf32>, tensor<2x4x1x1xf32>) -> tensor<1x2x4x4xf32>
   %5 = graph.conv %2, %u {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x4x4xf32>, tensor<2x4x1x1xf32>) -> tensor<1x2x4x4xf32>
-  %6 = graph.relu %3 : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  %6 = graph.sigmoid %3 : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
   %7 = graph.conv %6, %v {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
   %8 = graph.concat %0, %4, %5 {axis = 1 : i64} : (tensor<1x4x4x4xf32>, tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) -> tensor<1x8x4x4xf32>
   return %8, %7 : tensor<1x8x4x4xf32>, tensor<1x2x4x4xf32>
+}
+
+// -----
+
+// Activations that differ in their bounds become two with a bound a channel, as
+// factors and summands that only some have; the constant may stand first.
+// CHECK-LABEL: func.func @bounds
+// CHECK-DAG: %[[ONE:.*]] = graph.constant dense<1.000000e+00> : tensor<f32>
+// CHECK-DAG: %[[SIX:.*]] = graph.constant dense<6.000000e+00> : tensor<f32>
+// CHECK-DAG: %[[NONE:.*]] = graph.constant dense<0xFF800000> : tensor<f32>
+// CHECK-DAG: %[[ALL:.*]] = graph.constant dense<0x7F800000> : tensor<f32>
+// CHECK: %[[C:.*]] = graph.conv %arg0, %{{.*}} -> tensor<?x10x4x4xf32
+// CHECK: %[[M:.*]] = graph.mul %[[C]], %{{.*}} : (tensor<?x10x4x4xf32{{.*}}>, tensor<1x10x1x1xf32>)
+// CHECK: %[[LOW:.*]] = graph.maximum %[[M]], %{{.*}} : (tensor<?x10x4x4xf32{{.*}}>, tensor<1x10x1x1xf32>)
+// CHECK: %[[HIGH:.*]] = graph.minimum %[[LOW]], %{{.*}} : (tensor<?x10x4x4xf32{{.*}}>, tensor<1x10x1x1xf32>)
+// CHECK-DAG: %[[P:.*]] = graph.slice %[[HIGH]] {starts = array<i64: 0, 0, 0, 0>
+// CHECK-DAG: graph.conv %[[P]]
+// CHECK-DAG: %[[Q:.*]] = graph.slice %[[HIGH]] {starts = array<i64: 0, 4, 0, 0>
+// CHECK-DAG: graph.conv %[[Q]]
+// CHECK-DAG: %[[R:.*]] = graph.slice %[[HIGH]] {starts = array<i64: 0, 8, 0, 0>
+// CHECK-DAG: graph.conv %[[R]]
+#x = affine_map<()[s0] -> (s0, 3, 4, 4)>
+#y = affine_map<()[s0] -> (s0, 4, 4, 4)>
+#z = affine_map<()[s0] -> (s0, 2, 4, 4)>
+func.func @bounds(%x: tensor<?x3x4x4xf32, #x>) -> (tensor<?x2x4x4xf32, #z>, tensor<?x2x4x4xf32, #z>, tensor<?x2x4x4xf32, #z>) {
+  %a = graph.constant dense<0.5> : tensor<4x3x1x1xf32>
+  %b = graph.constant dense<1.5> : tensor<4x3x1x1xf32>
+  %c = graph.constant dense<2.5> : tensor<2x3x1x1xf32>
+  %u = graph.constant dense<0.25> : tensor<2x4x1x1xf32>
+  %v = graph.constant dense<0.75> : tensor<2x2x1x1xf32>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %six = graph.constant dense<6.0> : tensor<f32>
+  %two = graph.constant dense<2.0> : tensor<1x4x1x1xf32>
+  %0 = graph.conv %x, %a {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<?x3x4x4xf32, #x>, tensor<4x3x1x1xf32>) -> tensor<?x4x4x4xf32, #y>
+  %1 = graph.relu %0 : (tensor<?x4x4x4xf32, #y>) -> tensor<?x4x4x4xf32, #y>
+  %2 = graph.conv %1, %u {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<?x4x4x4xf32, #y>, tensor<2x4x1x1xf32>) -> tensor<?x2x4x4xf32, #z>
+  %3 = graph.conv %x, %b {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<?x3x4x4xf32, #x>, tensor<4x3x1x1xf32>) -> tensor<?x4x4x4xf32, #y>
+  %4 = graph.mul %two, %3 : (tensor<1x4x1x1xf32>, tensor<?x4x4x4xf32, #y>) -> tensor<?x4x4x4xf32, #y>
+  %5 = graph.maximum %zero, %4 : (tensor<f32>, tensor<?x4x4x4xf32, #y>) -> tensor<?x4x4x4xf32, #y>
+  %6 = graph.minimum %5, %six : (tensor<?x4x4x4xf32, #y>, tensor<f32>) -> tensor<?x4x4x4xf32, #y>
+  %7 = graph.conv %6, %u {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<?x4x4x4xf32, #y>, tensor<2x4x1x1xf32>) -> tensor<?x2x4x4xf32, #z>
+  %8 = graph.conv %x, %c {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<?x3x4x4xf32, #x>, tensor<2x3x1x1xf32>) -> tensor<?x2x4x4xf32, #z>
+  %9 = graph.conv %8, %v {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<?x2x4x4xf32, #z>, tensor<2x2x1x1xf32>) -> tensor<?x2x4x4xf32, #z>
+  return %2, %7, %9 : tensor<?x2x4x4xf32, #z>, tensor<?x2x4x4xf32, #z>, tensor<?x2x4x4xf32, #z>
+}
+
+// -----
+
+// A shortcut that is computed last is read last: computed with the first branch,
+// it would be out of the cache by then, for a small input that is read once less.
+// WHY: merge-horizontal {{.*}}merging costs more than reading the input again
+// CHECK-LABEL: func.func @shortcut
+// CHECK: graph.conv %arg0, %{{.*}} -> tensor<1x8x128x128xf32>
+// CHECK: graph.conv %arg0, %{{.*}} -> tensor<1x64x128x128xf32>
+func.func @shortcut(%x: tensor<1x8x128x128xf32>) -> tensor<1x64x128x128xf32> {
+  %a = graph.constant dense<0.5> : tensor<8x8x1x1xf32>
+  %b = graph.constant dense<1.5> : tensor<64x8x1x1xf32>
+  %0 = graph.conv %x, %a {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x8x128x128xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x128x128xf32>
+  %1 = graph.relu %0 : (tensor<1x8x128x128xf32>) -> tensor<1x8x128x128xf32>
+  %2 = graph.conv %1, %b {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x8x128x128xf32>, tensor<64x8x1x1xf32>) -> tensor<1x64x128x128xf32>
+  %3 = graph.conv %x, %b {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x8x128x128xf32>, tensor<64x8x1x1xf32>) -> tensor<1x64x128x128xf32>
+  %4 = graph.add %2, %3 : (tensor<1x64x128x128xf32>, tensor<1x64x128x128xf32>) -> tensor<1x64x128x128xf32>
+  return %4 : tensor<1x64x128x128xf32>
 }

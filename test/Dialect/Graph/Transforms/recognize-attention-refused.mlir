@@ -1,6 +1,8 @@
-// RUN: aopt %s --pass-pipeline="builtin.module(func.func(graph-recognize-attention{remarks=true}))" --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: aopt %s --graph-recognize-attention --remarks-filter-failed=.* --split-input-file 2> %t | FileCheck %s
+// RUN: FileCheck %s --check-prefix=WHY < %t
 
 // Somebody else wants the scores.
+// WHY: attention {{.*}}scores are used elsewhere
 // CHECK-LABEL: func.func @used
 // CHECK-NOT: graph.attention
 func.func @used(%q: tensor<2x9x64xf32>, %v: tensor<2x9x32xf32>) -> (tensor<2x9x32xf32>, tensor<2x9x9xf32>) {
@@ -13,6 +15,7 @@ func.func @used(%q: tensor<2x9x64xf32>, %v: tensor<2x9x32xf32>) -> (tensor<2x9x3
 // -----
 
 // Along the queries.
+// WHY: attention {{.*}}a softmax that is not over the last dim
 // CHECK-LABEL: func.func @axis
 // CHECK-NOT: graph.attention
 func.func @axis(%q: tensor<2x9x64xf32>, %v: tensor<2x9x32xf32>) -> tensor<2x9x32xf32> {
@@ -27,12 +30,12 @@ func.func @axis(%q: tensor<2x9x64xf32>, %v: tensor<2x9x32xf32>) -> tensor<2x9x32
 // A product may or may not be repeated: only the run can tell.
 #q = affine_map<()[s0, s1] -> (s0, 9, 64)>
 #k = affine_map<()[s0, s1] -> (s1, 9, 64)>
+// WHY: attention {{.*}}batch dims that may or may not be repeated
 // CHECK-LABEL: func.func @unknown
 // CHECK-NOT: graph.attention
 func.func @unknown(%q: tensor<?x9x64xf32, #q>, %k: tensor<?x9x64xf32, #k>) -> tensor<?x9x64xf32> {
   %0 = graph.matmul %q, %k {transpose_b = true} : (tensor<?x9x64xf32, #q>, tensor<?x9x64xf32, #k>) -> tensor<?x9x9xf32>
   %1 = graph.softmax %0 {axis = 2 : i64} : (tensor<?x9x9xf32>) -> tensor<?x9x9xf32>
-  // expected-remark @+1 {{no attention: batch dims that}}
   %2 = graph.matmul %1, %k : (tensor<?x9x9xf32>, tensor<?x9x64xf32, #k>) -> tensor<?x9x64xf32>
   return %2 : tensor<?x9x64xf32>
 }
@@ -40,6 +43,7 @@ func.func @unknown(%q: tensor<?x9x64xf32, #q>, %k: tensor<?x9x64xf32, #k>) -> te
 // -----
 
 // What the mask hides is seen by the factor.
+// WHY: attention {{.*}}a mask before the scale
 // CHECK-LABEL: func.func @order
 // CHECK-NOT: graph.attention
 func.func @order(%q: tensor<2x9x64xf32>, %m: tensor<9x9xi1>) -> tensor<2x9x64xf32> {
@@ -51,4 +55,69 @@ func.func @order(%q: tensor<2x9x64xf32>, %m: tensor<9x9xi1>) -> tensor<2x9x64xf3
   %3 = graph.softmax %2 {axis = 2 : i64} : (tensor<2x9x9xf32>) -> tensor<2x9x9xf32>
   %4 = graph.matmul %3, %q : (tensor<2x9x9xf32>, tensor<2x9x64xf32>) -> tensor<2x9x64xf32>
   return %4 : tensor<2x9x64xf32>
+}
+
+// -----
+
+// The factors are no numbers of 0 and 1.
+// WHY: attention {{.*}}an op between product and softmax
+// CHECK-LABEL: func.func @blend
+// CHECK-NOT: graph.attention
+func.func @blend(%q: tensor<2x9x64xf32>, %m: tensor<9x9xf32>) -> tensor<2x9x64xf32> {
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %far = graph.constant dense<1.0e4> : tensor<f32>
+  %0 = graph.matmul %q, %q {transpose_b = true} : (tensor<2x9x64xf32>, tensor<2x9x64xf32>) -> tensor<2x9x9xf32>
+  %1 = graph.mul %0, %m : (tensor<2x9x9xf32>, tensor<9x9xf32>) -> tensor<2x9x9xf32>
+  %2 = graph.sub %one, %m : (tensor<f32>, tensor<9x9xf32>) -> tensor<9x9xf32>
+  %3 = graph.mul %2, %far : (tensor<9x9xf32>, tensor<f32>) -> tensor<9x9xf32>
+  %4 = graph.sub %1, %3 : (tensor<2x9x9xf32>, tensor<9x9xf32>) -> tensor<2x9x9xf32>
+  %5 = graph.softmax %4 {axis = 2 : i64} : (tensor<2x9x9xf32>) -> tensor<2x9x9xf32>
+  %6 = graph.matmul %5, %q : (tensor<2x9x9xf32>, tensor<2x9x64xf32>) -> tensor<2x9x64xf32>
+  return %6 : tensor<2x9x64xf32>
+}
+
+// -----
+
+// A bound that scores may lie below.
+// WHY: attention {{.*}}a bound of scores that says something
+// CHECK-LABEL: func.func @bound
+// CHECK-NOT: graph.attention
+func.func @bound(%q: tensor<2x9x64xf32>) -> tensor<2x9x64xf32> {
+  %low = graph.constant dense<-4.0> : tensor<f32>
+  %0 = graph.matmul %q, %q {transpose_b = true} : (tensor<2x9x64xf32>, tensor<2x9x64xf32>) -> tensor<2x9x9xf32>
+  %1 = graph.maximum %0, %low : (tensor<2x9x9xf32>, tensor<f32>) -> tensor<2x9x9xf32>
+  %2 = graph.softmax %1 {axis = 2 : i64} : (tensor<2x9x9xf32>) -> tensor<2x9x9xf32>
+  %3 = graph.matmul %2, %q : (tensor<2x9x9xf32>, tensor<2x9x64xf32>) -> tensor<2x9x64xf32>
+  return %3 : tensor<2x9x64xf32>
+}
+
+// -----
+
+// Weights of keys that are not hidden are dropped: the others do not add up to 1.
+// WHY: attention {{.*}}weights are dropped by what hides no scores
+// CHECK-LABEL: func.func @dropped
+// CHECK-NOT: graph.attention
+func.func @dropped(%q: tensor<2x9x64xf32>, %m: tensor<9x9xi1>) -> tensor<2x9x64xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %0 = graph.matmul %q, %q {transpose_b = true} : (tensor<2x9x64xf32>, tensor<2x9x64xf32>) -> tensor<2x9x9xf32>
+  %1 = graph.softmax %0 {axis = 2 : i64} : (tensor<2x9x9xf32>) -> tensor<2x9x9xf32>
+  %2 = graph.select %m, %1, %zero : (tensor<9x9xi1>, tensor<2x9x9xf32>, tensor<f32>) -> tensor<2x9x9xf32>
+  %3 = graph.matmul %2, %q : (tensor<2x9x9xf32>, tensor<2x9x64xf32>) -> tensor<2x9x64xf32>
+  return %3 : tensor<2x9x64xf32>
+}
+
+// -----
+
+// Neighbouring heads have keys of different groups: 0 1 0 1, not 0 0 1 1.
+// CHECK-LABEL: func.func @alternating
+// CHECK: %[[K:.*]] = graph.reshape %{{.*}} -> tensor<2x4x9x64xf32>
+// CHECK: graph.attention %arg0, %[[K]], %[[K]]
+func.func @alternating(%q: tensor<2x4x9x64xf32>, %k: tensor<2x2x9x64xf32>) -> tensor<2x4x9x64xf32> {
+  %a = graph.reshape %k : (tensor<2x2x9x64xf32>) -> tensor<2x1x2x9x64xf32>
+  %b = graph.broadcast_to %a : (tensor<2x1x2x9x64xf32>) -> tensor<2x2x2x9x64xf32>
+  %c = graph.reshape %b : (tensor<2x2x2x9x64xf32>) -> tensor<2x4x9x64xf32>
+  %0 = graph.matmul %q, %c {transpose_b = true} : (tensor<2x4x9x64xf32>, tensor<2x4x9x64xf32>) -> tensor<2x4x9x9xf32>
+  %1 = graph.softmax %0 {axis = 3 : i64} : (tensor<2x4x9x9xf32>) -> tensor<2x4x9x9xf32>
+  %2 = graph.matmul %1, %c : (tensor<2x4x9x9xf32>, tensor<2x4x9x64xf32>) -> tensor<2x4x9x64xf32>
+  return %2 : tensor<2x4x9x64xf32>
 }

@@ -1,0 +1,57 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Near misses: a mark in the diagnostic of a match failure tells them from ops
+// that a pattern merely looked at.
+#include "Refusals.h"
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace adze::graph;
+
+void adze::graph::refuse(Operation *op, StringRef what, const Twine &reason) {
+  auto options =
+      remark::RemarkOpts::name(what).category(op->getName().getStringRef());
+  if (auto remark = remark::failed(op->getLoc(), options))
+    remark << StringRef(reason.str());
+}
+
+LogicalResult adze::graph::nearMiss(RewriterBase &rewriter, Operation *op,
+                                    const Twine &reason) {
+  return rewriter.notifyMatchFailure(op, [&](Diagnostic &diagnostic) {
+    diagnostic << reason;
+    diagnostic.getMetadata().push_back(DiagnosticArgument(/*near=*/1));
+  });
+}
+
+void NearMisses::notifyPatternBegin(const Pattern &next, Operation *op) {
+  current = op;
+  pattern = next.getDebugName();
+}
+
+void NearMisses::notifyMatchFailure(
+    Location loc, function_ref<void(Diagnostic &)> reasonCallback) {
+  if (!current || !loc->getContext()->getRemarkEngine())
+    return;
+  Diagnostic diagnostic(loc, DiagnosticSeverity::Remark);
+  reasonCallback(diagnostic);
+  if (!diagnostic.getMetadata().empty())
+    found[current].insert({pattern, diagnostic.str()});
+}
+
+/// "NormFromQuotient" of "(anonymous namespace)::NormFromQuotient<DivOp>".
+static StringRef getShortName(StringRef name) {
+  name = name.take_until([](char c) { return c == '<'; });
+  return name.substr(name.rfind(':') + 1);
+}
+
+void NearMisses::tell(Operation *root) {
+  if (found.empty())
+    return;
+  root->walk([&](Operation *op) {
+    auto misses = found.find(op);
+    if (misses == found.end())
+      return;
+    for (const auto &[name, reason] : misses->second)
+      refuse(op, getShortName(name), reason);
+  });
+}
