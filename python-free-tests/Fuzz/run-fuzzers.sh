@@ -14,7 +14,7 @@ mkdir -p $build/corpus/import $build/corpus/module-file $build/seeds/import $bui
 for text in test/Import/ONNX/*.onnxtxt; do
   $build/bin/onnx-as "$text" -o $build/seeds/import/"$(basename "$text" .onnxtxt)".onnx || true
 done
-# Models of the conformance tests, where they are: one of each operator.
+# Models of the conformance tests, where they are.
 find build/conformance -name model.onnx -size -8k 2>/dev/null | while read -r model; do
   cp "$model" $build/seeds/import/"$(md5sum "$model" | cut -c1-16)".onnx
 done

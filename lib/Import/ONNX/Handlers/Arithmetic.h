@@ -131,7 +131,9 @@ public:
   }
   /// All dims in [first, last) as one.
   Value flatten(Value x, int64_t first, int64_t last) {
-    if (!x)
+    int64_t rank = Binder::getRank(x);
+    if (!x || (first < last &&
+               (!b.hasAxis(first, rank) || !b.hasAxis(last - 1, rank))))
       return {};
     Dims dims = graph::getDims(x);
     mlir::AffineExpr all = graph::product(

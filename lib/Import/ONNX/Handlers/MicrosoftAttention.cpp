@@ -78,8 +78,8 @@ Value Heads::attend(Value q, Value k, Value v, const Scores &scores) {
   Value s = a.mul(a.matmul(q, k, /*transposeY=*/true), scores.scale);
   if (scores.softcap != 0)
     s = a.mul(a.tanh(a.div(s, scores.softcap)), scores.softcap);
-  if (scores.bias)
-    s = a.add(s, b.cast(scores.bias, s ? b.getElementType(s) : mlir::Type()));
+  if (scores.bias && s)
+    s = a.add(s, b.cast(scores.bias, b.getElementType(s)));
   if (scores.kept && s) {
     double masked = scores.masked;
     if (b.getElementType(s).isF16())

@@ -25,6 +25,9 @@ static LogicalResult checkWindow(Binder &b, const Window &window) {
 
 LogicalResult adze::importer::getFilterWindow(Binder &b, mlir::Value &filter,
                                               Window &window) {
+  if (b.getRank(filter) < 2)
+    return b.fail("expected weights of at least 2 dims, but got " +
+                  llvm::Twine(b.getRank(filter)));
   size_t spatial = b.getRank(filter) - 2;
   auto declared = b.getInts("kernel_shape");
   if (declared && declared->size() == spatial) {
