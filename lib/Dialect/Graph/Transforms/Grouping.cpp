@@ -416,6 +416,8 @@ bool Grouping::acceptsPrologue(const Group &producer,
     return false;
   if (takesPointwisePrologue(anchor))
     return true;
+  if (!keepsSums(anchor, producer.ops))
+    return false;
   if (auto attention = dyn_cast<AttentionOp>(anchor);
       attention && feedsMaskOnly(producer, attention))
     return true;

@@ -5,6 +5,7 @@
 // with constants of their own is done at once, too.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Epilogues.h"
+#include "Fusion.h"
 #include "Refusals.h"
 #include "Symbols.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -42,8 +43,11 @@ bool readsAtOffset(OpOperand &use, int64_t axis) {
            areEqual(ArrayRef<AffineExpr>(from).take_front(before),
                     ArrayRef<AffineExpr>(to).take_front(before));
   }
-  if (isa<MatmulOp, ConvOp>(user))
-    return use.getOperandNumber() == 0;
+  if (isa<MatmulOp, ConvOp>(user)) { // which sums over the columns
+    auto size = getConstant(getDims(use.get())[axis]);
+    return use.getOperandNumber() == 0 && isCutEvenly(size, 512) &&
+           isCutEvenly(size, 1024);
+  }
   return isa<ElementwiseOpInterface, TransposeOp, SliceOp, ConcatOp,
              AttentionOp, SoftmaxOp, LayerNormOp, RMSNormOp, ReduceOpInterface>(
       user);

@@ -112,17 +112,6 @@ static bool isInMemory(Value value) {
 // Readers
 //===----------------------------------------------------------------------===//
 
-/// Whether blocks of a sum over n elements, of at most `most`, end with it: what
-/// hangs over would read the neighbours.
-static bool isCutEvenly(std::optional<int64_t> n, int64_t most) {
-  if (!n)
-    return false;
-  for (int64_t part = std::min(*n, most); 2 * part >= most; --part)
-    if (*n % part == 0)
-      return true;
-  return *n <= most;
-}
-
 /// Whether the reader takes a part of a tensor along `axis` as well as a tensor
 /// of its own.
 static bool readsAtOffset(OpOperand &use, int64_t axis) {

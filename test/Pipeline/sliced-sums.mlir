@@ -1,0 +1,26 @@
+// Parts of what is summed, of sizes that blocks do not divide, beside numbers
+// that are none: these are not read, not even times 0.
+// RUN: rm -rf %t && mkdir %t && cd %t
+// RUN: head -c 4124 /dev/zero | tr '\0' '\077' > row && head -c 276 /dev/zero | tr '\0' '\377' >> row
+// RUN: cat row row row row > x.bin
+// RUN: head -c 25216 /dev/zero | tr '\0' '\075' > k.bin && head -c 384 /dev/zero | tr '\0' '\377' >> k.bin
+// RUN: atranslate -O0 %s -o 0.so && atranslate %s -o 2.so --winograd=off
+// RUN: arun 0.so --input x=x.bin --input k=k.bin --random --output-dir . | FileCheck %s
+// RUN: arun 2.so --input x=x.bin --input k=k.bin --random --range-tol 1e-5 --expect a=a.npy --expect b=b.npy --expect c=c.npy --expect d=d.npy
+// CHECK: output 'a'
+func.func @main(%x: tensor<4x1100xf32> {graph.name = "x"}, %k: tensor<200x32xf32> {graph.name = "k"}, %w: tensor<1031x16xf32> {graph.name = "w"}, %q: tensor<1x5x32xf32> {graph.name = "q"})
+    -> (tensor<4x16xf32> {graph.name = "a"}, tensor<4x16xf32> {graph.name = "b"}, tensor<1x16x2x2xf32> {graph.name = "c"}, tensor<1x5x32xf32> {graph.name = "d"}) {
+  %m = graph.constant dense<0.01> : tensor<1031x16xf32>
+  %f = graph.constant dense<0.02> : tensor<16x1031x1x1xf32>
+  %0 = graph.slice %x {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<4x1100xf32>) -> tensor<4x1031xf32>
+  %a = graph.matmul %0, %m : (tensor<4x1031xf32>, tensor<1031x16xf32>) -> tensor<4x16xf32>
+  %b = graph.matmul %0, %w : (tensor<4x1031xf32>, tensor<1031x16xf32>) -> tensor<4x16xf32>
+  %1 = graph.reshape %x : (tensor<4x1100xf32>) -> tensor<1x2x2x1100xf32>
+  %2 = graph.transpose %1 {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x2x2x1100xf32>) -> tensor<1x1100x2x2xf32>
+  %3 = graph.slice %2 {starts = array<i64: 0, 0, 0, 0>, steps = array<i64: 1, 1, 1, 1>} : (tensor<1x1100x2x2xf32>) -> tensor<1x1031x2x2xf32>
+  %c = graph.conv %3, %f {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x1031x2x2xf32>, tensor<16x1031x1x1xf32>) -> tensor<1x16x2x2xf32>
+  %4 = graph.slice %k {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<200x32xf32>) -> tensor<197x32xf32>
+  %5 = graph.reshape %4 : (tensor<197x32xf32>) -> tensor<1x197x32xf32>
+  %d = graph.attention %q, %5, %5 {scale = 0.2 : f64} : (tensor<1x5x32xf32>, tensor<1x197x32xf32>, tensor<1x197x32xf32>) -> tensor<1x5x32xf32>
+  return %a, %b, %c, %d : tensor<4x16xf32>, tensor<4x16xf32>, tensor<1x16x2x2xf32>, tensor<1x5x32xf32>
+}
