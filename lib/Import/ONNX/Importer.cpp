@@ -4,6 +4,7 @@
 #include "Importer.h"
 #include "Assumptions.h"
 #include "Import/ONNX/CustomKernels.h"
+#include "Limits.h"
 #include "OpTable.h"
 #include "Types.h"
 #include "Wire.h"
@@ -282,7 +283,8 @@ mlir::LogicalResult Importer::dispatch(Binder &binder, const Place &place) {
   // Bodies that ONNX has for operators are not as exact as its definitions.
   const Definition *definition =
       isInBody ? nullptr : reader.getDefinition(node);
-  if (definition && mlir::failed(checkOperands(binder, *definition, row)))
+  if (definition && (mlir::failed(checkOperands(binder, *definition, row)) ||
+                     mlir::failed(checkLimits(binder))))
     return mlir::failure();
   mlir::LogicalResult result = importOperator(binder, place, row);
   return definition && mlir::succeeded(result)

@@ -50,6 +50,8 @@ Value Sizes::all(Value conditions) {
 
 Value Sizes::normalizeAxes(Value axes, int64_t rank) {
   axes = toVector(axes);
+  if (auto known = graph::getConstantElements(axes))
+    (void)b.normalizeAxes(*known, rank);
   return select(less(axes, number(0)), add(axes, number(rank)), axes);
 }
 

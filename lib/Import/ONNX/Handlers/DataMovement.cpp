@@ -291,6 +291,7 @@ static LogicalResult importPad(Binder &b) {
   if (pads->size() != 2 * axes->size())
     return b.fail("expected " + llvm::Twine(2 * axes->size()) +
                   " pads, but got " + llvm::Twine(pads->size()));
+  (void)b.normalizeAxes(*axes, rank); // each once
   llvm::SmallVector<int64_t> low(rank, 0), high(rank, 0);
   for (auto [i, axis] : llvm::enumerate(*axes)) {
     int64_t at = b.normalizeAxis(axis, rank);

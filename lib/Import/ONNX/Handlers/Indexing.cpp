@@ -3,6 +3,7 @@
 // Look-up, scatter and what goes by index.
 #include "../OpTable.h"
 #include "../Sizes.h"
+#include "Arithmetic.h"
 
 using namespace adze;
 using namespace adze::importer;
@@ -38,11 +39,45 @@ static LogicalResult checkIndices(Binder &b, Value data, int64_t axis) {
              : checkIndices(b, b.operand(1), graph::getDims(data)[axis]);
 }
 
+/// Beside the axis no dim of the indices is greater than that of the data,
+/// where there are indices: what only the run can tell it checks.
+static LogicalResult checkExtents(Binder &b, int64_t axis) {
+  Arithmetic a(b);
+  Value data = b.operand(0), indices = b.operand(1);
+  Dims dims = graph::getDims(data), wanted = graph::getDims(indices);
+  bool isEmpty = llvm::any_of(wanted, [](mlir::AffineExpr size) {
+    return size && graph::getConstant(size) == 0;
+  });
+  if (b.hasFailed() || isEmpty || dims.size() != wanted.size())
+    return mlir::failure(b.hasFailed()); // else for the op to say
+  Value fits;
+  for (int64_t d = 0, rank = dims.size(); d < rank; ++d) {
+    mlir::AffineExpr rest = graph::subExprs(dims[d], wanted[d]);
+    auto known = rest ? graph::getConstant(rest) : std::nullopt;
+    if (d == axis || (known && *known >= 0))
+      continue;
+    if (known && graph::getConstant(wanted[d]))
+      return b.fail("expected indices that have no dim but that of the axis "
+                    "greater than the data, but got " +
+                    graph::toString(wanted) + " for " + graph::toString(dims));
+    Value holds = a.lessEqual(a.size(indices, d), a.size(data, d));
+    fits = fits ? a.both(fits, holds) : holds;
+  }
+  if (!fits)
+    return mlir::failure(b.hasFailed());
+  Sizes s(b);
+  fits = a.either(fits, a.equal(s.product(s.shape(indices)), 0.0));
+  b.check(fits, "expected indices that are not larger than the data");
+  return mlir::failure(b.hasFailed());
+}
+
 template <typename OpT>
 static LogicalResult importGather(Binder &b) {
   Value data = b.operand(0);
   int64_t axis = b.getAxis("axis", 0, b.getRank(data));
-  if (mlir::failed(checkIndices(b, data, axis)))
+  bool hasExtents = std::is_same_v<OpT, graph::GatherElementsOp>;
+  if (mlir::failed(checkIndices(b, data, axis)) ||
+      (hasExtents && mlir::failed(checkExtents(b, axis))))
     return mlir::failure();
   return b.done(b.create<OpT>({data, b.operand(1)}, b.attr("axis", axis)));
 }
@@ -106,7 +141,8 @@ static mlir::NamedAttribute getReduction(Binder &b) {
 static LogicalResult importScatterElements(Binder &b) {
   Value data = b.operand(0);
   int64_t axis = b.getAxis("axis", 0, b.getRank(data));
-  if (mlir::failed(checkIndices(b, data, axis)))
+  if (mlir::failed(checkIndices(b, data, axis)) ||
+      mlir::failed(checkExtents(b, axis)))
     return mlir::failure();
   return b.done(b.create<graph::ScatterElementsOp>(
       {data, b.operand(1), b.operand(2)},
@@ -151,7 +187,9 @@ static LogicalResult importOneHot(Binder &b) {
     return b.fail("expected a depth >= 0");
   Dims dims = graph::getDims(indices);
   dims.insert(dims.begin() + axis, size);
-  Value values = b.operand(2);
+  Value values = b.withLength(b.operand(2), 2);
+  if (!values)
+    return mlir::failure();
   return b.done(b.createAs<graph::OneHotOp>(
       graph::makeType(b.getElementType(values), dims), {indices, values},
       b.attr("axis", axis)));

@@ -48,6 +48,10 @@ static LogicalResult importTensorScatter(Binder &b) {
     return b.fail("expected an axis behind the batch, and mode linear or "
                   "circular");
   Value index = a.withTail(a.iota(update, axis), rank - 1 - axis);
+  if (start && b.getRank(start) != 1)
+    return b.fail("expected write_indices of one dim");
+  if (start)
+    start = b.refine(start, graph::getDims(cache)[0]);
   if (start)
     index = a.add(index,
                   a.withTail(b.cast(start, b.builder.getI64Type()), rank - 1));

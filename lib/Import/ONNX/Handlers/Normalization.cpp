@@ -107,6 +107,9 @@ static LogicalResult importBatchNormalization(Binder &b) {
   if (b.version() < 9 && b.getInt("spatial", 1) != 1)
     return b.unsupported("expected spatial to be 1");
   Value x = b.operand(0);
+  Dims dims = graph::getDims(x);
+  if (b.version() >= 9 && dims.size() == 1)
+    x = b.unsqueeze(x, {1}); // one channel
   if (b.getRank(x) < 2)
     return b.fail("expected an input of at least 2 dims, but got " +
                   llvm::Twine(b.getRank(x)) + "-D");
@@ -115,6 +118,8 @@ static LogicalResult importBatchNormalization(Binder &b) {
   bool isTraining = b.getInt("training_mode", 0) != 0;
   if (b.version() < 14 && (b.version() >= 7 || b.getInt("is_test", 0) == 0))
     isTraining = b.wants(1) || b.wants(2) || b.wants(3) || b.wants(4);
+  if (isTraining && dims.size() < 2)
+    return b.unsupported("expected an input of at least 2 dims in training");
   if (isTraining)
     return importBatchStatistics(b);
   llvm::SmallVector<Value> operands{x};
@@ -131,7 +136,7 @@ static LogicalResult importBatchNormalization(Binder &b) {
         perChannel(b, b.cast(b.operand(i), wide), graph::getDims(x)[1]));
   Value result = b.create<graph::BatchNormOp>(
       operands, b.attr("epsilon", b.getFloat("epsilon", 1e-5f)));
-  return b.done(b.cast(result, type));
+  return b.done(b.reshape(b.cast(result, type), dims));
 }
 
 /// (x - mean) / deviation over axes, in f32 at least. ONNX's own body of it is

@@ -2,6 +2,7 @@
 //
 // Operators that read an image at computed places: GridSample, DeformConv and
 // the pooling of regions. Interpolation is a sum of look-ups.
+#include "../Limits.h"
 #include "../OpTable.h"
 #include "../Sizes.h"
 #include "Arithmetic.h"
@@ -387,10 +388,16 @@ LogicalResult importRoiAlign(Binder &b) {
   if (samples < 0 || samples > 65536) // a bin has this number squared
     return b.fail("expected a sampling_ratio in [0, 65536], but got " +
                   llvm::Twine(samples));
+  auto images = graph::getConstant(graph::getDims(b.operand(0))[0]);
+  if (images && mlir::failed(checkElements(b, 2, 0, *images - 1)))
+    return mlir::failure();
+  // An image for each region.
+  if (b.getRank(b.operand(1)) != 2 || b.getRank(b.operand(2)) != 1)
+    return b.fail("expected rois of 2 dims and batch_indices of 1");
+  Value which = b.refine(b.operand(2), graph::getDims(b.operand(1))[0]);
   return b.done(b.createAs<graph::RoiAlignOp>(
       getRegionsType(b, height, width),
-      {b.operand(0), b.operand(1),
-       b.cast(b.operand(2), b.builder.getI64Type())},
+      {b.operand(0), b.operand(1), b.cast(which, b.builder.getI64Type())},
       {b.attr("samples", samples),
        b.attr("scale", b.getFloat("spatial_scale", 1.0)),
        b.attr("half_pixel", coordinates == "half_pixel"),

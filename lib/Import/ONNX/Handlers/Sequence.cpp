@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Sequences, optionals and maps: calls of the run time's functions.
+#include "../Limits.h"
 #include "../OpTable.h"
 #include "../Sizes.h"
 
@@ -122,6 +123,8 @@ LogicalResult importSplitToSequence(Binder &b) {
   Value x = b.operand(0), split = b.operand(1);
   int64_t rank = b.getRank(x), axis = b.getAxis("axis", 0, rank);
   bool keepsDim = split || b.getInt("keepdims", 1) != 0;
+  if (split && b.getRank(split) == 0 && mlir::failed(checkElements(b, 1, 1)))
+    return mlir::failure();
   if (b.hasFailed())
     return mlir::failure();
   Values inputs{x, b.ints({axis, keepsDim ? 1 : 0})};

@@ -53,9 +53,12 @@ LogicalResult adze::importer::getFilterWindow(Binder &b, mlir::Value &filter,
 
 LogicalResult adze::importer::getPoolWindow(Binder &b, int64_t spatial,
                                             Window &window) {
-  if (!b.hasAttribute("kernel_shape"))
-    return b.fail("expected attribute 'kernel_shape', but got none");
-  window.kernel = b.getInts("kernel_shape", spatial, 1);
+  auto kernel = b.getInts("kernel_shape");
+  if (!kernel || int64_t(kernel->size()) != spatial)
+    return b.fail("expected " + llvm::Twine(spatial) +
+                  " numbers in attribute 'kernel_shape', but got " +
+                  llvm::Twine(kernel ? kernel->size() : 0));
+  window.kernel = *kernel;
   window.strides = b.getInts("strides", spatial, 1);
   window.dilations = b.getInts("dilations", spatial, 1);
   return checkWindow(b, window);
