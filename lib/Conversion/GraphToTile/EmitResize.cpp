@@ -36,6 +36,7 @@ private:
   Type type;     // of sums
   Axes axes;     // of all tiles
   SmallVector<SmallVector<ResizeTap>> taps; // none: as it is
+  size_t neighbours = 1;                    // of all dims
   int along = -1;                           // the dim that is gathered
   Value gathered;                           // its positions, on its axis
 };
@@ -69,8 +70,9 @@ LogicalResult Interpolation::setTaps(unsigned dim) {
   TileElementBuilder builder(e, own);
   ResizeMath math(op, dim, builder, in, out);
   taps[dim] = math.getTaps(math.getCoordinate(position));
-  constexpr size_t most = 8; // all are in the code, for each dim
-  if (taps[dim].empty() || taps[dim].size() > most)
+  constexpr size_t most = 16; // all of them are in the code
+  neighbours *= taps[dim].size();
+  if (taps[dim].empty() || neighbours > most)
     return e.fail("many neighbours of an element, or an unknown number");
   return success();
 }
