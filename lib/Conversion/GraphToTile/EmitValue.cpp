@@ -449,31 +449,6 @@ FailureOr<Emitted> KernelEmitter::emitConcat(ConcatOp op,
   return Emitted{*value, {}};
 }
 
-FailureOr<Emitted> KernelEmitter::emitResize(ResizeOp op,
-                                             ArrayRef<Place> places) {
-  if (op.getMode() != ResizeMode::Nearest ||
-      op.getCoordinates() != CoordinateMode::Asymmetric ||
-      op.getNearestMode() != NearestMode::Floor)
-    return fail("only nearest, asymmetric, floor resizing has a tile form");
-  auto split = splitPlaces(places, op.getResult());
-  if (failed(split))
-    return failure();
-  Dims from = getDims(op.getInput()), to = getDims(op.getResult());
-  for (auto [dim, place] : llvm::enumerate(*split)) {
-    if (areEqual(from[dim], to[dim]))
-      continue;
-    AffineExpr ratio = divideExactly(to[dim], from[dim]);
-    auto factor = ratio ? getConstant(ratio) : std::nullopt;
-    if (!factor ||
-        (op.getScales() && (*op.getScales())[dim] != double(*factor)))
-      return fail("only whole ratios of resizing have a tile form");
-    if (place.axis >= 0)
-      return fail("a tile runs over repeated elements");
-    place.offset = div(place.offset, index(*factor));
-  }
-  return emit(op.getInput(), *split);
-}
-
 FailureOr<Emitted> KernelEmitter::emitRange(RangeOp op,
                                             ArrayRef<Place> places) {
   if (!isScalarPlaces(places))

@@ -201,6 +201,7 @@ private:
   MaybeTile emitReverse(graph::ReverseOp op, PlacesRef places);
   MaybeTile emitConcat(graph::ConcatOp op, PlacesRef places);
   MaybeTile emitResize(graph::ResizeOp op, PlacesRef places);
+  mlir::FailureOr<bool> repeatPlaces(graph::ResizeOp op, Places &places);
   MaybeTile emitRange(graph::RangeOp op, PlacesRef places);
   MaybeTile emitShape(graph::ShapeOp op, PlacesRef places);
   MaybeTile emitReshape(graph::ReshapeOp op, PlacesRef places);

@@ -373,6 +373,51 @@ static Layout withoutLanes(Layout layout) {
   return layout;
 }
 
+/// A register of elements that only their indices along the last dimension tell
+/// apart: one instruction. Null: they have to be read one by one.
+Value KernelLowering::gatherRegister(const Window &window, const Layout &layout,
+                                     int64_t index, Value indices, Value pad) {
+  auto type = cast<MemRefType>(window.memref.getType());
+  bool isLast =
+      window.along + 1 == type.getRank() && type.getLayout().isIdentity();
+  auto moved = dyn_cast<VectorType>(indices.getType());
+  constexpr unsigned leastBits = 32; // narrower ones are taken apart anyway
+  if (layout.lanes == 1 || !isLast || !moved ||
+      moved.getNumElements() != layout.lanes ||
+      pad.getType().getIntOrFloatBitWidth() < leastBits ||
+      !window.dims[layout.laneDim].empty())
+    return {};
+  Layout scalars = withoutLanes(layout);
+  std::pair<Operation *, int64_t> self(window.op, window.along);
+  bool isNew = settled.insert(self).second; // the mask sees to it
+  gatherShift = this->index(0);
+  Place at = place(window, scalars, scalars.indexOf(layout.coordinates(index)));
+  gatherShift = {};
+  if (isNew)
+    settled.erase(self);
+  auto result = VectorType::get(layout.lanes, pad.getType());
+  Value pads = vector::BroadcastOp::create(b, loc, result, pad);
+  if (at.never)
+    return pads;
+  auto wide = VectorType::get(layout.lanes, b.getIndexType());
+  if (indices.getType() != wide)
+    indices = arith::IndexCastOp::create(b, loc, wide, indices);
+  auto spread = [&](Value scalar, VectorType to) -> Value {
+    return vector::BroadcastOp::create(b, loc, to, scalar);
+  };
+  Value position = arith::AddIOp::create(
+      b, loc, indices, spread(mapped(window.offsets[window.along]), wide));
+  Value mask =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, position,
+                            spread(extent(window.memref, window.along), wide));
+  if (at.exists)
+    mask = bothMasks(
+        b, loc, mask,
+        spread(at.exists, VectorType::get(layout.lanes, b.getI1Type())));
+  return vector::GatherOp::create(b, loc, result, mapped(window.memref),
+                                  at.indices, indices, mask, pads);
+}
+
 Registers KernelLowering::read(const Window &window, const Layout &layout) {
   Registers result{layout, {}};
   Type element = tileType(window.tile).getElementType();
@@ -399,6 +444,13 @@ Registers KernelLowering::read(const Window &window, const Layout &layout) {
   Layout scalars = withoutLanes(layout);
   Registers indices = window.indices ? emit(window.indices) : Registers();
   for (int64_t i = 0, e = layout.total(); i < e; ++i) {
+    Value gathered = window.indices ? gatherRegister(window, layout, i,
+                                                     indices.values[i], pad)
+                                    : Value();
+    if (gathered) {
+      result.values.push_back(fromMemory(gathered, element));
+      continue;
+    }
     SmallVector<int64_t> at = layout.coordinates(i);
     int64_t live =
         layout.lanes == 1 ? 1 : liveLanes(classes, layout, at[layout.laneDim]);

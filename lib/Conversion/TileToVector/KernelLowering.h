@@ -144,6 +144,8 @@ private:
   Window window(ReshapeOp reshapeOfLoad);
   std::optional<Window> windowOf(mlir::Operation *op);
   Registers read(const Window &window, const Layout &layout);
+  mlir::Value gatherRegister(const Window &window, const Layout &layout,
+                             int64_t index, mlir::Value at, mlir::Value pad);
   std::optional<Layout> layoutAlongMemory(const Window &window,
                                           const Layout &layout);
   std::optional<Registers>
@@ -234,14 +236,12 @@ private:
   llvm::SmallVector<int> looping;         // classes that a root walks now
   llvm::DenseMap<int, llvm::SmallVector<std::pair<Window, int64_t>, 0>> limits;
   llvm::DenseSet<int> inside; // classes now below their limit
-  // Dimensions that are in bounds in the loop we are in.
-  llvm::DenseSet<std::pair<mlir::Operation *, int64_t>> settled;
+  llvm::DenseSet<std::pair<mlir::Operation *, int64_t>> settled; // in bounds
   AlongDepth alongDepth; // of the dot that we are in
   bool fast = true, staging = false, inOrder = false, failed = false;
   llvm::DenseSet<mlir::Operation *> hoisted; // scalars cloned beforehand
   llvm::DenseMap<int64_t, mlir::Value> constants;
-  /// By argument, and what its rows have to be multiples of: past the caches?
-  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> streams;
+  Streams streams;
   int64_t scratchBytes = 0;
 };
 

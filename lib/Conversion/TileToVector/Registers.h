@@ -77,6 +77,10 @@ struct Kept {
 using Scope = llvm::DenseMap<mlir::Value, llvm::SmallVector<Kept, 0>>;
 using Carried = llvm::SmallVector<mlir::Value, 0>;
 
+/// By argument, and what its rows have to be multiples of: do stores go past
+/// the caches?
+using Streams = llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value>;
+
 /// How a loop or branch hands each of its values over: a tile in registers
 /// of this layout, or in this buffer; a scalar as it is.
 struct Handover {

@@ -29,13 +29,13 @@ inline bool isChannelsLastPool(mlir::Operation *op) {
   return pool && pool.getLayout() == Layout::NHWC;
 }
 
-/// Resizing that repeats elements.
-inline bool isRepetition(mlir::Operation *op) {
+/// Resizing whose elements a kernel computes where it wants them.
+inline bool isSampling(mlir::Operation *op) {
   auto resize = llvm::dyn_cast<ResizeOp>(op);
-  return resize && !resize.getRoi() &&
-         resize.getMode() == ResizeMode::Nearest &&
-         resize.getCoordinates() == CoordinateMode::Asymmetric &&
-         resize.getNearestMode() == NearestMode::Floor;
+  return resize && !resize.getRoi() && !resize.getAntialias() &&
+         (resize.getMode() == ResizeMode::Nearest ||
+          llvm::isa<mlir::FloatType>(
+              mlir::getElementTypeOrSelf(resize.getResult())));
 }
 
 /// One value put into a tensor: where a kernel stores it.

@@ -280,7 +280,7 @@ void Grouping::joinProducer(InsertSliceOp op) {
   if (!group || getGroup(op.getDest()) == group)
     return;
   Operation *anchor = groups[*group].anchor;
-  if (anchor ? !hasEpilogue(anchor) && !isRepetition(anchor)
+  if (anchor ? !hasEpilogue(anchor) && !isSampling(anchor)
              : llvm::any_of(groups[*group].ops, isElementLookup))
     return;
   if (isa<TransposeOp>(source.getDefiningOp()) && !source.hasOneUse())
@@ -303,7 +303,9 @@ SmallVector<unsigned> Grouping::findEpilogues(Operation *op) {
       continue;
     Operation *anchor = groups[*group].anchor;
     Operation *producer = operand.getDefiningOp();
-    if ((anchor && !hasEpilogue(anchor)) || isStore(producer))
+    bool isOpen =
+        !anchor || hasEpilogue(anchor) || (elementwise && isSampling(anchor));
+    if (!isOpen || isStore(producer))
       continue;
     if (elementwise
             ? !sameDims(operand, op->getResult(0))
@@ -423,7 +425,7 @@ bool Grouping::acceptsPrologue(const Group &producer,
     return true;
   if (!llvm::all_of(producer.ops, isMovement))
     return false;
-  if (isa<InsertSliceOp>(anchor) || isRepetition(anchor))
+  if (isa<InsertSliceOp>(anchor) || isSampling(anchor))
     return llvm::all_of(producer.ops, llvm::IsaPred<SliceOp>);
   // Channels are read a vector at a time.
   if (isa<WinogradConvOp>(anchor) || isChannelsLastPool(anchor))

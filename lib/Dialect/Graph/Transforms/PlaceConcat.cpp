@@ -80,7 +80,7 @@ static bool isComputed(Value value, unsigned depth = 8) {
     return conv.getLayout() == Layout::NHWC;
   if (isa<MaxPoolOp, AvgPoolOp>(op))
     return isChannelsLastPool(op);
-  if (hasEpilogue(op) || isRepetition(op))
+  if (hasEpilogue(op) || isSampling(op))
     return true;
   return isPointwise(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
            return areEqual(getDims(operand), getDims(value)) &&
@@ -128,7 +128,7 @@ static bool readsAtOffset(OpOperand &use, int64_t axis) {
   }
   if (isa<WinogradConvOp>(user) || isChannelsLastPool(user))
     return isFirst && isLast;
-  return isRepetition(user) || isPointwise(user) ||
+  return isSampling(user) || isPointwise(user) ||
          isa<TransposeOp, SliceOp, ConcatOp, SoftmaxOp, LogSoftmaxOp,
              LayerNormOp, RMSNormOp>(user) ||
          isa<ReduceOpInterface>(user);

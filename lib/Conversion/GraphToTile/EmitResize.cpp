@@ -1,0 +1,222 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Resizing: neighbours and their weights, dim by dim. Along a dim whose places
+// are points they are scalars of the program; along the lanes they are tiles,
+// and elements are gathered.
+#include "Dialect/Graph/IR/ResizeMath.h"
+#include "TileElementBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+namespace {
+
+class Interpolation {
+public:
+  Interpolation(KernelEmitter &e, ResizeOp op, Places places)
+      : e(e), op(op), places(std::move(places)),
+        type(getAccumulatorType(
+            getSignlessType(getElementTypeOrSelf(op.getResult())))) {}
+
+  FailureOr<Emitted> run();
+
+private:
+  LogicalResult setTaps(unsigned dim);
+  LogicalResult setAxes();
+  FailureOr<Value> sum(unsigned dim);
+  FailureOr<Value> read();
+  FailureOr<Emitted> gather();
+  FailureOr<Value> weigh(unsigned dim, Value x, Value weight);
+
+  KernelEmitter &e;
+  ResizeOp op;
+  Places places; // of the result; while neighbours are read, of the input
+  Type type;     // of sums
+  Axes axes;     // of all tiles
+  SmallVector<SmallVector<ResizeTap>> taps; // none: as it is
+  size_t neighbours = 1;                    // of all dims
+  int along = -1;                           // the dim that is gathered
+  Value gathered;                           // its positions, on its axis
+};
+
+} // namespace
+
+/// The neighbours along one dim.
+LogicalResult Interpolation::setTaps(unsigned dim) {
+  const Place &place = places[dim];
+  bool isLanes = place.axis >= 0;
+  if (isLanes && dim + 1 != places.size())
+    return e.fail("a tile runs over interpolated elements");
+  if (isLanes && !isa<BlockArgument>(op.getInput()))
+    return e.fail("elements to be gathered that the kernel computes");
+  Value in = e.size(op.getInput(), dim), out = e.size(op.getResult(), dim);
+  if (!in || !out)
+    return failure();
+  Axes own;
+  Value position = place.offset;
+  if (isLanes) {
+    along = dim;
+    own = {place.axis};
+    if (place.stride != 1)
+      return e.fail("a stride over interpolated elements");
+    Emitted steps = e.emitPositions(place.axis, e.builder().getIndexType());
+    position = arith::AddIOp::create(e.builder(), e.loc(), steps.value,
+                                     e.broadcast({position, {}}, own));
+    in = e.broadcast({in, {}}, own);
+    out = e.broadcast({out, {}}, own);
+  }
+  TileElementBuilder builder(e, own);
+  ResizeMath math(op, dim, builder, in, out);
+  taps[dim] = math.getTaps(math.getCoordinate(position));
+  constexpr size_t most = 16; // all of them are in the code
+  neighbours *= taps[dim].size();
+  if (taps[dim].empty() || neighbours > most)
+    return e.fail("many neighbours of an element, or an unknown number");
+  return success();
+}
+
+LogicalResult Interpolation::setAxes() {
+  for (const Place &place : places)
+    if (place.axis >= 0)
+      axes.push_back(place.axis);
+  llvm::sort(axes);
+  return success(llvm::adjacent_find(axes) == axes.end());
+}
+
+/// Elements at places that the lanes hold.
+FailureOr<Emitted> Interpolation::gather() {
+  OpBuilder &b = e.builder();
+  OperationState state(e.loc(), tile::GatherOp::getOperationName());
+  SmallVector<Value> offsets;
+  SmallVector<int64_t> fixed, dims(axes.size(), -1);
+  for (auto [dim, place] : llvm::enumerate(places)) {
+    bool isAlong = int(dim) == along;
+    auto constant = isAlong ? 0 : getConstantIntValue(place.offset);
+    fixed.push_back(constant.value_or(ShapedType::kDynamic));
+    if (!constant)
+      offsets.push_back(place.offset);
+    if (isAlong || place.axis < 0)
+      continue;
+    if (place.stride != 1)
+      return e.fail("a stride beside gathered elements");
+    dims[llvm::find(axes, place.axis) - axes.begin()] = dim;
+  }
+  Value memory = e.getMemory(op.getInput());
+  Type element = cast<MemRefType>(memory.getType()).getElementType();
+  state.addOperands(memory);
+  state.addOperands(offsets);
+  state.addOperands(e.broadcast({gathered, {places[along].axis}}, axes));
+  state.addAttribute("static_offsets", b.getDenseI64ArrayAttr(fixed));
+  state.addAttribute("along", b.getI64IntegerAttr(along));
+  state.addAttribute("dims", b.getDenseI64ArrayAttr(dims));
+  state.addTypes(e.tileType(axes, element));
+  return Emitted{b.create(state)->getResult(0), axes};
+}
+
+FailureOr<Value> Interpolation::read() {
+  auto tile = along >= 0 ? gather() : e.emit(op.getInput(), places);
+  if (failed(tile))
+    return failure();
+  return e.broadcast(e.convert(*tile, type), axes);
+}
+
+/// Where only the run knows whether a dim is resized at all, neighbours of
+/// weight 0 are none: infinities beside a copied element do not change it.
+FailureOr<Value> Interpolation::weigh(unsigned dim, Value x, Value weight) {
+  OpBuilder &b = e.builder();
+  Axes own;
+  if (int(dim) == along)
+    own = {places[dim].axis};
+  Value wide = e.broadcast(e.convert({weight, own}, type), axes);
+  Value product = arith::MulFOp::create(b, e.loc(), x, wide);
+  if (getStaticScale(op, dim))
+    return product;
+  Value none = e.constant(b.getFloatAttr(type, 0.0), axes);
+  Value isNone =
+      arith::CmpFOp::create(b, e.loc(), arith::CmpFPredicate::OEQ, wide, none);
+  return Value(arith::SelectOp::create(b, e.loc(), isNone, none, product));
+}
+
+/// The weighted sum over the neighbours of all dims from `dim` on.
+FailureOr<Value> Interpolation::sum(unsigned dim) {
+  if (dim == taps.size())
+    return read();
+  if (taps[dim].empty())
+    return sum(dim + 1);
+  Value result;
+  for (const ResizeTap &tap : taps[dim]) {
+    Place before = places[dim];
+    if (int(dim) == along)
+      gathered = tap.position;
+    else
+      places[dim].offset = tap.position;
+    auto x = sum(dim + 1);
+    places[dim] = before;
+    if (succeeded(x) && tap.weight)
+      x = weigh(dim, *x, tap.weight);
+    if (failed(x))
+      return failure();
+    result = result ? arith::AddFOp::create(e.builder(), e.loc(), result, *x)
+                          .getResult()
+                    : *x;
+  }
+  return result;
+}
+
+FailureOr<Emitted> Interpolation::run() {
+  if (failed(setAxes()))
+    return e.fail("an axis runs along two dims of a resized value");
+  taps.resize(places.size());
+  for (unsigned dim = 0; dim < places.size(); ++dim)
+    if (!isCopied(op, dim) && failed(setTaps(dim)))
+      return failure();
+  auto result = sum(0);
+  if (failed(result))
+    return failure();
+  return e.convert({*result, axes},
+                   getSignlessType(getElementTypeOrSelf(op.getResult())));
+}
+
+/// Places of repeated elements, if the op only repeats each a whole number of
+/// times.
+FailureOr<bool> KernelEmitter::repeatPlaces(ResizeOp op, Places &places) {
+  bool repeats = op.getMode() == ResizeMode::Nearest &&
+                 op.getCoordinates() == CoordinateMode::Asymmetric &&
+                 op.getNearestMode() == NearestMode::Floor;
+  Dims from = getDims(op.getInput()), to = getDims(op.getResult());
+  Places result = places;
+  for (auto [dim, place] : llvm::enumerate(result)) {
+    if (isCopied(op, dim))
+      continue;
+    AffineExpr ratio = divideExactly(to[dim], from[dim]);
+    auto factor = ratio ? getConstant(ratio) : std::nullopt;
+    if (!repeats || !factor ||
+        (op.getScales() && (*op.getScales())[dim] != double(*factor)))
+      return false;
+    if (place.axis >= 0)
+      return fail("a tile runs over repeated elements");
+    place.offset = div(place.offset, index(*factor));
+  }
+  places = result;
+  return true;
+}
+
+FailureOr<Emitted> KernelEmitter::emitResize(ResizeOp op,
+                                             ArrayRef<Place> places) {
+  if (op.getCoordinates() == CoordinateMode::TfCropAndResize)
+    return fail("resizing of a part has no tile form");
+  auto split = splitPlaces(places, op.getResult());
+  if (failed(split))
+    return failure();
+  auto repeats = repeatPlaces(op, *split);
+  if (failed(repeats))
+    return failure();
+  if (*repeats)
+    return emit(op.getInput(), *split);
+  bool sums = op.getMode() != ResizeMode::Nearest;
+  if (sums && !isa<FloatType>(getElementTypeOrSelf(op.getResult())))
+    return fail("interpolated integers have no tile form");
+  return Interpolation(*this, op, *split).run();
+}
