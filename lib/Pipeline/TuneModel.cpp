@@ -137,7 +137,9 @@ void Estimate::add(Operation &op, double times) {
              !isa<tile::BroadcastOp, arith::ConstantOp>(op)) {
     bool isFunction = isa<math::MathDialect>(op.getDialect()) &&
                       !isa<math::FmaOp, math::AbsFOp>(op);
-    double elements = getElements(op.getOperand(0).getType());
+    // A reduction's work is its operand; positions have none.
+    Value work = op.getNumOperands() ? op.getOperand(0) : op.getResult(0);
+    double elements = getElements(work.getType());
     cycles += times * (isFunction ? 12 : 1) * roundUp(elements, lanes) / lanes;
   }
 }

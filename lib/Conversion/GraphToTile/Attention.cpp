@@ -126,7 +126,8 @@ LogicalResult AttentionEmitter::cut() {
   resultAxes = axes.on({axes.queries, axes.columns});
   Value blockQueries =
       e.param("BLOCK_M", few ? knownQueries : chooseLanes(knownQueries, 32));
-  blockKeys = e.param("BLOCK_N", chooseKeys(knownKeys));
+  blockKeys = paramOfSum(e, "BLOCK_N", chooseKeys(knownKeys),
+                         {op.getKey(), op.getValue()});
   e.setAxis(axes.queries, blockQueries);
   e.setAxis(axes.keys, blockKeys);
   e.setAxis(axes.depth, e.index(depth));

@@ -3,6 +3,7 @@
 // What slices cut off of sums, and the form of clusters.
 #include "Fusion.h"
 #include "Dialect/Graph/IR/Shape.h"
+#include "LinearFolds.h"
 
 using namespace mlir;
 
@@ -17,8 +18,8 @@ bool isCutEvenly(std::optional<int64_t> n, int64_t most) {
   return *n <= most;
 }
 
-/// The dim of a reshape's operand that dim `dim` of its result is; -1 for one of
-/// size 1. Both have the same dims but for those.
+/// The dim of a reshape's operand that dim `dim` of its result is; -1 for one
+/// of size 1. Both have the same dims but for those.
 static int64_t mapUnitReshape(ReshapeOp op, int64_t dim) {
   Dims from = getDims(op.getInput()), to = getDims(op.getResult());
   int64_t place = 0;
@@ -32,7 +33,8 @@ static int64_t mapUnitReshape(ReshapeOp op, int64_t dim) {
   return -1;
 }
 
-/// Whether a slice among `movement` takes a part of what is dim `dim` of `value`.
+/// Whether a slice among `movement` takes a part of what is dim `dim` of
+/// `value`.
 static bool cutsDim(ArrayRef<Operation *> movement, Value value, int64_t dim) {
   while (Operation *op = value.getDefiningOp()) {
     if (!llvm::is_contained(movement, op) || dim < 0)
@@ -46,7 +48,8 @@ static bool cutsDim(ArrayRef<Operation *> movement, Value value, int64_t dim) {
     } else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
       dim = mapUnitReshape(reshape, dim);
     } else {
-      dim -= getDims(op->getResult(0)).size() - getDims(op->getOperand(0)).size();
+      dim -=
+          getDims(op->getResult(0)).size() - getDims(op->getOperand(0)).size();
     }
     value = op->getOperand(0);
   }
@@ -57,13 +60,16 @@ bool keepsSums(Operation *anchor, ArrayRef<Operation *> movement) {
   // `most`: blocks of all the ways to cut that there are.
   auto isKept = [&](Value value, int64_t dim, ArrayRef<int64_t> most) {
     std::optional<int64_t> size = getConstant(getDims(value)[dim]);
-    return llvm::all_of(most, [&](int64_t n) { return isCutEvenly(size, n); }) ||
+    return llvm::all_of(most,
+                        [&](int64_t n) { return isCutEvenly(size, n); }) ||
            !cutsDim(movement, value, dim);
   };
   if (auto conv = dyn_cast<ConvOp>(anchor)) {
     int64_t last = getDims(conv.getInput()).size() - 1;
     return isKept(conv.getInput(), last, {512, 1024});
   }
+  if (auto conv = dyn_cast<ConvTransposeOp>(anchor))
+    return isKept(conv.getInput(), getChannelAxis(conv), {512});
   if (auto attention = dyn_cast<AttentionOp>(anchor)) {
     Value key = attention.getKey(), value = attention.getValue();
     int64_t rank = getDims(key).size();
