@@ -353,8 +353,7 @@ std::optional<SmallVector<AffineExpr>> adze::graph::getElements(Value value) {
 
 std::optional<SmallVector<int64_t>>
 adze::graph::getConstantElements(Value value) {
-  Walk walk;
-  Result elements = get(value, walk);
+  Result elements = getPartialElements(value);
   if (!elements)
     return std::nullopt;
   SmallVector<int64_t> result;
