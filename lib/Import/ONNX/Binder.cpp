@@ -327,6 +327,8 @@ mlir::Value Binder::slice(mlir::Value value, int64_t axis, int64_t start,
 mlir::Value Binder::alongAxis(mlir::Value value, int64_t axis, int64_t rank) {
   if (!value || getRank(value) != 1)
     return value;
+  if (!hasAxis(axis, rank))
+    return {};
   Dims dims = graph::getDims(value);
   dims.append(rank - 1 - axis, expr(1));
   return reshape(value, dims);
