@@ -85,7 +85,14 @@ Value Sizes::iota(Value vector) {
   if (!vector)
     return {};
   mlir::AffineExpr count = graph::getDims(vector)[0];
-  if (auto known = graph::getConstant(count))
+  auto known = graph::getConstant(count);
+  constexpr int64_t most = 64; // dims
+  if (known && *known > most) {
+    (void)b.fail("expected at most " + llvm::Twine(most) +
+                 " numbers, but got " + llvm::Twine(*known));
+    return {};
+  }
+  if (known)
     return b.ints(llvm::to_vector(llvm::seq<int64_t>(0, *known)));
   return range(number(0), number(1), count);
 }
