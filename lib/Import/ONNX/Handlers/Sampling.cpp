@@ -388,12 +388,14 @@ LogicalResult importRoiAlign(Binder &b) {
   if (samples < 0 || samples > 65536) // a bin has this number squared
     return b.fail("expected a sampling_ratio in [0, 65536], but got " +
                   llvm::Twine(samples));
+  if (b.getRank(b.operand(0)) != 4 || b.getRank(b.operand(1)) != 2 ||
+      b.getRank(b.operand(2)) != 1)
+    return b.fail("expected images of 4 dims, rois of 2 and batch_indices of "
+                  "1");
   auto images = graph::getConstant(graph::getDims(b.operand(0))[0]);
   if (images && mlir::failed(checkElements(b, 2, 0, *images - 1)))
     return mlir::failure();
   // An image for each region.
-  if (b.getRank(b.operand(1)) != 2 || b.getRank(b.operand(2)) != 1)
-    return b.fail("expected rois of 2 dims and batch_indices of 1");
   Value which = b.refine(b.operand(2), graph::getDims(b.operand(1))[0]);
   return b.done(b.createAs<graph::RoiAlignOp>(
       getRegionsType(b, height, width),
