@@ -31,6 +31,11 @@ public:
   Value split(Value x, int64_t heads) {
     if (!x)
       return {};
+    if (b.getRank(x) != 3) {
+      (void)b.fail("expected a 3-D input, but got " +
+                   llvm::Twine(b.getRank(x)) + "-D");
+      return {};
+    }
     Dims dims = graph::getDims(x);
     AffineExpr size = heads < 1 ? AffineExpr() : a.quotient(dims[2], heads);
     if (!size) {
