@@ -156,6 +156,15 @@ private:
   Pass::Statistic &folded;
 };
 
+/// The normalisation of dim `axis` that only a linear op with this weight
+/// reads, if its numbers can go into the weight; else null.
+static BatchNormOp getNormBefore(Value input, Value weight, int64_t axis) {
+  auto norm = input.getDefiningOp<BatchNormOp>();
+  bool folds = norm && norm->hasOneUse() && hasConstantStatistics(norm) &&
+               isConstant(weight) && int64_t(norm.getAxis()) == axis;
+  return folds ? norm : BatchNormOp();
+}
+
 /// conv(batch_norm(x), w, b) -> conv(x, w * s, b + sum(w * t)), where no
 /// padding stands between: the padding is 0 after the normalisation, not
 /// before.
@@ -166,10 +175,9 @@ public:
 
   LogicalResult matchAndRewrite(ConvOp conv,
                                 PatternRewriter &rewriter) const override {
-    auto norm = conv.getInput().getDefiningOp<BatchNormOp>();
-    if (!norm || !norm->hasOneUse() || !hasConstantStatistics(norm) ||
-        !isConstant(conv.getFilter()) ||
-        norm.getAxis() != uint64_t(getChannelAxis(conv)) ||
+    auto norm =
+        getNormBefore(conv.getInput(), conv.getFilter(), getChannelAxis(conv));
+    if (!norm ||
         llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
       return rewriter.notifyMatchFailure(conv, "no foldable normalisation");
     Location loc = conv.getLoc();
@@ -199,10 +207,10 @@ private:
   Pass::Statistic &folded;
 };
 
-/// conv_transpose(batch_norm(x), w, b) -> conv_transpose(x, w * s, b) + c, where
-/// c is what the shifts of one image become: not the same at the border. Where x
-/// is computed by a kernel that the normalisation can be the end of, it costs
-/// nothing there, and c would.
+/// conv_transpose(batch_norm(x), w, b) -> conv_transpose(x, w * s, b) + c,
+/// where c is what the shifts of one image become: not the same at the border.
+/// Where x is computed by a kernel that the normalisation can be the end of, it
+/// costs nothing there, and c would.
 class FoldIntoTransposeAfter final : public OpRewritePattern<ConvTransposeOp> {
 public:
   FoldIntoTransposeAfter(MLIRContext *context, Pass::Statistic &folded)
@@ -210,10 +218,9 @@ public:
 
   LogicalResult matchAndRewrite(ConvTransposeOp conv,
                                 PatternRewriter &rewriter) const override {
-    auto norm = conv.getInput().getDefiningOp<BatchNormOp>();
-    if (!norm || !norm->hasOneUse() || !hasConstantStatistics(norm) ||
-        !isConstant(conv.getFilter()) ||
-        norm.getAxis() != uint64_t(getChannelAxis(conv)))
+    auto norm =
+        getNormBefore(conv.getInput(), conv.getFilter(), getChannelAxis(conv));
+    if (!norm)
       return rewriter.notifyMatchFailure(conv, "no foldable normalisation");
     Operation *source = norm.getInput().getDefiningOp();
     if (source && (hasEpilogue(source) || isPointwise(source)))
@@ -235,9 +242,9 @@ public:
     Value scaled = MulOp::create(rewriter, loc, filter,
                                  alongAxis(rewriter, affine.scale, 0, rank));
     Type element = getElementTypeOrSelf(filter);
-    Value shifts = BroadcastToOp::create(
-        rewriter, loc, makeType(element, image),
-        alongAxis(rewriter, affine.shift, axis, rank));
+    Value shifts =
+        BroadcastToOp::create(rewriter, loc, makeType(element, image),
+                              alongAxis(rewriter, affine.shift, axis, rank));
     auto shifted = cast<ConvTransposeOp>(rewriter.clone(*conv));
     shifted.getInputMutable().assign(shifts);
     shifted.getBiasMutable().clear();
@@ -264,13 +271,11 @@ public:
 
   LogicalResult matchAndRewrite(MatmulOp matmul,
                                 PatternRewriter &rewriter) const override {
-    auto norm = matmul.getLhs().getDefiningOp<BatchNormOp>();
-    Value weight = matmul.getRhs();
+    Value lhs = matmul.getLhs(), weight = matmul.getRhs();
     auto type = cast<RankedTensorType>(weight.getType());
-    if (!norm || !norm->hasOneUse() || !hasConstantStatistics(norm) ||
-        !isConstant(weight) || type.getRank() != 2 || matmul.getTransposeA() ||
-        int64_t(norm.getAxis()) + 1 !=
-            cast<RankedTensorType>(norm.getType()).getRank())
+    int64_t last = cast<RankedTensorType>(lhs.getType()).getRank() - 1;
+    auto norm = getNormBefore(lhs, weight, last);
+    if (!norm || type.getRank() != 2 || matmul.getTransposeA())
       return rewriter.notifyMatchFailure(matmul, "no foldable normalisation");
     Location loc = matmul.getLoc();
     Affine affine = getAffine(rewriter, norm);
@@ -279,9 +284,9 @@ public:
                                  alongAxis(rewriter, affine.scale, depth, 2));
     Value shifted = MulOp::create(rewriter, loc, weight,
                                   alongAxis(rewriter, affine.shift, depth, 2));
-    Value bias = ReduceSumOp::create(rewriter, loc, shifted,
-                                     ArrayRef<int64_t>{depth},
-                                     /*keepdims=*/false);
+    Value bias =
+        ReduceSumOp::create(rewriter, loc, shifted, ArrayRef<int64_t>{depth},
+                            /*keepdims=*/false);
     auto product = cast<MatmulOp>(rewriter.clone(*matmul));
     product.getLhsMutable().assign(norm.getInput());
     product.getRhsMutable().assign(scaled);
