@@ -314,6 +314,8 @@ loopWindow(KernelEmitter &e, const ConvShape &conv, const ConvProgram &program,
   if (d == 0)
     taps.input.assign(1, {program.point[0], -1, 1, 1});
   bool last = d + 1 == conv.spatial;
+  // The axis of the tile that runs along this dim.
+  int axis = last ? M : program.places[d + 1].axis;
   int64_t stride = op.getStrides()[d];
   Value at = last ? program.pixel : program.point[d + 1];
   WindowDim dim;
@@ -325,25 +327,28 @@ loopWindow(KernelEmitter &e, const ConvShape &conv, const ConvProgram &program,
   dim.dilation = op.getDilations()[d];
   dim.inside = areWindowsInside(conv.input[d + 1], conv.result[d + 1], dim.taps,
                                 stride, op.getPads()[d], dim.dilation);
-  if (last && !dim.inside && getKnown(conv.input[d + 1]) == 1)
+  if (axis >= 0 && !dim.inside && getKnown(conv.input[d + 1]) == 1)
     return e.fail("a window that looks beyond rows of one pixel");
   auto inner = [&](Value tap, Value position, ValueRange carried) {
     taps.filter.push_back(tap);
-    taps.input.push_back({position, last ? M : -1, last ? stride : 1, 1});
+    taps.input.push_back({position, axis, axis >= 0 ? stride : 1, 1});
     auto result = loopWindow(e, conv, program, taps, carried, body);
     taps.filter.pop_back();
     taps.input.pop_back();
     return result;
   };
-  return last ? loopAllTaps(e, dim, unrollsTaps(program.row, dim.taps), carried,
-                            inner)
-              : loopTaps(e, dim, carried, inner);
+  if (axis < 0)
+    return loopTaps(e, dim, carried, inner);
+  // What several taps read is loaded once if each tap has code of its own.
+  bool unrolled = program.hasLines || unrollsTaps(program.row, dim.taps);
+  return loopAllTaps(e, dim, unrolled, carried, inner);
 }
 
 FailureOr<ConvProgram> adze::makeProgram(KernelEmitter &e,
                                          ArrayRef<AffineExpr> result,
                                          AffineExpr width, RowBlock row,
-                                         Value blockC, Value channelBlocks) {
+                                         Value blockC, Value channelBlocks,
+                                         Value lines) {
   Value blockP = getSize(e, row);
   Value pixels = e.size(width);
   if (!pixels)
@@ -353,6 +358,8 @@ FailureOr<ConvProgram> adze::makeProgram(KernelEmitter &e,
     Value count = e.size(result[dim]);
     if (!count)
       return failure();
+    if (lines && counts.size() == 1)
+      count = e.ceilDiv(count, lines);
     counts.push_back(count);
   }
   // Three grid dims: rows of all images are one.
@@ -363,6 +370,7 @@ FailureOr<ConvProgram> adze::makeProgram(KernelEmitter &e,
   SmallVector<Value> ids = e.programIds({counts[0], rows, channelBlocks});
   ConvProgram program;
   program.row = row;
+  program.hasLines = lines != nullptr;
   program.pixel = e.mul(ids[0], blockP);
   // The outermost dim with more than one place takes what is left of the id.
   unsigned outermost = 0;
@@ -377,26 +385,48 @@ FailureOr<ConvProgram> adze::makeProgram(KernelEmitter &e,
     if (i < outermost)
       rest = e.div(rest, count);
   }
+  if (lines)
+    program.point.front() = e.mul(program.point.front(), lines);
   std::reverse(program.point.begin(), program.point.end());
   program.group = ids[2];
   program.channel = e.mul(ids[2], blockC);
   for (Value point : program.point)
     program.places.push_back({point, -1, 1, 1});
+  if (lines)
+    program.places.back().axis = Line;
   program.places.push_back({program.pixel, M, 1, 1});
   program.places.push_back({program.channel, N, 1, 1});
   return program;
 }
 
 Value adze::multiplyAdd(KernelEmitter &e, const Emitted &lhs,
-                        const Emitted &rhs, Value acc) {
+                        const Emitted &rhs, Value acc,
+                        ArrayRef<int> axes) {
   OpBuilder &builder = e.builder();
   Type type = getElementTypeOrSelf(acc.getType());
-  Value a = e.broadcast(e.convert(lhs, type), {M, N});
-  Value b = e.broadcast(e.convert(rhs, type), {M, N});
+  Value a = e.broadcast(e.convert(lhs, type), axes);
+  Value b = e.broadcast(e.convert(rhs, type), axes);
   if (isa<FloatType>(type))
     return math::FmaOp::create(builder, e.loc(), a, b, acc);
   Value product = arith::MulIOp::create(builder, e.loc(), a, b);
   return arith::AddIOp::create(builder, e.loc(), acc, product);
+}
+
+/// How many lines of the result a program takes at once; null: one. What it
+/// loads serves all lines whose windows overlap there.
+static Value chooseLines(KernelEmitter &e, const ConvShape &conv) {
+  constexpr int64_t most = 4, maxTaps = 9;
+  if (conv.spatial < 2)
+    return {};
+  unsigned d = conv.spatial - 2;
+  ConvOp op = conv.op;
+  int64_t taps = getKnown(conv.kernel(d));
+  bool overlaps = op.getStrides()[d] == 1 && op.getDilations()[d] == 1 &&
+                  taps > 1 && taps * getKnown(conv.kernel(d + 1)) <= maxTaps;
+  int64_t height = getKnown(conv.result[d + 1]);
+  if (!overlaps || (height >= 0 && height < most))
+    return {};
+  return e.param("LINES", chooseBlock(height, most));
 }
 
 /// Every channel by itself: a sum of products carried as a tile.
@@ -415,16 +445,22 @@ static LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv) {
   Value blockC =
       runs ? e.index(1)
            : e.param("BLOCK_N", chooseLanes(channels, isTransposed ? 8 : 128));
+  Axes axes{M, N};
+  Value lines = runs ? chooseLines(e, conv) : Value();
+  if (lines) {
+    e.setAxis(Line, lines);
+    axes.push_back(Line);
+  }
   e.setAxis(M, getSize(e, row));
   e.setAxis(N, blockC);
   e.pack(op.getFilter(), getFilterMap(op.getContext(), conv.filter.size(), 0));
   Value count = e.size(conv.result.back());
   auto program = makeProgram(e, conv.result, conv.result[conv.spatial], row,
-                             blockC, e.ceilDiv(count, blockC));
+                             blockC, e.ceilDiv(count, blockC), lines);
   if (failed(program))
     return failure();
   Value zero =
-      e.constant(cast<TypedAttr>(e.builder().getZeroAttr(accType)), {M, N});
+      e.constant(cast<TypedAttr>(e.builder().getZeroAttr(accType)), axes);
   Taps taps;
   Place channel{program->channel, N, 1, 1};
   auto acc = loopWindow(
@@ -439,11 +475,11 @@ static LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv) {
         auto w = e.emit(op.getFilter(), weight);
         if (failed(x) || failed(w))
           return failure();
-        return KernelEmitter::Carried{multiplyAdd(e, *x, *w, carried[0])};
+        return KernelEmitter::Carried{multiplyAdd(e, *x, *w, carried[0], axes)};
       });
   if (failed(acc))
     return failure();
-  return finishConv(e, op.getResult(), op.getBias(), (*acc)[0], {M, N},
+  return finishConv(e, op.getResult(), op.getBias(), (*acc)[0], axes,
                     program->places);
 }
 

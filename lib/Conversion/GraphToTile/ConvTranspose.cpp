@@ -298,7 +298,7 @@ FailureOr<Carried> ConvTransposeEmitter::addTap(ValueRange carried) {
         e.emit(op.getFilter(), filterPlaces(channel, {e.index(0), -1, 1, 1}));
     if (failed(x) || failed(w))
       return failure();
-    return Carried{multiplyAdd(e, *x, *w, carried[0])};
+    return Carried{multiplyAdd(e, *x, *w, carried[0], {M, N})};
   }
   auto sum = accumulate(
       e, e.index(groupInputs), blockK, carried[0], op.getInput(),

@@ -9,8 +9,8 @@
 namespace adze {
 
 /// The axes of a contraction's tiles: rows or pixels, what is summed over,
-/// columns or channels.
-enum ContractionAxis { M = 0, K = 1, N = 2 };
+/// columns or channels; lines of an image.
+enum ContractionAxis { M = 0, K = 1, N = 2, Line = 3 };
 
 /// `acc + lhs * rhs` over all of k, in blocks.
 mlir::FailureOr<mlir::Value>
@@ -19,31 +19,35 @@ accumulate(KernelEmitter &e, mlir::Value depth, mlir::Value block,
            llvm::function_ref<Places(mlir::Value)> lhsPlaces,
            llvm::function_ref<Places(mlir::Value)> rhsPlaces);
 
-/// `acc + lhs * rhs`, element by element.
+/// `acc + lhs * rhs`, element by element, on `axes`.
 mlir::Value multiplyAdd(KernelEmitter &e, const Emitted &lhs,
-                        const Emitted &rhs, mlir::Value acc);
+                        const Emitted &rhs, mlir::Value acc,
+                        llvm::ArrayRef<int> axes);
 
 /// The packing of a filter [o, i, window..] (`inputsFirst`: [i, o, window..]):
 /// panels of outputs, window and inputs inside; with a panel of 0, dim 0 last.
 mlir::AffineMap getFilterMap(mlir::MLIRContext *context, unsigned rank,
                              int64_t panel, bool inputsFirst = false);
 
-/// A program of a convolution: a run of pixels of one row, some channels.
+/// A program of a convolution: a run of pixels of one row (or of some rows, one
+/// below the other: along axis Line), some channels.
 struct ConvProgram {
   llvm::SmallVector<mlir::Value> point; // batch, spatial dims but the last
   mlir::Value pixel, channel;           // offsets of the blocks
   mlir::Value group;                    // of the channels
   RowBlock row;                         // the pixels
+  bool hasLines = false;                // rows are along axis Line
   Places places;                        // of the result
 };
 
 /// Program ids for a result whose rows are `width` pixels: blocks of pixels
 /// innermost, then rows, then channels, so that one panel of the filter serves
-/// many programs in turn.
+/// many programs in turn. `lines`: how many rows a program takes at once, along
+/// axis Line; null: one, without an axis.
 mlir::FailureOr<ConvProgram>
 makeProgram(KernelEmitter &e, llvm::ArrayRef<mlir::AffineExpr> result,
             mlir::AffineExpr width, RowBlock row, mlir::Value blockC,
-            mlir::Value channelBlocks);
+            mlir::Value channelBlocks, mlir::Value lines = {});
 
 /// Bias and conversion after the sum, then the epilogue.
 mlir::LogicalResult finishConv(KernelEmitter &e, mlir::Value result,

@@ -3,6 +3,7 @@
 // Classes of tile dimensions: union-find over the ops of a kernel.
 #include "DimClasses.h"
 #include "Dialect/Tile/IR/Streams.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -502,13 +503,43 @@ bool DimClasses::streams() const {
               }).wasInterrupted();
 }
 
+/// Are there loads of one memory that lie a constant apart along this class? As
+/// windows that slide over it: several steps at once load most of it once.
+bool DimClasses::sharesLoads(int c) const {
+  if (info[c].lanes > 1 || info[c].size == 1)
+    return false;
+  DenseMap<std::pair<Value, Value>, OpFoldResult> seen;
+  return root
+      ->walk([&](LoadOp load) {
+        SmallVector<int> own = of(load.getResult());
+        auto it = llvm::find(own, c);
+        if (it == own.end())
+          return WalkResult::advance();
+        OpFoldResult offset =
+            load.getMixedOffsets()[load.getMemDims()[it - own.begin()]];
+        auto base = dyn_cast<Value>(offset);
+        while (auto sum =
+                   base ? base.getDefiningOp<arith::AddIOp>() : arith::AddIOp()) {
+          if (!getConstantIntValue(sum.getRhs()))
+            break;
+          base = sum.getLhs();
+        }
+        auto [other, isFirst] =
+            seen.try_emplace({load.getMemref(), base}, offset);
+        return isFirst || other->second == offset ? WalkResult::advance()
+                                                  : WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
 /// Kernels without a dot: fill about `budget` registers, lanes first.
 void DimClasses::stepsOfRows() {
   // Sums of rows alone, as scalars, do not fill registers.
   bool carriesTiles = llvm::any_of(carried, [&](Value tile) {
     return llvm::any_of(of(tile), [&](int c) { return info[c].lanes > 1; });
   });
-  bool sumsOnly = carriesTiles && !hasReduces;
+  bool sharesRows = llvm::any_of(order, [&](int c) { return sharesLoads(c); });
+  bool sumsOnly = (carriesTiles || sharesRows) && !hasReduces;
   int64_t budget = sumsOnly ? unit.accumulators() : 4;
   // An expanded function takes registers of its own; what goes past the caches
   // is waited for anyway, and several rows at once would not fit the first level

@@ -98,6 +98,7 @@ private:
   void chooseSteps();
   void stepsOfDots(int64_t carried);
   bool streams() const;
+  bool sharesLoads(int c) const;
   void stepsOfRows();
   void findConflict();
 

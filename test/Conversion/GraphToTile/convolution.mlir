@@ -68,6 +68,21 @@ func.func private @depthwise(%x: tensor<1x56x56x32xf32>, %w: tensor<32x1x3x3xf32
 
 // -----
 
+// Channels first, of unknown height: pixels of a row take the lanes, lines whose
+// windows overlap are taken together, and each tap has code of its own.
+// CHECK-LABEL: tile.kernel @planes
+// CHECK: %[[LINES:.*]] = tile.param "LINES"
+// CHECK-NOT: scf.for
+// CHECK-COUNT-9: tile.load %arg0[{{.*}}] sizes [56, 1, %[[LINES]]] dims [3, 1, 2]
+func.func private @planes(%x: tensor<1x32x?x56xf32, affine_map<()[s0] -> (1, 32, s0, 56)>>, %w: tensor<32x1x3x3xf32>) -> tensor<1x32x?x56xf32, affine_map<()[s0] -> (1, 32, s0, 56)>> attributes {adze.kernel} {
+  %0 = graph.transpose %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x32x?x56xf32, affine_map<()[s0] -> (1, 32, s0, 56)>>) -> tensor<1x?x56x32xf32, affine_map<()[s0] -> (1, s0, 56, 32)>>
+  %1 = graph.conv %0, %w {group = 32 : i64, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x?x56x32xf32, affine_map<()[s0] -> (1, s0, 56, 32)>>, tensor<32x1x3x3xf32>) -> tensor<1x?x56x32xf32, affine_map<()[s0] -> (1, s0, 56, 32)>>
+  %2 = graph.transpose %1 {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x?x56x32xf32, affine_map<()[s0] -> (1, s0, 56, 32)>>) -> tensor<1x32x?x56xf32, affine_map<()[s0] -> (1, 32, s0, 56)>>
+  return %2 : tensor<1x32x?x56xf32, affine_map<()[s0] -> (1, 32, s0, 56)>>
+}
+
+// -----
+
 // Groups: blocks are facts, because they must end where a group ends.
 // CHECK-LABEL: tile.kernel @grouped
 // CHECK-NOT: tile.param "BLOCK_N"
