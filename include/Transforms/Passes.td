@@ -102,8 +102,11 @@ def MathApproximate : Pass<"math-approximate", "mlir::ModuleOp"> {
     ...
     ```
   }];
+  let options = [Option<"vectorBytes", "vector-bytes", "int64_t", /*default=*/"0",
+    "Of a vector register of the target; 64: AVX-512, which scales by 2^n">];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::func::FuncDialect",
+    "mlir::LLVM::LLVMDialect",
     "mlir::math::MathDialect", "mlir::scf::SCFDialect",
     "mlir::vector::VectorDialect"];
 }

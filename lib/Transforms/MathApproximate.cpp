@@ -19,11 +19,26 @@ using namespace mlir;
 using namespace adze;
 
 namespace {
+/// 2^n p(r) with x = n ln2 + r, for a target that scales by 2^n; less than 1.2
+/// ulp. p has a relative error of 2^-27.
+Value scaleExp(const Arithmetic &a, Value x) {
+  Value magic = a.real(12582912.0f); // 1.5 * 2^23: rounds to whole numbers
+  Value n = a.sub(a.fma(x, a.real(1.44269504f), magic), magic);
+  Value r = a.fma(n, a.real(-0.693359375f), x);
+  r = a.fma(n, a.real(2.12194440e-4f), r);
+  Value p = a.polynomial(r, {1.3813144760206342e-3f, 8.369418792426586e-3f,
+                             4.166845604777336e-2f, 1.6666515171527863e-1f,
+                             4.999999403953552e-1f, 1.0f, 1.0f});
+  return a.scale(p, n);
+}
+
 /// exp: (2^n)^2 p(r) with x = 2 n ln2 + r; less than 2 ulp. Two equal factors,
 /// so that results below 2^-126 need no care; p has a relative error of 2^-26.
 Value approximateExp(const Arithmetic &a, Value x) {
   // Below, the result rounds to 0; above, to infinity.
   x = a.clamp(x, -104.0f, 89.0f);
+  if (a.hasScale())
+    return scaleExp(a, x);
   // Adding 1.5 * 2^23 + 127 leaves the exponent of 2^n in the low bits; unlike
   // a conversion this is defined for NaN.
   Value magic = a.real(12583039.0f);
@@ -213,21 +228,24 @@ Value approximateFarSin(const Arithmetic &a, Value x) {
   return sinOfRest(a, r, k);
 }
 
-Arithmetic arithmeticOf(OpBuilder &b, Operation *op) {
-  return {b, op->getLoc(), op->getResult(0).getType()};
+Arithmetic arithmeticOf(OpBuilder &b, Operation *op, int64_t vectorBytes = 0) {
+  return {b, op->getLoc(), op->getResult(0).getType(), vectorBytes};
 }
 
 bool isF32(Type type) { return getElementTypeOrSelf(type).isF32(); }
 
 template <typename OpT, Value (*approximate)(const Arithmetic &, Value)>
 struct Approximate final : OpRewritePattern<OpT> {
-  using OpRewritePattern<OpT>::OpRewritePattern;
+  Approximate(MLIRContext *context, int64_t vectorBytes)
+      : OpRewritePattern<OpT>(context), vectorBytes(vectorBytes) {}
   LogicalResult matchAndRewrite(OpT op, PatternRewriter &b) const override {
     if (!isF32(op.getType()))
       return b.notifyMatchFailure(op, "expected f32");
-    b.replaceOp(op, approximate(arithmeticOf(b, op), op.getOperand()));
+    b.replaceOp(op, approximate(arithmeticOf(b, op, vectorBytes),
+                                op.getOperand()));
     return success();
   }
+  int64_t vectorBytes;
 };
 
 struct ApproximatePow final : OpRewritePattern<math::PowFOp> {
@@ -375,8 +393,9 @@ struct MathApproximate final
                  Approximate<math::CoshOp, approximateCosh>,
                  Approximate<math::AsinhOp, approximateAsinh>,
                  Approximate<math::AcoshOp, approximateAcosh>,
-                 Approximate<math::AtanhOp, approximateAtanh>, ApproximatePow>(
-        &getContext());
+                 Approximate<math::AtanhOp, approximateAtanh>>(context,
+                                                               vectorBytes);
+    patterns.add<ApproximatePow>(context);
     Type f32 = Float32Type::get(context);
     addCalling<ApproximateTurns<math::SinOp, approximateNearSin<false>,
                                 approximateFarSin<false>>>(patterns, "math.sin",

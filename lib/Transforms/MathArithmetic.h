@@ -5,6 +5,7 @@
 #define ADZE_LIB_TRANSFORMS_MATHARITHMETIC_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 namespace adze {
@@ -14,6 +15,8 @@ struct Arithmetic {
   mlir::OpBuilder &b;
   mlir::Location loc;
   mlir::Type shape; // f32, f64, or a vector of one of them
+  /// Of a vector register; 64: that of AVX-512.
+  int64_t vectorBytes = 0;
 
   mlir::Type withElement(mlir::Type element) const {
     if (auto vector = llvm::dyn_cast<mlir::VectorType>(shape))
@@ -55,7 +58,7 @@ struct Arithmetic {
     return mlir::arith::DivFOp::create(b, loc, x, y);
   }
   /// The arithmetic in f64 of an f32 one, and the ways there and back.
-  Arithmetic inDouble() const { return {b, loc, withElement(b.getF64Type())}; }
+  Arithmetic inDouble() const { return {b, loc, withElement(b.getF64Type()), vectorBytes}; }
   mlir::Value widen(mlir::Value x) const {
     return mlir::arith::ExtFOp::create(b, loc, withElement(b.getF64Type()), x);
   }
@@ -100,6 +103,26 @@ struct Arithmetic {
   }
   mlir::Value abs(mlir::Value x) const {
     return mlir::math::AbsFOp::create(b, loc, x);
+  }
+  /// Is there one instruction for x * 2^n?
+  bool hasScale() const {
+    auto vector = llvm::dyn_cast<mlir::VectorType>(shape);
+    return vectorBytes == 64 && vector && vector.getRank() == 1 &&
+           vector.getNumElements() == 16 && element().isF32();
+  }
+  /// x * 2^n for whole n, rounded once: AVX-512's vscalefps.
+  mlir::Value scale(mlir::Value x, mlir::Value n) const {
+    auto number = [&](mlir::IntegerAttr value) -> mlir::Value {
+      return mlir::arith::ConstantOp::create(b, loc, value);
+    };
+    constexpr int32_t currentRounding = 4;
+    mlir::Value all = number(b.getIntegerAttr(b.getIntegerType(16), -1));
+    mlir::Value rounding = number(b.getI32IntegerAttr(currentRounding));
+    return mlir::LLVM::CallIntrinsicOp::create(
+               b, loc, shape,
+               b.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512"),
+               mlir::ValueRange{x, n, x, all, rounding})
+        .getResult(0);
   }
   /// max(low, min(high, x)); NaN passes. The operand order is the one that
   /// is a single instruction on x86.

@@ -1,4 +1,5 @@
 // RUN: aopt %s -math-approximate -split-input-file | FileCheck %s
+// RUN: aopt %s -math-approximate=vector-bytes=64 -split-input-file | FileCheck %s --check-prefix=WIDE
 
 // exp is arithmetic of the vector's own shape; no conversion to integers, which
 // NaN would make undefined. The power of two is the low bits of the shifted
@@ -8,9 +9,24 @@
 // CHECK-NOT: fptosi
 // CHECK: math.fma {{.*}} : vector<16xf32>
 // CHECK: arith.shli {{.*}} : vector<16xi32>
+// AVX-512 scales by a power of two.
+// WIDE-LABEL: func.func @exp(
+// WIDE-NOT: arith.shli
+// WIDE: llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
 func.func @exp(%x: vector<16xf32>) -> vector<16xf32> {
   %r = math.exp %x : vector<16xf32>
   return %r : vector<16xf32>
+}
+
+// -----
+// Not so vectors that are no whole register.
+// CHECK-LABEL: func.func @short_exp(
+// WIDE-LABEL: func.func @short_exp(
+// WIDE-NOT: call_intrinsic
+// WIDE: arith.shli {{.*}} : vector<8xi32>
+func.func @short_exp(%x: vector<8xf32>) -> vector<8xf32> {
+  %r = math.exp %x : vector<8xf32>
+  return %r : vector<8xf32>
 }
 
 // -----

@@ -22,7 +22,9 @@ void adze::buildTileToVectorPipeline(
   manager.addPass(createConvertTileToVector(lowering));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
-  manager.addPass(createMathApproximate());
+  MathApproximateOptions math;
+  math.vectorBytes = options.vectorBytes;
+  manager.addPass(createMathApproximate(math));
   manager.addPass(createLoopInvariantCodeMotionPass());
   manager.addPass(createCSEPass());
 }
