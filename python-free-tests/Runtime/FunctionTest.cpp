@@ -8,9 +8,11 @@
 
 #include "RuntimeTest.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <random>
 
 using namespace adze::test;
 
@@ -370,6 +372,71 @@ TEST(Functions, BoxesOfAnyKind) {
   EXPECT_EQ(run(0), 0);
   EXPECT_EQ(run(-5), 0);
   EXPECT_LE(run(INT64_MAX), 5);
+}
+
+/// Boxes (corners, one class, falling scores) that greedy suppression keeps,
+/// each compared with all kept ones.
+std::vector<int64_t> suppressAll(const std::vector<float> &corners,
+                                 float threshold) {
+  std::vector<int64_t> kept;
+  auto extent = [&](int64_t box, int d) {
+    auto [low, high] =
+        std::minmax(corners[box * 4 + d], corners[box * 4 + d + 2]);
+    return std::pair(low, high);
+  };
+  auto area = [&](int64_t box) {
+    auto [top, bottom] = extent(box, 0);
+    auto [left, right] = extent(box, 1);
+    return (bottom - top) * (right - left);
+  };
+  auto overlap = [&](int64_t x, int64_t y) {
+    float common = 1;
+    for (int d = 0; d < 2; ++d)
+      common *=
+          std::max(0.0f, std::min(extent(x, d).second, extent(y, d).second) -
+                             std::max(extent(x, d).first, extent(y, d).first));
+    float all = area(x) + area(y) - common;
+    return area(x) > 0 && area(y) > 0 && all > 0 && common / all > threshold;
+  };
+  for (int64_t box = 0; box < static_cast<int64_t>(corners.size() / 4); ++box)
+    if (std::none_of(kept.begin(), kept.end(),
+                     [&](int64_t other) { return overlap(box, other); }))
+      kept.push_back(box);
+  return kept;
+}
+
+/// Boxes are looked up by cells: wherever they lie, and whatever size one has.
+TEST(Functions, BoxesFarApart) {
+  gStrings = {""};
+  std::mt19937 random(5);
+  auto number = [&](float low, float high) {
+    return std::uniform_real_distribution<float>(low, high)(random);
+  };
+  for (float apart : {0.0f, 3.0f, 1000.0f, 1e7f})
+    for (float threshold : {0.0f, 0.3f, -0.5f})
+      for (bool hasHuge : {false, true}) {
+        std::vector<float> corners, scores;
+        for (int64_t i = 0; i < 400; ++i) {
+          float shift = apart * static_cast<float>(random() % 20) - apart;
+          bool isHuge = hasHuge && i % 97 == 5;
+          float x = number(-1, 4) + shift, y = number(-1, 4) + shift;
+          float w = isHuge ? 5 * apart + 9 : number(0, 2), h = number(-1, 1);
+          corners.insert(corners.end(), {y, x, y + h, x + w});
+          scores.push_back(static_cast<float>(1000 - i));
+        }
+        std::vector<Operand> result = {{kInt, {-1, 3}}};
+        ASSERT_ADZE_OK(
+            runOne("non_max_suppression",
+                   {make<float>(kFloat, {1, 400, 4}, corners),
+                    make<float>(kFloat, {1, 1, 400}, scores), scalar(INT64_MAX),
+                    make<float>(kFloat, {}, {threshold}),
+                    make<float>(kFloat, {}, {-INFINITY}), scalar(0)},
+                   result));
+        std::vector<int64_t> expected = suppressAll(corners, threshold), kept;
+        for (int64_t i = 0; i < result[0].dims[0]; ++i)
+          kept.push_back(result[0].at<int64_t>(i * 3 + 2));
+        EXPECT_EQ(kept, expected) << apart << " apart, over " << threshold;
+      }
 }
 
 TEST(Functions, SequencesOfWrongPlacesAndSizes) {

@@ -5,6 +5,7 @@
 #include "Calls.h"
 #include "Numbers.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,9 +205,81 @@ static bool overlaps(const box *x, const box *y, float threshold) {
   return x->area > 0 && y->area > 0 && all > 0 && common / all > threshold;
 }
 
+/* Cells along one dim: a box lies in the cell where it begins. Detectors move
+ * the boxes of each class far away from those of the others: few are met. */
+enum { CELLS = 256 };
+typedef struct {
+  int dim;
+  double begin, cells_per_unit; /* 0: all boxes lie in one cell */
+  double longest;               /* of the boxes that lie there */
+  int64_t first[CELLS];         /* of each cell, or -1 */
+  int64_t *next;                /* of each box, or -1 */
+} grid;
+
+/* The cells of the dim that has most boxes side by side; numbers that are not
+ * finite, and thresholds that boxes apart exceed, leave one cell. */
+static void make_grid(grid *g, const box *boxes, int64_t count,
+                      float threshold) {
+  double most = 0;
+  g->cells_per_unit = 0;
+  for (int d = 0; d < 2; ++d) {
+    double begin = INFINITY, end = -INFINITY, lengths = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const box *b = &boxes[i];
+      begin = b->low[d] < begin ? b->low[d] : begin;
+      end = b->high[d] > end ? b->high[d] : end;
+      lengths += (double)b->high[d] - b->low[d];
+    }
+    if (!isfinite(lengths) || !(threshold >= 0)) {
+      g->cells_per_unit = 0;
+      return;
+    }
+    if ((end - begin) * (double)count > most * lengths && end > begin) {
+      most = lengths > 0 ? (end - begin) * (double)count / lengths : INFINITY;
+      g->dim = d;
+      g->begin = begin;
+      g->cells_per_unit = CELLS / (end - begin);
+    }
+  }
+}
+
+static int64_t cell_of(const grid *g, double at) {
+  if (g->cells_per_unit == 0)
+    return 0;
+  double cell = (at - g->begin) * g->cells_per_unit;
+  return cell < 0 ? 0 : cell < CELLS ? (int64_t)cell : CELLS - 1;
+}
+
+static void clear_grid(grid *g) {
+  memset(g->first, -1, sizeof(g->first));
+  g->longest = 0;
+}
+
+static void add_box(grid *g, const box *kept, int64_t number) {
+  const box *b = &kept[number];
+  int64_t cell = cell_of(g, b->low[g->dim]);
+  double length = (double)b->high[g->dim] - b->low[g->dim];
+  g->longest = length > g->longest ? length : g->longest;
+  g->next[number] = g->first[cell];
+  g->first[cell] = number;
+}
+
+static bool overlaps_any(const grid *g, const box *kept, const box *b,
+                         float threshold) {
+  /* One cell more than need be: no rounding matters. */
+  int64_t cell = cell_of(g, b->low[g->dim] - g->longest) - 1;
+  int64_t last = cell_of(g, b->high[g->dim]);
+  for (cell = cell < 0 ? 0 : cell; cell <= last; ++cell)
+    for (int64_t k = g->first[cell]; k >= 0; k = g->next[k])
+      if (overlaps(b, &kept[k], threshold))
+        return true;
+  return false;
+}
+
 typedef struct {
   const float *scores;
   box *boxes, *kept; /* kept: the selected ones of a class, side by side */
+  grid kept_grid;
   int64_t *order, *room;
   int64_t *selected; /* triples */
   size_t count, capacity;
@@ -245,14 +318,14 @@ static adze_status select_boxes(suppression *s, int64_t batch, int64_t kind) {
   sort_numbers(is_box_behind, s->scores, s->order, s->room,
                (uint64_t)candidates);
   int64_t count = 0;
+  clear_grid(&s->kept_grid);
+  s->kept_grid.next = s->room;
   for (int64_t c = 0; c < candidates && count < s->limit; ++c) {
-    box candidate = s->boxes[s->order[c]];
-    bool keep = true;
-    for (int64_t k = 0; k < count && keep; ++k)
-      keep = !overlaps(&candidate, &s->kept[k], s->overlap);
-    if (!keep)
+    const box *candidate = &s->boxes[s->order[c]];
+    if (overlaps_any(&s->kept_grid, s->kept, candidate, s->overlap))
       continue;
-    s->kept[count++] = candidate;
+    s->kept[count] = *candidate;
+    add_box(&s->kept_grid, s->kept, count++);
     RT_TRY(add_triple(s, batch, kind, s->order[c]));
   }
   return NULL;
@@ -265,6 +338,7 @@ static adze_status suppress(rt_call *call, suppression *s) {
     for (int64_t i = 0; i < s->num_boxes; ++i)
       s->boxes[i] = get_box(
           (const float *)boxes->data + (n * s->num_boxes + i) * 4, is_center);
+    make_grid(&s->kept_grid, s->boxes, s->num_boxes, s->overlap);
     for (int64_t c = 0; c < scores->dims[1]; ++c) {
       s->scores = (const float *)scores->data +
                   (n * scores->dims[1] + c) * s->num_boxes;
