@@ -186,7 +186,8 @@ static AffineExpr getSize(Value memref, int64_t dim) {
     return getAffineConstantExpr(type.getDimSize(dim), memref.getContext());
   if (auto collapse = memref.getDefiningOp<memref::CollapseShapeOp>()) {
     AffineExpr size = getAffineConstantExpr(1, memref.getContext());
-    for (int64_t part : collapse.getReassociationIndices()[dim]) {
+    ReassociationIndices group = collapse.getReassociationIndices()[dim];
+    for (int64_t part : group) {
       AffineExpr next = getSize(collapse.getSrc(), part);
       if (!next)
         return {};
