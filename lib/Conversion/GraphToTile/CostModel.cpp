@@ -83,7 +83,7 @@ static ContractionBlocks choosePackedBlocks(int64_t m, int64_t n, int64_t k) {
   return blocks;
 }
 
-/// Equal parts of at most `most`, in whole steps.
+/// Equal parts of at most `most`, in whole steps if there are several.
 static int64_t equalParts(int64_t n, int64_t most, int64_t step) {
   if (n < 0)
     return most;
@@ -147,8 +147,11 @@ ContractionBlocks adze::chooseContractionBlocks(const CacheSizes &caches,
                                  ? choosePackedBlocks(m, n, k)
                                  : chooseCopiedBlocks(m, n, k, shares);
   blocks.panel = n > 0 && n <= 16 ? 16 : 32;
-  if (n > 0)
-    blocks.n = std::min(blocks.n, ceilDiv(n, blocks.panel) * blocks.panel);
+  if (n > 0) {
+    int64_t padded = ceilDiv(n, blocks.panel) * blocks.panel;
+    blocks.n = streams ? std::min(blocks.n, padded)
+                       : equalParts(padded, blocks.n, blocks.panel);
+  }
   auto programs = [&] {
     return std::max<int64_t>(batch, 1) *
            ceilDiv(m < 0 ? usualSize : m, blocks.m) *
@@ -160,7 +163,7 @@ ContractionBlocks adze::chooseContractionBlocks(const CacheSizes &caches,
     blocks.n = std::max(half, blocks.panel);
   }
   while (isKnown && blocks.m > 32 && programs() < enoughPrograms)
-    blocks.m = (blocks.m / 2 + 7) / 8 * 8;
+    blocks.m = equalParts(m, (blocks.m / 2 + 7) / 8 * 8, 8);
   // Columns that are no whole vectors are copied: they have to fit.
   if (streams && right == RightOperand::Rows && (n < 0 || n % lanes != 0))
     blocks.k = chooseBlock(

@@ -195,7 +195,11 @@ Value KernelLowering::position(const Window &window, const Layout &layout,
         place =
             add(place, digitPosition(window, tileDim, i, layout.slices[tileDim],
                                      coordinates[tileDim]));
-  return place;
+  if (fast || !isClamped(window, dim))
+    return place;
+  Value last =
+      b.createOrFold<arith::SubIOp>(loc, extent(window.memref, dim), index(1));
+  return b.createOrFold<arith::MinSIOp>(loc, place, last);
 }
 
 /// True if the lanes of each register are neighbours in memory.

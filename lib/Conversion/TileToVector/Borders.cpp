@@ -129,6 +129,46 @@ bool KernelLowering::isDecided(const Window &window, int64_t memDim) {
   return true;
 }
 
+/// Does nothing that is stored come of what this load reads past the end of a
+/// dimension? A split class runs along it, whose elements never meet, and no
+/// store goes beyond the same end: then any element will do, and the last one
+/// is taken, so that what a dot reads needs neither conditions nor a copy.
+bool KernelLowering::isClamped(const Window &window, int64_t memDim) {
+  std::optional<IndexRange> range = getIndexRange(window.offsets[memDim]);
+  if (!isa<LoadOp>(window.op) || memDim == window.along || !range ||
+      range->min < 0 || isProven(window, memDim) || isDecided(window, memDim))
+    return false;
+  // The class that runs along a dimension alone, in steps of 1.
+  auto runsAlong = [&](const Window &of, int64_t dim) {
+    int found = -1;
+    SmallVector<int> dims = classes.of(of.tile);
+    for (auto [i, digits] : llvm::enumerate(of.dims))
+      for (const Digit &digit : digits) {
+        if (digit.dim != dim)
+          continue;
+        if (found >= 0 || digits.size() != 1 || digit.step != 1)
+          return -1;
+        found = dims[i];
+      }
+    return found;
+  };
+  int c = runsAlong(window, memDim);
+  if (c < 0 || !classes.isSplit(c) || classes.lanes(c) > 1)
+    return false;
+  auto endsAlike = [&](const Window &store) {
+    for (int64_t dim = 0, e = store.offsets.size(); dim < e; ++dim)
+      if (runsAlong(store, dim) == c)
+        return store.offsets[dim] == window.offsets[memDim] &&
+               haveOneSize(store.memref, dim, window.memref, memDim);
+    return false;
+  };
+  return !root->walk([&](StoreOp store) {
+                return endsAlike(this->window(store)) ? WalkResult::advance()
+                                                      : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
 /// Is the end of this dimension the limit of a class walked by inner loops? Not
 /// where the window may begin before the memory does.
 bool KernelLowering::limited(const Window &window, int64_t memDim) {
@@ -151,6 +191,8 @@ bool KernelLowering::isChecked(const Window &window, int64_t memDim) {
     return staging;
   if (isDecided(window, memDim) || isTail(window, memDim))
     return true; // in both versions
+  if (isClamped(window, memDim))
+    return false;
   if (!limited(window, memDim))
     return !fast;
   SmallVector<int> dims = classes.of(window.tile);

@@ -121,8 +121,7 @@ private:
   void findStages();
   bool isWorthStaging(DotOp dot);
   mlir::LogicalResult planStage(DotOp dot);
-  mlir::LogicalResult findSources(mlir::Value value, Staged &result,
-                                  int rowClass);
+  mlir::LogicalResult findSources(mlir::Value value, Staged &result, int rows);
   bool isStagedOnly(mlir::Operation *op);
   Kept panelOf(const Staged &stage);
   void cloneSources(const Staged &stage, mlir::Block *block);
@@ -180,6 +179,7 @@ private:
   int64_t contractedDim(const Window &window);
   bool isProven(const Window &window, int64_t memDim);
   bool isTail(const Window &window, int64_t memDim);
+  bool isClamped(const Window &window, int64_t memDim);
   /// Do constants say of each element whether it exists, where we are now?
   bool isDecided(const Window &window, int64_t memDim);
   Interior interior(int c, int64_t full);

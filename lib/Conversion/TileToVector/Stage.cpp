@@ -48,7 +48,7 @@ static bool isDenseInMemory(LoadOp load) {
 /// what they use. Fails on what changes from one block of rows to the next, and
 /// on what can't be computed beforehand.
 LogicalResult KernelLowering::findSources(Value value, Staged &result,
-                                          int rowClass) {
+                                          int rows) {
   if (map.contains(value))
     return success();
   Operation *op = value.getDefiningOp();
@@ -64,12 +64,12 @@ LogicalResult KernelLowering::findSources(Value value, Staged &result,
   if (op->getNumRegions() || isa<DotOp, ReduceOp, ReshapeOp>(op) ||
       op->getNumResults() != 1 || wanted.contains(value))
     return mlir::failure();
-  if (isTile(value) && llvm::is_contained(classes.of(value), rowClass))
+  if (isTile(value) && llvm::is_contained(classes.of(value), rows))
     return mlir::failure();
   if (!isTile(value) && !isMemoryEffectFree(op) && !isa<memref::LoadOp>(op))
     return mlir::failure();
   for (Value operand : op->getOperands())
-    if (mlir::failed(findSources(operand, result, rowClass)))
+    if (mlir::failed(findSources(operand, result, rows)))
       return mlir::failure();
   result.sources.push_back(op);
   return success();

@@ -119,3 +119,83 @@ tile.kernel @ends(%x: memref<62x64xf32>, %w: memref<64x16xf32>, %y: memref<64x16
   tile.store %d, %y[0, 0] : tensor<64x16xf32>, memref<64x16xf32>
   tile.return
 }
+
+// -----
+
+// Rows past the end: nothing that is stored comes of them, so the last row is
+// read again in their place, and the dot has neither conditions nor a copy.
+// CHECK-LABEL: func.func @clamped(
+// CHECK: %[[LAST:.*]] = arith.constant 196 : index
+// CHECK: scf.if
+// CHECK: } else {
+// CHECK-NOT: maskedload
+// CHECK: scf.for
+// CHECK: arith.minsi %{{.*}}, %[[LAST]] : index
+// CHECK-COUNT-16: vector.fma
+// CHECK: scf.yield
+// CHECK: arith.cmpi ult
+// CHECK: scf.if
+// CHECK-NEXT: vector.store
+tile.kernel @clamped(%x: memref<197x64xf32>, %w: memref<64x32xf32>, %y: memref<197x32xf32>) {
+  %c2 = arith.constant 2 : index
+  %c104 = arith.constant 104 : index
+  %p = tile.program_id (%c2) : index
+  %i = arith.muli %p, %c104 : index
+  %f = arith.constant 0.0 : f32
+  %z = tile.broadcast %f to [104, 32] : f32 -> tensor<104x32xf32>
+  %l = tile.load %x[%i, 0] sizes [104, 64] : memref<197x64xf32> -> tensor<104x64xf32>
+  %r = tile.load %w[0, 0] sizes [64, 32] : memref<64x32xf32> -> tensor<64x32xf32>
+  %d = tile.dot %l, %r, %z : tensor<104x64xf32>, tensor<64x32xf32>, tensor<104x32xf32>
+  tile.store %d, %y[%i, 0] : tensor<104x32xf32>, memref<197x32xf32>
+  tile.return
+}
+
+// -----
+
+// Not where the store goes further than the load: what is there is the pad. The
+// same holds for sizes that are not known to be equal.
+// CHECK-LABEL: func.func @padded_rows(
+// CHECK-NOT: arith.minsi %{{.*}}, %c189
+// CHECK: maskedload
+// CHECK-NOT: arith.minsi %{{.*}}, %c189
+// CHECK: return
+tile.kernel @padded_rows(%x: memref<190x64xf32>, %w: memref<64x32xf32>, %y: memref<197x32xf32>) {
+  %c2 = arith.constant 2 : index
+  %c104 = arith.constant 104 : index
+  %p = tile.program_id (%c2) : index
+  %i = arith.muli %p, %c104 : index
+  %f = arith.constant 0.0 : f32
+  %z = tile.broadcast %f to [104, 32] : f32 -> tensor<104x32xf32>
+  %l = tile.load %x[%i, 0] sizes [104, 64] : memref<190x64xf32> -> tensor<104x64xf32>
+  %r = tile.load %w[0, 0] sizes [64, 32] : memref<64x32xf32> -> tensor<64x32xf32>
+  %d = tile.dot %l, %r, %z : tensor<104x64xf32>, tensor<64x32xf32>, tensor<104x32xf32>
+  tile.store %d, %y[%i, 0] : tensor<104x32xf32>, memref<197x32xf32>
+  tile.return
+}
+
+// -----
+
+// Sizes of a run: `adze.dims` say that they are equal.
+// CHECK-LABEL: func.func @clamped_rows_of_a_run(
+// CHECK: } else {
+// CHECK: arith.minsi
+// CHECK-NOT: maskedload
+// CHECK: return
+tile.kernel @clamped_rows_of_a_run(
+    %x: memref<?x64xf32> {adze.dims = affine_map<()[s0] -> (s0 * 3, 64)>},
+    %w: memref<64x32xf32>,
+    %y: memref<?x32xf32> {adze.dims = affine_map<()[s0] -> (s0 * 3, 32)>}) {
+  %c0 = arith.constant 0 : index
+  %c104 = arith.constant 104 : index
+  %n = memref.dim %x, %c0 : memref<?x64xf32>
+  %g = arith.ceildivui %n, %c104 : index
+  %p = tile.program_id (%g) : index
+  %i = arith.muli %p, %c104 : index
+  %f = arith.constant 0.0 : f32
+  %z = tile.broadcast %f to [104, 32] : f32 -> tensor<104x32xf32>
+  %l = tile.load %x[%i, 0] sizes [104, 64] : memref<?x64xf32> -> tensor<104x64xf32>
+  %r = tile.load %w[0, 0] sizes [64, 32] : memref<64x32xf32> -> tensor<64x32xf32>
+  %d = tile.dot %l, %r, %z : tensor<104x64xf32>, tensor<64x32xf32>, tensor<104x32xf32>
+  tile.store %d, %y[%i, 0] : tensor<104x32xf32>, memref<?x32xf32>
+  tile.return
+}

@@ -30,6 +30,10 @@ int64_t getKnownDivisor(mlir::OpFoldResult index);
 /// `index + step` is never beyond the dimension, whatever its size.
 int64_t getWholeStep(mlir::OpFoldResult index, mlir::Value memref, int64_t dim);
 
+/// Are two dimensions of memory of one size: the same one, or of arguments and
+/// views of them whose `adze.dims` say so?
+bool haveOneSize(mlir::Value x, int64_t xDim, mlir::Value y, int64_t yDim);
+
 /// The attribute of a load or store that takes what is left of a dimension:
 /// along dims that no loop around the body walks it reaches over the end as a
 /// rule, so that a version of the code without checks is of no use.

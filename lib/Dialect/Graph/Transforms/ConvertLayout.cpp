@@ -299,6 +299,164 @@ private:
   Pass::Statistic &sunk;
 };
 
+/// A normalisation of what was transposed to channels first, over groups of
+/// channels and all that is behind these.
+struct ChannelNorm {
+  TransposeOp transpose;
+  Value source; // the transposed elements, [batch, channels, ..]
+  int64_t groups, channels;
+
+  static std::optional<ChannelNorm> match(LayerNormOp op);
+  std::optional<Dims> perChannel(Value operand,
+                                 ArrayRef<AffineExpr> rows) const;
+};
+
+std::optional<ChannelNorm> ChannelNorm::match(LayerNormOp op) {
+  ChannelNorm norm{};
+  norm.source = op.getInput();
+  auto reshape = norm.source.getDefiningOp<ReshapeOp>();
+  if (reshape && !reshape.getShape())
+    norm.source = reshape.getInput();
+  norm.transpose = getSinkable(norm.source);
+  if (!norm.transpose)
+    return std::nullopt;
+  Dims first = getDims(norm.source), rows = getDims(op.getInput());
+  auto channels = getConstant(first[1]);
+  std::optional<int64_t> groups;
+  if (op.getAxis() == 1)
+    groups = 1;
+  else if (op.getAxis() == 2)
+    groups = getConstant(rows[1]);
+  if (!channels || !groups || *groups < 1 || *channels % *groups != 0 ||
+      llvm::is_contained(first, AffineExpr()) || !areEqual(first[0], rows[0]))
+    return std::nullopt;
+  norm.groups = *groups;
+  norm.channels = *channels;
+  return norm;
+}
+
+/// The dims of a scale or bias of `rows` beside channels-first elements: one
+/// number for each channel, or one for all. None: it is of another kind.
+std::optional<Dims> ChannelNorm::perChannel(Value operand,
+                                            ArrayRef<AffineExpr> rows) const {
+  AffineExpr one = getAffineConstantExpr(1, operand.getContext());
+  Dims dims = getDims(operand);
+  if (dims.size() > rows.size())
+    return std::nullopt;
+  dims.insert(dims.begin(), rows.size() - dims.size(), one);
+  int64_t seen = 1;
+  size_t behind = 1;
+  for (; behind < rows.size() && seen < channels; ++behind)
+    seen *= getConstant(rows[behind]).value_or(channels + 1);
+  bool each = seen == channels, same = true;
+  for (size_t dim = 0; dim < rows.size(); ++dim) {
+    each &= areEqual(dims[dim], dim >= 1 && dim < behind ? rows[dim] : one);
+    same &= areEqual(dims[dim], one);
+  }
+  if (!each && !same)
+    return std::nullopt;
+  Dims result(getRank(source) - 1, one);
+  if (!same)
+    result[0] = getAffineConstantExpr(channels, operand.getContext());
+  return result;
+}
+
+/// layer_norm(transpose(x)) -> transpose((x - mean) / deviation): the kernel of
+/// a normalisation has rows that lie together, which channels-last ones do not.
+/// As reductions and element by element all is read and written as it lies, by
+/// many programs even where there is one row only.
+class SinkThroughNorm final : public OpRewritePattern<LayerNormOp> {
+public:
+  SinkThroughNorm(MLIRContext *context, Pass::Statistic &sunk)
+      : OpRewritePattern(context), sunk(sunk) {}
+
+  LogicalResult matchAndRewrite(LayerNormOp op,
+                                PatternRewriter &rewriter) const override {
+    Type element = getElementTypeOrSelf(op.getType());
+    if (!element.isF32() && !element.isF64())
+      return rewriter.notifyMatchFailure(op, "statistics need f32");
+    auto norm = ChannelNorm::match(op);
+    if (!norm)
+      return rewriter.notifyMatchFailure(op, "no rows of channels-last data");
+    Dims rows = getDims(op.getInput());
+    Value scale = op.getScale(), bias = op.getBias();
+    auto scaleDims = norm->perChannel(scale ? scale : op.getInput(), rows);
+    auto biasDims = norm->perChannel(bias ? bias : op.getInput(), rows);
+    if ((scale && !scaleDims) || (bias && !biasDims))
+      return rewriter.notifyMatchFailure(op, "a scale or bias of each element");
+    Location loc = op.getLoc();
+    auto type = cast<RankedTensorType>(norm->source.getType());
+    Value y = normalise(rewriter, loc, *norm, op.getEpsilon());
+    y = TransposeOp::create(rewriter, loc, type, y,
+                            toChannelsFirst(type.getRank()));
+    if (scale)
+      y = MulOp::create(rewriter, loc, y, reshape(rewriter, scale, *scaleDims));
+    if (bias)
+      y = AddOp::create(rewriter, loc, y, reshape(rewriter, bias, *biasDims));
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), y);
+    ++sunk;
+    return success();
+  }
+
+private:
+  static Value reshape(OpBuilder &b, Value value, ArrayRef<AffineExpr> dims) {
+    auto type = makeType(getElementTypeOrSelf(value.getType()), dims);
+    return type == value.getType()
+               ? value
+               : ReshapeOp::create(b, value.getLoc(), type, value).getResult();
+  }
+
+  /// (x - mean) / sqrt(variance + epsilon), channels last.
+  static Value normalise(OpBuilder &b, Location loc, ChannelNorm norm,
+                         APFloat epsilon) {
+    Value x = norm.transpose.getInput();
+    Dims last = getDims(x);
+    auto number = [&](int64_t n) { return b.getAffineConstantExpr(n); };
+    AffineExpr positions = product(
+        b.getContext(), ArrayRef<AffineExpr>(last).drop_front().drop_back());
+    // What each number is of, and the dims that one goes over after the other.
+    Dims parts{last[0], positions, number(norm.groups),
+               number(norm.channels / norm.groups)};
+    SmallVector<int64_t> axes{1, 3};
+    Dims numbers{last[0], number(1), number(norm.groups), number(1)};
+    if (norm.groups == 1 || norm.groups == norm.channels) {
+      axes = {1};
+      numbers.assign(last.size(), number(1));
+      numbers[0] = last[0];
+      numbers.back() = number(norm.groups);
+      parts = {last[0], positions, last.back()};
+      if (norm.groups == 1)
+        parts = {last[0], mulExprs(positions, last.back())};
+    }
+    auto mean = [&](Value value) {
+      for (int64_t axis : axes)
+        value = ReduceMeanOp::create(b, loc, value, axis, /*keepdims=*/true);
+      return value;
+    };
+    Value elements = reshape(b, x, parts), centre = mean(elements);
+    Value distance = SubOp::create(b, loc, elements, centre);
+    Value variance = mean(MulOp::create(b, loc, distance, distance));
+    auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(x.getType()));
+    bool lossy;
+    epsilon.convert(
+        cast<FloatType>(scalar.getElementType()).getFloatSemantics(),
+        APFloat::rmNearestTiesToEven, &lossy);
+    Value least =
+        ConstantOp::create(b, loc, DenseElementsAttr::get(scalar, epsilon));
+    Value deviation =
+        SqrtOp::create(b, loc, AddOp::create(b, loc, variance, least));
+    // Not the same op as the distance: that is computed where it is summed, and
+    // not stored for both.
+    Value shift = reshape(b, NegOp::create(b, loc, centre), numbers);
+    Value factor = reshape(b, ReciprocalOp::create(b, loc, deviation), numbers);
+    bool inGroups = axes.size() > 1;
+    Value y = AddOp::create(b, loc, inGroups ? elements : x, shift);
+    return reshape(b, MulOp::create(b, loc, y, factor), last);
+  }
+
+  Pass::Statistic &sunk;
+};
+
 class ConvertLayoutPass final
     : public adze::graph::impl::ConvertLayoutPassBase<ConvertLayoutPass> {
 public:
@@ -319,16 +477,25 @@ public:
       converted += wrapAny(op, builder);
     if (converted == 0)
       return;
+    // Normalisations wait until no transpose is left that meets its inverse.
+    if (!sink(/*norms=*/false) || !sink(/*norms=*/true))
+      return signalPassFailure();
+    transposesAfter = countTransposes();
+  }
+
+private:
+  bool sink(bool norms) {
     RewritePatternSet patterns(&getContext());
     patterns.add<SinkTranspose, SinkThroughReduce, SinkThroughMerge>(
         &getContext(), sunk);
+    if (norms)
+      patterns.add<SinkThroughNorm>(&getContext(), sunk);
     TransposeOp::getCanonicalizationPatterns(patterns, &getContext());
     ReshapeOp::getCanonicalizationPatterns(patterns, &getContext());
     GreedyRewriteConfig config;
     config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
-    if (failed(applyPatternsGreedily(function, std::move(patterns), config)))
-      return signalPassFailure();
-    transposesAfter = countTransposes();
+    return succeeded(
+        applyPatternsGreedily(getOperation(), std::move(patterns), config));
   }
 };
 

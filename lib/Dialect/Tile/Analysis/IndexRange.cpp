@@ -178,37 +178,39 @@ int64_t adze::tile::getKnownDivisor(OpFoldResult index) {
   return divisorOf(index, maxDepth);
 }
 
-/// The argument's dimension that a dimension of a view of it is, as a whole.
-static std::pair<Value, int64_t> rootDim(Value memref, int64_t dim) {
-  while (auto collapse = memref.getDefiningOp<memref::CollapseShapeOp>()) {
+/// The size of a dimension of memory, as an expression of the symbols of the
+/// kernel's arguments; null if it is not known.
+static AffineExpr getSize(Value memref, int64_t dim) {
+  auto type = cast<MemRefType>(memref.getType());
+  if (!type.isDynamicDim(dim))
+    return getAffineConstantExpr(type.getDimSize(dim), memref.getContext());
+  if (auto collapse = memref.getDefiningOp<memref::CollapseShapeOp>()) {
+    AffineExpr size = getAffineConstantExpr(1, memref.getContext());
     ReassociationIndices group = collapse.getReassociationIndices()[dim];
-    if (group.size() != 1)
-      break;
-    memref = collapse.getSrc();
-    dim = group.front();
+    for (int64_t part : group) {
+      AffineExpr next = getSize(collapse.getSrc(), part);
+      if (!next)
+        return {};
+      size = size * next;
+    }
+    return size;
   }
-  return {memref, dim};
+  auto argument = dyn_cast<BlockArgument>(memref);
+  auto kernel = argument
+                    ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp())
+                    : KernelOp();
+  if (!kernel)
+    return {};
+  auto dims = kernel.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(),
+                                                     "adze.dims");
+  return dims ? dims.getValue().getResult(dim) : AffineExpr();
 }
 
-/// Are two dimensions of memory of one size: the same one, or of arguments
-/// whose `adze.dims` say so?
-static bool haveOneSize(std::pair<Value, int64_t> x,
-                        std::pair<Value, int64_t> y) {
-  if (x == y)
+bool adze::tile::haveOneSize(Value x, int64_t xDim, Value y, int64_t yDim) {
+  if (x == y && xDim == yDim)
     return true;
-  auto expression = [](std::pair<Value, int64_t> place) -> AffineExpr {
-    auto argument = dyn_cast<BlockArgument>(place.first);
-    auto kernel = argument
-                      ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp())
-                      : KernelOp();
-    if (!kernel)
-      return {};
-    auto dims = kernel.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(),
-                                                       "adze.dims");
-    return dims ? dims.getValue().getResult(place.second) : AffineExpr();
-  };
-  AffineExpr size = expression(x);
-  return size && size == expression(y);
+  AffineExpr size = getSize(x, xDim);
+  return size && size == getSize(y, yDim);
 }
 
 int64_t adze::tile::getWholeStep(OpFoldResult index, Value memref,
@@ -227,8 +229,7 @@ int64_t adze::tile::getWholeStep(OpFoldResult index, Value memref,
     return 0;
   auto size = quotient.getLhs().getDefiningOp<memref::DimOp>();
   std::optional<int64_t> which = size ? size.getConstantIndex() : std::nullopt;
-  if (!which ||
-      !haveOneSize(rootDim(size.getSource(), *which), rootDim(memref, dim)))
+  if (!which || !haveOneSize(size.getSource(), *which, memref, dim))
     return 0;
   return *step;
 }
