@@ -173,9 +173,14 @@ struct Comparison {
       if (!distance.isWithin())
         return "output " + std::to_string(i) + ": error " +
                describe(distance.other) + " where the reference path's is " +
-               describe(distance.reference) + " and a ulp of the range " +
-               describe(distance.ulp);
+               describe(distance.reference) + ", a ulp of the range " +
+               describe(distance.ulp) + " and a rounding after each op " +
+               describe(distance.noise);
     return {};
+  }
+  void addNoise(ArrayRef<double> noise) {
+    for (auto [distance, more] : llvm::zip(distances, noise))
+      distance.noise += more;
   }
 };
 
@@ -185,7 +190,8 @@ public:
   Check(ModuleOp module, const Question &question, const std::string &folder)
       : module(module), function(*module.getOps<func::FuncOp>().begin()),
         question(question), folder(folder), reference("reference", literal()),
-        wide("f64", literal()), optimized("O2", best()),
+        wide("f64", literal()), noisy("noise", literal()),
+        lessNoisy("less-noise", literal()), optimized("O2", best()),
         passed("pass", literal()) {}
 
   Finding run();
@@ -200,6 +206,7 @@ private:
                 std::vector<Tensor> &outputs);
   Error runExact(const std::vector<Tensor> &inputs,
                  std::vector<Tensor> &outputs);
+  Error runNoisy(const std::vector<Tensor> &inputs, ArrayRef<Tensor> exact);
   Error checkNumbers(ArrayRef<int64_t> symbols);
   Error judge();
 
@@ -207,9 +214,9 @@ private:
   func::FuncOp function;
   const Question &question;
   const std::string &folder;
-  Way reference, wide, optimized, passed;
+  Way reference, wide, noisy, lessNoisy, optimized, passed;
   Comparison byLevel, byPass;
-  bool isUnsupported = false;
+  bool isUnsupported = false, measuresNoise = false;
   Error refusal; // that of the reference path for the sizes of these runs
   std::string pass;
 };
@@ -285,6 +292,32 @@ Error Check::runExact(const std::vector<Tensor> &inputs,
   return runLike(wide, wideInputs, outputs);
 }
 
+/// What a rounding after each op comes to, for all comparisons.
+Error Check::runNoisy(const std::vector<Tensor> &inputs,
+                      ArrayRef<Tensor> exact) {
+  std::vector<Tensor> wideInputs, more, less;
+  for (const Tensor &input : inputs)
+    wideInputs.push_back(toF64(input));
+  bool falls = false;
+  for (auto [way, part, outputs] : {std::tuple(&noisy, 1.0, &more),
+                                    std::tuple(&lessNoisy, 1.0 / 16, &less)}) {
+    if (!way->isCompiled())
+      if (Error error = way->compile(*perturb(module, part, question.seed),
+                                     folder, falls);
+          !error.empty())
+        return error;
+    // Sizes may come of numbers that are off now.
+    if (!way->run(wideInputs, *outputs).empty())
+      return {};
+  }
+  SmallVector<double> noise;
+  for (auto [truth, a, b] : llvm::zip(exact, more, less))
+    noise.push_back(getNoise(getDifference(truth, a), getDifference(truth, b)));
+  byLevel.addNoise(noise);
+  byPass.addNoise(noise);
+  return {};
+}
+
 Error Check::runOnce(ArrayRef<int64_t> symbols, uint64_t dataSeed) {
   std::vector<Tensor> inputs = makeInputs(function, symbols, dataSeed);
   std::vector<Tensor> expected, exact, got, gotPassed;
@@ -306,7 +339,7 @@ Error Check::runOnce(ArrayRef<int64_t> symbols, uint64_t dataSeed) {
     byLevel.add(expected, got, exact);
   if (byPass.isUsed)
     byPass.add(expected, gotPassed, exact);
-  return {};
+  return measuresNoise ? runNoisy(inputs, exact) : Error();
 }
 
 /// What one way refuses, all have to.
@@ -334,6 +367,9 @@ Error Check::checkNumbers(ArrayRef<int64_t> symbols) {
   if (Error error = runOnce(symbols, question.seed); !error.empty())
     return error;
   Error error = judge();
+  if (error.empty())
+    return error;
+  measuresNoise = true;
   for (uint64_t i = 1; i < 12 && !error.empty(); ++i) {
     if (!byLevel.wrong.empty() || !byPass.wrong.empty())
       return error;

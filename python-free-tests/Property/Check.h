@@ -42,6 +42,11 @@ Finding checkModule(mlir::ModuleOp module, const Question &question,
 /// The module with all floats in f64.
 mlir::OwningOpRef<mlir::ModuleOp> widen(mlir::ModuleOp module);
 
+/// The same, and each result of arithmetic is off by a factor of its own within
+/// 1 +- `part` of a rounding to the type that it had.
+mlir::OwningOpRef<mlir::ModuleOp> perturb(mlir::ModuleOp module, double part,
+                                          uint64_t seed);
+
 /// A smaller module for which `fails` still holds.
 mlir::OwningOpRef<mlir::ModuleOp>
 shrink(mlir::ModuleOp module, llvm::function_ref<bool(mlir::ModuleOp)> fails);

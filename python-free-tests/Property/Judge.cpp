@@ -93,6 +93,24 @@ Error compareResults(const Tensor &reference, const Tensor &other,
   return {};
 }
 
+double getDifference(const Tensor &lhs, const Tensor &rhs) {
+  double furthest = 0;
+  if (!lhs.isFloat() || lhs.dims != rhs.dims)
+    return furthest;
+  for (int64_t i = 0, end = lhs.elements(); i < end; ++i) {
+    double difference = std::fabs(*lhs.number(i) - *rhs.number(i));
+    if (std::isfinite(difference))
+      furthest = std::max(furthest, difference);
+  }
+  return furthest;
+}
+
+double getNoise(double withNoise, double withSixteenth) {
+  double expected = 16 * withSixteenth;
+  bool isInProportion = withNoise <= 2 * expected && expected <= 2 * withNoise;
+  return isInProportion ? withNoise : 0;
+}
+
 static bool isNear(const Tensor &reference, const Tensor &other) {
   if (reference.dtype.code != other.dtype.code ||
       reference.dtype.bits != other.dtype.bits || reference.dims != other.dims)

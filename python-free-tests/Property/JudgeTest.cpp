@@ -59,6 +59,23 @@ TEST(Judge, AnotherOrderOfASumIsTheSame) {
                       makeTensor<double>({1}, {sum<double>(terms, 1, kNone)})));
 }
 
+/// x - mean(x) of equal numbers: the reference path's error is 0.
+TEST(Judge, WhatCancelsMayRoundOnceAnOp) {
+  Distance distance;
+  distance.other = 0x1p-22;
+  EXPECT_FALSE(distance.isWithin());
+  distance.noise = getNoise(0x1p-23, 0x1.1p-27);
+  EXPECT_TRUE(distance.isWithin());
+  distance.other = 0x1p-12;
+  EXPECT_FALSE(distance.isWithin());
+}
+
+TEST(Judge, StepsAreNoNoise) {
+  EXPECT_EQ(getNoise(1, 1), 0);
+  EXPECT_EQ(getNoise(1, 0), 0);
+  EXPECT_EQ(getNoise(0, 0), 0);
+}
+
 TEST(Judge, OneDroppedTermOfTenThousandIsNot) {
   std::vector<float> terms = makeTerms();
   for (size_t dropped : {0, 1, 4711, 9999})

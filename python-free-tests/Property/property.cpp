@@ -27,8 +27,8 @@ static constexpr char kHelp[] =
     R"(Generates random graphs of the graph dialect and compares the reference path
 (-O0 without even canonicalisation) with -O2, and with itself after one pass:
 equal integers, bools, shapes and places of NaNs; floats whose error against f64
-is at most 4 times the reference path's own + 4 ulp of the range. Each graph tries
-one pass: they take turns, and the turn goes on to the next that changes the graph.
+is at most 4 times the reference path's own + 4 ulp of the range (more of it in
+docs/accuracy.md). Each graph tries one pass: they take turns, and the turn goes on to the next that changes the graph.
 LLVM optimises the code of each 16th graph only: it takes longer than all else.
 Sizes that all ways refuse are skipped; more than 5 skipped in 100 are a failure.
 
