@@ -189,12 +189,23 @@ Value KernelLowering::position(const Window &window, const Layout &layout,
   Value place = mapped(window.offsets[dim]);
   if (dim == window.along)
     place = add(place, gatherShift);
+  // Constants come last: what else there is is one address for all registers of
+  // a block, however many loops are around it.
+  int64_t constant = 0;
   for (auto [tileDim, digits] : llvm::enumerate(window.dims))
-    for (size_t i = 0; i < digits.size(); ++i)
-      if (digits[i].dim == dim)
-        place =
-            add(place, digitPosition(window, tileDim, i, layout.slices[tileDim],
-                                     coordinates[tileDim]));
+    for (size_t i = 0; i < digits.size(); ++i) {
+      if (digits[i].dim != dim)
+        continue;
+      Slice slice = layout.slices[tileDim];
+      int64_t at = coordinates[tileDim];
+      if (digits.size() == 1) {
+        constant += (slice.at + at) * digits[i].step;
+        slice.at = at = 0;
+      }
+      if (slice.start || digits.size() > 1)
+        place = add(place, digitPosition(window, tileDim, i, slice, at));
+    }
+  place = add(place, constant);
   if (fast || !isClamped(window, dim))
     return place;
   Value last =

@@ -278,8 +278,13 @@ Value KernelLowering::runtimeBoundOf(Operation *op, bool upper) {
   bool isSub = isa<arith::SubIOp>(op);
   Value x = runtimeBound(op->getOperand(0), upper);
   Value y = runtimeBound(op->getOperand(1), upper != isSub);
-  if (!x || !y)
-    return {};
+  bool isMin = isa<arith::MinSIOp>(op), isMax = isa<arith::MaxSIOp>(op);
+  if (!x || !y) // one of two bounds does where it only gets tighter
+    return (isMin && upper) || (isMax && !upper) ? (x ? x : y) : Value();
+  if (isMin)
+    return b.createOrFold<arith::MinSIOp>(loc, x, y);
+  if (isMax)
+    return b.createOrFold<arith::MaxSIOp>(loc, x, y);
   if (isa<arith::AddIOp>(op))
     return add(x, y);
   if (isSub)
