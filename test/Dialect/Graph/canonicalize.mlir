@@ -108,3 +108,43 @@ func.func @rejoined(%x: tensor<2x8xf32>, %y: tensor<2x4xf32>) -> (tensor<2x12xf3
   %d = graph.concat %0, %1 {axis = 0 : i64} : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<4x4xf32>
   return %a, %b, %c, %d : tensor<2x12xf32>, tensor<2x8xf32>, tensor<2x6xf32>, tensor<4x4xf32>
 }
+
+// -----
+
+// Tokens as an image, channels last, and back: views. Sizes may be symbols.
+#t = affine_map<()[s0, s1] -> (2, s0 * s1, 6)>
+#c = affine_map<()[s0, s1] -> (2, 6, s0 * s1)>
+#i = affine_map<()[s0, s1] -> (2, 6, s0, s1)>
+#l = affine_map<()[s0, s1] -> (2, s0, s1, 6)>
+// CHECK-LABEL: func.func @tokens_as_image(
+// CHECK-NOT: graph.transpose
+// CHECK: graph.reshape %arg0 {{.*}} -> tensor<2x?x?x6xf32
+// CHECK: graph.exp
+// CHECK-NOT: graph.transpose
+// CHECK: graph.reshape {{.*}} -> tensor<2x?x6xf32
+// CHECK-NEXT: return
+func.func @tokens_as_image(%x: tensor<2x?x6xf32, #t>) -> tensor<2x?x6xf32, #t> attributes {graph.symbols = ["h", "w"]} {
+  %0 = graph.transpose %x {perm = array<i64: 0, 2, 1>} : (tensor<2x?x6xf32, #t>) -> tensor<2x6x?xf32, #c>
+  %1 = graph.reshape %0 : (tensor<2x6x?xf32, #c>) -> tensor<2x6x?x?xf32, #i>
+  %2 = graph.transpose %1 {perm = array<i64: 0, 2, 3, 1>} : (tensor<2x6x?x?xf32, #i>) -> tensor<2x?x?x6xf32, #l>
+  %3 = graph.exp %2 : (tensor<2x?x?x6xf32, #l>) -> tensor<2x?x?x6xf32, #l>
+  %4 = graph.transpose %3 {perm = array<i64: 0, 3, 1, 2>} : (tensor<2x?x?x6xf32, #l>) -> tensor<2x6x?x?xf32, #i>
+  %5 = graph.reshape %4 : (tensor<2x6x?x?xf32, #i>) -> tensor<2x6x?xf32, #c>
+  %6 = graph.transpose %5 {perm = array<i64: 0, 2, 1>} : (tensor<2x6x?xf32, #c>) -> tensor<2x?x6xf32, #t>
+  return %6 : tensor<2x?x6xf32, #t>
+}
+
+// -----
+
+// Not where elements move: rows and columns of the image change places, or the
+// reshape cuts across channels.
+// CHECK-LABEL: func.func @image_moves(
+// CHECK-COUNT-3: graph.transpose
+func.func @image_moves(%x: tensor<2x20x6xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x8x5x3xf32>) {
+  %0 = graph.transpose %x {perm = array<i64: 0, 2, 1>} : (tensor<2x20x6xf32>) -> tensor<2x6x20xf32>
+  %1 = graph.reshape %0 : (tensor<2x6x20xf32>) -> tensor<2x6x4x5xf32>
+  %2 = graph.transpose %1 {perm = array<i64: 0, 3, 2, 1>} : (tensor<2x6x4x5xf32>) -> tensor<2x5x4x6xf32>
+  %3 = graph.reshape %0 : (tensor<2x6x20xf32>) -> tensor<2x3x8x5xf32>
+  %4 = graph.transpose %3 {perm = array<i64: 0, 2, 3, 1>} : (tensor<2x3x8x5xf32>) -> tensor<2x8x5x3xf32>
+  return %2, %4 : tensor<2x5x4x6xf32>, tensor<2x8x5x3xf32>
+}

@@ -45,12 +45,10 @@ public:
     if (dim == rank || to.size() <= rank ||
         !areEqual(all.drop_front(dim + 1), cut.drop_front(dim + 1)) ||
         !areEqual(cut.take_front(dim), parts.take_front(dim)) ||
-        !areEqual(cut.drop_front(dim + 1),
-                  parts.take_back(rank - dim - 1)) ||
+        !areEqual(cut.drop_front(dim + 1), parts.take_back(rank - dim - 1)) ||
         llvm::any_of(slice.getSteps(), [](int64_t step) { return step != 1; }))
       return rewriter.notifyMatchFailure(op, "splits no dim that is cut");
-    ArrayRef<AffineExpr> inner =
-        parts.slice(dim + 1, to.size() - rank);
+    ArrayRef<AffineExpr> inner = parts.slice(dim + 1, to.size() - rank);
     auto size = getConstant(product(op.getContext(), inner));
     auto full = getConstant(whole[dim]);
     int64_t start = slice.getStarts()[dim];
@@ -60,10 +58,9 @@ public:
     Dims split(to);
     split[dim] = rewriter.getAffineConstantExpr(*full / *size);
     auto type = cast<RankedTensorType>(op.getType());
-    Value view =
-        ReshapeOp::create(rewriter, op.getLoc(),
-                          makeType(type.getElementType(), split),
-                          slice.getInput());
+    Value view = ReshapeOp::create(rewriter, op.getLoc(),
+                                   makeType(type.getElementType(), split),
+                                   slice.getInput());
     SmallVector<int64_t> starts(to.size(), 0), steps(to.size(), 1);
     starts[dim] = start / *size;
     rewriter.replaceOpWithNewOp<SliceOp>(op, type, view, starts, steps);
@@ -109,6 +106,88 @@ public:
     if (!llvm::all_of(dims, [](AffineExpr dim) { return bool(dim); }))
       return rewriter.notifyMatchFailure(op, "unknown dims");
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), op.getInput());
+    return success();
+  }
+};
+
+/// A dim, or a part of one where a reshape splits it: which dim it is of before
+/// and behind the reshape.
+struct Factor {
+  size_t before, behind;
+};
+
+/// The factors that a reshape keeps whole, in order; none if it cuts across
+/// them. Dims of 1 are left out.
+std::optional<SmallVector<Factor>> getFactors(ArrayRef<AffineExpr> before,
+                                              ArrayRef<AffineExpr> behind) {
+  SmallVector<Factor> factors;
+  size_t i = 0, j = 0;
+  // The next dims from `at` on that make `size` together: how many.
+  auto count = [](ArrayRef<AffineExpr> dims, size_t at, AffineExpr size) {
+    AffineExpr all = dims[at];
+    size_t n = 1;
+    for (; at + n < dims.size() && !areEqual(all, size); ++n)
+      all = mulExprs(all, dims[at + n]);
+    return areEqual(all, size) ? n : 0;
+  };
+  while (i < before.size() || j < behind.size()) {
+    if (i < before.size() && getConstant(before[i]) == 1) {
+      ++i;
+    } else if (j < behind.size() && getConstant(behind[j]) == 1) {
+      ++j;
+    } else if (i == before.size() || j == behind.size()) {
+      return std::nullopt;
+    } else if (size_t n = count(behind, j, before[i])) {
+      for (; n > 0; --n)
+        factors.push_back({i, j++});
+      ++i;
+    } else if (size_t n = count(before, i, behind[j])) {
+      for (; n > 0; --n)
+        factors.push_back({i++, j});
+      ++j;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return factors;
+}
+
+/// transpose(reshape(transpose(x))) that leaves all elements where they are in
+/// memory -> reshape(x): tokens as an image, channels last.
+class TransposeOfReshape final : public OpRewritePattern<TransposeOp> {
+public:
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(TransposeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto reshape = op.getInput().getDefiningOp<ReshapeOp>();
+    auto first = reshape ? reshape.getInput().getDefiningOp<TransposeOp>()
+                         : TransposeOp();
+    if (!first || reshape.getShape())
+      return rewriter.notifyMatchFailure(op, "not of a reshaped transpose");
+    Dims before = getDims(first.getResult()), behind = getDims(op.getInput());
+    if (llvm::is_contained(before, AffineExpr()) ||
+        llvm::is_contained(behind, AffineExpr()))
+      return rewriter.notifyMatchFailure(op, "unknown dims");
+    auto factors = getFactors(before, behind);
+    if (!factors)
+      return rewriter.notifyMatchFailure(op, "a reshape across dims");
+    // The factors as they lie in x, and in the result.
+    SmallVector<size_t> places(op.getPerm().size());
+    for (auto [place, dim] : llvm::enumerate(op.getPerm()))
+      places[dim] = place;
+    using Place = std::pair<size_t, size_t>; // dim, which factor
+    SmallVector<Place> from, to;
+    for (auto [i, factor] : llvm::enumerate(*factors)) {
+      from.push_back({first.getPerm()[factor.before], i});
+      to.push_back({places[factor.behind], i});
+    }
+    llvm::sort(from);
+    llvm::sort(to);
+    auto sameFactor = [](Place x, Place y) { return x.second == y.second; };
+    if (!std::equal(from.begin(), from.end(), to.begin(), sameFactor))
+      return rewriter.notifyMatchFailure(op, "moves elements");
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), first.getInput());
     return success();
   }
 };
@@ -198,7 +277,8 @@ void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 
 void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                               MLIRContext *context) {
-  patterns.add<TransposeOfTranspose, TransposeOfUnitDims>(context);
+  patterns.add<TransposeOfTranspose, TransposeOfUnitDims, TransposeOfReshape>(
+      context);
 }
 
 void SliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
