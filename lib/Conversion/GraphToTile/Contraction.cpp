@@ -348,7 +348,7 @@ FailureOr<ConvProgram> adze::makeProgram(KernelEmitter &e,
                                          ArrayRef<AffineExpr> result,
                                          AffineExpr width, RowBlock row,
                                          Value blockC, Value channelBlocks,
-                                         Value lines) {
+                                         Value lines, bool channelsInside) {
   Value blockP = getSize(e, row);
   Value pixels = e.size(width);
   if (!pixels)
@@ -367,7 +367,12 @@ FailureOr<ConvProgram> adze::makeProgram(KernelEmitter &e,
   SmallVector<Value> rowCounts(ArrayRef<Value>(counts).drop_front());
   for (Value count : rowCounts)
     rows = e.mul(rows, count);
-  SmallVector<Value> ids = e.programIds({counts[0], rows, channelBlocks});
+  SmallVector<Value> order{counts[0], rows, channelBlocks};
+  if (channelsInside)
+    std::swap(order[1], order[2]);
+  SmallVector<Value> ids = e.programIds(order);
+  if (channelsInside)
+    std::swap(ids[1], ids[2]);
   ConvProgram program;
   program.row = row;
   program.hasLines = lines != nullptr;
@@ -400,8 +405,7 @@ FailureOr<ConvProgram> adze::makeProgram(KernelEmitter &e,
 }
 
 Value adze::multiplyAdd(KernelEmitter &e, const Emitted &lhs,
-                        const Emitted &rhs, Value acc,
-                        ArrayRef<int> axes) {
+                        const Emitted &rhs, Value acc, ArrayRef<int> axes) {
   OpBuilder &builder = e.builder();
   Type type = getElementTypeOrSelf(acc.getType());
   Value a = e.broadcast(e.convert(lhs, type), axes);
@@ -455,8 +459,13 @@ static LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv) {
   e.setAxis(N, blockC);
   e.pack(op.getFilter(), getFilterMap(op.getContext(), conv.filter.size(), 0));
   Value count = e.size(conv.result.back());
+  // One channel at a time of what is stored channels last.
+  bool stays = llvm::none_of(*op->getBlock(), [&](Operation &other) {
+    return isa<TransposeOp>(other) && op->isBeforeInBlock(&other);
+  });
   auto program = makeProgram(e, conv.result, conv.result[conv.spatial], row,
-                             blockC, e.ceilDiv(count, blockC), lines);
+                             blockC, e.ceilDiv(count, blockC), lines,
+                             /*channelsInside=*/runs && stays);
   if (failed(program))
     return failure();
   Value zero =

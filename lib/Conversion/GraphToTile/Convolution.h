@@ -43,11 +43,13 @@ struct ConvProgram {
 /// Program ids for a result whose rows are `width` pixels: blocks of pixels
 /// innermost, then rows, then channels, so that one panel of the filter serves
 /// many programs in turn. `lines`: how many rows a program takes at once, along
-/// axis Line; null: one, without an axis.
+/// axis Line; null: one, without an axis. `channelsInside`: rows last, so that
+/// threads which take neighbouring programs seldom store to the same lines.
 mlir::FailureOr<ConvProgram>
 makeProgram(KernelEmitter &e, llvm::ArrayRef<mlir::AffineExpr> result,
             mlir::AffineExpr width, RowBlock row, mlir::Value blockC,
-            mlir::Value channelBlocks, mlir::Value lines = {});
+            mlir::Value channelBlocks, mlir::Value lines = {},
+            bool channelsInside = false);
 
 /// Bias and conversion after the sum, then the epilogue.
 mlir::LogicalResult finishConv(KernelEmitter &e, mlir::Value result,
