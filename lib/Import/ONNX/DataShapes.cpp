@@ -41,6 +41,12 @@ Value adze::importer::reshapeByData(Binder &b, Value x, Value shape,
     given = s.select(s.equal(given, s.number(0)), copied, given);
   }
   Value isFree = s.equal(given, s.number(-1));
+  if (allowZero) {
+    Value isNone = s.equal(given, s.number(0)),
+          no = b.create<graph::NotOp>(isNone);
+    b.check(s.either(s.all(no), s.all(b.create<graph::NotOp>(isFree))),
+            "expected no -1 beside a size of 0");
+  }
   Value others = s.product(s.select(isFree, s.number(1), given));
   Value total = s.product(dims);
   Value rest = s.div(total, s.max(others, s.number(1)));
@@ -49,6 +55,30 @@ Value adze::importer::reshapeByData(Binder &b, Value x, Value shape,
   b.check(s.equal(s.product(sizes), total),
           "expected a shape with as many elements as the input");
   return b.hasFailed() ? Value() : b.reshape(x, result);
+}
+
+/// `x` with the `count` dims for which `kept` has 1, the others being of
+/// size 1.
+static Value keepDims(Binder &b, Value x, Value kept, int64_t count) {
+  Sizes s(b);
+  b.check(s.equal(s.sum(kept), s.number(count)),
+          "expected " + std::to_string(count) + " dims to be left");
+  Value places = b.createAs<graph::NonZeroOp>(
+      graph::makeType(b.builder.getI64Type(), {b.expr(1), b.expr(count)}),
+      kept);
+  Value dims = s.shape(x);
+  Value sizes = b.create<graph::GatherOp>(
+      {dims, b.reshape(places, b.expr(count))}, b.attr("axis", int64_t(0)));
+  b.check(s.equal(s.product(sizes), s.product(dims)),
+          "expected dims of size 1 to leave out");
+  Dims result = b.getSizes(sizes);
+  return b.hasFailed() ? Value() : b.reshape(x, result);
+}
+
+Value adze::importer::squeezeUnits(Binder &b, Value x, int64_t count) {
+  Sizes s(b);
+  Value isUnit = s.equal(s.shape(x), s.number(1));
+  return keepDims(b, x, s.select(isUnit, s.number(0), s.number(1)), count);
 }
 
 Value adze::importer::squeezeByData(Binder &b, Value x, Value axes) {
@@ -63,18 +93,7 @@ Value adze::importer::squeezeByData(Binder &b, Value x, Value axes) {
   }
   Value kept = s.spread(s.splat(count, 0), s.normalizeAxes(axes, rank),
                         s.splat(rank, 1));
-  Value places = b.createAs<graph::NonZeroOp>(
-      graph::makeType(b.builder.getI64Type(),
-                      {b.expr(1), b.expr(rank - count)}),
-      kept);
-  Value dims = s.shape(x);
-  Value sizes =
-      b.create<graph::GatherOp>({dims, b.reshape(places, b.expr(rank - count))},
-                                b.attr("axis", int64_t(0)));
-  b.check(s.equal(s.product(sizes), s.product(dims)),
-          "expected dims of size 1 to leave out");
-  Dims result = b.getSizes(sizes);
-  return b.hasFailed() ? Value() : b.reshape(x, result);
+  return keepDims(b, x, kept, rank - count);
 }
 
 Value adze::importer::unsqueezeByData(Binder &b, Value x, Value axes) {
@@ -121,11 +140,11 @@ static Ranges clampRanges(Sizes &s, Binder &b, Value dims, Value starts,
   auto fromFront = [&](Value place) {
     return s.select(s.less(place, zero), s.add(place, dims), place);
   };
-  // Backwards the range is [-1, dim - 1], forwards [0, dim].
+  // Backwards the range is [-1, dim - 1], forwards [0, dim]; it begins inside.
   Value low = s.select(backwards, s.number(-1), zero);
   Value high = s.select(backwards, s.sub(dims, one), dims);
-  auto clamp = [&](Value place) { return s.min(s.max(place, low), high); };
-  Value begin = clamp(fromFront(starts)), end = clamp(fromFront(ends));
+  Value begin = s.min(s.max(fromFront(starts), zero), high);
+  Value end = s.min(s.max(fromFront(ends), low), high);
   Value distance = s.select(backwards, s.sub(begin, end), s.sub(end, begin));
   // Beyond any dim a step is as good as this one, which cannot overflow.
   Value huge = s.number(int64_t(1) << 40);

@@ -13,6 +13,8 @@ namespace adze::importer {
 
 mlir::Value reshapeByData(Binder &b, mlir::Value x, mlir::Value shape,
                           bool allowZero);
+/// Without dims of size 1, which leaves `count` of them.
+mlir::Value squeezeUnits(Binder &b, mlir::Value x, int64_t count);
 mlir::Value squeezeByData(Binder &b, mlir::Value x, mlir::Value axes);
 mlir::Value unsqueezeByData(Binder &b, mlir::Value x, mlir::Value axes);
 /// `axes` and `steps` may be null.

@@ -33,6 +33,55 @@ struct Vector {
 /// Sizes that a shape can be computed with, without overflow.
 static constexpr int64_t kMost = int64_t(1) << 31;
 
+/// Attributes that are yes or no in whatever operator has them.
+static constexpr llvm::StringLiteral kFlags[] = {
+    "align_corners",
+    "allowzero",
+    "antialias",
+    "broadcast",
+    "ceil_mode",
+    "center_point_box",
+    "count_include_pad",
+    "detect_negative",
+    "detect_positive",
+    "do_rotary",
+    "exclude_outside",
+    "exclusive",
+    "fmod",
+    "input_forget",
+    "interleaved",
+    "inverse",
+    "is_case_sensitive",
+    "is_causal",
+    "is_packed_batching",
+    "is_test",
+    "keepdims",
+    "largest",
+    "layout",
+    "linear_before_reset",
+    "new_axis",
+    "noop_with_empty_axes",
+    "onesided",
+    "output_sequence",
+    "past_present_share_buffer",
+    "periodic",
+    "reverse",
+    "rotary_interleaved",
+    "saturate",
+    "select_last_index",
+    "sorted",
+    "spatial",
+    "storage_order",
+    "training_mode",
+    "transA",
+    "transB",
+    "transBatchA",
+    "transBatchB",
+    "unidirectional",
+    "upper",
+    "zeros",
+};
+
 static constexpr Range kRanges[] = {
     {"Attention", "qk_matmul_output_mode", 0, 3},
     {"Col2Im", "dilations", 1, kMost},
@@ -40,17 +89,11 @@ static constexpr Range kRanges[] = {
     {"Col2Im", "strides", 1, kMost},
     {"DequantizeLinear", "block_size", 0, kMost},
     {"DequantizeLinear", "output_dtype", 0, 32},
-    {"GRU", "layout", 0, 1},
-    {"GRU", "linear_before_reset", 0, 1},
     {"GlobalLpPool", "p", 1, kMost},
-    {"LSTM", "input_forget", 0, 1},
-    {"LSTM", "layout", 0, 1},
     {"LinearAttention", "chunk_size", 1, INT64_MAX},
     {"LpPool", "p", 1, kMost},
-    {"NonMaxSuppression", "center_point_box", 0, 1},
     {"QuantizeLinear", "block_size", 0, kMost},
     {"QuantizeLinear", "output_dtype", 0, 32},
-    {"RNN", "layout", 0, 1},
     {"RotaryEmbedding", "num_heads", 0, kMost},
     {"RotaryEmbedding", "rotary_embedding_dim", 0, kMost},
     {"Scan", "directions", 0, 1},
@@ -166,6 +209,9 @@ LogicalResult adze::importer::checkElements(Binder &b, unsigned operand,
 }
 
 LogicalResult adze::importer::checkLimits(Binder &b) {
+  for (llvm::StringRef flag : kFlags)
+    if (mlir::failed(checkRange(b, {b.node.opType, flag, 0, 1})))
+      return mlir::failure();
   if (!b.node.domain.empty())
     return mlir::success();
   LogicalResult result = mlir::success();

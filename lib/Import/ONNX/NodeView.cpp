@@ -122,7 +122,7 @@ NodeView::getInts(llvm::StringRef name) {
 llvm::SmallVector<int64_t> NodeView::getInts(llvm::StringRef name, size_t count,
                                              int64_t otherwise) {
   auto values = getInts(name);
-  if (!values || values->empty())
+  if (!values)
     return llvm::SmallVector<int64_t>(count, otherwise);
   if (values->size() != count) {
     (void)fail("expected " + llvm::Twine(count) + " numbers in attribute '" +

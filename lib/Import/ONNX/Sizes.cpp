@@ -44,8 +44,13 @@ Value Sizes::sum(Value x) {
 }
 
 Value Sizes::all(Value conditions) {
-  return b.cast(product(b.cast(conditions, b.builder.getI64Type())),
-                b.builder.getI1Type());
+  llvm::SmallVector<int64_t> axes;
+  if (conditions)
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, b.getRank(conditions)));
+  Value every = b.create<graph::ReduceProdOp>(
+      b.cast(conditions, b.builder.getI64Type()),
+      {b.attr("axes", axes), b.attr("keepdims", false)});
+  return b.cast(every, b.builder.getI1Type());
 }
 
 Value Sizes::normalizeAxes(Value axes, int64_t rank) {

@@ -160,8 +160,10 @@ FailureOr<Dims> adze::graph::reshapeDims(ArrayRef<AffineExpr> input,
   };
   Dims result;
   std::optional<size_t> inferred;
+  bool hasZero = false;
   for (auto [i, dim] : llvm::enumerate(shape)) {
     std::optional<int64_t> constant = getConstant(dim);
+    hasZero |= constant == 0;
     if (constant == 0 && !allowZero) {
       if (i >= input.size())
         return fail("expected at most as many zeros as input dims");
@@ -177,6 +179,8 @@ FailureOr<Dims> adze::graph::reshapeDims(ArrayRef<AffineExpr> input,
       result.push_back(dim);
     }
   }
+  if (allowZero && hasZero && inferred)
+    return fail("expected no -1 beside a size of 0");
   if (shape.empty() && input.empty())
     return result;
   MLIRContext *context = nullptr;

@@ -345,9 +345,14 @@ private:
     return count;
   }
 
+  /// A number that nobody reads is read in no run.
+  static bool isDead(Operation *op) {
+    return isOpTriviallyDead(op) || (isa<EntropyOp>(op) && op->use_empty());
+  }
+
   void visit(Block &block, IRRewriter &rewriter) {
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
-      if (isOpTriviallyDead(&op)) {
+      if (isDead(&op)) {
         rewriter.eraseOp(&op);
         continue;
       }

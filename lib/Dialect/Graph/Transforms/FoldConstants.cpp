@@ -3,9 +3,11 @@
 // graph-fold-constants: ops whose operands are all constants are computed now.
 // Shapes are looked up and data movement is done here on the bytes; arithmetic
 // is gathered into one function that the context's ConstantEvaluator runs.
+// Choices by what was computed are made.
 #include "Dialect/Graph/IR/Blob.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "Matching.h"
 #include "Support/ConstantEvaluator.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -160,10 +162,19 @@ struct FoldConstantsPass final
       if (!*changed)
         break;
     }
+    decide();
     removeDead();
   }
 
 private:
+  /// Choices whose conditions were computed.
+  void decide() {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      for (auto select : function.getOps<SelectOp>())
+        if (Value chosen = getDecided(select))
+          select.getResult().replaceAllUsesWith(chosen);
+  }
+
   /// Results that are much larger than what they are computed from stay ops.
   bool isSmallEnough(Operation *op) {
     uint64_t read = 0, written = 0;

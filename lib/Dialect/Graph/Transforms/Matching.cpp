@@ -91,6 +91,18 @@ std::optional<bool> adze::graph::getSplatBool(Value value) {
   return elements.getSplatValue<bool>();
 }
 
+Value adze::graph::getDecided(SelectOp op) {
+  std::optional<bool> truth = getSplatBool(op.getCondition());
+  if (op.getLhs() == op.getRhs())
+    truth = true;
+  if (!truth)
+    return {};
+  Value chosen = *truth ? op.getLhs() : op.getRhs();
+  bool isKnown =
+      llvm::all_of(getDims(chosen), [](AffineExpr dim) { return bool(dim); });
+  return isKnown && chosen.getType() == op.getType() ? chosen : Value();
+}
+
 Value adze::graph::matchScaled(Value value, double &factor) {
   if (Value x = matchWithSplat<MulOp>(value, factor))
     return x;

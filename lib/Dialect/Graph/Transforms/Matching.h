@@ -19,6 +19,10 @@ std::optional<double> getSplatNumber(mlir::Value value, unsigned depth = 0);
 /// The one value of a constant bool tensor.
 std::optional<bool> getSplatBool(mlir::Value value);
 
+/// What a choice comes to where its condition is known, as far as that has the
+/// result's type and the condition does not make it larger; else null.
+mlir::Value getDecided(SelectOp op);
+
 inline bool isSplat(mlir::Value value, double number, double relative = 1e-4) {
   std::optional<double> splat = getSplatNumber(value);
   return splat && std::abs(*splat - number) <= relative * std::abs(number);

@@ -56,6 +56,47 @@ Value swapLastTwo(OpBuilder &b, Value value) {
   return TransposeOp::create(b, value.getLoc(), source, perm);
 }
 
+RankedTensorType withElement(Value value, Type element) {
+  return cast<RankedTensorType>(
+      cast<RankedTensorType>(value.getType()).clone(element));
+}
+
+/// What `value` is a lossless cast of, as far as elements are only moved about
+/// behind it; null if it is none of a float type below 32 bits.
+Value getNarrow(OpBuilder &b, Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto cast = dyn_cast_or_null<CastOp>(op)) {
+    Type type = getElement(cast.getInput());
+    bool isSmall = type.isF16() || type.isBF16();
+    return isSmall && getElement(value).isF32() ? cast.getInput() : Value();
+  }
+  if (!isa_and_nonnull<ReshapeOp, TransposeOp>(op) || op->getNumOperands() != 1)
+    return {};
+  Value input = getNarrow(b, op->getOperand(0));
+  if (!input)
+    return {};
+  Operation *moved = b.clone(*op);
+  moved->setOperand(0, input);
+  moved->getResult(0).setType(withElement(value, getElement(input)));
+  return moved->getResult(0);
+}
+
+/// The cast to `type` that all readers of `value` read, and the ops before it
+/// that move elements about.
+CastOp findNarrowing(Value value, Type type,
+                     SmallVectorImpl<Operation *> &ops) {
+  while (value.hasOneUse()) {
+    Operation *user = *value.user_begin();
+    if (auto cast = dyn_cast<CastOp>(user))
+      return getElement(cast.getResult()) == type ? cast : CastOp();
+    if (!isa<ReshapeOp, TransposeOp>(user) || user->getNumOperands() != 1)
+      break;
+    ops.push_back(user);
+    value = user->getResult(0);
+  }
+  return {};
+}
+
 /// One attempt, from the second product.
 class Recognizer {
 public:
@@ -83,6 +124,8 @@ private:
   Value takeScale(Value value);
   Value takeRepeats(Value value);
   Value toLevel(Value value);
+  bool dropsQueries();
+  void narrow(AttentionOp op);
   Value createDropped(Value result);
   bool build();
 
@@ -397,9 +440,46 @@ Value Recognizer::createDropped(Value result) {
   return SelectOp::create(b, loc, any, result, zero);
 }
 
+/// Whether weights are dropped for whole queries: then so are their results.
+bool Recognizer::dropsQueries() {
+  Dims dims = getDims(dropped.first);
+  return !dims.empty() && getConstant(dims.back()) == 1 &&
+         (dims.size() <= 2 || areEqual(getBatch(product.getLhs()), *level));
+}
+
+/// Attention sums small floats in f32 itself: what is widened for it alone, and
+/// rounded behind it, need not be.
+void Recognizer::narrow(AttentionOp op) {
+  OpBuilder before(op);
+  Value q = getNarrow(before, op.getQuery()),
+        k = getNarrow(before, op.getKey()),
+        v = getNarrow(before, op.getValue());
+  if (!q || !k || !v || getElement(q) != getElement(k) ||
+      getElement(q) != getElement(v))
+    return;
+  Type small = getElement(q);
+  SmallVector<Operation *> moves;
+  CastOp cast = findNarrowing(product.getResult(), small, moves);
+  if (!cast)
+    return;
+  op.getQueryMutable().assign(q);
+  op.getKeyMutable().assign(k);
+  op.getValueMutable().assign(v);
+  for (Operation *moved : moves)
+    moved->getResult(0).setType(withElement(moved->getResult(0), small));
+  for (Value value : {op.getResult(), product.getResult()})
+    value.setType(withElement(value, small));
+  cast.getResult().replaceAllUsesWith(cast.getInput());
+  cast.erase();
+}
+
 bool Recognizer::build() {
-  if (dropped.first && (!mask.hidesJust(dropped.first, dropped.second) ||
-                        getRank(dropped.first) == 0))
+  bool byQuery = dropped.first && dropsQueries();
+  if (byQuery && getElement(product.getResult()).getIntOrFloatBitWidth() < 32)
+    return refuse("weights that the model rounds are dropped by query");
+  if (dropped.first && !byQuery &&
+      (!mask.hidesJust(dropped.first, dropped.second) ||
+       getRank(dropped.first) == 0))
     return refuse("weights are dropped by what hides no scores");
   Type element = getElement(product.getResult());
   if (getElement(query) != element || getElement(key) != element ||
@@ -434,6 +514,7 @@ bool Recognizer::build() {
         op->erase();
         return refuse("batch dims that may or may not be repeated");
       }
+  narrow(*op);
   Value result = createDropped(op->getResult());
   if (outputTransposed)
     result = swapLastTwo(b, result);

@@ -204,13 +204,7 @@ LogicalResult joinCasts(CastOp op, PatternRewriter &rewriter) {
 
 /// A choice that is known, or between one value and itself.
 LogicalResult takeDecided(SelectOp op, PatternRewriter &rewriter) {
-  std::optional<bool> truth = getSplatBool(op.getCondition());
-  if (op.getLhs() == op.getRhs())
-    truth = true;
-  if (truth) {
-    Value chosen = *truth ? op.getLhs() : op.getRhs();
-    if (chosen.getType() != op.getType() || !areKnown(chosen))
-      return rewriter.notifyMatchFailure(op, "it broadcasts what it chooses");
+  if (Value chosen = getDecided(op)) {
     rewriter.replaceOp(op, chosen);
     return success();
   }

@@ -335,16 +335,42 @@ static LogicalResult importCausalConvWithState(Binder &b) {
   return b.done({result, a.gather(padded, behind, 2)});
 }
 
+/// ONNX's body rounds scores, weights and what is between to the operands'
+/// type. Small floats are computed in f32 and rounded once, but for a cache,
+/// which would be copied for it.
+static mlir::Type getAttentionType(Binder &b) {
+  mlir::Type keys = b.getElementType(b.operand(0)),
+             values = b.getElementType(b.operand(2));
+  bool isSmall = keys.getIntOrFloatBitWidth() < 32 && !b.operand(4);
+  if (keys == values && !isSmall)
+    return keys;
+  return keys.isF64() || values.isF64() ? mlir::Type(b.builder.getF64Type())
+                                        : b.builder.getF32Type();
+}
+
+/// A value of `columns` zeros, or columns, instead of others.
+static Value withColumns(Binder &b, Value value, int64_t columns) {
+  if (!value)
+    return {};
+  Dims dims = graph::getDims(value);
+  dims.back() = b.expr(columns);
+  return b.broadcastTo(Arithmetic(b).like(value, 0), dims);
+}
+
 /// ONNX's body adds minus infinity to the mask in the mask's own type, which
 /// integers do not have, and multiplies weights by values of one type: others
-/// are computed in what holds both.
+/// are computed in what holds both. A 0 among its sizes stands for another dim,
+/// so values without columns get one, which is cut off again.
 static LogicalResult importAttention(Binder &b) {
   llvm::SmallVector<Value> operands(b.getOperands());
   mlir::Type keys = b.getElementType(b.operand(0)),
-             values = b.getElementType(b.operand(2)), wide = keys;
-  if (keys != values)
-    wide = keys.isF64() || values.isF64() ? mlir::Type(b.builder.getF64Type())
-                                          : b.builder.getF32Type();
+             values = b.getElementType(b.operand(2)),
+             wide = getAttentionType(b);
+  Dims last = graph::getDims(operands[2]);
+  bool hasNone = last.size() == 4 && graph::getConstant(last.back()) == 0;
+  for (unsigned i : {2u, 5u})
+    if (hasNone && i < operands.size())
+      operands[i] = withColumns(b, operands[i], 1);
   for (auto [i, operand] : llvm::enumerate(operands))
     if (operand && i != 3 && i != 6)
       operand = b.cast(operand, wide);
@@ -354,12 +380,15 @@ static LogicalResult importAttention(Binder &b) {
       operands[3] = b.cast(mask, wide);
   if (mlir::failed(b.expand(operands)))
     return mlir::failure();
-  if (wide == keys)
+  if (wide == keys && !hasNone)
     return mlir::success();
   llvm::SmallVector<Value> results(b.getResults());
-  for (auto [i, result] : llvm::enumerate(results))
+  for (auto [i, result] : llvm::enumerate(results)) {
+    if (result && hasNone && i % 2 == 0)
+      result = withColumns(b, result, 0);
     if (result)
       result = b.cast(result, i == 2 ? values : keys);
+  }
   return b.done(results);
 }
 

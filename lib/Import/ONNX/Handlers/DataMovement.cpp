@@ -77,6 +77,10 @@ static LogicalResult importSqueeze(Binder &b) {
     if (!remove)
       kept.push_back(dim);
   }
+  // Dims that are not known may be 1: what the model declares tells how many.
+  auto rank = b.getDeclaredRank();
+  if (!axes && rank && *rank < int64_t(kept.size()))
+    return b.done(squeezeUnits(b, x, *rank));
   return b.done(b.reshape(x, kept));
 }
 

@@ -2,6 +2,7 @@
 //
 // Operators that are look-ups or scatters by indices that are computed first.
 #include "../DataShapes.h"
+#include "../Limits.h"
 #include "../OpTable.h"
 #include "../Sizes.h"
 #include "Arithmetic.h"
@@ -64,6 +65,42 @@ static LogicalResult importTensorScatter(Binder &b) {
       b.attr("axis", axis)));
 }
 
+/// Ends the run unless operand `i`, of integers, holds nothing but indices
+/// below `count` (a scalar) and, if given, `ignored`; what is known fails now.
+static LogicalResult checkIndices(Binder &b, unsigned i, Value count,
+                                  std::optional<int64_t> ignored,
+                                  llvm::StringRef message) {
+  Sizes s(b);
+  auto most = graph::getConstantElements(count);
+  if (!ignored && most &&
+      mlir::failed(checkElements(b, i, 0, most->front() - 1)))
+    return mlir::failure();
+  Value index = b.cast(b.operand(i), b.builder.getI64Type());
+  Value fits = b.create<graph::AndOp>(
+      {b.create<graph::LessEqualOp>({s.number(0), index}),
+       s.less(index, count)});
+  if (ignored)
+    fits = s.either(fits, s.equal(index, s.number(*ignored)));
+  b.check(s.all(fits), message);
+  return mlir::failure(b.hasFailed());
+}
+
+/// ONNX's body looks classes up: there have to be such.
+static LogicalResult importLoss(Binder &b) {
+  std::optional<int64_t> ignored;
+  if (b.hasAttribute("ignore_index"))
+    ignored = b.getInt("ignore_index", 0);
+  if (b.getRank(b.operand(0)) < 2)
+    return b.fail("expected scores of at least 2 dims, but got " +
+                  llvm::Twine(b.getRank(b.operand(0))) + "-D");
+  Value count = Arithmetic(b).size(b.operand(0), 1);
+  if (mlir::failed(checkIndices(
+          b, 1, count, ignored,
+          "expected targets that are numbers of classes, or ignore_index")))
+    return mlir::failure();
+  return b.expand(b.getOperands());
+}
+
 /// Puts each element where `Indices` says in a result of zeros; indices go over
 /// the whole result of the pooling's input size.
 static LogicalResult importMaxUnpool(Binder &b) {
@@ -98,6 +135,9 @@ static LogicalResult importMaxUnpool(Binder &b) {
   // Indices count in the smaller result; what the wanted one has more is 0.
   auto *context = b.builder.getContext();
   Value zeros = b.broadcastTo(a.like(x, 0), graph::product(context, inner));
+  if (mlir::failed(checkIndices(b, 1, a.size(zeros, 0), std::nullopt,
+                                "expected indices into the result")))
+    return mlir::failure();
   Value flat = b.create<graph::ScatterElementsOp>(
       {zeros, a.flatten(indices, 0, spatial + 2), a.flatten(x, 0, spatial + 2)},
       b.attr("axis", int64_t(0)));
@@ -242,7 +282,9 @@ void adze::importer::addIndexArithmeticOps(std::vector<OpRow> &rows) {
                   {"Col2Im", 18, 3, importCol2Im, "", INT32_MAX, "",
                    /*takesContainers=*/false, /*refused=*/"string"},
                   {"MaxUnpool", 9, 2, importMaxUnpool, "shapes from data"},
+                  {"NegativeLogLikelihoodLoss", 12, 2, importLoss},
                   {"ReverseSequence", 10, 2, importReverseSequence},
+                  {"SoftmaxCrossEntropyLoss", 12, 2, importLoss},
                   {"TensorScatter", 24, 2, importTensorScatter},
               });
 }

@@ -39,7 +39,7 @@ void resolveStatic(Binder &b, int64_t dim, Range &range) {
     if (end > start)
       size = (end - start - 1) / step + 1;
   } else {
-    start = std::clamp<int64_t>(start, 0, std::max<int64_t>(dim - 1, 0));
+    start = std::min(std::max<int64_t>(start, 0), dim - 1); // -1 of nothing
     end = std::clamp<int64_t>(end, -1, dim - 1);
     // The negation of INT64_MIN is not a number; one element is all it leaves.
     int64_t distance = step == INT64_MIN ? INT64_MAX : -step;

@@ -13,6 +13,21 @@ func.func @chain(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// Numbers of a run that nobody reads go; two that are read stay two.
+// CHECK-LABEL: func.func @entropy
+func.func @entropy() -> (tensor<i64>, tensor<i64>) {
+  // CHECK-NEXT: %[[A:.*]] = graph.entropy
+  // CHECK-NEXT: %[[B:.*]] = graph.entropy
+  // CHECK-NEXT: return %[[A]], %[[B]]
+  %0 = graph.entropy : tensor<i64>
+  %1 = graph.entropy : tensor<i64>
+  %2 = graph.neg %1 : (tensor<i64>) -> tensor<i64>
+  %3 = graph.entropy : tensor<i64>
+  return %0, %3 : tensor<i64>, tensor<i64>
+}
+
+// -----
+
 // A result of a cluster that nobody reads goes, with what only it needs.
 // CHECK-LABEL: func.func @cluster
 func.func @cluster(%x: tensor<4xf32>) -> tensor<4xf32> {

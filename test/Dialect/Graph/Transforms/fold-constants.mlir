@@ -18,6 +18,20 @@ func.func @movement() -> (tensor<3x2xf32>, tensor<2xf32>, tensor<2x4xf32>) {
 
 // -----
 
+// A choice by what sizes say is made.
+// CHECK-LABEL: func @choice
+// CHECK-NEXT: %[[R:.*]] = graph.relu
+// CHECK-NEXT: return %[[R]]
+func.func @choice(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %no = graph.constant dense<false> : tensor<2x1xi1>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %0 = graph.relu %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %1 = graph.select %no, %zero, %0 : (tensor<2x1xi1>, tensor<f32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %1 : tensor<2x3xf32>
+}
+
+// -----
+
 // What depends on an input stays, of any shape.
 #n = affine_map<()[s0] -> (s0)>
 #m = affine_map<()[s0] -> (4, s0)>

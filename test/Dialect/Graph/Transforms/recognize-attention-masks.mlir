@@ -101,3 +101,23 @@ func.func @dropped(%q: tensor<2x9x64xf32>, %m: tensor<9x9xi1>) -> tensor<2x9x64x
   %4 = graph.matmul %3, %q : (tensor<2x9x9xf32>, tensor<2x9x64xf32>) -> tensor<2x9x64xf32>
   return %4 : tensor<2x9x64xf32>
 }
+
+// -----
+
+// Weights dropped for whole queries: so are their results.
+// CHECK-LABEL: func.func @dropped_queries
+// CHECK: %[[A:.*]] = graph.attention %arg0, %arg0, %arg0 bias %arg1
+// CHECK: graph.select %{{.*}}, %[[A]], %{{.*}} : (tensor<9x1xi1>, tensor<2x9x64xf32>, tensor<f32>)
+// CHECK-NOT: graph.softmax
+func.func @dropped_queries(%q: tensor<2x9x64xf32>, %b: tensor<9x9xf32>) -> tensor<2x9x64xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %none = graph.constant dense<0xFF800000> : tensor<f32>
+  %most = graph.reduce_max %b {axes = array<i64: 1>, keepdims = true} : (tensor<9x9xf32>) -> tensor<9x1xf32>
+  %hidden = graph.equal %most, %none : (tensor<9x1xf32>, tensor<f32>) -> tensor<9x1xi1>
+  %0 = graph.matmul %q, %q {transpose_b = true} : (tensor<2x9x64xf32>, tensor<2x9x64xf32>) -> tensor<2x9x9xf32>
+  %1 = graph.add %0, %b : (tensor<2x9x9xf32>, tensor<9x9xf32>) -> tensor<2x9x9xf32>
+  %2 = graph.softmax %1 {axis = 2 : i64} : (tensor<2x9x9xf32>) -> tensor<2x9x9xf32>
+  %3 = graph.select %hidden, %zero, %2 : (tensor<9x1xi1>, tensor<f32>, tensor<2x9x9xf32>) -> tensor<2x9x9xf32>
+  %4 = graph.matmul %3, %q : (tensor<2x9x9xf32>, tensor<2x9x64xf32>) -> tensor<2x9x64xf32>
+  return %4 : tensor<2x9x64xf32>
+}

@@ -121,3 +121,18 @@ func.func @alternating(%q: tensor<2x4x9x64xf32>, %k: tensor<2x2x9x64xf32>) -> te
   %2 = graph.matmul %1, %c : (tensor<2x4x9x9xf32>, tensor<2x4x9x64xf32>) -> tensor<2x4x9x64xf32>
   return %2 : tensor<2x4x9x64xf32>
 }
+
+// -----
+
+// The model rounds each step to halves, which attention would not.
+// WHY: attention {{.*}}weights that the model rounds are dropped by query
+// CHECK-LABEL: func.func @dropped_halves
+// CHECK-NOT: graph.attention
+func.func @dropped_halves(%q: tensor<2x9x64xf16>, %m: tensor<9x1xi1>) -> tensor<2x9x64xf16> {
+  %zero = graph.constant dense<0.0> : tensor<f16>
+  %0 = graph.matmul %q, %q {transpose_b = true} : (tensor<2x9x64xf16>, tensor<2x9x64xf16>) -> tensor<2x9x9xf16>
+  %1 = graph.softmax %0 {axis = 2 : i64} : (tensor<2x9x9xf16>) -> tensor<2x9x9xf16>
+  %2 = graph.select %m, %zero, %1 : (tensor<9x1xi1>, tensor<f16>, tensor<2x9x9xf16>) -> tensor<2x9x9xf16>
+  %3 = graph.matmul %2, %q : (tensor<2x9x9xf16>, tensor<2x9x64xf16>) -> tensor<2x9x64xf16>
+  return %3 : tensor<2x9x64xf16>
+}

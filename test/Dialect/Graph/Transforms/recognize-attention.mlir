@@ -150,3 +150,38 @@ func.func @shape_scale(%q: tensor<?x4x9x16xf32, #q>, %k: tensor<?x4x9x16xf32, #q
   %5 = graph.matmul %4, %v : (tensor<?x4x9x9xf32, affine_map<()[s0] -> (s0, 4, 9, 9)>>, tensor<?x4x9x16xf32, #q>) -> tensor<?x4x9x16xf32, #q>
   return %5 : tensor<?x4x9x16xf32, #q>
 }
+
+// -----
+
+// Halves that are widened for it and rounded behind it, moved about or not: it
+// sums them in f32 itself.
+// CHECK-LABEL: func.func @widened
+// CHECK-SAME: %[[Q:.*]]: tensor<2x4x9x16xf16>, %[[K:.*]]: tensor<2x4x9x16xf16>
+// CHECK-NOT: graph.cast
+// CHECK: %[[A:.*]] = graph.attention %[[Q]], %[[K]], %[[K]] {{[{].*}} : (tensor<2x4x9x16xf16>, tensor<2x4x9x16xf16>, tensor<2x4x9x16xf16>) -> tensor<2x4x9x16xf16>
+// CHECK-NEXT: %[[T:.*]] = graph.transpose %[[A]]
+// CHECK-NEXT: return %[[T]] : tensor<2x9x4x16xf16>
+func.func @widened(%q: tensor<2x4x9x16xf16>, %k: tensor<2x4x9x16xf16>) -> tensor<2x9x4x16xf16> {
+  %0 = graph.cast %q : (tensor<2x4x9x16xf16>) -> tensor<2x4x9x16xf32>
+  %1 = graph.cast %k : (tensor<2x4x9x16xf16>) -> tensor<2x4x9x16xf32>
+  %2 = graph.matmul %0, %1 {transpose_b = true} : (tensor<2x4x9x16xf32>, tensor<2x4x9x16xf32>) -> tensor<2x4x9x9xf32>
+  %3 = graph.softmax %2 {axis = 3 : i64} : (tensor<2x4x9x9xf32>) -> tensor<2x4x9x9xf32>
+  %4 = graph.matmul %3, %1 : (tensor<2x4x9x9xf32>, tensor<2x4x9x16xf32>) -> tensor<2x4x9x16xf32>
+  %5 = graph.transpose %4 {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x4x9x16xf32>) -> tensor<2x9x4x16xf32>
+  %6 = graph.cast %5 : (tensor<2x9x4x16xf32>) -> tensor<2x9x4x16xf16>
+  return %6 : tensor<2x9x4x16xf16>
+}
+
+// -----
+
+// Somebody reads the sums in f32: they stay so.
+// CHECK-LABEL: func.func @read_wide
+// CHECK: graph.attention {{.*}} -> tensor<2x9x16xf32>
+func.func @read_wide(%q: tensor<2x9x16xf16>) -> (tensor<2x9x16xf16>, tensor<2x9x16xf32>) {
+  %0 = graph.cast %q : (tensor<2x9x16xf16>) -> tensor<2x9x16xf32>
+  %1 = graph.matmul %0, %0 {transpose_b = true} : (tensor<2x9x16xf32>, tensor<2x9x16xf32>) -> tensor<2x9x9xf32>
+  %2 = graph.softmax %1 {axis = 2 : i64} : (tensor<2x9x9xf32>) -> tensor<2x9x9xf32>
+  %3 = graph.matmul %2, %0 : (tensor<2x9x9xf32>, tensor<2x9x16xf32>) -> tensor<2x9x16xf32>
+  %4 = graph.cast %3 : (tensor<2x9x16xf32>) -> tensor<2x9x16xf16>
+  return %4, %3 : tensor<2x9x16xf16>, tensor<2x9x16xf32>
+}
