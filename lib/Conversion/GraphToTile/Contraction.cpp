@@ -341,7 +341,12 @@ loopWindow(KernelEmitter &e, const ConvShape &conv, const ConvProgram &program,
     return loopTaps(e, dim, carried, inner);
   // What several taps read is loaded once if each tap has code of its own.
   bool unrolled = program.hasLines || unrollsTaps(program.row, dim.taps);
-  return loopAllTaps(e, dim, unrolled, carried, inner);
+  // Many taps of a long window are outside for all pixels of a block.
+  constexpr int64_t longWindow = 16;
+  if (unrolled || dim.taps < longWindow)
+    return loopAllTaps(e, dim, unrolled, carried, inner);
+  dim.reach = e.mul(e.sub(e.getAxisSize(axis), e.index(1)), e.index(stride));
+  return loopTaps(e, dim, carried, inner);
 }
 
 FailureOr<ConvProgram> adze::makeProgram(KernelEmitter &e,

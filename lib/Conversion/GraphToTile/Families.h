@@ -65,9 +65,12 @@ struct WindowDim {
   mlir::Value start, extent;
   int64_t taps, dilation;
   bool inside; // no tap is ever outside of the extent
+  /// Of a block of windows: from the first one's start to the last one's.
+  mlir::Value reach = {};
 };
 
-/// `body(tap, position, carried)` for the taps inside of the extent, in order.
+/// `body(tap, position, carried)` for the taps inside of the extent, in order;
+/// of a block: for those that are inside for any window of it.
 mlir::FailureOr<KernelEmitter::Carried>
 loopTaps(KernelEmitter &e, const WindowDim &dim, mlir::ValueRange carried,
          llvm::function_ref<mlir::FailureOr<KernelEmitter::Carried>(

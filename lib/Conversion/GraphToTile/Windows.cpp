@@ -52,7 +52,8 @@ FailureOr<Carried> adze::loopTaps(KernelEmitter &e, const WindowDim &dim,
                : arith::CeilDivSIOp::create(e.builder(), e.loc(), n, step)
                      .getResult();
   };
-  Value first = e.max(e.index(0), ceil(e.sub(e.index(0), dim.start)));
+  Value lastStart = dim.reach ? e.add(dim.start, dim.reach) : dim.start;
+  Value first = e.max(e.index(0), ceil(e.sub(e.index(0), lastStart)));
   Value last = e.min(e.index(dim.taps), ceil(e.sub(dim.extent, dim.start)));
   // The clamps change nothing, but say so to range analysis.
   auto clamp = [&](Value at, Value end) {
@@ -62,7 +63,9 @@ FailureOr<Carried> adze::loopTaps(KernelEmitter &e, const WindowDim &dim,
                 [&](Value i, ValueRange inner) {
                   Value tap = clamp(e.add(first, i), e.index(dim.taps));
                   Value at = e.add(dim.start, e.mul(tap, step));
-                  return body(tap, clamp(at, dim.extent), inner);
+                  if (!dim.reach)
+                    at = clamp(at, dim.extent);
+                  return body(tap, at, inner);
                 });
 }
 
