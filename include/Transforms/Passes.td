@@ -130,6 +130,34 @@ def ExpandCopies : Pass<"expand-copies", "mlir::func::FuncOp"> {
   let statistics = [Statistic<"numExpanded", "expanded", "Copies turned">];
 }
 
+def LowerLoops : Pass<"lower-loops"> {
+  let summary = "Turn structured control flow into branches";
+  let description = [{
+    What `convert-scf-to-cf` does, by its patterns, but from the end of each
+    block to its begin: a loop splits its block, which moves all that stands
+    behind it, so that from the begin on the time (and, in a dialect conversion,
+    the memory) would be quadratic in the number of loops.
+
+    ```mlir
+    scf.for %i = %a to %b step %c { "use"(%i) : (index) -> () }
+    ```
+    becomes
+    ```mlir
+      cf.br ^head(%a : index)
+    ^head(%i: index):
+      %more = arith.cmpi slt, %i, %b : index
+      cf.cond_br %more, ^body, ^end
+    ^body:
+      "use"(%i) : (index) -> ()
+      %next = arith.addi %i, %c : index
+      cf.br ^head(%next : index)
+    ^end:
+    ```
+  }];
+  let dependentDialects = ["mlir::cf::ControlFlowDialect"];
+  let statistics = [Statistic<"numLowered", "lowered", "Loops and branches turned">];
+}
+
 def InjectCrash : Pass<"test-inject-crash", "mlir::ModuleOp"> {
   let summary = "End the process by a failed check, to test what then happens";
   let description = [{

@@ -4,6 +4,7 @@
 #include "Compilation.h"
 #include "Describe.h"
 #include "Dialect/Tile/IR/Tile.h"
+#include "EqualKernels.h"
 #include "Target/CUDA/CompileKernels.h"
 #include "adze_module.h"
 #include "llvm/ADT/SetVector.h"
@@ -48,13 +49,14 @@ LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
   llvm::SetVector<StringRef> names;
   for (host::LaunchOp launch : launches)
     names.insert(launch.getCallee());
+  EqualKernels kernels = findEqualKernels(*module, names.getArrayRef());
 
   for (auto [number, target] : llvm::enumerate(targets)) {
     StageOptions variantOptions = stageOptions;
     variantOptions.vectorBits = target.vectorBits();
     std::string prefix = "v" + std::to_string(number) + ".";
     auto objects = compileKernels(
-        cloneKernels(*module, names.getArrayRef(), variantOptions),
+        cloneKernels(*module, kernels.different, variantOptions),
         variantOptions, target, prefix,
         [&](PassManager &manager) { instrument(manager); });
     if (failed(objects))
@@ -63,15 +65,25 @@ LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
     package::CpuVariant &variant = parts.description.variants.emplace_back();
     variant.features = target.moduleFeatures;
     variant.name = target.cpu;
-    llvm::StringMap<package::CpuKernel> byName;
-    auto name = names.begin();
+    llvm::StringMap<KernelSymbols> byName;
+    auto name = kernels.different.begin();
     for (KernelObject &object : *objects) {
       for (const KernelSymbols &kernel : object.kernels)
-        byName[*name++] = {kernel.body, kernel.programs, kernel.scratchBytes};
+        byName[*name++] = kernel;
       parts.objects.push_back(std::move(object.object));
     }
-    for (host::LaunchOp launch : launches)
-      variant.kernels.push_back(byName[launch.getCallee()]);
+    if (!kernels.twins.empty()) {
+      auto twins = makeTwins(context, kernels.twins, prefix, byName);
+      if (failed(compileLLVMModule(*twins, target,
+                                   variantOptions.getCodeLevel(), /*rename=*/"",
+                                   parts.objects.emplace_back())))
+        return failure();
+    }
+    for (host::LaunchOp launch : launches) {
+      const KernelSymbols &kernel = byName[launch.getCallee()];
+      variant.kernels.push_back(
+          {kernel.body, kernel.programs, kernel.scratchBytes});
+    }
   }
   return success();
 }

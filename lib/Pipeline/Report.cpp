@@ -47,13 +47,6 @@ static void addParameters(Operation *kernel, StringRef name,
         list.push_back({entry.getName().str(), value.getInt()});
 }
 
-static void addNotes(Operation *op, std::vector<std::string> &notes) {
-  if (auto list = op->getAttrOfType<ArrayAttr>(host::notesAttr))
-    for (Attribute note : list)
-      if (auto text = dyn_cast<StringAttr>(note))
-        notes.push_back(text.str());
-}
-
 namespace {
 /// Gathers what is known of the launches of one program.
 class ReportBuilder {
@@ -101,14 +94,12 @@ ReportKernel ReportBuilder::describeLaunch(host::LaunchOp launch) {
     kernel.bytesWritten = evaluateBytes(part);
   kernel.flops = evaluateBytes(launch->getAttr(host::flopsAttr));
   kernel.bytesSaved = evaluateBytes(launch->getAttr(host::bytesSavedAttr));
-  addNotes(launch, kernel.notes);
   if (Operation *callee = symbolTable.lookup(launch.getCallee())) {
     kernel.isTile = isa<tile::KernelOp>(callee);
     addParameters(callee, "tile.params", kernel.parameters);
     addParameters(callee, "tile.params.cuda", kernel.cudaParameters);
     if (auto bytes = callee->getAttrOfType<IntegerAttr>(tile::streamBytesAttr))
       kernel.parameters.push_back({"STREAM_BYTES", bytes.getInt()});
-    addNotes(callee, kernel.notes);
   }
   return kernel;
 }
@@ -156,13 +147,14 @@ public:
 
   void streamOptimizationRemark(const remark::detail::Remark &remark) override {
     SmallVector<StringRef> nodes = getNodeNames(remark.getLocation());
-    std::string reason;
-    for (const auto &part : remark.getArgs())
-      reason += part.val;
     ReportRefusal refusal{
         remark.getCategoryName().str(),
         nodes.empty() ? std::string() : nodes.front().str(),
-        remark.getRemarkName().str(), reason};
+        remark.getRemarkName().str(), {}, {}, {}};
+    for (const auto &part : remark.getArgs())
+      (part.key == "Producer"       ? refusal.producer
+       : part.key == "ProducerNode" ? refusal.producerNode
+                                    : refusal.reason) += part.val;
     std::lock_guard<std::mutex> lock(mutex);
     if (told.insert(refusal).second)
       refusals.push_back(std::move(refusal));
@@ -233,7 +225,6 @@ static void writeKernel(llvm::json::OStream &json, const ReportKernel &kernel) {
     writePairs(json, "parameters", kernel.parameters);
     if (!kernel.cudaParameters.empty())
       writePairs(json, "parameters_cuda", kernel.cudaParameters);
-    writeStrings(json, "notes", kernel.notes);
   });
 }
 
@@ -243,6 +234,10 @@ static void writeRefusal(llvm::json::OStream &json,
     json.attribute("op", refusal.op);
     json.attribute("node", llvm::json::fixUTF8(refusal.node));
     json.attribute("pattern", refusal.pattern);
+    if (!refusal.producer.empty()) {
+      json.attribute("producer", refusal.producer);
+      json.attribute("producer_node", llvm::json::fixUTF8(refusal.producerNode));
+    }
     json.attribute("reason", refusal.reason);
   });
 }
@@ -319,17 +314,18 @@ static void writeRow(const ReportKernel &kernel, llvm::raw_ostream &os) {
      << joinPairs(kernel.parameters);
   if (!kernel.cudaParameters.empty())
     os << "<br>cuda: " << joinPairs(kernel.cudaParameters);
-  os << "</td><td>" << escape(llvm::join(kernel.notes, "\n")) << "</td></tr>\n";
+  os << "</td></tr>\n";
 }
 
 static void writeRefusals(const Report &report, llvm::raw_ostream &os) {
   if (report.refusals.empty())
     return;
   os << "<h2>Refused</h2>\n<table><tr><th>op</th><th>ONNX node</th>"
-     << "<th>pattern</th><th>reason</th></tr>\n";
+     << "<th>pattern</th><th>of</th><th>reason</th></tr>\n";
   for (const ReportRefusal &refusal : report.refusals)
     os << "<tr><td>" << escape(refusal.op) << "</td><td>"
        << escape(refusal.node) << "</td><td>" << escape(refusal.pattern)
+       << "</td><td>" << escape(refusal.producer + " " + refusal.producerNode)
        << "</td><td>" << escape(refusal.reason) << "</td></tr>\n";
   os << "</table>\n";
 }
@@ -351,7 +347,7 @@ void writeHTML(const Report &report, llvm::raw_ostream &os) {
   os << "</p>\n<table><tr><th>kernel</th><th>kind</th><th>ONNX nodes</th>"
      << "<th>inputs</th><th>outputs</th><th>FLOPs</th><th>bytes read</th>"
      << "<th>bytes written</th><th>bytes saved</th><th>parameters</th>"
-     << "<th>notes</th></tr>\n";
+     << "</tr>\n";
   std::vector<const ReportKernel *> order;
   for (const ReportKernel &kernel : report.kernels)
     order.push_back(&kernel);

@@ -27,15 +27,20 @@ struct ReportKernel {
   int64_t bytesRead = 0, bytesWritten = 0, bytesSaved = 0, flops = 0;
   /// Block parameters by target: "" for all, "cuda".
   std::vector<std::pair<std::string, int64_t>> parameters, cudaParameters;
-  std::vector<std::string> notes;
 };
 
-/// What was nearly recognised or merged, and the first condition that failed.
+/// What was nearly recognised, merged or fused, and the first condition that
+/// failed.
 struct ReportRefusal {
-  std::string op, node, pattern, reason;
+  std::string op, node, pattern;
+  std::string producer, producerNode; // of what the op reads, for fusions
+  std::string reason;
   bool operator<(const ReportRefusal &other) const {
-    return std::tie(op, node, pattern, reason) <
-           std::tie(other.op, other.node, other.pattern, other.reason);
+    auto all = [](const ReportRefusal &r) {
+      return std::tie(r.op, r.node, r.pattern, r.producer, r.producerNode,
+                      r.reason);
+    };
+    return all(*this) < all(other);
   }
 };
 

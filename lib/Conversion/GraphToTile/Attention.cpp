@@ -102,6 +102,18 @@ FailureOr<Places> AttentionEmitter::inGroup(Value operand) {
   return places;
 }
 
+/// The menu for blocks of keys: where `block` divides the keys, no score is
+/// hidden (hideKeys), and no other block may hang over.
+static SmallVector<int64_t> getEvenBlocks(int64_t keys, int64_t block) {
+  constexpr int64_t longest = 1024;
+  SmallVector<int64_t> menu;
+  if (keys > 0 && keys % block == 0)
+    for (int64_t size = 1; size <= std::min(keys, longest); ++size)
+      if (keys % size == 0)
+        menu.push_back(size);
+  return menu;
+}
+
 /// Sizes, axes, blocks and program ids.
 LogicalResult AttentionEmitter::cut() {
   constexpr int64_t maxDepth = 512, fewQueries = 8;
@@ -126,8 +138,10 @@ LogicalResult AttentionEmitter::cut() {
   resultAxes = axes.on({axes.queries, axes.columns});
   Value blockQueries =
       e.param("BLOCK_M", few ? knownQueries : chooseLanes(knownQueries, 32));
-  blockKeys = paramOfSum(e, "BLOCK_N", chooseKeys(knownKeys),
-                         {op.getKey(), op.getValue()});
+  int64_t block = chooseKeys(knownKeys);
+  blockKeys = e.param("BLOCK_N", block, getEvenBlocks(knownKeys, block));
+  e.setSummed(axes.keys);
+  e.setSummed(axes.depth);
   e.setAxis(axes.queries, blockQueries);
   e.setAxis(axes.keys, blockKeys);
   e.setAxis(axes.depth, e.index(depth));

@@ -36,30 +36,11 @@ Value adze::createDot(KernelEmitter &e, Value lhs, Value rhs, Value acc) {
   return e.builder().create(state)->getResult(0);
 }
 
-/// Whether the kernel itself takes a part of what it computes `operands` from.
-static bool readsPart(ArrayRef<Value> operands) {
-  SetVector<Value> values(operands.begin(), operands.end());
-  for (size_t i = 0; i < values.size(); ++i) {
-    Operation *op = values[i].getDefiningOp();
-    if (isa_and_nonnull<SliceOp>(op))
-      return true;
-    if (op)
-      values.insert(op->operand_begin(), op->operand_end());
-  }
-  return false;
-}
-
-Value adze::paramOfSum(KernelEmitter &e, StringRef name, int64_t binding,
-                       ArrayRef<Value> operands) {
-  if (readsPart(operands))
-    return e.param(name, binding, /*menu=*/binding);
-  return e.param(name, binding);
-}
-
 FailureOr<Value> adze::accumulate(KernelEmitter &e, Value depth, Value block,
                                   Value init, Value lhs, Value rhs,
                                   function_ref<Places(Value)> lhsPlaces,
                                   function_ref<Places(Value)> rhsPlaces) {
+  e.setSummed(K);
   auto carried =
       e.loop(depth, block, init,
              [&](Value k, ValueRange acc) -> FailureOr<KernelEmitter::Carried> {
@@ -132,7 +113,7 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
       flat ? 1 : e.getKnownRows(matrices));
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
-  Value blockK = paramOfSum(e, "BLOCK_K", blocks.k, {op.getLhs(), op.getRhs()});
+  Value blockK = e.param("BLOCK_K", blocks.k);
   e.setAxis(M, blockM);
   e.setAxis(K, blockK);
   e.setAxis(N, blockN);
@@ -265,7 +246,7 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
       e.caches, e.getKnownRows(m), getKnown(n), getKnown(k));
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
-  Value blockK = paramOfSum(e, "BLOCK_K", blocks.k, op.getInput());
+  Value blockK = e.param("BLOCK_K", blocks.k);
   e.setAxis(M, blockM);
   e.setAxis(K, blockK);
   e.setAxis(N, blockN);
@@ -518,9 +499,8 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
   int64_t depthBlock = chooseBlock(inputs, 512);
   if (conv.groups > 1)
     depthBlock = largestDivisor(inputs, 512);
-  Value blockK = conv.groups > 1
-                     ? e.index(depthBlock)
-                     : paramOfSum(e, "BLOCK_C", depthBlock, op.getInput());
+  Value blockK =
+      conv.groups > 1 ? e.index(depthBlock) : e.param("BLOCK_C", depthBlock);
   e.setAxis(M, getSize(e, row));
   e.setAxis(K, blockK);
   e.setAxis(N, blockN);

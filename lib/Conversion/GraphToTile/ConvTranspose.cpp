@@ -139,10 +139,8 @@ LogicalResult ConvTransposeEmitter::cut() {
                                          : 32;
     // Groups cut the channels: their blocks are facts, not parameters.
     block = groups > 1 ? e.index(panel) : e.param("BLOCK_N", panel);
-    blockK = groups > 1
-                 ? e.index(largestDivisor(groupInputs, 512))
-                 : paramOfSum(e, "BLOCK_C", chooseBlock(groupInputs, 512),
-                              op.getInput());
+    blockK = groups > 1 ? e.index(largestDivisor(groupInputs, 512))
+                        : e.param("BLOCK_C", chooseBlock(groupInputs, 512));
     e.setAxis(K, blockK);
     e.pack(op.getFilter(), getFilterMap(context, filter.size(), panel,
                                         /*inputsFirst=*/true));

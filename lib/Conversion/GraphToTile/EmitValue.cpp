@@ -34,7 +34,8 @@ KernelEmitter::Key KernelEmitter::getKey(Value value, ArrayRef<Place> places) {
       }
     if (count > 0)
       key.push_back({place.offset.getAsOpaquePointer(), place.axis,
-                     place.stride, first, count});
+                     place.stride, first, count,
+                     place.end.getAsOpaquePointer()});
   }
   return key;
 }
@@ -228,6 +229,56 @@ FailureOr<Emitted> KernelEmitter::emitBroadcast(BroadcastToOp op,
   return emit(op.getInput(), *where);
 }
 
+/// Where the slice begins along a dim.
+FailureOr<Value> KernelEmitter::emitStart(SliceOp op, unsigned dim) {
+  if (!op.getBegin())
+    return index(op.getStarts()[dim]);
+  auto begin = emit(op.getBegin(), {point(index(dim))});
+  if (failed(begin))
+    return failure();
+  return Value(
+      arith::IndexCastOp::create(b, location, b.getIndexType(), begin->value));
+}
+
+/// Where a tile that is summed ends, in terms of the slice's input; null where
+/// the input ends there, too. It stands at the kernel's top, so that the views
+/// up to it do.
+FailureOr<Value> KernelEmitter::emitEnd(SliceOp op, unsigned dim,
+                                        const Place &place) {
+  Dims input = getDims(op.getInput()), result = getDims(op.getResult());
+  AffineExpr step = b.getAffineConstantExpr(op.getSteps()[dim]);
+  AffineExpr taken = mulExprs(result[dim], step);
+  AffineExpr last =
+      op.getBegin()
+          ? AffineExpr()
+          : addExprs(b.getAffineConstantExpr(op.getStarts()[dim]), taken);
+  if (!place.end && last && input[dim] &&
+      isNonNegative(subExprs(last, input[dim])))
+    return Value();
+  ArrayRef<AffineExpr> inner(input);
+  Value run =
+      size(product(b.getContext(), inner.slice(dim + 1, place.span - 1)));
+  Value count = size(taken);
+  if (!run || !count)
+    return failure();
+  bool isKnown = true;
+  Value end = atTop([&]() -> Value {
+    // What is known of the begin inside of loops is no use here.
+    auto known = std::exchange(scopes, decltype(scopes)(1));
+    FailureOr<Value> start = emitStart(op, dim);
+    scopes = std::move(known);
+    isKnown = succeeded(start);
+    if (!isKnown)
+      return {};
+    Value length =
+        place.end ? mul(place.end, index(op.getSteps()[dim])) : mul(count, run);
+    return add(mul(*start, run), length);
+  });
+  if (!isKnown)
+    return failure();
+  return end;
+}
+
 FailureOr<Emitted> KernelEmitter::emitSlice(SliceOp op,
                                             ArrayRef<Place> places) {
   Dims input = getDims(op.getInput()), result = getDims(op.getResult());
@@ -252,14 +303,16 @@ FailureOr<Emitted> KernelEmitter::emitSlice(SliceOp op,
   unsigned dim = 0;
   for (Place &place : *aligned) {
     if (!isWhole(dim)) {
-      Value start = index(op.getStarts()[dim]);
-      if (op.getBegin()) {
-        auto begin = emit(op.getBegin(), {point(index(dim))});
-        if (failed(begin))
+      auto first = emitStart(op, dim);
+      if (failed(first))
+        return failure();
+      if (summed.contains(place.axis)) {
+        auto end = emitEnd(op, dim, place);
+        if (failed(end))
           return failure();
-        start = arith::IndexCastOp::create(b, location, b.getIndexType(),
-                                           begin->value);
+        place.end = *end;
       }
+      Value start = *first;
       for (unsigned inner = dim + 1; inner < dim + place.span; ++inner) {
         Value extent = size(input[inner]);
         if (!extent)
@@ -332,12 +385,16 @@ FailureOr<Emitted> KernelEmitter::emitReshape(ReshapeOp op,
     for (unsigned i = nextPlace; i-- > firstPlace;) {
       const Place &place = places[i];
       merged.offset = add(mul(place.offset, inner), merged.offset);
+      if (merged.end && getConstantIntValue(place.offset) != 0)
+        return fail("a part of one dim is summed among places of others");
       if (place.axis >= 0) {
         auto step = getConstantIntValue(inner);
         if (merged.axis >= 0 || !step)
           return fail("two axes of a tile run over one dim");
         merged.axis = place.axis;
         merged.stride = place.stride * *step;
+        if (place.end)
+          merged.end = atTop([&] { return mul(place.end, inner); });
       }
       for (unsigned k = 0; k < place.span; ++k) {
         Value extent = size(to[--dim]);

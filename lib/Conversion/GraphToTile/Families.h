@@ -49,11 +49,6 @@ mlir::Value reduceRows(KernelEmitter &e, graph::ReduceOpInterface op,
 /// `acc + lhs * rhs`, of tiles.
 mlir::Value createDot(KernelEmitter &e, mlir::Value lhs, mlir::Value rhs,
                       mlir::Value acc);
-/// The parameter for blocks of a sum. Where the kernel reads a part of an operand,
-/// its blocks end with the part (graph::keepsSums), and no search may change
-/// them: what hung over would be its neighbours, not 0.
-mlir::Value paramOfSum(KernelEmitter &e, llvm::StringRef name, int64_t binding,
-                       llvm::ArrayRef<mlir::Value> operands);
 /// The packing of a constant [.., k, n] (or [.., n, k]) in panels of columns.
 mlir::AffineMap getPanelMap(mlir::MLIRContext *context, unsigned rank,
                             bool transposed, int64_t panel);

@@ -510,7 +510,7 @@ static void addWindow(OperationState &state, OpBuilder &b,
 }
 
 FailureOr<Emitted> KernelEmitter::load(Value source, ArrayRef<Place> places) {
-  Value place = view(source, places);
+  Value place = cutAtEnds(view(source, places), places);
   auto window = getWindow(places);
   if (failed(window))
     return fail("an axis runs along two dims of one operand");

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
 
@@ -105,6 +106,9 @@ public:
   /// Sets the size of an axis of the tile space.
   void setAxis(int axis, mlir::Value size);
   mlir::Value getAxisSize(int axis) { return axisSizes[axis]; }
+  /// Tiles along `axis` are summed: they end with the parts that slices take,
+  /// whatever their size. (What lies behind may be NaN, which times 0 is no 0.)
+  void setSummed(int axis) { summed.insert(axis); }
   mlir::RankedTensorType tileType(llvm::ArrayRef<int> axes,
                                   mlir::Type elementType);
 
@@ -112,14 +116,12 @@ public:
 
   /// The tile of `value` at these places. Elements outside of the memory are
   /// `pad` if it was set, else 0, or what follows from these.
-  mlir::FailureOr<Emitted> emit(mlir::Value value,
-                                llvm::ArrayRef<Place> places);
+  MaybeTile emit(mlir::Value value, PlacesRef places);
   /// The same as a tile of exactly these axes.
-  mlir::FailureOr<mlir::Value> emitOn(mlir::Value value,
-                                      llvm::ArrayRef<Place> places,
-                                      llvm::ArrayRef<int> axes);
+  MaybeValue emitOn(mlir::Value value, PlacesRef places,
+                    llvm::ArrayRef<int> axes);
   /// Says that `tile` is `value` at `places`.
-  void define(mlir::Value value, llvm::ArrayRef<Place> places, Emitted tile);
+  void define(mlir::Value value, PlacesRef places, Emitted tile);
   /// What loads read outside of the memory, while set.
   void setPad(mlir::TypedAttr value) { pad = value; }
   /// Whether loads and stores take what is left of a dim.
@@ -142,17 +144,15 @@ public:
 
   /// Emits and stores every output of the kernel, given where the elements of
   /// `anchor` (which the outputs are computed from elementwise) lie.
-  mlir::LogicalResult storeOutputs(mlir::Value anchor,
-                                   llvm::ArrayRef<Place> places);
+  mlir::LogicalResult storeOutputs(mlir::Value anchor, PlacesRef places);
   mlir::LogicalResult store(const Emitted &tile, mlir::Value memory,
-                            llvm::ArrayRef<Place> places);
-  mlir::FailureOr<Emitted> load(mlir::Value memory,
-                                llvm::ArrayRef<Place> places);
+                            PlacesRef places);
+  MaybeTile load(mlir::Value memory, PlacesRef places);
   /// Stores output i at places of its own.
   mlir::LogicalResult storeOutput(const Emitted &tile, unsigned output,
-                                  llvm::ArrayRef<Place> places);
-  /// While set: the rows that a tile holds whole, so that what reductions make of
-  /// them is at hand.
+                                  PlacesRef places);
+  /// While set: the rows that a tile holds whole, so that what reductions make
+  /// of them is at hand.
   void setRows(const Rows *value) { rows = value; }
   /// Memory of each program for what its phases hand on.
   mlir::Value scratch(llvm::ArrayRef<mlir::Value> sizes, mlir::Type element);
@@ -168,35 +168,35 @@ public:
 
   /// Places of an operand whose dim j is dim `dimMap[j]` of a value at `places`
   /// (or repeated along it, where the operand's dim is 1).
-  mlir::FailureOr<Places> mapPlaces(llvm::ArrayRef<Place> places,
-                                    mlir::Value result, mlir::Value operand,
+  mlir::FailureOr<Places> mapPlaces(PlacesRef places, mlir::Value result,
+                                    mlir::Value operand,
                                     llvm::ArrayRef<int64_t> dimMap);
   /// The map of numpy broadcasting: dims aligned to the right.
   static llvm::SmallVector<int64_t> alignRight(unsigned operandRank,
                                                unsigned resultRank);
   /// Places, one a dim; with `keepsTiles`, but for tiles over several.
-  mlir::FailureOr<Places> splitPlaces(llvm::ArrayRef<Place> places,
-                                      mlir::Value value,
+  mlir::FailureOr<Places> splitPlaces(PlacesRef places, mlir::Value value,
                                       bool keepsTiles = false);
 
 private:
   /// Places without what does not matter: dims of size 1.
-  using Key = std::vector<std::tuple<void *, int, int64_t, unsigned, unsigned>>;
-  static Key getKey(mlir::Value value, llvm::ArrayRef<Place> places);
+  using Key =
+      std::vector<std::tuple<void *, int, int64_t, unsigned, unsigned, void *>>;
+  static Key getKey(mlir::Value value, PlacesRef places);
 
   mlir::Value atTop(llvm::function_ref<mlir::Value()> make);
-  mlir::FailureOr<Places> alignPlaces(llvm::ArrayRef<Place> places,
-                                      mlir::Value value,
+  mlir::FailureOr<Places> alignPlaces(PlacesRef places, mlir::Value value,
                                       llvm::ArrayRef<unsigned> boundaries);
-  mlir::Value view(mlir::Value memory, llvm::ArrayRef<Place> places);
-  using MaybeTile = mlir::FailureOr<Emitted>;
-  using PlacesRef = llvm::ArrayRef<Place>;
+  mlir::Value view(mlir::Value memory, PlacesRef places);
+  mlir::Value cutAtEnds(mlir::Value memory, PlacesRef places);
   MaybeTile compute(mlir::Value value, PlacesRef places);
   MaybeTile emitElementwise(graph::ElementwiseOpInterface op, PlacesRef places);
   MaybeTile emitBatchNorm(graph::BatchNormOp op, PlacesRef places);
   MaybeTile emitTranspose(graph::TransposeOp op, PlacesRef places);
   MaybeTile emitBroadcast(graph::BroadcastToOp op, PlacesRef places);
   MaybeTile emitSlice(graph::SliceOp op, PlacesRef places);
+  MaybeValue emitStart(graph::SliceOp op, unsigned dim);
+  MaybeValue emitEnd(graph::SliceOp op, unsigned dim, const Place &place);
   MaybeTile emitPad(graph::PadOp op, PlacesRef places);
   MaybeTile emitReverse(graph::ReverseOp op, PlacesRef places);
   MaybeTile emitConcat(graph::ConcatOp op, PlacesRef places);
@@ -210,11 +210,10 @@ private:
   MaybeTile emitGatherElements(graph::GatherElementsOp op, PlacesRef places);
   MaybeTile emitGatherND(graph::GatherNDOp op, PlacesRef places);
   /// An index scalar in [0, extent) from an element of an index tensor.
-  mlir::FailureOr<mlir::Value> emitIndex(mlir::Value indices,
-                                         llvm::ArrayRef<Place> places,
-                                         mlir::Value extent);
+  MaybeValue emitIndex(mlir::Value indices, PlacesRef places,
+                       mlir::Value extent);
   mlir::FailureOr<Places> outputPlaces(mlir::Value output, mlir::Value anchor,
-                                       llvm::ArrayRef<Place> places);
+                                       PlacesRef places);
   /// Where an output lies: at `offset` along dim `axis`, if that is not -1.
   struct Output {
     mlir::Value memory;
@@ -234,7 +233,9 @@ private:
   llvm::SmallVector<mlir::Value> outputValues, axisSizes;
   llvm::SmallVector<Output> outputs;
   llvm::SmallVector<bool> packableArguments;
-  std::map<std::pair<void *, std::vector<int64_t>>, mlir::Value> views, parts;
+  llvm::SmallSet<int, 4> summed;
+  using Parts = std::map<std::pair<void *, std::vector<int64_t>>, mlir::Value>;
+  Parts views, parts, cuts;
   llvm::SmallVector<mlir::NamedAttribute> bindings;
   llvm::StringMap<mlir::Value> params;
   std::vector<llvm::DenseMap<mlir::Value, std::map<Key, Emitted>>> scopes;

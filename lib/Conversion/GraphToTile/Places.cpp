@@ -115,9 +115,9 @@ FailureOr<Places> KernelEmitter::splitPlaces(ArrayRef<Place> places,
       for (; dim < end; ++dim) {
         bool carries = place.span == 1 ||
                        (real.empty() ? dim + 1 == end : real.front() == dim);
-        split.push_back(carries
-                            ? Place{place.offset, place.axis, place.stride, 1}
-                            : Place{index(0), -1, 1, 1});
+        split.push_back(carries ? Place{place.offset, place.axis, place.stride,
+                                        1, place.end}
+                                : Place{index(0), -1, 1, 1});
       }
       continue;
     }
@@ -155,6 +155,34 @@ FailureOr<Places> KernelEmitter::alignPlaces(ArrayRef<Place> places,
     dim += place.span;
   }
   return Places(places);
+}
+
+/// The memory up to where places end; ends stand at the kernel's top.
+Value KernelEmitter::cutAtEnds(Value memory, ArrayRef<Place> places) {
+  if (llvm::none_of(places, [](const Place &place) { return place.end; }))
+    return memory;
+  std::vector<int64_t> key;
+  for (const Place &place : places)
+    key.push_back(reinterpret_cast<intptr_t>(place.end.getAsOpaquePointer()));
+  Value &known = cuts[{memory.getAsOpaquePointer(), key}];
+  if (known)
+    return known;
+  auto type = cast<MemRefType>(memory.getType());
+  return known = atTop([&]() -> Value {
+           SmallVector<OpFoldResult> offsets(places.size(), b.getIndexAttr(0)),
+               steps(places.size(), b.getIndexAttr(1)), sizes;
+           for (auto [dim, place] : llvm::enumerate(places)) {
+             if (place.end)
+               sizes.push_back(getAsOpFoldResult(place.end));
+             else if (type.isDynamicDim(dim))
+               sizes.push_back(
+                   memref::DimOp::create(b, location, memory, dim).getResult());
+             else
+               sizes.push_back(b.getIndexAttr(type.getDimSize(dim)));
+           }
+           return memref::SubViewOp::create(b, location, memory, offsets, sizes,
+                                            steps);
+         });
 }
 
 /// The place of a dim that has one of its own, null if it shares it.

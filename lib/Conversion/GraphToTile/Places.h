@@ -5,25 +5,29 @@
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_PLACES_H
 
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace adze {
 
 /// Where elements lie along `span` neighbouring dims of a value, taken as one
 /// dim in row-major order: element i of the tile's axis `axis` at
-/// `offset + stride * i`. Without an axis: the one place `offset`.
+/// `offset + stride * i`. Without an axis: the one place `offset`. Where it is
+/// set, places from `end` on are outside, as those behind the memory are.
 struct Place {
   mlir::Value offset;
   int axis = -1;
   int64_t stride = 1;
   unsigned span = 1;
+  mlir::Value end = nullptr;
 
   bool operator==(const Place &other) const {
     return offset == other.offset && axis == other.axis &&
-           stride == other.stride && span == other.span;
+           stride == other.stride && span == other.span && end == other.end;
   }
 };
 using Places = llvm::SmallVector<Place, 4>;
+using PlacesRef = llvm::ArrayRef<Place>;
 
 /// Axes of the tile space.
 using Axes = llvm::SmallVector<int, 4>;
@@ -33,6 +37,8 @@ struct Emitted {
   mlir::Value value;
   Axes axes;
 };
+using MaybeTile = mlir::FailureOr<Emitted>;
+using MaybeValue = mlir::FailureOr<mlir::Value>;
 
 } // namespace adze
 

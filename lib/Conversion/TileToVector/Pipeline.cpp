@@ -39,6 +39,6 @@ void adze::buildVectorToLLVMPipeline(OpPassManager &manager) {
   vectors.reassociateFPReductions = true;
   manager.addPass(createConvertVectorToLLVMPass(vectors));
   manager.addPass(createLowerAffinePass());
-  manager.addPass(createSCFToControlFlowPass());
+  manager.addPass(createLowerLoops());
   manager.addPass(createCSEPass());
 }

@@ -53,10 +53,6 @@ void buildCluster(const Group &group) {
   Location loc = FusedLoc::get(builder.getContext(), locations);
   auto cluster = ClusterOp::create(builder, loc, TypeRange(types),
                                    inputs.getArrayRef(), getAnchorName(group));
-  if (!group.notes.empty())
-    cluster->setAttr(adze::host::notesAttr,
-                     builder.getStrArrayAttr(SmallVector<StringRef>(
-                         group.notes.begin(), group.notes.end())));
   Block *body = &cluster.getBody().front();
   for (auto [output, result] :
        llvm::zip(outputs.getArrayRef(), cluster.getResults()))
@@ -111,8 +107,10 @@ private:
       if (isOpTriviallyDead(&op))
         op.erase();
     Grouping grouping(block, dataSizes, mostOps);
-    if (mode == ClusterMode::Fuse)
+    if (mode == ClusterMode::Fuse) {
       grouping.fuse();
+      grouping.tellRefusals();
+    }
     for (const Group &group : grouping.takeGroups()) {
       ++numClusters;
       numFused += group.ops.size() - 1;

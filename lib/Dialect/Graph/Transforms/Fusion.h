@@ -44,16 +44,6 @@ inline bool isStore(mlir::Operation *op) {
   return insert && insert.getSources().size() == 1;
 }
 
-/// Whether blocks of a sum over n elements, of at most `most`, end with it: what
-/// hangs over a part of a tensor would read the neighbours, whose NaN or infinity
-/// times 0 is no 0.
-bool isCutEvenly(std::optional<int64_t> n, int64_t most);
-
-/// Whether slices among `movement` leave what `anchor` (a product, convolution
-/// or attention) sums over whole, or blocks of the sum end with them.
-bool keepsSums(mlir::Operation *anchor,
-               llvm::ArrayRef<mlir::Operation *> movement);
-
 /// Hash of a cluster's body that does not see value identities, only their
 /// places. Of the ops of `isFree` the attributes may be any.
 unsigned hashForm(

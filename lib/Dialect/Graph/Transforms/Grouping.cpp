@@ -404,43 +404,56 @@ static bool feedsMaskOnly(const Group &producer, AttentionOp attention) {
          });
 }
 
-/// Whether the consumer's kernel can compute the producer's values on the way.
-bool Grouping::acceptsPrologue(const Group &producer,
-                               const Group &consumer) const {
-  if (producer.anchor || llvm::any_of(producer.ops, [](Operation *op) {
-        return isElementLookup(op) || isStore(op);
-      }))
-    return false;
+StringRef Grouping::whyNoPrologue(const Group &producer,
+                                  const Group &consumer) const {
+  constexpr StringLiteral windows =
+      "the reader's windows take parts of channels alone";
+  if (producer.anchor)
+    return "the op that decides how its kernel is cut is no prologue";
+  if (llvm::any_of(producer.ops, isElementLookup))
+    return "what is picked by index is computed by itself";
+  if (llvm::any_of(producer.ops, isStore))
+    return "it stores a part of what is read";
   Operation *anchor = consumer.anchor;
   if (!anchor)
-    return !llvm::any_of(consumer.ops, isElementLookup);
+    return llvm::any_of(consumer.ops, isElementLookup)
+               ? "the reader picks elements of it by index"
+               : "";
   if (isa<ConcatOp>(anchor) && llvm::any_of(producer.ops, isRowLookup))
-    return false;
+    return "a piece of a concatenation that is looked up";
   if (takesPointwisePrologue(anchor))
-    return true;
-  if (!keepsSums(anchor, producer.ops))
-    return false;
+    return "";
   if (auto attention = dyn_cast<AttentionOp>(anchor);
       attention && feedsMaskOnly(producer, attention))
-    return true;
+    return "";
   if (!llvm::all_of(producer.ops, isMovement))
-    return false;
+    return "the reader takes no operand that is computed on the way";
   if (isa<InsertSliceOp>(anchor) || isSampling(anchor))
-    return llvm::all_of(producer.ops, llvm::IsaPred<SliceOp>);
+    return llvm::all_of(producer.ops, llvm::IsaPred<SliceOp>)
+               ? ""
+               : "the reader takes parts of tensors, but no other movement";
   // Channels are read a vector at a time.
   if (isa<WinogradConvOp>(anchor) || isChannelsLastPool(anchor))
-    return llvm::all_of(producer.ops, [&](Operation *op) {
-      return isa<SliceOp>(op) && suitsWindow(op, anchor);
-    });
-  if (auto conv = dyn_cast<ConvOp>(anchor))
-    return conv.getLayout() == Layout::NHWC &&
-           llvm::all_of(producer.ops,
-                        [&](Operation *op) { return suitsWindow(op, conv); }) &&
-           llvm::all_of(producer.ops.back()->getUsers(), [&](Operation *user) {
-             return user != conv ||
-                    conv.getFilter() != producer.ops.back()->getResult(0);
-           });
-  return isa<AttentionOp, MatmulOp>(anchor);
+    return llvm::all_of(producer.ops,
+                        [&](Operation *op) {
+                          return isa<SliceOp>(op) && suitsWindow(op, anchor);
+                        })
+               ? StringRef()
+               : StringRef(windows);
+  if (auto conv = dyn_cast<ConvOp>(anchor)) {
+    if (conv.getLayout() != Layout::NHWC ||
+        !llvm::all_of(producer.ops,
+                      [&](Operation *op) { return suitsWindow(op, conv); }))
+      return windows;
+    Value moved = producer.ops.back()->getResult(0);
+    return llvm::is_contained(moved.getUsers(), conv) &&
+                   conv.getFilter() == moved
+               ? "the filter is read as it lies"
+               : "";
+  }
+  return isa<AttentionOp, MatmulOp>(anchor)
+             ? ""
+             : "the reader takes no operand that is moved on the way";
 }
 
 /// Gives each reader of cheap data movement a copy of its own, which can then
@@ -500,8 +513,6 @@ void Grouping::fuse() {
     growEpilogue(op);
   for (unsigned index = groups.size(); index-- > 0;)
     joinConsumer(index);
-  for (unsigned index = 0; index < groups.size(); ++index)
-    groups[index].notes = getNotes(index);
 }
 
 std::vector<Group> Grouping::takeGroups() {

@@ -11,7 +11,6 @@ namespace adze::graph {
 
 struct Group {
   llvm::SmallVector<mlir::Operation *> ops; // in the order of the block
-  llvm::SmallVector<std::string> notes;
   mlir::Operation *anchor = nullptr; // null: pointwise or movement
   unsigned first = 0, last = 0;      // positions in the block
 };
@@ -24,6 +23,9 @@ public:
   Grouping(mlir::Block &block, bool dataSizes, unsigned mostOps);
 
   void fuse();
+  /// Says why groups that read from one another are apart, where somebody
+  /// listens to remarks.
+  void tellRefusals();
   /// Groups that still have ops.
   std::vector<Group> takeGroups();
 
@@ -35,11 +37,20 @@ private:
   void joinRows(unsigned into, llvm::ArrayRef<unsigned> others);
   void joinProducer(InsertSliceOp op);
   void joinConsumer(unsigned index);
-  bool acceptsPrologue(const Group &producer, const Group &consumer) const;
+  /// Why the consumer's kernel cannot compute the producer's values on the way;
+  /// empty: it can.
+  llvm::StringRef whyNoPrologue(const Group &producer,
+                                const Group &consumer) const;
+  bool acceptsPrologue(const Group &producer, const Group &consumer) const {
+    return whyNoPrologue(producer, consumer).empty();
+  }
   llvm::StringRef whyApart(mlir::OpOperand &use, mlir::Value source,
                            unsigned from, unsigned to);
-  /// Why what the group reads is computed by other kernels, a line each.
-  llvm::SmallVector<std::string> getNotes(unsigned index);
+  llvm::StringRef whyNotMerged(unsigned from, unsigned to);
+  bool hasOtherReaders(unsigned from, unsigned to) const;
+  /// Says why what the group reads is computed by other kernels, one reason for
+  /// each op that reads and op that computes.
+  void tellEdges(unsigned index);
 
   std::optional<unsigned> getGroup(mlir::Value value) const {
     mlir::Operation *op = value.getDefiningOp();

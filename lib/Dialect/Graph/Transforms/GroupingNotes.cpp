@@ -4,21 +4,31 @@
 #include "Dialect/Graph/IR/Shape.h"
 #include "Fusion.h"
 #include "Grouping.h"
+#include "Refusals.h"
+#include "mlir/IR/Remarks.h"
 
 using namespace mlir;
 using namespace adze::graph;
 
-/// "matmul 'node'"
-static std::string describe(Operation *op) {
-  std::string text = op->getName().stripDialect().str();
-  op->getLoc()->walk([&](Location part) {
-    auto name = dyn_cast<NameLoc>(part);
-    if (!name)
-      return WalkResult::advance();
-    text += " '" + name.getName().str() + "'";
-    return WalkResult::interrupt();
+/// Whether other groups than `to` read what `from` computes.
+bool Grouping::hasOtherReaders(unsigned from, unsigned to) const {
+  return llvm::any_of(groups[from].ops, [&](Operation *op) {
+    return llvm::any_of(op->getUsers(), [&](Operation *user) {
+      auto it = groupOf.find(user);
+      return it == groupOf.end() || (it->second != from && it->second != to);
+    });
   });
-  return text;
+}
+
+/// Of two groups that could be one by what they compute.
+StringRef Grouping::whyNotMerged(unsigned from, unsigned to) {
+  if (!isSmall(from, to))
+    return "the kernel would be too large";
+  if (!keepsSizes(from, to))
+    return "the kernel would not see a size that only the data tells";
+  if (makesCycle(from, to))
+    return "the kernels would wait for each other";
+  return "the reader had joined another kernel before";
 }
 
 /// Why the reader of a value is not in the kernel that computes it; `source` is
@@ -27,40 +37,32 @@ StringRef Grouping::whyApart(OpOperand &use, Value source, unsigned from,
                              unsigned to) {
   const Group &producer = groups[from], &consumer = groups[to];
   Operation *reader = use.getOwner();
-  auto hasOtherReaders = [&] {
-    return llvm::any_of(producer.ops, [&](Operation *op) {
-      return llvm::any_of(op->getUsers(), [&](Operation *user) {
-        auto it = groupOf.find(user);
-        return it == groupOf.end() || (it->second != from && it->second != to);
-      });
-    });
-  };
   if (isStore(source.getDefiningOp()))
     return "it stores a part of what is read";
-  if (producer.anchor && consumer.anchor)
+  bool isView = source != use.get();
+  constexpr StringLiteral otherDims = "the reader sees other dims of it";
+  if (!producer.anchor) {
+    if (hasOtherReaders(from, to))
+      return "several kernels read it";
+    StringRef reason = whyNoPrologue(producer, consumer);
+    return isView          ? StringRef(otherDims)
+           : reason.empty() ? whyNotMerged(from, to)
+                            : reason;
+  }
+  if (consumer.anchor)
     return "both decide how their kernel is cut";
-  if (producer.anchor && !hasEpilogue(producer.anchor))
+  if (!hasEpilogue(producer.anchor) && !isSampling(producer.anchor))
     return "its elements are not at hand where they are computed";
-  if (producer.anchor && source != use.get())
-    return "the reader sees other dims of it";
-  if (producer.anchor &&
-      !areEqual(getDims(source), getDims(reader->getResult(0))))
+  if (isView)
+    return otherDims;
+  if (!areEqual(getDims(source), getDims(reader->getResult(0))))
     return "the results have other dims";
-  if (!producer.anchor && hasOtherReaders())
-    return "several kernels read it";
-  if (!producer.anchor && source != use.get())
-    return "the reader sees other dims of it";
-  if (!producer.anchor && !acceptsPrologue(producer, consumer))
-    return "the reader takes no operand that is computed on the way";
-  if (!isSmall(from, to))
-    return "the kernel would be too large";
-  return "the kernels would wait for each other";
+  if (isa<TransposeOp>(source.getDefiningOp()) && !source.hasOneUse())
+    return "others read it before it is moved";
+  return whyNotMerged(from, to);
 }
 
-/// One line for each value that another kernel computes, however many there
-/// are.
-SmallVector<std::string> Grouping::getNotes(unsigned index) {
-  SmallVector<std::string> notes;
+void Grouping::tellEdges(unsigned index) {
   DenseSet<std::pair<Operation *, Operation *>> told;
   for (Operation *op : groups[index].ops)
     for (OpOperand &use : op->getOpOperands()) {
@@ -76,9 +78,15 @@ SmallVector<std::string> Grouping::getNotes(unsigned index) {
       if (!from || *from == index || isMemory ||
           !told.insert({op, source.getDefiningOp()}).second)
         continue;
-      notes.push_back(describe(op) + " is not in the kernel of " +
-                      describe(source.getDefiningOp()) + ": " +
-                      whyApart(use, source, *from, index).str());
+      refuseFusion(source.getDefiningOp(), op,
+                   whyApart(use, source, *from, index));
     }
-  return notes;
+}
+
+void Grouping::tellRefusals() {
+  if (groups.empty() ||
+      !positions.begin()->first->getContext()->getRemarkEngine())
+    return;
+  for (unsigned index = 0; index < groups.size(); ++index)
+    tellEdges(index);
 }

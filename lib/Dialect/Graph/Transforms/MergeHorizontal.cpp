@@ -43,11 +43,8 @@ bool readsAtOffset(OpOperand &use, int64_t axis) {
            areEqual(ArrayRef<AffineExpr>(from).take_front(before),
                     ArrayRef<AffineExpr>(to).take_front(before));
   }
-  if (isa<MatmulOp, ConvOp>(user)) { // which sums over the columns
-    auto size = getConstant(getDims(use.get())[axis]);
-    return use.getOperandNumber() == 0 && isCutEvenly(size, 512) &&
-           isCutEvenly(size, 1024);
-  }
+  if (isa<MatmulOp, ConvOp>(user)) // which sums over the columns
+    return use.getOperandNumber() == 0;
   return isa<ElementwiseOpInterface, TransposeOp, SliceOp, ConcatOp,
              AttentionOp, SoftmaxOp, LayerNormOp, RMSNormOp, ReduceOpInterface>(
       user);

@@ -186,8 +186,6 @@ private:
         saved && getConstant(saved) != 0)
       launch->setAttr(host::bytesSavedAttr, host::getBytesAttr(saved));
     setBytes(launch, kernel);
-    if (Attribute notes = cluster->getAttr(host::notesAttr))
-      launch->setAttr(host::notesAttr, notes);
     cluster->replaceAllUsesWith(launch->getResults());
     cluster.erase();
   }

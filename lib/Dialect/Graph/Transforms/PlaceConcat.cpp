@@ -64,10 +64,6 @@ private:
 
 } // namespace
 
-static std::optional<int64_t> getSize(Value value, int64_t axis) {
-  return getConstant(getDims(value)[axis]);
-}
-
 /// Whether a kernel that is there anyway computes the value and can store it
 /// anywhere.
 static bool isComputed(Value value, unsigned depth = 8) {
@@ -120,12 +116,8 @@ static bool readsAtOffset(OpOperand &use, int64_t axis) {
   bool isLast = axis + 1 == getRank(value), isFirst = use.getOperandNumber() == 0;
   if (user->getBlock() != value.getParentBlock())
     return false;
-  if (auto conv = dyn_cast<ConvOp>(user)) {
-    int64_t most = 512; // of both kinds of blocks
-    return isFirst && isLast && conv.getLayout() == Layout::NHWC &&
-           isCutEvenly(getSize(value, axis), most) &&
-           isCutEvenly(getSize(value, axis), 2 * most);
-  }
+  if (auto conv = dyn_cast<ConvOp>(user))
+    return isFirst && isLast && conv.getLayout() == Layout::NHWC;
   if (isa<WinogradConvOp>(user) || isChannelsLastPool(user))
     return isFirst && isLast;
   return isSampling(user) || isPointwise(user) ||

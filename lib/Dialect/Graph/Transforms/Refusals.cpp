@@ -15,6 +15,29 @@ void adze::graph::refuse(Operation *op, StringRef what, const Twine &reason) {
     remark << StringRef(reason.str());
 }
 
+/// The name of the op's first node; empty for none.
+static StringRef getNodeName(Operation *op) {
+  StringRef name;
+  op->getLoc()->walk([&](Location part) {
+    auto named = dyn_cast<NameLoc>(part);
+    if (!named)
+      return WalkResult::advance();
+    name = named.getName();
+    return WalkResult::interrupt();
+  });
+  return name;
+}
+
+void adze::graph::refuseFusion(Operation *producer, Operation *reader,
+                               StringRef reason) {
+  using Arg = remark::detail::Remark::Arg;
+  auto options = remark::RemarkOpts::name("fusion").category(
+      reader->getName().getStringRef());
+  if (auto remark = remark::failed(reader->getLoc(), options))
+    remark << reason << Arg("Producer", producer->getName().getStringRef())
+           << Arg("ProducerNode", getNodeName(producer));
+}
+
 LogicalResult adze::graph::nearMiss(RewriterBase &rewriter, Operation *op,
                                     const Twine &reason) {
   return rewriter.notifyMatchFailure(op, [&](Diagnostic &diagnostic) {

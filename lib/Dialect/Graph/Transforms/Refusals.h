@@ -15,6 +15,10 @@ namespace adze::graph {
 void refuse(mlir::Operation *op, llvm::StringRef what,
             const llvm::Twine &reason);
 
+/// The remark that `reader` is not in the kernel which computes what it reads.
+void refuseFusion(mlir::Operation *producer, mlir::Operation *reader,
+                  llvm::StringRef reason);
+
 /// A match failure after the pattern saw what it is known by: a near miss.
 mlir::LogicalResult nearMiss(mlir::RewriterBase &rewriter, mlir::Operation *op,
                              const llvm::Twine &reason);

@@ -19,7 +19,7 @@
 // LAUNCH-LABEL: func.func @chain
 // LAUNCH: host.launch @conv_relu_insert_slice_0({{.*}}adze.bytes_read = 384 : i64, adze.bytes_saved = 2048 : i64, adze.bytes_written = 512 : i64
 // LAUNCH: host.launch @slice_max_pool_insert_slice_0({{.*}}adze.bytes_read = 512 : i64, {{.*}}adze.bytes_written = 512 : i64
-// LAUNCH: host.launch @exp_0({{.*}}exp is not in the kernel of insert_slice: it stores a part of what is read
+// LAUNCH: host.launch @exp_0(
 func.func @chain(%x: tensor<1x4x4x4xf32>, %w: tensor<8x4x1x1xf32>) -> tensor<1x4x4x16xf32> {
   %d = graph.empty : () -> tensor<1x4x4x16xf32>
   %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x4x4x4xf32>, tensor<8x4x1x1xf32>) -> tensor<1x4x4x8xf32>

@@ -77,21 +77,6 @@ func.func @dynamic(%x: tensor<?xf32, #n>) -> (tensor<?xf32, #n>, tensor<?xf32, #
 
 // -----
 
-// What was not fused, and why.
-// CHECK-LABEL: func.func @notes
-// CHECK: anchor "matmul"
-// CHECK: anchor "matmul" {adze.notes = ["matmul is not in the kernel of relu: both decide how their kernel is cut"]}
-// CHECK: anchor "softmax" {adze.notes = ["softmax is not in the kernel of matmul: both decide how their kernel is cut"]}
-func.func @notes(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
-  %0 = graph.matmul %x, %w : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
-  %1 = graph.relu %0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  %2 = graph.matmul %1, %w : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
-  %3 = graph.softmax %2 {axis = 1 : i64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  return %3 : tensor<4x4xf32>
-}
-
-// -----
-
 // Attention takes in the heads' transposes, and what only its mask needs; a unit
 // dim between two movements moves with them.
 // CHECK-LABEL: func.func @attention
@@ -130,17 +115,4 @@ func.func @two_parts(%x: tensor<8xf32>) -> tensor<16xf32> {
   %2 = graph.sub %x, %0 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   %3 = graph.insert_slice %2, %1 {axis = 0 : i64, offsets = affine_map<() -> (8)>} : (tensor<8xf32>, tensor<16xf32>) -> tensor<16xf32>
   return %3 : tensor<16xf32>
-}
-
-// -----
-
-// Why the reader of a view is a kernel of its own is said as well.
-// CHECK-LABEL: func.func @view
-// CHECK: graph.cluster({{.*}}) anchor "matmul"
-// CHECK: graph.cluster({{.*}}) anchor "pointwise" {adze.notes = ["relu is not in the kernel of matmul: the reader sees other dims of it"]}
-func.func @view(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>) -> tensor<2x32xf32> {
-  %0 = graph.matmul %x, %w : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
-  %1 = graph.reshape %0 : (tensor<4x16xf32>) -> tensor<2x32xf32>
-  %2 = graph.relu %1 : (tensor<2x32xf32>) -> tensor<2x32xf32>
-  return %2 : tensor<2x32xf32>
 }
