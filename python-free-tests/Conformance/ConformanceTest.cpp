@@ -65,10 +65,11 @@ protected:
     write(path, std::string(bytes.begin(), bytes.end()));
   }
   void addCase(const std::string &name, const std::string &model,
-               const Tensor &input, const Tensor &output) {
-    std::string data = root + "/node/" + name + "/test_data_set_0";
+               const Tensor &input, const Tensor &output,
+               const std::string &set = "node") {
+    std::string data = root + "/" + set + "/" + name + "/test_data_set_0";
     ASSERT_FALSE(llvm::sys::fs::create_directories(data));
-    write(root + "/node/" + name + "/model.onnx", model);
+    write(root + "/" + set + "/" + name + "/model.onnx", model);
     write(data + "/input_0.pb", input);
     write(data + "/output_0.pb", output);
   }
@@ -333,14 +334,39 @@ TEST_F(Conformance, GapsOfTheOperatorTableAreFound) {
   std::string text;
   llvm::raw_string_ostream os(text);
   Error error;
-  EXPECT_EQ(printGaps(results, root + "/ops.md", os, error), 5u);
+  EXPECT_EQ(printGaps(results, root + "/ops.md", os, error), 7u);
   EXPECT_EQ(error, "");
+  EXPECT_NE(text.find("MatMul: shapes\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("Sum: shapes\n"), std::string::npos) << text;
   EXPECT_NE(text.find("MatMul: 9\n"), std::string::npos) << text;
   EXPECT_NE(text.find("Sum: 8\n"), std::string::npos) << text;
   EXPECT_NE(text.find("MatMul: T: double\n"), std::string::npos) << text;
   EXPECT_NE(text.find("Sum: T: float, V: map(string,float)\n"),
             std::string::npos)
       << text;
+}
+
+/// Cases of one set say what there is of shapes, where they pass.
+TEST_F(Conformance, OperatorsWithoutShapesAreFound) {
+  Product product;
+  addCase("sum", product.makeModel(), product.input(), product.output(),
+          "shapes");
+  std::vector<Case> cases;
+  ASSERT_EQ(findCases(root, {}, cases), "");
+  write(root + "/ops.md", "## ai.onnx\n\n| MatMul | 13 | | | | T: float |\n\n"
+                          "## com.microsoft\n\n| Gelu | 1 | | | | |\n");
+  Column column;
+  for (Status status : {Status::Passed, Status::Failed}) {
+    Results results{column, cases, {{status, "", 0, 0}}, 0};
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    Error error;
+    (void)printGaps(results, root + "/ops.md", os, error);
+    EXPECT_EQ(text.find("MatMul: shapes\n") == std::string::npos,
+              status == Status::Passed)
+        << text;
+    EXPECT_EQ(text.find("Gelu: shapes\n"), std::string::npos) << text;
+  }
 }
 
 /// Types are told of values between nodes, too, and of branches.

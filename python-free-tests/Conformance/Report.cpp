@@ -143,10 +143,20 @@ Error writeJson(const Results &results, const std::string &path) {
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// An operator that has cases of scalars, dims of 0 and many dims.
+struct ShapesOf {
+  std::string domain, name;
+
+  bool operator<(const ShapesOf &other) const {
+    return std::tie(domain, name) < std::tie(other.domain, other.name);
+  }
+};
+
 /// What docs/OpSupport.md says, or what was executed.
 struct Claims {
   std::set<OperatorVersion> versions;
   std::set<OperatorType> types;
+  std::set<ShapesOf> shapes;
 };
 } // namespace
 
@@ -171,8 +181,12 @@ static void addClaims(StringRef line, const std::string &domain,
   for (StringRef list : {cells[2], cells[3]})
     forEachPart(list, ',', [&](StringRef version) {
       int number;
-      if (!version.getAsInteger(10, number))
-        claims.versions.insert({domain, name, number});
+      if (version.getAsInteger(10, number))
+        return;
+      claims.versions.insert({domain, name, number});
+      // ONNX defines the others.
+      if (domain != "com.microsoft")
+        claims.shapes.insert({domain, name});
     });
   // "T: double float; T1: int64".
   forEachPart(cells[6], ';', [&](StringRef variable) {
@@ -203,6 +217,7 @@ static std::string getPart(const OperatorVersion &claim) {
 static std::string getPart(const OperatorType &claim) {
   return claim.variable + ": " + claim.type;
 }
+static std::string getPart(const ShapesOf &) { return "shapes"; }
 
 /// Prints what was claimed and not executed; how much that is.
 template <typename Claim>
@@ -238,10 +253,15 @@ size_t printGaps(const Results &results, const std::string &opSupport,
       const ModelSummary &model = test.model;
       executed.versions.insert(model.operators.begin(), model.operators.end());
       executed.types.insert(model.types.begin(), model.types.end());
+      if (test.set == "shapes")
+        for (const OperatorVersion &version : model.operators)
+          executed.shapes.insert({version.domain, version.name});
     }
   return printGaps("operator versions", claims.versions, executed.versions,
                    os) +
-         printGaps("types of operators", claims.types, executed.types, os);
+         printGaps("types of operators", claims.types, executed.types, os) +
+         printGaps("operators with cases of shapes", claims.shapes,
+                   executed.shapes, os);
 }
 
 } // namespace conformance

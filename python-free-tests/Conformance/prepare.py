@@ -7,7 +7,8 @@ test_data_set_K/{input,output}_J.pb.
 
 SET is node (the node cases of the onnx 1.22.0 wheel, the last to hold them), opset28 (what this onnx's own generator
 makes and the wheel does not have), simple, pytorch-operator, pytorch-converted (files of DIR, onnx/backend/test/data of
-the source package), light (real architectures, with the inputs that ONNX's runner gives them) versions (coverage.py) or types (typecases.py).
+the source package), light (real architectures, with the inputs that ONNX's runner gives them), versions (coverage.py), types (typecases.py) or
+shapes (shapecases.py).
 """
 import argparse
 import hashlib
@@ -22,6 +23,9 @@ from onnx import numpy_helper
 import coverage
 import microsoft
 import retype
+import shapecases
+import shapetables
+import shapetexts
 import typecases
 
 warnings.filterwarnings("ignore")
@@ -117,18 +121,20 @@ def main():
     args = parser.parse_args()
     stamp = os.path.join(args.out, "stamp.txt")
     key = f"{os.path.basename(args.node_wheel)} {onnx.__version__} {VERSION}"
-    makers = [args.op_support, coverage.__file__, microsoft.__file__, retype.__file__, typecases.__file__]
+    makers = [args.op_support, coverage.__file__, microsoft.__file__, retype.__file__, shapecases.__file__, shapetables.__file__,
+              shapetexts.__file__, typecases.__file__]
     claims = key + "\n" + hashlib.sha256(b"".join(open(name, "rb").read() for name in makers)).hexdigest()
     before = open(stamp).read() if os.path.exists(stamp) else ""
     if before == claims:
         return
     if not before.startswith(key + "\n"):
         write_sets(args)
-    print("prepare: cases of older versions and of all types", flush=True)
-    for name in ("versions", "types"):
+    print("prepare: cases of older versions, of all types and of shapes", flush=True)
+    for name in ("versions", "types", "shapes"):
         shutil.rmtree(os.path.join(args.out, name), ignore_errors=True)
     coverage.cover(args.out, args.op_support, write)
     typecases.cover(args.out, args.op_support, write)
+    shapecases.cover(args.out, args.op_support, write)
     write(stamp, claims.encode())
 
 
