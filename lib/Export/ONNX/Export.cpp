@@ -4,6 +4,7 @@
 #include "Export/ONNX/Export.h"
 #include "Dialect/Graph/IR/Blob.h"
 #include "NodeWriter.h"
+#include "Support/NodeName.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -68,18 +69,6 @@ static StringRef getGraphName(DictionaryAttr attrs) {
       attrs ? attrs.getAs<StringAttr>(graph::GraphDialect::getNameAttrName())
             : StringAttr();
   return name ? name.getValue() : "";
-}
-
-/// The name of the node that the op comes from.
-static StringRef getNodeName(Location loc) {
-  StringRef name;
-  loc->walk([&](Location part) {
-    auto named = dyn_cast<NameLoc>(part);
-    if (named)
-      name = named.getName().getValue();
-    return named ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return name;
 }
 
 /// Inputs and outputs have the names of the signature, also where one value is

@@ -41,9 +41,8 @@ inline constexpr llvm::StringLiteral weightsBytesAttr = "adze.weights_bytes";
 inline constexpr llvm::StringLiteral numBoxesAttr = "adze.num_boxes";
 /// On a launch: its arithmetic operations, an integer or a map of the symbols.
 inline constexpr llvm::StringLiteral flopsAttr = "adze.flops";
-/// On a launch or its kernel, for reports: strings, and the bytes (an integer or
-/// a map of the symbols) that were not stored and loaded because of fusion.
-inline constexpr llvm::StringLiteral notesAttr = "adze.notes";
+/// On a launch, for reports: the bytes (an integer or a map of the symbols) that
+/// were not stored and loaded because of fusion.
 inline constexpr llvm::StringLiteral bytesSavedAttr = "adze.bytes_saved";
 /// On a launch whose kernel reads or writes parts of its tensors only: the bytes,
 /// for profiles and reports.

@@ -3,6 +3,7 @@
 // Near misses: a mark in the diagnostic of a match failure tells them from ops
 // that a pattern merely looked at.
 #include "Refusals.h"
+#include "Support/NodeName.h"
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
@@ -15,19 +16,6 @@ void adze::graph::refuse(Operation *op, StringRef what, const Twine &reason) {
     remark << StringRef(reason.str());
 }
 
-/// The name of the op's first node; empty for none.
-static StringRef getNodeName(Operation *op) {
-  StringRef name;
-  op->getLoc()->walk([&](Location part) {
-    auto named = dyn_cast<NameLoc>(part);
-    if (!named)
-      return WalkResult::advance();
-    name = named.getName();
-    return WalkResult::interrupt();
-  });
-  return name;
-}
-
 void adze::graph::refuseFusion(Operation *producer, Operation *reader,
                                StringRef reason) {
   using Arg = remark::detail::Remark::Arg;
@@ -35,7 +23,7 @@ void adze::graph::refuseFusion(Operation *producer, Operation *reader,
       reader->getName().getStringRef());
   if (auto remark = remark::failed(reader->getLoc(), options))
     remark << reason << Arg("Producer", producer->getName().getStringRef())
-           << Arg("ProducerNode", getNodeName(producer));
+           << Arg("ProducerNode", getNodeName(producer->getLoc()));
 }
 
 LogicalResult adze::graph::nearMiss(RewriterBase &rewriter, Operation *op,
