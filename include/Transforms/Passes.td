@@ -130,6 +130,43 @@ def ExpandCopies : Pass<"expand-copies", "mlir::func::FuncOp"> {
   let statistics = [Statistic<"numExpanded", "expanded", "Copies turned">];
 }
 
+def PipelineRows : Pass<"pipeline-rows", "mlir::func::FuncOp"> {
+  let summary = "Store a row while the next one is computed";
+  let description = [{
+    Where the body of a loop over rows leaves a row in scratch memory and stores
+    what it makes of it in its last loop, that last loop runs a row late, beside
+    the loop that fills the scratch memory again: arithmetic and the writing of
+    memory overlap, where a row is longer than what a core reorders. The order
+    in which elements are summed stays (software pipelining: Lam, PLDI 1988).
+
+    The last loop must write memory that nothing else in the rows accesses, and
+    read of the scratch memory just what the same step of the other fills.
+    Loops that stand around the rows alone carry the late row on.
+
+    ```mlir
+    scf.for %row = %c0 to %n step %c1 {
+      %sum = scf.for %i = .. { vector.store %e, %scratch[%i] .. }
+      scf.for %i = .. { %e = vector.load %scratch[%i] .. vector.store %y, %out[%row, %i] }
+    }
+    ```
+    becomes
+    ```mlir
+    %r:3 = scf.for %row = %c0 to %n step %c1 iter_args(%has = %false, %s = .., %before = ..) {
+      %sum = scf.if %has {
+        scf.for %i = .. {
+          %e = vector.load %scratch[%i] .. vector.store %y, %out[%before, %i]
+          vector.store %e2, %scratch[%i] ..
+        }
+      } else { scf.for %i = .. { vector.store %e2, %scratch[%i] .. } }
+      scf.yield %true, %sum, %row
+    }
+    scf.if %r#0 { scf.for %i = .. { .. vector.store %y, %out[%r#2, %i] } }
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"numPipelined", "pipelined", "Functions whose rows overlap">];
+}
+
 def LowerLoops : Pass<"lower-loops"> {
   let summary = "Turn structured control flow into branches";
   let description = [{

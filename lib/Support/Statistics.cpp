@@ -47,9 +47,10 @@ StatisticsCollector::createInstrumentation() {
 /// Whether the pass is ours, so that its statistics have the fields that this
 /// file sees.
 static bool isOurs(StringRef argument) {
-  for (StringRef prefix : {"graph-", "tile-", "convert-graph-", "convert-tile-",
-                           "convert-host-", "convert-kernel-", "assign-",
-                           "plan-", "expand-copies", "math-approximate"})
+  for (StringRef prefix :
+       {"graph-", "tile-", "convert-graph-", "convert-tile-", "convert-host-",
+        "convert-kernel-", "assign-", "plan-", "pipeline-", "expand-copies",
+        "math-approximate"})
     if (argument.starts_with(prefix))
       return true;
   return false;

@@ -129,6 +129,28 @@ bool KernelLowering::isDecided(const Window &window, int64_t memDim) {
   return true;
 }
 
+/// The class that runs along a memory dimension alone, in steps of 1; -1: none.
+int KernelLowering::classAlong(const Window &window, int64_t memDim) {
+  int found = -1;
+  SmallVector<int> dims = classes.of(window.tile);
+  for (auto [i, digits] : llvm::enumerate(window.dims))
+    for (const Digit &digit : digits) {
+      if (digit.dim != memDim)
+        continue;
+      if (found >= 0 || digits.size() != 1 || digit.step != 1)
+        return -1;
+      found = dims[i];
+    }
+  return found;
+}
+
+/// Do dimensions that one class runs along begin and end with it alike?
+static bool endAlike(const Window &x, int64_t xDim, const Window &y,
+                     int64_t yDim) {
+  return x.offsets[xDim] == y.offsets[yDim] &&
+         haveOneSize(x.memref, xDim, y.memref, yDim);
+}
+
 /// Does nothing that is stored come of what this load reads past the end of a
 /// dimension? A split class runs along it, whose elements never meet, and no
 /// store goes beyond the same end: then any element will do, and the last one
@@ -138,28 +160,13 @@ bool KernelLowering::isClamped(const Window &window, int64_t memDim) {
   if (!isa<LoadOp>(window.op) || memDim == window.along || !range ||
       range->min < 0 || isProven(window, memDim) || isDecided(window, memDim))
     return false;
-  // The class that runs along a dimension alone, in steps of 1.
-  auto runsAlong = [&](const Window &of, int64_t dim) {
-    int found = -1;
-    SmallVector<int> dims = classes.of(of.tile);
-    for (auto [i, digits] : llvm::enumerate(of.dims))
-      for (const Digit &digit : digits) {
-        if (digit.dim != dim)
-          continue;
-        if (found >= 0 || digits.size() != 1 || digit.step != 1)
-          return -1;
-        found = dims[i];
-      }
-    return found;
-  };
-  int c = runsAlong(window, memDim);
+  int c = classAlong(window, memDim);
   if (c < 0 || !classes.isSplit(c) || classes.lanes(c) > 1)
     return false;
   auto endsAlike = [&](const Window &store) {
     for (int64_t dim = 0, e = store.offsets.size(); dim < e; ++dim)
-      if (runsAlong(store, dim) == c)
-        return store.offsets[dim] == window.offsets[memDim] &&
-               haveOneSize(store.memref, dim, window.memref, memDim);
+      if (classAlong(store, dim) == c)
+        return endAlike(store, dim, window, memDim);
     return false;
   };
   return !root->walk([&](StoreOp store) {
@@ -268,6 +275,25 @@ Interior KernelLowering::interior(int c, int64_t full) {
   int64_t peeled = (full - (result.end - result.begin)) / step;
   bool worthwhile = fixed || result.end > result.begin;
   return worthwhile && peeled <= maxPeeled ? result : all;
+}
+
+/// Where a loop over single elements of class `c` that ends with a dimension of
+/// `target` needs no checks.
+SmallVector<Settled> KernelLowering::boundedWith(const Window &target,
+                                                 int64_t memDim, int c) {
+  SmallVector<Settled> result;
+  std::optional<IndexRange> range = getIndexRange(target.offsets[memDim]);
+  bool isFixed = getConstantIntValue(target.offsets[memDim]) ||
+                 map.contains(cast<Value>(target.offsets[memDim]));
+  if (classes.step(c) != 1 || !isFixed || !range || range->min < 0)
+    return result;
+  forEachWindow([&](const Window &window) {
+    for (int64_t dim = 0, e = window.offsets.size(); dim < e; ++dim)
+      if (dim != window.along && classAlong(window, dim) == c &&
+          endAlike(window, dim, target, memDim))
+        result.push_back({window.op, dim});
+  });
+  return result;
 }
 
 //===--- Run-time bounds --------------------------------------------------===//

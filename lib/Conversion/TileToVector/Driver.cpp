@@ -129,8 +129,10 @@ static bool needsProgramOrder(Operation *root) {
 
 //===--- Split classes and versions ---------------------------------------===//
 
-/// Register blocks wholly outside of what is stored need not run.
-Value KernelLowering::splitEnd(int c, int64_t full) {
+/// Register blocks wholly outside of what is stored need not run. `bounded`
+/// gets what then needs no checks.
+Value KernelLowering::splitEnd(int c, int64_t full,
+                               SmallVector<Settled> &bounded) {
   SmallVector<StoreOp> stores;
   root->walk([&](StoreOp store) { stores.push_back(store); });
   Value end = index(full);
@@ -149,6 +151,7 @@ Value KernelLowering::splitEnd(int c, int64_t full) {
     Value left =
         b.createOrFold<arith::SubIOp>(loc, extent(target.memref, dim), offset);
     end = b.createOrFold<arith::MinSIOp>(loc, end, left);
+    llvm::append_range(bounded, boundedWith(target, dim, c));
   }
   return end;
 }
@@ -178,10 +181,11 @@ void KernelLowering::splitAt(size_t depth, const Slice &self) {
 void KernelLowering::splitLoop(size_t depth, int64_t full) {
   int c = classes.splitOrder()[depth];
   int64_t step = classes.step(c);
-  Value end = splitEnd(c, full);
+  SmallVector<Settled> bounded;
+  Value end = splitEnd(c, full, bounded);
   Interior in = interior(c, full);
   if (getConstantIntValue(end) != full)
-    in = {0, full, {}};
+    in = {0, full, bounded};
   for (int64_t at = 0; at < in.begin; at += step)
     splitAt(depth, {Value(), at, step});
   if (in.end - in.begin == step) {

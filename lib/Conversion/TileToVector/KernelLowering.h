@@ -37,7 +37,7 @@ private:
   void splitLoops(size_t depth);
   void splitLoop(size_t depth, int64_t full);
   void splitAt(size_t depth, const Slice &slice);
-  mlir::Value splitEnd(int c, int64_t end);
+  mlir::Value splitEnd(int c, int64_t end, llvm::SmallVector<Settled> &bounded);
   void versions();
   void version(bool isFast);
 
@@ -179,11 +179,11 @@ private:
   int64_t contractedDim(const Window &window);
   bool isProven(const Window &window, int64_t memDim);
   bool isTail(const Window &window, int64_t memDim);
+  int classAlong(const Window &window, int64_t memDim);
   bool isClamped(const Window &window, int64_t memDim);
-  /// Do constants say of each element whether it exists, where we are now?
   bool isDecided(const Window &window, int64_t memDim);
   Interior interior(int c, int64_t full);
-  /// Is this memory dimension to be checked where we are now?
+  llvm::SmallVector<Settled> boundedWith(const Window &, int64_t dim, int c);
   bool isChecked(const Window &window, int64_t memDim);
   bool isBorder(const Window &window);
   bool hasUnproven(const Window &window);
@@ -235,9 +235,9 @@ private:
   llvm::SmallVector<mlir::Value> pending; // wanted and just computed
   llvm::SmallVector<int> looping;         // classes that a root walks now
   llvm::DenseMap<int, llvm::SmallVector<std::pair<Window, int64_t>, 0>> limits;
-  llvm::DenseSet<int> inside; // classes now below their limit
-  llvm::DenseSet<std::pair<mlir::Operation *, int64_t>> settled; // in bounds
-  AlongDepth alongDepth; // of the dot that we are in
+  llvm::DenseSet<int> inside;      // classes now below their limit
+  llvm::DenseSet<Settled> settled; // in bounds
+  AlongDepth alongDepth;           // of the dot that we are in
   bool fast = true, staging = false, inOrder = false, failed = false;
   llvm::DenseSet<mlir::Operation *> hoisted; // scalars cloned beforehand
   llvm::DenseMap<int64_t, mlir::Value> constants;

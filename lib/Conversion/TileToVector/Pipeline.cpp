@@ -22,6 +22,7 @@ void adze::buildTileToVectorPipeline(
   manager.addPass(createConvertTileToVector(lowering));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  manager.addNestedPass<func::FuncOp>(createPipelineRows());
   MathApproximateOptions math;
   math.vectorBytes = options.vectorBytes;
   manager.addPass(createMathApproximate(math));

@@ -60,10 +60,13 @@ struct Window {
 /// Which elements of a window are in bounds for sure.
 enum class Proof { whole, exceptDeadLanes, none };
 
+/// A window, by its op, and a memory dimension along which it lies inside.
+using Settled = std::pair<mlir::Operation *, int64_t>;
+
 /// Steps of a split class that stay in bounds, and of which memory dimensions.
 struct Interior {
   int64_t begin = 0, end = 0; // positions
-  llvm::SmallVector<std::pair<mlir::Operation *, int64_t>> bounded;
+  llvm::SmallVector<Settled> bounded;
 };
 
 /// A value that is at hand.
