@@ -427,7 +427,7 @@ static LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv) {
   int64_t channels = getKnown(conv.result.back());
   // Pixels that lie side by side in memory take the lanes: one channel at a
   // time, in long runs. Few of them leave lanes to the channels.
-  constexpr int64_t usualRun = 16, longRun = 128;
+  constexpr int64_t usualRun = 16, longRun = 512;
   AffineExpr width = conv.result[conv.spatial];
   bool isTransposed = op.getInput().getDefiningOp<TransposeOp>() != nullptr;
   bool runs = isTransposed && getKnown(width) >= usualRun;

@@ -541,7 +541,7 @@ void KernelLowering::write(const Window &window, const Registers &registers) {
   const Layout &layout = registers.layout;
   if (layout.lanes == 1 || isContiguous(window, layout)) {
     Value streams = streamsTo(window, layout);
-    bool asks = classes.readsRows() && wanted.empty();
+    bool asks = (classes.readsRows() || classes.slides()) && wanted.empty();
     if (asks && isReadBack(window.memref))
       prefetchRows(layout);
     if (!streams)

@@ -500,7 +500,8 @@ bool DimClasses::streams() const {
                         most.getInt() * 8 / type.getElementTypeBitWidth();
                 return isLarge ? WalkResult::advance()
                                : WalkResult::interrupt();
-              }).wasInterrupted();
+              })
+              .wasInterrupted();
 }
 
 /// Are there loads of one memory that lie a constant apart along this class? As
@@ -518,8 +519,8 @@ bool DimClasses::sharesLoads(int c) const {
         OpFoldResult offset =
             load.getMixedOffsets()[load.getMemDims()[it - own.begin()]];
         auto base = dyn_cast<Value>(offset);
-        while (auto sum =
-                   base ? base.getDefiningOp<arith::AddIOp>() : arith::AddIOp()) {
+        while (auto sum = base ? base.getDefiningOp<arith::AddIOp>()
+                               : arith::AddIOp()) {
           if (!getConstantIntValue(sum.getRhs()))
             break;
           base = sum.getLhs();
@@ -532,23 +533,25 @@ bool DimClasses::sharesLoads(int c) const {
       .wasInterrupted();
 }
 
+bool DimClasses::slides() const {
+  return llvm::any_of(order, [&](int c) { return sharesLoads(c); });
+}
+
 /// Kernels without a dot: fill about `budget` registers, lanes first.
 void DimClasses::stepsOfRows() {
   // Sums of rows alone, as scalars, do not fill registers.
   bool carriesTiles = llvm::any_of(carried, [&](Value tile) {
     return llvm::any_of(of(tile), [&](int c) { return info[c].lanes > 1; });
   });
-  bool sharesRows = llvm::any_of(order, [&](int c) { return sharesLoads(c); });
-  bool sumsOnly = (carriesTiles || sharesRows) && !hasReduces;
+  bool sumsOnly = (carriesTiles || slides()) && !hasReduces;
   int64_t budget = sumsOnly ? unit.accumulators() : 4;
   // An expanded function takes registers of its own; what goes past the caches
-  // is waited for anyway, and several rows at once would not fit the first level
-  // beside those that are asked for.
+  // is waited for anyway, and several rows at once would not fit the first
+  // level beside those that are asked for.
   if (hasReduces && !hasFunctions && !streams())
     budget = 8;
-  bool hasRows = llvm::any_of(order, [&](int c) {
-    return info[c].lanes == 1 && info[c].size > 1;
-  });
+  bool hasRows = llvm::any_of(
+      order, [&](int c) { return info[c].lanes == 1 && info[c].size > 1; });
   int64_t vectors = sumsOnly && hasRows ? 2 : 4, used = 1;
   // Many tiles at once fill the registers by themselves.
   constexpr int64_t many = 12;

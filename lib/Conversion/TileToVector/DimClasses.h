@@ -40,6 +40,8 @@ public:
 
   /// Are rows read to be reduced, and again for what is made of that?
   bool readsRows() const { return hasReduces && !hasDots; }
+  /// Do windows slide over one memory along a split class?
+  bool slides() const;
 
   /// The class of each dimension of a tile.
   llvm::SmallVector<int> of(mlir::Value tile) const;

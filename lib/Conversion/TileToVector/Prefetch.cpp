@@ -126,14 +126,21 @@ static std::optional<Layout> rowsAhead(const DimClasses &classes,
   int64_t bytes = ShapedType::isDynamic(length)
                       ? usualBytes
                       : length * type.getElementTypeBitWidth() / 8;
-  Layout next = layout;
-  for (auto [c, self] : llvm::zip(next.classes, next.slices))
-    if (classes.isSplit(c) && classes.lanes(c) == 1) {
-      int64_t rows = llvm::divideCeil(farBytes, std::max<int64_t>(bytes, 1));
-      self.at += llvm::alignTo(rows, classes.step(c));
-      return next;
+  // The dimension whose steps are the rows: that nearest to the row's own.
+  int64_t rowDim = -1, nearest = -1;
+  for (auto [i, c] : llvm::enumerate(layout.classes))
+    if (classes.isSplit(c) && classes.lanes(c) == 1 &&
+        !window.dims[i].empty() && window.dims[i].back().dim > nearest) {
+      rowDim = i;
+      nearest = window.dims[i].back().dim;
     }
-  return std::nullopt;
+  if (rowDim < 0)
+    return std::nullopt;
+  Layout next = layout;
+  int64_t rows = llvm::divideCeil(farBytes, std::max<int64_t>(bytes, 1));
+  next.slices[rowDim].at +=
+      llvm::alignTo(rows, classes.step(layout.classes[rowDim]));
+  return next;
 }
 
 /// While the last elements of a row are computed or stored memory has time:
@@ -142,9 +149,14 @@ static std::optional<Layout> rowsAhead(const DimClasses &classes,
 void KernelLowering::prefetchRows(const Layout &layout) {
   if (layout.lanes == 1)
     return;
+  bool slides = classes.slides();
+  DenseSet<Value> asked;
   forEachWindow([&](const Window &window) {
     if (!isa<LoadOp>(window.op) || isReadBack(window.memref) ||
         !mayAsk(window, layout))
+      return;
+    // Windows that slide see the same rows, sooner or later.
+    if (slides && !asked.insert(argumentOf(window.memref)).second)
       return;
     std::optional<Layout> next = rowsAhead(classes, window, layout);
     if (!next)
