@@ -70,21 +70,6 @@ run_lit() { # run_lit FOLDER ARG...
   echo "run-tests: lit: $good passed, $bad failed, $skip skipped (log: ${log#$PWD/})"
 }
 
-# known_failures COLUMN LOG: how many failed cases known-failures.txt lists; prints the others to stderr.
-known_failures() {
-  local line name column pattern count=0 known
-  while read -r line; do
-    name=${line#FAILED } name=${name%% *} known=
-    while read -r column pattern _; do
-      [ "$column" = any ] || [ "$column" = "$1" ] || continue
-      # shellcheck disable=SC2053 # a pattern
-      [[ $name == $pattern ]] && known=1
-    done < <(grep -v '^#' python-free-tests/Conformance/known-failures.txt)
-    if [ "$known" ]; then count=$((count + 1)); else echo "$line" | cut -c1-400 >&2; fi
-  done < <(grep '^FAILED' "$2")
-  echo $count
-}
-
 run_conformance() { # run_conformance LOG ARG...: one column, counted case by case
   local log=$1
   shift
@@ -95,9 +80,10 @@ run_conformance() { # run_conformance LOG ARG...: one column, counted case by ca
     failed=$((failed + 1))
     return
   fi
-  local column=${log##*conformance-} known
-  known=$(known_failures "${column%.log}" "$log")
-  passed=$((passed + good)) failed=$((failed + bad - known)) skipped=$((skipped + skip + known))
+  local column=${log##*conformance-} known=0 stale=0
+  read -r known stale < <(python-free-tests/Conformance/known-failures.sh python-free-tests/Conformance/known-failures.txt \
+    "${column%.log}" "$log" "$(printf '%s\n' "$@" | grep -e '^--part=')")
+  passed=$((passed + good)) failed=$((failed + bad - known + stale)) skipped=$((skipped + skip + known))
   # What OpSupport.md claims and no case executes is a failure of its own.
   if grep -q '^claimed in .* without an executed case: [1-9]' "$log"; then
     failed=$((failed + 1))

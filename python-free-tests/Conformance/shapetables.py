@@ -408,9 +408,6 @@ def losses():
         for shape in ((0, 3), (2, 3, 0), (2, 3, 1, 2, 1, 2), (1, 2, 2, 1, 2, 1, 1, 2)):
             target = i(shape[0], *shape[2:], high=2)
             empty = shape[0] == 0
-            if empty and name.startswith("Softmax"):
-                f(shape[1])  # the next numbers stay what they are
-                continue  # what the -1 of ONNX's body stands for is open
             yield Case(name, [f(*shape), target], dict(reduction="none"), 1, [np.zeros(target.shape, np.float32)] if empty else None)
             yield Case(name, [f(*shape), target, f(shape[1], low=0.5)], dict(reduction="sum"), 1, [np.zeros((), np.float32)] if empty else None)
     for shape in ((), (0, 2), EIGHT):
@@ -499,7 +496,26 @@ def contributed():
         yield Case("SkipSimplifiedLayerNormalization", [x, skip, scale], dict(epsilon=1e-5), 1, [total / root * scale], ms)
 
 
+def split_nothing():
+    """What -1 stands for beside sizes of 0: nothing in a batch, or no query, where heads are split."""
+    for shape in (np.array([0, 0, 2, -1]), np.array([0, -1, 2, 4])):  # as a constant ONNX refuses them
+        yield Case("Reshape", [f(0, 3, 8), shape], {}, 1, [np.zeros((0, 3, 2, 4), np.float32)])
+    for batch, queries in ((0, 2), (2, 0)):
+        nothing = np.zeros((batch, queries, 8), np.float32)
+        for keys, attributes in ((8, {}), (8, dict(is_causal=1)), (4, dict(kv_num_heads=1))):
+            attributes = dict(dict(q_num_heads=2, kv_num_heads=2), **attributes)
+            yield Case("Attention", [f(batch, queries, 8), f(batch, 5, keys), f(batch, 5, keys)], attributes, 1, [nothing])
+        past = f(batch, 2, 3, 4)
+        keys = f(batch, 5, 8)
+        present = np.concatenate([past, keys.reshape(batch, 5, 2, 4).transpose(0, 2, 1, 3)], 2)
+        yield Case("Attention", [f(batch, queries, 8), keys, keys, None, past, past], dict(q_num_heads=2, kv_num_heads=2), 3,
+                   [nothing, present, present])
+    for shape in ((0, 3, 4), (0, 3, 0)):
+        yield Case("SoftmaxCrossEntropyLoss", [f(*shape), i(0, shape[2])], dict(reduction="sum"), 2,
+                   [np.zeros((), np.float32), np.zeros(shape, np.float32)])
+
+
 def all_cases():
     for group in (elementwise, broadcast, reductions, along, reshapes, pieces, indexed, generated, products, nets, normal, losses, quantised,
-                  texts_of, learned, contributed):
+                  texts_of, learned, contributed, split_nothing):
         yield from group()

@@ -311,6 +311,10 @@ FailureOr<KernelEmitter::Carried> AttentionEmitter::step(Value first,
     return failure();
   Emitted left{*value, on};
   Emitted right = e.convert({weights, scoreAxes}, element);
+  // What computes this product in f32 may leave the rounding out.
+  if (auto rounded = right.value.getDefiningOp<arith::TruncFOp>())
+    rounded.setFastmathAttr(arith::FastMathFlagsAttr::get(
+        b.getContext(), arith::FastMathFlags::contract));
   if (axes.columns > axes.queries)
     std::swap(left, right);
   return KernelEmitter::Carried{createDot(left, right, kept), most, sum};

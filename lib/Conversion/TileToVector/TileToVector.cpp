@@ -17,6 +17,23 @@ namespace adze {
 using namespace mlir;
 using namespace adze;
 
+/// A dot computes in its accumulator's type: of an operand whose rounding to a
+/// narrower one may be left out (`contract`), it takes what was rounded.
+static void skipRounding(tile::KernelOp kernel) {
+  kernel.walk([](tile::DotOp dot) {
+    for (OpOperand &operand : dot->getOpOperands()) {
+      auto rounded = operand.get().getDefiningOp<arith::TruncFOp>();
+      if (rounded &&
+          bitEnumContainsAll(
+              rounded.getFastmath().value_or(arith::FastMathFlags::none),
+              arith::FastMathFlags::contract) &&
+          getElementTypeOrSelf(rounded.getIn()) ==
+              dot.getType().getElementType())
+        operand.set(rounded.getIn());
+    }
+  });
+}
+
 namespace {
 struct ConvertTileToVector final
     : adze::impl::ConvertTileToVectorBase<ConvertTileToVector> {
@@ -26,6 +43,7 @@ struct ConvertTileToVector final
     tile::VectorUnit unit{vectorBytes, /*stageBytes=*/l2Bytes / 2};
     for (auto kernel :
          llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
+      skipRounding(kernel);
       tile::KernelFunctions lowering(kernel, unit);
       if (succeeded(lowering.run())) {
         kernel.erase();

@@ -26,6 +26,21 @@ static int64_t getLength(Binder &b, Value vector) {
 // reshape, squeeze, unsqueeze
 //===----------------------------------------------------------------------===//
 
+/// The product of `dims` by that of `others`. Zeros of both cancel, as in
+/// reshapeDims.
+static Value divideSizes(Sizes &s, Value dims, Value others) {
+  Value zero = s.number(0), one = s.number(1);
+  auto countZeros = [&](Value sizes) {
+    return s.sum(s.select(s.equal(sizes, zero), one, zero));
+  };
+  auto multiply = [&](Value sizes) {
+    return s.product(s.select(s.equal(sizes, zero), one, sizes));
+  };
+  Value isNone = s.less(countZeros(others), countZeros(dims));
+  Value rest = s.div(multiply(dims), s.max(multiply(others), one));
+  return s.select(isNone, zero, rest);
+}
+
 Value adze::importer::reshapeByData(Binder &b, Value x, Value shape,
                                     bool allowZero) {
   Sizes s(b);
@@ -47,10 +62,8 @@ Value adze::importer::reshapeByData(Binder &b, Value x, Value shape,
     b.check(s.either(s.all(no), s.all(b.create<graph::NotOp>(isFree))),
             "expected no -1 beside a size of 0");
   }
-  Value others = s.product(s.select(isFree, s.number(1), given));
-  Value total = s.product(dims);
-  Value rest = s.div(total, s.max(others, s.number(1)));
-  Value sizes = s.select(isFree, rest, given);
+  Value others = s.select(isFree, s.number(1), given), total = s.product(dims);
+  Value sizes = s.select(isFree, divideSizes(s, dims, others), given);
   Dims result = b.getSizes(sizes);
   b.check(s.equal(s.product(sizes), total),
           "expected a shape with as many elements as the input");

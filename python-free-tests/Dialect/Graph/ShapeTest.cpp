@@ -122,6 +122,20 @@ TEST_F(ShapeTest, Division) {
   EXPECT_FALSE(divideExactly(s0, num(0)));
 }
 
+/// So that a size is told where the others are 0.
+TEST_F(ShapeTest, QuotientsCancel) {
+  AffineExpr s2 = getAffineSymbolExpr(2, &context);
+  EXPECT_EQ(floorDivExprs(mulExprs(s0 * s1, s2), s0 * s1 * 2),
+            floorDivExprs(s2, num(2)));
+  EXPECT_EQ(floorDivExprs(s0 * s1 + s0 * s2, s2 * s0),
+            floorDivExprs(s1 + s2, s2));
+  EXPECT_EQ(floorDivExprs(s0 * s0 * s1, s0 * s0 * s2), floorDivExprs(s1, s2));
+  // Not what is in some of the terms.
+  AffineExpr kept = floorDivExprs(s0 * s1 + 1, s0 * s2);
+  EXPECT_EQ(kept.getKind(), AffineExprKind::FloorDiv);
+  EXPECT_EQ(kept, normalize((s0 * s1 + 1).floorDiv(s0 * s2)));
+}
+
 TEST_F(ShapeTest, Comparison) {
   EXPECT_TRUE(areEqual(s0 + s1, s1 + s0));
   EXPECT_FALSE(areEqual(s0, s1));
@@ -179,6 +193,15 @@ TEST_F(ShapeTest, Reshape) {
       reshapeDims(dims({num(0), num(3)}), {num(3), num(0)}, true, error);
   ASSERT_TRUE(succeeded(empty));
   EXPECT_TRUE(areEqual(*empty, {num(3), num(0)}));
+  // Beside a size of 0 that is kept, -1 is what the others leave.
+  auto heads = reshapeDims(dims({num(0), num(5), num(8)}),
+                           {num(0), num(0), num(2), num(-1)}, false, error);
+  ASSERT_TRUE(succeeded(heads));
+  EXPECT_TRUE(areEqual(*heads, {num(0), num(5), num(2), num(4)}));
+  auto none = reshapeDims(dims({num(0), num(0), num(8)}), {num(0), num(-1)},
+                          false, error);
+  ASSERT_TRUE(succeeded(none));
+  EXPECT_TRUE(areEqual(*none, {num(0), num(0)}));
 }
 
 /// What exporters write for view(x.size(0), -1, x.size(2) / 2).

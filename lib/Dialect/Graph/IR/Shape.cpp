@@ -139,9 +139,18 @@ FailureOr<Dims> adze::graph::broadcastDims(ArrayRef<Dims> shapes,
 }
 
 /// The size that -1 stands for: the input's elements by those of the other
-/// dims. Equal dims of both sides cancel first, so that unknown ones may.
-static AffineExpr inferDim(ArrayRef<AffineExpr> input,
-                           ArrayRef<AffineExpr> others, MLIRContext *context) {
+/// dims. Equal dims of both sides cancel first, so that unknown ones may; zeros,
+/// too.
+static AffineExpr inferDim(Dims input, Dims others, MLIRContext *context) {
+  auto isZero = [](AffineExpr dim) { return getConstant(dim) == 0; };
+  for (auto zero = llvm::find_if(others, isZero); zero != others.end();
+       zero = llvm::find_if(others, isZero)) {
+    auto same = llvm::find_if(input, isZero);
+    if (same == input.end())
+      return {};
+    input.erase(same);
+    others.erase(zero);
+  }
   AffineExpr total = product(context, input), rest = product(context, others);
   if (getConstant(rest) == 0)
     return {};
@@ -192,7 +201,7 @@ FailureOr<Dims> adze::graph::reshapeDims(ArrayRef<AffineExpr> input,
   if (inferred) {
     Dims others(result);
     others.erase(others.begin() + *inferred);
-    result[*inferred] = inferDim(input, others, context);
+    result[*inferred] = inferDim(Dims(input), others, context);
   }
   if (areDifferent(product(context, input), product(context, result)))
     return fail("expected equal numbers of elements");

@@ -189,13 +189,48 @@ Polynomial getInvalid() {
   return result;
 }
 
-Polynomial parseFloorDiv(AffineExpr expr, const Polynomial &lhs,
-                         const Polynomial &rhs) {
+/// Removes from `common` what `monomial` has not.
+void keepCommon(Monomial &common, Monomial monomial) {
+  llvm::erase_if(common, [&](AffineExpr atom) {
+    auto it = llvm::find(monomial, atom);
+    if (it == monomial.end())
+      return true;
+    monomial.erase(it);
+    return false;
+  });
+}
+
+/// Takes away the atoms that all terms of both have. The quotient stays what it
+/// is, and has a value where these are 0, too: the sizes of a tensor without
+/// elements.
+void cancelAtoms(Polynomial &lhs, Polynomial &rhs) {
+  if (lhs.terms.empty() || rhs.terms.empty())
+    return;
+  Monomial common = rhs.terms.begin()->first;
+  for (const Polynomial *side : {&lhs, &rhs})
+    for (const auto &[monomial, coefficient] : side->terms)
+      keepCommon(common, monomial);
+  if (common.empty())
+    return;
+  for (Polynomial *side : {&lhs, &rhs}) {
+    Polynomial rest;
+    for (const auto &[monomial, coefficient] : side->terms) {
+      Monomial left(monomial);
+      for (AffineExpr atom : common)
+        left.erase(llvm::find(left, atom));
+      rest.add(left, coefficient);
+    }
+    *side = rest;
+  }
+}
+
+Polynomial parseFloorDiv(AffineExpr expr, Polynomial lhs, Polynomial rhs) {
   MLIRContext *context = expr.getContext();
   if (!lhs.valid || !rhs.valid)
     return getInvalid();
   if (auto exact = divide(lhs, rhs))
     return *exact;
+  cancelAtoms(lhs, rhs);
   std::optional<int64_t> divisor = rhs.constant();
   Polynomial result;
   if (!divisor || *divisor <= 0) {

@@ -357,6 +357,28 @@ static Value withColumns(Binder &b, Value value, int64_t columns) {
   return b.broadcastTo(Arithmetic(b).like(value, 0), dims);
 }
 
+/// Query, keys, values and caches have one batch, keys and values one length.
+/// ONNX's body takes that for granted where it splits heads, and their sizes
+/// could not be told of an empty batch.
+static void shareSizes(Binder &b, llvm::MutableArrayRef<Value> operands) {
+  auto share = [&](unsigned i, unsigned from, bool isLength) {
+    if (i >= operands.size() || !operands[i] || !operands[from])
+      return;
+    Dims sizes = graph::getDims(operands[from]), wanted(b.getRank(operands[i]));
+    if (sizes.size() < 3 || wanted.size() < 3)
+      return;
+    if (isLength)
+      wanted[wanted.size() - 2] = sizes[sizes.size() - 2];
+    else
+      wanted[0] = sizes[0];
+    operands[i] = b.refine(operands[i], wanted);
+  };
+  for (unsigned i : {1u, 2u, 4u, 5u})
+    share(i, 0, /*isLength=*/false);
+  share(2, 1, /*isLength=*/true);
+  share(5, 4, /*isLength=*/true);
+}
+
 /// ONNX's body adds minus infinity to the mask in the mask's own type, which
 /// integers do not have, and multiplies weights by values of one type: others
 /// are computed in what holds both. A 0 among its sizes stands for another dim,
@@ -368,6 +390,7 @@ static LogicalResult importAttention(Binder &b) {
              wide = getAttentionType(b);
   Dims last = graph::getDims(operands[2]);
   bool hasNone = last.size() == 4 && graph::getConstant(last.back()) == 0;
+  shareSizes(b, operands);
   for (unsigned i : {2u, 5u})
     if (hasNone && i < operands.size())
       operands[i] = withColumns(b, operands[i], 1);
