@@ -178,39 +178,23 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
 // Convolution
 //===----------------------------------------------------------------------===//
 
-namespace {
+ConvShape::ConvShape(ConvOp op)
+    : op(op), input(getDims(op.getInput())), filter(getDims(op.getFilter())),
+      result(getDims(op.getResult())), spatial(input.size() - 2),
+      groups(op.getGroup()), groupInputs(getKnown(filter[1])),
+      groupOutputs(getKnown(filter[0]) / std::max<int64_t>(groups, 1)) {}
 
-/// The numbers of an NHWC convolution.
-struct ConvShape {
-  mutable ConvOp op;
-  Dims input, filter, result;
-  unsigned spatial;
-  int64_t groups, groupInputs, groupOutputs;
+bool ConvShape::isStatic() const {
+  return llvm::all_of(filter, [](AffineExpr s) { return getKnown(s) > 0; });
+}
 
-  explicit ConvShape(ConvOp op)
-      : op(op), input(getDims(op.getInput())), filter(getDims(op.getFilter())),
-        result(getDims(op.getResult())), spatial(input.size() - 2),
-        groups(op.getGroup()), groupInputs(getKnown(filter[1])),
-        groupOutputs(getKnown(filter[0]) / std::max<int64_t>(groups, 1)) {}
-
-  /// Filters are [outputs, inputs of a group, window..].
-  AffineExpr kernel(unsigned d) const { return filter[d + 2]; }
-  bool isStatic() const {
-    return llvm::all_of(filter, [](AffineExpr s) { return getKnown(s) > 0; });
-  }
-  bool isPointwise() const {
-    for (unsigned d = 0; d < spatial; ++d)
-      if (getKnown(kernel(d)) != 1 || op.getStrides()[d] != 1 ||
-          op.getPads()[d] != 0 || op.getPads()[d + spatial] != 0)
-        return false;
-    return groups == 1;
-  }
-  bool isDepthwise() const {
-    return groups > 1 && groupInputs == 1 && groupOutputs == 1;
-  }
-};
-
-} // namespace
+bool ConvShape::isPointwise() const {
+  for (unsigned d = 0; d < spatial; ++d)
+    if (getKnown(kernel(d)) != 1 || op.getStrides()[d] != 1 ||
+        op.getPads()[d] != 0 || op.getPads()[d + spatial] != 0)
+      return false;
+  return groups == 1;
+}
 
 LogicalResult adze::finishConv(KernelEmitter &e, Value result, Value bias,
                                Value acc, ArrayRef<int> axes,
@@ -274,20 +258,10 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
   return finishConv(e, op.getResult(), op.getBias(), *acc, {M, N}, places);
 }
 
-namespace {
-/// One tap of a window: its place in the filter, and what it reads.
-struct Taps {
-  SmallVector<Value> filter;
-  Places input; // batch and spatial dims, for the pixels of a program
-};
-} // namespace
-
-/// Loops over the taps of the window around `body`: rows that are outside are
-/// left out, pixels that are outside are padding.
-static FailureOr<KernelEmitter::Carried>
-loopWindow(KernelEmitter &e, const ConvShape &conv, const ConvProgram &program,
-           Taps &taps, ValueRange carried,
-           function_ref<FailureOr<KernelEmitter::Carried>(ValueRange)> body) {
+FailureOr<KernelEmitter::Carried> adze::loopWindow(
+    KernelEmitter &e, const ConvShape &conv, const ConvProgram &program,
+    Taps &taps, ValueRange carried,
+    function_ref<FailureOr<KernelEmitter::Carried>(ValueRange)> body) {
   unsigned d = taps.filter.size();
   if (d == conv.spatial)
     return body(carried);
@@ -402,82 +376,6 @@ Value adze::multiplyAdd(KernelEmitter &e, const Emitted &lhs,
   return arith::AddIOp::create(builder, e.loc(), acc, product);
 }
 
-/// How many lines of the result a program takes at once; null: one. What it
-/// loads serves all lines whose windows overlap there.
-static Value chooseLines(KernelEmitter &e, const ConvShape &conv) {
-  constexpr int64_t most = 4, maxTaps = 9;
-  if (conv.spatial < 2)
-    return {};
-  unsigned d = conv.spatial - 2;
-  ConvOp op = conv.op;
-  int64_t taps = getKnown(conv.kernel(d));
-  bool overlaps = op.getStrides()[d] == 1 && op.getDilations()[d] == 1 &&
-                  taps > 1 && taps * getKnown(conv.kernel(d + 1)) <= maxTaps;
-  int64_t height = getKnown(conv.result[d + 1]);
-  if (!overlaps || (height >= 0 && height < most))
-    return {};
-  return e.param("LINES", chooseBlock(height, most));
-}
-
-/// Every channel by itself: a sum of products carried as a tile.
-static LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv) {
-  ConvOp op = conv.op;
-  Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
-  Type accType = getAccumulatorType(element);
-  int64_t channels = getKnown(conv.result.back());
-  // Pixels that lie side by side in memory take the lanes: one channel at a
-  // time, in long runs. Few of them leave lanes to the channels.
-  constexpr int64_t usualRun = 16, longRun = 512;
-  AffineExpr width = conv.result[conv.spatial];
-  bool isTransposed = op.getInput().getDefiningOp<TransposeOp>() != nullptr;
-  bool runs = isTransposed && getKnown(width) >= usualRun;
-  RowBlock row = chooseRowBlock(width, runs ? longRun : usualRun);
-  Value blockC =
-      runs ? e.index(1)
-           : e.param("BLOCK_N", chooseLanes(channels, isTransposed ? 8 : 128));
-  Axes axes{M, N};
-  Value lines = runs ? chooseLines(e, conv) : Value();
-  if (lines) {
-    e.setAxis(Line, lines);
-    axes.push_back(Line);
-  }
-  e.setAxis(M, getSize(e, row));
-  e.setAxis(N, blockC);
-  e.pack(op.getFilter(), getFilterMap(op.getContext(), conv.filter.size(), 0));
-  Value count = e.size(conv.result.back());
-  // One channel at a time of what is stored channels last.
-  bool stays = llvm::none_of(*op->getBlock(), [&](Operation &other) {
-    return isa<TransposeOp>(other) && op->isBeforeInBlock(&other);
-  });
-  auto program = makeProgram(e, conv.result, conv.result[conv.spatial], row,
-                             blockC, e.ceilDiv(count, blockC), lines,
-                             /*channelsInside=*/runs && stays);
-  if (failed(program))
-    return failure();
-  Value zero =
-      e.constant(cast<TypedAttr>(e.builder().getZeroAttr(accType)), axes);
-  Taps taps;
-  Place channel{program->channel, N, 1, 1};
-  auto acc = loopWindow(
-      e, conv, *program, taps, zero,
-      [&](ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
-        Places input = taps.input;
-        input.push_back(channel);
-        auto x = e.emit(op.getInput(), input);
-        Places weight{channel, {e.index(0), -1, 1, 1}};
-        for (Value tap : taps.filter)
-          weight.push_back({tap, -1, 1, 1});
-        auto w = e.emit(op.getFilter(), weight);
-        if (failed(x) || failed(w))
-          return failure();
-        return KernelEmitter::Carried{multiplyAdd(e, *x, *w, carried[0], axes)};
-      });
-  if (failed(acc))
-    return failure();
-  return finishConv(e, op.getResult(), op.getBias(), (*acc)[0], axes,
-                    program->places);
-}
-
 /// Blocks of pixels of a row against panels of channels; the window and the
 /// input channels are summed over.
 static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
@@ -554,7 +452,7 @@ LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Cut cut) {
   if (cut == Cut::Flat)
     return conv.isPointwise() ? emitPointwiseConv(e, conv) : e.fail("a window");
   if (cut == Cut::Dims)
-    return conv.isDepthwise() ? emitDepthwise(e, conv)
-                              : emitDirectConv(e, conv);
+    return conv.isDepthwise() || runsInLanes(conv) ? emitDepthwise(e, conv)
+                                                   : emitDirectConv(e, conv);
   return e.fail("no other cut of a convolution");
 }

@@ -51,6 +51,45 @@ makeProgram(KernelEmitter &e, llvm::ArrayRef<mlir::AffineExpr> result,
             mlir::Value channelBlocks, mlir::Value lines = {},
             bool channelsInside = false);
 
+/// The numbers of an NHWC convolution.
+struct ConvShape {
+  mutable graph::ConvOp op;
+  graph::Dims input, filter, result;
+  unsigned spatial;
+  int64_t groups, groupInputs, groupOutputs;
+
+  explicit ConvShape(graph::ConvOp op);
+
+  /// Filters are [outputs, inputs of a group, window..].
+  mlir::AffineExpr kernel(unsigned d) const { return filter[d + 2]; }
+  bool isStatic() const;
+  bool isPointwise() const;
+  bool isDepthwise() const {
+    return groups > 1 && groupInputs == 1 && groupOutputs == 1;
+  }
+};
+
+/// One tap of a window: its place in the filter, and what it reads.
+struct Taps {
+  llvm::SmallVector<mlir::Value> filter;
+  Places input; // batch and spatial dims, for the pixels of a program
+};
+
+/// Loops over the taps of the window around `body`: rows that are outside are
+/// left out, pixels that are outside are padding.
+mlir::FailureOr<KernelEmitter::Carried>
+loopWindow(KernelEmitter &e, const ConvShape &conv, const ConvProgram &program,
+           Taps &taps, mlir::ValueRange carried,
+           llvm::function_ref<
+               mlir::FailureOr<KernelEmitter::Carried>(mlir::ValueRange)>
+               body);
+
+/// Groups of so few channels that a vector holds several of them.
+bool runsInLanes(const ConvShape &conv);
+/// Convolutions whose channels are the lanes: of one channel a group, or of a
+/// few.
+mlir::LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv);
+
 /// Bias and conversion after the sum, then the epilogue.
 mlir::LogicalResult finishConv(KernelEmitter &e, mlir::Value result,
                                mlir::Value bias, mlir::Value acc,

@@ -63,8 +63,7 @@ namespace {
 /// What a core's second level holds of a contraction.
 struct CacheShares {
   explicit CacheShares(const CacheSizes &caches)
-      : lhs(caches.l2 / 2), stage(caches.l2 / 4), program(caches.l2 / 4) {}
-  int64_t lhs;     // a block of A, read again for each panel of columns
+      : stage(caches.l2 / 4), program(caches.l2 / 4) {}
   int64_t stage;   // the panels of a copied right operand
   int64_t program; // what a program streams
 };
@@ -98,18 +97,17 @@ int64_t adze::chooseKeys(int64_t keys) {
   return keys < 0 || keys % block == 0 ? block : equalParts(keys, most, 1);
 }
 
-/// The right operand is copied by each program: the copy takes a quarter of the
-/// cache, and as many rows use it as leave their part of A in the cache too. A
-/// row of the copy costs about ten cycles, a block of 8 rows that uses it
-/// eight; so 256 rows or more hide it.
-static ContractionBlocks chooseCopiedBlocks(int64_t m, int64_t n, int64_t k,
+/// The right operand is copied by each program. A row of the copy costs about
+/// ten cycles, a block of 8 rows that uses it eight; so 256 rows or more hide
+/// it. Rows are asked for a block ahead (Prefetch.cpp): they need not stay in
+/// the cache, and few columns leave room for a long part of the depth.
+static ContractionBlocks chooseCopiedBlocks(int64_t m, int64_t k,
                                             const CacheShares &shares) {
-  constexpr int64_t columns = 128, floatBytes = 4, maxRows = 512;
+  constexpr int64_t columns = 64, floatBytes = 4, usualRows = 256,
+                    maxRows = 512;
   ContractionBlocks blocks;
   blocks.k = equalParts(k, shares.stage / floatBytes / columns, 4);
-  int64_t rows = shares.lhs / floatBytes / blocks.k / 8 * 8;
-  rows = std::min(maxRows, std::max<int64_t>(rows, 256));
-  blocks.m = equalParts(m, m < 0 ? 256 : rows, 8);
+  blocks.m = equalParts(m, m < 0 ? usualRows : maxRows, 8);
   blocks.n = columns;
   return blocks;
 }
@@ -145,7 +143,7 @@ ContractionBlocks adze::chooseContractionBlocks(const CacheSizes &caches,
   ContractionBlocks blocks = streams ? chooseStreamedBlocks(m, k, right, shares)
                              : right == RightOperand::Panels
                                  ? choosePackedBlocks(m, n, k)
-                                 : chooseCopiedBlocks(m, n, k, shares);
+                                 : chooseCopiedBlocks(m, k, shares);
   blocks.panel = n > 0 && n <= 16 ? 16 : 32;
   if (n > 0) {
     int64_t padded = ceilDiv(n, blocks.panel) * blocks.panel;
@@ -167,7 +165,8 @@ ContractionBlocks adze::chooseContractionBlocks(const CacheSizes &caches,
   // Columns that are no whole vectors are copied: they have to fit.
   if (streams && right == RightOperand::Rows && (n < 0 || n % lanes != 0))
     blocks.k = chooseBlock(
-        k, std::min(blocks.k, shares.stage / int64_t(sizeof(double)) / blocks.n));
+        k,
+        std::min(blocks.k, shares.stage / int64_t(sizeof(double)) / blocks.n));
   return blocks;
 }
 

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Elements that are picked by index: the index is a scalar of the program, the
-// tile runs along the dims that are not picked.
-#include "KernelEmitter.h"
+// Elements that are picked by index: the index is a scalar of the program, and
+// the tile runs along the dims that are not picked; or the lanes hold indices.
+#include "Families.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -108,4 +108,35 @@ FailureOr<Emitted> KernelEmitter::emitGatherND(GatherNDOp op,
   }
   llvm::append_range(data, rest);
   return emit(op.getData(), data);
+}
+
+FailureOr<Emitted> adze::emitGathered(KernelEmitter &e, Value input,
+                                      ArrayRef<Place> places, unsigned along,
+                                      const Emitted &positions,
+                                      ArrayRef<int> axes) {
+  OpBuilder &b = e.builder();
+  OperationState state(e.loc(), tile::GatherOp::getOperationName());
+  SmallVector<Value> offsets;
+  SmallVector<int64_t> fixed, dims(axes.size(), -1);
+  for (auto [dim, place] : llvm::enumerate(places)) {
+    auto constant = getConstantIntValue(place.offset);
+    fixed.push_back(constant.value_or(ShapedType::kDynamic));
+    if (!constant)
+      offsets.push_back(place.offset);
+    if (dim == along || place.axis < 0)
+      continue;
+    if (place.stride != 1)
+      return e.fail("a stride beside gathered elements");
+    dims[llvm::find(axes, place.axis) - axes.begin()] = dim;
+  }
+  Value from = e.getMemory(input);
+  Type element = cast<MemRefType>(from.getType()).getElementType();
+  state.addOperands(from);
+  state.addOperands(offsets);
+  state.addOperands(e.broadcast(positions, axes));
+  state.addAttribute("static_offsets", b.getDenseI64ArrayAttr(fixed));
+  state.addAttribute("along", b.getI64IntegerAttr(along));
+  state.addAttribute("dims", b.getDenseI64ArrayAttr(dims));
+  state.addTypes(e.tileType(axes, element));
+  return Emitted{b.create(state)->getResult(0), Axes(axes)};
 }

@@ -4,6 +4,7 @@
 // are points they are scalars of the program; along the lanes they are tiles,
 // and elements are gathered.
 #include "Dialect/Graph/IR/ResizeMath.h"
+#include "Families.h"
 #include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -87,32 +88,10 @@ LogicalResult Interpolation::setAxes() {
 
 /// Elements at places that the lanes hold.
 FailureOr<Emitted> Interpolation::gather() {
-  OpBuilder &b = e.builder();
-  OperationState state(e.loc(), tile::GatherOp::getOperationName());
-  SmallVector<Value> offsets;
-  SmallVector<int64_t> fixed, dims(axes.size(), -1);
-  for (auto [dim, place] : llvm::enumerate(places)) {
-    bool isAlong = int(dim) == along;
-    auto constant = isAlong ? 0 : getConstantIntValue(place.offset);
-    fixed.push_back(constant.value_or(ShapedType::kDynamic));
-    if (!constant)
-      offsets.push_back(place.offset);
-    if (isAlong || place.axis < 0)
-      continue;
-    if (place.stride != 1)
-      return e.fail("a stride beside gathered elements");
-    dims[llvm::find(axes, place.axis) - axes.begin()] = dim;
-  }
-  Value memory = e.getMemory(op.getInput());
-  Type element = cast<MemRefType>(memory.getType()).getElementType();
-  state.addOperands(memory);
-  state.addOperands(offsets);
-  state.addOperands(e.broadcast({gathered, {places[along].axis}}, axes));
-  state.addAttribute("static_offsets", b.getDenseI64ArrayAttr(fixed));
-  state.addAttribute("along", b.getI64IntegerAttr(along));
-  state.addAttribute("dims", b.getDenseI64ArrayAttr(dims));
-  state.addTypes(e.tileType(axes, element));
-  return Emitted{b.create(state)->getResult(0), axes};
+  Places from = places;
+  from[along].offset = e.index(0); // the places have it
+  return emitGathered(e, op.getInput(), from, along,
+                      {gathered, {places[along].axis}}, axes);
 }
 
 FailureOr<Value> Interpolation::read() {

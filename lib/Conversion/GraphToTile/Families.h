@@ -84,6 +84,12 @@ bool areWindowsInside(mlir::AffineExpr size, mlir::AffineExpr windows,
                       int64_t taps, int64_t stride, int64_t low,
                       int64_t dilation);
 
+/// Elements of an argument, as many further along dim `along` than its place as
+/// `positions` says.
+MaybeTile emitGathered(KernelEmitter &e, mlir::Value input, PlacesRef places,
+                       unsigned along, const Emitted &positions,
+                       llvm::ArrayRef<int> axes);
+
 /// Pixels of a row for one program, and whether that is the whole row: then
 /// the places of its border are constants.
 struct RowBlock {

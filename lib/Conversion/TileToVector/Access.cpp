@@ -19,8 +19,9 @@ static bool isMapped(MemRefType type) {
          !isa<StridedLayoutAttr>(type.getLayout());
 }
 
-SmallVector<Value> KernelLowering::physicalIndices(const Window &window,
-                                                   ValueRange logical) {
+static SmallVector<Value> physicalIndices(OpBuilder &b, Location loc,
+                                          const Window &window,
+                                          ValueRange logical) {
   auto type = cast<MemRefType>(window.memref.getType());
   if (!isMapped(type))
     return SmallVector<Value>(logical);
@@ -32,7 +33,8 @@ SmallVector<Value> KernelLowering::physicalIndices(const Window &window,
   return indices;
 }
 
-Value KernelLowering::fromMemory(Value value, Type element) {
+Value adze::tile::fromMemory(OpBuilder &b, Location loc, Value value,
+                             Type element) {
   if (!element.isInteger(1))
     return value;
   Value zero =
@@ -40,7 +42,7 @@ Value KernelLowering::fromMemory(Value value, Type element) {
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, zero);
 }
 
-Value KernelLowering::toMemory(Value value) {
+Value adze::tile::toMemory(OpBuilder &b, Location loc, Value value) {
   if (!getElementTypeOrSelf(value.getType()).isInteger(1))
     return value;
   Type byte = b.getI8Type();
@@ -284,7 +286,7 @@ Place KernelLowering::place(const Window &window, const Layout &layout,
                               vector::BroadcastOp::create(b, loc, type, end));
   }
   if (!result.never)
-    result.indices = physicalIndices(window, logical);
+    result.indices = physicalIndices(b, loc, window, logical);
   return result;
 }
 
@@ -446,14 +448,16 @@ Registers KernelLowering::read(const Window &window, const Layout &layout) {
   if (direct && !window.indices) {
     for (int64_t i = 0, e = layout.total(); i < e; ++i)
       result.values.push_back(
-          fromMemory(readRegister(window, layout, i, pad), element));
+          fromMemory(b, loc, readRegister(window, layout, i, pad), element));
     return result;
   }
-  if (std::optional<Registers> transposed =
-          readTransposed(window, layout, pad)) {
-    for (Value &value : transposed->values)
-      value = fromMemory(value, element);
-    return *transposed;
+  std::optional<Registers> together = readShuffled(window, layout, pad);
+  if (!together)
+    together = readTransposed(window, layout, pad);
+  if (together) {
+    for (Value &value : together->values)
+      value = fromMemory(b, loc, value, element);
+    return *together;
   }
   // Element by element, then put together.
   Layout scalars = withoutLanes(layout);
@@ -463,7 +467,7 @@ Registers KernelLowering::read(const Window &window, const Layout &layout) {
                                                      indices.values[i], pad)
                                     : Value();
     if (gathered) {
-      result.values.push_back(fromMemory(gathered, element));
+      result.values.push_back(fromMemory(b, loc, gathered, element));
       continue;
     }
     SmallVector<int64_t> at = layout.coordinates(i);
@@ -491,7 +495,7 @@ Registers KernelLowering::read(const Window &window, const Layout &layout) {
     if (layout.lanes > 1)
       value = vector::FromElementsOp::create(
           b, loc, VectorType::get(layout.lanes, stored), elements);
-    result.values.push_back(fromMemory(value, element));
+    result.values.push_back(fromMemory(b, loc, value, element));
   }
   return result;
 }
@@ -534,7 +538,8 @@ void KernelLowering::writeRegister(const Window &window, const Layout &layout,
 void KernelLowering::writeRegisters(const Window &window,
                                     const Registers &registers, bool streams) {
   for (auto [i, value] : llvm::enumerate(registers.values))
-    writeRegister(window, registers.layout, i, toMemory(value), streams);
+    writeRegister(window, registers.layout, i, toMemory(b, loc, value),
+                  streams);
 }
 
 void KernelLowering::write(const Window &window, const Registers &registers) {
@@ -560,7 +565,7 @@ void KernelLowering::write(const Window &window, const Registers &registers) {
   Layout scalars = withoutLanes(layout);
   for (auto [i, value] : llvm::enumerate(registers.values)) {
     SmallVector<int64_t> at = layout.coordinates(i);
-    Value stored = toMemory(value);
+    Value stored = toMemory(b, loc, value);
     int64_t live = liveLanes(classes, layout, at[layout.laneDim]);
     for (int64_t lane = 0; lane < live; ++lane, ++at[layout.laneDim])
       writeRegister(window, scalars, scalars.indexOf(at),

@@ -31,15 +31,6 @@ bool KernelLowering::fitsRegisters(Value tile) {
   return layoutOf(tile).total() <= unit.accumulators() + 8;
 }
 
-/// Is this a window whose elements have to be turned or gathered?
-bool KernelLowering::isScattered(Value tile) {
-  auto load = tile.getDefiningOp<LoadOp>();
-  if (!load)
-    return false;
-  Layout layout = layoutOf(tile);
-  return layout.lanes > 1 && !isContiguous(window(load), layout);
-}
-
 /// True if several stores, and nothing else, are computed from this tile, so
 /// that it is computed where it stands and not once for each.
 bool KernelLowering::isShared(Operation *op) {
@@ -68,6 +59,12 @@ void KernelLowering::findWanted() {
           work, llvm::make_filter_range(source->getOperands(), isTile));
     }
   });
+  // A window whose elements have to be turned or gathered.
+  auto isScattered = [&](Value tile) {
+    auto load = tile.getDefiningOp<LoadOp>();
+    Layout layout = layoutOf(tile);
+    return load && layout.lanes > 1 && !isContiguous(window(load), layout);
+  };
   for (auto [value, count] : users)
     if (count > 1 && (isHeavy(value.getDefiningOp()) || isScattered(value)))
       wanted.insert(value);

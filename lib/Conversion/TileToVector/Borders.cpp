@@ -392,21 +392,19 @@ Value KernelLowering::inBounds(const Window &window) {
 
 /// Classes that inner loops walk in several steps, and whose end in memory is
 /// not proven: whole steps up to the end run unchecked, the rest checked.
-void KernelLowering::addLimits(const Window &window) {
-  SmallVector<int> dims = classes.of(window.tile);
-  for (auto [i, digits] : llvm::enumerate(window.dims)) {
-    if (digits.size() != 1)
-      continue;
-    int64_t dim = digits.front().dim;
-    std::optional<IndexRange> range = getIndexRange(window.offsets[dim]);
-    if (classes.isLooped(dims[i]) && proof(window, dim) == Proof::none &&
-        dim != contractedDim(window) && range && range->min >= 0)
-      limits[dims[i]].push_back({window, dim});
-  }
-}
-
 void KernelLowering::findLimits() {
-  forEachWindow([&](const Window &window) { addLimits(window); });
+  forEachWindow([&](const Window &window) {
+    SmallVector<int> dims = classes.of(window.tile);
+    for (auto [i, digits] : llvm::enumerate(window.dims)) {
+      if (digits.size() != 1)
+        continue;
+      int64_t dim = digits.front().dim;
+      std::optional<IndexRange> range = getIndexRange(window.offsets[dim]);
+      if (classes.isLooped(dims[i]) && proof(window, dim) == Proof::none &&
+          dim != contractedDim(window) && range && range->min >= 0)
+        limits[dims[i]].push_back({window, dim});
+    }
+  });
 }
 
 /// How many positions of a class are inside all memory it touches, at least;

@@ -25,7 +25,6 @@ public:
   /// `root`: a kernel without phases, or a phase; its code goes where `b` is.
   KernelLowering(mlir::Operation *root, VectorUnit unit,
                  const KernelFrame &frame, mlir::OpBuilder b);
-  /// On failure `getFailure` has the reason.
   mlir::LogicalResult run();
   std::pair<mlir::Operation *, std::string> getFailure() const {
     return failure;
@@ -49,7 +48,6 @@ private:
   void forOp(mlir::scf::ForOp loop);
   void ifOp(mlir::scf::IfOp branch);
   bool fitsRegisters(mlir::Value tile);
-  bool isScattered(mlir::Value tile);
   bool isShared(mlir::Operation *op);
   void findWanted();
   void afterRoot();
@@ -107,6 +105,8 @@ private:
 
   // Prefetch.cpp: memory asked for before it is needed
   void prefetch(DotOp op);
+  void prefetchNextRows(DotOp op);
+  void prefetchCopied(const Staged &stage);
   bool prefetchNextPanel(DotOp op, const Window &self, const Layout &layout);
   bool mayAsk(const Window &window, const Layout &layout);
   void prefetchStores(const Layout &layout);
@@ -145,6 +145,11 @@ private:
   Registers read(const Window &window, const Layout &layout);
   mlir::Value gatherRegister(const Window &window, const Layout &layout,
                              int64_t index, mlir::Value at, mlir::Value pad);
+  std::optional<Registers> readShuffled(const Window &window,
+                                        const Layout &layout, mlir::Value pad);
+  mlir::Value shuffled(const Window &window, const Layout &layout,
+                       const ShuffledLoad &load, int64_t index,
+                       mlir::Value pad);
   std::optional<Layout> layoutAlongMemory(const Window &window,
                                           const Layout &layout);
   std::optional<Registers>
@@ -168,10 +173,6 @@ private:
   bool isReadBack(mlir::Value memref);
   bool isDead(const Layout &layout, int64_t index);
   bool isContiguous(const Window &window, const Layout &layout);
-  llvm::SmallVector<mlir::Value> physicalIndices(const Window &window,
-                                                 mlir::ValueRange logical);
-  mlir::Value fromMemory(mlir::Value value, mlir::Type element);
-  mlir::Value toMemory(mlir::Value value);
 
   // Borders.cpp: what is proven to be in bounds
   Proof proof(const Window &window, int64_t memDim);
@@ -193,7 +194,6 @@ private:
   mlir::Value extent(mlir::Value memref, int64_t dim);
   mlir::Value limitOf(int c);
   void findLimits();
-  void addLimits(const Window &window);
 
   // Scratch.cpp
   Kept scratchFor(mlir::Value tile);

@@ -13,9 +13,9 @@ using namespace adze::tile;
 static constexpr int64_t prefetchDistance = 32;
 
 static void ask(OpBuilder &b, Location loc, Value memref, ValueRange indices,
-                bool isWrite = false) {
-  memref::PrefetchOp::create(b, loc, memref, indices, isWrite,
-                             /*localityHint=*/3, /*isDataCache=*/true);
+                bool isWrite = false, unsigned locality = 3) {
+  memref::PrefetchOp::create(b, loc, memref, indices, isWrite, locality,
+                             /*isDataCache=*/true);
 }
 
 /// Which dim of packed memory counts panels; the columns of one are the last.
@@ -73,9 +73,64 @@ bool KernelLowering::prefetchNextPanel(DotOp op, const Window &self,
   return true;
 }
 
-/// Asks for what comes of B: the next panel, or where nothing goes down this
-/// one again, the rows 32 steps on.
+/// Bytes from one row of a left operand to the next along the memory that it is
+/// read from; none where what is contracted is not together there, -1 if only
+/// the run knows.
+static std::optional<int64_t> getPitch(const Window &window) {
+  auto type = cast<MemRefType>(window.memref.getType());
+  int64_t offset;
+  SmallVector<int64_t> strides;
+  auto isPlain = [](const SmallVector<Digit, 1> &digits) {
+    return digits.size() == 1 && digits.front().step == 1;
+  };
+  if (window.indices || !llvm::all_of(window.dims, isPlain) ||
+      failed(type.getStridesAndOffset(strides, offset)) ||
+      strides[window.dims[1].front().dim] != 1)
+    return std::nullopt;
+  int64_t pitch = strides[window.dims[0].front().dim];
+  return ShapedType::isDynamic(pitch)
+             ? -1
+             : pitch * type.getElementTypeBitWidth() / 8;
+}
+
+/// While a block of rows of A is multiplied, the next block is asked for, a
+/// line of each row in turn: rows that lie far apart are as many streams, which
+/// the hardware finds again and again only when they have begun, or never,
+/// where each row has pages of its own. Not where the second level holds all of
+/// them.
+void KernelLowering::prefetchNextRows(DotOp op) {
+  constexpr int64_t farBytes = 1024, lineBits = 512, fewRows = 4;
+  auto load = op.getLhs().getDefiningOp<LoadOp>();
+  if (!load || load->getBlock() != op->getBlock() || scratchOf(op.getLhs()))
+    return;
+  Window self = window(load);
+  Layout next = layoutOf(op.getLhs(), /*scalars=*/true);
+  int rows = next.classes[0];
+  int64_t step = classes.step(rows);
+  int64_t bits = tileType(op.getLhs()).getElementTypeBitWidth();
+  bool isHeld = classes.size(rows) * classes.size(next.classes[1]) * bits / 8 <=
+                unit.stageBytes;
+  std::optional<int64_t> pitch = getPitch(self);
+  if (!pitch || (*pitch >= 0 && *pitch < farBytes) || isBorder(self) ||
+      !next.slices[0].start || !next.slices[1].start || step < fewRows ||
+      isHeld)
+    return;
+  int64_t line = lineBits / bits;
+  AffineExpr row = (b.getAffineDimExpr(0) % line * step).floorDiv(line);
+  Value ahead = affine::AffineApplyOp::create(b, loc, AffineMap::get(1, 0, row),
+                                              next.slices[1].start);
+  next.slices[0].start = add(next.slices[0].start, ahead);
+  next.slices[0].at += step;
+  next.slices[0].size = 1;
+  next.counts.assign(next.counts.size(), 1);
+  ask(b, loc, mapped(self.memref), place(self, next, 0).indices,
+      /*isWrite=*/false, /*locality=*/2);
+}
+
+/// Asks for what comes of A, and of B: the next panel, or where nothing goes
+/// down this one again, the rows 32 steps on.
 void KernelLowering::prefetch(DotOp op) {
+  prefetchNextRows(op);
   auto load = op.getRhs().getDefiningOp<LoadOp>();
   if (!load || scratchOf(op.getRhs()))
     return;
@@ -100,6 +155,30 @@ bool KernelLowering::mayAsk(const Window &window, const Layout &layout) {
   return llvm::all_of(window.offsets, [&](OpFoldResult offset) {
     return getConstantIntValue(offset) || map.contains(cast<Value>(offset));
   });
+}
+
+/// While a row of what is staged is copied, later ones are asked for: each is
+/// short, and lies far from the next.
+void KernelLowering::prefetchCopied(const Staged &stage) {
+  constexpr int64_t bytesAhead = 4096, fewest = 2, most = 16;
+  SmallVector<int> own = classes.of(stage.dot.getRhs());
+  for (Operation *op : stage.sources) {
+    auto load = dyn_cast<LoadOp>(op);
+    if (!load)
+      continue;
+    Window self = window(load);
+    Layout ahead = layoutOf(load.getResult());
+    auto depth = llvm::find(ahead.classes, own[0]);
+    if (ahead.lanes == 1 || depth == ahead.classes.end() ||
+        !mayAsk(self, ahead))
+      continue;
+    int64_t bytes = classes.padded(own[1]) *
+                    tileType(load.getResult()).getElementTypeBitWidth() / 8;
+    ahead.slices[depth - ahead.classes.begin()].at +=
+        std::clamp(bytesAhead / bytes, fewest, most);
+    for (int64_t i = 0, e = ahead.total(); i < e; ++i)
+      ask(b, loc, mapped(self.memref), place(self, ahead, i).indices);
+  }
 }
 
 /// Asks for where these slices of a tile are stored.

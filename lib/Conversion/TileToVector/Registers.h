@@ -112,6 +112,13 @@ struct AlongDepth {
 mlir::Value concatenate(mlir::OpBuilder &b, mlir::Location loc,
                         llvm::ArrayRef<mlir::Value> parts);
 
+/// Bools are bytes in memory.
+mlir::Value fromMemory(mlir::OpBuilder &b, mlir::Location loc,
+                       mlir::Value value, mlir::Type element);
+mlir::Value toMemory(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value);
+
+struct ShuffledLoad; // Shuffled.cpp
+
 /// Where one register lies: indices into the physical memref, the condition
 /// under which a point of it exists (null: always), the mask of its lanes.
 struct Place {

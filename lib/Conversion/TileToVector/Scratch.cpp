@@ -78,7 +78,7 @@ void KernelLowering::spill(const Kept &kept, const Registers &registers) {
   bool direct = layout.lanes == 1 || kept.scratchOrder.back() == layout.laneDim;
   for (auto [i, value] : llvm::enumerate(registers.values)) {
     SmallVector<int64_t> at = layout.coordinates(i);
-    Value stored = toMemory(value);
+    Value stored = toMemory(b, loc, value);
     if (direct && layout.lanes > 1) {
       vector::StoreOp::create(b, loc, stored, kept.scratch,
                               scratchIndices(kept, layout, at));
@@ -123,7 +123,7 @@ Registers KernelLowering::reload(const Kept &kept, Value tile,
                         b, loc, VectorType::get(layout.lanes, stored), elements)
                         .getResult();
     }
-    result.values.push_back(fromMemory(value, element));
+    result.values.push_back(fromMemory(b, loc, value, element));
   }
   return result;
 }
@@ -222,7 +222,7 @@ Registers KernelLowering::reshapeFromScratch(ReshapeOp op, const Kept &kept,
                         b, loc, VectorType::get(layout.lanes, stored), elements)
                         .getResult();
     }
-    result.values.push_back(fromMemory(value, element));
+    result.values.push_back(fromMemory(b, loc, value, element));
   }
   return result;
 }

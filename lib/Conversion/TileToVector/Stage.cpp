@@ -242,14 +242,17 @@ void KernelLowering::copyPanels(const Staged &stage) {
   Value tile = stage.dot.getRhs();
   SmallVector<int> own = classes.of(tile);
   int k = own[0], columns = own[1];
+  bool byRows = isReadByRows(stage);
   auto copy = [&](ArrayRef<Value>) -> Carried {
     scopes.emplace_back();
+    if (byRows)
+      prefetchCopied(stage);
     spill(panelOf(stage), emit(tile));
     scopes.pop_back();
     return {};
   };
   bool outer = staging;
-  if (isReadByRows(stage)) {
+  if (byRows) {
     // Past the end of the memory the dot does not look.
     Value end = contractedEnd(stage.dot, {tile});
     if (!end)

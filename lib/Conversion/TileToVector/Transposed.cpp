@@ -115,7 +115,7 @@ bool KernelLowering::writeTransposed(const Window &window,
       continue;
     SmallVector<Value> rows;
     for (int64_t row = 0; row < size; ++row, ++at[along->laneDim])
-      rows.push_back(toMemory(registers.values[layout.indexOf(at)]));
+      rows.push_back(toMemory(b, loc, registers.values[layout.indexOf(at)]));
     at[along->laneDim] -= size;
     transposeBlocks(b, loc, rows);
     // Now register j holds columns j, size + j, 2 size + j, ..

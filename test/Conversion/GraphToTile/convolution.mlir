@@ -95,6 +95,48 @@ func.func private @grouped(%x: tensor<1x8x8x24xf32>, %w: tensor<112x6x1x1xf32>) 
 
 // -----
 
+// Groups of so few channels that a vector holds several: each channel takes the
+// first input of its group, then the second, the third and the fourth.
+// CHECK-LABEL: tile.kernel @grouped_lanes
+// CHECK: tile.param "BLOCK_N"
+// CHECK-NOT: tile.dot
+// CHECK: tile.iota
+// CHECK: arith.remui
+// CHECK: tile.gather %arg0[0, %{{.*}}, -1, %{{.*}}] at %{{.*}} along 3 dims [2, -1]
+// CHECK: tile.load %arg1[%{{.*}}, 0, %{{.*}}, 0]
+// CHECK: math.fma
+// CHECK: tile.load %arg1[%{{.*}}, 3, %{{.*}}, 0]
+// CHECK: math.fma
+// CHECK-NOT: tile.dot
+func.func private @grouped_lanes(%x: tensor<1x14x14x64xf32>, %w: tensor<64x4x3x3xf32>) -> tensor<1x14x14x64xf32> attributes {adze.kernel} {
+  %0 = graph.conv %x, %w {group = 16 : i64, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x14x14x64xf32>, tensor<64x4x3x3xf32>) -> tensor<1x14x14x64xf32>
+  return %0 : tensor<1x14x14x64xf32>
+}
+
+// -----
+
+// Unless the kernel computes what it would gather, or outputs differ in number.
+// CHECK-LABEL: tile.kernel @grouped_computed
+// CHECK-NOT: tile.gather
+// CHECK: tile.dot
+func.func private @grouped_computed(%x: tensor<1x14x14x64xf32>, %w: tensor<64x4x3x3xf32>) -> tensor<1x14x14x64xf32> attributes {adze.kernel} {
+  %r = graph.relu %x : (tensor<1x14x14x64xf32>) -> tensor<1x14x14x64xf32>
+  %0 = graph.conv %r, %w {group = 16 : i64, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x14x14x64xf32>, tensor<64x4x3x3xf32>) -> tensor<1x14x14x64xf32>
+  return %0 : tensor<1x14x14x64xf32>
+}
+
+// -----
+
+// CHECK-LABEL: tile.kernel @grouped_wider
+// CHECK-NOT: tile.gather
+// CHECK: tile.dot
+func.func private @grouped_wider(%x: tensor<1x14x14x64xf32>, %w: tensor<128x4x3x3xf32>) -> tensor<1x14x14x128xf32> attributes {adze.kernel} {
+  %0 = graph.conv %x, %w {group = 16 : i64, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x14x14x64xf32>, tensor<128x4x3x3xf32>) -> tensor<1x14x14x128xf32>
+  return %0 : tensor<1x14x14x128xf32>
+}
+
+// -----
+
 // The first convolution reads the model's NCHW input in place. So few channels
 // are no loop of their own: the columns of the window are one.
 // CHECK-LABEL: tile.kernel @border

@@ -3,14 +3,18 @@
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 
 // Memory whose rows lie far apart: rows of all panels are copied in the order
-// of the memory; the dot then reads the panel only.
+// of the memory, and those 8 rows on are asked for; the dot then reads the panel
+// only. A fits the second level and is not asked for.
 // CHECK-LABEL: func.func @strided(
 // CHECK-SAME: %{{.*}}: memref<64x128xf32>, %[[B:.*]]: memref<128x1024xf32>,
 // CHECK: %[[PANELS:.*]] = memref.alloca() {{.*}} : memref<4x128x32xf32>
 // CHECK: scf.for %{{.*}} = %c0 to %c128 step %c1 {
 // CHECK-NEXT: scf.for %{{.*}} = %c0 to %c128 step %c32 {
+// CHECK: arith.addi %{{.*}}, %c8
+// CHECK-COUNT-2: memref.prefetch %[[B]][
 // CHECK-COUNT-2: vector.load %[[B]][
 // CHECK-COUNT-2: vector.store %{{.*}}, %[[PANELS]][
+// CHECK-NOT: prefetch %arg0
 // CHECK: scf.for {{.*}} step %c32
 // CHECK: scf.for {{.*}} step %c8
 // CHECK: scf.for {{.*}} step %c1 iter_args
@@ -30,6 +34,29 @@ tile.kernel @strided(%a: memref<64x128xf32>, %b: memref<128x1024xf32>, %y: memre
   %tb = tile.load %b[0, %col] sizes [128, 128] : memref<128x1024xf32> -> tensor<128x128xf32>
   %d = tile.dot %ta, %tb, %zero : tensor<64x128xf32>, tensor<128x128xf32>, tensor<64x128xf32>
   tile.store %d, %y[0, %col] : tensor<64x128xf32>, memref<64x1024xf32>
+  tile.return
+}
+
+// -----
+
+// Rows of A that are far apart, and too many to stay in the second level: while
+// 8 of them are multiplied the next 8 are asked for, a line of each in 16 steps.
+// CHECK: #[[LINES:.*]] = affine_map<(d0) -> ((d0 mod 16) floordiv 2)>
+// CHECK-LABEL: func.func @far(
+// CHECK: scf.for %[[ROW:.*]] = %c0 to %c512 step %c8
+// CHECK: scf.for %[[K:.*]] = %c0 to %c1024 step %c1 iter_args
+// CHECK: %[[LINE:.*]] = affine.apply #[[LINES]](%[[K]])
+// CHECK: %[[NEXT:.*]] = arith.addi %[[ROW]], %[[LINE]]
+// CHECK: %[[AT:.*]] = arith.addi %[[NEXT]], %c8
+// CHECK: memref.prefetch %arg0[%[[AT]], %[[K]]], read, locality<2>
+// CHECK-COUNT-16: vector.fma
+tile.kernel @far(%a: memref<512x1024xf32>, %b: memref<1024x64xf32>, %y: memref<512x64xf32>) {
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.broadcast %f0 to [512, 64] : f32 -> tensor<512x64xf32>
+  %ta = tile.load %a[0, 0] sizes [512, 1024] : memref<512x1024xf32> -> tensor<512x1024xf32>
+  %tb = tile.load %b[0, 0] sizes [1024, 64] : memref<1024x64xf32> -> tensor<1024x64xf32>
+  %d = tile.dot %ta, %tb, %zero : tensor<512x1024xf32>, tensor<1024x64xf32>, tensor<512x64xf32>
+  tile.store %d, %y[0, 0] : tensor<512x64xf32>, memref<512x64xf32>
   tile.return
 }
 

@@ -7,7 +7,7 @@
 // RUN: atranslate %s -o a.so --cache=c --mcache=256K,8M && atranslate %s -o b.so --cache=c --mcache=2M,64M
 // RUN: not cmp a.so b.so
 // RUN: atranslate %s -o c.so --mcache=2M,64M && cp c.so a.so && cmp a.so c.so
-// SMALL: BLOCK_K = 128
+// SMALL: BLOCK_K = 256
 // LARGE: BLOCK_K = 1024
 
 // RUN: atranslate %s -o m.so --mcache=1M 2> err; test $? = 2

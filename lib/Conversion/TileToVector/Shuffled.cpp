@@ -1,0 +1,211 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Gathers of elements that lie together, in an order that the code says: one
+// load and one shuffle a register.
+#include "Dialect/Tile/Analysis/IndexRange.h"
+#include "KernelLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace adze::tile;
+
+using Indices = std::optional<SmallVector<int64_t>>;
+
+static Indices knownIndices(Value tile, int64_t dim);
+
+static Indices combine(Operation *op, int64_t dim) {
+  if (op->getNumOperands() != 2)
+    return std::nullopt;
+  Indices x = knownIndices(op->getOperand(0), dim);
+  Indices y = x ? knownIndices(op->getOperand(1), dim) : std::nullopt;
+  if (!y)
+    return std::nullopt;
+  for (auto [a, b] : llvm::zip_equal(*x, *y)) {
+    bool divides = a >= 0 && b > 0; // then signs do not matter
+    if (isa<arith::AddIOp>(op))
+      a += b;
+    else if (isa<arith::SubIOp>(op))
+      a -= b;
+    else if (isa<arith::MulIOp>(op))
+      a *= b;
+    else if (divides && isa<arith::DivUIOp, arith::DivSIOp>(op))
+      a /= b;
+    else if (divides && isa<arith::RemUIOp, arith::RemSIOp>(op))
+      a %= b;
+    else
+      return std::nullopt;
+  }
+  return x;
+}
+
+/// The elements of an index tile along `dim`, if nothing but that decides them.
+static Indices knownIndices(Value tile, int64_t dim) {
+  Operation *op = tile.getDefiningOp();
+  int64_t size = tileType(tile).getDimSize(dim);
+  SmallVector<int64_t> result;
+  if (!op)
+    return std::nullopt;
+  if (auto iota = dyn_cast<IotaOp>(op)) {
+    if ((int64_t)iota.getDim() != dim)
+      return std::nullopt;
+    for (int64_t i = 0; i < size; ++i)
+      result.push_back(i);
+    return result;
+  }
+  DenseElementsAttr dense;
+  if (matchPattern(tile, m_Constant(&dense))) {
+    if (!dense.isSplat() || !dense.getElementType().isIntOrIndex())
+      return std::nullopt;
+    result.assign(size, dense.getSplatValue<APInt>().getSExtValue());
+    return result;
+  }
+  auto broadcast = dyn_cast<BroadcastOp>(op);
+  if (!broadcast)
+    return combine(op, dim);
+  if (!isTile(broadcast.getSource())) {
+    auto scalar = getConstantIntValue(broadcast.getSource());
+    if (!scalar)
+      return std::nullopt;
+    result.assign(size, *scalar);
+    return result;
+  }
+  ArrayRef<int64_t> dims = *broadcast.getDims();
+  auto it = llvm::find(dims, dim);
+  if (it == dims.end())
+    return std::nullopt;
+  return knownIndices(broadcast.getSource(), it - dims.begin());
+}
+
+/// What is loaded for a register: `width` elements from `base` on; of these the
+/// lanes take `picked`.
+struct adze::tile::ShuffledLoad {
+  int64_t base, width, end;
+  SmallVector<int64_t> picked;
+
+  ShuffledLoad(ArrayRef<int64_t> indices, int64_t first, int64_t lanes) {
+    int64_t last = indices.size() - 1;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      picked.push_back(indices[std::min(first + lane, last)]);
+    int64_t least = *llvm::min_element(picked);
+    end = *llvm::max_element(picked) + 1;
+    // Registers that pick of the same whole vectors share the load.
+    base = llvm::divideFloorSigned(least, lanes) * lanes;
+    width = lanes;
+    if (end > base + lanes) {
+      base = least;
+      width = llvm::PowerOf2Ceil(end - base);
+    }
+    for (int64_t &index : picked)
+      index -= base;
+  }
+
+  /// The elements that may be touched, of those from `position` on; null: all.
+  /// `room`: how many there are behind the window's offset at least.
+  Value mask(OpBuilder &b, Location loc, Value position, Value extent,
+             int64_t room) const {
+    if (base >= 0 && base + width <= room)
+      return {};
+    SmallVector<bool> bits(width, false);
+    for (int64_t index : picked)
+      bits[index] = true;
+    auto bools = VectorType::get(width, b.getI1Type());
+    Value needed =
+        arith::ConstantOp::create(b, loc, DenseElementsAttr::get(bools, bits));
+    if (base >= 0 && end <= room)
+      return needed;
+    auto type = VectorType::get(width, b.getIndexType());
+    auto spread = [&](Value value) {
+      return vector::BroadcastOp::create(b, loc, type, value);
+    };
+    Value lanes = arith::AddIOp::create(
+        b, loc, vector::StepOp::create(b, loc, type), spread(position));
+    Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                         lanes, spread(extent));
+    return arith::AndIOp::create(b, loc, needed, inside);
+  }
+};
+
+/// One register: the load, and what takes the lanes out of it.
+Value KernelLowering::shuffled(const Window &window, const Layout &layout,
+                               const ShuffledLoad &load, int64_t index,
+                               Value pad) {
+  auto type = cast<MemRefType>(window.memref.getType());
+  int64_t c = layout.classes[layout.laneDim], size = type.getShape().back();
+  Value start = layout.slices[layout.laneDim].start;
+  Layout scalars = layout;
+  scalars.counts[layout.laneDim] *= layout.lanes;
+  scalars.laneDim = -1;
+  scalars.lanes = 1;
+  std::pair<Operation *, int64_t> along(window.op, window.along);
+  bool isNew = settled.insert(along).second; // the mask sees to it
+  gatherShift = start ? add(start, load.base) : this->index(load.base);
+  Place at = place(window, scalars, scalars.indexOf(layout.coordinates(index)));
+  gatherShift = {};
+  if (isNew)
+    settled.erase(along);
+  if (at.never)
+    return vector::BroadcastOp::create(
+        b, loc, VectorType::get(layout.lanes, pad.getType()), pad);
+  auto range = getIndexRange(window.offsets[window.along]);
+  int64_t room = 0;
+  if (range && range->min >= 0 && !ShapedType::isDynamic(size))
+    room =
+        size - range->max - (start ? classes.padded(c) - classes.step(c) : 0);
+  Value mask = load.mask(b, loc, at.indices.back(),
+                         extent(window.memref, window.along), room);
+  if (at.exists) {
+    auto bools = VectorType::get(load.width, b.getI1Type());
+    Value exists = vector::BroadcastOp::create(b, loc, bools, at.exists);
+    mask = mask ? arith::AndIOp::create(b, loc, mask, exists) : exists;
+  }
+  auto wide = VectorType::get(load.width, pad.getType());
+  Value memref = mapped(window.memref), value;
+  if (mask)
+    value = vector::MaskedLoadOp::create(
+        b, loc, wide, memref, at.indices, mask,
+        vector::BroadcastOp::create(b, loc, wide, pad));
+  else
+    value = vector::LoadOp::create(b, loc, wide, memref, at.indices);
+  return vector::ShuffleOp::create(b, loc, value, value, load.picked);
+}
+
+/// A gather along the last dimension whose indices are constants that lie near
+/// each other; nothing if it is none.
+std::optional<Registers> KernelLowering::readShuffled(const Window &window,
+                                                      const Layout &layout,
+                                                      Value pad) {
+  constexpr int64_t mostVectors = 4;
+  auto type = cast<MemRefType>(window.memref.getType());
+  if (!window.indices || layout.lanes == 1 ||
+      window.along + 1 != type.getRank() || !type.getLayout().isIdentity() ||
+      !window.dims[layout.laneDim].empty() ||
+      layout.classes[layout.laneDim] == alongDepth.depth)
+    return std::nullopt;
+  Slice self = layout.slices[layout.laneDim];
+  Indices indices = knownIndices(window.indices, layout.laneDim);
+  if (!indices)
+    return std::nullopt;
+  // Each step of a loop around picks as the first one does.
+  int64_t step = classes.step(layout.classes[layout.laneDim]);
+  for (size_t i = step; self.start && i < indices->size(); ++i)
+    if ((*indices)[i] != (*indices)[i - step] + step)
+      return std::nullopt;
+  Registers result{layout, {}};
+  for (int64_t i = 0, e = layout.total(); i < e; ++i) {
+    int64_t first = self.at + layout.coordinates(i)[layout.laneDim];
+    ShuffledLoad load(*indices, first, layout.lanes);
+    if (load.width > mostVectors * layout.lanes)
+      return std::nullopt;
+    bool isDead = this->isDead(layout, i) || first >= (int64_t)indices->size();
+    result.values.push_back(
+        isDead ? vector::BroadcastOp::create(
+                     b, loc, VectorType::get(layout.lanes, pad.getType()), pad)
+                     .getResult()
+               : shuffled(window, layout, load, i, pad));
+  }
+  return result;
+}

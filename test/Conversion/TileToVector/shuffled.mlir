@@ -1,0 +1,80 @@
+// Gathers whose indices are constants: one load and one shuffle a register.
+// RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
+
+// Each lane takes the second element of its four, in a loop over vectors: all
+// of what is loaded is there.
+// CHECK-LABEL: func.func @within(
+// CHECK-NOT: vector.gather
+// CHECK-NOT: vector.maskedload
+// CHECK: %[[X:.*]] = vector.load %arg0[{{.*}}] : memref<8x128xf32>, vector<16xf32>
+// CHECK: vector.shuffle %[[X]], %[[X]] [1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9, 13, 13, 13, 13]
+// CHECK-NOT: vector.gather
+tile.kernel @within(%x: memref<8x128xf32>, %y: memref<8x128xf32>) {
+  %i = tile.iota dim 0 to [128] : tensor<128xindex>
+  %four = arith.constant dense<4> : tensor<128xindex>
+  %one = arith.constant dense<1> : tensor<128xindex>
+  %r = arith.remui %i, %four : tensor<128xindex>
+  %f = arith.subi %i, %r : tensor<128xindex>
+  %p = arith.addi %f, %one : tensor<128xindex>
+  %b = tile.broadcast %p to [8, 128] dims [1] : tensor<128xindex> -> tensor<8x128xindex>
+  %t = tile.gather %x[0, 0] at %b along 1 dims [0, -1] : memref<8x128xf32>, tensor<8x128xindex> -> tensor<8x128xf32>
+  tile.store %t, %y[0, 0] : tensor<8x128xf32>, memref<8x128xf32>
+  tile.return
+}
+
+// -----
+
+// Rows of unknown number and length: a mask says what exists of what is needed.
+// CHECK-LABEL: func.func @dynamic(
+// CHECK-NOT: vector.gather
+// CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %{{.*}}, %{{.*}} : vector<16xindex>
+// CHECK: arith.andi %[[INSIDE]], %{{.*}}
+// CHECK: %[[X:.*]] = vector.maskedload %arg0[{{.*}}], {{.*}} : memref<?x?xf32>
+// CHECK: vector.shuffle %[[X]], %[[X]] [0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10, 12, 12, 14, 14]
+// CHECK-NOT: vector.gather
+tile.kernel @dynamic(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %rows = memref.dim %x, %c0 : memref<?x?xf32>
+  %columns = memref.dim %x, %c1 : memref<?x?xf32>
+  %blocks = arith.ceildivui %columns, %c16 : index
+  %id:2 = tile.program_id(%blocks, %rows) : index, index
+  %column = arith.muli %id#0, %c16 : index
+  %i = tile.iota dim 0 to [16] : tensor<16xindex>
+  %two = arith.constant dense<2> : tensor<16xindex>
+  %h = arith.divui %i, %two : tensor<16xindex>
+  %p = arith.muli %h, %two : tensor<16xindex>
+  %t = tile.gather %x[%id#1, %column] at %p along 1 dims [-1] : memref<?x?xf32>, tensor<16xindex> -> tensor<16xf32>
+  tile.store %t, %y[%id#1, %column] dims [1] : tensor<16xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// What lies far apart, or where only the run says, is gathered.
+// CHECK-LABEL: func.func @apart(
+// CHECK-NOT: vector.shuffle
+// CHECK: vector.gather
+tile.kernel @apart(%x: memref<8x1024xf32>, %y: memref<8x16xf32>) {
+  %i = tile.iota dim 0 to [16] : tensor<16xindex>
+  %far = arith.constant dense<60> : tensor<16xindex>
+  %p = arith.muli %i, %far : tensor<16xindex>
+  %b = tile.broadcast %p to [8, 16] dims [1] : tensor<16xindex> -> tensor<8x16xindex>
+  %t = tile.gather %x[0, 0] at %b along 1 dims [0, -1] : memref<8x1024xf32>, tensor<8x16xindex> -> tensor<8x16xf32>
+  tile.store %t, %y[0, 0] : tensor<8x16xf32>, memref<8x16xf32>
+  tile.return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @unknown(
+// CHECK-NOT: vector.shuffle
+// CHECK: vector.gather
+tile.kernel @unknown(%x: memref<8x64xf32>, %z: memref<16xi32>, %y: memref<8x16xf32>) {
+  %p = tile.load %z[0] sizes [16] : memref<16xi32> -> tensor<16xi32>
+  %b = tile.broadcast %p to [8, 16] dims [1] : tensor<16xi32> -> tensor<8x16xi32>
+  %t = tile.gather %x[0, 0] at %b along 1 dims [0, -1] : memref<8x64xf32>, tensor<8x16xi32> -> tensor<8x16xf32>
+  tile.store %t, %y[0, 0] : tensor<8x16xf32>, memref<8x16xf32>
+  tile.return
+}
