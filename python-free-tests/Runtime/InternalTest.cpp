@@ -11,6 +11,8 @@
 #include <cstring>
 #include <random>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -22,6 +24,9 @@ void rt_pool_destroy(rt_pool *pool);
 void rt_pool_run(rt_pool *pool, int32_t lanes, void (*run)(void *, int32_t),
                  void *data);
 uint32_t rt_crc32(uint32_t crc, const void *data, size_t size);
+struct rt_prefault;
+rt_prefault *rt_prefault_start(const void *data, uint64_t bytes);
+void rt_prefault_end(rt_prefault *prefault, bool finish);
 uint64_t rt_cpu_features(void);
 adze_status rt_check_module_file(int fd, const char *name, bool verify,
                                  adze_module_note *note);
@@ -161,8 +166,8 @@ TEST(LinkedModule, Runs) {
   call.expectRight();
 }
 
-// A query that serves no ABI of ours, and a descriptor that is smaller than that
-// of the first modules.
+// A query that serves no ABI of ours, and a descriptor that is smaller than
+// that of the first modules.
 TEST(LinkedModule, OtherAbisAreRefused) {
   adze_module *module = nullptr;
   auto none = [](uint32_t) -> const adze_module_desc * { return nullptr; };
@@ -214,4 +219,77 @@ TEST(ModuleFileFuzz, RandomDamageIsNeverFatal) {
   // Nearly all are: some changes only touch the weights or write what was
   // there.
   EXPECT_GT(refused, 3500);
+}
+
+namespace {
+/// A mapping of a file of zeros that begins in the middle of a page.
+struct MappedFile {
+  static constexpr size_t bytes = size_t(32) << 20, begin = 1000;
+  int fd = memfd_create("weights", 0);
+  char *data = nullptr;
+
+  MappedFile() {
+    EXPECT_EQ(ftruncate(fd, bytes), 0);
+    void *mapped = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    EXPECT_NE(mapped, MAP_FAILED);
+    data = static_cast<char *>(mapped);
+  }
+  ~MappedFile() {
+    munmap(data, bytes);
+    close(fd);
+  }
+  rt_prefault *start() const {
+    return rt_prefault_start(data + begin, bytes - begin);
+  }
+};
+
+/// Page faults of this thread while it reads a byte of each page.
+long faultsOfReading(const MappedFile &file) {
+  auto count = [] {
+    rusage usage;
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_minflt;
+  };
+  long before = count();
+  unsigned sum = 0;
+  for (size_t at = 4096; at < MappedFile::bytes; at += 4096)
+    sum += static_cast<unsigned char>(
+        *const_cast<const volatile char *>(file.data + at));
+  EXPECT_EQ(sum, 0u);
+  return count() - before;
+}
+} // namespace
+
+TEST(Prefault, PagesAreThereWhenItEnds) {
+  MappedFile file;
+  constexpr int populateRead = 22;
+  if (madvise(file.data, 4096, populateRead))
+    GTEST_SKIP() << "this system has no MADV_POPULATE_READ";
+  rt_prefault *prefault = file.start();
+  ASSERT_NE(prefault, nullptr);
+  rt_prefault_end(prefault, /*finish=*/true);
+  EXPECT_LE(faultsOfReading(file), 1); // the page that it begins in
+}
+
+TEST(Prefault, EndsInTheMiddleAndInAFork) {
+  MappedFile file;
+  rt_prefault_end(file.start(), /*finish=*/false);
+  rt_prefault *prefault = file.start();
+  ASSERT_NE(prefault, nullptr);
+  pid_t child = fork();
+  if (child == 0) { // where that thread is not
+    rt_prefault_end(prefault, /*finish=*/false);
+    _exit(7);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+  rt_prefault_end(prefault, /*finish=*/true);
+}
+
+TEST(Prefault, LittleIsLeftAlone) {
+  MappedFile file;
+  EXPECT_EQ(rt_prefault_start(file.data, 1 << 20), nullptr);
+  EXPECT_EQ(rt_prefault_start(nullptr, 1 << 30), nullptr);
+  rt_prefault_end(nullptr, /*finish=*/false);
 }

@@ -92,6 +92,7 @@ static void destroy(adze_module *module) {
   pthread_mutex_destroy(&module->mutex);
   free(module->info_storage);
   free(module->json);
+  rt_prefault_end(module->prefault, /*finish=*/false);
   rt_unmap_weights(module);
   if (module->library)
     dlclose(module->library);
@@ -145,6 +146,8 @@ adze_status rt_module_adopt(const adze_module_desc *desc, void *library, int fd,
     destroy(made);
     return status;
   }
+  if (made->variant)
+    made->prefault = rt_prefault_start(made->weights, desc->weights_size);
   rt_log(&made->options, ADZE_LOG_INFO, "opened module '%s', cpu variant '%s'",
          desc->model_name ? desc->model_name : "",
          made->variant ? made->variant->name : "none");

@@ -127,6 +127,7 @@ void rt_cpu_feature_names(uint64_t features, rt_text *text);
 /* ---- Modules (Module.c, ModuleInfo.c) ----------------------------------- */
 
 typedef struct rt_device rt_device;
+typedef struct rt_prefault rt_prefault;
 
 struct adze_module {
   atomic_int references;
@@ -136,6 +137,7 @@ struct adze_module {
   const void *weights; /* the descriptor's, or of a file of their own */
   void *mapping;       /* of that file, or null */
   size_t mapping_bytes;
+  rt_prefault *prefault; /* null: not needed, or not possible */
   rt_memory *memory;
   uint32_t num_data_symbols, num_boxes;
   bool only_tensors; /* in the signature */
@@ -160,6 +162,11 @@ adze_status rt_module_adopt(const adze_module_desc *desc, void *library, int fd,
 adze_status rt_map_weights(adze_module *module, int fd,
                            const char *module_path);
 void rt_unmap_weights(adze_module *module);
+/* Maps the pages of so many bytes on a thread of its own (Prefault.c); null if
+ * they are few or it can't be done. What is null may be ended. */
+rt_prefault *rt_prefault_start(const void *data, uint64_t bytes);
+/* Waits for the thread, with or without what is left for it to do. */
+void rt_prefault_end(rt_prefault *prefault, bool finish);
 adze_status rt_module_pool(adze_module *module, rt_pool **pool);
 int32_t rt_module_threads(const adze_module *module);
 adze_status rt_make_value_infos(adze_module *module);

@@ -1,0 +1,73 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * Maps the pages of large weights while the module's first run is prepared: a
+ * page at a time, as the kernels come by, takes longer than the whole at once,
+ * and makes the first run wait.
+ */
+#include "Runtime.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22 /* Linux 5.14 */
+#endif
+
+#define LEAST_BYTES ((uint64_t)16 << 20) /* less is mapped in no time */
+#define STEP_BYTES ((uint64_t)4 << 20)   /* how soon it can stop */
+
+struct rt_prefault {
+  pthread_t thread;
+  pid_t process; /* a fork has no such thread */
+  atomic_bool stop;
+  char *begin;
+  uint64_t bytes;
+};
+
+static void *prefault_main(void *data) {
+  rt_prefault *self = data;
+  for (uint64_t at = 0; at < self->bytes; at += STEP_BYTES) {
+    uint64_t left = self->bytes - at;
+    if (atomic_load(&self->stop) ||
+        madvise(self->begin + at, left < STEP_BYTES ? left : STEP_BYTES,
+                MADV_POPULATE_READ))
+      break; /* an older system: kernels find their pages themselves */
+  }
+  return NULL;
+}
+
+rt_prefault *rt_prefault_start(const void *data, uint64_t bytes) {
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  uint64_t skipped = (page - (uintptr_t)data % page) % page;
+  if (!data || bytes < LEAST_BYTES)
+    return NULL;
+  rt_prefault *self = calloc(1, sizeof(*self));
+  if (!self)
+    return NULL;
+  self->process = getpid();
+  atomic_init(&self->stop, false);
+  self->begin = (char *)(uintptr_t)data + skipped;
+  self->bytes = (bytes - skipped) / page * page;
+  /* The caller's signals are the caller's threads' business. */
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int failed = pthread_create(&self->thread, NULL, prefault_main, self);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (!failed)
+    return self;
+  free(self);
+  return NULL;
+}
+
+void rt_prefault_end(rt_prefault *self, bool finish) {
+  if (!self)
+    return;
+  if (!finish)
+    atomic_store(&self->stop, true);
+  if (self->process == getpid())
+    pthread_join(self->thread, NULL);
+  free(self);
+}
