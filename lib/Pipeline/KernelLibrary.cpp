@@ -203,15 +203,9 @@ FlatSymbolRefAttr Instantiation::getInstance(ModuleOp module) {
   for (unsigned i = 0; i < copy.getNumArguments(); ++i)
     if (getDimsAttr(i)) {
       graph::Dims dims = getDims(i);
-      unsigned numSymbols = 0;
-      for (AffineExpr dim : dims)
-        dim.walk([&](AffineExpr expr) {
-          if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-            numSymbols = std::max(numSymbols, symbol.getPosition() + 1);
-        });
-      copy.setArgAttr(i, host::dimsAttr,
-                      AffineMapAttr::get(AffineMap::get(0, numSymbols, dims,
-                                                        module.getContext())));
+      auto map = AffineMap::get(0, graph::countSymbols(dims), dims,
+                                module.getContext());
+      copy.setArgAttr(i, host::dimsAttr, AffineMapAttr::get(map));
     }
   if (!parameters.empty())
     copy->setAttr("tile.params", parameters.getDictionary(module.getContext()));

@@ -2,6 +2,7 @@
 //
 // From tensors to places: the host program's destinations.
 #include "Assignment.h"
+#include "Dialect/Graph/IR/Shape.h"
 #include "Transforms/Passes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"
@@ -206,12 +207,10 @@ bool Assignment::isKnownEarly(RankedTensorType type) {
 bool Assignment::isSizedBy(Value value, Value root) {
   auto collect = [&](Value of) {
     llvm::SmallDenseSet<unsigned> found;
-    for (AffineExpr dim : getDims(of))
-      dim.walk([&](AffineExpr inner) {
-        auto symbol = dyn_cast<AffineSymbolExpr>(inner);
-        if (symbol && symbol.getPosition() >= numInputSymbols)
-          found.insert(symbol.getPosition());
-      });
+    graph::forEachSymbol(of.getType(), [&](unsigned symbol) {
+      if (symbol >= numInputSymbols)
+        found.insert(symbol);
+    });
     return found;
   };
   auto known = collect(root);
@@ -383,6 +382,12 @@ LogicalResult Assignment::assign(graph::ReshapeOp op) {
   return success();
 }
 
+LogicalResult Assignment::assign(graph::AssignOp op) {
+  host::AssignOp::create(builder, op.getLoc(), op.getSymbolsAttr(),
+                         op.getValuesAttr());
+  return success();
+}
+
 LogicalResult Assignment::assign(graph::BindOp op) {
   host::BindOp::create(builder, op.getLoc(), getPlace(op.getInput()),
                        op.getSymbolsAttr());
@@ -448,8 +453,8 @@ LogicalResult Assignment::assign(Operation *op) {
       isa<func::ReturnOp, graph::EmptyOp, graph::YieldOp>(op))
     return success(); // placed where it is used
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<host::LaunchOp, graph::ReshapeOp, graph::BindOp, graph::CallOp,
-            graph::CheckOp, graph::IfOp, graph::LoopOp>(
+      .Case<host::LaunchOp, graph::AssignOp, graph::BindOp, graph::CallOp,
+            graph::CheckOp, graph::IfOp, graph::LoopOp, graph::ReshapeOp>(
           [&](auto op) { return assign(op); })
       .Default([](Operation *op) -> LogicalResult {
         // What computed the shape of a reshape: its values are in the types.

@@ -41,6 +41,7 @@ private:
   mlir::LogicalResult assign(mlir::Operation *op);
   mlir::LogicalResult assign(host::LaunchOp op);
   mlir::LogicalResult assign(graph::ReshapeOp op);
+  mlir::LogicalResult assign(graph::AssignOp op);
   mlir::LogicalResult assign(graph::BindOp op);
   mlir::LogicalResult assign(graph::CallOp op);
   mlir::LogicalResult assign(graph::CheckOp op);

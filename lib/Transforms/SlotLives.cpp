@@ -3,6 +3,7 @@
 // When the slots of a program hold something, and boxes for those whose size
 // only the run can tell.
 #include "SlotLives.h"
+#include "Dialect/Graph/IR/Shape.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
 #include <map>
@@ -109,9 +110,8 @@ void numberBoxes(func::FuncOp program, SmallVectorImpl<Slot> &slots) {
   SmallVector<int64_t> free;
   auto isBox = [&](Slot &slot) {
     bool ofData = slot.op.getBox().has_value();
-    slot.bytes.walk([&](AffineExpr expr) {
-      if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-        ofData |= bound.contains(symbol.getPosition());
+    graph::forEachSymbol(slot.bytes, [&](unsigned symbol) {
+      ofData |= bound.contains(symbol);
     });
     return ofData;
   };

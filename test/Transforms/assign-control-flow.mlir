@@ -103,3 +103,20 @@ func.func @grow_loop(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<?xf32, #s0> a
   }) : (tensor<i64>, tensor<4xf32>) -> tensor<?xf32, #s0>
   return %r : tensor<?xf32, #s0>
 }
+
+// -----
+
+// A symbol that has the value of an expression: the host works it out before what
+// is of that size.
+#x = affine_map<()[s0] -> (s0)>
+#y = affine_map<()[s0, s1] -> (s1)>
+func.func private @fill(memref<?xf32> {adze.dims = #x}, memref<?xf32> {adze.dims = #y}) attributes {adze.kernel}
+// CHECK-LABEL: func.func @named(
+// CHECK: host.assign {symbols = array<i64: 1>, values = #{{.*}}}
+// CHECK-NEXT: host.output
+// CHECK-NEXT: host.launch @fill
+func.func @named(%x: tensor<?xf32, #x>) -> tensor<?xf32, #y> attributes {graph.symbols = ["n", ""]} {
+  graph.assign {symbols = array<i64: 1>, values = affine_map<()[s0] -> (s0 * 3)>}
+  %0 = host.launch @fill(%x) : (tensor<?xf32, #x>) -> tensor<?xf32, #y>
+  return %0 : tensor<?xf32, #y>
+}

@@ -43,18 +43,16 @@ class DimCompletion {
 public:
   explicit DimCompletion(func::FuncOp function) : function(function) {
     auto count = [&](Value value) {
-      for (AffineExpr dim : getDims(value))
-        if (dim)
-          dim.walk([&](AffineExpr inner) {
-            if (auto symbol = dyn_cast<AffineSymbolExpr>(inner))
-              next = std::max(next, symbol.getPosition() + 1);
-          });
+      next = std::max(next, adze::graph::countSymbols(getDims(value)));
     };
     for (Value argument : function.getArguments())
       count(argument);
     function.walk([&](Operation *op) {
       for (Value result : op->getResults())
         count(result);
+      if (auto insert = dyn_cast<InsertSliceOp>(op))
+        next = std::max(next, adze::graph::countSymbols(
+                                  insert.getOffsets().getResults()));
     });
   }
 

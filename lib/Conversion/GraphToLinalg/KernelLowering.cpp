@@ -167,19 +167,16 @@ void KernelLowering::bind(AffineExpr expr, Value memref, int64_t dim) {
   // factor * symbol + offset.
   AffineExpr zero = getAffineConstantExpr(0, expr.getContext());
   AffineExpr one = getAffineConstantExpr(1, expr.getContext());
-  AffineExpr symbol;
-  expr.walk([&](AffineExpr inner) {
-    if (isa<AffineSymbolExpr>(inner))
-      symbol = inner;
-  });
-  if (!symbol)
+  if (countSymbols(expr) == 0)
     return;
+  unsigned position = 0;
+  forEachSymbol(expr, [&](unsigned last) { position = last; });
+  AffineExpr symbol = getAffineSymbolExpr(position, expr.getContext());
   AffineExpr offset = normalize(expr.replace(symbol, zero));
   AffineExpr factor = subExprs(normalize(expr.replace(symbol, one)), offset);
   if (!getConstant(offset) || getConstant(factor).value_or(0) <= 0 ||
       !areEqual(expr, symbol * factor + offset))
     return;
-  unsigned position = cast<AffineSymbolExpr>(symbol).getPosition();
   if (!symbols.contains(position))
     symbols[position] =
         floorDiv(add(size, -*getConstant(offset)), *getConstant(factor));
@@ -226,12 +223,7 @@ static bool mayDivideByZero(AffineExpr expr) {
 }
 
 bool KernelLowering::isModuleSize(AffineExpr expr) const {
-  bool isModules = true;
-  expr.walk([&](AffineExpr inner) {
-    if (auto symbol = dyn_cast<AffineSymbolExpr>(inner))
-      isModules &= symbol.getPosition() < numSymbols;
-  });
-  return isModules;
+  return countSymbols(expr) <= numSymbols;
 }
 
 Value KernelLowering::evaluate(AffineExpr expr) {
@@ -240,14 +232,9 @@ Value KernelLowering::evaluate(AffineExpr expr) {
   if (Value size = known.lookup(expr))
     return size;
   bool complete = true;
-  unsigned count = 0;
-  expr.walk([&](AffineExpr inner) {
-    auto symbol = dyn_cast<AffineSymbolExpr>(inner);
-    if (!symbol)
-      return;
-    count = std::max(count, symbol.getPosition() + 1);
-    complete &= symbols.contains(symbol.getPosition());
-  });
+  unsigned count = countSymbols(expr);
+  forEachSymbol(
+      expr, [&](unsigned symbol) { complete &= symbols.contains(symbol); });
   if (isModuleSize(expr) && (!complete || mayDivideByZero(expr)))
     return known[expr] =
                host::SizeOp::create(builder, loc, builder.getIndexType(),

@@ -307,7 +307,17 @@ static LogicalResult emitPieces(KernelEmitter &e, ValueRange pieces,
   Place row{e.mul(ids[1], blockM), 0, 1, axis};
   Place column{e.mul(ids[0], blockN), 1, 1, unsigned(dims.size()) - axis};
   Value begin = e.index(0);
+  auto isBehind = [&](size_t i) {
+    AffineExpr before = getDims(pieces[i - 1])[axis];
+    return areEqual(addExprs(offsets[i - 1], before), offsets[i]);
+  };
   for (auto [i, piece] : llvm::enumerate(pieces)) {
+    if (!offsets.empty() && (i == 0 || !isBehind(i))) {
+      Value offset = e.size(offsets[i]);
+      if (!offset)
+        return failure();
+      begin = e.mul(offset, inner);
+    }
     // Nothing to copy, and a view of nothing at the end is out of bounds.
     if (getConstantIntValue(lengths[i]) == 0)
       continue;
@@ -318,12 +328,6 @@ static LogicalResult emitPieces(KernelEmitter &e, ValueRange pieces,
     auto tile = e.emit(piece, places);
     if (failed(tile))
       return failure();
-    if (!offsets.empty()) {
-      Value offset = e.size(offsets[i]);
-      if (!offset)
-        return failure();
-      begin = e.mul(offset, inner);
-    }
     Value part = getColumns(e, e.getOutputMemory(0), axis, begin, lengths[i]);
     for (Place &place : places)
       place.span = 1;

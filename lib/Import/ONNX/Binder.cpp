@@ -408,6 +408,31 @@ void Binder::check(mlir::Value condition, llvm::StringRef message) {
   graph::CheckOp::create(builder, loc, condition, message);
 }
 
+mlir::AffineExpr Binder::addSizes(llvm::ArrayRef<mlir::AffineExpr> sizes) {
+  constexpr unsigned step = 16;
+  // What is known before the run stays so as long as it is an expression.
+  bool isEarly = graph::countSymbols(sizes) <= importer.numInputSymbols;
+  unsigned mostTerms = isEarly ? 4 * step : step;
+  mlir::AffineExpr sum = expr(0);
+  auto name = [&] {
+    if (graph::countTerms(sum) < mostTerms)
+      return;
+    mlir::AffineExpr symbol = makeFreshSymbol();
+    auto position = llvm::cast<mlir::AffineSymbolExpr>(symbol).getPosition();
+    graph::AssignOp::create(builder, loc, position, sum);
+    sum = symbol;
+  };
+  for (auto [i, size] : llvm::enumerate(sizes)) {
+    sum = graph::addExprs(sum, size);
+    if (!sum)
+      return {};
+    if ((i + 1) % step == 0)
+      name();
+  }
+  name();
+  return sum;
+}
+
 mlir::AffineExpr Binder::makeFreshSymbol() {
   return importer.symbols.makeFresh();
 }

@@ -95,6 +95,8 @@ public:
   /// Ends the run with an error unless a condition (one element) holds.
   void check(mlir::Value condition, llvm::StringRef message);
   mlir::AffineExpr makeFreshSymbol();
+  /// The sum of sizes. A long one gets symbols of its own, which the run assigns.
+  mlir::AffineExpr addSizes(llvm::ArrayRef<mlir::AffineExpr> sizes);
   /// Takes it for granted, and has the run time check it.
   bool assumeNonNegative(mlir::AffineExpr expr);
 

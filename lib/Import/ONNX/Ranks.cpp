@@ -49,10 +49,8 @@ std::optional<int64_t> Binder::getDeclaredRank(unsigned output) const {
 bool Importer::assumeEqual(AffineExpr lhs, AffineExpr rhs) {
   bool isAlways = builder.getInsertionBlock() == &function.front();
   for (AffineExpr expr : {lhs, rhs})
-    expr.walk([&](AffineExpr part) {
-      if (auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(part))
-        isAlways &= symbol.getPosition() < numInputSymbols;
-    });
+    graph::forEachSymbol(
+        expr, [&](unsigned symbol) { isAlways &= symbol < numInputSymbols; });
   if (isAlways)
     equalities.push_back({lhs, rhs});
   return isAlways;

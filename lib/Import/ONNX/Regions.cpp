@@ -16,11 +16,8 @@ using mlir::Value;
 /// Whether symbols up to `end` are all that the expression needs.
 static bool isVisible(AffineExpr expr, unsigned end) {
   bool visible = bool(expr);
-  if (expr)
-    expr.walk([&](AffineExpr inner) {
-      if (auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(inner))
-        visible &= symbol.getPosition() < end;
-    });
+  graph::forEachSymbol(
+      expr, [&](unsigned symbol) { visible &= symbol < end; });
   return visible;
 }
 

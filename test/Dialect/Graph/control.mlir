@@ -43,6 +43,23 @@ func.func @loop(%n: tensor<i64>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<?x
 
 // -----
 
+// CHECK-LABEL: @assign
+// CHECK: graph.assign {symbols = array<i64: 2>, values = #{{.*}}}
+func.func @assign(%x: tensor<?x?xf32, affine_map<()[s0, s1] -> (s0, s1)>>) {
+  graph.assign {symbols = array<i64: 2>, values = affine_map<()[s0, s1] -> (s0 + s1)>}
+  return
+}
+
+// -----
+
+func.func @assign_length() {
+  // expected-error@+1 {{expected a value of symbols for each of 2 symbols, but got affine_map<()[s0] -> (s0)>}}
+  graph.assign {symbols = array<i64: 1, 2>, values = affine_map<()[s0] -> (s0)>}
+  return
+}
+
+// -----
+
 func.func @bind_length(%x: tensor<2xi64>) {
   // expected-error@+1 {{expected a 1-D tensor of 1 elements, but got 'tensor<2xi64>'}}
   graph.bind %x {symbols = array<i64: 1>} : tensor<2xi64>

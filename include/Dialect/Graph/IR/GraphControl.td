@@ -29,6 +29,24 @@ def Graph_BindOp : Graph_Op<"bind", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
+def Graph_AssignOp : Graph_Op<"assign", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Symbols whose values are expressions of others";
+  let description = [{
+    Result i of the map becomes the value of `symbols[i]`, as soon as the symbols
+    that it mentions have theirs: a name for a size that would be a long
+    expression wherever it is used.
+
+    Example:
+    ```mlir
+    graph.assign {symbols = array<i64: 2>, values = affine_map<()[s0, s1] -> (s0 + s1)>}
+    ```
+  }];
+  let arguments = (ins DenseI64ArrayAttr:$symbols, AffineMapAttr:$values);
+  let assemblyFormat = "attr-dict";
+  let builders = [OpBuilder<(ins "int64_t":$symbol, "::mlir::AffineExpr":$value)>];
+  let hasVerifier = 1;
+}
+
 def Graph_CheckOp : Graph_Op<"check", [MemoryEffects<[MemWrite]>]> {
   let summary = "End the run with an error unless a condition holds";
   let description = [{

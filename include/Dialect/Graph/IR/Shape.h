@@ -52,6 +52,19 @@ bool areDifferent(mlir::AffineExpr lhs, mlir::AffineExpr rhs);
 /// Known to be >= 0 for all values of the symbols.
 bool isNonNegative(mlir::AffineExpr expr);
 
+/// The position of each symbol of an expression, as often as it is there; null
+/// has none.
+void forEachSymbol(mlir::AffineExpr expr,
+                   llvm::function_ref<void(unsigned)> visit);
+/// The same for all dims of a type; one that is no ranked tensor has none.
+void forEachSymbol(mlir::Type type, llvm::function_ref<void(unsigned)> visit);
+
+/// As many as a map of the expressions has to declare.
+unsigned countSymbols(llvm::ArrayRef<mlir::AffineExpr> exprs);
+
+/// The summands of an expression in normal form.
+unsigned countTerms(mlir::AffineExpr expr);
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//

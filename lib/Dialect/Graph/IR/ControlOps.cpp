@@ -17,6 +17,22 @@ LogicalResult BindOp::verify() {
          << getInput().getType();
 }
 
+void AssignOp::build(OpBuilder &builder, OperationState &state, int64_t symbol,
+                     AffineExpr value) {
+  auto map =
+      AffineMap::get(0, countSymbols(value), value, builder.getContext());
+  build(builder, state, builder.getDenseI64ArrayAttr(symbol),
+        AffineMapAttr::get(map));
+}
+
+LogicalResult AssignOp::verify() {
+  AffineMap map = getValues();
+  if (map.getNumDims() == 0 && map.getNumResults() == getSymbols().size())
+    return success();
+  return emitOpError("expected a value of symbols for each of ")
+         << getSymbols().size() << " symbols, but got " << getValuesAttr();
+}
+
 /// One element, of any rank.
 static bool isScalar(Value value) {
   return getConstant(product(value.getContext(), getDims(value))) == 1;

@@ -177,16 +177,10 @@ LogicalResult InsertSliceOp::inferReturnTypes(MLIRContext *context, Where where,
 void InsertSliceOp::build(OpBuilder &builder, OperationState &state,
                           ValueRange sources, Value dest, int64_t axis,
                           ArrayRef<AffineExpr> offsets) {
-  int64_t numSymbols = 0;
-  for (AffineExpr offset : offsets)
-    offset.walk([&](AffineExpr inner) {
-      if (auto symbol = dyn_cast<AffineSymbolExpr>(inner))
-        numSymbols = std::max<int64_t>(numSymbols, symbol.getPosition() + 1);
-    });
+  auto map = AffineMap::get(0, countSymbols(offsets), offsets,
+                            builder.getContext());
   build(builder, state, dest.getType(), sources, dest,
-        builder.getI64IntegerAttr(axis),
-        AffineMapAttr::get(
-            AffineMap::get(0, numSymbols, offsets, builder.getContext())));
+        builder.getI64IntegerAttr(axis), AffineMapAttr::get(map));
 }
 
 LogicalResult SliceOp::verify() {

@@ -12,6 +12,36 @@
 using namespace mlir;
 using namespace adze::graph;
 
+void adze::graph::forEachSymbol(AffineExpr expr,
+                                function_ref<void(unsigned)> visit) {
+  if (expr)
+    expr.walk([&](AffineExpr part) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+        visit(symbol.getPosition());
+    });
+}
+
+void adze::graph::forEachSymbol(Type type, function_ref<void(unsigned)> visit) {
+  for (AffineExpr dim : getDims(type))
+    forEachSymbol(dim, visit);
+}
+
+unsigned adze::graph::countSymbols(ArrayRef<AffineExpr> exprs) {
+  unsigned count = 0;
+  for (AffineExpr expr : exprs)
+    forEachSymbol(expr, [&](unsigned symbol) {
+      count = std::max(count, symbol + 1);
+    });
+  return count;
+}
+
+unsigned adze::graph::countTerms(AffineExpr expr) {
+  unsigned count = 1;
+  for (; expr && expr.getKind() == AffineExprKind::Add; ++count)
+    expr = cast<AffineBinaryOpExpr>(expr).getLHS();
+  return count;
+}
+
 Dims adze::graph::getDims(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
@@ -37,24 +67,17 @@ RankedTensorType adze::graph::makeType(Type elementType,
                                        ArrayRef<AffineExpr> dims) {
   SmallVector<int64_t> shape;
   SmallVector<AffineExpr> exprs;
-  unsigned numSymbols = 0;
   bool known = true;
   for (AffineExpr dim : dims) {
     AffineExpr expr = normalize(dim);
     exprs.push_back(expr);
     shape.push_back(getConstant(expr).value_or(ShapedType::kDynamic));
     known &= bool(expr);
-    if (!expr)
-      continue;
-    expr.walk([&](AffineExpr inner) {
-      if (auto symbol = dyn_cast<AffineSymbolExpr>(inner))
-        numSymbols = std::max(numSymbols, symbol.getPosition() + 1);
-    });
   }
   Attribute encoding;
   if (known && ShapedType::isDynamicShape(shape))
-    encoding = AffineMapAttr::get(
-        AffineMap::get(0, numSymbols, exprs, elementType.getContext()));
+    encoding = AffineMapAttr::get(AffineMap::get(
+        0, countSymbols(exprs), exprs, elementType.getContext()));
   return RankedTensorType::get(shape, elementType, encoding);
 }
 

@@ -7,10 +7,21 @@
 using namespace mlir;
 using namespace adze::graph;
 
+/// The sizes that an op needs beside those of its operands and results.
+static ArrayRef<AffineExpr> getSizes(Operation *op) {
+  if (auto insert = dyn_cast<InsertSliceOp>(op))
+    return insert.getOffsets().getResults();
+  if (auto assign = dyn_cast<AssignOp>(op))
+    return assign.getValues().getResults();
+  return {};
+}
+
 /// The symbols that an op by itself gives values.
 static ArrayRef<int64_t> getBoundSymbols(Operation *op) {
   if (auto bind = dyn_cast<BindOp>(op))
     return bind.getSymbols();
+  if (auto assign = dyn_cast<AssignOp>(op))
+    return assign.getSymbols();
   if (auto call = dyn_cast<CallOp>(op))
     return call.getSymbols();
   if (auto branch = dyn_cast<IfOp>(op))
@@ -33,22 +44,17 @@ Predecessors::Predecessors(Block &block) : block(block) {
     });
 }
 
+template <typename T>
 void Predecessors::addSymbols(
-    Operation *op, Type type,
-    llvm::function_ref<void(Operation *)> visit) const {
-  for (AffineExpr dim : getDims(type)) {
-    if (!dim)
-      continue;
-    dim.walk([&](AffineExpr inner) {
-      auto symbol = dyn_cast<AffineSymbolExpr>(inner);
-      auto found = symbol ? binders.find(symbol.getPosition()) : binders.end();
-      if (found == binders.end())
-        return;
-      for (Operation *binder : found->second)
-        if (binder != op)
-          visit(binder);
-    });
-  }
+    Operation *op, T sizes, llvm::function_ref<void(Operation *)> visit) const {
+  forEachSymbol(sizes, [&](unsigned symbol) {
+    auto found = binders.find(symbol);
+    if (found == binders.end())
+      return;
+    for (Operation *binder : found->second)
+      if (binder != op)
+        visit(binder);
+  });
 }
 
 void Predecessors::forEach(Operation *op,
@@ -62,9 +68,12 @@ void Predecessors::forEach(Operation *op,
       if (!binders.empty())
         addSymbols(op, operand.getType(), visit);
     }
-    if (!binders.empty())
-      for (Type type : inner->getResultTypes())
-        addSymbols(op, type, visit);
+    if (binders.empty())
+      return;
+    for (Type type : inner->getResultTypes())
+      addSymbols(op, type, visit);
+    for (AffineExpr size : getSizes(inner))
+      addSymbols(op, size, visit);
   });
 }
 

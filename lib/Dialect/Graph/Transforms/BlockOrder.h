@@ -18,7 +18,9 @@ public:
                llvm::function_ref<void(mlir::Operation *)> visit) const;
 
 private:
-  void addSymbols(mlir::Operation *op, mlir::Type type,
+  /// `sizes`: a type or an expression.
+  template <typename T>
+  void addSymbols(mlir::Operation *op, T sizes,
                   llvm::function_ref<void(mlir::Operation *)> visit) const;
 
   mlir::Block &block;

@@ -166,8 +166,9 @@ public:
     for (OpOperand &operand : op->getOpOperands()) {
       if (isParameter(operand))
         continue;
-      if (getSinkable(operand.get()) && getRank(operand.get()) == rank)
-        ++gained;
+      auto transpose = getSinkable(operand.get());
+      if (transpose && getRank(transpose) == rank)
+        gained += !isConstant(transpose.getInput());
       else if (!isCheap(operand.get(), rank))
         ++added;
     }
@@ -192,11 +193,15 @@ public:
   }
 
 private:
+  static bool isConstant(Value value) {
+    return matchPattern(value, m_Constant());
+  }
+
   /// No data moves at run time to transpose this. In rank 3 what is computed
   /// counts all the same: its transpose could sink again, for ever.
   static bool isCheap(Value value, int64_t rank) {
     auto type = cast<RankedTensorType>(value.getType());
-    if (matchPattern(value, m_Constant()))
+    if (isConstant(value))
       return true;
     return rank != 3 && llvm::count_if(getDims(type), [](AffineExpr dim) {
                           return getConstant(dim) != 1;

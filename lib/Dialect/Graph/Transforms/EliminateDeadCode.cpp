@@ -27,17 +27,11 @@ namespace {
 using Mentions = DenseMap<int64_t, int64_t>;
 
 void addMentions(AffineExpr expr, Mentions &mentions) {
-  if (expr)
-    expr.walk([&](AffineExpr inner) {
-      if (auto symbol = dyn_cast<AffineSymbolExpr>(inner))
-        ++mentions[symbol.getPosition()];
-    });
+  forEachSymbol(expr, [&](unsigned symbol) { ++mentions[symbol]; });
 }
 
 void addMentions(Type type, Mentions &mentions) {
-  if (isa<RankedTensorType>(type))
-    for (AffineExpr dim : getDims(type))
-      addMentions(dim, mentions);
+  forEachSymbol(type, [&](unsigned symbol) { ++mentions[symbol]; });
 }
 
 void addMentions(Attribute attr, Mentions &mentions) {

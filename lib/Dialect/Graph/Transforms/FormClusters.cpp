@@ -94,19 +94,16 @@ struct FormClustersPass final
       if (!isa<ClusterOp>(block->getParentOp()))
         blocks.push_back(block);
     });
-    bool dataSizes = false;
-    function.walk(
-        [&](Operation *op) { dataSizes |= isa<BindOp, CallOp, IfOp, LoopOp>(op); });
     for (Block *block : blocks)
-      formClusters(*block, dataSizes);
+      formClusters(*block);
   }
 
 private:
-  void formClusters(Block &block, bool dataSizes) {
+  void formClusters(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isOpTriviallyDead(&op))
         op.erase();
-    Grouping grouping(block, dataSizes, mostOps);
+    Grouping grouping(block, mostOps);
     if (mode == ClusterMode::Fuse) {
       grouping.fuse();
       grouping.tellRefusals();

@@ -48,8 +48,8 @@ static bool isElementLookup(Operation *op) {
 
 /// Constants, views and what the host does: no kernels.
 static bool staysOutside(Operation *op) {
-  return isa<ConstantOp, ClusterOp, EmptyOp, BindOp, CallOp, CheckOp, IfOp,
-             LoopOp>(op) ||
+  return isa<AssignOp, BindOp, CallOp, CheckOp, ClusterOp, ConstantOp, EmptyOp,
+             IfOp, LoopOp>(op) ||
          (isa<ReshapeOp>(op) && !isUnitReshape(op)) ||
          !isa<GraphDialect>(op->getDialect()) ||
          op->hasTrait<OpTrait::IsTerminator>();
@@ -154,8 +154,8 @@ static bool hasTranspose(const Group &group) {
 // Groups
 //===----------------------------------------------------------------------===//
 
-Grouping::Grouping(Block &block, bool dataSizes, unsigned mostOps)
-    : predecessors(block), dataSizes(dataSizes), mostOps(mostOps) {
+Grouping::Grouping(Block &block, unsigned mostOps)
+    : predecessors(block), mostOps(mostOps) {
   for (Operation &op : block) {
     positions[&op] = positions.size();
     if (staysOutside(&op))
@@ -213,41 +213,6 @@ bool Grouping::makesCycle(unsigned from, unsigned to) {
   return false;
 }
 
-static void addSymbols(Type type, DenseSet<unsigned> &symbols) {
-  for (AffineExpr dim : getDims(type))
-    if (dim)
-      dim.walk([&](AffineExpr inner) {
-        if (auto symbol = dyn_cast<AffineSymbolExpr>(inner))
-          symbols.insert(symbol.getPosition());
-      });
-}
-
-/// Whether the kernel of both groups sees the sizes of all that it computes in
-/// its operands and results. Of two sizes that the data tells nobody knows that
-/// they are equal, so that one may be of a value in between alone.
-bool Grouping::keepsSizes(unsigned lhs, unsigned rhs) const {
-  if (!dataSizes)
-    return true;
-  DenseSet<Operation *> members;
-  for (unsigned group : {lhs, rhs})
-    members.insert_range(groups[group].ops);
-  DenseSet<unsigned> needed, seen;
-  for (Operation *op : members) {
-    for (Value operand : op->getOperands())
-      if (!members.contains(operand.getDefiningOp()))
-        addSymbols(operand.getType(), seen);
-    for (Value result : op->getResults()) {
-      addSymbols(result.getType(), needed);
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
-            return !members.contains(user);
-          }))
-        addSymbols(result.getType(), seen);
-    }
-  }
-  return llvm::all_of(needed,
-                      [&](unsigned symbol) { return seen.contains(symbol); });
-}
-
 void Grouping::merge(unsigned from, unsigned into) {
   Group &source = groups[from], &target = groups[into];
   for (Operation *op : source.ops)
@@ -266,9 +231,28 @@ void Grouping::merge(unsigned from, unsigned into) {
   source.ops.clear();
 }
 
+/// Whether the kernel of both groups is of a size that is quick to compile.
+bool Grouping::isSmall(unsigned lhs, unsigned rhs) const {
+  constexpr unsigned mostResults = 16;
+  size_t count = groups[lhs].ops.size() + groups[rhs].ops.size();
+  if (count > mostOps)
+    return false;
+  if (count <= mostResults)
+    return true;
+  unsigned results = 0;
+  for (unsigned group : {lhs, rhs})
+    for (Operation *op : groups[group].ops)
+      results += llvm::any_of(op->getUsers(), [&](Operation *user) {
+        auto reader = groupOf.find(user);
+        return reader == groupOf.end() ||
+               (reader->second != lhs && reader->second != rhs);
+      });
+  return results <= mostResults;
+}
+
 /// Whether `to` can become part of `from`, which it reads.
 bool Grouping::canMerge(unsigned from, unsigned to) {
-  return isSmall(from, to) && !makesCycle(from, to) && keepsSizes(from, to);
+  return isSmall(from, to) && !makesCycle(from, to);
 }
 
 /// A store joins the group that computes what it stores, unless that one stores
@@ -285,7 +269,7 @@ void Grouping::joinProducer(InsertSliceOp op) {
     return;
   if (isa<TransposeOp>(source.getDefiningOp()) && !source.hasOneUse())
     return;
-  if (!makesCycle(*group, self) && keepsSizes(*group, self))
+  if (!makesCycle(*group, self))
     merge(self, *group);
 }
 
@@ -404,6 +388,18 @@ static bool feedsMaskOnly(const Group &producer, AttentionOp attention) {
          });
 }
 
+/// Why what is inserted at several places is not computed there.
+static StringRef whyNoPiece(const Group &producer, InsertSliceOp insert) {
+  auto suits = [](Operation *op) {
+    return isPointwise(op) || isa<SliceOp, BroadcastToOp>(op);
+  };
+  if (!llvm::all_of(producer.ops, suits))
+    return "the reader takes parts of tensors, but no other movement";
+  return llvm::is_contained(producer.ops, insert.getDest().getDefiningOp())
+             ? "the reader replaces parts of it"
+             : "";
+}
+
 StringRef Grouping::whyNoPrologue(const Group &producer,
                                   const Group &consumer) const {
   constexpr StringLiteral windows =
@@ -426,9 +422,11 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
   if (auto attention = dyn_cast<AttentionOp>(anchor);
       attention && feedsMaskOnly(producer, attention))
     return "";
+  if (auto insert = dyn_cast<InsertSliceOp>(anchor))
+    return whyNoPiece(producer, insert);
   if (!llvm::all_of(producer.ops, isMovement))
     return "the reader takes no operand that is computed on the way";
-  if (isa<InsertSliceOp>(anchor) || isSampling(anchor))
+  if (isSampling(anchor))
     return llvm::all_of(producer.ops, llvm::IsaPred<SliceOp>)
                ? ""
                : "the reader takes parts of tensors, but no other movement";
@@ -498,7 +496,7 @@ void Grouping::joinConsumer(unsigned index) {
     }
   if (!consumer || !isSmall(index, *consumer) ||
       !acceptsPrologue(groups[index], groups[*consumer]) ||
-      makesCycle(index, *consumer) || !keepsSizes(index, *consumer))
+      makesCycle(index, *consumer))
     return;
   merge(index, *consumer);
 }

@@ -18,9 +18,8 @@ struct Group {
 /// The groups of one block.
 class Grouping {
 public:
-  /// `dataSizes`: some sizes only the data tells.
   /// `mostOps`: in one group.
-  Grouping(mlir::Block &block, bool dataSizes, unsigned mostOps);
+  Grouping(mlir::Block &block, unsigned mostOps);
 
   void fuse();
   /// Says why groups that read from one another are apart, where somebody
@@ -60,13 +59,9 @@ private:
   bool makesCycle(unsigned from, unsigned to);
   bool canMerge(unsigned from, unsigned to);
   void merge(unsigned from, unsigned into);
-  bool keepsSizes(unsigned lhs, unsigned rhs) const;
-  bool isSmall(unsigned lhs, unsigned rhs) const {
-    return groups[lhs].ops.size() + groups[rhs].ops.size() <= mostOps;
-  }
+  bool isSmall(unsigned lhs, unsigned rhs) const;
 
   Predecessors predecessors;
-  bool dataSizes;
   unsigned mostOps;
   std::vector<Group> groups;
   llvm::DenseMap<mlir::Operation *, unsigned> groupOf;

@@ -24,8 +24,6 @@ bool Grouping::hasOtherReaders(unsigned from, unsigned to) const {
 StringRef Grouping::whyNotMerged(unsigned from, unsigned to) {
   if (!isSmall(from, to))
     return "the kernel would be too large";
-  if (!keepsSizes(from, to))
-    return "the kernel would not see a size that only the data tells";
   if (makesCycle(from, to))
     return "the kernels would wait for each other";
   return "the reader had joined another kernel before";

@@ -21,10 +21,13 @@ using namespace adze::graph;
 
 namespace {
 
+/// Of one kernel: what a kernel costs to compile grows faster than its pieces.
+constexpr unsigned mostPieces = 16;
+
 struct Piece {
   Value value;
-  AffineExpr offset;
   bool placed; // else it is copied
+  AffineExpr offset = {};
 };
 
 /// One concat, with those inside of it whose pieces are all placed.
@@ -32,7 +35,7 @@ class Placer {
 public:
   /// `onTheWay`: concats of pieces that can all be placed.
   Placer(ConcatOp concat, const DenseSet<Operation *> &onTheWay,
-         const TypicalSizes &symbols)
+         TypicalSizes &symbols)
       : concat(concat), axis(concat.getAxis()), onTheWay(onTheWay),
         symbols(symbols) {}
 
@@ -49,13 +52,17 @@ private:
     ConcatOp op;
     int64_t offset;
   };
-  bool collect(ConcatOp op, AffineExpr &offset);
+  bool collect(ConcatOp op, std::optional<int64_t> &offset);
   bool isWorthIt(unsigned minPlaced) const;
+  bool isLong() const;
+  void findOffsets();
+  Value place(OpBuilder &b, ArrayRef<Piece> placed);
+  Value copy(OpBuilder &b, ArrayRef<Piece> copied, Value whole);
 
   ConcatOp concat;
   int64_t axis;
   const DenseSet<Operation *> &onTheWay;
-  const TypicalSizes &symbols;
+  TypicalSizes &symbols;
   SmallVector<Piece> pieces;
   SmallVector<Inner> inner;
   DenseSet<Value> seen;
@@ -178,23 +185,25 @@ static void redirectReaders(Value value, InsertSliceOp store) {
 // Placing
 //===----------------------------------------------------------------------===//
 
-/// The pieces with their offsets; fails where an offset is not known.
-bool Placer::collect(ConcatOp op, AffineExpr &offset) {
+/// The pieces; fails where a size is not known. `offset`: where the next one
+/// begins, if that is a number.
+bool Placer::collect(ConcatOp op, std::optional<int64_t> &offset) {
   for (Value value : op.getInputs()) {
-    if (!offset)
-      return false;
     bool isNew = seen.insert(value).second;
     auto nested = value.getDefiningOp<ConcatOp>();
-    std::optional<int64_t> start = getConstant(offset);
-    if (nested && isNew && start && int64_t(nested.getAxis()) == axis &&
+    if (nested && isNew && offset && int64_t(nested.getAxis()) == axis &&
         onTheWay.contains(nested)) {
-      inner.push_back({nested, *start});
+      inner.push_back({nested, *offset});
       if (!collect(nested, offset))
         return false;
       continue;
     }
-    pieces.push_back({value, offset, isNew && canPlace(value, concat->getBlock())});
-    offset = addExprs(offset, getDims(value)[axis]);
+    AffineExpr size = getDims(value)[axis];
+    if (!size)
+      return false;
+    pieces.push_back({value, isNew && canPlace(value, concat->getBlock())});
+    std::optional<int64_t> known = getConstant(size);
+    offset = offset && known ? std::optional(*offset + *known) : std::nullopt;
   }
   return true;
 }
@@ -217,33 +226,44 @@ bool Placer::isWorthIt(unsigned minPlaced) const {
          (copied <= 1 || allInMemory);
 }
 
-bool Placer::select(unsigned minPlaced) {
-  Type element = getElement(concat.getResult());
-  if (concat.getInputs().size() < 2 || isSmallFloat(element) ||
-      isPacked(element) || !symbols.areKnown(concat.getType()))
-    return false;
-  AffineExpr offset = getAffineConstantExpr(0, concat.getContext());
-  return collect(concat, offset) && isWorthIt(minPlaced);
+/// Whether one kernel for all pieces would be long to compile, for offsets that
+/// only the run can tell.
+bool Placer::isLong() const {
+  return pieces.size() > mostPieces &&
+         llvm::any_of(pieces, [&](const Piece &piece) {
+           return !getConstant(getDims(piece.value)[axis]);
+         });
 }
 
-void Placer::run() {
-  OpBuilder b(concat);
-  Location loc = concat.getLoc();
-  SmallVector<Piece> placed;
-  SmallVector<Value> copied;
-  SmallVector<AffineExpr> offsets;
-  for (const Piece &piece : pieces) {
-    if (piece.placed) {
-      placed.push_back(piece);
-      continue;
-    }
-    copied.push_back(piece.value);
-    offsets.push_back(piece.offset);
+bool Placer::select(unsigned minPlaced) {
+  Type element = getElement(concat.getResult());
+  std::optional<int64_t> begin = 0;
+  if (concat.getInputs().size() < 2 || isSmallFloat(element) ||
+      isPacked(element) || !collect(concat, begin))
+    return false;
+  if (symbols.areKnown(concat.getType()) && isWorthIt(minPlaced))
+    return true;
+  // What the data sizes has no memory before all pieces are there.
+  for (Piece &piece : pieces)
+    piece.placed = false;
+  return inner.empty() && isLong();
+}
+
+/// Offsets begin at a symbol every few pieces: sums do not grow, and kernels are
+/// equal but for their symbols.
+void Placer::findOffsets() {
+  AffineExpr offset = getAffineConstantExpr(0, concat.getContext());
+  for (auto [i, piece] : llvm::enumerate(pieces)) {
+    if (i > 0 && i % mostPieces == 0)
+      offset = symbols.getName(offset, concat);
+    piece.offset = offset;
+    offset = addExprs(offset, getDims(piece.value)[axis]);
   }
-  llvm::sort(placed, [](const Piece &lhs, const Piece &rhs) {
-    return lhs.value.getDefiningOp()->isBeforeInBlock(
-        rhs.value.getDefiningOp());
-  });
+}
+
+/// Each piece is stored as soon as it is there.
+Value Placer::place(OpBuilder &b, ArrayRef<Piece> placed) {
+  Location loc = concat.getLoc();
   Operation *last = placed.front().value.getDefiningOp();
   b.setInsertionPointAfter(last);
   Value whole = EmptyOp::create(b, loc, concat.getType());
@@ -261,10 +281,40 @@ void Placer::run() {
       if (store->isBeforeInBlock(part.op))
         madeBefore[part.op] = whole;
   }
+  return whole;
+}
+
+/// A few pieces a kernel, where their sizes are not numbers.
+Value Placer::copy(OpBuilder &b, ArrayRef<Piece> copied, Value whole) {
   b.setInsertionPoint(concat);
-  if (!copied.empty())
-    whole = InsertSliceOp::create(b, loc, copied, whole, axis, offsets);
+  if (!whole)
+    whole = EmptyOp::create(b, concat.getLoc(), concat.getType());
+  size_t most = isLong() ? mostPieces : copied.size();
   numCopied = copied.size();
+  while (!copied.empty()) {
+    ArrayRef<Piece> some = copied.take_front(most);
+    copied = copied.drop_front(some.size());
+    whole = InsertSliceOp::create(
+        b, concat.getLoc(),
+        llvm::map_to_vector(some, [](const Piece &p) { return p.value; }),
+        whole, axis,
+        llvm::map_to_vector(some, [](const Piece &p) { return p.offset; }));
+  }
+  return whole;
+}
+
+void Placer::run() {
+  findOffsets();
+  OpBuilder b(concat);
+  SmallVector<Piece> placed, copied;
+  for (const Piece &piece : pieces)
+    (piece.placed ? placed : copied).push_back(piece);
+  llvm::sort(placed, [](const Piece &lhs, const Piece &rhs) {
+    return lhs.value.getDefiningOp()->isBeforeInBlock(
+        rhs.value.getDefiningOp());
+  });
+  Value whole = placed.empty() ? Value() : place(b, placed);
+  whole = copy(b, copied, whole);
   concat.getResult().replaceAllUsesWith(whole);
   replaced.push_back(concat);
   for (Inner &part : inner) {
@@ -341,7 +391,7 @@ public:
   }
 
 private:
-  void runOnBlock(Block &block, const TypicalSizes &symbols) {
+  void runOnBlock(Block &block, TypicalSizes &symbols) {
     shareBeginnings(block);
     DenseSet<Operation *> onTheWay = findOnTheWay(block);
     llvm::SetVector<Operation *> replaced;

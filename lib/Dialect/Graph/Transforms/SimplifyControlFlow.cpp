@@ -71,7 +71,7 @@ bool mentionsOwnSymbols(LoopOp op) {
                llvm::any_of(op.getBody().getArguments(), mentions);
   op.getBody().walk([&](Operation *inner) {
     found |= llvm::any_of(inner->getResults(), mentions) ||
-             isa<BindOp, IfOp, LoopOp>(inner);
+             isa<AssignOp, BindOp, IfOp, LoopOp>(inner);
   });
   auto carried = TypeRange(op.getBody().getArgumentTypes()).drop_front();
   return found || !llvm::equal(op.getInits().getTypes(), carried) ||

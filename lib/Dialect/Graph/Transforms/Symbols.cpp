@@ -1,38 +1,72 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Typical values of symbols: those of --dim, or any.
+// Typical values of symbols: those of --dim, or any; symbols for long sums.
 #include "Symbols.h"
+#include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Host/IR/Host.h"
 
 using namespace mlir;
 using namespace adze::graph;
 
-TypicalSizes::TypicalSizes(func::FuncOp function) {
+TypicalSizes::TypicalSizes(func::FuncOp function) : function(function) {
   for (Type type : function.getArgumentTypes())
-    if (isa<RankedTensorType>(type))
-      for (AffineExpr dim : getDims(type))
-        if (dim)
-          dim.walk([&](AffineExpr part) {
-            if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
-              known.insert(symbol.getPosition());
-          });
+    forEachSymbol(type, [&](unsigned symbol) { known.insert(symbol); });
   if (auto ranges =
           function->getAttrOfType<ArrayAttr>(adze::host::symbolRangesAttr))
     for (auto range : ranges.getAsRange<DenseI64ArrayAttr>())
       common.push_back(range.size() == 3 ? range[2] : -1);
 }
 
+bool TypicalSizes::areKnown(AffineExpr size) const {
+  bool all = bool(size);
+  forEachSymbol(size, [&](unsigned symbol) { all &= known.contains(symbol); });
+  return all;
+}
+
 bool TypicalSizes::areKnown(Type type) const {
-  return llvm::all_of(getDims(type), [&](AffineExpr dim) {
-    bool all = bool(dim);
-    if (dim)
-      dim.walk([&](AffineExpr part) {
-        auto symbol = dyn_cast<AffineSymbolExpr>(part);
-        all &= !symbol || known.contains(symbol.getPosition());
-      });
-    return all;
-  });
+  return llvm::all_of(getDims(type),
+                      [&](AffineExpr dim) { return areKnown(dim); });
+}
+
+/// The number of a symbol that the function did not have.
+static unsigned addSymbol(func::FuncOp function) {
+  Builder builder(function.getContext());
+  auto append = [&](StringRef name, Attribute attr) {
+    auto old = function->getAttrOfType<ArrayAttr>(name);
+    SmallVector<Attribute> all;
+    if (old)
+      llvm::append_range(all, old);
+    all.push_back(attr);
+    function->setAttr(name, builder.getArrayAttr(all));
+    return all.size() - 1;
+  };
+  if (function->hasAttr(adze::host::symbolRangesAttr))
+    append(adze::host::symbolRangesAttr,
+           builder.getDenseI64ArrayAttr({0, -1, -1}));
+  return append(adze::host::symbolsAttr, builder.getStringAttr(""));
+}
+
+AffineExpr TypicalSizes::getName(AffineExpr sum, Operation *user) {
+  if (isa<AffineConstantExpr, AffineSymbolExpr>(sum))
+    return sum;
+  bool isEarly = areKnown(sum);
+  AffineExpr &name = names[sum];
+  if (name && isEarly)
+    return name;
+  unsigned symbol = addSymbol(function);
+  name = getAffineSymbolExpr(symbol, sum.getContext());
+  OpBuilder builder(user);
+  if (isEarly && lastName)
+    builder.setInsertionPointAfter(lastName);
+  else if (isEarly)
+    builder.setInsertionPointToStart(&function.front());
+  auto assign = AssignOp::create(builder, user->getLoc(), symbol, sum);
+  if (isEarly) {
+    lastName = assign;
+    known.insert(symbol);
+  }
+  return name;
 }
 
 int64_t TypicalSizes::get(AffineExpr size) const {
@@ -40,14 +74,10 @@ int64_t TypicalSizes::get(AffineExpr size) const {
   if (!size)
     return any;
   SmallVector<AffineExpr> values;
-  size.walk([&](AffineExpr part) {
-    auto symbol = dyn_cast<AffineSymbolExpr>(part);
-    while (symbol && values.size() <= symbol.getPosition()) {
-      size_t i = values.size();
-      bool told = i < common.size() && common[i] >= 0;
-      values.push_back(
-          getAffineConstantExpr(told ? common[i] : any, size.getContext()));
-    }
-  });
+  for (size_t i = 0, end = countSymbols(size); i < end; ++i) {
+    bool told = i < common.size() && common[i] >= 0;
+    values.push_back(
+        getAffineConstantExpr(told ? common[i] : any, size.getContext()));
+  }
   return getConstant(size.replaceSymbols(values)).value_or(any);
 }

@@ -167,13 +167,30 @@ static LogicalResult importExpand(Binder &b) {
 
 static LogicalResult importConcat(Binder &b) {
   int64_t rank = b.getRank(b.operand(0));
-  if (b.version() < 4 && !b.hasAttribute("axis"))
-    return b.done(b.create<graph::ConcatOp>(
-        b.getOperands(), b.attr("axis", b.normalizeAxis(1, rank))));
-  if (!b.hasAttribute("axis"))
+  if (b.version() >= 4 && !b.hasAttribute("axis"))
     return b.fail("expected attribute 'axis', but got none");
-  return b.done(b.create<graph::ConcatOp>(
-      b.getOperands(), b.attr("axis", b.getAxis("axis", 0, rank))));
+  int64_t axis = b.hasAttribute("axis") ? b.getAxis("axis", 0, rank)
+                                        : b.normalizeAxis(1, rank);
+  if (b.hasFailed())
+    return mlir::failure();
+  auto pieces = b.getOperands();
+  Dims dims = graph::getDims(pieces.front()), sizes;
+  for (Value piece : pieces) {
+    if (b.getRank(piece) != rank)
+      continue;
+    Dims own = graph::getDims(piece);
+    sizes.push_back(own[axis]);
+    for (auto [dim, other] : llvm::zip_equal(dims, own))
+      if (!dim || graph::getConstant(other))
+        dim = other;
+  }
+  AffineExpr size = b.addSizes(sizes);
+  Value whole = b.create<graph::ConcatOp>(pieces, b.attr("axis", axis));
+  if (whole && size && !graph::areEqual(size, graph::getDims(whole)[axis])) {
+    dims[axis] = size;
+    whole.setType(graph::makeType(Binder::getElementType(whole), dims));
+  }
+  return b.done(whole);
 }
 
 /// The sizes of the pieces: given, or equal with the rest in the last one.

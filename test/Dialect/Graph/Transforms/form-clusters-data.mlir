@@ -28,17 +28,58 @@ func.func @order(%x: tensor<4xi64>, %v: tensor<f32>, %c: tensor<i1>) -> tensor<?
 
 #n = affine_map<()[s0] -> (s0)>
 
-// A size that only a value in between has keeps the two apart: the kernel could
-// not tell it from its operands and results.
+// A size that only a value in between has: the kernel is given all symbols.
 // CHECK-LABEL: func.func @sizes(
+// CHECK: graph.bind
 // CHECK: graph.cluster
 // CHECK: graph.broadcast_to
-// CHECK: graph.yield
-// CHECK: graph.cluster
-// CHECK: graph.add
+// CHECK-NEXT: graph.add
 func.func @sizes(%n: tensor<2xi64>, %v: tensor<f32>, %x: tensor<?xf32, affine_map<()[s0, s1] -> (s1)>>) -> tensor<?xf32, affine_map<()[s0, s1] -> (s1)>> attributes {graph.symbols = ["", ""]} {
   graph.bind %n {symbols = array<i64: 0, 1>} : tensor<2xi64>
   %y = graph.broadcast_to %v : (tensor<f32>) -> tensor<?xf32, #n>
   %r = graph.add %x, %y : (tensor<?xf32, affine_map<()[s0, s1] -> (s1)>>, tensor<?xf32, #n>) -> tensor<?xf32, affine_map<()[s0, s1] -> (s1)>>
   return %r : tensor<?xf32, affine_map<()[s0, s1] -> (s1)>>
+}
+
+// -----
+
+#n = affine_map<()[s0] -> (s0)>
+#t = affine_map<()[s0, s1, s2] -> (s2)>
+
+// An insertion waits for the symbols of its offsets, which the types do not say;
+// what it inserts is computed on the way.
+// CHECK-LABEL: func.func @offsets(
+// CHECK: graph.bind
+// CHECK-NEXT: graph.assign {symbols = array<i64: 1>
+// CHECK-NEXT: graph.bind
+// CHECK: graph.empty
+// CHECK: graph.cluster(%{{.*}}) anchor "insert_slice"
+// CHECK: graph.exp
+// CHECK: graph.broadcast_to
+// CHECK: graph.insert_slice
+func.func @offsets(%k: tensor<1xi64>, %m: tensor<1xi64>, %v: tensor<f32>, %x: tensor<?xf32, #n>) -> tensor<?xf32, #t> attributes {graph.symbols = ["", "", ""]} {
+  %e = graph.exp %x : (tensor<?xf32, #n>) -> tensor<?xf32, #n>
+  %b = graph.broadcast_to %v : (tensor<f32>) -> tensor<?xf32, #n>
+  graph.bind %k {symbols = array<i64: 0>} : tensor<1xi64>
+  graph.assign {symbols = array<i64: 1>, values = affine_map<()[s0] -> (s0 + 1)>}
+  graph.bind %m {symbols = array<i64: 2>} : tensor<1xi64>
+  %d = graph.empty : () -> tensor<?xf32, #t>
+  %r = graph.insert_slice %e, %b, %d {axis = 0 : i64, offsets = affine_map<()[s0, s1] -> (0, s1)>} : (tensor<?xf32, #n>, tensor<?xf32, #n>, tensor<?xf32, #t>) -> tensor<?xf32, #t>
+  return %r : tensor<?xf32, #t>
+}
+
+// -----
+
+#n = affine_map<()[s0] -> (s0)>
+
+// What an insertion replaces parts of is not computed on the way.
+// CHECK-LABEL: func.func @replaced(
+// CHECK: graph.cluster(%{{.*}}) anchor "pointwise"
+// CHECK: graph.relu
+// CHECK: graph.cluster(%{{.*}}) anchor "insert_slice"
+// CHECK-NEXT: graph.insert_slice
+func.func @replaced(%x: tensor<2xf32>, %y: tensor<?xf32, #n>) -> tensor<?xf32, #n> attributes {graph.symbols = [""]} {
+  %d = graph.relu %y : (tensor<?xf32, #n>) -> tensor<?xf32, #n>
+  %r = graph.insert_slice %x, %x, %d {axis = 0 : i64, offsets = affine_map<() -> (0, 2)>} : (tensor<2xf32>, tensor<2xf32>, tensor<?xf32, #n>) -> tensor<?xf32, #n>
+  return %r : tensor<?xf32, #n>
 }
