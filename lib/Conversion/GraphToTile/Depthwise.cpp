@@ -29,10 +29,10 @@ static Value chooseLines(KernelEmitter &e, const ConvShape &conv) {
 bool adze::runsInLanes(const ConvShape &conv) {
   constexpr int64_t lanes = 16;
   ConvOp op = conv.op;
-  // Inputs are gathered where they lie, by pixels that are neighbours.
+  // Inputs are gathered where they lie.
   return conv.groups > 1 && conv.groupInputs == conv.groupOutputs &&
          2 * conv.groupInputs <= lanes && lanes % conv.groupInputs == 0 &&
-         op.getStrides().back() == 1 && isa<BlockArgument>(op.getInput());
+         isa<BlockArgument>(op.getInput());
 }
 
 /// The input that each channel multiplies by its `inner`-th weight: that one of

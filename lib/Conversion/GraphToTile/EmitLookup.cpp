@@ -117,7 +117,7 @@ FailureOr<Emitted> adze::emitGathered(KernelEmitter &e, Value input,
   OpBuilder &b = e.builder();
   OperationState state(e.loc(), tile::GatherOp::getOperationName());
   SmallVector<Value> offsets;
-  SmallVector<int64_t> fixed, dims(axes.size(), -1);
+  SmallVector<int64_t> fixed, dims(axes.size(), -1), strides(axes.size(), 1);
   for (auto [dim, place] : llvm::enumerate(places)) {
     auto constant = getConstantIntValue(place.offset);
     fixed.push_back(constant.value_or(ShapedType::kDynamic));
@@ -125,9 +125,9 @@ FailureOr<Emitted> adze::emitGathered(KernelEmitter &e, Value input,
       offsets.push_back(place.offset);
     if (dim == along || place.axis < 0)
       continue;
-    if (place.stride != 1)
-      return e.fail("a stride beside gathered elements");
-    dims[llvm::find(axes, place.axis) - axes.begin()] = dim;
+    size_t i = llvm::find(axes, place.axis) - axes.begin();
+    dims[i] = dim;
+    strides[i] = place.stride;
   }
   Value from = e.getMemory(input);
   Type element = cast<MemRefType>(from.getType()).getElementType();
@@ -137,6 +137,8 @@ FailureOr<Emitted> adze::emitGathered(KernelEmitter &e, Value input,
   state.addAttribute("static_offsets", b.getDenseI64ArrayAttr(fixed));
   state.addAttribute("along", b.getI64IntegerAttr(along));
   state.addAttribute("dims", b.getDenseI64ArrayAttr(dims));
+  if (llvm::any_of(strides, [](int64_t stride) { return stride != 1; }))
+    state.addAttribute("strides", b.getDenseI64ArrayAttr(strides));
   state.addTypes(e.tileType(axes, element));
   return Emitted{b.create(state)->getResult(0), Axes(axes)};
 }

@@ -431,10 +431,15 @@ Fragment KernelLowering::computeGather(tile::GatherOp op, const Axes &axes) {
     int64_t along = op.getAlong();
     at[along] = add(at[along], convert(indices[i], b.getIndexType()));
     Value guard;
-    for (auto [axis, r, d] : llvm::zip_equal(axes, regs, op.getDims())) {
+    for (auto [axis, r, d, step] :
+         llvm::zip_equal(axes, regs, op.getDims(), op.getSteps())) {
       guard = both(guard, axis->valid[r]);
-      if (d >= 0)
-        at[d] = add(at[d], add(axis->base[r], constant(axis->offset[r])));
+      if (d < 0)
+        continue;
+      Value place = add(axis->base[r], constant(axis->offset[r]));
+      if (step != 1)
+        place = arith::MulIOp::create(b, loc, place, constant(step));
+      at[d] = add(at[d], place);
     }
     for (auto [d, position] : llvm::enumerate(at))
       guard =

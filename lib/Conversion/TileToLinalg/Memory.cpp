@@ -125,9 +125,8 @@ struct LowerGather final : OpRewritePattern<GatherOp> {
   LogicalResult matchAndRewrite(GatherOp op,
                                 PatternRewriter &b) const override {
     auto build = [&](OpBuilder &inner, Location loc, ValueRange at) {
-      SmallVector<int64_t> steps(op.getType().getRank(), 1);
       SmallVector<Value> indices = logicalIndices(
-          inner, loc, op.getMixedOffsets(), op.getDims(), steps, at);
+          inner, loc, op.getMixedOffsets(), op.getDims(), op.getSteps(), at);
       Value moved = tensor::ExtractOp::create(inner, loc, op.getIndices(), at);
       if (!moved.getType().isIndex())
         moved =

@@ -102,11 +102,12 @@ Window KernelLowering::window(GatherOp gather) {
                 padOf(gather.getPad(), gather.getMemref()),
                 gather.getIndices(),
                 (int64_t)gather.getAlong()};
-  for (auto [dim, size] :
-       llvm::zip(gather.getDims(), tileType(gather.getResult()).getShape())) {
+  for (auto [dim, size, step] :
+       llvm::zip(gather.getDims(), tileType(gather.getResult()).getShape(),
+                 gather.getSteps())) {
     result.dims.emplace_back();
     if (dim >= 0)
-      result.dims.back().push_back({dim, size, 1});
+      result.dims.back().push_back({dim, size, step});
   }
   return result;
 }

@@ -115,6 +115,16 @@ func.func private @grouped_lanes(%x: tensor<1x14x14x64xf32>, %w: tensor<64x4x3x3
 
 // -----
 
+// With strides the pixels are as far apart.
+// CHECK-LABEL: tile.kernel @grouped_strided
+// CHECK-COUNT-4: tile.gather %arg0[0, %{{.*}}, -1, %{{.*}}] at %{{.*}} along 3 dims [2, -1] strides [2, 1]
+func.func private @grouped_strided(%x: tensor<1x14x14x64xf32>, %w: tensor<64x4x3x1xf32>) -> tensor<1x7x8x64xf32> attributes {adze.kernel} {
+  %0 = graph.conv %x, %w {group = 16 : i64, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 0, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x14x14x64xf32>, tensor<64x4x3x1xf32>) -> tensor<1x7x8x64xf32>
+  return %0 : tensor<1x7x8x64xf32>
+}
+
+// -----
+
 // Unless the kernel computes what it would gather, or outputs differ in number.
 // CHECK-LABEL: tile.kernel @grouped_computed
 // CHECK-NOT: tile.gather

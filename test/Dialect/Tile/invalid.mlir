@@ -78,6 +78,22 @@ tile.kernel @gather_c3(%x: memref<8xf32>) {
 }
 
 // -----
+tile.kernel @gather_c5(%x: memref<8x8xf32>) {
+  %i = tile.iota dim 0 to [4] : tensor<4xi32>
+  // expected-error @+1 {{expected positive strides, but got 0}}
+  %t = tile.gather %x[0, 0] at %i along 0 dims [1] strides [0] : memref<8x8xf32>, tensor<4xi32> -> tensor<4xf32>
+  tile.return
+}
+
+// -----
+tile.kernel @gather_strides(%x: memref<8x8xf32>) {
+  %i = tile.iota dim 0 to [4] : tensor<4xi32>
+  // expected-error @+1 {{expected 1 entries in strides, but got 2}}
+  %t = tile.gather %x[0, 0] at %i along 0 dims [1] strides [1, 2] : memref<8x8xf32>, tensor<4xi32> -> tensor<4xf32>
+  tile.return
+}
+
+// -----
 tile.kernel @dot_c2(%f: f32) {
   %a = tile.broadcast %f to [4, 8] : f32 -> tensor<4x8xf32>
   %c = tile.broadcast %f to [4, 4] : f32 -> tensor<4x4xf32>

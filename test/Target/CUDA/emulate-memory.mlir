@@ -101,6 +101,15 @@ tile.kernel @embedding(%x: memref<201x12xf32>, %i: memref<5x3xi32>, %y: memref<5
   tile.return
 }
 
+// CHECK: every_second: 1 programs of {{.*}} agree
+tile.kernel @every_second(%x: memref<9x12xf32>, %i: memref<12xi32>, %y: memref<5x12xf32>) {
+  %a = tile.load %i[0] sizes [12] : memref<12xi32> -> tensor<12xi32>
+  %w = tile.broadcast %a to [5, 12] dims [1] : tensor<12xi32> -> tensor<5x12xi32>
+  %t = tile.gather %x[0, 0] at %w along 1 dims [0, -1] strides [2, 1] : memref<9x12xf32>, tensor<5x12xi32> -> tensor<5x12xf32>
+  tile.store %t, %y[0, 0] : tensor<5x12xf32>, memref<5x12xf32>
+  tile.return
+}
+
 // CHECK: rows_at: 4 programs of {{.*}} agree
 tile.kernel @rows_at(%x: memref<201x16xf32>, %i: memref<4xi64>, %y: memref<4x16xf32>) {
   %c4 = arith.constant 4 : index

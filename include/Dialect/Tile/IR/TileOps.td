@@ -241,29 +241,29 @@ def GatherOp : TileOp<"gather", [InferTypeOpAdaptor]> {
   let description = [{
     The result has the shape of `indices`. Element `p` is read at
     `offsets[along] + indices[p]` along memory dimension `along`, and at
-    `offsets[d] + p[i]` along the memory dimension `d = dims[i]` of each tile
-    dimension; a tile dimension with `dims[i] = -1` moves along no memory
-    dimension. Elements outside the memory are `pad` (default 0).
+    `offsets[d] + p[i] * strides[i]` (default 1) along the memory dimension
+    `d = dims[i]` of each tile dimension, or along none where `dims[i]` is -1.
+    Elements outside the memory are `pad` (default 0).
 
     C1: one offset a memory dimension. C2: `dims` has one entry a tile
     dimension, -1 or a distinct memory dimension other than `along`. C3: `along`
-    is a memory dimension. C4: `pad` has the element type.
+    is a memory dimension. C4: `pad` has the element type. C5: `strides` are positive, one a tile dimension.
 
     ```mlir
     // y[i, j] = x[idx[i, j], col + j]
-    %t = tile.gather %x[0, %col] at %idx along 0 dims [-1, 1]
-        : memref<?x?xf32>, tensor<8x64xi32> -> tensor<8x64xf32>
+    %t = tile.gather %x[0, %col] at %idx along 0 dims [-1, 1] : memref<?x?xf32>, tensor<8x64xi32> -> tensor<8x64xf32>
     ```
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$memref, Variadic<Index>:$offsets,
     IntTile:$indices, DenseI64ArrayAttr:$static_offsets, I64Attr:$along,
-    DenseI64ArrayAttr:$dims, OptionalAttr<TypedAttrInterface>:$pad);
+    DenseI64ArrayAttr:$dims, OptionalAttr<DenseI64ArrayAttr>:$strides, OptionalAttr<TypedAttrInterface>:$pad);
   let results = (outs Tile:$result);
   let assemblyFormat = [{ $memref `` custom<DynamicIndexList>($offsets, $static_offsets)
-    `at` $indices `along` $along `dims` $dims (`pad` $pad^)?
+    `at` $indices `along` $along `dims` $dims (`strides` $strides^)? (`pad` $pad^)?
     attr-dict `:` type($memref) `,` type($indices) `->` type($result) }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
+    mlir::SmallVector<int64_t> getSteps();
     mlir::SmallVector<mlir::OpFoldResult> getMixedOffsets();
   }];
 }

@@ -38,6 +38,20 @@ static LogicalResult verifyDims(Operation *op, ArrayRef<int64_t> dims,
   return success();
 }
 
+/// One positive stride a tile dimension, if any.
+static LogicalResult verifyStrides(Operation *op, int64_t rank,
+                                   OptionalList strides) {
+  if (!strides)
+    return success();
+  if ((int64_t)strides->size() != rank)
+    return op->emitOpError("expected ")
+           << rank << " entries in strides, but got " << strides->size();
+  for (int64_t step : *strides)
+    if (step < 1)
+      return op->emitOpError("expected positive strides, but got ") << step;
+  return success();
+}
+
 /// C1 to C4 of load and store.
 static LogicalResult verifyWindow(Operation *op, MemRefType memref,
                                   size_t offsets, int64_t rank,
@@ -50,15 +64,7 @@ static LogicalResult verifyWindow(Operation *op, MemRefType memref,
            << memref.getRank() << " tile dimensions, but got " << rank;
   if (dims && failed(verifyDims(op, *dims, rank, memref.getRank()))) // C3
     return failure();
-  if (!strides)
-    return success();
-  if ((int64_t)strides->size() != rank) // C4
-    return op->emitOpError("expected ")
-           << rank << " entries in strides, but got " << strides->size();
-  for (int64_t step : *strides)
-    if (step < 1)
-      return op->emitOpError("expected positive strides, but got ") << step;
-  return success();
+  return verifyStrides(op, rank, strides); // C4
 }
 
 static LogicalResult verifyPad(Operation *op, std::optional<TypedAttr> pad,
@@ -139,6 +145,10 @@ LogicalResult StoreOp::verify() {
 
 //===--- gather -----------------------------------------------------------===//
 
+SmallVector<int64_t> GatherOp::getSteps() {
+  return steps(getType().getRank(), getStrides());
+}
+
 SmallVector<OpFoldResult> GatherOp::getMixedOffsets() {
   Builder builder(getContext());
   return getMixedValues(getStaticOffsets(), getOffsets(), builder);
@@ -163,6 +173,8 @@ LogicalResult GatherOp::verify() {
       return emitOpError("expected -1 or distinct memory dimensions other than "
                          "along in dims, but got ")
              << dim;
+  if (failed(verifyStrides(*this, getType().getRank(), getStrides()))) // C5
+    return failure();
   return verifyPad(*this, getPad(), memref); // C4
 }
 
