@@ -2,13 +2,16 @@
 //
 // LLVM IR to object code in memory.
 #include "Target/CPU/CpuTarget.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 
 using namespace llvm;
 
@@ -29,6 +32,28 @@ static void prepare(Module &module, const CpuTarget &target,
     if (target.vectorBits() == 512)
       function.addFnAttr("prefer-vector-width", "512");
     function.addFnAttr(Attribute::NoUnwind);
+  }
+}
+
+/// A function of many loops is a kernel of many small parts, such as a concat
+/// of slices on the reference path. Vectors do for these: each loop eight
+/// times, four vectors at a time, made LLVM look for the best addresses of
+/// thousands of accesses, for most of the time that a model took.
+static void limitUnrolling(Module &module) {
+  constexpr size_t mostLoops = 64;
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    DominatorTree dominators(function);
+    LoopInfo info(dominators);
+    SmallVector<Loop *, 4> loops = info.getLoopsInPreorder();
+    if (loops.size() <= mostLoops)
+      continue;
+    // Outer ones, too: those of one iteration inside of them will go.
+    for (Loop *loop : loops) {
+      addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable", 1);
+      addStringMetadataToLoop(loop, "llvm.loop.interleave.count", 1);
+    }
   }
 }
 
@@ -76,6 +101,7 @@ Error emitObject(Module &module, const CpuTarget &target, unsigned optLevel,
     machine->setOptLevel(CodeGenOptLevel::None);
     machine->setO0WantsFastISel(true);
   } else {
+    limitUnrolling(module);
     optimize(module, *machine, optLevel);
   }
 
