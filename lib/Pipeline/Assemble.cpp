@@ -32,6 +32,11 @@ LogicalResult Compilation::resolveTargets() {
     }
     targets.push_back(*target);
   }
+  // Before anything is compiled for one that there is not.
+  for (const std::string &name : options.cudaTargets)
+    if (auto target = cuda::CudaTarget::resolve(name); !target)
+      return emitError(UnknownLoc::get(&context))
+             << llvm::toString(target.takeError());
   // The run time takes the first variant that the machine can run.
   llvm::sort(targets, [](const cpu::CpuTarget &a, const cpu::CpuTarget &b) {
     int left = llvm::popcount(a.moduleFeatures);

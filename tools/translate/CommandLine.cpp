@@ -135,6 +135,11 @@ static std::optional<CompileStatus> refuseUnsupported(const Flags &flags) {
   auto refuse = [](const Twine &what) {
     return complain(CompileStatus::Unsupported, "unsupported: " + what);
   };
+  constexpr StringRef precisions[] = {"f32", "tf32", "bf16", "f16"};
+  if (!is_contained(precisions, flags.precision.getValue()))
+    return complain(CompileStatus::Usage,
+                    "expected --precision=f32, tf32, bf16 or f16, but got '" +
+                        flags.precision + "'");
   if (flags.precision != "f32")
     return refuse("--precision=" + flags.precision);
   return std::nullopt;

@@ -14,6 +14,12 @@
 // RUN: atranslate %s -o m.so --mcpu=z80 2> err; test $? = 2
 // RUN: FileCheck %s --check-prefix=CPU < err
 // CPU: error: unknown CPU 'z80'
+// RUN: atranslate %s -o m.so --target=cuda:sm_1 2> err; test $? = 2
+// RUN: FileCheck %s --check-prefix=CUDA < err
+// CUDA: error: expected a CUDA target of {{.*}}sm_90a{{.*}}, but got 'cuda:sm_1'
+// RUN: atranslate %s -o m.so --precision=f9 2> err; test $? = 2
+// RUN: FileCheck %s --check-prefix=PRECISION < err
+// PRECISION: error: expected --precision=f32, tf32, bf16 or f16, but got 'f9'
 // LLVM's own flags are none of ours.
 // RUN: atranslate %s -o m.so --debug-pass=Structure 2> err; test $? = 2
 
