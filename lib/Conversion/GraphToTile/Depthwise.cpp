@@ -27,8 +27,13 @@ static Value chooseLines(KernelEmitter &e, const ConvShape &conv) {
 }
 
 bool adze::runsInLanes(const ConvShape &conv) {
-  constexpr int64_t lanes = 16;
+  constexpr int64_t lanes = 16, widest = 128;
   ConvOp op = conv.op;
+  // Blocks that end with the channels need no masks, which take their time to
+  // compile: each load has one.
+  int64_t channels = getKnown(conv.result.back());
+  if (channels > widest && channels % lanes != 0)
+    return false;
   // Inputs are gathered where they lie.
   return conv.groups > 1 && conv.groupInputs == conv.groupOutputs &&
          2 * conv.groupInputs <= lanes && lanes % conv.groupInputs == 0 &&

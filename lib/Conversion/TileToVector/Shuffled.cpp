@@ -109,23 +109,22 @@ struct adze::tile::ShuffledLoad {
              int64_t room) const {
     if (base >= 0 && base + width <= room)
       return {};
-    SmallVector<bool> bits(width, false);
-    for (int64_t index : picked)
-      bits[index] = true;
-    auto bools = VectorType::get(width, b.getI1Type());
-    Value needed =
-        arith::ConstantOp::create(b, loc, DenseElementsAttr::get(bools, bits));
-    if (base >= 0 && end <= room)
-      return needed;
+    if (base >= 0 && end <= room) { // what is picked is there
+      SmallVector<bool> bits(width, false);
+      for (int64_t index : picked)
+        bits[index] = true;
+      auto type = VectorType::get(width, b.getI1Type());
+      return arith::ConstantOp::create(b, loc,
+                                       DenseElementsAttr::get(type, bits));
+    }
     auto type = VectorType::get(width, b.getIndexType());
     auto spread = [&](Value value) {
       return vector::BroadcastOp::create(b, loc, type, value);
     };
     Value lanes = arith::AddIOp::create(
         b, loc, vector::StepOp::create(b, loc, type), spread(position));
-    Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
-                                         lanes, spread(extent));
-    return arith::AndIOp::create(b, loc, needed, inside);
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, lanes,
+                                 spread(extent));
   }
 };
 
