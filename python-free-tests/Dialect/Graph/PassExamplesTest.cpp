@@ -49,8 +49,8 @@ std::vector<Example> readExamples(StringRef file) {
     example.pass = match[1].str();
     bool onFunctions = match[3] == "func::FuncOp";
     text = text.substr(match[0].end() - text.begin());
-    text = text.split("Before:").second;
-    StringRef rest = text;
+    // Its own description, up to the next pass.
+    StringRef rest = text.split("\ndef ").first.split("Before:").second;
     example.before = takeBlock(rest);
     StringRef between = rest.split("```mlir").first;
     example.after = takeBlock(rest);
@@ -61,6 +61,9 @@ std::vector<Example> readExamples(StringRef file) {
                                    : "builtin.module(" + pass + ")";
     examples.push_back(example);
   }
+  // No pass is overlooked because its definition is written in another way.
+  EXPECT_EQ(examples.size(), (*buffer)->getBuffer().count(" Pass<\""))
+      << file.str();
   return examples;
 }
 
@@ -161,6 +164,8 @@ protected:
 
   void check(const Example &example) {
     SCOPED_TRACE(example.pass);
+    ASSERT_FALSE(example.before.empty() || example.after.empty())
+        << "expected an example of what the pass does";
     Names given, named;
     std::string before = makeModule(example.before, given);
     std::string after = makeModule(example.after, named);

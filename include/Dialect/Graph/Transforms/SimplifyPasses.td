@@ -39,7 +39,8 @@ def SimplifyMovementPass
     part of a concatenation,
     padding of padding, padding that only cuts, repetition of what is repeated
     or of what an elementwise op repeats itself, reversal of a reversal, and
-    look-ups at evenly spaced constant places, which are slices. Concatenations
+    look-ups at evenly spaced constant places, which are slices, or of equal
+    elements. Concatenations
     sink below elementwise ops, so that only the last one is stored. Chains of
     reshapes, transposes and slices are `canonicalize`'s.
 

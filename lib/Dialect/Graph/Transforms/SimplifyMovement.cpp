@@ -336,6 +336,21 @@ LogicalResult sliceByGather(GatherOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// Whatever is picked of equal elements is one of them.
+template <typename OpT>
+LogicalResult pickEqual(OpT op, PatternRewriter &rewriter) {
+  DenseElementsAttr data;
+  if (!matchPattern(op.getData(), m_Constant(&data)) || data.empty() ||
+      !data.isSplat() || !areKnown(op.getResult()))
+    return rewriter.notifyMatchFailure(op, "elements that differ");
+  auto scalar = RankedTensorType::get({}, data.getElementType());
+  Value element = ConstantOp::create(
+      rewriter, op.getLoc(),
+      DenseElementsAttr::get(scalar, data.getSplatValue<Attribute>()));
+  rewriter.replaceOpWithNewOp<BroadcastToOp>(op, op.getType(), element);
+  return success();
+}
+
 class SimplifyMovementPass final
     : public adze::graph::impl::SimplifyMovementPassBase<SimplifyMovementPass> {
 public:
@@ -352,6 +367,11 @@ public:
     addSimplifications<BroadcastToOp>(patterns, simplified, joinBroadcasts);
     addSimplifications<ReverseOp>(patterns, simplified, dropReversals);
     addSimplifications<GatherOp>(patterns, simplified, sliceByGather);
+    addSimplifications<GatherOp>(patterns, simplified, pickEqual<GatherOp>);
+    addSimplifications<GatherElementsOp>(patterns, simplified,
+                                         pickEqual<GatherElementsOp>);
+    addSimplifications<GatherNDOp>(patterns, simplified,
+                                   pickEqual<GatherNDOp>);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -31,3 +31,24 @@ func.func @different(%x: tensor<8xf32>, %y: tensor<4xf32>) -> (tensor<8xf32>, te
   return %0, %1, %2 : tensor<8xf32>, tensor<8xf32>, tensor<4xf32>
 }
 func.func private @leaky_relu_1()
+
+// -----
+
+// Sizes of one expression are one kernel's; another symbol makes another, which
+// is told apart in the launches' costs.
+// CHECK-DAG: #[[N:[a-z0-9]+]] = affine_map<()[s0] -> (s0 * 8)>
+// CHECK-DAG: #[[M:[a-z0-9]+]] = affine_map<()[s0, s1] -> (s1 * 8)>
+// CHECK-LABEL: func @dynamic
+// CHECK: host.launch @relu_0(%{{.*}}) {adze.flops = #[[N]]}
+// CHECK: host.launch @relu_0(%{{.*}}) {adze.flops = #[[N]]}
+// CHECK: host.launch @relu_1(%{{.*}}) {adze.flops = #[[M]]}
+// CHECK-COUNT-2: func.func private @relu_
+// CHECK-NOT: func.func
+#n = affine_map<()[s0] -> (s0, 8)>
+#m = affine_map<()[s0, s1] -> (s1, 8)>
+func.func @dynamic(%x: tensor<?x8xf32, #n>, %y: tensor<?x8xf32, #m>) -> (tensor<?x8xf32, #n>, tensor<?x8xf32, #m>) attributes {graph.symbols = ["n", "m"]} {
+  %0 = graph.relu %x : (tensor<?x8xf32, #n>) -> tensor<?x8xf32, #n>
+  %1 = graph.relu %0 : (tensor<?x8xf32, #n>) -> tensor<?x8xf32, #n>
+  %2 = graph.relu %y : (tensor<?x8xf32, #m>) -> tensor<?x8xf32, #m>
+  return %1, %2 : tensor<?x8xf32, #n>, tensor<?x8xf32, #m>
+}

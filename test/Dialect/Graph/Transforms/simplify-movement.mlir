@@ -165,3 +165,22 @@ func.func @packed(%x: tensor<1x8xi8>, %y: tensor<1x8xi8>) -> tensor<2x8xi4> {
   %1 = graph.cast %0 : (tensor<2x8xi8>) -> tensor<2x8xi4>
   return %1 : tensor<2x8xi4>
 }
+
+// -----
+
+#n = affine_map<()[s0] -> (1, s0)>
+
+// Of equal elements any is the same, at places that only the run tells, too; not
+// where they differ.
+// CHECK-LABEL: func.func @equal(
+// CHECK: %[[C:.*]] = graph.constant dense<7> : tensor<i64>
+// CHECK: %[[Y:.*]] = graph.broadcast_to %[[C]] : (tensor<i64>) -> tensor<1x?xi64
+// CHECK: %[[Z:.*]] = graph.gather_elements
+// CHECK: return %[[Y]], %[[Z]]
+func.func @equal(%at: tensor<1x?xi64, #n>) -> (tensor<1x?xi64, #n>, tensor<1x?xi64, #n>) attributes {graph.symbols = ["n"]} {
+  %same = graph.constant dense<7> : tensor<1x4xi64>
+  %more = graph.constant dense<[[1, 2, 3, 4]]> : tensor<1x4xi64>
+  %y = graph.gather_elements %same, %at {axis = 1 : i64} : (tensor<1x4xi64>, tensor<1x?xi64, #n>) -> tensor<1x?xi64, #n>
+  %z = graph.gather_elements %more, %at {axis = 1 : i64} : (tensor<1x4xi64>, tensor<1x?xi64, #n>) -> tensor<1x?xi64, #n>
+  return %y, %z : tensor<1x?xi64, #n>, tensor<1x?xi64, #n>
+}
