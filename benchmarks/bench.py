@@ -12,7 +12,7 @@ copy. Printed: `speedup`, the best peer's time over Adze's (above 1: Adze is fas
 rate that Adze reached: of the multiply-adds, or of the copy where that is the larger part. `in cache`: what a call touches
 fits the last cache, whose rate is another one. `by definition`: with the operations of a model's plain convolutions, where
 Winograd's need fewer. For the four whole models: peak memory of a process that runs one, and what the first result takes
-beyond an inference.
+beyond an inference. `between bursts of its length`: module-limits, for products with constant weights and a convolution.
 
 Peers run in their best form: ONNX Runtime with all optimisations and N threads within an operator; OpenVINO with the
 latency hint, N threads and f32; IREE compiled for this CPU. Each also runs alone first, and a row is void where a peer
@@ -38,6 +38,8 @@ import layers
 MEAN_MODELS = ("resnet50", "mobilenet_v2", "bert_base", "yolo_n")
 DEFAULT_MODELS = MEAN_MODELS + ("resnet50_dyn_b4", "bert_base_dyn_s93", "mm512", "mm1024", "mm2048", "conv3x3", "dwconv3x3",
                                 "softmax", "layernorm", "gelu_tanh", "pointwise3", "pointwise3_dyn") + tuple(layers.MAKERS)
+# The layers that are held against the rate of multiply-adds.
+COMPUTE_LAYERS = ("mm512_const", "mm1024_const", "mm2048_const", "conv3x3")
 VOID = 1.05
 
 
@@ -184,7 +186,7 @@ def measure(name, threads, engines, args):
     best = min(peers, key=peers.get) if peers else None
     last = engines["adze"].last
     return {"model": name, "threads": threads, "ms": ms, "alone_ms": alone, "rounds": rounds, "kernels": kernels,
-            "best_peer": best, "speedup": peers[best] / ms["adze"] if best else None,
+            "flops": flops, "best_peer": best, "speedup": peers[best] / ms["adze"] if best else None,
             "void": [engine for engine in peers if peers[engine] > VOID * alone[engine]],
             "fraction_of_fma": compute, "fraction_of_copy": memory, "fma_gflops": gflops, "copy_gb_s": copies,
             "bytes": moved, "in_cache": moved < last_cache(), "fma_by_definition": compute * args.plain_share,
@@ -270,6 +272,15 @@ def show_first_use(name, threads, folder, module, files, args):
     return {"first_result_ms": firsts, "peak_memory_kb": memory, "own_memory_kb": own}
 
 
+def show_between_bursts(row, module, args):
+    """Single runs, each right between two bursts as long as it, in one process; operations by definition."""
+    gflop = row["flops"] * args.plain_share / 1e9
+    command = [os.path.join(args.build, "bin", "module-limits"), module, str(gflop), str(row["threads"])]
+    figures = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    print(f"{row['model']:20} {row['threads']}t  between bursts of its length: {figures['part_of_burst']:.0%} of FMA", flush=True)
+    return {"between_bursts": figures}
+
+
 def show(row):
     peers = "  ".join(f"{engine} {value:9.3f}" for engine, value in row["ms"].items() if engine != "adze")
     of, part = max((row["fraction_of_fma"], "FMA"), (row["fraction_of_copy"], "copy"))
@@ -302,6 +313,8 @@ def bench_model(name, args):
         show(row)
         if name in MEAN_MODELS:
             row.update(show_first_use(name, threads, folder, module, files, args))
+        if name in COMPUTE_LAYERS:
+            row.update(show_between_bursts(row, module, args))
     if name in layers.MAKERS:
         shutil.rmtree(folder)
     os.remove(module)

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 scripts/setup.sh models
 scripts/setup.sh bench
 [ -f build/build.ninja ] || cmake --preset "${PRESET:-dev}" >/dev/null
-ninja -C build -j"${JOBS:-$(nproc)}" --quiet atranslate arun machine-limits
+ninja -C build -j"${JOBS:-$(nproc)}" --quiet atranslate arun machine-limits module-limits
 benchmarks/models/prepare.sh build/models
 cache=${ADZE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/adze}
 exec "$cache/bench-venv/bin/python" benchmarks/bench.py build "$@"
