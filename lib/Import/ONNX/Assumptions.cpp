@@ -35,6 +35,7 @@ private:
   Attribute getMap(ArrayRef<AffineExpr> sizes) {
     return AffineMapAttr::get(AffineMap::get(0, numSymbols, sizes, context));
   }
+  void visitElementwise(Operation *op);
   void visitMatmul(MatmulOp op);
   template <typename OpT>
   void visitConvolution(OpT op);
@@ -46,6 +47,20 @@ private:
 };
 
 } // namespace
+
+/// A size other than 1 wins over an unknown one, which has to be 1 or the same:
+/// no expression of the result says so.
+void Collector::visitElementwise(Operation *op) {
+  Dims result = getDims(op->getResult(0));
+  for (Value operand : op->getOperands()) {
+    Dims dims = getDims(operand);
+    for (auto [size, to] :
+         llvm::zip(llvm::reverse(dims), llvm::reverse(result)))
+      if (size && to && getConstant(size) != 1 && !areEqual(size, to) &&
+          getBroadcastSizes(to).empty())
+        broadcasts.insert(getMap({size, to}));
+  }
+}
 
 void Collector::visitMatmul(MatmulOp op) {
   Dims lhs = getDims(op.getLhs()), rhs = getDims(op.getRhs());
@@ -87,6 +102,8 @@ void Collector::visit(Operation *op) {
             broadcasts.insert(getMap(sizes));
         });
   }
+  if (isa<ElementwiseOpInterface>(op))
+    visitElementwise(op);
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](MatmulOp op) { visitMatmul(op); })
       .Case<ConvOp, ConvTransposeOp>([&](auto op) { visitConvolution(op); })
