@@ -189,7 +189,16 @@ void Binder::completeBroadcast(mlir::Operation *op,
   for (mlir::AffineExpr &dim : dims)
     if (dim && importer.isDataBroadcast(dim))
       dim = mlir::AffineExpr();
-  if (!llvm::is_contained(dims, mlir::AffineExpr()))
+  // A size that the data tells may have to fit a known one (Assumptions.cpp has
+  // those of the inputs).
+  bool mayMisfit = false;
+  for (mlir::Value operand : op->getOperands()) {
+    Dims own = graph::getDims(operand);
+    for (auto [size, to] : llvm::zip(llvm::reverse(own), llvm::reverse(dims)))
+      mayMisfit |= size && to && !graph::areEqual(size, to) &&
+                   graph::countSymbols(size) > importer.numInputSymbols;
+  }
+  if (!mayMisfit && !llvm::is_contained(dims, mlir::AffineExpr()))
     return;
   mlir::OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(op);
