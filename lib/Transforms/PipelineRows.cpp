@@ -5,11 +5,11 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -63,12 +63,6 @@ struct PipelineRowsPass final : impl::PipelineRowsBase<PipelineRowsPass> {
 
 //===--- Memory -----------------------------------------------------------===//
 
-static Value baseOf(Value memref) {
-  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
-    memref = view.getViewSource();
-  return memref;
-}
-
 /// False if it can't be said what `root` does to memory.
 static bool collect(Operation *root, Accesses &accesses) {
   WalkResult result = root->walk([&](Operation *op) {
@@ -81,11 +75,12 @@ static bool collect(Operation *root, Accesses &accesses) {
     SmallVector<MemoryEffects::EffectInstance> effects;
     interface.getEffects(effects);
     for (const MemoryEffects::EffectInstance &effect : effects) {
-      Value memory = effect.getValue();
+      auto memory = dyn_cast_if_present<MemrefValue>(effect.getValue());
       bool reads = isa<MemoryEffects::Read>(effect.getEffect());
       if (!memory || !(reads || isa<MemoryEffects::Write>(effect.getEffect())))
         return WalkResult::interrupt();
-      (reads ? accesses.reads : accesses.writes).insert(baseOf(memory));
+      (reads ? accesses.reads : accesses.writes)
+          .insert(memref::skipViewLikeOps(memory));
     }
     return WalkResult::advance();
   });
