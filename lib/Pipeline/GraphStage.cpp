@@ -17,6 +17,7 @@ static void addCleanup(OpPassManager &manager) {
 }
 
 void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
+  manager.addNestedPass<func::FuncOp>(graph::createCollectAssumptionsPass());
   if (options.optLevel > 0 || !options.literal)
     addCleanup(manager);
   graph::FormClustersPassOptions clusters;

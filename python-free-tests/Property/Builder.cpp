@@ -61,8 +61,9 @@ Type GraphBuilder::randomFloat() {
   return builder.getF32Type();
 }
 
+static constexpr int64_t kSizes[] = {1, 1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 33};
+
 Dims GraphBuilder::randomDims(int64_t rank) {
-  static constexpr int64_t sizes[] = {1, 1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 33};
   Dims dims;
   for (int64_t i = 0; i < rank; ++i) {
     if (numSymbols && random.chance(40))
@@ -70,7 +71,7 @@ Dims GraphBuilder::randomDims(int64_t rank) {
           getAffineSymbolExpr(static_cast<unsigned>(random.below(numSymbols)),
                               builder.getContext()));
     else
-      dims.push_back(expr(random.chance(1) ? 0 : random.pick<int64_t>(sizes)));
+      dims.push_back(expr(random.chance(1) ? 0 : random.pick<int64_t>(kSizes)));
   }
   return dims;
 }
@@ -153,15 +154,45 @@ Value GraphBuilder::constant(Type element, ArrayRef<int64_t> dims) {
   return add(value, {});
 }
 
-Value GraphBuilder::weights(Type element, ArrayRef<AffineExpr> dims) {
-  int64_t count = 1;
-  SmallVector<int64_t> sizes;
-  for (AffineExpr dim : dims) {
-    sizes.push_back(getConstant(dim).value_or(1000));
-    count *= sizes.back();
+void GraphBuilder::mixSizes(bool value) {
+  for (int64_t i = 0; value && i < numSymbols; ++i)
+    sizes.push_back(random.pick<int64_t>(ArrayRef(kSizes).take_front(8)));
+}
+
+/// A known size becomes an unknown one that can be the same, or the other way
+/// round, or another one takes its place.
+void GraphBuilder::mix(Dims &dims) {
+  for (AffineExpr &dim : dims) {
+    if (sizes.empty() || !random.chance(40))
+      continue;
+    auto symbol = dyn_cast<AffineSymbolExpr>(dim);
+    bool isInput = symbol && symbol.getPosition() < sizes.size();
+    std::optional<int64_t> size =
+        isInput ? sizes[symbol.getPosition()] : getConstant(dim);
+    if (!size)
+      continue;
+    SmallVector<AffineExpr> same = {expr(*size)};
+    for (auto [position, other] : llvm::enumerate(sizes))
+      if (other == *size)
+        same.push_back(
+            getAffineSymbolExpr(unsigned(position), builder.getContext()));
+    dim = random.pick<AffineExpr>(same);
   }
-  if (count <= 200 && random.chance(60))
-    return constant(element, sizes);
+}
+
+Value GraphBuilder::weights(Type element, ArrayRef<AffineExpr> wanted) {
+  Dims dims(wanted);
+  mix(dims);
+  constexpr int64_t many = 200;
+  int64_t count = 1;
+  SmallVector<int64_t> shape;
+  for (AffineExpr dim : dims) {
+    shape.push_back(getConstant(dim).value_or(-1));
+    count *= shape.back();
+  }
+  bool isKnown = !llvm::is_contained(shape, -1);
+  if (isKnown && count <= many && random.chance(60))
+    return constant(element, shape);
   return input(element, dims, true);
 }
 
@@ -203,11 +234,11 @@ static bool isBroadcast(AffineExpr dim) {
   return found;
 }
 
-/// No tensor may grow without limit, and every dim has to be known.
-static bool isSmall(Type type) {
+bool GraphBuilder::isSmall(Type type) const {
   int64_t count = 1;
   for (AffineExpr dim : getDims(type)) {
-    if (!dim || isBroadcast(dim) || getConstant(dim).value_or(1) < 0)
+    if (!dim || (sizes.empty() && isBroadcast(dim)) ||
+        getConstant(dim).value_or(1) < 0)
       return false;
     count *= std::max<int64_t>(getConstant(dim).value_or(6), 1);
   }
@@ -320,6 +351,7 @@ OwningOpRef<ModuleOp> generateModule(MLIRContext &context, uint64_t seed) {
   GraphBuilder b(context, seed);
   // Of its own: the others are the graphs that they were without.
   b.hasControl = Random(seed * 131 + 7).chance(30);
+  b.mixSizes(Random(seed * 146 + 11).chance(35));
   int64_t numInputs = b.random.between(1, 3);
   for (int64_t i = 0; i < numInputs; ++i)
     b.input(b.randomFloat(), b.randomDims(b.random.between(0, 4)),
@@ -330,13 +362,32 @@ OwningOpRef<ModuleOp> generateModule(MLIRContext &context, uint64_t seed) {
   return b.finish();
 }
 
+/// Numbers that symbols have to be equal to.
+static llvm::DenseMap<unsigned, SmallVector<int64_t>>
+findWanted(func::FuncOp function) {
+  llvm::DenseMap<unsigned, SmallVector<int64_t>> wanted;
+  for (StringRef name : {broadcastsAttr, equalitiesAttr})
+    if (auto maps = function->getAttrOfType<ArrayAttr>(name))
+      for (auto map : maps.getAsRange<AffineMapAttr>()) {
+        auto symbol = dyn_cast<AffineSymbolExpr>(map.getValue().getResult(0));
+        auto number = getConstant(map.getValue().getResult(1));
+        if (symbol && number)
+          wanted[symbol.getPosition()].push_back(*number);
+      }
+  return wanted;
+}
+
 std::vector<int64_t> generateSymbols(func::FuncOp function, uint64_t seed,
                                      int emptyPercent) {
   Random random(seed * 77 + 5);
   auto symbols = function->getAttrOfType<ArrayAttr>("graph.symbols");
+  llvm::DenseMap<unsigned, SmallVector<int64_t>> wanted = findWanted(function);
   std::vector<int64_t> values;
-  for (size_t i = 0, end = symbols ? symbols.size() : 0; i < end; ++i)
+  for (unsigned i = 0, end = symbols ? symbols.size() : 0; i < end; ++i) {
     values.push_back(random.chance(emptyPercent) ? 0 : random.between(1, 9));
+    if (wanted.contains(i) && random.chance(70))
+      values.back() = random.pick<int64_t>(wanted[i]);
+  }
   return values;
 }
 

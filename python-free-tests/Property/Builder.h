@@ -30,6 +30,8 @@ public:
   std::vector<Value> values; // all that there are
   unsigned depth = 0;        // of regions around what is added
   bool hasControl = false;   // branches and loops
+  /// Operands of which only a run can tell whether they fit.
+  void mixSizes(bool value);
 
   //===--- Types ----------------------------------------------------------===//
 
@@ -109,11 +111,16 @@ public:
 
 private:
   Value add(Value value, Fact fact);
+  void mix(Dims &dims);
+  /// No tensor may grow without limit, and every dim has to be known.
+  bool isSmall(mlir::Type type) const;
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp function;
   llvm::DenseMap<Value, Fact> facts;
   int64_t numSymbols; // that inputs have
+  /// With mixed sizes: values of the symbols for which all fit.
+  llvm::SmallVector<int64_t> sizes;
   int64_t numDataSymbols = 0;
 };
 

@@ -28,7 +28,8 @@ struct Question {
   const Fault *fault = nullptr;
 };
 
-/// Skipped: what is not supported, and sizes that make no sense.
+/// Skipped: what is not supported, and sizes that make no sense. Passed with a
+/// message: sizes that do not fit, which all ways refuse.
 struct Finding : Outcome {
   std::string pass;      // that changed the graph; empty: none did
   bool hasFault = false; // there was a place for the fault

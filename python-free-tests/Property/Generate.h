@@ -45,7 +45,8 @@ private:
 mlir::OwningOpRef<mlir::ModuleOp> generateModule(mlir::MLIRContext &context,
                                                  uint64_t seed);
 
-/// The values of the function's symbols for a run, 0 in so many of a hundred.
+/// Random values of the function's symbols, 0 in so many of a hundred; rather
+/// those that what the ops take for granted names.
 std::vector<int64_t> generateSymbols(mlir::func::FuncOp function, uint64_t seed,
                                      int emptyPercent);
 

@@ -2,6 +2,7 @@
 //
 // Sizes and numbers for random graphs.
 #include "Inputs.h"
+#include "Dialect/Graph/IR/Broadcast.h"
 #include "Generate.h"
 #include <cmath>
 
@@ -15,6 +16,25 @@ static int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> symbols) {
   for (int64_t symbol : symbols)
     values.push_back(getAffineConstantExpr(symbol, expr.getContext()));
   return getConstant(normalize(expr.replaceSymbols(values))).value_or(-1);
+}
+
+/// Whether a run of these sizes is what the function's ops take for granted.
+static bool agree(func::FuncOp function, ArrayRef<int64_t> symbols) {
+  for (StringRef name : {broadcastsAttr, equalitiesAttr, boundsAttr}) {
+    auto maps = function->getAttrOfType<ArrayAttr>(name);
+    if (!maps)
+      continue;
+    for (auto map : maps.getAsRange<AffineMapAttr>()) {
+      SmallVector<int64_t> sizes;
+      for (AffineExpr size : map.getValue().getResults())
+        sizes.push_back(evaluate(size, symbols));
+      if (name == broadcastsAttr)
+        llvm::erase(sizes, 1);
+      if (name == boundsAttr ? sizes[0] < 0 : !llvm::all_equal(sizes))
+        return false;
+    }
+  }
+  return true;
 }
 
 static bool makeSense(func::FuncOp function, ArrayRef<int64_t> symbols) {
@@ -38,11 +58,12 @@ static bool makeSense(func::FuncOp function, ArrayRef<int64_t> symbols) {
 }
 
 std::optional<std::vector<int64_t>>
-findSymbols(func::FuncOp function, uint64_t seed, int emptyPercent) {
-  for (uint64_t attempt = 0; attempt < 30; ++attempt) {
+findSymbols(func::FuncOp function, uint64_t seed, int emptyPercent, bool fit) {
+  for (uint64_t attempt = 0; attempt < 60; ++attempt) {
     std::vector<int64_t> symbols =
         generateSymbols(function, seed + attempt * 1000003, emptyPercent);
-    if (makeSense(function, symbols))
+    if (fit ? agree(function, symbols) && makeSense(function, symbols)
+            : !agree(function, symbols))
       return symbols;
   }
   return std::nullopt;

@@ -13,9 +13,12 @@ namespace property {
 
 using adze::run::Tensor;
 
-/// Sizes for the symbols that make sense; none if there seem to be none.
-std::optional<std::vector<int64_t>>
-findSymbols(mlir::func::FuncOp function, uint64_t seed, int emptyPercent);
+/// Sizes for the symbols that make sense, and are what the function says that
+/// its ops take for granted (`fit`), or that are not; none if there seem to be
+/// none.
+std::optional<std::vector<int64_t>> findSymbols(mlir::func::FuncOp function,
+                                                uint64_t seed, int emptyPercent,
+                                                bool fit);
 
 /// What the arguments' `graph.test_data` says, from a seed.
 std::vector<Tensor> makeInputs(mlir::func::FuncOp function,

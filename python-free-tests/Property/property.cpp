@@ -30,7 +30,8 @@ equal integers, bools, shapes and places of NaNs; floats whose error against f64
 is at most 4 times the reference path's own + 4 ulp of the range (more of it in
 docs/accuracy.md). Each graph tries one pass: they take turns, and the turn goes on to the next that changes the graph.
 LLVM optimises the code of each 16th graph only: it takes longer than all else.
-Sizes that all ways refuse are skipped; more than 5 skipped in 100 are a failure.
+Each fourth graph that takes sizes for granted that only a run can tell gets others: all ways have to refuse them.
+Other sizes that all ways refuse are skipped; more than 5 skipped in 100 are a failure.
 
   adze-property [flags]
 
@@ -154,6 +155,7 @@ struct PassCounts {
 
 struct Counts {
   size_t passed = 0, failed = 0, skipped = 0;
+  size_t refused = 0; // of those that passed
   llvm::MapVector<StringRef, PassCounts> passes;
 };
 } // namespace
@@ -163,6 +165,8 @@ static void count(const Arguments &arguments, uint64_t seed,
   ++(finding.status == Status::Passed    ? counts.passed
      : finding.status == Status::Skipped ? counts.skipped
                                          : counts.failed);
+  counts.refused +=
+      finding.status == Status::Passed && !finding.message.empty();
   if (finding.status == Status::Skipped)
     llvm::outs() << "skipped seed " << seed << ": "
                  << StringRef(finding.message).take_front(200).split('\n').first
@@ -229,6 +233,8 @@ static int checkGraphs(mlir::MLIRContext &context, const Arguments &arguments) {
                  << number.differences << " differences\n";
   llvm::outs() << "seed " << arguments.seed << ", "
                << counts.passed + counts.failed + counts.skipped << " graphs\n"
+               << counts.refused
+               << " with sizes that do not fit, refused by all\n"
                << counts.passed << " passed, " << counts.failed << " failed, "
                << counts.skipped << " skipped\n";
   // A generator whose graphs mostly fall out tests little.

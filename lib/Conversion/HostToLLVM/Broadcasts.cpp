@@ -71,7 +71,12 @@ Value emitSizeViolation(OpBuilder &builder, func::FuncOp program,
           violation.add(sizes[i], sizes[k], name == graph::broadcastsAttr);
     }
   }
+  SmallVector<AffineMapAttr> bounds;
+  if (auto maps = program->getAttrOfType<ArrayAttr>(graph::boundsAttr))
+    llvm::append_range(bounds, maps.getAsRange<AffineMapAttr>());
   if (auto map = program->getAttrOfType<AffineMapAttr>(host::sizesAttr))
+    bounds.push_back(map);
+  for (AffineMapAttr map : bounds)
     for (AffineExpr size : map.getValue().getResults())
       if (isKnown(size))
         violation.addNegative(size);

@@ -10,7 +10,8 @@
 namespace adze {
 
 /// Whether (an i1) sizes of `graph.broadcasts` differ though neither is 1, or
-/// sizes of `graph.equalities` differ, or sizes of `adze.sizes` are negative;
+/// sizes of `graph.equalities` differ, or sizes of `graph.bounds` or
+/// `adze.sizes` are negative;
 /// null if there is nothing to check. Sizes that are not the inputs' alone are
 /// not known yet and left out.
 mlir::Value emitSizeViolation(mlir::OpBuilder &builder,

@@ -189,8 +189,8 @@ void Binder::completeBroadcast(mlir::Operation *op,
   for (mlir::AffineExpr &dim : dims)
     if (dim && importer.isDataBroadcast(dim))
       dim = mlir::AffineExpr();
-  // A size that the data tells may have to fit a known one (Assumptions.cpp has
-  // those of the inputs).
+  // A size that the data tells may have to fit a known one (those of the inputs
+  // are graph-collect-assumptions').
   bool mayMisfit = false;
   for (mlir::Value operand : op->getOperands()) {
     Dims own = graph::getDims(operand);

@@ -2,7 +2,6 @@
 //
 // From a model to a module: symbols, arguments, nodes in order, results.
 #include "Importer.h"
-#include "Assumptions.h"
 #include "Import/ONNX/CustomKernels.h"
 #include "Limits.h"
 #include "OpTable.h"

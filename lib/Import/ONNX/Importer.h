@@ -116,6 +116,7 @@ private:
   std::vector<std::string> diagnostics;
   /// Bodies made for this model; nodes refer to them.
   std::vector<std::unique_ptr<Function>> bodies;
+  /// Sizes that the model says are equal: no op takes them for that.
   std::vector<std::pair<mlir::AffineExpr, mlir::AffineExpr>> equalities;
   /// Symbols from this one on get their values while the program runs.
   unsigned numInputSymbols = 0;

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Arguments and results of @main.
-#include "Assumptions.h"
+#include "Dialect/Graph/IR/Broadcast.h"
 #include "Importer.h"
 
 using namespace adze;
@@ -206,5 +206,11 @@ void Importer::addReturn(const Graph &graph) {
             llvm::to_vector_of<llvm::StringRef>(tensors->getStrings()))));
   for (mlir::NamedAttribute attribute : symbolAttributes)
     function->setAttr(attribute.getName(), attribute.getValue());
-  addAssumptions(function, symbols.count(), equalities);
+  // Those that ops take for granted follow (graph-collect-assumptions).
+  llvm::SmallVector<mlir::Attribute> maps;
+  for (auto [lhs, rhs] : equalities)
+    maps.push_back(mlir::AffineMapAttr::get(
+        mlir::AffineMap::get(0, symbols.count(), {lhs, rhs}, context)));
+  if (!maps.empty())
+    function->setAttr(graph::equalitiesAttr, builder.getArrayAttr(maps));
 }

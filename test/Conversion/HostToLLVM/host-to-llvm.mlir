@@ -89,6 +89,7 @@ func.func @product(%x: memref<?xf32> {adze.dims = affine_map<()[s0, s1] -> (s0)>
 // CHECK-LABEL: llvm.func @adze_arena_bytes
 // CHECK: llvm.icmp "ne"
 // CHECK: llvm.icmp "slt"
+// CHECK: llvm.icmp "slt"
 // CHECK: %[[BAD:.*]] = llvm.or
 // CHECK: %[[NONE:.*]] = llvm.mlir.constant(-1 : i64)
 // CHECK: %[[BYTES:.*]] = llvm.select %[[BAD]], %[[NONE]],
@@ -99,7 +100,7 @@ func.func @product(%x: memref<?xf32> {adze.dims = affine_map<()[s0, s1] -> (s0)>
 func.func @sizes(%x: memref<?x?xf32> {adze.dims = affine_map<()[s0, s1] -> (s0, s1)>}) attributes {
     adze.num_inputs = 1 : i64, adze.arena_bytes = affine_map<()[s0, s1] -> (0)>,
     adze.arena_lower_bound = affine_map<()[s0, s1] -> (0)>, graph.symbols = ["n", "m"],
-    graph.equalities = [affine_map<()[s0, s1] -> (s0, s1)>], adze.sizes = affine_map<()[s0] -> (s0 - 2)>} {
+    graph.equalities = [affine_map<()[s0, s1] -> (s0, s1)>], graph.bounds = [affine_map<()[s0, s1] -> (s1 - 3)>], adze.sizes = affine_map<()[s0] -> (s0 - 2)>} {
   return
 }
 

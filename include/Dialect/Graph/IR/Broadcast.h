@@ -15,6 +15,8 @@ namespace adze::graph {
 inline constexpr llvm::StringLiteral broadcastsAttr = "graph.broadcasts";
 /// The same of sizes that have to be equal.
 inline constexpr llvm::StringLiteral equalitiesAttr = "graph.equalities";
+/// The same of sizes that must not be negative.
+inline constexpr llvm::StringLiteral boundsAttr = "graph.bounds";
 
 /// The size of a dim whose operands have these sizes, where only the run can
 /// tell which are 1 (the others are equal): one expression for all orders and

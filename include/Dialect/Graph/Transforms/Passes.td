@@ -6,6 +6,7 @@
 
 include "mlir/Pass/PassBase.td"
 include "Dialect/Graph/Transforms/RecognizePasses.td"
+include "Dialect/Graph/Transforms/ShapePasses.td"
 include "Dialect/Graph/Transforms/SimplifyPasses.td"
 
 def ConvertLayoutPass : Pass<"graph-convert-layout", "::mlir::func::FuncOp"> {

@@ -1,0 +1,44 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Passes about sizes that only a run can tell.
+#ifndef ADZE_DIALECT_GRAPH_TRANSFORMS_SHAPEPASSES
+#define ADZE_DIALECT_GRAPH_TRANSFORMS_SHAPEPASSES
+
+include "mlir/Pass/PassBase.td"
+
+def CollectAssumptionsPass
+    : Pass<"graph-collect-assumptions", "::mlir::func::FuncOp"> {
+  let summary = "Say what ops take for granted of unknown sizes";
+  let description = [{
+    Ops are made for sizes that fit each other: equal ones, ones that broadcast,
+    parts that lie inside of a whole. Known sizes are verified; of unknown ones
+    the function says what a run has to find before it begins, in the attributes
+    `graph.broadcasts` (sizes that are equal or 1), `graph.equalities` (sizes
+    that are equal) and `graph.bounds` (sizes that are not negative). Attributes
+    that are there already get more. Only sizes of the inputs count, and only ops
+    that run in any case: not those of branches and loops.
+
+    It comes before any other pass, at every level: what a pass simplifies away
+    has to fit nevertheless.
+
+    Before:
+    ```mlir
+    func.func @main(%x: tensor<?xf32, affine_map<()[s0] -> (s0)>>, %y: tensor<16xf32>) -> tensor<16xf32> attributes {graph.symbols = ["n"]} {
+      %0 = graph.add %x, %y : (tensor<?xf32, affine_map<()[s0] -> (s0)>>, tensor<16xf32>) -> tensor<16xf32>
+      return %0 : tensor<16xf32>
+    }
+    ```
+    After:
+    ```mlir
+    func.func @main(%x: tensor<?xf32, affine_map<()[s0] -> (s0)>>, %y: tensor<16xf32>) -> tensor<16xf32> attributes {graph.broadcasts = [affine_map<()[s0] -> (s0, 16)>], graph.symbols = ["n"]} {
+      %0 = graph.add %x, %y : (tensor<?xf32, affine_map<()[s0] -> (s0)>>, tensor<16xf32>) -> tensor<16xf32>
+      return %0 : tensor<16xf32>
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"collected", "collected", "Assumptions that are new">,
+  ];
+}
+
+#endif // ADZE_DIALECT_GRAPH_TRANSFORMS_SHAPEPASSES

@@ -1,0 +1,414 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// graph-collect-assumptions: what ops take for granted of sizes that only a run
+// can tell. Inside of a kernel nothing would stop a read beyond the end of a
+// tensor, so the run has to find it before it begins.
+#include "Dialect/Graph/IR/Broadcast.h"
+#include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Graph/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace adze::graph {
+#define GEN_PASS_DEF_COLLECTASSUMPTIONSPASS
+#include "Dialect/Graph/Transforms/Passes.h.inc"
+} // namespace adze::graph
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace {
+
+/// Three kinds of assumptions, and the ops' rules in terms of them. A verifier
+/// refuses sizes that are known to be wrong; each of its rules is here for
+/// those that are not known.
+class Collector {
+public:
+  explicit Collector(func::FuncOp function);
+
+  void visit(Operation *op);
+  /// Writes the function's attributes; how many assumptions are new.
+  unsigned finish();
+
+private:
+  //===--- Assumptions ----------------------------------------------------===//
+
+  void equal(AffineExpr lhs, AffineExpr rhs);
+  void equal(ArrayRef<AffineExpr> lhs, ArrayRef<AffineExpr> rhs);
+  /// A tensor, if there is one, has these dims.
+  void equal(Value value, ArrayRef<AffineExpr> dims);
+  /// Numpy broadcasting, from the last dim on.
+  void broadcasts(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to);
+  void broadcasts(Value value, ArrayRef<AffineExpr> to);
+  void notNegative(AffineExpr size);
+
+  //===--- Ops ------------------------------------------------------------===//
+
+  void visitResults(Operation *op);
+  void visitArithmetic(Operation *op);
+  void visitMovement(Operation *op);
+  void visitLookup(Operation *op);
+  void visitMatmul(MatmulOp op);
+  template <typename OpT>
+  void visitConvolution(OpT op);
+  template <typename OpT>
+  void visitNorm(OpT op, int64_t axis);
+  void visitAttention(AttentionOp op);
+  void visitRecurrent(RecurrentOp op);
+  void visitSlice(SliceOp op);
+  void visitIndices(Value data, Value indices, int64_t axis);
+
+  AffineExpr number(int64_t value) const {
+    return getAffineConstantExpr(value, context);
+  }
+  bool isEarly(ArrayRef<AffineExpr> sizes) const;
+  Attribute getMap(ArrayRef<AffineExpr> sizes) const;
+  void add(llvm::SetVector<Attribute> &set, ArrayRef<AffineExpr> sizes) {
+    if (isEarly(sizes))
+      set.insert(getMap(sizes));
+  }
+
+  func::FuncOp function;
+  MLIRContext *context;
+  unsigned numSymbols = 0;
+  llvm::DenseSet<unsigned> inputSymbols;
+  llvm::DenseSet<Type> seen; // whose dims have been looked at
+  /// By the names of the attributes.
+  std::pair<StringRef, llvm::SetVector<Attribute>> sets[3] = {
+      {broadcastsAttr, {}}, {equalitiesAttr, {}}, {boundsAttr, {}}};
+  llvm::SetVector<Attribute> &broadcastSets = sets[0].second,
+                             &equalities = sets[1].second,
+                             &bounds = sets[2].second;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Assumptions
+//===----------------------------------------------------------------------===//
+
+/// What the function says already stays, in front.
+Collector::Collector(func::FuncOp function)
+    : function(function), context(function.getContext()) {
+  if (auto names = function->getAttrOfType<ArrayAttr>(adze::host::symbolsAttr))
+    numSymbols = names.size();
+  for (Type type : function.getArgumentTypes())
+    forEachSymbol(type, [&](unsigned symbol) { inputSymbols.insert(symbol); });
+  for (auto &[name, set] : sets)
+    if (auto maps = function->getAttrOfType<ArrayAttr>(name))
+      for (auto map : maps.getAsRange<AffineMapAttr>())
+        set.insert(getMap(map.getValue().getResults()));
+}
+
+unsigned Collector::finish() {
+  unsigned added = 0;
+  for (auto &[name, set] : sets) {
+    auto old = function->getAttrOfType<ArrayAttr>(name);
+    added += set.size() - (old ? old.size() : 0);
+    if (!set.empty())
+      function->setAttr(name, ArrayAttr::get(context, set.getArrayRef()));
+  }
+  return added;
+}
+
+/// Known before the run begins. What the data tells is checked when the run has
+/// it (`graph.check`).
+bool Collector::isEarly(ArrayRef<AffineExpr> sizes) const {
+  bool early = true;
+  for (AffineExpr size : sizes)
+    forEachSymbol(
+        size, [&](unsigned symbol) { early &= inputSymbols.contains(symbol); });
+  return early;
+}
+
+Attribute Collector::getMap(ArrayRef<AffineExpr> sizes) const {
+  unsigned count = std::max(numSymbols, countSymbols(sizes));
+  return AffineMapAttr::get(AffineMap::get(0, count, sizes, context));
+}
+
+void Collector::equal(AffineExpr lhs, AffineExpr rhs) {
+  if (lhs && rhs && !areEqual(lhs, rhs))
+    add(equalities, {lhs, rhs});
+}
+
+void Collector::equal(ArrayRef<AffineExpr> lhs, ArrayRef<AffineExpr> rhs) {
+  for (auto [left, right] : llvm::zip(lhs, rhs))
+    equal(left, right);
+}
+
+void Collector::equal(Value value, ArrayRef<AffineExpr> dims) {
+  if (value)
+    equal(getDims(value), dims);
+}
+
+/// A size other than 1 wins over an unknown one, which has to be 1 or the same:
+/// no expression of the result says so.
+void Collector::broadcasts(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to) {
+  for (auto [size, wide] : llvm::zip(llvm::reverse(from), llvm::reverse(to)))
+    if (size && wide && getConstant(size) != 1 && !areEqual(size, wide) &&
+        getBroadcastSizes(wide).empty())
+      add(broadcastSets, {size, wide});
+}
+
+void Collector::broadcasts(Value value, ArrayRef<AffineExpr> to) {
+  if (value)
+    broadcasts(getDims(value), to);
+}
+
+void Collector::notNegative(AffineExpr size) {
+  size = size ? normalize(size) : size;
+  if (size && !isNonNegative(size))
+    add(bounds, {size});
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+void Collector::visitMatmul(MatmulOp op) {
+  Dims lhs = getDims(op.getLhs()), rhs = getDims(op.getRhs());
+  equal(lhs[lhs.size() - (op.getTransposeA() ? 2 : 1)],
+        rhs[rhs.size() - (op.getTransposeB() ? 1 : 2)]);
+  Dims result = getDims(op.getResult());
+  ArrayRef<AffineExpr> batch = ArrayRef(result).drop_back(2);
+  broadcasts(ArrayRef(lhs).drop_back(2), batch);
+  broadcasts(ArrayRef(rhs).drop_back(2), batch);
+}
+
+/// The channels of the input, and one bias an output channel.
+template <typename OpT>
+void Collector::visitConvolution(OpT op) {
+  Dims input = getDims(op.getInput()), filter = getDims(op.getFilter());
+  Dims result = getDims(op.getResult());
+  bool last = op.getLayout() == Layout::NHWC;
+  AffineExpr channels = last ? input.back() : input[1];
+  if constexpr (std::is_same_v<OpT, ConvOp>)
+    equal(channels, mulExprs(filter[1], number(op.getGroup())));
+  else
+    equal(channels, filter[0]);
+  equal(op.getBias(), last ? result.back() : result[1]);
+}
+
+template <typename OpT>
+void Collector::visitNorm(OpT op, int64_t axis) {
+  AffineExpr channels = getDims(op.getInput())[axis];
+  for (Value vector : op->getOperands().drop_front())
+    equal(vector, channels);
+}
+
+/// Heads of the query may share one of the key and value: their number is then
+/// a multiple of it, which the op says (AttentionOp::getRepeats).
+void Collector::visitAttention(AttentionOp op) {
+  Dims query = getDims(op.getQuery()), scores = op.getScoreDims();
+  for (Value other : {op.getKey(), op.getValue()}) {
+    Dims dims = getDims(other);
+    for (size_t dim = 0; dim + 2 < query.size(); ++dim)
+      if (!op.getRepeats(other, dim))
+        broadcasts(ArrayRef<AffineExpr>(dims[dim]), query[dim]);
+  }
+  equal(query.back(), getDims(op.getKey()).back());
+  equal(getDims(op.getValue()).end()[-2], scores.back());
+  broadcasts(op.getBias(), scores);
+  broadcasts(op.getMask(), scores);
+}
+
+void Collector::visitRecurrent(RecurrentOp op) {
+  Dims gates = getDims(op.getGates()), weights = getDims(op.getWeights());
+  AffineExpr hidden = weights[0];
+  AffineExpr wide = mulExprs(hidden, number(RecurrentOp::getNumGates(op.getCell())));
+  Dims state{gates[1], hidden}, output{gates[0], gates[1], hidden};
+  equal(gates[2], wide);
+  equal(weights[1], wide);
+  for (Value value : {op.getState(), op.getMemory(), op.getLastState(),
+                      op.getLastMemory()})
+    equal(value, state);
+  equal(op.getOutput(), output);
+  equal(op.getBias(), hidden);
+  equal(op.getLengths(), gates[1]);
+  equal(op.getPeephole(), mulExprs(hidden, number(3)));
+}
+
+void Collector::visitArithmetic(Operation *op) {
+  if (isa<ElementwiseOpInterface>(op)) {
+    for (Value operand : op->getOperands())
+      broadcasts(operand, getDims(op->getResult(0)));
+    return;
+  }
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](MatmulOp op) { visitMatmul(op); })
+      .Case<ConvOp, ConvTransposeOp>([&](auto op) { visitConvolution(op); })
+      .Case<BatchNormOp, InstanceNormOp>(
+          [&](auto op) { visitNorm(op, op.getAxis()); })
+      .Case([&](GroupNormOp op) { visitNorm(op, 1); })
+      .Case<LayerNormOp, RMSNormOp>([&](auto op) {
+        for (Value parameter : op->getOperands().drop_front())
+          broadcasts(parameter, getDims(op.getInput()));
+      })
+      .Case([&](AttentionOp op) { visitAttention(op); })
+      .Case([&](RecurrentOp op) { visitRecurrent(op); })
+      .Case([&](DetOp op) {
+        Dims dims = getDims(op.getInput());
+        equal(dims.end()[-2], dims.end()[-1]);
+      })
+      .Case<RoiAlignOp, RoiPoolOp>([&](auto op) {
+        Dims rois = getDims(op.getRois()), input = getDims(op.getInput());
+        equal(rois[1], number(std::is_same_v<decltype(op), RoiPoolOp> ? 5 : 4));
+        equal(op.getResult(), {rois[0], input[1]});
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Data movement
+//===----------------------------------------------------------------------===//
+
+/// The first and the last element lie within the input, where there are any.
+void Collector::visitSlice(SliceOp op) {
+  if (op.getBegin())
+    return;
+  for (auto [in, out, start, step] :
+       llvm::zip_equal(getDims(op.getInput()), getDims(op.getResult()),
+                       op.getStarts(), op.getSteps())) {
+    if (!in || !out || getConstant(out) == 0)
+      continue;
+    AffineExpr first = number(start);
+    AffineExpr last = addExprs(
+        first, mulExprs(subExprs(out, number(1)), number(step)));
+    notNegative(step > 0 ? subExprs(in, addExprs(last, number(1))) : last);
+    if (step < 0)
+      notNegative(subExprs(in, number(start + 1)));
+  }
+}
+
+void Collector::visitMovement(Operation *op) {
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](ConcatOp op) {
+        Dims first = getDims(op.getInputs().front());
+        first[op.getAxis()] = {};
+        for (Value input : op.getInputs().drop_front())
+          equal(input, first);
+      })
+      .Case([&](InsertSliceOp op) {
+        Dims dest = getDims(op.getDest());
+        AffineExpr whole = std::exchange(dest[op.getAxis()], AffineExpr());
+        for (auto [source, offset] : llvm::zip_equal(
+                 op.getSources(), op.getOffsets().getResults())) {
+          equal(source, dest);
+          AffineExpr size = getDims(source)[op.getAxis()];
+          notNegative(subExprs(whole, addExprs(offset, size)));
+        }
+      })
+      .Case([&](ReshapeOp op) {
+        if (!op.getShape())
+          equal(product(context, getDims(op.getInput())),
+                product(context, getDims(op.getResult())));
+      })
+      .Case([&](BroadcastToOp op) {
+        broadcasts(op.getInput(), getDims(op.getResult()));
+      })
+      .Case([&](SliceOp op) { visitSlice(op); })
+      .Case([&](TopKOp op) {
+        Dims input = getDims(op.getInput()), values = getDims(op.getValues());
+        equal(op.getIndices(), values);
+        notNegative(subExprs(input[op.getAxis()], values[op.getAxis()]));
+        input[op.getAxis()] = {};
+        equal(values, input);
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Gather and scatter
+//===----------------------------------------------------------------------===//
+
+/// Along dims other than the axis each index stands for its own place.
+void Collector::visitIndices(Value data, Value indices, int64_t axis) {
+  Dims from = getDims(data), at = getDims(indices);
+  for (size_t dim = 0; dim < from.size(); ++dim)
+    if (int64_t(dim) != axis)
+      notNegative(subExprs(from[dim], at[dim]));
+}
+
+void Collector::visitLookup(Operation *op) {
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](GatherElementsOp op) {
+        visitIndices(op.getData(), op.getIndices(), op.getAxis());
+      })
+      .Case([&](ScatterElementsOp op) {
+        visitIndices(op.getData(), op.getIndices(), op.getAxis());
+        equal(op.getIndices(), getDims(op.getUpdates()));
+      })
+      .Case([&](GatherNDOp op) {
+        Dims data = getDims(op.getData());
+        equal(op.getIndices(), ArrayRef(data).take_front(op.getBatchDims()));
+      })
+      .Case([&](ScatterNDOp op) {
+        Dims data = getDims(op.getData()), picked = getDims(op.getIndices());
+        std::optional<int64_t> tuple = getConstant(picked.pop_back_val());
+        picked.append(data.begin() + tuple.value_or(0), data.end());
+        equal(op.getUpdates(), picked);
+      })
+      .Case([&](OneHotOp op) {
+        Dims result = getDims(op.getResult());
+        result.erase(result.begin() + op.getAxis());
+        equal(op.getIndices(), result);
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// All
+//===----------------------------------------------------------------------===//
+
+/// Sizes that broadcast to an expression, and results that say more than the
+/// operands do.
+void Collector::visitResults(Operation *op) {
+  for (Type type : op->getResultTypes())
+    if (seen.insert(type).second)
+      for (AffineExpr dim : getDims(type))
+        if (dim)
+          dim.walk([&](AffineExpr part) {
+            SmallVector<AffineExpr> sizes = getBroadcastSizes(part);
+            if (!sizes.empty())
+              add(broadcastSets, sizes);
+          });
+  auto infer = dyn_cast<InferTypeOpInterface>(op);
+  SmallVector<Type> inferred;
+  if (infer && succeeded(infer.inferReturnTypes(
+                   context, std::nullopt, op->getOperands(),
+                   op->getAttrDictionary(), op->getPropertiesStorage(),
+                   op->getRegions(), inferred)))
+    for (auto [result, type] : llvm::zip_equal(op->getResults(), inferred))
+      equal(result, getDims(type));
+}
+
+void Collector::visit(Operation *op) {
+  if (op->getDialect() != context->getLoadedDialect<GraphDialect>())
+    return;
+  visitResults(op);
+  visitArithmetic(op);
+  visitMovement(op);
+  visitLookup(op);
+}
+
+namespace {
+
+class CollectAssumptionsPass final
+    : public adze::graph::impl::CollectAssumptionsPassBase<
+          CollectAssumptionsPass> {
+public:
+  using CollectAssumptionsPassBase::CollectAssumptionsPassBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!function->hasAttr(adze::host::symbolsAttr) ||
+        function->hasAttr(adze::host::kernelAttr))
+      return;
+    Collector collector(function);
+    function->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      collector.visit(op);
+      // What a branch takes for granted need not hold where it is not taken.
+      return isa<IfOp, LoopOp>(op) ? WalkResult::skip() : WalkResult::advance();
+    });
+    collected = collector.finish();
+  }
+};
+
+} // namespace

@@ -1,0 +1,27 @@
+// A graph given as text that takes sizes for granted: a run whose sizes do not fit ends with an error before it begins, at every
+// level; else kernels would read beyond the end of a tensor (found by random graphs). Sizes that fit give what they should.
+// RUN: rm -rf %t && mkdir -p %t
+// RUN: for o in 0 2 3; do atranslate -O$o %s -o %t/$o.so || exit 1; done
+// RUN: arun %t/0.so --random --shape a=16 --shape b=5x3 --shape c=3 --output-dir %t
+// RUN: for o in 2 3; do arun %t/$o.so --random --shape a=16 --shape b=5x3 --shape c=3 --range-tol 1e-6 --expect sum=%t/sum.npy --expect product=%t/product.npy --expect part=%t/part.npy || exit 1; done
+// RUN: for o in 0 2 3; do arun %t/$o.so --random --shape a=1 --shape b=5x3 --shape c=3 || exit 1; done
+// An unknown size beside a known one, inner sizes of a product, a part of too few rows.
+// RUN: for o in 0 2 3; do for sizes in "a=7 b=5x3 c=3" "a=16 b=5x3 c=1000" "a=16 b=4x3 c=3"; do set -- $sizes; not arun %t/$o.so --random --shape $1 --shape $2 --shape $3 2> %t/error && FileCheck %s < %t/error || exit 1; done; done
+// CHECK: error: the inputs' shapes do not agree
+
+#a = affine_map<()[s0] -> (s0)>
+#b = affine_map<()[s0, s1, s2] -> (s1, s2)>
+#c = affine_map<()[s0, s1, s2, s3] -> (s3)>
+#n = affine_map<()[s0, s1, s2, s3] -> (s1, 1)>
+#k = affine_map<()[s0, s1, s2, s3] -> (s3, 1)>
+#p = affine_map<()[s0, s1, s2, s3] -> (5, s2)>
+func.func @main(%a: tensor<?xf32, #a> {graph.name = "a"}, %b: tensor<?x?xf32, #b> {graph.name = "b"}, %c: tensor<?xf32, #c> {graph.name = "c"}) -> (
+    tensor<16xf32> {graph.name = "sum"}, tensor<?x1xf32, #n> {graph.name = "product"}, tensor<5x?xf32, #p> {graph.name = "part"})
+    attributes {graph.symbols = ["", "", "", ""]} {
+  %ones = graph.constant dense<1.0> : tensor<16xf32>
+  %0 = graph.add %a, %ones : (tensor<?xf32, #a>, tensor<16xf32>) -> tensor<16xf32>
+  %1 = graph.reshape %c : (tensor<?xf32, #c>) -> tensor<?x1xf32, #k>
+  %2 = graph.matmul %b, %1 : (tensor<?x?xf32, #b>, tensor<?x1xf32, #k>) -> tensor<?x1xf32, #n>
+  %3 = graph.slice %b {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<?x?xf32, #b>) -> tensor<5x?xf32, #p>
+  return %0, %2, %3 : tensor<16xf32>, tensor<?x1xf32, #n>, tensor<5x?xf32, #p>
+}
