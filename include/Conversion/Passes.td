@@ -40,6 +40,12 @@ def ConvertGraphToTile : Pass<"convert-graph-to-tile", "mlir::ModuleOp"> {
       tile.return
     }
     ```
+    With `for-cpu` kernels take forms that pay on CPUs: channels of several
+    small groups of a convolution in one vector, and unknown numbers of rows of a
+    product in equal parts that end where only the run knows (loads and stores
+    go through views that end there). Without it the forms are right for any
+    target, and a module for several has these.
+
     A function without a tile form stays for convert-graph-to-linalg; `remarks`
     says why.
   }];
@@ -53,7 +59,9 @@ def ConvertGraphToTile : Pass<"convert-graph-to-tile", "mlir::ModuleOp"> {
     Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1 << 20",
            "Second level of cache of a core">,
     Option<"l3Bytes", "l3-bytes", "int64_t", /*default=*/"32 << 20",
-           "Third level of cache">];
+           "Third level of cache">,
+    Option<"forCpu", "for-cpu", "bool", /*default=*/"true",
+           "The kernels are for CPUs alone, and take forms that pay there">];
   let statistics = [
     Statistic<"numKernels", "kernels", "Kernels written">,
     Statistic<"numRefused", "refused", "Functions left to the reference path">];

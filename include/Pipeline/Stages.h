@@ -36,6 +36,8 @@ struct StageOptions {
   bool batchInvariant = false;
   /// 3x3 convolutions by minimal filtering where that is faster.
   bool winograd = true;
+  /// Whether kernels are for CPUs alone, and take forms that pay there.
+  bool forCpu = true;
   /// Whether stage graph at O0 leaves the ops as they are.
   bool literal = false;
   /// Whether LLVM leaves the code as it is.
@@ -46,9 +48,7 @@ struct StageOptions {
   bool injectFault = false;
 
   /// What LLVM is asked for.
-  unsigned getCodeLevel() const {
-    return quickCode ? 0 : optLevel < 2 ? 1 : 2;
-  }
+  unsigned getCodeLevel() const { return quickCode ? 0 : optLevel < 2 ? 1 : 2; }
 };
 
 /// Graph algebra and clusters. At O0 every op is a cluster of its own.

@@ -81,6 +81,7 @@ Compilation::Compilation(const CompileOptions &options,
   // Whether it is worth it depends on the number of rows.
   stageOptions.winograd = options.winograd && options.cudaTargets.empty() &&
                           !options.batchInvariant;
+  stageOptions.forCpu = options.cudaTargets.empty();
   stageOptions.literal = options.literal;
   stageOptions.quickCode = options.quickCode;
   stageOptions.injectCrash = options.injectCrash;

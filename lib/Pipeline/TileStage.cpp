@@ -14,7 +14,7 @@ void buildTileStage(OpPassManager &manager, const StageOptions &options) {
   if (options.optLevel > 0)
     manager.addPass(createConvertGraphToTile(
         {/*packConstants=*/true, /*remarks=*/false, options.batchInvariant,
-         options.caches.l2, options.caches.l3}));
+         options.caches.l2, options.caches.l3, options.forCpu}));
 }
 
 } // namespace adze

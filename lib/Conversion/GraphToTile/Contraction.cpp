@@ -29,6 +29,23 @@ static FailureOr<Places> mapBatch(KernelEmitter &e, ArrayRef<Value> ids,
   return places;
 }
 
+Value adze::chooseRowStep(KernelEmitter &e, Value rows, Value block) {
+  if (!e.cutsEvenly || getConstantIntValue(rows))
+    return block;
+  Value whole = e.index(rowGranule);
+  Value parts = e.max(e.ceilDiv(rows, block), e.index(1));
+  Value each = e.ceilDiv(e.ceilDiv(rows, parts), whole);
+  return e.max(e.mul(each, whole), whole);
+}
+
+Value adze::startRows(KernelEmitter &e, Value id, Value rows, Value block,
+                      Value step) {
+  Value row = e.mul(id, step);
+  if (step != block)
+    e.setEnd(M, row, e.min(e.add(row, step), rows));
+  return row;
+}
+
 Value adze::createDot(KernelEmitter &e, Value lhs, Value rhs, Value acc) {
   OperationState state(e.loc(), tile::DotOp::getOperationName());
   state.addOperands({lhs, rhs, acc});
@@ -109,8 +126,8 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
   AffineExpr matrices =
       product(context, ArrayRef<AffineExpr>(result).drop_back(2));
   ContractionBlocks blocks = chooseContractionBlocks(
-      e.caches, e.getKnownRows(m), getKnown(n), getKnown(k), right,
-      flat ? 1 : e.getKnownRows(matrices));
+      e.caches, e.getKnownRows(m), getKnown(n), getKnown(k), e.cutsEvenly,
+      right, flat ? 1 : e.getKnownRows(matrices));
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
   Value blockK = e.param("BLOCK_K", blocks.k);
@@ -119,7 +136,8 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
   e.setAxis(N, blockN);
   e.pack(op.getRhs(),
          getPanelMap(context, rhs.size(), op.getTransposeB(), blocks.panel));
-  SmallVector<Value> counts{e.ceilDiv(rows, blockM),
+  Value rowStep = chooseRowStep(e, rows, blockM);
+  SmallVector<Value> counts{e.ceilDiv(rows, rowStep),
                             e.ceilDiv(columns, blockN)};
   for (unsigned dim = flat ? 0 : batch; dim-- > 0;) {
     Value count = e.size(result[dim]);
@@ -128,7 +146,8 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
     counts.push_back(count);
   }
   SmallVector<Value> ids = e.programIds(counts);
-  Value row = e.mul(ids[0], blockM), column = e.mul(ids[1], blockN);
+  Value row = startRows(e, ids[0], rows, blockM, rowStep),
+        column = e.mul(ids[1], blockN);
   SmallVector<Value> batchIds(
       llvm::reverse(ArrayRef<Value>(ids).drop_front(2)));
   if (flat)
@@ -227,7 +246,7 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
   if (!rows || !columns || !depth)
     return failure();
   ContractionBlocks blocks = chooseContractionBlocks(
-      e.caches, e.getKnownRows(m), getKnown(n), getKnown(k));
+      e.caches, e.getKnownRows(m), getKnown(n), getKnown(k), e.cutsEvenly);
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
   Value blockK = e.param("BLOCK_K", blocks.k);
@@ -236,9 +255,11 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
   e.setAxis(N, blockN);
   e.pack(op.getFilter(),
          getFilterMap(context, conv.filter.size(), blocks.panel));
+  Value rowStep = chooseRowStep(e, rows, blockM);
   SmallVector<Value> ids =
-      e.programIds({e.ceilDiv(rows, blockM), e.ceilDiv(columns, blockN)});
-  Value row = e.mul(ids[0], blockM), column = e.mul(ids[1], blockN);
+      e.programIds({e.ceilDiv(rows, rowStep), e.ceilDiv(columns, blockN)});
+  Value row = startRows(e, ids[0], rows, blockM, rowStep),
+        column = e.mul(ids[1], blockN);
   unsigned span = conv.result.size() - 1;
   Type accType =
       getAccumulatorType(getSignlessType(getElementTypeOrSelf(op.getResult())));
@@ -452,7 +473,7 @@ LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Cut cut) {
   if (cut == Cut::Flat)
     return conv.isPointwise() ? emitPointwiseConv(e, conv) : e.fail("a window");
   if (cut == Cut::Dims)
-    return conv.isDepthwise() || runsInLanes(conv) ? emitDepthwise(e, conv)
-                                                   : emitDirectConv(e, conv);
+    return conv.isDepthwise() || runsInLanes(e, conv) ? emitDepthwise(e, conv)
+                                                      : emitDirectConv(e, conv);
   return e.fail("no other cut of a convolution");
 }

@@ -85,7 +85,7 @@ loopWindow(KernelEmitter &e, const ConvShape &conv, const ConvProgram &program,
                body);
 
 /// Groups of so few channels that a vector holds several of them.
-bool runsInLanes(const ConvShape &conv);
+bool runsInLanes(const KernelEmitter &e, const ConvShape &conv);
 /// Convolutions whose channels are the lanes: of one channel a group, or of a
 /// few.
 mlir::LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv);

@@ -71,17 +71,6 @@ struct CacheShares {
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// The right operand lies in panels: up to 128 rows of A against them; k is cut
-/// above 1024, for each cut reads and writes the result again.
-static ContractionBlocks choosePackedBlocks(int64_t m, int64_t n, int64_t k) {
-  constexpr int64_t maxRows = 128, maxColumns = 256, maxDepth = 1024;
-  ContractionBlocks blocks;
-  blocks.k = chooseBlock(k, maxDepth);
-  blocks.m = m < 0 ? 64 : m <= maxRows ? m : chooseBlock(m, maxRows);
-  blocks.n = maxColumns;
-  return blocks;
-}
-
 /// Equal parts of at most `most`, in whole steps if there are several.
 static int64_t equalParts(int64_t n, int64_t most, int64_t step) {
   if (n < 0)
@@ -89,6 +78,24 @@ static int64_t equalParts(int64_t n, int64_t most, int64_t step) {
   int64_t parts = ceilDiv(std::max<int64_t>(n, 1), most);
   int64_t part = ceilDiv(std::max<int64_t>(n, 1), parts);
   return parts == 1 ? part : ceilDiv(part, step) * step;
+}
+
+/// The right operand lies in panels: up to 128 rows of A against them, in equal
+/// parts, for each part reads all of them; k is cut above 1024, for each cut
+/// reads and writes the result again.
+static ContractionBlocks choosePackedBlocks(int64_t m, int64_t k,
+                                            bool cutsEvenly) {
+  constexpr int64_t maxRows = 128, usualRows = 64, maxColumns = 256,
+                    maxDepth = 1024;
+  ContractionBlocks blocks;
+  blocks.k = chooseBlock(k, maxDepth);
+  blocks.m = m >= 0       ? chooseBlock(m, maxRows)
+             : cutsEvenly ? maxRows
+                          : usualRows;
+  if (m > maxRows && blocks.m % rowGranule != 0)
+    blocks.m = equalParts(m, maxRows, rowGranule);
+  blocks.n = maxColumns;
+  return blocks;
 }
 
 int64_t adze::chooseKeys(int64_t keys) {
@@ -132,17 +139,20 @@ static ContractionBlocks chooseStreamedBlocks(int64_t m, int64_t k,
 
 ContractionBlocks adze::chooseContractionBlocks(const CacheSizes &caches,
                                                 int64_t m, int64_t n, int64_t k,
+                                                bool cutsEvenly,
                                                 RightOperand right,
                                                 int64_t batch) {
   // A size that is not known is taken for a common one: small blocks would cost
   // large shapes more than few programs cost small ones.
-  constexpr int64_t usualSize = 256, fewRows = 8, lanes = 16;
+  constexpr int64_t usualSize = 256, usualRowBlocks = 4, fewRows = 8,
+                    lanes = 16;
+  bool isPacked = right == RightOperand::Panels;
   bool streams = right != RightOperand::Panels && m >= 0 && m <= fewRows;
   int64_t enoughPrograms = streams ? 8 : 16;
   CacheShares shares(caches);
   ContractionBlocks blocks = streams ? chooseStreamedBlocks(m, k, right, shares)
                              : right == RightOperand::Panels
-                                 ? choosePackedBlocks(m, n, k)
+                                 ? choosePackedBlocks(m, k, cutsEvenly)
                                  : chooseCopiedBlocks(m, k, shares);
   blocks.panel = n > 0 && n <= 16 ? 16 : 32;
   if (n > 0) {
@@ -152,7 +162,8 @@ ContractionBlocks adze::chooseContractionBlocks(const CacheSizes &caches,
   }
   auto programs = [&] {
     return std::max<int64_t>(batch, 1) *
-           ceilDiv(m < 0 ? usualSize : m, blocks.m) *
+           (m < 0 && isPacked ? usualRowBlocks
+                              : ceilDiv(m < 0 ? usualSize : m, blocks.m)) *
            ceilDiv(n < 0 ? usualSize : n, blocks.n);
   };
   bool isKnown = m >= 0 && n >= 0;

@@ -26,7 +26,7 @@ static Value chooseLines(KernelEmitter &e, const ConvShape &conv) {
   return e.param("LINES", chooseBlock(height, most));
 }
 
-bool adze::runsInLanes(const ConvShape &conv) {
+bool adze::runsInLanes(const KernelEmitter &e, const ConvShape &conv) {
   constexpr int64_t lanes = 16, widest = 128;
   ConvOp op = conv.op;
   // Blocks that end with the channels need no masks, which take their time to
@@ -34,8 +34,8 @@ bool adze::runsInLanes(const ConvShape &conv) {
   int64_t channels = getKnown(conv.result.back());
   if (channels > widest && channels % lanes != 0)
     return false;
-  // Inputs are gathered where they lie.
-  return conv.groups > 1 && conv.groupInputs == conv.groupOutputs &&
+  // Inputs are gathered where they lie: loads and shuffles of a CPU's vectors.
+  return e.forCpu && conv.groups > 1 && conv.groupInputs == conv.groupOutputs &&
          2 * conv.groupInputs <= lanes && lanes % conv.groupInputs == 0 &&
          isa<BlockArgument>(op.getInput());
 }

@@ -128,17 +128,26 @@ WalkedRows chooseWalkedRows(int64_t rows, int64_t length);
 /// computed for nothing, so these blocks are even.
 int64_t chooseKeys(int64_t keys);
 
+/// Blocks of rows are whole register blocks of 8.
+constexpr int64_t rowGranule = 8;
+
 struct ContractionBlocks {
   int64_t m, n, k, panel;
 };
+/// From one block of rows to the next: the block, or where the number of rows
+/// is not known, equal parts of them, which are at most a block each.
+mlir::Value chooseRowStep(KernelEmitter &e, mlir::Value rows,
+                          mlir::Value block);
+/// The first of the rows that program `id` takes in such steps.
+mlir::Value startRows(KernelEmitter &e, mlir::Value id, mlir::Value rows,
+                      mlir::Value block, mlir::Value step);
 /// How the right operand lies in memory: packed in panels of columns, row after
 /// row, or column after column.
 enum class RightOperand { Panels, Rows, Columns };
 /// For [m, k] x [k, n], `batch` times; a size below 0 is not known.
-ContractionBlocks
-chooseContractionBlocks(const CacheSizes &caches, int64_t m, int64_t n,
-                        int64_t k, RightOperand right = RightOperand::Panels,
-                        int64_t batch = 1);
+ContractionBlocks chooseContractionBlocks(
+    const CacheSizes &caches, int64_t m, int64_t n, int64_t k, bool cutsEvenly,
+    RightOperand right = RightOperand::Panels, int64_t batch = 1);
 
 /// Results of more bytes are stored past the caches.
 int64_t chooseStreamBytes(const CacheSizes &caches);

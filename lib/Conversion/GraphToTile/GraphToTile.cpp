@@ -32,7 +32,8 @@ static FailureOr<Operation *> findAnchor(func::FuncOp function) {
              AvgPoolOp, LRNOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp,
              WinogradConvOp, ArgMaxOp, ArgMinOp, ReduceOpInterface>(op))
       continue;
-    if (anchor && !(isa<ReduceOpInterface>(anchor) && isa<ReduceOpInterface>(op)))
+    if (anchor &&
+        !(isa<ReduceOpInterface>(anchor) && isa<ReduceOpInterface>(op)))
       return failure();
     anchor = anchor ? anchor : &op;
   }
@@ -179,6 +180,17 @@ struct ConvertGraphToTilePass final
   }
 
 private:
+  /// From the coarsest cut to the finest; divisions only where there is no cut
+  /// without them, but before single elements.
+  struct Attempt {
+    Cut cut;
+    bool splitsPoints;
+  };
+  static constexpr Attempt attempts[] = {{Cut::Flat, false}, {Cut::Dims, false},
+                                         {Cut::Row, false},  {Cut::Flat, true},
+                                         {Cut::Dims, true},  {Cut::Row, true},
+                                         {Cut::Points, true}};
+
   bool convert(func::FuncOp function, ArrayRef<host::LaunchOp> launches) {
     auto refuse = [&](StringRef reason) {
       if (remarks)
@@ -205,34 +217,35 @@ private:
              });
     };
     std::string reasons;
-    for (const Attempt &attempt : attempts) {
+    for (const Attempt &attempt : attempts)
+      if (emit(function, packable, *anchor, attempt, reasons))
+        return true;
+    return refuse(reasons);
+  }
+
+  bool emit(func::FuncOp function, function_ref<bool(unsigned)> packable,
+            Operation *anchor, const Attempt &attempt, std::string &reasons) {
+    for (bool cutsEvenly = forCpu;; cutsEvenly = false) {
       KernelEmitter emitter(function, packable);
       emitter.batchInvariant = batchInvariant;
       emitter.splitsPoints = attempt.splitsPoints;
+      emitter.forCpu = forCpu;
+      emitter.cutsEvenly = cutsEvenly;
       emitter.caches = {l2Bytes, l3Bytes};
-      if (succeeded(emitKernel(emitter, *anchor, attempt.cut))) {
+      if (succeeded(emitKernel(emitter, anchor, attempt.cut))) {
         emitter.finish();
         chooseStreams(emitter);
         function.erase();
         return true;
       }
+      emitter.getKernel().erase();
+      if (emitter.hasEnds())
+        continue;
       if (attempt.splitsPoints)
         reasons += (reasons.empty() ? "" : "; ") + emitter.reason().str();
-      emitter.getKernel().erase();
+      return false;
     }
-    return refuse(reasons);
   }
-
-  /// From the coarsest cut to the finest; divisions only where there is no cut
-  /// without them, but before single elements.
-  struct Attempt {
-    Cut cut;
-    bool splitsPoints;
-  };
-  static constexpr Attempt attempts[] = {{Cut::Flat, false}, {Cut::Dims, false},
-                                         {Cut::Row, false},  {Cut::Flat, true},
-                                         {Cut::Dims, true},  {Cut::Row, true},
-                                         {Cut::Points, true}};
 
   DenseSet<Operation *> copying;
 };

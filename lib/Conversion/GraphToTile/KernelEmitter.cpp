@@ -2,9 +2,9 @@
 //
 // The frame of a kernel: arguments, parameters, sizes, loops, program ids, and
 // the loads and stores of tiles.
-#include "TileElementBuilder.h"
-#include "Dialect/Tile/Analysis/IndexRange.h"
 #include "Dialect/Host/IR/Host.h"
+#include "Dialect/Tile/Analysis/IndexRange.h"
+#include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -447,27 +447,6 @@ Emitted KernelEmitter::convert(const Emitted &tile, Type to) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// The memory with the dims of each place merged into one.
-Value KernelEmitter::view(Value memory, ArrayRef<Place> places) {
-  if (llvm::all_of(places, [](const Place &place) { return place.span == 1; }))
-    return memory;
-  std::vector<int64_t> spans;
-  SmallVector<ReassociationIndices> groups;
-  int64_t dim = 0;
-  for (const Place &place : places) {
-    spans.push_back(place.span);
-    ReassociationIndices &group = groups.emplace_back();
-    for (unsigned i = 0; i < place.span; ++i)
-      group.push_back(dim++);
-  }
-  Value &known = views[{memory.getAsOpaquePointer(), spans}];
-  if (!known)
-    known = atTop([&]() -> Value {
-      return memref::CollapseShapeOp::create(b, location, memory, groups);
-    });
-  return known;
-}
-
 /// A window of memory: offsets by memory dim, then by axis the dim and stride.
 namespace {
 struct Window {
@@ -509,7 +488,9 @@ static void addWindow(OperationState &state, OpBuilder &b,
     state.addAttribute("strides", b.getDenseI64ArrayAttr(window.strides));
 }
 
-FailureOr<Emitted> KernelEmitter::load(Value source, ArrayRef<Place> places) {
+FailureOr<Emitted> KernelEmitter::load(Value source, ArrayRef<Place> given) {
+  Places places(given);
+  endAxes(places); // what lies behind the end is never stored
   Value place = cutAtEnds(view(source, places), places);
   auto window = getWindow(places);
   if (failed(window))
@@ -545,8 +526,11 @@ FailureOr<Emitted> KernelEmitter::load(Value source, ArrayRef<Place> places) {
 }
 
 LogicalResult KernelEmitter::store(const Emitted &tile, Value target,
-                                   ArrayRef<Place> places) {
-  Value place = view(target, places);
+                                   ArrayRef<Place> given) {
+  Places places(given);
+  if (!endAxes(places))
+    return fail("rows of one block that are apart in a result");
+  Value place = cutAtEnds(view(target, places), places);
   auto window = getWindow(places);
   if (failed(window))
     return fail("an axis runs along two dims of one result");

@@ -8,13 +8,13 @@
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_KERNELEMITTER_H
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_KERNELEMITTER_H
 
+#include "EmitterChoices.h"
 #include "Places.h"
 
 #include "Dialect/Graph/IR/ElementBuilder.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Tile/IR/Tile.h"
-#include "Support/CacheSizes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -26,7 +26,7 @@ namespace adze {
 
 struct Rows;
 
-class KernelEmitter {
+class KernelEmitter : public EmitterChoices {
 public:
   /// Begins `tile.kernel @name` before `source`. `packable(i)` says whether
   /// argument i is a constant at every launch, so that its packing can be
@@ -44,11 +44,6 @@ public:
   llvm::StringRef reason() const { return why; }
   mlir::LogicalResult fail(const llvm::Twine &reason);
 
-  /// No choice may depend on how many rows there are.
-  bool batchInvariant = false;
-  /// Points of dims taken as one may be taken apart again, by divisions.
-  bool splitsPoints = false;
-  CacheSizes caches;
   int64_t getKnownRows(mlir::AffineExpr rows) const;
 
   /// The values that the source function returns.
@@ -106,6 +101,10 @@ public:
   /// Sets the size of an axis of the tile space.
   void setAxis(int axis, mlir::Value size);
   mlir::Value getAxisSize(int axis) { return axisSizes[axis]; }
+  /// Tiles along `axis` from `start` on end at `end`, in what is loaded and
+  /// stored: the rest of the block is another program's.
+  void setEnd(int axis, mlir::Value start, mlir::Value end);
+  bool hasEnds() const { return !axisEnds.empty(); }
   /// Tiles along `axis` are summed: they end with the parts that slices take,
   /// whatever their size. (What lies behind may be NaN, which times 0 is no 0.)
   void setSummed(int axis) { summed.insert(axis); }
@@ -189,6 +188,7 @@ private:
                                       llvm::ArrayRef<unsigned> boundaries);
   mlir::Value view(mlir::Value memory, PlacesRef places);
   mlir::Value cutAtEnds(mlir::Value memory, PlacesRef places);
+  bool endAxes(llvm::MutableArrayRef<Place> places) const;
   MaybeTile compute(mlir::Value value, PlacesRef places);
   MaybeTile emitElementwise(graph::ElementwiseOpInterface op, PlacesRef places);
   MaybeTile emitBatchNorm(graph::BatchNormOp op, PlacesRef places);
@@ -210,8 +210,7 @@ private:
   MaybeTile emitGatherElements(graph::GatherElementsOp op, PlacesRef places);
   MaybeTile emitGatherND(graph::GatherNDOp op, PlacesRef places);
   /// An index scalar in [0, extent) from an element of an index tensor.
-  MaybeValue emitIndex(mlir::Value indices, PlacesRef places,
-                       mlir::Value extent);
+  MaybeValue emitIndex(mlir::Value indices, PlacesRef, mlir::Value extent);
   mlir::FailureOr<Places> outputPlaces(mlir::Value output, mlir::Value anchor,
                                        PlacesRef places);
   /// Where an output lies: at `offset` along dim `axis`, if that is not -1.
@@ -234,6 +233,7 @@ private:
   llvm::SmallVector<Output> outputs;
   llvm::SmallVector<bool> packableArguments;
   llvm::SmallSet<int, 4> summed;
+  llvm::SmallDenseMap<int, std::pair<mlir::Value, mlir::Value>> axisEnds;
   using Parts = std::map<std::pair<void *, std::vector<int64_t>>, mlir::Value>;
   Parts views, parts, cuts;
   llvm::SmallVector<mlir::NamedAttribute> bindings;

@@ -157,7 +157,48 @@ FailureOr<Places> KernelEmitter::alignPlaces(ArrayRef<Place> places,
   return Places(places);
 }
 
-/// The memory up to where places end; ends stand at the kernel's top.
+/// The memory with the dims of each place merged into one.
+Value KernelEmitter::view(Value memory, ArrayRef<Place> places) {
+  if (llvm::all_of(places, [](const Place &place) { return place.span == 1; }))
+    return memory;
+  std::vector<int64_t> spans;
+  SmallVector<ReassociationIndices> groups;
+  int64_t dim = 0;
+  for (const Place &place : places) {
+    spans.push_back(place.span);
+    ReassociationIndices &group = groups.emplace_back();
+    for (unsigned i = 0; i < place.span; ++i)
+      group.push_back(dim++);
+  }
+  Value &known = views[{memory.getAsOpaquePointer(), spans}];
+  if (!known)
+    known = atTop([&]() -> Value {
+      return memref::CollapseShapeOp::create(b, location, memory, groups);
+    });
+  return known;
+}
+
+void KernelEmitter::setEnd(int axis, Value start, Value end) {
+  axisEnds[axis] = {start, end};
+}
+
+/// Sets where axes with an end do; says whether all of them are there.
+bool KernelEmitter::endAxes(MutableArrayRef<Place> places) const {
+  return llvm::all_of(axisEnds, [&](auto &entry) {
+    auto [start, end] = entry.second;
+    auto place = llvm::find_if(places, [&, start = start](const Place &place) {
+      return place.axis == entry.first && place.offset == start &&
+             place.stride == 1 && !place.end;
+    });
+    if (place == places.end())
+      return false;
+    place->end = end;
+    return true;
+  });
+}
+
+/// The memory up to where places end. Ends stand at the kernel's top, but for
+/// those of axes.
 Value KernelEmitter::cutAtEnds(Value memory, ArrayRef<Place> places) {
   if (llvm::none_of(places, [](const Place &place) { return place.end; }))
     return memory;
@@ -168,21 +209,29 @@ Value KernelEmitter::cutAtEnds(Value memory, ArrayRef<Place> places) {
   if (known)
     return known;
   auto type = cast<MemRefType>(memory.getType());
-  return known = atTop([&]() -> Value {
-           SmallVector<OpFoldResult> offsets(places.size(), b.getIndexAttr(0)),
-               steps(places.size(), b.getIndexAttr(1)), sizes;
-           for (auto [dim, place] : llvm::enumerate(places)) {
-             if (place.end)
-               sizes.push_back(getAsOpFoldResult(place.end));
-             else if (type.isDynamicDim(dim))
-               sizes.push_back(
-                   memref::DimOp::create(b, location, memory, dim).getResult());
-             else
-               sizes.push_back(b.getIndexAttr(type.getDimSize(dim)));
-           }
-           return memref::SubViewOp::create(b, location, memory, offsets, sizes,
-                                            steps);
-         });
+  auto make = [&]() -> Value {
+    SmallVector<OpFoldResult> offsets(places.size(), b.getIndexAttr(0)),
+        steps(places.size(), b.getIndexAttr(1)), sizes;
+    for (auto [dim, place] : llvm::enumerate(places)) {
+      if (place.end)
+        sizes.push_back(getAsOpFoldResult(place.end));
+      else if (type.isDynamicDim(dim))
+        sizes.push_back(
+            memref::DimOp::create(b, location, memory, dim).getResult());
+      else
+        sizes.push_back(b.getIndexAttr(type.getDimSize(dim)));
+    }
+    return memref::SubViewOp::create(b, location, memory, offsets, sizes,
+                                     steps);
+  };
+  for (auto [axis, ends] : axisEnds)
+    for (const Place &place : places)
+      if (place.end == ends.second) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointAfterValue(ends.second);
+        return known = make();
+      }
+  return known = atTop(make);
 }
 
 /// The place of a dim that has one of its own, null if it shares it.

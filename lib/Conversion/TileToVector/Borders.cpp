@@ -277,15 +277,15 @@ Interior KernelLowering::interior(int c, int64_t full) {
   return worthwhile && peeled <= maxPeeled ? result : all;
 }
 
-/// Where a loop over single elements of class `c` that ends with a dimension of
-/// `target` needs no checks.
+/// Where whole steps of class `c` that end before a dimension of `target` does
+/// need no checks.
 SmallVector<Settled> KernelLowering::boundedWith(const Window &target,
                                                  int64_t memDim, int c) {
   SmallVector<Settled> result;
   std::optional<IndexRange> range = getIndexRange(target.offsets[memDim]);
   bool isFixed = getConstantIntValue(target.offsets[memDim]) ||
                  map.contains(cast<Value>(target.offsets[memDim]));
-  if (classes.step(c) != 1 || !isFixed || !range || range->min < 0)
+  if (!isFixed || !range || range->min < 0)
     return result;
   forEachWindow([&](const Window &window) {
     for (int64_t dim = 0, e = window.offsets.size(); dim < e; ++dim)
@@ -294,6 +294,20 @@ SmallVector<Settled> KernelLowering::boundedWith(const Window &target,
         result.push_back({window.op, dim});
   });
   return result;
+}
+
+/// Is `c` a class of rows, and every window that runs along it inside its
+/// memory there, or among these?
+bool KernelLowering::endsWith(int c, SettledRef bounded) {
+  bool all = !classes.isColumn(c) && classes.lanes(c) == 1;
+  forEachWindow([&](const Window &window) {
+    SmallVector<int> dims = classes.of(window.tile);
+    for (auto [i, digits] : llvm::enumerate(window.dims))
+      for (const Digit &digit : digits)
+        all &= dims[i] != c || isProven(window, digit.dim) ||
+               llvm::is_contained(bounded, Settled{window.op, digit.dim});
+  });
+  return all;
 }
 
 //===--- Run-time bounds --------------------------------------------------===//

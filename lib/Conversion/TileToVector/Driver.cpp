@@ -176,6 +176,41 @@ void KernelLowering::splitAt(size_t depth, const Slice &self) {
   splitLoops(depth + 1);
 }
 
+/// Steps of a split class up to where only the run knows: a loop over the whole
+/// ones, which needs no checks for that, and the rest. Where that is no more
+/// than half a step, half of one does: few rows cost as much as they are.
+void KernelLowering::splitToEnd(size_t depth, Value end, SettledRef bounded) {
+  int c = classes.splitOrder()[depth];
+  int64_t step = classes.step(c);
+  Value rest = arith::RemSIOp::create(b, loc, end, index(step));
+  Value whole = arith::SubIOp::create(b, loc, end, rest);
+  ends[c] = end;
+  auto loop = scf::ForOp::create(b, loc, index(0), whole, index(step));
+  b.setInsertionPointToStart(loop.getBody());
+  auto outer = settled;
+  settled.insert_range(bounded);
+  splitAt(depth, {loop.getInductionVar(), 0, step});
+  settled = outer;
+  b.setInsertionPointAfter(loop);
+  Value isAny =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, rest, index(0));
+  auto any = scf::IfOp::create(b, loc, isAny, /*withElse=*/false);
+  b.setInsertionPointToStart(any.thenBlock());
+  bool wasAtEnd = std::exchange(atEnd, true);
+  if (int64_t half = step / 2; step % 2 == 0) {
+    Value isMore = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt,
+                                         rest, index(half));
+    auto more = scf::IfOp::create(b, loc, isMore, /*withElse=*/true);
+    b.setInsertionPointToStart(more.elseBlock());
+    splitAt(depth, {whole, 0, half});
+    b.setInsertionPointToStart(more.thenBlock());
+  }
+  splitAt(depth, {whole, 0, step});
+  atEnd = wasAtEnd;
+  ends.erase(c);
+  b.setInsertionPointAfter(any);
+}
+
 /// The full steps of a split class: a loop, and those of a border whose place
 /// is known one by one, so that their loads need no conditions at run time.
 void KernelLowering::splitLoop(size_t depth, int64_t full) {
@@ -184,8 +219,11 @@ void KernelLowering::splitLoop(size_t depth, int64_t full) {
   SmallVector<Settled> bounded;
   Value end = splitEnd(c, full, bounded);
   Interior in = interior(c, full);
-  if (getConstantIntValue(end) != full)
-    in = {0, full, bounded};
+  if (getConstantIntValue(end) != full) {
+    if (step > 1 && endsWith(c, bounded))
+      return splitToEnd(depth, end, bounded);
+    in = {0, full, step > 1 ? SmallVector<Settled>() : bounded};
+  }
   for (int64_t at = 0; at < in.begin; at += step)
     splitAt(depth, {Value(), at, step});
   if (in.end - in.begin == step) {
@@ -230,7 +268,7 @@ void KernelLowering::versions() {
   });
   if (!needed)
     return version(/*isFast=*/true);
-  if (!known)
+  if (!known || atEnd)
     return version(/*isFast=*/false);
   auto branch = scf::IfOp::create(b, loc, condition, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);

@@ -36,6 +36,7 @@ private:
   void splitLoops(size_t depth);
   void splitLoop(size_t depth, int64_t full);
   void splitAt(size_t depth, const Slice &slice);
+  void splitToEnd(size_t depth, mlir::Value end, SettledRef bounded);
   mlir::Value splitEnd(int c, int64_t end, llvm::SmallVector<Settled> &bounded);
   void versions();
   void version(bool isFast);
@@ -150,8 +151,7 @@ private:
   mlir::Value shuffled(const Window &window, const Layout &layout,
                        const ShuffledLoad &load, int64_t index,
                        mlir::Value pad);
-  std::optional<Layout> layoutAlongMemory(const Window &window,
-                                          const Layout &layout);
+  std::optional<Layout> layoutAlongMemory(const Window &, const Layout &);
   std::optional<Registers>
   readTransposed(const Window &window, const Layout &layout, mlir::Value pad);
   bool writeTransposed(const Window &window, const Registers &registers);
@@ -167,8 +167,7 @@ private:
                            int64_t index, mlir::Value pad);
   void writeRegister(const Window &window, const Layout &layout, int64_t index,
                      mlir::Value value, bool streams = false);
-  void writeRegisters(const Window &window, const Registers &registers,
-                      bool streams);
+  void writeRegisters(const Window &, const Registers &, bool streams);
   mlir::Value streamsTo(const Window &window, const Layout &layout);
   bool isReadBack(mlir::Value memref);
   bool isDead(const Layout &layout, int64_t index);
@@ -185,6 +184,7 @@ private:
   bool isDecided(const Window &window, int64_t memDim);
   Interior interior(int c, int64_t full);
   llvm::SmallVector<Settled> boundedWith(const Window &, int64_t dim, int c);
+  bool endsWith(int c, SettledRef bounded);
   bool isChecked(const Window &window, int64_t memDim);
   bool isBorder(const Window &window);
   bool hasUnproven(const Window &window);
@@ -200,11 +200,9 @@ private:
   void spill(const Kept &kept, const Registers &registers);
   Registers reload(const Kept &kept, mlir::Value tile, const Layout &layout);
   void materialise(mlir::Value tile);
-  Registers reshapeFromScratch(ReshapeOp op, const Kept &kept,
-                               const Layout &layout);
+  Registers reshapeFromScratch(ReshapeOp, const Kept &, const Layout &);
   std::optional<Kept> scratchOf(mlir::Value tile);
-  llvm::SmallVector<mlir::Value> scratchIndices(const Kept &kept,
-                                                const Layout &layout,
+  llvm::SmallVector<mlir::Value> scratchIndices(const Kept &, const Layout &,
                                                 llvm::ArrayRef<int64_t> at);
 
   // small helpers
@@ -235,9 +233,11 @@ private:
   llvm::SmallVector<mlir::Value> pending; // wanted and just computed
   llvm::SmallVector<int> looping;         // classes that a root walks now
   llvm::DenseMap<int, llvm::SmallVector<std::pair<Window, int64_t>, 0>> limits;
-  llvm::DenseSet<int> inside;      // classes now below their limit
-  llvm::DenseSet<Settled> settled; // in bounds
-  AlongDepth alongDepth;           // of the dot that we are in
+  llvm::DenseSet<int> inside;            // classes now below their limit
+  llvm::DenseSet<Settled> settled;       // in bounds
+  AlongDepth alongDepth;                 // of the dot that we are in
+  llvm::DenseMap<int, mlir::Value> ends; // of classes that the run cuts
+  bool atEnd = false;                    // in the last, partial step of one
   bool fast = true, staging = false, inOrder = false, failed = false;
   llvm::DenseSet<mlir::Operation *> hoisted; // scalars cloned beforehand
   llvm::DenseMap<int64_t, mlir::Value> constants;

@@ -3,6 +3,7 @@
 // Asking for memory before it is needed.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -59,15 +60,27 @@ bool KernelLowering::prefetchNextPanel(DotOp op, const Window &self,
   AffineExpr block =
       b.getAffineDimExpr(digits.size()).floorDiv(classes.step(rows));
   digits.push_back(row->second.start);
-  int64_t blocks =
-      llvm::divideCeil(classes.size(rows), uint64_t(classes.step(rows)));
-  int64_t share = llvm::divideCeil(sizes.back(), uint64_t(blocks));
-  AffineExpr element = (block * depth + k) * share + depth * sizes.back();
-  at.back() = affine::AffineApplyOp::create(
-      b, loc, AffineMap::get(digits.size(), 0, element), digits);
   constexpr int64_t lineBits = 512;
-  int64_t line = lineBits / type.getElementTypeBitWidth();
-  for (int64_t part = 0; part < share;
+  int64_t line = lineBits / type.getElementTypeBitWidth(), width = sizes.back();
+  // How much a step of k asks for: of all blocks of rows that there are.
+  AffineExpr share = b.getAffineConstantExpr(
+      llvm::divideCeil(width, llvm::divideCeil(classes.size(rows),
+                                               uint64_t(classes.step(rows)))));
+  int64_t asked = cast<AffineConstantExpr>(share).getValue();
+  Value end = ends.lookup(rows);
+  if (end) { // a block alone asks for all of it where it waits for that anyway
+    Value blocks =
+        b.createOrFold<arith::CeilDivSIOp>(loc, end, index(classes.step(rows)));
+    digits.push_back(
+        b.createOrFold<arith::CeilDivSIOp>(loc, index(width), blocks));
+    share = b.getAffineSymbolExpr(0);
+    asked = atEnd ? width : line;
+  }
+  AffineExpr element = (block * depth + k) * share + depth * width;
+  at.back() = affine::AffineApplyOp::create(
+      b, loc, AffineMap::get(digits.size() - bool(end), bool(end), element),
+      digits);
+  for (int64_t part = 0; part < asked;
        part += line, at.back() = add(at.back(), line))
     ask(b, loc, mapped(self.memref), at);
   return true;

@@ -62,6 +62,7 @@ enum class Proof { whole, exceptDeadLanes, none };
 
 /// A window, by its op, and a memory dimension along which it lies inside.
 using Settled = std::pair<mlir::Operation *, int64_t>;
+using SettledRef = llvm::ArrayRef<Settled>;
 
 /// Steps of a split class that stay in bounds, and of which memory dimensions.
 struct Interior {

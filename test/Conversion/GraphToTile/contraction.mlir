@@ -1,4 +1,5 @@
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
+// RUN: aopt %s --convert-graph-to-tile=for-cpu=false --split-input-file | FileCheck %s --check-prefix=ANY
 
 // A constant right operand is packed in panels; bias and activation run on the
 // accumulator before the one store.
@@ -47,10 +48,15 @@ func.func private @linear(%x: tensor<128x768xf32>, %w: tensor<768x3072xf32>, %b:
 // CHECK: %[[P:.*]]:3 = tile.program_id
 // CHECK: %[[H:.*]] = arith.remui %[[P]]#2, %c12
 // CHECK: %[[N:.*]] = arith.divui %[[P]]#2, %c12
+// CHECK: %[[OUT:.*]] = memref.subview %[[Y]]
+// CHECK: %[[PART:.*]] = memref.subview %[[S]]
 // CHECK: scf.for %[[K:.*]] = %{{.*}} to %[[SEQ]]
-// CHECK: tile.load %[[S]][%[[N]], %[[H]], %{{.*}}, %[[K]]]
+// CHECK: tile.load %[[PART]][%[[N]], %[[H]], %{{.*}}, %[[K]]]
 // CHECK: tile.load %[[V]][%[[N]], %[[K]], %[[H]], %{{.*}}] sizes [%{{.*}}, %{{.*}}] dims [1, 3]
-// CHECK: tile.store %{{.*}}, %[[Y]][%[[N]], %{{.*}}, %[[H]], %{{.*}}] dims [1, 3]
+// CHECK: tile.store %{{.*}}, %[[OUT]][%[[N]], %{{.*}}, %[[H]], %{{.*}}] dims [1, 3]
+// ANY: tile.kernel @heads
+// ANY-NOT: memref.subview
+// ANY: tile.return
 func.func private @heads(%s: tensor<?x12x?x?xf32, #s>, %v: tensor<?x?x12x64xf32, #x>) -> tensor<?x?x12x64xf32, #x> attributes {adze.kernel} {
   %0 = graph.transpose %v {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x?x12x64xf32, #x>) -> tensor<?x12x?x64xf32, #t>
   %1 = graph.matmul %s, %0 : (tensor<?x12x?x?xf32, #s>, tensor<?x12x?x64xf32, #t>) -> tensor<?x12x?x64xf32, #t>
@@ -84,4 +90,42 @@ func.func @main(%x: tensor<36x49x64xf32>) -> tensor<36x49x96xf32> {
 func.func private @products(%x: tensor<36x49x64xf32>, %w: tensor<36x64x96xf32>) -> tensor<36x49x96xf32> attributes {adze.kernel} {
   %0 = graph.matmul %x, %w : (tensor<36x49x64xf32>, tensor<36x64x96xf32>) -> tensor<36x49x96xf32>
   return %0 : tensor<36x49x96xf32>
+}
+
+// -----
+
+// Rows that only the run can count are cut into equal parts of whole register
+// blocks, at most a block each: loads and stores end with the part. Where other
+// targets take the kernel too, blocks are smaller, and all of one size.
+#m = affine_map<()[s0] -> (s0, 768)>
+// CHECK: tile.kernel @unknown_rows(%[[X:arg0]]: memref<?x768xf32>
+// CHECK-SAME: BLOCK_M = 128
+// CHECK: %[[BM:.*]] = tile.param "BLOCK_M"
+// CHECK: %[[COUNT:.*]] = arith.ceildivui %[[ROWS:.*]], %[[BM]]
+// CHECK: %[[PARTS:.*]] = arith.maxsi %[[COUNT]], %c1
+// CHECK: %[[EACH:.*]] = arith.ceildivui %[[ROWS]], %[[PARTS]]
+// CHECK: %[[UNITS:.*]] = arith.ceildivui %[[EACH]], %c8
+// CHECK: %[[PART:.*]] = arith.muli %[[UNITS]], %c8
+// CHECK: %[[STEP:.*]] = arith.maxsi %[[PART]], %c8
+// CHECK: %[[GRID:.*]] = arith.ceildivui %[[ROWS]], %[[STEP]]
+// CHECK: %[[P:.*]]:2 = tile.program_id(%[[GRID]],
+// CHECK: %[[ROW:.*]] = arith.muli %[[P]]#0, %[[STEP]]
+// CHECK: %[[NEXT:.*]] = arith.addi %[[ROW]], %[[STEP]]
+// CHECK: %[[END:.*]] = arith.minsi %[[NEXT]], %[[ROWS]]
+// CHECK-DAG: %[[A:.*]] = memref.subview %[[X]][0, 0] [%[[END]], 768]
+// CHECK-DAG: %[[Y:.*]] = memref.subview %arg2[0, 0] [%[[END]], 768]
+// CHECK: tile.load %[[A]][%[[ROW]],
+// CHECK: tile.store %{{.*}}, %[[Y]][%[[ROW]],
+// ANY: tile.kernel @unknown_rows
+// ANY-SAME: BLOCK_M = 64
+// ANY-NOT: memref.subview
+// ANY: tile.return
+func.func @main(%x: tensor<?x768xf32, #m>) -> tensor<?x768xf32, #m> attributes {graph.symbols = ["m"]} {
+  %w = graph.constant dense<1.0> : tensor<768x768xf32>
+  %0 = host.launch @unknown_rows(%x, %w) : (tensor<?x768xf32, #m>, tensor<768x768xf32>) -> tensor<?x768xf32, #m>
+  return %0 : tensor<?x768xf32, #m>
+}
+func.func private @unknown_rows(%x: tensor<?x768xf32, #m>, %w: tensor<768x768xf32>) -> tensor<?x768xf32, #m> attributes {adze.kernel} {
+  %0 = graph.matmul %x, %w : (tensor<?x768xf32, #m>, tensor<768x768xf32>) -> tensor<?x768xf32, #m>
+  return %0 : tensor<?x768xf32, #m>
 }

@@ -1,4 +1,5 @@
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
+// RUN: aopt %s --convert-graph-to-tile=for-cpu=false --split-input-file | FileCheck %s --check-prefix=ANY
 
 // A window: a loop over its rows, bounded to those inside of the image, its
 // columns one by one, and the input channels carry the accumulator; a program
@@ -97,6 +98,10 @@ func.func private @grouped(%x: tensor<1x8x8x24xf32>, %w: tensor<112x6x1x1xf32>) 
 
 // Groups of so few channels that a vector holds several: each channel takes the
 // first input of its group, then the second, the third and the fourth.
+// Only where no other target takes the kernel.
+// ANY-LABEL: tile.kernel @grouped_lanes
+// ANY-NOT: tile.gather
+// ANY: tile.return
 // CHECK-LABEL: tile.kernel @grouped_lanes
 // CHECK: tile.param "BLOCK_N"
 // CHECK-NOT: tile.dot

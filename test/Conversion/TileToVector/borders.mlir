@@ -122,18 +122,37 @@ tile.kernel @ends(%x: memref<62x64xf32>, %w: memref<64x16xf32>, %y: memref<64x16
 
 // -----
 
-// Rows past the end: nothing that is stored comes of them, so the last row is
-// read again in their place, and the dot has neither conditions nor a copy.
+// Rows up to an end that the run knows: a loop over whole blocks without checks,
+// then what is left, in a block or in half of one. Nothing that is stored comes
+// of rows past the end, so the last row is read again in their place, and the
+// dot has neither conditions nor a copy.
 // CHECK-LABEL: func.func @clamped(
 // CHECK: %[[LAST:.*]] = arith.constant 196 : index
-// CHECK: scf.if
-// CHECK: } else {
+// CHECK: %[[REST:.*]] = arith.remsi %[[END:.*]], %c8 : index
+// CHECK: %[[WHOLE:.*]] = arith.subi %[[END]], %[[REST]] : index
+// CHECK: scf.for %{{.*}} = %c0 to %[[WHOLE]] step %c8
+// CHECK-NOT: arith.minsi
+// CHECK-NOT: scf.if
+// CHECK-COUNT-16: vector.fma
+// CHECK-NOT: scf.if
+// CHECK-COUNT-16: vector.store
+// CHECK: %[[ANY:.*]] = arith.cmpi sgt, %[[REST]], %c0 : index
+// CHECK: scf.if %[[ANY]] {
+// CHECK: %[[MORE:.*]] = arith.cmpi sgt, %[[REST]], %c4 : index
+// CHECK: scf.if %[[MORE]] {
 // CHECK-NOT: maskedload
 // CHECK: scf.for
 // CHECK: arith.minsi %{{.*}}, %[[LAST]] : index
 // CHECK-COUNT-16: vector.fma
 // CHECK: scf.yield
 // CHECK: arith.cmpi ult
+// CHECK: scf.if
+// CHECK-NEXT: vector.store
+// CHECK: } else {
+// CHECK: arith.minsi %{{.*}}, %[[LAST]] : index
+// CHECK-COUNT-8: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: scf.yield
 // CHECK: scf.if
 // CHECK-NEXT: vector.store
 tile.kernel @clamped(%x: memref<197x64xf32>, %w: memref<64x32xf32>, %y: memref<197x32xf32>) {

@@ -1,6 +1,6 @@
 // The register block of a GEMM: 8 rows of 2 vectors with AVX-512, 6 with AVX2;
-// A is read by scalar broadcasts, B by vectors from its panel; each of the 16
-// blocks of rows asks for a part of the next panel.
+// A is read by scalar broadcasts, B by vectors from its panel; each of the
+// blocks of rows that there are asks for a part of the next panel.
 // RUN: aopt %examples/kernels/gemm-bias-gelu.mlir -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s
 // RUN: aopt %examples/kernels/gemm-bias-gelu.mlir -tile-specialize -convert-tile-to-vector=vector-bytes=32 -canonicalize -cse | FileCheck %s --check-prefix=AVX2
 
@@ -15,9 +15,9 @@
 // CHECK: scf.for %{{.*}} = %[[LO]] to %[[HI]]
 // Columns outside rows, then the kernel's own k loop, then the steps of k.
 // CHECK: scf.for {{.*}} step %c32
+// Whole blocks of rows run unchecked.
 // CHECK: scf.for {{.*}} step %c8
-// The unchecked version comes first.
-// CHECK: scf.if
+// CHECK-NOT: scf.if
 // CHECK: scf.for {{.*}} step %c256 iter_args
 // CHECK: scf.for {{.*}} step %c1 iter_args
 // CHECK: memref.prefetch
@@ -30,14 +30,22 @@
 // The epilogue works on the accumulators.
 // CHECK-COUNT-16: math.erf {{.*}} : vector<16xf32>
 // CHECK-COUNT-16: vector.store
-// The border version reads the last row of A in place of those beyond it, which
-// are not stored.
-// CHECK: } else {
+// What is left reads the last row of A in place of those beyond it, which are
+// not stored, and may have to ask for all of the next panel; half a block does
+// for half as many.
+// CHECK: scf.if
+// CHECK: scf.if
+// CHECK-COUNT-2: memref.prefetch
 // CHECK: arith.minsi
 // CHECK-NOT: vector.maskedload
 // CHECK-COUNT-16: vector.fma
 // CHECK: scf.if
 // CHECK: vector.store
+// CHECK: } else {
+// CHECK-COUNT-2: memref.prefetch
+// CHECK-COUNT-8: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: scf.yield
 
 // AVX2-LABEL: func.func @gemm_bias_gelu(
 // AVX2: scf.for {{.*}} step %c16

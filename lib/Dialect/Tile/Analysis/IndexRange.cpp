@@ -209,6 +209,15 @@ static AffineExpr getSize(Value memref, int64_t dim) {
 bool adze::tile::haveOneSize(Value x, int64_t xDim, Value y, int64_t yDim) {
   if (x == y && xDim == yDim)
     return true;
+  // Views of as many elements as one value says.
+  auto sizeOfView = [](Value memref, int64_t dim) {
+    auto view = memref.getDefiningOp<memref::SubViewOp>();
+    return view && view.getDroppedDims().none() ? view.getMixedSizes()[dim]
+                                                : OpFoldResult();
+  };
+  if (OpFoldResult size = sizeOfView(x, xDim);
+      size && size == sizeOfView(y, yDim))
+    return true;
   AffineExpr size = getSize(x, xDim);
   return size && size == getSize(y, yDim);
 }
