@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // math-approximate: f32 functions on vectors as polynomials.
+#include "Dialect/Graph/IR/ElementBuilder.h"
 #include "MathArithmetic.h"
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,9 +20,19 @@ using namespace mlir;
 using namespace adze;
 
 namespace {
-/// 2^n p(r) with x = n ln2 + r, for a target that scales by 2^n; less than 1.2
-/// ulp. p has a relative error of 2^-27.
-Value scaleExp(const Arithmetic &a, Value x) {
+/// Below, e^x rounds to 0.
+constexpr float leastExp = -104.0f;
+/// Below, e^x is less than 2^-126, the least normal number. x86 processors take
+/// 150 cycles and more for a register with such a number among the results or
+/// the operands.
+constexpr float leastNormalExp = -87.33f;
+
+/// 2^n p(r) with x = n ln2 + r, for a target that scales by 2^n, and 0 below
+/// `least`; less than 1.2 ulp. p has a relative error of 2^-27.
+Value scaleExp(const Arithmetic &a, Value x, float least) {
+  // True of NaN. No instruction sees a number that would round to 0.
+  Value kept = a.is(arith::CmpFPredicate::UGE, x, a.real(least));
+  x = a.atMost(x, 89.0f);
   Value magic = a.real(12582912.0f); // 1.5 * 2^23: rounds to whole numbers
   Value n = a.sub(a.fma(x, a.real(1.44269504f), magic), magic);
   Value r = a.fma(n, a.real(-0.693359375f), x);
@@ -29,16 +40,13 @@ Value scaleExp(const Arithmetic &a, Value x) {
   Value p = a.polynomial(r, {1.3813144760206342e-3f, 8.369418792426586e-3f,
                              4.166845604777336e-2f, 1.6666515171527863e-1f,
                              4.999999403953552e-1f, 1.0f, 1.0f});
-  return a.scale(p, n);
+  return a.scale(p, n, kept);
 }
 
-/// exp: (2^n)^2 p(r) with x = 2 n ln2 + r; less than 2 ulp. Two equal factors,
-/// so that results below 2^-126 need no care; p has a relative error of 2^-26.
-Value approximateExp(const Arithmetic &a, Value x) {
-  // Below, the result rounds to 0; above, to infinity.
-  x = a.clamp(x, -104.0f, 89.0f);
-  if (a.hasScale())
-    return scaleExp(a, x);
+/// (2^n)^2 p(r) with x = 2 n ln2 + r, for x from `leastExp` to 89; less than 2
+/// ulp. Two equal factors, so that results below 2^-126 need no care; p has a
+/// relative error of 2^-26.
+Value powerExp(const Arithmetic &a, Value x) {
   // Adding 1.5 * 2^23 + 127 leaves the exponent of 2^n in the low bits; unlike
   // a conversion this is defined for NaN.
   Value magic = a.real(12583039.0f);
@@ -52,6 +60,22 @@ Value approximateExp(const Arithmetic &a, Value x) {
                              1.6666613519191742e-1f, 5.000003576278687e-1f,
                              1.0f, 1.0f});
   return a.mul(a.mul(p, power), power);
+}
+
+/// exp, 0 below `least`; less than 2 ulp.
+Value approximateExp(const Arithmetic &a, Value x, float least) {
+  if (a.hasScale())
+    return scaleExp(a, x, least);
+  Value zero = a.real(0.0f);
+  Value isLess = a.is(arith::CmpFPredicate::OLT, x, a.real(least));
+  Value result = powerExp(a, a.atMost(a.select(isLess, zero, x), 89.0f));
+  return a.select(isLess, zero, result);
+}
+
+/// exp of what is `leastNormalExp` or more.
+Value approximateNormalExp(const Arithmetic &a, Value x) {
+  return a.hasScale() ? scaleExp(a, x, leastNormalExp)
+                      : powerExp(a, a.atMost(x, 89.0f));
 }
 
 /// expm1: 2 (2^(n-1) p(r) + (2^(n-1) - 1/2)) with x = n ln2 + r; less than 1.5
@@ -81,7 +105,7 @@ Value approximateTanh(const Arithmetic &a, Value x) {
                                   2.1702967584e-02f, -5.3947202861e-02f,
                                   1.3333210349e-01f, -3.3333331347e-01f});
   Value low = a.fma(a.mul(t, square), p, t);
-  Value power = approximateExp(a, a.add(t, t));
+  Value power = approximateNormalExp(a, a.add(t, t));
   Value one = a.real(1.0f);
   Value high = a.sub(
       one, arith::DivFOp::create(a.b, a.loc, a.real(2.0f), a.add(power, one)));
@@ -104,7 +128,7 @@ Value approximateErf(const Arithmetic &a, Value x) {
                              -4.1779628955e-03f, 2.5137623772e-02f,
                              -1.0830827057e-01f, -6.3332122564e-01f,
                              -1.1295276880e+00f, 1.7733496497e-04f});
-  Value high = a.sub(a.real(1.0f), approximateExp(a, q));
+  Value high = a.sub(a.real(1.0f), approximateNormalExp(a, q));
   Value isLow = a.is(arith::CmpFPredicate::OLT, t, a.real(0.93f));
   return a.withSign(a.select(isLow, low, high), x);
 }
@@ -248,6 +272,23 @@ struct Approximate final : OpRewritePattern<OpT> {
   int64_t vectorBytes;
 };
 
+struct ApproximateExp final : OpRewritePattern<math::ExpOp> {
+  ApproximateExp(MLIRContext *context, int64_t vectorBytes)
+      : OpRewritePattern(context), vectorBytes(vectorBytes) {}
+  LogicalResult matchAndRewrite(math::ExpOp op,
+                                PatternRewriter &b) const override {
+    if (!isF32(op.getType()))
+      return b.notifyMatchFailure(op, "expected f32");
+    bool tinyIsZero =
+        arith::bitEnumContainsAll(op.getFastmath(), graph::tinyIsZero);
+    b.replaceOp(op, approximateExp(arithmeticOf(b, op, vectorBytes),
+                                   op.getOperand(),
+                                   tinyIsZero ? leastNormalExp : leastExp));
+    return success();
+  }
+  int64_t vectorBytes;
+};
+
 struct ApproximatePow final : OpRewritePattern<math::PowFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::PowFOp op,
@@ -380,8 +421,7 @@ struct MathApproximate final
     populateMathF32ExpansionPatterns(widen, [](StringRef) { return true; });
     (void)applyPatternsGreedily(module, std::move(widen));
     RewritePatternSet patterns(&getContext());
-    patterns.add<Approximate<math::ExpOp, approximateExp>,
-                 Approximate<math::ExpM1Op, approximateExpm1>,
+    patterns.add<ApproximateExp, Approximate<math::ExpM1Op, approximateExpm1>,
                  Approximate<math::TanhOp, approximateTanh>,
                  Approximate<math::ErfOp, approximateErf>,
                  Approximate<math::LogOp, approximateLog>,

@@ -110,25 +110,32 @@ struct Arithmetic {
     return vectorBytes == 64 && vector && vector.getRank() == 1 &&
            vector.getNumElements() == 16 && element().isF32();
   }
-  /// x * 2^n for whole n, rounded once: AVX-512's vscalefps.
-  mlir::Value scale(mlir::Value x, mlir::Value n) const {
+  /// x * 2^n for whole n, rounded once, where `kept` is set, else 0: AVX-512's
+  /// vscalefps.
+  mlir::Value scale(mlir::Value x, mlir::Value n, mlir::Value kept) const {
     auto number = [&](mlir::IntegerAttr value) -> mlir::Value {
       return mlir::arith::ConstantOp::create(b, loc, value);
     };
     constexpr int32_t currentRounding = 4;
-    mlir::Value all = number(b.getIntegerAttr(b.getIntegerType(16), -1));
+    mlir::Value mask =
+        mlir::LLVM::BitcastOp::create(b, loc, b.getIntegerType(16), kept);
     mlir::Value rounding = number(b.getI32IntegerAttr(currentRounding));
     return mlir::LLVM::CallIntrinsicOp::create(
                b, loc, shape,
                b.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512"),
-               mlir::ValueRange{x, n, x, all, rounding})
+               mlir::ValueRange{x, n, real(0.0), mask, rounding})
         .getResult(0);
+  }
+  /// min(high, x); NaN passes.
+  mlir::Value atMost(mlir::Value x, double high) const {
+    mlir::Value top = real(high);
+    return select(is(mlir::arith::CmpFPredicate::OLT, top, x), top, x);
   }
   /// max(low, min(high, x)); NaN passes. The operand order is the one that
   /// is a single instruction on x86.
   mlir::Value clamp(mlir::Value x, double low, double high) const {
-    mlir::Value top = real(high), bottom = real(low);
-    x = select(is(mlir::arith::CmpFPredicate::OLT, top, x), top, x);
+    mlir::Value bottom = real(low);
+    x = atMost(x, high);
     return select(is(mlir::arith::CmpFPredicate::OGT, bottom, x), bottom, x);
   }
   /// Horner's rule, the coefficient of the highest power first.

@@ -294,9 +294,9 @@ FailureOr<KernelEmitter::Carried> AttentionEmitter::step(Value first,
   }
   Value shifted =
       arith::SubFOp::create(b, loc, *scores, spread(base, scoreAxes));
-  Value weights = math::ExpOp::create(b, loc, shifted);
+  Value weights = math::ExpOp::create(b, loc, shifted, tinyIsZero);
   Value drop = arith::SubFOp::create(b, loc, before, base);
-  Value decay = math::ExpOp::create(b, loc, drop);
+  Value decay = math::ExpOp::create(b, loc, drop, tinyIsZero);
   Value added =
       e.reduce(Combiner::Add, type, {weights, scoreAxes}, axes.keys).value;
   Value sum = math::FmaOp::create(b, loc, carried[2], decay, added);

@@ -221,7 +221,7 @@ struct RowSums {
 
 static Value getPower(RowMath &m, Value x, Value most) {
   Value shifted = arith::SubFOp::create(m.b, m.loc, x, m.spread(most));
-  return math::ExpOp::create(m.b, m.loc, shifted);
+  return math::ExpOp::create(m.b, m.loc, shifted, tinyIsZero);
 }
 
 /// Both in one pass: a row that no cache holds is read once for them. A sum so
@@ -245,7 +245,7 @@ static FailureOr<RowSums> sumInOnePass(RowMath &m, ChunkedRows &rows) {
           Value most =
               arith::SelectOp::create(b, m.loc, isGreater, carried[0], own);
           Value below = arith::SubFOp::create(b, m.loc, carried[0], most);
-          Value scale = math::ExpOp::create(b, m.loc, below);
+          Value scale = math::ExpOp::create(b, m.loc, below, tinyIsZero);
           Value sum = arith::MulFOp::create(b, m.loc, carried[1], scale);
           Value more = m.reduce(Combiner::Add, getPower(m, kept, most));
           return KernelEmitter::Carried{

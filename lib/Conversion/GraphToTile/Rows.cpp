@@ -93,7 +93,7 @@ static Value emitSoftmax(RowMath &m, Value x, bool logarithm) {
   // A NaN that the greatest element leaves out comes back with the sum.
   Value most = m.reduce(Combiner::Max, x, /*nnan=*/true);
   Value shifted = arith::SubFOp::create(b, m.loc, x, m.spread(most));
-  Value power = math::ExpOp::create(b, m.loc, shifted);
+  Value power = math::ExpOp::create(b, m.loc, shifted, tinyIsZero);
   Value sum = m.reduce(Combiner::Add, power);
   if (logarithm) {
     Value log = math::LogOp::create(b, m.loc, sum);

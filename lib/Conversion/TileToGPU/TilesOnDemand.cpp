@@ -231,7 +231,11 @@ Fragment KernelLowering::computeElementwise(Operation *op, const Axes &axes) {
     state.attributes = op->getDiscardableAttrDictionary();
     if (Attribute properties = op->getPropertiesAsAttribute())
       state.propertiesAttr = properties;
-    f.push_back(b.create(state)->getResult(0));
+    Operation *made = b.create(state);
+    // The flag is for the CPU: here it means a function of less precision.
+    if (auto exp = dyn_cast<math::ExpOp>(made))
+      exp.setFastmath(arith::FastMathFlags::none);
+    f.push_back(made->getResult(0));
   });
   return f;
 }

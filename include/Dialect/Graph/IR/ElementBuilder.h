@@ -5,11 +5,18 @@
 #ifndef ADZE_DIALECT_GRAPH_IR_ELEMENTBUILDER_H
 #define ADZE_DIALECT_GRAPH_IR_ELEMENTBUILDER_H
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 namespace adze::graph {
+
+/// On a math.exp: a result below the least normal number may be 0, as it meets
+/// a 1 or more (1 + e^-x, the weights of a softmax). Such numbers are what x86
+/// processors are slow with.
+inline constexpr mlir::arith::FastMathFlags tinyIsZero =
+    mlir::arith::FastMathFlags::afn;
 
 /// How a reduction makes one value of two.
 enum class Combiner { Add, Mul, Max, Min };

@@ -187,7 +187,7 @@ ADZE_BODY(ReciprocalOp) { return e.div(e.num(1), x[0]); }
 ADZE_BODY(ReluOp) { return e.max(x[0], e.num(0)); }
 
 static Value sigmoid(Emitter &e, Value x) {
-  Value exp = e.make<math::ExpOp>(e.make<arith::NegFOp>(x));
+  Value exp = e.make<math::ExpOp>(e.make<arith::NegFOp>(x), tinyIsZero);
   return e.div(e.num(1), e.add(e.num(1), exp));
 }
 
@@ -218,7 +218,8 @@ ADZE_BODY(GeluOp) {
     // u = sqrt(2 / pi) * (x + 0.044715 * x^3)
     Value cube = e.mul(e.mul(x[0], x[0]), x[0]);
     Value sum = e.add(x[0], e.mul(e.num(0.044715), cube));
-    Value exp = e.make<math::ExpOp>(e.mul(e.num(-1.59576912160573071176), sum));
+    Value exp = e.make<math::ExpOp>(
+        e.mul(e.num(-1.59576912160573071176), sum), tinyIsZero);
     return e.div(x[0], e.add(e.num(1), exp));
   }
   Value inner = e.make<math::ErfOp>(e.mul(x[0], e.num(0.70710678118654752440)));

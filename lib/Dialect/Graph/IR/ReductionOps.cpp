@@ -75,7 +75,7 @@ Value buildLog(ElementBuilder &b, Value x) {
 
 Value buildExp(ElementBuilder &b, Value x) {
   return buildInFloat(b, x, [&](Value v) -> Value {
-    return math::ExpOp::create(b.builder, b.loc, v);
+    return math::ExpOp::create(b.builder, b.loc, v, tinyIsZero);
   });
 }
 
