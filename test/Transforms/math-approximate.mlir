@@ -19,6 +19,25 @@ func.func @exp(%x: vector<16xf32>) -> vector<16xf32> {
 }
 
 // -----
+// What would round to 0 is not computed; with afn, nor is what is less than
+// the least normal number.
+// CHECK-LABEL: func.func @tiny(
+// CHECK: %[[LEAST:.*]] = arith.constant {{.*}}-8.733000e+01
+// CHECK: %[[LESS:.*]] = arith.cmpf olt, %{{.*}}, %[[LEAST]]
+// CHECK: arith.select %[[LESS]], %[[ZERO:[a-z0-9_]+]],
+// CHECK: %[[LAST:.*]] = arith.select %[[LESS]], %[[ZERO]],
+// CHECK: return %[[LAST]]
+// WIDE-LABEL: func.func @tiny(
+// WIDE: %[[LEAST:.*]] = arith.constant {{.*}}-8.733000e+01
+// WIDE: %[[KEPT:.*]] = arith.cmpf uge, %{{.*}}, %[[LEAST]]
+// WIDE: %[[MASK:.*]] = llvm.bitcast %[[KEPT]] : vector<16xi1> to i16
+// WIDE: llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"({{.*}}, %[[MASK]], {{.*}})
+func.func @tiny(%x: vector<16xf32>) -> vector<16xf32> {
+  %r = math.exp %x fastmath<afn> : vector<16xf32>
+  return %r : vector<16xf32>
+}
+
+// -----
 // Not so vectors that are no whole register.
 // CHECK-LABEL: func.func @short_exp(
 // WIDE-LABEL: func.func @short_exp(

@@ -56,7 +56,8 @@ private:
     Value sum = k.fold({{k.index(0), keys}}, k.number(type, 0),
                        [&](ValueRange j, Value sum) {
                          Value p = math::ExpOp::create(
-                             k.builder, k.loc, k.subNum(k.load(row, j), most));
+                             k.builder, k.loc, k.subNum(k.load(row, j), most),
+                             tinyIsZero);
                          k.store(p, row, j);
                          return k.addNum(sum, p);
                        });

@@ -43,7 +43,7 @@ LogicalResult lowerSoftmax(Value tensor, Value result, int64_t axis,
       return k.subNum(k.loadWide(input, at(i)), max);
     };
     auto exp = [&](Value x) -> Value {
-      return math::ExpOp::create(k.builder, k.loc, x);
+      return math::ExpOp::create(k.builder, k.loc, x, tinyIsZero);
     };
     Value sum = k.fold({{k.index(0), size}}, k.number(type, 0),
                        [&](ValueRange i, Value sum) {

@@ -186,14 +186,16 @@ ADZE_BODY(ReciprocalOp) { return e.div(e.num(1), x[0]); }
 
 ADZE_BODY(ReluOp) { return e.max(x[0], e.num(0)); }
 
-static Value sigmoid(Emitter &e, Value x) {
+/// y / (1 + e^-x)
+static Value divideByLogistic(Emitter &e, Value y, Value x) {
   Value exp = e.make<math::ExpOp>(e.make<arith::NegFOp>(x), tinyIsZero);
-  return e.div(e.num(1), e.add(e.num(1), exp));
+  return e.div(y, e.add(e.num(1), exp));
 }
 
-ADZE_BODY(SigmoidOp) { return sigmoid(e, x[0]); }
+ADZE_BODY(SigmoidOp) { return divideByLogistic(e, e.num(1), x[0]); }
 
-ADZE_BODY(SiluOp) { return e.mul(x[0], sigmoid(e, x[0])); }
+// One division: the sigmoid of -88 is no normal number, but x times it is.
+ADZE_BODY(SiluOp) { return divideByLogistic(e, x[0], x[0]); }
 
 /// max(x, 0) + ln(1 + e^-|x|)
 static Value softplus(Emitter &e, Value x) {
