@@ -32,11 +32,10 @@ Value scaleExp(const Arithmetic &a, Value x) {
   return a.scale(p, n);
 }
 
-/// exp: (2^n)^2 p(r) with x = 2 n ln2 + r; less than 2 ulp. Two equal factors,
-/// so that results below 2^-126 need no care; p has a relative error of 2^-26.
-Value approximateExp(const Arithmetic &a, Value x) {
-  // Below, the result rounds to 0; above, to infinity.
-  x = a.clamp(x, -104.0f, 89.0f);
+/// exp in [-104, 89]: (2^n)^2 p(r) with x = 2 n ln2 + r; less than 2 ulp. Two
+/// equal factors, so that results below 2^-126 need no care; p has a relative
+/// error of 2^-26.
+Value expInRange(const Arithmetic &a, Value x) {
   if (a.hasScale())
     return scaleExp(a, x);
   // Adding 1.5 * 2^23 + 127 leaves the exponent of 2^n in the low bits; unlike
@@ -52,6 +51,11 @@ Value approximateExp(const Arithmetic &a, Value x) {
                              1.6666613519191742e-1f, 5.000003576278687e-1f,
                              1.0f, 1.0f});
   return a.mul(a.mul(p, power), power);
+}
+
+/// exp. Below -104 the result rounds to 0; above 89, to infinity.
+Value approximateExp(const Arithmetic &a, Value x) {
+  return expInRange(a, a.clamp(x, -104.0f, 89.0f));
 }
 
 /// expm1: 2 (2^(n-1) p(r) + (2^(n-1) - 1/2)) with x = n ln2 + r; less than 1.5
@@ -104,7 +108,7 @@ Value approximateErf(const Arithmetic &a, Value x) {
                              -4.1779628955e-03f, 2.5137623772e-02f,
                              -1.0830827057e-01f, -6.3332122564e-01f,
                              -1.1295276880e+00f, 1.7733496497e-04f});
-  Value high = a.sub(a.real(1.0f), approximateExp(a, q));
+  Value high = a.sub(a.real(1.0f), expInRange(a, q));
   Value isLow = a.is(arith::CmpFPredicate::OLT, t, a.real(0.93f));
   return a.withSign(a.select(isLow, low, high), x);
 }
@@ -241,12 +245,65 @@ struct Approximate final : OpRewritePattern<OpT> {
   LogicalResult matchAndRewrite(OpT op, PatternRewriter &b) const override {
     if (!isF32(op.getType()))
       return b.notifyMatchFailure(op, "expected f32");
-    b.replaceOp(op, approximate(arithmeticOf(b, op, vectorBytes),
-                                op.getOperand()));
+    b.replaceOp(op,
+                approximate(arithmeticOf(b, op, vectorBytes), op.getOperand()));
     return success();
   }
   int64_t vectorBytes;
 };
+
+/// Writes the same function of several vectors step by step for all of them:
+/// each is one long chain, of which a core's schedulers hold no more than two
+/// or three, and waits for itself nearly all the time.
+template <typename OpT, Value (*approximate)(const Arithmetic &, Value)>
+void expandTogether(ArrayRef<OpT> ops, int64_t vectorBytes) {
+  SmallVector<SmallVector<Operation *>> chains;
+  Operation *end = ops.back()->getNextNode();
+  for (OpT op : ops) {
+    Operation *before = op->getPrevNode();
+    OpBuilder b(op);
+    Value result =
+        approximate(arithmeticOf(b, op, vectorBytes), op.getOperand());
+    Block::iterator it =
+        before ? std::next(before->getIterator()) : op->getBlock()->begin();
+    SmallVector<Operation *> &chain = chains.emplace_back();
+    for (; it != op->getIterator(); ++it)
+      chain.push_back(&*it);
+    op.replaceAllUsesWith(result);
+    op.erase();
+  }
+  for (size_t step = 0, steps = chains.front().size(); step < steps; ++step)
+    for (ArrayRef<Operation *> chain : chains)
+      chain[step]->moveBefore(end);
+}
+
+/// Takes neighbours of one type together, a few at once, for registers are few.
+template <typename OpT, Value (*approximate)(const Arithmetic &, Value)>
+void expandNeighbours(Operation *root, int64_t vectorBytes) {
+  constexpr size_t together = 8;
+  auto expand = [&](Block *block) {
+    SmallVector<OpT> ops;
+    auto flush = [&] {
+      if (ops.size() > 1)
+        expandTogether<OpT, approximate>(ops, vectorBytes);
+      ops.clear();
+    };
+    for (Operation &op : llvm::make_early_inc_range(*block)) {
+      auto self = dyn_cast<OpT>(op);
+      bool joins =
+          self && isF32(self.getType()) && isa<VectorType>(self.getType());
+      if (!joins || ops.size() == together ||
+          (!ops.empty() &&
+           (ops.front().getType() != self.getType() ||
+            llvm::is_contained(ops, self.getOperand().getDefiningOp()))))
+        flush();
+      if (joins)
+        ops.push_back(self);
+    }
+    flush();
+  };
+  root->walk([&](Block *block) { expand(block); });
+}
 
 struct ApproximatePow final : OpRewritePattern<math::PowFOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -379,6 +436,9 @@ struct MathApproximate final
     RewritePatternSet widen(&getContext());
     populateMathF32ExpansionPatterns(widen, [](StringRef) { return true; });
     (void)applyPatternsGreedily(module, std::move(widen));
+    // Not exp: rows of softmax wait for memory, and are pipelined already.
+    expandNeighbours<math::ErfOp, approximateErf>(module, vectorBytes);
+    expandNeighbours<math::TanhOp, approximateTanh>(module, vectorBytes);
     RewritePatternSet patterns(&getContext());
     patterns.add<Approximate<math::ExpOp, approximateExp>,
                  Approximate<math::ExpM1Op, approximateExpm1>,
