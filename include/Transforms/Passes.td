@@ -91,7 +91,8 @@ def MathApproximate : Pass<"math-approximate", "mlir::ModuleOp"> {
     and -0 give what IEEE
     754 asks for. 16-bit floats compute in f32. `expm1` and `log1p` in f64 become
     calls, since upstream lowers them to what loses small arguments; other
-    functions and f64 stay, to become calls of the C library.
+    functions and f64 stay, to become calls of the C library. `erf` and `tanh`
+    of neighbouring vectors run step by step together, eight at a time.
 
     ```mlir
     %r = math.exp %x : vector<16xf32>

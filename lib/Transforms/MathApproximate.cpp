@@ -27,12 +27,9 @@ constexpr float leastExp = -104.0f;
 /// the operands.
 constexpr float leastNormalExp = -87.33f;
 
-/// 2^n p(r) with x = n ln2 + r, for a target that scales by 2^n, and 0 below
-/// `least`; less than 1.2 ulp. p has a relative error of 2^-27.
-Value scaleExp(const Arithmetic &a, Value x, float least) {
-  // True of NaN. No instruction sees a number that would round to 0.
-  Value kept = a.is(arith::CmpFPredicate::UGE, x, a.real(least));
-  x = a.atMost(x, 89.0f);
+/// 2^n p(r) with x = n ln2 + r, 89 at most, for a target that scales by 2^n,
+/// and 0 where not `kept`; less than 1.2 ulp. p has a relative error of 2^-27.
+Value scaleExp(const Arithmetic &a, Value x, Value kept = {}) {
   Value magic = a.real(12582912.0f); // 1.5 * 2^23: rounds to whole numbers
   Value n = a.sub(a.fma(x, a.real(1.44269504f), magic), magic);
   Value r = a.fma(n, a.real(-0.693359375f), x);
@@ -43,10 +40,12 @@ Value scaleExp(const Arithmetic &a, Value x, float least) {
   return a.scale(p, n, kept);
 }
 
-/// (2^n)^2 p(r) with x = 2 n ln2 + r, for x from `leastExp` to 89; less than 2
-/// ulp. Two equal factors, so that results below 2^-126 need no care; p has a
-/// relative error of 2^-26.
-Value powerExp(const Arithmetic &a, Value x) {
+/// exp of what is 89 at most and gives no less than 2^-150: (2^n)^2 p(r) with
+/// x = 2 n ln2 + r; less than 2 ulp. Two equal factors, so that results below
+/// 2^-126 need no care; p has a relative error of 2^-26.
+Value expInRange(const Arithmetic &a, Value x) {
+  if (a.hasScale())
+    return scaleExp(a, x);
   // Adding 1.5 * 2^23 + 127 leaves the exponent of 2^n in the low bits; unlike
   // a conversion this is defined for NaN.
   Value magic = a.real(12583039.0f);
@@ -62,20 +61,17 @@ Value powerExp(const Arithmetic &a, Value x) {
   return a.mul(a.mul(p, power), power);
 }
 
-/// exp, 0 below `least`; less than 2 ulp.
+/// exp: 0 below `least`, infinity from 89 on; less than 2 ulp. No instruction
+/// sees what would round to 0.
 Value approximateExp(const Arithmetic &a, Value x, float least) {
-  if (a.hasScale())
-    return scaleExp(a, x, least);
+  Value end = a.real(least);
+  if (a.hasScale()) // uge is true of NaN
+    return scaleExp(a, a.atMost(x, 89.0f),
+                    a.is(arith::CmpFPredicate::UGE, x, end));
   Value zero = a.real(0.0f);
-  Value isLess = a.is(arith::CmpFPredicate::OLT, x, a.real(least));
-  Value result = powerExp(a, a.atMost(a.select(isLess, zero, x), 89.0f));
+  Value isLess = a.is(arith::CmpFPredicate::OLT, x, end);
+  Value result = expInRange(a, a.atMost(a.select(isLess, zero, x), 89.0f));
   return a.select(isLess, zero, result);
-}
-
-/// exp of what is `leastNormalExp` or more.
-Value approximateNormalExp(const Arithmetic &a, Value x) {
-  return a.hasScale() ? scaleExp(a, x, leastNormalExp)
-                      : powerExp(a, a.atMost(x, 89.0f));
 }
 
 /// expm1: 2 (2^(n-1) p(r) + (2^(n-1) - 1/2)) with x = n ln2 + r; less than 1.5
@@ -105,7 +101,7 @@ Value approximateTanh(const Arithmetic &a, Value x) {
                                   2.1702967584e-02f, -5.3947202861e-02f,
                                   1.3333210349e-01f, -3.3333331347e-01f});
   Value low = a.fma(a.mul(t, square), p, t);
-  Value power = approximateNormalExp(a, a.add(t, t));
+  Value power = expInRange(a, a.atMost(a.add(t, t), 89.0f));
   Value one = a.real(1.0f);
   Value high = a.sub(
       one, arith::DivFOp::create(a.b, a.loc, a.real(2.0f), a.add(power, one)));
@@ -128,7 +124,7 @@ Value approximateErf(const Arithmetic &a, Value x) {
                              -4.1779628955e-03f, 2.5137623772e-02f,
                              -1.0830827057e-01f, -6.3332122564e-01f,
                              -1.1295276880e+00f, 1.7733496497e-04f});
-  Value high = a.sub(a.real(1.0f), approximateNormalExp(a, q));
+  Value high = a.sub(a.real(1.0f), expInRange(a, q));
   Value isLow = a.is(arith::CmpFPredicate::OLT, t, a.real(0.93f));
   return a.withSign(a.select(isLow, low, high), x);
 }
@@ -265,8 +261,8 @@ struct Approximate final : OpRewritePattern<OpT> {
   LogicalResult matchAndRewrite(OpT op, PatternRewriter &b) const override {
     if (!isF32(op.getType()))
       return b.notifyMatchFailure(op, "expected f32");
-    b.replaceOp(op, approximate(arithmeticOf(b, op, vectorBytes),
-                                op.getOperand()));
+    b.replaceOp(op,
+                approximate(arithmeticOf(b, op, vectorBytes), op.getOperand()));
     return success();
   }
   int64_t vectorBytes;
@@ -288,6 +284,59 @@ struct ApproximateExp final : OpRewritePattern<math::ExpOp> {
   }
   int64_t vectorBytes;
 };
+
+/// Writes the same function of several vectors step by step for all of them:
+/// each is one long chain, of which a core's schedulers hold no more than two
+/// or three, and waits for itself nearly all the time.
+template <typename OpT, Value (*approximate)(const Arithmetic &, Value)>
+void expandTogether(ArrayRef<OpT> ops, int64_t vectorBytes) {
+  SmallVector<SmallVector<Operation *>> chains;
+  Operation *end = ops.back()->getNextNode();
+  for (OpT op : ops) {
+    Operation *before = op->getPrevNode();
+    OpBuilder b(op);
+    Value result =
+        approximate(arithmeticOf(b, op, vectorBytes), op.getOperand());
+    Block::iterator it =
+        before ? std::next(before->getIterator()) : op->getBlock()->begin();
+    SmallVector<Operation *> &chain = chains.emplace_back();
+    for (; it != op->getIterator(); ++it)
+      chain.push_back(&*it);
+    op.replaceAllUsesWith(result);
+    op.erase();
+  }
+  for (size_t step = 0, steps = chains.front().size(); step < steps; ++step)
+    for (ArrayRef<Operation *> chain : chains)
+      chain[step]->moveBefore(end);
+}
+
+/// Takes neighbours of one type together, a few at once, for registers are few.
+template <typename OpT, Value (*approximate)(const Arithmetic &, Value)>
+void expandNeighbours(Operation *root, int64_t vectorBytes) {
+  constexpr size_t together = 8;
+  auto expand = [&](Block *block) {
+    SmallVector<OpT> ops;
+    auto flush = [&] {
+      if (ops.size() > 1)
+        expandTogether<OpT, approximate>(ops, vectorBytes);
+      ops.clear();
+    };
+    for (Operation &op : llvm::make_early_inc_range(*block)) {
+      auto self = dyn_cast<OpT>(op);
+      bool joins =
+          self && isF32(self.getType()) && isa<VectorType>(self.getType());
+      if (!joins || ops.size() == together ||
+          (!ops.empty() &&
+           (ops.front().getType() != self.getType() ||
+            llvm::is_contained(ops, self.getOperand().getDefiningOp()))))
+        flush();
+      if (joins)
+        ops.push_back(self);
+    }
+    flush();
+  };
+  root->walk([&](Block *block) { expand(block); });
+}
 
 struct ApproximatePow final : OpRewritePattern<math::PowFOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -420,6 +469,9 @@ struct MathApproximate final
     RewritePatternSet widen(&getContext());
     populateMathF32ExpansionPatterns(widen, [](StringRef) { return true; });
     (void)applyPatternsGreedily(module, std::move(widen));
+    // Not exp: rows of softmax wait for memory, and are pipelined already.
+    expandNeighbours<math::ErfOp, approximateErf>(module, vectorBytes);
+    expandNeighbours<math::TanhOp, approximateTanh>(module, vectorBytes);
     RewritePatternSet patterns(&getContext());
     patterns.add<ApproximateExp, Approximate<math::ExpM1Op, approximateExpm1>,
                  Approximate<math::TanhOp, approximateTanh>,

@@ -110,15 +110,16 @@ struct Arithmetic {
     return vectorBytes == 64 && vector && vector.getRank() == 1 &&
            vector.getNumElements() == 16 && element().isF32();
   }
-  /// x * 2^n for whole n, rounded once, where `kept` is set, else 0: AVX-512's
-  /// vscalefps.
-  mlir::Value scale(mlir::Value x, mlir::Value n, mlir::Value kept) const {
+  /// x * 2^n for whole n, rounded once; 0 where not `kept`, if that is given:
+  /// AVX-512's vscalefps.
+  mlir::Value scale(mlir::Value x, mlir::Value n, mlir::Value kept = {}) const {
     auto number = [&](mlir::IntegerAttr value) -> mlir::Value {
       return mlir::arith::ConstantOp::create(b, loc, value);
     };
     constexpr int32_t currentRounding = 4;
-    mlir::Value mask =
-        mlir::LLVM::BitcastOp::create(b, loc, b.getIntegerType(16), kept);
+    mlir::Type lanes = b.getIntegerType(16);
+    mlir::Value mask = kept ? mlir::LLVM::BitcastOp::create(b, loc, lanes, kept)
+                            : number(b.getIntegerAttr(lanes, -1));
     mlir::Value rounding = number(b.getI32IntegerAttr(currentRounding));
     return mlir::LLVM::CallIntrinsicOp::create(
                b, loc, shape,

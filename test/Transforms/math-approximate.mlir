@@ -145,3 +145,34 @@ func.func @tan(%x: vector<8xf32>, %y: vector<8xf64>) -> (vector<8xf32>, vector<8
   %s = math.tan %y : vector<8xf64>
   return %r, %s : vector<8xf32>, vector<8xf64>
 }
+
+// -----
+// Neighbours of one type run step by step together: the chains are long, and
+// each waits for itself. Not where one takes what the other gives.
+// CHECK-LABEL: func.func @neighbours(
+// CHECK-SAME: %[[X:.*]]: vector<16xf32>, %[[Y:.*]]: vector<16xf32>
+// CHECK: math.absf %[[X]]
+// CHECK-NEXT: math.absf %[[Y]]
+// CHECK-NEXT: arith.mulf %[[X]], %[[X]]
+// CHECK-NEXT: arith.mulf %[[Y]], %[[Y]]
+// CHECK-NEXT: math.fma
+// CHECK-NEXT: math.fma
+// CHECK-NOT: math.erf
+// CHECK: return
+func.func @neighbours(%x: vector<16xf32>, %y: vector<16xf32>) -> (vector<16xf32>, vector<16xf32>) {
+  %0 = math.erf %x : vector<16xf32>
+  %1 = math.erf %y : vector<16xf32>
+  return %0, %1 : vector<16xf32>, vector<16xf32>
+}
+// CHECK-LABEL: func.func @chain(
+// CHECK-SAME: %[[X:.*]]: vector<16xf32>
+// CHECK: math.absf %[[X]]
+// CHECK-NOT: math.absf
+// CHECK: arith.xori
+// CHECK: math.absf
+// CHECK-NOT: math.erf
+func.func @chain(%x: vector<16xf32>) -> vector<16xf32> {
+  %0 = math.erf %x : vector<16xf32>
+  %1 = math.erf %0 : vector<16xf32>
+  return %1 : vector<16xf32>
+}

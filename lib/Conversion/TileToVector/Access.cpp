@@ -265,6 +265,10 @@ Place KernelLowering::place(const Window &window, const Layout &layout,
     logical.push_back(self);
     if (!isChecked(window, dim))
       continue;
+    if (isOutside(window, dim)) {
+      result.never = true;
+      continue;
+    }
     if (dim != laneMem && isDecided(window, dim)) {
       int64_t at = *getConstantIntValue(self);
       result.never |=

@@ -189,6 +189,15 @@ bool KernelLowering::limited(const Window &window, int64_t memDim) {
   return false;
 }
 
+/// Are we beyond the end of this dimension, as of all that limit its class?
+bool KernelLowering::isOutside(const Window &window, int64_t memDim) {
+  int c = classAlong(window, memDim);
+  return outside.contains(c) &&
+         llvm::any_of(limits[c], [&](const std::pair<Window, int64_t> &limit) {
+           return limit.first.op == window.op && limit.second == memDim;
+         });
+}
+
 bool KernelLowering::isChecked(const Window &window, int64_t memDim) {
   if (isProven(window, memDim))
     return false;
@@ -422,16 +431,18 @@ void KernelLowering::findLimits() {
 }
 
 /// How many positions of a class are inside all memory it touches, at least;
-/// null if the class has no limit, a zero if it can't be said.
-Value KernelLowering::limitOf(int c) {
+/// null if the class has no limit, a zero if it can't be said. With `most`: how
+/// many are inside of any, at most.
+Value KernelLowering::limitOf(int c, bool most) {
   auto it = limits.find(c);
   if (it == limits.end())
     return {};
-  Value least = index(classes.size(c));
+  Value none = index(most ? classes.size(c) : 0);
+  Value limit = index(most ? 0 : classes.size(c));
   for (auto &[window, dim] : it->second) {
-    Value offset = runtimeBound(window.offsets[dim], true);
+    Value offset = runtimeBound(window.offsets[dim], /*upper=*/!most);
     if (!offset || !map.contains(window.memref))
-      return index(0);
+      return none;
     Value left =
         b.createOrFold<arith::SubIOp>(loc, extent(window.memref, dim), offset);
     int64_t step = 1;
@@ -441,7 +452,8 @@ Value KernelLowering::limitOf(int c) {
     left = arith::MaxSIOp::create(b, loc, index(0), left);
     if (step != 1) // positions p with p * step < left
       left = b.createOrFold<arith::CeilDivSIOp>(loc, left, index(step));
-    least = b.createOrFold<arith::MinSIOp>(loc, least, left);
+    limit = most ? b.createOrFold<arith::MaxSIOp>(loc, limit, left)
+                 : b.createOrFold<arith::MinSIOp>(loc, limit, left);
   }
-  return least;
+  return limit;
 }

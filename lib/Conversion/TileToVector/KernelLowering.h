@@ -54,8 +54,7 @@ private:
   void afterRoot();
   Handover planHandover(mlir::ValueRange values);
   Carried handOver(mlir::ValueRange values, Handover &to);
-  void receive(mlir::ValueRange values, mlir::ValueRange flat,
-               const Handover &from);
+  void receive(mlir::ValueRange, mlir::ValueRange flat, const Handover &from);
   void forget(mlir::Block &block);
   Kept makeBuffer(mlir::Value tile);
   void copyTo(mlir::Value tile, const Kept &buffer);
@@ -68,6 +67,7 @@ private:
                     Carried init, ChunkBody body);
   void forAllChunks(llvm::ArrayRef<int> classes,
                     llvm::function_ref<void()> body);
+  mlir::Value endOfChecks(int c, int64_t step, mlir::Value cut, int64_t full);
   llvm::SmallVector<int> loopedClasses(mlir::Value tile);
   Slice slice(int c) const;
 
@@ -97,8 +97,7 @@ private:
   void prepareOperands(DotOp op);
   bool isReadInPlace(mlir::Value operand, bool isRhs);
   mlir::Value contractedEnd(DotOp op, mlir::ValueRange operands);
-  Registers foldAccumulators(ReduceOp op, const Layout &layout,
-                             const Registers &sums);
+  Registers foldAccumulators(ReduceOp, const Layout &, const Registers &sums);
   Registers reduce(ReduceOp op, const Layout &layout);
   mlir::Value combine(ReduceOp op, mlir::Value x, mlir::Value y);
   mlir::Value horizontal(ReduceOp op, mlir::Value vector);
@@ -185,6 +184,7 @@ private:
   Interior interior(int c, int64_t full);
   llvm::SmallVector<Settled> boundedWith(const Window &, int64_t dim, int c);
   bool endsWith(int c, SettledRef bounded);
+  bool isOutside(const Window &window, int64_t memDim);
   bool isChecked(const Window &window, int64_t memDim);
   bool isBorder(const Window &window);
   bool hasUnproven(const Window &window);
@@ -192,7 +192,7 @@ private:
   mlir::Value runtimeBound(mlir::OpFoldResult index, bool upper);
   mlir::Value runtimeBoundOf(mlir::Operation *op, bool upper);
   mlir::Value extent(mlir::Value memref, int64_t dim);
-  mlir::Value limitOf(int c);
+  mlir::Value limitOf(int c, bool most = false);
   void findLimits();
 
   // Scratch.cpp
@@ -233,7 +233,7 @@ private:
   llvm::SmallVector<mlir::Value> pending; // wanted and just computed
   llvm::SmallVector<int> looping;         // classes that a root walks now
   llvm::DenseMap<int, llvm::SmallVector<std::pair<Window, int64_t>, 0>> limits;
-  llvm::DenseSet<int> inside;            // classes now below their limit
+  llvm::DenseSet<int> inside, outside;   // classes now below, beyond limits
   llvm::DenseSet<Settled> settled;       // in bounds
   AlongDepth alongDepth;                 // of the dot that we are in
   llvm::DenseMap<int, mlir::Value> ends; // of classes that the run cuts

@@ -28,6 +28,17 @@ Carried KernelLowering::chunkLoop(int c, int64_t step, Value from, Value to,
   return Carried(loop.getResults());
 }
 
+/// The chunk, from `cut` on, from which no position of a class is inside of any
+/// memory that it touches.
+Value KernelLowering::endOfChecks(int c, int64_t step, Value cut,
+                                  int64_t full) {
+  Value end = limitOf(c, /*most=*/true);
+  end = b.createOrFold<arith::CeilDivSIOp>(loc, end, index(step));
+  end = b.createOrFold<arith::MulIOp>(loc, end, index(step));
+  end = b.createOrFold<arith::MinSIOp>(loc, end, index(full));
+  return b.createOrFold<arith::MaxSIOp>(loc, end, cut);
+}
+
 /// Runs `body` for each chunk of a class. Chunks in loops are full; the last,
 /// partial one (and a single one) has a static place. With `end`, only the
 /// positions before it are walked, in steps of 1.
@@ -54,7 +65,14 @@ Carried KernelLowering::forChunks(int c, int64_t step, Carried carried,
     inside.insert(c);
     carried = chunkLoop(c, step, index(0), cut, carried, body);
     inside.erase(c);
-    carried = chunkLoop(c, step, cut, index(full), carried, body);
+    // What is copied beyond all ends is the pad, and takes no loads.
+    Value checked = staging ? endOfChecks(c, step, cut, full) : index(full);
+    carried = chunkLoop(c, step, cut, checked, carried, body);
+    if (staging) {
+      outside.insert(c);
+      carried = chunkLoop(c, step, checked, index(full), carried, body);
+      outside.erase(c);
+    }
   } else if (full > 0) {
     carried = chunkLoop(c, step, index(0), index(full), carried, body);
   }

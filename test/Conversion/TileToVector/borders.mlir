@@ -218,3 +218,36 @@ tile.kernel @clamped_rows_of_a_run(
   tile.store %d, %y[%i, 0] : tensor<104x32xf32>, memref<?x32xf32>
   tile.return
 }
+
+// -----
+
+// What is copied of a window that may leave its memory: whole steps inside are
+// read unchecked, the step at the end under masks, and beyond it the pad is
+// stored without a load.
+// CHECK-LABEL: func.func @copied_past_the_end(
+// CHECK: %[[ROWS:.*]] = memref.dim %arg0, %c0
+// CHECK: arith.remsi %{{.*}}, %c8 : index
+// CHECK: %[[CUT:.*]] = arith.minsi %{{.*}}, %c64 : index
+// CHECK: scf.for %{{.*}} = %c0 to %[[CUT]] step %c8
+// CHECK-NOT: maskedload
+// CHECK: %[[STEPS:.*]] = arith.ceildivsi %{{.*}}, %c8 : index
+// CHECK: %[[PAST:.*]] = arith.muli %[[STEPS]], %c8 : index
+// CHECK: %[[MOST:.*]] = arith.minsi %[[PAST]], %c64 : index
+// CHECK: %[[END:.*]] = arith.maxsi %[[MOST]], %[[CUT]] : index
+// CHECK: scf.for %{{.*}} = %[[CUT]] to %[[END]] step %c8
+// CHECK: maskedload
+// CHECK: scf.for %{{.*}} = %[[END]] to %c64 step %c8
+// CHECK-NOT: load
+// CHECK-COUNT-8: vector.store %cst
+// CHECK-NOT: maskedload
+// CHECK: return
+tile.kernel @copied_past_the_end(%x: memref<?x64xf32>, %q: memref<64x32xf32>, %y: memref<32xf32>) {
+  %f = arith.constant 0.0 : f32
+  %z = tile.broadcast %f to [64, 32] : f32 -> tensor<64x32xf32>
+  %l = tile.load %x[0, 0] sizes [64, 64] : memref<?x64xf32> -> tensor<64x64xf32>
+  %r = tile.load %q[0, 0] sizes [64, 32] : memref<64x32xf32> -> tensor<64x32xf32>
+  %d = tile.dot %l, %r, %z : tensor<64x64xf32>, tensor<64x32xf32>, tensor<64x32xf32>
+  %m = tile.reduce max %d dim 0 : tensor<64x32xf32> -> tensor<32xf32>
+  tile.store %m, %y[0] : tensor<32xf32>, memref<32xf32>
+  tile.return
+}
