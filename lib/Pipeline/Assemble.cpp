@@ -90,6 +90,8 @@ LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
           {kernel.body, kernel.programs, kernel.scratchBytes});
     }
   }
+  for (Operation *kernel : kernels.made)
+    kernel->erase();
   return success();
 }
 

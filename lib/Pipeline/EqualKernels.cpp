@@ -1,13 +1,23 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Detection of post-processing has a class after the other: the same kernels,
-// each time for as many boxes as that class has.
+// each time for as many boxes as that class has. A tensor cut into thousands of
+// pieces has the same kernel for each, but for where it reads.
 #include "EqualKernels.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Host/IR/Host.h"
+#include "Dialect/Tile/Analysis/IndexRange.h"
+#include "Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <map>
+#include <numeric>
+#include <set>
 
 using namespace mlir;
 
@@ -68,47 +78,215 @@ void SymbolOrder::renumber(Operation *clone) {
       [&](host::SizeOp op) { op.setValueAttr(renumber(op.getValueAttr())); });
 }
 
-EqualKernels findEqualKernels(ModuleOp module, ArrayRef<StringRef> names) {
-  struct First {
-    StringRef name;
-    SmallVector<unsigned> symbols;
+//===----------------------------------------------------------------------===//
+// Offsets
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A number that says where a kernel reads or writes: a static offset of a load
+/// or store, or a summand of an index.
+struct Offset {
+  Operation *op;
+  unsigned index; // of the static offsets, or the operand
+  int64_t value;
+};
+} // namespace
+
+static SmallVector<Offset> getOffsets(Operation *kernel) {
+  SmallVector<Offset> offsets;
+  auto addStatic = [&](Operation *op, ArrayRef<int64_t> values) {
+    for (auto [index, value] : llvm::enumerate(values))
+      if (!ShapedType::isDynamic(value))
+        offsets.push_back({op, unsigned(index), value});
   };
-  SymbolTable symbols(module);
-  llvm::StringMap<First> firsts; // by text
+  if (!isa<tile::KernelOp>(kernel))
+    return offsets;
+  kernel->walk([&](Operation *op) {
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      addStatic(op, load.getStaticOffsets());
+    else if (auto store = dyn_cast<tile::StoreOp>(op))
+      addStatic(op, store.getStaticOffsets());
+    else if (isa<arith::AddIOp>(op) && op->getResult(0).getType().isIndex())
+      for (unsigned i : {0, 1})
+        if (auto value = getConstantIntValue(op->getOperand(i)))
+          offsets.push_back({op, i, *value});
+  });
+  return offsets;
+}
+
+template <typename OpT>
+static void setStaticOffset(OpT op, unsigned index, OpFoldResult offset) {
+  SmallVector<OpFoldResult> all = op.getMixedOffsets();
+  all[index] = offset;
+  SmallVector<Value> values;
+  SmallVector<int64_t> numbers;
+  dispatchIndexOpFoldResults(all, values, numbers);
+  op.getOffsetsMutable().assign(values);
+  op.setStaticOffsets(numbers);
+}
+
+static void setOffset(const Offset &at, OpFoldResult offset) {
+  OpBuilder builder(at.op);
+  if (auto load = dyn_cast<tile::LoadOp>(at.op))
+    return setStaticOffset(load, at.index, offset);
+  if (auto store = dyn_cast<tile::StoreOp>(at.op))
+    return setStaticOffset(store, at.index, offset);
+  at.op->setOperand(at.index, getValueOrCreateConstantIndexOp(
+                                  builder, at.op->getLoc(), offset));
+}
+
+static void eraseDead(Operation *kernel) {
+  SmallVector<Operation *> ops;
+  kernel->walk([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : llvm::reverse(ops))
+    if (op != kernel && isOpTriviallyDead(op))
+      op->erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Forms
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Kernels that are equal but for symbols and offsets.
+struct Form {
+  struct Member {
+    StringRef name;
+    Operation *kernel;
+    SmallVector<unsigned> symbols;
+    std::vector<int64_t> offsets;
+  };
+  std::vector<Member> members;
+  std::set<std::vector<int64_t>> different; // of the offsets
+};
+
+class KernelForms {
+public:
+  explicit KernelForms(ModuleOp module) : symbols(module) {}
+
+  void add(StringRef name);
+  EqualKernels finish();
+
+private:
+  void addTwins(const Form &form);
+  void makeShared(const Form &form);
+
+  SymbolTable symbols;
+  SmallVector<StringRef> names; // of all, in order
+  llvm::DenseSet<StringRef> twins;
+  std::map<std::string, Form> forms; // by text
   EqualKernels result;
-  for (StringRef name : names) {
-    Operation *kernel = symbols.lookup(name);
-    if (!kernel || !isa<FunctionOpInterface>(kernel) ||
-        !isAlone(kernel, symbols, name)) {
-      result.different.push_back(name);
-      continue;
-    }
-    Operation *clone = kernel->clone();
-    SymbolOrder order;
-    order.renumber(clone);
-    bool isNew = true;
-    // Without symbols the graph was compared before.
-    if (!order.get().empty()) {
-      SymbolTable::setSymbolName(clone, "kernel");
-      std::string text;
-      llvm::raw_string_ostream os(text);
-      clone->print(os, OpPrintingFlags().useLocalScope());
-      auto [found, inserted] = firsts.try_emplace(text);
-      isNew = inserted;
-      if (inserted) {
-        found->second = {name, SmallVector<unsigned>(order.get())};
-      } else {
-        KernelTwin twin{name, found->second.name, {}};
-        for (auto pair : llvm::zip_equal(found->second.symbols, order.get()))
-          twin.symbols.push_back({std::get<0>(pair), std::get<1>(pair)});
-        result.twins.push_back(std::move(twin));
-      }
-    }
-    clone->erase();
-    if (isNew)
-      result.different.push_back(name);
+};
+} // namespace
+
+void KernelForms::add(StringRef name) {
+  names.push_back(name);
+  Operation *kernel = symbols.lookup(name);
+  if (!kernel || !isa<FunctionOpInterface>(kernel) ||
+      !isAlone(kernel, symbols, name))
+    return;
+  Operation *clone = kernel->clone();
+  SymbolOrder order;
+  order.renumber(clone);
+  Form::Member member{name, kernel, SmallVector<unsigned>(order.get()), {}};
+  Builder builder(clone->getContext());
+  for (const Offset &offset : getOffsets(clone)) {
+    member.offsets.push_back(offset.value);
+    setOffset(offset, builder.getIndexAttr(0));
   }
-  return result;
+  eraseDead(clone);
+  SymbolTable::setSymbolName(clone, "kernel");
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  clone->print(os, OpPrintingFlags().useLocalScope());
+  clone->erase();
+  Form &form = forms[text];
+  form.different.insert(member.offsets);
+  form.members.push_back(std::move(member));
+}
+
+/// The first with its offsets is what the others with these call. Without
+/// symbols the graph was compared before.
+void KernelForms::addTwins(const Form &form) {
+  std::map<std::vector<int64_t>, const Form::Member *> firsts;
+  for (const Form::Member &member : form.members) {
+    auto [found, isNew] = firsts.insert({member.offsets, &member});
+    if (isNew || member.symbols.empty())
+      continue;
+    KernelTwin twin{member.name, found->second->name, {}, {}};
+    for (auto pair : llvm::zip_equal(found->second->symbols, member.symbols))
+      twin.symbols.push_back({std::get<0>(pair), std::get<1>(pair)});
+    result.twins.push_back(std::move(twin));
+    twins.insert(member.name);
+  }
+}
+
+/// A kernel that takes the offsets that differ as symbols behind its own. What
+/// is known of all their values stays known: loads inside of a tensor are it.
+void KernelForms::makeShared(const Form &form) {
+  const Form::Member &first = form.members.front();
+  Operation *kernel = first.kernel->clone();
+  SymbolOrder order;
+  order.renumber(kernel);
+  unsigned numSymbols = order.get().size();
+  SmallVector<unsigned> taken;
+  for (auto [position, offset] : llvm::enumerate(getOffsets(kernel))) {
+    int64_t min = offset.value, max = min, divisor = 0;
+    for (const Form::Member &member : form.members) {
+      min = std::min(min, member.offsets[position]);
+      max = std::max(max, member.offsets[position]);
+      divisor = std::gcd(divisor, member.offsets[position]);
+    }
+    if (min == max)
+      continue;
+    OpBuilder builder(offset.op);
+    unsigned symbol = numSymbols + taken.size();
+    auto size = host::SizeOp::create(
+        builder, offset.op->getLoc(), builder.getIndexType(),
+        AffineMapAttr::get(
+            AffineMap::get(0, symbol + 1, builder.getAffineSymbolExpr(symbol))));
+    size->setAttr(tile::kRangeAttribute,
+                  builder.getDenseI64ArrayAttr({min, max, divisor}));
+    setOffset(offset, size.getResult());
+    taken.push_back(position);
+  }
+  eraseDead(kernel);
+  SymbolTable::setSymbolName(kernel, (first.name + "_anywhere").str());
+  StringRef name = symbols.insert(kernel, Block::iterator(first.kernel));
+  result.made.push_back(kernel);
+  for (const Form::Member &member : form.members) {
+    KernelTwin twin{member.name, name, {}, {}};
+    for (auto [other, own] : llvm::enumerate(member.symbols))
+      twin.symbols.push_back({unsigned(other), own});
+    for (auto [number, position] : llvm::enumerate(taken))
+      twin.numbers.push_back(
+          {unsigned(numSymbols + number), member.offsets[position]});
+    result.twins.push_back(std::move(twin));
+    twins.insert(member.name);
+  }
+}
+
+EqualKernels KernelForms::finish() {
+  // Fewer keep their numbers inside, where they cost nothing to read.
+  constexpr size_t leastOffsets = 16;
+  for (const auto &[text, form] : forms)
+    if (form.different.size() < leastOffsets)
+      addTwins(form);
+    else
+      makeShared(form);
+  for (StringRef name : names)
+    if (!twins.contains(name))
+      result.different.push_back(name);
+  for (Operation *kernel : result.made)
+    result.different.push_back(SymbolTable::getSymbolName(kernel));
+  return std::move(result);
+}
+
+EqualKernels findEqualKernels(ModuleOp module, ArrayRef<StringRef> names) {
+  KernelForms forms(module);
+  for (StringRef name : names)
+    forms.add(name);
+  return forms.finish();
 }
 
 //===----------------------------------------------------------------------===//
@@ -136,11 +314,13 @@ private:
 };
 } // namespace
 
-/// The values of the own symbols at the places of the other's.
+/// The values of the own symbols, and numbers, at the places of the other's.
 Value TwinMaker::renumber(Value symbols, const KernelTwin &twin) {
   Type i64 = builder.getI64Type();
   unsigned count = 0;
   for (auto [other, own] : twin.symbols)
+    count = std::max(count, other + 1);
+  for (auto [other, number] : twin.numbers)
     count = std::max(count, other + 1);
   Value size = LLVM::ConstantOp::create(builder, loc, i64,
                                         builder.getI64IntegerAttr(count));
@@ -151,6 +331,11 @@ Value TwinMaker::renumber(Value symbols, const KernelTwin &twin) {
   };
   for (auto [other, own] : twin.symbols) {
     Value value = LLVM::LoadOp::create(builder, loc, i64, at(symbols, own));
+    LLVM::StoreOp::create(builder, loc, value, at(array, other));
+  }
+  for (auto [other, number] : twin.numbers) {
+    Value value = LLVM::ConstantOp::create(builder, loc, i64,
+                                           builder.getI64IntegerAttr(number));
     LLVM::StoreOp::create(builder, loc, value, at(array, other));
   }
   return array;

@@ -1,7 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels that are equal but for which symbols their sizes are of: one is
-// compiled, the others call it.
+// Kernels that are equal but for which symbols their sizes are of, or, where
+// they are many, but for where they read and write: one is compiled, the others
+// call it.
 #ifndef ADZE_LIB_PIPELINE_EQUALKERNELS_H
 #define ADZE_LIB_PIPELINE_EQUALKERNELS_H
 
@@ -14,6 +15,8 @@ namespace adze {
 struct KernelTwin {
   llvm::StringRef name, of;
   llvm::SmallVector<std::pair<unsigned, unsigned>> symbols; // the other's, own
+  /// Symbols of the other one that are numbers here.
+  llvm::SmallVector<std::pair<unsigned, int64_t>> numbers;
 };
 
 /// Of the kernels `names` of a module the first of each kind, in order, and
@@ -21,6 +24,9 @@ struct KernelTwin {
 struct EqualKernels {
   llvm::SmallVector<llvm::StringRef> different;
   std::vector<KernelTwin> twins;
+  /// Kernels that were made for many, which nobody launches: to be erased when
+  /// they are compiled.
+  llvm::SmallVector<mlir::Operation *> made;
 };
 EqualKernels findEqualKernels(mlir::ModuleOp module,
                               llvm::ArrayRef<llvm::StringRef> names);

@@ -34,6 +34,10 @@ int64_t getWholeStep(mlir::OpFoldResult index, mlir::Value memref, int64_t dim);
 /// views of them whose `adze.dims` say so?
 bool haveOneSize(mlir::Value x, int64_t xDim, mlir::Value y, int64_t yDim);
 
+/// The attribute of an op that gives an index which nothing else is known of:
+/// its least and its greatest value, and a number that divides it.
+inline constexpr llvm::StringLiteral kRangeAttribute = "tile.range";
+
 /// The attribute of a load or store that takes what is left of a dimension:
 /// along dims that no loop around the body walks it reaches over the end as a
 /// rule, so that a version of the code without checks is of no use.

@@ -127,6 +127,8 @@ OptionalRange rangeOf(OpFoldResult index, int depth) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return {};
+  if (auto range = op->getAttrOfType<DenseI64ArrayAttr>(kRangeAttribute))
+    return IndexRange{range[0], range[1]};
   if (auto ids = dyn_cast<ProgramIdOp>(op)) {
     unsigned i = cast<OpResult>(value).getResultNumber();
     OptionalRange grid = rangeOf(ids.getGrid()[i], depth - 1);
@@ -158,6 +160,9 @@ int64_t divisorOf(OpFoldResult index, int depth) {
     return std::gcd(divisorOf(loop.getLowerBound(), depth - 1),
                     divisorOf(loop.getStep(), depth - 1));
   Operation *op = value.getDefiningOp();
+  if (auto range =
+          op ? op->getAttrOfType<DenseI64ArrayAttr>(kRangeAttribute) : nullptr)
+    return range[2];
   if (!op || op->getNumOperands() != 2)
     return 1;
   if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
