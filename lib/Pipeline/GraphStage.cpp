@@ -30,13 +30,17 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     if (options.foldConstants)
       manager.addPass(graph::createFoldConstantsPass(numbers));
     manager.addNestedPass<func::FuncOp>(graph::createSimplifyControlFlowPass());
+    manager.addNestedPass<func::FuncOp>(graph::createOrderViewsPass());
     manager.addNestedPass<func::FuncOp>(
         graph::createRecognizeNormalizationPass());
     manager.addNestedPass<func::FuncOp>(
         graph::createRecognizeActivationsPass());
-    if (!options.forExport) // what has no ONNX spelling stays in its parts
+    if (!options.forExport) { // what has no ONNX spelling stays in its parts
       manager.addNestedPass<func::FuncOp>(
           graph::createRecognizeAttentionPass());
+      // What is beside it now.
+      manager.addNestedPass<func::FuncOp>(graph::createOrderViewsPass());
+    }
     // The recognisers know activations and norms as models spell them.
     manager.addNestedPass<func::FuncOp>(graph::createSimplifyAlgebraPass());
     manager.addNestedPass<func::FuncOp>(graph::createSimplifyMovementPass());

@@ -26,6 +26,7 @@ ArrayRef<StringLiteral> getPasses() {
       "func.func(graph-recognize-activations)",
       "func.func(graph-recognize-attention)",
       "func.func(graph-simplify-algebra)",
+      "func.func(graph-order-views)",
       "func.func(graph-simplify-movement)",
       "func.func(graph-fold-batch-norm)",
       "graph-fold-constants",

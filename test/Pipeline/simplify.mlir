@@ -3,9 +3,10 @@
 // RUN: atranslate %s -O0 -o %t/o0.so && atranslate %s -o %t/o2.so --stats 2>&1 | FileCheck %s
 // RUN: arun %t/o0.so --random --shape input0=5x8 --output-dir %t --threads 1
 // RUN: arun %t/o2.so --random --shape input0=5x8 --range-tol 1e-6 --expect output1=%t/output1.npy --expect output2=%t/output2.npy --expect output3=%t/output3.npy
+// CHECK: graph-order-views: ordered = 2
 // CHECK: graph-simplify-algebra: simplified = 5
 // CHECK: graph-simplify-control-flow: unrolled = 1
-// CHECK: graph-simplify-movement: simplified = 4
+// CHECK: graph-simplify-movement: simplified = 3
 
 #in = affine_map<()[s0] -> (s0, 8)>
 #row = affine_map<()[s0] -> (s0)>

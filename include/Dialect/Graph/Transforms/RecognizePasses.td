@@ -13,7 +13,8 @@ def RecognizeAttentionPass
     `matmul(softmax(matmul(q, k) ..), v)` becomes `graph.attention`, in the
     spellings of the usual exporters: the scale on the query, the key or the
     scores, as a factor or a divisor; a bias or mask that is added, or selected
-    by a condition, or by factors of 0 and 1; the causal triangle as a constant,
+    by a condition, or by factors of 0 and 1, also before the scale; the product the
+    other way round and transposed; the causal triangle as a constant,
     `trilu` or a comparison of positions; scores bounded below behind the mask; a
     soft cap; heads that share keys by an expansion or a tile; batch and heads
     merged into one dim for the products; keys transposed in any way; weights

@@ -57,6 +57,33 @@ def SimplifyMovementPass
   let statistics = [Statistic<"simplified", "simplified", "Ops rewritten">];
 }
 
+def OrderViewsPass : Pass<"graph-order-views", "::mlir::func::FuncOp"> {
+  let summary = "Splits of dims, slices, transposes and merges in this order";
+  let description = [{
+    Before and behind attention elements are moved by one reshape that splits
+    dims, one slice, one transpose and one reshape that merges dims, however the
+    model says it: what is stored is then split and merged, and the kernel does
+    the rest. Batch dims that are merged for attention stay apart, and so do rows
+    that are merged for a product; reshapes sink below arithmetic with constants;
+    repetition by concatenation or look-up is one.
+
+    Before:
+    ```mlir
+    %0 = graph.reshape %x : (tensor<16x2x128xf32>) -> tensor<16x8x32xf32>
+    %1 = graph.transpose %0 {perm = array<i64: 1, 0, 2>} : (tensor<16x8x32xf32>) -> tensor<8x16x32xf32>
+    %2 = graph.attention %1, %1, %1 {scale = 1.0 : f64} : (tensor<8x16x32xf32>, tensor<8x16x32xf32>, tensor<8x16x32xf32>) -> tensor<8x16x32xf32>
+    ```
+    After:
+    ```mlir
+    %0 = graph.reshape %x : (tensor<16x2x128xf32>) -> tensor<16x2x4x32xf32>
+    %1 = graph.transpose %0 {perm = array<i64: 1, 2, 0, 3>} : (tensor<16x2x4x32xf32>) -> tensor<2x4x16x32xf32>
+    %a = graph.attention %1, %1, %1 {scale = 1.0 : f64} : (tensor<2x4x16x32xf32>, tensor<2x4x16x32xf32>, tensor<2x4x16x32xf32>) -> tensor<2x4x16x32xf32>
+    %2 = graph.reshape %a : (tensor<2x4x16x32xf32>) -> tensor<8x16x32xf32>
+    ```
+  }];
+  let statistics = [Statistic<"ordered", "ordered", "Ops rewritten">];
+}
+
 def SimplifyControlFlowPass
     : Pass<"graph-simplify-control-flow", "::mlir::func::FuncOp"> {
   let summary = "Straight code for decided branches and short loops";

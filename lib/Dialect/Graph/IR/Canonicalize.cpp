@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Canonicalisation of chains of data movement.
+#include "Dialect/Graph/IR/Factors.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -25,8 +26,73 @@ public:
   }
 };
 
-/// reshape(slice(x)) that splits the dim which is cut -> slice(reshape(x)): a
-/// reshape of all of x moves nothing, and the slice is an offset of its reader.
+/// A slice behind the reshape of all that it cuts.
+struct SliceOfView {
+  Dims view, part; // dims before and behind the slice
+  SmallVector<int64_t> starts, steps;
+
+  void add(AffineExpr whole, AffineExpr size, int64_t start, int64_t step) {
+    view.push_back(whole);
+    part.push_back(size);
+    starts.push_back(start);
+    steps.push_back(step);
+  }
+};
+
+/// The slice that gives `to` but for dims of 1, if the reshape of the slice
+/// keeps the dims that are cut apart from the others: whole, as the outer one
+/// of the dims that it is split into, or as a dim of 1.
+std::optional<SliceOfView> sliceView(SliceOp slice, ArrayRef<AffineExpr> to) {
+  Dims whole = getDims(slice.getInput()), from = getDims(slice.getResult());
+  auto factors = getFactors(from, to);
+  if (!factors)
+    return std::nullopt;
+  SliceOfView result;
+  size_t next = 0; // dim of x
+  auto addUnits = [&](size_t end) {
+    for (; next < end; ++next)
+      if (getConstant(from[next]) == 1 && getConstant(whole[next]) != 1)
+        result.add(whole[next], from[next], slice.getStarts()[next],
+                   slice.getSteps()[next]);
+  };
+  auto isCut = [&](size_t dim) {
+    return slice.getSteps()[dim] != 1 || !areEqual(whole[dim], from[dim]);
+  };
+  for (size_t i = 0, end; i < factors->size(); i = end) {
+    size_t dim = (*factors)[i].before, out = (*factors)[i].behind;
+    for (end = i + 1; end < factors->size() && (*factors)[end].behind == out;)
+      ++end;
+    size_t last = (*factors)[end - 1].before;
+    if (dim >= next)
+      addUnits(dim);
+    for (size_t k = dim; k <= last; ++k)
+      if (isCut(k) && (k != last || dim != last))
+        return std::nullopt; // merged with others
+    bool isOuter = i == 0 || (*factors)[i - 1].before != dim;
+    next = last + 1;
+    if (!isCut(dim) || !isOuter) {
+      result.add(to[out], to[out], 0, 1);
+      continue;
+    }
+    int64_t start = slice.getStarts()[dim];
+    if (areEqual(to[out], from[dim])) {
+      result.add(whole[dim], to[out], start, slice.getSteps()[dim]);
+      continue;
+    }
+    auto size = getConstant(divideExactly(from[dim], to[out])),
+         full = getConstant(whole[dim]);
+    if (!size || !full || slice.getSteps()[dim] != 1 || *size <= 0 ||
+        *full % *size || start % *size || !getConstant(to[out]))
+      return std::nullopt; // the cut goes through a part
+    result.add(getAffineConstantExpr(*full / *size, slice.getContext()),
+               to[out], start / *size, 1);
+  }
+  addUnits(from.size());
+  return result;
+}
+
+/// reshape(slice(x)) -> slice(reshape(x)): a reshape of all of x moves nothing,
+/// and the slice is an offset of its reader.
 class ReshapeOfSlice final : public OpRewritePattern<ReshapeOp> {
 public:
   using OpRewritePattern::OpRewritePattern;
@@ -34,36 +100,30 @@ public:
   LogicalResult matchAndRewrite(ReshapeOp op,
                                 PatternRewriter &rewriter) const override {
     auto slice = op.getInput().getDefiningOp<SliceOp>();
-    if (!slice || !slice->hasOneUse() || slice.getBegin() || op.getShape())
+    if (!slice || !slice->hasOneUse() || slice.getBegin() || op.getShape() ||
+        slice.getInput().getDefiningOp<TransposeOp>())
       return rewriter.notifyMatchFailure(op, "not of a slice at a known place");
-    Dims whole = getDims(slice.getInput()), from = getDims(slice.getResult()),
-         to = getDims(op.getResult());
-    size_t dim = 0, rank = from.size();
-    while (dim < rank && areEqual(whole[dim], from[dim]))
-      ++dim;
-    ArrayRef<AffineExpr> all(whole), cut(from), parts(to);
-    if (dim == rank || to.size() <= rank ||
-        !areEqual(all.drop_front(dim + 1), cut.drop_front(dim + 1)) ||
-        !areEqual(cut.take_front(dim), parts.take_front(dim)) ||
-        !areEqual(cut.drop_front(dim + 1), parts.take_back(rank - dim - 1)) ||
-        llvm::any_of(slice.getSteps(), [](int64_t step) { return step != 1; }))
-      return rewriter.notifyMatchFailure(op, "splits no dim that is cut");
-    ArrayRef<AffineExpr> inner = parts.slice(dim + 1, to.size() - rank);
-    auto size = getConstant(product(op.getContext(), inner));
-    auto full = getConstant(whole[dim]);
-    int64_t start = slice.getStarts()[dim];
-    if (!size || !full || *size == 0 || *full % *size || start % *size ||
-        !getConstant(to[dim]))
-      return rewriter.notifyMatchFailure(op, "the cut goes through a part");
-    Dims split(to);
-    split[dim] = rewriter.getAffineConstantExpr(*full / *size);
-    auto type = cast<RankedTensorType>(op.getType());
-    Value view = ReshapeOp::create(rewriter, op.getLoc(),
-                                   makeType(type.getElementType(), split),
-                                   slice.getInput());
-    SmallVector<int64_t> starts(to.size(), 0), steps(to.size(), 1);
-    starts[dim] = start / *size;
-    rewriter.replaceOpWithNewOp<SliceOp>(op, type, view, starts, steps);
+    auto result = sliceView(slice, getDims(op.getResult()));
+    Dims whole = getDims(slice.getInput());
+    if (!result)
+      return rewriter.notifyMatchFailure(op, "dims that are cut are merged");
+    auto withoutOnes = [](Dims dims) {
+      llvm::erase_if(dims,
+                     [](AffineExpr dim) { return getConstant(dim) == 1; });
+      return dims;
+    };
+    if (areEqual(withoutOnes(whole), withoutOnes(result->view)))
+      return rewriter.notifyMatchFailure(op, "changes dims of 1 only");
+    Type element = cast<RankedTensorType>(op.getType()).getElementType();
+    Value view =
+        ReshapeOp::create(rewriter, op.getLoc(),
+                          makeType(element, result->view), slice.getInput());
+    Value part =
+        SliceOp::create(rewriter, op.getLoc(), makeType(element, result->part),
+                        view, result->starts, result->steps);
+    if (part.getType() != op.getType())
+      part = ReshapeOp::create(rewriter, op.getLoc(), op.getType(), part);
+    rewriter.replaceOp(op, part);
     return success();
   }
 };
@@ -110,48 +170,6 @@ public:
   }
 };
 
-/// A dim, or a part of one where a reshape splits it: which dim it is of before
-/// and behind the reshape.
-struct Factor {
-  size_t before, behind;
-};
-
-/// The factors that a reshape keeps whole, in order; none if it cuts across
-/// them. Dims of 1 are left out.
-std::optional<SmallVector<Factor>> getFactors(ArrayRef<AffineExpr> before,
-                                              ArrayRef<AffineExpr> behind) {
-  SmallVector<Factor> factors;
-  size_t i = 0, j = 0;
-  // The next dims from `at` on that make `size` together: how many.
-  auto count = [](ArrayRef<AffineExpr> dims, size_t at, AffineExpr size) {
-    AffineExpr all = dims[at];
-    size_t n = 1;
-    for (; at + n < dims.size() && !areEqual(all, size); ++n)
-      all = mulExprs(all, dims[at + n]);
-    return areEqual(all, size) ? n : 0;
-  };
-  while (i < before.size() || j < behind.size()) {
-    if (i < before.size() && getConstant(before[i]) == 1) {
-      ++i;
-    } else if (j < behind.size() && getConstant(behind[j]) == 1) {
-      ++j;
-    } else if (i == before.size() || j == behind.size()) {
-      return std::nullopt;
-    } else if (size_t n = count(behind, j, before[i])) {
-      for (; n > 0; --n)
-        factors.push_back({i, j++});
-      ++i;
-    } else if (size_t n = count(before, i, behind[j])) {
-      for (; n > 0; --n)
-        factors.push_back({i++, j});
-      ++j;
-    } else {
-      return std::nullopt;
-    }
-  }
-  return factors;
-}
-
 /// transpose(reshape(transpose(x))) that leaves all elements where they are in
 /// memory -> reshape(x): tokens as an image, channels last.
 class TransposeOfReshape final : public OpRewritePattern<TransposeOp> {
@@ -166,9 +184,6 @@ public:
     if (!first || reshape.getShape())
       return rewriter.notifyMatchFailure(op, "not of a reshaped transpose");
     Dims before = getDims(first.getResult()), behind = getDims(op.getInput());
-    if (llvm::is_contained(before, AffineExpr()) ||
-        llvm::is_contained(behind, AffineExpr()))
-      return rewriter.notifyMatchFailure(op, "unknown dims");
     auto factors = getFactors(before, behind);
     if (!factors)
       return rewriter.notifyMatchFailure(op, "a reshape across dims");
@@ -179,6 +194,8 @@ public:
     using Place = std::pair<size_t, size_t>; // dim, which factor
     SmallVector<Place> from, to;
     for (auto [i, factor] : llvm::enumerate(*factors)) {
+      if (getConstant(factor.size) == 1)
+        continue;
       from.push_back({first.getPerm()[factor.before], i});
       to.push_back({places[factor.behind], i});
     }

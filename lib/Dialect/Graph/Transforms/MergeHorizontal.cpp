@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // graph-merge-horizontal: products and convolutions of one input by constants
-// become one; each reader takes its columns by offset. What the branches do next
-// with constants of their own is done at once, too.
+// become one; each reader takes its columns by offset. What the branches do
+// next with constants of their own is done at once, too.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Epilogues.h"
 #include "Fusion.h"
@@ -36,10 +36,13 @@ int64_t getSize(Operation *op, int64_t axis) {
 bool readsAtOffset(OpOperand &use, int64_t axis) {
   Operation *user = use.getOwner();
   if (auto reshape = dyn_cast<ReshapeOp>(user)) {
-    // Splits the last dim only: done before the slice.
+    // Splits the last dim only: done before the slice. Dims of 1 are nothing.
     Dims from = getDims(reshape.getInput()), to = getDims(reshape.getResult());
+    llvm::erase(to, getAffineConstantExpr(1, user->getContext()));
+    llvm::erase(from, getAffineConstantExpr(1, user->getContext()));
     int64_t before = from.size() - 1;
-    return axis == before && to.size() >= from.size() && !reshape.getShape() &&
+    return axis + 1 == getRank(reshape.getInput()) && before >= 0 &&
+           to.size() >= from.size() && !reshape.getShape() &&
            areEqual(ArrayRef<AffineExpr>(from).take_front(before),
                     ArrayRef<AffineExpr>(to).take_front(before));
   }
@@ -204,8 +207,8 @@ void Merger::run() {
     starts[axis] = start;
     start += getSize(branch.branch, axis);
     Value end = branch.getEnd();
-    end.replaceAllUsesWith(SliceOp::create(b, end.getLoc(), end.getType(),
-                                           whole, starts, sizes));
+    end.replaceAllUsesWith(
+        SliceOp::create(b, end.getLoc(), end.getType(), whole, starts, sizes));
     for (Operation *op : llvm::reverse(branch.epilogue))
       op->erase();
     branch.branch->setOperands({});
@@ -237,8 +240,7 @@ static bool isWorthIt(const Merge &merge, const TypicalSizes &sizes,
   Operation *first = merge.branches.front().branch;
   MLIRContext *context = first->getContext();
   auto bytes = [&](Value value) {
-    return sizes.get(
-        op_detail::getBytes(context, TypeRange(value.getType())));
+    return sizes.get(op_detail::getBytes(context, TypeRange(value.getType())));
   };
   int64_t saved =
       (merge.branches.size() - 1) * (bytes(first->getOperand(0)) + launch);
@@ -253,8 +255,8 @@ static bool isWorthIt(const Merge &merge, const TypicalSizes &sizes,
   for (const EpilogueStep &step : merge.steps)
     for (auto [op, branch] : llvm::zip(step.ops, merge.branches))
       if (!op)
-        spent += sizes.get(
-            product(context, getDims(branch.branch->getResult(0))));
+        spent +=
+            sizes.get(product(context, getDims(branch.branch->getResult(0))));
   return saved >= spent;
 }
 
@@ -348,8 +350,7 @@ public:
         continue;
       for (const Branches &branches : collect(op->getOperand(0)))
         if (branches.ops.size() > 1)
-          for (const Candidate &candidate :
-               select(branches, sizes, cacheBytes))
+          for (const Candidate &candidate : select(branches, sizes, cacheBytes))
             run(candidate, branches.axis);
     }
     for (Operation *op : candidates)

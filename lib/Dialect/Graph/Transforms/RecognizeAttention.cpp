@@ -5,6 +5,7 @@
 // second product: through what may stand between it and the softmax, then
 // between the softmax and the first product, then before keys and values.
 #include "AttentionMask.h"
+#include "AttentionViews.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Refusals.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,84 +19,6 @@ using namespace mlir;
 using namespace adze::graph;
 
 namespace {
-
-/// A reshape that leaves the last two dims as they are.
-bool isBatchReshape(ReshapeOp op) {
-  Dims from = getDims(op.getInput()), to = getDims(op.getResult());
-  return !op.getShape() && from.size() >= 2 && to.size() >= 2 &&
-         areEqual(ArrayRef<AffineExpr>(from).take_back(2),
-                  ArrayRef<AffineExpr>(to).take_back(2));
-}
-
-bool isFloatCast(Operation *op) {
-  auto cast = dyn_cast_or_null<CastOp>(op);
-  return cast && isa<FloatType>(getElement(cast.getInput())) &&
-         isa<FloatType>(getElement(cast.getResult()));
-}
-
-Dims getBatch(Value value) {
-  Dims dims = getDims(value);
-  dims.truncate(dims.size() - 2);
-  return dims;
-}
-
-/// The value with its last two dims swapped; no op where it is swapped already.
-Value swapLastTwo(OpBuilder &b, Value value) {
-  auto perm = llvm::to_vector(llvm::seq<int64_t>(0, getRank(value)));
-  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
-  Value source = value;
-  if (auto transpose = value.getDefiningOp<TransposeOp>()) {
-    SmallVector<int64_t> both;
-    for (int64_t dim : perm)
-      both.push_back(transpose.getPerm()[dim]);
-    perm = both;
-    source = transpose.getInput();
-    if (llvm::equal(perm, llvm::seq<int64_t>(0, perm.size())))
-      return source;
-  }
-  return TransposeOp::create(b, value.getLoc(), source, perm);
-}
-
-RankedTensorType withElement(Value value, Type element) {
-  return cast<RankedTensorType>(
-      cast<RankedTensorType>(value.getType()).clone(element));
-}
-
-/// What `value` is a lossless cast of, as far as elements are only moved about
-/// behind it; null if it is none of a float type below 32 bits.
-Value getNarrow(OpBuilder &b, Value value) {
-  Operation *op = value.getDefiningOp();
-  if (auto cast = dyn_cast_or_null<CastOp>(op)) {
-    Type type = getElement(cast.getInput());
-    bool isSmall = type.isF16() || type.isBF16();
-    return isSmall && getElement(value).isF32() ? cast.getInput() : Value();
-  }
-  if (!isa_and_nonnull<ReshapeOp, TransposeOp>(op) || op->getNumOperands() != 1)
-    return {};
-  Value input = getNarrow(b, op->getOperand(0));
-  if (!input)
-    return {};
-  Operation *moved = b.clone(*op);
-  moved->setOperand(0, input);
-  moved->getResult(0).setType(withElement(value, getElement(input)));
-  return moved->getResult(0);
-}
-
-/// The cast to `type` that all readers of `value` read, and the ops before it
-/// that move elements about.
-CastOp findNarrowing(Value value, Type type,
-                     SmallVectorImpl<Operation *> &ops) {
-  while (value.hasOneUse()) {
-    Operation *user = *value.user_begin();
-    if (auto cast = dyn_cast<CastOp>(user))
-      return getElement(cast.getResult()) == type ? cast : CastOp();
-    if (!isa<ReshapeOp, TransposeOp>(user) || user->getNumOperands() != 1)
-      break;
-    ops.push_back(user);
-    value = user->getResult(0);
-  }
-  return {};
-}
 
 /// One attempt, from the second product.
 class Recognizer {
@@ -114,13 +37,14 @@ private:
     return false;
   }
   bool matchWeights(Value value, bool transposed);
-  bool matchScores(Value value);
+  bool matchScores(Value value, bool inner = false);
   bool matchStep(Value &value, bool &inner);
   bool matchDropped(SelectOp select, Value &value);
   bool hide(Value condition, bool visibleIfTrue, double number, bool inner);
   bool matchBias(Operation *sum, bool inner);
   Value matchBlend(Operation *sum, bool inner);
-  bool matchProduct(MatmulOp scores);
+  bool matchProduct(MatmulOp scores, bool swapped);
+  Value createScaled(Value bias);
   Value takeScale(Value value);
   Value takeRepeats(Value value);
   Value toLevel(Value value);
@@ -135,7 +59,7 @@ private:
   Value query, key, value;
   double scale = 1.0, softcap = 0.0;
   bool zeroEmpty = false, outputTransposed = false;
-  std::optional<Dims> level; // batch dims where the mask is added
+  std::optional<Dims> level;      // batch dims where the mask is added
   std::pair<Value, bool> dropped; // what leaves weights, and if it is true
   SmallVector<Location> locations;
 };
@@ -148,8 +72,7 @@ bool Recognizer::matchDropped(SelectOp select, Value &value) {
   auto isNan = select.getCondition().getDefiningOp<IsNanOp>();
   if (isNan && isNan.getInput() == select.getRhs()) {
     if (!isSplat(select.getLhs(), 0.0) || !select->hasOneUse() ||
-        !isNan->hasOneUse() ||
-        llvm::range_size(select.getRhs().getUses()) != 2)
+        !isNan->hasOneUse() || llvm::range_size(select.getRhs().getUses()) != 2)
       return refuse("weights without numbers are used elsewhere");
     zeroEmpty = true;
     value = select.getRhs();
@@ -198,15 +121,18 @@ bool Recognizer::matchWeights(Value value, bool transposed) {
 
 /// Back from the softmax to the first product. `inner` says that what is met
 /// from now on is done to the scores before bias and mask.
-bool Recognizer::matchScores(Value value) {
-  bool inner = false;
+bool Recognizer::matchScores(Value value, bool inner) {
   for (unsigned steps = 0; steps < 16; ++steps) {
     Operation *op = value.getDefiningOp();
     if (!op || !op->hasOneUse())
       return refuse("scores are used elsewhere");
     locations.push_back(op->getLoc());
     if (auto scores = dyn_cast<MatmulOp>(op))
-      return matchProduct(scores);
+      return matchProduct(scores, /*swapped=*/false);
+    if (MatmulOp scores = getTransposedProduct(op)) {
+      locations.push_back(scores.getLoc());
+      return matchProduct(scores, /*swapped=*/true);
+    }
     if (isa<AddOp, SubOp>(op)) {
       Value rest = matchBlend(op, inner);
       if (!rest)
@@ -309,8 +235,8 @@ Value Recognizer::matchBlend(Operation *sum, bool inner) {
 
 /// scores + bias, in either order, or scores - bias.
 bool Recognizer::matchBias(Operation *sum, bool inner) {
-  if (inner)
-    return refuse("a bias before the scale");
+  if (inner && softcap != 0.0)
+    return refuse("a bias before a cap");
   bool subtracts = isa<SubOp>(sum);
   StringRef reason = "a bias that is no mask of the scores";
   for (unsigned i : {0u, 1u}) {
@@ -321,8 +247,10 @@ bool Recognizer::matchBias(Operation *sum, bool inner) {
     Recognizer attempt(*this);
     if (subtracts)
       bias = NegOp::create(b, bias.getLoc(), bias);
+    if (inner) // (scores + bias) * scale
+      bias = createScaled(bias);
     bool fits = attempt.mask.add(bias);
-    if (!fits || !attempt.matchScores(scores)) {
+    if (!fits || !attempt.matchScores(scores, inner)) {
       reason = fits ? attempt.why : reason;
       continue;
     }
@@ -339,6 +267,16 @@ bool Recognizer::matchBias(Operation *sum, bool inner) {
   return refuse(reason);
 }
 
+/// What is added to the scores before their factor, behind that.
+Value Recognizer::createScaled(Value bias) {
+  auto type = RankedTensorType::get({}, getElement(bias));
+  Value factor = ConstantOp::create(
+      b, bias.getLoc(),
+      DenseElementsAttr::get(type,
+                             b.getFloatAttr(type.getElementType(), scale)));
+  return MulOp::create(b, bias.getLoc(), bias, factor);
+}
+
 /// Takes a factor off an operand of the first product.
 Value Recognizer::takeScale(Value value) {
   double factor = 1.0;
@@ -349,15 +287,27 @@ Value Recognizer::takeScale(Value value) {
     scale *= factor;
     value = x;
   }
-  return value;
+  // Factors of what is only moved about.
+  Operation *view = value.getDefiningOp();
+  if (!isa_and_nonnull<ReshapeOp, TransposeOp>(view) || !value.hasOneUse() ||
+      view->getNumOperands() != 1)
+    return value;
+  Value source = takeScale(view->getOperand(0));
+  if (source == view->getOperand(0))
+    return value;
+  Operation *moved = b.clone(*view);
+  moved->setOperand(0, source);
+  return moved->getResult(0);
 }
 
-bool Recognizer::matchProduct(MatmulOp scores) {
-  query = takeScale(scores.getLhs());
-  if (scores.getTransposeA())
-    query = swapLastTwo(b, query);
-  key = takeScale(scores.getRhs());
-  if (!scores.getTransposeB())
+/// The operands of query * key', or where `swapped` of key * query', which the
+/// scores are the transpose of.
+bool Recognizer::matchProduct(MatmulOp scores, bool swapped) {
+  query = takeScale(swapped ? scores.getRhs() : scores.getLhs());
+  if (swapped ? !scores.getTransposeB() : scores.getTransposeA())
+    query = takeScale(swapLastTwo(b, query));
+  key = takeScale(swapped ? scores.getLhs() : scores.getRhs());
+  if (swapped ? scores.getTransposeA() : !scores.getTransposeB())
     key = takeScale(swapLastTwo(b, key));
   return true;
 }
@@ -422,8 +372,8 @@ Value Recognizer::toLevel(Value value) {
                            value);
 }
 
-/// Queries all of whose keys are hidden have no weights where these were dropped
-/// by the same condition.
+/// Queries all of whose keys are hidden have no weights where these were
+/// dropped by the same condition.
 Value Recognizer::createDropped(Value result) {
   auto [condition, showsTrue] = dropped;
   if (!condition)
@@ -435,8 +385,8 @@ Value Recognizer::createDropped(Value result) {
   Value any = ReduceMaxOp::create(b, loc, condition, ArrayRef<int64_t>{last},
                                   /*keepdims=*/true);
   auto type = RankedTensorType::get({}, getElement(result));
-  Value zero = ConstantOp::create(
-      b, loc, cast<ElementsAttr>(b.getZeroAttr(type)));
+  Value zero =
+      ConstantOp::create(b, loc, cast<ElementsAttr>(b.getZeroAttr(type)));
   return SelectOp::create(b, loc, any, result, zero);
 }
 
@@ -488,7 +438,7 @@ bool Recognizer::build() {
   // Without masks: the dims before heads and batch were merged.
   if (auto reshape = query.getDefiningOp<ReshapeOp>();
       reshape && mask.isEmpty() && isBatchReshape(reshape) &&
-      getRank(reshape.getInput()) > getRank(query))
+      countLarge(reshape.getInput()) > countLarge(query))
     level = getBatch(reshape.getInput());
   if (level->empty())
     level->push_back(getAffineConstantExpr(1, b.getContext()));

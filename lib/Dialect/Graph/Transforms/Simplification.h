@@ -43,6 +43,10 @@ void addSimplifications(mlir::RewritePatternSet &patterns,
    ...);
 }
 
+/// Elements picked at constant, evenly spaced places are a slice, which a
+/// reader takes in as an offset.
+mlir::LogicalResult sliceByGather(GatherOp op, mlir::PatternRewriter &rewriter);
+
 /// Are all dims constants or expressions of symbols?
 inline bool areKnown(mlir::Value value) {
   return llvm::all_of(getDims(value),

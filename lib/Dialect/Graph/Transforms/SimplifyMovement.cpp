@@ -16,6 +16,35 @@ namespace adze::graph {
 using namespace mlir;
 using namespace adze::graph;
 
+LogicalResult adze::graph::sliceByGather(GatherOp op,
+                                         PatternRewriter &rewriter) {
+  int64_t axis = op.getAxis();
+  Dims data = getDims(op.getData());
+  std::optional<int64_t> size = getConstant(data[axis]);
+  auto places = getConstantElements(op.getIndices());
+  if (!size || !places || places->empty() || !areKnown(op.getResult()) ||
+      !areKnown(op.getData()) || op.getData().getDefiningOp<ConstantOp>())
+    return rewriter.notifyMatchFailure(op, "no constant places");
+  for (int64_t &place : *places)
+    if ((place < 0 ? place += *size : place) < 0 || place >= *size)
+      return rewriter.notifyMatchFailure(op, "out of range");
+  int64_t step = places->size() > 1 ? (*places)[1] - (*places)[0] : 1;
+  if (step == 0)
+    return rewriter.notifyMatchFailure(op, "one element again and again");
+  for (size_t i = 1; i < places->size(); ++i)
+    if ((*places)[i] - (*places)[i - 1] != step)
+      return rewriter.notifyMatchFailure(op, "not evenly spaced");
+  SmallVector<int64_t> starts(data.size(), 0), steps(data.size(), 1);
+  starts[axis] = places->front();
+  steps[axis] = step;
+  data[axis] = rewriter.getAffineConstantExpr(places->size());
+  Value slice = SliceOp::create(rewriter, op.getLoc(),
+                                makeType(getElement(op.getData()), data),
+                                op.getData(), starts, steps);
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), slice);
+  return success();
+}
+
 namespace {
 
 /// concat(a, concat(b, c)) = concat(a, b, c), without parts of size 0.
@@ -77,8 +106,8 @@ LogicalResult joinSlices(ConcatOp op, PatternRewriter &rewriter) {
 
 /// f(concat(a, b), c) = concat(f(a, c[..]), f(b, c[..])): what makes the pieces
 /// does f along, and the concatenation is all that is stored. Elements of other
-/// operands along the axis are slices; a kernel that could take f as its end has
-/// to stay whole.
+/// operands along the axis are slices; a kernel that could take f as its end
+/// has to stay whole.
 class SinkConcat final
     : public OpInterfaceRewritePattern<ElementwiseOpInterface> {
 public:
@@ -152,12 +181,12 @@ private:
       AffineExpr size = getDims(piece)[axis];
       SmallVector<Value> operands;
       for (OpOperand &other : op->getOpOperands())
-        operands.push_back(
-            &other == &operand ? piece
-            : isRepeated(other.get(), result, axis)
-                ? other.get()
-                : cut(other.get(), getAxisOf(other.get(), result, axis), begin,
-                      size, op->getLoc(), rewriter));
+        operands.push_back(&other == &operand ? piece
+                           : isRepeated(other.get(), result, axis)
+                               ? other.get()
+                               : cut(other.get(),
+                                     getAxisOf(other.get(), result, axis),
+                                     begin, size, op->getLoc(), rewriter));
       Dims dims = getDims(result);
       dims[axis] = size;
       OperationState state(op->getLoc(), op->getName(), operands,
@@ -306,36 +335,6 @@ LogicalResult dropReversals(ReverseOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// Elements picked at constant, evenly spaced places are a slice, which a
-/// reader takes in as an offset.
-LogicalResult sliceByGather(GatherOp op, PatternRewriter &rewriter) {
-  int64_t axis = op.getAxis();
-  Dims data = getDims(op.getData());
-  std::optional<int64_t> size = getConstant(data[axis]);
-  auto places = getConstantElements(op.getIndices());
-  if (!size || !places || places->empty() || !areKnown(op.getResult()) ||
-      !areKnown(op.getData()) || op.getData().getDefiningOp<ConstantOp>())
-    return rewriter.notifyMatchFailure(op, "no constant places");
-  for (int64_t &place : *places)
-    if ((place < 0 ? place += *size : place) < 0 || place >= *size)
-      return rewriter.notifyMatchFailure(op, "out of range");
-  int64_t step = places->size() > 1 ? (*places)[1] - (*places)[0] : 1;
-  if (step == 0)
-    return rewriter.notifyMatchFailure(op, "one element again and again");
-  for (size_t i = 1; i < places->size(); ++i)
-    if ((*places)[i] - (*places)[i - 1] != step)
-      return rewriter.notifyMatchFailure(op, "not evenly spaced");
-  SmallVector<int64_t> starts(data.size(), 0), steps(data.size(), 1);
-  starts[axis] = places->front();
-  steps[axis] = step;
-  data[axis] = rewriter.getAffineConstantExpr(places->size());
-  Value slice = SliceOp::create(rewriter, op.getLoc(),
-                                makeType(getElement(op.getData()), data),
-                                op.getData(), starts, steps);
-  rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), slice);
-  return success();
-}
-
 /// Whatever is picked of equal elements is one of them.
 template <typename OpT>
 LogicalResult pickEqual(OpT op, PatternRewriter &rewriter) {
@@ -370,8 +369,7 @@ public:
     addSimplifications<GatherOp>(patterns, simplified, pickEqual<GatherOp>);
     addSimplifications<GatherElementsOp>(patterns, simplified,
                                          pickEqual<GatherElementsOp>);
-    addSimplifications<GatherNDOp>(patterns, simplified,
-                                   pickEqual<GatherNDOp>);
+    addSimplifications<GatherNDOp>(patterns, simplified, pickEqual<GatherNDOp>);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

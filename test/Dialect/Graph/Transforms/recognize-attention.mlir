@@ -185,3 +185,44 @@ func.func @read_wide(%q: tensor<2x9x16xf16>) -> (tensor<2x9x16xf16>, tensor<2x9x
   %4 = graph.cast %3 : (tensor<2x9x16xf32>) -> tensor<2x9x16xf16>
   return %4, %3 : tensor<2x9x16xf16>, tensor<2x9x16xf32>
 }
+
+// -----
+
+// The product the other way round, transposed (keras), and a bias before the
+// scale.
+// CHECK-LABEL: func.func @swapped
+// CHECK: %[[F:.*]] = graph.constant dense<5.000000e-01>
+// CHECK: %[[B:.*]] = graph.mul %arg3, %[[F]]
+// CHECK: graph.attention %arg0, %arg1, %arg2 bias %[[B]] {scale = 5.000000e-01 : f64}
+func.func @swapped(%q: tensor<2x4x9x64xf32>, %k: tensor<2x4x7x64xf32>, %v: tensor<2x4x7x64xf32>, %b: tensor<9x7xf32>) -> tensor<2x4x9x64xf32> {
+  %half = graph.constant dense<0.5> : tensor<f32>
+  %0 = graph.matmul %k, %q {transpose_b = true} : (tensor<2x4x7x64xf32>, tensor<2x4x9x64xf32>) -> tensor<2x4x7x9xf32>
+  %1 = graph.transpose %0 {perm = array<i64: 0, 1, 3, 2>} : (tensor<2x4x7x9xf32>) -> tensor<2x4x9x7xf32>
+  %2 = graph.add %1, %b : (tensor<2x4x9x7xf32>, tensor<9x7xf32>) -> tensor<2x4x9x7xf32>
+  %3 = graph.mul %2, %half : (tensor<2x4x9x7xf32>, tensor<f32>) -> tensor<2x4x9x7xf32>
+  %4 = graph.softmax %3 {axis = 3 : i64} : (tensor<2x4x9x7xf32>) -> tensor<2x4x9x7xf32>
+  %5 = graph.matmul %4, %v : (tensor<2x4x9x7xf32>, tensor<2x4x7x64xf32>) -> tensor<2x4x9x64xf32>
+  return %5 : tensor<2x4x9x64xf32>
+}
+
+// -----
+
+// A sum between two factors: each bias has those behind it.
+// CHECK-LABEL: func.func @factors
+// CHECK-DAG: %[[F:.*]] = graph.constant dense<5.000000e-01>
+// CHECK-DAG: %[[B:.*]] = graph.mul %arg3, %[[F]]
+// CHECK-DAG: %[[G:.*]] = graph.constant dense<1.250000e-01>
+// CHECK-DAG: %[[C:.*]] = graph.mul %arg4, %[[G]]
+// CHECK: graph.attention %arg0, %arg1, %arg2 bias {{.*}} {scale = 1.250000e-01 : f64}
+func.func @factors(%q: tensor<2x9x64xf32>, %k: tensor<2x7x64xf32>, %v: tensor<2x7x64xf32>, %b: tensor<9x7xf32>, %c: tensor<9x7xf32>) -> tensor<2x9x64xf32> {
+  %half = graph.constant dense<0.5> : tensor<f32>
+  %quarter = graph.constant dense<0.25> : tensor<f32>
+  %0 = graph.matmul %q, %k {transpose_b = true} : (tensor<2x9x64xf32>, tensor<2x7x64xf32>) -> tensor<2x9x7xf32>
+  %1 = graph.add %0, %c : (tensor<2x9x7xf32>, tensor<9x7xf32>) -> tensor<2x9x7xf32>
+  %2 = graph.mul %1, %quarter : (tensor<2x9x7xf32>, tensor<f32>) -> tensor<2x9x7xf32>
+  %3 = graph.add %2, %b : (tensor<2x9x7xf32>, tensor<9x7xf32>) -> tensor<2x9x7xf32>
+  %4 = graph.mul %3, %half : (tensor<2x9x7xf32>, tensor<f32>) -> tensor<2x9x7xf32>
+  %5 = graph.softmax %4 {axis = 2 : i64} : (tensor<2x9x7xf32>) -> tensor<2x9x7xf32>
+  %6 = graph.matmul %5, %v : (tensor<2x9x7xf32>, tensor<2x7x64xf32>) -> tensor<2x9x64xf32>
+  return %6 : tensor<2x9x64xf32>
+}

@@ -1,0 +1,501 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// graph-order-views: chains of data movement beside attention in one order.
+// Slices and reshapes that split dims rise above transposes, and those that
+// merge dims sink below: the transpose is then done where attention loads or
+// stores. And what makes products of one input and repeated heads look alike.
+#include "AttentionViews.h"
+#include "Dialect/Graph/IR/Factors.h"
+#include "Dialect/Graph/Transforms/Passes.h"
+#include "Simplification.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace adze::graph {
+#define GEN_PASS_DEF_ORDERVIEWSPASS
+#include "Dialect/Graph/Transforms/Passes.h.inc"
+} // namespace adze::graph
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace {
+
+bool isIdentity(ArrayRef<int64_t> perm) {
+  return llvm::equal(perm, llvm::seq<int64_t>(0, perm.size()));
+}
+
+constexpr unsigned maxViews = 8;
+
+/// Is an attention all that reads the value, as such or by views?
+bool leadsToAttention(Value value, unsigned depth = 0) {
+  return depth < maxViews && !value.use_empty() &&
+         llvm::all_of(
+             value.getUsers(),
+             [&](Operation *user) {
+               return isa<AttentionOp>(user) ||
+                      (isa<ReshapeOp, TransposeOp>(user) &&
+                       leadsToAttention(user->getResult(0), depth + 1));
+             });
+}
+
+bool comesFromAttention(Value value) {
+  while (isa_and_nonnull<ReshapeOp, TransposeOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value.getDefiningOp<AttentionOp>() != nullptr;
+}
+
+/// Whether what is left to merge behind a transpose are batch dims: attention
+/// then has them apart. `dimOf`: the dim of the result that each factor is of.
+bool mergesBatch(int64_t rank, ArrayRef<int64_t> dimOf) {
+  return llvm::all_of(ArrayRef<int64_t>{rank - 1, rank - 2}, [&](int64_t dim) {
+    return llvm::count(dimOf, dim) <= 1;
+  });
+}
+
+/// `x` split into `parts`, these in the order `perm`, merged to `type`.
+Value rearrange(PatternRewriter &b, Location loc, Value x,
+                ArrayRef<AffineExpr> parts, ArrayRef<int64_t> perm, Type type) {
+  if (!areEqual(getDims(x), parts))
+    x = b.createOrFold<ReshapeOp>(loc, makeType(getElement(x), parts), x);
+  if (!isIdentity(perm))
+    x = b.createOrFold<TransposeOp>(loc, x, perm);
+  if (x.getType() != type)
+    x = b.createOrFold<ReshapeOp>(loc, type, x);
+  return x;
+}
+
+/// reshape(transpose(x)) that splits dims -> transpose(reshape(x)), merged.
+LogicalResult splitBefore(ReshapeOp op, PatternRewriter &rewriter) {
+  auto transpose = op.getInput().getDefiningOp<TransposeOp>();
+  if (!transpose || op.getShape() || !leadsToAttention(op.getResult()))
+    return rewriter.notifyMatchFailure(op, "not of a transpose for attention");
+  auto factors = getFactors(getDims(op.getInput()), getDims(op.getResult()));
+  if (!factors)
+    return rewriter.notifyMatchFailure(op, "a reshape across dims");
+  // The factors as they lie in x, and where each of these goes.
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, factors->size()));
+  llvm::sort(order, [&](int64_t i, int64_t k) {
+    auto place = [&](int64_t factor) {
+      return std::pair(transpose.getPerm()[(*factors)[factor].before], factor);
+    };
+    return place(i) < place(k);
+  });
+  Dims parts;
+  SmallVector<int64_t> perm(order.size()), dimOf;
+  for (auto [place, factor] : llvm::enumerate(order)) {
+    parts.push_back((*factors)[factor].size);
+    perm[factor] = place;
+    dimOf.push_back((*factors)[factor].behind);
+  }
+  if (areEqual(parts, getDims(transpose.getInput())) ||
+      !mergesBatch(getRank(op), dimOf))
+    return rewriter.notifyMatchFailure(op, "splits nothing");
+  rewriter.replaceOp(op, rearrange(rewriter, op.getLoc(), transpose.getInput(),
+                                   parts, perm, op.getType()));
+  return success();
+}
+
+/// The factors of a reshape's result in the order of a transpose behind it, and
+/// the dim that each is of then.
+std::pair<SmallVector<int64_t>, SmallVector<int64_t>>
+getOrder(ArrayRef<int64_t> perm, ArrayRef<Factor> factors) {
+  SmallVector<int64_t> order, dimOf;
+  for (auto [place, dim] : llvm::enumerate(perm))
+    for (auto [i, factor] : llvm::enumerate(factors))
+      if (int64_t(factor.behind) == dim) {
+        order.push_back(i);
+        dimOf.push_back(place);
+      }
+  return {order, dimOf};
+}
+
+/// transpose(reshape(x)) that merges dims -> reshape(transpose(x)), of parts.
+LogicalResult mergeForAttention(TransposeOp op, PatternRewriter &rewriter) {
+  auto reshape = op.getInput().getDefiningOp<ReshapeOp>();
+  if (!reshape || reshape.getShape() || !leadsToAttention(op.getResult()))
+    return rewriter.notifyMatchFailure(op, "not of a reshape for attention");
+  Dims behind = getDims(reshape.getResult());
+  auto factors = getFactors(getDims(reshape.getInput()), behind);
+  if (!factors || factors->size() == behind.size())
+    return rewriter.notifyMatchFailure(op, "merges nothing");
+  Dims parts;
+  for (const Factor &factor : *factors)
+    parts.push_back(factor.size);
+  auto [perm, dimOf] = getOrder(op.getPerm(), *factors);
+  if (!mergesBatch(getRank(op), dimOf))
+    return rewriter.notifyMatchFailure(op, "a merge is left before attention");
+  rewriter.replaceOp(op, rearrange(rewriter, op.getLoc(), reshape.getInput(),
+                                   parts, perm, op.getType()));
+  return success();
+}
+
+/// The same for what attention gives, where the reshape splits nothing: that
+/// would be left between both.
+LogicalResult mergeResult(TransposeOp op, PatternRewriter &rewriter) {
+  auto reshape = op.getInput().getDefiningOp<ReshapeOp>();
+  if (!reshape || reshape.getShape() || !comesFromAttention(reshape.getInput()))
+    return rewriter.notifyMatchFailure(op, "no reshape of attention");
+  Dims dims = getDims(reshape.getInput());
+  auto factors = getFactors(dims, getDims(reshape.getResult()));
+  if (!factors || llvm::any_of(*factors, [&](const Factor &factor) {
+        return !areEqual(factor.size, dims[factor.before]);
+      }))
+    return rewriter.notifyMatchFailure(op, "splits dims");
+  SmallVector<int64_t> perm; // dims of 1 that go first
+  for (int64_t dim = 0, rank = dims.size(); dim < rank; ++dim)
+    if (llvm::none_of(*factors, [&](const Factor &factor) {
+          return int64_t(factor.before) == dim;
+        }))
+      perm.push_back(dim);
+  for (int64_t factor : getOrder(op.getPerm(), *factors).first)
+    perm.push_back((*factors)[factor].before);
+  rewriter.replaceOp(op, rearrange(rewriter, op.getLoc(), reshape.getInput(),
+                                   dims, perm, op.getType()));
+  return success();
+}
+
+/// slice(transpose(x)) -> transpose(slice(x)).
+LogicalResult sliceBeforeTranspose(SliceOp op, PatternRewriter &rewriter) {
+  auto transpose = op.getInput().getDefiningOp<TransposeOp>();
+  if (!transpose || op.getBegin() || !leadsToAttention(op.getResult()))
+    return rewriter.notifyMatchFailure(op, "not of a transpose");
+  Dims dims = getDims(op.getResult()), own(dims.size());
+  SmallVector<int64_t> starts(dims.size()), steps(dims.size());
+  for (auto [i, dim] : llvm::enumerate(transpose.getPerm())) {
+    own[dim] = dims[i];
+    starts[dim] = op.getStarts()[i];
+    steps[dim] = op.getSteps()[i];
+  }
+  if (llvm::is_contained(own, AffineExpr()))
+    return rewriter.notifyMatchFailure(op, "unknown dims");
+  Value slice = SliceOp::create(rewriter, op.getLoc(),
+                                makeType(getElement(op.getResult()), own),
+                                transpose.getInput(), starts, steps);
+  rewriter.replaceOpWithNewOp<TransposeOp>(op, op.getType(), slice,
+                                           transpose.getPerm());
+  return success();
+}
+
+/// slice(reshape(transpose(x))) of dims that are there before the reshape, too
+/// -> reshape(slice(transpose(x))).
+LogicalResult sliceBeforeReshape(SliceOp op, PatternRewriter &rewriter) {
+  auto reshape = op.getInput().getDefiningOp<ReshapeOp>();
+  if (!reshape || reshape.getShape() || op.getBegin() ||
+      !reshape.getInput().getDefiningOp<TransposeOp>() ||
+      !leadsToAttention(op.getResult()))
+    return rewriter.notifyMatchFailure(op, "not of a reshaped transpose");
+  Dims before = getDims(reshape.getInput()),
+       whole = getDims(reshape.getResult()), part = getDims(op.getResult());
+  auto factors = getFactors(before, whole);
+  if (!factors)
+    return rewriter.notifyMatchFailure(op, "a reshape across dims");
+  SmallVector<int64_t> starts(before.size(), 0), steps(before.size(), 1);
+  for (size_t dim = 0; dim < whole.size(); ++dim) {
+    if (areEqual(whole[dim], part[dim]) && op.getSteps()[dim] == 1)
+      continue;
+    auto same = llvm::find_if(*factors, [&](const Factor &factor) {
+      return factor.behind == dim && areEqual(factor.size, whole[dim]) &&
+             areEqual(factor.size, before[factor.before]);
+    });
+    if (same == factors->end() || !part[dim])
+      return rewriter.notifyMatchFailure(op, "cuts a dim that x has not");
+    before[same->before] = part[dim];
+    starts[same->before] = op.getStarts()[dim];
+    steps[same->before] = op.getSteps()[dim];
+  }
+  Value slice = SliceOp::create(rewriter, op.getLoc(),
+                                makeType(getElement(op.getResult()), before),
+                                reshape.getInput(), starts, steps);
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), slice);
+  return success();
+}
+
+/// The value before a reshape that merges batch dims; null: none does.
+Value getApart(Value value) {
+  auto merge = value.getDefiningOp<ReshapeOp>();
+  if (!merge || merge.getShape() ||
+      countLarge(merge.getInput()) <= countLarge(value))
+    return {};
+  Dims from = getDims(merge.getInput()), to = getDims(value);
+  return areEqual(ArrayRef(from).take_back(2), ArrayRef(to).take_back(2))
+             ? merge.getInput()
+             : Value();
+}
+
+/// Whether a bias or mask is there, and not the same for all of the batch.
+bool differsInBatch(Value value) {
+  return value &&
+         llvm::any_of(ArrayRef(getDims(value))
+                          .drop_back(std::min<int64_t>(getRank(value), 2)),
+                      [](AffineExpr dim) { return getConstant(dim) != 1; });
+}
+
+/// attention(reshape(x), ..) of merged batch dims -> reshape(attention(x, ..)).
+LogicalResult keepBatchApart(AttentionOp op, PatternRewriter &rewriter) {
+  Value query = getApart(op.getQuery()), key = getApart(op.getKey()),
+        value = getApart(op.getValue());
+  if (!query || !key || !value || differsInBatch(op.getBias()) ||
+      differsInBatch(op.getMask()))
+    return rewriter.notifyMatchFailure(op, "batch dims are not merged for it");
+  Dims dims = getDims(query), keys = getDims(key), values = getDims(value);
+  auto batch = ArrayRef(dims).drop_back(2);
+  if (!areEqual(batch, ArrayRef(keys).drop_back(2)) ||
+      !areEqual(batch, ArrayRef(values).drop_back(2)))
+    return rewriter.notifyMatchFailure(op, "batch dims of several kinds");
+  dims.back() = values.back();
+  auto apart = cast<AttentionOp>(rewriter.clone(*op));
+  apart.getQueryMutable().assign(query);
+  apart.getKeyMutable().assign(key);
+  apart.getValueMutable().assign(value);
+  apart.getResult().setType(makeType(getElement(op.getResult()), dims));
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), apart.getResult());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Reshapes around arithmetic
+//===----------------------------------------------------------------------===//
+
+/// The operand whose rows an op computes one by one, where all others are the
+/// same for each row of two dims; null: it is no such op.
+OpOperand *getRows(Operation *op) {
+  if (op->getNumResults() != 1 || getRank(op->getResult(0)) != 2)
+    return nullptr;
+  if (auto product = dyn_cast<MatmulOp>(op))
+    return product.getTransposeA() || getRank(product.getLhs()) != 2
+               ? nullptr
+               : &product.getLhsMutable();
+  if (!isa<ElementwiseOpInterface>(op))
+    return nullptr;
+  OpOperand *rows = nullptr;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (getRank(operand.get()) < 2)
+      continue;
+    if (rows || !areEqual(getDims(operand.get()), getDims(op->getResult(0))))
+      return nullptr;
+    rows = &operand;
+  }
+  return rows;
+}
+
+/// reshape(product(reshape(x))) where rows are merged for the product alone,
+/// and what is done to it: computed in rows as they were.
+LogicalResult keepRowsApart(ReshapeOp op, PatternRewriter &rewriter) {
+  SmallVector<OpOperand *> chain;
+  bool hasProduct = false;
+  Value value = op.getInput();
+  while (Operation *next = value.getDefiningOp()) {
+    OpOperand *rows = value.hasOneUse() ? getRows(next) : nullptr;
+    if (!rows)
+      break;
+    hasProduct |= isa<MatmulOp>(next);
+    chain.push_back(rows);
+    value = rows->get();
+  }
+  auto merge = value.getDefiningOp<ReshapeOp>();
+  if (!hasProduct || !merge || merge.getShape() || op.getShape())
+    return rewriter.notifyMatchFailure(op, "not of a product of merged rows");
+  Dims to = getDims(op.getResult()), merged = getDims(op.getInput());
+  size_t count = 1;
+  while (count < to.size() &&
+         !areEqual(product(op.getContext(), ArrayRef(to).take_front(count)),
+                   merged[0]))
+    ++count;
+  if (count < 2 || count >= to.size() || llvm::is_contained(to, AffineExpr()))
+    return rewriter.notifyMatchFailure(op, "the rows stay merged");
+  auto getType = [&](Value rows) {
+    Dims dims(ArrayRef(to).take_front(count));
+    dims.push_back(getDims(rows)[1]);
+    return makeType(getElement(rows), dims);
+  };
+  Value result = rewriter.createOrFold<ReshapeOp>(
+      merge.getLoc(), getType(merge.getResult()), merge.getInput());
+  for (OpOperand *rows : llvm::reverse(chain)) {
+    Operation *old = rows->getOwner(), *copy = rewriter.clone(*old);
+    copy->setOperand(rows->getOperandNumber(), result);
+    copy->getResult(0).setType(getType(old->getResult(0)));
+    result = copy->getResult(0);
+  }
+  if (result.getType() != op.getType())
+    result =
+        rewriter.createOrFold<ReshapeOp>(op.getLoc(), op.getType(), result);
+  rewriter.replaceOp(op, result);
+  return success();
+}
+
+/// What a constant beside reshape(x) is beside x: the same if it is one number;
+/// else without dims of 1 in front:
+/// its type, where each dim of x has either all of its numbers or one.
+std::optional<RankedTensorType> getTypeBeside(Value constant,
+                                              ArrayRef<Factor> factors,
+                                              ArrayRef<AffineExpr> behind,
+                                              ArrayRef<AffineExpr> before) {
+  Dims dims = getDims(constant), own;
+  AffineExpr one = getAffineConstantExpr(1, constant.getContext());
+  if (getConstant(product(constant.getContext(), dims)) == 1)
+    return makeType(getElement(constant), {});
+  dims.insert(dims.begin(), behind.size() - dims.size(), one);
+  for (size_t dim = 0; dim < before.size(); ++dim) {
+    bool all = true, none = true;
+    for (const Factor &factor : factors)
+      if (factor.before == dim) {
+        all &= areEqual(dims[factor.behind], behind[factor.behind]);
+        none &= areEqual(dims[factor.behind], one);
+      }
+    if (!all && !none)
+      return std::nullopt;
+    if (!none || !own.empty())
+      own.push_back(none ? one : before[dim]);
+  }
+  return makeType(getElement(constant), own);
+}
+
+/// f(reshape(x), constants) -> reshape(f(x, constants)), where the reshape only
+/// splits dims or the constants are one number each: f can be done where x is
+/// computed or moved.
+class SplitBehindArithmetic final
+    : public OpInterfaceRewritePattern<ElementwiseOpInterface> {
+public:
+  SplitBehindArithmetic(MLIRContext *context, Pass::Statistic &count)
+      : OpInterfaceRewritePattern(context), count(count) {}
+
+  LogicalResult matchAndRewrite(ElementwiseOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    OpOperand *split = findSplit(op);
+    if (!split)
+      return rewriter.notifyMatchFailure(op, "not of a product that is split");
+    Value x = split->get().getDefiningOp()->getOperand(0);
+    Dims before = getDims(x), behind = getDims(op->getResult(0));
+    auto factors = getFactors(before, behind);
+    if (!factors)
+      return rewriter.notifyMatchFailure(op, "a reshape across dims");
+    bool merges = llvm::any_of(*factors, [&](const Factor &factor) {
+      return !areEqual(factor.size, behind[factor.behind]);
+    });
+    SmallVector<Type> types;
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto type = getTypeBeside(operand.get(), *factors, behind, before);
+      if (&operand != split && (!type || (merges && type->getRank() > 0)))
+        return rewriter.notifyMatchFailure(op, "numbers of a part of a dim");
+      types.push_back(&operand == split ? x.getType() : Type(*type));
+    }
+    Operation *copy = rewriter.clone(*op);
+    rewriter.setInsertionPoint(copy);
+    for (auto [operand, type] : llvm::zip(copy->getOpOperands(), types)) {
+      Value source = operand.get();
+      if (operand.getOperandNumber() == split->getOperandNumber())
+        operand.set(x);
+      else if (source.getType() != type)
+        operand.set(
+            rewriter.createOrFold<ReshapeOp>(op->getLoc(), type, source));
+    }
+    copy->getResult(0).setType(makeType(getElement(op->getResult(0)), before));
+    rewriter.setInsertionPointAfter(copy);
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op->getResult(0).getType(),
+                                           copy->getResult(0));
+    ++count;
+    return success();
+  }
+
+private:
+  /// The operand that a reshape makes of a product, or of what is done to one,
+  /// if all others are constants.
+  static OpOperand *findSplit(Operation *op) {
+    OpOperand *split = nullptr;
+    if (op->getNumResults() != 1)
+      return nullptr;
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (matchPattern(operand.get(), m_Constant()))
+        continue;
+      auto reshape = operand.get().getDefiningOp<ReshapeOp>();
+      if (split || !reshape || reshape.getShape() || !reshape->hasOneUse() ||
+          !isa_and_nonnull<MatmulOp, ElementwiseOpInterface>(
+              reshape.getInput().getDefiningOp()) ||
+          !areEqual(getDims(operand.get()), getDims(op->getResult(0))))
+        return nullptr;
+      split = &operand;
+    }
+    return split;
+  }
+
+  Pass::Statistic &count;
+};
+
+//===----------------------------------------------------------------------===//
+// Repetition
+//===----------------------------------------------------------------------===//
+
+/// Each slice along `axis` `inner` times, all of these `outer` times.
+Value repeat(PatternRewriter &rewriter, Location loc, Value x, int64_t axis,
+             int64_t outer, int64_t inner, Type type) {
+  Dims dims = getDims(x);
+  auto at = dims.begin() + axis;
+  at = dims.insert(at, rewriter.getAffineConstantExpr(1));
+  dims.insert(at + 2, rewriter.getAffineConstantExpr(1));
+  Value apart =
+      ReshapeOp::create(rewriter, loc, makeType(getElement(x), dims), x);
+  dims[axis] = rewriter.getAffineConstantExpr(outer);
+  dims[axis + 2] = rewriter.getAffineConstantExpr(inner);
+  auto repeated = makeType(getElement(x), dims);
+  Value all = BroadcastToOp::create(rewriter, loc, repeated, apart);
+  return ReshapeOp::create(rewriter, loc, type, all);
+}
+
+/// concat(x, x, ..) is a repetition.
+LogicalResult repeatByConcat(ConcatOp op, PatternRewriter &rewriter) {
+  int64_t count = op.getInputs().size();
+  if (count < 2 || !llvm::all_equal(op.getInputs()) ||
+      !areKnown(op.getResult()))
+    return rewriter.notifyMatchFailure(op, "not of one value");
+  rewriter.replaceOp(op, repeat(rewriter, op.getLoc(), op.getInputs()[0],
+                                op.getAxis(), count, 1, op.getType()));
+  return success();
+}
+
+/// So is a look-up at places 0, 0, .., 1, 1, ..
+LogicalResult repeatByGather(GatherOp op, PatternRewriter &rewriter) {
+  auto size = getConstant(getDims(op.getData())[op.getAxis()]);
+  auto places = getConstantElements(op.getIndices());
+  if (!size || !places || getRank(op.getIndices()) != 1 || *size < 1 ||
+      !areKnown(op.getResult()) || places->size() % *size != 0)
+    return rewriter.notifyMatchFailure(op, "no constant places of all");
+  int64_t count = places->size() / *size;
+  for (auto [i, place] : llvm::enumerate(*places))
+    if (place != int64_t(i) / std::max<int64_t>(count, 1))
+      return rewriter.notifyMatchFailure(op, "no repetition");
+  if (count < 2)
+    return rewriter.notifyMatchFailure(op, "each once");
+  rewriter.replaceOp(op, repeat(rewriter, op.getLoc(), op.getData(),
+                                op.getAxis(), 1, count, op.getType()));
+  return success();
+}
+
+class OrderViewsPass final
+    : public adze::graph::impl::OrderViewsPassBase<OrderViewsPass> {
+public:
+  using OrderViewsPassBase::OrderViewsPassBase;
+
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    addSimplifications<ReshapeOp>(patterns, ordered, splitBefore);
+    addSimplifications<ReshapeOp>(patterns, ordered, keepRowsApart);
+    addSimplifications<TransposeOp>(patterns, ordered, mergeForAttention);
+    addSimplifications<TransposeOp>(patterns, ordered, mergeResult);
+    addSimplifications<SliceOp>(patterns, ordered, sliceBeforeTranspose);
+    addSimplifications<SliceOp>(patterns, ordered, sliceBeforeReshape);
+    addSimplifications<AttentionOp>(patterns, ordered, keepBatchApart);
+    addSimplifications<GatherOp>(patterns, ordered, sliceByGather);
+    addSimplifications<GatherOp>(patterns, ordered, repeatByGather);
+    addSimplifications<ConcatOp>(patterns, ordered, repeatByConcat);
+    patterns.add<SplitBehindArithmetic>(context, ordered);
+    ReshapeOp::getCanonicalizationPatterns(patterns, context);
+    TransposeOp::getCanonicalizationPatterns(patterns, context);
+    SliceOp::getCanonicalizationPatterns(patterns, context);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,105 @@
+// RUN: aopt %s --graph-order-views --split-input-file | FileCheck %s
+
+// Batch and heads that are merged by a reshape that splits, too (torch's
+// MultiheadAttention): apart, and merged behind attention.
+#x = affine_map<()[s0, s1] -> (s1, s0, 128)>
+#m = affine_map<()[s0, s1] -> (s1, s0 * 4, 32)>
+#t = affine_map<()[s0, s1] -> (s0 * 4, s1, 32)>
+// CHECK-LABEL: func.func @merged
+// CHECK-NEXT: %[[S:.*]] = graph.reshape %arg0 {{.*}} -> tensor<?x?x4x32xf32
+// CHECK-NEXT: %[[T:.*]] = graph.transpose %[[S]] {perm = array<i64: 1, 2, 0, 3>}
+// CHECK-NEXT: %[[A:.*]] = graph.attention %[[T]], %[[T]], %[[T]] {{.*}} -> tensor<?x4x?x32xf32
+// CHECK-NEXT: %[[U:.*]] = graph.transpose %[[A]] {perm = array<i64: 2, 0, 1, 3>}
+// CHECK-NEXT: graph.reshape %[[U]] {{.*}} -> tensor<?x?x32xf32
+func.func @merged(%x: tensor<?x?x128xf32, #x>) -> tensor<?x?x32xf32, #m> attributes {graph.symbols = ["b", "s"]} {
+  %0 = graph.reshape %x : (tensor<?x?x128xf32, #x>) -> tensor<?x?x32xf32, #m>
+  %1 = graph.transpose %0 {perm = array<i64: 1, 0, 2>} : (tensor<?x?x32xf32, #m>) -> tensor<?x?x32xf32, #t>
+  %2 = graph.attention %1, %1, %1 {scale = 1.0 : f64} : (tensor<?x?x32xf32, #t>, tensor<?x?x32xf32, #t>, tensor<?x?x32xf32, #t>) -> tensor<?x?x32xf32, #t>
+  %3 = graph.transpose %2 {perm = array<i64: 1, 0, 2>} : (tensor<?x?x32xf32, #t>) -> tensor<?x?x32xf32, #m>
+  return %3 : tensor<?x?x32xf32, #m>
+}
+
+// -----
+
+// A mask of each batch and head needs them merged.
+// CHECK-LABEL: func.func @masked
+// CHECK: graph.attention {{.*}} -> tensor<8x16x32xf32>
+func.func @masked(%x: tensor<2x4x16x32xf32>, %bias: tensor<8x16x16xf32>) -> tensor<8x16x32xf32> {
+  %0 = graph.reshape %x : (tensor<2x4x16x32xf32>) -> tensor<8x16x32xf32>
+  %1 = graph.attention %0, %0, %0 bias %bias {scale = 1.0 : f64} : (tensor<8x16x32xf32>, tensor<8x16x32xf32>, tensor<8x16x32xf32>, tensor<8x16x16xf32>) -> tensor<8x16x32xf32>
+  return %1 : tensor<8x16x32xf32>
+}
+
+// -----
+
+// One projection of queries, keys and values, split behind its transpose.
+// CHECK-LABEL: func.func @packed
+// CHECK-NEXT: %[[S:.*]] = graph.slice %arg0 {starts = array<i64: 0, 0, 1, 0, 0>
+// CHECK-NEXT: %[[R:.*]] = graph.reshape %[[S]] {{.*}} -> tensor<2x16x4x32xf32>
+// CHECK-NEXT: %[[T:.*]] = graph.transpose %[[R]] {perm = array<i64: 0, 2, 1, 3>}
+// CHECK-NEXT: graph.attention %[[T]]
+func.func @packed(%x: tensor<2x16x3x4x32xf32>) -> tensor<2x4x16x32xf32> {
+  %0 = graph.transpose %x {perm = array<i64: 2, 0, 3, 1, 4>} : (tensor<2x16x3x4x32xf32>) -> tensor<3x2x4x16x32xf32>
+  %1 = graph.slice %0 {starts = array<i64: 1, 0, 0, 0, 0>, steps = array<i64: 1, 1, 1, 1, 1>} : (tensor<3x2x4x16x32xf32>) -> tensor<1x2x4x16x32xf32>
+  %2 = graph.reshape %1 : (tensor<1x2x4x16x32xf32>) -> tensor<2x4x16x32xf32>
+  %3 = graph.attention %2, %2, %2 {scale = 1.0 : f64} : (tensor<2x4x16x32xf32>, tensor<2x4x16x32xf32>, tensor<2x4x16x32xf32>) -> tensor<2x4x16x32xf32>
+  return %3 : tensor<2x4x16x32xf32>
+}
+
+// -----
+
+// Beside other ops a transpose stays where it is, and so does one before which
+// a merge of rows would be left.
+// CHECK-LABEL: func.func @others
+// CHECK-NEXT: %[[R:.*]] = graph.reshape %arg0
+// CHECK-NEXT: %[[T:.*]] = graph.transpose %[[R]] {perm = array<i64: 1, 0, 2>}
+// CHECK-NEXT: graph.softmax %[[T]]
+// CHECK-NEXT: %[[I:.*]] = graph.reshape %arg1
+// CHECK-NEXT: %[[U:.*]] = graph.transpose %[[I]] {perm = array<i64: 0, 1, 3, 2>}
+// CHECK-NEXT: graph.attention %[[U]]
+func.func @others(%x: tensor<16x2x128xf32>, %image: tensor<1x256x7x7xf32>) -> (tensor<8x16x32xf32>, tensor<1x8x49x32xf32>) {
+  %0 = graph.reshape %x : (tensor<16x2x128xf32>) -> tensor<16x8x32xf32>
+  %1 = graph.transpose %0 {perm = array<i64: 1, 0, 2>} : (tensor<16x8x32xf32>) -> tensor<8x16x32xf32>
+  %2 = graph.softmax %1 {axis = 2 : i64} : (tensor<8x16x32xf32>) -> tensor<8x16x32xf32>
+  %3 = graph.reshape %image : (tensor<1x256x7x7xf32>) -> tensor<1x8x32x49xf32>
+  %4 = graph.transpose %3 {perm = array<i64: 0, 1, 3, 2>} : (tensor<1x8x32x49xf32>) -> tensor<1x8x49x32xf32>
+  %5 = graph.attention %4, %4, %4 {scale = 1.0 : f64} : (tensor<1x8x49x32xf32>, tensor<1x8x49x32xf32>, tensor<1x8x49x32xf32>) -> tensor<1x8x49x32xf32>
+  return %2, %5 : tensor<8x16x32xf32>, tensor<1x8x49x32xf32>
+}
+
+// -----
+
+// Rows merged for a product alone, and numbers of heads beside it (einsum).
+#b = affine_map<()[s0] -> (s0, 5, 8)>
+#r = affine_map<()[s0] -> (s0 * 5, 8)>
+#p = affine_map<()[s0] -> (s0 * 5, 6)>
+#h = affine_map<()[s0] -> (s0, 5, 3, 2)>
+// CHECK-LABEL: func.func @rows
+// CHECK-DAG: %[[P:.*]] = graph.matmul %arg0, %arg1 {{.*}} -> tensor<?x5x6xf32
+// CHECK-DAG: %[[C:.*]] = graph.reshape {{.*}} -> tensor<6xf32>
+// CHECK: %[[A:.*]] = graph.add %[[P]], %[[C]]
+// CHECK: graph.reshape %[[A]] {{.*}} -> tensor<?x5x3x2xf32
+func.func @rows(%x: tensor<?x5x8xf32, #b>, %w: tensor<8x6xf32>) -> tensor<?x5x3x2xf32, #h> attributes {graph.symbols = ["b"]} {
+  %c = graph.constant dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]> : tensor<3x2xf32>
+  %0 = graph.reshape %x : (tensor<?x5x8xf32, #b>) -> tensor<?x8xf32, #r>
+  %1 = graph.matmul %0, %w : (tensor<?x8xf32, #r>, tensor<8x6xf32>) -> tensor<?x6xf32, #p>
+  %2 = graph.reshape %1 : (tensor<?x6xf32, #p>) -> tensor<?x5x3x2xf32, #h>
+  %3 = graph.add %2, %c : (tensor<?x5x3x2xf32, #h>, tensor<3x2xf32>) -> tensor<?x5x3x2xf32, #h>
+  return %3 : tensor<?x5x3x2xf32, #h>
+}
+
+// -----
+
+// Keys of each group for all of its heads.
+// CHECK-LABEL: func.func @repeated
+// CHECK: graph.broadcast_to {{.*}} -> tensor<2x1x3x2x4xf32>
+// CHECK: graph.broadcast_to {{.*}} -> tensor<2x2x3x1x4xf32>
+// CHECK: graph.gather
+func.func @repeated(%x: tensor<2x3x4xf32>) -> (tensor<2x6x4xf32>, tensor<2x6x4xf32>, tensor<2x4x4xf32>) {
+  %i = graph.constant dense<[0, 0, 1, 1, 2, 2]> : tensor<6xi64>
+  %j = graph.constant dense<[0, 0, 1, 2]> : tensor<4xi64>
+  %0 = graph.gather %x, %i {axis = 1 : i64} : (tensor<2x3x4xf32>, tensor<6xi64>) -> tensor<2x6x4xf32>
+  %1 = graph.concat %x, %x {axis = 1 : i64} : (tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x6x4xf32>
+  %2 = graph.gather %x, %j {axis = 1 : i64} : (tensor<2x3x4xf32>, tensor<4xi64>) -> tensor<2x4x4xf32>
+  return %0, %1, %2 : tensor<2x6x4xf32>, tensor<2x6x4xf32>, tensor<2x4x4xf32>
+}
