@@ -61,6 +61,12 @@ Product getProduct(Value value, Value x = {}) {
 
 Sum getSum(Value value) {
   Sum sum;
+  auto sub = value.getDefiningOp<SubOp>();
+  if (auto number = sub ? getSplatNumber(sub.getRhs()) : std::nullopt) {
+    sum.number = -*number;
+    sum.terms.push_back(sub.getLhs());
+    return sum;
+  }
   auto add = value.getDefiningOp<AddOp>();
   if (!add) {
     sum.terms.push_back(value);
@@ -189,13 +195,26 @@ Value matchNegated(Value value) {
   return x && factor == -1.0 ? x : Value();
 }
 
-/// x where value is 1 + e^-x.
-Value matchOnePlusExp(Value value) {
+/// x where value is 1 + e^-x; makes the product that x is of a negative number's
+/// amount, where it is one.
+Value matchOnePlusExp(OpBuilder &b, Value value) {
   Sum sum = getSum(value);
   if (sum.number != 1.0 || sum.terms.size() != 1)
     return {};
   auto exp = sum.terms[0].getDefiningOp<ExpOp>();
-  return exp ? matchNegated(exp.getInput()) : Value();
+  if (!exp)
+    return {};
+  if (Value x = matchNegated(exp.getInput()))
+    return x;
+  double factor = 0;
+  Value x = matchScaled(exp.getInput(), factor);
+  if (!x || !(factor < 0) || x.getType() != exp.getType())
+    return {};
+  Type element = getElement(x);
+  auto amount = DenseElementsAttr::get(RankedTensorType::get({}, element),
+                                       b.getFloatAttr(element, -factor));
+  return MulOp::create(b, exp.getLoc(), x,
+                       ConstantOp::create(b, exp.getLoc(), amount));
 }
 
 /// What number * x * (1 + inner) is: x * P(x) where P goes from 0 to 1.
@@ -367,7 +386,8 @@ private:
   Pass::Statistic &count;
 };
 
-/// 1 / (1 + e^-x) -> sigmoid(x), x / (1 + e^-x) -> silu(x).
+/// 1 / (1 + e^-x) -> sigmoid(x), x / (1 + e^-x) -> silu(x), y / (1 + e^-x) -> y *
+/// sigmoid(x).
 class QuotientByExp final : public OpRewritePattern<DivOp> {
 public:
   QuotientByExp(MLIRContext *context, Pass::Statistic &count)
@@ -375,15 +395,18 @@ public:
 
   LogicalResult matchAndRewrite(DivOp op,
                                 PatternRewriter &rewriter) const override {
-    Value x = matchOnePlusExp(op.getRhs());
-    if (!x || x.getType() != op.getType())
+    if (op.getRhs().getType() != op.getType())
+      return rewriter.notifyMatchFailure(op, "a repeated divisor");
+    Value x = matchOnePlusExp(rewriter, op.getRhs());
+    if (!x)
       return rewriter.notifyMatchFailure(op, "not by 1 + e^-x");
     if (op.getLhs() == x)
       rewriter.replaceOpWithNewOp<SiluOp>(op, x);
     else if (getSplatNumber(op.getLhs()) == 1.0)
       rewriter.replaceOpWithNewOp<SigmoidOp>(op, x);
     else
-      return rewriter.notifyMatchFailure(op, "of something else");
+      rewriter.replaceOpWithNewOp<MulOp>(
+          op, op.getLhs(), SigmoidOp::create(rewriter, op.getLoc(), x));
     ++count;
     return success();
   }
@@ -399,7 +422,7 @@ public:
 
   LogicalResult matchAndRewrite(ReciprocalOp op,
                                 PatternRewriter &rewriter) const override {
-    Value x = matchOnePlusExp(op.getInput());
+    Value x = matchOnePlusExp(rewriter, op.getInput());
     if (!x)
       return rewriter.notifyMatchFailure(op, "not of 1 + e^-x");
     rewriter.replaceOpWithNewOp<SigmoidOp>(op, x);

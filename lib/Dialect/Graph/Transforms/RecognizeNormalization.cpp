@@ -28,6 +28,10 @@ struct Quotient {
 
 /// Takes 1 / y apart: y, or y under a root.
 bool matchInverse(Value value, Quotient &quotient) {
+  if (auto root = value.getDefiningOp<SqrtOp>(); root && !quotient.isRoot) {
+    quotient.isRoot = true; // of 1 / y
+    return quotient.isRoot = matchInverse(root.getInput(), quotient);
+  }
   if (auto reciprocal = value.getDefiningOp<ReciprocalOp>()) {
     quotient.denominator = reciprocal.getInput();
     return true;
@@ -38,7 +42,7 @@ bool matchInverse(Value value, Quotient &quotient) {
     return true;
   }
   auto power = value.getDefiningOp<PowOp>();
-  if (power && getSplatNumber(power.getRhs()) == -0.5) {
+  if (power && !quotient.isRoot && getSplatNumber(power.getRhs()) == -0.5) {
     quotient.denominator = power.getLhs();
     quotient.isRoot = true;
     return true;
@@ -506,6 +510,37 @@ public:
   }
 };
 
+/// x * m + (b - mean(x) * m) -> (x - mean(x)) * m + b, as batch normalisation
+/// without constants is spelled.
+class CentreFactor final : public OpRewritePattern<AddOp> {
+public:
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AddOp op,
+                                PatternRewriter &rewriter) const override {
+    for (unsigned i : {0u, 1u}) {
+      auto product = op->getOperand(i).getDefiningOp<MulOp>();
+      auto shift = op->getOperand(1 - i).getDefiningOp<SubOp>();
+      if (!product || !shift || product.getType() != op.getType())
+        continue;
+      for (unsigned k : {0u, 1u}) {
+        Value x = product->getOperand(k), m = product->getOperand(1 - k);
+        Value mean = matchOther<MulOp>(shift.getRhs(), m);
+        auto reduce = mean ? mean.getDefiningOp<ReduceMeanOp>() : ReduceMeanOp();
+        if (!reduce || reduce.getInput() != x || !reduce.getKeepdims() ||
+            x.getType() != op.getType())
+          continue;
+        Value centred = SubOp::create(rewriter, op.getLoc(), x, mean);
+        Value scaled = MulOp::create(rewriter, op.getLoc(), centred, m);
+        rewriter.replaceOpWithNewOp<AddOp>(op, op.getType(), scaled,
+                                           shift.getLhs());
+        return success();
+      }
+    }
+    return rewriter.notifyMatchFailure(op, "no product and its mean's");
+  }
+};
+
 /// A reduction whose dims come back as 1 keeps them.
 template <typename ReduceT>
 class KeepDims final : public OpRewritePattern<ReshapeOp> {
@@ -546,7 +581,7 @@ public:
     // What they are made of comes first: without its mean a layer_norm would be
     // an rms_norm of differences.
     RewritePatternSet parts(context);
-    parts.add<MeanFromSum<MulOp>, MeanFromSum<DivOp>, KeepDims<ReduceSumOp>,
+    parts.add<CentreFactor, MeanFromSum<MulOp>, MeanFromSum<DivOp>, KeepDims<ReduceSumOp>,
               KeepDims<ReduceMeanOp>, KeepDims<ReduceMaxOp>,
               KeepDims<ReduceMinOp>, KeepDims<ReduceProdOp>,
               KeepDims<ReduceL1Op>, KeepDims<ReduceL2Op>,

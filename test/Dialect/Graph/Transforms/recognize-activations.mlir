@@ -178,3 +178,50 @@ func.func @no_spellings(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>,
   %c = graph.minimum %c0, %one : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   return %a, %b, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// x / (1 + e^-1.7x), and a sum as a difference.
+// CHECK-LABEL: func.func @quick
+// CHECK: %[[C:.*]] = graph.constant dense<1.702000e+00>
+// CHECK: %[[X:.*]] = graph.mul %arg0, %[[C]]
+// CHECK: %[[S:.*]] = graph.sigmoid %[[X]]
+// CHECK: graph.mul %arg0, %[[S]]
+// CHECK: graph.hard_swish %arg0
+func.func @quick(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %c = graph.constant dense<-1.702> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %less = graph.constant dense<-3.0> : tensor<f32>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %six = graph.constant dense<6.0> : tensor<f32>
+  %0 = graph.mul %x, %c : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %1 = graph.exp %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = graph.add %one, %1 : (tensor<f32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = graph.div %x, %2 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %4 = graph.sub %x, %less : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %5 = graph.maximum %4, %zero : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %6 = graph.minimum %5, %six : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %7 = graph.mul %x, %6 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %8 = graph.div %7, %six : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  return %3, %8 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// A positive factor is another function; a difference from a number is no sum.
+// CHECK-LABEL: func.func @otherwise
+// CHECK-NOT: graph.sigmoid
+// CHECK-NOT: graph.hard_sigmoid
+func.func @otherwise(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %c = graph.constant dense<1.702> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %0 = graph.mul %x, %c : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %1 = graph.exp %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = graph.add %one, %1 : (tensor<f32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = graph.div %x, %2 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %4 = graph.sub %c, %x : (tensor<f32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %5 = graph.maximum %4, %zero : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %6 = graph.minimum %5, %one : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  return %3, %6 : tensor<4x8xf32>, tensor<4x8xf32>
+}

@@ -170,3 +170,44 @@ func.func @stays(%x: tensor<2x8x3x3xf32>, %s: tensor<8x3x3xf32>, %y: tensor<4x8x
   %5 = graph.div %4, %seven : (tensor<4x1xf32>, tensor<f32>) -> tensor<4x1xf32>
   return %3, %5 : tensor<2x8x3x3xf32>, tensor<4x1xf32>
 }
+
+// -----
+
+// The root of the reciprocal, and the spelling of batch normalisation: x * m +
+// (b - mean * m).
+#x = affine_map<()[s0] -> (s0, 8)>
+#m = affine_map<()[s0] -> (s0, 1)>
+// CHECK-LABEL: func.func @factored
+// CHECK: graph.layer_norm %arg0 scale %arg1 bias %arg2 {axis = 1 : i64, epsilon = 0.00100
+// CHECK-NOT: graph.reduce_mean
+func.func @factored(%x: tensor<?x8xf32, #x>, %s: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<?x8xf32, #x> attributes {graph.symbols = ["n"]} {
+  %eps = graph.constant dense<1.0e-3> : tensor<f32>
+  %mean = graph.reduce_mean %x {axes = array<i64: 1>, keepdims = true} : (tensor<?x8xf32, #x>) -> tensor<?x1xf32, #m>
+  %d = graph.sub %x, %mean : (tensor<?x8xf32, #x>, tensor<?x1xf32, #m>) -> tensor<?x8xf32, #x>
+  %d2 = graph.mul %d, %d : (tensor<?x8xf32, #x>, tensor<?x8xf32, #x>) -> tensor<?x8xf32, #x>
+  %v = graph.reduce_mean %d2 {axes = array<i64: 1>, keepdims = true} : (tensor<?x8xf32, #x>) -> tensor<?x1xf32, #m>
+  %e = graph.add %v, %eps : (tensor<?x1xf32, #m>, tensor<f32>) -> tensor<?x1xf32, #m>
+  %r = graph.reciprocal %e : (tensor<?x1xf32, #m>) -> tensor<?x1xf32, #m>
+  %i = graph.sqrt %r : (tensor<?x1xf32, #m>) -> tensor<?x1xf32, #m>
+  %f = graph.mul %i, %s : (tensor<?x1xf32, #m>, tensor<8xf32>) -> tensor<?x8xf32, #x>
+  %xf = graph.mul %x, %f : (tensor<?x8xf32, #x>, tensor<?x8xf32, #x>) -> tensor<?x8xf32, #x>
+  %mf = graph.mul %mean, %f : (tensor<?x1xf32, #m>, tensor<?x8xf32, #x>) -> tensor<?x8xf32, #x>
+  %t = graph.sub %b, %mf : (tensor<8xf32>, tensor<?x8xf32, #x>) -> tensor<?x8xf32, #x>
+  %y = graph.add %xf, %t : (tensor<?x8xf32, #x>, tensor<?x8xf32, #x>) -> tensor<?x8xf32, #x>
+  return %y : tensor<?x8xf32, #x>
+}
+
+// -----
+
+// The mean of something else.
+// CHECK-LABEL: func.func @othermean
+// CHECK-NOT: graph.layer_norm
+// CHECK: graph.sub %arg2, {{.*}}
+func.func @othermean(%x: tensor<4x8xf32>, %z: tensor<4x8xf32>, %b: tensor<8xf32>, %f: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %mean = graph.reduce_mean %z {axes = array<i64: 1>, keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %xf = graph.mul %x, %f : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %mf = graph.mul %mean, %f : (tensor<4x1xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %t = graph.sub %b, %mf : (tensor<8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %y = graph.add %xf, %t : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
