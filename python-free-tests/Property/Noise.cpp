@@ -23,6 +23,27 @@ static double getRounding(Type type) {
   return element ? std::ldexp(1.0, -int(element.getFPMantissaWidth())) : 0.0;
 }
 
+/// x (1 + d sin(k x)): elements are off by up to d each in a way of its own, as
+/// rounding goes by their last digits. One factor for all of them would go
+/// through sums as if none was rounded. Infinity stays.
+static Value perturb(OpBuilder &builder, Value x, double d, double k) {
+  Location loc = x.getLoc();
+  auto type = cast<RankedTensorType>(x.getType());
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  auto number = [&](double value) -> Value {
+    return ConstantOp::create(builder, loc,
+                              DenseElementsAttr::get(scalar, value));
+  };
+  constexpr double finite = 1e30;
+  Value phase = MinimumOp::create(builder, loc, type, x, number(finite));
+  phase = MaximumOp::create(builder, loc, type, phase, number(-finite));
+  phase = MulOp::create(builder, loc, type, phase, number(k));
+  Value wave = SinOp::create(builder, loc, type, phase);
+  wave = MulOp::create(builder, loc, type, wave, number(d));
+  Value factor = AddOp::create(builder, loc, type, wave, number(1.0));
+  return MulOp::create(builder, loc, type, x, factor);
+}
+
 OwningOpRef<ModuleOp> perturb(ModuleOp module, double part, uint64_t seed) {
   SmallVector<double> roundings; // of all results, as they were
   module.walk([&](Operation *op) {
@@ -39,16 +60,16 @@ OwningOpRef<ModuleOp> perturb(ModuleOp module, double part, uint64_t seed) {
     auto type = dyn_cast<RankedTensorType>(result.getType());
     if (rounding == 0.0 || !type)
       continue;
-    // Not near 0, so that all are seen, and of either sign.
-    double size = std::uniform_real_distribution<double>(0.5, 1.0)(random);
-    double sign = random() % 2 ? 1.0 : -1.0;
     builder.setInsertionPointAfterValue(result);
-    auto scalar = RankedTensorType::get({}, type.getElementType());
-    Value factor = ConstantOp::create(
-        builder, result.getLoc(),
-        DenseElementsAttr::get(scalar, 1.0 + sign * size * part * rounding));
-    auto off = MulOp::create(builder, result.getLoc(), type, result, factor);
-    result.replaceAllUsesExcept(off.getResult(), off);
+    // More than a wave between numbers that are next to each other in f32.
+    double k = std::uniform_real_distribution<double>(1e8, 2e8)(random);
+    Value off = perturb(builder, result, part * rounding, k);
+    Operation *last = off.getDefiningOp();
+    result.replaceUsesWithIf(off, [&](OpOperand &use) {
+      Operation *user = use.getOwner();
+      return user->getBlock() != last->getBlock() ||
+             last->isBeforeInBlock(user);
+    });
   }
   return wide;
 }

@@ -16,7 +16,8 @@ def CollectAssumptionsPass
     `graph.broadcasts` (sizes that are equal or 1), `graph.equalities` (sizes
     that are equal) and `graph.bounds` (sizes that are not negative). Attributes
     that are there already get more. Only sizes of the inputs count, and only ops
-    that run in any case: not those of branches and loops.
+    that run in any case: not those of branches, nor those of loops that may have
+    no iteration (`branches` takes all, for who chooses sizes to run with).
 
     It comes before any other pass, at every level: what a pass simplifies away
     has to fit nevertheless.
@@ -36,6 +37,10 @@ def CollectAssumptionsPass
     }
     ```
   }];
+  let options = [
+    Option<"branches", "branches", "bool", /*default=*/"false",
+           "Also what branches and loops take for granted">,
+  ];
   let statistics = [
     Statistic<"collected", "collected", "Assumptions that are new">,
   ];

@@ -41,6 +41,8 @@ private:
   void broadcasts(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to);
   void broadcasts(Value value, ArrayRef<AffineExpr> to);
   void notNegative(AffineExpr size);
+  /// Groups of channels are of one size.
+  void isMultiple(AffineExpr size, int64_t of);
 
   //===--- Ops ------------------------------------------------------------===//
 
@@ -161,6 +163,11 @@ void Collector::notNegative(AffineExpr size) {
     add(bounds, {size});
 }
 
+void Collector::isMultiple(AffineExpr size, int64_t of) {
+  if (size && of > 1)
+    equal(mulExprs(floorDivExprs(size, number(of)), number(of)), size);
+}
+
 //===----------------------------------------------------------------------===//
 // Arithmetic
 //===----------------------------------------------------------------------===//
@@ -175,13 +182,15 @@ void Collector::visitMatmul(MatmulOp op) {
   broadcasts(ArrayRef(rhs).drop_back(2), batch);
 }
 
-/// The channels of the input, and one bias an output channel.
+/// The channels of the input, and one bias an output channel. A filter's first
+/// dim are the channels of the result or, of a transposed one, of the input.
 template <typename OpT>
 void Collector::visitConvolution(OpT op) {
   Dims input = getDims(op.getInput()), filter = getDims(op.getFilter());
   Dims result = getDims(op.getResult());
   bool last = op.getLayout() == Layout::NHWC;
   AffineExpr channels = last ? input.back() : input[1];
+  isMultiple(filter[0], op.getGroup());
   if constexpr (std::is_same_v<OpT, ConvOp>)
     equal(channels, mulExprs(filter[1], number(op.getGroup())));
   else
@@ -239,7 +248,10 @@ void Collector::visitArithmetic(Operation *op) {
       .Case<ConvOp, ConvTransposeOp>([&](auto op) { visitConvolution(op); })
       .Case<BatchNormOp, InstanceNormOp>(
           [&](auto op) { visitNorm(op, op.getAxis()); })
-      .Case([&](GroupNormOp op) { visitNorm(op, 1); })
+      .Case([&](GroupNormOp op) {
+        visitNorm(op, 1);
+        isMultiple(getDims(op.getInput())[1], op.getGroups());
+      })
       .Case<LayerNormOp, RMSNormOp>([&](auto op) {
         for (Value parameter : op->getOperands().drop_front())
           broadcasts(parameter, getDims(op.getInput()));
@@ -388,6 +400,16 @@ void Collector::visit(Operation *op) {
   visitLookup(op);
 }
 
+/// What a branch takes for granted need not hold where it is not taken; nor what
+/// a loop without iterations does.
+static bool mayNotRun(Operation *op) {
+  auto loop = dyn_cast<LoopOp>(op);
+  if (!loop || loop.getCondition() || !loop.getTripCount())
+    return isa<IfOp, LoopOp>(op);
+  auto count = getConstantElements(loop.getTripCount());
+  return !count || count->front() < 1;
+}
+
 namespace {
 
 class CollectAssumptionsPass final
@@ -404,8 +426,8 @@ public:
     Collector collector(function);
     function->walk<WalkOrder::PreOrder>([&](Operation *op) {
       collector.visit(op);
-      // What a branch takes for granted need not hold where it is not taken.
-      return isa<IfOp, LoopOp>(op) ? WalkResult::skip() : WalkResult::advance();
+      return branches || !mayNotRun(op) ? WalkResult::advance()
+                                        : WalkResult::skip();
     });
     collected = collector.finish();
   }

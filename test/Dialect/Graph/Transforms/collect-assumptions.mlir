@@ -6,6 +6,7 @@
 // RUN: aopt --pass-pipeline='builtin.module(func.func(graph-collect-assumptions,graph-collect-assumptions))' --split-input-file %s | FileCheck %s
 // RUN: aopt --adze-graph --split-input-file %s | FileCheck %s --check-prefix=STAGE
 // RUN: aopt --adze-graph=O=0 --split-input-file %s | FileCheck %s --check-prefix=STAGE
+// RUN: aopt --pass-pipeline='builtin.module(func.func(graph-collect-assumptions{branches=true}))' --split-input-file %s | FileCheck %s --check-prefix=EVERY
 
 #n = affine_map<()[s0] -> (s0)>
 #m = affine_map<()[s0, s1] -> (s1)>
@@ -106,6 +107,30 @@ func.func @layers(%x: tensor<1x?x9xf32, #i>, %w: tensor<4x?x3xf32, #w>, %b: tens
 
 // -----
 
+#x = affine_map<()[s0, s1] -> (1, s0, 9)>
+#f = affine_map<()[s0, s1] -> (s1, 1, 2)>
+#y = affine_map<()[s0, s1] -> (1, s1, 8)>
+#v = affine_map<()[s0, s1] -> (s0)>
+#x8 = affine_map<()[s0, s1] -> (1, s0 * 8, 9)>
+#v8 = affine_map<()[s0, s1] -> (s0 * 8)>
+
+// Groups of channels are of one size, which is no matter of the run where the number says so.
+// CHECK-DAG: #[[INPUT:.*]] = affine_map<()[s0, s1] -> (s0, 4)>
+// CHECK-DAG: #[[OUTPUT:.*]] = affine_map<()[s0, s1] -> ((s1 floordiv 4) * 4, s1)>
+// CHECK-DAG: #[[NORM:.*]] = affine_map<()[s0, s1] -> ((s0 floordiv 2) * 2, s0)>
+// CHECK-LABEL: func.func @groups
+// CHECK-SAME: graph.equalities = [#[[OUTPUT]], #[[INPUT]], #[[NORM]]]
+// STAGE-LABEL: func.func @groups
+func.func @groups(%x: tensor<1x?x9xf32, #x>, %f: tensor<?x1x2xf32, #f>, %v: tensor<?xf32, #v>, %x8: tensor<1x?x9xf32, #x8>, %v8: tensor<?xf32, #v8>) -> (tensor<1x?x8xf32, #y>, tensor<1x?x9xf32, #x>, tensor<1x?x9xf32, #x8>)
+    attributes {graph.symbols = ["c", "m"]} {
+  %0 = graph.conv %x, %f {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>, group = 4 : i64} : (tensor<1x?x9xf32, #x>, tensor<?x1x2xf32, #f>) -> tensor<1x?x8xf32, #y>
+  %1 = graph.group_norm %x, %v, %v {groups = 2 : i64} : (tensor<1x?x9xf32, #x>, tensor<?xf32, #v>, tensor<?xf32, #v>) -> tensor<1x?x9xf32, #x>
+  %2 = graph.group_norm %x8, %v8, %v8 {groups = 2 : i64} : (tensor<1x?x9xf32, #x8>, tensor<?xf32, #v8>, tensor<?xf32, #v8>) -> tensor<1x?x9xf32, #x8>
+  return %0, %1, %2 : tensor<1x?x8xf32, #y>, tensor<1x?x9xf32, #x>, tensor<1x?x9xf32, #x8>
+}
+
+// -----
+
 #q = affine_map<()[s0, s1, s2] -> (s0, 8, 5, 16)>
 #k = affine_map<()[s0, s1, s2] -> (s0, 2, s1, 16)>
 #v = affine_map<()[s0, s1, s2] -> (s0, 2, s2, 16)>
@@ -146,4 +171,30 @@ func.func @nothing(%x: tensor<?xf32, #n>, %y: tensor<16xf32>, %c: tensor<i1>, %s
   %4 = graph.broadcast_to %t : (tensor<f32>) -> tensor<?xf32, #late>
   %5 = graph.add %4, %y : (tensor<?xf32, #late>, tensor<16xf32>) -> tensor<16xf32>
   return %0, %1, %5 : tensor<?xf32, #n>, tensor<16xf32>, tensor<16xf32>
+}
+
+// -----
+
+#n = affine_map<()[s0, s1] -> (s0)>
+
+// The ops of a loop that has an iteration in any case; those of others, and of branches, where one asks for them.
+// CHECK-LABEL: func.func @loops
+// CHECK-SAME: graph.broadcasts = [#{{[a-z0-9]+}}], graph.symbols
+// STAGE-LABEL: func.func @loops
+// EVERY: affine_map<()[s0, s1] -> (s0, 8)>
+// EVERY: affine_map<()[s0, s1] -> (s0, 16)>
+func.func @loops(%x: tensor<?xf32, #n>, %y: tensor<16xf32>, %z: tensor<8xf32>, %m: tensor<i64>) -> (tensor<8xf32>, tensor<16xf32>)
+    attributes {graph.symbols = ["n", ""]} {
+  %two = graph.constant dense<2> : tensor<i64>
+  %0 = "graph.loop"(%two, %z) <{operandSegmentSizes = array<i32: 1, 0, 1>}> ({
+  ^bb0(%i: tensor<i64>, %c: tensor<8xf32>):
+    %2 = graph.add %c, %x : (tensor<8xf32>, tensor<?xf32, #n>) -> tensor<8xf32>
+    graph.yield %2 : tensor<8xf32>
+  }) : (tensor<i64>, tensor<8xf32>) -> tensor<8xf32>
+  %1 = "graph.loop"(%m, %y) <{operandSegmentSizes = array<i32: 1, 0, 1>}> ({
+  ^bb0(%i: tensor<i64>, %c: tensor<16xf32>):
+    %2 = graph.add %c, %x : (tensor<16xf32>, tensor<?xf32, #n>) -> tensor<16xf32>
+    graph.yield %2 : tensor<16xf32>
+  }) : (tensor<i64>, tensor<16xf32>) -> tensor<16xf32>
+  return %0, %1 : tensor<8xf32>, tensor<16xf32>
 }
