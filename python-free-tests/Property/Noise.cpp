@@ -61,7 +61,7 @@ OwningOpRef<ModuleOp> perturb(ModuleOp module, double part, uint64_t seed) {
     if (rounding == 0.0 || !type)
       continue;
     builder.setInsertionPointAfterValue(result);
-    // More than a wave between numbers that are next to each other in f32.
+    // Several waves between numbers near 1 that are neighbours in f32.
     double k = std::uniform_real_distribution<double>(1e8, 2e8)(random);
     Value off = perturb(builder, result, part * rounding, k);
     Operation *last = off.getDefiningOp();

@@ -2,6 +2,7 @@
 //
 // Views of the operands of attention.
 #include "AttentionViews.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 using namespace adze::graph;
@@ -19,15 +20,19 @@ bool adze::graph::isFloatCast(Operation *op) {
          isa<FloatType>(getElement(cast.getResult()));
 }
 
+static SmallVector<int64_t> getPermOfLastTwo(int64_t rank) {
+  auto perm = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  std::swap(perm[rank - 1], perm[rank - 2]);
+  return perm;
+}
+
 MatmulOp adze::graph::getTransposedProduct(Operation *op) {
   auto transpose = dyn_cast<TransposeOp>(op);
   auto product =
       transpose ? transpose.getInput().getDefiningOp<MatmulOp>() : MatmulOp();
   if (!product || !product->hasOneUse())
     return {};
-  auto perm =
-      llvm::to_vector(llvm::seq<int64_t>(0, getRank(product.getResult())));
-  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+  auto perm = getPermOfLastTwo(getRank(product.getResult()));
   return transpose.getPerm() == ArrayRef<int64_t>(perm) ? product : MatmulOp();
 }
 
@@ -48,16 +53,12 @@ Value adze::graph::swapLastTwo(OpBuilder &b, Value value) {
                              makeType(getElement(value), dims),
                              swapLastTwo(b, reshape.getInput()));
   }
-  auto perm = llvm::to_vector(llvm::seq<int64_t>(0, getRank(value)));
-  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+  SmallVector<int64_t> perm = getPermOfLastTwo(getRank(value));
   Value source = value;
   if (auto transpose = value.getDefiningOp<TransposeOp>()) {
-    SmallVector<int64_t> both;
-    for (int64_t dim : perm)
-      both.push_back(transpose.getPerm()[dim]);
-    perm = both;
+    perm = applyPermutation(transpose.getPerm(), perm);
     source = transpose.getInput();
-    if (llvm::equal(perm, llvm::seq<int64_t>(0, perm.size())))
+    if (isIdentityPermutation(perm))
       return source;
   }
   return TransposeOp::create(b, value.getLoc(), source, perm);

@@ -9,6 +9,7 @@
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Simplification.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace adze::graph {
@@ -20,10 +21,6 @@ using namespace mlir;
 using namespace adze::graph;
 
 namespace {
-
-bool isIdentity(ArrayRef<int64_t> perm) {
-  return llvm::equal(perm, llvm::seq<int64_t>(0, perm.size()));
-}
 
 constexpr unsigned maxViews = 8;
 
@@ -58,7 +55,7 @@ Value rearrange(PatternRewriter &b, Location loc, Value x,
                 ArrayRef<AffineExpr> parts, ArrayRef<int64_t> perm, Type type) {
   if (!areEqual(getDims(x), parts))
     x = b.createOrFold<ReshapeOp>(loc, makeType(getElement(x), parts), x);
-  if (!isIdentity(perm))
+  if (!isIdentityPermutation(perm))
     x = b.createOrFold<TransposeOp>(loc, x, perm);
   if (x.getType() != type)
     x = b.createOrFold<ReshapeOp>(loc, type, x);
@@ -214,11 +211,8 @@ LogicalResult sliceBeforeReshape(SliceOp op, PatternRewriter &rewriter) {
 /// The value before a reshape that merges batch dims; null: none does.
 Value getApart(Value value) {
   auto merge = value.getDefiningOp<ReshapeOp>();
-  if (!merge || merge.getShape() ||
-      countLarge(merge.getInput()) <= countLarge(value))
-    return {};
-  Dims from = getDims(merge.getInput()), to = getDims(value);
-  return areEqual(ArrayRef(from).take_back(2), ArrayRef(to).take_back(2))
+  return merge && isBatchReshape(merge) &&
+                 countLarge(merge.getInput()) > countLarge(value)
              ? merge.getInput()
              : Value();
 }
