@@ -54,6 +54,8 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
         manager.addPass(graph::createFoldConstantsPass());
       manager.addNestedPass<func::FuncOp>(
           graph::createMergeHorizontalPass({options.caches.l2}));
+      manager.addNestedPass<func::FuncOp>(
+          graph::createConvTransposeToConvPass());
       manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
       if (options.winograd)
         manager.addNestedPass<func::FuncOp>(

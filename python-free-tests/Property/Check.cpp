@@ -31,6 +31,7 @@ ArrayRef<StringLiteral> getPasses() {
       "func.func(graph-fold-batch-norm)",
       "graph-fold-constants",
       "func.func(graph-merge-horizontal)",
+      "func.func(graph-conv-transpose-to-conv)",
       "func.func(graph-convert-layout)",
       "func.func(graph-winograd{tile=2})",
       "func.func(graph-split-reductions)",

@@ -316,7 +316,8 @@ FailureOr<KernelEmitter::Carried> adze::loopWindow(
   if (axis < 0)
     return loopTaps(e, dim, carried, inner);
   // What several taps read is loaded once if each tap has code of its own.
-  bool unrolled = program.hasLines || unrollsTaps(program.row, dim.taps);
+  bool unrolled =
+      program.hasLines || (!dim.inside && unrollsTaps(program.row, dim.taps));
   // Many taps of a long window are outside for all pixels of a block.
   constexpr int64_t longWindow = 16;
   if (unrolled || dim.taps < longWindow)

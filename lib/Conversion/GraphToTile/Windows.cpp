@@ -82,6 +82,6 @@ Value adze::getSize(KernelEmitter &e, const RowBlock &row) {
 }
 
 bool adze::unrollsTaps(const RowBlock &row, int64_t taps) {
-  constexpr int64_t maxTaps = 7;
+  constexpr int64_t maxTaps = 11;
   return row.whole && row.unrolls && taps <= maxTaps;
 }

@@ -216,12 +216,14 @@ Value KernelLowering::position(const Window &window, const Layout &layout,
   return b.createOrFold<arith::MinSIOp>(loc, place, last);
 }
 
-/// True if the lanes of each register are neighbours in memory.
-bool KernelLowering::isContiguous(const Window &window, const Layout &layout) {
+/// True if the lanes of each register are neighbours in memory, or lie `step`
+/// apart there.
+bool KernelLowering::isContiguous(const Window &window, const Layout &layout,
+                                  int64_t step) {
   if (layout.laneDim < 0 || window.indices)
     return false;
   ArrayRef<Digit> digits = window.dims[layout.laneDim];
-  if (digits.empty() || digits.back().step != 1)
+  if (digits.empty() || digits.back().step != step)
     return false;
   const Digit &digit = digits.back();
   if (digits.size() > 1 && digit.size % layout.lanes != 0)
@@ -231,6 +233,8 @@ bool KernelLowering::isContiguous(const Window &window, const Layout &layout) {
     return digit.dim == type.getRank() - 1 && strided.getStrides().back() == 1;
   if (!isMapped(type))
     return digit.dim == type.getRank() - 1;
+  if (step != 1)
+    return false;
   // Packed: the last result must walk this dimension, inside one panel.
   ArrayRef<AffineExpr> results = type.getLayout().getAffineMap().getResults();
   AffineExpr self = b.getAffineDimExpr(digit.dim);
@@ -248,7 +252,7 @@ bool KernelLowering::isContiguous(const Window &window, const Layout &layout) {
 }
 
 Place KernelLowering::place(const Window &window, const Layout &layout,
-                            int64_t registerIndex) {
+                            int64_t registerIndex, int64_t shift) {
   Place result;
   SmallVector<int64_t> at = layout.coordinates(registerIndex);
   bool wide = layout.lanes > 1;
@@ -262,6 +266,8 @@ Place KernelLowering::place(const Window &window, const Layout &layout,
   };
   for (int64_t dim = 0, e = window.offsets.size(); dim < e; ++dim) {
     Value self = position(window, layout, dim, at);
+    if (dim == laneMem)
+      self = add(self, shift);
     logical.push_back(self);
     if (!isChecked(window, dim))
       continue;
@@ -516,6 +522,8 @@ void KernelLowering::writeRegister(const Window &window, const Layout &layout,
   }
   if (live == 0 || isDead(layout, registerIndex))
     return;
+  if (lanes > 1 && window.dims[layout.laneDim].back().step != 1)
+    return writeSpread(window, layout, registerIndex, value, live);
   Place at = place(window, layout, registerIndex);
   if (at.never)
     return;

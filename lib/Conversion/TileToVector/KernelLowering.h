@@ -143,34 +143,34 @@ private:
   Window window(ReshapeOp reshapeOfLoad);
   std::optional<Window> windowOf(mlir::Operation *op);
   Registers read(const Window &window, const Layout &layout);
-  mlir::Value gatherRegister(const Window &window, const Layout &layout,
-                             int64_t index, mlir::Value at, mlir::Value pad);
-  std::optional<Registers> readShuffled(const Window &window,
-                                        const Layout &layout, mlir::Value pad);
-  mlir::Value shuffled(const Window &window, const Layout &layout,
-                       const ShuffledLoad &load, int64_t index,
-                       mlir::Value pad);
-  std::optional<Layout> layoutAlongMemory(const Window &, const Layout &);
-  std::optional<Registers>
-  readTransposed(const Window &window, const Layout &layout, mlir::Value pad);
+  mlir::Value gatherRegister(const Window &, const Layout &, int64_t index,
+                             mlir::Value at, mlir::Value pad);
+  std::optional<Registers> readShuffled(const Window &, const Layout &,
+                                        mlir::Value pad);
+  mlir::Value shuffled(const Window &, const Layout &, const ShuffledLoad &load,
+                       int64_t index, mlir::Value pad);
+  std::optional<Layout> alongMemory(const Window &, const Layout &, int64_t);
+  std::optional<Registers> readTransposed(const Window &, const Layout &,
+                                          mlir::Value pad);
   bool writeTransposed(const Window &window, const Registers &registers);
   void write(const Window &window, const Registers &registers);
-  Place place(const Window &window, const Layout &layout, int64_t index);
-  /// Added along a gather's indexed dimension for the element being read.
-  mlir::Value gatherShift;
-  mlir::Value position(const Window &window, const Layout &layout, int64_t dim,
+  Place place(const Window &, const Layout &, int64_t index, int64_t shift = 0);
+  mlir::Value gatherShift; // along the indexed dim, of the element being read
+  mlir::Value position(const Window &, const Layout &, int64_t dim,
                        llvm::ArrayRef<int64_t> coordinates);
-  mlir::Value digitPosition(const Window &window, int64_t tileDim, size_t digit,
+  mlir::Value digitPosition(const Window &, int64_t tileDim, size_t digit,
                             const Slice &slice, int64_t at);
-  mlir::Value readRegister(const Window &window, const Layout &layout,
-                           int64_t index, mlir::Value pad);
-  void writeRegister(const Window &window, const Layout &layout, int64_t index,
+  mlir::Value readRegister(const Window &, const Layout &, int64_t index,
+                           mlir::Value pad);
+  void writeRegister(const Window &, const Layout &, int64_t index,
                      mlir::Value value, bool streams = false);
+  void writeSpread(const Window &, const Layout &, int64_t index,
+                   mlir::Value value, int64_t live);
   void writeRegisters(const Window &, const Registers &, bool streams);
   mlir::Value streamsTo(const Window &window, const Layout &layout);
   bool isReadBack(mlir::Value memref);
   bool isDead(const Layout &layout, int64_t index);
-  bool isContiguous(const Window &window, const Layout &layout);
+  bool isContiguous(const Window &, const Layout &, int64_t step = 1);
 
   // Borders.cpp: what is proven to be in bounds
   Proof proof(const Window &window, int64_t memDim);

@@ -3,6 +3,7 @@
 // Windows that are contiguous along another dimension than the tile's lanes:
 // memory is accessed along that one, and blocks are turned in registers.
 #include "KernelLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -48,10 +49,11 @@ Value adze::tile::concatenate(OpBuilder &b, Location loc,
 }
 
 /// The same slices in vectors along the dimension whose neighbours are
-/// neighbours in memory: as long as the lanes, or a part of them. None if there
-/// is no such dimension.
-std::optional<Layout> KernelLowering::layoutAlongMemory(const Window &window,
-                                                        const Layout &layout) {
+/// neighbours in memory, or at most `farthest` apart there: as long as the
+/// lanes, or a part of them. None if there is no such dimension.
+std::optional<Layout> KernelLowering::alongMemory(const Window &window,
+                                                  const Layout &layout,
+                                                  int64_t farthest) {
   constexpr int64_t fewest = 4;
   if (layout.lanes == 1 || window.indices)
     return std::nullopt;
@@ -66,7 +68,8 @@ std::optional<Layout> KernelLowering::layoutAlongMemory(const Window &window,
     along.counts[dim] /= size;
     along.laneDim = dim;
     along.lanes = size;
-    if (isContiguous(window, along))
+    int64_t step = window.dims[dim].empty() ? 0 : window.dims[dim].back().step;
+    if (step > 0 && step <= farthest && isContiguous(window, along, step))
       return along;
   }
   return std::nullopt;
@@ -75,7 +78,7 @@ std::optional<Layout> KernelLowering::layoutAlongMemory(const Window &window,
 std::optional<Registers> KernelLowering::readTransposed(const Window &window,
                                                         const Layout &layout,
                                                         Value pad) {
-  std::optional<Layout> along = layoutAlongMemory(window, layout);
+  std::optional<Layout> along = alongMemory(window, layout, /*farthest=*/1);
   if (!along)
     return std::nullopt;
   int64_t lanes = layout.lanes, size = along->lanes;
@@ -102,10 +105,47 @@ std::optional<Registers> KernelLowering::readTransposed(const Window &window,
   return result;
 }
 
+/// A register whose lanes lie some elements apart in memory: masked stores of
+/// as many vectors as it spreads over.
+void KernelLowering::writeSpread(const Window &window, const Layout &layout,
+                                 int64_t registerIndex, Value value,
+                                 int64_t live) {
+  int64_t lanes = layout.lanes;
+  int64_t step = window.dims[layout.laneDim].back().step;
+  OpBuilder::InsertionGuard guard(b);
+  for (int64_t first = 0; first < live * step; first += lanes) {
+    Place at = place(window, layout, registerIndex, /*shift=*/first);
+    if (at.never)
+      return;
+    if (at.exists && first == 0) { // true of all vectors, or of none
+      auto branch = scf::IfOp::create(b, loc, at.exists, false);
+      b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    }
+    SmallVector<int64_t> order(lanes, 0);
+    SmallVector<bool> bits(lanes, false);
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      int64_t position = first + lane;
+      bits[lane] = position % step == 0 && position / step < live;
+      if (bits[lane])
+        order[lane] = position / step;
+    }
+    Value spread = vector::ShuffleOp::create(b, loc, value, value, order);
+    auto type = VectorType::get(lanes, b.getI1Type());
+    Value mask =
+        arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, bits));
+    if (at.mask)
+      mask = arith::AndIOp::create(b, loc, mask, at.mask);
+    vector::MaskedStoreOp::create(b, loc, mapped(window.memref), at.indices,
+                                  mask, spread);
+  }
+}
+
 bool KernelLowering::writeTransposed(const Window &window,
                                      const Registers &registers) {
   const Layout &layout = registers.layout;
-  std::optional<Layout> along = layoutAlongMemory(window, layout);
+  // Pixels of one phase of a transposed convolution lie its stride apart.
+  constexpr int64_t farthest = 4;
+  std::optional<Layout> along = alongMemory(window, layout, farthest);
   if (!along)
     return false;
   int64_t lanes = layout.lanes, size = along->lanes;

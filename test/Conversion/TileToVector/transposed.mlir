@@ -20,6 +20,27 @@ tile.kernel @store(%a: memref<8x40xf32>, %b: memref<40x32xf32>, %y: memref<32x8x
 
 // -----
 
+// Rows that lie two elements apart in memory: what the blocks become is spread
+// over two vectors and written where its elements are, to the end of the row.
+// CHECK-LABEL: func.func @spread(
+// CHECK-DAG: %[[EVEN:.*]] = arith.constant dense<[true, false, true, false, true, false, true, false]> : vector<8xi1>
+// CHECK: vector.shuffle %[[V:.*]], %{{.*}} [0, 0, 1, 0, 2, 0, 3, 0] : vector<8xf32>
+// CHECK: vector.maskedstore %{{.*}}, %[[EVEN]]
+// CHECK: vector.shuffle %{{.*}} [4, 0, 5, 0, 6, 0, 7, 0] : vector<8xf32>
+// CHECK: vector.maskedstore %{{.*}}, %[[EVEN]]
+// CHECK-NOT: memref.store
+tile.kernel @spread(%a: memref<8x40xf32>, %b: memref<40x32xf32>, %y: memref<32x16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %x = tile.load %a[0, 0] sizes [8, 40] : memref<8x40xf32> -> tensor<8x40xf32>
+  %w = tile.load %b[0, 0] sizes [40, 32] : memref<40x32xf32> -> tensor<40x32xf32>
+  %c = tile.broadcast %zero to [8, 32] : f32 -> tensor<8x32xf32>
+  %d = tile.dot %x, %w, %c : tensor<8x40xf32>, tensor<40x32xf32>, tensor<8x32xf32>
+  tile.store %d, %y[0, 1] dims [1, 0] strides [2, 1] : tensor<8x32xf32>, memref<32x16xf32>
+  tile.return
+}
+
+// -----
+
 // A bias that lies the other way is read in halves of 8, bools too.
 // CHECK-LABEL: func.func @load(
 // CHECK: vector.load %{{.*}} : memref<32x8xi8>, vector<8xi8>

@@ -123,6 +123,38 @@ def SimplifyControlFlowPass
   ];
 }
 
+def ConvTransposeToConvPass
+    : Pass<"graph-conv-transpose-to-conv", "::mlir::func::FuncOp"> {
+  let summary = "Transposed convolutions as convolutions";
+  let description = [{
+    A transposed convolution without a stride is a convolution with its constant
+    filter turned round. With a stride of s in each of d dims, and a kernel whose
+    size it divides, the results whose places have one remainder by s, a phase,
+    are a convolution of their own over the same input: with channels for all
+    s^d phases, one convolution makes all of them, and its results are moved to
+    their places. That is done where so few channels would leave most lanes of a
+    vector without work.
+
+    Before:
+    ```mlir
+    %w = graph.constant dense<0.5> : tensor<64x3x4x4xf32>
+    %0 = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>} : (tensor<1x64x32x32xf32>, tensor<64x3x4x4xf32>) -> tensor<1x3x64x64xf32>
+    ```
+    After, with `%u` made of `%w`:
+    ```mlir
+    %0 = graph.conv %x, %u {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x64x32x32xf32>, tensor<12x64x2x2xf32>) -> tensor<1x12x33x33xf32>
+    %1 = graph.reshape %0 : (tensor<1x12x33x33xf32>) -> tensor<1x2x2x3x33x33xf32>
+    %2 = graph.transpose %1 {perm = array<i64: 0, 3, 4, 1, 5, 2>} : (tensor<1x2x2x3x33x33xf32>) -> tensor<1x3x33x2x33x2xf32>
+    %3 = graph.reshape %2 : (tensor<1x3x33x2x33x2xf32>) -> tensor<1x3x66x66xf32>
+    %4 = graph.pad %3 {low = array<i64: 0, 0, -1, -1>, high = array<i64: 0, 0, -1, -1>} : (tensor<1x3x66x66xf32>) -> tensor<1x3x64x64xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"turned", "turned", "Those without a stride">,
+    Statistic<"merged", "merged", "Those of which all phases are channels">,
+  ];
+}
+
 def FoldBatchNormPass : Pass<"graph-fold-batch-norm", "::mlir::func::FuncOp"> {
   let summary = "Fold batch normalisation into weights";
   let description = [{
