@@ -7,7 +7,8 @@
 // The tiles have the queries along their last axis, so that a vector holds one
 // score of many queries: maxima and sums need no steps across lanes, and keys
 // and values are read one element at a time where they are. Where there are few
-// queries, the keys lie along the vectors instead.
+// queries, the keys lie along the vectors instead; where only the run knows how
+// many there are, it chooses.
 #include "Families.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -40,6 +41,8 @@ public:
 
 private:
   LogicalResult cut();
+  void setAxes(bool few, Value count);
+  LogicalResult emit(bool few, Value count);
   FailureOr<Places> inGroup(Value operand);
   LogicalResult prepareQuery();
   FailureOr<KernelEmitter::Carried> step(Value first, ValueRange carried);
@@ -61,6 +64,11 @@ private:
     return op.getMask() || op.getBias() || op.getCausal() != Causal::None;
   }
 
+  /// Whether only the run knows that there are few queries, as in the steps of
+  /// a decoder: its programs have one each then.
+  bool asksWhetherFew() { return knownQueries < 0 && e.cutsEvenly; }
+
+  static constexpr int64_t fewQueries = 8;
   KernelEmitter &e;
   AttentionOp op;
   OpBuilder &b;
@@ -69,10 +77,13 @@ private:
   AttentionAxes axes;
   Axes scoreAxes, resultAxes;
   unsigned rank;
-  Value queries, keys;         // how many
-  Value blockKeys, row;        // keys of a step; the first query
-  SmallVector<Value> batch;    // ids
-  Places keyBatch, valueBatch; // places of the batch dims
+  int64_t depth, columns, knownQueries;
+  Value queries, keys;           // how many
+  Value areFew;                  // null: that is known
+  Value blockQueries, blockKeys; // queries of a program, keys of a step
+  Value rowId, row;              // of the queries; the first one
+  SmallVector<Value> batch;      // ids
+  Places keyBatch, valueBatch;   // places of the batch dims
   Emitted query;
 };
 
@@ -114,39 +125,33 @@ static SmallVector<int64_t> getEvenBlocks(int64_t keys, int64_t block) {
   return menu;
 }
 
-/// Sizes, axes, blocks and program ids.
+/// Sizes, and which programs there are.
 LogicalResult AttentionEmitter::cut() {
-  constexpr int64_t maxDepth = 512, fewQueries = 8;
+  constexpr int64_t maxDepth = 512;
   Dims result = getDims(op.getResult()), scores = op.getScoreDims();
   rank = result.size();
-  int64_t depth = getKnown(getDims(op.getQuery()).back());
-  int64_t columns = getKnown(result.back());
+  depth = getKnown(getDims(op.getQuery()).back());
+  columns = getKnown(result.back());
   if (depth < 1 || columns < 1 || depth > maxDepth || columns > maxDepth)
     return e.fail("heads of an unknown or too large size");
-  int64_t knownQueries = getKnown(scores[rank - 2]);
+  knownQueries = getKnown(scores[rank - 2]);
   int64_t knownKeys = getKnown(scores.back());
   queries = e.size(scores[rank - 2]);
   keys = e.size(scores.back());
   if (!queries || !keys)
     return failure();
   bool few = knownQueries > 0 && knownQueries < fewQueries;
-  axes = few ? AttentionAxes{/*queries=*/0, /*keys=*/2, /*depth=*/1,
-                             /*columns=*/3}
-             : AttentionAxes{/*queries=*/3, /*keys=*/1, /*depth=*/2,
-                             /*columns=*/0};
-  scoreAxes = axes.on({axes.queries, axes.keys});
-  resultAxes = axes.on({axes.queries, axes.columns});
-  Value blockQueries =
+  blockQueries =
       e.param("BLOCK_M", few ? knownQueries : chooseLanes(knownQueries, 32));
   int64_t block = chooseKeys(knownKeys);
   blockKeys = e.param("BLOCK_N", block, getEvenBlocks(knownKeys, block));
-  e.setSummed(axes.keys);
-  e.setSummed(axes.depth);
-  e.setAxis(axes.queries, blockQueries);
-  e.setAxis(axes.keys, blockKeys);
-  e.setAxis(axes.depth, e.index(depth));
-  e.setAxis(axes.columns, e.index(columns));
-  SmallVector<Value> counts{e.ceilDiv(queries, blockQueries)};
+  Value rows = e.ceilDiv(queries, blockQueries);
+  if (asksWhetherFew()) {
+    areFew = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, queries,
+                                   e.index(fewQueries));
+    rows = arith::SelectOp::create(b, loc, areFew, queries, rows);
+  }
+  SmallVector<Value> counts{rows};
   for (unsigned dim = rank - 2; dim-- > 0;) {
     Value count = e.size(result[dim]);
     if (!count)
@@ -154,7 +159,7 @@ LogicalResult AttentionEmitter::cut() {
     counts.push_back(count);
   }
   SmallVector<Value> ids = e.programIds(counts);
-  row = e.mul(ids[0], blockQueries);
+  rowId = ids[0];
   batch.assign(ids.rbegin(), ids.rend() - 1);
   auto inKeys = inGroup(op.getKey()), inValues = inGroup(op.getValue());
   if (failed(inKeys) || failed(inValues))
@@ -162,6 +167,23 @@ LogicalResult AttentionEmitter::cut() {
   keyBatch = *inKeys;
   valueBatch = *inValues;
   return success();
+}
+
+/// Axes for programs of `count` queries; `few`: with keys along the vectors.
+void AttentionEmitter::setAxes(bool few, Value count) {
+  axes = few ? AttentionAxes{/*queries=*/4, /*keys=*/6, /*depth=*/5,
+                             /*columns=*/7}
+             : AttentionAxes{/*queries=*/3, /*keys=*/1, /*depth=*/2,
+                             /*columns=*/0};
+  scoreAxes = axes.on({axes.queries, axes.keys});
+  resultAxes = axes.on({axes.queries, axes.columns});
+  e.setSummed(axes.keys);
+  e.setSummed(axes.depth);
+  e.setAxis(axes.queries, count);
+  e.setAxis(axes.keys, blockKeys);
+  e.setAxis(axes.depth, e.index(depth));
+  e.setAxis(axes.columns, e.index(columns));
+  row = e.mul(rowId, count);
 }
 
 /// The block of queries, which all steps read. Full precision takes in the
@@ -342,8 +364,10 @@ LogicalResult AttentionEmitter::finish(ValueRange carried) {
   return e.storeOutputs(op.getResult(), places);
 }
 
-LogicalResult AttentionEmitter::run() {
-  if (failed(cut()) || failed(prepareQuery()))
+/// A program of `count` queries.
+LogicalResult AttentionEmitter::emit(bool few, Value count) {
+  setAxes(few, count);
+  if (failed(prepareQuery()))
     return failure();
   Axes perQuery{axes.queries};
   SmallVector<Value> init{number(0.0, resultAxes), number(-INFINITY, perQuery),
@@ -363,6 +387,23 @@ LogicalResult AttentionEmitter::run() {
   if (failed(carried))
     return failure();
   return finish(*carried);
+}
+
+LogicalResult AttentionEmitter::run() {
+  if (failed(cut()))
+    return failure();
+  if (!areFew)
+    return emit(knownQueries > 0 && knownQueries < fewQueries, blockQueries);
+  auto choice = scf::IfOp::create(b, loc, areFew, /*withElse=*/true);
+  for (bool few : {true, false}) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(
+        (few ? choice.thenBlock() : choice.elseBlock())->getTerminator());
+    Value count = few ? e.index(1) : blockQueries;
+    if (failed(e.phase([&] { return emit(few, count); })))
+      return failure();
+  }
+  return success();
 }
 
 LogicalResult adze::emitAttention(KernelEmitter &e, AttentionOp op, Cut cut) {

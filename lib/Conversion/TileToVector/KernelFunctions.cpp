@@ -146,12 +146,27 @@ LogicalResult KernelFunctions::phaseLoop(scf::ForOp op) {
   return phases(*op.getBody());
 }
 
+LogicalResult KernelFunctions::phaseChoice(scf::IfOp op) {
+  bool hasElse = !op.getElseRegion().empty();
+  auto choice =
+      scf::IfOp::create(b, loc, frame.map.lookup(op.getCondition()), hasElse);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  if (failed(phases(*op.thenBlock())))
+    return mlir::failure();
+  if (!hasElse)
+    return success();
+  b.setInsertionPointToStart(choice.elseBlock());
+  return phases(*op.elseBlock());
+}
+
 static bool containsPhase(Operation *op) {
   return op->walk([](PhaseOp) { return WalkResult::interrupt(); })
       .wasInterrupted();
 }
 
-/// Phases, loops around them, and the scalars and memory that they share.
+/// Phases, loops and choices around them, and the scalars and memory that they
+/// share.
 LogicalResult KernelFunctions::phases(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (frame.hoisted.contains(&op))
@@ -170,6 +185,10 @@ LogicalResult KernelFunctions::phases(Block &block) {
     } else if (auto loop = dyn_cast<scf::ForOp>(op);
                loop && containsPhase(loop)) {
       if (failed(phaseLoop(loop)))
+        return mlir::failure();
+    } else if (auto choice = dyn_cast<scf::IfOp>(op);
+               choice && containsPhase(choice)) {
+      if (failed(phaseChoice(choice)))
         return mlir::failure();
     } else {
       b.clone(op, frame.map);

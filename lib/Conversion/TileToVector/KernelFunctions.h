@@ -43,6 +43,7 @@ private:
   void programLoop();
   mlir::LogicalResult phases(mlir::Block &block);
   mlir::LogicalResult phaseLoop(mlir::scf::ForOp loop);
+  mlir::LogicalResult phaseChoice(mlir::scf::IfOp choice);
   mlir::LogicalResult lower(mlir::Operation *root);
   mlir::LogicalResult fail(mlir::Operation *op, llvm::StringRef why);
 

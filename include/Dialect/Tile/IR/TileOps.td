@@ -137,10 +137,10 @@ def PhaseOp : TileOp<"phase", [SingleBlockImplicitTerminator<"ReturnOp">, NoRegi
   let description = [{
     A program with phases runs them in order: what one stores, also to
     `tile.scratch`, the next ones load. Within a phase there is no order, as
-    there is none in a kernel without phases. Around phases stand scalars and
-    `scf.for`, so that a phase may run once for each part of what it covers.
+    there is none in a kernel without phases. Around phases stand scalars,
+    `scf.for` and `scf.if`: a phase may run for each part of what it covers.
 
-    C1: it stands in a kernel, or there in `scf.for` without carried values.
+    C1: it stands in a kernel, or there in `scf.for` or `scf.if` without results.
 
     ```mlir
     tile.phase {

@@ -96,14 +96,11 @@ LogicalResult KernelOp::verify() {
 
 LogicalResult PhaseOp::verify() {
   Operation *parent = (*this)->getParentOp();
-  while (auto loop = dyn_cast<scf::ForOp>(parent)) {
-    if (!loop.getInitArgs().empty())
-      break;
-    parent = loop->getParentOp();
-  }
+  while (isa<scf::ForOp, scf::IfOp>(parent) && parent->getNumResults() == 0)
+    parent = parent->getParentOp();
   if (isa<KernelOp>(parent)) // C1
     return success();
-  return emitOpError("expected a kernel or scf.for without carried values "
+  return emitOpError("expected a kernel, or scf.for or scf.if without results "
                      "around it, but got '")
          << parent->getName() << "'";
 }
