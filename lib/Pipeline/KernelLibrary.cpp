@@ -238,7 +238,12 @@ FailureOr<SmallVector<Value>> KernelLibrary::create(OpBuilder &builder,
     error = "unsupported: a custom kernel inside a graph of a graph";
     return failure();
   }
-  Instantiation instance(find(call.domain, call.op), call, error);
+  tile::KernelOp kernel = find(call.domain, call.op);
+  if (auto ids = kernel.getProgramId(); ids && ids.getOrdered()) {
+    error = "unsupported: a custom kernel whose programs run in order";
+    return failure();
+  }
+  Instantiation instance(kernel, call, error);
   if (failed(instance.run()))
     return failure();
   auto launch = host::LaunchOp::create(

@@ -370,7 +370,7 @@ LogicalResult Assignment::assign(host::LaunchOp op) {
   }
   auto launch = host::LaunchOp::create(
       builder, op.getLoc(), TypeRange(), op.getCalleeAttr(), operands,
-      builder.getI64IntegerAttr(op.getNumResults()));
+      builder.getI64IntegerAttr(op.getNumResults()), op.getStepsAttr());
   launch->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   return success();
 }
@@ -420,12 +420,12 @@ LogicalResult Assignment::assign(graph::CallOp op) {
   unsigned numSymbols = 0;
   for (AffineExpr dim : dims)
     numSymbols = std::max(numSymbols, host::getNumSymbolsUsed(dim));
-  host::CallOp::create(
-      builder, loc, op.getFunctionAttr(), inputs, builder.getArrayAttr(types),
-      builder.getDenseI64ArrayAttr(ranks),
-      AffineMapAttr::get(
-          AffineMap::get(0, numSymbols, dims, builder.getContext())),
-      builder.getDenseI64ArrayAttr(symbols));
+  host::CallOp::create(builder, loc, op.getFunctionAttr(), inputs,
+                       builder.getArrayAttr(types),
+                       builder.getDenseI64ArrayAttr(ranks),
+                       AffineMapAttr::get(AffineMap::get(0, numSymbols, dims,
+                                                         builder.getContext())),
+                       builder.getDenseI64ArrayAttr(symbols));
   for (OpResult result : op.getResults()) {
     auto type = cast<RankedTensorType>(result.getType());
     Destination *destination = destinationOf.lookup(result);
@@ -458,12 +458,13 @@ LogicalResult Assignment::assign(Operation *op) {
           [&](auto op) { return assign(op); })
       .Default([](Operation *op) -> LogicalResult {
         // What computed the shape of a reshape: its values are in the types.
-        if (llvm::all_of(op->getUsers(),
-                         [](Operation *user) {
-                           return isa<graph::ReshapeOp>(user) ||
-                                  !isa<host::LaunchOp, graph::CallOp,
-                                       func::ReturnOp>(user);
-                         }) &&
+        if (llvm::all_of(
+                op->getUsers(),
+                [](Operation *user) {
+                  return isa<graph::ReshapeOp>(user) ||
+                         !isa<host::LaunchOp, graph::CallOp, func::ReturnOp>(
+                             user);
+                }) &&
             isMemoryEffectFree(op))
           return success();
         return op->emitOpError("expected a launch, a constant or a reshape in "

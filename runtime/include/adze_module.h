@@ -159,8 +159,9 @@ typedef struct {
   uint64_t image_size;
   const adze_device_kernel *kernels; /* num_kernels entries */
 } adze_device_image;
-#define ADZE_IMAGE_PTX 1u /* image is PTX text (null-terminated), not a cubin  \
-                           */
+#define ADZE_IMAGE_PTX                                                         \
+  1u /* image is PTX text (null-terminated), not a cubin                       \
+      */
 #define ADZE_IMAGE_ARCH_EXACT 2u /* an 'a' target: this SM only */
 
 /* ---- What the host program calls --------------------------------------- */
@@ -206,6 +207,11 @@ typedef struct {
                   uint32_t num_results, int64_t *values);
   /* Copies a result of the last call, of that many bytes, to a place. */
   int32_t (*fetch)(adze_exec *, uint32_t index, void *place, uint64_t bytes);
+
+  /* A launch of as many equal parts (1, if less is said) of the linear program
+   * ids, one after the other: each sees what the ones before it stored. */
+  int32_t (*launch_steps)(adze_exec *, uint32_t kernel, void *const *ptrs,
+                          int64_t steps);
 } adze_host_table;
 
 #define ADZE_VALUE_TYPE(dtype_code, dtype_bits, kind)                          \

@@ -47,17 +47,22 @@ static adze_status launch_profiled(adze_context *context, uint32_t kernel,
   return NULL;
 }
 
-int32_t rt_cuda_launch(adze_exec *exec, uint32_t kernel, void *const *ptrs) {
+int32_t rt_cuda_launch(adze_exec *exec, uint32_t kernel, void *const *ptrs,
+                       int64_t steps) {
   adze_context *context = exec->context;
   const rt_device *device = context->on_device->device;
   if (!device->functions[kernel]) {
     device->cu->stream_wait(context->on_device->stream);
-    adze_status status = rt_launch_on_cpu(context, kernel, ptrs);
+    adze_status status = rt_launch_on_cpu(context, kernel, ptrs, steps);
     return status ? rt_exec_fail(exec, status) : 0;
   }
   int64_t programs = device->image->kernels[kernel].programs(context->symbols);
   if (programs <= 0)
     return 0;
+  if (steps > 1)
+    return rt_exec_fail(
+        exec, rt_error(ADZE_UNSUPPORTED, "kernel '%s': steps on a device",
+                       context->module->desc->kernels[kernel].name));
   if (programs > INT32_MAX)
     return rt_exec_fail(exec,
                         rt_error(ADZE_UNSUPPORTED,

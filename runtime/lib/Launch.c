@@ -4,6 +4,7 @@
  */
 #include "Calls.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,9 @@
 
 /* ---- One launch ---------------------------------------------------------- */
 
+/* Of a step: as many pieces at most. */
+#define MOST_PIECES 64
+
 typedef struct {
   adze_kernel_fn body;
   void *const *ptrs;
@@ -21,14 +25,29 @@ typedef struct {
   int64_t lanes;
   char *scratch;
   uint64_t scratch_bytes;
+  /* Steps: which programs are one, how many pieces, how many were done of all
+   * steps, and which step each piece takes next. Without: the next program. */
+  int64_t steps, pieces;
   _Alignas(64) _Atomic int64_t next;
+  _Alignas(64) _Atomic int64_t piece_steps[MOST_PIECES];
 } launch_job;
+
+static void *scratch_of(const launch_job *job, int32_t lane) {
+  return job->scratch + (uint64_t)lane * job->scratch_bytes;
+}
+
+static void fence_streams(void) {
+#ifdef __x86_64__
+  __builtin_ia32_sfence(); /* stores past the caches are ordered by nothing else
+                            */
+#endif
+}
 
 /* Takes ever smaller pieces of what is left, so that lanes end together. What
  * a program computes does not depend on the piece it is in. */
 static void run_lane(void *data, int32_t lane) {
   launch_job *job = data;
-  void *scratch = job->scratch + (uint64_t)lane * job->scratch_bytes;
+  void *scratch = scratch_of(job, lane);
   uint64_t state = rt_float_state_enter();
   for (;;) {
     int64_t seen = atomic_load_explicit(&job->next, memory_order_relaxed);
@@ -44,10 +63,7 @@ static void run_lane(void *data, int32_t lane) {
     job->body(job->ptrs, job->symbols, begin,
               begin + (piece < left ? piece : left), scratch);
   }
-#ifdef __x86_64__
-  __builtin_ia32_sfence(); /* stores past the caches are ordered by nothing else
-                            */
-#endif
+  fence_streams();
   rt_float_state_leave(state);
 }
 
@@ -56,12 +72,59 @@ static void run_lanes(void *data, int64_t begin, int64_t end) {
     run_lane(data, (int32_t)lane);
 }
 
+/* The pieces of one step that nobody has taken, from the lane's own on: so a
+ * core finds in its caches what it read in the step before. */
+static void run_step(launch_job *job, int64_t step, int32_t lane) {
+  int64_t first = lane * job->pieces / job->lanes;
+  int64_t programs = job->programs / job->steps;
+  for (int64_t i = 0; i < job->pieces; ++i) {
+    int64_t piece = (first + i) % job->pieces, seen = step;
+    if (!atomic_compare_exchange_strong(&job->piece_steps[piece], &seen,
+                                        step + 1))
+      continue;
+    int64_t begin = step * programs + programs * piece / job->pieces,
+            end = step * programs + programs * (piece + 1) / job->pieces;
+    job->body(job->ptrs, job->symbols, begin, end, scratch_of(job, lane));
+    fence_streams();
+    atomic_fetch_add_explicit(&job->next, 1, memory_order_release);
+  }
+}
+
+/* A lane only ever waits for pieces that another one is working on: one that
+ * comes late, or never, holds up nobody. */
+static void run_stepped_lane(void *data, int32_t lane) {
+  enum { patience = 4096 };
+  launch_job *job = data;
+  uint64_t state = rt_float_state_enter();
+  for (int64_t step = 0; step < job->steps;) {
+    run_step(job, step, lane);
+    for (int64_t spins = 0;; ++spins) {
+      int64_t done = atomic_load_explicit(&job->next, memory_order_acquire);
+      if (done / job->pieces > step) {
+        step = done / job->pieces;
+        break;
+      }
+      if (spins < patience)
+        rt_relax();
+      else
+        sched_yield();
+    }
+  }
+  rt_float_state_leave(state);
+}
+
+static void run_stepped_lanes(void *data, int64_t begin, int64_t end) {
+  for (int64_t lane = begin; lane < end; ++lane)
+    run_stepped_lane(data, (int32_t)lane);
+}
+
 static int64_t value_of(adze_formula_fn formula, const int64_t *symbols) {
   return formula ? formula(symbols) : 0;
 }
 
+/* `programs` and the work of each step. */
 static int64_t lanes_for(const adze_context *context, uint32_t kernel,
-                         int64_t programs) {
+                         int64_t programs, int64_t steps) {
   const adze_module_kernel *info = &context->module->desc->kernels[kernel];
   int64_t lanes = context->lanes < programs ? context->lanes : programs;
   if (lanes < 2 || !info->flops || !info->bytes_read || !info->bytes_written)
@@ -69,7 +132,7 @@ static int64_t lanes_for(const adze_context *context, uint32_t kernel,
   int64_t work = value_of(info->flops, context->symbols) +
                  value_of(info->bytes_read, context->symbols) +
                  value_of(info->bytes_written, context->symbols);
-  return work < WORK_FOR_TWO ? 1 : lanes;
+  return work / steps < WORK_FOR_TWO ? 1 : lanes;
 }
 
 /* Scratch memory beyond the workspace's: for sizes that the run has told. */
@@ -90,30 +153,46 @@ static adze_status extend_scratch(adze_context *context,
   return NULL;
 }
 
+static void run_job(adze_context *context, launch_job *job) {
+  const adze_options *options = &context->module->options;
+  bool stepped = job->steps > 1 && job->lanes > 1;
+  if (job->lanes > 1 && options->parallel_for)
+    options->parallel_for(options->parallel_user, job->lanes,
+                          stepped ? run_stepped_lanes : run_lanes, job);
+  else
+    rt_pool_run(context->pool, (int32_t)job->lanes,
+                stepped ? run_stepped_lane : run_lane, job);
+}
+
 adze_status rt_launch_on_cpu(adze_context *context, uint32_t kernel,
-                             void *const *ptrs) {
+                             void *const *ptrs, int64_t steps) {
   const adze_module *module = context->module;
   const adze_cpu_kernel *code = &module->variant->kernels[kernel];
   int64_t programs = code->programs(context->symbols);
   if (programs <= 0)
     return NULL;
+  if (steps < 1 || programs % steps != 0)
+    steps = 1;
+  int64_t lanes = lanes_for(context, kernel, programs / steps, steps);
   launch_job job = {
       .body = code->body,
       .ptrs = ptrs,
       .symbols = context->symbols,
       .programs = programs,
-      .lanes = lanes_for(context, kernel, programs),
+      .lanes = lanes,
       .scratch = (char *)context->workspace + rt_align_up(context->needs.arena),
       .scratch_bytes = context->needs.scratch,
+      .steps = steps,
+      .pieces = lanes * 8 < MOST_PIECES ? lanes * 8 : MOST_PIECES,
   };
+  if (job.pieces > programs / steps)
+    job.pieces = programs / steps;
   atomic_init(&job.next, 0);
+  for (int64_t i = 0; steps > 1 && i < job.pieces; ++i)
+    atomic_init(&job.piece_steps[i], 0);
   RT_TRY(extend_scratch(context, code, &job));
   double begin = context->profile.on ? rt_now_us() : 0;
-  const adze_options *options = &module->options;
-  if (job.lanes > 1 && options->parallel_for)
-    options->parallel_for(options->parallel_user, job.lanes, run_lanes, &job);
-  else
-    rt_pool_run(context->pool, (int32_t)job.lanes, run_lane, &job);
+  run_job(context, &job);
   if (context->profile.on)
     rt_profile_add(context, kernel, begin, rt_now_us() - begin, programs,
                    (int32_t)job.lanes);
@@ -132,8 +211,8 @@ int32_t rt_exec_fail(adze_exec *exec, adze_status status) {
   return code;
 }
 
-static int32_t host_launch(adze_exec *exec, uint32_t kernel,
-                           void *const *ptrs) {
+static int32_t host_launch_steps(adze_exec *exec, uint32_t kernel,
+                                 void *const *ptrs, int64_t steps) {
   adze_context *context = exec->context;
   if (kernel >= context->module->desc->num_kernels)
     return rt_exec_fail(exec,
@@ -141,9 +220,14 @@ static int32_t host_launch(adze_exec *exec, uint32_t kernel,
                                  "expected a kernel below %u, but got %u",
                                  context->module->desc->num_kernels, kernel));
   if (context->on_device)
-    return rt_cuda_launch(exec, kernel, ptrs);
-  adze_status status = rt_launch_on_cpu(context, kernel, ptrs);
+    return rt_cuda_launch(exec, kernel, ptrs, steps);
+  adze_status status = rt_launch_on_cpu(context, kernel, ptrs, steps);
   return status ? rt_exec_fail(exec, status) : 0;
+}
+
+static int32_t host_launch(adze_exec *exec, uint32_t kernel,
+                           void *const *ptrs) {
+  return host_launch_steps(exec, kernel, ptrs, 1);
 }
 
 static int32_t host_copy(adze_exec *exec, void *to, const void *from,
@@ -200,7 +284,8 @@ static const adze_host_table host_table = {sizeof(adze_host_table),
                                            rt_data_reserve,
                                            rt_data_output,
                                            rt_host_call,
-                                           rt_host_fetch};
+                                           rt_host_fetch,
+                                           host_launch_steps};
 
 const _Alignas(RT_ALIGNMENT) char rt_nothing[RT_ALIGNMENT];
 

@@ -140,7 +140,7 @@ struct adze_module {
   rt_prefault *prefault; /* null: not needed, or not possible */
   rt_memory *memory;
   uint32_t num_data_symbols, num_boxes;
-  bool only_tensors; /* in the signature */
+  bool only_tensors;        /* in the signature */
   const char *const *types; /* of containers; null: there are none */
   uint64_t num_strings;
   void *library; /* of dlopen; null for a linked module */
@@ -311,8 +311,9 @@ struct adze_exec {
 
 /* Runs the host program on the context's checked and bound arguments. */
 adze_status rt_execute(adze_context *context, const void *weights);
+/* The programs in `steps` equal parts, one after the other. */
 adze_status rt_launch_on_cpu(adze_context *context, uint32_t kernel,
-                             void *const *ptrs);
+                             void *const *ptrs, int64_t steps);
 /* Keeps the first failure of a run; returns what the host program returns. */
 int32_t rt_exec_fail(adze_exec *exec, adze_status status);
 
@@ -357,6 +358,8 @@ void rt_float_state_leave(uint64_t state);
 /* ---- Profile (Profile.c) ----------------------------------------------- */
 
 double rt_now_us(void);
+/* One step of a loop that waits for another thread. */
+void rt_relax(void);
 /* Books one launch (or RT_WHOLE_RUN) that began at `begin`. */
 void rt_profile_add(adze_context *context, uint32_t kernel, double begin,
                     double duration, int64_t programs, int32_t lanes);
@@ -370,7 +373,8 @@ void rt_cuda_release_devices(adze_module *module);
 /* Runs on `stream`, or on the context's own where it is null. */
 adze_status rt_cuda_run(adze_context *context, const DLTensor *const inputs[],
                         DLTensor *const outputs[], void *stream, bool wait);
-int32_t rt_cuda_launch(adze_exec *exec, uint32_t kernel, void *const *ptrs);
+int32_t rt_cuda_launch(adze_exec *exec, uint32_t kernel, void *const *ptrs,
+                       int64_t steps);
 int32_t rt_cuda_copy(adze_exec *exec, void *to, const void *from,
                      uint64_t bytes);
 /* Waits for the launches of this run, whose own memory is given back next. */

@@ -38,7 +38,7 @@ struct rt_pool {
   pthread_t workers[];
 };
 
-static void relax(void) {
+void rt_relax(void) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #else
@@ -58,7 +58,7 @@ static void futex_wake(_Atomic uint32_t *word) {
 static bool spin(int32_t limit_us, uint32_t *steps, double *begin) {
   if (!limit_us)
     return false;
-  relax();
+  rt_relax();
   if (++*steps % 64)
     return true;
   double now = rt_now_us();

@@ -19,7 +19,7 @@ public:
 private:
   Value temporary(ArrayRef<Value> sizes);
   void copyState(Value from, Value to);
-  void multiply(Value state, Value from, Value to);
+  void multiply(Value state, int64_t from, int64_t to);
   void rnn(Value step);
   void gru(Value step);
   void lstm(Value step);
@@ -84,21 +84,21 @@ void Recurrence::copyState(Value from, Value to) {
             [&](ValueRange at) { k.storeWide(k.loadWide(from, at), to, at); });
 }
 
-/// sums[:, from..to) = state * weights[:, from..to), gates of units.
-void Recurrence::multiply(Value vector, Value from, Value to) {
+/// sums of gates [from, to) = state * weights of these gates.
+void Recurrence::multiply(Value vector, int64_t from, int64_t to) {
   k.forEach(batch, [&](ValueRange row) {
-    k.fold({{from, to}}, ValueRange(), [&](ValueRange g, ValueRange) {
-      k.store(k.number(type, 0), sums, {row[0], g[0]});
-      return SmallVector<Value>();
-    });
+    for (int64_t gate = from; gate < to; ++gate)
+      k.forEach(hidden, [&](ValueRange unit) {
+        k.store(k.number(type, 0), sums, {row[0], column(gate, unit[0])});
+      });
     k.forEach(hidden, [&](ValueRange j) {
       Value x = k.load(vector, {row[0], j[0]});
-      k.fold({{from, to}}, ValueRange(), [&](ValueRange g, ValueRange) {
-        Value sum = k.load(sums, {row[0], g[0]});
-        Value w = k.loadWide(weights, {j[0], g[0]});
-        k.store(k.addNum(sum, k.mulNum(x, w)), sums, {row[0], g[0]});
-        return SmallVector<Value>();
-      });
+      for (int64_t gate = from; gate < to; ++gate)
+        k.forEach(hidden, [&](ValueRange unit) {
+          SmallVector<Value> at{row[0], column(gate, unit[0])};
+          Value w = k.loadWide(weights, {k.index(gate), j[0], unit[0]});
+          k.store(k.addNum(k.load(sums, at), k.mulNum(x, w)), sums, at);
+        });
     });
   });
 }
@@ -131,7 +131,7 @@ void Recurrence::finish(Value step, ValueRange at, Value value, Value cell) {
 }
 
 void Recurrence::rnn(Value step) {
-  multiply(state, k.index(0), hidden);
+  multiply(state, 0, 1);
   k.forEach({batch, hidden}, [&](ValueRange at) {
     Value sum =
         k.addNum(input(step, at[0], 0, at[1]), product(at[0], 0, at[1]));
@@ -141,7 +141,7 @@ void Recurrence::rnn(Value step) {
 
 void Recurrence::gru(Value step) {
   bool late = op.getLinearBeforeReset();
-  multiply(state, k.index(0), k.mul(hidden, late ? 3 : 2));
+  multiply(state, 0, late ? 3 : 2);
   auto gate = [&](int64_t g, ValueRange at) {
     return activate(
         0, k.addNum(input(step, at[0], g, at[1]), product(at[0], g, at[1])));
@@ -150,7 +150,7 @@ void Recurrence::gru(Value step) {
     k.forEach({batch, hidden}, [&](ValueRange at) {
       k.store(k.mulNum(gate(1, at), k.load(state, at)), scaled, at);
     });
-    multiply(scaled, k.mul(hidden, 2), k.mul(hidden, 3));
+    multiply(scaled, 2, 3);
   }
   k.forEach({batch, hidden}, [&](ValueRange at) {
     Value inner = product(at[0], 2, at[1]);
@@ -169,7 +169,7 @@ void Recurrence::gru(Value step) {
 }
 
 void Recurrence::lstm(Value step) {
-  multiply(state, k.index(0), k.mul(hidden, 4));
+  multiply(state, 0, 4);
   k.forEach({batch, hidden}, [&](ValueRange at) {
     Value cell = k.load(memory, at);
     // Peepholes are in the order i, o, f; gates in the order i, o, f, c.

@@ -98,6 +98,27 @@ static ContractionBlocks choosePackedBlocks(int64_t m, int64_t k,
   return blocks;
 }
 
+/// Each program copies the state of its rows: a few more columns hide that. Few
+/// rows leave the weights to read, which all threads share: few columns then.
+RecurrentBlocks adze::chooseRecurrentBlocks(int64_t rows, int64_t units,
+                                            int64_t gates) {
+  constexpr int64_t mostRows = 32, usualRows = 8, fewRows = 4,
+                    enoughPrograms = 8;
+  RecurrentBlocks blocks;
+  blocks.panel = units <= 16 ? 16 : 32;
+  blocks.rows = rows < 0 ? usualRows : equalParts(rows, mostRows, rowGranule);
+  int64_t padded = ceilDiv(units, blocks.panel) * blocks.panel;
+  bool few = rows >= 0 && rows <= fewRows;
+  blocks.units = std::min<int64_t>(padded, few ? 64 : 128);
+  auto programs = [&] {
+    return ceilDiv(std::max<int64_t>(rows, 1), blocks.rows) *
+           ceilDiv(padded, blocks.units);
+  };
+  while (blocks.units > blocks.panel && programs() < enoughPrograms)
+    blocks.units = std::max(blocks.units / 2, blocks.panel);
+  return blocks;
+}
+
 int64_t adze::chooseKeys(int64_t keys) {
   constexpr int64_t usual = 64, most = 100;
   int64_t block = chooseBlock(keys, usual);

@@ -27,6 +27,8 @@ mlir::LogicalResult emitConvTranspose(KernelEmitter &e,
                                       graph::ConvTransposeOp op, Cut cut);
 mlir::LogicalResult emitAttention(KernelEmitter &e, graph::AttentionOp op,
                                   Cut cut);
+mlir::LogicalResult emitRecurrent(KernelEmitter &e, graph::RecurrentOp op,
+                                  Cut cut);
 mlir::LogicalResult emitPool(KernelEmitter &e, mlir::Operation *op, Cut cut);
 mlir::LogicalResult emitLRN(KernelEmitter &e, graph::LRNOp op, Cut cut);
 mlir::LogicalResult emitWinogradConv(KernelEmitter &e, graph::WinogradConvOp op,
@@ -123,6 +125,14 @@ struct WalkedRows {
   int64_t rows, chunk;
 };
 WalkedRows chooseWalkedRows(int64_t rows, int64_t length);
+
+/// Rows and units of a program of a recurrent layer, and the units of a panel
+/// of its weights.
+struct RecurrentBlocks {
+  int64_t rows, units, panel;
+};
+RecurrentBlocks chooseRecurrentBlocks(int64_t rows, int64_t units,
+                                      int64_t gates);
 
 /// Keys of a step of attention: all that a block has beyond the last key is
 /// computed for nothing, so these blocks are even.

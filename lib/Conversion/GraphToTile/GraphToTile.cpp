@@ -30,7 +30,8 @@ static FailureOr<Operation *> findAnchor(func::FuncOp function) {
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (!isa<AttentionOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp,
              AvgPoolOp, LRNOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp,
-             WinogradConvOp, ArgMaxOp, ArgMinOp, ReduceOpInterface>(op))
+             WinogradConvOp, RecurrentOp, ArgMaxOp, ArgMinOp,
+             ReduceOpInterface>(op))
       continue;
     if (anchor &&
         !(isa<ReduceOpInterface>(anchor) && isa<ReduceOpInterface>(op)))
@@ -83,6 +84,7 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
           [&](Operation *op) { return emitPool(e, op, cut); })
       .Case([&](LRNOp op) { return emitLRN(e, op, cut); })
       .Case([&](WinogradConvOp op) { return emitWinogradConv(e, op, cut); })
+      .Case([&](RecurrentOp op) { return emitRecurrent(e, op, cut); })
       .Case<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp>(
           [&](Operation *op) { return emitRows(e, op, cut); })
       .Case<ReduceOpInterface, ArgMaxOp, ArgMinOp>(
@@ -109,6 +111,17 @@ static void chooseStreams(KernelEmitter &e) {
     if (mayExceed(e.getOutputMemory(i), bytes))
       e.getKernel()->setAttr(tile::streamBytesAttr,
                              e.builder().getI64IntegerAttr(bytes));
+}
+
+/// Launches of programs in order say how many steps there are.
+static void setSteps(KernelEmitter &e, Operation *anchor,
+                     ArrayRef<host::LaunchOp> launches) {
+  tile::ProgramIdOp ids = e.getKernel().getProgramId();
+  if (!ids || !ids.getOrdered())
+    return;
+  AffineExpr steps = getDims(cast<RecurrentOp>(anchor).getOutput())[0];
+  for (host::LaunchOp launch : launches)
+    launch.setStepsAttr(host::getBytesAttr(steps));
 }
 
 /// Types that memory can hold: known dims, whole bytes or bools. Small floats
@@ -218,13 +231,14 @@ private:
     };
     std::string reasons;
     for (const Attempt &attempt : attempts)
-      if (emit(function, packable, *anchor, attempt, reasons))
+      if (emit(function, packable, *anchor, attempt, launches, reasons))
         return true;
     return refuse(reasons);
   }
 
   bool emit(func::FuncOp function, function_ref<bool(unsigned)> packable,
-            Operation *anchor, const Attempt &attempt, std::string &reasons) {
+            Operation *anchor, const Attempt &attempt,
+            ArrayRef<host::LaunchOp> launches, std::string &reasons) {
     for (bool cutsEvenly = forCpu;; cutsEvenly = false) {
       KernelEmitter emitter(function, packable);
       emitter.batchInvariant = batchInvariant;
@@ -235,6 +249,7 @@ private:
       if (succeeded(emitKernel(emitter, anchor, attempt.cut))) {
         emitter.finish();
         chooseStreams(emitter);
+        setSteps(emitter, anchor, launches);
         function.erase();
         return true;
       }

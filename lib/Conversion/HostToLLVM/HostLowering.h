@@ -24,6 +24,7 @@ enum HostTableField : int32_t {
   Output,
   Call,
   Fetch,
+  LaunchSteps,
   NumHostTableFields
 };
 

@@ -202,8 +202,11 @@ void HostLowering::lower(host::LaunchOp op) {
   for (auto [index, operand] : llvm::enumerate(op.getOperands()))
     LLVM::StoreOp::create(builder, loc, places.lookup(operand),
                           element(loc, launchOperands, index));
-  call(loc, Launch,
-       {i32Constant(loc, launchNumbers.lookup(op)), launchOperands});
+  SmallVector<Value> operands{i32Constant(loc, launchNumbers.lookup(op)),
+                              launchOperands};
+  if (op.getStepsAttr())
+    operands.push_back(bytes(loc, op.getStepsAttr()));
+  call(loc, op.getStepsAttr() ? LaunchSteps : Launch, operands);
 }
 
 void HostLowering::lower(host::CopyOp op) {
@@ -432,9 +435,9 @@ LogicalResult HostLowering::lower(Operation *op) {
             host::ViewOp, host::OutputOp, host::BindOp, host::AssignOp,
             host::ReadOp, host::WriteOp, host::CheckOp, func::ReturnOp>(
           [&](auto op) {
-        lower(op);
-        return success();
-      })
+            lower(op);
+            return success();
+          })
       .Case<host::ConstantOp, host::SlotOp, scf::IfOp, scf::WhileOp>(
           [&](auto op) { return lower(op); })
       .Case<scf::YieldOp, scf::ConditionOp>([](auto) { return success(); })
@@ -498,10 +501,13 @@ LogicalResult HostLowering::lowerProgram(LLVM::LLVMFuncOp run) {
   allocateArrays();
   bool usesBoxes = false;
   program.walk([&](host::SlotOp slot) { usesBoxes |= bool(slot.getBox()); });
-  bool calls = false;
+  bool calls = false, hasSteps = false;
   program.walk([&](host::CallOp) { calls = true; });
-  if (calls || usesBoxes || hostNumbers)
-    checkTable(loc, calls ? Fetch : Output);
+  program.walk([&](host::LaunchOp launch) {
+    hasSteps |= launch.getStepsAttr() != nullptr;
+  });
+  if (calls || usesBoxes || hostNumbers || hasSteps)
+    checkTable(loc, hasSteps ? LaunchSteps : calls ? Fetch : Output);
   for (BlockArgument argument : program.getArguments()) {
     int64_t index = argument.getArgNumber();
     Value array = arguments[index < numInputs ? RunArgument::Inputs

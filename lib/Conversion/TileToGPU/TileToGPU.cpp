@@ -78,6 +78,8 @@ std::string findObstacle(tile::KernelOp kernel) {
       why = "expected bound parameters";
     if (isa<tile::PhaseOp>(op))
       why = "expected no phases";
+    if (auto ids = dyn_cast<tile::ProgramIdOp>(op); ids && ids.getOrdered())
+      why = "expected programs without an order";
     for (Type type : op->getResultTypes())
       if (auto t = dyn_cast<RankedTensorType>(type);
           t && (!t.hasStaticShape() || !bytesOf(t.getElementType())))

@@ -8,10 +8,10 @@
 // CHECK-DAG: dense<{{\[}}{{\[}}[2.500000e+01]], {{\[}}[1.200000e+01]], {{\[}}[5.000000e+00]]]> : tensor<3x1x1xf32>
 func.func @rnn() -> (tensor<3x1x1xf32>, tensor<3x1x1xf32>) {
   %x = graph.constant dense<[[[1.0]], [[2.0]], [[3.0]]]> : tensor<3x1x1xf32>
-  %w = graph.constant dense<2.0> : tensor<1x1xf32>
+  %w = graph.constant dense<2.0> : tensor<1x1x1xf32>
   %h = graph.constant dense<1.0> : tensor<1x1xf32>
-  %y, %s = graph.recurrent %x weights %w state %h {cell = #graph.cell<rnn>, activations = ["affine"], alphas = array<f64: 1.0>, betas = array<f64: 0.0>} : (tensor<3x1x1xf32>, tensor<1x1xf32>, tensor<1x1xf32>) -> (tensor<3x1x1xf32>, tensor<1x1xf32>)
-  %z, %t = graph.recurrent %x weights %w state %h {cell = #graph.cell<rnn>, activations = ["relu"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>, reverse = true} : (tensor<3x1x1xf32>, tensor<1x1xf32>, tensor<1x1xf32>) -> (tensor<3x1x1xf32>, tensor<1x1xf32>)
+  %y, %s = graph.recurrent %x weights %w state %h {cell = #graph.cell<rnn>, activations = ["affine"], alphas = array<f64: 1.0>, betas = array<f64: 0.0>} : (tensor<3x1x1xf32>, tensor<1x1x1xf32>, tensor<1x1xf32>) -> (tensor<3x1x1xf32>, tensor<1x1xf32>)
+  %z, %t = graph.recurrent %x weights %w state %h {cell = #graph.cell<rnn>, activations = ["relu"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>, reverse = true} : (tensor<3x1x1xf32>, tensor<1x1x1xf32>, tensor<1x1xf32>) -> (tensor<3x1x1xf32>, tensor<1x1xf32>)
   return %y, %z : tensor<3x1x1xf32>, tensor<3x1x1xf32>
 }
 
@@ -21,10 +21,10 @@ func.func @rnn() -> (tensor<3x1x1xf32>, tensor<3x1x1xf32>) {
 // CHECK-DAG: dense<{{\[}}[2.000000e+00], [1.000000e+00]]> : tensor<2x1xf32>
 func.func @lengths() -> (tensor<2x2x1xf32>, tensor<2x1xf32>) {
   %x = graph.constant dense<1.0> : tensor<2x2x1xf32>
-  %w = graph.constant dense<1.0> : tensor<1x1xf32>
+  %w = graph.constant dense<1.0> : tensor<1x1x1xf32>
   %h = graph.constant dense<0.0> : tensor<2x1xf32>
   %l = graph.constant dense<[2, 1]> : tensor<2xi32>
-  %y, %s = graph.recurrent %x weights %w state %h lengths %l {cell = #graph.cell<rnn>, activations = ["relu"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>} : (tensor<2x2x1xf32>, tensor<1x1xf32>, tensor<2x1xf32>, tensor<2xi32>) -> (tensor<2x2x1xf32>, tensor<2x1xf32>)
+  %y, %s = graph.recurrent %x weights %w state %h lengths %l {cell = #graph.cell<rnn>, activations = ["relu"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>} : (tensor<2x2x1xf32>, tensor<1x1x1xf32>, tensor<2x1xf32>, tensor<2xi32>) -> (tensor<2x2x1xf32>, tensor<2x1xf32>)
   return %y, %s : tensor<2x2x1xf32>, tensor<2x1xf32>
 }
 
@@ -36,11 +36,11 @@ func.func @lengths() -> (tensor<2x2x1xf32>, tensor<2x1xf32>) {
 // CHECK-DAG: dense<2.400000e+01> : tensor<1x1x1xf32>
 func.func @lstm() -> (tensor<1x1x1xf32>, tensor<1x1xf32>, tensor<1x1x1xf32>) {
   %x = graph.constant dense<[[[1.0, 2.0, 3.0, 4.0]]]> : tensor<1x1x4xf32>
-  %w = graph.constant dense<0.0> : tensor<1x4xf32>
+  %w = graph.constant dense<0.0> : tensor<4x1x1xf32>
   %h = graph.constant dense<0.0> : tensor<1x1xf32>
   %c = graph.constant dense<5.0> : tensor<1x1xf32>
-  %y, %s, %m = graph.recurrent %x weights %w state %h memory %c {cell = #graph.cell<lstm>, activations = ["affine", "affine", "affine"], alphas = array<f64: 1.0, 1.0, 1.0>, betas = array<f64: 0.0, 0.0, 0.0>} : (tensor<1x1x4xf32>, tensor<1x4xf32>, tensor<1x1xf32>, tensor<1x1xf32>) -> (tensor<1x1x1xf32>, tensor<1x1xf32>, tensor<1x1xf32>)
-  %z, %t, %n = graph.recurrent %x weights %w state %h memory %c {cell = #graph.cell<lstm>, activations = ["affine", "affine", "affine"], alphas = array<f64: 1.0, 1.0, 1.0>, betas = array<f64: 0.0, 0.0, 0.0>, clip = 2.0 : f64} : (tensor<1x1x4xf32>, tensor<1x4xf32>, tensor<1x1xf32>, tensor<1x1xf32>) -> (tensor<1x1x1xf32>, tensor<1x1xf32>, tensor<1x1xf32>)
+  %y, %s, %m = graph.recurrent %x weights %w state %h memory %c {cell = #graph.cell<lstm>, activations = ["affine", "affine", "affine"], alphas = array<f64: 1.0, 1.0, 1.0>, betas = array<f64: 0.0, 0.0, 0.0>} : (tensor<1x1x4xf32>, tensor<4x1x1xf32>, tensor<1x1xf32>, tensor<1x1xf32>) -> (tensor<1x1x1xf32>, tensor<1x1xf32>, tensor<1x1xf32>)
+  %z, %t, %n = graph.recurrent %x weights %w state %h memory %c {cell = #graph.cell<lstm>, activations = ["affine", "affine", "affine"], alphas = array<f64: 1.0, 1.0, 1.0>, betas = array<f64: 0.0, 0.0, 0.0>, clip = 2.0 : f64} : (tensor<1x1x4xf32>, tensor<4x1x1xf32>, tensor<1x1xf32>, tensor<1x1xf32>) -> (tensor<1x1x1xf32>, tensor<1x1xf32>, tensor<1x1xf32>)
   return %y, %m, %z : tensor<1x1x1xf32>, tensor<1x1xf32>, tensor<1x1x1xf32>
 }
 
@@ -52,11 +52,11 @@ func.func @lstm() -> (tensor<1x1x1xf32>, tensor<1x1xf32>, tensor<1x1x1xf32>) {
 // CHECK-DAG: dense<1.550000e+01> : tensor<1x1x1xf32>
 func.func @gru() -> (tensor<1x1x1xf32>, tensor<1x1x1xf32>) {
   %x = graph.constant dense<[[[0.5, 4.0, 1.0]]]> : tensor<1x1x3xf32>
-  %w = graph.constant dense<[[0.0, 0.0, 3.0]]> : tensor<1x3xf32>
+  %w = graph.constant dense<[[[0.0]], [[0.0]], [[3.0]]]> : tensor<3x1x1xf32>
   %h = graph.constant dense<2.0> : tensor<1x1xf32>
   %b = graph.constant dense<1.0> : tensor<1xf32>
-  %y, %s = graph.recurrent %x weights %w state %h {cell = #graph.cell<gru>, activations = ["affine", "affine"], alphas = array<f64: 1.0, 1.0>, betas = array<f64: 0.0, 0.0>} : (tensor<1x1x3xf32>, tensor<1x3xf32>, tensor<1x1xf32>) -> (tensor<1x1x1xf32>, tensor<1x1xf32>)
-  %z, %t = graph.recurrent %x weights %w state %h bias %b {cell = #graph.cell<gru>, activations = ["affine", "affine"], alphas = array<f64: 1.0, 1.0>, betas = array<f64: 0.0, 0.0>, linear_before_reset = true} : (tensor<1x1x3xf32>, tensor<1x3xf32>, tensor<1x1xf32>, tensor<1xf32>) -> (tensor<1x1x1xf32>, tensor<1x1xf32>)
+  %y, %s = graph.recurrent %x weights %w state %h {cell = #graph.cell<gru>, activations = ["affine", "affine"], alphas = array<f64: 1.0, 1.0>, betas = array<f64: 0.0, 0.0>} : (tensor<1x1x3xf32>, tensor<3x1x1xf32>, tensor<1x1xf32>) -> (tensor<1x1x1xf32>, tensor<1x1xf32>)
+  %z, %t = graph.recurrent %x weights %w state %h bias %b {cell = #graph.cell<gru>, activations = ["affine", "affine"], alphas = array<f64: 1.0, 1.0>, betas = array<f64: 0.0, 0.0>, linear_before_reset = true} : (tensor<1x1x3xf32>, tensor<3x1x1xf32>, tensor<1x1xf32>, tensor<1xf32>) -> (tensor<1x1x1xf32>, tensor<1x1xf32>)
   return %y, %z : tensor<1x1x1xf32>, tensor<1x1x1xf32>
 }
 

@@ -189,3 +189,23 @@ func.func @control(%c: memref<i1>, %x: memref<4xf32>) attributes {adze.num_input
   }
   return
 }
+
+// -----
+
+func.func private @k(memref<?xf32>, memref<?xf32>) attributes {adze.kernel}
+
+// A launch in steps: how many there are is told, and a run time that knows none
+// refuses the module.
+// CHECK-LABEL: llvm.func @adze_run(
+// CHECK: llvm.mlir.constant(104 : i32)
+// CHECK: %[[OLD:.*]] = llvm.icmp "uge"
+// CHECK: llvm.cond_br %[[OLD]]
+// CHECK: %[[STEPS:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64
+// CHECK: llvm.getelementptr %arg0[0, 13]
+// CHECK: llvm.call %{{.*}}({{.*}}, %[[STEPS]]) : !llvm.ptr, (!llvm.ptr, i32, !llvm.ptr, i64) -> i32
+func.func @steps(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}, %y: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}) attributes {
+    adze.num_inputs = 1 : i64, adze.arena_bytes = affine_map<()[s0] -> (0)>,
+    adze.arena_lower_bound = affine_map<()[s0] -> (0)>, graph.symbols = ["n"]} {
+  host.launch @k(%x, %y) {steps = affine_map<()[s0] -> (s0)>} : (memref<?xf32>, memref<?xf32>) -> ()
+  return
+}

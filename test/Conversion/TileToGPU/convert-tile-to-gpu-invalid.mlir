@@ -25,3 +25,10 @@ tile.kernel @large(%x: memref<256x256xf32>, %y: memref<256x256xf32>) {
   tile.store %d, %y[0, 0] : tensor<256x256xf32>, memref<256x256xf32>
   tile.return
 }
+
+// expected-remark@below {{kernel stays on the host: expected programs without an order}}
+tile.kernel @steps(%y: memref<8x4xf32>) {
+  %c8 = arith.constant 8 : index
+  %t = tile.program_id (%c8) ordered : index
+  tile.return
+}

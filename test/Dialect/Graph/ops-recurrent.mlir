@@ -10,15 +10,15 @@
 
 // CHECK-LABEL: func @lstm
 // CHECK: graph.recurrent %{{.*}} weights %{{.*}} state %{{.*}} memory %{{.*}} peephole %{{.*}} lengths %{{.*}} {activations = ["sigmoid", "tanh", "tanh"]
-func.func @lstm(%x: tensor<?x?x16xf32, #tb>, %w: tensor<4x16xf32>, %h: tensor<?x4xf32, #b>, %p: tensor<12xf32>, %l: tensor<?xi32, #len>) -> tensor<?x?x4xf32, #out> {
-  %y, %s, %c = graph.recurrent %x weights %w state %h memory %h peephole %p lengths %l {cell = #graph.cell<lstm>, activations = ["sigmoid", "tanh", "tanh"], alphas = array<f64: 0.0, 0.0, 0.0>, betas = array<f64: 0.0, 0.0, 0.0>} : (tensor<?x?x16xf32, #tb>, tensor<4x16xf32>, tensor<?x4xf32, #b>, tensor<?x4xf32, #b>, tensor<12xf32>, tensor<?xi32, #len>) -> (tensor<?x?x4xf32, #out>, tensor<?x4xf32, #b>, tensor<?x4xf32, #b>)
+func.func @lstm(%x: tensor<?x?x16xf32, #tb>, %w: tensor<4x4x4xf32>, %h: tensor<?x4xf32, #b>, %p: tensor<12xf32>, %l: tensor<?xi32, #len>) -> tensor<?x?x4xf32, #out> {
+  %y, %s, %c = graph.recurrent %x weights %w state %h memory %h peephole %p lengths %l {cell = #graph.cell<lstm>, activations = ["sigmoid", "tanh", "tanh"], alphas = array<f64: 0.0, 0.0, 0.0>, betas = array<f64: 0.0, 0.0, 0.0>} : (tensor<?x?x16xf32, #tb>, tensor<4x4x4xf32>, tensor<?x4xf32, #b>, tensor<?x4xf32, #b>, tensor<12xf32>, tensor<?xi32, #len>) -> (tensor<?x?x4xf32, #out>, tensor<?x4xf32, #b>, tensor<?x4xf32, #b>)
   return %y : tensor<?x?x4xf32, #out>
 }
 
 // CHECK-LABEL: func @gru
 // CHECK: bias %{{.*}} {activations = ["sigmoid", "tanh"]{{.*}}linear_before_reset = true
-func.func @gru(%x: tensor<5x2x12xf16>, %w: tensor<4x12xf16>, %h: tensor<2x4xf16>, %b: tensor<4xf16>) {
-  %y, %s = graph.recurrent %x weights %w state %h bias %b {cell = #graph.cell<gru>, activations = ["sigmoid", "tanh"], alphas = array<f64: 0.0, 0.0>, betas = array<f64: 0.0, 0.0>, linear_before_reset = true} : (tensor<5x2x12xf16>, tensor<4x12xf16>, tensor<2x4xf16>, tensor<4xf16>) -> (tensor<5x2x4xf16>, tensor<2x4xf16>)
+func.func @gru(%x: tensor<5x2x12xf16>, %w: tensor<3x4x4xf16>, %h: tensor<2x4xf16>, %b: tensor<4xf16>) {
+  %y, %s = graph.recurrent %x weights %w state %h bias %b {cell = #graph.cell<gru>, activations = ["sigmoid", "tanh"], alphas = array<f64: 0.0, 0.0>, betas = array<f64: 0.0, 0.0>, linear_before_reset = true} : (tensor<5x2x12xf16>, tensor<3x4x4xf16>, tensor<2x4xf16>, tensor<4xf16>) -> (tensor<5x2x4xf16>, tensor<2x4xf16>)
   return
 }
 
@@ -43,25 +43,25 @@ func.func @others(%x: tensor<1x3x10x10xf32>, %r: tensor<5x4xf32>, %q: tensor<5x5
 
 // -----
 
-func.func @shape(%x: tensor<5x2x12xf32>, %w: tensor<4x16xf32>, %h: tensor<2x4xf32>) {
-  // expected-error @+1 {{expected operands and results to fit gates [5, 2, 12] and weights [4, 16]}}
-  %y, %s = graph.recurrent %x weights %w state %h {cell = #graph.cell<gru>, activations = ["sigmoid", "tanh"], alphas = array<f64: 0.0, 0.0>, betas = array<f64: 0.0, 0.0>} : (tensor<5x2x12xf32>, tensor<4x16xf32>, tensor<2x4xf32>) -> (tensor<5x2x4xf32>, tensor<2x4xf32>)
+func.func @shape(%x: tensor<5x2x12xf32>, %w: tensor<4x4x4xf32>, %h: tensor<2x4xf32>) {
+  // expected-error @+1 {{expected operands and results to fit gates [5, 2, 12] and weights [4, 4, 4]}}
+  %y, %s = graph.recurrent %x weights %w state %h {cell = #graph.cell<gru>, activations = ["sigmoid", "tanh"], alphas = array<f64: 0.0, 0.0>, betas = array<f64: 0.0, 0.0>} : (tensor<5x2x12xf32>, tensor<4x4x4xf32>, tensor<2x4xf32>) -> (tensor<5x2x4xf32>, tensor<2x4xf32>)
   return
 }
 
 // -----
 
-func.func @memory(%x: tensor<5x2x16xf32>, %w: tensor<4x16xf32>, %h: tensor<2x4xf32>) {
+func.func @memory(%x: tensor<5x2x16xf32>, %w: tensor<4x4x4xf32>, %h: tensor<2x4xf32>) {
   // expected-error @+1 {{expected a memory of lstm cells only}}
-  %y, %s = graph.recurrent %x weights %w state %h {cell = #graph.cell<lstm>, activations = ["sigmoid", "tanh", "tanh"], alphas = array<f64: 0.0, 0.0, 0.0>, betas = array<f64: 0.0, 0.0, 0.0>} : (tensor<5x2x16xf32>, tensor<4x16xf32>, tensor<2x4xf32>) -> (tensor<5x2x4xf32>, tensor<2x4xf32>)
+  %y, %s = graph.recurrent %x weights %w state %h {cell = #graph.cell<lstm>, activations = ["sigmoid", "tanh", "tanh"], alphas = array<f64: 0.0, 0.0, 0.0>, betas = array<f64: 0.0, 0.0, 0.0>} : (tensor<5x2x16xf32>, tensor<4x4x4xf32>, tensor<2x4xf32>) -> (tensor<5x2x4xf32>, tensor<2x4xf32>)
   return
 }
 
 // -----
 
-func.func @activations(%x: tensor<5x2x4xf32>, %w: tensor<4x4xf32>, %h: tensor<2x4xf32>) {
+func.func @activations(%x: tensor<5x2x4xf32>, %w: tensor<1x4x4xf32>, %h: tensor<2x4xf32>) {
   // expected-error @+1 {{expected 1 activations, each with alpha and beta, but got 2}}
-  %y, %s = graph.recurrent %x weights %w state %h {cell = #graph.cell<rnn>, activations = ["tanh", "tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>} : (tensor<5x2x4xf32>, tensor<4x4xf32>, tensor<2x4xf32>) -> (tensor<5x2x4xf32>, tensor<2x4xf32>)
+  %y, %s = graph.recurrent %x weights %w state %h {cell = #graph.cell<rnn>, activations = ["tanh", "tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>} : (tensor<5x2x4xf32>, tensor<1x4x4xf32>, tensor<2x4xf32>) -> (tensor<5x2x4xf32>, tensor<2x4xf32>)
   return
 }
 

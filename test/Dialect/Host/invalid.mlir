@@ -141,3 +141,13 @@ func.func @call_ranks(%x: memref<4xf32>) {
   host.call "f"(%x) {dims = affine_map<() -> ()>, ranks = array<i64: 1, -1>, symbols = array<i64>, types = [f32, f32]} : memref<4xf32>
   return
 }
+
+// -----
+
+func.func private @add(memref<4xf32>, memref<4xf32>)
+
+func.func @launch_c5(%x: memref<4xf32>, %y: memref<4xf32>) {
+  // expected-error@+1 {{expected 'steps' to be a map from symbols to one result}}
+  host.launch @add(%x, %y) {steps = affine_map<()[s0] -> (s0, 1)>} : (memref<4xf32>, memref<4xf32>) -> ()
+  return
+}

@@ -63,3 +63,14 @@ func.func @size() -> index {
   %n = host.size {value = affine_map<()[s0, s1] -> (s0 * s1)>}
   return %n : index
 }
+
+func.func private @step(memref<?xf32>, memref<?xf32>)
+
+// CHECK-LABEL: @steps
+func.func @steps(%x: memref<?xf32>, %y: memref<?xf32>) {
+  // CHECK: host.launch @step(%{{.*}}, %{{.*}}) {steps = #{{.*}}} :
+  host.launch @step(%x, %y) {steps = affine_map<()[s0] -> (s0)>} : (memref<?xf32>, memref<?xf32>) -> ()
+  // CHECK: host.launch @step(%{{.*}}, %{{.*}}) {steps = 3 : i64} :
+  host.launch @step(%x, %y) {steps = 3 : i64} : (memref<?xf32>, memref<?xf32>) -> ()
+  return
+}

@@ -56,3 +56,13 @@ tile.kernel @compute(%x: memref<8x64xf32>, %y: memref<8xf32>, %z: memref<16x32xf
   tile.store %u, %z[0, 0] : tensor<16x32xf32>, memref<16x32xf32>
   tile.return
 }
+
+// Steps, one after the other.
+// CHECK-LABEL: tile.kernel @steps
+tile.kernel @steps(%y: memref<8x4xf32>) {
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  // CHECK: tile.program_id(%{{.*}}, %{{.*}}) ordered : index, index
+  %p, %t = tile.program_id (%c4, %c8) ordered : index, index
+  tile.return
+}

@@ -16,8 +16,8 @@ def Graph_RecurrentOp : Graph_TensorOp<"recurrent", [AttrSizedOperandSegments]> 
   let description = [{
     `gates` [T, B, G * H] are the inputs of all steps times their weights, plus
     all biases that stand outside of products: a matmul before this op. G gates
-    in ONNX's order: 1 (rnn), z r h (gru), i o f c (lstm). `weights` [H, G * H]
-    multiply the state. With H-wide gates x_g and state products h_g:
+    in ONNX's order: 1 (rnn), z r h (gru), i o f c (lstm). `weights` [G, H, H]
+    multiply the state, a matrix each gate. With H-wide gates x_g and state products h_g:
 
       rnn:  h = f(x + h_x)
       gru:  z = f(x_z + h_z), r = f(x_r + h_r), h = (1 - z) * n + z * h, where
@@ -37,7 +37,7 @@ def Graph_RecurrentOp : Graph_TensorOp<"recurrent", [AttrSizedOperandSegments]> 
 
     Example:
     ```mlir
-    %y, %h = graph.recurrent %x weights %w state %h0 {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>} : (tensor<5x2x4xf32>, tensor<4x4xf32>, tensor<2x4xf32>) -> (tensor<5x2x4xf32>, tensor<2x4xf32>)
+    %y, %h = graph.recurrent %x weights %w state %h0 {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>} : (tensor<5x2x4xf32>, tensor<1x4x4xf32>, tensor<2x4xf32>) -> (tensor<5x2x4xf32>, tensor<2x4xf32>)
     ```
   }];
   let arguments = (ins Graph_FloatTensor:$gates, Graph_FloatTensor:$weights,
@@ -67,7 +67,7 @@ def Graph_RecurrentOp : Graph_TensorOp<"recurrent", [AttrSizedOperandSegments]> 
              : cell == ::adze::graph::RecurrentCell::GRU ? 3
                                                          : 4;
     }
-    /// Emits activation `i` on a scalar of the accumulator's type.
+    /// Emits activation `i` on a scalar or tile of the accumulator's type.
     ::mlir::Value buildActivation(::adze::graph::ElementBuilder &builder,
                                   unsigned i, ::mlir::Value x);
   }];

@@ -115,9 +115,9 @@ def ParamOp : TileOp<"param", [Pure]> {
 def ProgramIdOp : TileOp<"program_id", [Pure]> {
   let summary = "This program's place in the grid";
   let description = [{
-    States the grid (one operand a dimension) and gives this program's
-    coordinates in it: `0 <= id < grid`. There is no order between programs; the
-    linear id counts dimension 0 fastest.
+    States the grid (one operand a dimension, 0 counting fastest) and gives this
+    program's place in it. Programs have no order; with `ordered` the last
+    dimension counts steps, each of which sees what those before it stored.
 
     C1: one result for each grid dimension, 1 to 3.
 
@@ -125,9 +125,9 @@ def ProgramIdOp : TileOp<"program_id", [Pure]> {
     %i, %j = tile.program_id (%gi, %gj) : index, index
     ```
   }];
-  let arguments = (ins Variadic<Index>:$grid);
+  let arguments = (ins Variadic<Index>:$grid, UnitAttr:$ordered);
   let results = (outs Variadic<Index>:$ids);
-  let assemblyFormat = "`(` $grid `)` attr-dict `:` type($ids)";
+  let assemblyFormat = "`(` $grid `)` (`ordered` $ordered^)? attr-dict `:` type($ids)";
   let hasVerifier = 1;
 }
 

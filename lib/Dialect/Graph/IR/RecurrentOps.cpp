@@ -22,17 +22,17 @@ static bool fits(Value value, ArrayRef<AffineExpr> dims) {
 
 LogicalResult RecurrentOp::verify() {
   Dims gates = getDims(getGates()), weights = getDims(getWeights());
-  if (gates.size() != 3 || weights.size() != 2)
-    return emitOpError("expected gates of rank 3 and weights of rank 2, but "
-                       "got ")
+  if (gates.size() != 3 || weights.size() != 3)
+    return emitOpError("expected gates and weights of rank 3, but got ")
            << toString(gates) << " and " << toString(weights);
   auto number = [&](int64_t n) {
     return getAffineConstantExpr(n, getContext());
   };
-  AffineExpr hidden = weights[0];
-  AffineExpr wide = mulExprs(hidden, number(getNumGates(getCell())));
+  AffineExpr hidden = weights[1], gateCount = number(getNumGates(getCell()));
+  AffineExpr wide = mulExprs(hidden, gateCount);
   Dims state{gates[1], hidden}, output{gates[0], gates[1], hidden};
-  if (areDifferent(gates[2], wide) || areDifferent(weights[1], wide) ||
+  if (areDifferent(gates[2], wide) ||
+      !fits(getWeights(), {gateCount, hidden, hidden}) ||
       !fits(getState(), state) || !fits(getMemory(), state) ||
       !fits(getBias(), hidden) || !fits(getLengths(), gates[1]) ||
       !fits(getPeephole(), mulExprs(hidden, number(3))) ||
@@ -62,7 +62,7 @@ AffineExpr RecurrentOp::getFlops() {
   // The products with the state, and about ten operations a gate.
   Dims weights = getDims(getWeights());
   AffineExpr perGate =
-      addExprs(mulExprs(weights[0], getAffineConstantExpr(2, getContext())),
+      addExprs(mulExprs(weights[1], getAffineConstantExpr(2, getContext())),
                getAffineConstantExpr(10, getContext()));
   return mulExprs(getElementCost(getContext(), getGates().getType(), 1),
                   perGate);
@@ -70,8 +70,9 @@ AffineExpr RecurrentOp::getFlops() {
 
 Value RecurrentOp::buildActivation(ElementBuilder &b, unsigned i, Value x) {
   StringRef name = cast<StringAttr>(getActivations()[i]).getValue();
-  Value alpha = b.number(x.getType(), getAlphas()[i]);
-  Value beta = b.number(x.getType(), getBetas()[i]);
+  Type element = getElementTypeOrSelf(x.getType());
+  Value alpha = b.number(element, getAlphas()[i]);
+  Value beta = b.number(element, getBetas()[i]);
   if (name == "affine")
     return arith::AddFOp::create(
         b.builder, b.loc, arith::MulFOp::create(b.builder, b.loc, alpha, x),
@@ -83,7 +84,7 @@ Value RecurrentOp::buildActivation(ElementBuilder &b, unsigned i, Value x) {
   }
   // An op of its own for a moment: its body is the only definition there is.
   OperationState state(b.loc, "graph." + name.str());
-  auto type = RankedTensorType::get({}, x.getType());
+  auto type = RankedTensorType::get({}, element);
   state.addOperands(getGates());
   state.addTypes(type);
   std::optional<RegisteredOperationName> info =

@@ -223,13 +223,14 @@ void Collector::visitAttention(AttentionOp op) {
 
 void Collector::visitRecurrent(RecurrentOp op) {
   Dims gates = getDims(op.getGates()), weights = getDims(op.getWeights());
-  AffineExpr hidden = weights[0];
-  AffineExpr wide = mulExprs(hidden, number(RecurrentOp::getNumGates(op.getCell())));
+  AffineExpr hidden = weights[1];
+  AffineExpr wide =
+      mulExprs(hidden, number(RecurrentOp::getNumGates(op.getCell())));
   Dims state{gates[1], hidden}, output{gates[0], gates[1], hidden};
   equal(gates[2], wide);
-  equal(weights[1], wide);
-  for (Value value : {op.getState(), op.getMemory(), op.getLastState(),
-                      op.getLastMemory()})
+  equal(weights[2], hidden);
+  for (Value value :
+       {op.getState(), op.getMemory(), op.getLastState(), op.getLastMemory()})
     equal(value, state);
   equal(op.getOutput(), output);
   equal(op.getBias(), hidden);
@@ -283,8 +284,8 @@ void Collector::visitSlice(SliceOp op) {
     if (!in || !out || getConstant(out) == 0)
       continue;
     AffineExpr first = number(start);
-    AffineExpr last = addExprs(
-        first, mulExprs(subExprs(out, number(1)), number(step)));
+    AffineExpr last =
+        addExprs(first, mulExprs(subExprs(out, number(1)), number(step)));
     notNegative(step > 0 ? subExprs(in, addExprs(last, number(1))) : last);
     if (step < 0)
       notNegative(subExprs(in, number(start + 1)));
@@ -302,8 +303,8 @@ void Collector::visitMovement(Operation *op) {
       .Case([&](InsertSliceOp op) {
         Dims dest = getDims(op.getDest());
         AffineExpr whole = std::exchange(dest[op.getAxis()], AffineExpr());
-        for (auto [source, offset] : llvm::zip_equal(
-                 op.getSources(), op.getOffsets().getResults())) {
+        for (auto [source, offset] :
+             llvm::zip_equal(op.getSources(), op.getOffsets().getResults())) {
           equal(source, dest);
           AffineExpr size = getDims(source)[op.getAxis()];
           notNegative(subExprs(whole, addExprs(offset, size)));
@@ -383,10 +384,10 @@ void Collector::visitResults(Operation *op) {
           });
   auto infer = dyn_cast<InferTypeOpInterface>(op);
   SmallVector<Type> inferred;
-  if (infer && succeeded(infer.inferReturnTypes(
-                   context, std::nullopt, op->getOperands(),
-                   op->getAttrDictionary(), op->getPropertiesStorage(),
-                   op->getRegions(), inferred)))
+  if (infer &&
+      succeeded(infer.inferReturnTypes(
+          context, std::nullopt, op->getOperands(), op->getAttrDictionary(),
+          op->getPropertiesStorage(), op->getRegions(), inferred)))
     for (auto [result, type] : llvm::zip_equal(op->getResults(), inferred))
       equal(result, getDims(type));
 }
@@ -400,8 +401,8 @@ void Collector::visit(Operation *op) {
   visitLookup(op);
 }
 
-/// What a branch takes for granted need not hold where it is not taken; nor what
-/// a loop without iterations does.
+/// What a branch takes for granted need not hold where it is not taken; nor
+/// what a loop without iterations does.
 static bool mayNotRun(Operation *op) {
   auto loop = dyn_cast<LoopOp>(op);
   if (!loop || loop.getCondition() || !loop.getTripCount())

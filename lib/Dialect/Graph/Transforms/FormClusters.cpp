@@ -1,10 +1,11 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-form-clusters: each group of ops that run as one kernel becomes a cluster.
+// graph-form-clusters: each group of ops that run as one kernel becomes a
+// cluster.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Grouping.h"
-#include "llvm/ADT/SetVector.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace adze::graph {
 #define GEN_PASS_DEF_FORMCLUSTERSPASS
@@ -41,7 +42,9 @@ void buildCluster(const Group &group) {
           !isSplatConstant(producer) && !members.contains(producer))
         inputs.insert(operand);
     for (Value result : op->getResults())
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+      // A step of a recurrent layer reads what the one before it stored.
+      if (isa<RecurrentOp>(op) ||
+          llvm::any_of(result.getUsers(), [&](Operation *user) {
             return !members.contains(user);
           }))
         outputs.insert(result);

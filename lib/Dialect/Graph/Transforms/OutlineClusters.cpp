@@ -179,7 +179,8 @@ private:
     OpBuilder builder(cluster);
     auto launch = host::LaunchOp::create(
         builder, cluster.getLoc(), cluster.getResultTypes(),
-        FlatSymbolRefAttr::get(kernel.getNameAttr()), cluster.getOperands());
+        FlatSymbolRefAttr::get(kernel.getNameAttr()), cluster.getOperands(),
+        /*num_outputs=*/builder.getI64IntegerAttr(1), /*steps=*/Attribute());
     if (AffineExpr flops = getFlops(kernel))
       launch->setAttr(host::flopsAttr, host::getBytesAttr(flops));
     if (AffineExpr saved = getBytesSaved(kernel);

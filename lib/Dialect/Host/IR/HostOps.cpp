@@ -100,7 +100,7 @@ LogicalResult LaunchOp::verify() {
   if (anyMemRef && getNumOutputs() > getNumOperands())
     return emitOpError("expected at most ")
            << getNumOperands() << " outputs, but got " << getNumOutputs();
-  return success();
+  return verifyBytes(*this, "steps", getStepsAttr()); // C5
 }
 
 /// Whether a place of type `given` can be handed to an argument `wanted`.

@@ -158,7 +158,13 @@ Value Layer::getInitial(unsigned i, int64_t d) {
 LogicalResult Layer::addDirection(int64_t d, bool reverse) {
   Value inner;
   Value gates = getGates(d, pick(operands[1], d), inner);
-  Value weights = b.transpose(pick(operands[2], d), {1, 0});
+  AffineExpr units = b.expr(hidden);
+  Value weights = pick(operands[2], d); // [G * H, H], a row a sum
+  if (weights)
+    weights = b.transpose(
+        b.reshape(weights, {b.expr(graph::RecurrentOp::getNumGates(cell)),
+                            units, units}),
+        {0, 2, 1});
   bool isLSTM = cell == RecurrentCell::LSTM;
   Value state = getInitial(5, d);
   Value memory = isLSTM ? getInitial(6, d) : Value();

@@ -1,0 +1,335 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Recurrent layers: a step after the other, each cut into rows and hidden
+// units. A program multiplies the state of its rows, which the step before
+// stored as its output, by the weights of its units, for each gate, and does
+// the cell's arithmetic on the sums. Cells and last states are in their results
+// from the first step on.
+#include "Convolution.h"
+#include "TileElementBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+namespace {
+
+class RecurrentEmitter {
+public:
+  RecurrentEmitter(KernelEmitter &e, RecurrentOp op)
+      : e(e), op(op), b(e.builder()), loc(e.loc()),
+        type(getSignlessType(getElementTypeOrSelf(op.getOutput()))) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult check();
+  LogicalResult cut();
+  LogicalResult begin();
+  LogicalResult takeState();
+  LogicalResult step();
+  LogicalResult finish(Value next, Value cell);
+  Value rnn();
+  Value gru();
+  std::pair<Value, Value> lstm();
+  /// Runs `body` once, or not at all.
+  LogicalResult when(Value condition, function_ref<LogicalResult()> body);
+
+  /// Of the rows and units of the program: input and product of a gate, and a
+  /// part of a vector of all gates.
+  Value input(int64_t gate);
+  Value product(int64_t gate, Value sum);
+  Value parameter(Value vector, int64_t gate);
+  Value own(MaybeTile tile) {
+    if (failed(tile)) {
+      isRefused = true;
+      return {};
+    }
+    return e.broadcast(*tile, {M, N});
+  }
+  Value activate(unsigned i, Value x);
+  Value number(double value) {
+    return e.constant(b.getFloatAttr(type, value), {M, N});
+  }
+  Value zeros() { return number(0.0); }
+  template <typename OpT>
+  Value make(Value x, Value y) {
+    return isRefused ? Value() : OpT::create(b, loc, x, y).getResult();
+  }
+  Value plus(Value x, Value y) { return make<arith::AddFOp>(x, y); }
+  Value times(Value x, Value y) { return make<arith::MulFOp>(x, y); }
+  Value minus(Value x, Value y) { return make<arith::SubFOp>(x, y); }
+  /// The memory of a result; null: it is none of the kernel's.
+  Value memoryOf(Value result) {
+    for (auto [i, output] : llvm::enumerate(e.getOutputs()))
+      if (output == result)
+        return e.getOutputMemory(i);
+    return {};
+  }
+  Place rows() { return {row, M, 1, 1}; }
+  Place units(int64_t gate = 0) {
+    return {e.add(unit, e.index(gate * hidden)), N, 1, 1};
+  }
+  Place all() { return {e.index(0), K, 1, 1}; }
+  Place at(Value offset) { return {offset, -1, 1, 1}; }
+
+  KernelEmitter &e;
+  RecurrentOp op;
+  OpBuilder &b;
+  Location loc;
+  Type type;
+  int64_t hidden = 0;
+  Value output, lastState, lastMemory; // memory
+  Value state;                         // of the program's rows, all units
+  Value row, unit, now, place, before; // offsets; the step's place, and that of
+                                       // the one before it
+  Value steps;
+  bool isRefused = false;
+};
+
+} // namespace
+
+/// Whether each element is known to be 0.
+static bool isZero(Value value) {
+  while (auto broadcast = value.getDefiningOp<BroadcastToOp>())
+    value = broadcast.getInput();
+  return matchPattern(value, m_AnyZeroFloat());
+}
+
+LogicalResult RecurrentEmitter::check() {
+  if (!e.forCpu)
+    return e.fail("steps of a recurrent layer on a device");
+  if (type != getAccumulatorType(type))
+    return e.fail("a state that is kept in another type than it has");
+  if (op.getCell() == RecurrentCell::GRU && !op.getLinearBeforeReset())
+    return e.fail("a step of two products one after the other");
+  // The first step of a row that begins late finds zeros before it.
+  if (op.getLengths() && op.getReverse() && !isZero(op.getState()))
+    return e.fail("rows of several lengths from behind, with a first state");
+  hidden = getKnown(getDims(op.getWeights())[1]);
+  output = memoryOf(op.getOutput());
+  lastState = memoryOf(op.getLastState());
+  lastMemory = op.getLastMemory() ? memoryOf(op.getLastMemory()) : Value();
+  if (hidden < 1 || !output || !lastState ||
+      bool(lastMemory) != bool(op.getLastMemory()))
+    return e.fail("states that are not stored, or of an unknown size");
+  return success();
+}
+
+/// Sizes, axes, blocks and program ids.
+LogicalResult RecurrentEmitter::cut() {
+  Dims dims = getDims(op.getOutput());
+  int64_t gates = RecurrentOp::getNumGates(op.getCell());
+  steps = e.size(dims[0]);
+  Value batch = e.size(dims[1]);
+  if (!steps || !batch)
+    return failure();
+  RecurrentBlocks blocks =
+      chooseRecurrentBlocks(e.getKnownRows(dims[1]), hidden, gates);
+  Value blockM = e.param("BLOCK_M", blocks.rows);
+  Value blockN = e.param("BLOCK_N", blocks.units);
+  e.setAxis(M, blockM);
+  e.setAxis(K, e.index(hidden));
+  e.setAxis(N, blockN);
+  e.pack(op.getWeights(),
+         getPanelMap(op.getContext(), 3, /*transposed=*/false, blocks.panel));
+  Value rowStep = chooseRowStep(e, batch, blockM);
+  Value most = e.max(steps, e.index(1));
+  SmallVector<Value> ids = e.programIds(
+      {e.ceilDiv(batch, rowStep), e.ceilDiv(e.index(hidden), blockN), most});
+  if (getConstantIntValue(most) != 1)
+    e.getKernel().getProgramId().setOrdered(true);
+  row = startRows(e, ids[0], batch, blockM, rowStep);
+  unit = e.mul(ids[1], blockN);
+  now = ids[2];
+  Value last = e.sub(steps, e.index(1));
+  place = op.getReverse() ? e.sub(last, now) : now;
+  before = op.getReverse() ? e.min(e.add(place, e.index(1)), last)
+                           : e.max(e.sub(now, e.index(1)), e.index(0));
+  state = e.scratch({blockM, e.index(hidden)}, type);
+  return success();
+}
+
+LogicalResult RecurrentEmitter::when(Value condition,
+                                     function_ref<LogicalResult()> body) {
+  Value times =
+      arith::SelectOp::create(b, loc, condition, e.index(1), e.index(0));
+  auto done =
+      e.loop(times, e.index(1), {},
+             [&](Value, ValueRange) -> FailureOr<KernelEmitter::Carried> {
+               if (failed(body()))
+                 return failure();
+               return KernelEmitter::Carried{};
+             });
+  return success(succeeded(done));
+}
+
+/// The first step begins with the states that are given; results are these
+/// where there are no steps.
+LogicalResult RecurrentEmitter::begin() {
+  auto copy = [&](Value from, Value to) {
+    return e.phase([&]() -> LogicalResult {
+      Places places{rows(), units()};
+      auto tile = e.emit(from, places);
+      return failed(tile) ? failure() : e.store(*tile, to, places);
+    });
+  };
+  if (failed(copy(op.getState(), lastState)) ||
+      (lastMemory && failed(copy(op.getMemory(), lastMemory))))
+    return failure();
+  return e.phase([&]() -> LogicalResult {
+    auto tile = e.emit(op.getState(), {rows(), all()});
+    return failed(tile) ? failure()
+                        : e.store(*tile, state, {{e.index(0), M, 1, 1}, all()});
+  });
+}
+
+/// All others with what the step before them made.
+LogicalResult RecurrentEmitter::takeState() {
+  return e.phase([&]() -> LogicalResult {
+    auto tile = e.load(output, {at(before), rows(), all()});
+    return failed(tile) ? failure()
+                        : e.store(*tile, state, {{e.index(0), M, 1, 1}, all()});
+  });
+}
+
+Value RecurrentEmitter::input(int64_t gate) {
+  return own(e.emit(op.getGates(), {at(place), rows(), units(gate)}));
+}
+
+Value RecurrentEmitter::product(int64_t gate, Value sum) {
+  auto left = e.load(state, {{e.index(0), M, 1, 1}, all()});
+  auto right =
+      e.emitOn(op.getWeights(), {at(e.index(gate)), all(), units()}, {K, N});
+  if (failed(left) || failed(right) || !sum) {
+    isRefused = true;
+    return {};
+  }
+  return createDot(e, left->value, *right, sum);
+}
+
+Value RecurrentEmitter::parameter(Value vector, int64_t gate) {
+  return own(e.emit(vector, {units(gate)}));
+}
+
+Value RecurrentEmitter::activate(unsigned i, Value x) {
+  if (!x)
+    return {};
+  if (double clip = op.getClip().convertToDouble(); clip != 0) {
+    x = arith::MinimumFOp::create(b, loc, x, number(clip));
+    x = arith::MaximumFOp::create(b, loc, x, number(-clip));
+  }
+  TileElementBuilder builder(e, {M, N});
+  x = op.buildActivation(builder, i, x);
+  isRefused |= !x;
+  return x;
+}
+
+Value RecurrentEmitter::rnn() { return activate(0, product(0, input(0))); }
+
+Value RecurrentEmitter::gru() {
+  Value update = activate(0, product(0, input(0)));
+  Value reset = activate(0, product(1, input(1)));
+  Value inner = product(2, zeros());
+  if (op.getBias())
+    inner = plus(inner, parameter(op.getBias(), 0));
+  Value candidate = activate(1, plus(input(2), times(reset, inner)));
+  Value kept =
+      times(update, own(e.load(state, {{e.index(0), M, 1, 1}, units()})));
+  return plus(times(minus(number(1.0), update), candidate), kept);
+}
+
+/// Gates are in the order i, o, f, c; peepholes i, o, f.
+std::pair<Value, Value> RecurrentEmitter::lstm() {
+  Value cell = own(e.load(lastMemory, {rows(), units()}));
+  auto gate = [&](int64_t g, Value sum, Value seen) {
+    if (op.getPeephole() && g < 3)
+      sum = plus(sum, times(parameter(op.getPeephole(), g), seen));
+    return activate(g == 3 ? 1 : 0, sum);
+  };
+  Value in = product(0, input(0)), out = product(1, input(1));
+  Value forget = op.getInputForget() ? Value() : product(2, input(2));
+  Value candidate = product(3, input(3));
+  in = gate(0, in, cell);
+  forget = op.getInputForget() ? minus(number(1.0), in) : gate(2, forget, cell);
+  candidate = gate(3, candidate, cell);
+  Value updated = plus(times(forget, cell), times(in, candidate));
+  out = gate(1, out, updated);
+  TileElementBuilder builder(e, {M, N});
+  Value shown = isRefused ? Value() : op.buildActivation(builder, 2, updated);
+  isRefused |= !shown;
+  return {times(out, shown), updated};
+}
+
+/// Stores the states of a step, where it is one of the row's: the cell last,
+/// which others are computed from.
+LogicalResult RecurrentEmitter::finish(Value next, Value cell) {
+  Value shown = next;
+  Places places{rows(), units()};
+  if (op.getLengths()) {
+    auto lengths = e.emit(op.getLengths(), {rows()});
+    if (failed(lengths))
+      return failure();
+    Type number = getElementTypeOrSelf(lengths->value.getType());
+    Value self = arith::IndexCastOp::create(b, loc, number, place);
+    Value counts = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                         e.broadcast({self, {}}, {M, N}),
+                                         e.broadcast(*lengths, {M, N}));
+    auto keep = [&](Value x, Value memory) -> Value {
+      Value old = own(e.load(memory, places));
+      return isRefused ? old : arith::SelectOp::create(b, loc, counts, x, old);
+    };
+    shown = arith::SelectOp::create(b, loc, counts, next, zeros());
+    next = keep(next, lastState);
+    cell = cell ? keep(cell, lastMemory) : cell;
+  }
+  Axes axes{M, N};
+  if (isRefused ||
+      failed(e.store({shown, axes}, output, {at(place), rows(), units()})) ||
+      failed(e.store({next, axes}, lastState, places)))
+    return failure();
+  return cell ? e.store({cell, axes}, lastMemory, places) : success();
+}
+
+LogicalResult RecurrentEmitter::step() {
+  return e.phase([&]() -> LogicalResult {
+    e.setSummed(K);
+    Value next, cell;
+    switch (op.getCell()) {
+    case RecurrentCell::RNN:
+      next = rnn();
+      break;
+    case RecurrentCell::GRU:
+      next = gru();
+      break;
+    case RecurrentCell::LSTM:
+      std::tie(next, cell) = lstm();
+      break;
+    }
+    return isRefused ? failure() : finish(next, cell);
+  });
+}
+
+LogicalResult RecurrentEmitter::run() {
+  if (failed(check()) || failed(cut()))
+    return failure();
+  Value first =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, now, e.index(0));
+  Value later =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, now, e.index(0));
+  if (failed(when(first, [&] { return begin(); })) ||
+      failed(when(later, [&] { return takeState(); })))
+    return failure();
+  if (getConstantIntValue(steps).value_or(0) > 0)
+    return step();
+  Value isThere =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, now, steps);
+  return when(isThere, [&] { return step(); });
+}
+
+LogicalResult adze::emitRecurrent(KernelEmitter &e, RecurrentOp op, Cut cut) {
+  if (cut != Cut::Dims)
+    return e.fail("steps, rows and units keep their dims");
+  return RecurrentEmitter(e, op).run();
+}

@@ -1,0 +1,149 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Launches in steps: a module, linked in, whose programs add up all that the
+// step before stored.
+
+#include "RuntimeTest.h"
+
+#include "adze_module.h"
+
+#include <thread>
+
+using namespace adze::test;
+
+namespace {
+
+enum { STEPS, WIDTH }; // symbols: the dims of the output
+
+/// Program p of step t: the sum of step t - 1, and its own number.
+void addUp(void *const *ptrs, const int64_t *syms, int64_t begin, int64_t end,
+           void *) {
+  auto *y = static_cast<int64_t *>(ptrs[1]);
+  for (int64_t i = begin; i < end; ++i) {
+    int64_t step = i / syms[WIDTH], sum = i;
+    for (int64_t p = 0; step && p < syms[WIDTH]; ++p)
+      sum += y[(step - 1) * syms[WIDTH] + p];
+    y[i] = sum % 1000003;
+  }
+}
+
+int64_t programs(const int64_t *syms) { return syms[STEPS] * syms[WIDTH]; }
+int64_t much(const int64_t *) { return int64_t(1) << 40; }
+int64_t zero(const int64_t *) { return 0; }
+
+int32_t run(const adze_host_table *host, adze_exec *exec, void *const *inputs,
+            void *const *outputs, void *, const void *, const int64_t *syms) {
+  void *ptrs[] = {inputs[0], outputs[0]};
+  return host->launch_steps(exec, 0, ptrs, syms[STEPS]);
+}
+
+void infer(const int64_t *syms, int64_t *dims) {
+  dims[0] = syms[STEPS];
+  dims[1] = syms[WIDTH];
+}
+
+const adze_module_symbol kSymbols[] = {{"steps", 0, -1, 1},
+                                       {"width", 1, -1, 1}};
+const adze_module_dim kIn[] = {{-1, STEPS, 0}, {-1, WIDTH, 0}};
+const adze_module_dim kOut[] = {{-1, -1, 0}, {-1, -1, 0}};
+const adze_module_value kInputs[] = {{"x", kDLInt, 64, 0, 2, kIn}};
+const adze_module_value kOutputs[] = {{"y", kDLInt, 64, 0, 2, kOut}};
+const adze_cpu_kernel kCpuKernels[] = {{addUp, programs, nullptr}};
+const adze_module_kernel kKernels[] = {
+    {"add", "LSTM_0", 2, 1, much, much, much}};
+const adze_cpu_variant kVariants[] = {{0, "baseline", kCpuKernels}};
+
+const adze_module_desc *query(uint32_t) {
+  static const adze_module_desc desc = [] {
+    adze_module_desc desc = {};
+    desc.size = sizeof(desc);
+    desc.abi = ADZE_MODULE_ABI;
+    desc.producer = "by hand";
+    desc.build_id = "0";
+    desc.model_name = "steps";
+    desc.num_inputs = desc.num_outputs = desc.num_kernels = 1;
+    desc.num_symbols = 2;
+    desc.inputs = kInputs;
+    desc.outputs = kOutputs;
+    desc.symbols = kSymbols;
+    desc.kernels = kKernels;
+    desc.num_variants = 1;
+    desc.variants = kVariants;
+    desc.run = run;
+    desc.infer = infer;
+    desc.arena_bytes = desc.arena_lower_bound = zero;
+    return desc;
+  }();
+  return &desc;
+}
+
+std::vector<int64_t> expected(int64_t steps, int64_t width) {
+  std::vector<int64_t> y(size_t(steps * width));
+  void *ptrs[] = {nullptr, y.data()};
+  const int64_t syms[] = {steps, width};
+  addUp(ptrs, syms, 0, steps * width, nullptr);
+  return y;
+}
+
+void check(adze_options *options, int64_t steps, int64_t width) {
+  adze_module *module = nullptr;
+  Outcome linked(adze_module_link(reinterpret_cast<adze_query_fn>(query),
+                                  options, &module));
+  ASSERT_TRUE(linked.ok()) << linked.message;
+  ModulePtr owner(module);
+  adze_context *context = nullptr;
+  Outcome created(adze_context_create(module, kCpu, &context));
+  ASSERT_TRUE(created.ok()) << created.message;
+  ContextPtr kept(context);
+  std::vector<int64_t> x(size_t(steps * width)), y(x.size(), -1);
+  int64_t shape[] = {steps, width};
+  DLTensor in{x.data(), kCpu, 2, {kDLInt, 64, 1}, shape, nullptr, 0}, out = in;
+  out.data = y.data();
+  const DLTensor *inputs[] = {&in};
+  DLTensor *outputs[] = {&out};
+  for (int i = 0; i < 20; ++i) {
+    std::fill(y.begin(), y.end(), -1);
+    Outcome outcome(adze_run(context, inputs, 1, outputs, 1));
+    ASSERT_TRUE(outcome.ok()) << outcome.message;
+    ASSERT_EQ(y, expected(steps, width)) << steps << " steps of " << width;
+  }
+}
+
+class Steps : public testing::TestWithParam<const char *> {};
+
+TEST_P(Steps, SeeWhatTheOnesBeforeStored) {
+  for (auto [steps, width] : {std::pair<int64_t, int64_t>{0, 4},
+                              {1, 5},
+                              {100, 1},
+                              {100, 2},
+                              {37, 19},
+                              {9, 500}}) {
+    adze_options *options = nullptr;
+    ASSERT_TRUE(Outcome(adze_options_create(&options)).ok());
+    ASSERT_TRUE(Outcome(adze_options_set(options, "threads", GetParam())).ok());
+    check(options, steps, width);
+    adze_options_release(options);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, Steps, testing::Values("1", "2", "5", "70"));
+
+/// A pool that runs the lanes one after the other, the last one first.
+TEST(Steps, NeedNoOtherLane) {
+  adze_options *options = nullptr;
+  ASSERT_TRUE(Outcome(adze_options_create(&options)).ok());
+  ASSERT_TRUE(Outcome(adze_options_set(options, "threads", "3")).ok());
+  ASSERT_TRUE(
+      Outcome(adze_options_set_parallel_for(
+                  options,
+                  [](void *, int64_t count, adze_task_fn task, void *data) {
+                    while (count-- > 0)
+                      task(data, count, count + 1);
+                  },
+                  nullptr))
+          .ok());
+  check(options, 11, 40);
+  adze_options_release(options);
+}
+
+} // namespace

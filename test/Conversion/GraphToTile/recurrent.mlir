@@ -1,0 +1,109 @@
+// RUN: aopt %s --convert-graph-to-tile=remarks=true --split-input-file --verify-diagnostics | FileCheck %s
+
+// Steps are the last count of the grid, in order. The first one begins with the
+// states that are given, the others with what the one before stored; weights lie
+// in panels, a matrix each gate.
+// CHECK: #[[PANELS:.*]] = affine_map<(d0, d1, d2) -> (d0, d2 floordiv 32, d1, d2 mod 32)>
+// CHECK-LABEL: tile.kernel @lstm
+// CHECK-SAME: %[[X:arg0]]: memref<5x2x256xf32>, %[[W:arg1]]: memref<4x64x64xf32, #[[PANELS]]>, %[[H:arg2]]: {{[^,]*}}, %[[C:arg3]]: {{[^,]*}}, %[[Y:arg4]]: {{[^,]*}}, %[[LAST:arg5]]: {{[^,]*}}, %[[CELL:arg6]]:
+// CHECK-DAG: %[[BM:.*]] = tile.param "BLOCK_M"
+// CHECK-DAG: %[[BN:.*]] = tile.param "BLOCK_N"
+// CHECK: %[[P:.*]]:3 = tile.program_id(%{{.*}}, %{{.*}}, %c5) ordered
+// CHECK: %[[ROW:.*]] = arith.muli %[[P]]#0, %[[BM]]
+// CHECK: %[[UNIT:.*]] = arith.muli %[[P]]#1, %[[BN]]
+// CHECK: %[[BEFORE:.*]] = arith.subi %[[P]]#2, %c1
+// CHECK: %[[AT:.*]] = arith.maxsi %[[BEFORE]], %c0
+// CHECK: %[[STATE:.*]] = tile.scratch [%[[BM]], 64]
+// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[P]]#2, %c0
+// CHECK: %[[ONCE:.*]] = arith.select %[[FIRST]], %c1, %c0
+// CHECK: scf.for %{{.*}} = %c0 to %[[ONCE]]
+// CHECK: tile.store %{{.*}}, %[[LAST]][%[[ROW]], %[[UNIT]]]
+// CHECK: %[[C0:.*]] = tile.load %[[C]][%[[ROW]], %[[UNIT]]]
+// CHECK: tile.store %[[C0]], %[[CELL]][%[[ROW]], %[[UNIT]]]
+// CHECK: %[[H0:.*]] = tile.load %[[H]][%[[ROW]], 0]
+// CHECK: tile.store %[[H0]], %[[STATE]][0, 0]
+// CHECK: scf.for
+// CHECK: %[[HT:.*]] = tile.load %[[Y]][%[[AT]], %[[ROW]], 0]
+// CHECK: tile.store %[[HT]], %[[STATE]][0, 0]
+// CHECK: tile.phase
+// CHECK: %[[CT:.*]] = tile.load %[[CELL]][%[[ROW]], %[[UNIT]]]
+// CHECK: %[[XI:.*]] = tile.load %[[X]][%[[P]]#2, %[[ROW]], %[[UNIT]]]
+// CHECK: %[[WI:.*]] = tile.load %[[W]][0, 0, %[[UNIT]]] sizes [64, %[[BN]]]
+// CHECK: tile.dot %{{.*}}, %[[WI]], %[[XI]]
+// CHECK-COUNT-3: tile.dot
+// CHECK: tile.store %[[Z:.*]], %[[Y]][%[[P]]#2, %[[ROW]], %[[UNIT]]]
+// CHECK: tile.store %[[Z]], %[[LAST]][%[[ROW]], %[[UNIT]]]
+// CHECK: tile.store %{{.*}}, %[[CELL]][%[[ROW]], %[[UNIT]]]
+// CHECK-NOT: tile.store
+// CHECK: func.func @main
+// CHECK: host.launch @lstm({{.*}}) {steps = 5 : i64}
+func.func private @lstm(%x: tensor<5x2x256xf32>, %w: tensor<4x64x64xf32>, %h: tensor<2x64xf32>, %c: tensor<2x64xf32>) -> (tensor<5x2x64xf32>, tensor<2x64xf32>, tensor<2x64xf32>) attributes {adze.kernel} {
+  %0:3 = graph.recurrent %x weights %w state %h memory %c {cell = #graph.cell<lstm>, activations = ["sigmoid", "tanh", "tanh"], alphas = array<f64: 0.0, 0.0, 0.0>, betas = array<f64: 0.0, 0.0, 0.0>} : (tensor<5x2x256xf32>, tensor<4x64x64xf32>, tensor<2x64xf32>, tensor<2x64xf32>) -> (tensor<5x2x64xf32>, tensor<2x64xf32>, tensor<2x64xf32>)
+  return %0#0, %0#1, %0#2 : tensor<5x2x64xf32>, tensor<2x64xf32>, tensor<2x64xf32>
+}
+func.func @main(%x: tensor<5x2x256xf32>, %h: tensor<2x64xf32>) -> tensor<5x2x64xf32> {
+  %w = graph.constant dense<0.5> : tensor<4x64x64xf32>
+  %0:3 = host.launch @lstm(%x, %w, %h, %h) : (tensor<5x2x256xf32>, tensor<4x64x64xf32>, tensor<2x64xf32>, tensor<2x64xf32>) -> (tensor<5x2x64xf32>, tensor<2x64xf32>, tensor<2x64xf32>)
+  return %0#0 : tensor<5x2x64xf32>
+}
+
+// -----
+
+// Of no steps the states are those that are given; from behind the step before
+// is the next place.
+#x = affine_map<()[s0, s1] -> (s0, s1, 16)>
+#s = affine_map<()[s0, s1] -> (s1, 16)>
+// CHECK-LABEL: tile.kernel @unknown
+// CHECK: %[[T:.*]] = memref.dim
+// CHECK: %[[MOST:.*]] = arith.maxsi %[[T]], %[[ONE:[^ ]*]]
+// CHECK: %[[P:.*]]:3 = tile.program_id(%{{.*}}, %{{.*}}, %[[MOST]]) ordered
+// CHECK: %[[LAST:.*]] = arith.subi %[[T]], %[[ONE]]
+// CHECK: %[[PLACE:.*]] = arith.subi %[[LAST]], %[[P]]#2
+// CHECK: %[[NEXT:.*]] = arith.addi %[[PLACE]], %[[ONE]]
+// CHECK: arith.minsi %[[NEXT]], %[[LAST]]
+// CHECK: %[[IS:.*]] = arith.cmpi slt, %[[P]]#2, %[[T]]
+// CHECK: %[[ONCE:.*]] = arith.select %[[IS]], %[[ONE]], %[[ZERO:[^ ]*]]
+// CHECK: scf.for %{{.*}} = %[[ZERO]] to %[[ONCE]]
+// CHECK: host.launch @unknown({{.*}}) {steps = #{{.*}}}
+func.func private @unknown(%x: tensor<?x?x16xf32, #x>, %w: tensor<1x16x16xf32>, %h: tensor<?x16xf32, #s>) -> (tensor<?x?x16xf32, #x>, tensor<?x16xf32, #s>) attributes {adze.kernel} {
+  %0:2 = graph.recurrent %x weights %w state %h {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>, reverse = true} : (tensor<?x?x16xf32, #x>, tensor<1x16x16xf32>, tensor<?x16xf32, #s>) -> (tensor<?x?x16xf32, #x>, tensor<?x16xf32, #s>)
+  return %0#0, %0#1 : tensor<?x?x16xf32, #x>, tensor<?x16xf32, #s>
+}
+func.func @main(%x: tensor<?x?x16xf32, #x>, %w: tensor<1x16x16xf32>, %h: tensor<?x16xf32, #s>) -> tensor<?x?x16xf32, #x> attributes {graph.symbols = ["t", "b"]} {
+  %0:2 = host.launch @unknown(%x, %w, %h) : (tensor<?x?x16xf32, #x>, tensor<1x16x16xf32>, tensor<?x16xf32, #s>) -> (tensor<?x?x16xf32, #x>, tensor<?x16xf32, #s>)
+  return %0#0 : tensor<?x?x16xf32, #x>
+}
+
+// -----
+
+// CHECK-LABEL: func.func private @two_products
+// expected-remark @+1 {{a step of two products one after the other}}
+func.func private @two_products(%x: tensor<5x2x48xf32>, %w: tensor<3x16x16xf32>, %h: tensor<2x16xf32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>) attributes {adze.kernel} {
+  %0:2 = graph.recurrent %x weights %w state %h {cell = #graph.cell<gru>, activations = ["sigmoid", "tanh"], alphas = array<f64: 0.0, 0.0>, betas = array<f64: 0.0, 0.0>} : (tensor<5x2x48xf32>, tensor<3x16x16xf32>, tensor<2x16xf32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>)
+  return %0#0, %0#1 : tensor<5x2x16xf32>, tensor<2x16xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func private @half
+// expected-remark @+1 {{a state that is kept in another type than it has}}
+func.func private @half(%x: tensor<5x2x16xf16>, %w: tensor<1x16x16xf16>, %h: tensor<2x16xf16>) -> (tensor<5x2x16xf16>, tensor<2x16xf16>) attributes {adze.kernel} {
+  %0:2 = graph.recurrent %x weights %w state %h {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>} : (tensor<5x2x16xf16>, tensor<1x16x16xf16>, tensor<2x16xf16>) -> (tensor<5x2x16xf16>, tensor<2x16xf16>)
+  return %0#0, %0#1 : tensor<5x2x16xf16>, tensor<2x16xf16>
+}
+
+// -----
+
+// A row that begins late finds its first state nowhere but in zeros.
+// CHECK-LABEL: func.func private @late
+// expected-remark @+1 {{rows of several lengths from behind, with a first state}}
+func.func private @late(%x: tensor<5x2x16xf32>, %w: tensor<1x16x16xf32>, %h: tensor<2x16xf32>, %l: tensor<2xi32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>) attributes {adze.kernel} {
+  %0:2 = graph.recurrent %x weights %w state %h lengths %l {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>, reverse = true} : (tensor<5x2x16xf32>, tensor<1x16x16xf32>, tensor<2x16xf32>, tensor<2xi32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>)
+  return %0#0, %0#1 : tensor<5x2x16xf32>, tensor<2x16xf32>
+}
+// CHECK-LABEL: tile.kernel @late_zeros
+func.func private @late_zeros(%x: tensor<5x2x16xf32>, %w: tensor<1x16x16xf32>, %l: tensor<2xi32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>) attributes {adze.kernel} {
+  %h = graph.constant dense<0.0> : tensor<2x16xf32>
+  %0:2 = graph.recurrent %x weights %w state %h lengths %l {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>, reverse = true} : (tensor<5x2x16xf32>, tensor<1x16x16xf32>, tensor<2x16xf32>, tensor<2xi32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>)
+  return %0#0, %0#1 : tensor<5x2x16xf32>, tensor<2x16xf32>
+}
