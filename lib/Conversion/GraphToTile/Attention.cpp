@@ -68,7 +68,9 @@ private:
   /// a decoder: its programs have one each then.
   bool asksWhetherFew() { return knownQueries < 0 && e.cutsEvenly; }
 
-  static constexpr int64_t fewQueries = 8;
+  /// So many queries are worth a vector for each key; single ones, each with
+  /// all keys to itself, so many.
+  static constexpr int64_t fewQueries = 8, fewSingles = 13;
   KernelEmitter &e;
   AttentionOp op;
   OpBuilder &b;
@@ -148,7 +150,7 @@ LogicalResult AttentionEmitter::cut() {
   Value rows = e.ceilDiv(queries, blockQueries);
   if (asksWhetherFew()) {
     areFew = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, queries,
-                                   e.index(fewQueries));
+                                   e.index(fewSingles));
     rows = arith::SelectOp::create(b, loc, areFew, queries, rows);
   }
   SmallVector<Value> counts{rows};

@@ -103,13 +103,17 @@ void KernelLowering::anchor(Value tile) {
 void KernelLowering::store(StoreOp op) {
   Value tile = op.getValue();
   Window target = window(op);
-  forAllChunks(loopedClasses(tile), [&] {
-    scopes.emplace_back();
-    Registers registers = emit(tile);
-    loc = op.getLoc();
-    write(target, registers);
-    scopes.pop_back();
-  });
+  bool hasOthers = !wanted.empty(); // what is kept is kept to the end
+  forAllChunks(
+      loopedClasses(tile),
+      [&] {
+        scopes.emplace_back();
+        Registers registers = emit(tile);
+        loc = op.getLoc();
+        write(target, registers);
+        scopes.pop_back();
+      },
+      hasOthers ? nullptr : &target);
   afterRoot();
 }
 

@@ -432,14 +432,18 @@ void KernelLowering::findLimits() {
 
 /// How many positions of a class are inside all memory it touches, at least;
 /// null if the class has no limit, a zero if it can't be said. With `most`: how
-/// many are inside of any, at most.
-Value KernelLowering::limitOf(int c, bool most) {
+/// many are inside of any, at most; with `of`, of that memory.
+Value KernelLowering::limitOf(int c, bool most, const Window *of) {
   auto it = limits.find(c);
   if (it == limits.end())
     return {};
   Value none = index(most ? classes.size(c) : 0);
   Value limit = index(most ? 0 : classes.size(c));
+  bool isLimited = !of;
   for (auto &[window, dim] : it->second) {
+    if (of && window.op != of->op)
+      continue;
+    isLimited = true;
     Value offset = runtimeBound(window.offsets[dim], /*upper=*/!most);
     if (!offset || !map.contains(window.memref))
       return none;
@@ -455,5 +459,5 @@ Value KernelLowering::limitOf(int c, bool most) {
     limit = most ? b.createOrFold<arith::MaxSIOp>(loc, limit, left)
                  : b.createOrFold<arith::MinSIOp>(loc, limit, left);
   }
-  return limit;
+  return isLimited ? limit : none;
 }

@@ -62,12 +62,11 @@ private:
   // Loops.cpp: walking a class
   using ChunkBody = llvm::function_ref<Carried(llvm::ArrayRef<mlir::Value>)>;
   Carried forChunks(int c, int64_t step, Carried init, ChunkBody body,
-                    mlir::Value limit = {});
+                    mlir::Value limit = {}, const Window *target = {});
   Carried chunkLoop(int c, int64_t step, mlir::Value from, mlir::Value to,
                     Carried init, ChunkBody body);
   void forAllChunks(llvm::ArrayRef<int> classes,
-                    llvm::function_ref<void()> body);
-  mlir::Value endOfChecks(int c, int64_t step, mlir::Value cut, int64_t full);
+                    llvm::function_ref<void()> body, const Window *to = {});
   llvm::SmallVector<int> loopedClasses(mlir::Value tile);
   Slice slice(int c) const;
 
@@ -192,7 +191,7 @@ private:
   mlir::Value runtimeBound(mlir::OpFoldResult index, bool upper);
   mlir::Value runtimeBoundOf(mlir::Operation *op, bool upper);
   mlir::Value extent(mlir::Value memref, int64_t dim);
-  mlir::Value limitOf(int c, bool most = false);
+  mlir::Value limitOf(int c, bool most = false, const Window *of = {});
   void findLimits();
 
   // Scratch.cpp

@@ -28,22 +28,23 @@ Carried KernelLowering::chunkLoop(int c, int64_t step, Value from, Value to,
   return Carried(loop.getResults());
 }
 
-/// The chunk, from `cut` on, from which no position of a class is inside of any
-/// memory that it touches.
-Value KernelLowering::endOfChecks(int c, int64_t step, Value cut,
-                                  int64_t full) {
-  Value end = limitOf(c, /*most=*/true);
-  end = b.createOrFold<arith::CeilDivSIOp>(loc, end, index(step));
-  end = b.createOrFold<arith::MulIOp>(loc, end, index(step));
-  end = b.createOrFold<arith::MinSIOp>(loc, end, index(full));
+/// The chunk, from `cut` on, from which no position is before `end`.
+static Value endOfChecks(OpBuilder &b, Location loc, Value end, Value step,
+                         Value cut, Value full) {
+  end = b.createOrFold<arith::CeilDivSIOp>(loc, end, step);
+  end = b.createOrFold<arith::MulIOp>(loc, end, step);
+  end = b.createOrFold<arith::MinSIOp>(loc, end, full);
   return b.createOrFold<arith::MaxSIOp>(loc, end, cut);
 }
 
 /// Runs `body` for each chunk of a class. Chunks in loops are full; the last,
 /// partial one (and a single one) has a static place. With `end`, only the
-/// positions before it are walked, in steps of 1.
+/// positions before it are walked, in steps of 1. What the body does is store
+/// to `target`, if it is given: nothing is done beyond its end. (Loads whose
+/// lanes are all masked are slow where no memory is.)
 Carried KernelLowering::forChunks(int c, int64_t step, Carried carried,
-                                  ChunkBody body, Value end) {
+                                  ChunkBody body, Value end,
+                                  const Window *target) {
   auto before = context.find(c);
   std::optional<Slice> outer;
   if (before != context.end())
@@ -66,7 +67,11 @@ Carried KernelLowering::forChunks(int c, int64_t step, Carried carried,
     carried = chunkLoop(c, step, index(0), cut, carried, body);
     inside.erase(c);
     // What is copied beyond all ends is the pad, and takes no loads.
-    Value checked = staging ? endOfChecks(c, step, cut, full) : index(full);
+    Value most =
+        staging || target ? limitOf(c, /*most=*/true, target) : Value();
+    Value checked =
+        most ? endOfChecks(b, loc, most, index(step), cut, index(full))
+             : index(full);
     carried = chunkLoop(c, step, cut, checked, carried, body);
     if (staging) {
       outside.insert(c);
@@ -108,12 +113,15 @@ SmallVector<int> KernelLowering::loopedClasses(Value tile) {
 }
 
 void KernelLowering::forAllChunks(ArrayRef<int> list,
-                                  llvm::function_ref<void()> body) {
+                                  llvm::function_ref<void()> body,
+                                  const Window *target) {
   if (list.empty())
     return body();
-  forChunks(list.front(), classes.step(list.front()), {},
-            [&](ArrayRef<Value>) -> Carried {
-              forAllChunks(list.drop_front(), body);
-              return {};
-            });
+  forChunks(
+      list.front(), classes.step(list.front()), {},
+      [&](ArrayRef<Value>) -> Carried {
+        forAllChunks(list.drop_front(), body, target);
+        return {};
+      },
+      /*end=*/{}, target);
 }

@@ -1,4 +1,4 @@
-// RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
+// RUN: aopt %s --convert-graph-to-tile=for-cpu=false --split-input-file | FileCheck %s
 
 // One pass over the keys. Heads are split and merged by the places of loads and
 // stores; three heads share a group of keys; the queries are the last axis.
@@ -12,9 +12,9 @@
 // CHECK-DAG: %[[BM:.*]] = tile.param "BLOCK_M"
 // CHECK-DAG: %[[BN:.*]] = tile.param "BLOCK_N"
 // CHECK: %[[P:.*]]:3 = tile.program_id
-// CHECK: %[[ROW:.*]] = arith.muli %[[P]]#0, %[[BM]]
 // CHECK: %[[G:.*]] = arith.divui %[[P]]#1, %c3
 // CHECK: %[[GV:.*]] = arith.divui %[[P]]#1, %c3
+// CHECK: %[[ROW:.*]] = arith.muli %[[P]]#0, %[[BM]]
 // CHECK: %[[Q:.*]] = tile.load %arg0[%[[P]]#2, %[[ROW]], %[[P]]#1, 0] sizes [64, %[[BM]]] dims [3, 1]
 // CHECK: %[[QS:.*]] = arith.mulf %[[Q]]
 // CHECK: scf.for %[[J:.*]] = %{{.*}} to %{{.*}} step %[[BN]] iter_args(%[[ACC:.*]] = %{{.*}}, %[[MAX:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}}) -> (tensor<64x?xf32>, tensor<?xf32>, tensor<?xf32>)

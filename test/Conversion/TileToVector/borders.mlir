@@ -251,3 +251,25 @@ tile.kernel @copied_past_the_end(%x: memref<?x64xf32>, %q: memref<64x32xf32>, %y
   tile.store %m, %y[0] : tensor<32xf32>, memref<32xf32>
   tile.return
 }
+
+// -----
+
+// A short piece beside a long one: what is beyond its end takes no loads, whose
+// lanes would all be masked, where no memory may be.
+// CHECK-LABEL: func.func @piece(
+// CHECK: vector.store %{{.*}}, %arg2
+// CHECK: %[[LEFT:.*]] = arith.subi %c48, %{{.*}} : index
+// CHECK: scf.for %{{.*}} = %c0 to %[[CUT:[0-9]+]] step
+// CHECK: scf.for %{{.*}} = %[[CUT]] to %[[END:[0-9]+]] step
+// CHECK: vector.maskedload %arg1
+tile.kernel @piece(%x: memref<8192xf32>, %z: memref<48xf32>, %y: memref<8192xf32>, %w: memref<48xf32>) {
+  %c1024 = arith.constant 1024 : index
+  %c8 = arith.constant 8 : index
+  %p = tile.program_id (%c8) : index
+  %at = arith.muli %p, %c1024 : index
+  %a = tile.load %x[%at] sizes [1024] : memref<8192xf32> -> tensor<1024xf32>
+  tile.store %a, %y[%at] : tensor<1024xf32>, memref<8192xf32>
+  %b = tile.load %z[%at] sizes [1024] : memref<48xf32> -> tensor<1024xf32>
+  tile.store %b, %w[%at] : tensor<1024xf32>, memref<48xf32>
+  tile.return
+}

@@ -44,6 +44,41 @@ tile.kernel @two(%x: memref<?x64xf32>, %y: memref<?x64xf32>) attributes {tile.pa
 
 // -----
 
+// One of two passes, as the sizes tell.
+// CHECK-LABEL: tile.kernel @choice
+// CHECK: scf.if
+// CHECK: tile.phase {
+// CHECK: } else {
+// CHECK: tile.phase {
+// VECTOR-LABEL: func.func @choice(
+// VECTOR: scf.if
+// VECTOR: math.exp
+// VECTOR: } else {
+// VECTOR: math.absf
+tile.kernel @choice(%x: memref<?x64xf32>, %y: memref<?x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %rows = memref.dim %x, %c0 : memref<?x64xf32>
+  %few = arith.cmpi ult, %rows, %c4 : index
+  %p = tile.program_id (%rows) : index
+  scf.if %few {
+    tile.phase {
+      %a = tile.load %x[%p, 0] sizes [1, 64] : memref<?x64xf32> -> tensor<1x64xf32>
+      %b = math.exp %a : tensor<1x64xf32>
+      tile.store %b, %y[%p, 0] : tensor<1x64xf32>, memref<?x64xf32>
+    }
+  } else {
+    tile.phase {
+      %a = tile.load %x[%p, 0] sizes [1, 64] : memref<?x64xf32> -> tensor<1x64xf32>
+      %b = math.absf %a : tensor<1x64xf32>
+      tile.store %b, %y[%p, 0] : tensor<1x64xf32>, memref<?x64xf32>
+    }
+  }
+  tile.return
+}
+
+// -----
+
 tile.kernel @outside(%x: memref<64xf32>, %y: memref<64xf32>) {
   // expected-error @+1 {{expected tiles only inside of the kernel's phases}}
   %a = tile.load %x[0] sizes [64] : memref<64xf32> -> tensor<64xf32>
@@ -57,7 +92,7 @@ tile.kernel @outside(%x: memref<64xf32>, %y: memref<64xf32>) {
 
 tile.kernel @nested(%x: memref<64xf32>) {
   tile.phase {
-    // expected-error @+1 {{expected a kernel or scf.for without carried values around it, but got 'tile.phase'}}
+    // expected-error @+1 {{expected a kernel, or scf.for or scf.if without results around it, but got 'tile.phase'}}
     tile.phase {
     }
   }

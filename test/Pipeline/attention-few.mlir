@@ -1,0 +1,33 @@
+// Attention of unknown numbers of queries gives the numbers of the reference
+// path for few of them (a program each) and many, on one and two threads the
+// same bits: with groups of heads, causal to both corners, a mask.
+// RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
+// RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
+// RUN: arun %t/0.so --random --shape q=2x6x1x24 --shape k=2x2x300x24 --shape v=2x2x300x24 --shape b=1x1x1x300 --output-dir %t/0
+// RUN: arun %t/1.so --random --shape q=2x6x1x24 --shape k=2x2x300x24 --shape v=2x2x300x24 --shape b=1x1x1x300 \
+// RUN:   --threads 1 --output-dir %t/1 --range-tol 1e-5 --expect plain=%t/0/plain.npy --expect causal=%t/0/causal.npy --expect lower=%t/0/lower.npy
+// RUN: arun %t/1.so --random --shape q=2x6x1x24 --shape k=2x2x300x24 --shape v=2x2x300x24 --shape b=1x1x1x300 --threads 2 --output-dir %t/2
+// RUN: diff -r %t/1 %t/2
+// RUN: arun %t/0.so --random --shape q=2x6x7x24 --shape k=2x2x64x24 --shape v=2x2x64x24 --shape b=1x1x7x64 --output-dir %t/0
+// RUN: arun %t/1.so --random --shape q=2x6x7x24 --shape k=2x2x64x24 --shape v=2x2x64x24 --shape b=1x1x7x64 \
+// RUN:   --threads 1 --output-dir %t/1 --range-tol 1e-5 --expect plain=%t/0/plain.npy --expect causal=%t/0/causal.npy --expect lower=%t/0/lower.npy
+// RUN: arun %t/1.so --random --shape q=2x6x7x24 --shape k=2x2x64x24 --shape v=2x2x64x24 --shape b=1x1x7x64 --threads 2 --output-dir %t/2
+// RUN: diff -r %t/1 %t/2
+// RUN: arun %t/0.so --random --shape q=2x6x33x24 --shape k=2x2x70x24 --shape v=2x2x70x24 --shape b=1x1x33x70 --output-dir %t/0
+// RUN: arun %t/1.so --random --shape q=2x6x33x24 --shape k=2x2x70x24 --shape v=2x2x70x24 --shape b=1x1x33x70 \
+// RUN:   --threads 1 --output-dir %t/1 --range-tol 1e-5 --expect plain=%t/0/plain.npy --expect causal=%t/0/causal.npy --expect lower=%t/0/lower.npy
+// RUN: arun %t/1.so --random --shape q=2x6x33x24 --shape k=2x2x70x24 --shape v=2x2x70x24 --shape b=1x1x33x70 --threads 2 --output-dir %t/2
+// RUN: diff -r %t/1 %t/2
+
+#q = affine_map<()[s0, s1] -> (2, 6, s0, 24)>
+#k = affine_map<()[s0, s1] -> (2, 2, s1, 24)>
+#m = affine_map<()[s0, s1] -> (1, 1, s0, s1)>
+func.func @main(%q: tensor<2x6x?x24xf32, #q> {graph.name = "q"}, %k: tensor<2x2x?x24xf32, #k> {graph.name = "k"},
+                %v: tensor<2x2x?x24xf32, #k> {graph.name = "v"}, %b: tensor<1x1x?x?xf32, #m> {graph.name = "b"})
+    -> (tensor<2x6x?x24xf32, #q> {graph.name = "plain"}, tensor<2x6x?x24xf32, #q> {graph.name = "causal"},
+        tensor<2x6x?x24xf32, #q> {graph.name = "lower"}) attributes {graph.symbols = ["queries", "keys"]} {
+  %0 = graph.attention %q, %k, %v bias %b {scale = 0.2 : f64} : (tensor<2x6x?x24xf32, #q>, tensor<2x2x?x24xf32, #k>, tensor<2x2x?x24xf32, #k>, tensor<1x1x?x?xf32, #m>) -> tensor<2x6x?x24xf32, #q>
+  %1 = graph.attention %q, %k, %v {scale = 0.2 : f64, causal = #graph.causal<upper_left>} : (tensor<2x6x?x24xf32, #q>, tensor<2x2x?x24xf32, #k>, tensor<2x2x?x24xf32, #k>) -> tensor<2x6x?x24xf32, #q>
+  %2 = graph.attention %q, %k, %v {scale = 0.2 : f64, causal = #graph.causal<lower_right>} : (tensor<2x6x?x24xf32, #q>, tensor<2x2x?x24xf32, #k>, tensor<2x2x?x24xf32, #k>) -> tensor<2x6x?x24xf32, #q>
+  return %0, %1, %2 : tensor<2x6x?x24xf32, #q>, tensor<2x6x?x24xf32, #q>, tensor<2x6x?x24xf32, #q>
+}
