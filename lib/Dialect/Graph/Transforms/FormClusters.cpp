@@ -1,10 +1,11 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-form-clusters: each group of ops that run as one kernel becomes a cluster.
+// graph-form-clusters: each group of ops that run as one kernel becomes a
+// cluster.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Grouping.h"
-#include "llvm/ADT/SetVector.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace adze::graph {
 #define GEN_PASS_DEF_FORMCLUSTERSPASS
@@ -103,7 +104,7 @@ private:
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isOpTriviallyDead(&op))
         op.erase();
-    Grouping grouping(block, mostOps);
+    Grouping grouping(block, mostOps, mode == ClusterMode::Fuse);
     if (mode == ClusterMode::Fuse) {
       grouping.fuse();
       grouping.tellRefusals();
