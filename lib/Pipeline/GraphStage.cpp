@@ -18,6 +18,8 @@ static void addCleanup(OpPassManager &manager) {
 
 void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
   manager.addNestedPass<func::FuncOp>(graph::createCollectAssumptionsPass());
+  if (options.optLevel > 0)
+    manager.addNestedPass<func::FuncOp>(graph::createSolveSizesPass());
   if (options.optLevel > 0 || !options.literal)
     addCleanup(manager);
   graph::FormClustersPassOptions clusters;

@@ -2,6 +2,7 @@
 //
 // The tile of a graph value at places: from the op that computes it, through
 // elementwise ops and data movement, down to loads.
+#include "Families.h"
 #include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -120,7 +121,10 @@ FailureOr<Emitted> KernelEmitter::compute(Value value, ArrayRef<Place> places) {
       .Case([&](ConcatOp op) { return emitConcat(op, places); })
       .Case([&](ResizeOp op) { return emitResize(op, places); })
       .Case([&](RangeOp op) { return emitRange(op, places); })
-      .Case([&](ShapeOp op) { return emitShape(op, places); })
+      .Case([&](ShapeOp op) {
+        return emitOneOf(*this, getDims(op.getInput()), places);
+      })
+      .Case([&](TriluOp op) { return emitTrilu(op, places); })
       .Case([&](ReshapeOp op) { return emitReshape(op, places); })
       .Case([&](ReduceOpInterface op) { return emitRowReduction(op, places); })
       .Case([&](GatherOp op) { return emitGather(op, places); })
@@ -504,43 +508,4 @@ FailureOr<Emitted> KernelEmitter::emitConcat(ConcatOp op,
   if (failed(value))
     return failure();
   return Emitted{*value, {}};
-}
-
-FailureOr<Emitted> KernelEmitter::emitRange(RangeOp op,
-                                            ArrayRef<Place> places) {
-  if (!isScalarPlaces(places))
-    return fail("a tile of a range");
-  auto start = emit(op.getStart(), {}), delta = emit(op.getDelta(), {});
-  if (failed(start) || failed(delta))
-    return failure();
-  Type graphType = getElementTypeOrSelf(op.getResult());
-  Type i64 = b.getI64Type();
-  TileElementBuilder builder(*this, {});
-  Value position =
-      arith::IndexCastOp::create(b, location, i64, places[0].offset);
-  position = buildCast(builder, position, i64, graphType);
-  bool isFloat = isa<FloatType>(graphType);
-  if (isFloat) {
-    Value step = arith::MulFOp::create(b, location, position, delta->value);
-    return Emitted{arith::AddFOp::create(b, location, start->value, step), {}};
-  }
-  Value step = arith::MulIOp::create(b, location, position, delta->value);
-  return Emitted{arith::AddIOp::create(b, location, start->value, step), {}};
-}
-
-FailureOr<Emitted> KernelEmitter::emitShape(ShapeOp op,
-                                            ArrayRef<Place> places) {
-  if (!isScalarPlaces(places))
-    return fail("a tile of a shape");
-  Value result = index(0);
-  for (auto [dim, expr] : llvm::enumerate(getDims(op.getInput()))) {
-    Value extent = size(expr);
-    if (!extent)
-      return failure();
-    Value here = arith::CmpIOp::create(b, location, arith::CmpIPredicate::eq,
-                                       places[0].offset, index(dim));
-    result = arith::SelectOp::create(b, location, here, extent, result);
-  }
-  return Emitted{
-      arith::IndexCastOp::create(b, location, b.getI64Type(), result), {}};
 }

@@ -92,6 +92,10 @@ MaybeTile emitGathered(KernelEmitter &e, mlir::Value input, PlacesRef places,
                        unsigned along, const Emitted &positions,
                        llvm::ArrayRef<int> axes);
 
+/// One of a few numbers, by its position, or the only one.
+MaybeTile emitOneOf(KernelEmitter &e, llvm::ArrayRef<mlir::AffineExpr> numbers,
+                    PlacesRef places);
+
 /// Pixels of a row for one program, and whether that is the whole row: then
 /// the places of its border are constants.
 struct RowBlock {

@@ -203,7 +203,7 @@ private:
   MaybeTile emitResize(graph::ResizeOp op, PlacesRef places);
   mlir::FailureOr<bool> repeatPlaces(graph::ResizeOp op, Places &places);
   MaybeTile emitRange(graph::RangeOp op, PlacesRef places);
-  MaybeTile emitShape(graph::ShapeOp op, PlacesRef places);
+  MaybeTile emitTrilu(graph::TriluOp op, PlacesRef places);
   MaybeTile emitReshape(graph::ReshapeOp op, PlacesRef places);
   MaybeTile emitRowReduction(graph::ReduceOpInterface op, PlacesRef places);
   MaybeTile emitGather(graph::GatherOp op, PlacesRef places);

@@ -72,9 +72,44 @@ private:
     } else if (auto slice = dyn_cast<SliceOp>(op); slice && !slice.getBegin()) {
       cutAround(slice, target);
       visit(slice.getInput(), target);
+    } else if (auto trilu = dyn_cast<TriluOp>(op)) {
+      cut(target[target.size() - 2]);
+      cut(target.back());
+      cut(target.back() + 1);
+      visit(trilu.getInput(), target);
+    } else if (isa<RangeOp>(op)) {
+      restrict(op->getResult(0), target);
+    } else if (auto map = mapUnitReshape(op)) {
+      follow(op->getOperand(0), *map);
     } else if (!isa<ConstantOp>(op)) {
       std::fill(joined.begin(), joined.end(), false);
     }
+  }
+
+  /// The dims of the result that the dims of a reshape's operand are, if it
+  /// adds and takes away dims of size 1 alone.
+  static std::optional<SmallVector<int64_t>> mapUnitReshape(Operation *op) {
+    auto reshape = dyn_cast<ReshapeOp>(op);
+    if (!reshape || reshape.getShape())
+      return std::nullopt;
+    Dims from = getDims(reshape.getInput()), to = getDims(reshape.getResult());
+    SmallVector<int64_t> map;
+    size_t next = 0;
+    auto skipOnes = [&] {
+      while (next < to.size() && getKnown(to[next]) == 1)
+        ++next;
+    };
+    for (AffineExpr size : from) {
+      if (getKnown(size) != 1)
+        skipOnes();
+      if (to.empty() || (getKnown(size) != 1 &&
+                         (next == to.size() || !areEqual(to[next], size))))
+        return std::nullopt;
+      map.push_back(getKnown(size) == 1 ? std::min(next, to.size() - 1)
+                                        : next++);
+    }
+    skipOnes();
+    return next == to.size() ? std::optional(map) : std::nullopt;
   }
 
   /// Dims taken as one may be cut along the first of them only.
@@ -271,7 +306,7 @@ static Value getColumns(KernelEmitter &e, Value output, unsigned axis,
 /// Each piece is copied into its own part of the output, whose bounds drop what
 /// hangs over. `offsets`: where the pieces begin; none: behind each other.
 static LogicalResult emitPieces(KernelEmitter &e, ValueRange pieces,
-                               unsigned axis, ArrayRef<AffineExpr> offsets) {
+                                unsigned axis, ArrayRef<AffineExpr> offsets) {
   constexpr int64_t elements = 4096, maxColumns = 1024;
   MLIRContext *context = e.getOutputs()[0].getContext();
   Dims dims = getDims(e.getOutputs()[0]);

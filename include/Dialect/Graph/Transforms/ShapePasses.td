@@ -46,4 +46,37 @@ def CollectAssumptionsPass
   ];
 }
 
+def SolveSizesPass : Pass<"graph-solve-sizes", "::mlir::func::FuncOp"> {
+  let summary = "Sizes that a run is sure to find are known inside";
+  let description = [{
+    A model that was exported for one batch and is said to take any has shapes
+    inside that fit this one alone: `batch * 128 = 128`. The run checks that
+    before it begins (`graph.equalities`, and `graph.broadcasts` where no size
+    can be 1). So the conditions are solved: `batch` is 1, and of equal sizes one
+    stands for the others, in all types and maps of the function. Kernels are
+    then those of the static model. What the function takes and gives keeps its
+    types, and the conditions stay; views stand in between.
+
+    Before:
+    ```mlir
+    func.func @main(%x: tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>> attributes {graph.equalities = [affine_map<()[s0] -> (s0 * 8, 8)>], graph.symbols = ["batch"]} {
+      %0 = graph.relu %x : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+      return %0 : tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+    }
+    ```
+    After:
+    ```mlir
+    func.func @main(%x: tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>> attributes {graph.equalities = [affine_map<()[s0] -> (s0 * 8, 8)>], graph.symbols = ["batch"]} {
+      %0 = graph.reshape %x : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>) -> tensor<1x8xf32>
+      %1 = graph.relu %0 : (tensor<1x8xf32>) -> tensor<1x8xf32>
+      %2 = graph.reshape %1 : (tensor<1x8xf32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+      return %2 : tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"solved", "solved", "Symbols that others or numbers stand for">,
+  ];
+}
+
 #endif // ADZE_DIALECT_GRAPH_TRANSFORMS_SHAPEPASSES

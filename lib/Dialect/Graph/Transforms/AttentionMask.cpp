@@ -3,6 +3,7 @@
 // Masks of attention: conditions are taken apart into the causal triangle and
 // the rest; sums that only hide become conditions.
 #include "AttentionMask.h"
+#include "IndexForm.h"
 #include <cmath>
 #include <cstring>
 
@@ -47,20 +48,6 @@ static std::pair<Value, bool> getLiteral(Value condition, bool visibleIfTrue) {
   return {condition, visibleIfTrue};
 }
 
-/// 0, 1, .. along dim `fromEnd` (counted from the end), all others of size 1.
-static bool isCount(Value value, int64_t fromEnd) {
-  value = stripBroadcast(value);
-  Dims dims = getDims(value);
-  for (int64_t i = 0, rank = dims.size(); i < rank; ++i)
-    if (rank - i != fromEnd && getConstant(dims[i]) != 1)
-      return false;
-  while (auto reshape = value.getDefiningOp<ReshapeOp>())
-    value = reshape.getInput();
-  auto range = value.getDefiningOp<RangeOp>();
-  return int64_t(dims.size()) >= fromEnd && range &&
-         isSplat(range.getStart(), 0.0) && isSplat(range.getDelta(), 1.0);
-}
-
 /// Calls `check` for each element of the last two dims of a static constant
 /// whose other dims are 1; false if one fails or it is no such constant.
 static bool
@@ -97,38 +84,78 @@ checkMatrix(Value value,
   return false;
 }
 
-/// Whether a condition is true for key j of query i where j <= i.
-bool AttentionMask::isCausal(Value condition) const {
-  if (auto trilu = condition.getDefiningOp<TriluOp>())
-    return !trilu.getUpper() && trilu.getK() == 0 &&
-           getSplatBool(trilu.getInput()) == true;
-  if (auto compare = condition.getDefiningOp<LessEqualOp>())
-    return isCount(compare.getLhs(), 1) && isCount(compare.getRhs(), 2);
-  if (auto compare = condition.getDefiningOp<GreaterEqualOp>())
-    return isCount(compare.getLhs(), 2) && isCount(compare.getRhs(), 1);
-  return checkMatrix(condition, [](int64_t i, int64_t j, double x) {
+/// Which triangle j <= i + distance is: the same queries and keys, or the last
+/// ones of both.
+Causal AttentionMask::getTriangle(AffineExpr distance) const {
+  if (!distance)
+    return Causal::None;
+  if (getConstant(distance) == 0)
+    return Causal::UpperLeft;
+  AffineExpr more = subExprs(scores.back(), scores[scores.size() - 2]);
+  return areEqual(distance, more) ? Causal::LowerRight : Causal::None;
+}
+
+/// One number for each key of each query.
+bool AttentionMask::hasPairs(Value value) const {
+  Dims dims = getDims(value);
+  return dims.size() >= 2 && scores.size() >= 2 &&
+         areEqual(ArrayRef<AffineExpr>(dims).take_back(2),
+                  ArrayRef<AffineExpr>(scores).take_back(2));
+}
+
+/// The triangle of keys j that a condition shows query i, if it is one.
+Causal AttentionMask::matchTriangle(Value condition) const {
+  if (!hasPairs(condition))
+    return Causal::None;
+  Value ones = condition;
+  if (auto cast = condition.getDefiningOp<CastOp>()) // not 0
+    ones = cast.getInput();
+  if (auto trilu = ones.getDefiningOp<TriluOp>()) {
+    bool shows = getSplatBool(trilu.getInput()) == true ||
+                 getSplatNumber(trilu.getInput()).value_or(0) != 0;
+    return !trilu.getUpper() && shows
+               ? getTriangle(b.getAffineConstantExpr(trilu.getK()))
+               : Causal::None;
+  }
+  if (auto form = getConditionForm(condition, /*truth=*/true)) {
+    // j - i - distance <= 0.
+    auto slopes = ArrayRef(form->slopes);
+    auto runs = [&](size_t fromEnd, int64_t slope) {
+      return slopes[slopes.size() - fromEnd] == slope ||
+             getConstant(scores[scores.size() - fromEnd]) == 1;
+    };
+    bool isTriangle = runs(1, 1) && runs(2, -1) &&
+                      llvm::all_of(slopes.drop_back(2),
+                                   [](int64_t slope) { return slope == 0; });
+    return isTriangle
+               ? getTriangle(subExprs(b.getAffineConstantExpr(0), form->offset))
+               : Causal::None;
+  }
+  bool isCausal = checkMatrix(condition, [](int64_t i, int64_t j, double x) {
     return (x != 0) == (j <= i);
   });
+  return isCausal ? Causal::UpperLeft : Causal::None;
 }
 
 /// 0 where j <= i, one hiding number elsewhere.
-bool AttentionMask::isCausalBias(Value term, double &number) const {
+Causal AttentionMask::matchTriangleBias(Value term, double &number) const {
+  if (!hasPairs(term))
+    return Causal::None;
   if (auto trilu = term.getDefiningOp<TriluOp>()) {
     std::optional<double> splat = getSplatNumber(trilu.getInput());
-    if (!trilu.getUpper() || trilu.getK() != 1 || !splat || !hidesScores(*splat))
-      return false;
+    if (!trilu.getUpper() || !splat || !hidesScores(*splat))
+      return Causal::None;
     number = *splat;
-    return true;
+    return getTriangle(b.getAffineConstantExpr(int64_t(trilu.getK()) - 1));
   }
   number = 0;
-  return checkMatrix(term,
-                     [&](int64_t i, int64_t j, double x) {
-                       if (j <= i)
-                         return x == 0;
-                       number = number == 0 ? x : number;
-                       return hidesScores(x) && x == number;
-                     }) &&
-         number != 0;
+  bool isCausal = checkMatrix(term, [&](int64_t i, int64_t j, double x) {
+    if (j <= i)
+      return x == 0;
+    number = number == 0 ? x : number;
+    return hidesScores(x) && x == number;
+  });
+  return isCausal && number != 0 ? Causal::UpperLeft : Causal::None;
 }
 
 bool AttentionMask::hideWhereFalse(Value condition) {
@@ -138,9 +165,10 @@ bool AttentionMask::hideWhereFalse(Value condition) {
   if (auto both = condition.getDefiningOp<AndOp>())
     return hideWhereFalse(both.getLhs()) && hideWhereFalse(both.getRhs());
   // The triangle needs both dims of the scores, or one that is 1 in both.
-  if (causal == Causal::None && fits(condition) && isCausal(condition)) {
-    causal = Causal::UpperLeft;
-    return true;
+  if (causal == Causal::None && fits(condition)) {
+    causal = matchTriangle(condition);
+    if (causal != Causal::None)
+      return true;
   }
   if (!fits(condition))
     return false;
@@ -190,15 +218,16 @@ bool AttentionMask::hidesJust(Value condition, bool visibleIfTrue) const {
          conditions.front() == getLiteral(condition, visibleIfTrue);
 }
 
-/// A bias that hides does so within the bound: what is added to the least number
-/// changes it by nothing.
+/// A bias that hides does so within the bound: what is added to the least
+/// number changes it by nothing.
 std::pair<Value, Value> AttentionMask::getOperands() {
   if (!bias || !isBounded())
     return {bias, mask};
   auto type = RankedTensorType::get({}, getElement(bias));
   Value number = ConstantOp::create(
       b, bias.getLoc(),
-      DenseElementsAttr::get(type, b.getFloatAttr(type.getElementType(), least)));
+      DenseElementsAttr::get(type,
+                             b.getFloatAttr(type.getElementType(), least)));
   return {MaximumOp::create(b, bias.getLoc(), bias, number), mask};
 }
 
@@ -215,11 +244,13 @@ bool AttentionMask::add(Value term) {
       return true;
   }
   double number = 0;
-  if (causal == Causal::None && !bias && fits(term) &&
-      isCausalBias(term, number)) {
+  Causal triangle = causal == Causal::None && !bias && fits(term)
+                        ? matchTriangleBias(term, number)
+                        : Causal::None;
+  if (triangle != Causal::None) {
     if (!setFill(number))
       return false;
-    causal = Causal::UpperLeft;
+    causal = triangle;
     conditions.push_back({Value(), true});
     return true;
   }

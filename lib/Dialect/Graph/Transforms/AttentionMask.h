@@ -44,9 +44,7 @@ public:
 
   /// Bias and mask, either may be null.
   std::pair<mlir::Value, mlir::Value> getOperands();
-  double getFill() const {
-    return std::max(hidden.value_or(-INFINITY), least);
-  }
+  double getFill() const { return std::max(hidden.value_or(-INFINITY), least); }
   Causal getCausal() const { return causal; }
 
 private:
@@ -54,8 +52,10 @@ private:
   bool setFill(double number);
   bool hideAlone(mlir::Value condition, bool visibleIfTrue, double number);
   bool hideWhereFalse(mlir::Value condition);
-  bool isCausal(mlir::Value condition) const;
-  bool isCausalBias(mlir::Value term, double &number) const;
+  bool hasPairs(mlir::Value value) const;
+  Causal getTriangle(mlir::AffineExpr distance) const;
+  Causal matchTriangle(mlir::Value condition) const;
+  Causal matchTriangleBias(mlir::Value term, double &number) const;
   bool fits(mlir::Value value) const;
 
   mlir::OpBuilder &b;

@@ -106,7 +106,7 @@ private:
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isOpTriviallyDead(&op))
         op.erase();
-    Grouping grouping(block, mostOps);
+    Grouping grouping(block, mostOps, mode == ClusterMode::Fuse);
     if (mode == ClusterMode::Fuse) {
       grouping.fuse();
       grouping.tellRefusals();

@@ -1,11 +1,21 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The form of clusters.
+// What several passes ask of ops, and the form of clusters.
 #include "Fusion.h"
+#include "Dialect/Graph/IR/Shape.h"
 
 using namespace mlir;
 
 namespace adze::graph {
+
+bool isUnitReshape(ReshapeOp op) {
+  auto real = [](Value value) {
+    Dims dims = getDims(value);
+    llvm::erase_if(dims, [](AffineExpr dim) { return getConstant(dim) == 1; });
+    return dims;
+  };
+  return areEqual(real(op.getInput()), real(op.getResult()));
+}
 
 unsigned hashForm(Block &body, function_ref<bool(Operation &)> isFree) {
   DenseMap<Value, unsigned> places;

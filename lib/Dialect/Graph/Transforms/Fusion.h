@@ -8,9 +8,9 @@
 
 namespace adze::graph {
 
-/// Ops that compute each element from the elements at its place.
+/// Ops that compute each element from the elements at its place, and from that.
 inline bool isPointwise(mlir::Operation *op) {
-  return llvm::isa<ElementwiseOpInterface, BatchNormOp>(op);
+  return llvm::isa<ElementwiseOpInterface, BatchNormOp, TriluOp>(op);
 }
 
 /// Ops whose accumulator tile other ops can read before it is stored.
@@ -20,6 +20,16 @@ inline bool hasEpilogue(mlir::Operation *op) {
                    LRNOp, WinogradConvOp>(op) ||
          llvm::isa<ReduceOpInterface>(op);
 }
+
+/// Ops that read an operand element by element in any form it is computed.
+inline bool takesPointwisePrologue(mlir::Operation *op) {
+  return llvm::isa<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp, ConcatOp>(
+             op) ||
+         llvm::isa<ReduceOpInterface>(op);
+}
+
+/// Whether the dims other than 1 stay as they are.
+bool isUnitReshape(ReshapeOp op);
 
 /// Pooling whose kernel has the channels along its lanes.
 inline bool isChannelsLastPool(mlir::Operation *op) {

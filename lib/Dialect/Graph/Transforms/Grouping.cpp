@@ -4,31 +4,26 @@
 #include "Grouping.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Fusion.h"
+#include "IndexFunctions.h"
 
 using namespace mlir;
 using namespace adze::graph;
 
 /// A reshape that adds or takes away dims of size 1 after data movement: as a
 /// view it would need the moved data in memory.
-static bool isUnitReshape(Operation *op) {
+static bool isMovedUnitReshape(Operation *op) {
   auto reshape = dyn_cast<ReshapeOp>(op);
-  if (!reshape || reshape.getShape() ||
-      !isa_and_nonnull<TransposeOp, SliceOp>(
-          reshape.getInput().getDefiningOp()))
-    return false;
-  auto real = [](Value value) {
-    Dims dims = getDims(value);
-    llvm::erase_if(dims, [](AffineExpr dim) { return getConstant(dim) == 1; });
-    return dims;
-  };
-  return areEqual(real(reshape.getInput()), real(reshape.getResult()));
+  return reshape && !reshape.getShape() &&
+         isa_and_nonnull<TransposeOp, SliceOp>(
+             reshape.getInput().getDefiningOp()) &&
+         isUnitReshape(reshape);
 }
 
 /// Ops that only say where an element comes from; cheap to compute twice.
 static bool isMovement(Operation *op) {
   return (isa<TransposeOp, SliceOp, BroadcastToOp>(op) &&
           op->getNumOperands() == 1) ||
-         isUnitReshape(op);
+         isMovedUnitReshape(op);
 }
 
 /// Ops that pick whole runs of the last dim.
@@ -42,7 +37,7 @@ static bool isRowLookup(Operation *op) {
 
 /// Ops that are computed one element at a time.
 static bool isElementLookup(Operation *op) {
-  return isa<GatherElementsOp, GatherNDOp, RangeOp, ShapeOp>(op) ||
+  return isa<GatherElementsOp, GatherNDOp, ShapeOp>(op) ||
          (isa<GatherOp>(op) && !isRowLookup(op));
 }
 
@@ -50,15 +45,9 @@ static bool isElementLookup(Operation *op) {
 static bool staysOutside(Operation *op) {
   return isa<AssignOp, BindOp, CallOp, CheckOp, ClusterOp, ConstantOp, EmptyOp,
              IfOp, LoopOp>(op) ||
-         (isa<ReshapeOp>(op) && !isUnitReshape(op)) ||
+         (isa<ReshapeOp>(op) && !isMovedUnitReshape(op)) ||
          !isa<GraphDialect>(op->getDialect()) ||
          op->hasTrait<OpTrait::IsTerminator>();
-}
-
-/// Ops that read an operand element by element in any form it is computed.
-static bool takesPointwisePrologue(Operation *op) {
-  return isa<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp, ConcatOp>(op) ||
-         isa<ReduceOpInterface>(op);
 }
 
 /// Does `anchor` read the result, or parts of it, with its dims in another
@@ -154,17 +143,19 @@ static bool hasTranspose(const Group &group) {
 // Groups
 //===----------------------------------------------------------------------===//
 
-Grouping::Grouping(Block &block, unsigned mostOps)
-    : predecessors(block), mostOps(mostOps) {
+Grouping::Grouping(Block &block, unsigned mostOps, bool fuses)
+    : indexOps(fuses ? copyIndexFunctions(block) : DenseSet<Operation *>()),
+      predecessors(block), mostOps(mostOps) {
   for (Operation &op : block) {
     positions[&op] = positions.size();
-    if (staysOutside(&op))
+    if (staysOutside(&op) && !indexOps.contains(&op))
       continue;
     Group &group = groups.emplace_back();
     group.ops.push_back(&op);
     group.first = group.last = positions[&op];
     if (!isPointwise(&op) && !isMovement(&op) && !isStore(&op) &&
-        !isRowLookup(&op) && !isElementLookup(&op))
+        !isRowLookup(&op) && !isElementLookup(&op) && !isa<RangeOp>(op) &&
+        !indexOps.contains(&op))
       group.anchor = &op;
     groupOf[&op] = groups.size() - 1;
   }
@@ -373,9 +364,10 @@ bool Grouping::growRows(Operation *op) {
 
 /// Bias and mask are computed again for each head and block of queries: what is
 /// cheap and read there only.
-static bool feedsMaskOnly(const Group &producer, AttentionOp attention) {
-  auto isCheap = [](Operation *op) {
-    return isMovement(op) ||
+bool Grouping::feedsMaskOnly(const Group &producer,
+                             AttentionOp attention) const {
+  auto isCheap = [&](Operation *op) {
+    return isMovement(op) || indexOps.contains(op) ||
            isa<NotOp, NegOp, AndOp, OrOp, CastOp, SelectOp, AddOp, SubOp, MulOp,
                EqualOp, LessOp, LessEqualOp, GreaterOp, GreaterEqualOp>(op);
   };
@@ -400,6 +392,16 @@ static StringRef whyNoPiece(const Group &producer, InsertSliceOp insert) {
              : "";
 }
 
+/// What positions and sizes are made of is computed beside what follows from a
+/// product as well.
+bool Grouping::joinsEpilogue(const Group &producer, Operation *anchor) const {
+  return isa_and_nonnull<AttentionOp, MatmulOp>(anchor) &&
+         llvm::all_of(producer.ops, [&](Operation *op) {
+           return indexOps.contains(op) &&
+                  !llvm::is_contained(op->getUsers(), anchor);
+         });
+}
+
 StringRef Grouping::whyNoPrologue(const Group &producer,
                                   const Group &consumer) const {
   constexpr StringLiteral windows =
@@ -411,6 +413,8 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
   if (llvm::any_of(producer.ops, isStore))
     return "it stores a part of what is read";
   Operation *anchor = consumer.anchor;
+  if (joinsEpilogue(producer, anchor))
+    return "";
   if (!anchor)
     return llvm::any_of(consumer.ops, isElementLookup)
                ? "the reader picks elements of it by index"

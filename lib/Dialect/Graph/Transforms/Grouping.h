@@ -6,20 +6,21 @@
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_GROUPING_H
 
 #include "BlockOrder.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace adze::graph {
 
 struct Group {
   llvm::SmallVector<mlir::Operation *> ops; // in the order of the block
-  mlir::Operation *anchor = nullptr; // null: pointwise or movement
-  unsigned first = 0, last = 0;      // positions in the block
+  mlir::Operation *anchor = nullptr;        // null: pointwise or movement
+  unsigned first = 0, last = 0;             // positions in the block
 };
 
 /// The groups of one block.
 class Grouping {
 public:
-  /// `mostOps`: in one group.
-  Grouping(mlir::Block &block, unsigned mostOps);
+  /// `mostOps`: in one group. `fuses`: groups will be joined.
+  Grouping(mlir::Block &block, unsigned mostOps, bool fuses);
 
   void fuse();
   /// Says why groups that read from one another are apart, where somebody
@@ -61,6 +62,10 @@ private:
   void merge(unsigned from, unsigned into);
   bool isSmall(unsigned lhs, unsigned rhs) const;
 
+  bool feedsMaskOnly(const Group &producer, AttentionOp attention) const;
+  bool joinsEpilogue(const Group &producer, mlir::Operation *anchor) const;
+
+  llvm::DenseSet<mlir::Operation *> indexOps; // copies for one reader
   Predecessors predecessors;
   unsigned mostOps;
   std::vector<Group> groups;

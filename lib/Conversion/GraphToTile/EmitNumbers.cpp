@@ -1,0 +1,113 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Numbers that are in no memory: positions, and expressions of sizes.
+#include "Families.h"
+#include "TileElementBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+/// The position along one dim, as i64: where it begins, and steps from there
+/// along the axis.
+static Emitted emitPosition(KernelEmitter &e, const Place &place) {
+  OpBuilder &b = e.builder();
+  Type i64 = b.getI64Type();
+  Value first = arith::IndexCastOp::create(b, e.loc(), i64, place.offset);
+  if (place.axis < 0)
+    return {first, {}};
+  Emitted tile = e.emitPositions(place.axis, i64);
+  if (place.stride != 1)
+    tile.value = arith::MulIOp::create(
+        b, e.loc(), tile.value,
+        e.constant(b.getI64IntegerAttr(place.stride), tile.axes));
+  tile.value = arith::AddIOp::create(b, e.loc(), tile.value,
+                                     e.broadcast({first, {}}, tile.axes));
+  return tile;
+}
+
+FailureOr<Emitted> KernelEmitter::emitRange(RangeOp op,
+                                            ArrayRef<Place> places) {
+  auto start = emit(op.getStart(), {}), delta = emit(op.getDelta(), {});
+  if (failed(start) || failed(delta))
+    return failure();
+  Type graphType = getElementTypeOrSelf(op.getResult());
+  Emitted position = emitPosition(*this, places[0]);
+  TileElementBuilder builder(*this, position.axes);
+  position.value =
+      buildCast(builder, position.value, b.getI64Type(), graphType);
+  Value first = broadcast(*start, position.axes),
+        step = broadcast(*delta, position.axes);
+  if (isa<FloatType>(graphType)) {
+    step = arith::MulFOp::create(b, location, position.value, step);
+    return Emitted{arith::AddFOp::create(b, location, first, step),
+                   position.axes};
+  }
+  step = arith::MulIOp::create(b, location, position.value, step);
+  return Emitted{arith::AddIOp::create(b, location, first, step),
+                 position.axes};
+}
+
+FailureOr<Emitted> adze::emitOneOf(KernelEmitter &e,
+                                   ArrayRef<AffineExpr> numbers,
+                                   ArrayRef<Place> places) {
+  OpBuilder &b = e.builder();
+  Location loc = e.loc();
+  Emitted position;
+  if (!places.empty())
+    position = emitPosition(e, places[0]);
+  auto known =
+      getConstantIntValue(places.empty() ? e.index(0) : places[0].offset);
+  Value result;
+  for (auto [i, expr] : llvm::enumerate(numbers)) {
+    // A position that is a number asks for one number.
+    if (position.axes.empty() && known && *known != int64_t(i))
+      continue;
+    Value extent = e.size(normalize(expr));
+    if (!extent)
+      return failure();
+    Value number = e.broadcast(
+        {arith::IndexCastOp::create(b, loc, b.getI64Type(), extent), {}},
+        position.axes);
+    if (result) {
+      Value here = arith::CmpIOp::create(
+          b, loc, arith::CmpIPredicate::eq, position.value,
+          e.constant(b.getI64IntegerAttr(i), position.axes));
+      number = arith::SelectOp::create(b, loc, here, number, result);
+    }
+    result = number;
+  }
+  if (!result)
+    return e.fail("a number behind the last one");
+  return Emitted{result, position.axes};
+}
+
+/// Zeros on one side of a diagonal.
+FailureOr<Emitted> KernelEmitter::emitTrilu(TriluOp op,
+                                            ArrayRef<Place> places) {
+  auto split = splitPlaces(places, op.getResult());
+  if (failed(split))
+    return failure();
+  auto input = emit(op.getInput(), *split);
+  if (failed(input))
+    return failure();
+  Emitted row = emitPosition(*this, (*split)[split->size() - 2]),
+          column = emitPosition(*this, split->back());
+  llvm::SmallSetVector<int, 4> used;
+  for (const Emitted *tile : {&*input, &row, &column})
+    used.insert(tile->axes.begin(), tile->axes.end());
+  Axes axes(used.begin(), used.end());
+  llvm::sort(axes);
+  Value distance = arith::SubIOp::create(b, location, broadcast(column, axes),
+                                         broadcast(row, axes));
+  Value kept = arith::CmpIOp::create(
+      b, location,
+      op.getUpper() ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle,
+      distance, constant(b.getI64IntegerAttr(op.getK()), axes));
+  Type type = getSignlessType(getElementTypeOrSelf(op.getResult()));
+  Value zero = constant(cast<TypedAttr>(b.getZeroAttr(type)), axes);
+  return Emitted{
+      arith::SelectOp::create(b, location, kept, broadcast(*input, axes), zero),
+      axes};
+}

@@ -1,0 +1,19 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Values that are made of positions and sizes alone: positions of tokens, masks
+// of triangles. They need no memory: each reader computes its own.
+#ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_INDEXFUNCTIONS_H
+#define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_INDEXFUNCTIONS_H
+
+#include "Dialect/Graph/IR/Graph.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace adze::graph {
+
+/// Gives each op of the block that can compute such values on its way copies of
+/// its own; the copies.
+llvm::DenseSet<mlir::Operation *> copyIndexFunctions(mlir::Block &block);
+
+} // namespace adze::graph
+
+#endif // ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_INDEXFUNCTIONS_H

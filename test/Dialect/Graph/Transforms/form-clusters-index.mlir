@@ -1,0 +1,62 @@
+// What is made of positions and sizes alone is computed by each kernel that reads it; the end of a range, which the type says, by none.
+// RUN: aopt --graph-form-clusters --split-input-file %s | FileCheck %s
+
+#n = affine_map<()[s0] -> (s0)>
+#nn = affine_map<()[s0] -> (s0, s0)>
+#r = affine_map<()[s0] -> (s0, 1)>
+#b = affine_map<()[s0] -> (4, s0, s0)>
+
+// Two readers have the mask each; nobody computes the shape for the end of the range.
+// CHECK-LABEL: func.func @readers
+// CHECK-NOT: graph.shape
+// CHECK: graph.cluster({{.*}}) anchor "softmax"
+// CHECK: graph.range
+// CHECK: graph.less_equal
+// CHECK: graph.softmax
+// CHECK: graph.cluster({{.*}}) anchor "pointwise"
+// CHECK: graph.range
+// CHECK: graph.less_equal
+// CHECK: graph.select
+// CHECK-NOT: graph.cluster
+// CHECK: return
+func.func @readers(%x: tensor<4x?x?xf32, #b>) -> (tensor<4x?x?xf32, #b>, tensor<4x?x?xf32, #b>) attributes {graph.symbols = ["n"]} {
+  %zero = graph.constant dense<0> : tensor<i64>
+  %one = graph.constant dense<1> : tensor<i64>
+  %hidden = graph.constant dense<-1.0e38> : tensor<f32>
+  %shape = graph.shape %x : (tensor<4x?x?xf32, #b>) -> tensor<3xi64>
+  %end = graph.gather %shape, %one : (tensor<3xi64>, tensor<i64>) -> tensor<i64>
+  %j = graph.range %zero, %end, %one : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64, #n>
+  %i = graph.reshape %j : (tensor<?xi64, #n>) -> tensor<?x1xi64, #r>
+  %m = graph.less_equal %j, %i : (tensor<?xi64, #n>, tensor<?x1xi64, #r>) -> tensor<?x?xi1, #nn>
+  %0 = graph.select %m, %x, %hidden : (tensor<?x?xi1, #nn>, tensor<4x?x?xf32, #b>, tensor<f32>) -> tensor<4x?x?xf32, #b>
+  %1 = graph.softmax %0 {axis = 2 : i64} : (tensor<4x?x?xf32, #b>) -> tensor<4x?x?xf32, #b>
+  %2 = graph.transpose %1 {perm = array<i64: 0, 2, 1>} : (tensor<4x?x?xf32, #b>) -> tensor<4x?x?xf32, #b>
+  %3 = graph.select %m, %2, %hidden : (tensor<?x?xi1, #nn>, tensor<4x?x?xf32, #b>, tensor<f32>) -> tensor<4x?x?xf32, #b>
+  return %1, %3 : tensor<4x?x?xf32, #b>, tensor<4x?x?xf32, #b>
+}
+
+// -----
+
+#n = affine_map<()[s0] -> (s0)>
+#nn = affine_map<()[s0] -> (s0, s0)>
+
+// A result is in memory, and a product reads memory: one kernel makes it for both. The triangle of a tensor is no function of
+// positions, but computed with what follows.
+// CHECK-LABEL: func.func @memory
+// CHECK: %[[M:.*]] = graph.cluster() anchor "pointwise" : () -> tensor<?x?xf32
+// CHECK: graph.trilu
+// CHECK: graph.cluster({{.*}} = %[[M]]{{.*}}) anchor "matmul"
+// CHECK-NOT: graph.trilu
+// CHECK: graph.cluster({{.*}}) anchor "pointwise"
+// CHECK: graph.trilu
+// CHECK: graph.exp
+// CHECK: return %[[M]]
+func.func @memory(%x: tensor<?x?xf32, #nn>) -> (tensor<?x?xf32, #nn>, tensor<?x?xf32, #nn>, tensor<?x?xf32, #nn>) attributes {graph.symbols = ["n"]} {
+  %one = graph.constant dense<1.0> : tensor<1x1xf32>
+  %ones = graph.broadcast_to %one : (tensor<1x1xf32>) -> tensor<?x?xf32, #nn>
+  %m = graph.trilu %ones {upper = false} : (tensor<?x?xf32, #nn>) -> tensor<?x?xf32, #nn>
+  %0 = graph.matmul %x, %m : (tensor<?x?xf32, #nn>, tensor<?x?xf32, #nn>) -> tensor<?x?xf32, #nn>
+  %1 = graph.trilu %x {upper = true} : (tensor<?x?xf32, #nn>) -> tensor<?x?xf32, #nn>
+  %2 = graph.exp %1 : (tensor<?x?xf32, #nn>) -> tensor<?x?xf32, #nn>
+  return %m, %0, %2 : tensor<?x?xf32, #nn>, tensor<?x?xf32, #nn>, tensor<?x?xf32, #nn>
+}
