@@ -49,8 +49,7 @@ std::optional<Shape> getShape(ConvTransposeOp op) {
     int64_t stride = op.getStrides()[d], dilation = op.getDilations()[d];
     int64_t low = op.getPads()[d],
             high = op.getPads()[d + rank] - op.getOutputPadding()[d];
-    bool isEmpty = getConstant(input[d + 2]) == 0; // windows don't fit
-    if (isEmpty || kernel == 0 || low < 0 || kernel % stride != 0 ||
+    if (kernel == 0 || low < 0 || kernel % stride != 0 ||
         (stride > 1 && dilation != 1))
       return std::nullopt;
     int64_t taps = kernel / stride, reach = (taps - 1) * dilation;
@@ -64,6 +63,11 @@ std::optional<Shape> getShape(ConvTransposeOp op) {
     } else {
       return std::nullopt;
     }
+    // Windows that are mostly outside would multiply with zeros; in nothing
+    // they don't fit.
+    auto size = getConstant(input[d + 2]);
+    if (size && 2 * (*size + dim.before + dim.after - reach) >= 3 * *size)
+      return std::nullopt;
     shape.phases *= stride;
     shape.taps *= taps;
     shape.dims.push_back(dim);
