@@ -388,6 +388,24 @@ LogicalResult Assignment::assign(graph::AssignOp op) {
   return success();
 }
 
+/// One check for each kind of condition, with its own message.
+LogicalResult Assignment::assign(graph::AssumeOp op) {
+  auto check = [&](StringRef message, ArrayAttr broadcasts,
+                   ArrayAttr equalities, ArrayAttr bounds) {
+    if (!broadcasts && !equalities && !bounds)
+      return;
+    Value holds =
+        host::HoldsOp::create(builder, op.getLoc(), builder.getI1Type(),
+                              broadcasts, equalities, bounds);
+    host::CheckOp::create(builder, op.getLoc(), holds,
+                          builder.getStringAttr(message));
+  };
+  check("expected shapes that broadcast", op.getBroadcastsAttr(), {}, {});
+  check("expected sizes that are equal", {}, op.getEqualitiesAttr(), {});
+  check("expected larger sizes", {}, {}, op.getBoundsAttr());
+  return success();
+}
+
 LogicalResult Assignment::assign(graph::BindOp op) {
   host::BindOp::create(builder, op.getLoc(), getPlace(op.getInput()),
                        op.getSymbolsAttr());
@@ -420,12 +438,12 @@ LogicalResult Assignment::assign(graph::CallOp op) {
   unsigned numSymbols = 0;
   for (AffineExpr dim : dims)
     numSymbols = std::max(numSymbols, host::getNumSymbolsUsed(dim));
-  host::CallOp::create(
-      builder, loc, op.getFunctionAttr(), inputs, builder.getArrayAttr(types),
-      builder.getDenseI64ArrayAttr(ranks),
-      AffineMapAttr::get(
-          AffineMap::get(0, numSymbols, dims, builder.getContext())),
-      builder.getDenseI64ArrayAttr(symbols));
+  host::CallOp::create(builder, loc, op.getFunctionAttr(), inputs,
+                       builder.getArrayAttr(types),
+                       builder.getDenseI64ArrayAttr(ranks),
+                       AffineMapAttr::get(AffineMap::get(0, numSymbols, dims,
+                                                         builder.getContext())),
+                       builder.getDenseI64ArrayAttr(symbols));
   for (OpResult result : op.getResults()) {
     auto type = cast<RankedTensorType>(result.getType());
     Destination *destination = destinationOf.lookup(result);
@@ -453,17 +471,18 @@ LogicalResult Assignment::assign(Operation *op) {
       isa<func::ReturnOp, graph::EmptyOp, graph::YieldOp>(op))
     return success(); // placed where it is used
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<host::LaunchOp, graph::AssignOp, graph::BindOp, graph::CallOp,
-            graph::CheckOp, graph::IfOp, graph::LoopOp, graph::ReshapeOp>(
-          [&](auto op) { return assign(op); })
+      .Case<host::LaunchOp, graph::AssignOp, graph::AssumeOp, graph::BindOp,
+            graph::CallOp, graph::CheckOp, graph::IfOp, graph::LoopOp,
+            graph::ReshapeOp>([&](auto op) { return assign(op); })
       .Default([](Operation *op) -> LogicalResult {
         // What computed the shape of a reshape: its values are in the types.
-        if (llvm::all_of(op->getUsers(),
-                         [](Operation *user) {
-                           return isa<graph::ReshapeOp>(user) ||
-                                  !isa<host::LaunchOp, graph::CallOp,
-                                       func::ReturnOp>(user);
-                         }) &&
+        if (llvm::all_of(
+                op->getUsers(),
+                [](Operation *user) {
+                  return isa<graph::ReshapeOp>(user) ||
+                         !isa<host::LaunchOp, graph::CallOp, func::ReturnOp>(
+                             user);
+                }) &&
             isMemoryEffectFree(op))
           return success();
         return op->emitOpError("expected a launch, a constant or a reshape in "
