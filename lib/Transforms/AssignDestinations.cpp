@@ -388,6 +388,24 @@ LogicalResult Assignment::assign(graph::AssignOp op) {
   return success();
 }
 
+/// One check for each kind of condition, with its own message.
+LogicalResult Assignment::assign(graph::AssumeOp op) {
+  auto check = [&](StringRef message, ArrayAttr broadcasts,
+                   ArrayAttr equalities, ArrayAttr bounds) {
+    if (!broadcasts && !equalities && !bounds)
+      return;
+    Value holds =
+        host::HoldsOp::create(builder, op.getLoc(), builder.getI1Type(),
+                              broadcasts, equalities, bounds);
+    host::CheckOp::create(builder, op.getLoc(), holds,
+                          builder.getStringAttr(message));
+  };
+  check("expected shapes that broadcast", op.getBroadcastsAttr(), {}, {});
+  check("expected sizes that are equal", {}, op.getEqualitiesAttr(), {});
+  check("expected larger sizes", {}, {}, op.getBoundsAttr());
+  return success();
+}
+
 LogicalResult Assignment::assign(graph::BindOp op) {
   host::BindOp::create(builder, op.getLoc(), getPlace(op.getInput()),
                        op.getSymbolsAttr());
@@ -453,9 +471,9 @@ LogicalResult Assignment::assign(Operation *op) {
       isa<func::ReturnOp, graph::EmptyOp, graph::YieldOp>(op))
     return success(); // placed where it is used
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<host::LaunchOp, graph::AssignOp, graph::BindOp, graph::CallOp,
-            graph::CheckOp, graph::IfOp, graph::LoopOp, graph::ReshapeOp>(
-          [&](auto op) { return assign(op); })
+      .Case<host::LaunchOp, graph::AssignOp, graph::AssumeOp, graph::BindOp,
+            graph::CallOp, graph::CheckOp, graph::IfOp, graph::LoopOp,
+            graph::ReshapeOp>([&](auto op) { return assign(op); })
       .Default([](Operation *op) -> LogicalResult {
         // What computed the shape of a reshape: its values are in the types.
         if (llvm::all_of(

@@ -42,6 +42,7 @@ private:
   mlir::LogicalResult assign(host::LaunchOp op);
   mlir::LogicalResult assign(graph::ReshapeOp op);
   mlir::LogicalResult assign(graph::AssignOp op);
+  mlir::LogicalResult assign(graph::AssumeOp op);
   mlir::LogicalResult assign(graph::BindOp op);
   mlir::LogicalResult assign(graph::CallOp op);
   mlir::LogicalResult assign(graph::CheckOp op);

@@ -108,11 +108,14 @@ void numberBoxes(func::FuncOp program, SmallVectorImpl<Slot> &slots) {
   Builder builder(program.getContext());
   std::multimap<unsigned, int64_t> busy; // by the last step of its slot
   SmallVector<int64_t> free;
+  // What a region takes for granted of sizes is checked when it runs: else a
+  // negative one would lie in the arena, and others behind it.
   auto isBox = [&](Slot &slot) {
-    bool ofData = slot.op.getBox().has_value();
-    graph::forEachSymbol(slot.bytes, [&](unsigned symbol) {
-      ofData |= bound.contains(symbol);
-    });
+    bool ofData =
+        slot.op.getBox().has_value() || (slot.op->getParentOp() != program &&
+                                         !graph::isNonNegative(slot.bytes));
+    graph::forEachSymbol(
+        slot.bytes, [&](unsigned symbol) { ofData |= bound.contains(symbol); });
     return ofData;
   };
   // In the order in which they begin to live.

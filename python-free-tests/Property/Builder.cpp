@@ -169,6 +169,8 @@ void GraphBuilder::mix(Dims &dims) {
     bool isInput = symbol && symbol.getPosition() < sizes.size();
     std::optional<int64_t> size =
         isInput ? sizes[symbol.getPosition()] : getConstant(dim);
+    if (symbol && boundSizes.contains(symbol.getPosition()))
+      size = boundSizes.lookup(symbol.getPosition());
     if (!size)
       continue;
     SmallVector<AffineExpr> same = {expr(*size)};
@@ -319,6 +321,21 @@ AffineExpr GraphBuilder::dataSymbol() {
       builder.getContext());
 }
 
+AffineExpr GraphBuilder::boundSymbol() {
+  if (sizes.empty())
+    return {};
+  int64_t size = random.pick<int64_t>(ArrayRef(kSizes).take_front(8));
+  Value count = indices(builder.getI64Type(), {expr(1)}, 1);
+  function.setArgAttr(function.getNumArguments() - 1, "graph.test_data",
+                      builder.getStringAttr("size" + std::to_string(size)));
+  AffineExpr symbol = dataSymbol();
+  unsigned position = cast<AffineSymbolExpr>(symbol).getPosition();
+  boundSizes[position] = size;
+  BindOp::create(builder, builder.getUnknownLoc(), count,
+                 ArrayRef<int64_t>(position));
+  return symbol;
+}
+
 void GraphBuilder::addControl(OperationState &state) {
   Operation *op = builder.create(state);
   bool legal = succeeded(verify(op));
@@ -338,9 +355,10 @@ void GraphBuilder::addControl(OperationState &state) {
 void addSome(GraphBuilder &b) {
   using Family = void (*)(GraphBuilder &);
   static constexpr Family families[] = {
-      addPointwise, addPointwise,     addPointwise, addReduction, addMovement,
-      addMovement,  addLookup,        addContraction, addWindow,
-      addNormalization, addIntegers, addIdiom,     addControl};
+      addPointwise, addPointwise,     addPointwise, addReduction,
+      addMovement,  addMovement,      addLookup,    addContraction,
+      addWindow,    addNormalization, addIntegers,  addIdiom,
+      addControl};
   ArrayRef<Family> all(families);
   b.random.pick<Family>(b.hasControl ? all : all.drop_back())(b);
 }

@@ -106,6 +106,8 @@ public:
   void know(Value value) { add(value, {!isFloat(value), false}); }
   /// A symbol that a loop gives its value.
   mlir::AffineExpr dataSymbol();
+  /// A symbol that an input gives its value, with mixed sizes; else null.
+  mlir::AffineExpr boundSymbol();
   /// Adds a branch or loop, or nothing if it is not legal.
   void addControl(mlir::OperationState &state);
 
@@ -121,6 +123,7 @@ private:
   int64_t numSymbols; // that inputs have
   /// With mixed sizes: values of the symbols for which all fit.
   llvm::SmallVector<int64_t> sizes;
+  llvm::DenseMap<unsigned, int64_t> boundSizes; // the same of those of the data
   int64_t numDataSymbols = 0;
 };
 

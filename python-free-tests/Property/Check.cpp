@@ -398,19 +398,20 @@ Error Check::checkNumbers(ArrayRef<int64_t> symbols) {
   return error;
 }
 
-/// Mostly such that fit, in branches too, which nothing checks; of each fourth
-/// graph that takes sizes for granted, others.
+/// Mostly such that fit; of some graphs that take sizes for granted, others, or
+/// such that do not fit in a branch only: who takes it has to refuse them.
 std::optional<std::vector<int64_t>> Check::chooseSymbols() {
   constexpr uint64_t period = 4;
+  auto find = [&](func::FuncOp fit, func::FuncOp misfit) {
+    return findSymbols(fit, misfit, question.seed, question.emptyPercent);
+  };
   std::optional<std::vector<int64_t>> symbols;
   if (question.seed % period == 1)
-    symbols = findSymbols(function, question.seed, question.emptyPercent,
-                          /*fit=*/false);
+    symbols = find({}, function);
   doSizesFit = !symbols;
-  if (doSizesFit)
-    symbols = findSymbols(everywhere, question.seed, question.emptyPercent,
-                          /*fit=*/true);
-  return symbols;
+  if (question.seed % period == 3)
+    symbols = find(function, everywhere);
+  return symbols ? symbols : find(everywhere, {});
 }
 
 Finding Check::run() {

@@ -122,8 +122,8 @@ static std::unique_ptr<Region> addLoopBody(GraphBuilder &b, Loop &loop) {
   for (BlockArgument carried : body.arguments().drop_front())
     yielded.push_back(body.yieldLike(carried));
   for (int64_t i = b.random.below(3); i > 0; --i)
-    if (Value slice = b.pick(
-            [&](Value v) { return GraphBuilder::rankOf(v) <= 3; })) {
+    if (Value slice =
+            b.pick([&](Value v) { return GraphBuilder::rankOf(v) <= 3; })) {
       yielded.push_back(slice);
       loop.collected.push_back(slice.getType());
     }
@@ -142,7 +142,8 @@ static void addLoop(GraphBuilder &b) {
     });
   Type i64 = b.builder.getI64Type();
   if (loop.sliced)
-    loop.tripCount = b.scalar(i64, double(GraphBuilder::sizeOf(loop.sliced, 0)));
+    loop.tripCount =
+        b.scalar(i64, double(GraphBuilder::sizeOf(loop.sliced, 0)));
   else if (b.random.chance(40))
     loop.tripCount = b.scalar(i64, double(b.random.below(5)));
   else
@@ -179,10 +180,30 @@ static void addLoop(GraphBuilder &b) {
   b.addControl(state);
 }
 
+/// A size that the data tell: as often as that a value is repeated.
+static void addBound(GraphBuilder &b) {
+  Value x = b.pick([](Value v) { return GraphBuilder::rankOf(v) <= 3; });
+  AffineExpr size = x ? b.boundSymbol() : AffineExpr();
+  if (!size)
+    return;
+  Dims dims = getDims(x);
+  dims.insert(b.random.chance(50) ? dims.begin() : dims.end(), size);
+  if (dims.back() == size && dims.size() > 1) {
+    Dims ones = getDims(x);
+    ones.push_back(b.expr(1));
+    x = b.exactOp("reshape", {x}, {},
+                  Type(makeType(GraphBuilder::elementOf(x), ones)));
+  }
+  b.exactOp("broadcast_to", {x}, {},
+            Type(makeType(GraphBuilder::elementOf(x), dims)));
+}
+
 void addControl(GraphBuilder &b) {
   if (b.depth >= 2)
     return;
-  if (b.random.chance(50))
+  if (b.random.chance(20))
+    addBound(b);
+  else if (b.random.chance(50))
     addIf(b);
   else
     addLoop(b);

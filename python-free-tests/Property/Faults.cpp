@@ -366,6 +366,14 @@ static bool skipLaunch(Operation *op) {
   return true;
 }
 
+static bool skipCheck(Operation *op) {
+  auto check = dyn_cast<host::CheckOp>(op);
+  if (!check || !check.getCondition().getDefiningOp<host::HoldsOp>())
+    return false;
+  op->erase();
+  return true;
+}
+
 ArrayRef<Fault> getFaults() {
   using S = Stage;
   static constexpr Fault faults[] = {
@@ -423,6 +431,8 @@ ArrayRef<Fault> getFaults() {
        swapArguments},
       {"shared-slot", "two values lie in one place", S::Host, overlapSlots},
       {"skipped-launch", "a kernel does not run", S::Host, skipLaunch},
+      {"skipped-check", "sizes inside of a branch go unchecked", S::Host,
+       skipCheck},
   };
   return faults;
 }

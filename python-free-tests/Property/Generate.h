@@ -40,8 +40,8 @@ private:
 
 /// A module with a function @main of graph ops. Its inputs' attribute
 /// `graph.test_data` says what they hold: "any" (also NaN, infinities,
-/// denormals), "tame" (finite, of moderate size), or "index<N>" (integers in
-/// [-N, N)).
+/// denormals), "tame" (finite, of moderate size), "index<N>" (integers in
+/// [-N, N)), or "size<N>" (mostly N).
 mlir::OwningOpRef<mlir::ModuleOp> generateModule(mlir::MLIRContext &context,
                                                  uint64_t seed);
 

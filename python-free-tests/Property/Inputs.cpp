@@ -37,7 +37,9 @@ static bool agree(func::FuncOp function, ArrayRef<int64_t> symbols) {
   return true;
 }
 
-static bool makeSense(func::FuncOp function, ArrayRef<int64_t> symbols) {
+/// In what runs in any case only, where sizes within branches need not fit.
+static bool makeSense(func::FuncOp function, ArrayRef<int64_t> symbols,
+                      bool inside) {
   bool sane = true;
   auto check = [&](mlir::Value value) {
     int64_t count = 1;
@@ -51,19 +53,22 @@ static bool makeSense(func::FuncOp function, ArrayRef<int64_t> symbols) {
   for (BlockArgument argument : function.getArguments())
     check(argument);
   function.walk([&](Operation *op) {
-    for (mlir::Value result : op->getResults())
-      check(result);
+    if (inside || op->getParentOp() == function)
+      for (mlir::Value result : op->getResults())
+        check(result);
   });
   return sane;
 }
 
-std::optional<std::vector<int64_t>>
-findSymbols(func::FuncOp function, uint64_t seed, int emptyPercent, bool fit) {
+std::optional<std::vector<int64_t>> findSymbols(func::FuncOp fit,
+                                                func::FuncOp misfit,
+                                                uint64_t seed,
+                                                int emptyPercent) {
   for (uint64_t attempt = 0; attempt < 60; ++attempt) {
-    std::vector<int64_t> symbols =
-        generateSymbols(function, seed + attempt * 1000003, emptyPercent);
-    if (fit ? agree(function, symbols) && makeSense(function, symbols)
-            : !agree(function, symbols))
+    std::vector<int64_t> symbols = generateSymbols(
+        fit ? fit : misfit, seed + attempt * 1000003, emptyPercent);
+    if ((!fit || (agree(fit, symbols) && makeSense(fit, symbols, !misfit))) &&
+        (!misfit || !agree(misfit, symbols)))
       return symbols;
   }
   return std::nullopt;
@@ -112,9 +117,11 @@ static Tensor makeTensor(Type type, StringRef kind, ArrayRef<int64_t> symbols,
   for (AffineExpr dim : getDims(type))
     tensor.dims.push_back(evaluate(dim, symbols));
   tensor.resize();
-  int64_t bound = 8;
+  int64_t bound = 8, size = -1;
   if (kind.consume_front("index"))
     kind.getAsInteger(10, bound);
+  if (kind.consume_front("size"))
+    kind.getAsInteger(10, size);
   for (int64_t i = 0, end = tensor.elements(); i < end; ++i) {
     if (isa<FloatType>(element)) {
       storeFloat(tensor, i, randomNumber(random, kind != "any"));
@@ -124,6 +131,8 @@ static Tensor makeTensor(Type type, StringRef kind, ArrayRef<int64_t> symbols,
                      : element.isUnsignedInteger()
                          ? random.below(bound)
                          : random.between(-bound, bound - 1);
+    if (size >= 0)
+      number = random.chance(70) ? size : random.below(2 * size + 1);
     std::memcpy(tensor.bytes.data() + i * (bits / 8), &number, bits / 8);
   }
   return tensor;

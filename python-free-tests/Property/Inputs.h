@@ -13,12 +13,13 @@ namespace property {
 
 using adze::run::Tensor;
 
-/// Sizes for the symbols that make sense, and are what the function says that
-/// its ops take for granted (`fit`), or that are not; none if there seem to be
-/// none.
-std::optional<std::vector<int64_t>> findSymbols(mlir::func::FuncOp function,
-                                                uint64_t seed, int emptyPercent,
-                                                bool fit);
+/// Sizes for the symbols that are what `fit` says that its ops take for granted
+/// and make sense, and that are not what `misfit` says; either may be missing.
+/// None if there seem to be none.
+std::optional<std::vector<int64_t>> findSymbols(mlir::func::FuncOp fit,
+                                                mlir::func::FuncOp misfit,
+                                                uint64_t seed,
+                                                int emptyPercent);
 
 /// What the arguments' `graph.test_data` says, from a seed.
 std::vector<Tensor> makeInputs(mlir::func::FuncOp function,

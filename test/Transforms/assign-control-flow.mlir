@@ -120,3 +120,37 @@ func.func @named(%x: tensor<?xf32, #x>) -> tensor<?xf32, #y> attributes {graph.s
   %0 = host.launch @fill(%x) : (tensor<?xf32, #x>) -> tensor<?xf32, #y>
   return %0 : tensor<?xf32, #y>
 }
+
+// -----
+
+#n = affine_map<()[s0] -> (s0)>
+#cut = affine_map<()[s0] -> (s0 - 3)>
+func.func private @cut(memref<?xf32> {adze.dims = #n}, memref<?xf32> {adze.dims = #cut}) attributes {adze.kernel}
+func.func private @last(memref<?xf32> {adze.dims = #cut}, memref<f32>) attributes {adze.kernel}
+
+// A check for each kind of condition; what may have a negative size where it does not run lies outside of the arena.
+// CHECK-LABEL: func.func @assume(
+// CHECK: scf.if
+// CHECK-NEXT: %[[SHAPES:.*]] = host.holds {broadcasts = [#{{.*}}]} : i1
+// CHECK-NEXT: host.check %[[SHAPES]], "expected shapes that broadcast"
+// CHECK-NEXT: %[[SIZES:.*]] = host.holds {equalities = [#{{.*}}]} : i1
+// CHECK-NEXT: host.check %[[SIZES]], "expected sizes that are equal"
+// CHECK-NEXT: %[[LARGE:.*]] = host.holds {bounds = [#{{.*}}]} : i1
+// CHECK-NEXT: host.check %[[LARGE]], "expected larger sizes"
+// CHECK-NEXT: host.slot {box = 0 : i64, size = #{{.*}}}
+// CHECK: host.slot {offset = {{.*}}, size = #{{.*}}}
+func.func @assume(%c: tensor<i1>, %x: tensor<?xf32, #n>, %y: tensor<f32>) -> tensor<f32> attributes {graph.symbols = ["n"]} {
+  %r = graph.if %c : (tensor<i1>) -> tensor<f32> {
+    graph.assume {broadcasts = [affine_map<()[s0] -> (s0, 16)>], equalities = [affine_map<()[s0] -> (s0, 7)>], bounds = [#cut]}
+    %0 = host.launch @cut(%x) : (tensor<?xf32, #n>) -> tensor<?xf32, #cut>
+    %1 = host.launch @last(%0) : (tensor<?xf32, #cut>) -> tensor<f32>
+    %2 = host.launch @same(%x) : (tensor<?xf32, #n>) -> tensor<?xf32, #n>
+    %3 = host.launch @all(%2, %1) : (tensor<?xf32, #n>, tensor<f32>) -> tensor<f32>
+    graph.yield %3 : tensor<f32>
+  } else {
+    graph.yield %y : tensor<f32>
+  }
+  return %r : tensor<f32>
+}
+func.func private @same(memref<?xf32> {adze.dims = #n}, memref<?xf32> {adze.dims = #n}) attributes {adze.kernel}
+func.func private @all(memref<?xf32> {adze.dims = #n}, memref<f32>, memref<f32>) attributes {adze.kernel}

@@ -1,9 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sizes that a host program takes to agree, checked before it begins.
+// Sizes that a host program takes to agree, checked before it begins or where
+// it says so.
 #include "Broadcasts.h"
 #include "Dialect/Graph/IR/Broadcast.h"
-#include "Dialect/Host/IR/Host.h"
 #include "Formula.h"
 
 using namespace mlir;
@@ -14,11 +14,46 @@ namespace {
 /// Ors conditions together.
 class Violation {
 public:
-  Violation(OpBuilder &builder, Location loc, Value symbols)
-      : builder(builder), loc(loc), formula(builder, loc, symbols) {}
+  /// Sizes of other symbols than the first `numKnown` are left out.
+  Violation(OpBuilder &builder, Location loc, Value symbols,
+            unsigned numKnown = ~0u)
+      : builder(builder), loc(loc), numKnown(numKnown),
+        formula(builder, loc, symbols) {}
 
-  /// Two sizes differ, and with `unlessOne` neither is 1.
-  void add(AffineExpr first, AffineExpr second, bool unlessOne) {
+  /// Maps of sizes that have to be equal or, with `unlessOne`, 1.
+  void addSets(ArrayAttr maps, bool unlessOne) {
+    forEachMap(maps, [&](ArrayRef<AffineExpr> sizes) {
+      for (size_t i = 0; i < sizes.size(); ++i)
+        for (size_t k = 0; k < i; ++k)
+          addPair(sizes[i], sizes[k], unlessOne);
+    });
+  }
+
+  /// Maps of sizes that must not be negative.
+  void addBounds(ArrayAttr maps) {
+    forEachMap(maps, [&](ArrayRef<AffineExpr> sizes) {
+      for (AffineExpr size : sizes)
+        add(LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt,
+                                 formula.emit(size), formula.constant(0)));
+    });
+  }
+
+  Value any;
+
+private:
+  void forEachMap(ArrayAttr maps,
+                  llvm::function_ref<void(ArrayRef<AffineExpr>)> visit) {
+    if (!maps)
+      return;
+    for (auto map : maps.getAsRange<AffineMapAttr>()) {
+      SmallVector<AffineExpr> sizes(map.getValue().getResults());
+      llvm::erase_if(sizes, [&](AffineExpr size) {
+        return host::getNumSymbolsUsed(size) > numKnown;
+      });
+      visit(sizes);
+    }
+  }
+  void addPair(AffineExpr first, AffineExpr second, bool unlessOne) {
     Value lhs = formula.emit(first), rhs = formula.emit(second);
     Value bad = differ(lhs, rhs);
     if (unlessOne)
@@ -27,15 +62,6 @@ public:
                                   differ(size, formula.constant(1)));
     add(bad);
   }
-
-  void addNegative(AffineExpr size) {
-    add(LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt,
-                             formula.emit(size), formula.constant(0)));
-  }
-
-  Value any;
-
-private:
   void add(Value bad) {
     any = any ? LLVM::OrOp::create(builder, loc, any, bad).getResult() : bad;
   }
@@ -46,40 +72,31 @@ private:
 
   OpBuilder &builder;
   Location loc;
+  unsigned numKnown;
   Formula formula;
 };
 } // namespace
 
 Value emitSizeViolation(OpBuilder &builder, func::FuncOp program,
                         Value symbols) {
-  Violation violation(builder, program.getLoc(), symbols);
-  unsigned numKnown = host::getNumInputSymbols(program);
-  auto isKnown = [&](AffineExpr size) {
-    return host::getNumSymbolsUsed(size) <= numKnown;
+  Violation violation(builder, program.getLoc(), symbols,
+                      host::getNumInputSymbols(program));
+  auto get = [&](StringRef name) {
+    return program->getAttrOfType<ArrayAttr>(name);
   };
-  for (StringRef name : {graph::broadcastsAttr, graph::equalitiesAttr}) {
-    auto maps = program->getAttrOfType<ArrayAttr>(name);
-    if (!maps)
-      continue;
-    for (auto map : maps.getAsRange<AffineMapAttr>()) {
-      SmallVector<AffineExpr> sizes;
-      for (AffineExpr size : map.getValue().getResults())
-        if (isKnown(size))
-          sizes.push_back(size);
-      for (size_t i = 0; i < sizes.size(); ++i)
-        for (size_t k = 0; k < i; ++k)
-          violation.add(sizes[i], sizes[k], name == graph::broadcastsAttr);
-    }
-  }
-  SmallVector<AffineMapAttr> bounds;
-  if (auto maps = program->getAttrOfType<ArrayAttr>(graph::boundsAttr))
-    llvm::append_range(bounds, maps.getAsRange<AffineMapAttr>());
+  violation.addSets(get(graph::broadcastsAttr), /*unlessOne=*/true);
+  violation.addSets(get(graph::equalitiesAttr), /*unlessOne=*/false);
+  violation.addBounds(get(graph::boundsAttr));
   if (auto map = program->getAttrOfType<AffineMapAttr>(host::sizesAttr))
-    bounds.push_back(map);
-  for (AffineMapAttr map : bounds)
-    for (AffineExpr size : map.getValue().getResults())
-      if (isKnown(size))
-        violation.addNegative(size);
+    violation.addBounds(builder.getArrayAttr(map));
+  return violation.any;
+}
+
+Value emitSizeViolation(OpBuilder &builder, host::HoldsOp op, Value symbols) {
+  Violation violation(builder, op.getLoc(), symbols);
+  violation.addSets(op.getBroadcastsAttr(), /*unlessOne=*/true);
+  violation.addSets(op.getEqualitiesAttr(), /*unlessOne=*/false);
+  violation.addBounds(op.getBoundsAttr());
   return violation.any;
 }
 

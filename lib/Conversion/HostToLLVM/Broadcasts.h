@@ -1,9 +1,10 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sizes that a host program takes to agree, checked before memory is taken.
+// Sizes that a host program takes to agree.
 #ifndef ADZE_LIB_CONVERSION_HOSTTOLLVM_BROADCASTS_H
 #define ADZE_LIB_CONVERSION_HOSTTOLLVM_BROADCASTS_H
 
+#include "Dialect/Host/IR/Host.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -16,6 +17,9 @@ namespace adze {
 /// not known yet and left out.
 mlir::Value emitSizeViolation(mlir::OpBuilder &builder,
                               mlir::func::FuncOp program, mlir::Value symbols);
+/// Whether one of the op's conditions does not hold; null if there is none.
+mlir::Value emitSizeViolation(mlir::OpBuilder &builder, host::HoldsOp op,
+                              mlir::Value symbols);
 
 } // namespace adze
 

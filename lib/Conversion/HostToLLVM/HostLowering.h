@@ -77,6 +77,7 @@ private:
   void lower(host::AssignOp op);
   void lower(host::ReadOp op);
   void lower(host::WriteOp op);
+  void lower(host::HoldsOp op);
   void lower(host::CheckOp op);
   void lower(host::ViewOp op);
   void lower(mlir::func::ReturnOp op);

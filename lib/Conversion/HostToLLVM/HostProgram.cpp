@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The host program's ops: calls through the host table, branches and loops.
+#include "Broadcasts.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "HostLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -330,6 +331,15 @@ void HostLowering::lower(host::WriteOp op) {
         i64Constant(loc, sizeof(int64_t))});
 }
 
+void HostLowering::lower(host::HoldsOp op) {
+  Value bad = emitSizeViolation(builder, op, arguments[RunArgument::Symbols]);
+  Value yes =
+      LLVM::ConstantOp::create(builder, op.getLoc(), builder.getBoolAttr(true));
+  numbers[op.getResult()] =
+      bad ? LLVM::XOrOp::create(builder, op.getLoc(), bad, yes).getResult()
+          : yes;
+}
+
 void HostLowering::lower(host::CheckOp op) {
   Location loc = op.getLoc();
   Block *wrong = addBlock(), *next = addBlock();
@@ -433,11 +443,11 @@ LogicalResult HostLowering::lower(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<host::LaunchOp, host::CallOp, host::FetchOp, host::CopyOp,
             host::ViewOp, host::OutputOp, host::BindOp, host::AssignOp,
-            host::ReadOp, host::WriteOp, host::CheckOp, func::ReturnOp>(
-          [&](auto op) {
-            lower(op);
-            return success();
-          })
+            host::ReadOp, host::WriteOp, host::HoldsOp, host::CheckOp,
+            func::ReturnOp>([&](auto op) {
+        lower(op);
+        return success();
+      })
       .Case<host::ConstantOp, host::SlotOp, scf::IfOp, scf::WhileOp>(
           [&](auto op) { return lower(op); })
       .Case<scf::YieldOp, scf::ConditionOp>([](auto) { return success(); })
@@ -501,12 +511,13 @@ LogicalResult HostLowering::lowerProgram(LLVM::LLVMFuncOp run) {
   allocateArrays();
   bool usesBoxes = false;
   program.walk([&](host::SlotOp slot) { usesBoxes |= bool(slot.getBox()); });
-  bool calls = false, hasSteps = false;
+  bool calls = false, checks = false, hasSteps = false;
   program.walk([&](host::CallOp) { calls = true; });
+  program.walk([&](host::CheckOp) { checks = true; });
   program.walk([&](host::LaunchOp launch) {
     hasSteps |= launch.getStepsAttr() != nullptr;
   });
-  if (calls || usesBoxes || hostNumbers || hasSteps)
+  if (calls || checks || usesBoxes || hostNumbers || hasSteps)
     checkTable(loc, hasSteps ? LaunchSteps : calls ? Fetch : Output);
   for (BlockArgument argument : program.getArguments()) {
     int64_t index = argument.getArgNumber();

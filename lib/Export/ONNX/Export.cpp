@@ -171,6 +171,8 @@ LogicalResult Exporter::addNode(Operation &op) {
   if (auto constant = dyn_cast<graph::ConstantOp>(op))
     return addConstant(names[constant.getResult()], constant.getValue(),
                        op.getLoc());
+  if (isa<graph::AssumeOp>(op))
+    return success(); // ONNX's operators take it for granted by themselves
   FailureOr<Node> node = writeNode(&op, *this);
   if (failed(node))
     return failure();

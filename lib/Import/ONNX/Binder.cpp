@@ -2,6 +2,7 @@
 //
 // What handlers share.
 #include "Binder.h"
+#include "Dialect/Graph/IR/Broadcast.h"
 #include "Importer.h"
 #include "Sizes.h"
 #include "mlir/IR/Matchers.h"
@@ -177,28 +178,14 @@ Binder::createInferred(llvm::StringRef name, llvm::ArrayRef<mlir::Value> given,
   return {};
 }
 
-/// Dims of which nobody knows whether one operand repeats along them: the run
-/// finds their sizes, and whether they fit.
+/// Dims of so many sizes that no expression says which one it is: the run finds
+/// out.
 void Binder::completeBroadcast(mlir::Operation *op,
                                llvm::SmallVectorImpl<mlir::Type> &types) {
   Dims dims = graph::getDims(types.front());
   if (!llvm::isa<graph::ElementwiseOpInterface>(op))
     return;
-  // Where the inputs' shapes decide there is an expression, checked before the
-  // run begins.
-  for (mlir::AffineExpr &dim : dims)
-    if (dim && importer.isDataBroadcast(dim))
-      dim = mlir::AffineExpr();
-  // A size that the data tells may have to fit a known one (those of the inputs
-  // are graph-collect-assumptions').
-  bool mayMisfit = false;
-  for (mlir::Value operand : op->getOperands()) {
-    Dims own = graph::getDims(operand);
-    for (auto [size, to] : llvm::zip(llvm::reverse(own), llvm::reverse(dims)))
-      mayMisfit |= size && to && !graph::areEqual(size, to) &&
-                   graph::countSymbols(size) > importer.numInputSymbols;
-  }
-  if (!mayMisfit && !llvm::is_contained(dims, mlir::AffineExpr()))
+  if (!llvm::is_contained(dims, mlir::AffineExpr()))
     return;
   mlir::OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(op);
@@ -386,7 +373,6 @@ Dims Binder::bindSizes(mlir::Value value, Dims known) {
 Dims Binder::bindBroadcast(llvm::ArrayRef<mlir::Value> shapes, Dims known) {
   Sizes sizes(*this);
   mlir::Value one = sizes.number(1), result;
-  Values padded;
   for (mlir::Value shape : shapes) {
     shape = sizes.toVector(shape);
     if (failed)
@@ -394,14 +380,9 @@ Dims Binder::bindBroadcast(llvm::ArrayRef<mlir::Value> shapes, Dims known) {
     size_t length = *graph::getConstant(graph::getDims(shape)[0]);
     if (size_t missing = known.size() - length)
       shape = sizes.concat({sizes.splat(missing, 1), shape});
-    padded.push_back(shape);
     result =
         result ? sizes.select(sizes.equal(result, one), shape, result) : shape;
   }
-  for (mlir::Value shape : padded)
-    check(sizes.all(sizes.either(sizes.equal(shape, result),
-                                 sizes.equal(shape, one))),
-          "expected shapes that broadcast");
   return bindSizes(result, known);
 }
 
@@ -447,7 +428,28 @@ mlir::AffineExpr Binder::makeFreshSymbol() {
 }
 
 bool Binder::assumeNonNegative(mlir::AffineExpr expr) {
-  return importer.symbols.assumeNonNegative(expr);
+  // What a branch takes for granted is no matter of the other one. Its region
+  // belongs to no op yet.
+  bool isInside = !llvm::isa_and_nonnull<mlir::func::FuncOp>(
+      builder.getBlock()->getParentOp());
+  if (!isInside || !expr || graph::isNonNegative(expr))
+    return importer.symbols.assumeNonNegative(expr);
+  assume(graph::boundsAttr, expr);
+  return true;
+}
+
+void Binder::assume(llvm::StringRef condition,
+                    llvm::ArrayRef<mlir::AffineExpr> sizes) {
+  if (failed || graph::isDecided(sizes, condition))
+    return;
+  auto map = mlir::AffineMap::get(0, graph::countSymbols(sizes), sizes,
+                                  builder.getContext());
+  auto get = [&](llvm::StringRef name) {
+    return name == condition ? builder.getAffineMapArrayAttr(map)
+                             : mlir::ArrayAttr();
+  };
+  graph::AssumeOp::create(builder, loc, get(graph::broadcastsAttr),
+                          get(graph::equalitiesAttr), get(graph::boundsAttr));
 }
 
 mlir::ElementsAttr Binder::getElements(const TensorData &tensor) {

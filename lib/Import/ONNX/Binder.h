@@ -89,16 +89,20 @@ public:
   Dims getSizes(mlir::Value value);
   /// The same where `known` has null entries only.
   Dims bindSizes(mlir::Value value, Dims known);
-  /// The dims that shapes (vectors) broadcast to; `known` has null entries
-  /// where only the run can tell, which also sees that they fit.
+  /// The dims that shapes (vectors) broadcast to, if they do; `known` has null
+  /// entries where only the run can tell.
   Dims bindBroadcast(llvm::ArrayRef<mlir::Value> shapes, Dims known);
   /// Ends the run with an error unless a condition (one element) holds.
   void check(mlir::Value condition, llvm::StringRef message);
   mlir::AffineExpr makeFreshSymbol();
-  /// The sum of sizes. A long one gets symbols of its own, which the run assigns.
+  /// The sum of sizes. A long one gets symbols of its own, which the run
+  /// assigns.
   mlir::AffineExpr addSizes(llvm::ArrayRef<mlir::AffineExpr> sizes);
   /// Takes it for granted, and has the run time check it.
   bool assumeNonNegative(mlir::AffineExpr expr);
+  /// The same of one of the conditions of Broadcast.h.
+  void assume(llvm::StringRef condition,
+              llvm::ArrayRef<mlir::AffineExpr> sizes);
 
   /// The elements of a tensor attribute; null after an error.
   mlir::ElementsAttr getElements(const TensorData &tensor);

@@ -85,8 +85,6 @@ private:
   /// place; null if nowhere.
   const Dims *findBound(mlir::Value value);
   void forget(mlir::Region &region);
-  /// Whether a size that broadcasts depends on what only the data can tell.
-  bool isDataBroadcast(mlir::AffineExpr size) const;
   void keepBound(mlir::Value value, const Dims &dims, graph::BindOp op) {
     bound[value] = {dims, op};
   }

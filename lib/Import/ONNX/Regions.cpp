@@ -1,7 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Branches and loops: their regions, and the types of what crosses the borders.
-#include "Dialect/Graph/IR/Broadcast.h"
 #include "Importer.h"
 #include "Sizes.h"
 
@@ -16,8 +15,7 @@ using mlir::Value;
 /// Whether symbols up to `end` are all that the expression needs.
 static bool isVisible(AffineExpr expr, unsigned end) {
   bool visible = bool(expr);
-  graph::forEachSymbol(
-      expr, [&](unsigned symbol) { visible &= symbol < end; });
+  graph::forEachSymbol(expr, [&](unsigned symbol) { visible &= symbol < end; });
   return visible;
 }
 
@@ -52,15 +50,6 @@ void Importer::forget(Region &region) {
       gone.push_back(value);
   for (Value value : gone)
     bound.erase(value);
-}
-
-bool Importer::isDataBroadcast(AffineExpr size) const {
-  bool found = false;
-  size.walk([&](AffineExpr part) {
-    for (AffineExpr operand : graph::getBroadcastSizes(part))
-      found |= !isVisible(operand, numInputSymbols);
-  });
-  return found;
 }
 
 //===----------------------------------------------------------------------===//
@@ -266,6 +255,8 @@ Binder::Values Binder::finishLoop(LoopAttempt &attempt, Value tripCount,
       total = makeSymbol();
   }
   llvm::SmallVector<Type> types = attempt.types;
+  // Behind the loop these have the sizes of the last values that it carried.
+  llvm::SmallVector<int64_t> carried(attempt.symbols);
   for (Value slice : body.slices) {
     auto type = llvm::dyn_cast<mlir::RankedTensorType>(slice.getType());
     if (!type || graph::isHandle(type)) {
@@ -275,6 +266,11 @@ Binder::Values Binder::finishLoop(LoopAttempt &attempt, Value tripCount,
     }
     Type rest = join(type, type, attempt.firstInner, attempt.symbols);
     Dims dims = graph::getDims(rest);
+    for (AffineExpr &dim : dims)
+      if (llvm::any_of(carried, [&](int64_t symbol) {
+            return dim.isFunctionOfSymbol(symbol);
+          }))
+        dim = makeSymbol();
     dims.insert(dims.begin(), total);
     types.push_back(graph::makeType(type.getElementType(), dims));
   }

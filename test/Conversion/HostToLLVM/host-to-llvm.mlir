@@ -209,3 +209,24 @@ func.func @steps(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}, %y:
   host.launch @k(%x, %y) {steps = affine_map<()[s0] -> (s0)>} : (memref<?xf32>, memref<?xf32>) -> ()
   return
 }
+
+// -----
+
+// Sizes that do not fit where the program comes by end it with the node's name.
+// CHECK-LABEL: llvm.func @adze_run(
+// CHECK: %[[N:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64
+// CHECK: %[[DIFFER:.*]] = llvm.icmp "ne" %{{.*}}, %[[N]] : i64
+// CHECK: %[[MANY:.*]] = llvm.and %[[DIFFER]], %{{.*}} : i1
+// CHECK: %[[NOT_ONE:.*]] = llvm.icmp "ne" %[[N]], %{{.*}} : i64
+// CHECK: %[[BAD:.*]] = llvm.and %[[MANY]], %[[NOT_ONE]] : i1
+// CHECK: %[[HOLDS:.*]] = llvm.xor %[[BAD]], %{{.*}} : i1
+// CHECK: llvm.cond_br %[[HOLDS]], ^{{.*}}, ^[[WRONG:bb[0-9]+]]
+// CHECK: ^[[WRONG]]:
+// CHECK: llvm.getelementptr %{{.*}}[0, 5]
+func.func @holds(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}) attributes {
+    adze.num_inputs = 1 : i64, adze.arena_bytes = affine_map<()[s0] -> (0)>,
+    adze.arena_lower_bound = affine_map<()[s0] -> (0)>, graph.symbols = ["n"]} {
+  %0 = host.holds {broadcasts = [affine_map<()[s0] -> (s0, 16)>]} : i1
+  host.check %0, "expected shapes that broadcast"
+  return
+}

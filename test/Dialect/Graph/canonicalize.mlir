@@ -148,3 +148,18 @@ func.func @image_moves(%x: tensor<2x20x6xf32>) -> (tensor<2x5x4x6xf32>, tensor<2
   %4 = graph.transpose %3 {perm = array<i64: 0, 2, 3, 1>} : (tensor<2x3x8x5xf32>) -> tensor<2x8x5x3xf32>
   return %2, %4 : tensor<2x5x4x6xf32>, tensor<2x8x5x3xf32>
 }
+
+// -----
+
+// What holds for all sizes is not checked; of the rest some may stay.
+// CHECK-DAG: #[[LEFT:.*]] = affine_map<()[s0, s1] -> (s0, s1)>
+// CHECK-LABEL: func.func @assume
+// CHECK-NEXT: graph.assume {equalities = [#[[LEFT]]]}
+// CHECK-NEXT: graph.assume {bounds = [#{{.*}}], broadcasts = [#{{.*}}]}
+// CHECK-NEXT: return
+func.func @assume(%x: tensor<?x?xf32, affine_map<()[s0, s1] -> (s0, s1)>>) {
+  graph.assume {broadcasts = [affine_map<()[s0] -> (s0, 1)>, affine_map<()[s0] -> (s0 * 2, s0 + s0)>], equalities = [affine_map<()[s0] -> (s0 + 1 - 1, s0)>], bounds = [affine_map<()[s0] -> (s0 + 3)>]}
+  graph.assume {equalities = [affine_map<()[s0] -> (s0, s0)>, affine_map<()[s0, s1] -> (s0, s1)>]}
+  graph.assume {broadcasts = [affine_map<()[s0] -> (3, 4)>], bounds = [affine_map<()[s0] -> (s0 - 3)>]}
+  return
+}

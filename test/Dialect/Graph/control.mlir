@@ -52,6 +52,45 @@ func.func @assign(%x: tensor<?x?xf32, affine_map<()[s0, s1] -> (s0, s1)>>) {
 
 // -----
 
+// CHECK-LABEL: @assume
+// CHECK: graph.assume {bounds = [#{{.*}}], broadcasts = [#{{.*}}, #{{.*}}], equalities = [#{{.*}}]}
+func.func @assume(%x: tensor<?x?xf32, affine_map<()[s0, s1] -> (s0, s1)>>) {
+  graph.assume {broadcasts = [affine_map<()[s0] -> (s0, 16)>, affine_map<()[s0, s1] -> (s0, s1)>], equalities = [affine_map<()[s0, s1] -> (s0, s1)>], bounds = [affine_map<()[s0] -> (s0 - 3)>]}
+  return
+}
+
+// -----
+
+func.func @assume_dims() {
+  // expected-error@+1 {{expected sizes in terms of symbols, but got affine_map<(d0) -> (d0)>}}
+  graph.assume {bounds = [affine_map<(d0) -> (d0)>]}
+  return
+}
+
+// -----
+
+func.func @loop_results(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<8xf32> {
+  // expected-error@+1 {{expected 'tensor<8xf32>' from the region's arguments, but got 'tensor<4xf32>'}}
+  %r = "graph.loop"(%n, %x) <{operandSegmentSizes = array<i32: 1, 0, 1>}> ({
+  ^bb0(%i: tensor<i64>, %a: tensor<4xf32>):
+    graph.yield %a : tensor<4xf32>
+  }) : (tensor<i64>, tensor<4xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+func.func @slice_sizes(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<?x?xf32, affine_map<()[s0, s1] -> (s1, s0)>> {
+  // expected-error@+1 {{expected sizes of slices that carried values do not change, but got 'tensor<?x?xf32, affine_map<()[s0, s1] -> (s1, s0)>>'}}
+  %r:2 = "graph.loop"(%n, %x) <{count = 1 : i64, operandSegmentSizes = array<i32: 1, 0, 1>, symbols = array<i64: 0, 1>}> ({
+  ^bb0(%i: tensor<i64>, %a: tensor<?xf32, affine_map<()[s0] -> (s0)>>):
+    graph.yield %a, %a : tensor<?xf32, affine_map<()[s0] -> (s0)>>, tensor<?xf32, affine_map<()[s0] -> (s0)>>
+  }) : (tensor<i64>, tensor<4xf32>) -> (tensor<?xf32, affine_map<()[s0] -> (s0)>>, tensor<?x?xf32, affine_map<()[s0, s1] -> (s1, s0)>>)
+  return %r#1 : tensor<?x?xf32, affine_map<()[s0, s1] -> (s1, s0)>>
+}
+
+// -----
+
 func.func @assign_length() {
   // expected-error@+1 {{expected a value of symbols for each of 2 symbols, but got affine_map<()[s0] -> (s0)>}}
   graph.assign {symbols = array<i64: 1, 2>, values = affine_map<()[s0] -> (s0)>}

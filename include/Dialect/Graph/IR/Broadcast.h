@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sizes of dims that may or may not be repeated, which only the run can tell.
+// What only the run can tell of sizes: whether they fit each other, and those
+// of dims that may or may not be repeated.
 #ifndef ADZE_DIALECT_GRAPH_IR_BROADCAST_H
 #define ADZE_DIALECT_GRAPH_IR_BROADCAST_H
 
@@ -17,6 +18,11 @@ inline constexpr llvm::StringLiteral broadcastsAttr = "graph.broadcasts";
 inline constexpr llvm::StringLiteral equalitiesAttr = "graph.equalities";
 /// The same of sizes that must not be negative.
 inline constexpr llvm::StringLiteral boundsAttr = "graph.bounds";
+
+/// Whether the condition of these sizes (one of the attributes above) holds for
+/// all values of the symbols.
+bool isDecided(llvm::ArrayRef<mlir::AffineExpr> sizes,
+               llvm::StringRef condition);
 
 /// The size of a dim whose operands have these sizes, where only the run can
 /// tell which are 1 (the others are equal): one expression for all orders and

@@ -60,6 +60,34 @@ def Graph_CheckOp : Graph_Op<"check", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
+def Graph_AssumeOp : Graph_Op<"assume", [MemoryEffects<[MemWrite]>]> {
+  let summary = "End the run with an error unless sizes fit each other";
+  let description = [{
+    What the ops behind it in its block take for granted of sizes, checked when
+    the run comes by: in a branch or loop, or of sizes that the data tells. The
+    conditions are those of the function's attributes of these names, which the
+    run checks before it begins.
+
+    Reads and writes beyond the end of a tensor would follow, so no op that
+    relies on it comes before it: it stands right behind the last op of its block
+    that gives one of its symbols a value.
+
+    Example:
+    ```mlir
+    graph.assume {broadcasts = [affine_map<()[s0] -> (s0, 16)>], equalities = [affine_map<()[s0, s1] -> (s0, s1)>], bounds = [affine_map<()[s0] -> (s0 - 3)>]}
+    ```
+  }];
+  let arguments = (ins OptionalAttr<AffineMapArrayAttr>:$broadcasts,
+                       OptionalAttr<AffineMapArrayAttr>:$equalities,
+                       OptionalAttr<AffineMapArrayAttr>:$bounds);
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
+  let extraClassDeclaration = [{
+    void forEachSize(::llvm::function_ref<void(::mlir::AffineExpr)> visit);
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // The run time's functions
 //===----------------------------------------------------------------------===//

@@ -12,12 +12,14 @@ def CollectAssumptionsPass
   let description = [{
     Ops are made for sizes that fit each other: equal ones, ones that broadcast,
     parts that lie inside of a whole. Known sizes are verified; of unknown ones
-    the function says what a run has to find before it begins, in the attributes
-    `graph.broadcasts` (sizes that are equal or 1), `graph.equalities` (sizes
-    that are equal) and `graph.bounds` (sizes that are not negative). Attributes
-    that are there already get more. Only sizes of the inputs count, and only ops
-    that run in any case: not those of branches, nor those of loops that may have
-    no iteration (`branches` takes all, for who chooses sizes to run with).
+    the run has to find it. Of sizes of the inputs, in ops that run in any case,
+    the function says so, in the attributes `graph.broadcasts` (sizes that are
+    equal or 1), `graph.equalities` (sizes that are equal) and `graph.bounds`
+    (sizes that are not negative): a run checks these before it begins.
+    Attributes that are there already get more. What branches take for granted
+    is checked when they run (`graph.assume`), and so it is with loops that may
+    have no iteration (`branches` says all of it of the function, for who chooses
+    sizes to run with) and sizes that the data tells, as soon as they are known.
 
     It comes before any other pass, at every level: what a pass simplifies away
     has to fit nevertheless.
@@ -39,7 +41,7 @@ def CollectAssumptionsPass
   }];
   let options = [
     Option<"branches", "branches", "bool", /*default=*/"false",
-           "Also what branches and loops take for granted">,
+           "Say of the function what branches and loops take for granted">,
   ];
   let statistics = [
     Statistic<"collected", "collected", "Assumptions that are new">,

@@ -297,4 +297,21 @@ def Host_CheckOp : Host_Op<"check", [MemoryEffects<[MemWrite]>]> {
   let assemblyFormat = "$condition `,` $message attr-dict";
 }
 
+def Host_HoldsOp : Host_Op<"holds", [MemoryEffects<[MemRead]>]> {
+  let summary = "Whether sizes fit each other";
+  let description = [{
+    Whether those of each map in `broadcasts` are equal or 1, those of each in
+    `equalities` are equal and those in `bounds` are not negative.
+
+    ```mlir
+    %0 = host.holds {equalities = [affine_map<()[s0, s1] -> (s0, s1)>]} : i1
+    ```
+  }];
+  let arguments = (ins OptionalAttr<AffineMapArrayAttr>:$broadcasts,
+                       OptionalAttr<AffineMapArrayAttr>:$equalities,
+                       OptionalAttr<AffineMapArrayAttr>:$bounds);
+  let results = (outs I1:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
 #endif // ADZE_HOST_OPS

@@ -1,7 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Verifiers of what the data decides: bound sizes, checks, branches, loops.
+#include "Dialect/Graph/IR/Broadcast.h"
 #include "Infer.h"
+#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace adze::graph;
@@ -33,6 +35,56 @@ LogicalResult AssignOp::verify() {
          << getSymbols().size() << " symbols, but got " << getValuesAttr();
 }
 
+void AssumeOp::forEachSize(llvm::function_ref<void(AffineExpr)> visit) {
+  for (ArrayAttr maps :
+       {getBroadcastsAttr(), getEqualitiesAttr(), getBoundsAttr()})
+    if (maps)
+      for (auto map : maps.getAsRange<AffineMapAttr>())
+        llvm::for_each(map.getValue().getResults(), visit);
+}
+
+LogicalResult AssumeOp::verify() {
+  for (ArrayAttr maps :
+       {getBroadcastsAttr(), getEqualitiesAttr(), getBoundsAttr()})
+    if (maps)
+      for (auto map : maps.getAsRange<AffineMapAttr>())
+        if (map.getValue().getNumDims() > 0)
+          return emitOpError("expected sizes in terms of symbols, but got ")
+                 << map;
+  return success();
+}
+
+/// What holds for all values of the symbols goes.
+LogicalResult AssumeOp::canonicalize(AssumeOp op, PatternRewriter &rewriter) {
+  bool changed = false, isEmpty = true;
+  auto undecided = [&](ArrayAttr maps, StringRef name) -> ArrayAttr {
+    SmallVector<Attribute> left;
+    if (maps)
+      llvm::copy_if(maps, std::back_inserter(left), [&](Attribute map) {
+        return !isDecided(cast<AffineMapAttr>(map).getValue().getResults(),
+                          name);
+      });
+    isEmpty &= left.empty();
+    changed |= maps && left.size() < maps.size();
+    return left.empty() ? ArrayAttr() : rewriter.getArrayAttr(left);
+  };
+  ArrayAttr broadcasts = undecided(op.getBroadcastsAttr(), broadcastsAttr),
+            equalities = undecided(op.getEqualitiesAttr(), equalitiesAttr),
+            bounds = undecided(op.getBoundsAttr(), boundsAttr);
+  if (isEmpty) {
+    rewriter.eraseOp(op);
+    return success();
+  }
+  if (!changed)
+    return rewriter.notifyMatchFailure(op, "the run decides");
+  rewriter.modifyOpInPlace(op, [&] {
+    op.setBroadcastsAttr(broadcasts);
+    op.setEqualitiesAttr(equalities);
+    op.setBoundsAttr(bounds);
+  });
+  return success();
+}
+
 /// One element, of any rank.
 static bool isScalar(Value value) {
   return getConstant(product(value.getContext(), getDims(value))) == 1;
@@ -55,9 +107,9 @@ LogicalResult CallOp::verify() {
     if (!given.contains(symbol))
       return emitOpError("expected symbol ")
              << symbol << " to be a dim of a result";
-  for (Type type : llvm::concat<const Type>(
-           SmallVector<Type>(getInputs().getTypes()),
-           SmallVector<Type>(getResultTypes())))
+  for (Type type :
+       llvm::concat<const Type>(SmallVector<Type>(getInputs().getTypes()),
+                                SmallVector<Type>(getResultTypes())))
     if (llvm::is_contained(getDims(type), AffineExpr()))
       return emitOpError("expected dims that are known, but got ") << type;
   return success();
@@ -162,11 +214,25 @@ LogicalResult LoopOp::verify() {
   auto arguments = TypeRange(getBody().getArgumentTypes()).drop_front();
   if (failed(verifyValues(*this, "outside", getInits().getTypes(), arguments,
                           getSymbols())) ||
+      failed(verifyValues(*this, "the region's arguments", arguments,
+                          TypeRange(getResultTypes()).take_front(carried),
+                          getSymbols())) ||
       failed(verifyValues(*this, "an iteration", getYieldedCarried().getTypes(),
                           arguments, getSymbols())))
     return failure();
   if (getNumResults() > carried && !getCount())
     return emitOpError("expected a symbol that counts the iterations");
+  llvm::SmallDenseSet<unsigned> ofCarried;
+  for (BlockArgument argument : getCarriedArguments())
+    forEachSymbol(argument.getType(),
+                  [&](unsigned symbol) { ofCarried.insert(symbol); });
+  for (Type type : TypeRange(getResultTypes()).drop_front(carried))
+    for (AffineExpr dim : getDims(type))
+      for (int64_t symbol : getSymbols())
+        if (dim && ofCarried.contains(symbol) && dim.isFunctionOfSymbol(symbol))
+          return emitOpError("expected sizes of slices that carried values do "
+                             "not change, but got ")
+                 << type;
   SmallVector<Type> collected;
   for (Value slice : getYieldedSlices()) {
     auto type = dyn_cast<RankedTensorType>(slice.getType());

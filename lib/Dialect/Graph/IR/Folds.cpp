@@ -2,6 +2,7 @@
 //
 // Folders and canonicalisation patterns: what is cheap and always better.
 #include "Infer.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -31,8 +32,7 @@ OpFoldResult BroadcastToOp::fold(FoldAdaptor) {
 }
 
 OpFoldResult TransposeOp::fold(FoldAdaptor) {
-  ArrayRef<int64_t> perm = getPerm();
-  if (llvm::equal(perm, llvm::seq<int64_t>(0, perm.size())) &&
+  if (isIdentityPermutation(getPerm()) &&
       getInput().getType() == getResult().getType())
     return getInput();
   return {};

@@ -486,6 +486,18 @@ bool adze::graph::isNonNegative(AffineExpr expr) {
   return expr && hasSign(parse(expr), /*negative=*/false);
 }
 
+bool adze::graph::isDecided(ArrayRef<AffineExpr> sizes, StringRef condition) {
+  if (condition == boundsAttr)
+    return llvm::all_of(sizes, isNonNegative);
+  SmallVector<AffineExpr> others;
+  for (AffineExpr size : sizes) {
+    size = normalize(size);
+    if (condition != broadcastsAttr || getConstant(size) != 1)
+      others.push_back(size);
+  }
+  return llvm::all_equal(others) && !llvm::is_contained(others, AffineExpr());
+}
+
 bool adze::graph::areDifferent(AffineExpr lhs, AffineExpr rhs) {
   if (!lhs || !rhs)
     return false;

@@ -8,12 +8,14 @@ using namespace mlir;
 using namespace adze::graph;
 
 /// The sizes that an op needs beside those of its operands and results.
-static ArrayRef<AffineExpr> getSizes(Operation *op) {
+static void forEachSize(Operation *op,
+                        llvm::function_ref<void(AffineExpr)> visit) {
   if (auto insert = dyn_cast<InsertSliceOp>(op))
-    return insert.getOffsets().getResults();
-  if (auto assign = dyn_cast<AssignOp>(op))
-    return assign.getValues().getResults();
-  return {};
+    llvm::for_each(insert.getOffsets().getResults(), visit);
+  else if (auto assign = dyn_cast<AssignOp>(op))
+    llvm::for_each(assign.getValues().getResults(), visit);
+  else if (auto assume = dyn_cast<AssumeOp>(op))
+    assume.forEachSize(visit);
 }
 
 /// The symbols that an op by itself gives values.
@@ -31,8 +33,16 @@ static ArrayRef<int64_t> getBoundSymbols(Operation *op) {
   return {};
 }
 
-Predecessors::Predecessors(Block &block) : block(block) {
-  for (Operation &op : block)
+Predecessors::Predecessors(Block &block, bool withChecks) : block(block) {
+  for (Operation &op : block) {
+    if (auto assume = dyn_cast<AssumeOp>(op); assume && withChecks)
+      assume.forEachSize([&](AffineExpr size) {
+        forEachSymbol(size, [&](unsigned symbol) {
+          Ops &ops = checks[symbol];
+          if (ops.empty() || ops.back() != &op)
+            ops.push_back(&op);
+        });
+      });
     op.walk([&](Operation *inner) {
       for (int64_t symbol : getBoundSymbols(inner)) {
         if (symbol < 0)
@@ -42,12 +52,27 @@ Predecessors::Predecessors(Block &block) : block(block) {
           ops.push_back(&op);
       }
     });
+  }
+}
+
+/// The last one in front of the op, which comes behind those in front of it.
+void Predecessors::addCheck(Operation *op, unsigned symbol,
+                            llvm::function_ref<void(Operation *)> visit) const {
+  auto found = checks.find(symbol);
+  if (found == checks.end())
+    return;
+  auto next = llvm::partition_point(found->second, [&](Operation *check) {
+    return check->isBeforeInBlock(op);
+  });
+  if (next != found->second.begin())
+    visit(*std::prev(next));
 }
 
 template <typename T>
 void Predecessors::addSymbols(
     Operation *op, T sizes, llvm::function_ref<void(Operation *)> visit) const {
   forEachSymbol(sizes, [&](unsigned symbol) {
+    addCheck(op, symbol, visit);
     auto found = binders.find(symbol);
     if (found == binders.end())
       return;
@@ -59,61 +84,127 @@ void Predecessors::addSymbols(
 
 void Predecessors::forEach(Operation *op,
                            llvm::function_ref<void(Operation *)> visit) const {
+  bool hasSymbols = !binders.empty() || !checks.empty();
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands()) {
       Operation *producer = operand.getDefiningOp();
       // Of what is inside of the op nothing has to be waited for.
       if (producer && producer->getBlock() == &block && producer != op)
         visit(producer);
-      if (!binders.empty())
+      if (hasSymbols)
         addSymbols(op, operand.getType(), visit);
     }
-    if (binders.empty())
+    if (!hasSymbols)
       return;
     for (Type type : inner->getResultTypes())
       addSymbols(op, type, visit);
-    for (AffineExpr size : getSizes(inner))
-      addSymbols(op, size, visit);
+    forEachSize(inner, [&](AffineExpr size) { addSymbols(op, size, visit); });
   });
 }
 
-void adze::graph::sortBlock(Block &block) {
-  Predecessors predecessors(block);
-  DenseMap<Operation *, unsigned> positions, waiting;
-  DenseMap<Operation *, SmallVector<Operation *, 2>> followers;
+//===----------------------------------------------------------------------===//
+// Sorting
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The ops of a block with who waits for whom.
+struct Order {
+  explicit Order(Block &block);
+  void promoteChecks();
+
   SmallVector<Operation *> ops;
+  DenseMap<Operation *, unsigned> keys; // who comes first of those that can
+  DenseMap<Operation *, SmallVector<Operation *, 4>> before;
+};
+} // namespace
+
+Order::Order(Block &block) {
+  Predecessors predecessors(block);
   for (Operation &op : block) {
-    positions[&op] = ops.size();
+    keys[&op] = ops.size();
     ops.push_back(&op);
   }
-  // Effects keep their order.
+  // Effects keep their order; a check of sizes waits for these alone.
   Operation *lastEffect = nullptr;
   for (Operation *op : ops) {
-    DenseSet<Operation *> before;
-    predecessors.forEach(op, [&](Operation *other) { before.insert(other); });
+    llvm::SmallSetVector<Operation *, 8> found;
+    predecessors.forEach(op, [&](Operation *other) { found.insert(other); });
     if (op->hasTrait<OpTrait::IsTerminator>())
-      for (Operation *other : ArrayRef(ops).drop_back())
-        before.insert(other);
-    if (!isMemoryEffectFree(op)) {
+      found.insert(ops.begin(), std::prev(ops.end()));
+    if (!isMemoryEffectFree(op) && !isa<AssumeOp>(op)) {
       if (lastEffect)
-        before.insert(lastEffect);
+        found.insert(lastEffect);
       lastEffect = op;
     }
-    waiting[op] = before.size();
-    for (Operation *other : before)
+    before[op].assign(found.begin(), found.end());
+  }
+}
+
+/// What a check needs comes in front of all that it is in front of, also a
+/// kernel that stands behind it for the sake of its other ops.
+void Order::promoteChecks() {
+  for (Operation *check : ops) {
+    if (!isa<AssumeOp>(check))
+      continue;
+    unsigned key = keys.lookup(check);
+    SmallVector<Operation *> work{check};
+    while (!work.empty())
+      for (Operation *other : before.lookup(work.pop_back_val()))
+        if (keys.lookup(other) > key) {
+          keys[other] = key;
+          work.push_back(other);
+        }
+  }
+}
+
+void adze::graph::sortBlock(Block &block) {
+  Order order(block);
+  order.promoteChecks();
+  DenseMap<Operation *, unsigned> waiting;
+  DenseMap<Operation *, SmallVector<Operation *, 2>> followers;
+  for (Operation *op : order.ops) {
+    waiting[op] = order.before[op].size();
+    for (Operation *other : order.before[op])
       followers[other].push_back(op);
   }
-  std::priority_queue<unsigned, std::vector<unsigned>, std::greater<unsigned>>
-      ready;
-  for (Operation *op : ops)
+  // The key, then the place: keys need not be different.
+  using Entry = std::pair<unsigned, unsigned>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> ready;
+  DenseMap<Operation *, unsigned> places;
+  for (auto [place, op] : llvm::enumerate(order.ops)) {
+    places[op] = place;
     if (waiting.lookup(op) == 0)
-      ready.push(positions.lookup(op));
+      ready.push({order.keys.lookup(op), place});
+  }
   while (!ready.empty()) {
-    Operation *op = ops[ready.top()];
+    Operation *op = order.ops[ready.top().second];
     ready.pop();
     op->moveBefore(&block, block.end());
     for (Operation *follower : followers.lookup(op))
       if (--waiting[follower] == 0)
-        ready.push(positions.lookup(follower));
+        ready.push({order.keys.lookup(follower), places.lookup(follower)});
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+void adze::graph::hoistChecks(Operation *function) {
+  DenseMap<Block *, SmallVector<AssumeOp>> checks;
+  function->walk([&](AssumeOp op) { checks[op->getBlock()].push_back(op); });
+  for (auto &[block, ops] : checks) {
+    Predecessors predecessors(*block);
+    for (AssumeOp op : llvm::reverse(ops)) {
+      Operation *last = nullptr;
+      predecessors.forEach(op, [&](Operation *binder) {
+        if (!last || last->isBeforeInBlock(binder))
+          last = binder;
+      });
+      if (last)
+        op->moveAfter(last);
+      else
+        op->moveBefore(block, block->begin());
+    }
   }
 }

@@ -2,10 +2,12 @@
 //
 // graph-collect-assumptions: what ops take for granted of sizes that only a run
 // can tell. Inside of a kernel nothing would stop a read beyond the end of a
-// tensor, so the run has to find it before it begins.
+// tensor, so the run has to find it before: before it begins, where it can.
+#include "BlockOrder.h"
 #include "Dialect/Graph/IR/Broadcast.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -26,8 +28,10 @@ class Collector {
 public:
   explicit Collector(func::FuncOp function);
 
-  void visit(Operation *op);
-  /// Writes the function's attributes; how many assumptions are new.
+  /// `always`: the op runs whenever the function does.
+  void visit(Operation *op, bool always);
+  /// Writes the function's attributes and the checks; how many assumptions are
+  /// new.
   unsigned finish();
 
 private:
@@ -59,28 +63,37 @@ private:
   void visitRecurrent(RecurrentOp op);
   void visitSlice(SliceOp op);
   void visitIndices(Value data, Value indices, int64_t axis);
+  void visitControl(Operation *op);
+  void becomes(Value value, Type type, ArrayRef<int64_t> bound);
+  void collects(Value slice, Type type, LoopOp loop);
 
   AffineExpr number(int64_t value) const {
     return getAffineConstantExpr(value, context);
   }
   bool isEarly(ArrayRef<AffineExpr> sizes) const;
   Attribute getMap(ArrayRef<AffineExpr> sizes) const;
-  void add(llvm::SetVector<Attribute> &set, ArrayRef<AffineExpr> sizes) {
-    if (isEarly(sizes))
-      set.insert(getMap(sizes));
-  }
+  void add(StringRef condition, ArrayRef<AffineExpr> sizes);
+  void know(AssumeOp op);
+  void lift(AssumeOp op);
+
+  /// Maps of sizes for each kind of condition, by the names of the function's
+  /// attributes.
+  using Conditions = llvm::MapVector<StringRef, llvm::SetVector<Attribute>>;
 
   func::FuncOp function;
   MLIRContext *context;
   unsigned numSymbols = 0;
   llvm::DenseSet<unsigned> inputSymbols;
-  llvm::DenseSet<Type> seen; // whose dims have been looked at
-  /// By the names of the attributes.
-  std::pair<StringRef, llvm::SetVector<Attribute>> sets[3] = {
-      {broadcastsAttr, {}}, {equalitiesAttr, {}}, {boundsAttr, {}}};
-  llvm::SetVector<Attribute> &broadcastSets = sets[0].second,
-                             &equalities = sets[1].second,
-                             &bounds = sets[2].second;
+  Conditions ofFunction;
+  /// Those of a block that runs where something decides so, or of sizes that
+  /// the data tells; and what there is no check for yet, by its op.
+  DenseMap<Block *, Conditions> ofBlocks;
+  llvm::MapVector<Operation *, Conditions> unchecked;
+  SmallVector<AssumeOp> lifted; // what the function says now
+  // Of the op that is looked at.
+  Operation *current = nullptr;
+  bool runsAlways = true;
+  DenseSet<std::pair<Block *, Type>> seen; // whose dims have been looked at
 };
 
 } // namespace
@@ -96,25 +109,71 @@ Collector::Collector(func::FuncOp function)
     numSymbols = names.size();
   for (Type type : function.getArgumentTypes())
     forEachSymbol(type, [&](unsigned symbol) { inputSymbols.insert(symbol); });
-  for (auto &[name, set] : sets)
+  for (StringRef name : {broadcastsAttr, equalitiesAttr, boundsAttr})
     if (auto maps = function->getAttrOfType<ArrayAttr>(name))
       for (auto map : maps.getAsRange<AffineMapAttr>())
-        set.insert(getMap(map.getValue().getResults()));
+        ofFunction[name].insert(getMap(map.getValue().getResults()));
+  function->walk([&](AssumeOp op) { know(op); });
+}
+
+/// `visit` gets the kind of each condition and its sizes.
+static void forEachCondition(
+    AssumeOp op,
+    llvm::function_ref<void(StringRef, ArrayRef<AffineExpr>)> visit) {
+  for (auto [name, maps] : {std::pair(broadcastsAttr, op.getBroadcastsAttr()),
+                            std::pair(equalitiesAttr, op.getEqualitiesAttr()),
+                            std::pair(boundsAttr, op.getBoundsAttr())})
+    if (maps)
+      for (auto map : maps.getAsRange<AffineMapAttr>())
+        visit(name, map.getValue().getResults());
+}
+
+void Collector::know(AssumeOp op) {
+  Conditions &known = ofBlocks[op->getBlock()];
+  forEachCondition(op, [&](StringRef name, ArrayRef<AffineExpr> sizes) {
+    known[name].insert(getMap(sizes));
+  });
+}
+
+/// What can be checked before the run begins is.
+void Collector::lift(AssumeOp op) {
+  bool isEarlier = runsAlways;
+  op.forEachSize([&](AffineExpr size) { isEarlier &= isEarly(size); });
+  if (!isEarlier)
+    return;
+  forEachCondition(op, [&](StringRef name, ArrayRef<AffineExpr> sizes) {
+    add(name, sizes);
+  });
+  lifted.push_back(op);
 }
 
 unsigned Collector::finish() {
   unsigned added = 0;
-  for (auto &[name, set] : sets) {
+  for (auto &[name, set] : ofFunction) {
+    if (set.empty())
+      continue;
     auto old = function->getAttrOfType<ArrayAttr>(name);
     added += set.size() - (old ? old.size() : 0);
-    if (!set.empty())
-      function->setAttr(name, ArrayAttr::get(context, set.getArrayRef()));
+    function->setAttr(name, ArrayAttr::get(context, set.getArrayRef()));
   }
+  for (auto &[op, conditions] : unchecked) {
+    OpBuilder builder(op);
+    SmallVector<ArrayAttr> maps;
+    for (StringRef name : {broadcastsAttr, equalitiesAttr, boundsAttr}) {
+      ArrayRef<Attribute> found = conditions[name].getArrayRef();
+      added += found.size();
+      maps.push_back(found.empty() ? ArrayAttr()
+                                   : ArrayAttr::get(context, found));
+    }
+    AssumeOp::create(builder, op->getLoc(), maps[0], maps[1], maps[2]);
+  }
+  for (AssumeOp op : lifted)
+    op.erase();
+  hoistChecks(function);
   return added;
 }
 
-/// Known before the run begins. What the data tells is checked when the run has
-/// it (`graph.check`).
+/// Known before the run begins.
 bool Collector::isEarly(ArrayRef<AffineExpr> sizes) const {
   bool early = true;
   for (AffineExpr size : sizes)
@@ -128,9 +187,33 @@ Attribute Collector::getMap(ArrayRef<AffineExpr> sizes) const {
   return AffineMapAttr::get(AffineMap::get(0, count, sizes, context));
 }
 
+/// Unless it is checked already, by the function or in a block around: there it
+/// stands where its sizes are known first, so in front of `current`.
+void Collector::add(StringRef condition, ArrayRef<AffineExpr> sizes) {
+  if (isDecided(sizes, condition))
+    return;
+  Attribute map = getMap(sizes);
+  if (isEarly(sizes) && runsAlways) {
+    ofFunction[condition].insert(map);
+    return;
+  }
+  if (ofFunction[condition].contains(map))
+    return;
+  Operation *op = current;
+  while (auto cluster = op->getParentOfType<ClusterOp>())
+    op = cluster;
+  for (Operation *at = op; at != function; at = at->getParentOp()) {
+    auto found = ofBlocks.find(at->getBlock());
+    if (found != ofBlocks.end() && found->second[condition].contains(map))
+      return;
+  }
+  ofBlocks[op->getBlock()][condition].insert(map);
+  unchecked[op][condition].insert(map);
+}
+
 void Collector::equal(AffineExpr lhs, AffineExpr rhs) {
-  if (lhs && rhs && !areEqual(lhs, rhs))
-    add(equalities, {lhs, rhs});
+  if (lhs && rhs)
+    add(equalitiesAttr, {lhs, rhs});
 }
 
 void Collector::equal(ArrayRef<AffineExpr> lhs, ArrayRef<AffineExpr> rhs) {
@@ -149,7 +232,7 @@ void Collector::broadcasts(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to) {
   for (auto [size, wide] : llvm::zip(llvm::reverse(from), llvm::reverse(to)))
     if (size && wide && getConstant(size) != 1 && !areEqual(size, wide) &&
         getBroadcastSizes(wide).empty())
-      add(broadcastSets, {size, wide});
+      add(broadcastsAttr, {size, wide});
 }
 
 void Collector::broadcasts(Value value, ArrayRef<AffineExpr> to) {
@@ -159,8 +242,8 @@ void Collector::broadcasts(Value value, ArrayRef<AffineExpr> to) {
 
 void Collector::notNegative(AffineExpr size) {
   size = size ? normalize(size) : size;
-  if (size && !isNonNegative(size))
-    add(bounds, {size});
+  if (size)
+    add(boundsAttr, {size});
 }
 
 void Collector::isMultiple(AffineExpr size, int64_t of) {
@@ -332,12 +415,16 @@ void Collector::visitMovement(Operation *op) {
 // Gather and scatter
 //===----------------------------------------------------------------------===//
 
-/// Along dims other than the axis each index stands for its own place.
+/// Along dims other than the axis each index stands for its own place, if there
+/// is one.
 void Collector::visitIndices(Value data, Value indices, int64_t axis) {
   Dims from = getDims(data), at = getDims(indices);
-  for (size_t dim = 0; dim < from.size(); ++dim)
-    if (int64_t(dim) != axis)
-      notNegative(subExprs(from[dim], at[dim]));
+  AffineExpr count = product(context, at);
+  for (size_t dim = 0; dim < from.size(); ++dim) {
+    AffineExpr rest = subExprs(from[dim], at[dim]);
+    if (int64_t(dim) != axis && !isNonNegative(rest))
+      notNegative(mulExprs(rest, count));
+  }
 }
 
 void Collector::visitLookup(Operation *op) {
@@ -367,21 +454,77 @@ void Collector::visitLookup(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Branches and loops
+//===----------------------------------------------------------------------===//
+
+/// A value takes a place of this type, whose dims that are `bound` follow it.
+void Collector::becomes(Value value, Type type, ArrayRef<int64_t> bound) {
+  for (auto [from, to] : llvm::zip(getDims(value), getDims(type))) {
+    auto symbol = dyn_cast_if_present<AffineSymbolExpr>(to);
+    if (!symbol || !llvm::is_contained(bound, symbol.getPosition()))
+      equal(from, to);
+  }
+}
+
+/// All slices are of one size: where it is bound, that of the one before.
+void Collector::collects(Value slice, Type type, LoopOp loop) {
+  Dims dims = getDims(type);
+  AffineExpr count = getAffineSymbolExpr(*loop.getCount(), context);
+  for (auto [from, to] : llvm::zip(getDims(slice), llvm::drop_begin(dims))) {
+    auto symbol = dyn_cast_if_present<AffineSymbolExpr>(to);
+    if (symbol && llvm::is_contained(loop.getSymbols(), symbol.getPosition()))
+      equal(mulExprs(count, from), mulExprs(count, to));
+    else
+      equal(from, to);
+  }
+}
+
+void Collector::visitControl(Operation *op) {
+  if (auto loop = dyn_cast<LoopOp>(op)) {
+    for (auto [init, argument] :
+         llvm::zip_equal(loop.getInits(), loop.getCarriedArguments()))
+      becomes(init, argument.getType(), loop.getSymbols());
+    return;
+  }
+  if (!isa<YieldOp>(op))
+    return;
+  if (auto branch = dyn_cast<IfOp>(op->getParentOp()))
+    for (auto [value, type] :
+         llvm::zip_equal(op->getOperands(), branch.getResultTypes()))
+      becomes(value, type, branch.getSymbols());
+  if (auto loop = dyn_cast<LoopOp>(op->getParentOp())) {
+    for (auto [value, argument] :
+         llvm::zip_equal(loop.getYieldedCarried(), loop.getCarriedArguments()))
+      becomes(value, argument.getType(), loop.getSymbols());
+    for (auto [slice, type] : llvm::zip_equal(
+             loop.getYieldedSlices(), TypeRange(loop.getResultTypes())
+                                          .drop_front(loop.getInits().size())))
+      collects(slice, type, loop);
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // All
 //===----------------------------------------------------------------------===//
 
 /// Sizes that broadcast to an expression, and results that say more than the
 /// operands do.
 void Collector::visitResults(Operation *op) {
+  bool isTop = op->getParentOp() == function;
   for (Type type : op->getResultTypes())
-    if (seen.insert(type).second)
-      for (AffineExpr dim : getDims(type))
-        if (dim)
-          dim.walk([&](AffineExpr part) {
-            SmallVector<AffineExpr> sizes = getBroadcastSizes(part);
-            if (!sizes.empty())
-              add(broadcastSets, sizes);
-          });
+    if (seen.insert({op->getBlock(), type}).second)
+      for (AffineExpr dim : getDims(type)) {
+        if (!dim)
+          continue;
+        dim.walk([&](AffineExpr part) {
+          SmallVector<AffineExpr> sizes = getBroadcastSizes(part);
+          if (!sizes.empty())
+            add(broadcastsAttr, sizes);
+        });
+        // The host program sees to the others before it takes memory for them.
+        if (!isTop || !isEarly(dim))
+          notNegative(dim);
+      }
   auto infer = dyn_cast<InferTypeOpInterface>(op);
   SmallVector<Type> inferred;
   if (infer &&
@@ -392,9 +535,14 @@ void Collector::visitResults(Operation *op) {
       equal(result, getDims(type));
 }
 
-void Collector::visit(Operation *op) {
+void Collector::visit(Operation *op, bool always) {
   if (op->getDialect() != context->getLoadedDialect<GraphDialect>())
     return;
+  current = op;
+  runsAlways = always;
+  if (auto assume = dyn_cast<AssumeOp>(op))
+    return lift(assume);
+  visitControl(op);
   visitResults(op);
   visitArithmetic(op);
   visitMovement(op);
@@ -421,16 +569,23 @@ public:
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (!function->hasAttr(adze::host::symbolsAttr) ||
+    if (function.isExternal() || !function->hasAttr(adze::host::symbolsAttr) ||
         function->hasAttr(adze::host::kernelAttr))
       return;
     Collector collector(function);
-    function->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      collector.visit(op);
-      return branches || !mayNotRun(op) ? WalkResult::advance()
-                                        : WalkResult::skip();
-    });
+    visit(function.front(), /*always=*/true, collector);
     collected = collector.finish();
+  }
+
+private:
+  /// First what is checked for all regions of the block's ops as well.
+  void visit(Block &block, bool always, Collector &collector) {
+    for (Operation &op : block)
+      collector.visit(&op, always);
+    for (Operation &op : block)
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          visit(inner, always && (branches || !mayNotRun(&op)), collector);
   }
 };
 

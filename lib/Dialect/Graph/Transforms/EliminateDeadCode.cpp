@@ -184,7 +184,9 @@ public:
 private:
   void need(Value value);
   void need(Operation *inside);
-  void needSymbols(Type type);
+  /// `sizes`: a type or an expression.
+  template <typename T>
+  void needSymbols(T sizes);
   void needResult(unsigned index);
   void finishWork();
 
@@ -198,9 +200,10 @@ private:
 
 } // namespace
 
-void LoopLiveness::needSymbols(Type type) {
+template <typename T>
+void LoopLiveness::needSymbols(T sizes) {
   Mentions mentions;
-  addMentions(type, mentions);
+  addMentions(sizes, mentions);
   for (auto &[symbol, count] : mentions)
     if (own.contains(symbol))
       symbols.insert(symbol);
@@ -234,6 +237,8 @@ void LoopLiveness::need(Operation *inside) {
     llvm::append_range(work, inner->getOperands());
     for (Type type : inner->getResultTypes())
       needSymbols(type);
+    if (auto assume = dyn_cast<AssumeOp>(inner))
+      assume.forEachSize([&](AffineExpr size) { needSymbols(size); });
   });
 }
 

@@ -43,8 +43,8 @@ static bool isElementLookup(Operation *op) {
 
 /// Constants, views and what the host does: no kernels.
 static bool staysOutside(Operation *op) {
-  return isa<AssignOp, BindOp, CallOp, CheckOp, ClusterOp, ConstantOp, EmptyOp,
-             IfOp, LoopOp>(op) ||
+  return isa<AssignOp, AssumeOp, BindOp, CallOp, CheckOp, ClusterOp, ConstantOp,
+             EmptyOp, IfOp, LoopOp>(op) ||
          (isa<ReshapeOp>(op) && !isMovedUnitReshape(op)) ||
          !isa<GraphDialect>(op->getDialect()) ||
          op->hasTrait<OpTrait::IsTerminator>();
@@ -145,7 +145,7 @@ static bool hasTranspose(const Group &group) {
 
 Grouping::Grouping(Block &block, unsigned mostOps, bool fuses)
     : indexOps(fuses ? copyIndexFunctions(block) : DenseSet<Operation *>()),
-      predecessors(block), mostOps(mostOps) {
+      predecessors(block, /*withChecks=*/true), mostOps(mostOps) {
   for (Operation &op : block) {
     positions[&op] = positions.size();
     if (staysOutside(&op) && !indexOps.contains(&op))

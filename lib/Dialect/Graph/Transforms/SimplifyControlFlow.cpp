@@ -2,6 +2,7 @@
 //
 // graph-simplify-control-flow: branches that are decided and loops of few
 // iterations become straight code, which the other passes see through.
+#include "BlockOrder.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Simplification.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -59,19 +60,22 @@ std::optional<int64_t> getTrips(LoopOp op) {
 /// Is the type of a value in the loop, or of a result, bound by the loop, or
 /// does an iteration change what the next one takes?
 bool mentionsOwnSymbols(LoopOp op) {
+  auto isOwn = [&](AffineExpr size) {
+    return !size || llvm::any_of(op.getSymbols(), [&](int64_t symbol) {
+      return size.isFunctionOfSymbol(symbol);
+    });
+  };
   auto mentions = [&](Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    return !type || llvm::any_of(getDims(type), [&](AffineExpr dim) {
-      return !dim || llvm::any_of(op.getSymbols(), [&](int64_t symbol) {
-        return dim.isFunctionOfSymbol(symbol);
-      });
-    });
+    return !type || llvm::any_of(getDims(type), isOwn);
   };
   bool found = llvm::any_of(op.getResults(), mentions) ||
                llvm::any_of(op.getBody().getArguments(), mentions);
   op.getBody().walk([&](Operation *inner) {
     found |= llvm::any_of(inner->getResults(), mentions) ||
              isa<AssignOp, BindOp, IfOp, LoopOp>(inner);
+    if (auto assume = dyn_cast<AssumeOp>(inner))
+      assume.forEachSize([&](AffineExpr size) { found |= isOwn(size); });
   });
   auto carried = TypeRange(op.getBody().getArgumentTypes()).drop_front();
   return found || !llvm::equal(op.getInits().getTypes(), carried) ||
@@ -185,7 +189,9 @@ public:
       return unrollShort(op, r, maxTrips, maxOps);
     });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    // What was checked in a region is now in front of other ops, too.
+    hoistChecks(getOperation());
   }
 };
 

@@ -5,6 +5,7 @@
 #include "../OpTable.h"
 #include "../Sizes.h"
 #include "Arithmetic.h"
+#include "Dialect/Graph/IR/Broadcast.h"
 
 using namespace adze;
 using namespace adze::importer;
@@ -148,16 +149,13 @@ static LogicalResult importExpand(Binder &b) {
   auto dims = graph::broadcastDims({graph::getDims(x), wanted}, error);
   if (mlir::failed(dims))
     return b.fail(error);
-  // What is 1 in one of both, and whether the rest fits, only the run can tell.
-  Dims from = graph::getDims(x);
-  bool fits = true;
-  for (auto [dim, to] :
-       llvm::zip_equal(from, llvm::ArrayRef(*dims).take_back(from.size())))
-    fits &= graph::getConstant(dim) == 1 || graph::areEqual(dim, to);
-  if (!fits)
+  if (llvm::is_contained(*dims, AffineExpr()))
     *dims = b.bindBroadcast({Sizes(b).shape(x), shape}, *dims);
   if (b.hasFailed())
     return mlir::failure();
+  // A size that the result does not show has to fit as well.
+  for (auto [size, to] : llvm::zip(llvm::reverse(wanted), llvm::reverse(*dims)))
+    b.assume(graph::broadcastsAttr, {size, to});
   return b.done(b.broadcastTo(x, *dims));
 }
 

@@ -66,7 +66,7 @@ func.func @equalities(%x: tensor<?x?xf32, #a>, %y: tensor<?x?xf32, #b>) -> (tens
 // CHECK-DAG: #[[DOWN:.*]] = affine_map<()[s0, s1] -> (s0 - 10)>
 // CHECK-DAG: #[[TABLE:.*]] = affine_map<()[s0, s1] -> (s0 - s1)>
 // CHECK-DAG: #[[GREATEST:.*]] = affine_map<()[s0, s1] -> (s0 - 5)>
-// CHECK-DAG: #[[ROWS:.*]] = affine_map<()[s0, s1] -> (-s1 + 3)>
+// CHECK-DAG: #[[ROWS:.*]] = affine_map<()[s0, s1] -> ((s1 * s1) * -8 + s1 * 24)>
 // CHECK-LABEL: func.func @bounds
 // CHECK-SAME: graph.bounds = [#[[UP]], #[[DOWN]], #[[TABLE]], #[[GREATEST]], #[[ROWS]]]
 // STAGE-LABEL: func.func @bounds

@@ -176,3 +176,40 @@ func.func @alive_in_loop(%n: tensor<i64>, %x: tensor<4xf32>, %k: tensor<1xf32>) 
   %g = graph.broadcast_to %zero : (tensor<1xf32>) -> tensor<?xf32, #c>
   return %f, %g : tensor<?xf32, #s>, tensor<?xf32, #c>
 }
+
+// -----
+
+// What a check of sizes names stays: the size of a carried value that nobody reads.
+#s = affine_map<()[s0] -> (s0)>
+#d = affine_map<()[s0] -> (s0 * 2)>
+// CHECK-LABEL: func.func @checked_in_loop
+func.func @checked_in_loop(%n: tensor<i64>, %x: tensor<4xf32>, %k: tensor<1xf32>) -> tensor<1xf32> {
+  // CHECK: "graph.loop"(%arg0, %arg1, %arg2) <{operandSegmentSizes = array<i32: 1, 0, 2>, symbols = array<i64: 0>}>
+  // CHECK: graph.assume
+  // CHECK: graph.concat
+  %r:2 = "graph.loop"(%n, %x, %k) <{operandSegmentSizes = array<i32: 1, 0, 2>, symbols = array<i64: 0>}> ({
+  ^bb0(%i: tensor<i64>, %a: tensor<?xf32, #s>, %b: tensor<1xf32>):
+    graph.assume {bounds = [affine_map<()[s0] -> (-s0 + 9)>]}
+    %a1 = graph.concat %a, %a {axis = 0 : i64} : (tensor<?xf32, #s>, tensor<?xf32, #s>) -> tensor<?xf32, #d>
+    %b1 = graph.add %b, %b : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+    graph.yield %a1, %b1 : tensor<?xf32, #d>, tensor<1xf32>
+  }) : (tensor<i64>, tensor<4xf32>, tensor<1xf32>) -> (tensor<?xf32, #s>, tensor<1xf32>)
+  return %r#1 : tensor<1xf32>
+}
+
+// -----
+
+// A branch that only checks is not dead.
+// CHECK-LABEL: func.func @checked_in_branch
+// CHECK: graph.if
+// CHECK-NEXT: graph.assume
+func.func @checked_in_branch(%c: tensor<i1>, %x: tensor<?xf32, affine_map<()[s0] -> (s0)>>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = graph.if %c : (tensor<i1>) -> tensor<4xf32> {
+    graph.assume {broadcasts = [affine_map<()[s0] -> (s0, 4)>]}
+    %1 = graph.add %x, %y : (tensor<?xf32, affine_map<()[s0] -> (s0)>>, tensor<4xf32>) -> tensor<4xf32>
+    graph.yield %1 : tensor<4xf32>
+  } else {
+    graph.yield %y : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}

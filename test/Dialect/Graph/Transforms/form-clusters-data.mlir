@@ -83,3 +83,36 @@ func.func @replaced(%x: tensor<2xf32>, %y: tensor<?xf32, #n>) -> tensor<?xf32, #
   %r = graph.insert_slice %x, %x, %d {axis = 0 : i64, offsets = affine_map<() -> (0, 2)>} : (tensor<2xf32>, tensor<2xf32>, tensor<?xf32, #n>) -> tensor<?xf32, #n>
   return %r : tensor<?xf32, #n>
 }
+
+// -----
+
+#n = affine_map<()[s0, s1, s2] -> (s0)>
+#a = affine_map<()[s0, s1, s2] -> (s1)>
+#b = affine_map<()[s0, s1, s2] -> (s2)>
+
+// A check of sizes comes in front of what relies on it, which joins nothing that the check needs itself; what does not rely on it
+// may, and then comes in front of it.
+// CHECK-LABEL: func.func @checked
+// CHECK: graph.bind %{{.*}} {symbols = array<i64: 1>}
+// CHECK: graph.cluster
+// CHECK-NEXT: graph.exp
+// CHECK-NEXT: graph.tanh
+// CHECK: graph.bind %{{.*}} {symbols = array<i64: 2>}
+// CHECK-NEXT: graph.assume {equalities = [#{{.*}}]}
+// CHECK-NEXT: graph.cluster
+// CHECK: graph.add
+// CHECK-NEXT: graph.yield
+func.func @checked(%x: tensor<?xf32, #n>, %s: tensor<1xi64>) -> (tensor<?xf32, #a>, tensor<?xf32, #n>) attributes {graph.symbols = ["n", "", ""]} {
+  graph.bind %s {symbols = array<i64: 1>} : tensor<1xi64>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %0 = graph.exp %x : (tensor<?xf32, #n>) -> tensor<?xf32, #n>
+  %1 = graph.reduce_max %0 {axes = array<i64: 0>, keepdims = true} : (tensor<?xf32, #n>) -> tensor<1xf32>
+  %2 = graph.cast %1 : (tensor<1xf32>) -> tensor<1xi64>
+  graph.bind %2 {symbols = array<i64: 2>} : tensor<1xi64>
+  graph.assume {equalities = [affine_map<()[s0, s1, s2] -> (s1, s2)>]}
+  %3 = graph.tanh %0 : (tensor<?xf32, #n>) -> tensor<?xf32, #n>
+  %4 = graph.broadcast_to %zero : (tensor<f32>) -> tensor<?xf32, #a>
+  %5 = graph.broadcast_to %1 : (tensor<1xf32>) -> tensor<?xf32, #b>
+  %6 = graph.add %4, %5 : (tensor<?xf32, #a>, tensor<?xf32, #b>) -> tensor<?xf32, #a>
+  return %6, %3 : tensor<?xf32, #a>, tensor<?xf32, #n>
+}

@@ -105,3 +105,58 @@ func.func @forwarded(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<4xf32>, %n: t
   }) : (tensor<i64>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   return %0#0, %2#0, %2#1 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// A check that was in a region goes in front of all that it could be for, in each place that it comes to.
+#x = affine_map<()[s0] -> (s0)>
+#y = affine_map<()[s0, s1] -> (s1)>
+// CHECK-LABEL: func.func @checks
+// CHECK-NEXT: graph.assume {equalities = [#{{.*}}]}
+// CHECK-NEXT: graph.assume {equalities = [#{{.*}}]}
+// CHECK: graph.bind
+// CHECK-NEXT: graph.assume {broadcasts = [#{{.*}}]}
+// CHECK: graph.exp
+// CHECK-NOT: graph.if
+// CHECK-NOT: graph.loop
+// CHECK-NOT: graph.assume
+// CHECK: return
+func.func @checks(%x: tensor<?xf32, #x>, %s: tensor<1xi64>) -> (tensor<?xf32, #y>, tensor<?xf32, #x>) {
+  graph.bind %s {symbols = array<i64: 1>} : tensor<1xi64>
+  %0 = graph.exp %x : (tensor<?xf32, #x>) -> tensor<?xf32, #x>
+  %c = graph.constant dense<true> : tensor<i1>
+  %1 = graph.if %c : (tensor<i1>) -> tensor<?xf32, #y> {
+    graph.assume {broadcasts = [affine_map<()[s0, s1] -> (s0, s1)>]}
+    %2 = graph.broadcast_to %0 : (tensor<?xf32, #x>) -> tensor<?xf32, #y>
+    graph.yield %2 : tensor<?xf32, #y>
+  } else {
+    %zero = graph.constant dense<0.0> : tensor<f32>
+    %2 = graph.broadcast_to %zero : (tensor<f32>) -> tensor<?xf32, #y>
+    graph.yield %2 : tensor<?xf32, #y>
+  }
+  %n = graph.constant dense<2> : tensor<i64>
+  %3 = "graph.loop"(%n, %0) <{operandSegmentSizes = array<i32: 1, 0, 1>}> ({
+  ^bb0(%i: tensor<i64>, %a: tensor<?xf32, #x>):
+    graph.assume {equalities = [affine_map<()[s0] -> (s0, 7)>]}
+    %b = graph.add %a, %a : (tensor<?xf32, #x>, tensor<?xf32, #x>) -> tensor<?xf32, #x>
+    graph.yield %b : tensor<?xf32, #x>
+  }) : (tensor<i64>, tensor<?xf32, #x>) -> tensor<?xf32, #x>
+  return %1, %3 : tensor<?xf32, #y>, tensor<?xf32, #x>
+}
+
+// -----
+
+// The size that a check names changes with each iteration.
+// CHECK-LABEL: func.func @own_size
+// CHECK: "graph.loop"
+#s = affine_map<()[s0] -> (s0)>
+func.func @own_size(%x: tensor<4xf32>, %y: tensor<1xf32>) -> tensor<1xf32> {
+  %n = graph.constant dense<2> : tensor<i64>
+  %3 = "graph.loop"(%n, %y) <{operandSegmentSizes = array<i32: 1, 0, 1>, count = 0 : i64, symbols = array<i64: 0>}> ({
+  ^bb0(%i: tensor<i64>, %a: tensor<1xf32>):
+    graph.assume {bounds = [affine_map<()[s0] -> (-s0 + 9)>]}
+    %b = graph.add %a, %a : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+    graph.yield %b : tensor<1xf32>
+  }) : (tensor<i64>, tensor<1xf32>) -> tensor<1xf32>
+  return %3 : tensor<1xf32>
+}
