@@ -100,9 +100,9 @@ static ContractionBlocks choosePackedBlocks(int64_t m, int64_t k,
 
 /// Each program copies the state of its rows: a few more columns hide that. Few
 /// rows leave the weights to read, which all threads share: few columns then.
-RecurrentBlocks adze::chooseRecurrentBlocks(int64_t rows, int64_t units,
-                                            int64_t gates) {
-  constexpr int64_t mostRows = 32, usualRows = 8, fewRows = 4,
+/// Of unknown numbers of rows a whole block is computed, one row or not.
+RecurrentBlocks adze::chooseRecurrentBlocks(int64_t rows, int64_t units) {
+  constexpr int64_t mostRows = 32, usualRows = 4, fewRows = 4,
                     enoughPrograms = 8;
   RecurrentBlocks blocks;
   blocks.panel = units <= 16 ? 16 : 32;

@@ -135,8 +135,7 @@ WalkedRows chooseWalkedRows(int64_t rows, int64_t length);
 struct RecurrentBlocks {
   int64_t rows, units, panel;
 };
-RecurrentBlocks chooseRecurrentBlocks(int64_t rows, int64_t units,
-                                      int64_t gates);
+RecurrentBlocks chooseRecurrentBlocks(int64_t rows, int64_t units);
 
 /// Keys of a step of attention: all that a block has beyond the last key is
 /// computed for nothing, so these blocks are even.

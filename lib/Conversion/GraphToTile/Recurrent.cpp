@@ -120,13 +120,12 @@ LogicalResult RecurrentEmitter::check() {
 /// Sizes, axes, blocks and program ids.
 LogicalResult RecurrentEmitter::cut() {
   Dims dims = getDims(op.getOutput());
-  int64_t gates = RecurrentOp::getNumGates(op.getCell());
   steps = e.size(dims[0]);
   Value batch = e.size(dims[1]);
   if (!steps || !batch)
     return failure();
   RecurrentBlocks blocks =
-      chooseRecurrentBlocks(e.getKnownRows(dims[1]), hidden, gates);
+      chooseRecurrentBlocks(e.getKnownRows(dims[1]), hidden);
   Value blockM = e.param("BLOCK_M", blocks.rows);
   Value blockN = e.param("BLOCK_N", blocks.units);
   e.setAxis(M, blockM);
