@@ -4,11 +4,12 @@
 // something else.
 #include "Faults.h"
 #include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
 #include <cmath>
 #include <utility>
 
@@ -282,6 +283,13 @@ static bool truncateRemainder(Operation *op) {
          rename(op, "graph.fmod", "graph.mod");
 }
 
+static bool skipCheck(Operation *op) {
+  if (!isa<AssumeOp>(op))
+    return false;
+  op->erase();
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Of kernels and of the host program
 //===----------------------------------------------------------------------===//
@@ -366,14 +374,6 @@ static bool skipLaunch(Operation *op) {
   return true;
 }
 
-static bool skipCheck(Operation *op) {
-  auto check = dyn_cast<host::CheckOp>(op);
-  if (!check || !check.getCondition().getDefiningOp<host::HoldsOp>())
-    return false;
-  op->erase();
-  return true;
-}
-
 ArrayRef<Fault> getFaults() {
   using S = Stage;
   static constexpr Fault faults[] = {
@@ -421,6 +421,8 @@ ArrayRef<Fault> getFaults() {
       {"other-gelu", "gelu by tanh for gelu by erf", S::Graph, approximateGelu},
       {"truncated-remainder", "a remainder has the other sign", S::Graph,
        truncateRemainder},
+      {"skipped-check", "sizes inside of a branch go unchecked", S::Graph,
+       skipCheck},
       {"padded-by-one", "outside of memory there are ones", S::Tile, padByOne},
       {"other-reduction", "a sum is a maximum, or the other way", S::Tile,
        combineOtherwise},
@@ -431,8 +433,6 @@ ArrayRef<Fault> getFaults() {
        swapArguments},
       {"shared-slot", "two values lie in one place", S::Host, overlapSlots},
       {"skipped-launch", "a kernel does not run", S::Host, skipLaunch},
-      {"skipped-check", "sizes inside of a branch go unchecked", S::Host,
-       skipCheck},
   };
   return faults;
 }
@@ -489,6 +489,9 @@ bool mayHaveFault(ModuleOp module, const Fault &fault) {
   if (fault.stage != Stage::Graph)
     return true;
   OwningOpRef<ModuleOp> copy = module.clone();
+  PassManager manager(module.getContext()); // the first pass at every level
+  manager.addNestedPass<func::FuncOp>(createCollectAssumptionsPass());
+  (void)manager.run(*copy);
   return makeFirst(*copy, fault);
 }
 
