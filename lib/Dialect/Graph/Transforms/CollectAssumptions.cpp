@@ -423,7 +423,7 @@ void Collector::visitIndices(Value data, Value indices, int64_t axis) {
   for (size_t dim = 0; dim < from.size(); ++dim) {
     AffineExpr rest = subExprs(from[dim], at[dim]);
     if (int64_t(dim) != axis && !isNonNegative(rest))
-      notNegative(mulExprs(rest, count));
+      notNegative(count ? mulExprs(rest, count) : rest);
   }
 }
 
