@@ -267,7 +267,9 @@ static bool finds(mlir::MLIRContext &context, const Arguments &arguments,
         },
         [&](uint64_t, const Finding &finding) {
           tried += finding.hasFault;
-          found = StringRef(finding.message).starts_with("-O2: ");
+          StringRef message = finding.message;
+          found = message.starts_with("-O2: ") ||
+                  message.starts_with("O2: expected a refusal");
           // Of a fault that is no difference, nothing is learnt.
           if (finding.status == Status::Failed && !found)
             llvm::outs() << "seed " << seed << ": "

@@ -422,8 +422,9 @@ void Collector::visitIndices(Value data, Value indices, int64_t axis) {
   AffineExpr count = product(context, at);
   for (size_t dim = 0; dim < from.size(); ++dim) {
     AffineExpr rest = subExprs(from[dim], at[dim]);
+    AffineExpr times = mulExprs(rest, count);
     if (int64_t(dim) != axis && !isNonNegative(rest))
-      notNegative(count ? mulExprs(rest, count) : rest);
+      notNegative(times ? times : rest);
   }
 }
 
