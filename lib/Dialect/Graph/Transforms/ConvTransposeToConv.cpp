@@ -63,11 +63,13 @@ std::optional<Shape> getShape(ConvTransposeOp op) {
     } else {
       return std::nullopt;
     }
-    // Windows that are mostly outside would multiply with zeros; in nothing
-    // they don't fit.
-    auto size = getConstant(input[d + 2]);
-    if (size && 2 * (*size + dim.before + dim.after - reach) >= 3 * *size)
-      return std::nullopt;
+    // Windows that are mostly outside would multiply with zeros; of nothing, or
+    // for nothing, they don't fit.
+    if (auto size = getConstant(input[d + 2])) {
+      int64_t windows = *size + dim.before + dim.after - reach;
+      if (windows < 1 || 2 * windows >= 3 * *size)
+        return std::nullopt;
+    }
     shape.phases *= stride;
     shape.taps *= taps;
     shape.dims.push_back(dim);

@@ -71,12 +71,13 @@ func.func @kept(%x: tensor<1x64x8x8xf32>, %w3: tensor<64x3x4x4xf32>) -> (tensor<
 // -----
 
 // A kernel of more than the image: most of the windows would be padding. An
-// empty image.
+// empty image, an empty result.
 // CHECK-LABEL: func.func @small
-// CHECK-COUNT-2: graph.conv_transpose
-func.func @small(%x: tensor<1x100x1x1xf32>, %z: tensor<1x100x8x0xf32>) -> (tensor<1x8x4x4xf32>, tensor<1x8x11x0xf32>) {
+// CHECK-COUNT-3: graph.conv_transpose
+func.func @small(%x: tensor<1x100x1x1xf32>, %z: tensor<1x100x8x0xf32>) -> (tensor<1x8x4x4xf32>, tensor<1x8x11x0xf32>, tensor<1x8x2x0xf32>) {
   %w = graph.constant dense<0.5> : tensor<100x8x4x4xf32>
   %0 = graph.conv_transpose %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>} : (tensor<1x100x1x1xf32>, tensor<100x8x4x4xf32>) -> tensor<1x8x4x4xf32>
   %1 = graph.conv_transpose %z, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 1, 0, 2>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>} : (tensor<1x100x8x0xf32>, tensor<100x8x4x4xf32>) -> tensor<1x8x11x0xf32>
-  return %0, %1 : tensor<1x8x4x4xf32>, tensor<1x8x11x0xf32>
+  %2 = graph.conv_transpose %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 2, 1, 2>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>} : (tensor<1x100x1x1xf32>, tensor<100x8x4x4xf32>) -> tensor<1x8x2x0xf32>
+  return %0, %1, %2 : tensor<1x8x4x4xf32>, tensor<1x8x11x0xf32>, tensor<1x8x2x0xf32>
 }
