@@ -84,7 +84,8 @@ static AffineExpr broadcastAll(ArrayRef<AffineExpr> sizes) {
   return result.front();
 }
 
-/// The expression without the symbols that have values.
+/// The expression without the symbols that have values; with them, which is as
+/// true, where it would be too long.
 static AffineExpr replace(AffineExpr expr, const Values &values) {
   if (!expr || values.empty())
     return expr;
@@ -106,7 +107,9 @@ static AffineExpr replace(AffineExpr expr, const Values &values) {
              rhs = replace(binary.getRHS(), values);
   if (lhs == binary.getLHS() && rhs == binary.getRHS())
     return expr;
-  return normalize(getAffineBinaryOpExpr(expr.getKind(), lhs, rhs));
+  AffineExpr result =
+      normalize(getAffineBinaryOpExpr(expr.getKind(), lhs, rhs));
+  return result ? result : expr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -217,7 +220,7 @@ static void collectTerms(AffineExpr expr, SmallVectorImpl<Term> &terms) {
 bool Solver::set(unsigned symbol, AffineExpr value) {
   auto constant = getConstant(value);
   Range range = ranges.lookup(symbol);
-  if (!isNonNegative(value) ||
+  if (!free.contains(symbol) || !isNonNegative(value) ||
       (constant && (*constant < range.min || *constant > range.max)))
     return false;
   free.erase(symbol);
@@ -363,7 +366,8 @@ static void replaceSizes(func::FuncOp function, const Values &values) {
     if (map.getNumDims() != 0 || map.getNumSymbols() == 0)
       return std::nullopt;
     auto results = llvm::map_to_vector(map.getResults(), [&](AffineExpr expr) {
-      return replace(normalize(expr), values);
+      AffineExpr normal = normalize(expr);
+      return replace(normal ? normal : expr, values);
     });
     return AffineMapAttr::get(
         AffineMap::get(0, map.getNumSymbols(), results, map.getContext()));
