@@ -17,12 +17,17 @@ using namespace adze::graph;
 
 namespace {
 
-/// A constant of one repeated value becomes part of each cluster using it.
-bool isSplatConstant(Operation *op) {
-  auto constant = dyn_cast_or_null<ConstantOp>(op);
+/// A constant of one repeated value becomes part of each cluster using it. Not
+/// so an image that a window looks beyond: there it has that value no more.
+Operation *getInnerConstant(OpOperand &use) {
+  auto constant = use.get().getDefiningOp<ConstantOp>();
   auto elements =
       constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
-  return elements && elements.isSplat();
+  bool isImage = use.getOperandNumber() == 0 &&
+                 isa<ConvOp, ConvTransposeOp, WinogradConvOp, MaxPoolOp,
+                     AvgPoolOp, MaxPoolIndexOp>(use.getOwner());
+  return elements && elements.isSplat() && !isImage ? constant.getOperation()
+                                                    : nullptr;
 }
 
 /// "conv", or "pointwise" without an anchor.
@@ -37,10 +42,10 @@ void buildCluster(const Group &group) {
   SmallVector<Location> locations;
   for (Operation *op : group.ops) {
     locations.push_back(op->getLoc());
-    for (Value operand : op->getOperands())
-      if (Operation *producer = operand.getDefiningOp();
-          !isSplatConstant(producer) && !members.contains(producer))
-        inputs.insert(operand);
+    for (OpOperand &use : op->getOpOperands())
+      if (!getInnerConstant(use) &&
+          !members.contains(use.get().getDefiningOp()))
+        inputs.insert(use.get());
     for (Value result : op->getResults())
       // A step of a recurrent layer reads what the one before it stored.
       if (isa<RecurrentOp>(op) ||
@@ -66,10 +71,10 @@ void buildCluster(const Group &group) {
   mapping.map(inputs.getArrayRef(), body->getArguments());
   builder.setInsertionPointToStart(body);
   for (Operation *op : group.ops) {
-    for (Value operand : op->getOperands())
-      if (Operation *producer = operand.getDefiningOp();
-          isSplatConstant(producer) && !mapping.contains(operand))
-        builder.clone(*producer, mapping);
+    for (OpOperand &use : op->getOpOperands())
+      if (Operation *constant = getInnerConstant(use);
+          constant && !mapping.contains(use.get()))
+        builder.clone(*constant, mapping);
     builder.clone(*op, mapping);
   }
   SmallVector<Value> results;
