@@ -159,9 +159,8 @@ typedef struct {
   uint64_t image_size;
   const adze_device_kernel *kernels; /* num_kernels entries */
 } adze_device_image;
-#define ADZE_IMAGE_PTX                                                         \
-  1u /* image is PTX text (null-terminated), not a cubin                       \
-      */
+/* The image is PTX text (null-terminated), not a cubin. */
+#define ADZE_IMAGE_PTX 1u
 #define ADZE_IMAGE_ARCH_EXACT 2u /* an 'a' target: this SM only */
 
 /* ---- What the host program calls --------------------------------------- */

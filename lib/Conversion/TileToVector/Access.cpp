@@ -332,7 +332,7 @@ static Value liveMask(OpBuilder &b, Location loc, int64_t live, int64_t lanes) {
   return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, bits));
 }
 
-static Value bothMasks(OpBuilder &b, Location loc, Value x, Value y) {
+Value adze::tile::bothMasks(OpBuilder &b, Location loc, Value x, Value y) {
   if (!x || !y)
     return x ? x : y;
   return arith::AndIOp::create(b, loc, x, y);

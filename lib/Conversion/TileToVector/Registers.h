@@ -113,6 +113,10 @@ struct AlongDepth {
 mlir::Value concatenate(mlir::OpBuilder &b, mlir::Location loc,
                         llvm::ArrayRef<mlir::Value> parts);
 
+/// The lanes of both masks; a null one is all lanes.
+mlir::Value bothMasks(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
+                      mlir::Value y);
+
 /// Bools are bytes in memory.
 mlir::Value fromMemory(mlir::OpBuilder &b, mlir::Location loc,
                        mlir::Value value, mlir::Type element);

@@ -131,10 +131,9 @@ void KernelLowering::writeSpread(const Window &window, const Layout &layout,
     }
     Value spread = vector::ShuffleOp::create(b, loc, value, value, order);
     auto type = VectorType::get(lanes, b.getI1Type());
-    Value mask =
-        arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, bits));
-    if (at.mask)
-      mask = arith::AndIOp::create(b, loc, mask, at.mask);
+    Value mask = bothMasks(
+        b, loc, at.mask,
+        arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, bits)));
     vector::MaskedStoreOp::create(b, loc, mapped(window.memref), at.indices,
                                   mask, spread);
   }
