@@ -33,8 +33,8 @@ private:
   Value rnn();
   Value gru();
   std::pair<Value, Value> lstm();
-  /// Runs `body` once, or not at all.
-  LogicalResult when(Value condition, function_ref<LogicalResult()> body);
+  LogicalResult when(Value condition, function_ref<LogicalResult()> body,
+                     function_ref<LogicalResult()> otherwise = {});
 
   /// Of the rows and units of the program: input and product of a gate, and a
   /// part of a vector of all gates.
@@ -151,17 +151,17 @@ LogicalResult RecurrentEmitter::cut() {
 }
 
 LogicalResult RecurrentEmitter::when(Value condition,
-                                     function_ref<LogicalResult()> body) {
-  Value times =
-      arith::SelectOp::create(b, loc, condition, e.index(1), e.index(0));
-  auto done =
-      e.loop(times, e.index(1), {},
-             [&](Value, ValueRange) -> FailureOr<KernelEmitter::Carried> {
-               if (failed(body()))
-                 return failure();
-               return KernelEmitter::Carried{};
-             });
-  return success(succeeded(done));
+                                     function_ref<LogicalResult()> body,
+                                     function_ref<LogicalResult()> otherwise) {
+  auto branch = scf::IfOp::create(b, loc, condition, bool(otherwise));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenYield());
+  if (failed(body()))
+    return failure();
+  if (!otherwise)
+    return success();
+  b.setInsertionPoint(branch.elseYield());
+  return otherwise();
 }
 
 /// The first step begins with the states that are given; results are these
@@ -315,10 +315,7 @@ LogicalResult RecurrentEmitter::run() {
     return failure();
   Value first =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, now, e.index(0));
-  Value later =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, now, e.index(0));
-  if (failed(when(first, [&] { return begin(); })) ||
-      failed(when(later, [&] { return takeState(); })))
+  if (failed(when(first, [&] { return begin(); }, [&] { return takeState(); })))
     return failure();
   if (getConstantIntValue(steps).value_or(0) > 0)
     return step();

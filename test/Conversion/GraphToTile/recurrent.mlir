@@ -15,14 +15,13 @@
 // CHECK: %[[AT:.*]] = arith.maxsi %[[BEFORE]], %c0
 // CHECK: %[[STATE:.*]] = tile.scratch [%[[BM]], 64]
 // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[P]]#2, %c0
-// CHECK: %[[ONCE:.*]] = arith.select %[[FIRST]], %c1, %c0
-// CHECK: scf.for %{{.*}} = %c0 to %[[ONCE]]
+// CHECK: scf.if %[[FIRST]] {
 // CHECK: tile.store %{{.*}}, %[[LAST]][%[[ROW]], %[[UNIT]]]
 // CHECK: %[[C0:.*]] = tile.load %[[C]][%[[ROW]], %[[UNIT]]]
 // CHECK: tile.store %[[C0]], %[[CELL]][%[[ROW]], %[[UNIT]]]
 // CHECK: %[[H0:.*]] = tile.load %[[H]][%[[ROW]], 0]
 // CHECK: tile.store %[[H0]], %[[STATE]][0, 0]
-// CHECK: scf.for
+// CHECK: } else {
 // CHECK: %[[HT:.*]] = tile.load %[[Y]][%[[AT]], %[[ROW]], 0]
 // CHECK: tile.store %[[HT]], %[[STATE]][0, 0]
 // CHECK: tile.phase
@@ -62,8 +61,7 @@ func.func @main(%x: tensor<5x2x256xf32>, %h: tensor<2x64xf32>) -> tensor<5x2x64x
 // CHECK: %[[NEXT:.*]] = arith.addi %[[PLACE]], %[[ONE]]
 // CHECK: arith.minsi %[[NEXT]], %[[LAST]]
 // CHECK: %[[IS:.*]] = arith.cmpi slt, %[[P]]#2, %[[T]]
-// CHECK: %[[ONCE:.*]] = arith.select %[[IS]], %[[ONE]], %[[ZERO:[^ ]*]]
-// CHECK: scf.for %{{.*}} = %[[ZERO]] to %[[ONCE]]
+// CHECK: scf.if %[[IS]] {
 // CHECK: host.launch @unknown({{.*}}) {steps = #{{.*}}}
 func.func private @unknown(%x: tensor<?x?x16xf32, #x>, %w: tensor<1x16x16xf32>, %h: tensor<?x16xf32, #s>) -> (tensor<?x?x16xf32, #x>, tensor<?x16xf32, #s>) attributes {adze.kernel} {
   %0:2 = graph.recurrent %x weights %w state %h {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>, reverse = true} : (tensor<?x?x16xf32, #x>, tensor<1x16x16xf32>, tensor<?x16xf32, #s>) -> (tensor<?x?x16xf32, #x>, tensor<?x16xf32, #s>)
