@@ -27,6 +27,9 @@ mlir::LogicalResult emitConvTranspose(KernelEmitter &e,
                                       graph::ConvTransposeOp op, Cut cut);
 mlir::LogicalResult emitAttention(KernelEmitter &e, graph::AttentionOp op,
                                   Cut cut);
+/// Steps of the grid of a recurrent layer: as many as it has, or more where a
+/// step is cut in two.
+mlir::AffineExpr getTurns(graph::RecurrentOp op);
 mlir::LogicalResult emitRecurrent(KernelEmitter &e, graph::RecurrentOp op,
                                   Cut cut);
 mlir::LogicalResult emitPool(KernelEmitter &e, mlir::Operation *op, Cut cut);

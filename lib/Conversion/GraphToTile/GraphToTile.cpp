@@ -135,7 +135,7 @@ static void setSteps(KernelEmitter &e, Operation *anchor,
   tile::ProgramIdOp ids = e.getKernel().getProgramId();
   if (!ids || !ids.getOrdered())
     return;
-  AffineExpr steps = getDims(cast<RecurrentOp>(anchor).getOutput())[0];
+  AffineExpr steps = getTurns(cast<RecurrentOp>(anchor));
   for (host::LaunchOp launch : launches)
     launch.setStepsAttr(host::getBytesAttr(steps));
 }
