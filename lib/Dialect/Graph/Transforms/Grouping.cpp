@@ -246,13 +246,21 @@ bool Grouping::canMerge(unsigned from, unsigned to) {
   return isSmall(from, to) && !makesCycle(from, to);
 }
 
-/// A store joins the group that computes what it stores, unless that one stores
-/// to the same tensor already: each result of a kernel has one store.
+/// Whether the store goes on with a tensor of which its kernel stores a part
+/// already: another part of the same shape along the same dim.
+static bool addsPart(InsertSliceOp op) {
+  auto before = op.getDest().getDefiningOp<InsertSliceOp>();
+  return before && isStore(before) && before->hasOneUse() &&
+         before.getAxis() == op.getAxis() &&
+         sameDims(before.getSources().front(), op.getSources().front());
+}
+
+/// A store joins the group that computes what it stores.
 void Grouping::joinProducer(InsertSliceOp op) {
   unsigned self = groupOf.lookup(op);
   Value source = op.getSources().front();
   auto group = getGroup(source);
-  if (!group || getGroup(op.getDest()) == group)
+  if (!group || (getGroup(op.getDest()) == group && !addsPart(op)))
     return;
   Operation *anchor = groups[*group].anchor;
   if (anchor ? !hasEpilogue(anchor) && !isSampling(anchor)
