@@ -43,10 +43,10 @@ mlir::LogicalResult emitReductions(KernelEmitter &e, Cut cut);
 /// results; `op` is one of them.
 mlir::LogicalResult emitReducedRows(KernelEmitter &e,
                                     graph::ReduceOpInterface op, Cut cut);
-/// What the reduction makes of a tile whose rows, along axis 1, are whole;
+/// What the reduction makes of a tile whose rows, along one axis, are whole;
 /// `count`: how many elements a row has.
 mlir::Value reduceRows(KernelEmitter &e, graph::ReduceOpInterface op,
-                       mlir::Value tile, llvm::ArrayRef<int> axes,
+                       mlir::Value tile, llvm::ArrayRef<int> axes, int along,
                        mlir::Value count);
 
 //===--- contractions -----------------------------------------------------===//
