@@ -1,5 +1,4 @@
-// Reductions with their producers and consumers as one kernel, and those of the
-// same rows in one: unit length, a
+// Reductions with their producers and consumers as one kernel: unit length, a
 // softmax without its maximum, moments of which both kinds of results are
 // stored, over one and two dims, of integers. The numbers are those of the
 // reference path; two threads give the same bits.
@@ -17,7 +16,7 @@
 // RUN:   --expect unit=%t/3/unit.npy --expect moment=%t/3/moment.npy --expect two=%t/3/two.npy --expect whole=%t/3/whole.npy
 
 // CHECK: convert-graph-to-tile: refused = 0
-// CHECK: convert-host-to-llvm: launches = 3
+// CHECK: convert-host-to-llvm: launches = 5
 
 #x = affine_map<()[s0] -> (s0, 5, 12)>
 #r = affine_map<()[s0] -> (s0, 5, 1)>
