@@ -16,7 +16,7 @@
 // RUN:   --expect unit=%t/3/unit.npy --expect moment=%t/3/moment.npy --expect two=%t/3/two.npy --expect whole=%t/3/whole.npy
 
 // CHECK: convert-graph-to-tile: refused = 0
-// CHECK: convert-host-to-llvm: launches = 5
+// CHECK: convert-host-to-llvm: launches = 3
 
 #x = affine_map<()[s0] -> (s0, 5, 12)>
 #r = affine_map<()[s0] -> (s0, 5, 1)>

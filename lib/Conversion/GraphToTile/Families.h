@@ -43,10 +43,10 @@ mlir::LogicalResult emitReductions(KernelEmitter &e, Cut cut);
 /// results; `op` is one of them.
 mlir::LogicalResult emitReducedRows(KernelEmitter &e,
                                     graph::ReduceOpInterface op, Cut cut);
-/// What the reduction makes of a tile whose rows, along axis 1, are whole;
+/// What the reduction makes of a tile whose rows, along one axis, are whole;
 /// `count`: how many elements a row has.
 mlir::Value reduceRows(KernelEmitter &e, graph::ReduceOpInterface op,
-                       mlir::Value tile, llvm::ArrayRef<int> axes,
+                       mlir::Value tile, llvm::ArrayRef<int> axes, int along,
                        mlir::Value count);
 
 //===--- contractions -----------------------------------------------------===//
@@ -139,6 +139,11 @@ struct RecurrentBlocks {
   int64_t rows, units, panel;
 };
 RecurrentBlocks chooseRecurrentBlocks(int64_t rows, int64_t units);
+
+/// Channels of a panel of filters of a group of so many outputs, which no panel
+/// leaves: two vectors where these divide it, else what makes the fewest vectors
+/// of the group.
+int64_t chooseGroupPanel(int64_t outputs);
 
 /// Keys of a step of attention: all that a block has beyond the last key is
 /// computed for nothing, so these blocks are even.

@@ -12,8 +12,9 @@ namespace {
 /// Numbers by a combiner.
 class NumberFold final : public Fold {
 public:
-  NumberFold(KernelEmitter &e, ReduceOpInterface op)
-      : Fold(e, *graph::getReduced(op)), op(op), combiner(op.getCombiner()) {}
+  NumberFold(KernelEmitter &e, ReduceOpInterface op, int along = Lane)
+      : Fold(e, *graph::getReduced(op)), op(op), combiner(op.getCombiner()),
+        along(along) {}
 
   /// First the maximum, which the second pass over the elements subtracts.
   void findMaximum() override {
@@ -71,12 +72,13 @@ public:
   }
   Carried foldLanes(ValueRange carried, ArrayRef<int> axes) override {
     return {
-        e.reduce(combiner, combineType, {carried[0], Axes(axes)}, Lane).value};
+        e.reduce(combiner, combineType, {carried[0], Axes(axes)}, along).value};
   }
 
 private:
   mutable ReduceOpInterface op;
   Combiner combiner;
+  int along; // the axis of a row
   bool prepares = true;
   Value shift;
   Axes shiftAxes;
@@ -184,10 +186,10 @@ std::unique_ptr<Fold> adze::makeFold(KernelEmitter &e, Operation *op) {
 }
 
 Value adze::reduceRows(KernelEmitter &e, ReduceOpInterface op, Value tile,
-                       ArrayRef<int> axes, Value count) {
-  NumberFold fold(e, op);
+                       ArrayRef<int> axes, int along, Value count) {
+  NumberFold fold(e, op, along);
   Axes kept(axes);
-  llvm::erase(kept, int(Lane));
+  llvm::erase(kept, along);
   auto run = [&] {
     return fold.foldLanes(fold.take(tile, axes, Fold::Position()), axes)[0];
   };

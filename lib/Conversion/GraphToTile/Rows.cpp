@@ -161,41 +161,47 @@ LogicalResult adze::emitRows(KernelEmitter &e, Operation *op, Cut cut) {
   return e.storeOutputs(result, rows->places);
 }
 
-FailureOr<Emitted>
-KernelEmitter::emitRowReduction(ReduceOpInterface op, ArrayRef<Place> places) {
+FailureOr<Emitted> KernelEmitter::emitRowReduction(ReduceOpInterface op,
+                                                   ArrayRef<Place> places) {
   if (!rows)
     return fail("a reduction on the way to another op");
   Value input = op.getInput(), result = op->getResult(0);
   Key wanted = getKey(result, places), own = getKey(rows->result, rows->places);
   llvm::erase_if(own, [&](const auto &part) {
-    return std::get<3>(part) >= rows->first;
+    return std::get<3>(part) >= rows->first && std::get<3>(part) < rows->end;
   });
+  if (!op.getKeepdims())
+    for (auto &part : own)
+      if (std::get<3>(part) >= rows->end)
+        std::get<3>(part) -= rows->end - rows->first;
   if (!areEqual(getDims(input), getDims(rows->result)) || wanted != own)
     return fail("a reduction of other rows than those of the kernel");
   auto tile = emit(input, rows->places);
   if (failed(tile))
     return failure();
   Type element = getSignlessType(getElementTypeOrSelf(input));
-  Value x =
-      broadcast(convert(*tile, getAccumulatorType(element)), rows->axes);
-  Value count = op.needsCount()
-                    ? arith::ConstantIntOp::create(
-                          b, location, getKnown(rows->length), 64)
-                          .getResult()
-                    : Value();
-  return convert({reduceRows(*this, op, x, rows->axes, count), rows->kept},
-                 getSignlessType(getElementTypeOrSelf(result)));
+  Value x = broadcast(convert(*tile, getAccumulatorType(element)), rows->axes);
+  Value count = op.needsCount() ? arith::ConstantIntOp::create(
+                                      b, location, getKnown(rows->length), 64)
+                                      .getResult()
+                                : Value();
+  return convert(
+      {reduceRows(*this, op, x, rows->axes, rows->reduced, count), rows->kept},
+      getSignlessType(getElementTypeOrSelf(result)));
 }
 
 /// Where an output lies: elements of the rows, or a number for each.
 static FailureOr<Places> placeOutput(KernelEmitter &e, const Rows &rows,
                                      Value output) {
-  unsigned all = getDims(rows.result).size(), rank = getDims(output).size();
-  if (rank != all && rank != rows.first)
+  unsigned all = getDims(rows.result).size(), rank = getDims(output).size(),
+           gone = rows.end - rows.first;
+  if (rank != all && rank + gone != all)
     return e.fail("an output that is neither of rows nor of their elements");
   // Without the reduced dims, or with dims of 1 in their place.
-  return e.mapPlaces(rows.places, rows.result, output,
-                     KernelEmitter::alignRight(rank, rank));
+  SmallVector<int64_t> dims;
+  for (unsigned dim = 0; dim < rank; ++dim)
+    dims.push_back(rank == all || dim < rows.first ? dim : dim + gone);
+  return e.mapPlaces(rows.places, rows.result, output, dims);
 }
 
 LogicalResult adze::emitReducedRows(KernelEmitter &e, ReduceOpInterface op,
@@ -203,7 +209,8 @@ LogicalResult adze::emitReducedRows(KernelEmitter &e, ReduceOpInterface op,
   if (cut == Cut::Points)
     return e.fail("a row is not computed element by element");
   Value input = op.getInput();
-  auto rows = cutRows(e, input, op.getAxes().front(), getDims(input).size(), cut);
+  auto rows =
+      cutRows(e, input, op.getAxes().front(), op.getAxes().back() + 1, cut);
   if (failed(rows))
     return failure();
   if (rows->chunked)

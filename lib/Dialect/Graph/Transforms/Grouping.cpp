@@ -83,25 +83,32 @@ static bool sameDims(Value lhs, Value rhs) {
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// The input of a reduction over the last dims, where a tile holds whole rows
-/// of it and there are several: what needs elements and the number of their row
-/// can be part of its kernel.
+/// The input of a reduction over dims that lie together, where a tile holds
+/// whole rows of it and there are several: what needs elements and the number
+/// of their row can be part of its kernel. Rows of inner dims lie beside each
+/// other along the lanes: as many as fill these.
 static Value getRows(Operation *op) {
-  constexpr int64_t longest = 16384; // of a tile
+  constexpr int64_t longest = 16384, longestInner = 2048, fewest = 8;
   auto reduce = dyn_cast_or_null<ReduceOpInterface>(op);
   if (!reduce || reduce.getAxes().empty())
     return {};
+  ArrayRef<int64_t> axes = reduce.getAxes();
   Dims dims = getDims(reduce.getInput());
-  int64_t first = dims.size() - reduce.getAxes().size();
-  if (first < 1 ||
-      !llvm::equal(reduce.getAxes(), llvm::seq<int64_t>(first, dims.size())))
+  int64_t first = axes.front(), end = axes.back() + 1, rank = dims.size();
+  if ((first < 1 && end == rank) ||
+      !llvm::equal(axes, llvm::seq<int64_t>(first, end)))
     return {};
-  auto length = getConstant(
-      product(op->getContext(), ArrayRef<AffineExpr>(dims).drop_front(first)));
+  auto count = [&](int64_t begin, int64_t end) {
+    return getConstant(
+        product(op->getContext(),
+                ArrayRef<AffineExpr>(dims).slice(begin, end - begin)));
+  };
+  auto length = count(first, end), behind = count(end, rank);
   bool known = llvm::all_of(dims, [](AffineExpr dim) { return bool(dim); });
-  return known && length && *length > 1 && *length <= longest
-             ? reduce.getInput()
-             : Value();
+  bool fits = length && *length > 1 &&
+              *length <= (end == rank ? longest : longestInner) &&
+              (end == rank || !behind || *behind >= fewest);
+  return known && fits ? reduce.getInput() : Value();
 }
 
 /// Elements of the rows that the anchor reduces, or a number for each row.

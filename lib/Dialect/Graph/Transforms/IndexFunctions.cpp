@@ -42,13 +42,6 @@ static bool movesElements(Operation *op) {
          op->getNumOperands() == 1;
 }
 
-/// Where the type says how many numbers a range has, its end says nothing.
-static bool isIgnored(OpOperand &operand) {
-  auto range = dyn_cast<RangeOp>(operand.getOwner());
-  return range && &operand == &range.getLimitMutable() &&
-         getDims(range.getResult()).front();
-}
-
 void Copier::classify(Operation *op) {
   if (auto constant = dyn_cast<ConstantOp>(op)) {
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
@@ -63,7 +56,7 @@ void Copier::classify(Operation *op) {
   for (OpOperand &operand : op->getOpOperands()) {
     bool isNumber = reaches(operand.get(), uniform);
     isUniform &= isNumber;
-    if (!isNumber && !reaches(operand.get(), functions) && !isIgnored(operand))
+    if (!isNumber && !reaches(operand.get(), functions))
       return;
   }
   (isUniform ? uniform : functions).insert(op);
@@ -76,8 +69,8 @@ bool Copier::collect(Value value, llvm::SetVector<Operation *> &ops) const {
   Operation *op = value.getDefiningOp();
   if (ops.contains(op) || isa<ConstantOp>(op))
     return true;
-  for (OpOperand &operand : op->getOpOperands())
-    if (!isIgnored(operand) && !collect(operand.get(), ops))
+  for (Value operand : op->getOperands())
+    if (!collect(operand, ops))
       return false;
   ops.insert(op);
   return ops.size() <= most;
@@ -91,14 +84,6 @@ static bool takesComputed(OpOperand &use) {
   return isPointwise(reader) || takesPointwisePrologue(reader);
 }
 
-static Operation *copy(OpBuilder &b, Operation &op, IRMapping &mapping) {
-  Operation *result = b.clone(op, mapping);
-  for (OpOperand &operand : result->getOpOperands())
-    if (isIgnored(operand))
-      operand.set(cast<RangeOp>(result).getStart());
-  return result;
-}
-
 void Copier::copyFor(Operation *reader) {
   IRMapping mapping;
   OpBuilder b(reader);
@@ -109,12 +94,13 @@ void Copier::copyFor(Operation *reader) {
       continue;
     for (Operation *op : ops)
       if (!mapping.contains(op->getResult(0)))
-        copies.insert(copy(b, *op, mapping));
+        copies.insert(b.clone(*op, mapping));
     use.set(mapping.lookup(use.get()));
   }
 }
 
 DenseSet<Operation *> Copier::run() {
+  dropRangeLimits(block.getParentOp());
   for (Operation &op : block)
     classify(&op);
   if (functions.empty())
@@ -131,6 +117,29 @@ DenseSet<Operation *> Copier::run() {
       op.erase();
     }
   return copies;
+}
+
+void adze::graph::dropRangeLimits(Operation *root) {
+  SmallVector<Operation *> dead;
+  root->walk([&](RangeOp op) {
+    if (!getDims(op.getResult()).front() || op.getLimit() == op.getStart())
+      return;
+    if (Operation *limit = op.getLimit().getDefiningOp())
+      dead.push_back(limit);
+    op.getLimitMutable().assign(op.getStart());
+  });
+  llvm::SmallPtrSet<Operation *, 16> erased;
+  while (!dead.empty()) {
+    Operation *op = dead.pop_back_val();
+    if (erased.contains(op) || op->getNumRegions() > 0 ||
+        !isOpTriviallyDead(op))
+      continue;
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        dead.push_back(producer);
+    erased.insert(op);
+    op->erase();
+  }
 }
 
 DenseSet<Operation *> adze::graph::copyIndexFunctions(Block &block) {

@@ -10,6 +10,10 @@
 
 namespace adze::graph {
 
+/// Ranges that know how many numbers they have do not ask where they end: what
+/// only said so, often the shape of scores, is gone.
+void dropRangeLimits(mlir::Operation *root);
+
 /// Gives each op of the block that can compute such values on its way copies of
 /// its own; the copies.
 llvm::DenseSet<mlir::Operation *> copyIndexFunctions(mlir::Block &block);

@@ -465,6 +465,31 @@ LogicalResult repeatByGather(GatherOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// A reduction keeps the dims that a reshape puts back as 1: it is then what
+/// normalisations are made of, and elements that need it are in its kernel.
+LogicalResult keepReduced(ReshapeOp op, PatternRewriter &rewriter) {
+  auto reduce = op.getInput().getDefiningOp<ReduceOpInterface>();
+  if (!reduce || reduce.getKeepdims() || reduce.getAxes().empty())
+    return rewriter.notifyMatchFailure(op, "not of a reduction without dims");
+  Dims kept = getDims(reduce.getInput());
+  for (int64_t axis : reduce.getAxes())
+    kept[axis] = rewriter.getAffineConstantExpr(1);
+  if (!areKnown(reduce.getInput()) || !areEqual(kept, getDims(op.getResult())))
+    return rewriter.notifyMatchFailure(op, "other dims than the reduced ones");
+  rewriter.setInsertionPoint(reduce);
+  Operation *result = rewriter.clone(*reduce);
+  result->setAttr("keepdims", rewriter.getBoolAttr(true));
+  Value whole = result->getResult(0);
+  whole.setType(makeType(getElement(whole), kept));
+  // Who reads it without these dims has a view.
+  Value without = ReshapeOp::create(rewriter, reduce->getLoc(),
+                                    reduce->getResult(0).getType(), whole);
+  if (whole.getType() == op.getType())
+    rewriter.replaceOp(op, whole);
+  rewriter.replaceOp(reduce, without);
+  return success();
+}
+
 class OrderViewsPass final
     : public adze::graph::impl::OrderViewsPassBase<OrderViewsPass> {
 public:
@@ -480,6 +505,7 @@ public:
     addSimplifications<SliceOp>(patterns, ordered, sliceBeforeTranspose);
     addSimplifications<SliceOp>(patterns, ordered, sliceBeforeReshape);
     addSimplifications<AttentionOp>(patterns, ordered, keepBatchApart);
+    addSimplifications<ReshapeOp>(patterns, ordered, keepReduced);
     addSimplifications<GatherOp>(patterns, ordered, sliceByGather);
     addSimplifications<GatherOp>(patterns, ordered, repeatByGather);
     addSimplifications<ConcatOp>(patterns, ordered, repeatByConcat);

@@ -8,6 +8,7 @@
 #include "AttentionViews.h"
 #include "Dialect/Graph/IR/Attention.h"
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "IndexFunctions.h"
 #include "Refusals.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -517,6 +518,7 @@ public:
   using RecognizeAttentionPassBase::RecognizeAttentionPassBase;
 
   void runOnOperation() override {
+    dropRangeLimits(getOperation()); // they would read scores
     SmallVector<MatmulOp> products;
     getOperation().walk([&](MatmulOp op) { products.push_back(op); });
     for (MatmulOp product : products) {

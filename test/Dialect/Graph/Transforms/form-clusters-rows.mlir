@@ -41,18 +41,42 @@ func.func @moments(%x: tensor<?x32xf32, #x>) -> (tensor<?x32xf32, #x>, tensor<?x
 
 // -----
 
-// Not the last dims, rows that no tile holds, all elements of a tensor, and
-// numbers of rows that stand for columns.
+// Rows of an inner dim, as of channels that come first: the mean, what is left
+// of each element and its root are one kernel; sizes around them are symbols.
+#c = affine_map<()[s0, s1] -> (s0, 24, s1)>
+#d = affine_map<()[s0, s1] -> (s0, 1, s1)>
+// CHECK-LABEL: func.func @inner
+// CHECK: graph.cluster
+// CHECK: graph.reduce_mean
+// CHECK: graph.sub
+// CHECK: graph.reduce_sum_square
+// CHECK: graph.div
+// CHECK-NOT: graph.cluster
+func.func @inner(%x: tensor<?x24x?xf32, #c>) -> tensor<?x24x?xf32, #c> {
+  %0 = graph.reduce_mean %x {axes = array<i64: 1>} : (tensor<?x24x?xf32, #c>) -> tensor<?x1x?xf32, #d>
+  %1 = graph.sub %x, %0 : (tensor<?x24x?xf32, #c>, tensor<?x1x?xf32, #d>) -> tensor<?x24x?xf32, #c>
+  %2 = graph.reduce_sum_square %1 {axes = array<i64: 1>} : (tensor<?x24x?xf32, #c>) -> tensor<?x1x?xf32, #d>
+  %3 = graph.div %1, %2 : (tensor<?x24x?xf32, #c>, tensor<?x1x?xf32, #d>) -> tensor<?x24x?xf32, #c>
+  return %3 : tensor<?x24x?xf32, #c>
+}
+
+// -----
+
+// Too few numbers beside each other for the lanes, dims apart from each other,
+// rows that no tile holds, all elements of a tensor, and numbers of rows that
+// stand for columns.
 // CHECK-LABEL: func.func @stays
-// CHECK-COUNT-8: graph.cluster
-func.func @stays(%x: tensor<6x32xf32>, %y: tensor<4x20000xf32>, %z: tensor<8x8xf32>) -> (tensor<6x32xf32>, tensor<4x20000xf32>, tensor<6x32xf32>, tensor<8x8xf32>) {
-  %0 = graph.reduce_sum %x {axes = array<i64: 0>} : (tensor<6x32xf32>) -> tensor<1x32xf32>
-  %1 = graph.div %x, %0 : (tensor<6x32xf32>, tensor<1x32xf32>) -> tensor<6x32xf32>
+// CHECK-COUNT-10: graph.cluster
+func.func @stays(%x: tensor<6x32xf32>, %y: tensor<4x20000xf32>, %z: tensor<8x8xf32>, %u: tensor<4x32x4xf32>) -> (tensor<4x32x4xf32>, tensor<4x32x4xf32>, tensor<4x20000xf32>, tensor<6x32xf32>, tensor<8x8xf32>) {
+  %0 = graph.reduce_sum %u {axes = array<i64: 1>} : (tensor<4x32x4xf32>) -> tensor<4x1x4xf32>
+  %1 = graph.div %u, %0 : (tensor<4x32x4xf32>, tensor<4x1x4xf32>) -> tensor<4x32x4xf32>
+  %8 = graph.reduce_sum %u {axes = array<i64: 0, 2>} : (tensor<4x32x4xf32>) -> tensor<1x32x1xf32>
+  %9 = graph.div %u, %8 : (tensor<4x32x4xf32>, tensor<1x32x1xf32>) -> tensor<4x32x4xf32>
   %2 = graph.reduce_sum %y {axes = array<i64: 1>} : (tensor<4x20000xf32>) -> tensor<4x1xf32>
   %3 = graph.div %y, %2 : (tensor<4x20000xf32>, tensor<4x1xf32>) -> tensor<4x20000xf32>
   %4 = graph.reduce_sum %x {axes = array<i64: 0, 1>} : (tensor<6x32xf32>) -> tensor<1x1xf32>
   %5 = graph.div %x, %4 : (tensor<6x32xf32>, tensor<1x1xf32>) -> tensor<6x32xf32>
   %6 = graph.reduce_sum %z {axes = array<i64: 1>, keepdims = false} : (tensor<8x8xf32>) -> tensor<8xf32>
   %7 = graph.div %z, %6 : (tensor<8x8xf32>, tensor<8xf32>) -> tensor<8x8xf32>
-  return %1, %3, %5, %7 : tensor<6x32xf32>, tensor<4x20000xf32>, tensor<6x32xf32>, tensor<8x8xf32>
+  return %1, %9, %3, %5, %7 : tensor<4x32x4xf32>, tensor<4x32x4xf32>, tensor<4x20000xf32>, tensor<6x32xf32>, tensor<8x8xf32>
 }

@@ -103,3 +103,32 @@ func.func @repeated(%x: tensor<2x3x4xf32>) -> (tensor<2x6x4xf32>, tensor<2x6x4xf
   %2 = graph.gather %x, %j {axis = 1 : i64} : (tensor<2x3x4xf32>, tensor<4xi64>) -> tensor<2x4x4xf32>
   return %0, %1, %2 : tensor<2x6x4xf32>, tensor<2x6x4xf32>, tensor<2x4x4xf32>
 }
+
+// -----
+
+// A reduction keeps the dims that a view puts back; others see it without them.
+#x = affine_map<()[s0] -> (s0, 8, 16)>
+#r = affine_map<()[s0] -> (s0, 16)>
+#k = affine_map<()[s0] -> (s0, 1, 16)>
+// CHECK-LABEL: func.func @kept
+// CHECK-NEXT: %[[R:.*]] = graph.reduce_mean %arg0 {axes = array<i64: 1>} {{.*}} -> tensor<?x1x16xf32
+// CHECK-NEXT: %[[V:.*]] = graph.reshape %[[R]] {{.*}} -> tensor<?x16xf32
+// CHECK-NEXT: %[[S:.*]] = graph.sub %arg0, %[[R]]
+// CHECK-NEXT: return %[[S]], %[[V]]
+func.func @kept(%x: tensor<?x8x16xf32, #x>) -> (tensor<?x8x16xf32, #x>, tensor<?x16xf32, #r>) attributes {graph.symbols = ["n"]} {
+  %0 = graph.reduce_mean %x {axes = array<i64: 1>, keepdims = false} : (tensor<?x8x16xf32, #x>) -> tensor<?x16xf32, #r>
+  %1 = graph.reshape %0 : (tensor<?x16xf32, #r>) -> tensor<?x1x16xf32, #k>
+  %2 = graph.sub %x, %1 : (tensor<?x8x16xf32, #x>, tensor<?x1x16xf32, #k>) -> tensor<?x8x16xf32, #x>
+  return %2, %0 : tensor<?x8x16xf32, #x>, tensor<?x16xf32, #r>
+}
+
+// -----
+
+// Not where the dim of 1 stands elsewhere.
+// CHECK-LABEL: func.func @elsewhere
+// CHECK: keepdims = false
+func.func @elsewhere(%x: tensor<4x8x16xf32>) -> tensor<4x16x1xf32> {
+  %0 = graph.reduce_mean %x {axes = array<i64: 1>, keepdims = false} : (tensor<4x8x16xf32>) -> tensor<4x16xf32>
+  %1 = graph.reshape %0 : (tensor<4x16xf32>) -> tensor<4x16x1xf32>
+  return %1 : tensor<4x16x1xf32>
+}

@@ -14,6 +14,12 @@
 // CHECK: graph.attention {{.*}} {causal = #graph.causal<upper_left>
 // CHECK-LABEL: func.func @lower_right
 // CHECK: graph.attention {{.*}} {causal = #graph.causal<lower_right>
+// CHECK-LABEL: func.func @of_scores
+// CHECK-NOT: graph.shape
+// CHECK: graph.attention {{.*}} {causal = #graph.causal<upper_left>
+// CHECK-LABEL: func.func @counted
+// CHECK-NOT: graph.attention
+// CHECK: graph.softmax
 // CHECK-LABEL: func.func @others
 // CHECK: graph.attention {{.*}} mask %{{.*}} {fill
 // CHECK-NOT: causal
@@ -56,6 +62,45 @@ func.func @lower_right(%q: tensor<2x?x8xf32, #q>, %k: tensor<2x?x8xf32, #k>, %v:
   %kt = graph.transpose %k {perm = array<i64: 0, 2, 1>} : (tensor<2x?x8xf32, #k>) -> tensor<2x8x?xf32, affine_map<()[s0, s1] -> (2, 8, s1)>>
   %0 = graph.matmul %q, %kt : (tensor<2x?x8xf32, #q>, tensor<2x8x?xf32, affine_map<()[s0, s1] -> (2, 8, s1)>>) -> tensor<2x?x?xf32, #s>
   %1 = graph.select %show, %0, %hidden : (tensor<?x?xi1, #m>, tensor<2x?x?xf32, #s>, tensor<f32>) -> tensor<2x?x?xf32, #s>
+  %2 = graph.softmax %1 {axis = 2 : i64} : (tensor<2x?x?xf32, #s>) -> tensor<2x?x?xf32, #s>
+  %3 = graph.matmul %2, %v : (tensor<2x?x?xf32, #s>, tensor<2x?x8xf32, #k>) -> tensor<2x?x8xf32, #q>
+  return %3 : tensor<2x?x8xf32, #q>
+}
+
+// Ranges that end with the shape of the scores: their types say how long they are, and nobody else reads the scores.
+func.func @of_scores(%q: tensor<2x?x8xf32, #q>, %kt: tensor<2x8x?xf32, affine_map<()[s0, s1] -> (2, 8, s1)>>, %v: tensor<2x?x8xf32, #k>, %i: tensor<?x1xi64, #c>) -> tensor<2x?x8xf32, #q> attributes {graph.symbols = ["n", "m"]} {
+  %zero = graph.constant dense<0> : tensor<i64>
+  %one = graph.constant dense<1> : tensor<i64>
+  %two = graph.constant dense<2> : tensor<i64>
+  %hidden = graph.constant dense<-1.0e38> : tensor<f32>
+  %0 = graph.matmul %q, %kt : (tensor<2x?x8xf32, #q>, tensor<2x8x?xf32, affine_map<()[s0, s1] -> (2, 8, s1)>>) -> tensor<2x?x?xf32, #s>
+  %sizes = graph.shape %0 : (tensor<2x?x?xf32, #s>) -> tensor<3xi64>
+  %rows = graph.gather %sizes, %one : (tensor<3xi64>, tensor<i64>) -> tensor<i64>
+  %keys = graph.gather %sizes, %two : (tensor<3xi64>, tensor<i64>) -> tensor<i64>
+  %r = graph.range %zero, %rows, %one : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64, #i>
+  %col = graph.reshape %r : (tensor<?xi64, #i>) -> tensor<?x1xi64, #c>
+  %j = graph.range %zero, %keys, %one : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64, #j>
+  %hide = graph.greater %j, %col : (tensor<?xi64, #j>, tensor<?x1xi64, #c>) -> tensor<?x?xi1, #m>
+  %1 = graph.select %hide, %hidden, %0 : (tensor<?x?xi1, #m>, tensor<f32>, tensor<2x?x?xf32, #s>) -> tensor<2x?x?xf32, #s>
+  %2 = graph.softmax %1 {axis = 2 : i64} : (tensor<2x?x?xf32, #s>) -> tensor<2x?x?xf32, #s>
+  %3 = graph.matmul %2, %v : (tensor<2x?x?xf32, #s>, tensor<2x?x8xf32, #k>) -> tensor<2x?x8xf32, #q>
+  return %3 : tensor<2x?x8xf32, #q>
+}
+
+// Who computes with a size of the scores reads them.
+func.func @counted(%q: tensor<2x?x8xf32, #q>, %kt: tensor<2x8x?xf32, affine_map<()[s0, s1] -> (2, 8, s1)>>, %v: tensor<2x?x8xf32, #k>, %i: tensor<?x1xi64, #c>) -> tensor<2x?x8xf32, #q> attributes {graph.symbols = ["n", "m"]} {
+  %zero = graph.constant dense<0> : tensor<i64>
+  %one = graph.constant dense<1> : tensor<i64>
+  %two = graph.constant dense<2> : tensor<i64>
+  %hidden = graph.constant dense<-1.0e38> : tensor<f32>
+  %0 = graph.matmul %q, %kt : (tensor<2x?x8xf32, #q>, tensor<2x8x?xf32, affine_map<()[s0, s1] -> (2, 8, s1)>>) -> tensor<2x?x?xf32, #s>
+  %sizes = graph.shape %0 : (tensor<2x?x?xf32, #s>) -> tensor<3xi64>
+  %rows = graph.gather %sizes, %one : (tensor<3xi64>, tensor<i64>) -> tensor<i64>
+  %keys = graph.gather %sizes, %two : (tensor<3xi64>, tensor<i64>) -> tensor<i64>
+  %col = graph.add %i, %rows : (tensor<?x1xi64, #c>, tensor<i64>) -> tensor<?x1xi64, #c>
+  %j = graph.range %zero, %keys, %one : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64, #j>
+  %hide = graph.greater %j, %col : (tensor<?xi64, #j>, tensor<?x1xi64, #c>) -> tensor<?x?xi1, #m>
+  %1 = graph.select %hide, %hidden, %0 : (tensor<?x?xi1, #m>, tensor<f32>, tensor<2x?x?xf32, #s>) -> tensor<2x?x?xf32, #s>
   %2 = graph.softmax %1 {axis = 2 : i64} : (tensor<2x?x?xf32, #s>) -> tensor<2x?x?xf32, #s>
   %3 = graph.matmul %2, %v : (tensor<2x?x?xf32, #s>, tensor<2x?x8xf32, #k>) -> tensor<2x?x8xf32, #q>
   return %3 : tensor<2x?x8xf32, #q>
