@@ -58,6 +58,7 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
           graph::createMergeHorizontalPass({options.caches.l2}));
       manager.addNestedPass<func::FuncOp>(
           graph::createConvTransposeToConvPass());
+      manager.addNestedPass<func::FuncOp>(graph::createSplitPoolsPass());
       manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
       if (options.winograd)
         manager.addNestedPass<func::FuncOp>(

@@ -32,6 +32,7 @@ ArrayRef<StringLiteral> getPasses() {
       "graph-fold-constants",
       "func.func(graph-merge-horizontal)",
       "func.func(graph-conv-transpose-to-conv)",
+      "func.func(graph-split-pools)",
       "func.func(graph-convert-layout)",
       "func.func(graph-winograd{tile=2})",
       "func.func(graph-split-reductions)",

@@ -408,7 +408,8 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
   int64_t panel = outputs <= 16 ? 16 : 32;
   int64_t blockChannels = panel;
   if (conv.groups > 1) // blocks must not reach into the next group
-    blockChannels = panel = largestDivisor(outputs, 32);
+    blockChannels = panel =
+        e.forCpu ? chooseGroupPanel(outputs) : largestDivisor(outputs, 32);
   RowBlock row = chooseRowBlock(conv.result[conv.spatial], 56);
   // A few channels are no loop of their own: LLVM would keep what taps share in
   // more registers than there are.

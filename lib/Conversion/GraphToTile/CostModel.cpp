@@ -119,6 +119,20 @@ RecurrentBlocks adze::chooseRecurrentBlocks(int64_t rows, int64_t units) {
   return blocks;
 }
 
+int64_t adze::chooseGroupPanel(int64_t outputs) {
+  constexpr int64_t lanes = 16, usual = 2 * lanes, most = 8 * lanes;
+  if (outputs % usual == 0)
+    return usual;
+  auto vectors = [&](int64_t panel) { // of all panels of the group
+    return outputs / panel * ceilDiv(panel, lanes);
+  };
+  int64_t best = 1;
+  for (int64_t panel = 1; panel <= std::min(outputs, most); ++panel)
+    if (outputs % panel == 0 && vectors(panel) <= vectors(best))
+      best = panel;
+  return best;
+}
+
 int64_t adze::chooseKeys(int64_t keys) {
   constexpr int64_t usual = 64, most = 100;
   int64_t block = chooseBlock(keys, usual);

@@ -46,18 +46,27 @@ static FailureOr<Operation *> findAnchor(func::FuncOp function) {
 static bool storesElements(Reduced anchor) {
   DenseSet<Value> reduced;
   Dims elements = getDims(anchor.input);
-  Operation *end = anchor.input.getParentBlock()->getTerminator();
-  for (Operation &op : anchor.input.getParentBlock()->without_terminator()) {
+  Block *body = anchor.input.getParentBlock();
+  for (Operation &op : body->without_terminator())
     if (getReduced(&op) || llvm::any_of(op.getOperands(), [&](Value operand) {
           return reduced.contains(operand);
         }))
       reduced.insert_range(op.getResults());
+  if (areEqual(elements, getDims(anchor.result)))
+    return false;
+  // Back from what is stored, at places of its own or not, up to reductions.
+  SmallVector<Value> work(body->getTerminator()->getOperands());
+  DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || getReduced(op) || !seen.insert(value).second)
+      continue;
+    if (reduced.contains(value) && areEqual(getDims(value), elements))
+      return true;
+    llvm::append_range(work, op->getOperands());
   }
-  return !areEqual(elements, getDims(anchor.result)) &&
-         llvm::any_of(end->getOperands(), [&](Value output) {
-           return reduced.contains(output) &&
-                  areEqual(getDims(output), elements);
-         });
+  return false;
 }
 
 /// Are there several reductions of rows that a tile holds?

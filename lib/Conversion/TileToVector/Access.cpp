@@ -247,8 +247,12 @@ bool KernelLowering::isContiguous(const Window &window, const Layout &layout,
   if (panel == 0)
     return true;
   const Slice &slice = layout.slices[layout.laneDim];
-  return panel % layout.lanes == 0 && slice.at % layout.lanes == 0 &&
-         getKnownDivisor(window.offsets[digit.dim]) % layout.lanes == 0;
+  int64_t divisor = getKnownDivisor(window.offsets[digit.dim]);
+  bool isOnePanel = divisor % panel == 0 && digits.size() == 1 &&
+                    classes.size(layout.classes[layout.laneDim]) <= panel;
+  return isOnePanel ||
+         (panel % layout.lanes == 0 && slice.at % layout.lanes == 0 &&
+          divisor % layout.lanes == 0);
 }
 
 Place KernelLowering::place(const Window &window, const Layout &layout,

@@ -28,3 +28,18 @@ func.func private @different(%x: tensor<4x32xf32>, %y: tensor<4x16xf32>) -> tens
   %2 = graph.add %0, %1 : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x1xf32>
   return %2 : tensor<4x1xf32>
 }
+
+// -----
+
+// Elements that are stored as a part of a tensor are elements of the rows, too.
+// CHECK-LABEL: tile.kernel @part
+// CHECK: %[[PART:.*]] = memref.subview
+// CHECK: tile.reduce
+// CHECK: %[[Y:.*]] = arith.divf
+// CHECK: tile.store %[[Y]], %[[PART]]
+func.func private @part(%x: tensor<6x32xf32>, %d: tensor<6x40xf32>) -> tensor<6x40xf32> attributes {adze.kernel} {
+  %0 = graph.reduce_sum %x {axes = array<i64: 1>} : (tensor<6x32xf32>) -> tensor<6x1xf32>
+  %1 = graph.div %x, %0 : (tensor<6x32xf32>, tensor<6x1xf32>) -> tensor<6x32xf32>
+  %2 = graph.insert_slice %1, %d {axis = 1 : i64, offsets = affine_map<() -> (0)>} : (tensor<6x32xf32>, tensor<6x40xf32>) -> tensor<6x40xf32>
+  return %2 : tensor<6x40xf32>
+}

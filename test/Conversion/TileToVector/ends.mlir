@@ -54,3 +54,45 @@ tile.kernel @stores_apart(
   tile.store %r, %z[%i, 0] : tensor<4x16xf32>, memref<?x16xf32>
   tile.return
 }
+
+// -----
+
+// Panels that no vector divides: where a window begins with one and stays within
+// it, its columns are neighbours, and what is beyond them is masked; others are
+// put together element by element.
+#panels = affine_map<(d0, d1) -> (d1 floordiv 24, d0, d1 mod 24)>
+// CHECK-LABEL: func.func @one_panel(
+// CHECK: scf.for
+// CHECK: vector.load %arg1{{.*}}, vector<16xf32>
+// CHECK: vector.maskedload %arg1{{.*}}vector<16xf32>
+// CHECK-NOT: memref.load %arg1
+// CHECK: return
+// CHECK-LABEL: func.func @across_panels(
+// CHECK-NOT: vector.load %arg1
+// CHECK: memref.load %arg1
+tile.kernel @one_panel(%x: memref<8x64xf32>, %w: memref<64x48xf32, #panels>, %y: memref<8x48xf32>) {
+  %c2 = arith.constant 2 : index
+  %c24 = arith.constant 24 : index
+  %p = tile.program_id (%c2) : index
+  %j = arith.muli %p, %c24 : index
+  %f = arith.constant 0.0 : f32
+  %z = tile.broadcast %f to [8, 24] : f32 -> tensor<8x24xf32>
+  %l = tile.load %x[0, 0] sizes [8, 64] : memref<8x64xf32> -> tensor<8x64xf32>
+  %r = tile.load %w[0, %j] sizes [64, 24] : memref<64x48xf32, #panels> -> tensor<64x24xf32>
+  %d = tile.dot %l, %r, %z : tensor<8x64xf32>, tensor<64x24xf32>, tensor<8x24xf32>
+  tile.store %d, %y[0, %j] : tensor<8x24xf32>, memref<8x48xf32>
+  tile.return
+}
+tile.kernel @across_panels(%x: memref<8x64xf32>, %w: memref<64x48xf32, #panels>, %y: memref<8x48xf32>) {
+  %c3 = arith.constant 3 : index
+  %c16 = arith.constant 16 : index
+  %p = tile.program_id (%c3) : index
+  %j = arith.muli %p, %c16 : index
+  %f = arith.constant 0.0 : f32
+  %z = tile.broadcast %f to [8, 16] : f32 -> tensor<8x16xf32>
+  %l = tile.load %x[0, 0] sizes [8, 64] : memref<8x64xf32> -> tensor<8x64xf32>
+  %r = tile.load %w[0, %j] sizes [64, 16] : memref<64x48xf32, #panels> -> tensor<64x16xf32>
+  %d = tile.dot %l, %r, %z : tensor<8x64xf32>, tensor<64x16xf32>, tensor<8x16xf32>
+  tile.store %d, %y[0, %j] : tensor<8x16xf32>, memref<8x48xf32>
+  tile.return
+}

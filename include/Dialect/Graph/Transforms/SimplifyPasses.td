@@ -155,6 +155,28 @@ def ConvTransposeToConvPass
   ];
 }
 
+def SplitPoolsPass : Pass<"graph-split-pools", "::mlir::func::FuncOp"> {
+  let summary = "Maxima over large windows, one dim after the other";
+  let description = [{
+    The maximum over a window of k x k is that along one dim of the maxima along
+    the other: 2 k comparisons for k^2. That is done where it leaves at most half
+    of them, so that what is between may be written and read again.
+
+    Before:
+    ```mlir
+    %0 = graph.max_pool %x {kernel = array<i64: 13, 13>, strides = array<i64: 1, 1>, pads = array<i64: 6, 6, 6, 6>, dilations = array<i64: 1, 1>} : (tensor<1x64x20x20xf32>) -> tensor<1x64x20x20xf32>
+    ```
+    After:
+    ```mlir
+    %0 = graph.max_pool %x {kernel = array<i64: 13, 1>, strides = array<i64: 1, 1>, pads = array<i64: 6, 0, 6, 0>, dilations = array<i64: 1, 1>} : (tensor<1x64x20x20xf32>) -> tensor<1x64x20x20xf32>
+    %1 = graph.max_pool %0 {kernel = array<i64: 1, 13>, strides = array<i64: 1, 1>, pads = array<i64: 0, 6, 0, 6>, dilations = array<i64: 1, 1>} : (tensor<1x64x20x20xf32>) -> tensor<1x64x20x20xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"split", "split", "Maxima over windows of several dims">,
+  ];
+}
+
 def FoldBatchNormPass : Pass<"graph-fold-batch-norm", "::mlir::func::FuncOp"> {
   let summary = "Fold batch normalisation into weights";
   let description = [{

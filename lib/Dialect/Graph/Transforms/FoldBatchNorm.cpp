@@ -117,7 +117,8 @@ private:
   Pass::Statistic &folded;
 };
 
-/// batch_norm(matmul(x, w)) over the last dim -> matmul(x, w * s) + t.
+/// batch_norm(matmul(x, w)) over the last dim -> matmul(x, w * s) + t, and over
+/// the one before with a constant left operand.
 class FoldIntoMatmulBefore final : public OpRewritePattern<BatchNormOp> {
 public:
   FoldIntoMatmulBefore(MLIRContext *context, Pass::Statistic &folded)
@@ -127,33 +128,86 @@ public:
                                 PatternRewriter &rewriter) const override {
     Value input = norm.getInput(), bias;
     if (auto add = input.getDefiningOp<AddOp>();
-        add && add->hasOneUse() && isConstant(add.getRhs()) &&
-        cast<RankedTensorType>(add.getRhs().getType()).getRank() == 1) {
+        add && add->hasOneUse() && isConstant(add.getRhs())) {
       input = add.getLhs();
       bias = add.getRhs();
     }
     auto matmul = input.getDefiningOp<MatmulOp>();
-    int64_t rank = cast<RankedTensorType>(norm.getType()).getRank();
-    if (!matmul || !matmul->hasOneUse() || !isConstant(matmul.getRhs()) ||
-        !hasConstantStatistics(norm) || norm.getAxis() != uint64_t(rank - 1))
+    if (!matmul || !matmul->hasOneUse() || !hasConstantStatistics(norm) ||
+        matmul.getType() != norm.getType())
       return rewriter.notifyMatchFailure(norm, "not of a constant matmul");
-    Affine affine = getAffine(rewriter, norm);
-    int64_t weightRank =
-        cast<RankedTensorType>(matmul.getRhs().getType()).getRank();
-    int64_t columns = weightRank - (matmul.getTransposeB() ? 2 : 1);
-    Value weight =
-        MulOp::create(rewriter, matmul.getLoc(), matmul.getRhs(),
-                      alongAxis(rewriter, affine.scale, columns, weightRank));
-    auto scaled = cast<MatmulOp>(rewriter.clone(*matmul));
-    scaled.getRhsMutable().assign(weight);
-    rewriter.replaceOpWithNewOp<AddOp>(norm, scaled.getResult(),
-                                       scaleBias(rewriter, bias, affine));
-    ++folded;
-    return success();
+    for (const ProductWeight &weight : getProductWeights(matmul))
+      if (apply(norm, matmul, weight, bias, rewriter)) {
+        ++folded;
+        return success();
+      }
+    return rewriter.notifyMatchFailure(norm, "not of the weight's dim");
   }
 
 private:
+  static bool apply(BatchNormOp norm, MatmulOp matmul,
+                    const ProductWeight &place, Value bias,
+                    PatternRewriter &rewriter) {
+    Value weight = matmul->getOperand(place.operand);
+    int64_t rank = cast<RankedTensorType>(norm.getType()).getRank();
+    AffineExpr channels = getDims(norm.getResult())[place.axis];
+    if (int64_t(norm.getAxis()) != place.axis || !isConstant(weight) ||
+        (bias && !isChannelVector(bias, place.axis, rank, channels)))
+      return false;
+    if (bias)
+      bias = getChannelVector(rewriter, bias, place.axis, rank, channels);
+    Affine affine = getAffine(rewriter, norm);
+    int64_t own = cast<RankedTensorType>(weight.getType()).getRank();
+    Value scaled =
+        MulOp::create(rewriter, matmul.getLoc(), weight,
+                      alongAxis(rewriter, affine.scale, place.own, own));
+    auto product = cast<MatmulOp>(rewriter.clone(*matmul));
+    product->setOperand(place.operand, scaled);
+    Value summand = scaleBias(rewriter, bias, affine);
+    if (place.axis + 1 != rank)
+      summand = alongAxis(rewriter, summand, 0, rank - place.axis);
+    rewriter.replaceOpWithNewOp<AddOp>(norm, product.getResult(), summand);
+    return true;
+  }
+
   Pass::Statistic &folded;
+};
+
+/// batch_norm(transpose(matmul(x, w))) -> transpose(batch_norm(matmul(x, w))),
+/// where it then goes into the constant w.
+class MoveBeforeTranspose final : public OpRewritePattern<BatchNormOp> {
+public:
+  explicit MoveBeforeTranspose(MLIRContext *context)
+      : OpRewritePattern(context, /*benefit=*/3) {}
+
+  LogicalResult matchAndRewrite(BatchNormOp norm,
+                                PatternRewriter &rewriter) const override {
+    auto transpose = norm.getInput().getDefiningOp<TransposeOp>();
+    Value source = transpose ? transpose.getInput() : Value();
+    if (auto add = source ? source.getDefiningOp<AddOp>() : AddOp();
+        add && add->hasOneUse() && isConstant(add.getRhs()))
+      source = add.getLhs();
+    auto matmul = source ? source.getDefiningOp<MatmulOp>() : MatmulOp();
+    if (!matmul || !matmul->hasOneUse() || !transpose->hasOneUse() ||
+        !hasConstantStatistics(norm))
+      return rewriter.notifyMatchFailure(norm, "not of a transposed matmul");
+    int64_t axis = transpose.getPerm()[norm.getAxis()];
+    bool folds =
+        llvm::any_of(getProductWeights(matmul), [&](ProductWeight weight) {
+          return weight.axis == axis &&
+                 isConstant(matmul->getOperand(weight.operand));
+        });
+    if (!folds)
+      return rewriter.notifyMatchFailure(norm, "not of the weight's dim");
+    auto moved = cast<BatchNormOp>(rewriter.clone(*norm));
+    moved.getInputMutable().assign(transpose.getInput());
+    moved.setAxis(axis);
+    moved.getResult().setType(
+        cast<RankedTensorType>(transpose.getInput().getType()));
+    rewriter.replaceOpWithNewOp<TransposeOp>(
+        norm, norm.getType(), moved.getResult(), transpose.getPerm());
+    return success();
+  }
 };
 
 /// The normalisation of dim `axis` that only a linear op with this weight
@@ -342,6 +396,7 @@ public:
     fold.add<FoldIntoConvBefore, FoldIntoTransposeBefore, FoldIntoMatmulBefore,
              FoldIntoConvAfter, FoldIntoTransposeAfter, FoldIntoMatmulAfter>(
         context, folded);
+    fold.add<MoveBeforeTranspose>(context);
     addScaleFolds(fold, folded);
     lower.add<LowerToMultiplyAdd>(context, lowered);
     NearMisses misses;

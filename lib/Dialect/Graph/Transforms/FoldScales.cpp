@@ -52,22 +52,8 @@ Value adze::graph::scaleSecond(OpBuilder &builder, Location loc, Value filter,
   return ReshapeOp::create(builder, loc, type, scaled);
 }
 
-namespace {
-
-/// A constant that only `reader` and other constants are made of: what is made
-/// of it takes its place.
-bool isOwnConstant(Value value, Operation *reader) {
-  return isConstant(value) &&
-         llvm::all_of(value.getUsers(), [&](Operation *user) {
-           return user == reader || (user->getNumResults() == 1 &&
-                                     isConstant(user->getResult(0)));
-         });
-}
-
-/// Numbers of the channels of a result of `rank` dims (all others are 1), or
-/// one for all?
-bool isChannelVector(Value constant, int64_t axis, int64_t rank,
-                     AffineExpr channels) {
+bool adze::graph::isChannelVector(Value constant, int64_t axis, int64_t rank,
+                                  AffineExpr channels) {
   auto type = cast<RankedTensorType>(constant.getType());
   Dims dims = getDims(constant);
   std::optional<int64_t> count = getConstant(channels);
@@ -81,9 +67,9 @@ bool isChannelVector(Value constant, int64_t axis, int64_t rank,
   return true;
 }
 
-/// The same as a vector; null, and no op is made, for other constants.
-Value getChannelVector(OpBuilder &builder, Value constant, int64_t axis,
-                       int64_t rank, AffineExpr channels) {
+Value adze::graph::getChannelVector(OpBuilder &builder, Value constant,
+                                    int64_t axis, int64_t rank,
+                                    AffineExpr channels) {
   if (!isChannelVector(constant, axis, rank, channels))
     return {};
   auto type = cast<RankedTensorType>(constant.getType());
@@ -97,6 +83,30 @@ Value getChannelVector(OpBuilder &builder, Value constant, int64_t axis,
       RankedTensorType::get({count}, type.getElementType()), flat);
 }
 
+std::array<ProductWeight, 2> adze::graph::getProductWeights(MatmulOp matmul) {
+  int64_t left = cast<RankedTensorType>(matmul.getLhs().getType()).getRank(),
+          right = cast<RankedTensorType>(matmul.getRhs().getType()).getRank(),
+          rank = cast<RankedTensorType>(matmul.getType()).getRank();
+  int64_t row = left - (matmul.getTransposeA() ? 1 : 2),
+          column = right - (matmul.getTransposeB() ? 2 : 1),
+          leftDepth = left - (matmul.getTransposeA() ? 2 : 1),
+          rightDepth = right - (matmul.getTransposeB() ? 1 : 2);
+  return {ProductWeight{0, row, leftDepth, rank - 2, rightDepth},
+          ProductWeight{1, column, rightDepth, rank - 1, leftDepth}};
+}
+
+namespace {
+
+/// A constant that only `reader` and other constants are made of: what is made
+/// of it takes its place.
+bool isOwnConstant(Value value, Operation *reader) {
+  return isConstant(value) &&
+         llvm::all_of(value.getUsers(), [&](Operation *user) {
+           return user == reader || (user->getNumResults() == 1 &&
+                                     isConstant(user->getResult(0)));
+         });
+}
+
 /// What a vector stands for beside an op: as a factor or a summand.
 Value asFactorOrSummand(OpBuilder &builder, Operation *op, Value vector) {
   Location loc = op->getLoc();
@@ -104,6 +114,13 @@ Value asFactorOrSummand(OpBuilder &builder, Operation *op, Value vector) {
     return NegOp::create(builder, loc, vector);
   return isa<DivOp>(op) ? ReciprocalOp::create(builder, loc, vector).getResult()
                         : vector;
+}
+
+/// Whether all that the op does is a factor: not so where quotients are cut.
+bool isFactor(Operation *op) {
+  return isa<MulOp>(op) ||
+         (isa<DivOp>(op) &&
+          isa<FloatType>(getElementTypeOrSelf(op->getResult(0))));
 }
 
 /// How many operands of the op may be the value: x - t is no t - x.
@@ -123,6 +140,8 @@ public:
 
   LogicalResult matchAndRewrite(OpT op,
                                 PatternRewriter &rewriter) const override {
+    if (isa<DivOp>(op) && !isFactor(op))
+      return rewriter.notifyMatchFailure(op, "a quotient that is cut");
     for (unsigned i = 0; i < countPlaces<OpT>(); ++i) {
       auto conv = op->getOperand(i).template getDefiningOp<ConvOp>();
       if (!conv || !conv->hasOneUse() || !isConstant(conv.getFilter()) ||
@@ -170,7 +189,8 @@ private:
   Pass::Statistic &folded;
 };
 
-/// (matmul(x, w) + b) * s -> matmul(x, w * s) + b * s, and / s.
+/// (matmul(x, w) + b) * s -> matmul(x, w * s) + b * s, and / s; and numbers of
+/// the rows into a left operand.
 template <typename OpT>
 class FoldScaleIntoMatmul final : public OpRewritePattern<OpT> {
 public:
@@ -179,58 +199,136 @@ public:
 
   LogicalResult matchAndRewrite(OpT op,
                                 PatternRewriter &rewriter) const override {
-    int64_t rank = cast<RankedTensorType>(op.getType()).getRank();
-    if (rank < 2)
-      return rewriter.notifyMatchFailure(op, "not of a matrix");
-    AffineExpr columns = getDims(op.getResult()).back();
+    if (!isFactor(op))
+      return rewriter.notifyMatchFailure(op, "no factors");
     for (unsigned i = 0; i < countPlaces<OpT>(); ++i) {
       Value sum = op->getOperand(i), bias;
       if (auto add = sum.template getDefiningOp<AddOp>();
-          add && add->hasOneUse() &&
-          isChannelVector(add.getRhs(), rank - 1, rank, columns)) {
+          add && add->hasOneUse() && isConstant(add.getRhs())) {
         bias = add.getRhs();
         sum = add.getLhs();
       }
       auto matmul = sum.template getDefiningOp<MatmulOp>();
-      if (!matmul || !matmul->hasOneUse() ||
-          !isOwnConstant(matmul.getRhs(), matmul) ||
-          matmul.getType() != op.getType())
+      if (!matmul || !matmul->hasOneUse() || matmul.getType() != op.getType())
         continue;
-      Value vector = getChannelVector(rewriter, op->getOperand(1 - i), rank - 1,
-                                      rank, columns);
-      if (!vector)
-        continue;
-      vector = asFactorOrSummand(rewriter, op, vector);
-      Location loc = op.getLoc();
-      int64_t own = cast<RankedTensorType>(matmul.getRhs().getType()).getRank();
-      Value weight =
-          MulOp::create(rewriter, loc, matmul.getRhs(),
-                        alongAxis(rewriter, vector,
-                                  own - (matmul.getTransposeB() ? 2 : 1), own));
-      auto product = cast<MatmulOp>(rewriter.clone(*matmul));
-      product.getRhsMutable().assign(weight);
-      product->setLoc(rewriter.getFusedLoc({matmul.getLoc(), loc}));
-      product->moveBefore(op);
-      if (bias)
-        bias = getChannelVector(rewriter, bias, rank - 1, rank, columns);
-      if (bias)
-        rewriter.replaceOpWithNewOp<AddOp>(
-            op, product.getResult(),
-            MulOp::create(rewriter, loc, bias, vector));
-      else
-        rewriter.replaceOp(op, product);
-      ++folded;
-      return success();
+      for (const ProductWeight &weight : getProductWeights(matmul))
+        if (apply(op, matmul, weight, bias, op->getOperand(1 - i), rewriter)) {
+          ++folded;
+          return success();
+        }
     }
     return rewriter.notifyMatchFailure(op, "no product with constants");
+  }
+
+private:
+  static bool apply(OpT op, MatmulOp matmul, const ProductWeight &place,
+                    Value bias, Value scale, PatternRewriter &rewriter) {
+    Value weight = matmul->getOperand(place.operand);
+    int64_t rank = cast<RankedTensorType>(op.getType()).getRank();
+    AffineExpr channels = getDims(op.getResult())[place.axis];
+    if (!isOwnConstant(weight, matmul) ||
+        !isChannelVector(scale, place.axis, rank, channels) ||
+        (bias && !isChannelVector(bias, place.axis, rank, channels)))
+      return false;
+    Value vector = asFactorOrSummand(
+        rewriter, op,
+        getChannelVector(rewriter, scale, place.axis, rank, channels));
+    Location loc = op.getLoc();
+    int64_t own = cast<RankedTensorType>(weight.getType()).getRank();
+    Value scaled = MulOp::create(rewriter, loc, weight,
+                                 alongAxis(rewriter, vector, place.own, own));
+    auto product = cast<MatmulOp>(rewriter.clone(*matmul));
+    product->setOperand(place.operand, scaled);
+    product->setLoc(rewriter.getFusedLoc({matmul.getLoc(), loc}));
+    product->moveBefore(op);
+    if (!bias) {
+      rewriter.replaceOp(op, product);
+      return true;
+    }
+    bias = getChannelVector(rewriter, bias, place.axis, rank, channels);
+    Value summand = MulOp::create(rewriter, loc, bias, vector);
+    if (place.axis + 1 != rank)
+      summand = alongAxis(rewriter, summand, 0, rank - place.axis);
+    rewriter.replaceOpWithNewOp<AddOp>(op, product.getResult(), summand);
+    return true;
+  }
+
+  Pass::Statistic &folded;
+};
+
+/// (matmul(x, w) + b) + t -> matmul(x, w) + (b + t), of columns.
+class JoinSummands final : public OpRewritePattern<AddOp> {
+public:
+  JoinSummands(MLIRContext *context, Pass::Statistic &folded)
+      : OpRewritePattern(context), folded(folded) {}
+
+  LogicalResult matchAndRewrite(AddOp op,
+                                PatternRewriter &rewriter) const override {
+    auto inner = op.getLhs().getDefiningOp<AddOp>();
+    auto matmul = inner ? inner.getLhs().getDefiningOp<MatmulOp>() : nullptr;
+    if (!matmul || !inner->hasOneUse() || matmul.getType() != op.getType())
+      return rewriter.notifyMatchFailure(op, "no two sums of a product");
+    int64_t rank = cast<RankedTensorType>(op.getType()).getRank();
+    AffineExpr columns = getDims(op.getResult()).back();
+    if (!isChannelVector(inner.getRhs(), rank - 1, rank, columns) ||
+        !isChannelVector(op.getRhs(), rank - 1, rank, columns))
+      return rewriter.notifyMatchFailure(op, "no constants of the columns");
+    Location loc = rewriter.getFusedLoc({inner.getLoc(), op.getLoc()});
+    Value sum = AddOp::create(rewriter, loc, inner.getRhs(), op.getRhs());
+    auto joined = AddOp::create(rewriter, loc, matmul.getResult(), sum);
+    rewriter.replaceOp(op, joined);
+    ++folded;
+    return success();
   }
 
 private:
   Pass::Statistic &folded;
 };
 
-/// conv(x * s, w) -> conv(x, w * s), transposed ones too; matmul(x * s, w) ->
-/// matmul(x, w * s), and / s. (Summands before a convolution are not the same where it is padded.)
+/// transpose(matmul(x, w)) * s -> transpose(matmul(x, w) * s), where s then
+/// goes into the constant w.
+template <typename OpT>
+class MoveBeforeTranspose final : public OpRewritePattern<OpT> {
+public:
+  using OpRewritePattern<OpT>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpT op,
+                                PatternRewriter &rewriter) const override {
+    if (!isFactor(op))
+      return rewriter.notifyMatchFailure(op, "no factors");
+    for (unsigned i = 0; i < countPlaces<OpT>(); ++i) {
+      auto transpose = op->getOperand(i).template getDefiningOp<TransposeOp>();
+      auto matmul =
+          transpose ? transpose.getInput().template getDefiningOp<MatmulOp>()
+                    : MatmulOp();
+      if (!matmul || !matmul->hasOneUse() || !transpose->hasOneUse() ||
+          transpose.getType() != op.getType())
+        continue;
+      int64_t rank = cast<RankedTensorType>(op.getType()).getRank();
+      Dims dims = getDims(op.getResult());
+      for (const ProductWeight &weight : getProductWeights(matmul)) {
+        int64_t axis = llvm::find(transpose.getPerm(), weight.axis) -
+                       transpose.getPerm().begin();
+        Value scale = op->getOperand(1 - i);
+        if (!isOwnConstant(matmul->getOperand(weight.operand), matmul) ||
+            !isChannelVector(scale, axis, rank, dims[axis]))
+          continue;
+        Value vector =
+            getChannelVector(rewriter, scale, axis, rank, dims[axis]);
+        auto scaled =
+            OpT::create(rewriter, op.getLoc(), matmul.getResult(),
+                        alongAxis(rewriter, vector, weight.axis, rank));
+        rewriter.replaceOpWithNewOp<TransposeOp>(
+            op, op.getType(), scaled.getResult(), transpose.getPerm());
+        return success();
+      }
+    }
+    return rewriter.notifyMatchFailure(op, "no transposed product");
+  }
+};
+
+/// conv(x * s, w) -> conv(x, w * s), transposed ones too, and / s. (Summands
+/// before a convolution are not the same where it is padded.)
 template <typename OpT>
 class FoldScaleBefore final : public OpRewritePattern<OpT> {
 public:
@@ -241,15 +339,11 @@ public:
                                 PatternRewriter &rewriter) const override {
     Value input = op->getOperand(0), weight = op->getOperand(1);
     Operation *scale = input.getDefiningOp();
-    if (!isa_and_nonnull<MulOp, DivOp>(scale) || !scale->hasOneUse() ||
+    if (!scale || !isFactor(scale) || !scale->hasOneUse() ||
         !isOwnConstant(weight, op))
       return rewriter.notifyMatchFailure(op, "not of factors and constants");
     int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
-    int64_t axis = rank - 1;
-    if constexpr (!std::is_same_v<OpT, MatmulOp>)
-      axis = getChannelAxis(op);
-    else if (op.getTransposeA())
-      return rewriter.notifyMatchFailure(op, "rows are scaled");
+    int64_t axis = getChannelAxis(op);
     for (unsigned i = 0; i < (isa<DivOp>(scale) ? 1u : 2u); ++i) {
       Value x = scale->getOperand(i);
       if (x.getType() != input.getType() || isConstant(x))
@@ -276,18 +370,66 @@ private:
     Value weight = op->getOperand(1);
     if constexpr (std::is_same_v<OpT, ConvOp>) {
       return scaleSecond(rewriter, op.getLoc(), weight, vector, op.getGroup());
-    } else if constexpr (std::is_same_v<OpT, ConvTransposeOp>) {
+    } else {
       // Its filters are [inputs, outputs of a group, window..].
       int64_t rank = cast<RankedTensorType>(weight.getType()).getRank();
       return MulOp::create(rewriter, op.getLoc(), weight,
                            alongAxis(rewriter, vector, /*axis=*/0, rank));
-    } else {
-      int64_t rank = cast<RankedTensorType>(weight.getType()).getRank();
-      return MulOp::create(rewriter, op.getLoc(), weight,
-                           alongAxis(rewriter, vector,
-                                     rank - (op.getTransposeB() ? 1 : 2),
-                                     rank));
     }
+  }
+
+  Pass::Statistic &folded;
+};
+
+/// matmul(x * s, w) -> matmul(x, w * s), and matmul(w, x * s) -> matmul(w * s,
+/// x), where s has a number for each place that is summed; and / s.
+class FoldScaleBeforeMatmul final : public OpRewritePattern<MatmulOp> {
+public:
+  FoldScaleBeforeMatmul(MLIRContext *context, Pass::Statistic &folded)
+      : OpRewritePattern(context), folded(folded) {}
+
+  LogicalResult matchAndRewrite(MatmulOp matmul,
+                                PatternRewriter &rewriter) const override {
+    for (const ProductWeight &weight : getProductWeights(matmul))
+      if (apply(matmul, weight, rewriter)) {
+        ++folded;
+        return success();
+      }
+    return rewriter.notifyMatchFailure(matmul, "no factors and constants");
+  }
+
+private:
+  static bool apply(MatmulOp matmul, const ProductWeight &place,
+                    PatternRewriter &rewriter) {
+    Value weight = matmul->getOperand(place.operand),
+          input = matmul->getOperand(1 - place.operand);
+    Operation *scale = input.getDefiningOp();
+    if (!scale || !isFactor(scale) || !scale->hasOneUse() ||
+        !isOwnConstant(weight, matmul))
+      return false;
+    int64_t rank = cast<RankedTensorType>(input.getType()).getRank(),
+            own = cast<RankedTensorType>(weight.getType()).getRank();
+    AffineExpr depth = getDims(input)[place.inner];
+    for (unsigned i = 0; i < (isa<DivOp>(scale) ? 1u : 2u); ++i) {
+      Value x = scale->getOperand(i), factors = scale->getOperand(1 - i);
+      if (x.getType() != input.getType() || isConstant(x) ||
+          !isChannelVector(factors, place.inner, rank, depth))
+        continue;
+      Value vector = asFactorOrSummand(
+          rewriter, scale,
+          getChannelVector(rewriter, factors, place.inner, rank, depth));
+      Value scaled =
+          MulOp::create(rewriter, matmul.getLoc(), weight,
+                        alongAxis(rewriter, vector, place.depth, own));
+      rewriter.modifyOpInPlace(matmul, [&] {
+        matmul->setOperand(1 - place.operand, x);
+        matmul->setOperand(place.operand, scaled);
+        matmul->setLoc(
+            rewriter.getFusedLoc({scale->getLoc(), matmul.getLoc()}));
+      });
+      return true;
+    }
+    return false;
   }
 
   Pass::Statistic &folded;
@@ -383,7 +525,8 @@ void adze::graph::addScaleFolds(RewritePatternSet &patterns,
                FoldScaleIntoConv<DivOp>, FoldScaleIntoConv<SubOp>,
                FoldScaleIntoMatmul<MulOp>, FoldScaleIntoMatmul<DivOp>,
                FoldScaleBefore<ConvOp>, FoldScaleBefore<ConvTransposeOp>,
-               FoldScaleBefore<MatmulOp>,
-               FoldShiftBeforeMatmul, FoldShiftBeforeConv>(
-      patterns.getContext(), folded);
+               FoldScaleBeforeMatmul, JoinSummands, FoldShiftBeforeMatmul,
+               FoldShiftBeforeConv>(patterns.getContext(), folded);
+  patterns.add<MoveBeforeTranspose<MulOp>, MoveBeforeTranspose<DivOp>>(
+      patterns.getContext());
 }

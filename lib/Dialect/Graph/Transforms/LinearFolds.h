@@ -30,6 +30,27 @@ int64_t getChannelAxis(ConvT conv) {
              : llvm::cast<mlir::RankedTensorType>(conv.getType()).getRank() - 1;
 }
 
+/// A constant operand of a product.
+struct ProductWeight {
+  unsigned operand;   // left or right
+  int64_t own, depth; // its dims: the result's, and the one that is summed
+  int64_t axis;       // of the result: where its own dim is
+  int64_t inner;      // of the other operand: the dim that is summed
+};
+
+/// The left and right operand of a product, as weights.
+std::array<ProductWeight, 2> getProductWeights(MatmulOp matmul);
+
+/// Numbers of the channels of a result of `rank` dims (all others are 1), or
+/// one for all?
+bool isChannelVector(mlir::Value constant, int64_t axis, int64_t rank,
+                     mlir::AffineExpr channels);
+
+/// The same as a vector; null, and no op is made, for other constants.
+mlir::Value getChannelVector(mlir::OpBuilder &builder, mlir::Value constant,
+                             int64_t axis, int64_t rank,
+                             mlir::AffineExpr channels);
+
 /// Factors, divisors, summands and differences of channels into the weights.
 void addScaleFolds(mlir::RewritePatternSet &patterns,
                    mlir::Pass::Statistic &folded);

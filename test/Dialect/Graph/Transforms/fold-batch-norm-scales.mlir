@@ -139,3 +139,102 @@ func.func @stays(%x: tensor<1x2x4x4xf32>, %y: tensor<2x2xf32>) -> (tensor<1x2x4x
   %5 = graph.add %y, %w : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return %2, %4, %5 : tensor<1x2x4x4xf32>, tensor<2x2xf32>, tensor<2x2xf32>
 }
+
+// -----
+
+// Around a product with a constant left operand: 2 * 3 of what is summed, and of
+// the rows [1, 2] * 5; the summand of the rows times 5.
+#x = affine_map<()[s0] -> (s0, 2, 4)>
+// CHECK-LABEL: func.func @left
+// CHECK: %[[W:.*]] = graph.constant dense<{{\[\[}}3.000000e+01, 3.000000e+01], [6.000000e+01, 6.000000e+01]]> : tensor<2x2xf32>
+// CHECK: %[[P:.*]] = graph.matmul %[[W]], %arg0
+// CHECK: %[[B:.*]] = graph.constant dense<{{\[\[}}3.500000e+01], [4.000000e+01]]> : tensor<2x1xf32>
+// CHECK-NEXT: %[[S:.*]] = graph.add %[[P]], %[[B]]
+// CHECK-NEXT: return %[[S]]
+func.func @left(%x: tensor<?x2x4xf32, #x>) -> tensor<?x2x4xf32, #x> {
+  %w = graph.constant dense<[[2.0, 2.0], [4.0, 4.0]]> : tensor<2x2xf32>
+  %s = graph.constant dense<3.0> : tensor<2x1xf32>
+  %b = graph.constant dense<[[7.0], [8.0]]> : tensor<2x1xf32>
+  %five = graph.constant dense<5.0> : tensor<f32>
+  %0 = graph.mul %x, %s : (tensor<?x2x4xf32, #x>, tensor<2x1xf32>) -> tensor<?x2x4xf32, #x>
+  %1 = graph.matmul %w, %0 : (tensor<2x2xf32>, tensor<?x2x4xf32, #x>) -> tensor<?x2x4xf32, #x>
+  %2 = graph.add %1, %b : (tensor<?x2x4xf32, #x>, tensor<2x1xf32>) -> tensor<?x2x4xf32, #x>
+  %3 = graph.mul %2, %five : (tensor<?x2x4xf32, #x>, tensor<f32>) -> tensor<?x2x4xf32, #x>
+  return %3 : tensor<?x2x4xf32, #x>
+}
+
+// -----
+
+// Behind a transpose: scale 1 / sqrt(3 + 1) * 2 = 1, shift 2 - 3 * 1, and a
+// factor of 4.
+// CHECK-LABEL: func.func @transposed
+// CHECK-DAG: %[[B:.*]] = graph.constant dense<-1.000000e+00> : tensor<2xf32>
+// CHECK-DAG: %[[V:.*]] = graph.constant dense<5.000000e+00> : tensor<3x2xf32>
+// CHECK: %[[P:.*]] = graph.matmul %arg0, %[[V]]
+// CHECK-NEXT: %[[S:.*]] = graph.add %[[P]], %[[B]]
+// CHECK-NEXT: %[[T:.*]] = graph.transpose %[[S]]
+// CHECK: %[[W:.*]] = graph.constant dense<2.000000e+01> : tensor<3x2xf32>
+// CHECK: %[[Q:.*]] = graph.matmul %arg0, %[[W]]
+// CHECK-NEXT: %[[U:.*]] = graph.transpose %[[Q]]
+// CHECK-NEXT: return %[[T]], %[[U]]
+func.func @transposed(%x: tensor<6x7x3xf32>) -> (tensor<6x2x7xf32>, tensor<6x2x7xf32>) {
+  %w = graph.constant dense<5.0> : tensor<3x2xf32>
+  %two = graph.constant dense<2.0> : tensor<2xf32>
+  %three = graph.constant dense<3.0> : tensor<2xf32>
+  %four = graph.constant dense<4.0> : tensor<2x1xf32>
+  %0 = graph.matmul %x, %w : (tensor<6x7x3xf32>, tensor<3x2xf32>) -> tensor<6x7x2xf32>
+  %1 = graph.transpose %0 {perm = array<i64: 0, 2, 1>} : (tensor<6x7x2xf32>) -> tensor<6x2x7xf32>
+  %2 = graph.batch_norm %1, %two, %two, %three, %three {epsilon = 1.0 : f64} : (tensor<6x2x7xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<6x2x7xf32>
+  %v = graph.constant dense<5.0> : tensor<3x2xf32>
+  %3 = graph.matmul %x, %v : (tensor<6x7x3xf32>, tensor<3x2xf32>) -> tensor<6x7x2xf32>
+  %4 = graph.transpose %3 {perm = array<i64: 0, 2, 1>} : (tensor<6x7x2xf32>) -> tensor<6x2x7xf32>
+  %5 = graph.mul %4, %four : (tensor<6x2x7xf32>, tensor<2x1xf32>) -> tensor<6x2x7xf32>
+  return %2, %5 : tensor<6x2x7xf32>, tensor<6x2x7xf32>
+}
+
+// -----
+
+// The shift of a normalisation before a Gemm and the Gemm's own are one summand:
+// 2 places * -1 * 5, and 4.
+// CHECK-LABEL: func.func @one_sum
+// CHECK: %[[P:.*]] = graph.matmul
+// CHECK: %[[B:.*]] = graph.constant dense<-6.000000e+00> : tensor<3xf32>
+// CHECK-NEXT: %[[S:.*]] = graph.add %[[P]], %[[B]]
+// CHECK-NEXT: return %[[S]]
+func.func @one_sum(%x: tensor<6x2xf32>) -> tensor<6x3xf32> {
+  %w = graph.constant dense<5.0> : tensor<2x3xf32>
+  %b = graph.constant dense<4.0> : tensor<3xf32>
+  %two = graph.constant dense<2.0> : tensor<2xf32>
+  %three = graph.constant dense<3.0> : tensor<2xf32>
+  %0 = graph.batch_norm %x, %two, %two, %three, %three {epsilon = 1.0 : f64} : (tensor<6x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<6x2xf32>
+  %1 = graph.matmul %0, %w : (tensor<6x2xf32>, tensor<2x3xf32>) -> tensor<6x3xf32>
+  %2 = graph.add %1, %b : (tensor<6x3xf32>, tensor<3xf32>) -> tensor<6x3xf32>
+  return %2 : tensor<6x3xf32>
+}
+
+// -----
+
+// Numbers of columns before a left constant, quotients of integers, which are
+// cut, and a constant that others read.
+// CHECK-LABEL: func.func @no_factors
+// CHECK: graph.mul
+// CHECK: graph.matmul
+// CHECK: graph.matmul
+// CHECK: graph.div
+// CHECK: graph.matmul
+// CHECK: graph.mul
+func.func @no_factors(%x: tensor<2x4xf32>, %i: tensor<4x2xi32>) -> (tensor<2x4xf32>, tensor<4x2xi32>, tensor<2x4xf32>, tensor<2x2xf32>) {
+  %w = graph.constant dense<[[2.0, 3.0], [4.0, 5.0]]> : tensor<2x2xf32>
+  %u = graph.constant dense<[[2.0, 3.0], [4.0, 6.0]]> : tensor<2x2xf32>
+  %s = graph.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %r = graph.constant dense<[[2.0], [3.0]]> : tensor<2x1xf32>
+  %v = graph.constant dense<[[2, 3], [4, 5]]> : tensor<2x2xi32>
+  %three = graph.constant dense<3> : tensor<i32>
+  %0 = graph.mul %x, %s : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  %1 = graph.matmul %w, %0 : (tensor<2x2xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  %2 = graph.matmul %i, %v : (tensor<4x2xi32>, tensor<2x2xi32>) -> tensor<4x2xi32>
+  %3 = graph.div %2, %three : (tensor<4x2xi32>, tensor<i32>) -> tensor<4x2xi32>
+  %4 = graph.matmul %u, %x : (tensor<2x2xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  %5 = graph.mul %4, %r : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>
+  return %1, %3, %5, %u : tensor<2x4xf32>, tensor<4x2xi32>, tensor<2x4xf32>, tensor<2x2xf32>
+}

@@ -100,14 +100,14 @@ func.func @attention(%x: tensor<3x2x4x9x16xf32>, %m: tensor<9x9xi1>) -> tensor<2
 
 // -----
 
-// Two parts of one tensor from one group: each kernel stores one.
+// Two parts of one tensor from one group: its kernel stores both.
 // CHECK-LABEL: func.func @two_parts
 // CHECK: graph.empty
-// CHECK: %[[A:.*]]:2 = graph.cluster
+// CHECK: graph.cluster
 // CHECK: graph.insert_slice
-// CHECK-NOT: graph.insert_slice
-// CHECK: graph.cluster({{.*}} = %[[A]]#0)
-// CHECK: graph.insert_slice
+// CHECK: %[[BOTH:.*]] = graph.insert_slice
+// CHECK: graph.yield %[[BOTH]]
+// CHECK-NOT: graph.cluster
 func.func @two_parts(%x: tensor<8xf32>) -> tensor<16xf32> {
   %whole = graph.empty : () -> tensor<16xf32>
   %0 = graph.exp %x : (tensor<8xf32>) -> tensor<8xf32>

@@ -1,0 +1,81 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// graph-split-pools: maxima over large windows, one dim after the other.
+#include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Graph/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace adze::graph {
+#define GEN_PASS_DEF_SPLITPOOLSPASS
+#include "Dialect/Graph/Transforms/Passes.h.inc"
+} // namespace adze::graph
+
+using namespace mlir;
+using namespace adze::graph;
+
+/// The dims of which the window has several elements, if it is worth to pool
+/// them one by one: what is between is written and read again, and has not yet
+/// the strides of the dims that follow.
+static SmallVector<unsigned> getWorthyDims(MaxPoolOp op) {
+  constexpr int64_t taps = 2; // that a pass over memory may cost instead
+  SmallVector<unsigned> dims;
+  int64_t together = 1, apart = 0, rest = 1;
+  for (unsigned dim = op.getKernel().size(); dim-- > 0;) {
+    if (op.getKernel()[dim] == 1)
+      continue;
+    dims.insert(dims.begin(), dim);
+    together *= op.getKernel()[dim];
+    apart += op.getKernel()[dim] * rest;
+    rest *= op.getStrides()[dim];
+  }
+  if (dims.size() < 2 || together < taps * apart)
+    dims.clear();
+  return dims;
+}
+
+/// The maximum along one dim, or along all of `op` but the dims before it that
+/// are done: strides and pads of dims whose window is one element go last.
+static Value poolAlong(OpBuilder &b, MaxPoolOp op, Value input, unsigned dim,
+                       bool isLast) {
+  unsigned spatial = op.getKernel().size();
+  SmallVector<int64_t> kernel(spatial, 1), strides(spatial, 1),
+      pads(2 * spatial, 0), dilations(spatial, 1);
+  for (unsigned i = 0; i < spatial; ++i) {
+    if (i != dim && !(isLast && op.getKernel()[i] == 1))
+      continue;
+    kernel[i] = op.getKernel()[i];
+    strides[i] = op.getStrides()[i];
+    dilations[i] = op.getDilations()[i];
+    pads[i] = op.getPads()[i];
+    pads[spatial + i] = op.getPads()[spatial + i];
+  }
+  return MaxPoolOp::create(b, op.getLoc(), input, kernel, strides, pads,
+                           dilations, op.getCeilMode(), op.getLayout());
+}
+
+namespace {
+class SplitPoolsPass final
+    : public adze::graph::impl::SplitPoolsPassBase<SplitPoolsPass> {
+public:
+  void runOnOperation() override {
+    SmallVector<MaxPoolOp> ops;
+    getOperation().walk([&](MaxPoolOp op) { ops.push_back(op); });
+    for (MaxPoolOp op : ops) {
+      SmallVector<unsigned> dims = getWorthyDims(op);
+      if (dims.empty())
+        continue;
+      OpBuilder b(op);
+      Value value = op.getInput();
+      for (unsigned dim : dims)
+        value = poolAlong(b, op, value, dim, dim == dims.back());
+      // Sizes that are the same may be spelled in another way.
+      if (value.getType() != op.getType())
+        value = ReshapeOp::create(b, op.getLoc(), op.getType(), value);
+      op.replaceAllUsesWith(value);
+      op.erase();
+      ++split;
+    }
+  }
+};
+} // namespace
