@@ -272,7 +272,11 @@ LogicalResult adze::emitPointwise(KernelEmitter &e, Cut cut) {
     else
       places.push_back({ids[i], -1, 1, spans[i]});
   }
-  return e.storeOutputs(first, places);
+  // One that does not follow from the first is computed for itself there.
+  SmallVector<Anchor> anchors;
+  for (Value output : e.getOutputs())
+    anchors.push_back({output, places});
+  return e.storeOutputs(anchors);
 }
 
 /// The columns [begin, begin + length) of an output seen as rows and columns.

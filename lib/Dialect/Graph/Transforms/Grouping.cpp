@@ -513,7 +513,12 @@ void Grouping::fuse() {
     copyMovement(op);
   for (Operation *op : order)
     growEpilogue(op);
-  for (unsigned index = groups.size(); index-- > 0;)
+  // From the end of the block on: what reads a group has joined its own reader.
+  auto indices = llvm::to_vector(llvm::seq<unsigned>(0, groups.size()));
+  llvm::sort(indices, [&](unsigned lhs, unsigned rhs) {
+    return std::pair(groups[lhs].last, lhs) > std::pair(groups[rhs].last, rhs);
+  });
+  for (unsigned index : indices)
     joinConsumer(index);
 }
 

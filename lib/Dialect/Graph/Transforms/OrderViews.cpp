@@ -442,6 +442,9 @@ LogicalResult repeatByConcat(ConcatOp op, PatternRewriter &rewriter) {
   if (count < 2 || !llvm::all_equal(op.getInputs()) ||
       !areKnown(op.getResult()))
     return rewriter.notifyMatchFailure(op, "not of one value");
+  // The features of one head, as angles of rotations: pieces for what is cut.
+  if (int64_t(op.getAxis()) + 1 == getRank(op.getResult()))
+    return rewriter.notifyMatchFailure(op, "of elements, not of heads");
   rewriter.replaceOp(op, repeat(rewriter, op.getLoc(), op.getInputs()[0],
                                 op.getAxis(), count, 1, op.getType()));
   return success();

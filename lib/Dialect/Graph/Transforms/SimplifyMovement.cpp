@@ -141,33 +141,60 @@ private:
     return own < 0 || getConstant(getDims(other)[own]) == 1;
   }
 
+  /// The dim of the result that the concatenation is along.
+  static int64_t getAxis(ConcatOp concat, Value result) {
+    return int64_t(concat.getAxis()) + getRank(result) -
+           getRank(concat.getResult());
+  }
+  /// One value beside itself: parts of it cost nothing, whoever reads it.
+  static bool repeats(ConcatOp concat) {
+    return llvm::all_equal(concat.getInputs());
+  }
+
   static bool canSink(Operation *op, OpOperand &operand, ConcatOp concat) {
-    Value result = op->getResult(0);
-    int64_t axis = concat.getAxis();
+    Value result = op->getResult(0), whole = concat.getResult();
+    int64_t axis = getAxis(concat, result);
     auto isKnown = [&](Value piece) {
-      return getConstant(getDims(piece)[axis]).has_value();
+      return getConstant(getDims(piece)[concat.getAxis()]).has_value();
     };
-    if (!concat->hasOneUse() || concat.getInputs().size() > mostPieces ||
+    bool isWhole =
+        repeats(concat)
+            ? areEqual(getDims(whole)[concat.getAxis()], getDims(result)[axis])
+            : concat->hasOneUse() && areEqual(getDims(whole), getDims(result));
+    if (!isWhole || concat.getInputs().size() > mostPieces ||
         // Packed elements are converted only, not moved.
-        isPacked(getElement(result)) ||
-        !areEqual(getDims(concat.getResult()), getDims(result)) ||
-        !areKnown(result) || !llvm::all_of(concat.getInputs(), isKnown))
+        isPacked(getElement(result)) || !areKnown(result) ||
+        !llvm::all_of(concat.getInputs(), isKnown))
       return false;
     return llvm::all_of(op->getOpOperands(), [&](OpOperand &other) {
       Operation *producer = other.get().getDefiningOp();
       return &other == &operand || isRepeated(other.get(), result, axis) ||
              !producer || isa<ConstantOp, SliceOp>(producer) ||
-             (isa<ElementwiseOpInterface>(producer) &&
+             hasSamePieces(concat, other.get(), result) ||
+             (isa<ElementwiseOpInterface, TransposeOp>(producer) &&
               isFromMemory(producer, /*depth=*/4));
     });
   }
 
-  /// Computed element by element from what is in memory anyway.
+  /// Another concatenation, cut at the same places, that nobody else reads or
+  /// that repeats one value.
+  static bool hasSamePieces(ConcatOp concat, Value value, Value result) {
+    auto other = value.getDefiningOp<ConcatOp>();
+    return other && (other->hasOneUse() || repeats(other)) &&
+           getAxis(other, result) == getAxis(concat, result) &&
+           llvm::equal(other.getInputs(), concat.getInputs(),
+                       [&](Value lhs, Value rhs) {
+                         return areEqual(getDims(lhs)[other.getAxis()],
+                                         getDims(rhs)[concat.getAxis()]);
+                       });
+  }
+
+  /// Computed element by element from what is in memory anyway, or moved.
   static bool isFromMemory(Operation *op, unsigned depth) {
     return llvm::all_of(op->getOperands(), [&](Value operand) {
       Operation *producer = operand.getDefiningOp();
       return !producer || isa<ConstantOp, SliceOp, ReshapeOp>(producer) ||
-             (depth > 0 && isa<ElementwiseOpInterface>(producer) &&
+             (depth > 0 && isa<ElementwiseOpInterface, TransposeOp>(producer) &&
               isFromMemory(producer, depth - 1));
     });
   }
@@ -175,10 +202,10 @@ private:
   static void sink(Operation *op, OpOperand &operand, ConcatOp concat,
                    PatternRewriter &rewriter) {
     Value result = op->getResult(0);
-    int64_t axis = concat.getAxis(), begin = 0;
-    SmallVector<Value> pieces;
+    int64_t axis = getAxis(concat, result), begin = 0;
+    SmallVector<Value> pieces, before;
     for (Value piece : concat.getInputs()) {
-      AffineExpr size = getDims(piece)[axis];
+      AffineExpr size = getDims(piece)[concat.getAxis()];
       SmallVector<Value> operands;
       for (OpOperand &other : op->getOpOperands())
         operands.push_back(&other == &operand ? piece
@@ -187,12 +214,17 @@ private:
                                : cut(other.get(),
                                      getAxisOf(other.get(), result, axis),
                                      begin, size, op->getLoc(), rewriter));
+      begin += *getConstant(size);
+      if (operands == before) { // one value beside itself
+        pieces.push_back(pieces.back());
+        continue;
+      }
       Dims dims = getDims(result);
       dims[axis] = size;
       OperationState state(op->getLoc(), op->getName(), operands,
                            makeType(getElement(result), dims), op->getAttrs());
       pieces.push_back(rewriter.create(state)->getResult(0));
-      begin += *getConstant(size);
+      before = std::move(operands);
     }
     rewriter.replaceOpWithNewOp<ConcatOp>(op, result.getType(), pieces, axis);
   }

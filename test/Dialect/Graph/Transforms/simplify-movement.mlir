@@ -184,3 +184,48 @@ func.func @equal(%at: tensor<1x?xi64, #n>) -> (tensor<1x?xi64, #n>, tensor<1x?xi
   %z = graph.gather_elements %more, %at {axis = 1 : i64} : (tensor<1x4xi64>, tensor<1x?xi64, #n>) -> tensor<1x?xi64, #n>
   return %y, %z : tensor<1x?xi64, #n>, tensor<1x?xi64, #n>
 }
+
+// -----
+
+// Rotations of unknown sizes: angles beside themselves are computed once, and what turns the halves is done along with them, so the concatenation is all that is stored.
+#q = affine_map<()[s0] -> (4, s0, 16)>
+#h = affine_map<()[s0] -> (4, s0, 8)>
+#f = affine_map<()[s0] -> (s0, 8)>
+#e = affine_map<()[s0] -> (s0, 16)>
+#t = affine_map<()[s0] -> (s0, 4, 16)>
+// CHECK-LABEL: func.func @rotated
+// CHECK-DAG: %[[C:.*]] = graph.cos %arg1 : (tensor<?x8xf32
+// CHECK-DAG: %[[S:.*]] = graph.sin %arg1 : (tensor<?x8xf32
+// CHECK-NOT: graph.concat
+// CHECK: %[[A:.*]] = graph.add {{.*}} -> tensor<4x?x8xf32
+// CHECK-NEXT: %[[B:.*]] = graph.add {{.*}} -> tensor<4x?x8xf32
+// CHECK-NEXT: %[[R:.*]] = graph.concat %[[A]], %[[B]]
+// CHECK-NEXT: return %[[R]]
+func.func @rotated(%y: tensor<?x4x16xf32, #t>, %f: tensor<?x8xf32, #f>) -> tensor<4x?x16xf32, #q> attributes {graph.symbols = ["n"]} {
+  %x = graph.transpose %y {perm = array<i64: 1, 0, 2>} : (tensor<?x4x16xf32, #t>) -> tensor<4x?x16xf32, #q>
+  %e = graph.concat %f, %f {axis = 1 : i64} : (tensor<?x8xf32, #f>, tensor<?x8xf32, #f>) -> tensor<?x16xf32, #e>
+  %c = graph.cos %e : (tensor<?x16xf32, #e>) -> tensor<?x16xf32, #e>
+  %s = graph.sin %e : (tensor<?x16xf32, #e>) -> tensor<?x16xf32, #e>
+  %0 = graph.mul %x, %c : (tensor<4x?x16xf32, #q>, tensor<?x16xf32, #e>) -> tensor<4x?x16xf32, #q>
+  %1 = graph.slice %x {starts = array<i64: 0, 0, 8>, steps = array<i64: 1, 1, 1>} : (tensor<4x?x16xf32, #q>) -> tensor<4x?x8xf32, #h>
+  %2 = graph.neg %1 : (tensor<4x?x8xf32, #h>) -> tensor<4x?x8xf32, #h>
+  %3 = graph.slice %x {starts = array<i64: 0, 0, 0>, steps = array<i64: 1, 1, 1>} : (tensor<4x?x16xf32, #q>) -> tensor<4x?x8xf32, #h>
+  %4 = graph.concat %2, %3 {axis = 2 : i64} : (tensor<4x?x8xf32, #h>, tensor<4x?x8xf32, #h>) -> tensor<4x?x16xf32, #q>
+  %5 = graph.mul %4, %s : (tensor<4x?x16xf32, #q>, tensor<?x16xf32, #e>) -> tensor<4x?x16xf32, #q>
+  %6 = graph.add %0, %5 : (tensor<4x?x16xf32, #q>, tensor<4x?x16xf32, #q>) -> tensor<4x?x16xf32, #q>
+  return %6 : tensor<4x?x16xf32, #q>
+}
+
+// -----
+
+// A concatenation of two values that several read stays: nothing is computed twice.
+// CHECK-LABEL: func.func @apart
+// CHECK: %[[C:.*]] = graph.concat %arg0, %arg1
+// CHECK: graph.cos %[[C]]
+// CHECK: graph.sin %[[C]]
+func.func @apart(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %0 = graph.concat %x, %y {axis = 1 : i64} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x8xf32>
+  %1 = graph.cos %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = graph.sin %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %1, %2 : tensor<4x8xf32>, tensor<4x8xf32>
+}
