@@ -246,8 +246,39 @@ static void addLongReduction(GraphBuilder &b) {
         b.flag("keepdims", b.random.chance(50))});
 }
 
+/// Several reductions of what is computed from one value, over the same dims:
+/// to numbers, to places, and of what follows from one of them.
+static void addParallelReductions(GraphBuilder &b) {
+  static constexpr StringLiteral names[] = {"sum", "mean", "max",
+                                            "min", "l1",   "log_sum_exp"};
+  Value x = b.pick([](Value v) {
+    return GraphBuilder::elementOf(v).isF32() && GraphBuilder::rankOf(v) >= 1;
+  });
+  if (!x || !(x = b.bounded(x, 3)))
+    return;
+  int64_t axis = b.random.below(GraphBuilder::rankOf(x));
+  if (b.random.chance(50))
+    x = b.op("tanh", {x});
+  Value mean =
+      b.op("reduce_mean", {x},
+           {b.attr("axes", ArrayRef<int64_t>{axis}), b.flag("keepdims", true)});
+  for (int64_t i = b.random.between(1, 3); i > 0; --i) {
+    Value y = b.random.chance(30)   ? b.op("mul", {x, x})
+              : b.random.chance(30) ? b.op("abs", {b.op("sub", {x, mean})})
+                                    : x;
+    bool keeps = b.random.chance(50);
+    if (b.random.chance(20) && b.fact(x).exact)
+      b.exactOp(b.random.chance(50) ? "arg_max" : "arg_min", {x},
+                {b.attr("axis", axis), b.flag("keepdims", keeps)});
+    else
+      b.op(
+          ("reduce_" + b.random.pick<StringLiteral>(names)).str(), {y},
+          {b.attr("axes", ArrayRef<int64_t>{axis}), b.flag("keepdims", keeps)});
+  }
+}
+
 void addIdiom(GraphBuilder &b) {
-  int64_t kind = b.random.below(20);
+  int64_t kind = b.random.below(22);
   if (kind < 5)
     addAttention(b);
   else if (kind < 8)
@@ -258,6 +289,8 @@ void addIdiom(GraphBuilder &b) {
     addNormInParts(b);
   else if (kind < 19)
     addActivationInParts(b);
+  else if (kind < 21)
+    addParallelReductions(b);
   else
     addLongReduction(b);
 }

@@ -23,6 +23,18 @@ static double getRounding(Type type) {
   return element ? std::ldexp(1.0, -int(element.getFPMantissaWidth())) : 0.0;
 }
 
+/// Ops whose elements each come of many: their partial sums are rounded, too.
+static bool isCombination(Operation *op) {
+  return !isMovement(op) && !isa<ElementwiseOpInterface>(op) &&
+         op->getNumRegions() == 0;
+}
+
+/// The rounding of sums of such elements: those of less than f32 are summed in
+/// f32.
+static double getSumRounding(Type type) {
+  return std::min(getRounding(type), std::ldexp(1.0, -24));
+}
+
 /// x (1 + d sin(k x)): elements are off by up to d each in a way of its own, as
 /// rounding goes by their last digits. One factor for all of them would go
 /// through sums as if none was rounded. Infinity stays.
@@ -46,30 +58,47 @@ static Value perturb(OpBuilder &builder, Value x, double d, double k) {
 
 OwningOpRef<ModuleOp> perturb(ModuleOp module, double part, uint64_t seed) {
   SmallVector<double> roundings; // of all results, as they were
+  SmallVector<double> sums;      // of what is combined, as it was
   module.walk([&](Operation *op) {
     for (Type type : op->getResultTypes())
       roundings.push_back(isMovement(op) ? 0.0 : getRounding(type));
+    if (isCombination(op))
+      for (Type type : op->getOperandTypes())
+        sums.push_back(getSumRounding(type));
   });
   OwningOpRef<ModuleOp> wide = widen(module);
   SmallVector<Value> results;
-  wide->walk(
-      [&](Operation *op) { llvm::append_range(results, op->getResults()); });
+  SmallVector<OpOperand *> combined;
+  wide->walk([&](Operation *op) {
+    llvm::append_range(results, op->getResults());
+    if (isCombination(op))
+      llvm::append_range(combined,
+                         llvm::make_pointer_range(op->getOpOperands()));
+  });
   std::mt19937_64 random(seed);
   OpBuilder builder(module.getContext());
+  auto getWaves = [&] {
+    // Several waves between numbers near 1 that are neighbours in f32.
+    return std::uniform_real_distribution<double>(1e8, 2e8)(random);
+  };
   for (auto [result, rounding] : llvm::zip_equal(results, roundings)) {
     auto type = dyn_cast<RankedTensorType>(result.getType());
     if (rounding == 0.0 || !type)
       continue;
     builder.setInsertionPointAfterValue(result);
-    // Several waves between numbers near 1 that are neighbours in f32.
-    double k = std::uniform_real_distribution<double>(1e8, 2e8)(random);
-    Value off = perturb(builder, result, part * rounding, k);
+    Value off = perturb(builder, result, part * rounding, getWaves());
     Operation *last = off.getDefiningOp();
     result.replaceUsesWithIf(off, [&](OpOperand &use) {
       Operation *user = use.getOwner();
       return user->getBlock() != last->getBlock() ||
              last->isBeforeInBlock(user);
     });
+  }
+  for (auto [operand, rounding] : llvm::zip_equal(combined, sums)) {
+    if (rounding == 0.0 || !isa<RankedTensorType>(operand->get().getType()))
+      continue;
+    builder.setInsertionPoint(operand->getOwner());
+    operand->set(perturb(builder, operand->get(), part * rounding, getWaves()));
   }
   return wide;
 }

@@ -6,10 +6,10 @@
 // RUN: head -c 25216 /dev/zero | tr '\0' '\075' > k.bin && head -c 384 /dev/zero | tr '\0' '\377' >> k.bin
 // RUN: atranslate -O0 %s -o 0.so && atranslate %s -o 2.so --winograd=off
 // RUN: arun 0.so --input x=x.bin --input k=k.bin --random --output-dir . | FileCheck %s
-// RUN: arun 2.so --input x=x.bin --input k=k.bin --random --range-tol 1e-5 --expect a=a.npy --expect b=b.npy --expect c=c.npy --expect d=d.npy --expect e=e.npy --expect h=h.npy
+// RUN: arun 2.so --input x=x.bin --input k=k.bin --random --rtol 1e-5 --atol 1e-5 --expect a=a.npy --expect b=b.npy --expect c=c.npy --expect d=d.npy --expect e=e.npy --expect h=h.npy
 // Whatever blocks a search takes.
 // RUN: atranslate --tune=model %s -o t.so --winograd=off
-// RUN: arun t.so --input x=x.bin --input k=k.bin --random --range-tol 1e-5 --expect a=a.npy --expect b=b.npy --expect c=c.npy --expect d=d.npy --expect e=e.npy --expect h=h.npy
+// RUN: arun t.so --input x=x.bin --input k=k.bin --random --rtol 1e-5 --atol 1e-5 --expect a=a.npy --expect b=b.npy --expect c=c.npy --expect d=d.npy --expect e=e.npy --expect h=h.npy
 // CHECK: output 'a'
 func.func @main(%x: tensor<4x1100xf32> {graph.name = "x"}, %k: tensor<200x32xf32> {graph.name = "k"}, %w: tensor<1031x16xf32> {graph.name = "w"}, %q: tensor<1x5x32xf32> {graph.name = "q"})
     -> (tensor<4x16xf32> {graph.name = "a"}, tensor<4x16xf32> {graph.name = "b"}, tensor<1x16x2x2xf32> {graph.name = "c"}, tensor<1x5x32xf32> {graph.name = "d"}, tensor<1x16x2x2xf32> {graph.name = "e"}, tensor<4x16xf32> {graph.name = "h"}) {

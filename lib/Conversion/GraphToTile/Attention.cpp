@@ -9,6 +9,7 @@
 // and values are read one element at a time where they are. Where there are few
 // queries, the keys lie along the vectors instead; where only the run knows how
 // many there are, it chooses.
+#include "Dialect/Graph/IR/Attention.h"
 #include "Dialect/Graph/IR/Weights.h"
 #include "Families.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -130,12 +131,11 @@ static SmallVector<int64_t> getEvenBlocks(int64_t keys, int64_t block) {
 
 /// Sizes, and which programs there are.
 LogicalResult AttentionEmitter::cut() {
-  constexpr int64_t maxDepth = 512;
   Dims result = getDims(op.getResult()), scores = op.getScoreDims();
   rank = result.size();
   depth = getKnown(getDims(op.getQuery()).back());
   columns = getKnown(result.back());
-  if (depth < 1 || columns < 1 || depth > maxDepth || columns > maxDepth)
+  if (!isHeadSize(getDims(op.getQuery()).back()) || !isHeadSize(result.back()))
     return e.fail("heads of an unknown or too large size");
   knownQueries = getKnown(scores[rank - 2]);
   int64_t knownKeys = getKnown(scores.back());

@@ -100,7 +100,7 @@ static ContractionBlocks choosePackedBlocks(int64_t m, int64_t k,
 
 /// Each program copies the state of its rows: a few more columns hide that. Few
 /// rows leave the weights to read, which all threads share: few columns then.
-/// Of unknown numbers of rows a whole block is computed, one row or not.
+/// Of unknown numbers of rows half a register block is computed for one row.
 RecurrentBlocks adze::chooseRecurrentBlocks(int64_t rows, int64_t units) {
   constexpr int64_t mostRows = 32, usualRows = 4, fewRows = 4,
                     enoughPrograms = 8;

@@ -27,6 +27,9 @@ mlir::LogicalResult emitConvTranspose(KernelEmitter &e,
                                       graph::ConvTransposeOp op, Cut cut);
 mlir::LogicalResult emitAttention(KernelEmitter &e, graph::AttentionOp op,
                                   Cut cut);
+/// Steps of the grid of a recurrent layer: as many as it has, or more where a
+/// step is cut in two.
+mlir::AffineExpr getTurns(graph::RecurrentOp op);
 mlir::LogicalResult emitRecurrent(KernelEmitter &e, graph::RecurrentOp op,
                                   Cut cut);
 mlir::LogicalResult emitPool(KernelEmitter &e, mlir::Operation *op, Cut cut);
@@ -34,8 +37,8 @@ mlir::LogicalResult emitLRN(KernelEmitter &e, graph::LRNOp op, Cut cut);
 mlir::LogicalResult emitWinogradConv(KernelEmitter &e, graph::WinogradConvOp op,
                                      Cut cut);
 mlir::LogicalResult emitRows(KernelEmitter &e, mlir::Operation *op, Cut cut);
-mlir::LogicalResult emitReduction(KernelEmitter &e, mlir::Operation *op,
-                                  Cut cut);
+/// All reductions of the kernel: of one shape, over the same dims.
+mlir::LogicalResult emitReductions(KernelEmitter &e, Cut cut);
 /// Reductions of the same rows with what is computed from their elements and
 /// results; `op` is one of them.
 mlir::LogicalResult emitReducedRows(KernelEmitter &e,

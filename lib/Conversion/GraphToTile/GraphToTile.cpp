@@ -3,6 +3,7 @@
 // convert-graph-to-tile: picks the family of each kernel function by its anchor
 // and tries the cuts from the coarsest to the finest.
 #include "Conversion/Passes.h"
+#include "Dialect/Graph/IR/Reduced.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Streams.h"
 #include "Families.h"
@@ -33,33 +34,47 @@ static FailureOr<Operation *> findAnchor(func::FuncOp function) {
              WinogradConvOp, RecurrentOp, ArgMaxOp, ArgMinOp,
              ReduceOpInterface>(op))
       continue;
-    if (anchor &&
-        !(isa<ReduceOpInterface>(anchor) && isa<ReduceOpInterface>(op)))
+    if (anchor && !(getReduced(anchor) && getReduced(&op)))
       return failure();
     anchor = anchor ? anchor : &op;
   }
   return anchor;
 }
 
-/// Is something computed from the reduction and from elements that it reduces,
-/// or from several reductions?
-static bool needsWholeRows(ReduceOpInterface anchor) {
+/// Is something stored that is computed from reductions and from elements that
+/// they reduce?
+static bool storesElements(Reduced anchor) {
   DenseSet<Value> reduced;
-  Dims elements = getDims(anchor.getInput());
-  for (Operation &op : anchor->getBlock()->without_terminator()) {
-    bool reduces = isa<ReduceOpInterface>(op);
-    if (reduces && &op != anchor)
-      return true;
-    if (!reduces && llvm::none_of(op.getOperands(), [&](Value operand) {
+  Dims elements = getDims(anchor.input);
+  Operation *end = anchor.input.getParentBlock()->getTerminator();
+  for (Operation &op : anchor.input.getParentBlock()->without_terminator()) {
+    if (getReduced(&op) || llvm::any_of(op.getOperands(), [&](Value operand) {
           return reduced.contains(operand);
         }))
-      continue;
-    reduced.insert_range(op.getResults());
-    if (areEqual(getDims(op.getResult(0)), elements) &&
-        !areEqual(elements, getDims(anchor->getResult(0))))
-      return true;
+      reduced.insert_range(op.getResults());
   }
-  return false;
+  return !areEqual(elements, getDims(anchor.result)) &&
+         llvm::any_of(end->getOperands(), [&](Value output) {
+           return reduced.contains(output) &&
+                  areEqual(getDims(output), elements);
+         });
+}
+
+/// Are there several reductions of rows that a tile holds?
+static bool reducesRows(Reduced anchor) {
+  constexpr int64_t longest = 16384; // of a tile
+  Dims dims = getDims(anchor.input);
+  int64_t first = dims.size() - anchor.axes.size(), count = 0;
+  for (Operation &op : anchor.input.getParentBlock()->without_terminator())
+    if (getReduced(&op)) {
+      ++count;
+      if (!isa<ReduceOpInterface>(op))
+        return false;
+    }
+  auto length = getConstant(product(
+      anchor.input.getContext(), ArrayRef<AffineExpr>(dims).drop_front(first)));
+  return count > 1 && first > 0 && length && *length <= longest &&
+         llvm::equal(anchor.axes, llvm::seq<int64_t>(first, dims.size()));
 }
 
 static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
@@ -72,9 +87,12 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
       return emitInsertions(e, insertions);
     return emitPointwise(e, cut);
   }
-  if (auto reduce = dyn_cast<ReduceOpInterface>(anchor);
-      reduce && needsWholeRows(reduce))
-    return emitReducedRows(e, reduce, cut);
+  if (std::optional<Reduced> reduced = getReduced(anchor)) {
+    auto reduce = dyn_cast<ReduceOpInterface>(anchor);
+    return reduce && (storesElements(*reduced) || reducesRows(*reduced))
+               ? emitReducedRows(e, reduce, cut)
+               : emitReductions(e, cut);
+  }
   return llvm::TypeSwitch<Operation *, LogicalResult>(anchor)
       .Case([&](AttentionOp op) { return emitAttention(e, op, cut); })
       .Case([&](MatmulOp op) { return emitMatmul(e, op, cut); })
@@ -87,8 +105,6 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
       .Case([&](RecurrentOp op) { return emitRecurrent(e, op, cut); })
       .Case<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp>(
           [&](Operation *op) { return emitRows(e, op, cut); })
-      .Case<ReduceOpInterface, ArgMaxOp, ArgMinOp>(
-          [&](Operation *op) { return emitReduction(e, op, cut); })
       .Default([&](Operation *) { return e.fail("no family"); });
 }
 
@@ -119,7 +135,7 @@ static void setSteps(KernelEmitter &e, Operation *anchor,
   tile::ProgramIdOp ids = e.getKernel().getProgramId();
   if (!ids || !ids.getOrdered())
     return;
-  AffineExpr steps = getDims(cast<RecurrentOp>(anchor).getOutput())[0];
+  AffineExpr steps = getTurns(cast<RecurrentOp>(anchor));
   for (host::LaunchOp launch : launches)
     launch.setStepsAttr(host::getBytesAttr(steps));
 }

@@ -4,7 +4,7 @@
 // replaced form a chain, and all lie in one memory. That is right as long as no
 // reader of a tensor comes behind a launch that replaced what it reads.
 #include "InPlace.h"
-#include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/IR/Insertions.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Host/IR/Host.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -30,16 +30,23 @@ struct Insertion {
   func::FuncOp kernel;
   unsigned operand;
   Value dest, result;
-  InsertSliceOp op;
+  SmallVector<InsertSliceOp> ops; // along one dim
 
+  int64_t getAxis() { return ops.front().getAxis(); }
   bool replaces(const Elements &range) {
+    return llvm::any_of(ops,
+                        [&](InsertSliceOp op) { return replaces(op, range); });
+  }
+
+private:
+  static bool replaces(InsertSliceOp op, const Elements &range) {
     return llvm::any_of(
         llvm::zip_equal(op.getSources(), op.getOffsets().getResults()),
         [&](auto part) {
           auto [source, offset] = part;
           auto begin = getConstant(offset);
-          auto end = getConstant(
-              addExprs(offset, getDims(source)[op.getAxis()]));
+          auto end =
+              getConstant(addExprs(offset, getDims(source)[op.getAxis()]));
           return Elements{begin.value_or(0), end.value_or(INT64_MAX)}.overlaps(
               range);
         });
@@ -78,10 +85,16 @@ void Insertions::collect(host::LaunchOp launch) {
   DenseSet<Value> changed;
   Operation *end = kernel.getBody().front().getTerminator();
   for (auto [i, value] : llvm::enumerate(end->getOperands())) {
-    auto op = value.getDefiningOp<InsertSliceOp>();
-    auto argument = op ? dyn_cast<BlockArgument>(op.getDest()) : nullptr;
+    SmallVector<InsertSliceOp> ops = getInsertions(value);
+    auto argument =
+        ops.empty() ? nullptr : dyn_cast<BlockArgument>(ops.back().getDest());
     if (!argument)
       continue;
+    bool haveOneAxis = llvm::all_of(ops, [&](InsertSliceOp op) {
+      return op.getAxis() == ops.front().getAxis();
+    });
+    if (!haveOneAxis)
+      copying.insert(kernel);
     Value dest = launch.getOperand(argument.getArgNumber());
     if (!changed.insert(dest).second)
       copying.insert(kernel);
@@ -89,7 +102,7 @@ void Insertions::collect(host::LaunchOp launch) {
       continue;
     Insertion &insertion = insertions.emplace_back(
         Insertion{launch, kernel, argument.getArgNumber(), dest,
-                  launch.getResult(i), op});
+                  launch.getResult(i), ops});
     // What is empty is so for each launch by itself.
     Operation *producer = dest.getDefiningOp();
     if (!isa_and_nonnull<EmptyOp>(producer)) {
@@ -101,27 +114,29 @@ void Insertions::collect(host::LaunchOp launch) {
   }
 }
 
-/// What a launch reads of an operand along a dim: the parts that its kernel cuts
-/// out, or all of it; nothing else if it is the one that changes it.
+/// What a launch reads of an operand along a dim: the parts that its kernel
+/// cuts out, or all of it; nothing else if it is the one that changes it.
 Elements Insertions::getRead(OpOperand &use, int64_t axis, bool changes) const {
   auto launch = dyn_cast<host::LaunchOp>(use.getOwner());
-  func::FuncOp kernel =
-      launch ? kernels.lookup(launch.getCalleeAttr().getAttr()) : func::FuncOp();
+  func::FuncOp kernel = launch
+                            ? kernels.lookup(launch.getCalleeAttr().getAttr())
+                            : func::FuncOp();
   if (!kernel)
     return {};
   Elements read{INT64_MAX, 0};
-  for (Operation *user : kernel.getArgument(use.getOperandNumber()).getUsers()) {
+  for (Operation *user :
+       kernel.getArgument(use.getOperandNumber()).getUsers()) {
     if (changes && isa<InsertSliceOp>(user))
       continue;
     auto slice = dyn_cast<SliceOp>(user);
-    auto size = slice ? getConstant(getDims(slice.getResult())[axis])
-                      : std::nullopt;
+    auto size =
+        slice ? getConstant(getDims(slice.getResult())[axis]) : std::nullopt;
     if (!size || slice.getBegin() || slice.getSteps()[axis] < 1)
       return {};
     int64_t begin = slice.getStarts()[axis];
     read.begin = std::min(read.begin, begin);
-    read.end = std::max(read.end,
-                        begin + (*size - 1) * slice.getSteps()[axis] + 1);
+    read.end =
+        std::max(read.end, begin + (*size - 1) * slice.getSteps()[axis] + 1);
   }
   return read;
 }
@@ -142,9 +157,8 @@ void Insertions::checkReaders(Value value, Value of, size_t first,
     for (Insertion *insertion : chain.drop_front(first)) {
       if (here && here->isBeforeInBlock(insertion->launch))
         break;
-      Elements read = value == of
-                       ? getRead(use, insertion->op.getAxis(), changes)
-                       : Elements();
+      Elements read = value == of ? getRead(use, insertion->getAxis(), changes)
+                                  : Elements();
       if (insertion->replaces(read))
         copying.insert(insertion->kernel);
     }

@@ -83,7 +83,6 @@ public:
   /// Ids of programs over `counts`; the first count is the innermost. More
   /// than three counts are folded into the last grid dim.
   llvm::SmallVector<mlir::Value> programIds(llvm::ArrayRef<mlir::Value> counts);
-
   using Carried = llvm::SmallVector<mlir::Value, 2>;
   /// `for iv = 0 to end step`, with values carried; `body` returns the next
   /// ones. Loops of one known iteration are not made.
@@ -144,6 +143,7 @@ public:
   /// Emits and stores every output of the kernel, given where the elements of
   /// `anchor` (which the outputs are computed from elementwise) lie.
   mlir::LogicalResult storeOutputs(mlir::Value anchor, PlacesRef places);
+  mlir::LogicalResult storeOutputs(llvm::ArrayRef<Anchor> anchors); // of one
   mlir::LogicalResult store(const Emitted &tile, mlir::Value memory,
                             PlacesRef places);
   MaybeTile load(mlir::Value memory, PlacesRef places);

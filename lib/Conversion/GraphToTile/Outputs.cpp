@@ -2,6 +2,7 @@
 //
 // Where results of a kernel go: into memory of their own, or into a part of an
 // operand's memory.
+#include "Dialect/Graph/IR/Insertions.h"
 #include "Dialect/Host/IR/Host.h"
 #include "KernelEmitter.h"
 
@@ -9,23 +10,37 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
-/// A result that is an insertion of one value is stored as that value.
+/// A result that is made of insertions of one value each is stored as these.
 void KernelEmitter::setOutputs(ValueRange memory) {
+  SmallVector<std::pair<Value, Output>> further;
   for (auto [i, result] : llvm::enumerate(getResults())) {
     Output output;
     output.memory = memory[i];
     outputValues.push_back(result);
-    auto insert = result.getDefiningOp<InsertSliceOp>();
-    auto dest = insert ? dyn_cast<BlockArgument>(insert.getDest()) : nullptr;
+    SmallVector<InsertSliceOp> insertions = getInsertions(result);
+    auto dest = insertions.empty()
+                    ? nullptr
+                    : dyn_cast<BlockArgument>(insertions.back().getDest());
     if (dest) {
       kernel.setArgAttr(source.getNumArguments() + i, host::tiedAttr,
                         b.getI64IntegerAttr(dest.getArgNumber()));
-      if (insert.getSources().size() == 1) {
-        outputValues.back() = insert.getSources().front();
-        output.axis = insert.getAxis();
-        output.offset = insert.getOffset(0);
+      auto getPart = [&, place = memory[i]](InsertSliceOp insert) {
+        return Output{place, int64_t(insert.getAxis()), insert.getOffset(0)};
+      };
+      bool areStores = llvm::all_of(insertions, [](InsertSliceOp insert) {
+        return insert.getSources().size() == 1;
+      });
+      if (areStores) {
+        outputValues.back() = insertions.front().getSources().front();
+        output = getPart(insertions.front());
+        for (InsertSliceOp insert : ArrayRef(insertions).drop_front())
+          further.push_back({insert.getSources().front(), getPart(insert)});
       }
     }
+    outputs.push_back(output);
+  }
+  for (auto &[value, output] : further) {
+    outputValues.push_back(value);
     outputs.push_back(output);
   }
 }
@@ -49,8 +64,8 @@ LogicalResult KernelEmitter::storeOutput(const Emitted &tile, unsigned i,
     ArrayRef<AffineExpr> own(dims);
     own = own.slice(dim, place.span);
     Value extent = size(product(b.getContext(), own));
-    Value inner = isCut ? size(product(b.getContext(), own.drop_front()))
-                        : index(1);
+    Value inner =
+        isCut ? size(product(b.getContext(), own.drop_front())) : index(1);
     Value offset = isCut ? size(output.offset) : index(0);
     if (!extent || !inner || !offset)
       return failure();
@@ -60,6 +75,7 @@ LogicalResult KernelEmitter::storeOutput(const Emitted &tile, unsigned i,
     spans.push_back(place.span);
     dim += place.span;
   }
+  spans.push_back(i); // another part of the memory is another view
   Value whole = view(output.memory, *aligned);
   Value &part = parts[{output.memory.getAsOpaquePointer(), spans}];
   if (!part)

@@ -285,8 +285,15 @@ FailureOr<Places> KernelEmitter::outputPlaces(Value output, Value anchor,
 
 LogicalResult KernelEmitter::storeOutputs(Value anchor,
                                           ArrayRef<Place> places) {
+  return storeOutputs(Anchor{anchor, Places(places)});
+}
+
+LogicalResult KernelEmitter::storeOutputs(ArrayRef<Anchor> anchors) {
   for (auto [i, output] : llvm::enumerate(outputValues)) {
-    auto where = outputPlaces(output, anchor, places);
+    FailureOr<Places> where = failure();
+    for (const auto &[anchor, places] : anchors)
+      if (succeeded(where = outputPlaces(output, anchor, places)))
+        break;
     if (failed(where))
       return failure();
     auto tile = emit(output, *where);

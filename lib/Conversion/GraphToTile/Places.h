@@ -29,6 +29,12 @@ struct Place {
 using Places = llvm::SmallVector<Place, 4>;
 using PlacesRef = llvm::ArrayRef<Place>;
 
+/// Where elements of a value lie from which those of others follow.
+struct Anchor {
+  mlir::Value value;
+  Places places;
+};
+
 /// Axes of the tile space.
 using Axes = llvm::SmallVector<int, 4>;
 

@@ -4,7 +4,10 @@
 // units. A program multiplies the state of its rows, which the step before
 // stored as its output, by the weights of its units, for each gate, and does
 // the cell's arithmetic on the sums. Cells and last states are in their results
-// from the first step on.
+// from the first step on. Where one product follows from another (GRU without
+// linear_before_reset), a step is two of the grid: the result for the last
+// state holds what the second one multiplies, and what it is for after one more
+// step.
 #include "Convolution.h"
 #include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,19 +30,30 @@ private:
   LogicalResult check();
   LogicalResult cut();
   LogicalResult begin();
+  LogicalResult giveState();
   LogicalResult takeState();
+  LogicalResult takeAll(Value from, const Places &places, Value to);
   LogicalResult step();
+  LogicalResult resetStep();
+  LogicalResult candidateStep();
+  LogicalResult keepLastState();
+  LogicalResult runTwofold();
   LogicalResult finish(Value next, Value cell);
   Value rnn();
   Value gru();
   std::pair<Value, Value> lstm();
-  /// Runs `body` once, or not at all.
-  LogicalResult when(Value condition, function_ref<LogicalResult()> body);
+  LogicalResult when(Value condition, function_ref<LogicalResult()> body,
+                     function_ref<LogicalResult()> otherwise = {});
 
   /// Of the rows and units of the program: input and product of a gate, and a
   /// part of a vector of all gates.
   Value input(int64_t gate);
-  Value product(int64_t gate, Value sum);
+  Value product(int64_t gate, Value sum, Value memory);
+  Value product(int64_t gate, Value sum) { return product(gate, sum, state); }
+  Value own(Value memory) {
+    return own(e.load(memory, {{e.index(0), M, 1, 1}, units()}));
+  }
+  Value mixed(Value update, Value candidate);
   Value parameter(Value vector, int64_t gate);
   Value own(MaybeTile tile) {
     if (failed(tile)) {
@@ -73,6 +87,9 @@ private:
   }
   Place all() { return {e.index(0), K, 1, 1}; }
   Place at(Value offset) { return {offset, -1, 1, 1}; }
+  Value is(arith::CmpIPredicate predicate, Value x, Value y) {
+    return arith::CmpIOp::create(b, loc, predicate, x, y);
+  }
 
   KernelEmitter &e;
   RecurrentOp op;
@@ -81,10 +98,11 @@ private:
   Type type;
   int64_t hidden = 0;
   Value output, lastState, lastMemory; // memory
-  Value state;                         // of the program's rows, all units
-  Value row, unit, now, place, before; // offsets; the step's place, and that of
-                                       // the one before it
-  Value steps;
+  Value state, held;                   // of the program's rows, all units
+  Value row, unit;                     // offsets
+  Value turn, now;                     // steps of the grid, of the layer
+  Value place, before;     // the step's place, and that of the one before it
+  Value steps, finalPlace; // how many; the place of the last one
   bool isRefused = false;
 };
 
@@ -97,13 +115,24 @@ static bool isZero(Value value) {
   return matchPattern(value, m_AnyZeroFloat());
 }
 
+/// Whether a step multiplies twice, one after the other.
+static bool isTwofold(RecurrentOp op) {
+  return op.getCell() == RecurrentCell::GRU && !op.getLinearBeforeReset();
+}
+
+AffineExpr adze::getTurns(RecurrentOp op) {
+  AffineExpr steps = getDims(op.getOutput())[0];
+  return steps && isTwofold(op) ? steps * 2 + 1 : steps;
+}
+
 LogicalResult RecurrentEmitter::check() {
   if (!e.forCpu)
     return e.fail("steps of a recurrent layer on a device");
   if (type != getAccumulatorType(type))
     return e.fail("a state that is kept in another type than it has");
-  if (op.getCell() == RecurrentCell::GRU && !op.getLinearBeforeReset())
-    return e.fail("a step of two products one after the other");
+  if (isTwofold(op) && op.getLengths())
+    return e.fail("rows of several lengths, in steps of two products one after "
+                  "the other");
   // The first step of a row that begins late finds zeros before it.
   if (op.getLengths() && op.getReverse() && !isZero(op.getState()))
     return e.fail("rows of several lengths from behind, with a first state");
@@ -134,34 +163,47 @@ LogicalResult RecurrentEmitter::cut() {
   e.pack(op.getWeights(),
          getPanelMap(op.getContext(), 3, /*transposed=*/false, blocks.panel));
   Value rowStep = chooseRowStep(e, batch, blockM);
-  Value most = e.max(steps, e.index(1));
+  Value most = e.max(e.size(getTurns(op)), e.index(1));
   SmallVector<Value> ids = e.programIds(
       {e.ceilDiv(batch, rowStep), e.ceilDiv(e.index(hidden), blockN), most});
   if (getConstantIntValue(most) != 1)
     e.getKernel().getProgramId().setOrdered(true);
   row = startRows(e, ids[0], batch, blockM, rowStep);
   unit = e.mul(ids[1], blockN);
-  now = ids[2];
+  turn = now = ids[2];
   Value last = e.sub(steps, e.index(1));
+  if (isTwofold(op))
+    now = e.min(e.div(turn, e.index(2)), e.max(last, e.index(0)));
   place = op.getReverse() ? e.sub(last, now) : now;
   before = op.getReverse() ? e.min(e.add(place, e.index(1)), last)
                            : e.max(e.sub(now, e.index(1)), e.index(0));
+  finalPlace = op.getReverse() ? e.index(0) : last;
   state = e.scratch({blockM, e.index(hidden)}, type);
+  if (isTwofold(op))
+    held = e.scratch({blockM, e.index(hidden)}, type);
   return success();
 }
 
 LogicalResult RecurrentEmitter::when(Value condition,
-                                     function_ref<LogicalResult()> body) {
-  Value times =
-      arith::SelectOp::create(b, loc, condition, e.index(1), e.index(0));
-  auto done =
-      e.loop(times, e.index(1), {},
-             [&](Value, ValueRange) -> FailureOr<KernelEmitter::Carried> {
-               if (failed(body()))
-                 return failure();
-               return KernelEmitter::Carried{};
-             });
-  return success(succeeded(done));
+                                     function_ref<LogicalResult()> body,
+                                     function_ref<LogicalResult()> otherwise) {
+  auto branch = scf::IfOp::create(b, loc, condition, bool(otherwise));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenYield());
+  if (failed(body()))
+    return failure();
+  if (!otherwise)
+    return success();
+  b.setInsertionPoint(branch.elseYield());
+  return otherwise();
+}
+
+LogicalResult RecurrentEmitter::giveState() {
+  return e.phase([&]() -> LogicalResult {
+    auto tile = e.emit(op.getState(), {rows(), all()});
+    return failed(tile) ? failure()
+                        : e.store(*tile, state, {{e.index(0), M, 1, 1}, all()});
+  });
 }
 
 /// The first step begins with the states that are given; results are these
@@ -177,28 +219,30 @@ LogicalResult RecurrentEmitter::begin() {
   if (failed(copy(op.getState(), lastState)) ||
       (lastMemory && failed(copy(op.getMemory(), lastMemory))))
     return failure();
+  return giveState();
+}
+
+/// Of the program's rows all units that others made, in a step before.
+LogicalResult RecurrentEmitter::takeAll(Value from, const Places &places,
+                                        Value to) {
   return e.phase([&]() -> LogicalResult {
-    auto tile = e.emit(op.getState(), {rows(), all()});
+    auto tile = e.load(from, places);
     return failed(tile) ? failure()
-                        : e.store(*tile, state, {{e.index(0), M, 1, 1}, all()});
+                        : e.store(*tile, to, {{e.index(0), M, 1, 1}, all()});
   });
 }
 
 /// All others with what the step before them made.
 LogicalResult RecurrentEmitter::takeState() {
-  return e.phase([&]() -> LogicalResult {
-    auto tile = e.load(output, {at(before), rows(), all()});
-    return failed(tile) ? failure()
-                        : e.store(*tile, state, {{e.index(0), M, 1, 1}, all()});
-  });
+  return takeAll(output, {at(before), rows(), all()}, state);
 }
 
 Value RecurrentEmitter::input(int64_t gate) {
   return own(e.emit(op.getGates(), {at(place), rows(), units(gate)}));
 }
 
-Value RecurrentEmitter::product(int64_t gate, Value sum) {
-  auto left = e.load(state, {{e.index(0), M, 1, 1}, all()});
+Value RecurrentEmitter::product(int64_t gate, Value sum, Value memory) {
+  auto left = e.load(memory, {{e.index(0), M, 1, 1}, all()});
   auto right =
       e.emitOn(op.getWeights(), {at(e.index(gate)), all(), units()}, {K, N});
   if (failed(left) || failed(right) || !sum) {
@@ -234,8 +278,11 @@ Value RecurrentEmitter::gru() {
   if (op.getBias())
     inner = plus(inner, parameter(op.getBias(), 0));
   Value candidate = activate(1, plus(input(2), times(reset, inner)));
-  Value kept =
-      times(update, own(e.load(state, {{e.index(0), M, 1, 1}, units()})));
+  return mixed(update, candidate);
+}
+
+Value RecurrentEmitter::mixed(Value update, Value candidate) {
+  Value kept = times(update, own(state));
   return plus(times(minus(number(1.0), update), candidate), kept);
 }
 
@@ -310,21 +357,82 @@ LogicalResult RecurrentEmitter::step() {
   });
 }
 
+/// What is left of the state goes into the second product: of all units, where
+/// the last state will be.
+LogicalResult RecurrentEmitter::resetStep() {
+  return e.phase([&]() -> LogicalResult {
+    e.setSummed(K);
+    Value reset = activate(0, product(1, input(1)));
+    Value left = times(reset, own(state));
+    return isRefused
+               ? failure()
+               : e.store({left, Axes{M, N}}, lastState, {rows(), units()});
+  });
+}
+
+LogicalResult RecurrentEmitter::candidateStep() {
+  if (failed(takeAll(lastState, {rows(), all()}, held)))
+    return failure();
+  return e.phase([&]() -> LogicalResult {
+    e.setSummed(K);
+    Value update = activate(0, product(0, input(0)));
+    Value candidate = activate(1, product(2, input(2), held));
+    Value next = mixed(update, candidate);
+    return isRefused ? failure()
+                     : e.store({next, Axes{M, N}}, output,
+                               {at(place), rows(), units()});
+  });
+}
+
+LogicalResult RecurrentEmitter::keepLastState() {
+  Places places{rows(), units()};
+  auto keep = [&](function_ref<MaybeTile()> from) {
+    return e.phase([&]() -> LogicalResult {
+      auto tile = from();
+      return failed(tile) ? failure() : e.store(*tile, lastState, places);
+    });
+  };
+  auto take = [&] {
+    return keep(
+        [&] { return e.load(output, {at(finalPlace), rows(), units()}); });
+  };
+  if (getConstantIntValue(steps).value_or(0) > 0)
+    return take();
+  return when(is(arith::CmpIPredicate::sgt, steps, e.index(0)), take, [&] {
+    return keep([&] { return e.emit(op.getState(), places); });
+  });
+}
+
+LogicalResult RecurrentEmitter::runTwofold() {
+  Value isOver = is(arith::CmpIPredicate::sge, turn, e.mul(steps, e.index(2)));
+  return when(
+      isOver, [&] { return keepLastState(); },
+      [&]() -> LogicalResult {
+        Value isFirst = is(arith::CmpIPredicate::eq, now, e.index(0));
+        Value half = e.rem(turn, e.index(2));
+        if (failed(when(
+                isFirst, [&] { return giveState(); },
+                [&] { return takeState(); })))
+          return failure();
+        return when(
+            is(arith::CmpIPredicate::eq, half, e.index(0)),
+            [&] { return resetStep(); }, [&] { return candidateStep(); });
+      });
+}
+
 LogicalResult RecurrentEmitter::run() {
   if (failed(check()) || failed(cut()))
     return failure();
-  Value first =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, now, e.index(0));
-  Value later =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, now, e.index(0));
-  if (failed(when(first, [&] { return begin(); })) ||
-      failed(when(later, [&] { return takeState(); })))
+  if (isTwofold(op))
+    return runTwofold();
+  Value isFirst = is(arith::CmpIPredicate::eq, now, e.index(0));
+  if (failed(
+          when(isFirst, [&] { return begin(); }, [&] { return takeState(); })))
     return failure();
   if (getConstantIntValue(steps).value_or(0) > 0)
     return step();
-  Value isThere =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, now, steps);
-  return when(isThere, [&] { return step(); });
+  return when(is(arith::CmpIPredicate::slt, now, steps),
+              [&] { return step(); });
 }
 
 LogicalResult adze::emitRecurrent(KernelEmitter &e, RecurrentOp op, Cut cut) {

@@ -4,202 +4,15 @@
 // last dim of the input runs along the lanes: if it is kept, the reduced dims
 // are loops that carry a tile; if not, each tile is folded along it, or, where
 // tiles do not fill it exactly, each lane has values of its own up to its end.
-#include "RowMath.h"
+// Reductions of the same dims share these loops; one that needs the result of
+// another has loops behind those.
+#include "Folds.h"
 
 using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
 namespace {
-
-enum Axis { Row = 0, Lane = 1 };
-
-/// How elements become one: values that are carried over them.
-class Fold {
-public:
-  using Carried = KernelEmitter::Carried;
-  /// The places of elements along the reduced dim, as numbers of a type.
-  using Position = llvm::function_ref<Value(Type)>;
-
-  Fold(KernelEmitter &e, Type graphType)
-      : e(e), b(e.builder()), graphType(graphType),
-        accType(getAccumulatorType(getSignlessType(graphType))),
-        combineType(accType == getSignlessType(graphType) ? graphType
-                                                          : accType) {}
-  virtual ~Fold() = default;
-
-  /// Before any element.
-  virtual Carried begin(ArrayRef<int> axes) = 0;
-  /// What a tile of elements carries alone.
-  virtual Carried take(Value x, ArrayRef<int> axes, Position position) = 0;
-  /// Of elements and of later ones; `mask`: which of the later ones there are.
-  virtual Carried merge(ValueRange first, ValueRange second, Value mask,
-                        ArrayRef<int> axes) = 0;
-  /// All along the lanes become one.
-  virtual Carried foldLanes(ValueRange carried, ArrayRef<int> axes) = 0;
-  /// Whether several dims may go, and tiles may be folded one by one.
-  virtual bool isPlain() const { return true; }
-
-  Type getAccumulator() const { return accType; }
-
-protected:
-  KernelEmitter &e;
-  OpBuilder &b;
-  Type graphType, accType, combineType;
-};
-
-/// Numbers by a combiner.
-class NumberFold final : public Fold {
-public:
-  NumberFold(KernelEmitter &e, ReduceOpInterface op)
-      : Fold(e, getElementTypeOrSelf(op.getInput())), op(op),
-        combiner(op.getCombiner()) {}
-
-  /// First the maximum, which the second pass over the elements subtracts.
-  void findMaximum() {
-    prepares = false;
-    combiner = Combiner::Max;
-  }
-  bool needsMaximum() const {
-    return op.subtractsMax() && isa<FloatType>(accType);
-  }
-  void subtractMaximum(Value most, ArrayRef<int> axes) {
-    prepares = true;
-    combiner = op.getCombiner();
-    // An infinite maximum would make every difference NaN.
-    Value size = math::AbsFOp::create(b, e.loc(), most);
-    Value infinity = e.constant(getNeutral(Combiner::Min, accType), axes);
-    Value isFinite = arith::CmpFOp::create(
-        b, e.loc(), arith::CmpFPredicate::OLT, size, infinity);
-    Value zero = e.constant(b.getFloatAttr(accType, 0.0), axes);
-    shift = arith::SelectOp::create(b, e.loc(), isFinite, most, zero);
-    shiftAxes.assign(axes.begin(), axes.end());
-  }
-  Value finish(Value combined, Value count, ArrayRef<int> axes) {
-    TileElementBuilder builder(e, axes);
-    Value converted;
-    if (count) {
-      TileElementBuilder scalar(e, {});
-      converted = buildCast(scalar, count, b.getI64Type(), combineType);
-      converted = e.broadcast({converted, {}}, axes);
-    }
-    Value result = op.buildFinish(builder, combined, converted);
-    return shift ? arith::AddFOp::create(b, e.loc(), result, shift).getResult()
-                 : result;
-  }
-
-  Carried begin(ArrayRef<int> axes) override {
-    return {e.constant(getNeutral(combiner, combineType), axes)};
-  }
-  Carried take(Value x, ArrayRef<int> axes, Position) override {
-    if (!prepares)
-      return {x};
-    if (shift)
-      x = arith::SubFOp::create(b, e.loc(), x,
-                                e.broadcast({shift, shiftAxes}, axes));
-    TileElementBuilder builder(e, axes);
-    return {op.buildPrepare(builder, x)};
-  }
-  Carried merge(ValueRange first, ValueRange second, Value mask,
-                ArrayRef<int> axes) override {
-    Value more = second[0];
-    if (mask)
-      more = arith::SelectOp::create(b, e.loc(), mask, more, begin(axes)[0]);
-    TileElementBuilder builder(e, axes);
-    return {buildCombine(builder, combiner, combineType, first[0], more)};
-  }
-  Carried foldLanes(ValueRange carried, ArrayRef<int> axes) override {
-    return {
-        e.reduce(combiner, combineType, {carried[0], Axes(axes)}, Lane).value};
-  }
-
-private:
-  mutable ReduceOpInterface op;
-  Combiner combiner;
-  bool prepares = true;
-  Value shift;
-  Axes shiftAxes;
-};
-
-/// The best element and where it is; NaN is the best of all.
-class PlaceFold final : public Fold {
-public:
-  PlaceFold(KernelEmitter &e, Value input, bool greatest, bool takesLast,
-            Type placeType)
-      : Fold(e, getElementTypeOrSelf(input)),
-        combiner(greatest ? Combiner::Max : Combiner::Min),
-        takesLast(takesLast), placeType(placeType) {}
-
-  Carried begin(ArrayRef<int> axes) override {
-    return {e.constant(getNeutral(combiner, combineType), axes),
-            e.constant(b.getIntegerAttr(placeType, 0), axes)};
-  }
-  Carried take(Value x, ArrayRef<int>, Position position) override {
-    return {x, position(placeType)};
-  }
-  Carried merge(ValueRange first, ValueRange second, Value mask,
-                ArrayRef<int>) override {
-    Value better = isBetter(second[0], first[0]);
-    if (mask)
-      better = arith::AndIOp::create(b, e.loc(), better, mask);
-    auto pick = [&](unsigned i) -> Value {
-      return arith::SelectOp::create(b, e.loc(), better, second[i], first[i]);
-    };
-    return {pick(0), pick(1)};
-  }
-  Carried foldLanes(ValueRange carried, ArrayRef<int> axes) override {
-    Axes all(axes), kept(axes);
-    llvm::erase(kept, int(Lane));
-    Value best = e.reduce(combiner, combineType, {carried[0], all}, Lane).value;
-    Value isBest = isEqual(carried[0], e.broadcast({best, kept}, all));
-    // Of the places of the best ones the first or last.
-    Combiner which = takesLast ? Combiner::Max : Combiner::Min;
-    Value none = e.constant(getNeutral(which, placeType), all);
-    Value places =
-        arith::SelectOp::create(b, e.loc(), isBest, carried[1], none);
-    return {best, e.reduce(which, placeType, {places, all}, Lane).value};
-  }
-  bool isPlain() const override { return false; }
-
-private:
-  Value isBetter(Value x, Value best) {
-    bool most = combiner == Combiner::Max;
-    if (isa<FloatType>(accType)) {
-      using P = arith::CmpFPredicate;
-      P predicate =
-          most ? (takesLast ? P::OGE : P::OGT) : (takesLast ? P::OLE : P::OLT);
-      Value better = arith::CmpFOp::create(b, e.loc(), predicate, x, best);
-      Value isNaN = arith::CmpFOp::create(b, e.loc(), P::UNO, x, x);
-      if (!takesLast) { // the first NaN stays
-        Value number = arith::CmpFOp::create(b, e.loc(), P::ORD, best, best);
-        isNaN = arith::AndIOp::create(b, e.loc(), isNaN, number);
-      }
-      return arith::OrIOp::create(b, e.loc(), better, isNaN);
-    }
-    using P = arith::CmpIPredicate;
-    bool isUnsigned = graphType.isUnsignedInteger();
-    P above = isUnsigned ? (takesLast ? P::uge : P::ugt)
-                         : (takesLast ? P::sge : P::sgt);
-    P below = isUnsigned ? (takesLast ? P::ule : P::ult)
-                         : (takesLast ? P::sle : P::slt);
-    return arith::CmpIOp::create(b, e.loc(), most ? above : below, x, best);
-  }
-
-  Value isEqual(Value x, Value best) {
-    if (!isa<FloatType>(accType))
-      return arith::CmpIOp::create(b, e.loc(), arith::CmpIPredicate::eq, x,
-                                   best);
-    Value equal =
-        arith::CmpFOp::create(b, e.loc(), arith::CmpFPredicate::OEQ, x, best);
-    Value isNaN =
-        arith::CmpFOp::create(b, e.loc(), arith::CmpFPredicate::UNO, x, x);
-    return arith::OrIOp::create(b, e.loc(), equal, isNaN);
-  }
-
-  Combiner combiner;
-  bool takesLast;
-  Type placeType;
-};
 
 /// One dim (or dims taken as one) of the input.
 struct Part {
@@ -213,39 +26,51 @@ struct Part {
   Place place() const { return {offset, axis, 1, end - begin}; }
 };
 
-/// The loops and programs around a fold.
+/// The loops and programs around folds.
 class Reduction {
 public:
   using Carried = KernelEmitter::Carried;
+  using Folds = SmallVector<Fold *>;
 
-  Reduction(KernelEmitter &e, Fold &fold, Value input,
-            ArrayRef<int64_t> reduced, bool keepdims)
-      : e(e), fold(fold), input(input), reduced(reduced), keepdims(keepdims),
-        dims(getDims(input)) {}
+  /// `all`: of one shape, over the same dims.
+  Reduction(KernelEmitter &e, ArrayRef<std::unique_ptr<Fold>> all)
+      : e(e), all(all), reduced(all.front()->getReduced().axes),
+        dims(getDims(all.front()->getReduced().input)) {}
 
   LogicalResult cutParts(Cut cut);
   LogicalResult setPrograms();
-  /// All elements.
-  FailureOr<Carried> run() { return loopParts(0, fold.begin(axes)); }
-  LogicalResult store(Value result, Value tile);
-  /// How many elements become one.
-  Value count();
-  ArrayRef<int> getAxes() const { return axes; }
+  /// The results of some of the folds.
+  LogicalResult run(const Folds &chosen);
+  /// Where the result of a fold lies.
+  Places getResultPlaces(const Fold &fold);
 
 private:
   LogicalResult setBlocks();
   LogicalResult setRowAxis(int64_t rows);
   AffineExpr keptRows() const;
+  /// What each of the folds carries over all elements.
+  FailureOr<SmallVector<Carried>> walk(const Folds &chosen);
   FailureOr<Carried> loopParts(unsigned part, ValueRange carried);
   FailureOr<Carried> walkLanes(Part &part, ValueRange carried);
   FailureOr<Carried> takeTile();
-  Places getResultPlaces();
+  FailureOr<Carried> takeTile(Fold &fold, PlacesRef places, const Part &along);
+  /// How many elements become one.
+  Value count();
+  /// One after the other, by fold.
+  SmallVector<Carried> split(ValueRange carried) const;
+  Carried begin(ArrayRef<int> axes) const;
+  Carried merge(ValueRange first, ValueRange second, Value mask,
+                ArrayRef<int> axes) const;
+  Carried foldLanes(ValueRange carried, ArrayRef<int> axes) const;
+  bool each(llvm::function_ref<bool(const Fold &)> is) const {
+    return llvm::all_of(all, [&](auto &fold) { return is(*fold); });
+  }
 
   KernelEmitter &e;
-  Fold &fold;
-  Value input;
-  ArrayRef<int64_t> reduced;
-  bool keepdims;
+  ArrayRef<std::unique_ptr<Fold>> all;
+  Folds folds;                  // of the current walk
+  SmallVector<unsigned> widths; // how many values each of them carries
+  SmallVector<int64_t> reduced;
   Dims dims;
   SmallVector<Part> parts;
   Axes axes;           // of what is carried
@@ -276,15 +101,18 @@ LogicalResult Reduction::setBlocks() {
   int64_t size = getKnown(last.size);
   last.axis = Lane;
   if (!last.reduced) {
-    last.block = e.param("BLOCK_N", chooseLanes(size, 256));
+    // What is carried stays in registers.
+    int64_t lanes = std::max<int64_t>(256 / all.size(), 64);
+    last.block = e.param("BLOCK_N", chooseLanes(size, lanes));
     e.setAxis(Lane, last.block);
     axes = {Lane};
     return success();
   }
   // Chunks that end where the row ends need no mask.
   int64_t chunk = size < 1 ? 0 : largestDivisor(size, maxLength);
-  bool fits = fold.isPlain() && chunk >= 1 &&
-              chunk >= std::min<int64_t>(size, leastChunk);
+  bool isPlain = each([](const Fold &fold) { return fold.isPlain(); });
+  bool fits =
+      isPlain && chunk >= 1 && chunk >= std::min<int64_t>(size, leastChunk);
   if (fits) {
     last.block = e.index(chunk);
     e.setAxis(Lane, last.block);
@@ -299,7 +127,7 @@ AffineExpr Reduction::keptRows() const {
   for (const Part &part : llvm::reverse(parts))
     if (!part.reduced)
       return part.size;
-  return getAffineConstantExpr(1, input.getContext());
+  return getAffineConstantExpr(1, all.front()->getReduced().input.getContext());
 }
 
 LogicalResult Reduction::setRowAxis(int64_t rows) {
@@ -311,7 +139,7 @@ LogicalResult Reduction::setRowAxis(int64_t rows) {
       e.setAxis(Row, part.block);
       return success();
     }
-  if (!keepdims)
+  if (!each([](const Fold &fold) { return fold.getReduced().keepdims; }))
     return e.fail("a reduction to a scalar");
   e.setAxis(Row, e.index(1));
   return success();
@@ -344,7 +172,19 @@ FailureOr<KernelEmitter::Carried> Reduction::takeTile() {
     if (part.reduced)
       along = &part;
   }
-  auto x = e.emit(input, places);
+  Carried result;
+  for (Fold *fold : folds) {
+    auto taken = takeTile(*fold, places, *along);
+    if (failed(taken))
+      return failure();
+    result.append(*taken);
+  }
+  return result;
+}
+
+FailureOr<KernelEmitter::Carried>
+Reduction::takeTile(Fold &fold, PlacesRef places, const Part &along) {
+  auto x = e.emit(fold.getReduced().input, places);
   if (failed(x))
     return failure();
   Axes tileAxes(axes);
@@ -353,14 +193,47 @@ FailureOr<KernelEmitter::Carried> Reduction::takeTile() {
   Value tile = e.broadcast(e.convert(*x, fold.getAccumulator()), tileAxes);
   auto position = [&](Type type) {
     OpBuilder &b = e.builder();
-    Value start = arith::IndexCastOp::create(b, e.loc(), type, along->offset);
+    Value start = arith::IndexCastOp::create(b, e.loc(), type, along.offset);
     Value first = e.broadcast({start, {}}, tileAxes);
-    if (along->axis < 0)
+    if (along.axis < 0)
       return first;
-    Value own = e.broadcast(e.emitPositions(along->axis, type), tileAxes);
+    Value own = e.broadcast(e.emitPositions(along.axis, type), tileAxes);
     return arith::AddIOp::create(b, e.loc(), own, first).getResult();
   };
   return fold.take(tile, tileAxes, position);
+}
+
+SmallVector<KernelEmitter::Carried> Reduction::split(ValueRange carried) const {
+  SmallVector<Carried> result;
+  for (unsigned width : widths) {
+    result.emplace_back(carried.take_front(width));
+    carried = carried.drop_front(width);
+  }
+  return result;
+}
+
+KernelEmitter::Carried Reduction::begin(ArrayRef<int> axes) const {
+  Carried result;
+  for (Fold *fold : folds)
+    result.append(fold->begin(axes));
+  return result;
+}
+
+KernelEmitter::Carried Reduction::merge(ValueRange first, ValueRange second,
+                                        Value mask, ArrayRef<int> axes) const {
+  Carried result;
+  for (auto [fold, one, other] :
+       llvm::zip_equal(folds, split(first), split(second)))
+    result.append(fold->merge(one, other, mask, axes));
+  return result;
+}
+
+KernelEmitter::Carried Reduction::foldLanes(ValueRange carried,
+                                            ArrayRef<int> axes) const {
+  Carried result;
+  for (auto [fold, own] : llvm::zip_equal(folds, split(carried)))
+    result.append(fold->foldLanes(own, axes));
+  return result;
 }
 
 /// The last part in two walks, with values for each lane.
@@ -374,7 +247,7 @@ FailureOr<KernelEmitter::Carried> Reduction::walkLanes(Part &part,
     e.setAxis(Lane, walk.chunk);
     e.setTail(walk.isTail);
     auto each =
-        e.loop(walk.length, walk.chunk, fold.begin(tileAxes),
+        e.loop(walk.length, walk.chunk, begin(tileAxes),
                [&](Value iv, ValueRange inner) -> FailureOr<Carried> {
                  part.offset = walk.place(e, iv);
                  auto taken = takeTile();
@@ -384,12 +257,12 @@ FailureOr<KernelEmitter::Carried> Reduction::walkLanes(Part &part,
                  if (walk.end)
                    mask = e.broadcast(e.emitInside(Lane, part.offset, walk.end),
                                       tileAxes);
-                 return fold.merge(inner, *taken, mask, tileAxes);
+                 return merge(inner, *taken, mask, tileAxes);
                });
     e.setTail(false);
     if (failed(each))
       return failure();
-    carried = fold.merge(carried, fold.foldLanes(*each, tileAxes), {}, axes);
+    carried = merge(carried, foldLanes(*each, tileAxes), {}, axes);
   }
   return carried;
 }
@@ -401,10 +274,10 @@ FailureOr<KernelEmitter::Carried> Reduction::loopParts(unsigned index,
     if (failed(taken))
       return failure();
     if (!parts.back().reduced)
-      return fold.merge(carried, *taken, {}, axes);
+      return merge(carried, *taken, {}, axes);
     Axes tileAxes(axes);
     tileAxes.push_back(Lane);
-    return fold.merge(carried, fold.foldLanes(*taken, tileAxes), {}, axes);
+    return merge(carried, foldLanes(*taken, tileAxes), {}, axes);
   }
   Part &part = parts[index];
   if (!part.reduced)
@@ -419,7 +292,49 @@ FailureOr<KernelEmitter::Carried> Reduction::loopParts(unsigned index,
                 });
 }
 
-Places Reduction::getResultPlaces() {
+FailureOr<SmallVector<KernelEmitter::Carried>>
+Reduction::walk(const Folds &chosen) {
+  folds = chosen;
+  widths.clear();
+  Carried init;
+  for (Fold *fold : folds) {
+    Carried own = fold->begin(axes);
+    widths.push_back(own.size());
+    init.append(own);
+  }
+  auto carried = loopParts(0, init);
+  if (failed(carried))
+    return failure();
+  return split(*carried);
+}
+
+LogicalResult Reduction::run(const Folds &chosen) {
+  Folds shifted;
+  for (Fold *fold : chosen)
+    if (fold->needsMaximum()) {
+      fold->findMaximum();
+      shifted.push_back(fold);
+    }
+  if (!shifted.empty()) {
+    auto most = walk(shifted);
+    if (failed(most))
+      return failure();
+    for (auto [fold, own] : llvm::zip_equal(shifted, *most))
+      fold->subtractMaximum(own[0], axes);
+  }
+  auto combined = walk(chosen);
+  if (failed(combined))
+    return failure();
+  for (auto [fold, own] : llvm::zip_equal(chosen, *combined)) {
+    Value result = fold->getReduced().result;
+    Value tile = fold->finish(own, [&] { return count(); }, axes);
+    Type element = getSignlessType(getElementTypeOrSelf(result));
+    e.define(result, getResultPlaces(*fold), e.convert({tile, axes}, element));
+  }
+  return success();
+}
+
+Places Reduction::getResultPlaces(const Fold &fold) {
   Places places;
   bool rowPlaced =
       llvm::any_of(parts, [](Part &p) { return !p.reduced && p.axis >= 0; });
@@ -428,7 +343,7 @@ Places Reduction::getResultPlaces() {
       places.push_back(part.place());
       continue;
     }
-    if (!keepdims)
+    if (!fold.getReduced().keepdims)
       continue;
     for (unsigned dim = part.begin; dim < part.end; ++dim) {
       places.push_back({e.index(0), rowPlaced ? -1 : int(Row), 1, 1});
@@ -447,76 +362,49 @@ Value Reduction::count() {
   return arith::IndexCastOp::create(b, e.loc(), b.getI64Type(), number);
 }
 
-LogicalResult Reduction::store(Value result, Value tile) {
-  Places places = getResultPlaces();
-  Type element = getSignlessType(getElementTypeOrSelf(result));
-  e.define(result, places, e.convert({tile, axes}, element));
-  return e.storeOutputs(result, places);
-}
-
-static LogicalResult emitNumbers(KernelEmitter &e, ReduceOpInterface op,
-                                 Cut cut) {
-  NumberFold fold(e, op);
-  Reduction reduction(e, fold, op.getInput(), op.getAxes(), op.getKeepdims());
-  if (failed(reduction.cutParts(cut)) || failed(reduction.setPrograms()))
-    return failure();
-  if (fold.needsMaximum()) {
-    fold.findMaximum();
-    auto most = reduction.run();
-    if (failed(most))
-      return failure();
-    fold.subtractMaximum((*most)[0], reduction.getAxes());
+/// The folds of a kernel, those first that need no other's result.
+static SmallVector<Reduction::Folds>
+sortByNeed(ArrayRef<std::unique_ptr<Fold>> folds) {
+  DenseMap<Operation *, unsigned> levels; // how many lie before
+  SmallVector<Reduction::Folds> result;
+  Operation *first = folds.front()->getReduced().result.getDefiningOp();
+  auto fold = folds.begin();
+  for (Operation &op : first->getBlock()->without_terminator()) {
+    unsigned level = 0;
+    for (Value operand : op.getOperands())
+      level = std::max(level, levels.lookup(operand.getDefiningOp()));
+    bool reduces = fold != folds.end() &&
+                   (*fold)->getReduced().result.getDefiningOp() == &op;
+    levels[&op] = level + reduces;
+    if (!reduces)
+      continue;
+    if (result.size() <= level)
+      result.resize(level + 1);
+    result[level].push_back((fold++)->get());
   }
-  auto combined = reduction.run();
-  if (failed(combined))
-    return failure();
-  Value count = op.needsCount() ? reduction.count() : Value();
-  return reduction.store(op->getResult(0), fold.finish((*combined)[0], count,
-                                                       reduction.getAxes()));
+  return result;
 }
 
-Value adze::reduceRows(KernelEmitter &e, ReduceOpInterface op, Value tile,
-                       ArrayRef<int> axes, Value count) {
-  NumberFold fold(e, op);
-  Axes kept(axes);
-  llvm::erase(kept, int(Lane));
-  auto run = [&] {
-    return fold.foldLanes(fold.take(tile, axes, Fold::Position()), axes)[0];
-  };
-  if (fold.needsMaximum()) {
-    fold.findMaximum();
-    fold.subtractMaximum(run(), kept);
-  }
-  return fold.finish(run(), count, kept);
-}
-
-template <typename OpT>
-static LogicalResult emitPlace(KernelEmitter &e, OpT op, bool greatest,
-                               Cut cut) {
-  OpBuilder &b = e.builder();
-  int64_t axis = op.getAxis(), size = getKnown(getDims(op.getInput())[axis]);
-  bool isShort = size >= 0 && size <= std::numeric_limits<int32_t>::max();
-  Type type = isShort ? b.getI32Type() : b.getI64Type();
-  PlaceFold fold(e, op.getInput(), greatest, op.getSelectLast(), type);
-  Reduction reduction(e, fold, op.getInput(), axis, op.getKeepdims());
-  if (failed(reduction.cutParts(cut)) || failed(reduction.setPrograms()))
-    return failure();
-  auto carried = reduction.run();
-  if (failed(carried))
-    return failure();
-  Value place = (*carried)[1];
-  if (isShort)
-    place = arith::ExtSIOp::create(
-        b, e.loc(), e.tileType(reduction.getAxes(), b.getI64Type()), place);
-  return reduction.store(op.getResult(), place);
-}
-
-LogicalResult adze::emitReduction(KernelEmitter &e, Operation *op, Cut cut) {
+LogicalResult adze::emitReductions(KernelEmitter &e, Cut cut) {
   if (cut != Cut::Flat && cut != Cut::Dims)
     return e.fail("no other cut of a reduction");
-  if (auto most = dyn_cast<ArgMaxOp>(op))
-    return emitPlace(e, most, /*greatest=*/true, cut);
-  if (auto least = dyn_cast<ArgMinOp>(op))
-    return emitPlace(e, least, /*greatest=*/false, cut);
-  return emitNumbers(e, cast<ReduceOpInterface>(op), cut);
+  SmallVector<std::unique_ptr<Fold>> folds;
+  for (Operation &op : e.getSource().getBody().front())
+    if (getReduced(&op))
+      folds.push_back(makeFold(e, &op));
+  const Reduced &first = folds.front()->getReduced();
+  for (const auto &fold : folds)
+    if (!reducesAlike(first, fold->getReduced()))
+      return e.fail("reductions over other dims than the first one's");
+  Reduction reduction(e, folds);
+  if (failed(reduction.cutParts(cut)) || failed(reduction.setPrograms()))
+    return failure();
+  for (const Reduction::Folds &chosen : sortByNeed(folds))
+    if (failed(reduction.run(chosen)))
+      return failure();
+  SmallVector<Anchor> results;
+  for (const auto &fold : folds)
+    results.push_back(
+        {fold->getReduced().result, reduction.getResultPlaces(*fold)});
+  return e.storeOutputs(results);
 }

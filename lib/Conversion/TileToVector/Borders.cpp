@@ -144,11 +144,10 @@ int KernelLowering::classAlong(const Window &window, int64_t memDim) {
   return found;
 }
 
-/// Do dimensions that one class runs along begin and end with it alike?
-static bool endAlike(const Window &x, int64_t xDim, const Window &y,
-                     int64_t yDim) {
-  return x.offsets[xDim] == y.offsets[yDim] &&
-         haveOneSize(x.memref, xDim, y.memref, yDim);
+bool Window::endsAlike(int64_t dim, const Window &other,
+                       int64_t otherDim) const {
+  return offsets[dim] == other.offsets[otherDim] &&
+         haveOneSize(memref, dim, other.memref, otherDim);
 }
 
 /// Does nothing that is stored come of what this load reads past the end of a
@@ -166,7 +165,7 @@ bool KernelLowering::isClamped(const Window &window, int64_t memDim) {
   auto endsAlike = [&](const Window &store) {
     for (int64_t dim = 0, e = store.offsets.size(); dim < e; ++dim)
       if (classAlong(store, dim) == c)
-        return endAlike(store, dim, window, memDim);
+        return store.endsAlike(dim, window, memDim);
     return false;
   };
   return !root->walk([&](StoreOp store) {
@@ -299,7 +298,7 @@ SmallVector<Settled> KernelLowering::boundedWith(const Window &target,
   forEachWindow([&](const Window &window) {
     for (int64_t dim = 0, e = window.offsets.size(); dim < e; ++dim)
       if (dim != window.along && classAlong(window, dim) == c &&
-          endAlike(window, dim, target, memDim))
+          window.endsAlike(dim, target, memDim))
         result.push_back({window.op, dim});
   });
   return result;

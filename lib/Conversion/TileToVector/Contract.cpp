@@ -95,26 +95,47 @@ Value KernelLowering::contractedEnd(DotOp op, ValueRange operands) {
   return end;
 }
 
+/// Elements of the depth that have sums of their own, so that few sums do not
+/// wait for each other: what is begun while one multiply-add takes its four
+/// cycles, two a cycle.
+static int64_t chooseParts(int64_t sums, int64_t depth) {
+  constexpr int64_t inFlight = 8, longDepth = 8;
+  int64_t parts = 1;
+  while (2 * parts * sums <= inFlight && depth >= 2 * parts * longDepth)
+    parts *= 2;
+  return parts;
+}
+
+/// A step of the depth, of one element or several: `sums` has those of each in
+/// turn.
 void KernelLowering::dotStep(DotOp op, const Layout &layout, Carried &sums) {
   Type element = op.getType().getElementType();
-  Registers rhs = emit(op.getRhs(), layout.lanes == 1);
-  Registers lhs = emit(op.getLhs(), /*scalars=*/true);
-  SmallVector<Value> columns;
-  for (Value value : rhs.values)
-    columns.push_back(widen(value, element));
-  int64_t width = columns.size();
+  int k = classes.of(op.getLhs())[1];
+  Slice all = slice(k);
   bool isLoad = op.getLhs().getDefiningOp<LoadOp>() != nullptr;
-  for (auto [i, value] : llvm::enumerate(lhs.values)) {
-    // A row known to be outside of memory is padding, and adds nothing.
-    if (isLoad && (matchPattern(value, m_AnyZeroFloat()) ||
-                   matchPattern(value, m_Zero())))
-      continue;
-    Value row = widen(value, element);
-    for (int64_t j = 0; j < width; ++j) {
-      Value &sum = sums[i * width + j];
-      sum = multiplyAdd(splat(row, sum.getType()), columns[j], sum);
+  for (int64_t at = 0, next = 0; at < all.size; ++at) {
+    context[k] = {all.start, all.at + at, 1};
+    scopes.emplace_back();
+    prefetch(op);
+    Registers rhs = emit(op.getRhs(), layout.lanes == 1);
+    Registers lhs = emit(op.getLhs(), /*scalars=*/true);
+    SmallVector<Value> columns;
+    for (Value value : rhs.values)
+      columns.push_back(widen(value, element));
+    for (Value value : lhs.values) {
+      auto own = MutableArrayRef<Value>(sums).slice(next, columns.size());
+      next += columns.size();
+      // A row known to be outside of memory is padding, and adds nothing.
+      if (isLoad && (matchPattern(value, m_AnyZeroFloat()) ||
+                     matchPattern(value, m_Zero())))
+        continue;
+      Value row = widen(value, element);
+      for (auto [sum, column] : llvm::zip_equal(own, columns))
+        sum = multiplyAdd(splat(row, sum.getType()), column, sum);
     }
+    scopes.pop_back();
   }
+  context[k] = all;
 }
 
 Registers KernelLowering::dot(DotOp op, const Layout &layout) {
@@ -133,15 +154,27 @@ Registers KernelLowering::dot(DotOp op, const Layout &layout) {
   constexpr int64_t longLoop = 32; // hides the way of the result's lines
   if (runsOnce && layout.lanes > 1 && classes.size(k) >= longLoop)
     prefetchStores(layout);
-  Carried sums = forChunks(
-      k, 1, acc.values,
+  int64_t count = acc.values.size();
+  int64_t parts = end ? 1 : chooseParts(count, classes.size(k));
+  Value none =
+      splat(arith::ConstantOp::create(
+                b, loc,
+                cast<TypedAttr>(b.getZeroAttr(op.getType().getElementType()))),
+            acc.values.front().getType());
+  Carried sums = acc.values;
+  sums.resize(parts * count, none);
+  sums = forChunks(
+      k, parts, sums,
       [&](ArrayRef<Value> before) {
         Carried next(before);
-        prefetch(op);
         dotStep(op, layout, next);
         return next;
       },
       end);
+  for (; parts > 1; parts /= 2) // pairs, halves, ..
+    for (int64_t i = 0, half = parts / 2 * count; i < half; ++i)
+      sums[i] = createCombine(b, loc, ReduceKind::add, sums[i], sums[half + i]);
+  sums.resize(count);
   staging = outer;
   return {layout, sums};
 }

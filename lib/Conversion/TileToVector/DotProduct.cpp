@@ -3,6 +3,7 @@
 // Dots that run along their depth: few rows by a matrix whose neighbours are
 // neighbours along what is contracted. Each column has a vector of sums, whose
 // lanes are added up at the end; the matrix is read once, as it lies.
+#include "Dialect/Tile/IR/Reduction.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -14,9 +15,7 @@ using namespace adze::tile;
 //===--- Across lanes -----------------------------------------------------===//
 
 static Value addUp(OpBuilder &b, Location loc, Value x, Value y) {
-  if (isa<FloatType>(getElementTypeOrSelf(x.getType())))
-    return arith::AddFOp::create(b, loc, x, y);
-  return arith::AddIOp::create(b, loc, x, y);
+  return createCombine(b, loc, ReduceKind::add, x, y);
 }
 
 /// The sum of the lanes whose number has bit `bit` and of those without it:

@@ -130,31 +130,44 @@ static bool needsProgramOrder(Operation *root) {
 
 //===--- Split classes and versions ---------------------------------------===//
 
+/// Where all stores end along a class: a dimension of one of them; none if they
+/// do not end alike.
+std::optional<std::pair<Window, int64_t>> KernelLowering::commonEnd(int c) {
+  std::optional<std::pair<Window, int64_t>> target;
+  auto endsThere = [&](const Window &store) {
+    for (int64_t dim = 0, e = store.offsets.size(); dim < e; ++dim) {
+      if (classAlong(store, dim) != c)
+        continue;
+      if (!target)
+        target = {store, dim};
+      return store.endsAlike(dim, target->first, target->second);
+    }
+    return false;
+  };
+  WalkResult walk = root->walk([&](StoreOp store) {
+    return endsThere(window(store)) ? WalkResult::advance()
+                                    : WalkResult::interrupt();
+  });
+  return walk.wasInterrupted() ? std::nullopt : target;
+}
+
 /// Register blocks wholly outside of what is stored need not run. `bounded`
 /// gets what then needs no checks.
 Value KernelLowering::splitEnd(int c, int64_t full,
                                SmallVector<Settled> &bounded) {
-  SmallVector<StoreOp> stores;
-  root->walk([&](StoreOp store) { stores.push_back(store); });
   Value end = index(full);
-  if (stores.size() != 1)
+  auto common = commonEnd(c);
+  if (!common)
     return end;
-  Window target = window(stores.front());
-  SmallVector<int> dims = classes.of(target.tile);
-  for (auto [i, digits] : llvm::enumerate(target.dims)) {
-    if (dims[i] != c || digits.size() != 1 || digits.front().step != 1)
-      continue;
-    int64_t dim = digits.front().dim;
-    Value offset = runtimeBound(target.offsets[dim], /*upper=*/false);
-    if (!offset || !map.contains(target.memref) ||
-        proof(target, dim) != Proof::none)
-      continue;
-    Value left =
-        b.createOrFold<arith::SubIOp>(loc, extent(target.memref, dim), offset);
-    end = b.createOrFold<arith::MinSIOp>(loc, end, left);
-    llvm::append_range(bounded, boundedWith(target, dim, c));
-  }
-  return end;
+  auto &[target, dim] = *common;
+  Value offset = runtimeBound(target.offsets[dim], /*upper=*/false);
+  if (!offset || !map.contains(target.memref) ||
+      proof(target, dim) != Proof::none)
+    return end;
+  bounded = boundedWith(target, dim, c);
+  Value left =
+      b.createOrFold<arith::SubIOp>(loc, extent(target.memref, dim), offset);
+  return b.createOrFold<arith::MinSIOp>(loc, end, left);
 }
 
 void KernelLowering::splitLoops(size_t depth) {
@@ -179,29 +192,41 @@ void KernelLowering::splitAt(size_t depth, const Slice &self) {
 
 /// Steps of a split class up to where only the run knows: a loop over the whole
 /// ones, which needs no checks for that, and the rest. Where that is no more
-/// than half a step, half of one does: few rows cost as much as they are.
-void KernelLowering::splitToEnd(size_t depth, Value end, SettledRef bounded) {
+/// than half a step, half of one does: few rows cost as much as they are. A
+/// class of one step begins where it is known to.
+void KernelLowering::splitToEnd(size_t depth, int64_t full, Value end,
+                                SettledRef bounded) {
   int c = classes.splitOrder()[depth];
   int64_t step = classes.step(c);
-  Value rest = arith::RemSIOp::create(b, loc, end, index(step));
-  Value whole = arith::SubIOp::create(b, loc, end, rest);
+  OpBuilder::InsertionGuard guard(b);
+  auto onlyIf = [&](arith::CmpIPredicate predicate, Value x, Value y,
+                    bool hasElse = false) {
+    Value condition = arith::CmpIOp::create(b, loc, predicate, x, y);
+    auto branch = scf::IfOp::create(b, loc, condition, hasElse);
+    b.setInsertionPointToStart(branch.thenBlock());
+    return branch;
+  };
+  Value rest = arith::RemSIOp::create(b, loc, end, index(step)), whole, at;
   ends[c] = end;
-  auto loop = scf::ForOp::create(b, loc, index(0), whole, index(step));
-  b.setInsertionPointToStart(loop.getBody());
+  Operation *all;
+  if (full == step) {
+    all = onlyIf(arith::CmpIPredicate::eq, end, index(full));
+  } else {
+    whole = arith::SubIOp::create(b, loc, end, rest);
+    auto loop = scf::ForOp::create(b, loc, index(0), whole, index(step));
+    b.setInsertionPointToStart(loop.getBody());
+    at = loop.getInductionVar();
+    all = loop;
+  }
   auto outer = settled;
   settled.insert_range(bounded);
-  splitAt(depth, {loop.getInductionVar(), 0, step});
+  splitAt(depth, {at, 0, step});
   settled = outer;
-  b.setInsertionPointAfter(loop);
-  Value isAny =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, rest, index(0));
-  auto any = scf::IfOp::create(b, loc, isAny, /*withElse=*/false);
-  b.setInsertionPointToStart(any.thenBlock());
+  b.setInsertionPointAfter(all);
+  onlyIf(arith::CmpIPredicate::sgt, rest, index(0));
   bool wasAtEnd = std::exchange(atEnd, true);
   if (int64_t half = step / 2; step % 2 == 0) {
-    Value isMore = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt,
-                                         rest, index(half));
-    auto more = scf::IfOp::create(b, loc, isMore, /*withElse=*/true);
+    auto more = onlyIf(arith::CmpIPredicate::sgt, rest, index(half), true);
     b.setInsertionPointToStart(more.elseBlock());
     splitAt(depth, {whole, 0, half});
     b.setInsertionPointToStart(more.thenBlock());
@@ -209,7 +234,6 @@ void KernelLowering::splitToEnd(size_t depth, Value end, SettledRef bounded) {
   splitAt(depth, {whole, 0, step});
   atEnd = wasAtEnd;
   ends.erase(c);
-  b.setInsertionPointAfter(any);
 }
 
 /// The full steps of a split class: a loop, and those of a border whose place
@@ -222,7 +246,7 @@ void KernelLowering::splitLoop(size_t depth, int64_t full) {
   Interior in = interior(c, full);
   if (getConstantIntValue(end) != full) {
     if (step > 1 && endsWith(c, bounded))
-      return splitToEnd(depth, end, bounded);
+      return splitToEnd(depth, full, end, bounded);
     in = {0, full, step > 1 ? SmallVector<Settled>() : bounded};
   }
   for (int64_t at = 0; at < in.begin; at += step)

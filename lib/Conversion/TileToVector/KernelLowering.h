@@ -36,8 +36,9 @@ private:
   void splitLoops(size_t depth);
   void splitLoop(size_t depth, int64_t full);
   void splitAt(size_t depth, const Slice &slice);
-  void splitToEnd(size_t depth, mlir::Value end, SettledRef bounded);
-  mlir::Value splitEnd(int c, int64_t end, llvm::SmallVector<Settled> &bounded);
+  void splitToEnd(size_t, int64_t, mlir::Value end, SettledRef bounded);
+  std::optional<std::pair<Window, int64_t>> commonEnd(int c);
+  mlir::Value splitEnd(int, int64_t full, llvm::SmallVector<Settled> &bounded);
   void versions();
   void version(bool isFast);
 

@@ -55,6 +55,9 @@ struct Window {
   mlir::TypedAttr pad; // loads
   mlir::Value indices; // gathers: the tile of indices
   int64_t along = -1;  // gathers: the memory dimension they index
+
+  /// Do dimensions that one class runs along begin and end with it alike?
+  bool endsAlike(int64_t dim, const Window &other, int64_t otherDim) const;
 };
 
 /// Which elements of a window are in bounds for sure.

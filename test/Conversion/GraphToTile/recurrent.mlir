@@ -15,14 +15,13 @@
 // CHECK: %[[AT:.*]] = arith.maxsi %[[BEFORE]], %c0
 // CHECK: %[[STATE:.*]] = tile.scratch [%[[BM]], 64]
 // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[P]]#2, %c0
-// CHECK: %[[ONCE:.*]] = arith.select %[[FIRST]], %c1, %c0
-// CHECK: scf.for %{{.*}} = %c0 to %[[ONCE]]
+// CHECK: scf.if %[[FIRST]] {
 // CHECK: tile.store %{{.*}}, %[[LAST]][%[[ROW]], %[[UNIT]]]
 // CHECK: %[[C0:.*]] = tile.load %[[C]][%[[ROW]], %[[UNIT]]]
 // CHECK: tile.store %[[C0]], %[[CELL]][%[[ROW]], %[[UNIT]]]
 // CHECK: %[[H0:.*]] = tile.load %[[H]][%[[ROW]], 0]
 // CHECK: tile.store %[[H0]], %[[STATE]][0, 0]
-// CHECK: scf.for
+// CHECK: } else {
 // CHECK: %[[HT:.*]] = tile.load %[[Y]][%[[AT]], %[[ROW]], 0]
 // CHECK: tile.store %[[HT]], %[[STATE]][0, 0]
 // CHECK: tile.phase
@@ -62,8 +61,7 @@ func.func @main(%x: tensor<5x2x256xf32>, %h: tensor<2x64xf32>) -> tensor<5x2x64x
 // CHECK: %[[NEXT:.*]] = arith.addi %[[PLACE]], %[[ONE]]
 // CHECK: arith.minsi %[[NEXT]], %[[LAST]]
 // CHECK: %[[IS:.*]] = arith.cmpi slt, %[[P]]#2, %[[T]]
-// CHECK: %[[ONCE:.*]] = arith.select %[[IS]], %[[ONE]], %[[ZERO:[^ ]*]]
-// CHECK: scf.for %{{.*}} = %[[ZERO]] to %[[ONCE]]
+// CHECK: scf.if %[[IS]] {
 // CHECK: host.launch @unknown({{.*}}) {steps = #{{.*}}}
 func.func private @unknown(%x: tensor<?x?x16xf32, #x>, %w: tensor<1x16x16xf32>, %h: tensor<?x16xf32, #s>) -> (tensor<?x?x16xf32, #x>, tensor<?x16xf32, #s>) attributes {adze.kernel} {
   %0:2 = graph.recurrent %x weights %w state %h {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>, reverse = true} : (tensor<?x?x16xf32, #x>, tensor<1x16x16xf32>, tensor<?x16xf32, #s>) -> (tensor<?x?x16xf32, #x>, tensor<?x16xf32, #s>)
@@ -76,10 +74,52 @@ func.func @main(%x: tensor<?x?x16xf32, #x>, %w: tensor<1x16x16xf32>, %h: tensor<
 
 // -----
 
-// CHECK-LABEL: func.func private @two_products
-// expected-remark @+1 {{a step of two products one after the other}}
+// A product that follows from another: the even steps of the grid store what it
+// multiplies where the last state will be, the odd ones read that of all units;
+// one more step puts the last state there.
+// CHECK-LABEL: tile.kernel @two_products
+// CHECK-SAME: %[[X:arg0]]: memref<5x2x48xf32>, %[[W:arg1]]: {{.*}}, %[[H:arg2]]: {{[^,]*}}, %[[Y:arg3]]: {{[^,]*}}, %[[LAST:arg4]]:
+// CHECK: %[[P:.*]]:3 = tile.program_id(%{{.*}}, %{{.*}}, %c11) ordered
+// CHECK: %[[HALF:.*]] = arith.divui %[[P]]#2, %c2
+// CHECK: %[[T:.*]] = arith.minsi %[[HALF]], %c4
+// CHECK: %[[STATE:.*]] = tile.scratch
+// CHECK: %[[HELD:.*]] = tile.scratch
+// CHECK: %[[OVER:.*]] = arith.cmpi sge, %[[P]]#2, %c10
+// CHECK: scf.if %[[OVER]] {
+// CHECK: %[[END:.*]] = tile.load %[[Y]][4,
+// CHECK: tile.store %[[END]], %[[LAST]]
+// CHECK: } else {
+// CHECK: %[[ODD:.*]] = arith.remui %[[P]]#2, %c2
+// CHECK: tile.store %{{.*}}, %[[STATE]]
+// CHECK: tile.store %{{.*}}, %[[STATE]]
+// CHECK: %[[EVEN:.*]] = arith.cmpi eq, %[[ODD]], %c0
+// CHECK: scf.if %[[EVEN]] {
+// CHECK: tile.dot
+// CHECK-NOT: tile.dot
+// CHECK: tile.store %{{.*}}, %[[LAST]]
+// CHECK: } else {
+// CHECK: %[[LEFT:.*]] = tile.load %[[LAST]]
+// CHECK: tile.store %[[LEFT]], %[[HELD]]
+// CHECK-COUNT-2: tile.dot
+// CHECK-NOT: tile.dot
+// CHECK: tile.store %{{.*}}, %[[Y]][%[[T]],
+// CHECK: host.launch @two_products({{.*}}) {steps = 11 : i64}
 func.func private @two_products(%x: tensor<5x2x48xf32>, %w: tensor<3x16x16xf32>, %h: tensor<2x16xf32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>) attributes {adze.kernel} {
   %0:2 = graph.recurrent %x weights %w state %h {cell = #graph.cell<gru>, activations = ["sigmoid", "tanh"], alphas = array<f64: 0.0, 0.0>, betas = array<f64: 0.0, 0.0>} : (tensor<5x2x48xf32>, tensor<3x16x16xf32>, tensor<2x16xf32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>)
+  return %0#0, %0#1 : tensor<5x2x16xf32>, tensor<2x16xf32>
+}
+func.func @main(%x: tensor<5x2x48xf32>, %w: tensor<3x16x16xf32>, %h: tensor<2x16xf32>) -> tensor<2x16xf32> {
+  %0:2 = host.launch @two_products(%x, %w, %h) : (tensor<5x2x48xf32>, tensor<3x16x16xf32>, tensor<2x16xf32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>)
+  return %0#1 : tensor<2x16xf32>
+}
+
+// -----
+
+// Rows of several lengths end at several steps.
+// CHECK-LABEL: func.func private @two_products_of_lengths
+// expected-remark @+1 {{rows of several lengths, in steps of two products one after the other}}
+func.func private @two_products_of_lengths(%x: tensor<5x2x48xf32>, %w: tensor<3x16x16xf32>, %h: tensor<2x16xf32>, %l: tensor<2xi32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>) attributes {adze.kernel} {
+  %0:2 = graph.recurrent %x weights %w state %h lengths %l {cell = #graph.cell<gru>, activations = ["sigmoid", "tanh"], alphas = array<f64: 0.0, 0.0>, betas = array<f64: 0.0, 0.0>} : (tensor<5x2x48xf32>, tensor<3x16x16xf32>, tensor<2x16xf32>, tensor<2xi32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>)
   return %0#0, %0#1 : tensor<5x2x16xf32>, tensor<2x16xf32>
 }
 

@@ -85,11 +85,18 @@ tile.kernel @unknown(%a: memref<1x?xf32>, %b: memref<16x?xf32>, %y: memref<1x16x
 // -----
 
 // More rows than a block of registers has, or a matrix that lies row after row:
-// the columns stay along the lanes.
+// the columns stay along the lanes. Few sums do not wait for each other: each
+// of eight elements of the depth has one of its own, and pairs are added last.
 // CHECK-LABEL: func.func @many_rows(
 // CHECK: scf.for {{.*}} step %c1 iter_args
 // CHECK-LABEL: func.func @by_rows(
-// CHECK: scf.for {{.*}} step %c1 iter_args
+// CHECK: scf.for {{.*}} step %c8 iter_args
+// CHECK-COUNT-8: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: scf.yield
+// CHECK-COUNT-7: arith.addf {{.*}} : vector<16xf32>
+// CHECK-NOT: arith.addf
+// CHECK: vector.store
 tile.kernel @many_rows(%a: memref<16x64xf32>, %b: memref<16x64xf32>, %y: memref<16x16xf32>) {
   %zero = arith.constant 0.0 : f32
   %x = tile.load %a[0, 0] sizes [16, 64] : memref<16x64xf32> -> tensor<16x64xf32>

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Inference and verification of constants and of ops that rearrange elements.
+#include "Dialect/Graph/IR/Insertions.h"
 #include "Infer.h"
 
 using namespace mlir;
@@ -130,10 +131,10 @@ static LogicalResult checkOffsets(Where where, size_t axis, AffineMap offsets,
       continue;
     int64_t size = getConstant(getDims(source)[axis]).value_or(0);
     if (*offset < 0 || (whole && *offset + size > *whole))
-      return inferError<InsertSliceOp>(
-          where, "expected sources inside of dim ", axis, " of ",
-          toString(getDims(dest)), ", but got ", size, " elements at offset ",
-          *offset);
+      return inferError<InsertSliceOp>(where, "expected sources inside of dim ",
+                                       axis, " of ", toString(getDims(dest)),
+                                       ", but got ", size,
+                                       " elements at offset ", *offset);
     parts.push_back({*offset, *offset + size});
   }
   llvm::sort(parts);
@@ -143,6 +144,18 @@ static LogicalResult checkOffsets(Where where, size_t axis, AffineMap offsets,
           where, "expected sources that do not overlap, but got offset ",
           parts[i].first, " before the end at ", parts[i - 1].second);
   return success();
+}
+
+SmallVector<InsertSliceOp> adze::graph::getInsertions(Value result) {
+  SmallVector<InsertSliceOp> insertions;
+  auto op = result.getDefiningOp<InsertSliceOp>();
+  while (op) {
+    insertions.push_back(op);
+    Value dest = op.getDest();
+    op = dest.hasOneUse() ? dest.getDefiningOp<InsertSliceOp>()
+                          : InsertSliceOp();
+  }
+  return insertions;
 }
 
 LogicalResult InsertSliceOp::inferReturnTypes(MLIRContext *context, Where where,
@@ -177,8 +190,8 @@ LogicalResult InsertSliceOp::inferReturnTypes(MLIRContext *context, Where where,
 void InsertSliceOp::build(OpBuilder &builder, OperationState &state,
                           ValueRange sources, Value dest, int64_t axis,
                           ArrayRef<AffineExpr> offsets) {
-  auto map = AffineMap::get(0, countSymbols(offsets), offsets,
-                            builder.getContext());
+  auto map =
+      AffineMap::get(0, countSymbols(offsets), offsets, builder.getContext());
   build(builder, state, dest.getType(), sources, dest,
         builder.getI64IntegerAttr(axis), AffineMapAttr::get(map));
 }

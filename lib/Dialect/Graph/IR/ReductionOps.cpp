@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Inference of reductions, and their arithmetic.
+#include "Dialect/Graph/IR/Reduced.h"
 #include "Infer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -8,6 +9,29 @@
 using namespace mlir;
 using namespace adze::graph;
 using namespace adze::graph::op_detail;
+
+std::optional<Reduced> adze::graph::getReduced(Operation *op) {
+  auto ofPlace = [](auto op) {
+    return Reduced{op.getInput(),
+                   op.getResult(),
+                   {int64_t(op.getAxis())},
+                   op.getKeepdims()};
+  };
+  if (auto most = dyn_cast_or_null<ArgMaxOp>(op))
+    return ofPlace(most);
+  if (auto least = dyn_cast_or_null<ArgMinOp>(op))
+    return ofPlace(least);
+  auto reduce = dyn_cast_or_null<ReduceOpInterface>(op);
+  if (!reduce)
+    return std::nullopt;
+  return Reduced{reduce.getInput(), op->getResult(0),
+                 SmallVector<int64_t>(reduce.getAxes()), reduce.getKeepdims()};
+}
+
+bool adze::graph::reducesAlike(const Reduced &lhs, const Reduced &rhs) {
+  return lhs.axes == rhs.axes &&
+         areEqual(getDims(lhs.input), getDims(rhs.input));
+}
 
 LogicalResult op_detail::inferReduce(Where where, StringRef name, Value input,
                                      ArrayRef<int64_t> axes, bool keepdims,

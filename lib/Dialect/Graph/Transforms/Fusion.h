@@ -17,14 +17,14 @@ inline bool isPointwise(mlir::Operation *op) {
 inline bool hasEpilogue(mlir::Operation *op) {
   return llvm::isa<AttentionOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp,
                    AvgPoolOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp,
-                   LRNOp, WinogradConvOp>(op) ||
+                   LRNOp, WinogradConvOp, ArgMaxOp, ArgMinOp>(op) ||
          llvm::isa<ReduceOpInterface>(op);
 }
 
 /// Ops that read an operand element by element in any form it is computed.
 inline bool takesPointwisePrologue(mlir::Operation *op) {
-  return llvm::isa<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp, ConcatOp>(
-             op) ||
+  return llvm::isa<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp, ConcatOp,
+                   ArgMaxOp, ArgMinOp>(op) ||
          llvm::isa<ReduceOpInterface>(op);
 }
 

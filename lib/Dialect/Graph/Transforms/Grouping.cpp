@@ -104,13 +104,6 @@ static Value getRows(Operation *op) {
              : Value();
 }
 
-static bool haveSameRows(Operation *lhs, Operation *rhs) {
-  Value one = getRows(lhs), other = getRows(rhs);
-  return one && other && sameDims(one, other) &&
-         cast<ReduceOpInterface>(lhs).getAxes() ==
-             cast<ReduceOpInterface>(rhs).getAxes();
-}
-
 /// Elements of the rows that the anchor reduces, or a number for each row.
 static bool fitsRows(Value value, Operation *anchor) {
   Value rows = getRows(anchor);
@@ -135,7 +128,7 @@ static bool usesWholeRows(const Group &group) {
          });
 }
 
-static bool hasTranspose(const Group &group) {
+bool adze::graph::hasTranspose(const Group &group) {
   return llvm::any_of(group.ops, llvm::IsaPred<TransposeOp>);
 }
 
@@ -246,13 +239,21 @@ bool Grouping::canMerge(unsigned from, unsigned to) {
   return isSmall(from, to) && !makesCycle(from, to);
 }
 
-/// A store joins the group that computes what it stores, unless that one stores
-/// to the same tensor already: each result of a kernel has one store.
+/// Whether the store goes on with a tensor of which its kernel stores a part
+/// already: another part of the same shape along the same dim.
+static bool addsPart(InsertSliceOp op) {
+  auto before = op.getDest().getDefiningOp<InsertSliceOp>();
+  return before && isStore(before) && before->hasOneUse() &&
+         before.getAxis() == op.getAxis() &&
+         sameDims(before.getSources().front(), op.getSources().front());
+}
+
+/// A store joins the group that computes what it stores.
 void Grouping::joinProducer(InsertSliceOp op) {
   unsigned self = groupOf.lookup(op);
   Value source = op.getSources().front();
   auto group = getGroup(source);
-  if (!group || getGroup(op.getDest()) == group)
+  if (!group || (getGroup(op.getDest()) == group && !addsPart(op)))
     return;
   Operation *anchor = groups[*group].anchor;
   if (anchor ? !hasEpilogue(anchor) && !isSampling(anchor)
@@ -310,49 +311,41 @@ void Grouping::growEpilogue(Operation *op) {
       joinRows(candidate, candidates);
       return;
     }
-  growRows(op);
+  if (!growReduction(op))
+    growRows(op);
 }
 
-/// Of the groups that hold one row after the other, an op that joins one makes
-/// one of all that it reads.
+/// Of the groups that reduce alike, an op that joins one makes one of all that
+/// it reads.
 void Grouping::joinRows(unsigned into, ArrayRef<unsigned> others) {
   for (unsigned other : others)
     if (other != into && !groups[other].ops.empty() &&
-        haveSameRows(groups[into].anchor, groups[other].anchor) &&
+        reduceAlike(groups[into].anchor, groups[other].anchor) &&
         !hasTranspose(groups[into]) && !hasTranspose(groups[other]) &&
         canMerge(other, into) && !makesCycle(into, other))
       merge(other, into);
 }
 
-/// What needs the numbers of whole rows joins the kernel that has them at hand:
-/// elements beside the number of their row, and reductions of the same rows.
+/// Elements beside the number of their row join the kernel that has both at
+/// hand.
 bool Grouping::growRows(Operation *op) {
+  if (!isPointwise(op))
+    return false;
   unsigned self = groupOf.lookup(op);
   SmallVector<unsigned> candidates;
-  Operation *result = getRows(op) ? op : nullptr;
-  auto consider = [&](std::optional<unsigned> group) {
+  for (Value operand : op->getOperands()) {
+    auto group = getGroup(operand);
     if (!group || *group == self || hasTranspose(groups[*group]) ||
+        llvm::any_of(groups[*group].ops, llvm::IsaPred<ArgMaxOp, ArgMinOp>) ||
         llvm::is_contained(candidates, *group))
-      return;
+      continue;
     Operation *anchor = groups[*group].anchor;
-    auto fits = [&](Value operand) {
-      return getGroup(operand) != group || fitsRows(operand, anchor);
-    };
-    if (result ? haveSameRows(anchor, result)
-               : fitsRows(op->getResult(0), anchor) &&
-                     llvm::all_of(op->getOperands(), fits))
+    if (fitsRows(op->getResult(0), anchor) &&
+        llvm::all_of(op->getOperands(), [&](Value operand) {
+          return getGroup(operand) != group || fitsRows(operand, anchor);
+        }))
       candidates.push_back(*group);
-  };
-  if (!result && !isPointwise(op))
-    return false;
-  for (Value operand : op->getOperands())
-    consider(getGroup(operand));
-  // Another reduction of the same elements.
-  if (result)
-    for (Operation *user : op->getOperand(0).getUsers())
-      if (groupOf.contains(user) &&
-          positions.lookup(user) < positions.lookup(op))
-        consider(groupOf.lookup(user));
+  }
   for (unsigned candidate : candidates)
     if (canMerge(candidate, self) && !makesCycle(self, candidate)) {
       merge(self, candidate);

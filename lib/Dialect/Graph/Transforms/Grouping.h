@@ -16,6 +16,11 @@ struct Group {
   unsigned first = 0, last = 0;             // positions in the block
 };
 
+/// Whether both ops reduce the same dims of values of one shape.
+bool reduceAlike(mlir::Operation *lhs, mlir::Operation *rhs);
+/// Whether dims are moved in the group.
+bool hasTranspose(const Group &group);
+
 /// The groups of one block.
 class Grouping {
 public:
@@ -34,6 +39,9 @@ private:
   void growEpilogue(mlir::Operation *op);
   llvm::SmallVector<unsigned> findEpilogues(mlir::Operation *op);
   bool growRows(mlir::Operation *op);
+  bool growReduction(mlir::Operation *op);
+  llvm::SmallVector<unsigned> findReductions(mlir::Operation *op,
+                                             mlir::ValueRange sources);
   void joinRows(unsigned into, llvm::ArrayRef<unsigned> others);
   void joinProducer(InsertSliceOp op);
   void joinConsumer(unsigned index);
@@ -71,6 +79,8 @@ private:
   std::vector<Group> groups;
   llvm::DenseMap<mlir::Operation *, unsigned> groupOf;
   llvm::DenseMap<mlir::Operation *, unsigned> positions;
+  /// Reductions so far by what their elements are computed from.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Operation *>> reductions;
 };
 
 } // namespace adze::graph

@@ -3,6 +3,7 @@
 // graph-outline-clusters: clusters become kernel functions and launches. Equal
 // bodies are found by a hash over ops, operand places, types and attributes,
 // so the work is linear in the size of the module.
+#include "Dialect/Graph/IR/Insertions.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Fusion.h"
 #include "mlir/IR/IRMapping.h"
@@ -123,7 +124,8 @@ private:
               return !user->hasTrait<OpTrait::IsTerminator>();
             });
         bool isOutput = readers < int64_t(llvm::range_size(result.getUsers()));
-        if (op.hasTrait<OpTrait::ConstantLike>())
+        // A part that is inserted is all that an insertion would write.
+        if (op.hasTrait<OpTrait::ConstantLike>() || isa<InsertSliceOp>(op))
           continue;
         AffineExpr times = getAffineConstantExpr(readers + !isOutput, context);
         sum = addExprs(
@@ -161,11 +163,14 @@ private:
       read = addExprs(read, getBytesRead(argument));
     for (Value result :
          kernel.getBody().front().getTerminator()->getOperands()) {
-      auto insert = result.getDefiningOp<InsertSliceOp>();
-      written = addExprs(
-          written,
-          insert ? op_detail::getBytes(context, insert.getSources().getTypes())
-                 : op_detail::getBytes(context, result.getType()));
+      SmallVector<InsertSliceOp> insertions = getInsertions(result);
+      if (insertions.empty())
+        written =
+            addExprs(written, op_detail::getBytes(context, result.getType()));
+      for (InsertSliceOp insert : insertions)
+        written = addExprs(
+            written,
+            op_detail::getBytes(context, insert.getSources().getTypes()));
     }
     TypeRange inputs = kernel.getArgumentTypes(),
               outputs = kernel.getResultTypes();

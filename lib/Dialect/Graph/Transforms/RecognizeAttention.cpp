@@ -6,6 +6,7 @@
 // between the softmax and the first product, then before keys and values.
 #include "AttentionMask.h"
 #include "AttentionViews.h"
+#include "Dialect/Graph/IR/Attention.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Refusals.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -446,6 +447,8 @@ bool Recognizer::build() {
         v = toLevel(takeRepeats(value));
   if (!q || !k || !v)
     return refuse("batch dims that do not fit each other");
+  if (!isHeadSize(getDims(q).back()) || !isHeadSize(getDims(v).back()))
+    return refuse("heads of an unknown or too large size");
   auto [bias, visible] = mask.getOperands();
   auto f64 = [&](double number) { return b.getF64FloatAttr(number); };
   locations.push_back(product.getLoc());

@@ -7,6 +7,7 @@
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <set>
 
 namespace adze::graph {
 #define GEN_PASS_DEF_SPLITREDUCTIONSPASS
@@ -115,26 +116,27 @@ Value reshape(OpBuilder &b, Location loc, Value x, ArrayRef<AffineExpr> dims) {
       b, loc, makeType(getElementTypeOrSelf(x.getType()), dims), x);
 }
 
-/// Views of a value and of what it is computed from element by element, so that
-/// these stay in the kernel of the reduction.
+/// Views of values and of what they are computed from element by element, so
+/// that these stay in the kernel of the reductions, which share them.
 class Views {
 public:
-  Views(OpBuilder &b, Operation *reduction, ArrayRef<AffineExpr> dims)
-      : b(b), dims(dims) {
-    moved.insert(reduction);
+  /// `reductions`: all in one block.
+  Views(ArrayRef<ReduceOpInterface> reductions, ArrayRef<AffineExpr> dims)
+      : dims(dims) {
+    moved.insert_range(reductions);
+    findMoved(reductions);
   }
 
-  Value get(Value value) {
-    Value &view = views[value];
-    if (view)
+  /// `b`: behind where the views before were asked for.
+  Value get(OpBuilder &b, Value value) {
+    if (Value view = views.lookup(value))
       return view;
     Operation *op = value.getDefiningOp();
-    if (!op || !mayMove(op))
+    if (!op || !moved.contains(op))
       return views[value] = reshape(b, value.getLoc(), value, dims);
-    moved.insert(op);
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
-      operands.push_back(isOne(operand) ? getOne(operand) : get(operand));
+      operands.push_back(isOne(operand) ? getOne(b, operand) : get(b, operand));
     OperationState state(
         op->getLoc(), op->getName(), operands,
         {makeType(getElementTypeOrSelf(value.getType()), dims)},
@@ -149,10 +151,34 @@ private:
     });
   }
   /// One element may have more dims than there are now.
-  Value getOne(Value value) {
+  Value getOne(OpBuilder &b, Value value) {
     Dims ones(dims.size(), b.getAffineConstantExpr(1));
     bool fits = getDims(value).size() <= ones.size();
     return fits ? value : reshape(b, value.getLoc(), value, ones);
+  }
+  /// Last first: what only moved ops read moves, too.
+  void findMoved(ArrayRef<ReduceOpInterface> reductions) {
+    Block *block = reductions.front()->getBlock();
+    auto isBefore = [](Operation *lhs, Operation *rhs) {
+      return lhs->isBeforeInBlock(rhs);
+    };
+    std::set<Operation *, decltype(isBefore)> work(isBefore);
+    auto add = [&](Operation *reader) {
+      for (Value operand : reader->getOperands())
+        if (Operation *op = operand.getDefiningOp();
+            op && op->getBlock() == block)
+          work.insert(op);
+    };
+    for (Operation *op : reductions)
+      add(op);
+    while (!work.empty()) {
+      Operation *op = *std::prev(work.end());
+      work.erase(std::prev(work.end()));
+      if (mayMove(op)) {
+        moved.insert(op);
+        add(op);
+      }
+    }
   }
   bool mayMove(Operation *op) const {
     if (!isa<ElementwiseOpInterface>(op) || op->getNumResults() != 1)
@@ -167,10 +193,15 @@ private:
            });
   }
 
-  OpBuilder &b;
   ArrayRef<AffineExpr> dims;
   DenseMap<Value, Value> views;
   DenseSet<Operation *> moved;
+};
+
+/// Reductions of one block whose elements are seen in the same parts.
+struct Alike {
+  Dims dims;
+  SmallVector<ReduceOpInterface> ops; // in order
 };
 
 struct SplitReductionsPass final
@@ -181,14 +212,17 @@ struct SplitReductionsPass final
     SmallVector<ReduceOpInterface> reductions;
     getOperation().walk(
         [&](ReduceOpInterface op) { reductions.push_back(op); });
+    std::vector<Alike> sets;
     for (ReduceOpInterface op : reductions) {
       if (mayBeSplit(op))
         if (std::optional<Parts> parts = cut(op)) {
-          take(op, *parts);
+          addTo(sets, op, *parts);
           continue;
         }
       keepDims(op);
     }
+    for (const Alike &alike : sets)
+      take(alike);
   }
 
 private:
@@ -197,18 +231,32 @@ private:
     if (value.getType() != result.getType())
       value = reshape(b, op->getLoc(), value, getDims(result));
     result.replaceAllUsesWith(value);
-    op->erase();
   }
 
-  void take(ReduceOpInterface op, const Parts &p) {
-    OpBuilder b(op);
-    bool lastGoes = getConstant(p.inner) == 1;
+  static void addTo(std::vector<Alike> &sets, ReduceOpInterface op,
+                    const Parts &p) {
     Dims dims{p.outer, p.parts, p.each};
-    if (!lastGoes)
+    if (getConstant(p.inner) != 1)
       dims.push_back(p.inner);
-    Value x = Views(b, op, dims).get(op.getInput());
-    replace(op, b, reduceParts(b, op, reducePart(b, op, x, 2), 1));
-    ++split;
+    auto set = llvm::find_if(sets, [&](const Alike &alike) {
+      return alike.ops.front()->getBlock() == op->getBlock() &&
+             areEqual(alike.dims, dims);
+    });
+    if (set == sets.end())
+      set = sets.insert(set, {dims, {}});
+    set->ops.push_back(op);
+  }
+
+  void take(const Alike &alike) {
+    Views views(alike.ops, alike.dims);
+    for (ReduceOpInterface op : alike.ops) {
+      OpBuilder b(op);
+      Value x = views.get(b, op.getInput());
+      replace(op, b, reduceParts(b, op, reducePart(b, op, x, 2), 1));
+      ++split;
+    }
+    for (ReduceOpInterface op : alike.ops)
+      op->erase();
   }
 
   /// The tile of a kernel runs along some dim of the result.
@@ -223,6 +271,7 @@ private:
     Dims ones(dims.size(), b.getAffineConstantExpr(1));
     kept->getResult(0).setType(makeType(type.getElementType(), ones));
     replace(op, b, kept->getResult(0));
+    op->erase();
     ++this->kept;
   }
 };

@@ -60,3 +60,42 @@ func.func @several(%x: tensor<?x4xf32, #n>, %i: tensor<?x4xi64, #n>) -> (tensor<
   %4 = graph.insert_slice %3, %1 {axis = 1 : i64, offsets = affine_map<() -> (4)>} : (tensor<?x4xf32, #n>, tensor<?x12xf32, #m>) -> tensor<?x12xf32, #m>
   return %4, %2 : tensor<?x12xf32, #m>, tensor<?x12xf32, #m>
 }
+
+// -----
+
+// Parts of one shape, which one kernel computes: it stores both.
+// CHECK-LABEL: func.func @parts
+// CHECK: graph.cluster
+// CHECK: graph.reduce_mean
+// CHECK: graph.insert_slice
+// CHECK: graph.reduce_max
+// CHECK: %[[BOTH:.*]] = graph.insert_slice
+// CHECK: graph.yield %[[BOTH]] :
+// CHECK-NOT: graph.cluster
+#x = affine_map<()[s0] -> (s0, 64, 7)>
+#y = affine_map<()[s0] -> (s0, 1, 7)>
+#z = affine_map<()[s0] -> (s0, 2, 7)>
+func.func @parts(%x: tensor<?x64x7xf32, #x>, %d: tensor<?x2x7xf32, #z>) -> tensor<?x2x7xf32, #z> {
+  %0 = graph.reduce_mean %x {axes = array<i64: 1>} : (tensor<?x64x7xf32, #x>) -> tensor<?x1x7xf32, #y>
+  %1 = graph.insert_slice %0, %d {axis = 1 : i64, offsets = affine_map<() -> (0)>} : (tensor<?x1x7xf32, #y>, tensor<?x2x7xf32, #z>) -> tensor<?x2x7xf32, #z>
+  %2 = graph.reduce_max %x {axes = array<i64: 1>} : (tensor<?x64x7xf32, #x>) -> tensor<?x1x7xf32, #y>
+  %3 = graph.insert_slice %2, %1 {axis = 1 : i64, offsets = affine_map<() -> (1)>} : (tensor<?x1x7xf32, #y>, tensor<?x2x7xf32, #z>) -> tensor<?x2x7xf32, #z>
+  return %3 : tensor<?x2x7xf32, #z>
+}
+
+// -----
+
+// Parts of different shapes, and one that others read before the next is there.
+// CHECK-LABEL: func.func @unlike
+// CHECK-COUNT-4: graph.cluster
+func.func @unlike(%x: tensor<4x6xf32>, %y: tensor<4x1xf32>, %d: tensor<4x7xf32>, %f: tensor<4x12xf32>) -> (tensor<4x7xf32>, tensor<4x12xf32>, tensor<4x12xf32>) {
+  %0 = graph.add %x, %y : (tensor<4x6xf32>, tensor<4x1xf32>) -> tensor<4x6xf32>
+  %1 = graph.insert_slice %0, %d {axis = 1 : i64, offsets = affine_map<() -> (0)>} : (tensor<4x6xf32>, tensor<4x7xf32>) -> tensor<4x7xf32>
+  %2 = graph.reduce_sum %0 {axes = array<i64: 1>} : (tensor<4x6xf32>) -> tensor<4x1xf32>
+  %3 = graph.insert_slice %2, %1 {axis = 1 : i64, offsets = affine_map<() -> (6)>} : (tensor<4x1xf32>, tensor<4x7xf32>) -> tensor<4x7xf32>
+  %4 = graph.relu %x : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %5 = graph.insert_slice %4, %f {axis = 1 : i64, offsets = affine_map<() -> (0)>} : (tensor<4x6xf32>, tensor<4x12xf32>) -> tensor<4x12xf32>
+  %6 = graph.neg %4 : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %7 = graph.insert_slice %6, %5 {axis = 1 : i64, offsets = affine_map<() -> (6)>} : (tensor<4x6xf32>, tensor<4x12xf32>) -> tensor<4x12xf32>
+  return %3, %5, %7 : tensor<4x7xf32>, tensor<4x12xf32>, tensor<4x12xf32>
+}

@@ -136,3 +136,22 @@ func.func @dropped_halves(%q: tensor<2x9x64xf16>, %m: tensor<9x1xi1>) -> tensor<
   %3 = graph.matmul %2, %q : (tensor<2x9x9xf16>, tensor<2x9x64xf16>) -> tensor<2x9x64xf16>
   return %3 : tensor<2x9x64xf16>
 }
+
+// -----
+
+// Channels attend to channels by all tokens: heads that no kernel keeps whole.
+// WHY: attention {{.*}}heads of an unknown or too large size
+// WHY: attention {{.*}}heads of an unknown or too large size
+#q = affine_map<()[s0] -> (3, 32, s0)>
+// CHECK-LABEL: func.func @by_tokens
+// CHECK-COUNT-4: graph.matmul
+// CHECK-NOT: graph.attention
+func.func @by_tokens(%q: tensor<3x32x3136xf32>, %k: tensor<3x32x3136xf32>, %v: tensor<3x32x3136xf32>, %n: tensor<3x32x?xf32, #q>) -> (tensor<3x32x3136xf32>, tensor<3x32x?xf32, #q>) attributes {graph.symbols = ["t"]} {
+  %0 = graph.matmul %q, %k {transpose_b = true} : (tensor<3x32x3136xf32>, tensor<3x32x3136xf32>) -> tensor<3x32x32xf32>
+  %1 = graph.softmax %0 {axis = 2 : i64} : (tensor<3x32x32xf32>) -> tensor<3x32x32xf32>
+  %2 = graph.matmul %1, %v : (tensor<3x32x32xf32>, tensor<3x32x3136xf32>) -> tensor<3x32x3136xf32>
+  %3 = graph.matmul %n, %n {transpose_b = true} : (tensor<3x32x?xf32, #q>, tensor<3x32x?xf32, #q>) -> tensor<3x32x32xf32>
+  %4 = graph.softmax %3 {axis = 2 : i64} : (tensor<3x32x32xf32>) -> tensor<3x32x32xf32>
+  %5 = graph.matmul %4, %n : (tensor<3x32x32xf32>, tensor<3x32x?xf32, #q>) -> tensor<3x32x?xf32, #q>
+  return %2, %5 : tensor<3x32x3136xf32>, tensor<3x32x?xf32, #q>
+}

@@ -75,3 +75,23 @@ func.func @ranks(%x: tensor<?x?x?x?xf32, #y>, %m: tensor<1x1x1x1xf32>) -> tensor
   %1 = graph.reduce_mean %0 {axes = array<i64: 0, 1, 2, 3>} : (tensor<?x?x?x?xf32, #y>) -> tensor<1x1x1x1xf32>
   return %1 : tensor<1x1x1x1xf32>
 }
+
+// -----
+
+// Reductions of one tensor share the view of it, and what they are both
+// computed from.
+// CHECK-LABEL: func.func @together
+// CHECK: %[[X:.*]] = graph.reshape %arg0 : (tensor<80x1024xf32>) -> tensor<1x5x16384xf32>
+// CHECK: %[[T:.*]] = graph.tanh %[[X]]
+// CHECK: graph.reduce_mean %[[T]] {axes = array<i64: 2>
+// CHECK-NOT: graph.reshape %arg0
+// CHECK: %[[S:.*]] = graph.mul %[[T]], %[[T]]
+// CHECK: graph.reduce_max %[[S]] {axes = array<i64: 2>
+// CHECK-NOT: graph.tanh
+func.func @together(%x: tensor<80x1024xf32>) -> (tensor<f32>, tensor<f32>) {
+  %0 = graph.tanh %x : (tensor<80x1024xf32>) -> tensor<80x1024xf32>
+  %1 = graph.reduce_mean %0 {axes = array<i64: 0, 1>, keepdims = false} : (tensor<80x1024xf32>) -> tensor<f32>
+  %2 = graph.mul %0, %0 : (tensor<80x1024xf32>, tensor<80x1024xf32>) -> tensor<80x1024xf32>
+  %3 = graph.reduce_max %2 {axes = array<i64: 0, 1>, keepdims = false} : (tensor<80x1024xf32>) -> tensor<f32>
+  return %1, %3 : tensor<f32>, tensor<f32>
+}
