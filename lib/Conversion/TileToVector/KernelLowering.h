@@ -206,7 +206,6 @@ private:
   llvm::SmallVector<mlir::Value> scratchIndices(const Kept &, const Layout &,
                                                 llvm::ArrayRef<int64_t> at);
 
-  // small helpers
   mlir::Block &rootBlock() { return root->getRegion(0).front(); }
   mlir::Value index(int64_t value);
   mlir::Value add(mlir::Value x, mlir::Value y);
