@@ -28,6 +28,7 @@ LogicalResult Compilation::resolveTargets() {
       if (!caches)
         return emitError(UnknownLoc::get(&context))
                << llvm::toString(caches.takeError());
+      caches->storesApart = target->caches.storesApart;
       target->caches = *caches;
     }
     targets.push_back(*target);

@@ -171,7 +171,8 @@ std::string Compilation::getCacheKey() {
   describeOptions(options, os);
   for (const cpu::CpuTarget &target : targets)
     os << target.triple << " " << target.cpu << " " << target.features << " "
-       << target.caches.l2 << " " << target.caches.l3 << "\n";
+       << target.caches.l2 << " " << target.caches.l3 << " "
+       << target.caches.storesApart << "\n";
   os << describeInput(*module, options);
   return getDigest(text);
 }

@@ -281,6 +281,7 @@ Compilation::writeReport(std::unique_ptr<llvm::ToolOutputFile> &file) {
       report->targets.push_back("cpu:" + target.cpu);
   report->cacheBytes = {{"l2", stageOptions.caches.l2},
                         {"l3", stageOptions.caches.l3}};
+  report->storesApart = stageOptions.caches.storesApart;
   llvm::append_range(report->targets, options.cudaTargets);
   report->refusals = refusals;
   std::error_code ec;

@@ -266,6 +266,7 @@ void writeJSON(const Report &report, llvm::raw_ostream &os) {
     json.attribute("opt_level", int64_t(report.optLevel));
     writeStrings(json, "targets", report.targets);
     writePairs(json, "cache_bytes", report.cacheBytes);
+    json.attribute("stores_apart", report.storesApart);
     writePairs(json, "symbols", report.symbols);
     json.attribute("arena_bytes", report.arenaBytes);
     json.attribute("arena_lower_bound_bytes", report.arenaLowerBoundBytes);
@@ -338,7 +339,8 @@ void writeHTML(const Report &report, llvm::raw_ostream &os) {
      << "text-align:left}td.n{text-align:right;font-family:monospace}"
      << "</style></head><body>\n<h1>" << escape(report.model) << "</h1>\n<p>-O"
      << report.optLevel << " for " << escape(llvm::join(report.targets, ", "))
-     << "; caches " << joinPairs(report.cacheBytes) << "; arena "
+     << "; caches " << joinPairs(report.cacheBytes)
+     << (report.storesApart ? "; rows are stored apart" : "") << "; arena "
      << report.arenaBytes << " bytes (lower bound "
      << report.arenaLowerBoundBytes << "), weights " << report.weightsBytes
      << " bytes; " << joinPairs(getTotals(report));

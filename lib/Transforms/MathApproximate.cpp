@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // math-approximate: f32 functions on vectors as polynomials.
-#include "Dialect/Graph/IR/ElementBuilder.h"
+#include "Dialect/Graph/IR/Weights.h"
 #include "MathArithmetic.h"
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,60 +20,6 @@ using namespace mlir;
 using namespace adze;
 
 namespace {
-/// Below, e^x rounds to 0.
-constexpr float leastExp = -104.0f;
-/// Below, e^x is less than 2^-126, the least normal number. x86 processors take
-/// 150 cycles and more for a register with such a number among the results or
-/// the operands.
-constexpr float leastNormalExp = -87.33f;
-
-/// 2^n p(r) with x = n ln2 + r, 89 at most, for a target that scales by 2^n,
-/// and 0 where not `kept`; less than 1.2 ulp. p has a relative error of 2^-27.
-Value scaleExp(const Arithmetic &a, Value x, Value kept = {}) {
-  Value magic = a.real(12582912.0f); // 1.5 * 2^23: rounds to whole numbers
-  Value n = a.sub(a.fma(x, a.real(1.44269504f), magic), magic);
-  Value r = a.fma(n, a.real(-0.693359375f), x);
-  r = a.fma(n, a.real(2.12194440e-4f), r);
-  Value p = a.polynomial(r, {1.3813144760206342e-3f, 8.369418792426586e-3f,
-                             4.166845604777336e-2f, 1.6666515171527863e-1f,
-                             4.999999403953552e-1f, 1.0f, 1.0f});
-  return a.scale(p, n, kept);
-}
-
-/// exp of what is 89 at most and gives no less than 2^-150: (2^n)^2 p(r) with
-/// x = 2 n ln2 + r; less than 2 ulp. Two equal factors, so that results below
-/// 2^-126 need no care; p has a relative error of 2^-26.
-Value expInRange(const Arithmetic &a, Value x) {
-  if (a.hasScale())
-    return scaleExp(a, x);
-  // Adding 1.5 * 2^23 + 127 leaves the exponent of 2^n in the low bits; unlike
-  // a conversion this is defined for NaN.
-  Value magic = a.real(12583039.0f);
-  Value shifted = a.fma(x, a.real(0.72134752044f), magic);
-  Value n = a.sub(shifted, magic);
-  Value power = a.asReal(a.shl(a.asBits(shifted), 23));
-  Value r = a.fma(n, a.real(-1.38671875f), x);
-  r = a.fma(n, a.real(4.2438888e-4f), r);
-  Value p = a.polynomial(r, {1.9611230527516454e-4f, 1.410477445460856e-3f,
-                             8.336111903190613e-3f, 4.1661255061626434e-2f,
-                             1.6666613519191742e-1f, 5.000003576278687e-1f,
-                             1.0f, 1.0f});
-  return a.mul(a.mul(p, power), power);
-}
-
-/// exp: 0 below `least`, infinity from 89 on; less than 2 ulp. No instruction
-/// sees what would round to 0.
-Value approximateExp(const Arithmetic &a, Value x, float least) {
-  Value end = a.real(least);
-  if (a.hasScale()) // uge is true of NaN
-    return scaleExp(a, a.atMost(x, 89.0f),
-                    a.is(arith::CmpFPredicate::UGE, x, end));
-  Value zero = a.real(0.0f);
-  Value isLess = a.is(arith::CmpFPredicate::OLT, x, end);
-  Value result = expInRange(a, a.atMost(a.select(isLess, zero, x), 89.0f));
-  return a.select(isLess, zero, result);
-}
-
 /// expm1: 2 (2^(n-1) p(r) + (2^(n-1) - 1/2)) with x = n ln2 + r; less than 1.5
 /// ulp. Half the power, so that none overflows before its result does.
 Value approximateExpm1(const Arithmetic &a, Value x) {
@@ -101,7 +47,7 @@ Value approximateTanh(const Arithmetic &a, Value x) {
                                   2.1702967584e-02f, -5.3947202861e-02f,
                                   1.3333210349e-01f, -3.3333331347e-01f});
   Value low = a.fma(a.mul(t, square), p, t);
-  Value power = expInRange(a, a.atMost(a.add(t, t), 89.0f));
+  Value power = expInRange(a, a.atMost(a.add(t, t), 40.0f), PowerSize::small);
   Value one = a.real(1.0f);
   Value high = a.sub(
       one, arith::DivFOp::create(a.b, a.loc, a.real(2.0f), a.add(power, one)));
@@ -124,7 +70,7 @@ Value approximateErf(const Arithmetic &a, Value x) {
                              -4.1779628955e-03f, 2.5137623772e-02f,
                              -1.0830827057e-01f, -6.3332122564e-01f,
                              -1.1295276880e+00f, 1.7733496497e-04f});
-  Value high = a.sub(a.real(1.0f), expInRange(a, q));
+  Value high = a.sub(a.real(1.0f), expInRange(a, q, PowerSize::small));
   Value isLow = a.is(arith::CmpFPredicate::OLT, t, a.real(0.93f));
   return a.withSign(a.select(isLow, low, high), x);
 }
@@ -268,18 +214,39 @@ struct Approximate final : OpRewritePattern<OpT> {
   int64_t vectorBytes;
 };
 
-struct ApproximateExp final : OpRewritePattern<math::ExpOp> {
-  ApproximateExp(MLIRContext *context, int64_t vectorBytes)
-      : OpRewritePattern(context), vectorBytes(vectorBytes) {}
-  LogicalResult matchAndRewrite(math::ExpOp op,
-                                PatternRewriter &b) const override {
+bool hasFlags(arith::FastMathFlags flags, arith::FastMathFlags wanted) {
+  return arith::bitEnumContainsAll(flags, wanted);
+}
+
+Value approximate(math::ExpOp op, const Arithmetic &a) {
+  return approximateExp(
+      a, op.getOperand(), hasFlags(op.getFastmath(), graph::tinyIsZero),
+      hasFlags(op.getFastmath(), graph::isWeight) ? PowerSize::small
+                                                  : PowerSize::any);
+}
+
+Value approximate(math::Exp2Op op, const Arithmetic &a) {
+  return approximateExp2(a, op.getOperand(),
+                         hasFlags(op.getFastmath(), graph::tinyIsZero));
+}
+
+Value approximate(math::ErfOp op, const Arithmetic &a) {
+  return approximateErf(a, op.getOperand());
+}
+
+Value approximate(math::TanhOp op, const Arithmetic &a) {
+  return approximateTanh(a, op.getOperand());
+}
+
+/// Functions with what is said of their argument.
+template <typename OpT>
+struct ApproximateOp final : OpRewritePattern<OpT> {
+  ApproximateOp(MLIRContext *context, int64_t vectorBytes)
+      : OpRewritePattern<OpT>(context), vectorBytes(vectorBytes) {}
+  LogicalResult matchAndRewrite(OpT op, PatternRewriter &b) const override {
     if (!isF32(op.getType()))
       return b.notifyMatchFailure(op, "expected f32");
-    bool tinyIsZero =
-        arith::bitEnumContainsAll(op.getFastmath(), graph::tinyIsZero);
-    b.replaceOp(op, approximateExp(arithmeticOf(b, op, vectorBytes),
-                                   op.getOperand(),
-                                   tinyIsZero ? leastNormalExp : leastExp));
+    b.replaceOp(op, approximate(op, arithmeticOf(b, op, vectorBytes)));
     return success();
   }
   int64_t vectorBytes;
@@ -288,15 +255,14 @@ struct ApproximateExp final : OpRewritePattern<math::ExpOp> {
 /// Writes the same function of several vectors step by step for all of them:
 /// each is one long chain, of which a core's schedulers hold no more than two
 /// or three, and waits for itself nearly all the time.
-template <typename OpT, Value (*approximate)(const Arithmetic &, Value)>
+template <typename OpT>
 void expandTogether(ArrayRef<OpT> ops, int64_t vectorBytes) {
   SmallVector<SmallVector<Operation *>> chains;
   Operation *end = ops.back()->getNextNode();
   for (OpT op : ops) {
     Operation *before = op->getPrevNode();
     OpBuilder b(op);
-    Value result =
-        approximate(arithmeticOf(b, op, vectorBytes), op.getOperand());
+    Value result = approximate(op, arithmeticOf(b, op, vectorBytes));
     Block::iterator it =
         before ? std::next(before->getIterator()) : op->getBlock()->begin();
     SmallVector<Operation *> &chain = chains.emplace_back();
@@ -311,14 +277,13 @@ void expandTogether(ArrayRef<OpT> ops, int64_t vectorBytes) {
 }
 
 /// Takes neighbours of one type together, a few at once, for registers are few.
-template <typename OpT, Value (*approximate)(const Arithmetic &, Value)>
-void expandNeighbours(Operation *root, int64_t vectorBytes) {
-  constexpr size_t together = 8;
+template <typename OpT>
+void expandNeighbours(Operation *root, int64_t vectorBytes, size_t together) {
   auto expand = [&](Block *block) {
     SmallVector<OpT> ops;
     auto flush = [&] {
       if (ops.size() > 1)
-        expandTogether<OpT, approximate>(ops, vectorBytes);
+        expandTogether<OpT>(ops, vectorBytes);
       ops.clear();
     };
     for (Operation &op : llvm::make_early_inc_range(*block)) {
@@ -328,6 +293,7 @@ void expandNeighbours(Operation *root, int64_t vectorBytes) {
       if (!joins || ops.size() == together ||
           (!ops.empty() &&
            (ops.front().getType() != self.getType() ||
+            ops.front().getFastmath() != self.getFastmath() ||
             llvm::is_contained(ops, self.getOperand().getDefiningOp()))))
         flush();
       if (joins)
@@ -469,13 +435,14 @@ struct MathApproximate final
     RewritePatternSet widen(&getContext());
     populateMathF32ExpansionPatterns(widen, [](StringRef) { return true; });
     (void)applyPatternsGreedily(module, std::move(widen));
-    // Not exp: rows of softmax wait for memory, and are pipelined already.
-    expandNeighbours<math::ErfOp, approximateErf>(module, vectorBytes);
-    expandNeighbours<math::TanhOp, approximateTanh>(module, vectorBytes);
+    expandNeighbours<math::ErfOp>(module, vectorBytes, /*together=*/8);
+    expandNeighbours<math::TanhOp>(module, vectorBytes, /*together=*/8);
+    expandNeighbours<math::ExpOp>(module, vectorBytes, /*together=*/4);
+    expandNeighbours<math::Exp2Op>(module, vectorBytes, /*together=*/4);
     RewritePatternSet patterns(&getContext());
-    patterns.add<ApproximateExp, Approximate<math::ExpM1Op, approximateExpm1>,
-                 Approximate<math::TanhOp, approximateTanh>,
-                 Approximate<math::ErfOp, approximateErf>,
+    patterns.add<ApproximateOp<math::ExpOp>, ApproximateOp<math::Exp2Op>,
+                 ApproximateOp<math::TanhOp>, ApproximateOp<math::ErfOp>,
+                 Approximate<math::ExpM1Op, approximateExpm1>,
                  Approximate<math::LogOp, approximateLog>,
                  Approximate<math::Log1pOp, approximateLog1p>,
                  Approximate<math::AtanOp, approximateAtan>,

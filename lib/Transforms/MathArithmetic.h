@@ -58,7 +58,9 @@ struct Arithmetic {
     return mlir::arith::DivFOp::create(b, loc, x, y);
   }
   /// The arithmetic in f64 of an f32 one, and the ways there and back.
-  Arithmetic inDouble() const { return {b, loc, withElement(b.getF64Type()), vectorBytes}; }
+  Arithmetic inDouble() const {
+    return {b, loc, withElement(b.getF64Type()), vectorBytes};
+  }
   mlir::Value widen(mlir::Value x) const {
     return mlir::arith::ExtFOp::create(b, loc, withElement(b.getF64Type()), x);
   }
@@ -104,14 +106,25 @@ struct Arithmetic {
   mlir::Value abs(mlir::Value x) const {
     return mlir::math::AbsFOp::create(b, loc, x);
   }
-  /// Is there one instruction for x * 2^n?
+  /// Has the CPU instructions for x * 2^n, and for 16 choices of 16 numbers?
   bool hasScale() const {
     auto vector = llvm::dyn_cast<mlir::VectorType>(shape);
     return vectorBytes == 64 && vector && vector.getRank() == 1 &&
            vector.getNumElements() == 16 && element().isF32();
   }
-  /// x * 2^n for whole n, rounded once; 0 where not `kept`, if that is given:
-  /// AVX-512's vscalefps.
+  /// Of 16 numbers that which the low four bits of each index choose: AVX-512's
+  /// vpermd.
+  mlir::Value choose(llvm::ArrayRef<int32_t> numbers, mlir::Value index) const {
+    auto type = llvm::cast<mlir::VectorType>(integer());
+    mlir::Value table = mlir::arith::ConstantOp::create(
+        b, loc, mlir::DenseElementsAttr::get(type, numbers));
+    return mlir::LLVM::CallIntrinsicOp::create(
+               b, loc, type, b.getStringAttr("llvm.x86.avx512.permvar.si.512"),
+               mlir::ValueRange{table, index})
+        .getResult(0);
+  }
+  /// x * 2^n with n rounded down, rounded once; 0 where not `kept`, if that is
+  /// given: AVX-512's vscalefps.
   mlir::Value scale(mlir::Value x, mlir::Value n, mlir::Value kept = {}) const {
     auto number = [&](mlir::IntegerAttr value) -> mlir::Value {
       return mlir::arith::ConstantOp::create(b, loc, value);
@@ -148,6 +161,23 @@ struct Arithmetic {
     return sum;
   }
 };
+
+//===--- Powers (MathExp.cpp) ---------------------------------------------===//
+
+/// What a caller knows of a power.
+enum class PowerSize {
+  any,
+  small ///< at most 2^127, and no less than 2^-126 where it is not to be 0
+};
+
+/// exp of what is 89 at most and gives no less than 2^-150.
+mlir::Value expInRange(const Arithmetic &a, mlir::Value x,
+                       PowerSize size = PowerSize::any);
+/// `tinyIsZero`: results below the least normal number are 0.
+mlir::Value approximateExp(const Arithmetic &a, mlir::Value x, bool tinyIsZero,
+                           PowerSize size);
+mlir::Value approximateExp2(const Arithmetic &a, mlir::Value x,
+                            bool tinyIsZero);
 
 //===--- f32 functions computed in f64 (MathInDouble.cpp) -----------------===//
 // Each is rounded once at the end, from what is off by 2^-28 at most: less than

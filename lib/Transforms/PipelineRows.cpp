@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // A row is stored while the next one is computed.
+#include "Dialect/Tile/IR/Streams.h"
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -363,6 +364,8 @@ void Pipeline::build() {
 }
 
 void PipelineRowsPass::runOnOperation() {
+  if (getOperation()->removeAttr(tile::storesApartAttr))
+    return;
   SmallVector<scf::ForOp> loops;
   getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
   for (scf::ForOp loop : loops) {

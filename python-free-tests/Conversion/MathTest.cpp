@@ -186,19 +186,27 @@ TEST_F(Math, ExpMakesNoTinyNumbers) {
   std::string text = getText("exp", "f32", false);
   KernelFn exact = compile(text);
   size_t type = text.find(" : tensor", text.find("math.exp"));
+  std::string weights = text;
   KernelFn fast = compile(text.insert(type, " fastmath<afn>"));
-  ASSERT_TRUE(exact && fast);
+  // Of what is no more than 0.
+  KernelFn weight = compile(weights.insert(type, " fastmath<afn,arcp>"));
+  ASSERT_TRUE(exact && fast && weight);
   std::vector<float> x(count), none, y;
   for (int64_t i = 0; i < count; ++i) // to -200, and beyond
     x[i] = i < 4000 ? -0.05f * float(i) : -std::exp2(float(i) - 4000.0f);
   x.back() = -INFINITY;
-  EXPECT_FALSE(meetsTiny([&] { call(fast, x, none, y); }));
-  for (int64_t i = 0; i < count; ++i) {
-    if (x[i] >= -87.33f)
-      EXPECT_LE(distance(y[i], std::exp(double(x[i]))), 2) << x[i];
-    else
-      EXPECT_EQ(y[i], 0.0f) << x[i];
+  for (KernelFn f : {fast, weight}) {
+    EXPECT_FALSE(meetsTiny([&] { call(f, x, none, y); }));
+    for (int64_t i = 0; i < count; ++i) {
+      if (x[i] >= -87.33f)
+        EXPECT_LE(distance(y[i], std::exp(double(x[i]))), 2) << x[i];
+      else
+        EXPECT_EQ(y[i], 0.0f) << x[i];
+    }
   }
+  std::vector<float> unknown(count, NAN);
+  call(weight, unknown, none, y);
+  EXPECT_TRUE(llvm::all_of(y, [](float v) { return std::isnan(v); }));
   // Where they are asked for they come, and nowhere else.
   EXPECT_TRUE(meetsTiny([&] { call(exact, x, none, y); }));
   for (float &argument : x)
@@ -254,8 +262,8 @@ TEST_F(Math, SpecialValues) {
     call(compile(name, "f32"), x, none, y);
     return y[0];
   };
-  for (const char *name : {"sin", "tanh", "erf", "expm1", "log1p", "tan", "asin",
-                           "atan", "sinh", "asinh", "atanh"})
+  for (const char *name : {"sin", "tanh", "erf", "expm1", "log1p", "tan",
+                           "asin", "atan", "sinh", "asinh", "atanh"})
     EXPECT_EQ(llvm::bit_cast<uint32_t>(at(name, -0.0f)), 0x80000000u) << name;
   for (const char *name :
        {"exp", "expm1", "log", "log1p", "tanh", "erf", "sin", "cos", "tan",
@@ -283,10 +291,10 @@ TEST_F(Math, SpecialValues) {
 TEST_F(Math, SpecialPowers) {
   KernelFn f = compile("powf", "f32", /*isBinary=*/true);
   ASSERT_TRUE(f);
-  const float values[] = {0.0f,     -0.0f,     1.0f,  -1.0f, 2.0f,  -2.0f,
-                          0.5f,     -0.5f,     3.0f,  -3.0f, 2.5f,  -2.5f,
-                          INFINITY, -INFINITY, NAN,   1e-40f, -1e-40f,
-                          16777215, -16777215, 1e30f, -1e30f};
+  const float values[] = {
+      0.0f,  -0.0f,  1.0f,    -1.0f,    2.0f,      -2.0f,    0.5f,
+      -0.5f, 3.0f,   -3.0f,   2.5f,     -2.5f,     INFINITY, -INFINITY,
+      NAN,   1e-40f, -1e-40f, 16777215, -16777215, 1e30f,    -1e30f};
   for (float power : values) {
     std::vector<float> x(std::begin(values), std::end(values)), y;
     std::vector<float> powers(count, power);

@@ -9,9 +9,10 @@
 // CHECK-NOT: fptosi
 // CHECK: math.fma {{.*}} : vector<16xf32>
 // CHECK: arith.shli {{.*}} : vector<16xi32>
-// AVX-512 scales by a power of two.
+// AVX-512 chooses one of 16 roots of two, and scales by a power of two.
 // WIDE-LABEL: func.func @exp(
 // WIDE-NOT: arith.shli
+// WIDE: llvm.call_intrinsic "llvm.x86.avx512.permvar.si.512"({{.*}}) : (vector<16xi32>, vector<16xi32>) -> vector<16xi32>
 // WIDE: llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
 func.func @exp(%x: vector<16xf32>) -> vector<16xf32> {
   %r = math.exp %x : vector<16xf32>
@@ -34,6 +35,43 @@ func.func @exp(%x: vector<16xf32>) -> vector<16xf32> {
 // WIDE: llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"({{.*}}, %[[MASK]], {{.*}})
 func.func @tiny(%x: vector<16xf32>) -> vector<16xf32> {
   %r = math.exp %x fastmath<afn> : vector<16xf32>
+  return %r : vector<16xf32>
+}
+
+// -----
+// Of what is no more than 0 the power is put together by additions; what is less
+// than the least normal number is no operand of a multiplication.
+// CHECK-LABEL: func.func @weight(
+// CHECK: arith.select {{.*}} : vector<16xi1>, vector<16xf32>
+// WIDE-LABEL: func.func @weight(
+// WIDE-NOT: scalef
+// WIDE: %[[KEPT:.*]] = arith.cmpf uge
+// WIDE: %[[ROOT:.*]] = llvm.call_intrinsic "llvm.x86.avx512.permvar.si.512"
+// WIDE: %[[SHIFTED:.*]] = arith.shli
+// WIDE: %[[SUM:.*]] = arith.addi %[[ROOT]], %[[SHIFTED]] : vector<16xi32>
+// WIDE: arith.select %[[KEPT]], %[[SUM]], %{{.*}} : vector<16xi1>, vector<16xi32>
+// WIDE: %[[POWER:.*]] = math.fma
+// WIDE: %[[LAST:.*]] = arith.select %[[KEPT]], %[[POWER]], %{{.*}} : vector<16xi1>, vector<16xf32>
+// WIDE: return %[[LAST]]
+func.func @weight(%x: vector<16xf32>) -> vector<16xf32> {
+  %r = math.exp %x fastmath<afn,arcp> : vector<16xf32>
+  return %r : vector<16xf32>
+}
+
+// -----
+// exp2 needs no multiplication to find what is left of the argument.
+// CHECK-LABEL: func.func @exp2(
+// CHECK-NOT: math.exp2
+// CHECK: arith.shli {{.*}} : vector<16xi32>
+// WIDE-LABEL: func.func @exp2(
+// WIDE-NOT: math.exp2
+// WIDE: %[[SHIFTED:.*]] = arith.addf
+// WIDE: %[[NUMBER:.*]] = arith.subf %[[SHIFTED]],
+// WIDE: arith.subf %{{.*}}, %[[NUMBER]]
+// WIDE: llvm.call_intrinsic "llvm.x86.avx512.permvar.si.512"
+// WIDE: llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
+func.func @exp2(%x: vector<16xf32>) -> vector<16xf32> {
+  %r = math.exp2 %x : vector<16xf32>
   return %r : vector<16xf32>
 }
 

@@ -202,3 +202,28 @@ func.func @calls(%in: memref<8x64xf32>, %out: memref<8x64xf32>) {
   }
   return
 }
+
+// -----
+// A core that does not store and compute at once: as it is.
+// CHECK-LABEL: func.func @apart
+// CHECK-NOT: tile.stores_apart
+// CHECK-NOT: iter_args
+func.func @apart(%in: memref<8x64xf32>, %out: memref<8x64xf32>) attributes {tile.stores_apart} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %scratch = memref.alloca() : memref<64xf32>
+  scf.for %row = %c0 to %c8 step %c1 {
+    scf.for %i = %c0 to %c64 step %c16 {
+      %x = vector.load %in[%row, %i] : memref<8x64xf32>, vector<16xf32>
+      vector.store %x, %scratch[%i] : memref<64xf32>, vector<16xf32>
+    }
+    scf.for %i = %c0 to %c64 step %c16 {
+      %x = vector.load %scratch[%i] : memref<64xf32>, vector<16xf32>
+      vector.store %x, %out[%row, %i] : memref<8x64xf32>, vector<16xf32>
+    }
+  }
+  return
+}

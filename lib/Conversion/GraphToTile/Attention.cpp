@@ -10,6 +10,7 @@
 // queries, the keys lie along the vectors instead; where only the run knows how
 // many there are, it chooses.
 #include "Dialect/Graph/IR/Attention.h"
+#include "Dialect/Graph/IR/Weights.h"
 #include "Families.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -318,9 +319,9 @@ FailureOr<KernelEmitter::Carried> AttentionEmitter::step(Value first,
   }
   Value shifted =
       arith::SubFOp::create(b, loc, *scores, spread(base, scoreAxes));
-  Value weights = math::ExpOp::create(b, loc, shifted, tinyIsZero);
+  Value weights = math::ExpOp::create(b, loc, shifted, isWeight);
   Value drop = arith::SubFOp::create(b, loc, before, base);
-  Value decay = math::ExpOp::create(b, loc, drop, tinyIsZero);
+  Value decay = math::ExpOp::create(b, loc, drop, isWeight);
   Value added =
       e.reduce(Combiner::Add, type, {weights, scoreAxes}, axes.keys).value;
   Value sum = math::FmaOp::create(b, loc, carried[2], decay, added);

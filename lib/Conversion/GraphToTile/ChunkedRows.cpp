@@ -3,6 +3,7 @@
 // Rows that are longer than a tile, or of a length known at run time only. Each
 // pass over a row walks it in whole chunks, which need no mask, and then in
 // smaller ones up to its end.
+#include "Dialect/Graph/IR/Weights.h"
 #include "RowMath.h"
 #include <cfloat>
 
@@ -221,7 +222,7 @@ struct RowSums {
 
 static Value getPower(RowMath &m, Value x, Value most) {
   Value shifted = arith::SubFOp::create(m.b, m.loc, x, m.spread(most));
-  return math::ExpOp::create(m.b, m.loc, shifted, tinyIsZero);
+  return math::ExpOp::create(m.b, m.loc, shifted, isWeight);
 }
 
 /// Both in one pass: a row that no cache holds is read once for them. A sum so
@@ -245,7 +246,7 @@ static FailureOr<RowSums> sumInOnePass(RowMath &m, ChunkedRows &rows) {
           Value most =
               arith::SelectOp::create(b, m.loc, isGreater, carried[0], own);
           Value below = arith::SubFOp::create(b, m.loc, carried[0], most);
-          Value scale = math::ExpOp::create(b, m.loc, below, tinyIsZero);
+          Value scale = math::ExpOp::create(b, m.loc, below, isWeight);
           Value sum = arith::MulFOp::create(b, m.loc, carried[1], scale);
           Value more = m.reduce(Combiner::Add, getPower(m, kept, most));
           return KernelEmitter::Carried{

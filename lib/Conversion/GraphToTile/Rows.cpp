@@ -2,6 +2,7 @@
 //
 // Kernels that need a whole row before they can write any of it: softmax and
 // normalisations. The row is one tile dim of its exact size.
+#include "Dialect/Graph/IR/Weights.h"
 #include "RowMath.h"
 
 using namespace mlir;
@@ -93,7 +94,7 @@ static Value emitSoftmax(RowMath &m, Value x, bool logarithm) {
   // A NaN that the greatest element leaves out comes back with the sum.
   Value most = m.reduce(Combiner::Max, x, /*nnan=*/true);
   Value shifted = arith::SubFOp::create(b, m.loc, x, m.spread(most));
-  Value power = math::ExpOp::create(b, m.loc, shifted, tinyIsZero);
+  Value power = math::ExpOp::create(b, m.loc, shifted, isWeight);
   Value sum = m.reduce(Combiner::Add, power);
   if (logarithm) {
     Value log = math::LogOp::create(b, m.loc, sum);

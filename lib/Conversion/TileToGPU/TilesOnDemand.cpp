@@ -235,6 +235,8 @@ Fragment KernelLowering::computeElementwise(Operation *op, const Axes &axes) {
     // The flag is for the CPU: here it means a function of less precision.
     if (auto exp = dyn_cast<math::ExpOp>(made))
       exp.setFastmath(arith::FastMathFlags::none);
+    else if (auto exp2 = dyn_cast<math::Exp2Op>(made))
+      exp2.setFastmath(arith::FastMathFlags::none);
     f.push_back(made->getResult(0));
   });
   return f;

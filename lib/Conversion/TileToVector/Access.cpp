@@ -563,7 +563,8 @@ void KernelLowering::write(const Window &window, const Registers &registers) {
   const Layout &layout = registers.layout;
   if (layout.lanes == 1 || isContiguous(window, layout)) {
     Value streams = streamsTo(window, layout);
-    bool asks = (classes.readsRows() || classes.slides()) && wanted.empty();
+    bool asks = (classes.readsRows() || classes.slides()) && wanted.empty() &&
+                !classes.storesApart();
     if (asks && isReadBack(window.memref))
       prefetchRows(layout);
     if (!streams)
@@ -573,6 +574,8 @@ void KernelLowering::write(const Window &window, const Registers &registers) {
     b.setInsertionPointToStart(branch.thenBlock());
     if (asks)
       prefetchRows(layout);
+    else if (classes.storesApart() && !wanted.empty())
+      prefetchRows(layout, /*locality=*/2, /*rows=*/2);
     writeRegisters(window, registers, /*streams=*/true);
     b.setInsertionPointToStart(branch.elseBlock());
     return writeRegisters(window, registers, /*streams=*/false);

@@ -262,9 +262,12 @@ Registers KernelLowering::reduce(ReduceOp op, const Layout &layout) {
   Value none = splat(createNeutral(b, loc, kind, op.getType().getElementType()),
                      registerType(source, sums));
   Carried accumulators(sums.total(), none);
+  std::optional<unsigned> asksIn = levelOfRows(op);
   accumulators = forChunks(c, step, accumulators, [&](ArrayRef<Value> before) {
     Carried next(before);
     Registers values = emit(source);
+    if (asksIn)
+      prefetchRows(values.layout, *asksIn, /*rows=*/1);
     neutraliseDead(op, values);
     for (auto [i, value] : llvm::enumerate(values.values)) {
       Value &sum = next[sums.indexOf(values.layout.coordinates(i))];

@@ -22,6 +22,8 @@ struct VectorUnit {
   int64_t bytes = 64;
   /// What a copied operand may take of the second-level cache.
   int64_t stageBytes = 512 * 1024;
+  /// Do stores past the caches hold up what else the core does?
+  bool storesApart = false;
   /// Registers that may hold accumulators.
   int64_t accumulators() const { return bytes >= 64 ? 16 : 12; }
   /// Rows of a register block of a dot.
@@ -40,6 +42,10 @@ public:
 
   /// Are rows read to be reduced, and again for what is made of that?
   bool readsRows() const { return hasReduces && !hasDots; }
+  /// Is a row stored past the caches when all of it is computed?
+  bool storesApart() const {
+    return unit.storesApart && readsRows() && carried.empty() && streams();
+  }
   /// Do windows slide over one memory along a split class?
   bool slides() const;
 

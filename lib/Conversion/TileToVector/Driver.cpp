@@ -2,6 +2,7 @@
 //
 // The loops over split classes around the body of a kernel or phase, and its
 // two versions (all in bounds, and border).
+#include "Dialect/Tile/IR/Streams.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -332,6 +333,8 @@ LogicalResult KernelLowering::run() {
                          "together");
     return mlir::failure();
   }
+  if (classes.storesApart())
+    entry->getParentOp()->setAttr(storesApartAttr, b.getUnitAttr());
   findWanted();
   findStages();
   findLimits();

@@ -139,7 +139,8 @@ Registers KernelLowering::emit(Value tile, bool scalars) {
   remember(tile, result);
   if (wanted.contains(tile) && isWalkedNow(tile)) {
     prefetchStores(layout);
-    prefetchRows(layout);
+    if (!classes.storesApart())
+      prefetchRows(layout);
     spill(scratchFor(tile), result);
     if (!llvm::is_contained(pending, tile))
       pending.push_back(tile);

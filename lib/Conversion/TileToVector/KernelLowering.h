@@ -110,7 +110,8 @@ private:
   bool prefetchNextPanel(DotOp op, const Window &self, const Layout &layout);
   bool mayAsk(const Window &window, const Layout &layout);
   void prefetchStores(const Layout &layout);
-  void prefetchRows(const Layout &layout);
+  void prefetchRows(const Layout &, unsigned locality = 3, int64_t rows = 0);
+  std::optional<unsigned> levelOfRows(ReduceOp walk);
 
   // DotProduct.cpp: dots with lanes along their depth
   Registers dotAlongDepth(DotOp op, Registers acc);
@@ -205,7 +206,6 @@ private:
   llvm::SmallVector<mlir::Value> scratchIndices(const Kept &, const Layout &,
                                                 llvm::ArrayRef<int64_t> at);
 
-  // small helpers
   mlir::Block &rootBlock() { return root->getRegion(0).front(); }
   mlir::Value index(int64_t value);
   mlir::Value add(mlir::Value x, mlir::Value y);

@@ -209,9 +209,10 @@ void KernelLowering::prefetchStores(const Layout &layout) {
 /// The same part of a later row: the nearest one that is far enough for memory
 /// to answer in time, and near enough to still be in the first-level cache
 /// then.
+/// `rows`: so many on instead, if given.
 static std::optional<Layout> rowsAhead(const DimClasses &classes,
                                        const Window &window,
-                                       const Layout &layout) {
+                                       const Layout &layout, int64_t rows) {
   constexpr int64_t farBytes = 12 * 1024, usualBytes = 8 * 1024;
   auto type = cast<MemRefType>(window.memref.getType());
   int64_t length = type.getDimSize(window.dims[layout.laneDim].back().dim);
@@ -229,16 +230,52 @@ static std::optional<Layout> rowsAhead(const DimClasses &classes,
   if (rowDim < 0)
     return std::nullopt;
   Layout next = layout;
-  int64_t rows = llvm::divideCeil(farBytes, std::max<int64_t>(bytes, 1));
+  if (!rows)
+    rows = llvm::divideCeil(farBytes, std::max<int64_t>(bytes, 1));
   next.slices[rowDim].at +=
       llvm::alignTo(rows, classes.step(layout.classes[rowDim]));
   return next;
 }
 
+/// Whereto walks over a row ask for the next one, if stores are apart: for the
+/// second level of cache. Where the last walk computes a function for each
+/// element that takes longer than memory does: this one alone, for the first
+/// level (3) if that holds the next row beside what this one needs; the stores
+/// ask for the row after that.
+std::optional<unsigned> KernelLowering::levelOfRows(ReduceOp walk) {
+  constexpr int64_t firstLevelBytes = 32 * 1024 * 3 / 4;
+  if (!classes.storesApart())
+    return std::nullopt;
+  if (wanted.empty())
+    return 2;
+  ReduceOp last;
+  root->walk([&](ReduceOp other) { last = other; });
+  if (walk != last)
+    return std::nullopt;
+  int64_t bytes = 0;
+  auto add = [&](Value tile) {
+    int64_t size = tileType(tile).getElementTypeBitWidth() / 8;
+    for (int c : classes.of(tile))
+      size *= classes.isSplit(c) ? classes.step(c) : classes.padded(c);
+    bytes += size;
+  };
+  DenseSet<Value> seen;
+  forEachWindow([&](const Window &window) {
+    if (!isa<LoadOp>(window.op) || !seen.insert(window.memref).second)
+      return;
+    add(window.tile);
+    if (seen.size() == 1) // the one that is asked for
+      add(window.tile);
+  });
+  llvm::for_each(wanted, add);
+  return bytes <= firstLevelBytes ? 3 : 2;
+}
+
 /// While the last elements of a row are computed or stored memory has time:
 /// asks for later rows of what is loaded alike. Without that reading would
 /// pause there, and writing where a row is read.
-void KernelLowering::prefetchRows(const Layout &layout) {
+void KernelLowering::prefetchRows(const Layout &layout, unsigned locality,
+                                  int64_t rows) {
   if (layout.lanes == 1)
     return;
   bool slides = classes.slides();
@@ -250,13 +287,14 @@ void KernelLowering::prefetchRows(const Layout &layout) {
     // Windows that slide see the same rows, sooner or later.
     if (slides && !asked.insert(argumentOf(window.memref)).second)
       return;
-    std::optional<Layout> next = rowsAhead(classes, window, layout);
+    std::optional<Layout> next = rowsAhead(classes, window, layout, rows);
     if (!next)
       return;
     for (int64_t i = 0, e = layout.total(); i < e; ++i) {
       Place at = place(window, *next, i);
       if (!at.never)
-        ask(b, loc, mapped(window.memref), at.indices);
+        ask(b, loc, mapped(window.memref), at.indices, /*isWrite=*/false,
+            locality);
     }
   });
 }

@@ -40,7 +40,7 @@ struct ConvertTileToVector final
   using ConvertTileToVectorBase::ConvertTileToVectorBase;
 
   void runOnOperation() override {
-    tile::VectorUnit unit{vectorBytes, /*stageBytes=*/l2Bytes / 2};
+    tile::VectorUnit unit{vectorBytes, /*stageBytes=*/l2Bytes / 2, storesApart};
     for (auto kernel :
          llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
       skipRounding(kernel);

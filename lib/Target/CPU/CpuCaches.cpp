@@ -17,13 +17,15 @@ namespace {
 struct NamedCaches {
   StringLiteral prefix; // of LLVM's names
   int64_t l2, l3;       // KiB, MiB
+  bool storesApart = false;
 };
 } // namespace
 
 /// The first prefix that fits. Third levels are those of common models.
 static constexpr NamedCaches known[] = {
     {"znver1", 512, 8},           {"znver2", 512, 16},
-    {"znver3", 512, 32},          {"znver", 1024, 32},
+    {"znver3", 512, 32},          {"znver4", 1024, 32, true},
+    {"znver", 1024, 32},          {"x86-64-v3", 512, 16},
     {"haswell", 256, 8},          {"broadwell", 256, 8},
     {"skylake-avx512", 1024, 22}, {"skylake", 256, 8},
     {"cascadelake", 1024, 32},    {"cooperlake", 1024, 32},
@@ -32,15 +34,14 @@ static constexpr NamedCaches known[] = {
     {"alderlake", 1280, 24},      {"raptorlake", 2048, 32},
     {"meteorlake", 2048, 24},     {"sapphirerapids", 2048, 64},
     {"emeraldrapids", 2048, 128}, {"graniterapids", 2048, 128},
-    {"x86-64-v3", 512, 16},       {"neoverse-n1", 1024, 32},
-    {"neoverse-v1", 1024, 32},    {"neoverse-n2", 1024, 32},
-    {"neoverse-v2", 2048, 64},
+    {"neoverse-n1", 1024, 32},    {"neoverse-v1", 1024, 32},
+    {"neoverse-n2", 1024, 32},    {"neoverse-v2", 2048, 64},
 };
 
 CacheSizes getCaches(StringRef cpu) {
   for (const NamedCaches &entry : known)
     if (cpu.starts_with(entry.prefix))
-      return {entry.l2 << 10, entry.l3 << 20};
+      return {entry.l2 << 10, entry.l3 << 20, entry.storesApart};
   return {};
 }
 
@@ -103,7 +104,7 @@ Expected<CacheSizes> parseCaches(StringRef text) {
     return createStringError("expected the sizes of the second and third "
                              "level as in 1M,32M, but got '" +
                              text + "'");
-  return CacheSizes{*l2, *l3};
+  return CacheSizes{*l2, *l3, /*storesApart=*/false};
 }
 
 } // namespace adze::cpu

@@ -53,17 +53,20 @@
 // DEPTH: {{jb|jne|jl|jae}} .LBB
 
 // One instruction a vector for the greatest element; for each of 4 exponentials
-// at once 6 multiply-adds of the polynomial, one comparison, and one instruction
-// for the power of two and for what would not be a normal number.
+// at once, step by step, 6 multiply-adds with that before, one choice of a root
+// of two, one comparison, and one instruction for the power of two and for what
+// would not be a normal number.
 // SOFTMAX-LABEL: softmax
 // SOFTMAX: vmaxps {{.*}}zmm
 // SOFTMAX-NOT: vcmp
 // SOFTMAX: Inner Loop Header
 // SOFTMAX-NOT: {{Spill|Reload}}
-// SOFTMAX: vscalefps {{.*}} {%k1} {z}
+// SOFTMAX-COUNT-4: vfmsub213ps {{.*}}zmm
 // SOFTMAX-NOT: {{Spill|Reload}}
-// SOFTMAX-COUNT-18: vfmadd213ps {{.*}}zmm
-// SOFTMAX: vscalefps {{.*}} {%k1} {z}
+// SOFTMAX-COUNT-16: vfmadd{{.*}}zmm
+// SOFTMAX-COUNT-4: vpermps {{.*}}zmm
+// SOFTMAX-COUNT-4: vfmadd{{.*}}zmm
+// SOFTMAX-COUNT-4: vscalefps {{.*}} {%k{{[1-7]}}} {z}
 // SOFTMAX-NOT: {{Spill|Reload}}
 // SOFTMAX: {{jb|jne|jl|jae}} .LBB
 

@@ -1,6 +1,7 @@
 // Stores past the caches: of memory that has more bytes than the kernel says,
 // where the vectors are aligned if the memory is.
 // RUN: aopt %s -split-input-file -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s
+// RUN: aopt %s -split-input-file -tile-specialize -convert-tile-to-vector=stores-apart=true -canonicalize -cse | FileCheck %s --check-prefix=APART
 
 // CHECK-LABEL: func.func @large(
 // CHECK: %[[ADDRESS:.*]] = memref.extract_aligned_pointer_as_index %arg1
@@ -105,6 +106,16 @@ tile.kernel @odd(%x: memref<?x?x100xf32>, %y: memref<?x?x100xf32>) attributes {t
 // CHECK-NOT: memref.prefetch
 // CHECK-COUNT-4: nontemporal
 // CHECK-NOT: memref.prefetch
+// Where stores had better be apart, the next row is asked for while this one is
+// reduced.
+// APART-LABEL: func.func @centred(
+// APART-SAME: tile.stores_apart
+// APART: scf.for {{.*}} iter_args
+// APART: arith.addi %{{.*}}, %c1
+// APART-COUNT-4: memref.prefetch %arg0[%{{.*}}, %{{.*}}], read, locality<2>
+// APART: arith.addf
+// APART: nontemporal
+// APART-NOT: memref.prefetch
 tile.kernel @centred(%x: memref<64x2048xf32>, %y: memref<64x2048xf32>) attributes {tile.stream_bytes = 1 : i64} {
   %c32 = arith.constant 32 : index
   %c2 = arith.constant 2 : index
@@ -119,8 +130,80 @@ tile.kernel @centred(%x: memref<64x2048xf32>, %y: memref<64x2048xf32>) attribute
 }
 
 // -----
+// Each walk asks.
+// CHECK-LABEL: func.func @twice(
+// APART-LABEL: func.func @twice(
+// APART-SAME: tile.stores_apart
+// APART-COUNT-4: memref.prefetch %arg0[%{{.*}}, %{{.*}}], read, locality<2>
+// APART-NOT: memref.prefetch
+// APART: vector.extract
+// APART-COUNT-4: memref.prefetch %arg0[%{{.*}}, %{{.*}}], read, locality<2>
+// APART-NOT: memref.prefetch
+tile.kernel @twice(%x: memref<64x2048xf32>, %s: memref<2048xf32>, %y: memref<64x2048xf32>) attributes {tile.stream_bytes = 1 : i64} {
+  %c64 = arith.constant 64 : index
+  %p = tile.program_id (%c64) : index
+  %t = tile.load %x[%p, 0] sizes [1, 2048] : memref<64x2048xf32> -> tensor<1x2048xf32>
+  %m = tile.reduce max %t dim 1 : tensor<1x2048xf32> -> tensor<1xf32>
+  %b = tile.broadcast %m to [1, 2048] dims [0] : tensor<1xf32> -> tensor<1x2048xf32>
+  %d = arith.subf %t, %b : tensor<1x2048xf32>
+  %q = tile.reduce add %d dim 1 : tensor<1x2048xf32> -> tensor<1xf32>
+  %c = tile.broadcast %q to [1, 2048] dims [0] : tensor<1xf32> -> tensor<1x2048xf32>
+  %e = arith.mulf %d, %c : tensor<1x2048xf32>
+  %l = tile.load %s[0] sizes [2048] : memref<2048xf32> -> tensor<2048xf32>
+  %w = tile.broadcast %l to [1, 2048] dims [1] : tensor<2048xf32> -> tensor<1x2048xf32>
+  %f = arith.mulf %e, %w : tensor<1x2048xf32>
+  tile.store %f, %y[%p, 0] : tensor<1x2048xf32>, memref<64x2048xf32>
+  tile.return
+}
+
+// -----
+// One that computes a function for each element has time enough: it asks for the
+// first level, and the stores for the row after that.
+// CHECK-LABEL: func.func @powers(
+// APART-LABEL: func.func @powers(
+// APART-SAME: tile.stores_apart
+// APART-NOT: memref.prefetch %arg0
+// APART: vector.extract
+// APART-COUNT-4: memref.prefetch %arg0[%{{.*}}, %{{.*}}], read, locality<3>
+// APART: arith.addi %{{.*}}, %c2
+// APART-COUNT-4: memref.prefetch %arg0[%{{.*}}, %{{.*}}], read, locality<2>
+// APART-COUNT-4: nontemporal
+// APART-NOT: memref.prefetch %arg0
+tile.kernel @powers(%x: memref<64x2048xf32>, %y: memref<64x2048xf32>) attributes {tile.stream_bytes = 1 : i64} {
+  %c64 = arith.constant 64 : index
+  %p = tile.program_id (%c64) : index
+  %t = tile.load %x[%p, 0] sizes [1, 2048] : memref<64x2048xf32> -> tensor<1x2048xf32>
+  %m = tile.reduce max %t dim 1 : tensor<1x2048xf32> -> tensor<1xf32>
+  %b = tile.broadcast %m to [1, 2048] dims [0] : tensor<1xf32> -> tensor<1x2048xf32>
+  %d = arith.subf %t, %b : tensor<1x2048xf32>
+  %e = math.exp %d : tensor<1x2048xf32>
+  %q = tile.reduce add %e dim 1 : tensor<1x2048xf32> -> tensor<1xf32>
+  %c = tile.broadcast %q to [1, 2048] dims [0] : tensor<1xf32> -> tensor<1x2048xf32>
+  %f = arith.divf %e, %c : tensor<1x2048xf32>
+  tile.store %f, %y[%p, 0] : tensor<1x2048xf32>, memref<64x2048xf32>
+  tile.return
+}
+
+// -----
+// What stays in the caches has its own way.
+// CHECK-LABEL: func.func @in_cache(
+// APART-LABEL: func.func @in_cache(
+// APART-NOT: tile.stores_apart
+tile.kernel @in_cache(%x: memref<64x2048xf32>, %y: memref<64x2048xf32>) attributes {tile.stream_bytes = 1048576 : i64} {
+  %c64 = arith.constant 64 : index
+  %p = tile.program_id (%c64) : index
+  %t = tile.load %x[%p, 0] sizes [1, 2048] : memref<64x2048xf32> -> tensor<1x2048xf32>
+  %m = tile.reduce max %t dim 1 : tensor<1x2048xf32> -> tensor<1xf32>
+  %b = tile.broadcast %m to [1, 2048] dims [0] : tensor<1xf32> -> tensor<1x2048xf32>
+  %d = arith.subf %t, %b : tensor<1x2048xf32>
+  tile.store %d, %y[%p, 0] : tensor<1x2048xf32>, memref<64x2048xf32>
+  tile.return
+}
+
+// -----
 // What is read back stays in the caches, and is not asked for.
 // CHECK-LABEL: func.func @again(
+// APART-LABEL: func.func @again(
 // CHECK-NOT: nontemporal
 // CHECK-NOT: memref.prefetch %arg1{{.*}}, read
 tile.kernel @again(%x: memref<64x2048xf32>, %y: memref<64x2048xf32>) attributes {tile.stream_bytes = 1 : i64} {

@@ -20,6 +20,7 @@
 // CHECK: "cache_bytes": {
 // CHECK-NEXT: "l2": 524288,
 // CHECK-NEXT: "l3": 16777216
+// CHECK: "stores_apart": false
 // CHECK: "symbols": {
 // CHECK-NEXT: "n": 8
 // CHECK: "weights_bytes": {{[0-9]+}}

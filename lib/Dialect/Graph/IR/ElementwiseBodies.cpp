@@ -217,11 +217,10 @@ ADZE_BODY(SoftsignOp) {
 ADZE_BODY(GeluOp) {
   if (op.getApproximate() == GeluMode::Tanh) {
     // x (1 + tanh u) / 2 = x / (1 + e^-2u), where nothing cancels below 0, with
-    // u = sqrt(2 / pi) * (x + 0.044715 * x^3)
-    Value cube = e.mul(e.mul(x[0], x[0]), x[0]);
-    Value sum = e.add(x[0], e.mul(e.num(0.044715), cube));
-    Value exp = e.make<math::ExpOp>(
-        e.mul(e.num(-1.59576912160573071176), sum), tinyIsZero);
+    // u = sqrt(2 / pi) (x + 0.044715 x^3); e^-2u = 2^(x (c + 0.044715 c x^2))
+    Value slope = e.add(e.num(-2.30220819814432520),
+                        e.mul(e.num(-0.10294323958002349), e.mul(x[0], x[0])));
+    Value exp = e.make<math::Exp2Op>(e.mul(x[0], slope), tinyIsZero);
     return e.div(x[0], e.add(e.num(1), exp));
   }
   Value inner = e.make<math::ErfOp>(e.mul(x[0], e.num(0.70710678118654752440)));

@@ -25,7 +25,7 @@ Operation *getInnerConstant(OpOperand &use) {
       constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
   bool isImage = use.getOperandNumber() == 0 &&
                  isa<ConvOp, ConvTransposeOp, WinogradConvOp, MaxPoolOp,
-                     AvgPoolOp, MaxPoolIndexOp>(use.getOwner());
+                     AvgPoolOp, MaxPoolIndexOp, LRNOp>(use.getOwner());
   return elements && elements.isSplat() && !isImage ? constant.getOperation()
                                                     : nullptr;
 }

@@ -116,3 +116,17 @@ func.func @checked(%x: tensor<?xf32, #n>, %s: tensor<1xi64>) -> (tensor<?xf32, #
   %6 = graph.add %4, %5 : (tensor<?xf32, #a>, tensor<?xf32, #b>) -> tensor<?xf32, #a>
   return %6, %3 : tensor<?xf32, #a>, tensor<?xf32, #n>
 }
+
+// -----
+
+// Neighbours beyond the ends are none, whatever value all others have.
+// CHECK-LABEL: func.func @ends
+// CHECK: %[[X:.*]] = graph.constant
+// CHECK: graph.cluster(%{{.*}} = %[[X]]) anchor "lrn"
+// CHECK-NOT: graph.constant
+// CHECK: graph.lrn
+func.func @ends() -> tensor<1x8x3x3xf32> {
+  %x = graph.constant dense<1.5> : tensor<1x8x3x3xf32>
+  %0 = graph.lrn %x {size = 5 : i64} : (tensor<1x8x3x3xf32>) -> tensor<1x8x3x3xf32>
+  return %0 : tensor<1x8x3x3xf32>
+}

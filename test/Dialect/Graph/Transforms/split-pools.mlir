@@ -30,7 +30,7 @@ func.func @small(%x: tensor<1x64x20x20xf32>) -> (tensor<1x64x20x20xf32>, tensor<
 #v = affine_map<()[s0] -> (1, 8, s0, s0, 9)>
 #w = affine_map<()[s0] -> (1, 8, s0 - 8, s0, 4)>
 // CHECK-LABEL: func.func @dynamic
-// CHECK: graph.max_pool %arg0 {dilations = array<i64: 2, 1, 1>, kernel = array<i64: 5, 1, 1>, pads = array<i64: 0, 0, 0, 0, 0, 0>, strides = array<i64: 1, 1, 1>}
+// CHECK: graph.max_pool %arg0 {ceil_mode = true, dilations = array<i64: 2, 1, 1>, kernel = array<i64: 5, 1, 1>, pads = array<i64: 0, 0, 0, 0, 0, 0>, strides = array<i64: 1, 1, 1>}
 // CHECK: graph.max_pool {{.*}} {ceil_mode = true, dilations = array<i64: 1, 1, 1>, kernel = array<i64: 1, 7, 1>, pads = array<i64: 0, 3, 0, 0, 3, 0>, strides = array<i64: 1, 1, 3>}
 func.func @dynamic(%x: tensor<1x8x?x?x9xf32, #v>) -> tensor<?x?x?x?x?xf32> attributes {graph.symbols = ["n"]} {
   %0 = graph.max_pool %x {kernel = array<i64: 5, 7, 1>, strides = array<i64: 1, 1, 3>, pads = array<i64: 0, 3, 0, 0, 3, 0>, dilations = array<i64: 2, 1, 1>, ceil_mode = true} : (tensor<1x8x?x?x9xf32, #v>) -> tensor<1x8x?x?x3xf32, affine_map<()[s0] -> (1, 8, s0 - 8, s0, 3)>>
