@@ -76,6 +76,21 @@ func.func @exp2(%x: vector<16xf32>) -> vector<16xf32> {
 }
 
 // -----
+// erf chooses the coefficients of its polynomial.
+// CHECK-LABEL: func.func @erf(
+// CHECK-NOT: call_intrinsic
+// WIDE-LABEL: func.func @erf(
+// WIDE: %[[SHIFTED:.*]] = arith.addf
+// WIDE: %[[INDEX:.*]] = arith.bitcast %[[SHIFTED]] : vector<16xf32> to vector<16xi32>
+// WIDE-COUNT-6: llvm.call_intrinsic "llvm.x86.avx512.permvar.si.512"({{.*}}, %[[INDEX]])
+// WIDE-NOT: call_intrinsic
+// WIDE: return
+func.func @erf(%x: vector<16xf32>) -> vector<16xf32> {
+  %r = math.erf %x : vector<16xf32>
+  return %r : vector<16xf32>
+}
+
+// -----
 // Not so vectors that are no whole register.
 // CHECK-LABEL: func.func @short_exp(
 // WIDE-LABEL: func.func @short_exp(
