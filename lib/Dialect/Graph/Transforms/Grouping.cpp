@@ -408,7 +408,9 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
       "the reader's windows take parts of channels alone";
   if (producer.anchor)
     return "the op that decides how its kernel is cut is no prologue";
-  if (llvm::any_of(producer.ops, isElementLookup))
+  if (llvm::any_of(producer.ops, [&](Operation *op) {
+        return isElementLookup(op) && !indexOps.contains(op);
+      }))
     return "what is picked by index is computed by itself";
   if (llvm::any_of(producer.ops, isStore))
     return "it stores a part of what is read";

@@ -42,11 +42,23 @@ static bool movesElements(Operation *op) {
          op->getNumOperands() == 1;
 }
 
+/// The shape of an input, which is there for every kernel.
+static bool isInputShape(Operation *op) {
+  auto shape = dyn_cast<ShapeOp>(op);
+  return shape && isa<BlockArgument>(shape.getInput()) &&
+         llvm::all_of(getDims(shape.getInput()),
+                      [](AffineExpr dim) { return bool(dim); });
+}
+
 void Copier::classify(Operation *op) {
   if (auto constant = dyn_cast<ConstantOp>(op)) {
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (elements && elements.isSplat())
       uniform.insert(op);
+    return;
+  }
+  if (isInputShape(op)) {
+    functions.insert(op);
     return;
   }
   bool isSource = isa<RangeOp, TriluOp>(op);
@@ -69,9 +81,10 @@ bool Copier::collect(Value value, llvm::SetVector<Operation *> &ops) const {
   Operation *op = value.getDefiningOp();
   if (ops.contains(op) || isa<ConstantOp>(op))
     return true;
-  for (Value operand : op->getOperands())
-    if (!collect(operand, ops))
-      return false;
+  if (!isInputShape(op))
+    for (Value operand : op->getOperands())
+      if (!collect(operand, ops))
+        return false;
   ops.insert(op);
   return ops.size() <= most;
 }
@@ -119,15 +132,8 @@ DenseSet<Operation *> Copier::run() {
   return copies;
 }
 
-void adze::graph::dropRangeLimits(Operation *root) {
-  SmallVector<Operation *> dead;
-  root->walk([&](RangeOp op) {
-    if (!getDims(op.getResult()).front() || op.getLimit() == op.getStart())
-      return;
-    if (Operation *limit = op.getLimit().getDefiningOp())
-      dead.push_back(limit);
-    op.getLimitMutable().assign(op.getStart());
-  });
+/// What nobody reads of these ops, and of what they read.
+static void eraseDead(SmallVector<Operation *> dead) {
   llvm::SmallPtrSet<Operation *, 16> erased;
   while (!dead.empty()) {
     Operation *op = dead.pop_back_val();
@@ -140,6 +146,58 @@ void adze::graph::dropRangeLimits(Operation *root) {
     erased.insert(op);
     op->erase();
   }
+}
+
+void adze::graph::dropRangeLimits(Operation *root) {
+  SmallVector<Operation *> dead;
+  root->walk([&](RangeOp op) {
+    if (!getDims(op.getResult()).front() || op.getLimit() == op.getStart())
+      return;
+    if (Operation *limit = op.getLimit().getDefiningOp())
+      dead.push_back(limit);
+    op.getLimitMutable().assign(op.getStart());
+  });
+  eraseDead(std::move(dead));
+}
+
+/// The size that an op takes of a shape; null for others.
+static AffineExpr getPickedSize(Operation *op) {
+  if (!isa<SliceOp, GatherOp>(op))
+    return {};
+  auto shape = op->getOperand(0).getDefiningOp<ShapeOp>();
+  if (!shape || isa<BlockArgument>(shape.getInput()))
+    return {};
+  auto elements = getElements(op->getResult(0));
+  return elements && elements->size() == 1 ? elements->front() : AffineExpr();
+}
+
+void adze::graph::askInputsForSizes(Block &entry) {
+  SmallVector<Operation *> dead;
+  for (Operation &op : entry) {
+    AffineExpr size = getPickedSize(&op);
+    if (!size || adze::graph::getConstant(size))
+      continue;
+    for (Value input : entry.getArguments()) {
+      Dims dims = getDims(input);
+      auto dim = llvm::find_if(
+          dims, [&](AffineExpr own) { return own && areEqual(own, size); });
+      if (dim == dims.end() || llvm::is_contained(dims, AffineExpr()))
+        continue;
+      OpBuilder b(&op);
+      Value shape = ShapeOp::create(b, op.getLoc(), input);
+      auto one = RankedTensorType::get({1}, b.getI64Type());
+      Value picked = SliceOp::create(b, op.getLoc(), one, shape,
+                                     ArrayRef<int64_t>{dim - dims.begin()},
+                                     ArrayRef<int64_t>{1});
+      if (picked.getType() != op.getResult(0).getType())
+        picked = ReshapeOp::create(b, op.getLoc(), op.getResult(0).getType(),
+                                   picked);
+      op.getResult(0).replaceAllUsesWith(picked);
+      dead.push_back(&op);
+      break;
+    }
+  }
+  eraseDead(std::move(dead));
 }
 
 DenseSet<Operation *> adze::graph::copyIndexFunctions(Block &block) {

@@ -14,6 +14,10 @@ namespace adze::graph {
 /// only said so, often the shape of scores, is gone.
 void dropRangeLimits(mlir::Operation *root);
 
+/// Sizes that inputs of the function have are asked of these: their readers do
+/// not keep other tensors.
+void askInputsForSizes(mlir::Block &entry);
+
 /// Gives each op of the block that can compute such values on its way copies of
 /// its own; the copies.
 llvm::DenseSet<mlir::Operation *> copyIndexFunctions(mlir::Block &block);

@@ -518,7 +518,10 @@ public:
   using RecognizeAttentionPassBase::RecognizeAttentionPassBase;
 
   void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
     dropRangeLimits(getOperation()); // they would read scores
+    askInputsForSizes(getOperation().getBody().front());
     SmallVector<MatmulOp> products;
     getOperation().walk([&](MatmulOp op) { products.push_back(op); });
     for (MatmulOp product : products) {

@@ -60,3 +60,38 @@ func.func @memory(%x: tensor<?x?xf32, #nn>) -> (tensor<?x?xf32, #nn>, tensor<?x?
   %2 = graph.exp %1 : (tensor<?x?xf32, #nn>) -> tensor<?x?xf32, #nn>
   return %m, %0, %2 : tensor<?x?xf32, #nn>, tensor<?x?xf32, #nn>, tensor<?x?xf32, #nn>
 }
+
+// -----
+
+#n = affine_map<()[s0] -> (s0)>
+#b = affine_map<()[s0] -> (4, s0, 8)>
+#s = affine_map<()[s0] -> (4, s0, s0)>
+
+// So is what is made of the sizes of an input, but not of the sizes of a tensor that a kernel makes.
+// CHECK-LABEL: func.func @sizes
+// CHECK: %[[S:.*]]:2 = graph.cluster({{.*}}) anchor "matmul"
+// CHECK: graph.range
+// CHECK: graph.shape
+// CHECK: graph.add
+// CHECK: graph.cluster({{.*}} = %[[S]]#0) anchor "pointwise" : {{.*}} -> tensor<3xi64>
+// CHECK-NOT: graph.shape %arg0
+// CHECK: graph.cluster({{.*}}) anchor "softmax"
+func.func @sizes(%x: tensor<4x?x8xf32, #b>) -> (tensor<4x?x?xf32, #s>, tensor<4x?x?xf32, #s>) attributes {graph.symbols = ["n"]} {
+  %zero = graph.constant dense<0> : tensor<i64>
+  %one = graph.constant dense<1> : tensor<i64>
+  %y = graph.matmul %x, %x {transpose_b = true} : (tensor<4x?x8xf32, #b>, tensor<4x?x8xf32, #b>) -> tensor<4x?x?xf32, #s>
+  %j = graph.range %zero, %zero, %one : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64, #n>
+  %shape = graph.shape %x : (tensor<4x?x8xf32, #b>) -> tensor<3xi64>
+  %n1 = graph.slice %shape {starts = array<i64: 1>, steps = array<i64: 1>} : (tensor<3xi64>) -> tensor<1xi64>
+  %d = graph.sub %j, %n1 : (tensor<?xi64, #n>, tensor<1xi64>) -> tensor<?xi64, #n>
+  %f = graph.cast %d : (tensor<?xi64, #n>) -> tensor<?xf32, #n>
+  %0 = graph.add %y, %f : (tensor<4x?x?xf32, #s>, tensor<?xf32, #n>) -> tensor<4x?x?xf32, #s>
+  %1 = graph.softmax %0 {axis = 2 : i64} : (tensor<4x?x?xf32, #s>) -> tensor<4x?x?xf32, #s>
+  %made = graph.shape %y : (tensor<4x?x?xf32, #s>) -> tensor<3xi64>
+  %n2 = graph.slice %made {starts = array<i64: 2>, steps = array<i64: 1>} : (tensor<3xi64>) -> tensor<1xi64>
+  %e = graph.sub %j, %n2 : (tensor<?xi64, #n>, tensor<1xi64>) -> tensor<?xi64, #n>
+  %g = graph.cast %e : (tensor<?xi64, #n>) -> tensor<?xf32, #n>
+  %2 = graph.mul %1, %g : (tensor<4x?x?xf32, #s>, tensor<?xf32, #n>) -> tensor<4x?x?xf32, #s>
+  %3 = graph.softmax %2 {axis = 1 : i64} : (tensor<4x?x?xf32, #s>) -> tensor<4x?x?xf32, #s>
+  return %1, %3 : tensor<4x?x?xf32, #s>, tensor<4x?x?xf32, #s>
+}

@@ -8,6 +8,10 @@
 #i = affine_map<()[s0, s1] -> (s0)>
 #j = affine_map<()[s0, s1] -> (s1)>
 #c = affine_map<()[s0, s1] -> (s0, 1)>
+#w = affine_map<()[s0, s1] -> (2, s0, 16)>
+#d = affine_map<()[s0, s1] -> (2, s0 * 2, 8)>
+#t = affine_map<()[s0, s1] -> (2, s0 * 2, s1)>
+#p = affine_map<()[s0, s1] -> (1, s1)>
 
 // not (j > i + 2 - 2), over products and a choice for indices below 0.
 // CHECK-LABEL: func.func @upper_left
@@ -18,6 +22,11 @@
 // CHECK-NOT: graph.shape
 // CHECK: graph.attention {{.*}} {causal = #graph.causal<upper_left>
 // CHECK-LABEL: func.func @counted
+// CHECK: %[[SHAPE:.*]] = graph.shape %arg0
+// CHECK: graph.slice %[[SHAPE]] {starts = array<i64: 1>
+// CHECK: graph.attention {{.*}} mask
+// CHECK-LABEL: func.func @of_no_input
+// CHECK: graph.shape %{{[0-9]}}
 // CHECK-NOT: graph.attention
 // CHECK: graph.softmax
 // CHECK-LABEL: func.func @others
@@ -87,7 +96,7 @@ func.func @of_scores(%q: tensor<2x?x8xf32, #q>, %kt: tensor<2x8x?xf32, affine_ma
   return %3 : tensor<2x?x8xf32, #q>
 }
 
-// Who computes with a size of the scores reads them.
+// Who computes with a size of the scores asks an input that has it.
 func.func @counted(%q: tensor<2x?x8xf32, #q>, %kt: tensor<2x8x?xf32, affine_map<()[s0, s1] -> (2, 8, s1)>>, %v: tensor<2x?x8xf32, #k>, %i: tensor<?x1xi64, #c>) -> tensor<2x?x8xf32, #q> attributes {graph.symbols = ["n", "m"]} {
   %zero = graph.constant dense<0> : tensor<i64>
   %one = graph.constant dense<1> : tensor<i64>
@@ -104,6 +113,26 @@ func.func @counted(%q: tensor<2x?x8xf32, #q>, %kt: tensor<2x8x?xf32, affine_map<
   %2 = graph.softmax %1 {axis = 2 : i64} : (tensor<2x?x?xf32, #s>) -> tensor<2x?x?xf32, #s>
   %3 = graph.matmul %2, %v : (tensor<2x?x?xf32, #s>, tensor<2x?x8xf32, #k>) -> tensor<2x?x8xf32, #q>
   return %3 : tensor<2x?x8xf32, #q>
+}
+
+// None has twice the rows.
+func.func @of_no_input(%q: tensor<2x?x16xf32, #w>, %kt: tensor<2x8x?xf32, affine_map<()[s0, s1] -> (2, 8, s1)>>, %v: tensor<2x?x8xf32, #k>, %i: tensor<1x1xi64>) -> tensor<2x?x8xf32, #d> attributes {graph.symbols = ["n", "m"]} {
+  %zero = graph.constant dense<0> : tensor<i64>
+  %one = graph.constant dense<1> : tensor<i64>
+  %two = graph.constant dense<2> : tensor<i64>
+  %hidden = graph.constant dense<-1.0e38> : tensor<f32>
+  %q2 = graph.reshape %q : (tensor<2x?x16xf32, #w>) -> tensor<2x?x8xf32, #d>
+  %0 = graph.matmul %q2, %kt : (tensor<2x?x8xf32, #d>, tensor<2x8x?xf32, affine_map<()[s0, s1] -> (2, 8, s1)>>) -> tensor<2x?x?xf32, #t>
+  %sizes = graph.shape %0 : (tensor<2x?x?xf32, #t>) -> tensor<3xi64>
+  %rows = graph.gather %sizes, %one : (tensor<3xi64>, tensor<i64>) -> tensor<i64>
+  %keys = graph.gather %sizes, %two : (tensor<3xi64>, tensor<i64>) -> tensor<i64>
+  %col = graph.add %i, %rows : (tensor<1x1xi64>, tensor<i64>) -> tensor<1x1xi64>
+  %j = graph.range %zero, %keys, %one : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64, #j>
+  %hide = graph.greater %j, %col : (tensor<?xi64, #j>, tensor<1x1xi64>) -> tensor<1x?xi1, #p>
+  %1 = graph.select %hide, %hidden, %0 : (tensor<1x?xi1, #p>, tensor<f32>, tensor<2x?x?xf32, #t>) -> tensor<2x?x?xf32, #t>
+  %2 = graph.softmax %1 {axis = 2 : i64} : (tensor<2x?x?xf32, #t>) -> tensor<2x?x?xf32, #t>
+  %3 = graph.matmul %2, %v : (tensor<2x?x?xf32, #t>, tensor<2x?x8xf32, #k>) -> tensor<2x?x8xf32, #d>
+  return %3 : tensor<2x?x8xf32, #d>
 }
 
 // Two diagonals at once (2 i >= j), one diagonal further (i + 1 >= j), and keys j <= 0 for all queries, which is one row of a triangle.
