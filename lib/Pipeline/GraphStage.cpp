@@ -68,6 +68,9 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     if (options.foldConstants)
       manager.addPass(graph::createFoldConstantsPass());
     addCleanup(manager);
+    // What is one value now may be that of both branches, or decide which.
+    manager.addNestedPass<func::FuncOp>(
+        graph::createSimplifyControlFlowPass({/*maxOps=*/0}));
     manager.addPass(graph::createEliminateDeadCodePass());
     if (!options.forExport)
       manager.addNestedPass<func::FuncOp>(graph::createPlaceConcatPass());

@@ -227,6 +227,8 @@ typedef int32_t (*adze_run_fn)(const adze_host_table *, adze_exec *,
                                void *arena, const void *weights,
                                const int64_t *syms);
 
+#define ADZE_MISFIT_BASE 32768
+
 /* ---- The descriptor ---------------------------------------------------- */
 typedef struct {
   uint32_t size;
@@ -252,7 +254,8 @@ typedef struct {
    * can tell is -1, and one that would be negative is written one lower. */
   void (*infer)(const int64_t *syms, int64_t *dims);
   /* arena_bytes is negative for values that the model's operators can't take
-   * together, or that are too small for them. */
+   * together, or that are too small for them: -1 - (a + b * ADZE_MISFIT_BASE),
+   * where a and b are 0 or one more than the number of a symbol to blame. */
   adze_formula_fn arena_bytes, arena_lower_bound;
 
   /* Symbols behind the num_symbols ones, which the program binds while it runs

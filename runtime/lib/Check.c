@@ -88,6 +88,39 @@ static const char *binder_of(const adze_module_desc *desc, int32_t symbol) {
   return "";
 }
 
+/* "input 'x' dim 1 is 7", behind `before`; nothing for a symbol that no input
+ * has. */
+static void add_size(const adze_module_desc *desc, int64_t symbol, int64_t size,
+                     const char *before, char *text, size_t bytes) {
+  size_t used = strlen(text);
+  for (uint32_t i = 0; i < desc->num_inputs; ++i)
+    for (uint32_t d = 0; d < desc->inputs[i].rank; ++d) {
+      const adze_module_dim *dim = &desc->inputs[i].dims[d];
+      if (dim->size >= 0 || dim->symbol != symbol)
+        continue;
+      snprintf(text + used, bytes - used, "%sinput '%s' dim %u is %lld", before,
+               desc->inputs[i].name, d, (long long)size);
+      return;
+    }
+}
+
+adze_status rt_misfit(const adze_module_desc *desc, int64_t code,
+                      const int64_t *symbols) {
+  char text[512] = "";
+  uint64_t pair = (uint64_t)(-1 - code);
+  int64_t first = (int64_t)(pair % ADZE_MISFIT_BASE) - 1;
+  int64_t second = (int64_t)(pair / ADZE_MISFIT_BASE % ADZE_MISFIT_BASE) - 1;
+  if (first >= 0 && first < desc->num_symbols)
+    add_size(desc, first, symbols[first], ": ", text, sizeof(text));
+  if (second >= 0 && second < desc->num_symbols)
+    add_size(desc, second, symbols[second], *text ? ", " : ": ", text,
+             sizeof(text));
+  return rt_error(ADZE_INVALID_ARGUMENT,
+                  "the inputs' shapes do not agree as the model's operators "
+                  "need them to, or are too small for them%s",
+                  text);
+}
+
 static adze_status check_range(const adze_module_desc *desc, named_value named,
                                int32_t dim, int32_t symbol, int64_t size) {
   const adze_module_symbol *range = &desc->symbols[symbol];

@@ -35,9 +35,7 @@ adze_status rt_needs_of(const adze_module *module, int32_t lanes,
   int64_t bound =
       desc->arena_lower_bound ? desc->arena_lower_bound(symbols) : 0;
   if (arena < 0)
-    return rt_error(ADZE_INVALID_ARGUMENT,
-                    "the inputs' shapes do not agree as the model's operators "
-                    "need them to, or are too small for them");
+    return rt_misfit(desc, arena, symbols);
   if (arena > INT64_MAX / 4)
     return rt_error(ADZE_OUT_OF_MEMORY, "the arena would have %lld bytes",
                     (long long)arena);

@@ -180,6 +180,9 @@ adze_status rt_bind_inputs(const adze_module *module,
                            DLDevice device, int64_t *symbols);
 adze_status rt_bind_shapes(const adze_module *module, const adze_shape *inputs,
                            int32_t count, int64_t *symbols);
+/* The error of input sizes that arena_bytes refuses with this code. */
+adze_status rt_misfit(const adze_module_desc *desc, int64_t code,
+                      const int64_t *symbols);
 /* `dims` are all outputs' dims as desc.infer writes them: -1 is not checked.
  * Outputs may be NULL where the run makes them. */
 adze_status rt_check_outputs(const adze_module *module,

@@ -8,6 +8,11 @@
 // An unknown size beside a known one, inner sizes of a product, a part of too few rows, filters for no whole groups.
 // RUN: for o in 0 2 3; do for sizes in "a=7 b=5x3 c=3 f=8x1x2" "a=16 b=5x3 c=1000 f=8x1x2" "a=16 b=4x3 c=3 f=8x1x2" "a=16 b=5x3 c=3 f=3x1x2" "a=16 b=5x3 c=3 f=6x1x2"; do set -- $sizes; not arun %t/$o.so --random --shape $1 --shape $2 --shape $3 --shape $4 2> %t/error && FileCheck %s < %t/error || exit 1; done; done
 // CHECK: error: the inputs' shapes do not agree
+// The error names inputs and dims of which one has to change: both where two do not agree, one where a number is asked for.
+// RUN: not arun %t/2.so --random --shape a=16 --shape b=5x3 --shape c=1000 --shape f=8x1x2 2>&1 | FileCheck %s --check-prefix=BOTH
+// RUN: not arun %t/0.so --random --shape a=16 --shape b=4x3 --shape c=3 --shape f=8x1x2 2>&1 | FileCheck %s --check-prefix=ONE
+// BOTH: error: {{.*}}: input 'c' dim 0 is 1000, input 'b' dim 1 is 3{{$}}
+// ONE: error: {{.*}}: input 'b' dim 0 is 4{{$}}
 
 #a = affine_map<()[s0] -> (s0)>
 #b = affine_map<()[s0, s1, s2] -> (s1, s2)>

@@ -5,10 +5,33 @@
 #include "Broadcasts.h"
 #include "Dialect/Graph/IR/Broadcast.h"
 #include "Formula.h"
+#include "adze_module.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
 namespace adze {
+
+/// The code of sizes that do not agree: it names a symbol of each, if it can.
+static int64_t getMisfit(AffineExpr lhs, AffineExpr rhs) {
+  // Of the second one a symbol that the first one has not named.
+  llvm::SmallSetVector<unsigned, 4> all;
+  auto collect = [&](AffineExpr size) {
+    size.walk([&](AffineExpr part) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+        if (symbol.getPosition() + 1 < ADZE_MISFIT_BASE)
+          all.insert(symbol.getPosition());
+    });
+  };
+  collect(lhs);
+  size_t count = all.size();
+  if (rhs)
+    collect(rhs);
+  size_t next = all.size() > count ? std::max<size_t>(count, 1) : 1;
+  int64_t first = all.empty() ? 0 : all[0] + 1;
+  int64_t second = next < all.size() ? all[next] + 1 : 0;
+  return -1 - (first + second * int64_t(ADZE_MISFIT_BASE));
+}
 
 namespace {
 /// Ors conditions together.
@@ -34,11 +57,20 @@ public:
     forEachMap(maps, [&](ArrayRef<AffineExpr> sizes) {
       for (AffineExpr size : sizes)
         add(LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt,
-                                 formula.emit(size), formula.constant(0)));
+                                 formula.emit(size), formula.constant(0)),
+            getMisfit(size, AffineExpr()));
     });
   }
 
   Value any;
+
+  /// The code of the first condition that does not hold, else `number`.
+  Value select(Value number) {
+    for (auto [bad, code] : llvm::reverse(all))
+      number = LLVM::SelectOp::create(builder, loc, bad, formula.constant(code),
+                                      number);
+    return number;
+  }
 
 private:
   void forEachMap(ArrayAttr maps,
@@ -60,9 +92,10 @@ private:
       for (Value size : {lhs, rhs})
         bad = LLVM::AndOp::create(builder, loc, bad,
                                   differ(size, formula.constant(1)));
-    add(bad);
+    add(bad, getMisfit(first, second));
   }
-  void add(Value bad) {
+  void add(Value bad, int64_t code) {
+    all.push_back({bad, code});
     any = any ? LLVM::OrOp::create(builder, loc, any, bad).getResult() : bad;
   }
   Value differ(Value lhs, Value rhs) {
@@ -74,11 +107,12 @@ private:
   Location loc;
   unsigned numKnown;
   Formula formula;
+  SmallVector<std::pair<Value, int64_t>> all;
 };
 } // namespace
 
-Value emitSizeViolation(OpBuilder &builder, func::FuncOp program,
-                        Value symbols) {
+Value emitUnlessMisfit(OpBuilder &builder, func::FuncOp program, Value symbols,
+                       Value number) {
   Violation violation(builder, program.getLoc(), symbols,
                       host::getNumInputSymbols(program));
   auto get = [&](StringRef name) {
@@ -89,7 +123,7 @@ Value emitSizeViolation(OpBuilder &builder, func::FuncOp program,
   violation.addBounds(get(graph::boundsAttr));
   if (auto map = program->getAttrOfType<AffineMapAttr>(host::sizesAttr))
     violation.addBounds(builder.getArrayAttr(map));
-  return violation.any;
+  return violation.select(number);
 }
 
 Value emitSizeViolation(OpBuilder &builder, host::HoldsOp op, Value symbols) {

@@ -10,13 +10,14 @@
 
 namespace adze {
 
-/// Whether (an i1) sizes of `graph.broadcasts` differ though neither is 1, or
-/// sizes of `graph.equalities` differ, or sizes of `graph.bounds` or
-/// `adze.sizes` are negative;
-/// null if there is nothing to check. Sizes that are not the inputs' alone are
-/// not known yet and left out.
-mlir::Value emitSizeViolation(mlir::OpBuilder &builder,
-                              mlir::func::FuncOp program, mlir::Value symbols);
+/// `number`, or a negative code (ADZE_MISFIT_BASE of adze_module.h) where sizes
+/// of `graph.broadcasts` differ though neither is 1, or sizes of
+/// `graph.equalities` differ, or sizes of `graph.bounds` or `adze.sizes` are
+/// negative. Sizes that are not the inputs' alone are not known yet and left
+/// out.
+mlir::Value emitUnlessMisfit(mlir::OpBuilder &builder,
+                             mlir::func::FuncOp program, mlir::Value symbols,
+                             mlir::Value number);
 /// Whether one of the op's conditions does not hold; null if there is none.
 mlir::Value emitSizeViolation(mlir::OpBuilder &builder, host::HoldsOp op,
                               mlir::Value symbols);

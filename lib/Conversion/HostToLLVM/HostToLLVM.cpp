@@ -85,19 +85,14 @@ void HostLowering::addSlotsBehindOthers(LLVM::LLVMFuncOp arenaBytes) {
   returned.getArgMutable().assign(total);
 }
 
-/// Sizes that the model's operators can't take together have no arena: -1,
-/// which the run time asks for before it takes any memory.
+/// Sizes that the model's operators can't take together have no arena: a code
+/// below 0, which the run time asks for before it takes any memory.
 void HostLowering::refuseSizes(LLVM::LLVMFuncOp arenaBytes) {
   auto returned =
       cast<LLVM::ReturnOp>(arenaBytes.getBody().front().getTerminator());
   builder.setInsertionPoint(returned);
-  Value bad = emitSizeViolation(builder, program, arenaBytes.getArgument(0));
-  if (!bad)
-    return;
-  Location loc = program.getLoc();
-  Value none = LLVM::ConstantOp::create(builder, loc, i64, -1);
-  returned.getArgMutable().assign(
-      LLVM::SelectOp::create(builder, loc, bad, none, returned.getArg()));
+  returned.getArgMutable().assign(emitUnlessMisfit(
+      builder, program, arenaBytes.getArgument(0), returned.getArg()));
 }
 
 void HostLowering::createFormula(const Twine &name, AffineExpr expr) {

@@ -85,14 +85,18 @@ func.func @product(%x: memref<?xf32> {adze.dims = affine_map<()[s0, s1] -> (s0)>
 
 // -----
 
-// Sizes that the model's operators can't take together have no arena.
+// Sizes that the model's operators can't take together have no arena, but a code
+// that names their symbols; the first condition counts.
 // CHECK-LABEL: llvm.func @adze_arena_bytes
-// CHECK: llvm.icmp "ne"
-// CHECK: llvm.icmp "slt"
-// CHECK: llvm.icmp "slt"
-// CHECK: %[[BAD:.*]] = llvm.or
-// CHECK: %[[NONE:.*]] = llvm.mlir.constant(-1 : i64)
-// CHECK: %[[BYTES:.*]] = llvm.select %[[BAD]], %[[NONE]],
+// CHECK: %[[DIFFER:.*]] = llvm.icmp "ne"
+// CHECK: %[[SECOND:.*]] = llvm.icmp "slt"
+// CHECK: %[[FIRST:.*]] = llvm.icmp "slt"
+// CHECK: %[[S0:.*]] = llvm.mlir.constant(-2 : i64)
+// CHECK: %[[A:.*]] = llvm.select %[[FIRST]], %[[S0]],
+// CHECK: %[[S1:.*]] = llvm.mlir.constant(-3 : i64)
+// CHECK: %[[B:.*]] = llvm.select %[[SECOND]], %[[S1]], %[[A]]
+// CHECK: %[[BOTH:.*]] = llvm.mlir.constant(-32771 : i64)
+// CHECK: %[[BYTES:.*]] = llvm.select %[[DIFFER]], %[[BOTH]], %[[B]]
 // CHECK: llvm.return %[[BYTES]]
 // CHECK-LABEL: llvm.func @adze_run(
 // CHECK-NOT: llvm.icmp

@@ -65,7 +65,8 @@ def OrderViewsPass : Pass<"graph-order-views", "::mlir::func::FuncOp"> {
     model says it: what is stored is then split and merged, and the kernel does
     the rest. Batch dims that are merged for attention stay apart, and so do rows
     that are merged for a product; reshapes sink below arithmetic with constants;
-    repetition by concatenation or look-up is one.
+    repetition by concatenation or look-up is one, but for that of the last dim;
+    a reduction keeps the dims that a reshape puts back.
 
     Before:
     ```mlir
