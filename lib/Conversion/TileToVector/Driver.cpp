@@ -333,9 +333,10 @@ LogicalResult KernelLowering::run() {
                          "together");
     return mlir::failure();
   }
-  if (classes.storesApart())
-    entry->getParentOp()->setAttr(storesApartAttr, b.getUnitAttr());
   findWanted();
+  // Functions take as long as stores do, and go beside them all the same.
+  if (classes.storesApart() && wanted.empty())
+    entry->getParentOp()->setAttr(storesApartAttr, b.getUnitAttr());
   findStages();
   findLimits();
   scopes.emplace_back();
