@@ -43,7 +43,7 @@ void addWindow(GraphBuilder &b) {
 // Movement
 //===----------------------------------------------------------------------===//
 
-static void addReshape(GraphBuilder &b, Value x) {
+static Value addReshape(GraphBuilder &b, Value x) {
   Dims dims = getDims(x), result;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (i + 1 < dims.size() && b.random.chance(40)) {
@@ -60,16 +60,28 @@ static void addReshape(GraphBuilder &b, Value x) {
   if (b.random.chance(25))
     result.insert(result.begin() + b.random.below(int64_t(result.size()) + 1),
                   b.expr(1));
-  if (result.size() <= 6)
-    b.exactOp("reshape", {x}, {},
-              {Type(makeType(GraphBuilder::elementOf(x), result))});
+  if (result.size() > 6)
+    return {};
+  return b.exactOp("reshape", {x}, {},
+                   {Type(makeType(GraphBuilder::elementOf(x), result))});
 }
 
-static void addTranspose(GraphBuilder &b, Value x) {
+static Value addTranspose(GraphBuilder &b, Value x) {
   SmallVector<int64_t> perm;
   for (int64_t i = 0; i < GraphBuilder::rankOf(x); ++i)
     perm.insert(perm.begin() + b.random.below(i + 1), i);
-  b.exactOp("transpose", {x}, b.attr("perm", ArrayRef(perm)));
+  return b.exactOp("transpose", {x}, b.attr("perm", ArrayRef(perm)));
+}
+
+/// Arithmetic on a view of moved data, as behind windows and pixel shuffles.
+static void addMovedView(GraphBuilder &b, Value x) {
+  if (Value moved = addTranspose(b, x))
+    x = moved;
+  Value view = addReshape(b, x);
+  for (int64_t i = b.random.between(1, 3); view && i > 0; --i) {
+    Value other = b.partner(view);
+    view = other ? b.exactOp("maximum", {view, other}) : Value();
+  }
 }
 
 static void addSlice(GraphBuilder &b, Value x) {
@@ -177,10 +189,13 @@ void addMovement(GraphBuilder &b) {
   switch (kind) {
   case 0:
   case 1:
-    return addReshape(b, x);
+    addReshape(b, x);
+    return;
   case 2:
+    addTranspose(b, x);
+    return;
   case 3:
-    return addTranspose(b, x);
+    return addMovedView(b, x);
   case 4:
     return addSlice(b, x);
   case 5:

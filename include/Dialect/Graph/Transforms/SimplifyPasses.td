@@ -64,9 +64,10 @@ def OrderViewsPass : Pass<"graph-order-views", "::mlir::func::FuncOp"> {
     dims, one slice, one transpose and one reshape that merges dims, however the
     model says it: what is stored is then split and merged, and the kernel does
     the rest. Batch dims that are merged for attention stay apart, and so do rows
-    that are merged for a product; reshapes sink below arithmetic with constants;
-    repetition by concatenation or look-up is one, but for that of the last dim;
-    a reduction keeps the dims that a reshape puts back.
+    that are merged for a product; reshapes sink below arithmetic with constants
+    and below arithmetic on what a transpose has moved, which is then done by the
+    kernel that moves it; repetition by concatenation or look-up is one, but for
+    that of the last dim; a reduction keeps the dims that a reshape puts back.
 
     Before:
     ```mlir

@@ -10,14 +10,19 @@
 using namespace mlir;
 using namespace adze::graph;
 
-/// Whether other groups than `to` read what `from` computes.
+/// Whether other groups than `to` read what `from` computes, as such or a view
+/// of it.
 bool Grouping::hasOtherReaders(unsigned from, unsigned to) const {
-  return llvm::any_of(groups[from].ops, [&](Operation *op) {
-    return llvm::any_of(op->getUsers(), [&](Operation *user) {
+  SmallVector<Operation *> work(groups[from].ops);
+  while (!work.empty())
+    for (Operation *user : work.pop_back_val()->getUsers()) {
       auto it = groupOf.find(user);
-      return it == groupOf.end() || (it->second != from && it->second != to);
-    });
-  });
+      if (it == groupOf.end() && isa<ReshapeOp>(user))
+        work.push_back(user);
+      else if (it == groupOf.end() || (it->second != from && it->second != to))
+        return true;
+    }
+  return false;
 }
 
 /// Of two groups that could be one by what they compute.
@@ -43,7 +48,7 @@ StringRef Grouping::whyApart(OpOperand &use, Value source, unsigned from,
     if (hasOtherReaders(from, to))
       return "several kernels read it";
     StringRef reason = whyNoPrologue(producer, consumer);
-    return isView          ? StringRef(otherDims)
+    return isView           ? StringRef(otherDims)
            : reason.empty() ? whyNotMerged(from, to)
                             : reason;
   }

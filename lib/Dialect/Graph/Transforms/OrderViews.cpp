@@ -345,9 +345,44 @@ std::optional<RankedTensorType> getTypeBeside(Value constant,
   return makeType(getElement(constant), own);
 }
 
-/// f(reshape(x), constants) -> reshape(f(x, constants)), where the reshape only
-/// splits dims or the constants are one number each: f can be done where x is
-/// computed or moved.
+/// The move that gives the value, by itself or with arithmetic, to one reader.
+TransposeOp getMove(Value value, unsigned depth = 0) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !value.hasOneUse() || depth == maxViews)
+    return {};
+  if (isa<ElementwiseOpInterface>(op))
+    for (Value operand : op->getOperands())
+      if (areEqual(getDims(operand), getDims(value)))
+        if (TransposeOp move = getMove(operand, depth + 1))
+          return move;
+  return dyn_cast<TransposeOp>(op);
+}
+
+/// Whether the elements that stay neighbours fill no vector: arithmetic is then
+/// done on as few at once.
+bool movesShortRuns(TransposeOp op) {
+  constexpr int64_t lanes = 16;
+  Dims dims = getDims(op.getResult());
+  ArrayRef<int64_t> perm = op.getPerm();
+  size_t first = perm.size() - 1;
+  while (first > 0 && perm[first - 1] + 1 == perm[first])
+    --first;
+  auto run = getConstant(
+      product(op.getContext(), ArrayRef<AffineExpr>(dims).drop_front(first)));
+  return run && *run < lanes;
+}
+
+/// Whether the op can be done where data is moved at no loss.
+bool canFollow(Operation *op, TransposeOp move) {
+  return !movesShortRuns(move) ||
+         isa<AbsOp, AddOp, LeakyReluOp, MaximumOp, MinimumOp, MulOp, NegOp,
+             ReluOp, SelectOp, SubOp>(op);
+}
+
+/// f(reshape(x), others) -> reshape(f(x, others)): f can be done where x is
+/// computed or moved. Beside a product others are constants, and the reshape
+/// only splits dims or they are one number each. A view of moved data needs it
+/// in memory: others are views beside it, whatever they are.
 class SplitBehindArithmetic final
     : public OpInterfaceRewritePattern<ElementwiseOpInterface> {
 public:
@@ -358,15 +393,18 @@ public:
                                 PatternRewriter &rewriter) const override {
     OpOperand *split = findSplit(op);
     if (!split)
-      return rewriter.notifyMatchFailure(op, "not of a product that is split");
-    Value x = split->get().getDefiningOp()->getOperand(0);
+      return rewriter.notifyMatchFailure(op,
+                                         "not of a view of a product or move");
+    auto view = split->get().getDefiningOp<ReshapeOp>();
+    Value x = view.getInput();
     Dims before = getDims(x), behind = getDims(op->getResult(0));
     auto factors = getFactors(before, behind);
     if (!factors)
       return rewriter.notifyMatchFailure(op, "a reshape across dims");
-    bool merges = llvm::any_of(*factors, [&](const Factor &factor) {
-      return !areEqual(factor.size, behind[factor.behind]);
-    });
+    bool merges =
+        !getMove(x) && llvm::any_of(*factors, [&](const Factor &factor) {
+          return !areEqual(factor.size, behind[factor.behind]);
+        });
     SmallVector<Type> types;
     for (OpOperand &operand : op->getOpOperands()) {
       auto type = getTypeBeside(operand.get(), *factors, behind, before);
@@ -388,25 +426,54 @@ public:
     rewriter.setInsertionPointAfter(copy);
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, op->getResult(0).getType(),
                                            copy->getResult(0));
+    rewriter.eraseOp(view); // else x seems to have several readers
     ++count;
     return success();
   }
 
 private:
-  /// The operand that a reshape makes of a product, or of what is done to one,
-  /// if all others are constants.
+  /// The reshape whose result `operand` is, for it alone and with all dims of
+  /// the op's result.
+  static ReshapeOp getView(OpOperand &operand) {
+    auto reshape = operand.get().getDefiningOp<ReshapeOp>();
+    return reshape && !reshape.getShape() && reshape->hasOneUse() &&
+                   areEqual(getDims(operand.get()),
+                            getDims(operand.getOwner()->getResult(0)))
+               ? reshape
+               : ReshapeOp();
+  }
+
+  /// The first operand that is a view of moved data, if none is such data as
+  /// it lies: the op is done where that is moved.
+  static OpOperand *findMoved(Operation *op) {
+    if (llvm::any_of(op->getOperands(), [&](Value operand) {
+          return areEqual(getDims(operand), getDims(op->getResult(0))) &&
+                 getMove(operand);
+        }))
+      return nullptr;
+    for (OpOperand &operand : op->getOpOperands())
+      if (ReshapeOp view = getView(operand))
+        if (TransposeOp move = getMove(view.getInput());
+            move && canFollow(op, move))
+          return &operand;
+    return nullptr;
+  }
+
+  /// The operand that a reshape makes of moved data; else of a product, or of
+  /// what is done to one, if all others are constants.
   static OpOperand *findSplit(Operation *op) {
-    OpOperand *split = nullptr;
     if (op->getNumResults() != 1)
       return nullptr;
+    if (OpOperand *moved = findMoved(op))
+      return moved;
+    OpOperand *split = nullptr;
     for (OpOperand &operand : op->getOpOperands()) {
       if (matchPattern(operand.get(), m_Constant()))
         continue;
-      auto reshape = operand.get().getDefiningOp<ReshapeOp>();
-      if (split || !reshape || reshape.getShape() || !reshape->hasOneUse() ||
+      ReshapeOp view = getView(operand);
+      if (split || !view || getMove(view.getInput()) ||
           !isa_and_nonnull<MatmulOp, ElementwiseOpInterface>(
-              reshape.getInput().getDefiningOp()) ||
-          !areEqual(getDims(operand.get()), getDims(op->getResult(0))))
+              view.getInput().getDefiningOp()))
         return nullptr;
       split = &operand;
     }

@@ -86,3 +86,16 @@ func.func @lookup(%x: tensor<4x4xf32>, %i: tensor<4x4xi64>) -> tensor<4x4xf32> {
   %2 = graph.add %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %2 : tensor<4x4xf32>
 }
+
+// -----
+
+// A view of moved data needs it in memory.
+// WHY: fusion | Category:graph.relu | Producer=graph.transpose, ProducerNode=, Remark="the reader sees other dims of it"
+// WHY-NOT: fusion
+// CHECK-LABEL: func.func @moved_view
+func.func @moved_view(%x: tensor<4x8xf32>) -> tensor<32xf32> {
+  %0 = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %1 = graph.reshape %0 : (tensor<8x4xf32>) -> tensor<32xf32>
+  %2 = graph.relu %1 : (tensor<32xf32>) -> tensor<32xf32>
+  return %2 : tensor<32xf32>
+}

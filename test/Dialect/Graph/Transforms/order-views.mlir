@@ -132,3 +132,78 @@ func.func @elsewhere(%x: tensor<4x8x16xf32>) -> tensor<4x16x1xf32> {
   %1 = graph.reshape %0 : (tensor<4x16xf32>) -> tensor<4x16x1xf32>
   return %1 : tensor<4x16x1xf32>
 }
+
+// -----
+
+// What windows are put together again from, with a factor of channels and the
+// sum that it was taken from: done where it is moved.
+#x = affine_map<()[s0] -> (s0 * 4, 9, 32)>
+#w = affine_map<()[s0] -> (s0, 2, 2, 3, 3, 32)>
+#t = affine_map<()[s0] -> (s0, 2, 3, 2, 3, 32)>
+#y = affine_map<()[s0] -> (s0, 36, 32)>
+// CHECK-LABEL: func.func @moved
+// CHECK-DAG: %[[T:.*]] = graph.transpose
+// CHECK-DAG: %[[S:.*]] = graph.reshape %arg1 {{.*}} -> tensor<?x2x3x2x3x32xf32
+// CHECK-DAG: %[[M:.*]] = graph.mul %[[T]], %arg2
+// CHECK: %[[A:.*]] = graph.add %[[M]], %[[S]]
+// CHECK-NEXT: %[[G:.*]] = graph.tanh %[[A]]
+// CHECK-NEXT: %[[R:.*]] = graph.reshape %[[G]] {{.*}} -> tensor<?x36x32xf32
+// CHECK-NEXT: return %[[R]]
+func.func @moved(%x: tensor<?x9x32xf32, #x>, %s: tensor<?x36x32xf32, #y>, %c: tensor<32xf32>) -> tensor<?x36x32xf32, #y> attributes {graph.symbols = ["n"]} {
+  %0 = graph.reshape %x : (tensor<?x9x32xf32, #x>) -> tensor<?x2x2x3x3x32xf32, #w>
+  %1 = graph.transpose %0 {perm = array<i64: 0, 1, 3, 2, 4, 5>} : (tensor<?x2x2x3x3x32xf32, #w>) -> tensor<?x2x3x2x3x32xf32, #t>
+  %2 = graph.reshape %1 : (tensor<?x2x3x2x3x32xf32, #t>) -> tensor<?x36x32xf32, #y>
+  %3 = graph.mul %2, %c : (tensor<?x36x32xf32, #y>, tensor<32xf32>) -> tensor<?x36x32xf32, #y>
+  %4 = graph.add %3, %s : (tensor<?x36x32xf32, #y>, tensor<?x36x32xf32, #y>) -> tensor<?x36x32xf32, #y>
+  %5 = graph.tanh %4 : (tensor<?x36x32xf32, #y>) -> tensor<?x36x32xf32, #y>
+  return %5 : tensor<?x36x32xf32, #y>
+}
+
+// -----
+
+// Numbers of merged channels; two pixels at once are enough for a sum and a
+// bound, but not for a tanh.
+// CHECK-LABEL: func.func @pixels
+// CHECK: %[[T:.*]] = graph.transpose
+// CHECK: %[[A:.*]] = graph.add %[[T]], {{.*}} : (tensor<1x3x4x2x4x2xf32>, tensor<3x1x1x1x1xf32>)
+// CHECK-NEXT: %[[B:.*]] = graph.relu %[[A]]
+// CHECK-NEXT: %[[R:.*]] = graph.reshape %[[B]]
+// CHECK-NEXT: graph.tanh %[[R]]
+// CHECK: %[[D:.*]] = graph.transpose %{{.*}} -> tensor<1x2x2x3x4x4xf32>
+// CHECK: graph.mul %[[D]], {{.*}} : (tensor<1x2x2x3x4x4xf32>, tensor<2x2x3x1x1xf32>)
+func.func @pixels(%x: tensor<1x3x2x2x4x4xf32>, %c: tensor<3x1x1xf32>, %z: tensor<1x3x4x2x4x2xf32>, %d: tensor<12x1x1xf32>) -> (tensor<1x3x8x8xf32>, tensor<1x12x4x4xf32>) {
+  %0 = graph.transpose %x {perm = array<i64: 0, 1, 4, 2, 5, 3>} : (tensor<1x3x2x2x4x4xf32>) -> tensor<1x3x4x2x4x2xf32>
+  %1 = graph.reshape %0 : (tensor<1x3x4x2x4x2xf32>) -> tensor<1x3x8x8xf32>
+  %2 = graph.add %1, %c : (tensor<1x3x8x8xf32>, tensor<3x1x1xf32>) -> tensor<1x3x8x8xf32>
+  %3 = graph.relu %2 : (tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf32>
+  %4 = graph.tanh %3 : (tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf32>
+  %5 = graph.transpose %z {perm = array<i64: 0, 3, 5, 1, 2, 4>} : (tensor<1x3x4x2x4x2xf32>) -> tensor<1x2x2x3x4x4xf32>
+  %6 = graph.reshape %5 : (tensor<1x2x2x3x4x4xf32>) -> tensor<1x12x4x4xf32>
+  %7 = graph.mul %6, %d : (tensor<1x12x4x4xf32>, tensor<12x1x1xf32>) -> tensor<1x12x4x4xf32>
+  return %4, %7 : tensor<1x3x8x8xf32>, tensor<1x12x4x4xf32>
+}
+
+// -----
+
+// Not where others read what is moved or the view of it, beside rows of some
+// of the merged ones, or where the other operand is moved and done with.
+// CHECK-LABEL: func.func @kept_views
+// CHECK: graph.add {{.*}} -> tensor<8x16xf32>
+// CHECK: graph.add {{.*}} -> tensor<6x16xf32>
+// CHECK: %[[T:.*]] = graph.transpose %arg3
+// CHECK: %[[R:.*]] = graph.reshape %[[T]] {{.*}} -> tensor<8x16xf32>
+// CHECK: %[[U:.*]] = graph.transpose %arg4
+// CHECK: graph.add %[[R]], %[[U]]
+func.func @kept_views(%x: tensor<4x2x16xf32>, %s: tensor<8x16xf32>, %y: tensor<2x4x12xf32>, %a: tensor<4x2x16xf32>, %b: tensor<16x8xf32>, %c: tensor<6x1xf32>) -> (tensor<8x16xf32>, tensor<2x4x16xf32>, tensor<6x16xf32>, tensor<8x16xf32>) {
+  %0 = graph.transpose %x {perm = array<i64: 1, 0, 2>} : (tensor<4x2x16xf32>) -> tensor<2x4x16xf32>
+  %1 = graph.reshape %0 : (tensor<2x4x16xf32>) -> tensor<8x16xf32>
+  %2 = graph.add %1, %s : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  %3 = graph.transpose %y {perm = array<i64: 1, 0, 2>} : (tensor<2x4x12xf32>) -> tensor<4x2x12xf32>
+  %4 = graph.reshape %3 : (tensor<4x2x12xf32>) -> tensor<6x16xf32>
+  %5 = graph.add %4, %c : (tensor<6x16xf32>, tensor<6x1xf32>) -> tensor<6x16xf32>
+  %6 = graph.transpose %a {perm = array<i64: 1, 0, 2>} : (tensor<4x2x16xf32>) -> tensor<2x4x16xf32>
+  %7 = graph.reshape %6 : (tensor<2x4x16xf32>) -> tensor<8x16xf32>
+  %8 = graph.transpose %b {perm = array<i64: 1, 0>} : (tensor<16x8xf32>) -> tensor<8x16xf32>
+  %9 = graph.add %7, %8 : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %2, %0, %5, %9 : tensor<8x16xf32>, tensor<2x4x16xf32>, tensor<6x16xf32>, tensor<8x16xf32>
+}
