@@ -161,8 +161,8 @@ def SplitPoolsPass : Pass<"graph-split-pools", "::mlir::func::FuncOp"> {
   let summary = "Maxima over large windows, one dim after the other";
   let description = [{
     The maximum over a window of k x k is that along one dim of the maxima along
-    the other: 2 k comparisons for k^2. That is done where it leaves at most half
-    of them, so that what is between may be written and read again.
+    the other: 2 k comparisons for k^2. That is done where it leaves at most a
+    third of them, so that what is between may be written and read again.
 
     Before:
     ```mlir

@@ -18,7 +18,7 @@ using namespace adze::graph;
 /// them one by one: what is between is written and read again, and has not yet
 /// the strides of the dims that follow.
 static SmallVector<unsigned> getWorthyDims(MaxPoolOp op) {
-  constexpr int64_t taps = 2; // that a pass over memory may cost instead
+  constexpr int64_t taps = 3; // for one: a pass over memory costs as many, too
   SmallVector<unsigned> dims;
   int64_t together = 1, apart = 0, rest = 1;
   for (unsigned dim = op.getKernel().size(); dim-- > 0;) {
