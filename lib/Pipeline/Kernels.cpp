@@ -3,8 +3,8 @@
 // Kernels as compilation units of their own.
 #include "Kernels.h"
 #include "Dialect/Tile/IR/Tile.h"
+#include "Support/ParallelUnits.h"
 #include "mlir/IR/SymbolTable.h"
-#include "mlir/IR/Threading.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Target/LLVMIR/ModuleTranslation.h"
 #include "llvm/ADT/SetVector.h"
@@ -127,14 +127,10 @@ compileKernels(std::vector<KernelUnit> units, const StageOptions &options,
   if (units.empty())
     return objects;
   MLIRContext *context = units.front().module->getContext();
-  ParallelDiagnosticHandler ordered(context);
   LogicalResult result =
-      failableParallelForEachN(context, 0, units.size(), [&](size_t index) {
-        ordered.setOrderIDForThread(index);
-        LogicalResult compiled = compileUnit(
-            units[index], options, target, prefix, instrument, objects[index]);
-        ordered.eraseOrderIDForThread();
-        return compiled;
+      parallelForUnits(context, units.size(), [&](size_t index) {
+        return compileUnit(units[index], options, target, prefix, instrument,
+                           objects[index]);
       });
   if (failed(result))
     return failure();
