@@ -158,22 +158,32 @@ public:
 
 private:
   LogicalResult cut();
+  void cutRows(int64_t inRow, const WinogradPlan &plan);
+  void cutPatches(const WinogradPlan &plan);
   void makeScratch(Value depth);
   LogicalResult forEachRow(function_ref<LogicalResult(Value)> body);
   Places getPixel(Value row, int64_t i, int64_t j, ArrayRef<int64_t> shift,
                   Place channel);
   LogicalResult transformInput(Value row);
-  LogicalResult multiply(Value product, Value channel);
+  LogicalResult multiply(Value product, Value firstPatch, Value channel);
+  LogicalResult multiplyAll(Value channel);
   LogicalResult transformOutput(Value row, Value channel);
 
   KernelEmitter &e;
   WinogradConvOp op;
   Winograd winograd;
   Type element, type;
-  Value patchRows;             // of an image
-  Value rows, columns;         // of patches, of a program
-  Value firstRow, firstColumn; // the rows of all images are one
+  /// Rows of patches lie one behind the other, those of all images too. Where
+  /// the size of an image is not known, each patch is a row of its own.
+  bool patchesAreRows = false;
+  Value patchRows, inRow; // of an image; patches of its rows
+  Value rows, columns;    // of patches, of a program
+  Value firstRow, firstColumn;
   Value allRows;
+  /// Patches that are multiplied at once; where their number is not known, so
+  /// many that no more than this is multiplied for nothing.
+  static constexpr int64_t multipliedRows = 8;
+  Value together;
   Value depth, blockK, firstChannel, blockN, steps, outputs;
   Value patches, products; // scratch
 };
@@ -189,37 +199,56 @@ static AffineMap getProductsMap(MLIRContext *context, int64_t panel) {
       3, 0, {output.floorDiv(panel), product, input, output % panel}, context);
 }
 
+/// The blocks of images of known size: a whole row is a fact, its border is at
+/// constant places then.
+void WinogradEmitter::cutRows(int64_t patches, const WinogradPlan &plan) {
+  bool whole = plan.columns == patches;
+  columns = whole ? e.index(patches) : e.param("BLOCK_P", plan.columns);
+  rows = whole ? e.param("ROWS", plan.rows) : e.index(1);
+  together = e.mul(rows, columns);
+}
+
+/// Those of images of any size: a program takes some patches, wherever they
+/// are, so that none is left over at the end of a row.
+void WinogradEmitter::cutPatches(const WinogradPlan &plan) {
+  patchesAreRows = true;
+  columns = e.index(1);
+  int64_t patches = plan.rows * plan.columns;
+  rows = e.param("ROWS", llvm::alignTo(patches, multipliedRows));
+  together = e.index(multipliedRows);
+}
+
 /// Sizes, axes, blocks and program ids.
 LogicalResult WinogradEmitter::cut() {
   Dims result = getDims(op.getResult()), input = getDims(op.getInput());
-  WinogradSizes sizes{getKnown(result[0]), getKnown(result[1]),
-                      getKnown(result[2]), getKnown(input[3]),
-                      getKnown(result[3])};
-  if (sizes.rows < 1 || sizes.columns < 1 || sizes.inputs < 1 ||
-      sizes.outputs < 1)
-    return e.fail("an image or channels of unknown size");
-  Value batch = e.size(result[0]);
-  if (!batch)
+  std::optional<WinogradSizes> sizes = getWinogradSizes(result, input[3]);
+  if (!sizes)
+    return e.fail("channels of unknown number");
+  Value batch = e.size(result[0]), height = e.size(result[1]),
+        width = e.size(result[2]);
+  if (!batch || !height || !width)
     return failure();
-  sizes.batch = std::max<int64_t>(sizes.batch, 1);
-  WinogradPlan plan = planWinograd(sizes, winograd.tile, e.caches.l2);
-  int64_t tile = winograd.tile, inRow = llvm::divideCeil(sizes.columns, tile);
-  patchRows = e.index(llvm::divideCeil(sizes.rows, tile));
-  depth = e.index(sizes.inputs);
-  outputs = e.index(sizes.outputs);
-  // A whole row is a fact: its border is at constant places then.
-  columns =
-      plan.columns == inRow ? e.index(inRow) : e.param("BLOCK_P", plan.columns);
-  rows = plan.columns == inRow ? e.param("ROWS", plan.rows) : e.index(1);
+  WinogradPlan plan = planWinograd(*sizes, winograd.tile, e.caches.l2);
+  Value tile = e.index(winograd.tile);
+  patchRows = e.ceilDiv(height, tile);
+  inRow = e.ceilDiv(width, tile);
+  depth = e.index(sizes->inputs);
+  outputs = e.index(sizes->outputs);
+  if (getConstant(result[1]) && getConstant(result[2]))
+    cutRows(llvm::divideCeil(sizes->columns, winograd.tile), plan);
+  else
+    cutPatches(plan);
   blockK = e.param("BLOCK_K", plan.depth);
   blockN = e.param("BLOCK_N", plan.outputs);
   steps = e.param("STEPS", plan.steps);
   e.pack(op.getFilter(), getProductsMap(op.getContext(), plan.panel));
   allRows = e.mul(patchRows, batch);
+  if (patchesAreRows)
+    allRows = e.mul(allRows, inRow);
   Value channels = e.mul(blockN, steps);
-  SmallVector<Value> ids =
-      e.programIds({e.ceilDiv(e.index(inRow), columns),
-                    e.ceilDiv(allRows, rows), e.ceilDiv(outputs, channels)});
+  Value blocks = patchesAreRows ? e.index(1) : e.ceilDiv(inRow, columns);
+  SmallVector<Value> ids = e.programIds(
+      {blocks, e.ceilDiv(allRows, rows), e.ceilDiv(outputs, channels)});
   firstColumn = e.mul(ids[0], columns);
   firstRow = e.mul(ids[1], rows);
   firstChannel = e.mul(ids[2], channels);
@@ -230,7 +259,7 @@ LogicalResult WinogradEmitter::cut() {
 void WinogradEmitter::makeScratch(Value depth) {
   Value count = e.mul(rows, columns);
   e.setAxis(Patch, columns);
-  e.setAxis(Row, count);
+  e.setAxis(Row, together);
   e.setAxis(Input, depth);
   e.setAxis(Depth, blockK);
   e.setAxis(Output, blockN);
@@ -258,8 +287,13 @@ WinogradEmitter::forEachRow(function_ref<LogicalResult(Value)> body) {
 Places WinogradEmitter::getPixel(Value row, int64_t i, int64_t j,
                                  ArrayRef<int64_t> shift, Place channel) {
   Value tile = e.index(winograd.tile), at = e.add(firstRow, row);
+  Value column = firstColumn;
+  if (patchesAreRows) {
+    column = e.rem(at, inRow);
+    at = e.div(at, inRow);
+  }
   Value y = e.add(e.mul(e.rem(at, patchRows), tile), e.index(i - shift[0]));
-  Value x = e.add(e.mul(firstColumn, tile), e.index(j - shift[1]));
+  Value x = e.add(e.mul(column, tile), e.index(j - shift[1]));
   return {{e.div(at, patchRows), -1, 1, 1},
           {y, -1, 1, 1},
           {x, Patch, winograd.tile, 1},
@@ -289,11 +323,12 @@ LogicalResult WinogradEmitter::transformInput(Value row) {
   return success();
 }
 
-/// One element of all patches, with its matrix of the filter.
-LogicalResult WinogradEmitter::multiply(Value product, Value channel) {
+/// One element of some patches, with its matrix of the filter.
+LogicalResult WinogradEmitter::multiply(Value product, Value firstPatch,
+                                        Value channel) {
   Value zero =
       e.constant(cast<TypedAttr>(e.builder().getZeroAttr(type)), {Row, Output});
-  Place matrix{product, -1, 1, 1}, row{e.index(0), Row, 1, 1};
+  Place matrix{product, -1, 1, 1}, row{firstPatch, Row, 1, 1};
   auto sum =
       e.loop(depth, blockK, zero,
              [&](Value k, ValueRange acc) -> FailureOr<KernelEmitter::Carried> {
@@ -311,6 +346,31 @@ LogicalResult WinogradEmitter::multiply(Value product, Value channel) {
     return failure();
   return e.store({(*sum)[0], {Row, Output}}, products,
                  {matrix, row, {e.index(0), Output, 1, 1}});
+}
+
+/// Every element of all patches of the program.
+LogicalResult WinogradEmitter::multiplyAll(Value channel) {
+  using Carried = KernelEmitter::Carried;
+  auto done = e.loop(
+      e.index(winograd.size * winograd.size), e.index(1), {},
+      [&](Value product, ValueRange) -> FailureOr<Carried> {
+        if (!patchesAreRows) {
+          if (failed(e.phase(
+                  [&] { return multiply(product, e.index(0), channel); })))
+            return failure();
+          return Carried{};
+        }
+        Value count = e.min(rows, e.sub(allRows, firstRow));
+        return e.loop(count, together, {},
+                      [&](Value patch, ValueRange) -> FailureOr<Carried> {
+                        if (failed(e.phase([&] {
+                              return multiply(product, patch, channel);
+                            })))
+                          return failure();
+                        return Carried{};
+                      });
+      });
+  return success(succeeded(done));
 }
 
 LogicalResult WinogradEmitter::transformOutput(Value row, Value channel) {
@@ -348,14 +408,7 @@ LogicalResult WinogradEmitter::run() {
   auto done =
       e.loop(end, blockN, {}, [&](Value at, ValueRange) -> FailureOr<Carried> {
         Value channel = e.add(firstChannel, at);
-        auto multiplied = e.loop(
-            e.index(winograd.size * winograd.size), e.index(1), {},
-            [&](Value product, ValueRange) -> FailureOr<Carried> {
-              if (failed(e.phase([&] { return multiply(product, channel); })))
-                return failure();
-              return Carried{};
-            });
-        if (failed(multiplied) || failed(forEachRow([&](Value row) {
+        if (failed(multiplyAll(channel)) || failed(forEachRow([&](Value row) {
               return transformOutput(row, channel);
             })))
           return failure();

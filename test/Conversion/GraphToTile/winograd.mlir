@@ -50,12 +50,34 @@ func.func private @dynamic(%x: tensor<?x14x14x64xf32, #batch>, %u: tensor<36x64x
 
 // -----
 
-// An image of unknown rows is left to the reference path.
+// In an image of unknown size each patch is found by itself; those of a program
+// are multiplied eight at a time, as many as there are.
 #rows = affine_map<()[s0] -> (1, s0, 14, 64)>
 #outs = affine_map<()[s0] -> (1, s0, 14, 32)>
-// CHECK-LABEL: func.func private @refused
-// VECTOR-LABEL: func.func private @refused
-func.func private @refused(%x: tensor<1x?x14x64xf32, #rows>, %u: tensor<36x64x32xf32>) -> tensor<1x?x14x32xf32, #outs> attributes {adze.kernel} {
+// CHECK-LABEL: tile.kernel @unknown
+// CHECK-SAME: ROWS = {{[0-9]+}}
+// CHECK: tile.scratch [36, %{{.*}}, 64]
+// CHECK: tile.phase
+// CHECK: arith.remui
+// CHECK: arith.divui
+// CHECK: tile.load %arg0[%{{.*}}, %{{.*}}, %{{.*}}, 0] sizes [1, 64] strides [4, 1]
+// CHECK: scf.for %{{.*}} = %c0 to %c36 step %c1
+// CHECK: scf.for %[[PATCH:.*]] = %c0 to %{{.*}} step %c8
+// CHECK: tile.load %{{.*}}[%{{.*}}, %[[PATCH]], {{.*}}] sizes [8, 
+// VECTOR-LABEL: func.func @unknown
+func.func private @unknown(%x: tensor<1x?x14x64xf32, #rows>, %u: tensor<36x64x32xf32>) -> tensor<1x?x14x32xf32, #outs> attributes {adze.kernel} {
   %0 = graph.winograd_conv %x, %u {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x?x14x64xf32, #rows>, tensor<36x64x32xf32>) -> tensor<1x?x14x32xf32, #outs>
   return %0 : tensor<1x?x14x32xf32, #outs>
+}
+
+// -----
+
+// Channels of unknown number are left to the reference path.
+#channels = affine_map<()[s0] -> (1, 14, 14, s0)>
+#filter = affine_map<()[s0] -> (36, s0, 32)>
+// CHECK-LABEL: func.func private @refused
+// VECTOR-LABEL: func.func private @refused
+func.func private @refused(%x: tensor<1x14x14x?xf32, #channels>, %u: tensor<36x?x32xf32, #filter>) -> tensor<1x14x14x32xf32> attributes {adze.kernel} {
+  %0 = graph.winograd_conv %x, %u {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x14x14x?xf32, #channels>, tensor<36x?x32xf32, #filter>) -> tensor<1x14x14x32xf32>
+  return %0 : tensor<1x14x14x32xf32>
 }

@@ -5,8 +5,10 @@
 #ifndef ADZE_DIALECT_GRAPH_IR_WINOGRAD_H
 #define ADZE_DIALECT_GRAPH_IR_WINOGRAD_H
 
+#include "mlir/IR/AffineExpr.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
+#include <optional>
 
 namespace adze::graph {
 
@@ -30,6 +32,13 @@ struct Winograd {
 struct WinogradSizes {
   int64_t batch, rows, columns, inputs, outputs;
 };
+
+/// Those of a result [batch, rows, columns, outputs] as far as they are known;
+/// what is not is taken for an image of middle size. None where the channels
+/// are not known or nothing is computed.
+std::optional<WinogradSizes>
+getWinogradSizes(llvm::ArrayRef<mlir::AffineExpr> result,
+                 mlir::AffineExpr inputs);
 
 /// How a kernel is cut into programs. A program transforms its patches with all
 /// their channels into memory near its core, and multiplies them with its part

@@ -1,11 +1,13 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // What a transformed convolution costs, and how it is cut into programs.
+#include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/IR/Winograd.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <optional>
 
+using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
@@ -92,6 +94,26 @@ private:
 };
 
 } // namespace
+
+std::optional<WinogradSizes>
+adze::graph::getWinogradSizes(ArrayRef<AffineExpr> result, AffineExpr inputs) {
+  // Networks halve their images as they double the channels: 64 channels of
+  // 112 pixels, 512 of 14, twice what classifiers have. Small images lose
+  // little by patches, large ones much without.
+  constexpr int64_t sideTimesChannels = 112 * 64;
+  int64_t channels = std::max<int64_t>(getConstant(result[3]).value_or(1), 1);
+  int64_t usualSide = std::clamp<int64_t>(sideTimesChannels / channels, 7, 112);
+  auto known = [](AffineExpr size, int64_t usual) {
+    return getConstant(size).value_or(usual);
+  };
+  WinogradSizes sizes{known(result[0], 1), known(result[1], usualSide),
+                      known(result[2], usualSide), known(inputs, 0),
+                      known(result[3], 0)};
+  if (sizes.batch < 1 || sizes.rows < 1 || sizes.columns < 1 ||
+      sizes.inputs < 1 || sizes.outputs < 1)
+    return std::nullopt;
+  return sizes;
+}
 
 static int64_t largestDivisor(int64_t n, int64_t most) {
   int64_t divisor = std::clamp<int64_t>(most, 1, n);

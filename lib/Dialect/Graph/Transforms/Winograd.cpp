@@ -55,17 +55,7 @@ std::optional<WinogradSizes> getSizes(ConvOp op) {
       getConstant(filter[3]) != Winograd::taps ||
       !isConstantValue(op.getFilter()))
     return std::nullopt;
-  WinogradSizes sizes{getConstant(result[0]).value_or(1), 0, 0, 0, 0};
-  for (auto [dim, size] :
-       {std::pair(result[1], &sizes.rows), std::pair(result[2], &sizes.columns),
-        std::pair(filter[1], &sizes.inputs),
-        std::pair(filter[0], &sizes.outputs)}) {
-    auto known = getConstant(dim);
-    if (!known || *known < 1)
-      return std::nullopt;
-    *size = *known;
-  }
-  return sizes;
+  return getWinogradSizes(result, filter[1]);
 }
 
 class WinogradPass final

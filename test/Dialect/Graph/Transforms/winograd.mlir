@@ -22,6 +22,30 @@ func.func @symbolic(%x: tensor<?x55x56x64xf32, affine_map<()[s0] -> (s0, 55, 56,
 
 // -----
 
+// Rows and columns may be symbols: taken for a large image of few channels, a
+// small one of many.
+#image = affine_map<()[s0, s1] -> (1, s0, s1, 64)>
+// CHECK-LABEL: func.func @image
+// CHECK: graph.winograd_conv {{.*}}tile = 4 : i64
+func.func @image(%x: tensor<1x?x?x64xf32, #image>) -> tensor<1x?x?x64xf32, #image> {
+  %w = graph.constant dense<0.5> : tensor<64x64x3x3xf32>
+  %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x?x?x64xf32, #image>, tensor<64x64x3x3xf32>) -> tensor<1x?x?x64xf32, #image>
+  return %0 : tensor<1x?x?x64xf32, #image>
+}
+
+// -----
+
+#deep = affine_map<()[s0, s1] -> (1, s0, s1, 512)>
+// CHECK-LABEL: func.func @deepImage
+// CHECK: graph.winograd_conv {{.*}}tile = 2 : i64
+func.func @deepImage(%x: tensor<1x?x?x512xf32, #deep>) -> tensor<1x?x?x512xf32, #deep> {
+  %w = graph.constant dense<0.5> : tensor<512x512x3x3xf32>
+  %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x?x?x512xf32, #deep>, tensor<512x512x3x3xf32>) -> tensor<1x?x?x512xf32, #deep>
+  return %0 : tensor<1x?x?x512xf32, #deep>
+}
+
+// -----
+
 // Few channels: moving values would cost more than the multiplications.
 // CHECK-LABEL: func.func @first
 // CHECK-NOT: winograd
