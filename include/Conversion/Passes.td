@@ -155,8 +155,8 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
     Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1 << 20",
            "Second level of cache of a core">,
     Option<"storesApart", "stores-apart", "bool", /*default=*/"false",
-           "Rows that go past the caches are stored when they are computed, "
-           "not while the next one is">,
+           "Stores past the caches hold up what else a core does: walks over "
+           "rows ask for the next ones">,
     Option<"keepRefused", "keep-refused", "bool", /*default=*/"false",
            "Leave a kernel that is not taken as it is, with a remark">];
   let statistics = [

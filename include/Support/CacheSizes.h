@@ -11,8 +11,8 @@ namespace adze {
 struct CacheSizes {
   int64_t l2 = 1 << 20;  // of a core, in bytes
   int64_t l3 = 32 << 20; // of all cores
-  /// Stores past the caches hold up what else a core does at that time: it had
-  /// better load and compute a row, and then store it.
+  /// Stores past the caches hold up what else a core does at that time: rows
+  /// had better be asked for by what computes the rows before them.
   bool storesApart = false;
   bool operator==(const CacheSizes &other) const {
     return l2 == other.l2 && l3 == other.l3 && storesApart == other.storesApart;

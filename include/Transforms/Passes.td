@@ -142,9 +142,7 @@ def PipelineRows : Pass<"pipeline-rows", "mlir::func::FuncOp"> {
 
     The last loop must write memory that nothing else in the rows accesses, and
     read of the scratch memory just what the same step of the other fills.
-    Loops that stand around the rows alone carry the late row on. Functions with
-    `tile.stores_apart` stay as they are: stores past the caches would hold up
-    what stands between them.
+    Loops that stand around the rows alone carry the late row on.
 
     ```mlir
     scf.for %row = %c0 to %n step %c1 {
@@ -167,7 +165,7 @@ def PipelineRows : Pass<"pipeline-rows", "mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
-  let statistics = [Statistic<"numPipelined", "pipelined", "Functions whose rows overlap">];
+  let statistics = [Statistic<"numPipelined", "pipelined", "Loops whose rows overlap">];
 }
 
 def LowerLoops : Pass<"lower-loops"> {

@@ -28,7 +28,7 @@ LogicalResult Compilation::resolveTargets() {
       if (!caches)
         return emitError(UnknownLoc::get(&context))
                << llvm::toString(caches.takeError());
-      caches->storesApart = target->caches.storesApart;
+      caches->storesApart |= target->caches.storesApart;
       target->caches = *caches;
     }
     targets.push_back(*target);
@@ -61,10 +61,10 @@ LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
     StageOptions variantOptions = stageOptions;
     variantOptions.vectorBits = target.vectorBits();
     std::string prefix = "v" + std::to_string(number) + ".";
-    auto objects = compileKernels(
-        cloneKernels(*module, kernels.different, variantOptions),
-        variantOptions, target, prefix,
-        [&](PassManager &manager) { instrument(manager); });
+    auto objects =
+        compileKernels(cloneKernels(*module, kernels.different, variantOptions),
+                       variantOptions, target, prefix,
+                       [&](PassManager &manager) { instrument(manager); });
     if (failed(objects))
       return failure();
 

@@ -1,7 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // A row is stored while the next one is computed.
-#include "Dialect/Tile/IR/Streams.h"
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -363,19 +362,22 @@ void Pipeline::build() {
   drain->erase();
 }
 
+/// Pipelines one loop of the function; the loops around it are others then.
+static bool pipelineOne(func::FuncOp function) {
+  return function
+      .walk([](scf::ForOp loop) {
+        Pipeline pipeline(loop);
+        if (!pipeline.find())
+          return WalkResult::advance();
+        pipeline.build();
+        return WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
 void PipelineRowsPass::runOnOperation() {
-  if (getOperation()->removeAttr(tile::storesApartAttr))
-    return;
-  SmallVector<scf::ForOp> loops;
-  getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
-  for (scf::ForOp loop : loops) {
-    Pipeline pipeline(loop);
-    if (!pipeline.find())
-      continue;
-    pipeline.build();
+  while (pipelineOne(getOperation()))
     ++numPipelined;
-    return; // the loops around it are others now
-  }
 }
 
 } // namespace adze

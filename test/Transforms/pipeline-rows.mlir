@@ -204,25 +204,40 @@ func.func @calls(%in: memref<8x64xf32>, %out: memref<8x64xf32>) {
 }
 
 // -----
-// A core that does not store and compute at once: as it is.
-// CHECK-LABEL: func.func @apart
-// CHECK-NOT: tile.stores_apart
-// CHECK-NOT: iter_args
-func.func @apart(%in: memref<8x64xf32>, %out: memref<8x64xf32>) attributes {tile.stores_apart} {
+// Two forms of the rows: each is pipelined.
+// CHECK-LABEL: func.func @forms
+// CHECK: scf.if %arg2
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: } else {
+// CHECK: scf.for {{.*}} iter_args
+func.func @forms(%in: memref<8x64xf32>, %out: memref<8x64xf32>, %large: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
   %c16 = arith.constant 16 : index
   %c64 = arith.constant 64 : index
   %scratch = memref.alloca() : memref<64xf32>
-  scf.for %row = %c0 to %c8 step %c1 {
-    scf.for %i = %c0 to %c64 step %c16 {
-      %x = vector.load %in[%row, %i] : memref<8x64xf32>, vector<16xf32>
-      vector.store %x, %scratch[%i] : memref<64xf32>, vector<16xf32>
+  scf.if %large {
+    scf.for %row = %c0 to %c8 step %c1 {
+      scf.for %i = %c0 to %c64 step %c16 {
+        %x = vector.load %in[%row, %i] : memref<8x64xf32>, vector<16xf32>
+        vector.store %x, %scratch[%i] : memref<64xf32>, vector<16xf32>
+      }
+      scf.for %i = %c0 to %c64 step %c16 {
+        %x = vector.load %scratch[%i] : memref<64xf32>, vector<16xf32>
+        vector.store %x, %out[%row, %i] : memref<8x64xf32>, vector<16xf32>
+      }
     }
-    scf.for %i = %c0 to %c64 step %c16 {
-      %x = vector.load %scratch[%i] : memref<64xf32>, vector<16xf32>
-      vector.store %x, %out[%row, %i] : memref<8x64xf32>, vector<16xf32>
+  } else {
+    scf.for %row = %c0 to %c8 step %c1 {
+      scf.for %i = %c0 to %c64 step %c16 {
+        %x = vector.load %in[%row, %i] : memref<8x64xf32>, vector<16xf32>
+        vector.store %x, %scratch[%i] : memref<64xf32>, vector<16xf32>
+      }
+      scf.for %i = %c0 to %c64 step %c16 {
+        %x = vector.load %scratch[%i] : memref<64xf32>, vector<16xf32>
+        vector.store %x, %out[%row, %i] : memref<8x64xf32>, vector<16xf32>
+      }
     }
   }
   return

@@ -9,8 +9,28 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
+#include <sys/mman.h>
 
 namespace adze::run {
+
+static std::align_val_t getAlignment(size_t bytes) {
+  constexpr std::align_val_t line{64}, hugePage{size_t(2) << 20};
+  return bytes < 2 * size_t(hugePage) ? line : hugePage;
+}
+
+void *allocateBytes(size_t bytes) {
+  std::align_val_t alignment = getAlignment(bytes);
+  void *memory = ::operator new(bytes, alignment);
+  if (alignment != getAlignment(0))
+    madvise(memory, bytes / size_t(alignment) * size_t(alignment),
+            MADV_HUGEPAGE);
+  return memory;
+}
+
+void freeBytes(void *memory, size_t bytes) {
+  ::operator delete(memory, getAlignment(bytes));
+}
 
 Error take(adze_status status) {
   if (!status)

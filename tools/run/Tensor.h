@@ -7,7 +7,6 @@
 
 #include "adze.h"
 
-#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,23 +19,27 @@ using Error = std::string;
 /// The message of a status, which is freed; empty for success.
 Error take(adze_status status);
 
-/// Memory where vectors may be stored past the caches.
+/// Memory where vectors may be stored past the caches; large arrays lie on huge
+/// pages where the system gives them, as numpy's do.
+void *allocateBytes(size_t bytes);
+void freeBytes(void *memory, size_t bytes);
+
 template <typename T>
 struct AlignedAllocator {
   using value_type = T;
-  static constexpr std::align_val_t alignment{64};
   AlignedAllocator() = default;
   template <typename U>
   AlignedAllocator(const AlignedAllocator<U> &) {}
   T *allocate(size_t n) {
-    return static_cast<T *>(::operator new(n * sizeof(T), alignment));
+    return static_cast<T *>(allocateBytes(n * sizeof(T)));
   }
-  void deallocate(T *memory, size_t) { ::operator delete(memory, alignment); }
+  void deallocate(T *memory, size_t n) { freeBytes(memory, n * sizeof(T)); }
   template <typename U>
   bool operator==(const AlignedAllocator<U> &) const {
     return true;
   }
-  template <typename U> bool operator!=(const AlignedAllocator<U> &) const {
+  template <typename U>
+  bool operator!=(const AlignedAllocator<U> &) const {
     return false;
   }
 };

@@ -59,7 +59,8 @@ struct Flags {
   cl::opt<std::string> caches{"mcache",
                               cl::desc("Second and third level of cache of "
                                        "the CPUs"),
-                              cl::value_desc("1M,32M"), cl::cat(category)};
+                              cl::value_desc("1M,32M[,apart]"),
+                              cl::cat(category)};
   cl::list<std::string> dims{"dim", cl::desc("Fix or bound a symbolic dim"),
                              cl::value_desc("N=1..64[:8]"), cl::cat(category)};
   cl::list<std::string> shapes{"shape", cl::desc("Shape of an input"),

@@ -563,19 +563,15 @@ void KernelLowering::write(const Window &window, const Registers &registers) {
   const Layout &layout = registers.layout;
   if (layout.lanes == 1 || isContiguous(window, layout)) {
     Value streams = streamsTo(window, layout);
-    bool asks = (classes.readsRows() || classes.slides()) && wanted.empty() &&
-                !classes.storesApart();
-    if (asks && isReadBack(window.memref))
-      prefetchRows(layout);
+    SmallVector<RowsAhead, 2> asked = rowsAsked(window.op);
+    if (isReadBack(window.memref))
+      prefetchRows(layout, asked);
     if (!streams)
       return writeRegisters(window, registers, /*streams=*/false);
     auto branch = scf::IfOp::create(b, loc, streams, /*withElse=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    if (asks)
-      prefetchRows(layout);
-    else if (classes.storesApart() && !wanted.empty())
-      prefetchRows(layout, /*locality=*/2, /*rows=*/2);
+    prefetchRows(layout, asked);
     writeRegisters(window, registers, /*streams=*/true);
     b.setInsertionPointToStart(branch.elseBlock());
     return writeRegisters(window, registers, /*streams=*/false);

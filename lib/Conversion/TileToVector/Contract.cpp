@@ -262,12 +262,11 @@ Registers KernelLowering::reduce(ReduceOp op, const Layout &layout) {
   Value none = splat(createNeutral(b, loc, kind, op.getType().getElementType()),
                      registerType(source, sums));
   Carried accumulators(sums.total(), none);
-  std::optional<unsigned> asksIn = levelOfRows(op);
+  SmallVector<RowsAhead, 2> asked = rowsAsked(op);
   accumulators = forChunks(c, step, accumulators, [&](ArrayRef<Value> before) {
     Carried next(before);
     Registers values = emit(source);
-    if (asksIn)
-      prefetchRows(values.layout, *asksIn, /*rows=*/1);
+    prefetchRows(values.layout, asked);
     neutraliseDead(op, values);
     for (auto [i, value] : llvm::enumerate(values.values)) {
       Value &sum = next[sums.indexOf(values.layout.coordinates(i))];

@@ -485,7 +485,7 @@ void DimClasses::stepsOfDots(int64_t accumulators) {
     }
 }
 
-/// Is all that is stored known to be more than the caches hold?
+/// Is all that is stored known, or taken, to be more than the caches hold?
 bool DimClasses::streams() const {
   auto kernel = isa<KernelOp>(root) ? cast<KernelOp>(root)
                                     : root->getParentOfType<KernelOp>();
@@ -495,9 +495,10 @@ bool DimClasses::streams() const {
   return !root->walk([&](StoreOp store) {
                 auto type = cast<MemRefType>(store.getMemref().getType());
                 bool isLarge =
-                    type.hasStaticShape() &&
-                    type.getNumElements() >
-                        most.getInt() * 8 / type.getElementTypeBitWidth();
+                    type.hasStaticShape()
+                        ? type.getNumElements() >
+                              most.getInt() * 8 / type.getElementTypeBitWidth()
+                        : unit.largeResults;
                 return isLarge ? WalkResult::advance()
                                : WalkResult::interrupt();
               })

@@ -24,6 +24,8 @@ struct VectorUnit {
   int64_t stageBytes = 512 * 1024;
   /// Do stores past the caches hold up what else the core does?
   bool storesApart = false;
+  /// Do results of sizes that only the run knows go past the caches?
+  bool largeResults = false;
   /// Registers that may hold accumulators.
   int64_t accumulators() const { return bytes >= 64 ? 16 : 12; }
   /// Rows of a register block of a dot.
@@ -42,7 +44,8 @@ public:
 
   /// Are rows read to be reduced, and again for what is made of that?
   bool readsRows() const { return hasReduces && !hasDots; }
-  /// Is a row stored past the caches when all of it is computed?
+  /// Do rows that are read to be reduced go past the caches of a core that
+  /// such stores hold up?
   bool storesApart() const {
     return unit.storesApart && readsRows() && carried.empty() && streams();
   }

@@ -2,7 +2,6 @@
 //
 // The loops over split classes around the body of a kernel or phase, and its
 // two versions (all in bounds, and border).
-#include "Dialect/Tile/IR/Streams.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -334,9 +333,6 @@ LogicalResult KernelLowering::run() {
     return mlir::failure();
   }
   findWanted();
-  // Functions take as long as stores do, and go beside them all the same.
-  if (classes.storesApart() && wanted.empty())
-    entry->getParentOp()->setAttr(storesApartAttr, b.getUnitAttr());
   findStages();
   findLimits();
   scopes.emplace_back();

@@ -140,7 +140,7 @@ Registers KernelLowering::emit(Value tile, bool scalars) {
   if (wanted.contains(tile) && isWalkedNow(tile)) {
     prefetchStores(layout);
     if (!classes.storesApart())
-      prefetchRows(layout);
+      prefetchRows(layout, RowsAhead());
     spill(scratchFor(tile), result);
     if (!llvm::is_contained(pending, tile))
       pending.push_back(tile);

@@ -3,9 +3,11 @@
 // The functions that a kernel becomes: its programs, and the loop over them
 // around the kernel or, one after the other, its phases.
 #include "KernelFunctions.h"
+#include "Dialect/Tile/IR/Streams.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace adze::tile;
@@ -213,10 +215,55 @@ LogicalResult KernelFunctions::checkViews() {
   return mlir::failure(walk.wasInterrupted());
 }
 
+/// Whether all results are more than the caches hold, where rows are walked in
+/// another way then and only the run knows it. Null: one form is enough.
+Value KernelFunctions::haveLargeResults() {
+  auto isApart = [&](bool largeResults) {
+    VectorUnit other = unit;
+    other.largeResults = largeResults;
+    return DimClasses(kernel, other, /*inOrder=*/false).storesApart();
+  };
+  if (kernel.hasPhases() || isApart(false) || !isApart(true))
+    return {};
+  int64_t bytes = kernel->getAttrOfType<IntegerAttr>(streamBytesAttr).getInt();
+  llvm::SetVector<Value> results;
+  kernel.walk([&](StoreOp store) {
+    Value memory = argumentOf(store.getMemref());
+    if (!cast<MemRefType>(memory.getType()).hasStaticShape())
+      results.insert(memory);
+  });
+  Value all;
+  for (Value memory : results) {
+    if (!frame.map.contains(memory))
+      return {};
+    Value one = isLarger(b, loc, frame.map.lookup(memory), bytes);
+    all = all ? arith::AndIOp::create(b, loc, all, one).getResult() : one;
+  }
+  return all;
+}
+
+/// For results that go past the caches, and for others.
+LogicalResult KernelFunctions::lowerTwice(Value large) {
+  auto choice = scf::IfOp::create(b, loc, large, /*withElse=*/true);
+  KernelFrame shared = frame;
+  for (bool isLarge : {true, false}) {
+    frame = shared;
+    unit.largeResults = isLarge;
+    b.setInsertionPointToStart(isLarge ? choice.thenBlock()
+                                       : choice.elseBlock());
+    programLoop();
+    if (failed(lower(kernel)))
+      return mlir::failure();
+  }
+  return success();
+}
+
 LogicalResult KernelFunctions::makeBody() {
   function = makeFunction(kernel.getName(), /*isBody=*/true);
   func::ReturnOp::create(b, loc);
   b.setInsertionPoint(frame.entry->getTerminator());
+  if (Value large = haveLargeResults())
+    return lowerTwice(large);
   programLoop();
   return kernel.hasPhases() ? phases(kernel.getBody().front()) : lower(kernel);
 }

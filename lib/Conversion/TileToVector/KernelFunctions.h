@@ -17,6 +17,10 @@ namespace adze::tile {
 /// The kernel argument behind a chain of views.
 mlir::Value argumentOf(mlir::Value memref);
 
+/// Has memory of a size that only the run knows more bytes than this?
+mlir::Value isLarger(mlir::OpBuilder &b, mlir::Location loc, mlir::Value memory,
+                     int64_t bytes);
+
 /// What stands around the code of a kernel or phase.
 struct KernelFrame {
   mlir::Block *entry = nullptr; // of the function
@@ -38,6 +42,8 @@ private:
   mlir::LogicalResult checkViews();
   mlir::LogicalResult makePrograms();
   mlir::LogicalResult makeBody();
+  mlir::Value haveLargeResults();
+  mlir::LogicalResult lowerTwice(mlir::Value large);
   mlir::func::FuncOp makeFunction(llvm::StringRef name, bool isBody);
   void cloneHoisted(mlir::Block &block, mlir::Operation *upTo);
   void programLoop();

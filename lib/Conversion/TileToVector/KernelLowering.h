@@ -110,8 +110,8 @@ private:
   bool prefetchNextPanel(DotOp op, const Window &self, const Layout &layout);
   bool mayAsk(const Window &window, const Layout &layout);
   void prefetchStores(const Layout &layout);
-  void prefetchRows(const Layout &, unsigned locality = 3, int64_t rows = 0);
-  std::optional<unsigned> levelOfRows(ReduceOp walk);
+  void prefetchRows(const Layout &, llvm::ArrayRef<RowsAhead> asked);
+  llvm::SmallVector<RowsAhead, 2> rowsAsked(mlir::Operation *at);
 
   // DotProduct.cpp: dots with lanes along their depth
   Registers dotAlongDepth(DotOp op, Registers acc);

@@ -237,64 +237,66 @@ static std::optional<Layout> rowsAhead(const DimClasses &classes,
   return next;
 }
 
-/// Whereto walks over a row ask for the next one, if stores are apart: for the
-/// second level of cache. Where the last walk computes a function for each
-/// element that takes longer than memory does: this one alone, for the first
-/// level (3) if that holds the next row beside what this one needs; the stores
-/// ask for the row after that.
-std::optional<unsigned> KernelLowering::levelOfRows(ReduceOp walk) {
-  constexpr int64_t firstLevelBytes = 32 * 1024 * 3 / 4;
+/// Bytes of what a walk reads of a row.
+static int64_t rowBytes(const DimClasses &classes, ReduceOp walk) {
+  Value source = walk.getSource();
+  int64_t bytes = tileType(source).getElementTypeBitWidth() / 8;
+  for (int c : classes.of(source))
+    bytes *= classes.isSplit(c) ? 1 : classes.padded(c);
+  return bytes;
+}
+
+/// Which later rows a walk over a row, or a store, asks for. Where stores past
+/// the caches hold up what else a core does, these take turns with walks, and
+/// memory has to have begun with a row before a walk comes to it. Functions of
+/// each element leave time for two long rows, which come nearer one after the
+/// other. A walk that is the only one finds rows as the hardware asks for them,
+/// and is disturbed by more, unless they are very long; several walks leave
+/// memory idle in those that read what the first one did.
+SmallVector<RowsAhead, 2> KernelLowering::rowsAsked(Operation *at) {
+  constexpr int64_t longBytes = 8 * 1024, veryLongBytes = 16 * 1024;
+  using Asked = SmallVector<RowsAhead, 2>;
+  auto store = dyn_cast<StoreOp>(at);
   if (!classes.storesApart())
-    return std::nullopt;
-  if (wanted.empty())
-    return 2;
-  ReduceOp last;
-  root->walk([&](ReduceOp other) { last = other; });
-  if (walk != last)
-    return std::nullopt;
-  int64_t bytes = 0;
-  auto add = [&](Value tile) {
-    int64_t size = tileType(tile).getElementTypeBitWidth() / 8;
-    for (int c : classes.of(tile))
-      size *= classes.isSplit(c) ? classes.step(c) : classes.padded(c);
-    bytes += size;
-  };
-  DenseSet<Value> seen;
-  forEachWindow([&](const Window &window) {
-    if (!isa<LoadOp>(window.op) || !seen.insert(window.memref).second)
-      return;
-    add(window.tile);
-    if (seen.size() == 1) // the one that is asked for
-      add(window.tile);
-  });
-  llvm::for_each(wanted, add);
-  return bytes <= firstLevelBytes ? 3 : 2;
+    return store && wanted.empty() && (classes.readsRows() || classes.slides())
+               ? Asked{{}}
+               : Asked{};
+  SmallVector<ReduceOp> walks;
+  root->walk([&](ReduceOp walk) { walks.push_back(walk); });
+  int64_t bytes = rowBytes(classes, walks.back());
+  bool isLast = at == walks.back(), isLong = bytes >= longBytes;
+  if (!wanted.empty())
+    return !isLast ? Asked{} : isLong ? Asked{{2, 2}, {1, 3}} : Asked{{1, 3}};
+  if (walks.size() == 1)
+    return store && bytes > veryLongBytes ? Asked{{1, 3}} : Asked{};
+  return isLast || (isLong && !store) ? Asked{{1, 2}} : Asked{};
 }
 
 /// While the last elements of a row are computed or stored memory has time:
 /// asks for later rows of what is loaded alike. Without that reading would
 /// pause there, and writing where a row is read.
-void KernelLowering::prefetchRows(const Layout &layout, unsigned locality,
-                                  int64_t rows) {
+void KernelLowering::prefetchRows(const Layout &layout,
+                                  ArrayRef<RowsAhead> asked) {
   if (layout.lanes == 1)
     return;
   bool slides = classes.slides();
-  DenseSet<Value> asked;
+  DenseSet<Value> seen;
   forEachWindow([&](const Window &window) {
     if (!isa<LoadOp>(window.op) || isReadBack(window.memref) ||
         !mayAsk(window, layout))
       return;
     // Windows that slide see the same rows, sooner or later.
-    if (slides && !asked.insert(argumentOf(window.memref)).second)
+    if (slides && !seen.insert(argumentOf(window.memref)).second)
       return;
-    std::optional<Layout> next = rowsAhead(classes, window, layout, rows);
-    if (!next)
-      return;
-    for (int64_t i = 0, e = layout.total(); i < e; ++i) {
-      Place at = place(window, *next, i);
-      if (!at.never)
-        ask(b, loc, mapped(window.memref), at.indices, /*isWrite=*/false,
-            locality);
+    for (RowsAhead ahead : asked) {
+      std::optional<Layout> next =
+          rowsAhead(classes, window, layout, ahead.rows);
+      for (int64_t i = 0, e = next ? layout.total() : 0; i < e; ++i) {
+        Place at = place(window, *next, i);
+        if (!at.never)
+          ask(b, loc, mapped(window.memref), at.indices, /*isWrite=*/false,
+              ahead.locality);
+      }
     }
   });
 }

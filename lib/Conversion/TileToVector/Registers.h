@@ -135,6 +135,13 @@ struct Place {
   bool never = false; // no point of it exists
 };
 
+/// Memory to ask for: that of so many rows on (0: at the usual distance), for
+/// the first level of cache (3) or the second one (2).
+struct RowsAhead {
+  int64_t rows = 0;
+  unsigned locality = 3;
+};
+
 } // namespace adze::tile
 
 #endif // ADZE_CONVERSION_TILETOVECTOR_REGISTERS_H

@@ -48,6 +48,20 @@ static Alignment getAlignment(const Window &window, const Layout &layout) {
   return isAligned ? result : Alignment::never;
 }
 
+Value adze::tile::isLarger(OpBuilder &b, Location loc, Value memory,
+                           int64_t bytes) {
+  auto type = cast<MemRefType>(memory.getType());
+  auto constant = [&](int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value).getResult();
+  };
+  Value size = constant(type.getElementTypeBitWidth() / 8);
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    size = arith::MulIOp::create(b, loc, size,
+                                 memref::DimOp::create(b, loc, memory, dim));
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, size,
+                               constant(bytes));
+}
+
 /// At the top of the function: is the memory aligned, and has it more bytes?
 /// Are its rows of so many elements, or a multiple of that?
 static Value makeCondition(OpBuilder &b, Location loc, Value memory,
@@ -66,16 +80,11 @@ static Value makeCondition(OpBuilder &b, Location loc, Value memory,
   Value condition = isZero(rest);
   if (type.hasStaticShape())
     return condition;
-  Value size = constant(type.getElementTypeBitWidth() / 8), row;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    row = memref::DimOp::create(b, loc, memory, dim);
-    size = arith::MulIOp::create(b, loc, size, row);
-  }
-  Value large = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, size,
-                                      constant(bytes));
-  condition = arith::AndIOp::create(b, loc, condition, large);
+  condition =
+      arith::AndIOp::create(b, loc, condition, isLarger(b, loc, memory, bytes));
   if (multiple == 1)
     return condition;
+  Value row = memref::DimOp::create(b, loc, memory, type.getRank() - 1);
   Value whole = isZero(arith::RemUIOp::create(b, loc, row, constant(multiple)));
   return arith::AndIOp::create(b, loc, condition, whole);
 }

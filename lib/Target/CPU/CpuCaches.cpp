@@ -97,14 +97,16 @@ static std::optional<int64_t> parseSize(StringRef text) {
 }
 
 Expected<CacheSizes> parseCaches(StringRef text) {
-  auto [second, third] = text.split(',');
+  StringRef sizes = text;
+  bool storesApart = sizes.consume_back(",apart");
+  auto [second, third] = sizes.split(',');
   std::optional<int64_t> l2 = parseSize(second), l3 = parseSize(third);
   constexpr int64_t least = 64 << 10; // blocks must have something to share
   if (!l2 || !l3 || *l2 < least || *l3 < *l2)
     return createStringError("expected the sizes of the second and third "
                              "level as in 1M,32M, but got '" +
                              text + "'");
-  return CacheSizes{*l2, *l3, /*storesApart=*/false};
+  return CacheSizes{*l2, *l3, storesApart};
 }
 
 } // namespace adze::cpu

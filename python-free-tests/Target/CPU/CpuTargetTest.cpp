@@ -41,8 +41,10 @@ TEST(CpuTargetTest, CachesAreKnown) {
 TEST(CpuTargetTest, CachesAreParsed) {
   EXPECT_EQ(llvm::cantFail(adze::cpu::parseCaches("512K,4096K")),
             (adze::CacheSizes{512 << 10, 4 << 20}));
+  EXPECT_EQ(llvm::cantFail(adze::cpu::parseCaches("1M,4M,apart")),
+            (adze::CacheSizes{1 << 20, 4 << 20, /*storesApart=*/true}));
   for (const char *wrong : {"", "1M", "1M,", "x,1M", "2M,1M", "1,2", "-1M,1M",
-                            "99999999999M,99999999999M"}) {
+                            "apart", "99999999999M,99999999999M"}) {
     auto caches = adze::cpu::parseCaches(wrong);
     EXPECT_THAT(llvm::toString(caches.takeError()),
                 testing::HasSubstr("expected the sizes of the second and third"

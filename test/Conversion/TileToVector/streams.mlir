@@ -106,15 +106,8 @@ tile.kernel @odd(%x: memref<?x?x100xf32>, %y: memref<?x?x100xf32>) attributes {t
 // CHECK-NOT: memref.prefetch
 // CHECK-COUNT-4: nontemporal
 // CHECK-NOT: memref.prefetch
-// Where stores had better be apart, the next row is asked for while this one is
-// reduced.
+// Where stores had better be apart, a walk alone is not disturbed.
 // APART-LABEL: func.func @centred(
-// APART-SAME: tile.stores_apart
-// APART: scf.for {{.*}} iter_args
-// APART: arith.addi %{{.*}}, %c1
-// APART-COUNT-4: memref.prefetch %arg0[%{{.*}}, %{{.*}}], read, locality<2>
-// APART: arith.addf
-// APART: nontemporal
 // APART-NOT: memref.prefetch
 tile.kernel @centred(%x: memref<64x2048xf32>, %y: memref<64x2048xf32>) attributes {tile.stream_bytes = 1 : i64} {
   %c32 = arith.constant 32 : index
@@ -130,10 +123,10 @@ tile.kernel @centred(%x: memref<64x2048xf32>, %y: memref<64x2048xf32>) attribute
 }
 
 // -----
-// Each walk asks.
+// Each walk asks for the next row.
 // CHECK-LABEL: func.func @twice(
 // APART-LABEL: func.func @twice(
-// APART-SAME: tile.stores_apart
+// APART: arith.addi %{{.*}}, %c1
 // APART-COUNT-4: memref.prefetch %arg0[%{{.*}}, %{{.*}}], read, locality<2>
 // APART-NOT: memref.prefetch
 // APART: vector.extract
@@ -158,15 +151,16 @@ tile.kernel @twice(%x: memref<64x2048xf32>, %s: memref<2048xf32>, %y: memref<64x
 
 // -----
 // One that computes a function for each element has time enough: it asks for the
-// first level, and the stores for the row after that. Those run beside the next
-// row's functions (pipeline-rows).
+// next row in the first level, and for the one after that in the second. Stores
+// run beside the next row's functions (pipeline-rows).
 // CHECK-LABEL: func.func @powers(
 // APART-LABEL: func.func @powers(
-// APART-NOT: {{memref.prefetch %arg0|tile.stores_apart}}
+// APART-NOT: memref.prefetch %arg0
 // APART: vector.extract
-// APART-COUNT-4: memref.prefetch %arg0[%{{.*}}, %{{.*}}], read, locality<3>
 // APART: arith.addi %{{.*}}, %c2
 // APART-COUNT-4: memref.prefetch %arg0[%{{.*}}, %{{.*}}], read, locality<2>
+// APART: arith.addi %{{.*}}, %c1
+// APART-COUNT-4: memref.prefetch %arg0[%{{.*}}, %{{.*}}], read, locality<3>
 // APART-COUNT-4: nontemporal
 // APART-NOT: memref.prefetch %arg0
 tile.kernel @powers(%x: memref<64x2048xf32>, %y: memref<64x2048xf32>) attributes {tile.stream_bytes = 1 : i64} {
@@ -188,7 +182,7 @@ tile.kernel @powers(%x: memref<64x2048xf32>, %y: memref<64x2048xf32>) attributes
 // What stays in the caches has its own way.
 // CHECK-LABEL: func.func @in_cache(
 // APART-LABEL: func.func @in_cache(
-// APART-NOT: tile.stores_apart
+// APART-NOT: memref.prefetch
 tile.kernel @in_cache(%x: memref<64x2048xf32>, %y: memref<64x2048xf32>) attributes {tile.stream_bytes = 1048576 : i64} {
   %c64 = arith.constant 64 : index
   %p = tile.program_id (%c64) : index
@@ -197,6 +191,80 @@ tile.kernel @in_cache(%x: memref<64x2048xf32>, %y: memref<64x2048xf32>) attribut
   %b = tile.broadcast %m to [1, 2048] dims [0] : tensor<1xf32> -> tensor<1x2048xf32>
   %d = arith.subf %t, %b : tensor<1x2048xf32>
   tile.store %d, %y[%p, 0] : tensor<1x2048xf32>, memref<64x2048xf32>
+  tile.return
+}
+
+// -----
+// Short rows: the last walk alone asks.
+// APART-LABEL: func.func @short(
+// APART-NOT: memref.prefetch
+// APART: vector.extract
+// APART: memref.prefetch %arg0[%{{.*}}, %{{.*}}], read, locality<2>
+// APART: nontemporal
+// APART-NOT: memref.prefetch
+tile.kernel @short(%x: memref<64x512xf32>, %y: memref<64x512xf32>) attributes {tile.stream_bytes = 1 : i64} {
+  %c64 = arith.constant 64 : index
+  %p = tile.program_id (%c64) : index
+  %t = tile.load %x[%p, 0] sizes [1, 512] : memref<64x512xf32> -> tensor<1x512xf32>
+  %m = tile.reduce add %t dim 1 : tensor<1x512xf32> -> tensor<1xf32>
+  %b = tile.broadcast %m to [1, 512] dims [0] : tensor<1xf32> -> tensor<1x512xf32>
+  %d = arith.subf %t, %b : tensor<1x512xf32>
+  %e = arith.mulf %d, %d : tensor<1x512xf32>
+  %q = tile.reduce add %e dim 1 : tensor<1x512xf32> -> tensor<1xf32>
+  %c = tile.broadcast %q to [1, 512] dims [0] : tensor<1xf32> -> tensor<1x512xf32>
+  %f = arith.mulf %d, %c : tensor<1x512xf32>
+  tile.store %f, %y[%p, 0] : tensor<1x512xf32>, memref<64x512xf32>
+  tile.return
+}
+
+// -----
+// Very long rows and one walk: the stores ask.
+// APART-LABEL: func.func @very_long(
+// APART-NOT: memref.prefetch
+// APART: vector.extract
+// APART-COUNT-4: memref.prefetch %arg0[%{{.*}}, %{{.*}}], read, locality<3>
+// APART-COUNT-4: nontemporal
+tile.kernel @very_long(%x: memref<64x8192xf32>, %y: memref<64x8192xf32>) attributes {tile.stream_bytes = 1 : i64} {
+  %c64 = arith.constant 64 : index
+  %p = tile.program_id (%c64) : index
+  %t = tile.load %x[%p, 0] sizes [1, 8192] : memref<64x8192xf32> -> tensor<1x8192xf32>
+  %m = tile.reduce add %t dim 1 : tensor<1x8192xf32> -> tensor<1xf32>
+  %b = tile.broadcast %m to [1, 8192] dims [0] : tensor<1xf32> -> tensor<1x8192xf32>
+  %d = arith.subf %t, %b : tensor<1x8192xf32>
+  tile.store %d, %y[%p, 0] : tensor<1x8192xf32>, memref<64x8192xf32>
+  tile.return
+}
+
+// -----
+// Rows of which only the run knows how many there are: one form for results
+// that go past the caches, one for others; elsewhere one for both.
+// CHECK-LABEL: func.func @how_many(
+// CHECK-NOT: scf.if
+// CHECK: scf.for %{{.*}} = %arg2 to %arg3
+// CHECK-NOT: to %arg3
+// APART-LABEL: func.func @how_many(
+// APART: memref.dim %arg1, %c0
+// APART: arith.muli
+// APART: %[[LARGE:.*]] = arith.cmpi ugt, %{{.*}}, %c1048576
+// APART: scf.if %[[LARGE]] {
+// APART: scf.for %{{.*}} = %arg2 to %arg3
+// APART: memref.prefetch %arg0[%{{.*}}, %{{.*}}], read, locality<2>
+// APART: memref.prefetch %arg0[%{{.*}}, %{{.*}}], read, locality<3>
+// APART: math.exp
+// APART: } else {
+// APART: scf.for %{{.*}} = %arg2 to %arg3
+// APART-NOT: read, locality<2>
+// APART: math.exp
+tile.kernel @how_many(%x: memref<?x2048xf32>, %y: memref<?x2048xf32>) attributes {tile.stream_bytes = 1048576 : i64} {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %y, %c0 : memref<?x2048xf32>
+  %p = tile.program_id (%n) : index
+  %t = tile.load %x[%p, 0] sizes [1, 2048] : memref<?x2048xf32> -> tensor<1x2048xf32>
+  %e = math.exp %t : tensor<1x2048xf32>
+  %q = tile.reduce add %e dim 1 : tensor<1x2048xf32> -> tensor<1xf32>
+  %c = tile.broadcast %q to [1, 2048] dims [0] : tensor<1xf32> -> tensor<1x2048xf32>
+  %f = arith.divf %e, %c : tensor<1x2048xf32>
+  tile.store %f, %y[%p, 0] : tensor<1x2048xf32>, memref<?x2048xf32>
   tile.return
 }
 

@@ -11,9 +11,6 @@ namespace adze::tile {
 /// Of a kernel: results of more bytes than this are stored past the caches,
 /// which would have lost them before the next kernel asks.
 inline constexpr llvm::StringLiteral streamBytesAttr = "tile.stream_bytes";
-/// Of a function: its rows are stored when they are computed, not while the
-/// next one is.
-inline constexpr llvm::StringLiteral storesApartAttr = "tile.stores_apart";
 
 } // namespace adze::tile
 
