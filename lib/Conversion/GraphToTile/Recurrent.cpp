@@ -33,6 +33,7 @@ private:
   LogicalResult giveState();
   LogicalResult takeState();
   LogicalResult takeAll(Value from, const Places &places, Value to);
+  LogicalResult multiply(ArrayRef<std::pair<int64_t, Value>> products);
   LogicalResult step();
   LogicalResult resetStep();
   LogicalResult candidateStep();
@@ -53,6 +54,10 @@ private:
   Value own(Value memory) {
     return own(e.load(memory, {{e.index(0), M, 1, 1}, units()}));
   }
+  /// Of a gate with its product by these states; `multiply` may have left it.
+  Value sum(int64_t gate, Value memory);
+  Value sum(int64_t gate) { return sum(gate, state); }
+  Places block() { return {{e.index(0), M, 1, 1}, {e.index(0), N, 1, 1}}; }
   Value mixed(Value update, Value candidate);
   Value parameter(Value vector, int64_t gate);
   Value own(MaybeTile tile) {
@@ -99,6 +104,7 @@ private:
   int64_t hidden = 0;
   Value output, lastState, lastMemory; // memory
   Value state, held;                   // of the program's rows, all units
+  SmallVector<Value> sums;             // of its rows and units, of each gate
   Value row, unit;                     // offsets
   Value turn, now;                     // steps of the grid, of the layer
   Value place, before;     // the step's place, and that of the one before it
@@ -181,6 +187,11 @@ LogicalResult RecurrentEmitter::cut() {
   state = e.scratch({blockM, e.index(hidden)}, type);
   if (isTwofold(op))
     held = e.scratch({blockM, e.index(hidden)}, type);
+  // Of unknown numbers of rows a program computes those that there are.
+  int64_t gates = getKnown(getDims(op.getWeights())[0]);
+  bool isKnown = e.getKnownRows(dims[1]) >= 0;
+  for (int64_t gate = 0; isKnown && gates > 1 && gate < gates; ++gate)
+    sums.push_back(e.scratch({blockM, blockN}, type));
   return success();
 }
 
@@ -252,6 +263,35 @@ Value RecurrentEmitter::product(int64_t gate, Value sum, Value memory) {
   return createDot(e, left->value, *right, sum);
 }
 
+Value RecurrentEmitter::sum(int64_t gate, Value memory) {
+  if (!sums.empty())
+    return own(e.load(sums[gate], block()));
+  // What resets the product of a candidate leaves its input alone.
+  bool isReset = op.getCell() == RecurrentCell::GRU && !isTwofold(op);
+  return product(gate, isReset && gate == 2 ? zeros() : input(gate), memory);
+}
+
+/// The products of gates with these states, one after the other, each into
+/// memory: sums that wait in registers for those of other gates would take
+/// these from the loops that compute the others.
+LogicalResult
+RecurrentEmitter::multiply(ArrayRef<std::pair<int64_t, Value>> products) {
+  SmallVector<Value> targets = std::exchange(sums, {});
+  for (const std::pair<int64_t, Value> &pair : products) {
+    auto run = [&]() -> LogicalResult {
+      e.setSummed(K);
+      Value all = sum(pair.first, pair.second);
+      return isRefused
+                 ? failure()
+                 : e.store({all, Axes{M, N}}, targets[pair.first], block());
+    };
+    if (!targets.empty() && failed(e.phase(run)))
+      return failure();
+  }
+  sums = targets;
+  return success();
+}
+
 Value RecurrentEmitter::parameter(Value vector, int64_t gate) {
   return own(e.emit(vector, {units(gate)}));
 }
@@ -269,12 +309,12 @@ Value RecurrentEmitter::activate(unsigned i, Value x) {
   return x;
 }
 
-Value RecurrentEmitter::rnn() { return activate(0, product(0, input(0))); }
+Value RecurrentEmitter::rnn() { return activate(0, sum(0)); }
 
 Value RecurrentEmitter::gru() {
-  Value update = activate(0, product(0, input(0)));
-  Value reset = activate(0, product(1, input(1)));
-  Value inner = product(2, zeros());
+  Value update = activate(0, sum(0));
+  Value reset = activate(0, sum(1));
+  Value inner = sum(2);
   if (op.getBias())
     inner = plus(inner, parameter(op.getBias(), 0));
   Value candidate = activate(1, plus(input(2), times(reset, inner)));
@@ -294,9 +334,8 @@ std::pair<Value, Value> RecurrentEmitter::lstm() {
       sum = plus(sum, times(parameter(op.getPeephole(), g), seen));
     return activate(g == 3 ? 1 : 0, sum);
   };
-  Value in = product(0, input(0)), out = product(1, input(1));
-  Value forget = op.getInputForget() ? Value() : product(2, input(2));
-  Value candidate = product(3, input(3));
+  Value in = sum(0), out = sum(1), candidate = sum(3);
+  Value forget = op.getInputForget() ? Value() : sum(2);
   in = gate(0, in, cell);
   forget = op.getInputForget() ? minus(number(1.0), in) : gate(2, forget, cell);
   candidate = gate(3, candidate, cell);
@@ -339,8 +378,15 @@ LogicalResult RecurrentEmitter::finish(Value next, Value cell) {
 }
 
 LogicalResult RecurrentEmitter::step() {
+  SmallVector<std::pair<int64_t, Value>> products;
+  for (int64_t gate = 0, end = sums.size(); gate < end; ++gate)
+    if (gate != 2 || !op.getInputForget())
+      products.push_back({gate, state});
+  if (failed(multiply(products)))
+    return failure();
   return e.phase([&]() -> LogicalResult {
-    e.setSummed(K);
+    if (sums.empty())
+      e.setSummed(K);
     Value next, cell;
     switch (op.getCell()) {
     case RecurrentCell::RNN:
@@ -373,10 +419,12 @@ LogicalResult RecurrentEmitter::resetStep() {
 LogicalResult RecurrentEmitter::candidateStep() {
   if (failed(takeAll(lastState, {rows(), all()}, held)))
     return failure();
+  if (failed(multiply({{0, state}, {2, held}})))
+    return failure();
   return e.phase([&]() -> LogicalResult {
-    e.setSummed(K);
-    Value update = activate(0, product(0, input(0)));
-    Value candidate = activate(1, product(2, input(2), held));
+    if (sums.empty())
+      e.setSummed(K);
+    Value update = activate(0, sum(0)), candidate = activate(1, sum(2, held));
     Value next = mixed(update, candidate);
     return isRefused ? failure()
                      : e.store({next, Axes{M, N}}, output,

@@ -2,7 +2,8 @@
 
 // Steps are the last count of the grid, in order. The first one begins with the
 // states that are given, the others with what the one before stored; weights lie
-// in panels, a matrix each gate.
+// in panels, a matrix each gate. The sums of a gate wait in memory for those of
+// the others.
 // CHECK: #[[PANELS:.*]] = affine_map<(d0, d1, d2) -> (d0, d2 floordiv 32, d1, d2 mod 32)>
 // CHECK-LABEL: tile.kernel @lstm
 // CHECK-SAME: %[[X:arg0]]: memref<5x2x256xf32>, %[[W:arg1]]: memref<4x64x64xf32, #[[PANELS]]>, %[[H:arg2]]: {{[^,]*}}, %[[C:arg3]]: {{[^,]*}}, %[[Y:arg4]]: {{[^,]*}}, %[[LAST:arg5]]: {{[^,]*}}, %[[CELL:arg6]]:
@@ -14,6 +15,8 @@
 // CHECK: %[[BEFORE:.*]] = arith.subi %[[P]]#2, %c1
 // CHECK: %[[AT:.*]] = arith.maxsi %[[BEFORE]], %c0
 // CHECK: %[[STATE:.*]] = tile.scratch [%[[BM]], 64]
+// CHECK: %[[IN:.*]] = tile.scratch [%[[BM]], %[[BN]]]
+// CHECK: %[[OUT:.*]] = tile.scratch [%[[BM]], %[[BN]]]
 // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[P]]#2, %c0
 // CHECK: scf.if %[[FIRST]] {
 // CHECK: tile.store %{{.*}}, %[[LAST]][%[[ROW]], %[[UNIT]]]
@@ -25,11 +28,21 @@
 // CHECK: %[[HT:.*]] = tile.load %[[Y]][%[[AT]], %[[ROW]], 0]
 // CHECK: tile.store %[[HT]], %[[STATE]][0, 0]
 // CHECK: tile.phase
-// CHECK: %[[CT:.*]] = tile.load %[[CELL]][%[[ROW]], %[[UNIT]]]
 // CHECK: %[[XI:.*]] = tile.load %[[X]][%[[P]]#2, %[[ROW]], %[[UNIT]]]
 // CHECK: %[[WI:.*]] = tile.load %[[W]][0, 0, %[[UNIT]]] sizes [64, %[[BN]]]
-// CHECK: tile.dot %{{.*}}, %[[WI]], %[[XI]]
-// CHECK-COUNT-3: tile.dot
+// CHECK: %[[DI:.*]] = tile.dot %{{.*}}, %[[WI]], %[[XI]]
+// CHECK: tile.store %[[DI]], %[[IN]][0, 0]
+// CHECK: tile.phase
+// CHECK: tile.dot
+// CHECK: tile.store %{{.*}}, %[[OUT]][0, 0]
+// CHECK: tile.phase
+// CHECK: tile.dot
+// CHECK: tile.phase
+// CHECK: tile.dot
+// CHECK: tile.phase
+// CHECK: %[[CT:.*]] = tile.load %[[CELL]][%[[ROW]], %[[UNIT]]]
+// CHECK: tile.load %[[IN]][0, 0] sizes [%[[BM]], %[[BN]]]
+// CHECK: tile.load %[[OUT]][0, 0] sizes [%[[BM]], %[[BN]]]
 // CHECK: tile.store %[[Z:.*]], %[[Y]][%[[P]]#2, %[[ROW]], %[[UNIT]]]
 // CHECK: tile.store %[[Z]], %[[LAST]][%[[ROW]], %[[UNIT]]]
 // CHECK: tile.store %{{.*}}, %[[CELL]][%[[ROW]], %[[UNIT]]]
@@ -70,6 +83,27 @@ func.func private @unknown(%x: tensor<?x?x16xf32, #x>, %w: tensor<1x16x16xf32>, 
 func.func @main(%x: tensor<?x?x16xf32, #x>, %w: tensor<1x16x16xf32>, %h: tensor<?x16xf32, #s>) -> tensor<?x?x16xf32, #x> attributes {graph.symbols = ["t", "b"]} {
   %0:2 = host.launch @unknown(%x, %w, %h) : (tensor<?x?x16xf32, #x>, tensor<1x16x16xf32>, tensor<?x16xf32, #s>) -> (tensor<?x?x16xf32, #x>, tensor<?x16xf32, #s>)
   return %0#0 : tensor<?x?x16xf32, #x>
+}
+
+// -----
+
+// Of unknown numbers of rows they wait in registers: what is not there is not
+// computed.
+#x = affine_map<()[s0] -> (5, s0, 64)>
+#y = affine_map<()[s0] -> (5, s0, 16)>
+#s = affine_map<()[s0] -> (s0, 16)>
+// CHECK-LABEL: tile.kernel @unknown_rows
+// CHECK: tile.dot
+// CHECK-NOT: tile.phase
+// CHECK-COUNT-3: tile.dot
+// CHECK: host.launch @unknown_rows
+func.func private @unknown_rows(%x: tensor<5x?x64xf32, #x>, %w: tensor<4x16x16xf32>, %h: tensor<?x16xf32, #s>) -> (tensor<5x?x16xf32, #y>, tensor<?x16xf32, #s>, tensor<?x16xf32, #s>) attributes {adze.kernel} {
+  %0:3 = graph.recurrent %x weights %w state %h memory %h {cell = #graph.cell<lstm>, activations = ["sigmoid", "tanh", "tanh"], alphas = array<f64: 0.0, 0.0, 0.0>, betas = array<f64: 0.0, 0.0, 0.0>} : (tensor<5x?x64xf32, #x>, tensor<4x16x16xf32>, tensor<?x16xf32, #s>, tensor<?x16xf32, #s>) -> (tensor<5x?x16xf32, #y>, tensor<?x16xf32, #s>, tensor<?x16xf32, #s>)
+  return %0#0, %0#1, %0#2 : tensor<5x?x16xf32, #y>, tensor<?x16xf32, #s>, tensor<?x16xf32, #s>
+}
+func.func @main(%x: tensor<5x?x64xf32, #x>, %w: tensor<4x16x16xf32>, %h: tensor<?x16xf32, #s>) -> tensor<5x?x16xf32, #y> attributes {graph.symbols = ["b"]} {
+  %0:3 = host.launch @unknown_rows(%x, %w, %h) : (tensor<5x?x64xf32, #x>, tensor<4x16x16xf32>, tensor<?x16xf32, #s>) -> (tensor<5x?x16xf32, #y>, tensor<?x16xf32, #s>, tensor<?x16xf32, #s>)
+  return %0#0 : tensor<5x?x16xf32, #y>
 }
 
 // -----
