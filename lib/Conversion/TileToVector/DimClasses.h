@@ -24,6 +24,8 @@ struct VectorUnit {
   int64_t stageBytes = 512 * 1024;
   /// Do stores past the caches hold up what else the core does?
   bool storesApart = false;
+  /// Are there sums of the products of four bytes each?
+  bool byteDots = false;
   /// Registers that may hold accumulators.
   int64_t accumulators() const { return bytes >= 64 ? 16 : 12; }
   /// Rows of a register block of a dot.
