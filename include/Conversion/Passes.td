@@ -105,8 +105,8 @@ def ConvertGraphToLinalg : Pass<"convert-graph-to-linalg", "mlir::ModuleOp"> {
     "::adze::host::HostDialect",
     "mlir::affine::AffineDialect", "mlir::arith::ArithDialect",
     "mlir::linalg::LinalgDialect", "mlir::LLVM::LLVMDialect",
-    "mlir::math::MathDialect",
-    "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
+    "mlir::math::MathDialect", "mlir::memref::MemRefDialect",
+    "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
 
 //===--- tile -> vector ---------------------------------------------------===//
@@ -126,8 +126,10 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
     slice of them is asked for. The right operand of a dot that many blocks of
     rows read is copied in panels first, unless it lies so already; if its depth
     is too much for that, the loop over the depth goes outside of the blocks and
-    accumulators wait in scratch between its parts. Windows not proven to lie inside their memory
-    get a run-time test: an unchecked body, and a masked one for borders.
+    accumulators wait in scratch between its parts. Bytes that lie in groups of
+    four along the depth are multiplied and summed by groups. Windows not proven
+    to lie inside their memory get a run-time test: an unchecked body, and a
+    masked one for borders.
     Results of more than `tile.stream_bytes` bytes are stored past the caches
     where a test at the start finds them aligned.
 
@@ -157,6 +159,8 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
     Option<"storesApart", "stores-apart", "bool", /*default=*/"false",
            "Stores past the caches hold up what else a core does: walks over "
            "rows ask for the next ones">,
+    Option<"byteDots", "byte-dots", "bool", /*default=*/"false",
+           "The CPU sums products of four bytes each (x86 vpdpbusd)">,
     Option<"keepRefused", "keep-refused", "bool", /*default=*/"false",
            "Leave a kernel that is not taken as it is, with a remark">];
   let statistics = [
@@ -164,9 +168,9 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
     Statistic<"numRefused", "refused", "Kernels not taken">];
   let dependentDialects = [
     "mlir::affine::AffineDialect", "mlir::arith::ArithDialect",
-    "mlir::func::FuncDialect", "mlir::math::MathDialect",
-    "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
-    "mlir::vector::VectorDialect"];
+    "mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect",
+    "mlir::math::MathDialect", "mlir::memref::MemRefDialect",
+    "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
 
 //===--- tile -> linalg ---------------------------------------------------===//

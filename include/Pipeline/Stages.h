@@ -28,6 +28,8 @@ struct StageOptions {
   bool foldConstants = true;
   /// Vector register bits of the CPU that kernels are lowered for.
   unsigned vectorBits = 256;
+  /// Whether it sums products of four bytes each.
+  bool byteDots = false;
   /// Of the CPU that the module is made for: blocks are chosen by them.
   CacheSizes caches;
   /// Whether stage graph ends with ONNX's operators in ONNX's layouts.

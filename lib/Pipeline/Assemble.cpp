@@ -60,6 +60,7 @@ LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
   for (auto [number, target] : llvm::enumerate(targets)) {
     StageOptions variantOptions = stageOptions;
     variantOptions.vectorBits = target.vectorBits();
+    variantOptions.byteDots = target.hasByteDots();
     std::string prefix = "v" + std::to_string(number) + ".";
     auto objects =
         compileKernels(cloneKernels(*module, kernels.different, variantOptions),

@@ -325,6 +325,7 @@ CompileStatus Compilation::writeONNX() {
 CompileStatus Compilation::tune() {
   TuneContext tuning = {targets.front(), stageOptions, {}};
   tuning.stageOptions.vectorBits = targets.front().vectorBits();
+  tuning.stageOptions.byteDots = targets.front().hasByteDots();
   auto main = module->lookupSymbol<func::FuncOp>("main");
   if (main)
     tuning.symbols = getTypicalSymbols(main);
@@ -383,6 +384,7 @@ CompileStatus Compilation::writeOutput() {
   if (failed(resolveTargets()))
     return CompileStatus::Usage;
   stageOptions.vectorBits = targets.front().vectorBits();
+  stageOptions.byteDots = targets.front().hasByteDots();
   for (Stage stage : {Stage::Kernel, Stage::LLVM})
     if (failed(runStage(stage)))
       return fail();

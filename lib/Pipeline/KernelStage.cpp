@@ -24,6 +24,7 @@ void buildKernelStage(OpPassManager &manager, const StageOptions &options) {
   TileToVectorPipelineOptions vectors;
   vectors.vectorBytes = options.vectorBits / 8;
   vectors.caches = options.caches;
+  vectors.byteDots = options.byteDots;
   buildTileToVectorPipeline(manager, vectors);
   // Of both.
   manager.addNestedPass<func::FuncOp>(createConvertVectorToSCFPass(

@@ -41,21 +41,6 @@ Value approximateExpm1(const Arithmetic &a, Value x) {
   return a.select(isZero, x, result); // -0 stays
 }
 
-/// tanh: an odd polynomial, from 5/8 on 1 - 2 / (e^2t + 1); less than 1.5 ulp.
-Value approximateTanh(const Arithmetic &a, Value x) {
-  Value t = a.abs(x), square = a.mul(x, x);
-  Value p = a.polynomial(square, {2.1475369576e-03f, -8.1826737151e-03f,
-                                  2.1702967584e-02f, -5.3947202861e-02f,
-                                  1.3333210349e-01f, -3.3333331347e-01f});
-  Value low = a.fma(a.mul(t, square), p, t);
-  Value power = expInRange(a, a.atMost(a.add(t, t), 40.0f), PowerSize::small);
-  Value one = a.real(1.0f);
-  Value high = a.sub(
-      one, arith::DivFOp::create(a.b, a.loc, a.real(2.0f), a.add(power, one)));
-  Value isLow = a.is(arith::CmpFPredicate::OLT, t, a.real(0.625f));
-  return a.withSign(a.select(isLow, low, high), x);
-}
-
 /// erf(t) / t by powers of what t is off a multiple of 1/4: a column for each
 /// multiple below 4. The error is 2^-26.
 constexpr float erfByQuarter[6][16] = {

@@ -123,6 +123,20 @@ struct Arithmetic {
                mlir::ValueRange{table, index})
         .getResult(0);
   }
+  /// The same of 32 by the low five bits: AVX-512's vpermi2d.
+  mlir::Value chooseOf32(llvm::ArrayRef<int32_t> numbers,
+                         mlir::Value index) const {
+    auto type = llvm::cast<mlir::VectorType>(integer());
+    auto half = [&](size_t from) -> mlir::Value {
+      return mlir::arith::ConstantOp::create(
+          b, loc, mlir::DenseElementsAttr::get(type, numbers.slice(from, 16)));
+    };
+    return mlir::LLVM::CallIntrinsicOp::create(
+               b, loc, type,
+               b.getStringAttr("llvm.x86.avx512.vpermi2var.d.512"),
+               mlir::ValueRange{half(0), index, half(16)})
+        .getResult(0);
+  }
   /// x * 2^n with n rounded down, rounded once; 0 where not `kept`, if that is
   /// given: AVX-512's vscalefps.
   mlir::Value scale(mlir::Value x, mlir::Value n, mlir::Value kept = {}) const {
@@ -145,12 +159,15 @@ struct Arithmetic {
     mlir::Value top = real(high);
     return select(is(mlir::arith::CmpFPredicate::OLT, top, x), top, x);
   }
+  /// max(low, x); NaN passes.
+  mlir::Value atLeast(mlir::Value x, double low) const {
+    mlir::Value bottom = real(low);
+    return select(is(mlir::arith::CmpFPredicate::OGT, bottom, x), bottom, x);
+  }
   /// max(low, min(high, x)); NaN passes. The operand order is the one that
   /// is a single instruction on x86.
   mlir::Value clamp(mlir::Value x, double low, double high) const {
-    mlir::Value bottom = real(low);
-    x = atMost(x, high);
-    return select(is(mlir::arith::CmpFPredicate::OGT, bottom, x), bottom, x);
+    return atLeast(atMost(x, high), low);
   }
   /// Horner's rule, the coefficient of the highest power first.
   mlir::Value polynomial(mlir::Value x,
@@ -178,6 +195,10 @@ mlir::Value approximateExp(const Arithmetic &a, mlir::Value x, bool tinyIsZero,
                            PowerSize size);
 mlir::Value approximateExp2(const Arithmetic &a, mlir::Value x,
                             bool tinyIsZero);
+
+//===--- MathTanh.cpp -----------------------------------------------------===//
+
+mlir::Value approximateTanh(const Arithmetic &a, mlir::Value x);
 
 //===--- f32 functions computed in f64 (MathInDouble.cpp) -----------------===//
 // Each is rounded once at the end, from what is off by 2^-28 at most: less than

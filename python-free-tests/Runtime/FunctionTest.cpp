@@ -351,6 +351,40 @@ TEST(Functions, UniqueOfNotANumber) {
   EXPECT_EQ(results[3].at<int64_t>(3), 2);
 }
 
+/// Numbers of either sign and any size, in order and as they come.
+TEST(Functions, UniqueOfAnyNumbers) {
+  gStrings = {""};
+  auto run = [&](Operand x, int64_t sorted) {
+    std::vector<Operand> results = {
+        {x.type, {-1}}, {kInt, {-1}}, {kInt, {6}}, {kInt, {-1}}};
+    Outcome outcome(runOne(
+        "unique", {x, vector(std::vector<int64_t>{sorted, -1})}, results));
+    EXPECT_TRUE(outcome.ok()) << outcome.message;
+    return results;
+  };
+  auto expect = [](const Operand &operand, std::vector<int64_t> values) {
+    ASSERT_EQ(operand.dims[0], int64_t(values.size()));
+    for (size_t i = 0; i < values.size(); ++i)
+      EXPECT_EQ(operand.at<int64_t>(i), values[i]) << i;
+  };
+  Operand whole =
+      vector(std::vector<int64_t>{5, -1, 5, INT64_MIN, INT64_MAX, -1});
+  auto sorted = run(whole, 1), unsorted = run(whole, 0);
+  expect(sorted[0], {INT64_MIN, -1, 5, INT64_MAX});
+  expect(sorted[1], {3, 1, 0, 4});
+  expect(sorted[2], {2, 1, 2, 0, 3, 1});
+  expect(sorted[3], {1, 2, 2, 1});
+  expect(unsorted[0], {5, -1, INT64_MIN, INT64_MAX});
+  expect(unsorted[2], {0, 1, 0, 2, 3, 1});
+  auto real = run(
+      vector(std::vector<float>{-1.5f, 2, -INFINITY, 1e-40f, -1e30f, 2}), 1);
+  ASSERT_EQ(real[0].dims[0], 5);
+  const float values[] = {-INFINITY, -1e30f, -1.5f, 1e-40f, 2};
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(real[0].at<float>(i), values[i]) << i;
+  expect(real[1], {2, 4, 0, 3, 1});
+}
+
 TEST(Functions, BoxesOfAnyKind) {
   gStrings = {""};
   std::vector<float> corners;

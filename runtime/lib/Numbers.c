@@ -118,6 +118,27 @@ int rt_compare_numbers(rt_number x, rt_number y) {
   return (x.f > y.f) - (x.f < y.f);
 }
 
+/* The bits of a float of either size, in the order of the numbers. */
+static uint64_t key_of_bits(uint64_t bits, uint64_t sign) {
+  return bits & sign ? ~bits & (sign - 1 + sign) : bits | sign;
+}
+
+uint64_t rt_read_key(DLDataType dtype, const void *data, uint64_t index) {
+  rt_number number = rt_read_number(dtype, data, index);
+  if (number.form == RT_SIGNED)
+    return (uint64_t)number.i ^ (uint64_t)1 << 63;
+  if (number.form != RT_FLOAT)
+    return number.u;
+  if (number.f != number.f)
+    return UINT64_MAX;
+  double value = number.f == 0 ? 0 : number.f; /* both zeros are one number */
+  if (dtype.bits <= 32)
+    return key_of_bits(to_bits((float)value), (uint64_t)1 << 31);
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof(bits));
+  return key_of_bits(bits, (uint64_t)1 << 63);
+}
+
 /* ---- Writing ------------------------------------------------------------- */
 
 static bool ends(const char *text, const char *end) {

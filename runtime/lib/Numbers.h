@@ -24,5 +24,7 @@ bool rt_write_number(DLDataType dtype, void *data, uint64_t index,
                      const char *text);
 /* -1, 0, 1; NaN is equal to itself and greater than all else. */
 int rt_compare_numbers(rt_number x, rt_number y);
+/* An integer with the same order, for any type that can be read. */
+uint64_t rt_read_key(DLDataType dtype, const void *data, uint64_t index);
 
 #endif /* ADZE_NUMBERS_H */

@@ -70,6 +70,44 @@ static void sort_numbers(is_behind *behind, const void *data, int64_t *order,
   }
 }
 
+/* Sorts by keys, equal ones in their order: by one byte of them after the
+ * other, but for those that are equal everywhere. */
+static void sort_keys(uint64_t *keys, uint64_t *other_keys, int64_t *order,
+                      int64_t *room, uint64_t count) {
+  uint64_t differ = 0;
+  for (uint64_t i = 1; i < count; ++i)
+    differ |= keys[i] ^ keys[0];
+  uint64_t *from = keys, *to = other_keys;
+  int64_t *from_order = order, *to_order = room;
+  for (int shift = 0; shift < 64; shift += 8) {
+    if (!(differ >> shift & 255))
+      continue;
+    uint64_t place[256] = {0}, next = 0;
+    for (uint64_t i = 0; i < count; ++i)
+      ++place[from[i] >> shift & 255];
+    for (int byte = 0; byte < 256; ++byte) {
+      uint64_t size = place[byte];
+      place[byte] = next;
+      next += size;
+    }
+    for (uint64_t i = 0; i < count; ++i) {
+      uint64_t at = place[from[i] >> shift & 255]++;
+      to[at] = from[i];
+      to_order[at] = from_order[i];
+    }
+    uint64_t *sorted = to;
+    to = from;
+    from = sorted;
+    int64_t *sorted_order = to_order;
+    to_order = from_order;
+    from_order = sorted_order;
+  }
+  if (from == keys)
+    return;
+  memcpy(keys, from, count * sizeof(*keys));
+  memcpy(order, from_order, count * sizeof(*order));
+}
+
 static bool is_slice_behind(const void *s, int64_t x, int64_t y) {
   return compare_slices(s, (uint64_t)x, (uint64_t)y) > 0;
 }
@@ -78,17 +116,36 @@ static bool is_slice_behind(const void *s, int64_t x, int64_t y) {
  * order; group[i]: which one slice i is; sizes[k]. */
 typedef struct {
   int64_t *order, *room, *first, *group, *sizes, *rank;
+  uint64_t *keys; /* of slices of one number, else NULL */
   uint64_t count;
 } groups;
 
-static void find_groups(const slices *s, groups *g) {
+static void sort_slices(const slices *s, groups *g) {
   for (uint64_t i = 0; i < s->count; ++i)
     g->order[i] = (int64_t)i;
-  sort_numbers(is_slice_behind, s, g->order, g->room, s->count);
+  if (!g->keys) {
+    sort_numbers(is_slice_behind, s, g->order, g->room, s->count);
+    return;
+  }
+  for (uint64_t i = 0; i < s->count; ++i)
+    g->keys[i] = rt_read_key(s->x->dtype, s->x->data, i);
+  sort_keys(g->keys, g->keys + s->count, g->order, g->room, s->count);
+}
+
+static bool begins_group(const slices *s, const groups *g, uint64_t i) {
+  if (!i)
+    return true;
+  if (g->keys)
+    return g->keys[i] != g->keys[i - 1];
+  return compare_slices(s, (uint64_t)g->order[i - 1], (uint64_t)g->order[i]) !=
+         0;
+}
+
+static void find_groups(const slices *s, groups *g) {
+  sort_slices(s, g);
   g->count = 0;
   for (uint64_t i = 0; i < s->count; ++i) {
-    if (!i ||
-        compare_slices(s, (uint64_t)g->order[i - 1], (uint64_t)g->order[i])) {
+    if (begins_group(s, g, i)) {
       g->first[g->count] = g->order[i];
       g->sizes[g->count++] = 0;
     }
@@ -149,16 +206,18 @@ static adze_status unique(rt_call *call) {
   }
   if (rt_read_number(x->dtype, "\0\0\0\0\0\0\0", 0).form == RT_NO_NUMBER)
     return rt_error(ADZE_UNSUPPORTED, "expected numbers of at least 16 bits");
-  uint64_t each = s.count + 1;
-  int64_t *room = calloc(each, 6 * sizeof(int64_t));
+  bool has_keys = s.outer == 1 && s.inner == 1 && x->kind != ADZE_STRINGS;
+  uint64_t each = s.count + 1, arrays = has_keys ? 8 : 6;
+  int64_t *room = calloc(each, arrays * sizeof(int64_t));
   if (!room)
-    return rt_out_of_memory(each * 6 * sizeof(int64_t));
+    return rt_out_of_memory(each * arrays * sizeof(int64_t));
   groups g = {room,
               room + each,
               room + 2 * each,
               room + 3 * each,
               room + 4 * each,
               room + 5 * each,
+              has_keys ? (uint64_t *)(room + 6 * each) : NULL,
               0};
   find_groups(&s, &g);
   rank_groups(&s, &g, sorted);

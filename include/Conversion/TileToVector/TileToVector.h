@@ -15,6 +15,7 @@ namespace adze {
 struct TileToVectorPipelineOptions {
   int64_t vectorBytes = 64; // of a vector register of the target
   CacheSizes caches;
+  bool byteDots = false;    // x86 vpdpbusd
   bool keepRefused = false; // leave kernels that are not taken, with a remark
 };
 

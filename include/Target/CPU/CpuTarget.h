@@ -29,6 +29,8 @@ struct CpuTarget {
 
   /// Width of the widest vector register, in bits.
   unsigned vectorBits() const;
+  /// Whether an instruction sums products of four bytes each.
+  bool hasByteDots() const;
 
   std::string triple;
   std::string cpu;         // never "native"

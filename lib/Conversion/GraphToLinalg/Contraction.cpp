@@ -25,6 +25,16 @@ static bool sumsInPlace(Value tensor) {
 
 namespace {
 
+Type getElement(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getElementType();
+}
+
+/// An element of an operand of a product as a number of the sum's type.
+Value widen(KernelLowering &k, Value element, Value operand, Type type) {
+  ElementBuilder b = k.elements();
+  return buildCast(b, element, getElement(operand), type);
+}
+
 /// The batch index of an operand: 0 where it is repeated.
 SmallVector<Value> getBatch(KernelLowering &k, Value operand, Value result,
                             ValueRange indices) {
@@ -67,11 +77,12 @@ void lowerMatmulScalar(MatmulOp op, KernelLowering &k) {
     SmallVector<Value> right = getBatch(k, op.getRhs(), op.getResult(), at);
     Value sum = k.fold(
         {{k.index(0), inner}}, k.number(type, 0), [&](ValueRange i, Value sum) {
-          Value x = k.loadWide(
-              lhs, getElementAt(left, row, i[0], op.getTransposeA()));
-          Value y = k.loadWide(
+          Value x =
+              k.load(lhs, getElementAt(left, row, i[0], op.getTransposeA()));
+          Value y = k.load(
               rhs, getElementAt(right, i[0], column, op.getTransposeB()));
-          return k.addNum(sum, k.mulNum(x, y));
+          return k.addNum(sum, k.mulNum(widen(k, x, op.getLhs(), type),
+                                        widen(k, y, op.getRhs(), type)));
         });
     k.storeWide(sum, output, at);
   });
@@ -122,7 +133,10 @@ void lowerMatmulInPlace(MatmulOp op, KernelLowering &k) {
                               OpBuilder::InsertionGuard guard(k.builder);
                               k.builder.setInsertionPoint(
                                   b.getInsertionBlock(), b.getInsertionPoint());
-                              Value sum = k.addNum(x[2], k.mulNum(x[0], x[1]));
+                              Value product =
+                                  k.mulNum(widen(k, x[0], op.getLhs(), type),
+                                           widen(k, x[1], op.getRhs(), type));
+                              Value sum = k.addNum(x[2], product);
                               linalg::YieldOp::create(k.builder, loc, sum);
                             });
 }

@@ -3,7 +3,9 @@
 // top_k: the results are a heap of the best elements so far, the worst of them
 // at its root, which is sorted in place at the end.
 #include "KernelLowering.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace adze::graph;
@@ -33,6 +35,8 @@ public:
     k.store(item.value, values, at(slot));
     k.store(item.place, places, at(slot));
   }
+  /// Whether x is before y by its value, which may be a vector of them.
+  Value isBetter(Value x, Value y);
   /// Whether x comes before y in the result; no two items are level.
   Value comesBefore(Item x, Item y);
   /// Puts an item where the heap ends.
@@ -49,7 +53,6 @@ private:
     point.insert(point.begin() + axis, slot);
     return point;
   }
-  Value isBetter(Value x, Value y);
   /// `condition ? body() : (slot, false)`.
   Step stepIf(Value condition, Value slot, function_ref<Step()> body);
   /// Moves the free slot by steps, then fills it.
@@ -161,6 +164,59 @@ void Heap::replaceRoot(Item item, Value size) {
   });
 }
 
+/// Calls `body` for each set bit of an integer, the lowest first.
+static void forEachBit(KernelLowering &k, Value bits,
+                       function_ref<void(Value bit)> body) {
+  OpBuilder &b = k.builder;
+  Type type = bits.getType();
+  Value zero = k.elements().integer(type, 0),
+        one = k.elements().integer(type, 1);
+  scf::WhileOp::create(
+      b, k.loc, TypeRange{type}, ValueRange{bits},
+      [&](OpBuilder &, Location, ValueRange left) {
+        Value hasAny = k.compare(arith::CmpIPredicate::ne, left[0], zero);
+        scf::ConditionOp::create(b, k.loc, hasAny, left);
+      },
+      [&](OpBuilder &, Location, ValueRange left) {
+        Value bit = math::CountTrailingZerosOp::create(b, k.loc, left[0]);
+        body(arith::IndexCastUIOp::create(b, k.loc, b.getIndexType(), bit));
+        Value rest = arith::AndIOp::create(
+            b, k.loc, left[0], arith::SubIOp::create(b, k.loc, left[0], one));
+        scf::YieldOp::create(b, k.loc, rest);
+      });
+}
+
+/// Calls `body` for [begin, end) of a row of neighbours, but for those that are
+/// no better than the worst so far: most are none, a vector of them at a time.
+/// The first of the rest is returned.
+static Value skipWorse(KernelLowering &k, Heap &heap, Value input,
+                       ValueRange row, Value begin, Value end,
+                       function_ref<void(Value)> body) {
+  constexpr int64_t vectorBits = 512;
+  OpBuilder &b = k.builder;
+  Type element = cast<MemRefType>(input.getType()).getElementType();
+  int64_t lanes = vectorBits / element.getIntOrFloatBitWidth();
+  auto type = VectorType::get(lanes, element);
+  Value length = k.max(k.sub(end, begin), k.index(0));
+  Value whole = k.mul(k.floorDiv(length, lanes), lanes);
+  Value last = k.add(begin, whole);
+  auto loop = scf::ForOp::create(b, k.loc, begin, last, k.index(lanes));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value at = loop.getInductionVar();
+  SmallVector<Value> from(row);
+  from.push_back(at);
+  Value these = vector::LoadOp::create(b, k.loc, type, input, from);
+  Value worst =
+      vector::BroadcastOp::create(b, k.loc, type, heap.get(k.index(0)).value);
+  Value better = heap.isBetter(these, worst);
+  Value bits = vector::BitCastOp::create(
+      b, k.loc, VectorType::get(1, b.getIntegerType(lanes)), better);
+  forEachBit(k, vector::ExtractOp::create(b, k.loc, bits, 0),
+             [&](Value bit) { body(k.add(at, bit)); });
+  return last;
+}
+
 LogicalResult adze::graph::lowerTopK(TopKOp op, KernelLowering &k) {
   OpBuilder &b = k.builder;
   Value input = k.get(op.getInput());
@@ -192,11 +248,15 @@ LogicalResult adze::graph::lowerTopK(TopKOp op, KernelLowering &k) {
     heap.setRow(row);
     loop(k.index(0), count, [&](Value i) { heap.push(itemAt(row, i), i); });
     when(hasAny, [&] {
-      loop(count, size, [&](Value i) {
+      auto take = [&](Value i) {
         Item item = itemAt(row, i);
         when(heap.comesBefore(item, heap.get(k.index(0))),
              [&] { heap.replaceRoot(item, count); });
-      });
+      };
+      Value first = count;
+      if (axis == int64_t(row.size())) // a row of neighbours
+        first = skipWorse(k, heap, input, row, count, size, take);
+      loop(first, size, take);
     });
     // The worst of what is left goes to its end.
     loop(k.index(1), count, [&](Value i) {

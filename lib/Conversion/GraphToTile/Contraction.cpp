@@ -46,10 +46,13 @@ Value adze::startRows(KernelEmitter &e, Value id, Value rows, Value block,
   return row;
 }
 
-Value adze::createDot(KernelEmitter &e, Value lhs, Value rhs, Value acc) {
+Value adze::createDot(KernelEmitter &e, Value lhs, Value rhs, Value acc,
+                      bool unsignedLhs) {
   OperationState state(e.loc(), tile::DotOp::getOperationName());
   state.addOperands({lhs, rhs, acc});
   state.addTypes(acc.getType());
+  if (unsignedLhs)
+    state.addAttribute("unsigned_lhs", e.builder().getUnitAttr());
   return e.builder().create(state)->getResult(0);
 }
 
@@ -58,30 +61,43 @@ FailureOr<Value> adze::accumulate(KernelEmitter &e, Value depth, Value block,
                                   function_ref<Places(Value)> lhsPlaces,
                                   function_ref<Places(Value)> rhsPlaces) {
   e.setSummed(K);
-  auto carried =
-      e.loop(depth, block, init,
-             [&](Value k, ValueRange acc) -> FailureOr<KernelEmitter::Carried> {
-               auto a = e.emitOn(lhs, lhsPlaces(k), {M, K});
-               if (failed(a))
-                 return failure();
-               auto b = e.emitOn(rhs, rhsPlaces(k), {K, N});
-               if (failed(b))
-                 return failure();
-               return KernelEmitter::Carried{createDot(e, *a, *b, acc[0])};
-             });
+  bool isUnsigned = getElementTypeOrSelf(lhs.getType()).isUnsignedInteger();
+  auto carried = e.loop(
+      depth, block, init,
+      [&](Value k, ValueRange acc) -> FailureOr<KernelEmitter::Carried> {
+        auto a = e.emitOn(lhs, lhsPlaces(k), {M, K});
+        if (failed(a))
+          return failure();
+        auto b = e.emitOn(rhs, rhsPlaces(k), {K, N});
+        if (failed(b))
+          return failure();
+        return KernelEmitter::Carried{createDot(e, *a, *b, acc[0], isUnsigned)};
+      });
   if (failed(carried))
     return failure();
   return (*carried)[0];
 }
 
+/// Bytes that a CPU multiplies and sums together.
+static constexpr int64_t byteGroup = 4;
+
+/// Of a product of bytes: groups of the depth lie together.
+static int64_t getGroup(Value rhs) {
+  return getElementTypeOrSelf(rhs.getType()).getIntOrFloatBitWidth() == 8
+             ? byteGroup
+             : 1;
+}
+
 AffineMap adze::getPanelMap(MLIRContext *context, unsigned rank,
-                            bool transposed, int64_t panel) {
+                            bool transposed, int64_t panel, int64_t group) {
   AffineExpr n = getAffineDimExpr(rank - (transposed ? 2 : 1), context);
   AffineExpr k = getAffineDimExpr(rank - (transposed ? 1 : 2), context);
   SmallVector<AffineExpr> exprs;
   for (unsigned dim = 0; dim + 2 < rank; ++dim)
     exprs.push_back(getAffineDimExpr(dim, context));
-  exprs.append({n.floorDiv(panel), k, n % panel});
+  exprs.append({n.floorDiv(panel), k.floorDiv(group), n % panel});
+  if (group > 1)
+    exprs.push_back(k % group);
   return AffineMap::get(rank, 0, exprs, context);
 }
 
@@ -128,14 +144,15 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
   ContractionBlocks blocks = chooseContractionBlocks(
       e.caches, e.getKnownRows(m), getKnown(n), getKnown(k), e.cutsEvenly,
       right, flat ? 1 : e.getKnownRows(matrices));
+  int64_t group = getGroup(op.getRhs());
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
-  Value blockK = e.param("BLOCK_K", blocks.k);
+  Value blockK = e.param("BLOCK_K", llvm::alignTo(blocks.k, group));
   e.setAxis(M, blockM);
   e.setAxis(K, blockK);
   e.setAxis(N, blockN);
-  e.pack(op.getRhs(),
-         getPanelMap(context, rhs.size(), op.getTransposeB(), blocks.panel));
+  e.pack(op.getRhs(), getPanelMap(context, rhs.size(), op.getTransposeB(),
+                                  blocks.panel, group));
   Value rowStep = chooseRowStep(e, rows, blockM);
   SmallVector<Value> counts{e.ceilDiv(rows, rowStep),
                             e.ceilDiv(columns, blockN)};

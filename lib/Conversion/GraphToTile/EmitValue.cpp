@@ -417,51 +417,6 @@ FailureOr<Emitted> KernelEmitter::emitReshape(ReshapeOp op,
   return emit(op.getInput(), mapped);
 }
 
-/// Elements outside are the pad value. Loads are kept inside by themselves
-/// (tiles) or by clamping (scalars).
-FailureOr<Emitted> KernelEmitter::emitPad(PadOp op, ArrayRef<Place> places) {
-  if (op.getMode() != PadMode::Constant)
-    return fail("only constant padding has a tile form");
-  auto split = splitPlaces(places, op.getResult());
-  if (failed(split))
-    return failure();
-  TypedAttr zero = cast<TypedAttr>(
-      b.getZeroAttr(getSignlessType(getElementTypeOrSelf(op.getResult()))));
-  Emitted filler{constant(zero, {}), {}};
-  if (op.getValue()) {
-    auto value = emit(op.getValue(), {});
-    if (failed(value))
-      return failure();
-    filler = *value;
-  }
-  SmallVector<Emitted> conditions;
-  for (auto [dim, place] : llvm::enumerate(*split)) {
-    if (op.getLow()[dim] == 0 && op.getHigh()[dim] == 0)
-      continue;
-    Value extent = size(op.getInput(), dim);
-    if (!extent)
-      return failure();
-    place.offset = sub(place.offset, index(op.getLow()[dim]));
-    if (place.axis >= 0)
-      return fail("a tile runs into padding");
-    conditions.push_back(
-        {arith::CmpIOp::create(b, location, arith::CmpIPredicate::ult,
-                               place.offset, extent),
-         {}});
-    place.offset = max(index(0), min(place.offset, sub(extent, index(1))));
-  }
-  auto tile = emit(op.getInput(), *split);
-  if (failed(tile))
-    return failure();
-  for (const Emitted &condition : conditions) {
-    Value otherwise = broadcast(filler, tile->axes);
-    Value inside = broadcast(condition, tile->axes);
-    tile->value =
-        arith::SelectOp::create(b, location, inside, tile->value, otherwise);
-  }
-  return tile;
-}
-
 FailureOr<Emitted> KernelEmitter::emitConcat(ConcatOp op,
                                              ArrayRef<Place> places) {
   if (!isScalarPlaces(places))

@@ -33,6 +33,8 @@ mlir::AffineExpr getTurns(graph::RecurrentOp op);
 mlir::LogicalResult emitRecurrent(KernelEmitter &e, graph::RecurrentOp op,
                                   Cut cut);
 mlir::LogicalResult emitPool(KernelEmitter &e, mlir::Operation *op, Cut cut);
+/// Running sums and products, but of neighbours.
+mlir::LogicalResult emitScan(KernelEmitter &e, mlir::Operation *op, Cut cut);
 mlir::LogicalResult emitLRN(KernelEmitter &e, graph::LRNOp op, Cut cut);
 mlir::LogicalResult emitWinogradConv(KernelEmitter &e, graph::WinogradConvOp op,
                                      Cut cut);
@@ -53,10 +55,11 @@ mlir::Value reduceRows(KernelEmitter &e, graph::ReduceOpInterface op,
 
 /// `acc + lhs * rhs`, of tiles.
 mlir::Value createDot(KernelEmitter &e, mlir::Value lhs, mlir::Value rhs,
-                      mlir::Value acc);
-/// The packing of a constant [.., k, n] (or [.., n, k]) in panels of columns.
+                      mlir::Value acc, bool unsignedLhs = false);
+/// The packing of a constant [.., k, n] (or [.., n, k]) in panels of columns,
+/// with so many neighbours along k side by side.
 mlir::AffineMap getPanelMap(mlir::MLIRContext *context, unsigned rank,
-                            bool transposed, int64_t panel);
+                            bool transposed, int64_t panel, int64_t group = 1);
 
 //===--- windows ----------------------------------------------------------===//
 

@@ -31,8 +31,8 @@ static FailureOr<Operation *> findAnchor(func::FuncOp function) {
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (!isa<AttentionOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp,
              AvgPoolOp, LRNOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp,
-             WinogradConvOp, RecurrentOp, ArgMaxOp, ArgMinOp,
-             ReduceOpInterface>(op))
+             WinogradConvOp, RecurrentOp, CumsumOp, CumprodOp, ArgMaxOp,
+             ArgMinOp, ReduceOpInterface>(op))
       continue;
     if (anchor && !(getReduced(anchor) && getReduced(&op)))
       return failure();
@@ -109,6 +109,8 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
       .Case([&](ConvTransposeOp op) { return emitConvTranspose(e, op, cut); })
       .Case<MaxPoolOp, AvgPoolOp>(
           [&](Operation *op) { return emitPool(e, op, cut); })
+      .Case<CumsumOp, CumprodOp>(
+          [&](Operation *op) { return emitScan(e, op, cut); })
       .Case([&](LRNOp op) { return emitLRN(e, op, cut); })
       .Case([&](WinogradConvOp op) { return emitWinogradConv(e, op, cut); })
       .Case([&](RecurrentOp op) { return emitRecurrent(e, op, cut); })

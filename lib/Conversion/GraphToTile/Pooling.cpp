@@ -12,7 +12,7 @@ using namespace adze;
 using namespace adze::graph;
 
 namespace {
-enum Axis { Pixel = 0, Channel = 1 };
+enum Axis { Line = 0, Pixel = 1, Channel = 2 };
 
 /// A pooling op of either kind.
 struct Pool {
@@ -65,34 +65,164 @@ struct Pool {
 };
 } // namespace
 
-/// How many elements of the window at `start` along dim d count.
-static Value countElements(KernelEmitter &e, const Pool &pool, unsigned d,
-                           Value start) {
+/// Where the windows at a place start along dim d: of a tile, one by one.
+static Emitted startWindows(KernelEmitter &e, const Pool &pool, unsigned d,
+                            const Place &place) {
   OpBuilder &b = e.builder();
+  Value first = e.sub(e.mul(place.offset, e.index(pool.strides[d])),
+                      e.index(pool.pads[d]));
+  if (place.axis < 0)
+    return {first, {}};
+  Axes axes{place.axis};
+  auto all = [&](Value scalar) { return e.broadcast({scalar, {}}, axes); };
+  Value steps = arith::MulIOp::create(
+      b, e.loc(), e.emitPositions(place.axis, b.getIndexType()).value,
+      all(e.index(pool.strides[d])));
+  return {arith::AddIOp::create(b, e.loc(), all(first), steps), axes};
+}
+
+/// How many elements of the windows at a place count along dim d.
+static Emitted countElements(KernelEmitter &e, const Pool &pool, unsigned d,
+                             const Place &place) {
+  OpBuilder &b = e.builder();
+  Emitted start = startWindows(e, pool, d, place);
+  auto all = [&](Value scalar) {
+    return e.broadcast({scalar, {}}, start.axes);
+  };
+  auto number = [&](int64_t value) { return all(e.index(value)); };
   int64_t low = pool.includePad ? -pool.pads[d] : 0;
   Value high = e.size(pool.in[pool.firstSpatial + d]);
   if (pool.includePad)
     high = e.add(high, e.index(pool.pads[d + pool.spatial]));
-  Value step = e.index(pool.dilations[d]);
   // Taps [first, last) lie in [low, high).
-  Value before = e.max(e.index(0), e.sub(e.index(low), start));
-  Value first = before, last = e.sub(high, start);
+  Value first = arith::MaxSIOp::create(
+      b, e.loc(), number(0),
+      arith::SubIOp::create(b, e.loc(), number(low), start.value));
+  Value last = arith::SubIOp::create(b, e.loc(), all(high), start.value);
   if (pool.dilations[d] != 1) {
-    first = arith::CeilDivSIOp::create(b, e.loc(), before, step);
+    Value step = number(pool.dilations[d]);
+    first = arith::CeilDivSIOp::create(b, e.loc(), first, step);
     last = arith::CeilDivSIOp::create(b, e.loc(), last, step);
   }
-  last = e.min(e.index(pool.kernel[d]), last);
-  return e.sub(last, first);
+  last = arith::MinSIOp::create(b, e.loc(), number(pool.kernel[d]), last);
+  return {arith::SubIOp::create(b, e.loc(), last, first), start.axes};
 }
 
-/// `body` for each element of the window at `places`, which become its places.
-static FailureOr<KernelEmitter::Carried> loopWindow(
-    KernelEmitter &e, const Pool &pool, const RowBlock &row, unsigned d,
-    Places places, ValueRange carried,
-    function_ref<FailureOr<KernelEmitter::Carried>(ArrayRef<Place>, ValueRange)>
-        body) {
-  if (d == pool.spatial)
-    return body(places, carried);
+namespace {
+/// The loops of one pooling kernel over the windows of a tile.
+class PoolEmitter {
+public:
+  using Carried = KernelEmitter::Carried;
+
+  PoolEmitter(KernelEmitter &e, const Pool &pool)
+      : e(e), pool(pool), graphType(getElementTypeOrSelf(pool.result)),
+        element(getSignlessType(graphType)),
+        accType(pool.isMax ? element : getAccumulatorType(element)),
+        combined(pool.isMax ? graphType : accType),
+        combiner(pool.isMax ? Combiner::Max : Combiner::Add) {}
+
+  LogicalResult run();
+
+private:
+  void chooseAxes();
+  void setAxis(unsigned dim, int axis, Value block);
+  FailureOr<Places> makePlaces();
+  bool unrolls(unsigned d) const;
+  /// The elements of the window from dim d on, added to what is carried; null:
+  /// nothing is carried yet.
+  FailureOr<Value> combineWindow(unsigned d, Places places, Value carried);
+  Value combine(Value x, Value y);
+  Value divideByCount(Value sum, ArrayRef<Place> places);
+
+  KernelEmitter &e;
+  const Pool &pool;
+  Type graphType, element, accType, combined;
+  Combiner combiner;
+  Axes axes;
+  RowBlock row{1, false};
+  SmallVector<Value> blocks;
+  SmallVector<int> axisOf;
+};
+} // namespace
+
+void PoolEmitter::setAxis(unsigned dim, int axis, Value block) {
+  axisOf[dim] = axis;
+  blocks[dim] = block;
+  e.setAxis(axis, block);
+  axes.push_back(axis);
+}
+
+/// Channels last: blocks of pixels of a row, and of channels. Else pixels run
+/// along the lanes, and lines whose windows overlap are taken together, so that
+/// what they share is loaded and combined once.
+void PoolEmitter::chooseAxes() {
+  constexpr int64_t mostLines = 64, mostTaps = 25;
+  unsigned rank = pool.out.size(), last = pool.firstSpatial + pool.spatial - 1;
+  blocks.assign(rank, e.index(1));
+  axisOf.assign(rank, -1);
+  if (pool.nhwc) {
+    bool full = true;
+    for (unsigned d = 0; d < pool.spatial; ++d)
+      full &= pool.isFull(d);
+    if (pool.isMax || full) { // else the count is one a program
+      row = chooseRowBlock(pool.out[last], 8);
+      setAxis(last, Pixel, getSize(e, row));
+    }
+    setAxis(rank - 1, Channel,
+            e.param("BLOCK_N", chooseLanes(getKnown(pool.out[rank - 1]), 256)));
+    return;
+  }
+  int64_t taps = 1;
+  for (int64_t size : pool.kernel)
+    taps *= size;
+  // A tile may not look beyond a dim of one element.
+  bool hasLines = pool.spatial > 1 && pool.kernel[pool.spatial - 2] > 1 &&
+                  getKnown(pool.in[last - 1]) != 1;
+  if (hasLines && taps <= mostTaps)
+    setAxis(
+        last - 1, Line,
+        e.param("LINES", chooseBlock(getKnown(pool.out[last - 1]), mostLines)));
+  setAxis(last, Pixel,
+          e.param("BLOCK_P", chooseBlock(getKnown(pool.out[last]), 256)));
+}
+
+/// Whether the taps along dim d get code of their own.
+bool PoolEmitter::unrolls(unsigned d) const {
+  constexpr int64_t mostTaps = 16;
+  int axis = axisOf[pool.firstSpatial + d];
+  return axis >= 0 && (pool.nhwc ? unrollsTaps(row, pool.kernel[d])
+                                 : pool.kernel[d] <= mostTaps);
+}
+
+FailureOr<Places> PoolEmitter::makePlaces() {
+  SmallVector<Value> counts;
+  for (unsigned dim = pool.out.size(); dim-- > 0;) {
+    Value count = e.size(pool.out[dim]);
+    if (!count)
+      return failure();
+    counts.push_back(e.ceilDiv(count, blocks[dim]));
+  }
+  SmallVector<Value> ids = e.programIds(counts);
+  std::reverse(ids.begin(), ids.end());
+  Places places;
+  for (unsigned dim = 0; dim < pool.out.size(); ++dim)
+    places.push_back({e.mul(ids[dim], blocks[dim]), axisOf[dim], 1, 1});
+  return places;
+}
+
+Value PoolEmitter::combine(Value x, Value y) {
+  TileElementBuilder builder(e, axes);
+  return x ? buildCombine(builder, combiner, combined, x, y) : y;
+}
+
+FailureOr<Value> PoolEmitter::combineWindow(unsigned d, Places places,
+                                            Value carried) {
+  if (d == pool.spatial) {
+    auto x = e.emit(pool.input, places);
+    if (failed(x))
+      return failure();
+    return combine(carried, e.broadcast(e.convert(*x, accType), axes));
+  }
   unsigned dim = pool.firstSpatial + d;
   Place &place = places[dim];
   WindowDim window;
@@ -106,109 +236,83 @@ static FailureOr<KernelEmitter::Carried> loopWindow(
   window.inside =
       areWindowsInside(pool.in[dim], pool.out[dim], pool.kernel[d],
                        pool.strides[d], pool.pads[d], pool.dilations[d]);
-  bool isRow = place.axis >= 0;
-  if (isRow && !window.inside && getKnown(pool.in[dim]) == 1)
+  bool isTile = place.axis >= 0, isUnrolled = unrolls(d);
+  if (isTile && !window.inside && getKnown(pool.in[dim]) == 1)
     return e.fail("a window that looks beyond rows of one pixel");
-  auto inner = [&](Value tap, Value position, ValueRange carried) {
+  // Lines share what each row of their windows comes to.
+  bool byRows = isUnrolled && place.axis == Line;
+  bool isFirst = true;
+  auto inner = [&](Value tap, Value position,
+                   ValueRange before) -> FailureOr<Carried> {
     place.offset = position;
-    place.stride = isRow ? pool.strides[d] : 1;
-    return loopWindow(e, pool, row, d + 1, places, carried, body);
+    place.stride = isTile ? pool.strides[d] : 1;
+    Value start =
+        byRows || (isUnrolled && isFirst && !carried) ? Value() : before[0];
+    auto next = combineWindow(d + 1, places, start);
+    if (failed(next))
+      return failure();
+    Value sum = byRows
+                    ? combine(isFirst && !carried ? Value() : before[0], *next)
+                    : *next;
+    isFirst = false;
+    return Carried{sum};
   };
-  return isRow ? loopAllTaps(e, window, unrollsTaps(row, window.taps), carried,
-                             inner)
-               : loopTaps(e, window, carried, inner);
+  Value init =
+      carried ? carried : e.constant(getNeutral(combiner, combined), axes);
+  auto result = isTile ? loopAllTaps(e, window, isUnrolled, init, inner)
+                       : loopTaps(e, window, init, inner);
+  if (failed(result))
+    return failure();
+  return (*result)[0];
 }
 
 /// The mean from the sum, where windows at the border hold fewer elements.
-static Value divideByCount(KernelEmitter &e, const Pool &pool, Value sum,
-                           ArrayRef<int> axes, ArrayRef<Value> starts,
-                           Type accType) {
+Value PoolEmitter::divideByCount(Value sum, ArrayRef<Place> places) {
   OpBuilder &b = e.builder();
-  Value count = e.index(1);
-  for (unsigned d = 0; d < pool.spatial; ++d)
-    count = e.mul(count, pool.isFull(d) ? e.index(pool.kernel[d])
-                                        : countElements(e, pool, d, starts[d]));
-  Value integer = arith::IndexCastOp::create(b, e.loc(), b.getI64Type(), count);
-  Value number = arith::SIToFPOp::create(b, e.loc(), accType, integer);
+  Emitted count{e.index(1), {}};
+  for (unsigned d = 0; d < pool.spatial; ++d) {
+    Emitted own{e.index(pool.kernel[d]), {}};
+    if (!pool.isFull(d))
+      own = countElements(e, pool, d, places[pool.firstSpatial + d]);
+    Axes both(count.axes);
+    llvm::append_range(both, own.axes); // ascending, as the dims are
+    count = {both.empty()
+                 ? e.mul(count.value, own.value)
+                 : arith::MulIOp::create(b, e.loc(), e.broadcast(count, both),
+                                         e.broadcast(own, both))
+                       .getResult(),
+             both};
+  }
+  auto typed = [&](Type type) -> Type {
+    return count.axes.empty() ? type : e.tileType(count.axes, type);
+  };
+  Value integer = arith::IndexCastOp::create(b, e.loc(), typed(b.getI32Type()),
+                                             count.value);
+  Value number = arith::SIToFPOp::create(b, e.loc(), typed(accType), integer);
   return arith::DivFOp::create(b, e.loc(), sum,
-                               e.broadcast({number, {}}, axes));
+                               e.broadcast({number, count.axes}, axes));
 }
 
-/// Blocks of pixels of a row, and of channels where these are the last dim.
+LogicalResult PoolEmitter::run() {
+  chooseAxes();
+  auto places = makePlaces();
+  if (failed(places))
+    return failure();
+  e.setPad(pool.isMax ? getNeutral(combiner, graphType) : TypedAttr());
+  auto result = combineWindow(0, *places, {});
+  e.setPad({});
+  if (failed(result))
+    return failure();
+  if (!pool.isMax)
+    result = divideByCount(*result, *places);
+  e.define(pool.result, *places, e.convert({*result, axes}, element));
+  return e.storeOutputs(pool.result, *places);
+}
+
 LogicalResult adze::emitPool(KernelEmitter &e, Operation *op, Cut cut) {
   if (cut != Cut::Dims)
     return e.fail("windows keep their dims");
-  Pool pool = *Pool::get(op);
-  bool full = true;
-  for (unsigned d = 0; d < pool.spatial; ++d)
-    full &= pool.isFull(d);
-  bool pixelAxis = pool.isMax || full; // else the count is one a program
-  Type graphType = getElementTypeOrSelf(pool.result);
-  Type element = getSignlessType(graphType);
-  Type accType = pool.isMax ? element : getAccumulatorType(element);
-  unsigned rank = pool.out.size(),
-           lastSpatial = pool.firstSpatial + pool.spatial - 1;
-  Axes axes;
-  SmallVector<Value> counts, blocks(rank, e.index(1));
-  SmallVector<int> axisOf(rank, -1);
-  RowBlock row{1, false};
-  if (pixelAxis) {
-    axisOf[lastSpatial] = Pixel;
-    row = chooseRowBlock(pool.out[lastSpatial], pool.nhwc ? 8 : 256);
-    row.whole &= pool.nhwc; // else it is along lanes, and cut as any row
-    blocks[lastSpatial] = getSize(e, row);
-    e.setAxis(Pixel, blocks[lastSpatial]);
-    axes.push_back(Pixel);
-  }
-  if (pool.nhwc) {
-    axisOf[rank - 1] = Channel;
-    blocks[rank - 1] =
-        e.param("BLOCK_N", chooseLanes(getKnown(pool.out[rank - 1]), 256));
-    e.setAxis(Channel, blocks[rank - 1]);
-    axes.push_back(Channel);
-  }
-  for (unsigned dim = rank; dim-- > 0;) {
-    Value count = e.size(pool.out[dim]);
-    if (!count)
-      return failure();
-    counts.push_back(e.ceilDiv(count, blocks[dim]));
-  }
-  SmallVector<Value> ids = e.programIds(counts);
-  std::reverse(ids.begin(), ids.end());
-  Places places;
-  for (unsigned dim = 0; dim < rank; ++dim)
-    places.push_back({e.mul(ids[dim], blocks[dim]), axisOf[dim], 1, 1});
-  SmallVector<Value> starts;
-  for (unsigned d = 0; d < pool.spatial; ++d)
-    starts.push_back(e.sub(
-        e.mul(places[pool.firstSpatial + d].offset, e.index(pool.strides[d])),
-        e.index(pool.pads[d])));
-  Combiner combiner = pool.isMax ? Combiner::Max : Combiner::Add;
-  TypedAttr neutral = getNeutral(combiner, pool.isMax ? graphType : accType);
-  Value init = e.constant(neutral, axes);
-  e.setPad(pool.isMax ? neutral : TypedAttr());
-  auto acc =
-      loopWindow(e, pool, row, 0, places, init,
-                 [&](ArrayRef<Place> where,
-                     ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
-                   auto x = e.emit(pool.input, where);
-                   if (failed(x))
-                     return failure();
-                   TileElementBuilder builder(e, axes);
-                   Value wide = e.broadcast(e.convert(*x, accType), axes);
-                   return KernelEmitter::Carried{buildCombine(
-                       builder, combiner, pool.isMax ? graphType : accType,
-                       carried[0], wide)};
-                 });
-  e.setPad({});
-  if (failed(acc))
-    return failure();
-  Value result = (*acc)[0];
-  if (!pool.isMax) {
-    result = divideByCount(e, pool, result, axes, starts, accType);
-  }
-  e.define(pool.result, places, e.convert({result, axes}, element));
-  return e.storeOutputs(pool.result, places);
+  return PoolEmitter(e, *Pool::get(op)).run();
 }
 
 /// The sum of squares of neighbours along one dim, as shifted loads.

@@ -185,6 +185,7 @@ private:
     unsigned kDim;
     bool whole;        ///< staged once, else chunk by chunk
     SharedTile shared; ///< dimensions (k, other)
+    bool isUnsigned = false; ///< integers are extended without sign
   };
   llvm::SmallVector<Spread> operandSpreads(const Operand &operand,
                                            int64_t chunk);

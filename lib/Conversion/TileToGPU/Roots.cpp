@@ -34,6 +34,7 @@ KernelLowering::Operand KernelLowering::prepareOperand(tile::DotOp dot,
                                                        unsigned kDim,
                                                        int64_t chunk) {
   Operand operand{tile, kDim, plan.dependsOnRoot(tile), {}};
+  operand.isUnsigned = dot.getUnsignedLhs() && kDim == 1;
   Type type = tileType(dot.getResult()).getElementType();
   ArrayRef<int64_t> shape = tileType(tile).getShape();
   unsigned other = 1 - kDim;
@@ -84,7 +85,9 @@ void KernelLowering::stage(const Operand &operand, Value start, int64_t chunk) {
   auto write = [&](const Axes &from, const Axes &to) {
     Fragment f = emit(operand.tile, from);
     forEachElement(from, [&](Registers regs, int64_t i) {
-      f[i] = convert(f[i], type);
+      f[i] = operand.isUnsigned && f[i].getType() != type
+                 ? arith::ExtUIOp::create(b, loc, type, f[i]).getResult()
+                 : convert(f[i], type);
       // Beyond the contracted dimension's end nothing is added.
       if (Value valid = from[operand.kDim]->valid[regs[operand.kDim]];
           valid && !operand.whole)

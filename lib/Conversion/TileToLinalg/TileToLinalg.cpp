@@ -33,7 +33,8 @@ Value filled(OpBuilder &b, Location loc, RankedTensorType type, Value scalar) {
 
 //===--- dot, reduce ------------------------------------------------------===//
 
-Value widen(OpBuilder &b, Location loc, Value value, Type to) {
+Value widen(OpBuilder &b, Location loc, Value value, Type to,
+            bool isUnsigned = false) {
   Type from = value.getType();
   if (from == to)
     return value;
@@ -41,6 +42,8 @@ Value widen(OpBuilder &b, Location loc, Value value, Type to) {
   if (isa<FloatType>(to))
     return grows ? arith::ExtFOp::create(b, loc, to, value).getResult()
                  : arith::TruncFOp::create(b, loc, to, value).getResult();
+  if (grows && isUnsigned)
+    return arith::ExtUIOp::create(b, loc, to, value);
   return grows ? arith::ExtSIOp::create(b, loc, to, value).getResult()
                : arith::TruncIOp::create(b, loc, to, value).getResult();
 }
@@ -58,7 +61,7 @@ struct LowerDot final : OpRewritePattern<DotOp> {
                                        Iterator::reduction};
     Type element = op.getType().getElementType();
     auto body = [&](OpBuilder &inner, Location loc, ValueRange args) {
-      Value x = widen(inner, loc, args[0], element);
+      Value x = widen(inner, loc, args[0], element, op.getUnsignedLhs());
       Value y = widen(inner, loc, args[1], element);
       Value sum =
           isa<FloatType>(element)

@@ -16,7 +16,7 @@ using namespace adze::tile;
 //===--- dot --------------------------------------------------------------===//
 
 /// Extends an operand to the element type of the accumulator.
-Value KernelLowering::widen(Value value, Type element) {
+Value KernelLowering::widen(Value value, Type element, bool isUnsigned) {
   Type from = getElementTypeOrSelf(value.getType());
   if (from == element)
     return value;
@@ -27,9 +27,10 @@ Value KernelLowering::widen(Value value, Type element) {
     return from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth()
                ? arith::ExtFOp::create(b, loc, to, value).getResult()
                : arith::TruncFOp::create(b, loc, to, value).getResult();
-  return from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth()
-             ? arith::ExtSIOp::create(b, loc, to, value).getResult()
-             : arith::TruncIOp::create(b, loc, to, value).getResult();
+  if (from.getIntOrFloatBitWidth() > element.getIntOrFloatBitWidth())
+    return arith::TruncIOp::create(b, loc, to, value);
+  return isUnsigned ? arith::ExtUIOp::create(b, loc, to, value).getResult()
+                    : arith::ExtSIOp::create(b, loc, to, value).getResult();
 }
 
 Value KernelLowering::multiplyAdd(Value x, Value y, Value sum) {
@@ -67,6 +68,8 @@ void KernelLowering::prepareOperand(Value operand, bool isRhs) {
 }
 
 void KernelLowering::prepareOperands(DotOp op) {
+  if (multipliesBytes(op))
+    return prepareBytes(op);
   if (classes.runsAlongDepth(op)) // each element of the right one is read once
     return prepareOperand(op.getLhs(), /*isRhs=*/true);
   prepareOperand(op.getLhs(), /*isRhs=*/false);
@@ -129,7 +132,7 @@ void KernelLowering::dotStep(DotOp op, const Layout &layout, Carried &sums) {
       if (isLoad && (matchPattern(value, m_AnyZeroFloat()) ||
                      matchPattern(value, m_Zero())))
         continue;
-      Value row = widen(value, element);
+      Value row = widen(value, element, op.getUnsignedLhs());
       for (auto [sum, column] : llvm::zip_equal(own, columns))
         sum = multiplyAdd(splat(row, sum.getType()), column, sum);
     }
@@ -154,6 +157,11 @@ Registers KernelLowering::dot(DotOp op, const Layout &layout) {
   constexpr int64_t longLoop = 32; // hides the way of the result's lines
   if (runsOnce && layout.lanes > 1 && classes.size(k) >= longLoop)
     prefetchStores(layout);
+  if (multipliesBytes(op)) {
+    Registers result = dotOfBytes(op, acc, end);
+    staging = outer;
+    return result;
+  }
   int64_t count = acc.values.size();
   int64_t parts = end ? 1 : chooseParts(count, classes.size(k));
   Value none =
@@ -200,20 +208,36 @@ Value KernelLowering::combine(ReduceOp op, Value x, Value y) {
   return result;
 }
 
-/// All lanes of a vector as one scalar: halves are combined until one is left.
-Value KernelLowering::horizontal(ReduceOp op, Value vector) {
-  int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();
-  for (; lanes > 1; lanes /= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t i = 0; i < lanes / 2; ++i) {
-      low.push_back(i);
-      high.push_back(i + lanes / 2);
+/// All lanes of each vector as one scalar: halves are combined until one is
+/// left. Two vectors' halves are combined as one vector, so each comes to the
+/// same number whatever others there are.
+SmallVector<Value> KernelLowering::horizontal(ReduceOp op,
+                                              ArrayRef<Value> vectors) {
+  SmallVector<Value> parts(vectors);
+  int64_t lanes = cast<VectorType>(parts[0].getType()).getNumElements();
+  for (int64_t width = lanes; width > 1; width /= 2) { // lanes of one vector
+    SmallVector<Value> next;
+    for (size_t i = 0; i < parts.size(); i += 2) {
+      Value x = parts[i], y = i + 1 < parts.size() ? parts[i + 1] : x;
+      int64_t all = cast<VectorType>(x.getType()).getNumElements();
+      SmallVector<int64_t> low, high;
+      for (int64_t at = 0; at < (x == y ? all : 2 * all); at += width)
+        for (int64_t lane = at; lane < at + width / 2; ++lane) {
+          low.push_back(lane);
+          high.push_back(lane + width / 2);
+        }
+      next.push_back(combine(op, vector::ShuffleOp::create(b, loc, x, y, low),
+                             vector::ShuffleOp::create(b, loc, x, y, high)));
     }
-    Value x = vector::ShuffleOp::create(b, loc, vector, vector, low);
-    Value y = vector::ShuffleOp::create(b, loc, vector, vector, high);
-    vector = combine(op, x, y);
+    parts = next;
   }
-  return vector::ExtractOp::create(b, loc, vector, 0);
+  SmallVector<Value> results;
+  for (Value part : parts)
+    for (int64_t lane = 0,
+                 e = cast<VectorType>(part.getType()).getNumElements();
+         lane < e; ++lane)
+      results.push_back(vector::ExtractOp::create(b, loc, part, lane));
+  return results;
 }
 
 /// Elements beyond the end of the tile take no part in a reduction over them.
@@ -294,6 +318,19 @@ Registers KernelLowering::foldAccumulators(ReduceOp op, const Layout &layout,
     return value;
   };
   Registers result{layout, {}};
+  if (alongLanes && layout.lanes == 1) {
+    SmallVector<Value> rows;
+    for (int64_t i = 0, e = layout.total(); i < e; ++i)
+      rows.push_back(folded(layout.coordinates(i)));
+    while (!rows.empty()) { // as many as lanes take at once
+      size_t count =
+          std::min<size_t>(llvm::bit_floor(rows.size()), sums.layout.lanes);
+      result.values.append(
+          horizontal(op, ArrayRef<Value>(rows).take_front(count)));
+      rows.erase(rows.begin(), rows.begin() + count);
+    }
+    return result;
+  }
   for (int64_t i = 0, e = layout.total(); i < e; ++i) {
     SmallVector<int64_t> at = layout.coordinates(i);
     bool direct = !alongLanes && layout.lanes == sums.layout.lanes;
@@ -305,7 +342,7 @@ Registers KernelLowering::foldAccumulators(ReduceOp op, const Layout &layout,
     for (int64_t lane = 0; lane < layout.lanes; ++lane) {
       Value value = folded(at);
       if (alongLanes)
-        value = horizontal(op, value);
+        value = horizontal(op, value).front();
       else if (sums.layout.lanes > 1)
         value = vector::ExtractOp::create(
             b, loc, value,

@@ -2,6 +2,7 @@
 //
 // Classes of tile dimensions: union-find over the ops of a kernel.
 #include "DimClasses.h"
+#include "Dialect/Tile/IR/PhysicalType.h"
 #include "Dialect/Tile/IR/Streams.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -211,7 +212,10 @@ static int64_t contiguousDim(MemRefType type) {
     return strided.getStrides().back() == 1 ? type.getRank() - 1 : -1;
   if (type.getLayout().isIdentity())
     return type.getRank() - 1;
-  AffineExpr last = type.getLayout().getAffineMap().getResults().back();
+  ArrayRef<AffineExpr> results = type.getLayout().getAffineMap().getResults();
+  if (getGroup(type) > 1) // no two of what a vector takes are neighbours
+    return -1;
+  AffineExpr last = results.back();
   if (auto binary = dyn_cast<AffineBinaryOpExpr>(last);
       binary && binary.getKind() == AffineExprKind::Mod)
     last = binary.getLHS();

@@ -58,7 +58,7 @@ private:
   void receive(mlir::ValueRange, mlir::ValueRange flat, const Handover &from);
   void forget(mlir::Block &block);
   Kept makeBuffer(mlir::Value tile);
-  void copyTo(mlir::Value tile, const Kept &buffer);
+  void copyTo(mlir::Value, const Kept &buffer), materialise(mlir::Value tile);
 
   // Loops.cpp: walking a class
   using ChunkBody = llvm::function_ref<Carried(llvm::ArrayRef<mlir::Value>)>;
@@ -77,9 +77,8 @@ private:
   Registers compute(mlir::Value tile, const Layout &layout);
   Registers elementwise(mlir::Operation *op, const Layout &layout);
   Registers broadcast(BroadcastOp op, const Layout &layout);
-  Registers iota(IotaOp op, const Layout &layout);
+  Registers iota(IotaOp, const Layout &), reshape(ReshapeOp, const Layout &);
   Registers transpose(TransposeOp op, const Layout &layout);
-  Registers reshape(ReshapeOp op, const Layout &layout);
   Registers constant(mlir::Operation *op, const Layout &layout);
   std::optional<Registers> lookup(mlir::Value tile, const Layout &layout);
   Layout layoutOf(mlir::Value tile, bool scalars = false);
@@ -92,7 +91,7 @@ private:
   Registers dot(DotOp op, const Layout &layout);
   void dotStep(DotOp op, const Layout &layout, Carried &sums);
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value sum);
-  mlir::Value widen(mlir::Value value, mlir::Type element);
+  mlir::Value widen(mlir::Value, mlir::Type element, bool isUnsigned = false);
   void prepareOperand(mlir::Value operand, bool isRhs);
   void prepareOperands(DotOp op);
   bool isReadInPlace(mlir::Value operand, bool isRhs);
@@ -100,8 +99,16 @@ private:
   Registers foldAccumulators(ReduceOp, const Layout &, const Registers &sums);
   Registers reduce(ReduceOp op, const Layout &layout);
   mlir::Value combine(ReduceOp op, mlir::Value x, mlir::Value y);
-  mlir::Value horizontal(ReduceOp op, mlir::Value vector);
+  llvm::SmallVector<mlir::Value> horizontal(ReduceOp op,
+                                            llvm::ArrayRef<mlir::Value> of);
   void neutraliseDead(ReduceOp op, Registers &registers);
+
+  // ByteDot.cpp: dots of bytes, in groups of the depth
+  bool multipliesBytes(DotOp op), hasBytesInPlace(DotOp op);
+  void prepareBytes(DotOp op);
+  Registers dotOfBytes(DotOp op, Registers acc, mlir::Value end);
+  Carried readRows(DotOp op, const Layout &result), readColumns(DotOp op);
+  mlir::Value sumProducts(mlir::Value sum, mlir::Value x, mlir::Value y);
 
   // Prefetch.cpp: memory asked for before it is needed
   void prefetch(DotOp op);
@@ -138,9 +145,7 @@ private:
   void depthStep(mlir::Block::iterator rest, mlir::Block::iterator end);
 
   // Access.cpp: memory
-  Window window(LoadOp load);
-  Window window(StoreOp store);
-  Window window(GatherOp gather);
+  Window window(LoadOp load), window(StoreOp store), window(GatherOp gather);
   Window window(ReshapeOp reshapeOfLoad);
   std::optional<Window> windowOf(mlir::Operation *op);
   Registers read(const Window &window, const Layout &layout);
@@ -175,20 +180,16 @@ private:
 
   // Borders.cpp: what is proven to be in bounds
   Proof proof(const Window &window, int64_t memDim);
-  bool limited(const Window &window, int64_t memDim);
+  bool limited(const Window &, int64_t), isProven(const Window &, int64_t);
   int64_t contractedDim(const Window &window);
-  bool isProven(const Window &window, int64_t memDim);
-  bool isTail(const Window &window, int64_t memDim);
+  bool isTail(const Window &, int64_t), isClamped(const Window &, int64_t);
   int classAlong(const Window &window, int64_t memDim);
-  bool isClamped(const Window &window, int64_t memDim);
   bool isDecided(const Window &window, int64_t memDim);
   Interior interior(int c, int64_t full);
   llvm::SmallVector<Settled> boundedWith(const Window &, int64_t dim, int c);
   bool endsWith(int c, SettledRef bounded);
-  bool isOutside(const Window &window, int64_t memDim);
-  bool isChecked(const Window &window, int64_t memDim);
-  bool isBorder(const Window &window);
-  bool hasUnproven(const Window &window);
+  bool isOutside(const Window &, int64_t), isChecked(const Window &, int64_t);
+  bool isBorder(const Window &window), hasUnproven(const Window &window);
   mlir::Value inBounds(const Window &window);
   mlir::Value runtimeBound(mlir::OpFoldResult index, bool upper);
   mlir::Value runtimeBoundOf(mlir::Operation *op, bool upper);
@@ -200,7 +201,6 @@ private:
   Kept scratchFor(mlir::Value tile);
   void spill(const Kept &kept, const Registers &registers);
   Registers reload(const Kept &kept, mlir::Value tile, const Layout &layout);
-  void materialise(mlir::Value tile);
   Registers reshapeFromScratch(ReshapeOp, const Kept &, const Layout &);
   std::optional<Kept> scratchOf(mlir::Value tile);
   llvm::SmallVector<mlir::Value> scratchIndices(const Kept &, const Layout &,

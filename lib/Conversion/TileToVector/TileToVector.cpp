@@ -5,6 +5,7 @@
 #include "KernelFunctions.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -40,7 +41,8 @@ struct ConvertTileToVector final
   using ConvertTileToVectorBase::ConvertTileToVectorBase;
 
   void runOnOperation() override {
-    tile::VectorUnit unit{vectorBytes, /*stageBytes=*/l2Bytes / 2, storesApart};
+    tile::VectorUnit unit{vectorBytes, /*stageBytes=*/l2Bytes / 2, storesApart,
+                          byteDots};
     for (auto kernel :
          llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
       skipRounding(kernel);

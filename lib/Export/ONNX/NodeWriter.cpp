@@ -201,8 +201,10 @@ FailureOr<Node> Writer::writeReduction(StringRef name) {
 
 FailureOr<Node> Writer::write(graph::MatmulOp matmul) {
   bool transposes = matmul.getTransposeA() || matmul.getTransposeB();
+  bool isOfBytes = getElementTypeOrSelf(matmul.getLhs().getType()) !=
+                   getElementTypeOrSelf(matmul.getResult().getType());
   if (!transposes) {
-    Node node("MatMul");
+    Node node(isOfBytes ? "MatMulInteger" : "MatMul");
     addOperands(node);
     return node;
   }

@@ -119,6 +119,11 @@ unsigned CpuTarget::vectorBits() const {
   return moduleFeatures & ADZE_X86_AVX ? 256 : 128;
 }
 
+bool CpuTarget::hasByteDots() const {
+  constexpr uint64_t needed = ADZE_X86_AVX512VNNI | ADZE_X86_AVX512VL;
+  return elfMachine == ELF::EM_X86_64 && (moduleFeatures & needed) == needed;
+}
+
 std::unique_ptr<TargetMachine>
 CpuTarget::createMachine(unsigned optLevel) const {
   std::string error;

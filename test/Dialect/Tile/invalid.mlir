@@ -112,6 +112,14 @@ tile.kernel @dot_c3(%f: f32, %i: i32) {
 }
 
 // -----
+tile.kernel @dot_c3_sign(%f: f32) {
+  %a = tile.broadcast %f to [4, 4] : f32 -> tensor<4x4xf32>
+  // expected-error @+1 {{expected integers without a sign, but got 'f32'}}
+  %d = tile.dot %a, %a, %a unsigned_lhs : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
+  tile.return
+}
+
+// -----
 tile.kernel @reduce_c1(%f: f32) {
   %a = tile.broadcast %f to [4] : f32 -> tensor<4xf32>
   // expected-error @+2 {{expected a dimension below 1, but got 1}}

@@ -12,7 +12,7 @@ def Graph_MatmulOp : Graph_InferredOp<"matmul"> {
     `[.., M, K] x [.., K, N] -> [.., M, N]`; the leading dims broadcast. Both
     operands have at least two dims. `transpose_a` and `transpose_b` swap the
     last two dims of an operand before the product. f16 and bf16 are summed in
-    f32.
+    f32. A product of ui8 by si8 is si32.
 
     Example:
     ```mlir

@@ -12,6 +12,10 @@ namespace adze::tile {
 /// (whole panels), bools as bytes.
 mlir::MemRefType getPhysicalType(mlir::MemRefType type);
 
+/// How many neighbours along a dimension lie side by side, those of the panel's
+/// columns one behind the other: the map ends with `n mod P, k mod G`. Else 1.
+int64_t getGroup(mlir::MemRefType type);
+
 } // namespace adze::tile
 
 #endif // ADZE_DIALECT_TILE_IR_PHYSICALTYPE_H

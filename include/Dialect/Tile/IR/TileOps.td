@@ -275,19 +275,19 @@ def DotOp : InferredTileOp<"dot"> {
   let description = [{
     `acc + lhs * rhs` of tiles [m, k], [k, n] and [m, n], computed in the
     element type of the accumulator: narrower operands are extended first,
-    integers with their sign. The order of the sum over k is free but the same
-    in every run. Transposed operands are loaded with `dims`.
+    integers with their sign, of the left operand without with `unsigned_lhs`.
+    The order of the sum over k is free but the same in every run.
 
     C1: operands have rank 2. C2: m, n and k agree. C3: operands are floats if
-    the accumulator is, integers if it is.
+    the accumulator is, integers if it is; `unsigned_lhs` stands with integers.
 
     ```mlir
     %d = tile.dot %a, %b, %acc : tensor<8x64xf32>, tensor<64x32xf32>, tensor<8x32xf32>
     ```
   }];
-  let arguments = (ins Tile:$lhs, Tile:$rhs, Tile:$acc);
+  let arguments = (ins Tile:$lhs, Tile:$rhs, Tile:$acc, UnitAttr:$unsigned_lhs);
   let results = (outs Tile:$result);
-  let assemblyFormat = "$lhs `,` $rhs `,` $acc attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)";
+  let assemblyFormat = "$lhs `,` $rhs `,` $acc (`unsigned_lhs` $unsigned_lhs^)? attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)";
   let hasVerifier = 1;
 }
 

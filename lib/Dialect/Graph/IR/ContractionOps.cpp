@@ -7,6 +7,15 @@ using namespace mlir;
 using namespace adze::graph;
 using namespace adze::graph::op_detail;
 
+/// The element type of a product: that of both operands, or si32 of ui8 by si8;
+/// null for others.
+static Type getProductType(Type lhs, Type rhs) {
+  if (lhs.isUnsignedInteger(8) && rhs.isInteger(8) &&
+      !rhs.isUnsignedInteger(8))
+    return IntegerType::get(lhs.getContext(), 32);
+  return lhs == rhs ? lhs : Type();
+}
+
 //===----------------------------------------------------------------------===//
 // matmul
 //===----------------------------------------------------------------------===//
@@ -19,10 +28,12 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *context, Where where,
                                 "expected operands of rank 2 or more, "
                                 "but got ranks ",
                                 lhs.size(), " and ", rhs.size());
-  Type element = getElement(adaptor.getLhs());
-  if (element != getElement(adaptor.getRhs()))
+  Type element = getProductType(getElement(adaptor.getLhs()),
+                                getElement(adaptor.getRhs()));
+  if (!element)
     return inferError<MatmulOp>(where, "expected equal element types, but got ",
-                                element, " and ", getElement(adaptor.getRhs()));
+                                getElement(adaptor.getLhs()), " and ",
+                                getElement(adaptor.getRhs()));
   if (adaptor.getTransposeA())
     std::swap(lhs.end()[-1], lhs.end()[-2]);
   if (adaptor.getTransposeB())

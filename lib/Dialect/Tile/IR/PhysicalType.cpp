@@ -6,6 +6,24 @@
 
 using namespace mlir;
 
+/// C, of `d mod C`.
+static std::optional<int64_t> getModulus(AffineExpr expr) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary || binary.getKind() != AffineExprKind::Mod)
+    return std::nullopt;
+  auto modulus = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return modulus ? std::optional(modulus.getValue()) : std::nullopt;
+}
+
+int64_t adze::tile::getGroup(MemRefType type) {
+  if (type.getLayout().isIdentity() || isa<StridedLayoutAttr>(type.getLayout()))
+    return 1;
+  ArrayRef<AffineExpr> results = type.getLayout().getAffineMap().getResults();
+  if (results.size() < 2 || !getModulus(results[results.size() - 2]))
+    return 1;
+  return getModulus(results.back()).value_or(1);
+}
+
 MemRefType adze::tile::getPhysicalType(MemRefType type) {
   Type element = type.getElementType();
   if (element.isInteger(1)) // a bool is a byte
@@ -24,11 +42,7 @@ MemRefType adze::tile::getPhysicalType(MemRefType type) {
   for (auto [end, expr] :
        llvm::zip(ends, type.getLayout().getAffineMap().getResults())) {
     int64_t size = cast<IntegerAttr>(end).getInt() + 1;
-    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-    if (binary && binary.getKind() == AffineExprKind::Mod)
-      if (auto modulus = dyn_cast<AffineConstantExpr>(binary.getRHS()))
-        size = modulus.getValue();
-    shape.push_back(size);
+    shape.push_back(getModulus(expr).value_or(size));
   }
   return MemRefType::get(shape, element, MemRefLayoutAttrInterface(),
                          type.getMemorySpace());

@@ -47,6 +47,9 @@ LogicalResult DotOp::verify() {
       return emitOpError(
                  "expected operands of the accumulator's kind, but got ")
              << type << " and " << getType().getElementType();
+  if (isFloat && getUnsignedLhs()) // C3
+    return emitOpError("expected integers without a sign, but got ")
+           << lhs.getElementType();
   return success();
 }
 

@@ -45,21 +45,6 @@ static LogicalResult importMatMul(Binder &b) {
   return b.done(buildMatmul(b, b.operand(0), b.operand(1)));
 }
 
-/// In i32, less the zero points (per row of a, per column of b).
-static LogicalResult importMatMulInteger(Binder &b) {
-  mlir::Type i32 = b.builder.getI32Type();
-  auto prepare = [&](unsigned i) {
-    Value x = b.cast(b.operand(i), i32), zero = b.cast(b.operand(i + 2), i32);
-    if (!zero)
-      return x;
-    if (i == 0 && b.getRank(zero) == 1)
-      zero = b.unsqueeze(zero, {1});
-    return b.create<graph::SubOp>({x, zero});
-  };
-  Value lhs = prepare(0), rhs = prepare(1);
-  return b.done(buildMatmul(b, lhs, rhs));
-}
-
 /// alpha * A' * B' + beta * C.
 static LogicalResult importGemm(Binder &b) {
   Value lhs = b.operand(0), rhs = b.operand(1), bias = b.operand(2);
@@ -425,6 +410,5 @@ void adze::importer::addContractionOps(std::vector<OpRow> &rows) {
                   {"Attention", 23, 3, importAttention},
                   {"Gemm", 1, 2, importGemm},
                   {"MatMul", 1, 2, importMatMul},
-                  {"MatMulInteger", 10, 2, importMatMulInteger},
               });
 }

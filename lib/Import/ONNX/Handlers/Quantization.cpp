@@ -156,10 +156,87 @@ static Value rescale(Binder &b, Value sum, Value lhs, Value rhs, Value out,
                          b.getElementType(zero));
 }
 
+namespace {
+/// A quantised operand in the form that CPUs multiply: bytes of one kind, and
+/// an i32 zero point (null: 0) that broadcasts along it.
+struct Bytes {
+  Value values, zero;
+};
+} // namespace
+
+/// The same numbers less their zero points, without or with sign: half the
+/// range is added to both, or taken away.
+static Bytes toBytes(Binder &b, Value x, Value zero, bool isSigned) {
+  Arithmetic a(b);
+  mlir::Type i32 = b.builder.getI32Type();
+  Bytes bytes{x, b.cast(zero, i32)};
+  bool wasSigned = !b.getElementType(x).isUnsignedInteger();
+  if (wasSigned != isSigned) {
+    mlir::Type type =
+        isSigned ? b.builder.getI8Type() : b.builder.getIntegerType(8, false);
+    bytes.values = b.create<graph::BitwiseXorOp>(
+        {b.cast(x, type), b.scalar(type, isSigned ? -128 : 128)});
+    Value shift = b.scalar(i32, isSigned ? -128 : 128);
+    bytes.zero = bytes.zero ? a.add(bytes.zero, shift) : shift;
+  }
+  auto known =
+      bytes.zero ? graph::getConstantElements(bytes.zero) : std::nullopt;
+  if (known && llvm::all_of(*known, [](int64_t zero) { return zero == 0; }))
+    bytes.zero = {};
+  return bytes;
+}
+
+/// Are these bytes by a constant, which is stored as the CPU wants it?
+static bool areBytesByConstant(Binder &b, Value lhs, Value rhs) {
+  auto isByte = [&](Value x) {
+    auto type = llvm::dyn_cast<mlir::IntegerType>(b.getElementType(x));
+    return type && type.getWidth() == 8;
+  };
+  return lhs && rhs && isByte(lhs) && isByte(rhs) &&
+         rhs.getDefiningOp<graph::ConstantOp>();
+}
+
+/// The product of (lhs - lhs's zero) and (rhs - rhs's zero) in i32; zero points
+/// are per row and per column. Of bytes by constants it is one of the bytes:
+/// a sum of (a - p)(b - q) is one of ab, less p times that of b, less q times
+/// that of (a - p).
+static Value buildIntegerMatmul(Binder &b, Value lhs, Value lhsZero, Value rhs,
+                                Value rhsZero) {
+  Arithmetic a(b);
+  if (!areBytesByConstant(b, lhs, rhs) || b.getRank(lhs) < 2 ||
+      b.getRank(rhs) < 2)
+    return buildMatmul(b, center(b, lhs, lhsZero), center(b, rhs, rhsZero));
+  Bytes left = toBytes(b, lhs, lhsZero, /*isSigned=*/false),
+        right = toBytes(b, rhs, rhsZero, /*isSigned=*/true);
+  Value product = buildMatmul(b, left.values, right.values);
+  mlir::Type i32 = b.builder.getI32Type();
+  int64_t depth = b.getRank(lhs) - 1;
+  if (left.zero) {
+    Value columns = a.sum(b.cast(right.values, i32), {b.getRank(rhs) - 2},
+                          /*keepdims=*/true);
+    product = a.sub(product, a.mul(left.zero, columns));
+  }
+  if (right.zero) {
+    Value rows = a.sum(b.cast(left.values, i32), {depth}, /*keepdims=*/true);
+    if (left.zero)
+      rows = a.sub(rows,
+                   a.mul(left.zero, b.cast(a.size(left.values, depth), i32)));
+    product = a.sub(product, a.mul(right.zero, rows));
+  }
+  return product;
+}
+
+/// In i32, less the zero points (per row of a, per column of b).
+static LogicalResult importMatMulInteger(Binder &b) {
+  return b.done(
+      buildIntegerMatmul(b, b.operand(0), alongMatrix(b, b.operand(2), -2),
+                         b.operand(1), alongMatrix(b, b.operand(3), -1)));
+}
+
 static LogicalResult importQLinearMatMul(Binder &b) {
-  Value lhs = center(b, b.operand(0), alongMatrix(b, b.operand(2), -2));
-  Value rhs = center(b, b.operand(3), alongMatrix(b, b.operand(5), -1));
-  Value sum = buildMatmul(b, lhs, rhs);
+  Value sum =
+      buildIntegerMatmul(b, b.operand(0), alongMatrix(b, b.operand(2), -2),
+                         b.operand(3), alongMatrix(b, b.operand(5), -1));
   return b.done(rescale(b, sum, alongMatrix(b, b.operand(1), -2),
                         alongMatrix(b, b.operand(4), -1),
                         alongMatrix(b, b.operand(6), -2),
@@ -195,6 +272,7 @@ void adze::importer::addQuantizationOps(std::vector<OpRow> &rows) {
   rows.insert(rows.end(),
               {
                   {"DequantizeLinear", 10, 2, importDequantizeLinear},
+                  {"MatMulInteger", 10, 2, importMatMulInteger},
                   {"QLinearConv", 10, 8, importQLinearConv},
                   {"QLinearMatMul", 10, 8, importQLinearMatMul},
                   {"QuantizeLinear", 10, 2, importQuantizeLinear},

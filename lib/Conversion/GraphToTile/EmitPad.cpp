@@ -1,0 +1,176 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Elements around a tensor: numbers, or its own elements again.
+#include "Families.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+namespace {
+/// Arithmetic on positions along a dim: one, or those of an axis of the tile.
+class Positions {
+public:
+  Positions(KernelEmitter &e, Axes axes) : e(e), b(e.builder()), axes(axes) {}
+
+  /// Of a place, less `low`.
+  static std::pair<Positions, Value> of(KernelEmitter &e, const Place &place,
+                                        int64_t low) {
+    Value first = e.sub(place.offset, e.index(low));
+    Positions self(e, place.axis < 0 ? Axes() : Axes{place.axis});
+    if (place.axis < 0)
+      return {self, first};
+    Value own = e.emitPositions(place.axis, e.builder().getIndexType()).value;
+    if (place.stride != 1)
+      own = arith::MulIOp::create(self.b, e.loc(), own,
+                                  self.all(e.index(place.stride)));
+    return {self, self.add(own, self.all(first))};
+  }
+
+  const Axes &getAxes() const { return axes; }
+  Value all(Value scalar) { return e.broadcast({scalar, {}}, axes); }
+  Value number(int64_t value) { return all(e.index(value)); }
+  Value add(Value x, Value y) {
+    return arith::AddIOp::create(b, e.loc(), x, y);
+  }
+  Value sub(Value x, Value y) {
+    return arith::SubIOp::create(b, e.loc(), x, y);
+  }
+  Value compare(arith::CmpIPredicate predicate, Value x, Value y) {
+    return arith::CmpIOp::create(b, e.loc(), predicate, x, y);
+  }
+  Value select(Value condition, Value x, Value y) {
+    return arith::SelectOp::create(b, e.loc(), condition, x, y);
+  }
+  Value clamp(Value x, Value last) {
+    x = arith::MinSIOp::create(b, e.loc(), x, all(last));
+    return arith::MaxSIOp::create(b, e.loc(), x, number(0));
+  }
+
+private:
+  KernelEmitter &e;
+  OpBuilder &b;
+  Axes axes;
+};
+} // namespace
+
+/// Which element of a dim of `extent` elements stands at a position outside, no
+/// further than the dim is long.
+static Value bringInside(Positions &at, PadMode mode, Value position,
+                         Value extent, Value last) {
+  using P = arith::CmpIPredicate;
+  Value isBefore = at.compare(P::slt, position, at.number(0));
+  Value isBehind = at.compare(P::sgt, position, at.all(last));
+  Value low, high;
+  if (mode == PadMode::Reflect) {
+    low = at.sub(at.number(0), position);
+    high = at.sub(at.add(at.all(last), at.all(last)), position);
+  } else if (mode == PadMode::Wrap) {
+    low = at.add(position, at.all(extent));
+    high = at.sub(position, at.all(extent));
+  }
+  if (low)
+    position = at.select(isBefore, low, at.select(isBehind, high, position));
+  return at.clamp(position, last); // of what hangs over, too
+}
+
+/// A pad of the tensor's own elements. Along an axis they are picked by index.
+static FailureOr<Emitted> emitRepeatingPad(KernelEmitter &e, PadOp op,
+                                           Places places) {
+  int along = -1;
+  Emitted positions;
+  for (auto [dim, place] : llvm::enumerate(places)) {
+    int64_t low = op.getLow()[dim], high = op.getHigh()[dim];
+    if (low == 0 && high == 0)
+      continue;
+    Dims dims = getDims(op.getInput());
+    Value extent = e.size(dims[dim]);
+    if (!extent)
+      return failure();
+    int64_t reach = std::max(low, high), known = getKnown(dims[dim]);
+    if (op.getMode() != PadMode::Edge &&
+        reach > known - (op.getMode() == PadMode::Reflect))
+      return e.fail("a pad that may be wider than what it repeats");
+    auto [at, position] = Positions::of(e, place, low);
+    Value inside = bringInside(at, op.getMode(), position, extent,
+                               e.sub(extent, e.index(1)));
+    if (place.axis < 0) {
+      place.offset = inside;
+      continue;
+    }
+    if (along >= 0 || !isa<BlockArgument>(op.getInput()) ||
+        getElementTypeOrSelf(op.getInput().getType()).isInteger(1))
+      return e.fail("a tile runs into padding");
+    along = dim;
+    positions = {inside, at.getAxes()};
+    place = {e.index(0), place.axis, 1, 1};
+  }
+  if (along < 0)
+    return e.emit(op.getInput(), places);
+  Axes axes;
+  for (const Place &place : places)
+    if (place.axis >= 0)
+      axes.push_back(place.axis);
+  llvm::sort(axes);
+  return emitGathered(e, op.getInput(), places, along, positions, axes);
+}
+
+/// Elements outside are the pad value. Loads are kept inside by themselves
+/// (tiles) or by clamping (scalars).
+FailureOr<Emitted> KernelEmitter::emitPad(PadOp op, ArrayRef<Place> places) {
+  SmallVector<unsigned> boundaries;
+  for (unsigned dim = 0; dim < op.getLow().size(); ++dim)
+    if (op.getLow()[dim] != 0 || op.getHigh()[dim] != 0)
+      boundaries.append({dim, dim + 1});
+  auto aligned = alignPlaces(places, op.getResult(), boundaries);
+  if (succeeded(aligned))
+    aligned = splitPlaces(*aligned, op.getResult(), /*keepsTiles=*/true);
+  if (failed(aligned))
+    return failure();
+  if (op.getMode() != PadMode::Constant) {
+    if (aligned->size() != op.getLow().size())
+      return fail("a tile runs over several dims that an op keeps apart");
+    return emitRepeatingPad(*this, op, *aligned);
+  }
+  TypedAttr zero = cast<TypedAttr>(
+      b.getZeroAttr(getSignlessType(getElementTypeOrSelf(op.getResult()))));
+  Emitted filler{constant(zero, {}), {}};
+  if (op.getValue()) {
+    auto value = emit(op.getValue(), {});
+    if (failed(value))
+      return failure();
+    filler = *value;
+  }
+  SmallVector<Emitted> conditions;
+  unsigned dim = 0;
+  for (Place &place : *aligned) {
+    unsigned own = std::exchange(dim, dim + place.span);
+    if (place.span != 1 || (op.getLow()[own] == 0 && op.getHigh()[own] == 0))
+      continue;
+    Value extent = size(op.getInput(), own);
+    if (!extent)
+      return failure();
+    auto [at, position] = Positions::of(*this, place, op.getLow()[own]);
+    conditions.push_back(
+        {at.compare(arith::CmpIPredicate::ult, position, at.all(extent)),
+         at.getAxes()});
+    place.offset = sub(place.offset, index(op.getLow()[own]));
+    if (place.axis < 0)
+      place.offset = max(index(0), min(place.offset, sub(extent, index(1))));
+  }
+  auto tile = emit(op.getInput(), *aligned);
+  if (failed(tile))
+    return failure();
+  Axes axes(tile->axes);
+  for (const Emitted &condition : conditions)
+    for (int axis : condition.axes)
+      if (!llvm::is_contained(axes, axis))
+        axes.push_back(axis);
+  llvm::sort(axes);
+  Value result = broadcast(*tile, axes), otherwise = broadcast(filler, axes);
+  for (const Emitted &condition : conditions)
+    result = arith::SelectOp::create(b, location, broadcast(condition, axes),
+                                     result, otherwise);
+  return Emitted{result, axes};
+}

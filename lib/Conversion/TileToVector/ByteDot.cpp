@@ -1,0 +1,167 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Dots of bytes whose right operand lies in groups of four along the depth: a
+// vector has a group of each column, and the sums of a group's four products
+// are one instruction where the CPU has it.
+#include "Dialect/Tile/Analysis/IndexRange.h"
+#include "KernelLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace adze::tile;
+
+static constexpr int64_t group = 4;
+
+/// Unsigned bytes by signed ones that lie in groups, each in one vector.
+bool KernelLowering::multipliesBytes(DotOp op) {
+  auto load = op.getRhs().getDefiningOp<LoadOp>();
+  auto isByte = [](Value tile) {
+    return tileType(tile).getElementType().isInteger(8);
+  };
+  if (!load || !op.getUnsignedLhs() || !isByte(op.getLhs()) ||
+      !isByte(op.getRhs()) || !op.getType().getElementType().isInteger(32))
+    return false;
+  auto type = cast<MemRefType>(load.getMemref().getType());
+  SmallVector<int64_t> dims = load.getMemDims(), steps = load.getSteps();
+  SmallVector<int> own = classes.of(op.getRhs());
+  int64_t lanes = classes.lanes(own[1]);
+  if (getGroup(type) != group || steps[0] != 1 || steps[1] != 1 ||
+      lanes < group || classes.size(own[0]) % group != 0)
+    return false;
+  ArrayRef<AffineExpr> results = type.getLayout().getAffineMap().getResults();
+  MLIRContext *context = type.getContext();
+  AffineExpr column = getAffineDimExpr(dims[1], context);
+  auto panel = cast<AffineBinaryOpExpr>(results[results.size() - 2]);
+  int64_t width = cast<AffineConstantExpr>(panel.getRHS()).getValue();
+  SmallVector<OpFoldResult> offsets = load.getMixedOffsets();
+  return results.back() == getAffineDimExpr(dims[0], context) % group &&
+         panel.getLHS() == column && width % lanes == 0 &&
+         getKnownDivisor(offsets[dims[0]]) % group == 0 &&
+         getKnownDivisor(offsets[dims[1]]) % lanes == 0;
+}
+
+/// Are the groups of the left operand's rows neighbours in its memory?
+bool KernelLowering::hasBytesInPlace(DotOp op) {
+  auto load = op.getLhs().getDefiningOp<LoadOp>();
+  if (!load)
+    return false;
+  Window self = window(load);
+  auto type = cast<MemRefType>(load.getMemref().getType());
+  int64_t dim = load.getMemDims()[1];
+  auto strided = dyn_cast<StridedLayoutAttr>(type.getLayout());
+  bool isDense = type.getLayout().isIdentity() ||
+                 (strided && strided.getStrides().back() == 1);
+  return isDense && dim + 1 == type.getRank() && load.getSteps()[1] == 1 &&
+         !type.isDynamicDim(dim) && type.getDimSize(dim) % group == 0 &&
+         getKnownDivisor(self.offsets[dim]) % group == 0 && !isBorder(self);
+}
+
+void KernelLowering::prepareBytes(DotOp op) {
+  if (!scratchOf(op.getLhs()) && !hasBytesInPlace(op))
+    materialise(op.getLhs());
+}
+
+/// The current group of each row, in all lanes.
+Carried KernelLowering::readRows(DotOp op, const Layout &result) {
+  Value tile = op.getLhs();
+  Layout layout = layoutOf(tile, /*scalars=*/true);
+  std::optional<Kept> kept = scratchOf(tile);
+  auto bytes = VectorType::get(group, b.getI8Type());
+  auto one = VectorType::get(1, b.getI32Type());
+  auto all = VectorType::get(result.lanes, b.getI32Type());
+  Carried rows;
+  for (int64_t row = 0; row < layout.counts[0]; ++row) {
+    SmallVector<Value> indices;
+    Value memory;
+    if (kept) {
+      memory = kept->scratch;
+      indices = scratchIndices(*kept, layout, {row, 0});
+    } else {
+      Window self = window(tile.getDefiningOp<LoadOp>());
+      Place at = place(self, layout, layout.indexOf({row, 0}));
+      if (at.never || isDead(layout, layout.indexOf({row, 0}))) {
+        rows.push_back(arith::ConstantOp::create(b, loc, b.getZeroAttr(all)));
+        continue;
+      }
+      memory = mapped(self.memref);
+      indices = at.indices;
+    }
+    Value read = vector::LoadOp::create(b, loc, bytes, memory, indices);
+    Value together = vector::BitCastOp::create(b, loc, one, read);
+    rows.push_back(vector::BroadcastOp::create(
+        b, loc, all, vector::ExtractOp::create(b, loc, together, 0)));
+  }
+  return rows;
+}
+
+/// The current group of each column, a vector of them at a time.
+Carried KernelLowering::readColumns(DotOp op) {
+  Layout layout = layoutOf(op.getRhs());
+  Window self = window(op.getRhs().getDefiningOp<LoadOp>());
+  Value memory = mapped(self.memref);
+  int64_t rank = cast<MemRefType>(memory.getType()).getRank();
+  SmallVector<ReassociationIndices> dims;
+  for (int64_t dim = 0; dim + 1 < rank; ++dim)
+    dims.push_back({dim});
+  dims.back().push_back(rank - 1);
+  memory = memref::CollapseShapeOp::create(b, loc, memory, dims);
+  auto type = VectorType::get(group * layout.lanes, b.getI8Type());
+  Carried columns;
+  for (int64_t i = 0; i < layout.counts[1]; ++i) {
+    Place at = place(self, layout, layout.indexOf({0, i * layout.lanes}));
+    SmallVector<Value> indices(at.indices);
+    indices.pop_back(); // of the group's first byte
+    indices.back() =
+        arith::MulIOp::create(b, loc, indices.back(), index(group));
+    columns.push_back(vector::LoadOp::create(b, loc, type, memory, indices));
+  }
+  return columns;
+}
+
+/// Adds the products of each lane's four bytes: without sign by with sign.
+Value KernelLowering::sumProducts(Value sum, Value x, Value y) {
+  auto type = cast<VectorType>(sum.getType());
+  int64_t bits = 32 * type.getNumElements();
+  if (unit.byteDots && bits >= 128 && bits <= 8 * unit.bytes) {
+    Value bytes = vector::BitCastOp::create(b, loc, y.getType(), x);
+    auto name =
+        b.getStringAttr("llvm.x86.avx512.vpdpbusd." + std::to_string(bits));
+    return LLVM::CallIntrinsicOp::create(b, loc, type, name,
+                                         ValueRange{sum, bytes, y})
+        .getResult(0);
+  }
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(
+        b, loc, DenseElementsAttr::get(type, b.getI32IntegerAttr(value)));
+  };
+  Value words = vector::BitCastOp::create(b, loc, type, y);
+  for (int64_t i = 0; i < group; ++i) {
+    Value shifted = arith::ShRUIOp::create(b, loc, x, number(8 * i));
+    Value left = arith::AndIOp::create(b, loc, shifted, number(255));
+    Value high = arith::ShLIOp::create(b, loc, words, number(24 - 8 * i));
+    Value right = arith::ShRSIOp::create(b, loc, high, number(24));
+    sum = multiplyAdd(left, right, sum);
+  }
+  return sum;
+}
+
+/// Adds to the accumulators, a group of the depth at a time, up to `end`.
+Registers KernelLowering::dotOfBytes(DotOp op, Registers acc, Value end) {
+  int k = classes.of(op.getLhs())[1];
+  auto step = [&](ArrayRef<Value> before) {
+    Carried next(before);
+    scopes.emplace_back();
+    Carried columns = readColumns(op), rows = readRows(op, acc.layout);
+    scopes.pop_back();
+    for (auto [i, row] : llvm::enumerate(rows))
+      for (auto [j, column] : llvm::enumerate(columns)) {
+        Value &sum = next[i * columns.size() + j];
+        sum = sumProducts(sum, row, column);
+      }
+    return next;
+  };
+  return {acc.layout, forChunks(k, group, acc.values, step, end)};
+}

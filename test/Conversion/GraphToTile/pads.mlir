@@ -1,0 +1,48 @@
+// RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
+
+// Tiles run into constant padding: what lies outside is replaced.
+// CHECK-LABEL: tile.kernel @constant
+// CHECK: %[[INSIDE:.*]] = arith.cmpi ult
+// CHECK: %[[LOADED:.*]] = tile.load %arg0
+// CHECK: arith.select %{{.*}}, %[[LOADED]]
+// CHECK: arith.select
+// CHECK: tile.store
+func.func private @constant(%x: tensor<4x30x50xf32>) -> tensor<4x34x56xf32> attributes {adze.kernel} {
+  %0 = graph.pad %x {low = array<i64: 0, 2, 3>, high = array<i64: 0, 2, 3>} : (tensor<4x30x50xf32>) -> tensor<4x34x56xf32>
+  return %0 : tensor<4x34x56xf32>
+}
+
+// -----
+
+// What is computed of the pad is computed of the tile.
+// CHECK-LABEL: tile.kernel @dynamic
+// CHECK: tile.load %arg0
+// CHECK: arith.select
+// CHECK: math.exp
+#x = affine_map<()[s0, s1] -> (s0, s1)>
+#y = affine_map<()[s0, s1] -> (s0, s1 + 3)>
+func.func private @dynamic(%x: tensor<?x?xf32, #x>) -> tensor<?x?xf32, #y> attributes {adze.kernel} {
+  %0 = graph.pad %x {low = array<i64: 0, 1>, high = array<i64: 0, 2>} : (tensor<?x?xf32, #x>) -> tensor<?x?xf32, #y>
+  %1 = graph.exp %0 : (tensor<?x?xf32, #y>) -> tensor<?x?xf32, #y>
+  return %1 : tensor<?x?xf32, #y>
+}
+
+// -----
+
+// Mirrored elements are picked by index; the line is one index of the program.
+// CHECK-LABEL: tile.kernel @reflect
+// CHECK: tile.gather %arg0{{.*}} along 2
+func.func private @reflect(%x: tensor<4x30x50xf32>) -> tensor<4x34x56xf32> attributes {adze.kernel} {
+  %0 = graph.pad %x {low = array<i64: 0, 2, 3>, high = array<i64: 0, 2, 3>, mode = #graph.pad_mode<reflect>} : (tensor<4x30x50xf32>) -> tensor<4x34x56xf32>
+  return %0 : tensor<4x34x56xf32>
+}
+
+// -----
+
+// A pad that may be wider than the dim takes several turns.
+// CHECK-LABEL: func.func private @turns
+// CHECK: graph.pad
+func.func private @turns(%x: tensor<4x3xf32>) -> tensor<4x9xf32> attributes {adze.kernel} {
+  %0 = graph.pad %x {low = array<i64: 0, 3>, high = array<i64: 0, 3>, mode = #graph.pad_mode<reflect>} : (tensor<4x3xf32>) -> tensor<4x9xf32>
+  return %0 : tensor<4x9xf32>
+}

@@ -1,0 +1,63 @@
+// Products of bytes whose right operand lies in groups of four along the depth:
+// an instruction a group and vector, or four products.
+// RUN: aopt %s -convert-tile-to-vector=byte-dots -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: aopt %s -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=PLAIN
+
+#panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 4, n mod 32, k mod 4)>
+
+// CHECK-LABEL: func.func @groups(
+// CHECK: scf.for {{.*}} step %c4 iter_args
+// CHECK: memref.collapse_shape {{.*}} memref<1x16x32x4xi8> into memref<1x16x128xi8>
+// CHECK-COUNT-2: vector.load {{.*}} vector<64xi8>
+// CHECK: %[[ROW:.*]] = vector.load {{.*}} memref<8x64xi8>, vector<4xi8>
+// CHECK: vector.bitcast %[[ROW]] : vector<4xi8> to vector<1xi32>
+// CHECK-COUNT-16: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
+// CHECK-NOT: llvm.call_intrinsic
+// CHECK: scf.yield
+// PLAIN-LABEL: func.func @groups(
+// PLAIN-NOT: llvm.call_intrinsic
+// PLAIN: arith.shrsi {{.*}} : vector<16xi32>
+// PLAIN: arith.muli {{.*}} : vector<16xi32>
+tile.kernel @groups(%x: memref<8x64xi8>, %w: memref<64x32xi8, #panels>, %y: memref<8x32xi32>) {
+  %zero = arith.constant dense<0> : tensor<8x32xi32>
+  %a = tile.load %x[0, 0] sizes [8, 64] : memref<8x64xi8> -> tensor<8x64xi8>
+  %b = tile.load %w[0, 0] sizes [64, 32] : memref<64x32xi8, #panels> -> tensor<64x32xi8>
+  %d = tile.dot %a, %b, %zero unsigned_lhs : tensor<8x64xi8>, tensor<64x32xi8>, tensor<8x32xi32>
+  tile.store %d, %y[0, 0] : tensor<8x32xi32>, memref<8x32xi32>
+  tile.return
+}
+
+// -----
+
+// Rows of 62 bytes: a copy of them has room for the last group.
+#panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 4, n mod 32, k mod 4)>
+// CHECK-LABEL: func.func @odd(
+// CHECK: %[[COPY:.*]] = memref.alloca() {{.*}}: memref<8x64xi8>
+// CHECK: vector.maskedload
+// CHECK: scf.for {{.*}} step %c4 iter_args
+// CHECK: vector.load %[[COPY]]{{.*}} vector<4xi8>
+// CHECK: vpdpbusd
+tile.kernel @odd(%x: memref<8x62xi8>, %w: memref<62x32xi8, #panels>, %y: memref<8x32xi32>) {
+  %zero = arith.constant dense<0> : tensor<8x32xi32>
+  %a = tile.load %x[0, 0] sizes [8, 64] : memref<8x62xi8> -> tensor<8x64xi8>
+  %b = tile.load %w[0, 0] sizes [64, 32] : memref<62x32xi8, #panels> -> tensor<64x32xi8>
+  %d = tile.dot %a, %b, %zero unsigned_lhs : tensor<8x64xi8>, tensor<64x32xi8>, tensor<8x32xi32>
+  tile.store %d, %y[0, 0] : tensor<8x32xi32>, memref<8x32xi32>
+  tile.return
+}
+
+// -----
+
+// Signed rows, and rows in place: one element at a time.
+// CHECK-LABEL: func.func @signed(
+// CHECK-NOT: vpdpbusd
+// CHECK: arith.extsi
+// CHECK: arith.muli
+tile.kernel @signed(%x: memref<8x64xi8>, %w: memref<64x32xi8>, %y: memref<8x32xi32>) {
+  %zero = arith.constant dense<0> : tensor<8x32xi32>
+  %a = tile.load %x[0, 0] sizes [8, 64] : memref<8x64xi8> -> tensor<8x64xi8>
+  %b = tile.load %w[0, 0] sizes [64, 32] : memref<64x32xi8> -> tensor<64x32xi8>
+  %d = tile.dot %a, %b, %zero : tensor<8x64xi8>, tensor<64x32xi8>, tensor<8x32xi32>
+  tile.store %d, %y[0, 0] : tensor<8x32xi32>, memref<8x32xi32>
+  tile.return
+}
