@@ -24,10 +24,10 @@ struct VectorUnit {
   int64_t stageBytes = 512 * 1024;
   /// Do stores past the caches hold up what else the core does?
   bool storesApart = false;
-  /// Do results of sizes that only the run knows go past the caches?
-  bool largeResults = false;
   /// Are there sums of the products of four bytes each?
   bool byteDots = false;
+  /// Do results of sizes that only the run knows go past the caches?
+  bool largeResults = false;
   /// Registers that may hold accumulators.
   int64_t accumulators() const { return bytes >= 64 ? 16 : 12; }
   /// Rows of a register block of a dot.
