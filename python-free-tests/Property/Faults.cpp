@@ -340,6 +340,23 @@ static bool startLate(Operation *op) {
   return false;
 }
 
+/// The last index of the memory counts from the end.
+static bool mirrorView(Operation *op) {
+  auto view = dyn_cast<tile::ViewOp>(op);
+  auto from =
+      view ? cast<MemRefType>(view.getSource().getType()) : MemRefType();
+  if (!view || from.getRank() == 0 || from.getShape().back() < 2)
+    return false; // also of sizes that a run knows
+  auto to = cast<MemRefType>(view.getResult().getType());
+  AffineMap map = to.getLayout().getAffineMap();
+  SmallVector<AffineExpr> results(map.getResults());
+  results.back() = from.getShape().back() - 1 - results.back();
+  view.getResult().setType(MemRefType::get(
+      to.getShape(), to.getElementType(),
+      AffineMap::get(map.getNumDims(), 0, results, op->getContext())));
+  return true;
+}
+
 static bool swapArguments(Operation *op) {
   auto launch = dyn_cast<host::LaunchOp>(op);
   if (!launch)
@@ -428,6 +445,8 @@ ArrayRef<Fault> getFaults() {
        combineOtherwise},
       {"short-depth", "a loop over the depth ends one step before", S::Tile,
        stopEarly},
+      {"mirrored-view", "a movement ends the other way round", S::Tile,
+       mirrorView},
       {"late-store", "a tile is stored one element on", S::Tile, startLate},
       {"swapped-arguments", "a launch has two inputs swapped", S::Host,
        swapArguments},

@@ -156,6 +156,36 @@ static void addConvs(GraphBuilder &b) {
   joinBranches(b, branches, 1);
 }
 
+/// Channels that become the pixels in larger ones, in either order.
+static void addPixels(GraphBuilder &b) {
+  static constexpr int64_t channels[] = {1, 2, 3, 8, 16}, sizes[] = {3, 5, 8};
+  Type element = b.builder.getF32Type();
+  Dims dims{b.expr(b.random.between(1, 3)), b.expr(b.random.between(3, 9)),
+            b.expr(b.random.pick<int64_t>(sizes)),
+            b.expr(b.random.pick<int64_t>(sizes))};
+  Value x = b.input(element, dims, true);
+  if (!x)
+    return;
+  dims = getDims(x);
+  int64_t factor = b.random.between(2, 3);
+  AffineExpr count = b.expr(b.random.pick<int64_t>(channels)),
+             r = b.expr(factor);
+  Value y = addConv(b, x, *getConstant(count) * factor * factor,
+                    b.random.chance(50) ? 3 : 1);
+  bool isFirst = b.random.chance(50);
+  auto view = [&](Value value, ArrayRef<AffineExpr> to) {
+    return b.exactOp("reshape", {value}, {}, {Type(makeType(element, to))});
+  };
+  y = view(activate(b, y), isFirst
+                               ? Dims{dims[0], count, r, r, dims[2], dims[3]}
+                               : Dims{dims[0], r, r, count, dims[2], dims[3]});
+  y = b.exactOp("transpose", {y},
+                isFirst ? b.attr("perm", {0, 1, 4, 2, 5, 3})
+                        : b.attr("perm", {0, 3, 4, 1, 5, 2}));
+  activate(
+      b, view(y, {dims[0], count, mulExprs(dims[2], r), mulExprs(dims[3], r)}));
+}
+
 //===----------------------------------------------------------------------===//
 // Normalisations and activations in their parts
 //===----------------------------------------------------------------------===//
@@ -278,7 +308,7 @@ static void addParallelReductions(GraphBuilder &b) {
 }
 
 void addIdiom(GraphBuilder &b) {
-  int64_t kind = b.random.below(22);
+  int64_t kind = b.random.below(25);
   if (kind < 5)
     addAttention(b);
   else if (kind < 8)
@@ -291,6 +321,8 @@ void addIdiom(GraphBuilder &b) {
     addActivationInParts(b);
   else if (kind < 21)
     addParallelReductions(b);
+  else if (kind < 24)
+    addPixels(b);
   else
     addLongReduction(b);
 }

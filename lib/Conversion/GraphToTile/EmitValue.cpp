@@ -91,8 +91,8 @@ static TypedAttr getSplat(ConstantOp op) {
 
 FailureOr<Emitted> KernelEmitter::compute(Value value, ArrayRef<Place> places) {
   Operation *op = value.getDefiningOp();
-  if (!op) {
-    FailureOr<Emitted> tile = load(memory.lookup(value), places);
+  if (Value place = memory.lookup(value)) {
+    FailureOr<Emitted> tile = load(place, places);
     if (failed(tile) || !getElementTypeOrSelf(value.getType()).isInteger(1))
       return tile;
     TileElementBuilder builder(*this, tile->axes);

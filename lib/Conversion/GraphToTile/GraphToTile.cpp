@@ -8,6 +8,7 @@
 #include "Dialect/Tile/IR/Streams.h"
 #include "Families.h"
 #include "InPlace.h"
+#include "Moves.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -256,6 +257,8 @@ private:
                return source && source->hasTrait<OpTrait::ConstantLike>();
              });
     };
+    if (*anchor)
+      sinkMoves(function);
     std::string reasons;
     for (const Attempt &attempt : attempts)
       if (emit(function, packable, *anchor, attempt, launches, reasons))

@@ -57,6 +57,7 @@ KernelEmitter::KernelEmitter(func::FuncOp source,
   auto end = tile::ReturnOp::create(b, location);
   b.setInsertionPoint(end);
   scopes.emplace_back();
+  setMoves();
 }
 
 int64_t KernelEmitter::getKnownRows(AffineExpr rows) const {
@@ -209,8 +210,10 @@ Value KernelEmitter::size(AffineExpr expr) {
   SmallVector<std::pair<Value, Value>> places;
   for (Value argument : source.getArguments())
     places.push_back({argument, memory.lookup(argument)});
-  for (auto [result, output] : llvm::zip(getResults(), outputs))
-    places.push_back({result, output.memory});
+  Block::BlockArgListType arguments = kernel.getBody().getArguments();
+  for (auto [result, place] : llvm::zip_equal(
+           getResults(), arguments.drop_front(source.getNumArguments())))
+    places.push_back({result, place});
   for (auto [value, place] : places)
     for (auto [dim, size] : llvm::enumerate(getDims(value)))
       if (areEqual(size, expr))
@@ -491,10 +494,11 @@ static void addWindow(OperationState &state, OpBuilder &b,
 FailureOr<Emitted> KernelEmitter::load(Value source, ArrayRef<Place> given) {
   Places places(given);
   endAxes(places); // what lies behind the end is never stored
-  Value place = cutAtEnds(view(source, places), places);
+  Value whole = view(source, places);
   auto window = getWindow(places);
-  if (failed(window))
+  if (!whole || failed(window))
     return fail("an axis runs along two dims of one operand");
+  Value place = cutAtEnds(whole, places);
   if (window->strides.empty()) {
     Value scalar = memref::LoadOp::create(b, location, place, window->offsets);
     return Emitted{scalar, {}};
@@ -530,10 +534,11 @@ LogicalResult KernelEmitter::store(const Emitted &tile, Value target,
   Places places(given);
   if (!endAxes(places))
     return fail("rows of one block that are apart in a result");
-  Value place = cutAtEnds(view(target, places), places);
+  Value whole = view(target, places);
   auto window = getWindow(places);
-  if (failed(window))
+  if (!whole || failed(window))
     return fail("an axis runs along two dims of one result");
+  Value place = cutAtEnds(whole, places);
   Emitted value = tile;
   Type element = cast<MemRefType>(place.getType()).getElementType();
   if (getElementTypeOrSelf(value.value.getType()).isInteger(1)) {

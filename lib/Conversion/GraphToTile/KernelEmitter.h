@@ -1,21 +1,18 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Emits one tile kernel from one kernel function of graph ops. The mechanism is
-// demand driven: a family (contraction, rows, ...) decides how the kernel is
-// cut and asks for tiles of graph values at places; the emitter follows
-// elementwise ops and data movement back to loads, so prologues and epilogues
-// of any length are fused by the same code.
+// Emits one tile kernel from one kernel function of graph ops, on demand: a
+// family (contraction, rows, ...) decides how the kernel is cut and asks for
+// tiles of graph values at places; the emitter follows elementwise ops and data
+// movement back to loads, whatever their number.
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_KERNELEMITTER_H
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_KERNELEMITTER_H
 
-#include "EmitterChoices.h"
-#include "Places.h"
-
 #include "Dialect/Graph/IR/ElementBuilder.h"
 #include "Dialect/Graph/IR/Graph.h"
-#include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Tile/IR/Tile.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "EmitterChoices.h"
+#include "Moves.h"
+#include "Places.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SmallSet.h"
@@ -104,8 +101,8 @@ public:
   /// stored: the rest of the block is another program's.
   void setEnd(int axis, mlir::Value start, mlir::Value end);
   bool hasEnds() const { return !axisEnds.empty(); }
-  /// Tiles along `axis` are summed: they end with the parts that slices take,
-  /// whatever their size. (What lies behind may be NaN, which times 0 is no 0.)
+  /// Tiles along `axis` are summed: they end with the parts that slices take.
+  /// (What lies behind may be NaN, which times 0 is no 0.)
   void setSummed(int axis) { summed.insert(axis); }
   mlir::RankedTensorType tileType(llvm::ArrayRef<int> axes,
                                   mlir::Type elementType);
@@ -118,7 +115,6 @@ public:
   /// The same as a tile of exactly these axes.
   MaybeValue emitOn(mlir::Value value, PlacesRef places,
                     llvm::ArrayRef<int> axes);
-  /// Says that `tile` is `value` at `places`.
   void define(mlir::Value value, PlacesRef places, Emitted tile);
   /// What loads read outside of the memory, while set.
   void setPad(mlir::TypedAttr value) { pad = value; }
@@ -131,7 +127,6 @@ public:
   /// 0, 1, .. along an axis.
   Emitted emitPositions(int axis, mlir::Type elementType);
   mlir::Value constant(mlir::TypedAttr value, llvm::ArrayRef<int> axes);
-  /// A tile on more axes.
   mlir::Value broadcast(const Emitted &tile, llvm::ArrayRef<int> axes);
   /// Combines the elements along `axis` of the tile. `nnan`: the greatest or
   /// least of floats may be that of the elements which are not NaN.
@@ -153,7 +148,7 @@ public:
   /// While set: the rows that a tile holds whole, so that what reductions make
   /// of them is at hand.
   void setRows(const Rows *value) { rows = value; }
-  /// Memory of each program for what its phases hand on.
+  /// For what phases of a program hand on.
   mlir::Value scratch(llvm::ArrayRef<mlir::Value> sizes, mlir::Type element);
   mlir::Value getOutputMemory(unsigned i) { return outputs[i].memory; }
   mlir::Value getMemory(mlir::Value argument) {
@@ -187,6 +182,10 @@ private:
   mlir::FailureOr<Places> alignPlaces(PlacesRef places, mlir::Value value,
                                       llvm::ArrayRef<unsigned> boundaries);
   mlir::Value view(mlir::Value memory, PlacesRef places);
+  mlir::Value moved(mlir::Value memory, const graph::Move &move,
+                    llvm::ArrayRef<unsigned> spans, mlir::Value value);
+  void setMoves();
+  mlir::FailureOr<mlir::Value> part(unsigned output, PlacesRef places);
   mlir::Value cutAtEnds(mlir::Value memory, PlacesRef places);
   bool endAxes(llvm::MutableArrayRef<Place> places) const;
   MaybeTile compute(mlir::Value value, PlacesRef places);
@@ -236,6 +235,7 @@ private:
   llvm::SmallDenseMap<int, std::pair<mlir::Value, mlir::Value>> axisEnds;
   using Parts = std::map<std::pair<void *, std::vector<int64_t>>, mlir::Value>;
   Parts views, parts, cuts;
+  llvm::DenseMap<mlir::Value, MovedMemory> movedMemory;
   llvm::SmallVector<mlir::NamedAttribute> bindings;
   llvm::StringMap<mlir::Value> params;
   std::vector<llvm::DenseMap<mlir::Value, std::map<Key, Emitted>>> scopes;

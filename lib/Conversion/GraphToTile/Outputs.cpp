@@ -45,21 +45,17 @@ void KernelEmitter::setOutputs(ValueRange memory) {
   }
 }
 
-/// A part is stored to a view of it, whose bounds drop what hangs over.
-LogicalResult KernelEmitter::storeOutput(const Emitted &tile, unsigned i,
-                                         ArrayRef<Place> places) {
+/// A part of the memory of output i: a view whose bounds drop what hangs over.
+/// Its dims are those of the places, which begin and end with those that the
+/// part is cut along.
+FailureOr<Value> KernelEmitter::part(unsigned i, ArrayRef<Place> aligned) {
   const Output &output = outputs[i];
-  if (output.axis < 0)
-    return store(tile, output.memory, places);
   unsigned axis = output.axis;
   Dims dims = getDims(outputValues[i]);
-  auto aligned = alignPlaces(places, outputValues[i], {axis});
-  if (failed(aligned))
-    return failure();
   SmallVector<OpFoldResult> offsets, sizes;
   std::vector<int64_t> spans;
   unsigned dim = 0;
-  for (Place &place : *aligned) {
+  for (const Place &place : aligned) {
     bool isCut = dim <= axis && axis < dim + place.span;
     ArrayRef<AffineExpr> own(dims);
     own = own.slice(dim, place.span);
@@ -76,7 +72,7 @@ LogicalResult KernelEmitter::storeOutput(const Emitted &tile, unsigned i,
     dim += place.span;
   }
   spans.push_back(i); // another part of the memory is another view
-  Value whole = view(output.memory, *aligned);
+  Value whole = view(output.memory, aligned);
   Value &part = parts[{output.memory.getAsOpaquePointer(), spans}];
   if (!part)
     part = atTop([&]() -> Value {
@@ -84,7 +80,21 @@ LogicalResult KernelEmitter::storeOutput(const Emitted &tile, unsigned i,
       return memref::SubViewOp::create(b, location, whole, offsets, sizes,
                                        steps);
     });
+  return part;
+}
+
+LogicalResult KernelEmitter::storeOutput(const Emitted &tile, unsigned i,
+                                         ArrayRef<Place> places) {
+  if (outputs[i].axis < 0)
+    return store(tile, outputs[i].memory, places);
+  auto aligned =
+      alignPlaces(places, outputValues[i], {unsigned(outputs[i].axis)});
+  if (failed(aligned))
+    return failure();
+  auto part = this->part(i, *aligned);
+  if (failed(part))
+    return failure();
   for (Place &place : *aligned)
     place.span = 1;
-  return store(tile, part, *aligned);
+  return store(tile, *part, *aligned);
 }

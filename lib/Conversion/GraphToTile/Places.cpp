@@ -157,7 +157,8 @@ FailureOr<Places> KernelEmitter::alignPlaces(ArrayRef<Place> places,
   return Places(places);
 }
 
-/// The memory with the dims of each place merged into one.
+/// The memory with the dims of each place merged into one; null if what it is
+/// a view of does not allow that.
 Value KernelEmitter::view(Value memory, ArrayRef<Place> places) {
   if (llvm::all_of(places, [](const Place &place) { return place.span == 1; }))
     return memory;
@@ -171,6 +172,13 @@ Value KernelEmitter::view(Value memory, ArrayRef<Place> places) {
       group.push_back(dim++);
   }
   Value &known = views[{memory.getAsOpaquePointer(), spans}];
+  if (auto moved = movedMemory.find(memory); moved != movedMemory.end()) {
+    SmallVector<unsigned> counts(spans.begin(), spans.end());
+    if (!known)
+      known = this->moved(moved->second.memory, moved->second.move, counts,
+                          moved->second.value);
+    return known;
+  }
   if (!known)
     known = atTop([&]() -> Value {
       return memref::CollapseShapeOp::create(b, location, memory, groups);
@@ -197,6 +205,24 @@ bool KernelEmitter::endAxes(MutableArrayRef<Place> places) const {
   });
 }
 
+/// A view that ends where places do.
+static Value cutView(OpBuilder &b, tile::ViewOp view, ArrayRef<Place> places) {
+  auto type = cast<MemRefType>(view.getResult().getType());
+  SmallVector<int64_t> shape;
+  SmallVector<Value> sizes;
+  for (auto [place, size] : llvm::zip_equal(places, view.getMixedSizes())) {
+    Value own = place.end ? place.end : dyn_cast<Value>(size);
+    auto known =
+        place.end ? std::optional<int64_t>() : getConstantIntValue(size);
+    shape.push_back(known.value_or(ShapedType::kDynamic));
+    if (!known)
+      sizes.push_back(own);
+  }
+  auto cut = MemRefType::get(shape, type.getElementType(), type.getLayout());
+  return tile::ViewOp::create(b, view.getLoc(), cut, view.getSource(), sizes,
+                              shape);
+}
+
 /// The memory up to where places end. Ends stand at the kernel's top, but for
 /// those of axes.
 Value KernelEmitter::cutAtEnds(Value memory, ArrayRef<Place> places) {
@@ -210,6 +236,8 @@ Value KernelEmitter::cutAtEnds(Value memory, ArrayRef<Place> places) {
     return known;
   auto type = cast<MemRefType>(memory.getType());
   auto make = [&]() -> Value {
+    if (auto view = memory.getDefiningOp<tile::ViewOp>())
+      return cutView(b, view, places);
     SmallVector<OpFoldResult> offsets(places.size(), b.getIndexAttr(0)),
         steps(places.size(), b.getIndexAttr(1)), sizes;
     for (auto [dim, place] : llvm::enumerate(places)) {

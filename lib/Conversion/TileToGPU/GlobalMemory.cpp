@@ -185,27 +185,45 @@ private:
   llvm::DenseMap<std::pair<unsigned, int64_t>, Value> guards;
 };
 
+/// Whether v neighbours along dimension d, from a multiple of v on, have values
+/// that follow each other, if `follow`, or one value; multiples of v apart from
+/// that.
+static bool keepsRuns(AffineExpr e, unsigned d, int64_t v, bool follow) {
+  if (!e.isFunctionOfDim(d))
+    return !follow || e.getLargestKnownDivisor() % v == 0;
+  if (isa<AffineDimExpr>(e))
+    return follow;
+  auto bin = cast<AffineBinaryOpExpr>(e);
+  if (bin.getKind() == AffineExprKind::Add) {
+    bool isLeft = follow && keepsRuns(bin.getLHS(), d, v, true) &&
+                  bin.getLHS().isFunctionOfDim(d);
+    auto other = isLeft ? bin.getRHS() : bin.getLHS();
+    auto self = isLeft ? bin.getLHS() : bin.getRHS();
+    return keepsRuns(self, d, v, follow) && keepsRuns(other, d, v, false) &&
+           (!follow || other.getLargestKnownDivisor() % v == 0);
+  }
+  auto rhs = dyn_cast<AffineConstantExpr>(bin.getRHS());
+  if (!rhs)
+    return false;
+  if (bin.getKind() == AffineExprKind::FloorDiv)
+    return !follow && bin.getLHS() == getAffineDimExpr(d, e.getContext()) &&
+           rhs.getValue() % v == 0;
+  if (bin.getKind() == AffineExprKind::Mod)
+    return keepsRuns(bin.getLHS(), d, v, follow) &&
+           (!follow || rhs.getValue() % v == 0);
+  return bin.getKind() == AffineExprKind::Mul && !follow &&
+         keepsRuns(bin.getLHS(), d, v, false);
+}
+
 /// Whether v neighbours along logical dimension d, from a multiple of v on, are
 /// neighbours under the layout map.
 bool Access::mapAllows(unsigned d, int64_t v) const {
-  AffineExpr dim = getAffineDimExpr(d, view.map.getContext());
   for (auto [i, e] : llvm::enumerate(view.map.getResults())) {
     bool last = i + 1 == view.map.getNumResults();
-    if (!last && view.physicalStrides[i] % v)
+    auto stride = getConstantIntValue(view.physicalStrides[i]);
+    if (!last && (!stride || *stride % v))
       return false;
-    if (e == dim || !e.isFunctionOfDim(d)) {
-      if (last && e != dim)
-        return false;
-      if (!last && e == dim)
-        return false;
-      continue;
-    }
-    auto bin = dyn_cast<AffineBinaryOpExpr>(e);
-    auto rhs =
-        bin ? dyn_cast<AffineConstantExpr>(bin.getRHS()) : AffineConstantExpr();
-    auto kind = last ? AffineExprKind::Mod : AffineExprKind::FloorDiv;
-    if (!rhs || bin.getKind() != kind || bin.getLHS() != dim ||
-        rhs.getValue() % v)
+    if (!keepsRuns(e, d, v, last))
       return false;
   }
   return true;
@@ -268,9 +286,13 @@ Value KernelLowering::mappedPointer(const MemView &view,
                                     ArrayRef<Value> logical) {
   Value linear;
   for (auto [e, stride] :
-       llvm::zip_equal(view.map.getResults(), view.physicalStrides))
-    linear =
-        add(linear, multiplyBy(expandAffine(b, loc, e, logical, {}), stride));
+       llvm::zip_equal(view.map.getResults(), view.physicalStrides)) {
+    Value place = expandAffine(b, loc, e, logical, {});
+    auto known = getConstantIntValue(stride);
+    linear = add(linear, known ? multiplyBy(place, *known)
+                               : b.createOrFold<arith::MulIOp>(loc, place,
+                                                               scalar(stride)));
+  }
   if (!linear)
     return view.base;
   return LLVM::GEPOp::create(b, loc, view.base.getType(),

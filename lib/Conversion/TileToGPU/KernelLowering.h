@@ -21,8 +21,8 @@ struct MemView {
   mlir::Type elementType;
   llvm::SmallVector<mlir::OpFoldResult> sizes, strides; ///< of the logical dims
   mlir::AffineMap map; ///< logical to physical indices; null: the strides hold
-  llvm::SmallVector<int64_t> physicalStrides; ///< with a map
-  mlir::Value origin;                         ///< the argument's pointer
+  llvm::SmallVector<mlir::OpFoldResult> physicalStrides; ///< with a map
+  mlir::Value origin;  ///< the argument's pointer
   int64_t divisor = 0; ///< divides the elements from origin to base; 0: none
   unsigned align = 0;  ///< of origin, in bytes; 0: the element's
 };

@@ -79,12 +79,17 @@ static int64_t innermostMemDim(MemRefType type) {
   AffineMap map = type.getLayout().getAffineMap();
   AffineExpr last = map.getNumResults() ? map.getResult(map.getNumResults() - 1)
                                         : AffineExpr();
+  // The one whose second index is one place behind the first.
   int64_t found = -1;
-  if (last)
-    last.walk([&](AffineExpr e) {
-      if (auto dim = dyn_cast<AffineDimExpr>(e))
-        found = dim.getPosition();
-    });
+  Builder b(type.getContext());
+  for (int64_t dim = 0; last && dim < type.getRank(); ++dim) {
+    SmallVector<Attribute> at(type.getRank(), b.getIndexAttr(0)), place;
+    at[dim] = b.getIndexAttr(1);
+    if (succeeded(
+            AffineMap::get(type.getRank(), 0, last).constantFold(at, place)) &&
+        cast<IntegerAttr>(place.front()).getInt() == 1)
+      found = dim;
+  }
   return found;
 }
 

@@ -180,7 +180,8 @@ MemView Converter::makeView(OpBuilder &at, tile::KernelOp kernel, unsigned arg,
   view.map = type.getLayout().getAffineMap();
   int64_t stride = 1;
   for (int64_t size : llvm::reverse(physicalShape(type))) {
-    view.physicalStrides.insert(view.physicalStrides.begin(), stride);
+    view.physicalStrides.insert(view.physicalStrides.begin(),
+                                at.getIndexAttr(stride));
     stride *= size;
   }
   return view;

@@ -145,6 +145,19 @@ static void subview(OpBuilder &b, Location loc, memref::SubViewOp op,
                                 LLVM::GEPArg(index));
 }
 
+/// Indices in another order: the map takes them to those of the source.
+static void indexView(tile::ViewOp op, const IRMapping &map,
+                      const MemView &from, MemView &to) {
+  for (OpFoldResult size : op.getMixedSizes())
+    to.sizes.push_back(
+        isa<Value>(size) ? OpFoldResult(map.lookupOrDefault(cast<Value>(size)))
+                         : size);
+  to.map =
+      cast<MemRefType>(op.getResult().getType()).getLayout().getAffineMap();
+  to.physicalStrides = from.strides;
+  to.strides.assign(to.sizes.size(), OpFoldResult());
+}
+
 void KernelLowering::lowerView(Operation &op) {
   auto it = frame.views.find(op.getOperand(0));
   if (it == frame.views.end())
@@ -162,6 +175,8 @@ void KernelLowering::lowerView(Operation &op) {
     expandShape(b, loc, view, map, from, to);
   else if (auto view = dyn_cast<memref::SubViewOp>(op))
     subview(b, loc, view, map, from, to);
+  else if (auto view = dyn_cast<tile::ViewOp>(op))
+    indexView(view, map, from, to);
   else
     return fail(&op, "no rule for this view");
   frame.views[op.getResult(0)] = to;

@@ -12,6 +12,8 @@ using namespace adze::tile;
 namespace {
 /// The memory behind the cast from physical to logical, if there is one.
 Value physicalMemory(Value memref) {
+  if (auto view = memref.getDefiningOp<ViewOp>())
+    return view.getSource();
   if (auto cast = memref.getDefiningOp<UnrealizedConversionCastOp>())
     return cast.getInputs().front();
   return memref;
@@ -20,6 +22,8 @@ Value physicalMemory(Value memref) {
 /// The extent within which memory may be touched.
 Value extentOf(OpBuilder &b, Location loc, Value memref, int64_t dim) {
   auto type = cast<MemRefType>(memref.getType());
+  if (auto view = memref.getDefiningOp<ViewOp>())
+    return getValueOrCreateConstantIndexOp(b, loc, view.getMixedSizes()[dim]);
   if (type.isDynamicDim(dim))
     return memref::DimOp::create(b, loc, memref, dim);
   return arith::ConstantIndexOp::create(b, loc, type.getDimSize(dim));

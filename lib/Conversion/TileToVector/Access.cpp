@@ -235,6 +235,8 @@ bool KernelLowering::isContiguous(const Window &window, const Layout &layout,
     return digit.dim == type.getRank() - 1;
   if (step != 1)
     return false;
+  if (window.memref.getDefiningOp<ViewOp>())
+    return isRun(window, layout);
   // Packed: the last result must walk this dimension, inside one panel.
   ArrayRef<AffineExpr> results = type.getLayout().getAffineMap().getResults();
   AffineExpr self = b.getAffineDimExpr(digit.dim);
@@ -318,9 +320,8 @@ bool KernelLowering::isDead(const Layout &layout, int64_t registerIndex) {
   return false;
 }
 
-/// How many lanes of this register lie inside the tile.
-static int64_t liveLanes(const DimClasses &classes, const Layout &layout,
-                         int64_t coordinate) {
+int64_t adze::tile::liveLanes(const DimClasses &classes, const Layout &layout,
+                              int64_t coordinate) {
   const Slice &slice = layout.slices[layout.laneDim];
   if (slice.start) // loops run over whole vectors; the tail is static
     return layout.lanes;
@@ -576,7 +577,7 @@ void KernelLowering::write(const Window &window, const Registers &registers) {
     b.setInsertionPointToStart(branch.elseBlock());
     return writeRegisters(window, registers, /*streams=*/false);
   }
-  if (writeTransposed(window, registers))
+  if (writePieces(window, registers) || writeTransposed(window, registers))
     return;
   Layout scalars = withoutLanes(layout);
   for (auto [i, value] : llvm::enumerate(registers.values)) {

@@ -147,6 +147,8 @@ void KernelLowering::bodyOp(Operation *op) {
   if (hoisted.contains(op))
     return;
   loc = op->getLoc();
+  if (auto view = dyn_cast<ViewOp>(op))
+    return map.map(view.getResult(), mapped(view.getSource()));
   if (isScalar(op)) {
     b.clone(*op, map);
     return;

@@ -30,6 +30,8 @@ static int64_t staticExtent(MemRefType type, int64_t dim) {
 
 Value KernelLowering::extent(Value memref, int64_t dim) {
   auto type = cast<MemRefType>(memref.getType());
+  if (auto view = memref.getDefiningOp<ViewOp>())
+    return mapped(view.getMixedSizes()[dim]);
   if (type.isDynamicDim(dim))
     return memref::DimOp::create(b, loc, mapped(memref), dim);
   return index(staticExtent(type, dim));

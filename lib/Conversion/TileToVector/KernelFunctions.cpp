@@ -52,6 +52,8 @@ func::FuncOp KernelFunctions::makeFunction(StringRef name, bool isBody) {
 
 /// Clones a scalar op; dims of packed memory are known and static.
 static void cloneScalar(OpBuilder &b, Operation *op, IRMapping &map) {
+  if (auto view = dyn_cast<ViewOp>(op)) // accesses see to it
+    return map.map(view.getResult(), map.lookup(view.getSource()));
   if (auto dim = dyn_cast<memref::DimOp>(op)) {
     auto type = dyn_cast<MemRefType>(dim.getSource().getType());
     std::optional<int64_t> which = dim.getConstantIndex();

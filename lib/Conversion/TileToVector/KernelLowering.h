@@ -1,12 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The lowering of one kernel, or of one phase of it, to scf and vector ops:
-// what its parts share.
-//
-// Tiles are computed on demand, a slice at a time: a *slice* of a class is the
-// part of it that the surrounding loops have chosen. The elements of a tile at
-// the current slices are held in *registers*: 1-D vectors along one dimension
-// of the tile, or scalars. What can't be held is kept in scratch memory.
+// The lowering of one kernel, or of one phase of it, to scf and vector ops.
+// Tiles are computed on demand, a slice at a time: a *slice* of a class is what
+// the loops around have chosen of it. Elements of a tile are in *registers*:
+// 1-D vectors along one of its dimensions, or scalars; else in scratch memory.
 #ifndef ADZE_CONVERSION_TILETOVECTOR_KERNELLOWERING_H
 #define ADZE_CONVERSION_TILETOVECTOR_KERNELLOWERING_H
 
@@ -172,6 +169,9 @@ private:
                      mlir::Value value, bool streams = false);
   void writeSpread(const Window &, const Layout &, int64_t index,
                    mlir::Value value, int64_t live);
+  std::optional<LanePlaces> lanesOf(const Window &, const Layout &, int64_t);
+  bool isRun(const Window &window, const Layout &layout);
+  bool writePieces(const Window &window, const Registers &registers);
   void writeRegisters(const Window &, const Registers &, bool streams);
   mlir::Value streamsTo(const Window &window, const Layout &layout);
   bool isReadBack(mlir::Value memref);

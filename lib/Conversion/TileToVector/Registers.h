@@ -11,6 +11,8 @@
 
 namespace adze::tile {
 
+class DimClasses;
+
 /// Part of a class: `size` positions from `start + at`; a null start is 0.
 struct Slice {
   mlir::Value start;
@@ -126,6 +128,14 @@ mlir::Value fromMemory(mlir::OpBuilder &b, mlir::Location loc,
 mlir::Value toMemory(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value);
 
 struct ShuffledLoad; // Shuffled.cpp
+
+/// Where the lanes of a register lie in memory, beside the first of them: by
+/// lane, how much further along each memory dimension.
+using LanePlaces = llvm::SmallVector<llvm::SmallVector<int64_t, 4>>;
+
+/// How many lanes of the register at a coordinate lie inside the tile.
+int64_t liveLanes(const DimClasses &classes, const Layout &layout,
+                  int64_t coordinate);
 
 /// Where one register lies: indices into the physical memref, the condition
 /// under which a point of it exists (null: always), the mask of its lanes.

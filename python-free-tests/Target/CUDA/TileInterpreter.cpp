@@ -61,8 +61,27 @@ struct View {
   SmallVector<int64_t> shape, strides;
   int64_t offset = 0;
   bool mapped = false;
+  std::shared_ptr<View> source = {}; // indexed in another order: by `map`
+  AffineMap map = {};
+
+  int64_t locateInSource(ArrayRef<int64_t> at) const {
+    for (auto [i, extent] : llvm::zip_equal(at, shape))
+      if (i < 0 || i >= extent)
+        return -1;
+    Builder b(map.getContext());
+    SmallVector<Attribute> indices, places;
+    for (int64_t i : at)
+      indices.push_back(b.getIndexAttr(i));
+    (void)map.constantFold(indices, places);
+    SmallVector<int64_t> there;
+    for (Attribute place : places)
+      there.push_back(cast<IntegerAttr>(place).getInt());
+    return source->locate(there);
+  }
 
   int64_t locate(ArrayRef<int64_t> at) const {
+    if (source)
+      return locateInSource(at);
     if (mapped)
       return memory->locate(at);
     int64_t linear = offset;
@@ -381,6 +400,13 @@ bool Interpreter::runView(Operation &op) {
     return false;
   View from = views[op.getOperand(0)], to = from;
   if (isa<memref::CastOp>(op)) {
+  } else if (auto x = dyn_cast<tile::ViewOp>(op)) {
+    to.source = std::make_shared<View>(from);
+    to.map =
+        cast<MemRefType>(x.getResult().getType()).getLayout().getAffineMap();
+    to.shape.clear(), to.strides.clear();
+    for (OpFoldResult size : x.getMixedSizes())
+      to.shape.push_back(index(size)), to.strides.push_back(0);
   } else if (auto x = dyn_cast<memref::CollapseShapeOp>(op)) {
     to.shape.clear(), to.strides.clear();
     for (auto group : x.getReassociationIndices()) {

@@ -41,3 +41,18 @@ tile.kernel @rows(%x: memref<8x64xf32>, %y: memref<8xf32>) {
   tile.store %m, %y[0] : tensor<8xf32>, memref<8xf32>
   tile.return
 }
+
+// -----
+
+// A view is the memory that it is one of, at the places that its map says.
+// CHECK-LABEL: func.func @view(
+// CHECK-SAME: memref<4x6xf32>, %[[Y:[a-z0-9]+]]: memref<24xf32>
+// CHECK-NOT: tile.view
+// CHECK: affine.apply
+// CHECK: memref.store %{{.*}}, %[[Y]]
+tile.kernel @view(%x: memref<4x6xf32>, %y: memref<24xf32>) {
+  %v = tile.view %y sizes [4, 6] : memref<24xf32> to memref<4x6xf32, affine_map<(i, j) -> (j * 4 + i)>>
+  %t = tile.load %x[0, 0] sizes [4, 6] : memref<4x6xf32> -> tensor<4x6xf32>
+  tile.store %t, %v[0, 0] : tensor<4x6xf32>, memref<4x6xf32, affine_map<(i, j) -> (j * 4 + i)>>
+  tile.return
+}

@@ -182,3 +182,24 @@ tile.kernel @transpose_c1(%f: f32) {
   %d = tile.transpose %a perm [1, 1] : tensor<4x4xf32> -> tensor<4x4xf32>
   tile.return
 }
+
+// -----
+tile.kernel @view_c1(%x: memref<8x8xf32>) {
+  // expected-error @+1 {{expected a layout map of 2 results, but got 1}}
+  %v = tile.view %x sizes [64] : memref<8x8xf32> to memref<64xf32, affine_map<(d0) -> (d0)>>
+  tile.return
+}
+
+// -----
+tile.kernel @view_c2(%x: memref<64xf32>) {
+  // expected-error @+1 {{expected elements of type 'f32', but got 'i32'}}
+  %v = tile.view %x sizes [8, 8] : memref<64xf32> to memref<8x8xi32, affine_map<(d0, d1) -> (d1 * 8 + d0)>>
+  tile.return
+}
+
+// -----
+tile.kernel @view_c3(%x: memref<64xf32>) {
+  // expected-error @+1 {{expected sizes 8, 8, but got 8, 4}}
+  %v = tile.view %x sizes [8, 4] : memref<64xf32> to memref<8x8xf32, affine_map<(d0, d1) -> (d1 * 8 + d0)>>
+  tile.return
+}

@@ -66,3 +66,13 @@ tile.kernel @steps(%y: memref<8x4xf32>) {
   %p, %t = tile.program_id (%c4, %c8) ordered : index, index
   tile.return
 }
+
+// CHECK-LABEL: tile.kernel @view
+tile.kernel @view(%x: memref<?x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %x, %c0 : memref<?x8xf32>
+  // CHECK: tile.view %{{.*}} sizes [%{{.*}}, 2, 4] : memref<?x8xf32> to memref<?x2x4xf32, #{{.*}}>
+  %v = tile.view %x sizes [%n, 2, 4] : memref<?x8xf32> to memref<?x2x4xf32, affine_map<(n, i, j) -> (n, j * 2 + i)>>
+  %t = tile.load %v[0, 0, 0] sizes [2, 4] : memref<?x2x4xf32, affine_map<(n, i, j) -> (n, j * 2 + i)>> -> tensor<2x4xf32>
+  tile.return
+}

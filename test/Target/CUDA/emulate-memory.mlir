@@ -3,6 +3,7 @@
 // Windows of all kinds against the interpreter: steps, transposition, points,
 // negative offsets, views, packings, indices and in-place work.
 
+#any32 = affine_map<()[s0, s1] -> (s0, 32)>
 #any = affine_map<()[s0, s1] -> (s0, s1)>
 #packed = affine_map<(k, n) -> (n floordiv 16, k, n mod 16)>
 #vnni = affine_map<(o, i, r) -> (o floordiv 8, r, i floordiv 4, o mod 8, i mod 4)>
@@ -189,5 +190,31 @@ tile.kernel @scatter(%x: memref<201xf32>, %i: memref<70xi32>, %u: memref<70xf32>
     %s = arith.addf %o, %v : f32
     memref.store %s, %y[%r] : memref<201xf32>
   }
+  tile.return
+}
+
+// Memory in another order: rows of windows, whose number a run knows, and
+// columns that become places in larger pixels, loaded and stored.
+// CHECK: moved: 8 programs of {{.*}} agree
+#windows = affine_map<(m, n) -> (m floordiv 21 * 21 + m mod 7 * 3 + m mod 21 floordiv 7, n)>
+#pixels = affine_map<(m, n) -> (m * 4 + n floordiv 2 mod 2 * 2 + n mod 2, n floordiv 4)>
+tile.kernel @moved(%x: memref<?x32xf32> {adze.dims = #any32}, %y: memref<?x32xf32> {adze.dims = #any32}, %z: memref<148x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c5 = arith.constant 5 : index
+  %m = memref.dim %x, %c0 : memref<?x32xf32>
+  %g = arith.ceildivui %m, %c5 : index
+  %p = tile.program_id (%g) : index
+  %o = arith.muli %p, %c5 : index
+  %c21 = arith.constant 21 : index
+  %q = arith.divui %m, %c21 : index
+  %e = arith.muli %q, %c21 : index
+  %v = tile.view %y sizes [%e, 32] : memref<?x32xf32> to memref<?x32xf32, #windows>
+  %w = tile.view %x sizes [%e, 32] : memref<?x32xf32> to memref<?x32xf32, #windows>
+  %u = tile.view %z sizes [%m, 32] : memref<148x8xf32> to memref<?x32xf32, #pixels>
+  %a = tile.load %x[%o, 0] sizes [5, 32] : memref<?x32xf32> -> tensor<5x32xf32>
+  %b = tile.load %w[%o, 0] sizes [5, 32] : memref<?x32xf32, #windows> -> tensor<5x32xf32>
+  %s = arith.addf %a, %b : tensor<5x32xf32>
+  tile.store %s, %v[%o, 0] : tensor<5x32xf32>, memref<?x32xf32, #windows>
+  tile.store %s, %u[%o, 0] : tensor<5x32xf32>, memref<?x32xf32, #pixels>
   tile.return
 }

@@ -80,8 +80,9 @@ def FormClustersPass : Pass<"graph-form-clusters", "::mlir::func::FuncOp"> {
   let description = [{
     Moves every op that computes or moves data into a `graph.cluster`: one
     cluster becomes one kernel and one launch, and stores no intermediate
-    tensor. Constants and `graph.reshape` (a view) stay outside; constants of
-    one repeated value are copied into the clusters that use them. A cluster has
+    tensor. Constants and `graph.reshape` (a view) stay outside, but for reshapes
+    between a kernel's result and transposes that say where it is stored;
+    constants of one repeated value are copied into the clusters that use them. A cluster has
     `most-ops` ops at most: what one kernel costs to compile grows faster than
     its ops.
 

@@ -217,6 +217,7 @@ void Grouping::merge(unsigned from, unsigned into) {
     });
   target.first = std::min(target.first, source.first);
   target.last = std::max(target.last, source.last);
+  target.isMoved |= source.isMoved;
   if (!target.anchor)
     target.anchor = source.anchor;
   source.ops.clear();
@@ -288,7 +289,7 @@ SmallVector<unsigned> Grouping::findEpilogues(Operation *op) {
     Operation *producer = operand.getDefiningOp();
     bool isOpen =
         !anchor || hasEpilogue(anchor) || (elementwise && isSampling(anchor));
-    if (!isOpen || isStore(producer))
+    if (!isOpen || isStore(producer) || !followsMove(op, *group))
       continue;
     if (elementwise
             ? !sameDims(operand, op->getResult(0))
@@ -310,6 +311,9 @@ SmallVector<unsigned> Grouping::findEpilogues(Operation *op) {
 void Grouping::growEpilogue(Operation *op) {
   if (isStore(op))
     return joinProducer(cast<InsertSliceOp>(op));
+  if (auto transpose = dyn_cast<TransposeOp>(op);
+      transpose && growMove(transpose))
+    return;
   unsigned self = groupOf.lookup(op);
   SmallVector<unsigned> candidates = findEpilogues(op);
   for (unsigned candidate : candidates)
@@ -415,6 +419,12 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
   if (llvm::any_of(producer.ops, isStore))
     return "it stores a part of what is read";
   Operation *anchor = consumer.anchor;
+  if (consumer.isMoved && llvm::any_of(producer.ops, [&](Operation *op) {
+        return llvm::any_of(op->getUsers(), [&](Operation *user) {
+          return user != anchor && !llvm::is_contained(producer.ops, user);
+        });
+      }))
+    return "it is read where the reader moves data";
   if (joinsEpilogue(producer, anchor))
     return "";
   if (!anchor)

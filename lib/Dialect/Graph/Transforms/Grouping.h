@@ -13,7 +13,8 @@ namespace adze::graph {
 struct Group {
   llvm::SmallVector<mlir::Operation *> ops; // in the order of the block
   mlir::Operation *anchor = nullptr;        // null: pointwise or movement
-  unsigned first = 0, last = 0;             // positions in the block
+  bool isMoved = false; // stored at places made of digits of its indices
+  unsigned first = 0, last = 0; // positions in the block
 };
 
 /// Whether both ops reduce the same dims of values of one shape.
@@ -37,6 +38,10 @@ public:
 private:
   void copyMovement(mlir::Operation *op);
   void growEpilogue(mlir::Operation *op);
+  bool growMove(TransposeOp op);
+  bool isLoaded(mlir::Operation *op, unsigned movement,
+                unsigned depth = 0) const;
+  bool followsMove(mlir::Operation *op, unsigned into) const;
   llvm::SmallVector<unsigned> findEpilogues(mlir::Operation *op);
   bool growRows(mlir::Operation *op);
   bool growReduction(mlir::Operation *op);

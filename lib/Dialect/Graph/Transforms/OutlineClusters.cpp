@@ -124,8 +124,10 @@ private:
               return !user->hasTrait<OpTrait::IsTerminator>();
             });
         bool isOutput = readers < int64_t(llvm::range_size(result.getUsers()));
-        // A part that is inserted is all that an insertion would write.
-        if (op.hasTrait<OpTrait::ConstantLike>() || isa<InsertSliceOp>(op))
+        // A part that is inserted is all that an insertion would write; a view
+        // would be none of a kernel's.
+        if (op.hasTrait<OpTrait::ConstantLike>() ||
+            isa<InsertSliceOp, ReshapeOp>(op))
           continue;
         AffineExpr times = getAffineConstantExpr(readers + !isOutput, context);
         sum = addExprs(

@@ -216,6 +216,8 @@ bool adze::tile::haveOneSize(Value x, int64_t xDim, Value y, int64_t yDim) {
     return true;
   // Views of as many elements as one value says.
   auto sizeOfView = [](Value memref, int64_t dim) {
+    if (auto view = memref.getDefiningOp<ViewOp>())
+      return view.getMixedSizes()[dim];
     auto view = memref.getDefiningOp<memref::SubViewOp>();
     return view && view.getDroppedDims().none() ? view.getMixedSizes()[dim]
                                                 : OpFoldResult();

@@ -85,6 +85,31 @@ LogicalResult ScratchOp::verify() {
   return success();
 }
 
+//===--- view -------------------------------------------------------------===//
+
+Value ViewOp::getViewSource() { return getSource(); }
+
+SmallVector<OpFoldResult> ViewOp::getMixedSizes() {
+  Builder builder(getContext());
+  return getMixedValues(getStaticSizes(), getSizes(), builder);
+}
+
+LogicalResult ViewOp::verify() {
+  auto from = cast<MemRefType>(getSource().getType());
+  auto to = cast<MemRefType>(getResult().getType());
+  unsigned results = to.getLayout().getAffineMap().getNumResults();
+  if (results != from.getRank()) // C1
+    return emitOpError("expected a layout map of ")
+           << from.getRank() << " results, but got " << results;
+  if (from.getElementType() != to.getElementType()) // C2
+    return emitOpError("expected elements of type ")
+           << from.getElementType() << ", but got " << to.getElementType();
+  if (to.getShape() != getStaticSizes()) // C3
+    return emitOpError("expected sizes ")
+           << to.getShape() << ", but got " << getStaticSizes();
+  return success();
+}
+
 //===--- load -------------------------------------------------------------===//
 
 SmallVector<int64_t> LoadOp::getMemDims() {

@@ -1,0 +1,217 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Data movement behind what a kernel computes: it stores to a view of its
+// memory, whose indices are those of what is computed. What is computed behind
+// the movement is computed before it.
+#include "Families.h"
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+//===----------------------------------------------------------------------===//
+// Arithmetic before movement
+//===----------------------------------------------------------------------===//
+
+/// The reshapes and transposes from `start` to `end`, in order.
+static SmallVector<Operation *> getSteps(Value start, Value end) {
+  SmallVector<Operation *> steps;
+  for (; end != start; end = end.getDefiningOp()->getOperand(0))
+    steps.push_back(end.getDefiningOp());
+  std::reverse(steps.begin(), steps.end());
+  return steps;
+}
+
+static Value redo(OpBuilder &b, Value value, ArrayRef<Operation *> steps) {
+  for (Operation *step : steps) {
+    if (auto transpose = dyn_cast<TransposeOp>(step)) {
+      value =
+          TransposeOp::create(b, step->getLoc(), value, transpose.getPerm());
+      continue;
+    }
+    auto type =
+        makeType(getElementTypeOrSelf(value), getDims(step->getResult(0)));
+    value = ReshapeOp::create(b, step->getLoc(), type, value);
+  }
+  return value;
+}
+
+/// What the steps make `value` of.
+static Value undo(OpBuilder &b, Value value, ArrayRef<Operation *> steps) {
+  for (Operation *step : llvm::reverse(steps)) {
+    Operation *op = value.getDefiningOp();
+    Dims before = getDims(step->getOperand(0));
+    bool isSame = op && op->getName() == step->getName() &&
+                  op->getNumOperands() == 1 &&
+                  areEqual(getDims(op->getOperand(0)), before);
+    if (auto transpose = dyn_cast<TransposeOp>(step)) {
+      ArrayRef<int64_t> perm = transpose.getPerm();
+      if (isSame && cast<TransposeOp>(op).getPerm() == perm) {
+        value = op->getOperand(0);
+        continue;
+      }
+      SmallVector<int64_t> inverse(perm.size());
+      for (auto [dim, source] : llvm::enumerate(perm))
+        inverse[source] = dim;
+      value = TransposeOp::create(b, step->getLoc(), value, inverse);
+    } else if (isSame) {
+      value = op->getOperand(0);
+    } else {
+      value = ReshapeOp::create(b, step->getLoc(),
+                                makeType(getElementTypeOrSelf(value), before),
+                                value);
+    }
+  }
+  return value;
+}
+
+/// What a movement that takes dims apart moves: something that the kernel
+/// computes; null if `value` is not moved so.
+static Value findMoved(Value value) {
+  Value start = Move::findStart(value);
+  return start != value && start.getDefiningOp() && Move::takesDimsApart(value)
+             ? start
+             : Value();
+}
+
+/// f(move(x), others) -> move(f(x, others moved back)).
+static bool sink(Operation *op) {
+  Value result = op->getResult(0), moved;
+  for (Value operand : op->getOperands())
+    if (!moved && findMoved(operand) &&
+        areEqual(getDims(operand), getDims(result)))
+      moved = operand;
+  if (!moved)
+    return false;
+  Value start = findMoved(moved);
+  auto getReal = [](Value value) {
+    Dims dims = getDims(value);
+    llvm::erase_if(
+        dims, [](AffineExpr size) { return graph::getConstant(size) == 1; });
+    return dims;
+  };
+  auto isSingle = [&](Value value) { return getReal(value).empty(); };
+  if (!llvm::all_of(op->getOperands(), [&](Value operand) {
+        return isSingle(operand) || areEqual(getReal(operand), getReal(result));
+      }))
+    return false;
+  OpBuilder b(op);
+  SmallVector<Operation *> steps = getSteps(start, moved);
+  Operation *copy = b.clone(*op);
+  OpBuilder before(copy);
+  for (OpOperand &operand : copy->getOpOperands()) {
+    Value value = operand.get();
+    if (!isSingle(value) && !areEqual(getDims(value), getDims(result)))
+      value = ReshapeOp::create(
+          before, op->getLoc(),
+          makeType(getElementTypeOrSelf(value), getDims(result)), value);
+    if (!isSingle(value))
+      operand.set(undo(before, value, steps));
+    else if (!getDims(value).empty())
+      operand.set(ReshapeOp::create(before, op->getLoc(),
+                                    makeType(getElementTypeOrSelf(value), {}),
+                                    value));
+  }
+  copy->getResult(0).setType(
+      makeType(getElementTypeOrSelf(result), getDims(start)));
+  b.setInsertionPointAfter(copy);
+  result.replaceAllUsesWith(redo(b, copy->getResult(0), steps));
+  op->erase();
+  return true;
+}
+
+void adze::sinkMoves(func::FuncOp function) {
+  for (Operation &op : llvm::make_early_inc_range(
+           function.getBody().front().without_terminator()))
+    if (isa<ElementwiseOpInterface>(op) && op.getNumResults() == 1)
+      sink(&op);
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+/// The memory, indexed as `value` is, of whose dims `spans` says how many each
+/// are one; null if that takes more than digits of indices.
+Value KernelEmitter::moved(Value source, const Move &move,
+                           ArrayRef<unsigned> spans, Value value) {
+  Dims dims = getDims(value);
+  auto type = cast<MemRefType>(source.getType());
+  // Neighbouring dims of the memory as one: one run of elements may go over
+  // several of them.
+  Places whole;
+  unsigned merged = type.getLayout().isIdentity() ? move.countMerged()
+                    : type.getRank()              ? 1
+                                                  : 0;
+  SmallVector<unsigned> targets(type.getRank() - merged, 1);
+  if (merged > 0)
+    targets.push_back(merged);
+  for (unsigned span : targets)
+    whole.push_back({index(0), -1, 1, span});
+  auto map = move.getMap(spans, targets);
+  if (!map) {
+    (void)fail("elements are moved by what only a run knows");
+    return {};
+  }
+  SmallVector<int64_t> shape;
+  SmallVector<Value> sizes;
+  unsigned dim = 0;
+  for (unsigned span : spans) {
+    Value extent = size(
+        product(b.getContext(), ArrayRef<AffineExpr>(dims).slice(dim, span)));
+    if (!extent)
+      return {};
+    auto known = getConstantIntValue(extent);
+    shape.push_back(known.value_or(ShapedType::kDynamic));
+    if (!known)
+      sizes.push_back(extent);
+    dim += span;
+  }
+  Value plain = view(source, whole);
+  auto result = MemRefType::get(shape, type.getElementType(), *map);
+  return atTop([&]() -> Value {
+    return tile::ViewOp::create(b, location, result, plain, sizes, shape);
+  });
+}
+
+/// Outputs that are moved are stored before that, and what is moved on the way
+/// to arithmetic is loaded so.
+void KernelEmitter::setMoves() {
+  auto see = [&](Value memory, const Move &move, Value value) {
+    SmallVector<unsigned> spans(getDims(value).size(), 1);
+    Value view = moved(memory, move, spans, value);
+    if (view)
+      movedMemory.try_emplace(view, MovedMemory{memory, value, move});
+    return view;
+  };
+  for (auto [value, output] : llvm::zip(outputValues, outputs)) {
+    Value start = findMoved(value);
+    auto move = start ? Move::get(start, value) : std::nullopt;
+    Value place = output.memory;
+    if (move && output.axis >= 0) {
+      Places whole(getDims(value).size(), Place{index(0), -1, 1, 1});
+      auto own = part(&output - outputs.begin(), whole);
+      place = failed(own) ? Value() : *own;
+    }
+    if (Value view = move && place ? see(place, *move, start) : Value()) {
+      value = start;
+      output = Output{view, -1, {}};
+    }
+  }
+  for (Operation &op : source.getBody().front().without_terminator())
+    for (Value operand : op.getOperands()) {
+      auto argument = dyn_cast<BlockArgument>(Move::findStart(operand));
+      if (!isa<ElementwiseOpInterface>(op) || operand == argument ||
+          !argument || !Move::takesDimsApart(operand) ||
+          memory.contains(operand))
+        continue;
+      if (auto move = Move::get(argument, operand))
+        if (Value view =
+                see(memory.lookup(argument), move->getInverse(), operand))
+          memory[operand] = view;
+    }
+}

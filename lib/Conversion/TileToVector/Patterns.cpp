@@ -1,0 +1,216 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Registers whose lanes lie apart in memory, where the code says how far: as in
+// views by digits of an index.
+#include "Dialect/Tile/Analysis/IndexRange.h"
+#include "KernelLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace adze::tile;
+
+/// How much greater an expression is at `base + at` than at `base`, whatever
+/// multiple of `divisor` (0: 0 alone) the index `dim` is there.
+static std::optional<int64_t> growth(AffineExpr expr, unsigned dim,
+                                     int64_t divisor, int64_t at) {
+  if (!expr.isFunctionOfDim(dim))
+    return 0;
+  if (isa<AffineDimExpr>(expr))
+    return at;
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  auto lhs = growth(binary.getLHS(), dim, divisor, at);
+  if (binary.getKind() == AffineExprKind::Add) {
+    auto rhs = growth(binary.getRHS(), dim, divisor, at);
+    return lhs && rhs ? std::optional(*lhs + *rhs) : std::nullopt;
+  }
+  auto rhs = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (!lhs || !rhs)
+    return std::nullopt;
+  int64_t number = rhs.getValue();
+  if (binary.getKind() == AffineExprKind::Mul)
+    return *lhs * number;
+  // What the left side is a multiple of at the base.
+  int64_t multiple = divisor;
+  if (!isa<AffineDimExpr>(binary.getLHS())) {
+    auto inner = dyn_cast<AffineBinaryOpExpr>(binary.getLHS());
+    auto by = inner ? dyn_cast<AffineConstantExpr>(inner.getRHS())
+                    : AffineConstantExpr();
+    if (!by || !isa<AffineDimExpr>(inner.getLHS()))
+      return std::nullopt;
+    if (inner.getKind() == AffineExprKind::Mod)
+      multiple = std::gcd(divisor, by.getValue());
+    else if (inner.getKind() == AffineExprKind::FloorDiv)
+      multiple = divisor % by.getValue() == 0 ? divisor / by.getValue() : 1;
+    else
+      return std::nullopt;
+  }
+  int64_t unit = std::gcd(multiple, number); // 0 divides all
+  bool isWhole = unit == number;
+  if (!isWhole && *lhs >= unit)
+    return std::nullopt;
+  if (binary.getKind() == AffineExprKind::Mod)
+    return isWhole ? *lhs % number : *lhs;
+  return isWhole ? *lhs / number : 0;
+}
+
+/// For the register whose first lane is `at` positions into the slice.
+std::optional<LanePlaces> KernelLowering::lanesOf(const Window &window,
+                                                  const Layout &layout,
+                                                  int64_t at) {
+  ArrayRef<Digit> digits = window.dims[layout.laneDim];
+  if (!window.memref.getDefiningOp<ViewOp>() || window.indices ||
+      digits.size() != 1)
+    return std::nullopt;
+  auto type = cast<MemRefType>(window.memref.getType());
+  Digit digit = digits.front();
+  const Slice &slice = layout.slices[layout.laneDim];
+  int c = layout.classes[layout.laneDim];
+  int64_t divisor = getKnownDivisor(window.offsets[digit.dim]), first = 0;
+  if (auto constant = getConstantIntValue(window.offsets[digit.dim])) {
+    divisor = 0;
+    first = *constant;
+  }
+  if (slice.start)
+    divisor =
+        std::gcd(divisor, digit.step * (classes.isSplit(c) ? classes.step(c)
+                                                           : classes.lanes(c)));
+  first += (slice.at + at) * digit.step;
+  // Whole vectors go with what is only known to be a multiple.
+  if (int64_t whole = first - first % layout.lanes; divisor != 0) {
+    divisor = std::gcd(divisor, whole);
+    first -= whole;
+  }
+  LanePlaces pattern;
+  for (int64_t lane = 0; lane < layout.lanes; ++lane) {
+    auto &lies = pattern.emplace_back();
+    for (AffineExpr result : type.getLayout().getAffineMap().getResults()) {
+      auto begin = growth(result, digit.dim, divisor, first),
+           here = growth(result, digit.dim, divisor, first + lane * digit.step);
+      if (!begin || !here)
+        return std::nullopt;
+      lies.push_back(*here - *begin);
+    }
+  }
+  return pattern;
+}
+
+/// Are the lanes of each register neighbours in memory?
+bool KernelLowering::isRun(const Window &window, const Layout &layout) {
+  for (int64_t i = 0; i < layout.counts[layout.laneDim]; ++i) {
+    auto pattern = lanesOf(window, layout, i * layout.lanes);
+    if (!pattern)
+      return false;
+    for (auto [lane, lies] : llvm::enumerate(*pattern))
+      for (auto [dim, place] : llvm::enumerate(lies))
+        if (place != (dim + 1 == lies.size() ? int64_t(lane) : 0))
+          return false;
+  }
+  return true;
+}
+
+namespace {
+/// Lanes that lie in one vector of memory: which of them are `places` behind
+/// `begin`, along the last dimension.
+struct Piece {
+  SmallVector<int64_t, 4> begin;
+  SmallVector<int64_t> lanes, places;
+};
+} // namespace
+
+/// The lanes in the order of memory, as many together as one store can reach.
+static SmallVector<Piece> getPieces(const LanePlaces &pattern, int64_t live) {
+  int64_t lanes = pattern.size();
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, live));
+  llvm::sort(order,
+             [&](int64_t x, int64_t y) { return pattern[x] < pattern[y]; });
+  SmallVector<Piece> pieces;
+  for (int64_t lane : order) {
+    ArrayRef<int64_t> lies = pattern[lane];
+    Piece *last = pieces.empty() ? nullptr : &pieces.back();
+    int64_t place =
+        last && ArrayRef<int64_t>(last->begin).drop_back() == lies.drop_back()
+            ? lies.back() - last->begin.back()
+            : lanes;
+    if (place >= lanes) {
+      last = &pieces.emplace_back();
+      last->begin.assign(lies.begin(), lies.end());
+      place = 0;
+    }
+    last->lanes.push_back(lane);
+    last->places.push_back(place);
+  }
+  return pieces;
+}
+
+/// Stores lanes that are neighbours in memory as a shorter vector, others
+/// through a mask.
+static void writePiece(OpBuilder &b, Location loc, const Piece &piece,
+                       Value memref, ValueRange indices, Value value,
+                       Value mask) {
+  int64_t lanes = cast<VectorType>(value.getType()).getNumElements(),
+          count = piece.lanes.size();
+  if (count == 1 && !mask) {
+    Value element =
+        vector::ExtractOp::create(b, loc, value, piece.lanes.front());
+    memref::StoreOp::create(b, loc, element, memref, indices);
+    return;
+  }
+  if (piece.places.back() + 1 == count && !mask) {
+    Value part = vector::ShuffleOp::create(b, loc, value, value, piece.lanes);
+    vector::StoreOp::create(b, loc, part, memref, indices);
+    return;
+  }
+  SmallVector<int64_t> order(lanes, 0);
+  SmallVector<bool> bits(lanes, false);
+  for (auto [lane, place] : llvm::zip_equal(piece.lanes, piece.places)) {
+    order[place] = lane;
+    bits[place] = true;
+  }
+  Value spread = vector::ShuffleOp::create(b, loc, value, value, order);
+  auto type = VectorType::get(lanes, b.getI1Type());
+  Value there =
+      arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, bits));
+  if (mask)
+    there = bothMasks(b, loc, there,
+                      vector::ShuffleOp::create(b, loc, mask, mask, order));
+  vector::MaskedStoreOp::create(b, loc, memref, indices, there, spread);
+}
+
+/// Stores registers of which the code knows where their lanes are, piece by
+/// piece.
+bool KernelLowering::writePieces(const Window &window,
+                                 const Registers &registers) {
+  const Layout &layout = registers.layout;
+  SmallVector<LanePlaces> known; // by vector along the lanes
+  for (int64_t i = 0; i < layout.counts[layout.laneDim]; ++i) {
+    auto lanes = lanesOf(window, layout, i * layout.lanes);
+    if (!lanes)
+      return false;
+    known.push_back(*lanes);
+  }
+  Value memref = mapped(window.memref);
+  for (auto [i, value] : llvm::enumerate(registers.values)) {
+    int64_t first = layout.coordinates(i)[layout.laneDim];
+    int64_t live = liveLanes(classes, layout, first);
+    if (live == 0 || isDead(layout, i))
+      continue;
+    Place at = place(window, layout, i);
+    if (at.never)
+      continue;
+    OpBuilder::InsertionGuard guard(b);
+    if (at.exists) {
+      auto branch = scf::IfOp::create(b, loc, at.exists, false);
+      b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    }
+    Value stored = toMemory(b, loc, value);
+    for (const Piece &piece : getPieces(known[first / layout.lanes], live)) {
+      SmallVector<Value> indices;
+      for (auto [begin, further] : llvm::zip_equal(at.indices, piece.begin))
+        indices.push_back(add(begin, further));
+      writePiece(b, loc, piece, memref, indices, stored, at.mask);
+    }
+  }
+  return true;
+}

@@ -1,0 +1,174 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Movement that takes dims apart, behind an op that decides how its kernel is
+// cut: the kernel stores to where elements belong.
+#include "Dialect/Graph/IR/Move.h"
+#include "Fusion.h"
+#include "Grouping.h"
+
+using namespace mlir;
+using namespace adze::graph;
+
+/// Kernels whose lanes run along the last dim of what they store.
+static bool storesRows(Operation *op) {
+  if (isa<LayerNormOp, RMSNormOp, SoftmaxOp>(op))
+    return true;
+  auto conv = dyn_cast<ConvOp>(op);
+  return isa<MatmulOp, WinogradConvOp>(op) || isChannelsLastPool(op) ||
+         (conv && conv.getLayout() == Layout::NHWC);
+}
+
+static Dims getRealDims(Value value) {
+  Dims dims = getDims(value);
+  llvm::erase_if(dims, [](AffineExpr size) { return getConstant(size) == 1; });
+  return dims;
+}
+
+/// A reshape that is no part of a kernel, of a value that nobody else reads.
+static ReshapeOp getView(Value value) {
+  auto reshape = value.getDefiningOp<ReshapeOp>();
+  return reshape && !reshape.getShape() && reshape->hasOneUse() ? reshape
+                                                                : ReshapeOp();
+}
+
+/// Reshapes and transposes from the value that a kernel computes in the order
+/// of its own indices to `value`, also where arithmetic is in between.
+static Value findSteps(Value value, SmallVectorImpl<Operation *> &steps) {
+  for (;;) {
+    Operation *op = value.getDefiningOp();
+    if (isa<ReshapeOp, TransposeOp>(op)) {
+      steps.push_back(op);
+      value = op->getOperand(0);
+      continue;
+    }
+    Value moved;
+    if (isa<ElementwiseOpInterface>(op))
+      for (Value operand : op->getOperands())
+        if (!moved && areEqual(getDims(operand), getDims(value)) &&
+            operand.getDefiningOp() && Move::takesDimsApart(operand))
+          moved = operand;
+    if (!moved)
+      break;
+    value = moved;
+  }
+  std::reverse(steps.begin(), steps.end());
+  return value;
+}
+
+/// Columns of which the kernel knows how a vector of them begins: of a group of
+/// channels.
+static int64_t getGroupColumns(Operation *anchor, int64_t columns) {
+  auto conv = dyn_cast<ConvOp>(anchor);
+  return conv ? columns / conv.getGroup() : columns;
+}
+
+/// Whether stores of vectors along the last dim of `start` are vectors still,
+/// or a few pieces that the code knows: more would take longer than to store
+/// and to move all of it.
+static bool keepsVectors(Value start, const Move &move, Operation *anchor) {
+  constexpr int64_t lanes = 16, block = 2 * lanes;
+  int64_t run = move.getRun();
+  auto columns = getConstant(getDims(start).back());
+  if (run % lanes == 0 || (columns && run % *columns == 0))
+    return true;
+  if (!columns || !isa<MatmulOp, ConvOp, WinogradConvOp>(anchor))
+    return false;
+  int64_t own = getGroupColumns(anchor, *columns);
+  bool isKnown =
+      *columns <= block || ((own == *columns || own % lanes == 0) &&
+                            llvm::all_of(move.getRuns(), [](int64_t run) {
+                              return lanes % run == 0 || run % lanes == 0;
+                            }));
+  int64_t first = std::min(own, lanes);
+  return isKnown && 2 * move.countPieces(first) <= first;
+}
+
+/// Whether the kernel of `anchor` can store `start` moved so.
+static bool canStore(Value start, ArrayRef<Operation *> steps,
+                     Operation *anchor) {
+  auto move = Move::get(start, steps);
+  if (!move || !storesRows(anchor))
+    return false;
+  Dims dims = getDims(start);
+  SmallVector<unsigned> apart(dims.size(), 1),
+      flat{unsigned(dims.size()) - 1, 1};
+  SmallVector<unsigned> to(getDims(steps.back()->getResult(0)).size(), 1);
+  bool isFlat = !isa<ConvOp, WinogradConvOp>(anchor) &&
+                !isChannelsLastPool(anchor) && dims.size() > 1;
+  return dims.size() > 1 && move->getMap(isFlat ? flat : apart, to) &&
+         keepsVectors(start, *move, anchor);
+}
+
+/// Whether kernels that there are anyway read the op's result, or what
+/// arithmetic makes of it, on the way.
+bool Grouping::isLoaded(Operation *op, unsigned movement,
+                        unsigned depth) const {
+  constexpr unsigned deepest = 8;
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    auto reader = groupOf.find(user);
+    if (reader == groupOf.end())
+      return false;
+    const Group &group = groups[reader->second];
+    if (group.anchor)
+      return depth == 0 ? acceptsPrologue(groups[movement], group)
+                        : takesPointwisePrologue(group.anchor);
+    return depth < deepest && isa<ElementwiseOpInterface>(user) &&
+           user->hasOneUse() && isLoaded(user, movement, depth + 1);
+  });
+}
+
+/// A transpose behind reshapes of a kernel's result joins it with them and with
+/// transposes in between, if its readers cannot have it where they load.
+bool Grouping::growMove(TransposeOp op) {
+  SmallVector<Operation *> views; // the last first
+  bool isMoved = false;
+  Value value = op.getInput();
+  for (;;) {
+    Operation *view = value.getDefiningOp();
+    auto group = getGroup(value);
+    bool isAlone = isa_and_nonnull<TransposeOp>(view) && group &&
+                   groups[*group].ops.size() == 1;
+    if (!value.hasOneUse() || (!isAlone && (group || !getView(value))))
+      break;
+    isMoved |= isAlone;
+    views.push_back(view);
+    value = view->getOperand(0);
+  }
+  auto into = getGroup(value);
+  unsigned self = groupOf.lookup(op);
+  if (!into || *into == self || !groups[*into].anchor || !value.hasOneUse())
+    return false;
+  isMoved |= groups[*into].isMoved;
+  SmallVector<Operation *> steps;
+  Value start = findSteps(op.getResult(), steps);
+  if ((views.empty() && !isMoved) || (!isMoved && isLoaded(op, self)) ||
+      getGroup(start) != into ||
+      !canStore(start, steps, groups[*into].anchor) || !isSmall(*into, self))
+    return false; // it reads nothing else: no cycle
+  for (Operation *view : llvm::reverse(views)) {
+    if (auto own = getGroup(view->getResult(0))) {
+      merge(*own, *into);
+      continue;
+    }
+    groupOf[view] = *into;
+    Group &group = groups[*into];
+    group.ops.push_back(view);
+    group.last = std::max(group.last, positions.lookup(view));
+  }
+  merge(self, *into);
+  groups[*into].isMoved = true;
+  return true;
+}
+
+/// Whether arithmetic behind such movement can be done before it: numbers that
+/// are the same everywhere, and tensors in memory that are read at places found
+/// likewise.
+bool Grouping::followsMove(Operation *op, unsigned into) const {
+  if (!groups[into].isMoved)
+    return true;
+  return isa<ElementwiseOpInterface>(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           Dims real = getRealDims(operand);
+           return real.empty() || areEqual(real, getRealDims(op->getResult(0)));
+         });
+}
