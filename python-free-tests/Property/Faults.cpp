@@ -130,13 +130,15 @@ static bool shiftSlice(Operation *op) {
   auto slice = dyn_cast<SliceOp>(op);
   if (!slice || slice.getBegin())
     return false;
-  SmallVector<int64_t> starts = getArray(op, "starts");
-  for (auto [start, step] : llvm::zip(starts, slice.getSteps()))
-    if (start > 0 && step > 0) {
-      --start;
-      setArray(op, "starts", starts);
-      return true;
-    }
+  Dims starts = slice.getStartExprs();
+  for (auto [start, step] : llvm::zip(starts, slice.getSteps())) {
+    auto number = getConstant(start);
+    if (number == 0 || step < 0)
+      continue;
+    start = getAffineConstantExpr(number.value_or(1) - 1, op->getContext());
+    slice.setStartsAttr(SliceOp::makeStarts(op->getContext(), starts));
+    return true;
+  }
   return false;
 }
 

@@ -84,26 +84,37 @@ static void addMovedView(GraphBuilder &b, Value x) {
   }
 }
 
+/// One of the halves of a dim that is not known; where it begins.
+static AffineExpr takeHalf(GraphBuilder &b, AffineExpr &dim) {
+  AffineExpr half = floorDivExprs(dim, b.expr(2)), rest = subExprs(dim, half);
+  bool larger = b.random.chance(50);
+  AffineExpr whole = std::exchange(dim, larger ? rest : half);
+  return b.random.chance(30) ? b.expr(0) : subExprs(whole, dim);
+}
+
 static void addSlice(GraphBuilder &b, Value x) {
-  Dims dims = getDims(x);
-  SmallVector<int64_t> starts, steps;
+  Dims dims = getDims(x), starts;
+  SmallVector<int64_t> steps;
   for (AffineExpr &dim : dims) {
     std::optional<int64_t> size = getConstant(dim);
-    starts.push_back(0);
+    starts.push_back(b.expr(0));
     steps.push_back(1);
+    if (!size && dim && b.random.chance(50))
+      starts.back() = takeHalf(b, dim);
     if (!size || *size < 2 || b.random.chance(40))
       continue;
     int64_t step = b.random.between(1, 2) * (b.random.chance(30) ? -1 : 1);
     int64_t start = b.random.below(*size);
     int64_t room = step > 0 ? (*size - 1 - start) / step : start / -step;
-    starts.back() = start;
+    starts.back() = b.expr(start);
     steps.back() = step;
     dim = b.expr(b.random.between(0, room) + 1);
   }
-  b.exactOp(
-      "slice", {x},
-      {b.attr("starts", ArrayRef(starts)), b.attr("steps", ArrayRef(steps))},
-      {Type(makeType(GraphBuilder::elementOf(x), dims))});
+  b.exactOp("slice", {x},
+            {b.builder.getNamedAttr(
+                 "starts", SliceOp::makeStarts(b.builder.getContext(), starts)),
+             b.attr("steps", ArrayRef(steps))},
+            {Type(makeType(GraphBuilder::elementOf(x), dims))});
 }
 
 static void addPad(GraphBuilder &b, Value x) {

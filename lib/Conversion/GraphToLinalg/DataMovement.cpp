@@ -91,9 +91,8 @@ void copyInto(Value output, Value tensor, int64_t axis, Value start,
               KernelLowering &k) {
   SmallVector<Value> sizes = k.getSizes(tensor);
   // Nothing to copy, and a view of nothing at the end is out of bounds.
-  if (llvm::any_of(sizes, [](Value size) {
-        return getConstantIntValue(size) == 0;
-      }))
+  if (llvm::any_of(sizes,
+                   [](Value size) { return getConstantIntValue(size) == 0; }))
     return;
   SmallVector<OpFoldResult> offsets(sizes.size(), k.builder.getIndexAttr(0)),
       strides(sizes.size(), k.builder.getIndexAttr(1)), extents;
@@ -141,9 +140,12 @@ LogicalResult lowerInsertSlice(InsertSliceOp op, KernelLowering &k) {
 LogicalResult lowerSlice(SliceOp op, KernelLowering &k) {
   Value input = k.get(op.getInput());
   SmallVector<Value> starts;
-  for (auto [i, start] : llvm::enumerate(op.getStarts())) {
+  for (auto [i, start] : llvm::enumerate(op.getStartExprs())) {
     if (!op.getBegin()) {
-      starts.push_back(k.index(start));
+      starts.push_back(k.evaluate(start));
+      if (!starts.back())
+        return op.emitOpError(
+            "expected starts of symbols that the kernel sees");
       continue;
     }
     Value begin = k.load(k.get(op.getBegin()), k.index(i));

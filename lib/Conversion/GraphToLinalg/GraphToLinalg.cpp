@@ -51,8 +51,10 @@ public:
       for (Value result : op->getResults())
         count(result);
       if (auto insert = dyn_cast<InsertSliceOp>(op))
-        next = std::max(next, adze::graph::countSymbols(
-                                  insert.getOffsets().getResults()));
+        next = std::max(
+            next, adze::graph::countSymbols(insert.getOffsets().getResults()));
+      else if (auto slice = dyn_cast<SliceOp>(op); slice && !slice.getBegin())
+        next = std::max(next, adze::graph::countSymbols(slice.getStartExprs()));
     });
   }
 

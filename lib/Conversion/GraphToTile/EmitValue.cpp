@@ -235,8 +235,12 @@ FailureOr<Emitted> KernelEmitter::emitBroadcast(BroadcastToOp op,
 
 /// Where the slice begins along a dim.
 FailureOr<Value> KernelEmitter::emitStart(SliceOp op, unsigned dim) {
-  if (!op.getBegin())
-    return index(op.getStarts()[dim]);
+  if (!op.getBegin()) {
+    Value start = size(op.getStartExprs()[dim]);
+    if (!start)
+      return failure();
+    return start;
+  }
   auto begin = emit(op.getBegin(), {point(index(dim))});
   if (failed(begin))
     return failure();
@@ -252,10 +256,7 @@ FailureOr<Value> KernelEmitter::emitEnd(SliceOp op, unsigned dim,
   Dims input = getDims(op.getInput()), result = getDims(op.getResult());
   AffineExpr step = b.getAffineConstantExpr(op.getSteps()[dim]);
   AffineExpr taken = mulExprs(result[dim], step);
-  AffineExpr last =
-      op.getBegin()
-          ? AffineExpr()
-          : addExprs(b.getAffineConstantExpr(op.getStarts()[dim]), taken);
+  AffineExpr last = addExprs(op.getStartExprs()[dim], taken);
   if (!place.end && last && input[dim] &&
       isNonNegative(subExprs(last, input[dim])))
     return Value();
@@ -286,9 +287,10 @@ FailureOr<Value> KernelEmitter::emitEnd(SliceOp op, unsigned dim,
 FailureOr<Emitted> KernelEmitter::emitSlice(SliceOp op,
                                             ArrayRef<Place> places) {
   Dims input = getDims(op.getInput()), result = getDims(op.getResult());
+  Dims starts = op.getStartExprs();
   auto isWhole = [&](unsigned dim) {
-    return !op.getBegin() && op.getStarts()[dim] == 0 &&
-           op.getSteps()[dim] == 1 && areEqual(input[dim], result[dim]);
+    return getConstant(starts[dim]) == 0 && op.getSteps()[dim] == 1 &&
+           areEqual(input[dim], result[dim]);
   };
   // Dims taken as one may be cut along the first of them only.
   SmallVector<unsigned> boundaries;

@@ -72,7 +72,6 @@ static bool storesElements(Reduced anchor) {
 
 /// Are there several reductions of rows that a tile holds?
 static bool reducesRows(Reduced anchor) {
-  constexpr int64_t longest = 16384; // of a tile
   Dims dims = getDims(anchor.input);
   int64_t first = dims.size() - anchor.axes.size(), count = 0;
   for (Operation &op : anchor.input.getParentBlock()->without_terminator())
@@ -83,7 +82,7 @@ static bool reducesRows(Reduced anchor) {
     }
   auto length = getConstant(product(
       anchor.input.getContext(), ArrayRef<AffineExpr>(dims).drop_front(first)));
-  return count > 1 && first > 0 && length && *length <= longest &&
+  return count > 1 && first > 0 && length && *length <= longestTileRow &&
          llvm::equal(anchor.axes, llvm::seq<int64_t>(first, dims.size()));
 }
 

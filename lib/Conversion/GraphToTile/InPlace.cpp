@@ -131,12 +131,12 @@ Elements Insertions::getRead(OpOperand &use, int64_t axis, bool changes) const {
     auto slice = dyn_cast<SliceOp>(user);
     auto size =
         slice ? getConstant(getDims(slice.getResult())[axis]) : std::nullopt;
-    if (!size || slice.getBegin() || slice.getSteps()[axis] < 1)
+    auto begin = size ? getConstant(slice.getStartExprs()[axis]) : std::nullopt;
+    if (!begin || slice.getSteps()[axis] < 1)
       return {};
-    int64_t begin = slice.getStarts()[axis];
-    read.begin = std::min(read.begin, begin);
+    read.begin = std::min(read.begin, *begin);
     read.end =
-        std::max(read.end, begin + (*size - 1) * slice.getSteps()[axis] + 1);
+        std::max(read.end, *begin + (*size - 1) * slice.getSteps()[axis] + 1);
   }
   return read;
 }

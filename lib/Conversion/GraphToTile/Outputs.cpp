@@ -10,7 +10,26 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
-/// A result that is made of insertions of one value each is stored as these.
+/// A concatenation of few pieces with one element each in a row of it: pairs
+/// that are interleaved. Each is stored by vectors that skip the others.
+static ConcatOp getInterleaved(Value result) {
+  constexpr size_t mostPieces = 4;
+  auto concat = result.getDefiningOp<ConcatOp>();
+  if (!concat || concat.getInputs().size() > mostPieces)
+    return {};
+  auto isOne = [](AffineExpr size) { return getConstant(size) == 1; };
+  return llvm::all_of(concat.getInputs(),
+                      [&](Value piece) {
+                        Dims dims = getDims(piece);
+                        return llvm::all_of(
+                            ArrayRef(dims).drop_front(concat.getAxis()), isOne);
+                      })
+             ? concat
+             : ConcatOp();
+}
+
+/// A result that is made of insertions of one value each is stored as these,
+/// and one of interleaved pieces as these.
 void KernelEmitter::setOutputs(ValueRange memory) {
   SmallVector<std::pair<Value, Output>> further;
   for (auto [i, result] : llvm::enumerate(getResults())) {
@@ -35,6 +54,19 @@ void KernelEmitter::setOutputs(ValueRange memory) {
         output = getPart(insertions.front());
         for (InsertSliceOp insert : ArrayRef(insertions).drop_front())
           further.push_back({insert.getSources().front(), getPart(insert)});
+      }
+    }
+    if (ConcatOp concat = getInterleaved(result)) {
+      AffineExpr offset = b.getAffineConstantExpr(0);
+      for (Value piece : concat.getInputs()) {
+        Output part{memory[i], int64_t(concat.getAxis()), offset};
+        offset = offset + 1;
+        if (getConstant(part.offset) == 0) {
+          outputValues.back() = piece;
+          output = part;
+        } else {
+          further.push_back({piece, part});
+        }
       }
     }
     outputs.push_back(output);

@@ -115,9 +115,11 @@ private:
   /// Dims taken as one may be cut along the first of them only.
   void cutAround(SliceOp slice, ArrayRef<int64_t> target) {
     Dims from = getDims(slice.getInput()), to = getDims(slice.getResult());
+    Dims starts = slice.getStartExprs();
     for (auto [dim, place] : llvm::enumerate(target)) {
       bool steps = slice.getSteps()[dim] != 1;
-      if (steps || slice.getStarts()[dim] != 0 || !areEqual(from[dim], to[dim]))
+      if (steps || getConstant(starts[dim]) != 0 ||
+          !areEqual(from[dim], to[dim]))
         cut(place);
       if (steps)
         cut(place + 1);

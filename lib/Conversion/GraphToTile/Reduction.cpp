@@ -96,7 +96,7 @@ LogicalResult Reduction::cutParts(Cut cut) {
 }
 
 LogicalResult Reduction::setBlocks() {
-  constexpr int64_t maxLength = 16384, elements = 4096, leastChunk = 16;
+  constexpr int64_t elements = 4096, leastChunk = 16;
   Part &last = parts.back();
   int64_t size = getKnown(last.size);
   last.axis = Lane;
@@ -109,7 +109,7 @@ LogicalResult Reduction::setBlocks() {
     return success();
   }
   // Chunks that end where the row ends need no mask.
-  int64_t chunk = size < 1 ? 0 : largestDivisor(size, maxLength);
+  int64_t chunk = size < 1 ? 0 : largestDivisor(size, longestTileRow);
   bool isPlain = each([](const Fold &fold) { return fold.isPlain(); });
   bool fits =
       isPlain && chunk >= 1 && chunk >= std::min<int64_t>(size, leastChunk);

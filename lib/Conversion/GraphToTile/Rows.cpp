@@ -2,6 +2,7 @@
 //
 // Kernels that need a whole row before they can write any of it: softmax and
 // normalisations. The row is one tile dim of its exact size.
+#include "Dialect/Graph/IR/Reduced.h"
 #include "Dialect/Graph/IR/Weights.h"
 #include "RowMath.h"
 
@@ -13,7 +14,7 @@ using namespace adze::graph;
 /// dim: the whole row by a block of what lies behind.
 static FailureOr<Rows> cutRows(KernelEmitter &e, Value result, unsigned first,
                                unsigned end, Cut cut) {
-  constexpr int64_t elements = 4096, maxLength = 16384;
+  constexpr int64_t elements = 4096;
   Dims dims = getDims(result);
   MLIRContext *context = result.getContext();
   auto count = [&](unsigned begin, unsigned end) {
@@ -22,7 +23,7 @@ static FailureOr<Rows> cutRows(KernelEmitter &e, Value result, unsigned first,
   };
   Rows rows{result, first, end, {}, 0, {}, {}, count(first, end)};
   int64_t length = getKnown(rows.length);
-  bool whole = length >= 1 && length <= maxLength;
+  bool whole = length >= 1 && length <= longestTileRow;
   bool inner = end < dims.size();
   if (!inner && first == 0) {
     (void)e.fail("one row only, without a dim for blocks of rows");

@@ -264,13 +264,14 @@ FailureOr<Node> Writer::write(graph::BroadcastToOp broadcast) {
 }
 
 FailureOr<Node> Writer::write(graph::SliceOp slice) {
-  if (slice.getBegin())
+  auto starts = slice.getConstantStarts();
+  if (!starts)
     return unsupported() << " with starts that are computed";
   graph::Dims input = graph::getDims(slice.getInput()),
               result = graph::getDims(slice.getResult());
   SmallVector<int64_t> ends, axes;
   for (size_t dim = 0; dim < input.size(); ++dim) {
-    int64_t start = slice.getStarts()[dim], step = slice.getSteps()[dim];
+    int64_t start = (*starts)[dim], step = slice.getSteps()[dim];
     axes.push_back(dim);
     std::optional<int64_t> size =
         result[dim] ? graph::getConstant(result[dim]) : std::nullopt;
@@ -283,7 +284,7 @@ FailureOr<Node> Writer::write(graph::SliceOp slice) {
   }
   Node node("Slice");
   node.input(context.getName(slice.getInput()));
-  node.input(context.makeInts(slice.getStarts()));
+  node.input(context.makeInts(*starts));
   node.input(context.makeInts(ends));
   node.input(context.makeInts(axes));
   node.input(context.makeInts(slice.getSteps()));

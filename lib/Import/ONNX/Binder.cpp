@@ -307,17 +307,22 @@ mlir::Value Binder::unsqueeze(mlir::Value value, llvm::ArrayRef<int64_t> axes) {
 
 mlir::Value Binder::slice(mlir::Value value, int64_t axis, int64_t start,
                           mlir::AffineExpr size) {
-  if (!value)
+  return slice(value, axis, expr(start), size);
+}
+
+mlir::Value Binder::slice(mlir::Value value, int64_t axis,
+                          mlir::AffineExpr start, mlir::AffineExpr size) {
+  if (!value || !start)
     return {};
-  Dims dims = graph::getDims(value);
+  Dims dims = graph::getDims(value), starts(dims.size(), expr(0));
   if (!hasAxis(axis, dims.size()))
     return {};
   dims[axis] = size;
-  llvm::SmallVector<int64_t> starts(dims.size(), 0), steps(dims.size(), 1);
   starts[axis] = start;
   return createAs<graph::SliceOp>(
       graph::makeType(getElementType(value), dims), value,
-      {attr("starts", starts), attr("steps", steps)});
+      {attr("starts", graph::SliceOp::makeStarts(builder.getContext(), starts)),
+       attr("steps", llvm::SmallVector<int64_t>(dims.size(), 1))});
 }
 
 mlir::Value Binder::alongAxis(mlir::Value value, int64_t axis, int64_t rank) {
@@ -398,6 +403,20 @@ void Binder::check(mlir::Value condition, llvm::StringRef message) {
   graph::CheckOp::create(builder, loc, condition, message);
 }
 
+void Binder::checkEqual(mlir::Value lhs, mlir::Value rhs,
+                        llvm::StringRef message) {
+  if (!canCreate({lhs, rhs}))
+    return;
+  auto l = graph::getElements(lhs), r = graph::getElements(rhs);
+  if (!l || !r || l->size() != r->size())
+    return check(create<graph::EqualOp>({lhs, rhs}), message);
+  for (auto [left, right] : llvm::zip(*l, *r)) {
+    if (graph::areDifferent(left, right))
+      return (void)fail(message);
+    assume(graph::equalitiesAttr, {left, right});
+  }
+}
+
 mlir::AffineExpr Binder::addSizes(llvm::ArrayRef<mlir::AffineExpr> sizes) {
   constexpr unsigned step = 16;
   // What is known before the run stays so as long as it is an expression.
@@ -434,6 +453,17 @@ bool Binder::assumeNonNegative(mlir::AffineExpr expr) {
       builder.getBlock()->getParentOp());
   if (!isInside || !expr || graph::isNonNegative(expr))
     return importer.symbols.assumeNonNegative(expr);
+  assume(graph::boundsAttr, expr);
+  return true;
+}
+
+bool Binder::assumeBound(mlir::AffineExpr expr) {
+  if (assumeNonNegative(expr))
+    return true;
+  mlir::AffineExpr never = graph::subExprs(this->expr(-1), expr);
+  if (!expr || graph::isNonNegative(never) ||
+      graph::countSymbols(expr) > importer.numInputSymbols)
+    return false;
   assume(graph::boundsAttr, expr);
   return true;
 }

@@ -75,6 +75,8 @@ public:
   /// [start, start + size) of one dim.
   mlir::Value slice(mlir::Value value, int64_t axis, int64_t start,
                     mlir::AffineExpr size);
+  mlir::Value slice(mlir::Value value, int64_t axis, mlir::AffineExpr start,
+                    mlir::AffineExpr size);
   /// Whether a tensor of so many dims has this one; else an error.
   bool hasAxis(int64_t axis, int64_t rank);
   /// `value` (per index of a dim of `like`, or a scalar) with dims of size 1
@@ -94,12 +96,16 @@ public:
   Dims bindBroadcast(llvm::ArrayRef<mlir::Value> shapes, Dims known);
   /// Ends the run with an error unless a condition (one element) holds.
   void check(mlir::Value condition, llvm::StringRef message);
+  /// The same of integers that are equal; before the run, where sizes say them.
+  void checkEqual(mlir::Value lhs, mlir::Value rhs, llvm::StringRef message);
   mlir::AffineExpr makeFreshSymbol();
   /// The sum of sizes. A long one gets symbols of its own, which the run
   /// assigns.
   mlir::AffineExpr addSizes(llvm::ArrayRef<mlir::AffineExpr> sizes);
   /// Takes it for granted, and has the run time check it.
   bool assumeNonNegative(mlir::AffineExpr expr);
+  /// The same of several sizes of inputs, where no range of one says so.
+  bool assumeBound(mlir::AffineExpr expr);
   /// The same of one of the conditions of Broadcast.h.
   void assume(llvm::StringRef condition,
               llvm::ArrayRef<mlir::AffineExpr> sizes);

@@ -210,19 +210,13 @@ adze::importer::splitByData(Binder &b, Value x, Value sizes, int64_t axis) {
   if (b.hasFailed())
     return {};
   dims = graph::getDims(x);
-  int64_t rank = dims.size();
-  b.check(s.equal(s.sum(sizes), s.pickScalar(s.shape(x), axis)),
-          "expected sizes that sum up to the dim");
-  Value starts = b.create<graph::CumsumOp>(
-      sizes, {b.attr("axis", int64_t(0)), b.attr("exclusive", true)});
+  b.checkEqual(s.sum(sizes), s.pickScalar(s.shape(x), axis),
+               "expected sizes that sum up to the dim");
   llvm::SmallVector<Value> results;
-  for (auto [i, part] : llvm::enumerate(parts)) {
-    Value begin = s.spread(s.pick(starts, i), s.vector(axis), s.splat(rank, 0));
-    dims[axis] = part;
-    results.push_back(b.createAs<graph::SliceOp>(
-        graph::makeType(b.getElementType(x), dims), {x, begin},
-        {b.attr("starts", llvm::SmallVector<int64_t>(rank, 0)),
-         b.attr("steps", llvm::SmallVector<int64_t>(rank, 1))}));
+  AffineExpr start = b.expr(0);
+  for (AffineExpr part : parts) {
+    results.push_back(b.slice(x, axis, start, part));
+    start = graph::addExprs(start, part);
   }
   return results;
 }

@@ -149,6 +149,40 @@ TEST_F(ShapeTest, Comparison) {
   EXPECT_FALSE(isNonNegative(s0 - 1));
 }
 
+/// What quotients and remainders are of what they are made of; for each answer
+/// there are numbers.
+TEST_F(ShapeTest, SignsOfQuotients) {
+  SmallVector<AffineExpr> exprs;
+  for (AffineExpr x : {s0, s0 + 1, s0 * 3, s0 + s1, s0 * s1})
+    for (int64_t c : {1, 2, 3})
+      for (AffineExpr part : {x.floorDiv(c), x.ceilDiv(c), x % c,
+                              x.floorDiv(c).floorDiv(2), x.floorDiv(c) * 2}) {
+        exprs.append({x - part, x * 2 - part, (x - part).floorDiv(2),
+                      part * c - x, part * c - x + c - 1, x - part - 1,
+                      (x - part) * s1, part - x % c, s1 - part});
+      }
+  unsigned known = 0;
+  for (AffineExpr expr : exprs) {
+    int64_t least = INT64_MAX;
+    for (int64_t a = 0; a < 14; ++a)
+      for (int64_t b = 0; b < 6; ++b) {
+        AffineExpr value = expr.replaceSymbols({num(a), num(b)});
+        least = std::min(least, *getConstant(normalize(value)));
+      }
+    bool is = isNonNegative(expr);
+    known += is;
+    EXPECT_FALSE(is && least < 0) << toString({expr});
+  }
+  EXPECT_GT(known, 300u);
+  EXPECT_TRUE(isNonNegative(s0 - s0.floorDiv(2)));
+  EXPECT_TRUE(isNonNegative(s0 - s0.ceilDiv(2)));
+  EXPECT_TRUE(isNonNegative(s0.ceilDiv(2) - s0.floorDiv(2)));
+  EXPECT_TRUE(isNonNegative(s0 * s1 - s1 * s0.floorDiv(2)));
+  EXPECT_TRUE(isNonNegative(s0 - (s0 - s0.floorDiv(3)).floorDiv(2)));
+  EXPECT_FALSE(isNonNegative(s0.floorDiv(2) - s0.floorDiv(3) - 1));
+  EXPECT_FALSE(isNonNegative(s0 - s1.floorDiv(2)));
+}
+
 TEST_F(ShapeTest, TypesCarryTheirDims) {
   Type f32 = Float32Type::get(&context);
   RankedTensorType type = makeType(f32, {s0, num(3), s1 * 2});

@@ -163,3 +163,24 @@ func.func @assume(%x: tensor<?x?xf32, affine_map<()[s0, s1] -> (s0, s1)>>) {
   graph.assume {broadcasts = [affine_map<()[s0] -> (3, 4)>], bounds = [affine_map<()[s0] -> (s0 - 3)>]}
   return
 }
+
+// -----
+
+// Starts add up, and parts are counted, also where these are sizes.
+#x = affine_map<()[s0, s1] -> (s0, s1 * 4)>
+#a = affine_map<()[s0, s1] -> (s0 - s0 floordiv 2, s1 * 4)>
+#b = affine_map<()[s0, s1] -> (s0 - s0 floordiv 2 - 1, s1 * 4)>
+#y = affine_map<()[s0, s1] -> (s0, s1 * 2)>
+#z = affine_map<()[s0, s1] -> (s0, 2, s1)>
+// CHECK: #[[FROM:.*]] = affine_map<()[s0] -> (s0 floordiv 2 + 1, 0)>
+// CHECK-LABEL: func.func @by_sizes
+// CHECK-DAG: graph.slice %arg0 {starts = #[[FROM]], steps = array<i64: 1, 1>}
+// CHECK-DAG: %[[V:.*]] = graph.reshape %arg0 : (tensor<?x?xf32, #{{.*}}>) -> tensor<?x4x?xf32, #{{.*}}>
+// CHECK-DAG: graph.slice %[[V]] {starts = array<i64: 0, 2, 0>, steps = array<i64: 1, 1, 1>}
+func.func @by_sizes(%x: tensor<?x?xf32, #x>) -> (tensor<?x?xf32, #b>, tensor<?x2x?xf32, #z>) {
+  %0 = graph.slice %x {starts = affine_map<()[s0, s1] -> (s0 floordiv 2, 0)>, steps = array<i64: 1, 1>} : (tensor<?x?xf32, #x>) -> tensor<?x?xf32, #a>
+  %1 = graph.slice %0 {starts = array<i64: 1, 0>, steps = array<i64: 1, 1>} : (tensor<?x?xf32, #a>) -> tensor<?x?xf32, #b>
+  %2 = graph.slice %x {starts = affine_map<()[s0, s1] -> (0, s1 * 2)>, steps = array<i64: 1, 1>} : (tensor<?x?xf32, #x>) -> tensor<?x?xf32, #y>
+  %3 = graph.reshape %2 : (tensor<?x?xf32, #y>) -> tensor<?x2x?xf32, #z>
+  return %1, %3 : tensor<?x?xf32, #b>, tensor<?x2x?xf32, #z>
+}

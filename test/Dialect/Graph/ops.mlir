@@ -1,6 +1,7 @@
 // RUN: aopt %s --allow-unregistered-dialect | aopt --allow-unregistered-dialect | FileCheck %s
 // RUN: aopt %s --allow-unregistered-dialect --mlir-print-op-generic | aopt --allow-unregistered-dialect | FileCheck %s
 
+// CHECK: #[[HALF:.*]] = affine_map<()[s0] -> (s0 floordiv 2, 0)>
 // CHECK-LABEL: func @data
 func.func @data() {
   %x_reshape = "test.make"() : () -> tensor<2x12xf32>
@@ -178,4 +179,12 @@ func.func @channels_last(%x: tensor<2x8x9x3xf32>, %w: tensor<16x3x3x3xf32>) -> t
   // CHECK: graph.conv %{{.*}}, %{{.*}} {{{.*}}layout = #graph.layout<nhwc>{{.*}}} : (tensor<2x8x9x3xf32>, tensor<16x3x3x3xf32>) -> tensor<2x8x9x16xf32>
   %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<2x8x9x3xf32>, tensor<16x3x3x3xf32>) -> tensor<2x8x9x16xf32>
   return %0 : tensor<2x8x9x16xf32>
+}
+
+// Starts that sizes say.
+// CHECK-LABEL: func @slice_by_sizes
+func.func @slice_by_sizes(%x: tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>) {
+  // CHECK: graph.slice %{{.*}} {starts = #[[HALF]], steps = array<i64: 1, 1>}
+  %0 = graph.slice %x {starts = affine_map<()[s0] -> (s0 floordiv 2, 0)>, steps = array<i64: 1, 1>} : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0 - s0 floordiv 2, 8)>>
+  return
 }

@@ -25,7 +25,7 @@ def Graph_MatmulOp : Graph_InferredOp<"matmul"> {
   let results = (outs Graph_NumberTensor:$result);
 }
 
-def Graph_ConvOp : Graph_InferredOp<"conv"> {
+def Graph_ConvOp : Graph_InferredOp<"conv", [WindowOpInterface]> {
   let summary = "Convolution (cross-correlation) over any number of spatial dims";
   let description = [{
     `layout` says where the channels of input and result are: nchw
@@ -48,7 +48,8 @@ def Graph_ConvOp : Graph_InferredOp<"conv"> {
   let results = (outs Graph_NumberTensor:$result);
 }
 
-def Graph_ConvTransposeOp : Graph_InferredOp<"conv_transpose"> {
+def Graph_ConvTransposeOp
+    : Graph_InferredOp<"conv_transpose", [WindowOpInterface]> {
   let summary = "Transposed convolution";
   let description = [{
     The adjoint of graph.conv: `out = stride * (in - 1) + output_padding +

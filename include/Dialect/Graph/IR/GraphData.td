@@ -151,9 +151,10 @@ def Graph_SliceOp : Graph_TensorOp<"slice"> {
   let description = [{
     Element i of the result along dim d is element `starts[d] + i * steps[d]` of
     the input; the result type says how many. Starts are >= 0 and clamped
-    already, steps are not 0 and may be negative. Starts that are not known when
-    the model is compiled come as the operand `begin`, one a dim, clamped too;
-    `starts` is then ignored and all 0.
+    already, steps are not 0 and may be negative. Starts that sizes determine are
+    a map, whose results are expressions of the symbols. Those that the data tell
+    come as the operand `begin`, one a dim, clamped too; `starts` is then ignored
+    and all 0.
 
     Example:
     ```mlir
@@ -161,13 +162,24 @@ def Graph_SliceOp : Graph_TensorOp<"slice"> {
     ```
   }];
   let arguments = (ins Graph_Tensor:$input, Optional<Graph_I64Tensor>:$begin,
-                       DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$steps);
+                       AnyAttrOf<[DenseI64ArrayAttr, AffineMapAttr]>:$starts,
+                       DenseI64ArrayAttr:$steps);
   let results = (outs Graph_Tensor:$result);
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$input,
                                  "::llvm::ArrayRef<int64_t>":$starts,
-                                 "::llvm::ArrayRef<int64_t>":$steps), [{
-    build($_builder, $_state, result, input, ::mlir::Value(), starts, steps);
-  }]>];
+                                 "::llvm::ArrayRef<int64_t>":$steps)>,
+                  OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$input,
+                                 "::llvm::ArrayRef<::mlir::AffineExpr>":$starts,
+                                 "::llvm::ArrayRef<int64_t>":$steps)>];
+  let extraClassDeclaration = [{
+    /// Where the slice begins in each dim; of a slice with `begin`, null.
+    ::llvm::SmallVector<::mlir::AffineExpr, 4> getStartExprs();
+    /// The same where all are numbers.
+    ::std::optional<::llvm::ArrayRef<int64_t>> getConstantStarts();
+    /// The attribute for these starts: numbers, where all are.
+    static ::mlir::Attribute makeStarts(::mlir::MLIRContext *context,
+                                        ::llvm::ArrayRef<::mlir::AffineExpr> starts);
+  }];
   let hasVerifier = 1;
   let hasFolder = 1;
   let hasCanonicalizer = 1;

@@ -90,4 +90,18 @@ def ReduceOpInterface : OpInterface<"ReduceOpInterface"> {
   ];
 }
 
+def WindowOpInterface : OpInterface<"WindowOpInterface"> {
+  let description = [{
+    An op that reads an operand at places beyond its ends, where it finds what
+    it takes for missing elements and not what the operand would go on with: a
+    value repeated everywhere is an operand with ends as any other.
+  }];
+  let cppNamespace = "::adze::graph";
+  let methods = [
+    InterfaceMethod<"Whether operand `number` is read beyond its ends.",
+      "bool", "readsBeyond", (ins "unsigned":$number), [{}],
+      [{ return number == 0; }]>,
+  ];
+}
+
 #endif // ADZE_DIALECT_GRAPH_IR_GRAPHINTERFACES

@@ -8,7 +8,7 @@ include "Dialect/Graph/IR/GraphBase.td"
 
 class Graph_PoolOp<string mnemonic, TypeConstraint element, string word,
                    string formula>
-    : Graph_InferredOp<mnemonic> {
+    : Graph_InferredOp<mnemonic, [WindowOpInterface]> {
   let summary = word # " over windows";
   let description = formula # [{ `kernel`, `strides`, `pads` and `dilations` as
     of graph.conv. `ceil_mode` rounds the number of windows up, as long as the
@@ -46,7 +46,7 @@ def Graph_MaxPoolIndexOp : Graph_PoolOp<"max_pool_index", Graph_NumberTensor,
   let results = (outs Graph_I64Tensor:$result);
 }
 
-def Graph_LRNOp : Graph_InferredOp<"lrn"> {
+def Graph_LRNOp : Graph_InferredOp<"lrn", [WindowOpInterface]> {
   let summary = "Local response normalisation";
   let description = [{
     `x / (bias + alpha / size * s)^beta`, where s is the sum of x^2 over the

@@ -6,7 +6,8 @@
 
 include "Dialect/Graph/IR/GraphBase.td"
 
-def Graph_WinogradConvOp : Graph_InferredOp<"winograd_conv"> {
+def Graph_WinogradConvOp
+    : Graph_InferredOp<"winograd_conv", [WindowOpInterface]> {
   let summary = "3x3 convolution by Winograd's F(tile x tile, 3 x 3)";
   let description = [{
     Cuts an image `[N, H, W, C]`, padded with `pads` zeros (top, left, bottom,

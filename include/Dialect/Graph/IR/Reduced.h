@@ -8,6 +8,9 @@
 
 namespace adze::graph {
 
+/// Elements of the longest row that a tile holds whole.
+inline constexpr int64_t longestTileRow = 16384;
+
 /// `result` has a number or a place for all elements of `input` along `axes`.
 struct Reduced {
   mlir::Value input, result;

@@ -13,8 +13,10 @@ def SimplifyAlgebraPass
     Neutral operands, equal operands, ops that undo or repeat themselves, bounds
     of bounds, choices that are known, casts of lossless casts, reductions of
     reductions and of dims of size 1; small powers become products, division by
-    a power of two a product. All give the same bits but powers, which round as
-    products do, and joined reductions, which combine in another order.
+    a power of two a product. Numbers that weigh the elements of a softmax are
+    summed before the division, so that the softmax is not stored. All give the
+    same bits but powers, which round as products do, joined reductions, which
+    combine in another order, and such sums.
 
     Before:
     ```mlir
@@ -41,7 +43,8 @@ def SimplifyMovementPass
     or of what an elementwise op repeats itself, reversal of a reversal, and
     look-ups at evenly spaced constant places, which are slices, or of equal
     elements. Concatenations
-    sink below elementwise ops, so that only the last one is stored. Chains of
+    sink below elementwise ops, so that only the last one is stored; dims of size
+    1 come and go before the arithmetic of their pieces, not between. Chains of
     reshapes, transposes and slices are `canonicalize`'s.
 
     Before:

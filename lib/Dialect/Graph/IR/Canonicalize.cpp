@@ -29,9 +29,10 @@ public:
 /// A slice behind the reshape of all that it cuts.
 struct SliceOfView {
   Dims view, part; // dims before and behind the slice
-  SmallVector<int64_t> starts, steps;
+  Dims starts;
+  SmallVector<int64_t> steps;
 
-  void add(AffineExpr whole, AffineExpr size, int64_t start, int64_t step) {
+  void add(AffineExpr whole, AffineExpr size, AffineExpr start, int64_t step) {
     view.push_back(whole);
     part.push_back(size);
     starts.push_back(start);
@@ -48,11 +49,13 @@ std::optional<SliceOfView> sliceView(SliceOp slice, ArrayRef<AffineExpr> to) {
   if (!factors)
     return std::nullopt;
   SliceOfView result;
+  Dims starts = slice.getStartExprs();
+  AffineExpr zero = getAffineConstantExpr(0, slice.getContext());
   size_t next = 0; // dim of x
   auto addUnits = [&](size_t end) {
     for (; next < end; ++next)
       if (getConstant(from[next]) == 1 && getConstant(whole[next]) != 1)
-        result.add(whole[next], from[next], slice.getStarts()[next],
+        result.add(whole[next], from[next], starts[next],
                    slice.getSteps()[next]);
   };
   auto isCut = [&](size_t dim) {
@@ -71,21 +74,21 @@ std::optional<SliceOfView> sliceView(SliceOp slice, ArrayRef<AffineExpr> to) {
     bool isOuter = i == 0 || (*factors)[i - 1].before != dim;
     next = last + 1;
     if (!isCut(dim) || !isOuter) {
-      result.add(to[out], to[out], 0, 1);
+      result.add(to[out], to[out], zero, 1);
       continue;
     }
-    int64_t start = slice.getStarts()[dim];
+    AffineExpr start = starts[dim];
     if (areEqual(to[out], from[dim])) {
       result.add(whole[dim], to[out], start, slice.getSteps()[dim]);
       continue;
     }
-    auto size = getConstant(divideExactly(from[dim], to[out])),
-         full = getConstant(whole[dim]);
-    if (!size || !full || slice.getSteps()[dim] != 1 || *size <= 0 ||
-        *full % *size || start % *size || !getConstant(to[out]))
+    // The parts that the outer one of them counts.
+    AffineExpr size = divideExactly(from[dim], to[out]);
+    AffineExpr full = divideExactly(whole[dim], size),
+               first = divideExactly(start, size);
+    if (!full || !first || slice.getSteps()[dim] != 1)
       return std::nullopt; // the cut goes through a part
-    result.add(getAffineConstantExpr(*full / *size, slice.getContext()),
-               to[out], start / *size, 1);
+    result.add(full, to[out], first, 1);
   }
   addUnits(from.size());
   return result;
@@ -219,12 +222,16 @@ public:
     auto inner = op.getInput().getDefiningOp<SliceOp>();
     if (!inner || op.getBegin() || inner.getBegin())
       return rewriter.notifyMatchFailure(op, "not of a slice at known places");
-    SmallVector<int64_t> starts, steps;
+    Dims starts;
+    SmallVector<int64_t> steps;
     for (auto [start, step, innerStart, innerStep] :
-         llvm::zip_equal(op.getStarts(), op.getSteps(), inner.getStarts(),
-                         inner.getSteps())) {
-      starts.push_back(innerStart + start * innerStep);
+         llvm::zip_equal(op.getStartExprs(), op.getSteps(),
+                         inner.getStartExprs(), inner.getSteps())) {
+      AffineExpr factor = rewriter.getAffineConstantExpr(innerStep);
+      starts.push_back(addExprs(innerStart, mulExprs(start, factor)));
       steps.push_back(step * innerStep);
+      if (!starts.back())
+        return rewriter.notifyMatchFailure(op, "no expression of the start");
     }
     rewriter.replaceOpWithNewOp<SliceOp>(op, op.getType(), inner.getInput(),
                                          starts, steps);
@@ -236,15 +243,16 @@ public:
 bool isNextSlice(SliceOp slice, SliceOp next, size_t axis) {
   auto isUnit = [](int64_t step) { return step == 1; };
   Dims dims = getDims(slice.getResult()), others = getDims(next.getResult());
-  if (slice.getInput() != next.getInput() || slice.getBegin() ||
-      next.getBegin() || !llvm::all_of(slice.getSteps(), isUnit) ||
-      !llvm::all_of(next.getSteps(), isUnit) || !getConstant(dims[axis]))
+  Dims starts = slice.getStartExprs(), nextStarts = next.getStartExprs();
+  if (slice.getInput() != next.getInput() ||
+      !llvm::all_of(slice.getSteps(), isUnit) ||
+      !llvm::all_of(next.getSteps(), isUnit))
     return false;
   for (size_t dim = 0; dim < dims.size(); ++dim)
-    if (dim == axis ? next.getStarts()[dim] !=
-                          slice.getStarts()[dim] + *getConstant(dims[dim])
-                    : next.getStarts()[dim] != slice.getStarts()[dim] ||
-                          !areEqual(dims[dim], others[dim]))
+    if (dim == axis
+            ? !areEqual(nextStarts[dim], addExprs(starts[dim], dims[dim]))
+            : !areEqual(nextStarts[dim], starts[dim]) ||
+                  !areEqual(dims[dim], others[dim]))
       return false;
   return true;
 }
@@ -270,7 +278,7 @@ public:
       dims[axis] = addExprs(dims[axis], getDims(next.getResult())[axis]);
       pieces[i - 1] = rewriter.createOrFold<SliceOp>(
           op.getLoc(), makeType(type.getElementType(), dims), slice.getInput(),
-          slice.getStarts(), slice.getSteps());
+          slice.getStartExprs(), slice.getSteps());
       pieces.erase(pieces.begin() + i);
     }
     if (pieces.size() == op.getInputs().size())

@@ -196,31 +196,83 @@ void InsertSliceOp::build(OpBuilder &builder, OperationState &state,
         builder.getI64IntegerAttr(axis), AffineMapAttr::get(map));
 }
 
+Attribute SliceOp::makeStarts(MLIRContext *context,
+                              ArrayRef<AffineExpr> starts) {
+  SmallVector<int64_t> numbers;
+  for (AffineExpr start : starts)
+    if (auto number = getConstant(start))
+      numbers.push_back(*number);
+  if (numbers.size() == starts.size())
+    return DenseI64ArrayAttr::get(context, numbers);
+  return AffineMapAttr::get(
+      AffineMap::get(0, countSymbols(starts), starts, context));
+}
+
+void SliceOp::build(OpBuilder &builder, OperationState &state, Type result,
+                    Value input, ArrayRef<int64_t> starts,
+                    ArrayRef<int64_t> steps) {
+  build(builder, state, result, input, Value(),
+        builder.getDenseI64ArrayAttr(starts),
+        builder.getDenseI64ArrayAttr(steps));
+}
+
+void SliceOp::build(OpBuilder &builder, OperationState &state, Type result,
+                    Value input, ArrayRef<AffineExpr> starts,
+                    ArrayRef<int64_t> steps) {
+  build(builder, state, result, input, Value(),
+        makeStarts(builder.getContext(), starts),
+        builder.getDenseI64ArrayAttr(steps));
+}
+
+SmallVector<AffineExpr, 4> SliceOp::getStartExprs() {
+  if (getBegin())
+    return SmallVector<AffineExpr, 4>(getSteps().size());
+  if (auto map = dyn_cast<AffineMapAttr>(getStarts()))
+    return llvm::map_to_vector<4>(map.getValue().getResults(), normalize);
+  return makeDims(getContext(),
+                  cast<DenseI64ArrayAttr>(getStarts()).asArrayRef());
+}
+
+std::optional<ArrayRef<int64_t>> SliceOp::getConstantStarts() {
+  auto numbers = dyn_cast<DenseI64ArrayAttr>(getStarts());
+  if (getBegin() || !numbers)
+    return std::nullopt;
+  return numbers.asArrayRef();
+}
+
 LogicalResult SliceOp::verify() {
   int64_t rank = op_detail::getRank(getInput());
   if (failed(verifySameElement(*this, getInput(), getResult())) ||
       failed(verifyShapeOperand(*this, getBegin(), rank)))
     return failure();
-  if (op_detail::getRank(getResult()) != rank ||
-      int64_t(getStarts().size()) != rank || int64_t(getSteps().size()) != rank)
+  auto map = dyn_cast<AffineMapAttr>(getStarts());
+  if (map && (getBegin() || map.getValue().getNumDims() != 0))
+    return emitOpError("expected starts of symbols alone, but got ")
+           << (getBegin() ? "an operand 'begin' as well" : "dims");
+  int64_t numStarts = map ? map.getValue().getNumResults()
+                          : cast<DenseI64ArrayAttr>(getStarts()).size();
+  if (op_detail::getRank(getResult()) != rank || numStarts != rank ||
+      int64_t(getSteps().size()) != rank)
     return emitOpError("expected a result of rank ")
            << rank << " and as many starts and steps, but got rank "
-           << op_detail::getRank(getResult()) << ", " << getStarts().size()
+           << op_detail::getRank(getResult()) << ", " << numStarts
            << " starts and " << getSteps().size() << " steps";
   Dims from = getDims(getInput()), to = getDims(getResult());
+  SmallVector<AffineExpr, 4> starts = getStartExprs();
   for (int64_t i = 0; i < rank; ++i) {
-    int64_t start = getStarts()[i], step = getSteps()[i];
-    if (start < 0 || step == 0)
+    std::optional<int64_t> start = getConstant(starts[i]);
+    int64_t step = getSteps()[i];
+    if (start.value_or(0) < 0 || step == 0)
       return emitOpError("expected starts >= 0 and steps other than 0, but got "
                          "start ")
-             << start << " and step " << step;
+             << start.value_or(0) << " and step " << step;
     std::optional<int64_t> in = getConstant(from[i]), out = getConstant(to[i]);
-    if (getBegin() || !out || *out == 0)
+    if (!start || !out || *out == 0)
       continue;
-    int64_t last = start + (*out - 1) * step;
-    if (last < 0 || (in && (start >= *in || last >= *in)))
+    int64_t last = *start + (*out - 1) * step;
+    if (last < 0 || (in && (*start >= *in || last >= *in)))
       return emitOpError("expected a slice within dim ")
-             << i << ", but got elements " << start << " to " << last << " of "
+             << i << ", but got elements " << *start << " to " << last << " of "
              << toString({from[i]});
   }
   return success();

@@ -2,6 +2,7 @@
 //
 // The contents of small integer tensors as expressions of the symbols: what
 // models compute from shapes.
+#include "Dialect/Graph/IR/Elements.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/DenseMap.h"
@@ -25,6 +26,8 @@ using Result = std::optional<Elements>;
 struct Walk {
   llvm::DenseMap<Value, Result> known;
   int depth = 0;
+  /// Gets what is taken for granted not to be negative; null: nothing is.
+  SmallVectorImpl<AffineExpr> *assumed = nullptr;
 };
 
 Result get(Value value, Walk &walk);
@@ -113,12 +116,13 @@ move(Value input, Value output, Walk &walk,
 }
 
 Result getSlice(SliceOp op, Walk &walk) {
-  if (op.getBegin())
+  auto starts = op.getConstantStarts();
+  if (!starts)
     return std::nullopt;
   return move(op.getInput(), op.getResult(), walk, [&](ArrayRef<int64_t> at) {
     SmallVector<int64_t> from(at);
     for (auto [dim, start, step] :
-         llvm::zip_equal(from, op.getStarts(), op.getSteps()))
+         llvm::zip_equal(from, *starts, op.getSteps()))
       dim = start + dim * step;
     return from;
   });
@@ -168,7 +172,7 @@ Result getReduction(Value input, bool isProduct, ArrayRef<int64_t> axes,
 }
 
 /// Division that truncates is that of expressions where nothing is negative.
-AffineExpr divide(AffineExpr lhs, AffineExpr rhs) {
+AffineExpr divide(AffineExpr lhs, AffineExpr rhs, Walk &walk) {
   auto l = adze::graph::getConstant(lhs), r = adze::graph::getConstant(rhs);
   if (r == 0)
     return {};
@@ -176,9 +180,15 @@ AffineExpr divide(AffineExpr lhs, AffineExpr rhs) {
     return getAffineConstantExpr(*l / *r, lhs.getContext());
   if (AffineExpr exact = divideExactly(lhs, rhs))
     return exact;
-  if (isNonNegative(lhs) && isNonNegative(rhs))
-    return floorDivExprs(lhs, rhs);
-  return {};
+  if (!isNonNegative(rhs))
+    return {};
+  if (!isNonNegative(lhs)) {
+    AffineExpr minusOne = getAffineConstantExpr(-1, lhs.getContext());
+    if (!walk.assumed || isNonNegative(subExprs(minusOne, lhs)))
+      return {};
+    walk.assumed->push_back(lhs);
+  }
+  return floorDivExprs(lhs, rhs);
 }
 
 /// The greater (or lesser), where that is known for all symbols.
@@ -206,13 +216,13 @@ AffineExpr less(AffineExpr lhs, AffineExpr rhs, bool orEqual) {
 }
 
 /// One element of the result of an arithmetic op; null if it has no expression.
-AffineExpr compute(Operation *op, ArrayRef<AffineExpr> x) {
+AffineExpr compute(Operation *op, ArrayRef<AffineExpr> x, Walk &walk) {
   return llvm::TypeSwitch<Operation *, AffineExpr>(op)
       .Case([&](AddOp) { return addExprs(x[0], x[1]); })
       .Case([&](SubOp) { return subExprs(x[0], x[1]); })
       .Case([&](MulOp) { return mulExprs(x[0], x[1]); })
       .Case([&](NegOp) { return subExprs(constant(op, 0), x[0]); })
-      .Case([&](DivOp) { return divide(x[0], x[1]); })
+      .Case([&](DivOp) { return divide(x[0], x[1], walk); })
       .Case([&](ModOp) {
         auto divisor = adze::graph::getConstant(x[1]);
         return divisor.value_or(0) > 0 ? modExprs(x[0], x[1]) : AffineExpr();
@@ -270,7 +280,7 @@ Result getArithmetic(Operation *op, Walk &walk) {
     SmallVector<AffineExpr> x;
     for (const Elements &operand : operands)
       x.push_back(operand[operand.size() == 1 ? 0 : i]);
-    result.push_back(isComputable(op, x) ? compute(op, x) : AffineExpr());
+    result.push_back(isComputable(op, x) ? compute(op, x, walk) : AffineExpr());
   }
   return result;
 }
@@ -344,11 +354,24 @@ adze::graph::getPartialElements(Value value) {
   return value ? get(value, walk) : std::nullopt;
 }
 
-std::optional<SmallVector<AffineExpr>> adze::graph::getElements(Value value) {
-  Result elements = getPartialElements(value);
+static Result getAll(Value value, Walk &walk) {
+  Result elements = value ? get(value, walk) : std::nullopt;
   if (elements && llvm::is_contained(*elements, AffineExpr()))
     return std::nullopt;
   return elements;
+}
+
+std::optional<SmallVector<AffineExpr>> adze::graph::getElements(Value value) {
+  Walk walk;
+  return getAll(value, walk);
+}
+
+std::optional<SmallVector<AffineExpr>>
+adze::graph::getElementsAssuming(Value value,
+                                 SmallVectorImpl<AffineExpr> &assumed) {
+  Walk walk;
+  walk.assumed = &assumed;
+  return getAll(value, walk);
 }
 
 std::optional<SmallVector<int64_t>>

@@ -462,30 +462,6 @@ AffineExpr adze::graph::broadcastExprs(AffineExpr lhs, AffineExpr rhs) {
   return sizes.size() == 1 ? sizes.front() : makeBroadcast(sizes);
 }
 
-/// Every coefficient has the sign; atoms are >= 0 themselves.
-static bool hasSign(const Polynomial &polynomial, bool negative) {
-  return llvm::all_of(polynomial.terms, [&](const auto &term) {
-    if ((term.second < 0) != negative)
-      return false;
-    return llvm::all_of(term.first, [](AffineExpr atom) {
-      auto binary = dyn_cast<AffineBinaryOpExpr>(atom);
-      if (!binary)
-        return true;
-      auto divisor = getConstant(binary.getRHS());
-      if (binary.getKind() == AffineExprKind::Mod)
-        return divisor && *divisor > 0;
-      if (SmallVector<AffineExpr> sizes = getBroadcastSizes(atom);
-          !sizes.empty())
-        return llvm::all_of(sizes, isNonNegative);
-      return isNonNegative(binary.getLHS()) && isNonNegative(binary.getRHS());
-    });
-  });
-}
-
-bool adze::graph::isNonNegative(AffineExpr expr) {
-  return expr && hasSign(parse(expr), /*negative=*/false);
-}
-
 bool adze::graph::isDecided(ArrayRef<AffineExpr> sizes, StringRef condition) {
   if (condition == boundsAttr)
     return llvm::all_of(sizes, isNonNegative);
@@ -496,17 +472,4 @@ bool adze::graph::isDecided(ArrayRef<AffineExpr> sizes, StringRef condition) {
       others.push_back(size);
   }
   return llvm::all_equal(others) && !llvm::is_contained(others, AffineExpr());
-}
-
-bool adze::graph::areDifferent(AffineExpr lhs, AffineExpr rhs) {
-  if (!lhs || !rhs)
-    return false;
-  Polynomial difference = parse(lhs - rhs);
-  if (std::optional<int64_t> constant = difference.constant())
-    return *constant != 0;
-  // A constant term and nothing that could cancel it.
-  auto it = difference.terms.find(Monomial());
-  if (it == difference.terms.end())
-    return false;
-  return hasSign(difference, it->second < 0);
 }

@@ -12,6 +12,8 @@ static void forEachSize(Operation *op,
                         llvm::function_ref<void(AffineExpr)> visit) {
   if (auto insert = dyn_cast<InsertSliceOp>(op))
     llvm::for_each(insert.getOffsets().getResults(), visit);
+  else if (auto slice = dyn_cast<SliceOp>(op))
+    llvm::for_each(slice.getStartExprs(), visit);
   else if (auto assign = dyn_cast<AssignOp>(op))
     llvm::for_each(assign.getValues().getResults(), visit);
   else if (auto assume = dyn_cast<AssumeOp>(op))

@@ -363,15 +363,13 @@ void Collector::visitSlice(SliceOp op) {
     return;
   for (auto [in, out, start, step] :
        llvm::zip_equal(getDims(op.getInput()), getDims(op.getResult()),
-                       op.getStarts(), op.getSteps())) {
+                       op.getStartExprs(), op.getSteps())) {
     if (!in || !out || getConstant(out) == 0)
       continue;
-    AffineExpr first = number(start);
     AffineExpr last =
-        addExprs(first, mulExprs(subExprs(out, number(1)), number(step)));
-    notNegative(step > 0 ? subExprs(in, addExprs(last, number(1))) : last);
-    if (step < 0)
-      notNegative(subExprs(in, number(start + 1)));
+        addExprs(start, mulExprs(subExprs(out, number(1)), number(step)));
+    notNegative(step > 0 ? start : last);
+    notNegative(subExprs(in, addExprs(step > 0 ? last : start, number(1))));
   }
 }
 

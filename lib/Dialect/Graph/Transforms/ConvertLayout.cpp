@@ -117,7 +117,9 @@ void permuteAttributes(Operation *op, int64_t rank) {
             InstanceNormOp>(
           [&](auto axisOp) { axisOp.setAxis(mapAxis(axisOp.getAxis(), rank)); })
       .Case<SliceOp>([&](SliceOp slice) {
-        slice.setStarts(toChannelsLast(slice.getStarts()));
+        Dims starts = slice.getStartExprs();
+        slice.setStartsAttr(SliceOp::makeStarts(
+            slice.getContext(), toChannelsLast(ArrayRef<AffineExpr>(starts))));
         slice.setSteps(toChannelsLast(slice.getSteps()));
       })
       .Case<PadOp>([&](PadOp pad) {

@@ -157,16 +157,9 @@ private:
     if (bias)
       bias = getChannelVector(rewriter, bias, place.axis, rank, channels);
     Affine affine = getAffine(rewriter, norm);
-    int64_t own = cast<RankedTensorType>(weight.getType()).getRank();
-    Value scaled =
-        MulOp::create(rewriter, matmul.getLoc(), weight,
-                      alongAxis(rewriter, affine.scale, place.own, own));
-    auto product = cast<MatmulOp>(rewriter.clone(*matmul));
-    product->setOperand(place.operand, scaled);
-    Value summand = scaleBias(rewriter, bias, affine);
-    if (place.axis + 1 != rank)
-      summand = alongAxis(rewriter, summand, 0, rank - place.axis);
-    rewriter.replaceOpWithNewOp<AddOp>(norm, product.getResult(), summand);
+    rewriter.replaceOp(norm, scaleProduct(rewriter, norm.getLoc(), matmul,
+                                          place, affine.scale,
+                                          scaleBias(rewriter, bias, affine)));
     return true;
   }
 
@@ -182,18 +175,12 @@ public:
 
   LogicalResult matchAndRewrite(BatchNormOp norm,
                                 PatternRewriter &rewriter) const override {
-    auto transpose = norm.getInput().getDefiningOp<TransposeOp>();
-    Value source = transpose ? transpose.getInput() : Value();
-    if (auto add = source ? source.getDefiningOp<AddOp>() : AddOp();
-        add && add->hasOneUse() && isConstant(add.getRhs()))
-      source = add.getLhs();
-    auto matmul = source ? source.getDefiningOp<MatmulOp>() : MatmulOp();
-    if (!matmul || !matmul->hasOneUse() || !transpose->hasOneUse() ||
-        !hasConstantStatistics(norm))
+    auto [transpose, matmul] = getTransposedProduct(norm.getInput());
+    if (!matmul || !hasConstantStatistics(norm))
       return rewriter.notifyMatchFailure(norm, "not of a transposed matmul");
     int64_t axis = transpose.getPerm()[norm.getAxis()];
-    bool folds =
-        llvm::any_of(getProductWeights(matmul), [&](ProductWeight weight) {
+    bool folds = llvm::any_of(
+        getProductWeights(matmul), [&, matmul = matmul](ProductWeight weight) {
           return weight.axis == axis &&
                  isConstant(matmul->getOperand(weight.operand));
         });

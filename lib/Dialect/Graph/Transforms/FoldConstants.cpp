@@ -128,8 +128,11 @@ LogicalResult moveBytes(Operation *op, Bytes &result) {
     for (int64_t dim : transpose.getPerm())
       strides.push_back(source[dim]);
   } else if (auto slice = dyn_cast<SliceOp>(op)) {
+    auto starts = slice.getConstantStarts();
+    if (!starts)
+      return failure();
     for (auto [start, step, stride] :
-         llvm::zip(slice.getStarts(), slice.getSteps(), source)) {
+         llvm::zip(*starts, slice.getSteps(), source)) {
       offset += start * stride;
       strides.push_back(step * stride);
     }

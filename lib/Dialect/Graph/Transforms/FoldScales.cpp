@@ -8,93 +8,6 @@
 using namespace mlir;
 using namespace adze::graph;
 
-bool adze::graph::isConstant(Value value, unsigned depth) {
-  constexpr unsigned most = 16;
-  if (matchPattern(value, m_Constant()))
-    return true;
-  Operation *op = value.getDefiningOp();
-  return op && depth < most &&
-         isa<MulOp, AddOp, SubOp, DivOp, SqrtOp, NegOp, ReciprocalOp, ReshapeOp,
-             BroadcastToOp, ReduceSumOp>(op) &&
-         llvm::all_of(
-             op->getOperands(),
-             [&](Value operand) { return isConstant(operand, depth + 1); });
-}
-
-Value adze::graph::alongAxis(OpBuilder &builder, Value vector, int64_t axis,
-                             int64_t rank) {
-  auto type = cast<RankedTensorType>(vector.getType());
-  Dims dims(rank, getAffineConstantExpr(1, vector.getContext()));
-  dims[axis] = getDims(type)[0];
-  return ReshapeOp::create(builder, vector.getLoc(),
-                           makeType(type.getElementType(), dims), vector);
-}
-
-Value adze::graph::scaleSecond(OpBuilder &builder, Location loc, Value filter,
-                               Value vector, int64_t groups) {
-  Dims dims = getDims(filter);
-  if (groups == 1)
-    return MulOp::create(builder, loc, filter,
-                         alongAxis(builder, vector, 1, dims.size()));
-  auto type = cast<RankedTensorType>(filter.getType());
-  Dims split =
-      makeDims(builder.getContext(), {groups, type.getDimSize(0) / groups});
-  split.append(dims.begin() + 1, dims.end());
-  Dims numbers(split.size(), getAffineConstantExpr(1, builder.getContext()));
-  numbers[0] = split[0];
-  numbers[2] = split[2];
-  Type element = type.getElementType();
-  Value apart =
-      ReshapeOp::create(builder, loc, makeType(element, split), filter);
-  Value each =
-      ReshapeOp::create(builder, loc, makeType(element, numbers), vector);
-  Value scaled = MulOp::create(builder, loc, apart, each);
-  return ReshapeOp::create(builder, loc, type, scaled);
-}
-
-bool adze::graph::isChannelVector(Value constant, int64_t axis, int64_t rank,
-                                  AffineExpr channels) {
-  auto type = cast<RankedTensorType>(constant.getType());
-  Dims dims = getDims(constant);
-  std::optional<int64_t> count = getConstant(channels);
-  int64_t elements = type.hasStaticShape() ? type.getNumElements() : -1;
-  if (!isConstant(constant) || !count || type.getRank() > rank ||
-      (elements != 1 && elements != *count))
-    return false;
-  for (int64_t i = 0; i < type.getRank(); ++i)
-    if (rank - type.getRank() + i != axis && getConstant(dims[i]) != 1)
-      return false;
-  return true;
-}
-
-Value adze::graph::getChannelVector(OpBuilder &builder, Value constant,
-                                    int64_t axis, int64_t rank,
-                                    AffineExpr channels) {
-  if (!isChannelVector(constant, axis, rank, channels))
-    return {};
-  auto type = cast<RankedTensorType>(constant.getType());
-  int64_t elements = type.getNumElements(), count = *getConstant(channels);
-  auto vector = RankedTensorType::get({elements}, type.getElementType());
-  Value flat = ReshapeOp::create(builder, constant.getLoc(), vector, constant);
-  if (elements == count)
-    return flat;
-  return BroadcastToOp::create(
-      builder, constant.getLoc(),
-      RankedTensorType::get({count}, type.getElementType()), flat);
-}
-
-std::array<ProductWeight, 2> adze::graph::getProductWeights(MatmulOp matmul) {
-  int64_t left = cast<RankedTensorType>(matmul.getLhs().getType()).getRank(),
-          right = cast<RankedTensorType>(matmul.getRhs().getType()).getRank(),
-          rank = cast<RankedTensorType>(matmul.getType()).getRank();
-  int64_t row = left - (matmul.getTransposeA() ? 1 : 2),
-          column = right - (matmul.getTransposeB() ? 2 : 1),
-          leftDepth = left - (matmul.getTransposeA() ? 2 : 1),
-          rightDepth = right - (matmul.getTransposeB() ? 1 : 2);
-  return {ProductWeight{0, row, leftDepth, rank - 2, rightDepth},
-          ProductWeight{1, column, rightDepth, rank - 1, leftDepth}};
-}
-
 namespace {
 
 /// A constant that only `reader` and other constants are made of: what is made
@@ -233,23 +146,12 @@ private:
     Value vector = asFactorOrSummand(
         rewriter, op,
         getChannelVector(rewriter, scale, place.axis, rank, channels));
-    Location loc = op.getLoc();
-    int64_t own = cast<RankedTensorType>(weight.getType()).getRank();
-    Value scaled = MulOp::create(rewriter, loc, weight,
-                                 alongAxis(rewriter, vector, place.own, own));
-    auto product = cast<MatmulOp>(rewriter.clone(*matmul));
-    product->setOperand(place.operand, scaled);
-    product->setLoc(rewriter.getFusedLoc({matmul.getLoc(), loc}));
-    product->moveBefore(op);
-    if (!bias) {
-      rewriter.replaceOp(op, product);
-      return true;
-    }
-    bias = getChannelVector(rewriter, bias, place.axis, rank, channels);
-    Value summand = MulOp::create(rewriter, loc, bias, vector);
-    if (place.axis + 1 != rank)
-      summand = alongAxis(rewriter, summand, 0, rank - place.axis);
-    rewriter.replaceOpWithNewOp<AddOp>(op, product.getResult(), summand);
+    if (bias)
+      bias = MulOp::create(
+          rewriter, op.getLoc(),
+          getChannelVector(rewriter, bias, place.axis, rank, channels), vector);
+    rewriter.replaceOp(
+        op, scaleProduct(rewriter, op.getLoc(), matmul, place, vector, bias));
     return true;
   }
 
@@ -285,8 +187,8 @@ private:
   Pass::Statistic &folded;
 };
 
-/// transpose(matmul(x, w)) * s -> transpose(matmul(x, w) * s), where s then
-/// goes into the constant w.
+/// transpose(matmul(x, w) + b) * s -> transpose((matmul(x, w) + b) * s), where
+/// s then goes into the constants w and b.
 template <typename OpT>
 class MoveBeforeTranspose final : public OpRewritePattern<OpT> {
 public:
@@ -297,12 +199,8 @@ public:
     if (!isFactor(op))
       return rewriter.notifyMatchFailure(op, "no factors");
     for (unsigned i = 0; i < countPlaces<OpT>(); ++i) {
-      auto transpose = op->getOperand(i).template getDefiningOp<TransposeOp>();
-      auto matmul =
-          transpose ? transpose.getInput().template getDefiningOp<MatmulOp>()
-                    : MatmulOp();
-      if (!matmul || !matmul->hasOneUse() || !transpose->hasOneUse() ||
-          transpose.getType() != op.getType())
+      auto [transpose, matmul] = getTransposedProduct(op->getOperand(i));
+      if (!matmul || transpose.getType() != op.getType())
         continue;
       int64_t rank = cast<RankedTensorType>(op.getType()).getRank();
       Dims dims = getDims(op.getResult());
@@ -316,7 +214,7 @@ public:
         Value vector =
             getChannelVector(rewriter, scale, axis, rank, dims[axis]);
         auto scaled =
-            OpT::create(rewriter, op.getLoc(), matmul.getResult(),
+            OpT::create(rewriter, op.getLoc(), transpose.getInput(),
                         alongAxis(rewriter, vector, weight.axis, rank));
         rewriter.replaceOpWithNewOp<TransposeOp>(
             op, op.getType(), scaled.getResult(), transpose.getPerm());

@@ -18,15 +18,14 @@ using namespace adze::graph;
 namespace {
 
 /// A constant of one repeated value becomes part of each cluster using it. Not
-/// so an image that a window looks beyond: there it has that value no more.
+/// so where an op looks beyond it: there it has that value no more.
 Operation *getInnerConstant(OpOperand &use) {
   auto constant = use.get().getDefiningOp<ConstantOp>();
   auto elements =
       constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
-  bool isImage = use.getOperandNumber() == 0 &&
-                 isa<ConvOp, ConvTransposeOp, WinogradConvOp, MaxPoolOp,
-                     AvgPoolOp, MaxPoolIndexOp, LRNOp>(use.getOwner());
-  return elements && elements.isSplat() && !isImage ? constant.getOperation()
+  auto window = dyn_cast<WindowOpInterface>(use.getOwner());
+  bool hasEnds = window && window.readsBeyond(use.getOperandNumber());
+  return elements && elements.isSplat() && !hasEnds ? constant.getOperation()
                                                     : nullptr;
 }
 

@@ -2,6 +2,7 @@
 //
 // Which ops of a block run as one kernel.
 #include "Grouping.h"
+#include "Dialect/Graph/IR/Reduced.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Fusion.h"
 #include "IndexFunctions.h"
@@ -88,7 +89,7 @@ static bool sameDims(Value lhs, Value rhs) {
 /// of their row can be part of its kernel. Rows of inner dims lie beside each
 /// other along the lanes: as many as fill these.
 static Value getRows(Operation *op) {
-  constexpr int64_t longest = 16384, longestInner = 2048, fewest = 8;
+  constexpr int64_t longestInner = 2048, fewest = 8;
   auto reduce = dyn_cast_or_null<ReduceOpInterface>(op);
   if (!reduce || reduce.getAxes().empty())
     return {};
@@ -106,7 +107,7 @@ static Value getRows(Operation *op) {
   auto length = count(first, end), behind = count(end, rank);
   bool known = llvm::all_of(dims, [](AffineExpr dim) { return bool(dim); });
   bool fits = length && *length > 1 &&
-              *length <= (end == rank ? longest : longestInner) &&
+              *length <= (end == rank ? longestTileRow : longestInner) &&
               (end == rank || !behind || *behind >= fewest);
   return known && fits ? reduce.getInput() : Value();
 }

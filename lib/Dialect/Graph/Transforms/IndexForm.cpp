@@ -166,9 +166,9 @@ MaybeForm Forms::getSlice(SliceOp op) {
   if (!form || op.getBegin())
     return std::nullopt;
   for (auto [slope, start, step] :
-       llvm::zip_equal(form->slopes, op.getStarts(), op.getSteps())) {
-    form->offset = addExprs(
-        form->offset, getAffineConstantExpr(slope * start, op.getContext()));
+       llvm::zip_equal(form->slopes, op.getStartExprs(), op.getSteps())) {
+    AffineExpr factor = getAffineConstantExpr(slope, op.getContext());
+    form->offset = addExprs(form->offset, mulExprs(start, factor));
     slope *= step;
   }
   return form->offset ? form : std::nullopt;

@@ -51,6 +51,16 @@ mlir::Value getChannelVector(mlir::OpBuilder &builder, mlir::Value constant,
                              int64_t axis, int64_t rank,
                              mlir::AffineExpr channels);
 
+/// The product with `scale`, a vector of its weight's own dim, in the weight;
+/// and `summand`, such a vector, if there is one, beside it.
+mlir::Value scaleProduct(mlir::OpBuilder &builder, mlir::Location loc,
+                         MatmulOp matmul, const ProductWeight &place,
+                         mlir::Value scale, mlir::Value summand);
+
+/// The parts of transpose(matmul(x, w) + b), b constant or missing, that nobody
+/// else reads; null: it is none.
+std::pair<TransposeOp, MatmulOp> getTransposedProduct(mlir::Value value);
+
 /// Factors, divisors, summands and differences of channels into the weights.
 void addScaleFolds(mlir::RewritePatternSet &patterns,
                    mlir::Pass::Statistic &folded);

@@ -158,10 +158,11 @@ LogicalResult sliceBeforeTranspose(SliceOp op, PatternRewriter &rewriter) {
   if (!transpose || op.getBegin() || !leadsToAttention(op.getResult()))
     return rewriter.notifyMatchFailure(op, "not of a transpose");
   Dims dims = getDims(op.getResult()), own(dims.size());
-  SmallVector<int64_t> starts(dims.size()), steps(dims.size());
+  Dims begins = op.getStartExprs(), starts(dims.size());
+  SmallVector<int64_t> steps(dims.size());
   for (auto [i, dim] : llvm::enumerate(transpose.getPerm())) {
     own[dim] = dims[i];
-    starts[dim] = op.getStarts()[i];
+    starts[dim] = begins[i];
     steps[dim] = op.getSteps()[i];
   }
   if (llvm::is_contained(own, AffineExpr()))
@@ -187,7 +188,9 @@ LogicalResult sliceBeforeReshape(SliceOp op, PatternRewriter &rewriter) {
   auto factors = getFactors(before, whole);
   if (!factors)
     return rewriter.notifyMatchFailure(op, "a reshape across dims");
-  SmallVector<int64_t> starts(before.size(), 0), steps(before.size(), 1);
+  Dims begins = op.getStartExprs(),
+       starts(before.size(), rewriter.getAffineConstantExpr(0));
+  SmallVector<int64_t> steps(before.size(), 1);
   for (size_t dim = 0; dim < whole.size(); ++dim) {
     if (areEqual(whole[dim], part[dim]) && op.getSteps()[dim] == 1)
       continue;
@@ -198,7 +201,7 @@ LogicalResult sliceBeforeReshape(SliceOp op, PatternRewriter &rewriter) {
     if (same == factors->end() || !part[dim])
       return rewriter.notifyMatchFailure(op, "cuts a dim that x has not");
     before[same->before] = part[dim];
-    starts[same->before] = op.getStarts()[dim];
+    starts[same->before] = begins[dim];
     steps[same->before] = op.getSteps()[dim];
   }
   Value slice = SliceOp::create(rewriter, op.getLoc(),

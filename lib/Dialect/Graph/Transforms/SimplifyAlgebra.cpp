@@ -267,6 +267,108 @@ LogicalResult joinReductions(OpT op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// A softmax that only one op reads, which sums its elements times numbers.
+struct WeighedSoftmax {
+  SoftmaxOp softmax;
+  Value numbers; // of the softmax's rank, or less
+};
+
+/// The softmax of f32 or f64 along `axis`, if nobody else reads it.
+SoftmaxOp getOwnSoftmax(Value value, int64_t axis) {
+  auto softmax = value.getDefiningOp<SoftmaxOp>();
+  return softmax && softmax->hasOneUse() && areKnown(value) &&
+                 int64_t(softmax.getAxis()) == axis &&
+                 getElement(value).getIntOrFloatBitWidth() >= 32
+             ? softmax
+             : SoftmaxOp();
+}
+
+/// A product with one column of numbers.
+WeighedSoftmax getWeighed(MatmulOp op, PatternRewriter &rewriter) {
+  Dims column = getDims(op.getRhs());
+  auto softmax = getOwnSoftmax(op.getLhs(), getRank(op.getLhs()) - 1);
+  if (!softmax || op.getTransposeA() || column.size() != 2 ||
+      getConstant(column[op.getTransposeB() ? 0 : 1]) != 1)
+    return {};
+  AffineExpr size = column[op.getTransposeB() ? 1 : 0];
+  return {softmax, ReshapeOp::create(rewriter, op.getLoc(),
+                                     makeType(getElement(op.getRhs()), {size}),
+                                     op.getRhs())};
+}
+
+/// A convolution of single elements to one channel.
+WeighedSoftmax getWeighed(ConvOp op, PatternRewriter &) {
+  Dims filter = getDims(op.getFilter());
+  auto softmax = getOwnSoftmax(op.getInput(), 1);
+  auto isOne = [](AffineExpr size) { return getConstant(size) == 1; };
+  auto isNone = [](int64_t pad) { return pad == 0; };
+  if (!softmax || op.getLayout() != Layout::NCHW || op.getGroup() != 1 ||
+      !isOne(filter[0]) ||
+      !llvm::all_of(ArrayRef(filter).drop_front(2), isOne) ||
+      !llvm::all_of(op.getPads(), isNone) ||
+      !llvm::all_of(op.getStrides(), [](int64_t step) { return step == 1; }))
+    return {};
+  return {softmax, op.getFilter()};
+}
+
+/// The sum of a product.
+WeighedSoftmax getWeighed(ReduceSumOp op, PatternRewriter &) {
+  auto product = op.getInput().getDefiningOp<MulOp>();
+  if (!product || !product->hasOneUse() || op.getAxes().size() != 1)
+    return {};
+  for (unsigned i : {0u, 1u})
+    if (auto softmax = getOwnSoftmax(product->getOperand(i), op.getAxes()[0]);
+        softmax && softmax.getType() == product.getType())
+      return {softmax, product->getOperand(1 - i)};
+  return {};
+}
+
+/// sum(softmax(x) * w) = sum(e * w) / sum(e) with e = exp(x - max(x)): sums of
+/// the same elements are one kernel, which stores no softmax.
+template <typename OpT>
+LogicalResult sumWeighed(OpT op, PatternRewriter &rewriter) {
+  auto [softmax, numbers] = getWeighed(op, rewriter);
+  if (!softmax)
+    return rewriter.notifyMatchFailure(op, "no softmax that is summed");
+  Location loc = rewriter.getFusedLoc({softmax.getLoc(), op.getLoc()});
+  Value x = softmax.getInput();
+  int64_t axis = softmax.getAxis(), rank = getRank(x);
+  // As x lies before a transpose.
+  auto transpose = x.getDefiningOp<TransposeOp>();
+  if (transpose) {
+    Dims dims(rank - getRank(numbers), rewriter.getAffineConstantExpr(1));
+    dims.append(getDims(numbers));
+    SmallVector<int64_t> inverse(rank);
+    for (auto [dim, source] : llvm::enumerate(transpose.getPerm()))
+      inverse[source] = dim;
+    numbers = ReshapeOp::create(rewriter, loc,
+                                makeType(getElement(numbers), dims), numbers);
+    numbers = TransposeOp::create(rewriter, loc, numbers, inverse);
+    x = transpose.getInput();
+    axis = transpose.getPerm()[axis];
+  }
+  Value most = ReduceMaxOp::create(rewriter, loc, x, axis, /*keepdims=*/true);
+  Value shifted = SubOp::create(rewriter, loc, x, most);
+  Value e = ExpOp::create(rewriter, loc, shifted);
+  Value weighed = MulOp::create(rewriter, loc, e, numbers);
+  Value all = ReduceSumOp::create(rewriter, loc, e, axis, /*keepdims=*/true);
+  Value part =
+      ReduceSumOp::create(rewriter, loc, weighed, axis, /*keepdims=*/true);
+  Value sum = DivOp::create(rewriter, loc, part, all);
+  if (transpose)
+    sum = TransposeOp::create(rewriter, loc, sum, transpose.getPerm());
+  if constexpr (std::is_same_v<OpT, ConvOp>)
+    if (Value bias = op.getBias())
+      sum = AddOp::create(
+          rewriter, loc, sum,
+          ReshapeOp::create(rewriter, loc,
+                            RankedTensorType::get({}, getElement(bias)), bias));
+  if (sum.getType() != op.getType())
+    sum = ReshapeOp::create(rewriter, loc, op.getType(), sum);
+  rewriter.replaceOp(op, sum);
+  return success();
+}
+
 class SimplifyAlgebraPass final
     : public adze::graph::impl::SimplifyAlgebraPassBase<SimplifyAlgebraPass> {
 public:
@@ -293,6 +395,8 @@ public:
     add<DivOp>(patterns, multiplyByReciprocal);
     add<CastOp>(patterns, joinCasts);
     add<SelectOp>(patterns, takeDecided);
+    add<MatmulOp, ConvOp, ReduceSumOp>(
+        patterns, [](auto op, auto &r) { return sumWeighed(op, r); });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

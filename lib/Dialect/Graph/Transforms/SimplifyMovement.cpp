@@ -4,6 +4,7 @@
 // repetition, reversal and look-ups that move less written otherwise. The
 // elements stay the same, bit by bit.
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "Fusion.h"
 #include "Simplification.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -65,18 +66,17 @@ LogicalResult flattenConcat(ConcatOp op, PatternRewriter &rewriter) {
 
 /// The slice that begins where `first` ends, along a dim, and is else like it?
 bool follows(SliceOp first, SliceOp next, int64_t axis) {
-  if (first.getInput() != next.getInput() || first.getBegin() ||
-      next.getBegin() || first.getSteps() != next.getSteps() ||
-      first.getSteps()[axis] < 1)
+  if (first.getInput() != next.getInput() ||
+      first.getSteps() != next.getSteps() || first.getSteps()[axis] < 1)
     return false;
   Dims one = getDims(first.getResult()), other = getDims(next.getResult());
+  Dims from = first.getStartExprs(), to = next.getStartExprs();
   for (int64_t i = 0, e = one.size(); i < e; ++i)
-    if (i != axis && (first.getStarts()[i] != next.getStarts()[i] ||
-                      !areEqual(one[i], other[i])))
+    if (i != axis && (!areEqual(from[i], to[i]) || !areEqual(one[i], other[i])))
       return false;
-  auto size = getConstant(one[axis]);
-  return size && next.getStarts()[axis] ==
-                     first.getStarts()[axis] + *size * first.getSteps()[axis];
+  AffineExpr step =
+      getAffineConstantExpr(first.getSteps()[axis], first.getContext());
+  return areEqual(to[axis], addExprs(from[axis], mulExprs(one[axis], step)));
 }
 
 /// concat(x[0:2], x[2:5]) = x[0:5].
@@ -96,12 +96,23 @@ LogicalResult joinSlices(ConcatOp op, PatternRewriter &rewriter) {
     rewriter.setInsertionPoint(op);
     parts.back() = SliceOp::create(
         rewriter, op.getLoc(), makeType(getElement(input), dims),
-        last.getInput(), last.getStarts(), last.getSteps());
+        last.getInput(), last.getStartExprs(), last.getSteps());
   }
   if (parts.size() == op.getInputs().size())
     return rewriter.notifyMatchFailure(op, "no slices side by side");
   rewriter.replaceOpWithNewOp<ConcatOp>(op, op.getType(), parts, axis);
   return success();
+}
+
+/// Computed element by element from what is in memory anyway, or moved.
+bool isFromMemory(Operation *op, unsigned depth) {
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    Operation *producer = operand.getDefiningOp();
+    return !producer ||
+           isa<ConstantOp, SliceOp, ReshapeOp, RangeOp>(producer) ||
+           (depth > 0 && isa<ElementwiseOpInterface, TransposeOp>(producer) &&
+            isFromMemory(producer, depth - 1));
+  });
 }
 
 /// f(concat(a, b), c) = concat(f(a, c[..]), f(b, c[..])): what makes the pieces
@@ -155,7 +166,7 @@ private:
     Value result = op->getResult(0), whole = concat.getResult();
     int64_t axis = getAxis(concat, result);
     auto isKnown = [&](Value piece) {
-      return getConstant(getDims(piece)[concat.getAxis()]).has_value();
+      return bool(getDims(piece)[concat.getAxis()]);
     };
     bool isWhole =
         repeats(concat)
@@ -189,20 +200,11 @@ private:
                        });
   }
 
-  /// Computed element by element from what is in memory anyway, or moved.
-  static bool isFromMemory(Operation *op, unsigned depth) {
-    return llvm::all_of(op->getOperands(), [&](Value operand) {
-      Operation *producer = operand.getDefiningOp();
-      return !producer || isa<ConstantOp, SliceOp, ReshapeOp>(producer) ||
-             (depth > 0 && isa<ElementwiseOpInterface, TransposeOp>(producer) &&
-              isFromMemory(producer, depth - 1));
-    });
-  }
-
   static void sink(Operation *op, OpOperand &operand, ConcatOp concat,
                    PatternRewriter &rewriter) {
     Value result = op->getResult(0);
-    int64_t axis = getAxis(concat, result), begin = 0;
+    int64_t axis = getAxis(concat, result);
+    AffineExpr begin = rewriter.getAffineConstantExpr(0);
     SmallVector<Value> pieces, before;
     for (Value piece : concat.getInputs()) {
       AffineExpr size = getDims(piece)[concat.getAxis()];
@@ -214,7 +216,7 @@ private:
                                : cut(other.get(),
                                      getAxisOf(other.get(), result, axis),
                                      begin, size, op->getLoc(), rewriter));
-      begin += *getConstant(size);
+      begin = addExprs(begin, size);
       if (operands == before) { // one value beside itself
         pieces.push_back(pieces.back());
         continue;
@@ -229,10 +231,11 @@ private:
     rewriter.replaceOpWithNewOp<ConcatOp>(op, result.getType(), pieces, axis);
   }
 
-  static Value cut(Value value, int64_t axis, int64_t begin, AffineExpr size,
+  static Value cut(Value value, int64_t axis, AffineExpr begin, AffineExpr size,
                    Location loc, PatternRewriter &rewriter) {
     Dims dims = getDims(value);
-    SmallVector<int64_t> starts(dims.size(), 0), steps(dims.size(), 1);
+    Dims starts(dims.size(), rewriter.getAffineConstantExpr(0));
+    SmallVector<int64_t> steps(dims.size(), 1);
     starts[axis] = begin;
     dims[axis] = size;
     return SliceOp::create(rewriter, loc, makeType(getElement(value), dims),
@@ -247,30 +250,98 @@ LogicalResult slicePart(SliceOp op, PatternRewriter &rewriter) {
   auto concat = op.getInput().getDefiningOp<ConcatOp>();
   if (!concat || op.getBegin())
     return rewriter.notifyMatchFailure(op, "not of a concatenation");
-  int64_t axis = concat.getAxis(), step = op.getSteps()[axis];
-  std::optional<int64_t> size = getConstant(getDims(op.getResult())[axis]);
-  if (!size || *size <= 0)
-    return rewriter.notifyMatchFailure(op, "of an unknown size");
-  int64_t first = op.getStarts()[axis], last = first + (*size - 1) * step;
-  int64_t begin = 0;
+  int64_t axis = concat.getAxis();
+  AffineExpr size = getDims(op.getResult())[axis];
+  AffineExpr one = rewriter.getAffineConstantExpr(1);
+  AffineExpr step = rewriter.getAffineConstantExpr(op.getSteps()[axis]);
+  Dims starts = op.getStartExprs();
+  AffineExpr first = starts[axis];
+  // Where nothing is taken, any part would do, but the last has to be in it.
+  AffineExpr last = addExprs(first, mulExprs(subExprs(size, one), step));
+  if (op.getSteps()[axis] < 0)
+    std::swap(first, last);
+  AffineExpr begin = rewriter.getAffineConstantExpr(0);
   for (Value part : concat.getInputs()) {
-    std::optional<int64_t> length = getConstant(getDims(part)[axis]);
-    if (!length)
-      break; // where the next one begins is not known
-    if (std::min(first, last) >= begin &&
-        std::max(first, last) < begin + *length) {
-      SmallVector<int64_t> starts(op.getStarts());
-      starts[axis] -= begin;
+    AffineExpr end = addExprs(begin, getDims(part)[axis]);
+    if (isNonNegative(subExprs(first, begin)) &&
+        isNonNegative(subExprs(subExprs(end, one), last))) {
+      starts[axis] = subExprs(starts[axis], begin);
       rewriter.replaceOpWithNewOp<SliceOp>(op, op.getType(), part, starts,
                                            op.getSteps());
       return success();
     }
-    begin += *length;
+    begin = end;
   }
   return rewriter.notifyMatchFailure(op, "it lies across parts");
 }
 
-bool isNonNegative(ArrayRef<int64_t> pads) {
+/// An elementwise expression with its dims of size 1 at other places.
+class UnitView {
+public:
+  /// `from`: the dims of the expression; `to`: the same but for ones.
+  UnitView(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to,
+           PatternRewriter &rewriter)
+      : places(from.size(), 0), rank(to.size()), rewriter(rewriter) {
+    size_t next = 0;
+    for (auto [place, dim] : llvm::zip_equal(places, from)) {
+      if (getConstant(dim) == 1)
+        continue;
+      while (getConstant(to[next]) == 1)
+        ++next;
+      place = next++;
+    }
+  }
+
+  /// The same of a value whose dims are the last ones from `first` on.
+  Value get(Value value, size_t first = 0, unsigned depth = 4) {
+    Dims own = getDims(value);
+    Dims dims(rank, rewriter.getAffineConstantExpr(1));
+    bool isSingle = true;
+    for (auto [i, dim] : llvm::enumerate(own))
+      if (getConstant(dim) != 1) {
+        dims[places[first + i]] = dim;
+        isSingle = false;
+      }
+    if (own.empty())
+      return value;
+    Operation *op = value.getDefiningOp();
+    Type type = makeType(getElement(value), dims);
+    if (isSingle || depth == 0 || !isa_and_nonnull<ElementwiseOpInterface>(op))
+      return ReshapeOp::create(rewriter, value.getLoc(), type, value);
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(
+          get(operand, first + own.size() - getRank(operand), depth - 1));
+    OperationState state(op->getLoc(), op->getName(), operands, type,
+                         op->getAttrs());
+    return rewriter.create(state)->getResult(0);
+  }
+
+private:
+  SmallVector<size_t> places;
+  size_t rank;
+  PatternRewriter &rewriter;
+};
+
+/// concat(reshape(f(x)), ..) = concat(f(reshape(x)), ..), where dims of size 1
+/// come and go: the kernel of the concatenation computes its pieces.
+LogicalResult viewBeforePiece(ReshapeOp op, PatternRewriter &rewriter) {
+  auto piece = op.getInput().getDefiningOp<ElementwiseOpInterface>();
+  if (!piece || op.getShape() || !isUnitReshape(op) || !op->hasOneUse() ||
+      !isa<ConcatOp>(*op->user_begin()))
+    return rewriter.notifyMatchFailure(op, "no piece of a concatenation");
+  if (!piece->hasOneUse() || piece->getNumResults() != 1 ||
+      !areKnown(op.getInput()) || !isFromMemory(piece, /*depth=*/4))
+    return rewriter.notifyMatchFailure(op, "a piece that is stored anyway");
+  auto isOne = [](AffineExpr dim) { return getConstant(dim) == 1; };
+  if (llvm::all_of(getDims(op.getInput()), isOne))
+    return rewriter.notifyMatchFailure(op, "a single element");
+  UnitView view(getDims(op.getInput()), getDims(op.getResult()), rewriter);
+  rewriter.replaceOp(op, view.get(op.getInput()));
+  return success();
+}
+
+bool addElements(ArrayRef<int64_t> pads) {
   return llvm::all_of(pads, [](int64_t pad) { return pad >= 0; });
 }
 
@@ -283,7 +354,7 @@ LogicalResult joinPads(PadOp op, PatternRewriter &rewriter) {
     return rewriter.notifyMatchFailure(op, "not of padding of this kind");
   for (ArrayRef<int64_t> pads :
        {op.getLow(), op.getHigh(), inner.getLow(), inner.getHigh()})
-    if (!isNonNegative(pads))
+    if (!addElements(pads))
       return rewriter.notifyMatchFailure(op, "one removes elements");
   SmallVector<int64_t> low, high;
   for (auto [a, b] : llvm::zip_equal(op.getLow(), inner.getLow()))
@@ -393,6 +464,7 @@ public:
     addSimplifications<ConcatOp>(patterns, simplified, flattenConcat);
     addSimplifications<ConcatOp>(patterns, simplified, joinSlices);
     addSimplifications<SliceOp>(patterns, simplified, slicePart);
+    addSimplifications<ReshapeOp>(patterns, simplified, viewBeforePiece);
     addSimplifications<PadOp>(patterns, simplified, joinPads);
     addSimplifications<PadOp>(patterns, simplified, sliceByPad);
     addSimplifications<BroadcastToOp>(patterns, simplified, joinBroadcasts);

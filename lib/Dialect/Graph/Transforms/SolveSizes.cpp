@@ -5,6 +5,7 @@
 #include "Dialect/Graph/IR/Broadcast.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Graph/IR/Terms.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Host/IR/Host.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -23,12 +24,6 @@ namespace {
 
 /// By symbol.
 using Values = DenseMap<unsigned, AffineExpr>;
-
-/// A summand: a number times symbols, quotients and remainders.
-struct Term {
-  int64_t factor = 1;
-  SmallVector<AffineExpr, 2> atoms;
-};
 
 /// Sizes in terms of others, from conditions that surely hold.
 class Solver {
@@ -193,29 +188,6 @@ int64_t Solver::getLeast(AffineExpr expr) const {
 // Solving
 //===----------------------------------------------------------------------===//
 
-static void collectFactors(AffineExpr expr, Term &term) {
-  if (auto constant = getConstant(expr)) {
-    term.factor *= *constant;
-  } else if (expr.getKind() == AffineExprKind::Mul) {
-    auto binary = cast<AffineBinaryOpExpr>(expr);
-    collectFactors(binary.getLHS(), term);
-    collectFactors(binary.getRHS(), term);
-  } else {
-    term.atoms.push_back(expr);
-  }
-}
-
-/// The summands of an expression in normal form.
-static void collectTerms(AffineExpr expr, SmallVectorImpl<Term> &terms) {
-  if (expr.getKind() == AffineExprKind::Add) {
-    auto binary = cast<AffineBinaryOpExpr>(expr);
-    collectTerms(binary.getLHS(), terms);
-    collectTerms(binary.getRHS(), terms);
-    return;
-  }
-  collectFactors(expr, terms.emplace_back());
-}
-
 /// A value that the symbol may have, known for all values of the others.
 bool Solver::set(unsigned symbol, AffineExpr value) {
   auto constant = getConstant(value);
@@ -288,16 +260,14 @@ static int64_t getDivisor(ArrayRef<Term> terms) {
 bool Solver::cannotBeOne(AffineExpr expr) const {
   if (!expr)
     return false;
-  SmallVector<Term> terms;
-  collectTerms(expr, terms);
+  SmallVector<Term> terms = getTerms(expr);
   return getDivisor(terms) > 1 || getLeast(expr) > 1;
 }
 
 bool Solver::solve(AffineExpr zero) {
   if (!zero || getConstant(zero))
     return false;
-  SmallVector<Term> terms;
-  collectTerms(zero, terms);
+  SmallVector<Term> terms = getTerms(zero);
   // A factor of all that is never 0 says nothing.
   SmallVector<AffineExpr, 2> shared = terms.front().atoms;
   for (AffineExpr atom : shared)

@@ -237,8 +237,8 @@ static Value buildEqualSizes(Binder &b, Value x, int64_t axis) {
   Value size = s.pick(s.shape(x), axis), number = s.number(parts);
   if (b.version() < 18) {
     Value part = s.div(size, number);
-    b.check(s.equal(s.mul(part, number), size),
-            "expected a dim that divides by the number of outputs");
+    b.checkEqual(s.mul(part, number), size,
+                 "expected a dim that divides by the number of outputs");
     return b.broadcastTo(part, b.expr(parts));
   }
   Value part = s.div(s.add(size, s.number(parts - 1)), number);

@@ -4,6 +4,7 @@
 // products where nothing is summed.
 #include "../OpTable.h"
 #include "Arithmetic.h"
+#include "Dialect/Graph/IR/Broadcast.h"
 
 using namespace adze;
 using namespace adze::importer;
@@ -42,6 +43,7 @@ public:
 private:
   LogicalResult parse(llvm::StringRef equation);
   LogicalResult parseTerm(llvm::StringRef term, int64_t dots, Labels &labels);
+  Value takeDiagonal(Value x, int64_t i, int64_t j);
   void takeDiagonals(Operand &operand);
   void sumAway(Operand &operand, llvm::function_ref<bool(int)> isNeeded);
   Value arrange(const Operand &operand, const Labels &order);
@@ -121,20 +123,50 @@ LogicalResult Einsum::parse(llvm::StringRef equation) {
   return mlir::success();
 }
 
+/// The elements with equal indices in dims i and j, along dim i: as one dim
+/// these lie a row and a column apart. Of sizes that are not known the others
+/// are 0, and all are summed.
+Value Einsum::takeDiagonal(Value x, int64_t i, int64_t j) {
+  Dims dims = graph::getDims(x);
+  int64_t rank = dims.size();
+  if (graph::areDifferent(dims[i], dims[j])) {
+    (void)b.fail("expected equal sizes of a label, but got " +
+                 graph::toString({dims[i], dims[j]}));
+    return {};
+  }
+  if (!graph::areEqual(dims[i], dims[j]))
+    b.assume(graph::equalitiesAttr, {dims[i], dims[j]});
+  auto size = graph::getConstant(dims[i]);
+  if (!size) {
+    Value row = a.withTail(a.iota(x, i), rank - 1 - i);
+    Value column = a.withTail(a.iota(x, j), rank - 1 - j);
+    return a.sum(a.select(a.equal(row, column), x, 0.0), {j});
+  }
+  llvm::SmallVector<int64_t> perm =
+      llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  perm.erase(perm.begin() + j);
+  perm.insert(perm.begin() + i + 1, j);
+  dims.erase(dims.begin() + j);
+  Dims merged = dims;
+  merged[i] = b.expr(*size * *size);
+  x = b.reshape(b.transpose(x, perm), merged);
+  llvm::SmallVector<int64_t> starts(rank - 1, 0), steps(rank - 1, 1);
+  steps[i] = *size + 1;
+  return b.createAs<graph::SliceOp>(
+      graph::makeType(Binder::getElementType(x), dims), x,
+      {b.attr("starts", starts), b.attr("steps", steps)});
+}
+
 /// A label that occurs twice: keeps where both indices are equal.
 void Einsum::takeDiagonals(Operand &operand) {
-  for (size_t i = 0; i < operand.labels.size() && operand.value; ++i) {
+  for (size_t i = 0; i < operand.labels.size(); ++i)
     for (size_t j = operand.labels.size() - 1; j > i; --j) {
-      if (operand.labels[j] != operand.labels[i] || !operand.value)
+      if (operand.labels[j] != operand.labels[i] || !operand.value ||
+          b.hasFailed())
         continue;
-      int64_t rank = operand.labels.size();
-      Value row = a.withTail(a.iota(operand.value, i), rank - 1 - i);
-      Value column = a.withTail(a.iota(operand.value, j), rank - 1 - j);
-      Value kept = a.select(a.equal(row, column), operand.value, 0.0);
-      operand.value = a.sum(kept, {int64_t(j)});
+      operand.value = takeDiagonal(operand.value, i, j);
       operand.labels.erase(operand.labels.begin() + j);
     }
-  }
 }
 
 void Einsum::sumAway(Operand &operand, llvm::function_ref<bool(int)> isNeeded) {

@@ -3,6 +3,7 @@
 // Slice, whose ends may be symbolic.
 #include "../DataShapes.h"
 #include "../OpTable.h"
+#include "Dialect/Graph/IR/Elements.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace adze;
@@ -58,10 +59,16 @@ AffineExpr resolveEnd(Binder &b, AffineExpr dim, AffineExpr end) {
     return dim;
   if (constant && *constant < -kHuge)
     return b.expr(0);
-  AffineExpr result =
-      constant && *constant < 0 ? graph::addExprs(dim, end) : end;
-  if (!b.assumeNonNegative(result) ||
-      !b.assumeNonNegative(graph::subExprs(dim, result)))
+  AffineExpr result = end, minus = graph::subExprs(b.expr(0), end);
+  if (!graph::isNonNegative(end) && graph::isNonNegative(minus)) {
+    // 0 would be counted from the front.
+    if (!b.assumeBound(graph::subExprs(minus, b.expr(1))))
+      return {};
+    result = graph::addExprs(dim, end);
+  }
+  if (graph::isNonNegative(graph::subExprs(result, dim)))
+    return dim;
+  if (!b.assumeBound(result) || !b.assumeBound(graph::subExprs(dim, result)))
     return {};
   return result;
 }
@@ -81,7 +88,11 @@ LogicalResult resolve(Binder &b, AffineExpr dim, Range &range) {
   AffineExpr last = resolveEnd(b, dim, range.end);
   AffineExpr distance =
       range.first && last ? graph::subExprs(last, range.first) : AffineExpr();
-  if (!b.assumeNonNegative(distance))
+  if (distance && graph::isNonNegative(graph::subExprs(range.first, last))) {
+    range.first = range.size = b.expr(0);
+    return mlir::success();
+  }
+  if (!b.assumeBound(distance))
     return b.unsupported("expected starts and ends that the symbolic dims "
                          "determine");
   range.size = graph::floorDivExprs(
@@ -99,8 +110,10 @@ bool isReverse(const Range &range) {
 
 /// Elements of an operand as expressions.
 std::optional<Dims> getExprs(Binder &b, unsigned i) {
-  auto elements = graph::getElements(b.operand(i));
-  if (!elements) {
+  llvm::SmallVector<AffineExpr> assumed;
+  auto elements = graph::getElementsAssuming(b.operand(i), assumed);
+  auto assume = [&](AffineExpr expr) { return b.assumeBound(expr); };
+  if (!elements || !llvm::all_of(assumed, assume)) {
     (void)b.unsupported("expected operand " + llvm::Twine(i) + " ('" +
                         b.node.inputs[i] +
                         "') to be determined by the symbolic dims");
@@ -163,37 +176,16 @@ LogicalResult getRanges(Binder &b, int64_t rank, Dims &starts, Dims &ends,
   return mlir::failure(b.hasFailed());
 }
 
-/// The starts of all dims as a tensor: numbers, an element of the starts
-/// operand, or counted from the end.
-Value makeBegin(Binder &b, Value x, llvm::ArrayRef<AffineExpr> firsts,
-                llvm::ArrayRef<AffineExpr> starts,
-                llvm::ArrayRef<int64_t> axes) {
-  mlir::Type i64 = b.builder.getI64Type();
-  llvm::SmallVector<Value> pieces;
-  for (auto [d, first] : llvm::enumerate(firsts)) {
-    if (auto constant = graph::getConstant(first)) {
-      pieces.push_back(b.ints(*constant));
-      continue;
-    }
-    int64_t i = llvm::find(axes, int64_t(d)) - axes.begin();
-    if (auto constant = graph::getConstant(starts[i])) {
-      Value dim = b.slice(b.create<graph::ShapeOp>(x), 0, d, b.expr(1));
-      pieces.push_back(b.create<graph::AddOp>({dim, b.ints(*constant)}));
-    } else {
-      pieces.push_back(b.cast(b.slice(b.operand(1), 0, i, b.expr(1)), i64));
-    }
-  }
-  return b.create<graph::ConcatOp>(pieces, b.attr("axis", int64_t(0)));
-}
-
 /// Whether the symbolic dims say all that the slice needs.
 bool isDetermined(Binder &b) {
   if (b.version() < 10)
     return true;
   for (unsigned i = 1; i < b.getNumOperands(); ++i) {
     Value operand = b.operand(i);
-    if (operand && !(i < 3 ? graph::getElements(operand).has_value()
-                           : graph::getConstantElements(operand).has_value()))
+    llvm::SmallVector<AffineExpr> assumed;
+    if (operand &&
+        !(i < 3 ? graph::getElementsAssuming(operand, assumed).has_value()
+                : graph::getConstantElements(operand).has_value()))
       return false;
   }
   return true;
@@ -208,8 +200,12 @@ LogicalResult importSlice(Binder &b) {
                               b.operand(4)));
   Dims dims = graph::getDims(x), starts, ends, firsts;
   llvm::SmallVector<int64_t> axes, steps, reversed;
-  if (mlir::failed(getRanges(b, dims.size(), starts, ends, axes, steps)))
-    return mlir::failure();
+  if (mlir::failed(getRanges(b, dims.size(), starts, ends, axes, steps))) {
+    if (b.version() < 10 || !b.forgive())
+      return mlir::failure();
+    return b.done(sliceByData(b, x, b.operand(1), b.operand(2), b.operand(3),
+                              b.operand(4)));
+  }
   firsts.assign(dims.size(), b.expr(0));
   llvm::SmallVector<int64_t> allSteps(dims.size(), 1);
   for (auto [i, axis] : llvm::enumerate(axes)) {
@@ -234,26 +230,18 @@ LogicalResult importSlice(Binder &b) {
   }
   if (!x)
     return mlir::failure();
-  llvm::SmallVector<Value> operands{x};
-  llvm::SmallVector<int64_t> numbers(dims.size(), 0);
-  bool allNumbers = true;
-  for (auto [number, first] : llvm::zip(numbers, firsts)) {
-    auto constant = graph::getConstant(first);
-    allNumbers &= constant.has_value();
-    number = constant.value_or(0);
-  }
   mlir::Type type = graph::makeType(b.getElementType(x), dims);
-  bool isWhole = type == x.getType() && allNumbers &&
-                 llvm::all_of(numbers, [](int64_t n) { return n == 0; }) &&
-                 llvm::all_of(allSteps, [](int64_t n) { return n == 1; });
+  bool isWhole =
+      type == x.getType() &&
+      llvm::all_of(firsts,
+                   [](AffineExpr e) { return graph::getConstant(e) == 0; }) &&
+      llvm::all_of(allSteps, [](int64_t n) { return n == 1; });
   if (isWhole)
     return b.done(x);
-  if (!allNumbers) {
-    operands.push_back(makeBegin(b, x, firsts, starts, axes));
-    numbers.assign(dims.size(), 0);
-  }
+  mlir::Attribute begin =
+      graph::SliceOp::makeStarts(b.builder.getContext(), firsts);
   return b.done(b.createAs<graph::SliceOp>(
-      type, operands, {b.attr("starts", numbers), b.attr("steps", allSteps)}));
+      type, x, {b.attr("starts", begin), b.attr("steps", allSteps)}));
 }
 
 } // namespace

@@ -198,3 +198,19 @@ func.func @loops(%x: tensor<?xf32, #n>, %y: tensor<16xf32>, %z: tensor<8xf32>, %
   }) : (tensor<i64>, tensor<16xf32>) -> tensor<16xf32>
   return %0, %1 : tensor<8xf32>, tensor<16xf32>
 }
+
+// -----
+
+// Where a slice begins is not before the tensor, and it ends inside; of halves
+// that is known.
+#x = affine_map<()[s0, s1] -> (s0)>
+#y = affine_map<()[s0, s1] -> (s1)>
+#h = affine_map<()[s0, s1] -> (s0 - s0 floordiv 2)>
+// CHECK: #[[BEGIN:.*]] = affine_map<()[s0, s1] -> (s0 - s1 * 2)>
+// CHECK-LABEL: func.func @starts
+// CHECK-SAME: graph.bounds = [#[[BEGIN]]]
+func.func @starts(%x: tensor<?xf32, #x>, %y: tensor<?xf32, #y>) -> (tensor<?xf32, #y>, tensor<?xf32, #h>) attributes {graph.symbols = ["n", "m"]} {
+  %0 = graph.slice %x {starts = affine_map<()[s0, s1] -> (s0 - s1 * 2)>, steps = array<i64: 1>} : (tensor<?xf32, #x>) -> tensor<?xf32, #y>
+  %1 = graph.slice %x {starts = affine_map<()[s0, s1] -> (s0 floordiv 2)>, steps = array<i64: 1>} : (tensor<?xf32, #x>) -> tensor<?xf32, #h>
+  return %0, %1 : tensor<?xf32, #y>, tensor<?xf32, #h>
+}

@@ -229,3 +229,37 @@ func.func @apart(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> (tensor<4x8xf32>, 
   %2 = graph.sin %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %1, %2 : tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// -----
+
+// Halves of an unknown size: parts side by side, and a part of what they make.
+#n = affine_map<()[s0] -> (s0)>
+#h = affine_map<()[s0] -> (s0 floordiv 2)>
+#r = affine_map<()[s0] -> (s0 - s0 floordiv 2)>
+// CHECK-LABEL: func.func @halves
+// CHECK: %[[N:.*]] = graph.neg %arg1
+// CHECK-NEXT: return %arg0, %[[N]]
+func.func @halves(%x: tensor<?xf32, #n>, %y: tensor<?xf32, #h>) -> (tensor<?xf32, #n>, tensor<?xf32, #h>) {
+  %0 = graph.slice %x {starts = array<i64: 0>, steps = array<i64: 1>} : (tensor<?xf32, #n>) -> tensor<?xf32, #h>
+  %1 = graph.slice %x {starts = affine_map<()[s0] -> (s0 floordiv 2)>, steps = array<i64: 1>} : (tensor<?xf32, #n>) -> tensor<?xf32, #r>
+  %2 = graph.concat %0, %1 {axis = 0 : i64} : (tensor<?xf32, #h>, tensor<?xf32, #r>) -> tensor<?xf32, #n>
+  %3 = graph.concat %x, %y {axis = 0 : i64} : (tensor<?xf32, #n>, tensor<?xf32, #h>) -> tensor<?xf32, affine_map<()[s0] -> (s0 + s0 floordiv 2)>>
+  %4 = graph.slice %3 {starts = affine_map<()[s0] -> (s0)>, steps = array<i64: 1>} : (tensor<?xf32, affine_map<()[s0] -> (s0 + s0 floordiv 2)>>) -> tensor<?xf32, #h>
+  %5 = graph.neg %4 : (tensor<?xf32, #h>) -> tensor<?xf32, #h>
+  return %2, %5 : tensor<?xf32, #n>, tensor<?xf32, #h>
+}
+
+// -----
+
+// A part that may lie across pieces stays one of the whole.
+#n = affine_map<()[s0, s1] -> (s0)>
+#m = affine_map<()[s0, s1] -> (s1)>
+#w = affine_map<()[s0, s1] -> (s0 + s1)>
+// CHECK-LABEL: func.func @across
+// CHECK: %[[C:.*]] = graph.concat
+// CHECK: graph.slice %[[C]]
+func.func @across(%x: tensor<?xf32, #n>, %y: tensor<?xf32, #m>) -> tensor<?xf32, #m> {
+  %0 = graph.concat %x, %y {axis = 0 : i64} : (tensor<?xf32, #n>, tensor<?xf32, #m>) -> tensor<?xf32, #w>
+  %1 = graph.slice %0 {starts = array<i64: 0>, steps = array<i64: 1>} : (tensor<?xf32, #w>) -> tensor<?xf32, #m>
+  return %1 : tensor<?xf32, #m>
+}

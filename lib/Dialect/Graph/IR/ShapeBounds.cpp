@@ -1,0 +1,203 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Which expressions are never negative: by the signs of their terms, else by
+// what quotients and remainders are of what they are made of.
+#include "Dialect/Graph/IR/Broadcast.h"
+#include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Graph/IR/Terms.h"
+#include "mlir/Analysis/Presburger/IntegerRelation.h"
+#include "llvm/ADT/MapVector.h"
+#include <map>
+
+using namespace mlir;
+using namespace adze::graph;
+
+static void collectFactors(AffineExpr expr, Term &term) {
+  if (auto constant = getConstant(expr)) {
+    term.factor *= *constant;
+  } else if (expr.getKind() == AffineExprKind::Mul) {
+    auto binary = cast<AffineBinaryOpExpr>(expr);
+    collectFactors(binary.getLHS(), term);
+    collectFactors(binary.getRHS(), term);
+  } else {
+    term.atoms.push_back(expr);
+  }
+}
+
+SmallVector<Term> adze::graph::getTerms(AffineExpr expr) {
+  SmallVector<Term> terms;
+  while (expr.getKind() == AffineExprKind::Add) {
+    auto binary = cast<AffineBinaryOpExpr>(expr);
+    collectFactors(binary.getRHS(), terms.emplace_back());
+    expr = binary.getLHS();
+  }
+  collectFactors(expr, terms.emplace_back());
+  std::reverse(terms.begin(), terms.end());
+  return terms;
+}
+
+/// A symbol, or a quotient or a remainder that its operands say it of.
+static bool isNonNegativeAtom(AffineExpr atom) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(atom);
+  if (!binary)
+    return true;
+  auto divisor = getConstant(binary.getRHS());
+  if (binary.getKind() == AffineExprKind::Mod)
+    return divisor && *divisor > 0;
+  if (SmallVector<AffineExpr> sizes = getBroadcastSizes(atom); !sizes.empty())
+    return llvm::all_of(sizes, isNonNegative);
+  return isNonNegative(binary.getLHS()) && isNonNegative(binary.getRHS());
+}
+
+static bool areNonNegative(ArrayRef<AffineExpr> atoms) {
+  return llvm::all_of(atoms, isNonNegativeAtom);
+}
+
+/// Every coefficient has the sign; atoms are >= 0 themselves.
+static bool hasSign(ArrayRef<Term> terms, bool negative) {
+  return llvm::all_of(terms, [&](const Term &term) {
+    return (term.factor < 0) == negative && areNonNegative(term.atoms);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Quotients and remainders
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Linear conditions on integers: symbols, quotients and remainders by numbers,
+/// and one for each product of several, of which only the sign is known.
+class Conditions {
+public:
+  /// Whether the expression may be negative; true also where there are too many
+  /// integers.
+  bool mayBeNegative(AffineExpr expr);
+
+private:
+  using Product = SmallVector<AffineExpr, 2>;
+  /// Numbers of integers with factors; `one` stands for 1.
+  using Sum = llvm::MapVector<unsigned, int64_t>;
+
+  Sum getSum(AffineExpr expr);
+  unsigned getInteger(const Product &product);
+  /// sum >= 0.
+  void require(const Sum &sum) { sums.push_back(sum); }
+  static Sum single(unsigned integer, int64_t factor) {
+    return combine(Sum(), integer, factor);
+  }
+  static Sum combine(Sum lhs, unsigned integer, int64_t factor) {
+    lhs[integer] += factor;
+    return lhs;
+  }
+  static Sum combine(Sum lhs, const Sum &rhs, int64_t factor) {
+    for (auto [integer, other] : rhs)
+      lhs[integer] += factor * other;
+    return lhs;
+  }
+
+  static constexpr unsigned one = 1u << 30;
+  std::map<std::vector<const void *>, unsigned> known;
+  unsigned count = 0;
+  SmallVector<Sum> sums;
+};
+
+} // namespace
+
+unsigned Conditions::getInteger(const Product &product) {
+  std::vector<const void *> key;
+  for (AffineExpr atom : product)
+    key.push_back(atom.getAsOpaquePointer());
+  auto [place, isNew] = known.try_emplace(key, count);
+  if (!isNew)
+    return place->second;
+  unsigned self = count++;
+  if (areNonNegative(product))
+    require(single(self, 1));
+  auto binary = dyn_cast<AffineBinaryOpExpr>(product.front());
+  auto divisor = binary ? getConstant(binary.getRHS()) : std::nullopt;
+  if (product.size() != 1 || !divisor || *divisor <= 0)
+    return self;
+  // x - c q, or the remainder itself, lies in [0, c).
+  Sum rest = single(self, 1);
+  if (binary.getKind() == AffineExprKind::FloorDiv) {
+    rest = combine(getSum(binary.getLHS()), rest, -*divisor);
+  } else {
+    unsigned quotient = count++;
+    Sum zero = combine(getSum(binary.getLHS()), rest, -1);
+    zero = combine(zero, quotient, -*divisor);
+    require(zero);
+    require(combine(Sum(), zero, -1));
+  }
+  require(rest);
+  require(combine(single(one, *divisor - 1), rest, -1));
+  return self;
+}
+
+Conditions::Sum Conditions::getSum(AffineExpr expr) {
+  Sum sum;
+  for (const Term &term : getTerms(expr))
+    sum[term.atoms.empty() ? one : getInteger(term.atoms)] += term.factor;
+  return sum;
+}
+
+bool Conditions::mayBeNegative(AffineExpr expr) {
+  constexpr unsigned most = 12;
+  constexpr int64_t mostFactor = int64_t(1) << 31;
+  require(combine(single(one, -1), getSum(expr), -1)); // -expr - 1 >= 0
+  if (count > most)
+    return true;
+  using namespace mlir::presburger;
+  IntegerPolyhedron all(PresburgerSpace::getSetSpace(count));
+  for (const Sum &sum : sums) {
+    SmallVector<int64_t> row(count + 1, 0);
+    for (auto [integer, factor] : sum) {
+      row[integer == one ? count : integer] = factor;
+      if (std::abs(factor) > mostFactor)
+        return true;
+    }
+    all.addInequality(row);
+  }
+  return !all.isIntegerEmpty();
+}
+
+/// Terms without the atoms that all of them have, if these are >= 0.
+static AffineExpr dropCommonAtoms(AffineExpr expr, ArrayRef<Term> terms) {
+  for (AffineExpr atom : terms.front().atoms)
+    if (isNonNegativeAtom(atom) && llvm::all_of(terms, [&](const Term &term) {
+          return llvm::is_contained(term.atoms, atom);
+        }))
+      return divideExactly(expr, atom);
+  return {};
+}
+
+bool adze::graph::isNonNegative(AffineExpr expr) {
+  expr = normalize(expr);
+  if (!expr)
+    return false;
+  SmallVector<Term> terms = getTerms(expr);
+  if (hasSign(terms, /*negative=*/false))
+    return true;
+  // Without quotients a negative term has nothing that outweighs it.
+  auto isBinary = [](AffineExpr atom) { return isa<AffineBinaryOpExpr>(atom); };
+  if (llvm::none_of(terms, [&](const Term &term) {
+        return llvm::any_of(term.atoms, isBinary);
+      }))
+    return false;
+  if (AffineExpr rest = dropCommonAtoms(expr, terms))
+    return isNonNegative(rest);
+  return !Conditions().mayBeNegative(expr);
+}
+
+bool adze::graph::areDifferent(AffineExpr lhs, AffineExpr rhs) {
+  AffineExpr difference = subExprs(lhs, rhs);
+  if (!difference)
+    return false;
+  if (auto constant = getConstant(difference))
+    return *constant != 0;
+  // A constant term and nothing that could cancel it.
+  for (const Term &term : getTerms(difference))
+    if (term.atoms.empty())
+      return hasSign(getTerms(difference), term.factor < 0);
+  return false;
+}

@@ -1,0 +1,40 @@
+// Dims of size 1 in front of a concatenation.
+// RUN: aopt %s --graph-simplify-movement --split-input-file | FileCheck %s
+
+// Pairs that are computed and interleaved.
+#x = affine_map<()[s0] -> (s0, 16)>
+#u = affine_map<()[s0] -> (s0, 16, 1)>
+#z = affine_map<()[s0] -> (s0, 16, 2)>
+// CHECK-LABEL: func.func @interleaved
+// CHECK-DAG: %[[X:.*]] = graph.reshape %arg0 : (tensor<?x16xf32, #{{.*}}>) -> tensor<?x16x1xf32, #{{.*}}>
+// CHECK-DAG: %[[F:.*]] = graph.reshape %arg1 : (tensor<16xf32>) -> tensor<1x16x1xf32>
+// CHECK-DAG: %[[M:.*]] = graph.mul %[[X]], %[[F]]
+// CHECK-DAG: %[[S:.*]] = graph.sin %[[M]]
+// CHECK: graph.concat %[[S]], %{{.*}} {axis = 2 : i64}
+func.func @interleaved(%x: tensor<?x16xf32, #x>, %f: tensor<16xf32>) -> tensor<?x16x2xf32, #z> {
+  %0 = graph.mul %x, %f : (tensor<?x16xf32, #x>, tensor<16xf32>) -> tensor<?x16xf32, #x>
+  %1 = graph.sin %0 : (tensor<?x16xf32, #x>) -> tensor<?x16xf32, #x>
+  %2 = graph.cos %0 : (tensor<?x16xf32, #x>) -> tensor<?x16xf32, #x>
+  %3 = graph.reshape %1 : (tensor<?x16xf32, #x>) -> tensor<?x16x1xf32, #u>
+  %4 = graph.reshape %2 : (tensor<?x16xf32, #x>) -> tensor<?x16x1xf32, #u>
+  %5 = graph.concat %3, %4 {axis = 2 : i64} : (tensor<?x16x1xf32, #u>, tensor<?x16x1xf32, #u>) -> tensor<?x16x2xf32, #z>
+  return %5 : tensor<?x16x2xf32, #z>
+}
+
+// -----
+
+// What another kernel computes, or stores anyway, is viewed as it is.
+// CHECK-LABEL: func.func @stored
+// CHECK: %[[A:.*]] = graph.add
+// CHECK: graph.reshape %[[A]]
+// CHECK: %[[N:.*]] = graph.neg
+// CHECK: graph.reshape %[[N]]
+func.func @stored(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %b: tensor<8xf32>) -> (tensor<4x8x2xf32>, tensor<4x8xf32>) {
+  %0 = graph.matmul %x, %w : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %1 = graph.add %0, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  %2 = graph.reshape %1 : (tensor<4x8xf32>) -> tensor<4x8x1xf32>
+  %3 = graph.neg %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %4 = graph.reshape %3 : (tensor<4x8xf32>) -> tensor<4x8x1xf32>
+  %5 = graph.concat %2, %4 {axis = 2 : i64} : (tensor<4x8x1xf32>, tensor<4x8x1xf32>) -> tensor<4x8x2xf32>
+  return %5, %3 : tensor<4x8x2xf32>, tensor<4x8xf32>
+}
