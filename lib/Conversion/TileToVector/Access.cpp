@@ -318,9 +318,8 @@ bool KernelLowering::isDead(const Layout &layout, int64_t registerIndex) {
   return false;
 }
 
-/// How many lanes of this register lie inside the tile.
-static int64_t liveLanes(const DimClasses &classes, const Layout &layout,
-                         int64_t coordinate) {
+int64_t adze::tile::liveLanes(const DimClasses &classes, const Layout &layout,
+                              int64_t coordinate) {
   const Slice &slice = layout.slices[layout.laneDim];
   if (slice.start) // loops run over whole vectors; the tail is static
     return layout.lanes;
