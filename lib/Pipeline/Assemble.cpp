@@ -62,10 +62,10 @@ LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
     variantOptions.vectorBits = target.vectorBits();
     variantOptions.byteDots = target.hasByteDots();
     std::string prefix = "v" + std::to_string(number) + ".";
-    auto objects = compileKernels(
-        cloneKernels(*module, kernels.different, variantOptions),
-        variantOptions, target, prefix,
-        [&](PassManager &manager) { instrument(manager); });
+    auto objects =
+        compileKernels(cloneKernels(*module, kernels.different, variantOptions),
+                       variantOptions, target, prefix,
+                       [&](PassManager &manager) { instrument(manager); });
     if (failed(objects))
       return failure();
 
