@@ -47,10 +47,9 @@ CacheSizes getHostCaches(llvm::StringRef cpu);
 /// From "1M,32M": the second level of a core, the third of all.
 llvm::Expected<CacheSizes> parseCaches(llvm::StringRef text);
 
-/// Optimises `module` at O<optLevel> and appends its object code to `object`. At
-/// O0 that is quick and the code is slow.
-/// Functions and data get sections of their own; all code is position
-/// independent.
+/// Optimises `module` at O<optLevel> and appends its object code to `object`.
+/// At O0 that is quick and the code is slow. Functions and data get sections of
+/// their own; all code is position independent.
 llvm::Error emitObject(llvm::Module &module, const CpuTarget &target,
                        unsigned optLevel, llvm::SmallVectorImpl<char> &object);
 

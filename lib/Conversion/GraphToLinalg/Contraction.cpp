@@ -126,19 +126,18 @@ void lowerMatmulInPlace(MatmulOp op, KernelLowering &k) {
   Value output = k.getOutput(op.getResult());
   Type type = cast<MemRefType>(output.getType()).getElementType();
   linalg::FillOp::create(k.builder, k.loc, k.number(type, 0), output);
-  linalg::GenericOp::create(k.builder, k.loc,
-                            {k.get(op.getLhs()), k.get(op.getRhs())},
-                            ValueRange(output), maps, iterators,
-                            [&](OpBuilder &b, Location loc, ValueRange x) {
-                              OpBuilder::InsertionGuard guard(k.builder);
-                              k.builder.setInsertionPoint(
-                                  b.getInsertionBlock(), b.getInsertionPoint());
-                              Value product =
-                                  k.mulNum(widen(k, x[0], op.getLhs(), type),
-                                           widen(k, x[1], op.getRhs(), type));
-                              Value sum = k.addNum(x[2], product);
-                              linalg::YieldOp::create(k.builder, loc, sum);
-                            });
+  linalg::GenericOp::create(
+      k.builder, k.loc, {k.get(op.getLhs()), k.get(op.getRhs())},
+      ValueRange(output), maps, iterators,
+      [&](OpBuilder &b, Location loc, ValueRange x) {
+        OpBuilder::InsertionGuard guard(k.builder);
+        k.builder.setInsertionPoint(b.getInsertionBlock(),
+                                    b.getInsertionPoint());
+        Value product = k.mulNum(widen(k, x[0], op.getLhs(), type),
+                                 widen(k, x[1], op.getRhs(), type));
+        Value sum = k.addNum(x[2], product);
+        linalg::YieldOp::create(k.builder, loc, sum);
+      });
 }
 
 /// Whether only the run can tell if a batch dim is repeated.

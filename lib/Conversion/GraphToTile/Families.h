@@ -144,8 +144,8 @@ struct RecurrentBlocks {
 RecurrentBlocks chooseRecurrentBlocks(int64_t rows, int64_t units);
 
 /// Channels of a panel of filters of a group of so many outputs, which no panel
-/// leaves: two vectors where these divide it, else what makes the fewest vectors
-/// of the group.
+/// leaves: two vectors where these divide it, else what makes the fewest
+/// vectors of the group.
 int64_t chooseGroupPanel(int64_t outputs);
 
 /// Keys of a step of attention: all that a block has beyond the last key is

@@ -183,8 +183,8 @@ private:
   struct Operand {
     mlir::Value tile;
     unsigned kDim;
-    bool whole;        ///< staged once, else chunk by chunk
-    SharedTile shared; ///< dimensions (k, other)
+    bool whole;              ///< staged once, else chunk by chunk
+    SharedTile shared;       ///< dimensions (k, other)
     bool isUnsigned = false; ///< integers are extended without sign
   };
   llvm::SmallVector<Spread> operandSpreads(const Operand &operand,

@@ -48,8 +48,7 @@ private:
   void ifOp(mlir::scf::IfOp branch);
   bool fitsRegisters(mlir::Value tile);
   bool isShared(mlir::Operation *op);
-  void findWanted();
-  void afterRoot();
+  void findWanted(), afterRoot();
   Handover planHandover(mlir::ValueRange values);
   Carried handOver(mlir::ValueRange values, Handover &to);
   void receive(mlir::ValueRange, mlir::ValueRange flat, const Handover &from);
@@ -123,7 +122,6 @@ private:
   Carried forDepth(DotOp op, int64_t step, Carried sums, ChunkBody body);
 
   // Stage.cpp: operands copied before the loops over blocks
-  void findStages();
   bool isWorthStaging(DotOp dot);
   mlir::LogicalResult planStage(DotOp dot);
   mlir::LogicalResult findSources(mlir::Value value, Staged &result, int rows);
@@ -134,7 +132,7 @@ private:
   void copyPanels(const Staged &stage);
   void copyLoops(const Staged &stage, size_t depth);
   std::optional<mlir::Value> stageInside(const Staged &stage);
-  void copyStages();
+  void findStages(), copyStages();
   mlir::scf::ForOp findDepthLoop(DotOp dot);
   void openDepthLoop();
   Kept makeWaiting(mlir::Value tile);
@@ -155,6 +153,8 @@ private:
   std::optional<Layout> alongMemory(const Window &, const Layout &, int64_t);
   std::optional<Registers> readTransposed(const Window &, const Layout &,
                                           mlir::Value pad);
+  std::optional<Registers> readSpread(const Window &, const Layout &,
+                                      mlir::Value pad);
   bool writeTransposed(const Window &window, const Registers &registers);
   void write(const Window &window, const Registers &registers);
   Place place(const Window &, const Layout &, int64_t index, int64_t shift = 0);

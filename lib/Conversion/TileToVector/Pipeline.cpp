@@ -22,9 +22,9 @@ void adze::buildTileToVectorPipeline(
   lowering.byteDots = options.byteDots;
   lowering.keepRefused = options.keepRefused;
   manager.addPass(createConvertTileToVector(lowering));
-  // Regions are left as they are: to look for dead blocks walks every loop again
-  // for each that is around it, a fifth of the time of a compilation, and there
-  // are none.
+  // Regions are left as they are: to look for dead blocks walks every loop
+  // again for each that is around it, a fifth of the time of a compilation, and
+  // there are none.
   GreedyRewriteConfig greedy;
   greedy.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
   manager.addPass(createCanonicalizerPass(greedy));

@@ -118,6 +118,10 @@ struct AlongDepth {
 mlir::Value concatenate(mlir::OpBuilder &b, mlir::Location loc,
                         llvm::ArrayRef<mlir::Value> parts);
 
+/// How many lanes of the register at `coordinate` lie inside the tile.
+int64_t liveLanes(const class DimClasses &classes, const Layout &layout,
+                  int64_t coordinate);
+
 /// The lanes of both masks; a null one is all lanes.
 mlir::Value bothMasks(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                       mlir::Value y);

@@ -75,9 +75,82 @@ std::optional<Layout> KernelLowering::alongMemory(const Window &window,
   return std::nullopt;
 }
 
+/// Which elements the lanes take that lie `step` apart, of those taken before
+/// `first` (of memory, if that is the second vector's) and of a vector there.
+static SmallVector<int64_t> takeSpread(int64_t lanes, int64_t step,
+                                       int64_t first) {
+  SmallVector<int64_t> order;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    int64_t at = lane * step;
+    if (at < first)
+      order.push_back(first == lanes ? at : lane);
+    else
+      order.push_back(at < first + lanes ? lanes + at - first : 0);
+  }
+  return order;
+}
+
+/// Registers whose lanes lie some elements apart in memory: loads of all that
+/// is between, out of which shuffles take the lanes. None if they lie
+/// otherwise.
+std::optional<Registers> KernelLowering::readSpread(const Window &window,
+                                                    const Layout &layout,
+                                                    Value pad) {
+  constexpr int64_t farthest = 4;
+  if (layout.lanes == 1 || window.indices ||
+      window.dims[layout.laneDim].size() != 1 ||
+      layout.classes[layout.laneDim] == alongDepth.depth)
+    return std::nullopt;
+  int64_t lanes = layout.lanes, step = window.dims[layout.laneDim][0].step;
+  if (step < 2 || step > farthest || !isContiguous(window, layout, step))
+    return std::nullopt;
+  auto type = VectorType::get(lanes, pad.getType());
+  auto bools = VectorType::get(lanes, b.getI1Type());
+  Value pads = vector::BroadcastOp::create(b, loc, type, pad);
+  auto part = [&](int64_t index, int64_t first, int64_t end) -> Value {
+    Place at = place(window, layout, index, /*shift=*/first);
+    if (at.never)
+      return pads;
+    SmallVector<bool> bits(lanes, false);
+    std::fill_n(bits.begin(), std::clamp<int64_t>(end - first, 0, lanes), true);
+    Value mask = at.mask;
+    if (end < first + lanes) // what is behind the last lane need not be there
+      mask = bothMasks(b, loc, mask,
+                       arith::ConstantOp::create(
+                           b, loc, DenseElementsAttr::get(bools, bits)));
+    if (at.exists)
+      mask = bothMasks(b, loc, mask,
+                       vector::BroadcastOp::create(b, loc, bools, at.exists));
+    Value memref = mapped(window.memref);
+    if (!mask)
+      return vector::LoadOp::create(b, loc, type, memref, at.indices);
+    return vector::MaskedLoadOp::create(b, loc, type, memref, at.indices, mask,
+                                        pads);
+  };
+  Registers result{layout, {}};
+  for (int64_t i = 0, e = layout.total(); i < e; ++i) {
+    int64_t live =
+        liveLanes(classes, layout, layout.coordinates(i)[layout.laneDim]);
+    if (isDead(layout, i))
+      live = 0;
+    int64_t end = (live - 1) * step + 1; // of what is taken
+    Value value = live > 0 ? part(i, 0, end) : pads;
+    for (int64_t first = lanes; first < end; first += lanes)
+      value = vector::ShuffleOp::create(b, loc, value, part(i, first, end),
+                                        takeSpread(lanes, step, first));
+    if (end > 0 && end <= lanes) // of one load
+      value = vector::ShuffleOp::create(b, loc, value, value,
+                                        takeSpread(lanes, step, lanes));
+    result.values.push_back(value);
+  }
+  return result;
+}
+
 std::optional<Registers> KernelLowering::readTransposed(const Window &window,
                                                         const Layout &layout,
                                                         Value pad) {
+  if (std::optional<Registers> spread = readSpread(window, layout, pad))
+    return spread;
   std::optional<Layout> along = alongMemory(window, layout, /*farthest=*/1);
   if (!along)
     return std::nullopt;

@@ -81,3 +81,18 @@ tile.kernel @invariant(%a: memref<128x16xf32>, %b: memref<32x16xf32>, %y: memref
   }
   tile.return
 }
+
+// -----
+
+// Lanes that lie two apart: two loads, out of which a shuffle takes them; what
+// is behind the last one need not be there.
+// CHECK-LABEL: func.func @spread(
+// CHECK-DAG: %[[ALL:.*]] = vector.load %{{.*}} : memref<127xf32>, vector<16xf32>
+// CHECK-DAG: %[[REST:.*]] = vector.maskedload %{{.*}} : memref<127xf32>, vector<16xi1>, vector<16xf32> into vector<16xf32>
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30] : vector<16xf32>, vector<16xf32>
+// CHECK: vector.store
+tile.kernel @spread(%x: memref<127xf32>, %y: memref<64xf32>) {
+  %t = tile.load %x[0] sizes [64] strides [2] : memref<127xf32> -> tensor<64xf32>
+  tile.store %t, %y[0] : tensor<64xf32>, memref<64xf32>
+  tile.return
+}

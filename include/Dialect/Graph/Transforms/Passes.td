@@ -12,14 +12,15 @@ include "Dialect/Graph/Transforms/SimplifyPasses.td"
 def ConvertLayoutPass : Pass<"graph-convert-layout", "::mlir::func::FuncOp"> {
   let summary = "Channels last for convolutions and pooling";
   let description = [{
-    CPU and GPU kernels want the channels innermost. Every convolution and
-    pooling of layout nchw becomes nhwc between two transposes; the transposes
-    to channels first then sink through elementwise ops, concatenation, slices,
-    padding, reductions, resizing and normalisation until they meet their
-    inverse, become a reshape, or reach the border of the model. Filters keep
-    their order: they are packed with the kernel.
+    CPU and GPU kernels want the channels innermost. Every convolution of layout
+    nchw becomes nhwc between two transposes, and so does every pooling of a
+    function with convolutions; the transposes to channels first then sink
+    through elementwise ops, concatenation, slices, padding, reductions, resizing
+    and normalisation until they meet their inverse, become a reshape, or reach
+    the border of the model. Filters keep their order: they are packed with the
+    kernel.
 
-    Before:
+    Beside a convolution, before:
     ```mlir
     %0 = graph.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x3x8x8xf32>) -> tensor<1x3x4x4xf32>
     %1 = graph.relu %0 : (tensor<1x3x4x4xf32>) -> tensor<1x3x4x4xf32>

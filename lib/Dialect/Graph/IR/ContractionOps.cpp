@@ -10,8 +10,7 @@ using namespace adze::graph::op_detail;
 /// The element type of a product: that of both operands, or si32 of ui8 by si8;
 /// null for others.
 static Type getProductType(Type lhs, Type rhs) {
-  if (lhs.isUnsignedInteger(8) && rhs.isInteger(8) &&
-      !rhs.isUnsignedInteger(8))
+  if (lhs.isUnsignedInteger(8) && rhs.isInteger(8) && !rhs.isUnsignedInteger(8))
     return IntegerType::get(lhs.getContext(), 32);
   return lhs == rhs ? lhs : Type();
 }

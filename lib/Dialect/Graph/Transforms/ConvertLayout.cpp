@@ -95,9 +95,11 @@ bool wrap(Operation *candidate, OpBuilder &builder) {
   return true;
 }
 
-bool wrapAny(Operation *op, OpBuilder &builder) {
-  return wrap<ConvOp>(op, builder) || wrap<ConvTransposeOp>(op, builder) ||
-         wrap<MaxPoolOp>(op, builder) || wrap<AvgPoolOp>(op, builder);
+bool wrapConvolution(Operation *op, OpBuilder &builder) {
+  return wrap<ConvOp>(op, builder) || wrap<ConvTransposeOp>(op, builder);
+}
+bool wrapPool(Operation *op, OpBuilder &builder) {
+  return wrap<MaxPoolOp>(op, builder) || wrap<AvgPoolOp>(op, builder);
 }
 
 //===----------------------------------------------------------------------===//
@@ -480,10 +482,14 @@ public:
     OpBuilder builder(&getContext());
     SmallVector<Operation *> candidates;
     function.walk([&](Operation *op) { candidates.push_back(op); });
+    int64_t wrapped = 0;
     for (Operation *op : candidates)
-      converted += wrapAny(op, builder);
-    if (converted == 0)
+      wrapped += wrapConvolution(op, builder);
+    if (wrapped == 0) // pools alone are faster as they are
       return;
+    for (Operation *op : candidates)
+      wrapped += wrapPool(op, builder);
+    converted += wrapped;
     // Normalisations wait until no transpose is left that meets its inverse.
     if (!sink(/*norms=*/false) || !sink(/*norms=*/true))
       return signalPassFailure();

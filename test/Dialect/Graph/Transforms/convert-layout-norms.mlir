@@ -4,7 +4,7 @@
 // Each channel by itself: sums of what lies behind each other, no transpose but
 // at the border. The difference that is squared is an op of its own.
 // CHECK-LABEL: func.func @instance(
-// CHECK: %[[X:.*]] = graph.max_pool
+// CHECK: %[[X:.*]] = graph.conv
 // CHECK: %[[M:.*]] = graph.reshape %[[X]] : {{.*}} -> tensor<2x64x4xf32>
 // CHECK: %[[MEAN:.*]] = graph.reduce_mean %[[M]] {axes = array<i64: 1>{{.*}} -> tensor<2x1x4xf32>
 // CHECK: %[[D:.*]] = graph.sub %[[M]], %[[MEAN]]
@@ -21,7 +21,8 @@
 // CHECK: graph.transpose
 // CHECK-NEXT: return
 func.func @instance(%x: tensor<2x4x8x8xf32>, %s: tensor<4x1x1xf32>, %b: tensor<4x1x1xf32>) -> tensor<2x4x8x8xf32> {
-  %p = graph.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %filter = graph.constant dense<0.5> : tensor<4x4x3x3xf32>
+  %p = graph.conv %x, %filter {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<2x4x8x8xf32>, tensor<4x4x3x3xf32>) -> tensor<2x4x8x8xf32>
   %n = graph.layer_norm %p scale %s bias %b {axis = 2 : i64} : (tensor<2x4x8x8xf32>, tensor<4x1x1xf32>, tensor<4x1x1xf32>) -> tensor<2x4x8x8xf32>
   return %n : tensor<2x4x8x8xf32>
 }
@@ -36,7 +37,8 @@ func.func @instance(%x: tensor<2x4x8x8xf32>, %s: tensor<4x1x1xf32>, %b: tensor<4
 // CHECK: graph.reduce_mean %{{.*}} {axes = array<i64: 1>{{.*}} : (tensor<?x256xf32
 // CHECK-NOT: graph.layer_norm
 func.func @one_group(%x: tensor<?x4x8x8xf32, #x>) -> tensor<?x4x8x8xf32, #x> attributes {graph.symbols = ["n"]} {
-  %p = graph.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<?x4x8x8xf32, #x>) -> tensor<?x4x8x8xf32, #x>
+  %filter = graph.constant dense<0.5> : tensor<4x4x3x3xf32>
+  %p = graph.conv %x, %filter {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<?x4x8x8xf32, #x>, tensor<4x4x3x3xf32>) -> tensor<?x4x8x8xf32, #x>
   %r = graph.reshape %p : (tensor<?x4x8x8xf32, #x>) -> tensor<?x1x256xf32, #r>
   %n = graph.layer_norm %r {axis = 2 : i64} : (tensor<?x1x256xf32, #r>) -> tensor<?x1x256xf32, #r>
   %y = graph.reshape %n : (tensor<?x1x256xf32, #r>) -> tensor<?x4x8x8xf32, #x>
@@ -54,7 +56,8 @@ func.func @one_group(%x: tensor<?x4x8x8xf32, #x>) -> tensor<?x4x8x8xf32, #x> att
 // CHECK: graph.transpose
 // CHECK-NEXT: return
 func.func @groups(%x: tensor<1x4x8x8xf32>, %s: tensor<2x2x1x1xf32>) -> tensor<1x4x8x8xf32> {
-  %p = graph.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  %filter = graph.constant dense<0.5> : tensor<4x4x3x3xf32>
+  %p = graph.conv %x, %filter {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x4x8x8xf32>, tensor<4x4x3x3xf32>) -> tensor<1x4x8x8xf32>
   %r = graph.reshape %p : (tensor<1x4x8x8xf32>) -> tensor<1x2x2x8x8xf32>
   %n = graph.layer_norm %r scale %s {axis = 2 : i64} : (tensor<1x2x2x8x8xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x2x8x8xf32>
   %y = graph.reshape %n : (tensor<1x2x2x8x8xf32>) -> tensor<1x4x8x8xf32>
@@ -68,8 +71,10 @@ func.func @groups(%x: tensor<1x4x8x8xf32>, %s: tensor<2x2x1x1xf32>) -> tensor<1x
 // CHECK-LABEL: func.func @refused(
 // CHECK-COUNT-4: graph.layer_norm
 func.func @refused(%x: tensor<1x4x8x8xf32>, %h: tensor<1x4x8x8xf16>, %s: tensor<8xf32>) -> (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf16>, tensor<1x4x8x8xf32>, tensor<1x64x4xf32>) {
-  %p = graph.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
-  %q = graph.max_pool %h {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x4x8x8xf16>) -> tensor<1x4x8x8xf16>
+  %filter = graph.constant dense<0.5> : tensor<4x4x3x3xf32>
+  %p = graph.conv %x, %filter {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x4x8x8xf32>, tensor<4x4x3x3xf32>) -> tensor<1x4x8x8xf32>
+  %filter_q = graph.constant dense<0.5> : tensor<4x4x3x3xf16>
+  %q = graph.conv %h, %filter_q {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x4x8x8xf16>, tensor<4x4x3x3xf16>) -> tensor<1x4x8x8xf16>
   %a = graph.layer_norm %p scale %s {axis = 2 : i64} : (tensor<1x4x8x8xf32>, tensor<8xf32>) -> tensor<1x4x8x8xf32>
   %b = graph.layer_norm %q {axis = 2 : i64} : (tensor<1x4x8x8xf16>) -> tensor<1x4x8x8xf16>
   %c = graph.layer_norm %p {axis = 3 : i64} : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
