@@ -16,7 +16,8 @@ func.func @main(%x: tensor<?x6x5x7xf32, #x> {graph.name = "x"}) -> (tensor<?x6x5
   %s = graph.constant dense<[[[1.0]], [[2.0]], [[-0.5]], [[0.75]], [[1.5]], [[-1.0]]]> : tensor<6x1x1xf32>
   %t = graph.constant dense<[[[[0.5]], [[-1.0]], [[3.0]]], [[[0.25]], [[0.5]], [[1.0]]]]> : tensor<2x3x1x1xf32>
   %z = graph.add %x, %far : (tensor<?x6x5x7xf32, #x>, tensor<f32>) -> tensor<?x6x5x7xf32, #x>
-  %p = graph.max_pool %z {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<?x6x5x7xf32, #x>) -> tensor<?x6x5x7xf32, #x>
+  %w = graph.constant dense<[[[[-0.50]], [[-0.75]], [[0.25]], [[-0.75]], [[1.00]], [[1.00]]], [[[1.00]], [[0.75]], [[-0.25]], [[-0.75]], [[1.00]], [[-1.00]]], [[[0.75]], [[0.75]], [[-1.00]], [[1.00]], [[0.25]], [[-0.25]]], [[[-0.75]], [[0.50]], [[-1.00]], [[-1.00]], [[-1.00]], [[-1.00]]], [[[0.75]], [[-0.25]], [[0.75]], [[-1.00]], [[-0.25]], [[1.00]]], [[[1.00]], [[-0.25]], [[0.50]], [[-0.25]], [[-0.25]], [[1.00]]]]> : tensor<6x6x1x1xf32>
+  %p = graph.conv %z, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<?x6x5x7xf32, #x>, tensor<6x6x1x1xf32>) -> tensor<?x6x5x7xf32, #x>
   %0 = graph.layer_norm %p scale %s bias %s {axis = 2 : i64} : (tensor<?x6x5x7xf32, #x>, tensor<6x1x1xf32>, tensor<6x1x1xf32>) -> tensor<?x6x5x7xf32, #x>
   %1 = graph.reshape %0 : (tensor<?x6x5x7xf32, #x>) -> tensor<?x2x3x5x7xf32, #g>
   %2 = graph.layer_norm %1 scale %t {axis = 2 : i64} : (tensor<?x2x3x5x7xf32, #g>, tensor<2x3x1x1xf32>) -> tensor<?x2x3x5x7xf32, #g>
