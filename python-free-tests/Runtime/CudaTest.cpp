@@ -195,7 +195,7 @@ TEST_F(FakeDevices, OldOneIsRefused) {
       "module has device code for cuda:sm_30a, cuda:sm_72, cuda:sm_70, but "
       "device cuda:1 is sm_35");
   EXPECT_ADZE_ERROR(adze_context_create(module.get(), {kDLCUDA, 7}, &context),
-                    ADZE_INVALID_ARGUMENT, "below 3, but got 7");
+                    ADZE_INVALID_ARGUMENT, "below 4, but got 7");
 }
 
 // The image for this device lacks 'rows'.
@@ -217,4 +217,13 @@ TEST_F(FakeDevices, KernelThatIsNotInTheImageRunsOnTheCpu) {
     EXPECT_EQ(next.sum.data[1],
               call.x.data[1] + call.y.data[1] * 2 + next.y.data[1] * 2);
   }
+}
+
+// No kernel of the model runs on a device: its image is empty.
+TEST_F(FakeDevices, KernelsOfAnEmptyImageRunOnTheCpu) {
+  ASSERT_ADZE_OK(adze_context_create(module.get(), {kDLCUDA, 3}, &context));
+  ContextPtr owner(context);
+  FakeCall call(5, 8);
+  ASSERT_ADZE_OK(call.run(context));
+  call.expectRight();
 }

@@ -75,16 +75,16 @@ FN(cuGetErrorString, int result, const char **text) {
   return OK;
 }
 FN(cuDeviceGetCount, int *count) {
-  *count = 3;
+  *count = 4;
   return OK;
 }
 FN(cuDeviceGet, int *device, int ordinal) {
   *device = ordinal;
   return OK;
 }
-/* Device 0 is sm_90, device 1 sm_35, device 2 sm_72. */
+/* Device 0 is sm_90, device 1 sm_35, device 2 sm_72, device 3 sm_30. */
 FN(cuDeviceGetAttribute, int *value, int attribute, int device) {
-  static const int sm[] = {90, 35, 72};
+  static const int sm[] = {90, 35, 72, 30};
   *value = attribute == 75 ? sm[device] / 10 : sm[device] % 10;
   return OK;
 }

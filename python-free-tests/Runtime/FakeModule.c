@@ -155,7 +155,7 @@ static const adze_device_kernel no_kernels[] = {
 static const adze_device_kernel some_kernels[] = {
     {"add", batch, 64, 0}, {NULL, batch, 1, 0}, {"tiny", tiny_programs, 32, 0}};
 static const adze_device_image images[] = {
-    {"cuda:sm_30a", 30, ADZE_IMAGE_ARCH_EXACT, ptx, sizeof(ptx), no_kernels},
+    {"cuda:sm_30a", 30, ADZE_IMAGE_ARCH_EXACT, "", 0, no_kernels},
     {"cuda:sm_72", 72, ADZE_IMAGE_ARCH_EXACT, ptx, sizeof(ptx), some_kernels},
     {"cuda:sm_70", 70, ADZE_IMAGE_PTX, ptx, sizeof(ptx), device_kernels}};
 

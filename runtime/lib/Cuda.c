@@ -64,7 +64,8 @@ static adze_status load_functions(const adze_module *module,
                                   rt_device *device) {
   const adze_module_desc *desc = module->desc;
   const cu_driver *cu = device->cu;
-  CU_TRY(cu, module_load, (&device->code, device->image->image));
+  if (device->image->image_size)
+    CU_TRY(cu, module_load, (&device->code, device->image->image));
   for (uint32_t i = 0; i < desc->num_kernels; ++i) {
     const adze_device_kernel *kernel = &device->image->kernels[i];
     if (!kernel->entry) {
