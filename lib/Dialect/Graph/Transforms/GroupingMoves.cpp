@@ -86,10 +86,11 @@ static bool keepsVectors(Value start, const Move &move, Operation *anchor) {
 /// Whether the kernel of `anchor` can store `start` moved so.
 static bool canStore(Value start, ArrayRef<Operation *> steps,
                      Operation *anchor) {
-  auto move = Move::get(start, steps);
-  if (!move || !storesRows(anchor))
-    return false;
   Dims dims = getDims(start);
+  auto isEmpty = [](AffineExpr size) { return getConstant(size) == 0; };
+  auto move = Move::get(start, steps);
+  if (!move || !storesRows(anchor) || llvm::any_of(dims, isEmpty))
+    return false; // nothing is stored of what is empty
   SmallVector<unsigned> apart(dims.size(), 1),
       flat{unsigned(dims.size()) - 1, 1};
   SmallVector<unsigned> to(getDims(steps.back()->getResult(0)).size(), 1);

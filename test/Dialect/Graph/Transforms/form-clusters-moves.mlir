@@ -85,3 +85,17 @@ func.func @heads(%x: tensor<1x40x32xf32>, %w: tensor<32x32xf32>, %k: tensor<1x2x
   %6 = graph.transpose %5 {perm = array<i64: 1, 0, 2>} : (tensor<?x?x32xf32, #i>) -> tensor<?x?x32xf32, #j>
   return %3, %6 : tensor<1x2x40x16xf32>, tensor<?x?x32xf32, #j>
 }
+
+// -----
+
+// Nothing is stored of a product without columns: its movement stays apart.
+// CHECK-LABEL: func.func @empty
+// CHECK: graph.matmul
+// CHECK-NOT: graph.transpose
+// CHECK: graph.yield
+func.func @empty(%x: tensor<6x1xf32>, %w: tensor<1x0xf32>) -> tensor<0x2x3xf32> {
+  %0 = graph.matmul %x, %w : (tensor<6x1xf32>, tensor<1x0xf32>) -> tensor<6x0xf32>
+  %1 = graph.reshape %0 : (tensor<6x0xf32>) -> tensor<2x3x0xf32>
+  %2 = graph.transpose %1 {perm = array<i64: 2, 0, 1>} : (tensor<2x3x0xf32>) -> tensor<0x2x3xf32>
+  return %2 : tensor<0x2x3xf32>
+}
