@@ -84,17 +84,9 @@ static bool sink(Operation *op) {
   if (!moved)
     return false;
   Value start = findMoved(moved);
-  auto getReal = [](Value value) {
-    Dims dims = getDims(value);
-    llvm::erase_if(
-        dims, [](AffineExpr size) { return graph::getConstant(size) == 1; });
-    return dims;
-  };
-  auto isSingle = [&](Value value) { return getReal(value).empty(); };
-  if (!llvm::all_of(op->getOperands(), [&](Value operand) {
-        return isSingle(operand) || areEqual(getReal(operand), getReal(result));
-      }))
+  if (!canPrecedeMove(op))
     return false;
+  auto isSingle = [](Value value) { return getRealDims(value).empty(); };
   OpBuilder b(op);
   SmallVector<Operation *> steps = getSteps(start, moved);
   Operation *copy = b.clone(*op);

@@ -63,6 +63,13 @@ private:
   llvm::SmallVector<Digits> from, to;        // of dims
 };
 
+/// The dims of a value but those of size 1.
+Dims getRealDims(mlir::Value value);
+
+/// Whether an elementwise op behind a move can be done before it: its operands
+/// are numbers that are the same everywhere, or as large as its result.
+bool canPrecedeMove(mlir::Operation *op);
+
 } // namespace adze::graph
 
 #endif // ADZE_DIALECT_GRAPH_IR_MOVE_H

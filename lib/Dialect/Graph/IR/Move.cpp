@@ -253,3 +253,18 @@ std::optional<AffineMap> Move::getMap(ArrayRef<unsigned> fromSpans,
   }
   return AffineMap::get(source.size(), 0, results, context);
 }
+
+Dims adze::graph::getRealDims(Value value) {
+  Dims dims = getDims(value);
+  llvm::erase_if(dims, [](AffineExpr size) { return getConstant(size) == 1; });
+  return dims;
+}
+
+bool adze::graph::canPrecedeMove(Operation *op) {
+  Dims result = getRealDims(op->getResult(0));
+  return isa<ElementwiseOpInterface>(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           Dims real = getRealDims(operand);
+           return real.empty() || areEqual(real, result);
+         });
+}

@@ -18,12 +18,6 @@ static bool storesRows(Operation *op) {
          (conv && conv.getLayout() == Layout::NHWC);
 }
 
-static Dims getRealDims(Value value) {
-  Dims dims = getDims(value);
-  llvm::erase_if(dims, [](AffineExpr size) { return getConstant(size) == 1; });
-  return dims;
-}
-
 /// A reshape that is no part of a kernel, of a value that nobody else reads.
 static ReshapeOp getView(Value value) {
   auto reshape = value.getDefiningOp<ReshapeOp>();
@@ -165,11 +159,5 @@ bool Grouping::growMove(TransposeOp op) {
 /// are the same everywhere, and tensors in memory that are read at places found
 /// likewise.
 bool Grouping::followsMove(Operation *op, unsigned into) const {
-  if (!groups[into].isMoved)
-    return true;
-  return isa<ElementwiseOpInterface>(op) &&
-         llvm::all_of(op->getOperands(), [&](Value operand) {
-           Dims real = getRealDims(operand);
-           return real.empty() || areEqual(real, getRealDims(op->getResult(0)));
-         });
+  return !groups[into].isMoved || canPrecedeMove(op);
 }
