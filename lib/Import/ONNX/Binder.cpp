@@ -472,18 +472,10 @@ bool Binder::assumeNonNegative(mlir::AffineExpr expr) {
   // belongs to no op yet.
   bool isInside = !llvm::isa_and_nonnull<mlir::func::FuncOp>(
       builder.getBlock()->getParentOp());
-  if (!isInside || !expr || graph::isNonNegative(expr))
-    return importer.symbols.assumeNonNegative(expr);
-  assume(graph::boundsAttr, expr);
-  return true;
-}
-
-bool Binder::assumeBound(mlir::AffineExpr expr) {
-  if (assumeNonNegative(expr))
-    return true;
+  if (!expr || (!isInside && importer.symbols.assumeNonNegative(expr)))
+    return bool(expr);
   mlir::AffineExpr never = graph::subExprs(this->expr(-1), expr);
-  if (!expr || graph::isNonNegative(never) ||
-      graph::countSymbols(expr) > importer.numInputSymbols)
+  if (graph::isNonNegative(never))
     return false;
   assume(graph::boundsAttr, expr);
   return true;

@@ -106,8 +106,6 @@ public:
   mlir::AffineExpr addSizes(llvm::ArrayRef<mlir::AffineExpr> sizes);
   /// Takes it for granted, and has the run time check it.
   bool assumeNonNegative(mlir::AffineExpr expr);
-  /// The same of several sizes of inputs, where no range of one says so.
-  bool assumeBound(mlir::AffineExpr expr);
   /// The same of one of the conditions of Broadcast.h.
   void assume(llvm::StringRef condition,
               llvm::ArrayRef<mlir::AffineExpr> sizes);

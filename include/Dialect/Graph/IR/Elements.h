@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The contents of small integer tensors under conditions.
+// The contents of small integer tensors where sizes may be cut.
 #ifndef ADZE_DIALECT_GRAPH_IR_ELEMENTS_H
 #define ADZE_DIALECT_GRAPH_IR_ELEMENTS_H
 
@@ -8,11 +8,10 @@
 
 namespace adze::graph {
 
-/// getElements of Shape.h, where `assumed` gets expressions that are taken not
-/// to be negative: a quotient of what may be negative is cut, not rounded down.
+/// getElements of Shape.h, where the greater or the lesser of two sizes and the
+/// quotient of what may be negative are expressions, too (Clamp.h).
 std::optional<llvm::SmallVector<mlir::AffineExpr>>
-getElementsAssuming(mlir::Value value,
-                    llvm::SmallVectorImpl<mlir::AffineExpr> &assumed);
+getCutElements(mlir::Value value);
 
 } // namespace adze::graph
 

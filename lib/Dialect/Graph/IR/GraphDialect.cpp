@@ -2,6 +2,7 @@
 //
 // Registration of the graph dialect.
 #include "Dialect/Graph/IR/Graph.h"
+#include "ExprFacts.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
@@ -47,5 +48,5 @@ void GraphDialect::initialize() {
 #include "Dialect/Graph/IR/GraphTypes.cpp.inc"
       >();
   registerGraphDialectOperations(this);
-  addInterfaces<GraphInliner>();
+  addInterfaces<GraphInliner, ExprFactsInterface>();
 }

@@ -3,6 +3,7 @@
 // Dims of types, and the shape rules that several ops share.
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/IR/Broadcast.h"
+#include "Dialect/Graph/IR/Clamp.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/TypeRange.h"
@@ -29,9 +30,8 @@ void adze::graph::forEachSymbol(Type type, function_ref<void(unsigned)> visit) {
 unsigned adze::graph::countSymbols(ArrayRef<AffineExpr> exprs) {
   unsigned count = 0;
   for (AffineExpr expr : exprs)
-    forEachSymbol(expr, [&](unsigned symbol) {
-      count = std::max(count, symbol + 1);
-    });
+    forEachSymbol(
+        expr, [&](unsigned symbol) { count = std::max(count, symbol + 1); });
   return count;
 }
 
@@ -76,8 +76,8 @@ RankedTensorType adze::graph::makeType(Type elementType,
   }
   Attribute encoding;
   if (known && ShapedType::isDynamicShape(shape))
-    encoding = AffineMapAttr::get(AffineMap::get(
-        0, countSymbols(exprs), exprs, elementType.getContext()));
+    encoding = AffineMapAttr::get(AffineMap::get(0, countSymbols(exprs), exprs,
+                                                 elementType.getContext()));
   return RankedTensorType::get(shape, elementType, encoding);
 }
 
@@ -131,6 +131,8 @@ static FailureOr<AffineExpr> broadcastDim(AffineExpr lhs, AffineExpr rhs) {
     return lhs;
   if (r)
     return rhs;
+  if (auto meeting = meet(lhs, rhs))
+    return meeting->size;
   return broadcastExprs(lhs, rhs);
 }
 
@@ -162,8 +164,8 @@ FailureOr<Dims> adze::graph::broadcastDims(ArrayRef<Dims> shapes,
 }
 
 /// The size that -1 stands for: the input's elements by those of the other
-/// dims. Equal dims of both sides cancel first, so that unknown ones may; zeros,
-/// too.
+/// dims. Equal dims of both sides cancel first, so that unknown ones may;
+/// zeros, too.
 static AffineExpr inferDim(Dims input, Dims others, MLIRContext *context) {
   auto isZero = [](AffineExpr dim) { return getConstant(dim) == 0; };
   for (auto zero = llvm::find_if(others, isZero); zero != others.end();

@@ -3,8 +3,10 @@
 // Which expressions are never negative: by the signs of their terms, else by
 // what quotients and remainders are of what they are made of.
 #include "Dialect/Graph/IR/Broadcast.h"
+#include "Dialect/Graph/IR/Clamp.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/IR/Terms.h"
+#include "ExprFacts.h"
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
@@ -36,6 +38,11 @@ SmallVector<Term> adze::graph::getTerms(AffineExpr expr) {
   return terms;
 }
 
+static bool isPositive(AffineExpr expr) {
+  return isNonNegative(
+      subExprs(expr, getAffineConstantExpr(1, expr.getContext())));
+}
+
 /// A symbol, or a quotient or a remainder that its operands say it of.
 static bool isNonNegativeAtom(AffineExpr atom) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(atom);
@@ -43,7 +50,7 @@ static bool isNonNegativeAtom(AffineExpr atom) {
     return true;
   auto divisor = getConstant(binary.getRHS());
   if (binary.getKind() == AffineExprKind::Mod)
-    return divisor && *divisor > 0;
+    return divisor ? *divisor > 0 : isPositive(binary.getRHS());
   if (SmallVector<AffineExpr> sizes = getBroadcastSizes(atom); !sizes.empty())
     return llvm::all_of(sizes, isNonNegative);
   return isNonNegative(binary.getLHS()) && isNonNegative(binary.getRHS());
@@ -70,9 +77,9 @@ namespace {
 /// and one for each product of several, of which only the sign is known.
 class Conditions {
 public:
-  /// Whether the expression may be negative; true also where there are too many
-  /// integers.
-  bool mayBeNegative(AffineExpr expr);
+  /// Whether the expression may be negative where those given are not; true
+  /// also where there are too many integers.
+  bool mayBeNegative(AffineExpr expr, ArrayRef<AffineExpr> given);
 
 private:
   using Product = SmallVector<AffineExpr, 2>;
@@ -116,6 +123,10 @@ unsigned Conditions::getInteger(const Product &product) {
     require(single(self, 1));
   auto binary = dyn_cast<AffineBinaryOpExpr>(product.front());
   auto divisor = binary ? getConstant(binary.getRHS()) : std::nullopt;
+  // No remainder of what is not negative is greater.
+  if (product.size() == 1 && binary &&
+      binary.getKind() == AffineExprKind::Mod && isNonNegative(binary.getLHS()))
+    require(combine(getSum(binary.getLHS()), single(self, 1), -1));
   if (product.size() != 1 || !divisor || *divisor <= 0)
     return self;
   // x - c q, or the remainder itself, lies in [0, c).
@@ -141,10 +152,12 @@ Conditions::Sum Conditions::getSum(AffineExpr expr) {
   return sum;
 }
 
-bool Conditions::mayBeNegative(AffineExpr expr) {
+bool Conditions::mayBeNegative(AffineExpr expr, ArrayRef<AffineExpr> given) {
   constexpr unsigned most = 12;
   constexpr int64_t mostFactor = int64_t(1) << 31;
   require(combine(single(one, -1), getSum(expr), -1)); // -expr - 1 >= 0
+  for (AffineExpr other : given)
+    require(getSum(other));
   if (count > most)
     return true;
   using namespace mlir::presburger;
@@ -171,8 +184,35 @@ static AffineExpr dropCommonAtoms(AffineExpr expr, ArrayRef<Term> terms) {
   return {};
 }
 
-bool adze::graph::isNonNegative(AffineExpr expr) {
-  expr = normalize(expr);
+/// A size that is the greater of two is one or the other.
+static bool isNonNegativeByCase(AffineExpr expr, Exprs given, unsigned depth) {
+  constexpr unsigned mostCases = 7;
+  SmallVector<Term> terms = getTerms(expr);
+  if (hasSign(terms, /*negative=*/false))
+    return true;
+  AffineExpr atom = findClamp(expr);
+  for (size_t i = 0; !atom && i < given.size(); ++i)
+    atom = findClamp(given[i]);
+  if (!atom)
+    return !Conditions().mayBeNegative(expr, given);
+  AffineExpr inner = getClamped(atom);
+  AffineExpr zero = getAffineConstantExpr(0, expr.getContext());
+  auto holds = [&](AffineExpr value, AffineExpr condition) {
+    AffineExpr other = replaceAtom(expr, atom, value);
+    Exprs known;
+    for (AffineExpr bound : given)
+      known.push_back(replaceAtom(bound, atom, value));
+    known.push_back(condition);
+    return other && !llvm::is_contained(known, AffineExpr()) &&
+           isNonNegativeByCase(other, known, depth + 1);
+  };
+  return depth < mostCases && holds(inner, inner) &&
+         holds(zero, subExprs(zero, inner));
+}
+
+bool adze::graph::isNonNegativeWhere(AffineExpr expr,
+                                     ArrayRef<AffineExpr> given) {
+  expr = expr ? normalize(expr) : expr;
   if (!expr)
     return false;
   SmallVector<Term> terms = getTerms(expr);
@@ -180,13 +220,29 @@ bool adze::graph::isNonNegative(AffineExpr expr) {
     return true;
   // Without quotients a negative term has nothing that outweighs it.
   auto isBinary = [](AffineExpr atom) { return isa<AffineBinaryOpExpr>(atom); };
-  if (llvm::none_of(terms, [&](const Term &term) {
+  if (given.empty() && llvm::none_of(terms, [&](const Term &term) {
         return llvm::any_of(term.atoms, isBinary);
       }))
     return false;
   if (AffineExpr rest = dropCommonAtoms(expr, terms))
-    return isNonNegative(rest);
-  return !Conditions().mayBeNegative(expr);
+    return isNonNegativeWhere(rest, given);
+  Exprs known;
+  for (AffineExpr bound : given)
+    if (AffineExpr normal = normalize(bound))
+      known.push_back(normal);
+  ExprFacts *facts = known.empty() ? getFacts(expr) : nullptr;
+  if (!facts)
+    return isNonNegativeByCase(expr, known, 0);
+  if (auto found = facts->nonNegative.find(expr);
+      found != facts->nonNegative.end())
+    return found->second;
+  bool result = isNonNegativeByCase(expr, known, 0);
+  facts->nonNegative[expr] = result;
+  return result;
+}
+
+bool adze::graph::isNonNegative(AffineExpr expr) {
+  return isNonNegativeWhere(expr, {});
 }
 
 bool adze::graph::areDifferent(AffineExpr lhs, AffineExpr rhs) {

@@ -2,6 +2,7 @@
 //
 // The contents of small integer tensors as expressions of the symbols: what
 // models compute from shapes.
+#include "Dialect/Graph/IR/Clamp.h"
 #include "Dialect/Graph/IR/Elements.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -26,8 +27,8 @@ using Result = std::optional<Elements>;
 struct Walk {
   llvm::DenseMap<Value, Result> known;
   int depth = 0;
-  /// Gets what is taken for granted not to be negative; null: nothing is.
-  SmallVectorImpl<AffineExpr> *assumed = nullptr;
+  /// Whether sizes that only the run can compare are expressions.
+  bool cuts = false;
 };
 
 Result get(Value value, Walk &walk);
@@ -182,22 +183,23 @@ AffineExpr divide(AffineExpr lhs, AffineExpr rhs, Walk &walk) {
     return exact;
   if (!isNonNegative(rhs))
     return {};
-  if (!isNonNegative(lhs)) {
-    AffineExpr minusOne = getAffineConstantExpr(-1, lhs.getContext());
-    if (!walk.assumed || isNonNegative(subExprs(minusOne, lhs)))
-      return {};
-    walk.assumed->push_back(lhs);
-  }
-  return floorDivExprs(lhs, rhs);
+  if (isNonNegative(lhs))
+    return floorDivExprs(lhs, rhs);
+  if (!walk.cuts)
+    return {};
+  AffineExpr positive = clampExpr(lhs), negative = subExprs(positive, lhs);
+  return subExprs(floorDivExprs(positive, rhs), floorDivExprs(negative, rhs));
 }
 
-/// The greater (or lesser), where that is known for all symbols.
-AffineExpr extremum(AffineExpr lhs, AffineExpr rhs, bool greater) {
+/// The greater (or lesser), as far as an expression says it.
+AffineExpr extremum(AffineExpr lhs, AffineExpr rhs, bool greater, Walk &walk) {
   if (isNonNegative(subExprs(lhs, rhs)))
     return greater ? lhs : rhs;
   if (isNonNegative(subExprs(rhs, lhs)))
     return greater ? rhs : lhs;
-  return {};
+  if (!walk.cuts)
+    return {};
+  return greater ? maxExprs(lhs, rhs) : minExprs(lhs, rhs);
 }
 
 AffineExpr truth(AffineExpr like, bool isTrue, bool known) {
@@ -227,8 +229,8 @@ AffineExpr compute(Operation *op, ArrayRef<AffineExpr> x, Walk &walk) {
         auto divisor = adze::graph::getConstant(x[1]);
         return divisor.value_or(0) > 0 ? modExprs(x[0], x[1]) : AffineExpr();
       })
-      .Case([&](MaximumOp) { return extremum(x[0], x[1], true); })
-      .Case([&](MinimumOp) { return extremum(x[0], x[1], false); })
+      .Case([&](MaximumOp) { return extremum(x[0], x[1], true, walk); })
+      .Case([&](MinimumOp) { return extremum(x[0], x[1], false, walk); })
       .Case([&](EqualOp) {
         bool equal = areEqual(x[0], x[1]);
         return truth(x[0], equal, equal || areDifferent(x[0], x[1]));
@@ -367,10 +369,9 @@ std::optional<SmallVector<AffineExpr>> adze::graph::getElements(Value value) {
 }
 
 std::optional<SmallVector<AffineExpr>>
-adze::graph::getElementsAssuming(Value value,
-                                 SmallVectorImpl<AffineExpr> &assumed) {
+adze::graph::getCutElements(Value value) {
   Walk walk;
-  walk.assumed = &assumed;
+  walk.cuts = true;
   return getAll(value, walk);
 }
 

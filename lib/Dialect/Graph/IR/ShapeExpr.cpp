@@ -4,6 +4,7 @@
 // remainders.
 #include "Dialect/Graph/IR/Broadcast.h"
 #include "Dialect/Graph/IR/Shape.h"
+#include "ExprFacts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
@@ -224,6 +225,22 @@ void cancelAtoms(Polynomial &lhs, Polynomial &rhs) {
   }
 }
 
+/// A quotient or a remainder in normal form, by no number.
+AffineExpr keepAtom(AffineExpr atom) {
+  if (ExprFacts *facts = getFacts(atom))
+    facts->atoms.insert(atom);
+  return atom;
+}
+
+bool isKeptAtom(AffineBinaryOpExpr expr) {
+  if (isa<AffineConstantExpr>(expr.getRHS()) ||
+      (expr.getKind() != AffineExprKind::Mod &&
+       expr.getKind() != AffineExprKind::FloorDiv))
+    return false;
+  ExprFacts *facts = getFacts(expr);
+  return facts && facts->atoms.contains(expr);
+}
+
 Polynomial parseFloorDiv(AffineExpr expr, Polynomial lhs, Polynomial rhs) {
   MLIRContext *context = expr.getContext();
   if (!lhs.valid || !rhs.valid)
@@ -234,7 +251,9 @@ Polynomial parseFloorDiv(AffineExpr expr, Polynomial lhs, Polynomial rhs) {
   std::optional<int64_t> divisor = rhs.constant();
   Polynomial result;
   if (!divisor || *divisor <= 0) {
-    result.add(Monomial{build(lhs, context).floorDiv(build(rhs, context))}, 1);
+    result.add(
+        Monomial{keepAtom(build(lhs, context).floorDiv(build(rhs, context)))},
+        1);
     return result;
   }
   Polynomial rest;
@@ -269,7 +288,8 @@ Polynomial parseMod(AffineExpr expr, const Polynomial &lhs,
   std::optional<int64_t> divisor = rhs.constant();
   Polynomial result, quotient, rest;
   if (!divisor || *divisor <= 0) {
-    result.add(Monomial{build(lhs, context) % build(rhs, context)}, 1);
+    result.add(Monomial{keepAtom(build(lhs, context) % build(rhs, context))},
+               1);
     return result;
   }
   split(lhs, *divisor, quotient, rest);
@@ -288,7 +308,7 @@ Polynomial parse(AffineExpr expr) {
     return result;
   }
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary) {
+  if (!binary || isKeptAtom(binary)) {
     result.add(Monomial{expr}, 1);
     return result;
   }

@@ -5,6 +5,7 @@
 // tensor, so the run has to find it before: before it begins, where it can.
 #include "BlockOrder.h"
 #include "Dialect/Graph/IR/Broadcast.h"
+#include "Dialect/Graph/IR/Clamp.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -192,6 +193,12 @@ Attribute Collector::getMap(ArrayRef<AffineExpr> sizes) const {
 void Collector::add(StringRef condition, ArrayRef<AffineExpr> sizes) {
   if (isDecided(sizes, condition))
     return;
+  // What meets the size that it was to be cut to has not been cut.
+  if (auto met = sizes.size() == 2 ? meet(sizes[0], sizes[1]) : std::nullopt) {
+    for (AffineExpr bound : met->bounds)
+      notNegative(bound);
+    return;
+  }
   Attribute map = getMap(sizes);
   if (isEarly(sizes) && runsAlways) {
     ofFunction[condition].insert(map);

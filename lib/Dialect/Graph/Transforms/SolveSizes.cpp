@@ -3,6 +3,7 @@
 // graph-solve-sizes: what the run finds of the sizes before it begins is solved
 // for them, and sizes that have one value are that value everywhere inside.
 #include "Dialect/Graph/IR/Broadcast.h"
+#include "Dialect/Graph/IR/Clamp.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/IR/Terms.h"
@@ -22,8 +23,16 @@ using namespace adze::graph;
 
 namespace {
 
-/// By symbol.
-using Values = DenseMap<unsigned, AffineExpr>;
+struct Values {
+  DenseMap<unsigned, AffineExpr> symbols;
+  /// Not negative; they decide which sizes are cut.
+  Exprs bounds;
+
+  /// What replace has found for long expressions; not after a change.
+  mutable DenseMap<AffineExpr, AffineExpr> found;
+
+  bool empty() const { return symbols.empty() && bounds.empty(); }
+};
 
 /// Sizes in terms of others, from conditions that surely hold.
 class Solver {
@@ -41,6 +50,7 @@ private:
 
   void readRanges();
   void readConditions();
+  void readBounds();
   bool isKnownEarly(AffineExpr expr) const;
   bool step();
   /// Learns from `zero` = 0; whether that was something new.
@@ -79,18 +89,13 @@ static AffineExpr broadcastAll(ArrayRef<AffineExpr> sizes) {
   return result.front();
 }
 
-/// The expression without the symbols that have values; with them, which is as
-/// true, where it would be too long.
-static AffineExpr replace(AffineExpr expr, const Values &values) {
-  if (!expr || values.empty())
-    return expr;
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
-    AffineExpr value = values.lookup(symbol.getPosition());
-    return value ? value : expr;
+static AffineExpr replace(AffineExpr expr, const Values &values);
+
+static AffineExpr replaceInside(AffineBinaryOpExpr expr, const Values &values) {
+  if (AffineExpr inner = getClamped(expr)) {
+    AffineExpr clamp = clampExprWhere(replace(inner, values), values.bounds);
+    return clamp ? clamp : expr;
   }
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary)
-    return expr;
   SmallVector<AffineExpr> sizes = getBroadcastSizes(expr);
   if (!sizes.empty()) {
     for (AffineExpr &size : sizes)
@@ -98,13 +103,32 @@ static AffineExpr replace(AffineExpr expr, const Values &values) {
     if (AffineExpr all = broadcastAll(sizes))
       return all;
   }
-  AffineExpr lhs = replace(binary.getLHS(), values),
-             rhs = replace(binary.getRHS(), values);
-  if (lhs == binary.getLHS() && rhs == binary.getRHS())
+  AffineExpr lhs = replace(expr.getLHS(), values),
+             rhs = replace(expr.getRHS(), values);
+  if (lhs == expr.getLHS() && rhs == expr.getRHS())
     return expr;
   AffineExpr result =
       normalize(getAffineBinaryOpExpr(expr.getKind(), lhs, rhs));
   return result ? result : expr;
+}
+
+/// The expression without the symbols that have values; with them, which is as
+/// true, where it would be too long.
+static AffineExpr replace(AffineExpr expr, const Values &values) {
+  if (!expr || values.empty())
+    return expr;
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
+    AffineExpr value = values.symbols.lookup(symbol.getPosition());
+    return value ? value : expr;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return expr;
+  if (AffineExpr known = values.found.lookup(expr))
+    return known;
+  AffineExpr result = replaceInside(binary, values);
+  values.found[expr] = result;
+  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -129,6 +153,7 @@ Solver::Solver(func::FuncOp function)
     forEachFixedSymbol(types, [&](unsigned symbol) { free.erase(symbol); });
   readRanges();
   readConditions();
+  readBounds();
 }
 
 void Solver::readRanges() {
@@ -165,6 +190,41 @@ void Solver::readConditions() {
   }
 }
 
+/// Whether some size inside is the greater of two.
+static bool hasClamps(func::FuncOp function) {
+  DenseSet<Type> seen;
+  auto isCut = [&](Type type) {
+    return seen.insert(type).second &&
+           llvm::any_of(getDims(type),
+                        [](AffineExpr dim) { return bool(findClamp(dim)); });
+  };
+  return function
+      .walk([&](Operation *op) {
+        return llvm::any_of(op->getResultTypes(), isCut)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+void Solver::readBounds() {
+  if (!hasClamps(function))
+    return;
+  for (auto [position, range] : ranges) {
+    AffineExpr symbol = getAffineSymbolExpr(position, context);
+    if (range.min > 0)
+      values.bounds.push_back(symbol - range.min);
+    if (range.max < INT64_MAX)
+      values.bounds.push_back(
+          subExprs(getAffineConstantExpr(range.max, context), symbol));
+  }
+  auto maps = function->getAttrOfType<ArrayAttr>(boundsAttr);
+  for (auto map : maps ? maps.getValue() : ArrayRef<Attribute>())
+    for (AffineExpr bound : cast<AffineMapAttr>(map).getValue().getResults())
+      if (bound = normalize(bound); bound && isKnownEarly(bound))
+        values.bounds.push_back(bound);
+}
+
 int64_t Solver::getLeast(AffineExpr expr) const {
   if (auto constant = getConstant(expr))
     return *constant;
@@ -196,10 +256,14 @@ bool Solver::set(unsigned symbol, AffineExpr value) {
       (constant && (*constant < range.min || *constant > range.max)))
     return false;
   free.erase(symbol);
-  Values self{{symbol, value}};
-  for (auto &[other, known] : values)
+  Values self;
+  self.symbols[symbol] = value;
+  for (auto &[other, known] : values.symbols)
     known = replace(known, self);
-  values[symbol] = value;
+  for (AffineExpr &bound : values.bounds)
+    bound = replace(bound, self);
+  values.symbols[symbol] = value;
+  values.found.clear();
   // The other symbol is all that is left to know the range from.
   if (auto other = dyn_cast<AffineSymbolExpr>(value)) {
     Range &kept = ranges[other.getPosition()];
@@ -395,7 +459,7 @@ public:
       return;
     Values values = Solver(function).run();
     if (!values.empty() && replaceAll(function, values))
-      solved = values.size();
+      solved = values.symbols.size();
   }
 };
 

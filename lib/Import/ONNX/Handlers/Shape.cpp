@@ -3,6 +3,8 @@
 // Shapes as tensors, and tensors from shapes.
 #include "../OpTable.h"
 #include "../Sizes.h"
+#include "Dialect/Graph/IR/Clamp.h"
+#include "Dialect/Graph/IR/Elements.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace adze;
@@ -87,7 +89,7 @@ static std::optional<int64_t> countFloats(Binder &b) {
 static AffineExpr countInts(Binder &b) {
   AffineExpr values[3];
   for (unsigned i = 0; i < 3; ++i) {
-    auto elements = graph::getElements(b.operand(i));
+    auto elements = graph::getCutElements(b.operand(i));
     if (!elements || elements->size() != 1)
       return {};
     values[i] = elements->front();
@@ -100,8 +102,7 @@ static AffineExpr countInts(Binder &b) {
   int64_t step = std::abs(*delta);
   if (auto constant = graph::getConstant(distance))
     return b.expr(*constant <= 0 ? 0 : (*constant - 1) / step + 1);
-  if (!b.assumeNonNegative(distance))
-    return {};
+  distance = graph::clampExpr(distance);
   return graph::floorDivExprs(graph::addExprs(distance, b.expr(step - 1)),
                               b.expr(step));
 }

@@ -3,6 +3,7 @@
 // Slice, whose ends may be symbolic.
 #include "../DataShapes.h"
 #include "../OpTable.h"
+#include "Dialect/Graph/IR/Clamp.h"
 #include "Dialect/Graph/IR/Elements.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -51,26 +52,55 @@ void resolveStatic(Binder &b, int64_t dim, Range &range) {
   range.size = b.expr(size);
 }
 
-/// An end of a symbolic dim: from the front, or from the back if negative.
-/// What the symbols leave open has to be inside; the run time checks it.
-AffineExpr resolveEnd(Binder &b, AffineExpr dim, AffineExpr end) {
-  auto constant = graph::getConstant(end);
+/// How far elements lie from the front where `place` counts from the front, or
+/// from the back if it is negative: within [0, dim]. Null if no expression says
+/// so.
+AffineExpr resolvePlace(Binder &b, AffineExpr dim, AffineExpr place) {
+  auto constant = graph::getConstant(place);
   if (constant && *constant >= kHuge)
     return dim;
   if (constant && *constant < -kHuge)
     return b.expr(0);
-  AffineExpr result = end, minus = graph::subExprs(b.expr(0), end);
-  if (!graph::isNonNegative(end) && graph::isNonNegative(minus)) {
-    // 0 would be counted from the front.
-    if (!b.assumeBound(graph::subExprs(minus, b.expr(1))))
-      return {};
-    result = graph::addExprs(dim, end);
-  }
-  if (graph::isNonNegative(graph::subExprs(result, dim)))
+  if (graph::isNonNegative(place))
+    return graph::minExprs(place, dim);
+  AffineExpr fromBack = graph::clampExpr(graph::addExprs(place, dim));
+  AffineExpr above = graph::clampExpr(place),
+             next = graph::clampExpr(graph::addExprs(place, b.expr(1)));
+  // 1 where it counts from the back, else 0.
+  AffineExpr isBack = graph::addExprs(graph::subExprs(above, next), b.expr(1));
+  // min(above, dim), which is 0 where it counts from the back.
+  AffineExpr fromFront =
+      graph::subExprs(above, graph::clampExpr(graph::subExprs(place, dim)));
+  return graph::addExprs(fromFront, graph::mulExprs(isBack, fromBack));
+}
+
+/// The same for steps < 0, counted behind the element: in [1, dim] for a start
+/// and in [0, dim] for an end.
+AffineExpr resolveBehind(Binder &b, AffineExpr dim, AffineExpr place,
+                         bool isStart) {
+  AffineExpr one = b.expr(1);
+  auto constant = graph::getConstant(place);
+  if (constant && *constant >= kHuge)
     return dim;
-  if (!b.assumeBound(result) || !b.assumeBound(graph::subExprs(dim, result)))
+  if (constant && *constant < -kHuge)
+    return isStart ? graph::minExprs(one, dim) : b.expr(0);
+  AffineExpr behind = graph::addExprs(place, one);
+  if (graph::isNonNegative(place))
+    return graph::minExprs(behind, dim);
+  if (!graph::isNonNegative(graph::subExprs(b.expr(-1), place)))
     return {};
-  return result;
+  if (!isStart)
+    return graph::clampExpr(graph::addExprs(behind, dim));
+  AffineExpr first = graph::clampExpr(graph::addExprs(place, dim));
+  return graph::minExprs(graph::addExprs(first, one), dim);
+}
+
+/// Whether types would be longer than what the run computes by itself.
+bool isLong(AffineExpr expr) {
+  constexpr unsigned most = 6000;
+  unsigned parts = 0;
+  expr.walk([&](AffineExpr) { ++parts; });
+  return parts > most;
 }
 
 LogicalResult resolve(Binder &b, AffineExpr dim, Range &range) {
@@ -82,21 +112,28 @@ LogicalResult resolve(Binder &b, AffineExpr dim, Range &range) {
     resolveStatic(b, *size, range);
     return mlir::success();
   }
-  if (!dim || range.step < 0)
-    return b.unsupported("expected steps > 0 along a symbolic dim");
-  range.first = resolveEnd(b, dim, range.start);
-  AffineExpr last = resolveEnd(b, dim, range.end);
-  AffineExpr distance =
-      range.first && last ? graph::subExprs(last, range.first) : AffineExpr();
-  if (distance && graph::isNonNegative(graph::subExprs(range.first, last))) {
-    range.first = range.size = b.expr(0);
-    return mlir::success();
+  bool forwards = range.step > 0;
+  AffineExpr from, to;
+  if (dim && forwards) {
+    from = resolvePlace(b, dim, range.start);
+    to = resolvePlace(b, dim, range.end);
+  } else if (dim) {
+    from = resolveBehind(b, dim, range.end, /*isStart=*/false);
+    to = resolveBehind(b, dim, range.start, /*isStart=*/true);
   }
-  if (!b.assumeBound(distance))
+  AffineExpr distance = graph::subExprs(to, from);
+  // Both are within the dim.
+  if (to != dim && graph::getConstant(from) != 0)
+    distance = graph::clampExpr(distance);
+  int64_t step = range.step == INT64_MIN ? INT64_MAX : std::abs(range.step);
+  range.size = graph::floorDivExprs(graph::addExprs(distance, b.expr(step - 1)),
+                                    b.expr(step));
+  range.first = forwards ? from : graph::subExprs(to, b.expr(1));
+  if (!range.size || !range.first || isLong(range.size) || isLong(range.first))
     return b.unsupported("expected starts and ends that the symbolic dims "
                          "determine");
-  range.size = graph::floorDivExprs(
-      graph::addExprs(distance, b.expr(range.step - 1)), b.expr(range.step));
+  if (graph::getConstant(range.size) == 0)
+    range.first = b.expr(0);
   return mlir::success();
 }
 
@@ -110,10 +147,8 @@ bool isReverse(const Range &range) {
 
 /// Elements of an operand as expressions.
 std::optional<Dims> getExprs(Binder &b, unsigned i) {
-  llvm::SmallVector<AffineExpr> assumed;
-  auto elements = graph::getElementsAssuming(b.operand(i), assumed);
-  auto assume = [&](AffineExpr expr) { return b.assumeBound(expr); };
-  if (!elements || !llvm::all_of(assumed, assume)) {
+  auto elements = graph::getCutElements(b.operand(i));
+  if (!elements) {
     (void)b.unsupported("expected operand " + llvm::Twine(i) + " ('" +
                         b.node.inputs[i] +
                         "') to be determined by the symbolic dims");
@@ -182,10 +217,8 @@ bool isDetermined(Binder &b) {
     return true;
   for (unsigned i = 1; i < b.getNumOperands(); ++i) {
     Value operand = b.operand(i);
-    llvm::SmallVector<AffineExpr> assumed;
-    if (operand &&
-        !(i < 3 ? graph::getElementsAssuming(operand, assumed).has_value()
-                : graph::getConstantElements(operand).has_value()))
+    if (operand && !(i < 3 ? graph::getCutElements(operand).has_value()
+                           : graph::getConstantElements(operand).has_value()))
       return false;
   }
   return true;
