@@ -206,9 +206,24 @@ static void addNormInParts(GraphBuilder &b) {
   Value y = x;
   if (b.random.chance(60))
     y = b.op("sub", {x, b.op("reduce_mean", {x}, reduction)});
-  Value square = b.random.chance(50) ? b.op("mul", {y, y})
-                                     : b.op("pow", {y, b.scalar(element, 2)});
-  Value variance = b.op("reduce_mean", {square}, reduction);
+  auto meanSquare = [&](Value v) {
+    return b.op("reduce_mean",
+                {b.random.chance(50) ? b.op("mul", {v, v})
+                                     : b.op("pow", {v, b.scalar(element, 2)})},
+                reduction);
+  };
+  Value variance;
+  if (y != x && b.random.chance(25)) { // mean(x^2) - mean(x)^2
+    Value mean = b.op("reduce_mean", {x}, reduction);
+    variance = b.op("sub", {meanSquare(x), b.op("mul", {mean, mean})});
+    variance = b.op("maximum", {variance, b.scalar(element, 0)});
+  } else if (int64_t size = GraphBuilder::sizeOf(x, axis);
+             size > 0 && b.random.chance(25)) {
+    variance = b.op("reduce_sum_square", {y}, reduction);
+    variance = scaleBy(b, variance, 1.0 / double(size));
+  } else {
+    variance = meanSquare(y);
+  }
   Value root = b.op("sqrt", {b.op("add", {variance, b.scalar(element, 0.1)})});
   y = b.random.chance(60) ? b.op("div", {y, root})
                           : b.op("mul", {y, b.op("reciprocal", {root})});
@@ -223,6 +238,11 @@ static Value makeGelu(GraphBuilder &b, Value x) {
   Type element = GraphBuilder::elementOf(x);
   auto number = [&](double value) { return b.scalar(element, value); };
   Value inner;
+  if (b.random.chance(25)) { // the complement, of -x
+    Value minus =
+        b.op("erf", {scaleBy(b, b.op("neg", {x}), 0.70710678118654752)});
+    return scaleBy(b, b.op("mul", {x, b.op("sub", {number(1), minus})}), 0.5);
+  }
   if (b.random.chance(50)) {
     inner = b.op("erf", {scaleBy(b, x, 0.70710678118654752)});
   } else {
@@ -307,8 +327,48 @@ static void addParallelReductions(GraphBuilder &b) {
   }
 }
 
+/// Ops that change nothing, or give one number, and some that only seem to.
+static void addIdentities(GraphBuilder &b) {
+  Value x = b.pickFloat(/*minRank=*/2);
+  if (!x)
+    return;
+  Type element = GraphBuilder::elementOf(x);
+  auto number = [&](double value) { return b.scalar(element, value); };
+  int64_t axis = b.random.below(GraphBuilder::rankOf(x));
+  switch (b.random.below(7)) {
+  case 0:
+    b.exactOp("trilu", {x},
+              {b.attr("k", b.random.between(-9, 9)),
+               b.flag("upper", b.random.chance(50))});
+    return;
+  case 1:
+    b.exactOp(b.random.chance(50) ? "maximum" : "minimum",
+              {x, number(b.random.chance(50) ? INFINITY : -INFINITY)});
+    return;
+  case 2:
+    b.op("add", {b.op("neg", {x}), x});
+    return;
+  case 3:
+    b.op("pow", {x, number(0)});
+    return;
+  case 4:
+    b.exactOp("not", {b.exactOp("less", {x, x})});
+    return;
+  case 5:
+    b.op(b.random.chance(50) ? "reduce_l1" : "reduce_sum_square", {x},
+         {b.attr("axes", ArrayRef<int64_t>{axis}),
+          b.flag("keepdims", b.random.chance(50))});
+    return;
+  default:
+    if (GraphBuilder::sizeOf(x, axis) > 0) // part of a row by its length
+      b.op("div", {x, b.op("reduce_l2", {x},
+                           {b.attr("axes", ArrayRef<int64_t>{axis}),
+                            b.flag("keepdims", true)})});
+  }
+}
+
 void addIdiom(GraphBuilder &b) {
-  int64_t kind = b.random.below(25);
+  int64_t kind = b.random.below(27);
   if (kind < 5)
     addAttention(b);
   else if (kind < 8)
@@ -323,6 +383,8 @@ void addIdiom(GraphBuilder &b) {
     addParallelReductions(b);
   else if (kind < 24)
     addPixels(b);
+  else if (kind < 26)
+    addIdentities(b);
   else
     addLongReduction(b);
 }

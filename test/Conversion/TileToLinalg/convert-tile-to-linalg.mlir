@@ -56,3 +56,34 @@ tile.kernel @view(%x: memref<4x6xf32>, %y: memref<24xf32>) {
   tile.store %t, %v[0, 0] : tensor<4x6xf32>, memref<4x6xf32, affine_map<(i, j) -> (j * 4 + i)>>
   tile.return
 }
+
+// -----
+
+// Rows of unknown number: each element is tested against the size of the run, and what is outside is the pad, or not stored.
+// CHECK-LABEL: func.func @unknown_programs(
+// CHECK: %[[ROWS:.*]] = memref.dim %arg0, %c0
+// CHECK: %[[COUNT:.*]] = arith.ceildivui %[[ROWS]], %c4
+// CHECK: return %[[COUNT]]
+// CHECK-LABEL: func.func @unknown(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<?x8xf32>, %[[Y:[a-z0-9]+]]: memref<?x8xf32>
+// CHECK: tensor.generate
+// CHECK: %[[SIZE:.*]] = memref.dim %[[X]], %c0{{.*}} : memref<?x8xf32>
+// CHECK: arith.cmpi ult, %{{.*}}, %[[SIZE]]
+// CHECK: scf.if
+// CHECK: memref.load %[[X]]
+// CHECK: } else {
+// CHECK: %[[END:.*]] = memref.dim %[[Y]], %c0{{.*}} : memref<?x8xf32>
+// CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %{{.*}}, %[[END]]
+// CHECK: scf.if
+// CHECK: memref.store %{{.*}}, %[[Y]]
+tile.kernel @unknown(%x: memref<?x8xf32>, %y: memref<?x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %n = memref.dim %x, %c0 : memref<?x8xf32>
+  %g = arith.ceildivui %n, %c4 : index
+  %p = tile.program_id (%g) : index
+  %i = arith.muli %p, %c4 : index
+  %t = tile.load %x[%i, 0] sizes [4, 8] pad 2.0 : f32 : memref<?x8xf32> -> tensor<4x8xf32>
+  tile.store %t, %y[%i, 0] : tensor<4x8xf32>, memref<?x8xf32>
+  tile.return
+}

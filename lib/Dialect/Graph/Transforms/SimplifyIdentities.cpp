@@ -99,6 +99,16 @@ static LogicalResult dropScatter(OpT op, PatternRewriter &rewriter) {
   return replaceBy(op, op.getData(), rewriter);
 }
 
+/// A part that is all of it.
+static LogicalResult dropInsertion(InsertSliceOp op,
+                                   PatternRewriter &rewriter) {
+  Value source = op.getSources().front();
+  if (op.getSources().size() != 1 ||
+      !areEqual(getDims(source), getDims(op.getDest())))
+    return rewriter.notifyMatchFailure(op, "a part stays");
+  return replaceBy(op, source, rewriter);
+}
+
 /// A triangle that is everything, or nothing.
 static LogicalResult decideTriangle(TriluOp op, PatternRewriter &rewriter) {
   Dims dims = getDims(op.getInput());
@@ -129,6 +139,7 @@ void adze::graph::addMovementIdentities(RewritePatternSet &patterns,
   addSimplifications<ScatterElementsOp>(patterns, count,
                                         dropScatter<ScatterElementsOp>);
   addSimplifications<ScatterNDOp>(patterns, count, dropScatter<ScatterNDOp>);
+  addSimplifications<InsertSliceOp>(patterns, count, dropInsertion);
   addSimplifications<TriluOp>(patterns, count, decideTriangle);
 }
 
@@ -235,6 +246,26 @@ static LogicalResult dropRounding(OpT op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// The bits of the same bits.
+static LogicalResult joinBitcasts(BitcastOp op, PatternRewriter &rewriter) {
+  Value x = op.getInput();
+  if (x.getType() == op.getType())
+    return replaceBy(op, x, rewriter);
+  auto inner = x.getDefiningOp<BitcastOp>();
+  if (!inner)
+    return rewriter.notifyMatchFailure(op, "not of the same");
+  rewriter.modifyOpInPlace(
+      op, [&] { op.getInputMutable().assign(inner.getInput()); });
+  return success();
+}
+
+/// c ? true : false = c.
+static LogicalResult dropTruth(SelectOp op, PatternRewriter &rewriter) {
+  if (getSplatBool(op.getLhs()) != true || getSplatBool(op.getRhs()) != false)
+    return rewriter.notifyMatchFailure(op, "of other values");
+  return replaceBy(op, op.getCondition(), rewriter);
+}
+
 /// not(x < y) = x >= y of integers.
 static LogicalResult turnComparison(NotOp op, PatternRewriter &rewriter) {
   Operation *inner = op.getInput().getDefiningOp();
@@ -290,6 +321,8 @@ void adze::graph::addAlgebraIdentities(RewritePatternSet &patterns,
   });
   addSimplifications<FloorOp, CeilOp, RoundOp>(
       patterns, count, [](auto op, auto &r) { return dropRounding(op, r); });
+  addSimplifications<BitcastOp>(patterns, count, joinBitcasts);
+  addSimplifications<SelectOp>(patterns, count, dropTruth);
   addSimplifications<NotOp>(patterns, count, turnComparison);
   addSimplifications<ReduceL1Op>(patterns, count,
                                  viewUnitDims<ReduceL1Op, AbsOp>);

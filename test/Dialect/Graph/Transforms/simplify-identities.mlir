@@ -58,7 +58,9 @@ func.func @places(%x: !x, %y: tensor<4x8xf32>, %i: tensor<4x0xi64>, %u: tensor<4
   %1 = graph.scatter_elements %y, %i, %u {axis = 1 : i64} : (tensor<4x8xf32>, tensor<4x0xi64>, tensor<4x0xf32>) -> tensor<4x8xf32>
   %2 = graph.scatter_nd %y, %n, %v : (tensor<4x8xf32>, tensor<0x1xi64>, tensor<0x8xf32>) -> tensor<4x8xf32>
   %3 = graph.trilu %y {k = -3 : i64, upper = true} : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %4 = graph.trilu %y {k = 7 : i64, upper = false} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %t = graph.trilu %y {k = 7 : i64, upper = false} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %d = graph.empty : () -> tensor<4x8xf32>
+  %4 = graph.insert_slice %t, %d {axis = 1 : i64, offsets = affine_map<() -> (0)>} : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   %5 = graph.trilu %y {k = 8 : i64, upper = true} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %6 = graph.trilu %y {k = -4 : i64, upper = false} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %0, %1, %2, %3, %4, %5, %6 : tensor<?x1xi64, #x>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
@@ -183,6 +185,35 @@ func.func @other_signs(%x: !x, %y: !x, %h: tensor<?x8xf16, #x>) -> (!x, !x, !b, 
   %5 = graph.not %4 : (!b) -> !b
   %6 = graph.minimum %x, %less : (!x, tensor<f32>) -> !x
   return %1, %3, %5, %6 : !x, !x, !b, !x
+}
+
+// CHECK-LABEL: func.func @bits
+// ALGEBRA-NEXT: %[[B:.*]] = graph.bitcast %arg0 : (tensor<?x8xf32, #{{.*}}>) -> tensor<?x8xui32
+// ALGEBRA-NEXT: return %arg0, %[[B]], %arg1
+func.func @bits(%x: !x, %c: !b) -> (!x, tensor<?x8xui32, #x>, !b) {
+  %true = graph.constant dense<true> : tensor<i1>
+  %false = graph.constant dense<false> : tensor<8xi1>
+  %0 = graph.bitcast %x : (!x) -> !n
+  %1 = graph.bitcast %0 : (!n) -> !x
+  %2 = graph.bitcast %0 : (!n) -> tensor<?x8xui32, #x>
+  %3 = graph.select %c, %true, %false : (!b, tensor<i1>, tensor<8xi1>) -> !b
+  return %1, %2, %3 : !x, tensor<?x8xui32, #x>, !b
+}
+
+// Bits in between are those of other numbers; the other way round it is a negation.
+// CHECK-LABEL: func.func @other_bits
+// ALGEBRA: graph.bitcast
+// ALGEBRA: graph.add
+// ALGEBRA: graph.bitcast
+// ALGEBRA: graph.select
+func.func @other_bits(%x: !x, %c: !b) -> (!x, !b) {
+  %true = graph.constant dense<true> : tensor<i1>
+  %false = graph.constant dense<false> : tensor<i1>
+  %0 = graph.bitcast %x : (!x) -> !n
+  %1 = graph.add %0, %0 : (!n, !n) -> !n
+  %2 = graph.bitcast %1 : (!n) -> !x
+  %3 = graph.select %c, %false, %true : (!b, tensor<i1>, tensor<i1>) -> !b
+  return %2, %3 : !x, !b
 }
 
 // Amounts and squares of single elements; of several they are sums.
