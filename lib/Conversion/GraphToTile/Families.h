@@ -108,6 +108,7 @@ struct RowBlock {
   int64_t size;
   bool whole;
   bool unrolls = true; // taps of the window along it, if it is whole
+  bool finds = false;  // or if the run finds its border
 };
 /// `longest`: rows up to there are taken whole.
 RowBlock chooseRowBlock(mlir::AffineExpr width, int64_t target,

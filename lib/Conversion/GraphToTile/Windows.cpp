@@ -83,5 +83,5 @@ Value adze::getSize(KernelEmitter &e, const RowBlock &row) {
 
 bool adze::unrollsTaps(const RowBlock &row, int64_t taps) {
   constexpr int64_t maxTaps = 11;
-  return row.whole && row.unrolls && taps <= maxTaps;
+  return (row.whole || row.finds) && row.unrolls && taps <= maxTaps;
 }

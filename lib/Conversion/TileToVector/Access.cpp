@@ -306,6 +306,12 @@ Place KernelLowering::place(const Window &window, const Layout &layout,
       // Unsigned: a negative index is a huge one.
       require(
           arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, self, end));
+      // Lanes that are all masked are slow to load where no memory is.
+      if (wide && !isa<StoreOp>(window.op)) {
+        Value last = b.createOrFold<arith::SubIOp>(loc, end, index(1));
+        last = b.createOrFold<arith::MinSIOp>(loc, self, last);
+        logical.back() = b.createOrFold<arith::MaxSIOp>(loc, last, index(0));
+      }
       continue;
     }
     auto type = VectorType::get(layout.lanes, b.getIndexType());
@@ -332,16 +338,6 @@ bool KernelLowering::isDead(const Layout &layout, int64_t registerIndex) {
       return true;
   }
   return false;
-}
-
-int64_t adze::tile::liveLanes(const DimClasses &classes, const Layout &layout,
-                              int64_t coordinate) {
-  const Slice &slice = layout.slices[layout.laneDim];
-  if (slice.start) // loops run over whole vectors; the tail is static
-    return layout.lanes;
-  int64_t left =
-      classes.size(layout.classes[layout.laneDim]) - slice.at - coordinate;
-  return std::clamp<int64_t>(left, 0, layout.lanes);
 }
 
 Value adze::tile::bothMasks(OpBuilder &b, Location loc, Value x, Value y) {

@@ -285,6 +285,53 @@ Interior KernelLowering::interior(int c, int64_t full) {
   return worthwhile && peeled <= maxPeeled ? result : all;
 }
 
+/// The same of memory whose sizes only the run knows, of the positions before
+/// `end`, where what is in `settled` needs no checks; none if there is nothing
+/// else to check, or it can't be said where.
+std::optional<RunInterior> KernelLowering::runInterior(int c, Value end,
+                                                       SettledRef settled) {
+  RunInterior result{index(0), end, {}};
+  // A dot of single rows would load its right operand for each.
+  bool isKnown = classes.lanes(c) == 1 && !classes.multiplies();
+  forEachWindow([&](const Window &window) {
+    SmallVector<int> dims = classes.of(window.tile);
+    for (auto [i, digits] : llvm::enumerate(window.dims)) {
+      if (dims[i] != c || !isKnown)
+        continue;
+      Digit digit = digits.front();
+      Settled self{window.op, digit.dim};
+      if (isProven(window, digit.dim) || llvm::is_contained(settled, self))
+        continue;
+      bool alone = digits.size() == 1 && digit.dim != window.along &&
+                   llvm::count_if(window.dims, [&](ArrayRef<Digit> other) {
+                     return llvm::any_of(other, [&](const Digit &d) {
+                       return d.dim == digit.dim;
+                     });
+                   }) == 1;
+      Value least = runtimeBound(window.offsets[digit.dim], /*upper=*/false);
+      Value most = runtimeBound(window.offsets[digit.dim], /*upper=*/true);
+      isKnown &= alone && least && most && map.contains(window.memref);
+      if (!isKnown)
+        continue;
+      // 0 <= offset + p * digit.step < extent
+      Value step = index(digit.step);
+      Value before = b.createOrFold<arith::SubIOp>(loc, index(0), least);
+      Value first = b.createOrFold<arith::CeilDivSIOp>(loc, before, step);
+      Value room = b.createOrFold<arith::SubIOp>(
+          loc, extent(window.memref, digit.dim), most);
+      Value last = b.createOrFold<arith::CeilDivSIOp>(loc, room, step);
+      result.begin = b.createOrFold<arith::MaxSIOp>(loc, result.begin, first);
+      result.end = b.createOrFold<arith::MinSIOp>(loc, result.end, last);
+      result.bounded.push_back(self);
+    }
+  });
+  if (!isKnown || result.bounded.empty())
+    return std::nullopt;
+  result.begin = b.createOrFold<arith::MinSIOp>(loc, result.begin, end);
+  result.end = b.createOrFold<arith::MaxSIOp>(loc, result.end, result.begin);
+  return result;
+}
+
 /// Where whole steps of class `c` that end before a dimension of `target` does
 /// need no checks.
 SmallVector<Settled> KernelLowering::boundedWith(const Window &target,
@@ -316,6 +363,16 @@ bool KernelLowering::endsWith(int c, SettledRef bounded) {
                llvm::is_contained(bounded, Settled{window.op, digit.dim});
   });
   return all;
+}
+
+int64_t adze::tile::liveLanes(const DimClasses &classes, const Layout &layout,
+                              int64_t coordinate) {
+  const Slice &slice = layout.slices[layout.laneDim];
+  if (slice.start) // loops run over whole vectors; the tail is static
+    return layout.lanes;
+  int64_t left =
+      classes.size(layout.classes[layout.laneDim]) - slice.at - coordinate;
+  return std::clamp<int64_t>(left, 0, layout.lanes);
 }
 
 //===--- Run-time bounds --------------------------------------------------===//

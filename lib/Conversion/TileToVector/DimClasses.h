@@ -46,6 +46,7 @@ public:
 
   /// Are rows read to be reduced, and again for what is made of that?
   bool readsRows() const { return hasReduces && !hasDots; }
+  bool multiplies() const { return hasDots; }
   /// Do rows that are read to be reduced go past the caches of a core that
   /// such stores hold up?
   bool storesApart() const {

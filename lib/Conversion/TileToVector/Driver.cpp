@@ -235,6 +235,49 @@ void KernelLowering::splitToEnd(size_t depth, int64_t full, Value end,
   ends.erase(c);
 }
 
+/// Steps of a split class around an interior that the run finds: whole ones,
+/// half of one and single positions inside of it, which need no checks, then
+/// single positions before and behind it, in one loop.
+void KernelLowering::splitAround(size_t depth, const RunInterior &in, Value end,
+                                 SettledRef bounded) {
+  int64_t step = classes.step(classes.splitOrder()[depth]);
+  OpBuilder::InsertionGuard guard(b);
+  auto loop = [&](Value from, Value to, int64_t by) {
+    auto result = scf::ForOp::create(b, loc, from, to, index(by));
+    b.setInsertionPointToStart(result.getBody());
+    return result;
+  };
+  auto outer = settled;
+  settled.insert_range(bounded);
+  auto border = settled;
+  settled.insert_range(in.bounded);
+  Value at = in.begin;
+  SmallVector<int64_t, 3> sizes{step, 1};
+  if (step > 3)
+    sizes.insert(sizes.begin() + 1, step / 2);
+  for (int64_t by : sizes) {
+    Value length = b.createOrFold<arith::SubIOp>(loc, in.end, at);
+    Value rest = b.createOrFold<arith::RemSIOp>(loc, length, index(by));
+    Value to = b.createOrFold<arith::SubIOp>(loc, in.end, rest);
+    auto steps = loop(at, to, by);
+    splitAt(depth, {steps.getInductionVar(), 0, by});
+    b.setInsertionPointAfter(steps);
+    at = to;
+  }
+  settled = border;
+  Value inside = b.createOrFold<arith::SubIOp>(loc, in.end, in.begin);
+  Value others = b.createOrFold<arith::SubIOp>(loc, end, inside);
+  auto rest = loop(index(0), others, 1);
+  Value i = rest.getInductionVar();
+  Value isBefore =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, i, in.begin);
+  Value place = arith::SelectOp::create(b, loc, isBefore, i, add(i, inside));
+  bool wasAtEnd = std::exchange(atEnd, true);
+  splitAt(depth, {place, 0, 1});
+  atEnd = wasAtEnd;
+  settled = outer;
+}
+
 /// The full steps of a split class: a loop, and those of a border whose place
 /// is known one by one, so that their loads need no conditions at run time.
 void KernelLowering::splitLoop(size_t depth, int64_t full) {
@@ -246,6 +289,9 @@ void KernelLowering::splitLoop(size_t depth, int64_t full) {
   if (getConstantIntValue(end) != full) {
     if (step > 1 && endsWith(c, bounded))
       return splitToEnd(depth, full, end, bounded);
+    if (auto found = step > 1 ? runInterior(c, end, bounded)
+                              : std::optional<RunInterior>())
+      return splitAround(depth, *found, end, bounded);
     in = {0, full, step > 1 ? SmallVector<Settled>() : bounded};
   }
   for (int64_t at = 0; at < in.begin; at += step)

@@ -30,14 +30,13 @@ public:
 private:
   // Driver.cpp: the loops around the body
   void forEachWindow(llvm::function_ref<void(const Window &)> f);
-  void splitLoops(size_t depth);
-  void splitLoop(size_t depth, int64_t full);
+  void splitLoops(size_t depth), splitLoop(size_t depth, int64_t full);
   void splitAt(size_t depth, const Slice &slice);
   void splitToEnd(size_t, int64_t, mlir::Value end, SettledRef bounded);
+  void splitAround(size_t, const RunInterior &in, mlir::Value end, SettledRef);
   std::optional<std::pair<Window, int64_t>> commonEnd(int c);
   mlir::Value splitEnd(int, int64_t full, llvm::SmallVector<Settled> &bounded);
-  void versions();
-  void version(bool isFast);
+  void versions(), version(bool isFast);
 
   // Body.cpp: ops in program order
   void body(mlir::Block &block);
@@ -186,15 +185,16 @@ private:
   int classAlong(const Window &window, int64_t memDim);
   bool isDecided(const Window &window, int64_t memDim);
   Interior interior(int c, int64_t full);
+  std::optional<RunInterior> runInterior(int, mlir::Value end, SettledRef);
   llvm::SmallVector<Settled> boundedWith(const Window &, int64_t dim, int c);
-  bool endsWith(int c, SettledRef bounded);
   bool isOutside(const Window &, int64_t), isChecked(const Window &, int64_t);
-  bool isBorder(const Window &window), hasUnproven(const Window &window);
+  bool isBorder(const Window &), hasUnproven(const Window &),
+      endsWith(int, SettledRef);
   mlir::Value inBounds(const Window &window);
   mlir::Value runtimeBound(mlir::OpFoldResult index, bool upper);
   mlir::Value runtimeBoundOf(mlir::Operation *op, bool upper);
   mlir::Value extent(mlir::Value memref, int64_t dim);
-  mlir::Value limitOf(int c, bool most = false, const Window *of = {});
+  mlir::Value limitOf(int, bool most = false, const Window *of = {});
   void findLimits();
 
   // Scratch.cpp
@@ -207,8 +207,7 @@ private:
                                                 llvm::ArrayRef<int64_t> at);
 
   mlir::Block &rootBlock() { return root->getRegion(0).front(); }
-  mlir::Value index(int64_t value);
-  mlir::Value add(mlir::Value x, mlir::Value y);
+  mlir::Value index(int64_t value), add(mlir::Value x, mlir::Value y);
   mlir::Value add(mlir::Value x, int64_t y) { return y ? add(x, index(y)) : x; }
   mlir::Value mapped(mlir::OpFoldResult value);
   void fail(mlir::Operation *op, llvm::StringRef why);

@@ -75,6 +75,12 @@ struct Interior {
   llvm::SmallVector<Settled> bounded;
 };
 
+/// The same, where only the run knows.
+struct RunInterior {
+  mlir::Value begin, end;
+  llvm::SmallVector<Settled> bounded;
+};
+
 /// A value that is at hand.
 struct Kept {
   Registers registers;

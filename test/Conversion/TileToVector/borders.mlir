@@ -174,9 +174,10 @@ tile.kernel @clamped(%x: memref<197x64xf32>, %w: memref<64x32xf32>, %y: memref<1
 // Not where the store goes further than the load: what is there is the pad. The
 // same holds for sizes that are not known to be equal.
 // CHECK-LABEL: func.func @padded_rows(
-// CHECK-NOT: arith.minsi %{{.*}}, %c189
-// CHECK: maskedload
-// CHECK-NOT: arith.minsi %{{.*}}, %c189
+// CHECK: %[[EXISTS:.*]] = arith.cmpi ult, %[[AT:.*]], %c190
+// CHECK: arith.minsi %[[AT]], %c189
+// CHECK: %[[MASK:.*]] = vector.broadcast %[[EXISTS]]
+// CHECK: maskedload %arg0{{.*}}, %[[MASK]]
 // CHECK: return
 tile.kernel @padded_rows(%x: memref<190x64xf32>, %w: memref<64x32xf32>, %y: memref<197x32xf32>) {
   %c2 = arith.constant 2 : index
