@@ -13,6 +13,19 @@ func.func @chain(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// A sequence of values that nobody reads goes; a call that may fail stays.
+// CHECK-LABEL: func.func @calls
+func.func @calls(%x: tensor<4xf32>, %s: tensor<!graph.sequence<tensor<?xf32>>>, %i: tensor<i64>) -> tensor<4xf32> {
+  // CHECK-NEXT: graph.call "sequence_erase"(%arg1, %arg2)
+  // CHECK-NEXT: return %arg0
+  %0 = graph.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = graph.call "sequence_construct"(%x, %0) : (tensor<4xf32>, tensor<4xf32>) -> tensor<!graph.sequence<tensor<?xf32>>>
+  %2 = graph.call "sequence_erase"(%s, %i) : (tensor<!graph.sequence<tensor<?xf32>>>, tensor<i64>) -> tensor<!graph.sequence<tensor<?xf32>>>
+  return %x : tensor<4xf32>
+}
+
+// -----
+
 // Numbers of a run that nobody reads go; two that are read stay two.
 // CHECK-LABEL: func.func @entropy
 func.func @entropy() -> (tensor<i64>, tensor<i64>) {
