@@ -14,8 +14,12 @@ struct CacheSizes {
   /// Stores past the caches hold up what else a core does at that time: rows
   /// had better be asked for by what computes the rows before them.
   bool storesApart = false;
+  /// Vectors are loaded in halves, and shuffled beside multiply-adds: what two
+  /// of them hold had better not be loaded again.
+  bool halfLoads = false;
   bool operator==(const CacheSizes &other) const {
-    return l2 == other.l2 && l3 == other.l3 && storesApart == other.storesApart;
+    return l2 == other.l2 && l3 == other.l3 &&
+           storesApart == other.storesApart && halfLoads == other.halfLoads;
   }
 };
 

@@ -168,6 +168,32 @@ def PipelineRows : Pass<"pipeline-rows", "mlir::func::FuncOp"> {
   let statistics = [Statistic<"numPipelined", "pipelined", "Loops whose rows overlap">];
 }
 
+def ShareLoads : Pass<"share-loads", "mlir::func::FuncOp"> {
+  let summary = "Take vectors that two loaded ones hold together from these";
+  let description = [{
+    Windows that slide along vectors load the same elements several times: most
+    of these loads lie across a line of the cache, and take as long as two where
+    the CPU loads a vector in halves. Of loads that lie a constant apart, with no
+    store between them, those stay that begin where vectors do, and the first
+    and the last. Others are shuffles of two neighbours: what is read is what was
+    read before.
+
+    ```mlir
+    %0 = vector.load %x[%i] : memref<64xf32>, vector<16xf32>
+    %1 = vector.load %x[%i_1] : memref<64xf32>, vector<16xf32>   // %i + 1
+    %2 = vector.load %x[%i_16] : memref<64xf32>, vector<16xf32>  // %i + 16
+    ```
+    becomes
+    ```mlir
+    %0 = vector.load %x[%i] : memref<64xf32>, vector<16xf32>
+    %2 = vector.load %x[%i_16] : memref<64xf32>, vector<16xf32>
+    %1 = vector.shuffle %0, %2 [1, 2, .., 16] : vector<16xf32>, vector<16xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"numShared", "shared", "Loads that became shuffles">];
+}
+
 def LowerLoops : Pass<"lower-loops"> {
   let summary = "Turn structured control flow into branches";
   let description = [{

@@ -29,6 +29,7 @@ LogicalResult Compilation::resolveTargets() {
         return emitError(UnknownLoc::get(&context))
                << llvm::toString(caches.takeError());
       caches->storesApart |= target->caches.storesApart;
+      caches->halfLoads |= target->caches.halfLoads;
       target->caches = *caches;
     }
     targets.push_back(*target);

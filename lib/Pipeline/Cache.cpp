@@ -123,8 +123,7 @@ static void describeOptions(const CompileOptions &options,
                             llvm::raw_ostream &os) {
   os << "emit " << unsigned(options.emit) << " O" << options.optLevel << " cpu "
      << options.cpu << "\n"
-     << "literal " << options.literal << " quick "
-     << options.quickCode << "\n"
+     << "literal " << options.literal << " quick " << options.quickCode << "\n"
      << "winograd " << options.winograd << " name "
      << llvm::sys::path::stem(options.input) << "\n"
      << "weights " << llvm::sys::path::filename(options.externalWeights)
@@ -172,7 +171,7 @@ std::string Compilation::getCacheKey() {
   for (const cpu::CpuTarget &target : targets)
     os << target.triple << " " << target.cpu << " " << target.features << " "
        << target.caches.l2 << " " << target.caches.l3 << " "
-       << target.caches.storesApart << "\n";
+       << target.caches.storesApart << target.caches.halfLoads << "\n";
   os << describeInput(*module, options);
   return getDigest(text);
 }

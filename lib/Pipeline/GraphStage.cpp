@@ -61,8 +61,8 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
       manager.addNestedPass<func::FuncOp>(graph::createSplitPoolsPass());
       manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
       if (options.winograd)
-        manager.addNestedPass<func::FuncOp>(
-            graph::createWinogradPass({/*forced=*/-1, options.caches.l2}));
+        manager.addNestedPass<func::FuncOp>(graph::createWinogradPass(
+            {/*forced=*/-1, options.caches.l2, options.caches.l3}));
       manager.addNestedPass<func::FuncOp>(graph::createSplitReductionsPass());
     }
     if (options.foldConstants)

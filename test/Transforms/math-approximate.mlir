@@ -82,7 +82,7 @@ func.func @exp2(%x: vector<16xf32>) -> vector<16xf32> {
 // WIDE-LABEL: func.func @erf(
 // WIDE: %[[SHIFTED:.*]] = arith.addf
 // WIDE: %[[INDEX:.*]] = arith.bitcast %[[SHIFTED]] : vector<16xf32> to vector<16xi32>
-// WIDE-COUNT-6: llvm.call_intrinsic "llvm.x86.avx512.permvar.si.512"({{.*}}, %[[INDEX]])
+// WIDE-COUNT-7: llvm.call_intrinsic "llvm.x86.avx512.permvar.si.512"({{.*}}, %[[INDEX]])
 // WIDE-NOT: call_intrinsic
 // WIDE: return
 func.func @erf(%x: vector<16xf32>) -> vector<16xf32> {

@@ -74,11 +74,13 @@ static FailureOr<LaneProgram> makeLaneProgram(KernelEmitter &e,
   int64_t channels = getKnown(conv.result.back());
   // Pixels that lie side by side in memory take the lanes: one channel at a
   // time, in long runs. Few of them leave lanes to the channels.
-  constexpr int64_t usualRun = 16, longRun = 512;
+  constexpr int64_t usualRun = 16, longRun = 512, usualRow = 256,
+                    longestRow = 4096;
   AffineExpr width = conv.result[conv.spatial];
   bool isTransposed = op.getInput().getDefiningOp<TransposeOp>() != nullptr;
   bool runs = isTransposed && getKnown(width) >= usualRun;
-  RowBlock row = chooseRowBlock(width, runs ? longRun : usualRun);
+  RowBlock row = chooseRowBlock(width, runs ? longRun : usualRun,
+                                runs && e.forCpu ? longestRow : usualRow);
   Value blockC =
       runs ? e.index(1)
            : e.param("BLOCK_N", chooseLanes(channels, isTransposed ? 8 : 128));

@@ -109,7 +109,9 @@ struct RowBlock {
   bool whole;
   bool unrolls = true; // taps of the window along it, if it is whole
 };
-RowBlock chooseRowBlock(mlir::AffineExpr width, int64_t target);
+/// `longest`: rows up to there are taken whole.
+RowBlock chooseRowBlock(mlir::AffineExpr width, int64_t target,
+                        int64_t longest = 256);
 /// Its size: a fact where it is the whole row, else a parameter.
 mlir::Value getSize(KernelEmitter &e, const RowBlock &row);
 /// Whether the taps of a window along the row get code of their own.

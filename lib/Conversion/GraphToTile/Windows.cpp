@@ -69,10 +69,10 @@ FailureOr<Carried> adze::loopTaps(KernelEmitter &e, const WindowDim &dim,
                 });
 }
 
-RowBlock adze::chooseRowBlock(AffineExpr width, int64_t target) {
-  constexpr int64_t maxRow = 256;
+RowBlock adze::chooseRowBlock(AffineExpr width, int64_t target,
+                              int64_t longest) {
   int64_t known = getKnown(width);
-  if (known > 0 && known <= maxRow)
+  if (known > 0 && known <= longest)
     return {known, true};
   return {chooseBlock(known, target), false};
 }

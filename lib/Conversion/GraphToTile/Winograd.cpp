@@ -228,7 +228,7 @@ LogicalResult WinogradEmitter::cut() {
         width = e.size(result[2]);
   if (!batch || !height || !width)
     return failure();
-  WinogradPlan plan = planWinograd(*sizes, winograd.tile, e.caches.l2);
+  WinogradPlan plan = planWinograd(*sizes, winograd.tile, e.caches);
   Value tile = e.index(winograd.tile);
   patchRows = e.ceilDiv(height, tile);
   inRow = e.ceilDiv(width, tile);

@@ -257,6 +257,16 @@ bool KernelLowering::isContiguous(const Window &window, const Layout &layout,
           divisor % layout.lanes == 0);
 }
 
+/// Lanes [from, to).
+static Value laneMask(OpBuilder &b, Location loc, int64_t from, int64_t to,
+                      int64_t lanes) {
+  SmallVector<bool> bits;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    bits.push_back(lane >= from && lane < to);
+  auto type = VectorType::get(lanes, b.getI1Type());
+  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, bits));
+}
+
 Place KernelLowering::place(const Window &window, const Layout &layout,
                             int64_t registerIndex, int64_t shift) {
   Place result;
@@ -281,13 +291,17 @@ Place KernelLowering::place(const Window &window, const Layout &layout,
       result.never = true;
       continue;
     }
-    if (dim != laneMem && isDecided(window, dim)) {
-      int64_t at = *getConstantIntValue(self);
-      result.never |=
-          at < 0 || at >= *getConstantIntValue(extent(window.memref, dim));
+    Value end = extent(window.memref, dim);
+    if (isDecided(window, dim)) {
+      int64_t first = *getConstantIntValue(self),
+              size = *getConstantIntValue(end);
+      int64_t from = std::max<int64_t>(0, -first), to = size - first;
+      int64_t length = dim == laneMem ? layout.lanes : 1;
+      result.never |= from >= std::min(length, to);
+      if (!result.never && (from > 0 || to < length))
+        result.mask = laneMask(b, loc, from, to, length);
       continue;
     }
-    Value end = extent(window.memref, dim);
     if (dim != laneMem) {
       // Unsigned: a negative index is a huge one.
       require(
@@ -328,13 +342,6 @@ int64_t adze::tile::liveLanes(const DimClasses &classes, const Layout &layout,
   int64_t left =
       classes.size(layout.classes[layout.laneDim]) - slice.at - coordinate;
   return std::clamp<int64_t>(left, 0, layout.lanes);
-}
-
-static Value liveMask(OpBuilder &b, Location loc, int64_t live, int64_t lanes) {
-  SmallVector<bool> bits(lanes, false);
-  std::fill_n(bits.begin(), live, true);
-  auto type = VectorType::get(lanes, b.getI1Type());
-  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, bits));
 }
 
 Value adze::tile::bothMasks(OpBuilder &b, Location loc, Value x, Value y) {
@@ -382,7 +389,7 @@ Value KernelLowering::readRegister(const Window &window, const Layout &layout,
   int64_t laneMem = window.dims[layout.laneDim].back().dim;
   Value mask = at.mask;
   if (live < lanes && proof(window, laneMem) != Proof::whole)
-    mask = bothMasks(b, loc, mask, liveMask(b, loc, live, lanes));
+    mask = bothMasks(b, loc, mask, laneMask(b, loc, 0, live, lanes));
   if (layout.classes[layout.laneDim] == alongDepth.depth)
     mask = bothMasks(b, loc, mask, alongDepth.mask);
   if (at.exists)
@@ -543,7 +550,7 @@ void KernelLowering::writeRegister(const Window &window, const Layout &layout,
   }
   Value mask = at.mask;
   if (live < lanes)
-    mask = bothMasks(b, loc, mask, liveMask(b, loc, live, lanes));
+    mask = bothMasks(b, loc, mask, laneMask(b, loc, 0, live, lanes));
   if (mask)
     vector::MaskedStoreOp::create(b, loc, memref, at.indices, mask, value);
   else if (streams)

@@ -111,7 +111,7 @@ bool KernelLowering::isProven(const Window &window, int64_t memDim) {
 }
 
 /// The offset, the size and the slices of all tile dimensions along this one
-/// are constants. Lanes are left out: these take a mask.
+/// are constants: lanes take a constant mask, or none.
 bool KernelLowering::isDecided(const Window &window, int64_t memDim) {
   auto type = cast<MemRefType>(window.memref.getType());
   if (memDim == window.along || type.isDynamicDim(memDim) ||
@@ -124,8 +124,8 @@ bool KernelLowering::isDecided(const Window &window, int64_t memDim) {
         continue;
       int c = dims[i];
       bool walked = !classes.isSplit(c) && classes.isLooped(c);
-      if (digits.size() != 1 || walked || classes.lanes(c) > 1 ||
-          slice(c).start)
+      if (digits.size() != 1 || walked || slice(c).start ||
+          (classes.lanes(c) > 1 && !classes.isSplit(c)))
         return false;
     }
   return true;
@@ -245,9 +245,7 @@ Interior KernelLowering::interior(int c, int64_t full) {
   constexpr int64_t maxPeeled = 4; // each has code of its own
   int64_t step = classes.step(c);
   Interior all{0, full, {}}, result = all;
-  if (classes.lanes(c) > 1)
-    return all;
-  bool fixed = true;
+  bool fixed = true, takesMasks = classes.lanes(c) > 1;
   forEachWindow([&](const Window &window) {
     SmallVector<int> dims = classes.of(window.tile);
     for (auto [i, digits] : llvm::enumerate(window.dims)) {
@@ -283,7 +281,7 @@ Interior KernelLowering::interior(int c, int64_t full) {
   result.begin = std::min(result.begin, full);
   result.end = std::max(result.end, result.begin);
   int64_t peeled = (full - (result.end - result.begin)) / step;
-  bool worthwhile = fixed || result.end > result.begin;
+  bool worthwhile = fixed || (result.end > result.begin && !takesMasks);
   return worthwhile && peeled <= maxPeeled ? result : all;
 }
 

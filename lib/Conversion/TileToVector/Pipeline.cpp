@@ -29,6 +29,8 @@ void adze::buildTileToVectorPipeline(
   greedy.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
   manager.addPass(createCanonicalizerPass(greedy));
   manager.addPass(createCSEPass());
+  if (options.caches.halfLoads)
+    manager.addNestedPass<func::FuncOp>(createShareLoads());
   manager.addNestedPass<func::FuncOp>(createPipelineRows());
   MathApproximateOptions math;
   math.vectorBytes = options.vectorBytes;

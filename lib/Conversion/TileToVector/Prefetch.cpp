@@ -257,10 +257,13 @@ SmallVector<RowsAhead, 2> KernelLowering::rowsAsked(Operation *at) {
   constexpr int64_t longBytes = 8 * 1024, veryLongBytes = 16 * 1024;
   using Asked = SmallVector<RowsAhead, 2>;
   auto store = dyn_cast<StoreOp>(at);
-  if (!classes.storesApart())
-    return store && wanted.empty() && (classes.readsRows() || classes.slides())
-               ? Asked{{}}
-               : Asked{};
+  if (!classes.storesApart()) {
+    bool slides = classes.slides();
+    if (!store || !wanted.empty() || !(classes.readsRows() || slides))
+      return {};
+    // Windows come back to a row: the second level does until then.
+    return Asked{{0, slides && unit.storesApart ? 2u : 3u}};
+  }
   SmallVector<ReduceOp> walks;
   root->walk([&](ReduceOp walk) { walks.push_back(walk); });
   int64_t bytes = rowBytes(classes, walks.back());

@@ -305,6 +305,27 @@ mlir::Value Binder::unsqueeze(mlir::Value value, llvm::ArrayRef<int64_t> axes) {
   return reshape(value, dims);
 }
 
+mlir::Value Binder::concat(llvm::ArrayRef<mlir::Value> pieces, int64_t axis) {
+  int64_t rank = getRank(pieces.front());
+  Dims dims = graph::getDims(pieces.front()), sizes;
+  for (mlir::Value piece : pieces) {
+    if (getRank(piece) != rank)
+      continue;
+    Dims own = graph::getDims(piece);
+    sizes.push_back(own[axis]);
+    for (auto [dim, other] : llvm::zip_equal(dims, own))
+      if (!dim || graph::getConstant(other))
+        dim = other;
+  }
+  mlir::AffineExpr size = addSizes(sizes);
+  mlir::Value whole = create<graph::ConcatOp>(pieces, attr("axis", axis));
+  if (whole && size && !graph::areEqual(size, graph::getDims(whole)[axis])) {
+    dims[axis] = size;
+    whole.setType(graph::makeType(getElementType(whole), dims));
+  }
+  return whole;
+}
+
 mlir::Value Binder::slice(mlir::Value value, int64_t axis, int64_t start,
                           mlir::AffineExpr size) {
   return slice(value, axis, expr(start), size);

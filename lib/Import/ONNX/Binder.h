@@ -77,6 +77,8 @@ public:
                     mlir::AffineExpr size);
   mlir::Value slice(mlir::Value value, int64_t axis, mlir::AffineExpr start,
                     mlir::AffineExpr size);
+  /// At least one piece; its size along `axis` is the sum of theirs.
+  mlir::Value concat(llvm::ArrayRef<mlir::Value> pieces, int64_t axis);
   /// Whether a tensor of so many dims has this one; else an error.
   bool hasAxis(int64_t axis, int64_t rank);
   /// `value` (per index of a dim of `like`, or a scalar) with dims of size 1

@@ -17,14 +17,14 @@ namespace {
 struct NamedCaches {
   StringLiteral prefix; // of LLVM's names
   int64_t l2, l3;       // KiB, MiB
-  bool storesApart = false;
+  bool storesApart = false, halfLoads = false;
 };
 } // namespace
 
 /// The first prefix that fits. Third levels are those of common models.
 static constexpr NamedCaches known[] = {
     {"znver1", 512, 8},           {"znver2", 512, 16},
-    {"znver3", 512, 32},          {"znver4", 1024, 32, true},
+    {"znver3", 512, 32},          {"znver4", 1024, 32, true, true},
     {"znver", 1024, 32},          {"x86-64-v3", 512, 16},
     {"haswell", 256, 8},          {"broadwell", 256, 8},
     {"skylake-avx512", 1024, 22}, {"skylake", 256, 8},
@@ -41,7 +41,8 @@ static constexpr NamedCaches known[] = {
 CacheSizes getCaches(StringRef cpu) {
   for (const NamedCaches &entry : known)
     if (cpu.starts_with(entry.prefix))
-      return {entry.l2 << 10, entry.l3 << 20, entry.storesApart};
+      return {entry.l2 << 10, entry.l3 << 20, entry.storesApart,
+              entry.halfLoads};
   return {};
 }
 
@@ -98,6 +99,7 @@ static std::optional<int64_t> parseSize(StringRef text) {
 
 Expected<CacheSizes> parseCaches(StringRef text) {
   StringRef sizes = text;
+  bool halfLoads = sizes.consume_back(",halves");
   bool storesApart = sizes.consume_back(",apart");
   auto [second, third] = sizes.split(',');
   std::optional<int64_t> l2 = parseSize(second), l3 = parseSize(third);
@@ -106,7 +108,7 @@ Expected<CacheSizes> parseCaches(StringRef text) {
     return createStringError("expected the sizes of the second and third "
                              "level as in 1M,32M, but got '" +
                              text + "'");
-  return CacheSizes{*l2, *l3, storesApart};
+  return CacheSizes{*l2, *l3, storesApart, halfLoads};
 }
 
 } // namespace adze::cpu

@@ -72,6 +72,30 @@ func.func private @unknown(%x: tensor<1x?x14x64xf32, #rows>, %u: tensor<36x64x32
 
 // -----
 
+// Neither rows nor columns known, by tiles of 2: the number of patches is that of the program's grid, and so is where each lies.
+#image = affine_map<()[s0, s1, s2] -> (s0, s1, s2, 64)>
+#planes = affine_map<()[s0, s1, s2] -> (s0, s1, s2, 32)>
+// CHECK-LABEL: tile.kernel @image
+// CHECK-SAME: ROWS = {{[0-9]+}}
+// CHECK-DAG: %[[H:.*]] = memref.dim %arg0, %c1
+// CHECK-DAG: %[[W:.*]] = memref.dim %arg0, %c2
+// CHECK-DAG: %[[UP:.*]] = arith.ceildivui %[[H]], %c2
+// CHECK-DAG: %[[ACROSS:.*]] = arith.ceildivui %[[W]], %c2
+// CHECK: tile.scratch [16, %{{.*}}, 64]
+// CHECK: tile.phase
+// CHECK: arith.remui %{{.*}}, %[[ACROSS]]
+// CHECK: %[[ROW:.*]] = arith.divui %{{.*}}, %[[ACROSS]]
+// CHECK: arith.remui %[[ROW]], %[[UP]]
+// CHECK: tile.load %arg0[%{{.*}}, %{{.*}}, %{{.*}}, 0] sizes [1, 64] strides [2, 1]
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c16{{.*}} step %c1{{.*}}
+// VECTOR-LABEL: func.func @image
+func.func private @image(%x: tensor<?x?x?x64xf32, #image>, %u: tensor<16x64x32xf32>) -> tensor<?x?x?x32xf32, #planes> attributes {adze.kernel} {
+  %0 = graph.winograd_conv %x, %u {tile = 2 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<?x?x?x64xf32, #image>, tensor<16x64x32xf32>) -> tensor<?x?x?x32xf32, #planes>
+  return %0 : tensor<?x?x?x32xf32, #planes>
+}
+
+// -----
+
 // Channels of unknown number are left to the reference path.
 #channels = affine_map<()[s0] -> (1, 14, 14, s0)>
 #filter = affine_map<()[s0] -> (36, s0, 32)>

@@ -76,3 +76,26 @@ tile.kernel @unknown(%x: memref<8x?x?xf32> {adze.dims = #x}, %y: memref<8x?x?xf3
   tile.store %s, %y[%p#2, %at, %from] dims [2, 0, 1] : tensor<?x1x?xf32>, memref<8x?x?xf32>
   tile.return
 }
+
+// -----
+
+// Along the vectors: the ends of a row that is known are there once, with
+// constant masks where something is missing, and none where nothing is.
+// CHECK-LABEL: func.func @along(
+// CHECK-DAG: %[[FIRST:.*]] = arith.constant dense<[false, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true]>
+// CHECK-DAG: %[[LAST:.*]] = arith.constant dense<[true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, false]>
+// CHECK: vector.maskedload %arg0[%{{.*}}, %c-1], %[[FIRST]]
+// CHECK-NOT: masked
+// CHECK: scf.for %{{.*}} = %c64 to %c192
+// CHECK-NOT: masked
+// CHECK: vector.maskedload %arg0[%{{.*}}, %{{.*}}], %[[LAST]]
+// CHECK-NOT: masked
+tile.kernel @along(%x: memref<8x256xf32>, %y: memref<8x256xf32>) {
+  %c8 = arith.constant 8 : index
+  %p = tile.program_id (%c8) : index
+  %a = tile.load %x[%p, -1] sizes [256] dims [1] : memref<8x256xf32> -> tensor<256xf32>
+  %b = tile.load %x[%p, 1] sizes [256] dims [1] : memref<8x256xf32> -> tensor<256xf32>
+  %s = arith.addf %a, %b : tensor<256xf32>
+  tile.store %s, %y[%p, 0] dims [1] : tensor<256xf32>, memref<8x256xf32>
+  tile.return
+}

@@ -5,6 +5,7 @@
 #ifndef ADZE_DIALECT_GRAPH_IR_WINOGRAD_H
 #define ADZE_DIALECT_GRAPH_IR_WINOGRAD_H
 
+#include "Support/CacheSizes.h"
 #include "mlir/IR/AffineExpr.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
@@ -54,7 +55,7 @@ struct WinogradPlan {
 };
 /// The plan of least cost; small enough for a second-level cache.
 WinogradPlan planWinograd(const WinogradSizes &sizes, int64_t tile,
-                          int64_t l2Bytes);
+                          const CacheSizes &caches);
 /// The cost of the same convolution as it is.
 double getDirectCost(const WinogradSizes &sizes);
 

@@ -371,6 +371,8 @@ def WinogradPass : Pass<"graph-winograd", "::mlir::func::FuncOp"> {
            "2 or 4: use it wherever it is possible; -1: choose by cost">,
     Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1 << 20",
            "Second level of cache of a core">,
+    Option<"l3Bytes", "l3-bytes", "int64_t", /*default=*/"32 << 20",
+           "Last level of cache, of all cores">,
   ];
   let statistics = [
     Statistic<"numSmall", "small", "Convolutions by F(2x2, 3x3)">,

@@ -46,7 +46,9 @@ def RecognizeActivationsPass
   let description = [{
     Products of `x` and something of `x` become gelu (by erf, tanh or a sigmoid),
     silu, hard_swish or mish, and quotients by `1 + e^-x` sigmoid or silu, whatever
-    the order of factors, with divisions for factors, and multiplied out or not.
+    the order of factors, with divisions for factors, and multiplied out or not;
+    `1 + erf(u)` may be `1 - erf(-u)`, bounds stand in either order, and numbers
+    of bf16 have the few bits that they have.
 
     Before:
     ```mlir
@@ -70,9 +72,10 @@ def RecognizeNormalizationPass
     `e / sum(e)` with `e = exp(x - max(x))`, or `exp(x)` in front of a product, becomes softmax;
     `(x - mean) / sqrt(mean((x - mean)^2) + epsilon)` over the last dims
     layer_norm, the same without the mean rms_norm; roots as powers, quotients as
-    products with reciprocals, means as sums by their number, dims of 1 that come
-    back by a reshape. Factors and summands of the normalised dims become scale
-    and bias, wherever they stand. Instance and group normalisation with the
+    products with reciprocals, means as sums by their number, variances as
+    `mean(x^2) - mean(x)^2`, dims of 1 that come back by a reshape. Factors and
+    summands of the normalised dims, or of dims between these and the first,
+    become scale and bias, wherever they stand. Instance and group normalisation with the
     channels in front become layer normalisations, of a view, with factors and
     summands of the channels behind the view.
 

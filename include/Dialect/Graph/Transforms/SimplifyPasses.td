@@ -11,8 +11,8 @@ def SimplifyAlgebraPass
   let summary = "Arithmetic that is less work written otherwise";
   let description = [{
     Neutral operands, equal operands, ops that undo or repeat themselves, bounds
-    of bounds, choices that are known, casts of lossless casts, reductions of
-    reductions and of dims of size 1; small powers become products, division by
+    of bounds, choices and results that are known, signs that come off, casts of
+    lossless casts, reductions of reductions and of dims of size 1; small powers become products, division by
     a power of two a product. Numbers that weigh the elements of a softmax are
     summed before the division, so that the softmax is not stored. All give the
     same bits but powers, which round as products do, joined reductions, which

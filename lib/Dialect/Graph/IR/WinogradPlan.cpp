@@ -17,9 +17,10 @@ namespace {
 struct Core {
   static constexpr double lanes = 16, multiplyAdds = 2;
   /// A weight that comes from memory for the first time, as far as the
-  /// multiplications do not hide it; and again from the last cache, beside the
-  /// multiplications.
-  static constexpr double coldWeight = 0.6, weightFromL3 = 4.0 / 18;
+  /// multiplications do not hide it; and again, beside the multiplications,
+  /// from the last cache or, where that has lost it, from memory.
+  static constexpr double coldWeight = 0.6, weightFromL3 = 4.0 / 18,
+                          weightFromMemory = 1.0;
   /// Rows of a block of registers; fewer leave multipliers idle.
   static constexpr int64_t rows = 8, leastRows = 4;
   /// How many there are: more programs than that should be a multiple of it.
@@ -40,8 +41,8 @@ struct Transforms {
 class Candidate {
 public:
   Candidate(const WinogradSizes &sizes, int64_t tile, const WinogradPlan &plan,
-            int64_t l2Bytes)
-      : sizes(sizes), plan(plan), transforms(tile), l2Bytes(l2Bytes),
+            const CacheSizes &caches)
+      : sizes(sizes), plan(plan), transforms(tile), caches(caches),
         products((tile + 2) * (tile + 2)),
         patchRows(sizes.batch * llvm::divideCeil(sizes.rows, tile)),
         patchColumns(llvm::divideCeil(sizes.columns, tile)) {}
@@ -78,9 +79,14 @@ private:
     double multiply =
         products * rows * sizes.inputs * vectors / Core::multiplyAdds;
     bool fitsCache =
-        weights * floatBytes + inputBytes() + productBytes() <= l2Bytes;
+        weights * floatBytes + inputBytes() + productBytes() <= caches.l2;
+    // Patches come one after the other for the same channels. Half of the last
+    // cache, for other programs and processes have their part.
+    double again = weights * floatBytes <= caches.l3 / 2
+                       ? Core::weightFromL3
+                       : Core::weightFromMemory;
     if (readsWeightsAgain && !fitsCache)
-      multiply = std::max(multiply, weights * Core::weightFromL3);
+      multiply = std::max(multiply, weights * again);
     double moved = llvm::divideCeil(sizes.inputs, int64_t(Core::lanes)) *
                        transforms.input +
                    vectors * transforms.output;
@@ -90,7 +96,8 @@ private:
   const WinogradSizes &sizes;
   const WinogradPlan &plan;
   Transforms transforms;
-  int64_t l2Bytes, products, patchRows, patchColumns;
+  const CacheSizes &caches;
+  int64_t products, patchRows, patchColumns;
 };
 
 } // namespace
@@ -123,9 +130,9 @@ static int64_t largestDivisor(int64_t n, int64_t most) {
 }
 
 WinogradPlan adze::graph::planWinograd(const WinogradSizes &sizes, int64_t tile,
-                                       int64_t l2Bytes) {
+                                       const CacheSizes &caches) {
   constexpr int64_t maxRow = 64, maxDepth = 1024;
-  int64_t inputShare = l2Bytes * 5 / 8, productShare = l2Bytes / 4;
+  int64_t inputShare = caches.l2 * 5 / 8, productShare = caches.l2 / 4;
   int64_t patchRows = sizes.batch * llvm::divideCeil(sizes.rows, tile);
   int64_t patchColumns = llvm::divideCeil(sizes.columns, tile);
   std::optional<WinogradPlan> best;
@@ -136,7 +143,7 @@ WinogradPlan adze::graph::planWinograd(const WinogradSizes &sizes, int64_t tile,
                    : largestDivisor(sizes.inputs, maxDepth);
   int64_t panels = llvm::divideCeil(sizes.outputs, plan.panel);
   auto bytes = [&](auto share) {
-    return (Candidate(sizes, tile, plan, l2Bytes).*share)();
+    return (Candidate(sizes, tile, plan, caches).*share)();
   };
   // A whole row, or as much of it as fits.
   plan.columns = std::min(patchColumns, maxRow);
@@ -164,7 +171,7 @@ WinogradPlan adze::graph::planWinograd(const WinogradSizes &sizes, int64_t tile,
       int64_t wide = largestDivisor(part, together);
       plan.outputs = wide * plan.panel;
       plan.steps = part / wide;
-      plan.cost = Candidate(sizes, tile, plan, l2Bytes).getCost();
+      plan.cost = Candidate(sizes, tile, plan, caches).getCost();
       if (!best || plan.cost < best->cost)
         best = plan;
     }

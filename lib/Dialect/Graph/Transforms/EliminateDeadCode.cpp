@@ -344,9 +344,13 @@ private:
     return count;
   }
 
-  /// A number that nobody reads is read in no run.
+  /// A number that nobody reads is read in no run, and a sequence of values
+  /// cannot fail as other calls can.
   static bool isDead(Operation *op) {
-    return isOpTriviallyDead(op) || (isa<EntropyOp>(op) && op->use_empty());
+    auto call = dyn_cast<CallOp>(op);
+    bool isLeft = isa<EntropyOp>(op) ||
+                  (call && call.getFunction() == "sequence_construct");
+    return isOpTriviallyDead(op) || (isLeft && op->use_empty());
   }
 
   void visit(Block &block, IRRewriter &rewriter) {

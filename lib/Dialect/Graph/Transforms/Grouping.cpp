@@ -125,9 +125,7 @@ static bool fitsRows(Value value, Operation *anchor) {
   return areEqual(dims, own);
 }
 
-/// Whether the group is more than a reduction with what follows from its
-/// results.
-static bool usesWholeRows(const Group &group) {
+bool adze::graph::usesWholeRows(const Group &group) {
   Value rows = getRows(group.anchor);
   return rows && llvm::any_of(group.ops, [&](Operation *op) {
            return op != group.anchor && (isa<ReduceOpInterface>(op) ||
@@ -317,6 +315,12 @@ void Grouping::growEpilogue(Operation *op) {
     return;
   unsigned self = groupOf.lookup(op);
   SmallVector<unsigned> candidates = findEpilogues(op);
+  // What is moved on the way joins its reader, wherever that is.
+  bool readsMoved = llvm::all_of(candidates, [&](unsigned candidate) {
+    return llvm::all_of(groups[candidate].ops, isMovement);
+  });
+  if (readsMoved && !candidates.empty() && growRows(op))
+    return;
   for (unsigned candidate : candidates)
     if (canMerge(candidate, self)) {
       merge(self, candidate);

@@ -19,6 +19,9 @@ struct Group {
 
 /// Whether both ops reduce the same dims of values of one shape.
 bool reduceAlike(mlir::Operation *lhs, mlir::Operation *rhs);
+/// Whether the group is more than a reduction with what follows from its
+/// results.
+bool usesWholeRows(const Group &group);
 /// Whether dims are moved in the group.
 bool hasTranspose(const Group &group);
 
@@ -60,7 +63,7 @@ private:
   llvm::StringRef whyApart(mlir::OpOperand &use, mlir::Value source,
                            unsigned from, unsigned to);
   llvm::StringRef whyNotMerged(unsigned from, unsigned to);
-  bool hasOtherReaders(unsigned from, unsigned to) const;
+  llvm::StringRef whyStored(unsigned from, unsigned to) const;
   /// Says why what the group reads is computed by other kernels, one reason for
   /// each op that reads and op that computes.
   void tellEdges(unsigned index);

@@ -10,19 +10,21 @@
 using namespace mlir;
 using namespace adze::graph;
 
-/// Whether other groups than `to` read what `from` computes, as such or a view
-/// of it.
-bool Grouping::hasOtherReaders(unsigned from, unsigned to) const {
+/// Why what `from` computes, as such or a view of it, is in memory whatever
+/// `to` does; empty: nobody else reads it.
+StringRef Grouping::whyStored(unsigned from, unsigned to) const {
   SmallVector<Operation *> work(groups[from].ops);
   while (!work.empty())
     for (Operation *user : work.pop_back_val()->getUsers()) {
       auto it = groupOf.find(user);
       if (it == groupOf.end() && isa<ReshapeOp>(user))
         work.push_back(user);
-      else if (it == groupOf.end() || (it->second != from && it->second != to))
-        return true;
+      else if (it == groupOf.end())
+        return "it is needed outside of kernels as well";
+      else if (it->second != from && it->second != to)
+        return "several kernels read it";
     }
-  return false;
+  return "";
 }
 
 /// Of two groups that could be one by what they compute.
@@ -45,8 +47,9 @@ StringRef Grouping::whyApart(OpOperand &use, Value source, unsigned from,
   bool isView = source != use.get();
   constexpr StringLiteral otherDims = "the reader sees other dims of it";
   if (!producer.anchor) {
-    if (hasOtherReaders(from, to))
-      return "several kernels read it";
+    StringRef stored = whyStored(from, to);
+    if (!stored.empty())
+      return stored;
     StringRef reason = whyNoPrologue(producer, consumer);
     return isView           ? StringRef(otherDims)
            : reason.empty() ? whyNotMerged(from, to)
@@ -54,14 +57,22 @@ StringRef Grouping::whyApart(OpOperand &use, Value source, unsigned from,
   }
   if (consumer.anchor)
     return "both decide how their kernel is cut";
-  if (!hasEpilogue(producer.anchor) && !isSampling(producer.anchor))
+  bool isTranspose = isa<TransposeOp>(reader);
+  if (!hasEpilogue(producer.anchor) &&
+      (isTranspose || !isSampling(producer.anchor)))
     return "its elements are not at hand where they are computed";
   if (isView)
     return otherDims;
-  if (!areEqual(getDims(source), getDims(reader->getResult(0))))
+  if (isTranspose && !source.hasOneUse())
+    return "others read it before it is moved";
+  if (isTranspose && usesWholeRows(producer))
+    return "its kernel keeps whole rows";
+  if (!isTranspose && !areEqual(getDims(source), getDims(reader->getResult(0))))
     return "the results have other dims";
   if (isa<TransposeOp>(source.getDefiningOp()) && !source.hasOneUse())
-    return "others read it before it is moved";
+    return "others read what is moved";
+  if (!followsMove(reader, from))
+    return "the reader repeats an operand where elements have moved";
   return whyNotMerged(from, to);
 }
 

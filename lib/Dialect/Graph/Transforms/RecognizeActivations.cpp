@@ -37,14 +37,17 @@ constexpr unsigned maxDepth = 8;
 /// but that.
 void takeApart(Value value, Product &product, Value x, bool isRoot,
                unsigned depth = 0) {
-  bool whole = depth > maxDepth || value == x ||
-               !(x || isRoot || value.hasOneUse());
+  bool whole =
+      depth > maxDepth || value == x || !(x || isRoot || value.hasOneUse());
   double factor = 1.0;
   if (std::optional<double> number = getSplatNumber(value)) {
     product.number *= *number;
   } else if (Value scaled = whole ? Value() : matchScaled(value, factor)) {
     product.number *= factor;
     takeApart(scaled, product, x, false, depth + 1);
+  } else if (auto neg = value.getDefiningOp<NegOp>(); neg && !whole) {
+    product.number = -product.number;
+    takeApart(neg.getInput(), product, x, false, depth + 1);
   } else if (auto mul = value.getDefiningOp<MulOp>(); mul && !whole) {
     takeApart(mul.getLhs(), product, x, false, depth + 1);
     takeApart(mul.getRhs(), product, x, false, depth + 1);
@@ -81,8 +84,10 @@ Sum getSum(Value value) {
   return sum;
 }
 
-bool isNear(double number, double expected) {
-  return std::abs(number - expected) <= 1e-3 * std::abs(expected);
+/// `type`: of the op, whose constants were rounded to it.
+bool isNear(double number, double expected, Type type) {
+  double slack = type.isBF16() ? 0x1p-7 : 1e-3;
+  return std::abs(number - expected) <= slack * std::abs(expected);
 }
 
 /// number * x ^ n, in any spelling.
@@ -103,12 +108,12 @@ bool isPower(Value value, Value x, int64_t power, double &number) {
   return found == power;
 }
 
-/// erf(x / sqrt(2))
-bool isErfOf(Value value, Value x) {
+/// erf(x / sqrt(2)), with a sign of +1 or -1 inside.
+bool isErfOf(Value value, Value x, double sign) {
   auto erf = value.getDefiningOp<ErfOp>();
   double number = 0;
   return erf && isPower(erf.getInput(), x, 1, number) &&
-         isNear(number, 0.70710678);
+         isNear(number, sign * 0.70710678, getElement(x));
 }
 
 /// sqrt(2 / pi) * (x + 0.044715 x^3), `times` that, in any factoring.
@@ -120,8 +125,10 @@ bool isTanhArgument(Value value, Value x, double times) {
   bool factored = product.factors.size() == 2;
   if (product.factors.size() != 1 && !factored)
     return false;
+  Type type = getElement(x);
   auto fits = [&](double line, double cube) {
-    return isNear(product.number * line, root) && isNear(cube / line, cubic);
+    return isNear(product.number * line, root, type) &&
+           isNear(cube / line, cubic, type);
   };
   for (unsigned i = 0; i < product.factors.size(); ++i) {
     Sum sum = getSum(product.factors[i]);
@@ -148,6 +155,8 @@ Value matchClipped(Value value, double &high) {
       x = relu.getInput();
     else
       x = matchWithSplat<MaximumOp>(inner, low);
+  } else if (auto relu = value.getDefiningOp<ReluOp>()) {
+    x = matchWithSplat<MinimumOp>(relu.getInput(), high);
   } else if ((inner = matchWithSplat<MaximumOp>(value, low))) {
     x = matchWithSplat<MinimumOp>(inner, high);
   }
@@ -167,7 +176,7 @@ bool isClippedSum(Value value, Value x) {
 bool isSixthSigmoid(Value value, Value x) {
   auto op = value.getDefiningOp<HardSigmoidOp>();
   return op && op.getInput() == x &&
-         isNear(op.getAlpha().convertToDouble(), 1.0 / 6) &&
+         isNear(op.getAlpha().convertToDouble(), 1.0 / 6, getElement(x)) &&
          op.getBeta().convertToDouble() == 0.5;
 }
 
@@ -195,8 +204,8 @@ Value matchNegated(Value value) {
   return x && factor == -1.0 ? x : Value();
 }
 
-/// x where value is 1 + e^-x; makes the product that x is of a negative number's
-/// amount, where it is one.
+/// x where value is 1 + e^-x; makes the product that x is of a negative
+/// number's amount, where it is one.
 Value matchOnePlusExp(OpBuilder &b, Value value) {
   Sum sum = getSum(value);
   if (sum.number != 1.0 || sum.terms.size() != 1)
@@ -217,34 +226,42 @@ Value matchOnePlusExp(OpBuilder &b, Value value) {
                        ConstantOp::create(b, exp.getLoc(), amount));
 }
 
-/// What number * x * (1 + inner) is: x * P(x) where P goes from 0 to 1.
-Value matchHalf(OpBuilder &b, Location loc, Value x, Value inner) {
+/// What x * (1 + sign * inner) / 2 is: x * P(x) where P goes from 0 to 1. The
+/// functions inside are odd, so that the sign may be that of their argument.
+Value matchHalf(OpBuilder &b, Location loc, Value x, Value inner, double sign) {
   double number = 0;
-  if (isErfOf(inner, x))
+  if (isErfOf(inner, x, sign))
     return GeluOp::create(b, loc, x,
                           GeluModeAttr::get(b.getContext(), GeluMode::None));
   auto tanh = inner.getDefiningOp<TanhOp>();
-  if (tanh && isTanhArgument(tanh.getInput(), x, 1.0))
+  if (tanh && isTanhArgument(tanh.getInput(), x, sign))
     return GeluOp::create(b, loc, x,
                           GeluModeAttr::get(b.getContext(), GeluMode::Tanh));
-  if (tanh && isPower(tanh.getInput(), x, 1, number) && number == 0.5)
+  if (tanh && isPower(tanh.getInput(), x, 1, number) && number == sign * 0.5)
     return SiluOp::create(b, loc, x);
   return {};
 }
 
-/// The term of c * (1 + term).
-Value matchOnePlus(Value value, double &number) {
+/// The term of c * (1 + sign * term).
+Value matchOnePlus(Value value, double &number, double &sign) {
   Sum sum = getSum(value);
+  double slope = 1.0, outside = 1.0;
+  if (auto sub = value.getDefiningOp<SubOp>())
+    if (auto from = getSplatNumber(sub.getLhs())) {
+      sum = {*from, {sub.getRhs()}};
+      outside = -1.0;
+    }
   if (sum.terms.size() != 1 || sum.number == 0.0)
     return {};
-  double slope = 1.0;
   Value term = sum.terms[0];
   if (Value inner = matchScaled(term, slope))
     term = inner;
   else
     slope = 1.0;
-  number = slope;
-  return sum.number == slope ? term : Value();
+  slope *= outside;
+  number = sum.number;
+  sign = slope < 0 == sum.number < 0 ? 1.0 : -1.0;
+  return std::abs(sum.number) == std::abs(slope) ? term : Value();
 }
 
 /// A product of x and something of x, or such a product by a number.
@@ -276,17 +293,18 @@ private:
                       PatternRewriter &rewriter, FirstFailure &failure) {
     if (x.getType() != op.getType())
       return false;
-    double slope = 0;
-    if (Value inner = matchOnePlus(other, slope);
+    double slope = 0, sign = 1;
+    Type type = getElement(x);
+    if (Value inner = matchOnePlus(other, slope, sign);
         inner && isa_and_nonnull<ErfOp, TanhOp>(inner.getDefiningOp())) {
-      Value y = isNear(number * slope, 0.5)
-                    ? matchHalf(rewriter, op.getLoc(), x, inner)
-                    : Value();
+      bool isHalf = isNear(number * slope, 0.5, type);
+      Value y =
+          isHalf ? matchHalf(rewriter, op.getLoc(), x, inner, sign) : Value();
       if (y) {
         rewriter.replaceOp(op, y);
         return true;
       }
-      failure.set(1, isNear(number * slope, 0.5)
+      failure.set(1, isHalf
                          ? "1 + erf or tanh of something else than the factor"
                          : "a number other than a half beside 1 + erf or tanh");
     }
@@ -295,7 +313,8 @@ private:
       rewriter.replaceOpWithNewOp<SiluOp>(op, x);
       return true;
     }
-    if (sigmoid && number == 1.0 && isTanhArgument(sigmoid.getInput(), x, 2.0)) {
+    if (sigmoid && number == 1.0 &&
+        isTanhArgument(sigmoid.getInput(), x, 2.0)) {
       rewriter.replaceOpWithNewOp<GeluOp>(
           op, x, GeluModeAttr::get(op.getContext(), GeluMode::Tanh));
       return true;
@@ -303,7 +322,7 @@ private:
     if (sigmoid && sigmoid.getInput() == x)
       failure.set(1, "a number beside x * sigmoid(x)");
     if ((isSixthSigmoid(other, x) && number == 1.0) ||
-        (isClippedSum(other, x) && isNear(number, 1.0 / 6))) {
+        (isClippedSum(other, x) && isNear(number, 1.0 / 6, type))) {
       rewriter.replaceOpWithNewOp<HardSwishOp>(op, x);
       return true;
     }
@@ -333,7 +352,8 @@ public:
       if (!x || half != 0.5 || !product || x.getType() != op.getType())
         continue;
       Value inner = matchOther<MulOp>(product.getResult(), whole);
-      Value y = inner ? matchHalf(rewriter, op.getLoc(), x, inner) : Value();
+      Value y =
+          inner ? matchHalf(rewriter, op.getLoc(), x, inner, 1.0) : Value();
       if (!y)
         continue;
       rewriter.replaceOp(op, y);
@@ -386,8 +406,8 @@ private:
   Pass::Statistic &count;
 };
 
-/// 1 / (1 + e^-x) -> sigmoid(x), x / (1 + e^-x) -> silu(x), y / (1 + e^-x) -> y *
-/// sigmoid(x).
+/// 1 / (1 + e^-x) -> sigmoid(x), x / (1 + e^-x) -> silu(x), y / (1 + e^-x) -> y
+/// * sigmoid(x).
 class QuotientByExp final : public OpRewritePattern<DivOp> {
 public:
   QuotientByExp(MLIRContext *context, Pass::Statistic &count)
@@ -444,8 +464,8 @@ public:
     RewritePatternSet patterns(&getContext());
     patterns.add<ProductOfInput<MulOp>, ProductOfInput<DivOp>, SumOfProducts,
                  ClippedLine<MulOp>, ClippedLine<DivOp>, ClippedLine<MinimumOp>,
-                 ClippedLine<MaximumOp>, QuotientByExp, ReciprocalOfExp>(
-        &getContext(), recognized);
+                 ClippedLine<MaximumOp>, ClippedLine<ReluOp>, QuotientByExp,
+                 ReciprocalOfExp>(&getContext(), recognized);
     NearMisses misses;
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
                                      misses.getConfig())))

@@ -30,7 +30,7 @@ public:
 
   bool run();
   /// Whether a product takes what a softmax gives at all.
-  bool isCandidate() const { return level.has_value(); }
+  bool isCandidate();
   StringRef why = "";
 
 private:
@@ -41,6 +41,7 @@ private:
   bool matchWeights(Value value, bool transposed);
   bool matchScores(Value value, bool inner = false);
   bool matchStep(Value &value, bool &inner);
+  bool matchTransposed();
   bool matchDropped(SelectOp select, Value &value);
   bool hide(Value condition, bool visibleIfTrue, double number, bool inner);
   bool matchBias(Operation *sum, bool inner);
@@ -90,6 +91,21 @@ bool Recognizer::matchDropped(SelectOp select, Value &value) {
   return true;
 }
 
+/// Whether a value is made of what a softmax gives, element by element or
+/// moved.
+static bool followsSoftmax(Value value) {
+  constexpr size_t mostValues = 16;
+  SmallVector<Value> work{value};
+  for (size_t i = 0; i < work.size() && work.size() <= mostValues; ++i) {
+    Operation *op = work[i].getDefiningOp();
+    if (isa_and_nonnull<SoftmaxOp>(op))
+      return true;
+    if (isa_and_nonnull<ElementwiseOpInterface, ReshapeOp, TransposeOp>(op))
+      llvm::append_range(work, op->getOperands());
+  }
+  return false;
+}
+
 /// Back from the weights to the softmax.
 bool Recognizer::matchWeights(Value value, bool transposed) {
   if (transposed)
@@ -104,7 +120,9 @@ bool Recognizer::matchWeights(Value value, bool transposed) {
     auto softmax = dyn_cast_or_null<SoftmaxOp>(op);
     if (softmax)
       level = getBatch(softmax.getInput());
-    if (!op || (!op->hasOneUse() && !(zeroEmpty && softmax)))
+    if (!op)
+      return refuse("weights that no softmax computes");
+    if (!op->hasOneUse() && !(zeroEmpty && softmax))
       return refuse("weights are used elsewhere");
     locations.push_back(op->getLoc());
     if (softmax) {
@@ -126,7 +144,9 @@ bool Recognizer::matchWeights(Value value, bool transposed) {
 bool Recognizer::matchScores(Value value, bool inner) {
   for (unsigned steps = 0; steps < 16; ++steps) {
     Operation *op = value.getDefiningOp();
-    if (!op || !op->hasOneUse())
+    if (!op)
+      return refuse("scores that no product computes");
+    if (!op->hasOneUse())
       return refuse("scores are used elsewhere");
     locations.push_back(op->getLoc());
     if (auto scores = dyn_cast<MatmulOp>(op))
@@ -480,29 +500,38 @@ bool Recognizer::build() {
   return true;
 }
 
+bool Recognizer::isCandidate() {
+  return level || followsSoftmax(product.getLhs());
+}
+
+/// value' * weights': the result is transposed.
+bool Recognizer::matchTransposed() {
+  Value weights = product.getRhs();
+  bool transposed = product.getTransposeB();
+  if (auto transpose = weights.getDefiningOp<TransposeOp>();
+      transpose && !transposed && transpose->hasOneUse()) {
+    Value source = swapLastTwo(b, weights);
+    if (source != transpose.getInput())
+      return false;
+    weights = source;
+    transposed = true;
+  }
+  outputTransposed = true;
+  value = product.getLhs();
+  return transposed && matchWeights(weights, false);
+}
+
 bool Recognizer::run() {
-  Value weights = product.getLhs();
   value = product.getRhs();
   bool swapped = product.getTransposeB();
-  if (!matchWeights(weights, product.getTransposeA())) {
-    // value' * weights': the result is transposed.
-    if (isCandidate())
+  if (!matchWeights(product.getLhs(), product.getTransposeA())) {
+    StringRef first = why;
+    if (level || !matchTransposed()) {
+      if (followsSoftmax(product.getLhs()))
+        why = first;
       return false;
-    weights = product.getRhs();
-    bool transposed = product.getTransposeB();
-    if (auto transpose = weights.getDefiningOp<TransposeOp>();
-        transpose && !transposed && transpose->hasOneUse()) {
-      Value source = swapLastTwo(b, weights);
-      if (source != transpose.getInput())
-        return false;
-      weights = source;
-      transposed = true;
     }
-    outputTransposed = true;
-    value = product.getLhs();
     swapped = !product.getTransposeA();
-    if (!transposed || !matchWeights(weights, false))
-      return false;
   }
   if (swapped)
     value = swapLastTwo(b, value);

@@ -5,6 +5,7 @@
 // normalisation are layer normalisations of a view.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Matching.h"
+#include "NormalizationParts.h"
 #include "Refusals.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -112,7 +113,26 @@ struct Deviation {
   Value squared; // x
   int64_t axis = 0;
   double epsilon = 0;
+  bool isCentred = false; // of x - mean(x), not of x
 };
+
+/// mean(x^2) - mean(x)^2, also not below 0: the mean of x^2.
+ReduceMeanOp matchFastVariance(Value variance) {
+  double least = 0.0;
+  if (Value bounded = matchWithSplat<MaximumOp>(variance, least))
+    variance = least <= 0.0 ? bounded : Value();
+  else if (auto relu = variance.getDefiningOp<ReluOp>())
+    variance = relu.getInput();
+  auto sub = variance ? variance.getDefiningOp<SubOp>() : SubOp();
+  Value mean = sub ? matchSquare(sub.getRhs()) : Value();
+  auto first = mean ? mean.getDefiningOp<ReduceMeanOp>() : ReduceMeanOp(),
+       second =
+           sub ? sub.getLhs().getDefiningOp<ReduceMeanOp>() : ReduceMeanOp();
+  bool fits = first && second && first.getAxes() == second.getAxes() &&
+              first.getKeepdims() == second.getKeepdims() &&
+              matchSquare(second.getInput()) == first.getInput();
+  return fits ? second : ReduceMeanOp();
+}
 
 std::optional<Deviation> matchDeviation(const Quotient &quotient,
                                         FirstFailure &failure) {
@@ -130,7 +150,10 @@ std::optional<Deviation> matchDeviation(const Quotient &quotient,
   Deviation result;
   if (Value x = matchWithSplat<AddOp>(variance, result.epsilon))
     variance = x;
-  auto mean = variance.getDefiningOp<ReduceMeanOp>();
+  auto mean = matchFastVariance(variance);
+  result.isCentred = bool(mean);
+  if (!mean)
+    mean = variance.getDefiningOp<ReduceMeanOp>();
   result.squared = mean ? matchSquare(mean.getInput()) : Value();
   if (!result.squared) {
     failure.set(mean ? 1 : 0, "a root of what is no mean of squares");
@@ -154,12 +177,13 @@ Value matchCentred(Value value, int64_t axis) {
   return sub.getLhs();
 }
 
-/// Whether two values are x - mean(x) of one x, or the same.
-bool areSame(Value one, Value other, int64_t axis) {
-  if (one == other)
-    return true;
-  Value x = matchCentred(one, axis);
-  return x && x == matchCentred(other, axis);
+/// Whether `value` is what the deviation is of, or the same x - mean(x).
+bool isOf(Value value, const Deviation &deviation) {
+  Value x = matchCentred(value, deviation.axis);
+  if (deviation.isCentred)
+    return x && x == deviation.squared;
+  return value == deviation.squared ||
+         (x && x == matchCentred(deviation.squared, deviation.axis));
 }
 
 Value createLayerNorm(PatternRewriter &rewriter, Location loc, Value x,
@@ -169,18 +193,22 @@ Value createLayerNorm(PatternRewriter &rewriter, Location loc, Value x,
                              rewriter.getF64FloatAttr(epsilon));
 }
 
-/// Numbers of the normalised dims only.
+/// Numbers of the normalised dims only; of several of the dims before them (the
+/// channels of an instance) only.
 bool isPerElement(Value value, Value x, int64_t axis) {
   Dims dims = getDims(value), own = getDims(x);
   if (getElement(value) != getElement(x) || dims.size() > own.size())
     return false;
+  bool varies[2] = {};
   for (size_t i = 0; i < dims.size(); ++i) {
-    size_t at = own.size() - dims.size() + i;
-    bool one = getConstant(dims[i]) == 1;
-    if (!one && (int64_t(at) < axis || !areEqual(dims[i], own[at])))
+    int64_t at = own.size() - dims.size() + i;
+    if (getConstant(dims[i]) == 1)
+      continue;
+    if (!areEqual(dims[i], own[at]) || (at == 0 && axis != 0))
       return false;
+    varies[at < axis] = true;
   }
-  return true;
+  return !varies[0] || !varies[1];
 }
 
 /// (x - mean) / deviation -> layer_norm, x / deviation -> rms_norm.
@@ -198,7 +226,7 @@ public:
       Value top = quotient.numerator, scale = quotient.factor;
       if (!deviation)
         continue;
-      if (!areSame(top, deviation->squared, deviation->axis)) {
+      if (!isOf(top, *deviation)) {
         failure.set(3, "what is divided is not what is squared");
         continue;
       }
@@ -400,25 +428,25 @@ public:
          zero = op.getBias() && getSplatNumber(op.getBias()) == 0.0;
     if (!one && !zero)
       return rewriter.notifyMatchFailure(op, "they say something");
-    rewriter.replaceOp(
-        op, createLayerNorm(rewriter, op.getLoc(), op.getInput(),
-                            one ? Value() : op.getScale(),
-                            zero ? Value() : op.getBias(), op.getAxis(),
-                            op.getEpsilon().convertToDouble()));
+    rewriter.replaceOp(op, createLayerNorm(rewriter, op.getLoc(), op.getInput(),
+                                           one ? Value() : op.getScale(),
+                                           zero ? Value() : op.getBias(),
+                                           op.getAxis(),
+                                           op.getEpsilon().convertToDouble()));
     return success();
   }
 };
 
 /// Numbers of the channels (dim 1) only, as [groups, channels / groups, 1..]
 /// before `rank` dims; null for others.
-Value asGroups(PatternRewriter &rewriter, Value value, Value x, int64_t groups) {
+Value asGroups(PatternRewriter &rewriter, Value value, Value x,
+               int64_t groups) {
   Dims dims = getDims(value), own = getDims(x);
   auto channels = getConstant(own[1]);
   int64_t rank = own.size(), before = rank - int64_t(dims.size());
   auto size = getConstant(product(value.getContext(), dims));
-  if (before < 0 || !channels || size != channels ||
-      *channels % groups != 0 || before > 1 ||
-      getConstant(dims[1 - before]) != channels)
+  if (before < 0 || !channels || size != channels || *channels % groups != 0 ||
+      before > 1 || getConstant(dims[1 - before]) != channels)
     return {};
   return asOperand(rewriter, value,
                    makeDims(value.getContext(), {groups, *channels / groups}),
@@ -436,8 +464,8 @@ public:
                                 PatternRewriter &rewriter) const override {
     for (unsigned i : {0u, 1u}) {
       auto view = op->getOperand(i).template getDefiningOp<ReshapeOp>();
-      auto norm =
-          view ? view.getInput().template getDefiningOp<LayerNormOp>() : nullptr;
+      auto norm = view ? view.getInput().template getDefiningOp<LayerNormOp>()
+                       : nullptr;
       if (!norm || !view->hasOneUse() || !norm->hasOneUse() ||
           view.getType() != op.getType() || norm.getAxis() != 2 ||
           norm.getBias() || (isa<MulOp>(op) && norm.getScale()))
@@ -475,89 +503,9 @@ private:
       x = ReshapeOp::create(rewriter, norm.getLoc(),
                             makeType(getElement(x), split), x);
     bool scales = isa<MulOp>(*view->user_begin());
-    return createLayerNorm(rewriter, norm.getLoc(), x,
-                           scales ? numbers : norm.getScale(),
-                           scales ? Value() : numbers, 2,
-                           norm.getEpsilon().convertToDouble());
-  }
-};
-
-/// sum(x) / n = mean(x) where n is how many elements become one.
-template <typename OpT>
-class MeanFromSum final : public OpRewritePattern<OpT> {
-public:
-  using OpRewritePattern<OpT>::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(OpT op,
-                                PatternRewriter &rewriter) const override {
-    double factor = 1.0;
-    Value scaled = matchScaled(op.getResult(), factor);
-    auto sum = scaled ? scaled.getDefiningOp<ReduceSumOp>() : ReduceSumOp();
-    if (!sum || !isa<FloatType>(getElement(scaled)) ||
-        scaled.getType() != op.getType())
-      return rewriter.notifyMatchFailure(op, "no part of a sum");
-    Dims dims = getDims(sum.getInput()), gone;
-    for (int64_t axis : sum.getAxes())
-      gone.push_back(dims[axis]);
-    auto count = getConstant(product(op.getContext(), gone));
-    if (!count || *count < 1 || std::abs(factor * double(*count) - 1.0) > 1e-6)
-      return rewriter.notifyMatchFailure(op, "another part than the mean");
-    rewriter.replaceOpWithNewOp<ReduceMeanOp>(op, op.getType(), sum.getInput(),
-                                              sum.getAxes(), sum.getKeepdims());
-    return success();
-  }
-};
-
-/// x * m + (b - mean(x) * m) -> (x - mean(x)) * m + b, as batch normalisation
-/// without constants is spelled.
-class CentreFactor final : public OpRewritePattern<AddOp> {
-public:
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(AddOp op,
-                                PatternRewriter &rewriter) const override {
-    for (unsigned i : {0u, 1u}) {
-      auto product = op->getOperand(i).getDefiningOp<MulOp>();
-      auto shift = op->getOperand(1 - i).getDefiningOp<SubOp>();
-      if (!product || !shift || product.getType() != op.getType())
-        continue;
-      for (unsigned k : {0u, 1u}) {
-        Value x = product->getOperand(k), m = product->getOperand(1 - k);
-        Value mean = matchOther<MulOp>(shift.getRhs(), m);
-        auto reduce = mean ? mean.getDefiningOp<ReduceMeanOp>() : ReduceMeanOp();
-        if (!reduce || reduce.getInput() != x || !reduce.getKeepdims() ||
-            x.getType() != op.getType())
-          continue;
-        Value centred = SubOp::create(rewriter, op.getLoc(), x, mean);
-        Value scaled = MulOp::create(rewriter, op.getLoc(), centred, m);
-        rewriter.replaceOpWithNewOp<AddOp>(op, op.getType(), scaled,
-                                           shift.getLhs());
-        return success();
-      }
-    }
-    return rewriter.notifyMatchFailure(op, "no product and its mean's");
-  }
-};
-
-/// A reduction whose dims come back as 1 keeps them.
-template <typename ReduceT>
-class KeepDims final : public OpRewritePattern<ReshapeOp> {
-public:
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(ReshapeOp op,
-                                PatternRewriter &rewriter) const override {
-    auto reduce = op.getInput().getDefiningOp<ReduceT>();
-    if (!reduce || reduce.getKeepdims() || !reduce->hasOneUse())
-      return rewriter.notifyMatchFailure(op, "not of such a reduction");
-    Dims dims = getDims(reduce.getInput());
-    for (int64_t axis : reduce.getAxes())
-      dims[axis] = rewriter.getAffineConstantExpr(1);
-    if (!areEqual(dims, getDims(op.getResult())))
-      return rewriter.notifyMatchFailure(op, "other dims than the reduced ones");
-    rewriter.replaceOpWithNewOp<ReduceT>(op, op.getType(), reduce.getInput(),
-                                         reduce.getAxes(), /*keepdims=*/true);
-    return success();
+    return createLayerNorm(
+        rewriter, norm.getLoc(), x, scales ? numbers : norm.getScale(),
+        scales ? Value() : numbers, 2, norm.getEpsilon().convertToDouble());
   }
 };
 
@@ -579,12 +527,7 @@ public:
     // What they are made of comes first: without its mean a layer_norm would be
     // an rms_norm of differences.
     RewritePatternSet parts(context);
-    parts.add<CentreFactor, MeanFromSum<MulOp>, MeanFromSum<DivOp>, KeepDims<ReduceSumOp>,
-              KeepDims<ReduceMeanOp>, KeepDims<ReduceMaxOp>,
-              KeepDims<ReduceMinOp>, KeepDims<ReduceProdOp>,
-              KeepDims<ReduceL1Op>, KeepDims<ReduceL2Op>,
-              KeepDims<ReduceSumSquareOp>, KeepDims<ReduceLogSumExpOp>>(
-        context);
+    populateNormalizationParts(parts);
     NearMisses misses;
     if (failed(applyPatternsGreedily(getOperation(), std::move(parts))) ||
         failed(applyPatternsGreedily(getOperation(), std::move(patterns),

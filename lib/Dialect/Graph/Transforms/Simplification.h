@@ -43,6 +43,13 @@ void addSimplifications(mlir::RewritePatternSet &patterns,
    ...);
 }
 
+/// Ops that give what they take, a part of it or one known number: those of
+/// movement and windows, and those of arithmetic.
+void addMovementIdentities(mlir::RewritePatternSet &patterns,
+                           mlir::Pass::Statistic &count);
+void addAlgebraIdentities(mlir::RewritePatternSet &patterns,
+                          mlir::Pass::Statistic &count);
+
 /// Elements picked at constant, evenly spaced places are a slice, which a
 /// reader takes in as an offset.
 mlir::LogicalResult sliceByGather(GatherOp op, mlir::PatternRewriter &rewriter);

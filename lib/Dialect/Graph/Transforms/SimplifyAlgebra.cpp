@@ -376,12 +376,13 @@ public:
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
+    addAlgebraIdentities(patterns, simplified);
     add<AddOp, SubOp, MulOp, DivOp, PowOp, AndOp, OrOp, XorOp, BitwiseOrOp,
         BitwiseXorOp, ShiftLeftOp, ShiftRightOp>(
         patterns, [](auto op, auto &r) { return dropNeutralOperand(op, r); });
     add<MinimumOp, MaximumOp, AndOp, OrOp, BitwiseAndOp, BitwiseOrOp>(
         patterns, [](auto op, auto &r) { return dropEqualOperand(op, r); });
-    add<AbsOp, ReluOp, FloorOp, CeilOp, RoundOp, SignOp>(
+    add<AbsOp, ReluOp, SignOp>(
         patterns, [](auto op, auto &r) { return dropRepetition(op, r); });
     add<NegOp, NotOp, BitwiseNotOp>(
         patterns, [](auto op, auto &r) { return dropInverse(op, r); });

@@ -461,6 +461,7 @@ public:
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<BroadcastOfOperand, SinkConcat>(&getContext(), simplified);
+    addMovementIdentities(patterns, simplified);
     addSimplifications<ConcatOp>(patterns, simplified, flattenConcat);
     addSimplifications<ConcatOp>(patterns, simplified, joinSlices);
     addSimplifications<SliceOp>(patterns, simplified, slicePart);

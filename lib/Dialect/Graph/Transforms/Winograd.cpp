@@ -83,7 +83,7 @@ private:
     int64_t best = 0;
     double cost = 0.9 * getDirectCost(sizes); // only where it is clear
     for (int64_t tile : {2, 4}) {
-      double own = planWinograd(sizes, tile, l2Bytes).cost;
+      double own = planWinograd(sizes, tile, {l2Bytes, l3Bytes}).cost;
       if (own < cost) {
         best = tile;
         cost = own;

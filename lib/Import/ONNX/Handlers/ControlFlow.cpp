@@ -60,6 +60,60 @@ Value asDeclared(Binder &b, const Graph &graph, size_t i, Value value) {
   return b.reshape(value, ones);
 }
 
+/// One iteration in place: the body's outputs.
+LogicalResult inlineBody(Binder &b, const Graph &body, Value number,
+                         mlir::ValueRange carried, Values &outputs) {
+  // The body runs because the condition holds.
+  Value holds = asDeclared(
+      b, body, 1,
+      b.constant(mlir::DenseElementsAttr::get(
+          mlir::RankedTensorType::get({}, b.builder.getI1Type()), true)));
+  Values inputs{asDeclared(b, body, 0, number), holds};
+  llvm::append_range(inputs, carried);
+  return b.hasFailed() ? mlir::failure() : b.inlineGraph(body, inputs, outputs);
+}
+
+/// Some iterations that build a sequence are written out: what is known of its
+/// elements, their ranks above all, is lost where a loop carries them. Loops
+/// over tensors are graph-simplify-control-flow's.
+std::optional<int64_t> countUnrolled(Binder &b, const Graph &body, Value limit,
+                                     Value condition, size_t carried) {
+  constexpr int64_t mostIterations = 16, mostNodes = 256;
+  auto count = limit ? graph::getConstantElements(limit)
+                     : std::optional<llvm::SmallVector<int64_t>>();
+  auto isHandle = [](Value value) {
+    return graph::isHandle(llvm::cast<mlir::TensorType>(value.getType()));
+  };
+  if (!count || condition || body.outputs.size() != carried + 1 ||
+      llvm::none_of(b.getOperands().take_back(carried), isHandle))
+    return std::nullopt;
+  int64_t iterations = std::max<int64_t>(count->front(), 0);
+  if (iterations > mostIterations ||
+      iterations * int64_t(body.nodes.size()) > mostNodes)
+    return std::nullopt;
+  return iterations;
+}
+
+/// The values behind so many iterations, or behind the one whose condition is
+/// false; none where a condition is not known: what was written out until then
+/// is computed for nothing.
+std::optional<Values> unroll(Binder &b, const Graph &body, int64_t iterations,
+                             Values values) {
+  for (int64_t i = 0; i < iterations; ++i) {
+    Values outputs;
+    Value number = b.scalar(b.builder.getI64Type(), i);
+    if (mlir::failed(inlineBody(b, body, number, values, outputs)))
+      return std::nullopt;
+    values.assign(outputs.begin() + 1, outputs.end());
+    auto goesOn = graph::getConstantElements(outputs.front());
+    if (!goesOn || goesOn->size() != 1)
+      return std::nullopt;
+    if (goesOn->front() == 0)
+      break;
+  }
+  return values;
+}
+
 LogicalResult importLoop(Binder &b) {
   const Graph *body = b.getGraph("body");
   if (!body)
@@ -80,18 +134,16 @@ LogicalResult importLoop(Binder &b) {
     condition = isTrue(condition)
                     ? Value()
                     : toScalar(b, condition, b.builder.getI1Type());
+  if (auto count = countUnrolled(b, *body, limit, condition, carried))
+    if (auto values = unroll(b, *body, *count, Values(inits)))
+      return b.done(*values);
+  if (b.hasFailed())
+    return mlir::failure();
   Values results = b.createLoop(
       limit, condition, inits,
       [&](Value number, mlir::ValueRange values, Binder::LoopBody &result) {
-        // The body runs because the condition holds.
-        Value holds = asDeclared(
-            b, *body, 1,
-            b.constant(mlir::DenseElementsAttr::get(
-                mlir::RankedTensorType::get({}, b.builder.getI1Type()), true)));
-        Values inputs{asDeclared(b, *body, 0, number), holds}, outputs;
-        llvm::append_range(inputs, values);
-        if (b.hasFailed() ||
-            mlir::failed(b.inlineGraph(*body, inputs, outputs)))
+        Values outputs;
+        if (mlir::failed(inlineBody(b, *body, number, values, outputs)))
           return mlir::failure();
         if (!isTrue(outputs[0]))
           result.condition = toScalar(b, outputs[0], b.builder.getI1Type());

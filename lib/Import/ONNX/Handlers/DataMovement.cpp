@@ -171,24 +171,7 @@ static LogicalResult importConcat(Binder &b) {
                                         : b.normalizeAxis(1, rank);
   if (b.hasFailed())
     return mlir::failure();
-  auto pieces = b.getOperands();
-  Dims dims = graph::getDims(pieces.front()), sizes;
-  for (Value piece : pieces) {
-    if (b.getRank(piece) != rank)
-      continue;
-    Dims own = graph::getDims(piece);
-    sizes.push_back(own[axis]);
-    for (auto [dim, other] : llvm::zip_equal(dims, own))
-      if (!dim || graph::getConstant(other))
-        dim = other;
-  }
-  AffineExpr size = b.addSizes(sizes);
-  Value whole = b.create<graph::ConcatOp>(pieces, b.attr("axis", axis));
-  if (whole && size && !graph::areEqual(size, graph::getDims(whole)[axis])) {
-    dims[axis] = size;
-    whole.setType(graph::makeType(Binder::getElementType(whole), dims));
-  }
-  return b.done(whole);
+  return b.done(b.concat(b.getOperands(), axis));
 }
 
 /// The sizes of the pieces: given, or equal with the rest in the last one.

@@ -7,6 +7,7 @@
 
 using namespace adze;
 using namespace adze::importer;
+using mlir::AffineExpr;
 using mlir::LogicalResult;
 using mlir::TensorType;
 using mlir::Value;
@@ -50,6 +51,44 @@ Value toScalar(Binder &b, Value value) {
 }
 
 //===----------------------------------------------------------------------===//
+// Sequences of known values
+//===----------------------------------------------------------------------===//
+
+// Exporters split a tensor into a sequence and take its elements by constant
+// numbers. As long as all elements are known, a sequence is made of them anew
+// wherever it changes, and elements are these values themselves, with all that
+// is known of their sizes. What nobody reads then, graph-eliminate-dead-code
+// drops.
+
+/// More elements than this stay with the run time's sequences.
+constexpr size_t mostParts = 64;
+
+std::optional<Values> getParts(Value sequence) {
+  auto call =
+      sequence ? sequence.getDefiningOp<graph::CallOp>() : graph::CallOp();
+  if (!call || call.getFunction() != "sequence_construct" ||
+      call.getInputs().size() > mostParts)
+    return std::nullopt;
+  return Values(call.getInputs());
+}
+
+/// The constant place that an operand gives, negative ones from the end; none
+/// if it is not known or not below `count`.
+std::optional<size_t> getPlace(Value position, int64_t count) {
+  auto known = graph::getConstantElements(position);
+  if (!known || known->size() != 1)
+    return std::nullopt;
+  int64_t place = known->front();
+  if (place < -count || place >= count)
+    return std::nullopt;
+  return place < 0 ? place + count : place;
+}
+
+Value makeOfParts(Binder &b, TensorType element, llvm::ArrayRef<Value> parts) {
+  return b.callForOne("sequence_construct", parts, makeSequence(element));
+}
+
+//===----------------------------------------------------------------------===//
 // Sequences
 //===----------------------------------------------------------------------===//
 
@@ -62,8 +101,7 @@ LogicalResult importSequenceConstruct(Binder &b) {
     if (!element)
       return b.fail("expected values of one type");
   }
-  return b.done(b.callForOne("sequence_construct", b.getOperands(),
-                             makeSequence(element)));
+  return b.done(makeOfParts(b, element, b.getOperands()));
 }
 
 LogicalResult importSequenceEmpty(Binder &b) {
@@ -72,11 +110,13 @@ LogicalResult importSequenceEmpty(Binder &b) {
   if (!type)
     return b.unsupported("expected a type that Adze supports, but got " +
                          describeDataType(dtype));
-  return b.done(b.callForOne("sequence_construct", {},
-                             makeSequence(graph::getNoElement(type))));
+  return b.done(makeOfParts(b, graph::getNoElement(type), {}));
 }
 
 LogicalResult importSequenceAt(Binder &b) {
+  if (auto parts = getParts(b.operand(0)))
+    if (auto place = getPlace(b.operand(1), parts->size()))
+      return b.done((*parts)[*place]);
   TensorType element = getElement(b, b.operand(0));
   auto result = makeResult(b, element);
   if (!result)
@@ -93,6 +133,16 @@ LogicalResult importSequenceInsert(Binder &b) {
         graph::joinElements(element, graph::getElementOf(value.getType()));
   if (!element)
     return b.fail("expected a value of the sequence's type");
+  if (auto parts = getParts(sequence); parts && parts->size() < mostParts) {
+    // A place behind the last one is one, too.
+    std::optional<size_t> place = parts->size();
+    if (b.operand(2))
+      place = getPlace(b.operand(2), parts->size());
+    if (place) {
+      parts->insert(parts->begin() + *place, value);
+      return b.done(makeOfParts(b, element, *parts));
+    }
+  }
   Values inputs{sequence, value};
   if (b.operand(2))
     inputs.push_back(toScalar(b, b.operand(2)));
@@ -103,6 +153,15 @@ LogicalResult importSequenceErase(Binder &b) {
   TensorType element = getElement(b, b.operand(0));
   if (!element)
     return mlir::failure();
+  if (auto parts = getParts(b.operand(0)); parts && !parts->empty()) {
+    std::optional<size_t> place = parts->size() - 1;
+    if (b.operand(1))
+      place = getPlace(b.operand(1), parts->size());
+    if (place) {
+      parts->erase(parts->begin() + *place);
+      return b.done(makeOfParts(b, element, *parts));
+    }
+  }
   Values inputs{b.operand(0)};
   if (b.operand(1))
     inputs.push_back(toScalar(b, b.operand(1)));
@@ -110,6 +169,8 @@ LogicalResult importSequenceErase(Binder &b) {
 }
 
 Value getLength(Binder &b, Value sequence) {
+  if (auto parts = getParts(sequence))
+    return b.scalar(b.builder.getI64Type(), parts->size());
   return getElement(b, sequence) ? b.callForOne("sequence_length", sequence,
                                                 {b.builder.getI64Type()})
                                  : Value();
@@ -117,6 +178,54 @@ Value getLength(Binder &b, Value sequence) {
 
 LogicalResult importSequenceLength(Binder &b) {
   return b.done(getLength(b, b.operand(0)));
+}
+
+/// The sizes of the pieces where they and the dim are constants.
+std::optional<llvm::SmallVector<int64_t>>
+getPieceSizes(Binder &b, AffineExpr dim, Value split) {
+  auto size = graph::getConstant(dim);
+  if (!size || !split)
+    return size && *size <= int64_t(mostParts)
+               ? std::optional(llvm::SmallVector<int64_t>(*size, 1))
+               : std::nullopt;
+  auto known = graph::getConstantElements(split);
+  if (!known)
+    return std::nullopt;
+  llvm::SmallVector<int64_t> sizes(*known);
+  if (b.getRank(split) == 0) {
+    int64_t piece = known->front();
+    if (piece < 1 || llvm::divideCeil(*size, piece) > int64_t(mostParts))
+      return std::nullopt;
+    sizes.clear();
+    for (int64_t start = 0; start < *size; start += piece)
+      sizes.push_back(std::min(piece, *size - start));
+  }
+  // What does not fit is the run's error.
+  int64_t rest = *size;
+  for (int64_t piece : sizes) {
+    if (piece < 0 || piece > rest)
+      return std::nullopt;
+    rest -= piece;
+  }
+  return rest == 0 && sizes.size() <= mostParts ? std::optional(sizes)
+                                                : std::nullopt;
+}
+
+Value makeOfPieces(Binder &b, Value x, int64_t axis, bool keepsDim,
+                   TensorType element, llvm::ArrayRef<int64_t> sizes) {
+  Values parts;
+  int64_t start = 0;
+  for (int64_t size : sizes) {
+    Value piece = b.slice(x, axis, start, b.expr(size));
+    start += size;
+    if (piece && !keepsDim) {
+      Dims dims = graph::getDims(piece);
+      dims.erase(dims.begin() + axis);
+      piece = b.reshape(piece, dims);
+    }
+    parts.push_back(piece);
+  }
+  return b.hasFailed() ? Value() : makeOfParts(b, element, parts);
 }
 
 LogicalResult importSplitToSequence(Binder &b) {
@@ -127,13 +236,15 @@ LogicalResult importSplitToSequence(Binder &b) {
     return mlir::failure();
   if (b.hasFailed())
     return mlir::failure();
-  Values inputs{x, b.ints({axis, keepsDim ? 1 : 0})};
-  if (split)
-    inputs.push_back(b.cast(split, b.builder.getI64Type()));
   auto element = mlir::RankedTensorType::get(
       llvm::SmallVector<int64_t>(keepsDim ? rank : rank - 1,
                                  mlir::ShapedType::kDynamic),
       b.getElementType(x));
+  if (auto sizes = getPieceSizes(b, graph::getDims(x)[axis], split))
+    return b.done(makeOfPieces(b, x, axis, keepsDim, element, *sizes));
+  Values inputs{x, b.ints({axis, keepsDim ? 1 : 0})};
+  if (split)
+    inputs.push_back(b.cast(split, b.builder.getI64Type()));
   return b.done(
       b.callForOne("split_to_sequence", inputs, makeSequence(element)));
 }
@@ -145,6 +256,17 @@ LogicalResult importConcatFromSequence(Binder &b) {
   bool newAxis = b.getInt("new_axis", 0) != 0;
   int64_t rank = result->dims.size() + (newAxis ? 1 : 0);
   int64_t axis = b.getAxis("axis", 0, rank);
+  auto parts = getParts(b.operand(0));
+  auto hasRank = [&](Value part) {
+    return graph::getDims(part).size() == result->dims.size();
+  };
+  if (!b.hasFailed() && parts && !parts->empty() &&
+      llvm::all_of(*parts, hasRank)) {
+    if (newAxis)
+      for (Value &part : *parts)
+        part = b.unsqueeze(part, axis);
+    return b.hasFailed() ? mlir::failure() : b.done(b.concat(*parts, axis));
+  }
   if (newAxis)
     result->dims.push_back(mlir::AffineExpr());
   return b.done(b.callForOne("concat_from_sequence",
@@ -167,8 +289,7 @@ LogicalResult importSequenceMap(Binder &b) {
     if (!type)
       return b.unsupported("expected a body whose outputs are tensors of "
                            "declared types");
-    inits.push_back(b.callForOne("sequence_construct", {},
-                                 makeSequence(graph::getNoElement(type))));
+    inits.push_back(makeOfParts(b, graph::getNoElement(type), {}));
   }
   if (b.hasFailed())
     return mlir::failure();

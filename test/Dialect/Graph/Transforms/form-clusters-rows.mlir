@@ -80,3 +80,24 @@ func.func @stays(%x: tensor<6x32xf32>, %y: tensor<4x20000xf32>, %z: tensor<8x8xf
   %7 = graph.div %z, %6 : (tensor<8x8xf32>, tensor<8xf32>) -> tensor<8x8xf32>
   return %1, %9, %3, %5, %7 : tensor<4x32x4xf32>, tensor<4x32x4xf32>, tensor<4x20000xf32>, tensor<6x32xf32>, tensor<8x8xf32>
 }
+
+// -----
+
+// Rows that are parts of longer ones, divided by their length: the kernel takes them as they are read, twice; rows are symbols.
+#y = affine_map<()[s0] -> (s0, 128)>
+#x = affine_map<()[s0] -> (s0, 64)>
+#r = affine_map<()[s0] -> (s0, 1)>
+// CHECK-LABEL: func.func @parts_of_rows
+// CHECK: graph.cluster(%{{.*}} = %arg0) anchor "reduce_l2"
+// CHECK: graph.reduce_l2
+// CHECK: graph.div
+// CHECK: graph.yield
+// CHECK-NOT: graph.cluster
+func.func @parts_of_rows(%y: tensor<?x128xf32, #y>) -> tensor<?x64xf32, #x> attributes {graph.symbols = ["n"]} {
+  %least = graph.constant dense<1.0e-12> : tensor<f32>
+  %0 = graph.slice %y {starts = array<i64: 0, 64>, steps = array<i64: 1, 1>} : (tensor<?x128xf32, #y>) -> tensor<?x64xf32, #x>
+  %1 = graph.reduce_l2 %0 {axes = array<i64: 1>, keepdims = true} : (tensor<?x64xf32, #x>) -> tensor<?x1xf32, #r>
+  %2 = graph.maximum %1, %least : (tensor<?x1xf32, #r>, tensor<f32>) -> tensor<?x1xf32, #r>
+  %3 = graph.div %0, %2 : (tensor<?x64xf32, #x>, tensor<?x1xf32, #r>) -> tensor<?x64xf32, #x>
+  return %3 : tensor<?x64xf32, #x>
+}

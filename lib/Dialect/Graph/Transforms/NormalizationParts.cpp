@@ -1,0 +1,107 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What normalisations are made of: means as parts of sums, reductions whose
+// dims come back, and batch normalisation without constants.
+#include "NormalizationParts.h"
+#include "Matching.h"
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace {
+
+/// sum(x) / n = mean(x) where n is how many elements become one; so of x^2.
+template <typename OpT>
+class MeanFromSum final : public OpRewritePattern<OpT> {
+public:
+  using OpRewritePattern<OpT>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpT op,
+                                PatternRewriter &rewriter) const override {
+    double factor = 1.0;
+    Value scaled = matchScaled(op.getResult(), factor);
+    Operation *reduction = scaled ? scaled.getDefiningOp() : nullptr;
+    if (!isa_and_nonnull<ReduceSumOp, ReduceSumSquareOp>(reduction) ||
+        !isa<FloatType>(getElement(scaled)) || scaled.getType() != op.getType())
+      return rewriter.notifyMatchFailure(op, "no part of a sum");
+    auto sum = cast<ReduceOpInterface>(reduction);
+    Value x = sum.getInput();
+    Dims dims = getDims(x), gone;
+    for (int64_t axis : sum.getAxes())
+      gone.push_back(dims[axis]);
+    auto count = getConstant(product(op.getContext(), gone));
+    if (!count || *count < 1 || std::abs(factor * double(*count) - 1.0) > 1e-6)
+      return rewriter.notifyMatchFailure(op, "another part than the mean");
+    if (isa<ReduceSumSquareOp>(reduction))
+      x = MulOp::create(rewriter, reduction->getLoc(), x, x);
+    rewriter.replaceOpWithNewOp<ReduceMeanOp>(op, op.getType(), x,
+                                              sum.getAxes(), sum.getKeepdims());
+    return success();
+  }
+};
+
+/// x * m + (b - mean(x) * m) -> (x - mean(x)) * m + b, as batch normalisation
+/// without constants is spelled.
+class CentreFactor final : public OpRewritePattern<AddOp> {
+public:
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AddOp op,
+                                PatternRewriter &rewriter) const override {
+    for (unsigned i : {0u, 1u}) {
+      auto product = op->getOperand(i).getDefiningOp<MulOp>();
+      auto shift = op->getOperand(1 - i).getDefiningOp<SubOp>();
+      if (!product || !shift || product.getType() != op.getType())
+        continue;
+      for (unsigned k : {0u, 1u}) {
+        Value x = product->getOperand(k), m = product->getOperand(1 - k);
+        Value mean = matchOther<MulOp>(shift.getRhs(), m);
+        auto reduce =
+            mean ? mean.getDefiningOp<ReduceMeanOp>() : ReduceMeanOp();
+        if (!reduce || reduce.getInput() != x || !reduce.getKeepdims() ||
+            x.getType() != op.getType())
+          continue;
+        Value centred = SubOp::create(rewriter, op.getLoc(), x, mean);
+        Value scaled = MulOp::create(rewriter, op.getLoc(), centred, m);
+        rewriter.replaceOpWithNewOp<AddOp>(op, op.getType(), scaled,
+                                           shift.getLhs());
+        return success();
+      }
+    }
+    return rewriter.notifyMatchFailure(op, "no product and its mean's");
+  }
+};
+
+/// A reduction whose dims come back as 1 keeps them.
+template <typename ReduceT>
+class KeepDims final : public OpRewritePattern<ReshapeOp> {
+public:
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReshapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto reduce = op.getInput().getDefiningOp<ReduceT>();
+    if (!reduce || reduce.getKeepdims() || !reduce->hasOneUse())
+      return rewriter.notifyMatchFailure(op, "not of such a reduction");
+    Dims dims = getDims(reduce.getInput());
+    for (int64_t axis : reduce.getAxes())
+      dims[axis] = rewriter.getAffineConstantExpr(1);
+    if (!areEqual(dims, getDims(op.getResult())))
+      return rewriter.notifyMatchFailure(op,
+                                         "other dims than the reduced ones");
+    rewriter.replaceOpWithNewOp<ReduceT>(op, op.getType(), reduce.getInput(),
+                                         reduce.getAxes(), /*keepdims=*/true);
+    return success();
+  }
+};
+
+} // namespace
+
+void adze::graph::populateNormalizationParts(RewritePatternSet &patterns) {
+  patterns
+      .add<CentreFactor, MeanFromSum<MulOp>, MeanFromSum<DivOp>,
+           KeepDims<ReduceSumOp>, KeepDims<ReduceMeanOp>, KeepDims<ReduceMaxOp>,
+           KeepDims<ReduceMinOp>, KeepDims<ReduceProdOp>, KeepDims<ReduceL1Op>,
+           KeepDims<ReduceL2Op>, KeepDims<ReduceSumSquareOp>,
+           KeepDims<ReduceLogSumExpOp>>(patterns.getContext());
+}

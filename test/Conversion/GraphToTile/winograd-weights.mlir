@@ -1,0 +1,15 @@
+// RUN: aopt %s --convert-graph-to-tile | FileCheck %s
+// RUN: aopt %s --convert-graph-to-tile=l3-bytes=268435456 | FileCheck %s --check-prefix=LARGE
+
+// 64 MiB of weights that every block of patches reads again: programs take as
+// many channels as have their weights in the last cache, one block of patches
+// after the other; where all weights stay there, all channels, so that each
+// patch is transformed once.
+// CHECK: tile.kernel @large
+// CHECK-SAME: BLOCK_N = 128
+// LARGE: tile.kernel @large
+// LARGE-SAME: BLOCK_N = 512
+func.func private @large(%x: tensor<1x16x20x2048xf32>, %u: tensor<16x2048x512xf32>) -> tensor<1x16x20x512xf32> attributes {adze.kernel} {
+  %0 = graph.winograd_conv %x, %u {tile = 2 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x16x20x2048xf32>, tensor<16x2048x512xf32>) -> tensor<1x16x20x512xf32>
+  return %0 : tensor<1x16x20x512xf32>
+}
