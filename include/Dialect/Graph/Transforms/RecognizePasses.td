@@ -69,7 +69,7 @@ def RecognizeNormalizationPass
     : Pass<"graph-recognize-normalization", "::mlir::func::FuncOp"> {
   let summary = "Make one op of a softmax or normalisation spelled by several";
   let description = [{
-    `e / sum(e)` with `e = exp(x - max(x))` becomes softmax;
+    `e / sum(e)` with `e = exp(x - max(x))`, or `exp(x)` in front of a product, becomes softmax;
     `(x - mean) / sqrt(mean((x - mean)^2) + epsilon)` over the last dims
     layer_norm, the same without the mean rms_norm; roots as powers, quotients as
     products with reciprocals, means as sums by their number, variances as

@@ -121,3 +121,25 @@ Value adze::graph::matchSquare(Value value) {
   auto power = value.getDefiningOp<PowOp>();
   return power && isSplat(power.getRhs(), 2.0) ? power.getLhs() : Value();
 }
+
+Value adze::graph::matchWithoutMaximum(Value value, ArrayRef<int64_t> axes) {
+  auto sub = value.getDefiningOp<SubOp>();
+  auto max = sub ? sub.getRhs().getDefiningOp<ReduceMaxOp>() : ReduceMaxOp();
+  bool isOwn = max && max.getInput() == sub.getLhs() && max.getKeepdims() &&
+               max.getAxes() == axes &&
+               sub.getLhs().getType() == value.getType();
+  return isOwn ? sub.getLhs() : Value();
+}
+
+bool adze::graph::isWeight(Value value) {
+  constexpr unsigned mostSteps = 4;
+  for (unsigned step = 0; step <= mostSteps && value.hasOneUse(); ++step) {
+    Operation *user = *value.user_begin();
+    if (isa<MatmulOp>(user))
+      return true;
+    if (!isa<ReshapeOp, TransposeOp, CastOp, SelectOp, MulOp>(user))
+      return false;
+    value = user->getResult(0);
+  }
+  return false;
+}

@@ -48,6 +48,13 @@ mlir::Value matchScaled(mlir::Value value, double &factor);
 /// x where value is x ^ 2 or x * x.
 mlir::Value matchSquare(mlir::Value value);
 
+/// x of x - max(x) along these dims, which it keeps.
+mlir::Value matchWithoutMaximum(mlir::Value value,
+                                llvm::ArrayRef<int64_t> axes);
+
+/// Whether a product takes the value, or what a few ops make of it alone.
+bool isWeight(mlir::Value value);
+
 /// The operand beside `known` of a commutative op.
 template <typename OpT>
 mlir::Value matchOther(mlir::Value value, mlir::Value known) {

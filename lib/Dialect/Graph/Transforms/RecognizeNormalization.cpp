@@ -258,7 +258,9 @@ private:
   Pass::Statistic &count;
 };
 
-/// e / sum(e) with e = exp(x - max(x)) along one dim -> softmax.
+/// e / sum(e) with e = exp(x - max(x)) along one dim -> softmax. Without the
+/// maximum where a product takes it: elsewhere the powers and their sum are one
+/// kernel with what is around them, and stay what they are.
 template <typename OpT>
 class SoftmaxFromQuotient final : public OpRewritePattern<OpT> {
 public:
@@ -271,25 +273,20 @@ public:
     for (const Quotient &quotient : matchQuotients(op)) {
       auto sum = quotient.denominator.getDefiningOp<ReduceSumOp>();
       auto exp = quotient.numerator.getDefiningOp<ExpOp>();
-      auto sub = exp ? exp.getInput().getDefiningOp<SubOp>() : SubOp();
-      auto max =
-          sub ? sub.getRhs().getDefiningOp<ReduceMaxOp>() : ReduceMaxOp();
       if (quotient.isRoot || quotient.factor || !sum || !exp ||
-          sum.getInput() != quotient.numerator)
+          sum.getInput() != quotient.numerator || exp.getType() != op.getType())
         continue;
-      if (!max || max.getInput() != sub.getLhs()) {
-        failure.set(1, "no maximum is subtracted from the exponents");
+      if (sum.getAxes().size() != 1 || !sum.getKeepdims()) {
+        failure.set(1, "a sum that is not over one dim of what is divided");
         continue;
       }
-      if (sum.getAxes().size() != 1 || sum.getAxes() != max.getAxes() ||
-          !sum.getKeepdims() || !max.getKeepdims() ||
-          sub.getLhs().getType() != op.getType()) {
-        failure.set(2,
-                    "sum and maximum that are not over one and the same dim");
+      Value x = matchWithoutMaximum(exp.getInput(), sum.getAxes());
+      if (!x && !isWeight(op)) {
+        failure.set(2, "no maximum is subtracted from the exponents");
         continue;
       }
       rewriter.replaceOpWithNewOp<SoftmaxOp>(
-          op, op.getType(), sub.getLhs(),
+          op, op.getType(), x ? x : exp.getInput(),
           rewriter.getI64IntegerAttr(sum.getAxes()[0]));
       ++count;
       return success();

@@ -58,6 +58,42 @@ func.func @softmax(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 // -----
 
+// Without a maximum, or with one along another dim, where a product takes it; rows are symbols.
+#x = affine_map<()[s0] -> (s0, 8)>
+#r = affine_map<()[s0] -> (s0, 1)>
+// CHECK-LABEL: func.func @plain_softmax
+// CHECK: graph.softmax %arg0 {axis = 1 : i64}
+// CHECK: %[[E:.*]] = graph.sub
+// CHECK: graph.softmax %[[E]] {axis = 1 : i64}
+func.func @plain_softmax(%x: tensor<?x8xf32, #x>, %v: tensor<8x8xf32>) -> (tensor<?x8xf32, #x>, tensor<?x8xf32, #x>) attributes {graph.symbols = ["n"]} {
+  %0 = graph.exp %x : (tensor<?x8xf32, #x>) -> tensor<?x8xf32, #x>
+  %1 = graph.reduce_sum %0 {axes = array<i64: 1>, keepdims = true} : (tensor<?x8xf32, #x>) -> tensor<?x1xf32, #r>
+  %2 = graph.div %0, %1 : (tensor<?x8xf32, #x>, tensor<?x1xf32, #r>) -> tensor<?x8xf32, #x>
+  %3 = graph.matmul %2, %v : (tensor<?x8xf32, #x>, tensor<8x8xf32>) -> tensor<?x8xf32, #x>
+  %4 = graph.reduce_max %x {axes = array<i64: 0>, keepdims = true} : (tensor<?x8xf32, #x>) -> tensor<1x8xf32>
+  %5 = graph.sub %x, %4 : (tensor<?x8xf32, #x>, tensor<1x8xf32>) -> tensor<?x8xf32, #x>
+  %6 = graph.exp %5 : (tensor<?x8xf32, #x>) -> tensor<?x8xf32, #x>
+  %7 = graph.reduce_sum %6 {axes = array<i64: 1>, keepdims = true} : (tensor<?x8xf32, #x>) -> tensor<?x1xf32, #r>
+  %8 = graph.div %6, %7 : (tensor<?x8xf32, #x>, tensor<?x1xf32, #r>) -> tensor<?x8xf32, #x>
+  %9 = graph.matmul %8, %v : (tensor<?x8xf32, #x>, tensor<8x8xf32>) -> tensor<?x8xf32, #x>
+  return %3, %9 : tensor<?x8xf32, #x>, tensor<?x8xf32, #x>
+}
+
+// -----
+
+// No product takes it: the powers are what they are.
+// CHECK-LABEL: func.func @plain_powers
+// CHECK-NOT: graph.softmax
+// CHECK: return
+func.func @plain_powers(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = graph.exp %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = graph.reduce_sum %0 {axes = array<i64: 1>, keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %2 = graph.div %0, %1 : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  return %2 : tensor<4x8xf32>
+}
+
+// -----
+
 // Instance and group normalisation are layer normalisations of a view.
 // CHECK-LABEL: func.func @instance
 // CHECK-DAG: %[[S:.*]] = graph.reshape %arg1 : (tensor<4xf32>) -> tensor<4x1x1xf32>
@@ -72,8 +108,8 @@ func.func @instance(%x: tensor<2x4x3x3xf32>, %s: tensor<4xf32>, %b: tensor<4xf32
 
 // -----
 
-// The deviation of something else; a scale as large as the input; a sum along
-// another dim.
+// The deviation of something else; a scale as large as the input; powers of
+// other exponents than those that are summed.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: graph.layer_norm
 // CHECK-NOT: graph.rms_norm %{{.*}}, %
@@ -88,9 +124,10 @@ func.func @others(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> (tensor<8x8xf32>,
   %6 = graph.reduce_max %x {axes = array<i64: 1>, keepdims = true} : (tensor<8x8xf32>) -> tensor<8x1xf32>
   %7 = graph.sub %x, %6 : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
   %8 = graph.exp %7 : (tensor<8x8xf32>) -> tensor<8x8xf32>
-  %9 = graph.reduce_sum %8 {axes = array<i64: 0>, keepdims = true} : (tensor<8x8xf32>) -> tensor<1x8xf32>
-  %10 = graph.div %8, %9 : (tensor<8x8xf32>, tensor<1x8xf32>) -> tensor<8x8xf32>
-  return %3, %5, %10 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  %9 = graph.exp %y : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %10 = graph.reduce_sum %9 {axes = array<i64: 1>, keepdims = true} : (tensor<8x8xf32>) -> tensor<8x1xf32>
+  %11 = graph.div %8, %10 : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  return %3, %5, %11 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
 }
 
 // -----

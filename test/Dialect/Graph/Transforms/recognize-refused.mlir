@@ -66,7 +66,7 @@ func.func @factors(%x: tensor<?x4x3x3xf32, #i>, %f: tensor<4x3x3xf32>) -> tensor
 }
 
 // CHECK-DAG: SoftmaxFromQuotient {{.*}}Remark="no maximum is subtracted from the exponents"
-// CHECK-DAG: SoftmaxFromQuotient {{.*}}Remark="sum and maximum that are not over one and the same dim"
+// CHECK-DAG: SoftmaxFromQuotient {{.*}}Remark="a sum that is not over one dim of what is divided"
 func.func @softmax(%x: !x) -> (!x, !x) {
   %e0 = graph.exp %x : (!x) -> !x
   %s0 = graph.reduce_sum %e0 {axes = array<i64: 1>, keepdims = true} : (!x) -> !r
@@ -74,7 +74,7 @@ func.func @softmax(%x: !x) -> (!x, !x) {
   %m1 = graph.reduce_max %x {axes = array<i64: 0>, keepdims = true} : (!x) -> tensor<1x8xf32>
   %d1 = graph.sub %x, %m1 : (!x, tensor<1x8xf32>) -> !x
   %e1 = graph.exp %d1 : (!x) -> !x
-  %s1 = graph.reduce_sum %e1 {axes = array<i64: 1>, keepdims = true} : (!x) -> !r
-  %b = graph.div %e1, %s1 : (!x, !r) -> !x
+  %s1 = graph.reduce_sum %e1 {axes = array<i64: 0, 1>, keepdims = true} : (!x) -> tensor<1x1xf32>
+  %b = graph.div %e1, %s1 : (!x, tensor<1x1xf32>) -> !x
   return %a, %b : !x, !x
 }
