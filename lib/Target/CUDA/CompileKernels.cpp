@@ -44,6 +44,30 @@ struct ApproximateMathPass
   }
 };
 
+/// libdevice's functions are of floats; of integers math has one that tiles are
+/// made of.
+struct ExpandAbsPass
+    : PassWrapper<ExpandAbsPass, OperationPass<gpu::GPUModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandAbsPass)
+  StringRef getName() const final { return "ExpandAbs"; }
+  void getDependentDialects(DialectRegistry &registry) const final {
+    registry.insert<arith::ArithDialect>();
+  }
+  void runOnOperation() final {
+    getOperation().walk([](math::AbsIOp op) {
+      OpBuilder b(op);
+      Location loc = op.getLoc();
+      Value x = op.getOperand();
+      Value zero =
+          arith::ConstantOp::create(b, loc, b.getZeroAttr(x.getType()));
+      Value minus = arith::SubIOp::create(b, loc, zero, x);
+      op.replaceAllUsesWith(
+          arith::MaxSIOp::create(b, loc, x, minus).getResult());
+      op.erase();
+    });
+  }
+};
+
 /// A host program would launch what is no longer there.
 struct KeepTileKernelsPass
     : PassWrapper<KeepTileKernelsPass, OperationPass<ModuleOp>> {
@@ -70,6 +94,7 @@ void buildCudaPipeline(OpPassManager &manager, const CompileOptions &options) {
   OpPassManager &device = manager.nest<gpu::GPUModuleOp>();
   if (options.toolkit.libdevice.empty())
     device.addPass(std::make_unique<ApproximateMathPass>());
+  device.addPass(std::make_unique<ExpandAbsPass>());
   device.addPass(createLoopInvariantCodeMotionPass());
   device.addPass(createSCFToControlFlowPass());
   device.addPass(createConvertGpuOpsToNVVMOps());

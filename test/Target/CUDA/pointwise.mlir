@@ -24,3 +24,14 @@ tile.kernel @relu(%x: memref<?xf32> {adze.dims = #n}, %y: memref<?xf32> {adze.di
   tile.store %r, %y[%o] : tensor<1024xf32>, memref<?xf32>
   tile.return
 }
+
+// Of integers, which have no function of libdevice; positions are integers, too.
+// CHECK: .visible .entry distance(
+// CHECK: {{abs.s64|max.s64}}
+tile.kernel @distance(%x: memref<1024xi64>, %y: memref<1024xi64>) {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %x[%c0] sizes [1024] : memref<1024xi64> -> tensor<1024xi64>
+  %r = math.absi %t : tensor<1024xi64>
+  tile.store %r, %y[%c0] : tensor<1024xi64>, memref<1024xi64>
+  tile.return
+}
