@@ -576,6 +576,7 @@ void KernelLowering::write(const Window &window, const Registers &registers) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     prefetchRows(layout, asked);
+    prefetchElements(layout);
     writeRegisters(window, registers, /*streams=*/true);
     b.setInsertionPointToStart(branch.elseBlock());
     return writeRegisters(window, registers, /*streams=*/false);

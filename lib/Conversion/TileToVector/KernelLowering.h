@@ -113,6 +113,7 @@ private:
   bool mayAsk(const Window &window, const Layout &layout);
   void prefetchStores(const Layout &layout);
   void prefetchRows(const Layout &, llvm::ArrayRef<RowsAhead> asked);
+  void prefetchElements(const Layout &layout);
   llvm::SmallVector<RowsAhead, 2> rowsAsked(mlir::Operation *at);
 
   // DotProduct.cpp: dots with lanes along their depth

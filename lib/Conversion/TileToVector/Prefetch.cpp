@@ -303,3 +303,25 @@ void KernelLowering::prefetchRows(const Layout &layout,
     }
   });
 }
+
+/// Elements that are stored past the caches, each computed from those at its
+/// place alone: asks for what is loaded a page on. Arithmetic fills a core's
+/// queues, which leaves few reads under way, and the hardware does not look
+/// beyond a page; reads share its buffers with these stores.
+void KernelLowering::prefetchElements(const Layout &layout) {
+  constexpr int64_t bytesAhead = 4096;
+  if (classes.readsRows() || classes.slides() || unit.storesApart ||
+      layout.lanes == 1)
+    return;
+  forEachWindow([&](const Window &window) {
+    auto load = dyn_cast<LoadOp>(window.op);
+    if (!load || isReadBack(window.memref) || !mayAsk(window, layout))
+      return;
+    int64_t bits = tileType(load.getResult()).getElementTypeBitWidth();
+    for (int64_t i = 0, e = layout.total(); i < e; ++i) {
+      Place at = place(window, layout, i, /*shift=*/bytesAhead * 8 / bits);
+      if (!at.never)
+        ask(b, loc, mapped(window.memref), at.indices);
+    }
+  });
+}

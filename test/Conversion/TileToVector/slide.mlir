@@ -33,9 +33,13 @@ tile.kernel @slide(%x: memref<8x65x640xf32>, %y: memref<8x64x640xf32>) attribute
 
 // -----
 
-// Lines beside each other share nothing and are left to the processor.
+// Lines beside each other share nothing: each is asked for along itself, a page
+// ahead.
 // CHECK-LABEL: func.func @beside(
-// CHECK-NOT: memref.prefetch
+// CHECK: vector.load %arg0[%[[PLANE:[a-z0-9]*]], %[[LINE:[a-z0-9]*]], %[[AT:[a-z0-9]*]]]
+// CHECK: scf.if
+// CHECK: %[[AHEAD:.*]] = arith.addi %[[AT]], %c1024
+// CHECK: memref.prefetch %arg0[%[[PLANE]], %[[LINE]], %[[AHEAD]]], read
 tile.kernel @beside(%x: memref<8x64x640xf32>, %y: memref<8x64x640xf32>) attributes {tile.params = {LINES = 4 : i64}, tile.stream_bytes = 65536 : i64} {
   %lines = tile.param "LINES" : index
   %c8 = arith.constant 8 : index

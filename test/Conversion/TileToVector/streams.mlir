@@ -7,10 +7,20 @@
 // CHECK: %[[ADDRESS:.*]] = memref.extract_aligned_pointer_as_index %arg1
 // CHECK: %[[REST:.*]] = arith.andi %[[ADDRESS]], %c63
 // CHECK: %[[ALIGNED:.*]] = arith.cmpi eq, %[[REST]], %c0
+// CHECK: vector.load %arg0[%[[AT:.*]]] :
 // CHECK: scf.if %[[ALIGNED]]
+// What comes a page later is asked for, but where stores hold up the core.
+// CHECK: %[[AHEAD:.*]] = arith.addi %[[AT]], %c1024
+// CHECK: memref.prefetch %arg0[%[[AHEAD]]], read
+// CHECK-COUNT-3: memref.prefetch %arg0
+// CHECK-NOT: memref.prefetch
 // CHECK-COUNT-4: vector.store {{.*}} {alignment = 64 : i64, nontemporal = true}
 // CHECK: } else {
+// CHECK-NOT: memref.prefetch
 // CHECK-COUNT-4: vector.store {{.*}}] : memref<1024xf32>
+// APART-LABEL: func.func @large(
+// APART-NOT: memref.prefetch
+// APART: nontemporal = true
 tile.kernel @large(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {tile.stream_bytes = 4095 : i64} {
   %t = tile.load %x[0] sizes [1024] : memref<1024xf32> -> tensor<1024xf32>
   %n = arith.negf %t : tensor<1024xf32>
