@@ -30,13 +30,13 @@ static ReshapeOp getView(Value value) {
 static Value findSteps(Value value, SmallVectorImpl<Operation *> &steps) {
   for (;;) {
     Operation *op = value.getDefiningOp();
-    if (isa<ReshapeOp, TransposeOp>(op)) {
+    if (isa_and_nonnull<ReshapeOp, TransposeOp>(op)) {
       steps.push_back(op);
       value = op->getOperand(0);
       continue;
     }
     Value moved;
-    if (isa<ElementwiseOpInterface>(op))
+    if (isa_and_nonnull<ElementwiseOpInterface>(op))
       for (Value operand : op->getOperands())
         if (!moved && areEqual(getDims(operand), getDims(value)) &&
             operand.getDefiningOp() && Move::takesDimsApart(operand))

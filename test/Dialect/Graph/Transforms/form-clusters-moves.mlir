@@ -99,3 +99,23 @@ func.func @empty(%x: tensor<6x1xf32>, %w: tensor<1x0xf32>) -> tensor<0x2x3xf32> 
   %2 = graph.transpose %1 {perm = array<i64: 2, 0, 1>} : (tensor<2x3x0xf32>) -> tensor<0x2x3xf32>
   return %2 : tensor<0x2x3xf32>
 }
+
+// -----
+
+// The sum's other operand is moved too, and is an argument: no kernel computes
+// what is moved again behind the sum.
+// CHECK-LABEL: func.func @beside
+// CHECK: graph.cluster({{.*}}) anchor "softmax"
+// CHECK: graph.add
+// CHECK-NEXT: graph.yield
+// CHECK: graph.cluster({{.*}}) anchor "pointwise"
+// CHECK: graph.transpose
+func.func @beside(%x: tensor<64x6x64xf32>, %z: tensor<64x384xf32>) -> tensor<64x4x6x16xf32> {
+  %0 = graph.softmax %x {axis = 2 : i64} : (tensor<64x6x64xf32>) -> tensor<64x6x64xf32>
+  %1 = graph.reshape %z : (tensor<64x384xf32>) -> tensor<64x64x6xf32>
+  %2 = graph.transpose %1 {perm = array<i64: 0, 2, 1>} : (tensor<64x64x6xf32>) -> tensor<64x6x64xf32>
+  %3 = graph.add %2, %0 : (tensor<64x6x64xf32>, tensor<64x6x64xf32>) -> tensor<64x6x64xf32>
+  %4 = graph.reshape %3 : (tensor<64x6x64xf32>) -> tensor<64x6x4x16xf32>
+  %5 = graph.transpose %4 {perm = array<i64: 0, 2, 1, 3>} : (tensor<64x6x4x16xf32>) -> tensor<64x4x6x16xf32>
+  return %5 : tensor<64x4x6x16xf32>
+}
