@@ -193,6 +193,8 @@ static void addBound(GraphBuilder &b) {
     ones.push_back(b.expr(1));
     x = b.exactOp("reshape", {x}, {},
                   Type(makeType(GraphBuilder::elementOf(x), ones)));
+    if (!x)
+      return;
   }
   b.exactOp("broadcast_to", {x}, {},
             Type(makeType(GraphBuilder::elementOf(x), dims)));
