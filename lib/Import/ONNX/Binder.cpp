@@ -305,6 +305,17 @@ mlir::Value Binder::unsqueeze(mlir::Value value, llvm::ArrayRef<int64_t> axes) {
   return reshape(value, dims);
 }
 
+Binder::Values Binder::split(mlir::Value value, int64_t axis,
+                             llvm::ArrayRef<int64_t> sizes) {
+  Values pieces;
+  int64_t start = 0;
+  for (int64_t size : sizes) {
+    pieces.push_back(slice(value, axis, start, expr(size)));
+    start += size;
+  }
+  return pieces;
+}
+
 mlir::Value Binder::concat(llvm::ArrayRef<mlir::Value> pieces, int64_t axis) {
   int64_t rank = getRank(pieces.front());
   Dims dims = graph::getDims(pieces.front()), sizes;

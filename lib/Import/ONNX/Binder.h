@@ -77,6 +77,9 @@ public:
                     mlir::AffineExpr size);
   mlir::Value slice(mlir::Value value, int64_t axis, mlir::AffineExpr start,
                     mlir::AffineExpr size);
+  /// Pieces of such sizes, one behind the other.
+  llvm::SmallVector<mlir::Value> split(mlir::Value value, int64_t axis,
+                                       llvm::ArrayRef<int64_t> sizes);
   /// At least one piece; its size along `axis` is the sum of theirs.
   mlir::Value concat(llvm::ArrayRef<mlir::Value> pieces, int64_t axis);
   /// Whether a tensor of so many dims has this one; else an error.

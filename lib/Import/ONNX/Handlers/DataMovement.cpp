@@ -233,7 +233,7 @@ static Value buildEqualSizes(Binder &b, Value x, int64_t axis) {
 
 static LogicalResult importSplit(Binder &b) {
   Value x = b.operand(0);
-  int64_t axis = b.getAxis("axis", 0, b.getRank(x)), start = 0;
+  int64_t axis = b.getAxis("axis", 0, b.getRank(x));
   llvm::SmallVector<int64_t> sizes;
   if (!b.hasFailed() && b.operand(1) &&
       !graph::getConstantElements(b.operand(1)))
@@ -244,12 +244,7 @@ static LogicalResult importSplit(Binder &b) {
     return mlir::failure();
   if (sizes.empty() && !b.node.outputs.empty())
     return b.done(splitByData(b, x, buildEqualSizes(b, x, axis), axis));
-  llvm::SmallVector<Value> results;
-  for (int64_t size : sizes) {
-    results.push_back(b.slice(x, axis, start, b.expr(size)));
-    start += size;
-  }
-  return b.done(results);
+  return b.done(b.split(x, axis, sizes));
 }
 
 //===----------------------------------------------------------------------===//

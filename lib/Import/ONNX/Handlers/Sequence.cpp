@@ -213,18 +213,12 @@ getPieceSizes(Binder &b, AffineExpr dim, Value split) {
 
 Value makeOfPieces(Binder &b, Value x, int64_t axis, bool keepsDim,
                    TensorType element, llvm::ArrayRef<int64_t> sizes) {
-  Values parts;
-  int64_t start = 0;
-  for (int64_t size : sizes) {
-    Value piece = b.slice(x, axis, start, b.expr(size));
-    start += size;
-    if (piece && !keepsDim) {
-      Dims dims = graph::getDims(piece);
-      dims.erase(dims.begin() + axis);
-      piece = b.reshape(piece, dims);
-    }
-    parts.push_back(piece);
-  }
+  Values parts = b.split(x, axis, sizes);
+  Dims dims = graph::getDims(x);
+  dims.erase(dims.begin() + axis);
+  if (!keepsDim)
+    for (Value &part : parts)
+      part = b.reshape(part, dims);
   return b.hasFailed() ? Value() : makeOfParts(b, element, parts);
 }
 
