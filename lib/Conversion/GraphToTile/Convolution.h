@@ -26,8 +26,10 @@ mlir::Value multiplyAdd(KernelEmitter &e, const Emitted &lhs,
 
 /// The packing of a filter [o, i, window..] (`inputsFirst`: [i, o, window..]):
 /// panels of outputs, window and inputs inside; with a panel of 0, dim 0 last.
+/// So many neighbours among the inputs lie side by side in a panel.
 mlir::AffineMap getFilterMap(mlir::MLIRContext *context, unsigned rank,
-                             int64_t panel, bool inputsFirst = false);
+                             int64_t panel, bool inputsFirst = false,
+                             int64_t group = 1);
 
 /// A program of a convolution: a run of pixels of one row (or of some rows, one
 /// below the other: along axis Line), some channels.

@@ -41,8 +41,7 @@ private:
   // Body.cpp: ops in program order
   void body(mlir::Block &block);
   void bodyOp(mlir::Operation *op);
-  void anchor(mlir::Value tile);
-  void store(StoreOp store);
+  void anchor(mlir::Value tile), store(StoreOp store);
   void forOp(mlir::scf::ForOp loop);
   void ifOp(mlir::scf::IfOp branch);
   bool fitsRegisters(mlir::Value tile), isShared(mlir::Operation *op);
@@ -74,6 +73,7 @@ private:
   Registers iota(IotaOp, const Layout &), reshape(ReshapeOp, const Layout &);
   Registers transpose(TransposeOp op, const Layout &layout);
   Registers constant(mlir::Operation *op, const Layout &layout);
+  Carried tabled(mlir::DenseElementsAttr row, const Layout &layout);
   std::optional<Registers> lookup(mlir::Value tile, const Layout &layout);
   Layout layoutOf(mlir::Value tile, bool scalars = false);
   mlir::Type registerType(mlir::Value tile, const Layout &layout);
@@ -173,7 +173,8 @@ private:
   bool writePieces(const Window &window, const Registers &registers);
   void writeRegisters(const Window &, const Registers &, bool streams);
   mlir::Value streamsTo(const Window &window, const Layout &layout);
-  bool isReadBack(mlir::Value), isDead(const Layout &, int64_t index);
+  bool isReadBack(mlir::Value memref), picksByStep(int c);
+  bool isDead(const Layout &layout, int64_t index);
   bool isContiguous(const Window &, const Layout &, int64_t step = 1);
 
   // Borders.cpp: what is proven to be in bounds
