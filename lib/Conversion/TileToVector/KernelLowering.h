@@ -169,12 +169,11 @@ private:
   void writeSpread(const Window &, const Layout &, int64_t index,
                    mlir::Value value, int64_t live);
   std::optional<LanePlaces> lanesOf(const Window &, const Layout &, int64_t);
-  bool isRun(const Window &window, const Layout &layout);
+  bool isRun(const Window &, const Layout &), picksByStep(int c);
   bool writePieces(const Window &window, const Registers &registers);
   void writeRegisters(const Window &, const Registers &, bool streams);
   mlir::Value streamsTo(const Window &window, const Layout &layout);
-  bool isReadBack(mlir::Value memref), picksByStep(int c);
-  bool isDead(const Layout &layout, int64_t index);
+  bool isReadBack(mlir::Value), isDead(const Layout &, int64_t index);
   bool isContiguous(const Window &, const Layout &, int64_t step = 1);
 
   // Borders.cpp: what is proven to be in bounds
