@@ -194,6 +194,30 @@ def ShareLoads : Pass<"share-loads", "mlir::func::FuncOp"> {
   let statistics = [Statistic<"numShared", "shared", "Loads that became shuffles">];
 }
 
+def NarrowConversions : Pass<"narrow-conversions", "mlir::func::FuncOp"> {
+  let summary = "Convert bounded floats to narrow integers by way of i32";
+  let description = [{
+    A cast to an integer of less than 64 bits goes through i64, so that what
+    does not fit wraps. Where minima and maxima with constants bound the float,
+    as where it is quantised, 32 bits hold it: vectors of these are converted by
+    one instruction, and packed by one. For the bits of integers of 32 bits a
+    NaN would make a difference; these stay.
+
+    ```mlir
+    %clamped = arith.minimumf %0, %c255 : vector<16xf32>  // of a maximum with 0
+    %1 = arith.fptosi %clamped : vector<16xf32> to vector<16xi64>
+    %2 = arith.trunci %1 : vector<16xi64> to vector<16xi8>
+    ```
+    becomes
+    ```mlir
+    %1 = arith.fptosi %clamped : vector<16xf32> to vector<16xi32>
+    %2 = arith.trunci %1 : vector<16xi32> to vector<16xi8>
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"numNarrowed", "narrowed", "Conversions by way of i32">];
+}
+
 def LowerLoops : Pass<"lower-loops"> {
   let summary = "Turn structured control flow into branches";
   let description = [{

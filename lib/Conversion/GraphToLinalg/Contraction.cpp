@@ -193,6 +193,8 @@ struct Conv {
         k.builder.createOrFold<arith::DivSIOp>(k.loc, outChannel, perGroup);
     return k.mul(index, filterSizes[1]);
   }
+  Value widenInput(Value x) { return widen(k, x, op.getInput(), type); }
+  Value widenFilter(Value w) { return widen(k, w, op.getFilter(), type); }
   Value getInit(Value outChannel) {
     return bias ? k.loadWide(bias, outChannel) : k.number(type, 0);
   }
@@ -230,10 +232,10 @@ void lowerConvScalar(Conv &c) {
             from.push_back(
                 getPosition(k, c.window(i), out[c.at.spatial(i)], tap[i + 1]));
           llvm::append_range(weight, tap);
-          Value x = k.loadWide(c.input,
-                               c.at.order(out[0], k.add(first, tap[0]), from));
-          Value w = k.loadWide(c.filter, weight);
-          return k.addNum(sum, k.mulNum(x, w));
+          Value x =
+              k.load(c.input, c.at.order(out[0], k.add(first, tap[0]), from));
+          Value w = k.load(c.filter, weight);
+          return k.addNum(sum, k.mulNum(c.widenInput(x), c.widenFilter(w)));
         });
     k.storeWide(sum, c.output, out);
   });
@@ -252,7 +254,7 @@ void lowerConvInPlace(Conv &c) {
     k.forEach(ArrayRef(c.filterSizes).drop_front(), [&](ValueRange tap) {
       SmallVector<Value> weight = {plane[1]};
       llvm::append_range(weight, tap);
-      Value w = k.load(c.filter, weight);
+      Value w = c.widenFilter(k.load(c.filter, weight));
       Value channel = k.add(first, tap[0]);
       SmallVector<KernelLowering::Range> ranges;
       for (int64_t i = 0; i < rank; ++i)
@@ -265,7 +267,8 @@ void lowerConvInPlace(Conv &c) {
           from.push_back(getPosition(k, c.window(i), out[i], tap[i + 1]));
         SmallVector<Value> to = c.at.order(plane[0], plane[1], out);
         Value x = k.load(c.input, c.at.order(plane[0], channel, from));
-        Value sum = k.addNum(k.load(c.output, to), k.mulNum(x, w));
+        Value sum =
+            k.addNum(k.load(c.output, to), k.mulNum(c.widenInput(x), w));
         k.store(sum, c.output, to);
         return SmallVector<Value>();
       });

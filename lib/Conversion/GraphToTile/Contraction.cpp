@@ -102,7 +102,7 @@ AffineMap adze::getPanelMap(MLIRContext *context, unsigned rank,
 }
 
 AffineMap adze::getFilterMap(MLIRContext *context, unsigned rank, int64_t panel,
-                             bool inputsFirst) {
+                             bool inputsFirst, int64_t group) {
   AffineExpr o = getAffineDimExpr(inputsFirst ? 1 : 0, context);
   AffineExpr i = getAffineDimExpr(inputsFirst ? 0 : 1, context);
   if (panel == 0 && inputsFirst)
@@ -112,8 +112,10 @@ AffineMap adze::getFilterMap(MLIRContext *context, unsigned rank, int64_t panel,
     exprs.push_back(o.floorDiv(panel));
   for (unsigned dim = 2; dim < rank; ++dim)
     exprs.push_back(getAffineDimExpr(dim, context));
-  exprs.push_back(i);
+  exprs.push_back(i.floorDiv(group));
   exprs.push_back(panel > 0 ? o % panel : o);
+  if (group > 1)
+    exprs.push_back(i % group);
   return AffineMap::get(rank, 0, exprs, context);
 }
 
@@ -266,12 +268,13 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
       e.caches, e.getKnownRows(m), getKnown(n), getKnown(k), e.cutsEvenly);
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
-  Value blockK = e.param("BLOCK_K", blocks.k);
+  int64_t group = getGroup(op.getFilter());
+  Value blockK = e.param("BLOCK_K", llvm::alignTo(blocks.k, group));
   e.setAxis(M, blockM);
   e.setAxis(K, blockK);
   e.setAxis(N, blockN);
-  e.pack(op.getFilter(),
-         getFilterMap(context, conv.filter.size(), blocks.panel));
+  e.pack(op.getFilter(), getFilterMap(context, conv.filter.size(), blocks.panel,
+                                      /*inputsFirst=*/false, group));
   Value rowStep = chooseRowStep(e, rows, blockM);
   SmallVector<Value> ids =
       e.programIds({e.ceilDiv(rows, rowStep), e.ceilDiv(columns, blockN)});
@@ -434,7 +437,8 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
   // Groups cut the channels: their blocks are facts, not parameters.
   Value blockN = conv.groups > 1 ? e.index(blockChannels)
                                  : e.param("BLOCK_N", blockChannels);
-  int64_t depthBlock = chooseBlock(inputs, 512);
+  int64_t group = conv.groups > 1 ? 1 : getGroup(op.getFilter());
+  int64_t depthBlock = llvm::alignTo(chooseBlock(inputs, 512), group);
   if (conv.groups > 1)
     depthBlock = largestDivisor(inputs, 512);
   Value blockK =
@@ -442,8 +446,8 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
   e.setAxis(M, getSize(e, row));
   e.setAxis(K, blockK);
   e.setAxis(N, blockN);
-  e.pack(op.getFilter(),
-         getFilterMap(op.getContext(), conv.filter.size(), panel));
+  e.pack(op.getFilter(), getFilterMap(op.getContext(), conv.filter.size(),
+                                      panel, /*inputsFirst=*/false, group));
   auto program =
       makeProgram(e, conv.result, conv.result[conv.spatial], row, blockN,
                   e.ceilDiv(e.size(conv.result.back()), blockN));

@@ -26,8 +26,10 @@ mlir::Value multiplyAdd(KernelEmitter &e, const Emitted &lhs,
 
 /// The packing of a filter [o, i, window..] (`inputsFirst`: [i, o, window..]):
 /// panels of outputs, window and inputs inside; with a panel of 0, dim 0 last.
+/// So many neighbours among the inputs lie side by side in a panel.
 mlir::AffineMap getFilterMap(mlir::MLIRContext *context, unsigned rank,
-                             int64_t panel, bool inputsFirst = false);
+                             int64_t panel, bool inputsFirst = false,
+                             int64_t group = 1);
 
 /// A program of a convolution: a run of pixels of one row (or of some rows, one
 /// below the other: along axis Line), some channels.
@@ -95,6 +97,19 @@ mlir::LogicalResult finishConv(KernelEmitter &e, mlir::Value result,
                                mlir::Value bias, mlir::Value acc,
                                llvm::ArrayRef<int> axes,
                                llvm::ArrayRef<Place> places);
+
+/// A program of a convolution of few pixels: of all `pixels` a block, those
+/// from `pixel` on, and a block of channels; memory [tap, pixel, channel] of
+/// the input for what their windows see.
+struct FewPixels {
+  mlir::Value pixels, pixel, block;
+  mlir::Value channel, channels; // of the result
+  mlir::Value depth, blockK;     // of the input
+  mlir::Value memory;
+};
+/// By the taps that its filter has behind the products.
+mlir::LogicalResult emitFewPixels(KernelEmitter &e, graph::WinogradConvOp op,
+                                  const FewPixels &program);
 
 } // namespace adze
 

@@ -11,29 +11,68 @@ using namespace adze::graph;
 
 static Place point(Value offset) { return Place{offset, -1, 1, 1}; }
 
-FailureOr<Value> KernelEmitter::emitIndex(Value indices, ArrayRef<Place> places,
-                                          Value extent) {
+/// Indices in [0, extent) from elements of an index tensor.
+static FailureOr<Emitted> emitIndices(KernelEmitter &e, Value indices,
+                                      ArrayRef<Place> places, Value extent) {
   if (!extent)
     return failure();
   // A tile of one element along an axis is at one place.
   Places points(places);
   for (Place &place : points)
-    if (place.axis >= 0 && getConstantIntValue(axisSizes[place.axis]) == 1)
+    if (place.axis >= 0 && getConstantIntValue(e.getAxisSize(place.axis)) == 1)
       place = Place{place.offset, -1, 1, place.span};
-  auto element = emit(indices, points);
+  auto element = e.emit(indices, points);
   if (failed(element))
     return failure();
-  if (!element->axes.empty())
-    return fail("a tile runs over dims that are picked by index");
-  Value place =
-      arith::IndexCastOp::create(b, location, b.getIndexType(), element->value);
-  Value negative = arith::CmpIOp::create(b, location, arith::CmpIPredicate::slt,
-                                         place, index(0));
-  Value fromEnd = arith::AddIOp::create(b, location, place, extent);
-  place = arith::SelectOp::create(b, location, negative, fromEnd, place);
-  Value last = sub(extent, index(1));
-  place = arith::MinSIOp::create(b, location, place, last);
-  return Value(arith::MaxSIOp::create(b, location, place, index(0)));
+  OpBuilder &b = e.builder();
+  const Axes &axes = element->axes;
+  auto all = [&](Value scalar) { return e.broadcast({scalar, {}}, axes); };
+  Type type = b.getIndexType();
+  if (!axes.empty())
+    type = e.tileType(axes, type);
+  Value place = arith::IndexCastOp::create(b, e.loc(), type, element->value);
+  Value negative = arith::CmpIOp::create(b, e.loc(), arith::CmpIPredicate::slt,
+                                         place, all(e.index(0)));
+  Value fromEnd = arith::AddIOp::create(b, e.loc(), place, all(extent));
+  place = arith::SelectOp::create(b, e.loc(), negative, fromEnd, place);
+  Value last = e.sub(extent, e.index(1));
+  place = arith::MinSIOp::create(b, e.loc(), place, all(last));
+  place = arith::MaxSIOp::create(b, e.loc(), place, all(e.index(0)));
+  return Emitted{place, axes};
+}
+
+static FailureOr<Value> emitIndex(KernelEmitter &e, Value indices,
+                                  ArrayRef<Place> places, Value extent) {
+  auto picked = emitIndices(e, indices, places, extent);
+  if (failed(picked))
+    return failure();
+  if (!picked->axes.empty())
+    return e.fail("a tile runs over dims that are picked by index");
+  return picked->value;
+}
+
+/// The elements of `data` at these places, but for the one of dim `axis`, which
+/// the indices say. Where a tile of them is picked, the lanes have to hold
+/// indices: else they run along neighbours, by a cut of single rows.
+static FailureOr<Emitted> emitPicked(KernelEmitter &e, Value data,
+                                     unsigned axis, Places places,
+                                     const Emitted &picked) {
+  bool isTile = !picked.axes.empty();
+  places[axis] = point(isTile ? e.index(0) : picked.value);
+  if (!isTile)
+    return e.emit(data, places);
+  Axes axes(picked.axes);
+  for (const Place &place : places)
+    if (place.axis >= 0 && !llvm::is_contained(axes, place.axis))
+      axes.push_back(place.axis);
+  llvm::sort(axes);
+  if (!llvm::is_contained(picked.axes, axes.back()))
+    return e.fail("a tile runs over dims that are picked by index");
+  if (!e.getMemory(data) || getElementTypeOrSelf(data.getType()).isInteger(1))
+    return e.fail("elements to be gathered that are not in memory as they are");
+  if (llvm::any_of(places, [](const Place &place) { return place.span != 1; }))
+    return e.fail("a tile runs over several dims that an op keeps apart");
+  return emitGathered(e, data, places, axis, picked, axes);
 }
 
 FailureOr<Emitted> KernelEmitter::emitGather(GatherOp op,
@@ -56,13 +95,14 @@ FailureOr<Emitted> KernelEmitter::emitGather(GatherOp op,
   }
   if (!inserted)
     data.push_back(Place{});
-  auto picked = emitIndex(op.getIndices(), indices, size(op.getData(), axis));
+  auto picked =
+      emitIndices(*this, op.getIndices(), indices, size(op.getData(), axis));
   if (failed(picked))
     return failure();
-  for (Place &place : data)
-    if (!place.offset)
-      place = point(*picked);
-  return emit(op.getData(), data);
+  unsigned own =
+      llvm::find_if(data, [](const Place &place) { return !place.offset; }) -
+      data.begin();
+  return emitPicked(*this, op.getData(), own, data, *picked);
 }
 
 FailureOr<Emitted> KernelEmitter::emitGatherElements(GatherElementsOp op,
@@ -71,11 +111,11 @@ FailureOr<Emitted> KernelEmitter::emitGatherElements(GatherElementsOp op,
   if (failed(split))
     return failure();
   unsigned axis = op.getAxis();
-  auto picked = emitIndex(op.getIndices(), *split, size(op.getData(), axis));
+  auto picked =
+      emitIndices(*this, op.getIndices(), *split, size(op.getData(), axis));
   if (failed(picked))
     return failure();
-  (*split)[axis] = point(*picked);
-  return emit(op.getData(), *split);
+  return emitPicked(*this, op.getData(), axis, *split, *picked);
 }
 
 FailureOr<Emitted> KernelEmitter::emitGatherND(GatherNDOp op,
@@ -101,7 +141,7 @@ FailureOr<Emitted> KernelEmitter::emitGatherND(GatherNDOp op,
     Places where = prefix;
     where.push_back(point(index(i)));
     auto picked =
-        emitIndex(op.getIndices(), where, size(op.getData(), batch + i));
+        emitIndex(*this, op.getIndices(), where, size(op.getData(), batch + i));
     if (failed(picked))
       return failure();
     data.push_back(point(*picked));

@@ -171,11 +171,10 @@ FailureOr<bool> KernelEmitter::repeatPlaces(ResizeOp op, Places &places) {
       continue;
     AffineExpr ratio = divideExactly(to[dim], from[dim]);
     auto factor = ratio ? getConstant(ratio) : std::nullopt;
-    if (!repeats || !factor ||
+    // Along the lanes each element is picked.
+    if (!repeats || !factor || place.axis >= 0 ||
         (op.getScales() && (*op.getScales())[dim] != double(*factor)))
       return false;
-    if (place.axis >= 0)
-      return fail("a tile runs over repeated elements");
     place.offset = div(place.offset, index(*factor));
   }
   places = result;

@@ -208,8 +208,6 @@ private:
   MaybeTile emitGather(graph::GatherOp op, PlacesRef places);
   MaybeTile emitGatherElements(graph::GatherElementsOp op, PlacesRef places);
   MaybeTile emitGatherND(graph::GatherNDOp op, PlacesRef places);
-  /// An index scalar in [0, extent) from an element of an index tensor.
-  MaybeValue emitIndex(mlir::Value indices, PlacesRef, mlir::Value extent);
   mlir::FailureOr<Places> outputPlaces(mlir::Value output, mlir::Value anchor,
                                        PlacesRef places);
   /// Where an output lies: at `offset` along dim `axis`, if that is not -1.

@@ -218,6 +218,25 @@ static FailureOr<GroupSizes> getGroupSizes(KernelEmitter &e, Value value,
   return sizes;
 }
 
+static constexpr int64_t elements = 4096; // of a program
+static constexpr int64_t maxColumns = 1024;
+
+/// Where programs take single rows, the rows are enough programs if there are
+/// several; else the columns are cut into some.
+static int64_t chooseColumnBlock(ArrayRef<AffineExpr> sizes, bool hasRows) {
+  constexpr int64_t enoughPrograms = 8, fewest = 256;
+  int64_t columns = getKnown(sizes.back()), rows = 1;
+  for (AffineExpr size : sizes.drop_back())
+    rows *= std::max<int64_t>(getKnown(size), 1);
+  if (hasRows ||
+      (rows >= enoughPrograms && columns >= 0 && columns <= maxColumns))
+    return chooseLanes(columns, maxColumns);
+  if (columns < 0 || columns >= enoughPrograms * elements)
+    return elements;
+  return chooseLanes(
+      columns, std::clamp<int64_t>(columns / enoughPrograms, fewest, elements));
+}
+
 LogicalResult adze::emitPointwise(KernelEmitter &e, Cut cut) {
   Value first = e.getOutputs()[0];
   for (Value output : e.getOutputs())
@@ -225,8 +244,6 @@ LogicalResult adze::emitPointwise(KernelEmitter &e, Cut cut) {
       return e.fail("outputs of different shapes");
   if (cut == Cut::Points || getDims(first).empty())
     return emitPoints(e);
-  constexpr int64_t elements = 4096; // of a program
-  constexpr int64_t maxColumns = 1024;
   SmallVector<unsigned> spans = getSpans(e, cut);
   auto sizes = getGroupSizes(e, first, spans);
   if (failed(sizes))
@@ -235,15 +252,7 @@ LogicalResult adze::emitPointwise(KernelEmitter &e, Cut cut) {
   bool rows = last > 0 && cut != Cut::Row;
   // Columns, and rows so that a program has enough to do.
   int64_t columns = getKnown(sizes->exprs[last]);
-  int64_t columnBlock;
-  if (rows)
-    columnBlock = chooseLanes(columns, maxColumns);
-  else
-    columnBlock =
-        columns < 0 || columns >= 8 * elements
-            ? elements
-            : chooseLanes(columns,
-                          std::clamp<int64_t>(columns / 8, 256, elements));
+  int64_t columnBlock = chooseColumnBlock(sizes->exprs, rows);
   Value columnSize = columnBlock == columns ? sizes->values[last]
                                             : e.param("BLOCK_N", columnBlock);
   e.setAxis(1, columnSize);

@@ -294,6 +294,8 @@ void KernelLowering::splitLoop(size_t depth, int64_t full) {
       return splitAround(depth, *found, end, bounded);
     in = {0, full, step > 1 ? SmallVector<Settled>() : bounded};
   }
+  if (getConstantIntValue(end) == full && picksByStep(c))
+    in = {full, full, {}};
   for (int64_t at = 0; at < in.begin; at += step)
     splitAt(depth, {Value(), at, step});
   if (in.end - in.begin == step) {

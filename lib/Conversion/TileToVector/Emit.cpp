@@ -3,6 +3,7 @@
 // Tiles on demand: the registers of a tile at the current slices.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -190,9 +191,65 @@ Registers KernelLowering::compute(Value tile, const Layout &layout) {
 
 //===--- Ops --------------------------------------------------------------===//
 
+/// Lanes [first, first + lanes) of a row; behind its end its last element.
+static Value takeLanes(OpBuilder &b, Location loc, DenseElementsAttr row,
+                       int64_t first, int64_t lanes) {
+  Type element = row.getElementType();
+  auto values = row.getValues<Attribute>();
+  SmallVector<Attribute> taken;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    taken.push_back(values[std::min(first + lane, row.getNumElements() - 1)]);
+  if (lanes == 1)
+    return arith::ConstantOp::create(b, loc, cast<TypedAttr>(taken.front()));
+  return arith::ConstantOp::create(
+      b, loc, DenseElementsAttr::get(VectorType::get(lanes, element), taken));
+}
+
+/// Registers of a constant row: constants where the code knows which they are,
+/// else read from a table on the stack.
+Carried KernelLowering::tabled(DenseElementsAttr row, const Layout &layout) {
+  Carried values;
+  const Slice &self = layout.slices[0];
+  auto place = [&](int64_t i) { return self.at + layout.coordinates(i)[0]; };
+  if (!self.start) {
+    for (int64_t i = 0, e = layout.total(); i < e; ++i)
+      values.push_back(takeLanes(b, loc, row, place(i), layout.lanes));
+    return values;
+  }
+  Type element = row.getElementType();
+  Type stored = element.isInteger(1) ? Type(b.getI8Type()) : element;
+  constexpr int64_t width = 16; // of what fills the table
+  OpBuilder atEntry = OpBuilder::atBlockBegin(entry);
+  int64_t size =
+      llvm::alignTo(row.getNumElements(), std::max(layout.lanes, width));
+  Value table = memref::AllocaOp::create(
+      atEntry, loc, MemRefType::get({size}, stored), b.getI64IntegerAttr(64));
+  for (int64_t at = 0; at < size; at += width) {
+    Value part = takeLanes(atEntry, loc, row, at, width);
+    Value where = arith::ConstantIndexOp::create(atEntry, loc, at);
+    vector::StoreOp::create(atEntry, loc, toMemory(atEntry, loc, part), table,
+                            where);
+  }
+  for (int64_t i = 0, e = layout.total(); i < e; ++i) {
+    Value where = add(self.start, place(i)), value;
+    if (layout.lanes == 1)
+      value = memref::LoadOp::create(b, loc, table, where);
+    else
+      value = vector::LoadOp::create(
+          b, loc, VectorType::get(layout.lanes, stored), table, where);
+    values.push_back(fromMemory(b, loc, value, element));
+  }
+  return values;
+}
+
 Registers KernelLowering::constant(Operation *op, const Layout &layout) {
   Registers result{layout, {}};
   auto constantOp = dyn_cast<arith::ConstantOp>(op);
+  if (auto elements = constantOp
+                          ? dyn_cast<DenseElementsAttr>(constantOp.getValue())
+                          : DenseElementsAttr();
+      elements && !elements.isSplat() && layout.counts.size() == 1)
+    return {layout, tabled(elements, layout)};
   auto dense =
       constantOp ? dyn_cast<SplatElementsAttr>(constantOp.getValue()) : nullptr;
   if (!dense) {

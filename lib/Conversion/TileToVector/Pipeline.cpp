@@ -32,6 +32,7 @@ void adze::buildTileToVectorPipeline(
   if (options.caches.halfLoads)
     manager.addNestedPass<func::FuncOp>(createShareLoads());
   manager.addNestedPass<func::FuncOp>(createPipelineRows());
+  manager.addNestedPass<func::FuncOp>(createNarrowConversions());
   MathApproximateOptions math;
   math.vectorBytes = options.vectorBytes;
   manager.addPass(createMathApproximate(math));

@@ -58,9 +58,14 @@ static Indices knownIndices(Value tile, int64_t dim) {
   }
   DenseElementsAttr dense;
   if (matchPattern(tile, m_Constant(&dense))) {
-    if (!dense.isSplat() || !dense.getElementType().isIntOrIndex())
+    if ((!dense.isSplat() && dense.getType().getRank() != 1) ||
+        !dense.getElementType().isIntOrIndex())
       return std::nullopt;
-    result.assign(size, dense.getSplatValue<APInt>().getSExtValue());
+    if (dense.isSplat())
+      result.assign(size, dense.getSplatValue<APInt>().getSExtValue());
+    else
+      for (const APInt &index : dense.getValues<APInt>())
+        result.push_back(index.getSExtValue());
     return result;
   }
   auto broadcast = dyn_cast<BroadcastOp>(op);
@@ -84,6 +89,7 @@ static Indices knownIndices(Value tile, int64_t dim) {
 /// lanes take `picked`.
 struct adze::tile::ShuffledLoad {
   int64_t base, width, end;
+  bool isRun; // neighbours, in their order
   SmallVector<int64_t> picked;
 
   ShuffledLoad(ArrayRef<int64_t> indices, int64_t first, int64_t lanes) {
@@ -92,8 +98,9 @@ struct adze::tile::ShuffledLoad {
       picked.push_back(indices[std::min(first + lane, last)]);
     int64_t least = *llvm::min_element(picked);
     end = *llvm::max_element(picked) + 1;
+    isRun = llvm::equal(picked, llvm::seq(least, end));
     // Registers that pick of the same whole vectors share the load.
-    base = llvm::divideFloorSigned(least, lanes) * lanes;
+    base = isRun ? least : llvm::divideFloorSigned(least, lanes) * lanes;
     width = lanes;
     if (end > base + lanes) {
       base = least;
@@ -169,7 +176,38 @@ Value KernelLowering::shuffled(const Window &window, const Layout &layout,
         vector::BroadcastOp::create(b, loc, wide, pad));
   else
     value = vector::LoadOp::create(b, loc, wide, memref, at.indices);
+  if (load.isRun)
+    return value;
   return vector::ShuffleOp::create(b, loc, value, value, load.picked);
+}
+
+/// Each step of a loop picks as the first one does.
+static bool repeats(ArrayRef<int64_t> indices, int64_t step) {
+  for (size_t i = step; i < indices.size(); ++i)
+    if (indices[i] != indices[i - step] + step)
+      return false;
+  return true;
+}
+
+/// Are there gathers along class `c` that are shuffles if each step has code of
+/// its own, and few enough registers for that?
+bool KernelLowering::picksByStep(int c) {
+  constexpr int64_t mostRegisters = 64;
+  bool found = false;
+  if (classes.lanes(c) == 1 ||
+      classes.padded(c) / classes.lanes(c) > mostRegisters)
+    return false;
+  forEachWindow([&](const Window &window) {
+    if (!window.indices)
+      return;
+    SmallVector<int> own = classes.of(window.tile);
+    auto it = llvm::find(own, c);
+    if (it == own.end())
+      return;
+    Indices indices = knownIndices(window.indices, it - own.begin());
+    found |= indices && !repeats(*indices, classes.step(c));
+  });
+  return found;
 }
 
 /// A gather along the last dimension whose indices are constants that lie near
@@ -188,11 +226,9 @@ std::optional<Registers> KernelLowering::readShuffled(const Window &window,
   Indices indices = knownIndices(window.indices, layout.laneDim);
   if (!indices)
     return std::nullopt;
-  // Each step of a loop around picks as the first one does.
   int64_t step = classes.step(layout.classes[layout.laneDim]);
-  for (size_t i = step; self.start && i < indices->size(); ++i)
-    if ((*indices)[i] != (*indices)[i - step] + step)
-      return std::nullopt;
+  if (self.start && !repeats(*indices, step))
+    return std::nullopt;
   Registers result{layout, {}};
   for (int64_t i = 0, e = layout.total(); i < e; ++i) {
     int64_t first = self.at + layout.coordinates(i)[layout.laneDim];

@@ -3,6 +3,7 @@
 // convert-tile-to-vector: specialised kernels to scf and vector on memrefs.
 #include "Conversion/Passes.h"
 #include "KernelFunctions.h"
+#include "KnownTiles.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -46,6 +47,7 @@ struct ConvertTileToVector final
     for (auto kernel :
          llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
       skipRounding(kernel);
+      tile::foldKnownTiles(kernel);
       tile::KernelFunctions lowering(kernel, unit);
       if (succeeded(lowering.run())) {
         kernel.erase();

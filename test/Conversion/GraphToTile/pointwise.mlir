@@ -73,8 +73,13 @@ func.func private @places(%x: tensor<1x8x8x32xf32>) -> tensor<1x16x16x32xf32> at
 
 // -----
 
-// What is picked element by element is computed so.
+// Lanes hold the indices where these run along what is picked; what the kernel
+// computes is picked element by element.
 // CHECK-LABEL: tile.kernel @elements
+// CHECK: %[[I:.*]] = tile.load %arg1[0, 0] sizes [128]
+// CHECK: %[[INSIDE:.*]] = arith.maxsi
+// CHECK: tile.gather %arg0[0, 0] at %[[INSIDE]] along 1 dims [-1]
+// CHECK-LABEL: tile.kernel @computed
 // CHECK: scf.for
 // CHECK: memref.load %arg1
 // CHECK: memref.load %arg0
@@ -82,4 +87,21 @@ func.func private @places(%x: tensor<1x8x8x32xf32>) -> tensor<1x16x16x32xf32> at
 func.func private @elements(%x: tensor<1x512xi64>, %i: tensor<1x128xi64>) -> tensor<1x128xi64> attributes {adze.kernel} {
   %0 = graph.gather_elements %x, %i {axis = 1 : i64} : (tensor<1x512xi64>, tensor<1x128xi64>) -> tensor<1x128xi64>
   return %0 : tensor<1x128xi64>
+}
+func.func private @computed(%x: tensor<1x512xi64>, %i: tensor<1x128xi64>) -> tensor<1x128xi64> attributes {adze.kernel} {
+  %n = graph.neg %x : (tensor<1x512xi64>) -> tensor<1x512xi64>
+  %0 = graph.gather_elements %n, %i {axis = 1 : i64} : (tensor<1x512xi64>, tensor<1x128xi64>) -> tensor<1x128xi64>
+  return %0 : tensor<1x128xi64>
+}
+
+// -----
+
+// A table of rows is read a row at a time, whatever else could be.
+// CHECK-LABEL: tile.kernel @rows
+// CHECK-NOT: tile.gather
+// CHECK: %[[I:.*]] = memref.load %arg1
+// CHECK: tile.load %arg0[%{{.*}}, 0] sizes [64]
+func.func private @rows(%x: tensor<100x64xf32>, %i: tensor<16xi64>) -> tensor<16x64xf32> attributes {adze.kernel} {
+  %0 = graph.gather %x, %i {axis = 0 : i64} : (tensor<100x64xf32>, tensor<16xi64>) -> tensor<16x64xf32>
+  return %0 : tensor<16x64xf32>
 }

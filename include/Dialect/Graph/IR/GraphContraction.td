@@ -31,7 +31,7 @@ def Graph_ConvOp : Graph_InferredOp<"conv", [WindowOpInterface]> {
     `layout` says where the channels of input and result are: nchw
     `[N, C, spatial..]`, nhwc `[N, spatial.., C]`. The filter is
     `[O, C / group, kernel..]` in both (packing permutes it for free), `bias`
-    `[O]`. `pads` are zeros before each spatial dim, then after each.
+    `[O]`. `pads` are zeros before and after each dim. ui8 by si8 is si32.
 
     Example:
     ```mlir

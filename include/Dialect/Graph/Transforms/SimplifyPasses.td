@@ -161,11 +161,11 @@ def ConvTransposeToConvPass
 }
 
 def SplitPoolsPass : Pass<"graph-split-pools", "::mlir::func::FuncOp"> {
-  let summary = "Maxima over large windows, one dim after the other";
+  let summary = "Maxima and means over large windows, one dim after the other";
   let description = [{
-    The maximum over a window of k x k is that along one dim of the maxima along
-    the other: 2 k comparisons for k^2. That is done where it leaves at most a
-    third of them, so that what is between may be written and read again.
+    The maximum (or mean, but of 16-bit floats) over a window of k x k is that
+    along one dim of those along the other: 2 k elements for k^2. That is done where
+    it leaves at most a third, so that what is between may be written and read.
 
     Before:
     ```mlir
@@ -178,7 +178,7 @@ def SplitPoolsPass : Pass<"graph-split-pools", "::mlir::func::FuncOp"> {
     ```
   }];
   let statistics = [
-    Statistic<"split", "split", "Maxima over windows of several dims">,
+    Statistic<"split", "split", "Pools over windows of several dims">,
   ];
 }
 

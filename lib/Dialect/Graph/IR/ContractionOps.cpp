@@ -75,14 +75,16 @@ static LogicalResult checkConv(Where where, typename OpT::Adaptor adaptor) {
   if (getRank(adaptor.getFilter()) != rank)
     return inferError<OpT>(where, "expected ", rank, "-D weights, but got ",
                            getRank(adaptor.getFilter()), "-D");
-  Type element = getElement(adaptor.getInput());
-  SmallVector<Value> others = {adaptor.getFilter()};
-  if (adaptor.getBias())
-    others.push_back(adaptor.getBias());
-  for (Value other : others)
-    if (getElement(other) != element)
-      return inferError<OpT>(where, "expected equal element types, but got ",
-                             element, " and ", getElement(other));
+  Type input = getElement(adaptor.getInput()),
+       filter = getElement(adaptor.getFilter()), element = input;
+  if (std::is_same_v<OpT, ConvOp>)
+    element = getProductType(input, filter);
+  if (!element || (input != filter && element == input))
+    return inferError<OpT>(where, "expected equal element types, but got ",
+                           input, " and ", filter);
+  if (Value bias = adaptor.getBias(); bias && getElement(bias) != element)
+    return inferError<OpT>(where, "expected equal element types, but got ",
+                           element, " and ", getElement(bias));
   int64_t strides = adaptor.getStrides().size(),
           pads = adaptor.getPads().size(),
           dilations = adaptor.getDilations().size();
@@ -144,7 +146,9 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *context, Where where,
           toString(input), " and weights ", toString(filter));
     dims[at.spatial(i)] = *size;
   }
-  types.push_back(makeType(getElement(adaptor.getInput()), dims));
+  types.push_back(makeType(getProductType(getElement(adaptor.getInput()),
+                                          getElement(adaptor.getFilter())),
+                           dims));
   return success();
 }
 

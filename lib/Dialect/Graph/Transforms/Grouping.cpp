@@ -470,6 +470,12 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
         !llvm::all_of(producer.ops,
                       [&](Operation *op) { return suitsWindow(op, conv); }))
       return windows;
+    // Groups of bytes are read at once: they have to lie together.
+    constexpr unsigned byteBits = 8;
+    if (getElementTypeOrSelf(conv.getInput()).getIntOrFloatBitWidth() ==
+            byteBits &&
+        !llvm::all_of(producer.ops, llvm::IsaPred<SliceOp>))
+      return windows;
     Value moved = producer.ops.back()->getResult(0);
     return llvm::is_contained(moved.getUsers(), conv) &&
                    conv.getFilter() == moved

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-split-pools: maxima over large windows, one dim after the other.
+// graph-split-pools: maxima and means over large windows, one dim after the
+// other.
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
@@ -17,7 +18,8 @@ using namespace adze::graph;
 /// The dims of which the window has several elements, if it is worth to pool
 /// them one by one: what is between is written and read again, and has not yet
 /// the strides of the dims that follow.
-static SmallVector<unsigned> getWorthyDims(MaxPoolOp op) {
+template <typename OpT>
+static SmallVector<unsigned> getWorthyDims(OpT op) {
   constexpr int64_t taps = 3; // for one: a pass over memory costs as many, too
   SmallVector<unsigned> dims;
   int64_t together = 1, apart = 0, rest = 1;
@@ -34,9 +36,31 @@ static SmallVector<unsigned> getWorthyDims(MaxPoolOp op) {
   return dims;
 }
 
-/// The maximum along one dim, or along all of `op` but the dims before it that
-/// are done: strides and pads of dims whose window is one element go last.
-static Value poolAlong(OpBuilder &b, MaxPoolOp op, Value input, unsigned dim,
+static Value create(OpBuilder &b, MaxPoolOp op, Value input,
+                    ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
+                    ArrayRef<int64_t> pads, ArrayRef<int64_t> dilations) {
+  return MaxPoolOp::create(b, op.getLoc(), input, kernel, strides, pads,
+                           dilations, op.getCeilMode(), op.getLayout());
+}
+
+static Value create(OpBuilder &b, AvgPoolOp op, Value input,
+                    ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
+                    ArrayRef<int64_t> pads, ArrayRef<int64_t> dilations) {
+  return AvgPoolOp::create(b, op.getLoc(), input, kernel, strides, pads,
+                           dilations, op.getCeilMode(), op.getLayout(),
+                           op.getCountIncludePad());
+}
+
+/// What is between is rounded once more.
+static bool mayRoundBetween(MaxPoolOp) { return true; }
+static bool mayRoundBetween(AvgPoolOp op) {
+  return getElementTypeOrSelf(op.getType()).getIntOrFloatBitWidth() >= 32;
+}
+
+/// Pools along one dim, or along all of `op` but the dims before it that are
+/// done: strides and pads of dims whose window is one element go last.
+template <typename OpT>
+static Value poolAlong(OpBuilder &b, OpT op, Value input, unsigned dim,
                        bool isLast) {
   unsigned spatial = op.getKernel().size();
   SmallVector<int64_t> kernel(spatial, 1), strides(spatial, 1),
@@ -50,8 +74,24 @@ static Value poolAlong(OpBuilder &b, MaxPoolOp op, Value input, unsigned dim,
     pads[i] = op.getPads()[i];
     pads[spatial + i] = op.getPads()[spatial + i];
   }
-  return MaxPoolOp::create(b, op.getLoc(), input, kernel, strides, pads,
-                           dilations, op.getCeilMode(), op.getLayout());
+  return create(b, op, input, kernel, strides, pads, dilations);
+}
+
+template <typename OpT>
+static bool splitPool(OpT op) {
+  SmallVector<unsigned> dims = getWorthyDims(op);
+  if (dims.empty() || !mayRoundBetween(op))
+    return false;
+  OpBuilder b(op);
+  Value value = op.getInput();
+  for (unsigned dim : dims)
+    value = poolAlong(b, op, value, dim, dim == dims.back());
+  // Sizes that are the same may be spelled in another way.
+  if (value.getType() != op.getType())
+    value = ReshapeOp::create(b, op.getLoc(), op.getType(), value);
+  op.replaceAllUsesWith(value);
+  op.erase();
+  return true;
 }
 
 namespace {
@@ -59,22 +99,14 @@ class SplitPoolsPass final
     : public adze::graph::impl::SplitPoolsPassBase<SplitPoolsPass> {
 public:
   void runOnOperation() override {
-    SmallVector<MaxPoolOp> ops;
-    getOperation().walk([&](MaxPoolOp op) { ops.push_back(op); });
-    for (MaxPoolOp op : ops) {
-      SmallVector<unsigned> dims = getWorthyDims(op);
-      if (dims.empty())
-        continue;
-      OpBuilder b(op);
-      Value value = op.getInput();
-      for (unsigned dim : dims)
-        value = poolAlong(b, op, value, dim, dim == dims.back());
-      // Sizes that are the same may be spelled in another way.
-      if (value.getType() != op.getType())
-        value = ReshapeOp::create(b, op.getLoc(), op.getType(), value);
-      op.replaceAllUsesWith(value);
-      op.erase();
-      ++split;
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) {
+      if (isa<MaxPoolOp, AvgPoolOp>(op))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops) {
+      auto max = dyn_cast<MaxPoolOp>(op);
+      split += max ? splitPool(max) : splitPool(cast<AvgPoolOp>(op));
     }
   }
 };

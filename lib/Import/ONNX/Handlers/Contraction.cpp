@@ -99,29 +99,6 @@ static LogicalResult importConv(Binder &b) {
                  b.attr("group", b.getInt("group", 1))}));
 }
 
-/// In i32, less the zero points. Padding stands for the zero point: 0 after it
-/// is subtracted.
-static LogicalResult importConvInteger(Binder &b) {
-  mlir::Type i32 = b.builder.getI32Type();
-  Value x = b.cast(b.operand(0), i32), filter = b.cast(b.operand(1), i32);
-  if (Value zero = b.cast(b.operand(2), i32))
-    x = b.create<graph::SubOp>({x, zero});
-  if (!x || !filter)
-    return mlir::failure();
-  if (Value zero = b.cast(b.operand(3), i32))
-    filter = b.create<graph::SubOp>(
-        {filter, b.alongAxis(zero, 0, b.getRank(filter))});
-  Window window;
-  if (!filter || mlir::failed(getFilterWindow(b, filter, window)) ||
-      mlir::failed(addPads(b, x, window)))
-    return mlir::failure();
-  return b.done(b.create<graph::ConvOp>(
-      {x, filter},
-      {b.attr("strides", window.strides), b.attr("pads", window.pads),
-       b.attr("dilations", window.dilations),
-       b.attr("group", b.getInt("group", 1))}));
-}
-
 /// Where the result of a transposed convolution is cut, of `total` elements too
 /// many: in two parts; a negative one is filled up at the end.
 static std::pair<int64_t, int64_t> splitTotal(int64_t total, bool moreAtEnd) {
@@ -405,7 +382,6 @@ void adze::importer::addContractionOps(std::vector<OpRow> &rows) {
               {
                   {"CausalConvWithState", 27, 2, importCausalConvWithState},
                   {"Conv", 1, 2, importConv},
-                  {"ConvInteger", 10, 2, importConvInteger},
                   {"ConvTranspose", 1, 2, importConvTranspose},
                   {"Attention", 23, 3, importAttention},
                   {"Gemm", 1, 2, importGemm},

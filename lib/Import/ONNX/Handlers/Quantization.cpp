@@ -243,26 +243,111 @@ static LogicalResult importQLinearMatMul(Binder &b) {
                         alongMatrix(b, b.operand(7), -2)));
 }
 
-/// Padding stands for the zero point: 0 after it is subtracted.
-static LogicalResult importQLinearConv(Binder &b) {
-  Value x = center(b, b.operand(0), b.operand(2));
-  int64_t rank = b.getRank(b.operand(0));
-  Value filter = center(b, b.operand(3), b.alongAxis(b.operand(5), 0, rank));
-  if (!x || !filter)
-    return mlir::failure();
-  Window window;
-  if (b.getRank(filter) != rank || rank < 3)
-    return b.fail("expected an input and weights of one rank of at least 3");
-  if (mlir::failed(getFilterWindow(b, filter, window)) ||
-      mlir::failed(addPads(b, x, window)))
-    return mlir::failure();
-  llvm::SmallVector<Value> operands{x, filter};
-  if (Value bias = b.operand(8))
+/// The filter as signed bytes whose zero point is 0; null if it is no such.
+static Value toSignedFilter(Binder &b, Value filter, Value zero) {
+  Bytes bytes = toBytes(b, filter, zero, /*isSigned=*/true);
+  return bytes.zero ? Value() : bytes.values;
+}
+
+/// Elements around the spatial dims, and channels of zeros up to a multiple of
+/// what a CPU multiplies at once.
+static Value padBytes(Binder &b, Value x, llvm::ArrayRef<int64_t> pads,
+                      int64_t channels, Value fill) {
+  int64_t rank = b.getRank(x), spatial = rank - 2;
+  llvm::SmallVector<int64_t> low(rank, 0), high(rank, 0);
+  high[1] = channels;
+  for (int64_t i = 0; !pads.empty() && i < spatial; ++i) {
+    low[2 + i] = pads[i];
+    high[2 + i] = pads[spatial + i];
+  }
+  auto isZero = [](int64_t pad) { return pad == 0; };
+  if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero))
+    return x;
+  llvm::SmallVector<Value> operands{x};
+  if (fill)
+    operands.push_back(fill);
+  return b.create<graph::PadOp>(operands,
+                                {b.attr("low", low), b.attr("high", high)});
+}
+
+/// A sum of (a - p) b is one of ab, less p times that of b: of bytes where a
+/// CPU sums their products. Padding stands for p then. Null: it can't be done.
+static Value buildConvOfBytes(Binder &b, Value x, Value zero, Value filter,
+                              Value bias, const Window &window) {
+  constexpr int64_t group = 4; // bytes of an instruction
+  Arithmetic a(b);
+  mlir::Type i32 = b.builder.getI32Type(),
+             ui8 = b.builder.getIntegerType(8, /*isSigned=*/false);
+  Bytes left = toBytes(b, x, zero, /*isSigned=*/false);
+  auto channels = graph::getConstant(graph::getDims(filter)[1]);
+  int64_t missing = (group - *channels % group) % group;
+  Value point = left.zero ? b.reshape(left.zero, {}) : Value();
+  Value padded = padBytes(b, left.values, window.pads, missing,
+                          point ? b.cast(point, ui8) : Value());
+  Value wide = padBytes(b, filter, {}, missing, {});
+  if (point) {
+    llvm::SmallVector<int64_t> dims;
+    for (int64_t dim = 1; dim < b.getRank(filter); ++dim)
+      dims.push_back(dim);
+    Value shift = a.mul(point, a.sum(b.cast(filter, i32), dims));
+    bias = bias ? a.sub(bias, shift) : a.neg(shift);
+  }
+  llvm::SmallVector<Value> operands{padded, wide};
+  if (bias)
     operands.push_back(bias);
-  Value sum = b.create<graph::ConvOp>(
+  llvm::SmallVector<int64_t> pads(window.pads.size(), 0);
+  return b.create<graph::ConvOp>(
+      operands, {b.attr("strides", window.strides), b.attr("pads", pads),
+                 b.attr("dilations", window.dilations)});
+}
+
+Value adze::importer::buildIntegerConv(Binder &b, Value x, Value zero,
+                                       Value filter, Value filterZero,
+                                       Value bias) {
+  int64_t rank = b.getRank(x);
+  if (b.getRank(filter) != rank || rank < 3) {
+    (void)b.fail("expected an input and weights of one rank of at least 3");
+    return {};
+  }
+  filterZero = b.alongAxis(filterZero, 0, rank);
+  Window window;
+  Value signedFilter;
+  auto isOne = [](mlir::AffineExpr size) {
+    return graph::getConstant(size) == 1;
+  };
+  if (areBytesByConstant(b, x, filter) && b.getInt("group", 1) == 1 &&
+      (!zero || llvm::all_of(graph::getDims(zero), isOne)))
+    signedFilter = toSignedFilter(b, filter, filterZero);
+  if (!signedFilter) {
+    x = center(b, x, zero);
+    filter = center(b, filter, filterZero);
+  }
+  if (!x || !filter ||
+      mlir::failed(
+          getFilterWindow(b, signedFilter ? signedFilter : filter, window)) ||
+      mlir::failed(addPads(b, x, window, signedFilter ? zero : Value())))
+    return {};
+  if (signedFilter)
+    return buildConvOfBytes(b, x, zero, signedFilter, bias, window);
+  llvm::SmallVector<Value> operands{x, filter};
+  if (bias)
+    operands.push_back(bias);
+  return b.create<graph::ConvOp>(
       operands, {b.attr("strides", window.strides), b.attr("pads", window.pads),
                  b.attr("dilations", window.dilations),
                  b.attr("group", b.getInt("group", 1))});
+}
+
+/// Padding stands for the zero point: 0 after it is subtracted.
+static LogicalResult importConvInteger(Binder &b) {
+  return b.done(buildIntegerConv(b, b.operand(0), b.operand(2), b.operand(1),
+                                 b.operand(3), Value()));
+}
+
+static LogicalResult importQLinearConv(Binder &b) {
+  int64_t rank = b.getRank(b.operand(0));
+  Value sum = buildIntegerConv(b, b.operand(0), b.operand(2), b.operand(3),
+                               b.operand(5), b.operand(8));
   return b.done(rescale(b, sum, b.operand(1),
                         b.alongAxis(b.operand(4), 1, rank), b.operand(6),
                         b.operand(7)));
@@ -271,6 +356,7 @@ static LogicalResult importQLinearConv(Binder &b) {
 void adze::importer::addQuantizationOps(std::vector<OpRow> &rows) {
   rows.insert(rows.end(),
               {
+                  {"ConvInteger", 10, 2, importConvInteger},
                   {"DequantizeLinear", 10, 2, importDequantizeLinear},
                   {"MatMulInteger", 10, 2, importMatMulInteger},
                   {"QLinearConv", 10, 8, importQLinearConv},

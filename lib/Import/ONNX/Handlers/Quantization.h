@@ -15,6 +15,13 @@ mlir::Value buildMatmul(Binder &b, mlir::Value lhs, mlir::Value rhs);
 mlir::Value buildRequantize(Binder &b, mlir::Value scaled, mlir::Value zero,
                             mlir::Type to);
 
+/// The convolution of (x - zero) with (filter - its zero) in i32, with the
+/// attributes of the node that is bound; zero points and bias may be null,
+/// those of the filter are one a channel or one.
+mlir::Value buildIntegerConv(Binder &b, mlir::Value x, mlir::Value zero,
+                             mlir::Value filter, mlir::Value filterZero,
+                             mlir::Value bias);
+
 } // namespace adze::importer
 
 #endif // ADZE_LIB_IMPORT_ONNX_HANDLERS_QUANTIZATION_H

@@ -36,3 +36,16 @@ func.func @dynamic(%x: tensor<1x8x?x?x9xf32, #v>) -> tensor<?x?x?x?x?xf32> attri
   %1 = graph.cast %0 : (tensor<1x8x?x?x3xf32, affine_map<()[s0] -> (1, 8, s0 - 12, s0, 3)>>) -> tensor<?x?x?x?x?xf32>
   return %1 : tensor<?x?x?x?x?xf32>
 }
+
+// -----
+
+// Means go the same way; those of 16-bit floats would be rounded between.
+// CHECK-LABEL: func.func @means
+// CHECK: %[[A:.*]] = graph.avg_pool %arg0 {count_include_pad = true, dilations = array<i64: 1, 1>, kernel = array<i64: 13, 1>, pads = array<i64: 6, 0, 6, 0>, strides = array<i64: 1, 1>}
+// CHECK: graph.avg_pool %[[A]] {count_include_pad = true, dilations = array<i64: 1, 1>, kernel = array<i64: 1, 13>, pads = array<i64: 0, 6, 0, 6>, strides = array<i64: 1, 1>}
+// CHECK: graph.avg_pool %arg1 {dilations = array<i64: 1, 1>, kernel = array<i64: 13, 13>
+func.func @means(%x: tensor<1x64x20x20xf32>, %y: tensor<1x64x20x20xf16>) -> (tensor<1x64x20x20xf32>, tensor<1x64x20x20xf16>) {
+  %0 = graph.avg_pool %x {kernel = array<i64: 13, 13>, strides = array<i64: 1, 1>, pads = array<i64: 6, 6, 6, 6>, dilations = array<i64: 1, 1>, count_include_pad = true} : (tensor<1x64x20x20xf32>) -> tensor<1x64x20x20xf32>
+  %1 = graph.avg_pool %y {kernel = array<i64: 13, 13>, strides = array<i64: 1, 1>, pads = array<i64: 6, 6, 6, 6>, dilations = array<i64: 1, 1>} : (tensor<1x64x20x20xf16>) -> tensor<1x64x20x20xf16>
+  return %0, %1 : tensor<1x64x20x20xf32>, tensor<1x64x20x20xf16>
+}

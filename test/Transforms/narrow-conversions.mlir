@@ -1,0 +1,51 @@
+// RUN: aopt %s --narrow-conversions | FileCheck %s
+
+// CHECK-LABEL: func.func @quantised(
+// CHECK: %[[WORD:.*]] = arith.fptosi %{{.*}} : vector<16xf32> to vector<16xi32>
+// CHECK: arith.trunci %[[WORD]] : vector<16xi32> to vector<16xi8>
+// CHECK-NOT: i64
+func.func @quantised(%x: vector<16xf32>) -> vector<16xi8> {
+  %low = arith.constant dense<0.0> : vector<16xf32>
+  %high = arith.constant dense<255.0> : vector<16xf32>
+  %0 = math.roundeven %x : vector<16xf32>
+  %1 = arith.maximumf %0, %low : vector<16xf32>
+  %2 = arith.minimumf %1, %high : vector<16xf32>
+  %3 = arith.fptosi %2 : vector<16xf32> to vector<16xi64>
+  %4 = arith.trunci %3 : vector<16xi64> to vector<16xi8>
+  return %4 : vector<16xi8>
+}
+
+// Bounds before what rounds, of scalars.
+// CHECK-LABEL: func.func @scalar(
+// CHECK: arith.fptosi %{{.*}} : f64 to i32
+// CHECK: arith.trunci %{{.*}} : i32 to i16
+func.func @scalar(%x: f64) -> i16 {
+  %low = arith.constant -32768.0 : f64
+  %high = arith.constant 32767.0 : f64
+  %0 = arith.minimumf %x, %high : f64
+  %1 = arith.maximumf %0, %low : f64
+  %2 = math.roundeven %1 : f64
+  %3 = arith.fptosi %2 : f64 to i64
+  %4 = arith.trunci %3 : i64 to i16
+  return %4 : i16
+}
+
+// One bound alone, a bound beyond 32 bits, and an integer of 32 bits.
+// CHECK-LABEL: func.func @others(
+// CHECK-COUNT-3: arith.fptosi %{{.*}} : f32 to i64
+func.func @others(%x: f32) -> (i8, i8, i32) {
+  %low = arith.constant 0.0 : f32
+  %high = arith.constant 255.0 : f32
+  %most = arith.constant 4.0e+09 : f32
+  %0 = arith.minimumf %x, %high : f32
+  %1 = arith.fptosi %0 : f32 to i64
+  %2 = arith.trunci %1 : i64 to i8
+  %3 = arith.maximumf %x, %low : f32
+  %4 = arith.minimumf %3, %most : f32
+  %5 = arith.fptosi %4 : f32 to i64
+  %6 = arith.trunci %5 : i64 to i8
+  %7 = arith.maximumf %0, %low : f32
+  %8 = arith.fptosi %7 : f32 to i64
+  %9 = arith.trunci %8 : i64 to i32
+  return %2, %6, %9 : i8, i8, i32
+}
