@@ -48,6 +48,7 @@ private:
   LogicalResult setBlocks();
   LogicalResult setRowAxis(int64_t rows);
   AffineExpr keptRows() const;
+  AffineExpr keptOuter() const;
   /// What each of the folds carries over all elements.
   FailureOr<SmallVector<Carried>> walk(const Folds &chosen);
   FailureOr<Carried> loopParts(unsigned part, ValueRange carried);
@@ -101,8 +102,14 @@ LogicalResult Reduction::setBlocks() {
   int64_t size = getKnown(last.size);
   last.axis = Lane;
   if (!last.reduced) {
-    // What is carried stays in registers.
-    int64_t lanes = std::max<int64_t>(256 / all.size(), 64);
+    // What is carried stays in registers, of which fewer than four would wait
+    // for each other. Few programs take no more than that.
+    constexpr int64_t least = 64, enoughPrograms = 8;
+    int64_t lanes = std::max<int64_t>(256 / all.size(), least);
+    int64_t outer = std::max<int64_t>(getKnown(keptOuter()), 1);
+    while (lanes > least && size > 0 &&
+           outer * ((size + lanes - 1) / lanes) < enoughPrograms)
+      lanes /= 2;
     last.block = e.param("BLOCK_N", chooseLanes(size, lanes));
     e.setAxis(Lane, last.block);
     axes = {Lane};
@@ -128,6 +135,16 @@ AffineExpr Reduction::keptRows() const {
     if (!part.reduced)
       return part.size;
   return getAffineConstantExpr(1, all.front()->getReduced().input.getContext());
+}
+
+/// All kept parts before the last one.
+AffineExpr Reduction::keptOuter() const {
+  AffineExpr outer =
+      getAffineConstantExpr(1, all.front()->getReduced().input.getContext());
+  for (const Part &part : ArrayRef(parts).drop_back())
+    if (!part.reduced)
+      outer = mulExprs(outer, part.size);
+  return outer;
 }
 
 LogicalResult Reduction::setRowAxis(int64_t rows) {

@@ -3,7 +3,7 @@
 // One loop over the channels loads each element once; the sum is finished
 // behind it, and each result is stored.
 // CHECK-LABEL: tile.kernel @channels
-// CHECK-SAME: tile.params = {BLOCK_N = 128 : i64}
+// CHECK-SAME: tile.params = {BLOCK_N = 64 : i64}
 // CHECK: %[[BOTH:.*]]:2 = scf.for
 // CHECK-COUNT-1: tile.load
 // CHECK-NOT: tile.load

@@ -2,7 +2,8 @@
 //
 // graph-simplify-algebra: arithmetic that is less work written otherwise. What
 // is rewritten gives the same bits, but for powers that become products (they
-// round as products do) and sums of sums (which add in another order).
+// round as products do), sums of sums (which add in another order) and the sign
+// of 0 in products over one element.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Simplification.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -369,6 +370,33 @@ LogicalResult sumWeighed(OpT op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// A product over one element is one of each row's number by each column's,
+/// but for the sign of 0: angles of positions by frequencies.
+LogicalResult multiplyOuter(MatmulOp op, PatternRewriter &rewriter) {
+  Value factors[2] = {op.getLhs(), op.getRhs()};
+  Dims rows = getDims(factors[0]);
+  bool isOuter =
+      getConstant(rows[rows.size() - (op.getTransposeA() ? 2 : 1)]) == 1;
+  Type element = getElement(op.getResult());
+  if (!isOuter || !isFloat(op.getResult()) ||
+      getElement(factors[0]) != element || getElement(factors[1]) != element)
+    return rewriter.notifyMatchFailure(op, "not over one element of its type");
+  bool areTransposed[2] = {op.getTransposeA(), op.getTransposeB()};
+  for (unsigned i : {0u, 1u})
+    if (areTransposed[i] && !areKnown(factors[i]))
+      return rewriter.notifyMatchFailure(op, "an operand of unknown size");
+  for (unsigned i : {0u, 1u}) {
+    if (!areTransposed[i])
+      continue;
+    Dims dims = getDims(factors[i]);
+    std::swap(dims.end()[-1], dims.end()[-2]); // one of them is 1
+    factors[i] = ReshapeOp::create(rewriter, op.getLoc(),
+                                   makeType(element, dims), factors[i]);
+  }
+  rewriter.replaceOpWithNewOp<MulOp>(op, op.getType(), factors[0], factors[1]);
+  return success();
+}
+
 class SimplifyAlgebraPass final
     : public adze::graph::impl::SimplifyAlgebraPassBase<SimplifyAlgebraPass> {
 public:
@@ -396,6 +424,7 @@ public:
     add<DivOp>(patterns, multiplyByReciprocal);
     add<CastOp>(patterns, joinCasts);
     add<SelectOp>(patterns, takeDecided);
+    add<MatmulOp>(patterns, multiplyOuter);
     add<MatmulOp, ConvOp, ReduceSumOp>(
         patterns, [](auto op, auto &r) { return sumWeighed(op, r); });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

@@ -198,3 +198,26 @@ func.func @reductions(%x: tensor<?x8x1x5xf32, #y>) -> (tensor<?x8x5xf32, #z>, te
   %2 = graph.reduce_sum %1 {axes = array<i64: 1>, keepdims = false} : (tensor<?x5xf32, affine_map<()[s0] -> (s0, 5)>>) -> tensor<?xf32, #r>
   return %0, %2 : tensor<?x8x5xf32, #z>, tensor<?xf32, #r>
 }
+
+// -----
+
+#r = affine_map<()[s0] -> (s0, 1, 8)>
+#c = affine_map<()[s0, s1] -> (s0, s1, 1)>
+#y = affine_map<()[s0, s1] -> (s0, 8, s1)>
+
+// Over one element: a number of each row by one of each column, of a transposed operand, too, and repeated along the batch. Not of integers,
+// and not over two elements.
+// CHECK-LABEL: func.func @outer
+// CHECK: %[[R:.*]] = graph.reshape %arg0 : {{.*}} -> tensor<?x8x1xf32
+// CHECK: %[[C:.*]] = graph.reshape %arg1 : {{.*}} -> tensor<?x1x?xf32
+// CHECK: graph.mul %[[R]], %[[C]]
+// CHECK: graph.mul %arg2, %arg3 : (tensor<3x1xf32>, tensor<5x1x4xf32>) -> tensor<5x3x4xf32>
+// CHECK: graph.matmul
+// CHECK: graph.matmul
+func.func @outer(%x: tensor<?x1x8xf32, #r>, %z: tensor<?x?x1xf32, #c>, %a: tensor<3x1xf32>, %b: tensor<5x1x4xf32>, %i: tensor<3x1xi32>, %j: tensor<1x4xi32>, %t: tensor<3x2xf32>, %u: tensor<2x4xf32>) -> (tensor<?x8x?xf32, #y>, tensor<5x3x4xf32>, tensor<3x4xi32>, tensor<3x4xf32>) {
+  %0 = graph.matmul %x, %z {transpose_a = true, transpose_b = true} : (tensor<?x1x8xf32, #r>, tensor<?x?x1xf32, #c>) -> tensor<?x8x?xf32, #y>
+  %1 = graph.matmul %a, %b : (tensor<3x1xf32>, tensor<5x1x4xf32>) -> tensor<5x3x4xf32>
+  %2 = graph.matmul %i, %j : (tensor<3x1xi32>, tensor<1x4xi32>) -> tensor<3x4xi32>
+  %3 = graph.matmul %t, %u : (tensor<3x2xf32>, tensor<2x4xf32>) -> tensor<3x4xf32>
+  return %0, %1, %2, %3 : tensor<?x8x?xf32, #y>, tensor<5x3x4xf32>, tensor<3x4xi32>, tensor<3x4xf32>
+}
