@@ -190,6 +190,27 @@ static void addPixels(GraphBuilder &b) {
 // Normalisations and activations in their parts
 //===----------------------------------------------------------------------===//
 
+/// The dims that a normalisation goes over: the last one, or of an even number
+/// of channels in two groups, of which `x` becomes a view, all but the first
+/// and that of the groups.
+static SmallVector<int64_t> chooseNormalised(GraphBuilder &b, Value &x) {
+  int64_t last = GraphBuilder::rankOf(x) - 1;
+  int64_t channels = GraphBuilder::sizeOf(x, last);
+  if (last < 2 || channels < 2 || channels % 2 != 0 || !b.random.chance(40))
+    return {last};
+  Dims dims = getDims(x);
+  dims.back() = b.builder.getAffineConstantExpr(2);
+  dims.push_back(b.builder.getAffineConstantExpr(channels / 2));
+  Value view = b.exactOp("reshape", {x}, {},
+                         {Type(makeType(GraphBuilder::elementOf(x), dims))});
+  if (!view)
+    return {last};
+  x = view;
+  SmallVector<int64_t> axes(llvm::to_vector(llvm::seq<int64_t>(1, last)));
+  axes.push_back(last + 1);
+  return axes;
+}
+
 static void addNormInParts(GraphBuilder &b) {
   Value x = b.pick([](Value v) {
     return GraphBuilder::elementOf(v).isF32() && GraphBuilder::rankOf(v) >= 1;
@@ -199,10 +220,11 @@ static void addNormInParts(GraphBuilder &b) {
   x = b.bounded(x, 3);
   if (!x)
     return;
-  int64_t axis = GraphBuilder::rankOf(x) - 1;
+  SmallVector<int64_t> axes = chooseNormalised(b, x);
+  int64_t axis = axes.back();
   Type element = GraphBuilder::elementOf(x);
   SmallVector<NamedAttribute> reduction = {
-      b.attr("axes", ArrayRef<int64_t>{axis}), b.flag("keepdims", true)};
+      b.attr("axes", ArrayRef<int64_t>(axes)), b.flag("keepdims", true)};
   Value y = x;
   if (b.random.chance(60))
     y = b.op("sub", {x, b.op("reduce_mean", {x}, reduction)});
@@ -218,7 +240,7 @@ static void addNormInParts(GraphBuilder &b) {
     variance = b.op("sub", {meanSquare(x), b.op("mul", {mean, mean})});
     variance = b.op("maximum", {variance, b.scalar(element, 0)});
   } else if (int64_t size = GraphBuilder::sizeOf(x, axis);
-             size > 0 && b.random.chance(25)) {
+             axes.size() == 1 && size > 0 && b.random.chance(25)) {
     variance = b.op("reduce_sum_square", {y}, reduction);
     variance = scaleBy(b, variance, 1.0 / double(size));
   } else {

@@ -98,6 +98,19 @@ mlir::LogicalResult finishConv(KernelEmitter &e, mlir::Value result,
                                llvm::ArrayRef<int> axes,
                                llvm::ArrayRef<Place> places);
 
+/// A program of a convolution of few pixels: of all `pixels` a block, those
+/// from `pixel` on, and a block of channels; memory [tap, pixel, channel] of
+/// the input for what their windows see.
+struct FewPixels {
+  mlir::Value pixels, pixel, block;
+  mlir::Value channel, channels; // of the result
+  mlir::Value depth, blockK;     // of the input
+  mlir::Value memory;
+};
+/// By the taps that its filter has behind the products.
+mlir::LogicalResult emitFewPixels(KernelEmitter &e, graph::WinogradConvOp op,
+                                  const FewPixels &program);
+
 } // namespace adze
 
 #endif // ADZE_LIB_CONVERSION_GRAPHTOTILE_CONVOLUTION_H

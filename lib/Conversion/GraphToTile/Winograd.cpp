@@ -4,7 +4,7 @@
 // all their channels into scratch, multiplies each element of the patches with
 // its part of the filter, and transforms the products into pixels.
 #include "Dialect/Graph/IR/Winograd.h"
-#include "Families.h"
+#include "Convolution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -149,8 +149,8 @@ namespace {
 
 class WinogradEmitter {
 public:
-  WinogradEmitter(KernelEmitter &e, WinogradConvOp op)
-      : e(e), op(op), winograd(op.getTile()),
+  WinogradEmitter(KernelEmitter &e, WinogradConvOp op, bool hasTwoForms)
+      : e(e), op(op), winograd(op.getTile()), hasTwoForms(hasTwoForms),
         element(getSignlessType(getElementTypeOrSelf(op.getResult()))),
         type(getAccumulatorType(element)) {}
 
@@ -158,6 +158,7 @@ public:
 
 private:
   LogicalResult cut();
+  void findFew(const WinogradSizes &sizes, const WinogradPlan &plan);
   void cutRows(int64_t inRow, const WinogradPlan &plan);
   void cutPatches(const WinogradPlan &plan);
   void makeScratch(Value depth);
@@ -168,10 +169,15 @@ private:
   LogicalResult multiply(Value product, Value firstPatch, Value channel);
   LogicalResult multiplyAll(Value channel);
   LogicalResult transformOutput(Value row, Value channel);
+  LogicalResult emitPatches();
 
   KernelEmitter &e;
   WinogradConvOp op;
   Winograd winograd;
+  /// Another one for a few pixels; `few` says whether these are.
+  bool hasTwoForms;
+  Value few;
+  FewPixels direct;
   Type element, type;
   /// Rows of patches lie one behind the other, those of all images too. Where
   /// the size of an image is not known, each patch is a row of its own.
@@ -218,6 +224,26 @@ void WinogradEmitter::cutPatches(const WinogradPlan &plan) {
   together = e.index(multipliedRows);
 }
 
+/// Is the convolution as it is of less cost? Its programs.
+void WinogradEmitter::findFew(const WinogradSizes &sizes,
+                              const WinogradPlan &plan) {
+  WinogradLimit limit = getWinogradLimit(sizes, winograd.tile);
+  Value image = e.mul(e.size(op.getResult(), 1), e.size(op.getResult(), 2));
+  direct.pixels = e.mul(e.size(op.getResult(), 0), image);
+  Value pixels = e.batchInvariant ? image : direct.pixels;
+  Value count = e.batchInvariant ? e.mul(patchRows, inRow) : allRows;
+  Value cost = e.mul(pixels, e.index(limit.pixel));
+  Value other = e.add(e.mul(count, e.index(limit.patch)), e.index(limit.more));
+  few = arith::CmpIOp::create(e.builder(), e.loc(), arith::CmpIPredicate::slt,
+                              cost, other);
+  // Few channels: there are no other programs.
+  bool fitsTwo = sizes.outputs % (2 * plan.panel) == 0;
+  direct.channels = e.param("CHANNELS", (fitsTwo ? 2 : 1) * plan.panel);
+  direct.block = rows;
+  direct.depth = depth;
+  direct.blockK = blockK;
+}
+
 /// Sizes, axes, blocks and program ids.
 LogicalResult WinogradEmitter::cut() {
   Dims result = getDims(op.getResult()), input = getDims(op.getInput());
@@ -247,11 +273,28 @@ LogicalResult WinogradEmitter::cut() {
     allRows = e.mul(allRows, inRow);
   Value channels = e.mul(blockN, steps);
   Value blocks = patchesAreRows ? e.index(1) : e.ceilDiv(inRow, columns);
-  SmallVector<Value> ids = e.programIds(
-      {blocks, e.ceilDiv(allRows, rows), e.ceilDiv(outputs, channels)});
+  Value count = allRows, parts = e.ceilDiv(outputs, channels), all = parts;
+  if (hasTwoForms) {
+    findFew(*sizes, plan);
+    auto choose = [&](Value one, Value other) -> Value {
+      return arith::SelectOp::create(e.builder(), e.loc(), few, one, other);
+    };
+    count = choose(direct.pixels, count);
+    all = choose(e.ceilDiv(outputs, direct.channels), parts);
+  }
+  SmallVector<Value> ids = e.programIds({blocks, e.ceilDiv(count, rows), all});
   firstColumn = e.mul(ids[0], columns);
-  firstRow = e.mul(ids[1], rows);
-  firstChannel = e.mul(ids[2], channels);
+  firstRow = direct.pixel = e.mul(ids[1], rows);
+  Value part = ids[2];
+  if (hasTwoForms) { // the least changes nothing, but says what there is
+    auto within = [&](Value parts) {
+      return e.min(part, e.sub(parts, e.index(1)));
+    };
+    direct.channel =
+        e.mul(within(e.ceilDiv(outputs, direct.channels)), direct.channels);
+    part = within(parts);
+  }
+  firstChannel = e.mul(part, channels);
   return success();
 }
 
@@ -397,10 +440,7 @@ LogicalResult WinogradEmitter::transformOutput(Value row, Value channel) {
   return success();
 }
 
-LogicalResult WinogradEmitter::run() {
-  if (failed(cut()))
-    return failure();
-  makeScratch(depth);
+LogicalResult WinogradEmitter::emitPatches() {
   if (failed(forEachRow([&](Value row) { return transformInput(row); })))
     return failure();
   using Carried = KernelEmitter::Carried;
@@ -417,9 +457,32 @@ LogicalResult WinogradEmitter::run() {
   return success(succeeded(done));
 }
 
+LogicalResult WinogradEmitter::run() {
+  if (failed(cut()))
+    return failure();
+  makeScratch(depth);
+  if (!few)
+    return emitPatches();
+  direct.memory = patches; // of which there are more than taps
+  auto choice = scf::IfOp::create(e.builder(), e.loc(), few, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(e.builder());
+  e.builder().setInsertionPoint(choice.thenYield());
+  if (failed(emitFewPixels(e, op, direct)))
+    return failure();
+  e.builder().setInsertionPoint(choice.elseYield());
+  return emitPatches();
+}
+
 LogicalResult adze::emitWinogradConv(KernelEmitter &e, WinogradConvOp op,
                                      Cut cut) {
-  if (cut != Cut::Dims)
+  // Pixels of few are taken as one dim: not all that follows may allow that.
+  Winograd winograd(op.getTile());
+  Dims filter = getDims(op.getFilter()), result = getDims(op.getResult());
+  bool isKnown = getConstant(result[1]) && getConstant(result[2]);
+  bool hasTaps = getConstant(filter[0]) != winograd.size * winograd.size;
+  bool hasTwoForms =
+      cut == Cut::Flat && e.forCpu && hasTaps && !isKnown && e.cutsEvenly;
+  if (cut != Cut::Dims && !hasTwoForms)
     return e.fail("patches keep their dims");
-  return WinogradEmitter(e, op).run();
+  return WinogradEmitter(e, op, hasTwoForms).run();
 }

@@ -352,15 +352,24 @@ SmallVector<Settled> KernelLowering::boundedWith(const Window &target,
 }
 
 /// Is `c` a class of rows, and every window that runs along it inside its
-/// memory there, or among these?
+/// memory there, or among these? Or one whose rows a dot reads one by one where
+/// they may be outside (BorderRows.cpp).
 bool KernelLowering::endsWith(int c, SettledRef bounded) {
   bool all = !classes.isColumn(c) && classes.lanes(c) == 1;
+  auto isDotRow = [&](const Window &window) {
+    auto dot = window.tile.hasOneUse()
+                   ? dyn_cast<DotOp>(*window.tile.user_begin())
+                   : DotOp();
+    return isa<LoadOp>(window.op) && dot && dot.getLhs() == window.tile &&
+           !bounded.empty();
+  };
   forEachWindow([&](const Window &window) {
     SmallVector<int> dims = classes.of(window.tile);
     for (auto [i, digits] : llvm::enumerate(window.dims))
       for (const Digit &digit : digits)
         all &= dims[i] != c || isProven(window, digit.dim) ||
-               llvm::is_contained(bounded, Settled{window.op, digit.dim});
+               llvm::is_contained(bounded, Settled{window.op, digit.dim}) ||
+               isDotRow(window);
   });
   return all;
 }

@@ -62,7 +62,8 @@ bool KernelLowering::isReadInPlace(Value operand, bool isRhs) {
 /// Computed operands, and windows that leave memory, go to scratch once, so
 /// that the loop over k has nothing but loads and multiply-adds.
 void KernelLowering::prepareOperand(Value operand, bool isRhs) {
-  if (scratchOf(operand) || isReadInPlace(operand, isRhs))
+  if (scratchOf(operand) || operand == borderRows.operand ||
+      isReadInPlace(operand, isRhs))
     return;
   materialise(operand);
 }
@@ -121,7 +122,9 @@ void KernelLowering::dotStep(DotOp op, const Layout &layout, Carried &sums) {
     scopes.emplace_back();
     prefetch(op);
     Registers rhs = emit(op.getRhs(), layout.lanes == 1);
-    Registers lhs = emit(op.getLhs(), /*scalars=*/true);
+    Registers lhs = op.getLhs() == borderRows.operand
+                        ? readBorderRows()
+                        : emit(op.getLhs(), /*scalars=*/true);
     SmallVector<Value> columns;
     for (Value value : rhs.values)
       columns.push_back(widen(value, element));
@@ -142,26 +145,28 @@ void KernelLowering::dotStep(DotOp op, const Layout &layout, Carried &sums) {
 }
 
 Registers KernelLowering::dot(DotOp op, const Layout &layout) {
-  bool outer = staging;
-  staging = false;
+  bool outer = std::exchange(staging, false);
+  BorderRows outerRows = std::exchange(borderRows, BorderRows());
+  borderRows = findBorderRows(op);
   prepareOperands(op);
+  Registers result = dotOfOperands(op, layout);
+  borderRows = outerRows;
+  staging = outer;
+  return result;
+}
+
+Registers KernelLowering::dotOfOperands(DotOp op, const Layout &layout) {
   Registers acc = emit(op.getAcc(), layout.lanes == 1);
-  if (classes.runsAlongDepth(op)) {
-    Registers result = dotAlongDepth(op, acc);
-    staging = outer;
-    return result;
-  }
+  if (classes.runsAlongDepth(op))
+    return dotAlongDepth(op, acc);
   int k = classes.of(op.getLhs())[1];
   Value end = contractedEnd(op, {op.getLhs(), op.getRhs()});
   bool runsOnce = op->getParentOp() == root;
   constexpr int64_t longLoop = 32; // hides the way of the result's lines
   if (runsOnce && layout.lanes > 1 && classes.size(k) >= longLoop)
     prefetchStores(layout);
-  if (multipliesBytes(op)) {
-    Registers result = dotOfBytes(op, acc, end);
-    staging = outer;
-    return result;
-  }
+  if (multipliesBytes(op))
+    return dotOfBytes(op, acc, end);
   int64_t count = acc.values.size();
   int64_t parts = end ? 1 : chooseParts(count, classes.size(k));
   Value none =
@@ -171,19 +176,20 @@ Registers KernelLowering::dot(DotOp op, const Layout &layout) {
             acc.values.front().getType());
   Carried sums = acc.values;
   sums.resize(parts * count, none);
-  sums = forChunks(
-      k, parts, sums,
-      [&](ArrayRef<Value> before) {
-        Carried next(before);
-        dotStep(op, layout, next);
-        return next;
-      },
-      end);
+  sums = ifAnyRow(sums, [&](Carried carried) {
+    return forChunks(
+        k, parts, carried,
+        [&](ArrayRef<Value> before) {
+          Carried next(before);
+          dotStep(op, layout, next);
+          return next;
+        },
+        end);
+  });
   for (; parts > 1; parts /= 2) // pairs, halves, ..
     for (int64_t i = 0, half = parts / 2 * count; i < half; ++i)
       sums[i] = createCombine(b, loc, ReduceKind::add, sums[i], sums[half + i]);
   sums.resize(count);
-  staging = outer;
   return {layout, sums};
 }
 

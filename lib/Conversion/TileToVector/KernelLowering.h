@@ -44,8 +44,7 @@ private:
   void anchor(mlir::Value tile), store(StoreOp store);
   void forOp(mlir::scf::ForOp loop);
   void ifOp(mlir::scf::IfOp branch);
-  bool fitsRegisters(mlir::Value tile);
-  bool isShared(mlir::Operation *op);
+  bool fitsRegisters(mlir::Value tile), isShared(mlir::Operation *op);
   void findWanted(), afterRoot();
   Handover planHandover(mlir::ValueRange values);
   Carried handOver(mlir::ValueRange values, Handover &to);
@@ -83,12 +82,12 @@ private:
   void remember(mlir::Value tile, const Registers &registers);
 
   // Contract.cpp: dot and reduce
-  Registers dot(DotOp op, const Layout &layout);
+  Registers dot(DotOp, const Layout &), dotOfOperands(DotOp, const Layout &);
   void dotStep(DotOp op, const Layout &layout, Carried &sums);
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value sum);
   mlir::Value widen(mlir::Value, mlir::Type element, bool isUnsigned = false);
   void prepareOperand(mlir::Value operand, bool isRhs);
-  void prepareOperands(DotOp op);
+  void prepareOperands(DotOp op), prepareBytes(DotOp op);
   bool isReadInPlace(mlir::Value operand, bool isRhs);
   mlir::Value contractedEnd(DotOp op, mlir::ValueRange operands);
   Registers foldAccumulators(ReduceOp, const Layout &, const Registers &sums);
@@ -98,22 +97,26 @@ private:
                                             llvm::ArrayRef<mlir::Value> of);
   void neutraliseDead(ReduceOp op, Registers &registers);
 
+  // BorderRows.cpp: rows of dots that may be outside of memory
+  int64_t borderRowsAlong(DotOp op);
+  BorderRows findBorderRows(DotOp op);
+  Registers readBorderRows();
+  mlir::Value zeroRow(mlir::MemRefType row);
+  Carried ifAnyRow(Carried sums, llvm::function_ref<Carried(Carried)> body);
+
   // ByteDot.cpp: dots of bytes, in groups of the depth
   bool multipliesBytes(DotOp op), hasBytesInPlace(DotOp op);
-  void prepareBytes(DotOp op);
   Registers dotOfBytes(DotOp op, Registers acc, mlir::Value end);
   Carried readRows(DotOp op, const Layout &result), readColumns(DotOp op);
   mlir::Value sumProducts(mlir::Value sum, mlir::Value x, mlir::Value y);
 
   // Prefetch.cpp: memory asked for before it is needed
-  void prefetch(DotOp op);
-  void prefetchNextRows(DotOp op);
+  void prefetch(DotOp op), prefetchNextRows(DotOp op);
   void prefetchCopied(const Staged &stage);
   bool prefetchNextPanel(DotOp op, const Window &self, const Layout &layout);
   bool mayAsk(const Window &window, const Layout &layout);
-  void prefetchStores(const Layout &layout);
+  void prefetchStores(const Layout &), prefetchElements(const Layout &);
   void prefetchRows(const Layout &, llvm::ArrayRef<RowsAhead> asked);
-  void prefetchElements(const Layout &layout);
   llvm::SmallVector<RowsAhead, 2> rowsAsked(mlir::Operation *at);
 
   // DotProduct.cpp: dots with lanes along their depth
@@ -125,17 +128,13 @@ private:
   bool isWorthStaging(DotOp dot);
   mlir::LogicalResult planStage(DotOp dot);
   mlir::LogicalResult findSources(mlir::Value value, Staged &result, int rows);
-  bool isStagedOnly(mlir::Operation *op);
-  Kept panelOf(const Staged &stage);
+  bool isStagedOnly(mlir::Operation *op), isReadByRows(const Staged &stage);
+  Kept panelOf(const Staged &stage), makeWaiting(mlir::Value tile);
   void cloneSources(const Staged &stage, mlir::Block *block);
-  bool isReadByRows(const Staged &stage);
-  void copyPanels(const Staged &stage);
-  void copyLoops(const Staged &stage, size_t depth);
+  void copyPanels(const Staged &), copyLoops(const Staged &, size_t depth);
   std::optional<mlir::Value> stageInside(const Staged &stage);
-  void findStages(), copyStages();
+  void findStages(), copyStages(), openDepthLoop();
   mlir::scf::ForOp findDepthLoop(DotOp dot);
-  void openDepthLoop();
-  Kept makeWaiting(mlir::Value tile);
   Carried depthBody(mlir::ValueRange accumulators, Handover &plan);
   void depthStep(mlir::Block::iterator rest, mlir::Block::iterator end);
 
@@ -170,12 +169,11 @@ private:
   void writeSpread(const Window &, const Layout &, int64_t index,
                    mlir::Value value, int64_t live);
   std::optional<LanePlaces> lanesOf(const Window &, const Layout &, int64_t);
-  bool isRun(const Window &window, const Layout &layout);
+  bool isRun(const Window &, const Layout &), picksByStep(int c);
   bool writePieces(const Window &window, const Registers &registers);
   void writeRegisters(const Window &, const Registers &, bool streams);
   mlir::Value streamsTo(const Window &window, const Layout &layout);
-  bool isReadBack(mlir::Value memref), picksByStep(int c);
-  bool isDead(const Layout &layout, int64_t index);
+  bool isReadBack(mlir::Value), isDead(const Layout &, int64_t index);
   bool isContiguous(const Window &, const Layout &, int64_t step = 1);
 
   // Borders.cpp: what is proven to be in bounds
@@ -233,9 +231,11 @@ private:
   llvm::SmallVector<mlir::Value> pending; // wanted and just computed
   llvm::SmallVector<int> looping;         // classes that a root walks now
   llvm::DenseMap<int, llvm::SmallVector<std::pair<Window, int64_t>, 0>> limits;
-  llvm::DenseSet<int> inside, outside;   // classes now below, beyond limits
-  llvm::DenseSet<Settled> settled;       // in bounds
-  AlongDepth alongDepth;                 // of the dot that we are in
+  llvm::DenseSet<int> inside, outside; // classes now below, beyond limits
+  llvm::DenseSet<Settled> settled;     // in bounds
+  AlongDepth alongDepth;               // of the dot that we are in,
+  BorderRows borderRows;               // as these
+  llvm::DenseMap<mlir::Type, mlir::Value> zeroRows;
   llvm::DenseMap<int, mlir::Value> ends; // of classes that the run cuts
   bool atEnd = false;                    // in the last, partial step of one
   bool fast = true, staging = false, inOrder = false, failed = false;

@@ -120,6 +120,14 @@ struct AlongDepth {
   mlir::Value mask;
 };
 
+/// The rows of a dot's left operand that may be outside of memory, each as
+/// memory along the depth, or zeros; null where the tile has no such row.
+struct BorderRows {
+  mlir::Value operand; // null: it is read as any other
+  llvm::SmallVector<mlir::Value, 0> rows;
+  mlir::Value any; // is one inside? Null: for sure
+};
+
 /// Short vectors, a power of two of them, one behind the other.
 mlir::Value concatenate(mlir::OpBuilder &b, mlir::Location loc,
                         llvm::ArrayRef<mlir::Value> parts);

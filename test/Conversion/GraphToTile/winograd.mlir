@@ -96,6 +96,53 @@ func.func private @image(%x: tensor<?x?x?x64xf32, #image>, %u: tensor<16x64x32xf
 
 // -----
 
+// A filter that has its taps behind the products: few pixels, which the run
+// counts, go without patches. What the taps see of each is copied, those that
+// are outside for all are left out; the pixels of all rows are one block.
+#few = affine_map<()[s0, s1] -> (1, s0, s1, 64)>
+#pixels = affine_map<()[s0, s1] -> (1, s0, s1, 32)>
+// CHECK-LABEL: tile.kernel @few
+// CHECK-SAME: CHANNELS = 32
+// CHECK: %[[FEW:.*]] = arith.cmpi slt
+// CHECK: %[[COUNT:.*]] = arith.select %[[FEW]]
+// CHECK: scf.if %[[FEW]] {
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: tile.phase
+// CHECK: tile.load %arg0{{.*}} sizes [64]
+// CHECK: tile.store
+// CHECK: tile.phase
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: tile.load %arg1[%[[TAP:.*]], %{{.*}}, %{{.*}}]
+// CHECK: tile.dot
+// CHECK: tile.store %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}]
+// CHECK: } else {
+// CHECK-COUNT-36: tile.load %arg0
+// VECTOR-LABEL: func.func @few
+func.func private @few(%x: tensor<1x?x?x64xf32, #few>, %u: tensor<45x64x32xf32>) -> tensor<1x?x?x32xf32, #pixels> attributes {adze.kernel} {
+  %0 = graph.winograd_conv %x, %u {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x?x?x64xf32, #few>, tensor<45x64x32xf32>) -> tensor<1x?x?x32xf32, #pixels>
+  return %0 : tensor<1x?x?x32xf32, #pixels>
+}
+
+// -----
+
+// What depends on the place of a pixel in the image has one form.
+#few2 = affine_map<()[s0, s1] -> (1, s0, s1, 64)>
+#pixels2 = affine_map<()[s0, s1] -> (1, s0, s1, 32)>
+#columns = affine_map<()[s0, s1] -> (1, s0, 1, 32)>
+// CHECK-LABEL: tile.kernel @rows_of_few
+// CHECK-NOT: CHANNELS
+// VECTOR-LABEL: func.func @rows_of_few
+func.func private @rows_of_few(%x: tensor<1x?x?x64xf32, #few2>, %u: tensor<45x64x32xf32>, %y: tensor<1x?x1x32xf32, #columns>) -> tensor<1x?x?x32xf32, #pixels2> attributes {adze.kernel} {
+  %0 = graph.winograd_conv %x, %u {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x?x?x64xf32, #few2>, tensor<45x64x32xf32>) -> tensor<1x?x?x32xf32, #pixels2>
+  %1 = graph.add %0, %y : (tensor<1x?x?x32xf32, #pixels2>, tensor<1x?x1x32xf32, #columns>) -> tensor<1x?x?x32xf32, #pixels2>
+  return %1 : tensor<1x?x?x32xf32, #pixels2>
+}
+
+// -----
+
 // Channels of unknown number are left to the reference path.
 #channels = affine_map<()[s0] -> (1, 14, 14, s0)>
 #filter = affine_map<()[s0] -> (36, s0, 32)>

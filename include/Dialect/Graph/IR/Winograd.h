@@ -22,6 +22,9 @@ struct Winograd {
   Matrix filter;      // [size][taps]
   Matrix output;      // [tile][size]
 
+  /// How many taps a window has: matrices of the filter as it is.
+  static constexpr int64_t window = taps * taps;
+
   static bool isTile(int64_t tile) { return tile == 2 || tile == 4; }
   /// Built from the points at which the polynomials are multiplied: 0, pairs
   /// +p, -p, and infinity.
@@ -58,6 +61,14 @@ WinogradPlan planWinograd(const WinogradSizes &sizes, int64_t tile,
                           const CacheSizes &caches);
 /// The cost of the same convolution as it is.
 double getDirectCost(const WinogradSizes &sizes);
+
+/// Where the cost is that of images whose size only the run knows: the
+/// convolution as it is costs less where
+/// `pixels * pixel < patches * patch + more`.
+struct WinogradLimit {
+  int64_t pixel, patch, more;
+};
+WinogradLimit getWinogradLimit(const WinogradSizes &sizes, int64_t tile);
 
 } // namespace adze::graph
 

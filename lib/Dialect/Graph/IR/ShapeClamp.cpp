@@ -196,7 +196,8 @@ enum class Outcome { Equal, Different, Impossible, Open };
 
 /// Tells for which values of the symbols two sizes are equal.
 struct Cases {
-  unsigned depth = 0;
+  static constexpr unsigned mostSteps = 512;
+  unsigned depth = 0, steps = 0;
 
   /// `bounds` gets what makes them equal where `given` holds.
   Outcome solve(AffineExpr lhs, AffineExpr rhs, Exprs given, Exprs &bounds);
@@ -217,7 +218,7 @@ static bool isImpossible(ArrayRef<AffineExpr> given, AffineExpr like) {
 Outcome Cases::solve(AffineExpr lhs, AffineExpr rhs, Exprs given,
                      Exprs &bounds) {
   bounds.clear();
-  if (!lhs || !rhs || depth > mostClamps)
+  if (!lhs || !rhs || depth > mostClamps || ++steps > mostSteps)
     return Outcome::Open;
   if (!given.empty() && isImpossible(given, lhs))
     return Outcome::Impossible;
@@ -232,21 +233,21 @@ Outcome Cases::solve(AffineExpr lhs, AffineExpr rhs, Exprs given,
   ++depth;
   AffineExpr inner = getClamped(atom), minus = negate(inner);
   AffineExpr values[2] = {inner, number(inner, 0)}, signs[2] = {inner, minus};
-  auto solveCase = [&](unsigned i, bool strict, Exprs &result) {
-    AffineExpr one = number(inner, strict ? 1 : 0);
-    return solve(replaceAtom(lhs, atom, values[i]),
-                 replaceAtom(rhs, atom, values[i]),
-                 with(given, subExprs(signs[i], one)), result);
-  };
   Exprs found[2];
-  Outcome outcomes[2] = {solveCase(0, false, found[0]),
-                         solveCase(1, false, found[1])};
-  // Where it is 0 both cases are one.
-  for (unsigned i : {0, 1}) {
-    Exprs ignored;
-    if (outcomes[i] == Outcome::Equal && outcomes[1 - i] == Outcome::Open)
-      outcomes[1 - i] = solveCase(1 - i, true, ignored);
-  }
+  Outcome outcomes[2];
+  auto solveCase = [&](unsigned i) {
+    outcomes[i] = solve(replaceAtom(lhs, atom, values[i]),
+                        replaceAtom(rhs, atom, values[i]),
+                        with(given, signs[i]), found[i]);
+  };
+  solveCase(0);
+  solveCase(1);
+  // Where it is 0 both cases are one, and one that is decided decides that.
+  for (unsigned i : {0, 1})
+    if (outcomes[i] == Outcome::Open && outcomes[1 - i] != Outcome::Open) {
+      signs[i] = subExprs(signs[i], number(inner, 1));
+      solveCase(i);
+    }
   --depth;
   for (unsigned i : {0, 1}) {
     if (outcomes[1 - i] == Outcome::Impossible) {

@@ -87,7 +87,9 @@ LogicalResult WinogradConvOp::inferReturnTypes(MLIRContext *context,
         where, "expected a tile of 2 or 4, but got ", tile);
   Dims expected{getAffineConstantExpr((tile + 2) * (tile + 2), context),
                 input[3], filter[2]};
-  if (areDifferent(filter[0], expected[0]) ||
+  AffineExpr withTaps = expected[0] + Winograd::window;
+  if ((areDifferent(filter[0], expected[0]) &&
+       areDifferent(filter[0], withTaps)) ||
       areDifferent(filter[1], expected[1]))
     return inferError<WinogradConvOp>(where, "expected a filter of ",
                                       toString(expected), ", but got ",
@@ -121,9 +123,10 @@ AffineExpr WinogradConvOp::getFlops() {
         mulExprs(patches, floorDivExprs(addExprs(size, number(getTile() - 1)),
                                         number(getTile())));
   bool isSmall = getTile() == 2;
+  int64_t size = getTile() + 2;
   AffineExpr channels =
       addExprs(addExprs(mulExprs(mulExprs(filter[1], filter[2]), number(2)),
                         mulExprs(filter[1], number(isSmall ? 2 : 8))),
                mulExprs(filter[2], number(isSmall ? 2 : 5)));
-  return mulExprs(mulExprs(patches, filter[0]), channels);
+  return mulExprs(mulExprs(patches, number(size * size)), channels);
 }

@@ -179,6 +179,20 @@ WinogradPlan adze::graph::planWinograd(const WinogradSizes &sizes, int64_t tile,
   return *best;
 }
 
+WinogradLimit adze::graph::getWinogradLimit(const WinogradSizes &sizes,
+                                            int64_t tile) {
+  // Tenths of cycles of a vector of results and an input.
+  constexpr double parts = 10;
+  double row = parts / Core::multiplyAdds;
+  double weight = parts * Core::lanes * Core::coldWeight;
+  int64_t products = (tile + 2) * (tile + 2);
+  Transforms transforms(tile);
+  double moved = parts * (transforms.input / sizes.outputs +
+                          transforms.output / sizes.inputs);
+  return {int64_t(Winograd::window * row), int64_t(products * row + moved),
+          int64_t((products - Winograd::window) * weight)};
+}
+
 double adze::graph::getDirectCost(const WinogradSizes &sizes) {
   double weights =
       9.0 * sizes.inputs * llvm::alignTo(sizes.outputs, int64_t(Core::lanes));

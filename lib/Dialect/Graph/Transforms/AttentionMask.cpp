@@ -24,16 +24,25 @@ bool AttentionMask::setFill(double number) {
   return true;
 }
 
-/// Dims that broadcast to the scores for all values of the symbols.
+/// Dims that broadcast to the scores for all values of the symbols. Where the
+/// scores have other dims, those from the first that is not repeated on are the
+/// same.
 bool AttentionMask::fits(Value value) const {
   Dims dims = getDims(value);
   if (dims.size() > scores.size())
     return false;
-  for (size_t i = 0; i < dims.size(); ++i)
+  size_t count = dims.size();
+  for (size_t i = 0; i < dims.size(); ++i) {
     if (getConstant(dims[i]) != 1 &&
         !areEqual(dims[i], scores[scores.size() - dims.size() + i]))
       return false;
-  return true;
+    if (getConstant(dims[i]) == 1 && count == dims.size() - i)
+      --count;
+  }
+  return areEqual(scores, place) ||
+         (count <= place.size() &&
+          areEqual(ArrayRef<AffineExpr>(scores).take_back(count),
+                   ArrayRef<AffineExpr>(place).take_back(count)));
 }
 
 /// A condition and whether it shows where it is true, without negations.
@@ -267,6 +276,7 @@ bool AttentionMask::add(Value term) {
 
 void AttentionMask::take(const AttentionMask &other) {
   scores = other.scores;
+  place = other.place;
   mask = other.mask;
   bias = other.bias;
   hidden = other.hidden;

@@ -24,7 +24,9 @@ public:
   explicit AttentionMask(mlir::OpBuilder &builder) : b(builder) {}
 
   /// The dims of the scores that masks broadcast to; before any mask.
-  void setScores(const Dims &dims) { scores = dims; }
+  void setScores(const Dims &dims) { scores = place = dims; }
+  /// The dims that they have where what follows hides some, behind a view.
+  void setPlace(const Dims &dims) { place = dims; }
   bool isEmpty() const {
     return !mask && !bias && causal == Causal::None && !hidden;
   }
@@ -59,7 +61,7 @@ private:
   bool fits(mlir::Value value) const;
 
   mlir::OpBuilder &b;
-  Dims scores;
+  Dims scores, place;
   mlir::Value mask, bias;
   std::optional<double> hidden;
   double least = -INFINITY; // that a score may be

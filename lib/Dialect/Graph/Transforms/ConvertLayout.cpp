@@ -3,6 +3,7 @@
 // Channels last for convolutions and pooling: each is wrapped in transposes,
 // and these then sink through what is in between until they meet their inverse,
 // or the border of the model.
+#include "ChannelsLastNorm.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
@@ -395,7 +396,8 @@ public:
       return rewriter.notifyMatchFailure(op, "a scale or bias of each element");
     Location loc = op.getLoc();
     auto type = cast<RankedTensorType>(norm->source.getType());
-    Value y = normalise(rewriter, loc, *norm, op.getEpsilon());
+    Value y = createChannelsLastNorm(rewriter, loc, norm->transpose.getInput(),
+                                     norm->groups, op.getEpsilon());
     y = TransposeOp::create(rewriter, loc, type, y,
                             toChannelsFirst(type.getRank()));
     if (scale)
@@ -413,54 +415,6 @@ private:
     return type == value.getType()
                ? value
                : ReshapeOp::create(b, value.getLoc(), type, value).getResult();
-  }
-
-  /// (x - mean) / sqrt(variance + epsilon), channels last.
-  static Value normalise(OpBuilder &b, Location loc, ChannelNorm norm,
-                         APFloat epsilon) {
-    Value x = norm.transpose.getInput();
-    Dims last = getDims(x);
-    auto number = [&](int64_t n) { return b.getAffineConstantExpr(n); };
-    AffineExpr positions = product(
-        b.getContext(), ArrayRef<AffineExpr>(last).drop_front().drop_back());
-    // What each number is of, and the dims that one goes over after the other.
-    Dims parts{last[0], positions, number(norm.groups),
-               number(norm.channels / norm.groups)};
-    SmallVector<int64_t> axes{1, 3};
-    Dims numbers{last[0], number(1), number(norm.groups), number(1)};
-    if (norm.groups == 1 || norm.groups == norm.channels) {
-      axes = {1};
-      numbers.assign(last.size(), number(1));
-      numbers[0] = last[0];
-      numbers.back() = number(norm.groups);
-      parts = {last[0], positions, last.back()};
-      if (norm.groups == 1)
-        parts = {last[0], mulExprs(positions, last.back())};
-    }
-    auto mean = [&](Value value) {
-      for (int64_t axis : axes)
-        value = ReduceMeanOp::create(b, loc, value, axis, /*keepdims=*/true);
-      return value;
-    };
-    Value elements = reshape(b, x, parts), centre = mean(elements);
-    Value distance = SubOp::create(b, loc, elements, centre);
-    Value variance = mean(MulOp::create(b, loc, distance, distance));
-    auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(x.getType()));
-    bool lossy;
-    epsilon.convert(
-        cast<FloatType>(scalar.getElementType()).getFloatSemantics(),
-        APFloat::rmNearestTiesToEven, &lossy);
-    Value least =
-        ConstantOp::create(b, loc, DenseElementsAttr::get(scalar, epsilon));
-    Value deviation =
-        SqrtOp::create(b, loc, AddOp::create(b, loc, variance, least));
-    // Not the same op as the distance: that is computed where it is summed, and
-    // not stored for both.
-    Value shift = reshape(b, NegOp::create(b, loc, centre), numbers);
-    Value factor = reshape(b, ReciprocalOp::create(b, loc, deviation), numbers);
-    bool inGroups = axes.size() > 1;
-    Value y = AddOp::create(b, loc, inGroups ? elements : x, shift);
-    return reshape(b, MulOp::create(b, loc, y, factor), last);
   }
 
   Pass::Statistic &sunk;

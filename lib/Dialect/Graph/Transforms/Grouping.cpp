@@ -342,10 +342,16 @@ void Grouping::joinRows(unsigned into, ArrayRef<unsigned> others) {
       merge(other, into);
 }
 
+/// Whether only ops outside of all kernels read the result.
+bool Grouping::isReadOutside(Operation *op) const {
+  return llvm::none_of(op->getUsers(),
+                       [&](Operation *user) { return groupOf.contains(user); });
+}
+
 /// Elements beside the number of their row join the kernel that has both at
-/// hand.
+/// hand; so does that number for each element.
 bool Grouping::growRows(Operation *op) {
-  if (!isPointwise(op))
+  if (!isPointwise(op) && !(isa<BroadcastToOp>(op) && isReadOutside(op)))
     return false;
   unsigned self = groupOf.lookup(op);
   SmallVector<unsigned> candidates;

@@ -47,6 +47,7 @@ private:
   bool followsMove(mlir::Operation *op, unsigned into) const;
   llvm::SmallVector<unsigned> findEpilogues(mlir::Operation *op);
   bool growRows(mlir::Operation *op);
+  bool isReadOutside(mlir::Operation *op) const;
   bool growReduction(mlir::Operation *op);
   llvm::SmallVector<unsigned> findReductions(mlir::Operation *op,
                                              mlir::ValueRange sources);

@@ -40,6 +40,18 @@ public:
   }
 };
 
+/// What is taken off b: y of b - y, or of b + (-y); b, too.
+std::pair<Value, Value> matchTakenOff(Value value) {
+  if (auto sub = value.getDefiningOp<SubOp>())
+    return {sub.getRhs(), sub.getLhs()};
+  auto add = value.getDefiningOp<AddOp>();
+  for (unsigned i : {0u, 1u})
+    if (add)
+      if (auto neg = add->getOperand(i).getDefiningOp<NegOp>())
+        return {neg.getInput(), add->getOperand(1 - i)};
+  return {};
+}
+
 /// x * m + (b - mean(x) * m) -> (x - mean(x)) * m + b, as batch normalisation
 /// without constants is spelled.
 class CentreFactor final : public OpRewritePattern<AddOp> {
@@ -50,12 +62,12 @@ public:
                                 PatternRewriter &rewriter) const override {
     for (unsigned i : {0u, 1u}) {
       auto product = op->getOperand(i).getDefiningOp<MulOp>();
-      auto shift = op->getOperand(1 - i).getDefiningOp<SubOp>();
-      if (!product || !shift || product.getType() != op.getType())
+      auto [taken, rest] = matchTakenOff(op->getOperand(1 - i));
+      if (!product || !taken || product.getType() != op.getType())
         continue;
       for (unsigned k : {0u, 1u}) {
         Value x = product->getOperand(k), m = product->getOperand(1 - k);
-        Value mean = matchOther<MulOp>(shift.getRhs(), m);
+        Value mean = matchOther<MulOp>(taken, m);
         auto reduce =
             mean ? mean.getDefiningOp<ReduceMeanOp>() : ReduceMeanOp();
         if (!reduce || reduce.getInput() != x || !reduce.getKeepdims() ||
@@ -63,8 +75,7 @@ public:
           continue;
         Value centred = SubOp::create(rewriter, op.getLoc(), x, mean);
         Value scaled = MulOp::create(rewriter, op.getLoc(), centred, m);
-        rewriter.replaceOpWithNewOp<AddOp>(op, op.getType(), scaled,
-                                           shift.getLhs());
+        rewriter.replaceOpWithNewOp<AddOp>(op, op.getType(), scaled, rest);
         return success();
       }
     }

@@ -50,7 +50,8 @@ private:
   Value createScaled(Value bias);
   Value takeScale(Value value);
   Value takeRepeats(Value value);
-  Value toLevel(Value value);
+  Value toLevel(Value value, ArrayRef<AffineExpr> whole);
+  Value toLevelOrGroups(Value value, ArrayRef<AffineExpr> whole);
   bool dropsQueries();
   void narrow(AttentionOp op);
   Value createDropped(Value result);
@@ -63,6 +64,7 @@ private:
   double scale = 1.0, softcap = 0.0;
   bool zeroEmpty = false, outputTransposed = false;
   std::optional<Dims> level;      // batch dims where the mask is added
+  Dims scoreBatch;                // of the first product
   std::pair<Value, bool> dropped; // what leaves weights, and if it is true
   SmallVector<Location> locations;
 };
@@ -191,6 +193,7 @@ bool Recognizer::matchStep(Value &value, bool &inner) {
       level = getBatch(value);
       mask.setScores(getDims(value));
     }
+    mask.setPlace(getDims(value));
     return true;
   }
   if (auto select = dyn_cast<SelectOp>(op)) {
@@ -283,6 +286,7 @@ bool Recognizer::matchBias(Operation *sum, bool inner) {
     scale = attempt.scale;
     softcap = attempt.softcap;
     level = attempt.level;
+    scoreBatch = attempt.scoreBatch;
     locations = attempt.locations;
     return true;
   }
@@ -325,6 +329,7 @@ Value Recognizer::takeScale(Value value) {
 /// The operands of query * key', or where `swapped` of key * query', which the
 /// scores are the transpose of.
 bool Recognizer::matchProduct(MatmulOp scores, bool swapped) {
+  scoreBatch = getBatch(scores.getResult());
   query = takeScale(swapped ? scores.getRhs() : scores.getLhs());
   if (swapped ? !scores.getTransposeB() : scores.getTransposeA())
     query = takeScale(swapLastTwo(b, query));
@@ -379,19 +384,36 @@ Value Recognizer::takeRepeats(Value value) {
                            repeat.getInput());
 }
 
-/// The operand with as many batch dims as the masks see.
-Value Recognizer::toLevel(Value value) {
-  Dims batch = getBatch(value);
+/// The operand of a product of these batch dims with as many as the masks see;
+/// what the product repeats, attention does.
+Value Recognizer::toLevel(Value value, ArrayRef<AffineExpr> whole) {
+  Dims batch = getBatch(value), dims(*level), own = getDims(value);
   MLIRContext *context = value.getContext();
-  if (batch.size() == level->size())
-    return value;
   if (!areEqual(adze::graph::product(context, batch),
-                adze::graph::product(context, *level)))
-    return {};
-  Dims dims(*level), own = getDims(value);
+                adze::graph::product(context, *level))) {
+    AffineExpr one = b.getAffineConstantExpr(1);
+    size_t rank = batch.size();
+    if (rank > level->size() || rank > whole.size())
+      return {};
+    // Where views are in between, the last dims have to be the same ones.
+    if (!areEqual(whole, *level) &&
+        llvm::any_of(batch, [&](AffineExpr dim) { return dim != one; }) &&
+        !(areEqual(batch, ArrayRef(*level).take_back(rank)) &&
+          areEqual(batch, whole.take_back(rank))))
+      return {};
+    dims.assign(level->size() - rank, one);
+    dims.append(batch);
+  }
   dims.append(own.end() - 2, own.end());
+  if (areEqual(dims, own))
+    return value;
   return ReshapeOp::create(b, value.getLoc(), makeType(getElement(value), dims),
                            value);
+}
+
+Value Recognizer::toLevelOrGroups(Value value, ArrayRef<AffineExpr> whole) {
+  Value groups = takeRepeats(value); // as the masks see them
+  return groups != value ? groups : toLevel(value, whole);
 }
 
 /// Queries all of whose keys are hidden have no weights where these were
@@ -451,7 +473,9 @@ bool Recognizer::build() {
     return refuse("weights that the model rounds are dropped by query");
   if (dropped.first && !byQuery &&
       (!mask.hidesJust(dropped.first, dropped.second) ||
-       getRank(dropped.first) == 0))
+       getRank(dropped.first) == 0 ||
+       (getRank(dropped.first) > 2 &&
+        !areEqual(getBatch(product.getLhs()), *level))))
     return refuse("weights are dropped by what hides no scores");
   Type element = getElement(product.getResult());
   if (getElement(query) != element || getElement(key) != element ||
@@ -459,13 +483,13 @@ bool Recognizer::build() {
     return refuse("operands of several types");
   // Without masks: the dims before heads and batch were merged.
   if (auto reshape = query.getDefiningOp<ReshapeOp>();
-      reshape && mask.isEmpty() && isBatchReshape(reshape) &&
+      reshape && mask.isEmpty() && !dropped.first && isBatchReshape(reshape) &&
       countLarge(reshape.getInput()) > countLarge(query))
     level = getBatch(reshape.getInput());
   if (level->empty())
     level->push_back(getAffineConstantExpr(1, b.getContext()));
-  Value q = toLevel(query), k = toLevel(takeRepeats(key)),
-        v = toLevel(takeRepeats(value));
+  Value q = toLevel(query, scoreBatch), k = toLevelOrGroups(key, scoreBatch),
+        v = toLevelOrGroups(value, getBatch(product.getResult()));
   if (!q || !k || !v)
     return refuse("batch dims that do not fit each other");
   if (!isHeadSize(getDims(q).back()) || !isHeadSize(getDims(v).back()))

@@ -3,6 +3,7 @@
 // graph-recognize-normalization: sums and quotients that spell softmax or a
 // normalisation become one op, which is one kernel. Instance and group
 // normalisation are layer normalisations of a view.
+#include "ChannelsLastNorm.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Matching.h"
 #include "NormalizationParts.h"
@@ -95,23 +96,18 @@ SmallVector<Quotient> matchQuotients(Operation *op) {
   return found;
 }
 
-/// The first of the reduced dims, if these are the last ones and stay as 1.
-template <typename OpT>
-std::optional<int64_t> getTrailing(OpT op) {
-  ArrayRef<int64_t> axes = op.getAxes();
-  int64_t rank = getRank(op.getInput());
-  if (axes.empty() || !op.getKeepdims() ||
-      axes.front() != rank - int64_t(axes.size()))
-    return std::nullopt;
-  return llvm::equal(axes, llvm::seq<int64_t>(axes.front(), rank))
-             ? std::optional(axes.front())
+/// The first of the dims, if these are the last ones.
+std::optional<int64_t> getTrailing(ArrayRef<int64_t> axes, Value x) {
+  int64_t rank = getRank(x), first = rank - int64_t(axes.size());
+  return llvm::equal(axes, llvm::seq<int64_t>(first, rank))
+             ? std::optional(first)
              : std::nullopt;
 }
 
-/// sqrt(mean(x^2) + epsilon) over the last dims.
+/// sqrt(mean(x^2) + epsilon) over some dims, which stay as 1.
 struct Deviation {
   Value squared; // x
-  int64_t axis = 0;
+  SmallVector<int64_t> axes;
   double epsilon = 0;
   bool isCentred = false; // of x - mean(x), not of x
 };
@@ -133,6 +129,9 @@ ReduceMeanOp matchFastVariance(Value variance) {
               matchSquare(second.getInput()) == first.getInput();
   return fits ? second : ReduceMeanOp();
 }
+
+constexpr StringLiteral otherDims =
+    "a mean that is not over the last dims, or drops them";
 
 std::optional<Deviation> matchDeviation(const Quotient &quotient,
                                         FirstFailure &failure) {
@@ -159,31 +158,31 @@ std::optional<Deviation> matchDeviation(const Quotient &quotient,
     failure.set(mean ? 1 : 0, "a root of what is no mean of squares");
     return std::nullopt;
   }
-  auto axis = getTrailing(mean);
-  if (!axis) {
-    failure.set(2, "a mean that is not over the last dims, or drops them");
+  if (mean.getAxes().empty() || !mean.getKeepdims()) {
+    failure.set(2, otherDims);
     return std::nullopt;
   }
-  result.axis = *axis;
+  llvm::append_range(result.axes, mean.getAxes());
   return result;
 }
 
-/// x where value is x - mean(x) over the dims from `axis` on.
-Value matchCentred(Value value, int64_t axis) {
+/// x where value is x - mean(x) over these dims.
+Value matchCentred(Value value, ArrayRef<int64_t> axes) {
   auto sub = value.getDefiningOp<SubOp>();
   auto mean = sub ? sub.getRhs().getDefiningOp<ReduceMeanOp>() : ReduceMeanOp();
-  if (!mean || mean.getInput() != sub.getLhs() || getTrailing(mean) != axis)
+  if (!mean || mean.getInput() != sub.getLhs() || !mean.getKeepdims() ||
+      mean.getAxes() != axes)
     return {};
   return sub.getLhs();
 }
 
 /// Whether `value` is what the deviation is of, or the same x - mean(x).
 bool isOf(Value value, const Deviation &deviation) {
-  Value x = matchCentred(value, deviation.axis);
+  Value x = matchCentred(value, deviation.axes);
   if (deviation.isCentred)
     return x && x == deviation.squared;
   return value == deviation.squared ||
-         (x && x == matchCentred(deviation.squared, deviation.axis));
+         (x && x == matchCentred(deviation.squared, deviation.axes));
 }
 
 Value createLayerNorm(PatternRewriter &rewriter, Location loc, Value x,
@@ -191,6 +190,29 @@ Value createLayerNorm(PatternRewriter &rewriter, Location loc, Value x,
   return LayerNormOp::create(rewriter, loc, x.getType(), x, scale, bias,
                              rewriter.getI64IntegerAttr(axis),
                              rewriter.getF64FloatAttr(epsilon));
+}
+
+/// The normalisation of groups of channels that are last, x = [batch, ..,
+/// groups, channels of a group]; null if the dims are others.
+Value createOfGroups(PatternRewriter &rewriter, Location loc, Value x,
+                     const Deviation &deviation) {
+  Dims dims = getDims(x);
+  int64_t rank = dims.size();
+  Type element = getElement(x);
+  if (rank < 4 || llvm::is_contained(dims, AffineExpr()) ||
+      !(element.isF32() || element.isF64()))
+    return {};
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(1, rank - 2));
+  axes.push_back(rank - 1);
+  auto groups = getConstant(dims[rank - 2]), each = getConstant(dims.back());
+  if (deviation.axes != axes || !groups || !each || *groups < 1 || *each < 1)
+    return {};
+  Dims last(dims.begin(), dims.end() - 2);
+  last.push_back(rewriter.getAffineConstantExpr(*groups * *each));
+  Value elements = ReshapeOp::create(rewriter, loc, makeType(element, last), x);
+  Value y = createChannelsLastNorm(rewriter, loc, elements, *groups,
+                                   APFloat(deviation.epsilon));
+  return ReshapeOp::create(rewriter, loc, x.getType(), y);
 }
 
 /// Numbers of the normalised dims only; of several of the dims before them (the
@@ -234,19 +256,28 @@ public:
         failure.set(4, "what is divided is repeated");
         continue;
       }
-      if (scale && !isPerElement(scale, top, deviation->axis)) {
+      Value centred = matchCentred(top, deviation->axes);
+      auto axis = getTrailing(deviation->axes, top);
+      if (axis && scale && !isPerElement(scale, top, *axis)) {
         failure.set(5, "factors of other dims than the normalised ones");
         continue;
       }
-      Value centred = matchCentred(top, deviation->axis);
       Value y;
-      if (centred)
-        y = createLayerNorm(rewriter, op.getLoc(), centred, scale, {},
-                            deviation->axis, deviation->epsilon);
-      else
+      if (!axis && centred)
+        y = createOfGroups(rewriter, op.getLoc(), centred, *deviation);
+      else if (axis && centred)
+        y = createLayerNorm(rewriter, op.getLoc(), centred, scale, {}, *axis,
+                            deviation->epsilon);
+      else if (axis)
         y = RMSNormOp::create(rewriter, op.getLoc(), op.getType(), top, scale,
-                              rewriter.getI64IntegerAttr(deviation->axis),
+                              rewriter.getI64IntegerAttr(*axis),
                               rewriter.getF64FloatAttr(deviation->epsilon));
+      if (!y) {
+        failure.set(2, otherDims);
+        continue;
+      }
+      if (!axis && scale)
+        y = MulOp::create(rewriter, op.getLoc(), y, scale);
       rewriter.replaceOp(op, y);
       ++count;
       return success();

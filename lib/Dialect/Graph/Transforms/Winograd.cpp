@@ -97,35 +97,51 @@ private:
     return RankedTensorType::get(shape, Float32Type::get(context));
   }
 
-  /// The filter [O, C, 3, 3] as [products, C, O]: `G g G^T`, one matmul.
+  /// The filter [O, C, 3, 3] as [products, C, O]: `G g G^T`, one matmul. With
+  /// `keepsTaps` its taps, as they are, follow.
   static Value transformFilter(OpBuilder &b, Location loc, Value filter,
-                               const Winograd &winograd) {
+                               const Winograd &winograd, bool keepsTaps) {
     MLIRContext *context = b.getContext();
     auto shape = cast<RankedTensorType>(filter.getType()).getShape();
     int64_t outputs = shape[0], inputs = shape[1], size = winograd.size;
-    SmallVector<float> matrix; // [taps * taps][size * size]
-    for (int64_t tap = 0; tap < Winograd::taps * Winograd::taps; ++tap)
-      for (int64_t i = 0; i < size * size; ++i)
+    int64_t products = size * size;
+    SmallVector<float> matrix; // [taps * taps][products]
+    for (int64_t tap = 0; tap < Winograd::window; ++tap)
+      for (int64_t i = 0; i < products; ++i)
         matrix.push_back(
             float(winograd.filter[i / size][tap / Winograd::taps] *
                   winograd.filter[i % size][tap % Winograd::taps]));
-    auto matrixType = makeStatic({9, size * size}, context);
+    auto matrixType = makeStatic({Winograd::window, products}, context);
     Value both = ConstantOp::create(
         b, loc, DenseElementsAttr::get(matrixType, ArrayRef<float>(matrix)));
     Value flat = ReshapeOp::create(
-        b, loc, makeStatic({outputs * inputs, 9}, context), filter);
+        b, loc, makeStatic({outputs * inputs, Winograd::window}, context),
+        filter);
     Value product = MatmulOp::create(
-        b, loc, makeStatic({outputs * inputs, size * size}, context), flat,
-        both, /*transpose_a=*/false, /*transpose_b=*/false);
-    Value split = ReshapeOp::create(
-        b, loc, makeStatic({outputs, inputs, size * size}, context), product);
-    return TransposeOp::create(b, loc, split, ArrayRef<int64_t>{2, 1, 0});
+        b, loc, makeStatic({outputs * inputs, products}, context), flat, both,
+        /*transpose_a=*/false, /*transpose_b=*/false);
+    auto lastFirst = [&](Value matrices, int64_t count) -> Value {
+      Value split = ReshapeOp::create(
+          b, loc, makeStatic({outputs, inputs, count}, context), matrices);
+      return TransposeOp::create(b, loc, split, ArrayRef<int64_t>{2, 1, 0});
+    };
+    Value result = lastFirst(product, products);
+    if (!keepsTaps)
+      return result;
+    return ConcatOp::create(
+        b, loc,
+        makeStatic({products + Winograd::window, inputs, outputs}, context),
+        ValueRange{result, lastFirst(filter, Winograd::window)}, /*axis=*/0);
   }
 
   void rewrite(ConvOp op, const Winograd &winograd) {
     OpBuilder b(op);
     Location loc = op.getLoc();
-    Value weights = transformFilter(b, loc, op.getFilter(), winograd);
+    // Only the run knows whether there are more than a few patches.
+    Dims sizes = getDims(op.getResult());
+    bool keepsTaps = !getConstant(sizes[1]) || !getConstant(sizes[2]);
+    Value weights =
+        transformFilter(b, loc, op.getFilter(), winograd, keepsTaps);
     Value result =
         WinogradConvOp::create(b, loc, op.getResult().getType(), op.getInput(),
                                weights, winograd.tile, op.getPads());

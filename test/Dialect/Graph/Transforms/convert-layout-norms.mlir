@@ -47,11 +47,22 @@ func.func @one_group(%x: tensor<?x4x8x8xf32, #x>) -> tensor<?x4x8x8xf32, #x> att
 
 // -----
 
-// Two groups of two channels, numbers for each channel: over all positions,
-// then over the channels of a group.
+// Two groups of two channels, numbers for each channel: statistics of channels
+// over all positions, and of groups from these. What follows is beside the
+// elements in their own dims, so that it can be one kernel with what reads it.
 // CHECK-LABEL: func.func @groups(
-// CHECK: graph.reduce_mean %{{.*}} {axes = array<i64: 1>{{.*}} : (tensor<1x64x2x2xf32>) -> tensor<1x1x2x2xf32>
-// CHECK: graph.reduce_mean %{{.*}} {axes = array<i64: 3>{{.*}} : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x1xf32>
+// CHECK: %[[X:.*]] = graph.conv
+// CHECK: %[[M:.*]] = graph.reduce_mean %{{.*}} {axes = array<i64: 1>{{.*}} : (tensor<1x64x4xf32>) -> tensor<1x1x4xf32>
+// CHECK: %[[V:.*]] = graph.reduce_mean %{{.*}} {axes = array<i64: 1>{{.*}} : (tensor<1x64x4xf32>) -> tensor<1x1x4xf32>
+// CHECK: %[[MG:.*]] = graph.reshape %[[M]] : (tensor<1x1x4xf32>) -> tensor<1x2x2xf32>
+// CHECK: %[[C:.*]] = graph.reduce_mean %[[MG]] {axes = array<i64: 2>
+// CHECK: %[[D:.*]] = graph.sub %[[MG]], %[[C]]
+// CHECK: %[[B:.*]] = graph.mul %[[D]], %[[D]]
+// CHECK: %[[VG:.*]] = graph.reshape %[[V]] : (tensor<1x1x4xf32>) -> tensor<1x2x2xf32>
+// CHECK: %[[S:.*]] = graph.add %[[VG]], %[[B]]
+// CHECK: graph.reduce_mean %[[S]] {axes = array<i64: 2>
+// CHECK: graph.add %[[X]], %{{.*}} : (tensor<1x8x8x4xf32>, tensor<1x1x1x4xf32>)
+// CHECK: graph.mul %{{.*}}, %{{.*}} : (tensor<1x8x8x4xf32>, tensor<1x1x1x4xf32>)
 // CHECK-NOT: graph.layer_norm
 // CHECK: graph.transpose
 // CHECK-NEXT: return

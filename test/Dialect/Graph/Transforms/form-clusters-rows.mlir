@@ -101,3 +101,48 @@ func.func @parts_of_rows(%y: tensor<?x128xf32, #y>) -> tensor<?x64xf32, #x> attr
   %3 = graph.div %0, %2 : (tensor<?x64xf32, #x>, tensor<?x1xf32, #r>) -> tensor<?x64xf32, #x>
   return %3 : tensor<?x64xf32, #x>
 }
+
+// -----
+
+// The number of a row for each of its elements, which are read as others: the kernel that has the number stores it so.
+// CHECK-LABEL: func.func @repeated
+// CHECK: graph.cluster({{.*}}) anchor "reduce_mean"
+// CHECK: graph.reduce_mean
+// CHECK: graph.neg
+// CHECK: graph.broadcast_to
+// CHECK: graph.yield
+// CHECK-NEXT: }
+// CHECK: graph.reshape
+// CHECK: graph.cluster({{.*}}) anchor "pointwise"
+// CHECK-NOT: graph.cluster
+#n = affine_map<()[s0] -> (s0, 4, 10)>
+#g = affine_map<()[s0] -> (s0, 4, 1)>
+#c = affine_map<()[s0] -> (s0, 1, 40)>
+#e = affine_map<()[s0, s1] -> (s0, s1, 40)>
+func.func @repeated(%x: tensor<?x4x10xf32, #n>, %y: tensor<?x?x40xf32, #e>) -> tensor<?x?x40xf32, #e> {
+  %0 = graph.reduce_mean %x {axes = array<i64: 2>} : (tensor<?x4x10xf32, #n>) -> tensor<?x4x1xf32, #g>
+  %1 = graph.neg %0 : (tensor<?x4x1xf32, #g>) -> tensor<?x4x1xf32, #g>
+  %2 = graph.broadcast_to %1 : (tensor<?x4x1xf32, #g>) -> tensor<?x4x10xf32, #n>
+  %3 = graph.reshape %2 : (tensor<?x4x10xf32, #n>) -> tensor<?x1x40xf32, #c>
+  %4 = graph.add %y, %3 : (tensor<?x?x40xf32, #e>, tensor<?x1x40xf32, #c>) -> tensor<?x?x40xf32, #e>
+  return %4 : tensor<?x?x40xf32, #e>
+}
+
+// -----
+
+// A kernel that reads the numbers repeats them itself; to other rows nothing is repeated.
+// CHECK-LABEL: func.func @read
+// CHECK: graph.cluster({{.*}}) anchor "reduce_mean"
+// CHECK-NOT: graph.broadcast_to
+// CHECK: graph.yield
+// CHECK: graph.cluster({{.*}}) anchor "matmul"
+// CHECK: graph.broadcast_to
+// CHECK: graph.cluster({{.*}}) anchor "pointwise"
+// CHECK: graph.broadcast_to
+func.func @read(%x: tensor<4x10xf32>, %w: tensor<10x8xf32>) -> (tensor<4x8xf32>, tensor<4x16xf32>) {
+  %0 = graph.reduce_mean %x {axes = array<i64: 1>} : (tensor<4x10xf32>) -> tensor<4x1xf32>
+  %1 = graph.broadcast_to %0 : (tensor<4x1xf32>) -> tensor<4x10xf32>
+  %2 = graph.matmul %1, %w : (tensor<4x10xf32>, tensor<10x8xf32>) -> tensor<4x8xf32>
+  %3 = graph.broadcast_to %0 : (tensor<4x1xf32>) -> tensor<4x16xf32>
+  return %2, %3 : tensor<4x8xf32>, tensor<4x16xf32>
+}

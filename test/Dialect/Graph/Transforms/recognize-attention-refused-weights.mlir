@@ -167,17 +167,17 @@ func.func @caps(%q: !q, %b: tensor<9x9xf32>) -> (!q, !q) {
 
 !q = tensor<2x9x64xf32>
 !h = tensor<2x9x64xf16>
-!k = tensor<9x64xf32>
 !b = tensor<4x2x9x64xf32>
+!m = tensor<8x9x64xf32>
 
-// Products of halves, and of what is wider; one batch of queries for all keys; keys that all batches share.
+// Products of halves, and of what is wider; one batch of queries for all keys; keys that are repeated before a view that mixes batches.
 // WHY: attention {{.*}}Remark="operands of several types"
 // WHY: attention {{.*}}Remark="dims that attention cannot have"
 // WHY: attention {{.*}}Remark="batch dims that do not fit each other"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @operands
 // CHECK-NOT: graph.attention
-func.func @operands(%q: !q, %h: !h, %one: tensor<1x9x64xf32>, %k: !q, %b: !b) -> (!q, !q, !b) {
+func.func @operands(%q: !q, %h: !h, %one: tensor<1x9x64xf32>, %k: !q, %b: !b, %n: tensor<8x9x9xf32>, %m: !m) -> (!q, !q, !m) {
   %0 = graph.matmul %h, %h {transpose_b = true} : (!h, !h) -> tensor<2x9x9xf16>
   %1 = graph.cast %0 : (tensor<2x9x9xf16>) -> tensor<2x9x9xf32>
   %2 = graph.softmax %1 {axis = 2 : i64} : (tensor<2x9x9xf32>) -> tensor<2x9x9xf32>
@@ -186,7 +186,9 @@ func.func @operands(%q: !q, %h: !h, %one: tensor<1x9x64xf32>, %k: !q, %b: !b) ->
   %4 = graph.softmax %3 {axis = 2 : i64} : (tensor<2x9x9xf32>) -> tensor<2x9x9xf32>
   %d = graph.matmul %4, %k : (tensor<2x9x9xf32>, !q) -> !q
   %5 = graph.matmul %b, %k {transpose_b = true} : (!b, !q) -> tensor<4x2x9x9xf32>
-  %6 = graph.softmax %5 {axis = 3 : i64} : (tensor<4x2x9x9xf32>) -> tensor<4x2x9x9xf32>
-  %e = graph.matmul %6, %k : (tensor<4x2x9x9xf32>, !q) -> !b
-  return %c, %d, %e : !q, !q, !b
+  %6 = graph.reshape %5 : (tensor<4x2x9x9xf32>) -> tensor<8x9x9xf32>
+  %7 = graph.add %6, %n : (tensor<8x9x9xf32>, tensor<8x9x9xf32>) -> tensor<8x9x9xf32>
+  %8 = graph.softmax %7 {axis = 2 : i64} : (tensor<8x9x9xf32>) -> tensor<8x9x9xf32>
+  %e = graph.matmul %8, %m : (tensor<8x9x9xf32>, !m) -> !m
+  return %c, %d, %e : !q, !q, !m
 }

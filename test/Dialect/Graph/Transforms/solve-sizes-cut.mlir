@@ -66,3 +66,23 @@ func.func @both(%x: tensor<1x?xf32, #x>, %y: tensor<?x?xf32, #y>) -> tensor<2x?x
   %2 = graph.concat %0, %1 {axis = 0 : i64} : (tensor<1x?xf32, #xy>, tensor<1x?xf32, #xz>) -> tensor<2x?xf32, #all>
   return %2 : tensor<2x?xf32, #all>
 }
+
+// -----
+
+#x = affine_map<()[s0] -> (s0, 8)>
+#from = affine_map<()[s0] -> (-(((s0 - 1024) mod (-((s0 + 1) mod 1025) + s0 + 2)) * ((s0 - 513) mod (-((s0 + 1) mod 514) + s0 + 2))) + ((s0 - 1024) mod (-((s0 + 1) mod 1025) + s0 + 2)) * ((s0 - 512) mod (-((s0 + 1) mod 513) + s0 + 2)) + ((s0 - 513) mod (-((s0 + 1) mod 514) + s0 + 2)) * s0 - ((s0 - 512) mod (-((s0 + 1) mod 513) + s0 + 2)) * s0 - ((s0 - 513) mod (-((s0 + 1) mod 514) + s0 + 2)) * 1024 + ((s0 - 512) mod (-((s0 + 1) mod 513) + s0 + 2)) * 1025 - s0 + 512, 0)>
+#cut = affine_map<()[s0] -> (((s0 - 1024) mod (-((s0 + 1) mod 1025) + s0 + 2)) * ((s0 - 513) mod (-((s0 + 1) mod 514) + s0 + 2)) - ((s0 - 1024) mod (-((s0 + 1) mod 1025) + s0 + 2)) * ((s0 - 512) mod (-((s0 + 1) mod 513) + s0 + 2)) - ((s0 - 513) mod (-((s0 + 1) mod 514) + s0 + 2)) * s0 + ((s0 - 512) mod (-((s0 + 1) mod 513) + s0 + 2)) * s0 + ((s0 - 513) mod (-((s0 + 1) mod 514) + s0 + 2)) * 1024 - ((s0 - 512) mod (-((s0 + 1) mod 513) + s0 + 2)) * 1025 + s0, 8)>
+
+// From 512 - n on, which counts from the back where it is negative: 513 rows would begin at -1, which is one row. Where a case is open on
+// its border, the other one decides that.
+// CHECK-DAG: #[[X:.*]] = affine_map<()[s0] -> (s0, 8)>
+// CHECK-DAG: #[[BOUND:.*]] = affine_map<()[s0] -> (-s0 + 512)>
+// CHECK-DAG: #[[FROM:.*]] = affine_map<()[s0] -> (-s0 + 512, 0)>
+// CHECK-LABEL: func.func @last_rows
+// CHECK-SAME: graph.bounds = [{{.*}}#[[BOUND]]]
+// CHECK: graph.slice %{{.*}} {starts = #[[FROM]], {{.*}} -> tensor<?x8xf32, #[[X]]>
+func.func @last_rows(%t: tensor<512x8xf32>, %x: tensor<?x8xf32, #x>) -> tensor<?x8xf32, #x> attributes {graph.symbols = ["n"]} {
+  %0 = graph.slice %t {starts = #from, steps = array<i64: 1, 1>} : (tensor<512x8xf32>) -> tensor<?x8xf32, #cut>
+  %1 = graph.add %x, %0 : (tensor<?x8xf32, #x>, tensor<?x8xf32, #cut>) -> tensor<?x8xf32, #x>
+  return %1 : tensor<?x8xf32, #x>
+}

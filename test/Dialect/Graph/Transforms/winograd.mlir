@@ -23,10 +23,16 @@ func.func @symbolic(%x: tensor<?x55x56x64xf32, affine_map<()[s0] -> (s0, 55, 56,
 // -----
 
 // Rows and columns may be symbols: taken for a large image of few channels, a
-// small one of many.
+// small one of many. Only the run knows whether there are more than a few
+// pixels: the taps stand behind the products of the filter.
 #image = affine_map<()[s0, s1] -> (1, s0, s1, 64)>
 // CHECK-LABEL: func.func @image
-// CHECK: graph.winograd_conv {{.*}}tile = 4 : i64
+// CHECK-DAG: %[[W:.*]] = graph.constant dense<5.000000e-01> : tensor<64x64x3x3xf32>
+// CHECK-DAG: %[[U:.*]] = graph.transpose {{.*}} -> tensor<36x64x64xf32>
+// CHECK-DAG: %[[FLAT:.*]] = graph.reshape %[[W]] : (tensor<64x64x3x3xf32>) -> tensor<64x64x9xf32>
+// CHECK-DAG: %[[TAPS:.*]] = graph.transpose %[[FLAT]] {perm = array<i64: 2, 1, 0>}
+// CHECK: %[[BOTH:.*]] = graph.concat %[[U]], %[[TAPS]] {axis = 0 : i64} : {{.*}} -> tensor<45x64x64xf32>
+// CHECK: graph.winograd_conv %arg0, %[[BOTH]] {{.*}}tile = 4 : i64
 func.func @image(%x: tensor<1x?x?x64xf32, #image>) -> tensor<1x?x?x64xf32, #image> {
   %w = graph.constant dense<0.5> : tensor<64x64x3x3xf32>
   %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x?x?x64xf32, #image>, tensor<64x64x3x3xf32>) -> tensor<1x?x?x64xf32, #image>

@@ -1,0 +1,158 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Winograd's convolution of an image of few pixels: patches would hold more
+// than there is, and their filter is larger. A program copies what the windows
+// of its pixels see, wherever these are, and multiplies it by the taps
+// themselves; those that are outside for all pixels are left out.
+#include "Convolution.h"
+#include "Dialect/Graph/IR/Winograd.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+using Carried = KernelEmitter::Carried;
+
+namespace {
+/// Pixels of the result; of the input all channels, and those that are
+/// multiplied in one go; channels of the result. (Others than those of patches,
+/// in the order of a product.)
+enum Axis { Pixel = 5, Input = 6, Depth = 7, Channel = 8 };
+
+class FewPixelsEmitter {
+public:
+  FewPixelsEmitter(KernelEmitter &e, WinogradConvOp op,
+                   const FewPixels &program)
+      : e(e), op(op), program(program),
+        element(getSignlessType(getElementTypeOrSelf(op.getResult()))),
+        type(getAccumulatorType(element)) {}
+
+  LogicalResult run();
+
+private:
+  using TapBody =
+      function_ref<FailureOr<Carried>(Value y, Value x, ValueRange)>;
+  FailureOr<Carried> forEachTap(ValueRange carried, TapBody body);
+  Value getTap(Value y, Value x) {
+    return e.add(e.mul(y, e.index(Winograd::taps)), x);
+  }
+  LogicalResult copyPixel(Value pixel);
+  FailureOr<Value> sumTaps();
+  LogicalResult multiply();
+
+  KernelEmitter &e;
+  WinogradConvOp op;
+  const FewPixels &program;
+  Type element, type;
+};
+} // namespace
+
+/// The taps that are inside of the image for some pixel of it.
+FailureOr<Carried> FewPixelsEmitter::forEachTap(ValueRange carried,
+                                                TapBody body) {
+  auto getDim = [&](unsigned d) {
+    WindowDim dim{e.index(-op.getPads()[d]), e.size(op.getInput(), d + 1),
+                  Winograd::taps, /*dilation=*/1, /*inside=*/false};
+    dim.reach = e.sub(e.size(op.getResult(), d + 1), e.index(1));
+    return dim;
+  };
+  return loopTaps(e, getDim(0), carried, [&](Value y, Value, ValueRange outer) {
+    return loopTaps(e, getDim(1), outer, [&](Value x, Value, ValueRange inner) {
+      return body(y, x, inner);
+    });
+  });
+}
+
+/// What the window of a pixel sees of the image, tap by tap.
+LogicalResult FewPixelsEmitter::copyPixel(Value pixel) {
+  Value at = e.add(program.pixel, pixel);
+  Value width = e.size(op.getResult(), 2), height = e.size(op.getResult(), 1);
+  Value column = e.rem(at, width), line = e.div(at, width);
+  Value row = e.rem(line, height), image = e.div(line, height);
+  auto copied =
+      forEachTap({}, [&](Value y, Value x, ValueRange) -> FailureOr<Carried> {
+        auto copy = [&]() -> LogicalResult {
+          auto shifted = [&](Value from, Value tap, unsigned d) {
+            Value to = e.sub(e.add(from, tap), e.index(op.getPads()[d]));
+            return Place{to, -1, 1, 1};
+          };
+          Place channels{e.index(0), Input, 1, 1};
+          Axes axes{Input};
+          auto tile = e.emit(op.getInput(), {{image, -1, 1, 1},
+                                             shifted(row, y, 0),
+                                             shifted(column, x, 1),
+                                             channels});
+          if (failed(tile))
+            return failure();
+          Value value = e.broadcast(e.convert(*tile, type), axes);
+          return e.store(
+              {value, axes}, program.memory,
+              {{getTap(y, x), -1, 1, 1}, {pixel, -1, 1, 1}, channels});
+        };
+        if (failed(e.phase(copy)))
+          return failure();
+        return Carried{};
+      });
+  return success(succeeded(copied));
+}
+
+/// The products of all taps and channels.
+FailureOr<Value> FewPixelsEmitter::sumTaps() {
+  int64_t products = (op.getTile() + 2) * (op.getTile() + 2);
+  Value zero = e.constant(cast<TypedAttr>(e.builder().getZeroAttr(type)),
+                          {Pixel, Channel});
+  auto step = [&](Value tap, Value k, Value sum) -> FailureOr<Carried> {
+    Place inner{k, Depth, 1, 1};
+    auto left = e.load(program.memory,
+                       {{tap, -1, 1, 1}, {e.index(0), Pixel, 1, 1}, inner});
+    auto right = e.emitOn(op.getFilter(),
+                          {{e.add(tap, e.index(products)), -1, 1, 1},
+                           inner,
+                           {program.channel, Channel, 1, 1}},
+                          {Depth, Channel});
+    if (failed(left) || failed(right))
+      return failure();
+    return Carried{createDot(e, left->value, *right, sum)};
+  };
+  auto sum = forEachTap(zero, [&](Value y, Value x, ValueRange carried) {
+    return e.loop(program.depth, program.blockK, carried,
+                  [&](Value k, ValueRange inner) {
+                    return step(getTap(y, x), k, inner[0]);
+                  });
+  });
+  if (failed(sum))
+    return failure();
+  return (*sum)[0];
+}
+
+LogicalResult FewPixelsEmitter::multiply() {
+  auto sum = sumTaps();
+  if (failed(sum))
+    return failure();
+  Places places{{program.pixel, Pixel, 1, 3}, {program.channel, Channel, 1, 1}};
+  e.define(op.getResult(), places,
+           e.convert({*sum, {Pixel, Channel}}, element));
+  return e.storeOutputs(op.getResult(), places);
+}
+
+LogicalResult FewPixelsEmitter::run() {
+  e.setAxis(Pixel, program.block);
+  e.setAxis(Channel, program.channels);
+  e.setAxis(Input, program.depth);
+  e.setAxis(Depth, program.blockK);
+  Value count = e.min(program.block, e.sub(program.pixels, program.pixel));
+  auto copied = e.loop(count, e.index(1), {},
+                       [&](Value pixel, ValueRange) -> FailureOr<Carried> {
+                         if (failed(copyPixel(pixel)))
+                           return failure();
+                         return Carried{};
+                       });
+  return success(succeeded(copied) &&
+                 succeeded(e.phase([&] { return multiply(); })));
+}
+
+LogicalResult adze::emitFewPixels(KernelEmitter &e, WinogradConvOp op,
+                                  const FewPixels &program) {
+  return FewPixelsEmitter(e, op, program).run();
+}

@@ -1,0 +1,168 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Left operands of dots of which only the run knows what is inside of memory,
+// as windows at the border of an image: each row is read where it lies, or
+// zeros in its place, so that nothing is copied. Where no row is inside there
+// is nothing to multiply.
+#include "KernelLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace adze::tile;
+
+/// The dimension of memory along which each row of a left operand can be read
+/// by itself, from its beginning on; -1: none.
+static int64_t alongRow(const Window &window) {
+  auto type = cast<MemRefType>(window.memref.getType());
+  int64_t last = type.getRank() - 1, offset;
+  SmallVector<int64_t> strides;
+  auto isPlain = [](const SmallVector<Digit, 1> &digits) {
+    return digits.size() == 1;
+  };
+  if (window.indices || !llvm::all_of(window.dims, isPlain) ||
+      window.memref.getDefiningOp<ViewOp>() ||
+      failed(type.getStridesAndOffset(strides, offset)) || strides[last] != 1 ||
+      type.isDynamicDim(last) || type.getDimSize(last) == 1)
+    return -1;
+  Digit depth = window.dims[1].front();
+  return depth.dim == last && depth.step == 1 &&
+                 window.dims[0].front().dim != last
+             ? last
+             : -1;
+}
+
+/// The dimension along which rows of a dot's left operand are read one by one;
+/// -1: all are inside, or their places are known, or it is copied.
+int64_t KernelLowering::borderRowsAlong(DotOp op) {
+  auto load = op.getLhs().getDefiningOp<LoadOp>();
+  if (!load || load->getBlock() != op->getBlock() || inOrder ||
+      multipliesBytes(op) || classes.runsAlongDepth(op) ||
+      scratchOf(op.getLhs()))
+    return -1;
+  Window self = window(load);
+  if (!isBorder(self) || self.pad != b.getZeroAttr(self.pad.getType()) ||
+      tileType(self.tile).getElementType() != self.pad.getType())
+    return -1;
+  for (int64_t dim = 0, e = self.offsets.size(); dim < e; ++dim)
+    if (isChecked(self, dim) && isDecided(self, dim))
+      return -1;
+  int64_t along = alongRow(self);
+  return along >= 0 && !isChecked(self, along) ? along : -1;
+}
+
+/// Zeros in memory, as a row of this type.
+Value KernelLowering::zeroRow(MemRefType row) {
+  Value &made = zeroRows[row];
+  if (made)
+    return made;
+  int64_t size = row.getDimSize(0);
+  int64_t lanes =
+      std::max<int64_t>(unit.bytes * 8 / row.getElementTypeBitWidth(), 1);
+  int64_t padded = llvm::alignTo(size, lanes);
+  auto type = MemRefType::get({padded}, row.getElementType());
+  auto vector = VectorType::get(lanes, row.getElementType());
+  OpBuilder top = OpBuilder::atBlockBegin(entry);
+  Value memory =
+      memref::AllocaOp::create(top, loc, type, b.getI64IntegerAttr(64));
+  Value from = arith::ConstantIndexOp::create(top, loc, 0);
+  Value to = arith::ConstantIndexOp::create(top, loc, padded);
+  Value step = arith::ConstantIndexOp::create(top, loc, lanes);
+  Value zeros = arith::ConstantOp::create(top, loc, b.getZeroAttr(vector));
+  auto fill = scf::ForOp::create(top, loc, from, to, step);
+  OpBuilder inside = OpBuilder::atBlockBegin(fill.getBody());
+  vector::StoreOp::create(inside, loc, zeros, memory, fill.getInductionVar());
+  auto attributes = [&](int64_t value) {
+    return SmallVector<OpFoldResult>{b.getIndexAttr(value)};
+  };
+  Value part = memref::SubViewOp::create(top, loc, memory, attributes(0),
+                                         attributes(size), attributes(1));
+  made = memref::CastOp::create(top, loc, row, part);
+  return made;
+}
+
+/// Where the rows of the current slices lie.
+BorderRows KernelLowering::findBorderRows(DotOp op) {
+  BorderRows result;
+  int64_t along = borderRowsAlong(op);
+  if (along < 0)
+    return result;
+  result.operand = op.getLhs();
+  Window self = window(op.getLhs().getDefiningOp<LoadOp>());
+  Layout layout = layoutOf(self.tile, /*scalars=*/true);
+  Value memory = mapped(self.memref);
+  auto type = cast<MemRefType>(memory.getType());
+  int64_t rank = type.getRank(), size = type.getDimSize(along);
+  SmallVector<OpFoldResult> ones(rank, b.getIndexAttr(1)), sizes = ones;
+  sizes[along] = b.getIndexAttr(size);
+  bool isSure = false;
+  for (int64_t i = 0; i < layout.counts[0]; ++i) {
+    result.rows.emplace_back();
+    SmallVector<int64_t> at{i, 0};
+    if (isDead(layout, layout.indexOf(at)))
+      continue;
+    SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0));
+    Value exists;
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      if (dim == along)
+        continue;
+      Value place = position(self, layout, dim, at);
+      offsets[dim] = place;
+      if (!isChecked(self, dim))
+        continue;
+      // Unsigned: a negative index is a huge one.
+      Value holds = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                          place, extent(self.memref, dim));
+      exists = bothMasks(b, loc, exists, holds);
+    }
+    auto rowType = memref::SubViewOp::inferRankReducedResultType(
+        {size}, type, offsets, sizes, ones);
+    Value row = memref::SubViewOp::create(b, loc, rowType, memory, offsets,
+                                          sizes, ones);
+    result.rows.back() =
+        exists ? arith::SelectOp::create(b, loc, exists, row, zeroRow(rowType))
+                     .getResult()
+               : row;
+    isSure |= !exists;
+    if (exists)
+      result.any =
+          result.any
+              ? arith::OrIOp::create(b, loc, result.any, exists).getResult()
+              : exists;
+  }
+  if (isSure)
+    result.any = Value();
+  return result;
+}
+
+/// The elements of all rows at the current place along the depth.
+Registers KernelLowering::readBorderRows() {
+  Window self = window(borderRows.operand.getDefiningOp<LoadOp>());
+  Layout layout = layoutOf(self.tile, /*scalars=*/true);
+  Value at = position(self, layout, self.dims[1].front().dim, {0, 0});
+  Registers result{layout, {}};
+  for (Value row : borderRows.rows)
+    result.values.push_back(
+        row ? memref::LoadOp::create(b, loc, row, at).getResult()
+            : arith::ConstantOp::create(b, loc, self.pad).getResult());
+  return result;
+}
+
+/// `body` where a row of the dot is inside; else sums stay as they are.
+Carried KernelLowering::ifAnyRow(Carried sums,
+                                 llvm::function_ref<Carried(Carried)> body) {
+  if (!borderRows.any)
+    return body(sums);
+  auto branch = scf::IfOp::create(b, loc, ValueRange(sums).getTypes(),
+                                  borderRows.any, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(branch.elseBlock());
+  scf::YieldOp::create(b, loc, sums);
+  b.setInsertionPointToEnd(branch.thenBlock());
+  scopes.emplace_back();
+  Carried next = body(sums);
+  scopes.pop_back();
+  scf::YieldOp::create(b, loc, next);
+  return Carried(branch.getResults());
+}

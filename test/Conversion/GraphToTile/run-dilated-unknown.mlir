@@ -1,0 +1,43 @@
+// Convolutions of unknown height and width whose windows leave the image: rows
+// of a register block that are outside are zeros, taps that see nothing are
+// left out, and what is behind whole blocks is half of one or another whole
+// one. Rates beyond the image, strides, uneven padding, channels that no vector
+// divides, a residual: the numbers of the reference path, and the same bits on
+// one and two threads.
+// RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
+// RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
+// DEFINE: %{h} = 9
+// DEFINE: %{w} = 40
+// DEFINE: %{shape} = --shape x=2x%{h}x%{w}x24
+// DEFINE: %{check} = arun %t/0.so --random %{shape} --output-dir %t/0 && \
+// DEFINE:   arun %t/1.so --random %{shape} --threads 1 --output-dir %t/1 --range-tol 1e-5 --expect a=%t/0/a.npy --expect b=%t/0/b.npy --expect c=%t/0/c.npy && \
+// DEFINE:   arun %t/1.so --random %{shape} --threads 2 --output-dir %t/2 && \
+// DEFINE:   diff -r %t/1 %t/2
+// RUN: %{check}
+// REDEFINE: %{h} = 1
+// REDEFINE: %{w} = 1
+// RUN: %{check}
+// REDEFINE: %{h} = 4
+// REDEFINE: %{w} = 2
+// RUN: %{check}
+// REDEFINE: %{w} = 7
+// RUN: %{check}
+// REDEFINE: %{w} = 28
+// RUN: %{check}
+// REDEFINE: %{w} = 131
+// RUN: %{check}
+
+#x = affine_map<()[s0, s1] -> (2, s0, s1, 24)>
+#y = affine_map<()[s0, s1] -> (2, s0, s1, 40)>
+#s = affine_map<()[s0, s1] -> (2, (s0 + 1) floordiv 2, (s1 + 1) floordiv 2, 40)>
+func.func @main(%x: tensor<2x?x?x24xf32, #x> {graph.name = "x"}, %u: tensor<40x24x3x3xf32> {graph.name = "u"},
+                %v: tensor<24x24x3x3xf32> {graph.name = "v"}, %w: tensor<40x24x5x5xf32> {graph.name = "w"}, %d: tensor<40xf32> {graph.name = "d"})
+    -> (tensor<2x?x?x40xf32, #y> {graph.name = "a"}, tensor<2x?x?x24xf32, #x> {graph.name = "b"},
+        tensor<2x?x?x40xf32, #s> {graph.name = "c"}) attributes {graph.symbols = ["h", "w"]} {
+  %0 = graph.conv %x, %u, %d {strides = array<i64: 1, 1>, pads = array<i64: 2, 2, 2, 2>, dilations = array<i64: 2, 2>, layout = #graph.layout<nhwc>} : (tensor<2x?x?x24xf32, #x>, tensor<40x24x3x3xf32>, tensor<40xf32>) -> tensor<2x?x?x40xf32, #y>
+  %a = graph.relu %0 : (tensor<2x?x?x40xf32, #y>) -> tensor<2x?x?x40xf32, #y>
+  %1 = graph.conv %x, %v {strides = array<i64: 1, 1>, pads = array<i64: 12, 12, 12, 12>, dilations = array<i64: 12, 12>, layout = #graph.layout<nhwc>} : (tensor<2x?x?x24xf32, #x>, tensor<24x24x3x3xf32>) -> tensor<2x?x?x24xf32, #x>
+  %b = graph.add %1, %x : (tensor<2x?x?x24xf32, #x>, tensor<2x?x?x24xf32, #x>) -> tensor<2x?x?x24xf32, #x>
+  %c = graph.conv %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 1, 3, 3, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<2x?x?x24xf32, #x>, tensor<40x24x5x5xf32>) -> tensor<2x?x?x40xf32, #s>
+  return %a, %b, %c : tensor<2x?x?x40xf32, #y>, tensor<2x?x?x24xf32, #x>, tensor<2x?x?x40xf32, #s>
+}
