@@ -282,6 +282,7 @@ Compilation::writeReport(std::unique_ptr<llvm::ToolOutputFile> &file) {
   report->cacheBytes = {{"l2", stageOptions.caches.l2},
                         {"l3", stageOptions.caches.l3}};
   report->storesApart = stageOptions.caches.storesApart;
+  report->halfLoads = stageOptions.caches.halfLoads;
   llvm::append_range(report->targets, options.cudaTargets);
   report->refusals = refusals;
   std::error_code ec;

@@ -138,8 +138,8 @@ FailureOr<Report> makeReport(ModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Takes failed optimisations down. What copies of one op have in common is told
-/// once.
+/// Takes failed optimisations down. What copies of one op have in common is
+/// told once.
 class RefusalStreamer final : public remark::detail::MLIRRemarkStreamerBase {
 public:
   explicit RefusalStreamer(std::vector<ReportRefusal> &refusals)
@@ -147,10 +147,12 @@ public:
 
   void streamOptimizationRemark(const remark::detail::Remark &remark) override {
     SmallVector<StringRef> nodes = getNodeNames(remark.getLocation());
-    ReportRefusal refusal{
-        remark.getCategoryName().str(),
-        nodes.empty() ? std::string() : nodes.front().str(),
-        remark.getRemarkName().str(), {}, {}, {}};
+    ReportRefusal refusal{remark.getCategoryName().str(),
+                          nodes.empty() ? std::string() : nodes.front().str(),
+                          remark.getRemarkName().str(),
+                          {},
+                          {},
+                          {}};
     for (const auto &part : remark.getArgs())
       (part.key == "Producer"       ? refusal.producer
        : part.key == "ProducerNode" ? refusal.producerNode
@@ -236,7 +238,8 @@ static void writeRefusal(llvm::json::OStream &json,
     json.attribute("pattern", refusal.pattern);
     if (!refusal.producer.empty()) {
       json.attribute("producer", refusal.producer);
-      json.attribute("producer_node", llvm::json::fixUTF8(refusal.producerNode));
+      json.attribute("producer_node",
+                     llvm::json::fixUTF8(refusal.producerNode));
     }
     json.attribute("reason", refusal.reason);
   });
@@ -267,6 +270,7 @@ void writeJSON(const Report &report, llvm::raw_ostream &os) {
     writeStrings(json, "targets", report.targets);
     writePairs(json, "cache_bytes", report.cacheBytes);
     json.attribute("stores_apart", report.storesApart);
+    json.attribute("half_loads", report.halfLoads);
     writePairs(json, "symbols", report.symbols);
     json.attribute("arena_bytes", report.arenaBytes);
     json.attribute("arena_lower_bound_bytes", report.arenaLowerBoundBytes);
@@ -340,7 +344,8 @@ void writeHTML(const Report &report, llvm::raw_ostream &os) {
      << "</style></head><body>\n<h1>" << escape(report.model) << "</h1>\n<p>-O"
      << report.optLevel << " for " << escape(llvm::join(report.targets, ", "))
      << "; caches " << joinPairs(report.cacheBytes)
-     << (report.storesApart ? "; rows are stored apart" : "") << "; arena "
+     << (report.storesApart ? "; rows are stored apart" : "")
+     << (report.halfLoads ? "; vectors are loaded in halves" : "") << "; arena "
      << report.arenaBytes << " bytes (lower bound "
      << report.arenaLowerBoundBytes << "), weights " << report.weightsBytes
      << " bytes; " << joinPairs(getTotals(report));

@@ -3,6 +3,7 @@
 // Pooling over regions of interest: places and extents come with the data.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace adze::graph;
@@ -116,42 +117,124 @@ Value getPosition(Numbers &n, const Extent &e, Value bin, Value i) {
   return k.addNum(e.start, k.mulNum(k.addNum(n.number(bin), within), e.bin));
 }
 
+/// The samples of a region along one dim. Where each bin has a known number of
+/// them, all bins together are located once for all channels.
+class Samples {
+public:
+  /// `first`: the coordinate of a region's corners; `dim`: of input and result.
+  Samples(RoiAlignOp op, Numbers &n, int64_t first, int64_t dim)
+      : op(op), n(n), first(first), size(n.k.getSize(op.getInput(), dim)),
+        bins(n.k.getSize(op.getResult(), dim)) {
+    auto known = getConstant(getDims(op.getResult())[dim]);
+    int64_t count = known.value_or(0) * op.getSamples();
+    if (count == 0)
+      return;
+    cells = allocate({count, 3}, n.k.builder.getIndexType());
+    weights = allocate({count, 2}, n.type);
+  }
+  void setRegion(Value roi);
+  Sample get(Value bin, Value i);
+  Value getCount() { return extent.samples; }
+
+private:
+  Value allocate(ArrayRef<int64_t> shape, Type element) {
+    return memref::AllocOp::create(
+        n.k.builder, n.k.loc, MemRefType::get(shape, element), ValueRange(),
+        n.k.builder.getI64IntegerAttr(64));
+  }
+  Value getRow(Value bin, Value i) {
+    return n.k.add(n.k.mul(bin, op.getSamples()), i);
+  }
+
+  RoiAlignOp op;
+  Numbers &n;
+  int64_t first;
+  Value size, bins;
+  Extent extent;
+  Value cells, weights; // by sample: low, high, inside; their weights
+};
+
+void Samples::setRegion(Value roi) {
+  KernelLowering &k = n.k;
+  extent = getExtent(op, n, roi, first, bins);
+  if (!cells)
+    return;
+  k.forEach({bins, extent.samples}, [&](ValueRange at) {
+    Sample s = locate(n, getPosition(n, extent, at[0], at[1]), size);
+    Value row = getRow(at[0], at[1]);
+    Value inside = k.select(s.inside, k.index(1), k.index(0));
+    auto store = [&](ArrayRef<Value> numbers, Value table) {
+      for (auto [i, number] : llvm::enumerate(numbers))
+        k.store(number, table, {row, k.index(i)});
+    };
+    store({s.low, s.high, inside}, cells);
+    store({s.lowWeight, s.highWeight}, weights);
+  });
+}
+
+Sample Samples::get(Value bin, Value i) {
+  KernelLowering &k = n.k;
+  if (!cells)
+    return locate(n, getPosition(n, extent, bin, i), size);
+  Value row = getRow(bin, i);
+  auto load = [&](Value table, int64_t column) {
+    return k.load(table, {row, k.index(column)});
+  };
+  Sample s;
+  s.low = load(cells, 0);
+  s.high = load(cells, 1);
+  s.inside = k.compare(arith::CmpIPredicate::ne, load(cells, 2), k.index(0));
+  s.lowWeight = load(weights, 0);
+  s.highWeight = load(weights, 1);
+  return s;
+}
+
+/// What the four cells around a sample come to.
+Value interpolate(RoiAlignOp op, Numbers &n, const Sample &sy, const Sample &sx,
+                  Value image, Value channel) {
+  KernelLowering &k = n.k;
+  Value input = k.get(op.getInput());
+  auto corner = [&](Value row, Value column, Value wy, Value wx) {
+    Value v = k.loadWide(input, {image, channel, row, column});
+    return k.mulNum(k.mulNum(wy, wx), v);
+  };
+  Value a = corner(sy.low, sx.low, sy.lowWeight, sx.lowWeight);
+  Value b = corner(sy.low, sx.high, sy.lowWeight, sx.highWeight);
+  Value c = corner(sy.high, sx.low, sy.highWeight, sx.lowWeight);
+  Value d = corner(sy.high, sx.high, sy.highWeight, sx.highWeight);
+  Value value = op.getMax() ? n.max(n.max(a, b), n.max(c, d))
+                            : k.addNum(k.addNum(a, b), k.addNum(c, d));
+  return k.select(k.conjunction(sy.inside, sx.inside), value, n.num(0));
+}
+
 LogicalResult lowerRoiAlign(RoiAlignOp op, KernelLowering &k) {
-  Value input = k.get(op.getInput()), batch = k.get(op.getBatch());
-  Value output = k.getOutput(op.getResult());
+  Value batch = k.get(op.getBatch()), output = k.getOutput(op.getResult());
   Numbers n(k, getWideType(op.getInput()));
-  SmallVector<Value> in = k.getSizes(op.getInput()),
-                     out = k.getSizes(op.getResult());
-  k.forEach(out, [&](ValueRange at) {
-    Extent y = getExtent(op, n, at[0], 1, out[2]);
-    Extent x = getExtent(op, n, at[0], 0, out[3]);
-    Value image = k.toIndex(k.load(batch, at[0]), in[0]);
+  Value images = k.getSize(op.getInput(), 0);
+  SmallVector<Value> out = k.getSizes(op.getResult());
+  Samples y(op, n, 1, 2), x(op, n, 0, 3);
+  k.forEach(out[0], [&](ValueRange region) {
+    Value roi = region[0], image = k.toIndex(k.load(batch, roi), images);
+    y.setRegion(roi);
+    x.setRegion(roi);
+    Value count = k.mul(y.getCount(), x.getCount());
+    Value isEmpty = k.compare(arith::CmpIPredicate::eq, count, k.index(0));
     Value none =
         op.getMax() ? n.num(-std::numeric_limits<float>::infinity()) : n.num(0);
-    Value folded = k.fold(
-        {{k.index(0), y.samples}, {k.index(0), x.samples}}, none,
-        [&](ValueRange i, Value carried) {
-          Sample sy = locate(n, getPosition(n, y, at[2], i[0]), in[2]);
-          Sample sx = locate(n, getPosition(n, x, at[3], i[1]), in[3]);
-          auto corner = [&](Value row, Value column, Value wy, Value wx) {
-            Value v = k.loadWide(input, {image, at[1], row, column});
-            return k.mulNum(k.mulNum(wy, wx), v);
-          };
-          Value a = corner(sy.low, sx.low, sy.lowWeight, sx.lowWeight);
-          Value b = corner(sy.low, sx.high, sy.lowWeight, sx.highWeight);
-          Value c = corner(sy.high, sx.low, sy.highWeight, sx.lowWeight);
-          Value d = corner(sy.high, sx.high, sy.highWeight, sx.highWeight);
-          Value value = op.getMax() ? n.max(n.max(a, b), n.max(c, d))
-                                    : k.addNum(k.addNum(a, b), k.addNum(c, d));
-          Value inside = k.conjunction(sy.inside, sx.inside);
-          value = k.select(inside, value, n.num(0));
-          return op.getMax() ? n.max(carried, value) : k.addNum(carried, value);
-        });
-    Value count = k.mul(y.samples, x.samples);
-    Value isEmpty = k.compare(arith::CmpIPredicate::eq, count, k.index(0));
-    if (!op.getMax())
-      folded = k.divNum(folded, n.number(k.max(count, k.index(1))));
-    k.storeWide(k.select(isEmpty, n.num(0), folded), output, at);
+    k.forEach(ArrayRef(out).drop_front(), [&](ValueRange at) {
+      Value folded =
+          k.fold({{k.index(0), y.getCount()}, {k.index(0), x.getCount()}}, none,
+                 [&](ValueRange i, Value carried) {
+                   Value value = interpolate(op, n, y.get(at[1], i[0]),
+                                             x.get(at[2], i[1]), image, at[0]);
+                   return op.getMax() ? n.max(carried, value)
+                                      : k.addNum(carried, value);
+                 });
+      if (!op.getMax())
+        folded = k.divNum(folded, n.number(k.max(count, k.index(1))));
+      k.storeWide(k.select(isEmpty, n.num(0), folded), output,
+                  {roi, at[0], at[1], at[2]});
+    });
   });
   return success();
 }

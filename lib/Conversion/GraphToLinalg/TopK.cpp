@@ -1,10 +1,12 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // top_k: the results are a heap of the best elements so far, the worst of them
-// at its root, which is sorted in place at the end.
-#include "KernelLowering.h"
+// at its root, which is sorted in place at the end. Where many are taken the
+// row is sorted instead.
+#include "SortRows.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -217,54 +219,131 @@ static Value skipWorse(KernelLowering &k, Heap &heap, Value input,
   return last;
 }
 
-LogicalResult adze::graph::lowerTopK(TopKOp op, KernelLowering &k) {
+namespace {
+/// Takes the best of each row.
+class RowTopK {
+public:
+  RowTopK(TopKOp op, KernelLowering &k)
+      : op(op), k(k), heap(op, k), input(k.get(op.getInput())),
+        axis(op.getAxis()), outer(k.getSizes(op.getInput())), size(outer[axis]),
+        count(k.getSize(op.getValues(), axis)) {
+    outer.erase(outer.begin() + axis);
+  }
+  LogicalResult run();
+
+private:
+  void loop(Value begin, Value end, function_ref<void(Value)> body);
+  void when(Value condition, function_ref<void()> body,
+            function_ref<void()> otherwise = nullptr);
+  SmallVector<Value> at(ValueRange row, Value i) {
+    SmallVector<Value> point(row);
+    point.insert(point.begin() + axis, i);
+    return point;
+  }
+  Item itemAt(ValueRange row, Value i) {
+    return {k.load(input, at(row, i)), k.toNumber(i, k.builder.getI64Type())};
+  }
+  Value isManyOfLong();
+  void select(ValueRange row);
+
+  TopKOp op;
+  KernelLowering &k;
+  Heap heap;
+  Value input;
+  int64_t axis;
+  SmallVector<Value> outer;
+  Value size, count;
+};
+} // namespace
+
+void RowTopK::loop(Value begin, Value end, function_ref<void(Value)> body) {
+  k.fold({{begin, end}}, ValueRange(),
+         [&](ValueRange at, ValueRange) -> SmallVector<Value> {
+           body(at[0]);
+           return {};
+         });
+}
+
+void RowTopK::when(Value condition, function_ref<void()> body,
+                   function_ref<void()> otherwise) {
+  if (auto known = getConstantIntValue(condition)) {
+    if (*known)
+      body();
+    else if (otherwise)
+      otherwise();
+    return;
+  }
   OpBuilder &b = k.builder;
-  Value input = k.get(op.getInput());
-  int64_t axis = op.getAxis();
-  SmallVector<Value> outer = k.getSizes(op.getInput());
-  Value size = outer[axis], count = k.getSize(op.getValues(), axis);
-  outer.erase(outer.begin() + axis);
-  Heap heap(op, k);
-  auto when = [&](Value condition, function_ref<void()> body) {
-    auto ifOp = scf::IfOp::create(b, k.loc, condition, /*withElse=*/false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(ifOp.thenBlock());
-    body();
+  auto ifOp = scf::IfOp::create(b, k.loc, condition, bool(otherwise));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(ifOp.thenBlock());
+  body();
+  if (otherwise) {
+    b.setInsertionPointToStart(ifOp.elseBlock());
+    otherwise();
+  }
+}
+
+/// Is so much of a row taken that it is sorted as quickly, and is it long?
+Value RowTopK::isManyOfLong() {
+  constexpr int64_t share = 24, leastLength = 64;
+  OpBuilder &b = k.builder;
+  auto compare = [&](Value x, Value y) {
+    return b.createOrFold<arith::CmpIOp>(k.loc, arith::CmpIPredicate::sge, x,
+                                         y);
   };
-  auto loop = [&](Value begin, Value end, function_ref<void(Value)> body) {
-    k.fold({{begin, end}}, ValueRange(),
-           [&](ValueRange at, ValueRange) -> SmallVector<Value> {
-             body(at[0]);
-             return {};
-           });
-  };
+  Value most = b.createOrFold<arith::MulIOp>(k.loc, count, k.index(share));
+  return b.createOrFold<arith::AndIOp>(k.loc, compare(most, size),
+                                       compare(size, k.index(leastLength)));
+}
+
+/// By a heap of the best so far.
+void RowTopK::select(ValueRange row) {
   Value hasAny = k.compare(arith::CmpIPredicate::sgt, count, k.index(0));
-  auto itemAt = [&](ValueRange row, Value i) {
-    SmallVector<Value> from(row);
-    from.insert(from.begin() + axis, i);
-    return Item{k.load(input, from), k.toNumber(i, b.getI64Type())};
-  };
+  loop(k.index(0), count, [&](Value i) { heap.push(itemAt(row, i), i); });
+  when(hasAny, [&] {
+    auto take = [&](Value i) {
+      Item item = itemAt(row, i);
+      when(heap.comesBefore(item, heap.get(k.index(0))),
+           [&] { heap.replaceRoot(item, count); });
+    };
+    Value first = count;
+    if (axis == int64_t(row.size())) // a row of neighbours
+      first = skipWorse(k, heap, input, row, count, size, take);
+    loop(first, size, take);
+  });
+  // The worst of what is left goes to its end.
+  loop(k.index(1), count, [&](Value i) {
+    Value end = k.sub(count, i);
+    Item last = heap.get(end), worst = heap.get(k.index(0));
+    heap.set(end, worst);
+    heap.replaceRoot(last, end);
+  });
+}
+
+LogicalResult RowTopK::run() {
+  Type declared =
+      cast<RankedTensorType>(op.getInput().getType()).getElementType();
+  Value sorts = isSortable(declared)
+                    ? isManyOfLong()
+                    : k.elements().integer(k.builder.getI1Type(), 0);
+  std::optional<RowSort> sort;
+  if (getConstantIntValue(sorts) != 0)
+    sort.emplace(k, declared, op.getLargest(), size);
   k.forEach(outer, [&](ValueRange row) {
     heap.setRow(row);
-    loop(k.index(0), count, [&](Value i) { heap.push(itemAt(row, i), i); });
-    when(hasAny, [&] {
-      auto take = [&](Value i) {
-        Item item = itemAt(row, i);
-        when(heap.comesBefore(item, heap.get(k.index(0))),
-             [&] { heap.replaceRoot(item, count); });
-      };
-      Value first = count;
-      if (axis == int64_t(row.size())) // a row of neighbours
-        first = skipWorse(k, heap, input, row, count, size, take);
-      loop(first, size, take);
-    });
-    // The worst of what is left goes to its end.
-    loop(k.index(1), count, [&](Value i) {
-      Value end = k.sub(count, i);
-      Item last = heap.get(end), worst = heap.get(k.index(0));
-      heap.set(end, worst);
-      heap.replaceRoot(last, end);
-    });
+    when(
+        sorts,
+        [&] {
+          sort->run(
+              [&](Value i) { return k.load(input, at(row, i)); }, count,
+              [&](Value i, Value place) { heap.set(i, itemAt(row, place)); });
+        },
+        [&] { select(row); });
   });
   return success();
+}
+
+LogicalResult adze::graph::lowerTopK(TopKOp op, KernelLowering &k) {
+  return RowTopK(op, k).run();
 }

@@ -83,6 +83,14 @@ FailureOr<Value> buildMemRef(OpBuilder &builder, Location loc, MemRefType type,
   return buildMemRef(builder, loc, type, pointer, sizes, types);
 }
 
+/// Indices are as wide as pointers.
+static int64_t elementBytes(MemRefType type) {
+  constexpr int64_t indexBytes = 8, bits = 8;
+  return type.getElementType().isIndex()
+             ? indexBytes
+             : llvm::divideCeil(type.getElementTypeBitWidth(), bits);
+}
+
 namespace {
 /// Recomputes sizes at another place: from dims of arguments, symbols and
 /// constants.
@@ -120,7 +128,7 @@ public:
   /// Bytes of `type`, rounded up to the alignment (index).
   FailureOr<Value> bytes(MemRefType type, ValueRange dynamicSizes) {
     Location loc = kernel.getLoc();
-    int64_t fixed = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    int64_t fixed = elementBytes(type);
     for (int64_t size : type.getShape())
       fixed *= ShapedType::isDynamic(size) ? 1 : size;
     Value total = arith::ConstantIndexOp::create(builder, loc, fixed);
@@ -185,9 +193,7 @@ static SmallVector<Allocation> collectAllocations(func::FuncOp kernel) {
       return;
     MemRefType type = alloca.getType();
     if (type.hasStaticShape() &&
-        type.getNumElements() *
-                int64_t(llvm::divideCeil(type.getElementTypeBitWidth(), 8)) <=
-            stackLimit) {
+        type.getNumElements() * elementBytes(type) <= stackLimit) {
       op->moveBefore(&kernel.front(), kernel.front().begin());
       return;
     }

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -305,6 +306,13 @@ Value adze::tile::getRootTile(Operation *op) {
       .Default([](Operation *) { return Value(); });
 }
 
+/// Is a tile the same in all rows, and computed by the run?
+static bool isRepeated(Value tile) {
+  auto broadcast = tile.getDefiningOp<BroadcastOp>();
+  return broadcast && isTile(broadcast.getSource()) &&
+         !matchPattern(broadcast.getSource(), m_Constant());
+}
+
 void DimClasses::markRoles(Operation *op) {
   if (auto dot = dyn_cast<DotOp>(op)) {
     hasDots = true;
@@ -317,6 +325,8 @@ void DimClasses::markRoles(Operation *op) {
         right && !right.getMemref().getType().getLayout().isIdentity();
   }
   hasReduces |= isa<ReduceOp>(op);
+  if (auto gather = dyn_cast<GatherOp>(op))
+    sharesIndices |= isRepeated(gather.getIndices());
   loads += isa<LoadOp>(op);
   stores += isa<StoreOp>(op);
   hasFunctions |= isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp,
@@ -562,6 +572,9 @@ void DimClasses::stepsOfRows() {
   constexpr int64_t many = 12;
   if (loads > many && stores > 1)
     vectors = budget = 1;
+  // What the indices of a row cost serves others.
+  if (sharesIndices && hasRows)
+    vectors = 1;
   // Two classes along lanes: a transposition, in square blocks.
   if (llvm::count_if(order, [&](int c) { return info[c].lanes > 1; }) > 1)
     vectors = 1;

@@ -127,6 +127,7 @@ private:
   mlir::Value twice;
   llvm::SmallVector<mlir::Value> carried; // tiles that loops carry
   bool hasDots = false, hasReduces = false, hasFunctions = false;
+  bool sharesIndices = false; // rows whose elements are picked alike
   int64_t stores = 0, loads = 0;
 };
 

@@ -77,3 +77,18 @@ tile.kernel @unknown(%x: memref<8x64xf32>, %z: memref<16xi32>, %y: memref<8x16xf
   tile.store %t, %y[0, 0] : tensor<8x16xf32>, memref<8x16xf32>
   tile.return
 }
+
+// -----
+
+// Indices that all rows share are read once for a few of them.
+// CHECK-LABEL: func.func @shared(
+// CHECK: vector.load %arg1[{{.*}}] : memref<64xi64>, vector<16xi64>
+// CHECK-COUNT-4: vector.gather %arg0
+// CHECK-NOT: vector.gather
+tile.kernel @shared(%x: memref<4x64xf32>, %z: memref<64xi64>, %y: memref<4x64xf32>) {
+  %p = tile.load %z[0] sizes [64] : memref<64xi64> -> tensor<64xi64>
+  %b = tile.broadcast %p to [4, 64] dims [1] : tensor<64xi64> -> tensor<4x64xi64>
+  %t = tile.gather %x[0, 0] at %b along 1 dims [0, -1] : memref<4x64xf32>, tensor<4x64xi64> -> tensor<4x64xf32>
+  tile.store %t, %y[0, 0] : tensor<4x64xf32>, memref<4x64xf32>
+  tile.return
+}

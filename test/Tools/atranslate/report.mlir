@@ -21,6 +21,7 @@
 // CHECK-NEXT: "l2": 524288,
 // CHECK-NEXT: "l3": 16777216
 // CHECK: "stores_apart": false
+// CHECK-NEXT: "half_loads": false
 // CHECK: "symbols": {
 // CHECK-NEXT: "n": 8
 // CHECK: "weights_bytes": {{[0-9]+}}

@@ -417,13 +417,35 @@ bool Grouping::joinsEpilogue(const Group &producer, Operation *anchor) const {
          });
 }
 
+/// Elements that are picked by index beside others at the same places, and
+/// movement of the indices: what takes the place of an index is computed once
+/// for all that it picks.
+static StringRef whyNoPick(const Group &producer) {
+  bool picks = llvm::any_of(producer.ops, isElementLookup),
+       isMoved = llvm::all_of(producer.ops, isMovement);
+  for (Operation *op : producer.ops)
+    for (OpOperand &use : op->getUses()) {
+      Operation *user = use.getOwner();
+      if (llvm::is_contained(producer.ops, user))
+        continue;
+      bool isIndex = isElementLookup(user) && use.getOperandNumber() > 0;
+      bool isBeside =
+          picks && isPointwise(user) && sameDims(use.get(), user->getResult(0));
+      if (!(isIndex && isMoved) && !isBeside)
+        return "the reader picks elements of it by index";
+    }
+  return "";
+}
+
 StringRef Grouping::whyNoPrologue(const Group &producer,
                                   const Group &consumer) const {
   constexpr StringLiteral windows =
       "the reader's windows take parts of channels alone";
   if (producer.anchor)
     return "the op that decides how its kernel is cut is no prologue";
-  if (llvm::any_of(producer.ops, [&](Operation *op) {
+  bool picks = llvm::any_of(consumer.ops, isElementLookup);
+  if ((!picks || consumer.anchor) &&
+      llvm::any_of(producer.ops, [&](Operation *op) {
         return isElementLookup(op) && !indexOps.contains(op);
       }))
     return "what is picked by index is computed by itself";
@@ -439,9 +461,7 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
   if (joinsEpilogue(producer, anchor))
     return "";
   if (!anchor)
-    return llvm::any_of(consumer.ops, isElementLookup)
-               ? "the reader picks elements of it by index"
-               : "";
+    return picks ? whyNoPick(producer) : "";
   if (isa<ConcatOp>(anchor) && llvm::any_of(producer.ops, isRowLookup))
     return "a piece of a concatenation that is looked up";
   if (takesPointwisePrologue(anchor))
