@@ -218,6 +218,28 @@ def NarrowConversions : Pass<"narrow-conversions", "mlir::func::FuncOp"> {
   let statistics = [Statistic<"numNarrowed", "narrowed", "Conversions by way of i32">];
 }
 
+def ExpandBounds : Pass<"expand-bounds", "mlir::func::FuncOp"> {
+  let summary = "Take maxima and minima with a number as one comparison";
+  let description = [{
+    What `arith-expand` makes of a maximum asks whether either operand is NaN.
+    Where one is a constant number (ReLU, Clip) the comparison in this order
+    keeps a NaN of the other by itself, and x86's maximum is this comparison and
+    selection in one instruction. Of two zeros the operand stays, not the
+    constant: ONNX does not say which.
+
+    ```mlir
+    %1 = arith.maximumf %x, %zero : vector<16xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = arith.cmpf ogt, %zero, %x : vector<16xf32>
+    %1 = arith.select %0, %zero, %x : vector<16xi1>, vector<16xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"numExpanded", "expanded", "Maxima and minima with a number">];
+}
+
 def LowerLoops : Pass<"lower-loops"> {
   let summary = "Turn structured control flow into branches";
   let description = [{

@@ -29,6 +29,7 @@ void buildKernelStage(OpPassManager &manager, const StageOptions &options) {
   // Of both.
   manager.addNestedPass<func::FuncOp>(createConvertVectorToSCFPass(
       VectorTransferToSCFOptions().enableFullUnroll()));
+  manager.addNestedPass<func::FuncOp>(createExpandBounds());
   manager.addPass(arith::createArithExpandOpsPass());
   manager.addPass(createConvertMathToFuncs()); // integer powers
   buildVectorToLLVMPipeline(manager);
