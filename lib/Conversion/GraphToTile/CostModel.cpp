@@ -194,6 +194,12 @@ ContractionBlocks adze::chooseContractionBlocks(const CacheSizes &caches,
     int64_t padded = ceilDiv(n, blocks.panel) * blocks.panel;
     blocks.n = streams ? std::min(blocks.n, padded)
                        : equalParts(padded, blocks.n, blocks.panel);
+    // A last block that hangs over would have its panels copied, once a
+    // program: of unknown numbers of rows that may be for one of them.
+    int64_t whole = blocks.panel * largestDivisor(padded / blocks.panel,
+                                                  blocks.n / blocks.panel);
+    if (m < 0 && isPacked && 2 * whole >= blocks.n)
+      blocks.n = whole;
   }
   auto programs = [&] {
     return std::max<int64_t>(batch, 1) *

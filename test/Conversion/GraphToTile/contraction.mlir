@@ -129,3 +129,32 @@ func.func private @unknown_rows(%x: tensor<?x768xf32, #m>, %w: tensor<768x768xf3
   %0 = graph.matmul %x, %w : (tensor<?x768xf32, #m>, tensor<768x768xf32>) -> tensor<?x768xf32, #m>
   return %0 : tensor<?x768xf32, #m>
 }
+
+// -----
+
+// Of unknown numbers of rows blocks of columns end with the panels, where some
+// number of whole ones does: 960 columns are 5 times 192. Where that would be
+// small blocks (37 panels), the last one hangs over; and where the rows are
+// known it may.
+#x = affine_map<()[s0] -> (s0, 160)>
+#y = affine_map<()[s0] -> (s0, 960)>
+#z = affine_map<()[s0] -> (s0, 1184)>
+// CHECK: tile.kernel @even_columns
+// CHECK-SAME: BLOCK_N = 192
+func.func private @even_columns(%x: tensor<?x160xf32, #x>, %w: tensor<160x960xf32>) -> tensor<?x960xf32, #y> attributes {adze.kernel} {
+  %0 = graph.matmul %x, %w : (tensor<?x160xf32, #x>, tensor<160x960xf32>) -> tensor<?x960xf32, #y>
+  return %0 : tensor<?x960xf32, #y>
+}
+// CHECK: tile.kernel @odd_panels
+// CHECK-SAME: BLOCK_N = 256
+func.func private @odd_panels(%x: tensor<?x160xf32, #x>, %w: tensor<160x1184xf32>) -> tensor<?x1184xf32, #z> attributes {adze.kernel} {
+  %0 = graph.matmul %x, %w : (tensor<?x160xf32, #x>, tensor<160x1184xf32>) -> tensor<?x1184xf32, #z>
+  return %0 : tensor<?x1184xf32, #z>
+}
+func.func @main(%x: tensor<?x160xf32, #x>) -> (tensor<?x960xf32, #y>, tensor<?x1184xf32, #z>) attributes {graph.symbols = ["m"]} {
+  %u = graph.constant dense<0.5> : tensor<160x960xf32>
+  %v = graph.constant dense<0.5> : tensor<160x1184xf32>
+  %0 = host.launch @even_columns(%x, %u) : (tensor<?x160xf32, #x>, tensor<160x960xf32>) -> tensor<?x960xf32, #y>
+  %1 = host.launch @odd_panels(%x, %v) : (tensor<?x160xf32, #x>, tensor<160x1184xf32>) -> tensor<?x1184xf32, #z>
+  return %0, %1 : tensor<?x960xf32, #y>, tensor<?x1184xf32, #z>
+}
