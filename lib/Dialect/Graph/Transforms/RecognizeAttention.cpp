@@ -517,7 +517,7 @@ bool Recognizer::build() {
   if (outputTransposed)
     result = swapLastTwo(b, result);
   auto type = cast<RankedTensorType>(product.getType());
-  if (getRank(result) != type.getRank())
+  if (result.getType() != type)
     result = ReshapeOp::create(b, product.getLoc(), type, result);
   product.getResult().replaceAllUsesWith(result);
   product.erase();

@@ -111,3 +111,19 @@ func.func @dropped_elsewhere(%q: tensor<2x4x5x16xf32>, %v: tensor<2x2x2x5x16xf32
   %5 = graph.matmul %4, %v : (tensor<2x2x2x5x5xf32>, tensor<2x2x2x5x16xf32>) -> tensor<2x2x2x5x16xf32>
   return %5 : tensor<2x2x2x5x16xf32>
 }
+
+// -----
+
+// As many dims as the masks see, but others: a view of the result.
+// CHECK-LABEL: func.func @other_dims
+// CHECK: %[[Y:.*]] = graph.attention {{.*}} -> tensor<2x6x5x16xf32>
+// CHECK: %[[R:.*]] = graph.reshape %[[Y]] : (tensor<2x6x5x16xf32>) -> tensor<3x4x5x16xf32>
+// CHECK: return %[[R]]
+func.func @other_dims(%q: tensor<2x6x5x16xf32>, %v: tensor<3x4x5x16xf32>, %b: tensor<2x6x5x5xf32>) -> tensor<3x4x5x16xf32> {
+  %0 = graph.matmul %q, %q {transpose_b = true} : (tensor<2x6x5x16xf32>, tensor<2x6x5x16xf32>) -> tensor<2x6x5x5xf32>
+  %1 = graph.add %0, %b : (tensor<2x6x5x5xf32>, tensor<2x6x5x5xf32>) -> tensor<2x6x5x5xf32>
+  %2 = graph.softmax %1 {axis = 3 : i64} : (tensor<2x6x5x5xf32>) -> tensor<2x6x5x5xf32>
+  %3 = graph.reshape %2 : (tensor<2x6x5x5xf32>) -> tensor<3x4x5x5xf32>
+  %4 = graph.matmul %3, %v : (tensor<3x4x5x5xf32>, tensor<3x4x5x16xf32>) -> tensor<3x4x5x16xf32>
+  return %4 : tensor<3x4x5x16xf32>
+}
