@@ -48,6 +48,16 @@ static Value addMask(GraphBuilder &b, Value scores) {
   }
 }
 
+/// Batch and heads as one dim.
+static Value mergeHeads(GraphBuilder &b, Value x) {
+  if (!x)
+    return x;
+  Dims dims = getDims(x);
+  Dims merged{mulExprs(dims[0], dims[1]), dims[2], dims[3]};
+  return b.exactOp("reshape", {x}, {},
+                   {Type(makeType(GraphBuilder::elementOf(x), merged))});
+}
+
 static void addAttention(GraphBuilder &b) {
   static constexpr int64_t counts[] = {1, 2, 3}, lengths[] = {1, 5, 8, 16, 19},
                            depths[] = {4, 8, 16, 33};
@@ -64,6 +74,8 @@ static void addAttention(GraphBuilder &b) {
   Value k = isTurned ? b.input(element, {batch, keys, heads, depth}, true)
                      : b.input(element, {batch, heads, keys, depth}, true);
   Value v = b.input(element, {batch, heads, keys, width}, true);
+  if (!isTurned && b.random.chance(25)) // the same for all of the batch
+    k = b.input(element, {heads, keys, depth}, true);
   if (isTurned)
     k = b.op("transpose", {k}, b.attr("perm", {0, 2, 3, 1}));
   if (b.random.chance(30))
@@ -75,7 +87,20 @@ static void addAttention(GraphBuilder &b) {
     scores = scaleBy(b, scores, 0.25);
   if (!scores)
     return;
-  Value weights = b.op("softmax", {addMask(b, scores)}, b.attr("axis", 3));
+  int64_t axis = 3;
+  if (b.random.chance(25)) {
+    Value bias = b.input(element, {batch, heads, queries, keys}, true);
+    scores = mergeHeads(b, addMask(b, scores));
+    bias = mergeHeads(b, bias);
+    v = mergeHeads(b, v);
+    if (!scores || !bias || !v)
+      return;
+    scores = b.op("add", {scores, bias});
+    axis = 2;
+  } else {
+    scores = addMask(b, scores);
+  }
+  Value weights = b.op("softmax", {scores}, b.attr("axis", axis));
   b.op("matmul", {weights, v},
        {b.flag("transpose_a", false), b.flag("transpose_b", false)});
 }
