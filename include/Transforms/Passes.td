@@ -240,6 +240,36 @@ def ExpandBounds : Pass<"expand-bounds", "mlir::func::FuncOp"> {
   let statistics = [Statistic<"numExpanded", "expanded", "Maxima and minima with a number">];
 }
 
+def CutPrograms : Pass<"cut-programs", "mlir::ModuleOp"> {
+  let summary = "Make programs of the outermost loop of a kernel";
+  let description = [{
+    A kernel of the reference path is one program, but where its lowering says
+    that the iterations of the loop around all it does may run in any order
+    (`adze.programs`): then these are the programs. What stands beside the loop is
+    done by each call again, so it must not write but to memory of its own.
+
+    ```mlir
+    func.func @k(%x: memref<?x8xf32>, %y: memref<?x8xf32>) attributes {adze.kernel} {
+      %n = memref.dim %x, %c0 : memref<?x8xf32>
+      scf.for %i = %c0 to %n step %c1 { "row"(%i) : (index) -> () } {adze.programs}
+      return
+    }
+    ```
+    becomes
+    ```mlir
+    func.func @k_programs(%x: memref<?x8xf32>, %y: memref<?x8xf32>) -> index {
+      %n = memref.dim %x, %c0 : memref<?x8xf32>
+      return %n : index
+    }
+    func.func @k(%x: memref<?x8xf32>, %y: memref<?x8xf32>, %lo: index, %hi: index) attributes {adze.kernel} {
+      scf.for %i = %lo to %hi step %c1 { "row"(%i) : (index) -> () }
+      return
+    }
+    ```
+  }];
+  let statistics = [Statistic<"numCut", "cut", "Kernels cut into programs">];
+}
+
 def LowerLoops : Pass<"lower-loops"> {
   let summary = "Turn structured control flow into branches";
   let description = [{

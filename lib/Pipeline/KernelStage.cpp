@@ -20,6 +20,7 @@ void buildKernelStage(OpPassManager &manager, const StageOptions &options) {
   // Of the reference path: what is left of linalg.
   manager.addNestedPass<func::FuncOp>(createExpandCopies());
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  manager.addPass(createCutPrograms());
   // Of tile kernels.
   TileToVectorPipelineOptions vectors;
   vectors.vectorBytes = options.vectorBits / 8;

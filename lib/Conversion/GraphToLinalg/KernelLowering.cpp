@@ -4,6 +4,7 @@
 #include "KernelLowering.h"
 #include "Dialect/Graph/IR/Broadcast.h"
 #include "Dialect/Host/IR/Host.h"
+#include "Dialect/Host/IR/Programs.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -233,8 +234,8 @@ Value KernelLowering::evaluate(AffineExpr expr) {
     return size;
   bool complete = true;
   unsigned count = countSymbols(expr);
-  forEachSymbol(
-      expr, [&](unsigned symbol) { complete &= symbols.contains(symbol); });
+  forEachSymbol(expr,
+                [&](unsigned symbol) { complete &= symbols.contains(symbol); });
   if (isModuleSize(expr) && (!complete || mayDivideByZero(expr)))
     return known[expr] =
                host::SizeOp::create(builder, loc, builder.getIndexType(),
@@ -379,6 +380,26 @@ void KernelLowering::forEach(ValueRange sizes,
   fold(getRanges(sizes), ValueRange(), [&](Indices indices, Indices) {
     body(indices);
     return SmallVector<Value>();
+  });
+}
+
+void KernelLowering::forEachProgram(ValueRange sizes,
+                                    llvm::function_ref<void(Indices)> body) {
+  auto several = llvm::find_if(
+      sizes, [](Value size) { return getConstantIntValue(size) != 1; });
+  if (several == sizes.end())
+    return forEach(sizes, body);
+  unsigned outer = several - sizes.begin();
+  SmallVector<Value> inner(sizes);
+  inner.erase(inner.begin() + outer);
+  OpBuilder::InsertionGuard guard(builder);
+  auto loop = scf::ForOp::create(builder, loc, index(0), *several, index(1));
+  loop->setAttr(host::programsAttr, builder.getUnitAttr());
+  builder.setInsertionPointToStart(loop.getBody());
+  forEach(inner, [&](Indices at) {
+    SmallVector<Value> point(at);
+    point.insert(point.begin() + outer, loop.getInductionVar());
+    body(point);
   });
 }
 

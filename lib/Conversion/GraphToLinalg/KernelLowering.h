@@ -88,6 +88,10 @@ public:
 
   /// A nest over [0, size) of each size.
   void forEach(mlir::ValueRange sizes, llvm::function_ref<void(Indices)> body);
+  /// The same around all that the kernel does, in any order: the outermost loop
+  /// is one of programs.
+  void forEachProgram(mlir::ValueRange sizes,
+                      llvm::function_ref<void(Indices)> body);
   /// A nest that carries values; the body returns the next ones.
   llvm::SmallVector<mlir::Value>
   fold(llvm::ArrayRef<Range> ranges, mlir::ValueRange inits,

@@ -213,7 +213,7 @@ LogicalResult lowerRoiAlign(RoiAlignOp op, KernelLowering &k) {
   Value images = k.getSize(op.getInput(), 0);
   SmallVector<Value> out = k.getSizes(op.getResult());
   Samples y(op, n, 1, 2), x(op, n, 0, 3);
-  k.forEach(out[0], [&](ValueRange region) {
+  k.forEachProgram(out[0], [&](ValueRange region) {
     Value roi = region[0], image = k.toIndex(k.load(batch, roi), images);
     y.setRegion(roi);
     x.setRegion(roi);

@@ -330,7 +330,7 @@ LogicalResult RowTopK::run() {
   std::optional<RowSort> sort;
   if (getConstantIntValue(sorts) != 0)
     sort.emplace(k, declared, op.getLargest(), size);
-  k.forEach(outer, [&](ValueRange row) {
+  k.forEachProgram(outer, [&](ValueRange row) {
     heap.setRow(row);
     when(
         sorts,

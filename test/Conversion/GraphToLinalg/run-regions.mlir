@@ -2,7 +2,7 @@
 // that are asked for, which are located once for all channels. Some samples are
 // beside the image, and regions of several images.
 // RUN: rm -rf %t && mkdir -p %t && atranslate %s -o %t.so && atranslate -O0 %s -o %t0.so
-// RUN: arun %t.so --random --output-dir %t
+// RUN: arun %t.so --random --threads 1 --output-dir %t
 // RUN: arun %t.so --random --threads 2 --rtol 0 --atol 0 --expect a=%t/b.npy --expect c=%t/d.npy
 // RUN: arun %t0.so --random --rtol 0 --atol 0 --expect a=%t/b.npy --expect c=%t/d.npy
 func.func @main(%x: tensor<2x5x11x13xf32> {graph.name = "x"}) -> (

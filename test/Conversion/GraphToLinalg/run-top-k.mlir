@@ -4,8 +4,8 @@
 // unknown sizes.
 // RUN: rm -rf %t && mkdir -p %t && atranslate %s -o %t.so
 // DEFINE: %{run} = --random --ids 90 --shape d=3x200
-// RUN: arun %t.so %{run} --output-dir %t
-// RUN: arun %t.so %{run} --rtol 0 --atol 0 --expect a=%t/p.npy --expect b=%t/q.npy --expect c=%t/r.npy --expect e=%t/s.npy --expect g=%t/t.npy --expect h=%t/u.npy --expect k=%t/v.npy --expect l=%t/w.npy
+// RUN: arun %t.so %{run} --threads 1 --output-dir %t
+// RUN: arun %t.so %{run} --threads 2 --rtol 0 --atol 0 --expect a=%t/p.npy --expect b=%t/q.npy --expect c=%t/r.npy --expect e=%t/s.npy --expect g=%t/t.npy --expect h=%t/u.npy --expect k=%t/v.npy --expect l=%t/w.npy
 #d = affine_map<()[s0, s1] -> (s0, s1)>
 func.func @main(
     %x: tensor<5x300xf32> {graph.name = "x"}, %y: tensor<200x3xi32> {graph.name = "y"}, %z: tensor<2x300xui8> {graph.name = "z"},

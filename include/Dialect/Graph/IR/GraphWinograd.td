@@ -18,6 +18,10 @@ def Graph_WinogradConvOp
     are multiplied from both sides by the output matrix, which gives `tile^2`
     pixels of the result `[N, H', W', O]`.
 
+    The filter may have nine matrices more behind these: its taps themselves,
+    row after row. An image of so few pixels that a run multiplies less without
+    patches is a sum of products of what each tap sees.
+
     Example:
     ```mlir
     %y = graph.winograd_conv %x, %u {tile = 4 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x14x14x64xf32>, tensor<36x64x32xf32>) -> tensor<1x14x14x32xf32>
