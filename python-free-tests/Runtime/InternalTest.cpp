@@ -149,6 +149,19 @@ TEST(CpuFeatures, AgreeWithTheCompilers) {
             !!__builtin_cpu_supports("avx512vnni"));
   EXPECT_EQ(!!(features & ADZE_X86_AVX512BF16),
             !!__builtin_cpu_supports("avx512bf16"));
+  EXPECT_EQ(!!(features & ADZE_X86_AVX512VBMI),
+            !!__builtin_cpu_supports("avx512vbmi"));
+  EXPECT_EQ(!!(features & ADZE_X86_AVX512VBMI2),
+            !!__builtin_cpu_supports("avx512vbmi2"));
+  EXPECT_EQ(!!(features & ADZE_X86_AVX512IFMA),
+            !!__builtin_cpu_supports("avx512ifma"));
+  EXPECT_EQ(!!(features & ADZE_X86_AVX512BITALG),
+            !!__builtin_cpu_supports("avx512bitalg"));
+  EXPECT_EQ(!!(features & ADZE_X86_AVX512VPOPCNTDQ),
+            !!__builtin_cpu_supports("avx512vpopcntdq"));
+  EXPECT_EQ(!!(features & ADZE_X86_GFNI), !!__builtin_cpu_supports("gfni"));
+  EXPECT_EQ(!!(features & ADZE_X86_BMI), !!__builtin_cpu_supports("bmi"));
+  EXPECT_EQ(!!(features & ADZE_X86_POPCNT), !!__builtin_cpu_supports("popcnt"));
 }
 #endif
 

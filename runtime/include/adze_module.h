@@ -43,6 +43,17 @@ extern "C" {
 #define ADZE_X86_AMX_TILE (1ull << 14)
 #define ADZE_X86_AMX_INT8 (1ull << 15)
 #define ADZE_X86_AMX_BF16 (1ull << 16)
+#define ADZE_X86_POPCNT (1ull << 17)
+#define ADZE_X86_LZCNT (1ull << 18)
+#define ADZE_X86_BMI (1ull << 19)
+#define ADZE_X86_MOVBE (1ull << 20)
+#define ADZE_X86_GFNI (1ull << 21)
+#define ADZE_X86_AVXVNNI (1ull << 22)
+#define ADZE_X86_AVX512VBMI (1ull << 23)
+#define ADZE_X86_AVX512VBMI2 (1ull << 24)
+#define ADZE_X86_AVX512IFMA (1ull << 25)
+#define ADZE_X86_AVX512BITALG (1ull << 26)
+#define ADZE_X86_AVX512VPOPCNTDQ (1ull << 27)
 
 typedef struct {
   uint32_t size;         /* of this struct */

@@ -28,6 +28,17 @@ static const struct {
     {ADZE_X86_AMX_TILE, "amx-tile"},
     {ADZE_X86_AMX_INT8, "amx-int8"},
     {ADZE_X86_AMX_BF16, "amx-bf16"},
+    {ADZE_X86_POPCNT, "popcnt"},
+    {ADZE_X86_LZCNT, "lzcnt"},
+    {ADZE_X86_BMI, "bmi"},
+    {ADZE_X86_MOVBE, "movbe"},
+    {ADZE_X86_GFNI, "gfni"},
+    {ADZE_X86_AVXVNNI, "avxvnni"},
+    {ADZE_X86_AVX512VBMI, "avx512vbmi"},
+    {ADZE_X86_AVX512VBMI2, "avx512vbmi2"},
+    {ADZE_X86_AVX512IFMA, "avx512ifma"},
+    {ADZE_X86_AVX512BITALG, "avx512bitalg"},
+    {ADZE_X86_AVX512VPOPCNTDQ, "avx512vpopcntdq"},
 };
 
 void rt_cpu_feature_names(uint64_t features, rt_text *text) {
@@ -66,7 +77,12 @@ static void add_avx512(uint64_t *features, uint32_t ebx, uint32_t ecx,
   add(features, ADZE_X86_AVX512CD, ebx, 28);
   add(features, ADZE_X86_AVX512BW, ebx, 30);
   add(features, ADZE_X86_AVX512VL, ebx, 31);
+  add(features, ADZE_X86_AVX512VBMI, ecx, 1);
+  add(features, ADZE_X86_AVX512VBMI2, ecx, 6);
   add(features, ADZE_X86_AVX512VNNI, ecx, 11);
+  add(features, ADZE_X86_AVX512BITALG, ecx, 12);
+  add(features, ADZE_X86_AVX512VPOPCNTDQ, ecx, 14);
+  add(features, ADZE_X86_AVX512IFMA, ebx, 21);
   add(features, ADZE_X86_AVX512FP16, edx, 23);
   add(features, ADZE_X86_AVX512BF16, eax1, 5);
 }
@@ -78,6 +94,8 @@ uint64_t rt_cpu_features(void) {
     return 0;
   uint32_t leaf1 = ecx;
   add(&features, ADZE_X86_SSE42, leaf1, 20);
+  add(&features, ADZE_X86_MOVBE, leaf1, 22);
+  add(&features, ADZE_X86_POPCNT, leaf1, 23);
   uint64_t state = (leaf1 >> 27 & 1) ? enabled_state() : 0;
   bool avx = (state & 0x6) == 0x6;
   bool avx512 = (state & 0xe6) == 0xe6;
@@ -92,9 +110,13 @@ uint64_t rt_cpu_features(void) {
   uint32_t subleaves = eax, eax1 = 0, ignored;
   if (subleaves >= 1)
     __get_cpuid_count(7, 1, &eax1, &ignored, &ignored, &ignored);
+  add(&features, ADZE_X86_BMI, ebx, 3);
   add(&features, ADZE_X86_BMI2, ebx, 8);
-  if (avx)
+  add(&features, ADZE_X86_GFNI, ecx, 8);
+  if (avx) {
     add(&features, ADZE_X86_AVX2, ebx, 5);
+    add(&features, ADZE_X86_AVXVNNI, eax1, 4);
+  }
   if (avx512)
     add_avx512(&features, ebx, ecx, edx, eax1);
   if (amx) {
@@ -102,6 +124,8 @@ uint64_t rt_cpu_features(void) {
     add(&features, ADZE_X86_AMX_TILE, edx, 24);
     add(&features, ADZE_X86_AMX_INT8, edx, 25);
   }
+  if (__get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx))
+    add(&features, ADZE_X86_LZCNT, ecx, 5);
   return features;
 }
 

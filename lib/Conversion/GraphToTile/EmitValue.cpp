@@ -19,7 +19,8 @@ static bool isScalarPlaces(ArrayRef<Place> places) {
                       [](const Place &place) { return place.axis < 0; });
 }
 
-KernelEmitter::Key KernelEmitter::getKey(Value value, ArrayRef<Place> places) {
+KernelEmitter::Key KernelEmitter::getKey(Value value,
+                                         ArrayRef<Place> places) const {
   Dims dims = getDims(value);
   Key key;
   unsigned dim = 0;
@@ -28,6 +29,9 @@ KernelEmitter::Key KernelEmitter::getKey(Value value, ArrayRef<Place> places) {
     // A window may look beyond a dim of size 1.
     bool isBeyond =
         place.span == 1 && getConstantIntValue(place.offset).value_or(0) != 0;
+    // A tile that runs along an axis there has one element of it alone.
+    bool isAlong =
+        place.axis >= 0 && getConstantIntValue(axisSizes[place.axis]) != 1;
     for (unsigned i = 0; i < place.span; ++i, ++dim)
       if (getConstant(dims[dim]) != 1 || isBeyond) {
         first = std::min(first, dim);
@@ -37,6 +41,8 @@ KernelEmitter::Key KernelEmitter::getKey(Value value, ArrayRef<Place> places) {
       key.push_back({place.offset.getAsOpaquePointer(), place.axis,
                      place.stride, first, count,
                      place.end.getAsOpaquePointer()});
+    else if (isAlong)
+      key.push_back({nullptr, place.axis, 0, dim, 0, nullptr});
   }
   return key;
 }

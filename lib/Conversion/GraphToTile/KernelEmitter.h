@@ -176,7 +176,7 @@ private:
   /// Places without what does not matter: dims of size 1.
   using Key =
       std::vector<std::tuple<void *, int, int64_t, unsigned, unsigned, void *>>;
-  static Key getKey(mlir::Value value, PlacesRef places);
+  Key getKey(mlir::Value value, PlacesRef places) const;
 
   mlir::Value atTop(llvm::function_ref<mlir::Value()> make);
   mlir::FailureOr<Places> alignPlaces(PlacesRef places, mlir::Value value,

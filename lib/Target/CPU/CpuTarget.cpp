@@ -58,7 +58,25 @@ static constexpr FeatureBit featureBits[] = {
     {"amx-tile", ADZE_X86_AMX_TILE},
     {"amx-int8", ADZE_X86_AMX_INT8},
     {"amx-bf16", ADZE_X86_AMX_BF16},
+    {"popcnt", ADZE_X86_POPCNT},
+    {"lzcnt", ADZE_X86_LZCNT},
+    {"bmi", ADZE_X86_BMI},
+    {"movbe", ADZE_X86_MOVBE},
+    {"gfni", ADZE_X86_GFNI},
+    {"avxvnni", ADZE_X86_AVXVNNI},
+    {"avx512vbmi", ADZE_X86_AVX512VBMI},
+    {"avx512vbmi2", ADZE_X86_AVX512VBMI2},
+    {"avx512ifma", ADZE_X86_AVX512IFMA},
+    {"avx512bitalg", ADZE_X86_AVX512BITALG},
+    {"avx512vpopcntdq", ADZE_X86_AVX512VPOPCNTDQ},
 };
+
+/// What LLVM would use by itself where a CPU has it, and no module's note tells
+/// of: a run time could not refuse the module elsewhere.
+static constexpr const char *unusedFeatures[] = {
+    "sse4a",   "xop",     "fma4", "tbm", // AMD's own
+    "avx10.1", "avx10.2", "egpr", "ndd",       "nf",        "ccmp",
+    "cf",      "zu",      "ppx",  "push2pop2", "cmpccxadd", "movrs"};
 
 static std::string hostFeatures() {
   SmallVector<std::string> list;
@@ -104,6 +122,11 @@ Expected<CpuTarget> CpuTarget::resolve(StringRef triple, StringRef cpu) {
       Triple(result.triple), result.cpu, result.features));
   if (!subtarget || !subtarget->isCPUStringValid(result.cpu))
     return createStringError("unknown CPU '" + cpu + "' for " + result.triple);
+  if (result.elfMachine == ELF::EM_X86_64)
+    for (const char *unused : unusedFeatures)
+      if (subtarget->checkFeatures(std::string("+") + unused))
+        result.features +=
+            (result.features.empty() ? "-" : ",-") + std::string(unused);
 
   result.moduleFeatures = 0;
   if (result.elfMachine == ELF::EM_X86_64)

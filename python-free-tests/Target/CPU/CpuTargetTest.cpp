@@ -20,6 +20,20 @@ TEST(CpuTargetTest, LevelsHaveTheirFeatures) {
   EXPECT_EQ(v4.vectorBits(), 512u);
 }
 
+// A module for Zen 4 had an instruction that only AMD's CPUs have, and that no
+// run time was told of: it ended with a signal on others.
+TEST(CpuTargetTest, FeaturesThatNoNoteTellsOfAreOff) {
+  auto zen = llvm::cantFail(CpuTarget::resolve("x86_64-linux-gnu", "znver4"));
+  EXPECT_EQ(zen.features, "-sse4a");
+  EXPECT_TRUE(zen.moduleFeatures & ADZE_X86_AVX512VBMI);
+  EXPECT_TRUE(zen.moduleFeatures & ADZE_X86_GFNI);
+  auto old = llvm::cantFail(CpuTarget::resolve("x86_64-linux-gnu", "bdver2"));
+  EXPECT_EQ(old.features, "-sse4a,-xop,-fma4,-tbm");
+  auto v3 = llvm::cantFail(CpuTarget::resolve("x86_64-linux-gnu", "x86-64-v3"));
+  EXPECT_EQ(v3.features, "");
+  EXPECT_TRUE(v3.moduleFeatures & ADZE_X86_LZCNT);
+}
+
 TEST(CpuTargetTest, NativeIsResolved) {
   auto native = llvm::cantFail(CpuTarget::resolve("", "native"));
   EXPECT_NE(native.cpu, "native");
