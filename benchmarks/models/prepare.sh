@@ -8,5 +8,5 @@ cache=${ADZE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/adze}
 out=$1
 shift
 mkdir -p "$out"
-exec "${ADZE_PYTHON:-$cache/models-venv/bin/python}" "$(dirname "$0")/prepare.py" "$out" \
-  --onnx-light "$cache/src/onnx-1.23.2/onnx/backend/test/data/light" "$@"
+exec "${ADZE_PYTHON:-$cache/models-venv/bin/python}" "$(dirname "$0")/prepare.py" \
+  --onnx-light "$cache/src/onnx-1.23.2/onnx/backend/test/data/light" "$out" "$@"
