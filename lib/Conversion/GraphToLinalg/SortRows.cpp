@@ -63,14 +63,6 @@ Value RowSort::getKey(Value element) {
   return largest ? arith::XOrIOp::create(b, k.loc, key, all).getResult() : key;
 }
 
-void RowSort::loop(Value end, function_ref<void(Value)> body) {
-  k.fold({{k.index(0), end}}, ValueRange(),
-         [&](ValueRange at, ValueRange) -> SmallVector<Value> {
-           body(at[0]);
-           return {};
-         });
-}
-
 Value RowSort::getDigit(Value item, int64_t digit) {
   OpBuilder &b = k.builder;
   Type i64 = b.getI64Type();
@@ -85,17 +77,18 @@ void RowSort::fill(function_ref<Value(Value)> elementAt) {
   OpBuilder &b = k.builder;
   Type i64 = b.getI64Type();
   for (int64_t digit = 0; digit < digits; ++digit)
-    loop(k.index(buckets), [&](Value bucket) {
-      k.store(k.index(0), counts, {k.index(digit), bucket});
+    k.forEach(k.index(buckets), [&](ValueRange bucket) {
+      k.store(k.index(0), counts, {k.index(digit), bucket[0]});
     });
-  loop(size, [&](Value i) {
+  k.forEach(size, [&](ValueRange at) {
+    Value i = at[0];
     Value key = arith::ExtUIOp::create(b, k.loc, i64, getKey(elementAt(i)));
     Value high = arith::ShLIOp::create(b, k.loc, key, number(i64, keyBits));
     Value item = arith::OrIOp::create(b, k.loc, high, k.toNumber(i, i64));
     k.store(item, items[0], i);
     for (int64_t digit = 0; digit < digits; ++digit) {
-      SmallVector<Value> at{k.index(digit), getDigit(item, digit)};
-      k.store(k.add(k.load(counts, at), 1), counts, at);
+      SmallVector<Value> bucket{k.index(digit), getDigit(item, digit)};
+      k.store(k.add(k.load(counts, bucket), 1), counts, bucket);
     }
   });
 }
@@ -110,7 +103,7 @@ void RowSort::pass(int64_t digit) {
            k.store(before, counts, {row, bucket[0]});
            return k.add(before, count);
          });
-  loop(size, [&](Value i) {
+  k.forEach(size, [&](ValueRange i) {
     Value item = k.load(from, i);
     SmallVector<Value> at{row, getDigit(item, digit)};
     Value place = k.load(counts, at);
@@ -125,10 +118,11 @@ void RowSort::run(function_ref<Value(Value)> elementAt, Value count,
   for (int64_t digit = 0; digit < digits; ++digit)
     pass(digit);
   OpBuilder &b = k.builder;
-  loop(count, [&](Value i) {
+  k.forEach(count, [&](ValueRange i) {
     Value item = k.load(items[digits % 2], i);
     Value place = arith::AndIOp::create(
         b, k.loc, item, number(b.getI64Type(), (int64_t(1) << keyBits) - 1));
-    store(i, arith::IndexCastUIOp::create(b, k.loc, b.getIndexType(), place));
+    store(i[0],
+          arith::IndexCastUIOp::create(b, k.loc, b.getIndexType(), place));
   });
 }

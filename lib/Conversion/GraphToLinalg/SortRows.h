@@ -26,7 +26,6 @@ private:
   mlir::Value number(mlir::Type type, int64_t value);
   mlir::Value getKey(mlir::Value element);
   mlir::Value getDigit(mlir::Value item, int64_t digit);
-  void loop(mlir::Value end, llvm::function_ref<void(mlir::Value)> body);
   void fill(llvm::function_ref<mlir::Value(mlir::Value)> elementAt);
   void pass(int64_t digit);
 
