@@ -23,6 +23,9 @@ mlir::LogicalResult emitConcat(KernelEmitter &e, graph::ConcatOp op);
 mlir::LogicalResult emitInsertions(KernelEmitter &e, graph::InsertSliceOp op);
 mlir::LogicalResult emitMatmul(KernelEmitter &e, graph::MatmulOp op, Cut cut);
 mlir::LogicalResult emitConv(KernelEmitter &e, graph::ConvOp op, Cut cut);
+/// Convolutions one behind the other.
+mlir::LogicalResult emitConvChain(KernelEmitter &e,
+                                  llvm::ArrayRef<graph::ConvOp> chain, Cut cut);
 mlir::LogicalResult emitConvTranspose(KernelEmitter &e,
                                       graph::ConvTransposeOp op, Cut cut);
 mlir::LogicalResult emitAttention(KernelEmitter &e, graph::AttentionOp op,
