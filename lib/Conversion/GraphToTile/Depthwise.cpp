@@ -74,8 +74,8 @@ static FailureOr<LaneProgram> makeLaneProgram(KernelEmitter &e,
   int64_t channels = getKnown(conv.result.back());
   // Pixels that lie side by side in memory take the lanes: one channel at a
   // time, in long runs. Few of them leave lanes to the channels.
-  constexpr int64_t usualRun = 16, unknownRun = 128, longRun = 512,
-                    usualRow = 256, longestRow = 4096;
+  constexpr int64_t usualRun = 16, longRun = 512, usualRow = 256,
+                    longestRow = 4096;
   AffineExpr width = conv.result[conv.spatial];
   bool isTransposed = op.getInput().getDefiningOp<TransposeOp>() != nullptr;
   bool runs = isTransposed && getKnown(width) >= usualRun;

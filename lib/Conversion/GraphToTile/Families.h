@@ -113,6 +113,8 @@ struct RowBlock {
   bool unrolls = true; // taps of the window along it, if it is whole
   bool finds = false;  // or if the run finds its border
 };
+/// Pixels of a program of a row of unknown width, whose border it finds.
+constexpr int64_t unknownRun = 128;
 /// `longest`: rows up to there are taken whole.
 RowBlock chooseRowBlock(mlir::AffineExpr width, int64_t target,
                         int64_t longest = 256);
