@@ -289,15 +289,15 @@ Value KernelLowering::readRegister(const Window &window, const Layout &layout,
     mask = bothMasks(b, loc, mask, laneMask(b, loc, 0, live, lanes));
   if (layout.classes[layout.laneDim] == alongDepth.depth)
     mask = bothMasks(b, loc, mask, alongDepth.mask);
-  if (at.exists && picksRows(window, layout))
-    return vector::LoadOp::create(b, loc, type,
-                                  rowOrPad(window, layout, registerIndex),
-                                  index(coordinates[layout.laneDim]));
-  if (at.exists)
+  if (at.exists && picksRows(window, layout)) {
+    memref = rowOrPad(window, layout, registerIndex);
+    at.indices = {index(coordinates[layout.laneDim])};
+  } else if (at.exists) {
     mask = bothMasks(
         b, loc, mask,
         vector::BroadcastOp::create(
             b, loc, VectorType::get(lanes, b.getI1Type()), at.exists));
+  }
   if (!mask)
     return vector::LoadOp::create(b, loc, type, memref, at.indices);
   Value pads = vector::BroadcastOp::create(b, loc, type, pad);

@@ -169,9 +169,9 @@ Carried KernelLowering::ifAnyRow(Carried sums,
   return Carried(branch.getResults());
 }
 
-/// Are rows of a step over the border read here, as whole vectors that are
-/// neighbours in memory? Then pads are read elsewhere, and what windows share is
-/// loaded once.
+/// Are rows of a step over the border read here, as vectors whose elements are
+/// neighbours in memory? Then pads are read elsewhere, and what windows share
+/// is loaded once.
 bool KernelLowering::picksRows(const Window &window, const Layout &layout) {
   if (overBorder < 0 || !isa<LoadOp>(window.op) || layout.lanes == 1 ||
       !isContiguous(window, layout) || window.memref.getDefiningOp<ViewOp>() ||
@@ -179,24 +179,29 @@ bool KernelLowering::picksRows(const Window &window, const Layout &layout) {
       isChecked(window, window.dims[layout.laneDim].back().dim))
     return false;
   auto type = cast<MemRefType>(mapped(window.memref).getType());
-  int64_t last = layout.counts[layout.laneDim] - 1, offset;
+  int64_t offset;
   SmallVector<int64_t> strides;
   return cast<MemRefType>(window.memref.getType()).getRank() ==
              type.getRank() &&
          succeeded(type.getStridesAndOffset(strides, offset)) &&
-         strides.back() == 1 &&
-         liveLanes(classes, layout, last * layout.lanes) == layout.lanes;
+         strides.back() == 1;
 }
 
-/// The vectors of a row, beginning where the slice of lanes does, or pads:
+/// What is alive of a row, beginning where the slice of lanes does, or pads:
 /// memory in any case.
 Value KernelLowering::rowOrPad(const Window &window, const Layout &layout,
                                int64_t index) {
-  int64_t laneDim = layout.laneDim,
-          size = layout.counts[laneDim] * layout.lanes;
+  int64_t dim = layout.laneDim, size = 0;
   SmallVector<int64_t> coordinates = layout.coordinates(index);
-  coordinates[laneDim] = 0;
+  for (int64_t i = 0; i < layout.counts[dim]; ++i)
+    size += liveLanes(classes, layout, i * layout.lanes);
+  coordinates[dim] = 0;
   Place at = place(window, layout, layout.indexOf(coordinates));
+  return rowOrPad(window, at, size);
+}
+
+Value KernelLowering::rowOrPad(const Window &window, const Place &at,
+                               int64_t size) {
   Value memory = mapped(window.memref);
   auto type = cast<MemRefType>(memory.getType());
   SmallVector<OpFoldResult> ones(type.getRank(), b.getIndexAttr(1)),

@@ -99,9 +99,9 @@ private:
   int64_t borderRowsAlong(DotOp op);
   BorderRows findBorderRows(DotOp op);
   Registers readBorderRows();
-  mlir::Value padRow(mlir::MemRefType row, mlir::Attribute pad);
-  bool picksRows(const Window &, const Layout &);
-  mlir::Value rowOrPad(const Window &, const Layout &, int64_t index);
+  mlir::Value padRow(mlir::MemRefType row, mlir::Attribute pad),
+      rowOrPad(const Window &, const Layout &, int64_t index),
+      rowOrPad(const Window &, const Place &, int64_t size);
   Carried ifAnyRow(Carried sums, llvm::function_ref<Carried(Carried)> body);
 
   // ByteDot.cpp: dots of bytes, in groups of the depth
@@ -151,10 +151,10 @@ private:
                        int64_t index, mlir::Value pad);
   std::optional<Layout> alongMemory(const Window &, const Layout &, int64_t);
   std::optional<Registers> readTransposed(const Window &, const Layout &,
-                                          mlir::Value pad);
-  std::optional<Registers> readSpread(const Window &, const Layout &,
-                                      mlir::Value pad);
-  bool writeTransposed(const Window &window, const Registers &registers);
+                                          mlir::Value pad),
+      readSpread(const Window &, const Layout &, mlir::Value pad);
+  bool writeTransposed(const Window &, const Registers &),
+      writePieces(const Window &, const Registers &);
   void write(const Window &window, const Registers &registers);
   Place place(const Window &, const Layout &, int64_t index, int64_t shift = 0);
   mlir::Value gatherShift; // along the indexed dim, of the element being read
@@ -162,19 +162,19 @@ private:
                        llvm::ArrayRef<int64_t> coordinates);
   mlir::Value digitPosition(const Window &, int64_t tileDim, size_t digit,
                             const Slice &slice, int64_t at);
-  mlir::Value readRegister(const Window &, const Layout &, int64_t index,
-                           mlir::Value pad);
-  void writeRegister(const Window &, const Layout &, int64_t index,
-                     mlir::Value value, bool streams = false);
-  void writeSpread(const Window &, const Layout &, int64_t index,
-                   mlir::Value value, int64_t live);
+  mlir::Value readRegister(const Window &, const Layout &, int64_t,
+                           mlir::Value);
+  void writeRegister(const Window &, const Layout &, int64_t, mlir::Value value,
+                     bool streams = false);
+  void writeSpread(const Window &, const Layout &, int64_t, mlir::Value,
+                   int64_t);
   std::optional<LanePlaces> lanesOf(const Window &, const Layout &, int64_t);
-  bool isRun(const Window &, const Layout &), picksByStep(int c);
-  bool writePieces(const Window &window, const Registers &registers);
+  bool isRun(const Window &, const Layout &), picksByStep(int c),
+      picksRows(const Window &, const Layout &);
   void writeRegisters(const Window &, const Registers &, bool streams);
   mlir::Value streamsTo(const Window &window, const Layout &layout);
-  bool isReadBack(mlir::Value), isDead(const Layout &, int64_t index);
-  bool isContiguous(const Window &, const Layout &, int64_t step = 1);
+  bool isReadBack(mlir::Value), isDead(const Layout &, int64_t index),
+      isContiguous(const Window &, const Layout &, int64_t step = 1);
 
   // Borders.cpp: what is proven to be in bounds
   Proof proof(const Window &window, int64_t memDim);
