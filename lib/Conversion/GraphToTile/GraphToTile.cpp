@@ -155,9 +155,13 @@ static void setSteps(KernelEmitter &e, Operation *anchor,
   tile::ProgramIdOp ids = e.getKernel().getProgramId();
   if (!ids || !ids.getOrdered())
     return;
-  AffineExpr steps = getTurns(cast<RecurrentOp>(anchor));
-  for (host::LaunchOp launch : launches)
+  auto op = cast<RecurrentOp>(anchor);
+  AffineExpr steps = getTurns(op), groups = getGroups(e, op);
+  for (host::LaunchOp launch : launches) {
     launch.setStepsAttr(host::getBytesAttr(steps));
+    if (groups)
+      launch.setGroupsAttr(host::getBytesAttr(groups));
+  }
 }
 
 /// Types that memory can hold: known dims, whole bytes or bools. Small floats
