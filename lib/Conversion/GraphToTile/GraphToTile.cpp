@@ -87,7 +87,10 @@ static bool reducesRows(Reduced anchor) {
     }
   auto length = getConstant(product(
       anchor.input.getContext(), ArrayRef<AffineExpr>(dims).drop_front(first)));
-  return count > 1 && first > 0 && length && *length <= longestTileRow &&
+  // The only row has no axis for rows.
+  auto rows = getConstant(product(
+      anchor.input.getContext(), ArrayRef<AffineExpr>(dims).take_front(first)));
+  return count > 1 && rows != 1 && length && *length <= longestTileRow &&
          llvm::equal(anchor.axes, llvm::seq<int64_t>(first, dims.size()));
 }
 

@@ -152,7 +152,11 @@ LogicalResult Reduction::setRowAxis(int64_t rows) {
   for (Part &part : llvm::reverse(parts))
     if (!part.reduced) {
       part.axis = Row;
-      part.block = e.param("ROWS", chooseBlock(getKnown(part.size), rows));
+      // What follows from the result of the only row finds it without an axis.
+      part.block =
+          getKnown(part.size) == 1
+              ? e.index(1)
+              : e.param("ROWS", chooseBlock(getKnown(part.size), rows));
       e.setAxis(Row, part.block);
       return success();
     }

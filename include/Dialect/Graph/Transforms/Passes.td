@@ -330,7 +330,7 @@ def SplitReductionsPass
     or more that lie next to each other, is taken in equal parts, 64 at most,
     which run in parallel; a second reduction combines them. How many there are
     depends on the sizes alone. Of unknown sizes the first dim that goes says
-    the parts. What the elements alone are computed by is cut with them.
+    the parts, or the number that the only one is a multiple of. What the elements alone are computed by is cut with them.
 
     Before:
     ```mlir

@@ -73,7 +73,8 @@ int64_t countParts(int64_t elements, int64_t most) {
 
 /// How a reduction is cut; none if it is not worth it or not possible.
 std::optional<Parts> cut(ReduceOpInterface op) {
-  constexpr int64_t fewResults = 8, partElements = 16384, mostParts = 64;
+  constexpr int64_t fewResults = 8, partElements = 16384, mostParts = 64,
+                    leastParts = 8; // of unknown sizes
   MLIRContext *context = op->getContext();
   Dims dims = getDims(op.getInput());
   auto goes = [&](size_t dim) {
@@ -105,8 +106,14 @@ std::optional<Parts> cut(ReduceOpInterface op) {
     return Parts{outer, getAffineConstantExpr(parts, context),
                  getAffineConstantExpr(*count / parts, context), inner};
   }
-  if (gone.size() < 2)
-    return std::nullopt;
+  if (gone.size() < 2) {
+    // Dims that a view has put together are a product with a number.
+    int64_t parts = countParts(elements.getLargestKnownDivisor(), mostParts);
+    if (parts < leastParts)
+      return std::nullopt;
+    AffineExpr count = getAffineConstantExpr(parts, context);
+    return Parts{outer, count, floorDivExprs(elements, count), inner};
+  }
   return Parts{outer, dims[first],
                product(context, all.slice(first + 1, end - first - 1)), inner};
 }

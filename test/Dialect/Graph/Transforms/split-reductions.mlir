@@ -47,6 +47,22 @@ func.func @unknown(%x: tensor<?x?xf32, #x>) -> tensor<f32> {
 
 // -----
 
+// An unknown size that is a multiple of a number: as many parts.
+// CHECK-LABEL: func.func @multiple
+// CHECK: graph.reshape %arg0 : {{.*}} -> tensor<1x48x?xf32,
+// CHECK: graph.reduce_sum {{.*}} {axes = array<i64: 2>, keepdims = false}
+// CHECK: graph.reduce_sum {{.*}} {axes = array<i64: 1>, keepdims = false}
+// CHECK: graph.reduce_max %arg1 {axes = array<i64: 1>}
+#x = affine_map<()[s0, s1] -> (1, s0 * s1 * 96)>
+#y = affine_map<()[s0, s1] -> (1, s0 * 6)>
+func.func @multiple(%x: tensor<1x?xf32, #x>, %y: tensor<1x?xf32, #y>) -> (tensor<1x1xf32>, tensor<1x1xf32>) {
+  %0 = graph.reduce_sum %x {axes = array<i64: 1>} : (tensor<1x?xf32, #x>) -> tensor<1x1xf32>
+  %1 = graph.reduce_max %y {axes = array<i64: 1>} : (tensor<1x?xf32, #y>) -> tensor<1x1xf32>
+  return %0, %1 : tensor<1x1xf32>, tensor<1x1xf32>
+}
+
+// -----
+
 // Few elements, many results, a prime number, means of integers, sums of f16:
 // as they are, but that a scalar keeps a dim.
 // CHECK-LABEL: func.func @not
