@@ -17,9 +17,13 @@ struct CacheSizes {
   /// Vectors are loaded in halves, and shuffled beside multiply-adds: what two
   /// of them hold had better not be loaded again.
   bool halfLoads = false;
+  /// Operations on floats that a core does in the time that a byte takes to its
+  /// last level and back.
+  int64_t flopsAByte = 8;
   bool operator==(const CacheSizes &other) const {
     return l2 == other.l2 && l3 == other.l3 &&
-           storesApart == other.storesApart && halfLoads == other.halfLoads;
+           storesApart == other.storesApart && halfLoads == other.halfLoads &&
+           flopsAByte == other.flopsAByte;
   }
 };
 

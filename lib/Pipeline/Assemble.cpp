@@ -30,6 +30,7 @@ LogicalResult Compilation::resolveTargets() {
                << llvm::toString(caches.takeError());
       caches->storesApart |= target->caches.storesApart;
       caches->halfLoads |= target->caches.halfLoads;
+      caches->flopsAByte = target->caches.flopsAByte;
       target->caches = *caches;
     }
     targets.push_back(*target);

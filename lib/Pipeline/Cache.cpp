@@ -171,7 +171,8 @@ std::string Compilation::getCacheKey() {
   for (const cpu::CpuTarget &target : targets)
     os << target.triple << " " << target.cpu << " " << target.features << " "
        << target.caches.l2 << " " << target.caches.l3 << " "
-       << target.caches.storesApart << target.caches.halfLoads << "\n";
+       << target.caches.storesApart << target.caches.halfLoads << " "
+       << target.caches.flopsAByte << "\n";
   os << describeInput(*module, options);
   return getDigest(text);
 }

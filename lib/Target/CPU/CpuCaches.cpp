@@ -21,6 +21,12 @@ struct NamedCaches {
 };
 } // namespace
 
+/// AMD's cores have their last level near by, those of servers by Intel across
+/// a mesh (measured on Zen 4 and Emerald Rapids).
+static int64_t getFlopsAByte(StringRef cpu) {
+  return cpu.starts_with("znver") ? 2 : 8;
+}
+
 /// The first prefix that fits. Third levels are those of common models.
 static constexpr NamedCaches known[] = {
     {"znver1", 512, 8},           {"znver2", 512, 16},
@@ -42,7 +48,7 @@ CacheSizes getCaches(StringRef cpu) {
   for (const NamedCaches &entry : known)
     if (cpu.starts_with(entry.prefix))
       return {entry.l2 << 10, entry.l3 << 20, entry.storesApart,
-              entry.halfLoads};
+              entry.halfLoads, getFlopsAByte(cpu)};
   return {};
 }
 
@@ -108,7 +114,12 @@ Expected<CacheSizes> parseCaches(StringRef text) {
     return createStringError("expected the sizes of the second and third "
                              "level as in 1M,32M, but got '" +
                              text + "'");
-  return CacheSizes{*l2, *l3, storesApart, halfLoads};
+  CacheSizes caches;
+  caches.l2 = *l2;
+  caches.l3 = *l3;
+  caches.storesApart = storesApart;
+  caches.halfLoads = halfLoads;
+  return caches;
 }
 
 } // namespace adze::cpu

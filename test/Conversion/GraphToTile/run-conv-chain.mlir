@@ -6,13 +6,12 @@
 // of any height. (Small caches: what lies between does not fit them.)
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so
-// RUN: atranslate %s --mcache=64K,64K --emit=tile -o %t/tile.mlir && FileCheck %s < %t/tile.mlir
-// RUN: atranslate %s --mcache=64K,64K -o %t/1.so
+// RUN: atranslate %s --mcpu=x86-64-v3 --mcache=64K,64K --emit=tile -o %t/tile.mlir && FileCheck %s < %t/tile.mlir
+// RUN: atranslate %s --mcpu=x86-64-v3 --mcache=64K,64K -o %t/1.so
 // RUN: sed -E 's/BAND = [0-9]+/BAND = 3/g' %t/tile.mlir > %t/three.mlir
-// RUN: atranslate %t/three.mlir --mcache=64K,64K -o %t/3.so
-// RUN: atranslate %s --mcpu=x86-64-v3 --mcache=64K,64K -o %t/2.so
+// RUN: atranslate %t/three.mlir --mcpu=x86-64-v3 --mcache=64K,64K -o %t/3.so
+// RUN: atranslate %t/tile.mlir --mcache=64K,64K -o %t/2.so
 // DEFINE: %{shape} = 1x61x27x16
-// DEFINE: %{one} = 1
 // DEFINE: %{expect} = --range-tol 1e-5 --expect y=%t/0/y.npy --expect z=%t/0/z.npy --expect u=%t/0/u.npy --expect v=%t/0/v.npy
 // DEFINE: %{check} = arun %t/0.so --random --shape x=%{shape} --output-dir %t/0 && \
 // DEFINE:   arun %t/1.so --random --shape x=%{shape} --threads 1 --output-dir %t/1 %{expect} && \

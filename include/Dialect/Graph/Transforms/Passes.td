@@ -88,8 +88,8 @@ def FormClustersPass : Pass<"graph-form-clusters", "::mlir::func::FuncOp"> {
     its ops.
 
     With `chain-bytes` a depthwise convolution shares a cluster with the dense
-    ones right before and behind it, where more bytes lie between them and few
-    rows would be made twice (ConvChain.h).
+    ones right before and behind it, where more bytes lie between them and what
+    is done twice then (ConvChain.h) takes less than `flops-a-byte`.
 
     With `mode=single` each op is its own cluster: the reference path.
 
@@ -118,7 +118,10 @@ def FormClustersPass : Pass<"graph-form-clusters", "::mlir::func::FuncOp"> {
     Option<"mostOps", "most-ops", "unsigned", "128", "Ops in one cluster">,
     Option<"chainBytes", "chain-bytes", "int64_t", "0",
            "Convolutions beside a depthwise one share its cluster where what lies "
-           "between them has more bytes an image; 0: never">,
+           "between them has more bytes; 0: never">,
+    Option<"flopsAByte", "flops-a-byte", "int64_t", "8",
+           "Operations on floats that a core does in the time that such a byte "
+           "takes to its last level of cache and back">,
   ];
   let statistics = [
     Statistic<"numClusters", "clusters", "Clusters formed">,

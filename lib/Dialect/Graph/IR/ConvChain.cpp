@@ -58,11 +58,30 @@ static int64_t getSize(Value value, unsigned dim) {
   return *getConstant(getDims(value)[dim]);
 }
 
-/// Operations of a row of the result.
-static double getRowFlops(ConvOp op) {
+/// Operations of a row of the result, and of what follows from it element by
+/// element up to what `next` reads. A function is about as many instructions as
+/// 25 multiply-adds.
+static double getRowFlops(ConvOp op, ConvOp next) {
+  constexpr double ofInstruction = 2, ofFunction = 50;
   double taps = getSize(op.getFilter(), 1) * getSize(op.getFilter(), 2) *
                 getSize(op.getFilter(), 3);
-  return 2 * taps * getSize(op.getResult(), 2) * getSize(op.getResult(), 3);
+  double flops = 2 * taps;
+  SmallVector<Value> work;
+  if (next)
+    work.push_back(next.getInput());
+  DenseSet<Operation *> seen;
+  while (!work.empty()) {
+    Operation *step = work.pop_back_val().getDefiningOp();
+    if (!step || !isa<ElementwiseOpInterface>(step) ||
+        !seen.insert(step).second)
+      continue;
+    bool isFunction =
+        isa<ExpOp, LogOp, PowOp, TanhOp, ErfOp, SigmoidOp, SoftplusOp, SiluOp,
+            MishOp, GeluOp, EluOp, SeluOp, CeluOp>(step);
+    flops += isFunction ? ofFunction : ofInstruction;
+    llvm::append_range(work, step->getOperands());
+  }
+  return flops * getSize(op.getResult(), 2) * getSize(op.getResult(), 3);
 }
 
 /// All operations for bands of so many rows.
@@ -71,8 +90,9 @@ static double getFlops(ArrayRef<ConvOp> chain, int64_t band) {
   double flops = 0;
   for (int64_t first = 0; first < height; first += band) {
     int64_t begin = first, end = std::min(first + band, height);
+    ConvOp next;
     for (ConvOp op : llvm::reverse(chain)) {
-      flops += getRowFlops(op) * (end - begin);
+      flops += getRowFlops(op, std::exchange(next, op)) * (end - begin);
       int64_t stride = op.getStrides()[0], low = op.getPads()[0];
       int64_t reach =
           (getSize(op.getFilter(), 2) - 1) * op.getDilations()[0] + 1;

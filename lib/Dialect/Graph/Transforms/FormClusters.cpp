@@ -114,7 +114,7 @@ private:
     if (mode == ClusterMode::Fuse) {
       grouping.fuse();
       if (chainBytes > 0)
-        grouping.joinChains(chainBytes);
+        grouping.joinChains(chainBytes, flopsAByte);
       grouping.tellRefusals();
     }
     for (const Group &group : grouping.takeGroups()) {

@@ -10,14 +10,18 @@
 using namespace mlir;
 using namespace adze::graph;
 
-/// Bytes of a tensor; of one image where their number is not known.
+/// Images of the batch; one where their number is not known.
+static int64_t getImages(Value value) {
+  return getConstant(getDims(value)[0]).value_or(1);
+}
+
+/// Bytes of an image.
 static int64_t getBytes(Value value) {
   Dims dims = getDims(value);
-  int64_t images = getConstant(dims[0]).value_or(1);
   auto elements = getConstant(
       product(value.getContext(), ArrayRef<AffineExpr>(dims).drop_front()));
   int64_t bits = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
-  return elements ? images * *elements * bits / 8 : 0;
+  return elements ? *elements * bits / 8 : 0;
 }
 
 /// The only convolution outside of the group that reads what the group makes,
@@ -51,35 +55,42 @@ ConvOp Grouping::findNextInChain(unsigned index) const {
   return next && canFollow(last, next) ? next : ConvOp();
 }
 
-/// Both groups' convolutions, in order.
-static SmallVector<ConvOp> getConvs(const Group &from, const Group &to) {
+static SmallVector<ConvOp> getConvs(const Group &group) {
   SmallVector<ConvOp> convs;
-  for (const Group *group : {&from, &to})
-    for (Operation *op : group->ops)
-      if (auto conv = dyn_cast<ConvOp>(op))
-        convs.push_back(conv);
+  for (Operation *op : group.ops)
+    if (auto conv = dyn_cast<ConvOp>(op))
+      convs.push_back(conv);
   return convs;
+}
+
+/// Operations that one kernel for a chain costs beside those of a kernel for
+/// each: what is done twice, and shorter blocks of rows of the dense ones.
+static double getCost(ArrayRef<ConvOp> chain) {
+  constexpr double shorter = .05;
+  if (chain.size() < 2)
+    return 0;
+  ChainPlan plan = planChain(chain);
+  return plan.again + shorter * plan.flops;
 }
 
 /// Of a depthwise convolution each element is read and made by few operations:
 /// what is beside one waits for memory. More than one in a chain would make
-/// many rows twice. What is made twice has to take less time than `bytes` to
-/// and from the next cache.
-static bool paysOff(ArrayRef<ConvOp> chain, int64_t bytes) {
-  constexpr double flopsAByte = 8, most = .16;
+/// many rows twice.
+static bool paysOff(ArrayRef<ConvOp> first, ArrayRef<ConvOp> second,
+                    double gain) {
   auto isDepthwise = [](ConvOp op) { return op.getGroup() > 1; };
-  if (llvm::count_if(chain, isDepthwise) != 1)
-    return false;
-  ChainPlan plan = planChain(chain);
-  return plan.again <= std::min(flopsAByte * bytes, most * plan.flops);
+  auto chain = llvm::to_vector(llvm::concat<const ConvOp>(first, second));
+  return llvm::count_if(chain, isDepthwise) == 1 &&
+         getCost(chain) - getCost(first) - getCost(second) <= gain;
 }
 
 /// The largest tensors first.
-void Grouping::joinChains(int64_t leastBytes) {
+void Grouping::joinChains(int64_t leastBytes, int64_t flopsAByte) {
   SmallVector<std::pair<int64_t, ConvOp>> candidates;
   for (unsigned index = 0; index < groups.size(); ++index)
     if (ConvOp next = findNextInChain(index))
-      if (int64_t bytes = getBytes(next.getInput()); bytes > leastBytes)
+      if (int64_t bytes = getBytes(next.getInput());
+          bytes * getImages(next.getInput()) > leastBytes)
         candidates.push_back({bytes, next});
   llvm::sort(candidates, [&](const auto &lhs, const auto &rhs) {
     return std::pair(-lhs.first, positions.lookup(lhs.second)) <
@@ -87,7 +98,8 @@ void Grouping::joinChains(int64_t leastBytes) {
   });
   for (auto &[bytes, next] : candidates) {
     unsigned from = *getGroup(next.getInput()), to = groupOf.lookup(next);
-    if (paysOff(getConvs(groups[from], groups[to]), bytes) &&
+    if (paysOff(getConvs(groups[from]), getConvs(groups[to]),
+                flopsAByte * bytes) &&
         canMerge(from, to))
       merge(from, to);
   }
