@@ -77,6 +77,9 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
   }
   if (options.forExport)
     return;
+  // What does not stay in a core's cache, beside what it is made of.
+  if (options.forCpu && options.optLevel > 0)
+    clusters.chainBytes = options.caches.l2 * 2 / 3;
   manager.addNestedPass<func::FuncOp>(graph::createFormClustersPass(clusters));
   manager.addNestedPass<func::FuncOp>(graph::createShareKernelsPass());
 }

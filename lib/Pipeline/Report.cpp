@@ -101,6 +101,11 @@ ReportKernel ReportBuilder::describeLaunch(host::LaunchOp launch) {
     if (auto bytes = callee->getAttrOfType<IntegerAttr>(tile::streamBytesAttr))
       kernel.parameters.push_back({"STREAM_BYTES", bytes.getInt()});
   }
+  for (auto [name, count] :
+       {std::pair<StringRef, Attribute>{"STEPS", launch.getStepsAttr()},
+        {"GROUPS", launch.getGroupsAttr()}})
+    if (count)
+      kernel.parameters.push_back({name.str(), evaluateBytes(count)});
   return kernel;
 }
 

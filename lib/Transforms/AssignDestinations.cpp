@@ -370,7 +370,8 @@ LogicalResult Assignment::assign(host::LaunchOp op) {
   }
   auto launch = host::LaunchOp::create(
       builder, op.getLoc(), TypeRange(), op.getCalleeAttr(), operands,
-      builder.getI64IntegerAttr(op.getNumResults()), op.getStepsAttr());
+      builder.getI64IntegerAttr(op.getNumResults()), op.getStepsAttr(),
+      op.getGroupsAttr());
   launch->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   return success();
 }

@@ -145,17 +145,64 @@ static void addProducts(GraphBuilder &b) {
   joinBranches(b, branches, rank - 1);
 }
 
-static Value addConv(GraphBuilder &b, Value x, int64_t outputs, int64_t taps) {
+/// How a convolution's window moves; the same along both dims.
+struct WindowSteps {
+  int64_t stride = 1, dilation = 1, low = 0, high = 0;
+};
+
+static Value addConv(GraphBuilder &b, Value x, int64_t outputs, int64_t taps,
+                     WindowSteps steps, int64_t group = 1) {
   Type element = GraphBuilder::elementOf(x);
   int64_t inputs = GraphBuilder::sizeOf(x, 1);
   SmallVector<Value> operands = {
-      x, b.constant(element, {outputs, inputs, taps, taps})};
+      x, b.constant(element, {outputs, inputs / group, taps, taps})};
   if (b.random.chance(50))
     operands.push_back(b.constant(element, {outputs}));
-  int64_t pad = taps / 2;
   return b.op("conv", operands,
-              {b.attr("strides", {1, 1}), b.attr("dilations", {1, 1}),
-               b.attr("pads", {pad, pad, pad, pad}), b.attr("group", 1)});
+              {b.attr("strides", {steps.stride, steps.stride}),
+               b.attr("dilations", {steps.dilation, steps.dilation}),
+               b.attr("pads", {steps.low, steps.low, steps.high, steps.high}),
+               b.attr("group", group)});
+}
+
+static Value addConv(GraphBuilder &b, Value x, int64_t outputs, int64_t taps) {
+  WindowSteps steps;
+  steps.low = steps.high = taps / 2;
+  return addConv(b, x, outputs, taps, steps);
+}
+
+/// A depthwise convolution of an image that small caches do not hold, behind
+/// and before dense ones.
+static void addDepthwise(GraphBuilder &b) {
+  static constexpr int64_t channels[] = {8, 16, 24}, wide[] = {24, 32, 40},
+                           sizes[] = {25, 32, 37};
+  Value x = b.input(b.builder.getF32Type(),
+                    {b.expr(b.random.between(1, 2)),
+                     b.expr(b.random.pick<int64_t>(channels)),
+                     b.expr(b.random.pick<int64_t>(sizes)),
+                     b.expr(b.random.pick<int64_t>(sizes))},
+                    /*tame=*/true);
+  if (!x)
+    return;
+  Value y = x;
+  if (b.random.chance(70))
+    y = activate(b, addConv(b, y, b.random.pick<int64_t>(wide),
+                            b.random.chance(30) ? 3 : 1));
+  WindowSteps steps;
+  int64_t taps = b.random.chance(60) ? 3 : b.random.between(1, 5);
+  steps.stride = b.random.between(1, 2);
+  steps.dilation = b.random.chance(20) ? 2 : 1;
+  steps.low = b.random.between(0, taps);
+  steps.high = b.random.between(0, taps);
+  if (!y)
+    return;
+  int64_t count = GraphBuilder::sizeOf(y, 1);
+  y = activate(b, addConv(b, y, count, taps, steps, count));
+  if (!y || !b.random.chance(70))
+    return;
+  y = addConv(b, y, b.random.chance(60) ? GraphBuilder::sizeOf(x, 1) : 40, 1);
+  if (y && areEqual(getDims(x), getDims(y)))
+    b.op("add", {y, x});
 }
 
 /// As of an inception block, with a normalisation at times.
@@ -415,7 +462,7 @@ static void addIdentities(GraphBuilder &b) {
 }
 
 void addIdiom(GraphBuilder &b) {
-  int64_t kind = b.random.below(27);
+  int64_t kind = b.random.below(30);
   if (kind < 5)
     addAttention(b);
   else if (kind < 8)
@@ -432,6 +479,8 @@ void addIdiom(GraphBuilder &b) {
     addPixels(b);
   else if (kind < 26)
     addIdentities(b);
+  else if (kind < 29)
+    addDepthwise(b);
   else
     addLongReduction(b);
 }

@@ -1,40 +1,47 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Launches in steps: a module, linked in, whose programs add up all that the
-// step before stored.
+// step before stored, or what their group stored.
 
 #include "RuntimeTest.h"
 
 #include "adze_module.h"
 
 #include <thread>
+#include <tuple>
 
 using namespace adze::test;
 
 namespace {
 
 enum { STEPS, WIDTH }; // symbols: the dims of the output
+int64_t groups = 1;    // of a step; WIDTH is a multiple
+int64_t work = 0;      // of a launch, a third
 
-/// Program p of step t: the sum of step t - 1, and its own number.
+/// Program p of step t: the sum of its group's of step t - 1, and its own
+/// number.
 void addUp(void *const *ptrs, const int64_t *syms, int64_t begin, int64_t end,
            void *) {
   auto *y = static_cast<int64_t *>(ptrs[1]);
+  int64_t each = syms[WIDTH] / groups;
   for (int64_t i = begin; i < end; ++i) {
     int64_t step = i / syms[WIDTH], sum = i;
-    for (int64_t p = 0; step && p < syms[WIDTH]; ++p)
+    int64_t first = i % syms[WIDTH] / each * each;
+    for (int64_t p = first; step && p < first + each; ++p)
       sum += y[(step - 1) * syms[WIDTH] + p];
     y[i] = sum % 1000003;
   }
 }
 
 int64_t programs(const int64_t *syms) { return syms[STEPS] * syms[WIDTH]; }
-int64_t much(const int64_t *) { return int64_t(1) << 40; }
+int64_t much(const int64_t *) { return work; }
 int64_t zero(const int64_t *) { return 0; }
 
 int32_t run(const adze_host_table *host, adze_exec *exec, void *const *inputs,
             void *const *outputs, void *, const void *, const int64_t *syms) {
   void *ptrs[] = {inputs[0], outputs[0]};
-  return host->launch_steps(exec, 0, ptrs, syms[STEPS]);
+  return groups == 1 ? host->launch_steps(exec, 0, ptrs, syms[STEPS])
+                     : host->launch_groups(exec, 0, ptrs, syms[STEPS], groups);
 }
 
 void infer(const int64_t *syms, int64_t *dims) {
@@ -85,7 +92,10 @@ std::vector<int64_t> expected(int64_t steps, int64_t width) {
   return y;
 }
 
-void check(adze_options *options, int64_t steps, int64_t width) {
+void check(adze_options *options, int64_t steps, int64_t width,
+           int64_t parts = 1, int64_t all = int64_t(1) << 40) {
+  groups = parts;
+  work = all;
   adze_module *module = nullptr;
   Outcome linked(adze_module_link(reinterpret_cast<adze_query_fn>(query),
                                   options, &module));
@@ -126,6 +136,25 @@ TEST_P(Steps, SeeWhatTheOnesBeforeStored) {
   }
 }
 
+TEST_P(Steps, SeeWhatTheirGroupStored) {
+  for (auto [steps, width, parts] :
+       {std::tuple<int64_t, int64_t, int64_t>{0, 4, 2},
+        {1, 6, 3},
+        {100, 2, 2},
+        {50, 12, 3},
+        {40, 12, 4},
+        {37, 38, 19},
+        {20, 300, 100}})
+    for (int64_t all : {int64_t(1) << 40, int64_t(20000), int64_t(100)}) {
+      adze_options *options = nullptr;
+      ASSERT_TRUE(Outcome(adze_options_create(&options)).ok());
+      ASSERT_TRUE(
+          Outcome(adze_options_set(options, "threads", GetParam())).ok());
+      check(options, steps, width, parts, all);
+      adze_options_release(options);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Threads, Steps, testing::Values("1", "2", "5", "70"));
 
 /// A pool that runs the lanes one after the other, the last one first.
@@ -143,6 +172,9 @@ TEST(Steps, NeedNoOtherLane) {
                   nullptr))
           .ok());
   check(options, 11, 40);
+  check(options, 11, 40, 2);
+  check(options, 11, 40, 8);
+  check(options, 11, 40, 8, /*all=*/20000);
   adze_options_release(options);
 }
 

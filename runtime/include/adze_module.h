@@ -222,6 +222,11 @@ typedef struct {
    * ids, one after the other: each sees what the ones before it stored. */
   int32_t (*launch_steps)(adze_exec *, uint32_t kernel, void *const *ptrs,
                           int64_t steps);
+  /* The same, where each step is `groups` equal parts, one behind the other,
+   * each of which sees what its own part of the steps before stored, and need
+   * not see more. */
+  int32_t (*launch_groups)(adze_exec *, uint32_t kernel, void *const *ptrs,
+                           int64_t steps, int64_t groups);
 } adze_host_table;
 
 #define ADZE_VALUE_TYPE(dtype_code, dtype_bits, kind)                          \

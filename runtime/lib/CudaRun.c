@@ -48,12 +48,12 @@ static adze_status launch_profiled(adze_context *context, uint32_t kernel,
 }
 
 int32_t rt_cuda_launch(adze_exec *exec, uint32_t kernel, void *const *ptrs,
-                       int64_t steps) {
+                       int64_t steps, int64_t groups) {
   adze_context *context = exec->context;
   const rt_device *device = context->on_device->device;
   if (!device->functions[kernel]) {
     device->cu->stream_wait(context->on_device->stream);
-    adze_status status = rt_launch_on_cpu(context, kernel, ptrs, steps);
+    adze_status status = rt_launch_on_cpu(context, kernel, ptrs, steps, groups);
     return status ? rt_exec_fail(exec, status) : 0;
   }
   int64_t programs = device->image->kernels[kernel].programs(context->symbols);

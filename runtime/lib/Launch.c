@@ -11,11 +11,10 @@
 /* Below this much work (FLOPs + bytes) waking other threads costs more than
  * they bring: about five microseconds of one core. */
 #define WORK_FOR_TWO 50000
+/* The same of a step, after which lanes that share it meet. */
+#define WORK_FOR_STEP 50000
 
 /* ---- One launch ---------------------------------------------------------- */
-
-/* Of a step: as many pieces at most. */
-#define MOST_PIECES 64
 
 typedef struct {
   adze_kernel_fn body;
@@ -25,11 +24,8 @@ typedef struct {
   int64_t lanes;
   char *scratch;
   uint64_t scratch_bytes;
-  /* Steps: which programs are one, how many pieces, how many were done of all
-   * steps, and which step each piece takes next. Without: the next program. */
-  int64_t steps, pieces;
-  _Alignas(64) _Atomic int64_t next;
-  _Alignas(64) _Atomic int64_t piece_steps[MOST_PIECES];
+  rt_steps *steps;                   /* null: all in any order, from the */
+  _Alignas(64) _Atomic int64_t next; /* next program on */
 } launch_job;
 
 static void *scratch_of(const launch_job *job, int32_t lane) {
@@ -72,44 +68,16 @@ static void run_lanes(void *data, int64_t begin, int64_t end) {
     run_lane(data, (int32_t)lane);
 }
 
-/* The pieces of one step that nobody has taken, from the lane's own on: so a
- * core finds in its caches what it read in the step before. */
-static void run_step(launch_job *job, int64_t step, int32_t lane) {
-  int64_t first = lane * job->pieces / job->lanes;
-  int64_t programs = job->programs / job->steps;
-  for (int64_t i = 0; i < job->pieces; ++i) {
-    int64_t piece = (first + i) % job->pieces, seen = step;
-    if (!atomic_compare_exchange_strong(&job->piece_steps[piece], &seen,
-                                        step + 1))
-      continue;
-    int64_t begin = step * programs + programs * piece / job->pieces,
-            end = step * programs + programs * (piece + 1) / job->pieces;
-    job->body(job->ptrs, job->symbols, begin, end, scratch_of(job, lane));
-    fence_streams();
-    atomic_fetch_add_explicit(&job->next, 1, memory_order_release);
-  }
+static void run_programs(void *data, int32_t lane, int64_t begin, int64_t end) {
+  launch_job *job = data;
+  job->body(job->ptrs, job->symbols, begin, end, scratch_of(job, lane));
+  fence_streams();
 }
 
-/* A lane only ever waits for pieces that another one is working on: one that
- * comes late, or never, holds up nobody. */
 static void run_stepped_lane(void *data, int32_t lane) {
-  enum { patience = 4096 };
   launch_job *job = data;
   uint64_t state = rt_float_state_enter();
-  for (int64_t step = 0; step < job->steps;) {
-    run_step(job, step, lane);
-    for (int64_t spins = 0;; ++spins) {
-      int64_t done = atomic_load_explicit(&job->next, memory_order_acquire);
-      if (done / job->pieces > step) {
-        step = done / job->pieces;
-        break;
-      }
-      if (spins < patience)
-        rt_relax();
-      else
-        sched_yield();
-    }
-  }
+  rt_steps_run(job->steps, lane);
   rt_float_state_leave(state);
 }
 
@@ -122,17 +90,25 @@ static int64_t value_of(adze_formula_fn formula, const int64_t *symbols) {
   return formula ? formula(symbols) : 0;
 }
 
-/* `programs` and the work of each step. */
+/* `programs` of each step. Steps too small for two lanes may still have groups
+ * that are large enough in all steps together: `divides` is false then. */
 static int64_t lanes_for(const adze_context *context, uint32_t kernel,
-                         int64_t programs, int64_t steps) {
+                         int64_t programs, int64_t steps, int64_t groups,
+                         bool *divides) {
   const adze_module_kernel *info = &context->module->desc->kernels[kernel];
   int64_t lanes = context->lanes < programs ? context->lanes : programs;
+  *divides = true;
   if (lanes < 2 || !info->flops || !info->bytes_read || !info->bytes_written)
     return lanes;
   int64_t work = value_of(info->flops, context->symbols) +
                  value_of(info->bytes_read, context->symbols) +
                  value_of(info->bytes_written, context->symbols);
-  return work / steps < WORK_FOR_TWO ? 1 : lanes;
+  if (work / steps >= (steps > 1 ? WORK_FOR_STEP : WORK_FOR_TWO))
+    return lanes;
+  *divides = false;
+  if (work < WORK_FOR_TWO || groups < 2)
+    return 1;
+  return groups < lanes ? groups : lanes;
 }
 
 /* Scratch memory beyond the workspace's: for sizes that the run has told. */
@@ -155,17 +131,16 @@ static adze_status extend_scratch(adze_context *context,
 
 static void run_job(adze_context *context, launch_job *job) {
   const adze_options *options = &context->module->options;
-  bool stepped = job->steps > 1 && job->lanes > 1;
   if (job->lanes > 1 && options->parallel_for)
     options->parallel_for(options->parallel_user, job->lanes,
-                          stepped ? run_stepped_lanes : run_lanes, job);
+                          job->steps ? run_stepped_lanes : run_lanes, job);
   else
     rt_pool_run(context->pool, (int32_t)job->lanes,
-                stepped ? run_stepped_lane : run_lane, job);
+                job->steps ? run_stepped_lane : run_lane, job);
 }
 
 adze_status rt_launch_on_cpu(adze_context *context, uint32_t kernel,
-                             void *const *ptrs, int64_t steps) {
+                             void *const *ptrs, int64_t steps, int64_t groups) {
   const adze_module *module = context->module;
   const adze_cpu_kernel *code = &module->variant->kernels[kernel];
   int64_t programs = code->programs(context->symbols);
@@ -173,7 +148,11 @@ adze_status rt_launch_on_cpu(adze_context *context, uint32_t kernel,
     return NULL;
   if (steps < 1 || programs % steps != 0)
     steps = 1;
-  int64_t lanes = lanes_for(context, kernel, programs / steps, steps);
+  if (groups < 1 || programs / steps % groups != 0)
+    groups = 1;
+  bool divides;
+  int64_t lanes =
+      lanes_for(context, kernel, programs / steps, steps, groups, &divides);
   launch_job job = {
       .body = code->body,
       .ptrs = ptrs,
@@ -182,14 +161,15 @@ adze_status rt_launch_on_cpu(adze_context *context, uint32_t kernel,
       .lanes = lanes,
       .scratch = (char *)context->workspace + rt_align_up(context->needs.arena),
       .scratch_bytes = context->needs.scratch,
-      .steps = steps,
-      .pieces = lanes * 8 < MOST_PIECES ? lanes * 8 : MOST_PIECES,
   };
-  if (job.pieces > programs / steps)
-    job.pieces = programs / steps;
   atomic_init(&job.next, 0);
-  for (int64_t i = 0; steps > 1 && i < job.pieces; ++i)
-    atomic_init(&job.piece_steps[i], 0);
+  rt_steps schedule;
+  if (steps > 1 && lanes > 1) {
+    schedule.run = run_programs;
+    schedule.data = &job;
+    rt_steps_init(&schedule, programs, steps, groups, lanes, divides);
+    job.steps = &schedule;
+  }
   RT_TRY(extend_scratch(context, code, &job));
   double begin = context->profile.on ? rt_now_us() : 0;
   run_job(context, &job);
@@ -211,8 +191,9 @@ int32_t rt_exec_fail(adze_exec *exec, adze_status status) {
   return code;
 }
 
-static int32_t host_launch_steps(adze_exec *exec, uint32_t kernel,
-                                 void *const *ptrs, int64_t steps) {
+static int32_t host_launch_groups(adze_exec *exec, uint32_t kernel,
+                                  void *const *ptrs, int64_t steps,
+                                  int64_t groups) {
   adze_context *context = exec->context;
   if (kernel >= context->module->desc->num_kernels)
     return rt_exec_fail(exec,
@@ -220,14 +201,19 @@ static int32_t host_launch_steps(adze_exec *exec, uint32_t kernel,
                                  "expected a kernel below %u, but got %u",
                                  context->module->desc->num_kernels, kernel));
   if (context->on_device)
-    return rt_cuda_launch(exec, kernel, ptrs, steps);
-  adze_status status = rt_launch_on_cpu(context, kernel, ptrs, steps);
+    return rt_cuda_launch(exec, kernel, ptrs, steps, groups);
+  adze_status status = rt_launch_on_cpu(context, kernel, ptrs, steps, groups);
   return status ? rt_exec_fail(exec, status) : 0;
+}
+
+static int32_t host_launch_steps(adze_exec *exec, uint32_t kernel,
+                                 void *const *ptrs, int64_t steps) {
+  return host_launch_groups(exec, kernel, ptrs, steps, 1);
 }
 
 static int32_t host_launch(adze_exec *exec, uint32_t kernel,
                            void *const *ptrs) {
-  return host_launch_steps(exec, kernel, ptrs, 1);
+  return host_launch_groups(exec, kernel, ptrs, 1, 1);
 }
 
 static int32_t host_copy(adze_exec *exec, void *to, const void *from,
@@ -285,7 +271,8 @@ static const adze_host_table host_table = {sizeof(adze_host_table),
                                            rt_data_output,
                                            rt_host_call,
                                            rt_host_fetch,
-                                           host_launch_steps};
+                                           host_launch_steps,
+                                           host_launch_groups};
 
 const _Alignas(RT_ALIGNMENT) char rt_nothing[RT_ALIGNMENT];
 

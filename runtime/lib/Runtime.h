@@ -314,11 +314,41 @@ struct adze_exec {
 
 /* Runs the host program on the context's checked and bound arguments. */
 adze_status rt_execute(adze_context *context, const void *weights);
-/* The programs in `steps` equal parts, one after the other. */
+/* The programs in `steps` equal parts, one after the other; each is `groups`
+ * equal parts that follow from none but their own. */
 adze_status rt_launch_on_cpu(adze_context *context, uint32_t kernel,
-                             void *const *ptrs, int64_t steps);
+                             void *const *ptrs, int64_t steps, int64_t groups);
 /* Keeps the first failure of a run; returns what the host program returns. */
 int32_t rt_exec_fail(adze_exec *exec, adze_status status);
+
+/* ---- Launches in steps (Steps.c) ---------------------------------------- */
+
+/* Groups, and lanes' shares of all groups, at most. */
+#define RT_MOST_SHARES 64
+
+typedef struct {
+  /* Runs programs [begin, end) on a lane; what they stored is visible to who
+   * sees what the lane stores next. */
+  void (*run)(void *data, int32_t lane, int64_t begin, int64_t end);
+  void *data;
+  /* The rest by rt_steps_init. Programs of a step; groups that these are. */
+  int64_t programs, steps, parts;
+  /* As lanes take them; shares of each, pieces of a share. */
+  int64_t groups, shares, pieces, lanes;
+  bool divides; /* lanes share groups */
+  struct {
+    _Alignas(64) _Atomic int64_t done; /* pieces, of all steps */
+    _Atomic int64_t inside;            /* lanes */
+  } group[RT_MOST_SHARES];
+  struct {
+    _Alignas(64) _Atomic int64_t taken; /* pieces, of all steps */
+  } share[RT_MOST_SHARES];
+} rt_steps;
+
+void rt_steps_init(rt_steps *steps, int64_t programs, int64_t count,
+                   int64_t groups, int64_t lanes, bool divides);
+/* What there is to do for a lane. Needs no other lane to come. */
+void rt_steps_run(rt_steps *steps, int32_t lane);
 
 /* ---- What only the data can tell (Data.c) ------------------------------- */
 
@@ -377,7 +407,7 @@ void rt_cuda_release_devices(adze_module *module);
 adze_status rt_cuda_run(adze_context *context, const DLTensor *const inputs[],
                         DLTensor *const outputs[], void *stream, bool wait);
 int32_t rt_cuda_launch(adze_exec *exec, uint32_t kernel, void *const *ptrs,
-                       int64_t steps);
+                       int64_t steps, int64_t groups);
 int32_t rt_cuda_copy(adze_exec *exec, void *to, const void *from,
                      uint64_t bytes);
 /* Waits for the launches of this run, whose own memory is given back next. */

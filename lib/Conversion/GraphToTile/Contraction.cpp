@@ -234,7 +234,7 @@ bool ConvShape::isPointwise() const {
   return groups == 1;
 }
 
-LogicalResult adze::finishConv(KernelEmitter &e, Value result, Value bias,
+LogicalResult adze::defineConv(KernelEmitter &e, Value result, Value bias,
                                Value acc, ArrayRef<int> axes,
                                ArrayRef<Place> places) {
   Type element = getSignlessType(getElementTypeOrSelf(result));
@@ -250,7 +250,14 @@ LogicalResult adze::finishConv(KernelEmitter &e, Value result, Value bias,
                              e.broadcast(wide, axes));
   }
   e.define(result, places, e.convert(sum, element));
-  return e.storeOutputs(result, places);
+  return success();
+}
+
+LogicalResult adze::finishConv(KernelEmitter &e, Value result, Value bias,
+                               Value acc, ArrayRef<int> axes,
+                               ArrayRef<Place> places) {
+  return success(succeeded(defineConv(e, result, bias, acc, axes, places)) &&
+                 succeeded(e.storeOutputs(result, places)));
 }
 
 /// 1x1, no stride: a matrix product over all pixels.

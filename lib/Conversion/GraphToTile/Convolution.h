@@ -92,7 +92,12 @@ bool runsInLanes(const KernelEmitter &e, const ConvShape &conv);
 /// few.
 mlir::LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv);
 
-/// Bias and conversion after the sum, then the epilogue.
+/// Bias and conversion after the sum: what `result` is at these places.
+mlir::LogicalResult defineConv(KernelEmitter &e, mlir::Value result,
+                               mlir::Value bias, mlir::Value acc,
+                               llvm::ArrayRef<int> axes,
+                               llvm::ArrayRef<Place> places);
+/// The same, then the epilogue.
 mlir::LogicalResult finishConv(KernelEmitter &e, mlir::Value result,
                                mlir::Value bias, mlir::Value acc,
                                llvm::ArrayRef<int> axes,

@@ -98,16 +98,42 @@ static ContractionBlocks choosePackedBlocks(int64_t m, int64_t k,
   return blocks;
 }
 
+/// Rows of blocks, several, that hardly hang over, near a register block or two
+/// that fill no more; 0: there are none. What hangs over is computed, too.
+static int64_t chooseEvenRows(int64_t rows) {
+  constexpr int64_t fewest = 5, most = 12, overhang = 16; // one in so many
+  int64_t best = 0, bestOver = rows / overhang + 1;
+  for (int64_t block = fewest; block <= most && block < rows; ++block) {
+    int64_t over = ceilDiv(rows, block) * block - rows;
+    if (over < bestOver ||
+        (over == bestOver && best &&
+         std::abs(block - rowGranule) <= std::abs(best - rowGranule))) {
+      best = block;
+      bestOver = over;
+    }
+  }
+  return best;
+}
+
+/// Threads that share a step meet after it, and fetch what the others stored;
+/// such as have rows of their own for all steps do neither, but each reads all
+/// weights in each step: out of its second level, or it would wait for them.
 /// Each program copies the state of its rows: a few more columns hide that. Few
 /// rows leave the weights to read, which all threads share: few columns then.
 /// Of unknown numbers of rows half a register block is computed for one row.
-RecurrentBlocks adze::chooseRecurrentBlocks(int64_t rows, int64_t units) {
+RecurrentBlocks adze::chooseRecurrentBlocks(const CacheSizes &caches,
+                                            int64_t rows, int64_t units,
+                                            int64_t gates, int64_t bytes) {
   constexpr int64_t mostRows = 32, usualRows = 4, fewRows = 4,
                     enoughPrograms = 8;
   RecurrentBlocks blocks;
   blocks.panel = units <= 16 ? 16 : 32;
-  blocks.rows = rows < 0 ? usualRows : equalParts(rows, mostRows, rowGranule);
   int64_t padded = ceilDiv(units, blocks.panel) * blocks.panel;
+  int64_t even = rows < 0 ? usualRows : chooseEvenRows(rows);
+  blocks.keepsRows = even > 0 && gates * units * padded * bytes <= caches.l2;
+  blocks.rows = blocks.keepsRows || rows < 0
+                    ? even
+                    : equalParts(rows, mostRows, rowGranule);
   bool few = rows >= 0 && rows <= fewRows;
   blocks.units = std::min<int64_t>(padded, few ? 64 : 128);
   auto programs = [&] {

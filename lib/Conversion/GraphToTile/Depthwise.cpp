@@ -35,8 +35,8 @@ bool adze::runsInLanes(const KernelEmitter &e, const ConvShape &conv) {
   if (channels > widest && channels % lanes != 0)
     return false;
   // Inputs are gathered where they lie: loads and shuffles of a CPU's vectors.
-  return e.forCpu && conv.groups > 1 && conv.groupInputs == conv.groupOutputs &&
-         2 * conv.groupInputs <= lanes && lanes % conv.groupInputs == 0 &&
+  return e.forCpu && conv.groups > 1 && conv.groupInputs <= conv.groupOutputs &&
+         2 * conv.groupOutputs <= lanes && lanes % conv.groupOutputs == 0 &&
          isa<BlockArgument>(op.getInput());
 }
 
@@ -45,18 +45,24 @@ bool adze::runsInLanes(const KernelEmitter &e, const ConvShape &conv) {
 static FailureOr<Emitted> emitOfGroup(KernelEmitter &e, const ConvShape &conv,
                                       ArrayRef<Place> places, int64_t inner) {
   ConvOp op = conv.op;
-  if (conv.groupInputs == 1)
+  if (conv.isDepthwise())
     return e.emit(op.getInput(), places);
   OpBuilder &b = e.builder();
   auto splat = [&](int64_t value) {
     return e.broadcast({e.index(value), {}}, {N});
   };
   Value channel = e.emitPositions(N, b.getIndexType()).value;
-  Value first = arith::SubIOp::create(
-      b, e.loc(), channel,
-      arith::RemUIOp::create(b, e.loc(), channel, splat(conv.groupInputs)));
+  Value group =
+      arith::DivUIOp::create(b, e.loc(), channel, splat(conv.groupOutputs));
+  Value first =
+      arith::MulIOp::create(b, e.loc(), group, splat(conv.groupInputs));
   Value picked = arith::AddIOp::create(b, e.loc(), first, splat(inner));
-  return emitGathered(e, op.getInput(), places, places.size() - 1,
+  Places inputs(places);
+  Place &from = inputs.back();
+  if (conv.groupInputs != conv.groupOutputs)
+    from.offset = e.mul(e.div(from.offset, e.index(conv.groupOutputs)),
+                        e.index(conv.groupInputs));
+  return emitGathered(e, op.getInput(), inputs, inputs.size() - 1,
                       {picked, {N}}, {M, N});
 }
 
@@ -74,8 +80,8 @@ static FailureOr<LaneProgram> makeLaneProgram(KernelEmitter &e,
   int64_t channels = getKnown(conv.result.back());
   // Pixels that lie side by side in memory take the lanes: one channel at a
   // time, in long runs. Few of them leave lanes to the channels.
-  constexpr int64_t usualRun = 16, unknownRun = 128, longRun = 512,
-                    usualRow = 256, longestRow = 4096;
+  constexpr int64_t usualRun = 16, longRun = 512, usualRow = 256,
+                    longestRow = 4096;
   AffineExpr width = conv.result[conv.spatial];
   bool isTransposed = op.getInput().getDefiningOp<TransposeOp>() != nullptr;
   bool runs = isTransposed && getKnown(width) >= usualRun;
@@ -87,9 +93,12 @@ static FailureOr<LaneProgram> makeLaneProgram(KernelEmitter &e,
                                         : usualRun,
                                 runs && e.forCpu ? longestRow : usualRow);
   row.finds = finds;
+  // Where groups have fewer inputs each step picks others: blocks of one step.
+  int64_t most = isTransposed                            ? 8
+                 : conv.groupInputs == conv.groupOutputs ? 128
+                                                         : 32;
   Value blockC =
-      runs ? e.index(1)
-           : e.param("BLOCK_N", chooseLanes(channels, isTransposed ? 8 : 128));
+      runs ? e.index(1) : e.param("BLOCK_N", chooseLanes(channels, most));
   LaneProgram result{{}, {M, N}};
   Value lines = runs ? chooseLines(e, conv) : Value();
   if (lines) {

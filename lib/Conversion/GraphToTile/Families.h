@@ -23,6 +23,9 @@ mlir::LogicalResult emitConcat(KernelEmitter &e, graph::ConcatOp op);
 mlir::LogicalResult emitInsertions(KernelEmitter &e, graph::InsertSliceOp op);
 mlir::LogicalResult emitMatmul(KernelEmitter &e, graph::MatmulOp op, Cut cut);
 mlir::LogicalResult emitConv(KernelEmitter &e, graph::ConvOp op, Cut cut);
+/// Convolutions one behind the other.
+mlir::LogicalResult emitConvChain(KernelEmitter &e,
+                                  llvm::ArrayRef<graph::ConvOp> chain, Cut cut);
 mlir::LogicalResult emitConvTranspose(KernelEmitter &e,
                                       graph::ConvTransposeOp op, Cut cut);
 mlir::LogicalResult emitAttention(KernelEmitter &e, graph::AttentionOp op,
@@ -30,6 +33,9 @@ mlir::LogicalResult emitAttention(KernelEmitter &e, graph::AttentionOp op,
 /// Steps of the grid of a recurrent layer: as many as it has, or more where a
 /// step is cut in two.
 mlir::AffineExpr getTurns(graph::RecurrentOp op);
+/// Blocks of rows of a step that threads take for all steps; null: they share
+/// all steps.
+mlir::AffineExpr getGroups(const KernelEmitter &e, graph::RecurrentOp op);
 mlir::LogicalResult emitRecurrent(KernelEmitter &e, graph::RecurrentOp op,
                                   Cut cut);
 mlir::LogicalResult emitPool(KernelEmitter &e, mlir::Operation *op, Cut cut);
@@ -110,6 +116,8 @@ struct RowBlock {
   bool unrolls = true; // taps of the window along it, if it is whole
   bool finds = false;  // or if the run finds its border
 };
+/// Pixels of a program of a row of unknown width, whose border it finds.
+constexpr int64_t unknownRun = 128;
 /// `longest`: rows up to there are taken whole.
 RowBlock chooseRowBlock(mlir::AffineExpr width, int64_t target,
                         int64_t longest = 256);
@@ -139,12 +147,17 @@ struct WalkedRows {
 };
 WalkedRows chooseWalkedRows(int64_t rows, int64_t length);
 
-/// Rows and units of a program of a recurrent layer, and the units of a panel
-/// of its weights.
+/// Rows and units of a program of a recurrent layer, the units of a panel of
+/// its weights, and whether threads take blocks of rows for all steps.
 struct RecurrentBlocks {
   int64_t rows, units, panel;
+  bool keepsRows;
 };
-RecurrentBlocks chooseRecurrentBlocks(int64_t rows, int64_t units);
+/// `rows` below 0: not known; weights [gates, units, units] of so many bytes
+/// each.
+RecurrentBlocks chooseRecurrentBlocks(const CacheSizes &caches, int64_t rows,
+                                      int64_t units, int64_t gates,
+                                      int64_t bytes);
 
 /// Channels of a panel of filters of a group of so many outputs, which no panel
 /// leaves: two vectors where these divide it, else what makes the fewest

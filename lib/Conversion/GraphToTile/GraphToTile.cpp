@@ -3,6 +3,7 @@
 // convert-graph-to-tile: picks the family of each kernel function by its anchor
 // and tries the cuts from the coarsest to the finest.
 #include "Conversion/Passes.h"
+#include "Dialect/Graph/IR/ConvChain.h"
 #include "Dialect/Graph/IR/Reduced.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Streams.h"
@@ -26,8 +27,12 @@ using namespace adze;
 using namespace adze::graph;
 
 /// The op that decides how the kernel is cut; null if there is none. Fails if
-/// there are two, but for reductions.
+/// there are two, but for reductions and convolutions one behind the other (the
+/// last one then).
 static FailureOr<Operation *> findAnchor(func::FuncOp function) {
+  auto chain = getConvChain(function.getBody().front());
+  if (chain.size() > 1)
+    return chain.back().getOperation();
   Operation *anchor = nullptr;
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (!isa<AttentionOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp,
@@ -105,7 +110,11 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(anchor)
       .Case([&](AttentionOp op) { return emitAttention(e, op, cut); })
       .Case([&](MatmulOp op) { return emitMatmul(e, op, cut); })
-      .Case([&](ConvOp op) { return emitConv(e, op, cut); })
+      .Case([&](ConvOp op) {
+        auto chain = getConvChain(*op->getBlock());
+        return chain.size() > 1 ? emitConvChain(e, chain, cut)
+                                : emitConv(e, op, cut);
+      })
       .Case([&](ConvTransposeOp op) { return emitConvTranspose(e, op, cut); })
       .Case<MaxPoolOp, AvgPoolOp>(
           [&](Operation *op) { return emitPool(e, op, cut); })
@@ -146,9 +155,13 @@ static void setSteps(KernelEmitter &e, Operation *anchor,
   tile::ProgramIdOp ids = e.getKernel().getProgramId();
   if (!ids || !ids.getOrdered())
     return;
-  AffineExpr steps = getTurns(cast<RecurrentOp>(anchor));
-  for (host::LaunchOp launch : launches)
+  auto op = cast<RecurrentOp>(anchor);
+  AffineExpr steps = getTurns(op), groups = getGroups(e, op);
+  for (host::LaunchOp launch : launches) {
     launch.setStepsAttr(host::getBytesAttr(steps));
+    if (groups)
+      launch.setGroupsAttr(host::getBytesAttr(groups));
+  }
 }
 
 /// Types that memory can hold: known dims, whole bytes or bools. Small floats

@@ -154,6 +154,10 @@ public:
   mlir::Value getMemory(mlir::Value argument) {
     return memory.lookup(argument);
   }
+  /// From here on `value` is read from scratch, at places in that.
+  void setMemory(mlir::Value value, mlir::Value scratch) {
+    memory[value] = scratch;
+  }
 
   /// Gives argument `value` the packing `map` if it is a constant of its own;
   /// says whether it did.

@@ -131,6 +131,20 @@ AffineExpr adze::getTurns(RecurrentOp op) {
   return steps && isTwofold(op) ? steps * 2 + 1 : steps;
 }
 
+static RecurrentBlocks chooseBlocks(const KernelEmitter &e, RecurrentOp op) {
+  Dims weights = getDims(op.getWeights());
+  return chooseRecurrentBlocks(
+      e.caches, e.getKnownRows(getDims(op.getOutput())[1]),
+      getKnown(weights[1]), getKnown(weights[0]),
+      getElementTypeOrSelf(op.getWeights()).getIntOrFloatBitWidth() / 8);
+}
+
+AffineExpr adze::getGroups(const KernelEmitter &e, RecurrentOp op) {
+  RecurrentBlocks blocks = chooseBlocks(e, op);
+  return blocks.keepsRows ? getDims(op.getOutput())[1].ceilDiv(blocks.rows)
+                          : AffineExpr();
+}
+
 LogicalResult RecurrentEmitter::check() {
   if (!e.forCpu)
     return e.fail("steps of a recurrent layer on a device");
@@ -159,9 +173,10 @@ LogicalResult RecurrentEmitter::cut() {
   Value batch = e.size(dims[1]);
   if (!steps || !batch)
     return failure();
-  RecurrentBlocks blocks =
-      chooseRecurrentBlocks(e.getKnownRows(dims[1]), hidden);
-  Value blockM = e.param("BLOCK_M", blocks.rows);
+  RecurrentBlocks blocks = chooseBlocks(e, op);
+  // What a launch says of groups of rows is no parameter.
+  Value blockM =
+      blocks.keepsRows ? e.index(blocks.rows) : e.param("BLOCK_M", blocks.rows);
   Value blockN = e.param("BLOCK_N", blocks.units);
   e.setAxis(M, blockM);
   e.setAxis(K, e.index(hidden));
@@ -170,8 +185,13 @@ LogicalResult RecurrentEmitter::cut() {
          getPanelMap(op.getContext(), 3, /*transposed=*/false, blocks.panel));
   Value rowStep = chooseRowStep(e, batch, blockM);
   Value most = e.max(e.size(getTurns(op)), e.index(1));
-  SmallVector<Value> ids = e.programIds(
-      {e.ceilDiv(batch, rowStep), e.ceilDiv(e.index(hidden), blockN), most});
+  SmallVector<Value> counts{e.ceilDiv(batch, rowStep),
+                            e.ceilDiv(e.index(hidden), blockN), most};
+  if (blocks.keepsRows) // those of one group lie together
+    std::swap(counts[0], counts[1]);
+  SmallVector<Value> ids = e.programIds(counts);
+  if (blocks.keepsRows)
+    std::swap(ids[0], ids[1]);
   if (getConstantIntValue(most) != 1)
     e.getKernel().getProgramId().setOrdered(true);
   row = startRows(e, ids[0], batch, blockM, rowStep);

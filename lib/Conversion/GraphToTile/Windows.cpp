@@ -4,6 +4,7 @@
 // bounds of loops, so that what is read inside of them needs no conditions.
 #include "Families.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace adze;
@@ -55,9 +56,12 @@ FailureOr<Carried> adze::loopTaps(KernelEmitter &e, const WindowDim &dim,
   Value lastStart = dim.reach ? e.add(dim.start, dim.reach) : dim.start;
   Value first = e.max(e.index(0), ceil(e.sub(e.index(0), lastStart)));
   Value last = e.min(e.index(dim.taps), ceil(e.sub(dim.extent, dim.start)));
-  // The clamps change nothing, but say so to range analysis.
+  // The clamps change nothing, but say so to range analysis: a size that only
+  // the run knows may be 0 for all that it sees.
   auto clamp = [&](Value at, Value end) {
-    return e.min(e.max(at, e.index(0)), e.sub(end, e.index(1)));
+    Value zero = e.index(0), most = e.sub(end, e.index(1));
+    return getConstantIntValue(end) ? e.min(e.max(at, zero), most)
+                                    : e.max(e.min(at, most), zero);
   };
   return e.loop(e.sub(last, first), e.index(1), carried,
                 [&](Value i, ValueRange inner) {

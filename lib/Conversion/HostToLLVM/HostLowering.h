@@ -25,6 +25,7 @@ enum HostTableField : int32_t {
   Call,
   Fetch,
   LaunchSteps,
+  LaunchGroups,
   NumHostTableFields
 };
 

@@ -205,9 +205,14 @@ void HostLowering::lower(host::LaunchOp op) {
                           element(loc, launchOperands, index));
   SmallVector<Value> operands{i32Constant(loc, launchNumbers.lookup(op)),
                               launchOperands};
-  if (op.getStepsAttr())
-    operands.push_back(bytes(loc, op.getStepsAttr()));
-  call(loc, op.getStepsAttr() ? LaunchSteps : Launch, operands);
+  for (Attribute count : {op.getStepsAttr(), op.getGroupsAttr()})
+    if (count)
+      operands.push_back(bytes(loc, count));
+  call(loc,
+       op.getGroupsAttr()  ? LaunchGroups
+       : op.getStepsAttr() ? LaunchSteps
+                           : Launch,
+       operands);
 }
 
 void HostLowering::lower(host::CopyOp op) {
@@ -511,14 +516,18 @@ LogicalResult HostLowering::lowerProgram(LLVM::LLVMFuncOp run) {
   allocateArrays();
   bool usesBoxes = false;
   program.walk([&](host::SlotOp slot) { usesBoxes |= bool(slot.getBox()); });
-  bool calls = false, checks = false, hasSteps = false;
+  bool calls = false, checks = false, hasSteps = false, hasGroups = false;
   program.walk([&](host::CallOp) { calls = true; });
   program.walk([&](host::CheckOp) { checks = true; });
   program.walk([&](host::LaunchOp launch) {
     hasSteps |= launch.getStepsAttr() != nullptr;
+    hasGroups |= launch.getGroupsAttr() != nullptr;
   });
   if (calls || checks || usesBoxes || hostNumbers || hasSteps)
-    checkTable(loc, hasSteps ? LaunchSteps : calls ? Fetch : Output);
+    checkTable(loc, hasGroups  ? LaunchGroups
+                    : hasSteps ? LaunchSteps
+                    : calls    ? Fetch
+                               : Output);
   for (BlockArgument argument : program.getArguments()) {
     int64_t index = argument.getArgNumber();
     Value array = arguments[index < numInputs ? RunArgument::Inputs

@@ -51,116 +51,6 @@ Value adze::tile::toMemory(OpBuilder &b, Location loc, Value value) {
   return arith::ExtUIOp::create(b, loc, byte, value);
 }
 
-//===--- Windows ----------------------------------------------------------===//
-
-static SmallVector<SmallVector<Digit, 1>> digitsOf(ArrayRef<int64_t> dims,
-                                                   ArrayRef<int64_t> steps,
-                                                   ArrayRef<int64_t> shape) {
-  SmallVector<SmallVector<Digit, 1>> digits;
-  for (auto [dim, step, size] : llvm::zip_equal(dims, steps, shape))
-    digits.push_back({Digit{dim, size, step}});
-  return digits;
-}
-
-static TypedAttr padOf(std::optional<TypedAttr> pad, Value memref) {
-  Type element = cast<MemRefType>(memref.getType()).getElementType();
-  return pad ? *pad
-             : cast<TypedAttr>(
-                   Builder(memref.getContext()).getZeroAttr(element));
-}
-
-Window KernelLowering::window(LoadOp load) {
-  return {load,
-          load.getMemref(),
-          load.getResult(),
-          load.getMixedOffsets(),
-          digitsOf(load.getMemDims(), load.getSteps(),
-                   tileType(load.getResult()).getShape()),
-          padOf(load.getPad(), load.getMemref()),
-          {},
-          -1};
-}
-
-Window KernelLowering::window(StoreOp store) {
-  return {store,
-          store.getMemref(),
-          store.getValue(),
-          store.getMixedOffsets(),
-          digitsOf(store.getMemDims(), store.getSteps(),
-                   tileType(store.getValue()).getShape()),
-          {},
-          {},
-          -1};
-}
-
-Window KernelLowering::window(GatherOp gather) {
-  Window result{gather,
-                gather.getMemref(),
-                gather.getResult(),
-                gather.getMixedOffsets(),
-                {},
-                padOf(gather.getPad(), gather.getMemref()),
-                gather.getIndices(),
-                (int64_t)gather.getAlong()};
-  for (auto [dim, size, step] :
-       llvm::zip(gather.getDims(), tileType(gather.getResult()).getShape(),
-                 gather.getSteps())) {
-    result.dims.emplace_back();
-    if (dim >= 0)
-      result.dims.back().push_back({dim, size, step});
-  }
-  return result;
-}
-
-/// The window of a loaded tile in another shape: each result dimension takes
-/// whole source dimensions or a part of one.
-Window KernelLowering::window(ReshapeOp reshape) {
-  Window source = window(reshape.getSource().getDefiningOp<LoadOp>());
-  Window result = source;
-  result.tile = reshape.getResult();
-  result.dims.clear();
-  // Walk both shapes from the fastest dimension; split digits where needed.
-  SmallVector<Digit> rest;
-  for (const SmallVector<Digit, 1> &digits : source.dims)
-    rest.push_back(digits.front());
-  for (int64_t size : llvm::reverse(tileType(result.tile).getShape())) {
-    SmallVector<Digit, 1> digits;
-    while (size > 1 && !rest.empty()) {
-      Digit last = rest.pop_back_val();
-      if (last.size == 1)
-        continue;
-      if (size % last.size == 0) {
-        digits.insert(digits.begin(), last);
-        size /= last.size;
-        continue;
-      }
-      // A part of the source dimension; the remainder strides over it.
-      if (last.size % size != 0) {
-        fail(reshape, "expected a reshape that splits or merges whole dims");
-        return result;
-      }
-      digits.insert(digits.begin(), {last.dim, size, last.step});
-      rest.push_back({last.dim, last.size / size, last.step * size});
-      size = 1;
-    }
-    result.dims.insert(result.dims.begin(), digits);
-  }
-  return result;
-}
-
-std::optional<Window> KernelLowering::windowOf(Operation *op) {
-  if (auto load = dyn_cast<LoadOp>(op))
-    return window(load);
-  if (auto store = dyn_cast<StoreOp>(op))
-    return window(store);
-  if (auto gather = dyn_cast<GatherOp>(op))
-    return window(gather);
-  auto reshape = dyn_cast<ReshapeOp>(op);
-  if (reshape && reshape.getSource().getDefiningOp<LoadOp>())
-    return window(reshape);
-  return std::nullopt;
-}
-
 //===--- Places -----------------------------------------------------------===//
 
 /// The part of a memory index that one digit of a tile dimension adds.
@@ -193,8 +83,19 @@ Value KernelLowering::position(const Window &window, const Layout &layout,
   if (dim == window.along)
     place = add(place, gatherShift);
   // Constants come last: what else there is is one address for all registers of
-  // a block, however many loops are around it.
+  // a block, however many loops are around it, and for windows that lie a
+  // constant apart.
   int64_t constant = 0;
+  while (Operation *op = place.getDefiningOp()) {
+    std::optional<int64_t> summand =
+        isa<arith::AddIOp, arith::SubIOp>(op)
+            ? getConstantIntValue(op->getOperand(1))
+            : std::nullopt;
+    if (!summand)
+      break;
+    constant += isa<arith::AddIOp>(op) ? *summand : -*summand;
+    place = op->getOperand(0);
+  }
   for (auto [tileDim, digits] : llvm::enumerate(window.dims))
     for (size_t i = 0; i < digits.size(); ++i) {
       if (digits[i].dim != dim)
@@ -271,7 +172,7 @@ Place KernelLowering::place(const Window &window, const Layout &layout,
                             int64_t registerIndex, int64_t shift) {
   Place result;
   SmallVector<int64_t> at = layout.coordinates(registerIndex);
-  bool wide = layout.lanes > 1;
+  bool wide = layout.lanes > 1, picked = picksRows(window, layout);
   int64_t laneMem = wide ? window.dims[layout.laneDim].back().dim : -1;
   SmallVector<Value> logical;
   auto require = [&](Value condition) {
@@ -307,7 +208,7 @@ Place KernelLowering::place(const Window &window, const Layout &layout,
       require(
           arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, self, end));
       // Lanes that are all masked are slow to load where no memory is.
-      if (wide && !isa<StoreOp>(window.op)) {
+      if (wide && !picked && !isa<StoreOp>(window.op)) {
         Value last = b.createOrFold<arith::SubIOp>(loc, end, index(1));
         last = b.createOrFold<arith::MinSIOp>(loc, self, last);
         logical.back() = b.createOrFold<arith::MaxSIOp>(loc, last, index(0));
@@ -388,11 +289,15 @@ Value KernelLowering::readRegister(const Window &window, const Layout &layout,
     mask = bothMasks(b, loc, mask, laneMask(b, loc, 0, live, lanes));
   if (layout.classes[layout.laneDim] == alongDepth.depth)
     mask = bothMasks(b, loc, mask, alongDepth.mask);
-  if (at.exists)
+  if (at.exists && picksRows(window, layout)) {
+    memref = rowOrPad(window, layout, registerIndex);
+    at.indices = {index(coordinates[layout.laneDim])};
+  } else if (at.exists) {
     mask = bothMasks(
         b, loc, mask,
         vector::BroadcastOp::create(
             b, loc, VectorType::get(lanes, b.getI1Type()), at.exists));
+  }
   if (!mask)
     return vector::LoadOp::create(b, loc, type, memref, at.indices);
   Value pads = vector::BroadcastOp::create(b, loc, type, pad);

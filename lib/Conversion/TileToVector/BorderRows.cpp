@@ -1,9 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Left operands of dots of which only the run knows what is inside of memory,
-// as windows at the border of an image: each row is read where it lies, or
-// zeros in its place, so that nothing is copied. Where no row is inside there
-// is nothing to multiply.
+// Rows of which only the run knows whether they are inside of memory, as those
+// of windows at the border of an image: each is read where it lies, or pads in
+// its place, so that nothing is masked or copied. Of the left operand of a dot
+// there is nothing to multiply where no row is inside.
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -52,9 +52,9 @@ int64_t KernelLowering::borderRowsAlong(DotOp op) {
   return along >= 0 && !isChecked(self, along) ? along : -1;
 }
 
-/// Zeros in memory, as a row of this type.
-Value KernelLowering::zeroRow(MemRefType row) {
-  Value &made = zeroRows[row];
+/// Pads in memory, as a row of this type.
+Value KernelLowering::padRow(MemRefType row, Attribute pad) {
+  Value &made = padRows[{row, pad}];
   if (made)
     return made;
   int64_t size = row.getDimSize(0);
@@ -69,10 +69,11 @@ Value KernelLowering::zeroRow(MemRefType row) {
   Value from = arith::ConstantIndexOp::create(top, loc, 0);
   Value to = arith::ConstantIndexOp::create(top, loc, padded);
   Value step = arith::ConstantIndexOp::create(top, loc, lanes);
-  Value zeros = arith::ConstantOp::create(top, loc, b.getZeroAttr(vector));
+  Value pads =
+      arith::ConstantOp::create(top, loc, DenseElementsAttr::get(vector, pad));
   auto fill = scf::ForOp::create(top, loc, from, to, step);
   OpBuilder inside = OpBuilder::atBlockBegin(fill.getBody());
-  vector::StoreOp::create(inside, loc, zeros, memory, fill.getInductionVar());
+  vector::StoreOp::create(inside, loc, pads, memory, fill.getInductionVar());
   auto attributes = [&](int64_t value) {
     return SmallVector<OpFoldResult>{b.getIndexAttr(value)};
   };
@@ -96,6 +97,7 @@ BorderRows KernelLowering::findBorderRows(DotOp op) {
   int64_t rank = type.getRank(), size = type.getDimSize(along);
   SmallVector<OpFoldResult> ones(rank, b.getIndexAttr(1)), sizes = ones;
   sizes[along] = b.getIndexAttr(size);
+  Attribute zero = b.getZeroAttr(type.getElementType());
   bool isSure = false;
   for (int64_t i = 0; i < layout.counts[0]; ++i) {
     result.rows.emplace_back();
@@ -120,10 +122,10 @@ BorderRows KernelLowering::findBorderRows(DotOp op) {
         {size}, type, offsets, sizes, ones);
     Value row = memref::SubViewOp::create(b, loc, rowType, memory, offsets,
                                           sizes, ones);
-    result.rows.back() =
-        exists ? arith::SelectOp::create(b, loc, exists, row, zeroRow(rowType))
-                     .getResult()
-               : row;
+    result.rows.back() = exists ? arith::SelectOp::create(b, loc, exists, row,
+                                                          padRow(rowType, zero))
+                                      .getResult()
+                                : row;
     isSure |= !exists;
     if (exists)
       result.any =
@@ -165,4 +167,52 @@ Carried KernelLowering::ifAnyRow(Carried sums,
   scopes.pop_back();
   scf::YieldOp::create(b, loc, next);
   return Carried(branch.getResults());
+}
+
+/// Are rows of a step over the border read here, as vectors whose elements are
+/// neighbours in memory? Then pads are read elsewhere, and what windows share
+/// is loaded once.
+bool KernelLowering::picksRows(const Window &window, const Layout &layout) {
+  if (overBorder < 0 || !isa<LoadOp>(window.op) || layout.lanes == 1 ||
+      !isContiguous(window, layout) || window.memref.getDefiningOp<ViewOp>() ||
+      layout.classes[layout.laneDim] == alongDepth.depth ||
+      isChecked(window, window.dims[layout.laneDim].back().dim))
+    return false;
+  auto type = cast<MemRefType>(mapped(window.memref).getType());
+  int64_t offset;
+  SmallVector<int64_t> strides;
+  return cast<MemRefType>(window.memref.getType()).getRank() ==
+             type.getRank() &&
+         succeeded(type.getStridesAndOffset(strides, offset)) &&
+         strides.back() == 1;
+}
+
+/// What is alive of a row, beginning where the slice of lanes does, or pads:
+/// memory in any case.
+Value KernelLowering::rowOrPad(const Window &window, const Layout &layout,
+                               int64_t index) {
+  int64_t dim = layout.laneDim, size = 0;
+  SmallVector<int64_t> coordinates = layout.coordinates(index);
+  for (int64_t i = 0; i < layout.counts[dim]; ++i)
+    size += liveLanes(classes, layout, i * layout.lanes);
+  coordinates[dim] = 0;
+  Place at = place(window, layout, layout.indexOf(coordinates));
+  return rowOrPad(window, at, size);
+}
+
+Value KernelLowering::rowOrPad(const Window &window, const Place &at,
+                               int64_t size) {
+  Value memory = mapped(window.memref);
+  auto type = cast<MemRefType>(memory.getType());
+  SmallVector<OpFoldResult> ones(type.getRank(), b.getIndexAttr(1)),
+      sizes = ones, offsets(at.indices.begin(), at.indices.end());
+  sizes.back() = b.getIndexAttr(size);
+  auto rowType = memref::SubViewOp::inferRankReducedResultType(
+      {size}, type, offsets, sizes, ones);
+  Value row =
+      memref::SubViewOp::create(b, loc, rowType, memory, offsets, sizes, ones);
+  Attribute pad = window.pad;
+  if (type.getElementType() != window.pad.getType()) // truth values
+    pad = b.getI8IntegerAttr(cast<IntegerAttr>(pad).getValue().getBoolValue());
+  return arith::SelectOp::create(b, loc, at.exists, row, padRow(rowType, pad));
 }

@@ -57,7 +57,9 @@ Proof KernelLowering::proof(const Window &window, int64_t memDim) {
   if (memDim == window.along || !range || range->min < 0)
     return Proof::none;
   if (ShapedType::isDynamic(size)) // of one step of a walk over whole parts
-    size = getWholeStep(window.offsets[memDim], window.memref, memDim);
+    size = isClampedTo(window.offsets[memDim], window.memref, memDim)
+               ? 1
+               : getWholeStep(window.offsets[memDim], window.memref, memDim);
   else
     last = range->max;
   SmallVector<int> dims = classes.of(window.tile);
@@ -162,7 +164,8 @@ bool KernelLowering::isClamped(const Window &window, int64_t memDim) {
       range->min < 0 || isProven(window, memDim) || isDecided(window, memDim))
     return false;
   int c = classAlong(window, memDim);
-  if (c < 0 || !classes.isSplit(c) || classes.lanes(c) > 1)
+  // Rows at a border are picked, as those that other windows share with them.
+  if (c < 0 || c == overBorder || !classes.isSplit(c) || classes.lanes(c) > 1)
     return false;
   auto endsAlike = [&](const Window &store) {
     for (int64_t dim = 0, e = store.offsets.size(); dim < e; ++dim)

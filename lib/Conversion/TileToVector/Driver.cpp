@@ -235,47 +235,47 @@ void KernelLowering::splitToEnd(size_t depth, int64_t full, Value end,
   ends.erase(c);
 }
 
-/// Steps of a split class around an interior that the run finds: whole ones,
-/// half of one and single positions inside of it, which need no checks, then
-/// single positions before and behind it, in one loop.
+/// Steps of a split class around an interior that the run finds. Those inside
+/// of it need no checks; of the others positions outside are pads, and what
+/// lies behind the end is not stored. Where no more than half a step is left,
+/// half of one does.
 void KernelLowering::splitAround(size_t depth, const RunInterior &in, Value end,
                                  SettledRef bounded) {
-  int64_t step = classes.step(classes.splitOrder()[depth]);
+  int c = classes.splitOrder()[depth];
+  int64_t step = classes.step(c), half = step / 2;
   OpBuilder::InsertionGuard guard(b);
-  auto loop = [&](Value from, Value to, int64_t by) {
-    auto result = scf::ForOp::create(b, loc, from, to, index(by));
-    b.setInsertionPointToStart(result.getBody());
-    return result;
+  auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) {
+    return b.createOrFold<arith::CmpIOp>(loc, predicate, x, y);
   };
+  Value rest = b.createOrFold<arith::RemSIOp>(loc, end, index(step));
+  Value whole = b.createOrFold<arith::SubIOp>(loc, end, rest);
+  Value isFew = compare(arith::CmpIPredicate::sle, rest, index(half));
+  Value to = b.createOrFold<arith::SelectOp>(loc, isFew, whole, end);
+  auto loop = scf::ForOp::create(b, loc, index(0), to, index(step));
+  b.setInsertionPointToStart(loop.getBody());
+  Value at = loop.getInductionVar();
+  Value begins = compare(arith::CmpIPredicate::sge, at, in.begin);
+  Value ends = compare(arith::CmpIPredicate::sle, add(at, step), in.end);
+  Value isInside = arith::AndIOp::create(b, loc, begins, ends);
+  auto branch = scf::IfOp::create(b, loc, isInside, /*withElse=*/true);
+  b.setInsertionPointToStart(branch.thenBlock());
   auto outer = settled;
   settled.insert_range(bounded);
-  auto border = settled;
   settled.insert_range(in.bounded);
-  Value at = in.begin;
-  SmallVector<int64_t, 3> sizes{step, 1};
-  if (step > 3)
-    sizes.insert(sizes.begin() + 1, step / 2);
-  for (int64_t by : sizes) {
-    Value length = b.createOrFold<arith::SubIOp>(loc, in.end, at);
-    Value rest = b.createOrFold<arith::RemSIOp>(loc, length, index(by));
-    Value to = b.createOrFold<arith::SubIOp>(loc, in.end, rest);
-    auto steps = loop(at, to, by);
-    splitAt(depth, {steps.getInductionVar(), 0, by});
-    b.setInsertionPointAfter(steps);
-    at = to;
-  }
-  settled = border;
-  Value inside = b.createOrFold<arith::SubIOp>(loc, in.end, in.begin);
-  Value others = b.createOrFold<arith::SubIOp>(loc, end, inside);
-  auto rest = loop(index(0), others, 1);
-  Value i = rest.getInductionVar();
-  Value isBefore =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, i, in.begin);
-  Value place = arith::SelectOp::create(b, loc, isBefore, i, add(i, inside));
-  bool wasAtEnd = std::exchange(atEnd, true);
-  splitAt(depth, {place, 0, 1});
-  atEnd = wasAtEnd;
+  splitAt(depth, {at, 0, step});
   settled = outer;
+  bool wasAtEnd = std::exchange(atEnd, true);
+  int wasOver = std::exchange(overBorder, c);
+  b.setInsertionPointToStart(branch.elseBlock());
+  splitAt(depth, {at, 0, step});
+  b.setInsertionPointAfter(loop);
+  Value isLeft = compare(arith::CmpIPredicate::slt, whole, end);
+  isLeft = arith::AndIOp::create(b, loc, isLeft, isFew);
+  auto tail = scf::IfOp::create(b, loc, isLeft, /*withElse=*/false);
+  b.setInsertionPointToStart(tail.thenBlock());
+  splitAt(depth, {whole, 0, half});
+  overBorder = wasOver;
+  atEnd = wasAtEnd;
 }
 
 /// The full steps of a split class: a loop, and those of a border whose place

@@ -42,14 +42,12 @@ private:
   void body(mlir::Block &block);
   void bodyOp(mlir::Operation *op);
   void anchor(mlir::Value tile), store(StoreOp store);
-  void forOp(mlir::scf::ForOp loop);
-  void ifOp(mlir::scf::IfOp branch);
+  void forOp(mlir::scf::ForOp loop), ifOp(mlir::scf::IfOp branch);
   bool fitsRegisters(mlir::Value tile), isShared(mlir::Operation *op);
-  void findWanted(), afterRoot();
+  void findWanted(), afterRoot(), forget(mlir::Block &block);
   Handover planHandover(mlir::ValueRange values);
   Carried handOver(mlir::ValueRange values, Handover &to);
   void receive(mlir::ValueRange, mlir::ValueRange flat, const Handover &from);
-  void forget(mlir::Block &block);
   Kept makeBuffer(mlir::Value tile);
   void copyTo(mlir::Value, const Kept &buffer), materialise(mlir::Value tile);
 
@@ -97,11 +95,13 @@ private:
                                             llvm::ArrayRef<mlir::Value> of);
   void neutraliseDead(ReduceOp op, Registers &registers);
 
-  // BorderRows.cpp: rows of dots that may be outside of memory
+  // BorderRows.cpp: rows that may be outside of memory
   int64_t borderRowsAlong(DotOp op);
   BorderRows findBorderRows(DotOp op);
   Registers readBorderRows();
-  mlir::Value zeroRow(mlir::MemRefType row);
+  mlir::Value padRow(mlir::MemRefType row, mlir::Attribute pad),
+      rowOrPad(const Window &, const Layout &, int64_t index),
+      rowOrPad(const Window &, const Place &, int64_t size);
   Carried ifAnyRow(Carried sums, llvm::function_ref<Carried(Carried)> body);
 
   // ByteDot.cpp: dots of bytes, in groups of the depth
@@ -138,7 +138,7 @@ private:
   Carried depthBody(mlir::ValueRange accumulators, Handover &plan);
   void depthStep(mlir::Block::iterator rest, mlir::Block::iterator end);
 
-  // Access.cpp: memory
+  // Windows.cpp, Access.cpp: memory
   Window window(LoadOp load), window(StoreOp store), window(GatherOp gather);
   Window window(ReshapeOp reshapeOfLoad);
   std::optional<Window> windowOf(mlir::Operation *op);
@@ -151,10 +151,10 @@ private:
                        int64_t index, mlir::Value pad);
   std::optional<Layout> alongMemory(const Window &, const Layout &, int64_t);
   std::optional<Registers> readTransposed(const Window &, const Layout &,
-                                          mlir::Value pad);
-  std::optional<Registers> readSpread(const Window &, const Layout &,
-                                      mlir::Value pad);
-  bool writeTransposed(const Window &window, const Registers &registers);
+                                          mlir::Value pad),
+      readSpread(const Window &, const Layout &, mlir::Value pad);
+  bool writeTransposed(const Window &, const Registers &),
+      writePieces(const Window &, const Registers &);
   void write(const Window &window, const Registers &registers);
   Place place(const Window &, const Layout &, int64_t index, int64_t shift = 0);
   mlir::Value gatherShift; // along the indexed dim, of the element being read
@@ -162,19 +162,19 @@ private:
                        llvm::ArrayRef<int64_t> coordinates);
   mlir::Value digitPosition(const Window &, int64_t tileDim, size_t digit,
                             const Slice &slice, int64_t at);
-  mlir::Value readRegister(const Window &, const Layout &, int64_t index,
-                           mlir::Value pad);
-  void writeRegister(const Window &, const Layout &, int64_t index,
-                     mlir::Value value, bool streams = false);
-  void writeSpread(const Window &, const Layout &, int64_t index,
-                   mlir::Value value, int64_t live);
+  mlir::Value readRegister(const Window &, const Layout &, int64_t,
+                           mlir::Value);
+  void writeRegister(const Window &, const Layout &, int64_t, mlir::Value value,
+                     bool streams = false);
+  void writeSpread(const Window &, const Layout &, int64_t, mlir::Value,
+                   int64_t);
   std::optional<LanePlaces> lanesOf(const Window &, const Layout &, int64_t);
-  bool isRun(const Window &, const Layout &), picksByStep(int c);
-  bool writePieces(const Window &window, const Registers &registers);
+  bool isRun(const Window &, const Layout &), picksByStep(int c),
+      picksRows(const Window &, const Layout &);
   void writeRegisters(const Window &, const Registers &, bool streams);
   mlir::Value streamsTo(const Window &window, const Layout &layout);
-  bool isReadBack(mlir::Value), isDead(const Layout &, int64_t index);
-  bool isContiguous(const Window &, const Layout &, int64_t step = 1);
+  bool isReadBack(mlir::Value), isDead(const Layout &, int64_t index),
+      isContiguous(const Window &, const Layout &, int64_t step = 1);
 
   // Borders.cpp: what is proven to be in bounds
   Proof proof(const Window &window, int64_t memDim);
@@ -189,10 +189,9 @@ private:
   bool isOutside(const Window &, int64_t), isChecked(const Window &, int64_t);
   bool isBorder(const Window &), hasUnproven(const Window &),
       endsWith(int, SettledRef);
-  mlir::Value inBounds(const Window &window);
   mlir::Value runtimeBound(mlir::OpFoldResult index, bool upper);
   mlir::Value runtimeBoundOf(mlir::Operation *op, bool upper);
-  mlir::Value extent(mlir::Value memref, int64_t dim);
+  mlir::Value extent(mlir::Value memref, int64_t dim), inBounds(const Window &);
   mlir::Value limitOf(int, bool most = false, const Window *of = {});
   void findLimits();
 
@@ -235,8 +234,9 @@ private:
   llvm::DenseSet<Settled> settled;     // in bounds
   AlongDepth alongDepth;               // of the dot that we are in,
   BorderRows borderRows;               // as these
-  llvm::DenseMap<mlir::Type, mlir::Value> zeroRows;
+  llvm::DenseMap<std::pair<mlir::Type, mlir::Attribute>, mlir::Value> padRows;
   llvm::DenseMap<int, mlir::Value> ends; // of classes that the run cuts
+  int overBorder = -1;                   // class whose steps reach over it
   bool atEnd = false;                    // in the last, partial step of one
   bool fast = true, staging = false, inOrder = false, failed = false;
   llvm::DenseSet<mlir::Operation *> hoisted; // scalars cloned beforehand

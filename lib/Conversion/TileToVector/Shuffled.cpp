@@ -163,13 +163,17 @@ Value KernelLowering::shuffled(const Window &window, const Layout &layout,
         size - range->max - (start ? classes.padded(c) - classes.step(c) : 0);
   Value mask = load.mask(b, loc, at.indices.back(),
                          extent(window.memref, window.along), room);
-  if (at.exists) {
-    auto bools = VectorType::get(load.width, b.getI1Type());
-    Value exists = vector::BroadcastOp::create(b, loc, bools, at.exists);
-    mask = mask ? arith::AndIOp::create(b, loc, mask, exists) : exists;
-  }
   auto wide = VectorType::get(load.width, pad.getType());
   Value memref = mapped(window.memref), value;
+  if (at.exists && overBorder >= 0 && load.base >= 0 && load.end <= room) {
+    memref = rowOrPad(window, at,
+                      std::min(room, load.base + load.width) - load.base);
+    at.indices = {this->index(0)};
+  } else if (at.exists) {
+    auto bools = VectorType::get(load.width, b.getI1Type());
+    Value exists = vector::BroadcastOp::create(b, loc, bools, at.exists);
+    mask = bothMasks(b, loc, mask, exists);
+  }
   if (mask)
     value = vector::MaskedLoadOp::create(
         b, loc, wide, memref, at.indices, mask,

@@ -106,7 +106,7 @@ func.func private @grouped(%x: tensor<1x8x8x24xf32>, %w: tensor<112x6x1x1xf32>) 
 // CHECK: tile.param "BLOCK_N"
 // CHECK-NOT: tile.dot
 // CHECK: tile.iota
-// CHECK: arith.remui
+// CHECK: arith.divui
 // CHECK: tile.gather %arg0[0, %{{.*}}, -1, %{{.*}}] at %{{.*}} along 3 dims [2, -1]
 // CHECK: tile.load %arg1[%{{.*}}, 0, %{{.*}}, 0]
 // CHECK: math.fma
@@ -130,7 +130,7 @@ func.func private @grouped_strided(%x: tensor<1x14x14x64xf32>, %w: tensor<64x4x3
 
 // -----
 
-// Unless the kernel computes what it would gather, or outputs differ in number.
+// Unless the kernel computes what it would gather, or outputs fill vectors.
 // CHECK-LABEL: tile.kernel @grouped_computed
 // CHECK-NOT: tile.gather
 // CHECK: tile.dot
@@ -145,8 +145,23 @@ func.func private @grouped_computed(%x: tensor<1x14x14x64xf32>, %w: tensor<64x4x
 // CHECK-LABEL: tile.kernel @grouped_wider
 // CHECK-NOT: tile.gather
 // CHECK: tile.dot
-func.func private @grouped_wider(%x: tensor<1x14x14x64xf32>, %w: tensor<128x4x3x3xf32>) -> tensor<1x14x14x128xf32> attributes {adze.kernel} {
-  %0 = graph.conv %x, %w {group = 16 : i64, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x14x14x64xf32>, tensor<128x4x3x3xf32>) -> tensor<1x14x14x128xf32>
+func.func private @grouped_wider(%x: tensor<1x14x14x64xf32>, %w: tensor<256x4x3x3xf32>) -> tensor<1x14x14x256xf32> attributes {adze.kernel} {
+  %0 = graph.conv %x, %w {group = 16 : i64, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x14x14x64xf32>, tensor<256x4x3x3xf32>) -> tensor<1x14x14x256xf32>
+  return %0 : tensor<1x14x14x256xf32>
+}
+
+// -----
+
+// Groups with more outputs than inputs: a block of outputs begins at the first
+// input of its first group.
+// CHECK-LABEL: tile.kernel @grouped_multiple
+// CHECK: %[[C:.*]] = arith.muli %{{.*}}#1, %{{.*}} : index
+// CHECK: %[[GROUP:.*]] = arith.divui %[[C]], %c4
+// CHECK: %[[FIRST:.*]] = arith.muli %[[GROUP]], %c2
+// CHECK: tile.gather %arg0[0, %{{.*}}, -1, %[[FIRST]]]
+// CHECK: tile.load %arg1[%[[C]], 0, %{{.*}}, 0]
+func.func private @grouped_multiple(%x: tensor<1x14x14x64xf32>, %w: tensor<128x2x3x3xf32>) -> tensor<1x14x14x128xf32> attributes {adze.kernel} {
+  %0 = graph.conv %x, %w {group = 32 : i64, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x14x14x64xf32>, tensor<128x2x3x3xf32>) -> tensor<1x14x14x128xf32>
   return %0 : tensor<1x14x14x128xf32>
 }
 

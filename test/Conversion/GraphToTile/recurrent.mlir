@@ -61,6 +61,42 @@ func.func @main(%x: tensor<5x2x256xf32>, %h: tensor<2x64xf32>) -> tensor<5x2x64x
 
 // -----
 
+// Weights that a core's second level holds: blocks of rows are groups, which
+// threads take for all steps; the programs of one lie together. Few rows are
+// one group, and weights that the cache does not hold are shared.
+// CHECK-LABEL: tile.kernel @rows
+// CHECK: %[[P:.*]]:3 = tile.program_id(%[[UNITS:.*]], %[[ROWS:.*]], %c5) ordered
+// CHECK: %[[ROW:.*]] = arith.muli %[[P]]#1, %c10
+// CHECK: %[[UNIT:.*]] = arith.muli %[[P]]#0,
+// CHECK: tile.store %{{.*}}, %{{.*}}[%[[P]]#2, %[[ROW]], %[[UNIT]]]
+// CHECK: host.launch @rows({{.*}}) {groups = 2 : i64, steps = 5 : i64}
+func.func private @rows(%x: tensor<5x20x64xf32>, %w: tensor<1x64x64xf32>, %h: tensor<20x64xf32>) -> (tensor<5x20x64xf32>, tensor<20x64xf32>) attributes {adze.kernel} {
+  %0:2 = graph.recurrent %x weights %w state %h {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>} : (tensor<5x20x64xf32>, tensor<1x64x64xf32>, tensor<20x64xf32>) -> (tensor<5x20x64xf32>, tensor<20x64xf32>)
+  return %0#0, %0#1 : tensor<5x20x64xf32>, tensor<20x64xf32>
+}
+func.func @main(%x: tensor<5x20x64xf32>, %h: tensor<20x64xf32>) -> tensor<5x20x64xf32> {
+  %w = graph.constant dense<0.5> : tensor<1x64x64xf32>
+  %0:2 = host.launch @rows(%x, %w, %h) : (tensor<5x20x64xf32>, tensor<1x64x64xf32>, tensor<20x64xf32>) -> (tensor<5x20x64xf32>, tensor<20x64xf32>)
+  return %0#0 : tensor<5x20x64xf32>
+}
+
+// -----
+
+// CHECK-LABEL: tile.kernel @large
+// CHECK: tile.param "BLOCK_M"
+// CHECK: host.launch @large({{.*}}) {steps = 5 : i64}
+func.func private @large(%x: tensor<5x20x1024xf32>, %w: tensor<1x1024x1024xf32>, %h: tensor<20x1024xf32>) -> (tensor<5x20x1024xf32>, tensor<20x1024xf32>) attributes {adze.kernel} {
+  %0:2 = graph.recurrent %x weights %w state %h {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>} : (tensor<5x20x1024xf32>, tensor<1x1024x1024xf32>, tensor<20x1024xf32>) -> (tensor<5x20x1024xf32>, tensor<20x1024xf32>)
+  return %0#0, %0#1 : tensor<5x20x1024xf32>, tensor<20x1024xf32>
+}
+func.func @main(%x: tensor<5x20x1024xf32>, %h: tensor<20x1024xf32>) -> tensor<5x20x1024xf32> {
+  %w = graph.constant dense<0.5> : tensor<1x1024x1024xf32>
+  %0:2 = host.launch @large(%x, %w, %h) : (tensor<5x20x1024xf32>, tensor<1x1024x1024xf32>, tensor<20x1024xf32>) -> (tensor<5x20x1024xf32>, tensor<20x1024xf32>)
+  return %0#0 : tensor<5x20x1024xf32>
+}
+
+// -----
+
 // Of no steps the states are those that are given; from behind the step before
 // is the next place.
 #x = affine_map<()[s0, s1] -> (s0, s1, 16)>
@@ -75,7 +111,7 @@ func.func @main(%x: tensor<5x2x256xf32>, %h: tensor<2x64xf32>) -> tensor<5x2x64x
 // CHECK: arith.minsi %[[NEXT]], %[[LAST]]
 // CHECK: %[[IS:.*]] = arith.cmpi slt, %[[P]]#2, %[[T]]
 // CHECK: scf.if %[[IS]] {
-// CHECK: host.launch @unknown({{.*}}) {steps = #{{.*}}}
+// CHECK: host.launch @unknown({{.*}}) {groups = #{{.*}}, steps = #{{.*}}}
 func.func private @unknown(%x: tensor<?x?x16xf32, #x>, %w: tensor<1x16x16xf32>, %h: tensor<?x16xf32, #s>) -> (tensor<?x?x16xf32, #x>, tensor<?x16xf32, #s>) attributes {adze.kernel} {
   %0:2 = graph.recurrent %x weights %w state %h {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>, reverse = true} : (tensor<?x?x16xf32, #x>, tensor<1x16x16xf32>, tensor<?x16xf32, #s>) -> (tensor<?x?x16xf32, #x>, tensor<?x16xf32, #s>)
   return %0#0, %0#1 : tensor<?x?x16xf32, #x>, tensor<?x16xf32, #s>
@@ -96,7 +132,7 @@ func.func @main(%x: tensor<?x?x16xf32, #x>, %w: tensor<1x16x16xf32>, %h: tensor<
 // CHECK: tile.dot
 // CHECK-NOT: tile.phase
 // CHECK-COUNT-3: tile.dot
-// CHECK: host.launch @unknown_rows
+// CHECK: host.launch @unknown_rows({{.*}}) {groups = #{{.*}}, steps = 5 : i64}
 func.func private @unknown_rows(%x: tensor<5x?x64xf32, #x>, %w: tensor<4x16x16xf32>, %h: tensor<?x16xf32, #s>) -> (tensor<5x?x16xf32, #y>, tensor<?x16xf32, #s>, tensor<?x16xf32, #s>) attributes {adze.kernel} {
   %0:3 = graph.recurrent %x weights %w state %h memory %h {cell = #graph.cell<lstm>, activations = ["sigmoid", "tanh", "tanh"], alphas = array<f64: 0.0, 0.0, 0.0>, betas = array<f64: 0.0, 0.0, 0.0>} : (tensor<5x?x64xf32, #x>, tensor<4x16x16xf32>, tensor<?x16xf32, #s>, tensor<?x16xf32, #s>) -> (tensor<5x?x16xf32, #y>, tensor<?x16xf32, #s>, tensor<?x16xf32, #s>)
   return %0#0, %0#1, %0#2 : tensor<5x?x16xf32, #y>, tensor<?x16xf32, #s>, tensor<?x16xf32, #s>

@@ -1,9 +1,9 @@
 // Depthwise convolutions of unknown height and width: the run finds the
-// interior of a row, which takes blocks of pixels and single ones, and the
-// border goes pixel by pixel. Rows of one pixel, of borders alone, of one block
-// and of more, strides, dilation, uneven padding, channels that no vector
-// divides: the numbers of the reference path, and the same bits on one and two
-// threads.
+// interior of a row, and blocks of pixels over its border read pads, and nothing
+// behind the last pixel. Rows of one pixel, of borders alone, of a part of a
+// block, of one and of more, of which the last is whole, half or less, strides,
+// dilation, uneven padding, channels that no vector divides, something added:
+// the numbers of the reference path, and the same bits on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // DEFINE: %{h} = 9
@@ -22,6 +22,10 @@
 // RUN: %{check}
 // REDEFINE: %{w} = 7
 // RUN: %{check}
+// REDEFINE: %{w} = 12
+// RUN: %{check}
+// REDEFINE: %{w} = 21
+// RUN: %{check}
 // REDEFINE: %{w} = 131
 // RUN: %{check}
 
@@ -32,7 +36,8 @@ func.func @main(%x: tensor<2x?x?x40xf32, #x> {graph.name = "x"}, %u: tensor<40x1
     -> (tensor<2x?x?x40xf32, #x> {graph.name = "a"}, tensor<2x?x?x40xf32, #s> {graph.name = "b"},
         tensor<2x?x?x40xf32, #x> {graph.name = "c"}) attributes {graph.symbols = ["h", "w"]} {
   %0 = graph.conv %x, %u, %d {group = 40 : i64, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<2x?x?x40xf32, #x>, tensor<40x1x3x3xf32>, tensor<40xf32>) -> tensor<2x?x?x40xf32, #x>
-  %a = graph.relu %0 : (tensor<2x?x?x40xf32, #x>) -> tensor<2x?x?x40xf32, #x>
+  %1 = graph.relu %0 : (tensor<2x?x?x40xf32, #x>) -> tensor<2x?x?x40xf32, #x>
+  %a = graph.add %1, %x : (tensor<2x?x?x40xf32, #x>, tensor<2x?x?x40xf32, #x>) -> tensor<2x?x?x40xf32, #x>
   %b = graph.conv %x, %v {group = 40 : i64, strides = array<i64: 2, 2>, pads = array<i64: 1, 3, 3, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<2x?x?x40xf32, #x>, tensor<40x1x5x5xf32>) -> tensor<2x?x?x40xf32, #s>
   %c = graph.conv %x, %u {group = 40 : i64, strides = array<i64: 1, 1>, pads = array<i64: 1, 2, 3, 2>, dilations = array<i64: 2, 2>, layout = #graph.layout<nhwc>} : (tensor<2x?x?x40xf32, #x>, tensor<40x1x3x3xf32>) -> tensor<2x?x?x40xf32, #x>
   return %a, %b, %c : tensor<2x?x?x40xf32, #x>, tensor<2x?x?x40xf32, #s>, tensor<2x?x?x40xf32, #x>

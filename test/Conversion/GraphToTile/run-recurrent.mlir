@@ -2,7 +2,8 @@
 // and from behind, with first states, peepholes, clips, lengths and weights that
 // only the run knows; one row, a register block and several, units that fill no
 // vector, no step and no row at all. The numbers of the reference path, at one
-// thread and two, and with AVX2; also of numbers of rows that are known.
+// thread and two, and with AVX2; also of numbers of rows that are known, where
+// threads keep their rows, share these, or share each step.
 // RUN: rm -rf %t && mkdir -p %t/0
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so && atranslate --mcpu=x86-64-v3 %s -o %t/2.so
 // RUN: atranslate %s --dim b=19 -o %t/3.so && atranslate --mcpu=x86-64-v3 %s --dim b=19 -o %t/4.so && atranslate %s --dim b=3 -o %t/5.so
@@ -20,6 +21,8 @@
 // RUN: arun %t/3.so --random --shape x=3x19x160 --shape g=3x19x120 --shape s=19x40 --shape l=19 --threads 1 --output-dir %t/31 --range-tol 1e-5 --expect a=%t/0/a.npy --expect b=%t/0/b.npy --expect c=%t/0/c.npy --expect d=%t/0/d.npy --expect e=%t/0/e.npy --expect f=%t/0/f.npy --expect h=%t/0/h.npy --expect i=%t/0/i.npy --expect j=%t/0/j.npy --expect k=%t/0/k.npy --expect m=%t/0/m.npy
 // RUN: arun %t/3.so --random --shape x=3x19x160 --shape g=3x19x120 --shape s=19x40 --shape l=19 --threads 2 --output-dir %t/32 --range-tol 1e-5 --expect a=%t/0/a.npy --expect b=%t/0/b.npy --expect c=%t/0/c.npy --expect d=%t/0/d.npy --expect e=%t/0/e.npy --expect f=%t/0/f.npy --expect h=%t/0/h.npy --expect i=%t/0/i.npy --expect j=%t/0/j.npy --expect k=%t/0/k.npy --expect m=%t/0/m.npy
 // RUN: diff -r %t/31 %t/32
+// RUN: arun %t/3.so --random --shape x=3x19x160 --shape g=3x19x120 --shape s=19x40 --shape l=19 --threads 5 --output-dir %t/35
+// RUN: diff -r %t/31 %t/35
 // RUN: arun %t/4.so --random --shape x=3x19x160 --shape g=3x19x120 --shape s=19x40 --shape l=19 --threads 1 --output-dir %t/41 --range-tol 1e-5 --expect a=%t/0/a.npy --expect b=%t/0/b.npy --expect c=%t/0/c.npy --expect d=%t/0/d.npy --expect e=%t/0/e.npy --expect f=%t/0/f.npy --expect h=%t/0/h.npy --expect i=%t/0/i.npy --expect j=%t/0/j.npy --expect k=%t/0/k.npy --expect m=%t/0/m.npy
 // RUN: arun %t/4.so --random --shape x=3x19x160 --shape g=3x19x120 --shape s=19x40 --shape l=19 --threads 2 --output-dir %t/42 --range-tol 1e-5 --expect a=%t/0/a.npy --expect b=%t/0/b.npy --expect c=%t/0/c.npy --expect d=%t/0/d.npy --expect e=%t/0/e.npy --expect f=%t/0/f.npy --expect h=%t/0/h.npy --expect i=%t/0/i.npy --expect j=%t/0/j.npy --expect k=%t/0/k.npy --expect m=%t/0/m.npy
 // RUN: diff -r %t/41 %t/42
@@ -27,6 +30,9 @@
 // RUN: arun %t/1.so --random --shape x=1x3x160 --shape g=1x3x120 --shape s=3x40 --shape l=3 --threads 2 --range-tol 1e-5 --expect a=%t/0/a.npy --expect b=%t/0/b.npy --expect c=%t/0/c.npy --expect d=%t/0/d.npy --expect e=%t/0/e.npy --expect f=%t/0/f.npy --expect h=%t/0/h.npy --expect i=%t/0/i.npy --expect j=%t/0/j.npy --expect k=%t/0/k.npy --expect m=%t/0/m.npy
 // RUN: arun %t/2.so --random --shape x=1x3x160 --shape g=1x3x120 --shape s=3x40 --shape l=3 --threads 2 --range-tol 1e-5 --expect a=%t/0/a.npy --expect b=%t/0/b.npy --expect c=%t/0/c.npy --expect d=%t/0/d.npy --expect e=%t/0/e.npy --expect f=%t/0/f.npy --expect h=%t/0/h.npy --expect i=%t/0/i.npy --expect j=%t/0/j.npy --expect k=%t/0/k.npy --expect m=%t/0/m.npy
 // RUN: arun %t/5.so --random --shape x=1x3x160 --shape g=1x3x120 --shape s=3x40 --shape l=3 --threads 2 --range-tol 1e-5 --expect a=%t/0/a.npy --expect b=%t/0/b.npy --expect c=%t/0/c.npy --expect d=%t/0/d.npy --expect e=%t/0/e.npy --expect f=%t/0/f.npy --expect h=%t/0/h.npy --expect i=%t/0/i.npy --expect j=%t/0/j.npy --expect k=%t/0/k.npy --expect m=%t/0/m.npy
+// RUN: arun %t/5.so --random --shape x=7x3x160 --shape g=7x3x120 --shape s=3x40 --shape l=3 --threads 1 --output-dir %t/51
+// RUN: arun %t/5.so --random --shape x=7x3x160 --shape g=7x3x120 --shape s=3x40 --shape l=3 --threads 5 --output-dir %t/55
+// RUN: diff -r %t/51 %t/55
 // RUN: arun %t/0.so --random --shape x=0x2x160 --shape g=0x2x120 --shape s=2x40 --shape l=2 --output-dir %t/0
 // RUN: arun %t/1.so --random --shape x=0x2x160 --shape g=0x2x120 --shape s=2x40 --shape l=2 --threads 1 --range-tol 1e-5 --expect a=%t/0/a.npy --expect b=%t/0/b.npy --expect c=%t/0/c.npy --expect d=%t/0/d.npy --expect e=%t/0/e.npy --expect f=%t/0/f.npy --expect h=%t/0/h.npy --expect i=%t/0/i.npy --expect j=%t/0/j.npy --expect k=%t/0/k.npy --expect m=%t/0/m.npy
 #x = affine_map<()[s0, s1] -> (s0, s1, 160)>

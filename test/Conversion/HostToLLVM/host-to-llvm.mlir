@@ -216,6 +216,25 @@ func.func @steps(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}, %y:
 
 // -----
 
+func.func private @k(memref<?xf32>, memref<?xf32>) attributes {adze.kernel}
+
+// The same of steps that are groups.
+// CHECK-LABEL: llvm.func @adze_run(
+// CHECK: llvm.mlir.constant(112 : i32)
+// CHECK: llvm.icmp "uge"
+// CHECK: %[[STEPS:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64
+// CHECK: %[[GROUPS:.*]] = llvm.mlir.constant(2 : i64)
+// CHECK: llvm.getelementptr %arg0[0, 14]
+// CHECK: llvm.call %{{.*}}({{.*}}, %[[STEPS]], %[[GROUPS]]) : !llvm.ptr, (!llvm.ptr, i32, !llvm.ptr, i64, i64) -> i32
+func.func @groups(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}, %y: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}) attributes {
+    adze.num_inputs = 1 : i64, adze.arena_bytes = affine_map<()[s0] -> (0)>,
+    adze.arena_lower_bound = affine_map<()[s0] -> (0)>, graph.symbols = ["n"]} {
+  host.launch @k(%x, %y) {steps = affine_map<()[s0] -> (s0)>, groups = 2 : i64} : (memref<?xf32>, memref<?xf32>) -> ()
+  return
+}
+
+// -----
+
 // Sizes that do not fit where the program comes by end it with the node's name.
 // CHECK-LABEL: llvm.func @adze_run(
 // CHECK: %[[N:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64

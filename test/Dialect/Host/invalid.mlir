@@ -151,3 +151,23 @@ func.func @launch_c5(%x: memref<4xf32>, %y: memref<4xf32>) {
   host.launch @add(%x, %y) {steps = affine_map<()[s0] -> (s0, 1)>} : (memref<4xf32>, memref<4xf32>) -> ()
   return
 }
+
+// -----
+
+func.func private @add(memref<4xf32>, memref<4xf32>)
+
+func.func @launch_c5_groups(%x: memref<4xf32>, %y: memref<4xf32>) {
+  // expected-error@+1 {{expected 'groups' to be a map from symbols to one result}}
+  host.launch @add(%x, %y) {steps = 3 : i64, groups = affine_map<()[s0] -> (s0, 1)>} : (memref<4xf32>, memref<4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func private @add(memref<4xf32>, memref<4xf32>)
+
+func.func @launch_c6(%x: memref<4xf32>, %y: memref<4xf32>) {
+  // expected-error@+1 {{expected groups of a launch in steps}}
+  host.launch @add(%x, %y) {groups = 2 : i64} : (memref<4xf32>, memref<4xf32>) -> ()
+  return
+}

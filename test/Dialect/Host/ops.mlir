@@ -74,5 +74,7 @@ func.func @steps(%x: memref<?xf32>, %y: memref<?xf32>) {
   host.launch @step(%x, %y) {steps = affine_map<()[s0] -> (s0)>} : (memref<?xf32>, memref<?xf32>) -> ()
   // CHECK: host.launch @step(%{{.*}}, %{{.*}}) {steps = 3 : i64} :
   host.launch @step(%x, %y) {steps = 3 : i64} : (memref<?xf32>, memref<?xf32>) -> ()
+  // CHECK: host.launch @step(%{{.*}}, %{{.*}}) {groups = #{{.*}}, steps = 3 : i64} :
+  host.launch @step(%x, %y) {steps = 3 : i64, groups = affine_map<()[s0] -> (s0)>} : (memref<?xf32>, memref<?xf32>) -> ()
   return
 }

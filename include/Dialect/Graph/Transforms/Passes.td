@@ -87,6 +87,10 @@ def FormClustersPass : Pass<"graph-form-clusters", "::mlir::func::FuncOp"> {
     `most-ops` ops at most: what one kernel costs to compile grows faster than
     its ops.
 
+    With `chain-bytes` a depthwise convolution shares a cluster with the dense
+    ones right before and behind it, where more bytes lie between them and few
+    rows would be made twice (ConvChain.h).
+
     With `mode=single` each op is its own cluster: the reference path.
 
     Before:
@@ -112,6 +116,9 @@ def FormClustersPass : Pass<"graph-form-clusters", "::mlir::func::FuncOp"> {
              clEnumValN(::adze::graph::ClusterMode::Single, "single",
                         "one op a cluster"))}]>,
     Option<"mostOps", "most-ops", "unsigned", "128", "Ops in one cluster">,
+    Option<"chainBytes", "chain-bytes", "int64_t", "0",
+           "Convolutions beside a depthwise one share its cluster where what lies "
+           "between them has more bytes an image; 0: never">,
   ];
   let statistics = [
     Statistic<"numClusters", "clusters", "Clusters formed">,

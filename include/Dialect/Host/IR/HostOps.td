@@ -38,13 +38,17 @@ def Host_LaunchOp : Host_Op<"launch", [
     the operands are memrefs, inputs then outputs, and there are no results.
     `num_outputs` says how many of the memrefs are written. A kernel whose
     programs run in order (`tile.program_id .. ordered`) is launched in `steps`,
-    of which 0 are one.
+    of which 0 are one. Where a step is `groups` equal parts, one behind the
+    other, each of which follows from nothing but its own part of the steps
+    before, the launch says so: threads that have groups of their own wait for
+    nobody.
 
     C1: either all operands are tensors, or all are memrefs and there are no
     results. C2: the callee is a function or kernel. C3: it takes the inputs
     and outputs (as memrefs), or takes the inputs and returns the outputs (as
     tensors). C4: each has the callee's rank, static sizes and element width. C5:
-    `steps` is an integer or a map of the symbols.
+    `steps` and `groups` are integers or maps of the symbols. C6: what has groups
+    has steps.
 
     ```mlir
     %y = host.launch @conv_relu_0(%x, %w) : (tensor<1x8x8x4xf32>, tensor<3x3x4x8xf32>) -> tensor<1x8x8x8xf32>
@@ -53,12 +57,12 @@ def Host_LaunchOp : Host_Op<"launch", [
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$operands,
       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "1">:$num_outputs,
-      OptionalAttr<Host_Bytes>:$steps);
+      OptionalAttr<Host_Bytes>:$steps, OptionalAttr<Host_Bytes>:$groups);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = "$callee `(` $operands `)` attr-dict `:` functional-type($operands, $results)";
   let builders = [OpBuilder<(ins "::mlir::FlatSymbolRefAttr":$callee,
       "::mlir::TypeRange":$results, "::mlir::ValueRange":$operands), [{
-    build($_builder, $_state, results, callee, operands, $_builder.getI64IntegerAttr(results.empty() ? 1 : results.size()), ::mlir::Attribute());
+    build($_builder, $_state, results, callee, operands, $_builder.getI64IntegerAttr(results.empty() ? 1 : results.size()), ::mlir::Attribute(), ::mlir::Attribute());
   }]>];
   let hasVerifier = 1;
 }

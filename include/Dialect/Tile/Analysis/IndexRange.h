@@ -30,6 +30,11 @@ int64_t getKnownDivisor(mlir::OpFoldResult index);
 /// `index + step` is never beyond the dimension, whatever its size.
 int64_t getWholeStep(mlir::OpFoldResult index, mlir::Value memref, int64_t dim);
 
+/// Is `index` the last of a dimension of memory at most, and 0 at least? There
+/// is such an element wherever something is read: where the dimension has none,
+/// no code that has such an index runs.
+bool isClampedTo(mlir::OpFoldResult index, mlir::Value memref, int64_t dim);
+
 /// Are two dimensions of memory of one size: the same one, or of arguments and
 /// views of them whose `adze.dims` say so?
 bool haveOneSize(mlir::Value x, int64_t xDim, mlir::Value y, int64_t yDim);

@@ -113,6 +113,8 @@ private:
     Grouping grouping(block, mostOps, mode == ClusterMode::Fuse);
     if (mode == ClusterMode::Fuse) {
       grouping.fuse();
+      if (chainBytes > 0)
+        grouping.joinChains(chainBytes);
       grouping.tellRefusals();
     }
     for (const Group &group : grouping.takeGroups()) {

@@ -32,6 +32,9 @@ public:
   Grouping(mlir::Block &block, unsigned mostOps, bool fuses);
 
   void fuse();
+  /// Convolutions one behind the other join where what lies between them has
+  /// more bytes an image.
+  void joinChains(int64_t leastBytes);
   /// Says why groups that read from one another are apart, where somebody
   /// listens to remarks.
   void tellRefusals();
@@ -51,6 +54,7 @@ private:
   bool growReduction(mlir::Operation *op);
   llvm::SmallVector<unsigned> findReductions(mlir::Operation *op,
                                              mlir::ValueRange sources);
+  ConvOp findNextInChain(unsigned index) const;
   void joinRows(unsigned into, llvm::ArrayRef<unsigned> others);
   void joinProducer(InsertSliceOp op);
   void joinConsumer(unsigned index);

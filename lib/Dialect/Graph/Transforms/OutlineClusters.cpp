@@ -187,7 +187,8 @@ private:
     auto launch = host::LaunchOp::create(
         builder, cluster.getLoc(), cluster.getResultTypes(),
         FlatSymbolRefAttr::get(kernel.getNameAttr()), cluster.getOperands(),
-        /*num_outputs=*/builder.getI64IntegerAttr(1), /*steps=*/Attribute());
+        /*num_outputs=*/builder.getI64IntegerAttr(1), /*steps=*/Attribute(),
+        /*groups=*/Attribute());
     if (AffineExpr flops = getFlops(kernel))
       launch->setAttr(host::flopsAttr, host::getBytesAttr(flops));
     if (AffineExpr saved = getBytesSaved(kernel);

@@ -100,6 +100,10 @@ LogicalResult LaunchOp::verify() {
   if (anyMemRef && getNumOutputs() > getNumOperands())
     return emitOpError("expected at most ")
            << getNumOperands() << " outputs, but got " << getNumOutputs();
+  if (getGroupsAttr() && !getStepsAttr())
+    return emitOpError("expected groups of a launch in steps"); // C6
+  if (failed(verifyBytes(*this, "groups", getGroupsAttr())))
+    return failure();
   return verifyBytes(*this, "steps", getStepsAttr()); // C5
 }
 

@@ -249,3 +249,17 @@ int64_t adze::tile::getWholeStep(OpFoldResult index, Value memref,
     return 0;
   return *step;
 }
+
+bool adze::tile::isClampedTo(OpFoldResult index, Value memref, int64_t dim) {
+  auto value = dyn_cast<Value>(index);
+  auto most = value ? value.getDefiningOp<arith::MaxSIOp>() : arith::MaxSIOp();
+  if (!most || getConstantIntValue(most.getRhs()) != 0)
+    return false;
+  auto least = most.getLhs().getDefiningOp<arith::MinSIOp>();
+  auto last = least ? least.getRhs().getDefiningOp<arith::SubIOp>() : nullptr;
+  if (!last || getConstantIntValue(last.getRhs()) != 1)
+    return false;
+  auto size = last.getLhs().getDefiningOp<memref::DimOp>();
+  std::optional<int64_t> which = size ? size.getConstantIndex() : std::nullopt;
+  return which && haveOneSize(size.getSource(), *which, memref, dim);
+}

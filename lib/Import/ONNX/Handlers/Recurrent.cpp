@@ -172,21 +172,22 @@ LogicalResult Layer::addDirection(int64_t d, bool reverse) {
   Value lengths = operands[4];
   if (!gates || !weights || !state)
     return mlir::failure();
+  // States of small floats are those of sums from step to step.
+  mlir::Type element = b.getElementType(gates),
+             wide = graph::getAccumulatorType(element);
   llvm::SmallVector<Value> used;
   llvm::SmallVector<int32_t> segments;
   for (Value operand :
        {gates, weights, state, memory, inner, peephole, lengths}) {
     segments.push_back(operand ? 1 : 0);
     if (operand)
-      used.push_back(operand);
+      used.push_back(operand == lengths ? operand : b.cast(operand, wide));
   }
   Dims dims = graph::getDims(gates);
   dims.back() = b.expr(hidden);
-  mlir::Type element = b.getElementType(gates);
   mlir::Type stateType =
-      graph::makeType(element, llvm::ArrayRef(dims).drop_front());
-  llvm::SmallVector<mlir::Type> types{graph::makeType(element, dims),
-                                      stateType};
+      graph::makeType(wide, llvm::ArrayRef(dims).drop_front());
+  llvm::SmallVector<mlir::Type> types{graph::makeType(wide, dims), stateType};
   if (isLSTM)
     types.push_back(stateType);
   size_t each = isLSTM ? 3 : cell == RecurrentCell::GRU ? 2 : 1;
@@ -210,10 +211,10 @@ LogicalResult Layer::addDirection(int64_t d, bool reverse) {
   if (!output)
     return mlir::failure();
   auto op = output.getDefiningOp<graph::RecurrentOp>();
-  outputs.push_back(b.unsqueeze(output, {1}));
-  states.push_back(b.unsqueeze(op.getLastState(), {0}));
+  outputs.push_back(b.unsqueeze(b.cast(output, element), {1}));
+  states.push_back(b.unsqueeze(b.cast(op.getLastState(), element), {0}));
   if (isLSTM)
-    memories.push_back(b.unsqueeze(op.getLastMemory(), {0}));
+    memories.push_back(b.unsqueeze(b.cast(op.getLastMemory(), element), {0}));
   return mlir::success();
 }
 
