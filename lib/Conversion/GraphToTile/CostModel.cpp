@@ -220,12 +220,6 @@ ContractionBlocks adze::chooseContractionBlocks(const CacheSizes &caches,
     int64_t padded = ceilDiv(n, blocks.panel) * blocks.panel;
     blocks.n = streams ? std::min(blocks.n, padded)
                        : equalParts(padded, blocks.n, blocks.panel);
-    // A last block that hangs over would have its panels copied, once a
-    // program: of unknown numbers of rows that may be for one of them.
-    int64_t whole = blocks.panel * largestDivisor(padded / blocks.panel,
-                                                  blocks.n / blocks.panel);
-    if (m < 0 && isPacked && 2 * whole >= blocks.n)
-      blocks.n = whole;
   }
   auto programs = [&] {
     return std::max<int64_t>(batch, 1) *
@@ -238,6 +232,11 @@ ContractionBlocks adze::chooseContractionBlocks(const CacheSizes &caches,
     int64_t half = blocks.n / 2 / blocks.panel * blocks.panel;
     blocks.n = std::max(half, blocks.panel);
   }
+  // A last block that hangs over would have panels copied, in every program:
+  // that costs more than the narrowest blocks do.
+  if (n > 0 && isPacked)
+    blocks.n = blocks.panel * largestDivisor(ceilDiv(n, blocks.panel),
+                                             blocks.n / blocks.panel);
   while (isKnown && blocks.m > 32 && programs() < enoughPrograms)
     blocks.m = equalParts(m, (blocks.m / 2 + 7) / 8 * 8, 8);
   // Columns that are no whole vectors are copied: they have to fit.

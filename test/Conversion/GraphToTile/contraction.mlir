@@ -132,10 +132,9 @@ func.func private @unknown_rows(%x: tensor<?x768xf32, #m>, %w: tensor<768x768xf3
 
 // -----
 
-// Of unknown numbers of rows blocks of columns end with the panels, where some
-// number of whole ones does: 960 columns are 5 times 192. Where that would be
-// small blocks (37 panels), the last one hangs over; and where the rows are
-// known it may.
+// Blocks of columns end with the panels, be the rows known or not: 960 columns
+// are 5 times 192, and of 37 panels each is a block. Few rows have narrower
+// blocks, for there are few programs: of 43 panels each again, of 44 two.
 #x = affine_map<()[s0] -> (s0, 160)>
 #y = affine_map<()[s0] -> (s0, 960)>
 #z = affine_map<()[s0] -> (s0, 1184)>
@@ -146,15 +145,33 @@ func.func private @even_columns(%x: tensor<?x160xf32, #x>, %w: tensor<160x960xf3
   return %0 : tensor<?x960xf32, #y>
 }
 // CHECK: tile.kernel @odd_panels
-// CHECK-SAME: BLOCK_N = 256
+// CHECK-SAME: BLOCK_N = 32
 func.func private @odd_panels(%x: tensor<?x160xf32, #x>, %w: tensor<160x1184xf32>) -> tensor<?x1184xf32, #z> attributes {adze.kernel} {
   %0 = graph.matmul %x, %w : (tensor<?x160xf32, #x>, tensor<160x1184xf32>) -> tensor<?x1184xf32, #z>
   return %0 : tensor<?x1184xf32, #z>
 }
-func.func @main(%x: tensor<?x160xf32, #x>) -> (tensor<?x960xf32, #y>, tensor<?x1184xf32, #z>) attributes {graph.symbols = ["m"]} {
+// CHECK: tile.kernel @known_rows
+// CHECK-SAME: BLOCK_M = 128
+// CHECK-SAME: BLOCK_N = 32
+func.func private @known_rows(%x: tensor<128x160xf32>, %w: tensor<160x1376xf32>) -> tensor<128x1376xf32> attributes {adze.kernel} {
+  %0 = graph.matmul %x, %w : (tensor<128x160xf32>, tensor<160x1376xf32>) -> tensor<128x1376xf32>
+  return %0 : tensor<128x1376xf32>
+}
+// CHECK: tile.kernel @even_panels
+// CHECK-SAME: BLOCK_M = 128
+// CHECK-SAME: BLOCK_N = 64
+func.func private @even_panels(%x: tensor<128x160xf32>, %w: tensor<160x1408xf32>) -> tensor<128x1408xf32> attributes {adze.kernel} {
+  %0 = graph.matmul %x, %w : (tensor<128x160xf32>, tensor<160x1408xf32>) -> tensor<128x1408xf32>
+  return %0 : tensor<128x1408xf32>
+}
+func.func @main(%x: tensor<?x160xf32, #x>, %y: tensor<128x160xf32>) -> (tensor<?x960xf32, #y>, tensor<?x1184xf32, #z>, tensor<128x1376xf32>, tensor<128x1408xf32>) attributes {graph.symbols = ["m"]} {
   %u = graph.constant dense<0.5> : tensor<160x960xf32>
   %v = graph.constant dense<0.5> : tensor<160x1184xf32>
+  %w = graph.constant dense<0.5> : tensor<160x1376xf32>
+  %e = graph.constant dense<0.5> : tensor<160x1408xf32>
   %0 = host.launch @even_columns(%x, %u) : (tensor<?x160xf32, #x>, tensor<160x960xf32>) -> tensor<?x960xf32, #y>
   %1 = host.launch @odd_panels(%x, %v) : (tensor<?x160xf32, #x>, tensor<160x1184xf32>) -> tensor<?x1184xf32, #z>
-  return %0, %1 : tensor<?x960xf32, #y>, tensor<?x1184xf32, #z>
+  %2 = host.launch @known_rows(%y, %w) : (tensor<128x160xf32>, tensor<160x1376xf32>) -> tensor<128x1376xf32>
+  %3 = host.launch @even_panels(%y, %e) : (tensor<128x160xf32>, tensor<160x1408xf32>) -> tensor<128x1408xf32>
+  return %0, %1, %2, %3 : tensor<?x960xf32, #y>, tensor<?x1184xf32, #z>, tensor<128x1376xf32>, tensor<128x1408xf32>
 }

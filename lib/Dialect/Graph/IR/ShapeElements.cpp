@@ -1,10 +1,11 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The contents of small integer tensors as expressions of the symbols: what
-// models compute from shapes.
+// models compute from shapes, also on the way through known floats.
 #include "Dialect/Graph/IR/Clamp.h"
 #include "Dialect/Graph/IR/Elements.h"
 #include "Dialect/Graph/IR/Graph.h"
+#include "FloatElements.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -46,11 +47,18 @@ std::optional<int64_t> getSize(Value value) {
 
 Result getConstant(ConstantOp op) {
   auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
-  if (!dense || !isa<IntegerType>(dense.getElementType()))
+  if (!dense)
+    return std::nullopt;
+  Elements result;
+  if (isKnownByBits(dense.getElementType())) {
+    for (const APFloat &value : dense.getValues<APFloat>())
+      result.push_back(getBits(value, op.getContext()));
+    return result;
+  }
+  if (!isa<IntegerType>(dense.getElementType()))
     return std::nullopt;
   bool isUnsigned = dense.getElementType().isUnsignedInteger() ||
                     dense.getElementType().isInteger(1);
-  Elements result;
   for (const APInt &value : dense.getValues<APInt>())
     result.push_back(constant(op, isUnsigned ? int64_t(value.getZExtValue())
                                              : value.getSExtValue()));
@@ -163,7 +171,8 @@ Result getReduction(Value input, bool isProduct, ArrayRef<int64_t> axes,
                     Walk &walk) {
   Result elements = get(input, walk);
   auto type = cast<RankedTensorType>(input.getType());
-  if (!elements || int64_t(axes.size()) != type.getRank())
+  if (!elements || int64_t(axes.size()) != type.getRank() ||
+      !isa<IntegerType>(type.getElementType()))
     return std::nullopt;
   MLIRContext *context = input.getContext();
   AffineExpr result = getAffineConstantExpr(isProduct ? 1 : 0, context);
@@ -219,6 +228,8 @@ AffineExpr less(AffineExpr lhs, AffineExpr rhs, bool orEqual) {
 
 /// One element of the result of an arithmetic op; null if it has no expression.
 AffineExpr compute(Operation *op, ArrayRef<AffineExpr> x, Walk &walk) {
+  if (isOfFloats(op) && !isa<SelectOp>(op))
+    return computeFloats(op, x);
   return llvm::TypeSwitch<Operation *, AffineExpr>(op)
       .Case([&](AddOp) { return addExprs(x[0], x[1]); })
       .Case([&](SubOp) { return subExprs(x[0], x[1]); })
@@ -289,6 +300,8 @@ Result getArithmetic(Operation *op, Walk &walk) {
 
 Result getRange(RangeOp op, Walk &walk) {
   auto size = getSize(op.getResult());
+  if (!isa<IntegerType>(getElementTypeOrSelf(op.getResult().getType())))
+    return std::nullopt;
   Result start = get(op.getStart(), walk), delta = get(op.getDelta(), walk);
   if (!size || !start || !delta)
     return std::nullopt;
@@ -334,7 +347,8 @@ Result get(Value value, Walk &walk) {
   auto type = cast<RankedTensorType>(value.getType());
   Elements unknown(*size);
   if (!op || walk.depth >= kMaxDepth ||
-      !isa<IntegerType>(type.getElementType()))
+      !(isa<IntegerType>(type.getElementType()) ||
+        isKnownByBits(type.getElementType())))
     return unknown;
   auto found = walk.known.find(value);
   if (found != walk.known.end())
@@ -348,16 +362,26 @@ Result get(Value value, Walk &walk) {
   return result;
 }
 
+/// What is asked for are integers: bits of floats stay here.
+Result ask(Value value, Walk &walk) {
+  if (!value)
+    return std::nullopt;
+  std::optional<int64_t> size = getSize(value);
+  if (size && !isa<IntegerType>(getElementTypeOrSelf(value.getType())))
+    return Elements(*size);
+  return get(value, walk);
+}
+
 } // namespace
 
 std::optional<SmallVector<AffineExpr>>
 adze::graph::getPartialElements(Value value) {
   Walk walk;
-  return value ? get(value, walk) : std::nullopt;
+  return ask(value, walk);
 }
 
 static Result getAll(Value value, Walk &walk) {
-  Result elements = value ? get(value, walk) : std::nullopt;
+  Result elements = ask(value, walk);
   if (elements && llvm::is_contained(*elements, AffineExpr()))
     return std::nullopt;
   return elements;
