@@ -106,6 +106,61 @@ static void addAttention(GraphBuilder &b) {
 }
 
 //===----------------------------------------------------------------------===//
+// Recurrent layers
+//===----------------------------------------------------------------------===//
+
+static void addRecurrent(GraphBuilder &b) {
+  using adze::graph::RecurrentCell;
+  static constexpr int64_t counts[] = {1, 3, 5, 6},
+                           rows[] = {1, 2, 8, 10, 12, 19, 32},
+                           units[] = {1, 8, 16, 24, 33, 64};
+  static constexpr RecurrentCell cells[] = {
+      RecurrentCell::RNN, RecurrentCell::GRU, RecurrentCell::LSTM};
+  RecurrentCell cell = b.random.pick<RecurrentCell>(cells);
+  bool isLSTM = cell == RecurrentCell::LSTM;
+  int64_t numGates = adze::graph::RecurrentOp::getNumGates(cell),
+          size = b.random.pick<int64_t>(units);
+  AffineExpr steps = pickSize(b, counts), batch = pickSize(b, rows),
+             hidden = b.expr(size), all = b.expr(numGates * size);
+  Type element = b.builder.getF32Type();
+  Value gates = b.input(element, {steps, batch, all}, true);
+  Value state = b.input(element, {batch, hidden}, true);
+  // Rounding does not grow from step to step.
+  Value weights =
+      scaleBy(b, b.weights(element, {b.expr(numGates), hidden, hidden}),
+              0.25 / std::sqrt(double(size)));
+  if (!weights)
+    return;
+  SmallVector<Value> operands{gates, weights, state};
+  SmallVector<Type> types{
+      adze::graph::makeType(element, {steps, batch, hidden}), state.getType()};
+  SmallVector<Attribute> activations{b.builder.getStringAttr("sigmoid")};
+  if (isLSTM) {
+    operands.push_back(state);
+    types.push_back(state.getType());
+  }
+  while (int64_t(activations.size()) < (isLSTM ? 3 : numGates > 1 ? 2 : 1))
+    activations.push_back(b.builder.getStringAttr("tanh"));
+  SmallVector<double> zeros(activations.size(), 0.0);
+  SmallVector<int32_t> segments{1, 1, 1, isLSTM, 0, 0, 0};
+  Builder &make = b.builder;
+  auto attr = [&](StringRef name, Attribute value) {
+    return make.getNamedAttr(name, value);
+  };
+  b.op("recurrent", operands,
+       {attr("operandSegmentSizes", make.getDenseI32ArrayAttr(segments)),
+        attr("cell",
+             adze::graph::RecurrentCellAttr::get(make.getContext(), cell)),
+        attr("activations", make.getArrayAttr(activations)),
+        attr("alphas", make.getDenseF64ArrayAttr(zeros)),
+        attr("betas", make.getDenseF64ArrayAttr(zeros)),
+        b.flag("reverse", b.random.chance(30)),
+        b.flag("linear_before_reset",
+               cell == RecurrentCell::GRU && b.random.chance(50))},
+       types);
+}
+
+//===----------------------------------------------------------------------===//
 // Branches
 //===----------------------------------------------------------------------===//
 
@@ -462,7 +517,7 @@ static void addIdentities(GraphBuilder &b) {
 }
 
 void addIdiom(GraphBuilder &b) {
-  int64_t kind = b.random.below(30);
+  int64_t kind = b.random.below(32);
   if (kind < 5)
     addAttention(b);
   else if (kind < 8)
@@ -481,6 +536,8 @@ void addIdiom(GraphBuilder &b) {
     addIdentities(b);
   else if (kind < 29)
     addDepthwise(b);
+  else if (kind < 31)
+    addRecurrent(b);
   else
     addLongReduction(b);
 }

@@ -9,10 +9,9 @@
 #include <string.h>
 
 /* Below this much work (FLOPs + bytes) waking other threads costs more than
- * they bring: about five microseconds of one core. */
+ * they bring: about five microseconds of one core. So does meeting after a step
+ * that is smaller. */
 #define WORK_FOR_TWO 50000
-/* The same of a step, after which lanes that share it meet. */
-#define WORK_FOR_STEP 50000
 
 /* ---- One launch ---------------------------------------------------------- */
 
@@ -103,7 +102,7 @@ static int64_t lanes_for(const adze_context *context, uint32_t kernel,
   int64_t work = value_of(info->flops, context->symbols) +
                  value_of(info->bytes_read, context->symbols) +
                  value_of(info->bytes_written, context->symbols);
-  if (work / steps >= (steps > 1 ? WORK_FOR_STEP : WORK_FOR_TWO))
+  if (work / steps >= WORK_FOR_TWO)
     return lanes;
   *divides = false;
   if (work < WORK_FOR_TWO || groups < 2)

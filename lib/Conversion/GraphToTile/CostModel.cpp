@@ -11,13 +11,6 @@ int64_t adze::getKnown(AffineExpr size) {
   return size ? graph::getConstant(size).value_or(-1) : -1;
 }
 
-int64_t adze::largestDivisor(int64_t n, int64_t target) {
-  int64_t divisor = std::max<int64_t>(1, std::min(n, target));
-  while (n % divisor != 0)
-    --divisor;
-  return divisor;
-}
-
 int64_t adze::chooseBlock(int64_t n, int64_t target) {
   if (n < 0)
     return target;

@@ -6,6 +6,7 @@
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_FAMILIES_H
 
 #include "KernelEmitter.h"
+#include "Support/LargestDivisor.h"
 
 namespace adze {
 
@@ -128,8 +129,6 @@ bool unrollsTaps(const RowBlock &row, int64_t taps);
 
 //===--- default bindings (the cost model) --------------------------------===//
 
-/// The largest divisor of n that is at most `target`.
-int64_t largestDivisor(int64_t n, int64_t target);
 /// A block for n elements: all of them if they are few, else a divisor near
 /// the target, else the target. n < 0: not known.
 int64_t chooseBlock(int64_t n, int64_t target);

@@ -3,6 +3,7 @@
 // What a transformed convolution costs, and how it is cut into programs.
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/IR/Winograd.h"
+#include "Support/LargestDivisor.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <optional>
@@ -120,13 +121,6 @@ adze::graph::getWinogradSizes(ArrayRef<AffineExpr> result, AffineExpr inputs) {
       sizes.inputs < 1 || sizes.outputs < 1)
     return std::nullopt;
   return sizes;
-}
-
-static int64_t largestDivisor(int64_t n, int64_t most) {
-  int64_t divisor = std::clamp<int64_t>(most, 1, n);
-  while (n % divisor != 0)
-    --divisor;
-  return divisor;
 }
 
 WinogradPlan adze::graph::planWinograd(const WinogradSizes &sizes, int64_t tile,
