@@ -151,13 +151,9 @@ public:
   /// For what phases of a program hand on.
   mlir::Value scratch(llvm::ArrayRef<mlir::Value> sizes, mlir::Type element);
   mlir::Value getOutputMemory(unsigned i) { return outputs[i].memory; }
-  mlir::Value getMemory(mlir::Value argument) {
-    return memory.lookup(argument);
-  }
+  mlir::Value getMemory(mlir::Value value) { return memory.lookup(value); }
   /// From here on `value` is read from scratch, at places in that.
-  void setMemory(mlir::Value value, mlir::Value scratch) {
-    memory[value] = scratch;
-  }
+  void setMemory(mlir::Value value, mlir::Value to) { memory[value] = to; }
 
   /// Gives argument `value` the packing `map` if it is a constant of its own;
   /// says whether it did.
