@@ -47,10 +47,10 @@ func.func @main(%x: tensor<?x61x27x16xf32, #x> {graph.name = "x"}, %a: tensor<24
   %5 = graph.conv %4, %p {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<?x61x27x24xf32, #e>, tensor<16x24x1x1xf32>) -> tensor<?x61x27x16xf32, #x>
   %6 = graph.add %5, %x : (tensor<?x61x27x16xf32, #x>, tensor<?x61x27x16xf32, #x>) -> tensor<?x61x27x16xf32, #x>
   // A dense window, then a depthwise one in steps of 2, padded on one side.
-  %k = graph.constant dense<[[[[0.1, -0.2, 0.3], [0.4, -0.5, 0.6], [0.7, -0.8, 0.9]]]]> : tensor<1x1x3x3xf32>
-  %ones = graph.constant dense<1.0> : tensor<24x16x3x3xf32>
-  %f = graph.mul %ones, %k : (tensor<24x16x3x3xf32>, tensor<1x1x3x3xf32>) -> tensor<24x16x3x3xf32>
-  %7 = graph.conv %6, %f, %b {strides = array<i64: 1, 1>, pads = array<i64: 2, 2, 2, 2>, dilations = array<i64: 2, 2>, layout = #graph.layout<nhwc>} : (tensor<?x61x27x16xf32, #x>, tensor<24x16x3x3xf32>, tensor<24xf32>) -> tensor<?x61x27x24xf32, #e>
+  %k = graph.constant dense<[[[[0.1, -0.2], [0.4, -0.5]]]]> : tensor<1x1x2x2xf32>
+  %ones = graph.constant dense<1.0> : tensor<24x16x2x2xf32>
+  %f = graph.mul %ones, %k : (tensor<24x16x2x2xf32>, tensor<1x1x2x2xf32>) -> tensor<24x16x2x2xf32>
+  %7 = graph.conv %6, %f, %b {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 2, 2>, layout = #graph.layout<nhwc>} : (tensor<?x61x27x16xf32, #x>, tensor<24x16x2x2xf32>, tensor<24xf32>) -> tensor<?x61x27x24xf32, #e>
   %8 = graph.sigmoid %7 : (tensor<?x61x27x24xf32, #e>) -> tensor<?x61x27x24xf32, #e>
   %g = graph.constant dense<0.125> : tensor<24x1x3x3xf32>
   %9 = graph.conv %8, %g {strides = array<i64: 2, 2>, pads = array<i64: 2, 2, 0, 0>, dilations = array<i64: 1, 1>, group = 24 : i64, layout = #graph.layout<nhwc>} : (tensor<?x61x27x24xf32, #e>, tensor<24x1x3x3xf32>) -> tensor<?x31x14x24xf32, #s>
