@@ -55,6 +55,14 @@ ConvOp Grouping::findNextInChain(unsigned index) const {
   return next && canFollow(last, next) ? next : ConvOp();
 }
 
+/// Bytes of the rows that a window of the convolution sees: they are kept.
+static int64_t getKeptBytes(ConvOp next) {
+  int64_t height = *getConstant(getDims(next.getInput())[1]);
+  int64_t taps = *getConstant(getDims(next.getFilter())[2]);
+  int64_t rows = (taps - 1) * next.getDilations()[0] + 1;
+  return getBytes(next.getInput()) / height * rows;
+}
+
 static SmallVector<ConvOp> getConvs(const Group &group) {
   SmallVector<ConvOp> convs;
   for (Operation *op : group.ops)
@@ -90,7 +98,8 @@ void Grouping::joinChains(int64_t leastBytes, int64_t flopsAByte) {
   for (unsigned index = 0; index < groups.size(); ++index)
     if (ConvOp next = findNextInChain(index))
       if (int64_t bytes = getBytes(next.getInput());
-          bytes * getImages(next.getInput()) > leastBytes)
+          bytes * getImages(next.getInput()) > leastBytes &&
+          getKeptBytes(next) < leastBytes)
         candidates.push_back({bytes, next});
   llvm::sort(candidates, [&](const auto &lhs, const auto &rhs) {
     return std::pair(-lhs.first, positions.lookup(lhs.second)) <

@@ -74,3 +74,14 @@ func.func @apart(%x: tensor<1x56x56x64xf32>, %u: tensor<1x56x?x16xf32, #x>, %a: 
   %3 = graph.conv %2, %d {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 64 : i64, layout = #graph.layout<nhwc>} : (tensor<1x56x?x64xf32, #e>, tensor<64x1x3x3xf32>) -> tensor<1x56x?x64xf32, #e>
   return %1, %3 : tensor<1x56x56x64xf32>, tensor<1x56x?x64xf32, #e>
 }
+
+// -----
+
+// The rows that a window sees have to fit, too.
+// CHECK-LABEL: func @wide
+// CHECK-COUNT-2: graph.cluster
+func.func @wide(%x: tensor<1x56x128x4xf32>, %a: tensor<64x4x1x1xf32>, %d: tensor<64x1x3x3xf32>) -> tensor<1x56x128x64xf32> {
+  %0 = graph.conv %x, %a {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x56x128x4xf32>, tensor<64x4x1x1xf32>) -> tensor<1x56x128x64xf32>
+  %1 = graph.conv %0, %d {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 64 : i64, layout = #graph.layout<nhwc>} : (tensor<1x56x128x64xf32>, tensor<64x1x3x3xf32>) -> tensor<1x56x128x64xf32>
+  return %1 : tensor<1x56x128x64xf32>
+}
