@@ -57,12 +57,6 @@ private:
 };
 } // namespace
 
-/// Rows, or pixels of a row, that a window sees.
-static int64_t getReach(const ConvShape &conv, unsigned d) {
-  ConvOp op = conv.op;
-  return (getKnown(conv.kernel(d)) - 1) * op.getDilations()[d] + 1;
-}
-
 static Place point(Value offset) { return Place{offset, -1, 1, 1}; }
 
 /// Blocks and the packing of the filter.
@@ -88,10 +82,10 @@ void ConvChainEmitter::cut(Stage &stage) {
 void ConvChainEmitter::keepRows(Stage &stage, const ConvShape &next) {
   ConvOp op = next.op;
   stage.value = op.getInput();
-  stage.rows = getReach(next, 0);
+  stage.rows = getReach(op, 0);
   stage.left = op.getPads()[1];
   int64_t seen =
-      (getKnown(next.result[2]) - 1) * op.getStrides()[1] + getReach(next, 1);
+      (getKnown(next.result[2]) - 1) * op.getStrides()[1] + getReach(op, 1);
   stage.width = std::max(stage.left + getKnown(next.input[2]), seen);
   Type type = getSignlessType(getElementTypeOrSelf(stage.value));
   stage.memory = e.scratch({e.index(1), e.index(stage.rows),
@@ -161,7 +155,7 @@ LogicalResult ConvChainEmitter::keepRow(unsigned i, Value row) {
   Value last = e.index(height - 1);
   if (next.getPads()[0] == 0 &&
       (getKnown(stages[i + 1].conv.result[1]) - 1) * next.getStrides()[0] +
-              getReach(stages[i + 1].conv, 0) <=
+              getReach(next, 0) <=
           height)
     return makeRow(i, row, at);
   Value inside = e.max(e.min(row, last), e.index(0));
@@ -184,7 +178,7 @@ LogicalResult ConvChainEmitter::makeRow(unsigned i, Value row, Value at) {
   OpBuilder &b = e.builder();
   if (i > 0) {
     ConvOp op = stage.conv.op;
-    int64_t reach = getReach(stage.conv, 0), stride = op.getStrides()[0];
+    int64_t reach = getReach(op, 0), stride = op.getStrides()[0];
     Value start = e.sub(e.mul(row, e.index(stride)), e.index(op.getPads()[0]));
     Value known = e.index(reach - stride);
     if (reach > stride) {

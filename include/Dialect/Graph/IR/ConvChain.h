@@ -13,6 +13,9 @@ namespace adze::graph {
 /// known size but for the batch, dense or of one channel a group.
 bool isChainable(ConvOp op);
 
+/// Rows (dim 0) or pixels of a row (dim 1) that a window sees, of known size.
+int64_t getReach(ConvOp op, unsigned dim);
+
 /// Whether `next`, which reads what follows element by element from the result
 /// of `first`, can make its rows as soon as those that it sees are there.
 bool canFollow(ConvOp first, ConvOp next);

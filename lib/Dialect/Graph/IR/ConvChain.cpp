@@ -25,12 +25,15 @@ bool adze::graph::isChainable(ConvOp op) {
          *getConstant(result[1]) > 1;
 }
 
+int64_t adze::graph::getReach(ConvOp op, unsigned dim) {
+  int64_t taps = *getConstant(getDims(op.getFilter())[dim + 2]);
+  return (taps - 1) * op.getDilations()[dim] + 1;
+}
+
 bool adze::graph::canFollow(ConvOp first, ConvOp next) {
-  if (!isChainable(first) || !isChainable(next))
-    return false;
   // Rows that no window sees would have to be left out.
-  int64_t taps = *getConstant(getDims(next.getFilter())[2]);
-  return (taps - 1) * next.getDilations()[0] + 1 >= next.getStrides()[0];
+  return isChainable(first) && isChainable(next) &&
+         getReach(next, 0) >= next.getStrides()[0];
 }
 
 SmallVector<ConvOp> adze::graph::getConvChain(Block &body) {
@@ -94,11 +97,9 @@ static double getFlops(ArrayRef<ConvOp> chain, int64_t band) {
     for (ConvOp op : llvm::reverse(chain)) {
       flops += getRowFlops(op, std::exchange(next, op)) * (end - begin);
       int64_t stride = op.getStrides()[0], low = op.getPads()[0];
-      int64_t reach =
-          (getSize(op.getFilter(), 2) - 1) * op.getDilations()[0] + 1;
       begin = std::max<int64_t>(begin * stride - low, 0);
-      end =
-          std::min((end - 1) * stride - low + reach, getSize(op.getInput(), 1));
+      end = std::min((end - 1) * stride - low + getReach(op, 0),
+                     getSize(op.getInput(), 1));
     }
   }
   return flops;

@@ -58,9 +58,7 @@ ConvOp Grouping::findNextInChain(unsigned index) const {
 /// Bytes of the rows that a window of the convolution sees: they are kept.
 static int64_t getKeptBytes(ConvOp next) {
   int64_t height = *getConstant(getDims(next.getInput())[1]);
-  int64_t taps = *getConstant(getDims(next.getFilter())[2]);
-  int64_t rows = (taps - 1) * next.getDilations()[0] + 1;
-  return getBytes(next.getInput()) / height * rows;
+  return getBytes(next.getInput()) / height * getReach(next, 0);
 }
 
 static SmallVector<ConvOp> getConvs(const Group &group) {
