@@ -87,15 +87,16 @@ static double getRowFlops(ConvOp op, ConvOp next) {
   return flops * getSize(op.getResult(), 2) * getSize(op.getResult(), 3);
 }
 
-/// All operations for bands of so many rows.
-static double getFlops(ArrayRef<ConvOp> chain, int64_t band) {
+/// All operations for bands of so many rows, of each result's row `rowFlops`.
+static double getFlops(ArrayRef<ConvOp> chain, ArrayRef<double> rowFlops,
+                       int64_t band) {
   int64_t height = getSize(chain.back()->getResult(0), 1);
   double flops = 0;
   for (int64_t first = 0; first < height; first += band) {
     int64_t begin = first, end = std::min(first + band, height);
-    ConvOp next;
-    for (ConvOp op : llvm::reverse(chain)) {
-      flops += getRowFlops(op, std::exchange(next, op)) * (end - begin);
+    for (size_t i = chain.size(); i-- > 0;) {
+      ConvOp op = chain[i];
+      flops += rowFlops[i] * (end - begin);
       int64_t stride = op.getStrides()[0], low = op.getPads()[0];
       begin = std::max<int64_t>(begin * stride - low, 0);
       end = std::min((end - 1) * stride - low + getReach(op, 0),
@@ -114,10 +115,14 @@ ChainPlan adze::graph::planChain(ArrayRef<ConvOp> chain) {
   int64_t images =
       getConstant(getDims(chain.back()->getResult(0))[0]).value_or(1);
   ChainPlan plan;
-  plan.flops = getFlops(chain, height);
+  SmallVector<double> rowFlops;
+  for (size_t i = 0; i < chain.size(); ++i)
+    rowFlops.push_back(
+        getRowFlops(chain[i], i + 1 < chain.size() ? chain[i + 1] : ConvOp()));
+  plan.flops = getFlops(chain, rowFlops, height);
   double best = std::numeric_limits<double>::infinity();
   for (int64_t rows = 1; rows <= height; ++rows) {
-    double again = getFlops(chain, rows) - plan.flops;
+    double again = getFlops(chain, rowFlops, rows) - plan.flops;
     int64_t programs = llvm::divideCeil(height, rows) * images;
     double cost = again / plan.flops + start * programs / images;
     for (auto [count, weight] : threads)
