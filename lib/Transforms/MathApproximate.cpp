@@ -2,7 +2,7 @@
 //
 // math-approximate: f32 functions on vectors as polynomials.
 #include "Dialect/Graph/IR/Weights.h"
-#include "MathArithmetic.h"
+#include "MathExpansion.h"
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -180,69 +180,6 @@ Value approximateLog1p(const Arithmetic &a, Value x) {
   return a.select(isZero, x, result); // -0 stays
 }
 
-/// sin(r + k pi) for |r| <= pi / 2; of k the low bit counts.
-Value sinOfRest(const Arithmetic &a, Value r, Value k) {
-  Value square = a.mul(r, r);
-  Value p = a.polynomial(
-      square, {2.6083159809786593541503e-06f, -0.0001981069071916863322258f,
-               0.00833307858556509017944336f, -0.166666597127914428710938f});
-  Value result = a.fma(a.mul(p, square), r, r);
-  return a.asReal(a.either(a.asBits(result), a.shl(k, 31)));
-}
-
-/// sin for |x| <= 2^17: n = round(x / pi) half turns are taken off in three
-/// parts; the first difference is exact, the others round what is left of it.
-template <bool isCos>
-Value approximateNearSin(const Arithmetic &a, Value x) {
-  Value magic = a.real(12582912.0f), turns = a.real(0.318309886f);
-  Value shifted = isCos ? a.add(a.fma(x, turns, a.real(-0.5f)), magic)
-                        : a.fma(x, turns, magic);
-  Value n = a.sub(shifted, magic), k = a.asBits(shifted);
-  if (isCos) {
-    n = a.add(n, a.real(0.5f));
-    k = a.addI(k, a.bits(1));
-  }
-  Value r = a.fma(n, a.real(-3.141592502593994f), x);
-  r = a.fma(n, a.real(-1.5099578831723193e-07f), r);
-  r = a.fma(n, a.real(-1.078060505991553e-14f), r);
-  Value result = sinOfRest(a, r, k);
-  if (isCos)
-    return result;
-  Value isZero = a.is(arith::CmpFPredicate::OEQ, x, a.real(0.0f));
-  return a.select(isZero, x, result); // -0 stays
-}
-
-/// sin for |x| <= 2^30: n = round(x / pi) half turns are taken off in f64,
-/// where nothing cancels that an f32 could see. cos is sin a quarter turn on: n
-/// is then half an odd number.
-template <bool isCos>
-Value approximateFarSin(const Arithmetic &a, Value x) {
-  Arithmetic d = a.inDouble();
-  Value w = a.widen(x);
-  // 1.5 * 2^52 leaves the integer in the low bits; defined for NaN too.
-  Value magic = d.real(6755399441055744.0);
-  Value turns = d.real(0.31830988618379067154);
-  Value shifted = isCos ? d.add(d.fma(w, turns, d.real(-0.5)), magic)
-                        : d.fma(w, turns, magic);
-  Value n = d.sub(shifted, magic);
-  if (isCos)
-    n = d.add(n, d.real(0.5));
-  Value k = arith::TruncIOp::create(a.b, a.loc, a.integer(), d.asBits(shifted));
-  Value left = d.fma(n, d.real(-3.14159265358979311600), w);
-  left = d.fma(n, d.real(-1.22464679914735320717e-16), left);
-  Value r = a.narrow(left);
-  // Odd half turns change the sign; cos(x) = -sin(x - pi/2), hence one more.
-  if (isCos)
-    k = a.addI(k, a.bits(1));
-  return sinOfRest(a, r, k);
-}
-
-Arithmetic arithmeticOf(OpBuilder &b, Operation *op, int64_t vectorBytes = 0) {
-  return {b, op->getLoc(), op->getResult(0).getType(), vectorBytes};
-}
-
-bool isF32(Type type) { return getElementTypeOrSelf(type).isF32(); }
-
 template <typename OpT, Value (*approximate)(const Arithmetic &, Value)>
 struct Approximate final : OpRewritePattern<OpT> {
   Approximate(MLIRContext *context, int64_t vectorBytes)
@@ -295,56 +232,18 @@ struct ApproximateOp final : OpRewritePattern<OpT> {
   int64_t vectorBytes;
 };
 
-/// Writes the same function of several vectors step by step for all of them:
-/// each is one long chain, of which a core's schedulers hold no more than two
-/// or three, and waits for itself nearly all the time.
+/// Writes the same function of several neighbours together.
 template <typename OpT>
-void expandTogether(ArrayRef<OpT> ops, int64_t vectorBytes) {
-  SmallVector<SmallVector<Operation *>> chains;
-  Operation *end = ops.back()->getNextNode();
-  for (OpT op : ops) {
-    Operation *before = op->getPrevNode();
-    OpBuilder b(op);
-    Value result = approximate(op, arithmeticOf(b, op, vectorBytes));
-    Block::iterator it =
-        before ? std::next(before->getIterator()) : op->getBlock()->begin();
-    SmallVector<Operation *> &chain = chains.emplace_back();
-    for (; it != op->getIterator(); ++it)
-      chain.push_back(&*it);
-    op.replaceAllUsesWith(result);
-    op.erase();
-  }
-  for (size_t step = 0, steps = chains.front().size(); step < steps; ++step)
-    for (ArrayRef<Operation *> chain : chains)
-      chain[step]->moveBefore(end);
-}
-
-/// Takes neighbours of one type together, a few at once, for registers are few.
-template <typename OpT>
-void expandNeighbours(Operation *root, int64_t vectorBytes, size_t together) {
-  auto expand = [&](Block *block) {
-    SmallVector<OpT> ops;
-    auto flush = [&] {
-      if (ops.size() > 1)
-        expandTogether<OpT>(ops, vectorBytes);
-      ops.clear();
-    };
-    for (Operation &op : llvm::make_early_inc_range(*block)) {
-      auto self = dyn_cast<OpT>(op);
-      bool joins =
-          self && isF32(self.getType()) && isa<VectorType>(self.getType());
-      if (!joins || ops.size() == together ||
-          (!ops.empty() &&
-           (ops.front().getType() != self.getType() ||
-            ops.front().getFastmath() != self.getFastmath() ||
-            llvm::is_contained(ops, self.getOperand().getDefiningOp()))))
-        flush();
-      if (joins)
-        ops.push_back(self);
-    }
-    flush();
-  };
-  root->walk([&](Block *block) { expand(block); });
+void expandVectors(Operation *root, int64_t vectorBytes, size_t together) {
+  forNeighbours<OpT>(root, together, [&](ArrayRef<OpT> ops) {
+    if (ops.size() == 1)
+      return; // the pattern's
+    auto results = emitTogether(ops, [&](OpBuilder &b, OpT op) {
+      return approximate(op, arithmeticOf(b, op, vectorBytes));
+    });
+    for (auto [op, result] : llvm::zip_equal(ops, results))
+      replace(op, result);
+  });
 }
 
 struct ApproximatePow final : OpRewritePattern<math::PowFOp> {
@@ -358,27 +257,6 @@ struct ApproximatePow final : OpRewritePattern<math::PowFOp> {
     return success();
   }
 };
-
-/// Lane by lane through the C library's scalar function.
-Value callPerLane(OpBuilder &b, Location loc, func::FuncOp callee, Value x) {
-  auto call = [&](Value scalar) {
-    return func::CallOp::create(b, loc, callee, scalar).getResult(0);
-  };
-  auto type = dyn_cast<VectorType>(x.getType());
-  if (!type)
-    return call(x);
-  SmallVector<Value> lanes;
-  Value flat = x;
-  auto flatType = VectorType::get(type.getNumElements(), type.getElementType());
-  if (flatType != type)
-    flat = vector::ShapeCastOp::create(b, loc, flatType, x);
-  for (int64_t i = 0, e = type.getNumElements(); i < e; ++i)
-    lanes.push_back(call(vector::ExtractOp::create(b, loc, flat, i)));
-  Value result = vector::FromElementsOp::create(b, loc, flatType, lanes);
-  return flatType == type
-             ? result
-             : vector::ShapeCastOp::create(b, loc, type, result).getResult();
-}
 
 /// f64 goes to the C library lane by lane: upstream's log(1 + x) and e^x - 1
 /// lose what is small.
@@ -394,66 +272,6 @@ struct CallDouble final : OpRewritePattern<OpT> {
   }
   func::FuncOp callee;
 };
-
-/// sin, cos and tan: polynomials, with other arithmetic or calls where an
-/// argument is too large for them.
-template <typename OpT, Value (*near)(const Arithmetic &, Value),
-          Value (*far)(const Arithmetic &, Value)>
-struct ApproximateTurns final : OpRewritePattern<OpT> {
-  ApproximateTurns(MLIRContext *context, func::FuncOp callee)
-      : OpRewritePattern<OpT>(context), callee(callee) {}
-  LogicalResult matchAndRewrite(OpT op, PatternRewriter &b) const override {
-    if (!isF32(op.getType()))
-      return b.notifyMatchFailure(op, "expected f32");
-    Arithmetic a = arithmeticOf(b, op);
-    Value x = op.getOperand();
-    constexpr float nearEnd = 131072, farEnd = 1073741824;
-    auto beyond = [&] {
-      return choose(
-          a, x, farEnd, [&] { return callPerLane(b, a.loc, callee, x); },
-          [&] { return far(a, x); });
-    };
-    b.replaceOp(op, near == far ? beyond() : choose(a, x, nearEnd, beyond, [&] {
-                  return near(a, x);
-                }));
-    return success();
-  }
-
-private:
-  /// Is any lane beyond the limit?
-  static Value choose(const Arithmetic &a, Value x, float limit,
-                      llvm::function_ref<Value()> beyond,
-                      llvm::function_ref<Value()> within) {
-    OpBuilder &b = a.b;
-    Value large = a.is(arith::CmpFPredicate::OGT, a.abs(x), a.real(limit));
-    if (auto type = dyn_cast<VectorType>(large.getType())) {
-      auto flat = VectorType::get(type.getNumElements(), b.getI1Type());
-      if (flat != type)
-        large = vector::ShapeCastOp::create(b, a.loc, flat, large);
-      large = vector::ReductionOp::create(b, a.loc, vector::CombiningKind::OR,
-                                          large);
-    }
-    auto branch = scf::IfOp::create(b, a.loc, x.getType(), large, true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(b, a.loc, beyond());
-    b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, a.loc, within());
-    return branch.getResult(0);
-  }
-
-  func::FuncOp callee;
-};
-
-func::FuncOp declare(ModuleOp module, StringRef name, Type type) {
-  if (auto found = module.lookupSymbol<func::FuncOp>(name))
-    return found;
-  OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
-  auto function = func::FuncOp::create(b, module.getLoc(), name,
-                                       b.getFunctionType({type}, {type}));
-  function.setPrivate();
-  return function;
-}
 
 bool uses(ModuleOp module, StringRef opName, Type element) {
   return module
@@ -478,11 +296,12 @@ struct MathApproximate final
     RewritePatternSet widen(&getContext());
     populateMathF32ExpansionPatterns(widen, [](StringRef) { return true; });
     (void)applyPatternsGreedily(module, std::move(widen));
-    expandNeighbours<math::ErfOp>(module, vectorBytes,
-                                  /*together=*/vectorBytes == 64 ? 4 : 8);
-    expandNeighbours<math::TanhOp>(module, vectorBytes, /*together=*/8);
-    expandNeighbours<math::ExpOp>(module, vectorBytes, /*together=*/4);
-    expandNeighbours<math::Exp2Op>(module, vectorBytes, /*together=*/4);
+    expandVectors<math::ErfOp>(module, vectorBytes,
+                               /*together=*/vectorBytes == 64 ? 4 : 8);
+    expandVectors<math::TanhOp>(module, vectorBytes, /*together=*/8);
+    expandVectors<math::ExpOp>(module, vectorBytes, /*together=*/4);
+    expandVectors<math::Exp2Op>(module, vectorBytes, /*together=*/4);
+    expandTurns(module);
     RewritePatternSet patterns(&getContext());
     patterns.add<ApproximateOp<math::ExpOp>, ApproximateOp<math::Exp2Op>,
                  ApproximateOp<math::TanhOp>, ApproximateOp<math::ErfOp>,
@@ -499,15 +318,6 @@ struct MathApproximate final
                  Approximate<math::AtanhOp, approximateAtanh>>(context,
                                                                vectorBytes);
     patterns.add<ApproximatePow>(context);
-    Type f32 = Float32Type::get(context);
-    addCalling<ApproximateTurns<math::SinOp, approximateNearSin<false>,
-                                approximateFarSin<false>>>(patterns, "math.sin",
-                                                           "sinf", f32);
-    addCalling<ApproximateTurns<math::CosOp, approximateNearSin<true>,
-                                approximateFarSin<true>>>(patterns, "math.cos",
-                                                          "cosf", f32);
-    addCalling<ApproximateTurns<math::TanOp, approximateTan, approximateTan>>(
-        patterns, "math.tan", "tanf", f32);
     addCalling<CallDouble<math::Log1pOp>>(patterns, "math.log1p", "log1p",
                                           Float64Type::get(context));
     addCalling<CallDouble<math::ExpM1Op>>(patterns, "math.expm1", "expm1",
@@ -521,8 +331,8 @@ private:
   void addCalling(RewritePatternSet &patterns, StringRef op, StringRef function,
                   Type element) {
     if (uses(getOperation(), op, element))
-      patterns.add<PatternT>(&getContext(),
-                             declare(getOperation(), function, element));
+      patterns.add<PatternT>(
+          &getContext(), declareFunction(getOperation(), function, element));
   }
 };
 } // namespace

@@ -345,6 +345,16 @@ TEST_F(Math, SpecialValues) {
   for (const char *name : {"sin", "tanh", "erf", "expm1", "log1p", "tan",
                            "asin", "atan", "sinh", "asinh", "atanh"})
     EXPECT_EQ(llvm::bit_cast<uint32_t>(at(name, -0.0f)), 0x80000000u) << name;
+  // Whatever is computed beside it.
+  for (const char *name : {"sin", "tan"})
+    for (float large : {1e6f, 1e12f}) {
+      std::vector<float> x(count, -0.0f), none, y;
+      for (int64_t i = 1; i < count; i += 2)
+        x[i] = large;
+      call(compile(name, "f32"), x, none, y);
+      EXPECT_EQ(llvm::bit_cast<uint32_t>(y[0]), 0x80000000u)
+          << name << " beside " << large;
+    }
   for (const char *name :
        {"exp", "expm1", "log", "log1p", "tanh", "erf", "sin", "cos", "tan",
         "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"})

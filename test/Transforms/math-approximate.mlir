@@ -112,17 +112,60 @@ func.func @log(%x: f32) -> f32 {
 }
 
 // -----
-// Large arguments of sin go to the C library.
+// What is computed for arguments that are not too large is taken where none is
+// larger, which is the rule; larger ones take f64, and the C library at last.
 // CHECK: func.func private @sinf(f32) -> f32
 // CHECK-LABEL: func.func @sin(
-// CHECK: %[[LARGE:.*]] = vector.reduction <or>
-// CHECK: scf.if %[[LARGE]] -> (vector<8xf32>)
+// CHECK-COUNT-8: math.fma
+// CHECK: %[[NEAR:.*]] = math.fma {{.*}} : vector<8xf32>
+// CHECK: %[[ANY:.*]] = vector.reduction <or>
+// CHECK: %[[FAR:.*]] = llvm.intr.expect %[[ANY]], %false
+// CHECK: scf.if %[[FAR]] -> (vector<8xf32>)
+// CHECK: %[[HUGE:.*]] = llvm.intr.expect
+// CHECK: scf.if %[[HUGE]] -> (vector<8xf32>)
 // CHECK-COUNT-8: call @sinf
 // CHECK: } else {
-// CHECK: math.fma {{.*}} : vector<8xf32>
+// CHECK: math.fma {{.*}} : vector<8xf64>
+// CHECK: } else {
+// CHECK-NEXT: scf.yield %[[NEAR]]
 func.func @sin(%x: vector<8xf32>) -> vector<8xf32> {
   %r = math.sin %x : vector<8xf32>
   return %r : vector<8xf32>
+}
+
+// -----
+// Neighbours are asked once, and computed step by step together: four at most.
+// CHECK-LABEL: func.func @cosines(
+// CHECK-COUNT-4: arith.mulf
+// CHECK-NOT: arith.mulf
+// CHECK: vector.reduction <or>
+// CHECK: scf.if %{{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// CHECK: vector.reduction <or>
+// CHECK: scf.if %{{.*}} -> (vector<8xf32>)
+// CHECK: } else {
+// CHECK: scf.yield %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : vector<8xf32>
+// CHECK: vector.reduction <or>
+// CHECK: scf.if %{{.*}} -> (vector<8xf32>) {
+func.func @cosines(%x: vector<8xf32>, %y: vector<8xf32>, %z: vector<8xf32>) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>) {
+  %0 = math.cos %x : vector<8xf32>
+  %1 = math.cos %y : vector<8xf32>
+  %2 = math.cos %z : vector<8xf32>
+  %3 = math.cos %x : vector<8xf32>
+  %4 = math.cos %y : vector<8xf32>
+  return %0, %1, %2, %3, %4 : vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>
+}
+
+// -----
+// A number that is made of another is no neighbour.
+// CHECK-LABEL: func.func @twice(
+// CHECK: scf.if %{{.*}} -> (f32)
+// CHECK: scf.if %{{.*}} -> (f32)
+// CHECK: scf.if %{{.*}} -> (f32)
+// CHECK: scf.if %{{.*}} -> (f32)
+func.func @twice(%x: f32) -> f32 {
+  %0 = math.sin %x : f32
+  %1 = math.sin %0 : f32
+  return %1 : f32
 }
 
 // -----

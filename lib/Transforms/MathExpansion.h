@@ -1,0 +1,92 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// How functions are taken off a module: neighbours together, or by calls of the
+// C library.
+#ifndef ADZE_LIB_TRANSFORMS_MATHEXPANSION_H
+#define ADZE_LIB_TRANSFORMS_MATHEXPANSION_H
+
+#include "MathArithmetic.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace adze {
+
+inline Arithmetic arithmeticOf(mlir::OpBuilder &b, mlir::Operation *op,
+                               int64_t vectorBytes = 0) {
+  return {b, op->getLoc(), op->getResult(0).getType(), vectorBytes};
+}
+
+inline bool isF32(mlir::Type type) {
+  return mlir::getElementTypeOrSelf(type).isF32();
+}
+
+/// Hands neighbours of one type to `expand`, which replaces them or leaves them
+/// all; a few at once, for registers are few.
+template <typename OpT>
+void forNeighbours(mlir::Operation *root, size_t together,
+                   llvm::function_ref<void(llvm::ArrayRef<OpT>)> expand) {
+  root->walk([&](mlir::Block *block) {
+    llvm::SmallVector<OpT> ops;
+    auto flush = [&] {
+      if (!ops.empty())
+        expand(ops);
+      ops.clear();
+    };
+    for (mlir::Operation &op : llvm::make_early_inc_range(*block)) {
+      auto self = llvm::dyn_cast<OpT>(op);
+      bool joins = self && isF32(self.getType());
+      if (!joins || ops.size() == together ||
+          (!ops.empty() &&
+           (ops.front().getType() != self.getType() ||
+            ops.front().getFastmath() != self.getFastmath() ||
+            llvm::is_contained(ops, self.getOperand().getDefiningOp()))))
+        flush();
+      if (joins)
+        ops.push_back(self);
+    }
+    flush();
+  });
+}
+
+/// Writes the same for each of several neighbours, behind the last, step by
+/// step for all of them: each is one long chain, of which a core's schedulers
+/// hold no more than two or three, and waits for itself nearly all the time.
+template <typename OpT, typename EmitT>
+auto emitTogether(llvm::ArrayRef<OpT> ops, EmitT emit) {
+  OpT last = ops.back();
+  mlir::Operation *end = last->getNextNode();
+  mlir::OpBuilder b(end);
+  llvm::SmallVector<decltype(emit(b, last))> results;
+  llvm::SmallVector<llvm::SmallVector<mlir::Operation *>> chains;
+  for (OpT op : ops) {
+    mlir::Block::iterator before = end->getPrevNode()->getIterator();
+    results.push_back(emit(b, op));
+    auto &chain = chains.emplace_back();
+    for (mlir::Operation &step : llvm::make_range(++before, end->getIterator()))
+      chain.push_back(&step);
+  }
+  for (size_t step = 0, steps = chains.front().size(); step < steps; ++step)
+    for (llvm::ArrayRef<mlir::Operation *> chain : chains)
+      chain[step]->moveBefore(end);
+  return results;
+}
+
+inline void replace(mlir::Operation *op, mlir::Value result) {
+  op->getResult(0).replaceAllUsesWith(result);
+  op->erase();
+}
+
+/// The C library's function of one number.
+mlir::func::FuncOp declareFunction(mlir::ModuleOp module, llvm::StringRef name,
+                                   mlir::Type type);
+
+/// Lane by lane through the C library's scalar function.
+mlir::Value callPerLane(mlir::OpBuilder &b, mlir::Location loc,
+                        mlir::func::FuncOp callee, mlir::Value x);
+
+/// sin, cos and tan of f32 (MathTurns.cpp): polynomials, with other arithmetic
+/// or calls where an argument is too large for them.
+void expandTurns(mlir::ModuleOp module);
+
+} // namespace adze
+
+#endif // ADZE_LIB_TRANSFORMS_MATHEXPANSION_H
