@@ -568,6 +568,10 @@ void DimClasses::stepsOfRows() {
   bool hasRows = llvm::any_of(
       order, [&](int c) { return info[c].lanes == 1 && info[c].size > 1; });
   int64_t vectors = sumsOnly && hasRows ? 2 : 4, used = 1;
+  // Memory is late for what many sums load at once: one of each row leaves a
+  // core's queues room for the next ones.
+  if (slides() && streams() && hasRows)
+    vectors = 1;
   // Many tiles at once fill the registers by themselves.
   constexpr int64_t many = 12;
   if (loads > many && stores > 1)
