@@ -59,7 +59,8 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
       manager.addNestedPass<func::FuncOp>(
           graph::createConvTransposeToConvPass());
       manager.addNestedPass<func::FuncOp>(graph::createSplitPoolsPass());
-      manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
+      manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass(
+          {/*fewOutputs=*/options.forCpu ? 4 : 0}));
       if (options.winograd)
         manager.addNestedPass<func::FuncOp>(graph::createWinogradPass(
             {/*forced=*/-1, options.caches.l2, options.caches.l3}));

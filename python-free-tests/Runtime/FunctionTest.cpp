@@ -473,6 +473,26 @@ TEST(Functions, BoxesFarApart) {
       }
 }
 
+TEST(Functions, BoxesOfEqualScoresKeepTheirOrder) {
+  const std::vector<float> scores = {0.0f, -1,       2,  -0.0f,
+                                     2,    INFINITY, -1, 1e-40f};
+  std::vector<float> corners;
+  for (size_t i = 0; i < scores.size(); ++i)
+    for (float at : {0.0f, 2.0f * float(i), 1.0f, 2.0f * float(i) + 1})
+      corners.push_back(at);
+  std::vector<Operand> result = {{kInt, {-1, 3}}};
+  ASSERT_ADZE_OK(runOne("non_max_suppression",
+                        {make<float>(kFloat, {1, 8, 4}, corners),
+                         make<float>(kFloat, {1, 1, 8}, scores),
+                         scalar(INT64_MAX), make<float>(kFloat, {}, {0.5f}),
+                         make<float>(kFloat, {}, {-INFINITY}), scalar(0)},
+                        result));
+  std::vector<int64_t> kept;
+  for (int64_t i = 0; i < result[0].dims[0]; ++i)
+    kept.push_back(result[0].at<int64_t>(i * 3 + 2));
+  EXPECT_EQ(kept, (std::vector<int64_t>{5, 2, 4, 7, 0, 3, 1, 6}));
+}
+
 TEST(Functions, SequencesOfWrongPlacesAndSizes) {
   gStrings = {""};
   Operand x = vector(std::vector<float>{1, 2, 3});

@@ -340,17 +340,12 @@ typedef struct {
   box *boxes, *kept; /* kept: the selected ones of a class, side by side */
   grid kept_grid;
   int64_t *order, *room;
+  uint64_t *keys;    /* of scores, falling; room for as many behind them */
   int64_t *selected; /* triples */
   size_t count, capacity;
   int64_t num_boxes, limit;
   float overlap, score;
 } suppression;
-
-/* By falling score; one that is no number is behind what it meets. */
-static bool is_box_behind(const void *scores, int64_t x, int64_t y) {
-  const float *score = scores;
-  return !(score[x] >= score[y]);
-}
 
 static adze_status add_triple(suppression *s, int64_t batch, int64_t kind,
                               int64_t number) {
@@ -369,13 +364,24 @@ static adze_status add_triple(suppression *s, int64_t batch, int64_t kind,
   return NULL;
 }
 
+/* Numbers that rise as the score, which is one, falls; zeros are equal. */
+static uint64_t falling_key(float score) {
+  score += 0.0f;
+  uint32_t bits;
+  memcpy(&bits, &score, sizeof(bits));
+  return bits >> 31 ? bits : ~bits & INT32_MAX;
+}
+
 static adze_status select_boxes(suppression *s, int64_t batch, int64_t kind) {
   int64_t candidates = 0;
-  for (int64_t i = 0; i < s->num_boxes; ++i)
-    if (s->scores[i] > s->score)
-      s->order[candidates++] = i;
-  sort_numbers(is_box_behind, s->scores, s->order, s->room,
-               (uint64_t)candidates);
+  for (int64_t i = 0; i < s->num_boxes; ++i) { /* no branch: none is usual */
+    s->order[candidates] = i;
+    candidates += s->scores[i] > s->score;
+  }
+  for (int64_t c = 0; c < candidates; ++c)
+    s->keys[c] = falling_key(s->scores[s->order[c]]);
+  sort_keys(s->keys, s->keys + candidates, s->order, s->room,
+            (uint64_t)candidates);
   int64_t count = 0;
   clear_grid(&s->kept_grid);
   s->kept_grid.next = s->room;
@@ -427,10 +433,12 @@ static adze_status non_max_suppression(rt_call *call) {
   s.kept = s.boxes ? s.boxes + each : NULL;
   s.order = calloc(each, 2 * sizeof(int64_t));
   s.room = s.order ? s.order + each : NULL;
-  adze_status status =
-      s.boxes && s.order ? suppress(call, &s) : rt_out_of_memory(each);
+  s.keys = calloc(each, 2 * sizeof(uint64_t));
+  adze_status status = s.boxes && s.order && s.keys ? suppress(call, &s)
+                                                    : rt_out_of_memory(each);
   free(s.boxes);
   free(s.order);
+  free(s.keys);
   free(s.selected);
   return status;
 }

@@ -220,7 +220,17 @@ ConvShape::ConvShape(ConvOp op)
     : op(op), input(getDims(op.getInput())), filter(getDims(op.getFilter())),
       result(getDims(op.getResult())), spatial(input.size() - 2),
       groups(op.getGroup()), groupInputs(getKnown(filter[1])),
-      groupOutputs(getKnown(filter[0]) / std::max<int64_t>(groups, 1)) {}
+      groupOutputs(getKnown(filter[0]) / std::max<int64_t>(groups, 1)) {
+  if (op.getLayout() == Layout::NCHW)
+    for (Dims *dims : {&input, &result})
+      std::rotate(dims->begin() + 1, dims->begin() + 2, dims->end());
+}
+
+bool ConvShape::hasPlanes() const {
+  return op.getLayout() == Layout::NCHW ||
+         op.getInput().getDefiningOp<TransposeOp>() ||
+         getKnown(input.back()) == 1;
+}
 
 bool ConvShape::isStatic() const {
   return llvm::all_of(filter, [](AffineExpr s) { return getKnown(s) > 0; });
@@ -240,7 +250,9 @@ LogicalResult adze::defineConv(KernelEmitter &e, Value result, Value bias,
   Type element = getSignlessType(getElementTypeOrSelf(result));
   Emitted sum{acc, Axes(axes)};
   if (bias) {
-    auto tile = e.emit(bias, {places.back()});
+    auto conv = result.getDefiningOp<ConvOp>();
+    bool planes = conv && conv.getLayout() == Layout::NCHW;
+    auto tile = e.emit(bias, {planes ? places[1] : places.back()});
     if (failed(tile))
       return failure();
     Emitted wide = e.convert(*tile, getElementTypeOrSelf(acc.getType()));
@@ -495,15 +507,21 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
 }
 
 LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Cut cut) {
-  if (op.getLayout() != Layout::NHWC)
-    return e.fail("only channels-last convolutions have a tile form");
   ConvShape conv(op);
   if (!conv.isStatic())
     return e.fail("a filter of unknown size");
+  bool planes = op.getLayout() == Layout::NCHW;
+  if (planes && (!e.forCpu || conv.groups > 1))
+    return e.fail("only channels-last convolutions have a tile form");
+  if (planes)
+    return cut == Cut::Dims ? emitDepthwise(e, conv)
+                            : e.fail("no other cut of planes");
   if (cut == Cut::Flat)
     return conv.isPointwise() ? emitPointwiseConv(e, conv) : e.fail("a window");
   if (cut == Cut::Dims)
-    return conv.isDepthwise() || runsInLanes(e, conv) ? emitDepthwise(e, conv)
-                                                      : emitDirectConv(e, conv);
+    return conv.isDepthwise() || runsInLanes(e, conv) ||
+                   (e.forCpu && conv.isPlane())
+               ? emitDepthwise(e, conv)
+               : emitDirectConv(e, conv);
   return e.fail("no other cut of a convolution");
 }

@@ -53,7 +53,8 @@ makeProgram(KernelEmitter &e, llvm::ArrayRef<mlir::AffineExpr> result,
             mlir::Value channelBlocks, mlir::Value lines = {},
             bool channelsInside = false);
 
-/// The numbers of an NHWC convolution.
+/// The numbers of a convolution. Dims of input and result are in the order
+/// batch, spatial, channels, also where memory has the channels first.
 struct ConvShape {
   mutable graph::ConvOp op;
   graph::Dims input, filter, result;
@@ -69,6 +70,12 @@ struct ConvShape {
   bool isDepthwise() const {
     return groups > 1 && groupInputs == 1 && groupOutputs == 1;
   }
+  /// One input and one output: a plane.
+  bool isPlane() const {
+    return groups == 1 && groupInputs == 1 && groupOutputs == 1;
+  }
+  /// Whether pixels lie side by side in memory, a plane a channel.
+  bool hasPlanes() const;
 };
 
 /// One tap of a window: its place in the filter, and what it reads.
@@ -92,7 +99,8 @@ bool runsInLanes(const KernelEmitter &e, const ConvShape &conv);
 /// few.
 mlir::LogicalResult emitDepthwise(KernelEmitter &e, const ConvShape &conv);
 
-/// Bias and conversion after the sum: what `result` is at these places.
+/// Bias and conversion after the sum: what `result` is at these places, the
+/// last of which (or the second, of planes) is the channel.
 mlir::LogicalResult defineConv(KernelEmitter &e, mlir::Value result,
                                mlir::Value bias, mlir::Value acc,
                                llvm::ArrayRef<int> axes,

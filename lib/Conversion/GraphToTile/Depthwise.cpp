@@ -12,11 +12,16 @@ using namespace adze::graph;
 /// How many lines of the result a program takes at once; null: one. What it
 /// loads serves all lines whose windows overlap there.
 static Value chooseLines(KernelEmitter &e, const ConvShape &conv) {
-  constexpr int64_t most = 4, maxTaps = 9;
+  constexpr int64_t most = 4;
   if (conv.spatial < 2)
     return {};
   unsigned d = conv.spatial - 2;
   ConvOp op = conv.op;
+  // Each tap has code of its own. Where the run finds the border, rows that
+  // are taken one by one cost more.
+  int64_t maxTaps = conv.groups > 1                           ? 9
+                    : getKnown(conv.result[conv.spatial]) < 0 ? 81
+                                                              : 25;
   int64_t taps = getKnown(conv.kernel(d));
   bool overlaps = op.getStrides()[d] == 1 && op.getDilations()[d] == 1 &&
                   taps > 1 && taps * getKnown(conv.kernel(d + 1)) <= maxTaps;
@@ -83,8 +88,8 @@ static FailureOr<LaneProgram> makeLaneProgram(KernelEmitter &e,
   constexpr int64_t usualRun = 16, longRun = 512, usualRow = 256,
                     longestRow = 4096;
   AffineExpr width = conv.result[conv.spatial];
-  bool isTransposed = op.getInput().getDefiningOp<TransposeOp>() != nullptr;
-  bool runs = isTransposed && getKnown(width) >= usualRun;
+  bool planes = conv.hasPlanes();
+  bool runs = planes && getKnown(width) >= usualRun;
   // Of unknown width a CPU finds the border of a row when it runs: once a row.
   bool finds = e.forCpu && getKnown(width) < 0;
   RowBlock row = chooseRowBlock(width,
@@ -94,13 +99,13 @@ static FailureOr<LaneProgram> makeLaneProgram(KernelEmitter &e,
                                 runs && e.forCpu ? longestRow : usualRow);
   row.finds = finds;
   // Where groups have fewer inputs each step picks others: blocks of one step.
-  int64_t most = isTransposed                            ? 8
-                 : conv.groupInputs == conv.groupOutputs ? 128
-                                                         : 32;
-  Value blockC =
-      runs ? e.index(1) : e.param("BLOCK_N", chooseLanes(channels, most));
+  int64_t most = planes ? 8 : conv.groupInputs == conv.groupOutputs ? 128 : 32;
+  Value blockC = runs || conv.groups == 1
+                     ? e.index(1)
+                     : e.param("BLOCK_N", chooseLanes(channels, most));
   LaneProgram result{{}, {M, N}};
-  Value lines = runs ? chooseLines(e, conv) : Value();
+  Value lines =
+      runs || (conv.groups == 1 && finds) ? chooseLines(e, conv) : Value();
   if (lines) {
     e.setAxis(Line, lines);
     result.axes.push_back(Line);
@@ -108,17 +113,77 @@ static FailureOr<LaneProgram> makeLaneProgram(KernelEmitter &e,
   e.setAxis(M, getSize(e, row));
   e.setAxis(N, blockC);
   Value count = e.size(conv.result.back());
-  // One channel at a time of what is stored channels last.
-  bool stays = llvm::none_of(*op->getBlock(), [&](Operation &other) {
-    return isa<TransposeOp>(other) && op->isBeforeInBlock(&other);
-  });
-  auto program =
-      makeProgram(e, conv.result, width, row, blockC, e.ceilDiv(count, blockC),
-                  lines, /*channelsInside=*/runs && stays);
+  // One channel at a time of what is stored channels last, and of what needs
+  // the same inputs.
+  bool stays =
+      conv.groups == 1 || llvm::none_of(*op->getBlock(), [&](Operation &other) {
+        return isa<TransposeOp>(other) && op->isBeforeInBlock(&other);
+      });
+  auto program = makeProgram(
+      e, conv.result, width, row, blockC, e.ceilDiv(count, blockC), lines,
+      /*channelsInside=*/stays && (runs || conv.groups == 1));
   if (failed(program))
     return failure();
   result.program = *program;
   return result;
+}
+
+/// Places of [batch, spatial.., channel] where the channels are first.
+static Places putChannelFirst(Places places) {
+  std::rotate(places.begin() + 1, places.end() - 1, places.end());
+  return places;
+}
+
+/// `acc` and the products of the window with input `inner` of the group.
+static FailureOr<Value> sumWindow(KernelEmitter &e, const ConvShape &conv,
+                                  const LaneProgram &cut, Value acc,
+                                  function_ref<MaybeTile(Places)> emitInput,
+                                  Value inner) {
+  ConvOp op = conv.op;
+  Place channel{cut.program.channel, N, 1, 1};
+  Taps taps;
+  auto next =
+      loopWindow(e, conv, cut.program, taps, acc,
+                 [&](ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
+                   auto x = emitInput(taps.input);
+                   Places weight{channel, {inner, -1, 1, 1}};
+                   for (Value tap : taps.filter)
+                     weight.push_back({tap, -1, 1, 1});
+                   auto w = e.emit(op.getFilter(), weight);
+                   if (failed(x) || failed(w))
+                     return failure();
+                   return KernelEmitter::Carried{
+                       multiplyAdd(e, *x, *w, carried[0], cut.axes)};
+                 });
+  if (failed(next))
+    return failure();
+  return (*next)[0];
+}
+
+/// Every input is read for one output at a time: its pixels are the lanes.
+static FailureOr<Value> sumPlanes(KernelEmitter &e, const ConvShape &conv,
+                                  const LaneProgram &cut, Value acc) {
+  ConvOp op = conv.op;
+  auto sum =
+      e.loop(e.index(conv.groupInputs), e.index(1), acc,
+             [&](Value inner,
+                 ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
+               auto next = sumWindow(
+                   e, conv, cut, carried[0],
+                   [&](Places input) {
+                     input.push_back({inner, -1, 1, 1});
+                     if (op.getLayout() == Layout::NCHW)
+                       input = putChannelFirst(input);
+                     return e.emit(op.getInput(), input);
+                   },
+                   inner);
+               if (failed(next))
+                 return failure();
+               return KernelEmitter::Carried{*next};
+             });
+  if (failed(sum))
+    return failure();
+  return (*sum)[0];
 }
 
 /// Every channel by itself, or with the few others of its group, one after the
@@ -130,31 +195,29 @@ LogicalResult adze::emitDepthwise(KernelEmitter &e, const ConvShape &conv) {
   auto cut = makeLaneProgram(e, conv);
   if (failed(cut))
     return failure();
-  e.pack(op.getFilter(), getFilterMap(op.getContext(), conv.filter.size(), 0));
-  Value acc =
+  if (conv.groups > 1)
+    e.pack(op.getFilter(),
+           getFilterMap(op.getContext(), conv.filter.size(), 0));
+  FailureOr<Value> acc =
       e.constant(cast<TypedAttr>(e.builder().getZeroAttr(accType)), cut->axes);
-  Place channel{cut->program.channel, N, 1, 1};
-  for (int64_t inner = 0; inner < conv.groupInputs; ++inner) {
-    Taps taps;
-    auto next = loopWindow(
-        e, conv, cut->program, taps, acc,
-        [&](ValueRange carried) -> FailureOr<KernelEmitter::Carried> {
-          Places input = taps.input;
-          input.push_back(channel);
-          auto x = emitOfGroup(e, conv, input, inner);
-          Places weight{channel, {e.index(inner), -1, 1, 1}};
-          for (Value tap : taps.filter)
-            weight.push_back({tap, -1, 1, 1});
-          auto w = e.emit(op.getFilter(), weight);
-          if (failed(x) || failed(w))
-            return failure();
-          return KernelEmitter::Carried{
-              multiplyAdd(e, *x, *w, carried[0], cut->axes)};
-        });
-    if (failed(next))
-      return failure();
-    acc = (*next)[0];
+  if (conv.groups == 1)
+    acc = sumPlanes(e, conv, *cut, *acc);
+  for (int64_t inner = 0; conv.groups > 1 && inner < conv.groupInputs;
+       ++inner) {
+    acc = sumWindow(
+        e, conv, *cut, *acc,
+        [&](Places input) {
+          input.push_back({cut->program.channel, N, 1, 1});
+          return emitOfGroup(e, conv, input, inner);
+        },
+        e.index(inner));
+    if (failed(acc))
+      break;
   }
-  return finishConv(e, op.getResult(), op.getBias(), acc, cut->axes,
-                    cut->program.places);
+  if (failed(acc))
+    return failure();
+  Places places = cut->program.places;
+  if (op.getLayout() == Layout::NCHW)
+    places = putChannelFirst(places);
+  return finishConv(e, op.getResult(), op.getBias(), *acc, cut->axes, places);
 }

@@ -3,8 +3,8 @@
 // What has no tile form stays a function, with the reason as a remark.
 // CHECK-LABEL: func.func private @nchw
 // expected-remark @+1 {{only channels-last convolutions have a tile form}}
-func.func private @nchw(%x: tensor<1x4x8x8xf32>, %w: tensor<4x4x1x1xf32>) -> tensor<1x4x8x8xf32> attributes {adze.kernel} {
-  %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x8x8xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x8x8xf32>
+func.func private @nchw(%x: tensor<1x4x8x8xf32>, %w: tensor<4x2x1x1xf32>) -> tensor<1x4x8x8xf32> attributes {adze.kernel} {
+  %0 = graph.conv %x, %w {group = 2 : i64, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x8x8xf32>, tensor<4x2x1x1xf32>) -> tensor<1x4x8x8xf32>
   return %0 : tensor<1x4x8x8xf32>
 }
 

@@ -20,6 +20,9 @@ def ConvertLayoutPass : Pass<"graph-convert-layout", "::mlir::func::FuncOp"> {
     the border of the model. Filters keep their order: they are packed with the
     kernel.
 
+    With `few-outputs` (CPUs) f32 convolutions of at most so many outputs, with a
+    window (not 3x3 behind ops) and no stride along rows, stay nchw: pixels are lanes.
+
     Before:
     ```mlir
     %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>) -> tensor<1x4x8x8xf32>
@@ -33,6 +36,10 @@ def ConvertLayoutPass : Pass<"graph-convert-layout", "::mlir::func::FuncOp"> {
     %3 = graph.transpose %2 {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf32>
     ```
   }];
+  let options = [
+    Option<"fewOutputs", "few-outputs", "int64_t", "0",
+           "Convolutions of so many outputs at most stay as they are">,
+  ];
   let statistics = [
     Statistic<"converted", "converted", "Ops made channels last">,
     Statistic<"sunk", "sunk", "Steps of a transpose past an op">,

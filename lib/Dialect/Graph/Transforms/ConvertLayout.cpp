@@ -99,6 +99,37 @@ bool wrap(Operation *candidate, OpBuilder &builder) {
 bool wrapConvolution(Operation *op, OpBuilder &builder) {
   return wrap<ConvOp>(op, builder) || wrap<ConvTransposeOp>(op, builder);
 }
+/// A convolution of so few outputs that its pixels are better lanes of vectors
+/// than its channels: planes of its inputs are read, one after the other.
+bool keepsPlanes(Operation *candidate, int64_t fewOutputs) {
+  constexpr int64_t leastWidth = 16;
+  auto op = dyn_cast<ConvOp>(candidate);
+  if (!op || op.getLayout() != Layout::NCHW || op.getGroup() != 1 ||
+      !getElementTypeOrSelf(op.getType()).isF32() ||
+      op.getStrides().back() != 1)
+    return false;
+  Dims filter = getDims(op.getFilter());
+  auto outputs = getConstant(filter[0]),
+       width = getConstant(getDims(op).back());
+  bool known = llvm::all_of(
+      filter, [](AffineExpr dim) { return getConstant(dim).has_value(); });
+  bool pointwise =
+      llvm::all_of(ArrayRef<AffineExpr>(filter).drop_front(2),
+                   [](AffineExpr dim) { return getConstant(dim) == 1; });
+  if (!known || pointwise)
+    return false;
+  // What comes channels last would have to be moved. Patches (Winograd.cpp) do
+  // a quarter of the work, which leaves nothing to win by that.
+  auto isOne = [](int64_t step) { return step == 1; };
+  bool patches = filter.size() == 4 && getConstant(filter[2]) == 3 &&
+                 getConstant(filter[3]) == 3 &&
+                 llvm::all_of(op.getStrides(), isOne) &&
+                 llvm::all_of(op.getDilations(), isOne);
+  if (patches && op.getInput().getDefiningOp() &&
+      *getConstant(filter[1]) > fewOutputs)
+    return false;
+  return *outputs <= fewOutputs && (!width || *width >= leastWidth);
+}
 bool wrapPool(Operation *op, OpBuilder &builder) {
   return wrap<MaxPoolOp>(op, builder) || wrap<AvgPoolOp>(op, builder);
 }
@@ -438,7 +469,8 @@ public:
     function.walk([&](Operation *op) { candidates.push_back(op); });
     int64_t wrapped = 0;
     for (Operation *op : candidates)
-      wrapped += wrapConvolution(op, builder);
+      if (!keepsPlanes(op, fewOutputs))
+        wrapped += wrapConvolution(op, builder);
     if (wrapped == 0) // pools alone are faster as they are
       return;
     for (Operation *op : candidates)

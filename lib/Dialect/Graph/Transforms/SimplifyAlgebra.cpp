@@ -136,6 +136,33 @@ LogicalResult multiplySmallPower(PowOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// x ^ 0.5 = sqrt(x), x ^ -0.5 = 1 / sqrt(x) but for two numbers: -inf, of
+/// which the power is that of inf, and -0, of which it is that of 0.
+LogicalResult takeRoot(PowOp op, PatternRewriter &rewriter) {
+  Value x = op.getLhs();
+  std::optional<double> power = getSplatNumber(op.getRhs());
+  auto type = cast<RankedTensorType>(x.getType());
+  if (!power || std::abs(*power) != 0.5 || x.getType() != op.getType() ||
+      !(type.getElementType().isF32() || type.getElementType().isF64()))
+    return rewriter.notifyMatchFailure(op, "no root");
+  Location loc = op.getLoc();
+  auto infinity = [&](bool negative) {
+    auto element = cast<FloatType>(type.getElementType());
+    auto number = llvm::APFloat::getInf(element.getFloatSemantics(), negative);
+    return ConstantOp::create(
+        rewriter, loc,
+        DenseElementsAttr::get(RankedTensorType::get({}, element), number));
+  };
+  Value isLeast = EqualOp::create(rewriter, loc, x, infinity(true));
+  Value from = SelectOp::create(rewriter, loc, isLeast, infinity(false), x);
+  Value root =
+      AbsOp::create(rewriter, loc, SqrtOp::create(rewriter, loc, from));
+  if (*power < 0)
+    root = ReciprocalOp::create(rewriter, loc, root);
+  rewriter.replaceOp(op, root);
+  return success();
+}
+
 /// x / c = x * (1 / c) where that is exact: c is a power of two.
 LogicalResult multiplyByReciprocal(DivOp op, PatternRewriter &rewriter) {
   auto type = cast<RankedTensorType>(op.getRhs().getType());
@@ -397,6 +424,37 @@ LogicalResult multiplyOuter(MatmulOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// A product with one column is a sum of each row by the column's numbers,
+/// which takes what is before and behind it along, and leaves no lanes empty.
+LogicalResult sumColumn(MatmulOp op, PatternRewriter &rewriter) {
+  Value rows = op.getLhs(), column = op.getRhs();
+  Type element = getElement(op.getResult());
+  Dims dims = getDims(column);
+  if (getConstant(dims[dims.size() - (op.getTransposeB() ? 2 : 1)]) != 1 ||
+      op.getTransposeA())
+    return rewriter.notifyMatchFailure(op, "more columns or no rows");
+  if (!(element.isF32() || element.isF64()) || getElement(rows) != element ||
+      getElement(column) != element)
+    return rewriter.notifyMatchFailure(op, "rounded before it is summed");
+  if (!areKnown(rows) || !areKnown(column) ||
+      !areEqual(getDims(rows).back(),
+                dims[dims.size() - (op.getTransposeB() ? 1 : 2)]))
+    return rewriter.notifyMatchFailure(op, "sizes that may broadcast");
+  if (!op.getTransposeB()) {
+    std::swap(dims.end()[-1], dims.end()[-2]);
+    column = ReshapeOp::create(rewriter, op.getLoc(), makeType(element, dims),
+                               column);
+  }
+  Value products = MulOp::create(rewriter, op.getLoc(), rows, column);
+  int64_t last = getRank(products) - 1;
+  Value sum = ReduceSumOp::create(rewriter, op.getLoc(), products, last,
+                                  /*keepdims=*/true);
+  if (sum.getType() != op.getType())
+    sum = ReshapeOp::create(rewriter, op.getLoc(), op.getType(), sum);
+  rewriter.replaceOp(op, sum);
+  return success();
+}
+
 class SimplifyAlgebraPass final
     : public adze::graph::impl::SimplifyAlgebraPassBase<SimplifyAlgebraPass> {
 public:
@@ -421,10 +479,12 @@ public:
     add<ReduceSumOp, ReduceMeanOp, ReduceMaxOp, ReduceMinOp, ReduceProdOp>(
         patterns, [](auto op, auto &r) { return joinReductions(op, r); });
     add<PowOp>(patterns, multiplySmallPower);
+    add<PowOp>(patterns, takeRoot);
     add<DivOp>(patterns, multiplyByReciprocal);
     add<CastOp>(patterns, joinCasts);
     add<SelectOp>(patterns, takeDecided);
     add<MatmulOp>(patterns, multiplyOuter);
+    add<MatmulOp>(patterns, sumColumn);
     add<MatmulOp, ConvOp, ReduceSumOp>(
         patterns, [](auto op, auto &r) { return sumWeighed(op, r); });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

@@ -115,15 +115,34 @@ func.func @powers(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8x
 
 // -----
 
-// The cube of a narrow float would round twice; a root is no product.
+// Roots: -inf and -0 have those of inf and 0.
+// CHECK-LABEL: func.func @roots
+// CHECK: %[[E:.*]] = graph.equal %arg0, %{{.*}}
+// CHECK: %[[F:.*]] = graph.select %[[E]], %{{.*}}, %arg0
+// CHECK: %[[S:.*]] = graph.sqrt %[[F]]
+// CHECK: %[[A:.*]] = graph.abs %[[S]]
+// CHECK-NOT: graph.pow
+// CHECK: %[[R:.*]] = graph.reciprocal
+// CHECK: return %[[A]], %[[R]]
+func.func @roots(%x: tensor<?xf32>, %y: tensor<8xf64>) -> (tensor<?xf32>, tensor<8xf64>) {
+  %half = graph.constant dense<0.5> : tensor<f32>
+  %minus = graph.constant dense<-0.5> : tensor<f64>
+  %0 = graph.pow %x, %half : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  %1 = graph.pow %y, %minus : (tensor<8xf64>, tensor<f64>) -> tensor<8xf64>
+  return %0, %1 : tensor<?xf32>, tensor<8xf64>
+}
+
+// -----
+
+// The cube of a narrow float would round twice, its root as well.
 // CHECK-LABEL: func.func @other_powers
 // CHECK-COUNT-2: graph.pow
-func.func @other_powers(%x: tensor<8xf16>, %y: tensor<8xf32>) -> (tensor<8xf16>, tensor<8xf32>) {
+func.func @other_powers(%x: tensor<8xf16>, %y: tensor<8xf16>) -> (tensor<8xf16>, tensor<8xf16>) {
   %three = graph.constant dense<3.0> : tensor<f16>
-  %half = graph.constant dense<0.5> : tensor<f32>
+  %half = graph.constant dense<0.5> : tensor<f16>
   %0 = graph.pow %x, %three : (tensor<8xf16>, tensor<f16>) -> tensor<8xf16>
-  %1 = graph.pow %y, %half : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
-  return %0, %1 : tensor<8xf16>, tensor<8xf32>
+  %1 = graph.pow %y, %half : (tensor<8xf16>, tensor<f16>) -> tensor<8xf16>
+  return %0, %1 : tensor<8xf16>, tensor<8xf16>
 }
 
 // -----
@@ -220,4 +239,38 @@ func.func @outer(%x: tensor<?x1x8xf32, #r>, %z: tensor<?x?x1xf32, #c>, %a: tenso
   %2 = graph.matmul %i, %j : (tensor<3x1xi32>, tensor<1x4xi32>) -> tensor<3x4xi32>
   %3 = graph.matmul %t, %u : (tensor<3x2xf32>, tensor<2x4xf32>) -> tensor<3x4xf32>
   return %0, %1, %2, %3 : tensor<?x8x?xf32, #y>, tensor<5x3x4xf32>, tensor<3x4xi32>, tensor<3x4xf32>
+}
+
+// -----
+
+// A product with one column is a sum of each row by its numbers.
+#a = affine_map<()[s0] -> (s0, 8)>
+#y = affine_map<()[s0] -> (s0, 1)>
+#b = affine_map<()[s0, s1] -> (s0, s1)>
+#c = affine_map<()[s0, s1] -> (s1, 1)>
+#z = affine_map<()[s0, s1] -> (s0, 1)>
+// CHECK-LABEL: func.func @columns
+// CHECK: %[[V:.*]] = graph.reshape %arg1 : (tensor<8x1xf32>) -> tensor<1x8xf32>
+// CHECK: %[[P:.*]] = graph.mul %arg0, %[[V]]
+// CHECK: %[[S:.*]] = graph.reduce_sum %[[P]] {axes = array<i64: 1>}
+// CHECK: %[[Q:.*]] = graph.mul %arg2, %arg3 : {{.*}} -> tensor<3x5x8xf64>
+// CHECK: %[[T:.*]] = graph.reduce_sum %[[Q]] {axes = array<i64: 2>}
+// CHECK: return %[[S]], %[[T]]
+func.func @columns(%x: tensor<?x8xf32, #a>, %v: tensor<8x1xf32>, %y: tensor<5x8xf64>, %w: tensor<3x1x8xf64>) -> (tensor<?x1xf32, #y>, tensor<3x5x1xf64>) attributes {graph.symbols = ["n"]} {
+  %0 = graph.matmul %x, %v : (tensor<?x8xf32, #a>, tensor<8x1xf32>) -> tensor<?x1xf32, #y>
+  %1 = graph.matmul %y, %w {transpose_b = true} : (tensor<5x8xf64>, tensor<3x1x8xf64>) -> tensor<3x5x1xf64>
+  return %0, %1 : tensor<?x1xf32, #y>, tensor<3x5x1xf64>
+}
+
+// -----
+
+// Two columns, narrow floats and integers stay products.
+// CHECK-LABEL: func.func @no_columns
+// CHECK-COUNT-4: graph.matmul
+func.func @no_columns(%x: tensor<4x8xf32>, %v: tensor<8x2xf32>, %h: tensor<4x8xf16>, %u: tensor<8x1xf16>, %i: tensor<4x8xi32>, %j: tensor<8x1xi32>, %t: tensor<8x4xf32>, %c: tensor<8x1xf32>) -> (tensor<4x2xf32>, tensor<4x1xf16>, tensor<4x1xi32>, tensor<4x1xf32>) {
+  %0 = graph.matmul %x, %v : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  %1 = graph.matmul %h, %u : (tensor<4x8xf16>, tensor<8x1xf16>) -> tensor<4x1xf16>
+  %2 = graph.matmul %i, %j : (tensor<4x8xi32>, tensor<8x1xi32>) -> tensor<4x1xi32>
+  %3 = graph.matmul %t, %c {transpose_a = true} : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<4x1xf32>
+  return %0, %1, %2, %3 : tensor<4x2xf32>, tensor<4x1xf16>, tensor<4x1xi32>, tensor<4x1xf32>
 }
