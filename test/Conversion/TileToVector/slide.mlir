@@ -4,18 +4,42 @@
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse --split-input-file | FileCheck %s
 
 // CHECK-LABEL: func.func @slide(
-// Five lines for four sums of two.
-// CHECK-COUNT-10: vector.load %arg0[%[[PLANE:[a-z0-9]*]],
+// Five lines for four sums of two; of each one vector, for memory is late.
+// CHECK-COUNT-5: vector.load %arg0[%[[PLANE:[a-z0-9]*]],
 // CHECK-NOT: vector.load %arg0
 // CHECK: scf.if
 // CHECK: %[[LATER:.*]] = arith.addi %{{.*}}, %c8
 // CHECK: memref.prefetch %arg0[%[[PLANE]], %[[LATER]], %{{.*}}], read
-// CHECK-COUNT-7: memref.prefetch %arg0[%[[PLANE]],
+// CHECK-COUNT-3: memref.prefetch %arg0[%[[PLANE]],
 // CHECK-NOT: memref.prefetch
 // CHECK: vector.store {{.*}} nontemporal = true
 // CHECK: } else {
 // CHECK-NOT: memref.prefetch
 tile.kernel @slide(%x: memref<8x65x640xf32>, %y: memref<8x64x640xf32>) attributes {tile.params = {LINES = 4 : i64}, tile.stream_bytes = 65536 : i64} {
+  %lines = tile.param "LINES" : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %n = arith.ceildivui %c64, %lines : index
+  %p:2 = tile.program_id (%n, %c8) : index, index
+  %at = arith.muli %p#0, %lines : index
+  %next = arith.addi %at, %c1 : index
+  %a = tile.load %x[%p#1, %at, 0] sizes [640, 1, %lines] dims [2, 0, 1] : memref<8x65x640xf32> -> tensor<640x1x?xf32>
+  %b = tile.load %x[%p#1, %next, 0] sizes [640, 1, %lines] dims [2, 0, 1] : memref<8x65x640xf32> -> tensor<640x1x?xf32>
+  %s = arith.addf %a, %b : tensor<640x1x?xf32>
+  tile.store %s, %y[%p#1, %at, 0] dims [2, 0, 1] : tensor<640x1x?xf32>, memref<8x64x640xf32>
+  tile.return
+}
+
+// -----
+
+// What the caches hold is there in time: two vectors of each line.
+// CHECK-LABEL: func.func @cached(
+// CHECK-COUNT-10: vector.load %arg0
+// CHECK-NOT: vector.load %arg0
+// CHECK-NOT: memref.prefetch
+// CHECK-COUNT-8: vector.store
+tile.kernel @cached(%x: memref<8x65x640xf32>, %y: memref<8x64x640xf32>) attributes {tile.params = {LINES = 4 : i64}} {
   %lines = tile.param "LINES" : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
