@@ -2,19 +2,28 @@
 // loaded once, and where the result goes past the caches, later lines are asked
 // for once, not by each window; along the lines, not along the planes.
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse --split-input-file | FileCheck %s
+// RUN: aopt %s -tile-specialize -convert-tile-to-vector=stores-apart=true -canonicalize -cse --split-input-file | FileCheck %s --check-prefix=APART
 
 // CHECK-LABEL: func.func @slide(
-// Five lines for four sums of two; of each one vector, for memory is late.
-// CHECK-COUNT-5: vector.load %arg0[%[[PLANE:[a-z0-9]*]],
+// Five lines for four sums of two; of one where stores past the caches hold up
+// the core.
+// CHECK-COUNT-10: vector.load %arg0[%[[PLANE:[a-z0-9]*]],
 // CHECK-NOT: vector.load %arg0
 // CHECK: scf.if
 // CHECK: %[[LATER:.*]] = arith.addi %{{.*}}, %c8
 // CHECK: memref.prefetch %arg0[%[[PLANE]], %[[LATER]], %{{.*}}], read
-// CHECK-COUNT-3: memref.prefetch %arg0[%[[PLANE]],
+// CHECK-COUNT-7: memref.prefetch %arg0[%[[PLANE]],
 // CHECK-NOT: memref.prefetch
 // CHECK: vector.store {{.*}} nontemporal = true
 // CHECK: } else {
 // CHECK-NOT: memref.prefetch
+// APART-LABEL: func.func @slide(
+// APART-COUNT-5: vector.load %arg0[
+// APART-NOT: vector.load %arg0
+// APART-COUNT-4: memref.prefetch
+// APART-NOT: memref.prefetch
+// APART-COUNT-4: vector.store {{.*}} nontemporal = true
+// APART-NOT: vector.store {{.*}} nontemporal
 tile.kernel @slide(%x: memref<8x65x640xf32>, %y: memref<8x64x640xf32>) attributes {tile.params = {LINES = 4 : i64}, tile.stream_bytes = 65536 : i64} {
   %lines = tile.param "LINES" : index
   %c1 = arith.constant 1 : index
@@ -33,12 +42,12 @@ tile.kernel @slide(%x: memref<8x65x640xf32>, %y: memref<8x64x640xf32>) attribute
 
 // -----
 
-// What the caches hold is there in time: two vectors of each line.
-// CHECK-LABEL: func.func @cached(
-// CHECK-COUNT-10: vector.load %arg0
-// CHECK-NOT: vector.load %arg0
-// CHECK-NOT: memref.prefetch
-// CHECK-COUNT-8: vector.store
+// What the caches hold is there in time.
+// APART-LABEL: func.func @cached(
+// APART-COUNT-10: vector.load %arg0
+// APART-NOT: vector.load %arg0
+// APART-NOT: memref.prefetch
+// APART-COUNT-8: vector.store
 tile.kernel @cached(%x: memref<8x65x640xf32>, %y: memref<8x64x640xf32>) attributes {tile.params = {LINES = 4 : i64}} {
   %lines = tile.param "LINES" : index
   %c1 = arith.constant 1 : index
