@@ -112,9 +112,9 @@ static FailureOr<LaneProgram> makeLaneProgram(KernelEmitter &e,
   bool stays = llvm::none_of(*op->getBlock(), [&](Operation &other) {
     return isa<TransposeOp>(other) && op->isBeforeInBlock(&other);
   });
-  auto program =
-      makeProgram(e, conv.result, width, row, blockC, e.ceilDiv(count, blockC),
-                  lines, /*channelsInside=*/runs && stays);
+  auto program = makeProgram(
+      e, conv.result, width, row, blockC, e.ceilDiv(count, blockC), lines,
+      /*channelsInside=*/runs ? stays : e.forCpu && !isTransposed);
   if (failed(program))
     return failure();
   result.program = *program;

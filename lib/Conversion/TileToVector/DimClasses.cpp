@@ -568,8 +568,7 @@ void DimClasses::stepsOfRows() {
   bool hasRows = llvm::any_of(
       order, [&](int c) { return info[c].lanes == 1 && info[c].size > 1; });
   int64_t vectors = sumsOnly && hasRows ? 2 : 4, used = 1;
-  // Where stores past the caches hold up a core, its queues need room for the
-  // next sums: one of each row at a time.
+  // Stores past the caches may hold up a core: room for the next sums.
   if (slides() && streams() && hasRows && unit.storesApart)
     vectors = 1;
   // Many tiles at once fill the registers by themselves.
