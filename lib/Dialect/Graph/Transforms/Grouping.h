@@ -83,7 +83,8 @@ private:
   void merge(unsigned from, unsigned into);
   bool isSmall(unsigned lhs, unsigned rhs) const;
 
-  bool feedsMaskOnly(const Group &producer, AttentionOp attention) const;
+  std::optional<llvm::StringRef> whyNoMask(const Group &producer,
+                                           AttentionOp attention) const;
   bool joinsEpilogue(const Group &producer, mlir::Operation *anchor) const;
 
   llvm::DenseSet<mlir::Operation *> indexOps; // copies for one reader

@@ -180,3 +180,50 @@ func.func @windows_bias(%x: tensor<?x49x16xf32, #x>, %w: tensor<16x16xf32>, %r: 
   %3 = graph.add %2, %r : (tensor<?x2x7x2x7x16xf32, #b>, tensor<16xf32>) -> tensor<?x2x7x2x7x16xf32, #b>
   return %3 : tensor<?x2x7x2x7x16xf32, #b>
 }
+
+// -----
+
+#q = affine_map<()[s0] -> (1, 4, s0, 16)>
+#b = affine_map<()[s0] -> (s0, s0, 4)>
+#h = affine_map<()[s0] -> (4, s0, s0)>
+#s = affine_map<()[s0] -> (s0, s0)>
+!q = tensor<1x4x?x16xf32, #q>
+!b = tensor<?x?x4xf32, #b>
+!h = tensor<4x?x?xf32, #h>
+!s = tensor<?x?xf32, #s>
+
+// A bias that a table has for all heads of two positions is moved once, whoever reads it; one whose queries and keys change
+// places is read as it lies.
+// WHY: fusion {{.*}}Producer=graph.transpose, {{.*}}Remark="the reader's scores would each be in a line of memory of its own"
+// CHECK-LABEL: func.func @one_reader
+// CHECK-COUNT-2: graph.cluster
+func.func @one_reader(%x: !q, %b: !b) -> !q attributes {graph.symbols = ["n"]} {
+  %0 = graph.transpose %b {perm = array<i64: 2, 0, 1>} : (!b) -> !h
+  %1 = graph.attention %x, %x, %x bias %0 {scale = 1.0 : f64} : (!q, !q, !q, !h) -> !q
+  return %1 : !q
+}
+
+// CHECK-LABEL: func.func @heads_last
+// CHECK: %[[B:.*]] = graph.cluster(%{{.*}} = %arg1)
+// CHECK-NEXT: graph.transpose
+// CHECK: graph.cluster({{.*}}%[[B]]{{.*}}) anchor "attention"
+// CHECK-NEXT: graph.attention
+// CHECK: graph.cluster({{.*}}%[[B]]{{.*}}) anchor "attention"
+// CHECK-NEXT: graph.attention
+func.func @heads_last(%x: !q, %b: !b) -> !q attributes {graph.symbols = ["n"]} {
+  %0 = graph.transpose %b {perm = array<i64: 2, 0, 1>} : (!b) -> !h
+  %1 = graph.attention %x, %x, %x bias %0 {scale = 1.0 : f64} : (!q, !q, !q, !h) -> !q
+  %2 = graph.attention %1, %x, %x bias %0 {scale = 1.0 : f64} : (!q, !q, !q, !h) -> !q
+  return %2 : !q
+}
+
+// CHECK-LABEL: func.func @keys_and_queries
+// CHECK-COUNT-1: graph.cluster
+// CHECK: graph.transpose
+// CHECK-NEXT: graph.attention
+// CHECK-NOT: graph.cluster
+func.func @keys_and_queries(%x: !q, %b: !s) -> !q attributes {graph.symbols = ["n"]} {
+  %0 = graph.transpose %b {perm = array<i64: 1, 0>} : (!s) -> !s
+  %1 = graph.attention %x, %x, %x bias %0 {scale = 1.0 : f64} : (!q, !q, !q, !s) -> !q
+  return %1 : !q
+}
