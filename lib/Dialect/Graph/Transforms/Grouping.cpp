@@ -377,37 +377,22 @@ bool Grouping::growRows(Operation *op) {
   return false;
 }
 
-/// Movement behind which elements that lie together are those of other heads:
-/// each of a block of scores is then in a line of memory of its own.
-static bool scatters(Operation *op) {
-  auto transpose = dyn_cast<TransposeOp>(op);
-  if (!transpose)
-    return false;
-  ArrayRef<int64_t> perm = transpose.getPerm();
-  int64_t last = perm.size() - 1;
-  return !llvm::is_contained(perm.take_back(2), last) &&
-         getConstant(getDims(transpose.getInput()).back()) != 1;
-}
-
-/// Why bias or mask are not computed on the way, or nothing for other operands:
-/// they are computed again for each head and block of queries.
-std::optional<StringRef> Grouping::whyNoMask(const Group &producer,
-                                             AttentionOp attention) const {
+/// Bias and mask are computed again for each head and block of queries: what is
+/// cheap and read there only.
+bool Grouping::feedsMaskOnly(const Group &producer,
+                             AttentionOp attention) const {
   auto isCheap = [&](Operation *op) {
     return isMovement(op) || indexOps.contains(op) ||
            isa<NotOp, NegOp, AndOp, OrOp, CastOp, SelectOp, AddOp, SubOp, MulOp,
                EqualOp, LessOp, LessEqualOp, GreaterOp, GreaterEqualOp>(op);
   };
-  std::array rows{attention.getQuery(), attention.getKey(),
-                  attention.getValue()};
-  for (Operation *op : producer.ops)
-    if (llvm::is_contained(rows, op->getResult(0)))
-      return std::nullopt;
-  if (llvm::any_of(producer.ops, scatters))
-    return "the reader's scores would each be in a line of memory of its own";
-  if (!llvm::all_of(producer.ops, isCheap))
-    return std::nullopt;
-  return "";
+  return llvm::all_of(producer.ops, isCheap) &&
+         llvm::none_of(producer.ops, [&](Operation *op) {
+           return llvm::is_contained(ValueRange{attention.getQuery(),
+                                                attention.getKey(),
+                                                attention.getValue()},
+                                     op->getResult(0));
+         });
 }
 
 /// Why what is inserted at several places is not computed there.
@@ -481,9 +466,11 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
     return "a piece of a concatenation that is looked up";
   if (takesPointwisePrologue(anchor))
     return "";
-  if (auto attention = dyn_cast<AttentionOp>(anchor))
-    if (std::optional<StringRef> why = whyNoMask(producer, attention))
-      return *why;
+  if (StringRef why = whyMovedBefore(producer, anchor); !why.empty())
+    return why;
+  if (auto attention = dyn_cast<AttentionOp>(anchor);
+      attention && feedsMaskOnly(producer, attention))
+    return "";
   if (auto insert = dyn_cast<InsertSliceOp>(anchor))
     return whyNoPiece(producer, insert);
   if (!llvm::all_of(producer.ops, isMovement))

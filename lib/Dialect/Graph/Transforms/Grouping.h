@@ -22,6 +22,9 @@ bool reduceAlike(mlir::Operation *lhs, mlir::Operation *rhs);
 /// Whether the group is more than a reduction with what follows from its
 /// results.
 bool usesWholeRows(const Group &group);
+/// Why the group's movement costs more on the way into the kernel of `anchor`
+/// than by itself; empty: it does not.
+llvm::StringRef whyMovedBefore(const Group &group, mlir::Operation *anchor);
 /// Whether dims are moved in the group.
 bool hasTranspose(const Group &group);
 
@@ -83,8 +86,7 @@ private:
   void merge(unsigned from, unsigned into);
   bool isSmall(unsigned lhs, unsigned rhs) const;
 
-  std::optional<llvm::StringRef> whyNoMask(const Group &producer,
-                                           AttentionOp attention) const;
+  bool feedsMaskOnly(const Group &producer, AttentionOp attention) const;
   bool joinsEpilogue(const Group &producer, mlir::Operation *anchor) const;
 
   llvm::DenseSet<mlir::Operation *> indexOps; // copies for one reader

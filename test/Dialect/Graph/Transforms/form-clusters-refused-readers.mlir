@@ -227,3 +227,39 @@ func.func @keys_and_queries(%x: !q, %b: !s) -> !q attributes {graph.symbols = ["
   %1 = graph.attention %x, %x, %x bias %0 {scale = 1.0 : f64} : (!q, !q, !q, !s) -> !q
   return %1 : !q
 }
+
+// -----
+
+#x = affine_map<()[s0, s1] -> (s0, s1, 8)>
+#t = affine_map<()[s0, s1] -> (s1, s0, 8)>
+#y = affine_map<()[s0, s1] -> (s1, s0, 16)>
+#z = affine_map<()[s0] -> (s0, 4, 8)>
+#f = affine_map<()[s0] -> (4, s0, 8)>
+#r = affine_map<()[s0] -> (s0, 4, 16)>
+!x = tensor<?x?x8xf32, #x>
+!t = tensor<?x?x8xf32, #t>
+!y = tensor<?x?x16xf32, #y>
+!w = tensor<8x16xf32>
+
+// Rows whose order is a matter of two unknown sizes are moved first: the product has all of them as its rows then.
+// WHY: fusion {{.*}}Producer=graph.transpose, {{.*}}Remark="the reader's rows would not follow one another"
+// WHY-NOT: Remark=
+// CHECK-LABEL: func.func @steps_first
+// CHECK: graph.cluster(%{{.*}} = %arg0) anchor "pointwise"
+// CHECK: graph.cluster({{.*}}) anchor "matmul"
+func.func @steps_first(%x: !x, %w: !w) -> !y attributes {graph.symbols = ["b", "s"]} {
+  %0 = graph.transpose %x {perm = array<i64: 1, 0, 2>} : (!x) -> !t
+  %1 = graph.matmul %0, %w : (!t, !w) -> !y
+  return %1 : !y
+}
+
+// An outermost dim of unknown size is no matter, nor is one of size 1.
+// CHECK-LABEL: func.func @known_inside
+// CHECK: graph.cluster({{.*}}) anchor "matmul"
+// CHECK-NEXT: graph.transpose
+// CHECK-NOT: graph.cluster
+func.func @known_inside(%x: tensor<4x?x8xf32, #f>, %w: !w) -> tensor<?x4x16xf32, #r> attributes {graph.symbols = ["b"]} {
+  %0 = graph.transpose %x {perm = array<i64: 1, 0, 2>} : (tensor<4x?x8xf32, #f>) -> tensor<?x4x8xf32, #z>
+  %1 = graph.matmul %0, %w : (tensor<?x4x8xf32, #z>, !w) -> tensor<?x4x16xf32, #r>
+  return %1 : tensor<?x4x16xf32, #r>
+}
