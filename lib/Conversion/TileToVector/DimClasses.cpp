@@ -568,9 +568,9 @@ void DimClasses::stepsOfRows() {
   bool hasRows = llvm::any_of(
       order, [&](int c) { return info[c].lanes == 1 && info[c].size > 1; });
   int64_t vectors = sumsOnly && hasRows ? 2 : 4, used = 1;
-  // Memory is late for what many sums load at once: one of each row leaves a
-  // core's queues room for the next ones.
-  if (slides() && streams() && hasRows)
+  // Where stores past the caches hold up a core, its queues need room for the
+  // next sums: one of each row at a time.
+  if (slides() && streams() && hasRows && unit.storesApart)
     vectors = 1;
   // Many tiles at once fill the registers by themselves.
   constexpr int64_t many = 12;
