@@ -153,6 +153,12 @@ void KernelLowering::prefetch(DotOp op) {
     return;
   if (prefetchNextPanel(op, self, layout))
     return;
+  // Nothing comes back to a panel, and its rows follow one another: the
+  // hardware asks for them as they are read. To ask takes the place of a load.
+  auto logical = cast<MemRefType>(self.memref.getType());
+  if (unit.halfLoads && mapped(self.memref).getType() != logical &&
+      getPanelDim(logical.getLayout().getAffineMap()))
+    return;
   Layout ahead = layout;
   ahead.slices[0].at += prefetchDistance;
   for (int64_t i = 0, e = ahead.total(); i < e; ++i)
