@@ -1,5 +1,5 @@
-// A bias that lies in memory with the heads last is moved by itself, once for both readers, and gives the numbers of the
-// reference path for one query, few and many.
+// A bias that lies in memory with the heads last is moved by itself, once for both readers, also behind a dim of size 1, and
+// gives the numbers of the reference path for one query, few and many.
 // RUN: rm -rf %t && mkdir -p %t/0
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // RUN: atranslate %s --emit=graph -o - | FileCheck %s
@@ -19,10 +19,12 @@
 #k = affine_map<()[s0, s1] -> (1, 6, s1, 24)>
 #b = affine_map<()[s0, s1] -> (s0, s1, 6)>
 #h = affine_map<()[s0, s1] -> (6, s0, s1)>
+#u = affine_map<()[s0, s1] -> (1, 6, s0, s1)>
 func.func @main(%q: tensor<1x6x?x24xf32, #q> {graph.name = "q"}, %k: tensor<1x6x?x24xf32, #k> {graph.name = "k"}, %b: tensor<?x?x6xf32, #b> {graph.name = "b"})
     -> (tensor<1x6x?x24xf32, #q> {graph.name = "y"}) attributes {graph.symbols = ["queries", "keys"]} {
   %0 = graph.transpose %b {perm = array<i64: 2, 0, 1>} : (tensor<?x?x6xf32, #b>) -> tensor<6x?x?xf32, #h>
-  %1 = graph.attention %q, %k, %k bias %0 {scale = 0.2 : f64} : (tensor<1x6x?x24xf32, #q>, tensor<1x6x?x24xf32, #k>, tensor<1x6x?x24xf32, #k>, tensor<6x?x?xf32, #h>) -> tensor<1x6x?x24xf32, #q>
-  %2 = graph.attention %1, %k, %k bias %0 {scale = 0.2 : f64} : (tensor<1x6x?x24xf32, #q>, tensor<1x6x?x24xf32, #k>, tensor<1x6x?x24xf32, #k>, tensor<6x?x?xf32, #h>) -> tensor<1x6x?x24xf32, #q>
+  %u = graph.reshape %0 : (tensor<6x?x?xf32, #h>) -> tensor<1x6x?x?xf32, #u>
+  %1 = graph.attention %q, %k, %k bias %u {scale = 0.2 : f64} : (tensor<1x6x?x24xf32, #q>, tensor<1x6x?x24xf32, #k>, tensor<1x6x?x24xf32, #k>, tensor<1x6x?x?xf32, #u>) -> tensor<1x6x?x24xf32, #q>
+  %2 = graph.attention %1, %k, %k bias %u {scale = 0.2 : f64} : (tensor<1x6x?x24xf32, #q>, tensor<1x6x?x24xf32, #k>, tensor<1x6x?x24xf32, #k>, tensor<1x6x?x?xf32, #u>) -> tensor<1x6x?x24xf32, #q>
   return %2 : tensor<1x6x?x24xf32, #q>
 }

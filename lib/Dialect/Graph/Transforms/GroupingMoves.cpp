@@ -39,10 +39,23 @@ static bool mixesRows(TransposeOp op) {
   return !isKnown && !llvm::is_sorted(from);
 }
 
+/// Whether an op of the group is among those that `value` follows from, by way
+/// of what the reader's kernel computes itself.
+static bool leadsTo(const Group &group, Value value) {
+  constexpr unsigned mostSteps = 32;
+  SmallVector<Value> work{value};
+  for (unsigned step = 0; step < work.size() && step < mostSteps; ++step) {
+    Operation *op = work[step] ? work[step].getDefiningOp() : nullptr;
+    if (llvm::is_contained(group.ops, op))
+      return true;
+    if (isa_and_nonnull<ReshapeOp, TransposeOp, SliceOp, BroadcastToOp,
+                        ElementwiseOpInterface>(op))
+      work.append(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
 StringRef adze::graph::whyMovedBefore(const Group &group, Operation *anchor) {
-  auto reads = [&](Value operand) {
-    return operand && llvm::is_contained(group.ops, operand.getDefiningOp());
-  };
   auto moves = [&](bool (*isCostly)(TransposeOp)) {
     return llvm::any_of(group.ops, [&](Operation *op) {
       auto transpose = dyn_cast<TransposeOp>(op);
@@ -50,11 +63,12 @@ StringRef adze::graph::whyMovedBefore(const Group &group, Operation *anchor) {
     });
   };
   auto attention = dyn_cast_or_null<AttentionOp>(anchor);
-  if (attention && (reads(attention.getBias()) || reads(attention.getMask())) &&
-      moves(scattersScores))
+  if (attention && moves(scattersScores) &&
+      (leadsTo(group, attention.getBias()) ||
+       leadsTo(group, attention.getMask())))
     return "the reader's scores would each be in a line of memory of its own";
   auto matmul = dyn_cast_or_null<MatmulOp>(anchor);
-  if (!matmul || !reads(matmul.getLhs()) || !moves(mixesRows))
+  if (!matmul || !moves(mixesRows) || !leadsTo(group, matmul.getLhs()))
     return "";
   bool isOneMatrix =
       llvm::all_of(llvm::drop_end(getDims(matmul.getRhs()), 2),

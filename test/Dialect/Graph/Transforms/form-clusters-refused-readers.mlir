@@ -187,6 +187,8 @@ func.func @windows_bias(%x: tensor<?x49x16xf32, #x>, %w: tensor<16x16xf32>, %r: 
 #b = affine_map<()[s0] -> (s0, s0, 4)>
 #h = affine_map<()[s0] -> (4, s0, s0)>
 #s = affine_map<()[s0] -> (s0, s0)>
+#u = affine_map<()[s0] -> (1, 4, s0, s0)>
+!u = tensor<1x4x?x?xf32, #u>
 !q = tensor<1x4x?x16xf32, #q>
 !b = tensor<?x?x4xf32, #b>
 !h = tensor<4x?x?xf32, #h>
@@ -199,7 +201,8 @@ func.func @windows_bias(%x: tensor<?x49x16xf32, #x>, %w: tensor<16x16xf32>, %r: 
 // CHECK-COUNT-2: graph.cluster
 func.func @one_reader(%x: !q, %b: !b) -> !q attributes {graph.symbols = ["n"]} {
   %0 = graph.transpose %b {perm = array<i64: 2, 0, 1>} : (!b) -> !h
-  %1 = graph.attention %x, %x, %x bias %0 {scale = 1.0 : f64} : (!q, !q, !q, !h) -> !q
+  %u = graph.reshape %0 : (!h) -> !u
+  %1 = graph.attention %x, %x, %x bias %u {scale = 1.0 : f64} : (!q, !q, !q, !u) -> !q
   return %1 : !q
 }
 
