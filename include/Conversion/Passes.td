@@ -159,9 +159,6 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
     Option<"storesApart", "stores-apart", "bool", /*default=*/"false",
            "Stores past the caches hold up what else a core does: walks over "
            "rows ask for the next ones">,
-    Option<"halfLoads", "half-loads", "bool", /*default=*/"false",
-           "Vectors are loaded in halves: what the hardware asks for by itself "
-           "is not asked for">,
     Option<"byteDots", "byte-dots", "bool", /*default=*/"false",
            "The CPU sums products of four bytes each (x86 vpdpbusd)">,
     Option<"keepRefused", "keep-refused", "bool", /*default=*/"false",

@@ -24,8 +24,6 @@ struct VectorUnit {
   int64_t stageBytes = 512 * 1024;
   /// Do stores past the caches hold up what else the core does?
   bool storesApart = false;
-  /// Are loads what a core has least of?
-  bool halfLoads = false;
   /// Are there sums of the products of four bytes each?
   bool byteDots = false;
   /// Do results of sizes that only the run knows go past the caches?

@@ -19,7 +19,6 @@ void adze::buildTileToVectorPipeline(
   lowering.vectorBytes = options.vectorBytes;
   lowering.l2Bytes = options.caches.l2;
   lowering.storesApart = options.caches.storesApart;
-  lowering.halfLoads = options.caches.halfLoads;
   lowering.byteDots = options.byteDots;
   lowering.keepRefused = options.keepRefused;
   manager.addPass(createConvertTileToVector(lowering));
