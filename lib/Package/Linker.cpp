@@ -3,6 +3,7 @@
 // lld as a library, and the support objects that are linked into modules.
 #include "Package/Package.h"
 #include "lld/Common/Driver.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/raw_ostream.h"
 #include <mutex>
@@ -53,13 +54,19 @@ static Error runLinker(ArrayRef<std::string> options,
 }
 
 Error linkShared(ArrayRef<std::string> inputs, StringRef versionScript,
-                 StringRef output) {
-  return runLinker({"-shared", "-z", "defs", "--no-undefined", "--gc-sections",
-                    "--exclude-libs=ALL", "-z", "noexecstack", "-z", "relro",
-                    "-z", "now", "--hash-style=gnu", "--build-id=none",
-                    "--no-dynamic-linker", "--strip-debug", "-Bsymbolic",
-                    ("--version-script=" + versionScript).str()},
-                   inputs, output);
+                 bool hugePages, StringRef output) {
+  std::vector<std::string> options;
+  for (StringRef option :
+       split("-shared -z defs --no-undefined --gc-sections --exclude-libs=ALL "
+             "-z noexecstack -z relro -z now --hash-style=gnu --build-id=none "
+             "--no-dynamic-linker --strip-debug -Bsymbolic",
+             ' '))
+    options.push_back(option.str());
+  options.push_back(("--version-script=" + versionScript).str());
+  if (hugePages)
+    options.insert(options.end(),
+                   {"-z", "max-page-size=" + std::to_string(hugePage)});
+  return runLinker(options, inputs, output);
 }
 
 Error linkRelocatable(ArrayRef<std::string> inputs, StringRef output) {

@@ -14,12 +14,6 @@ using namespace llvm::object;
 
 namespace adze::package {
 
-namespace {
-struct FileRange {
-  uint64_t offset = 0, size = 0;
-};
-} // namespace
-
 static Expected<FileRange> findSection(const ELFFile<ELF64LE> &file,
                                        StringRef wanted) {
   auto sections = file.sections();
@@ -66,7 +60,7 @@ static Expected<FileRange> findWeights(const ELFFile<ELF64LE> &file) {
   return FileRange();
 }
 
-Error finishNote(StringRef path) {
+Expected<FileRange> finishNote(StringRef path) {
   auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
                                       /*RequiresNullTerminator=*/false);
   if (!buffer)
@@ -127,7 +121,7 @@ Error finishNote(StringRef path) {
     os.clear_error();
     return createFileError(path, ec);
   }
-  return Error::success();
+  return *weights;
 }
 
 } // namespace adze::package

@@ -5,6 +5,7 @@
 #include "adze_module.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
@@ -28,7 +29,7 @@ public:
 
   /// Creates a file, fills it by `write` and returns its path.
   Expected<std::string> create(StringRef suffix,
-                               function_ref<Error(raw_ostream &)> write) {
+                               function_ref<Error(raw_fd_ostream &)> write) {
     SmallString<128> path;
     int fd;
     if (std::error_code ec = sys::fs::createUniqueFile(
@@ -50,7 +51,7 @@ public:
   }
 
   Expected<std::string> create(StringRef suffix, StringRef content) {
-    return create(suffix, [&](raw_ostream &os) {
+    return create(suffix, [&](raw_fd_ostream &os) {
       os << content;
       return Error::success();
     });
@@ -84,8 +85,14 @@ static std::string digest(const ModuleParts &parts) {
   return text;
 }
 
+/// Bytes of weights in the module itself.
+static uint64_t getWeightsInside(const ModuleParts &parts) {
+  return parts.weightsFile.empty() ? parts.description.weightsSize : 0;
+}
+
+/// `filledLater`: the weights' place holds zeros for now.
 static Expected<std::vector<std::string>>
-writeInputs(ModuleParts &parts, const cpu::CpuTarget &target,
+writeInputs(ModuleParts &parts, const cpu::CpuTarget &target, bool filledLater,
             TemporaryFiles &files) {
   std::vector<std::string> inputs;
   auto keep = [&](Expected<std::string> path) -> Error {
@@ -104,10 +111,15 @@ writeInputs(ModuleParts &parts, const cpu::CpuTarget &target,
     if (Error error =
             keep(files.create("o", StringRef(object.data(), object.size()))))
       return std::move(error);
-  if (parts.description.weightsSize && parts.weightsFile.empty()) {
-    auto write = [&](raw_ostream &os) {
-      return writeWeightsObject(os, target.elfMachine, parts.weights,
-                                parts.description.weightsSize);
+  if (uint64_t size = getWeightsInside(parts)) {
+    auto write = [&](raw_fd_ostream &os) -> Error {
+      startWeightsObject(os, target.elfMachine, size);
+      if (!filledLater)
+        return writeWeights(os, parts.weights, size);
+      // Zeros that are not written: the file has a hole there.
+      os.seek(os.tell() + size - 1);
+      os << '\0';
+      return Error::success();
     };
     if (Error error = keep(files.create("o", write)))
       return std::move(error);
@@ -117,12 +129,42 @@ writeInputs(ModuleParts &parts, const cpu::CpuTarget &target,
   return inputs;
 }
 
+/// A copy of a linked file with the weights in their place, written by huge
+/// pages: the system keeps a file in memory as it was written, and the linker
+/// writes by small ones.
+static Expected<std::string> fillIn(ModuleParts &parts, StringRef linked,
+                                    FileRange place, TemporaryFiles &files) {
+  auto buffer = MemoryBuffer::getFile(linked, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return createFileError(linked, buffer.getError());
+  StringRef bytes = (*buffer)->getBuffer();
+  auto filled = files.create("so", [&](raw_fd_ostream &os) -> Error {
+    os.SetBufferSize(hugePage);
+    os << bytes.take_front(place.offset);
+    if (Error error = writeWeights(os, parts.weights, place.size))
+      return error;
+    os << bytes.drop_front(place.offset + place.size);
+    return Error::success();
+  });
+  if (!filled)
+    return filled.takeError();
+  auto permissions = sys::fs::getPermissions(linked);
+  std::error_code ec = permissions
+                           ? sys::fs::setPermissions(*filled, *permissions)
+                           : permissions.getError();
+  if (ec)
+    return createFileError(*filled, ec);
+  return filled;
+}
+
+/// Makes a file of the inputs, at the given path or another temporary one.
+using Link = function_ref<Expected<std::string>(
+    const std::vector<std::string> &, StringRef, TemporaryFiles &)>;
+
 /// Writes the inputs, lets `link` make a file of them, and gives it its name.
 static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
-                   StringRef path,
-                   function_ref<Error(const std::vector<std::string> &,
-                                      StringRef, TemporaryFiles &)>
-                       link) {
+                   StringRef path, bool filledLater, Link link) {
   SmallString<128> absolute(path);
   if (std::error_code ec = sys::fs::make_absolute(absolute))
     return createFileError(path, ec);
@@ -142,14 +184,15 @@ static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
                                        parts.description.weightsId))
       return error;
   }
-  auto inputs = writeInputs(parts, target, files);
+  auto inputs = writeInputs(parts, target, filledLater, files);
   if (!inputs)
     return inputs.takeError();
-  auto linked = files.create("out", "");
+  auto output = files.create("out", "");
+  if (!output)
+    return output.takeError();
+  auto linked = link(*inputs, *output, files);
   if (!linked)
     return linked.takeError();
-  if (Error error = link(*inputs, *linked, files))
-    return error;
   // A module never lies beside weights that are not its own and look like it:
   // those are told apart by their digest.
   if (!weights.empty())
@@ -162,25 +205,33 @@ static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
 
 Error writeModule(ModuleParts &parts, const cpu::CpuTarget &target,
                   StringRef path) {
-  return write(parts, target, path,
-               [&](const std::vector<std::string> &inputs, StringRef linked,
-                   TemporaryFiles &files) -> Error {
-                 auto script = files.create(
-                     "ver", "{ global: " ADZE_MODULE_QUERY "; local: *; };\n");
-                 if (!script)
-                   return script.takeError();
-                 if (Error error = linkShared(inputs, *script, linked))
-                   return error;
-                 return finishNote(linked);
-               });
+  auto link = [&](const std::vector<std::string> &inputs, StringRef output,
+                  TemporaryFiles &files) -> Expected<std::string> {
+    auto script =
+        files.create("ver", "{ global: " ADZE_MODULE_QUERY "; local: *; };\n");
+    if (!script)
+      return script.takeError();
+    uint64_t size = getWeightsInside(parts);
+    if (Error error =
+            linkShared(inputs, *script, /*hugePages=*/size >= hugePage, output))
+      return std::move(error);
+    auto place = finishNote(output);
+    if (!place)
+      return place.takeError();
+    return size ? fillIn(parts, output, *place, files) : output.str();
+  };
+  return write(parts, target, path, /*filledLater=*/true, link);
 }
 
 Error writeObject(ModuleParts &parts, const cpu::CpuTarget &target,
                   StringRef path) {
-  return write(
-      parts, target, path,
-      [&](const std::vector<std::string> &inputs, StringRef linked,
-          TemporaryFiles &) { return linkRelocatable(inputs, linked); });
+  auto link = [](const std::vector<std::string> &inputs, StringRef output,
+                 TemporaryFiles &) -> Expected<std::string> {
+    if (Error error = linkRelocatable(inputs, output))
+      return std::move(error);
+    return output.str();
+  };
+  return write(parts, target, path, /*filledLater=*/false, link);
 }
 
 } // namespace adze::package

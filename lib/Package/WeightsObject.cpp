@@ -1,7 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The weights as a relocatable ELF object, or as a file of their own, streamed:
-// they are never in memory as a whole, and never in LLVM IR.
+// The weights' place as a relocatable ELF object, and the weights themselves or
+// a file of their own, streamed: they are never in memory as a whole, and never
+// in LLVM IR.
 #include "Package/Package.h"
 #include "adze_module.h"
 #include "llvm/BinaryFormat/ELF.h"
@@ -58,9 +59,9 @@ static void writeRaw(raw_ostream &os, const T &value) {
   os.write(reinterpret_cast<const char *>(&value), sizeof(T));
 }
 
-/// Symbols, strings and section headers, after the weights.
-static void writeTables(raw_ostream &os, uint32_t machine, uint64_t size,
-                        uint64_t tablesOffset) {
+/// Symbols, strings and section headers, in front of the weights.
+static void writeTables(raw_ostream &os, uint32_t machine, uint64_t size) {
+  constexpr uint64_t tablesOffset = sizeof(Elf64_Ehdr);
   bool isX86 = machine == EM_X86_64;
   StringTable strings;
   Elf64_Sym symbols[2] = {};
@@ -102,9 +103,8 @@ static void writeTables(raw_ostream &os, uint32_t machine, uint64_t size,
   os << strings.bytes;
 }
 
-/// Exactly `size` bytes.
-static Error writeContent(raw_ostream &os, MutableArrayRef<Weight> weights,
-                          uint64_t size) {
+Error writeWeights(raw_ostream &os, MutableArrayRef<Weight> weights,
+                   uint64_t size) {
   uint64_t position = 0;
   for (Weight &weight : weights) {
     if (weight.offset < position || weight.offset + weight.size > size)
@@ -123,17 +123,12 @@ static Error writeContent(raw_ostream &os, MutableArrayRef<Weight> weights,
   return Error::success();
 }
 
-Error writeWeightsObject(raw_ostream &os, uint32_t elfMachine,
-                         MutableArrayRef<Weight> weights, uint64_t size) {
-  uint64_t tablesOffset = alignTo(dataOffset + size, 8);
-  uint64_t sectionTable = tablesOffset + 2 * sizeof(Elf64_Sym);
-  writeRaw(os, makeHeader(elfMachine, sectionTable));
-  os.write_zeros(dataOffset - sizeof(Elf64_Ehdr));
-  if (Error error = writeContent(os, weights, size))
-    return error;
-  os.write_zeros(tablesOffset - (dataOffset + size));
-  writeTables(os, elfMachine, size, tablesOffset);
-  return Error::success();
+void startWeightsObject(raw_ostream &os, uint32_t elfMachine, uint64_t size) {
+  uint64_t start = os.tell();
+  writeRaw(os, makeHeader(elfMachine, /*sectionTable=*/sizeof(Elf64_Ehdr) +
+                                          2 * sizeof(Elf64_Sym)));
+  writeTables(os, elfMachine, size);
+  os.write_zeros(dataOffset - (os.tell() - start));
 }
 
 static Error writeTo(StringRef path, sys::fs::CreationDisposition how,
@@ -143,6 +138,7 @@ static Error writeTo(StringRef path, sys::fs::CreationDisposition how,
           sys::fs::openFileForReadWrite(path, fd, how, sys::fs::OF_None))
     return createFileError(path, ec);
   raw_fd_ostream os(fd, /*shouldClose=*/true);
+  os.SetBufferSize(hugePage); // whole ones: the system keeps them as such
   Error error = write(os);
   os.close();
   if (!os.has_error())
@@ -157,7 +153,7 @@ Error writeWeightsFile(StringRef path, MutableArrayRef<Weight> weights,
   Error error =
       writeTo(path, sys::fs::CD_CreateAlways, [&](raw_fd_ostream &os) {
         os.write_zeros(ADZE_WEIGHTS_OFFSET);
-        return writeContent(os, weights, size);
+        return writeWeights(os, weights, size);
       });
   if (error)
     return error;

@@ -161,6 +161,56 @@ TEST_F(PackageTest, NoteDescribesTheFile) {
   EXPECT_EQ(note.checksum, crc32(arrayRefFromStringRef(checked)));
 }
 
+/// What the file's first bytes are to be mapped at a multiple of.
+uint64_t getAlignment(StringRef path) {
+  std::string bytes = read(path);
+  auto file = cantFail(object::ELFFile<object::ELF64LE>::create(bytes));
+  for (const auto &segment : cantFail(file.program_headers()))
+    if (segment.p_type == ELF::PT_LOAD && segment.p_offset == 0)
+      return segment.p_align;
+  return 0;
+}
+
+TEST_F(PackageTest, WeightsThatFillAHugePageLieInSuch) {
+  ModuleParts parts = makeParts(program, host);
+  addWeight(parts, 64, "small");
+  ASSERT_FALSE(bool(writeModule(parts, host, path("small.so"))));
+  EXPECT_EQ(getAlignment(path("small.so")), 4096u);
+
+  // Pieces of any length, with gaps between them, over several writes.
+  std::string all(3 * hugePage + 1000, '\0');
+  parts = makeParts(program, host);
+  uint64_t at = 0;
+  for (uint64_t size : {uint64_t(100), hugePage, hugePage + 321}) {
+    at = alignTo(at, 4096);
+    std::string piece(size, '\0');
+    for (uint64_t i = 0; i < size; ++i)
+      piece[i] = char(at + i * 7 + i / 251);
+    all.replace(at, size, piece);
+    addWeight(parts, at, piece);
+    at += size;
+  }
+  parts.description.weightsSize = all.size();
+  ASSERT_FALSE(bool(writeModule(parts, host, path("m.so"))));
+  EXPECT_EQ(getAlignment(path("m.so")), hugePage);
+  EXPECT_EQ(*sys::fs::getPermissions(path("m.so")),
+            *sys::fs::getPermissions(path("small.so")));
+  std::string bytes = read(path("m.so"));
+  size_t place;
+  adze_module_note note = findNote(bytes, place);
+  EXPECT_EQ(note.file_size, bytes.size());
+  EXPECT_TRUE(bytes.substr(note.weights_offset, note.weights_size) == all);
+
+  void *module = dlopen(path("m.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_TRUE(module) << dlerror();
+  scope_exit close([&] { dlclose(module); });
+  auto query =
+      reinterpret_cast<adze_module_query_fn>(dlsym(module, ADZE_MODULE_QUERY));
+  ASSERT_TRUE(query);
+  const adze_module_desc *d = query(ADZE_MODULE_ABI);
+  EXPECT_EQ(memcmp(d->weights, all.data(), all.size()), 0);
+}
+
 TEST_F(PackageTest, SameParts_SameBytes) {
   for (const char *name : {"a.so", "b.so"}) {
     ModuleParts parts = makeParts(program, host);
@@ -267,11 +317,8 @@ TEST_F(PackageTest, WeightsObjectIsElf) {
   for (uint32_t machine : {ELF::EM_X86_64, ELF::EM_AARCH64}) {
     std::string bytes;
     raw_string_ostream os(bytes);
-    Weight weight = {0, 3, [](raw_ostream &os) {
-                       os << "abc";
-                       return Error::success();
-                     }};
-    ASSERT_FALSE(bool(writeWeightsObject(os, machine, weight, 3)));
+    startWeightsObject(os, machine, 3);
+    os << "abc";
     auto file = object::ELFFile<object::ELF64LE>::create(bytes);
     ASSERT_TRUE(bool(file));
     const auto &section = cantFail(file->sections())[1];

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <random>
+#include <set>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -106,6 +107,26 @@ TEST(Pool, LanesRunAtOnce) {
       },
       &arrived);
   EXPECT_EQ(arrived, 2);
+  rt_pool_destroy(pool);
+}
+
+// A core keeps in its caches what its lane did in the job before.
+TEST(Pool, AThreadsLaneStays) {
+  rt_pool *pool = rt_pool_create(4, 20);
+  ASSERT_TRUE(pool);
+  std::vector<std::set<std::thread::id>> threads(4);
+  for (int i = 0; i < 300; ++i)
+    rt_pool_run(
+        pool, i % 2 ? 4 : 3,
+        [](void *data, int32_t lane) {
+          (*static_cast<decltype(&threads)>(data))[size_t(lane)].insert(
+              std::this_thread::get_id());
+          std::this_thread::sleep_for(std::chrono::microseconds(50));
+        },
+        &threads);
+  for (const auto &ids : threads)
+    EXPECT_LE(ids.size(), 1u);
+  EXPECT_EQ(*threads[0].begin(), std::this_thread::get_id());
   rt_pool_destroy(pool);
 }
 

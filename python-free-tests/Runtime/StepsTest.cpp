@@ -7,6 +7,7 @@
 
 #include "adze_module.h"
 
+#include <atomic>
 #include <thread>
 #include <tuple>
 
@@ -17,12 +18,15 @@ namespace {
 enum { STEPS, WIDTH }; // symbols: the dims of the output
 int64_t groups = 1;    // of a step; WIDTH is a multiple
 int64_t work = 0;      // of a launch, a third
+std::atomic<int64_t> firstBegun{-1};
 
 /// Program p of step t: the sum of its group's of step t - 1, and its own
 /// number.
 void addUp(void *const *ptrs, const int64_t *syms, int64_t begin, int64_t end,
            void *) {
   auto *y = static_cast<int64_t *>(ptrs[1]);
+  int64_t nothing = -1;
+  firstBegun.compare_exchange_strong(nothing, begin);
   int64_t each = syms[WIDTH] / groups;
   for (int64_t i = begin; i < end; ++i) {
     int64_t step = i / syms[WIDTH], sum = i;
@@ -175,6 +179,31 @@ TEST(Steps, NeedNoOtherLane) {
   check(options, 11, 40, 2);
   check(options, 11, 40, 8);
   check(options, 11, 40, 8, /*all=*/20000);
+  adze_options_release(options);
+}
+
+/// What a core has in its caches are the same rows in all launches.
+TEST(Steps, BeginWithAShareOfTheLanesOwn) {
+  adze_options *options = nullptr;
+  ASSERT_TRUE(Outcome(adze_options_create(&options)).ok());
+  ASSERT_TRUE(Outcome(adze_options_set(options, "threads", "4")).ok());
+  ASSERT_TRUE(
+      Outcome(adze_options_set_parallel_for(
+                  options,
+                  [](void *, int64_t count, adze_task_fn task, void *data) {
+                    firstBegun = -1;
+                    EXPECT_EQ(count, 4);
+                    for (int64_t lane : {2, 0, 1, 3})
+                      task(data, lane, lane + 1);
+                  },
+                  nullptr))
+          .ok());
+  check(options, 1, 400);
+  EXPECT_EQ(firstBegun, 200);
+  check(options, 1, 401); // of one step a share has pieces of one program
+  EXPECT_EQ(firstBegun, 200);
+  check(options, 3, 400);
+  EXPECT_EQ(firstBegun, 200);
   adze_options_release(options);
 }
 

@@ -23,8 +23,7 @@ typedef struct {
   int64_t lanes;
   char *scratch;
   uint64_t scratch_bytes;
-  rt_steps *steps;                   /* null: all in any order, from the */
-  _Alignas(64) _Atomic int64_t next; /* next program on */
+  rt_steps *steps;
 } launch_job;
 
 static void *scratch_of(const launch_job *job, int32_t lane) {
@@ -38,27 +37,16 @@ static void fence_streams(void) {
 #endif
 }
 
-/* Takes ever smaller pieces of what is left, so that lanes end together. What
- * a program computes does not depend on the piece it is in. */
+static void run_programs(void *data, int32_t lane, int64_t begin, int64_t end) {
+  launch_job *job = data;
+  job->body(job->ptrs, job->symbols, begin, end, scratch_of(job, lane));
+  fence_streams();
+}
+
 static void run_lane(void *data, int32_t lane) {
   launch_job *job = data;
-  void *scratch = scratch_of(job, lane);
   uint64_t state = rt_float_state_enter();
-  for (;;) {
-    int64_t seen = atomic_load_explicit(&job->next, memory_order_relaxed);
-    int64_t piece = (job->programs - seen) / (2 * job->lanes);
-    if (piece < 1)
-      piece = 1;
-    if (job->lanes == 1)
-      piece = job->programs;
-    int64_t begin = atomic_fetch_add(&job->next, piece);
-    if (begin >= job->programs)
-      break;
-    int64_t left = job->programs - begin;
-    job->body(job->ptrs, job->symbols, begin,
-              begin + (piece < left ? piece : left), scratch);
-  }
-  fence_streams();
+  rt_steps_run(job->steps, lane);
   rt_float_state_leave(state);
 }
 
@@ -67,22 +55,10 @@ static void run_lanes(void *data, int64_t begin, int64_t end) {
     run_lane(data, (int32_t)lane);
 }
 
-static void run_programs(void *data, int32_t lane, int64_t begin, int64_t end) {
-  launch_job *job = data;
-  job->body(job->ptrs, job->symbols, begin, end, scratch_of(job, lane));
-  fence_streams();
-}
-
-static void run_stepped_lane(void *data, int32_t lane) {
-  launch_job *job = data;
+static void run_alone(launch_job *job) {
   uint64_t state = rt_float_state_enter();
-  rt_steps_run(job->steps, lane);
+  run_programs(job, 0, 0, job->programs);
   rt_float_state_leave(state);
-}
-
-static void run_stepped_lanes(void *data, int64_t begin, int64_t end) {
-  for (int64_t lane = begin; lane < end; ++lane)
-    run_stepped_lane(data, (int32_t)lane);
 }
 
 static int64_t value_of(adze_formula_fn formula, const int64_t *symbols) {
@@ -128,14 +104,22 @@ static adze_status extend_scratch(adze_context *context,
   return NULL;
 }
 
-static void run_job(adze_context *context, launch_job *job) {
+static void run_job(adze_context *context, launch_job *job, int64_t steps,
+                    int64_t groups, bool divides) {
   const adze_options *options = &context->module->options;
-  if (job->lanes > 1 && options->parallel_for)
-    options->parallel_for(options->parallel_user, job->lanes,
-                          job->steps ? run_stepped_lanes : run_lanes, job);
+  if (job->lanes < 2) {
+    run_alone(job);
+    return;
+  }
+  rt_steps schedule;
+  schedule.run = run_programs;
+  schedule.data = job;
+  rt_steps_init(&schedule, job->programs, steps, groups, job->lanes, divides);
+  job->steps = &schedule;
+  if (options->parallel_for)
+    options->parallel_for(options->parallel_user, job->lanes, run_lanes, job);
   else
-    rt_pool_run(context->pool, (int32_t)job->lanes,
-                job->steps ? run_stepped_lane : run_lane, job);
+    rt_pool_run(context->pool, (int32_t)job->lanes, run_lane, job);
 }
 
 adze_status rt_launch_on_cpu(adze_context *context, uint32_t kernel,
@@ -161,17 +145,9 @@ adze_status rt_launch_on_cpu(adze_context *context, uint32_t kernel,
       .scratch = (char *)context->workspace + rt_align_up(context->needs.arena),
       .scratch_bytes = context->needs.scratch,
   };
-  atomic_init(&job.next, 0);
-  rt_steps schedule;
-  if (steps > 1 && lanes > 1) {
-    schedule.run = run_programs;
-    schedule.data = &job;
-    rt_steps_init(&schedule, programs, steps, groups, lanes, divides);
-    job.steps = &schedule;
-  }
   RT_TRY(extend_scratch(context, code, &job));
   double begin = context->profile.on ? rt_now_us() : 0;
-  run_job(context, &job);
+  run_job(context, &job, steps, groups, divides);
   if (context->profile.on)
     rt_profile_add(context, kernel, begin, rt_now_us() - begin, programs,
                    (int32_t)job.lanes);

@@ -1,8 +1,10 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Launches in steps: which lane runs which programs when. A step sees what the
- * one before it stored; of groups, each sees its own alone. So a lane with a
- * group of its own waits for nobody; lanes that share one meet after each step.
+ * Which lane of a launch runs which programs when. Each begins with a share of
+ * its own, the same part of all launches: what the one before it stored there,
+ * or a step read, is in the core's caches. A step sees what the one before it
+ * stored; of groups, each sees its own alone. So a lane with a group of its own
+ * waits for nobody; lanes that share one meet after each step.
  * What lanes write often lies in lines of its own: a line that another core has
  * takes longer to come than a small step to compute.
  */
@@ -10,8 +12,10 @@
 
 #include <sched.h>
 
-/* Pieces of a lane's share of a step, at most: what others can take of it. */
-#define MOST_PIECES 8
+/* Pieces of a lane's share, at most: what others can take of it. Of one step of
+ * many, and where there is but one. */
+#define MOST_PIECES_OF_STEP 8
+#define MOST_PIECES (1 << 20)
 
 static int64_t at_most(int64_t value, int64_t most) {
   return value < most ? value : most;
@@ -32,8 +36,9 @@ void rt_steps_init(rt_steps *steps, int64_t programs, int64_t count,
   steps->divides = divides;
   steps->shares =
       at_most(parts_of(lanes, steps->groups), RT_MOST_SHARES / steps->groups);
-  steps->pieces = at_most(
-      parts_of(parts_of(each, steps->groups), steps->shares), MOST_PIECES);
+  steps->pieces =
+      at_most(parts_of(parts_of(each, steps->groups), steps->shares),
+              count > 1 ? MOST_PIECES_OF_STEP : MOST_PIECES);
   for (int64_t g = 0; g < steps->groups; ++g) {
     atomic_init(&steps->group[g].done, 0);
     atomic_init(&steps->group[g].inside, 0);
@@ -53,14 +58,15 @@ static int64_t program_of(const rt_steps *steps, int64_t group, int64_t step,
 }
 
 /* The pieces of one step of a group that nobody has taken, of the lane's own
- * share first: so a core finds in its caches what it read in the step before.
- * Ever fewer at once, where others may take the rest. */
+ * share first; ever fewer at once, where others may take the rest. Of the only
+ * step they may always: a lane may come when most of it is still to do. */
 static void run_step(rt_steps *steps, int64_t group, int64_t step,
                      int32_t lane) {
   int64_t end = (step + 1) * steps->pieces, done = 0;
   int64_t all = steps->shares * steps->pieces;
-  bool alone = atomic_load_explicit(&steps->group[group].inside,
-                                    memory_order_relaxed) == 1;
+  bool alone =
+      steps->steps > 1 && atomic_load_explicit(&steps->group[group].inside,
+                                               memory_order_relaxed) == 1;
   for (int64_t i = 0; i < steps->shares; ++i) {
     int64_t share = (lane + i) % steps->shares;
     _Atomic int64_t *taken = &steps->share[group * steps->shares + share].taken;

@@ -26,7 +26,6 @@ struct rt_pool {
   _Atomic uint32_t sleepers;
   _Atomic bool stop;
   _Alignas(64) _Atomic uint32_t finished; /* futex of the waiting caller */
-  _Alignas(64) _Atomic int32_t next_lane;
   /* The job: written while it is closed and nobody is inside. */
   rt_lane_fn run;
   void *data;
@@ -35,7 +34,11 @@ struct rt_pool {
   pthread_mutex_t busy; /* held by the thread whose job it is */
   int32_t num_workers;
   int32_t spin_us;
-  pthread_t workers[];
+  struct worker {
+    pthread_t thread;
+    rt_pool *pool;
+    int32_t lane;
+  } workers[];
 };
 
 void rt_relax(void) {
@@ -75,12 +78,12 @@ static void leave(rt_pool *pool) {
   }
 }
 
-/* Joins the job if it is open and not `last`; returns the job's number. */
-static uint32_t take_part(rt_pool *pool, uint32_t last) {
+/* Joins the job if it is open and not `last`; returns the job's number. A
+ * thread's lane is the same in all jobs, for its caches hold what it did. */
+static uint32_t take_part(rt_pool *pool, int32_t lane, uint32_t last) {
   uint64_t state = atomic_load(&pool->state);
   while ((state & JOB_OPEN) && (uint32_t)(state >> 32) != last)
     if (atomic_compare_exchange_weak(&pool->state, &state, state + 1)) {
-      int32_t lane = atomic_fetch_add(&pool->next_lane, 1);
       if (lane < pool->lanes)
         pool->run(pool->data, lane);
       leave(pool);
@@ -90,10 +93,11 @@ static uint32_t take_part(rt_pool *pool, uint32_t last) {
 }
 
 static void *worker_main(void *argument) {
-  rt_pool *pool = argument;
+  const struct worker *self = argument;
+  rt_pool *pool = self->pool;
   uint32_t last = 0, seen = 0;
   while (!atomic_load(&pool->stop)) {
-    last = take_part(pool, last);
+    last = take_part(pool, self->lane, last);
     uint32_t steps = 0;
     double begin = 0;
     while (atomic_load(&pool->signal) == seen &&
@@ -135,7 +139,6 @@ void rt_pool_run(rt_pool *pool, int32_t lanes, rt_lane_fn run, void *data) {
   pool->run = run;
   pool->data = data;
   pool->lanes = lanes;
-  atomic_store(&pool->next_lane, 1);
   uint64_t state = atomic_load(&pool->state);
   atomic_store(&pool->state, (state + JOB_ONE) | JOB_OPEN);
   ring(pool);
@@ -147,7 +150,7 @@ void rt_pool_run(rt_pool *pool, int32_t lanes, rt_lane_fn run, void *data) {
 
 rt_pool *rt_pool_create(int32_t threads, int32_t spin_us) {
   int32_t num_workers = threads > 1 ? threads - 1 : 0;
-  size_t size = sizeof(rt_pool) + (size_t)num_workers * sizeof(pthread_t);
+  size_t size = sizeof(rt_pool) + (size_t)num_workers * sizeof(struct worker);
   rt_pool *pool = NULL;
   if (posix_memalign((void **)&pool, 64, size))
     return NULL;
@@ -156,17 +159,19 @@ rt_pool *rt_pool_create(int32_t threads, int32_t spin_us) {
   atomic_init(&pool->sleepers, 0);
   atomic_init(&pool->stop, false);
   atomic_init(&pool->finished, 0);
-  atomic_init(&pool->next_lane, 0);
   pthread_mutex_init(&pool->busy, NULL);
   /* Spinning on a processor that another lane needs only delays it. */
   pool->spin_us = threads > rt_usable_cpus() ? 0 : spin_us;
   pool->num_workers = 0;
-  for (; pool->num_workers < num_workers; ++pool->num_workers)
-    if (pthread_create(&pool->workers[pool->num_workers], NULL, worker_main,
-                       pool)) {
+  for (; pool->num_workers < num_workers; ++pool->num_workers) {
+    struct worker *self = &pool->workers[pool->num_workers];
+    self->pool = pool;
+    self->lane = pool->num_workers + 1;
+    if (pthread_create(&self->thread, NULL, worker_main, self)) {
       rt_pool_destroy(pool);
       return NULL;
     }
+  }
   return pool;
 }
 
@@ -177,7 +182,7 @@ void rt_pool_destroy(rt_pool *pool) {
   atomic_fetch_add(&pool->signal, 1);
   futex_wake(&pool->signal);
   for (int32_t i = 0; i < pool->num_workers; ++i)
-    pthread_join(pool->workers[i], NULL);
+    pthread_join(pool->workers[i].thread, NULL);
   pthread_mutex_destroy(&pool->busy);
   free(pool);
 }

@@ -164,7 +164,9 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
       return failure();
     counts.push_back(count);
   }
-  SmallVector<Value> ids = e.programIds(counts);
+  SmallVector<Value> ids = e.programIds(
+      counts, /*swapped=*/right == RightOperand::Panels &&
+                  keepsRowsTogether(e, getKnown(m), getKnown(n), getKnown(k)));
   Value row = startRows(e, ids[0], rows, blockM, rowStep),
         column = e.mul(ids[1], blockN);
   SmallVector<Value> batchIds(
@@ -296,7 +298,8 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
                                       /*inputsFirst=*/false, group));
   Value rowStep = chooseRowStep(e, rows, blockM);
   SmallVector<Value> ids =
-      e.programIds({e.ceilDiv(rows, rowStep), e.ceilDiv(columns, blockN)});
+      e.programIds({e.ceilDiv(rows, rowStep), e.ceilDiv(columns, blockN)},
+                   keepsRowsTogether(e, getKnown(m), getKnown(n), getKnown(k)));
   Value row = startRows(e, ids[0], rows, blockM, rowStep),
         column = e.mul(ids[1], blockN);
   unsigned span = conv.result.size() - 1;
@@ -467,9 +470,14 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
   e.setAxis(N, blockN);
   e.pack(op.getFilter(), getFilterMap(op.getContext(), conv.filter.size(),
                                       panel, /*inputsFirst=*/false, group));
+  MLIRContext *context = op.getContext();
+  AffineExpr pixels = product(context, ArrayRef(conv.result).drop_back()),
+             window = product(context, ArrayRef(conv.filter).drop_front(2));
   auto program =
       makeProgram(e, conv.result, conv.result[conv.spatial], row, blockN,
-                  e.ceilDiv(e.size(conv.result.back()), blockN));
+                  e.ceilDiv(e.size(conv.result.back()), blockN), {},
+                  keepsRowsTogether(e, getKnown(pixels), conv.groups * outputs,
+                                    inputs, getKnown(window)));
   if (failed(program))
     return failure();
   Value firstInput = e.index(0);

@@ -240,6 +240,17 @@ ContractionBlocks adze::chooseContractionBlocks(const CacheSizes &caches,
   return blocks;
 }
 
+bool adze::keepsRowsTogether(const KernelEmitter &e, int64_t m, int64_t n,
+                             int64_t k, int64_t taps) {
+  if (!e.forCpu || n < 0 || k < 0 || taps < 0)
+    return false;
+  // What one block of rows reads of the right operand is there for the next.
+  constexpr int64_t floatBytes = 4;
+  int64_t right = taps * k * n;
+  return right * floatBytes <= e.caches.l2 / 2 &&
+         (m < 0 || right <= m * (n + k));
+}
+
 int64_t adze::chooseStreamBytes(const CacheSizes &caches) {
   return caches.l3 / 2; // the other half is what it was made of
 }

@@ -113,15 +113,15 @@ static FailureOr<LaneProgram> makeLaneProgram(KernelEmitter &e,
   e.setAxis(M, getSize(e, row));
   e.setAxis(N, blockC);
   Value count = e.size(conv.result.back());
-  // One channel at a time of what is stored channels last, and of what needs
-  // the same inputs.
-  bool stays =
-      conv.groups == 1 || llvm::none_of(*op->getBlock(), [&](Operation &other) {
-        return isa<TransposeOp>(other) && op->isBeforeInBlock(&other);
-      });
-  auto program = makeProgram(
-      e, conv.result, width, row, blockC, e.ceilDiv(count, blockC), lines,
-      /*channelsInside=*/stays && (runs || conv.groups == 1));
+  // One channel at a time of what is stored channels last.
+  bool stays = llvm::none_of(*op->getBlock(), [&](Operation &other) {
+    return isa<TransposeOp>(other) && op->isBeforeInBlock(&other);
+  });
+  // Outputs of one place need the same inputs.
+  bool inside = conv.groups == 1 || (runs ? stays : e.forCpu && !planes);
+  auto program =
+      makeProgram(e, conv.result, width, row, blockC, e.ceilDiv(count, blockC),
+                  lines, /*channelsInside=*/inside);
   if (failed(program))
     return failure();
   result.program = *program;

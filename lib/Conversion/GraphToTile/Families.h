@@ -188,6 +188,14 @@ ContractionBlocks chooseContractionBlocks(
     const CacheSizes &caches, int64_t m, int64_t n, int64_t k, bool cutsEvenly,
     RightOperand right = RightOperand::Panels, int64_t batch = 1);
 
+/// Whether programs that follow each other have the same rows, and threads,
+/// which begin with a part of the programs each, keep to a part of the rows:
+/// they find in their caches what they stored of them in the kernel before.
+/// Each reads all of the right operand then. For [m, k] x [k, n], of windows k
+/// for each of the taps; a size below 0 is not known.
+bool keepsRowsTogether(const KernelEmitter &e, int64_t m, int64_t n, int64_t k,
+                       int64_t taps = 1);
+
 /// Results of more bytes are stored past the caches.
 int64_t chooseStreamBytes(const CacheSizes &caches);
 

@@ -247,7 +247,11 @@ Value KernelEmitter::size(AffineExpr expr) {
          });
 }
 
-SmallVector<Value> KernelEmitter::programIds(ArrayRef<Value> counts) {
+SmallVector<Value> KernelEmitter::programIds(ArrayRef<Value> given,
+                                             bool swapped) {
+  SmallVector<Value> counts(given);
+  if (swapped)
+    std::swap(counts[0], counts[1]);
   SmallVector<unsigned> real;
   for (auto [i, count] : llvm::enumerate(counts))
     if (getConstantIntValue(count) != 1)
@@ -278,6 +282,8 @@ SmallVector<Value> KernelEmitter::programIds(ArrayRef<Value> counts) {
       rest = div(rest, counts[real[inner]]);
     ids[dim] = i + 1 == real.size() ? rest : rem(rest, counts[dim]);
   }
+  if (swapped)
+    std::swap(ids[0], ids[1]);
   return ids;
 }
 

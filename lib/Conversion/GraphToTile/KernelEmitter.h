@@ -77,9 +77,10 @@ public:
   mlir::Value size(mlir::Value value, unsigned dim) {
     return size(graph::getDims(value)[dim]);
   }
-  /// Ids of programs over `counts`; the first count is the innermost. More
-  /// than three counts are folded into the last grid dim.
-  llvm::SmallVector<mlir::Value> programIds(llvm::ArrayRef<mlir::Value> counts);
+  /// Ids of programs over `counts`; the first count is the innermost, or with
+  /// `swapped` the second. More than three are folded into the last grid dim.
+  llvm::SmallVector<mlir::Value> programIds(llvm::ArrayRef<mlir::Value> counts,
+                                            bool swapped = false);
   using Carried = llvm::SmallVector<mlir::Value, 2>;
   /// `for iv = 0 to end step`, with values carried; `body` returns the next
   /// ones. Loops of one known iteration are not made.

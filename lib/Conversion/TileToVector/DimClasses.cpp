@@ -560,20 +560,16 @@ void DimClasses::stepsOfRows() {
   });
   bool sumsOnly = (carriesTiles || slides()) && !hasReduces;
   int64_t budget = sumsOnly ? unit.accumulators() : 4;
-  // An expanded function takes registers of its own; what goes past the caches
-  // is waited for anyway, and several rows at once would not fit the first
-  // level beside those that are asked for.
+  // An expanded function takes registers of its own; several rows that go past
+  // the caches would not fit the first level beside those that are asked for.
   if (hasReduces && !hasFunctions && !streams())
     budget = 8;
   bool hasRows = llvm::any_of(
       order, [&](int c) { return info[c].lanes == 1 && info[c].size > 1; });
-  int64_t vectors = sumsOnly && hasRows ? 2 : 4, used = 1;
-  // Memory is late for what many sums load at once: one of each row leaves a
-  // core's queues room for the next ones.
-  if (slides() && streams() && hasRows)
-    vectors = 1;
-  // Many tiles at once fill the registers by themselves.
-  constexpr int64_t many = 12;
+  // Stores past the caches may hold up a core: room for the next sums.
+  bool waits = slides() && streams() && unit.storesApart;
+  int64_t vectors = !sumsOnly || !hasRows ? 4 : waits ? 1 : 2, used = 1;
+  constexpr int64_t many = 12; // tiles fill the registers by themselves
   if (loads > many && stores > 1)
     vectors = budget = 1;
   // What the indices of a row cost serves others.

@@ -141,7 +141,7 @@ void KernelLowering::prefetchNextRows(DotOp op) {
 }
 
 /// Asks for what comes of A, and of B: the next panel, or where nothing goes
-/// down this one again, the rows 32 steps on.
+/// down this one again and its rows lie apart, those 32 steps on.
 void KernelLowering::prefetch(DotOp op) {
   prefetchNextRows(op);
   auto load = op.getRhs().getDefiningOp<LoadOp>();
@@ -152,6 +152,13 @@ void KernelLowering::prefetch(DotOp op) {
   if (layout.lanes == 1 || !isContiguous(self, layout))
     return;
   if (prefetchNextPanel(op, self, layout))
+    return;
+  // Nothing comes back to a panel, and its rows follow one another: the
+  // hardware asks for them as they are read. To ask as well takes the place of
+  // a load.
+  auto logical = cast<MemRefType>(self.memref.getType());
+  if (mapped(self.memref).getType() != logical &&
+      getPanelDim(logical.getLayout().getAffineMap()))
     return;
   Layout ahead = layout;
   ahead.slices[0].at += prefetchDistance;

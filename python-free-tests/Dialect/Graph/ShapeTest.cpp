@@ -2,6 +2,7 @@
 //
 // The normal form of symbolic dims and the rules written on it.
 #include "Dialect/Graph/IR/Broadcast.h"
+#include "Dialect/Graph/IR/Clamp.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -85,6 +86,27 @@ TEST_F(ShapeTest, BroadcastsOfTheSameSizesAreOneExpression) {
   for (AffineExpr other :
        {s0, s0.floorDiv(2), s0.floorDiv(s1 + 1), (s0 + 1).floorDiv(s1 % 2 + 1)})
     EXPECT_TRUE(getBroadcastSizes(other).empty());
+}
+
+/// Twice a size is never 1: it is the size of what broadcasts to it.
+TEST_F(ShapeTest, BroadcastsToWhatIsNeverOneAreThat) {
+  AffineExpr twice = s0.floorDiv(2) * 2, four = s1 * 4;
+  EXPECT_EQ(broadcastExprs(s0, twice), twice);
+  EXPECT_EQ(broadcastExprs(twice, broadcastExprs(s0, s1)), twice);
+  EXPECT_EQ(broadcastExprs(twice, four), broadcastExprs(four, twice));
+  EXPECT_EQ(broadcastExprs(broadcastExprs(s0, twice), four),
+            broadcastExprs(twice, four));
+  EXPECT_FALSE(getBroadcastSizes(broadcastExprs(s0, s0 * 2 + 1)).empty());
+}
+
+/// A slice of the last element is repeated, whatever there is in front of it.
+TEST_F(ShapeTest, FirstsAndLastsSpread) {
+  AffineExpr last = subExprs(s0, maxExprs(s0 - 1, num(0)));
+  EXPECT_EQ(spreadFirst(s0, last), s0);
+  EXPECT_EQ(spreadFirst(last, s0), s0);
+  EXPECT_FALSE(spreadFirst(s1, last));
+  EXPECT_FALSE(spreadFirst(s0, num(1)));
+  EXPECT_FALSE(spreadFirst(s0, minExprs(num(2), s0)));
 }
 
 /// The normal form has the value of the expression for many symbols.

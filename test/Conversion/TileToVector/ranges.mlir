@@ -2,10 +2,11 @@
 // of the memory wherever it begins has no mask and no test.
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 
-// From 48 on, 16 elements end with the memory. The number of rows is unknown: only the row is tested.
+// From 48 on, 16 elements end with the memory. There are as many programs as rows, however many that is: nothing is tested.
 // CHECK-LABEL: func.func @inside(
 // CHECK: %[[AT:.*]] = host.size
-// CHECK-NOT: arith.cmpi {{.*}} %[[AT]],
+// CHECK-NOT: arith.cmpi
+// CHECK-NOT: scf.if
 // CHECK-NOT: mask
 // CHECK: vector.load %arg0[%{{.*}}, %[[AT]]] : memref<?x64xf32>, vector<16xf32>
 // CHECK-NOT: mask
@@ -74,5 +75,33 @@ tile.kernel @fourfold(%x: memref<64xf32>, %y: memref<16xf32>) {
   %i = arith.muli %at, %c4 : index
   %t = tile.load %x[%i] sizes [16] : memref<64xf32> -> tensor<16xf32>
   tile.store %t, %y[0] : tensor<16xf32>, memref<16xf32>
+  tile.return
+}
+
+// -----
+
+// As many programs as another memory has rows: that may be more. As many as `adze.dims` say this one has, too: it is not.
+// CHECK-LABEL: func.func @other(
+// CHECK: arith.cmpi
+// CHECK-LABEL: func.func @alike(
+// CHECK-NOT: arith.cmpi
+// CHECK: return
+tile.kernel @other(%x: memref<?x16xf32> {adze.dims = affine_map<()[s0, s1] -> (s0, 16)>}, %y: memref<?x16xf32> {adze.dims = affine_map<()[s0, s1] -> (s1, 16)>}) {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %x, %c0 : memref<?x16xf32>
+  %p = tile.program_id (%n) : index
+  %t = tile.load %x[%p, 0] sizes [1, 16] : memref<?x16xf32> -> tensor<1x16xf32>
+  tile.store %t, %y[%p, 0] : tensor<1x16xf32>, memref<?x16xf32>
+  tile.return
+}
+tile.kernel @alike(%x: memref<?x16xf32> {adze.dims = affine_map<()[s0] -> (s0, 16)>}, %y: memref<?x?x16xf32> {adze.dims = affine_map<()[s0] -> (s0, s0, 16)>}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %x, %c0 : memref<?x16xf32>
+  %p = tile.program_id (%n) : index
+  scf.for %i = %c0 to %n step %c1 {
+    %t = tile.load %x[%i, 0] sizes [1, 16] : memref<?x16xf32> -> tensor<1x16xf32>
+    tile.store %t, %y[%p, %i, 0] dims [1, 2] : tensor<1x16xf32>, memref<?x?x16xf32>
+  }
   tile.return
 }

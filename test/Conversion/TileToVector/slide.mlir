@@ -2,9 +2,11 @@
 // loaded once, and where the result goes past the caches, later lines are asked
 // for once, not by each window; along the lines, not along the planes.
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse --split-input-file | FileCheck %s
+// RUN: aopt %s -tile-specialize -convert-tile-to-vector=stores-apart=true -canonicalize -cse --split-input-file | FileCheck %s --check-prefix=APART
 
 // CHECK-LABEL: func.func @slide(
-// Five lines for four sums of two.
+// Five lines for four sums of two; of one where stores past the caches hold up
+// the core.
 // CHECK-COUNT-10: vector.load %arg0[%[[PLANE:[a-z0-9]*]],
 // CHECK-NOT: vector.load %arg0
 // CHECK: scf.if
@@ -15,7 +17,38 @@
 // CHECK: vector.store {{.*}} nontemporal = true
 // CHECK: } else {
 // CHECK-NOT: memref.prefetch
+// APART-LABEL: func.func @slide(
+// APART-COUNT-5: vector.load %arg0[
+// APART-NOT: vector.load %arg0
+// APART-COUNT-4: memref.prefetch
+// APART-NOT: memref.prefetch
+// APART-COUNT-4: vector.store {{.*}} nontemporal = true
+// APART-NOT: vector.store {{.*}} nontemporal
 tile.kernel @slide(%x: memref<8x65x640xf32>, %y: memref<8x64x640xf32>) attributes {tile.params = {LINES = 4 : i64}, tile.stream_bytes = 65536 : i64} {
+  %lines = tile.param "LINES" : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %n = arith.ceildivui %c64, %lines : index
+  %p:2 = tile.program_id (%n, %c8) : index, index
+  %at = arith.muli %p#0, %lines : index
+  %next = arith.addi %at, %c1 : index
+  %a = tile.load %x[%p#1, %at, 0] sizes [640, 1, %lines] dims [2, 0, 1] : memref<8x65x640xf32> -> tensor<640x1x?xf32>
+  %b = tile.load %x[%p#1, %next, 0] sizes [640, 1, %lines] dims [2, 0, 1] : memref<8x65x640xf32> -> tensor<640x1x?xf32>
+  %s = arith.addf %a, %b : tensor<640x1x?xf32>
+  tile.store %s, %y[%p#1, %at, 0] dims [2, 0, 1] : tensor<640x1x?xf32>, memref<8x64x640xf32>
+  tile.return
+}
+
+// -----
+
+// What the caches hold is there in time.
+// APART-LABEL: func.func @cached(
+// APART-COUNT-10: vector.load %arg0
+// APART-NOT: vector.load %arg0
+// APART-NOT: memref.prefetch
+// APART-COUNT-8: vector.store
+tile.kernel @cached(%x: memref<8x65x640xf32>, %y: memref<8x64x640xf32>) attributes {tile.params = {LINES = 4 : i64}} {
   %lines = tile.param "LINES" : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index

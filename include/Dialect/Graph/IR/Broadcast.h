@@ -26,7 +26,8 @@ bool isDecided(llvm::ArrayRef<mlir::AffineExpr> sizes,
 
 /// The size of a dim whose operands have these sizes, where only the run can
 /// tell which are 1 (the others are equal): one expression for all orders and
-/// repetitions of the operands. Null if one is, or if there are too many.
+/// repetitions of the operands, and one of them where that is never 1. Null if
+/// one is, or if there are too many.
 mlir::AffineExpr broadcastExprs(mlir::AffineExpr lhs, mlir::AffineExpr rhs);
 
 /// The sizes that such an expression was made of; none if it is no such one.

@@ -50,6 +50,11 @@ struct Meeting {
 };
 std::optional<Meeting> meet(mlir::AffineExpr lhs, mlir::AffineExpr rhs);
 
+/// One of two sizes where the other is that of a slice of its first or its last
+/// element, if there is one (`x[-1:]`): this is repeated, whatever the size.
+/// Else null.
+mlir::AffineExpr spreadFirst(mlir::AffineExpr lhs, mlir::AffineExpr rhs);
+
 } // namespace adze::graph
 
 #endif // ADZE_DIALECT_GRAPH_IR_CLAMP_H

@@ -26,8 +26,9 @@ std::optional<IndexRange> getIndexRange(mlir::OpFoldResult index);
 int64_t getKnownDivisor(mlir::OpFoldResult index);
 
 /// Steps in which a loop walks whole parts of a dimension of memory, from 0 to
-/// size / step * step, if `index` is the variable of such a loop; else 0. Then
-/// `index + step` is never beyond the dimension, whatever its size.
+/// size / step * step, if `index` is the variable of such a loop; 1 where it is
+/// the id of one of as many programs as the dimension has elements; else 0.
+/// Then `index + step` is never beyond the dimension, whatever its size.
 int64_t getWholeStep(mlir::OpFoldResult index, mlir::Value memref, int64_t dim);
 
 /// Is `index` the last of a dimension of memory at most, and 0 at least? There

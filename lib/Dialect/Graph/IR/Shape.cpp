@@ -131,6 +131,8 @@ static FailureOr<AffineExpr> broadcastDim(AffineExpr lhs, AffineExpr rhs) {
     return lhs;
   if (r)
     return rhs;
+  if (AffineExpr size = spreadFirst(lhs, rhs))
+    return size;
   if (auto meeting = meet(lhs, rhs))
     return meeting->size;
   return broadcastExprs(lhs, rhs);

@@ -316,3 +316,11 @@ std::optional<Meeting> adze::graph::meet(AffineExpr lhs, AffineExpr rhs) {
     return result;
   return meetCut(rhs, lhs);
 }
+
+AffineExpr adze::graph::spreadFirst(AffineExpr lhs, AffineExpr rhs) {
+  for (auto [one, size] : {std::pair(lhs, rhs), std::pair(rhs, lhs)})
+    if (one && size && findClamp(one) &&
+        areEqual(one, minExprs(number(size, 1), size)))
+      return size;
+  return {};
+}

@@ -8,6 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
+#include <numeric>
 
 using namespace mlir;
 using namespace adze::graph;
@@ -460,6 +461,14 @@ SmallVector<AffineExpr> adze::graph::getBroadcastSizes(AffineExpr expr) {
   return sizes;
 }
 
+/// Is a number above 1 a factor of all terms, as of twice a size?
+static bool cannotBeOne(AffineExpr size) {
+  int64_t factor = 0;
+  for (const auto &[monomial, coefficient] : parse(size).terms)
+    factor = std::gcd(factor, coefficient);
+  return factor > 1;
+}
+
 AffineExpr adze::graph::broadcastExprs(AffineExpr lhs, AffineExpr rhs) {
   constexpr size_t maxSizes = 8;
   if (!lhs || !rhs)
@@ -477,6 +486,10 @@ AffineExpr adze::graph::broadcastExprs(AffineExpr lhs, AffineExpr rhs) {
   llvm::sort(sizes,
              [](AffineExpr a, AffineExpr b) { return compare(a, b) < 0; });
   sizes.erase(llvm::unique(sizes), sizes.end());
+  // What is never 1 is what the others are, or they are 1. Else sums of levels
+  // of a pyramid would have sizes of sizes, twice as long at each level.
+  if (auto it = llvm::find_if(sizes, cannotBeOne); it != sizes.end())
+    return *it;
   if (sizes.size() > maxSizes)
     return {};
   return sizes.size() == 1 ? sizes.front() : makeBroadcast(sizes);

@@ -238,7 +238,7 @@ void Collector::equal(Value value, ArrayRef<AffineExpr> dims) {
 void Collector::broadcasts(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to) {
   for (auto [size, wide] : llvm::zip(llvm::reverse(from), llvm::reverse(to)))
     if (size && wide && getConstant(size) != 1 && !areEqual(size, wide) &&
-        getBroadcastSizes(wide).empty())
+        getBroadcastSizes(wide).empty() && !spreadFirst(size, wide))
       add(broadcastsAttr, {size, wide});
 }
 

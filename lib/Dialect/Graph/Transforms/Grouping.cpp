@@ -466,6 +466,8 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
     return "a piece of a concatenation that is looked up";
   if (takesPointwisePrologue(anchor))
     return "";
+  if (StringRef why = whyMovedBefore(producer, anchor); !why.empty())
+    return why;
   if (auto attention = dyn_cast<AttentionOp>(anchor);
       attention && feedsMaskOnly(producer, attention))
     return "";

@@ -22,6 +22,9 @@ bool reduceAlike(mlir::Operation *lhs, mlir::Operation *rhs);
 /// Whether the group is more than a reduction with what follows from its
 /// results.
 bool usesWholeRows(const Group &group);
+/// Why the group's movement costs more on the way into the kernel of `anchor`
+/// than by itself; empty: it does not.
+llvm::StringRef whyMovedBefore(const Group &group, mlir::Operation *anchor);
 /// Whether dims are moved in the group.
 bool hasTranspose(const Group &group);
 

@@ -1,13 +1,82 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Movement that takes dims apart, behind an op that decides how its kernel is
-// cut: the kernel stores to where elements belong.
+// Movement before an op that decides how its kernel is cut: where it is better
+// done by itself. Movement that takes dims apart, behind such an op: the kernel
+// stores to where elements belong.
 #include "Dialect/Graph/IR/Move.h"
+#include "Dialect/Graph/IR/Shape.h"
 #include "Fusion.h"
 #include "Grouping.h"
 
 using namespace mlir;
 using namespace adze::graph;
+
+/// Movement behind which elements that lie together are those of other heads:
+/// each of a block of scores is then in a line of memory of its own.
+static bool scattersScores(TransposeOp op) {
+  ArrayRef<int64_t> perm = op.getPerm();
+  int64_t last = perm.size() - 1;
+  return !llvm::is_contained(perm.take_back(2), last) &&
+         getConstant(getDims(op.getInput()).back()) != 1;
+}
+
+/// Movement behind which rows follow one another by sizes that only the run
+/// knows: what reads them cuts each dim by itself, however short it is.
+static bool mixesRows(TransposeOp op) {
+  ArrayRef<int64_t> perm = op.getPerm();
+  Dims dims = getDims(op.getResult());
+  if (perm.back() + 1 != int64_t(perm.size()))
+    return false;
+  SmallVector<int64_t> from;
+  bool isKnown = true;
+  for (auto [source, dim] : llvm::drop_end(llvm::zip(perm, dims))) {
+    std::optional<int64_t> size = getConstant(dim);
+    if (size == 1)
+      continue;
+    isKnown &= size || from.empty();
+    from.push_back(source);
+  }
+  return !isKnown && !llvm::is_sorted(from);
+}
+
+/// Whether an op of the group is among those that `value` follows from, by way
+/// of what the reader's kernel computes itself.
+static bool leadsTo(const Group &group, Value value) {
+  constexpr unsigned mostSteps = 32;
+  SmallVector<Value> work{value};
+  for (unsigned step = 0; step < work.size() && step < mostSteps; ++step) {
+    Operation *op = work[step] ? work[step].getDefiningOp() : nullptr;
+    if (llvm::is_contained(group.ops, op))
+      return true;
+    if (isa_and_nonnull<ReshapeOp, TransposeOp, SliceOp, BroadcastToOp,
+                        ElementwiseOpInterface>(op))
+      work.append(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
+StringRef adze::graph::whyMovedBefore(const Group &group, Operation *anchor) {
+  auto moves = [&](bool (*isCostly)(TransposeOp)) {
+    return llvm::any_of(group.ops, [&](Operation *op) {
+      auto transpose = dyn_cast<TransposeOp>(op);
+      return transpose && isCostly(transpose);
+    });
+  };
+  auto attention = dyn_cast_or_null<AttentionOp>(anchor);
+  if (attention && moves(scattersScores) &&
+      (leadsTo(group, attention.getBias()) ||
+       leadsTo(group, attention.getMask())))
+    return "the reader's scores would each be in a line of memory of its own";
+  auto matmul = dyn_cast_or_null<MatmulOp>(anchor);
+  if (!matmul || !moves(mixesRows) || !leadsTo(group, matmul.getLhs()))
+    return "";
+  bool isOneMatrix =
+      llvm::all_of(llvm::drop_end(getDims(matmul.getRhs()), 2),
+                   [](AffineExpr dim) { return getConstant(dim) == 1; });
+  return isOneMatrix && !matmul.getTransposeA()
+             ? "the reader's rows would not follow one another"
+             : "";
+}
 
 /// Kernels whose lanes run along the last dim of what they store.
 static bool storesRows(Operation *op) {

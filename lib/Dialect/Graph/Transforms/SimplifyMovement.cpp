@@ -152,6 +152,13 @@ private:
     return own < 0 || getConstant(getDims(other)[own]) == 1;
   }
 
+  /// Whether it may be cut as the concatenation is: a size that only the run
+  /// knows may be 1, and its element is then repeated in all pieces.
+  static bool isAsLong(Value other, Value result, int64_t axis) {
+    int64_t own = getAxisOf(other, result, axis);
+    return areEqual(getDims(other)[own], getDims(result)[axis]);
+  }
+
   /// The dim of the result that the concatenation is along.
   static int64_t getAxis(ConcatOp concat, Value result) {
     return int64_t(concat.getAxis()) + getRank(result) -
@@ -179,8 +186,11 @@ private:
       return false;
     return llvm::all_of(op->getOpOperands(), [&](OpOperand &other) {
       Operation *producer = other.get().getDefiningOp();
-      return &other == &operand || isRepeated(other.get(), result, axis) ||
-             !producer || isa<ConstantOp, SliceOp>(producer) ||
+      if (&other == &operand || isRepeated(other.get(), result, axis))
+        return true;
+      if (!isAsLong(other.get(), result, axis))
+        return false;
+      return !producer || isa<ConstantOp, SliceOp>(producer) ||
              hasSamePieces(concat, other.get(), result) ||
              (isa<ElementwiseOpInterface, TransposeOp>(producer) &&
               isFromMemory(producer, /*depth=*/4));

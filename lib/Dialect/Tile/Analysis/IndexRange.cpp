@@ -229,25 +229,40 @@ bool adze::tile::haveOneSize(Value x, int64_t xDim, Value y, int64_t yDim) {
   return size && size == getSize(y, yDim);
 }
 
+/// Is `size` the size of a dimension of memory?
+static bool isSizeOf(Value size, Value memref, int64_t dim) {
+  auto op = size.getDefiningOp<memref::DimOp>();
+  std::optional<int64_t> which = op ? op.getConstantIndex() : std::nullopt;
+  return which && haveOneSize(op.getSource(), *which, memref, dim);
+}
+
+/// The number of programs that `value` tells apart, if it is the id of one.
+static Value getPrograms(Value value) {
+  auto ids = value.getDefiningOp<ProgramIdOp>();
+  return ids ? ids.getGrid()[cast<OpResult>(value).getResultNumber()] : Value();
+}
+
 int64_t adze::tile::getWholeStep(OpFoldResult index, Value memref,
                                  int64_t dim) {
-  scf::ForOp loop =
-      isa<Value>(index) ? loopOf(cast<Value>(index)) : scf::ForOp();
+  auto value = dyn_cast<Value>(index);
+  if (!value)
+    return 0;
+  if (Value programs = getPrograms(value))
+    return isSizeOf(programs, memref, dim) ? 1 : 0;
+  scf::ForOp loop = loopOf(value);
   std::optional<int64_t> step =
       loop ? getConstantIntValue(loop.getStep()) : std::nullopt;
   if (!step || *step < 1 || getConstantIntValue(loop.getLowerBound()) != 0)
     return 0;
+  if (step == 1 && isSizeOf(loop.getUpperBound(), memref, dim))
+    return 1;
   auto product = loop.getUpperBound().getDefiningOp<arith::MulIOp>();
   auto quotient =
       product ? product.getLhs().getDefiningOp<arith::DivUIOp>() : nullptr;
   if (!quotient || getConstantIntValue(product.getRhs()) != step ||
       getConstantIntValue(quotient.getRhs()) != step)
     return 0;
-  auto size = quotient.getLhs().getDefiningOp<memref::DimOp>();
-  std::optional<int64_t> which = size ? size.getConstantIndex() : std::nullopt;
-  if (!which || !haveOneSize(size.getSource(), *which, memref, dim))
-    return 0;
-  return *step;
+  return isSizeOf(quotient.getLhs(), memref, dim) ? *step : 0;
 }
 
 bool adze::tile::isClampedTo(OpFoldResult index, Value memref, int64_t dim) {
@@ -259,7 +274,5 @@ bool adze::tile::isClampedTo(OpFoldResult index, Value memref, int64_t dim) {
   auto last = least ? least.getRhs().getDefiningOp<arith::SubIOp>() : nullptr;
   if (!last || getConstantIntValue(last.getRhs()) != 1)
     return false;
-  auto size = last.getLhs().getDefiningOp<memref::DimOp>();
-  std::optional<int64_t> which = size ? size.getConstantIndex() : std::nullopt;
-  return which && haveOneSize(size.getSource(), *which, memref, dim);
+  return isSizeOf(last.getLhs(), memref, dim);
 }

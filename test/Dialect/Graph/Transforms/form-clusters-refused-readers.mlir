@@ -180,3 +180,89 @@ func.func @windows_bias(%x: tensor<?x49x16xf32, #x>, %w: tensor<16x16xf32>, %r: 
   %3 = graph.add %2, %r : (tensor<?x2x7x2x7x16xf32, #b>, tensor<16xf32>) -> tensor<?x2x7x2x7x16xf32, #b>
   return %3 : tensor<?x2x7x2x7x16xf32, #b>
 }
+
+// -----
+
+#q = affine_map<()[s0] -> (1, 4, s0, 16)>
+#b = affine_map<()[s0] -> (s0, s0, 4)>
+#h = affine_map<()[s0] -> (4, s0, s0)>
+#s = affine_map<()[s0] -> (s0, s0)>
+#u = affine_map<()[s0] -> (1, 4, s0, s0)>
+!u = tensor<1x4x?x?xf32, #u>
+!q = tensor<1x4x?x16xf32, #q>
+!b = tensor<?x?x4xf32, #b>
+!h = tensor<4x?x?xf32, #h>
+!s = tensor<?x?xf32, #s>
+
+// A bias that a table has for all heads of two positions is moved once, whoever reads it; one whose queries and keys change
+// places is read as it lies.
+// WHY: fusion {{.*}}Producer=graph.transpose, {{.*}}Remark="the reader's scores would each be in a line of memory of its own"
+// CHECK-LABEL: func.func @one_reader
+// CHECK-COUNT-2: graph.cluster
+func.func @one_reader(%x: !q, %b: !b) -> !q attributes {graph.symbols = ["n"]} {
+  %0 = graph.transpose %b {perm = array<i64: 2, 0, 1>} : (!b) -> !h
+  %u = graph.reshape %0 : (!h) -> !u
+  %1 = graph.attention %x, %x, %x bias %u {scale = 1.0 : f64} : (!q, !q, !q, !u) -> !q
+  return %1 : !q
+}
+
+// CHECK-LABEL: func.func @heads_last
+// CHECK: %[[B:.*]] = graph.cluster(%{{.*}} = %arg1)
+// CHECK-NEXT: graph.transpose
+// CHECK: graph.cluster({{.*}}%[[B]]{{.*}}) anchor "attention"
+// CHECK-NEXT: graph.attention
+// CHECK: graph.cluster({{.*}}%[[B]]{{.*}}) anchor "attention"
+// CHECK-NEXT: graph.attention
+func.func @heads_last(%x: !q, %b: !b) -> !q attributes {graph.symbols = ["n"]} {
+  %0 = graph.transpose %b {perm = array<i64: 2, 0, 1>} : (!b) -> !h
+  %1 = graph.attention %x, %x, %x bias %0 {scale = 1.0 : f64} : (!q, !q, !q, !h) -> !q
+  %2 = graph.attention %1, %x, %x bias %0 {scale = 1.0 : f64} : (!q, !q, !q, !h) -> !q
+  return %2 : !q
+}
+
+// CHECK-LABEL: func.func @keys_and_queries
+// CHECK-COUNT-1: graph.cluster
+// CHECK: graph.transpose
+// CHECK-NEXT: graph.attention
+// CHECK-NOT: graph.cluster
+func.func @keys_and_queries(%x: !q, %b: !s) -> !q attributes {graph.symbols = ["n"]} {
+  %0 = graph.transpose %b {perm = array<i64: 1, 0>} : (!s) -> !s
+  %1 = graph.attention %x, %x, %x bias %0 {scale = 1.0 : f64} : (!q, !q, !q, !s) -> !q
+  return %1 : !q
+}
+
+// -----
+
+#x = affine_map<()[s0, s1] -> (s0, s1, 8)>
+#t = affine_map<()[s0, s1] -> (s1, s0, 8)>
+#y = affine_map<()[s0, s1] -> (s1, s0, 16)>
+#z = affine_map<()[s0] -> (s0, 4, 8)>
+#f = affine_map<()[s0] -> (4, s0, 8)>
+#r = affine_map<()[s0] -> (s0, 4, 16)>
+!x = tensor<?x?x8xf32, #x>
+!t = tensor<?x?x8xf32, #t>
+!y = tensor<?x?x16xf32, #y>
+!w = tensor<8x16xf32>
+
+// Rows whose order is a matter of two unknown sizes are moved first: the product has all of them as its rows then.
+// WHY: fusion {{.*}}Producer=graph.transpose, {{.*}}Remark="the reader's rows would not follow one another"
+// WHY-NOT: Remark=
+// CHECK-LABEL: func.func @steps_first
+// CHECK: graph.cluster(%{{.*}} = %arg0) anchor "pointwise"
+// CHECK: graph.cluster({{.*}}) anchor "matmul"
+func.func @steps_first(%x: !x, %w: !w) -> !y attributes {graph.symbols = ["b", "s"]} {
+  %0 = graph.transpose %x {perm = array<i64: 1, 0, 2>} : (!x) -> !t
+  %1 = graph.matmul %0, %w : (!t, !w) -> !y
+  return %1 : !y
+}
+
+// An outermost dim of unknown size is no matter, nor is one of size 1.
+// CHECK-LABEL: func.func @known_inside
+// CHECK: graph.cluster({{.*}}) anchor "matmul"
+// CHECK-NEXT: graph.transpose
+// CHECK-NOT: graph.cluster
+func.func @known_inside(%x: tensor<4x?x8xf32, #f>, %w: !w) -> tensor<?x4x16xf32, #r> attributes {graph.symbols = ["b"]} {
+  %0 = graph.transpose %x {perm = array<i64: 1, 0, 2>} : (tensor<4x?x8xf32, #f>) -> tensor<?x4x8xf32, #z>
+  %1 = graph.matmul %0, %w : (tensor<?x4x8xf32, #z>, !w) -> tensor<?x4x16xf32, #r>
+  return %1 : tensor<?x4x16xf32, #r>
+}

@@ -1,4 +1,4 @@
-// Dims of size 1 in front of a concatenation.
+// Dims of size 1, and that may be 1, beside a concatenation.
 // RUN: aopt %s --graph-simplify-movement --split-input-file | FileCheck %s
 
 // Pairs that are computed and interleaved.
@@ -37,4 +37,17 @@ func.func @stored(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %b: tensor<8xf32>) -
   %4 = graph.reshape %3 : (tensor<4x8xf32>) -> tensor<4x8x1xf32>
   %5 = graph.concat %2, %4 {axis = 2 : i64} : (tensor<4x8x1xf32>, tensor<4x8x1xf32>) -> tensor<4x8x2xf32>
   return %5, %3 : tensor<4x8x2xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// An operand of unknown size may have one element for all pieces: it is not cut.
+// CHECK-LABEL: func.func @may_be_one
+// CHECK-NOT: graph.slice
+// CHECK: %[[C:.*]] = graph.concat
+// CHECK: graph.add %arg0, %[[C]]
+func.func @may_be_one(%x: tensor<?xf32, affine_map<()[s0] -> (s0)>>, %y: tensor<4xf32>, %z: tensor<3xf32>) -> tensor<7xf32> {
+  %0 = graph.concat %y, %z {axis = 0 : i64} : (tensor<4xf32>, tensor<3xf32>) -> tensor<7xf32>
+  %1 = graph.add %x, %0 : (tensor<?xf32, affine_map<()[s0] -> (s0)>>, tensor<7xf32>) -> tensor<7xf32>
+  return %1 : tensor<7xf32>
 }
