@@ -21,7 +21,7 @@
 // CHECK: tile.load %[[W]][%{{.*}}, %[[C]], %[[R]], 1]
 // CHECK: tile.dot
 // CHECK: tile.load %[[X]][0, %[[ROW]], 1, %{{.*}}]
-// CHECK: tile.store %{{.*}}, %[[Y]][0, %[[P]]#0, 0, %{{.*}}]
+// CHECK: tile.store %{{.*}}, %[[Y]][0, %[[P]]#1, 0, %{{.*}}]
 func.func @main(%x: tensor<1x56x56x64xf32>) -> tensor<1x28x28x64xf32> {
   %w = graph.constant dense<1.0> : tensor<64x64x3x3xf32>
   %0 = host.launch @conv(%x, %w) : (tensor<1x56x56x64xf32>, tensor<64x64x3x3xf32>) -> tensor<1x28x28x64xf32>
@@ -155,7 +155,7 @@ func.func private @grouped_wider(%x: tensor<1x14x14x64xf32>, %w: tensor<256x4x3x
 // Groups with more outputs than inputs: a block of outputs begins at the first
 // input of its first group.
 // CHECK-LABEL: tile.kernel @grouped_multiple
-// CHECK: %[[C:.*]] = arith.muli %{{.*}}#1, %{{.*}} : index
+// CHECK: %[[C:.*]] = arith.muli %{{.*}}#0, %{{.*}} : index
 // CHECK: %[[GROUP:.*]] = arith.divui %[[C]], %c4
 // CHECK: %[[FIRST:.*]] = arith.muli %[[GROUP]], %c2
 // CHECK: tile.gather %arg0[0, %{{.*}}, -1, %[[FIRST]]]
