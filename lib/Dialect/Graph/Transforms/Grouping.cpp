@@ -272,6 +272,20 @@ void Grouping::joinProducer(InsertSliceOp op) {
     merge(self, *group);
 }
 
+/// Does only the run know whether an operand is repeated? No tile kernel reads
+/// it, and what takes longer must not be computed element by element for it.
+static bool mayRepeat(Operation *op) {
+  Dims to = getDims(op->getResult(0));
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    Dims from = getDims(operand);
+    return llvm::any_of(
+        llvm::zip(llvm::reverse(from), llvm::reverse(to)), [](auto sizes) {
+          auto [size, wide] = sizes;
+          return getConstant(size) != 1 && !areEqual(size, wide);
+        });
+  });
+}
+
 /// The groups that an elementwise op (or a transpose of a whole result) can be
 /// the epilogue of: the latest first, so that the others are there already.
 SmallVector<unsigned> Grouping::findEpilogues(Operation *op) {
@@ -288,7 +302,8 @@ SmallVector<unsigned> Grouping::findEpilogues(Operation *op) {
     Operation *producer = operand.getDefiningOp();
     bool isOpen =
         !anchor || hasEpilogue(anchor) || (elementwise && isSampling(anchor));
-    if (!isOpen || isStore(producer) || !followsMove(op, *group))
+    if (!isOpen || isStore(producer) || !followsMove(op, *group) ||
+        (anchor && elementwise && mayRepeat(op)))
       continue;
     if (elementwise
             ? !sameDims(operand, op->getResult(0))
