@@ -50,14 +50,21 @@ func.func private @few(%x: tensor<1x7x7x320xf32>, %w: tensor<320x320x1x1xf32>) -
 // -----
 
 // Unknown numbers of rows are taken for many.
+#x = affine_map<()[s0] -> (s0, 64)>
+#y = affine_map<()[s0] -> (s0, 256)>
 // CHECK-LABEL: tile.kernel @unknown(
 // CHECK-DAG: %[[N:.*]] = tile.param "BLOCK_N"
 // CHECK-DAG: %[[COLUMNS:.*]] = arith.ceildivui %c256, %[[N]]
 // CHECK: %[[ID:.*]]:2 = tile.program_id(%[[COLUMNS]], %{{.*}})
 // CHECK: arith.muli %[[ID]]#0, %[[N]]
-func.func private @unknown(%x: tensor<?x64xf32>, %w: tensor<64x256xf32>) -> tensor<?x256xf32> attributes {adze.kernel, adze.packable = [1]} {
-  %0 = graph.matmul %x, %w : (tensor<?x64xf32>, tensor<64x256xf32>) -> tensor<?x256xf32>
-  return %0 : tensor<?x256xf32>
+func.func @main(%x: tensor<?x64xf32, #x>) -> tensor<?x256xf32, #y> attributes {graph.symbols = ["m"]} {
+  %w = graph.constant dense<1.0> : tensor<64x256xf32>
+  %0 = host.launch @unknown(%x, %w) : (tensor<?x64xf32, #x>, tensor<64x256xf32>) -> tensor<?x256xf32, #y>
+  return %0 : tensor<?x256xf32, #y>
+}
+func.func private @unknown(%x: tensor<?x64xf32, #x>, %w: tensor<64x256xf32>) -> tensor<?x256xf32, #y> attributes {adze.kernel} {
+  %0 = graph.matmul %x, %w : (tensor<?x64xf32, #x>, tensor<64x256xf32>) -> tensor<?x256xf32, #y>
+  return %0 : tensor<?x256xf32, #y>
 }
 
 // -----
