@@ -260,6 +260,36 @@ static void addDepthwise(GraphBuilder &b) {
     b.op("add", {y, x});
 }
 
+/// As of a block whose branches are trained apart: windows of several sizes and
+/// normalisations of one image, added.
+static void addSummedConvs(GraphBuilder &b, Value x, int64_t outputs) {
+  Type element = b.builder.getF32Type();
+  auto normalise = [&](Value y, int64_t channels) {
+    auto vector = [&] { return b.constant(element, {channels}); };
+    return b.op("batch_norm",
+                {y, vector(), vector(), vector(), b.positive(vector())});
+  };
+  int64_t inputs = GraphBuilder::sizeOf(x, 1), stride = b.random.between(1, 2);
+  int64_t group = inputs == outputs && b.random.chance(30) ? inputs : 1;
+  Value sum;
+  if (inputs == outputs && stride == 1 && b.random.chance(40))
+    sum = normalise(x, inputs);
+  for (int64_t i = b.random.between(2, 4); i > 0; --i) {
+    WindowSteps steps;
+    int64_t taps = b.random.chance(50) ? 3 : 1;
+    steps.stride = stride;
+    steps.dilation = b.random.chance(15) ? 2 : 1;
+    steps.low = steps.high = taps / 2 * steps.dilation;
+    Value y = addConv(b, x, outputs, taps, steps, group);
+    if (y && b.random.chance(60))
+      y = normalise(y, outputs);
+    if (sum && y && areEqual(getDims(sum), getDims(y)))
+      y = b.random.chance(80) ? b.op("add", {sum, y}) : b.op("add", {y, sum});
+    sum = y;
+  }
+  activate(b, sum);
+}
+
 /// As of an inception block, with a normalisation at times.
 static void addConvs(GraphBuilder &b) {
   static constexpr int64_t channels[] = {3, 4, 8, 16}, sizes[] = {5, 8, 14};
@@ -269,6 +299,10 @@ static void addConvs(GraphBuilder &b) {
                      b.expr(b.random.pick<int64_t>(sizes)),
                      b.expr(b.random.pick<int64_t>(sizes))},
                     true);
+  if (x && b.random.chance(30))
+    return addSummedConvs(b, x, b.random.chance(60)
+                                    ? GraphBuilder::sizeOf(x, 1)
+                                    : b.random.pick<int64_t>(channels));
   SmallVector<Value> branches;
   for (int64_t i = b.random.between(1, 3); i > 0; --i) {
     int64_t outputs = b.random.pick<int64_t>(channels);

@@ -192,7 +192,8 @@ def FoldBatchNormPass : Pass<"graph-fold-batch-norm", "::mlir::func::FuncOp"> {
     after it; what is left becomes a multiplication and a sum. Constant factors
     and summands of the channels go into the convolution before them, factors of
     columns into the matmul before or after them; divisors and differences as
-    these. The new weights are ops on constants: `graph-fold-constants` runs them.
+    these. Convolutions of one input that are added become one by the sum of
+    their filters, a smaller window with zeros around it. The new weights are ops on constants: `graph-fold-constants` runs them.
 
     Before:
     ```mlir
@@ -208,7 +209,7 @@ def FoldBatchNormPass : Pass<"graph-fold-batch-norm", "::mlir::func::FuncOp"> {
     ```
   }];
   let statistics = [
-    Statistic<"folded", "folded", "Normalisations folded into weights">,
+    Statistic<"folded", "folded", "Ops folded into weights">,
     Statistic<"lowered", "lowered", "Normalisations made a multiply-add">,
   ];
 }

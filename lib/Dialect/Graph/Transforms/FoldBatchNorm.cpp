@@ -385,6 +385,7 @@ public:
         context, folded);
     fold.add<MoveBeforeTranspose>(context);
     addScaleFolds(fold, folded);
+    addSumFolds(fold, folded);
     lower.add<LowerToMultiplyAdd>(context, lowered);
     NearMisses misses;
     if (failed(applyPatternsGreedily(getOperation(), std::move(fold),

@@ -7,6 +7,7 @@
 #include "Dialect/Graph/IR/Blob.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "LinearFolds.h"
 #include "Matching.h"
 #include "Support/ConstantEvaluator.h"
 #include "mlir/IR/IRMapping.h"
@@ -178,6 +179,20 @@ private:
           select.getResult().replaceAllUsesWith(chosen);
   }
 
+  /// Does it become part of a constant that is as large by itself, as a window
+  /// that is padded to the size of another one and added to it?
+  static bool joinsConstant(Operation *op) {
+    if (!op->hasOneUse())
+      return false;
+    Operation *user = *op->user_begin();
+    return isa<ElementwiseOpInterface>(user) &&
+           llvm::any_of(user->getOperands(), [&](Value other) {
+             return other.getDefiningOp() != op &&
+                    other.getType() == op->getResult(0).getType() &&
+                    isConstant(other);
+           });
+  }
+
   /// Results that are much larger than what they are computed from stay ops.
   bool isSmallEnough(Operation *op) {
     uint64_t read = 0, written = 0;
@@ -185,7 +200,8 @@ private:
       read += getNumBytes(cast<ShapedType>(type));
     for (Type type : op->getResultTypes())
       written += getNumBytes(cast<ShapedType>(type));
-    return written <= maxBytes && written <= read * maxGrowth + freeBytes;
+    return written <= maxBytes &&
+           (written <= read * maxGrowth + freeBytes || joinsConstant(op));
   }
   static bool hasStaticTypes(TypeRange types) {
     return llvm::all_of(types, [](Type type) {

@@ -13,7 +13,7 @@ bool adze::graph::isConstant(Value value, unsigned depth) {
   Operation *op = value.getDefiningOp();
   return op && depth < most &&
          isa<MulOp, AddOp, SubOp, DivOp, SqrtOp, NegOp, ReciprocalOp, ReshapeOp,
-             BroadcastToOp, ReduceSumOp>(op) &&
+             BroadcastToOp, PadOp, ReduceSumOp>(op) &&
          llvm::all_of(
              op->getOperands(),
              [&](Value operand) { return isConstant(operand, depth + 1); });

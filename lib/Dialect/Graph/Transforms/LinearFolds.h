@@ -65,6 +65,10 @@ std::pair<TransposeOp, MatmulOp> getTransposedProduct(mlir::Value value);
 void addScaleFolds(mlir::RewritePatternSet &patterns,
                    mlir::Pass::Statistic &folded);
 
+/// Summands that are convolutions of one input, into one filter (FoldSums.cpp).
+void addSumFolds(mlir::RewritePatternSet &patterns,
+                 mlir::Pass::Statistic &folded);
+
 } // namespace adze::graph
 
 #endif // ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_LINEARFOLDS_H

@@ -8,3 +8,25 @@ func.func @growth() -> tensor<64x4xf32> {
   %0 = graph.broadcast_to %v : (tensor<4xf32>) -> tensor<64x4xf32>
   return %0 : tensor<64x4xf32>
 }
+
+// But for what becomes part of a constant that is as large.
+// CHECK-LABEL: func @joined
+// CHECK-NEXT: graph.constant dense<{{.*}}> : tensor<64x4xf32>
+// CHECK-NEXT: return
+func.func @joined() -> tensor<64x4xf32> {
+  %v = graph.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %w = graph.constant dense<2.0> : tensor<64x4xf32>
+  %0 = graph.broadcast_to %v : (tensor<4xf32>) -> tensor<64x4xf32>
+  %1 = graph.add %0, %w : (tensor<64x4xf32>, tensor<64x4xf32>) -> tensor<64x4xf32>
+  return %1 : tensor<64x4xf32>
+}
+
+// Not where only the run tells the other operand.
+// CHECK-LABEL: func @met
+// CHECK: graph.broadcast_to
+func.func @met(%w: tensor<64x4xf32>) -> tensor<64x4xf32> {
+  %v = graph.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %0 = graph.broadcast_to %v : (tensor<4xf32>) -> tensor<64x4xf32>
+  %1 = graph.add %0, %w : (tensor<64x4xf32>, tensor<64x4xf32>) -> tensor<64x4xf32>
+  return %1 : tensor<64x4xf32>
+}
