@@ -4,7 +4,6 @@
 #include "Package/Package.h"
 #include "adze.h"
 #include "adze_module.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -108,18 +107,33 @@ adze_module_note findNote(const std::string &bytes, size_t &place) {
   return note;
 }
 
+/// A module while it is in this process; no query, and dlerror, if it is not.
+struct Loaded {
+  explicit Loaded(const std::string &file)
+      : module(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    if (module)
+      query = reinterpret_cast<adze_module_query_fn>(
+          dlsym(module, ADZE_MODULE_QUERY));
+  }
+  Loaded(const Loaded &) = delete;
+  Loaded &operator=(const Loaded &) = delete;
+  ~Loaded() {
+    if (module)
+      dlclose(module);
+  }
+
+  void *module;
+  adze_module_query_fn query = nullptr;
+};
+
 TEST_F(PackageTest, ModuleAnswersWithItsTables) {
   ModuleParts parts = makeParts(program, host);
   addWeight(parts, 64, "seven..");
   ASSERT_FALSE(bool(writeModule(parts, host, path("m.so"))));
-  void *module = dlopen(path("m.so").c_str(), RTLD_NOW | RTLD_LOCAL);
-  ASSERT_TRUE(module) << dlerror();
-  scope_exit close([&] { dlclose(module); });
-  auto query =
-      reinterpret_cast<adze_module_query_fn>(dlsym(module, ADZE_MODULE_QUERY));
-  ASSERT_TRUE(query);
-  EXPECT_EQ(query(ADZE_MODULE_ABI + 1), nullptr);
-  const adze_module_desc *d = query(ADZE_MODULE_ABI);
+  Loaded module(path("m.so"));
+  ASSERT_TRUE(module.query) << dlerror();
+  EXPECT_EQ(module.query(ADZE_MODULE_ABI + 1), nullptr);
+  const adze_module_desc *d = module.query(ADZE_MODULE_ABI);
   ASSERT_TRUE(d);
   EXPECT_EQ(d->size, sizeof(adze_module_desc));
   EXPECT_STREQ(d->inputs[0].name, "x");
@@ -201,13 +215,9 @@ TEST_F(PackageTest, WeightsThatFillAHugePageLieInSuch) {
   EXPECT_EQ(note.file_size, bytes.size());
   EXPECT_TRUE(bytes.substr(note.weights_offset, note.weights_size) == all);
 
-  void *module = dlopen(path("m.so").c_str(), RTLD_NOW | RTLD_LOCAL);
-  ASSERT_TRUE(module) << dlerror();
-  scope_exit close([&] { dlclose(module); });
-  auto query =
-      reinterpret_cast<adze_module_query_fn>(dlsym(module, ADZE_MODULE_QUERY));
-  ASSERT_TRUE(query);
-  const adze_module_desc *d = query(ADZE_MODULE_ABI);
+  Loaded module(path("m.so"));
+  ASSERT_TRUE(module.query) << dlerror();
+  const adze_module_desc *d = module.query(ADZE_MODULE_ABI);
   EXPECT_EQ(memcmp(d->weights, all.data(), all.size()), 0);
 }
 

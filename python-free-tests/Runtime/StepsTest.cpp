@@ -161,50 +161,43 @@ TEST_P(Steps, SeeWhatTheirGroupStored) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, Steps, testing::Values("1", "2", "5", "70"));
 
-/// A pool that runs the lanes one after the other, the last one first.
+/// With a pool of the caller's, which runs the lanes as it likes.
+OptionsPtr makePool(const char *threads, adze_parallel_for_fn run) {
+  OptionsPtr options = makeOptions("threads", threads);
+  EXPECT_TRUE(
+      Outcome(adze_options_set_parallel_for(options.get(), run, nullptr)).ok());
+  return options;
+}
+
+/// One after the other, the last one first.
 TEST(Steps, NeedNoOtherLane) {
-  adze_options *options = nullptr;
-  ASSERT_TRUE(Outcome(adze_options_create(&options)).ok());
-  ASSERT_TRUE(Outcome(adze_options_set(options, "threads", "3")).ok());
-  ASSERT_TRUE(
-      Outcome(adze_options_set_parallel_for(
-                  options,
-                  [](void *, int64_t count, adze_task_fn task, void *data) {
-                    while (count-- > 0)
-                      task(data, count, count + 1);
-                  },
-                  nullptr))
-          .ok());
-  check(options, 11, 40);
-  check(options, 11, 40, 2);
-  check(options, 11, 40, 8);
-  check(options, 11, 40, 8, /*all=*/20000);
-  adze_options_release(options);
+  OptionsPtr options =
+      makePool("3", [](void *, int64_t count, adze_task_fn task, void *data) {
+        while (count-- > 0)
+          task(data, count, count + 1);
+      });
+  check(options.get(), 11, 40);
+  check(options.get(), 11, 40, 2);
+  check(options.get(), 11, 40, 8);
+  check(options.get(), 11, 40, 8, /*all=*/20000);
 }
 
 /// What a core has in its caches are the same rows in all launches.
 TEST(Steps, BeginWithAShareOfTheLanesOwn) {
-  adze_options *options = nullptr;
-  ASSERT_TRUE(Outcome(adze_options_create(&options)).ok());
-  ASSERT_TRUE(Outcome(adze_options_set(options, "threads", "4")).ok());
-  ASSERT_TRUE(
-      Outcome(adze_options_set_parallel_for(
-                  options,
-                  [](void *, int64_t count, adze_task_fn task, void *data) {
-                    firstBegun = -1;
-                    EXPECT_EQ(count, 4);
-                    for (int64_t lane : {2, 0, 1, 3})
-                      task(data, lane, lane + 1);
-                  },
-                  nullptr))
-          .ok());
-  check(options, 1, 400);
+  OptionsPtr options =
+      makePool("4", [](void *, int64_t count, adze_task_fn task, void *data) {
+        firstBegun = -1;
+        EXPECT_EQ(count, 4);
+        for (int64_t lane : {2, 0, 1, 3})
+          task(data, lane, lane + 1);
+      });
+  check(options.get(), 1, 400);
   EXPECT_EQ(firstBegun, 200);
-  check(options, 1, 401); // of one step a share has pieces of one program
+  // Of one step a share has pieces of one program.
+  check(options.get(), 1, 401);
   EXPECT_EQ(firstBegun, 200);
-  check(options, 3, 400);
+  check(options.get(), 3, 400);
   EXPECT_EQ(firstBegun, 200);
-  adze_options_release(options);
 }
 
 } // namespace

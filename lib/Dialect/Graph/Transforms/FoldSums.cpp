@@ -66,7 +66,6 @@ static Value sumFilters(RewriterBase &rewriter, ConvOp outer, ConvOp inner,
   auto sum = cast<ConvOp>(rewriter.clone(*outer));
   sum->setLoc(loc);
   sum.getFilterMutable().assign(filter);
-  sum.getBiasMutable().clear();
   if (bias)
     sum.getBiasMutable().assign(bias);
   return sum;
@@ -106,17 +105,16 @@ public:
 private:
   static bool joinTwo(SmallVectorImpl<Value> &summands,
                       PatternRewriter &rewriter) {
-    for (size_t i = 0; i < summands.size(); ++i)
-      for (size_t k = 0; k < summands.size(); ++k) {
-        ConvOp outer = getSummand(summands[i]), inner = getSummand(summands[k]);
+    auto convs = llvm::map_to_vector(summands, getSummand);
+    for (auto [i, outer] : llvm::enumerate(convs))
+      for (auto [k, inner] : llvm::enumerate(convs)) {
         if (i == k || !outer || !inner || !areAlike(outer, inner))
           continue;
-        auto place = getPlace(inner, outer);
-        if (!place)
-          continue;
-        summands[i] = sumFilters(rewriter, outer, inner, *place);
-        summands.erase(summands.begin() + k);
-        return true;
+        if (auto place = getPlace(inner, outer)) {
+          summands[i] = sumFilters(rewriter, outer, inner, *place);
+          summands.erase(summands.begin() + k);
+          return true;
+        }
       }
     return false;
   }
