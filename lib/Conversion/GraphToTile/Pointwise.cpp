@@ -10,6 +10,14 @@ using namespace adze::graph;
 
 namespace {
 
+/// An operand that is read across: the dim of the result along which it lies
+/// together, and how many bytes apart there neighbours along the last dim are;
+/// negative if only the run knows.
+struct Turned {
+  unsigned dim;
+  int64_t elementBytes, pitch;
+};
+
 /// Which neighbouring dims of the result can be taken as one: those that are
 /// neighbours, or both absent, in every operand.
 class DimGroups {
@@ -43,6 +51,10 @@ public:
     spans.push_back(dims.size() - begin);
     return spans;
   }
+
+  /// The first operand that is read across: the result's last dim is not the
+  /// one along which it lies together.
+  std::optional<Turned> getTurned() const { return turned; }
 
 private:
   /// `target[j]`: the dim of the result along which dim j of the value runs.
@@ -132,6 +144,11 @@ private:
     for (auto [dim, size] : llvm::enumerate(sizes))
       if (getKnown(size) != 1)
         position[target[dim]] = dim;
+    int last = real.empty() ? -1 : position[real.back()];
+    unsigned innermost =
+        std::max_element(position.begin(), position.end()) - position.begin();
+    if (!turned && last >= 0 && innermost != real.back())
+      turned = describe(value, innermost, last);
     for (unsigned i = 1; i < real.size(); ++i) {
       int before = position[real[i - 1]], here = position[real[i]];
       bool apart = before < 0 ? here >= 0 : here < before;
@@ -142,23 +159,55 @@ private:
     }
   }
 
+  static Turned describe(Value value, unsigned resultDim, unsigned lastDim) {
+    int64_t bits = getElementTypeOrSelf(value).getIntOrFloatBitWidth();
+    int64_t bytes = llvm::divideCeil(bits, 8), pitch = bytes;
+    for (AffineExpr size : llvm::drop_begin(getDims(value), lastDim + 1))
+      pitch = pitch < 0 || getKnown(size) < 0 ? -1 : pitch * getKnown(size);
+    return {resultDim, bytes, pitch};
+  }
+
   Dims dims;
   SmallVector<unsigned> real; // dims other than 1
   SmallVector<bool> joined;   // real dim i with the one before
+  std::optional<Turned> turned;
+};
+
+/// The dims of the result, in groups that are taken as one, and the group whose
+/// parts are rows of a block beside its columns, which are parts of the last.
+struct DimGrouping {
+  SmallVector<unsigned> spans;
+  unsigned rowGroup = 0;
+  std::optional<Turned> turned; // along the rows
 };
 
 } // namespace
 
-static SmallVector<unsigned> getSpans(KernelEmitter &e, Cut cut) {
+static DimGrouping groupDims(KernelEmitter &e, Cut cut) {
   Value output = e.getOutputs()[0];
+  DimGroups groups(output);
+  DimGrouping result;
   if (cut == Cut::Flat) {
-    DimGroups groups(output);
     for (unsigned i = 0; i < e.getOutputs().size(); ++i)
       if (e.getPartAxis(i) >= 0)
         groups.cut(e.getPartAxis(i));
-    return groups.getSpans();
+    result.spans = groups.getSpans();
+  } else {
+    result.spans.assign(getDims(output).size(), 1);
   }
-  return SmallVector<unsigned>(getDims(output).size(), 1);
+  unsigned last = result.spans.size() - 1;
+  result.rowGroup = std::max(last, 1u) - 1;
+  std::optional<Turned> turned = groups.getTurned();
+  if (!turned || !e.forCpu)
+    return result;
+  unsigned group = 0;
+  for (unsigned end = result.spans[0]; end <= turned->dim;)
+    end += result.spans[++group];
+  if (group < last) {
+    result.rowGroup = group;
+    result.turned = turned;
+  }
+  return result;
 }
 
 /// One element at a time: a program for each row, a loop along it.
@@ -237,6 +286,67 @@ static int64_t chooseColumnBlock(ArrayRef<AffineExpr> sizes, bool hasRows) {
       columns, std::clamp<int64_t>(columns / enoughPrograms, fewest, elements));
 }
 
+namespace {
+struct BlockSizes {
+  int64_t rows, columns;
+};
+} // namespace
+
+/// Where an operand is read across, a row of it is as long as a block has rows,
+/// and those are many: short pieces of rows that lie far apart come slowly. The
+/// columns are some lines of the result. Those that lie a multiple of a cache's
+/// way apart take one another's places: fewer of them.
+static BlockSizes chooseTurnedBlock(ArrayRef<AffineExpr> sizes,
+                                    unsigned rowGroup, const Turned &turned) {
+  constexpr int64_t most = 16384, enoughPrograms = 64, fewestBytes = 256,
+                    wayBytes = 128 * 1024; // of usual second levels
+  int64_t fewest = std::max<int64_t>(64, fewestBytes / turned.elementBytes);
+  int64_t all = 1, columns = getKnown(sizes.back());
+  for (AffineExpr size : sizes)
+    all = getKnown(size) < 0 || all < 0 ? -1 : all * getKnown(size);
+  int64_t area =
+      all < 0 ? most
+              : std::clamp<int64_t>(all / enoughPrograms, elements, most);
+  auto shareOf = [&](int64_t others) {
+    return std::clamp<int64_t>(area / others / fewest * fewest, fewest,
+                               maxColumns);
+  };
+  bool isShort = columns >= 0 && columns < fewest;
+  BlockSizes blocks;
+  blocks.rows = chooseBlock(getKnown(sizes[rowGroup]),
+                            shareOf(isShort ? columns : fewest));
+  bool areApart = turned.pitch <= 0 || turned.pitch % wayBytes != 0;
+  blocks.columns =
+      chooseLanes(columns, areApart ? shareOf(blocks.rows) : fewest / 2);
+  return blocks;
+}
+
+static BlockSizes chooseBlocks(ArrayRef<AffineExpr> sizes,
+                               const DimGrouping &groups, bool hasRows) {
+  if (hasRows && groups.turned)
+    return chooseTurnedBlock(sizes, groups.rowGroup, *groups.turned);
+  int64_t columns = chooseColumnBlock(sizes, hasRows);
+  int64_t rows = hasRows ? chooseBlock(getKnown(sizes[groups.rowGroup]),
+                                       std::max<int64_t>(1, elements / columns))
+                         : 1;
+  return {rows, columns};
+}
+
+/// Programs run along the last group first, then along the one before. A few
+/// rows, and those that lie close together, are found by the hardware.
+static void setAhead(MutableArrayRef<Place> places, ArrayRef<AffineExpr> sizes,
+                     ArrayRef<int64_t> steps, int64_t pitch) {
+  constexpr int64_t farBytes = 256, fewRows = 8;
+  int64_t columns = getKnown(sizes.back());
+  if ((pitch >= 0 && pitch < farBytes) || (columns >= 0 && columns <= fewRows))
+    return;
+  for (size_t i = places.size(); i-- > 0;)
+    if (int64_t size = getKnown(sizes[i]); size < 0 || size > steps[i]) {
+      places[i].ahead = steps[i];
+      return;
+    }
+}
+
 LogicalResult adze::emitPointwise(KernelEmitter &e, Cut cut) {
   Value first = e.getOutputs()[0];
   for (Value output : e.getOutputs())
@@ -244,45 +354,40 @@ LogicalResult adze::emitPointwise(KernelEmitter &e, Cut cut) {
       return e.fail("outputs of different shapes");
   if (cut == Cut::Points || getDims(first).empty())
     return emitPoints(e);
-  SmallVector<unsigned> spans = getSpans(e, cut);
+  DimGrouping groups = groupDims(e, cut);
+  ArrayRef<unsigned> spans = groups.spans;
   auto sizes = getGroupSizes(e, first, spans);
   if (failed(sizes))
     return failure();
   unsigned last = spans.size() - 1;
   bool rows = last > 0 && cut != Cut::Row;
   // Columns, and rows so that a program has enough to do.
-  int64_t columns = getKnown(sizes->exprs[last]);
-  int64_t columnBlock = chooseColumnBlock(sizes->exprs, rows);
-  Value columnSize = columnBlock == columns ? sizes->values[last]
-                                            : e.param("BLOCK_N", columnBlock);
-  e.setAxis(1, columnSize);
-  Value rowSize = e.index(1);
-  if (rows) {
-    rowSize = e.param(
-        "BLOCK_M", chooseBlock(getKnown(sizes->exprs[last - 1]),
-                               std::max<int64_t>(1, elements / columnBlock)));
-    e.setAxis(0, rowSize);
-  }
-  SmallVector<Value> counts;
-  for (unsigned i = last + 1; i-- > 0;) {
-    Value count = sizes->values[i];
-    if (i == last)
-      count = e.ceilDiv(count, columnSize);
-    else if (i + 1 == last && rows)
-      count = e.ceilDiv(count, rowSize);
-    counts.push_back(count);
-  }
+  BlockSizes blocks = chooseBlocks(sizes->exprs, groups, rows);
+  SmallVector<int64_t> steps(spans.size(), 1);
+  SmallVector<Value> counts(sizes->values), stepSizes(spans.size());
+  auto cutGroup = [&](unsigned group, int axis, Value size, int64_t step) {
+    e.setAxis(axis, size);
+    counts[group] = e.ceilDiv(counts[group], size);
+    stepSizes[group] = size;
+    steps[group] = step;
+  };
+  bool isWhole = blocks.columns == getKnown(sizes->exprs[last]);
+  cutGroup(last, 1,
+           isWhole ? sizes->values[last] : e.param("BLOCK_N", blocks.columns),
+           blocks.columns);
+  if (rows)
+    cutGroup(groups.rowGroup, 0, e.param("BLOCK_M", blocks.rows), blocks.rows);
+  std::reverse(counts.begin(), counts.end());
   SmallVector<Value> ids = e.programIds(counts);
   std::reverse(ids.begin(), ids.end());
   Places places;
   for (unsigned i = 0; i <= last; ++i) {
-    if (i == last)
-      places.push_back({e.mul(ids[i], columnSize), 1, 1, spans[i]});
-    else if (i + 1 == last && rows)
-      places.push_back({e.mul(ids[i], rowSize), 0, 1, spans[i]});
-    else
-      places.push_back({ids[i], -1, 1, spans[i]});
+    int axis = i == last ? 1 : stepSizes[i] ? 0 : -1;
+    Value offset = stepSizes[i] ? e.mul(ids[i], stepSizes[i]) : ids[i];
+    places.push_back({offset, axis, 1, spans[i]});
   }
+  if (rows && groups.turned)
+    setAhead(places, sizes->exprs, steps, groups.turned->pitch);
   // One that does not follow from the first is computed for itself there.
   SmallVector<Anchor> anchors;
   for (Value output : e.getOutputs())
