@@ -18,6 +18,9 @@ enum class Cut {
   Points, // nothing: one element at a time (what is picked by index)
 };
 
+/// May this output be more than the caches hold?
+bool mayStream(KernelEmitter &e, unsigned output);
+
 mlir::LogicalResult emitPointwise(KernelEmitter &e, Cut cut);
 mlir::LogicalResult emitConcat(KernelEmitter &e, graph::ConcatOp op);
 /// Several pieces that are copied to their places.

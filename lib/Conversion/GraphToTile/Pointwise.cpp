@@ -10,11 +10,12 @@ using namespace adze::graph;
 
 namespace {
 
-/// An operand that is read across: the dim of the result along which it lies
-/// together, and how many bytes apart there neighbours along the last dim are;
-/// negative if only the run knows.
-struct Turned {
-  unsigned dim;
+/// An operand whose dims are in another order than the result's: those of the
+/// result that are not of size 1, as they follow one another there, and how
+/// many bytes apart neighbours along the result's last dim are; negative if
+/// only the run knows.
+struct MovedOperand {
+  SmallVector<unsigned> order;
   int64_t elementBytes, pitch;
 };
 
@@ -52,9 +53,9 @@ public:
     return spans;
   }
 
-  /// The first operand that is read across: the result's last dim is not the
-  /// one along which it lies together.
-  std::optional<Turned> getTurned() const { return turned; }
+  /// The first operand whose elements are moved, none if all lie as the
+  /// result's or have a part of its dims.
+  const std::optional<MovedOperand> &getMoved() const { return moved; }
 
 private:
   /// `target[j]`: the dim of the result along which dim j of the value runs.
@@ -144,11 +145,8 @@ private:
     for (auto [dim, size] : llvm::enumerate(sizes))
       if (getKnown(size) != 1)
         position[target[dim]] = dim;
-    int last = real.empty() ? -1 : position[real.back()];
-    unsigned innermost =
-        std::max_element(position.begin(), position.end()) - position.begin();
-    if (!turned && last >= 0 && innermost != real.back())
-      turned = describe(value, innermost, last);
+    if (!moved)
+      findMoved(value, position);
     for (unsigned i = 1; i < real.size(); ++i) {
       int before = position[real[i - 1]], here = position[real[i]];
       bool apart = before < 0 ? here >= 0 : here < before;
@@ -159,29 +157,67 @@ private:
     }
   }
 
-  static Turned describe(Value value, unsigned resultDim, unsigned lastDim) {
+  void findMoved(Value value, ArrayRef<int> position) {
+    SmallVector<unsigned> order(real);
+    llvm::sort(order, [&](unsigned x, unsigned y) {
+      return position[x] < position[y];
+    });
+    if (order == real || position[order.front()] < 0)
+      return;
     int64_t bits = getElementTypeOrSelf(value).getIntOrFloatBitWidth();
     int64_t bytes = llvm::divideCeil(bits, 8), pitch = bytes;
-    for (AffineExpr size : llvm::drop_begin(getDims(value), lastDim + 1))
+    for (AffineExpr size :
+         llvm::drop_begin(getDims(value), position[real.back()] + 1))
       pitch = pitch < 0 || getKnown(size) < 0 ? -1 : pitch * getKnown(size);
-    return {resultDim, bytes, pitch};
+    moved = {order, bytes, pitch};
   }
 
   Dims dims;
   SmallVector<unsigned> real; // dims other than 1
   SmallVector<bool> joined;   // real dim i with the one before
-  std::optional<Turned> turned;
+  std::optional<MovedOperand> moved;
 };
 
-/// The dims of the result, in groups that are taken as one, and the group whose
-/// parts are rows of a block beside its columns, which are parts of the last.
+/// The dims of the result, in groups that are taken as one, in the order in
+/// which programs follow one another: first along the last group, whose parts
+/// are a block's columns. Its rows are parts of another group.
 struct DimGrouping {
-  SmallVector<unsigned> spans;
+  SmallVector<unsigned> spans, walk;
   unsigned rowGroup = 0;
-  std::optional<Turned> turned; // along the rows
+  std::optional<MovedOperand> turned; // it lies together along the rows
+
+  unsigned groupOf(unsigned dim) const {
+    unsigned group = 0;
+    for (unsigned end = spans[0]; end <= dim;)
+      end += spans[++group];
+    return group;
+  }
 };
 
 } // namespace
+
+/// Programs run along the result's dims. Where rows are moved whole past the
+/// caches they follow the operand: memory takes writes in any order better than
+/// reads. An operand that lies together along another dim than the last is read
+/// across: blocks have rows along that one.
+static void followOperand(DimGrouping &groups, const MovedOperand &moved,
+                          bool mayStream) {
+  llvm::SmallSetVector<unsigned, 4> walk;
+  for (unsigned dim : llvm::reverse(moved.order))
+    walk.insert(groups.groupOf(dim));
+  if (walk.size() < 2)
+    return;
+  if (walk.front() != groups.spans.size() - 1) {
+    groups.rowGroup = walk.front();
+    groups.turned = moved;
+    return;
+  }
+  if (!mayStream)
+    return;
+  groups.rowGroup = walk[1];
+  walk.insert(groups.walk.begin(), groups.walk.end()); // those of one element
+  groups.walk = walk.takeVector();
+}
 
 static DimGrouping groupDims(KernelEmitter &e, Cut cut) {
   Value output = e.getOutputs()[0];
@@ -195,18 +231,12 @@ static DimGrouping groupDims(KernelEmitter &e, Cut cut) {
   } else {
     result.spans.assign(getDims(output).size(), 1);
   }
-  unsigned last = result.spans.size() - 1;
-  result.rowGroup = std::max(last, 1u) - 1;
-  std::optional<Turned> turned = groups.getTurned();
-  if (!turned || !e.forCpu)
-    return result;
-  unsigned group = 0;
-  for (unsigned end = result.spans[0]; end <= turned->dim;)
-    end += result.spans[++group];
-  if (group < last) {
-    result.rowGroup = group;
-    result.turned = turned;
-  }
+  for (unsigned group = result.spans.size(); group-- > 0;)
+    result.walk.push_back(group);
+  if (result.walk.size() > 1)
+    result.rowGroup = result.walk[1];
+  if (groups.getMoved() && e.forCpu)
+    followOperand(result, *groups.getMoved(), mayStream(e, 0));
   return result;
 }
 
@@ -297,7 +327,8 @@ struct BlockSizes {
 /// columns are some lines of the result. Those that lie a multiple of a cache's
 /// way apart take one another's places: fewer of them.
 static BlockSizes chooseTurnedBlock(ArrayRef<AffineExpr> sizes,
-                                    unsigned rowGroup, const Turned &turned) {
+                                    unsigned rowGroup,
+                                    const MovedOperand &turned) {
   constexpr int64_t most = 16384, enoughPrograms = 64, fewestBytes = 256,
                     wayBytes = 128 * 1024; // of usual second levels
   int64_t fewest = std::max<int64_t>(64, fewestBytes / turned.elementBytes);
@@ -377,14 +408,14 @@ LogicalResult adze::emitPointwise(KernelEmitter &e, Cut cut) {
            blocks.columns);
   if (rows)
     cutGroup(groups.rowGroup, 0, e.param("BLOCK_M", blocks.rows), blocks.rows);
-  std::reverse(counts.begin(), counts.end());
-  SmallVector<Value> ids = e.programIds(counts);
-  std::reverse(ids.begin(), ids.end());
-  Places places;
-  for (unsigned i = 0; i <= last; ++i) {
-    int axis = i == last ? 1 : stepSizes[i] ? 0 : -1;
-    Value offset = stepSizes[i] ? e.mul(ids[i], stepSizes[i]) : ids[i];
-    places.push_back({offset, axis, 1, spans[i]});
+  SmallVector<Value> walked;
+  for (unsigned group : groups.walk)
+    walked.push_back(counts[group]);
+  Places places(spans.size());
+  for (auto [group, id] : llvm::zip(groups.walk, e.programIds(walked))) {
+    int axis = group == last ? 1 : stepSizes[group] ? 0 : -1;
+    Value offset = stepSizes[group] ? e.mul(id, stepSizes[group]) : id;
+    places[group] = {offset, axis, 1, spans[group]};
   }
   if (rows && groups.turned)
     setAhead(places, sizes->exprs, steps, groups.turned->pitch);
