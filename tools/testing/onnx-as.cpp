@@ -15,6 +15,7 @@ static const char kHelp[] =
     "  --iota NAME       fill an initialiser with 0, 1, 2, ... (f32, i64)\n"
     "  --fill NAME       the same with 2, 2, 2, ...\n"
     "  --dims NAME=1x-2  replace the dims of an initialiser\n"
+    "  --shape NAME=-1x? replace the dims of an input; words are names\n"
     "  --type NAME=7     replace its data_type\n"
     "  --unname          take the names off all nodes\n"
     "example: onnx-as model.onnxtxt -o model.onnx --iota w\n";
@@ -75,6 +76,26 @@ void setDims(TensorProto &tensor, const std::string &text) {
     tensor.add_dims(std::stoll(dim));
 }
 
+void setShape(onnx::ModelProto &model, const std::string &name,
+              const std::string &text) {
+  for (onnx::ValueInfoProto &input : *model.mutable_graph()->mutable_input()) {
+    if (input.name() != name)
+      continue;
+    auto *shape = input.mutable_type()->mutable_tensor_type()->mutable_shape();
+    shape->clear_dim();
+    std::istringstream dims(text);
+    for (std::string dim; std::getline(dims, dim, 'x');) {
+      bool isSize = dim.find_first_not_of("-0123456789") == std::string::npos;
+      if (isSize)
+        shape->add_dim()->set_dim_value(std::stoll(dim));
+      else
+        shape->add_dim()->set_dim_param(dim);
+    }
+    return;
+  }
+  throw std::runtime_error("expected an input, but got '" + name + "'");
+}
+
 /// Splits NAME=VALUE.
 std::pair<std::string, std::string> split(const std::string &text) {
   size_t at = text.rfind('=');
@@ -115,6 +136,9 @@ void apply(onnx::ModelProto &model, const Flag &flag) {
   } else if (flag.name == "--dims") {
     auto [name, dims] = split(flag.value);
     setDims(*find(model, name), dims);
+  } else if (flag.name == "--shape") {
+    auto [name, dims] = split(flag.value);
+    setShape(model, name, dims);
   } else if (flag.name == "--type") {
     auto [name, type] = split(flag.value);
     find(model, name)->set_data_type(std::stoi(type));

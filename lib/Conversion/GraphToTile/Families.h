@@ -18,6 +18,9 @@ enum class Cut {
   Points, // nothing: one element at a time (what is picked by index)
 };
 
+/// May this output be more than the caches hold?
+bool mayStream(KernelEmitter &e, unsigned output);
+
 mlir::LogicalResult emitPointwise(KernelEmitter &e, Cut cut);
 /// Rows of unknown width that pick elements by their positions, several of them
 /// alike (CPUs).

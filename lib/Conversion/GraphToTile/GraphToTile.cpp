@@ -132,11 +132,11 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
       .Default([&](Operation *) { return e.fail("no family"); });
 }
 
-static bool mayExceed(Value memory, int64_t bytes) {
-  auto type = cast<MemRefType>(memory.getType());
+bool adze::mayStream(KernelEmitter &e, unsigned output) {
+  auto type = cast<MemRefType>(e.getOutputMemory(output).getType());
   return !type.hasStaticShape() ||
-         type.getNumElements() >
-             bytes * 8 / int64_t(type.getElementTypeBitWidth());
+         type.getNumElements() > chooseStreamBytes(e.caches) * 8 /
+                                     int64_t(type.getElementTypeBitWidth());
 }
 
 /// Results that the caches would lose before anybody asks. What multiplies is
@@ -148,7 +148,7 @@ static void chooseStreams(KernelEmitter &e) {
           ->walk([](tile::DotOp) { return WalkResult::interrupt(); })
           .wasInterrupted();
   for (unsigned i = 0; !multiplies && i < e.getOutputs().size(); ++i)
-    if (mayExceed(e.getOutputMemory(i), bytes))
+    if (mayStream(e, i))
       e.getKernel()->setAttr(tile::streamBytesAttr,
                              e.builder().getI64IntegerAttr(bytes));
 }

@@ -3,7 +3,6 @@
 // Classes of tile dimensions: union-find over the ops of a kernel.
 #include "DimClasses.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
-#include "Dialect/Tile/IR/Streams.h"
 #include "Nearby.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -484,26 +483,6 @@ void DimClasses::stepsOfDots(int64_t accumulators) {
     }
 }
 
-/// Is all that is stored known, or taken, to be more than the caches hold?
-bool DimClasses::streams() const {
-  auto kernel = isa<KernelOp>(root) ? cast<KernelOp>(root)
-                                    : root->getParentOfType<KernelOp>();
-  auto most = kernel->getAttrOfType<IntegerAttr>(streamBytesAttr);
-  if (!most)
-    return false;
-  return !root->walk([&](StoreOp store) {
-                auto type = cast<MemRefType>(store.getMemref().getType());
-                bool isLarge =
-                    type.hasStaticShape()
-                        ? type.getNumElements() >
-                              most.getInt() * 8 / type.getElementTypeBitWidth()
-                        : unit.largeResults;
-                return isLarge ? WalkResult::advance()
-                               : WalkResult::interrupt();
-              })
-              .wasInterrupted();
-}
-
 /// Are there loads of one memory that lie a constant apart along this class? As
 /// windows that slide over it: several steps at once load most of it once.
 bool DimClasses::sharesLoads(int c) const {
@@ -545,8 +524,8 @@ void DimClasses::stepsOfRows() {
   });
   bool sumsOnly = (carriesTiles || slides()) && !hasReduces;
   int64_t budget = sumsOnly ? unit.accumulators() : 4;
-  // An expanded function takes registers of its own; several rows that go past
-  // the caches would not fit the first level beside those that are asked for.
+  // An expanded function takes registers of its own; several rows past the
+  // caches would not fit the first level beside those that are asked for.
   if (hasReduces && !hasFunctions && !streams())
     budget = 8;
   bool hasRows = llvm::any_of(
@@ -560,12 +539,15 @@ void DimClasses::stepsOfRows() {
   // What the indices of a row cost serves others.
   if (sharesIndices && hasRows)
     vectors = 1;
-  // Two classes along lanes: a transposition, in square blocks.
-  if (llvm::count_if(order, [&](int c) { return info[c].lanes > 1; }) > 1)
-    vectors = 1;
+  // Two classes along lanes: a transposition, in blocks that registers hold.
+  constexpr int64_t mostTurned = 16;
+  bool turns =
+      llvm::count_if(order, [&](int c) { return info[c].lanes > 1; }) > 1;
   for (Info &x : info)
     if (x.lanes > 1) {
-      x.step = std::min(x.padded, vectors * x.lanes);
+      x.step = std::min(x.padded, (turns ? 1 : vectors) * x.lanes);
+      if (turns && &x != &info[order.back()])
+        x.step = std::min(x.step, mostTurned);
       used = std::max(used, x.step / x.lanes);
     }
   for (int c : llvm::reverse(order)) {

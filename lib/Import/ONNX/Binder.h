@@ -66,6 +66,9 @@ public:
   /// The same value with these dims (null: its own), as the node needs.
   mlir::Value refine(mlir::Value value, llvm::ArrayRef<mlir::AffineExpr> dims);
   mlir::Value withLength(mlir::Value vector, int64_t length);
+  /// A shape that has as many elements as the model declares dims of the
+  /// output, if it does not say itself how many it has.
+  mlir::Value withDeclaredRank(mlir::Value shape);
   mlir::Value broadcastTo(mlir::Value value,
                           llvm::ArrayRef<mlir::AffineExpr> dims);
   mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> perm);
@@ -205,6 +208,13 @@ private:
   /// which they differ, or that only their region knows; null if there is none.
   mlir::Type join(mlir::Type lhs, mlir::Type rhs, unsigned firstInnerSymbol,
                   llvm::SmallVectorImpl<int64_t> &symbols);
+  /// The first branch with `takesThen`, else the other one, in place: the run
+  /// checks that the condition chooses it.
+  Values takeBranch(mlir::Value condition, bool takesThen, BuildBranch build);
+  /// Whether the first one is to be taken of two branches of which only one
+  /// can have the rank of the result.
+  std::optional<bool> chooseByRank(llvm::ArrayRef<mlir::Value> thenResults,
+                                   llvm::ArrayRef<mlir::Value> elseResults);
   void completeBroadcast(mlir::Operation *op,
                          llvm::SmallVectorImpl<mlir::Type> &types);
 

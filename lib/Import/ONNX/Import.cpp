@@ -11,6 +11,35 @@ using namespace adze::importer;
 /// More than these are not told at once; --check lists all.
 static constexpr size_t kMaxErrors = 10;
 
+/// Attempts at a model whose branches differ in rank.
+static constexpr unsigned kMaxAttempts = 64;
+
+/// Imports a model. Where branches differ in rank and nothing declares which
+/// it is, the one choice is taken with which the rest of the model is valid.
+static std::unique_ptr<Importer> importModel(llvm::StringRef path,
+                                             mlir::MLIRContext &context,
+                                             const ImportOptions &options) {
+  auto undecided = std::make_unique<Importer>(path, &context, options);
+  undecided->run();
+  if (!undecided->wantsChoices())
+    return undecided;
+  std::unique_ptr<Importer> only;
+  BranchChoices choices;
+  for (unsigned i = 0; i < kMaxAttempts; ++i) {
+    auto attempt =
+        std::make_unique<Importer>(path, &context, options, &choices);
+    attempt->run();
+    bool isValid = attempt->issues.empty();
+    if (isValid && only)
+      break;
+    if (isValid)
+      only = std::move(attempt);
+    if (!choices.advance())
+      return only ? std::move(only) : std::move(undecided);
+  }
+  return undecided;
+}
+
 void adze::registerImportDialects(mlir::DialectRegistry &registry) {
   registry.insert<graph::GraphDialect, mlir::func::FuncDialect>();
 }
@@ -18,21 +47,20 @@ void adze::registerImportDialects(mlir::DialectRegistry &registry) {
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 adze::importONNX(llvm::StringRef path, mlir::MLIRContext &context,
                  ImportOptions options, ImportStatus *status) {
-  Importer importer(path, &context, options);
-  importer.run();
+  std::unique_ptr<Importer> importer = importModel(path, context, options);
   if (status)
     *status = ImportStatus::Done;
-  if (importer.issues.empty())
-    return std::move(importer.module);
+  if (importer->issues.empty())
+    return std::move(importer->module);
   bool allUnsupported = true;
   auto loc = mlir::UnknownLoc::get(&context);
-  for (auto [i, issue] : llvm::enumerate(importer.issues)) {
+  for (auto [i, issue] : llvm::enumerate(importer->issues)) {
     allUnsupported &= issue.unsupported;
     if (i < kMaxErrors)
       mlir::emitError(loc, issue.message);
   }
-  if (importer.issues.size() > kMaxErrors)
-    mlir::emitRemark(loc) << (importer.issues.size() - kMaxErrors)
+  if (importer->issues.size() > kMaxErrors)
+    mlir::emitRemark(loc) << (importer->issues.size() - kMaxErrors)
                           << " more; --check lists all";
   if (status)
     *status =
@@ -43,7 +71,5 @@ adze::importONNX(llvm::StringRef path, mlir::MLIRContext &context,
 std::vector<ImportIssue> adze::checkONNX(llvm::StringRef path,
                                          mlir::MLIRContext &context,
                                          ImportOptions options) {
-  Importer importer(path, &context, options);
-  importer.run();
-  return std::move(importer.issues);
+  return std::move(importModel(path, context, options)->issues);
 }

@@ -21,10 +21,10 @@ static constexpr unsigned kMaxDepth = 100;
 static constexpr unsigned kMaxExpansions = 1000000;
 
 Importer::Importer(llvm::StringRef path, mlir::MLIRContext *context,
-                   const ImportOptions &options)
+                   const ImportOptions &options, BranchChoices *choices)
     : builder(context), symbols(context, options), path(path),
       fileName(llvm::sys::path::filename(path)), context(context),
-      options(options) {
+      options(options), choices(choices) {
   context->loadDialect<graph::GraphDialect, mlir::func::FuncDialect>();
 }
 

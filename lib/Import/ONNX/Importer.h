@@ -5,6 +5,7 @@
 #define ADZE_LIB_IMPORT_ONNX_IMPORTER_H
 
 #include "Binder.h"
+#include "BranchChoices.h"
 #include "Reader.h"
 #include "Symbols.h"
 #include "Tensors.h"
@@ -30,10 +31,13 @@ struct OpRow;
 class Importer {
 public:
   Importer(llvm::StringRef path, mlir::MLIRContext *context,
-           const ImportOptions &options);
+           const ImportOptions &options, BranchChoices *choices = nullptr);
 
   /// Imports all that can be; the rest stands in `issues`.
   void run();
+  /// Whether only choices between branches of different ranks, of which none
+  /// were given, can tell more.
+  bool wantsChoices() const { return isChoiceOpen; }
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<ImportIssue> issues;
@@ -57,6 +61,7 @@ private:
   /// The type of what is no tensor; null if Adze has none.
   mlir::TensorType getContainerType(const TypeInfo &type);
   mlir::Value asDeclared(const ValueInfo &output, mlir::Value value);
+  void checkRank(const ValueInfo &output, mlir::Value value);
   bool addFunction();
   void addConstants(const Graph &graph, Scope &scope);
   void addReturn(const Graph &graph);
@@ -85,6 +90,9 @@ private:
   /// place; null if nowhere.
   const Dims *findBound(mlir::Value value);
   void forget(mlir::Region &region);
+  /// Whether to take the first of two branches of different ranks; none if
+  /// that is not for this attempt to say.
+  std::optional<bool> chooseBranch();
   void keepBound(mlir::Value value, const Dims &dims, graph::BindOp op) {
     bound[value] = {dims, op};
   }
@@ -101,6 +109,8 @@ private:
   std::string path, fileName;
   mlir::MLIRContext *context;
   const ImportOptions &options;
+  BranchChoices *choices;
+  bool isChoiceOpen = false;
   std::unique_ptr<llvm::MemoryBuffer> file;
   Reader reader;
   std::unique_ptr<Model> model;

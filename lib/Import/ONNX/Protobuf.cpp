@@ -236,9 +236,10 @@ static void readValueInfo(const onnx::ValueInfoProto &proto, ValueInfo &info) {
   info.dims.emplace();
   for (const auto &dim : type.shape().dim()) {
     Dim &out = info.dims->emplace_back();
-    if (dim.has_dim_value())
+    // Exporters write -1 and "?" where they mean any size.
+    if (dim.has_dim_value() && dim.dim_value() != -1)
       out.size = dim.dim_value();
-    else
+    else if (dim.dim_param() != "?")
       out.name = dim.dim_param();
   }
 }

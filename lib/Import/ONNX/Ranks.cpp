@@ -90,6 +90,14 @@ Value Binder::refine(Value value, llvm::ArrayRef<AffineExpr> wanted) {
   return reshape(value, dims);
 }
 
+Value Binder::withDeclaredRank(Value shape) {
+  auto rank = getDeclaredRank();
+  if (!shape || !rank || getRank(shape) != 1 ||
+      graph::getConstant(graph::getDims(shape)[0]))
+    return shape;
+  return withLength(shape, *rank);
+}
+
 Value Binder::withLength(Value vector, int64_t length) {
   if (!vector || getRank(vector) != 1)
     return vector;

@@ -56,6 +56,51 @@ void Importer::forget(Region &region) {
 // if
 //===----------------------------------------------------------------------===//
 
+std::optional<bool> Importer::chooseBranch() {
+  // Behind a failed node there is nothing to be learnt from either.
+  if (!issues.empty())
+    return std::nullopt;
+  isChoiceOpen = !choices;
+  return choices ? std::make_optional(choices->next()) : std::nullopt;
+}
+
+std::optional<bool> Binder::chooseByRank(llvm::ArrayRef<Value> thenResults,
+                                         llvm::ArrayRef<Value> elseResults) {
+  bool fits[2] = {true, true};
+  for (auto [i, lhs, rhs] : llvm::enumerate(thenResults, elseResults)) {
+    auto left = llvm::dyn_cast<mlir::RankedTensorType>(lhs.getType());
+    auto right = llvm::dyn_cast<mlir::RankedTensorType>(rhs.getType());
+    if (!left || !right || left.getElementType() != right.getElementType())
+      return std::nullopt;
+    auto rank = getDeclaredRank(i);
+    fits[0] &= !rank || left.getRank() == *rank;
+    fits[1] &= !rank || right.getRank() == *rank;
+  }
+  return fits[0] != fits[1] ? std::make_optional(fits[0])
+                            : importer.chooseBranch();
+}
+
+Binder::Values Binder::takeBranch(Value condition, bool takesThen,
+                                  BuildBranch build) {
+  llvm::StringRef message = "expected a condition for which the result has as "
+                            "many dims as the model needs";
+  auto view = condition.getDefiningOp<graph::ReshapeOp>();
+  auto equal = (view ? view.getInput() : condition)
+                   .template getDefiningOp<graph::EqualOp>();
+  if (!takesThen)
+    check(create<graph::NotOp>(condition), message);
+  else if (equal)
+    checkEqual(equal.getLhs(), equal.getRhs(), message);
+  else
+    check(condition, message);
+  Values results;
+  if (mlir::failed(build(results)) || !canCreate(results)) {
+    failed = true;
+    return {};
+  }
+  return results;
+}
+
 Binder::Values Binder::createIf(Value condition, BuildBranch thenBranch,
                                 BuildBranch elseBranch) {
   if (!canCreate(condition))
@@ -86,6 +131,9 @@ Binder::Values Binder::createIf(Value condition, BuildBranch thenBranch,
     types.push_back(join(lhs.getType(), rhs.getType(), firstInner, symbols));
     if (types.back())
       continue;
+    if (auto takesThen = chooseByRank(yielded[0], yielded[1]))
+      return takeBranch(condition, *takesThen,
+                        *takesThen ? thenBranch : elseBranch);
     (void)unsupported("expected branches of one type and rank, but got " +
                       mlir::debugString(lhs.getType()) + " and " +
                       mlir::debugString(rhs.getType()));

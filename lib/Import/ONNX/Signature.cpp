@@ -172,6 +172,17 @@ mlir::Value Importer::asDeclared(const ValueInfo &output, mlir::Value value) {
   return op.getResult(0);
 }
 
+/// Exporters declare wrong ranks, too, and what a node makes is the result. But
+/// of choices between ranks those are wrong that disagree.
+void Importer::checkRank(const ValueInfo &output, mlir::Value value) {
+  auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+  if (choices && type && output.dims &&
+      size_t(type.getRank()) != output.dims->size())
+    issue(fileName + ": output '" + output.name + "': expected " +
+          llvm::Twine(output.dims->size()) + " dims, but got " +
+          llvm::Twine(type.getRank()));
+}
+
 void Importer::addReturn(const Graph &graph) {
   llvm::SmallVector<mlir::Value> results;
   llvm::SmallVector<mlir::Attribute> attributes;
@@ -180,6 +191,7 @@ void Importer::addReturn(const Graph &graph) {
     if (!find(output.name, mainScope, value) || !value)
       continue; // an issue already
     value = asDeclared(output, value);
+    checkRank(output, value);
     mlir::Type elementType = Binder::getElementType(value);
     int declared = output.elementType;
     if (declared && output.isTensor &&

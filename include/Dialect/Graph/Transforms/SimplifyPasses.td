@@ -12,7 +12,9 @@ def SimplifyAlgebraPass
   let description = [{
     Neutral operands, equal operands, ops that undo or repeat themselves, bounds
     of bounds, choices and results that are known, signs that come off, casts of
-    lossless casts, reductions of reductions and of dims of size 1; small powers become products, division by
+    lossless casts, reductions of reductions and of dims of size 1; windows along
+    a signal that lies as an image of one column lose the column; small powers
+    become products, division by
     a power of two a product. Numbers that weigh the elements of a softmax are
     summed before the division, so that the softmax is not stored. All give the
     same bits but powers, which round as products do, joined reductions, which

@@ -50,6 +50,10 @@ void addMovementIdentities(mlir::RewritePatternSet &patterns,
 void addAlgebraIdentities(mlir::RewritePatternSet &patterns,
                           mlir::Pass::Statistic &count);
 
+/// Windows over dims of which only one element is there.
+void addWindowSimplifications(mlir::RewritePatternSet &patterns,
+                              mlir::Pass::Statistic &count);
+
 /// Elements picked at constant, evenly spaced places are a slice, which a
 /// reader takes in as an offset.
 mlir::LogicalResult sliceByGather(GatherOp op, mlir::PatternRewriter &rewriter);

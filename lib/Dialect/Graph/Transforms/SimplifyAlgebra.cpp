@@ -463,6 +463,7 @@ public:
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     addAlgebraIdentities(patterns, simplified);
+    addWindowSimplifications(patterns, simplified);
     add<AddOp, SubOp, MulOp, DivOp, PowOp, AndOp, OrOp, XorOp, BitwiseOrOp,
         BitwiseXorOp, ShiftLeftOp, ShiftRightOp>(
         patterns, [](auto op, auto &r) { return dropNeutralOperand(op, r); });

@@ -293,7 +293,7 @@ LogicalResult importScan(Binder &b) {
 void adze::importer::addControlFlowOps(std::vector<OpRow> &rows) {
   rows.insert(rows.end(),
               {
-                  {"If", 1, 1, importIf, "branches of different ranks"},
+                  {"If", 1, 1, importIf, "branches of different ranks that are both valid"},
                   {"Loop", 1, 0, importLoop, "carried values that change rank"},
                   {"Scan", 8, 0, importScan, "sequence_lens (version 8)"},
               });

@@ -25,8 +25,7 @@ static LogicalResult importReshape(Binder &b) {
   Value x = b.operand(0), shape = b.operand(1);
   if (!shape)
     return b.fail("expected operand 1 to be there");
-  if (auto rank = b.getDeclaredRank())
-    shape = b.withLength(shape, *rank);
+  shape = b.withDeclaredRank(shape);
   auto elements = graph::getElements(shape);
   if (!elements)
     return b.done(reshapeByData(b, x, shape, b.getInt("allowzero", 0) != 0));

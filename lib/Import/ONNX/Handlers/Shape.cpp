@@ -50,9 +50,7 @@ static LogicalResult importConstantOfShape(Binder &b) {
              .getValues<mlir::Attribute>()
              .begin());
   }
-  auto rank = b.getDeclaredRank();
-  Dims dims =
-      b.getSizes(rank ? b.withLength(b.operand(0), *rank) : b.operand(0));
+  Dims dims = b.getSizes(b.withDeclaredRank(b.operand(0)));
   if (b.hasFailed())
     return mlir::failure();
   for (AffineExpr dim : dims)

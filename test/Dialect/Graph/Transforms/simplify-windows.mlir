@@ -1,0 +1,63 @@
+// Windows along a signal that lies as an image of one column.
+// RUN: aopt %s --graph-simplify-algebra --canonicalize --split-input-file | FileCheck %s
+
+// What is between two convolutions loses the column, too.
+#x = affine_map<()[s0, s1] -> (s0, 4, s1, 1)>
+#y = affine_map<()[s0, s1] -> (s0, 4, s1 - 2, 1)>
+#z = affine_map<()[s0, s1] -> (s0, 8, (s1 - 3) floordiv 2 + 1, 1)>
+// CHECK-LABEL: func.func @chain
+// CHECK: %[[X:.*]] = graph.reshape %arg0 : (tensor<?x4x?x1xf32, #{{.*}}>) -> tensor<?x4x?xf32, #{{.*}}>
+// CHECK: %[[V:.*]] = graph.reshape %arg1 : (tensor<4x4x3x1xf32>) -> tensor<4x4x3xf32>
+// CHECK: %[[Y:.*]] = graph.conv %[[X]], %[[V]], %arg2 {dilations = array<i64: 1>, pads = array<i64: 0, 0>, strides = array<i64: 1>}
+// CHECK: %[[B:.*]] = graph.reshape %arg4 : (tensor<4x1x1xf32>) -> tensor<4x1xf32>
+// CHECK: %[[S:.*]] = graph.mul %[[Y]], %[[B]]
+// CHECK: %[[R:.*]] = graph.add %[[S]], %arg5
+// CHECK: %[[W:.*]] = graph.reshape %arg3 : (tensor<8x1x2x1xf32>) -> tensor<8x1x2xf32>
+// CHECK: %[[Z:.*]] = graph.conv %[[R]], %[[W]] {dilations = array<i64: 2>, group = 4 : i64, pads = array<i64: 1, 1>, strides = array<i64: 2>}
+// CHECK: %[[E:.*]] = graph.reshape %[[Z]]
+// CHECK: return %[[E]]
+func.func @chain(%x: tensor<?x4x?x1xf32, #x>, %v: tensor<4x4x3x1xf32>, %b: tensor<4xf32>, %w: tensor<8x1x2x1xf32>, %s: tensor<4x1x1xf32>, %o: tensor<f32>) -> tensor<?x8x?x1xf32, #z> {
+  %0 = graph.conv %x, %v, %b {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<?x4x?x1xf32, #x>, tensor<4x4x3x1xf32>, tensor<4xf32>) -> tensor<?x4x?x1xf32, #y>
+  %1 = graph.mul %0, %s : (tensor<?x4x?x1xf32, #y>, tensor<4x1x1xf32>) -> tensor<?x4x?x1xf32, #y>
+  %2 = graph.add %1, %o : (tensor<?x4x?x1xf32, #y>, tensor<f32>) -> tensor<?x4x?x1xf32, #y>
+  %3 = graph.conv %2, %w {group = 4 : i64, strides = array<i64: 2, 3>, pads = array<i64: 1, 0, 1, 0>, dilations = array<i64: 2, 1>} : (tensor<?x4x?x1xf32, #y>, tensor<8x1x2x1xf32>) -> tensor<?x8x?x1xf32, #z>
+  return %3 : tensor<?x8x?x1xf32, #z>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @pools
+// CHECK: graph.max_pool %{{.*}} {ceil_mode = true, dilations = array<i64: 1>, kernel = array<i64: 3>, pads = array<i64: 1, 1>, strides = array<i64: 2>} : (tensor<2x4x9xf32>) -> tensor<2x4x5xf32>
+// CHECK: graph.avg_pool %{{.*}} {count_include_pad = true, dilations = array<i64: 1>, kernel = array<i64: 3>, pads = array<i64: 1, 1>, strides = array<i64: 2>} : (tensor<2x4x9xf32>) -> tensor<2x4x5xf32>
+// CHECK: graph.conv_transpose %{{.*}} {dilations = array<i64: 1>, output_padding = array<i64: 1>, pads = array<i64: 0, 0>, strides = array<i64: 2>} : (tensor<2x4x9xf32>, tensor<4x3x2xf32>) -> tensor<2x3x19xf32>
+func.func @pools(%x: tensor<2x4x9x1xf32>, %w: tensor<4x3x2x1xf32>) -> (tensor<2x4x5x1xf32>, tensor<2x4x5x1xf32>, tensor<2x3x19x1xf32>) {
+  %0 = graph.max_pool %x {kernel = array<i64: 3, 1>, strides = array<i64: 2, 2>, pads = array<i64: 1, 0, 1, 0>, dilations = array<i64: 1, 1>, ceil_mode = true} : (tensor<2x4x9x1xf32>) -> tensor<2x4x5x1xf32>
+  %1 = graph.avg_pool %x {kernel = array<i64: 3, 1>, strides = array<i64: 2, 1>, pads = array<i64: 1, 0, 1, 0>, dilations = array<i64: 1, 1>, count_include_pad = true} : (tensor<2x4x9x1xf32>) -> tensor<2x4x5x1xf32>
+  %2 = graph.conv_transpose %x, %w {strides = array<i64: 2, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 1, 0>} : (tensor<2x4x9x1xf32>, tensor<4x3x2x1xf32>) -> tensor<2x3x19x1xf32>
+  return %0, %1, %2 : tensor<2x4x5x1xf32>, tensor<2x4x5x1xf32>, tensor<2x3x19x1xf32>
+}
+
+// -----
+
+// One pixel, a column that may be wider, and windows that reach beside it.
+#x = affine_map<()[s0] -> (2, 4, 9, s0)>
+// CHECK-LABEL: func.func @stays
+// CHECK-NOT: graph.reshape
+func.func @stays(%p: tensor<2x4x1x1xf32>, %x: tensor<2x4x9x?xf32, #x>, %c: tensor<2x4x9x1xf32>, %w: tensor<4x4x1x1xf32>, %v: tensor<4x4x1x3xf32>) -> (tensor<2x4x1x1xf32>, tensor<2x4x9x?xf32, #x>, tensor<2x4x9x1xf32>) {
+  %0 = graph.conv %p, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<2x4x1x1xf32>, tensor<4x4x1x1xf32>) -> tensor<2x4x1x1xf32>
+  %1 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<2x4x9x?xf32, #x>, tensor<4x4x1x1xf32>) -> tensor<2x4x9x?xf32, #x>
+  %2 = graph.conv %c, %v {strides = array<i64: 1, 1>, pads = array<i64: 0, 1, 0, 1>, dilations = array<i64: 1, 1>} : (tensor<2x4x9x1xf32>, tensor<4x4x1x3xf32>) -> tensor<2x4x9x1xf32>
+  return %0, %1, %2 : tensor<2x4x1x1xf32>, tensor<2x4x9x?xf32, #x>, tensor<2x4x9x1xf32>
+}
+
+// -----
+
+// More columns come from the other operand.
+// CHECK-LABEL: func.func @wider
+// CHECK: %[[Y:.*]] = graph.reshape %{{.*}} : (tensor<2x4x7xf32>) -> tensor<2x4x7x1xf32>
+// CHECK: graph.add %[[Y]], %arg2
+func.func @wider(%x: tensor<2x4x9x1xf32>, %w: tensor<4x4x3x1xf32>, %z: tensor<7x5xf32>) -> tensor<2x4x7x5xf32> {
+  %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<2x4x9x1xf32>, tensor<4x4x3x1xf32>) -> tensor<2x4x7x1xf32>
+  %1 = graph.add %0, %z : (tensor<2x4x7x1xf32>, tensor<7x5xf32>) -> tensor<2x4x7x5xf32>
+  return %1 : tensor<2x4x7x5xf32>
+}
