@@ -93,6 +93,8 @@ def MathApproximate : Pass<"math-approximate", "mlir::ModuleOp"> {
     calls, since upstream lowers them to what loses small arguments; other
     functions and f64 stay, to become calls of the C library. `erf` and `tanh`
     of neighbouring vectors run step by step together, eight at a time.
+    Quotients and remainders of vectors of integers, and `fmod`, go through
+    floats of more digits, in which they are exact.
 
     ```mlir
     %r = math.exp %x : vector<16xf32>

@@ -302,6 +302,7 @@ struct MathApproximate final
     expandVectors<math::ExpOp>(module, vectorBytes, /*together=*/4);
     expandVectors<math::Exp2Op>(module, vectorBytes, /*together=*/4);
     expandTurns(module);
+    expandDivisions(module, vectorBytes);
     RewritePatternSet patterns(&getContext());
     patterns.add<ApproximateOp<math::ExpOp>, ApproximateOp<math::Exp2Op>,
                  ApproximateOp<math::TanhOp>, ApproximateOp<math::ErfOp>,

@@ -87,6 +87,9 @@ mlir::Value callPerLane(mlir::OpBuilder &b, mlir::Location loc,
 /// or calls where an argument is too large for them.
 void expandTurns(mlir::ModuleOp module);
 
+/// Quotients and remainders of vectors (VectorDivisions.cpp): by way of floats.
+void expandDivisions(mlir::ModuleOp module, int64_t vectorBytes);
+
 } // namespace adze
 
 #endif // ADZE_LIB_TRANSFORMS_MATHEXPANSION_H
