@@ -22,6 +22,10 @@ enum class Cut {
 bool mayStream(KernelEmitter &e, unsigned output);
 
 mlir::LogicalResult emitPointwise(KernelEmitter &e, Cut cut);
+/// Rows of unknown width that pick elements by their positions, several of them
+/// alike (CPUs).
+bool picksAlikeInRows(KernelEmitter &e);
+mlir::LogicalResult emitPickedRows(KernelEmitter &e);
 mlir::LogicalResult emitConcat(KernelEmitter &e, graph::ConcatOp op);
 /// Several pieces that are copied to their places.
 mlir::LogicalResult emitInsertions(KernelEmitter &e, graph::InsertSliceOp op);

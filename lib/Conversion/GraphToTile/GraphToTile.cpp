@@ -103,7 +103,8 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
       return emitConcat(e, concat);
     if (auto insertions = dyn_cast_or_null<InsertSliceOp>(last))
       return emitInsertions(e, insertions);
-    return emitPointwise(e, cut);
+    return cut == Cut::Dims && picksAlikeInRows(e) ? emitPickedRows(e)
+                                                   : emitPointwise(e, cut);
   }
   if (std::optional<Reduced> reduced = getReduced(anchor)) {
     auto reduce = dyn_cast<ReduceOpInterface>(anchor);

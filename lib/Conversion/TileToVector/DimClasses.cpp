@@ -3,6 +3,7 @@
 // Classes of tile dimensions: union-find over the ops of a kernel.
 #include "DimClasses.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
+#include "Nearby.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -177,9 +178,12 @@ DimClasses::DimClasses(Operation *root, VectorUnit unit, bool inOrder)
       continue;
     int64_t bytes =
         element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
+    // Wide numbers of which places are made do not make others few.
+    bool isFloat = isa<FloatType>(element) &&
+                   !(element.isF64() && followsFromPositions(value));
     for (int id : list) {
       Info &x = info[find(id)];
-      int64_t &most = isa<FloatType>(element) ? x.floatBytes : x.intBytes;
+      int64_t &most = isFloat ? x.floatBytes : x.intBytes;
       most = std::max(most, bytes);
     }
   }
@@ -204,28 +208,9 @@ void DimClasses::findConflict() {
 
 //===--- Lanes ------------------------------------------------------------===//
 
-/// The dimension of memory along which neighbours are neighbours, or -1.
-static int64_t contiguousDim(MemRefType type) {
-  if (type.getRank() == 0)
-    return -1;
-  if (auto strided = dyn_cast<StridedLayoutAttr>(type.getLayout()))
-    return strided.getStrides().back() == 1 ? type.getRank() - 1 : -1;
-  if (type.getLayout().isIdentity())
-    return type.getRank() - 1;
-  ArrayRef<AffineExpr> results = type.getLayout().getAffineMap().getResults();
-  if (getGroup(type) > 1) // no two of what a vector takes are neighbours
-    return -1;
-  AffineExpr last = results.back();
-  if (auto binary = dyn_cast<AffineBinaryOpExpr>(last);
-      binary && binary.getKind() == AffineExprKind::Mod)
-    last = binary.getLHS();
-  auto dim = dyn_cast<AffineDimExpr>(last);
-  return dim ? dim.getPosition() : -1;
-}
-
 void DimClasses::voteAccess(Value memref, Value tile, ArrayRef<int64_t> dims,
                             ArrayRef<int64_t> steps, int64_t weight) {
-  int64_t contiguous = contiguousDim(cast<MemRefType>(memref.getType()));
+  int64_t contiguous = getContiguousDim(cast<MemRefType>(memref.getType()));
   auto it = llvm::find(dims, contiguous);
   if (it == dims.end() || steps[it - dims.begin()] != 1)
     return;
@@ -430,7 +415,7 @@ bool DimClasses::liesAlongDepth(Value operand, int depth, int columns) const {
     if (auto load = dyn_cast<LoadOp>(op)) {
       auto type = cast<MemRefType>(load.getMemref().getType());
       SmallVector<int64_t> dims = load.getMemDims();
-      auto it = llvm::find(dims, contiguousDim(type));
+      auto it = llvm::find(dims, getContiguousDim(type));
       if (it == dims.end() || of(tile)[it - dims.begin()] != depth ||
           load.getSteps()[it - dims.begin()] != 1)
         return false;
