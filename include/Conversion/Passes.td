@@ -161,6 +161,9 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
            "rows ask for the next ones">,
     Option<"byteDots", "byte-dots", "bool", /*default=*/"false",
            "The CPU sums products of four bytes each (x86 vpdpbusd)">,
+    Option<"permutes", "permutes", "bool", /*default=*/"false",
+           "The CPU picks lanes by numbers of a register (x86 vpermps): "
+           "neighbours are loaded and picked of, not gathered">,
     Option<"keepRefused", "keep-refused", "bool", /*default=*/"false",
            "Leave a kernel that is not taken as it is, with a remark">];
   let statistics = [

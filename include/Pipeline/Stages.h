@@ -30,6 +30,8 @@ struct StageOptions {
   unsigned vectorBits = 256;
   /// Whether it sums products of four bytes each.
   bool byteDots = false;
+  /// Whether it picks lanes of registers by numbers of another one.
+  bool permutes = false;
   /// Of the CPU that the module is made for: blocks are chosen by them.
   CacheSizes caches;
   /// Whether stage graph ends with ONNX's operators in ONNX's layouts.

@@ -63,6 +63,7 @@ LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
     StageOptions variantOptions = stageOptions;
     variantOptions.vectorBits = target.vectorBits();
     variantOptions.byteDots = target.hasByteDots();
+    variantOptions.permutes = target.hasPermutes();
     std::string prefix = "v" + std::to_string(number) + ".";
     auto objects =
         compileKernels(cloneKernels(*module, kernels.different, variantOptions),

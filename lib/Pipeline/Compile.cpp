@@ -327,6 +327,7 @@ CompileStatus Compilation::tune() {
   TuneContext tuning = {targets.front(), stageOptions, {}};
   tuning.stageOptions.vectorBits = targets.front().vectorBits();
   tuning.stageOptions.byteDots = targets.front().hasByteDots();
+  tuning.stageOptions.permutes = targets.front().hasPermutes();
   auto main = module->lookupSymbol<func::FuncOp>("main");
   if (main)
     tuning.symbols = getTypicalSymbols(main);
@@ -386,6 +387,7 @@ CompileStatus Compilation::writeOutput() {
     return CompileStatus::Usage;
   stageOptions.vectorBits = targets.front().vectorBits();
   stageOptions.byteDots = targets.front().hasByteDots();
+  stageOptions.permutes = targets.front().hasPermutes();
   for (Stage stage : {Stage::Kernel, Stage::LLVM})
     if (failed(runStage(stage)))
       return fail();

@@ -26,6 +26,7 @@ void buildKernelStage(OpPassManager &manager, const StageOptions &options) {
   vectors.vectorBytes = options.vectorBits / 8;
   vectors.caches = options.caches;
   vectors.byteDots = options.byteDots;
+  vectors.permutes = options.permutes;
   buildTileToVectorPipeline(manager, vectors);
   // Of both.
   manager.addNestedPass<func::FuncOp>(createConvertVectorToSCFPass(

@@ -16,6 +16,7 @@ struct TileToVectorPipelineOptions {
   int64_t vectorBytes = 64; // of a vector register of the target
   CacheSizes caches;
   bool byteDots = false;    // x86 vpdpbusd
+  bool permutes = false;    // x86 vpermps, vpermi2ps
   bool keepRefused = false; // leave kernels that are not taken, with a remark
 };
 

@@ -31,6 +31,8 @@ struct CpuTarget {
   unsigned vectorBits() const;
   /// Whether an instruction sums products of four bytes each.
   bool hasByteDots() const;
+  /// Whether one picks lanes of a register by numbers of another.
+  bool hasPermutes() const;
 
   std::string triple;
   std::string cpu;         // never "native"

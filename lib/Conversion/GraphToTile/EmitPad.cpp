@@ -3,6 +3,7 @@
 // Elements around a tensor: numbers, or its own elements again.
 #include "Families.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace adze;
@@ -43,6 +44,7 @@ public:
   Value select(Value condition, Value x, Value y) {
     return arith::SelectOp::create(b, e.loc(), condition, x, y);
   }
+  Value modulo(Value x, Value period);
   Value clamp(Value x, Value last) {
     x = arith::MinSIOp::create(b, e.loc(), x, all(last));
     return arith::MaxSIOp::create(b, e.loc(), x, number(0));
@@ -55,11 +57,51 @@ private:
 };
 } // namespace
 
-/// Which element of a dim of `extent` elements stands at a position outside, no
-/// further than the dim is long.
-static Value bringInside(Positions &at, PadMode mode, Value position,
-                         Value extent, Value last) {
+/// x - period * floor(x / period). Of tiles by way of f64, which is exact for
+/// all positions and has a division of vectors.
+Value Positions::modulo(Value x, Value period) {
+  if (axes.empty()) {
+    Value rest = arith::RemSIOp::create(b, e.loc(), x, period);
+    Value isNegative = compare(arith::CmpIPredicate::slt, rest, number(0));
+    return select(isNegative, add(rest, period), rest);
+  }
+  auto as = [&](Value value, Type element) -> Value {
+    return arith::IndexCastOp::create(b, e.loc(), e.tileType(axes, element),
+                                      value);
+  };
+  Type integer = b.getI64Type(), wide = e.tileType(axes, b.getF64Type());
+  auto toFloat = [&](Value value) -> Value {
+    return arith::SIToFPOp::create(b, e.loc(), wide, as(value, integer));
+  };
+  Value turns =
+      arith::DivFOp::create(b, e.loc(), toFloat(x), toFloat(all(period)));
+  turns = math::FloorOp::create(b, e.loc(), turns);
+  turns = arith::FPToSIOp::create(b, e.loc(), e.tileType(axes, integer), turns);
+  return sub(x, arith::MulIOp::create(b, e.loc(), as(turns, b.getIndexType()),
+                                      all(period)));
+}
+
+/// Which element of a dim of `extent` elements stands at a position outside.
+static Value bringInside(KernelEmitter &e, Positions &at, PadMode mode,
+                         Value position, Value extent) {
   using P = arith::CmpIPredicate;
+  Value last = e.sub(extent, e.index(1));
+  if (mode == PadMode::Reflect) {
+    Value period = e.max(e.add(last, last), e.index(1));
+    position = at.modulo(position, period);
+    position = at.select(at.compare(P::sgt, position, at.all(last)),
+                         at.sub(at.all(period), position), position);
+  } else if (mode == PadMode::Wrap) {
+    position = at.modulo(position, e.max(extent, e.index(1)));
+  }
+  return at.clamp(position, last); // of what hangs over, too
+}
+
+/// The same, where no position is further outside than the dim is long.
+static Value bringOnceInside(KernelEmitter &e, Positions &at, PadMode mode,
+                             Value position, Value extent) {
+  using P = arith::CmpIPredicate;
+  Value last = e.sub(extent, e.index(1));
   Value isBefore = at.compare(P::slt, position, at.number(0));
   Value isBehind = at.compare(P::sgt, position, at.all(last));
   Value low, high;
@@ -89,12 +131,11 @@ static FailureOr<Emitted> emitRepeatingPad(KernelEmitter &e, PadOp op,
     if (!extent)
       return failure();
     int64_t reach = std::max(low, high), known = getKnown(dims[dim]);
-    if (op.getMode() != PadMode::Edge &&
-        reach > known - (op.getMode() == PadMode::Reflect))
-      return e.fail("a pad that may be wider than what it repeats");
+    bool mayRepeat = op.getMode() != PadMode::Edge &&
+                     reach > known - (op.getMode() == PadMode::Reflect);
     auto [at, position] = Positions::of(e, place, low);
-    Value inside = bringInside(at, op.getMode(), position, extent,
-                               e.sub(extent, e.index(1)));
+    Value inside = (mayRepeat ? bringInside : bringOnceInside)(
+        e, at, op.getMode(), position, extent);
     if (place.axis < 0) {
       place.offset = inside;
       continue;

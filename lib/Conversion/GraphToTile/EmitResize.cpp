@@ -158,27 +158,60 @@ FailureOr<Emitted> Interpolation::run() {
                    getSignlessType(getElementTypeOrSelf(op.getResult())));
 }
 
+/// Positions along an axis over the factor: `place` becomes that of the first,
+/// and the tile says how much further the others are.
+static Value emitRepeated(KernelEmitter &e, Place &place, int64_t factor) {
+  OpBuilder &b = e.builder();
+  Axes own = {place.axis};
+  auto all = [&](Value scalar) { return e.broadcast({scalar, {}}, own); };
+  Value by = e.index(factor);
+  Value steps = e.emitPositions(place.axis, b.getIndexType()).value;
+  Value first = e.rem(place.offset, by);
+  place.offset = e.div(place.offset, by);
+  return arith::DivUIOp::create(
+      b, e.loc(), arith::AddIOp::create(b, e.loc(), steps, all(first)),
+      all(by));
+}
+
 /// Places of repeated elements, if the op only repeats each a whole number of
-/// times.
-FailureOr<bool> KernelEmitter::repeatPlaces(ResizeOp op, Places &places) {
-  bool repeats = op.getMode() == ResizeMode::Nearest &&
-                 op.getCoordinates() == CoordinateMode::Asymmetric &&
-                 op.getNearestMode() == NearestMode::Floor;
-  Dims from = getDims(op.getInput()), to = getDims(op.getResult());
+/// times; along the lanes these are gathered at the tile of positions that it
+/// gives.
+FailureOr<bool> KernelEmitter::repeatPlaces(ResizeOp op, Places &places,
+                                            Value &positions) {
   Places result = places;
   for (auto [dim, place] : llvm::enumerate(result)) {
     if (isCopied(op, dim))
       continue;
-    AffineExpr ratio = divideExactly(to[dim], from[dim]);
-    auto factor = ratio ? getConstant(ratio) : std::nullopt;
-    // Along the lanes each element is picked.
-    if (!repeats || !factor || place.axis >= 0 ||
-        (op.getScales() && (*op.getScales())[dim] != double(*factor)))
+    auto factor = getRepeats(op, dim);
+    if (!factor)
       return false;
-    place.offset = div(place.offset, index(*factor));
+    if (place.axis < 0) {
+      place.offset = div(place.offset, index(*factor));
+      continue;
+    }
+    if (dim + 1 != result.size() || place.stride != 1 ||
+        !isa<BlockArgument>(op.getInput()) ||
+        getElementTypeOrSelf(op.getResult()).isInteger(1))
+      return false;
+    positions = emitRepeated(*this, place, *factor);
   }
   places = result;
   return true;
+}
+
+/// Elements of the input whose last positions the lanes hold.
+static FailureOr<Emitted> gatherAlongLast(KernelEmitter &e, Value input,
+                                          ArrayRef<Place> places,
+                                          Value positions) {
+  Axes axes;
+  for (const Place &place : places)
+    if (place.axis >= 0)
+      axes.push_back(place.axis);
+  llvm::sort(axes);
+  if (llvm::adjacent_find(axes) != axes.end())
+    return e.fail("an axis runs along two dims of a resized value");
+  return emitGathered(e, input, places, places.size() - 1,
+                      {positions, {places.back().axis}}, axes);
 }
 
 FailureOr<Emitted> KernelEmitter::emitResize(ResizeOp op,
@@ -188,11 +221,14 @@ FailureOr<Emitted> KernelEmitter::emitResize(ResizeOp op,
   auto split = splitPlaces(places, op.getResult());
   if (failed(split))
     return failure();
-  auto repeats = repeatPlaces(op, *split);
+  Value positions;
+  auto repeats = repeatPlaces(op, *split, positions);
   if (failed(repeats))
     return failure();
-  if (*repeats)
+  if (*repeats && !positions)
     return emit(op.getInput(), *split);
+  if (*repeats)
+    return gatherAlongLast(*this, op.getInput(), *split, positions);
   bool sums = op.getMode() != ResizeMode::Nearest;
   if (sums && !isa<FloatType>(getElementTypeOrSelf(op.getResult())))
     return fail("interpolated integers have no tile form");

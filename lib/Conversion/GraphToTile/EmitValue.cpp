@@ -336,6 +336,7 @@ FailureOr<Emitted> KernelEmitter::emitSlice(SliceOp op,
         return fail("a tile runs backwards");
       place.offset = add(start, mul(place.offset, index(step)));
       place.stride *= step;
+      place.ahead *= step;
     }
     dim += place.span;
   }

@@ -18,7 +18,14 @@ enum class Cut {
   Points, // nothing: one element at a time (what is picked by index)
 };
 
+/// May this output be more than the caches hold?
+bool mayStream(KernelEmitter &e, unsigned output);
+
 mlir::LogicalResult emitPointwise(KernelEmitter &e, Cut cut);
+/// Rows of unknown width that pick elements by their positions, several of them
+/// alike (CPUs).
+bool picksAlikeInRows(KernelEmitter &e);
+mlir::LogicalResult emitPickedRows(KernelEmitter &e);
 mlir::LogicalResult emitConcat(KernelEmitter &e, graph::ConcatOp op);
 /// Several pieces that are copied to their places.
 mlir::LogicalResult emitInsertions(KernelEmitter &e, graph::InsertSliceOp op);
@@ -196,8 +203,9 @@ ContractionBlocks chooseContractionBlocks(
 bool keepsRowsTogether(const KernelEmitter &e, int64_t m, int64_t n, int64_t k,
                        int64_t taps = 1);
 
-/// Results of more bytes are stored past the caches.
-int64_t chooseStreamBytes(const CacheSizes &caches);
+/// Results of more bytes are stored past the caches. `scattered`: as lines that
+/// lie apart.
+int64_t chooseStreamBytes(const CacheSizes &caches, bool scattered = false);
 
 /// The value of a size if it is known, else -1.
 int64_t getKnown(mlir::AffineExpr size);

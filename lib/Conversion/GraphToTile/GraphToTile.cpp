@@ -6,6 +6,7 @@
 #include "Dialect/Graph/IR/ConvChain.h"
 #include "Dialect/Graph/IR/Reduced.h"
 #include "Dialect/Host/IR/Host.h"
+#include "Dialect/Tile/Analysis/IndexRange.h"
 #include "Dialect/Tile/IR/Streams.h"
 #include "Families.h"
 #include "InPlace.h"
@@ -102,7 +103,8 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
       return emitConcat(e, concat);
     if (auto insertions = dyn_cast_or_null<InsertSliceOp>(last))
       return emitInsertions(e, insertions);
-    return emitPointwise(e, cut);
+    return cut == Cut::Dims && picksAlikeInRows(e) ? emitPickedRows(e)
+                                                   : emitPointwise(e, cut);
   }
   if (std::optional<Reduced> reduced = getReduced(anchor)) {
     auto reduce = dyn_cast<ReduceOpInterface>(anchor);
@@ -138,10 +140,24 @@ static bool mayExceed(Value memory, int64_t bytes) {
              bytes * 8 / int64_t(type.getElementTypeBitWidth());
 }
 
+bool adze::mayStream(KernelEmitter &e, unsigned output) {
+  return mayExceed(e.getOutputMemory(output), chooseStreamBytes(e.caches));
+}
+
+/// Is an operand read across, so that lines are stored one here and one there?
+static bool isScattered(tile::KernelOp kernel) {
+  return kernel
+      ->walk([](tile::LoadOp load) {
+        return load->hasAttr(tile::kAheadAttribute) ? WalkResult::interrupt()
+                                                    : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Results that the caches would lose before anybody asks. What multiplies is
 /// not held up by its stores.
 static void chooseStreams(KernelEmitter &e) {
-  int64_t bytes = chooseStreamBytes(e.caches);
+  int64_t bytes = chooseStreamBytes(e.caches, isScattered(e.getKernel()));
   bool multiplies =
       e.getKernel()
           ->walk([](tile::DotOp) { return WalkResult::interrupt(); })

@@ -530,6 +530,11 @@ FailureOr<Emitted> KernelEmitter::load(Value source, ArrayRef<Place> given) {
     state.addAttribute("pad", pad);
   if (tail)
     state.addAttribute(tile::kTailAttribute, b.getUnitAttr());
+  SmallVector<int64_t> ahead;
+  for (const Place &place : places)
+    ahead.push_back(place.ahead);
+  if (llvm::any_of(ahead, [](int64_t distance) { return distance != 0; }))
+    state.addAttribute(tile::kAheadAttribute, b.getDenseI64ArrayAttr(ahead));
   state.addTypes(tileType(window->axes, element));
   Value tile = b.create(state)->getResult(0);
   return Emitted{tile, window->axes};

@@ -201,7 +201,7 @@ private:
   MaybeTile emitReverse(graph::ReverseOp op, PlacesRef places);
   MaybeTile emitConcat(graph::ConcatOp op, PlacesRef places);
   MaybeTile emitResize(graph::ResizeOp op, PlacesRef places);
-  mlir::FailureOr<bool> repeatPlaces(graph::ResizeOp op, Places &places);
+  mlir::FailureOr<bool> repeatPlaces(graph::ResizeOp, Places &, mlir::Value &);
   MaybeTile emitRange(graph::RangeOp op, PlacesRef places);
   MaybeTile emitTrilu(graph::TriluOp op, PlacesRef places);
   MaybeTile emitReshape(graph::ReshapeOp op, PlacesRef places);

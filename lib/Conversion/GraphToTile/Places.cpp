@@ -115,9 +115,9 @@ FailureOr<Places> KernelEmitter::splitPlaces(ArrayRef<Place> places,
       for (; dim < end; ++dim) {
         bool carries = place.span == 1 ||
                        (real.empty() ? dim + 1 == end : real.front() == dim);
-        split.push_back(carries ? Place{place.offset, place.axis, place.stride,
-                                        1, place.end}
-                                : Place{index(0), -1, 1, 1});
+        Place &part =
+            split.emplace_back(carries ? place : Place{index(0), -1, 1, 1});
+        part.span = 1;
       }
       continue;
     }

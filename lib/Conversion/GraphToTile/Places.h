@@ -14,12 +14,15 @@ namespace adze {
 /// dim in row-major order: element i of the tile's axis `axis` at
 /// `offset + stride * i`. Without an axis: the one place `offset`. Where it is
 /// set, places from `end` on are outside, as those behind the memory are.
+/// `ahead`: how much further on the program looks that runs next, for what
+/// loads may ask memory for; 0 along all dims: not known.
 struct Place {
   mlir::Value offset;
   int axis = -1;
   int64_t stride = 1;
   unsigned span = 1;
   mlir::Value end = nullptr;
+  int64_t ahead = 0;
 
   bool operator==(const Place &other) const {
     return offset == other.offset && axis == other.axis &&

@@ -10,6 +10,15 @@ using namespace adze::graph;
 
 namespace {
 
+/// An operand whose dims are in another order than the result's: those of the
+/// result that are not of size 1, as they follow one another there, and how
+/// many bytes apart neighbours along the result's last dim are; negative if
+/// only the run knows.
+struct MovedOperand {
+  SmallVector<unsigned> order;
+  int64_t elementBytes, pitch;
+};
+
 /// Which neighbouring dims of the result can be taken as one: those that are
 /// neighbours, or both absent, in every operand.
 class DimGroups {
@@ -43,6 +52,10 @@ public:
     spans.push_back(dims.size() - begin);
     return spans;
   }
+
+  /// The first operand whose elements are moved, none if all lie as the
+  /// result's or have a part of its dims.
+  const std::optional<MovedOperand> &getMoved() const { return moved; }
 
 private:
   /// `target[j]`: the dim of the result along which dim j of the value runs.
@@ -132,6 +145,8 @@ private:
     for (auto [dim, size] : llvm::enumerate(sizes))
       if (getKnown(size) != 1)
         position[target[dim]] = dim;
+    if (!moved)
+      findMoved(value, position);
     for (unsigned i = 1; i < real.size(); ++i) {
       int before = position[real[i - 1]], here = position[real[i]];
       bool apart = before < 0 ? here >= 0 : here < before;
@@ -142,23 +157,87 @@ private:
     }
   }
 
+  void findMoved(Value value, ArrayRef<int> position) {
+    SmallVector<unsigned> order(real);
+    llvm::sort(order, [&](unsigned x, unsigned y) {
+      return position[x] < position[y];
+    });
+    if (order == real || position[order.front()] < 0)
+      return;
+    int64_t bits = getElementTypeOrSelf(value).getIntOrFloatBitWidth();
+    int64_t bytes = llvm::divideCeil(bits, 8), pitch = bytes;
+    for (AffineExpr size :
+         llvm::drop_begin(getDims(value), position[real.back()] + 1))
+      pitch = pitch < 0 || getKnown(size) < 0 ? -1 : pitch * getKnown(size);
+    moved = {order, bytes, pitch};
+  }
+
   Dims dims;
   SmallVector<unsigned> real; // dims other than 1
   SmallVector<bool> joined;   // real dim i with the one before
+  std::optional<MovedOperand> moved;
+};
+
+/// The dims of the result, in groups that are taken as one, in the order in
+/// which programs follow one another: first along the last group, whose parts
+/// are a block's columns. Its rows are parts of another group.
+struct DimGrouping {
+  SmallVector<unsigned> spans, walk;
+  unsigned rowGroup = 0;
+  std::optional<MovedOperand> turned; // it lies together along the rows
+
+  unsigned groupOf(unsigned dim) const {
+    unsigned group = 0;
+    for (unsigned end = spans[0]; end <= dim;)
+      end += spans[++group];
+    return group;
+  }
 };
 
 } // namespace
 
-static SmallVector<unsigned> getSpans(KernelEmitter &e, Cut cut) {
+/// Programs run along the result's dims. Where rows are moved whole past the
+/// caches they follow the operand: memory takes writes in any order better than
+/// reads. An operand that lies together along another dim than the last is read
+/// across: blocks have rows along that one.
+static void followOperand(DimGrouping &groups, const MovedOperand &moved,
+                          bool mayStream) {
+  llvm::SmallSetVector<unsigned, 4> walk;
+  for (unsigned dim : llvm::reverse(moved.order))
+    walk.insert(groups.groupOf(dim));
+  if (walk.size() < 2)
+    return;
+  if (walk.front() != groups.spans.size() - 1) {
+    groups.rowGroup = walk.front();
+    groups.turned = moved;
+    return;
+  }
+  if (!mayStream)
+    return;
+  groups.rowGroup = walk[1];
+  walk.insert(groups.walk.begin(), groups.walk.end()); // those of one element
+  groups.walk = walk.takeVector();
+}
+
+static DimGrouping groupDims(KernelEmitter &e, Cut cut) {
   Value output = e.getOutputs()[0];
+  DimGroups groups(output);
+  DimGrouping result;
   if (cut == Cut::Flat) {
-    DimGroups groups(output);
     for (unsigned i = 0; i < e.getOutputs().size(); ++i)
       if (e.getPartAxis(i) >= 0)
         groups.cut(e.getPartAxis(i));
-    return groups.getSpans();
+    result.spans = groups.getSpans();
+  } else {
+    result.spans.assign(getDims(output).size(), 1);
   }
-  return SmallVector<unsigned>(getDims(output).size(), 1);
+  for (unsigned group = result.spans.size(); group-- > 0;)
+    result.walk.push_back(group);
+  if (result.walk.size() > 1)
+    result.rowGroup = result.walk[1];
+  if (groups.getMoved() && e.forCpu)
+    followOperand(result, *groups.getMoved(), mayStream(e, 0));
+  return result;
 }
 
 /// One element at a time: a program for each row, a loop along it.
@@ -237,6 +316,68 @@ static int64_t chooseColumnBlock(ArrayRef<AffineExpr> sizes, bool hasRows) {
       columns, std::clamp<int64_t>(columns / enoughPrograms, fewest, elements));
 }
 
+namespace {
+struct BlockSizes {
+  int64_t rows, columns;
+};
+} // namespace
+
+/// Where an operand is read across, a row of it is as long as a block has rows,
+/// and those are many: short pieces of rows that lie far apart come slowly. The
+/// columns are some lines of the result. Those that lie a multiple of a cache's
+/// way apart take one another's places: fewer of them.
+static BlockSizes chooseTurnedBlock(ArrayRef<AffineExpr> sizes,
+                                    unsigned rowGroup,
+                                    const MovedOperand &turned) {
+  constexpr int64_t most = 16384, enoughPrograms = 64, fewestBytes = 256,
+                    wayBytes = 128 * 1024; // of usual second levels
+  int64_t fewest = std::max<int64_t>(64, fewestBytes / turned.elementBytes);
+  int64_t all = 1, columns = getKnown(sizes.back());
+  for (AffineExpr size : sizes)
+    all = getKnown(size) < 0 || all < 0 ? -1 : all * getKnown(size);
+  int64_t area =
+      all < 0 ? most
+              : std::clamp<int64_t>(all / enoughPrograms, elements, most);
+  auto shareOf = [&](int64_t others) {
+    return std::clamp<int64_t>(area / others / fewest * fewest, fewest,
+                               maxColumns);
+  };
+  bool isShort = columns >= 0 && columns < fewest;
+  BlockSizes blocks;
+  blocks.rows = chooseBlock(getKnown(sizes[rowGroup]),
+                            shareOf(isShort ? columns : fewest));
+  bool areApart = turned.pitch <= 0 || turned.pitch % wayBytes != 0;
+  blocks.columns =
+      chooseLanes(columns, areApart ? shareOf(blocks.rows) : fewest / 2);
+  return blocks;
+}
+
+static BlockSizes chooseBlocks(ArrayRef<AffineExpr> sizes,
+                               const DimGrouping &groups, bool hasRows) {
+  if (hasRows && groups.turned)
+    return chooseTurnedBlock(sizes, groups.rowGroup, *groups.turned);
+  int64_t columns = chooseColumnBlock(sizes, hasRows);
+  int64_t rows = hasRows ? chooseBlock(getKnown(sizes[groups.rowGroup]),
+                                       std::max<int64_t>(1, elements / columns))
+                         : 1;
+  return {rows, columns};
+}
+
+/// Programs run along the last group first, then along the one before. A few
+/// rows, and those that lie close together, are found by the hardware.
+static void setAhead(MutableArrayRef<Place> places, ArrayRef<AffineExpr> sizes,
+                     ArrayRef<int64_t> steps, int64_t pitch) {
+  constexpr int64_t farBytes = 256, fewRows = 8;
+  int64_t columns = getKnown(sizes.back());
+  if ((pitch >= 0 && pitch < farBytes) || (columns >= 0 && columns <= fewRows))
+    return;
+  for (size_t i = places.size(); i-- > 0;)
+    if (int64_t size = getKnown(sizes[i]); size < 0 || size > steps[i]) {
+      places[i].ahead = steps[i];
+      return;
+    }
+}
+
 LogicalResult adze::emitPointwise(KernelEmitter &e, Cut cut) {
   Value first = e.getOutputs()[0];
   for (Value output : e.getOutputs())
@@ -244,45 +385,40 @@ LogicalResult adze::emitPointwise(KernelEmitter &e, Cut cut) {
       return e.fail("outputs of different shapes");
   if (cut == Cut::Points || getDims(first).empty())
     return emitPoints(e);
-  SmallVector<unsigned> spans = getSpans(e, cut);
+  DimGrouping groups = groupDims(e, cut);
+  ArrayRef<unsigned> spans = groups.spans;
   auto sizes = getGroupSizes(e, first, spans);
   if (failed(sizes))
     return failure();
   unsigned last = spans.size() - 1;
   bool rows = last > 0 && cut != Cut::Row;
   // Columns, and rows so that a program has enough to do.
-  int64_t columns = getKnown(sizes->exprs[last]);
-  int64_t columnBlock = chooseColumnBlock(sizes->exprs, rows);
-  Value columnSize = columnBlock == columns ? sizes->values[last]
-                                            : e.param("BLOCK_N", columnBlock);
-  e.setAxis(1, columnSize);
-  Value rowSize = e.index(1);
-  if (rows) {
-    rowSize = e.param(
-        "BLOCK_M", chooseBlock(getKnown(sizes->exprs[last - 1]),
-                               std::max<int64_t>(1, elements / columnBlock)));
-    e.setAxis(0, rowSize);
+  BlockSizes blocks = chooseBlocks(sizes->exprs, groups, rows);
+  SmallVector<int64_t> steps(spans.size(), 1);
+  SmallVector<Value> counts(sizes->values), stepSizes(spans.size());
+  auto cutGroup = [&](unsigned group, int axis, Value size, int64_t step) {
+    e.setAxis(axis, size);
+    counts[group] = e.ceilDiv(counts[group], size);
+    stepSizes[group] = size;
+    steps[group] = step;
+  };
+  bool isWhole = blocks.columns == getKnown(sizes->exprs[last]);
+  cutGroup(last, 1,
+           isWhole ? sizes->values[last] : e.param("BLOCK_N", blocks.columns),
+           blocks.columns);
+  if (rows)
+    cutGroup(groups.rowGroup, 0, e.param("BLOCK_M", blocks.rows), blocks.rows);
+  SmallVector<Value> walked;
+  for (unsigned group : groups.walk)
+    walked.push_back(counts[group]);
+  Places places(spans.size());
+  for (auto [group, id] : llvm::zip(groups.walk, e.programIds(walked))) {
+    int axis = group == last ? 1 : stepSizes[group] ? 0 : -1;
+    Value offset = stepSizes[group] ? e.mul(id, stepSizes[group]) : id;
+    places[group] = {offset, axis, 1, spans[group]};
   }
-  SmallVector<Value> counts;
-  for (unsigned i = last + 1; i-- > 0;) {
-    Value count = sizes->values[i];
-    if (i == last)
-      count = e.ceilDiv(count, columnSize);
-    else if (i + 1 == last && rows)
-      count = e.ceilDiv(count, rowSize);
-    counts.push_back(count);
-  }
-  SmallVector<Value> ids = e.programIds(counts);
-  std::reverse(ids.begin(), ids.end());
-  Places places;
-  for (unsigned i = 0; i <= last; ++i) {
-    if (i == last)
-      places.push_back({e.mul(ids[i], columnSize), 1, 1, spans[i]});
-    else if (i + 1 == last && rows)
-      places.push_back({e.mul(ids[i], rowSize), 0, 1, spans[i]});
-    else
-      places.push_back({ids[i], -1, 1, spans[i]});
-  }
+  if (rows && groups.turned)
+    setAhead(places, sizes->exprs, steps, groups.turned->pitch);
   // One that does not follow from the first is computed for itself there.
   SmallVector<Anchor> anchors;
   for (Value output : e.getOutputs())

@@ -3,6 +3,7 @@
 // Reading and writing windows of memory, one register at a time.
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "KernelLowering.h"
+#include "Nearby.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -355,8 +356,16 @@ Value KernelLowering::gatherRegister(const Window &window, const Layout &layout,
     mask = bothMasks(
         b, loc, mask,
         spread(at.exists, VectorType::get(layout.lanes, b.getI1Type())));
-  return vector::GatherOp::create(b, loc, result, mapped(window.memref),
-                                  at.indices, indices, mask, pads);
+  Value memref = mapped(window.memref);
+  auto gather = [&]() -> Value {
+    return vector::GatherOp::create(b, loc, result, memref, at.indices, indices,
+                                    mask, pads);
+  };
+  if (!canPermute(result, unit) || !followsFromPositions(window.indices))
+    return gather();
+  Value end = extent(window.memref, window.along);
+  NearbyGather nearby{memref, at.indices, position, end, at.exists, pad};
+  return gatherNearby(b, loc, nearby, result, gather);
 }
 
 Registers KernelLowering::read(const Window &window, const Layout &layout) {

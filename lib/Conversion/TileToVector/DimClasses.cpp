@@ -3,7 +3,7 @@
 // Classes of tile dimensions: union-find over the ops of a kernel.
 #include "DimClasses.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
-#include "Dialect/Tile/IR/Streams.h"
+#include "Nearby.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -178,9 +178,12 @@ DimClasses::DimClasses(Operation *root, VectorUnit unit, bool inOrder)
       continue;
     int64_t bytes =
         element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
+    // Wide numbers of which places are made do not make others few.
+    bool isFloat = isa<FloatType>(element) &&
+                   !(element.isF64() && followsFromPositions(value));
     for (int id : list) {
       Info &x = info[find(id)];
-      int64_t &most = isa<FloatType>(element) ? x.floatBytes : x.intBytes;
+      int64_t &most = isFloat ? x.floatBytes : x.intBytes;
       most = std::max(most, bytes);
     }
   }
@@ -205,28 +208,9 @@ void DimClasses::findConflict() {
 
 //===--- Lanes ------------------------------------------------------------===//
 
-/// The dimension of memory along which neighbours are neighbours, or -1.
-static int64_t contiguousDim(MemRefType type) {
-  if (type.getRank() == 0)
-    return -1;
-  if (auto strided = dyn_cast<StridedLayoutAttr>(type.getLayout()))
-    return strided.getStrides().back() == 1 ? type.getRank() - 1 : -1;
-  if (type.getLayout().isIdentity())
-    return type.getRank() - 1;
-  ArrayRef<AffineExpr> results = type.getLayout().getAffineMap().getResults();
-  if (getGroup(type) > 1) // no two of what a vector takes are neighbours
-    return -1;
-  AffineExpr last = results.back();
-  if (auto binary = dyn_cast<AffineBinaryOpExpr>(last);
-      binary && binary.getKind() == AffineExprKind::Mod)
-    last = binary.getLHS();
-  auto dim = dyn_cast<AffineDimExpr>(last);
-  return dim ? dim.getPosition() : -1;
-}
-
 void DimClasses::voteAccess(Value memref, Value tile, ArrayRef<int64_t> dims,
                             ArrayRef<int64_t> steps, int64_t weight) {
-  int64_t contiguous = contiguousDim(cast<MemRefType>(memref.getType()));
+  int64_t contiguous = getContiguousDim(cast<MemRefType>(memref.getType()));
   auto it = llvm::find(dims, contiguous);
   if (it == dims.end() || steps[it - dims.begin()] != 1)
     return;
@@ -431,7 +415,7 @@ bool DimClasses::liesAlongDepth(Value operand, int depth, int columns) const {
     if (auto load = dyn_cast<LoadOp>(op)) {
       auto type = cast<MemRefType>(load.getMemref().getType());
       SmallVector<int64_t> dims = load.getMemDims();
-      auto it = llvm::find(dims, contiguousDim(type));
+      auto it = llvm::find(dims, getContiguousDim(type));
       if (it == dims.end() || of(tile)[it - dims.begin()] != depth ||
           load.getSteps()[it - dims.begin()] != 1)
         return false;
@@ -499,26 +483,6 @@ void DimClasses::stepsOfDots(int64_t accumulators) {
     }
 }
 
-/// Is all that is stored known, or taken, to be more than the caches hold?
-bool DimClasses::streams() const {
-  auto kernel = isa<KernelOp>(root) ? cast<KernelOp>(root)
-                                    : root->getParentOfType<KernelOp>();
-  auto most = kernel->getAttrOfType<IntegerAttr>(streamBytesAttr);
-  if (!most)
-    return false;
-  return !root->walk([&](StoreOp store) {
-                auto type = cast<MemRefType>(store.getMemref().getType());
-                bool isLarge =
-                    type.hasStaticShape()
-                        ? type.getNumElements() >
-                              most.getInt() * 8 / type.getElementTypeBitWidth()
-                        : unit.largeResults;
-                return isLarge ? WalkResult::advance()
-                               : WalkResult::interrupt();
-              })
-              .wasInterrupted();
-}
-
 /// Are there loads of one memory that lie a constant apart along this class? As
 /// windows that slide over it: several steps at once load most of it once.
 bool DimClasses::sharesLoads(int c) const {
@@ -560,8 +524,8 @@ void DimClasses::stepsOfRows() {
   });
   bool sumsOnly = (carriesTiles || slides()) && !hasReduces;
   int64_t budget = sumsOnly ? unit.accumulators() : 4;
-  // An expanded function takes registers of its own; several rows that go past
-  // the caches would not fit the first level beside those that are asked for.
+  // An expanded function takes registers of its own; several rows past the
+  // caches would not fit the first level beside those that are asked for.
   if (hasReduces && !hasFunctions && !streams())
     budget = 8;
   bool hasRows = llvm::any_of(
@@ -575,12 +539,15 @@ void DimClasses::stepsOfRows() {
   // What the indices of a row cost serves others.
   if (sharesIndices && hasRows)
     vectors = 1;
-  // Two classes along lanes: a transposition, in square blocks.
-  if (llvm::count_if(order, [&](int c) { return info[c].lanes > 1; }) > 1)
-    vectors = 1;
+  // Two classes along lanes: a transposition, in blocks that registers hold.
+  constexpr int64_t mostTurned = 16;
+  bool turns =
+      llvm::count_if(order, [&](int c) { return info[c].lanes > 1; }) > 1;
   for (Info &x : info)
     if (x.lanes > 1) {
-      x.step = std::min(x.padded, vectors * x.lanes);
+      x.step = std::min(x.padded, (turns ? 1 : vectors) * x.lanes);
+      if (turns && &x != &info[order.back()])
+        x.step = std::min(x.step, mostTurned);
       used = std::max(used, x.step / x.lanes);
     }
   for (int c : llvm::reverse(order)) {

@@ -26,6 +26,8 @@ struct VectorUnit {
   bool storesApart = false;
   /// Are there sums of the products of four bytes each?
   bool byteDots = false;
+  /// Are lanes picked by numbers of another register?
+  bool permutes = false;
   /// Do results of sizes that only the run knows go past the caches?
   bool largeResults = false;
   /// Registers that may hold accumulators.

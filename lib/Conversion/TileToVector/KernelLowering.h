@@ -111,12 +111,12 @@ private:
   mlir::Value sumProducts(mlir::Value sum, mlir::Value x, mlir::Value y);
 
   // Prefetch.cpp: memory asked for before it is needed
-  void prefetch(DotOp op), prefetchNextRows(DotOp op);
-  void prefetchCopied(const Staged &stage);
+  void prefetch(DotOp), prefetchNextRows(DotOp), prefetchCopied(const Staged &);
   bool prefetchNextPanel(DotOp op, const Window &self, const Layout &layout);
   bool mayAsk(const Window &window, const Layout &layout);
-  void prefetchStores(const Layout &), prefetchElements(const Layout &);
-  void prefetchRows(const Layout &, llvm::ArrayRef<RowsAhead> asked);
+  void prefetchStores(const Layout &), prefetchElements(const Layout &),
+      prefetchRows(const Layout &, llvm::ArrayRef<RowsAhead> asked),
+      prefetchAhead(const Window &, const Layout &, int64_t index);
   llvm::SmallVector<RowsAhead, 2> rowsAsked(mlir::Operation *at);
 
   // DotProduct.cpp: dots with lanes along their depth

@@ -20,6 +20,7 @@ void adze::buildTileToVectorPipeline(
   lowering.l2Bytes = options.caches.l2;
   lowering.storesApart = options.caches.storesApart;
   lowering.byteDots = options.byteDots;
+  lowering.permutes = options.permutes;
   lowering.keepRefused = options.keepRefused;
   manager.addPass(createConvertTileToVector(lowering));
   // Regions are left as they are: to look for dead blocks walks every loop

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Asking for memory before it is needed.
+#include "Dialect/Tile/Analysis/IndexRange.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -331,4 +332,27 @@ void KernelLowering::prefetchElements(const Layout &layout) {
         ask(b, loc, mapped(window.memref), at.indices);
     }
   });
+}
+
+/// Is all of this memory known to fit the second level of cache?
+static bool isSmall(Value memref, int64_t mostBytes) {
+  auto type = cast<MemRefType>(memref.getType());
+  return type.hasStaticShape() &&
+         type.getNumElements() * type.getElementTypeBitWidth() / 8 <= mostBytes;
+}
+
+/// What the program that runs next reads where this one reads a register: rows
+/// that lie far apart are too many streams for the hardware to foresee.
+void KernelLowering::prefetchAhead(const Window &window, const Layout &layout,
+                                   int64_t registerIndex) {
+  auto ahead = window.op->getAttrOfType<DenseI64ArrayAttr>(kAheadAttribute);
+  if (!ahead || isSmall(window.memref, unit.stageBytes))
+    return;
+  Place at = place(window, layout, registerIndex);
+  if (at.never || at.indices.size() != size_t(ahead.size()))
+    return;
+  for (auto [i, distance] : llvm::zip(at.indices, ahead.asArrayRef()))
+    i = add(i, distance);
+  ask(b, loc, mapped(window.memref), at.indices, /*isWrite=*/false,
+      /*locality=*/2);
 }

@@ -42,6 +42,17 @@ static Indices combine(Operation *op, int64_t dim) {
   return x;
 }
 
+/// A number, or what is left of a multiple of the divisor.
+static std::optional<int64_t> knownScalar(Value scalar) {
+  if (auto rem = scalar.getDefiningOp<arith::RemUIOp>()) {
+    auto divisor = getConstantIntValue(rem.getRhs());
+    if (divisor && *divisor > 0 &&
+        getKnownDivisor(rem.getLhs()) % *divisor == 0)
+      return 0;
+  }
+  return getConstantIntValue(scalar);
+}
+
 /// The elements of an index tile along `dim`, if nothing but that decides them.
 static Indices knownIndices(Value tile, int64_t dim) {
   Operation *op = tile.getDefiningOp();
@@ -72,7 +83,7 @@ static Indices knownIndices(Value tile, int64_t dim) {
   if (!broadcast)
     return combine(op, dim);
   if (!isTile(broadcast.getSource())) {
-    auto scalar = getConstantIntValue(broadcast.getSource());
+    auto scalar = knownScalar(broadcast.getSource());
     if (!scalar)
       return std::nullopt;
     result.assign(size, *scalar);
@@ -89,7 +100,8 @@ static Indices knownIndices(Value tile, int64_t dim) {
 /// lanes take `picked`.
 struct adze::tile::ShuffledLoad {
   int64_t base, width, end;
-  bool isRun; // neighbours, in their order
+  bool isRun;          // neighbours, in their order
+  int64_t advance = 0; // of a step of the loop around
   SmallVector<int64_t> picked;
 
   ShuffledLoad(ArrayRef<int64_t> indices, int64_t first, int64_t lanes) {
@@ -148,7 +160,15 @@ Value KernelLowering::shuffled(const Window &window, const Layout &layout,
   scalars.lanes = 1;
   std::pair<Operation *, int64_t> along(window.op, window.along);
   bool isNew = settled.insert(along).second; // the mask sees to it
-  gatherShift = start ? add(start, load.base) : this->index(load.base);
+  gatherShift = this->index(load.base);
+  if (start) {
+    Value number = b.createOrFold<arith::DivUIOp>(loc, start,
+                                                  this->index(classes.step(c)));
+    Value shift =
+        b.createOrFold<arith::MulIOp>(loc, number, this->index(load.advance));
+    gatherShift =
+        add(load.advance == classes.step(c) ? start : shift, load.base);
+  }
   Place at = place(window, scalars, scalars.indexOf(layout.coordinates(index)));
   gatherShift = {};
   if (isNew)
@@ -160,7 +180,8 @@ Value KernelLowering::shuffled(const Window &window, const Layout &layout,
   int64_t room = 0;
   if (range && range->min >= 0 && !ShapedType::isDynamic(size))
     room =
-        size - range->max - (start ? classes.padded(c) - classes.step(c) : 0);
+        size - range->max -
+        (start ? (classes.padded(c) / classes.step(c) - 1) * load.advance : 0);
   Value mask = load.mask(b, loc, at.indices.back(),
                          extent(window.memref, window.along), room);
   auto wide = VectorType::get(load.width, pad.getType());
@@ -185,12 +206,18 @@ Value KernelLowering::shuffled(const Window &window, const Layout &layout,
   return vector::ShuffleOp::create(b, loc, value, value, load.picked);
 }
 
-/// Each step of a loop picks as the first one does.
-static bool repeats(ArrayRef<int64_t> indices, int64_t step) {
-  for (size_t i = step; i < indices.size(); ++i)
-    if (indices[i] != indices[i - step] + step)
-      return false;
-  return true;
+/// How much further each step of a loop picks than the one before, if all pick
+/// as the first one does; with one step only: as far as that is long.
+static std::optional<int64_t> getAdvance(ArrayRef<int64_t> indices,
+                                         int64_t step) {
+  int64_t size = indices.size();
+  if (size <= step)
+    return step;
+  int64_t advance = indices[step] - indices[0];
+  for (int64_t i = step; i < size; ++i)
+    if (indices[i] != indices[i - step] + advance)
+      return std::nullopt;
+  return advance >= 0 ? std::optional(advance) : std::nullopt;
 }
 
 /// Are there gathers along class `c` that are shuffles if each step has code of
@@ -209,7 +236,8 @@ bool KernelLowering::picksByStep(int c) {
     if (it == own.end())
       return;
     Indices indices = knownIndices(window.indices, it - own.begin());
-    found |= indices && !repeats(*indices, classes.step(c));
+    found |=
+        indices && getAdvance(*indices, classes.step(c)) != classes.step(c);
   });
   return found;
 }
@@ -231,12 +259,15 @@ std::optional<Registers> KernelLowering::readShuffled(const Window &window,
   if (!indices)
     return std::nullopt;
   int64_t step = classes.step(layout.classes[layout.laneDim]);
-  if (self.start && !repeats(*indices, step))
+  auto advance = getAdvance(*indices, step);
+  // What is copied is walked in steps of its own.
+  if (self.start && (!advance || (staging && *advance != step)))
     return std::nullopt;
   Registers result{layout, {}};
   for (int64_t i = 0, e = layout.total(); i < e; ++i) {
     int64_t first = self.at + layout.coordinates(i)[layout.laneDim];
     ShuffledLoad load(*indices, first, layout.lanes);
+    load.advance = advance.value_or(0);
     if (load.width > mostVectors * layout.lanes)
       return std::nullopt;
     bool isDead = this->isDead(layout, i) || first >= (int64_t)indices->size();

@@ -17,6 +17,24 @@ static std::optional<int64_t> getStreamBytes(Operation *root) {
   return bytes ? std::optional(bytes.getInt()) : std::nullopt;
 }
 
+/// Is all that is stored known, or taken, to be more than the caches hold?
+bool DimClasses::streams() const {
+  std::optional<int64_t> most = getStreamBytes(root);
+  if (!most)
+    return false;
+  auto isLarge = [&](MemRefType type) {
+    return type.hasStaticShape() ? type.getNumElements() >
+                                       *most * 8 / type.getElementTypeBitWidth()
+                                 : unit.largeResults;
+  };
+  return !root->walk([&](StoreOp store) {
+                return isLarge(cast<MemRefType>(store.getMemref().getType()))
+                           ? WalkResult::advance()
+                           : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
 /// When do all vectors of the layout begin at multiples of their size, if the
 /// first element of this memory does?
 enum class Alignment { never, wholeRows, always };

@@ -43,7 +43,7 @@ struct ConvertTileToVector final
 
   void runOnOperation() override {
     tile::VectorUnit unit{vectorBytes, /*stageBytes=*/l2Bytes / 2, storesApart,
-                          byteDots};
+                          byteDots, permutes};
     for (auto kernel :
          llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
       skipRounding(kernel);

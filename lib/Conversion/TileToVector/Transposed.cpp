@@ -162,8 +162,10 @@ std::optional<Registers> KernelLowering::readTransposed(const Window &window,
     if (at[layout.laneDim] % lanes != 0)
       continue; // not the first row of a block
     SmallVector<Value> parts, rows;
-    for (int64_t row = 0; row < lanes; ++row, ++at[layout.laneDim])
+    for (int64_t row = 0; row < lanes; ++row, ++at[layout.laneDim]) {
       parts.push_back(readRegister(window, *along, along->indexOf(at), pad));
+      prefetchAhead(window, *along, along->indexOf(at));
+    }
     at[layout.laneDim] -= lanes;
     for (int64_t row = 0; row < size; ++row) {
       SmallVector<Value> together;

@@ -147,6 +147,11 @@ bool CpuTarget::hasByteDots() const {
   return elfMachine == ELF::EM_X86_64 && (moduleFeatures & needed) == needed;
 }
 
+bool CpuTarget::hasPermutes() const {
+  return elfMachine == ELF::EM_X86_64 &&
+         (moduleFeatures & (ADZE_X86_AVX512F | ADZE_X86_AVX2));
+}
+
 std::unique_ptr<TargetMachine>
 CpuTarget::createMachine(unsigned optLevel) const {
   std::string error;

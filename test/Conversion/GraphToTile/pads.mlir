@@ -39,10 +39,31 @@ func.func private @reflect(%x: tensor<4x30x50xf32>) -> tensor<4x34x56xf32> attri
 
 // -----
 
-// A pad that may be wider than the dim takes several turns.
-// CHECK-LABEL: func.func private @turns
-// CHECK: graph.pad
+// A pad that may be wider than the dim takes several turns: the remainder of a
+// position by the length of one, as vectors.
+// CHECK-LABEL: tile.kernel @turns
+// CHECK: %[[TURNS:.*]] = math.floor %{{.*}} : tensor<{{.*}}xf64>
+// CHECK: arith.fptosi %[[TURNS]]
+// CHECK: tile.gather %arg0
 func.func private @turns(%x: tensor<4x3xf32>) -> tensor<4x9xf32> attributes {adze.kernel} {
   %0 = graph.pad %x {low = array<i64: 0, 3>, high = array<i64: 0, 3>, mode = #graph.pad_mode<reflect>} : (tensor<4x3xf32>) -> tensor<4x9xf32>
   return %0 : tensor<4x9xf32>
+}
+
+// -----
+
+// Of unknown sizes that holds for every pad, and what is found serves the rows of
+// all channels.
+// CHECK-LABEL: tile.kernel @unknown
+// CHECK-SAME: BLOCK_N = 32 : i64
+// CHECK: scf.for %[[CHANNEL:.*]] = %c0
+// CHECK: %[[C:.*]] = arith.addi %{{.*}}, %[[CHANNEL]] : index
+// CHECK: arith.remsi %{{.*}} : index
+// CHECK: math.floor %{{.*}} : tensor<?xf64>
+// CHECK: tile.gather %arg0[%[[C]], %{{.*}}, 0]
+#a = affine_map<()[s0, s1] -> (48, s0, s1)>
+#b = affine_map<()[s0, s1] -> (48, s0 + 2, s1 + 2)>
+func.func private @unknown(%x: tensor<48x?x?xf32, #a>) -> tensor<48x?x?xf32, #b> attributes {adze.kernel} {
+  %0 = graph.pad %x {low = array<i64: 0, 1, 1>, high = array<i64: 0, 1, 1>, mode = #graph.pad_mode<reflect>} : (tensor<48x?x?xf32, #a>) -> tensor<48x?x?xf32, #b>
+  return %0 : tensor<48x?x?xf32, #b>
 }

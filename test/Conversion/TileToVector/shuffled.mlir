@@ -92,3 +92,37 @@ tile.kernel @shared(%x: memref<4x64xf32>, %z: memref<64xi64>, %y: memref<4x64xf3
   tile.store %t, %y[0, 0] : tensor<4x64xf32>, memref<4x64xf32>
   tile.return
 }
+
+// -----
+
+// In a loop over steps of 64 columns each picks 32 elements further on: pairs of
+// one. What is left of the first column, a multiple of 1024, over 2 is nothing.
+// CHECK-LABEL: func.func @pairs(
+// CHECK-NOT: vector.gather
+// CHECK: scf.for %[[AT:.*]] = %c0 to %{{.*}} step %c64
+// CHECK: %[[STEP:.*]] = arith.divui %[[AT]], %c64
+// CHECK: arith.muli %[[STEP]], %c32
+// CHECK: vector.shuffle %{{.*}} [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7]
+// CHECK: vector.shuffle %{{.*}} [8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15]
+// CHECK-NOT: vector.gather
+tile.kernel @pairs(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c1024 = arith.constant 1024 : index
+  %rows = memref.dim %y, %c0 : memref<?x?xf32>
+  %columns = memref.dim %y, %c1 : memref<?x?xf32>
+  %blocks = arith.ceildivui %columns, %c1024 : index
+  %id:2 = tile.program_id(%blocks, %rows) : index, index
+  %column = arith.muli %id#0, %c1024 : index
+  %left = arith.remui %column, %c2 : index
+  %from = arith.divui %column, %c2 : index
+  %i = tile.iota dim 0 to [1024] : tensor<1024xindex>
+  %l = tile.broadcast %left to [1024] : index -> tensor<1024xindex>
+  %two = arith.constant dense<2> : tensor<1024xindex>
+  %s = arith.addi %i, %l : tensor<1024xindex>
+  %p = arith.divui %s, %two : tensor<1024xindex>
+  %t = tile.gather %x[%id#1, %from] at %p along 1 dims [-1] : memref<?x?xf32>, tensor<1024xindex> -> tensor<1024xf32>
+  tile.store %t, %y[%id#1, %column] dims [1] : tensor<1024xf32>, memref<?x?xf32>
+  tile.return
+}

@@ -96,3 +96,74 @@ tile.kernel @spread(%x: memref<127xf32>, %y: memref<64xf32>) {
   tile.store %t, %y[0] : tensor<64xf32>, memref<64xf32>
   tile.return
 }
+
+// -----
+
+// What the next program reads is asked for, a line for each row that is read
+// across; where that lies in memory is all that the hint says. Squares of 16 by
+// 16 elements, and of bytes of 16 by 64, are what registers hold.
+// CHECK-LABEL: func.func @ahead(
+// CHECK: vector.load %arg0[%[[I:.*]], %[[J:.*]]] : memref<4096x512xf32>, vector<16xf32>
+// CHECK: %[[NEXT:.*]] = arith.addi %[[I]], %c64
+// CHECK: memref.prefetch %arg0[%[[NEXT]], %[[J]]], read, locality<2>, data
+// CHECK-COUNT-15: memref.prefetch %arg0
+// CHECK-NOT: memref.prefetch
+// CHECK-COUNT-16: vector.store {{.*}} vector<16xf32>
+// CHECK-NOT: vector.store
+tile.kernel @ahead(%x: memref<4096x512xf32>, %y: memref<512x4096xf32>) {
+  %ci = arith.constant 64 : index
+  %cj = arith.constant 2 : index
+  %bi = arith.constant 64 : index
+  %bj = arith.constant 256 : index
+  %p:2 = tile.program_id(%ci, %cj) : index, index
+  %i = arith.muli %p#0, %bi : index
+  %j = arith.muli %p#1, %bj : index
+  %t = tile.load %x[%i, %j] sizes [256, 64] dims [1, 0] {tile.ahead = array<i64: 64, 0>} : memref<4096x512xf32> -> tensor<256x64xf32>
+  tile.store %t, %y[%j, %i] : tensor<256x64xf32>, memref<512x4096xf32>
+  tile.return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @bytes(
+// CHECK-COUNT-64: vector.load {{.*}} vector<16xi8>
+// CHECK-COUNT-16: vector.store {{.*}} vector<64xi8>
+// CHECK-NOT: vector.store
+tile.kernel @bytes(%x: memref<256x256xi8>, %y: memref<256x256xi8>) {
+  %t = tile.load %x[0, 0] sizes [256, 256] dims [1, 0] : memref<256x256xi8> -> tensor<256x256xi8>
+  tile.store %t, %y[0, 0] : tensor<256x256xi8>, memref<256x256xi8>
+  tile.return
+}
+
+// -----
+
+// Not of memory that the second level of cache holds, nor of what is read as it
+// lies.
+// CHECK-LABEL: func.func @held(
+// CHECK-NOT: memref.prefetch
+tile.kernel @held(%x: memref<256x256xf32>, %y: memref<256x256xf32>) {
+  %ci = arith.constant 4 : index
+  %cj = arith.constant 4 : index
+  %bi = arith.constant 64 : index
+  %bj = arith.constant 64 : index
+  %p:2 = tile.program_id(%ci, %cj) : index, index
+  %i = arith.muli %p#0, %bi : index
+  %j = arith.muli %p#1, %bj : index
+  %t = tile.load %x[%i, %j] sizes [64, 64] dims [1, 0] {tile.ahead = array<i64: 64, 0>} : memref<256x256xf32> -> tensor<64x64xf32>
+  tile.store %t, %y[%j, %i] : tensor<64x64xf32>, memref<256x256xf32>
+  tile.return
+}
+// CHECK-LABEL: func.func @plain(
+// CHECK-NOT: memref.prefetch
+tile.kernel @plain(%x: memref<4096x512xf32>, %y: memref<4096x512xf32>) {
+  %ci = arith.constant 64 : index
+  %cj = arith.constant 8 : index
+  %bi = arith.constant 64 : index
+  %bj = arith.constant 64 : index
+  %p:2 = tile.program_id(%ci, %cj) : index, index
+  %i = arith.muli %p#0, %bi : index
+  %j = arith.muli %p#1, %bj : index
+  %t = tile.load %x[%i, %j] sizes [64, 64] {tile.ahead = array<i64: 64, 0>} : memref<4096x512xf32> -> tensor<64x64xf32>
+  tile.store %t, %y[%i, %j] : tensor<64x64xf32>, memref<4096x512xf32>
+  tile.return
+}

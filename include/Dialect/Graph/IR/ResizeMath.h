@@ -12,6 +12,9 @@ namespace adze::graph {
 
 /// The same dims keep their elements: nothing is computed along them.
 bool isCopied(ResizeOp op, int64_t dim);
+/// How often each element of a dim stands in the result, one behind the other,
+/// if that is all that the op does.
+std::optional<int64_t> getRepeats(ResizeOp op, int64_t dim);
 /// Result size over input size, or what is given in its place.
 std::optional<double> getStaticScale(ResizeOp op, int64_t dim);
 

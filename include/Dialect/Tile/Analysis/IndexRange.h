@@ -49,6 +49,10 @@ inline constexpr llvm::StringLiteral kRangeAttribute = "tile.range";
 /// rule, so that a version of the code without checks is of no use.
 inline constexpr llvm::StringLiteral kTailAttribute = "tile.tail";
 
+/// The attribute of a load that says how much further on, along each dim of the
+/// memory, the program reads that runs next on this thread.
+inline constexpr llvm::StringLiteral kAheadAttribute = "tile.ahead";
+
 } // namespace adze::tile
 
 #endif // ADZE_DIALECT_TILE_ANALYSIS_INDEXRANGE_H

@@ -16,6 +16,9 @@ mlir::MemRefType getPhysicalType(mlir::MemRefType type);
 /// columns one behind the other: the map ends with `n mod P, k mod G`. Else 1.
 int64_t getGroup(mlir::MemRefType type);
 
+/// The dimension of memory along which neighbours are neighbours, or -1.
+int64_t getContiguousDim(mlir::MemRefType type);
+
 } // namespace adze::tile
 
 #endif // ADZE_DIALECT_TILE_IR_PHYSICALTYPE_H

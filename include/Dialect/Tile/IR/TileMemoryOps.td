@@ -55,7 +55,9 @@ def LoadOp : TileOp<"load", [AttrSizedOperandSegments, InferTypeOpAdaptor]> {
     the trailing ones) in steps of `strides[i]` (default 1); along the other
     memory dimensions the window is a point. `dims [1, 0]` transposes. Elements
     outside the memory are `pad` (default 0). The hint `tile.tail` on a load or
-    store says that it reaches over the memory's end as a rule.
+    store says that it reaches over the memory's end as a rule; `tile.ahead` on
+    a load, an array of distances along the memory's dimensions, how much
+    further on the program reads that runs next on this thread.
 
     C1: one offset a memory dimension. C2: no more tile than memory dimensions.
     C3: `dims` has one distinct memory dimension a tile dimension. C4: `strides`

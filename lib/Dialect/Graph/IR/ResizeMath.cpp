@@ -19,6 +19,34 @@ bool adze::graph::isCopied(ResizeOp op, int64_t dim) {
   return areEqual(getDims(op.getInput())[dim], getDims(op.getResult())[dim]);
 }
 
+/// Whether an element i of a dim resized by a whole factor is i floordiv factor
+/// of the input. The middle of an element is never in the middle between two.
+static bool picksRepeated(ResizeOp op) {
+  if (op.getMode() != ResizeMode::Nearest)
+    return false;
+  switch (op.getCoordinates()) {
+  case CoordinateMode::Asymmetric:
+    return op.getNearestMode() == NearestMode::Floor;
+  case CoordinateMode::HalfPixel:
+  case CoordinateMode::PytorchHalfPixel:
+    return op.getNearestMode() == NearestMode::RoundPreferFloor ||
+           op.getNearestMode() == NearestMode::RoundPreferCeil;
+  default:
+    return false;
+  }
+}
+
+std::optional<int64_t> adze::graph::getRepeats(ResizeOp op, int64_t dim) {
+  AffineExpr ratio = picksRepeated(op)
+                         ? divideExactly(getDims(op.getResult())[dim],
+                                         getDims(op.getInput())[dim])
+                         : AffineExpr();
+  auto factor = ratio ? getConstant(ratio) : std::nullopt;
+  if (factor && op.getScales() && (*op.getScales())[dim] != double(*factor))
+    return std::nullopt;
+  return factor;
+}
+
 std::optional<double> adze::graph::getStaticScale(ResizeOp op, int64_t dim) {
   if (op.getScales())
     return (*op.getScales())[dim];

@@ -47,3 +47,21 @@ MemRefType adze::tile::getPhysicalType(MemRefType type) {
   return MemRefType::get(shape, element, MemRefLayoutAttrInterface(),
                          type.getMemorySpace());
 }
+
+int64_t adze::tile::getContiguousDim(MemRefType type) {
+  if (type.getRank() == 0)
+    return -1;
+  if (auto strided = dyn_cast<StridedLayoutAttr>(type.getLayout()))
+    return strided.getStrides().back() == 1 ? type.getRank() - 1 : -1;
+  if (type.getLayout().isIdentity())
+    return type.getRank() - 1;
+  ArrayRef<AffineExpr> results = type.getLayout().getAffineMap().getResults();
+  if (getGroup(type) > 1) // no two of what a vector takes are neighbours
+    return -1;
+  AffineExpr last = results.back();
+  if (auto binary = dyn_cast<AffineBinaryOpExpr>(last);
+      binary && binary.getKind() == AffineExprKind::Mod)
+    last = binary.getLHS();
+  auto dim = dyn_cast<AffineDimExpr>(last);
+  return dim ? dim.getPosition() : -1;
+}

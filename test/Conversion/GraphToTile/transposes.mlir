@@ -1,0 +1,126 @@
+// Which part of the result a program makes where an operand is read across, and
+// what it may ask memory for: where the one reads that runs next.
+// RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
+// RUN: aopt %s --convert-graph-to-tile=for-cpu=false --split-input-file | FileCheck %s --check-prefix=ANY
+
+// Long rows, and some lines of columns; the next program has the next columns.
+// Lines that lie apart go past the caches earlier than what is stored in order.
+// CHECK-LABEL: tile.kernel @matrix(
+// CHECK-SAME: tile.params = {BLOCK_M = 256 : i64, BLOCK_N = 64 : i64}, tile.stream_bytes = 8388608 : i64}
+// CHECK: tile.load %arg0[%{{.*}}, %{{.*}}] sizes {{.*}} dims [1, 0] {tile.ahead = array<i64: 64, 0>}
+// ANY-LABEL: tile.kernel @matrix(
+// ANY-NOT: tile.ahead
+func.func private @matrix(%x: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> attributes {adze.kernel} {
+  %0 = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  return %0 : tensor<4096x4096xf32>
+}
+
+// -----
+
+// Rows along the first dim, which is the source's last one, not along the one
+// before the columns: 32 columns are all that there are, and the next program
+// is one further along the dim before them.
+// CHECK-LABEL: tile.kernel @reversed(
+// CHECK-SAME: tile.params = {BLOCK_M = 80 : i64}
+// CHECK: %[[ID:.*]]:3 = tile.program_id(%c64, %c48, %{{.*}})
+// CHECK: %[[ROW:.*]] = arith.muli %[[ID]]#2, %{{.*}}
+// CHECK: tile.load %arg0[0, %[[ID]]#0, %[[ID]]#1, %[[ROW]]] sizes [%{{.*}}, 32] dims [3, 0] {tile.ahead = array<i64: 0, 1, 0, 0>}
+// ANY-LABEL: tile.kernel @reversed(
+// ANY-NOT: dims [3, 0]
+func.func private @reversed(%x: tensor<32x64x48x80xf32>) -> tensor<80x48x64x32xf32> attributes {adze.kernel} {
+  %0 = graph.transpose %x {perm = array<i64: 3, 2, 1, 0>} : (tensor<32x64x48x80xf32>) -> tensor<80x48x64x32xf32>
+  return %0 : tensor<80x48x64x32xf32>
+}
+
+// -----
+
+// Columns 1 MiB apart would take one another's places in a cache: fewer.
+// CHECK-LABEL: tile.kernel @apart(
+// CHECK-SAME: BLOCK_N = 32 : i64
+// CHECK: tile.ahead = array<i64: 32, 0, 0>
+func.func private @apart(%x: tensor<64x512x512xf32>) -> tensor<512x512x64xf32> attributes {adze.kernel} {
+  %0 = graph.transpose %x {perm = array<i64: 2, 1, 0>} : (tensor<64x512x512xf32>) -> tensor<512x512x64xf32>
+  return %0 : tensor<512x512x64xf32>
+}
+
+// -----
+
+// Three rows are followed by the hardware, and pixels of three channels lie
+// close together.
+// CHECK-LABEL: tile.kernel @channels(
+// CHECK-NOT: tile.ahead
+func.func private @channels(%x: tensor<8x3x224x224xf32>) -> tensor<8x224x224x3xf32> attributes {adze.kernel} {
+  %0 = graph.transpose %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<8x3x224x224xf32>) -> tensor<8x224x224x3xf32>
+  return %0 : tensor<8x224x224x3xf32>
+}
+// CHECK-LABEL: tile.kernel @pixels(
+// CHECK-NOT: tile.ahead
+func.func private @pixels(%x: tensor<8x224x224x3xf32>) -> tensor<8x3x224x224xf32> attributes {adze.kernel} {
+  %0 = graph.transpose %x {perm = array<i64: 0, 3, 1, 2>} : (tensor<8x224x224x3xf32>) -> tensor<8x3x224x224xf32>
+  return %0 : tensor<8x3x224x224xf32>
+}
+
+// -----
+
+// Whole rows that are moved past the caches: programs follow the operand, and
+// write where its rows go. What the caches hold is made in the result's order.
+// CHECK-LABEL: tile.kernel @heads(
+// CHECK-SAME: tile.params = {BLOCK_M = 12 : i64}, tile.stream_bytes = 16777216 : i64}
+// CHECK: %[[ID:.*]]:3 = tile.program_id(%{{.*}}, %c512, %c64)
+// CHECK: %[[ROW:.*]] = arith.muli %[[ID]]#0, %{{.*}}
+// CHECK: tile.load %arg0[%[[ID]]#2, %[[ID]]#1, %[[ROW]], 0] sizes [%{{.*}}, 64] :
+// CHECK: tile.store %{{.*}}, %arg1[%[[ID]]#2, %[[ROW]], %[[ID]]#1, 0] dims [1, 3]
+// ANY-LABEL: tile.kernel @heads(
+// ANY: %[[ID:.*]]:3 = tile.program_id(%{{.*}}, %c12, %c64)
+func.func private @heads(%x: tensor<64x512x12x64xf32>) -> tensor<64x12x512x64xf32> attributes {adze.kernel} {
+  %0 = graph.transpose %x {perm = array<i64: 0, 2, 1, 3>} : (tensor<64x512x12x64xf32>) -> tensor<64x12x512x64xf32>
+  return %0 : tensor<64x12x512x64xf32>
+}
+// CHECK-LABEL: tile.kernel @few_heads(
+// CHECK: %[[ID:.*]]:3 = tile.program_id(%{{.*}}, %c12, %c8)
+// CHECK: tile.load %arg0[%[[ID]]#2, %{{.*}}, %[[ID]]#1, 0] sizes [%{{.*}}, 64] dims [1, 3] :
+func.func private @few_heads(%x: tensor<8x128x12x64xf32>) -> tensor<8x12x128x64xf32> attributes {adze.kernel} {
+  %0 = graph.transpose %x {perm = array<i64: 0, 2, 1, 3>} : (tensor<8x128x12x64xf32>) -> tensor<8x12x128x64xf32>
+  return %0 : tensor<8x12x128x64xf32>
+}
+
+// -----
+
+// Of two operands one is read across; through a slice the next program's part
+// lies as many steps further on.
+// CHECK-LABEL: tile.kernel @sum(
+// CHECK-SAME: tile.params = {BLOCK_M = 256 : i64, BLOCK_N = 64 : i64}
+// CHECK: tile.load {{.*}} {tile.ahead = array<i64: 0, 64>}
+// CHECK: tile.load %arg1[{{.*}} dims [1, 0] strides [1, 2] {tile.ahead = array<i64: 128, 0>}
+func.func private @sum(%x: tensor<2048x2048xf32>, %y: tensor<4096x2048xf32>) -> tensor<2048x2048xf32> attributes {adze.kernel} {
+  %0 = graph.slice %y {starts = array<i64: 0, 0>, steps = array<i64: 2, 1>} : (tensor<4096x2048xf32>) -> tensor<2048x2048xf32>
+  %1 = graph.transpose %0 {perm = array<i64: 1, 0>} : (tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
+  %2 = graph.add %x, %1 : (tensor<2048x2048xf32>, tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
+  return %2 : tensor<2048x2048xf32>
+}
+
+// -----
+
+// Of unknown size, across and by rows.
+// CHECK-LABEL: tile.kernel @unknown(
+// CHECK-SAME: tile.params = {BLOCK_M = 256 : i64, BLOCK_N = 64 : i64}
+// CHECK: tile.load {{.*}} dims [2, 0] {tile.ahead = array<i64: 64, 0, 0>}
+// CHECK-LABEL: tile.kernel @unknown_rows(
+// CHECK: %[[ID:.*]]:3 = tile.program_id
+// CHECK: tile.load %{{.*}}[%[[ID]]#2, %{{.*}}, %{{.*}}] sizes {{.*}} :
+#x = affine_map<()[s0, s1, s2] -> (s0, s1, s2)>
+#y = affine_map<()[s0, s1, s2] -> (s2, s1, s0)>
+#z = affine_map<()[s0, s1, s2] -> (s1, s0, s2)>
+func.func @main(%x: tensor<?x?x?xf32, #x>) -> (tensor<?x?x?xf32, #y>, tensor<?x?x?xf32, #z>) attributes {graph.symbols = ["a", "b", "c"]} {
+  %0 = host.launch @unknown(%x) : (tensor<?x?x?xf32, #x>) -> tensor<?x?x?xf32, #y>
+  %1 = host.launch @unknown_rows(%x) : (tensor<?x?x?xf32, #x>) -> tensor<?x?x?xf32, #z>
+  return %0, %1 : tensor<?x?x?xf32, #y>, tensor<?x?x?xf32, #z>
+}
+func.func private @unknown(%x: tensor<?x?x?xf32, #x>) -> tensor<?x?x?xf32, #y> attributes {adze.kernel} {
+  %0 = graph.transpose %x {perm = array<i64: 2, 1, 0>} : (tensor<?x?x?xf32, #x>) -> tensor<?x?x?xf32, #y>
+  return %0 : tensor<?x?x?xf32, #y>
+}
+func.func private @unknown_rows(%x: tensor<?x?x?xf32, #x>) -> tensor<?x?x?xf32, #z> attributes {adze.kernel} {
+  %0 = graph.transpose %x {perm = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #x>) -> tensor<?x?x?xf32, #z>
+  return %0 : tensor<?x?x?xf32, #z>
+}
