@@ -1,23 +1,44 @@
 // Attention of unknown numbers of queries gives the numbers of the reference
-// path for few of them (a program each) and many, on one and two threads the
-// same bits: with groups of heads, causal to both corners, a mask.
+// path for one alone, blocks of four, whole and not, and many,
+// on one and two threads the same bits: with groups of heads, causal to both
+// corners, a mask.
+// DEFINE: %{queries} = 1
+// DEFINE: %{keys} = 300
+// DEFINE: %{shapes} = --random --shape q=2x6x%{queries}x24 --shape k=2x2x%{keys}x24 --shape v=2x2x%{keys}x24 --shape b=1x1x%{queries}x%{keys}
+// DEFINE: %{expected} = --expect plain=%t/0/plain.npy --expect causal=%t/0/causal.npy --expect lower=%t/0/lower.npy
+// DEFINE: %{check} = arun %t/0.so %{shapes} --output-dir %t/0 && \
+// DEFINE:   arun %t/1.so %{shapes} --threads 1 --output-dir %t/1 --range-tol 1e-5 %{expected} && \
+// DEFINE:   arun %t/1.so %{shapes} --threads 2 --output-dir %t/2 && diff -r %t/1 %t/2
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
-// RUN: arun %t/0.so --random --shape q=2x6x1x24 --shape k=2x2x300x24 --shape v=2x2x300x24 --shape b=1x1x1x300 --output-dir %t/0
-// RUN: arun %t/1.so --random --shape q=2x6x1x24 --shape k=2x2x300x24 --shape v=2x2x300x24 --shape b=1x1x1x300 \
-// RUN:   --threads 1 --output-dir %t/1 --range-tol 1e-5 --expect plain=%t/0/plain.npy --expect causal=%t/0/causal.npy --expect lower=%t/0/lower.npy
-// RUN: arun %t/1.so --random --shape q=2x6x1x24 --shape k=2x2x300x24 --shape v=2x2x300x24 --shape b=1x1x1x300 --threads 2 --output-dir %t/2
-// RUN: diff -r %t/1 %t/2
-// RUN: arun %t/0.so --random --shape q=2x6x7x24 --shape k=2x2x64x24 --shape v=2x2x64x24 --shape b=1x1x7x64 --output-dir %t/0
-// RUN: arun %t/1.so --random --shape q=2x6x7x24 --shape k=2x2x64x24 --shape v=2x2x64x24 --shape b=1x1x7x64 \
-// RUN:   --threads 1 --output-dir %t/1 --range-tol 1e-5 --expect plain=%t/0/plain.npy --expect causal=%t/0/causal.npy --expect lower=%t/0/lower.npy
-// RUN: arun %t/1.so --random --shape q=2x6x7x24 --shape k=2x2x64x24 --shape v=2x2x64x24 --shape b=1x1x7x64 --threads 2 --output-dir %t/2
-// RUN: diff -r %t/1 %t/2
-// RUN: arun %t/0.so --random --shape q=2x6x33x24 --shape k=2x2x70x24 --shape v=2x2x70x24 --shape b=1x1x33x70 --output-dir %t/0
-// RUN: arun %t/1.so --random --shape q=2x6x33x24 --shape k=2x2x70x24 --shape v=2x2x70x24 --shape b=1x1x33x70 \
-// RUN:   --threads 1 --output-dir %t/1 --range-tol 1e-5 --expect plain=%t/0/plain.npy --expect causal=%t/0/causal.npy --expect lower=%t/0/lower.npy
-// RUN: arun %t/1.so --random --shape q=2x6x33x24 --shape k=2x2x70x24 --shape v=2x2x70x24 --shape b=1x1x33x70 --threads 2 --output-dir %t/2
-// RUN: diff -r %t/1 %t/2
+// RUN: %{check}
+// REDEFINE: %{queries} = 2
+// REDEFINE: %{keys} = 17
+// RUN: %{check}
+// REDEFINE: %{queries} = 3
+// REDEFINE: %{keys} = 64
+// RUN: %{check}
+// REDEFINE: %{queries} = 4
+// REDEFINE: %{keys} = 300
+// RUN: %{check}
+// REDEFINE: %{queries} = 5
+// REDEFINE: %{keys} = 5
+// RUN: %{check}
+// REDEFINE: %{queries} = 7
+// REDEFINE: %{keys} = 64
+// RUN: %{check}
+// REDEFINE: %{queries} = 8
+// REDEFINE: %{keys} = 9
+// RUN: %{check}
+// REDEFINE: %{queries} = 20
+// REDEFINE: %{keys} = 70
+// RUN: %{check}
+// REDEFINE: %{queries} = 21
+// REDEFINE: %{keys} = 70
+// RUN: %{check}
+// REDEFINE: %{queries} = 33
+// REDEFINE: %{keys} = 70
+// RUN: %{check}
 
 #q = affine_map<()[s0, s1] -> (2, 6, s0, 24)>
 #k = affine_map<()[s0, s1] -> (2, 2, s1, 24)>

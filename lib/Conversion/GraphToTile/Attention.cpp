@@ -70,9 +70,19 @@ private:
   /// a decoder: its programs have one each then.
   bool asksWhetherFew() { return knownQueries < 0 && e.cutsEvenly; }
 
-  /// So many queries are worth a vector for each key; single ones, each with
-  /// all keys to itself, so many.
-  static constexpr int64_t fewQueries = 8, fewSingles = 13;
+  /// Programs of `count` queries, where this holds; `few`: with keys along the
+  /// vectors.
+  struct Form {
+    Value condition; // null: always
+    bool few;
+    Value count;
+  };
+  LogicalResult emitForms(ArrayRef<Form> forms);
+
+  /// So many queries are worth a vector for each key. Where only the run knows
+  /// their number: one alone has programs of its own, fewer than so many have
+  /// blocks of keys along the vectors, too.
+  static constexpr int64_t fewQueries = 8, fewBlocked = 21, blockedQueries = 4;
   KernelEmitter &e;
   AttentionOp op;
   OpBuilder &b;
@@ -83,7 +93,7 @@ private:
   unsigned rank;
   int64_t depth, columns, knownQueries;
   Value queries, keys;           // how many
-  Value areFew;                  // null: that is known
+  SmallVector<Form, 3> forms;    // of which the run chooses the first
   Value blockQueries, blockKeys; // queries of a program, keys of a step
   Value rowId, row;              // of the queries; the first one
   SmallVector<Value> batch;      // ids
@@ -150,9 +160,16 @@ LogicalResult AttentionEmitter::cut() {
   blockKeys = e.param("BLOCK_N", block, getEvenBlocks(knownKeys, block));
   Value rows = e.ceilDiv(queries, blockQueries);
   if (asksWhetherFew()) {
-    areFew = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, queries,
-                                   e.index(fewSingles));
-    rows = arith::SelectOp::create(b, loc, areFew, queries, rows);
+    auto isBelow = [&](int64_t limit) -> Value {
+      return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, queries,
+                                   e.index(limit));
+    };
+    forms = {{isBelow(2), true, e.index(1)},
+             {isBelow(fewBlocked), true, e.index(blockedQueries)},
+             {nullptr, false, blockQueries}};
+    for (const Form &form : llvm::reverse(ArrayRef<Form>(forms).drop_back()))
+      rows = arith::SelectOp::create(b, loc, form.condition,
+                                     e.ceilDiv(queries, form.count), rows);
   }
   SmallVector<Value> counts{rows};
   for (unsigned dim = rank - 2; dim-- > 0;) {
@@ -187,6 +204,8 @@ void AttentionEmitter::setAxes(bool few, Value count) {
   e.setAxis(axes.depth, e.index(depth));
   e.setAxis(axes.columns, e.index(columns));
   row = e.mul(rowId, count);
+  if (getConstantIntValue(count) == 1) // known to be inside
+    row = e.max(e.min(row, e.sub(queries, e.index(1))), e.index(0));
 }
 
 /// The block of queries, which all steps read. Full precision takes in the
@@ -395,18 +414,23 @@ LogicalResult AttentionEmitter::emit(bool few, Value count) {
 LogicalResult AttentionEmitter::run() {
   if (failed(cut()))
     return failure();
-  if (!areFew)
+  if (forms.empty())
     return emit(knownQueries > 0 && knownQueries < fewQueries, blockQueries);
-  auto choice = scf::IfOp::create(b, loc, areFew, /*withElse=*/true);
-  for (bool few : {true, false}) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(
-        (few ? choice.thenBlock() : choice.elseBlock())->getTerminator());
-    Value count = few ? e.index(1) : blockQueries;
-    if (failed(e.phase([&] { return emit(few, count); })))
-      return failure();
-  }
-  return success();
+  return emitForms(forms);
+}
+
+/// The first form whose condition holds.
+LogicalResult AttentionEmitter::emitForms(ArrayRef<Form> forms) {
+  const Form &first = forms.front();
+  if (!first.condition)
+    return e.phase([&] { return emit(first.few, first.count); });
+  auto choice = scf::IfOp::create(b, loc, first.condition, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(choice.thenBlock()->getTerminator());
+  if (failed(e.phase([&] { return emit(first.few, first.count); })))
+    return failure();
+  b.setInsertionPoint(choice.elseBlock()->getTerminator());
+  return emitForms(forms.drop_front());
 }
 
 LogicalResult adze::emitAttention(KernelEmitter &e, AttentionOp op, Cut cut) {

@@ -251,6 +251,9 @@ bool adze::keepsRowsTogether(const KernelEmitter &e, int64_t m, int64_t n,
          (m < 0 || right <= m * (n + k));
 }
 
-int64_t adze::chooseStreamBytes(const CacheSizes &caches) {
-  return caches.l3 / 2; // the other half is what it was made of
+int64_t adze::chooseStreamBytes(const CacheSizes &caches, bool scattered) {
+  int64_t bytes = caches.l3 / 2; // the other half is what it was made of
+  // Lines here and there cost several times as much by way of the last level.
+  constexpr int64_t fewCaches = 8;
+  return scattered ? std::min(bytes, fewCaches * caches.l2) : bytes;
 }

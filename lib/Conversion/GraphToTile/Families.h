@@ -203,8 +203,9 @@ ContractionBlocks chooseContractionBlocks(
 bool keepsRowsTogether(const KernelEmitter &e, int64_t m, int64_t n, int64_t k,
                        int64_t taps = 1);
 
-/// Results of more bytes are stored past the caches.
-int64_t chooseStreamBytes(const CacheSizes &caches);
+/// Results of more bytes are stored past the caches. `scattered`: as lines that
+/// lie apart.
+int64_t chooseStreamBytes(const CacheSizes &caches, bool scattered = false);
 
 /// The value of a size if it is known, else -1.
 int64_t getKnown(mlir::AffineExpr size);

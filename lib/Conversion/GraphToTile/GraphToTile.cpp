@@ -6,6 +6,7 @@
 #include "Dialect/Graph/IR/ConvChain.h"
 #include "Dialect/Graph/IR/Reduced.h"
 #include "Dialect/Host/IR/Host.h"
+#include "Dialect/Tile/Analysis/IndexRange.h"
 #include "Dialect/Tile/IR/Streams.h"
 #include "Families.h"
 #include "InPlace.h"
@@ -132,23 +133,37 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
       .Default([&](Operation *) { return e.fail("no family"); });
 }
 
-bool adze::mayStream(KernelEmitter &e, unsigned output) {
-  auto type = cast<MemRefType>(e.getOutputMemory(output).getType());
+static bool mayExceed(Value memory, int64_t bytes) {
+  auto type = cast<MemRefType>(memory.getType());
   return !type.hasStaticShape() ||
-         type.getNumElements() > chooseStreamBytes(e.caches) * 8 /
-                                     int64_t(type.getElementTypeBitWidth());
+         type.getNumElements() >
+             bytes * 8 / int64_t(type.getElementTypeBitWidth());
+}
+
+bool adze::mayStream(KernelEmitter &e, unsigned output) {
+  return mayExceed(e.getOutputMemory(output), chooseStreamBytes(e.caches));
+}
+
+/// Is an operand read across, so that lines are stored one here and one there?
+static bool isScattered(tile::KernelOp kernel) {
+  return kernel
+      ->walk([](tile::LoadOp load) {
+        return load->hasAttr(tile::kAheadAttribute) ? WalkResult::interrupt()
+                                                    : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 /// Results that the caches would lose before anybody asks. What multiplies is
 /// not held up by its stores.
 static void chooseStreams(KernelEmitter &e) {
-  int64_t bytes = chooseStreamBytes(e.caches);
+  int64_t bytes = chooseStreamBytes(e.caches, isScattered(e.getKernel()));
   bool multiplies =
       e.getKernel()
           ->walk([](tile::DotOp) { return WalkResult::interrupt(); })
           .wasInterrupted();
   for (unsigned i = 0; !multiplies && i < e.getOutputs().size(); ++i)
-    if (mayStream(e, i))
+    if (mayExceed(e.getOutputMemory(i), bytes))
       e.getKernel()->setAttr(tile::streamBytesAttr,
                              e.builder().getI64IntegerAttr(bytes));
 }

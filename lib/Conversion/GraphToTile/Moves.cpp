@@ -65,13 +65,14 @@ static Value undo(OpBuilder &b, Value value, ArrayRef<Operation *> steps) {
   return value;
 }
 
-/// What a movement that takes dims apart moves: something that the kernel
-/// computes; null if `value` is not moved so.
+/// What a movement with reshapes moves, if they only drop dims of one element,
+/// too: something that the kernel computes; null if `value` is not moved so.
+/// Transposes alone are followed place by place.
 static Value findMoved(Value value) {
   Value start = Move::findStart(value);
-  return start != value && start.getDefiningOp() && Move::takesDimsApart(value)
-             ? start
-             : Value();
+  bool isReshaped =
+      llvm::any_of(getSteps(start, value), llvm::IsaPred<ReshapeOp>);
+  return isReshaped && start.getDefiningOp() ? start : Value();
 }
 
 /// f(move(x), others) -> move(f(x, others moved back)).

@@ -111,7 +111,7 @@ Value KernelLowering::position(const Window &window, const Layout &layout,
         place = add(place, digitPosition(window, tileDim, i, slice, at));
     }
   place = add(place, constant);
-  if (fast || !isClamped(window, dim))
+  if (fast || !isClamped(window, dim, &layout))
     return place;
   Value last =
       b.createOrFold<arith::SubIOp>(loc, extent(window.memref, dim), index(1));
@@ -187,7 +187,7 @@ Place KernelLowering::place(const Window &window, const Layout &layout,
     if (dim == laneMem)
       self = add(self, shift);
     logical.push_back(self);
-    if (!isChecked(window, dim))
+    if (!isChecked(window, dim, &layout))
       continue;
     if (isOutside(window, dim)) {
       result.never = true;

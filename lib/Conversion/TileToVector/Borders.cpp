@@ -158,14 +158,22 @@ bool Window::endsAlike(int64_t dim, const Window &other,
 /// dimension? A split class runs along it, whose elements never meet, and no
 /// store goes beyond the same end: then any element will do, and the last one
 /// is taken, so that what a dot reads needs neither conditions nor a copy.
-bool KernelLowering::isClamped(const Window &window, int64_t memDim) {
+/// Where the class has lanes, this is so of what is read into registers (of
+/// `layout`) that run along another one, such as rows that are turned
+/// afterwards.
+bool KernelLowering::isClamped(const Window &window, int64_t memDim,
+                               const Layout *layout) {
   std::optional<IndexRange> range = getIndexRange(window.offsets[memDim]);
   if (!isa<LoadOp>(window.op) || memDim == window.along || !range ||
       range->min < 0 || isProven(window, memDim) || isDecided(window, memDim))
     return false;
   int c = classAlong(window, memDim);
   // Rows at a border are picked, as those that other windows share with them.
-  if (c < 0 || c == overBorder || !classes.isSplit(c) || classes.lanes(c) > 1)
+  if (c < 0 || c == overBorder || !classes.isSplit(c))
+    return false;
+  bool runsElsewhere =
+      layout && (layout->lanes == 1 || layout->classes[layout->laneDim] != c);
+  if (classes.lanes(c) > 1 && !runsElsewhere)
     return false;
   auto endsAlike = [&](const Window &store) {
     for (int64_t dim = 0, e = store.offsets.size(); dim < e; ++dim)
@@ -202,7 +210,8 @@ bool KernelLowering::isOutside(const Window &window, int64_t memDim) {
          });
 }
 
-bool KernelLowering::isChecked(const Window &window, int64_t memDim) {
+bool KernelLowering::isChecked(const Window &window, int64_t memDim,
+                               const Layout *layout) {
   if (isProven(window, memDim))
     return false;
   if (memDim == window.along)
@@ -211,7 +220,7 @@ bool KernelLowering::isChecked(const Window &window, int64_t memDim) {
     return staging;
   if (isDecided(window, memDim) || isTail(window, memDim))
     return true; // in both versions
-  if (isClamped(window, memDim))
+  if (isClamped(window, memDim, layout))
     return false;
   if (!limited(window, memDim))
     return !fast;
@@ -231,13 +240,50 @@ bool KernelLowering::isBorder(const Window &window) {
 }
 
 /// Does it take a run-time condition to run this window without checks?
+bool KernelLowering::isUnproven(const Window &window, int64_t dim) {
+  return !isProven(window, dim) && dim != window.along &&
+         dim != contractedDim(window) && !limited(window, dim) &&
+         !isDecided(window, dim) && !isTail(window, dim);
+}
+
 bool KernelLowering::hasUnproven(const Window &window) {
-  for (int64_t dim = 0, e = window.offsets.size(); dim < e; ++dim)
-    if (!isProven(window, dim) && dim != window.along &&
-        dim != contractedDim(window) && !limited(window, dim) &&
-        !isDecided(window, dim) && !isTail(window, dim))
-      return true;
-  return false;
+  return llvm::any_of(llvm::seq<int64_t>(0, window.offsets.size()),
+                      [&](int64_t dim) { return isUnproven(window, dim); });
+}
+
+/// Do loops read or store what may be outside of memory? Not where checks are
+/// needed only in front of and behind the loops that all products, and all
+/// reductions of these, are in: these cost nothing, and code without them would
+/// be the same long loops once more. (Loops of products alone are short, and so
+/// is their code.) Rows whose last one is taken in place of what is behind it
+/// (isClamped) cost no more, unless a product reads them where they are.
+bool KernelLowering::checksInLoops() {
+  auto isInLoop = [&](Operation *op) {
+    auto loop = op->getParentOfType<scf::ForOp>();
+    return loop && root->isProperAncestor(loop);
+  };
+  Layout rows; // as they lie, however the tile does
+  rows.lanes = 1;
+  auto isFree = [&](const Window &window) {
+    int64_t last = window.offsets.size() - 1;
+    bool byRows = llvm::none_of(window.tile.getUsers(), llvm::IsaPred<DotOp>) &&
+                  classAlong(window, last) >= 0;
+    for (int64_t dim = 0; dim <= last; ++dim)
+      if (isUnproven(window, dim) &&
+          !(byRows && dim < last && isClamped(window, dim, &rows)))
+        return false;
+    return true;
+  };
+  bool hasDots = false, hasReduces = false, outside = true;
+  root->walk([&](Operation *op) {
+    hasDots |= isa<DotOp>(op);
+    hasReduces |= isa<ReduceOp>(op);
+    outside &= !isa<DotOp, ReduceOp>(op) || isInLoop(op);
+  });
+  forEachWindow([&](const Window &window) {
+    outside &= !isInLoop(window.op) || isFree(window);
+  });
+  return !hasDots || !hasReduces || !outside;
 }
 
 /// The steps of split class `c` whose windows stay inside memory, whatever the
@@ -450,9 +496,7 @@ Value KernelLowering::inBounds(const Window &window) {
   };
   Layout layout = layoutOf(window.tile);
   for (int64_t dim = 0, e = window.offsets.size(); dim < e; ++dim) {
-    if (isProven(window, dim) || dim == contractedDim(window) ||
-        dim == window.along || limited(window, dim) || isDecided(window, dim) ||
-        isTail(window, dim))
+    if (!isUnproven(window, dim))
       continue;
     Value lower = runtimeBound(window.offsets[dim], false);
     Value upper = runtimeBound(window.offsets[dim], true);
@@ -480,23 +524,6 @@ Value KernelLowering::inBounds(const Window &window) {
 }
 
 //===--- Limits -----------------------------------------------------------===//
-
-/// Classes that inner loops walk in several steps, and whose end in memory is
-/// not proven: whole steps up to the end run unchecked, the rest checked.
-void KernelLowering::findLimits() {
-  forEachWindow([&](const Window &window) {
-    SmallVector<int> dims = classes.of(window.tile);
-    for (auto [i, digits] : llvm::enumerate(window.dims)) {
-      if (digits.size() != 1)
-        continue;
-      int64_t dim = digits.front().dim;
-      std::optional<IndexRange> range = getIndexRange(window.offsets[dim]);
-      if (classes.isLooped(dims[i]) && proof(window, dim) == Proof::none &&
-          dim != contractedDim(window) && range && range->min >= 0)
-        limits[dims[i]].push_back({window, dim});
-    }
-  });
-}
 
 /// How many positions of a class are inside all memory it touches, at least;
 /// null if the class has no limit, a zero if it can't be said. With `most`: how

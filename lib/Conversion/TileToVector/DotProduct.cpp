@@ -18,42 +18,76 @@ static Value addUp(OpBuilder &b, Location loc, Value x, Value y) {
   return createCombine(b, loc, ReduceKind::add, x, y);
 }
 
-/// The sum of the lanes whose number has bit `bit` and of those without it:
-/// blocks of `bit` lanes of x and y in turn.
-static Value addBlocks(OpBuilder &b, Location loc, Value x, Value y,
-                       int64_t bit) {
-  int64_t lanes = cast<VectorType>(x.getType()).getNumElements();
-  SmallVector<int64_t> low, high;
-  for (int64_t lane = 0; lane < lanes; ++lane) {
-    int64_t from = lane & bit ? lanes + lane - bit : lane;
-    low.push_back(from);
-    high.push_back(from + bit);
-  }
-  return addUp(b, loc, vector::ShuffleOp::create(b, loc, x, y, low),
-               vector::ShuffleOp::create(b, loc, x, y, high));
-}
+namespace {
+/// Sums of the lanes of vectors, a power of two of them, as one vector in their
+/// order. Two are added as soon as both are there, so that few are live.
+///
+/// Lanes are thought of in units (elements, then what four of them became) and
+/// these in groups of four, as the fast shuffles of x86 have them. What is even
+/// of the groups of two vectors, and what is odd, are added:
+/// (x0 x1 x2 x3), (y0 y1 y2 y3) become (x01 x23 y01 y23), and so on.
+class LaneSums {
+public:
+  LaneSums(OpBuilder &b, Location loc) : b(b), loc(loc) {}
 
-/// One vector of the sums of the lanes of each vector.
-static Value addLanes(OpBuilder &b, Location loc, SmallVector<Value> parts) {
-  int64_t count = parts.size();
-  for (Value &part : parts) {
-    int64_t lanes = cast<VectorType>(part.getType()).getNumElements();
-    for (; lanes > count; lanes /= 2) {
+  void push(Value sums) {
+    size_t level = 0;
+    for (; !parts.empty() && parts.back().first == level; ++level)
+      sums = addPairs(parts.pop_back_val().second, sums, level);
+    parts.push_back({level, sums});
+  }
+
+  /// All of them in one vector, and none left.
+  Value take() {
+    assert(parts.size() == 1 && "not a power of two of vectors");
+    size_t level = parts.back().first;
+    Value sums = parts.pop_back_val().second;
+    if (isWithinGroup(level, lanesOf(sums)))
+      sums = addPairs(sums, Value(), level);
+    for (int64_t lanes = lanesOf(sums); lanes > int64_t(1) << level;
+         lanes /= 2) {
       auto half = [&](int64_t from) -> Value {
-        return vector::ExtractStridedSliceOp::create(b, loc, part, {from},
+        return vector::ExtractStridedSliceOp::create(b, loc, sums, {from},
                                                      {lanes / 2}, {1});
       };
-      part = addUp(b, loc, half(0), half(lanes / 2));
+      sums = addUp(b, loc, half(0), half(lanes / 2));
     }
+    return sums;
   }
-  for (int64_t bit = 1; bit < count; bit *= 2) {
-    SmallVector<Value> pairs;
-    for (size_t i = 0; i < parts.size(); i += 2)
-      pairs.push_back(addBlocks(b, loc, parts[i], parts[i + 1], bit));
-    parts = pairs;
+
+private:
+  static int64_t lanesOf(Value x) {
+    return cast<VectorType>(x.getType()).getNumElements();
   }
-  return parts.front();
-}
+  static int64_t unitOf(size_t level) { return int64_t(1) << level / 2 * 2; }
+  static int64_t groupOf(size_t level, int64_t lanes) {
+    return std::min<int64_t>(4, lanes / unitOf(level));
+  }
+  /// Are the units of a group half added up?
+  static bool isWithinGroup(size_t level, int64_t lanes) {
+    return level % 2 == 1 && groupOf(level, lanes) == 4;
+  }
+
+  /// Without y a group has half as many units afterwards.
+  Value addPairs(Value x, Value y, size_t level) {
+    int64_t lanes = lanesOf(x), unit = unitOf(level);
+    int64_t group = groupOf(level, lanes);
+    SmallVector<int64_t> even, odd;
+    for (int64_t base = 0; base < lanes; base += group * unit)
+      for (int64_t from = base; from < (y ? 2 * lanes : lanes); from += lanes)
+        for (int64_t lane = from; lane < from + group * unit; ++lane)
+          (lane / unit % 2 ? odd : even).push_back(lane);
+    if (!y)
+      y = x;
+    return addUp(b, loc, vector::ShuffleOp::create(b, loc, x, y, even),
+                 vector::ShuffleOp::create(b, loc, x, y, odd));
+  }
+
+  OpBuilder &b;
+  Location loc;
+  SmallVector<std::pair<size_t, Value>> parts; // levels: of how many, log2
+};
+} // namespace
 
 //===--- Along the depth --------------------------------------------------===//
 
@@ -176,6 +210,10 @@ Registers KernelLowering::dotAlongDepth(DotOp op, Registers acc) {
                    classes.lanes(k),
                    llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
   SliceScope scope(context, c);
+  // Columns of one vector of sums.
+  int64_t together =
+      std::max(shape.columns, std::min(layout.lanes, classes.lanes(k)));
+  std::vector<LaneSums> lanes(rows, LaneSums(b, loc));
   SmallVector<SmallVector<Value>> pieces(rows); // by row: of the columns
   for (int64_t at = 0; at < all.size; at += shape.columns) {
     context[c] = {all.start, all.at + at, shape.columns};
@@ -185,29 +223,27 @@ Registers KernelLowering::dotAlongDepth(DotOp op, Registers acc) {
     scopes.pop_back();
     alongDepth = {};
     ArrayRef<Value> rest = sums;
-    for (SmallVector<Value> &row : pieces) {
-      SmallVector<Value> each;
+    for (auto [row, own] : llvm::zip_equal(pieces, lanes)) {
       for (int64_t j = 0; j < shape.columns; ++j) {
         Value sum = rest.front();
         for (Value part : rest.slice(1, shape.vectors - 1))
           sum = addUp(b, loc, sum, part);
-        each.push_back(sum);
+        own.push(sum);
         rest = rest.drop_front(shape.vectors);
       }
-      row.push_back(addLanes(b, loc, each));
+      if ((at + shape.columns) % together == 0)
+        row.push_back(own.take());
     }
   }
   for (auto [i, value] : llvm::enumerate(acc.values)) {
     SmallVector<int64_t> at = layout.coordinates(i);
     ArrayRef<Value> row = pieces[at[0]];
-    int64_t first = at[1] / shape.columns;
+    int64_t first = at[1] / together;
     Value sum =
         layout.lanes == 1
-            ? vector::ExtractOp::create(b, loc, row[first],
-                                        at[1] % shape.columns)
+            ? vector::ExtractOp::create(b, loc, row[first], at[1] % together)
                   .getResult()
-            : concatenate(b, loc,
-                          row.slice(first, layout.lanes / shape.columns));
+            : concatenate(b, loc, row.slice(first, layout.lanes / together));
     value = addUp(b, loc, value, sum);
   }
   return acc;

@@ -2,6 +2,7 @@
 //
 // The loops over split classes around the body of a kernel or phase, and its
 // two versions (all in bounds, and border).
+#include "Dialect/Tile/Analysis/IndexRange.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -205,23 +206,26 @@ void KernelLowering::splitToEnd(size_t depth, int64_t full, Value end,
     b.setInsertionPointToStart(branch.thenBlock());
     return branch;
   };
-  Value rest = arith::RemSIOp::create(b, loc, end, index(step)), whole, at;
+  Value rest = end, whole, at;
   ends[c] = end;
-  Operation *all;
-  if (full == step) {
-    all = onlyIf(arith::CmpIPredicate::eq, end, index(full));
-  } else {
-    whole = arith::SubIOp::create(b, loc, end, rest);
-    auto loop = scf::ForOp::create(b, loc, index(0), whole, index(step));
-    b.setInsertionPointToStart(loop.getBody());
-    at = loop.getInductionVar();
-    all = loop;
+  if (full > step || checksInLoops()) {
+    Operation *all;
+    rest = arith::RemSIOp::create(b, loc, end, index(step));
+    if (full == step) {
+      all = onlyIf(arith::CmpIPredicate::eq, end, index(full));
+    } else {
+      whole = arith::SubIOp::create(b, loc, end, rest);
+      auto loop = scf::ForOp::create(b, loc, index(0), whole, index(step));
+      b.setInsertionPointToStart(loop.getBody());
+      at = loop.getInductionVar();
+      all = loop;
+    }
+    auto outer = settled;
+    settled.insert_range(bounded);
+    splitAt(depth, {at, 0, step});
+    settled = outer;
+    b.setInsertionPointAfter(all);
   }
-  auto outer = settled;
-  settled.insert_range(bounded);
-  splitAt(depth, {at, 0, step});
-  settled = outer;
-  b.setInsertionPointAfter(all);
   onlyIf(arith::CmpIPredicate::sgt, rest, index(0));
   bool wasAtEnd = std::exchange(atEnd, true);
   if (int64_t half = step / 2; step % 2 == 0) {
@@ -340,7 +344,7 @@ void KernelLowering::versions() {
   });
   if (!needed)
     return version(/*isFast=*/true);
-  if (!known || atEnd)
+  if (!known || atEnd || !checksInLoops())
     return version(/*isFast=*/false);
   auto branch = scf::IfOp::create(b, loc, condition, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
@@ -368,6 +372,23 @@ void KernelLowering::forEachWindow(llvm::function_ref<void(const Window &)> f) {
       return;
     if (std::optional<Window> window = windowOf(op))
       f(*window);
+  });
+}
+
+/// Classes that inner loops walk in several steps, and whose end in memory is
+/// not proven: whole steps up to the end run unchecked, the rest checked.
+void KernelLowering::findLimits() {
+  forEachWindow([&](const Window &window) {
+    SmallVector<int> dims = classes.of(window.tile);
+    for (auto [i, digits] : llvm::enumerate(window.dims)) {
+      if (digits.size() != 1)
+        continue;
+      int64_t dim = digits.front().dim;
+      std::optional<IndexRange> range = getIndexRange(window.offsets[dim]);
+      if (classes.isLooped(dims[i]) && proof(window, dim) == Proof::none &&
+          dim != contractedDim(window) && range && range->min >= 0)
+        limits[dims[i]].push_back({window, dim});
+    }
   });
 }
 

@@ -36,7 +36,7 @@ private:
   void splitAround(size_t, const RunInterior &in, mlir::Value end, SettledRef);
   std::optional<std::pair<Window, int64_t>> commonEnd(int c);
   mlir::Value splitEnd(int, int64_t full, llvm::SmallVector<Settled> &bounded);
-  void versions(), version(bool isFast);
+  void versions(), version(bool isFast), findLimits();
 
   // Body.cpp: ops in program order
   void body(mlir::Block &block);
@@ -180,20 +180,20 @@ private:
   Proof proof(const Window &window, int64_t memDim);
   bool limited(const Window &, int64_t), isProven(const Window &, int64_t);
   int64_t contractedDim(const Window &window);
-  bool isTail(const Window &, int64_t), isClamped(const Window &, int64_t);
+  bool isTail(const Window &, int64_t), isUnproven(const Window &, int64_t),
+      isClamped(const Window &, int64_t, const Layout * = {}),
+      isChecked(const Window &, int64_t, const Layout * = {}),
+      isDecided(const Window &, int64_t), isOutside(const Window &, int64_t);
   int classAlong(const Window &window, int64_t memDim);
-  bool isDecided(const Window &window, int64_t memDim);
   Interior interior(int c, int64_t full);
   std::optional<RunInterior> runInterior(int, mlir::Value end, SettledRef);
   llvm::SmallVector<Settled> boundedWith(const Window &, int64_t dim, int c);
-  bool isOutside(const Window &, int64_t), isChecked(const Window &, int64_t);
   bool isBorder(const Window &), hasUnproven(const Window &),
-      endsWith(int, SettledRef);
+      endsWith(int, SettledRef), checksInLoops();
   mlir::Value runtimeBound(mlir::OpFoldResult index, bool upper);
   mlir::Value runtimeBoundOf(mlir::Operation *op, bool upper);
   mlir::Value extent(mlir::Value memref, int64_t dim), inBounds(const Window &);
   mlir::Value limitOf(int, bool most = false, const Window *of = {});
-  void findLimits();
 
   // Scratch.cpp
   Kept scratchFor(mlir::Value tile);

@@ -1,23 +1,36 @@
 // RUN: aopt %s --convert-graph-to-tile=for-cpu=true | FileCheck %s
 
-// How many queries there are only the run knows: few have a program
-// each, with the keys along its vectors; of more, blocks have one.
+// How many queries there are only the run knows: one alone has programs of its
+// own, up to 20 are in blocks of four, both with the keys along the vectors; of
+// more, the queries of a block lie along the vectors.
 #q = affine_map<()[s0, s1] -> (8, s0, 64)>
 #k = affine_map<()[s0, s1] -> (8, s1, 64)>
 // CHECK-LABEL: tile.kernel @unknown
 // CHECK: %[[ROWS:.*]] = arith.ceildivui %[[N:.*]], %[[BM:.*]] : index
-// CHECK: %[[FEW:.*]] = arith.cmpi ult, %[[N]], %c13
-// CHECK: %[[COUNT:.*]] = arith.select %[[FEW]], %[[N]], %[[ROWS]]
+// CHECK: %[[SINGLE:.*]] = arith.cmpi ult, %[[N]], %c2
+// CHECK: %[[FEW:.*]] = arith.cmpi ult, %[[N]], %c21
+// CHECK: %[[BLOCKS:.*]] = arith.ceildivui %[[N]], %c4
+// CHECK: %[[SOME:.*]] = arith.select %[[FEW]], %[[BLOCKS]], %[[ROWS]]
+// CHECK: %[[COUNT:.*]] = arith.select %[[SINGLE]], %[[N]], %[[SOME]]
 // CHECK: %[[P:.*]]:2 = tile.program_id(%[[COUNT]], %c8
-// CHECK: scf.if %[[FEW]] {
+// CHECK: scf.if %[[SINGLE]] {
 // CHECK: tile.phase {
-// CHECK: tile.load %arg0[%[[P]]#1, %[[P]]#0, 0] sizes [1, 64]
+// CHECK: %[[LAST:.*]] = arith.subi %[[N]], %c1
+// CHECK: %[[LEAST:.*]] = arith.minsi %[[P]]#0, %[[LAST]]
+// CHECK: %[[ROW:.*]] = arith.maxsi %[[LEAST]], %c0
+// CHECK: tile.load %arg0[%[[P]]#1, %[[ROW]], 0] sizes [1, 64]
 // CHECK: tile.load %arg1[%[[P]]#1, %{{.*}}, 0] sizes [64, %{{.*}}] dims [2, 1]
 // CHECK: tile.reduce max %{{.*}} dim 1
 // CHECK: } else {
+// CHECK: scf.if %[[FEW]] {
 // CHECK: tile.phase {
-// CHECK: %[[ROW:.*]] = arith.muli %[[P]]#0, %[[BM]]
-// CHECK: tile.load %arg0[%[[P]]#1, %[[ROW]], 0] sizes [64, %[[BM]]] dims [2, 1]
+// CHECK: %[[ROW4:.*]] = arith.muli %[[P]]#0, %c4
+// CHECK: tile.load %arg0[%[[P]]#1, %[[ROW4]], 0] sizes [4, 64]
+// CHECK: tile.reduce max %{{.*}} dim 1
+// CHECK: } else {
+// CHECK: tile.phase {
+// CHECK: %[[ROWB:.*]] = arith.muli %[[P]]#0, %[[BM]]
+// CHECK: tile.load %arg0[%[[P]]#1, %[[ROWB]], 0] sizes [64, %[[BM]]] dims [2, 1]
 // CHECK: tile.reduce max %{{.*}} dim 0
 func.func private @unknown(%q: tensor<8x?x64xf32, #q>, %k: tensor<8x?x64xf32, #k>, %v: tensor<8x?x64xf32, #k>) -> tensor<8x?x64xf32, #q> attributes {adze.kernel} {
   %0 = graph.attention %q, %k, %v {scale = 0.125 : f64} : (tensor<8x?x64xf32, #q>, tensor<8x?x64xf32, #k>, tensor<8x?x64xf32, #k>) -> tensor<8x?x64xf32, #q>

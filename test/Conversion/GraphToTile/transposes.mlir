@@ -4,8 +4,9 @@
 // RUN: aopt %s --convert-graph-to-tile=for-cpu=false --split-input-file | FileCheck %s --check-prefix=ANY
 
 // Long rows, and some lines of columns; the next program has the next columns.
+// Lines that lie apart go past the caches earlier than what is stored in order.
 // CHECK-LABEL: tile.kernel @matrix(
-// CHECK-SAME: tile.params = {BLOCK_M = 256 : i64, BLOCK_N = 64 : i64}
+// CHECK-SAME: tile.params = {BLOCK_M = 256 : i64, BLOCK_N = 64 : i64}, tile.stream_bytes = 8388608 : i64}
 // CHECK: tile.load %arg0[%{{.*}}, %{{.*}}] sizes {{.*}} dims [1, 0] {tile.ahead = array<i64: 64, 0>}
 // ANY-LABEL: tile.kernel @matrix(
 // ANY-NOT: tile.ahead
@@ -64,7 +65,7 @@ func.func private @pixels(%x: tensor<8x224x224x3xf32>) -> tensor<8x3x224x224xf32
 // Whole rows that are moved past the caches: programs follow the operand, and
 // write where its rows go. What the caches hold is made in the result's order.
 // CHECK-LABEL: tile.kernel @heads(
-// CHECK-SAME: tile.params = {BLOCK_M = 12 : i64}
+// CHECK-SAME: tile.params = {BLOCK_M = 12 : i64}, tile.stream_bytes = 16777216 : i64}
 // CHECK: %[[ID:.*]]:3 = tile.program_id(%{{.*}}, %c512, %c64)
 // CHECK: %[[ROW:.*]] = arith.muli %[[ID]]#0, %{{.*}}
 // CHECK: tile.load %arg0[%[[ID]]#2, %[[ID]]#1, %[[ROW]], 0] sizes [%{{.*}}, 64] :

@@ -33,15 +33,23 @@ tile.kernel @one_row(%a: memref<1x50xf32>, %b: memref<32x50xf32>, %y: memref<1x3
 
 // -----
 
-// Three rows: 4 columns at once, 12 sums. The columns of f32 are put together
-// from quarters.
+// Three rows: 4 columns at once, 12 sums. What is even and odd of the quarters of
+// two columns is added, then of two pairs, so that each quarter has the columns
+// in their order; quarters of four blocks of columns come last.
 // CHECK-LABEL: func.func @three_rows(
 // CHECK: %{{.*}}:12 = scf.for
 // CHECK-COUNT-7: vector.load
 // CHECK-COUNT-12: vector.fma
 // CHECK-NOT: vector.fma
 // CHECK: scf.yield
-// CHECK: vector.shuffle {{.*}} : vector<4xf32>, vector<4xf32>
+// CHECK: %[[E:.*]] = vector.shuffle %[[S:.*]]#0, %[[S]]#1 [0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30]
+// CHECK: %[[O:.*]] = vector.shuffle %[[S]]#0, %[[S]]#1 [1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31]
+// CHECK: %[[X:.*]] = arith.addf %[[E]], %[[O]]
+// CHECK: vector.shuffle %[[X]], %{{.*}} [0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30]
+// CHECK: scf.for
+// CHECK: vector.shuffle %{{.*}} [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27]
+// CHECK: vector.shuffle %{{.*}} [4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31]
+// CHECK-NOT: vector<4xf32>
 tile.kernel @three_rows(%a: memref<3x64xf32>, %b: memref<16x64xf32>, %y: memref<3x16xf32>) {
   %zero = arith.constant 0.0 : f32
   %x = tile.load %a[0, 0] sizes [3, 64] : memref<3x64xf32> -> tensor<3x64xf32>
