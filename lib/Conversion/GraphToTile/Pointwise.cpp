@@ -324,8 +324,8 @@ struct BlockSizes {
 
 /// Where an operand is read across, a row of it is as long as a block has rows,
 /// and those are many: short pieces of rows that lie far apart come slowly. The
-/// columns are some lines of the result. Those that lie a multiple of a cache's
-/// way apart take one another's places: fewer of them.
+/// columns are some lines of the result; a single one of those that lie a
+/// multiple of a cache's way apart, where they take one another's places.
 static BlockSizes chooseTurnedBlock(ArrayRef<AffineExpr> sizes,
                                     unsigned rowGroup,
                                     const MovedOperand &turned) {
@@ -342,13 +342,14 @@ static BlockSizes chooseTurnedBlock(ArrayRef<AffineExpr> sizes,
     return std::clamp<int64_t>(area / others / fewest * fewest, fewest,
                                maxColumns);
   };
-  bool isShort = columns >= 0 && columns < fewest;
+  bool collide = turned.pitch > 0 && turned.pitch % wayBytes == 0;
+  int64_t usual = collide ? fewest / 2 : fewest;
   BlockSizes blocks;
-  blocks.rows = chooseBlock(getKnown(sizes[rowGroup]),
-                            shareOf(isShort ? columns : fewest));
-  bool areApart = turned.pitch <= 0 || turned.pitch % wayBytes != 0;
+  blocks.rows =
+      chooseBlock(getKnown(sizes[rowGroup]),
+                  shareOf(columns > 0 ? std::min(columns, usual) : usual));
   blocks.columns =
-      chooseLanes(columns, areApart ? shareOf(blocks.rows) : fewest / 2);
+      chooseLanes(columns, collide ? fewest / 4 : shareOf(blocks.rows));
   return blocks;
 }
 

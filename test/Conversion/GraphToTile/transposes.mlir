@@ -34,10 +34,10 @@ func.func private @reversed(%x: tensor<32x64x48x80xf32>) -> tensor<80x48x64x32xf
 
 // -----
 
-// Columns 1 MiB apart would take one another's places in a cache: fewer.
+// Columns 1 MiB apart would take one another's places in a cache: a line.
 // CHECK-LABEL: tile.kernel @apart(
-// CHECK-SAME: BLOCK_N = 32 : i64
-// CHECK: tile.ahead = array<i64: 32, 0, 0>
+// CHECK-SAME: BLOCK_N = 16 : i64
+// CHECK: tile.ahead = array<i64: 16, 0, 0>
 func.func private @apart(%x: tensor<64x512x512xf32>) -> tensor<512x512x64xf32> attributes {adze.kernel} {
   %0 = graph.transpose %x {perm = array<i64: 2, 1, 0>} : (tensor<64x512x512xf32>) -> tensor<512x512x64xf32>
   return %0 : tensor<512x512x64xf32>
@@ -97,6 +97,15 @@ func.func private @sum(%x: tensor<2048x2048xf32>, %y: tensor<4096x2048xf32>) -> 
   %1 = graph.transpose %0 {perm = array<i64: 1, 0>} : (tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
   %2 = graph.add %x, %1 : (tensor<2048x2048xf32>, tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
   return %2 : tensor<2048x2048xf32>
+}
+
+// -----
+
+// Of no elements: left to the reference path.
+// CHECK-LABEL: func.func private @empty(
+func.func private @empty(%x: tensor<0x64xf32>) -> tensor<64x0xf32> attributes {adze.kernel} {
+  %0 = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<0x64xf32>) -> tensor<64x0xf32>
+  return %0 : tensor<64x0xf32>
 }
 
 // -----
