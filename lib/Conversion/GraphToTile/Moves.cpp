@@ -65,14 +65,18 @@ static Value undo(OpBuilder &b, Value value, ArrayRef<Operation *> steps) {
   return value;
 }
 
-/// What a movement with reshapes moves, if they only drop dims of one element,
-/// too: something that the kernel computes; null if `value` is not moved so.
-/// Transposes alone are followed place by place.
+/// What a movement moves that takes dims apart, or transposes and drops or adds
+/// dims of one element: something that the kernel computes; null if `value` is
+/// not moved so. Transposes alone are followed place by place, as are reshapes
+/// that only drop or add.
 static Value findMoved(Value value) {
   Value start = Move::findStart(value);
-  bool isReshaped =
-      llvm::any_of(getSteps(start, value), llvm::IsaPred<ReshapeOp>);
-  return isReshaped && start.getDefiningOp() ? start : Value();
+  if (start == value || !start.getDefiningOp())
+    return {};
+  SmallVector<Operation *> steps = getSteps(start, value);
+  bool isBoth = llvm::any_of(steps, llvm::IsaPred<ReshapeOp>) &&
+                llvm::any_of(steps, llvm::IsaPred<TransposeOp>);
+  return isBoth || Move::takesDimsApart(value) ? start : Value();
 }
 
 /// f(move(x), others) -> move(f(x, others moved back)).

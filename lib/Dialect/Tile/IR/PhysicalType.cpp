@@ -56,6 +56,8 @@ int64_t adze::tile::getContiguousDim(MemRefType type) {
   if (type.getLayout().isIdentity())
     return type.getRank() - 1;
   ArrayRef<AffineExpr> results = type.getLayout().getAffineMap().getResults();
+  if (results.empty()) // a view of a scalar
+    return -1;
   if (getGroup(type) > 1) // no two of what a vector takes are neighbours
     return -1;
   AffineExpr last = results.back();
