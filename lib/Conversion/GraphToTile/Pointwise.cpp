@@ -166,8 +166,8 @@ private:
       return;
     int64_t bits = getElementTypeOrSelf(value).getIntOrFloatBitWidth();
     int64_t bytes = llvm::divideCeil(bits, 8), pitch = bytes;
-    for (AffineExpr size :
-         llvm::drop_begin(getDims(value), position[real.back()] + 1))
+    Dims sizes = getDims(value);
+    for (AffineExpr size : llvm::drop_begin(sizes, position[real.back()] + 1))
       pitch = pitch < 0 || getKnown(size) < 0 ? -1 : pitch * getKnown(size);
     moved = {order, bytes, pitch};
   }

@@ -209,6 +209,12 @@ Value KernelLowering::rowOrPad(const Window &window, const Place &at,
   sizes.back() = b.getIndexAttr(size);
   auto rowType = memref::SubViewOp::inferRankReducedResultType(
       {size}, type, offsets, sizes, ones);
+  if (size == 1) { // of its dims of one element any may be kept: the last one
+    auto [strides, offset] = rowType.getStridesAndOffset();
+    rowType = MemRefType::get(
+        {size}, type.getElementType(),
+        StridedLayoutAttr::get(b.getContext(), offset, /*strides=*/{1}));
+  }
   Value row =
       memref::SubViewOp::create(b, loc, rowType, memory, offsets, sizes, ones);
   Attribute pad = window.pad;
