@@ -19,6 +19,12 @@ add_library(adze::dlpack ALIAS adze_dlpack)
 target_include_directories(adze_dlpack SYSTEM INTERFACE
   $<BUILD_INTERFACE:${ADZE_DLPACK_INCLUDE}> $<INSTALL_INTERFACE:include>)
 
+# Checksums of weights: XXH3, inlined from the header alone.
+find_path(ADZE_XXHASH_INCLUDE xxhash.h)
+if(NOT ADZE_XXHASH_INCLUDE)
+  message(FATAL_ERROR "expected xxhash.h (Debian's libxxhash-dev): run scripts/setup.sh")
+endif()
+
 if(NOT ADZE_RUNTIME_ONLY)
   find_package(Protobuf REQUIRED)
   find_package(ONNX 1.23.2 CONFIG PATHS ${ADZE_CACHE}/onnx-1.23.2 NO_DEFAULT_PATH)

@@ -61,6 +61,12 @@ struct DeviceImage {
   std::vector<DeviceKernel> kernels; // as many as ModuleDescription::kernels
 };
 
+/// A place that can raise a fault at run time.
+struct Fault {
+  std::string node;    // ONNX nodes, separated by '\n'
+  std::string message; // {0}, {1}, {2}: the values of the record
+};
+
 struct ModuleDescription {
   std::string producer, buildId, modelName;
   std::vector<Value> inputs, outputs;
@@ -71,6 +77,7 @@ struct ModuleDescription {
   std::vector<Kernel> kernels;
   std::vector<CpuVariant> variants; // best first
   std::vector<DeviceImage> images;
+  std::vector<Fault> faults;
   uint64_t weightsSize = 0;
   /// Name and digest of the file that the weights are in; empty: in the module.
   std::string weightsFile, weightsId;

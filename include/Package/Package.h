@@ -20,6 +20,8 @@ namespace adze::package {
 /// that hold the weights on x86-64 (beyond the small code model's reach) and
 /// elsewhere.
 inline constexpr llvm::StringLiteral weightsSymbol = "adze.weights";
+/// The name of the hidden symbol at the checksums of the weights' blocks.
+inline constexpr llvm::StringLiteral checksumsSymbol = "adze.weights.checksums";
 inline constexpr llvm::StringLiteral largeWeightsSection = ".lrodata.adze";
 inline constexpr llvm::StringLiteral weightsSection = ".rodata.adze";
 inline constexpr llvm::StringLiteral noteSection = ".note.adze";
@@ -61,15 +63,18 @@ struct FileRange {
 void startWeightsObject(llvm::raw_ostream &os, uint32_t elfMachine,
                         uint64_t size);
 
-/// Writes the weights at their offsets, `size` bytes in all.
+/// Writes the weights at their offsets, `size` bytes in all, and appends the
+/// checksum of each ADZE_WEIGHTS_BLOCK bytes to `checksums`.
 llvm::Error writeWeights(llvm::raw_ostream &os,
-                         llvm::MutableArrayRef<Weight> weights, uint64_t size);
+                         llvm::MutableArrayRef<Weight> weights, uint64_t size,
+                         std::vector<uint64_t> &checksums);
 
 /// Writes a file of weights (adze_weights_header); `id` gets the digest of its
 /// content.
 llvm::Error writeWeightsFile(llvm::StringRef path,
                              llvm::MutableArrayRef<Weight> weights,
-                             uint64_t size, std::string &id);
+                             uint64_t size, std::string &id,
+                             std::vector<uint64_t> &checksums);
 
 /// The functions that code generation relies on, for `elfMachine`: a
 /// relocatable object, embedded in the compiler.
@@ -87,9 +92,18 @@ llvm::Error linkShared(llvm::ArrayRef<std::string> inputs,
 llvm::Error linkRelocatable(llvm::ArrayRef<std::string> inputs,
                             llvm::StringRef output);
 
-/// Fills in what only the finished file knows: its size, the place of the
-/// weights, which is returned, and the checksum, which is not of these.
-llvm::Expected<FileRange> finishNote(llvm::StringRef path);
+/// Returns the place in a linked file of the object that a symbol names; empty
+/// if there is no such symbol.
+llvm::Expected<FileRange> findSymbol(llvm::StringRef path,
+                                     llvm::StringRef symbol);
+
+/// Writes `bytes` over the same number of bytes of a file.
+llvm::Error patchFile(llvm::StringRef path, uint64_t offset,
+                      llvm::StringRef bytes);
+
+/// Fills in the note of a file that is finished otherwise: its size, the place
+/// of its weights, and the checksum of all but the weights.
+llvm::Error finishNote(llvm::StringRef path);
 
 /// Does all of the above. `path` appears whole or not at all.
 llvm::Error writeModule(ModuleParts &parts, const cpu::CpuTarget &target,

@@ -183,6 +183,40 @@ static Constant *makeStrings(TableBuilder &b, const ModuleDescription &d) {
   return b.array(rows, "strings");
 }
 
+static Constant *makeFaults(TableBuilder &b, const ModuleDescription &d) {
+  SmallVector<Constant *> rows;
+  for (const Fault &fault : d.faults)
+    rows.push_back(b.table<adze_module_fault>(
+        {b.string(fault.node), b.string(fault.message)}));
+  return b.array(rows, "faults");
+}
+
+static Constant *makeRowSizes(TableBuilder &b) {
+  const adze_module_row_sizes rows = ADZE_MODULE_ROW_SIZES;
+  Constant *sizes = b.table<adze_module_row_sizes>(
+      {b.i32(rows.size), b.i32(rows.value), b.i32(rows.dim), b.i32(rows.symbol),
+       b.i32(rows.string), b.i32(rows.kernel), b.i32(rows.variant),
+       b.i32(rows.cpu_kernel), b.i32(rows.image), b.i32(rows.device_kernel),
+       b.i32(rows.fault)});
+  return b.global(sizes, "row_sizes", 4);
+}
+
+/// Room for the checksums of the weights, which are not known yet: a symbol of
+/// the linked file tells where to put them.
+static Constant *makeChecksums(TableBuilder &b, const ModuleDescription &d) {
+  if (!d.weightsSize)
+    return b.null();
+  uint64_t blocks = divideCeil(d.weightsSize, ADZE_WEIGHTS_BLOCK);
+  // Data that is not all zeros takes up room in the file.
+  SmallVector<Constant *> rows(blocks, b.i64(~uint64_t(0)));
+  auto *type = ArrayType::get(rows.front()->getType(), blocks);
+  GlobalVariable *global =
+      b.global(ConstantArray::get(type, rows), checksumsSymbol, 8);
+  global->setLinkage(GlobalValue::ExternalLinkage);
+  global->setVisibility(GlobalValue::HiddenVisibility);
+  return global;
+}
+
 static Constant *makeDescriptor(TableBuilder &b, const ModuleDescription &d) {
   bool isEmbedded = d.weightsSize && d.weightsFile.empty();
   Constant *weights = isEmbedded ? b.data(weightsSymbol) : b.null();
@@ -213,7 +247,11 @@ static Constant *makeDescriptor(TableBuilder &b, const ModuleDescription &d) {
                                     b.i32(d.numBoxes),
                                     makeTypes(b, d),
                                     makeStrings(b, d),
-                                    b.i64(d.strings.size())});
+                                    b.i64(d.strings.size()),
+                                    makeRowSizes(b),
+                                    makeFaults(b, d),
+                                    b.i64(d.faults.size()),
+                                    makeChecksums(b, d)});
 }
 
 template <typename T>

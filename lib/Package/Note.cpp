@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The last step of a module: the note's size, place of weights and checksum.
+// Finding and patching bytes of a linked file.
 #include "Package/Package.h"
 #include "adze_module.h"
 #include "llvm/Object/ELF.h"
@@ -29,9 +30,10 @@ static Expected<FileRange> findSection(const ELFFile<ELF64LE> &file,
   return FileRange();
 }
 
-/// Where the weights' symbol lies in the file: their section's name is lost,
-/// since linkers put sections of like names together.
-static Expected<FileRange> findWeights(const ELFFile<ELF64LE> &file) {
+/// Returns the place of a symbol's object in the file. Sections do not tell:
+/// linkers put those of like names together.
+static Expected<FileRange> findSymbol(const ELFFile<ELF64LE> &file,
+                                      StringRef wanted) {
   auto sections = file.sections();
   if (!sections)
     return sections.takeError();
@@ -48,7 +50,7 @@ static Expected<FileRange> findWeights(const ELFFile<ELF64LE> &file) {
       auto name = symbol.getName(*names);
       if (!name)
         return name.takeError();
-      if (*name != weightsSymbol)
+      if (*name != wanted)
         continue;
       auto section = file.getSection(symbol.st_shndx);
       if (!section)
@@ -60,7 +62,34 @@ static Expected<FileRange> findWeights(const ELFFile<ELF64LE> &file) {
   return FileRange();
 }
 
-Expected<FileRange> finishNote(StringRef path) {
+Expected<FileRange> findSymbol(StringRef path, StringRef symbol) {
+  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return createFileError(path, buffer.getError());
+  auto file = ELFFile<ELF64LE>::create((*buffer)->getBuffer());
+  if (!file)
+    return file.takeError();
+  return findSymbol(*file, symbol);
+}
+
+Error patchFile(StringRef path, uint64_t offset, StringRef bytes) {
+  int fd;
+  if (std::error_code ec = sys::fs::openFileForReadWrite(
+          path, fd, sys::fs::CD_OpenExisting, sys::fs::OF_None))
+    return createFileError(path, ec);
+  raw_fd_ostream os(fd, /*shouldClose=*/true);
+  os.seek(offset);
+  os << bytes;
+  os.close();
+  if (!os.has_error())
+    return Error::success();
+  std::error_code ec = os.error();
+  os.clear_error();
+  return createFileError(path, ec);
+}
+
+Error finishNote(StringRef path) {
   auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
                                       /*RequiresNullTerminator=*/false);
   if (!buffer)
@@ -72,7 +101,7 @@ Expected<FileRange> finishNote(StringRef path) {
   auto noteRange = findSection(*file, noteSection);
   if (!noteRange)
     return noteRange.takeError();
-  auto weights = findWeights(*file);
+  auto weights = findSymbol(*file, weightsSymbol);
   if (!weights)
     return weights.takeError();
 
@@ -108,20 +137,9 @@ Expected<FileRange> finishNote(StringRef path) {
   note.checksum = sum;
   buffer->reset();
 
-  int fd;
-  if (std::error_code ec = sys::fs::openFileForReadWrite(
-          path, fd, sys::fs::CD_OpenExisting, sys::fs::OF_None))
-    return createFileError(path, ec);
-  raw_fd_ostream os(fd, /*shouldClose=*/true);
-  os.seek(place);
-  os.write(reinterpret_cast<const char *>(&note), sizeof(note));
-  os.close();
-  if (os.has_error()) {
-    std::error_code ec = os.error();
-    os.clear_error();
-    return createFileError(path, ec);
-  }
-  return *weights;
+  return patchFile(
+      path, place,
+      StringRef(reinterpret_cast<const char *>(&note), sizeof(note)));
 }
 
 } // namespace adze::package

@@ -93,7 +93,7 @@ static uint64_t getWeightsInside(const ModuleParts &parts) {
 /// `filledLater`: the weights' place holds zeros for now.
 static Expected<std::vector<std::string>>
 writeInputs(ModuleParts &parts, const cpu::CpuTarget &target, bool filledLater,
-            TemporaryFiles &files) {
+            std::vector<uint64_t> &checksums, TemporaryFiles &files) {
   std::vector<std::string> inputs;
   auto keep = [&](Expected<std::string> path) -> Error {
     if (!path)
@@ -115,7 +115,7 @@ writeInputs(ModuleParts &parts, const cpu::CpuTarget &target, bool filledLater,
     auto write = [&](raw_fd_ostream &os) -> Error {
       startWeightsObject(os, target.elfMachine, size);
       if (!filledLater)
-        return writeWeights(os, parts.weights, size);
+        return writeWeights(os, parts.weights, size, checksums);
       // Zeros that are not written: the file has a hole there.
       os.seek(os.tell() + size - 1);
       os << '\0';
@@ -133,7 +133,9 @@ writeInputs(ModuleParts &parts, const cpu::CpuTarget &target, bool filledLater,
 /// pages: the system keeps a file in memory as it was written, and the linker
 /// writes by small ones.
 static Expected<std::string> fillIn(ModuleParts &parts, StringRef linked,
-                                    FileRange place, TemporaryFiles &files) {
+                                    FileRange place,
+                                    std::vector<uint64_t> &checksums,
+                                    TemporaryFiles &files) {
   auto buffer = MemoryBuffer::getFile(linked, /*IsText=*/false,
                                       /*RequiresNullTerminator=*/false);
   if (!buffer)
@@ -142,7 +144,7 @@ static Expected<std::string> fillIn(ModuleParts &parts, StringRef linked,
   auto filled = files.create("so", [&](raw_fd_ostream &os) -> Error {
     os.SetBufferSize(hugePage);
     os << bytes.take_front(place.offset);
-    if (Error error = writeWeights(os, parts.weights, place.size))
+    if (Error error = writeWeights(os, parts.weights, place.size, checksums))
       return error;
     os << bytes.drop_front(place.offset + place.size);
     return Error::success();
@@ -158,9 +160,26 @@ static Expected<std::string> fillIn(ModuleParts &parts, StringRef linked,
   return filled;
 }
 
-/// Makes a file of the inputs, at the given path or another temporary one.
+/// Writes the checksums of the weights to their place in a linked file.
+static Error fillInChecksums(StringRef path, ArrayRef<uint64_t> checksums) {
+  if (checksums.empty())
+    return Error::success();
+  auto place = findSymbol(path, checksumsSymbol);
+  if (!place)
+    return place.takeError();
+  StringRef bytes(reinterpret_cast<const char *>(checksums.data()),
+                  checksums.size() * sizeof(uint64_t));
+  if (place->size != bytes.size())
+    return createStringError("the linked module has no place for %zu checksums",
+                             checksums.size());
+  return patchFile(path, place->offset, bytes);
+}
+
+/// Makes a file of the inputs, at the given path or another temporary one; its
+/// checksums of weights are appended to and written.
 using Link = function_ref<Expected<std::string>(
-    const std::vector<std::string> &, StringRef, TemporaryFiles &)>;
+    const std::vector<std::string> &, StringRef, std::vector<uint64_t> &,
+    TemporaryFiles &)>;
 
 /// Writes the inputs, lets `link` make a file of them, and gives it its name.
 static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
@@ -172,6 +191,7 @@ static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
 
   TemporaryFiles files(absolute);
   std::string weights;
+  std::vector<uint64_t> checksums;
   if (!parts.weightsFile.empty()) {
     auto file = files.create("weights", "");
     if (!file)
@@ -181,16 +201,16 @@ static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
         sys::path::filename(parts.weightsFile).str();
     if (Error error = writeWeightsFile(weights, parts.weights,
                                        parts.description.weightsSize,
-                                       parts.description.weightsId))
+                                       parts.description.weightsId, checksums))
       return error;
   }
-  auto inputs = writeInputs(parts, target, filledLater, files);
+  auto inputs = writeInputs(parts, target, filledLater, checksums, files);
   if (!inputs)
     return inputs.takeError();
   auto output = files.create("out", "");
   if (!output)
     return output.takeError();
-  auto linked = link(*inputs, *output, files);
+  auto linked = link(*inputs, *output, checksums, files);
   if (!linked)
     return linked.takeError();
   // A module never lies beside weights that are not its own and look like it:
@@ -206,6 +226,7 @@ static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
 Error writeModule(ModuleParts &parts, const cpu::CpuTarget &target,
                   StringRef path) {
   auto link = [&](const std::vector<std::string> &inputs, StringRef output,
+                  std::vector<uint64_t> &checksums,
                   TemporaryFiles &files) -> Expected<std::string> {
     auto script =
         files.create("ver", "{ global: " ADZE_MODULE_QUERY "; local: *; };\n");
@@ -215,10 +236,21 @@ Error writeModule(ModuleParts &parts, const cpu::CpuTarget &target,
     if (Error error =
             linkShared(inputs, *script, /*hugePages=*/size >= hugePage, output))
       return std::move(error);
-    auto place = finishNote(output);
-    if (!place)
-      return place.takeError();
-    return size ? fillIn(parts, output, *place, files) : output.str();
+    std::string path = output.str();
+    if (size) {
+      auto place = findSymbol(output, weightsSymbol);
+      if (!place)
+        return place.takeError();
+      auto filled = fillIn(parts, output, *place, checksums, files);
+      if (!filled)
+        return filled.takeError();
+      path = *filled;
+    }
+    if (Error error = fillInChecksums(path, checksums))
+      return std::move(error);
+    if (Error error = finishNote(path))
+      return std::move(error);
+    return path;
   };
   return write(parts, target, path, /*filledLater=*/true, link);
 }
@@ -226,8 +258,11 @@ Error writeModule(ModuleParts &parts, const cpu::CpuTarget &target,
 Error writeObject(ModuleParts &parts, const cpu::CpuTarget &target,
                   StringRef path) {
   auto link = [](const std::vector<std::string> &inputs, StringRef output,
+                 std::vector<uint64_t> &checksums,
                  TemporaryFiles &) -> Expected<std::string> {
     if (Error error = linkRelocatable(inputs, output))
+      return std::move(error);
+    if (Error error = fillInChecksums(output, checksums))
       return std::move(error);
     return output.str();
   };

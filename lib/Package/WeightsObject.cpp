@@ -103,8 +103,50 @@ static void writeTables(raw_ostream &os, uint32_t machine, uint64_t size) {
   os << strings.bytes;
 }
 
-Error writeWeights(raw_ostream &os, MutableArrayRef<Weight> weights,
-                   uint64_t size) {
+namespace {
+/// Passes bytes on and computes the checksum of each block of them.
+class ChecksumStream final : public raw_ostream {
+public:
+  ChecksumStream(raw_ostream &os, std::vector<uint64_t> &checksums)
+      : os(os), checksums(checksums) {}
+  /// Call finish before.
+  ~ChecksumStream() override { assert(block.empty() && "a block is open"); }
+
+  /// Ends the last block.
+  void finish() {
+    flush();
+    endBlock();
+  }
+
+private:
+  void write_impl(const char *data, size_t size) override {
+    os.write(data, size);
+    position += size;
+    for (StringRef rest(data, size); !rest.empty();) {
+      StringRef piece = rest.take_front(ADZE_WEIGHTS_BLOCK - block.size());
+      block.append(piece.begin(), piece.end());
+      rest = rest.drop_front(piece.size());
+      if (block.size() == ADZE_WEIGHTS_BLOCK)
+        endBlock();
+    }
+  }
+  uint64_t current_pos() const override { return position; }
+
+  void endBlock() {
+    if (!block.empty())
+      checksums.push_back(xxh3_64bits(arrayRefFromStringRef(block)));
+    block.clear();
+  }
+
+  raw_ostream &os;
+  std::vector<uint64_t> &checksums;
+  std::string block;
+  uint64_t position = 0;
+};
+} // namespace
+
+static Error writeAll(raw_ostream &os, MutableArrayRef<Weight> weights,
+                      uint64_t size) {
   uint64_t position = 0;
   for (Weight &weight : weights) {
     if (weight.offset < position || weight.offset + weight.size > size)
@@ -121,6 +163,15 @@ Error writeWeights(raw_ostream &os, MutableArrayRef<Weight> weights,
   }
   os.write_zeros(size - position);
   return Error::success();
+}
+
+Error writeWeights(raw_ostream &os, MutableArrayRef<Weight> weights,
+                   uint64_t size, std::vector<uint64_t> &checksums) {
+  ChecksumStream stream(os, checksums);
+  stream.SetBufferSize(hugePage); // a page reaches the file by one write
+  Error error = writeAll(stream, weights, size);
+  stream.finish();
+  return error;
 }
 
 void startWeightsObject(raw_ostream &os, uint32_t elfMachine, uint64_t size) {
@@ -149,11 +200,12 @@ static Error writeTo(StringRef path, sys::fs::CreationDisposition how,
 }
 
 Error writeWeightsFile(StringRef path, MutableArrayRef<Weight> weights,
-                       uint64_t size, std::string &id) {
+                       uint64_t size, std::string &id,
+                       std::vector<uint64_t> &checksums) {
   Error error =
       writeTo(path, sys::fs::CD_CreateAlways, [&](raw_fd_ostream &os) {
         os.write_zeros(ADZE_WEIGHTS_OFFSET);
-        return writeWeights(os, weights, size);
+        return writeWeights(os, weights, size, checksums);
       });
   if (error)
     return error;

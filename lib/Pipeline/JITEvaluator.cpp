@@ -60,7 +60,8 @@ static int32_t launchKernel(adze_exec *exec, uint32_t number,
   auto &execution = *reinterpret_cast<Execution *>(exec);
   const Execution::Kernel &kernel = execution.kernels[number];
   AlignedMemory scratch(kernel.scratchBytes ? kernel.scratchBytes(nullptr) : 0);
-  kernel.body(pointers, nullptr, 0, kernel.programs(nullptr), scratch.get());
+  kernel.body(pointers, nullptr, 0, kernel.programs(nullptr), scratch.get(),
+              nullptr);
   return 0;
 }
 

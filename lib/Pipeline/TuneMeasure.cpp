@@ -92,8 +92,9 @@ static std::optional<double> timeKernel(llvm::orc::LLJIT &jit,
   const int64_t *symbols = context.symbols.data();
   Buffer scratch(scratchBytes ? scratchBytes(symbols) : 0);
   int64_t count = programs(symbols);
-  double ns = timeRuns(
-      [&] { body(pointers.data(), symbols, 0, count, scratch.get()); });
+  double ns = timeRuns([&] {
+    body(pointers.data(), symbols, 0, count, scratch.get(), nullptr);
+  });
   // With fewer programs than a machine has cores some of them have nothing to
   // do: the last of eight ends when its programs do.
   constexpr int64_t cores = 8;

@@ -13,6 +13,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/xxhash.h"
 #include "gmock/gmock.h"
 #include <dlfcn.h>
 
@@ -151,7 +152,7 @@ TEST_F(PackageTest, ModuleAnswersWithItsTables) {
   // Math is inside.
   double value = 0.5;
   void *pointers[] = {&value};
-  d->variants[0].kernels[0].body(pointers, nullptr, 0, 1, nullptr);
+  d->variants[0].kernels[0].body(pointers, nullptr, 0, 1, nullptr, nullptr);
   EXPECT_NEAR(value, std::tanh(0.5), 1e-15);
 }
 
@@ -219,6 +220,11 @@ TEST_F(PackageTest, WeightsThatFillAHugePageLieInSuch) {
   ASSERT_TRUE(module.query) << dlerror();
   const adze_module_desc *d = module.query(ADZE_MODULE_ABI);
   EXPECT_EQ(memcmp(d->weights, all.data(), all.size()), 0);
+  // Two blocks, of which the second is not full.
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(d->weights_checksums[i],
+              xxh3_64bits(arrayRefFromStringRef(StringRef(all).substr(
+                  i * ADZE_WEIGHTS_BLOCK, ADZE_WEIGHTS_BLOCK))));
 }
 
 TEST_F(PackageTest, SameParts_SameBytes) {
@@ -296,6 +302,14 @@ define void @infer(ptr %s, ptr %d) {
   y.assign(4, 0);
   EXPECT_EQ(runForWeights(module, y), "");
   EXPECT_EQ(y, weights);
+  adze_module_release(module);
+
+  // A damaged file is named by the first run.
+  ASSERT_FALSE(bool(patchFile(path("m.weights"), ADZE_WEIGHTS_OFFSET, "!")));
+  ASSERT_EQ(adze_module_open(path("m.so").c_str(), nullptr, &module), nullptr);
+  EXPECT_THAT(
+      runForWeights(module, y),
+      ::testing::HasSubstr("m.weights: damaged weights: bytes [0, 16)"));
   adze_module_release(module);
 }
 

@@ -66,6 +66,23 @@ TEST_F(Cuda, TensorsOfTheDeviceAreUsedInPlace) {
               call.x.data[i] + call.y.data[i] * 2 + next.y.data[i] * 2);
 }
 
+// By launches, by capture and by replay; and when nobody waits, in the next
+// run of the context.
+TEST_F(Cuda, FaultsOfKernelsEndTheRunAndOnlyIt) {
+  FakeCall call(3, 8), bad(3, 8);
+  bad.x.data[2 * 8 + 5] = 2e30f;
+  const char *message = "node 'ReduceSum_2': the total of row 2 of 3";
+  for (int i = 0; i < 4; ++i)
+    EXPECT_ADZE_ERROR(bad.run(context.get()), ADZE_RUN_ERROR, message);
+  ASSERT_ADZE_OK(call.run(context.get()));
+  call.expectRight();
+  ASSERT_ADZE_OK(adze_run_async(context.get(), bad.inputs.data(), 2,
+                                bad.outputs.data(), 3, nullptr));
+  EXPECT_ADZE_ERROR(call.run(context.get()), ADZE_RUN_ERROR, message);
+  ASSERT_ADZE_OK(call.run(context.get()));
+  call.expectRight();
+}
+
 TEST_F(Cuda, RepeatedRunsAreReplayedFromAGraph) {
   int64_t before = fakeCount("fake_cuda_graph_launches");
   FakeCall call(3, 8);

@@ -21,7 +21,7 @@ namespace {
 enum { LEN, EVENS }; // a symbol of the input, one of the data
 
 void countEvens(void *const *ptrs, const int64_t *syms, int64_t, int64_t,
-                void *) {
+                void *, adze_fault *) {
   const auto *x = static_cast<const int64_t *>(ptrs[0]);
   int64_t count = 0;
   for (int64_t i = 0; i < syms[LEN]; ++i)
@@ -31,7 +31,7 @@ void countEvens(void *const *ptrs, const int64_t *syms, int64_t, int64_t,
 
 /// By way of scratch memory of a size that the run has told.
 void pickEvens(void *const *ptrs, const int64_t *syms, int64_t, int64_t,
-               void *scratch) {
+               void *scratch, adze_fault *) {
   const auto *x = static_cast<const int64_t *>(ptrs[0]);
   auto *aside = static_cast<int64_t *>(scratch);
   int64_t next = 0;
@@ -107,6 +107,8 @@ adze_module_desc makeDesc() {
   adze_module_desc desc = {};
   desc.size = sizeof(desc);
   desc.abi = ADZE_MODULE_ABI;
+  static const adze_module_row_sizes rows = ADZE_MODULE_ROW_SIZES;
+  desc.row_sizes = &rows;
   desc.producer = "by hand";
   desc.build_id = "0";
   desc.model_name = "evens";
@@ -135,10 +137,21 @@ const adze_module_desc *query(uint32_t) {
 }
 
 /// What a module of before the data's symbols says.
+void countEvensOld(void *const *ptrs, const int64_t *syms, int64_t begin,
+                   int64_t end, void *scratch) {
+  countEvens(ptrs, syms, begin, end, scratch, nullptr);
+}
+
 const adze_module_desc *queryOld(uint32_t) {
+  static adze_cpu_kernel kernels[] = {kCpuKernels[0], kCpuKernels[1]};
+  static const adze_cpu_variant variant = {0, "baseline", kernels};
   static const adze_module_desc desc = [] {
+    auto any = reinterpret_cast<void (*)()>(&countEvensOld);
+    kernels[0].body = reinterpret_cast<adze_kernel_fn>(any);
     adze_module_desc old = makeDesc();
     old.size = offsetof(adze_module_desc, num_data_symbols);
+    old.abi = 1;
+    old.variants = &variant;
     return old;
   }();
   return &desc;

@@ -122,8 +122,9 @@ FN(cuFuncSetAttribute, void *function, int attribute, int value) {
   return value < 0;
 }
 
+/* The last ones: symbols, programs, faults. */
 static int count_arguments(char kernel) {
-  return kernel == 'a' ? 7 : kernel == 'r' ? 5 : 4;
+  return kernel == 'a' ? 8 : kernel == 'r' ? 6 : 5;
 }
 
 static float element(const node *n, int argument, int64_t index) {
@@ -141,6 +142,12 @@ static void run_rows(const node *n, int64_t b, int64_t len) {
   for (int64_t i = b * len; i < (b + 1) * len; ++i)
     value += element(n, 0, i);
   ((float *)(uintptr_t)n->arguments[1])[b] = value;
+  int64_t *fault = (int64_t *)(uintptr_t)n->arguments[5] + 4;
+  if (value > 1e30f) {
+    fault[1] = b;
+    fault[2] = n->grid;
+    fault[0] = 1;
+  }
 }
 
 static int run(const node *n) {
@@ -150,12 +157,14 @@ static int run(const node *n) {
     return OK;
   }
   int count = count_arguments(n->kernel);
-  for (int i = 0; i < count - 3; ++i)
+  if (!is_device(n->arguments[count - 1], 2 * 32))
+    return BAD_ADDRESS;
+  for (int i = 0; i < count - 4; ++i)
     if (!is_device(n->arguments[i], sizeof(float)))
       return BAD_ADDRESS;
-  if (n->arguments[count - 1] != n->grid)
+  if (n->arguments[count - 2] != n->grid)
     return INVALID;
-  int64_t len = (int64_t)n->arguments[count - 2];
+  int64_t len = (int64_t)n->arguments[count - 3];
   for (int64_t b = 0; b < n->grid; ++b)
     if (n->kernel == 'a')
       run_add(n, b, len);
@@ -224,6 +233,14 @@ FN(cuMemFree_v2, uint64_t address) {
 }
 FN(cuMemAllocManaged, uint64_t *address, size_t bytes, unsigned flags) {
   return flags == 1 ? cuMemAlloc_v2(address, bytes) : INVALID;
+}
+FN(cuMemAllocHost_v2, void **data, size_t bytes) {
+  *data = depth ? malloc(bytes) : NULL;
+  return *data ? OK : NO_MEMORY;
+}
+FN(cuMemFreeHost, void *data) {
+  free(data);
+  return data ? OK : INVALID;
 }
 FN(cuMemcpyAsync, uint64_t to, uint64_t from, size_t bytes, stream *s) {
   node n = {'c', 0, {to, from, bytes}};

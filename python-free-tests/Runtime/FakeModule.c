@@ -4,7 +4,8 @@
  *   sum[b, l]  = x[b, l] + y[b, l] * weight
  *   total[b]   = the sum over l of sum[b, l], in order
  *   tiny[2]    = a subnormal number by a sum and by a product, to see FTZ
- * It refuses a batch of 13, by way of the host table's fail.
+ * It refuses a batch of 13, by way of the host table's fail, and totals above
+ * 1e30, by a fault.
  */
 #include "adze_module.h"
 
@@ -26,13 +27,17 @@ __attribute__((section(".note.adze"), used, aligned(8))) static const struct {
 __attribute__((section(".adze.weights"), used,
                aligned(4096))) static const float the_weights[1024] = {2.0f};
 
+static const uint64_t the_checksums[] = {
+    0xabc004368177ecceull}; /* XXH3, 64 bits */
+
 enum { BATCH, LEN };
 
 /* ---- Kernels ------------------------------------------------------------ */
 
 static void add(void *const *ptrs, const int64_t *syms, int64_t begin,
-                int64_t end, void *scratch) {
+                int64_t end, void *scratch, adze_fault *faults) {
   (void)scratch;
+  (void)faults;
   const float *x = ptrs[0], *y = ptrs[1], *weight = ptrs[2];
   float *sum = ptrs[3];
   for (int64_t i = begin * syms[LEN]; i < end * syms[LEN]; ++i)
@@ -41,7 +46,7 @@ static void add(void *const *ptrs, const int64_t *syms, int64_t begin,
 
 /* Sums in scratch memory, which no other piece may touch meanwhile. */
 static void rows(void *const *ptrs, const int64_t *syms, int64_t begin,
-                 int64_t end, void *scratch) {
+                 int64_t end, void *scratch, adze_fault *faults) {
   const float *sum = ptrs[0];
   float *total = ptrs[1];
   volatile float *partial = scratch;
@@ -50,13 +55,19 @@ static void rows(void *const *ptrs, const int64_t *syms, int64_t begin,
     for (int64_t l = 0; l < syms[LEN]; ++l)
       partial[0] = partial[0] + sum[b * syms[LEN] + l];
     total[b] = partial[0];
+    if (total[b] > 1e30f) {
+      __atomic_store_n(&faults[1].values[0], b, __ATOMIC_RELAXED);
+      __atomic_store_n(&faults[1].values[1], syms[BATCH], __ATOMIC_RELAXED);
+      __atomic_store_n(&faults[1].raised, 1, __ATOMIC_RELAXED);
+    }
   }
 }
 
 static void tiny(void *const *ptrs, const int64_t *syms, int64_t begin,
-                 int64_t end, void *scratch) {
+                 int64_t end, void *scratch, adze_fault *faults) {
   (void)syms;
   (void)scratch;
+  (void)faults;
   volatile float small = 1.5e-38f, half = 0.5f, subnormal = 1e-40f;
   float *out = ptrs[0];
   for (int64_t i = begin; i < end; ++i)
@@ -159,6 +170,11 @@ static const adze_device_image images[] = {
     {"cuda:sm_72", 72, ADZE_IMAGE_ARCH_EXACT, ptx, sizeof(ptx), some_kernels},
     {"cuda:sm_70", 70, ADZE_IMAGE_PTX, ptx, sizeof(ptx), device_kernels}};
 
+static const adze_module_row_sizes row_sizes = ADZE_MODULE_ROW_SIZES;
+static const adze_module_fault faults[] = {
+    {"Never_4", "never"},
+    {"ReduceSum_2", "the total of row {0} of {1} {is} large {3}"}};
+
 static const adze_module_desc desc = {
     .size = sizeof(adze_module_desc),
     .abi = ADZE_MODULE_ABI,
@@ -183,6 +199,10 @@ static const adze_module_desc desc = {
     .infer = infer,
     .arena_bytes = tensor_bytes,
     .arena_lower_bound = tensor_bytes,
+    .row_sizes = &row_sizes,
+    .faults = faults,
+    .num_faults = 2,
+    .weights_checksums = the_checksums,
 };
 
 __attribute__((visibility("default"))) const adze_module_desc *

@@ -116,6 +116,8 @@ const adze_module_desc *query(uint32_t) {
   desc = {};
   desc.size = sizeof(desc);
   desc.abi = ADZE_MODULE_ABI;
+  static const adze_module_row_sizes rows = ADZE_MODULE_ROW_SIZES;
+  desc.row_sizes = &rows;
   desc.producer = desc.build_id = desc.model_name = "by hand";
   desc.num_variants = 1;
   desc.variants = kVariants;

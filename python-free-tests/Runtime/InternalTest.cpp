@@ -213,11 +213,141 @@ TEST(LinkedModule, OtherAbisAreRefused) {
   };
   EXPECT_ADZE_ERROR(adze_module_link(reinterpret_cast<adze_query_fn>(+none),
                                      nullptr, &module),
-                    ADZE_INVALID_MODULE, "does not serve ABI 1");
+                    ADZE_INVALID_MODULE, "does not serve ABI 2");
   EXPECT_ADZE_ERROR(adze_module_link(reinterpret_cast<adze_query_fn>(+small),
                                      nullptr, &module),
                     ADZE_INVALID_MODULE,
-                    "expected a descriptor of ABI 1 and at least");
+                    "expected a descriptor of ABI 1 to 2 and at least");
+}
+
+/// The kernels of the hand-written module with the arguments of ABI 1.
+template <int kernel>
+void oldKernel(void *const *ptrs, const int64_t *syms, int64_t begin,
+               int64_t end, void *scratch) {
+  adze_fault ignored[2] = {};
+  adze_module_query(2)->variants[1].kernels[kernel].body(ptrs, syms, begin, end,
+                                                         scratch, ignored);
+}
+
+template <int kernel>
+adze_cpu_kernel makeOld() {
+  adze_cpu_kernel result = adze_module_query(2)->variants[1].kernels[kernel];
+  auto any = reinterpret_cast<void (*)()>(&oldKernel<kernel>);
+  result.body = reinterpret_cast<adze_kernel_fn>(any);
+  return result;
+}
+
+/// The hand-written module as the first release would have made it.
+const adze_module_desc *queryOld(uint32_t abi) {
+  static const adze_cpu_kernel kernels[] = {makeOld<0>(), makeOld<1>(),
+                                            makeOld<2>()};
+  static const adze_cpu_variant variant = {0, "baseline", kernels};
+  static adze_module_desc desc;
+  desc = *adze_module_query(2);
+  desc.size = offsetof(adze_module_desc, row_sizes);
+  desc.abi = 1;
+  desc.num_variants = 1;
+  desc.variants = &variant;
+  // What follows is not the module's.
+  memset(&desc.row_sizes, 0xff, sizeof(desc) - desc.size);
+  return abi == 1 ? &desc : nullptr;
+}
+
+TEST(LinkedModule, OfTheFirstAbiRuns) {
+  adze_module *module = nullptr;
+  ASSERT_ADZE_OK(adze_module_link(reinterpret_cast<adze_query_fn>(&queryOld),
+                                  nullptr, &module));
+  ModulePtr owner(module);
+  const char *info = nullptr;
+  ASSERT_ADZE_OK(adze_module_info(module, &info));
+  EXPECT_NE(std::string(info).find("\"abi\": 1"), std::string::npos) << info;
+  ContextPtr context = makeContext(module);
+  FakeCall call(3, 8);
+  ASSERT_ADZE_OK(call.run(context.get()));
+  call.expectRight();
+}
+
+/// Rows as a newer compiler appends to them.
+template <typename T>
+struct Wider {
+  T row;
+  uint64_t later[2] = {~uint64_t(0), 7};
+};
+
+template <typename T>
+const T *widen(const T *rows, size_t count) {
+  auto *result = new Wider<T>[count];
+  for (size_t i = 0; i < count; ++i)
+    result[i].row = rows[i];
+  return &result->row;
+}
+
+const adze_module_value *widenValues(const adze_module_value *rows,
+                                     size_t count) {
+  std::vector<adze_module_value> values(rows, rows + count);
+  for (adze_module_value &value : values)
+    value.dims = widen(value.dims, value.rank);
+  return widen(values.data(), count);
+}
+
+adze_module_row_sizes widerRows() {
+  adze_module_row_sizes rows = ADZE_MODULE_ROW_SIZES;
+  for (uint32_t *size = &rows.value; size <= &rows.fault; ++size)
+    *size += 16;
+  return rows;
+}
+
+const adze_module_desc *queryWider(uint32_t abi) {
+  static const adze_module_row_sizes rows = widerRows();
+  static const adze_module_desc desc = [] {
+    adze_module_desc desc = *adze_module_query(2);
+    adze_cpu_variant variant = desc.variants[1];
+    variant.kernels = widen(variant.kernels, desc.num_kernels);
+    desc.num_variants = 1;
+    desc.variants = widen(&variant, 1);
+    std::vector<adze_device_image> images(desc.images,
+                                          desc.images + desc.num_images);
+    for (adze_device_image &image : images)
+      image.kernels = widen(image.kernels, desc.num_kernels);
+    desc.images = widen(images.data(), images.size());
+    desc.inputs = widenValues(desc.inputs, desc.num_inputs);
+    desc.outputs = widenValues(desc.outputs, desc.num_outputs);
+    desc.symbols = widen(desc.symbols, desc.num_symbols);
+    desc.kernels = widen(desc.kernels, desc.num_kernels);
+    desc.faults = widen(desc.faults, desc.num_faults);
+    desc.row_sizes = &rows;
+    return desc;
+  }();
+  return abi == 2 ? &desc : nullptr;
+}
+
+TEST(LinkedModule, RowsMayBeWiderThanOurs) {
+  adze_module *module = nullptr;
+  ASSERT_ADZE_OK(adze_module_link(reinterpret_cast<adze_query_fn>(&queryWider),
+                                  nullptr, &module));
+  ModulePtr owner(module);
+  ContextPtr context = makeContext(module);
+  FakeCall call(3, 8);
+  ASSERT_ADZE_OK(call.run(context.get()));
+  call.expectRight();
+}
+
+TEST(LinkedModule, DamagedRowSizesAreRefused) {
+  static adze_module_row_sizes rows;
+  auto query = [](uint32_t) -> const adze_module_desc * {
+    static adze_module_desc desc;
+    desc = *adze_module_query(2);
+    desc.row_sizes = &rows;
+    return &desc;
+  };
+  for (uint32_t size : {0u, 8u, 50u}) {
+    rows = ADZE_MODULE_ROW_SIZES;
+    rows.kernel = size;
+    adze_module *module = nullptr;
+    EXPECT_ADZE_ERROR(adze_module_link(reinterpret_cast<adze_query_fn>(+query),
+                                       nullptr, &module),
+                      ADZE_INVALID_MODULE, "damaged descriptor");
+  }
 }
 
 // Headers and note with random bytes, sizes and offsets: whatever is said, the

@@ -27,6 +27,13 @@ struct ModuleFile : testing::Test {
     adze_module_release(module);
     return status;
   }
+  ModulePtr openModule(const adze_options *options) {
+    adze_module *module = nullptr;
+    writeFile(path, file);
+    Outcome outcome(adze_module_open(path.c_str(), options, &module));
+    EXPECT_TRUE(outcome.ok()) << outcome.message;
+    return ModulePtr(module);
+  }
   adze_module_note *note() { return findNote(file); }
 };
 } // namespace
@@ -106,9 +113,28 @@ TEST_F(ModuleFile, ChangedAnywhere) {
   }
 }
 
-TEST_F(ModuleFile, WeightsAreLeftOutOfTheChecksum) {
+// Each run says so, also that of another context.
+TEST_F(ModuleFile, DamagedWeightsAreFoundByTheFirstRun) {
   file[note()->weights_offset + 100] ^= 1;
-  ASSERT_ADZE_OK(open());
+  for (const char *verify : {"all", "on"}) {
+    OptionsPtr options = makeOptions("verify", verify);
+    ModulePtr module = openModule(options.get());
+    for (int i = 0; i < 2; ++i) {
+      ContextPtr context = makeContext(module.get());
+      FakeCall call(3, 8);
+      for (int k = 0; k < 2; ++k)
+        EXPECT_ADZE_ERROR(
+            call.run(context.get()), ADZE_INVALID_MODULE,
+            "damaged weights: bytes [0, 4096): expected checksum");
+    }
+  }
+  for (const char *verify : {"code", "off"}) {
+    OptionsPtr options = makeOptions("verify", verify);
+    ModulePtr module = openModule(options.get());
+    ContextPtr context = makeContext(module.get());
+    FakeCall call(3, 8);
+    ASSERT_ADZE_OK(call.run(context.get()));
+  }
 }
 
 TEST_F(ModuleFile, TooLong) {
@@ -128,8 +154,9 @@ TEST_F(ModuleFile, ForeignSharedObject) {
 TEST_F(ModuleFile, NewerAbi) {
   note()->abi = 7;
   stamp(file);
-  EXPECT_ADZE_ERROR(open(), ADZE_INVALID_MODULE,
-                    "made for module ABI 7, but this run time has ABI 1");
+  EXPECT_ADZE_ERROR(
+      open(), ADZE_INVALID_MODULE,
+      "made for module ABI 7, but this run time reads ABI 1 to 2");
 }
 
 TEST_F(ModuleFile, OtherMachine) {
@@ -149,7 +176,10 @@ TEST_F(ModuleFile, CpuFeatureThatIsLacking) {
 TEST_F(ModuleFile, ChecksumIsOptional) {
   note()->checksum ^= 1;
   EXPECT_ADZE_ERROR(open(), ADZE_INVALID_MODULE, "expected checksum");
-  OptionsPtr options = makeOptions("verify", "off");
+  OptionsPtr options = makeOptions("verify", "code");
+  EXPECT_ADZE_ERROR(open(options.get()), ADZE_INVALID_MODULE,
+                    "expected checksum");
+  options = makeOptions("verify", "off");
   ASSERT_ADZE_OK(open(options.get()));
 }
 

@@ -173,4 +173,4 @@ TEST(Log, TellsWhatWasOpened) {
       << log;
 }
 
-TEST(Abi, VersionIsTold) { EXPECT_EQ(adze_abi_version(), 1u); }
+TEST(Abi, VersionIsTold) { EXPECT_EQ(adze_abi_version(), 2u); }

@@ -47,6 +47,20 @@ TEST(Run, ReadsFromTheByteOffset) {
   call.expectRight();
 }
 
+TEST(Run, FaultsOfKernelsEndTheRunAndOnlyIt) {
+  ModulePtr module = openFake();
+  ContextPtr context = makeContext(module.get());
+  FakeCall call(3, 8), bad(3, 8);
+  bad.x.data[2 * 8 + 5] = 2e30f;
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_ADZE_ERROR(bad.run(context.get()), ADZE_RUN_ERROR,
+                      "node 'ReduceSum_2': the total of row 2 of 3 {is} large "
+                      "{3}");
+    ASSERT_ADZE_OK(call.run(context.get()));
+    call.expectRight();
+  }
+}
+
 TEST(Run, BitsDoNotDependOnTheNumberOfThreads) {
   FakeCall one(64, 1024);
   {

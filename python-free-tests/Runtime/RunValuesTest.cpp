@@ -86,6 +86,8 @@ adze_module_desc makeDesc() {
   adze_module_desc desc = {};
   desc.size = sizeof(desc);
   desc.abi = ADZE_MODULE_ABI;
+  static const adze_module_row_sizes rows = ADZE_MODULE_ROW_SIZES;
+  desc.row_sizes = &rows;
   desc.producer = desc.build_id = desc.model_name = "by hand";
   desc.num_inputs = 4;
   desc.num_outputs = 5;

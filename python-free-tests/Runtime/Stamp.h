@@ -69,7 +69,8 @@ inline void renewChecksum(Bytes &file) {
   note->checksum = ~crc;
 }
 
-/// Fills in the whole note; false if the file has none.
+/// Fills in the whole note; false if the file
+/// has none.
 inline bool stamp(Bytes &file) {
   adze_module_note *note = findNote(file);
   if (!note)

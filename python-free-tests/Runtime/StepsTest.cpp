@@ -23,7 +23,7 @@ std::atomic<int64_t> firstBegun{-1};
 /// Program p of step t: the sum of its group's of step t - 1, and its own
 /// number.
 void addUp(void *const *ptrs, const int64_t *syms, int64_t begin, int64_t end,
-           void *) {
+           void *, adze_fault *) {
   auto *y = static_cast<int64_t *>(ptrs[1]);
   int64_t nothing = -1;
   firstBegun.compare_exchange_strong(nothing, begin);
@@ -69,6 +69,8 @@ const adze_module_desc *query(uint32_t) {
     adze_module_desc desc = {};
     desc.size = sizeof(desc);
     desc.abi = ADZE_MODULE_ABI;
+    static const adze_module_row_sizes rows = ADZE_MODULE_ROW_SIZES;
+    desc.row_sizes = &rows;
     desc.producer = "by hand";
     desc.build_id = "0";
     desc.model_name = "steps";
@@ -92,7 +94,7 @@ std::vector<int64_t> expected(int64_t steps, int64_t width) {
   std::vector<int64_t> y(size_t(steps * width));
   void *ptrs[] = {nullptr, y.data()};
   const int64_t syms[] = {steps, width};
-  addUp(ptrs, syms, 0, steps * width, nullptr);
+  addUp(ptrs, syms, 0, steps * width, nullptr, nullptr);
   return y;
 }
 

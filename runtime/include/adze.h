@@ -69,9 +69,11 @@ ADZE_API void adze_options_release(adze_options *options);
  *                  for each CPU that the process may use
  *   "spin_us"      how long an idle thread spins before it sleeps ("100")
  *   "variant"      name of the CPU variant to take ("": the best that runs)
- *   "verify"       "on" (default) or "off": check the module's checksum
- *   "cuda_graphs"  "on" (default) or "off"
- *   "weights"      path of the weights of a module made with --weights=file
+ *   "verify"       "all" (default): check the code's checksum when the module
+ * is opened, and the weights' before the first run; "code": only the first;
+ * "off": neither. "on" is an older name of "all" "cuda_graphs"  "on" (default)
+ * or "off" "weights"      path of the weights of a module made with
+ * --weights=file
  *                  ("": the file of that name in the module's folder)
  * Neither results nor their bits depend on any of them but "variant". */
 ADZE_API adze_status adze_options_set(adze_options *options, const char *key,
@@ -226,7 +228,8 @@ ADZE_API adze_status adze_run_alloc(adze_context *context,
                                     DLManagedTensorVersioned *outputs[],
                                     int32_t num_outputs);
 /* In a CUDA context: queues the run on `stream` (a CUstream) and returns; the
- * tensors must live until it is done. In a CPU context: as adze_run. */
+ * tensors must live until it is done. An error that only the data shows ends
+ * the context's next call instead. In a CPU context: as adze_run. */
 ADZE_API adze_status adze_run_async(adze_context *context,
                                     const DLTensor *const inputs[],
                                     int32_t num_inputs,

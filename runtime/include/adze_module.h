@@ -3,9 +3,14 @@
  * The contract between a compiled module (model.so) and the run time that
  * loads it. Both sides include this file; users need only adze.h.
  *
- * Every table is append-only and starts with its own size in bytes, so that an
- * older reader ignores what it does not know and a newer one sees what is not
- * there. A change that is not an append raises ADZE_MODULE_ABI.
+ * Every table is append-only. A table that stands alone starts with its own
+ * size in bytes; the rows of an array have the size that
+ * adze_module_row_sizes gives. An older reader ignores the fields that it does
+ * not know, and a newer one reads absent fields as zero. A change that is not
+ * an append raises ADZE_MODULE_ABI.
+ *
+ * ABI 1: adze 0.1. Its arrays have the row sizes of the first release.
+ * ABI 2: row sizes; kernels report faults; checksums of the weights.
  */
 #ifndef ADZE_MODULE_H
 #define ADZE_MODULE_H
@@ -16,7 +21,8 @@
 extern "C" {
 #endif
 
-#define ADZE_MODULE_ABI 1u
+#define ADZE_MODULE_ABI 2u
+#define ADZE_MODULE_OLDEST_ABI 1u /* that this run time still reads */
 
 /* ---- The note ----------------------------------------------------------
  * PT_NOTE, owner "Adze", type ADZE_NOTE_TYPE, in section .note.adze. Read by
@@ -57,7 +63,7 @@ extern "C" {
 
 typedef struct {
   uint32_t size;         /* of this struct */
-  uint32_t abi;          /* ADZE_MODULE_ABI */
+  uint32_t abi;          /* the module's: 1 to ADZE_MODULE_ABI */
   uint32_t machine;      /* ELF e_machine */
   uint32_t checksum;     /* CRC-32 (IEEE 802.3, as zlib) of the whole file, with
                             this field taken as zero and the byte range
@@ -122,13 +128,37 @@ typedef struct {
   uint64_t length;
 } adze_module_string;
 
+/* ---- Faults ------------------------------------------------------------ */
+/* A fault is an error that only the data shows: an index out of range, an
+ * integer division by zero. The descriptor has a row for each place that can
+ * raise one. `message` may hold {0}, {1} and {2}, which stand for the values
+ * of the record: "index {0} is out of range [{1}, {2})". */
+typedef struct {
+  const char *node; /* ONNX nodes, separated by '\n' */
+  const char *message;
+} adze_module_fault;
+
+/* The record of one row. All records are zero when a run begins. A kernel that
+ * finds a fault stores `values`, then 1 to `raised`, by relaxed atomic stores,
+ * and goes on with safe values; several threads may raise the same one. When
+ * the run has ended, the first raised row is its error (ADZE_RUN_ERROR). */
+typedef struct {
+  uint64_t raised;
+  int64_t values[3];
+} adze_fault;
+
 /* ---- Kernels ----------------------------------------------------------- */
 /* Runs programs [begin, end) of the kernel's linear program ids.
  *   ptrs     one base address for each tensor argument, inputs then outputs
  *   syms     values of all symbols of the module
- *   scratch  scratch_bytes bytes at 64, private to this call */
+ *   scratch  scratch_bytes bytes at 64, private to this call
+ *   faults   num_faults records; may be null if there are none */
 typedef void (*adze_kernel_fn)(void *const *ptrs, const int64_t *syms,
-                               int64_t begin, int64_t end, void *scratch);
+                               int64_t begin, int64_t end, void *scratch,
+                               adze_fault *faults);
+/* The same in a module of ABI 1. */
+typedef void (*adze_kernel_fn_1)(void *const *ptrs, const int64_t *syms,
+                                 int64_t begin, int64_t end, void *scratch);
 typedef int64_t (*adze_formula_fn)(const int64_t *syms);
 
 typedef struct {
@@ -138,8 +168,9 @@ typedef struct {
 } adze_cpu_kernel;
 
 /* On a device a kernel is entry point `entry` of the image, called with
- * (num_ptrs pointers, num_symbols i64, i64 programs) by value, over a 1-D grid
- * of programs(syms) blocks. Null entry: this kernel is not in the image. */
+ * (num_ptrs pointers, num_symbols i64, i64 programs) by value, and a pointer to
+ * the fault records after these if num_faults > 0, over a 1-D grid of
+ * programs(syms) blocks. Null entry: this kernel is not in the image. */
 typedef struct {
   const char *entry;
   adze_formula_fn programs;
@@ -246,6 +277,26 @@ typedef int32_t (*adze_run_fn)(const adze_host_table *, adze_exec *,
 #define ADZE_MISFIT_BASE 32768
 
 /* ---- The descriptor ---------------------------------------------------- */
+/* The bytes of a row of each array that the descriptor leads to. */
+typedef struct {
+  uint32_t size; /* of this struct */
+  uint32_t value, dim, symbol, string, kernel, variant, cpu_kernel, image,
+      device_kernel, fault;
+} adze_module_row_sizes;
+
+/* Those of this header. */
+#define ADZE_MODULE_ROW_SIZES                                                  \
+  {sizeof(adze_module_row_sizes), sizeof(adze_module_value),                   \
+   sizeof(adze_module_dim),       sizeof(adze_module_symbol),                  \
+   sizeof(adze_module_string),    sizeof(adze_module_kernel),                  \
+   sizeof(adze_cpu_variant),      sizeof(adze_cpu_kernel),                     \
+   sizeof(adze_device_image),     sizeof(adze_device_kernel),                  \
+   sizeof(adze_module_fault)}
+
+#define ADZE_WEIGHTS_BLOCK                                                     \
+  ((uint64_t)4 << 20) /* bytes that have a checksum                            \
+                       */
+
 typedef struct {
   uint32_t size;
   uint32_t abi;
@@ -287,6 +338,15 @@ typedef struct {
    * up. */
   const adze_module_string *strings;
   uint64_t num_strings;
+
+  /* From here on: ABI 2. */
+
+  const adze_module_row_sizes *row_sizes; /* never null */
+  const adze_module_fault *faults;
+  uint64_t num_faults;
+  /* XXH3 (64 bits, seed 0) of each ADZE_WEIGHTS_BLOCK bytes of the weights,
+   * wherever they are; the last block may be shorter. Null: there are none. */
+  const uint64_t *weights_checksums;
 } adze_module_desc;
 
 /* The one exported symbol of a module; null if it cannot serve `abi`. */

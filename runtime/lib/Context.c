@@ -15,7 +15,7 @@ static adze_status scratch_of(const adze_module *module, const int64_t *symbols,
   for (uint32_t i = 0; i < module->desc->num_kernels; ++i) {
     const adze_cpu_kernel *kernel = &module->variant->kernels[i];
     int64_t bytes = kernel->scratch_bytes ? kernel->scratch_bytes(symbols) : 0;
-    if (bytes < 0 && module->num_data_symbols)
+    if (bytes < 0 && module->desc->num_data_symbols)
       continue; /* not known yet: see the launch */
     if (bytes < 0 || bytes > INT64_MAX / 4)
       return rt_error(ADZE_INVALID_MODULE,
@@ -164,6 +164,7 @@ static void destroy(adze_context *context) {
   free(context->input_data);
   free(context->output_data);
   rt_tables_free(context);
+  free(context->faults);
   adze_module_release(context->module);
   free(context);
 }
@@ -174,7 +175,8 @@ static adze_status allocate_tables(adze_context *context) {
   size_t symbols = rt_num_symbols(context->module) + 1;
   context->symbols = calloc(symbols, sizeof(int64_t));
   context->new_symbols = calloc(symbols, sizeof(int64_t));
-  context->boxes = calloc(context->module->num_boxes + 1u, sizeof(rt_box));
+  context->boxes =
+      calloc(context->module->desc->num_boxes + 1u, sizeof(rt_box));
   context->output_dims =
       calloc((size_t)rt_total_output_rank(desc) + 1u, sizeof(int64_t));
   context->input_data = calloc(desc->num_inputs + 1u, sizeof(void *));
@@ -182,7 +184,7 @@ static adze_status allocate_tables(adze_context *context) {
   if (!context->symbols || !context->new_symbols || !context->boxes ||
       !context->output_dims || !context->input_data || !context->output_data)
     return rt_out_of_memory(sizeof(int64_t) * desc->num_symbols);
-  return NULL;
+  return rt_faults_create(context);
 }
 
 adze_status rt_context_use_cpu(adze_context *context) {
@@ -198,6 +200,12 @@ static adze_status attach_cpu(adze_context *context) {
         module->desc->num_images ? "; it has " : "",
         module->desc->num_images ? module->desc->images[0].target : "");
   return rt_context_use_cpu(context);
+}
+
+/* Damaged weights are not sent to the device. */
+static adze_status attach_cuda(adze_context *context) {
+  RT_TRY(rt_check_weights(context->module));
+  return rt_cuda_attach(context);
 }
 
 /* What does not depend on the call is taken now: a run of a module with static
@@ -221,7 +229,7 @@ static adze_status prepare(adze_context *context) {
   if (context->device.device_type == kDLCPU)
     RT_TRY(attach_cpu(context));
   else if (context->device.device_type == kDLCUDA)
-    RT_TRY(rt_cuda_attach(context));
+    RT_TRY(attach_cuda(context));
   else
     return rt_error(ADZE_UNSUPPORTED,
                     "expected a device of type cpu or cuda, but got type %d",

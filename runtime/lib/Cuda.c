@@ -6,6 +6,7 @@
 #include "CudaDriver.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- Images -------------------------------------------------------------- */
 
@@ -213,7 +214,7 @@ static adze_status make_tables(const adze_module *module,
     if (desc->kernels[i].num_ptrs > most)
       most = desc->kernels[i].num_ptrs;
   state->arguments =
-      calloc((size_t)most + rt_num_symbols(module) + 1, sizeof(void *));
+      calloc((size_t)most + rt_num_symbols(module) + 2, sizeof(void *));
   state->key.symbols = calloc(desc->num_symbols + 1u, sizeof(int64_t));
   state->key.inputs = calloc(desc->num_inputs + 1u, sizeof(void *));
   state->key.outputs = calloc(desc->num_outputs + 1u, sizeof(void *));
@@ -237,6 +238,29 @@ static adze_status make_stream(rt_device_context *state) {
   return result ? rt_cuda_error(cu, result, "stream_create") : NULL;
 }
 
+/* Makes the records of faults on the device, all zero, and their copy. */
+static adze_status make_faults(const adze_context *context) {
+  rt_device_context *state = context->on_device;
+  const cu_driver *cu = state->device->cu;
+  size_t bytes = (size_t)context->module->desc->num_faults * sizeof(adze_fault);
+  if (!bytes)
+    return NULL;
+  CU_TRY(cu, push, (state->device->primary));
+  cu_context ignored;
+  cu_result result = cu->allocate_host((void **)&state->found, bytes);
+  if (!result) {
+    memset(state->found, 0, bytes);
+    result = allocate(state->device, bytes, &state->faults);
+  }
+  if (!result)
+    result = cu->copy(state->faults, (uintptr_t)state->found, bytes,
+                      state->own_stream);
+  if (!result)
+    result = cu->stream_wait(state->own_stream);
+  cu->pop(&ignored);
+  return result ? rt_cuda_error(cu, result, "allocate") : NULL;
+}
+
 adze_status rt_cuda_attach(adze_context *context) {
   rt_device *device;
   RT_TRY(get_device(context->module, context->device.device_id, &device));
@@ -247,12 +271,13 @@ adze_status rt_cuda_attach(adze_context *context) {
   state->device = device;
   /* A run that looks at the data takes its way anew each time. */
   state->graphs = context->module->options.cuda_graphs && !device->managed &&
-                  !context->module->num_data_symbols &&
-                  !context->module->num_boxes;
+                  !context->module->desc->num_data_symbols &&
+                  !context->module->desc->num_boxes;
   if (device->managed)
     RT_TRY(rt_context_use_cpu(context));
   RT_TRY(make_tables(context->module, state));
-  return make_stream(state);
+  RT_TRY(make_stream(state));
+  return make_faults(context);
 }
 
 void rt_cuda_detach(adze_context *context) {
@@ -264,6 +289,10 @@ void rt_cuda_detach(adze_context *context) {
       cu->graph_exec_destroy(state->graph);
     if (state->staging)
       cu->deallocate(state->staging);
+    if (state->faults)
+      cu->deallocate(state->faults);
+    if (state->found)
+      cu->deallocate_host(state->found);
     if (state->begin)
       cu->event_destroy(state->begin);
     if (state->end)

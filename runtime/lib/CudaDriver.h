@@ -50,6 +50,8 @@ typedef struct cu_graph_exec_object *cu_graph_exec;
   X(allocate, "cuMemAlloc_v2", (cu_address *, size_t))                         \
   X(deallocate, "cuMemFree_v2", (cu_address))                                  \
   X(allocate_managed, "cuMemAllocManaged", (cu_address *, size_t, unsigned))   \
+  X(allocate_host, "cuMemAllocHost_v2", (void **, size_t))                     \
+  X(deallocate_host, "cuMemFreeHost", (void *))                                \
   X(copy, "cuMemcpyAsync", (cu_address, cu_address, size_t, cu_stream))        \
   X(stream_create, "cuStreamCreate", (cu_stream *, unsigned flags))            \
   X(stream_destroy, "cuStreamDestroy_v2", (cu_stream))                         \
@@ -103,13 +105,16 @@ typedef struct {
 struct rt_device_context {
   rt_device *device;
   cu_stream own_stream;
-  cu_stream stream; /* of the launches of this moment */
-  void **arguments; /* room for the arguments of any kernel */
+  cu_stream stream;  /* of the launches of this moment */
+  void **arguments;  /* room for the arguments of any kernel */
+  cu_address faults; /* records on the device; 0: no kernel can raise one */
+  adze_fault *found; /* what the last run left there, in pinned memory */
   cu_address staging;
   uint64_t staging_bytes;
   cu_event begin, end; /* of profiled launches */
   bool graphs;         /* runs may be captured */
   bool allocated;      /* the last run asked for memory of its own */
+  bool unfinished;     /* nobody has waited for the last run */
   rt_graph_key key;
   cu_graph_exec graph;
 };

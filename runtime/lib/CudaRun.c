@@ -23,7 +23,8 @@ static adze_status launch(adze_context *context, uint32_t kernel,
   size_t num_symbols = rt_num_symbols(context->module);
   for (size_t i = 0; i < num_symbols; ++i)
     state->arguments[count++] = &context->symbols[i];
-  state->arguments[count] = &programs;
+  state->arguments[count++] = &programs;
+  state->arguments[count] = &state->faults; /* the kernel knows if it is one */
   CU_TRY(state->device->cu, launch,
          (state->device->functions[kernel], (unsigned)programs, 1, 1,
           code->block_threads, 1, 1, code->shared_bytes, state->stream,
@@ -234,10 +235,56 @@ static adze_status stage(adze_context *context, const DLTensor *const inputs[],
   return NULL;
 }
 
+/* ---- Faults -------------------------------------------------------------- */
+
+/* Asks for a copy of the records when what is queued on the stream is done. */
+static adze_status fetch_faults(const adze_context *context, cu_stream stream) {
+  const rt_device_context *state = context->on_device;
+  return copy(state, stream, state->found, (void *)(uintptr_t)state->faults,
+              context->module->desc->num_faults * sizeof(adze_fault));
+}
+
+/* Returns the error of a raised record, if the copy has one, and clears it on
+ * the device, too. Kernels that ran on the host have records of their own. */
+static adze_status take_faults(adze_context *context, cu_stream stream) {
+  const rt_device_context *state = context->on_device;
+  uint64_t count = context->module->desc->num_faults;
+  for (uint64_t i = 0; i < count; ++i)
+    if (state->found[i].raised)
+      context->faults[i] = state->found[i];
+  adze_status fault = rt_faults_take(context);
+  if (!fault)
+    return NULL;
+  memset(state->found, 0, count * sizeof(adze_fault));
+  adze_status_free(copy(state, stream, (void *)(uintptr_t)state->faults,
+                        state->found, count * sizeof(adze_fault)));
+  state->device->cu->stream_wait(stream);
+  return fault;
+}
+
+/* Returns the fault of an earlier run that nobody waited for. */
+static adze_status take_earlier_faults(adze_context *context,
+                                       cu_stream stream) {
+  rt_device_context *state = context->on_device;
+  if (!state->unfinished)
+    return NULL;
+  uint64_t count = context->module->desc->num_faults;
+  bool raised = false;
+  for (uint64_t i = 0; i < count && !raised; ++i)
+    raised = *(volatile uint64_t *)&state->found[i].raised;
+  if (!raised)
+    return NULL;
+  /* The copy may still be under way. */
+  CU_TRY(state->device->cu, stream_wait, (state->stream));
+  state->unfinished = false;
+  return take_faults(context, stream);
+}
+
 static adze_status run(adze_context *context, const DLTensor *const inputs[],
                        DLTensor *const outputs[], cu_stream stream, bool wait) {
   const adze_module_desc *desc = context->module->desc;
   rt_device_context *state = context->on_device;
+  RT_TRY(take_earlier_faults(context, stream));
   RT_TRY(stage(context, inputs, outputs));
   for (uint32_t i = 0; i < desc->num_inputs; ++i)
     if (!in_place(state, inputs[i]))
@@ -251,9 +298,12 @@ static adze_status run(adze_context *context, const DLTensor *const inputs[],
     if (outputs[i] && !in_place(state, outputs[i]))
       RT_TRY(copy(state, stream, rt_tensor_data(outputs[i]),
                   context->output_data[i], bytes_of(outputs[i])));
-  if (wait)
-    CU_TRY(state->device->cu, stream_wait, (stream));
-  return NULL;
+  RT_TRY(fetch_faults(context, stream));
+  state->unfinished = !wait;
+  if (!wait)
+    return NULL;
+  CU_TRY(state->device->cu, stream_wait, (stream));
+  return take_faults(context, stream);
 }
 
 adze_status rt_cuda_run(adze_context *context, const DLTensor *const inputs[],

@@ -113,9 +113,9 @@ void *rt_data_reserve(adze_exec *exec, uint32_t box, uint64_t bytes,
                       uint64_t keep) {
   adze_context *context = exec->context;
   adze_status status =
-      box >= context->module->num_boxes
+      box >= context->module->desc->num_boxes
           ? rt_error(ADZE_INVALID_MODULE, "expected a box below %u, but got %u",
-                     context->module->num_boxes, box)
+                     context->module->desc->num_boxes, box)
           : rt_box_grow(context, &context->boxes[box], bytes, keep);
   if (!status)
     return context->boxes[box].data;
@@ -124,7 +124,8 @@ void *rt_data_reserve(adze_exec *exec, uint32_t box, uint64_t bytes,
 }
 
 void rt_boxes_free(adze_context *context) {
-  for (uint32_t i = 0; context->boxes && i <= context->module->num_boxes; ++i)
+  for (uint32_t i = 0; context->boxes && i <= context->module->desc->num_boxes;
+       ++i)
     if (context->boxes[i].data)
       rt_context_give(context, context->boxes[i].data, context->boxes[i].bytes);
 }

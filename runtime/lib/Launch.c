@@ -23,6 +23,8 @@ typedef struct {
   int64_t lanes;
   char *scratch;
   uint64_t scratch_bytes;
+  adze_fault *faults;
+  uint32_t abi; /* the module's */
   rt_steps *steps;
 } launch_job;
 
@@ -39,7 +41,12 @@ static void fence_streams(void) {
 
 static void run_programs(void *data, int32_t lane, int64_t begin, int64_t end) {
   launch_job *job = data;
-  job->body(job->ptrs, job->symbols, begin, end, scratch_of(job, lane));
+  void *scratch = scratch_of(job, lane);
+  if (job->abi == 1)
+    ((adze_kernel_fn_1)(void (*)(void))job->body)(job->ptrs, job->symbols,
+                                                  begin, end, scratch);
+  else
+    job->body(job->ptrs, job->symbols, begin, end, scratch, job->faults);
   fence_streams();
 }
 
@@ -92,10 +99,10 @@ static adze_status extend_scratch(adze_context *context,
                                   launch_job *job) {
   const adze_module *module = context->module;
   int64_t bytes = value_of(code->scratch_bytes, context->symbols);
-  if (!module->num_data_symbols || bytes <= (int64_t)job->scratch_bytes)
+  if (!module->desc->num_data_symbols || bytes <= (int64_t)job->scratch_bytes)
     return NULL;
   uint64_t each = rt_align_up((uint64_t)bytes), all;
-  rt_box *box = &context->boxes[module->num_boxes];
+  rt_box *box = &context->boxes[module->desc->num_boxes];
   if (__builtin_mul_overflow(each, (uint64_t)job->lanes, &all))
     return rt_out_of_memory(UINT64_MAX);
   RT_TRY(rt_box_grow(context, box, all, 0));
@@ -144,6 +151,8 @@ adze_status rt_launch_on_cpu(adze_context *context, uint32_t kernel,
       .lanes = lanes,
       .scratch = (char *)context->workspace + rt_align_up(context->needs.arena),
       .scratch_bytes = context->needs.scratch,
+      .faults = context->faults,
+      .abi = module->desc->abi,
   };
   RT_TRY(extend_scratch(context, code, &job));
   double begin = context->profile.on ? rt_now_us() : 0;

@@ -46,34 +46,8 @@ static adze_status choose_variant(adze_module *module) {
   return NULL;
 }
 
-/* ---- The descriptor ------------------------------------------------------ */
-
-static adze_status check_desc(const adze_module_desc *desc) {
-  if (!desc)
-    return rt_error(ADZE_INVALID_MODULE,
-                    "module does not serve ABI %u of this run time",
-                    ADZE_MODULE_ABI);
-  /* What the first modules had. */
-  size_t least = offsetof(adze_module_desc, num_data_symbols);
-  if (desc->size < least || desc->abi != ADZE_MODULE_ABI)
-    return rt_error(ADZE_INVALID_MODULE,
-                    "expected a descriptor of ABI %u and at least %zu bytes, "
-                    "but got ABI %u and %u bytes",
-                    ADZE_MODULE_ABI, least, desc->abi, desc->size);
-  if (!desc->run || !desc->infer || !desc->arena_bytes ||
-      (desc->num_inputs && !desc->inputs) ||
-      (desc->num_outputs && !desc->outputs) ||
-      (desc->num_symbols && !desc->symbols) ||
-      (desc->size >= offsetof(adze_module_desc, types) &&
-       desc->num_data_symbols && !desc->symbols) ||
-      (desc->size >= sizeof(*desc) && desc->num_strings && !desc->strings) ||
-      (desc->num_kernels && !desc->kernels) ||
-      (desc->num_variants && !desc->variants) ||
-      (desc->num_images && !desc->images) ||
-      (desc->weights_size && (uintptr_t)desc->weights % RT_ALIGNMENT))
-    return rt_error(ADZE_INVALID_MODULE, "damaged descriptor");
-  return NULL;
-}
+/* ---- Making modules -------------------------------------------------------
+ */
 
 static bool has_only_tensors(const adze_module_desc *desc) {
   for (uint32_t i = 0; i < desc->num_inputs; ++i)
@@ -90,6 +64,9 @@ static void destroy(adze_module *module) {
   rt_pool_destroy(module->pool);
   rt_memory_release(module->memory);
   pthread_mutex_destroy(&module->mutex);
+  pthread_mutex_destroy(&module->weights_mutex);
+  rt_descriptor_free(module->descriptor);
+  free(module->path);
   free(module->info_storage);
   free(module->json);
   rt_prefault_end(module->prefault, /*finish=*/false);
@@ -101,9 +78,27 @@ static void destroy(adze_module *module) {
   free(module);
 }
 
+/* Fills in what follows from the descriptor and the options. */
+static adze_status fill(adze_module *module, const adze_module_desc *desc,
+                        int fd, const char *path) {
+  RT_TRY(rt_descriptor_create(desc, &module->descriptor));
+  module->desc = rt_descriptor_get(module->descriptor);
+  module->only_tensors = has_only_tensors(module->desc);
+  module->weights = module->desc->weights;
+  RT_TRY(rt_map_weights(module, fd, path));
+  atomic_init(&module->weights_checked,
+              module->options.verify != RT_VERIFY_ALL ||
+                  !module->desc->weights_size ||
+                  !module->desc->weights_checksums);
+  RT_TRY(choose_variant(module));
+  RT_TRY(rt_make_value_infos(module));
+  module->memory = rt_memory_create(&module->options);
+  return module->memory ? NULL : rt_out_of_memory(sizeof(rt_memory));
+}
+
 adze_status rt_module_adopt(const adze_module_desc *desc, void *library, int fd,
-                            const char *path, const adze_options *options,
-                            adze_module **module) {
+                            const char *path, const char *name,
+                            const adze_options *options, adze_module **module) {
   adze_module *made = calloc(1, sizeof(*made));
   if (!made) {
     if (library)
@@ -116,40 +111,23 @@ adze_status rt_module_adopt(const adze_module_desc *desc, void *library, int fd,
   made->library = library;
   made->fd = fd;
   pthread_mutex_init(&made->mutex, NULL);
+  pthread_mutex_init(&made->weights_mutex, NULL);
   if (options)
     made->options = *options;
   else
     rt_options_init(&made->options);
-  adze_status status = check_desc(desc);
-  made->desc = desc;
-  if (!status && desc->size >= offsetof(adze_module_desc, types)) {
-    made->num_data_symbols = desc->num_data_symbols;
-    made->num_boxes = desc->num_boxes;
-  }
-  if (!status && desc->size >= sizeof(*desc)) {
-    made->types = desc->types;
-    made->num_strings = desc->num_strings;
-  }
-  if (!status)
-    made->only_tensors = has_only_tensors(desc);
-  if (!status) {
-    made->weights = desc->weights;
-    status = rt_map_weights(made, fd, path);
-  }
-  if (!status)
-    status = choose_variant(made);
-  if (!status)
-    status = rt_make_value_infos(made);
-  if (!status && !(made->memory = rt_memory_create(&made->options)))
-    status = rt_out_of_memory(sizeof(rt_memory));
+  made->path = strdup(name);
+  adze_status status = made->path ? fill(made, desc, fd, path)
+                                  : rt_out_of_memory(strlen(name) + 1);
   if (status) {
     destroy(made);
     return status;
   }
   if (made->variant)
-    made->prefault = rt_prefault_start(made->weights, desc->weights_size);
-  rt_log(&made->options, ADZE_LOG_INFO, "opened module '%s', cpu variant '%s'",
-         desc->model_name ? desc->model_name : "",
+    made->prefault = rt_prefault_start(made->weights, made->desc->weights_size);
+  rt_log(&made->options, ADZE_LOG_INFO,
+         "opened module '%s' of ABI %u, cpu variant '%s'",
+         made->desc->model_name ? made->desc->model_name : "", made->desc->abi,
          made->variant ? made->variant->name : "none");
   *module = made;
   return NULL;
@@ -225,8 +203,8 @@ static adze_status open_fd(int fd, const char *path, const char *name,
                            const adze_options *options, adze_module **module) {
   adze_module_note note;
   void *library, *query;
-  adze_status status =
-      rt_check_module_file(fd, name, !options || options->verify, &note);
+  adze_status status = rt_check_module_file(
+      fd, name, !options || options->verify != RT_VERIFY_OFF, &note);
   if (!status)
     status = load_checked(path, name, fd, &note, &library, &query);
   if (status) {
@@ -235,7 +213,7 @@ static adze_status open_fd(int fd, const char *path, const char *name,
   }
   adze_module_query_fn call;
   memcpy(&call, &query, sizeof(call));
-  return rt_module_adopt(call(ADZE_MODULE_ABI), library, fd, path, options,
+  return rt_module_adopt(call(note.abi), library, fd, path, name, options,
                          module);
 }
 
@@ -284,7 +262,11 @@ adze_status adze_module_link(adze_query_fn query, const adze_options *options,
     return rt_error(ADZE_INVALID_ARGUMENT,
                     "expected a query function and a place for the module");
   adze_module_query_fn call = (adze_module_query_fn)query;
-  return rt_module_adopt(call(ADZE_MODULE_ABI), NULL, -1, NULL, options,
+  const adze_module_desc *desc = NULL;
+  for (uint32_t abi = ADZE_MODULE_ABI; !desc && abi >= ADZE_MODULE_OLDEST_ABI;
+       --abi)
+    desc = call(abi);
+  return rt_module_adopt(desc, NULL, -1, NULL, "linked module", options,
                          module);
 }
 

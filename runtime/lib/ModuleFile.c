@@ -221,10 +221,11 @@ adze_status rt_check_module_file(int fd, const char *name, bool verify,
   uint64_t offset;
   RT_TRY(open_file(fd, name, &file));
   RT_TRY(read_note(&file, note, &offset));
-  if (note->abi != ADZE_MODULE_ABI)
+  if (note->abi < ADZE_MODULE_OLDEST_ABI || note->abi > ADZE_MODULE_ABI)
     return rt_error(ADZE_INVALID_MODULE,
-                    "%s: made for module ABI %u, but this run time has ABI %u",
-                    name, note->abi, ADZE_MODULE_ABI);
+                    "%s: made for module ABI %u, but this run time reads ABI "
+                    "%u to %u",
+                    name, note->abi, ADZE_MODULE_OLDEST_ABI, ADZE_MODULE_ABI);
   if (note->size < sizeof(*note))
     return refuse(&file, "damaged note 'Adze'");
   if (note->file_size > file.size)

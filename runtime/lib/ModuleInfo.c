@@ -65,11 +65,13 @@ adze_status rt_make_value_infos(adze_module *module) {
   at.ranges = (adze_range *)(at.dims + dims);
   at.symbols = (const char **)(at.ranges + dims);
   for (uint32_t i = 0; i < desc->num_inputs; ++i)
-    fill_info(desc, &desc->inputs[i], module->types ? module->types[i] : NULL,
+    fill_info(desc, &desc->inputs[i],
+              module->desc->types ? module->desc->types[i] : NULL,
               &module->inputs[i], &at);
   for (uint32_t i = 0; i < desc->num_outputs; ++i)
     fill_info(desc, &desc->outputs[i],
-              module->types ? module->types[desc->num_inputs + i] : NULL,
+              module->desc->types ? module->desc->types[desc->num_inputs + i]
+                                  : NULL,
               &module->outputs[i], &at);
   return NULL;
 }

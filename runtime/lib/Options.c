@@ -13,7 +13,7 @@
 void rt_options_init(adze_options *options) {
   memset(options, 0, sizeof(*options));
   options->spin_us = 100;
-  options->verify = true;
+  options->verify = RT_VERIFY_ALL;
   options->cuda_graphs = true;
 }
 
@@ -53,6 +53,21 @@ static adze_status set_flag(const char *key, const char *value, bool *target) {
   return NULL;
 }
 
+static adze_status set_verify(const char *value, rt_verify *target) {
+  if (!strcmp(value, "all") || !strcmp(value, "on"))
+    *target = RT_VERIFY_ALL;
+  else if (!strcmp(value, "code"))
+    *target = RT_VERIFY_CODE;
+  else if (!strcmp(value, "off"))
+    *target = RT_VERIFY_OFF;
+  else
+    return rt_error(ADZE_INVALID_ARGUMENT,
+                    "option 'verify': expected 'all', 'code' or 'off', but got "
+                    "'%s'",
+                    value);
+  return NULL;
+}
+
 static adze_status set_text(const char *key, const char *value, char *target,
                             size_t size) {
   if (strlen(value) >= size)
@@ -72,7 +87,7 @@ adze_status adze_options_set(adze_options *options, const char *key,
   if (!strcmp(key, "spin_us"))
     return set_number(key, value, 1000000, &options->spin_us);
   if (!strcmp(key, "verify"))
-    return set_flag(key, value, &options->verify);
+    return set_verify(value, &options->verify);
   if (!strcmp(key, "cuda_graphs"))
     return set_flag(key, value, &options->cuda_graphs);
   if (!strcmp(key, "variant"))

@@ -28,7 +28,7 @@ static adze_status bind_symbols(adze_context *context) {
   const adze_module_desc *desc = context->module->desc;
   size_t bytes = desc->num_symbols * sizeof(int64_t);
   memset(context->symbols + desc->num_symbols, 0,
-         context->module->num_data_symbols * sizeof(int64_t));
+         context->module->desc->num_data_symbols * sizeof(int64_t));
   if (context->bound && !memcmp(context->symbols, context->new_symbols, bytes))
     return NULL;
   context->bound = false;
@@ -109,7 +109,14 @@ static adze_status run_on_cpu(adze_context *context,
   uint64_t state = rt_float_state_enter();
   adze_status status = rt_execute(context, context->module->weights);
   rt_float_state_leave(state);
-  return status;
+  adze_status fault = rt_faults_take(context);
+  if (!status)
+    return fault;
+  /* What fails after a fault may well follow from it. */
+  if (!fault)
+    return status;
+  adze_status_free(status);
+  return fault;
 }
 
 static adze_status run_bound(adze_context *context,
@@ -121,6 +128,7 @@ static adze_status run_bound(adze_context *context,
                           context->made != NULL));
   context->outputs = outputs;
   RT_TRY(rt_check_overlap(context->module, inputs, outputs));
+  RT_TRY(rt_check_weights(context->module));
   RT_TRY(rt_context_reserve(context));
   if (context->on_device)
     return rt_cuda_run(context, inputs, outputs, stream, wait);
@@ -180,8 +188,8 @@ static void delete_owned(DLManagedTensorVersioned *tensor) {
 static adze_status take_data(adze_context *context, bool on_device,
                              owned_tensor *owned) {
   if (on_device) {
-    RT_TRY(rt_context_take(context, owned->bytes,
-                           &owned->tensor.dl_tensor.data));
+    RT_TRY(
+        rt_context_take(context, owned->bytes, &owned->tensor.dl_tensor.data));
     adze_module_retain(context->module);
     owned->module = context->module;
     return NULL;

@@ -105,7 +105,7 @@ static adze_status check_input(const adze_module *module, int32_t index,
                     "input '%s': expected a %s, but got a %s", expected->name,
                     rt_kind_name((adze_kind)expected->kind),
                     rt_kind_name(value->kind));
-  const char *type = module->types ? module->types[index] : NULL;
+  const char *type = module->desc->types ? module->desc->types[index] : NULL;
   if (type && !has_type(value, type))
     return rt_error(ADZE_INVALID_ARGUMENT,
                     "input '%s': expected a value of type %s, whose tensors "

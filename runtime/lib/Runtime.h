@@ -50,10 +50,13 @@ void rt_text_free(rt_text *text);
 
 /* ---- Options (Options.c) ----------------------------------------------- */
 
+/* What is held against checksums: nothing, code and tables, weights as well. */
+typedef enum { RT_VERIFY_OFF, RT_VERIFY_CODE, RT_VERIFY_ALL } rt_verify;
+
 struct adze_options {
   int32_t threads;
   int32_t spin_us;
-  bool verify;
+  rt_verify verify;
   bool cuda_graphs;
   char variant[64];
   char weights[1024];
@@ -124,6 +127,19 @@ bool rt_cpu_request_amx(void);
 /* Appends the names of the features, "avx2, fma". */
 void rt_cpu_feature_names(uint64_t features, rt_text *text);
 
+/* ---- The descriptor (Descriptor.c) --------------------------------------- */
+
+/* A module's descriptor in the layout of this run time's adze_module.h. */
+typedef struct rt_descriptor rt_descriptor;
+
+/* Checks a descriptor of any ABI that this run time reads. Fields that the
+ * module does not have are zero in the result; arrays are the module's own
+ * wherever their rows have the size of today's. */
+adze_status rt_descriptor_create(const adze_module_desc *from,
+                                 rt_descriptor **descriptor);
+const adze_module_desc *rt_descriptor_get(const rt_descriptor *descriptor);
+void rt_descriptor_free(rt_descriptor *descriptor);
+
 /* ---- Modules (Module.c, ModuleInfo.c) ----------------------------------- */
 
 typedef struct rt_device rt_device;
@@ -131,37 +147,44 @@ typedef struct rt_prefault rt_prefault;
 
 struct adze_module {
   atomic_int references;
-  const adze_module_desc *desc;
+  const adze_module_desc *desc;    /* of the run time's own layout */
+  rt_descriptor *descriptor;       /* owns it */
+  char *path;                      /* for messages: as the caller gave it */
   const adze_cpu_variant *variant; /* null: no CPU code that runs here */
   adze_options options;
   const void *weights; /* the descriptor's, or of a file of their own */
   void *mapping;       /* of that file, or null */
+  char *weights_path;  /* of that file, or null */
   size_t mapping_bytes;
   rt_prefault *prefault; /* null: not needed, or not possible */
   rt_memory *memory;
-  uint32_t num_data_symbols, num_boxes;
-  bool only_tensors;        /* in the signature */
-  const char *const *types; /* of containers; null: there are none */
-  uint64_t num_strings;
-  void *library; /* of dlopen; null for a linked module */
-  int fd;        /* -1, or the file of a module from memory */
+  bool only_tensors; /* in the signature */
+  void *library;     /* of dlopen; null for a linked module */
+  int fd;            /* -1, or the file of a module from memory */
   adze_value_info *inputs, *outputs;
   void *info_storage;
-  pthread_mutex_t mutex; /* guards what follows */
+  pthread_mutex_t weights_mutex; /* held while the weights are checked */
+  atomic_bool weights_checked;   /* or not to be checked */
+  pthread_mutex_t mutex;         /* guards what follows */
   rt_pool *pool;
   rt_device *devices; /* list */
   char *json;
 };
 
 /* Takes over `library` and `fd`, also on failure. `path` (may be NULL): the
- * module's, absolute. */
+ * module's, absolute; `name`: for messages. */
 adze_status rt_module_adopt(const adze_module_desc *desc, void *library, int fd,
-                            const char *path, const adze_options *options,
-                            adze_module **module);
+                            const char *path, const char *name,
+                            const adze_options *options, adze_module **module);
+/* Checks the weights unless that is done already or the options say not to
+ * (WeightsCheck.c). */
+adze_status rt_check_weights(adze_module *module);
 /* Weights in a file of their own (WeightsFile.c). */
 adze_status rt_map_weights(adze_module *module, int fd,
                            const char *module_path);
 void rt_unmap_weights(adze_module *module);
+/* The file that the weights are in, for messages. */
+const char *rt_weights_name(const adze_module *module);
 /* Maps the pages of so many bytes on a thread of its own (Prefault.c); null if
  * they are few or it can't be done. What is null may be ended. */
 rt_prefault *rt_prefault_start(const void *data, uint64_t bytes);
@@ -212,7 +235,7 @@ static inline uint64_t rt_align_up(uint64_t bytes) {
 }
 /* How many symbols kernels see: those of inputs, then those of the data. */
 static inline size_t rt_num_symbols(const adze_module *module) {
-  return (size_t)module->desc->num_symbols + module->num_data_symbols;
+  return (size_t)module->desc->num_symbols + module->desc->num_data_symbols;
 }
 int32_t rt_total_output_rank(const adze_module_desc *desc);
 /* Symbols at the smallest values that their ranges allow. */
@@ -263,6 +286,7 @@ struct adze_context {
   int64_t *output_dims;
   rt_needs needs;
   void **input_data, **output_data;
+  adze_fault *faults; /* null: no kernel can raise one */
   /* Of this run: the caller's tensors, and where to put what the run makes
    * itself (NULL: nowhere). */
   DLTensor *const *outputs;
@@ -295,6 +319,12 @@ adze_status rt_context_take(adze_context *context, uint64_t bytes, void **data);
 void rt_context_give(adze_context *context, void *data, uint64_t bytes);
 adze_status rt_context_enter(adze_context *context);
 void rt_context_leave(adze_context *context);
+
+/* ---- Faults that kernels record (Faults.c) ------------------------------- */
+
+adze_status rt_faults_create(adze_context *context);
+/* Returns the error of the first raised record, and clears all records. */
+adze_status rt_faults_take(adze_context *context);
 
 /* ---- Launches (Launch.c) ----------------------------------------------- */
 

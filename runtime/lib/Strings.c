@@ -115,7 +115,7 @@ static adze_status open_table(adze_context *context, rt_string_table **table) {
     context->strings = made;
     int64_t number;
     RT_TRY(add(made, "", 0, false, &number));
-    for (uint64_t i = 0; i < module->num_strings; ++i) {
+    for (uint64_t i = 0; i < module->desc->num_strings; ++i) {
       const adze_module_string *string = &module->desc->strings[i];
       RT_TRY(add(made, string->text, string->length, false, &number));
       if (number != (int64_t)i)

@@ -99,11 +99,16 @@ adze_status rt_map_weights(adze_module *module, int fd,
   char *path;
   RT_TRY(find_path(module, module_path, &note, &path));
   adze_status status = map(module, path, &note);
-  free(path);
+  module->weights_path = path;
   return status;
+}
+
+const char *rt_weights_name(const adze_module *module) {
+  return module->weights_path ? module->weights_path : module->path;
 }
 
 void rt_unmap_weights(adze_module *module) {
   if (module->mapping)
     munmap(module->mapping, module->mapping_bytes);
+  free(module->weights_path);
 }

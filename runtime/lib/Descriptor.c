@@ -1,0 +1,210 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * Reads the descriptor of a module of any ABI into today's layout, so that
+ * nothing else in the run time knows of versions.
+ */
+#include "Runtime.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows of the first release, which ABI 1 has and later ones append to. */
+static const adze_module_row_sizes first_rows = {
+    .size = sizeof(adze_module_row_sizes),
+    .value = 24,
+    .dim = 16,
+    .symbol = 32,
+    .string = 16,
+    .kernel = 48,
+    .variant = 24,
+    .cpu_kernel = 24,
+    .image = 40,
+    .device_kernel = 24,
+    .fault = 16,
+};
+
+/* Rows as this run time declares them. */
+static const adze_module_row_sizes own_rows = ADZE_MODULE_ROW_SIZES;
+
+typedef struct copied_array {
+  struct copied_array *next;
+  _Alignas(8) char rows[];
+} copied_array;
+
+struct rt_descriptor {
+  adze_module_desc desc;
+  copied_array *arrays;
+  bool out_of_memory;
+};
+
+const adze_module_desc *rt_descriptor_get(const rt_descriptor *descriptor) {
+  return &descriptor->desc;
+}
+
+void rt_descriptor_free(rt_descriptor *descriptor) {
+  if (!descriptor)
+    return;
+  while (descriptor->arrays) {
+    copied_array *array = descriptor->arrays;
+    descriptor->arrays = array->next;
+    free(array);
+  }
+  free(descriptor);
+}
+
+/* ---- Arrays -------------------------------------------------------------- */
+
+/* Returns rows of `to` bytes: `rows` itself if they have that size, else a copy
+ * with each row cut short or filled up with zeros. */
+static const void *convert(rt_descriptor *self, const void *rows,
+                           uint64_t count, uint32_t from, uint32_t to,
+                           bool always) {
+  if (!rows || (from == to && !always))
+    return rows;
+  uint64_t bytes;
+  copied_array *array = NULL;
+  if (!__builtin_mul_overflow(count, (uint64_t)to, &bytes) &&
+      bytes < SIZE_MAX - sizeof(copied_array))
+    array = calloc(1, sizeof(copied_array) + (size_t)bytes);
+  if (!array) {
+    self->out_of_memory = true;
+    return NULL;
+  }
+  array->next = self->arrays;
+  self->arrays = array;
+  for (uint64_t i = 0; i < count; ++i)
+    memcpy(array->rows + i * to, (const char *)rows + i * from,
+           from < to ? from : to);
+  return array->rows;
+}
+
+static const adze_module_value *
+convert_values(rt_descriptor *self, const adze_module_value *values,
+               uint32_t count, const adze_module_row_sizes *from) {
+  bool nested = from->dim != own_rows.dim;
+  adze_module_value *result = (adze_module_value *)(uintptr_t)convert(
+      self, values, count, from->value, own_rows.value, nested);
+  for (uint32_t i = 0; nested && result && i < count; ++i)
+    result[i].dims = convert(self, result[i].dims, result[i].rank, from->dim,
+                             own_rows.dim, false);
+  return result;
+}
+
+static const adze_cpu_variant *
+convert_variants(rt_descriptor *self, const adze_module_row_sizes *from) {
+  const adze_module_desc *desc = &self->desc;
+  bool nested = from->cpu_kernel != own_rows.cpu_kernel;
+  adze_cpu_variant *result = (adze_cpu_variant *)(uintptr_t)convert(
+      self, desc->variants, desc->num_variants, from->variant, own_rows.variant,
+      nested);
+  for (uint32_t i = 0; nested && result && i < desc->num_variants; ++i)
+    result[i].kernels = convert(self, result[i].kernels, desc->num_kernels,
+                                from->cpu_kernel, own_rows.cpu_kernel, false);
+  return result;
+}
+
+static const adze_device_image *
+convert_images(rt_descriptor *self, const adze_module_row_sizes *from) {
+  const adze_module_desc *desc = &self->desc;
+  bool nested = from->device_kernel != own_rows.device_kernel;
+  adze_device_image *result = (adze_device_image *)(uintptr_t)convert(
+      self, desc->images, desc->num_images, from->image, own_rows.image,
+      nested);
+  for (uint32_t i = 0; nested && result && i < desc->num_images; ++i)
+    result[i].kernels =
+        convert(self, result[i].kernels, desc->num_kernels, from->device_kernel,
+                own_rows.device_kernel, false);
+  return result;
+}
+
+static void convert_arrays(rt_descriptor *self,
+                           const adze_module_row_sizes *from) {
+  adze_module_desc *desc = &self->desc;
+  uint64_t symbols = (uint64_t)desc->num_symbols + desc->num_data_symbols;
+  desc->inputs = convert_values(self, desc->inputs, desc->num_inputs, from);
+  desc->outputs = convert_values(self, desc->outputs, desc->num_outputs, from);
+  desc->symbols = convert(self, desc->symbols, symbols, from->symbol,
+                          own_rows.symbol, false);
+  desc->strings = convert(self, desc->strings, desc->num_strings, from->string,
+                          own_rows.string, false);
+  desc->kernels = convert(self, desc->kernels, desc->num_kernels, from->kernel,
+                          own_rows.kernel, false);
+  desc->faults = convert(self, desc->faults, desc->num_faults, from->fault,
+                         own_rows.fault, false);
+  desc->variants = convert_variants(self, from);
+  desc->images = convert_images(self, from);
+}
+
+/* ---- Checks -------------------------------------------------------------- */
+
+static bool has_all_arrays(const adze_module_desc *desc) {
+  return (!desc->num_inputs || desc->inputs) &&
+         (!desc->num_outputs || desc->outputs) &&
+         (!(desc->num_symbols || desc->num_data_symbols) || desc->symbols) &&
+         (!desc->num_strings || desc->strings) &&
+         (!desc->num_kernels || desc->kernels) &&
+         (!desc->num_variants || desc->variants) &&
+         (!desc->num_images || desc->images) &&
+         (!desc->num_faults || desc->faults);
+}
+
+/* Returns the module's row sizes, or null if they are damaged. */
+static const adze_module_row_sizes *row_sizes_of(const adze_module_desc *desc) {
+  if (desc->abi == 1)
+    return &first_rows;
+  const adze_module_row_sizes *rows = desc->row_sizes;
+  if (!rows || rows->size < sizeof(*rows))
+    return NULL;
+  const uint32_t *least = &first_rows.value, *sizes = &rows->value;
+  for (size_t i = 0; i < sizeof(*rows) / sizeof(uint32_t) - 1; ++i)
+    if (sizes[i] < least[i] || sizes[i] % 8)
+      return NULL;
+  return rows;
+}
+
+static adze_status check(const adze_module_desc *desc) {
+  if (!desc)
+    return rt_error(ADZE_INVALID_MODULE,
+                    "module does not serve ABI %u of this run time",
+                    ADZE_MODULE_ABI);
+  bool known =
+      desc->abi >= ADZE_MODULE_OLDEST_ABI && desc->abi <= ADZE_MODULE_ABI;
+  /* What the first modules of each ABI had. */
+  size_t least = desc->abi == 1
+                     ? offsetof(adze_module_desc, num_data_symbols)
+                     : offsetof(adze_module_desc, weights_checksums) +
+                           sizeof(desc->weights_checksums);
+  if (!known || desc->size < least)
+    return rt_error(ADZE_INVALID_MODULE,
+                    "expected a descriptor of ABI %u to %u and at least %zu "
+                    "bytes, but got ABI %u and %u bytes",
+                    ADZE_MODULE_OLDEST_ABI, ADZE_MODULE_ABI, least, desc->abi,
+                    desc->size);
+  return NULL;
+}
+
+adze_status rt_descriptor_create(const adze_module_desc *from,
+                                 rt_descriptor **descriptor) {
+  RT_TRY(check(from));
+  rt_descriptor *self = calloc(1, sizeof(*self));
+  if (!self)
+    return rt_out_of_memory(sizeof(*self));
+  adze_module_desc *desc = &self->desc;
+  size_t known =
+      from->abi == 1 ? offsetof(adze_module_desc, row_sizes) : sizeof(*desc);
+  memcpy(desc, from, from->size < known ? from->size : known);
+  const adze_module_row_sizes *rows = row_sizes_of(desc);
+  bool whole = rows && desc->run && desc->infer && desc->arena_bytes &&
+               has_all_arrays(desc) &&
+               !(desc->weights_size && (uintptr_t)desc->weights % RT_ALIGNMENT);
+  if (whole)
+    convert_arrays(self, rows);
+  if (whole && !self->out_of_memory) {
+    *descriptor = self;
+    return NULL;
+  }
+  rt_descriptor_free(self);
+  return whole ? rt_out_of_memory(sizeof(*self))
+               : rt_error(ADZE_INVALID_MODULE, "damaged descriptor");
+}
