@@ -152,7 +152,7 @@ TEST(WrongOption, IsRefused) {
   EXPECT_ADZE_ERROR(adze_options_set(options.get(), "threads", "-1"),
                     ADZE_INVALID_ARGUMENT, "in [0, 1024]");
   EXPECT_ADZE_ERROR(adze_options_set(options.get(), "verify", "yes"),
-                    ADZE_INVALID_ARGUMENT, "'on' or 'off'");
+                    ADZE_INVALID_ARGUMENT, "'all', 'code' or 'off'");
   EXPECT_ADZE_ERROR(adze_options_set(options.get(), "colour", "red"),
                     ADZE_INVALID_ARGUMENT, "unknown option 'colour'");
 }

@@ -169,7 +169,8 @@ TEST(Log, TellsWhatWasOpened) {
       },
       &log));
   ModulePtr module = openFake(options.get());
-  EXPECT_TRUE(contains(log, "opened module 'fake', cpu variant 'baseline'"))
+  EXPECT_TRUE(
+      contains(log, "opened module 'fake' of ABI 2, cpu variant 'baseline'"))
       << log;
 }
 
