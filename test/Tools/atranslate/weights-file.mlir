@@ -22,6 +22,15 @@
 // RUN: cmp m.so there/m.so && cmp m.weights there/m.weights
 // WARM: taken from the cache
 
+// A damaged byte of the weights, in their file and in the module.
+// RUN: cp there/m.so there/m.weights . && printf X | dd of=m.weights bs=1 seek=4100 conv=notrunc status=none
+// RUN: not arun m.so --random 2>&1 | FileCheck %s --check-prefix=DAMAGED
+// RUN: cp a.so d.so && printf X | dd of=d.so bs=1 conv=notrunc status=none \
+// RUN:   seek=$((0x$(llvm-nm d.so | sed -n 's/ . adze.weights$//p') + 4))
+// RUN: not arun d.so --random 2>&1 | FileCheck %s --check-prefix=EMBEDDED
+// DAMAGED: m.weights: damaged weights: bytes [0, 256): expected checksum {{[0-9a-f]+}}, but got
+// EMBEDDED: d.so: damaged weights: bytes [0, 256): expected checksum
+
 // Missing, cut short, foreign, and another model's.
 // RUN: cd there && mv m.weights w && not arun m.so --random 2>&1 | FileCheck %s --check-prefix=MISSING
 // RUN: head -c 4200 w > m.weights && not arun m.so --random 2>&1 | FileCheck %s --check-prefix=SHORT
