@@ -4,6 +4,7 @@
 #ifndef ADZE_TRANSFORMS_PASSES_H
 #define ADZE_TRANSFORMS_PASSES_H
 
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
 
 namespace adze {
@@ -11,6 +12,14 @@ namespace adze {
 #include "Transforms/Passes.h.inc"
 #define GEN_PASS_REGISTRATION
 #include "Transforms/Passes.h.inc"
+
+/// Expands sin, cos and tan of f32 below `root` into arithmetic.
+void expandTurns(mlir::Operation *root);
+
+/// Adds the patterns of math-approximate for the other functions of f32.
+/// `vectorBytes` is the pass's option.
+void populateMathApproximatePatterns(mlir::RewritePatternSet &patterns,
+                                     int64_t vectorBytes);
 } // namespace adze
 
 #endif // ADZE_TRANSFORMS_PASSES_H

@@ -87,9 +87,8 @@ def MathApproximate : Pass<"math-approximate", "mlir::ModuleOp"> {
     and vectors become arithmetic of less than 2 ulp, so that vectors stay vectors;
     so do `powf`, `tan` and the inverse and hyperbolic functions, in f64.
     Arguments of `sin` and `cos` are reduced in three parts, beyond 2^17 in f64,
-    and beyond 2^30, as those of `tan`, they call the C library. NaN, infinities
-    and -0 give what IEEE
-    754 asks for. 16-bit floats compute in f32. `expm1` and `log1p` in f64 become
+    and beyond 2^30, as those of `tan`, by integers (Payne and Hanek, 1983). NaN,
+    infinities and -0 give what IEEE 754 requires. 16-bit floats compute in f32. `expm1` and `log1p` in f64 become
     calls, since upstream lowers them to what loses small arguments; other
     functions and f64 stay, to become calls of the C library. `erf` and `tanh`
     of neighbouring vectors run step by step together, eight at a time.

@@ -304,21 +304,7 @@ struct MathApproximate final
     expandTurns(module);
     expandDivisions(module, vectorBytes);
     RewritePatternSet patterns(&getContext());
-    patterns.add<ApproximateOp<math::ExpOp>, ApproximateOp<math::Exp2Op>,
-                 ApproximateOp<math::TanhOp>, ApproximateOp<math::ErfOp>,
-                 Approximate<math::ExpM1Op, approximateExpm1>,
-                 Approximate<math::LogOp, approximateLog>,
-                 Approximate<math::Log1pOp, approximateLog1p>,
-                 Approximate<math::AtanOp, approximateAtan>,
-                 Approximate<math::AsinOp, approximateAsin>,
-                 Approximate<math::AcosOp, approximateAcos>,
-                 Approximate<math::SinhOp, approximateSinh>,
-                 Approximate<math::CoshOp, approximateCosh>,
-                 Approximate<math::AsinhOp, approximateAsinh>,
-                 Approximate<math::AcoshOp, approximateAcosh>,
-                 Approximate<math::AtanhOp, approximateAtanh>>(context,
-                                                               vectorBytes);
-    patterns.add<ApproximatePow>(context);
+    populateMathApproximatePatterns(patterns, vectorBytes);
     addCalling<CallDouble<math::Log1pOp>>(patterns, "math.log1p", "log1p",
                                           Float64Type::get(context));
     addCalling<CallDouble<math::ExpM1Op>>(patterns, "math.expm1", "expm1",
@@ -337,3 +323,22 @@ private:
   }
 };
 } // namespace
+
+void adze::populateMathApproximatePatterns(RewritePatternSet &patterns,
+                                           int64_t vectorBytes) {
+  patterns.add<ApproximateOp<math::ExpOp>, ApproximateOp<math::Exp2Op>,
+               ApproximateOp<math::TanhOp>, ApproximateOp<math::ErfOp>,
+               Approximate<math::ExpM1Op, approximateExpm1>,
+               Approximate<math::LogOp, approximateLog>,
+               Approximate<math::Log1pOp, approximateLog1p>,
+               Approximate<math::AtanOp, approximateAtan>,
+               Approximate<math::AsinOp, approximateAsin>,
+               Approximate<math::AcosOp, approximateAcos>,
+               Approximate<math::SinhOp, approximateSinh>,
+               Approximate<math::CoshOp, approximateCosh>,
+               Approximate<math::AsinhOp, approximateAsinh>,
+               Approximate<math::AcoshOp, approximateAcosh>,
+               Approximate<math::AtanhOp, approximateAtanh>>(
+      patterns.getContext(), vectorBytes);
+  patterns.add<ApproximatePow>(patterns.getContext());
+}

@@ -214,6 +214,8 @@ mlir::Value approximateAcosh(const Arithmetic &a, mlir::Value x);
 mlir::Value approximateAtanh(const Arithmetic &a, mlir::Value x);
 /// For |x| <= 2^30.
 mlir::Value approximateTan(const Arithmetic &a, mlir::Value x);
+/// tan in `a`'s f32 of an argument in f64; of 0 for -0.
+mlir::Value approximateTanOfDouble(const Arithmetic &a, mlir::Value w);
 mlir::Value approximatePow(const Arithmetic &a, mlir::Value x, mlir::Value y);
 
 } // namespace adze

@@ -83,10 +83,6 @@ mlir::func::FuncOp declareFunction(mlir::ModuleOp module, llvm::StringRef name,
 mlir::Value callPerLane(mlir::OpBuilder &b, mlir::Location loc,
                         mlir::func::FuncOp callee, mlir::Value x);
 
-/// sin, cos and tan of f32 (MathTurns.cpp): polynomials, with other arithmetic
-/// or calls where an argument is too large for them.
-void expandTurns(mlir::ModuleOp module);
-
 /// Quotients and remainders of vectors (VectorDivisions.cpp): by way of floats.
 void expandDivisions(mlir::ModuleOp module, int64_t vectorBytes);
 

@@ -95,9 +95,9 @@ Value adze::approximateAcos(const Arithmetic &a, Value x) {
 
 /// n = round(x / (pi/2)) quarter turns are taken off; after an odd number the
 /// tangent is that of the other angle.
-Value adze::approximateTan(const Arithmetic &a, Value x) {
+Value adze::approximateTanOfDouble(const Arithmetic &a, Value w) {
   Arithmetic d = a.inDouble();
-  Value w = a.widen(x), magic = d.real(6755399441055744.0);
+  Value magic = d.real(6755399441055744.0);
   Value shifted = d.fma(w, d.real(1 / halfPi), magic);
   Value n = d.sub(shifted, magic);
   Value r = d.fma(n, d.real(-halfPi), w);
@@ -112,7 +112,11 @@ Value adze::approximateTan(const Arithmetic &a, Value x) {
   Value half = d.mul(n, d.real(0.5));
   Value isOdd = d.is(P::ONE, math::FloorOp::create(d.b, d.loc, half), half);
   Value over = d.select(isOdd, d.sub(d.real(0), cosine), sine);
-  Value result = a.narrow(d.div(over, d.select(isOdd, sine, cosine)));
+  return a.narrow(d.div(over, d.select(isOdd, sine, cosine)));
+}
+
+Value adze::approximateTan(const Arithmetic &a, Value x) {
+  Value result = approximateTanOfDouble(a, a.widen(x));
   Value isZero = a.is(P::OEQ, x, a.real(0));
   return a.select(isZero, x, result); // -0 stays
 }

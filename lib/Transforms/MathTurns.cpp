@@ -2,6 +2,7 @@
 //
 // sin, cos and tan: what repeats every turn.
 #include "MathExpansion.h"
+#include "Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -98,15 +99,91 @@ scf::IfOp emitIf(const Arithmetic &a, Value condition,
   return branch;
 }
 
-/// What `within` gives up to 2^30, else the C library's number.
-Value emitFar(const Arithmetic &a, Value x, func::FuncOp callee,
-              Value (*within)(const Arithmetic &, Value)) {
+/// Returns `word` << s, filled up from `next`, for s in [0, 63].
+Value shiftIn(const Arithmetic &d, Value word, Value next, Value s) {
+  Value rest = arith::SubIOp::create(d.b, d.loc, d.bits(63), s);
+  Value low = arith::ShRUIOp::create(d.b, d.loc, next, rest);
+  low = arith::ShRUIOp::create(d.b, d.loc, low, d.bits(1));
+  word = arith::ShLIOp::create(d.b, d.loc, word, s);
+  return arith::OrIOp::create(d.b, d.loc, word, low);
+}
+
+/// |x| / pi modulo 2 for |x| > 2^30, as an unsigned number of 2^-63, with an
+/// error of a few units (Payne and Hanek, 1983): |x| = m 2^e, and only the bits
+/// of 1/pi from 2^-e on count.
+Value emitHugeTurns(const Arithmetic &a, Value x) {
+  Arithmetic d = a.inDouble();
+  auto shr = [&](Value word, uint64_t n) -> Value {
+    return arith::ShRUIOp::create(a.b, a.loc, word, d.bits(n));
+  };
+  auto mul = [&](Value l, Value r) -> Value {
+    return arith::MulIOp::create(a.b, a.loc, l, r);
+  };
+  Value bits = arith::ExtUIOp::create(a.b, a.loc, d.integer(), a.asBits(x));
+  Value exponent = shr(bits, 23);
+  exponent = d.both(exponent, d.bits(255));
+  Value m = d.either(d.both(bits, d.bits((1 << 23) - 1)), d.bits(1 << 23));
+  Value e = d.subI(exponent, d.bits(127 + 23));
+  Value s = d.both(e, d.bits(63));
+  Value isHigh = arith::CmpIOp::create(a.b, a.loc, arith::CmpIPredicate::sgt, e,
+                                       d.bits(63));
+  constexpr uint64_t inversePi[] = {0x28be60db9391054a, 0x7f09d5f47d4d3770,
+                                    0x36d8a5664f10e410, 0x7f9458eaf7aef158};
+  Value words[3];
+  for (int i = 0; i < 3; ++i)
+    words[i] = d.select(isHigh, d.bits(inversePi[i + 1]), d.bits(inversePi[i]));
+  Value high = shiftIn(d, words[0], words[1], s);
+  Value low = shiftIn(d, words[1], words[2], s);
+  return d.addI(mul(m, high), shr(mul(m, shr(low, 32)), 32));
+}
+
+/// What is left of |x| > 2^30 in f64 after the nearest multiple of pi.
+struct HugeRest {
+  Value rest, turns; // of `turns` the low bit counts
+};
+
+HugeRest reduceHuge(const Arithmetic &a, Value turns) {
+  Arithmetic d = a.inDouble();
+  Value k = arith::ShRUIOp::create(
+      a.b, a.loc, d.addI(turns, d.bits(uint64_t(1) << 62)), d.bits(63));
+  Value rest = d.subI(turns, d.shl(k, 63));
+  rest = arith::SIToFPOp::create(a.b, a.loc, d.shape, rest);
+  return {d.mul(rest, d.real(0x1.921fb54442d18p-62)), k}; // pi 2^-63
+}
+
+/// sin or cos for |x| > 2^30; NaN for infinities and NaN.
+template <bool isCos>
+Value emitHugeSin(const Arithmetic &a, Value x) {
+  Value turns = emitHugeTurns(a, x);
+  if (isCos) { // sin, a quarter of a turn on
+    Arithmetic d = a.inDouble();
+    turns = d.addI(turns, d.bits(uint64_t(1) << 62));
+  }
+  HugeRest huge = reduceHuge(a, turns);
+  Value r = a.narrow(huge.rest);
+  if (!isCos) // the sign of x goes to what is left of it
+    r = a.withSign(r, x);
+  Value k = arith::TruncIOp::create(a.b, a.loc, a.integer(), huge.turns);
+  return a.add(sinOfRest(a, r, k), a.sub(x, x));
+}
+
+Value emitHugeTan(const Arithmetic &a, Value x) {
+  HugeRest huge = reduceHuge(a, emitHugeTurns(a, x));
+  Value result = a.withSign(approximateTanOfDouble(a, huge.rest), x);
+  return a.add(result, a.sub(x, x));
+}
+
+using Emit = Value (*)(const Arithmetic &, Value);
+
+/// What `within` gives up to 2^30, else what `beyond` gives.
+Value emitFar(const Arithmetic &a, Value x, Emit within, Emit beyond) {
   Value large =
       a.is(arith::CmpFPredicate::OGT, a.abs(x), a.real(1073741824.0f));
   return emitIf(
              a, isAny(a, large),
              [&] {
-               return SmallVector<Value>{callPerLane(a.b, a.loc, callee, x)};
+               return SmallVector<Value>{
+                   a.select(large, beyond(a, x), within(a, x))};
              },
              [&] { return SmallVector<Value>{within(a, x)}; }, 1)
       .getResult(0);
@@ -115,10 +192,8 @@ Value emitFar(const Arithmetic &a, Value x, func::FuncOp callee,
 /// One question for all neighbours: is any argument too large for what has been
 /// computed already?
 template <typename OpT, bool isCos>
-void expandSin(ModuleOp module, StringRef function) {
-  forNeighbours<OpT>(module, /*together=*/4, [&](ArrayRef<OpT> ops) {
-    auto callee = declareFunction(module, function,
-                                  Float32Type::get(module.getContext()));
+void expandSin(Operation *root) {
+  forNeighbours<OpT>(root, /*together=*/4, [&](ArrayRef<OpT> ops) {
     auto nears = emitTogether(ops, [&](OpBuilder &b, OpT op) {
       return emitNearSin<isCos>(arithmeticOf(b, op), op.getOperand());
     });
@@ -137,7 +212,8 @@ void expandSin(ModuleOp module, StringRef function) {
         a, isAny(a, isFar),
         [&] {
           return llvm::map_to_vector(ops, [&](OpT op) {
-            return emitFar(a, op.getOperand(), callee, emitFarSin<isCos>);
+            return emitFar(a, op.getOperand(), emitFarSin<isCos>,
+                           emitHugeSin<isCos>);
           });
         },
         [&] {
@@ -150,13 +226,12 @@ void expandSin(ModuleOp module, StringRef function) {
   });
 }
 
-void expandTan(ModuleOp module) {
-  forNeighbours<math::TanOp>(module, 1, [&](ArrayRef<math::TanOp> ops) {
+void expandTan(Operation *root) {
+  forNeighbours<math::TanOp>(root, 1, [&](ArrayRef<math::TanOp> ops) {
     math::TanOp op = ops.front();
     OpBuilder b(op);
-    auto callee = declareFunction(module, "tanf", b.getF32Type());
-    replace(op, emitFar(arithmeticOf(b, op), op.getOperand(), callee,
-                        approximateTan));
+    replace(op, emitFar(arithmeticOf(b, op), op.getOperand(), approximateTan,
+                        emitHugeTan));
   });
 }
 } // namespace
@@ -192,8 +267,8 @@ Value adze::callPerLane(OpBuilder &b, Location loc, func::FuncOp callee,
              : vector::ShapeCastOp::create(b, loc, type, result).getResult();
 }
 
-void adze::expandTurns(ModuleOp module) {
-  expandSin<math::SinOp, false>(module, "sinf");
-  expandSin<math::CosOp, true>(module, "cosf");
-  expandTan(module);
+void adze::expandTurns(Operation *root) {
+  expandSin<math::SinOp, false>(root);
+  expandSin<math::CosOp, true>(root);
+  expandTan(root);
 }

@@ -10,7 +10,7 @@
 // CHECK: gpu.module
 // CHECK: llvm.func @[[KERNEL:[a-z]*matmul[a-z0-9_]*]](%{{.*}}: !llvm.ptr<1>
 // CHECK-SAME: adze.threads
-// CHECK: {{llvm.intr.fma|__nv_fmaf}}
+// CHECK: llvm.call_intrinsic "llvm.fma"
 // CHECK: llvm.func @[[KERNEL]]_cuda_programs(
 // CHECK-NOT: tile.kernel
 // TARGET: sm_1
@@ -40,3 +40,9 @@ func.func @main(%x: tensor<8x16xf32> {graph.name = "x"}) -> (tensor<8x4xf32> {gr
   %1 = graph.relu %0 : (tensor<8x4xf32>) -> tensor<8x4xf32>
   return %1 : tensor<8x4xf32>
 }
+
+// A toolkit that is named and not there: PTX, which the driver assembles.
+// RUN: env CUDA_HOME=%t.none atranslate %s -v --target=cuda:sm_90a -o %t.p.so 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: arun %t.p.so --info --json | FileCheck %s --check-prefix=INFO
+// RUN: grep -c '.target sm_90a' %t.p.so
+// NONE: remark: {{.*}}no ptxas was found: the module has PTX

@@ -34,10 +34,11 @@ struct CudaTarget {
 
 /// The parts of a CUDA toolkit that are used, all optional.
 struct Toolkit {
-  /// Looks in `hint`, CUDA_HOME, CUDA_PATH, /usr/local/cuda and PATH.
-  static Toolkit find(llvm::StringRef hint = {});
+  /// Looks in CUDA_HOME and CUDA_PATH; where neither is set, in /usr/local/cuda
+  /// and PATH.
+  static Toolkit find();
 
-  std::string ptxas;     ///< empty: no cubins
+  std::string ptxas;     ///< empty: PTX, which the driver assembles
   std::string libdevice; ///< empty: math is approximated by our own code
 };
 

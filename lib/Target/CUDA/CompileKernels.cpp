@@ -5,20 +5,25 @@
 #include "Conversion/Passes.h"
 #include "Dialect/Tile/IR/Tile.h"
 #include "Dialect/Tile/Transforms/Passes.h"
+#include "Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Threading.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
@@ -28,19 +33,74 @@ namespace adze::cuda {
 
 namespace {
 
-/// Without libdevice the math functions become arithmetic.
+/// Returns LLVM's intrinsic for a function that is instructions of an SM; empty
+/// for others.
+StringRef getInstruction(Operation *op) {
+  return llvm::TypeSwitch<Operation *, StringRef>(op)
+      .Case<math::FmaOp>([](auto) { return "llvm.fma"; })
+      .Case<math::SqrtOp>([](auto) { return "llvm.sqrt"; })
+      .Case<math::AbsFOp>([](auto) { return "llvm.fabs"; })
+      .Case<math::FloorOp>([](auto) { return "llvm.floor"; })
+      .Case<math::CeilOp>([](auto) { return "llvm.ceil"; })
+      .Case<math::TruncOp>([](auto) { return "llvm.trunc"; })
+      .Case<math::RoundOp>([](auto) { return "llvm.round"; })
+      .Case<math::RoundEvenOp>([](auto) { return "llvm.roundeven"; })
+      .Case<math::CopySignOp>([](auto) { return "llvm.copysign"; })
+      .Default([](auto) { return ""; });
+}
+
+/// Replaces functions by polynomials where libdevice is absent. Fails at those
+/// that have none.
 struct ApproximateMathPass
     : PassWrapper<ApproximateMathPass, OperationPass<gpu::GPUModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ApproximateMathPass)
   StringRef getName() const final { return "ApproximateMath"; }
   void getDependentDialects(DialectRegistry &registry) const final {
-    registry.insert<arith::ArithDialect, math::MathDialect,
+    registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect,
                     vector::VectorDialect>();
   }
   void runOnOperation() final {
+    RewritePatternSet widen(&getContext());
+    populateMathF32ExpansionPatterns(widen, [](StringRef) { return true; });
+    (void)applyPatternsGreedily(getOperation(), std::move(widen));
+    expandTurns(getOperation());
     RewritePatternSet patterns(&getContext());
-    populateMathPolynomialApproximationPatterns(patterns);
+    populateMathApproximatePatterns(patterns, /*vectorBytes=*/0);
     (void)applyPatternsGreedily(getOperation(), std::move(patterns));
+    getOperation().walk([&](Operation *op) {
+      if (!isa_and_present<math::MathDialect>(op->getDialect()) ||
+          !getInstruction(op).empty() ||
+          !isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())))
+        return;
+      op->emitError("unsupported: '")
+          << op->getName() << "' of " << op->getResult(0).getType()
+          << " on a GPU without libdevice; install the CUDA toolkit, or set "
+             "CUDA_HOME";
+      signalPassFailure();
+    });
+  }
+};
+
+/// Lowers what is an instruction of an SM, so that libdevice is not asked for
+/// it. By name: the conversion to NVVM refuses most of LLVM's own ops.
+struct LowerInstructionsPass
+    : PassWrapper<LowerInstructionsPass, OperationPass<gpu::GPUModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerInstructionsPass)
+  StringRef getName() const final { return "LowerInstructions"; }
+  void getDependentDialects(DialectRegistry &registry) const final {
+    registry.insert<LLVM::LLVMDialect>();
+  }
+  void runOnOperation() final {
+    getOperation().walk([](Operation *op) {
+      StringRef name = getInstruction(op);
+      if (name.empty())
+        return;
+      OpBuilder b(op);
+      op->replaceAllUsesWith(LLVM::CallIntrinsicOp::create(
+          b, op->getLoc(), op->getResult(0).getType(), b.getStringAttr(name),
+          op->getOperands()));
+      op->erase();
+    });
   }
 };
 
@@ -95,6 +155,7 @@ void buildCudaPipeline(OpPassManager &manager, const CompileOptions &options) {
   if (options.toolkit.libdevice.empty())
     device.addPass(std::make_unique<ApproximateMathPass>());
   device.addPass(std::make_unique<ExpandAbsPass>());
+  device.addPass(std::make_unique<LowerInstructionsPass>());
   device.addPass(createLoopInvariantCodeMotionPass());
   device.addPass(createSCFToControlFlowPass());
   device.addPass(createConvertGpuOpsToNVVMOps());
@@ -234,6 +295,9 @@ LogicalResult compileKernels(ModuleOp module, const CompileOptions &options,
   image.isPTX = options.forcePTX || options.toolkit.ptxas.empty();
   if (!image.isPTX)
     return assembleImage(module, options, image);
+  if (!options.forcePTX)
+    module.emitRemark("no ptxas was found: the module has PTX, which the "
+                      "driver assembles when the module is loaded");
   image.bytes.push_back('\0');
   return success();
 }

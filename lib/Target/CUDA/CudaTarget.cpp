@@ -71,16 +71,20 @@ std::unique_ptr<TargetMachine> CudaTarget::createMachine() const {
       CodeGenOptLevel::Aggressive));
 }
 
-Toolkit Toolkit::find(StringRef hint) {
+Toolkit Toolkit::find() {
   Toolkit toolkit;
   SmallVector<std::string> roots;
-  if (!hint.empty())
-    roots.push_back(hint.str());
   for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
     if (auto value = sys::Process::GetEnv(variable))
       roots.push_back(*value);
-  roots.push_back("/usr/local/cuda");
-  auto onPath = sys::findProgramByName("ptxas");
+  // Who names a toolkit gets that one or none.
+  bool isNamed = !roots.empty();
+  ErrorOr<std::string> onPath =
+      std::make_error_code(std::errc::no_such_file_or_directory);
+  if (!isNamed)
+    onPath = sys::findProgramByName("ptxas");
+  if (!isNamed)
+    roots.push_back("/usr/local/cuda");
   if (onPath)
     roots.push_back(
         sys::path::parent_path(sys::path::parent_path(*onPath)).str());

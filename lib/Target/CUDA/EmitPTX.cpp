@@ -30,7 +30,8 @@ static Error linkDevice(Module &module, const Toolkit &toolkit) {
   if (!needed)
     return Error::success();
   if (toolkit.libdevice.empty())
-    return createStringError("expected a CUDA toolkit for libdevice");
+    return createStringError("expected no function of libdevice without a CUDA "
+                             "toolkit");
   SMDiagnostic problem;
   std::unique_ptr<Module> library =
       getLazyIRFileModule(toolkit.libdevice, problem, module.getContext());
