@@ -39,7 +39,7 @@ struct Toolkit {
   static Toolkit find();
 
   std::string ptxas;     ///< empty: PTX, which the driver assembles
-  std::string libdevice; ///< empty: math is approximated by our own code
+  std::string libdevice; ///< empty: no functions of f64
 };
 
 /// Links libdevice where needed, optimises `module` and returns its PTX.

@@ -49,10 +49,13 @@ StringRef getInstruction(Operation *op) {
       .Default([](auto) { return ""; });
 }
 
-/// Replaces functions by polynomials where libdevice is absent. Fails at those
-/// that have none.
+/// Replaces functions of f32 by the arithmetic that CPUs use, so that results
+/// are the same with and without a CUDA toolkit. Fails at functions that need
+/// libdevice where that is absent.
 struct ApproximateMathPass
     : PassWrapper<ApproximateMathPass, OperationPass<gpu::GPUModuleOp>> {
+  explicit ApproximateMathPass(bool hasLibdevice)
+      : hasLibdevice(hasLibdevice) {}
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ApproximateMathPass)
   StringRef getName() const final { return "ApproximateMath"; }
   void getDependentDialects(DialectRegistry &registry) const final {
@@ -67,6 +70,8 @@ struct ApproximateMathPass
     RewritePatternSet patterns(&getContext());
     populateMathApproximatePatterns(patterns, /*vectorBytes=*/0);
     (void)applyPatternsGreedily(getOperation(), std::move(patterns));
+    if (hasLibdevice)
+      return;
     getOperation().walk([&](Operation *op) {
       if (!isa_and_present<math::MathDialect>(op->getDialect()) ||
           !getInstruction(op).empty() ||
@@ -79,6 +84,9 @@ struct ApproximateMathPass
       signalPassFailure();
     });
   }
+
+private:
+  bool hasLibdevice;
 };
 
 /// Lowers what is an instruction of an SM, so that libdevice is not asked for
@@ -152,8 +160,8 @@ void buildCudaPipeline(OpPassManager &manager, const CompileOptions &options) {
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   OpPassManager &device = manager.nest<gpu::GPUModuleOp>();
-  if (options.toolkit.libdevice.empty())
-    device.addPass(std::make_unique<ApproximateMathPass>());
+  device.addPass(std::make_unique<ApproximateMathPass>(
+      !options.toolkit.libdevice.empty()));
   device.addPass(std::make_unique<ExpandAbsPass>());
   device.addPass(std::make_unique<LowerInstructionsPass>());
   device.addPass(createLoopInvariantCodeMotionPass());

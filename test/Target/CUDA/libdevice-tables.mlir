@@ -4,32 +4,32 @@
 // RUN: cuda-compile --assemble -o %t.cubin %s
 // RUN: test -s %t.cubin
 
-// CHECK: __cudart_i2opi_f[
+// CHECK: __cudart_i2opi_d[
 // CHECK: .entry sin(
-// CHECK-NOT: .b8 __cudart_i2opi_f[
+// CHECK-NOT: .b8 __cudart_i2opi_d[
 // CHECK: .entry cos(
 #n = affine_map<()[s0] -> (s0)>
-tile.kernel @sin(%x: memref<?xf32> {adze.dims = #n}, %y: memref<?xf32> {adze.dims = #n}) {
+tile.kernel @sin(%x: memref<?xf64> {adze.dims = #n}, %y: memref<?xf64> {adze.dims = #n}) {
   %c0 = arith.constant 0 : index
   %c256 = arith.constant 256 : index
-  %n = memref.dim %x, %c0 : memref<?xf32>
+  %n = memref.dim %x, %c0 : memref<?xf64>
   %g = arith.ceildivui %n, %c256 : index
   %p = tile.program_id (%g) : index
   %o = arith.muli %p, %c256 : index
-  %t = tile.load %x[%o] sizes [256] : memref<?xf32> -> tensor<256xf32>
-  %r = math.sin %t : tensor<256xf32>
-  tile.store %r, %y[%o] : tensor<256xf32>, memref<?xf32>
+  %t = tile.load %x[%o] sizes [256] : memref<?xf64> -> tensor<256xf64>
+  %r = math.sin %t : tensor<256xf64>
+  tile.store %r, %y[%o] : tensor<256xf64>, memref<?xf64>
   tile.return
 }
-tile.kernel @cos(%x: memref<?xf32> {adze.dims = #n}, %y: memref<?xf32> {adze.dims = #n}) {
+tile.kernel @cos(%x: memref<?xf64> {adze.dims = #n}, %y: memref<?xf64> {adze.dims = #n}) {
   %c0 = arith.constant 0 : index
   %c256 = arith.constant 256 : index
-  %n = memref.dim %x, %c0 : memref<?xf32>
+  %n = memref.dim %x, %c0 : memref<?xf64>
   %g = arith.ceildivui %n, %c256 : index
   %p = tile.program_id (%g) : index
   %o = arith.muli %p, %c256 : index
-  %t = tile.load %x[%o] sizes [256] : memref<?xf32> -> tensor<256xf32>
-  %r = math.cos %t : tensor<256xf32>
-  tile.store %r, %y[%o] : tensor<256xf32>, memref<?xf32>
+  %t = tile.load %x[%o] sizes [256] : memref<?xf64> -> tensor<256xf64>
+  %r = math.cos %t : tensor<256xf64>
+  tile.store %r, %y[%o] : tensor<256xf64>, memref<?xf64>
   tile.return
 }
