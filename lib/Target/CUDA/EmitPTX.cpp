@@ -47,7 +47,16 @@ static Error linkDevice(Module &module, const Toolkit &toolkit) {
           return !value.hasName() || !names.contains(value.getName());
         });
       });
-  return failed ? createStringError("cannot link libdevice") : Error::success();
+  if (failed)
+    return createStringError("cannot link libdevice");
+  // Texts of several kernels become one: each has its own of what it links.
+  auto entry = find_if(module, [](Function &f) {
+    return f.getCallingConv() == CallingConv::PTX_Kernel;
+  });
+  for (GlobalObject &object : module.global_objects())
+    if (entry != module.end() && object.hasLocalLinkage())
+      object.setName(object.getName() + "$" + entry->getName());
+  return Error::success();
 }
 
 static void optimize(Module &module, TargetMachine &machine) {
@@ -94,22 +103,13 @@ Expected<std::string> emitPTX(Module &module, const CudaTarget &target,
 
 std::string concatenatePTX(ArrayRef<std::string> texts) {
   std::string all;
-  // Tables of libdevice (those of sin and cos) come with every text that uses
-  // them; a second definition of one name is an error of ptxas.
-  StringSet<> tables;
   for (StringRef text : texts) {
     // Version, target and address size stand once.
     size_t header = text.find(".address_size");
     size_t start = header == StringRef::npos ? 0 : text.find('\n', header);
     if (!all.empty() && start != StringRef::npos)
       text = text.drop_front(start);
-    while (!text.empty()) {
-      auto [line, rest] = text.split('\n');
-      bool isTable = line.starts_with(".global ") && line.ends_with("};");
-      if (!isTable || tables.insert(line).second)
-        all += (line + "\n").str();
-      text = rest;
-    }
+    all += text;
   }
   return all;
 }

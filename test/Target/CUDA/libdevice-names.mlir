@@ -1,13 +1,16 @@
-// Two kernels that read one table of libdevice: it is defined once.
+// Two kernels that link the same functions and tables of libdevice: each has its
+// own, since a second definition of a name is an error of ptxas.
 // REQUIRES: cuda-toolkit
 // RUN: cuda-compile %s | FileCheck %s
 // RUN: cuda-compile --assemble -o %t.cubin %s
 // RUN: test -s %t.cubin
 
-// CHECK: __cudart_i2opi_d[
+// CHECK: .b8 __cudart_i2opi_d$sin[
 // CHECK: .entry sin(
-// CHECK-NOT: .b8 __cudart_i2opi_d[
+// CHECK: .func {{.*}}__internal_trig_reduction_slowpathd$sin(
+// CHECK: .b8 __cudart_i2opi_d$cos[
 // CHECK: .entry cos(
+// CHECK: .func {{.*}}__internal_trig_reduction_slowpathd$cos(
 #n = affine_map<()[s0] -> (s0)>
 tile.kernel @sin(%x: memref<?xf64> {adze.dims = #n}, %y: memref<?xf64> {adze.dims = #n}) {
   %c0 = arith.constant 0 : index
