@@ -39,6 +39,11 @@ std::vector<HostTensor> makeInputs(adze_module *module, int64_t size,
 std::string runBoth(Execution &reference, Execution &compiled,
                     std::vector<HostTensor> inputs);
 
+/// Runs the second module on the inputs of the first one's last run, which
+/// ended with the message `expected`; returns how they differ, or nothing.
+std::string runLike(const Execution &reference, const std::string &expected,
+                    Execution &compiled, std::vector<HostTensor> inputs);
+
 } // namespace adze::verify
 
 #endif // ADZE_LIB_VERIFY_EXECUTION_H

@@ -8,6 +8,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Path.h"
+#include <chrono>
 
 using namespace mlir;
 
@@ -30,6 +31,7 @@ private:
   CompileStatus prepare();
   CompileOptions makeOptions(PassCut &cut);
   Verdict judge(const CompileOptions &candidate);
+  std::string runReference(const std::string &path);
   std::string compare(Execution &execution);
   CompileOptions writeText(ModuleOp module, PassCut &cut);
   bool differs(ModuleOp module);
@@ -46,8 +48,15 @@ private:
   llvm::SmallString<128> folder;
   unsigned numFiles = 0;
   bool plainKernels = true, keepsInputs = false;
-  Execution reference;
-  int64_t shownBy = 0; // the size near which the last difference showed
+  /// The reference path on one set of inputs.
+  struct Run {
+    int64_t size; // near which dynamic dims are
+    Execution execution;
+    std::vector<HostTensor> inputs;
+    std::string error;
+  };
+  std::vector<std::unique_ptr<Run>> runs;
+  Run *shownBy = nullptr; // the run in which the last difference showed
 };
 } // namespace
 
@@ -77,12 +86,11 @@ CompileOptions Verification::makeOptions(PassCut &cut) {
 
 /// Returns how the module differs from the reference path, or nothing.
 std::string Verification::compare(Execution &execution) {
-  std::mt19937_64 random(1);
-  for (int64_t size : sizes) {
-    std::string difference = runBoth(
-        reference, execution, makeInputs(reference.module, size, random));
+  for (std::unique_ptr<Run> &run : runs) {
+    std::string difference =
+        runLike(run->execution, run->error, execution, run->inputs);
     if (!difference.empty()) {
-      shownBy = size;
+      shownBy = run.get();
       return difference;
     }
   }
@@ -138,12 +146,38 @@ bool Verification::differ(ModuleOp left, ModuleOp right) {
       return false;
     llvm::sys::fs::remove(copy.output);
   }
-  std::mt19937_64 random(1);
-  return llvm::any_of(sizes, [&](int64_t size) {
-    return !runBoth(executions[0], executions[1],
-                    makeInputs(executions[0].module, size, random))
-                .empty();
+  return llvm::any_of(runs, [&](std::unique_ptr<Run> &run) {
+    return !runBoth(executions[0], executions[1], run->inputs).empty();
   });
+}
+
+/// Of a static model one run, of a large one no larger sizes: each run is made
+/// for each stage. Returns why the module cannot be loaded, or nothing.
+std::string Verification::runReference(const std::string &path) {
+  constexpr double mostSeconds = 0.25;
+  std::mt19937_64 random(1);
+  double seconds = 0;
+  for (int64_t size : sizes) {
+    auto run = std::make_unique<Run>();
+    run->size = size;
+    if (std::string error = run->execution.open(path); !error.empty())
+      return error;
+    run->inputs = makeInputs(run->execution.module, size, random);
+    bool isSame = !runs.empty() &&
+                  llvm::equal(runs.front()->inputs, run->inputs,
+                              [](const HostTensor &a, const HostTensor &b) {
+                                return a.dims == b.dims;
+                              });
+    if (isSame || (seconds > mostSeconds && size > runs.front()->size))
+      continue;
+    auto begin = std::chrono::steady_clock::now();
+    run->error = run->execution.run(run->inputs);
+    seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+            .count();
+    runs.push_back(std::move(run));
+  }
+  return "";
 }
 
 CompileStatus Verification::prepare() {
@@ -167,7 +201,7 @@ CompileStatus Verification::prepare() {
   CompileStatus status = compile(copy, diagnostics, context);
   if (status != CompileStatus::Done)
     return status;
-  std::string error = reference.open(copy.output);
+  std::string error = runReference(copy.output);
   llvm::sys::fs::remove(copy.output);
   if (error.empty())
     return CompileStatus::Done;
@@ -204,17 +238,13 @@ Place Verification::locate(const Culprit &culprit) {
 /// The inputs that show the difference, beside each other in the folder, which
 /// stays.
 void Verification::writeInputs() {
-  std::mt19937_64 random(1);
-  std::vector<HostTensor> inputs;
-  for (int64_t size : sizes) {
-    inputs = makeInputs(reference.module, size, random);
-    if (size == shownBy)
-      break;
-  }
+  if (!shownBy)
+    return;
   keepsInputs = true;
-  for (auto [i, tensor] : llvm::enumerate(inputs)) {
+  for (auto [i, tensor] : llvm::enumerate(shownBy->inputs)) {
     const adze_value_info *info;
-    adze_status_free(adze_module_input(reference.module, int32_t(i), &info));
+    adze_status_free(
+        adze_module_input(shownBy->execution.module, int32_t(i), &info));
     std::string path = writeTensor(tensor, folder.str().str(), info->name);
     diagnostics << "note: input " << info->name << "=" << path << "\n";
   }
@@ -222,11 +252,11 @@ void Verification::writeInputs() {
 
 void Verification::report(const std::optional<Culprit> &culprit,
                           const std::string &difference) {
-  int64_t size = shownBy;
+  Run *run = shownBy;
   std::optional<Place> place;
   if (culprit)
     place = locate(*culprit);
-  shownBy = size;
+  shownBy = run;
   diagnostics << "error: " << options.input << ": ";
   if (!culprit)
     diagnostics << "the module differs from the reference path, but what each "
@@ -235,8 +265,8 @@ void Verification::report(const std::optional<Culprit> &culprit,
     diagnostics << "the results differ from the reference path's since pass '"
                 << culprit->pass << "' of stage '"
                 << getStageName(culprit->stage) << "'";
-  diagnostics << " (seed 1, dynamic dims near " << size << "): " << difference
-              << "\n";
+  diagnostics << " (seed 1, dynamic dims near " << (run ? run->size : 0)
+              << "): " << difference << "\n";
   if (place && !place->what.empty()) {
     diagnostics << "note: in '" << place->what << "'";
     if (!place->nodes.empty())
