@@ -1,6 +1,6 @@
 # `make install`: bin/, lib/libadze_rt.{a,so}, include/, lib/cmake/Adze.
 set(installed adze_rt_shared adze_rt_static)
-foreach(tool arun atranslate aopt adze-lsp-server)
+foreach(tool arun atranslate aopt adze-reduce adze-lsp-server)
   if(TARGET ${tool})
     list(APPEND installed ${tool})
     # Tools find libadze_rt where they are installed, wherever that is.

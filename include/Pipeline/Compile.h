@@ -27,6 +27,11 @@ enum class Emit { Graph, Tile, Linalg, LLVM, PTX, Object, ONNX, Module };
 /// the cost, or measurements in this process.
 enum class Tune { Off, Model, Measure };
 
+/// What a module that was made is held to.
+enum class Verify { None, Differential, Passes };
+
+struct PassCut;
+
 struct CompileOptions {
   std::string input, output; // "-": standard output, of text only
   Emit emit = Emit::Module;
@@ -54,7 +59,9 @@ struct CompileOptions {
   std::string dumpPhases; // directory, or empty
   std::string report;     // FILE.json or FILE.html, or empty
   std::string cache;      // directory of finished modules, or empty
-  bool verify = false;    // against -O0, by verifyDifferential
+  Verify verify = Verify::None; // not by compile, but by Verify/*.h
+  /// Where the reference path takes over; of a context without threads.
+  PassCut *cut = nullptr;
   bool winograd = true;   // where it is faster
   /// At -O0 not even canonicalisation: for tests of what that does.
   bool literal = false;

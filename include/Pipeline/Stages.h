@@ -8,6 +8,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
+#include <set>
 #include <string>
 
 namespace adze {
@@ -46,6 +47,11 @@ struct StageOptions {
   bool literal = false;
   /// Whether LLVM leaves the code as it is.
   bool quickCode = false;
+  /// Whether tile kernels go by way of linalg, op by op: slow, and nothing that
+  /// the fast road does is in it.
+  bool plainKernels = false;
+  /// Those that do not, beside plainKernels.
+  std::set<std::string> fastKernels;
   /// For tests of what happens when a pass dies.
   bool injectCrash = false;
   /// For tests of whether wrong results are found.

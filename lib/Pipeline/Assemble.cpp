@@ -65,10 +65,16 @@ LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
     variantOptions.byteDots = target.hasByteDots();
     variantOptions.permutes = target.hasPermutes();
     std::string prefix = "v" + std::to_string(number) + ".";
-    auto objects =
-        compileKernels(cloneKernels(*module, kernels.different, variantOptions),
-                       variantOptions, target, prefix,
-                       [&](PassManager &manager) { instrument(manager); });
+    auto objects = compileKernels(
+        cloneKernels(*module, kernels.different, variantOptions),
+        variantOptions, target, prefix, [&](PassManager &manager) {
+          instrument(manager);
+          if (failed(addStagePasses(Stage::Kernel, manager)))
+            return failure();
+          if (options.cut && options.cut->stage == Stage::Kernel)
+            limiter->begin(manager);
+          return success();
+        });
     if (failed(objects))
       return failure();
 

@@ -6,6 +6,7 @@
 
 #include "Kernels.h"
 #include "Package/Package.h"
+#include "PassLimiter.h"
 #include "Pipeline/Compile.h"
 #include "Report.h"
 #include "Support/Statistics.h"
@@ -33,7 +34,9 @@ private:
   CompileStatus loadModel();
   CompileStatus runStages();
   mlir::LogicalResult runStage(Stage stage);
+  mlir::LogicalResult continueAsReference(Stage stage);
   void instrument(mlir::PassManager &manager);
+  mlir::LogicalResult addStagePasses(Stage stage, mlir::PassManager &manager);
   void report(mlir::Diagnostic &diagnostic);
   CompileStatus fail() const;
   CompileStatus writeText();
@@ -72,6 +75,8 @@ private:
   mlir::TimingScope rootTiming;
   StatisticsCollector statistics;
   StageOptions stageOptions;
+  std::unique_ptr<PassLimiter> limiter; // with options.cut
+  bool isReference = false;             // since the cut
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<ReportRefusal> refusals;
   std::vector<cpu::CpuTarget> targets; // best first

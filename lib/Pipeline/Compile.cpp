@@ -86,6 +86,8 @@ Compilation::Compilation(const CompileOptions &options,
   stageOptions.quickCode = options.quickCode;
   stageOptions.injectCrash = options.injectCrash;
   stageOptions.injectFault = options.injectFault;
+  if (options.cut)
+    limiter = std::make_unique<PassLimiter>(context, *options.cut);
 }
 
 Compilation::~Compilation() {
@@ -170,18 +172,49 @@ void Compilation::instrument(PassManager &manager) {
     manager.addInstrumentation(statistics.createInstrumentation());
 }
 
+/// What --stage-passes asks for at the end of the stage.
+LogicalResult Compilation::addStagePasses(Stage stage, PassManager &manager) {
+  for (const auto &[after, pipeline] : options.stagePasses)
+    if (after == stage && !isReference &&
+        failed(parsePassPipeline(pipeline, manager)))
+      return emitError(UnknownLoc::get(&context))
+             << "--stage-passes: '" << pipeline << "' is no pipeline";
+  return success();
+}
+
 LogicalResult Compilation::runStage(Stage stage) {
   PassManager manager(&context);
   instrument(manager);
   buildStage(stage, manager, stageOptions);
-  for (const auto &[after, pipeline] : options.stagePasses)
-    if (after == stage && failed(parsePassPipeline(pipeline, manager)))
-      return emitError(UnknownLoc::get(&context))
-             << "--stage-passes: '" << pipeline << "' is no pipeline";
-  if (failed(manager.run(*module)))
+  if (failed(addStagePasses(stage, manager)))
+    return failure();
+  bool isCut = options.cut && options.cut->stage == stage;
+  if (isCut)
+    limiter->begin(manager);
+  if (failed(manager.run(*module)) ||
+      (isCut && failed(continueAsReference(stage))))
     return failure();
   dumpPhase(stage);
   return success();
+}
+
+/// The passes of the level end in `stage`. What the reference path has to do
+/// there is done, if something is left, and it takes the stages behind.
+LogicalResult Compilation::continueAsReference(Stage stage) {
+  limiter->end();
+  isReference = true;
+  options.cut->module = module->clone();
+  stageOptions.optLevel = 0;
+  stageOptions.literal = true;
+  stageOptions.injectFault = false;
+  stageOptions.plainKernels = options.cut->plainKernels;
+  stageOptions.fastKernels = options.cut->kernels;
+  // All that was to be done was: to do it again may undo what is looked for.
+  if (options.cut->numPasses >= options.cut->names.size())
+    return success();
+  PassManager manager(&context);
+  buildStage(stage, manager, stageOptions);
+  return manager.run(*module);
 }
 
 /// The text of the module, with locations, so that what is compiled from it is
@@ -353,10 +386,13 @@ CompileStatus Compilation::runStages() {
     return CompileStatus::Usage;
   stageOptions.caches = targets.front().caches;
   std::optional<Stage> last = getTextStage(options.emit);
+  if (options.cut && options.cut->stage == Stage::Import &&
+      failed(continueAsReference(Stage::Import)))
+    return fail();
   for (Stage stage : {Stage::Graph, Stage::Tile, Stage::Linalg, Stage::Host}) {
     if (failed(runStage(stage)))
       return fail();
-    if (stage == Stage::Tile && options.tune != Tune::Off)
+    if (stage == Stage::Tile && options.tune != Tune::Off && !isReference)
       if (CompileStatus status = tune(); status != CompileStatus::Done)
         return status;
     if (last == stage)

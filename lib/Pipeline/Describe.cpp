@@ -3,6 +3,7 @@
 // What a planned host program says of the module that it becomes.
 #include "Describe.h"
 #include "Dialect/Graph/IR/Graph.h"
+#include "Support/NodeName.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -31,25 +32,6 @@ SmallVector<host::LaunchOp> getLaunches(func::FuncOp program) {
   SmallVector<host::LaunchOp> launches;
   program.walk([&](host::LaunchOp launch) { launches.push_back(launch); });
   return launches;
-}
-
-static void collectNames(Location loc, llvm::SetVector<StringRef> &names) {
-  if (auto fused = dyn_cast<FusedLoc>(loc)) {
-    for (Location part : fused.getLocations())
-      collectNames(part, names);
-  } else if (auto name = dyn_cast<NameLoc>(loc)) {
-    // Names without a place in the model are initialisers'.
-    if (isa<FileLineColLoc>(name.getChildLoc()))
-      names.insert(name.getName().getValue());
-  } else if (auto call = dyn_cast<CallSiteLoc>(loc)) {
-    collectNames(call.getCallee(), names);
-  }
-}
-
-SmallVector<StringRef> getNodeNames(Location loc) {
-  llvm::SetVector<StringRef> names;
-  collectNames(loc, names);
-  return names.takeVector();
 }
 
 static LogicalResult describeValue(func::FuncOp program, unsigned index,

@@ -6,6 +6,7 @@
 
 #include "Dialect/Host/IR/Host.h"
 #include "Package/Package.h"
+#include "Support/NodeName.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace adze {
@@ -26,9 +27,6 @@ mlir::LogicalResult describe(mlir::func::FuncOp program,
 mlir::LogicalResult collectWeights(mlir::func::FuncOp program,
                                    std::vector<package::Weight> &weights,
                                    std::string &digest);
-
-/// The names of ONNX nodes in a location, in order, each once.
-llvm::SmallVector<llvm::StringRef> getNodeNames(mlir::Location loc);
 
 } // namespace adze
 

@@ -3,12 +3,15 @@
 // Stage "kernel". Afterwards kernels are functions of the LLVM dialect.
 #include "Conversion/Passes.h"
 #include "Conversion/TileToVector/TileToVector.h"
+#include "Dialect/Tile/Transforms/Passes.h"
 #include "Pipeline/Stages.h"
 #include "Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
@@ -17,6 +20,13 @@ namespace adze {
 void buildKernelStage(OpPassManager &manager, const StageOptions &options) {
   if (options.injectCrash)
     manager.addPass(createInjectCrash());
+  if (options.plainKernels) {
+    manager.addPass(tile::createTileSpecialize());
+    manager.addPass(createConvertTileToLinalg());
+    manager.addPass(createCanonicalizerPass());
+    manager.addPass(bufferization::createOneShotBufferizePass());
+    manager.addPass(createReconcileUnrealizedCastsPass());
+  }
   // Of the reference path: what is left of linalg.
   manager.addNestedPass<func::FuncOp>(createExpandCopies());
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());

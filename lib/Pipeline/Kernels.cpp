@@ -99,12 +99,15 @@ LogicalResult compileLLVMModule(ModuleOp module, const cpu::CpuTarget &target,
 static LogicalResult
 compileUnit(KernelUnit &unit, const StageOptions &options,
             const cpu::CpuTarget &target, StringRef prefix,
-            llvm::function_ref<void(PassManager &)> instrument,
+            llvm::function_ref<LogicalResult(PassManager &)> complete,
             KernelObject &result) {
   PassManager manager(unit.module->getContext());
-  instrument(manager);
-  buildStage(Stage::Kernel, manager, options);
-  if (failed(manager.run(*unit.module)))
+  StageOptions own = options;
+  own.plainKernels &= llvm::none_of(unit.names, [&](const std::string &name) {
+    return options.fastKernels.count(name);
+  });
+  buildStage(Stage::Kernel, manager, own);
+  if (failed(complete(manager)) || failed(manager.run(*unit.module)))
     return failure();
   SymbolTable symbols(*unit.module);
   for (const std::string &name : unit.names) {
@@ -122,14 +125,14 @@ compileUnit(KernelUnit &unit, const StageOptions &options,
 FailureOr<std::vector<KernelObject>>
 compileKernels(std::vector<KernelUnit> units, const StageOptions &options,
                const cpu::CpuTarget &target, StringRef prefix,
-               llvm::function_ref<void(PassManager &)> instrument) {
+               llvm::function_ref<LogicalResult(PassManager &)> complete) {
   std::vector<KernelObject> objects(units.size());
   if (units.empty())
     return objects;
   MLIRContext *context = units.front().module->getContext();
   LogicalResult result =
       parallelForUnits(context, units.size(), [&](size_t index) {
-        return compileUnit(units[index], options, target, prefix, instrument,
+        return compileUnit(units[index], options, target, prefix, complete,
                            objects[index]);
       });
   if (failed(result))

@@ -5,7 +5,9 @@
 #include "Tensors.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -96,6 +98,48 @@ HostTensor makeRandom(const adze_value_info &info, int64_t dynamicDim,
       tensor.bytes[size_t(i) * size] = char(random() & 1);
   }
   return tensor;
+}
+
+/// NumPy's name of the type; empty if it has none.
+static std::string getNpyType(DLDataType dtype) {
+  std::string bytes = std::to_string(dtype.bits / 8);
+  if (dtype.bits % 8 != 0)
+    return "";
+  switch (dtype.code) {
+  case kDLBool:
+    return "|b1";
+  case kDLInt:
+    return "<i" + bytes;
+  case kDLUInt:
+    return "<u" + bytes;
+  case kDLFloat:
+    return "<f" + bytes;
+  default:
+    return "";
+  }
+}
+
+std::string writeTensor(const HostTensor &tensor, const std::string &folder,
+                        std::string name) {
+  std::replace(name.begin(), name.end(), '/', '_');
+  std::string type = getNpyType(tensor.dtype);
+  std::string path = folder + "/" + name + (type.empty() ? ".bin" : ".npy");
+  std::error_code ec;
+  llvm::raw_fd_ostream os(path, ec);
+  if (!type.empty()) {
+    std::string head =
+        "{'descr': '" + type + "', 'fortran_order': False, 'shape': (";
+    for (int64_t dim : tensor.dims)
+      head += std::to_string(dim) + ",";
+    head += "), }";
+    // Magic, version, length and text end at a multiple of 64.
+    head.resize(llvm::alignTo(head.size() + 11, 64) - 11, ' ');
+    head += '\n';
+    os << llvm::StringRef("\x93NUMPY\x01\0", 8) << char(head.size() & 255)
+       << char(head.size() >> 8) << head;
+  }
+  os.write(tensor.bytes.data(), tensor.bytes.size());
+  return path;
 }
 
 /// What rounding in another order may do to a value, as a part of the range of

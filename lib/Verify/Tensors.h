@@ -31,6 +31,11 @@ double getNumber(const char *bytes, DLDataType dtype, int64_t index);
 HostTensor makeRandom(const adze_value_info &info, int64_t dynamicDim,
                       std::mt19937_64 &random);
 
+/// Writes the tensor to a file in `folder`: NAME.npy, or NAME.bin where NumPy
+/// has no such type; each '/' of the name is '_'. Returns the path.
+std::string writeTensor(const HostTensor &tensor, const std::string &folder,
+                        std::string name);
+
 /// Why `got` is not what `expected` is, but for rounding; empty if it is.
 std::string compare(const DLTensor &got, const DLTensor &expected);
 

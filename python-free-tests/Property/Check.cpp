@@ -259,6 +259,7 @@ adze::CompileOptions Check::best() const {
   if (question.fault)
     options.stagePasses.emplace_back(question.fault->stage,
                                      getFaultPass(*question.fault));
+  options.cut = question.cut;
   return options;
 }
 

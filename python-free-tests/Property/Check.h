@@ -6,6 +6,7 @@
 
 #include "../Conformance/Execute.h"
 #include "Generate.h"
+#include "Pipeline/PassCut.h"
 
 namespace property {
 
@@ -26,6 +27,8 @@ struct Question {
   std::vector<std::string> passes;
   /// Made while compiling at -O2.
   const Fault *fault = nullptr;
+  /// Where the reference path takes over from -O2.
+  adze::PassCut *cut = nullptr;
 };
 
 /// Skipped: what is not supported, and sizes that make no sense. Passed with a

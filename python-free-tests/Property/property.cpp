@@ -6,6 +6,7 @@
 #include "Faults.h"
 #include "Pipeline/Compile.h"
 #include "Sweep.h"
+#include "Verify/Culprit.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -41,7 +42,8 @@ Other sizes that all ways refuse are skipped; more than 5 skipped in 100 are a f
   --pass=NAME   this pass alone, instead of one of all in turn
   --inject=NAME makes this fault (or each, with `all`) while compiling at -O2 and
                 expects that one of the first graphs with a place for it (default
-                80) shows it; `list` names them
+                80) shows it, and that the search behind --verify=passes
+                names its pass; `list` names them
   --print       print the graph of the seed and end
   --no-shrink   do not look for a smaller graph with the same fault
   -jN           processes at once (default 2)
@@ -245,12 +247,35 @@ static int checkGraphs(mlir::MLIRContext &context, const Arguments &arguments) {
   return counts.failed ? 1 : 0;
 }
 
+/// Whether what the graph shows is the fault that was made.
+static bool showsFault(const Finding &finding) {
+  StringRef message = finding.message;
+  return message.starts_with("-O2: ") ||
+         message.starts_with("O2: expected a refusal");
+}
+
+/// The pass that the search behind --verify=passes names for the graph.
+static std::string nameCulprit(mlir::ModuleOp module, const Question &question,
+                               const std::string &folder) {
+  std::optional<adze::Culprit> culprit = adze::findCulprit(
+      adze::CompileOptions(), [&](const adze::CompileOptions &options) {
+        Question candidate = question;
+        candidate.cut = options.cut;
+        Finding finding = checkModule(module, candidate, folder);
+        return showsFault(finding)                ? adze::Verdict::Different
+               : finding.status == Status::Failed ? adze::Verdict::Unknown
+                                                  : adze::Verdict::Same;
+      });
+  return culprit ? culprit->pass : "none";
+}
+
 /// Graphs with a place for the fault until one shows it.
 static bool finds(mlir::MLIRContext &context, const Arguments &arguments,
                   const Fault &fault) {
   // Some faults take rare data, a NaN where a relu reads, say.
   size_t most = arguments.count ? arguments.count : 80, tried = 0;
   bool found = false;
+  std::string pass;
   uint64_t seed = arguments.seed;
   for (uint64_t end = seed + 100 * most; seed < end && tried < most && !found;
        ++seed) {
@@ -263,13 +288,15 @@ static bool finds(mlir::MLIRContext &context, const Arguments &arguments,
     (void)sweep(
         seed, 1, 1,
         [&](uint64_t, const std::string &folder) {
-          return checkModule(*module, question, folder);
+          Finding finding = checkModule(*module, question, folder);
+          if (showsFault(finding))
+            finding.pass = nameCulprit(*module, question, folder);
+          return finding;
         },
         [&](uint64_t, const Finding &finding) {
           tried += finding.hasFault;
-          StringRef message = finding.message;
-          found = message.starts_with("-O2: ") ||
-                  message.starts_with("O2: expected a refusal");
+          found = showsFault(finding);
+          pass = finding.pass;
           // Of a fault that is no difference, nothing is learnt.
           if (finding.status == Status::Failed && !found)
             llvm::outs() << "seed " << seed << ": "
@@ -279,9 +306,13 @@ static bool finds(mlir::MLIRContext &context, const Arguments &arguments,
   llvm::outs() << fault.name << ": "
                << (found ? "found by seed " + std::to_string(seed - 1)
                          : "NOT FOUND")
-               << ", " << tried << " graphs with a place for it\n";
+               << ", " << tried << " graphs with a place for it";
+  bool isNamed = StringRef(getFaultPass(fault)).starts_with(pass + "{");
+  if (found)
+    llvm::outs() << ", named: " << pass << (isNamed ? "" : ", WRONGLY");
+  llvm::outs() << "\n";
   llvm::outs().flush();
-  return found;
+  return found && isNamed;
 }
 
 static int checkFaults(mlir::MLIRContext &context, const Arguments &arguments) {
@@ -296,7 +327,8 @@ static int checkFaults(mlir::MLIRContext &context, const Arguments &arguments) {
   }
   if (arguments.fault == "list")
     return 0;
-  llvm::outs() << found << " of " << total << " faults found\n";
+  llvm::outs() << found << " of " << total
+               << " faults found and named by their pass\n";
   return total && found == total ? 0 : 1;
 }
 

@@ -32,11 +32,31 @@ struct CountPass : PassWrapper<CountPass, OperationPass<ModuleOp>> {
                             Builder(&getContext()).getI64IntegerAttr(count));
   }
 };
+
+/// A wrong rewrite: of the last difference in a function the operands are
+/// swapped.
+struct SwapPass : PassWrapper<SwapPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SwapPass)
+  StringRef getArgument() const final { return "plugged-swap"; }
+  StringRef getDescription() const final { return "Swap a difference"; }
+  void runOnOperation() final {
+    Operation *last = nullptr;
+    getOperation().walk([&](Operation *op) {
+      if (llvm::is_contained({"graph.sub", "llvm.fsub"},
+                             op->getName().getStringRef()))
+        last = op;
+    });
+    if (last)
+      last->setOperands({last->getOperand(1), last->getOperand(0)});
+  }
+};
 } // namespace
 
 extern "C" PassPluginLibraryInfo mlirGetPassPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, "adze-test", "1",
-          [] { PassRegistration<CountPass>(); }};
+  return {MLIR_PLUGIN_API_VERSION, "adze-test", "1", [] {
+            PassRegistration<CountPass>();
+            PassRegistration<SwapPass>();
+          }};
 }
 
 extern "C" DialectPluginLibraryInfo mlirGetDialectPluginInfo() {

@@ -108,7 +108,8 @@ struct Flags {
   cl::opt<std::string> report{"report", cl::desc("Write a report"),
                               cl::value_desc("FILE.{json,html}"),
                               cl::cat(category)};
-  cl::opt<std::string> verify{"verify", cl::desc("none or differential"),
+  cl::opt<std::string> verify{"verify",
+                              cl::desc("none, differential or passes"),
                               cl::init("none"), cl::cat(category)};
   cl::list<std::string> plugins{"plugin",
                                 cl::desc("Load dialects and passes, as of "
@@ -116,7 +117,7 @@ struct Flags {
                                 cl::value_desc("LIB.so"), cl::cat(category)};
   cl::list<std::string> stagePasses{
       "stage-passes",
-      cl::desc("Passes to run after stage graph, tile, linalg or host"),
+      cl::desc("Passes to run after stage graph, tile, linalg, host or kernel"),
       cl::value_desc("STAGE:PIPELINE"), cl::cat(category)};
   cl::list<std::string> blobDirs{"blob-dir",
                                  cl::desc("Where MLIR text's blobs are"),
@@ -252,10 +253,10 @@ static std::optional<CompileStatus> readStagePasses(const Flags &flags,
   for (StringRef text : flags.stagePasses) {
     auto [name, pipeline] = text.split(':');
     std::optional<Stage> stage = findStage(name);
-    if (!stage || *stage < Stage::Graph || *stage > Stage::Host)
+    if (!stage || *stage < Stage::Graph || *stage > Stage::Kernel)
       return complain(CompileStatus::Usage,
-                      "expected --stage-passes=graph, tile, linalg or host, "
-                      "and passes behind a colon, but got '" +
+                      "expected --stage-passes=graph, tile, linalg, host or "
+                      "kernel, and passes behind a colon, but got '" +
                           text + "'");
     options.stagePasses.push_back({*stage, pipeline.str()});
   }
@@ -264,17 +265,22 @@ static std::optional<CompileStatus> readStagePasses(const Flags &flags,
 
 static std::optional<CompileStatus> readVerify(const Flags &flags,
                                                CompileOptions &options) {
-  if (flags.verify != "none" && flags.verify != "differential")
+  auto verify = StringSwitch<std::optional<Verify>>(flags.verify)
+                    .Case("none", Verify::None)
+                    .Case("differential", Verify::Differential)
+                    .Case("passes", Verify::Passes)
+                    .Default(std::nullopt);
+  if (!verify)
     return complain(CompileStatus::Usage,
-                    "expected --verify=none or --verify=differential, but got "
+                    "expected --verify=none, differential or passes, but got "
                     "'" +
                         flags.verify + "'");
-  options.verify = flags.verify == "differential";
+  options.verify = *verify;
   bool compares = options.emit == Emit::Module && options.cpu && !options.check;
-  if (options.verify && !compares)
+  if (options.verify != Verify::None && !compares)
     return complain(CompileStatus::Usage,
-                    "--verify=differential needs --emit=so with code for the "
-                    "CPU");
+                    "--verify=" + flags.verify +
+                        " needs --emit=so with code for the CPU");
   return std::nullopt;
 }
 

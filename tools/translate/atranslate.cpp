@@ -4,6 +4,7 @@
 #include "CommandLine.h"
 #include "CrashHandling.h"
 #include "Verify/Differential.h"
+#include "Verify/Passes.h"
 #include "llvm/Support/raw_ostream.h"
 
 int main(int argc, char **argv) {
@@ -12,7 +13,11 @@ int main(int argc, char **argv) {
   if (auto status = adze::parseCommandLine(argc, argv, options))
     return static_cast<int>(*status);
   adze::CompileStatus status = adze::compile(options, llvm::errs());
-  if (status == adze::CompileStatus::Done && options.verify)
+  if (status == adze::CompileStatus::Done &&
+      options.verify == adze::Verify::Differential)
     status = adze::verifyDifferential(options, llvm::errs());
+  if (status == adze::CompileStatus::Done &&
+      options.verify == adze::Verify::Passes)
+    status = adze::verifyPasses(options, llvm::errs());
   return static_cast<int>(status);
 }

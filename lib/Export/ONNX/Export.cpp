@@ -3,9 +3,10 @@
 // From the graph dialect to an ONNX file.
 #include "Export/ONNX/Export.h"
 #include "Dialect/Graph/IR/Blob.h"
-#include "NodeWriter.h"
+#include "SizeWriter.h"
 #include "Support/NodeName.h"
 #include "llvm/ADT/StringSet.h"
+#include <map>
 
 using namespace mlir;
 
@@ -35,21 +36,39 @@ public:
   LogicalResult write(llvm::raw_ostream &os);
 
   StringRef getName(Value value) override { return names[value]; }
+  std::string makeName(StringRef wanted) override {
+    return makeUnique(wanted, taken);
+  }
   std::string makeInts(ArrayRef<int64_t> values, bool isScalar) override;
   std::string makeFloats(ArrayRef<double> values) override;
+  std::string makeScalar(Type elementType, double value) override;
+  std::string addNode(Node node, StringRef wanted) override;
+  FailureOr<std::string> makeSizes(ArrayRef<AffineExpr> sizes) override {
+    return sizeWriter.write(sizes);
+  }
 
 private:
-  std::string makeUnique(StringRef wanted);
+  using Numbers = std::pair<std::vector<int64_t>, bool>;
+
+  static std::string makeUnique(StringRef wanted, llvm::StringSet<> &taken);
   void nameValues();
   LogicalResult addValueInfo(unsigned fieldNumber, StringRef name, Type type);
   LogicalResult addConstant(StringRef name, ElementsAttr elements,
                             Location loc);
-  LogicalResult addNode(Operation &op);
+  LogicalResult addOp(Operation &op);
+  LogicalResult addNodeOf(Operation &op);
+  void finishNode(Node &node, StringRef wanted);
   void addOutputs(func::ReturnOp returned);
 
   func::FuncOp function;
   llvm::DenseMap<Value, std::string> names;
-  llvm::StringSet<> taken;
+  /// Of values, and of nodes.
+  llvm::StringSet<> taken, takenByNodes;
+  /// The op that nodes are written for.
+  Operation *current = nullptr;
+  SizeWriter sizeWriter{*this};
+  /// Small constants that are there already.
+  std::map<Numbers, std::string> ints;
   /// Outputs that are no node's own: their numbers and names.
   std::vector<std::pair<unsigned, std::string>> copies;
   Proto graph;
@@ -57,7 +76,7 @@ private:
 };
 } // namespace
 
-std::string Exporter::makeUnique(StringRef wanted) {
+std::string Exporter::makeUnique(StringRef wanted, llvm::StringSet<> &taken) {
   std::string name = wanted.str();
   for (unsigned i = 1; name.empty() || !taken.insert(name).second; ++i)
     name = (wanted + "_" + Twine(i)).str();
@@ -77,12 +96,12 @@ void Exporter::nameValues() {
   for (BlockArgument argument : function.getArguments()) {
     StringRef name =
         getGraphName(function.getArgAttrDict(argument.getArgNumber()));
-    names[argument] = makeUnique(name.empty() ? "input" : name);
+    names[argument] = makeName(name.empty() ? "input" : name);
   }
   auto returned = cast<func::ReturnOp>(function.front().getTerminator());
   for (auto [index, value] : llvm::enumerate(returned.getOperands())) {
     StringRef given = getGraphName(function.getResultAttrDict(index));
-    std::string name = makeUnique(given.empty() ? "output" : given);
+    std::string name = makeName(given.empty() ? "output" : given);
     Operation *op = value.getDefiningOp();
     bool isOwn = op && !isa<graph::ConstantOp>(op) && !names.count(value);
     if (isOwn)
@@ -93,9 +112,9 @@ void Exporter::nameValues() {
   for (Operation &op : function.front())
     for (Value result : op.getResults())
       if (!names.count(result))
-        names[result] = makeUnique(getNodeName(op.getLoc()).empty()
-                                       ? op.getName().stripDialect()
-                                       : getNodeName(op.getLoc()));
+        names[result] = makeName(getNodeName(op.getLoc()).empty()
+                                     ? op.getName().stripDialect()
+                                     : getNodeName(op.getLoc()));
 }
 
 LogicalResult Exporter::addValueInfo(unsigned fieldNumber, StringRef name,
@@ -145,7 +164,10 @@ LogicalResult Exporter::addConstant(StringRef name, ElementsAttr elements,
 }
 
 std::string Exporter::makeInts(ArrayRef<int64_t> values, bool isScalar) {
-  std::string name = makeUnique("ints");
+  std::string &name = ints[{values.vec(), isScalar}];
+  if (!name.empty())
+    return name;
+  name = makeName("ints");
   Builder builder(function.getContext());
   SmallVector<int64_t> shape;
   if (!isScalar)
@@ -157,7 +179,7 @@ std::string Exporter::makeInts(ArrayRef<int64_t> values, bool isScalar) {
 }
 
 std::string Exporter::makeFloats(ArrayRef<double> values) {
-  std::string name = makeUnique("floats");
+  std::string name = makeName("floats");
   Builder builder(function.getContext());
   auto type =
       RankedTensorType::get({int64_t(values.size())}, builder.getF32Type());
@@ -167,20 +189,66 @@ std::string Exporter::makeFloats(ArrayRef<double> values) {
   return name;
 }
 
-LogicalResult Exporter::addNode(Operation &op) {
-  if (auto constant = dyn_cast<graph::ConstantOp>(op))
-    return addConstant(names[constant.getResult()], constant.getValue(),
-                       op.getLoc());
-  if (isa<graph::AssumeOp>(op))
-    return success(); // ONNX's operators take it for granted by themselves
+std::string Exporter::makeScalar(Type elementType, double value) {
+  std::string name = makeName("scalar");
+  Attribute element = FloatAttr::get(elementType, value);
+  (void)addConstant(
+      name,
+      DenseElementsAttr::get(RankedTensorType::get({}, elementType), element),
+      function.getLoc());
+  return name;
+}
+
+/// Adds the node. ONNX Runtime refuses models in which two nodes have one name.
+void Exporter::finishNode(Node &node, StringRef wanted) {
+  if (!wanted.empty())
+    node.name(makeUnique(wanted, takenByNodes));
+  graph.message(field::GraphNode, node.proto);
+}
+
+std::string Exporter::addNode(Node node, StringRef wanted) {
+  StringRef name = current ? getNodeName(current->getLoc()) : "";
+  std::string result = makeName(name.empty() ? wanted : name);
+  node.output(result);
+  finishNode(node, name);
+  return result;
+}
+
+LogicalResult Exporter::addNodeOf(Operation &op) {
+  current = &op;
   FailureOr<Node> node = writeNode(&op, *this);
   if (failed(node))
     return failure();
   for (Value result : op.getResults())
     node->output(names[result]);
-  if (StringRef name = getNodeName(op.getLoc()); !name.empty())
-    node->name(name);
-  graph.message(field::GraphNode, node->proto);
+  finishNode(*node, getNodeName(op.getLoc()));
+  return success();
+}
+
+LogicalResult Exporter::addOp(Operation &op) {
+  if (auto constant = dyn_cast<graph::ConstantOp>(op))
+    return addConstant(names[constant.getResult()], constant.getValue(),
+                       op.getLoc());
+  // Conditions that end a run have no operator: ONNX's operators fail where
+  // sizes do not fit.
+  if (isa<graph::AssumeOp, graph::CheckOp>(op))
+    return success();
+  if (auto bind = dyn_cast<graph::BindOp>(op)) {
+    for (auto [index, symbol] : llvm::enumerate(bind.getSymbols()))
+      if (symbol >= 0)
+        sizeWriter.addSource(symbol, bind.getInput(), index);
+    return success();
+  }
+  if (auto assign = dyn_cast<graph::AssignOp>(op)) {
+    for (auto [symbol, value] :
+         llvm::zip(assign.getSymbols(), assign.getValues().getResults()))
+      sizeWriter.addSource(symbol, value);
+    return success();
+  }
+  if (failed(addNodeOf(op)))
+    return failure();
+  for (Value result : op.getResults())
+    sizeWriter.addSource(result);
   return success();
 }
 
@@ -200,8 +268,10 @@ LogicalResult Exporter::collect() {
     if (failed(addValueInfo(field::GraphInput, names[argument],
                             argument.getType())))
       return failure();
+    else
+      sizeWriter.addSource(argument);
   for (Operation &op : function.front().without_terminator())
-    if (failed(addNode(op)))
+    if (failed(addOp(op)))
       return failure();
   auto returned = cast<func::ReturnOp>(function.front().getTerminator());
   addOutputs(returned);

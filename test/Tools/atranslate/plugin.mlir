@@ -16,7 +16,7 @@
 // RUN: not test -e m2.so
 // NOPASS: plugged-count
 // NEITHER: expected mlirGetPassPluginInfo or mlirGetDialectPluginInfo, but got neither
-// STAGE: error: expected --stage-passes=graph, tile, linalg or host
+// STAGE: error: expected --stage-passes=graph, tile, linalg, host or kernel
 
 module {
   func.func @main(%x: tensor<4xf32> {graph.name = "x"}) -> (tensor<4xf32> {graph.name = "y"}) {

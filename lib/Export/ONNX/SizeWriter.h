@@ -1,0 +1,48 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Expressions of symbols as ONNX nodes that compute them.
+#ifndef ADZE_LIB_EXPORT_ONNX_SIZEWRITER_H
+#define ADZE_LIB_EXPORT_ONNX_SIZEWRITER_H
+
+#include "NodeWriter.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace adze::exporter {
+
+class SizeWriter {
+public:
+  explicit SizeWriter(NodeContext &context) : context(context) {}
+
+  /// Each symbol that is a dim of the value, and has no source yet, is read
+  /// from the value's shape.
+  void addSource(mlir::Value value);
+  /// The symbol is element `index` of an i64 tensor of rank 1.
+  void addSource(unsigned symbol, mlir::Value tensor, int64_t index);
+  /// The symbol is an expression of symbols that have sources.
+  void addSource(unsigned symbol, mlir::AffineExpr value);
+
+  /// Returns the name of an i64 tensor of rank 1 that holds the expressions;
+  /// fails if a symbol has no source.
+  mlir::FailureOr<std::string> write(llvm::ArrayRef<mlir::AffineExpr> sizes);
+
+private:
+  mlir::FailureOr<std::string> writeOne(mlir::AffineExpr expr);
+  mlir::FailureOr<std::string> writeSymbol(unsigned symbol);
+  mlir::FailureOr<std::string> writeBinary(mlir::AffineBinaryOpExpr expr);
+  std::string add(llvm::StringRef op, llvm::ArrayRef<std::string> inputs);
+
+  /// A dim of a value, an element of a value, or an expression.
+  struct Source {
+    mlir::Value dimOf, elementOf;
+    int64_t index = 0;
+    mlir::AffineExpr expr;
+  };
+  NodeContext &context;
+  llvm::DenseMap<unsigned, Source> sources;
+  /// Names of tensors of one element.
+  llvm::DenseMap<mlir::AffineExpr, std::string> written;
+};
+
+} // namespace adze::exporter
+
+#endif // ADZE_LIB_EXPORT_ONNX_SIZEWRITER_H

@@ -1,0 +1,104 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Leaves out the passes behind a PassCut.
+#include "PassLimiter.h"
+
+using namespace mlir;
+
+namespace adze {
+
+PassLimiter::PassLimiter(MLIRContext &context, PassCut &cut)
+    : context(context), cut(cut) {
+  context.registerActionHandler(
+      [this](llvm::function_ref<void()> run, const tracing::Action &action) {
+        handle(run, action);
+      });
+}
+
+PassLimiter::~PassLimiter() { context.registerActionHandler({}); }
+
+/// The names of the passes in a textual pipeline, in order:
+/// "module(a,func.func(b{c=1},d))" has a, b and d.
+static std::vector<std::string> flatten(StringRef text) {
+  std::vector<std::string> names;
+  std::string name;
+  unsigned braces = 0;
+  auto finish = [&](bool isPass) {
+    if (isPass && !name.empty())
+      names.push_back(name);
+    name.clear();
+  };
+  for (char c : text) {
+    braces += c == '{';
+    if (c == '}')
+      --braces;
+    else if (braces == 0 && (c == '(' || c == ',' || c == ')'))
+      finish(c != '(');
+    else if (braces == 0)
+      name += c;
+  }
+  finish(true);
+  return names;
+}
+
+void PassLimiter::begin(OpPassManager &manager) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  manager.printAsTextualPipeline(os);
+  cut.names = flatten(text);
+  numbers.clear();
+  next = 0;
+  isActive = true;
+}
+
+/// A pass that there is nothing for is not seen: the name says which one this
+/// is.
+unsigned PassLimiter::getNumber(const Pass &pass) {
+  auto [it, isNew] = numbers.try_emplace(&pass, next);
+  if (!isNew)
+    return it->second;
+  auto found =
+      std::find(cut.names.begin() + next, cut.names.end(), pass.getArgument());
+  if (found != cut.names.end()) {
+    it->second = unsigned(found - cut.names.begin());
+    next = it->second + 1;
+  }
+  return it->second;
+}
+
+unsigned PassLimiter::getLimit(Operation *op) const {
+  if (cut.stage != Stage::Kernel || !cut.hasKernels || cut.numPasses == 0)
+    return cut.numPasses;
+  while (Operation *parent = op->getParentOp())
+    op = parent;
+  bool hasAny = llvm::any_of(cut.kernels, [&](const std::string &name) {
+    return SymbolTable::lookupSymbolIn(op, name);
+  });
+  return hasAny ? cut.numPasses : cut.numPasses - 1;
+}
+
+/// Returns true if kernels can be compiled without the pass: it lowers nothing.
+static bool canBeLeftOut(StringRef pass) {
+  return !pass.starts_with("convert-") && !pass.starts_with("expand-") &&
+         !pass.starts_with("lower-") && pass != "arith-expand" &&
+         pass != "tile-specialize";
+}
+
+void PassLimiter::handle(llvm::function_ref<void()> run,
+                         const tracing::Action &action) {
+  auto *execution = dyn_cast<PassExecutionAction>(&action);
+  // What runs the passes of a nested pipeline is a pass without a name.
+  bool counts = isActive && depth == 0 && execution &&
+                !execution->getPass().getArgument().empty();
+  if (!counts)
+    return run();
+  const Pass &pass = execution->getPass();
+  if (getNumber(pass) >= getLimit(execution->getOp()) &&
+      (cut.stage != Stage::Kernel || canBeLeftOut(pass.getArgument())))
+    return;
+  ++depth;
+  run();
+  --depth;
+}
+
+} // namespace adze

@@ -1,0 +1,172 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// adze-reduce: makes a model that fails as small as it gets.
+#include "Edits.h"
+#include "Reducer.h"
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <unistd.h>
+
+static const char kHelp[] =
+    "Makes an ONNX model smaller as long as a command fails on it in the same "
+    "way.\n"
+    "\n"
+    "Example: adze-reduce model.onnx --expect-fail 'atranslate {} -o "
+    "/tmp/m.so' -o small.onnx\n"
+    "\n"
+    "USAGE: adze-reduce MODEL.onnx --expect-fail 'CMD {}' -o SMALL.onnx "
+    "[flags]\n"
+    "\n"
+    "  --expect-fail=CMD  A shell command; {} stands for the path of the "
+    "model.\n"
+    "                     It has to end with the status that it ends with on "
+    "MODEL,\n"
+    "                     which is not 0\n"
+    "  --match=TEXT       What its output has to contain, too\n"
+    "  --timeout=SECONDS  Of a run; one that takes longer has not failed (60)\n"
+    "  -o FILE            The smallest model that was found\n"
+    "  -v                 Say what was left out\n"
+    "  --help, --version\n"
+    "\n"
+    "Status: 0 done; 1 the model cannot be read or the command does not fail "
+    "on it;\n"
+    "2 usage.\n";
+
+namespace {
+
+using namespace adze::reduce;
+
+struct Arguments {
+  std::string model, output, command, match;
+  double timeout = 60;
+  bool isVerbose = false;
+};
+
+int complain(const std::string &message) {
+  std::cerr << "error: " << message << "; see adze-reduce --help\n";
+  return 2;
+}
+
+/// The value of `--name=VALUE`, `--name VALUE` or `-o VALUE`.
+bool takeValue(int argc, char **argv, int &i, const std::string &name,
+               std::string &value) {
+  std::string argument = argv[i];
+  if (argument.compare(0, name.size() + 1, name + "=") == 0) {
+    value = argument.substr(name.size() + 1);
+    return true;
+  }
+  if (argument != name || i + 1 == argc)
+    return false;
+  value = argv[++i];
+  return true;
+}
+
+int parse(int argc, char **argv, Arguments &arguments) {
+  std::string timeout;
+  for (int i = 1; i < argc; ++i) {
+    std::string argument = argv[i];
+    if (takeValue(argc, argv, i, "--expect-fail", arguments.command) ||
+        takeValue(argc, argv, i, "--match", arguments.match) ||
+        takeValue(argc, argv, i, "--timeout", timeout) ||
+        takeValue(argc, argv, i, "-o", arguments.output))
+      continue;
+    if (argument == "-v")
+      arguments.isVerbose = true;
+    else if (argument[0] == '-' || !arguments.model.empty())
+      return complain("unexpected '" + argument + "'");
+    else
+      arguments.model = argument;
+  }
+  char *end = nullptr;
+  if (!timeout.empty())
+    arguments.timeout = std::strtod(timeout.c_str(), &end);
+  if (end && (*end || arguments.timeout <= 0))
+    return complain("expected a number of seconds, but got --timeout=" +
+                    timeout);
+  if (arguments.model.empty() || arguments.output.empty())
+    return complain("expected a model and -o FILE");
+  if (arguments.command.find("{}") == std::string::npos)
+    return complain("expected --expect-fail='CMD {}', where {} is the model, "
+                    "but got '" +
+                    arguments.command + "'");
+  return 0;
+}
+
+/// The file appears whole or not at all.
+void write(const onnx::ModelProto &model, const std::string &path) {
+  std::string part = path + ".part" + std::to_string(getpid());
+  std::ofstream file(part, std::ios::binary);
+  bool isWritten = model.SerializeToOstream(&file) && file.flush();
+  file.close();
+  if (isWritten && file && std::rename(part.c_str(), path.c_str()) == 0)
+    return;
+  std::remove(part.c_str());
+  throw std::runtime_error(path + ": cannot be written");
+}
+
+/// A temporary folder, as long as it lives.
+class Folder {
+public:
+  Folder() {
+    const char *base = std::getenv("TMPDIR");
+    path = std::string(base && *base ? base : "/tmp") + "/adze-reduce-XXXXXX";
+    if (!mkdtemp(path.data()))
+      throw std::runtime_error(path + ": cannot be made");
+  }
+  ~Folder() {
+    for (const char *name : {"/candidate.onnx", "/log"})
+      std::remove((path + name).c_str());
+    rmdir(path.c_str());
+  }
+  std::string path;
+};
+
+std::string describe(const onnx::ModelProto &model) {
+  return std::to_string(model.graph().node_size()) + " nodes, " +
+         std::to_string(model.graph().initializer_size()) + " initializers, " +
+         std::to_string(model.ByteSizeLong()) + " bytes";
+}
+
+void run(const Arguments &arguments) {
+  onnx::ModelProto model = load(arguments.model);
+  std::string before = describe(model);
+  handleInterrupts();
+  Folder folder;
+  Command command(arguments.command, arguments.match);
+  Reducer reducer(command, folder.path, arguments.timeout, arguments.isVerbose);
+  reducer.run(model);
+  write(model, arguments.output);
+  std::cout << arguments.output << ": " << describe(model) << " (of " << before
+            << "); status " << reducer.getStatus() << " after "
+            << reducer.getNumRuns() << " runs\n";
+  if (isInterrupted())
+    throw std::runtime_error("interrupted: " + arguments.output +
+                             " is the smallest so far");
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::string(argv[i]) == "--help") {
+      std::cout << kHelp;
+      return 0;
+    }
+    if (std::string(argv[i]) == "--version") {
+      std::cout << "adze-reduce " ADZE_VERSION "\n";
+      return 0;
+    }
+  }
+  Arguments arguments;
+  if (int status = parse(argc, argv, arguments))
+    return status;
+  try {
+    run(arguments);
+  } catch (const std::exception &e) {
+    std::cerr << "error: " << arguments.model << ": " << e.what() << "\n";
+    return 1;
+  }
+  return 0;
+}
