@@ -13,9 +13,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
@@ -58,7 +56,7 @@ Compilation::Compilation(const CompileOptions &options,
                          llvm::raw_ostream &diagnostics, MLIRContext &context)
     : options(options), diagnostics(diagnostics), context(context) {
   // Texts name blobs relative to themselves; so do those that we write.
-  auto &blobs = context.getOrLoadDialect<graph::GraphDialect>()->getBlobs();
+  graph::BlobTable &blobs = getBlobs();
   blobs.searchDirs = options.blobDirs;
   blobs.searchDirs.push_back(llvm::sys::path::parent_path(options.input).str());
   blobs.printBase = options.output == "-"
@@ -86,6 +84,10 @@ Compilation::Compilation(const CompileOptions &options,
   stageOptions.quickCode = options.quickCode;
   stageOptions.injectCrash = options.injectCrash;
   stageOptions.injectFault = options.injectFault;
+}
+
+graph::BlobTable &Compilation::getBlobs() {
+  return context.getOrLoadDialect<graph::GraphDialect>()->getBlobs();
 }
 
 Compilation::~Compilation() {
@@ -147,7 +149,9 @@ void Compilation::report(Diagnostic &diagnostic) {
 }
 
 /// After a stage failed: whose fault it is.
-CompileStatus Compilation::fail() const {
+CompileStatus Compilation::fail() {
+  if (sawFileError || getBlobs().writeError)
+    return CompileStatus::InputAtFault;
   if (sawUnsupported)
     return CompileStatus::Unsupported;
   // An imported model was checked: what fails then is ours. Text is anyone's.
@@ -180,8 +184,7 @@ LogicalResult Compilation::runStage(Stage stage) {
              << "--stage-passes: '" << pipeline << "' is no pipeline";
   if (failed(manager.run(*module)))
     return failure();
-  dumpPhase(stage);
-  return success();
+  return dumpPhase(stage);
 }
 
 /// The text of the module, with locations, so that what is compiled from it is
@@ -191,39 +194,46 @@ static void printModule(ModuleOp module, llvm::raw_ostream &os) {
   os << "\n";
 }
 
-void Compilation::dumpPhase(Stage stage) {
+LogicalResult Compilation::dumpPhase(Stage stage) {
   if (options.dumpPhases.empty())
-    return;
-  llvm::sys::fs::create_directories(options.dumpPhases);
+    return success();
   llvm::SmallString<128> path(options.dumpPhases);
   llvm::sys::path::append(path, std::to_string(static_cast<unsigned>(stage)) +
                                     "-" + getStageName(stage) + ".mlir");
-  std::error_code ec;
-  llvm::raw_fd_ostream os(path, ec);
-  if (ec) {
-    emitWarning(UnknownLoc::get(&context)) << path << ": " << ec.message();
-    return;
-  }
-  printModule(*module, os);
+  llvm::Error error = llvm::errorCodeToError(
+      llvm::sys::fs::create_directories(options.dumpPhases));
+  if (error)
+    error = llvm::createFileError(options.dumpPhases, std::move(error));
+  else
+    error = ::adze::writeOutput(path, [&](llvm::raw_ostream &os) {
+      printModule(*module, os);
+      return llvm::Error::success();
+    });
+  if (!error)
+    return success();
+  reportFileError(std::move(error));
+  return failure();
 }
 
-CompileStatus
-Compilation::writeFile(StringRef path,
-                       llvm::function_ref<void(llvm::raw_ostream &)> write) {
-  std::error_code ec;
-  llvm::ToolOutputFile file(path, ec, llvm::sys::fs::OF_None);
-  if (ec) {
-    emitError(UnknownLoc::get(&context)) << path << ": " << ec.message();
-    return CompileStatus::InputAtFault;
-  }
-  write(file.os());
-  file.keep();
-  return CompileStatus::Done;
+CompileStatus Compilation::reportFileError(llvm::Error error) {
+  sawFileError = true;
+  emitError(UnknownLoc::get(&context)) << llvm::toString(std::move(error));
+  return CompileStatus::InputAtFault;
 }
 
 CompileStatus Compilation::writeText() {
-  return writeFile(options.output,
-                   [&](llvm::raw_ostream &os) { printModule(*module, os); });
+  auto output = OutputFile::create(options.output);
+  if (!output)
+    return reportFileError(output.takeError());
+  printModule(*module, (*output)->os());
+  if (llvm::Error error = (*output)->close())
+    return reportFileError(std::move(error));
+  // The text names its file of weights, which comes first.
+  if (std::error_code code = getBlobs().keepSideFile())
+    return reportFileError(llvm::createFileError(options.weightsFile, code));
+  if (llvm::Error error = (*output)->commit())
+    return reportFileError(std::move(error));
+  return CompileStatus::Done;
 }
 
 /// The last stage before the text that --emit asks for; none for other output.
@@ -267,8 +277,7 @@ void Compilation::printStatistics() {
   diagnostics << "weights_bytes: " << (weights ? weights.getInt() : 0) << "\n";
 }
 
-CompileStatus
-Compilation::writeReport(std::unique_ptr<llvm::ToolOutputFile> &file) {
+CompileStatus Compilation::writeReport(std::unique_ptr<OutputFile> &file) {
   FailureOr<Report> report = makeReport(*module);
   if (failed(report))
     return fail();
@@ -285,16 +294,14 @@ Compilation::writeReport(std::unique_ptr<llvm::ToolOutputFile> &file) {
   report->halfLoads = stageOptions.caches.halfLoads;
   llvm::append_range(report->targets, options.cudaTargets);
   report->refusals = refusals;
-  std::error_code ec;
-  file = std::make_unique<llvm::ToolOutputFile>(options.report, ec,
-                                                llvm::sys::fs::OF_Text);
-  if (ec) {
-    emitError(UnknownLoc::get(&context))
-        << options.report << ": " << ec.message();
-    return CompileStatus::InputAtFault;
-  }
+  auto opened = OutputFile::create(options.report);
+  if (!opened)
+    return reportFileError(opened.takeError());
+  file = std::move(*opened);
   bool isHTML = llvm::sys::path::extension(options.report) == ".html";
   (isHTML ? writeHTML : writeJSON)(*report, file->os());
+  if (llvm::Error error = file->close())
+    return reportFileError(std::move(error));
   return CompileStatus::Done;
 }
 
@@ -306,8 +313,7 @@ CompileStatus Compilation::writeONNX() {
         << functions.size();
     return fail();
   }
-  // The file appears whole or not at all.
-  llvm::Error error = llvm::writeToOutput(
+  llvm::Error error = ::adze::writeOutput(
       options.output, [&](llvm::raw_ostream &os) -> llvm::Error {
         if (succeeded(exportONNX(functions.front(), os)))
           return llvm::Error::success();
@@ -315,11 +321,11 @@ CompileStatus Compilation::writeONNX() {
       });
   if (!error)
     return CompileStatus::Done;
-  std::string message = llvm::toString(std::move(error));
-  if (sawError)
+  if (!error.isA<llvm::FileError>() && sawError) {
+    llvm::consumeError(std::move(error));
     return fail();
-  emitError(UnknownLoc::get(&context)) << message;
-  return CompileStatus::InputAtFault;
+  }
+  return reportFileError(std::move(error));
 }
 
 /// For the first CPU, which has to be this machine's where times are taken.
@@ -367,14 +373,15 @@ CompileStatus Compilation::runStages() {
   if (options.stats)
     printStatistics();
   // It stays if the output does.
-  std::unique_ptr<llvm::ToolOutputFile> report;
+  std::unique_ptr<OutputFile> report;
   CompileStatus status = CompileStatus::Done;
   if (!options.report.empty())
     status = writeReport(report);
   if (status == CompileStatus::Done)
     status = writeOutput();
   if (status == CompileStatus::Done && report)
-    report->keep();
+    if (llvm::Error error = report->commit())
+      return reportFileError(std::move(error));
   return status;
 }
 
@@ -398,7 +405,8 @@ CompileStatus Compilation::run() {
   CompileStatus status = load();
   if (status != CompileStatus::Done || options.check)
     return status;
-  dumpPhase(Stage::Import);
+  if (failed(dumpPhase(Stage::Import)))
+    return fail();
   status = options.cache.empty() ? runStages() : runCached();
   if (options.stats)
     statistics.print(diagnostics);

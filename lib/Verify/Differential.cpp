@@ -2,9 +2,10 @@
 //
 // A compiled module against the reference path's, on random inputs.
 #include "Verify/Differential.h"
+#include "Support/OutputFile.h"
 #include "Tensors.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 
 namespace adze {
 
@@ -117,20 +118,18 @@ static std::string runBoth(Execution &reference, Execution &compiled,
 
 CompileStatus verifyDifferential(const CompileOptions &options,
                                  llvm::raw_ostream &diagnostics) {
-  llvm::SmallString<128> path;
-  if (std::error_code code =
-          llvm::sys::fs::createTemporaryFile("adze-reference", "so", path)) {
+  std::string path;
+  if (std::error_code code = createTemporary("adze-reference", "so", path)) {
     diagnostics << "error: " << code.message() << "\n";
     return CompileStatus::InputAtFault;
   }
-  llvm::FileRemover remover(path);
-  CompileStatus status =
-      compileReference(options, path.str().str(), diagnostics);
+  llvm::scope_exit remover([&] { removeTemporary(path); });
+  CompileStatus status = compileReference(options, path, diagnostics);
   if (status != CompileStatus::Done)
     return status;
   Execution reference, compiled;
-  for (auto [execution, file] : {std::pair(&reference, path.str().str()),
-                                 std::pair(&compiled, options.output)})
+  for (auto [execution, file] :
+       {std::pair(&reference, path), std::pair(&compiled, options.output)})
     if (std::string error = execution->open(file); !error.empty()) {
       diagnostics << "error: unsupported: --verify=differential of a module "
                      "that does not run here: "

@@ -4,6 +4,8 @@
 
 #include "Run.h"
 
+#include "Output.h"
+
 #include <chrono>
 #include <cstring>
 #include <sys/stat.h>

@@ -3,6 +3,7 @@
 // Runs a module from the command line.
 
 #include "Bench.h"
+#include "Output.h"
 
 #include <cstdio>
 
@@ -44,7 +45,17 @@ static Error run(Session &session, const Arguments &arguments) {
   return error;
 }
 
+/// Ends the process: what standard output did not take is an error, too.
+static int finish(Error error) {
+  Error lost = finishStandardOutput();
+  for (const Error &each : {error, lost})
+    if (!each.empty())
+      std::fprintf(stderr, "error: %s\n", each.c_str());
+  return error.empty() && lost.empty() ? 0 : 1;
+}
+
 int main(int argc, char **argv) {
+  prepareOutputs();
   Arguments arguments;
   if (Error error = parseArguments(argc, argv, arguments); !error.empty()) {
     std::fprintf(stderr, "arun: %s\nTry 'arun --help'.\n", error.c_str());
@@ -52,13 +63,8 @@ int main(int argc, char **argv) {
   }
   if (arguments.help) {
     std::fputs(helpText(), stdout);
-    return 0;
+    return finish({});
   }
   Session session;
-  if (Error error = run(session, arguments); !error.empty()) {
-    std::fflush(stdout);
-    std::fprintf(stderr, "error: %s\n", error.c_str());
-    return 1;
-  }
-  return 0;
+  return finish(run(session, arguments));
 }

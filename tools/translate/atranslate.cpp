@@ -3,11 +3,13 @@
 // atranslate: ONNX models to loadable modules.
 #include "CommandLine.h"
 #include "CrashHandling.h"
+#include "Support/OutputFile.h"
 #include "Verify/Differential.h"
 #include "llvm/Support/raw_ostream.h"
 
 int main(int argc, char **argv) {
   adze::installCrashHandling(argc, argv);
+  adze::prepareOutputs();
   adze::CompileOptions options;
   if (auto status = adze::parseCommandLine(argc, argv, options))
     return static_cast<int>(*status);
