@@ -47,7 +47,7 @@ struct StageOptions {
   /// Whether LLVM leaves the code as it is.
   bool quickCode = false;
   /// For tests of what happens when a pass dies.
-  bool injectCrash = false;
+  unsigned injectCrash = 0; // threads that crash at once
   /// For tests of whether wrong results are found.
   bool injectFault = false;
 

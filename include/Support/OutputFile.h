@@ -59,8 +59,8 @@ std::error_code createTemporary(llvm::StringRef prefix, llvm::StringRef suffix,
 void removeTemporary(llvm::StringRef temporary);
 
 /// Makes every write that fails an error: closed pipes and limits of file sizes
-/// raise no signal, and standard output is checked when the process exits. If it
-/// lost anything, the reason goes to stderr and the exit status is 1. Called
+/// raise no signal, and standard output is checked when the process exits. If
+/// it lost anything, the reason goes to stderr and the exit status is 1. Called
 /// after LLVM's signal handlers are installed.
 void prepareOutputs();
 

@@ -32,6 +32,7 @@ private:
   // Compile.cpp
   CompileStatus load();
   CompileStatus loadModel();
+  void printCheck(size_t numErrors, size_t numUnsupported);
   CompileStatus runStages();
   mlir::LogicalResult runStage(Stage stage);
   void instrument(mlir::PassManager &manager);

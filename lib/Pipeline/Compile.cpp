@@ -7,8 +7,10 @@
 #include "Export/ONNX/Export.h"
 #include "Pipeline/Dialects.h"
 #include "Report.h"
+#include "Reproducer.h"
 #include "Transforms/ArenaFormula.h"
 #include "Tune.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -59,7 +61,7 @@ Compilation::Compilation(const CompileOptions &options,
   graph::BlobTable &blobs = getBlobs();
   blobs.searchDirs = options.blobDirs;
   blobs.searchDirs.push_back(llvm::sys::path::parent_path(options.input).str());
-  blobs.printBase = options.output == "-"
+  blobs.printBase = options.output == "-" || !options.reproducer.empty()
                         ? ""
                         : llvm::sys::path::parent_path(options.output).str();
   blobs.sideFile = options.weightsFile;
@@ -97,7 +99,9 @@ Compilation::~Compilation() {
 }
 
 /// "model.onnx: node 'conv1': " or "file.mlir:3:5: ".
-static std::string describeLocation(Location loc) {
+/// The model's name in locations has no folder, so that modules do not depend
+/// on it: a message has the path as it was given.
+static std::string describeLocation(Location loc, StringRef input) {
   SmallVector<StringRef> nodes = getNodeNames(loc);
   FileLineColLoc file;
   loc->walk([&](Location part) {
@@ -108,7 +112,8 @@ static std::string describeLocation(Location loc) {
   llvm::raw_string_ostream os(text);
   if (!file)
     return text;
-  os << file.getFilename().getValue();
+  StringRef name = file.getFilename().getValue();
+  os << (name == llvm::sys::path::filename(input) ? input : name);
   if (nodes.empty())
     os << ":" << file.getLine() << ":" << file.getColumn();
   else
@@ -139,7 +144,8 @@ void Compilation::report(Diagnostic &diagnostic) {
     severity = "note";
     break;
   }
-  diagnostics << severity << ": " << describeLocation(diagnostic.getLocation())
+  diagnostics << severity << ": "
+              << describeLocation(diagnostic.getLocation(), options.input)
               << diagnostic << "\n";
   // What MLIR adds by itself, such as the op's text, helps its developers; the
   // text of a whole function would not.
@@ -172,6 +178,8 @@ void Compilation::instrument(PassManager &manager) {
     manager.enableTiming(rootTiming);
   if (options.stats)
     manager.addInstrumentation(statistics.createInstrumentation());
+  if (!options.reproducer.empty())
+    captureReproducer(manager, options.reproducer, options.command);
 }
 
 LogicalResult Compilation::runStage(Stage stage) {
@@ -221,7 +229,24 @@ CompileStatus Compilation::reportFileError(llvm::Error error) {
   return CompileStatus::InputAtFault;
 }
 
+/// Whether the module has constants in a file that is about to go.
+static bool needsSideFile(ModuleOp module, const graph::BlobTable &blobs) {
+  bool found = false;
+  AttrTypeWalker walker;
+  walker.addWalk([&](graph::BlobElementsAttr elements) {
+    found |= elements.getBlob()->getPlace().path == blobs.sideFile;
+  });
+  module.walk([&](Operation *op) { walker.walk(op->getAttrDictionary()); });
+  return found;
+}
+
 CompileStatus Compilation::writeText() {
+  if (options.weightsFile.empty() && needsSideFile(*module, getBlobs())) {
+    emitError(UnknownLoc::get(&context))
+        << "expected -o FILE, but got -o -: the text has constants that the "
+           "compiler computed, which go to FILE.weights";
+    return CompileStatus::Usage;
+  }
   auto output = OutputFile::create(options.output);
   if (!output)
     return reportFileError(output.takeError());

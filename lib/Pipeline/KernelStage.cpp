@@ -16,7 +16,7 @@ namespace adze {
 
 void buildKernelStage(OpPassManager &manager, const StageOptions &options) {
   if (options.injectCrash)
-    manager.addPass(createInjectCrash());
+    manager.addPass(createInjectCrash({options.injectCrash}));
   // Of the reference path: what is left of linalg.
   manager.addNestedPass<func::FuncOp>(createExpandCopies());
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());

@@ -3,6 +3,7 @@
 // aopt: mlir-opt with Adze's dialects, passes and pipelines.
 #include "InitAll.h"
 #include "Support/OutputFile.h"
+#include "Support/Version.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
@@ -46,6 +47,7 @@ static mlir::LogicalResult run(int argc, char **argv,
 int main(int argc, char **argv) {
   llvm::InitLLVM stackTraces(argc, argv);
   adze::prepareOutputs();
+  llvm::cl::SetVersionPrinter(adze::printVersion);
   mlir::DialectRegistry registry;
   adze::registerAllDialects(registry);
   adze::registerAllPasses();

@@ -2,12 +2,21 @@
 //
 // Runs a module from the command line.
 
+#include "AdzeCommit.h"
 #include "Bench.h"
 #include "Output.h"
 
 #include <cstdio>
 
 using namespace adze::run;
+
+static const char kVersion[] =
+    "Adze " ADZE_VERSION " (commit " ADZE_COMMIT "), run time without LLVM\n"
+#ifdef __aarch64__
+    "targets: cpu (aarch64), cuda\n";
+#else
+    "targets: cpu (x86-64), cuda\n";
+#endif
 
 static Error printInfo(const Session &session, bool json) {
   const char *text;
@@ -61,8 +70,8 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "arun: %s\nTry 'arun --help'.\n", error.c_str());
     return 2;
   }
-  if (arguments.help) {
-    std::fputs(helpText(), stdout);
+  if (arguments.help || arguments.version) {
+    std::fputs(arguments.help ? helpText() : kVersion, stdout);
     return finish({});
   }
   Session session;

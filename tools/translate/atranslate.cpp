@@ -14,7 +14,10 @@ int main(int argc, char **argv) {
   if (auto status = adze::parseCommandLine(argc, argv, options))
     return static_cast<int>(*status);
   adze::CompileStatus status = adze::compile(options, llvm::errs());
+  bool isOfPass = status == adze::CompileStatus::Defect;
   if (status == adze::CompileStatus::Done && options.verify)
     status = adze::verifyDifferential(options, llvm::errs());
+  if (status == adze::CompileStatus::Defect)
+    adze::reportDefect(isOfPass);
   return static_cast<int>(status);
 }
