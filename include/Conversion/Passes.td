@@ -239,7 +239,8 @@ def ConvertTileToGPU : Pass<"convert-tile-to-gpu", "mlir::ModuleOp"> {
     ```
     The attributes `adze.threads` and `adze.shared_bytes` of the function are
     the launch facts; `@neg_cuda_programs` beside the module counts programs.
-    A kernel that this conversion does not take stays as it is, with a remark.
+    A kernel that this conversion does not take stays as it is, with a remark. So
+    does one that a host program in the same module launches.
   }];
   let options = [
     Option<"threads", "threads", "int64_t", /*default=*/"0",

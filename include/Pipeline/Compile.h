@@ -68,7 +68,11 @@ struct CompileOptions {
   /// Machine code that is made quickly and runs slowly: for tests with many
   /// small models.
   bool quickCode = false;
-  bool injectCrash = false, injectFault = false;
+  /// Where the IR before a pass that fails is written, or empty; and the
+  /// command that it is said to come from. Needs a context without threads.
+  std::string reproducer, command;
+  unsigned injectCrash = 0; // threads that crash at once
+  bool injectFault = false;
 };
 
 /// Loads libraries with passes and dialects (MLIR's plugin interface); the

@@ -53,7 +53,7 @@ struct StageOptions {
   /// Those that do not, beside plainKernels.
   std::set<std::string> fastKernels;
   /// For tests of what happens when a pass dies.
-  bool injectCrash = false;
+  unsigned injectCrash = 0; // threads that crash at once
   /// For tests of whether wrong results are found.
   bool injectFault = false;
 

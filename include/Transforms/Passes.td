@@ -309,6 +309,8 @@ def InjectCrash : Pass<"test-inject-crash", "mlir::ModuleOp"> {
     ```
     becomes a dead process.
   }];
+  let options = [Option<"threads", "threads", "unsigned", "1",
+                        "Threads that crash at once">];
 }
 
 def InjectFault : Pass<"test-inject-fault", "mlir::ModuleOp"> {

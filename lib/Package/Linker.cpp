@@ -48,9 +48,15 @@ static Error runLinker(ArrayRef<std::string> options,
   lld::Result result =
       lld::lldMain(args, stream, stream, {{lld::Gnu, &lld::elf::link}});
   usable = result.canRunAgain;
-  if (result.retCode != 0)
-    return createStringError("linking the module failed:\n" + messages);
-  return Error::success();
+  if (result.retCode == 0)
+    return Error::success();
+  // A full disk is no fault of the module.
+  StringRef text(messages);
+  for (StringRef reason : {"failed to open ", "failed to write output ",
+                           "cannot open output file "})
+    if (text.contains(reason))
+      return createFileError(output, createStringError(text.rtrim()));
+  return createStringError("linking the module failed:\n" + messages);
 }
 
 Error linkShared(ArrayRef<std::string> inputs, StringRef versionScript,

@@ -213,9 +213,12 @@ CompileStatus Compilation::writePTX() {
   OwningOpRef<ModuleOp> kernels = module->clone();
   if (failed(cuda::compileKernels(*kernels, *cudaOptions, image)))
     return fail();
-  return writeFile(options.output, [&](llvm::raw_ostream &os) {
-    os << StringRef(image.bytes).rtrim('\0');
-  });
+  llvm::Error error =
+      ::adze::writeOutput(options.output, [&](llvm::raw_ostream &os) {
+        os << StringRef(image.bytes).rtrim('\0');
+        return llvm::Error::success();
+      });
+  return error ? reportFileError(std::move(error)) : CompileStatus::Done;
 }
 
 CompileStatus Compilation::writeModule() {
@@ -230,9 +233,10 @@ CompileStatus Compilation::writeModule() {
           : package::writeModule(*parts, targets.back(), options.output);
   if (!error)
     return CompileStatus::Done;
-  bool isFileError = error.isA<llvm::FileError>();
+  if (error.isA<llvm::FileError>())
+    return reportFileError(std::move(error));
   emitError(UnknownLoc::get(&context)) << llvm::toString(std::move(error));
-  return isFileError ? CompileStatus::InputAtFault : CompileStatus::Defect;
+  return CompileStatus::Defect;
 }
 
 } // namespace adze

@@ -8,6 +8,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace mlir;
@@ -62,13 +63,14 @@ static std::error_code place(StringRef from, StringRef to) {
   llvm::SmallString<128> temporary;
   fs::createUniquePath(to + ".tmp-%%%%%%%%", temporary,
                        /*MakeAbsolute=*/false);
+  llvm::sys::RemoveFileOnSignal(temporary);
   std::error_code code = fs::create_hard_link(from, temporary);
   if (code)
     code = fs::copy_file(from, temporary);
   if (!code)
     code = fs::rename(temporary, to);
   // Renaming one link of a file to another does nothing.
-  fs::remove(temporary);
+  removeTemporary(temporary);
   return code;
 }
 
@@ -84,7 +86,7 @@ bool CacheEntry::restore(llvm::ArrayRef<std::string> outputs) const {
 
 static std::error_code writeNote(StringRef path, StringRef text) {
   return llvm::errorToErrorCode(
-      llvm::writeToOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
+      writeOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
         os << text;
         return llvm::Error::success();
       }));

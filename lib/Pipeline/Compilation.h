@@ -4,18 +4,19 @@
 #ifndef ADZE_LIB_PIPELINE_COMPILATION_H
 #define ADZE_LIB_PIPELINE_COMPILATION_H
 
+#include "Dialect/Graph/IR/Blob.h"
 #include "Kernels.h"
 #include "Package/Package.h"
 #include "PassLimiter.h"
 #include "Pipeline/Compile.h"
 #include "Report.h"
+#include "Support/OutputFile.h"
 #include "Support/Statistics.h"
 #include "Target/CUDA/CompileKernels.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Support/Timing.h"
 #include "llvm/Support/ThreadPool.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 namespace adze {
 
@@ -32,19 +33,21 @@ private:
   // Compile.cpp
   CompileStatus load();
   CompileStatus loadModel();
+  void printCheck(size_t numErrors, size_t numUnsupported);
   CompileStatus runStages();
   mlir::LogicalResult runStage(Stage stage);
   mlir::LogicalResult continueAsReference(Stage stage);
   void instrument(mlir::PassManager &manager);
   mlir::LogicalResult addStagePasses(Stage stage, mlir::PassManager &manager);
   void report(mlir::Diagnostic &diagnostic);
-  CompileStatus fail() const;
+  CompileStatus fail();
+  graph::BlobTable &getBlobs();
   CompileStatus writeText();
-  CompileStatus writeFile(llvm::StringRef path,
-                          llvm::function_ref<void(llvm::raw_ostream &)> write);
-  void dumpPhase(Stage stage);
+  /// Emits an error of the system about a file.
+  CompileStatus reportFileError(llvm::Error error);
+  mlir::LogicalResult dumpPhase(Stage stage);
   void printStatistics();
-  CompileStatus writeReport(std::unique_ptr<llvm::ToolOutputFile> &file);
+  CompileStatus writeReport(std::unique_ptr<OutputFile> &file);
   CompileStatus writeOutput();
   CompileStatus writeONNX();
   CompileStatus tune();
@@ -83,6 +86,7 @@ private:
   /// Functions of device code that the host module takes.
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> deviceHelpers;
   bool inputIsText = false, sawError = false, sawUnsupported = false;
+  bool sawFileError = false; // of the system, such as a full disk
 };
 
 } // namespace adze

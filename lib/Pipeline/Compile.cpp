@@ -7,15 +7,15 @@
 #include "Export/ONNX/Export.h"
 #include "Pipeline/Dialects.h"
 #include "Report.h"
+#include "Reproducer.h"
 #include "Transforms/ArenaFormula.h"
 #include "Tune.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
@@ -58,10 +58,10 @@ Compilation::Compilation(const CompileOptions &options,
                          llvm::raw_ostream &diagnostics, MLIRContext &context)
     : options(options), diagnostics(diagnostics), context(context) {
   // Texts name blobs relative to themselves; so do those that we write.
-  auto &blobs = context.getOrLoadDialect<graph::GraphDialect>()->getBlobs();
+  graph::BlobTable &blobs = getBlobs();
   blobs.searchDirs = options.blobDirs;
   blobs.searchDirs.push_back(llvm::sys::path::parent_path(options.input).str());
-  blobs.printBase = options.output == "-"
+  blobs.printBase = options.output == "-" || !options.reproducer.empty()
                         ? ""
                         : llvm::sys::path::parent_path(options.output).str();
   blobs.sideFile = options.weightsFile;
@@ -90,6 +90,10 @@ Compilation::Compilation(const CompileOptions &options,
     limiter = std::make_unique<PassLimiter>(context, *options.cut);
 }
 
+graph::BlobTable &Compilation::getBlobs() {
+  return context.getOrLoadDialect<graph::GraphDialect>()->getBlobs();
+}
+
 Compilation::~Compilation() {
   context.getDiagEngine().eraseHandler(handler);
   if (!options.report.empty())
@@ -97,7 +101,9 @@ Compilation::~Compilation() {
 }
 
 /// "model.onnx: node 'conv1': " or "file.mlir:3:5: ".
-static std::string describeLocation(Location loc) {
+/// The model's name in locations has no folder, so that modules do not depend
+/// on it: a message has the path as it was given.
+static std::string describeLocation(Location loc, StringRef input) {
   SmallVector<StringRef> nodes = getNodeNames(loc);
   FileLineColLoc file;
   loc->walk([&](Location part) {
@@ -108,7 +114,8 @@ static std::string describeLocation(Location loc) {
   llvm::raw_string_ostream os(text);
   if (!file)
     return text;
-  os << file.getFilename().getValue();
+  StringRef name = file.getFilename().getValue();
+  os << (name == llvm::sys::path::filename(input) ? input : name);
   if (nodes.empty())
     os << ":" << file.getLine() << ":" << file.getColumn();
   else
@@ -139,7 +146,8 @@ void Compilation::report(Diagnostic &diagnostic) {
     severity = "note";
     break;
   }
-  diagnostics << severity << ": " << describeLocation(diagnostic.getLocation())
+  diagnostics << severity << ": "
+              << describeLocation(diagnostic.getLocation(), options.input)
               << diagnostic << "\n";
   // What MLIR adds by itself, such as the op's text, helps its developers; the
   // text of a whole function would not.
@@ -149,7 +157,9 @@ void Compilation::report(Diagnostic &diagnostic) {
 }
 
 /// After a stage failed: whose fault it is.
-CompileStatus Compilation::fail() const {
+CompileStatus Compilation::fail() {
+  if (sawFileError || getBlobs().writeError)
+    return CompileStatus::InputAtFault;
   if (sawUnsupported)
     return CompileStatus::Unsupported;
   // An imported model was checked: what fails then is ours. Text is anyone's.
@@ -170,6 +180,8 @@ void Compilation::instrument(PassManager &manager) {
     manager.enableTiming(rootTiming);
   if (options.stats)
     manager.addInstrumentation(statistics.createInstrumentation());
+  if (!options.reproducer.empty())
+    captureReproducer(manager, options.reproducer, options.command);
 }
 
 /// What --stage-passes asks for at the end of the stage.
@@ -194,8 +206,7 @@ LogicalResult Compilation::runStage(Stage stage) {
   if (failed(manager.run(*module)) ||
       (isCut && failed(continueAsReference(stage))))
     return failure();
-  dumpPhase(stage);
-  return success();
+  return dumpPhase(stage);
 }
 
 /// The passes of the level end in `stage`. What the reference path has to do
@@ -224,39 +235,63 @@ static void printModule(ModuleOp module, llvm::raw_ostream &os) {
   os << "\n";
 }
 
-void Compilation::dumpPhase(Stage stage) {
+LogicalResult Compilation::dumpPhase(Stage stage) {
   if (options.dumpPhases.empty())
-    return;
-  llvm::sys::fs::create_directories(options.dumpPhases);
+    return success();
   llvm::SmallString<128> path(options.dumpPhases);
   llvm::sys::path::append(path, std::to_string(static_cast<unsigned>(stage)) +
                                     "-" + getStageName(stage) + ".mlir");
-  std::error_code ec;
-  llvm::raw_fd_ostream os(path, ec);
-  if (ec) {
-    emitWarning(UnknownLoc::get(&context)) << path << ": " << ec.message();
-    return;
-  }
-  printModule(*module, os);
+  llvm::Error error = llvm::errorCodeToError(
+      llvm::sys::fs::create_directories(options.dumpPhases));
+  if (error)
+    error = llvm::createFileError(options.dumpPhases, std::move(error));
+  else
+    error = ::adze::writeOutput(path, [&](llvm::raw_ostream &os) {
+      printModule(*module, os);
+      return llvm::Error::success();
+    });
+  if (!error)
+    return success();
+  reportFileError(std::move(error));
+  return failure();
 }
 
-CompileStatus
-Compilation::writeFile(StringRef path,
-                       llvm::function_ref<void(llvm::raw_ostream &)> write) {
-  std::error_code ec;
-  llvm::ToolOutputFile file(path, ec, llvm::sys::fs::OF_None);
-  if (ec) {
-    emitError(UnknownLoc::get(&context)) << path << ": " << ec.message();
-    return CompileStatus::InputAtFault;
-  }
-  write(file.os());
-  file.keep();
-  return CompileStatus::Done;
+CompileStatus Compilation::reportFileError(llvm::Error error) {
+  sawFileError = true;
+  emitError(UnknownLoc::get(&context)) << llvm::toString(std::move(error));
+  return CompileStatus::InputAtFault;
+}
+
+/// Whether the module has constants in a file that is about to go.
+static bool needsSideFile(ModuleOp module, const graph::BlobTable &blobs) {
+  bool found = false;
+  AttrTypeWalker walker;
+  walker.addWalk([&](graph::BlobElementsAttr elements) {
+    found |= elements.getBlob()->getPlace().path == blobs.sideFile;
+  });
+  module.walk([&](Operation *op) { walker.walk(op->getAttrDictionary()); });
+  return found;
 }
 
 CompileStatus Compilation::writeText() {
-  return writeFile(options.output,
-                   [&](llvm::raw_ostream &os) { printModule(*module, os); });
+  if (options.weightsFile.empty() && needsSideFile(*module, getBlobs())) {
+    emitError(UnknownLoc::get(&context))
+        << "expected -o FILE, but got -o -: the text has constants that the "
+           "compiler computed, which go to FILE.weights";
+    return CompileStatus::Usage;
+  }
+  auto output = OutputFile::create(options.output);
+  if (!output)
+    return reportFileError(output.takeError());
+  printModule(*module, (*output)->os());
+  if (llvm::Error error = (*output)->close())
+    return reportFileError(std::move(error));
+  // The text names its file of weights, which comes first.
+  if (std::error_code code = getBlobs().keepSideFile())
+    return reportFileError(llvm::createFileError(options.weightsFile, code));
+  if (llvm::Error error = (*output)->commit())
+    return reportFileError(std::move(error));
+  return CompileStatus::Done;
 }
 
 /// The last stage before the text that --emit asks for; none for other output.
@@ -300,8 +335,7 @@ void Compilation::printStatistics() {
   diagnostics << "weights_bytes: " << (weights ? weights.getInt() : 0) << "\n";
 }
 
-CompileStatus
-Compilation::writeReport(std::unique_ptr<llvm::ToolOutputFile> &file) {
+CompileStatus Compilation::writeReport(std::unique_ptr<OutputFile> &file) {
   FailureOr<Report> report = makeReport(*module);
   if (failed(report))
     return fail();
@@ -318,16 +352,14 @@ Compilation::writeReport(std::unique_ptr<llvm::ToolOutputFile> &file) {
   report->halfLoads = stageOptions.caches.halfLoads;
   llvm::append_range(report->targets, options.cudaTargets);
   report->refusals = refusals;
-  std::error_code ec;
-  file = std::make_unique<llvm::ToolOutputFile>(options.report, ec,
-                                                llvm::sys::fs::OF_Text);
-  if (ec) {
-    emitError(UnknownLoc::get(&context))
-        << options.report << ": " << ec.message();
-    return CompileStatus::InputAtFault;
-  }
+  auto opened = OutputFile::create(options.report);
+  if (!opened)
+    return reportFileError(opened.takeError());
+  file = std::move(*opened);
   bool isHTML = llvm::sys::path::extension(options.report) == ".html";
   (isHTML ? writeHTML : writeJSON)(*report, file->os());
+  if (llvm::Error error = file->close())
+    return reportFileError(std::move(error));
   return CompileStatus::Done;
 }
 
@@ -339,8 +371,7 @@ CompileStatus Compilation::writeONNX() {
         << functions.size();
     return fail();
   }
-  // The file appears whole or not at all.
-  llvm::Error error = llvm::writeToOutput(
+  llvm::Error error = ::adze::writeOutput(
       options.output, [&](llvm::raw_ostream &os) -> llvm::Error {
         if (succeeded(exportONNX(functions.front(), os)))
           return llvm::Error::success();
@@ -348,11 +379,11 @@ CompileStatus Compilation::writeONNX() {
       });
   if (!error)
     return CompileStatus::Done;
-  std::string message = llvm::toString(std::move(error));
-  if (sawError)
+  if (!error.isA<llvm::FileError>() && sawError) {
+    llvm::consumeError(std::move(error));
     return fail();
-  emitError(UnknownLoc::get(&context)) << message;
-  return CompileStatus::InputAtFault;
+  }
+  return reportFileError(std::move(error));
 }
 
 /// For the first CPU, which has to be this machine's where times are taken.
@@ -403,14 +434,15 @@ CompileStatus Compilation::runStages() {
   if (options.stats)
     printStatistics();
   // It stays if the output does.
-  std::unique_ptr<llvm::ToolOutputFile> report;
+  std::unique_ptr<OutputFile> report;
   CompileStatus status = CompileStatus::Done;
   if (!options.report.empty())
     status = writeReport(report);
   if (status == CompileStatus::Done)
     status = writeOutput();
   if (status == CompileStatus::Done && report)
-    report->keep();
+    if (llvm::Error error = report->commit())
+      return reportFileError(std::move(error));
   return status;
 }
 
@@ -434,7 +466,8 @@ CompileStatus Compilation::run() {
   CompileStatus status = load();
   if (status != CompileStatus::Done || options.check)
     return status;
-  dumpPhase(Stage::Import);
+  if (failed(dumpPhase(Stage::Import)))
+    return fail();
   status = options.cache.empty() ? runStages() : runCached();
   if (options.stats)
     statistics.print(diagnostics);

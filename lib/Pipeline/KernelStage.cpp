@@ -19,7 +19,7 @@ namespace adze {
 
 void buildKernelStage(OpPassManager &manager, const StageOptions &options) {
   if (options.injectCrash)
-    manager.addPass(createInjectCrash());
+    manager.addPass(createInjectCrash({options.injectCrash}));
   if (options.plainKernels) {
     manager.addPass(tile::createTileSpecialize());
     manager.addPass(createConvertTileToLinalg());

@@ -33,6 +33,16 @@ static FailureOr<ImportOptions> getImportOptions(const CompileOptions &options,
   return result;
 }
 
+/// What --check found, in a line.
+void Compilation::printCheck(size_t numErrors, size_t numUnsupported) {
+  diagnostics << options.input << ": ";
+  if (numErrors + numUnsupported == 0)
+    diagnostics << "can be compiled\n";
+  else
+    diagnostics << numErrors << " errors, " << numUnsupported
+                << " unsupported\n";
+}
+
 CompileStatus Compilation::loadModel() {
   FailureOr<ImportOptions> importOptions = getImportOptions(options, context);
   if (failed(importOptions))
@@ -46,8 +56,13 @@ CompileStatus Compilation::loadModel() {
   if (options.check) {
     std::vector<ImportIssue> issues =
         checkONNX(options.input, context, *importOptions);
-    for (const ImportIssue &issue : issues)
+    unsigned numUnsupported = 0;
+    for (const ImportIssue &issue : issues) {
+      numUnsupported += issue.unsupported;
       diagnostics << "error: " << issue.message << "\n";
+    }
+    if (!options.quiet)
+      printCheck(issues.size() - numUnsupported, numUnsupported);
     return issues.empty() ? CompileStatus::Done : CompileStatus::InputAtFault;
   }
   ImportStatus status = ImportStatus::Done;

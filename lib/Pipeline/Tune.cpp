@@ -4,6 +4,7 @@
 // where no such step is better.
 #include "Tune.h"
 #include "Dialect/Host/IR/Host.h"
+#include "Support/OutputFile.h"
 #include "Transforms/ArenaFormula.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -135,7 +136,7 @@ LogicalResult TuneDatabase::write(StringRef path, Location loc) const {
   if (!isChanged)
     return success();
   llvm::Error error =
-      llvm::writeToOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
+      writeOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
         llvm::json::OStream json(os, /*IndentSize=*/1);
         json.object([&] {
           json.attribute("version", 1);

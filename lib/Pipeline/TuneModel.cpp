@@ -135,7 +135,7 @@ void Estimate::add(Operation &op, double times) {
   } else if (op.getNumResults() &&
              isa<RankedTensorType>(op.getResult(0).getType()) &&
              !isa<tile::BroadcastOp, arith::ConstantOp>(op)) {
-    bool isFunction = isa<math::MathDialect>(op.getDialect()) &&
+    bool isFunction = isa_and_nonnull<math::MathDialect>(op.getDialect()) &&
                       !isa<math::FmaOp, math::AbsFOp>(op);
     // A reduction's work is its operand; positions have none.
     Value work = op.getNumOperands() ? op.getOperand(0) : op.getResult(0);

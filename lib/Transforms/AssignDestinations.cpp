@@ -344,6 +344,13 @@ Value Assignment::getOperandPlace(host::LaunchOp launch, unsigned index) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult Assignment::assign(host::LaunchOp op) {
+  auto kernel = symbols.lookup<FunctionOpInterface>(op.getCallee());
+  if (kernel &&
+      kernel.getNumArguments() != op.getNumOperands() + op.getNumResults())
+    return op.emitOpError("expected '")
+           << op.getCallee()
+           << "' to be converted: by convert-graph-to-tile or "
+              "convert-graph-to-linalg";
   SmallVector<Value> operands(op.getNumOperands());
   for (OpResult result : op.getResults()) {
     auto type = cast<RankedTensorType>(result.getType());
@@ -465,6 +472,15 @@ LogicalResult Assignment::assign(graph::CheckOp op) {
   return success();
 }
 
+/// Whether an op of the host program reads the operand's elements.
+static bool needsPlace(OpOperand &use) {
+  if (isa<graph::ReshapeOp>(use.getOwner()))
+    return use.getOperandNumber() == 0;
+  return isa<host::LaunchOp, graph::CallOp, func::ReturnOp, graph::BindOp,
+             graph::CheckOp, graph::IfOp, graph::LoopOp, graph::YieldOp>(
+      use.getOwner());
+}
+
 LogicalResult Assignment::assign(Operation *op) {
   builder.setInsertionPoint(op);
   replaced.push_back(op);
@@ -477,14 +493,7 @@ LogicalResult Assignment::assign(Operation *op) {
             graph::ReshapeOp>([&](auto op) { return assign(op); })
       .Default([](Operation *op) -> LogicalResult {
         // What computed the shape of a reshape: its values are in the types.
-        if (llvm::all_of(
-                op->getUsers(),
-                [](Operation *user) {
-                  return isa<graph::ReshapeOp>(user) ||
-                         !isa<host::LaunchOp, graph::CallOp, func::ReturnOp>(
-                             user);
-                }) &&
-            isMemoryEffectFree(op))
+        if (!llvm::any_of(op->getUses(), needsPlace) && isMemoryEffectFree(op))
           return success();
         return op->emitOpError("expected a launch, a constant or a reshape in "
                                "the host program");

@@ -3,6 +3,9 @@
 // A defect on demand.
 #include "Transforms/Passes.h"
 #include "llvm/Support/ErrorHandling.h"
+#include <atomic>
+#include <thread>
+#include <vector>
 
 namespace adze {
 #define GEN_PASS_DEF_INJECTCRASH
@@ -11,8 +14,20 @@ namespace adze {
 namespace {
 class InjectCrashPass final : public impl::InjectCrashBase<InjectCrashPass> {
 public:
+  using InjectCrashBase::InjectCrashBase;
+
   void runOnOperation() override {
-    llvm::report_fatal_error("a crash was asked for");
+    std::atomic<unsigned> waiting(threads);
+    auto crash = [&] {
+      --waiting;
+      while (waiting) // for the others
+        std::this_thread::yield();
+      llvm::report_fatal_error("a crash was asked for");
+    };
+    std::vector<std::thread> others;
+    for (unsigned i = 1; i < threads; ++i)
+      others.emplace_back(crash);
+    crash();
   }
 };
 } // namespace

@@ -33,12 +33,15 @@ void LowerLoopsPass::runOnOperation() {
   SmallVector<Operation *> ops;
   getOperation()->walk<WalkOrder::PreOrder, ReverseIterator>(
       [&](Operation *op) {
-        if (isa<scf::SCFDialect>(op->getDialect()) &&
+        if (isa_and_nonnull<scf::SCFDialect>(op->getDialect()) &&
             !op->hasTrait<OpTrait::IsTerminator>())
           ops.push_back(op);
       });
   PatternRewriter rewriter(&getContext());
   for (Operation *op : ops) {
+    // There is no room for branches, in a tile.kernel as an example.
+    if (op->getParentOp()->hasTrait<OpTrait::SingleBlock>())
+      continue;
     std::string name = op->getName().getStringRef().str();
     Location loc = op->getLoc();
     rewriter.setInsertionPoint(op);

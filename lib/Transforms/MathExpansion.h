@@ -16,7 +16,8 @@ inline Arithmetic arithmeticOf(mlir::OpBuilder &b, mlir::Operation *op,
 }
 
 inline bool isF32(mlir::Type type) {
-  return mlir::getElementTypeOrSelf(type).isF32();
+  return mlir::getElementTypeOrSelf(type).isF32() &&
+         !llvm::isa<mlir::TensorType>(type);
 }
 
 /// Hands neighbours of one type to `expand`, which replaces them or leaves them

@@ -319,7 +319,8 @@ void PlanMemoryPass::planWeights(func::FuncOp program) {
 
 void PlanMemoryPass::runOnOperation() {
   for (auto function : getOperation().getOps<func::FuncOp>()) {
-    if (!function->hasAttr(host::numInputsAttr))
+    if (!function->hasAttr(host::numInputsAttr) ||
+        function->hasAttr(host::arenaBytesAttr)) // it has been planned
       continue;
     planArena(function);
     planWeights(function);

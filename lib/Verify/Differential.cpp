@@ -3,8 +3,9 @@
 // A compiled module against the reference path's, on random inputs.
 #include "Verify/Differential.h"
 #include "Execution.h"
+#include "Support/OutputFile.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 
 namespace adze {
 
@@ -31,20 +32,18 @@ static CompileStatus compileReference(const CompileOptions &options,
 
 CompileStatus verifyDifferential(const CompileOptions &options,
                                  llvm::raw_ostream &diagnostics) {
-  llvm::SmallString<128> path;
-  if (std::error_code code =
-          llvm::sys::fs::createTemporaryFile("adze-reference", "so", path)) {
+  std::string path;
+  if (std::error_code code = createTemporary("adze-reference", "so", path)) {
     diagnostics << "error: " << code.message() << "\n";
     return CompileStatus::InputAtFault;
   }
-  llvm::FileRemover remover(path);
-  CompileStatus status =
-      compileReference(options, path.str().str(), diagnostics);
+  llvm::scope_exit remover([&] { removeTemporary(path); });
+  CompileStatus status = compileReference(options, path, diagnostics);
   if (status != CompileStatus::Done)
     return status;
   Execution reference, compiled;
-  for (auto [execution, file] : {std::pair(&reference, path.str().str()),
-                                 std::pair(&compiled, options.output)})
+  for (auto [execution, file] :
+       {std::pair(&reference, path), std::pair(&compiled, options.output)})
     if (std::string error = execution->open(file); !error.empty()) {
       diagnostics << "error: unsupported: --verify=differential of a module "
                      "that does not run here: "

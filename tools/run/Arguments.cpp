@@ -40,6 +40,7 @@ run
 information
   --info                   what the module says of itself
   --json                   one JSON object on standard output instead of text
+  --version                the version, the commit and the devices
   --help
 
 Exit status: 0 done; 1 an input is at fault, or an output is not as expected;
@@ -167,7 +168,7 @@ using Text = const std::string &;
 static const Switch kSwitches[] = {
     {"--help", &Arguments::help},   {"--info", &Arguments::info},
     {"--json", &Arguments::json},   {"--random", &Arguments::random},
-    {"--bench", &Arguments::bench},
+    {"--bench", &Arguments::bench}, {"--version", &Arguments::version},
 };
 
 static const Flag kFlags[] = {
@@ -245,15 +246,20 @@ Error parseArguments(int argc, char **argv, Arguments &arguments) {
     }
     if (setSwitch(name, arguments))
       continue;
-    const Flag *flag = findFlag(name);
+    // Both "--flag value" and "--flag=value".
+    size_t equals = name.find('=');
+    std::string flagName = name.substr(0, equals);
+    const Flag *flag = findFlag(flagName);
     if (!flag)
       return "unknown flag '" + name + "'";
-    if (i + 1 == argc)
+    if (equals == std::string::npos && i + 1 == argc)
       return name + ": expected a value";
-    if (Error error = flag->set(argv[++i], arguments); !error.empty())
-      return name + ": " + error;
+    std::string value =
+        equals == std::string::npos ? argv[++i] : name.substr(equals + 1);
+    if (Error error = flag->set(value, arguments); !error.empty())
+      return flagName + ": " + error;
   }
-  if (arguments.module.empty() && !arguments.help)
+  if (arguments.module.empty() && !arguments.help && !arguments.version)
     return "expected a module";
   return {};
 }

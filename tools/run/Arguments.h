@@ -15,7 +15,7 @@ using NamedText = std::pair<std::string, std::string>;
 
 struct Arguments {
   std::string module;
-  bool help = false, info = false, json = false;
+  bool help = false, version = false, info = false, json = false;
 
   std::vector<NamedText> inputs;
   std::vector<std::pair<std::string, std::vector<int64_t>>> shapes;

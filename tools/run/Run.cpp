@@ -4,6 +4,8 @@
 
 #include "Run.h"
 
+#include "Output.h"
+
 #include <chrono>
 #include <cstring>
 #include <sys/stat.h>
@@ -119,16 +121,23 @@ Error Session::findOutput(const std::string &name, size_t &index) const {
   return find("output", outputInfos, name, index);
 }
 
-/// Raw bytes take the type that is wanted, if the sizes agree.
-static void adoptType(Tensor &tensor, DLDataType wanted) {
-  if (tensor.untyped &&
-      (tensor.dtype.bits == wanted.bits || tensor.bytes.empty()))
-    tensor.dtype = wanted;
+/// Raw bytes take the type that is wanted; their number has to fit.
+static Error adoptType(const std::string &path, Tensor &tensor,
+                       DLDataType wanted) {
+  if (!tensor.untyped)
+    return {};
+  size_t bytes = (static_cast<size_t>(tensor.elements()) * wanted.bits + 7) / 8;
+  if (tensor.bytes.size() != bytes)
+    return path + ": expected " + std::to_string(bytes) + " bytes of " +
+           typeName(wanted) + " " + shapeText(tensor.dims) + ", but got " +
+           std::to_string(tensor.bytes.size());
+  tensor.dtype = wanted;
+  return {};
 }
 
-Error Session::setInput(size_t index, Value value) {
+Error Session::setInput(const std::string &path, size_t index, Value value) {
   Tensor &tensor = value.tensor;
-  adoptType(tensor, inputInfos[index]->dtype);
+  RUN_TRY(adoptType(path, tensor, inputInfos[index]->dtype));
   const adze_value_info *info = inputInfos[index];
   for (int32_t d = 0; d < info->rank; ++d)
     if (info->dims[d] < 0 && *info->symbols[d] &&
@@ -181,7 +190,7 @@ Error Session::readInputs(const Arguments &arguments) {
     std::string ignored;
     RUN_TRY(readValue(path, inputInfos[index]->kind, shapeOf(index, arguments),
                       value, ignored));
-    RUN_TRY(setInput(index, std::move(value)));
+    RUN_TRY(setInput(path, index, std::move(value)));
   }
   for (const auto &[name, path] : arguments.expected) {
     Expected want;
@@ -189,7 +198,8 @@ Error Session::readInputs(const Arguments &arguments) {
     std::string ignored;
     RUN_TRY(readValue(path, outputInfos[want.output]->kind, {}, want.value,
                       ignored));
-    adoptType(want.value.tensor, outputInfos[want.output]->dtype);
+    RUN_TRY(
+        adoptType(path, want.value.tensor, outputInfos[want.output]->dtype));
     expected.push_back(std::move(want));
   }
   return {};
@@ -229,7 +239,7 @@ Error Session::readTestDir(const std::string &dir) {
     Value value;
     size_t index;
     RUN_TRY(readNumbered(path, "input", inputInfos, k, index, value));
-    RUN_TRY(setInput(index, std::move(value)));
+    RUN_TRY(setInput(path, index, std::move(value)));
   }
   for (size_t k = 0;; ++k) {
     std::string path = dir + "/output_" + std::to_string(k) + ".pb";

@@ -48,7 +48,7 @@ private:
 
   Error readInputs(const Arguments &arguments);
   Error readTestDir(const std::string &dir);
-  Error setInput(size_t index, Value value);
+  Error setInput(const std::string &path, size_t index, Value value);
   Error fillInputs(const Arguments &arguments);
   void bindSymbols(const Arguments &arguments);
   std::vector<int64_t> shapeOf(size_t input, const Arguments &arguments) const;

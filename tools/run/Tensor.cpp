@@ -305,19 +305,9 @@ Error readBytes(const std::string &path, Bytes &bytes) {
   char chunk[1 << 16];
   while (size_t got = std::fread(chunk, 1, sizeof(chunk), file))
     bytes.insert(bytes.end(), chunk, chunk + got);
-  bool failed = std::ferror(file);
+  int code = std::ferror(file) ? errno : 0; // of a directory: EISDIR
   std::fclose(file);
-  return failed ? path + ": cannot be read" : "";
-}
-
-Error writeBytes(const std::string &path, const Bytes &bytes) {
-  std::FILE *file = std::fopen(path.c_str(), "wb");
-  if (!file)
-    return path + ": " + std::strerror(errno);
-  bool failed =
-      std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size();
-  failed |= std::fclose(file) != 0;
-  return failed ? path + ": cannot be written" : "";
+  return code ? path + ": " + std::strerror(code) : "";
 }
 
 static bool endsWith(const std::string &text, const char *end) {

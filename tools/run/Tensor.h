@@ -82,7 +82,6 @@ uint16_t toBfloat(double value);
 Error fillRandom(Tensor &tensor, uint64_t seed, int64_t ids);
 
 Error readBytes(const std::string &path, Bytes &bytes);
-Error writeBytes(const std::string &path, const Bytes &bytes);
 
 Error readNpy(const Bytes &file, Tensor &tensor);
 Error writeNpy(const Tensor &tensor, Bytes &file);

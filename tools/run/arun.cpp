@@ -2,11 +2,21 @@
 //
 // Runs a module from the command line.
 
+#include "AdzeCommit.h"
 #include "Bench.h"
+#include "Output.h"
 
 #include <cstdio>
 
 using namespace adze::run;
+
+static const char kVersion[] =
+    "Adze " ADZE_VERSION " (commit " ADZE_COMMIT "), run time without LLVM\n"
+#ifdef __aarch64__
+    "targets: cpu (aarch64), cuda\n";
+#else
+    "targets: cpu (x86-64), cuda\n";
+#endif
 
 static Error printInfo(const Session &session, bool json) {
   const char *text;
@@ -44,21 +54,26 @@ static Error run(Session &session, const Arguments &arguments) {
   return error;
 }
 
+/// Ends the process: what standard output did not take is an error, too.
+static int finish(Error error) {
+  Error lost = finishStandardOutput();
+  for (const Error &each : {error, lost})
+    if (!each.empty())
+      std::fprintf(stderr, "error: %s\n", each.c_str());
+  return error.empty() && lost.empty() ? 0 : 1;
+}
+
 int main(int argc, char **argv) {
+  prepareOutputs();
   Arguments arguments;
   if (Error error = parseArguments(argc, argv, arguments); !error.empty()) {
     std::fprintf(stderr, "arun: %s\nTry 'arun --help'.\n", error.c_str());
     return 2;
   }
-  if (arguments.help) {
-    std::fputs(helpText(), stdout);
-    return 0;
+  if (arguments.help || arguments.version) {
+    std::fputs(arguments.help ? helpText() : kVersion, stdout);
+    return finish({});
   }
   Session session;
-  if (Error error = run(session, arguments); !error.empty()) {
-    std::fflush(stdout);
-    std::fprintf(stderr, "error: %s\n", error.c_str());
-    return 1;
-  }
-  return 0;
+  return finish(run(session, arguments));
 }

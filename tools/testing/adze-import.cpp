@@ -2,6 +2,8 @@
 //
 // adze-import: the import alone, for tests; prints the module.
 #include "Import/ONNX/Import.h"
+#include "Support/OutputFile.h"
+#include "Support/Version.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OperationSupport.h"
 #include "llvm/Support/CommandLine.h"
@@ -35,6 +37,8 @@ static bool parseAll(const cl::list<std::string> &texts, Parse parse,
 }
 
 int main(int argc, char **argv) {
+  adze::prepareOutputs();
+  cl::SetVersionPrinter(adze::printVersion);
   cl::ParseCommandLineOptions(
       argc, argv,
       "Adze's import\n\n  example: adze-import model.onnx --dim N=4\n");

@@ -169,7 +169,7 @@ int run(int argc, char **argv) {
   for (const Flag &flag : flags)
     apply(model, flag);
   std::ofstream os(out, std::ios::binary);
-  if (!model.SerializeToOstream(&os))
+  if (!model.SerializeToOstream(&os) || !os.flush())
     throw std::runtime_error("cannot write " + out);
   return 0;
 }

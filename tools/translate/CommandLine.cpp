@@ -2,6 +2,7 @@
 //
 // The flags of atranslate.
 #include "CommandLine.h"
+#include "Support/Version.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -70,9 +71,9 @@ struct Flags {
                                  cl::desc("f32 (what ONNX says), tf32, bf16 or "
                                           "f16"),
                                  cl::init("f32"), cl::cat(category)};
-  // Without it other results would be allowed: they are never made.
   cl::opt<bool> deterministic{"deterministic",
-                              cl::desc("Results do not depend on threads"),
+                              cl::desc("Results do not depend on threads; "
+                                       "always on"),
                               cl::init(true), cl::cat(category)};
   cl::opt<bool> batchInvariant{"batch-invariant",
                                cl::desc("Results do not depend on the batch"),
@@ -123,6 +124,9 @@ struct Flags {
                                  cl::desc("Where MLIR text's blobs are"),
                                  cl::value_desc("DIR"), cl::cat(category)};
   cl::opt<bool> injectCrash{"inject-crash", cl::Hidden, cl::cat(category)};
+  cl::opt<unsigned> crashThreads{"inject-crash-threads", cl::Hidden,
+                                 cl::init(1), cl::cat(category)};
+  cl::opt<std::string> reproducer{"reproducer", cl::Hidden, cl::cat(category)};
   cl::opt<bool> injectFault{"inject-fault", cl::Hidden, cl::cat(category)};
 };
 } // namespace
@@ -142,6 +146,10 @@ static std::optional<CompileStatus> refuseUnsupported(const Flags &flags) {
     return complain(CompileStatus::Usage,
                     "expected --precision=f32, tf32, bf16 or f16, but got '" +
                         flags.precision + "'");
+  if (!flags.deterministic)
+    return complain(CompileStatus::Usage,
+                    "expected --deterministic, but got --deterministic=false: "
+                    "no code is made whose results depend on threads");
   if (flags.precision != "f32")
     return refuse("--precision=" + flags.precision);
   return std::nullopt;
@@ -301,6 +309,26 @@ static std::optional<CompileStatus> checkReport(const CompileOptions &options) {
   return std::nullopt;
 }
 
+/// A run that is to show a failure again (--reproducer) writes nothing else.
+static void redirectOutputs(const Flags &flags, int argc, char **argv,
+                            CompileOptions &options) {
+  if (flags.reproducer.empty())
+    return;
+  options.reproducer = flags.reproducer;
+  options.command = "atranslate";
+  for (StringRef arg : ArrayRef(argv + 1, argc - 1))
+    if (!arg.starts_with("--reproducer="))
+      options.command += (" " + arg).str();
+  options.jobs = 1;
+  options.verify = false;
+  options.dumpPhases = options.report = options.cache = "";
+  if (options.output != "-")
+    options.output = options.reproducer + ".out";
+  for (std::string *weights : {&options.weightsFile, &options.externalWeights})
+    if (!weights->empty())
+      *weights = options.reproducer + ".weights";
+}
+
 /// Empties LLVM's global parser but for `kept`. Before ours are added, what
 /// LLVM's libraries registered has to go: it is no interface of atranslate and
 /// takes names (--stats). Afterwards ours: lld registers some of the same
@@ -321,6 +349,7 @@ std::optional<CompileStatus> parseCommandLine(int argc, char **argv,
   cl::HideUnrelatedOptions(common);
   removeFlags({"help", "help-hidden", "h", "version"});
   static Flags flags;
+  cl::SetVersionPrinter(printVersion);
   bool parsed = cl::ParseCommandLineOptions(
       argc, argv,
       "Compiles an ONNX model to a loadable module.\n\n"
@@ -346,7 +375,7 @@ std::optional<CompileStatus> parseCommandLine(int argc, char **argv,
   options.shapes.assign(flags.shapes.begin(), flags.shapes.end());
   options.blobDirs.assign(flags.blobDirs.begin(), flags.blobDirs.end());
   options.dumpPhases = flags.dumpPhases;
-  options.injectCrash = flags.injectCrash;
+  options.injectCrash = flags.injectCrash ? flags.crashThreads : 0u;
   options.injectFault = flags.injectFault;
   options.batchInvariant = flags.batchInvariant;
   if (auto status = readTune(flags, options))
@@ -374,6 +403,7 @@ std::optional<CompileStatus> parseCommandLine(int argc, char **argv,
   options.winograd = flags.winograd == "on";
   if (auto status = readVerify(flags, options))
     return status;
+  redirectOutputs(flags, argc, argv, options);
   return refuseUnsupported(flags);
 }
 

@@ -2,7 +2,7 @@
 //
 // What happens when atranslate itself is at fault.
 #include "CrashHandling.h"
-#include "Pipeline/Compile.h"
+#include "Support/Version.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
@@ -11,65 +11,166 @@
 #include "llvm/Support/raw_ostream.h"
 #include <atomic>
 #include <csignal>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace llvm;
 
 namespace adze {
 
+static constexpr int kDefect = static_cast<int>(CompileStatus::Defect);
+/// For the handler itself, and for a run that shows the failure again.
+static constexpr unsigned kHandlerSeconds = 20, kReplaySeconds = 120;
+
 namespace {
 struct CommandLine {
-  int argc;
-  char **argv;
+  int argc = 0;
+  char **argv = nullptr;
+  bool isReplay = false; // writes a reproducer, and needs none
+  // Made ready beforehand: in a crash there may be no memory.
+  posix_spawn_file_actions_t quiet;
 };
 } // namespace
 static CommandLine commandLine;
 
 /// In the temporary folder, or where that is not to be had, in this one.
-static bool openReproducer(int &fd, SmallVectorImpl<char> &path) {
-  if (!sys::fs::createTemporaryFile("atranslate-reproducer", "sh", fd, path))
+static bool openReproducer(StringRef suffix, int &fd,
+                           SmallVectorImpl<char> &path) {
+  if (!sys::fs::createTemporaryFile("atranslate-reproducer", suffix, fd, path))
     return true;
-  return !sys::fs::createUniqueFile("atranslate-reproducer-%%%%%%.sh", fd,
-                                    path);
+  return !sys::fs::createUniqueFile("atranslate-reproducer-%%%%%%." + suffix,
+                                    fd, path);
 }
 
-static void writeReproducer() {
+/// Writes a script of the command.
+static bool writeScript(SmallVectorImpl<char> &path) {
   int fd;
-  SmallString<128> path, directory;
-  if (!openReproducer(fd, path)) {
-    errs() << "error: internal error; no reproducer could be written\n";
-    return;
-  }
+  if (!openReproducer("sh", fd, path))
+    return false;
+  SmallString<128> directory;
   sys::fs::current_path(directory);
   raw_fd_ostream os(fd, /*shouldClose=*/true);
-  os << "#!/bin/sh\n# atranslate " ADZE_VERSION " failed on this command.\n"
+  os << "#!/bin/sh\n# " << getVersionLine() << ": failed on this command.\n"
      << "cd '" << directory << "'\nexec";
   for (int i = 0; i < commandLine.argc; ++i)
     os << " '" << commandLine.argv[i] << "'";
   os << "\n";
-  errs() << "error: internal error; please report it with the reproducer "
-         << path << "\n";
+  os.close();
+  bool isWritten = !os.has_error();
+  os.clear_error();
+  return isWritten;
 }
 
-/// Runs on a signal, after LLVM removed the files it was told of. The state of
-/// the process is unknown: one thread tries, and no time is spent on clean-up.
-static void onSignal(void *) {
-  static std::atomic<bool> entered = false;
-  if (!entered.exchange(true))
-    writeReproducer();
-  _exit(static_cast<int>(CompileStatus::Defect));
+/// Waits for a process; ends it if it takes too long.
+static void waitFor(pid_t child) {
+  constexpr unsigned perSecond = 50;
+  for (unsigned i = 0; i < kReplaySeconds * perSecond; ++i) {
+    if (waitpid(child, nullptr, WNOHANG) != 0)
+      return;
+    usleep(1000000 / perSecond);
+  }
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
+
+/// Runs the command again in a process that copies the IR before each pass,
+/// which would slow down every compilation. That process has no second thread:
+/// what needs one to fail is not found.
+static bool writeIR(SmallVectorImpl<char> &path) {
+  int fd;
+  if (!openReproducer("mlir", fd, path))
+    return false;
+  close(fd);
+  std::string name(path.data(), path.size());
+  std::string flag = "--reproducer=" + name;
+  std::vector<char *> args(commandLine.argv,
+                           commandLine.argv + commandLine.argc);
+  args.push_back(flag.data());
+  args.push_back(nullptr);
+  // Nobody reads its stack, and printing that leaves files.
+  setenv("LLVM_DISABLE_SYMBOLIZATION", "1", /*overwrite=*/1);
+  pid_t child;
+  if (!posix_spawn(&child, "/proc/self/exe", &commandLine.quiet, nullptr,
+                   args.data(), environ))
+    waitFor(child);
+  for (const char *suffix : {".out", ".weights"})
+    sys::fs::remove(name + suffix);
+  uint64_t size = 0;
+  if (!sys::fs::file_size(name, size) && size)
+    return true;
+  sys::fs::remove(name);
+  return false;
+}
+
+void reportDefect(bool isOfPass) {
+  if (commandLine.isReplay)
+    return;
+  SmallString<128> script, text;
+  bool hasScript = writeScript(script);
+  alarm(0); // that takes its time
+  bool hasText = isOfPass && writeIR(text);
+  if (hasText && hasScript)
+    sys::fs::remove(script);
+  if (hasText || hasScript)
+    errs() << "error: internal error; please report it with the reproducer "
+           << (hasText ? text : script) << "\n";
+  else
+    errs() << "error: internal error; no reproducer could be written\n";
+}
+
+/// Runs on a signal, in the first thread that has one; others that crash
+/// meanwhile wait for the end. The state of the process is unknown: a second
+/// fault in this thread, or a lock that never opens, ends it at once.
+static void onFault(int) {
+  static std::atomic<pid_t> owner = 0;
+  pid_t self = gettid(), none = 0;
+  if (!owner.compare_exchange_strong(none, self)) {
+    if (none == self)
+      _exit(kDefect);
+    for (;;)
+      pause();
+  }
+  alarm(kHandlerSeconds);
+  sys::RunInterruptHandlers(); // removes temporary files
+  sys::RunSignalHandlers();    // prints the stack
+  reportDefect(/*isOfPass=*/true);
+  _exit(kDefect);
 }
 
 static void onFatalError(void *, const char *reason, bool) {
-  errs() << "error: " << reason << "\n";
+  static std::atomic<bool> isTold = false;
+  if (!isTold.exchange(true))
+    errs() << "error: " << reason << "\n";
   abort(); // from here as any other signal
 }
 
+/// Instead of LLVM's, which handle one thread's fault: with the next one the
+/// process dies.
+static void catchFaults() {
+  struct sigaction fault = {};
+  fault.sa_handler = onFault;
+  fault.sa_flags = SA_NODEFER | SA_ONSTACK;
+  for (int signal : {SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGBUS, SIGSEGV, SIGSYS})
+    sigaction(signal, &fault, nullptr);
+  struct sigaction late = {};
+  late.sa_handler = [](int) { _exit(kDefect); };
+  sigaction(SIGALRM, &late, nullptr);
+}
+
 void installCrashHandling(int argc, char **argv) {
-  commandLine = {argc, argv};
+  commandLine.argc = argc;
+  commandLine.argv = argv;
+  for (int i = 1; i < argc; ++i)
+    commandLine.isReplay |= StringRef(argv[i]).starts_with("--reproducer=");
+  posix_spawn_file_actions_init(&commandLine.quiet);
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    posix_spawn_file_actions_addopen(&commandLine.quiet, fd, "/dev/null",
+                                     O_RDWR, 0);
   setBugReportMsg("");
   sys::PrintStackTraceOnErrorSignal(argv[0]);
-  sys::AddSignalHandler(onSignal, nullptr);
+  catchFaults();
   install_fatal_error_handler(onFatalError);
   install_bad_alloc_error_handler(onFatalError);
 }

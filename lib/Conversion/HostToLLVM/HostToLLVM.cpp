@@ -183,10 +183,15 @@ LogicalResult HostLowering::run() {
 }
 
 void ConvertHostToLLVMPass::runOnOperation() {
+  unsigned numPrograms = 0;
   for (auto function :
        llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
     if (!function->hasAttr(host::numInputsAttr))
       continue;
+    if (numPrograms++) {
+      function.emitError("expected one host program in the module");
+      return signalPassFailure();
+    }
     HostLowering lowering(function);
     if (failed(lowering.run()))
       return signalPassFailure();

@@ -116,7 +116,8 @@ public:
       return number;
     }
     bool isArithmetic =
-        isa<arith::ArithDialect, affine::AffineDialect>(op->getDialect());
+        isa_and_nonnull<arith::ArithDialect, affine::AffineDialect>(
+            op->getDialect());
     if (!isArithmetic || op->getNumRegions() || op->getNumResults() != 1)
       return failure();
     for (Value operand : op->getOperands())

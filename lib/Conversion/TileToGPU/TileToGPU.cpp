@@ -406,7 +406,9 @@ struct ConvertTileToGPUPass final
         continue;
       }
       ++numKernels;
-      kernel.erase();
+      // What a program of the host launches stays for it.
+      if (SymbolTable::symbolKnownUseEmpty(kernel, getOperation()))
+        kernel.erase();
     }
     converter.finish();
   }

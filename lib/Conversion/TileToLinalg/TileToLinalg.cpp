@@ -3,6 +3,7 @@
 // convert-tile-to-linalg: the driver, and the ops that compute on tiles.
 #include "TileToLinalg.h"
 #include "Conversion/Passes.h"
+#include "Dialect/Tile/IR/DynamicTiles.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
 #include "Dialect/Tile/IR/Reduction.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -308,6 +309,10 @@ struct ConvertTileToLinalg final
   void runOnOperation() override {
     for (auto kernel :
          llvm::make_early_inc_range(getOperation().getOps<KernelOp>())) {
+      if (auto [op, why] = tile::findDynamicTile(kernel); op) {
+        op->emitError(why);
+        return signalPassFailure();
+      }
       KernelToFunction convert{kernel, OpBuilder(kernel)};
       convert.makePrograms();
       convert.makeBody();

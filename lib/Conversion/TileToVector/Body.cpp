@@ -12,7 +12,7 @@ using namespace adze::tile;
 
 /// An op too dear to be computed twice.
 static bool isHeavy(Operation *op) {
-  return isa<math::MathDialect>(op->getDialect()) &&
+  return isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
          !isa<math::FmaOp, math::AbsFOp, math::AbsIOp, math::CopySignOp,
               math::SqrtOp, math::FloorOp, math::CeilOp, math::RoundEvenOp,
               math::TruncOp, math::IsNaNOp, math::IsInfOp>(op);

@@ -56,10 +56,10 @@ static std::optional<int64_t> knownScalar(Value scalar) {
 /// The elements of an index tile along `dim`, if nothing but that decides them.
 static Indices knownIndices(Value tile, int64_t dim) {
   Operation *op = tile.getDefiningOp();
+  if (!op || !isTile(tile))
+    return std::nullopt;
   int64_t size = tileType(tile).getDimSize(dim);
   SmallVector<int64_t> result;
-  if (!op)
-    return std::nullopt;
   if (auto iota = dyn_cast<IotaOp>(op)) {
     if ((int64_t)iota.getDim() != dim)
       return std::nullopt;

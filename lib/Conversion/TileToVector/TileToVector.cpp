@@ -2,6 +2,7 @@
 //
 // convert-tile-to-vector: specialised kernels to scf and vector on memrefs.
 #include "Conversion/Passes.h"
+#include "Dialect/Tile/IR/DynamicTiles.h"
 #include "KernelFunctions.h"
 #include "KnownTiles.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -46,15 +47,18 @@ struct ConvertTileToVector final
                           byteDots, permutes};
     for (auto kernel :
          llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
-      skipRounding(kernel);
-      tile::foldKnownTiles(kernel);
-      tile::KernelFunctions lowering(kernel, unit);
-      if (succeeded(lowering.run())) {
-        kernel.erase();
-        ++numKernels;
-        continue;
+      auto [op, why] = tile::findDynamicTile(kernel);
+      if (!op) {
+        skipRounding(kernel);
+        tile::foldKnownTiles(kernel);
+        tile::KernelFunctions lowering(kernel, unit);
+        if (succeeded(lowering.run())) {
+          kernel.erase();
+          ++numKernels;
+          continue;
+        }
+        std::tie(op, why) = lowering.getFailure();
       }
-      auto [op, why] = lowering.getFailure();
       ++numRefused;
       if (keepRefused) {
         op->emitRemark(why);

@@ -1,9 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // PTX to a cubin by the toolkit's ptxas, as a subprocess.
+#include "Support/OutputFile.h"
 #include "Target/CUDA/CudaTarget.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/Regex.h"
@@ -13,16 +13,17 @@ using namespace llvm;
 
 namespace adze::cuda {
 
-/// A temporary file that goes with the object.
-static Expected<std::pair<std::string, std::unique_ptr<FileRemover>>>
-makeTemporary(StringRef suffix) {
-  SmallString<128> path;
-  if (std::error_code problem =
-          sys::fs::createTemporaryFile("adze-cuda", suffix, path))
-    return createStringError(problem, "cannot make a temporary file: " +
-                                          problem.message());
-  return std::make_pair(path.str().str(), std::make_unique<FileRemover>(path));
-}
+namespace {
+/// A temporary file that is removed with the object, and on a signal.
+struct Temporary {
+  Error create(StringRef suffix) {
+    std::error_code code = createTemporary("adze-cuda", suffix, path);
+    return code ? createFileError("temporary file", code) : Error::success();
+  }
+  ~Temporary() { removeTemporary(path); }
+  std::string path;
+};
+} // namespace
 
 /// Registers and spills from what `ptxas -v` prints.
 static std::vector<KernelReport> parseReports(StringRef log) {
@@ -53,33 +54,27 @@ static std::string read(StringRef path) {
 Expected<std::string> assemble(StringRef ptx, const CudaTarget &target,
                                const Toolkit &toolkit, unsigned threads,
                                std::vector<KernelReport> &reports) {
-  auto in = makeTemporary("ptx"), out = makeTemporary("cubin"),
-       log = makeTemporary("log");
-  for (auto *file : {&in, &out, &log})
-    if (!*file)
-      return file->takeError();
-  {
-    std::error_code problem;
-    raw_fd_ostream stream(in->first, problem);
-    stream << ptx;
-    stream.close();
-    if (problem || stream.has_error()) {
-      stream.clear_error();
-      return createStringError("cannot write '" + in->first + "'");
-    }
-  }
+  Temporary in, out, log;
+  if (Error error = joinErrors(
+          in.create("ptx"), joinErrors(out.create("cubin"), log.create("log"))))
+    return std::move(error);
+  if (Error error = writeOutput(in.path, [&](raw_ostream &os) {
+        os << ptx;
+        return Error::success();
+      }))
+    return std::move(error);
   std::string arch = "-arch=" + target.chip;
   std::string split = "--split-compile=" + std::to_string(threads);
-  SmallVector<StringRef> args = {toolkit.ptxas, arch, "-O3",     "-v",
-                                 in->first,     "-o", out->first};
+  SmallVector<StringRef> args = {toolkit.ptxas, arch, "-O3",   "-v",
+                                 in.path,       "-o", out.path};
   if (threads > 1)
     args.push_back(split);
-  std::optional<StringRef> redirects[] = {StringRef(), StringRef(log->first),
-                                          StringRef(log->first)};
+  std::optional<StringRef> redirects[] = {StringRef(), StringRef(log.path),
+                                          StringRef(log.path)};
   std::string problem;
   int status = sys::ExecuteAndWait(toolkit.ptxas, args, std::nullopt, redirects,
                                    0, 0, &problem);
-  std::string text = read(log->first);
+  std::string text = read(log.path);
   if (status != 0)
     return createStringError("ptxas failed: " +
                              (problem.empty() ? text : problem));
@@ -88,7 +83,7 @@ Expected<std::string> assemble(StringRef ptx, const CudaTarget &target,
   if (text.find("C751") != std::string::npos)
     return createStringError("ptxas serialised wgmma: " + text);
   reports = parseReports(text);
-  return read(out->first);
+  return read(out.path);
 }
 
 } // namespace adze::cuda

@@ -109,7 +109,7 @@ TEST_F(BlobTest, ImportChecksTheSize) {
 }
 
 TEST_F(BlobTest, SideFileMovesToItsPlace) {
-  table().sideFile = path("out.weights.tmp");
+  table().sideFile = path("out.weights");
   auto emit = [&] { return emitError(UnknownLoc::get(&context)); };
   std::vector<char> first = makeBytes(3000, 1), second = makeBytes(3000, 2);
   auto a = *table().create(first, emit);
@@ -117,8 +117,10 @@ TEST_F(BlobTest, SideFileMovesToItsPlace) {
   EXPECT_EQ(a->getPlace().offset, 0u);
   EXPECT_EQ(b->getPlace().offset % 64, 0u);
   EXPECT_EQ(*a->getBytes(emit), ArrayRef<char>(first));
-  EXPECT_FALSE(table().renameSideFile(path("out.weights")));
-  EXPECT_FALSE(fs::exists(path("out.weights.tmp")));
+  EXPECT_FALSE(fs::exists(path("out.weights")));
+  EXPECT_EQ(b->getPlace().spelled, path("out.weights"));
+  EXPECT_FALSE(table().keepSideFile());
+  EXPECT_TRUE(fs::exists(path("out.weights")));
   EXPECT_EQ(b->getPlace().spelled, path("out.weights"));
   EXPECT_EQ(*b->getBytes(emit), ArrayRef<char>(second));
 }

@@ -40,9 +40,9 @@
 // RUN: env TMPDIR=%t atranslate %s -o m.so --inject-crash 2> err; test $? = 70
 // RUN: FileCheck %s --check-prefix=CRASH < err
 // CRASH: error: a crash was asked for
-// CRASH: error: internal error; please report it with the reproducer [[PATH:.*\.sh]]
-// RUN: grep -q "atranslate.*inject-crash" atranslate-reproducer-*.sh
-// RUN: rm atranslate-reproducer-*.sh
+// CRASH: error: internal error; please report it with the reproducer [[PATH:.*\.mlir]]
+// RUN: grep -q "atranslate.*inject-crash" atranslate-reproducer-*.mlir
+// RUN: rm atranslate-reproducer-*.mlir
 
 // RUN: ls | FileCheck %s --check-prefix=LEFT
 // LEFT: bad.mlir

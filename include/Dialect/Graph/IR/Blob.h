@@ -94,16 +94,19 @@ public:
   /// depend on the schedule, call it in module order on one thread.
   mlir::FailureOr<Blob *> create(llvm::ArrayRef<char> bytes,
                                  EmitError emitError);
-  /// Moves the side file to where it is to stay; blobs follow. No effect if
-  /// nothing was created.
-  std::error_code renameSideFile(llvm::StringRef path);
+  /// Gives the side file its name, for good; until then it is a temporary file
+  /// beside it. No effect if nothing was created, or without a name.
+  std::error_code keepSideFile();
 
   /// Where relative paths are looked for, after the directory of the text.
   std::vector<std::string> searchDirs;
   /// If set, paths are printed relative to this directory.
   std::string printBase;
-  /// Where `create` writes; if empty, a temporary file that goes with the table.
+  /// Where `create` writes; if empty, a temporary file that goes with the
+  /// table.
   std::string sideFile;
+  /// Why `create` could not write, if it could not.
+  std::error_code writeError;
 
   /// Bytes hashed and mappings made so far.
   std::atomic<uint64_t> hashedBytes{0}, numMappings{0};
@@ -130,6 +133,8 @@ private:
   Blob *getUnique(BlobKey key, Blob::Place place);
   std::string resolve(llvm::StringRef spelled, llvm::StringRef sourceDir) const;
   std::error_code append(llvm::ArrayRef<char> bytes);
+  std::error_code startSideFile();
+  Blob::Place getSidePlace(uint64_t offset) const;
   /// Keeps what is mapped of a file that is about to be replaced.
   void retire(llvm::StringRef path);
 
@@ -138,7 +143,10 @@ private:
   llvm::DenseMap<BlobKey, Blob *, KeyInfo> byContent;
   std::deque<Blob> blobs;
   uint64_t sideSize = 0;
-  bool sideIsTemporary = false;
+  std::string sideName;     // `sideFile` when `sidePath` was made
+  std::string sidePath;     // the file that is written
+  bool sideIsNamed = false; // and that is renamed to `sideName`
+  std::vector<std::string> temporaries;
 };
 
 //===----------------------------------------------------------------------===//
@@ -160,14 +168,15 @@ mlir::FailureOr<mlir::ElementsAttr> makeElements(mlir::ShapedType type,
 
 /// The constant whose bytes are at `offset` of a file: as above, but a blob
 /// stays where it is.
-mlir::FailureOr<mlir::ElementsAttr>
-importElements(mlir::ShapedType type, llvm::StringRef file, uint64_t offset,
-               EmitError emitError);
+mlir::FailureOr<mlir::ElementsAttr> importElements(mlir::ShapedType type,
+                                                   llvm::StringRef file,
+                                                   uint64_t offset,
+                                                   EmitError emitError);
 
 /// The bytes of any constant. They are in `storage` if they had to be made.
-mlir::FailureOr<llvm::ArrayRef<char>>
-readElements(mlir::ElementsAttr elements, std::vector<char> &storage,
-             EmitError emitError);
+mlir::FailureOr<llvm::ArrayRef<char>> readElements(mlir::ElementsAttr elements,
+                                                   std::vector<char> &storage,
+                                                   EmitError emitError);
 
 } // namespace adze::graph
 

@@ -2,8 +2,10 @@
 //
 // Contents of constants and the table of the files that hold them.
 #include "Dialect/Graph/IR/Blob.h"
+#include "Support/OutputFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
 
@@ -31,8 +33,8 @@ std::string BlobKey::toString() const {
 //===----------------------------------------------------------------------===//
 
 BlobTable::~BlobTable() {
-  if (sideIsTemporary)
-    fs::remove(sideFile);
+  for (const std::string &temporary : temporaries)
+    adze::removeTemporary(temporary);
 }
 
 std::string BlobTable::resolve(StringRef spelled, StringRef sourceDir) const {
@@ -176,35 +178,56 @@ void BlobTable::retire(StringRef path) {
   }
 }
 
-std::error_code BlobTable::append(ArrayRef<char> bytes) {
-  if (sideFile.empty()) {
-    SmallString<128> name;
-    if (std::error_code code = fs::createTemporaryFile("adze", "weights", name))
-      return code;
-    sideFile = name.str().str();
-    sideIsTemporary = true;
-    sideSize = 0;
-  } else if (uint64_t size; fs::file_size(sideFile, size) || size != sideSize) {
-    // Another one than the last, begun here. A file of this name may be mapped
-    // as an input: it must not shrink.
-    retire(resolve(sideFile, ""));
-    fs::remove(sideFile);
-    sideSize = 0;
-  }
+/// The side file is in the working directory, wherever inputs are looked for.
+static std::string getAbsolute(StringRef name) {
+  SmallString<128> absolute(name);
+  fs::make_absolute(absolute);
+  path::remove_dots(absolute, /*remove_dot_dot=*/true);
+  return absolute.str().str();
+}
+
+std::error_code BlobTable::startSideFile() {
+  sideIsNamed = !sideFile.empty();
   std::error_code code;
-  llvm::raw_fd_ostream os(sideFile, code, fs::CD_OpenAlways, fs::FA_Write,
+  int fd;
+  if (sideIsNamed) {
+    code = adze::createTemporaryBeside(getAbsolute(sideFile), fd, sidePath);
+    if (!code)
+      fs::closeFile(fd);
+  } else {
+    code = adze::createTemporary("adze", "weights", sidePath);
+    sideFile = sidePath;
+  }
+  if (code)
+    return code;
+  temporaries.push_back(sidePath);
+  sideName = sideFile;
+  sideSize = 0;
+  return {};
+}
+
+std::error_code BlobTable::append(ArrayRef<char> bytes) {
+  if (sideFile.empty() || sideFile != sideName)
+    if (std::error_code code = startSideFile())
+      return code;
+  std::error_code code;
+  llvm::raw_fd_ostream os(sidePath, code, fs::CD_OpenAlways, fs::FA_Write,
                           fs::OF_Append);
   if (code)
     return code;
   uint64_t start = llvm::alignTo(sideSize, kSideAlignment);
   os.write_zeros(start - sideSize);
   os.write(bytes.data(), bytes.size());
-  os.flush();
+  os.close();
   code = os.error();
   os.clear_error();
   if (!code)
     sideSize = start + bytes.size();
   return code;
+}
+
+Blob::Place BlobTable::getSidePlace(uint64_t offset) const {
+  return {sideFile, sidePath, offset};
 }
 
 FailureOr<Blob *> BlobTable::create(ArrayRef<char> bytes, EmitError emitError) {
@@ -218,28 +241,30 @@ FailureOr<Blob *> BlobTable::create(ArrayRef<char> bytes, EmitError emitError) {
     code = append(bytes);
     if (!code) {
       Blob *blob = byContent[key] = &blobs.emplace_back(*this, key);
-      blob->places.push_back(
-          {sideFile, resolve(sideFile, ""), sideSize - bytes.size()});
+      blob->places.push_back(getSidePlace(sideSize - bytes.size()));
       return blob;
     }
+    writeError = code;
   }
   return emitError() << "blob: cannot write '" << sideFile
                      << "': " << code.message();
 }
 
-std::error_code BlobTable::renameSideFile(StringRef path) {
+std::error_code BlobTable::keepSideFile() {
   std::lock_guard<std::mutex> lock(mutex);
-  if (sideSize == 0)
+  if (!sideIsNamed || sideName.empty())
     return {};
-  if (std::error_code code = fs::rename(sideFile, path))
+  std::string from = sidePath, to = getAbsolute(sideName);
+  if (std::error_code code = fs::rename(from, to))
     return code;
-  std::string from = resolve(sideFile, ""), to = resolve(path, "");
+  llvm::sys::DontRemoveFileOnSignal(from);
+  llvm::erase(temporaries, from);
   retire(to);
   for (Blob &blob : blobs) {
     std::lock_guard<std::mutex> blobLock(blob.mutex);
     for (Blob::Place &place : blob.places)
       if (place.path == from)
-        place = {path.str(), to, place.offset};
+        place.path = to;
   }
   // Mappings outlive names.
   if (auto it = files.find(from); it != files.end()) {
@@ -247,8 +272,7 @@ std::error_code BlobTable::renameSideFile(StringRef path) {
     files.erase(it);
     files[to] = std::move(regions);
   }
-  sideFile = path.str();
-  sideIsTemporary = false;
+  sideName.clear();
   return {};
 }
 

@@ -210,9 +210,10 @@ private:
     });
   }
   bool canFold(Operation *op) {
-    return isa<GraphDialect>(op->getDialect()) && !isa<ConstantOp>(op) &&
-           op->getNumResults() > 0 && op->getNumRegions() == 0 &&
-           isMemoryEffectFree(op) && hasStaticTypes(op->getOperandTypes()) &&
+    return isa_and_nonnull<GraphDialect>(op->getDialect()) &&
+           !isa<ConstantOp>(op) && op->getNumResults() > 0 &&
+           op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+           hasStaticTypes(op->getOperandTypes()) &&
            hasStaticTypes(op->getResultTypes()) && isSmallEnough(op);
   }
 
@@ -233,7 +234,7 @@ private:
                       : RankedTensorType();
       if (!type || !type.hasStaticShape() ||
           type.getNumElements() > maxShapeElements ||
-          !isa<GraphDialect>(op.getDialect()) ||
+          !isa_and_nonnull<GraphDialect>(op.getDialect()) ||
           !type.getElementType().isSignlessInteger(64))
         continue;
       ofSizes.insert(&op);
@@ -279,9 +280,11 @@ private:
   /// Runs all subgraphs of constants in one function. Says whether there were
   /// any.
   FailureOr<bool> evaluateOnce() {
+    // Without the dialect there is nothing to fold.
     auto *dialect = getContext().getLoadedDialect<GraphDialect>();
     const auto *evaluator =
-        dialect->getRegisteredInterface<ConstantEvaluator>();
+        dialect ? dialect->getRegisteredInterface<ConstantEvaluator>()
+                : nullptr;
     if (!evaluator)
       return false;
     OwningOpRef<ModuleOp> module = ModuleOp::create(getOperation().getLoc());

@@ -47,7 +47,7 @@ static bool staysOutside(Operation *op) {
   return isa<AssignOp, AssumeOp, BindOp, CallOp, CheckOp, ClusterOp, ConstantOp,
              EmptyOp, IfOp, LoopOp>(op) ||
          (isa<ReshapeOp>(op) && !isMovedUnitReshape(op)) ||
-         !isa<GraphDialect>(op->getDialect()) ||
+         !isa_and_nonnull<GraphDialect>(op->getDialect()) ||
          op->hasTrait<OpTrait::IsTerminator>();
 }
 

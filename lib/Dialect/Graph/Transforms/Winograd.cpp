@@ -34,7 +34,7 @@ bool isConstantValue(Value value, unsigned depth = 16) {
   uint64_t read = 0;
   for (Type type : op->getOperandTypes())
     read += countElements(type);
-  return isa<GraphDialect>(op->getDialect()) &&
+  return isa_and_nonnull<GraphDialect>(op->getDialect()) &&
          countElements(value.getType()) <= 2 * read && isMemoryEffectFree(op) &&
          llvm::all_of(op->getOperands(), [&](Value operand) {
            return isConstantValue(operand, depth - 1);

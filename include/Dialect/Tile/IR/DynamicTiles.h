@@ -1,0 +1,17 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Kernels that tile-specialize has to bind first.
+#ifndef ADZE_DIALECT_TILE_IR_DYNAMICTILES_H
+#define ADZE_DIALECT_TILE_IR_DYNAMICTILES_H
+
+#include "Dialect/Tile/IR/Tile.h"
+
+namespace adze::tile {
+
+/// Returns an op whose tile has a dynamic shape, and a message that says what
+/// to do; null if there is none.
+std::pair<mlir::Operation *, std::string> findDynamicTile(KernelOp kernel);
+
+} // namespace adze::tile
+
+#endif // ADZE_DIALECT_TILE_IR_DYNAMICTILES_H

@@ -1,0 +1,151 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Outputs that are whole or absent.
+#include "Support/OutputFile.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Signals.h"
+#include <csignal>
+#include <cstdlib>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace adze {
+
+static constexpr StringLiteral kStandardOutput = "standard output";
+
+/// Returns the error of a stream's writes and clears it: the destructor of a
+/// stream with an error ends the process.
+static std::error_code takeError(raw_fd_ostream &os) {
+  std::error_code code = os.error();
+  os.clear_error();
+  return code;
+}
+
+std::error_code createTemporaryBeside(StringRef path, int &fd,
+                                      std::string &temporary) {
+  SmallString<128> name;
+  if (std::error_code code =
+          sys::fs::createUniqueFile(path + ".tmp-%%%%%%%%", fd, name))
+    return code;
+  sys::RemoveFileOnSignal(name);
+  temporary = name.str().str();
+  return {};
+}
+
+std::error_code createTemporary(StringRef prefix, StringRef suffix,
+                                std::string &temporary) {
+  SmallString<128> name;
+  if (std::error_code code = sys::fs::createTemporaryFile(prefix, suffix, name))
+    return code;
+  sys::RemoveFileOnSignal(name);
+  temporary = name.str().str();
+  return {};
+}
+
+void removeTemporary(StringRef temporary) {
+  sys::fs::remove(temporary);
+  sys::DontRemoveFileOnSignal(temporary);
+}
+
+//===----------------------------------------------------------------------===//
+// OutputFile
+//===----------------------------------------------------------------------===//
+
+Expected<std::unique_ptr<OutputFile>> OutputFile::create(StringRef path) {
+  std::unique_ptr<OutputFile> output(new OutputFile(path));
+  if (path == "-") {
+    output->path = kStandardOutput;
+    output->stream = &outs();
+    return output;
+  }
+  if (Error error = output->open())
+    return std::move(error);
+  output->stream = output->file.get();
+  return output;
+}
+
+Error OutputFile::open() {
+  SmallString<128> resolved;
+  target = sys::fs::real_path(path, resolved) ? path : resolved.str().str();
+  sys::fs::file_status status;
+  bool inPlace = !sys::fs::status(target, status) &&
+                 status.type() != sys::fs::file_type::regular_file;
+  int fd;
+  std::error_code code =
+      inPlace ? sys::fs::openFileForWrite(path, fd, sys::fs::CD_OpenExisting)
+              : createTemporaryBeside(target, fd, temporary);
+  if (code)
+    return createFileError(path, code);
+  file = std::make_unique<raw_fd_ostream>(fd, /*shouldClose=*/true);
+  return Error::success();
+}
+
+Error OutputFile::close() {
+  if (!stream)
+    return Error::success();
+  if (file)
+    file->close();
+  else
+    stream->flush();
+  std::error_code code = takeError(*stream);
+  stream = nullptr;
+  file.reset();
+  return code ? createFileError(path, code) : Error::success();
+}
+
+Error OutputFile::commit() {
+  if (Error error = close())
+    return error;
+  if (temporary.empty())
+    return Error::success();
+  if (std::error_code code = sys::fs::rename(temporary, target))
+    return createFileError(path, code);
+  sys::DontRemoveFileOnSignal(temporary);
+  temporary.clear();
+  return Error::success();
+}
+
+void OutputFile::discard() {
+  consumeError(close());
+  if (!temporary.empty())
+    removeTemporary(temporary);
+}
+
+OutputFile::~OutputFile() { discard(); }
+
+Error writeOutput(StringRef path, function_ref<Error(raw_ostream &)> write) {
+  auto output = OutputFile::create(path);
+  if (!output)
+    return output.takeError();
+  if (Error error = write((*output)->os()))
+    return error;
+  return (*output)->commit();
+}
+
+//===----------------------------------------------------------------------===//
+// Standard output
+//===----------------------------------------------------------------------===//
+
+static void checkStandardOutput() {
+  outs().flush();
+  std::error_code code = takeError(outs());
+  if (code)
+    errs() << "error: " << kStandardOutput << ": " << code.message() << "\n";
+  // Nobody is left to be told.
+  errs().clear_error();
+  if (code)
+    _exit(1);
+}
+
+void prepareOutputs() {
+  for (int signal : {SIGPIPE, SIGXFSZ})
+    std::signal(signal, SIG_IGN);
+  // Streams are destroyed after the function has run: they are older.
+  outs();
+  errs();
+  std::atexit(checkStandardOutput);
+}
+
+} // namespace adze

@@ -1,0 +1,119 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What arun writes.
+
+#include "Output.h"
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace adze::run {
+
+/// The temporary file that a signal removes; empty: none.
+static char temporary[PATH_MAX];
+
+static void removeOnSignal(int signal) {
+  if (*temporary)
+    unlink(temporary);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+/// Signals that are ignored stay so (nohup).
+static void catchSignals() {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction known;
+    if (sigaction(signal, nullptr, &known) || known.sa_handler != SIG_DFL)
+      continue;
+    struct sigaction caught = {};
+    caught.sa_handler = removeOnSignal;
+    sigaction(signal, &caught, nullptr);
+  }
+}
+
+/// Returns errno of the first write that failed, or 0. Closes the file.
+static int writeAndClose(int fd, const Bytes &bytes) {
+  size_t written = 0;
+  int code = 0;
+  while (!code && written < bytes.size()) {
+    ssize_t got = write(fd, bytes.data() + written, bytes.size() - written);
+    if (got >= 0)
+      written += static_cast<size_t>(got);
+    else if (errno != EINTR)
+      code = errno;
+  }
+  if (close(fd) && !code)
+    code = errno;
+  return code;
+}
+
+/// Opens a temporary file beside `target`, with the permissions of a new file.
+static int openTemporary(const std::string &target) {
+  std::string name = target + ".tmp-XXXXXX";
+  if (name.size() >= sizeof(temporary)) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  int fd = mkstemp(name.data());
+  if (fd < 0)
+    return fd;
+  std::memcpy(temporary, name.c_str(), name.size() + 1);
+  mode_t mask = umask(0);
+  umask(mask);
+  fchmod(fd, 0666 & ~mask);
+  return fd;
+}
+
+static int writeWhole(const std::string &target, const Bytes &bytes) {
+  catchSignals();
+  int fd = openTemporary(target);
+  if (fd < 0)
+    return errno;
+  int code = writeAndClose(fd, bytes);
+  if (!code && rename(temporary, target.c_str()))
+    code = errno;
+  if (code)
+    unlink(temporary);
+  *temporary = '\0';
+  return code;
+}
+
+Error writeBytes(const std::string &path, const Bytes &bytes) {
+  int code;
+  struct stat info;
+  if (!stat(path.c_str(), &info) && !S_ISREG(info.st_mode)) {
+    int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    code = fd < 0 ? errno : writeAndClose(fd, bytes);
+  } else {
+    // A link stays one.
+    char *resolved = realpath(path.c_str(), nullptr);
+    code = writeWhole(resolved ? resolved : path, bytes);
+    std::free(resolved);
+  }
+  return code ? path + ": " + std::strerror(code) : "";
+}
+
+void prepareOutputs() {
+  for (int signal : {SIGPIPE, SIGXFSZ})
+    std::signal(signal, SIG_IGN);
+}
+
+Error finishStandardOutput() {
+  errno = 0;
+  bool failed = std::fflush(stdout) != 0;
+  int code = errno;
+  failed |= std::ferror(stdout) != 0;
+  if (!failed)
+    return {};
+  return "standard output: " +
+         std::string(code ? std::strerror(code) : "cannot be written");
+}
+
+} // namespace adze::run
