@@ -320,7 +320,7 @@ static void redirectOutputs(const Flags &flags, int argc, char **argv,
     if (!arg.starts_with("--reproducer="))
       options.command += (" " + arg).str();
   options.jobs = 1;
-  options.verify = false;
+  options.verify = Verify::None;
   options.dumpPhases = options.report = options.cache = "";
   if (options.output != "-")
     options.output = options.reproducer + ".out";
