@@ -58,7 +58,10 @@ FailureOr<Node> Writer::write(graph::MatmulOp matmul) {
 FailureOr<Node> Writer::write(graph::ConvOp conv) {
   if (conv.getLayout() != graph::Layout::NCHW)
     return unsupported() << " with layout nhwc";
-  if (getElementType(conv.getInput()) == getElementType(conv.getResult())) {
+  Type type = getElementType(conv.getInput());
+  if (!isa<FloatType>(type) && type.getIntOrFloatBitWidth() != 8)
+    return unsupported() << " of " << type;
+  if (isa<FloatType>(type)) {
     Node node("Conv");
     addOperands(node);
     addAttributes(node);
@@ -88,6 +91,25 @@ FailureOr<Node> Writer::write(graph::ConvTransposeOp conv) {
   return node;
 }
 
+/// Returns true if rounding down gives as many windows. ONNX's shape inference
+/// counts a last window that starts in the padding, which nobody computes.
+template <typename OpT>
+static bool isSameRoundedDown(OpT pool) {
+  auto input = mlir::cast<RankedTensorType>(pool.getInput().getType());
+  auto result = mlir::cast<RankedTensorType>(pool.getResult().getType());
+  size_t rank = pool.getKernel().size();
+  for (size_t i = 0; i < rank; ++i) {
+    int64_t from = input.getDimSize(i + 2), to = result.getDimSize(i + 2);
+    if (ShapedType::isDynamic(from) || ShapedType::isDynamic(to))
+      return false;
+    int64_t window = pool.getDilations()[i] * (pool.getKernel()[i] - 1) + 1;
+    int64_t room = from + pool.getPads()[i] + pool.getPads()[rank + i] - window;
+    if (room < 0 || room / pool.getStrides()[i] + 1 != to)
+      return false;
+  }
+  return true;
+}
+
 template <typename OpT>
 FailureOr<Node> Writer::writePool(OpT pool, StringRef name) {
   if (pool.getLayout() != graph::Layout::NCHW)
@@ -98,7 +120,8 @@ FailureOr<Node> Writer::writePool(OpT pool, StringRef name) {
   node.attribute("strides", pool.getStrides());
   node.attribute("pads", pool.getPads());
   node.attribute("dilations", pool.getDilations());
-  node.attribute("ceil_mode", int64_t(pool.getCeilMode()));
+  node.attribute("ceil_mode",
+                 int64_t(pool.getCeilMode() && !isSameRoundedDown(pool)));
   if constexpr (std::is_same_v<OpT, graph::AvgPoolOp>)
     node.attribute("count_include_pad", int64_t(pool.getCountIncludePad()));
   return node;
@@ -136,6 +159,12 @@ FailureOr<Node> Writer::write(graph::GeluOp gelu) {
   node.attribute("approximate",
                  graph::stringifyGeluMode(gelu.getApproximate()));
   return node;
+}
+
+FailureOr<Node> Writer::write(graph::CeluOp celu) {
+  if (!getElementType(celu.getResult()).isF32())
+    return unsupported() << " of other floats than f32";
+  return writeSameForm("Celu");
 }
 
 FailureOr<Node> Writer::write(graph::IsInfOp test) {

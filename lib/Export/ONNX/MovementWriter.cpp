@@ -179,6 +179,38 @@ FailureOr<Node> Writer::write(graph::ResizeOp resize) {
   return node;
 }
 
+/// The result type says how many elements there are, whatever the limit is: it
+/// is computed where the operands do not say the same.
+FailureOr<Node> Writer::write(graph::RangeOp range) {
+  Type type = getElementTypeOrSelf(range.getResult().getType());
+  if (type.isF16() || type.isBF16())
+    return unsupported() << " of " << type;
+  AffineExpr size = graph::getDims(range.getResult()).front();
+  auto start = graph::getElements(range.getStart()),
+       limit = graph::getElements(range.getLimit()),
+       delta = graph::getElements(range.getDelta());
+  bool isSaid =
+      size && start && limit && delta &&
+      graph::areEqual(graph::mulExprs(size, delta->front()),
+                      graph::subExprs(limit->front(), start->front()));
+  FailureOr<std::string> count = failure();
+  if (size && !isSaid)
+    count = context.makeSizes({size});
+  Node node("Range");
+  addOperands(node);
+  if (failed(count))
+    return node;
+  std::string scalar = add("Reshape", {*count, context.makeInts({})});
+  if (!type.isInteger(64))
+    scalar = cast(scalar, type);
+  if (isa<FloatType>(type)) // between the last element and the one after it
+    scalar = add("Sub", {scalar, context.makeScalar(type, 0.5)});
+  std::string from = context.getName(range.getStart()).str(),
+              step = context.getName(range.getDelta()).str();
+  std::string end = add("Add", {from, add("Mul", {scalar, step})});
+  return make("Range", {from, end, step});
+}
+
 FailureOr<Node> Writer::write(graph::TriluOp triangle) {
   Node node("Trilu");
   addOperands(node);

@@ -84,7 +84,6 @@ static StringRef getSameForm(StringRef op) {
       .Case("leaky_relu", "LeakyRelu")
       .Case("elu", "Elu")
       .Case("selu", "Selu")
-      .Case("celu", "Celu")
       .Case("hard_sigmoid", "HardSigmoid")
       .Case("thresholded_relu", "ThresholdedRelu")
       .Case("not", "Not")
@@ -111,7 +110,6 @@ static StringRef getSameForm(StringRef op) {
       .Case("bitwise_xor", "BitwiseXor")
       .Case("bitwise_not", "BitwiseNot")
       .Case("shape", "Shape")
-      .Case("range", "Range")
       .Case("non_zero", "NonZero")
       .Case("concat", "Concat")
       .Case("softmax", "Softmax")
@@ -214,13 +212,13 @@ FailureOr<Node> Writer::run() {
   return llvm::TypeSwitch<Operation *, FailureOr<Node>>(op)
       .Case<graph::MatmulOp, graph::ConvOp, graph::ConvTransposeOp,
             graph::MaxPoolOp, graph::AvgPoolOp, graph::LRNOp, graph::SiluOp,
-            graph::GeluOp, graph::IsInfOp, graph::ModOp, graph::FmodOp,
-            graph::LayerNormOp, graph::RMSNormOp, graph::BatchNormOp,
-            graph::InstanceNormOp, graph::GroupNormOp, graph::AttentionOp,
-            graph::ReshapeOp, graph::BroadcastToOp, graph::SliceOp,
-            graph::ReverseOp, graph::PadOp, graph::CastOp, graph::ResizeOp,
-            graph::TriluOp, graph::CumsumOp, graph::TopKOp, graph::OneHotOp,
-            graph::ScatterElementsOp, graph::ScatterNDOp>(
+            graph::GeluOp, graph::CeluOp, graph::RangeOp, graph::IsInfOp,
+            graph::ModOp, graph::FmodOp, graph::LayerNormOp, graph::RMSNormOp,
+            graph::BatchNormOp, graph::InstanceNormOp, graph::GroupNormOp,
+            graph::AttentionOp, graph::ReshapeOp, graph::BroadcastToOp,
+            graph::SliceOp, graph::ReverseOp, graph::PadOp, graph::CastOp,
+            graph::ResizeOp, graph::TriluOp, graph::CumsumOp, graph::TopKOp,
+            graph::OneHotOp, graph::ScatterElementsOp, graph::ScatterNDOp>(
           [&](auto op) { return write(op); })
       .Case([&](graph::ArgMaxOp arg) { return writeArg(arg, "ArgMax"); })
       .Case([&](graph::ArgMinOp arg) { return writeArg(arg, "ArgMin"); })

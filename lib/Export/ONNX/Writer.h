@@ -52,6 +52,7 @@ private:
   mlir::FailureOr<Node> write(graph::LRNOp lrn);
   mlir::FailureOr<Node> write(graph::SiluOp silu);
   mlir::FailureOr<Node> write(graph::GeluOp gelu);
+  mlir::FailureOr<Node> write(graph::CeluOp celu);
   mlir::FailureOr<Node> write(graph::IsInfOp test);
   mlir::FailureOr<Node> write(graph::ModOp mod);
   mlir::FailureOr<Node> write(graph::FmodOp mod);
@@ -73,6 +74,7 @@ private:
   mlir::FailureOr<Node> write(graph::PadOp pad);
   mlir::FailureOr<Node> write(graph::CastOp cast);
   mlir::FailureOr<Node> write(graph::ResizeOp resize);
+  mlir::FailureOr<Node> write(graph::RangeOp range);
   mlir::FailureOr<Node> write(graph::TriluOp triangle);
   mlir::FailureOr<Node> write(graph::CumsumOp scan);
   mlir::FailureOr<Node> write(graph::TopKOp top);

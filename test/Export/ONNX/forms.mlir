@@ -7,6 +7,10 @@
 // RUN:   for s in 1 6; do rm -rf out && arun m.so --random --shape x=${s}x4x5 --output-dir out && \
 // RUN:   arun e.so --random --shape x=${s}x4x5 --range-tol 1e-5 $(for f in out/*.npy; do n=$(basename $f .npy); echo --expect $n=$f; done) \
 // RUN:   || exit 1; done || exit 1; done
+// Sizes that the data tells.
+// RUN: onnx-as data.onnxtxt -o m.onnx && atranslate m.onnx --emit=onnx -o e.onnx && onnx-check e.onnx
+// RUN: atranslate m.onnx -o m.so && atranslate e.onnx -o e.so && arun m.so --random --output-dir data
+// RUN: arun e.so --random --expect y=data/y.npy --expect z=data/z.npy --expect p=data/p.npy
 // RUN: adze-import compute.onnx | FileCheck compute.mlir
 // RUN: adze-import movement.onnx | FileCheck movement.mlir
 
@@ -99,4 +103,17 @@ func.func @main(%x: tensor<?x4x5xf32, #x> {graph.name = "x"})
   %b = graph.matmul %u, %v {transpose_b = true} : (tensor<?x4x5xui8, #x>, tensor<2x5xi8>) -> tensor<?x4x2xi32, #m>
   %c = graph.shift_left %u, %two : (tensor<?x4x5xui8, #x>, tensor<ui8>) -> tensor<?x4x5xui8, #x>
   return %a, %b, %c : tensor<?x2x4xi32, #y>, tensor<?x4x2xi32, #m>, tensor<?x4x5xui8, #x>
+}
+
+//--- data.onnxtxt
+<ir_version: 10, opset_import: ["" : 21]>
+g (float[3, 4] x, int64[4] pads, int64 n, float[1, 1, 2, 2] w) => (float[A, B] y, float[C] z, float[1, 1, 1, 1] p)
+<int64 zero = {0}, int64 one = {1}, int64 three = {3}>
+{
+  y = Pad<mode = "edge">(x, pads)
+  most = Add(n, three)
+  r = Range(zero, most, one)
+  z = Cast<to = 1>(r)
+  # The second window would start in the padding.
+  p = MaxPool<kernel_shape = [1, 1], strides = [2, 2], ceil_mode = 1>(w)
 }
