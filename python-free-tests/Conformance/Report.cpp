@@ -46,7 +46,8 @@ static void printTable(const char *title, std::map<std::string, Counts> &rows,
 static std::string getReason(StringRef message) {
   StringRef line = message.split('\n').first;
   line.consume_front("error: ");
-  line.consume_front("model.onnx: ");
+  if (auto [path, rest] = line.split("model.onnx: "); !rest.empty())
+    line = rest;
   if (line.starts_with("node '") && line.contains(" ("))
     line = line.substr(line.find(" (") + 1);
   return line.take_front(160).str();

@@ -69,6 +69,35 @@ static adze_status open_file(int fd, const char *name, module_file *file) {
   return NULL;
 }
 
+static const char *machine_name(unsigned machine) {
+  switch (machine) {
+  case EM_X86_64:
+    return "x86-64";
+  case EM_AARCH64:
+    return "aarch64";
+  case EM_386:
+    return "x86 (32 bits)";
+  case EM_ARM:
+    return "arm (32 bits)";
+  case EM_RISCV:
+    return "riscv";
+  case EM_PPC64:
+    return "ppc64";
+  case EM_S390:
+    return "s390";
+  default:
+    return "another machine";
+  }
+}
+
+static adze_status refuse_machine(const char *name, unsigned machine) {
+  return rt_error(ADZE_INVALID_MODULE,
+                  "%s: expected a module for %s, but got one for %s (ELF "
+                  "machine %u)",
+                  name, machine_name(HOST_MACHINE), machine_name(machine),
+                  machine);
+}
+
 static adze_status read_header(const module_file *file, Elf64_Ehdr *header) {
   if (file->size < SELFMAG)
     return refuse(file, "not a module: too short for an ELF file");
@@ -83,9 +112,7 @@ static adze_status read_header(const module_file *file, Elf64_Ehdr *header) {
   if (header->e_type != ET_DYN)
     return refuse(file, "expected a shared object");
   if (header->e_machine != HOST_MACHINE)
-    return rt_error(ADZE_INVALID_MODULE,
-                    "%s: expected ELF machine %d, but got %d", file->name,
-                    HOST_MACHINE, header->e_machine);
+    return refuse_machine(file->name, header->e_machine);
   if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phnum == 0 ||
       header->e_phnum > MAX_PROGRAM_HEADERS)
     return refuse(file, "damaged program headers");
@@ -233,8 +260,7 @@ adze_status rt_check_module_file(int fd, const char *name, bool verify,
   if (note->file_size < file.size)
     return refuse(&file, "damaged: longer than its note says");
   if (note->machine != HOST_MACHINE)
-    return rt_error(ADZE_INVALID_MODULE, "%s: expected machine %d, but got %u",
-                    name, HOST_MACHINE, note->machine);
+    return refuse_machine(name, note->machine);
   if (note->weights_offset > file.size ||
       note->weights_size > file.size - note->weights_offset)
     return refuse(&file, "damaged: the weights lie outside the file");

@@ -60,8 +60,9 @@ adze::importONNX(llvm::StringRef path, mlir::MLIRContext &context,
       mlir::emitError(loc, issue.message);
   }
   if (importer->issues.size() > kMaxErrors)
-    mlir::emitRemark(loc) << (importer->issues.size() - kMaxErrors)
-                          << " more; --check lists all";
+    mlir::emitWarning(loc) << path << ": "
+                           << (importer->issues.size() - kMaxErrors)
+                           << " more errors; --check lists all";
   if (status)
     *status =
         allUnsupported ? ImportStatus::Unsupported : ImportStatus::InputAtFault;

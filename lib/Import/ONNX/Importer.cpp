@@ -84,21 +84,22 @@ bool Importer::read() {
   auto bytes = llvm::arrayRefFromStringRef(file->getBuffer());
   std::optional<std::string> skeleton = makeSkeleton(bytes, wireError);
   if (!skeleton) {
-    issue(fileName + ": byte " + llvm::Twine(wireError.offset) + ": " +
+    issue(path + ": byte " + llvm::Twine(wireError.offset) + ": " +
           wireError.message + " (not an ONNX file, or a damaged one)");
     return false;
   }
   model = reader.read(std::move(*skeleton), error);
   if (!model) {
-    issue(fileName + ": " + error);
+    issue(path + ": " + error);
     return false;
   }
   for (const std::string &problem : model->problems)
-    issue(fileName + ": " + problem);
+    issue(path + ": " + problem);
   int opset = model->opsets.lookup("");
   if (opset > model->latestOpset)
-    issue(fileName + ": expected opset " + llvm::Twine(model->latestOpset) +
-              " of ai.onnx at most, but got " + llvm::Twine(opset),
+    issue(path + ": expected opset " + llvm::Twine(model->latestOpset) +
+              " of ai.onnx at most, but got " + llvm::Twine(opset) +
+              "; onnx.version_converter brings a model to an older opset",
           /*unsupported=*/true);
   tensors = std::make_unique<Tensors>(
       context, path,
@@ -113,11 +114,11 @@ void Importer::checkInitializers() {
       continue;
     bool unsupported = tensor.dataType >= 1 && tensor.dataType <= 28 &&
                        !getElementType(context, tensor.dataType);
-    issue(fileName + ": initializer '" + tensor.name + "': " + problem,
+    issue(path + ": initializer '" + tensor.name + "': " + problem,
           unsupported);
   }
   if (model->graph.hasSparseInitializers)
-    issue(fileName + ": sparse initializers are not supported yet", true);
+    issue(path + ": sparse initializers are not supported yet", true);
 }
 
 //===----------------------------------------------------------------------===//
@@ -134,7 +135,7 @@ mlir::Value Importer::materialize(const TensorData &tensor) {
   if (!elements) {
     // Otherwise checkInitializers has told it.
     if (tensors->check(tensor).empty())
-      issue(fileName + ": initializer '" + tensor.name + "': " + error);
+      issue(path + ": initializer '" + tensor.name + "': " + error);
     return {};
   }
   // No file behind the name: it is not a node.
@@ -177,7 +178,7 @@ void Importer::nodes(llvm::ArrayRef<Node> nodes, Scope &scope,
 
 void Importer::node(const Node &node, unsigned index, Scope &scope,
                     const Place *outer) {
-  Place place{(outer ? outer->prefix + "in it, " : fileName + ": ") +
+  Place place{(outer ? outer->prefix + "in it, " : path + ": ") +
                   describe(node, index),
               outer ? outer->loc : getLocation(node, index),
               outer ? outer->depth + 1 : 0};
@@ -330,14 +331,20 @@ mlir::LogicalResult Importer::importOperator(Binder &binder, const Place &place,
     return *expanded;
   if (node.sinceVersion)
     return binder.unsupported("expected an operator of docs/OpSupport.md, but "
-                              "got one that is not supported yet");
+                              "got one that is not supported yet; give it a "
+                              "kernel by --kernels FILE.mlir, or, if only this "
+                              "version of it is missing, bring the model to a "
+                              "newer opset by onnx.version_converter");
   if (node.domain.empty())
     return binder.unsupported(
         "expected an operator of ai.onnx, but ONNX defines no '" + node.opType +
-        "' up to opset " + llvm::Twine(node.opsetVersion));
+        "' up to opset " + llvm::Twine(node.opsetVersion) +
+        "; onnx.version_converter brings a model to another opset");
   return binder.unsupported("expected an operator of ai.onnx, but got the "
                             "custom operator '" +
-                            node.opType + "', which has no kernel");
+                            node.opType +
+                            "', which has no kernel; give it one by --kernels "
+                            "FILE.mlir");
 }
 
 /// Replaces references to a function's attributes by what the call says.
@@ -478,6 +485,6 @@ void Importer::run() {
   nodes(model->graph.nodes, mainScope, nullptr);
   addReturn(model->graph);
   if (issues.empty() && mlir::failed(mlir::verify(*module)))
-    issue(fileName +
+    issue(path +
           ": expected a module that verifies, but got: " + takeDiagnostic());
 }

@@ -60,7 +60,7 @@ static bool applyShape(const ShapeOption &option, std::vector<Dim> &dims,
 }
 
 mlir::FailureOr<mlir::Type> Importer::getInputType(const ValueInfo &input) {
-  std::string prefix = fileName + ": input '" + input.name + "': ";
+  std::string prefix = path + ": input '" + input.name + "': ";
   mlir::Type elementType = getElementType(context, input.elementType);
   if (mlir::TensorType type =
           input.type ? getContainerType(*input.type) : mlir::TensorType())
@@ -124,7 +124,7 @@ bool Importer::addFunction() {
     else if (llvm::none_of(model->graph.inputs, [&](const ValueInfo &input) {
                return input.name == option.name;
              }))
-      issue(fileName + ": expected the name of an input, but got --shape " +
+      issue(path + ": expected the name of an input, but got --shape " +
             option.name);
   }
   llvm::SmallVector<mlir::Type> types;
@@ -141,7 +141,7 @@ bool Importer::addFunction() {
     inputs.push_back(&input);
   }
   if (auto unused = symbols.findUnused())
-    issue(fileName + ": " + *unused);
+    issue(path + ": " + *unused);
   builder.setInsertionPointToEnd(module->getBody());
   function = mlir::func::FuncOp::create(
       builder, module->getLoc(), "main",
@@ -178,7 +178,7 @@ void Importer::checkRank(const ValueInfo &output, mlir::Value value) {
   auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
   if (choices && type && output.dims &&
       size_t(type.getRank()) != output.dims->size())
-    issue(fileName + ": output '" + output.name + "': expected " +
+    issue(path + ": output '" + output.name + "': expected " +
           llvm::Twine(output.dims->size()) + " dims, but got " +
           llvm::Twine(type.getRank()));
 }
@@ -196,7 +196,7 @@ void Importer::addReturn(const Graph &graph) {
     int declared = output.elementType;
     if (declared && output.isTensor &&
         elementType != getElementType(context, declared))
-      issue(fileName + ": output '" + output.name + "': expected " +
+      issue(path + ": output '" + output.name + "': expected " +
             describeDataType(getDataType(elementType)) +
             ", which its node makes, but got " + describeDataType(declared));
     results.push_back(value);

@@ -52,7 +52,7 @@ protected:
     mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {
       if (d.getSeverity() == mlir::DiagnosticSeverity::Error) {
         ++errors;
-        EXPECT_TRUE(llvm::StringRef(d.str()).starts_with("model.onnx: "))
+        EXPECT_TRUE(llvm::StringRef(d.str()).starts_with(path + ": "))
             << d.str();
       }
       return mlir::success();

@@ -4,7 +4,7 @@
 // reference path, and the same bits on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
-// RUN: atranslate %s --emit=tile -o - | FileCheck %s
+// RUN: atranslate %s --emit=tile -o %t.text.mlir && FileCheck %s < %t.text.mlir
 // RUN: arun %t/0.so --random --output-dir %t/0
 // RUN: arun %t/1.so --random --threads 1 --output-dir %t/1 --range-tol 1e-5 \
 // RUN:   --expect a_y=%t/0/a_y.npy --expect b_y=%t/0/b_y.npy --expect c_y=%t/0/c_y.npy --expect d_y=%t/0/d_y.npy \

@@ -5,7 +5,7 @@
 // not; a bias or a residual behind. The numbers of the reference path, and the
 // same bits on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
-// RUN: atranslate -O0 %s -o %t/0.so && atranslate %s --emit=tile -o - | FileCheck %s
+// RUN: atranslate -O0 %s -o %t/0.so && atranslate %s --emit=tile -o %t.text.mlir && FileCheck %s < %t.text.mlir
 // CHECK-COUNT-2: tile.kernel {{.*}}CHANNELS = 64
 // RUN: atranslate %s -o %t/1.so
 // DEFINE: %{shape} = 1x1x1x64

@@ -173,7 +173,15 @@ Attribute BlobElementsAttr::parse(AsmParser &parser, Type type) {
 
 void BlobElementsAttr::print(AsmPrinter &printer) const {
   Blob::Place place = getBlob()->getPlace();
-  StringRef base = getBlob()->getTable().printBase;
+  const BlobTable &table = getBlob()->getTable();
+  StringRef base = table.printBase;
+  // The side file is shown by the name that it is going to have.
+  if (!base.empty() && place.spelled == table.sideFile) {
+    SmallString<128> absolute(table.sideFile);
+    llvm::sys::fs::make_absolute(absolute);
+    llvm::sys::path::remove_dots(absolute, /*remove_dot_dot=*/true);
+    place.path = absolute.str().str();
+  }
   std::string shown = place.spelled;
   if (!base.empty()) {
     StringRef rest = place.path;
