@@ -137,7 +137,7 @@ Value emitHugeTurns(const Arithmetic &a, Value x) {
   return d.addI(mul(m, high), shr(mul(m, shr(low, 32)), 32));
 }
 
-/// What is left of |x| > 2^30 in f64 after the nearest multiple of pi.
+/// |x| > 2^30 less the nearest multiple of pi, in f64.
 struct HugeRest {
   Value rest, turns; // of `turns` the low bit counts
 };
@@ -161,7 +161,7 @@ Value emitHugeSin(const Arithmetic &a, Value x) {
   }
   HugeRest huge = reduceHuge(a, turns);
   Value r = a.narrow(huge.rest);
-  if (!isCos) // the sign of x goes to what is left of it
+  if (!isCos) // sin(-x) = -sin(x): the remainder takes the sign of x
     r = a.withSign(r, x);
   Value k = arith::TruncIOp::create(a.b, a.loc, a.integer(), huge.turns);
   return a.add(sinOfRest(a, r, k), a.sub(x, x));
@@ -175,7 +175,7 @@ Value emitHugeTan(const Arithmetic &a, Value x) {
 
 using Emit = Value (*)(const Arithmetic &, Value);
 
-/// What `within` gives up to 2^30, else what `beyond` gives.
+/// Emits `within` for |x| <= 2^30 and `beyond` for larger arguments.
 Value emitFar(const Arithmetic &a, Value x, Emit within, Emit beyond) {
   Value large =
       a.is(arith::CmpFPredicate::OGT, a.abs(x), a.real(1073741824.0f));
