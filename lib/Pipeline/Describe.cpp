@@ -184,6 +184,11 @@ LogicalResult describe(func::FuncOp program,
       kernel.flops = host::flopsFunction.str() + number;
     description.kernels.push_back(kernel);
   }
+  program.walk([&](host::CheckRangeOp check) {
+    description.faults.push_back(
+        {llvm::join(getNodeNames(check.getLoc()), "\n"),
+         check.getMessage().str()});
+  });
   if (auto strings = program->getAttrOfType<ArrayAttr>(host::stringsAttr))
     for (auto text : strings.getAsRange<StringAttr>())
       description.strings.push_back(text.getValue().str());

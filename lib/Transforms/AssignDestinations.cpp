@@ -472,13 +472,20 @@ LogicalResult Assignment::assign(graph::CheckOp op) {
   return success();
 }
 
+LogicalResult Assignment::assign(graph::CheckRangeOp op) {
+  host::CheckRangeOp::create(builder, op.getLoc(), getPlace(op.getLeast()),
+                             getPlace(op.getGreatest()), op.getMessageAttr(),
+                             op.getRangeAttr());
+  return success();
+}
+
 /// Whether an op of the host program reads the operand's elements.
 static bool needsPlace(OpOperand &use) {
   if (isa<graph::ReshapeOp>(use.getOwner()))
     return use.getOperandNumber() == 0;
   return isa<host::LaunchOp, graph::CallOp, func::ReturnOp, graph::BindOp,
-             graph::CheckOp, graph::IfOp, graph::LoopOp, graph::YieldOp>(
-      use.getOwner());
+             graph::CheckOp, graph::CheckRangeOp, graph::IfOp, graph::LoopOp,
+             graph::YieldOp>(use.getOwner());
 }
 
 LogicalResult Assignment::assign(Operation *op) {
@@ -489,8 +496,9 @@ LogicalResult Assignment::assign(Operation *op) {
     return success(); // placed where it is used
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<host::LaunchOp, graph::AssignOp, graph::AssumeOp, graph::BindOp,
-            graph::CallOp, graph::CheckOp, graph::IfOp, graph::LoopOp,
-            graph::ReshapeOp>([&](auto op) { return assign(op); })
+            graph::CallOp, graph::CheckOp, graph::CheckRangeOp, graph::IfOp,
+            graph::LoopOp, graph::ReshapeOp>(
+          [&](auto op) { return assign(op); })
       .Default([](Operation *op) -> LogicalResult {
         // What computed the shape of a reshape: its values are in the types.
         if (!llvm::any_of(op->getUses(), needsPlace) && isMemoryEffectFree(op))

@@ -46,6 +46,7 @@ private:
   mlir::LogicalResult assign(graph::BindOp op);
   mlir::LogicalResult assign(graph::CallOp op);
   mlir::LogicalResult assign(graph::CheckOp op);
+  mlir::LogicalResult assign(graph::CheckRangeOp op);
   void finish();
 
   // Branches and loops (AssignControlFlow.cpp).

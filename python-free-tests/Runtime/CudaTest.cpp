@@ -83,6 +83,21 @@ TEST_F(Cuda, FaultsOfKernelsEndTheRunAndOnlyIt) {
   call.expectRight();
 }
 
+// Directly, when captured, and when replayed; the device has the values.
+TEST_F(Cuda, ValuesOutOfRangeEndTheRunAndOnlyIt) {
+  FakeCall call(3, 8);
+  const float right = call.x.data[0];
+  const char *message = "node 'Check_4': expected bits in [-1879048192, "
+                        "2130706432), but got -1879048193";
+  for (int i = 0; i < 4; ++i) {
+    call.x.data[0] = floatOfBits(-0x70000001);
+    EXPECT_ADZE_ERROR(call.run(context.get()), ADZE_RUN_ERROR, message);
+    call.x.data[0] = right;
+    ASSERT_ADZE_OK(call.run(context.get()));
+    call.expectRight();
+  }
+}
+
 TEST_F(Cuda, RepeatedRunsAreReplayedFromAGraph) {
   int64_t before = fakeCount("fake_cuda_graph_launches");
   FakeCall call(3, 8);

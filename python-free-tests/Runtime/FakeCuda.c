@@ -109,11 +109,14 @@ FN(cuCtxPopCurrent_v2, void **context) {
 
 FN(cuModuleLoadData, void **module, const void *image) {
   *module = &dummy;
-  return depth && strstr(image, ".entry add") ? OK : INVALID;
+  return depth && (strstr(image, ".entry add") ||
+                   strstr(image, ".entry adze_check_range("))
+             ? OK
+             : INVALID;
 }
 FN(cuModuleUnload, void *module) { return module ? OK : INVALID; }
 FN(cuModuleGetFunction, const char **function, void *module, const char *name) {
-  *function = name;
+  *function = strcmp(name, "adze_check_range") ? name : "guard";
   return module ? OK : INVALID;
 }
 FN(cuFuncSetAttribute, void *function, int attribute, int value) {
@@ -122,9 +125,33 @@ FN(cuFuncSetAttribute, void *function, int attribute, int value) {
   return value < 0;
 }
 
-/* The last ones: symbols, programs, faults. */
+/* The last ones: symbols, programs, faults; but for the check of ranges. */
 static int count_arguments(char kernel) {
-  return kernel == 'a' ? 8 : kernel == 'r' ? 6 : 5;
+  return kernel == 'a' ? 8 : kernel == 'r' || kernel == 'g' ? 6 : 5;
+}
+
+static int64_t load_integer(uint64_t address, uint64_t bytes) {
+  return bytes == 4 ? *(const int32_t *)(uintptr_t)address
+                    : *(const int64_t *)(uintptr_t)address;
+}
+
+/* What the PTX of runtime/lib/CudaChecks.c does. */
+static int run_check(const node *n) {
+  uint64_t bytes = n->arguments[3];
+  if (!is_device(n->arguments[0], 32) || !is_device(n->arguments[1], bytes) ||
+      !is_device(n->arguments[2], bytes))
+    return BAD_ADDRESS;
+  int64_t *record = (int64_t *)(uintptr_t)n->arguments[0];
+  int64_t least = load_integer(n->arguments[1], bytes),
+          greatest = load_integer(n->arguments[2], bytes),
+          low = (int64_t)n->arguments[4], high = (int64_t)n->arguments[5];
+  if (least >= low && greatest < high)
+    return OK;
+  record[1] = least < low ? least : greatest;
+  record[2] = low;
+  record[3] = high;
+  record[0] = 1;
+  return OK;
 }
 
 static float element(const node *n, int argument, int64_t index) {
@@ -156,6 +183,8 @@ static int run(const node *n) {
             (const void *)(uintptr_t)n->arguments[1], n->arguments[2]);
     return OK;
   }
+  if (n->kernel == 'g')
+    return run_check(n);
   int count = count_arguments(n->kernel);
   if (!is_device(n->arguments[count - 1], 2 * 32))
     return BAD_ADDRESS;

@@ -4,8 +4,9 @@
  *   sum[b, l]  = x[b, l] + y[b, l] * weight
  *   total[b]   = the sum over l of sum[b, l], in order
  *   tiny[2]    = a subnormal number by a sum and by a product, to see FTZ
- * It refuses a batch of 13, by way of the host table's fail, and totals above
- * 1e30, by a fault.
+ * It refuses a batch of 13, by way of the host table's fail, totals above
+ * 1e30, by a fault, and bits of x[0][0] that are an integer out of the range
+ * [-0x70000000, 0x7f000000), by a check.
  */
 #include "adze_module.h"
 
@@ -110,6 +111,10 @@ static int32_t run(const adze_host_table *host, adze_exec *exec,
                    const void *weights, const int64_t *syms) {
   if (syms[BATCH] == 13)
     return host->fail(exec, "Reshape_7", "unlucky batch");
+  int32_t checked = host->check_range(exec, 0, inputs[0], inputs[0], 4,
+                                      -0x70000000, 0x7f000000);
+  if (checked)
+    return checked;
   void *add_ptrs[] = {inputs[0], inputs[1], (void *)(uintptr_t)weights, arena};
   int32_t code = host->launch(exec, 0, add_ptrs);
   if (code)
@@ -172,7 +177,7 @@ static const adze_device_image images[] = {
 
 static const adze_module_row_sizes row_sizes = ADZE_MODULE_ROW_SIZES;
 static const adze_module_fault faults[] = {
-    {"Never_4", "never"},
+    {"Check_4", "expected bits in [{1}, {2}), but got {0}"},
     {"ReduceSum_2", "the total of row {0} of {1} {is} large {3}"}};
 
 static const adze_module_desc desc = {

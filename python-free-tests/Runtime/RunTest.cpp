@@ -61,6 +61,24 @@ TEST(Run, FaultsOfKernelsEndTheRunAndOnlyIt) {
   }
 }
 
+TEST(Run, ValuesOutOfRangeEndTheRunAndOnlyIt) {
+  ModulePtr module = openFake();
+  ContextPtr context = makeContext(module.get());
+  FakeCall call(3, 8), above(3, 8), below(3, 8);
+  above.x.data[0] = floatOfBits(0x7f000000);
+  below.x.data[0] = floatOfBits(-0x70000001);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_ADZE_ERROR(above.run(context.get()), ADZE_RUN_ERROR,
+                      "node 'Check_4': expected bits in [-1879048192, "
+                      "2130706432), but got 2130706432");
+    EXPECT_ADZE_ERROR(below.run(context.get()), ADZE_RUN_ERROR,
+                      "node 'Check_4': expected bits in [-1879048192, "
+                      "2130706432), but got -1879048193");
+    ASSERT_ADZE_OK(call.run(context.get()));
+    call.expectRight();
+  }
+}
+
 TEST(Run, BitsDoNotDependOnTheNumberOfThreads) {
   FakeCall one(64, 1024);
   {

@@ -108,6 +108,12 @@ struct Tensor {
   Tensor(const Tensor &) = delete;
 };
 
+inline float floatOfBits(int32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
 /// One call of the fake module with its tensors.
 struct FakeCall {
   Tensor x, y, sum, total, tiny;

@@ -258,6 +258,13 @@ typedef struct {
    * not see more. */
   int32_t (*launch_groups)(adze_exec *, uint32_t kernel, void *const *ptrs,
                            int64_t steps, int64_t groups);
+  /* Raises row `fault` unless the integer of `bytes` (4 or 8) at `least` is at
+   * least `low` and the one at `greatest` is less than `high`: the values of
+   * the record are the one that is out of range, low and high. On a device the
+   * values are compared when the run has ended. */
+  int32_t (*check_range)(adze_exec *, uint32_t fault, const void *least,
+                         const void *greatest, uint32_t bytes, int64_t low,
+                         int64_t high);
 } adze_host_table;
 
 #define ADZE_VALUE_TYPE(dtype_code, dtype_bits, kind)                          \

@@ -130,6 +130,8 @@ static adze_status fill_device(adze_module *module, rt_device *device) {
   CU_TRY(cu, push, (device->primary));
   adze_status status = load_functions(module, device);
   if (!status)
+    status = rt_cuda_load_checks(module, device);
+  if (!status)
     status = send_weights(module, device);
   cu->pop(&device->primary);
   return status;
@@ -142,6 +144,8 @@ static void destroy_device(rt_device *device) {
       cu->deallocate(device->weights);
     if (device->code)
       cu->module_unload(device->code);
+    if (device->checks)
+      cu->module_unload(device->checks);
     cu->pop(&device->primary);
     cu->primary_release(device->device);
   }

@@ -88,6 +88,8 @@ struct rt_device {
   const adze_device_image *image;
   cu_module code;
   cu_address weights;
+  cu_module checks; /* null: the module has no faults */
+  cu_function check_range;
   /* The image lacks kernels, which then run on the CPU: all memory is managed,
    * so that both reach it. */
   bool managed;
@@ -118,6 +120,9 @@ struct rt_device_context {
   rt_graph_key key;
   cu_graph_exec graph;
 };
+
+/* Loads the kernel that checks ranges, if the module can raise a fault. */
+adze_status rt_cuda_load_checks(const adze_module *module, rt_device *device);
 
 adze_status rt_cuda_error(const cu_driver *cu, cu_result result,
                           const char *what);

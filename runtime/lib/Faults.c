@@ -1,6 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Faults that kernels record (adze_module.h) become the status of their run.
+ * Faults that kernels and checks of ranges record (adze_module.h) become the
+ * status of their run.
  */
 #include "Runtime.h"
 
@@ -54,4 +55,35 @@ adze_status rt_faults_take(adze_context *context) {
   if (status)
     memset(context->faults, 0, desc->num_faults * sizeof(adze_fault));
   return status;
+}
+
+static int64_t load_integer(const void *place, uint32_t bytes) {
+  int32_t narrow;
+  int64_t wide;
+  if (bytes == sizeof(narrow)) {
+    memcpy(&narrow, place, sizeof(narrow));
+    return narrow;
+  }
+  memcpy(&wide, place, sizeof(wide));
+  return wide;
+}
+
+int32_t rt_check_range(adze_exec *exec, uint32_t fault, const void *least,
+                       const void *greatest, uint32_t bytes, int64_t low,
+                       int64_t high) {
+  adze_context *context = exec->context;
+  if (fault >= context->module->desc->num_faults)
+    return rt_exec_fail(
+        exec,
+        rt_error(ADZE_INVALID_MODULE, "expected a fault below %llu, but got %u",
+                 (unsigned long long)context->module->desc->num_faults, fault));
+  if (context->on_device)
+    return rt_cuda_check_range(exec, fault, least, greatest, bytes, low, high);
+  int64_t smallest = load_integer(least, bytes),
+          largest = load_integer(greatest, bytes);
+  if (smallest >= low && largest < high)
+    return 0;
+  context->faults[fault] =
+      (adze_fault){1, {smallest < low ? smallest : largest, low, high}};
+  return rt_exec_fail(exec, rt_faults_take(context));
 }

@@ -256,7 +256,8 @@ static const adze_host_table host_table = {sizeof(adze_host_table),
                                            rt_host_call,
                                            rt_host_fetch,
                                            host_launch_steps,
-                                           host_launch_groups};
+                                           host_launch_groups,
+                                           rt_check_range};
 
 const _Alignas(RT_ALIGNMENT) char rt_nothing[RT_ALIGNMENT];
 

@@ -320,11 +320,15 @@ void rt_context_give(adze_context *context, void *data, uint64_t bytes);
 adze_status rt_context_enter(adze_context *context);
 void rt_context_leave(adze_context *context);
 
-/* ---- Faults that kernels record (Faults.c) ------------------------------- */
+/* ---- Faults (Faults.c) --------------------------------------------------- */
 
 adze_status rt_faults_create(adze_context *context);
 /* Returns the error of the first raised record, and clears all records. */
 adze_status rt_faults_take(adze_context *context);
+/* adze_host_table.check_range */
+int32_t rt_check_range(adze_exec *exec, uint32_t fault, const void *least,
+                       const void *greatest, uint32_t bytes, int64_t low,
+                       int64_t high);
 
 /* ---- Launches (Launch.c) ----------------------------------------------- */
 
@@ -438,6 +442,9 @@ adze_status rt_cuda_run(adze_context *context, const DLTensor *const inputs[],
                         DLTensor *const outputs[], void *stream, bool wait);
 int32_t rt_cuda_launch(adze_exec *exec, uint32_t kernel, void *const *ptrs,
                        int64_t steps, int64_t groups);
+int32_t rt_cuda_check_range(adze_exec *exec, uint32_t fault, const void *least,
+                            const void *greatest, uint32_t bytes, int64_t low,
+                            int64_t high);
 int32_t rt_cuda_copy(adze_exec *exec, void *to, const void *from,
                      uint64_t bytes);
 /* Waits for the launches of this run, whose own memory is given back next. */

@@ -21,7 +21,7 @@ input
   --random                 random contents for inputs without --input: standard
                            normal numbers, integers in [0, --ids), truth values
   --seed N                 of the random contents (0)
-  --ids N                  bound of random integers (100)
+  --ids N                  bound of random integers (2)
   --shape NAME=1x3x224x224 shape of an input with dynamic dims
 output
   --output-dir DIR         writes each output to DIR/NAME.npy, '/' in NAME as '_'

@@ -21,7 +21,7 @@ struct Arguments {
   std::vector<std::pair<std::string, std::vector<int64_t>>> shapes;
   bool random = false;
   int64_t seed = 0;
-  int64_t ids = 100;
+  int64_t ids = 2;
 
   std::string outputDir;
   std::string format = "npy";

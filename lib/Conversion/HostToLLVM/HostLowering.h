@@ -26,6 +26,7 @@ enum HostTableField : int32_t {
   Fetch,
   LaunchSteps,
   LaunchGroups,
+  CheckRange,
   NumHostTableFields
 };
 
@@ -80,6 +81,7 @@ private:
   void lower(host::WriteOp op);
   void lower(host::HoldsOp op);
   void lower(host::CheckOp op);
+  void lower(host::CheckRangeOp op);
   void lower(host::ViewOp op);
   void lower(mlir::func::ReturnOp op);
   mlir::LogicalResult lower(host::ConstantOp op);
@@ -137,6 +139,7 @@ private:
   /// Results of ops on numbers.
   llvm::DenseMap<mlir::Value, mlir::Value> numbers;
   llvm::DenseMap<mlir::Operation *, unsigned> launchNumbers;
+  llvm::DenseMap<mlir::Operation *, unsigned> faultNumbers;
   /// Numbers on their way to the run time, and the symbols that they are for.
   mlir::Value hostNumbers, hostSymbols;
 };

@@ -360,6 +360,18 @@ void HostLowering::lower(host::CheckOp op) {
   builder.setInsertionPointToEnd(next);
 }
 
+void HostLowering::lower(host::CheckRangeOp op) {
+  Location loc = op.getLoc();
+  Type element = cast<MemRefType>(op.getLeast().getType()).getElementType();
+  Formula formula(builder, loc, arguments[RunArgument::Symbols]);
+  Value low = formula.emit(op.getRange().getResult(0)),
+        high = formula.emit(op.getRange().getResult(1));
+  call(loc, CheckRange,
+       {i32Constant(loc, faultNumbers.lookup(op)), places.lookup(op.getLeast()),
+        places.lookup(op.getGreatest()),
+        i32Constant(loc, element.getIntOrFloatBitWidth() / 8), low, high});
+}
+
 //===----------------------------------------------------------------------===//
 // Branches and loops
 //===----------------------------------------------------------------------===//
@@ -449,7 +461,7 @@ LogicalResult HostLowering::lower(Operation *op) {
       .Case<host::LaunchOp, host::CallOp, host::FetchOp, host::CopyOp,
             host::ViewOp, host::OutputOp, host::BindOp, host::AssignOp,
             host::ReadOp, host::WriteOp, host::HoldsOp, host::CheckOp,
-            func::ReturnOp>([&](auto op) {
+            host::CheckRangeOp, func::ReturnOp>([&](auto op) {
         lower(op);
         return success();
       })
@@ -523,11 +535,16 @@ LogicalResult HostLowering::lowerProgram(LLVM::LLVMFuncOp run) {
     hasSteps |= launch.getStepsAttr() != nullptr;
     hasGroups |= launch.getGroupsAttr() != nullptr;
   });
-  if (calls || checks || usesBoxes || hostNumbers || hasSteps)
-    checkTable(loc, hasGroups  ? LaunchGroups
-                    : hasSteps ? LaunchSteps
-                    : calls    ? Fetch
-                               : Output);
+  program.walk([&](host::CheckRangeOp check) {
+    faultNumbers.try_emplace(check, faultNumbers.size());
+  });
+  if (calls || checks || usesBoxes || hostNumbers || hasSteps ||
+      !faultNumbers.empty())
+    checkTable(loc, !faultNumbers.empty() ? CheckRange
+                    : hasGroups           ? LaunchGroups
+                    : hasSteps            ? LaunchSteps
+                    : calls               ? Fetch
+                                          : Output);
   for (BlockArgument argument : program.getArguments()) {
     int64_t index = argument.getArgNumber();
     Value array = arguments[index < numInputs ? RunArgument::Inputs

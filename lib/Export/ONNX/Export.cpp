@@ -231,7 +231,7 @@ LogicalResult Exporter::addOp(Operation &op) {
                        op.getLoc());
   // Conditions that end a run have no operator: ONNX's operators fail where
   // sizes do not fit.
-  if (isa<graph::AssumeOp, graph::CheckOp>(op))
+  if (isa<graph::AssumeOp, graph::CheckOp, graph::CheckRangeOp>(op))
     return success();
   if (auto bind = dyn_cast<graph::BindOp>(op)) {
     for (auto [index, symbol] : llvm::enumerate(bind.getSymbols()))

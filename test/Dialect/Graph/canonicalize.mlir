@@ -184,3 +184,23 @@ func.func @by_sizes(%x: tensor<?x?xf32, #x>) -> (tensor<?x?xf32, #b>, tensor<?x2
   %3 = graph.reshape %2 : (tensor<?x?xf32, #y>) -> tensor<?x2x?xf32, #z>
   return %1, %3 : tensor<?x?xf32, #b>, tensor<?x2x?xf32, #z>
 }
+
+// -----
+
+// Values in range need no check; others, and dynamic bounds, do.
+// CHECK-LABEL: @check_range
+func.func @check_range(%x: tensor<i64>) {
+  %two = graph.constant dense<2> : tensor<i64>
+  %five = graph.constant dense<5> : tensor<i64>
+  // CHECK-NOT: "static"
+  graph.check_range %two, %five, "static" {range = affine_map<() -> (2, 6)>} : tensor<i64>
+  // CHECK: "above"
+  graph.check_range %two, %five, "above" {range = affine_map<() -> (2, 5)>} : tensor<i64>
+  // CHECK: "below"
+  graph.check_range %two, %five, "below" {range = affine_map<() -> (3, 6)>} : tensor<i64>
+  // CHECK: "dynamic"
+  graph.check_range %two, %five, "dynamic" {range = affine_map<()[s0] -> (0, s0)>} : tensor<i64>
+  // CHECK: "data-dependent"
+  graph.check_range %x, %x, "data-dependent" {range = affine_map<() -> (0, 6)>} : tensor<i64>
+  return
+}

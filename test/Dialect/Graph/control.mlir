@@ -135,3 +135,29 @@ func.func @loop_count(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<?x4xf32> {
   }) : (tensor<i64>) -> tensor<?x4xf32>
   return %r : tensor<?x4xf32>
 }
+
+// -----
+
+// CHECK-LABEL: @check_range
+func.func @check_range(%x: tensor<i64>, %y: tensor<1xi32>) {
+  // CHECK: graph.check_range %{{.*}}, %{{.*}}, "expected [{1}, {2}), but got {0}" {range = #{{.*}}} : tensor<i64>
+  graph.check_range %x, %x, "expected [{1}, {2}), but got {0}" {range = affine_map<()[s0] -> (-s0, s0)>} : tensor<i64>
+  graph.check_range %y, %y, "no" {range = affine_map<() -> (0, 4)>} : tensor<1xi32>
+  return
+}
+
+// -----
+
+func.func @check_range_many(%x: tensor<2xi64>) {
+  // expected-error@+1 {{expected one element, but got 'tensor<2xi64>'}}
+  graph.check_range %x, %x, "no" {range = affine_map<() -> (0, 4)>} : tensor<2xi64>
+  return
+}
+
+// -----
+
+func.func @check_range_bounds(%x: tensor<i64>) {
+  // expected-error@+1 {{expected a map from symbols to two bounds, but got affine_map<()[s0] -> (s0)>}}
+  graph.check_range %x, %x, "no" {range = affine_map<()[s0] -> (s0)>} : tensor<i64>
+  return
+}

@@ -171,3 +171,11 @@ func.func @launch_c6(%x: memref<4xf32>, %y: memref<4xf32>) {
   host.launch @add(%x, %y) {groups = 2 : i64} : (memref<4xf32>, memref<4xf32>) -> ()
   return
 }
+
+// -----
+
+func.func @check_range_bounds(%x: memref<i64>) {
+  // expected-error@+1 {{expected a map from symbols to two bounds, but got affine_map<() -> (4)>}}
+  host.check_range %x, %x, "no" {range = affine_map<() -> (4)>} : memref<i64>
+  return
+}

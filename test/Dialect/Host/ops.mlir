@@ -39,6 +39,8 @@ func.func @data(%y: memref<?xi64>, %flag: memref<i1>, %count: memref<1xi64>, %nu
   %0 = host.read %flag : memref<i1> -> i1
   // CHECK: host.check %[[FLAG]], "expected so"
   host.check %0, "expected so"
+  // CHECK: host.check_range %{{.*}}, %{{.*}}, "out of [{1}, {2})" {range = #{{.*}}} : memref<i64>
+  host.check_range %number, %number, "out of [{1}, {2})" {range = affine_map<()[s0] -> (-s0, s0)>} : memref<i64>
   // CHECK: host.holds {bounds = [#{{.*}}], broadcasts = [#{{.*}}], equalities = [#{{.*}}]} : i1
   %fit = host.holds {broadcasts = [affine_map<()[s0] -> (s0, 16)>], equalities = [affine_map<()[s0, s1] -> (s0, s1)>], bounds = [affine_map<()[s0] -> (s0 - 3)>]} : i1
   // CHECK: %[[N:.*]] = host.read %{{.*}} : memref<i64> -> i64

@@ -60,6 +60,30 @@ def Graph_CheckOp : Graph_Op<"check", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
+def Graph_CheckRangeOp : Graph_Op<"check_range", [MemoryEffects<[MemWrite]>, AllTypesMatch<["least", "greatest"]>]> {
+  let summary = "End the run with an error unless values are in a range";
+  let description = [{
+    `range` has two results in terms of the module's symbols: `least` must be at
+    least the first one, and `greatest` less than the second one. The operands
+    are reductions of the values to check; of no values they are the identities
+    of minimum and maximum, which fit every range. In `message`, {0} stands for
+    the value that is out of range, {1} and {2} for the bounds. Ops after it may
+    run before the run ends, also with values out of range.
+
+    C1: both operands have one element. C2: the map has two results and no dims.
+
+    Example:
+    ```mlir
+    graph.check_range %least, %greatest, "index {0} is out of range [{1}, {2})" {range = affine_map<()[s0] -> (-s0, s0)>} : tensor<i64>
+    ```
+  }];
+  let arguments = (ins TensorOf<[I32, I64]>:$least, TensorOf<[I32, I64]>:$greatest,
+                       StrAttr:$message, AffineMapAttr:$range);
+  let assemblyFormat = "$least `,` $greatest `,` $message attr-dict `:` type($least)";
+  let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
+}
+
 def Graph_AssumeOp : Graph_Op<"assume", [MemoryEffects<[MemWrite]>]> {
   let summary = "End the run with an error unless sizes fit each other";
   let description = [{

@@ -301,6 +301,26 @@ def Host_CheckOp : Host_Op<"check", [MemoryEffects<[MemWrite]>]> {
   let assemblyFormat = "$condition `,` $message attr-dict";
 }
 
+def Host_CheckRangeOp : Host_Op<"check_range", [AllTypesMatch<["least", "greatest"]>]> {
+  let summary = "End the run with an error unless values are in a range";
+  let description = [{
+    Raises a fault if the first element of `least` is less than the first result
+    of `range`, or that of `greatest` is not less than the second one. The
+    module's table of faults has a row for each of these ops, in their order. On
+    a device the run goes on, and its end reports the fault.
+
+    ```mlir
+    host.check_range %least, %greatest, "index {0} is out of range [{1}, {2})" {range = affine_map<()[s0] -> (-s0, s0)>} : memref<i64>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$least,
+      Arg<AnyMemRef, "", [MemRead]>:$greatest, StrAttr:$message,
+      AffineMapAttr:$range);
+  let assemblyFormat =
+      "$least `,` $greatest `,` $message attr-dict `:` type($least)";
+  let hasVerifier = 1;
+}
+
 def Host_HoldsOp : Host_Op<"holds", [MemoryEffects<[MemRead]>]> {
   let summary = "Whether sizes fit each other";
   let description = [{

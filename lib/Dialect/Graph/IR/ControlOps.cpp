@@ -97,6 +97,31 @@ LogicalResult CheckOp::verify() {
          << getCondition().getType();
 }
 
+LogicalResult CheckRangeOp::verify() {
+  if (!isScalar(getLeast()) || !isScalar(getGreatest()))
+    return emitOpError("expected one element, but got ")
+           << getLeast().getType();
+  if (getRange().getNumDims() == 0 && getRange().getNumResults() == 2)
+    return success();
+  return emitOpError("expected a map from symbols to two bounds, but got ")
+         << getRangeAttr();
+}
+
+/// Erases the check of values that are known to be in range.
+LogicalResult CheckRangeOp::canonicalize(CheckRangeOp op,
+                                         PatternRewriter &rewriter) {
+  auto least = getConstantElements(op.getLeast()),
+       greatest = getConstantElements(op.getGreatest());
+  auto low = getConstant(op.getRange().getResult(0)),
+       high = getConstant(op.getRange().getResult(1));
+  if (!least || !greatest || !low || !high)
+    return rewriter.notifyMatchFailure(op, "values or bounds are not known");
+  if (least->front() < *low || greatest->front() >= *high)
+    return rewriter.notifyMatchFailure(op, "values are out of range");
+  rewriter.eraseOp(op);
+  return success();
+}
+
 LogicalResult CallOp::verify() {
   llvm::SmallDenseSet<int64_t> given;
   for (Type type : getResultTypes())

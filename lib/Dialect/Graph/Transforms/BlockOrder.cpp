@@ -16,6 +16,8 @@ static void forEachSize(Operation *op,
     llvm::for_each(slice.getStartExprs(), visit);
   else if (auto assign = dyn_cast<AssignOp>(op))
     llvm::for_each(assign.getValues().getResults(), visit);
+  else if (auto check = dyn_cast<CheckRangeOp>(op))
+    llvm::for_each(check.getRange().getResults(), visit);
   else if (auto assume = dyn_cast<AssumeOp>(op))
     assume.forEachSize(visit);
 }

@@ -239,6 +239,9 @@ void LoopLiveness::need(Operation *inside) {
       needSymbols(type);
     if (auto assume = dyn_cast<AssumeOp>(inner))
       assume.forEachSize([&](AffineExpr size) { needSymbols(size); });
+    if (auto check = dyn_cast<CheckRangeOp>(inner))
+      for (AffineExpr bound : check.getRange().getResults())
+        needSymbols(bound);
   });
 }
 

@@ -76,6 +76,8 @@ bool mentionsOwnSymbols(LoopOp op) {
              isa<AssignOp, BindOp, IfOp, LoopOp>(inner);
     if (auto assume = dyn_cast<AssumeOp>(inner))
       assume.forEachSize([&](AffineExpr size) { found |= isOwn(size); });
+    if (auto check = dyn_cast<CheckRangeOp>(inner))
+      found |= llvm::any_of(check.getRange().getResults(), isOwn);
   });
   auto carried = TypeRange(op.getBody().getArgumentTypes()).drop_front();
   return found || !llvm::equal(op.getInits().getTypes(), carried) ||

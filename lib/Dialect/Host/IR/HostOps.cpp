@@ -221,6 +221,13 @@ LogicalResult AssignOp::verify() {
          << getSymbols().size() << " results, but got " << getValuesAttr();
 }
 
+LogicalResult CheckRangeOp::verify() {
+  if (getRange().getNumDims() == 0 && getRange().getNumResults() == 2)
+    return success();
+  return emitOpError("expected a map from symbols to two bounds, but got ")
+         << getRangeAttr();
+}
+
 LogicalResult SizeOp::verify() {
   if (getValue().getNumDims() == 0 && getValue().getNumResults() == 1)
     return success();

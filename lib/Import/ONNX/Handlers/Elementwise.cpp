@@ -2,6 +2,8 @@
 //
 // Operators that compute each element from the elements at its place.
 #include "../OpTable.h"
+#include "Arithmetic.h"
+#include "IndexRange.h"
 #include <cfloat>
 
 using namespace adze;
@@ -39,6 +41,16 @@ static Value getRight(Binder &b) {
 template <typename OpT>
 static LogicalResult importBinary(Binder &b) {
   return b.done(b.create<OpT>({b.operand(0), getRight(b)}));
+}
+
+/// A quotient or remainder: integers have no value by 0.
+template <typename OpT>
+static LogicalResult importQuotient(Binder &b) {
+  Value divisors = getRight(b);
+  if (!divisors || (!llvm::isa<mlir::FloatType>(b.getElementType(divisors)) &&
+                    mlir::failed(checkDivisors(b, divisors))))
+    return mlir::failure();
+  return b.done(b.create<OpT>({b.operand(0), divisors}));
 }
 
 /// Of any number of operands, one after the other.
@@ -121,8 +133,8 @@ static LogicalResult importSwish(Binder &b) {
 
 static LogicalResult importMod(Binder &b) {
   if (b.getInt("fmod", 0) != 0)
-    return importBinary<graph::FmodOp>(b);
-  return importBinary<graph::ModOp>(b);
+    return importQuotient<graph::FmodOp>(b);
+  return importQuotient<graph::ModOp>(b);
 }
 
 /// Base and exponent may differ; the base's type is the result's. It is
@@ -296,7 +308,7 @@ static void addBinaryOps(std::vector<OpRow> &rows) {
           {"BitwiseAnd", 18, 2, importBinary<graph::BitwiseAndOp>},
           {"BitwiseOr", 18, 2, importBinary<graph::BitwiseOrOp>},
           {"BitwiseXor", 18, 2, importBinary<graph::BitwiseXorOp>},
-          {"Div", 6, 2, importBinary<graph::DivOp>},
+          {"Div", 6, 2, importQuotient<graph::DivOp>},
           {"Equal", 1, 2, importBinary<graph::EqualOp>},
           {"Greater", 1, 2, importBinary<graph::GreaterOp>},
           {"GreaterOrEqual", 12, 2, importBinary<graph::GreaterEqualOp>},

@@ -4,33 +4,12 @@
 #include "../OpTable.h"
 #include "../Sizes.h"
 #include "Arithmetic.h"
+#include "IndexRange.h"
 
 using namespace adze;
 using namespace adze::importer;
 using mlir::LogicalResult;
 using mlir::Value;
-
-/// Fails where an index that is known lies outside of its dim. Tuples of
-/// indices, the last dim, are into the dims of `sizes`.
-static LogicalResult checkIndices(Binder &b, Value indices,
-                                  llvm::ArrayRef<mlir::AffineExpr> sizes) {
-  mlir::DenseIntElementsAttr elements;
-  if (sizes.empty() || !matchPattern(indices, mlir::m_Constant(&elements)))
-    return mlir::failure(b.hasFailed());
-  llvm::SmallVector<std::optional<int64_t>> known;
-  for (mlir::AffineExpr size : sizes)
-    known.push_back(graph::getConstant(size));
-  for (auto [i, value] : llvm::enumerate(elements.getValues<llvm::APInt>())) {
-    int64_t index = value.getSExtValue();
-    std::optional<int64_t> size = known[i % known.size()];
-    if (size && (index < -*size || index >= *size))
-      return b.fail("expected an index into a dim of " + llvm::Twine(*size) +
-                    ", but got " + llvm::Twine(index));
-    if (elements.isSplat() && i + 1 >= known.size())
-      break;
-  }
-  return mlir::failure(b.hasFailed());
-}
 
 /// Where the indices along `axis` of `data` are no tuples.
 static LogicalResult checkIndices(Binder &b, Value data, int64_t axis) {

@@ -6,6 +6,7 @@
 #include "../OpTable.h"
 #include "../Sizes.h"
 #include "Arithmetic.h"
+#include "IndexRange.h"
 #include "Windows.h"
 
 using namespace adze;
@@ -58,31 +59,25 @@ static LogicalResult importTensorScatter(Binder &b) {
                   a.withTail(b.cast(start, b.builder.getI64Type()), rank - 1));
   if (mode == "circular")
     index = a.mod(index, a.size(cache, axis));
-  if (!index)
+  if (mlir::failed(checkIndices(b, index, graph::getDims(cache)[axis],
+                                NegativeIndex::OutOfRange)))
     return mlir::failure();
   return b.done(b.create<graph::ScatterElementsOp>(
       {cache, b.broadcastTo(index, graph::getDims(update)), update},
       b.attr("axis", axis)));
 }
 
-/// Ends the run unless operand `i`, of integers, holds nothing but indices
-/// below `count` (a scalar) and, if given, `ignored`; what is known fails now.
-static LogicalResult checkIndices(Binder &b, unsigned i, Value count,
-                                  std::optional<int64_t> ignored,
-                                  llvm::StringRef message) {
-  Sizes s(b);
-  auto most = graph::getConstantElements(count);
-  if (!ignored && most &&
-      mlir::failed(checkElements(b, i, 0, most->front() - 1)))
-    return mlir::failure();
-  Value index = b.cast(b.operand(i), b.builder.getI64Type());
-  Value fits = b.create<graph::AndOp>(
-      {b.create<graph::LessEqualOp>({s.number(0), index}),
-       s.less(index, count)});
-  if (ignored)
-    fits = s.either(fits, s.equal(index, s.number(*ignored)));
-  b.check(s.all(fits), message);
-  return mlir::failure(b.hasFailed());
+/// Checks that targets are numbers of classes, or `ignored`, if that is given.
+static LogicalResult checkTargets(Binder &b, Value targets, AffineExpr classes,
+                                  std::optional<int64_t> ignored) {
+  if (ignored) {
+    // In the place of an ignored target stands one that is in range.
+    Sizes s(b);
+    targets = b.cast(targets, b.builder.getI64Type());
+    targets = b.create<graph::SelectOp>(
+        {s.equal(targets, s.number(*ignored)), s.number(0), targets});
+  }
+  return checkIndices(b, targets, classes, NegativeIndex::OutOfRange);
 }
 
 /// ONNX's body looks classes up: there have to be such.
@@ -93,10 +88,8 @@ static LogicalResult importLoss(Binder &b) {
   if (b.getRank(b.operand(0)) < 2)
     return b.fail("expected scores of at least 2 dims, but got " +
                   llvm::Twine(b.getRank(b.operand(0))) + "-D");
-  Value count = Arithmetic(b).size(b.operand(0), 1);
-  if (mlir::failed(checkIndices(
-          b, 1, count, ignored,
-          "expected targets that are numbers of classes, or ignore_index")))
+  if (mlir::failed(checkTargets(b, b.operand(1),
+                                graph::getDims(b.operand(0))[1], ignored)))
     return mlir::failure();
   return b.expand(b.getOperands());
 }
@@ -135,8 +128,8 @@ static LogicalResult importMaxUnpool(Binder &b) {
   // Indices count in the smaller result; what the wanted one has more is 0.
   auto *context = b.builder.getContext();
   Value zeros = b.broadcastTo(a.like(x, 0), graph::product(context, inner));
-  if (mlir::failed(checkIndices(b, 1, a.size(zeros, 0), std::nullopt,
-                                "expected indices into the result")))
+  if (mlir::failed(checkIndices(b, indices, graph::product(context, inner),
+                                NegativeIndex::OutOfRange)))
     return mlir::failure();
   Value flat = b.create<graph::ScatterElementsOp>(
       {zeros, a.flatten(indices, 0, spatial + 2), a.flatten(x, 0, spatial + 2)},

@@ -5,6 +5,7 @@
 #include "Microsoft.h"
 #include "../OpTable.h"
 #include "Arithmetic.h"
+#include "IndexRange.h"
 
 using namespace adze;
 using namespace adze::importer;
@@ -76,9 +77,16 @@ LogicalResult importEmbedLayerNormalization(Binder &b) {
         positions = b.operand(8);
   if (b.getRank(ids) != 2)
     return b.fail("expected input_ids of 2 dims");
+  auto check = [&](Value indices, unsigned table) {
+    return checkIndices(b, indices, graph::getDims(b.operand(table))[0],
+                        NegativeIndex::OutOfRange);
+  };
   Value sum = a.gather(b.operand(2), ids, 0);
   if (!positions)
     positions = a.iota(ids, 1);
+  if (mlir::failed(check(ids, 2)) || mlir::failed(check(positions, 3)) ||
+      (segments && b.operand(4) && mlir::failed(check(segments, 4))))
+    return mlir::failure();
   sum = a.add(sum, a.gather(b.operand(3), positions, 0));
   if (segments) {
     if (!b.operand(4))
@@ -243,6 +251,9 @@ LogicalResult importRotaryEmbedding(Binder &b) {
     Value first = b.reshape(b.cast(positions, b.builder.getI64Type()), {});
     places = b.unsqueeze(a.add(a.iota(heads4, 1), first), {0});
   }
+  if (mlir::failed(checkIndices(b, places, graph::getDims(cos)[0],
+                                NegativeIndex::OutOfRange)))
+    return mlir::failure();
   Value result =
       rotate(b, heads4, places, cos, sin, b.getInt("interleaved", 0) != 0);
   if (rank == 4)

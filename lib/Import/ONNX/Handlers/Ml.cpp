@@ -5,6 +5,7 @@
 #include "Ml.h"
 #include "../OpTable.h"
 #include "Arithmetic.h"
+#include "IndexRange.h"
 #include <cmath>
 
 using namespace adze;
@@ -260,6 +261,9 @@ LogicalResult importArrayFeatureExtractor(Binder &b) {
   if (b.getRank(x) == 0)
     return b.fail("expected an input of at least one dim");
   indices = a.flatten(indices, 0, b.getRank(indices));
+  if (mlir::failed(checkIndices(b, indices, graph::getDims(x).back(),
+                                NegativeIndex::OutOfRange)))
+    return mlir::failure();
   Value result = a.gather(x, indices, b.getRank(x) - 1);
   if (b.getRank(x) == 1)
     result = b.unsqueeze(result, {0});

@@ -1,0 +1,160 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Checks of indices and divisors: before the run where they are known.
+#include "IndexRange.h"
+#include "Arithmetic.h"
+
+using namespace adze;
+using namespace adze::importer;
+using mlir::AffineExpr;
+using mlir::LogicalResult;
+using mlir::Value;
+
+namespace {
+/// The checks of one tensor of indices.
+class IndexRange {
+public:
+  IndexRange(Binder &b, Value indices, llvm::ArrayRef<AffineExpr> sizes,
+             NegativeIndex negative)
+      : b(b), indices(indices), sizes(sizes), negative(negative) {}
+  LogicalResult run();
+
+private:
+  AffineExpr getLow(unsigned column) const;
+  LogicalResult checkConstants(mlir::DenseIntElementsAttr elements);
+  LogicalResult checkKnown(unsigned column, AffineExpr index);
+  void checkInRun();
+  void checkColumn(unsigned column, Value least, Value greatest);
+
+  Binder &b;
+  Value indices;
+  llvm::ArrayRef<AffineExpr> sizes;
+  NegativeIndex negative;
+};
+} // namespace
+
+AffineExpr IndexRange::getLow(unsigned column) const {
+  return negative == NegativeIndex::FromEnd
+             ? graph::subExprs(b.expr(0), sizes[column])
+             : b.expr(0);
+}
+
+/// Fails where an index is known to be out of range; takes it for granted that
+/// it is not where sizes decide.
+LogicalResult IndexRange::checkKnown(unsigned column, AffineExpr index) {
+  AffineExpr size = sizes[column], low = getLow(column);
+  if (!size || !low)
+    return mlir::success();
+  AffineExpr above = graph::subExprs(index, low),
+             below = graph::subExprs(graph::subExprs(size, b.expr(1)), index);
+  if (b.assumeNonNegative(above) && b.assumeNonNegative(below))
+    return mlir::failure(b.hasFailed());
+  auto text = [](AffineExpr expr) {
+    std::string list = graph::toString(expr); // in brackets
+    return list.substr(1, list.size() - 2);
+  };
+  return b.fail("expected an index into a dim of " + text(size) + ", but got " +
+                text(index));
+}
+
+/// Only the least and the greatest one of a column matter.
+LogicalResult IndexRange::checkConstants(mlir::DenseIntElementsAttr elements) {
+  bool isUnsigned = elements.getElementType().isUnsignedInteger();
+  llvm::SmallVector<std::optional<std::pair<int64_t, int64_t>>> found(
+      sizes.size());
+  for (auto [i, value] : llvm::enumerate(elements.getValues<llvm::APInt>())) {
+    int64_t index =
+        isUnsigned ? int64_t(value.getZExtValue()) : value.getSExtValue();
+    auto &range = found[i % sizes.size()];
+    range = range ? std::pair(std::min(range->first, index),
+                              std::max(range->second, index))
+                  : std::pair(index, index);
+    if (elements.isSplat() && i + 1 >= sizes.size())
+      break;
+  }
+  for (auto [column, range] : llvm::enumerate(found))
+    if (range && (mlir::failed(checkKnown(column, b.expr(range->first))) ||
+                  mlir::failed(checkKnown(column, b.expr(range->second)))))
+      return mlir::failure();
+  return mlir::success();
+}
+
+void IndexRange::checkColumn(unsigned column, Value least, Value greatest) {
+  AffineExpr low = getLow(column), high = sizes[column];
+  if (!least || !greatest || !low || !high)
+    return;
+  AffineExpr bounds[] = {low, high};
+  auto range = mlir::AffineMap::get(0, graph::countSymbols(bounds), bounds,
+                                    b.builder.getContext());
+  graph::CheckRangeOp::create(b.builder, b.loc, least, greatest,
+                              "expected indices in [{1}, {2}), but got {0}",
+                              range);
+}
+
+void IndexRange::checkInRun() {
+  mlir::Type type = b.getElementType(indices), i64 = b.builder.getI64Type();
+  Value values = type.isSignlessInteger(32) ? indices : b.cast(indices, i64);
+  if (!values)
+    return;
+  // Tuples keep their dim: a column for each of its elements.
+  bool hasColumns = sizes.size() > 1;
+  auto axes = llvm::to_vector(
+      llvm::seq<int64_t>(0, Binder::getRank(values) - hasColumns));
+  Arithmetic a(b);
+  Value least = a.reduce<graph::ReduceMinOp>(values, axes),
+        greatest = a.reduce<graph::ReduceMaxOp>(values, axes);
+  for (unsigned column = 0; column < sizes.size(); ++column)
+    if (hasColumns)
+      checkColumn(column, b.slice(least, 0, column, b.expr(1)),
+                  b.slice(greatest, 0, column, b.expr(1)));
+    else
+      checkColumn(column, least, greatest);
+}
+
+LogicalResult IndexRange::run() {
+  if (b.hasFailed() || !indices || sizes.empty())
+    return mlir::failure(b.hasFailed());
+  mlir::DenseIntElementsAttr elements;
+  if (matchPattern(indices, mlir::m_Constant(&elements)))
+    return checkConstants(elements);
+  if (auto known = graph::getElements(indices)) {
+    for (auto [i, index] : llvm::enumerate(*known))
+      if (index && mlir::failed(checkKnown(i % sizes.size(), index)))
+        return mlir::failure();
+    if (llvm::all_of(*known, [](AffineExpr index) { return bool(index); }))
+      return mlir::success();
+  }
+  checkInRun();
+  return mlir::failure(b.hasFailed());
+}
+
+LogicalResult adze::importer::checkIndices(Binder &b, Value indices,
+                                           llvm::ArrayRef<AffineExpr> sizes,
+                                           NegativeIndex negative) {
+  return IndexRange(b, indices, sizes, negative).run();
+}
+
+LogicalResult adze::importer::checkDivisors(Binder &b, Value divisors) {
+  if (b.hasFailed() || !divisors)
+    return mlir::failure();
+  mlir::DenseIntElementsAttr elements;
+  if (matchPattern(divisors, mlir::m_Constant(&elements))) {
+    auto values = elements.getValues<llvm::APInt>();
+    if (llvm::any_of(values, [](const llvm::APInt &x) { return x.isZero(); }))
+      return b.fail("expected divisors other than 0");
+    return mlir::success();
+  }
+  if (graph::getElements(divisors))
+    return mlir::success();
+  Arithmetic a(b);
+  Value isZero = b.cast(a.equal(divisors, 0.0), b.builder.getI32Type());
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(0, Binder::getRank(divisors)));
+  Value found = a.reduce<graph::ReduceMaxOp>(isZero, axes);
+  if (!found)
+    return mlir::failure();
+  AffineExpr bounds[] = {b.expr(0), b.expr(1)};
+  graph::CheckRangeOp::create(
+      b.builder, b.loc, found, found, "expected divisors other than 0",
+      mlir::AffineMap::get(0, 0, bounds, b.builder.getContext()));
+  return mlir::success();
+}

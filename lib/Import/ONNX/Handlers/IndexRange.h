@@ -1,0 +1,31 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Checks that indices are in range, and that integers are divided by others
+// than 0.
+#ifndef ADZE_LIB_IMPORT_ONNX_HANDLERS_INDEXRANGE_H
+#define ADZE_LIB_IMPORT_ONNX_HANDLERS_INDEXRANGE_H
+
+#include "../Binder.h"
+
+namespace adze::importer {
+
+/// Whether a negative index counts from the end of its dim.
+enum class NegativeIndex { FromEnd, OutOfRange };
+
+/// Checks that `indices` are in range of dims of `sizes`: all indices of the
+/// only one, or element i of each tuple (the last dim) of size i. Constant
+/// indices and those that are expressions of sizes are checked before the run
+/// (failure if they are out of range), others by graph.check_range.
+mlir::LogicalResult
+checkIndices(Binder &b, mlir::Value indices,
+             llvm::ArrayRef<mlir::AffineExpr> sizes,
+             NegativeIndex negative = NegativeIndex::FromEnd);
+
+/// Checks that no element of the integers is 0: before the run where they are
+/// constant (failure if one is), by graph.check_range otherwise. Sizes are not
+/// checked.
+mlir::LogicalResult checkDivisors(Binder &b, mlir::Value divisors);
+
+} // namespace adze::importer
+
+#endif // ADZE_LIB_IMPORT_ONNX_HANDLERS_INDEXRANGE_H
