@@ -158,8 +158,10 @@ static adze_status check_segments(const module_file *file,
   adze_status status = NULL;
   for (unsigned i = 0; i < header->e_phnum; ++i) {
     const Elf64_Phdr *segment = &segments[i];
-    if (segment->p_filesz > INT64_MAX || segment->p_offset > INT64_MAX)
+    if (segment->p_filesz > INT64_MAX || segment->p_offset > INT64_MAX) {
+      adze_status_free(status);
       return refuse(file, "damaged program headers");
+    }
     uint64_t end = segment->p_offset + segment->p_filesz;
     if (segment->p_type == PT_LOAD && end > needed)
       needed = end;
