@@ -570,8 +570,9 @@ int main(int argc, char **argv) {
         worker.step();
     });
   Watch watch(steps);
+  auto begin = std::chrono::steady_clock::now();
   for (uint64_t second = 1; second <= options.seconds; ++second) {
-    std::this_thread::sleep_for(std::chrono::seconds(1));
+    std::this_thread::sleep_until(begin + std::chrono::seconds(second));
     watch.check();
     if (second % 60 == 0 && second != options.seconds)
       printCounts(options, second);
