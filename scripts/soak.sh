@@ -20,7 +20,7 @@ seed=${SEED:-$(($(date +%s) % 1000000000 * 1000))}
 seconds=${SECONDS_EACH:-3600}
 models=${MODELS:-1000000} modules=${MODULES:-1000000} graphs=${GRAPHS:-100000} allocations=${ALLOCATIONS:-0}
 if [ -n "$slice" ]; then
-  seed=1 seconds=20 models=2000 modules=20000 graphs=32 allocations=8
+  seed=1 seconds=0 models=20000 modules=20000 graphs=32 allocations=8
 fi
 out=$PWD/build/soak
 mkdir -p "$out/models"
