@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 NINJA = ninja -C build -j$(JOBS)
 
-.PHONY: all demo test check-quick bench install conformance test-gpu docs format configure clean
+.PHONY: all demo test check-quick soak bench install conformance test-gpu docs format configure clean
 
 all: configure
 	@$(NINJA)
@@ -29,6 +29,10 @@ check-quick:
 
 conformance:
 	@JOBS=$(JOBS) PRESET=$(PRESET) scripts/run-tests.sh conformance
+
+# Hours of mutated, random and starved inputs (docs/soak.md).
+soak:
+	@JOBS=$(JOBS) PRESET=$(PRESET) scripts/soak.sh
 
 test-gpu:
 	@JOBS=$(JOBS) PRESET=$(PRESET) scripts/run-tests.sh gpu

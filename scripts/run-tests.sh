@@ -7,7 +7,7 @@
 #
 # lit drives the tools; ctest runs GoogleTest units, C programs and models;
 # adze-conformance runs ONNX's cases; `all` also runs the run time's tests under
-# the sanitizers.
+# the sanitizers, and a slice of the soak.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 suite=${1:-all}
@@ -134,6 +134,7 @@ all)
     ninja -C $folder -j"$jobs" --quiet || { failed=$((failed + 1)); continue; }
     run_ctest $folder build/test-logs/$preset.log -LE gpu
   done
+  if scripts/soak.sh --slice; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
   ;;
 *)
   echo "usage: scripts/run-tests.sh quick|conformance|gpu|all" >&2

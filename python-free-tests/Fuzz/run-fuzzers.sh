@@ -8,6 +8,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-60}
 build=build-fuzz
+# LLVM's libraries are not instrumented, so its allocators must not poison.
+export ASAN_OPTIONS=allow_user_poisoning=0
 [ -f $build/build.ninja ] || cmake --preset fuzz >/dev/null
 ninja -C $build --quiet fuzz-import fuzz-module-file onnx-as fake-module
 mkdir -p $build/corpus/import $build/corpus/module-file $build/seeds/import $build/seeds/module-file

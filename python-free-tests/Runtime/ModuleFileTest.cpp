@@ -86,6 +86,20 @@ TEST_F(ModuleFile, CutInTheMiddle) {
   EXPECT_ADZE_ERROR(open(), ADZE_INVALID_MODULE, "truncated");
 }
 
+/// Two damages, of which the second is found while the first waits for what
+/// the other segments say. The leak check sees the first one's status.
+TEST_F(ModuleFile, DamagedNoteBeforeDamagedSegment) {
+  auto *header = reinterpret_cast<Elf64_Ehdr *>(file.data());
+  auto *segments =
+      reinterpret_cast<Elf64_Phdr *>(file.data() + header->e_phoff);
+  // The file's magic read as a note has a name of a gigabyte.
+  segments[0].p_type = PT_NOTE;
+  segments[0].p_offset = 0;
+  segments[0].p_filesz = 64;
+  segments[1].p_filesz = UINT64_MAX;
+  EXPECT_ADZE_ERROR(open(), ADZE_INVALID_MODULE, "damaged program headers");
+}
+
 // Every length: nothing may crash, and only the whole file opens.
 TEST_F(ModuleFile, CutAnywhere) {
   Bytes whole = file;

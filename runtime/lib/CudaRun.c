@@ -145,7 +145,7 @@ static void capture(adze_context *context) {
     return;
   adze_status status = execute(context, state->own_stream);
   bool ended = !cu->capture_end(state->own_stream, &graph);
-  if (!status && ended && graph &&
+  if (!status && ended && graph && !state->allocated &&
       !cu->graph_instantiate(&state->graph, graph, 0))
     state->graphs = true;
   else
@@ -166,6 +166,9 @@ static adze_status execute_by_graph(adze_context *context, cu_stream stream) {
     /* Memory of a run is gone when a graph of it would be replayed. */
     if (state->allocated)
       state->graphs = false;
+    /* A run that stopped halfway may have been about to take memory. */
+    if (status)
+      state->key.valid = false;
     return status;
   }
   if (!state->graph)

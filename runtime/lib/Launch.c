@@ -210,8 +210,10 @@ static int32_t host_copy(adze_exec *exec, void *to, const void *from,
 
 static void *host_alloc(adze_exec *exec, uint64_t bytes) {
   rt_block *block = calloc(1, sizeof(*block));
-  if (!block)
+  if (!block) {
+    rt_exec_fail(exec, rt_out_of_memory(sizeof(*block)));
     return NULL;
+  }
   adze_status status = rt_context_take(exec->context, bytes, &block->data);
   if (status) {
     rt_exec_fail(exec, status);

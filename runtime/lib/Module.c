@@ -228,7 +228,7 @@ adze_status adze_module_open(const char *path, const adze_options *options,
   if (fd < 0) {
     int error = errno;
     free(full);
-    return rt_error(ADZE_IO_ERROR, "%s: %s", path, strerror(error));
+    return rt_error(rt_errno_code(error), "%s: %s", path, strerror(error));
   }
   adze_status status = open_fd(fd, full, path, options, module);
   free(full);
@@ -243,13 +243,14 @@ adze_status adze_module_open_memory(const void *data, size_t size,
                     "expected data and a place for the module, but got NULL");
   int fd = memfd_create("adze-module", MFD_CLOEXEC);
   if (fd < 0)
-    return rt_error(ADZE_IO_ERROR, "memfd_create: %s", strerror(errno));
+    return rt_error(rt_errno_code(errno), "memfd_create: %s", strerror(errno));
   for (size_t done = 0; done < size;) {
     ssize_t written = write(fd, (const char *)data + done, size - done);
     if (written < 0 && errno != EINTR) {
       int error = errno;
       close(fd);
-      return rt_error(ADZE_IO_ERROR, "module in memory: %s", strerror(error));
+      return rt_error(rt_errno_code(error), "module in memory: %s",
+                      strerror(error));
     }
     done += written > 0 ? (size_t)written : 0;
   }

@@ -49,7 +49,8 @@ static adze_status read_at(const module_file *file, uint64_t offset, void *to,
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)
-      return rt_error(ADZE_IO_ERROR, "%s: %s", file->name, strerror(errno));
+      return rt_error(rt_errno_code(errno), "%s: %s", file->name,
+                      strerror(errno));
     if (got == 0)
       return truncated(file, offset + size);
     done += (size_t)got;
@@ -60,7 +61,7 @@ static adze_status read_at(const module_file *file, uint64_t offset, void *to,
 static adze_status open_file(int fd, const char *name, module_file *file) {
   struct stat info;
   if (fstat(fd, &info))
-    return rt_error(ADZE_IO_ERROR, "%s: %s", name, strerror(errno));
+    return rt_error(rt_errno_code(errno), "%s: %s", name, strerror(errno));
   file->fd = fd;
   file->name = name;
   file->size = (uint64_t)info.st_size;
@@ -157,8 +158,10 @@ static adze_status check_segments(const module_file *file,
   adze_status status = NULL;
   for (unsigned i = 0; i < header->e_phnum; ++i) {
     const Elf64_Phdr *segment = &segments[i];
-    if (segment->p_filesz > INT64_MAX || segment->p_offset > INT64_MAX)
+    if (segment->p_filesz > INT64_MAX || segment->p_offset > INT64_MAX) {
+      adze_status_free(status);
       return refuse(file, "damaged program headers");
+    }
     uint64_t end = segment->p_offset + segment->p_filesz;
     if (segment->p_type == PT_LOAD && end > needed)
       needed = end;

@@ -25,6 +25,9 @@ extern const char rt_nothing[];
 adze_status rt_error(adze_code code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 adze_status rt_out_of_memory(uint64_t bytes);
+/* The code of a system call's error: running out of memory, or of input and
+ * output. */
+adze_code rt_errno_code(int error);
 
 #define RT_TRY(expression)                                                     \
   do {                                                                         \

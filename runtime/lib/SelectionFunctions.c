@@ -21,9 +21,17 @@ typedef struct {
 static const char *text_of(const slices *s, uint64_t at, size_t *length) {
   rt_string string = {"", 0};
   adze_status status = rt_input_string(s->call, 0, at, &string);
-  adze_status_free(status); /* each number is of the table */
+  adze_status_free(status); /* check_strings has seen each number */
   *length = string.length;
   return string.text;
+}
+
+/* Opens the table of strings: a comparison cannot fail. */
+static adze_status check_strings(rt_call *call, const rt_input *x) {
+  rt_string string;
+  for (uint64_t i = 0; i < x->count && x->kind == ADZE_STRINGS; ++i)
+    RT_TRY(rt_input_string(call, 0, i, &string));
+  return NULL;
 }
 
 static int compare_elements(const slices *s, uint64_t x, uint64_t y) {
@@ -196,6 +204,7 @@ static adze_status write_groups(const slices *s, const groups *g,
 
 static adze_status unique(rt_call *call) {
   const rt_input *x = &call->inputs[0];
+  RT_TRY(check_strings(call, x));
   bool sorted = rt_input_int(call, 1, 0) != 0;
   int32_t axis = (int32_t)rt_input_int(call, 1, 1);
   slices s = {call, x, x->count, 1, 1};

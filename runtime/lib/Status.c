@@ -5,6 +5,7 @@
  */
 #include "Runtime.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,10 @@ adze_status rt_error(adze_code code, const char *format, ...) {
 adze_status rt_out_of_memory(uint64_t bytes) {
   return rt_error(ADZE_OUT_OF_MEMORY, "out of memory: no %llu bytes",
                   (unsigned long long)bytes);
+}
+
+adze_code rt_errno_code(int error) {
+  return error == ENOMEM ? ADZE_OUT_OF_MEMORY : ADZE_IO_ERROR;
 }
 
 adze_code adze_status_code(adze_status status) {

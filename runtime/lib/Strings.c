@@ -106,23 +106,33 @@ static adze_status add(rt_string_table *table, const char *text, size_t length,
 }
 
 /* The module's strings, and "" before all. */
+static adze_status add_fixed(rt_string_table *table,
+                             const adze_module_desc *desc) {
+  int64_t number;
+  RT_TRY(add(table, "", 0, false, &number));
+  for (uint64_t i = 0; i < desc->num_strings; ++i) {
+    const adze_module_string *string = &desc->strings[i];
+    RT_TRY(add(table, string->text, string->length, false, &number));
+    if (number != (int64_t)i)
+      return rt_error(ADZE_INVALID_MODULE,
+                      "expected each string of the module once");
+  }
+  table->fixed = table->count;
+  return NULL;
+}
+
 static adze_status open_table(adze_context *context, rt_string_table **table) {
   if (!context->strings) {
-    const adze_module *module = context->module;
     rt_string_table *made = calloc(1, sizeof(*made));
     if (!made)
       return rt_out_of_memory(sizeof(*made));
     context->strings = made;
-    int64_t number;
-    RT_TRY(add(made, "", 0, false, &number));
-    for (uint64_t i = 0; i < module->desc->num_strings; ++i) {
-      const adze_module_string *string = &module->desc->strings[i];
-      RT_TRY(add(made, string->text, string->length, false, &number));
-      if (number != (int64_t)i)
-        return rt_error(ADZE_INVALID_MODULE,
-                        "expected each string of the module once");
+    adze_status status = add_fixed(made, context->module->desc);
+    if (status) {
+      /* A table without all of the module's strings gives wrong numbers. */
+      rt_strings_free(context);
+      return status;
     }
-    made->fixed = made->count;
   }
   *table = context->strings;
   return NULL;

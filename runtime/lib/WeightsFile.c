@@ -38,7 +38,7 @@ static adze_status check(int fd, const char *path,
                          const adze_module_weights_note *note) {
   struct stat info;
   if (fstat(fd, &info))
-    return rt_error(ADZE_IO_ERROR, "%s: %s", path, strerror(errno));
+    return rt_error(rt_errno_code(errno), "%s: %s", path, strerror(errno));
   uint64_t expected = ADZE_WEIGHTS_OFFSET + note->weights_size;
   if (!S_ISREG(info.st_mode) || (uint64_t)info.st_size != expected)
     return rt_error(ADZE_INVALID_MODULE,
@@ -65,14 +65,14 @@ static adze_status map(adze_module *module, const char *path,
                        const adze_module_weights_note *note) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0)
-    return rt_error(ADZE_IO_ERROR, "%s: %s (the module's weights)", path,
+    return rt_error(rt_errno_code(errno), "%s: %s (the module's weights)", path,
                     strerror(errno));
   adze_status status = check(fd, path, note);
   size_t bytes = ADZE_WEIGHTS_OFFSET + (size_t)note->weights_size;
   if (!status) {
     void *data = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED) {
-      status = rt_error(ADZE_IO_ERROR, "%s: %s", path, strerror(errno));
+      status = rt_error(rt_errno_code(errno), "%s: %s", path, strerror(errno));
     } else {
       module->mapping = data;
       module->mapping_bytes = bytes;
