@@ -478,11 +478,20 @@ mlir::AffineExpr Binder::makeFreshSymbol() {
   return importer.symbols.makeFresh();
 }
 
-bool Binder::assumeNonNegative(mlir::AffineExpr expr) {
-  // What a branch takes for granted is no matter of the other one. Its region
-  // belongs to no op yet.
-  bool isInside = !llvm::isa_and_nonnull<mlir::func::FuncOp>(
+/// Regions of branches and loops belong to no op yet.
+static bool isInFunction(const mlir::OpBuilder &builder) {
+  return llvm::isa_and_nonnull<mlir::func::FuncOp>(
       builder.getBlock()->getParentOp());
+}
+
+bool Binder::isKnownBeforeRun(mlir::AffineExpr size) {
+  return isInFunction(builder) &&
+         graph::countSymbols(size) <= importer.numInputSymbols;
+}
+
+bool Binder::assumeNonNegative(mlir::AffineExpr expr) {
+  // What a branch takes for granted is no matter of the other one.
+  bool isInside = !isInFunction(builder);
   if (!expr || (!isInside && importer.symbols.assumeNonNegative(expr)))
     return bool(expr);
   mlir::AffineExpr never = graph::subExprs(this->expr(-1), expr);

@@ -110,6 +110,8 @@ public:
   /// The sum of sizes. A long one gets symbols of its own, which the run
   /// assigns.
   mlir::AffineExpr addSizes(llvm::ArrayRef<mlir::AffineExpr> sizes);
+  /// Returns true if the node always runs and the inputs' shapes tell the size.
+  bool isKnownBeforeRun(mlir::AffineExpr size);
   /// Takes it for granted, and has the run time check it.
   bool assumeNonNegative(mlir::AffineExpr expr);
   /// The same of one of the conditions of Broadcast.h.

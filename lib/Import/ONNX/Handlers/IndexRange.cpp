@@ -30,6 +30,7 @@ private:
   Value indices;
   llvm::ArrayRef<AffineExpr> sizes;
   NegativeIndex negative;
+  bool needsRun = false;
 };
 } // namespace
 
@@ -39,14 +40,22 @@ AffineExpr IndexRange::getLow(unsigned column) const {
              : b.expr(0);
 }
 
-/// Fails where an index is known to be out of range; takes it for granted that
-/// it is not where sizes decide.
+/// Fails if an index is known to be out of range. One that the inputs' shapes
+/// decide becomes a condition on them; for others the run needs a check.
 LogicalResult IndexRange::checkKnown(unsigned column, AffineExpr index) {
   AffineExpr size = sizes[column], low = getLow(column);
   if (!size || !low)
     return mlir::success();
   AffineExpr above = graph::subExprs(index, low),
              below = graph::subExprs(graph::subExprs(size, b.expr(1)), index);
+  if (above && below && graph::isNonNegative(above) &&
+      graph::isNonNegative(below))
+    return mlir::success();
+  bool isConstant = graph::getConstant(index) && graph::getConstant(size);
+  if (!isConstant && !(graph::getConstant(index) && b.isKnownBeforeRun(size))) {
+    needsRun = true;
+    return mlir::success();
+  }
   if (b.assumeNonNegative(above) && b.assumeNonNegative(below))
     return mlir::failure(b.hasFailed());
   auto text = [](AffineExpr expr) {
@@ -115,16 +124,20 @@ LogicalResult IndexRange::run() {
   if (b.hasFailed() || !indices || sizes.empty())
     return mlir::failure(b.hasFailed());
   mlir::DenseIntElementsAttr elements;
-  if (matchPattern(indices, mlir::m_Constant(&elements)))
-    return checkConstants(elements);
-  if (auto known = graph::getElements(indices)) {
-    for (auto [i, index] : llvm::enumerate(*known))
+  if (matchPattern(indices, mlir::m_Constant(&elements))) {
+    if (mlir::failed(checkConstants(elements)))
+      return mlir::failure();
+  } else if (auto known = graph::getElements(indices)) {
+    for (auto [i, index] : llvm::enumerate(*known)) {
+      needsRun |= !index;
       if (index && mlir::failed(checkKnown(i % sizes.size(), index)))
         return mlir::failure();
-    if (llvm::all_of(*known, [](AffineExpr index) { return bool(index); }))
-      return mlir::success();
+    }
+  } else {
+    needsRun = true;
   }
-  checkInRun();
+  if (needsRun)
+    checkInRun();
   return mlir::failure(b.hasFailed());
 }
 
