@@ -237,6 +237,17 @@ adze_cpu_kernel makeOld() {
   return result;
 }
 
+/// The host program with the table of ABI 1, which checks no ranges.
+int32_t runOld(const adze_host_table *host, adze_exec *exec,
+               void *const *inputs, void *const *outputs, void *arena,
+               const void *weights, const int64_t *syms) {
+  adze_host_table table = *host;
+  table.check_range = [](adze_exec *, uint32_t, const void *, const void *,
+                         uint32_t, int64_t, int64_t) { return int32_t(0); };
+  return adze_module_query(2)->run(&table, exec, inputs, outputs, arena,
+                                   weights, syms);
+}
+
 /// The hand-written module as the first release would have made it.
 const adze_module_desc *queryOld(uint32_t abi) {
   static const adze_cpu_kernel kernels[] = {makeOld<0>(), makeOld<1>(),
@@ -248,6 +259,7 @@ const adze_module_desc *queryOld(uint32_t abi) {
   desc.abi = 1;
   desc.num_variants = 1;
   desc.variants = &variant;
+  desc.run = &runOld;
   // What follows is not the module's.
   memset(&desc.row_sizes, 0xff, sizeof(desc) - desc.size);
   return abi == 1 ? &desc : nullptr;
