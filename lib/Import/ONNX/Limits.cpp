@@ -194,17 +194,15 @@ static LogicalResult checkVector(Binder &b, const Vector &vector) {
 }
 
 LogicalResult adze::importer::checkElements(Binder &b, unsigned operand,
-                                            int64_t least, int64_t most) {
+                                            int64_t least) {
   mlir::DenseIntElementsAttr elements;
   if (!matchPattern(b.operand(operand), mlir::m_Constant(&elements)))
     return mlir::success();
   for (const llvm::APInt &element : elements.getValues<llvm::APInt>())
-    if (int64_t value = element.getSExtValue(); value < least || value > most)
-      return b.fail(
-          "expected elements of operand " + llvm::Twine(operand) +
-          " of at least " + llvm::Twine(least) +
-          (most == INT64_MAX ? "" : " and at most " + std::to_string(most)) +
-          ", but got " + llvm::Twine(value));
+    if (int64_t value = element.getSExtValue(); value < least)
+      return b.fail("expected elements of operand " + llvm::Twine(operand) +
+                    " of at least " + llvm::Twine(least) + ", but got " +
+                    llvm::Twine(value));
   return mlir::success();
 }
 

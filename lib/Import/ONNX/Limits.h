@@ -13,10 +13,9 @@ namespace adze::importer {
 /// for.
 mlir::LogicalResult checkLimits(Binder &binder);
 
-/// Fails where an operand is known and an element lies outside of [least,
-/// most].
+/// Fails if an operand is constant and an element is less than `least`.
 mlir::LogicalResult checkElements(Binder &binder, unsigned operand,
-                                  int64_t least, int64_t most = INT64_MAX);
+                                  int64_t least);
 
 } // namespace adze::importer
 

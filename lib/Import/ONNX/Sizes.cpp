@@ -2,6 +2,7 @@
 //
 // Arithmetic on small integer tensors.
 #include "Sizes.h"
+#include "IndexRange.h"
 
 using namespace adze;
 using namespace adze::importer;
@@ -55,9 +56,19 @@ Value Sizes::all(Value conditions) {
 
 Value Sizes::normalizeAxes(Value axes, int64_t rank) {
   axes = toVector(axes);
-  if (auto known = graph::getConstantElements(axes))
+  auto known = graph::getConstantElements(axes);
+  if (known)
     (void)b.normalizeAxes(*known, rank);
-  return select(less(axes, number(0)), add(axes, number(rank)), axes);
+  else if (mlir::failed(checkAxes(b, axes, rank)))
+    return {};
+  Value result = select(less(axes, number(0)), add(axes, number(rank)), axes);
+  if (known || !result)
+    return result;
+  Value ones = b.broadcastTo(number(1), graph::getDims(result));
+  Value count = pickScalar(shape(result), 0);
+  b.check(equal(sum(spread(ones, result, splat(rank, 0))), count),
+          "expected each axis once");
+  return result;
 }
 
 Value Sizes::spread(Value values, Value axes, Value rest) {

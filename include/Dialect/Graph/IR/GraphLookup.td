@@ -11,7 +11,8 @@ def Graph_GatherOp : Graph_InferredOp<"gather"> {
   let description = [{
     Replaces dim `axis` of the data by the dims of the indices:
     `y[a.., i.., b..] = data[a.., indices[i..], b..]`. A negative index counts
-    from the end; what is out of range then is clamped.
+    from the end. The kernel clamps an index that is out of range, so that it
+    stays in bounds; graph.check_range reports one that only the run knows.
 
     Example:
     ```mlir

@@ -1,9 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Operators that compute each element from the elements at its place.
+#include "../IndexRange.h"
 #include "../OpTable.h"
 #include "Arithmetic.h"
-#include "IndexRange.h"
 #include <cfloat>
 
 using namespace adze;

@@ -1,10 +1,10 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Look-up, scatter and what goes by index.
+#include "../IndexRange.h"
 #include "../OpTable.h"
 #include "../Sizes.h"
 #include "Arithmetic.h"
-#include "IndexRange.h"
 
 using namespace adze;
 using namespace adze::importer;

@@ -2,11 +2,11 @@
 //
 // Operators that are look-ups or scatters by indices that are computed first.
 #include "../DataShapes.h"
+#include "../IndexRange.h"
 #include "../Limits.h"
 #include "../OpTable.h"
 #include "../Sizes.h"
 #include "Arithmetic.h"
-#include "IndexRange.h"
 #include "Windows.h"
 
 using namespace adze;
@@ -27,6 +27,8 @@ static LogicalResult importReverseSequence(Binder &b) {
   if (time == batch || b.getRank(b.operand(1)) != 1)
     return b.fail("expected a time axis beside the batch axis, and 1-D "
                   "sequence_lens");
+  if (mlir::failed(checkLengths(b, b.operand(1), graph::getDims(x)[time])))
+    return mlir::failure();
   Value step = a.withTail(a.iota(x, time), rank - 1 - time);
   Value length = a.withTail(b.cast(b.operand(1), b.builder.getI64Type()),
                             rank - 1 - batch);

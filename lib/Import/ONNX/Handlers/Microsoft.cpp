@@ -3,9 +3,9 @@
 // Operators of com.microsoft that exported models carry, as the graph ops that
 // the operators of ai.onnx become. Attention is in MicrosoftAttention.cpp.
 #include "Microsoft.h"
+#include "../IndexRange.h"
 #include "../OpTable.h"
 #include "Arithmetic.h"
-#include "IndexRange.h"
 
 using namespace adze;
 using namespace adze::importer;

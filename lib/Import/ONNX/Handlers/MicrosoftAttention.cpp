@@ -2,6 +2,7 @@
 //
 // The attention operators of com.microsoft: all are one product with softmax
 // between, on heads [B, N, S, D].
+#include "../IndexRange.h"
 #include "../OpTable.h"
 #include "Arithmetic.h"
 #include "Microsoft.h"
@@ -357,6 +358,9 @@ LogicalResult GroupQuery::getPositions() {
     auto more = graph::getConstant(graph::subExprs(before, wanted));
     total = more && *more >= 0 ? before : wanted;
   }
+  // The last of the keys is at `lengths`.
+  if (mlir::failed(checkIndices(b, lengths, total, NegativeIndex::OutOfRange)))
+    return mlir::failure();
   Value size = h.a.size(q, 2);
   Value isPrompt = h.a.equal(b.reshape(b.cast(sum, i64), {}), size);
   Value keys = h.a.add(b.cast(lengths, i64), 1.0);

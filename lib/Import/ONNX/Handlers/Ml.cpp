@@ -3,9 +3,9 @@
 // ai.onnx.ml: features, linear models and support vectors. Trees are in
 // MlTrees.cpp.
 #include "Ml.h"
+#include "../IndexRange.h"
 #include "../OpTable.h"
 #include "Arithmetic.h"
-#include "IndexRange.h"
 #include <cmath>
 
 using namespace adze;

@@ -2,6 +2,7 @@
 //
 // RNN, GRU and LSTM: the inputs of all steps are one product, the steps of a
 // direction one op.
+#include "../IndexRange.h"
 #include "../OpTable.h"
 #include "Arithmetic.h"
 
@@ -263,7 +264,8 @@ LogicalResult Layer::run() {
                   "bidirectional, but got '" +
                   direction + "'");
   if (mlir::failed(readActivations(directions)) ||
-      mlir::failed(refineOperands(directions)))
+      mlir::failed(refineOperands(directions)) ||
+      mlir::failed(checkLengths(b, operands[4], graph::getDims(input)[0])))
     return mlir::failure();
   for (int64_t d = 0; d < directions; ++d)
     if (mlir::failed(addDirection(d, d == 1 || direction == "reverse")))

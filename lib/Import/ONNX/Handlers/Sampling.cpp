@@ -2,7 +2,7 @@
 //
 // Operators that read an image at computed places: GridSample, DeformConv and
 // the pooling of regions. Interpolation is a sum of look-ups.
-#include "../Limits.h"
+#include "../IndexRange.h"
 #include "../OpTable.h"
 #include "../Sizes.h"
 #include "Arithmetic.h"
@@ -392,8 +392,9 @@ LogicalResult importRoiAlign(Binder &b) {
       b.getRank(b.operand(2)) != 1)
     return b.fail("expected images of 4 dims, rois of 2 and batch_indices of "
                   "1");
-  auto images = graph::getConstant(graph::getDims(b.operand(0))[0]);
-  if (images && mlir::failed(checkElements(b, 2, 0, *images - 1)))
+  if (mlir::failed(checkIndices(b, b.operand(2),
+                                graph::getDims(b.operand(0))[0],
+                                NegativeIndex::OutOfRange)))
     return mlir::failure();
   // An image for each region.
   Value which = b.refine(b.operand(2), graph::getDims(b.operand(1))[0]);
@@ -410,6 +411,13 @@ LogicalResult importMaxRoiPool(Binder &b) {
   auto shape = b.getInts("pooled_shape", 2, 1);
   if (b.hasFailed() || shape[0] < 1 || shape[1] < 1)
     return b.fail("expected a pooled_shape of at least 1 x 1");
+  if (b.getRank(b.operand(0)) != 4 || b.getRank(b.operand(1)) != 2)
+    return b.fail("expected images of 4 dims and rois of 2");
+  Value images =
+      b.cast(b.slice(b.operand(1), 1, 0, b.expr(1)), b.builder.getI64Type());
+  if (mlir::failed(checkIndices(b, images, graph::getDims(b.operand(0))[0],
+                                NegativeIndex::OutOfRange)))
+    return mlir::failure();
   return b.done(b.createAs<graph::RoiPoolOp>(
       getRegionsType(b, shape[0], shape[1]), {b.operand(0), b.operand(1)},
       b.attr("scale", b.getFloat("spatial_scale", 1.0))));

@@ -2,7 +2,7 @@
 //
 // Checks of indices and divisors: before the run where they are known.
 #include "IndexRange.h"
-#include "Arithmetic.h"
+#include "Sizes.h"
 
 using namespace adze;
 using namespace adze::importer;
@@ -15,8 +15,8 @@ namespace {
 class IndexRange {
 public:
   IndexRange(Binder &b, Value indices, llvm::ArrayRef<AffineExpr> sizes,
-             NegativeIndex negative)
-      : b(b), indices(indices), sizes(sizes), negative(negative) {}
+             NegativeIndex negative, llvm::StringRef noun = "indices")
+      : b(b), indices(indices), sizes(sizes), negative(negative), noun(noun) {}
   LogicalResult run();
 
 private:
@@ -30,6 +30,7 @@ private:
   Value indices;
   llvm::ArrayRef<AffineExpr> sizes;
   NegativeIndex negative;
+  llvm::StringRef noun;
   bool needsRun = false;
 };
 } // namespace
@@ -62,8 +63,8 @@ LogicalResult IndexRange::checkKnown(unsigned column, AffineExpr index) {
     std::string list = graph::toString(expr); // in brackets
     return list.substr(1, list.size() - 2);
   };
-  return b.fail("expected an index into a dim of " + text(size) + ", but got " +
-                text(index));
+  return b.fail("expected " + noun + " in [" + text(low) + ", " + text(size) +
+                "), but got " + text(index));
 }
 
 /// Only the least and the greatest one of a column matter.
@@ -95,9 +96,16 @@ void IndexRange::checkColumn(unsigned column, Value least, Value greatest) {
   AffineExpr bounds[] = {low, high};
   auto range = mlir::AffineMap::get(0, graph::countSymbols(bounds), bounds,
                                     b.builder.getContext());
-  graph::CheckRangeOp::create(b.builder, b.loc, least, greatest,
-                              "expected indices in [{1}, {2}), but got {0}",
+  std::string message =
+      ("expected " + noun + " in [{1}, {2}), but got {0}").str();
+  graph::CheckRangeOp::create(b.builder, b.loc, least, greatest, message,
                               range);
+}
+
+template <typename OpT>
+static Value reduce(Binder &b, Value x, int64_t numAxes) {
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(0, numAxes));
+  return b.create<OpT>(x, {b.attr("axes", axes), b.attr("keepdims", false)});
 }
 
 void IndexRange::checkInRun() {
@@ -107,11 +115,9 @@ void IndexRange::checkInRun() {
     return;
   // Tuples keep their dim: a column for each of its elements.
   bool hasColumns = sizes.size() > 1;
-  auto axes = llvm::to_vector(
-      llvm::seq<int64_t>(0, Binder::getRank(values) - hasColumns));
-  Arithmetic a(b);
-  Value least = a.reduce<graph::ReduceMinOp>(values, axes),
-        greatest = a.reduce<graph::ReduceMaxOp>(values, axes);
+  int64_t numAxes = Binder::getRank(values) - hasColumns;
+  Value least = reduce<graph::ReduceMinOp>(b, values, numAxes),
+        greatest = reduce<graph::ReduceMaxOp>(b, values, numAxes);
   for (unsigned column = 0; column < sizes.size(); ++column)
     if (hasColumns)
       checkColumn(column, b.slice(least, 0, column, b.expr(1)),
@@ -147,6 +153,18 @@ LogicalResult adze::importer::checkIndices(Binder &b, Value indices,
   return IndexRange(b, indices, sizes, negative).run();
 }
 
+LogicalResult adze::importer::checkLengths(Binder &b, Value lengths,
+                                           AffineExpr size) {
+  AffineExpr end = graph::addExprs(size, b.expr(1));
+  return IndexRange(b, lengths, end, NegativeIndex::OutOfRange, "lengths")
+      .run();
+}
+
+LogicalResult adze::importer::checkAxes(Binder &b, Value axes, int64_t rank) {
+  return IndexRange(b, axes, b.expr(rank), NegativeIndex::FromEnd, "axes")
+      .run();
+}
+
 LogicalResult adze::importer::checkDivisors(Binder &b, Value divisors) {
   if (b.hasFailed() || !divisors)
     return mlir::failure();
@@ -159,10 +177,11 @@ LogicalResult adze::importer::checkDivisors(Binder &b, Value divisors) {
   }
   if (graph::getElements(divisors))
     return mlir::success();
-  Arithmetic a(b);
-  Value isZero = b.cast(a.equal(divisors, 0.0), b.builder.getI32Type());
-  auto axes = llvm::to_vector(llvm::seq<int64_t>(0, Binder::getRank(divisors)));
-  Value found = a.reduce<graph::ReduceMaxOp>(isZero, axes);
+  Value zero = b.scalar(b.getElementType(divisors), 0.0);
+  Value isZero = b.cast(b.create<graph::EqualOp>({divisors, zero}),
+                        b.builder.getI32Type());
+  Value found =
+      reduce<graph::ReduceMaxOp>(b, isZero, Binder::getRank(divisors));
   if (!found)
     return mlir::failure();
   AffineExpr bounds[] = {b.expr(0), b.expr(1)};

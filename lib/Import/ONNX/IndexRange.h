@@ -2,10 +2,10 @@
 //
 // Checks that indices are in range, and that integers are divided by others
 // than 0.
-#ifndef ADZE_LIB_IMPORT_ONNX_HANDLERS_INDEXRANGE_H
-#define ADZE_LIB_IMPORT_ONNX_HANDLERS_INDEXRANGE_H
+#ifndef ADZE_LIB_IMPORT_ONNX_INDEXRANGE_H
+#define ADZE_LIB_IMPORT_ONNX_INDEXRANGE_H
 
-#include "../Binder.h"
+#include "Binder.h"
 
 namespace adze::importer {
 
@@ -21,6 +21,14 @@ checkIndices(Binder &b, mlir::Value indices,
              llvm::ArrayRef<mlir::AffineExpr> sizes,
              NegativeIndex negative = NegativeIndex::FromEnd);
 
+/// Checks in the same manner that `lengths` of sequences are at least 0 and at
+/// most `size`.
+mlir::LogicalResult checkLengths(Binder &b, mlir::Value lengths,
+                                 mlir::AffineExpr size);
+
+/// Checks in the same manner that axes of a tensor of `rank` dims are in range.
+mlir::LogicalResult checkAxes(Binder &b, mlir::Value axes, int64_t rank);
+
 /// Checks that no element of the integers is 0: before the run where they are
 /// constant (failure if one is), by graph.check_range otherwise. Sizes are not
 /// checked.
@@ -28,4 +36,4 @@ mlir::LogicalResult checkDivisors(Binder &b, mlir::Value divisors);
 
 } // namespace adze::importer
 
-#endif // ADZE_LIB_IMPORT_ONNX_HANDLERS_INDEXRANGE_H
+#endif // ADZE_LIB_IMPORT_ONNX_INDEXRANGE_H
