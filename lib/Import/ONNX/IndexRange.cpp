@@ -108,13 +108,32 @@ static Value reduce(Binder &b, Value x, int64_t numAxes) {
   return b.create<OpT>(x, {b.attr("axes", axes), b.attr("keepdims", false)});
 }
 
+/// Returns the columns of tuples that are joined of columns; else none.
+static mlir::ValueRange getColumns(Value tuples, size_t count) {
+  auto concat = tuples.getDefiningOp<graph::ConcatOp>();
+  auto isColumn = [](Value piece) {
+    return graph::getConstant(graph::getDims(piece).back()) == 1;
+  };
+  bool isJoined = concat && concat->getNumOperands() == count &&
+                  int64_t(concat.getAxis()) == Binder::getRank(tuples) - 1 &&
+                  llvm::all_of(concat->getOperands(), isColumn);
+  return isJoined ? concat->getOperands() : mlir::ValueRange();
+}
+
 void IndexRange::checkInRun() {
+  bool hasColumns = sizes.size() > 1;
+  if (mlir::ValueRange columns = getColumns(indices, sizes.size());
+      hasColumns && !columns.empty()) {
+    // Each by itself: some may be known to be in range.
+    for (auto [column, size] : llvm::zip_equal(columns, sizes))
+      (void)IndexRange(b, column, size, negative, noun).run();
+    return;
+  }
   mlir::Type type = b.getElementType(indices), i64 = b.builder.getI64Type();
   Value values = type.isSignlessInteger(32) ? indices : b.cast(indices, i64);
   if (!values)
     return;
   // Tuples keep their dim: a column for each of its elements.
-  bool hasColumns = sizes.size() > 1;
   int64_t numAxes = Binder::getRank(values) - hasColumns;
   Value least = reduce<graph::ReduceMinOp>(b, values, numAxes),
         greatest = reduce<graph::ReduceMaxOp>(b, values, numAxes);

@@ -187,7 +187,8 @@ func.func @by_sizes(%x: tensor<?x?xf32, #x>) -> (tensor<?x?xf32, #b>, tensor<?x2
 
 // -----
 
-// Values in range need no check; others, and dynamic bounds, do.
+// Values in range need no check, by their own bounds or those of what they are
+// computed from; others do.
 // CHECK-LABEL: @check_range
 func.func @check_range(%x: tensor<i64>) {
   %two = graph.constant dense<2> : tensor<i64>
@@ -202,5 +203,25 @@ func.func @check_range(%x: tensor<i64>) {
   graph.check_range %two, %five, "dynamic" {range = affine_map<()[s0] -> (0, s0)>} : tensor<i64>
   // CHECK: "data-dependent"
   graph.check_range %x, %x, "data-dependent" {range = affine_map<() -> (0, 6)>} : tensor<i64>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: @check_range_of_counters
+#n = affine_map<()[s0] -> (s0)>
+func.func @check_range_of_counters(%x: tensor<?xf32, #n>, %c: tensor<?xi1, #n>) {
+  %zero = graph.constant dense<0> : tensor<i64>
+  %one = graph.constant dense<1> : tensor<i64>
+  %dims = graph.shape %x : (tensor<?xf32, #n>) -> tensor<1xi64>
+  %size = graph.reshape %dims : tensor<1xi64> -> tensor<i64>
+  %count = graph.range %zero, %size, %one : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64, #n>
+  %picked = graph.select %c, %count, %zero : (tensor<?xi1, #n>, tensor<?xi64, #n>, tensor<i64>) -> tensor<?xi64, #n>
+  %least = graph.reduce_min %picked {axes = array<i64: 0>, keepdims = false} : (tensor<?xi64, #n>) -> tensor<i64>
+  %greatest = graph.reduce_max %picked {axes = array<i64: 0>, keepdims = false} : (tensor<?xi64, #n>) -> tensor<i64>
+  // CHECK-NOT: "counters"
+  graph.check_range %least, %greatest, "counters" {range = affine_map<()[s0] -> (-s0, s0 + 1)>} : tensor<i64>
+  // CHECK: "short"
+  graph.check_range %least, %greatest, "short" {range = affine_map<()[s0] -> (-s0, s0 - 1)>} : tensor<i64>
   return
 }

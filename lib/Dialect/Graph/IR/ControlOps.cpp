@@ -2,6 +2,7 @@
 //
 // Verifiers of what the data decides: bound sizes, checks, branches, loops.
 #include "Dialect/Graph/IR/Broadcast.h"
+#include "Dialect/Graph/IR/IntegerBounds.h"
 #include "Infer.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -110,14 +111,24 @@ LogicalResult CheckRangeOp::verify() {
 /// Erases the check of values that are known to be in range.
 LogicalResult CheckRangeOp::canonicalize(CheckRangeOp op,
                                          PatternRewriter &rewriter) {
-  auto least = getConstantElements(op.getLeast()),
-       greatest = getConstantElements(op.getGreatest());
-  auto low = getConstant(op.getRange().getResult(0)),
-       high = getConstant(op.getRange().getResult(1));
-  if (!least || !greatest || !low || !high)
-    return rewriter.notifyMatchFailure(op, "values or bounds are not known");
-  if (least->front() < *low || greatest->front() >= *high)
-    return rewriter.notifyMatchFailure(op, "values are out of range");
+  SmallVector<IntegerBounds> least = getIntegerBounds(op.getLeast()),
+                             greatest = getIntegerBounds(op.getGreatest());
+  AffineExpr low = op.getRange().getResult(0),
+             last = subExprs(op.getRange().getResult(1),
+                             rewriter.getAffineConstantExpr(1));
+  auto isAtMost = [](AffineExpr lhs, AffineExpr rhs) {
+    AffineExpr room = lhs && rhs ? subExprs(rhs, lhs) : AffineExpr();
+    return room && isNonNegative(room);
+  };
+  auto isLow = [&](const IntegerBounds &part) {
+    return isAtMost(low, part.least);
+  };
+  auto isHigh = [&](const IntegerBounds &part) {
+    return isAtMost(part.greatest, last);
+  };
+  if (least.empty() || greatest.empty() || !llvm::all_of(least, isLow) ||
+      !llvm::all_of(greatest, isHigh))
+    return rewriter.notifyMatchFailure(op, "values may be out of range");
   rewriter.eraseOp(op);
   return success();
 }
