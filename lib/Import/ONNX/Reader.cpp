@@ -7,7 +7,9 @@
 #include "onnx/checker.h"
 #include "onnx/defs/function.h"
 #include "onnx/defs/schema.h"
+#include "onnx/shape_inference/implementation.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include <deque>
 
 using namespace adze::importer;
@@ -384,6 +386,85 @@ Reader::getFunctionBody(const Node &node, llvm::ArrayRef<InputType> types) {
   if (problem || !found)
     return nullptr;
   return function;
+}
+
+//===----------------------------------------------------------------------===//
+// Inference
+//===----------------------------------------------------------------------===//
+
+/// Whether ONNX's inference divides by no attribute that is 0 or negative: the
+/// node may have failed for it.
+static bool hasPositiveSteps(const Node &node) {
+  for (const Attribute &attribute : node.attributes) {
+    bool isStep =
+        llvm::StringSwitch<bool>(attribute.name)
+            .Cases({"strides", "dilations", "kernel_shape", "group"}, true)
+            .Cases({"blocksize", "num_outputs", "num_heads"}, true)
+            .Cases({"q_num_heads", "kv_num_heads"}, true)
+            .Default(false);
+    if (isStep &&
+        ((attribute.kind == Attribute::Kind::Int && attribute.i <= 0) ||
+         llvm::any_of(attribute.ints,
+                      [](int64_t value) { return value <= 0; })))
+      return false;
+  }
+  return true;
+}
+
+static void writeType(const ValueInfo &info, onnx::TypeProto &proto) {
+  proto.mutable_tensor_type()->set_elem_type(info.elementType);
+  if (!info.dims)
+    return;
+  auto *shape = proto.mutable_tensor_type()->mutable_shape();
+  for (const Dim &dim : *info.dims) {
+    auto *out = shape->add_dim();
+    if (dim.size)
+      out->set_dim_value(*dim.size);
+    else if (!dim.name.empty())
+      out->set_dim_param(dim.name);
+  }
+}
+
+std::vector<ValueInfo> Reader::inferOutputs(
+    const Node &node, llvm::ArrayRef<ValueInfo> inputs,
+    llvm::ArrayRef<std::optional<std::vector<int64_t>>> contents) {
+  std::vector<ValueInfo> outputs;
+  auto problem = guarded([&] {
+    const onnx::OpSchema *schema = getSchema(node);
+    if (!schema || !node.proto || !hasPositiveSteps(node))
+      return;
+    onnx::NodeProto proto = makeProto(node);
+    schema->Verify(proto); // inference relies on it
+    std::vector<onnx::TypeProto> types(inputs.size());
+    std::vector<onnx::TensorProto> tensors(inputs.size());
+    std::unordered_map<std::string, onnx::TypeProto *> typesByName;
+    std::unordered_map<std::string, const onnx::TensorProto *> dataByName;
+    for (auto [i, info] : llvm::enumerate(inputs)) {
+      if (node.inputs[i].empty())
+        continue;
+      writeType(info, types[i]);
+      typesByName[node.inputs[i]] = &types[i];
+      if (!contents[i])
+        continue;
+      tensors[i].set_data_type(onnx::TensorProto::INT64);
+      for (const Dim &dim : *info.dims)
+        tensors[i].add_dims(dim.size.value_or(contents[i]->size()));
+      tensors[i].mutable_int64_data()->Assign(contents[i]->begin(),
+                                              contents[i]->end());
+      dataByName[node.inputs[i]] = &tensors[i];
+    }
+    onnx::shape_inference::InferenceContextImpl context(
+        proto, typesByName, dataByName, {}, onnx::ShapeInferenceOptions());
+    schema->GetTypeAndShapeInferenceFunction()(context);
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      onnx::ValueInfoProto info;
+      *info.mutable_type() = *context.getOutputType(i);
+      readValueInfo(info, outputs.emplace_back());
+    }
+  });
+  if (problem)
+    outputs.clear();
+  return outputs;
 }
 
 std::vector<OperatorVersion> adze::importer::getAllOperators() {
