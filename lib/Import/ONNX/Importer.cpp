@@ -217,7 +217,10 @@ void Importer::node(const Node &node, unsigned index, Scope &scope,
       !isConsequence(binder, taint))
     issue(place.prefix + (binder.message.empty() ? diagnostic : binder.message),
           binder.isUnsupported, /*isNode=*/true);
-  bindFailed(node, scope, place.loc, binder.results, operands);
+  // ONNX's inference is for models that are right.
+  bindFailed(node, scope, place.loc, binder.results,
+             binder.isUnsupported ? std::optional(llvm::ArrayRef(operands))
+                                  : std::nullopt);
 }
 
 /// The values of the node's inputs, null where it has failed before; false,

@@ -14,6 +14,8 @@ using mlir::Value;
 
 /// Elements of a known operand that ONNX's inference may need: a shape, axes.
 static constexpr size_t kMaxContents = 64;
+/// No such element is larger: ONNX computes with them.
+static constexpr int64_t kMaxContent = int64_t(1) << 31;
 
 /// What the names of operands' dims begin with where ONNX's inference sees
 /// them.
@@ -113,7 +115,11 @@ Importer::inferOutputs(const Node &node, llvm::ArrayRef<Value> operands,
     if (!type.getElementType().isSignlessInteger(64) ||
         !type.hasStaticShape() || type.getNumElements() > int64_t(kMaxContents))
       continue;
-    if (auto elements = graph::getConstantElements(operand))
+    auto isTame = [](int64_t value) {
+      return value > -kMaxContent && value < kMaxContent;
+    };
+    auto elements = graph::getConstantElements(operand);
+    if (elements && llvm::all_of(*elements, isTame))
       content.emplace(elements->begin(), elements->end());
   }
   return reader.inferOutputs(node, infos, contents);
@@ -180,7 +186,7 @@ Value Importer::makePlaceholder(const TensorData &tensor) {
 }
 
 /// Binds what can be told of a failed node's results: those that it has, else
-/// placeholders. Without `operands` the node itself makes no sense.
+/// placeholders. With `operands` ONNX is asked, too.
 void Importer::bindFailed(const Node &node, Scope &scope, mlir::Location loc,
                           llvm::ArrayRef<Value> results,
                           std::optional<llvm::ArrayRef<Value>> operands) {

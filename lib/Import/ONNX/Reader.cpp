@@ -9,7 +9,6 @@
 #include "onnx/defs/schema.h"
 #include "onnx/shape_inference/implementation.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include <deque>
 
 using namespace adze::importer;
@@ -392,20 +391,20 @@ Reader::getFunctionBody(const Node &node, llvm::ArrayRef<InputType> types) {
 // Inference
 //===----------------------------------------------------------------------===//
 
-/// Whether ONNX's inference divides by no attribute that is 0 or negative: the
-/// node may have failed for it.
-static bool hasPositiveSteps(const Node &node) {
+/// Whether the integers of a node are such that ONNX's inference can be called:
+/// it does not check all of them before it indexes by them, or divides.
+static bool hasTameAttributes(const Node &node) {
+  constexpr int64_t most = int64_t(1) << 31;
   for (const Attribute &attribute : node.attributes) {
-    bool isStep =
-        llvm::StringSwitch<bool>(attribute.name)
-            .Cases({"strides", "dilations", "kernel_shape", "group"}, true)
-            .Cases({"blocksize", "num_outputs", "num_heads"}, true)
-            .Cases({"q_num_heads", "kv_num_heads"}, true)
-            .Default(false);
-    if (isStep &&
-        ((attribute.kind == Attribute::Kind::Int && attribute.i <= 0) ||
-         llvm::any_of(attribute.ints,
-                      [](int64_t value) { return value <= 0; })))
+    llvm::StringRef name = attribute.name;
+    bool isAxis = name == "axis" || name == "axes" || name == "perm";
+    bool isCount = name.contains("stride") || name.contains("dilation") ||
+                   name.contains("kernel") || name.contains("group") ||
+                   name.contains("num") || name.contains("size");
+    int64_t least = isAxis ? -64 : isCount ? 1 : 0;
+    auto isTame = [&](int64_t value) { return value >= least && value < most; };
+    if (!isTame(attribute.kind == Attribute::Kind::Int ? attribute.i : 1) ||
+        attribute.ints.size() > 64 || !llvm::all_of(attribute.ints, isTame))
       return false;
   }
   return true;
@@ -431,7 +430,7 @@ std::vector<ValueInfo> Reader::inferOutputs(
   std::vector<ValueInfo> outputs;
   auto problem = guarded([&] {
     const onnx::OpSchema *schema = getSchema(node);
-    if (!schema || !node.proto || !hasPositiveSteps(node))
+    if (!schema || !node.proto || !hasTameAttributes(node))
       return;
     onnx::NodeProto proto = makeProto(node);
     schema->Verify(proto); // inference relies on it
