@@ -14,6 +14,10 @@ using mlir::Value;
 
 /// Elements of a known operand that ONNX's inference may need: a shape, axes.
 static constexpr size_t kMaxContents = 64;
+/// A longer vector may be a shape, of which ONNX makes as many dims.
+static constexpr int64_t kMaxVector = 65536;
+/// No placeholder has more dims.
+static constexpr size_t kMaxRank = 64;
 /// No such element is larger: ONNX computes with them.
 static constexpr int64_t kMaxContent = int64_t(1) << 31;
 
@@ -99,7 +103,8 @@ Importer::inferOutputs(const Node &node, llvm::ArrayRef<Value> operands,
     if (!operand)
       continue;
     auto type = llvm::dyn_cast<mlir::RankedTensorType>(operand.getType());
-    if (!type || graph::isHandle(type))
+    if (!type || graph::isHandle(type) ||
+        (type.getRank() == 1 && type.getDimSize(0) > kMaxVector))
       return {};
     info.elementType = getDataType(type.getElementType());
     info.dims.emplace();
@@ -146,7 +151,7 @@ Value Importer::makePlaceholder(const ValueInfo &info,
     return type ? addPlaceholder(type, Taint::Vague, loc) : Value();
   }
   mlir::Type elementType = getElementType(context, info.elementType);
-  if (!elementType || !info.dims)
+  if (!elementType || !info.dims || info.dims->size() > kMaxRank)
     return {};
   // A vector may say what sizes, axes or the like are.
   Taint taint = info.dims->size() < 2 ? Taint::Vague : Taint::Typed;
