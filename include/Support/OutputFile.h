@@ -46,6 +46,18 @@ llvm::Error
 writeOutput(llvm::StringRef path,
             llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write);
 
+/// Returns the file that an output's path stands for: symbolic links are
+/// followed, also to a file that does not exist yet.
+std::string resolveOutput(llvm::StringRef path);
+
+/// Returns true if an output is a device or a pipe, which is written in place.
+bool isWrittenInPlace(llvm::StringRef path);
+
+/// Makes a finished temporary file the output of that path: it is renamed, or
+/// copied to a device or a pipe. It has to be on the file system of
+/// resolveOutput(path).
+llvm::Error commitTemporary(llvm::StringRef temporary, llvm::StringRef path);
+
 /// Creates an empty temporary file beside `path`, removed on a signal. The
 /// caller renames or removes it and then calls DontRemoveFileOnSignal.
 std::error_code createTemporaryBeside(llvm::StringRef path, int &fd,

@@ -2,12 +2,12 @@
 //
 // Putting a module together; every file but the finished one is temporary.
 #include "Package/Package.h"
+#include "Support/OutputFile.h"
 #include "adze_module.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
 
@@ -19,24 +19,27 @@ namespace {
 /// Files beside the output that vanish with this object, and on a signal.
 class TemporaryFiles {
 public:
-  explicit TemporaryFiles(StringRef output) : output(output) {}
+  /// Nothing can be made beside a device.
+  explicit TemporaryFiles(StringRef output) : base(resolveOutput(output)) {
+    if (!isWrittenInPlace(output))
+      return;
+    SmallString<128> path;
+    sys::path::system_temp_directory(/*ErasedOnReboot=*/true, path);
+    sys::path::append(path, "module");
+    base = path.str().str();
+  }
   ~TemporaryFiles() {
-    for (const std::string &path : paths) {
-      sys::fs::remove(path);
-      sys::DontRemoveFileOnSignal(path);
-    }
+    for (const std::string &path : paths)
+      removeTemporary(path);
   }
 
   /// Creates a file, fills it by `write` and returns its path.
-  Expected<std::string> create(StringRef suffix,
-                               function_ref<Error(raw_fd_ostream &)> write) {
-    SmallString<128> path;
+  Expected<std::string> create(function_ref<Error(raw_fd_ostream &)> write) {
+    std::string path;
     int fd;
-    if (std::error_code ec = sys::fs::createUniqueFile(
-            output + ".tmp-%%%%%%%%." + suffix, fd, path))
-      return createFileError(output, ec);
-    paths.push_back(path.str().str());
-    sys::RemoveFileOnSignal(path);
+    if (std::error_code ec = createTemporaryBeside(base, fd, path))
+      return createFileError(base, ec);
+    paths.push_back(path);
     raw_fd_ostream os(fd, /*shouldClose=*/true);
     Error error = write(os);
     os.close();
@@ -50,15 +53,15 @@ public:
     return paths.back();
   }
 
-  Expected<std::string> create(StringRef suffix, StringRef content) {
-    return create(suffix, [&](raw_fd_ostream &os) {
+  Expected<std::string> create(StringRef content) {
+    return create([&](raw_fd_ostream &os) {
       os << content;
       return Error::success();
     });
   }
 
 private:
-  std::string output;
+  std::string base;
   std::vector<std::string> paths;
 };
 } // namespace
@@ -104,12 +107,12 @@ writeInputs(ModuleParts &parts, const cpu::CpuTarget &target, bool filledLater,
   SmallVector<char, 0> descriptor;
   if (Error error = emitDescriptor(parts.description, target, descriptor))
     return std::move(error);
-  if (Error error = keep(
-          files.create("o", StringRef(descriptor.data(), descriptor.size()))))
+  if (Error error =
+          keep(files.create(StringRef(descriptor.data(), descriptor.size()))))
     return std::move(error);
   for (const auto &object : parts.objects)
     if (Error error =
-            keep(files.create("o", StringRef(object.data(), object.size()))))
+            keep(files.create(StringRef(object.data(), object.size()))))
       return std::move(error);
   if (uint64_t size = getWeightsInside(parts)) {
     auto write = [&](raw_fd_ostream &os) -> Error {
@@ -121,10 +124,10 @@ writeInputs(ModuleParts &parts, const cpu::CpuTarget &target, bool filledLater,
       os << '\0';
       return Error::success();
     };
-    if (Error error = keep(files.create("o", write)))
+    if (Error error = keep(files.create(write)))
       return std::move(error);
   }
-  if (Error error = keep(files.create("o", supportObject(target.elfMachine))))
+  if (Error error = keep(files.create(supportObject(target.elfMachine))))
     return std::move(error);
   return inputs;
 }
@@ -141,7 +144,7 @@ static Expected<std::string> fillIn(ModuleParts &parts, StringRef linked,
   if (!buffer)
     return createFileError(linked, buffer.getError());
   StringRef bytes = (*buffer)->getBuffer();
-  auto filled = files.create("so", [&](raw_fd_ostream &os) -> Error {
+  auto filled = files.create([&](raw_fd_ostream &os) -> Error {
     os.SetBufferSize(hugePage);
     os << bytes.take_front(place.offset);
     if (Error error = writeWeights(os, parts.weights, place.size, checksums))
@@ -184,16 +187,13 @@ using Link = function_ref<Expected<std::string>(
 /// Writes the inputs, lets `link` make a file of them, and gives it its name.
 static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
                    StringRef path, bool filledLater, Link link) {
-  SmallString<128> absolute(path);
-  if (std::error_code ec = sys::fs::make_absolute(absolute))
-    return createFileError(path, ec);
   parts.description.buildId = digest(parts);
 
-  TemporaryFiles files(absolute);
+  TemporaryFiles files(path);
   std::string weights;
   std::vector<uint64_t> checksums;
   if (!parts.weightsFile.empty()) {
-    auto file = files.create("weights", "");
+    auto file = files.create("");
     if (!file)
       return file.takeError();
     weights = *file;
@@ -207,7 +207,7 @@ static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
   auto inputs = writeInputs(parts, target, filledLater, checksums, files);
   if (!inputs)
     return inputs.takeError();
-  auto output = files.create("out", "");
+  auto output = files.create("");
   if (!output)
     return output.takeError();
   auto linked = link(*inputs, *output, checksums, files);
@@ -216,11 +216,9 @@ static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
   // A module never lies beside weights that are not its own and look like it:
   // those are told apart by their digest.
   if (!weights.empty())
-    if (std::error_code ec = sys::fs::rename(weights, parts.weightsFile))
-      return createFileError(parts.weightsFile, ec);
-  if (std::error_code ec = sys::fs::rename(*linked, absolute))
-    return createFileError(path, ec);
-  return Error::success();
+    if (Error error = commitTemporary(weights, parts.weightsFile))
+      return error;
+  return commitTemporary(*linked, path);
 }
 
 Error writeModule(ModuleParts &parts, const cpu::CpuTarget &target,
@@ -229,7 +227,7 @@ Error writeModule(ModuleParts &parts, const cpu::CpuTarget &target,
                   std::vector<uint64_t> &checksums,
                   TemporaryFiles &files) -> Expected<std::string> {
     auto script =
-        files.create("ver", "{ global: " ADZE_MODULE_QUERY "; local: *; };\n");
+        files.create("{ global: " ADZE_MODULE_QUERY "; local: *; };\n");
     if (!script)
       return script.takeError();
     uint64_t size = getWeightsInside(parts);

@@ -226,6 +226,13 @@ Error writeWeightsFile(StringRef path, MutableArrayRef<Weight> weights,
     header.offset = ADZE_WEIGHTS_OFFSET;
     header.weights_size = size;
     memcpy(header.id, id.data(), sizeof(header.id));
+    auto getBytes = [](const void *data, size_t size) {
+      return ArrayRef(static_cast<const uint8_t *>(data), size);
+    };
+    header.checksums_digest = xxh3_64bits(
+        getBytes(checksums.data(), checksums.size() * sizeof(uint64_t)));
+    header.header_digest = xxh3_64bits(
+        getBytes(&header, offsetof(adze_weights_header, header_digest)));
     writeRaw(os, header);
     return Error::success();
   });

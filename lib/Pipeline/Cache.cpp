@@ -57,14 +57,16 @@ bool CacheEntry::isWhole(size_t index) const {
   return digest && (*note)->getBuffer() == *digest;
 }
 
-/// Gives the content of `from` the name `to`, which appears whole or not at
+/// Gives the content of `from` the name `path`, which appears whole or not at
 /// all: a link, or a copy where there can be none.
-static std::error_code place(StringRef from, StringRef to) {
+static std::error_code place(StringRef from, StringRef path) {
+  std::string to = resolveOutput(path);
   llvm::SmallString<128> temporary;
   fs::createUniquePath(to + ".tmp-%%%%%%%%", temporary,
                        /*MakeAbsolute=*/false);
   llvm::sys::RemoveFileOnSignal(temporary);
-  std::error_code code = fs::create_hard_link(from, temporary);
+  // A link to the file itself, not to a symbolic link.
+  std::error_code code = fs::create_hard_link(resolveOutput(from), temporary);
   if (code)
     code = fs::copy_file(from, temporary);
   if (!code)
@@ -195,13 +197,15 @@ CompileStatus Compilation::runCached() {
   bool wantsRun = options.stats || options.timing || options.injectCrash ||
                   options.injectFault || !options.dumpPhases.empty() ||
                   !options.report.empty();
-  if (!wantsRun && entry.restore(getOutputs())) {
+  // A device or a pipe keeps nothing that an entry could be made of.
+  bool isKept = llvm::none_of(getOutputs(), isWrittenInPlace);
+  if (!wantsRun && isKept && entry.restore(getOutputs())) {
     emitRemark(UnknownLoc::get(&context))
         << "taken from the cache in " << options.cache;
     return CompileStatus::Done;
   }
   CompileStatus status = runStages();
-  if (status != CompileStatus::Done)
+  if (status != CompileStatus::Done || !isKept)
     return status;
   if (std::error_code code = entry.store(getOutputs()))
     emitWarning(UnknownLoc::get(&context))

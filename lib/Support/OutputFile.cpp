@@ -4,7 +4,10 @@
 #include "Support/OutputFile.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <unistd.h>
@@ -50,6 +53,57 @@ void removeTemporary(StringRef temporary) {
 }
 
 //===----------------------------------------------------------------------===//
+// Paths
+//===----------------------------------------------------------------------===//
+
+std::string resolveOutput(StringRef path) {
+  SmallString<128> resolved;
+  if (!sys::fs::real_path(path, resolved))
+    return resolved.str().str();
+  // A link to a file that is not there yet, or no file at all.
+  constexpr unsigned maxLinks = 40; // as Linux
+  SmallString<128> current(path);
+  for (unsigned i = 0; i < maxLinks; ++i) {
+    char next[PATH_MAX];
+    ssize_t length = readlink(current.c_str(), next, sizeof(next));
+    if (length < 0 || size_t(length) == sizeof(next))
+      return current.str().str();
+    StringRef text(next, length);
+    if (sys::path::is_absolute(text))
+      current.clear();
+    else
+      sys::path::remove_filename(current);
+    sys::path::append(current, text);
+  }
+  return path.str();
+}
+
+bool isWrittenInPlace(StringRef path) {
+  sys::fs::file_status status;
+  return !sys::fs::status(path, status) &&
+         status.type() != sys::fs::file_type::regular_file;
+}
+
+static Error copyInPlace(StringRef temporary, StringRef path) {
+  auto buffer = MemoryBuffer::getFile(temporary, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return createFileError(temporary, buffer.getError());
+  return writeOutput(path, [&](raw_ostream &os) {
+    os << (*buffer)->getBuffer();
+    return Error::success();
+  });
+}
+
+Error commitTemporary(StringRef temporary, StringRef path) {
+  if (isWrittenInPlace(path))
+    return copyInPlace(temporary, path);
+  if (std::error_code code = sys::fs::rename(temporary, resolveOutput(path)))
+    return createFileError(path, code);
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
 // OutputFile
 //===----------------------------------------------------------------------===//
 
@@ -67,15 +121,12 @@ Expected<std::unique_ptr<OutputFile>> OutputFile::create(StringRef path) {
 }
 
 Error OutputFile::open() {
-  SmallString<128> resolved;
-  target = sys::fs::real_path(path, resolved) ? path : resolved.str().str();
-  sys::fs::file_status status;
-  bool inPlace = !sys::fs::status(target, status) &&
-                 status.type() != sys::fs::file_type::regular_file;
+  target = resolveOutput(path);
   int fd;
   std::error_code code =
-      inPlace ? sys::fs::openFileForWrite(path, fd, sys::fs::CD_OpenExisting)
-              : createTemporaryBeside(target, fd, temporary);
+      isWrittenInPlace(target)
+          ? sys::fs::openFileForWrite(path, fd, sys::fs::CD_OpenExisting)
+          : createTemporaryBeside(target, fd, temporary);
   if (code)
     return createFileError(path, code);
   file = std::make_unique<raw_fd_ostream>(fd, /*shouldClose=*/true);

@@ -16,6 +16,7 @@
 #include "llvm/Support/xxhash.h"
 #include "gmock/gmock.h"
 #include <dlfcn.h>
+#include <fstream>
 
 using namespace llvm;
 using namespace adze;
@@ -257,7 +258,8 @@ std::string runForWeights(adze_module *module, std::vector<float> &y) {
   return message;
 }
 
-TEST_F(PackageTest, WeightsInAFileOfTheirOwn) {
+/// A program that returns the first four weights.
+static std::string getWeightsProgram() {
   std::string text = program;
   StringRef nothing = "  ret i32 0\n}\ndefine void @infer(ptr %s, ptr %d) {";
   text.replace(text.find(nothing.str()), nothing.size(), R"(
@@ -268,7 +270,11 @@ TEST_F(PackageTest, WeightsInAFileOfTheirOwn) {
 }
 define void @infer(ptr %s, ptr %d) {
   store i64 4, ptr %d)");
-  ModuleParts parts = makeParts(text, host);
+  return text;
+}
+
+TEST_F(PackageTest, WeightsInAFileOfTheirOwn) {
+  ModuleParts parts = makeParts(getWeightsProgram(), host);
   std::vector<float> weights = {1.5f, -2.0f, 3.25f, 4.0f};
   addWeight(parts, 0,
             std::string(reinterpret_cast<const char *>(weights.data()), 16));
@@ -311,6 +317,85 @@ define void @infer(ptr %s, ptr %d) {
       runForWeights(module, y),
       ::testing::HasSubstr("m.weights: damaged weights: bytes [0, 16)"));
   adze_module_release(module);
+}
+
+/// What opening the module and a run say.
+static std::string openAndRun(const std::string &path) {
+  adze_module *module = nullptr;
+  adze_status status = adze_module_open(path.c_str(), nullptr, &module);
+  std::string message = adze_status_message(status);
+  adze_status_free(status);
+  if (!module)
+    return message;
+  std::vector<float> y(4);
+  message = runForWeights(module, y);
+  adze_module_release(module);
+  return message;
+}
+
+TEST_F(PackageTest, WeightsFileHasChecksOfItsOwn) {
+  auto write = [&](const std::string &name, char first) {
+    ModuleParts parts = makeParts(getWeightsProgram(), host);
+    addWeight(parts, 0, std::string(16, first));
+    parts.weightsFile = path(name + ".weights");
+    ASSERT_FALSE(bool(writeModule(parts, host, path(name + ".so"))));
+  };
+  write("m", 'a');
+  write("other", 'b');
+  const std::string good = read(path("m.weights"));
+  auto runWith = [&](std::string bytes) {
+    std::ofstream(path("m.weights"), std::ios::binary) << bytes;
+    return openAndRun(path("m.so"));
+  };
+  auto damaged = [&](size_t at) {
+    std::string bytes = good;
+    bytes[at] ^= 1;
+    return runWith(bytes);
+  };
+  using ::testing::HasSubstr;
+  EXPECT_EQ(runWith(good), "");
+
+  // A header that is damaged is no other module's: each field of it.
+  EXPECT_THAT(damaged(0), HasSubstr("m.weights: not a file of weights"));
+  for (size_t at : {offsetof(adze_weights_header, size),
+                    offsetof(adze_weights_header, offset),
+                    offsetof(adze_weights_header, weights_size),
+                    offsetof(adze_weights_header, id),
+                    offsetof(adze_weights_header, checksums_digest),
+                    offsetof(adze_weights_header, header_digest)})
+    EXPECT_THAT(damaged(at),
+                HasSubstr("m.weights: damaged header of a file of weights: "
+                          "expected checksum"))
+        << at;
+  EXPECT_THAT(damaged(ADZE_WEIGHTS_OFFSET),
+              HasSubstr("m.weights: damaged weights: bytes [0, 16)"));
+  EXPECT_THAT(runWith(read(path("other.weights"))),
+              HasSubstr("it belongs to another module"));
+
+  // A good header whose checksums are not the module's.
+  std::string bytes = good;
+  adze_weights_header header;
+  memcpy(&header, bytes.data(), sizeof(header));
+  header.checksums_digest ^= 1;
+  header.header_digest =
+      xxh3_64bits(ArrayRef(reinterpret_cast<const uint8_t *>(&header),
+                           offsetof(adze_weights_header, header_digest)));
+  memcpy(bytes.data(), &header, sizeof(header));
+  EXPECT_THAT(runWith(bytes),
+              HasSubstr("expected the checksums of the module's weights, but "
+                        "got others: it belongs to another module"));
+
+  // As older versions write it: without digests, checked by id and block.
+  bytes = good;
+  uint32_t size = ADZE_WEIGHTS_HEADER_1;
+  memcpy(&bytes[offsetof(adze_weights_header, size)], &size, sizeof(size));
+  std::fill_n(bytes.begin() + size, sizeof(header) - size, '\0');
+  EXPECT_EQ(runWith(bytes), "");
+  bytes[offsetof(adze_weights_header, id)] ^= 1;
+  EXPECT_THAT(runWith(bytes), HasSubstr("it belongs to another module"));
+  bytes[offsetof(adze_weights_header, id)] ^= 1;
+  bytes[ADZE_WEIGHTS_OFFSET] ^= 1;
+  EXPECT_THAT(runWith(bytes), HasSubstr("damaged weights: bytes [0, 16)"));
 }
 
 TEST_F(PackageTest, UndefinedSymbolIsAnErrorAndLeavesNothing) {

@@ -97,7 +97,12 @@ typedef struct {
   uint32_t offset; /* ADZE_WEIGHTS_OFFSET */
   uint64_t weights_size;
   char id[32];
+  /* Files of ADZE_WEIGHTS_HEADER_1 bytes of header have no more. */
+  uint64_t checksums_digest; /* XXH3 of the module's table weights_checksums */
+  uint64_t header_digest;    /* XXH3 of the fields before */
 } adze_weights_header;
+
+#define ADZE_WEIGHTS_HEADER_1 56u
 
 /* ---- Signature --------------------------------------------------------- */
 /* dtype is DLPack's: code (DLDataTypeCode), bits, lanes = 1; bool is

@@ -182,6 +182,8 @@ adze_status rt_module_adopt(const adze_module_desc *desc, void *library, int fd,
 /* Checks the weights unless that is done already or the options say not to
  * (WeightsCheck.c). */
 adze_status rt_check_weights(adze_module *module);
+/* XXH3 (64 bits, seed 0). */
+uint64_t rt_checksum(const void *data, size_t bytes);
 /* Weights in a file of their own (WeightsFile.c). */
 adze_status rt_map_weights(adze_module *module, int fd,
                            const char *module_path);

@@ -9,6 +9,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+uint64_t rt_checksum(const void *data, size_t bytes) {
+  return XXH3_64bits(data, bytes);
+}
+
 typedef struct {
   const char *weights;
   const uint64_t *checksums;
@@ -23,7 +27,7 @@ static uint64_t size_of_block(const check_job *job, uint64_t block) {
 }
 
 static uint64_t checksum_of(const check_job *job, uint64_t block) {
-  return XXH3_64bits(job->weights + block * ADZE_WEIGHTS_BLOCK,
+  return rt_checksum(job->weights + block * ADZE_WEIGHTS_BLOCK,
                      (size_t)size_of_block(job, block));
 }
 

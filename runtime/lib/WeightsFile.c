@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,34 @@ static adze_status find_path(const adze_module *module, const char *module_path,
   return NULL;
 }
 
-static adze_status check(int fd, const char *path,
+/* Whether the header is as it was written; older ones cannot tell. */
+static adze_status check_header(const adze_weights_header *header,
+                                const char *path) {
+  if (header->size == ADZE_WEIGHTS_HEADER_1)
+    return NULL;
+  uint64_t digest =
+      rt_checksum(header, offsetof(adze_weights_header, header_digest));
+  if (header->size < sizeof(*header) || digest != header->header_digest)
+    return rt_error(ADZE_INVALID_MODULE,
+                    "%s: damaged header of a file of weights: expected "
+                    "checksum %016llx, but got %016llx",
+                    path, (unsigned long long)header->header_digest,
+                    (unsigned long long)digest);
+  return NULL;
+}
+
+/* Whether an undamaged header has the digest of the module's checksums. */
+static bool has_checksums_of(const adze_weights_header *header,
+                             const adze_module_desc *desc) {
+  uint64_t blocks =
+      (desc->weights_size + ADZE_WEIGHTS_BLOCK - 1) / ADZE_WEIGHTS_BLOCK;
+  return header->size == ADZE_WEIGHTS_HEADER_1 || !desc->weights_checksums ||
+         header->checksums_digest ==
+             rt_checksum(desc->weights_checksums,
+                         (size_t)blocks * sizeof(*desc->weights_checksums));
+}
+
+static adze_status check(const adze_module *module, int fd, const char *path,
                          const adze_module_weights_note *note) {
   struct stat info;
   if (fstat(fd, &info))
@@ -49,8 +77,10 @@ static adze_status check(int fd, const char *path,
   adze_weights_header header;
   if (pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header))
     return rt_error(ADZE_IO_ERROR, "%s: cannot be read", path);
-  if (memcmp(header.magic, ADZE_WEIGHTS_MAGIC, sizeof(header.magic)) ||
-      header.size < sizeof(header) || header.offset != ADZE_WEIGHTS_OFFSET ||
+  if (memcmp(header.magic, ADZE_WEIGHTS_MAGIC, sizeof(header.magic)))
+    return rt_error(ADZE_INVALID_MODULE, "%s: not a file of weights", path);
+  RT_TRY(check_header(&header, path));
+  if (header.offset != ADZE_WEIGHTS_OFFSET ||
       header.weights_size != note->weights_size)
     return rt_error(ADZE_INVALID_MODULE, "%s: not a file of weights", path);
   if (memcmp(header.id, note->id, sizeof(header.id)))
@@ -58,6 +88,11 @@ static adze_status check(int fd, const char *path,
                     "%s: expected the weights %.32s, but got %.32s: it belongs "
                     "to another module",
                     path, note->id, header.id);
+  if (!has_checksums_of(&header, module->desc))
+    return rt_error(ADZE_INVALID_MODULE,
+                    "%s: expected the checksums of the module's weights, but "
+                    "got others: it belongs to another module",
+                    path);
   return NULL;
 }
 
@@ -67,7 +102,7 @@ static adze_status map(adze_module *module, const char *path,
   if (fd < 0)
     return rt_error(rt_errno_code(errno), "%s: %s (the module's weights)", path,
                     strerror(errno));
-  adze_status status = check(fd, path, note);
+  adze_status status = check(module, fd, path, note);
   size_t bytes = ADZE_WEIGHTS_OFFSET + (size_t)note->weights_size;
   if (!status) {
     void *data = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);

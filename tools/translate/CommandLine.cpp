@@ -2,6 +2,7 @@
 //
 // The flags of atranslate.
 #include "CommandLine.h"
+#include "Support/OutputFile.h"
 #include "Support/Version.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -224,8 +225,12 @@ static std::optional<CompileStatus> readFiles(const Flags &flags,
   sys::path::replace_extension(side, "weights");
   if (options.output != "-" && isText(flags.emit))
     options.weightsFile = side.str().str();
-  else if (flags.weights == "file")
+  else if (flags.weights == "file") {
+    // Where the run time looks: beside the module itself, not beside a link.
+    side = resolveOutput(options.output);
+    sys::path::replace_extension(side, "weights");
     options.externalWeights = side.str().str();
+  }
   return std::nullopt;
 }
 

@@ -51,6 +51,7 @@ struct ImportIssue {
   /// "model.onnx: node 'conv1' (ai.onnx.Conv-22): expected ..., but got ...".
   std::string message;
   bool unsupported = false;
+  bool isNode = false; // what it is about: a node, or the model around them
 };
 
 /// The dialects of an imported module.

@@ -9,7 +9,7 @@ using namespace adze;
 using namespace adze::importer;
 
 /// More than these are not told at once; --check lists all.
-static constexpr size_t kMaxErrors = 10;
+static constexpr size_t kMaxErrors = 20;
 
 /// Attempts at a model whose branches differ in rank.
 static constexpr unsigned kMaxAttempts = 64;
@@ -40,6 +40,24 @@ static std::unique_ptr<Importer> importModel(llvm::StringRef path,
   return undecided;
 }
 
+/// What several issues come to, in a line.
+static void summarize(llvm::StringRef path, llvm::ArrayRef<ImportIssue> issues,
+                      mlir::Location loc) {
+  if (issues.size() < 2)
+    return;
+  size_t numNodes = llvm::count_if(
+      issues, [](const ImportIssue &issue) { return issue.isNode; });
+  mlir::InFlightDiagnostic error = mlir::emitError(loc);
+  error << path << ": ";
+  if (issues.size() > kMaxErrors)
+    error << "and " << (issues.size() - kMaxErrors)
+          << " more errors, which --check lists; ";
+  if (numNodes == issues.size())
+    error << numNodes << " nodes cannot be imported";
+  else
+    error << issues.size() << " errors keep the model from being imported";
+}
+
 void adze::registerImportDialects(mlir::DialectRegistry &registry) {
   registry.insert<graph::GraphDialect, mlir::func::FuncDialect>();
 }
@@ -59,10 +77,7 @@ adze::importONNX(llvm::StringRef path, mlir::MLIRContext &context,
     if (i < kMaxErrors)
       mlir::emitError(loc, issue.message);
   }
-  if (importer->issues.size() > kMaxErrors)
-    mlir::emitWarning(loc) << path << ": "
-                           << (importer->issues.size() - kMaxErrors)
-                           << " more errors; --check lists all";
+  summarize(path, importer->issues, loc);
   if (status)
     *status =
         allUnsupported ? ImportStatus::Unsupported : ImportStatus::InputAtFault;

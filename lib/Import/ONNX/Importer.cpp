@@ -32,8 +32,12 @@ Importer::Importer(llvm::StringRef path, mlir::MLIRContext *context,
 // Messages
 //===----------------------------------------------------------------------===//
 
-void Importer::issue(const llvm::Twine &message, bool unsupported) {
-  issues.push_back({message.str(), unsupported});
+void Importer::issue(const llvm::Twine &message, bool unsupported,
+                     bool isNode) {
+  ++numFaults;
+  std::string text = message.str();
+  if (told.insert(text).second)
+    issues.push_back({std::move(text), unsupported, isNode});
 }
 
 /// The first error that ops have reported, without the name of the graph op.
@@ -153,7 +157,10 @@ bool Importer::find(llvm::StringRef name, Scope &scope, mlir::Value &value) {
     auto constant = at->constants.find(name);
     if (constant == at->constants.end())
       continue;
-    value = at->values[name] = materialize(*constant->second);
+    value = materialize(*constant->second);
+    if (!value)
+      value = makePlaceholder(*constant->second);
+    at->values[name] = value;
     return true;
   }
   return false;
@@ -182,22 +189,13 @@ void Importer::node(const Node &node, unsigned index, Scope &scope,
                   describe(node, index),
               outer ? outer->loc : getLocation(node, index),
               outer ? outer->depth + 1 : 0};
-  if (!node.problem.empty()) {
-    issue(place.prefix + node.problem);
-    return bind(node, scope, {});
-  }
   llvm::SmallVector<mlir::Value> operands;
-  bool poisoned = false;
-  for (const std::string &input : node.inputs) {
-    mlir::Value value;
-    if (!input.empty() && !find(input, scope, value)) {
-      issue(place.prefix + "expected input '" + input +
-            "' to be defined before it is used");
-      return bind(node, scope, {});
-    }
-    poisoned |= !input.empty() && !value;
-    operands.push_back(value);
-  }
+  if (!findOperands(node, scope, place, operands))
+    return bindFailed(node, scope, place.loc, {}, std::nullopt);
+  for (auto [input, operand] : llvm::zip_equal(node.inputs, operands))
+    // Nothing can be made of it, but whether it is known can be told.
+    if (!input.empty() && !operand && isKnown(node))
+      return bindFailed(node, scope, place.loc, {}, std::nullopt);
   Binder binder(*this, node, place.loc, operands);
   Scope *outerScope = std::exchange(currentScope, &scope);
   const Place *outerPlace = std::exchange(currentPlace, &place);
@@ -205,29 +203,53 @@ void Importer::node(const Node &node, unsigned index, Scope &scope,
     currentScope = outerScope;
     currentPlace = outerPlace;
   });
-  size_t issuesBefore = issues.size();
-  mlir::LogicalResult result = mlir::failure();
-  if (!poisoned) {
-    result = dispatch(binder, place);
-  } else {
-    // Nothing can be made of it, but whether it is known can be told.
-    bool known = hasCustomKernel(node) ||
-                 findOp(node.domain, node.opType, node.sinceVersion) ||
-                 model->functions.contains(
-                     getFunctionKey(node.domain, node.opType, node.overload));
-    if (known || reader.hasFunctionBody(node))
-      return bind(node, scope, {});
-    result = dispatch(binder, place);
-  }
+  size_t faultsBefore = numFaults;
+  Taint taint = Taint::None;
+  mlir::LogicalResult result = dispatchTainted(binder, place, taint);
   std::string diagnostic = takeDiagnostic();
-  if (mlir::succeeded(result))
+  if (mlir::succeeded(result)) {
+    addTaint(binder.results, taint);
     return bind(node, scope, binder.results);
+  }
   // What uses a failed node's values has nothing of its own to tell.
   bool isToldBefore = std::exchange(isPoisoned, false) && !issues.empty();
-  if (issues.size() == issuesBefore && !isToldBefore)
+  if (numFaults == faultsBefore && !isToldBefore &&
+      !isConsequence(binder, taint))
     issue(place.prefix + (binder.message.empty() ? diagnostic : binder.message),
-          binder.isUnsupported);
-  bind(node, scope, {});
+          binder.isUnsupported, /*isNode=*/true);
+  // ONNX's inference is for models that are right.
+  bindFailed(node, scope, place.loc, binder.results,
+             binder.isUnsupported ? std::optional(llvm::ArrayRef(operands))
+                                  : std::nullopt);
+}
+
+/// The values of the node's inputs, null where it has failed before; false,
+/// with an issue, if the node makes no sense.
+bool Importer::findOperands(const Node &node, Scope &scope, const Place &place,
+                            llvm::SmallVectorImpl<mlir::Value> &operands) {
+  std::string problem = node.problem;
+  for (const std::string &input : node.inputs) {
+    mlir::Value &value = operands.emplace_back();
+    if (problem.empty() && !input.empty() && !find(input, scope, value))
+      problem =
+          "expected input '" + input + "' to be defined before it is used";
+  }
+  if (!problem.empty())
+    issue(place.prefix + problem, /*unsupported=*/false, /*isNode=*/true);
+  return problem.empty();
+}
+
+/// Imports the node; `taint` is that of what it has used.
+mlir::LogicalResult
+Importer::dispatchTainted(Binder &binder, const Place &place, Taint &taint) {
+  taint = getTaint(binder.operands);
+  Taint outerOperands = std::exchange(operandTaint, taint);
+  Taint outerInner = std::exchange(innerTaint, Taint::None);
+  mlir::LogicalResult result = dispatch(binder, place);
+  taint = std::max(taint, innerTaint);
+  operandTaint = outerOperands;
+  innerTaint = outerInner;
+  return result;
 }
 
 /// The body that ONNX gives the node's operator, for the operands' types.
@@ -287,9 +309,11 @@ mlir::LogicalResult Importer::dispatch(Binder &binder, const Place &place) {
                      mlir::failed(checkLimits(binder))))
     return mlir::failure();
   mlir::LogicalResult result = importOperator(binder, place, row);
-  return definition && mlir::succeeded(result)
-             ? checkResults(binder, *definition, binder.results)
-             : result;
+  if (!definition || mlir::failed(result) ||
+      mlir::succeeded(checkResults(binder, *definition, binder.results)))
+    return result;
+  binder.results.clear(); // of wrong types
+  return mlir::failure();
 }
 
 /// Imports the body that ONNX has for the node's operator, on these operands;
@@ -407,19 +431,24 @@ mlir::LogicalResult Importer::call(Binder &binder, const Function &function,
     if (auto rank = binder.getDeclaredRank(i))
       scope.ranks[name] = *rank;
   addRanks({}, body, scope.ranks);
-  size_t issuesBefore = issues.size();
+  scope.infos = function.values;
+  size_t faultsBefore = numFaults;
   nodes(body, scope, &place);
-  if (issues.size() != issuesBefore)
-    return mlir::failure();
   llvm::SmallVector<mlir::Value> results;
   for (const std::string &output : function.outputs) {
     mlir::Value value;
-    if (!find(output, scope, value) && binder.wants(results.size()))
+    if (!find(output, scope, value) && binder.wants(results.size()) &&
+        numFaults == faultsBefore)
       return binder.fail("expected output '" + output +
                          "' of the function to be defined");
+    if (binder.wants(results.size()) && !value)
+      isPoisoned = true;
     results.push_back(value);
   }
-  return binder.done(results);
+  if (numFaults == faultsBefore)
+    return binder.done(results);
+  binder.results = results; // for what comes after the failed node
+  return mlir::failure();
 }
 
 const Dims *Importer::findBound(mlir::Value value) {
@@ -450,18 +479,27 @@ Importer::inlineGraph(const Graph &graph, mlir::ValueRange inputs,
     scope.constants[tensor.name] = &tensor;
   scope.ranks = graph.ranks;
   addRanks(graph.outputs, graph.nodes, scope.ranks);
-  size_t issuesBefore = issues.size();
+  scope.infos = graph.values;
+  scope.outputInfos = graph.outputs;
+  // What a body gets is made of the operands; those from around it are known.
+  if (builder.getInsertionBlock() != &function.front())
+    for (mlir::Value input : inputs)
+      if (input && input.getParentBlock() == builder.getInsertionBlock())
+        addTaint(input, operandTaint);
+  size_t faultsBefore = numFaults;
   const Place place = *currentPlace;
   nodes(graph.nodes, scope, &place);
   for (const ValueInfo &output : graph.outputs) {
     mlir::Value value;
-    if (!find(output.name, scope, value) && issues.size() == issuesBefore)
+    if (!find(output.name, scope, value) && numFaults == faultsBefore)
       issue(place.prefix + "expected output '" + output.name +
-            "' of its graph to be defined");
+                "' of its graph to be defined",
+            /*unsupported=*/false, /*isNode=*/true);
     isPoisoned |= !value;
     results.push_back(value);
   }
-  return mlir::success(issues.size() == issuesBefore &&
+  innerTaint = std::max(innerTaint, getTaint(results));
+  return mlir::success(numFaults == faultsBefore &&
                        !llvm::is_contained(results, mlir::Value()));
 }
 
@@ -480,6 +518,8 @@ void Importer::run() {
   checkInitializers();
   if (!addFunction())
     return;
+  mainScope.infos = model->graph.values;
+  mainScope.outputInfos = model->graph.outputs;
   mainScope.ranks = model->graph.ranks;
   addRanks(model->graph.outputs, model->graph.nodes, mainScope.ranks);
   nodes(model->graph.nodes, mainScope, nullptr);

@@ -10,14 +10,26 @@
 #include "Symbols.h"
 #include "Tensors.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace adze::importer {
 
-/// The names that a graph's nodes can use. A null value: its node has failed.
+/// What may be wrong with what is said of a value because it is a placeholder,
+/// or made of one.
+enum class Taint {
+  None,  // it is none
+  Typed, // no more than its elements: its type is known as a whole
+  Vague  // sizes, or elements that say some
+};
+
+/// The names that a graph's nodes can use. A null value: its node has failed,
+/// and not even its type is known.
 struct Scope {
   llvm::StringMap<mlir::Value> values;
   llvm::StringMap<const TensorData *> constants; // not yet asked for
   llvm::StringMap<int64_t> ranks;                // as far as declared
+  llvm::ArrayRef<ValueInfo> infos, outputInfos;  // what is declared
+  llvm::StringMap<const ValueInfo *> declared;   // of these; built when needed
   Scope *parent = nullptr;
 };
 
@@ -68,6 +80,10 @@ private:
   void nodes(llvm::ArrayRef<Node> nodes, Scope &scope, const Place *outer);
   void node(const Node &node, unsigned index, Scope &scope, const Place *outer);
   void bind(const Node &node, Scope &scope, llvm::ArrayRef<mlir::Value> values);
+  bool findOperands(const Node &node, Scope &scope, const Place &place,
+                    llvm::SmallVectorImpl<mlir::Value> &operands);
+  mlir::LogicalResult dispatchTainted(Binder &binder, const Place &place,
+                                      Taint &taint);
   mlir::LogicalResult call(Binder &binder, const Function &function,
                            const Place &place);
   bool hasCustomKernel(const Node &node) const;
@@ -101,7 +117,26 @@ private:
   bool find(llvm::StringRef name, Scope &scope, mlir::Value &value);
   mlir::Value materialize(const TensorData &tensor);
 
-  void issue(const llvm::Twine &message, bool unsupported = false);
+  // Placeholders.cpp
+  Taint getTaint(llvm::ArrayRef<mlir::Value> values) const;
+  void addTaint(llvm::ArrayRef<mlir::Value> values, Taint taint);
+  bool isKnown(const Node &node);
+  bool isConsequence(const Binder &binder, Taint taint);
+  static const ValueInfo *findDeclared(llvm::StringRef name, Scope &scope);
+  std::vector<ValueInfo>
+  inferOutputs(const Node &node, llvm::ArrayRef<mlir::Value> operands,
+               llvm::SmallVectorImpl<mlir::AffineExpr> &exprs);
+  mlir::Value addPlaceholder(mlir::Type type, Taint taint, mlir::Location loc);
+  mlir::Value makePlaceholder(const ValueInfo &info,
+                              llvm::ArrayRef<mlir::AffineExpr> exprs,
+                              mlir::Location loc);
+  mlir::Value makePlaceholder(const TensorData &tensor);
+  void bindFailed(const Node &node, Scope &scope, mlir::Location loc,
+                  llvm::ArrayRef<mlir::Value> results,
+                  std::optional<llvm::ArrayRef<mlir::Value>> operands);
+
+  void issue(const llvm::Twine &message, bool unsupported = false,
+             bool isNode = false);
   std::string describe(const Node &node, unsigned index) const;
   mlir::Location getLocation(const Node &node, unsigned index) const;
   std::string takeDiagnostic();
@@ -132,6 +167,13 @@ private:
   llvm::DenseMap<mlir::Value, std::pair<Dims, graph::BindOp>> bound;
   /// Whether a graph inside of the node uses values of a failed one.
   bool isPoisoned = false;
+  /// Placeholders, and what is made of them.
+  llvm::DenseMap<mlir::Value, Taint> taints;
+  /// That of the node's operands, and of the results of graphs inside of it.
+  Taint operandTaint = Taint::None, innerTaint = Taint::None;
+  /// All faults; those that are found again are not told again.
+  size_t numFaults = 0;
+  llvm::StringSet<> told;
   /// Whether the node comes from a body that ONNX has for an operator.
   bool isInBody = false;
   /// How often a node has been expanded; stops what would never end.

@@ -30,10 +30,10 @@ struct TensorData {
   Place place = Place::Inline;
   std::string bytes;
   uint64_t offset = 0;
-  std::optional<uint64_t> size; // External: may be left out
-  std::string location;         // External
+  std::optional<uint64_t> size;     // External: may be left out
+  std::string location;             // External
   std::vector<std::string> strings; // of a string tensor
-  std::string problem;          // what makes it unusable; empty if nothing does
+  std::string problem; // what makes it unusable; empty if nothing does
 };
 
 /// A sequence, optional or map, or what is in one.
@@ -41,8 +41,8 @@ struct TypeInfo {
   enum class Kind { Tensor, Sequence, Optional, Map, Other };
 
   Kind kind = Kind::Other;
-  int elementType = 0;         // of a tensor; of a map: its keys'
-  std::optional<size_t> rank;  // of a tensor, if it is known
+  int elementType = 0;        // of a tensor; of a map: its keys'
+  std::optional<size_t> rank; // of a tensor, if it is known
   std::shared_ptr<TypeInfo> element;
 };
 
@@ -115,7 +115,8 @@ struct Graph {
   std::vector<TensorData> initializers;
   bool hasSparseInitializers = false;
   std::vector<Node> nodes;
-  llvm::StringMap<int64_t> ranks; // as declared, of values between
+  std::vector<ValueInfo> values;  // as declared, between inputs and outputs
+  llvm::StringMap<int64_t> ranks; // of these
 };
 
 /// A model-local function, or the body of an operator that ONNX defines by one.
@@ -124,6 +125,7 @@ struct Function {
   std::vector<std::string> inputs, outputs;
   std::vector<Attribute> defaults;
   std::vector<Node> nodes;
+  std::vector<ValueInfo> values; // as declared
 };
 
 struct Model {

@@ -40,9 +40,8 @@ public:
 
   /// 0 of what an error has left without a value.
   static int64_t getRank(mlir::Value value) {
-    return value
-               ? llvm::cast<mlir::RankedTensorType>(value.getType()).getRank()
-               : 0;
+    return value ? llvm::cast<mlir::RankedTensorType>(value.getType()).getRank()
+                 : 0;
   }
   static mlir::Type getElementType(mlir::Value value) {
     return llvm::cast<mlir::RankedTensorType>(value.getType()).getElementType();

@@ -224,7 +224,8 @@ void Converter::node(onnx::NodeProto &proto, Node &node) const {
   node.sinceVersion = schema ? schema->since_version() : 0;
 }
 
-static void readValueInfo(const onnx::ValueInfoProto &proto, ValueInfo &info) {
+void adze::importer::readValueInfo(const onnx::ValueInfoProto &proto,
+                                   ValueInfo &info) {
   info.name = proto.name();
   info.isTensor = proto.type().has_tensor_type();
   if (!info.isTensor)
@@ -250,9 +251,11 @@ void Converter::graph(onnx::GraphProto &proto, Graph &graph) const {
     readValueInfo(info, graph.inputs.emplace_back());
   for (const auto &info : proto.output())
     readValueInfo(info, graph.outputs.emplace_back());
-  for (const auto &info : proto.value_info())
+  for (const auto &info : proto.value_info()) {
+    readValueInfo(info, graph.values.emplace_back());
     if (info.type().tensor_type().has_shape())
       graph.ranks[info.name()] = info.type().tensor_type().shape().dim_size();
+  }
   for (TensorProto &tensor : *proto.mutable_initializer())
     readTensor(tensor, marked, graph.initializers.emplace_back());
   graph.hasSparseInitializers = proto.sparse_initializer_size() != 0;
@@ -290,4 +293,12 @@ void adze::importer::readFunction(onnx::FunctionProto &proto,
     convert.attribute(attr, function.defaults.emplace_back());
   for (onnx::NodeProto &node : *proto.mutable_node())
     convert.node(node, function.nodes.emplace_back());
+  for (const auto &info : proto.value_info()) {
+    ValueInfo &value = function.values.emplace_back();
+    readValueInfo(info, value);
+    // A name means another size in each call.
+    if (value.dims)
+      for (Dim &dim : *value.dims)
+        dim.name.clear();
+  }
 }

@@ -32,6 +32,8 @@ private:
   bool marked;
 };
 
+void readValueInfo(const onnx::ValueInfoProto &proto, ValueInfo &info);
+
 void readFunction(onnx::FunctionProto &proto, const Opsets &opsets, bool marked,
                   Function &function);
 

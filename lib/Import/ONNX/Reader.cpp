@@ -7,6 +7,7 @@
 #include "onnx/checker.h"
 #include "onnx/defs/function.h"
 #include "onnx/defs/schema.h"
+#include "onnx/shape_inference/implementation.h"
 #include "llvm/ADT/StringExtras.h"
 #include <deque>
 
@@ -384,6 +385,85 @@ Reader::getFunctionBody(const Node &node, llvm::ArrayRef<InputType> types) {
   if (problem || !found)
     return nullptr;
   return function;
+}
+
+//===----------------------------------------------------------------------===//
+// Inference
+//===----------------------------------------------------------------------===//
+
+/// Whether the integers of a node are such that ONNX's inference can be called:
+/// it does not check all of them before it indexes by them, or divides.
+static bool hasTameAttributes(const Node &node) {
+  constexpr int64_t most = int64_t(1) << 31;
+  for (const Attribute &attribute : node.attributes) {
+    llvm::StringRef name = attribute.name;
+    bool isAxis = name == "axis" || name == "axes" || name == "perm";
+    bool isCount = name.contains("stride") || name.contains("dilation") ||
+                   name.contains("kernel") || name.contains("group") ||
+                   name.contains("num") || name.contains("size");
+    int64_t least = isAxis ? -64 : isCount ? 1 : 0;
+    auto isTame = [&](int64_t value) { return value >= least && value < most; };
+    if (!isTame(attribute.kind == Attribute::Kind::Int ? attribute.i : 1) ||
+        attribute.ints.size() > 64 || !llvm::all_of(attribute.ints, isTame))
+      return false;
+  }
+  return true;
+}
+
+static void writeType(const ValueInfo &info, onnx::TypeProto &proto) {
+  proto.mutable_tensor_type()->set_elem_type(info.elementType);
+  if (!info.dims)
+    return;
+  auto *shape = proto.mutable_tensor_type()->mutable_shape();
+  for (const Dim &dim : *info.dims) {
+    auto *out = shape->add_dim();
+    if (dim.size)
+      out->set_dim_value(*dim.size);
+    else if (!dim.name.empty())
+      out->set_dim_param(dim.name);
+  }
+}
+
+std::vector<ValueInfo> Reader::inferOutputs(
+    const Node &node, llvm::ArrayRef<ValueInfo> inputs,
+    llvm::ArrayRef<std::optional<std::vector<int64_t>>> contents) {
+  std::vector<ValueInfo> outputs;
+  auto problem = guarded([&] {
+    const onnx::OpSchema *schema = getSchema(node);
+    if (!schema || !node.proto || !hasTameAttributes(node))
+      return;
+    onnx::NodeProto proto = makeProto(node);
+    schema->Verify(proto); // inference relies on it
+    std::vector<onnx::TypeProto> types(inputs.size());
+    std::vector<onnx::TensorProto> tensors(inputs.size());
+    std::unordered_map<std::string, onnx::TypeProto *> typesByName;
+    std::unordered_map<std::string, const onnx::TensorProto *> dataByName;
+    for (auto [i, info] : llvm::enumerate(inputs)) {
+      if (node.inputs[i].empty())
+        continue;
+      writeType(info, types[i]);
+      typesByName[node.inputs[i]] = &types[i];
+      if (!contents[i])
+        continue;
+      tensors[i].set_data_type(onnx::TensorProto::INT64);
+      for (const Dim &dim : *info.dims)
+        tensors[i].add_dims(dim.size.value_or(contents[i]->size()));
+      tensors[i].mutable_int64_data()->Assign(contents[i]->begin(),
+                                              contents[i]->end());
+      dataByName[node.inputs[i]] = &tensors[i];
+    }
+    onnx::shape_inference::InferenceContextImpl context(
+        proto, typesByName, dataByName, {}, onnx::ShapeInferenceOptions());
+    schema->GetTypeAndShapeInferenceFunction()(context);
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      onnx::ValueInfoProto info;
+      *info.mutable_type() = *context.getOutputType(i);
+      readValueInfo(info, outputs.emplace_back());
+    }
+  });
+  if (problem)
+    outputs.clear();
+  return outputs;
 }
 
 std::vector<OperatorVersion> adze::importer::getAllOperators() {

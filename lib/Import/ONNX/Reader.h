@@ -55,6 +55,14 @@ public:
   std::unique_ptr<Function> getFunctionBody(const Node &node,
                                             llvm::ArrayRef<InputType> types);
 
+  /// What ONNX infers of the node's outputs: of those that it can tell, an
+  /// element type and perhaps dims, whose names are those of the inputs' dims.
+  /// `contents`: the elements of inputs that are known. Empty if ONNX takes the
+  /// node for wrong.
+  std::vector<ValueInfo>
+  inferOutputs(const Node &node, llvm::ArrayRef<ValueInfo> inputs,
+               llvm::ArrayRef<std::optional<std::vector<int64_t>>> contents);
+
 private:
   struct Protos;
   std::unique_ptr<Protos> protos;

@@ -50,6 +50,12 @@ void Importer::forget(Region &region) {
       gone.push_back(value);
   for (Value value : gone)
     bound.erase(value);
+  gone.clear();
+  for (auto &[value, taint] : taints)
+    if (region.isAncestor(value.getParentRegion()))
+      gone.push_back(value);
+  for (Value value : gone)
+    taints.erase(value);
 }
 
 //===----------------------------------------------------------------------===//
@@ -58,8 +64,10 @@ void Importer::forget(Region &region) {
 
 std::optional<bool> Importer::chooseBranch() {
   // Behind a failed node there is nothing to be learnt from either.
-  if (!issues.empty())
+  if (!issues.empty()) {
+    isPoisoned = true;
     return std::nullopt;
+  }
   isChoiceOpen = !choices;
   return choices ? std::make_optional(choices->next()) : std::nullopt;
 }
@@ -109,17 +117,24 @@ Binder::Values Binder::createIf(Value condition, BuildBranch thenBranch,
   std::unique_ptr<Region> regions[2];
   Values yielded[2];
   BuildBranch builds[] = {thenBranch, elseBranch};
+  bool areBuilt = true;
   for (auto [i, build] : llvm::enumerate(builds)) {
     mlir::OpBuilder::InsertionGuard guard(builder);
     regions[i] = std::make_unique<Region>();
     builder.createBlock(regions[i].get());
     LogicalResult built = build(yielded[i]);
     importer.forget(*regions[i]);
-    if (mlir::failed(built) || !canCreate(yielded[i])) {
-      failed = true;
+    // After a fault in a branch the other one is imported for its own faults.
+    if (mlir::failed(built) || !canCreate(yielded[i]))
+      areBuilt = false;
+    else
+      graph::YieldOp::create(builder, loc, yielded[i]);
+    if (failed)
       return {};
-    }
-    graph::YieldOp::create(builder, loc, yielded[i]);
+  }
+  if (!areBuilt) {
+    failed = true;
+    return {};
   }
   llvm::SmallVector<Type> types;
   llvm::SmallVector<int64_t> symbols;

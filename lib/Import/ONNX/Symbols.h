@@ -19,6 +19,11 @@ public:
   /// The size of a dim of a graph input.
   mlir::AffineExpr getDim(const Dim &dim);
 
+  /// The size that inputs' dims of this name have; null if there are none.
+  mlir::AffineExpr find(llvm::StringRef name) const {
+    return byName.lookup(name);
+  }
+
   /// Fixes the symbol of this name from now on; false if it has another size.
   bool fix(llvm::StringRef name, int64_t size);
 

@@ -31,15 +31,18 @@
 // DAMAGED: m.weights: damaged weights: bytes [0, 256): expected checksum {{[0-9a-f]+}}, but got
 // EMBEDDED: d.so: damaged weights: bytes [0, 256): expected checksum
 
-// Missing, cut short, foreign, and another model's.
+// Missing, cut short, foreign, with a damaged header, and another model's.
 // RUN: cd there && mv m.weights w && not arun m.so --random 2>&1 | FileCheck %s --check-prefix=MISSING
 // RUN: head -c 4200 w > m.weights && not arun m.so --random 2>&1 | FileCheck %s --check-prefix=SHORT
 // RUN: tail -c 4352 m.so > m.weights && not arun m.so --random 2>&1 | FileCheck %s --check-prefix=FOREIGN
 // RUN: sed s/0.5/0.25/g %s > o.mlir && atranslate o.mlir -o o.so --weights=file
+// RUN: cp w m.weights && printf X | dd of=m.weights bs=1 seek=30 conv=notrunc status=none
+// RUN: not arun m.so --random 2>&1 | FileCheck %s --check-prefix=HEADER
 // RUN: cp o.weights m.weights && not arun m.so --random 2>&1 | FileCheck %s --check-prefix=OTHER
 // MISSING: m.weights: No such file or directory (the module's weights)
 // SHORT: m.weights: expected a file of weights of 4352 bytes, but got 4200
 // FOREIGN: m.weights: not a file of weights
+// HEADER: m.weights: damaged header of a file of weights: expected checksum {{[0-9a-f]+}}, but got
 // OTHER: m.weights: expected the weights {{[0-9a-f]+}}, but got {{[0-9a-f]+}}: it belongs to another module
 
 // RUN: atranslate %s -o - --emit=graph --weights=file 2> err; test $? = 2
