@@ -28,8 +28,10 @@ static adze::CompileOptions getOptions(const Column &column) {
   options.optLevel = column.optLevel;
   options.jobs = 1;
   options.quiet = true;
-  if (!column.cudaTarget.empty())
+  if (!column.cudaTarget.empty()) {
     options.cudaTargets = {column.cudaTarget};
+    options.allowHostFallback = true;
+  }
   return options;
 }
 
