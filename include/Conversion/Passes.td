@@ -47,7 +47,7 @@ def ConvertGraphToTile : Pass<"convert-graph-to-tile", "mlir::ModuleOp"> {
     target, and a module for several has these.
 
     A function without a tile form stays for convert-graph-to-linalg; `remarks`
-    says why.
+    says why, and so does its attribute `adze.refusal` without `for-cpu`.
   }];
   let options = [
     Option<"packConstants", "pack-constants", "bool", /*default=*/"true",

@@ -41,7 +41,10 @@ struct CompileOptions {
   bool check = false;                   // import only
   bool cpu = true;                      // code for the host's CPU
   std::vector<std::string> cudaTargets; // "cuda:sm_90a"
-  std::string triple;                   // empty: the host's
+  /// Kernels without device code run on the CPU (needs `cpu`); else they are
+  /// errors.
+  bool allowHostFallback = false;
+  std::string triple; // empty: the host's
   std::vector<std::string> cpus = {"native"};
   std::string caches;                    // "L2,L3" of the CPUs; empty: theirs
   std::vector<std::string> dims, shapes; // as given to --dim and --shape
@@ -56,13 +59,13 @@ struct CompileOptions {
   std::vector<std::string> plugins; // libraries with dialects and passes
   /// Textual pass pipelines that run after a stage.
   std::vector<std::pair<Stage, std::string>> stagePasses;
-  std::string dumpPhases; // directory, or empty
-  std::string report;     // FILE.json or FILE.html, or empty
-  std::string cache;      // directory of finished modules, or empty
+  std::string dumpPhases;       // directory, or empty
+  std::string report;           // FILE.json or FILE.html, or empty
+  std::string cache;            // directory of finished modules, or empty
   Verify verify = Verify::None; // not by compile, but by Verify/*.h
   /// Where the reference path takes over; of a context without threads.
   PassCut *cut = nullptr;
-  bool winograd = true;   // where it is faster
+  bool winograd = true; // where it is faster
   /// At -O0 not even canonicalisation: for tests of what that does.
   bool literal = false;
   /// Machine code that is made quickly and runs slowly: for tests with many

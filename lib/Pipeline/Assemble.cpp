@@ -8,6 +8,8 @@
 #include "Target/CUDA/CompileKernels.h"
 #include "adze_module.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/Path.h"
 
@@ -145,7 +147,8 @@ LogicalResult Compilation::compileForDevices(package::ModuleParts &parts) {
     FailureOr<func::FuncOp> program = findHostProgram(*module);
     for (host::LaunchOp launch : getLaunches(*program))
       image.kernels.push_back(byName.lookup(launch.getCallee()));
-    if (!options.cpu && failed(checkDeviceKernels(*program, image)))
+    if (failed(
+            checkDeviceKernels(*program, parts.description, compiled.refused)))
       return failure();
   }
   return success();
@@ -165,16 +168,52 @@ LogicalResult Compilation::compileHost(package::ModuleParts &parts) {
                            "", parts.objects.emplace_back());
 }
 
-/// Without code for the CPU there is nothing to fall back on.
-LogicalResult Compilation::checkDeviceKernels(func::FuncOp program,
-                                              package::DeviceImage &image) {
-  for (auto [launch, kernel] : llvm::zip(getLaunches(program), image.kernels))
-    if (kernel.entry.empty())
-      return emitError(launch.getLoc())
-             << "unsupported: no kernel for " << image.target << " of '"
-             << launch.getCallee()
-             << "'; with --target=cpu beside it, it runs on the CPU";
-  return success();
+/// Returns why the kernel has no code for a device.
+static std::string getRefusal(ModuleOp module, StringRef kernel,
+                              const llvm::StringMap<std::string> &refused) {
+  if (auto reason = refused.find(kernel); reason != refused.end())
+    return reason->second;
+  if (Operation *callee = module.lookupSymbol(kernel))
+    if (auto reason = callee->getAttrOfType<StringAttr>(host::refusalAttr))
+      return "it has no tile form: " + reason.str();
+  return "it takes the reference path, which is for CPUs";
+}
+
+void Compilation::reportNoDeviceCode(host::LaunchOp launch, StringRef target,
+                                     StringRef reason) {
+  bool isAllowed = options.cpu && options.allowHostFallback;
+  sawHostFallback |= !isAllowed;
+  InFlightDiagnostic message =
+      isAllowed ? emitRemark(launch.getLoc()) : emitError(launch.getLoc());
+  message << "kernel '" << launch.getCallee() << "'";
+  if (auto nodes = getNodeNames(launch.getLoc()); !nodes.empty())
+    message << " (nodes '" << llvm::join(nodes, "', '") << "')";
+  message << (isAllowed ? " runs on the CPU, not on " : " has no code for ")
+          << target << ": " << reason;
+  if (!isAllowed)
+    message << "; --target=cpu with --allow-host-fallback runs it on the CPU";
+}
+
+/// Kernels that the last image lacks are errors, or run on the CPU, with copies
+/// of their places.
+LogicalResult
+Compilation::checkDeviceKernels(func::FuncOp program,
+                                package::ModuleDescription &description,
+                                const llvm::StringMap<std::string> &refused) {
+  const package::DeviceImage &image = description.images.back();
+  llvm::StringSet<> told;
+  for (auto [number, launch] : llvm::enumerate(getLaunches(program))) {
+    StringRef name = launch.getCallee();
+    if (!image.kernels[number].entry.empty())
+      continue;
+    launch->setAttr(host::hostFallbackAttr, UnitAttr::get(&context));
+    description.kernels[number].places =
+        host::placesFunction.str() + std::to_string(number);
+    if (told.insert(name).second)
+      reportNoDeviceCode(launch, image.target,
+                         getRefusal(*module, name, refused));
+  }
+  return failure(sawHostFallback);
 }
 
 FailureOr<package::ModuleParts> Compilation::buildParts() {

@@ -134,7 +134,8 @@ static void describeOptions(const CompileOptions &options,
      << "\n";
   os << "tune " << unsigned(options.tune) << " "
      << getFileDigest(options.tuneDatabase).value_or("-") << " "
-     << options.batchInvariant << "\n";
+     << options.batchInvariant << " fallback " << options.allowHostFallback
+     << "\n";
   for (const std::string &plugin : options.plugins)
     os << "plugin " << getFileDigest(plugin).value_or("-") << "\n";
   for (const auto &[stage, pipeline] : options.stagePasses)

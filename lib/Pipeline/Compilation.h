@@ -5,6 +5,7 @@
 #define ADZE_LIB_PIPELINE_COMPILATION_H
 
 #include "Dialect/Graph/IR/Blob.h"
+#include "Dialect/Host/IR/Host.h"
 #include "Kernels.h"
 #include "Package/Package.h"
 #include "PassLimiter.h"
@@ -65,8 +66,12 @@ private:
   mlir::LogicalResult resolveTargets();
   mlir::LogicalResult compileForCpus(package::ModuleParts &parts);
   mlir::LogicalResult compileForDevices(package::ModuleParts &parts);
-  mlir::LogicalResult checkDeviceKernels(mlir::func::FuncOp program,
-                                         package::DeviceImage &image);
+  mlir::LogicalResult
+  checkDeviceKernels(mlir::func::FuncOp program,
+                     package::ModuleDescription &description,
+                     const llvm::StringMap<std::string> &refused);
+  void reportNoDeviceCode(host::LaunchOp launch, llvm::StringRef target,
+                          llvm::StringRef reason);
   mlir::LogicalResult compileHost(package::ModuleParts &parts);
   mlir::FailureOr<package::ModuleParts> buildParts();
 
@@ -86,7 +91,8 @@ private:
   /// Functions of device code that the host module takes.
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> deviceHelpers;
   bool inputIsText = false, sawError = false, sawUnsupported = false;
-  bool sawFileError = false; // of the system, such as a full disk
+  bool sawFileError = false;    // of the system, such as a full disk
+  bool sawHostFallback = false; // that the options do not allow
 };
 
 } // namespace adze

@@ -158,7 +158,7 @@ void Compilation::report(Diagnostic &diagnostic) {
 
 /// After a stage failed: whose fault it is.
 CompileStatus Compilation::fail() {
-  if (sawFileError || getBlobs().writeError)
+  if (sawFileError || sawHostFallback || getBlobs().writeError)
     return CompileStatus::InputAtFault;
   if (sawUnsupported)
     return CompileStatus::Unsupported;

@@ -28,11 +28,11 @@
 // INFO: "device_images": [{{.*}}"cuda:sm_90a"
 // CPU: module has no code for cpu that runs here; it has cuda:sm_90a
 
-// Kernels that no device code is made of need a CPU beside it.
-// RUN: atranslate %s -O0 --target=cuda:sm_90a -o %t.0.so 2> %t.err; test $? = 3
+// Kernels that no device code is made of need a CPU beside it, and the flag.
+// RUN: atranslate %s -O0 --target=cuda:sm_90a --target=cpu -o %t.0.so 2> %t.err; test $? = 1
 // RUN: FileCheck %s --check-prefix=REFUSED < %t.err
-// RUN: atranslate %s -O0 --target=cuda:sm_90a --target=cpu -o %t.0.so && arun %t.0.so --random
-// REFUSED: error: {{.*}}unsupported: no kernel for cuda:sm_90a of '{{.*}}'; with --target=cpu beside it, it runs on the CPU
+// RUN: atranslate %s -O0 --target=cuda:sm_90a --target=cpu --allow-host-fallback -o %t.0.so && arun %t.0.so --random
+// REFUSED: error: {{.*}}kernel '{{.*}}' has no code for cuda:sm_90a: {{.*}}; --target=cpu with --allow-host-fallback runs it on the CPU
 
 func.func @main(%x: tensor<8x16xf32> {graph.name = "x"}) -> (tensor<8x4xf32> {graph.name = "y"}) {
   %w = graph.constant dense<0.5> : tensor<16x4xf32>

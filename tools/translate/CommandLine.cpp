@@ -53,6 +53,11 @@ struct Flags {
                                 cl::desc("cpu or cuda:sm_NN; may be "
                                          "repeated"),
                                 cl::value_desc("TARGET"), cl::cat(category)};
+  cl::opt<bool> allowHostFallback{
+      "allow-host-fallback",
+      cl::desc("Run kernels without device code on the CPU; needs "
+               "--target=cpu too"),
+      cl::cat(category)};
   cl::opt<std::string> triple{"mtriple", cl::desc("Target triple of CPU code"),
                               cl::cat(category)};
   cl::list<std::string> cpus{"mcpu", cl::desc("CPUs, one variant each"),
@@ -173,6 +178,11 @@ static std::optional<CompileStatus> readTargets(const Flags &flags,
   if (flags.emit == Emit::PTX && options.cudaTargets.empty())
     return complain(CompileStatus::Usage,
                     "--emit=ptx needs a --target=cuda:sm_NN");
+  options.allowHostFallback = flags.allowHostFallback;
+  if (options.allowHostFallback && !options.cpu)
+    return complain(CompileStatus::Usage,
+                    "--allow-host-fallback needs --target=cpu beside "
+                    "--target=cuda:sm_NN");
   return std::nullopt;
 }
 

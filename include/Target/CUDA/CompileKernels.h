@@ -7,6 +7,7 @@
 #include "Target/CUDA/CudaTarget.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringMap.h"
 #include <vector>
 
 namespace adze::cuda {
@@ -27,6 +28,8 @@ struct CompiledImage {
   bool isPTX = false;
   /// Kernels that were refused (a remark says why) are not among them.
   std::vector<CompiledKernel> kernels;
+  /// The refused kernels by symbol, with the reason.
+  llvm::StringMap<std::string> refused;
 };
 
 struct CompileOptions {

@@ -267,6 +267,9 @@ private:
     auto refuse = [&](StringRef reason) {
       if (remarks)
         function.emitRemark() << "left to the reference path: " << reason;
+      if (!forCpu) // for the message that the device has no code for it
+        function->setAttr(host::refusalAttr,
+                          StringAttr::get(&getContext(), reason));
       return false;
     };
     auto anchor = findAnchor(function);
@@ -317,7 +320,8 @@ private:
       emitter.getKernel().erase();
       if (emitter.hasEnds())
         continue;
-      if (attempt.splitsPoints)
+      if (attempt.splitsPoints &&
+          !StringRef(reasons).contains(emitter.reason()))
         reasons += (reasons.empty() ? "" : "; ") + emitter.reason().str();
       return false;
     }

@@ -117,6 +117,7 @@ private:
   void addGlobals(OpBuilder &at, const KernelFrame &frame);
   bool refuse(tile::KernelOp kernel, StringRef why) {
     kernel.emitRemark("kernel stays on the host: ") << why;
+    kernel->setAttr(host::refusalAttr, b.getStringAttr(why));
     return false;
   }
 

@@ -3,6 +3,7 @@
 // From tile kernels to an image: passes, translation, PTX, ptxas.
 #include "Target/CUDA/CompileKernels.h"
 #include "Conversion/Passes.h"
+#include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Tile.h"
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "Transforms/Passes.h"
@@ -280,8 +281,11 @@ LogicalResult compileKernels(ModuleOp module, const CompileOptions &options,
   if (failed(manager.run(module)))
     return failure();
   for (auto kernel :
-       llvm::make_early_inc_range(module.getOps<tile::KernelOp>()))
-    kernel.erase(); // refused
+       llvm::make_early_inc_range(module.getOps<tile::KernelOp>())) {
+    if (auto why = kernel->getAttrOfType<StringAttr>(host::refusalAttr))
+      image.refused[kernel.getName()] = why.str();
+    kernel.erase();
+  }
   auto devices = llvm::to_vector(module.getOps<gpu::GPUModuleOp>());
   if (devices.empty())
     return success();
