@@ -4,15 +4,26 @@
  * since the beginning of main fail, in the program as well as in its libraries;
  * all later ones fail as well where ADZE_FAIL_LATER is set. Without the number
  * it writes how many allocations there were to the file ADZE_COUNT_ALLOCATIONS.
+ *
+ * ADZE_FAIL_EACH=FIRST:STEP:FOLDER makes allocations FIRST, FIRST + STEP, ..
+ * fail, each in a child process that is forked there and goes on from there.
+ * A child has two minutes, writes to FOLDER/out, and makes ADZE_FAIL_OUTPUT, if
+ * that is set: with status 0 the same as FOLDER/whole, else none. A line of
+ * FOLDER/ends says how each one ended: its number, and "complete", "message" or
+ * what was wrong. The program must have one thread.
  */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* The C library's own names of what is replaced here. */
@@ -25,6 +36,12 @@ static atomic_long counted;
 static long fails_at;
 static bool fails_later;
 
+/* Of ADZE_FAIL_EACH. */
+static long next_child, child_step;
+static int ends = -1;
+static char out_path[4096], whole_path[4096];
+static const char *output;
+
 static int (*real_main)(int, char **, char **);
 
 /* Nothing can handle a failure in the constructors before main. */
@@ -33,6 +50,18 @@ static int begin(int argc, char **argv, char **environment) {
   fails_later = getenv("ADZE_FAIL_LATER") != NULL;
   counted = 0;
   fails_at = number ? atol(number) : 0;
+  const char *each = getenv("ADZE_FAIL_EACH");
+  char folder[4000];
+  if (each &&
+      sscanf(each, "%ld:%ld:%3999s", &next_child, &child_step, folder) == 3) {
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/ends", folder);
+    snprintf(out_path, sizeof(out_path), "%s/out", folder);
+    snprintf(whole_path, sizeof(whole_path), "%s/whole", folder);
+    output = getenv("ADZE_FAIL_OUTPUT");
+    ends = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    counted = 0;
+  }
   return real_main(argc, argv, environment);
 }
 
@@ -65,8 +94,81 @@ __attribute__((destructor)) static void end(void) {
   close(fd);
 }
 
+static bool has_size(const char *path) {
+  struct stat found;
+  return stat(path, &found) == 0 && found.st_size > 0;
+}
+
+static bool are_equal(const char *path, const char *other) {
+  int fds[2] = {open(path, O_RDONLY), open(other, O_RDONLY)};
+  bool equal = fds[0] >= 0 && fds[1] >= 0;
+  for (ssize_t count = 1; equal && count > 0;) {
+    char blocks[2][4096];
+    count = read(fds[0], blocks[0], sizeof(blocks[0]));
+    equal = count >= 0 && read(fds[1], blocks[1], sizeof(blocks[1])) == count &&
+            memcmp(blocks[0], blocks[1], (size_t)count) == 0;
+  }
+  for (int i = 0; i < 2; ++i)
+    if (fds[i] >= 0)
+      close(fds[i]);
+  return equal;
+}
+
+/* `was_made`: the output was there before the allocation. */
+static const char *judge(int status, bool was_made) {
+  bool made = output && access(output, F_OK) == 0;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    return !output || (made && are_equal(output, whole_path))
+               ? "complete"
+               : "another output";
+  if (!WIFEXITED(status) ||
+      (WEXITSTATUS(status) != 1 && WEXITSTATUS(status) != 70))
+    return "a signal or another status";
+  if (!has_size(out_path))
+    return "no message";
+  return made && !was_made ? "an output in spite of an error" : "message";
+}
+
+/* Whether we are the child, in which the allocation fails. */
+static bool fork_child(long number) {
+  next_child += child_step;
+  int log = open(out_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  bool was_made = output && access(output, F_OK) == 0;
+  pid_t child = fork();
+  if (child == 0) {
+    close(ends);
+    ends = -1;
+    next_child = 0;
+    unsetenv("LD_PRELOAD"); /* of what the program starts when it crashes */
+    dup2(log, 1);
+    dup2(log, 2);
+    alarm(120);
+    return true;
+  }
+  close(log);
+  int status = 0;
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+    ;
+  dprintf(ends, "%ld %s %#x\n", number,
+          child < 0 ? "no process" : judge(status, was_made), (unsigned)status);
+  if (output && !was_made)
+    unlink(output);
+  return false;
+}
+
 static bool fails(void) {
+  static bool is_forking; /* what that allocates does not count */
+  if (is_forking)
+    return false;
   long number = ++counted;
+  if (ends >= 0 && number == next_child) {
+    is_forking = true;
+    bool is_child = fork_child(number);
+    is_forking = false;
+    if (is_child)
+      errno = ENOMEM;
+    return is_child;
+  }
   if (!fails_at || (fails_later ? number < fails_at : number != fails_at))
     return false;
   errno = ENOMEM;

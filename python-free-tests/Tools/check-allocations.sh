@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# Runs a command once for each of its allocations, which fails then:
+# Makes each allocation of a command fail, in a copy of the process of its own
+# (FailAllocation.c):
 #
 #   check-allocations.sh SHIM NUMBER SEED OUTPUT COMMAND...
 #
-# At most NUMBER allocations fail (0: all), spread over all by SEED. The command
-# has to end with status 0, or with 1 or 70 and a message, within two minutes.
-# OUTPUT (- for none) is the file that it makes: whole or not there. The command
-# writes the name OUTPUT itself.
+# About NUMBER allocations fail (0: all), at equal distances from one that SEED
+# chooses. The command has to end with status 0, or with 1 or 70 and a message,
+# within two minutes. OUTPUT (- for none) is the file that it makes: whole or not
+# there. The command, which must have one thread, writes the name OUTPUT itself.
+# JOBS commands run side by side.
 set -uo pipefail
 shim=$1 number=$2 seed=$3 output=$4
 shift 4
@@ -26,31 +28,33 @@ all=$(cat "$folder/count")
 [ "$output" = - ] || cp "$output" "$folder/whole"
 [ "$number" != 0 ] && [ "$number" -lt "$all" ] || number=$all
 
-failures=0 ended=0
-complain() {
-  echo "check-allocations: allocation $at of $all: $*" >&2
-  head -c 500 "$folder/out" >&2
-  echo "again: ADZE_FAIL_ALLOCATION=$at LD_PRELOAD=$shim $command" >&2
-  failures=$((failures + 1))
-}
-command=$*
-for ((i = 0; i < number; ++i)); do
-  # One in each of NUMBER equal parts.
-  first=$((all * i / number + 1)) part=$((all * (i + 1) / number - all * i / number))
-  at=$((first + (seed * 2654435761 + i * 40503) % 65521 % part))
-  rm -f "$output"
-  ADZE_FAIL_ALLOCATION=$at LD_PRELOAD=$shim timeout -k 5 120 "$@" >"$folder/out" 2>&1
-  status=$?
-  case $status in
-  0) [ "$output" = - ] || cmp -s "$output" "$folder/whole" || complain "another output" ;;
-  1 | 70)
-    ended=$((ended + 1))
-    [ -s "$folder/out" ] || complain "status $status without a message"
-    [ "$output" = - ] || [ ! -e "$output" ] || complain "status $status with an output"
-    ;;
-  *) complain "status $status" ;;
-  esac
+step=$((all / number)) jobs=${JOBS:-$(nproc)}
+pids=
+for ((job = 0; job < jobs; ++job)); do
+  part=$folder/$job made=$output
+  mkdir "$part"
+  if [ "$output" != - ]; then
+    cp "$folder/whole" "$part/whole"
+    made=$part/$(basename "$output") # a file of its own
+    export ADZE_FAIL_OUTPUT=$made
+  fi
+  ADZE_FAIL_EACH=$((seed % step + 1 + job * step)):$((step * jobs)):$part LD_PRELOAD=$shim \
+    "${@/#$output/$made}" >"$part/log" 2>&1 &
+  pids="$pids $!"
 done
+failures=0 job=0
+for pid in $pids; do
+  wait "$pid" && status=0 || status=$?
+  [ $status = 0 ] || { cat "$folder/$job/log"; echo "check-allocations: the command ends with status $status" >&2; failures=1; }
+  job=$((job + 1))
+done
+cat "$folder"/*/ends >"$folder/ends"
+while read -r at why; do
+  echo "check-allocations: allocation $at of $all: $why" >&2
+  echo "again: ADZE_FAIL_ALLOCATION=$at LD_PRELOAD=$shim $*" >&2
+  failures=$((failures + 1))
+done < <(grep -v -e ' complete ' -e ' message ' "$folder/ends")
 rm -f "$output"
-echo "$number of $all allocations failed: $ended ends with a message, $((number - ended - failures)) complete, $failures failures"
+echo "$(wc -l <"$folder/ends") of $all allocations failed: $(grep -c ' message ' "$folder/ends") ends with a message," \
+  "$(grep -c ' complete ' "$folder/ends") complete, $failures failures"
 [ "$failures" = 0 ]
