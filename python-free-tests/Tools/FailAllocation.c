@@ -12,7 +12,6 @@
  * FOLDER/ends says how each one ended: its number, and "complete", "message" or
  * what was wrong. The program must have one thread.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -69,6 +69,7 @@ private:
   }
   void values();
   void node(const onnx::NodeProto &proto, Node &node);
+  void verify(std::vector<Node> &nodes);
 
   const onnx::ModelProto &proto;
   Model &model;
@@ -170,10 +171,31 @@ void Check::run() {
     if (!seen.try_emplace(info.name(), true).second)
       repeated("output", info.name());
   }
+  size_t problemsBefore = model.problems.size();
   if (!proto.functions().empty())
     outside("", [&] {
       onnx::checker::check_model_local_functions(proto, context, {});
     });
+  // The checker has stopped at the first one, and handlers rely on it.
+  if (model.problems.size() != problemsBefore)
+    for (auto &entry : model.functions)
+      verify(entry.second.nodes);
+}
+
+void Check::verify(std::vector<Node> &nodes) {
+  for (Node &node : nodes) {
+    if (node.sinceVersion == 0)
+      continue;
+    const onnx::OpSchema *schema = onnx::OpSchemaRegistry::Schema(
+        node.opType, node.opsetVersion, node.domain);
+    if (auto problem = guarded([&] {
+          schema->Verify(*static_cast<const onnx::NodeProto *>(node.proto));
+        }))
+      node.problem = tidy(*problem);
+    for (Attribute &attribute : node.attributes)
+      for (auto &graph : attribute.graphs)
+        verify(graph->nodes);
+  }
 }
 
 } // namespace
