@@ -214,7 +214,7 @@ func.func @check_range_of_counters(%x: tensor<?xf32, #n>, %c: tensor<?xi1, #n>) 
   %zero = graph.constant dense<0> : tensor<i64>
   %one = graph.constant dense<1> : tensor<i64>
   %dims = graph.shape %x : (tensor<?xf32, #n>) -> tensor<1xi64>
-  %size = graph.reshape %dims : tensor<1xi64> -> tensor<i64>
+  %size = graph.reshape %dims : (tensor<1xi64>) -> tensor<i64>
   %count = graph.range %zero, %size, %one : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64, #n>
   %picked = graph.select %c, %count, %zero : (tensor<?xi1, #n>, tensor<?xi64, #n>, tensor<i64>) -> tensor<?xi64, #n>
   %least = graph.reduce_min %picked {axes = array<i64: 0>, keepdims = false} : (tensor<?xi64, #n>) -> tensor<i64>
