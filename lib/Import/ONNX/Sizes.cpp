@@ -64,9 +64,9 @@ Value Sizes::normalizeAxes(Value axes, int64_t rank) {
   Value result = select(less(axes, number(0)), add(axes, number(rank)), axes);
   if (known || !result)
     return result;
-  Value ones = b.broadcastTo(number(1), graph::getDims(result));
-  Value count = pickScalar(shape(result), 0);
-  b.check(equal(sum(spread(ones, result, splat(rank, 0))), count),
+  // Each is equal to itself alone.
+  Value pairs = equal(b.unsqueeze(result, {0}), b.unsqueeze(result, {1}));
+  b.check(equal(sum(toVector(pairs)), pickScalar(shape(result), 0)),
           "expected each axis once");
   return result;
 }
