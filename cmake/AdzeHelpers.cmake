@@ -42,8 +42,13 @@ function(adze_add_tool name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE adze_compile_flags ${arg_LINK} MLIR LLVM)
-  # What we define of MLIR (Support/Statistics.cpp) must not reach MLIR itself.
-  target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
+  # What we define of MLIR (Support/Statistics.cpp) must not reach MLIR itself;
+  # a sanitizer's allocation functions have to reach all shared libraries.
+  set(hidden ALL)
+  if(ADZE_SANITIZE)
+    set(hidden libAdzeSupport.a)
+  endif()
+  target_link_options(${name} PRIVATE -Wl,--exclude-libs,${hidden})
   adze_use_precompiled(${name} adze_pch)
   add_dependencies(${name} adze_tablegen_all)
 endfunction()

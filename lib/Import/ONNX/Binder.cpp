@@ -225,7 +225,12 @@ mlir::Value Binder::constant(mlir::ElementsAttr elements) {
 mlir::Value Binder::scalar(mlir::Type elementType, double value) {
   auto type = mlir::RankedTensorType::get({}, elementType);
   mlir::TypedAttr element;
-  if (llvm::isa<mlir::FloatType>(elementType))
+  bool isFloat = llvm::isa<mlir::FloatType>(elementType);
+  if (!isFloat && !(value >= -0x1p63 && value < 0x1p63)) {
+    (void)fail("expected an integer, but got " + std::to_string(value));
+    return {};
+  }
+  if (isFloat)
     element = builder.getFloatAttr(elementType, value);
   else
     element = builder.getIntegerAttr(elementType, int64_t(value));

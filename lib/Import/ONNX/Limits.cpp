@@ -87,6 +87,8 @@ static constexpr Range kRanges[] = {
     {"Col2Im", "dilations", 1, kMost},
     {"Col2Im", "pads", 0, kMost},
     {"Col2Im", "strides", 1, kMost},
+    {"ConvTranspose", "output_padding", 0, kMost},
+    {"ConvTranspose", "output_shape", 0, kMost},
     {"DequantizeLinear", "block_size", 0, kMost},
     {"DequantizeLinear", "output_dtype", 0, 32},
     {"GlobalLpPool", "p", 1, kMost},

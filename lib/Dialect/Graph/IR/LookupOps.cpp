@@ -68,11 +68,12 @@ static FailureOr<Dims> pickedDims(Where where, Value data, Value indices,
   int64_t shared = std::min(from.size(), at.size());
   std::optional<int64_t> tuple =
       at.empty() ? std::nullopt : getConstant(at.back());
+  int64_t rank = from.size();
   if (!tuple || batch < 0 || batch >= shared || *tuple < 1 ||
-      batch + *tuple > int64_t(from.size()))
+      *tuple > rank - batch)
     return inferError<OpT>(where,
                            "expected indices whose last dim is between 1 and ",
-                           int64_t(from.size()) - batch,
+                           rank - std::clamp<int64_t>(batch, 0, rank),
                            " and batch dims below both ranks, but "
                            "got ",
                            toString(at), " and ", batch);

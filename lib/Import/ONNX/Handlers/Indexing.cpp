@@ -85,6 +85,8 @@ static LogicalResult checkTuples(Binder &b, Value indices, int64_t batch) {
 static LogicalResult importGatherND(Binder &b) {
   int64_t batch = b.getInt("batch_dims", 0);
   auto rank = b.getDeclaredRank();
+  if (batch < 0 || batch > b.getRank(b.operand(0)))
+    rank = std::nullopt; // for the op to say
   Value indices =
       getTuples(b, rank ? std::make_optional(*rank + batch) : std::nullopt);
   if (!indices || mlir::failed(checkTuples(b, indices, batch)))

@@ -143,10 +143,12 @@ Value Evaluator::run(Value x) {
     (void)b.fail("expected trees whose nodes lead to leaves");
     return {};
   }
-  auto width = graph::getConstant(graph::getDims(x)[1]);
+  constexpr int64_t mostFeatures = int64_t(1) << 31; // exact in the table
+  int64_t width =
+      std::min(graph::getConstant(graph::getDims(x)[1]).value_or(mostFeatures),
+               mostFeatures);
   for (const Node &node : forest.nodes)
-    if (node.mode != Leaf &&
-        (node.feature < 0 || node.feature >= width.value_or(INT64_MAX))) {
+    if (node.mode != Leaf && (node.feature < 0 || node.feature >= width)) {
       (void)b.fail("expected features of the input, but got " +
                    llvm::Twine(node.feature));
       return {};

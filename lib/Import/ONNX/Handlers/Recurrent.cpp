@@ -254,6 +254,10 @@ LogicalResult Layer::run() {
     return b.fail("expected hidden_size to be that of R, " +
                   llvm::Twine(hidden) + ", but got " +
                   llvm::Twine(b.getInt("hidden_size", hidden)));
+  constexpr int64_t mostHidden = int64_t(1) << 31; // times gates: a size
+  if (hidden > mostHidden)
+    return b.fail("expected hidden_size up to 2^31, but got " +
+                  llvm::Twine(hidden));
   batchFirst = b.getInt("layout", 0) != 0;
   if (batchFirst)
     input = b.transpose(input, {1, 0, 2});
