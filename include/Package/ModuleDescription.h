@@ -36,6 +36,7 @@ struct Kernel {
   std::string nodes; // ONNX nodes, separated by '\n'
   uint32_t numPointers = 0, numOutputs = 0;
   std::string flops, bytesRead, bytesWritten;
+  std::string places; // `void f(const int64_t *syms, int64_t *bytes)`
 };
 
 struct CpuKernel {

@@ -194,10 +194,11 @@ void Compilation::reportNoDeviceCode(host::LaunchOp launch, StringRef target,
     message << "; --target=cpu with --allow-host-fallback runs it on the CPU";
 }
 
-/// Kernels that the last image lacks are errors, or run on the CPU.
+/// Kernels that the last image lacks are errors, or run on the CPU, with copies
+/// of their places.
 LogicalResult
 Compilation::checkDeviceKernels(func::FuncOp program,
-                                const package::ModuleDescription &description,
+                                package::ModuleDescription &description,
                                 const llvm::StringMap<std::string> &refused) {
   const package::DeviceImage &image = description.images.back();
   llvm::StringSet<> told;
@@ -205,6 +206,9 @@ Compilation::checkDeviceKernels(func::FuncOp program,
     StringRef name = launch.getCallee();
     if (!image.kernels[number].entry.empty())
       continue;
+    launch->setAttr(host::hostFallbackAttr, UnitAttr::get(&context));
+    description.kernels[number].places =
+        host::placesFunction.str() + std::to_string(number);
     if (told.insert(name).second)
       reportNoDeviceCode(launch, image.target,
                          getRefusal(*module, name, refused));

@@ -68,7 +68,7 @@ private:
   mlir::LogicalResult compileForDevices(package::ModuleParts &parts);
   mlir::LogicalResult
   checkDeviceKernels(mlir::func::FuncOp program,
-                     const package::ModuleDescription &description,
+                     package::ModuleDescription &description,
                      const llvm::StringMap<std::string> &refused);
   void reportNoDeviceCode(host::LaunchOp launch, llvm::StringRef target,
                           llvm::StringRef reason);

@@ -73,7 +73,7 @@ protected:
     d.inputs.push_back({"x", 2, 32, {{-1, 0}, {4, -1}}});
     d.outputs.push_back({"y", 2, 32, {{4, -1}}});
     d.symbols.push_back({"n", 1, 64, 1});
-    d.kernels.push_back({"k", "conv1\nrelu1", 1, 1, "", "", ""});
+    d.kernels.push_back({"k", "conv1\nrelu1", 1, 1, "", "", "", ""});
     d.variants.push_back(
         {target.moduleFeatures, target.cpu, {{"body", "one", ""}}});
     d.run = "run";

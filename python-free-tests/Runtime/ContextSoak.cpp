@@ -9,6 +9,7 @@
 // fail with the expected status. The program exits with 1 after a wrong answer,
 // an unexpected status or a thread that makes no progress for five minutes.
 
+#include "FakeCuda.h"
 #include "adze.h"
 #include "adze_module.h"
 
@@ -130,7 +131,8 @@ struct Call {
   bool isRight(const DLTensor *const results[3]) const {
     for (int i = 0; i < 3; ++i) {
       const auto *data =
-          static_cast<const char *>(results[i]->data) + results[i]->byte_offset;
+          static_cast<const char *>(adze::test::fakeStorage(results[i]->data)) +
+          results[i]->byte_offset;
       if (std::memcmp(data, expected[i].data(),
                       expected[i].size() * sizeof(float)))
         return false;
@@ -347,7 +349,7 @@ void Worker::runAlloc() {
   bool host = made[0]->dl_tensor.device.device_type == kDLCPU;
   const DLTensor *results[] = {&made[0]->dl_tensor, &made[1]->dl_tensor,
                                &made[2]->dl_tensor};
-  // Device memory of the fake driver is host memory.
+  // The fake driver tells where its memory is.
   if (host || cuda)
     countAnswer(call, results, "run_alloc");
   for (DLManagedTensorVersioned *tensor : made)

@@ -3,22 +3,14 @@
 // The device road of the run time. Registered twice: with the fake driver, and,
 // where there is a GPU, with the real one.
 
+#include "FakeCuda.h"
 #include "RuntimeTest.h"
 
-#include <dlfcn.h>
 #include <thread>
 
 using namespace adze::test;
 
 namespace {
-/// A counter of the fake driver; -1 with the real one.
-int64_t fakeCount(const char *name) {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  auto *call =
-      library ? reinterpret_cast<int64_t (*)()>(dlsym(library, name)) : nullptr;
-  return call ? call() : -1;
-}
-
 struct Cuda : testing::Test {
   ModulePtr module = openFake();
   ContextPtr context;

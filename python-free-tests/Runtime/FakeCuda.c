@@ -2,21 +2,25 @@
  *
  * A CUDA driver for machines without one: device memory is memory of its own,
  * and the hand-written module's three kernels run on the CPU. Launches and
- * copies check that they touch device memory only. Built as libcuda.so.1.
+ * copies check that they touch device memory only. Addresses of the device are
+ * pages that nobody may touch: who reads device memory without a copy crashes,
+ * as on a GPU. Built as libcuda.so.1.
  */
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define API __attribute__((visibility("default")))
 enum { OK = 0, INVALID = 1, NO_MEMORY = 2, BAD_ADDRESS = 700, CAPTURING = 900 };
 
 typedef struct block {
   struct block *next;
-  uintptr_t begin;
+  uintptr_t begin; /* on the device: reserved, not accessible */
   size_t bytes;
+  char *storage; /* what is there */
 } block;
 
 typedef struct {
@@ -37,22 +41,35 @@ typedef struct {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static block *blocks;
 static int64_t num_graph_launches, num_launches, held_bytes;
+static int64_t copied_bytes[2]; /* from the host, to the host */
 
 /* What the tests ask. */
 API int64_t fake_cuda_graph_launches(void);
 API int64_t fake_cuda_launches(void);
 API int64_t fake_cuda_held_bytes(void);
+API int64_t fake_cuda_bytes_in(void);
+API int64_t fake_cuda_bytes_out(void);
+API const void *fake_cuda_storage(const void *address);
 int64_t fake_cuda_graph_launches(void) { return num_graph_launches; }
 int64_t fake_cuda_launches(void) { return num_launches; }
 int64_t fake_cuda_held_bytes(void) { return held_bytes; }
+int64_t fake_cuda_bytes_in(void) { return copied_bytes[0]; }
+int64_t fake_cuda_bytes_out(void) { return copied_bytes[1]; }
 
-static int is_device(uintptr_t address, size_t bytes) {
-  int found = 0;
+/* Returns where the bytes at an address of the device are stored; null for
+ * other addresses. */
+static void *storage_of(uintptr_t address, size_t bytes) {
+  char *found = NULL;
   pthread_mutex_lock(&mutex);
   for (block *b = blocks; b && !found; b = b->next)
-    found = address >= b->begin && address + bytes <= b->begin + b->bytes;
+    if (address >= b->begin && address + bytes <= b->begin + b->bytes)
+      found = b->storage + (address - b->begin);
   pthread_mutex_unlock(&mutex);
   return found;
+}
+
+const void *fake_cuda_storage(const void *address) {
+  return storage_of((uintptr_t)address, 1);
 }
 
 #define FN(name, ...)                                                          \
@@ -130,20 +147,20 @@ static int count_arguments(char kernel) {
   return kernel == 'a' ? 8 : kernel == 'r' || kernel == 'g' ? 6 : 5;
 }
 
-static int64_t load_integer(uint64_t address, uint64_t bytes) {
-  return bytes == 4 ? *(const int32_t *)(uintptr_t)address
-                    : *(const int64_t *)(uintptr_t)address;
+static int64_t load_integer(const void *place, uint64_t bytes) {
+  return bytes == 4 ? *(const int32_t *)place : *(const int64_t *)place;
 }
 
 /* What the PTX of runtime/lib/CudaChecks.c does. */
 static int run_check(const node *n) {
   uint64_t bytes = n->arguments[3];
-  if (!is_device(n->arguments[0], 32) || !is_device(n->arguments[1], bytes) ||
-      !is_device(n->arguments[2], bytes))
+  int64_t *record = storage_of(n->arguments[0], 32);
+  const void *at_least = storage_of(n->arguments[1], bytes),
+             *at_greatest = storage_of(n->arguments[2], bytes);
+  if (!record || !at_least || !at_greatest)
     return BAD_ADDRESS;
-  int64_t *record = (int64_t *)(uintptr_t)n->arguments[0];
-  int64_t least = load_integer(n->arguments[1], bytes),
-          greatest = load_integer(n->arguments[2], bytes),
+  int64_t least = load_integer(at_least, bytes),
+          greatest = load_integer(at_greatest, bytes),
           low = (int64_t)n->arguments[4], high = (int64_t)n->arguments[5];
   if (least >= low && greatest < high)
     return OK;
@@ -154,22 +171,17 @@ static int run_check(const node *n) {
   return OK;
 }
 
-static float element(const node *n, int argument, int64_t index) {
-  return ((const float *)(uintptr_t)n->arguments[argument])[index];
-}
-
-static void run_add(const node *n, int64_t b, int64_t len) {
-  float *sum = (float *)(uintptr_t)n->arguments[3];
+static void run_add(float *const *places, int64_t b, int64_t len) {
   for (int64_t i = b * len; i < (b + 1) * len; ++i)
-    sum[i] = element(n, 0, i) + element(n, 1, i) * element(n, 2, 0);
+    places[3][i] = places[0][i] + places[1][i] * places[2][0];
 }
 
-static void run_rows(const node *n, int64_t b, int64_t len) {
+static void run_rows(const node *n, float *const *places, int64_t *fault,
+                     int64_t b, int64_t len) {
   float value = 0;
   for (int64_t i = b * len; i < (b + 1) * len; ++i)
-    value += element(n, 0, i);
-  ((float *)(uintptr_t)n->arguments[1])[b] = value;
-  int64_t *fault = (int64_t *)(uintptr_t)n->arguments[5] + 4;
+    value += places[0][i];
+  places[1][b] = value;
   if (value > 1e30f) {
     fault[1] = b;
     fault[2] = n->grid;
@@ -177,31 +189,43 @@ static void run_rows(const node *n, int64_t b, int64_t len) {
   }
 }
 
-static int run(const node *n) {
-  if (n->kernel == 'c') {
-    memmove((void *)(uintptr_t)n->arguments[0],
-            (const void *)(uintptr_t)n->arguments[1], n->arguments[2]);
-    return OK;
-  }
-  if (n->kernel == 'g')
-    return run_check(n);
+static int run_kernel(const node *n) {
   int count = count_arguments(n->kernel);
-  if (!is_device(n->arguments[count - 1], 2 * 32))
+  int64_t *faults = storage_of(n->arguments[count - 1], 2 * 32);
+  if (!faults)
     return BAD_ADDRESS;
+  float *places[4];
   for (int i = 0; i < count - 4; ++i)
-    if (!is_device(n->arguments[i], sizeof(float)))
+    if (!(places[i] = storage_of(n->arguments[i], sizeof(float))))
       return BAD_ADDRESS;
   if (n->arguments[count - 2] != n->grid)
     return INVALID;
   int64_t len = (int64_t)n->arguments[count - 3];
   for (int64_t b = 0; b < n->grid; ++b)
     if (n->kernel == 'a')
-      run_add(n, b, len);
+      run_add(places, b, len);
     else if (n->kernel == 'r')
-      run_rows(n, b, len);
+      run_rows(n, places, faults + 4, b, len);
     else
-      ((float *)(uintptr_t)n->arguments[0])[b] = b ? 1.5e-38f * 0.5f : 1e-40f + 1e-40f;
+      places[0][b] = b ? 1.5e-38f * 0.5f : 1e-40f + 1e-40f;
   return OK;
+}
+
+/* One of the two is on the device; the other may be, too. */
+static int run_copy(const node *n) {
+  void *to = storage_of(n->arguments[0], n->arguments[2]),
+       *from = storage_of(n->arguments[1], n->arguments[2]);
+  if (!to && !from)
+    return INVALID;
+  memmove(to ? to : (void *)(uintptr_t)n->arguments[0],
+          from ? from : (void *)(uintptr_t)n->arguments[1], n->arguments[2]);
+  return OK;
+}
+
+static int run(const node *n) {
+  return n->kernel == 'c'   ? run_copy(n)
+         : n->kernel == 'g' ? run_check(n)
+                            : run_kernel(n);
 }
 
 static int submit(stream *s, const node *n) {
@@ -229,19 +253,25 @@ FN(cuLaunchKernel, const char *name, unsigned x, unsigned y, unsigned z,
 
 FN(cuMemAlloc_v2, uint64_t *address, size_t bytes) {
   block *b = malloc(sizeof(*b));
-  void *data = NULL;
-  if (!depth || !b || bytes > (size_t)1 << 40 ||
-      posix_memalign(&data, 256, bytes)) {
+  char *storage = NULL;
+  void *begin = MAP_FAILED;
+  if (depth && bytes && bytes <= (size_t)1 << 40 && b)
+    storage = malloc(bytes);
+  if (storage)
+    begin = mmap(NULL, bytes, PROT_NONE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (begin == MAP_FAILED) {
+    free(storage);
     free(b);
     return NO_MEMORY;
   }
-  memset(data, 0xff, bytes);
+  memset(storage, 0xff, bytes);
   pthread_mutex_lock(&mutex);
-  *b = (block){blocks, (uintptr_t)data, bytes};
+  *b = (block){blocks, (uintptr_t)begin, bytes, storage};
   blocks = b;
   held_bytes += (int64_t)bytes;
   pthread_mutex_unlock(&mutex);
-  *address = (uintptr_t)data;
+  *address = (uintptr_t)begin;
   return OK;
 }
 FN(cuMemFree_v2, uint64_t address) {
@@ -255,13 +285,12 @@ FN(cuMemFree_v2, uint64_t address) {
     held_bytes -= (int64_t)b->bytes;
   }
   pthread_mutex_unlock(&mutex);
-  if (b)
-    free((void *)b->begin);
+  if (!b)
+    return INVALID;
+  munmap((void *)b->begin, b->bytes);
+  free(b->storage);
   free(b);
-  return b ? OK : INVALID;
-}
-FN(cuMemAllocManaged, uint64_t *address, size_t bytes, unsigned flags) {
-  return flags == 1 ? cuMemAlloc_v2(address, bytes) : INVALID;
+  return OK;
 }
 FN(cuMemAllocHost_v2, void **data, size_t bytes) {
   *data = depth ? malloc(bytes) : NULL;
@@ -273,8 +302,11 @@ FN(cuMemFreeHost, void *data) {
 }
 FN(cuMemcpyAsync, uint64_t to, uint64_t from, size_t bytes, stream *s) {
   node n = {'c', 0, {to, from, bytes}};
-  if (!depth || (!is_device(to, bytes) && !is_device(from, bytes)))
+  int in = storage_of(to, bytes) != NULL, out = storage_of(from, bytes) != NULL;
+  if (!depth || (!in && !out))
     return INVALID;
+  if (in != out)
+    __atomic_fetch_add(&copied_bytes[out], (int64_t)bytes, __ATOMIC_RELAXED);
   return submit(s, &n);
 }
 

@@ -99,9 +99,9 @@ static const adze_cpu_kernel cpu_kernels[] = {
 };
 
 static const adze_module_kernel kernels[] = {
-    {"add", "Mul_0\nAdd \"1\"", 4, 1, add_flops, add_reads, tensor_bytes},
-    {"rows", "ReduceSum_2", 2, 1, NULL, NULL, NULL},
-    {"tiny", "Tiny_3", 1, 1, NULL, NULL, NULL},
+    {"add", "Mul_0\nAdd \"1\"", 4, 1, add_flops, add_reads, tensor_bytes, NULL},
+    {"rows", "ReduceSum_2", 2, 1, NULL, NULL, NULL, NULL},
+    {"tiny", "Tiny_3", 1, 1, NULL, NULL, NULL, NULL},
 };
 
 /* ---- The host program ---------------------------------------------------- */

@@ -184,6 +184,13 @@ typedef struct {
   uint32_t num_ptrs; /* tensor arguments; the last num_outputs are written */
   uint32_t num_outputs;
   adze_formula_fn flops, bytes_read, bytes_written; /* null: not known */
+
+  /* Appended: a row that ends here has none. */
+
+  /* Writes, for each pointer, how many bytes from there on the kernel may use:
+   * what is copied where a device's kernel runs on the CPU. Null: all bytes up
+   * to the end of the memory that the pointer leads to. */
+  void (*places)(const int64_t *syms, int64_t *bytes);
 } adze_module_kernel;
 
 /* A CPU variant: one table of kernels for one level of features. */

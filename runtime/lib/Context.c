@@ -52,6 +52,13 @@ adze_status rt_needs_of(const adze_module *module, int32_t lanes,
   return NULL;
 }
 
+adze_status rt_context_needs(const adze_context *context,
+                             const int64_t *symbols, rt_needs *needs) {
+  /* Kernels of a device that run on the CPU have scratch memory elsewhere. */
+  return rt_needs_of(context->module, context->on_device ? 0 : context->lanes,
+                     symbols, needs);
+}
+
 /* ---- Working memory ------------------------------------------------------ */
 
 adze_status rt_context_take(adze_context *context, uint64_t bytes,
@@ -126,7 +133,7 @@ adze_status adze_context_workspace_size(const adze_context *context,
   }
   rt_needs needs;
   if (!status)
-    status = rt_needs_of(context->module, context->lanes, symbols, &needs);
+    status = rt_context_needs(context, symbols, &needs);
   if (!status)
     *bytes = needs.total;
   free(symbols);
@@ -214,8 +221,8 @@ static adze_status attach_cuda(adze_context *context) {
 static adze_status size_up(adze_context *context) {
   const adze_module_desc *desc = context->module->desc;
   rt_smallest_symbols(desc, context->new_symbols);
-  adze_status status = rt_needs_of(context->module, context->lanes,
-                                   context->new_symbols, &context->needs);
+  adze_status status =
+      rt_context_needs(context, context->new_symbols, &context->needs);
   if (!desc->num_symbols)
     return status ? status : rt_context_reserve(context);
   if (status)

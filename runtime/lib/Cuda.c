@@ -73,7 +73,7 @@ static adze_status load_functions(const adze_module *module,
       rt_log(&module->options, ADZE_LOG_WARNING,
              "kernel '%s' is not in the image for %s and runs on the CPU",
              desc->kernels[i].name, device->image->target);
-      device->managed = true;
+      device->falls_back = true;
       continue;
     }
     CU_TRY(cu, module_function,
@@ -83,7 +83,7 @@ static adze_status load_functions(const adze_module *module,
              (device->functions[i], CU_FUNCTION_MAX_DYNAMIC_SHARED,
               (int)kernel->shared_bytes));
   }
-  if (device->managed && !module->variant)
+  if (device->falls_back && !module->variant)
     return rt_error(ADZE_UNSUPPORTED,
                     "the image for %s lacks kernels, and the module has no "
                     "code for this CPU",
@@ -93,10 +93,7 @@ static adze_status load_functions(const adze_module *module,
 
 static cu_result allocate(const rt_device *device, uint64_t bytes,
                           cu_address *address) {
-  const cu_driver *cu = device->cu;
-  if (device->managed)
-    return cu->allocate_managed(address, bytes ? bytes : 1, CU_ATTACH_GLOBAL);
-  return cu->allocate(address, bytes ? bytes : 1);
+  return device->cu->allocate(address, bytes ? bytes : 1);
 }
 
 static adze_status send_weights(const adze_module *module, rt_device *device) {
@@ -225,7 +222,7 @@ static adze_status make_tables(const adze_module *module,
   if (!state->arguments || !state->key.symbols || !state->key.inputs ||
       !state->key.outputs)
     return rt_out_of_memory(most * sizeof(void *));
-  return NULL;
+  return state->device->falls_back ? rt_fallback_create(state, most) : NULL;
 }
 
 static adze_status make_stream(rt_device_context *state) {
@@ -274,10 +271,10 @@ adze_status rt_cuda_attach(adze_context *context) {
   context->on_device = state;
   state->device = device;
   /* A run that looks at the data takes its way anew each time. */
-  state->graphs = context->module->options.cuda_graphs && !device->managed &&
+  state->graphs = context->module->options.cuda_graphs && !device->falls_back &&
                   !context->module->desc->num_data_symbols &&
                   !context->module->desc->num_boxes;
-  if (device->managed)
+  if (device->falls_back)
     RT_TRY(rt_context_use_cpu(context));
   RT_TRY(make_tables(context->module, state));
   RT_TRY(make_stream(state));
@@ -306,6 +303,7 @@ void rt_cuda_detach(adze_context *context) {
     cu->pop(&ignored);
   }
   rt_memory_count(context->module->memory, -(int64_t)state->staging_bytes);
+  rt_fallback_free(context);
   free(state->arguments);
   free(state->key.symbols);
   free(state->key.inputs);

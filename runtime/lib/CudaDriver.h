@@ -25,7 +25,6 @@ typedef struct cu_graph_exec_object *cu_graph_exec;
 #define CU_FUNCTION_MAX_DYNAMIC_SHARED 8
 #define CU_STREAM_NON_BLOCKING 1u
 #define CU_CAPTURE_THREAD_LOCAL 1
-#define CU_ATTACH_GLOBAL 1u
 
 /* name in the table, symbol in the driver, parameters */
 #define CU_FUNCTIONS(X)                                                        \
@@ -49,7 +48,6 @@ typedef struct cu_graph_exec_object *cu_graph_exec;
      unsigned, cu_stream, void **, void **))                                   \
   X(allocate, "cuMemAlloc_v2", (cu_address *, size_t))                         \
   X(deallocate, "cuMemFree_v2", (cu_address))                                  \
-  X(allocate_managed, "cuMemAllocManaged", (cu_address *, size_t, unsigned))   \
   X(allocate_host, "cuMemAllocHost_v2", (void **, size_t))                     \
   X(deallocate_host, "cuMemFreeHost", (void *))                                \
   X(copy, "cuMemcpyAsync", (cu_address, cu_address, size_t, cu_stream))        \
@@ -90,9 +88,7 @@ struct rt_device {
   cu_address weights;
   cu_module checks; /* null: the module has no faults */
   cu_function check_range;
-  /* The image lacks kernels, which then run on the CPU: all memory is managed,
-   * so that both reach it. */
-  bool managed;
+  bool falls_back; /* the image lacks kernels, which then run on the CPU */
   cu_function functions[]; /* null where the image lacks the kernel */
 };
 
@@ -104,8 +100,12 @@ typedef struct {
   void **inputs, **outputs;
 } rt_graph_key;
 
+typedef struct rt_fallback rt_fallback;
+
 struct rt_device_context {
   rt_device *device;
+  const DLTensor *const *inputs; /* of this run */
+  rt_fallback *fallback;         /* null: no kernel runs on the CPU */
   cu_stream own_stream;
   cu_stream stream;  /* of the launches of this moment */
   void **arguments;  /* room for the arguments of any kernel */
@@ -123,6 +123,13 @@ struct rt_device_context {
 
 /* Loads the kernel that checks ranges, if the module can raise a fault. */
 adze_status rt_cuda_load_checks(const adze_module *module, rt_device *device);
+
+/* Kernels of this device that run on the CPU (CudaFallback.c). */
+adze_status rt_fallback_create(rt_device_context *state, uint32_t most_ptrs);
+void rt_fallback_free(adze_context *context);
+/* Runs the kernel on copies of its places in host memory. */
+adze_status rt_cuda_fall_back(adze_exec *exec, uint32_t kernel,
+                              void *const *ptrs, int64_t steps, int64_t groups);
 
 adze_status rt_cuda_error(const cu_driver *cu, cu_result result,
                           const char *what);

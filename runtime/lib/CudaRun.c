@@ -53,8 +53,7 @@ int32_t rt_cuda_launch(adze_exec *exec, uint32_t kernel, void *const *ptrs,
   adze_context *context = exec->context;
   const rt_device *device = context->on_device->device;
   if (!device->functions[kernel]) {
-    device->cu->stream_wait(context->on_device->stream);
-    adze_status status = rt_launch_on_cpu(context, kernel, ptrs, steps, groups);
+    adze_status status = rt_cuda_fall_back(exec, kernel, ptrs, steps, groups);
     return status ? rt_exec_fail(exec, status) : 0;
   }
   int64_t programs = device->image->kernels[kernel].programs(context->symbols);
@@ -182,28 +181,21 @@ static adze_status execute_by_graph(adze_context *context, cu_stream stream) {
 /* ---- Inputs and outputs ---------------------------------------------------
  */
 
-/* Used where it is, not copied. Memory that a kernel on the CPU cannot reach is
- * copied too where there are such kernels. */
-static bool in_place(const rt_device_context *state, const DLTensor *tensor) {
-  return tensor->device.device_type == kDLCUDAManaged ||
-         (tensor->device.device_type == kDLCUDA && !state->device->managed);
-}
-
-static uint64_t bytes_of(const DLTensor *tensor) {
-  uint64_t bytes;
-  rt_tensor_bytes(tensor->dtype, tensor->ndim, tensor->shape, &bytes);
-  return bytes;
+/* Used where it is, not copied. */
+static bool in_place(const DLTensor *tensor) {
+  return tensor->device.device_type == kDLCUDA ||
+         tensor->device.device_type == kDLCUDAManaged;
 }
 
 /* Where the tensor is on the device; one that is copied takes the next piece
  * of the staging buffer. */
 static void *place(const rt_device_context *state, const DLTensor *tensor,
                    uint64_t *offset) {
-  if (in_place(state, tensor))
+  if (in_place(tensor))
     return rt_tensor_data(tensor);
   uint64_t at = *offset;
-  *offset += (bytes_of(tensor) + STAGING_ALIGNMENT - 1) / STAGING_ALIGNMENT *
-             STAGING_ALIGNMENT;
+  *offset += (rt_tensor_size(tensor) + STAGING_ALIGNMENT - 1) /
+             STAGING_ALIGNMENT * STAGING_ALIGNMENT;
   return (void *)(uintptr_t)(state->staging + at);
 }
 
@@ -287,20 +279,21 @@ static adze_status run(adze_context *context, const DLTensor *const inputs[],
                        DLTensor *const outputs[], cu_stream stream, bool wait) {
   const adze_module_desc *desc = context->module->desc;
   rt_device_context *state = context->on_device;
+  state->inputs = inputs;
   RT_TRY(take_earlier_faults(context, stream));
   RT_TRY(stage(context, inputs, outputs));
   for (uint32_t i = 0; i < desc->num_inputs; ++i)
-    if (!in_place(state, inputs[i]))
+    if (!in_place(inputs[i]))
       RT_TRY(copy(state, stream, context->input_data[i],
-                  rt_tensor_data(inputs[i]), bytes_of(inputs[i])));
+                  rt_tensor_data(inputs[i]), rt_tensor_size(inputs[i])));
   if (state->graphs && !context->profile.on)
     RT_TRY(execute_by_graph(context, stream));
   else
     RT_TRY(execute(context, stream));
   for (uint32_t i = 0; i < desc->num_outputs; ++i)
-    if (outputs[i] && !in_place(state, outputs[i]))
+    if (outputs[i] && !in_place(outputs[i]))
       RT_TRY(copy(state, stream, rt_tensor_data(outputs[i]),
-                  context->output_data[i], bytes_of(outputs[i])));
+                  context->output_data[i], rt_tensor_size(outputs[i])));
   RT_TRY(fetch_faults(context, stream));
   state->unfinished = !wait;
   if (!wait)

@@ -93,11 +93,19 @@ static int64_t lanes_for(const adze_context *context, uint32_t kernel,
   return groups < lanes ? groups : lanes;
 }
 
-/* Scratch memory beyond the workspace's: for sizes that the run has told. */
-static adze_status extend_scratch(adze_context *context,
-                                  const adze_cpu_kernel *code,
-                                  launch_job *job) {
+/* Scratch memory of the launch: the given one, or the workspace's, or more than
+ * that for sizes that the run has told. */
+static adze_status find_scratch(adze_context *context,
+                                const adze_cpu_kernel *code,
+                                const rt_scratch *scratch, launch_job *job) {
   const adze_module *module = context->module;
+  if (scratch) {
+    job->scratch = scratch->data;
+    job->scratch_bytes = scratch->bytes;
+    return NULL;
+  }
+  job->scratch = (char *)context->workspace + rt_align_up(context->needs.arena);
+  job->scratch_bytes = context->needs.scratch;
   int64_t bytes = value_of(code->scratch_bytes, context->symbols);
   if (!module->desc->num_data_symbols || bytes <= (int64_t)job->scratch_bytes)
     return NULL;
@@ -130,7 +138,8 @@ static void run_job(adze_context *context, launch_job *job, int64_t steps,
 }
 
 adze_status rt_launch_on_cpu(adze_context *context, uint32_t kernel,
-                             void *const *ptrs, int64_t steps, int64_t groups) {
+                             void *const *ptrs, int64_t steps, int64_t groups,
+                             const rt_scratch *scratch) {
   const adze_module *module = context->module;
   const adze_cpu_kernel *code = &module->variant->kernels[kernel];
   int64_t programs = code->programs(context->symbols);
@@ -149,12 +158,10 @@ adze_status rt_launch_on_cpu(adze_context *context, uint32_t kernel,
       .symbols = context->symbols,
       .programs = programs,
       .lanes = lanes,
-      .scratch = (char *)context->workspace + rt_align_up(context->needs.arena),
-      .scratch_bytes = context->needs.scratch,
       .faults = context->faults,
       .abi = module->desc->abi,
   };
-  RT_TRY(extend_scratch(context, code, &job));
+  RT_TRY(find_scratch(context, code, scratch, &job));
   double begin = context->profile.on ? rt_now_us() : 0;
   run_job(context, &job, steps, groups, divides);
   if (context->profile.on)
@@ -186,7 +193,8 @@ static int32_t host_launch_groups(adze_exec *exec, uint32_t kernel,
                                  context->module->desc->num_kernels, kernel));
   if (context->on_device)
     return rt_cuda_launch(exec, kernel, ptrs, steps, groups);
-  adze_status status = rt_launch_on_cpu(context, kernel, ptrs, steps, groups);
+  adze_status status =
+      rt_launch_on_cpu(context, kernel, ptrs, steps, groups, NULL);
   return status ? rt_exec_fail(exec, status) : 0;
 }
 

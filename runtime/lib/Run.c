@@ -34,8 +34,7 @@ static adze_status bind_symbols(adze_context *context) {
   context->bound = false;
   memcpy(context->symbols, context->new_symbols, bytes);
   RT_TRY(infer_dims(desc, context->symbols, context->output_dims));
-  RT_TRY(rt_needs_of(context->module, context->lanes, context->symbols,
-                     &context->needs));
+  RT_TRY(rt_context_needs(context, context->symbols, &context->needs));
   context->bound = true;
   return NULL;
 }

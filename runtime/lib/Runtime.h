@@ -226,6 +226,12 @@ adze_status rt_check_overlap(const adze_module *module,
 /* False where the size does not fit in 63 bits. */
 bool rt_tensor_bytes(DLDataType dtype, int32_t rank, const int64_t *dims,
                      uint64_t *bytes);
+/* The bytes of a tensor that was checked. */
+static inline uint64_t rt_tensor_size(const DLTensor *tensor) {
+  uint64_t bytes = 0;
+  rt_tensor_bytes(tensor->dtype, tensor->ndim, tensor->shape, &bytes);
+  return bytes;
+}
 static inline void *rt_tensor_data(const DLTensor *tensor) {
   return (char *)tensor->data + tensor->byte_offset;
 }
@@ -310,10 +316,13 @@ struct adze_context {
   atomic_flag running;
 };
 
-/* `lanes`: 0 where no kernel runs on the CPU. */
+/* What a run in this context needs of the device's memory. */
+adze_status rt_context_needs(const adze_context *context,
+                             const int64_t *symbols, rt_needs *needs);
+/* `lanes`: 0 where no scratch memory lies behind the arena. */
 adze_status rt_needs_of(const adze_module *module, int32_t lanes,
                         const int64_t *symbols, rt_needs *needs);
-/* Gets what kernels on the CPU need: threads, and lanes of scratch memory. */
+/* Gets what kernels on the CPU need: threads, and how many lanes they are. */
 adze_status rt_context_use_cpu(adze_context *context);
 /* Makes room for a run with the context's needs. */
 adze_status rt_context_reserve(adze_context *context);
@@ -351,10 +360,18 @@ struct adze_exec {
 
 /* Runs the host program on the context's checked and bound arguments. */
 adze_status rt_execute(adze_context *context, const void *weights);
+/* Scratch memory for each lane of the context. */
+typedef struct {
+  void *data;
+  uint64_t bytes; /* of one lane */
+} rt_scratch;
+
 /* The programs in `steps` equal parts, one after the other; each is `groups`
- * equal parts that follow from none but their own. */
+ * equal parts that follow from none but their own. `scratch`: null for what
+ * lies behind the arena. */
 adze_status rt_launch_on_cpu(adze_context *context, uint32_t kernel,
-                             void *const *ptrs, int64_t steps, int64_t groups);
+                             void *const *ptrs, int64_t steps, int64_t groups,
+                             const rt_scratch *scratch);
 /* Keeps the first failure of a run; returns what the host program returns. */
 int32_t rt_exec_fail(adze_exec *exec, adze_status status);
 

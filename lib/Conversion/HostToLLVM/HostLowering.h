@@ -64,6 +64,7 @@ private:
   mlir::Value emitEnd(Formula &formula, host::SlotOp op, mlir::Value offset);
   void createFormula(const llvm::Twine &name, mlir::AffineExpr expr);
   void createCosts();
+  void createPlaces(host::LaunchOp launch, unsigned number);
   mlir::LogicalResult createInfer();
   mlir::LogicalResult lowerProgram(mlir::LLVM::LLVMFuncOp run);
   void allocateArrays();

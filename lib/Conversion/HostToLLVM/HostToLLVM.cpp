@@ -101,7 +101,24 @@ void HostLowering::createFormula(const Twine &name, AffineExpr expr) {
   LLVM::ReturnOp::create(builder, program.getLoc(), formula.emit(expr));
 }
 
-/// What profiles say of each launch.
+/// Writes the bytes of each place of a launch, for copies of them.
+void HostLowering::createPlaces(host::LaunchOp launch, unsigned number) {
+  auto function =
+      createFunction((host::placesFunction + Twine(number)).str(),
+                     LLVM::LLVMVoidType::get(context), {pointer, pointer});
+  Location loc = launch.getLoc();
+  Formula formula(builder, loc, function.getArgument(0));
+  for (auto [index, place] : llvm::enumerate(launch.getOperands())) {
+    Value bytes = formula.emit(host::getBytesToEnd(place));
+    Value to =
+        LLVM::GEPOp::create(builder, loc, pointer, i64, function.getArgument(1),
+                            ArrayRef<LLVM::GEPArg>{int32_t(index)});
+    LLVM::StoreOp::create(builder, loc, bytes, to);
+  }
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+}
+
+/// What profiles say of each launch, and the bytes of places that are copied.
 void HostLowering::createCosts() {
   program.walk([&](host::LaunchOp launch) {
     unsigned number = launchNumbers.size();
@@ -121,6 +138,8 @@ void HostLowering::createCosts() {
     if (Attribute flops = launch->getAttr(host::flopsAttr))
       createFormula(host::flopsFunction + Twine(number),
                     host::getBytesExpr(flops, context));
+    if (launch->hasAttr(host::hostFallbackAttr))
+      createPlaces(launch, number);
   });
 }
 

@@ -69,6 +69,41 @@ func.func @behind(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}) at
 
 // -----
 
+func.func private @k(memref<?xf32>, memref<4xf32>, memref<?xf32>) attributes {adze.kernel}
+
+// What a kernel that the CPU runs for a device may use of its places: a view
+// reaches to the end of what it is a part of.
+// CHECK-LABEL: llvm.func @adze_places.0(
+// CHECK-SAME: %[[SYMS:.*]]: !llvm.ptr, %[[BYTES:.*]]: !llvm.ptr) {
+// CHECK: %[[AT0:.*]] = llvm.getelementptr %[[SYMS]][0]
+// CHECK: %[[S0:.*]] = llvm.load %[[AT0]]
+// CHECK: %[[FOUR:.*]] = llvm.mlir.constant(4 : i64)
+// CHECK: %[[WHOLE:.*]] = llvm.mul %[[S0]], %[[FOUR]]
+// CHECK: %[[FIRST:.*]] = llvm.getelementptr %[[BYTES]][0]
+// CHECK: llvm.store %[[WHOLE]], %[[FIRST]] : i64
+// CHECK: %[[CONSTANT:.*]] = llvm.mlir.constant(16 : i64)
+// CHECK: %[[SECOND:.*]] = llvm.getelementptr %[[BYTES]][1]
+// CHECK: llvm.store %[[CONSTANT]], %[[SECOND]] : i64
+// CHECK: llvm.mlir.constant(-64 : i64)
+// CHECK: %[[REST:.*]] = llvm.add
+// CHECK: %[[THIRD:.*]] = llvm.getelementptr %[[BYTES]][2]
+// CHECK: llvm.store %[[REST]], %[[THIRD]] : i64
+// CHECK: llvm.return
+// The other kernel is the device's.
+// CHECK-NOT: adze_places
+func.func @fallback(%x: memref<?xf32> {adze.dims = affine_map<()[s0] -> (s0)>}) attributes {
+    adze.num_inputs = 1 : i64, adze.arena_bytes = affine_map<()[s0] -> (s0 * 8)>,
+    adze.arena_lower_bound = affine_map<()[s0] -> (0)>, graph.symbols = ["n"]} {
+  %w = host.constant dense<1.0> : tensor<4xf32> {offset = 64 : i64} -> memref<4xf32>
+  %0 = host.slot {offset = 0 : i64, size = affine_map<()[s0] -> (s0 * 8)>} : memref<?xf32>
+  %1 = host.view %0 {offset = 64 : i64} : memref<?xf32> -> memref<?xf32>
+  host.launch @k(%x, %w, %1) {adze.host_fallback} : (memref<?xf32>, memref<4xf32>, memref<?xf32>) -> ()
+  host.launch @k(%x, %w, %0) : (memref<?xf32>, memref<4xf32>, memref<?xf32>) -> ()
+  return
+}
+
+// -----
+
 // Bytes that are no i64 are the greatest one: there is no memory for them.
 // CHECK-LABEL: llvm.func @adze_arena_bytes
 // CHECK: %[[PAIR:.*]] = "llvm.intr.smul.with.overflow"

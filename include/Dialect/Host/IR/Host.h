@@ -43,6 +43,8 @@ inline constexpr llvm::StringLiteral numBoxesAttr = "adze.num_boxes";
 inline constexpr llvm::StringLiteral refusalAttr = "adze.refusal";
 /// On a launch: its arithmetic operations, an integer or a map of the symbols.
 inline constexpr llvm::StringLiteral flopsAttr = "adze.flops";
+/// On a launch: a device has no code for its kernel, which the CPU runs then.
+inline constexpr llvm::StringLiteral hostFallbackAttr = "adze.host_fallback";
 /// On a launch, for reports: the bytes (an integer or a map of the symbols)
 /// that were not stored and loaded because of fusion.
 inline constexpr llvm::StringLiteral bytesSavedAttr = "adze.bytes_saved";
@@ -58,6 +60,7 @@ inline constexpr llvm::StringLiteral flopsFunction = "adze_flops.";
 inline constexpr llvm::StringLiteral bytesReadFunction = "adze_bytes_read.";
 inline constexpr llvm::StringLiteral bytesWrittenFunction =
     "adze_bytes_written.";
+inline constexpr llvm::StringLiteral placesFunction = "adze_places.";
 /// Names of arguments, and of symbols (on the function).
 inline constexpr llvm::StringLiteral nameAttr = "graph.name";
 inline constexpr llvm::StringLiteral symbolsAttr = "graph.symbols";
@@ -75,6 +78,9 @@ mlir::AffineExpr getBytesExpr(mlir::Attribute attr, mlir::MLIRContext *context);
 /// The bytes of a place, 0 where they are not known; a view is as large as what
 /// it is a view of.
 mlir::AffineExpr getPlaceBytes(mlir::Value place);
+
+/// The bytes from the beginning of a place to the end of what it is a part of.
+mlir::AffineExpr getBytesToEnd(mlir::Value place);
 
 /// The attribute for `expr`: an integer where it is constant.
 mlir::Attribute getBytesAttr(mlir::AffineExpr expr);

@@ -73,6 +73,16 @@ AffineExpr adze::host::getPlaceBytes(Value place) {
   return bytes;
 }
 
+AffineExpr adze::host::getBytesToEnd(Value place) {
+  auto view = place.getDefiningOp<ViewOp>();
+  if (!view)
+    return getPlaceBytes(place);
+  AffineExpr bytes = getBytesToEnd(view.getSource());
+  if (Attribute offset = view.getOffsetAttr())
+    bytes = bytes - getBytesExpr(offset, place.getContext());
+  return bytes;
+}
+
 static LogicalResult verifyBytes(Operation *op, StringRef name,
                                  Attribute attr) {
   if (auto map = dyn_cast_if_present<AffineMapAttr>(attr))

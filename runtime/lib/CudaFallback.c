@@ -1,0 +1,292 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * Kernels that a device's image lacks run on the CPU, on copies: their places
+ * are copied to host memory before, and what they write is copied back.
+ */
+#include "CudaDriver.h"
+
+#include <stdlib.h>
+
+/* ---- Memory of a run ----------------------------------------------------- */
+
+static uint64_t end_in(uint64_t address, const void *data, uint64_t bytes) {
+  uint64_t begin = (uintptr_t)data;
+  return address >= begin && address - begin < bytes ? begin + bytes : 0;
+}
+
+static uint64_t end_in_tensor(uint64_t address, const void *data,
+                              const DLTensor *tensor) {
+  return tensor ? end_in(address, data, rt_tensor_size(tensor)) : 0;
+}
+
+/* Returns where the memory that holds `address` ends: the arena, a box, memory
+ * that the host program asked for, an input or an output. 0: no memory of the
+ * run does. */
+static uint64_t end_of_memory(const adze_exec *exec, uint64_t address) {
+  const adze_context *context = exec->context;
+  const adze_module_desc *desc = context->module->desc;
+  uint64_t end = end_in(address, context->workspace, context->needs.arena);
+  for (uint32_t i = 0; i < desc->num_boxes && !end; ++i)
+    end = end_in(address, context->boxes[i].data, context->boxes[i].bytes);
+  for (const rt_block *block = exec->blocks; block && !end; block = block->next)
+    end = end_in(address, block->data, block->bytes);
+  for (uint32_t i = 0; i < desc->num_inputs && !end; ++i)
+    end = end_in_tensor(address, context->input_data[i],
+                        context->on_device->inputs[i]);
+  for (uint32_t i = 0; i < desc->num_outputs && !end; ++i) {
+    end = end_in_tensor(address, context->output_data[i], context->outputs[i]);
+    if (!end && context->made && context->made[i]) {
+      const DLTensor *made = &context->made[i]->dl_tensor;
+      end = end_in_tensor(address, made->data, made);
+    }
+  }
+  return end;
+}
+
+/* ---- Places -------------------------------------------------------------- */
+
+/* Memory on the device, and the host's copy of it. */
+typedef struct {
+  uint64_t begin, end;
+  char *copy;
+} rt_range;
+
+/* Room for the places of any kernel, kept by the context. */
+struct rt_fallback {
+  rt_range *places; /* one a pointer; begin = end: nothing to copy */
+  rt_range *ranges; /* these without overlap, in order */
+  uint32_t num_ranges;
+  int64_t *bytes;
+  void **ptrs;  /* in host memory */
+  void *memory; /* pinned: scratch memory, then the copies */
+  uint64_t memory_bytes;
+};
+
+adze_status rt_fallback_create(rt_device_context *state, uint32_t most_ptrs) {
+  size_t count = most_ptrs + 1u;
+  rt_fallback *room = calloc(1, sizeof(*room));
+  if (!room)
+    return rt_out_of_memory(sizeof(*room));
+  state->fallback = room;
+  room->places = calloc(count, sizeof(rt_range));
+  room->ranges = calloc(count, sizeof(rt_range));
+  room->bytes = calloc(count, sizeof(int64_t));
+  room->ptrs = calloc(count, sizeof(void *));
+  return room->places && room->ranges && room->bytes && room->ptrs
+             ? NULL
+             : rt_out_of_memory(count * sizeof(rt_range));
+}
+
+void rt_fallback_free(adze_context *context) {
+  rt_device_context *state = context->on_device;
+  const cu_driver *cu = state->device->cu;
+  rt_fallback *room = state->fallback;
+  if (!room)
+    return;
+  cu_context ignored;
+  if (room->memory && !cu->push(state->device->primary)) {
+    cu->deallocate_host(room->memory);
+    cu->pop(&ignored);
+  }
+  rt_memory_count(context->module->memory, -(int64_t)room->memory_bytes);
+  free(room->places);
+  free(room->ranges);
+  free(room->bytes);
+  free(room->ptrs);
+  free(room);
+  state->fallback = NULL;
+}
+
+/* Finds the memory of one pointer of a kernel. Weights are on the host as well;
+ * a place without bytes may be anywhere, or null. False: it is in no memory of
+ * the run. */
+static bool find_place(const adze_exec *exec, const void *pointer,
+                       int64_t bytes, rt_range *place) {
+  const adze_context *context = exec->context;
+  const adze_module *module = context->module;
+  uint64_t address = (uintptr_t)pointer;
+  uint64_t weights = context->on_device->device->weights;
+  *place = (rt_range){address, address, (char *)(uintptr_t)rt_nothing};
+  if (weights &&
+      end_in(address, (void *)(uintptr_t)weights, module->desc->weights_size)) {
+    place->copy = (char *)(uintptr_t)module->weights + (address - weights);
+    return true;
+  }
+  if (bytes <= 0 || !pointer)
+    return true;
+  place->end = end_of_memory(exec, address);
+  if (!place->end)
+    return false;
+  if (place->end - address > (uint64_t)bytes)
+    place->end = address + (uint64_t)bytes;
+  return true;
+}
+
+static int compare(const void *left, const void *right) {
+  uint64_t a = ((const rt_range *)left)->begin,
+           b = ((const rt_range *)right)->begin;
+  return (a > b) - (a < b);
+}
+
+/* Places may overlap: a result may lie in an operand's memory. They do so in
+ * the copies, too. */
+static void merge_places(rt_fallback *room, uint32_t num_ptrs) {
+  uint32_t count = 0, last = 0;
+  for (uint32_t i = 0; i < num_ptrs; ++i)
+    if (room->places[i].begin != room->places[i].end)
+      room->ranges[count++] = room->places[i];
+  qsort(room->ranges, count, sizeof(rt_range), compare);
+  for (uint32_t i = 1; i < count; ++i) {
+    rt_range *before = &room->ranges[last], *next = &room->ranges[i];
+    if (next->begin >= before->end)
+      room->ranges[++last] = *next;
+    else if (next->end > before->end)
+      before->end = next->end;
+  }
+  room->num_ranges = count ? last + 1 : 0;
+}
+
+static adze_status find_places(const adze_exec *exec, uint32_t kernel,
+                               void *const *ptrs) {
+  const adze_context *context = exec->context;
+  const adze_module_kernel *info = &context->module->desc->kernels[kernel];
+  rt_fallback *room = context->on_device->fallback;
+  for (uint32_t i = 0; i < info->num_ptrs; ++i)
+    room->bytes[i] = INT64_MAX; /* up to the end of its memory */
+  if (info->places)
+    info->places(context->symbols, room->bytes);
+  for (uint32_t i = 0; i < info->num_ptrs; ++i)
+    if (!find_place(exec, ptrs[i], room->bytes[i], &room->places[i]))
+      return rt_error(ADZE_INVALID_MODULE,
+                      "kernel '%s': expected operand %u to be memory of the "
+                      "run",
+                      info->name, i);
+  merge_places(room, info->num_ptrs);
+  return NULL;
+}
+
+/* ---- Copies -------------------------------------------------------------- */
+
+/* A copy has the alignment of what it is a copy of. */
+static uint64_t misalignment(const rt_range *range) {
+  return range->begin % RT_ALIGNMENT;
+}
+
+/* Makes room for scratch memory and the copies. */
+static adze_status reserve(adze_context *context, uint64_t scratch,
+                           char **memory) {
+  rt_device_context *state = context->on_device;
+  rt_fallback *room = state->fallback;
+  const cu_driver *cu = state->device->cu;
+  uint64_t bytes = scratch + RT_ALIGNMENT;
+  for (uint32_t i = 0; i < room->num_ranges; ++i) {
+    const rt_range *range = &room->ranges[i];
+    bytes += rt_align_up(misalignment(range) + range->end - range->begin);
+  }
+  if (bytes > room->memory_bytes) {
+    if (room->memory)
+      cu->deallocate_host(room->memory);
+    rt_memory_count(context->module->memory, -(int64_t)room->memory_bytes);
+    room->memory = NULL;
+    room->memory_bytes = 0;
+    CU_TRY(cu, allocate_host, (&room->memory, bytes));
+    room->memory_bytes = bytes;
+    rt_memory_count(context->module->memory, (int64_t)bytes);
+  }
+  *memory = (char *)(uintptr_t)rt_align_up((uintptr_t)room->memory);
+  return NULL;
+}
+
+static adze_status copy_in(rt_device_context *state, char *memory) {
+  rt_fallback *room = state->fallback;
+  for (uint32_t i = 0; i < room->num_ranges; ++i) {
+    rt_range *range = &room->ranges[i];
+    uint64_t bytes = range->end - range->begin;
+    range->copy = memory + misalignment(range);
+    memory += rt_align_up(misalignment(range) + bytes);
+    CU_TRY(state->device->cu, copy,
+           ((uintptr_t)range->copy, range->begin, bytes, state->stream));
+  }
+  CU_TRY(state->device->cu, stream_wait, (state->stream));
+  return NULL;
+}
+
+/* Returns the range that holds the place. */
+static const rt_range *range_of(const rt_fallback *room,
+                                const rt_range *place) {
+  uint32_t first = 0, end = room->num_ranges;
+  while (end - first > 1) {
+    uint32_t middle = first + (end - first) / 2;
+    if (room->ranges[middle].begin <= place->begin)
+      first = middle;
+    else
+      end = middle;
+  }
+  return &room->ranges[first];
+}
+
+static void translate(rt_fallback *room, uint32_t num_ptrs) {
+  for (uint32_t i = 0; i < num_ptrs; ++i) {
+    rt_range *place = &room->places[i];
+    if (place->begin != place->end) {
+      const rt_range *range = range_of(room, place);
+      place->copy = range->copy + (place->begin - range->begin);
+    }
+    room->ptrs[i] = place->copy;
+  }
+}
+
+/* The last places of a kernel are those that it writes. The room may go when
+ * the copies are done. */
+static adze_status copy_out(const rt_device_context *state,
+                            const adze_module_kernel *info) {
+  const rt_fallback *room = state->fallback;
+  for (uint32_t i = info->num_ptrs - info->num_outputs; i < info->num_ptrs;
+       ++i) {
+    const rt_range *place = &room->places[i];
+    if (place->begin != place->end)
+      CU_TRY(state->device->cu, copy,
+             (place->begin, (uintptr_t)place->copy, place->end - place->begin,
+              state->stream));
+  }
+  CU_TRY(state->device->cu, stream_wait, (state->stream));
+  return NULL;
+}
+
+/* ---- Launches ------------------------------------------------------------ */
+
+static adze_status scratch_of(const adze_context *context, uint32_t kernel,
+                              rt_scratch *scratch, uint64_t *all) {
+  const adze_cpu_kernel *code = &context->module->variant->kernels[kernel];
+  int64_t bytes =
+      code->scratch_bytes ? code->scratch_bytes(context->symbols) : 0;
+  if (bytes < 0 || bytes > INT64_MAX / 4)
+    return rt_error(
+        ADZE_INVALID_MODULE, "kernel '%s': got %lld bytes of scratch memory",
+        context->module->desc->kernels[kernel].name, (long long)bytes);
+  scratch->bytes = rt_align_up((uint64_t)bytes);
+  if (__builtin_mul_overflow(scratch->bytes, (uint64_t)context->lanes, all) ||
+      *all > INT64_MAX / 4)
+    return rt_out_of_memory(UINT64_MAX);
+  return NULL;
+}
+
+adze_status rt_cuda_fall_back(adze_exec *exec, uint32_t kernel,
+                              void *const *ptrs, int64_t steps,
+                              int64_t groups) {
+  adze_context *context = exec->context;
+  rt_device_context *state = context->on_device;
+  const adze_module_kernel *info = &context->module->desc->kernels[kernel];
+  rt_scratch scratch = {NULL, 0};
+  uint64_t scratch_bytes = 0;
+  char *memory = NULL;
+  RT_TRY(find_places(exec, kernel, ptrs));
+  RT_TRY(scratch_of(context, kernel, &scratch, &scratch_bytes));
+  RT_TRY(reserve(context, scratch_bytes, &memory));
+  scratch.data = memory;
+  RT_TRY(copy_in(state, memory + scratch_bytes));
+  translate(state->fallback, info->num_ptrs);
+  RT_TRY(rt_launch_on_cpu(context, kernel, state->fallback->ptrs, steps, groups,
+                          &scratch));
+  return copy_out(state, info);
+}
