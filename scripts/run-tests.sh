@@ -3,11 +3,12 @@
 #
 # Builds and runs tests, then closes with `N passed, N failed, N skipped`.
 #
-#   scripts/run-tests.sh quick|conformance|gpu|all
+#   scripts/run-tests.sh quick|no-toolkit|no-driver|conformance|gpu|all
 #
 # lit drives the tools; ctest runs GoogleTest units, C programs and models;
 # adze-conformance runs ONNX's cases; `all` also runs the run time's tests under
-# the sanitizers, and a slice of the soak.
+# the sanitizers, and a slice of the soak. `no-toolkit` and `no-driver` run with
+# the CUDA toolkit and the driver hidden; `quick` and `all` include both.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 suite=${1:-all}
@@ -94,22 +95,33 @@ run_conformance() { # run_conformance LOG ARG...: one column, counted case by ca
   echo "run-tests: conformance $*: $(tail -1 "$log"), $known of these failures known (log: ${log#$PWD/})"
 }
 
-if [ "$suite" = quick ]; then scripts/setup.sh || fatal "set-up failed"; else scripts/setup.sh models || fatal "set-up failed"; fi
+needs_models=1
+case $suite in quick | no-toolkit | no-driver) needs_models= ;; esac
+if [ -z "$needs_models" ]; then scripts/setup.sh || fatal "set-up failed"; else scripts/setup.sh models || fatal "set-up failed"; fi
 if ! [ -f build/build.ninja ]; then
   cmake --preset "${PRESET:-dev}" >/tmp/adze-configure.$$ 2>&1 || { cat /tmp/adze-configure.$$; fatal "CMake failed"; }
   rm -f /tmp/adze-configure.$$
 fi
 mkdir -p build/test-logs
 ninja -C build -j"$jobs" --quiet all || fatal "the build failed"
-if [ "$suite" != quick ]; then
+if [ -n "$needs_models" ]; then
   [ "$suite" = conformance ] || benchmarks/models/prepare.sh build/models || fatal "the test models could not be made"
   python-free-tests/Conformance/prepare.sh build/conformance || fatal "the conformance cases could not be made"
 fi
 
+run_without_cuda() {
+  run_ctest build build/test-logs/no-toolkit.log -L no-toolkit
+  run_ctest build build/test-logs/no-driver.log -L no-driver
+}
+
 case $suite in
 quick)
   run_lit build/test
-  run_ctest build build/test-logs/ctest.log -LE 'slow|gpu'
+  run_ctest build build/test-logs/ctest.log -LE 'slow|gpu|no-toolkit|no-driver'
+  run_without_cuda
+  ;;
+no-toolkit | no-driver)
+  run_ctest build "build/test-logs/$suite.log" -L "$suite"
   ;;
 conformance)
   run_conformance build/conformance-O0.log -O0
@@ -122,7 +134,8 @@ gpu)
   ;;
 all)
   run_lit build/test
-  run_ctest build build/test-logs/ctest.log -LE 'gpu'
+  run_ctest build build/test-logs/ctest.log -LE 'gpu|no-toolkit|no-driver'
+  run_without_cuda
   # One column whole, a fixed tenth of the others; `make conformance` runs all.
   run_conformance build/test-logs/conformance-O2.log -O2 --coverage=docs/OpSupport.md
   run_conformance build/test-logs/conformance-O0.log -O0 --part=0/10
@@ -137,7 +150,7 @@ all)
   if scripts/soak.sh --slice; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
   ;;
 *)
-  echo "usage: scripts/run-tests.sh quick|conformance|gpu|all" >&2
+  echo "usage: scripts/run-tests.sh quick|no-toolkit|no-driver|conformance|gpu|all" >&2
   exit 2
   ;;
 esac

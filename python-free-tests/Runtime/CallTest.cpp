@@ -178,4 +178,8 @@ TEST(WrongDevice, CudaSaysWhatIsMissing) {
                 "cuda:sm_72, cuda:sm_70, but no CUDA driver is here"),
             std::string::npos)
       << outcome.message;
+  ContextPtr cpu = makeContext(module.get());
+  FakeCall call(3, 8);
+  ASSERT_ADZE_OK(call.run(cpu.get()));
+  call.expectRight();
 }

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+#
+# check-no-driver.sh BUILD DIGITS: without a CUDA driver a module for CPU and GPU
+# runs on the CPU, and what needs the GPU is an error that says so.
+set -euo pipefail
+build=$1 digits=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+  echo "check-no-driver: $*" >&2
+  exit 1
+}
+"$build/bin/atranslate" "$digits/digits.onnx" --target=cpu --target=cuda:sm_90a -o "$work/both.so"
+"$build/bin/atranslate" "$digits/digits.onnx" --target=cuda:sm_90a -o "$work/gpu.so"
+
+# A file that is no library hides the driver where there is one.
+mkdir "$work/lib"
+: >"$work/lib/libcuda.so.1"
+
+# expect STATUS TEXT COMMAND...
+expect() {
+  local status=$1 text=$2 got=0
+  shift 2
+  LD_LIBRARY_PATH=$libraries "$@" >"$work/out" 2>&1 || got=$?
+  [ "$got" = "$status" ] || fail "expected status $status, but got $got of $*: $(cat "$work/out")"
+  grep -qF "$text" "$work/out" || fail "expected '$text', but got $(cat "$work/out")"
+}
+
+check() {
+  expect 1 "error: module has device code for cuda:sm_90a, but no CUDA driver is here (" \
+    "$build/bin/arun" "$work/both.so" --random --device cuda:0
+  expect 1 "error: module has device code for cuda:sm_90a, but no CUDA driver is here (" \
+    "$build/bin/arun" "$work/gpu.so" --random --device cuda:0
+  expect 1 "error: module has no code for cpu that runs here; it has cuda:sm_90a" \
+    "$build/bin/arun" "$work/gpu.so" --random
+  expect 0 "cuda:sm_90a" "$build/bin/arun" "$work/both.so" --info
+  expect 0 "logits" "$build/bin/arun" "$work/both.so" --input image="$digits/samples.npy" \
+    --expect logits="$digits/reference.npy"
+}
+libraries=$work/lib
+check
+if [ -e /dev/nvidiactl ] || ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1'; then
+  echo "check-no-driver: the machine's driver was hidden"
+else
+  libraries=
+  check
+  echo "check-no-driver: the machine has no driver"
+fi
