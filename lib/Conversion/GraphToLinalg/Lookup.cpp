@@ -81,16 +81,39 @@ void copyAll(Value tensor, Value result, KernelLowering &k) {
   memref::CopyOp::create(k.builder, k.loc, k.get(tensor), k.getOutput(result));
 }
 
-/// Puts an update where `at` says.
-void update(KernelLowering &k, ScatterReduction reduction, Type declared,
-            Value value, Value memref, ValueRange at) {
+/// Whether dims of the tensor have elements, in an i1; null where all of them
+/// are known to have.
+Value haveElements(KernelLowering &k, Value tensor, ArrayRef<int64_t> dims) {
+  SmallVector<Value> conditions;
+  for (int64_t dim : dims)
+    if (getConstant(getDims(tensor)[dim]).value_or(0) == 0)
+      conditions.push_back(k.compare(arith::CmpIPredicate::ne,
+                                     k.getSize(tensor, dim), k.index(0)));
+  Value all;
+  for (Value condition : conditions)
+    all = all ? k.conjunction(all, condition) : condition;
+  return all;
+}
+
+/// Puts an update where `at` says. If one of the dims that are indexed has no
+/// elements, no index is valid and nothing is stored.
+void update(KernelLowering &k, Value data, ArrayRef<int64_t> dims,
+            ScatterReduction reduction, Value value, Value memref,
+            ValueRange at) {
+  OpBuilder::InsertionGuard guard(k.builder);
+  if (Value condition = haveElements(k, data, dims)) {
+    auto ifOp = scf::IfOp::create(k.builder, k.loc, condition,
+                                  /*withElseRegion=*/false);
+    k.builder.setInsertionPointToStart(ifOp.thenBlock());
+  }
   if (reduction != ScatterReduction::None) {
     Combiner combiner = reduction == ScatterReduction::Add   ? Combiner::Add
                         : reduction == ScatterReduction::Mul ? Combiner::Mul
                         : reduction == ScatterReduction::Max ? Combiner::Max
                                                              : Combiner::Min;
     ElementBuilder b = k.elements();
-    value = buildCombine(b, combiner, declared, k.load(memref, at), value);
+    value = buildCombine(b, combiner, getElementType(data), k.load(memref, at),
+                         value);
   }
   k.store(value, memref, at);
 }
@@ -104,8 +127,8 @@ LogicalResult lowerScatterElements(ScatterElementsOp op, KernelLowering &k) {
   k.forEach(k.getSizes(op.getIndices()), [&](ValueRange from) {
     SmallVector<Value> at(from);
     at[axis] = k.toIndex(k.load(indices, from), size);
-    update(k, op.getReduction(), getElementType(op.getData()),
-           k.load(updates, from), output, at);
+    update(k, op.getData(), axis, op.getReduction(), k.load(updates, from),
+           output, at);
   });
   return success();
 }
@@ -115,13 +138,15 @@ LogicalResult lowerScatterND(ScatterNDOp op, KernelLowering &k) {
   Value output = k.getOutput(op.getResult());
   Value indices = k.get(op.getIndices()), updates = k.get(op.getUpdates());
   int64_t tuples = getRank(op.getIndices()) - 1;
+  auto indexed = llvm::to_vector(
+      llvm::seq<int64_t>(0, *getConstant(getDims(op.getIndices()).back())));
   k.forEach(k.getSizes(op.getUpdates()), [&](ValueRange from) {
     SmallVector<Value> at;
     appendTuple(k, indices, op.getIndices(), from.take_front(tuples),
                 op.getData(), 0, at);
     llvm::append_range(at, from.drop_front(tuples));
-    update(k, op.getReduction(), getElementType(op.getData()),
-           k.load(updates, from), output, at);
+    update(k, op.getData(), indexed, op.getReduction(), k.load(updates, from),
+           output, at);
   });
   return success();
 }
