@@ -139,6 +139,21 @@ const adze_module_desc *queryOld(uint32_t) {
   return &desc;
 }
 
+/// Whose output's numbers stand for strings.
+const adze_module_desc *queryStrings(uint32_t) {
+  static const adze_module_value outputs[] = {
+      {"y", kDLInt, 64, ADZE_STRINGS, 1, kOut}};
+  static const adze_module_string strings[] = {{"", 0}, {"one", 3}, {"two", 3}};
+  static const adze_module_desc desc = [] {
+    adze_module_desc made = makeDesc(kKernels);
+    made.outputs = outputs;
+    made.strings = strings;
+    made.num_strings = 3;
+    return made;
+  }();
+  return &desc;
+}
+
 //===----------------------------------------------------------------------===//
 // Calls
 //===----------------------------------------------------------------------===//
@@ -281,4 +296,29 @@ TEST_F(CudaFallback, AllMemoryIsGivenBack) {
   context.reset();
   module.reset();
   EXPECT_EQ(fakeCount("fake_cuda_held_bytes"), 0);
+}
+
+TEST_F(CudaFallback, StringsAreReadFromTheDevice) {
+  open(queryStrings);
+  Call call(3);
+  call.x = {-99, -100, -98};
+  DLManagedTensorVersioned borrowed = {};
+  borrowed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+  borrowed.deleter = [](DLManagedTensorVersioned *) {};
+  borrowed.dl_tensor = call.in;
+  borrowed.dl_tensor.data = call.x.data();
+  adze_value *x = nullptr, *y = nullptr;
+  ASSERT_ADZE_OK(adze_value_from_dlpack(&borrowed, &x));
+  const adze_value *inputs[] = {x};
+  Outcome outcome(adze_run_values(context.get(), inputs, 1, &y, 1));
+  adze_value_release(x);
+  ASSERT_TRUE(outcome.ok()) << outcome.message;
+  const char *const *texts = nullptr;
+  size_t count = 0;
+  ASSERT_ADZE_OK(adze_value_strings(y, &texts, nullptr, &count));
+  ASSERT_EQ(count, 3u);
+  EXPECT_STREQ(texts[0], "two");
+  EXPECT_STREQ(texts[1], "");
+  EXPECT_STREQ(texts[2], "two");
+  adze_value_release(y);
 }

@@ -90,6 +90,18 @@ int32_t rt_cuda_copy(adze_exec *exec, void *to, const void *from,
   return status ? rt_exec_fail(exec, status) : 0;
 }
 
+adze_status rt_cuda_read(adze_context *context, void *to, const void *from,
+                         uint64_t bytes) {
+  const rt_device_context *state = context->on_device;
+  const cu_driver *cu = state->device->cu;
+  cu_context ignored;
+  CU_TRY(cu, push, (state->device->primary));
+  adze_status status = copy(state, state->own_stream, to, from, bytes);
+  cu_result result = status ? 0 : cu->stream_wait(state->own_stream);
+  cu->pop(&ignored);
+  return result ? rt_cuda_error(cu, result, "stream_wait") : status;
+}
+
 void rt_cuda_wait(adze_context *context) {
   rt_device_context *state = context->on_device;
   state->allocated = true;

@@ -140,9 +140,9 @@ static adze_status read_numbers(adze_context *context, const DLTensor *tensor,
   *numbers = malloc(bytes ? bytes : 1);
   if (!*numbers)
     return rt_out_of_memory(bytes);
-  adze_exec exec = {context, NULL, NULL};
-  if (bytes && rt_data_read(&exec, *numbers, rt_tensor_data(tensor), bytes))
-    return exec.status;
+  if (context->on_device)
+    return rt_cuda_read(context, *numbers, rt_tensor_data(tensor), bytes);
+  memcpy(*numbers, rt_tensor_data(tensor), bytes);
   return NULL;
 }
 

@@ -467,6 +467,9 @@ int32_t rt_cuda_check_range(adze_exec *exec, uint32_t fault, const void *least,
                             int64_t high);
 int32_t rt_cuda_copy(adze_exec *exec, void *to, const void *from,
                      uint64_t bytes);
+/* Copies from the device to the host when the run has been waited for. */
+adze_status rt_cuda_read(adze_context *context, void *to, const void *from,
+                         uint64_t bytes);
 /* Waits for the launches of this run, whose own memory is given back next. */
 void rt_cuda_wait(adze_context *context);
 /* Memory of the context's device; `give` needs only the device. */

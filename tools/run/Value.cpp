@@ -147,9 +147,13 @@ Error fromRuntime(adze_value *value, Value &result) {
   case ADZE_TENSOR: {
     DLManagedTensorVersioned *managed;
     TRY(take(adze_value_as_dlpack(value, &managed)));
-    copyTensor(managed->dl_tensor, result.tensor);
+    bool isOnCPU = managed->dl_tensor.device.device_type == kDLCPU;
+    if (isOnCPU)
+      copyTensor(managed->dl_tensor, result.tensor);
     managed->deleter(managed);
-    return {};
+    return isOnCPU ? Error()
+                   : "tensors of a run with strings or containers are read on "
+                     "the CPU only";
   }
   case ADZE_STRINGS:
     return stringsFromRuntime(value, result);
