@@ -139,6 +139,22 @@ static Error runTensors(adze_context *context, std::vector<Value> &inputs,
   return {};
 }
 
+/// Runs once to learn the outputs' shapes, where only a run can tell.
+static Error learnShapes(adze_context *context,
+                         const std::vector<const DLTensor *> &inputs,
+                         std::vector<Value> &outputs) {
+  std::vector<DLManagedTensorVersioned *> results(outputs.size());
+  TRY(take(adze_run_alloc(context, inputs.data(),
+                          static_cast<int32_t>(inputs.size()), results.data(),
+                          static_cast<int32_t>(results.size()))));
+  for (auto [result, output] : llvm::zip(results, outputs)) {
+    const DLTensor &tensor = result->dl_tensor;
+    output.tensor.dims.assign(tensor.shape, tensor.shape + tensor.ndim);
+    result->deleter(result);
+  }
+  return {};
+}
+
 /// On a device: outputs allocated here, since only the run time can copy.
 static Error runOnDevice(adze_module *module, adze_context *context,
                          const Signature &signature, std::vector<Value> &inputs,
@@ -157,16 +173,19 @@ static Error runOnDevice(adze_module *module, adze_context *context,
   TRY(take(adze_infer_shapes(
       module, inShapes.data(), static_cast<int32_t>(inShapes.size()),
       outShapes.data(), static_cast<int32_t>(outShapes.size()), nullptr)));
-  for (Value &output : outputs) {
-    if (llvm::any_of(output.tensor.dims, [](int64_t dim) { return dim < 0; }))
-      return "an output's shape is not known before the run";
-    output.tensor.resize();
-    out.push_back(output.tensor.view());
-  }
   std::vector<const DLTensor *> inPointers;
   std::vector<DLTensor *> outPointers;
   for (DLTensor &view : in)
     inPointers.push_back(&view);
+  if (llvm::any_of(outputs, [](const Value &output) {
+        return llvm::any_of(output.tensor.dims,
+                            [](int64_t dim) { return dim < 0; });
+      }))
+    TRY(learnShapes(context, inPointers, outputs));
+  for (Value &output : outputs) {
+    output.tensor.resize();
+    out.push_back(output.tensor.view());
+  }
   for (DLTensor &view : out)
     outPointers.push_back(&view);
   return take(adze_run(
