@@ -13,6 +13,7 @@ config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.adze_build, "bin"), config.llvm_tools, os.environ["PATH"]])
 config.substitutions.append(("%examples", os.path.join(config.adze_source, "examples")))
 config.substitutions.append(("%adze_lib", os.path.join(config.adze_build, "lib")))
+config.substitutions.append(("%fake_cuda", os.path.join(config.adze_build, "fake-cuda")))
 config.substitutions.append(("%adze_src", config.adze_source))
 config.substitutions.append(("%models", os.path.join(config.adze_build, "models")))
 
