@@ -12,6 +12,7 @@
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "Pipeline/JITEvaluator.h"
 #include "Pipeline/Stages.h"
+#include "Target/Passes.h"
 #include "Transforms/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -31,6 +32,7 @@ inline void registerAllPasses() {
   graph::registerGraphTransformsPasses();
   tile::registerTileTransformsPasses();
   registerConversionPasses();
+  registerTargetPasses();
   registerTransformsPasses();
   registerPipelines();
 }

@@ -40,11 +40,11 @@ def ConvertGraphToTile : Pass<"convert-graph-to-tile", "mlir::ModuleOp"> {
       tile.return
     }
     ```
-    With `for-cpu` kernels take forms that pay on CPUs: channels of several
+    If all targets are CPUs, kernels take forms that pay there: channels of several
     small groups of a convolution in one vector, and unknown numbers of rows of a
     product in equal parts that end where only the run knows (loads and stores
-    go through views that end there). Without it the forms are right for any
-    target, and a module for several has these.
+    go through views that end there). Otherwise the forms are right for any
+    target.
 
     A function without a tile form stays for convert-graph-to-linalg; `remarks`
     says why, and so does its attribute `adze.refusal` without `for-cpu`.
@@ -55,13 +55,7 @@ def ConvertGraphToTile : Pass<"convert-graph-to-tile", "mlir::ModuleOp"> {
     Option<"remarks", "remarks", "bool", /*default=*/"false",
            "Remark on functions that are left to the reference path">,
     Option<"batchInvariant", "batch-invariant", "bool", /*default=*/"false",
-           "Choose blocks without a look at how many rows there are">,
-    Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1 << 20",
-           "Second level of cache of a core">,
-    Option<"l3Bytes", "l3-bytes", "int64_t", /*default=*/"32 << 20",
-           "Third level of cache">,
-    Option<"forCpu", "for-cpu", "bool", /*default=*/"true",
-           "The kernels are for CPUs alone, and take forms that pay there">];
+           "Choose blocks without a look at how many rows there are">];
   let statistics = [
     Statistic<"numKernels", "kernels", "Kernels written">,
     Statistic<"numRefused", "refused", "Functions left to the reference path">];
@@ -152,18 +146,6 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"vectorBytes", "vector-bytes", "int64_t", /*default=*/"64",
-           "Bytes of a vector register: 64, 32 or 16">,
-    Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1 << 20",
-           "Second level of cache of a core">,
-    Option<"storesApart", "stores-apart", "bool", /*default=*/"false",
-           "Stores past the caches hold up what else a core does: walks over "
-           "rows ask for the next ones">,
-    Option<"byteDots", "byte-dots", "bool", /*default=*/"false",
-           "The CPU sums products of four bytes each (x86 vpdpbusd)">,
-    Option<"permutes", "permutes", "bool", /*default=*/"false",
-           "The CPU picks lanes by numbers of a register (x86 vpermps): "
-           "neighbours are loaded and picked of, not gathered">,
     Option<"keepRefused", "keep-refused", "bool", /*default=*/"false",
            "Leave a kernel that is not taken as it is, with a remark">];
   let statistics = [

@@ -4,7 +4,6 @@
 #ifndef ADZE_PIPELINE_STAGES_H
 #define ADZE_PIPELINE_STAGES_H
 
-#include "Support/CacheSizes.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
@@ -27,22 +26,12 @@ struct StageOptions {
   unsigned optLevel = 2;
   /// Whether constant subgraphs are evaluated; off inside the evaluator.
   bool foldConstants = true;
-  /// Vector register bits of the CPU that kernels are lowered for.
-  unsigned vectorBits = 256;
-  /// Whether it sums products of four bytes each.
-  bool byteDots = false;
-  /// Whether it picks lanes of registers by numbers of another one.
-  bool permutes = false;
-  /// Of the CPU that the module is made for: blocks are chosen by them.
-  CacheSizes caches;
   /// Whether stage graph ends with ONNX's operators in ONNX's layouts.
   bool forExport = false;
   /// Whether no choice may depend on how many rows there are.
   bool batchInvariant = false;
   /// 3x3 convolutions by minimal filtering where that is faster.
   bool winograd = true;
-  /// Whether kernels are for CPUs alone, and take forms that pay there.
-  bool forCpu = true;
   /// Whether stage graph at O0 leaves the ops as they are.
   bool literal = false;
   /// Whether LLVM leaves the code as it is.

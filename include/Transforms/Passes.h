@@ -17,7 +17,7 @@ namespace adze {
 void expandTurns(mlir::Operation *root);
 
 /// Adds the patterns of math-approximate for the other functions of f32.
-/// `vectorBytes` is the pass's option.
+/// `vectorBytes`: of a vector register; 64 stands for AVX-512, 0 for unknown.
 void populateMathApproximatePatterns(mlir::RewritePatternSet &patterns,
                                      int64_t vectorBytes);
 } // namespace adze

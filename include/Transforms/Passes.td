@@ -93,7 +93,8 @@ def MathApproximate : Pass<"math-approximate", "mlir::ModuleOp"> {
     functions and f64 stay, to become calls of the C library. `erf` and `tanh`
     of neighbouring vectors run step by step together, eight at a time.
     Quotients and remainders of vectors of integers, and `fmod`, go through
-    floats of more digits, in which they are exact.
+    floats of more digits, in which they are exact. If the module states a CPU
+    with vectors of 64 bytes, its instructions scale by 2^n.
 
     ```mlir
     %r = math.exp %x : vector<16xf32>
@@ -104,8 +105,6 @@ def MathApproximate : Pass<"math-approximate", "mlir::ModuleOp"> {
     ...
     ```
   }];
-  let options = [Option<"vectorBytes", "vector-bytes", "int64_t", /*default=*/"0",
-    "Of a vector register of the target; 64: AVX-512, which scales by 2^n">];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::func::FuncDialect",
     "mlir::LLVM::LLVMDialect",
@@ -173,8 +172,9 @@ def ShareLoads : Pass<"share-loads", "mlir::func::FuncOp"> {
   let summary = "Take vectors that two loaded ones hold together from these";
   let description = [{
     Windows that slide along vectors load the same elements several times: most
-    of these loads lie across a line of the cache, and take as long as two where
-    the CPU loads a vector in halves. Of loads that lie a constant apart, with no
+    of these loads lie across a line of the cache, and take as long as two on a
+    CPU with `split_vector_loads`. Nothing is changed if the module states a CPU
+    without it. Of loads that lie a constant apart, with no
     store between them, those stay that begin where vectors do, and the first
     and the last. Others are shuffles of two neighbours: what is read is what was
     read before.

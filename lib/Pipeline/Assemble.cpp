@@ -25,16 +25,6 @@ LogicalResult Compilation::resolveTargets() {
     if (!target)
       return emitError(UnknownLoc::get(&context))
              << llvm::toString(target.takeError());
-    if (!options.caches.empty()) {
-      auto caches = cpu::parseCaches(options.caches);
-      if (!caches)
-        return emitError(UnknownLoc::get(&context))
-               << llvm::toString(caches.takeError());
-      caches->storesApart |= target->caches.storesApart;
-      caches->halfLoads |= target->caches.halfLoads;
-      caches->flopsAByte = target->caches.flopsAByte;
-      target->caches = *caches;
-    }
     targets.push_back(*target);
   }
   // Before anything is compiled for one that there is not.
@@ -48,6 +38,16 @@ LogicalResult Compilation::resolveTargets() {
     int right = llvm::popcount(b.moduleFeatures);
     return left != right ? left > right : a.cpu < b.cpu;
   });
+  for (const cpu::CpuTarget &target : targets) {
+    auto attribute = target.getAttr(context, options.caches);
+    if (!attribute)
+      return emitError(UnknownLoc::get(&context))
+             << llvm::toString(attribute.takeError());
+    targetAttrs.push_back(*attribute);
+  }
+  for (const std::string &name : options.cudaTargets)
+    targetAttrs.push_back(tile::CudaTargetAttr::get(
+        &context, llvm::cantFail(cuda::CudaTarget::resolve(name)).chip));
   return success();
 }
 
@@ -62,21 +62,18 @@ LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
   EqualKernels kernels = findEqualKernels(*module, names.getArrayRef());
 
   for (auto [number, target] : llvm::enumerate(targets)) {
-    StageOptions variantOptions = stageOptions;
-    variantOptions.vectorBits = target.vectorBits();
-    variantOptions.byteDots = target.hasByteDots();
-    variantOptions.permutes = target.hasPermutes();
     std::string prefix = "v" + std::to_string(number) + ".";
-    auto objects = compileKernels(
-        cloneKernels(*module, kernels.different, variantOptions),
-        variantOptions, target, prefix, [&](PassManager &manager) {
-          instrument(manager);
-          if (failed(addStagePasses(Stage::Kernel, manager)))
-            return failure();
-          if (options.cut && options.cut->stage == Stage::Kernel)
-            limiter->begin(manager);
-          return success();
-        });
+    auto objects =
+        compileKernels(cloneKernels(*module, kernels.different,
+                                    targetAttrs[number], stageOptions),
+                       stageOptions, target, prefix, [&](PassManager &manager) {
+                         instrument(manager);
+                         if (failed(addStagePasses(Stage::Kernel, manager)))
+                           return failure();
+                         if (options.cut && options.cut->stage == Stage::Kernel)
+                           limiter->begin(manager);
+                         return success();
+                       });
     if (failed(objects))
       return failure();
 
@@ -92,8 +89,8 @@ LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
     }
     if (!kernels.twins.empty()) {
       auto twins = makeTwins(context, kernels.twins, prefix, byName);
-      if (failed(compileLLVMModule(*twins, target,
-                                   variantOptions.getCodeLevel(), /*rename=*/"",
+      if (failed(compileLLVMModule(*twins, target, stageOptions.getCodeLevel(),
+                                   /*rename=*/"",
                                    parts.objects.emplace_back())))
         return failure();
     }
@@ -129,6 +126,8 @@ LogicalResult Compilation::compileForDevices(package::ModuleParts &parts) {
       return failure();
 
     OwningOpRef<ModuleOp> kernels = module->clone();
+    tile::setTargets(*kernels, tile::CudaTargetAttr::get(
+                                   &context, cudaOptions->target.chip));
     cuda::CompiledImage compiled;
     if (failed(cuda::compileKernels(*kernels, *cudaOptions, compiled)))
       return failure();

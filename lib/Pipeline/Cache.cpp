@@ -174,10 +174,9 @@ std::string Compilation::getCacheKey() {
   describeBuild(os);
   describeOptions(options, os);
   for (const cpu::CpuTarget &target : targets)
-    os << target.triple << " " << target.cpu << " " << target.features << " "
-       << target.caches.l2 << " " << target.caches.l3 << " "
-       << target.caches.storesApart << target.caches.halfLoads << " "
-       << target.caches.flopsAByte << "\n";
+    os << target.triple << " " << target.features << "\n";
+  for (Attribute target : targetAttrs)
+    os << target << "\n";
   os << describeInput(*module, options);
   return getDigest(text);
 }

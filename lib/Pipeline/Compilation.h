@@ -88,6 +88,8 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<ReportRefusal> refusals;
   std::vector<cpu::CpuTarget> targets; // best first
+  /// The same as attributes, and the GPUs behind them.
+  llvm::SmallVector<mlir::Attribute> targetAttrs;
   /// Functions of device code that the host module takes.
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> deviceHelpers;
   bool inputIsText = false, sawError = false, sawUnsupported = false;

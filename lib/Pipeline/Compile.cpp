@@ -81,7 +81,6 @@ Compilation::Compilation(const CompileOptions &options,
   // Whether it is worth it depends on the number of rows.
   stageOptions.winograd = options.winograd && options.cudaTargets.empty() &&
                           !options.batchInvariant;
-  stageOptions.forCpu = options.cudaTargets.empty();
   stageOptions.literal = options.literal;
   stageOptions.quickCode = options.quickCode;
   stageOptions.injectCrash = options.injectCrash;
@@ -346,10 +345,10 @@ CompileStatus Compilation::writeReport(std::unique_ptr<OutputFile> &file) {
   if (options.cpu)
     for (const cpu::CpuTarget &target : targets)
       report->targets.push_back("cpu:" + target.cpu);
-  report->cacheBytes = {{"l2", stageOptions.caches.l2},
-                        {"l3", stageOptions.caches.l3}};
-  report->storesApart = stageOptions.caches.storesApart;
-  report->halfLoads = stageOptions.caches.halfLoads;
+  auto cpu = cast<tile::CpuTargetAttr>(targetAttrs.front());
+  report->cacheBytes = {{"l2", cpu.getL2Bytes()}, {"l3", cpu.getL3Bytes()}};
+  for (tile::CpuTrait trait : cpu.getTraits())
+    report->traits.push_back(stringifyEnum(trait).str());
   llvm::append_range(report->targets, options.cudaTargets);
   report->refusals = refusals;
   auto opened = OutputFile::create(options.report);
@@ -389,9 +388,6 @@ CompileStatus Compilation::writeONNX() {
 /// For the first CPU, which has to be this machine's where times are taken.
 CompileStatus Compilation::tune() {
   TuneContext tuning = {targets.front(), stageOptions, {}};
-  tuning.stageOptions.vectorBits = targets.front().vectorBits();
-  tuning.stageOptions.byteDots = targets.front().hasByteDots();
-  tuning.stageOptions.permutes = targets.front().hasPermutes();
   auto main = module->lookupSymbol<func::FuncOp>("main");
   if (main)
     tuning.symbols = getTypicalSymbols(main);
@@ -415,7 +411,7 @@ CompileStatus Compilation::tune() {
 CompileStatus Compilation::runStages() {
   if (failed(resolveTargets()))
     return CompileStatus::Usage;
-  stageOptions.caches = targets.front().caches;
+  tile::setTargets(*module, targetAttrs);
   std::optional<Stage> last = getTextStage(options.emit);
   if (options.cut && options.cut->stage == Stage::Import &&
       failed(continueAsReference(Stage::Import)))
@@ -453,9 +449,6 @@ CompileStatus Compilation::writeOutput() {
     return writeModule();
   if (failed(resolveTargets()))
     return CompileStatus::Usage;
-  stageOptions.vectorBits = targets.front().vectorBits();
-  stageOptions.byteDots = targets.front().hasByteDots();
-  stageOptions.permutes = targets.front().hasPermutes();
   for (Stage stage : {Stage::Kernel, Stage::LLVM})
     if (failed(runStage(stage)))
       return fail();

@@ -54,16 +54,13 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     if (!options.forExport) {
       if (options.foldConstants) // merging joins constants, not what makes them
         manager.addPass(graph::createFoldConstantsPass());
-      manager.addNestedPass<func::FuncOp>(
-          graph::createMergeHorizontalPass({options.caches.l2}));
+      manager.addNestedPass<func::FuncOp>(graph::createMergeHorizontalPass());
       manager.addNestedPass<func::FuncOp>(
           graph::createConvTransposeToConvPass());
       manager.addNestedPass<func::FuncOp>(graph::createSplitPoolsPass());
-      manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass(
-          {/*fewOutputs=*/options.forCpu ? 4 : 0}));
+      manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
       if (options.winograd)
-        manager.addNestedPass<func::FuncOp>(graph::createWinogradPass(
-            {/*forced=*/-1, options.caches.l2, options.caches.l3}));
+        manager.addNestedPass<func::FuncOp>(graph::createWinogradPass());
       manager.addNestedPass<func::FuncOp>(graph::createSplitReductionsPass());
     }
     if (options.foldConstants)
@@ -78,11 +75,6 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
   }
   if (options.forExport)
     return;
-  // What does not stay in a core's cache, beside what it is made of.
-  if (options.forCpu && options.optLevel > 0) {
-    clusters.chainBytes = options.caches.l2 * 2 / 3;
-    clusters.flopsAByte = options.caches.flopsAByte;
-  }
   manager.addNestedPass<func::FuncOp>(graph::createFormClustersPass(clusters));
   manager.addNestedPass<func::FuncOp>(graph::createShareKernelsPass());
 }

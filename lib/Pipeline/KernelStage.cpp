@@ -32,12 +32,7 @@ void buildKernelStage(OpPassManager &manager, const StageOptions &options) {
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   manager.addPass(createCutPrograms());
   // Of tile kernels.
-  TileToVectorPipelineOptions vectors;
-  vectors.vectorBytes = options.vectorBits / 8;
-  vectors.caches = options.caches;
-  vectors.byteDots = options.byteDots;
-  vectors.permutes = options.permutes;
-  buildTileToVectorPipeline(manager, vectors);
+  buildTileToVectorPipeline(manager);
   // Of both.
   manager.addNestedPass<func::FuncOp>(createConvertVectorToSCFPass(
       VectorTransferToSCFOptions().enableFullUnroll()));

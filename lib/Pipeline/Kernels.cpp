@@ -45,6 +45,7 @@ static size_t getWeight(ArrayRef<Operation *> ops,
 }
 
 std::vector<KernelUnit> cloneKernels(ModuleOp module, ArrayRef<StringRef> names,
+                                     Attribute target,
                                      const StageOptions &options) {
   constexpr size_t mostWeight = 400;
   SymbolTable symbols(module);
@@ -67,6 +68,7 @@ std::vector<KernelUnit> cloneKernels(ModuleOp module, ArrayRef<StringRef> names,
       units.push_back({{},
                        ModuleOp::create(own.empty() ? module.getLoc()
                                                     : own.front()->getLoc())});
+      tile::setTargets(*units.back().module, target);
     }
     weight += more;
     units.back().names.push_back(name.str());

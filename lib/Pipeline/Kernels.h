@@ -31,11 +31,13 @@ struct KernelObject {
   llvm::SmallVector<char, 0> object;
 };
 
-/// Clones of the kernels `names` of `module`, in units that follow their order.
+/// Clones of the kernels `names` of `module`, in units that follow their order
+/// and state `target`.
 /// Those that are quickly compiled share units: what a unit costs by itself is
 /// more than they do.
 std::vector<KernelUnit> cloneKernels(mlir::ModuleOp module,
                                      llvm::ArrayRef<llvm::StringRef> names,
+                                     mlir::Attribute target,
                                      const StageOptions &options);
 
 /// Lowers and compiles the units, on the context's threads; the result's order

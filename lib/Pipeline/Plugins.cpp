@@ -1,10 +1,11 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Libraries with passes and dialects, loaded as mlir-opt loads them.
-#include "Pipeline/Compile.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Tile/Transforms/Passes.h"
+#include "Pipeline/Compile.h"
+#include "Target/Passes.h"
 #include "Transforms/Passes.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
@@ -51,6 +52,7 @@ void registerStagePasses() {
     graph::registerGraphTransformsPasses();
     tile::registerTileTransformsPasses();
     registerConversionPasses();
+    registerTargetPasses();
     adze::registerTransformsPasses();
   });
 }

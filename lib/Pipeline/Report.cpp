@@ -274,8 +274,7 @@ void writeJSON(const Report &report, llvm::raw_ostream &os) {
     json.attribute("opt_level", int64_t(report.optLevel));
     writeStrings(json, "targets", report.targets);
     writePairs(json, "cache_bytes", report.cacheBytes);
-    json.attribute("stores_apart", report.storesApart);
-    json.attribute("half_loads", report.halfLoads);
+    writeStrings(json, "traits", report.traits);
     writePairs(json, "symbols", report.symbols);
     json.attribute("arena_bytes", report.arenaBytes);
     json.attribute("arena_lower_bound_bytes", report.arenaLowerBoundBytes);
@@ -349,11 +348,10 @@ void writeHTML(const Report &report, llvm::raw_ostream &os) {
      << "</style></head><body>\n<h1>" << escape(report.model) << "</h1>\n<p>-O"
      << report.optLevel << " for " << escape(llvm::join(report.targets, ", "))
      << "; caches " << joinPairs(report.cacheBytes)
-     << (report.storesApart ? "; rows are stored apart" : "")
-     << (report.halfLoads ? "; vectors are loaded in halves" : "") << "; arena "
-     << report.arenaBytes << " bytes (lower bound "
-     << report.arenaLowerBoundBytes << "), weights " << report.weightsBytes
-     << " bytes; " << joinPairs(getTotals(report));
+     << (report.traits.empty() ? "" : "; traits ")
+     << llvm::join(report.traits, ", ") << "; arena " << report.arenaBytes
+     << " bytes (lower bound " << report.arenaLowerBoundBytes << "), weights "
+     << report.weightsBytes << " bytes; " << joinPairs(getTotals(report));
   if (!report.symbols.empty())
     os << "; at " << joinPairs(report.symbols);
   os << "</p>\n<table><tr><th>kernel</th><th>kind</th><th>ONNX nodes</th>"

@@ -50,7 +50,7 @@ struct Report {
   std::vector<std::string> targets;
   /// Of the CPU whose blocks were chosen.
   std::vector<std::pair<std::string, int64_t>> cacheBytes;
-  bool storesApart = false, halfLoads = false; // CacheSizes
+  std::vector<std::string> traits; // of the same CPU
   std::vector<std::pair<std::string, int64_t>> symbols;
   int64_t arenaBytes = 0, arenaLowerBoundBytes = 0, weightsBytes = 0;
   std::vector<ReportKernel> kernels;

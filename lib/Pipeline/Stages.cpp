@@ -57,14 +57,10 @@ namespace {
 struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<unsigned> optLevel{*this, "O", llvm::cl::desc("Optimisation level"),
                             llvm::cl::init(2)};
-  Option<unsigned> vectorBits{*this, "vector-bits",
-                              llvm::cl::desc("Vector register width"),
-                              llvm::cl::init(256)};
 
   StageOptions get() const {
     StageOptions result;
     result.optLevel = optLevel;
-    result.vectorBits = vectorBits;
     return result;
   }
 };

@@ -13,8 +13,7 @@ void buildTileStage(OpPassManager &manager, const StageOptions &options) {
   manager.addPass(graph::createOutlineClustersPass());
   if (options.optLevel > 0)
     manager.addPass(createConvertGraphToTile(
-        {/*packConstants=*/true, /*remarks=*/false, options.batchInvariant,
-         options.caches.l2, options.caches.l3, options.forCpu}));
+        {/*packConstants=*/true, /*remarks=*/false, options.batchInvariant}));
 }
 
 } // namespace adze

@@ -47,6 +47,7 @@ OwningOpRef<ModuleOp> cloneBound(tile::KernelOp kernel,
   auto copy = cast<tile::KernelOp>(kernel->clone());
   setBindings(copy, bindings);
   module->push_back(copy);
+  tile::setTargets(*module, tile::getCpuTarget(kernel));
   return module;
 }
 

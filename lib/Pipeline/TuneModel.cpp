@@ -17,7 +17,7 @@ namespace adze {
 namespace {
 /// A core of today's servers.
 struct Core {
-  static constexpr double l1Bytes = 32 * 1024, l2Bytes = 1024 * 1024;
+  static constexpr double l1Bytes = 32 * 1024;
   static constexpr double l1PerCycle = 64, l2PerCycle = 32, memoryPerCycle = 8;
   static constexpr double programCycles = 200, iterationCycles = 10;
 };
@@ -26,8 +26,8 @@ struct Core {
 class Estimate {
 public:
   Estimate(tile::KernelOp kernel, const TuneContext &context)
-      : kernel(kernel), context(context),
-        lanes(context.target.vectorBits() / 32.0) {}
+      : kernel(kernel), context(context), target(tile::getCpuTarget(kernel)),
+        lanes(target.getVectorBytes() / 4.0) {}
 
   std::optional<double> run();
 
@@ -40,14 +40,15 @@ private:
   /// Cycles to move the bytes, by where they lie: what a program reads again
   /// lies in the cache that holds all that it reads.
   double move(double bytes) const {
-    double rate = working <= Core::l1Bytes / 2   ? Core::l1PerCycle
-                  : working <= Core::l2Bytes / 2 ? Core::l2PerCycle
-                                                 : Core::memoryPerCycle;
+    double rate = working <= Core::l1Bytes / 2           ? Core::l1PerCycle
+                  : working <= target.getL2Bytes() / 2.0 ? Core::l2PerCycle
+                                                         : Core::memoryPerCycle;
     return bytes / rate;
   }
 
   tile::KernelOp kernel;
   const TuneContext &context;
+  tile::CpuTargetAttr target;
   double lanes, cycles = 0, stored = 0, working = 0;
 };
 } // namespace

@@ -2,6 +2,7 @@
 //
 // math-approximate: f32 functions on vectors as polynomials.
 #include "Dialect/Graph/IR/Weights.h"
+#include "Dialect/Tile/IR/Targets.h"
 #include "MathExpansion.h"
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -292,6 +293,8 @@ struct MathApproximate final
   void runOnOperation() override {
     ModuleOp module = getOperation();
     MLIRContext *context = &getContext();
+    tile::CpuTargetAttr target = tile::findCpuTarget(module);
+    int64_t vectorBytes = target ? target.getVectorBytes() : 0;
     // 16-bit floats compute in f32.
     RewritePatternSet widen(&getContext());
     populateMathF32ExpansionPatterns(widen, [](StringRef) { return true; });

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Vectors that overlap in memory are loaded once, and shuffled.
+#include "Dialect/Tile/IR/Targets.h"
 #include "Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -191,6 +192,9 @@ void ShareLoadsPass::share(Block &block) {
 }
 
 void ShareLoadsPass::runOnOperation() {
+  tile::CpuTargetAttr target = tile::findCpuTarget(getOperation());
+  if (target && !target.has(tile::CpuTrait::split_vector_loads))
+    return;
   SmallVector<Block *> blocks;
   getOperation()->walk([&](Block *block) { blocks.push_back(block); });
   for (Block *block : blocks)

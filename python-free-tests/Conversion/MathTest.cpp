@@ -70,9 +70,8 @@ protected:
       return nullptr;
     auto target = llvm::cantFail(cpu::CpuTarget::resolve("", cpu));
     PassManager passes(&context);
-    StageOptions stage;
-    stage.vectorBits = target.vectorBits();
-    buildKernelStage(passes, stage);
+    tile::setTargets(*module, llvm::cantFail(target.getAttr(context)));
+    buildKernelStage(passes, StageOptions());
     if (failed(passes.run(*module)))
       return nullptr;
     auto llvmContext = std::make_unique<llvm::LLVMContext>();

@@ -111,10 +111,11 @@ protected:
       rest.addPass(bufferization::createOneShotBufferizePass());
       rest.addPass(createReconcileUnrealizedCastsPass());
     } else {
-      ConvertTileToVectorOptions options;
-      options.vectorBytes = vectorBytes;
-      tiles.addPass(createConvertTileToVector(options));
-      stage.vectorBits = vectorBytes * 8;
+      tile::setTargets(
+          *module, tile::CpuTargetAttr::get(&context, "generic", vectorBytes,
+                                            {1 << 20, 32 << 20},
+                                            /*flopsPerByte=*/8, {}, {}, {}));
+      tiles.addPass(createConvertTileToVector());
     }
     buildKernelStage(rest, stage);
     if (failed(tiles.run(*module)))

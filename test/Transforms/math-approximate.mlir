@@ -1,5 +1,5 @@
 // RUN: aopt %s -math-approximate -split-input-file | FileCheck %s
-// RUN: aopt %s -math-approximate=vector-bytes=64 -split-input-file | FileCheck %s --check-prefix=WIDE
+// RUN: aopt %s -tile-attach-targets=cpu=x86-64-v4 -math-approximate -split-input-file | FileCheck %s --check-prefix=WIDE
 
 // exp is arithmetic of the vector's own shape; no conversion to integers, which
 // NaN would make undefined. The power of two is the low bits of the shifted

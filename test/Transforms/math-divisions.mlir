@@ -1,5 +1,5 @@
 // RUN: aopt %s -math-approximate -split-input-file | FileCheck %s
-// RUN: aopt %s -math-approximate=vector-bytes=64 -split-input-file | FileCheck %s --check-prefix=WIDE
+// RUN: aopt %s -tile-attach-targets=cpu=x86-64-v4 -math-approximate -split-input-file | FileCheck %s --check-prefix=WIDE
 
 // Exact in floats of more digits.
 // CHECK-LABEL: func.func @words(

@@ -4,7 +4,7 @@
 #ifndef ADZE_TARGET_CPU_CPUTARGET_H
 #define ADZE_TARGET_CPU_CPUTARGET_H
 
-#include "Support/CacheSizes.h"
+#include "Dialect/Tile/IR/Targets.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
 #include <memory>
@@ -29,25 +29,18 @@ struct CpuTarget {
 
   /// Width of the widest vector register, in bits.
   unsigned vectorBits() const;
-  /// Whether an instruction sums products of four bytes each.
-  bool hasByteDots() const;
-  /// Whether one picks lanes of a register by numbers of another.
-  bool hasPermutes() const;
+  /// Returns the target as passes read it. `caches`, as in "1M,32M", replaces
+  /// the sizes of the second and third level; "": those of the CPU.
+  llvm::Expected<tile::CpuTargetAttr>
+  getAttr(mlir::MLIRContext &context, llvm::StringRef caches = "") const;
 
   std::string triple;
   std::string cpu;         // never "native"
   std::string features;    // LLVM's "+a,-b" list on top of `cpu`
   uint64_t moduleFeatures; // ADZE_X86_* of adze_module.h; 0 elsewhere
   uint32_t elfMachine;     // EM_*
-  CacheSizes caches;       // this machine's for "native", else as `cpu` says
+  bool isHost = false;     // whether it was given as "native"
 };
-
-/// What is known of the caches of a CPU by its name.
-CacheSizes getCaches(llvm::StringRef cpu);
-/// Those of this machine; what it does not say is as for its name.
-CacheSizes getHostCaches(llvm::StringRef cpu);
-/// From "1M,32M": the second level of a core, the third of all.
-llvm::Expected<CacheSizes> parseCaches(llvm::StringRef text);
 
 /// Optimises `module` at O<optLevel> and appends its object code to `object`.
 /// At O0 that is quick and the code is slow. Functions and data get sections of

@@ -263,7 +263,7 @@ static FailureOr<RowSums> sumInOnePass(RowMath &m, ChunkedRows &rows) {
 static bool isBeyondCache(RowMath &m) {
   int64_t length = getKnown(m.rows.length);
   return length >= 0 && !m.rows.inner && m.type.isF32() &&
-         length * 4 > m.e.caches.l2 / 2;
+         length * 4 > m.e.target.getL2Bytes() / 2;
 }
 
 static LogicalResult emitSoftmax(RowMath &m, Value input, Value result,

@@ -144,7 +144,7 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
   AffineExpr matrices =
       product(context, ArrayRef<AffineExpr>(result).drop_back(2));
   ContractionBlocks blocks = chooseContractionBlocks(
-      e.caches, e.getKnownRows(m), getKnown(n), getKnown(k), e.cutsEvenly,
+      e.target, e.getKnownRows(m), getKnown(n), getKnown(k), e.cutsEvenly,
       right, flat ? 1 : e.getKnownRows(matrices));
   int64_t group = getGroup(op.getRhs());
   Value blockM = e.param("BLOCK_M", blocks.m);
@@ -286,7 +286,7 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
   if (!rows || !columns || !depth)
     return failure();
   ContractionBlocks blocks = chooseContractionBlocks(
-      e.caches, e.getKnownRows(m), getKnown(n), getKnown(k), e.cutsEvenly);
+      e.target, e.getKnownRows(m), getKnown(n), getKnown(k), e.cutsEvenly);
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
   int64_t group = getGroup(op.getFilter());
@@ -450,8 +450,8 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
   int64_t panel = outputs <= 16 ? 16 : 32;
   int64_t blockChannels = panel;
   if (conv.groups > 1) // blocks must not reach into the next group
-    blockChannels = panel =
-        e.forCpu ? chooseGroupPanel(outputs) : largestDivisor(outputs, 32);
+    blockChannels = panel = e.forCpusAlone ? chooseGroupPanel(outputs)
+                                           : largestDivisor(outputs, 32);
   RowBlock row = chooseRowBlock(conv.result[conv.spatial], 56);
   // A few channels are no loop of their own: LLVM would keep what taps share in
   // more registers than there are.
@@ -519,7 +519,7 @@ LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Cut cut) {
   if (!conv.isStatic())
     return e.fail("a filter of unknown size");
   bool planes = op.getLayout() == Layout::NCHW;
-  if (planes && (!e.forCpu || conv.groups > 1))
+  if (planes && (!e.forCpusAlone || conv.groups > 1))
     return e.fail("only channels-last convolutions have a tile form");
   if (planes)
     return cut == Cut::Dims ? emitDepthwise(e, conv)
@@ -528,7 +528,7 @@ LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Cut cut) {
     return conv.isPointwise() ? emitPointwiseConv(e, conv) : e.fail("a window");
   if (cut == Cut::Dims)
     return conv.isDepthwise() || runsInLanes(e, conv) ||
-                   (e.forCpu && conv.isPlane())
+                   (e.forCpusAlone && conv.isPlane())
                ? emitDepthwise(e, conv)
                : emitDirectConv(e, conv);
   return e.fail("no other cut of a convolution");

@@ -55,8 +55,8 @@ WalkedRows adze::chooseWalkedRows(int64_t rows, int64_t length) {
 namespace {
 /// What a core's second level holds of a contraction.
 struct CacheShares {
-  explicit CacheShares(const CacheSizes &caches)
-      : stage(caches.l2 / 4), program(caches.l2 / 4) {}
+  explicit CacheShares(tile::CpuTargetAttr target)
+      : stage(target.getL2Bytes() / 4), program(target.getL2Bytes() / 4) {}
   int64_t stage;   // the panels of a copied right operand
   int64_t program; // what a program streams
 };
@@ -114,7 +114,7 @@ static int64_t chooseEvenRows(int64_t rows) {
 /// Each program copies the state of its rows: a few more columns hide that. Few
 /// rows leave the weights to read, which all threads share: few columns then.
 /// Of unknown numbers of rows half a register block is computed for one row.
-RecurrentBlocks adze::chooseRecurrentBlocks(const CacheSizes &caches,
+RecurrentBlocks adze::chooseRecurrentBlocks(tile::CpuTargetAttr target,
                                             int64_t rows, int64_t units,
                                             int64_t gates, int64_t bytes) {
   constexpr int64_t mostRows = 32, usualRows = 4, fewRows = 4,
@@ -123,7 +123,8 @@ RecurrentBlocks adze::chooseRecurrentBlocks(const CacheSizes &caches,
   blocks.panel = units <= 16 ? 16 : 32;
   int64_t padded = ceilDiv(units, blocks.panel) * blocks.panel;
   int64_t even = rows < 0 ? usualRows : chooseEvenRows(rows);
-  blocks.keepsRows = even > 0 && gates * units * padded * bytes <= caches.l2;
+  blocks.keepsRows =
+      even > 0 && gates * units * padded * bytes <= target.getL2Bytes();
   blocks.rows = blocks.keepsRows || rows < 0
                     ? even
                     : equalParts(rows, mostRows, rowGranule);
@@ -191,7 +192,7 @@ static ContractionBlocks chooseStreamedBlocks(int64_t m, int64_t k,
   return blocks;
 }
 
-ContractionBlocks adze::chooseContractionBlocks(const CacheSizes &caches,
+ContractionBlocks adze::chooseContractionBlocks(tile::CpuTargetAttr target,
                                                 int64_t m, int64_t n, int64_t k,
                                                 bool cutsEvenly,
                                                 RightOperand right,
@@ -203,7 +204,7 @@ ContractionBlocks adze::chooseContractionBlocks(const CacheSizes &caches,
   bool isPacked = right == RightOperand::Panels;
   bool streams = right != RightOperand::Panels && m >= 0 && m <= fewRows;
   int64_t enoughPrograms = streams ? 8 : 16;
-  CacheShares shares(caches);
+  CacheShares shares(target);
   ContractionBlocks blocks = streams ? chooseStreamedBlocks(m, k, right, shares)
                              : right == RightOperand::Panels
                                  ? choosePackedBlocks(m, k, cutsEvenly)
@@ -242,18 +243,19 @@ ContractionBlocks adze::chooseContractionBlocks(const CacheSizes &caches,
 
 bool adze::keepsRowsTogether(const KernelEmitter &e, int64_t m, int64_t n,
                              int64_t k, int64_t taps) {
-  if (!e.forCpu || n < 0 || k < 0 || taps < 0)
+  if (!e.forCpusAlone || n < 0 || k < 0 || taps < 0)
     return false;
   // What one block of rows reads of the right operand is there for the next.
   constexpr int64_t floatBytes = 4;
   int64_t right = taps * k * n;
-  return right * floatBytes <= e.caches.l2 / 2 &&
+  return right * floatBytes <= e.target.getL2Bytes() / 2 &&
          (m < 0 || right <= m * (n + k));
 }
 
-int64_t adze::chooseStreamBytes(const CacheSizes &caches, bool scattered) {
-  int64_t bytes = caches.l3 / 2; // the other half is what it was made of
+int64_t adze::chooseStreamBytes(tile::CpuTargetAttr target, bool scattered) {
+  int64_t bytes =
+      target.getL3Bytes() / 2; // the other half is what it was made of
   // Lines here and there cost several times as much by way of the last level.
   constexpr int64_t fewCaches = 8;
-  return scattered ? std::min(bytes, fewCaches * caches.l2) : bytes;
+  return scattered ? std::min(bytes, fewCaches * target.getL2Bytes()) : bytes;
 }

@@ -4,7 +4,7 @@
 #ifndef ADZE_LIB_CONVERSION_GRAPHTOTILE_EMITTERCHOICES_H
 #define ADZE_LIB_CONVERSION_GRAPHTOTILE_EMITTERCHOICES_H
 
-#include "Support/CacheSizes.h"
+#include "Dialect/Tile/IR/Targets.h"
 
 namespace adze {
 
@@ -12,12 +12,12 @@ struct EmitterChoices {
   /// No choice may depend on how many rows there are.
   bool batchInvariant = false;
   /// The kernel is for CPUs alone: it may take forms that pay only there.
-  bool forCpu = true;
+  bool forCpusAlone = true;
   /// Blocks may end at places that only the run knows.
   bool cutsEvenly = true;
   /// Points of dims taken as one may be taken apart again, by divisions.
   bool splitsPoints = false;
-  CacheSizes caches;
+  tile::CpuTargetAttr target;
 };
 
 } // namespace adze

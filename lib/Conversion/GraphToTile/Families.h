@@ -161,7 +161,7 @@ struct RecurrentBlocks {
 };
 /// `rows` below 0: not known; weights [gates, units, units] of so many bytes
 /// each.
-RecurrentBlocks chooseRecurrentBlocks(const CacheSizes &caches, int64_t rows,
+RecurrentBlocks chooseRecurrentBlocks(tile::CpuTargetAttr target, int64_t rows,
                                       int64_t units, int64_t gates,
                                       int64_t bytes);
 
@@ -191,9 +191,11 @@ mlir::Value startRows(KernelEmitter &e, mlir::Value id, mlir::Value rows,
 /// row, or column after column.
 enum class RightOperand { Panels, Rows, Columns };
 /// For [m, k] x [k, n], `batch` times; a size below 0 is not known.
-ContractionBlocks chooseContractionBlocks(
-    const CacheSizes &caches, int64_t m, int64_t n, int64_t k, bool cutsEvenly,
-    RightOperand right = RightOperand::Panels, int64_t batch = 1);
+ContractionBlocks
+chooseContractionBlocks(tile::CpuTargetAttr target, int64_t m, int64_t n,
+                        int64_t k, bool cutsEvenly,
+                        RightOperand right = RightOperand::Panels,
+                        int64_t batch = 1);
 
 /// Whether programs that follow each other have the same rows, and threads,
 /// which begin with a part of the programs each, keep to a part of the rows:
@@ -205,7 +207,7 @@ bool keepsRowsTogether(const KernelEmitter &e, int64_t m, int64_t n, int64_t k,
 
 /// Results of more bytes are stored past the caches. `scattered`: as lines that
 /// lie apart.
-int64_t chooseStreamBytes(const CacheSizes &caches, bool scattered = false);
+int64_t chooseStreamBytes(tile::CpuTargetAttr target, bool scattered = false);
 
 /// The value of a size if it is known, else -1.
 int64_t getKnown(mlir::AffineExpr size);

@@ -141,7 +141,7 @@ static bool mayExceed(Value memory, int64_t bytes) {
 }
 
 bool adze::mayStream(KernelEmitter &e, unsigned output) {
-  return mayExceed(e.getOutputMemory(output), chooseStreamBytes(e.caches));
+  return mayExceed(e.getOutputMemory(output), chooseStreamBytes(e.target));
 }
 
 /// Is an operand read across, so that lines are stored one here and one there?
@@ -157,7 +157,7 @@ static bool isScattered(tile::KernelOp kernel) {
 /// Results that the caches would lose before anybody asks. What multiplies is
 /// not held up by its stores.
 static void chooseStreams(KernelEmitter &e) {
-  int64_t bytes = chooseStreamBytes(e.caches, isScattered(e.getKernel()));
+  int64_t bytes = chooseStreamBytes(e.target, isScattered(e.getKernel()));
   bool multiplies =
       e.getKernel()
           ->walk([](tile::DotOp) { return WalkResult::interrupt(); })
@@ -267,7 +267,8 @@ private:
     auto refuse = [&](StringRef reason) {
       if (remarks)
         function.emitRemark() << "left to the reference path: " << reason;
-      if (!forCpu) // for the message that the device has no code for it
+      if (!tile::isForCpusAlone(
+              function)) // for the message that the device has no code for it
         function->setAttr(host::refusalAttr,
                           StringAttr::get(&getContext(), reason));
       return false;
@@ -303,13 +304,14 @@ private:
   bool emit(func::FuncOp function, function_ref<bool(unsigned)> packable,
             Operation *anchor, const Attempt &attempt,
             ArrayRef<host::LaunchOp> launches, std::string &reasons) {
-    for (bool cutsEvenly = forCpu;; cutsEvenly = false) {
+    bool forCpusAlone = tile::isForCpusAlone(function);
+    for (bool cutsEvenly = forCpusAlone;; cutsEvenly = false) {
       KernelEmitter emitter(function, packable);
       emitter.batchInvariant = batchInvariant;
       emitter.splitsPoints = attempt.splitsPoints;
-      emitter.forCpu = forCpu;
+      emitter.forCpusAlone = forCpusAlone;
       emitter.cutsEvenly = cutsEvenly;
-      emitter.caches = {l2Bytes, l3Bytes};
+      emitter.target = tile::getCpuTarget(function);
       if (succeeded(emitKernel(emitter, anchor, attempt.cut))) {
         emitter.finish();
         chooseStreams(emitter);

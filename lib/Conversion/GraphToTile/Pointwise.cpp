@@ -235,7 +235,7 @@ static DimGrouping groupDims(KernelEmitter &e, Cut cut) {
     result.walk.push_back(group);
   if (result.walk.size() > 1)
     result.rowGroup = result.walk[1];
-  if (groups.getMoved() && e.forCpu)
+  if (groups.getMoved() && e.forCpusAlone)
     followOperand(result, *groups.getMoved(), mayStream(e, 0));
   return result;
 }

@@ -134,7 +134,7 @@ AffineExpr adze::getTurns(RecurrentOp op) {
 static RecurrentBlocks chooseBlocks(const KernelEmitter &e, RecurrentOp op) {
   Dims weights = getDims(op.getWeights());
   return chooseRecurrentBlocks(
-      e.caches, e.getKnownRows(getDims(op.getOutput())[1]),
+      e.target, e.getKnownRows(getDims(op.getOutput())[1]),
       getKnown(weights[1]), getKnown(weights[0]),
       getElementTypeOrSelf(op.getWeights()).getIntOrFloatBitWidth() / 8);
 }
@@ -146,7 +146,7 @@ AffineExpr adze::getGroups(const KernelEmitter &e, RecurrentOp op) {
 }
 
 LogicalResult RecurrentEmitter::check() {
-  if (!e.forCpu)
+  if (!e.forCpusAlone)
     return e.fail("steps of a recurrent layer on a device");
   if (type != getAccumulatorType(type))
     return e.fail("a state that is kept in another type than it has");

@@ -254,7 +254,7 @@ LogicalResult WinogradEmitter::cut() {
         width = e.size(result[2]);
   if (!batch || !height || !width)
     return failure();
-  WinogradPlan plan = planWinograd(*sizes, winograd.tile, e.caches);
+  WinogradPlan plan = planWinograd(*sizes, winograd.tile, e.target);
   Value tile = e.index(winograd.tile);
   patchRows = e.ceilDiv(height, tile);
   inRow = e.ceilDiv(width, tile);
@@ -481,7 +481,7 @@ LogicalResult adze::emitWinogradConv(KernelEmitter &e, WinogradConvOp op,
   bool isKnown = getConstant(result[1]) && getConstant(result[2]);
   bool hasTaps = getConstant(filter[0]) != winograd.size * winograd.size;
   bool hasTwoForms =
-      cut == Cut::Flat && e.forCpu && hasTaps && !isKnown && e.cutsEvenly;
+      cut == Cut::Flat && e.forCpusAlone && hasTaps && !isKnown && e.cutsEvenly;
   if (cut != Cut::Dims && !hasTwoForms)
     return e.fail("patches keep their dims");
   return WinogradEmitter(e, op, hasTwoForms).run();

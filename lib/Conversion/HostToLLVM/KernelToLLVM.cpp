@@ -3,6 +3,7 @@
 // Kernels: the module's calling convention, and the last dialects to LLVM.
 #include "Conversion/Passes.h"
 #include "Dialect/Host/IR/Host.h"
+#include "Dialect/Tile/IR/Targets.h"
 #include "Formula.h"
 #include "KernelScratch.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -269,6 +270,8 @@ void ConvertKernelToLLVMPass::runOnOperation() {
       // The facts on its arguments would weaken if it were inlined.
       function.setNoInline(true);
     }
+  // Upstream's tools read the text from here on.
+  module->removeAttr(tile::kTargetsAttribute);
 }
 
 } // namespace adze

@@ -361,7 +361,7 @@ Value KernelLowering::gatherRegister(const Window &window, const Layout &layout,
     return vector::GatherOp::create(b, loc, result, memref, at.indices, indices,
                                     mask, pads);
   };
-  if (!canPermute(result, unit) || !followsFromPositions(window.indices))
+  if (!canPermute(result, target) || !followsFromPositions(window.indices))
     return gather();
   Value end = extent(window.memref, window.along);
   NearbyGather nearby{memref, at.indices, position, end, at.exists, pad};
@@ -465,7 +465,8 @@ void KernelLowering::writeRegister(const Window &window, const Layout &layout,
     vector::MaskedStoreOp::create(b, loc, memref, at.indices, mask, value);
   else if (streams)
     vector::StoreOp::create(b, loc, value, memref, at.indices,
-                            /*nontemporal=*/true, llvm::Align(unit.bytes));
+                            /*nontemporal=*/true,
+                            llvm::Align(target.getVectorBytes()));
   else
     vector::StoreOp::create(b, loc, value, memref, at.indices);
 }

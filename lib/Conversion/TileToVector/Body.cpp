@@ -28,7 +28,7 @@ bool KernelLowering::fitsRegisters(Value tile) {
     if (classes.isLooped(c) || walked)
       return false;
   }
-  return layoutOf(tile).total() <= unit.accumulators() + 8;
+  return layoutOf(tile).total() <= getAccumulators(target) + 8;
 }
 
 /// True if several stores, and nothing else, are computed from this tile, so

@@ -58,8 +58,8 @@ Value KernelLowering::padRow(MemRefType row, Attribute pad) {
   if (made)
     return made;
   int64_t size = row.getDimSize(0);
-  int64_t lanes =
-      std::max<int64_t>(unit.bytes * 8 / row.getElementTypeBitWidth(), 1);
+  int64_t lanes = std::max<int64_t>(
+      target.getVectorBytes() * 8 / row.getElementTypeBitWidth(), 1);
   int64_t padded = llvm::alignTo(size, lanes);
   auto type = MemRefType::get({padded}, row.getElementType());
   auto vector = VectorType::get(lanes, row.getElementType());

@@ -125,7 +125,10 @@ Carried KernelLowering::readColumns(DotOp op) {
 Value KernelLowering::sumProducts(Value sum, Value x, Value y) {
   auto type = cast<VectorType>(sum.getType());
   int64_t bits = 32 * type.getNumElements();
-  if (unit.byteDots && bits >= 128 && bits <= 8 * unit.bytes) {
+  bool isUnit = bool(target.findUnit(b.getIntegerType(8, /*isSigned=*/false),
+                                     b.getIntegerType(8, /*isSigned=*/true),
+                                     b.getIntegerType(32, /*isSigned=*/true)));
+  if (isUnit && bits >= 128 && bits <= 8 * target.getVectorBytes()) {
     Value bytes = vector::BitCastOp::create(b, loc, y.getType(), x);
     auto name =
         b.getStringAttr("llvm.x86.avx512.vpdpbusd." + std::to_string(bits));

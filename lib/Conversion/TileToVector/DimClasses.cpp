@@ -157,8 +157,9 @@ void DimClasses::uniteOp(Operation *op) {
 
 //===--- Construction -----------------------------------------------------===//
 
-DimClasses::DimClasses(Operation *root, VectorUnit unit, bool inOrder)
-    : root(root), unit(unit), inOrder(inOrder) {
+DimClasses::DimClasses(Operation *root, CpuTargetAttr target, bool inOrder,
+                       bool largeResults)
+    : root(root), target(target), inOrder(inOrder), largeResults(largeResults) {
   root->walk([&](Operation *op) {
     for (Value value : op->getOperands())
       if (isTile(value))
@@ -259,7 +260,7 @@ void DimClasses::chooseLanes() {
     if (x.row && !x.column)
       x.score = 0; // a dot reads its rows one by one
     if (x.score > 0) {
-      int64_t most = std::max<int64_t>(unit.bytes / bytes, 1);
+      int64_t most = std::max<int64_t>(target.getVectorBytes() / bytes, 1);
       x.lanes = std::min<int64_t>(most, llvm::PowerOf2Ceil(x.size));
     }
     x.padded = llvm::alignTo(x.size, x.lanes);
@@ -441,10 +442,10 @@ void DimClasses::chooseDepthDots() {
     SmallVector<int> own = of(dot.getRhs());
     Info &rows = info[of(dot.getResult())[0]], &depth = info[own[0]],
          &columns = info[own[1]];
-    bool mayRun = rows.size <= unit.rows() && !rows.column && rows.lanes == 1 &&
-                  depth.lanes >= fewestLanes && depth.size >= depth.lanes &&
-                  !depth.split && !depth.row && !depth.column && !columns.row &&
-                  own[0] != own[1];
+    bool mayRun = rows.size <= getBlockRows(target) && !rows.column &&
+                  rows.lanes == 1 && depth.lanes >= fewestLanes &&
+                  depth.size >= depth.lanes && !depth.split && !depth.row &&
+                  !depth.column && !columns.row && own[0] != own[1];
     if (!mayRun || !liesAlongDepth(dot.getRhs(), own[0], own[1]))
       return;
     depthDots.insert(dot);
@@ -465,7 +466,7 @@ void DimClasses::stepsOfDots(int64_t accumulators) {
     if (x.column)
       x.step = std::min(x.padded, (x.depthColumn ? 1 : 2) * x.lanes);
     else if (x.row) // one vector of columns: as many accumulators with it
-      x.step = balanced(x.size, narrow ? accumulators : unit.rows());
+      x.step = balanced(x.size, narrow ? accumulators : getBlockRows(target));
     else if (x.score > 0) // what a dot contracts is copied in square blocks
       x.step = std::min(x.padded, (x.contracted ? 1 : 4) * x.lanes);
   }
@@ -475,7 +476,8 @@ void DimClasses::stepsOfDots(int64_t accumulators) {
     if (x.row && !x.column)
       rows = std::max(rows, x.step);
   for (int c : order)
-    if (info[c].column && !info[c].depthColumn && rows * 2 <= unit.rows()) {
+    if (info[c].column && !info[c].depthColumn &&
+        rows * 2 <= getBlockRows(target)) {
       // Long runs of rows that lie apart; but few panels at once.
       int64_t vectors =
           std::min<int64_t>(accumulators / rows, info[c].packed ? 8 : 16);
@@ -523,7 +525,7 @@ void DimClasses::stepsOfRows() {
     return llvm::any_of(of(tile), [&](int c) { return info[c].lanes > 1; });
   });
   bool sumsOnly = (carriesTiles || slides()) && !hasReduces;
-  int64_t budget = sumsOnly ? unit.accumulators() : 4;
+  int64_t budget = sumsOnly ? getAccumulators(target) : 4;
   // An expanded function takes registers of its own; several rows past the
   // caches would not fit the first level beside those that are asked for.
   if (hasReduces && !hasFunctions && !streams())
@@ -531,7 +533,8 @@ void DimClasses::stepsOfRows() {
   bool hasRows = llvm::any_of(
       order, [&](int c) { return info[c].lanes == 1 && info[c].size > 1; });
   // Stores past the caches may hold up a core: room for the next sums.
-  bool waits = slides() && streams() && unit.storesApart;
+  bool waits =
+      slides() && streams() && target.has(CpuTrait::nontemporal_stores_stall);
   int64_t vectors = !sumsOnly || !hasRows ? 4 : waits ? 1 : 2, used = 1;
   constexpr int64_t many = 12; // tiles fill the registers by themselves
   if (loads > many && stores > 1)
@@ -561,7 +564,7 @@ void DimClasses::stepsOfRows() {
 
 void DimClasses::chooseSteps() {
   if (hasDots)
-    stepsOfDots(unit.accumulators());
+    stepsOfDots(getAccumulators(target));
   else
     stepsOfRows();
 }

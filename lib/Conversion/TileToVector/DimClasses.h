@@ -5,7 +5,7 @@
 #ifndef ADZE_CONVERSION_TILETOVECTOR_DIMCLASSES_H
 #define ADZE_CONVERSION_TILETOVECTOR_DIMCLASSES_H
 
-#include "Dialect/Tile/IR/Tile.h"
+#include "Dialect/Tile/IR/Targets.h"
 #include <vector>
 
 namespace adze::tile {
@@ -17,24 +17,18 @@ inline mlir::RankedTensorType tileType(mlir::Value value) {
   return mlir::cast<mlir::RankedTensorType>(value.getType());
 }
 
-/// Facts of the vector unit that decide the shape of a register block.
-struct VectorUnit {
-  int64_t bytes = 64;
-  /// What a copied operand may take of the second-level cache.
-  int64_t stageBytes = 512 * 1024;
-  /// Do stores past the caches hold up what else the core does?
-  bool storesApart = false;
-  /// Are there sums of the products of four bytes each?
-  bool byteDots = false;
-  /// Are lanes picked by numbers of another register?
-  bool permutes = false;
-  /// Do results of sizes that only the run knows go past the caches?
-  bool largeResults = false;
-  /// Registers that may hold accumulators.
-  int64_t accumulators() const { return bytes >= 64 ? 16 : 12; }
-  /// Rows of a register block of a dot.
-  int64_t rows() const { return bytes >= 64 ? 8 : 6; }
-};
+/// Returns how many registers may hold accumulators.
+inline int64_t getAccumulators(CpuTargetAttr target) {
+  return target.getVectorBytes() >= 64 ? 16 : 12;
+}
+/// Returns the rows of a register block of a dot.
+inline int64_t getBlockRows(CpuTargetAttr target) {
+  return target.getVectorBytes() >= 64 ? 8 : 6;
+}
+/// Returns the bytes that a copied operand may take of the second-level cache.
+inline int64_t getStageBytes(CpuTargetAttr target) {
+  return target.getL2Bytes() / 2;
+}
 
 /// The classes of a kernel's or a phase's tile dimensions. Two dimensions are
 /// in one class if an op makes them run together: operands and result of an
@@ -43,8 +37,10 @@ struct VectorUnit {
 /// the whole body) or an inner loop of each op that needs it.
 class DimClasses {
 public:
-  /// With `inOrder` nothing is split: the kernel's accesses stay in order.
-  DimClasses(mlir::Operation *root, VectorUnit unit, bool inOrder);
+  /// With `inOrder` nothing is split: the kernel's accesses stay in order. With
+  /// `largeResults` results of dynamic size are more than the caches hold.
+  DimClasses(mlir::Operation *root, CpuTargetAttr target, bool inOrder,
+             bool largeResults);
 
   /// Are rows read to be reduced, and again for what is made of that?
   bool readsRows() const { return hasReduces && !hasDots; }
@@ -52,7 +48,8 @@ public:
   /// Do rows that are read to be reduced go past the caches of a core that
   /// such stores hold up?
   bool storesApart() const {
-    return unit.storesApart && readsRows() && carried.empty() && streams();
+    return target.has(CpuTrait::nontemporal_stores_stall) && readsRows() &&
+           carried.empty() && streams();
   }
   /// Do windows slide over one memory along a split class?
   bool slides() const;
@@ -119,8 +116,8 @@ private:
   void findConflict();
 
   mlir::Operation *root;
-  VectorUnit unit;
-  bool inOrder;
+  CpuTargetAttr target;
+  bool inOrder, largeResults;
   std::vector<int> parent;
   std::vector<Info> info;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int>> ids;

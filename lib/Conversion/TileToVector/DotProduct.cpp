@@ -116,11 +116,13 @@ private:
 struct ColumnSums {
   int64_t columns, vectors;
 
-  ColumnSums(const VectorUnit &unit, int64_t rows, int64_t widest,
-             int64_t depth, int64_t lanes, int64_t bytes) {
-    int64_t registersEach = std::max<int64_t>(1, lanes * bytes / unit.bytes);
-    int64_t room = std::max<int64_t>(1, unit.accumulators() / registersEach /
-                                            std::max<int64_t>(rows, 1));
+  ColumnSums(CpuTargetAttr target, int64_t rows, int64_t widest, int64_t depth,
+             int64_t lanes, int64_t bytes) {
+    int64_t registersEach =
+        std::max<int64_t>(1, lanes * bytes / target.getVectorBytes());
+    int64_t room =
+        std::max<int64_t>(1, getAccumulators(target) / registersEach /
+                                 std::max<int64_t>(rows, 1));
     columns = llvm::bit_floor(uint64_t(std::min({room, lanes, widest})));
     // Few columns: more sums, so that none waits for itself.
     int64_t most = std::min({room / columns, depth / lanes, int64_t(4)});
@@ -206,7 +208,7 @@ Registers KernelLowering::dotAlongDepth(DotOp op, Registers acc) {
   int k = classes.of(op.getRhs())[0], c = layout.classes[1];
   Slice all = layout.slices[1];
   int64_t rows = layout.slices[0].size;
-  ColumnSums shape(unit, rows, classes.lanes(c), classes.size(k),
+  ColumnSums shape(target, rows, classes.lanes(c), classes.size(k),
                    classes.lanes(k),
                    llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
   SliceScope scope(context, c);

@@ -14,10 +14,11 @@ using namespace adze::tile;
 /// way, so that loads must not be delayed past stores.
 static bool needsProgramOrder(Operation *root);
 
-KernelLowering::KernelLowering(Operation *root, VectorUnit unit,
+KernelLowering::KernelLowering(Operation *root, CpuTargetAttr target,
                                const KernelFrame &frame, OpBuilder b)
-    : root(root), unit(unit), classes(root, unit, needsProgramOrder(root)),
-      b(b), loc(root->getLoc()), map(frame.map), entry(frame.entry),
+    : root(root), target(target),
+      classes(root, target, needsProgramOrder(root), frame.largeResults), b(b),
+      loc(root->getLoc()), map(frame.map), entry(frame.entry),
       inOrder(needsProgramOrder(root)), hoisted(frame.hoisted) {}
 
 //===--- Helpers ----------------------------------------------------------===//

@@ -12,8 +12,8 @@
 using namespace mlir;
 using namespace adze::tile;
 
-KernelFunctions::KernelFunctions(KernelOp kernel, VectorUnit unit)
-    : kernel(kernel), unit(unit), b(kernel), loc(kernel.getLoc()) {}
+KernelFunctions::KernelFunctions(KernelOp kernel, CpuTargetAttr target)
+    : kernel(kernel), target(target), b(kernel), loc(kernel.getLoc()) {}
 
 LogicalResult KernelFunctions::fail(Operation *op, StringRef why) {
   failure = {op, why.str()};
@@ -133,7 +133,7 @@ void KernelFunctions::programLoop() {
 
 /// Lowers the kernel, or one phase, where we are.
 LogicalResult KernelFunctions::lower(Operation *root) {
-  KernelLowering lowering(root, unit, frame, b);
+  KernelLowering lowering(root, target, frame, b);
   if (succeeded(lowering.run()))
     return success();
   failure = lowering.getFailure();
@@ -221,9 +221,8 @@ LogicalResult KernelFunctions::checkViews() {
 /// another way then and only the run knows it. Null: one form is enough.
 Value KernelFunctions::haveLargeResults() {
   auto isApart = [&](bool largeResults) {
-    VectorUnit other = unit;
-    other.largeResults = largeResults;
-    return DimClasses(kernel, other, /*inOrder=*/false).storesApart();
+    return DimClasses(kernel, target, /*inOrder=*/false, largeResults)
+        .storesApart();
   };
   if (kernel.hasPhases() || isApart(false) || !isApart(true))
     return {};
@@ -250,7 +249,7 @@ LogicalResult KernelFunctions::lowerTwice(Value large) {
   KernelFrame shared = frame;
   for (bool isLarge : {true, false}) {
     frame = shared;
-    unit.largeResults = isLarge;
+    frame.largeResults = isLarge;
     b.setInsertionPointToStart(isLarge ? choice.thenBlock()
                                        : choice.elseBlock());
     programLoop();

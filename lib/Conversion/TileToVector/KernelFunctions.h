@@ -26,11 +26,13 @@ struct KernelFrame {
   mlir::Block *entry = nullptr; // of the function
   mlir::IRMapping map;          // scalars and memory that are there already
   llvm::DenseSet<mlir::Operation *> hoisted; // ops that they came from
+  /// Whether results of dynamic size are more than the caches hold.
+  bool largeResults = false;
 };
 
 class KernelFunctions {
 public:
-  KernelFunctions(KernelOp kernel, VectorUnit unit);
+  KernelFunctions(KernelOp kernel, CpuTargetAttr target);
   /// Makes the functions beside the kernel; on failure nothing is left behind
   /// and `getFailure` has the reason.
   mlir::LogicalResult run();
@@ -54,7 +56,7 @@ private:
   mlir::LogicalResult fail(mlir::Operation *op, llvm::StringRef why);
 
   KernelOp kernel;
-  VectorUnit unit;
+  CpuTargetAttr target;
   KernelFrame frame;
   mlir::OpBuilder b;
   mlir::Location loc;

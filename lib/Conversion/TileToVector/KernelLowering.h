@@ -20,7 +20,7 @@ namespace adze::tile {
 class KernelLowering {
 public:
   /// `root`: a kernel without phases, or a phase; its code goes where `b` is.
-  KernelLowering(mlir::Operation *root, VectorUnit unit,
+  KernelLowering(mlir::Operation *root, CpuTargetAttr target,
                  const KernelFrame &frame, mlir::OpBuilder b);
   mlir::LogicalResult run();
   std::pair<mlir::Operation *, std::string> getFailure() const {
@@ -211,7 +211,7 @@ private:
   void fail(mlir::Operation *op, llvm::StringRef why);
 
   mlir::Operation *root;
-  VectorUnit unit;
+  CpuTargetAttr target;
   DimClasses classes;
   mlir::OpBuilder b;
   mlir::Location loc;

@@ -48,11 +48,12 @@ static StringRef getSuffix(VectorType type) {
                                  : "";
 }
 
-bool adze::tile::canPermute(VectorType type, const VectorUnit &unit) {
-  if (!unit.permutes || !type.getElementType().isIntOrFloat())
+bool adze::tile::canPermute(VectorType type, CpuTargetAttr target) {
+  if (!target.has(CpuFeature::lane_permute) ||
+      !type.getElementType().isIntOrFloat())
     return false;
   int64_t bits = getBits(type);
-  return (bits == 256 || bits == 512) && bits <= 8 * unit.bytes &&
+  return (bits == 256 || bits == 512) && bits <= 8 * target.getVectorBytes() &&
          !getSuffix(type).empty();
 }
 

@@ -12,7 +12,7 @@ namespace adze::tile {
 bool followsFromPositions(mlir::Value tile);
 
 /// Can lanes of two vectors be picked by the numbers of another register?
-bool canPermute(mlir::VectorType type, const VectorUnit &unit);
+bool canPermute(mlir::VectorType type, CpuTargetAttr target);
 
 /// Elements of a row of memory.
 struct NearbyGather {

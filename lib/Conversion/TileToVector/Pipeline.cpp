@@ -12,17 +12,9 @@
 
 using namespace mlir;
 
-void adze::buildTileToVectorPipeline(
-    OpPassManager &manager, const TileToVectorPipelineOptions &options) {
+void adze::buildTileToVectorPipeline(OpPassManager &manager) {
   manager.addPass(tile::createTileSpecialize());
-  ConvertTileToVectorOptions lowering;
-  lowering.vectorBytes = options.vectorBytes;
-  lowering.l2Bytes = options.caches.l2;
-  lowering.storesApart = options.caches.storesApart;
-  lowering.byteDots = options.byteDots;
-  lowering.permutes = options.permutes;
-  lowering.keepRefused = options.keepRefused;
-  manager.addPass(createConvertTileToVector(lowering));
+  manager.addPass(createConvertTileToVector());
   // Regions are left as they are: to look for dead blocks walks every loop
   // again for each that is around it, a fifth of the time of a compilation, and
   // there are none.
@@ -30,13 +22,10 @@ void adze::buildTileToVectorPipeline(
   greedy.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
   manager.addPass(createCanonicalizerPass(greedy));
   manager.addPass(createCSEPass());
-  if (options.caches.halfLoads)
-    manager.addNestedPass<func::FuncOp>(createShareLoads());
+  manager.addNestedPass<func::FuncOp>(createShareLoads());
   manager.addNestedPass<func::FuncOp>(createPipelineRows());
   manager.addNestedPass<func::FuncOp>(createNarrowConversions());
-  MathApproximateOptions math;
-  math.vectorBytes = options.vectorBytes;
-  manager.addPass(createMathApproximate(math));
+  manager.addPass(createMathApproximate());
   manager.addPass(createLoopInvariantCodeMotionPass());
   manager.addPass(createCSEPass());
 }

@@ -123,7 +123,7 @@ void KernelLowering::prefetchNextRows(DotOp op) {
   int64_t step = classes.step(rows);
   int64_t bits = tileType(op.getLhs()).getElementTypeBitWidth();
   bool isHeld = classes.size(rows) * classes.size(next.classes[1]) * bits / 8 <=
-                unit.stageBytes;
+                getStageBytes(target);
   std::optional<int64_t> pitch = getPitch(self);
   if (!pitch || (*pitch >= 0 && *pitch < farBytes) || isBorder(self) ||
       !next.slices[0].start || !next.slices[1].start || step < fewRows ||
@@ -270,7 +270,9 @@ SmallVector<RowsAhead, 2> KernelLowering::rowsAsked(Operation *at) {
     if (!store || !wanted.empty() || !(classes.readsRows() || slides))
       return {};
     // Windows come back to a row: the second level does until then.
-    return Asked{{0, slides && unit.storesApart ? 2u : 3u}};
+    return Asked{{0, slides && target.has(CpuTrait::nontemporal_stores_stall)
+                         ? 2u
+                         : 3u}};
   }
   SmallVector<ReduceOp> walks;
   root->walk([&](ReduceOp walk) { walks.push_back(walk); });
@@ -318,8 +320,8 @@ void KernelLowering::prefetchRows(const Layout &layout,
 /// beyond a page; reads share its buffers with these stores.
 void KernelLowering::prefetchElements(const Layout &layout) {
   constexpr int64_t bytesAhead = 4096;
-  if (classes.readsRows() || classes.slides() || unit.storesApart ||
-      layout.lanes == 1)
+  if (classes.readsRows() || classes.slides() ||
+      target.has(CpuTrait::nontemporal_stores_stall) || layout.lanes == 1)
     return;
   forEachWindow([&](const Window &window) {
     auto load = dyn_cast<LoadOp>(window.op);
@@ -346,7 +348,7 @@ static bool isSmall(Value memref, int64_t mostBytes) {
 void KernelLowering::prefetchAhead(const Window &window, const Layout &layout,
                                    int64_t registerIndex) {
   auto ahead = window.op->getAttrOfType<DenseI64ArrayAttr>(kAheadAttribute);
-  if (!ahead || isSmall(window.memref, unit.stageBytes))
+  if (!ahead || isSmall(window.memref, getStageBytes(target)))
     return;
   Place at = place(window, layout, registerIndex);
   if (at.never || at.indices.size() != size_t(ahead.size()))

@@ -125,7 +125,7 @@ LogicalResult KernelLowering::planStage(DotOp dot) {
   int64_t bytes =
       element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
   auto type = MemRefType::get(shape, element);
-  if (type.getNumElements() * bytes > unit.stageBytes)
+  if (type.getNumElements() * bytes > getStageBytes(target))
     return mlir::failure();
   OpBuilder atEntry = OpBuilder::atBlockBegin(entry);
   stage.scratch =

@@ -25,7 +25,7 @@ bool DimClasses::streams() const {
   auto isLarge = [&](MemRefType type) {
     return type.hasStaticShape() ? type.getNumElements() >
                                        *most * 8 / type.getElementTypeBitWidth()
-                                 : unit.largeResults;
+                                 : largeResults;
   };
   return !root->walk([&](StoreOp store) {
                 return isLarge(cast<MemRefType>(store.getMemref().getType()))
@@ -131,7 +131,7 @@ Value KernelLowering::streamsTo(const Window &window, const Layout &layout) {
       type.getRank() == 0)
     return {};
   int64_t elementBytes = type.getElementTypeBitWidth() / 8;
-  if (layout.lanes * elementBytes != unit.bytes ||
+  if (layout.lanes * elementBytes != target.getVectorBytes() ||
       (type.hasStaticShape() && type.getNumElements() * elementBytes <= *bytes))
     return {};
   Alignment alignment = getAlignment(window, layout);
@@ -142,7 +142,7 @@ Value KernelLowering::streamsTo(const Window &window, const Layout &layout) {
   if (!condition) {
     OpBuilder atEntry = OpBuilder::atBlockBegin(entry);
     condition = makeCondition(atEntry, root->getLoc(), mapped(argument),
-                              unit.bytes, *bytes, multiple);
+                              target.getVectorBytes(), *bytes, multiple);
   }
   return condition;
 }

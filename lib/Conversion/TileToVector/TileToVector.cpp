@@ -43,15 +43,14 @@ struct ConvertTileToVector final
   using ConvertTileToVectorBase::ConvertTileToVectorBase;
 
   void runOnOperation() override {
-    tile::VectorUnit unit{vectorBytes, /*stageBytes=*/l2Bytes / 2, storesApart,
-                          byteDots, permutes};
+    tile::CpuTargetAttr target = tile::getCpuTarget(getOperation());
     for (auto kernel :
          llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
       auto [op, why] = tile::findDynamicTile(kernel);
       if (!op) {
         skipRounding(kernel);
         tile::foldKnownTiles(kernel);
-        tile::KernelFunctions lowering(kernel, unit);
+        tile::KernelFunctions lowering(kernel, target);
         if (succeeded(lowering.run())) {
           kernel.erase();
           ++numKernels;

@@ -110,8 +110,7 @@ Expected<CpuTarget> CpuTarget::resolve(StringRef triple, StringRef cpu) {
     result.features = isHost ? hostFeatures() : "";
   }
 
-  result.caches =
-      isNative && isHost ? getHostCaches(result.cpu) : getCaches(result.cpu);
+  result.isHost = isNative && isHost;
 
   std::string error;
   const llvm::Target *target =
@@ -140,16 +139,6 @@ unsigned CpuTarget::vectorBits() const {
   if (moduleFeatures & ADZE_X86_AVX512F)
     return 512;
   return moduleFeatures & ADZE_X86_AVX ? 256 : 128;
-}
-
-bool CpuTarget::hasByteDots() const {
-  constexpr uint64_t needed = ADZE_X86_AVX512VNNI | ADZE_X86_AVX512VL;
-  return elfMachine == ELF::EM_X86_64 && (moduleFeatures & needed) == needed;
-}
-
-bool CpuTarget::hasPermutes() const {
-  return elfMachine == ELF::EM_X86_64 &&
-         (moduleFeatures & (ADZE_X86_AVX512F | ADZE_X86_AVX2));
 }
 
 std::unique_ptr<TargetMachine>

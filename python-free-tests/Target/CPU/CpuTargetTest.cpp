@@ -3,9 +3,14 @@
 // What is known of CPUs.
 #include "Target/CPU/CpuTarget.h"
 #include "adze_module.h"
+#include "mlir/IR/Builders.h"
 #include "gmock/gmock.h"
 
 using adze::cpu::CpuTarget;
+using adze::tile::CpuFeature;
+using adze::tile::CpuTrait;
+using testing::ElementsAre;
+using testing::IsEmpty;
 
 namespace {
 
@@ -39,30 +44,62 @@ TEST(CpuTargetTest, NativeIsResolved) {
   EXPECT_NE(native.cpu, "native");
 }
 
-TEST(CpuTargetTest, CachesAreKnown) {
-  auto of = [](const char *cpu) {
-    return llvm::cantFail(CpuTarget::resolve("x86_64-linux-gnu", cpu)).caches;
+class CpuAttrTest : public testing::Test {
+protected:
+  CpuAttrTest() { context.loadDialect<adze::tile::TileDialect>(); }
+  llvm::Expected<adze::tile::CpuTargetAttr>
+  getAttr(const char *triple, const char *cpu, const char *caches = "") {
+    return llvm::cantFail(CpuTarget::resolve(triple, cpu))
+        .getAttr(context, caches);
+  }
+  mlir::MLIRContext context;
+};
+
+TEST_F(CpuAttrTest, CachesAreKnown) {
+  auto of = [&](const char *cpu) {
+    return llvm::cantFail(getAttr("x86_64-linux-gnu", cpu));
   };
-  adze::CacheSizes zen5{1 << 20, 32 << 20};
-  zen5.flopsAByte = 2;
-  EXPECT_EQ(of("znver5"), zen5);
-  EXPECT_EQ(of("sapphirerapids"), (adze::CacheSizes{2 << 20, 64 << 20}));
-  EXPECT_EQ(of("haswell").l2, 256 << 10);
-  EXPECT_EQ(of("x86-64-v4"), adze::CacheSizes());
+  EXPECT_THAT(of("znver5").getCaches(), ElementsAre(1 << 20, 32 << 20));
+  EXPECT_EQ(of("znver5").getFlopsPerByte(), 2);
+  EXPECT_THAT(of("sapphirerapids").getCaches(), ElementsAre(2 << 20, 64 << 20));
+  EXPECT_EQ(of("haswell").getL2Bytes(), 256 << 10);
+  EXPECT_THAT(of("x86-64-v4").getCaches(), ElementsAre(1 << 20, 32 << 20));
   auto native = of("native");
-  EXPECT_GE(native.l2, 64 << 10);
-  EXPECT_GE(native.l3, native.l2);
+  EXPECT_GE(native.getL2Bytes(), 64 << 10);
+  EXPECT_GE(native.getL3Bytes(), native.getL2Bytes());
 }
 
-TEST(CpuTargetTest, CachesAreParsed) {
-  EXPECT_EQ(llvm::cantFail(adze::cpu::parseCaches("512K,4096K")),
-            (adze::CacheSizes{512 << 10, 4 << 20}));
-  EXPECT_EQ(llvm::cantFail(adze::cpu::parseCaches("1M,4M,apart")),
-            (adze::CacheSizes{1 << 20, 4 << 20, /*storesApart=*/true}));
-  for (const char *wrong : {"", "1M", "1M,", "x,1M", "2M,1M", "1,2", "-1M,1M",
+TEST_F(CpuAttrTest, InstructionsAreUnitsAndFeatures) {
+  auto v3 = llvm::cantFail(getAttr("x86_64-linux-gnu", "x86-64-v3"));
+  EXPECT_EQ(v3.getVectorBytes(), 32);
+  EXPECT_TRUE(v3.has(CpuFeature::lane_permute));
+  EXPECT_THAT(v3.getUnits(), IsEmpty());
+  auto zen4 = llvm::cantFail(getAttr("x86_64-linux-gnu", "znver4"));
+  EXPECT_EQ(zen4.getVectorBytes(), 64);
+  EXPECT_TRUE(zen4.has(CpuTrait::split_vector_loads));
+  mlir::Builder builder(&context);
+  EXPECT_TRUE(zen4.findUnit(builder.getIntegerType(8, false),
+                            builder.getIntegerType(8, true),
+                            builder.getIntegerType(32, true)));
+  auto arm = llvm::cantFail(getAttr("aarch64-linux-gnu", "neoverse-v2"));
+  EXPECT_EQ(arm.getVectorBytes(), 16);
+  EXPECT_FALSE(arm.has(CpuFeature::lane_permute));
+}
+
+TEST_F(CpuAttrTest, CachesAreParsed) {
+  auto with = [&](const char *caches) {
+    return getAttr("x86_64-linux-gnu", "x86-64-v4", caches);
+  };
+  EXPECT_THAT(llvm::cantFail(with("512K,4096K")).getCaches(),
+              ElementsAre(512 << 10, 4 << 20));
+  auto apart = llvm::cantFail(with("1M,4M,apart"));
+  EXPECT_THAT(apart.getCaches(), ElementsAre(1 << 20, 4 << 20));
+  EXPECT_THAT(apart.getTraits(),
+              ElementsAre(CpuTrait::nontemporal_stores_stall));
+  for (const char *wrong : {"1M", "1M,", "x,1M", "2M,1M", "1,2", "-1M,1M",
                             "apart", "99999999999M,99999999999M"}) {
-    auto caches = adze::cpu::parseCaches(wrong);
-    EXPECT_THAT(llvm::toString(caches.takeError()),
+    auto attribute = with(wrong);
+    EXPECT_THAT(llvm::toString(attribute.takeError()),
                 testing::HasSubstr("expected the sizes of the second and third"
                                    " level as in 1M,32M"));
   }

@@ -1,4 +1,4 @@
-// RUN: aopt %s --convert-graph-to-tile=for-cpu=true | FileCheck %s
+// RUN: aopt %s --convert-graph-to-tile | FileCheck %s
 
 // How many queries there are only the run knows: one alone has programs of its
 // own, up to 20 are in blocks of four, both with the keys along the vectors; of

@@ -1,8 +1,8 @@
 // The order of programs: threads begin with a part of them each, and keep to
 // the same rows from kernel to kernel where the first id, which counts fastest,
 // is that of the columns.
-// RUN: aopt %s --convert-graph-to-tile=l2-bytes=1048576 --split-input-file | FileCheck %s
-// RUN: aopt %s --convert-graph-to-tile='l2-bytes=1048576 for-cpu=false' --split-input-file | FileCheck %s --check-prefix=ANY
+// RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
+// RUN: aopt %s --tile-attach-targets="cpu=x86-64-v4 cuda=sm_90a" --convert-graph-to-tile --split-input-file | FileCheck %s --check-prefix=ANY
 
 // 64 KiB of weights stay in the second level: columns first. Where a GPU may
 // run the kernel, rows.

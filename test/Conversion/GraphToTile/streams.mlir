@@ -1,6 +1,6 @@
 // Results that may be more than half of the third level are stored past it, but
 // not those of products.
-// RUN: aopt %s -convert-graph-to-tile=l3-bytes=65536 -split-input-file | FileCheck %s
+// RUN: aopt %s -tile-attach-targets="cpu=x86-64-v4 caches=64K,64K" -convert-graph-to-tile -split-input-file | FileCheck %s
 
 // CHECK: tile.kernel @large(
 // CHECK-SAME: tile.stream_bytes = 32768 : i64

@@ -1,5 +1,5 @@
 // RUN: aopt %s --convert-graph-to-tile | FileCheck %s
-// RUN: aopt %s --convert-graph-to-tile=l3-bytes=268435456 | FileCheck %s --check-prefix=LARGE
+// RUN: aopt %s --tile-attach-targets="cpu=x86-64-v4 caches=1M,256M" --convert-graph-to-tile | FileCheck %s --check-prefix=LARGE
 
 // 64 MiB of weights that every block of patches reads again: programs take as
 // many channels as have their weights in the last cache, one block of patches

@@ -1,6 +1,6 @@
 // Products of bytes whose right operand lies in groups of four along the depth:
 // an instruction a group and vector, or four products.
-// RUN: aopt %s -convert-tile-to-vector=byte-dots -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: aopt %s -tile-attach-targets="cpu=icelake-server caches=1M,32M" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
 // RUN: aopt %s -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=PLAIN
 
 #panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 4, n mod 32, k mod 4)>

@@ -1,5 +1,5 @@
 // Code without checks, beside that of the border, is for loops that would check.
-// RUN: aopt %s --pass-pipeline="builtin.module(tile-specialize,convert-tile-to-vector{vector-bytes=64},canonicalize,cse)" --split-input-file | FileCheck %s
+// RUN: aopt %s --pass-pipeline="builtin.module(tile-specialize,convert-tile-to-vector,canonicalize,cse)" --split-input-file | FileCheck %s
 
 // Rows of unknown number along the lanes, read in front of the loop that all
 // products are in and stored behind it: one loop, whether the program is at the

@@ -1,6 +1,6 @@
 // Few rows by a matrix whose neighbours lie along what is contracted.
-// RUN: aopt %s --pass-pipeline="builtin.module(tile-specialize,convert-tile-to-vector{vector-bytes=64},canonicalize,cse)" --split-input-file | FileCheck %s
-// RUN: aopt %s --pass-pipeline="builtin.module(tile-specialize,convert-tile-to-vector{vector-bytes=32},canonicalize,cse)" --split-input-file | FileCheck %s --check-prefix=AVX2
+// RUN: aopt %s --pass-pipeline="builtin.module(tile-specialize,convert-tile-to-vector,canonicalize,cse)" --split-input-file | FileCheck %s
+// RUN: aopt %s --pass-pipeline="builtin.module(tile-attach-targets{cpu=x86-64-v3 caches=1M,32M},tile-specialize,convert-tile-to-vector,canonicalize,cse)" --split-input-file | FileCheck %s --check-prefix=AVX2
 
 // One row: 16 columns at once, each with a vector of sums; these are turned
 // into a vector of columns. What is left of the depth has a mask.

@@ -2,7 +2,7 @@
 // A is read by scalar broadcasts, B by vectors from its panel; each of the
 // blocks of rows that there are asks for a part of the next panel.
 // RUN: aopt %examples/kernels/gemm-bias-gelu.mlir -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s
-// RUN: aopt %examples/kernels/gemm-bias-gelu.mlir -tile-specialize -convert-tile-to-vector=vector-bytes=32 -canonicalize -cse | FileCheck %s --check-prefix=AVX2
+// RUN: aopt %examples/kernels/gemm-bias-gelu.mlir -tile-attach-targets="cpu=x86-64-v3 caches=1M,32M" -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s --check-prefix=AVX2
 
 // The grid: ceil(m / 128) x 4.
 // CHECK-LABEL: func.func @gemm_bias_gelu_programs(

@@ -1,7 +1,7 @@
 // Gathers at places that follow from positions: one or two loads and a permute
 // where the run finds that these hold all lanes.
-// RUN: aopt %s -convert-tile-to-vector=permutes -canonicalize -cse -split-input-file | FileCheck %s
-// RUN: aopt %s -convert-tile-to-vector="permutes vector-bytes=32" -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=HALF
+// RUN: aopt %s -tile-attach-targets="cpu=x86-64-v4 caches=1M,32M" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: aopt %s -tile-attach-targets="cpu=x86-64-v3 caches=1M,32M" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=HALF
 // RUN: aopt %s -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=PLAIN
 
 // The least position is one of the ends; two vectors that begin there are inside

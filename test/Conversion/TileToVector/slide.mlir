@@ -2,7 +2,7 @@
 // loaded once, and where the result goes past the caches, later lines are asked
 // for once, not by each window; along the lines, not along the planes.
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse --split-input-file | FileCheck %s
-// RUN: aopt %s -tile-specialize -convert-tile-to-vector=stores-apart=true -canonicalize -cse --split-input-file | FileCheck %s --check-prefix=APART
+// RUN: aopt %s -tile-attach-targets="cpu=x86-64-v4 caches=1M,32M,apart" -tile-specialize -convert-tile-to-vector -canonicalize -cse --split-input-file | FileCheck %s --check-prefix=APART
 
 // CHECK-LABEL: func.func @slide(
 // Five lines for four sums of two; of one where stores past the caches hold up

@@ -1,7 +1,7 @@
 // Stores past the caches: of memory that has more bytes than the kernel says,
 // where the vectors are aligned if the memory is.
 // RUN: aopt %s -split-input-file -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s
-// RUN: aopt %s -split-input-file -tile-specialize -convert-tile-to-vector=stores-apart=true -canonicalize -cse | FileCheck %s --check-prefix=APART
+// RUN: aopt %s -split-input-file -tile-attach-targets="cpu=x86-64-v4 caches=1M,32M,apart" -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s --check-prefix=APART
 
 // CHECK-LABEL: func.func @large(
 // CHECK: %[[ADDRESS:.*]] = memref.extract_aligned_pointer_as_index %arg1

@@ -1,4 +1,4 @@
-// RUN: aopt %s --pass-pipeline="builtin.module(tile-specialize,convert-tile-to-vector{vector-bytes=64},canonicalize,cse)" --split-input-file | FileCheck %s
+// RUN: aopt %s --pass-pipeline="builtin.module(tile-specialize,convert-tile-to-vector,canonicalize,cse)" --split-input-file | FileCheck %s
 
 // The product's columns lie along the lanes, but its rows are neighbours in
 // memory: blocks of 8 rows are turned in registers and written as halves.

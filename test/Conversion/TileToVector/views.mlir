@@ -1,4 +1,4 @@
-// RUN: aopt %s --pass-pipeline="builtin.module(tile-specialize,convert-tile-to-vector{vector-bytes=64},canonicalize,cse)" --split-input-file | FileCheck %s
+// RUN: aopt %s --pass-pipeline="builtin.module(tile-specialize,convert-tile-to-vector,canonicalize,cse)" --split-input-file | FileCheck %s
 
 // Rows of windows go to where they belong; along the columns vectors stay
 // vectors.

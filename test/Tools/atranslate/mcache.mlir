@@ -1,7 +1,7 @@
 // Blocks follow the caches of the target: those of its name, or as said; a
 // cache of modules tells them apart.
 // RUN: rm -rf %t && mkdir %t && cd %t
-// RUN: atranslate %s --emit=tile -o small.mlir --mcache=256K,8M && FileCheck %s --check-prefix=SMALL < small.mlir
+// RUN: atranslate %s --emit=tile -o small.mlir --mcpu=haswell --mcache=256K,8M && FileCheck %s --check-prefix=SMALL < small.mlir
 // RUN: atranslate %s --emit=tile -o large.mlir --mcache=2M,64M && FileCheck %s --check-prefix=LARGE < large.mlir
 // RUN: atranslate %s --emit=tile -o named.mlir --mcpu=haswell && diff small.mlir named.mlir
 // RUN: atranslate %s -o a.so --cache=c --mcache=256K,8M && atranslate %s -o b.so --cache=c --mcache=2M,64M

@@ -5,7 +5,7 @@
 #ifndef ADZE_DIALECT_GRAPH_IR_WINOGRAD_H
 #define ADZE_DIALECT_GRAPH_IR_WINOGRAD_H
 
-#include "Support/CacheSizes.h"
+#include "Dialect/Tile/IR/Targets.h"
 #include "mlir/IR/AffineExpr.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
@@ -56,9 +56,9 @@ struct WinogradPlan {
   int64_t steps = 1;   ///< and how many times as many a program makes.
   double cost = 0;     ///< Cycles of a vector of 16 lanes.
 };
-/// The plan of least cost; small enough for a second-level cache.
+/// The plan of least cost; small enough for the target's second-level cache.
 WinogradPlan planWinograd(const WinogradSizes &sizes, int64_t tile,
-                          const CacheSizes &caches);
+                          tile::CpuTargetAttr target);
 /// The cost of the same convolution as it is.
 double getDirectCost(const WinogradSizes &sizes);
 

@@ -6,6 +6,7 @@
 
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Host/IR/Host.h"
+#include "Dialect/Tile/IR/Targets.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 

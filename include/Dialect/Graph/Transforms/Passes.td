@@ -20,8 +20,8 @@ def ConvertLayoutPass : Pass<"graph-convert-layout", "::mlir::func::FuncOp"> {
     the border of the model. Filters keep their order: they are packed with the
     kernel.
 
-    With `few-outputs` (CPUs) f32 convolutions of at most so many outputs, with a
-    window (not 3x3 behind ops) and no stride along rows, stay nchw: pixels are lanes.
+    For CPUs, f32 convolutions of at most four outputs, with a window (not 3x3
+    behind ops) and no stride along rows, stay nchw: pixels are lanes.
 
     Before:
     ```mlir
@@ -36,10 +36,6 @@ def ConvertLayoutPass : Pass<"graph-convert-layout", "::mlir::func::FuncOp"> {
     %3 = graph.transpose %2 {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf32>
     ```
   }];
-  let options = [
-    Option<"fewOutputs", "few-outputs", "int64_t", "0",
-           "Convolutions of so many outputs at most stay as they are">,
-  ];
   let statistics = [
     Statistic<"converted", "converted", "Ops made channels last">,
     Statistic<"sunk", "sunk", "Steps of a transpose past an op">,
@@ -94,9 +90,10 @@ def FormClustersPass : Pass<"graph-form-clusters", "::mlir::func::FuncOp"> {
     `most-ops` ops at most: what one kernel costs to compile grows faster than
     its ops.
 
-    With `chain-bytes` a depthwise convolution shares a cluster with the dense
-    ones right before and behind it, where more bytes lie between them and what
-    is done twice then (ConvChain.h) takes less than `flops-a-byte`.
+    On CPUs a depthwise convolution shares a cluster with the dense ones right
+    before and behind it, if more than `chain-bytes` lie between them and what is
+    computed twice then (ConvChain.h) takes less time than these bytes take to
+    the last level of cache and back (`flops_per_byte` of the target).
 
     With `mode=single` each op is its own cluster: the reference path.
 
@@ -124,12 +121,10 @@ def FormClustersPass : Pass<"graph-form-clusters", "::mlir::func::FuncOp"> {
                         "one op a cluster"))}]>,
     Option<"mostOps", "most-ops", "unsigned", "128", "Ops in one cluster">,
     Option<"chainBytes", "chain-bytes", "int64_t", "0",
-           "Convolutions beside a depthwise one share its cluster where what lies "
-           "between them has more bytes; 0: never">,
-    Option<"flopsAByte", "flops-a-byte", "int64_t", "8",
-           "Operations on floats that a core does in the time that such a byte "
-           "takes to its last level of cache and back">,
+           "Convolutions beside a depthwise one share its cluster if more bytes "
+           "lie between them; 0: two thirds of the target's second level of cache">,
   ];
+  let dependentDialects = ["::adze::tile::TileDialect"];
   let statistics = [
     Statistic<"numClusters", "clusters", "Clusters formed">,
     Statistic<"numFused", "fused",
@@ -266,7 +261,7 @@ def MergeHorizontalPass
     model, a reshape that mixes columns with other dims), if it alone is a piece
     of a concatenation, or if ops follow that the others can neither do nor be
     left alone by: the slice would be a copy. It is so, too, where the ops that
-    are done in vain, and results that leave the cache of `cache-bytes` before
+    are done in vain, and results that leave the target's second level of cache before
     they are read, cost more than reading the input again. Remarks say which.
 
     Before:
@@ -285,10 +280,7 @@ def MergeHorizontalPass
     %3 = graph.mul %1, %2 : (tensor<8x32xf32>, tensor<8x32xf32>) -> tensor<8x32xf32>
     ```
   }];
-  let options = [
-    Option<"cacheBytes", "cache-bytes", "int64_t", /*default=*/"1 << 20",
-           "Of a core's second level">,
-  ];
+  let dependentDialects = ["::adze::tile::TileDialect"];
   let statistics = [
     Statistic<"numGroups", "groups", "Merged ops">,
     Statistic<"numMerged", "merged", "Ops that became part of one">,
@@ -386,11 +378,8 @@ def WinogradPass : Pass<"graph-winograd", "::mlir::func::FuncOp"> {
   let options = [
     Option<"forced", "tile", "int64_t", /*default=*/"-1",
            "2 or 4: use it wherever it is possible; -1: choose by cost">,
-    Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1 << 20",
-           "Second level of cache of a core">,
-    Option<"l3Bytes", "l3-bytes", "int64_t", /*default=*/"32 << 20",
-           "Last level of cache, of all cores">,
   ];
+  let dependentDialects = ["::adze::tile::TileDialect"];
   let statistics = [
     Statistic<"numSmall", "small", "Convolutions by F(2x2, 3x3)">,
     Statistic<"numLarge", "large", "Convolutions by F(4x4, 3x3)">,

@@ -4,7 +4,7 @@
 #ifndef ADZE_DIALECT_TILE_IR_TILEOPS
 #define ADZE_DIALECT_TILE_IR_TILEOPS
 
-include "mlir/IR/OpBase.td"
+include "Dialect/Tile/IR/TileBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -13,24 +13,6 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/ViewLikeInterface.td"
-
-def TileDialect : Dialect {
-  let name = "tile";
-  let cppNamespace = "::adze::tile";
-  let summary = "Block programs on small tensors";
-  let description = [{
-    A kernel is a grid of independent programs. A program loads windows of its
-    memory arguments as tiles (builtin tensors), computes on whole tiles and
-    stores them. Arithmetic is `arith` and `math` on tiles of one shape, control
-    flow is `scf`; this dialect adds what those lack. Sizes of tiles may be
-    parameters (`tile.param`) until `tile-specialize` binds them; from then on
-    every tile is static. Offsets and extents stay dynamic throughout.
-
-    A window that leaves the memory is legal: loads give the pad there, stores
-    are dropped. A layout map on an argument's memref is its packing; a kernel
-    indexes it logically all the same.
-  }];
-}
 
 class TileOp<string m, list<Trait> t = []> : Op<TileDialect, m, t>;
 class InferredTileOp<string m, list<Trait> t = []>

@@ -42,8 +42,8 @@ struct Transforms {
 class Candidate {
 public:
   Candidate(const WinogradSizes &sizes, int64_t tile, const WinogradPlan &plan,
-            const CacheSizes &caches)
-      : sizes(sizes), plan(plan), transforms(tile), caches(caches),
+            tile::CpuTargetAttr target)
+      : sizes(sizes), plan(plan), transforms(tile), target(target),
         products((tile + 2) * (tile + 2)),
         patchRows(sizes.batch * llvm::divideCeil(sizes.rows, tile)),
         patchColumns(llvm::divideCeil(sizes.columns, tile)) {}
@@ -79,11 +79,11 @@ private:
     double weights = double(products) * sizes.inputs * channels;
     double multiply =
         products * rows * sizes.inputs * vectors / Core::multiplyAdds;
-    bool fitsCache =
-        weights * floatBytes + inputBytes() + productBytes() <= caches.l2;
+    bool fitsCache = weights * floatBytes + inputBytes() + productBytes() <=
+                     target.getL2Bytes();
     // Patches come one after the other for the same channels. Half of the last
     // cache, for other programs and processes have their part.
-    double again = weights * floatBytes <= caches.l3 / 2
+    double again = weights * floatBytes <= target.getL3Bytes() / 2
                        ? Core::weightFromL3
                        : Core::weightFromMemory;
     if (readsWeightsAgain && !fitsCache)
@@ -97,7 +97,7 @@ private:
   const WinogradSizes &sizes;
   const WinogradPlan &plan;
   Transforms transforms;
-  const CacheSizes &caches;
+  tile::CpuTargetAttr target;
   int64_t products, patchRows, patchColumns;
 };
 
@@ -124,9 +124,10 @@ adze::graph::getWinogradSizes(ArrayRef<AffineExpr> result, AffineExpr inputs) {
 }
 
 WinogradPlan adze::graph::planWinograd(const WinogradSizes &sizes, int64_t tile,
-                                       const CacheSizes &caches) {
+                                       tile::CpuTargetAttr target) {
   constexpr int64_t maxRow = 64, maxDepth = 1024;
-  int64_t inputShare = caches.l2 * 5 / 8, productShare = caches.l2 / 4;
+  int64_t inputShare = target.getL2Bytes() * 5 / 8,
+          productShare = target.getL2Bytes() / 4;
   int64_t patchRows = sizes.batch * llvm::divideCeil(sizes.rows, tile);
   int64_t patchColumns = llvm::divideCeil(sizes.columns, tile);
   std::optional<WinogradPlan> best;
@@ -137,7 +138,7 @@ WinogradPlan adze::graph::planWinograd(const WinogradSizes &sizes, int64_t tile,
                    : largestDivisor(sizes.inputs, maxDepth);
   int64_t panels = llvm::divideCeil(sizes.outputs, plan.panel);
   auto bytes = [&](auto share) {
-    return (Candidate(sizes, tile, plan, caches).*share)();
+    return (Candidate(sizes, tile, plan, target).*share)();
   };
   // A whole row, or as much of it as fits.
   plan.columns = std::min(patchColumns, maxRow);
@@ -165,7 +166,7 @@ WinogradPlan adze::graph::planWinograd(const WinogradSizes &sizes, int64_t tile,
       int64_t wide = largestDivisor(part, together);
       plan.outputs = wide * plan.panel;
       plan.steps = part / wide;
-      plan.cost = Candidate(sizes, tile, plan, caches).getCost();
+      plan.cost = Candidate(sizes, tile, plan, target).getCost();
       if (!best || plan.cost < best->cost)
         best = plan;
     }

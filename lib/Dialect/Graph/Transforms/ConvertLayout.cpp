@@ -101,8 +101,8 @@ bool wrapConvolution(Operation *op, OpBuilder &builder) {
 }
 /// A convolution of so few outputs that its pixels are better lanes of vectors
 /// than its channels: planes of its inputs are read, one after the other.
-bool keepsPlanes(Operation *candidate, int64_t fewOutputs) {
-  constexpr int64_t leastWidth = 16;
+bool keepsPlanes(Operation *candidate) {
+  constexpr int64_t leastWidth = 16, fewOutputs = 4;
   auto op = dyn_cast<ConvOp>(candidate);
   if (!op || op.getLayout() != Layout::NCHW || op.getGroup() != 1 ||
       !getElementTypeOrSelf(op.getType()).isF32() ||
@@ -468,8 +468,9 @@ public:
     SmallVector<Operation *> candidates;
     function.walk([&](Operation *op) { candidates.push_back(op); });
     int64_t wrapped = 0;
+    bool forCpus = adze::tile::isForCpusAlone(function);
     for (Operation *op : candidates)
-      if (!keepsPlanes(op, fewOutputs))
+      if (!forCpus || !keepsPlanes(op))
         wrapped += wrapConvolution(op, builder);
     if (wrapped == 0) // pools alone are faster as they are
       return;

@@ -113,8 +113,13 @@ private:
     Grouping grouping(block, mostOps, mode == ClusterMode::Fuse);
     if (mode == ClusterMode::Fuse) {
       grouping.fuse();
-      if (chainBytes > 0)
-        grouping.joinChains(chainBytes, flopsAByte);
+      if (adze::tile::isForCpusAlone(getOperation())) {
+        auto target = adze::tile::getCpuTarget(getOperation());
+        // What does not stay in a core's cache beside what it is computed from.
+        grouping.joinChains(chainBytes ? chainBytes
+                                       : target.getL2Bytes() * 2 / 3,
+                            target.getFlopsPerByte());
+      }
       grouping.tellRefusals();
     }
     for (const Group &group : grouping.takeGroups()) {

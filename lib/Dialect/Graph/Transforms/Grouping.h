@@ -37,7 +37,7 @@ public:
   void fuse();
   /// Convolutions one behind the other join where what lies between them has
   /// more bytes, and where these cost more than what is done twice then.
-  void joinChains(int64_t leastBytes, int64_t flopsAByte);
+  void joinChains(int64_t leastBytes, int64_t flopsPerByte);
   /// Says why groups that read from one another are apart, where somebody
   /// listens to remarks.
   void tellRefusals();

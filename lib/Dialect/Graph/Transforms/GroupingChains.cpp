@@ -91,7 +91,7 @@ static bool paysOff(ArrayRef<ConvOp> first, ArrayRef<ConvOp> second,
 }
 
 /// The largest tensors first.
-void Grouping::joinChains(int64_t leastBytes, int64_t flopsAByte) {
+void Grouping::joinChains(int64_t leastBytes, int64_t flopsPerByte) {
   SmallVector<std::pair<int64_t, ConvOp>> candidates;
   for (unsigned index = 0; index < groups.size(); ++index)
     if (ConvOp next = findNextInChain(index))
@@ -106,7 +106,7 @@ void Grouping::joinChains(int64_t leastBytes, int64_t flopsAByte) {
   for (auto &[bytes, next] : candidates) {
     unsigned from = *getGroup(next.getInput()), to = groupOf.lookup(next);
     if (paysOff(getConvs(groups[from]), getConvs(groups[to]),
-                flopsAByte * bytes) &&
+                flopsPerByte * bytes) &&
         canMerge(from, to))
       merge(from, to);
   }

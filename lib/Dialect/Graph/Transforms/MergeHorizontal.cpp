@@ -342,6 +342,7 @@ public:
         candidates.push_back(op);
     });
     TypicalSizes sizes(getOperation());
+    int64_t cacheBytes = adze::tile::getCpuTarget(getOperation()).getL2Bytes();
     // What is merged lives on without operands, so that no new op is taken for
     // an old one.
     DenseSet<Value> done;

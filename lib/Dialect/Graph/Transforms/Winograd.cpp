@@ -82,8 +82,9 @@ private:
       return forced;
     int64_t best = 0;
     double cost = 0.9 * getDirectCost(sizes); // only where it is clear
+    auto target = adze::tile::getCpuTarget(getOperation());
     for (int64_t tile : {2, 4}) {
-      double own = planWinograd(sizes, tile, {l2Bytes, l3Bytes}).cost;
+      double own = planWinograd(sizes, tile, target).cost;
       if (own < cost) {
         best = tile;
         cost = own;

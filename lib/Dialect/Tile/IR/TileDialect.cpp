@@ -21,6 +21,7 @@ void TileDialect::initialize() {
 #define GET_OP_LIST
 #include "Dialect/Tile/IR/TileOps.cpp.inc"
       >();
+  registerTargetAttributes();
 }
 
 //===--- kernel -----------------------------------------------------------===//

@@ -1,5 +1,5 @@
 // Convolutions of few outputs stay as they are where that is asked for.
-// RUN: aopt %s --graph-convert-layout=few-outputs=4 --split-input-file | FileCheck %s
+// RUN: aopt %s --graph-convert-layout --split-input-file | FileCheck %s
 // RUN: aopt %s --graph-convert-layout --split-input-file | FileCheck %s --check-prefix=LAST
 
 // What is made channels last in front of it is put back: the last layer of a

@@ -1,0 +1,72 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Targets as attributes, and how passes find theirs.
+#ifndef ADZE_DIALECT_TILE_IR_TARGETS_H
+#define ADZE_DIALECT_TILE_IR_TARGETS_H
+
+#include "Dialect/Tile/IR/Tile.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectImplementation.h"
+
+namespace adze::tile::detail {
+
+template <typename T>
+mlir::FailureOr<llvm::SmallVector<T>> parseList(mlir::AsmParser &parser) {
+  llvm::SmallVector<T> result;
+  auto parseElement = [&]() -> mlir::ParseResult {
+    auto element = mlir::FieldParser<T>::parse(parser);
+    if (mlir::failed(element))
+      return mlir::failure();
+    result.push_back(*element);
+    return mlir::success();
+  };
+  if (parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Square,
+                                     parseElement))
+    return mlir::failure();
+  return result;
+}
+
+template <typename T>
+void printList(mlir::AsmPrinter &printer, llvm::ArrayRef<T> list) {
+  printer << "[";
+  llvm::interleaveComma(list, printer, [&](const T &element) {
+    if constexpr (std::is_enum_v<T>)
+      printer << stringifyEnum(element);
+    else
+      printer << element;
+  });
+  printer << "]";
+}
+
+} // namespace adze::tile::detail
+
+#include "Dialect/Tile/IR/TileTargetEnums.h.inc"
+#include "Dialect/Tile/IR/TileTargetInterfaces.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "Dialect/Tile/IR/TileTargets.h.inc"
+
+namespace adze::tile {
+
+/// On a module: the targets that it is compiled for, in order of preference.
+inline constexpr llvm::StringLiteral kTargetsAttribute = "tile.targets";
+
+/// States what the module is compiled for.
+void setTargets(mlir::ModuleOp module, llvm::ArrayRef<mlir::Attribute> targets);
+
+/// Returns the targets of the nearest op around `op` that states any; empty if
+/// none does.
+llvm::ArrayRef<mlir::Attribute> getTargets(mlir::Operation *op);
+
+/// Returns the first CPU among the targets; null if there is none.
+CpuTargetAttr findCpuTarget(mlir::Operation *op);
+
+/// Returns the same, or a CPU with registers of 64 bytes, caches of 1 MiB and
+/// 32 MiB, and no units, features or traits if there is none.
+CpuTargetAttr getCpuTarget(mlir::Operation *op);
+
+/// Returns true if no target is another kind of device.
+bool isForCpusAlone(mlir::Operation *op);
+
+} // namespace adze::tile
+
+#endif // ADZE_DIALECT_TILE_IR_TARGETS_H

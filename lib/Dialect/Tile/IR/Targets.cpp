@@ -1,0 +1,119 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Targets as attributes, and how passes find theirs.
+#include "Dialect/Tile/IR/Targets.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include "Dialect/Tile/IR/TileTargetEnums.cpp.inc"
+#include "Dialect/Tile/IR/TileTargetInterfaces.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "Dialect/Tile/IR/TileTargets.cpp.inc"
+
+using namespace mlir;
+
+namespace adze::tile {
+
+void TileDialect::registerTargetAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "Dialect/Tile/IR/TileTargets.cpp.inc"
+      >();
+}
+
+LogicalResult
+TargetUnitAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                       StringRef name, Type lhs, Type rhs, Type acc,
+                       ArrayRef<int64_t> shape, int64_t group) {
+  if (name.empty())
+    return emitError() << "expected a unit to have a name";
+  for (Type type : {lhs, rhs, acc})
+    if (!type.isIntOrFloat())
+      return emitError() << "expected element types, but got " << type;
+  if (shape.size() != 3 || llvm::any_of(shape, [](int64_t x) { return x < 1; }))
+    return emitError() << "expected a shape of three sizes of at least 1";
+  if (group < 1 || shape[2] % group != 0)
+    return emitError() << "expected a group that divides " << shape[2]
+                       << ", but got " << group;
+  return success();
+}
+
+LogicalResult CpuTargetAttr::verify(
+    function_ref<InFlightDiagnostic()> emitError, StringRef chip,
+    int64_t vectorBytes, ArrayRef<int64_t> caches, int64_t flopsPerByte,
+    ArrayRef<TargetUnitAttr> units, ArrayRef<CpuFeature>, ArrayRef<CpuTrait>) {
+  if (chip.empty())
+    return emitError() << "expected a CPU to have a chip";
+  if (vectorBytes != 16 && vectorBytes != 32 && vectorBytes != 64)
+    return emitError() << "expected vector_bytes of 16, 32 or 64, but got "
+                       << vectorBytes;
+  if (caches.size() != 2 || caches[0] < kLeastL2Bytes || caches[1] < caches[0])
+    return emitError() << "expected caches to be the bytes of the second level "
+                          "(at least "
+                       << kLeastL2Bytes << ") and of the last level";
+  if (flopsPerByte < 1)
+    return emitError() << "expected flops_per_byte of at least 1, but got "
+                       << flopsPerByte;
+  return success();
+}
+
+bool CpuTargetAttr::has(CpuFeature feature) const {
+  return llvm::is_contained(getFeatures(), feature);
+}
+
+bool CpuTargetAttr::has(CpuTrait trait) const {
+  return llvm::is_contained(getTraits(), trait);
+}
+
+TargetUnitAttr CpuTargetAttr::findUnit(Type lhs, Type rhs, Type acc) const {
+  const auto *found = llvm::find_if(getUnits(), [&](TargetUnitAttr unit) {
+    return unit.getLhs() == lhs && unit.getRhs() == rhs && unit.getAcc() == acc;
+  });
+  return found == getUnits().end() ? TargetUnitAttr() : *found;
+}
+
+void setTargets(ModuleOp module, ArrayRef<Attribute> targets) {
+  module->setAttr(kTargetsAttribute,
+                  ArrayAttr::get(module.getContext(), targets));
+}
+
+ArrayRef<Attribute> getTargets(Operation *op) {
+  for (; op; op = op->getParentOp())
+    if (auto targets = op->getAttrOfType<ArrayAttr>(kTargetsAttribute))
+      return targets.getValue();
+  return {};
+}
+
+CpuTargetAttr findCpuTarget(Operation *op) {
+  for (Attribute target : getTargets(op))
+    if (auto cpu = dyn_cast<CpuTargetAttr>(target))
+      return cpu;
+  return {};
+}
+
+CpuTargetAttr getCpuTarget(Operation *op) {
+  if (CpuTargetAttr stated = findCpuTarget(op))
+    return stated;
+  constexpr int64_t vectorBytes = 64, flopsPerByte = 8;
+  return CpuTargetAttr::get(op->getContext(), "generic", vectorBytes,
+                            {1 << 20, 32 << 20}, flopsPerByte, {}, {}, {});
+}
+
+bool isForCpusAlone(Operation *op) {
+  return llvm::all_of(getTargets(op), llvm::IsaPred<CpuTargetAttr>);
+}
+
+LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
+                                                    NamedAttribute attribute) {
+  if (attribute.getName() != kTargetsAttribute)
+    return success();
+  auto targets = dyn_cast<ArrayAttr>(attribute.getValue());
+  if (!targets ||
+      !llvm::all_of(targets, llvm::IsaPred<CodegenTargetAttrInterface>))
+    return op->emitError("expected ")
+           << kTargetsAttribute << " to be a list of targets";
+  return success();
+}
+
+} // namespace adze::tile

@@ -1,0 +1,169 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// A CPU as an attribute: by its name, and caches as this machine or the command
+// line says.
+#include "Target/CPU/CpuTarget.h"
+#include "adze_module.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include <unistd.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
+using namespace llvm;
+using adze::tile::CpuFeature;
+using adze::tile::CpuTrait;
+
+namespace adze::cpu {
+
+namespace {
+/// Caches and traits: what passes know of a CPU beside its instructions.
+struct Facts {
+  int64_t l2 = 1 << 20, l3 = 32 << 20; // bytes
+  SmallVector<CpuTrait, 2> traits;
+};
+struct NamedFacts {
+  StringLiteral prefix; // of LLVM's names
+  int64_t l2, l3;       // KiB, MiB
+  bool isZen4 = false;
+};
+} // namespace
+
+//===--- By name ----------------------------------------------------------===//
+
+/// AMD's cores have their last level near by, those of servers by Intel across
+/// a mesh (measured on Zen 4 and Emerald Rapids).
+static int64_t getFlopsPerByte(StringRef cpu) {
+  return cpu.starts_with("znver") ? 2 : 8;
+}
+
+/// The first prefix that fits. Third levels are those of common models.
+static constexpr NamedFacts known[] = {
+    {"znver1", 512, 8},           {"znver2", 512, 16},
+    {"znver3", 512, 32},          {"znver4", 1024, 32, true},
+    {"znver", 1024, 32},          {"x86-64-v3", 512, 16},
+    {"haswell", 256, 8},          {"broadwell", 256, 8},
+    {"skylake-avx512", 1024, 22}, {"skylake", 256, 8},
+    {"cascadelake", 1024, 32},    {"cooperlake", 1024, 32},
+    {"icelake-client", 512, 8},   {"icelake-server", 1280, 32},
+    {"tigerlake", 1280, 12},      {"rocketlake", 512, 16},
+    {"alderlake", 1280, 24},      {"raptorlake", 2048, 32},
+    {"meteorlake", 2048, 24},     {"sapphirerapids", 2048, 64},
+    {"emeraldrapids", 2048, 128}, {"graniterapids", 2048, 128},
+    {"neoverse-n1", 1024, 32},    {"neoverse-v1", 1024, 32},
+    {"neoverse-n2", 1024, 32},    {"neoverse-v2", 2048, 64},
+};
+
+/// Zen 4 executes 512 bits in two halves, and its non-temporal stores stall
+/// loads (both measured).
+static Facts getFacts(StringRef cpu) {
+  for (const NamedFacts &entry : known)
+    if (cpu.starts_with(entry.prefix)) {
+      Facts facts{entry.l2 << 10, entry.l3 << 20, {}};
+      if (entry.isZen4)
+        facts.traits = {CpuTrait::split_vector_loads,
+                        CpuTrait::nontemporal_stores_stall};
+      return facts;
+    }
+  return {};
+}
+
+//===--- Of this machine --------------------------------------------------===//
+
+/// What leaf 4, or AMD's in the same form, says of a level; 0: nothing.
+[[maybe_unused]] static int64_t askLevel(unsigned leaf, unsigned level) {
+#ifdef __x86_64__
+  constexpr unsigned most = 8, data = 1, unified = 3;
+  for (unsigned i = 0, a, b, c, d; i < most; ++i) {
+    if (!__get_cpuid_count(leaf, i, &a, &b, &c, &d) || !(a & 31))
+      break;
+    unsigned kind = a & 31;
+    if ((kind != data && kind != unified) || (a >> 5 & 7) != level)
+      continue;
+    return int64_t((b >> 22) + 1) * ((b >> 12 & 1023) + 1) * ((b & 4095) + 1) *
+           (int64_t(c) + 1);
+  }
+#endif
+  return 0;
+}
+
+static void askHost(Facts &facts) {
+  auto take = [](int64_t &size, int64_t found) {
+    if (found > 0)
+      size = found;
+  };
+#ifdef __x86_64__
+  constexpr unsigned intel = 4, amd = 0x8000001D;
+  for (unsigned leaf : {amd, intel}) {
+    take(facts.l2, askLevel(leaf, 2));
+    take(facts.l3, askLevel(leaf, 3));
+  }
+#else
+  take(facts.l2, sysconf(_SC_LEVEL2_CACHE_SIZE));
+  take(facts.l3, sysconf(_SC_LEVEL3_CACHE_SIZE));
+#endif
+}
+
+//===--- As said ----------------------------------------------------------===//
+
+static std::optional<int64_t> parseSize(StringRef text) {
+  int64_t size, unit = 1;
+  if (text.consume_back("K"))
+    unit = 1 << 10;
+  else if (text.consume_back("M"))
+    unit = 1 << 20;
+  if (text.getAsInteger(10, size) || size < 1 || size > (1 << 30))
+    return std::nullopt;
+  return size * unit;
+}
+
+/// From "1M,32M[,apart][,halves]": traits are added to those there are.
+static Error parseCaches(StringRef text, Facts &facts) {
+  StringRef sizes = text;
+  auto take = [&](StringRef suffix, CpuTrait trait) {
+    if (sizes.consume_back(suffix) && !is_contained(facts.traits, trait))
+      facts.traits.push_back(trait);
+  };
+  take(",halves", CpuTrait::split_vector_loads);
+  take(",apart", CpuTrait::nontemporal_stores_stall);
+  auto [second, third] = sizes.split(',');
+  std::optional<int64_t> l2 = parseSize(second), l3 = parseSize(third);
+  if (!l2 || !l3 || *l2 < tile::CpuTargetAttr::kLeastL2Bytes || *l3 < *l2)
+    return createStringError("expected the sizes of the second and third "
+                             "level as in 1M,32M, but got '" +
+                             text + "'");
+  facts.l2 = *l2;
+  facts.l3 = *l3;
+  return Error::success();
+}
+
+//===--- The attribute ----------------------------------------------------===//
+
+Expected<tile::CpuTargetAttr> CpuTarget::getAttr(mlir::MLIRContext &context,
+                                                 StringRef caches) const {
+  Facts facts = getFacts(cpu);
+  if (isHost)
+    askHost(facts);
+  if (!caches.empty())
+    if (Error error = parseCaches(caches, facts))
+      return std::move(error);
+  mlir::Builder builder(&context);
+  SmallVector<tile::TargetUnitAttr> units;
+  constexpr uint64_t vnni = ADZE_X86_AVX512VNNI | ADZE_X86_AVX512VL;
+  bool isX86 = elfMachine == ELF::EM_X86_64;
+  if (isX86 && (moduleFeatures & vnni) == vnni)
+    units.push_back(tile::TargetUnitAttr::get(
+        &context, "vnni", builder.getIntegerType(8, false),
+        builder.getIntegerType(8, true), builder.getIntegerType(32, true),
+        {1, 16, 4},
+        /*group=*/4));
+  SmallVector<CpuFeature> features;
+  if (isX86 && (moduleFeatures & (ADZE_X86_AVX512F | ADZE_X86_AVX2)))
+    features.push_back(CpuFeature::lane_permute);
+  return tile::CpuTargetAttr::get(&context, cpu, vectorBits() / 8,
+                                  {facts.l2, facts.l3}, getFlopsPerByte(cpu),
+                                  units, features, facts.traits);
+}
+
+} // namespace adze::cpu

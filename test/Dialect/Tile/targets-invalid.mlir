@@ -1,0 +1,41 @@
+// RUN: aopt %s --split-input-file --verify-diagnostics
+
+// expected-error @below {{expected tile.targets to be a list of targets}}
+module attributes {tile.targets = [1 : i64]} {
+}
+
+// -----
+
+// expected-error @below {{expected vector_bytes of 16, 32 or 64, but got 24}}
+module attributes {tile.targets = [#tile.cpu<chip = "x", vector_bytes = 24, caches = [1048576, 33554432]>]} {
+}
+
+// -----
+
+// expected-error @below {{expected caches to be the bytes of the second level (at least 65536) and of the last level}}
+module attributes {tile.targets = [#tile.cpu<chip = "x", vector_bytes = 64, caches = [1048576, 65536]>]} {
+}
+
+// -----
+
+// expected-error @below {{expected flops_per_byte of at least 1, but got 0}}
+module attributes {tile.targets = [#tile.cpu<chip = "x", vector_bytes = 64, caches = [1048576, 1048576], flops_per_byte = 0>]} {
+}
+
+// -----
+
+// expected-error @below {{expected a group that divides 4, but got 3}}
+module attributes {tile.unit = #tile.unit<"dot", i8 * i8 + i32, [1, 16, 4], group = 3>} {
+}
+
+// -----
+
+// expected-error @below {{expected a shape of three sizes of at least 1}}
+module attributes {tile.unit = #tile.unit<"dot", i8 * i8 + i32, [16, 4]>} {
+}
+
+// -----
+
+// expected-error @below {{expected element types, but got 'index'}}
+module attributes {tile.unit = #tile.unit<"dot", index * i8 + i32, [1, 16, 4]>} {
+}

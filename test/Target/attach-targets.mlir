@@ -1,0 +1,17 @@
+// RUN: aopt %s --tile-attach-targets="cpu=znver4,x86-64-v3 cuda=sm_90a triple=x86_64" | FileCheck %s
+// RUN: aopt %s --tile-attach-targets="cpu=neoverse-v2 triple=aarch64 caches=512K,4M,apart" | FileCheck %s --check-prefix=ARM
+// RUN: not aopt %s --tile-attach-targets="cpu=z80 triple=x86_64" 2>&1 | FileCheck %s --check-prefix=CPU
+// RUN: not aopt %s --tile-attach-targets=cuda=sm_1 2>&1 | FileCheck %s --check-prefix=GPU
+// RUN: not aopt %s --tile-attach-targets="cpu=x86-64 triple=x86_64 caches=1M" 2>&1 | FileCheck %s --check-prefix=CACHES
+
+// What the module states is replaced.
+// CHECK: module attributes {tile.targets = [
+// CHECK-SAME: #tile.cpu<chip = "znver4", vector_bytes = 64, caches = [1048576, 33554432], flops_per_byte = 2, units = [#tile.unit<"vnni", ui8 * si8 + si32, [1, 16, 4], group = 4>], features = [lane_permute], traits = [split_vector_loads, nontemporal_stores_stall]>,
+// CHECK-SAME: #tile.cpu<chip = "x86-64-v3", vector_bytes = 32, caches = [524288, 16777216], features = [lane_permute]>,
+// CHECK-SAME: #tile.cuda<chip = "sm_90a">]}
+// ARM: [#tile.cpu<chip = "neoverse-v2", vector_bytes = 16, caches = [524288, 4194304], traits = [nontemporal_stores_stall]>]
+// CPU: error: unknown CPU 'z80'
+// GPU: error: {{.*}}sm_1
+// CACHES: error: expected the sizes of the second and third level as in 1M,32M, but got '1M'
+module attributes {tile.targets = [#tile.cuda<chip = "sm_80">]} {
+}
