@@ -313,11 +313,12 @@ void Collector::visitAttention(AttentionOp op) {
 
 void Collector::visitRecurrent(RecurrentOp op) {
   Dims gates = getDims(op.getGates()), weights = getDims(op.getWeights());
-  AffineExpr hidden = weights[1];
-  AffineExpr wide =
-      mulExprs(hidden, number(RecurrentOp::getNumGates(op.getCell())));
+  AffineExpr hidden = weights[1],
+             count = number(RecurrentOp::getNumGates(op.getCell()));
+  AffineExpr wide = mulExprs(hidden, count);
   Dims state{gates[1], hidden}, output{gates[0], gates[1], hidden};
   equal(gates[2], wide);
+  equal(weights[0], count);
   equal(weights[2], hidden);
   for (Value value :
        {op.getState(), op.getMemory(), op.getLastState(), op.getLastMemory()})
