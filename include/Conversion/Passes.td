@@ -155,7 +155,8 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
     "mlir::affine::AffineDialect", "mlir::arith::ArithDialect",
     "mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect",
     "mlir::math::MathDialect", "mlir::memref::MemRefDialect",
-    "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+    "mlir::scf::SCFDialect", "mlir::vector::VectorDialect",
+    "adze::tile::TileDialect"];
 }
 
 //===--- tile -> linalg ---------------------------------------------------===//
