@@ -179,6 +179,17 @@ static SmallVector<int64_t> randomAxes(GraphBuilder &b, int64_t rank) {
   return axes;
 }
 
+/// What to multiply: greater than 1 only where that many of them do not
+/// overflow, else one order of the product has an infinity that another does
+/// not have.
+static Value boundFactors(GraphBuilder &b, Value x) {
+  constexpr int64_t most = 200; // 1.5^200 is less than 2^127
+  int64_t count = 1;
+  for (int64_t size : GraphBuilder::typeOf(x).getShape())
+    count = size < 0 || count > most ? most + 1 : count * size;
+  return b.bounded(x, count > most ? 1 : 1.5);
+}
+
 void addReduction(GraphBuilder &b) {
   static constexpr StringLiteral names[] = {
       "sum",         "mean", "l1",  "l2",   "sum_square",
@@ -191,7 +202,7 @@ void addReduction(GraphBuilder &b) {
   if (name == "log_sum")
     x = b.positive(x);
   else if (name == "prod")
-    x = b.bounded(x, 1.5);
+    x = boundFactors(b, x);
   if (!x)
     return;
   int64_t rank = GraphBuilder::rankOf(x);

@@ -56,6 +56,23 @@ static Value perturb(OpBuilder &builder, Value x, double d, double k) {
   return MulOp::create(builder, loc, type, x, factor);
 }
 
+/// x - max(x) - ln(sum): code computes x anew for each of these (several loops
+/// go over a row), and where it is contracted with the subtraction, it is not
+/// rounded as in the maximum. In f64 the op reads x once, and of one element
+/// alone its result is 0, however x is off: a second x, off in another way.
+static void rereadInput(OpBuilder &builder, LogSoftmaxOp op, double d,
+                        double k) {
+  builder.setInsertionPointAfter(op);
+  Value x = op.getInput(), y = op.getResult();
+  Type type = y.getType();
+  Value again = perturb(builder, x, d, k);
+  Value apart = SubOp::create(builder, op.getLoc(), type, again, x);
+  Value sum = AddOp::create(builder, op.getLoc(), type, y, apart);
+  y.replaceUsesWithIf(sum, [&](OpOperand &use) {
+    return use.getOwner() != sum.getDefiningOp();
+  });
+}
+
 OwningOpRef<ModuleOp> perturb(ModuleOp module, double part, uint64_t seed) {
   SmallVector<double> roundings; // of all results, as they were
   SmallVector<double> sums;      // of what is combined, as it was
@@ -99,6 +116,8 @@ OwningOpRef<ModuleOp> perturb(ModuleOp module, double part, uint64_t seed) {
       continue;
     builder.setInsertionPoint(operand->getOwner());
     operand->set(perturb(builder, operand->get(), part * rounding, getWaves()));
+    if (auto op = dyn_cast<LogSoftmaxOp>(operand->getOwner()))
+      rereadInput(builder, op, part * rounding, getWaves());
   }
   return wide;
 }

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <numeric>
+#include <tuple>
 
 using namespace mlir;
 using namespace adze::tile;
@@ -119,12 +120,26 @@ struct Piece {
 };
 } // namespace
 
-/// The lanes in the order of memory, as many together as one store can reach.
+/// The lanes among the first `live` that may be elements of the view, in the
+/// order of memory. No two elements share a place, but behind the last one the
+/// digits of a view's index go on to places of others. All indices are at least
+/// 0: of lanes at one place only the first can be an element.
+static SmallVector<int64_t> orderLanes(const LanePlaces &pattern,
+                                       int64_t live) {
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, live));
+  llvm::sort(order, [&](int64_t x, int64_t y) {
+    return std::tie(pattern[x], x) < std::tie(pattern[y], y);
+  });
+  auto end = llvm::unique(
+      order, [&](int64_t x, int64_t y) { return pattern[x] == pattern[y]; });
+  order.truncate(end - order.begin());
+  return order;
+}
+
+/// As many lanes together as one store can reach.
 static SmallVector<Piece> getPieces(const LanePlaces &pattern, int64_t live) {
   int64_t lanes = pattern.size();
-  auto order = llvm::to_vector(llvm::seq<int64_t>(0, live));
-  llvm::sort(order,
-             [&](int64_t x, int64_t y) { return pattern[x] < pattern[y]; });
+  SmallVector<int64_t> order = orderLanes(pattern, live);
   SmallVector<Piece> pieces;
   for (int64_t lane : order) {
     ArrayRef<int64_t> lies = pattern[lane];
@@ -190,6 +205,11 @@ bool KernelLowering::writePieces(const Window &window,
       return false;
     known.push_back(*lanes);
   }
+  // What orderLanes() relies on.
+  auto range =
+      getIndexRange(window.offsets[window.dims[layout.laneDim].front().dim]);
+  if (!range || range->min < 0)
+    return false;
   Value memref = mapped(window.memref);
   for (auto [i, value] : llvm::enumerate(registers.values)) {
     int64_t first = layout.coordinates(i)[layout.laneDim];

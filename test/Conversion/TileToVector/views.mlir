@@ -96,3 +96,25 @@ tile.kernel @unknown(%a: memref<8x40xf32>, %b: memref<40x96xf32>, %y: memref<8x9
   tile.store %d, %v[0, %col] : tensor<8x32xf32>, memref<8x96xf32, #u>
   tile.return
 }
+
+// -----
+
+// The tile is wider than the view: behind its four columns the digits of an
+// index go on to places of other columns, 12 to that of 1. These lanes are not
+// stored, and keep no column from being stored.
+// CHECK-LABEL: func.func @narrow(
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11, 13, 15, 0, 0] : vector<16xf32>
+// CHECK: vector.maskedstore
+#n = affine_map<(m, n) -> (m * 12 + n mod 2 * 6 + n floordiv 2)>
+tile.kernel @narrow(%a: memref<33x40xf32>, %b: memref<40x4xf32>, %y: memref<396xf32>) {
+  %c33 = arith.constant 33 : index
+  %zero = arith.constant 0.0 : f32
+  %i = tile.program_id (%c33) : index
+  %v = tile.view %y sizes [33, 4] : memref<396xf32> to memref<33x4xf32, #n>
+  %x = tile.load %a[%i, 0] sizes [1, 40] : memref<33x40xf32> -> tensor<1x40xf32>
+  %w = tile.load %b[0, 0] sizes [40, 16] : memref<40x4xf32> -> tensor<40x16xf32>
+  %c = tile.broadcast %zero to [1, 16] : f32 -> tensor<1x16xf32>
+  %d = tile.dot %x, %w, %c : tensor<1x40xf32>, tensor<40x16xf32>, tensor<1x16xf32>
+  tile.store %d, %v[%i, 0] : tensor<1x16xf32>, memref<33x4xf32, #n>
+  tile.return
+}
