@@ -86,4 +86,8 @@ run "failed allocations, program with a module" allocations-program.log python-f
 run "failed allocations, atranslate --emit=graph" allocations-import.log python-free-tests/Tools/check-allocations.sh \
   build/lib/libfail-allocation.so "$allocations" "$seed" "$out/graph.mlir" build/bin/atranslate \
   "$out/models/output-rank.onnx" --emit=graph -o "$out/graph.mlir"
+# What comes before the handlers of crashes, which few of the others meet.
+FIRST=1 run "first failed allocations, atranslate" allocations-first.log python-free-tests/Tools/check-allocations.sh \
+  build/lib/libfail-allocation.so 40 "$seed" "$out/graph.mlir" build/bin/atranslate \
+  "$out/models/output-rank.onnx" --emit=graph -o "$out/graph.mlir"
 exit $((failed > 0))

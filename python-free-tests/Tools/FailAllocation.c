@@ -6,7 +6,8 @@
  * it writes how many allocations there were to the file ADZE_COUNT_ALLOCATIONS.
  *
  * ADZE_FAIL_EACH=FIRST:STEP:FOLDER makes allocations FIRST, FIRST + STEP, ..
- * fail, each in a child process that is forked there and goes on from there.
+ * fail, each in a child process that is forked there and goes on from there, up
+ * to ADZE_FAIL_MOST of them where that is set.
  * A child has two minutes, writes to FOLDER/out, and makes ADZE_FAIL_OUTPUT, if
  * that is set: with status 0 the same as FOLDER/whole, else none. A line of
  * FOLDER/ends says how each one ended: its number, and "complete", "message" or
@@ -15,6 +16,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,7 +38,7 @@ static long fails_at;
 static bool fails_later;
 
 /* Of ADZE_FAIL_EACH. */
-static long next_child, child_step;
+static long next_child, child_step, children_left;
 static int ends = -1;
 static char out_path[4096], whole_path[4096];
 static const char *output;
@@ -58,6 +60,8 @@ static int begin(int argc, char **argv, char **environment) {
     snprintf(out_path, sizeof(out_path), "%s/out", folder);
     snprintf(whole_path, sizeof(whole_path), "%s/whole", folder);
     output = getenv("ADZE_FAIL_OUTPUT");
+    const char *most = getenv("ADZE_FAIL_MOST");
+    children_left = most ? atol(most) : LONG_MAX;
     ends = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     counted = 0;
   }
@@ -130,7 +134,7 @@ static const char *judge(int status, bool was_made) {
 
 /* Whether we are the child, in which the allocation fails. */
 static bool fork_child(long number) {
-  next_child += child_step;
+  next_child = --children_left > 0 ? next_child + child_step : 0;
   int log = open(out_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   bool was_made = output && access(output, F_OK) == 0;
   pid_t child = fork();

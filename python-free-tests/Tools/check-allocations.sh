@@ -7,7 +7,7 @@
 #   check-allocations.sh SHIM NUMBER SEED OUTPUT COMMAND...
 #
 # About NUMBER allocations fail (0: all), at equal distances from one that SEED
-# chooses. The command has to end with status 0, or with 1 or 70 and a message,
+# chooses; with FIRST=1 in the environment the first NUMBER. The command has to end with status 0, or with 1 or 70 and a message,
 # within two minutes. OUTPUT (- for none) is the file that it makes: whole or not
 # there. The command, which must have one thread, writes the name OUTPUT itself.
 # JOBS commands run side by side.
@@ -29,6 +29,10 @@ all=$(cat "$folder/count")
 [ "$number" != 0 ] && [ "$number" -lt "$all" ] || number=$all
 
 step=$((all / number)) jobs=${JOBS:-$(nproc)}
+if [ -n "${FIRST:-}" ]; then
+  step=1 seed=0
+  [ "$jobs" -le "$number" ] || jobs=$number
+fi
 pids=
 for ((job = 0; job < jobs; ++job)); do
   part=$folder/$job made=$output
@@ -38,6 +42,7 @@ for ((job = 0; job < jobs; ++job)); do
     made=$part/$(basename "$output") # a file of its own
     export ADZE_FAIL_OUTPUT=$made
   fi
+  [ -z "${FIRST:-}" ] || export ADZE_FAIL_MOST=$(((number + jobs - 1 - job) / jobs))
   ADZE_FAIL_EACH=$((seed % step + 1 + job * step)):$((step * jobs)):$part LD_PRELOAD=$shim \
     "${@/#$output/$made}" >"$part/log" 2>&1 &
   pids="$pids $!"

@@ -164,6 +164,10 @@ void installCrashHandling(int argc, char **argv) {
   commandLine.argv = argv;
   for (int i = 1; i < argc; ++i)
     commandLine.isReplay |= StringRef(argv[i]).starts_with("--reproducer=");
+  // First, as what follows takes memory; LLVM puts its own in their place.
+  catchFaults();
+  install_fatal_error_handler(onFatalError);
+  install_bad_alloc_error_handler(onFatalError);
   posix_spawn_file_actions_init(&commandLine.quiet);
   for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     posix_spawn_file_actions_addopen(&commandLine.quiet, fd, "/dev/null",
@@ -171,8 +175,6 @@ void installCrashHandling(int argc, char **argv) {
   setBugReportMsg("");
   sys::PrintStackTraceOnErrorSignal(argv[0]);
   catchFaults();
-  install_fatal_error_handler(onFatalError);
-  install_bad_alloc_error_handler(onFatalError);
 }
 
 } // namespace adze

@@ -305,8 +305,11 @@ mlir::LogicalResult Importer::dispatch(Binder &binder, const Place &place) {
   // Bodies that ONNX has for operators are not as exact as its definitions.
   const Definition *definition =
       isInBody ? nullptr : reader.getDefinition(node);
-  if (definition && (mlir::failed(checkOperands(binder, *definition, row)) ||
-                     mlir::failed(checkLimits(binder))))
+  if (definition && mlir::failed(checkOperands(binder, *definition, row)))
+    return mlir::failure();
+  // Also of operators whose set the model does not name: they have a handler,
+  // but no definition.
+  if ((definition || (row && !isInBody)) && mlir::failed(checkLimits(binder)))
     return mlir::failure();
   mlir::LogicalResult result = importOperator(binder, place, row);
   if (!definition || mlir::failed(result) ||

@@ -11,7 +11,8 @@ using mlir::LogicalResult;
 
 namespace {
 
-/// An integer, or each of several.
+/// An integer, or each of several. Operators of ai.onnx go by their names,
+/// others have their domain before it.
 struct Range {
   llvm::StringRef op, attribute;
   int64_t least, most;
@@ -101,7 +102,17 @@ static constexpr Range kRanges[] = {
     {"Scan", "directions", 0, 1},
     {"Scan", "scan_input_directions", 0, 1},
     {"Scan", "scan_output_directions", 0, 1},
+    {"TfIdfVectorizer", "ngram_counts", 0, kMost},
     {"TopK", "k", 1, INT64_MAX},
+    {"com.microsoft.Attention", "num_heads", 1, kMost},
+    {"com.microsoft.GroupQueryAttention", "kv_num_heads", 1, kMost},
+    {"com.microsoft.GroupQueryAttention", "num_heads", 1, kMost},
+    {"com.microsoft.MatMulNBits", "K", 1, kMost},
+    {"com.microsoft.MatMulNBits", "N", 1, kMost},
+    {"com.microsoft.MatMulNBits", "block_size", 1, kMost},
+    {"com.microsoft.MultiHeadAttention", "num_heads", 1, kMost},
+    {"com.microsoft.RotaryEmbedding", "num_heads", 0, kMost},
+    {"com.microsoft.RotaryEmbedding", "rotary_embedding_dim", 0, kMost},
 };
 
 static constexpr Words kWords[] = {
@@ -212,12 +223,13 @@ LogicalResult adze::importer::checkLimits(Binder &b) {
   for (llvm::StringRef flag : kFlags)
     if (mlir::failed(checkRange(b, {b.node.opType, flag, 0, 1})))
       return mlir::failure();
-  if (!b.node.domain.empty())
-    return mlir::success();
+  std::string name = b.node.domain.empty()
+                         ? b.node.opType
+                         : b.node.domain + "." + b.node.opType;
   LogicalResult result = mlir::success();
   auto apply = [&](const auto &rows, auto check) {
     for (const auto &row : rows)
-      if (row.op == b.node.opType && mlir::succeeded(result))
+      if (row.op == name && mlir::succeeded(result))
         result = check(b, row);
   };
   apply(kRanges, checkRange);

@@ -90,20 +90,32 @@ private:
   unsigned getInteger(const Product &product);
   /// sum >= 0.
   void require(const Sum &sum) { sums.push_back(sum); }
-  static Sum single(unsigned integer, int64_t factor) {
+  Sum single(unsigned integer, int64_t factor) {
     return combine(Sum(), integer, factor);
   }
-  static Sum combine(Sum lhs, unsigned integer, int64_t factor) {
-    lhs[integer] += factor;
+  Sum combine(Sum lhs, unsigned integer, int64_t factor) {
+    add(lhs, integer, factor);
     return lhs;
   }
-  static Sum combine(Sum lhs, const Sum &rhs, int64_t factor) {
+  Sum combine(Sum lhs, const Sum &rhs, int64_t factor) {
     for (auto [integer, other] : rhs)
-      lhs[integer] += factor * other;
+      add(lhs, integer, other, factor);
     return lhs;
+  }
+  /// Adds a product to the factor of an integer.
+  void add(Sum &sum, unsigned integer, int64_t factor, int64_t times = 1) {
+    int64_t product = 0, total = 0;
+    if (llvm::MulOverflow(factor, times, product) ||
+        llvm::AddOverflow(sum[integer], product, total) || total > mostFactor ||
+        total < -mostFactor)
+      isTooLarge = true;
+    else
+      sum[integer] = total;
   }
 
   static constexpr unsigned one = 1u << 30;
+  static constexpr int64_t mostFactor = int64_t(1) << 31;
+  bool isTooLarge = false; // a factor: nothing can be told then
   std::map<std::vector<const void *>, unsigned> known;
   unsigned count = 0;
   SmallVector<Sum> sums;
@@ -148,27 +160,23 @@ unsigned Conditions::getInteger(const Product &product) {
 Conditions::Sum Conditions::getSum(AffineExpr expr) {
   Sum sum;
   for (const Term &term : getTerms(expr))
-    sum[term.atoms.empty() ? one : getInteger(term.atoms)] += term.factor;
+    add(sum, term.atoms.empty() ? one : getInteger(term.atoms), term.factor);
   return sum;
 }
 
 bool Conditions::mayBeNegative(AffineExpr expr, ArrayRef<AffineExpr> given) {
   constexpr unsigned most = 12;
-  constexpr int64_t mostFactor = int64_t(1) << 31;
   require(combine(single(one, -1), getSum(expr), -1)); // -expr - 1 >= 0
   for (AffineExpr other : given)
     require(getSum(other));
-  if (count > most)
+  if (count > most || isTooLarge)
     return true;
   using namespace mlir::presburger;
   IntegerPolyhedron all(PresburgerSpace::getSetSpace(count));
   for (const Sum &sum : sums) {
     SmallVector<int64_t> row(count + 1, 0);
-    for (auto [integer, factor] : sum) {
+    for (auto [integer, factor] : sum)
       row[integer == one ? count : integer] = factor;
-      if (std::abs(factor) > mostFactor)
-        return true;
-    }
     all.addInequality(row);
   }
   return !all.isIntegerEmpty();

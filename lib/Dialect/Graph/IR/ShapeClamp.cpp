@@ -33,7 +33,9 @@ static AffineExpr negate(AffineExpr expr) {
 static std::pair<AffineExpr, AffineExpr> getParts(AffineExpr expr) {
   AffineExpr sums[2] = {number(expr, 0), number(expr, 0)};
   for (const Term &term : getTerms(expr)) {
-    AffineExpr value = number(expr, std::abs(term.factor));
+    AffineExpr value; // none of -2^63, which has no opposite
+    if (term.factor != INT64_MIN)
+      value = number(expr, std::abs(term.factor));
     for (AffineExpr atom : term.atoms)
       value = isNonNegative(atom) ? mulExprs(value, atom) : AffineExpr();
     AffineExpr &sum = sums[term.factor < 0];

@@ -171,10 +171,14 @@ LogicalResult TransposedConv::addPadsOfSizes() {
                    .getShape()
                    .drop_front(2);
   window.pads.assign(2 * spatial, 0);
+  int64_t whole = 0;
   for (size_t i = 0; i < spatial; ++i) {
-    int64_t size = wanted ? (*wanted)[i] : sizes[i] * window.strides[i];
-    int64_t total = window.strides[i] * (sizes[i] - 1) + outputPadding[i] +
-                    (window.kernel[i] - 1) * window.dilations[i] + 1 - size;
+    int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
+    // Without pads the result has stride * (size - 1) + padding + reach.
+    int64_t total = outputPadding[i] + reach - window.strides[i];
+    if (wanted && (llvm::MulOverflow(window.strides[i], sizes[i], whole) ||
+                   llvm::AddOverflow(whole - (*wanted)[i], total, total)))
+      return b.fail("expected a result of less than 2^63 elements");
     auto [before, after] = splitTotal(total, moreAtEnd);
     window.pads[i] = before;
     window.pads[spatial + i] = std::max<int64_t>(after, 0);

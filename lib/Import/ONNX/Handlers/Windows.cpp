@@ -14,12 +14,17 @@ static constexpr int64_t kMaxWindow = int64_t(1) << 31;
 
 static LogicalResult checkWindow(Binder &b, const Window &window) {
   for (const auto *list : {&window.kernel, &window.strides, &window.dilations})
-    for (int64_t value : *list)
-      if (!mlir::ShapedType::isDynamic(value) &&
-          (value < 1 || value > kMaxWindow))
-        return b.fail("expected kernel, strides and dilations of at least 1, "
+    for (int64_t value : *list) {
+      // Only a filter's dims can be unknown: an attribute may be any number,
+      // also the one that stands for unknown dims.
+      if (list == &window.kernel && window.filter &&
+          mlir::ShapedType::isDynamic(value))
+        continue;
+      if (value < 1 || value > kMaxWindow)
+        return b.fail("expected kernel, strides and dilations in [1, 2^31], "
                       "but got " +
                       llvm::Twine(value));
+    }
   return mlir::failure(b.hasFailed());
 }
 
@@ -111,8 +116,8 @@ static LogicalResult addSamePads(Binder &b, mlir::Value &input, bool moreAtEnd,
     int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
     int64_t total = reach - 1;
     if (size)
-      total = std::max<int64_t>(
-          (llvm::divideCeil(*size, stride) - 1) * stride + reach - *size, 0);
+      total = std::max<int64_t>( // the difference is small, the sum may not be
+          (llvm::divideCeil(*size, stride) - 1) * stride - *size + reach, 0);
     window.pads[i] = moreAtEnd ? total / 2 : total - total / 2;
     window.pads[spatial + i] = total - window.pads[i];
   }
