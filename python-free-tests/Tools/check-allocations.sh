@@ -58,8 +58,8 @@ while read -r at why; do
   echo "check-allocations: allocation $at of $all: $why" >&2
   echo "again: ADZE_FAIL_ALLOCATION=$at LD_PRELOAD=$shim $*" >&2
   failures=$((failures + 1))
-done < <(grep -v -e ' complete ' -e ' message ' "$folder/ends")
+done < <(grep -Ev "^[0-9]+ (complete|message) " "$folder/ends") # not "no message"
 rm -f "$output"
-echo "$(wc -l <"$folder/ends") of $all allocations failed: $(grep -c ' message ' "$folder/ends") ends with a message," \
-  "$(grep -c ' complete ' "$folder/ends") complete, $failures failures"
+echo "$(wc -l <"$folder/ends") of $all allocations failed: $(grep -Ec "^[0-9]+ message " "$folder/ends") ends with a message," \
+  "$(grep -Ec "^[0-9]+ complete " "$folder/ends") complete, $failures failures"
 [ "$failures" = 0 ]
