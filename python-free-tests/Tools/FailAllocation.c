@@ -117,6 +117,13 @@ static bool are_equal(const char *path, const char *other) {
   return equal;
 }
 
+/* A forked child has the thread that forks it alone, and would wait for others
+ * without end. */
+static bool has_one_thread(void) {
+  struct stat tasks;
+  return stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink == 3;
+}
+
 /* `was_made`: the output was there before the allocation. */
 static const char *judge(int status, bool was_made) {
   bool made = output && access(output, F_OK) == 0;
@@ -135,6 +142,10 @@ static const char *judge(int status, bool was_made) {
 /* Whether we are the child, in which the allocation fails. */
 static bool fork_child(long number) {
   next_child = --children_left > 0 ? next_child + child_step : 0;
+  if (!has_one_thread()) {
+    dprintf(ends, "%ld several threads\n", number);
+    return false;
+  }
   int log = open(out_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   bool was_made = output && access(output, F_OK) == 0;
   pid_t child = fork();
