@@ -7,11 +7,11 @@
 #   check-allocations.sh SHIM NUMBER SEED OUTPUT COMMAND...
 #
 # About NUMBER allocations fail (0: all), at equal distances from one that SEED
-# chooses; with FIRST=1 in the environment the first NUMBER. The command has to end with status 0, or with 1 or 70 and a message,
-# within two minutes. OUTPUT (- for none) is the file that it makes: whole or not
-# there. The command, which must have one thread (else its child processes would wait for
-# threads that they lack), writes the name OUTPUT itself.
-# JOBS commands run side by side.
+# chooses; with FIRST=1 in the environment the first NUMBER. The command has to
+# end with status 0, or with 1 or 70 and a message, within two minutes. OUTPUT (-
+# for none) is the file that it makes: whole or not there. The command writes the
+# name OUTPUT itself, and has to have one thread: a copy of its process would
+# wait for others without end. JOBS commands run side by side.
 set -uo pipefail
 shim=$1 number=$2 seed=$3 output=$4
 shift 4
