@@ -11,7 +11,7 @@
  * A child has two minutes, writes to FOLDER/out, and makes ADZE_FAIL_OUTPUT, if
  * that is set: with status 0 the same as FOLDER/whole, else none. A line of
  * FOLDER/ends says how each one ended: its number, and "complete", "message" or
- * what was wrong. The program must have one thread.
+ * what was wrong; "several threads" where a child would lack some.
  */
 #include <dlfcn.h>
 #include <errno.h>
