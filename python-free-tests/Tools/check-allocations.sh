@@ -10,8 +10,8 @@
 # chooses; with FIRST=1 in the environment the first NUMBER. The command has to
 # end with status 0, or with 1 or 70 and a message, within two minutes. OUTPUT (-
 # for none) is the file that it makes: whole or not there. The command writes the
-# name OUTPUT itself. JOBS commands run side by side. Where it has several threads
-# a copy of its process would wait for them: it runs from the beginning there.
+# name OUTPUT itself. JOBS commands run side by side. Where a copy of its process
+# would lack threads or share the output, it runs from the beginning instead.
 set -uo pipefail
 shim=$1 number=$2 seed=$3 output=$4
 shift 4
@@ -73,7 +73,7 @@ alone() {
 }
 cat "$folder"/*/ends | while read -r at why; do
   case $why in
-  several*) alone "$at" "$@" ;;
+  "not forked"*) alone "$at" "$@" ;;
   *) echo "$at $why" ;;
   esac
 done >"$folder/ends"
