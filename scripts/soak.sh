@@ -85,9 +85,9 @@ run "failed allocations, program with a module" allocations-program.log python-f
   build/lib/libfail-allocation.so 0 "$seed" - build/bin/runtime-c-test build/lib/libfake-module.so
 run "failed allocations, atranslate --emit=graph" allocations-import.log python-free-tests/Tools/check-allocations.sh \
   build/lib/libfail-allocation.so "$allocations" "$seed" "$out/graph.mlir" build/bin/atranslate \
-  "$out/models/output-rank.onnx" --emit=graph -o "$out/graph.mlir"
+  "$out/models/output-rank.onnx" -j1 --emit=graph -o "$out/graph.mlir"
 # What comes before the handlers of crashes, which few of the others meet.
 FIRST=1 run "first failed allocations, atranslate" allocations-first.log python-free-tests/Tools/check-allocations.sh \
   build/lib/libfail-allocation.so 40 "$seed" "$out/graph.mlir" build/bin/atranslate \
-  "$out/models/output-rank.onnx" --emit=graph -o "$out/graph.mlir"
+  "$out/models/output-rank.onnx" -j1 --emit=graph -o "$out/graph.mlir"
 exit $((failed > 0))

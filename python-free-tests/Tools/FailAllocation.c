@@ -11,8 +11,10 @@
  * A child has two minutes, writes to FOLDER/out, and makes ADZE_FAIL_OUTPUT, if
  * that is set: with status 0 the same as FOLDER/whole, else none. A line of
  * FOLDER/ends says how each one ended: its number, and "complete", "message" or
- * what was wrong. The program must have one thread.
+ * what was wrong; "not forked" where a child would lack threads, or share
+ * the output that has begun.
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -117,6 +119,33 @@ static bool are_equal(const char *path, const char *other) {
   return equal;
 }
 
+/* A forked child has the thread that forks it alone, and would wait for others
+ * without end. */
+static bool has_one_thread(void) {
+  struct stat tasks;
+  return stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink == 3;
+}
+
+/* Whether a temporary file of the output is there: OUTPUT.tmp-... A child would
+ * write and rename or remove the file that its parent writes. */
+static bool has_begun(void) {
+  char folder[4096];
+  const char *slash = output ? strrchr(output, '/') : NULL;
+  if (!slash || (size_t)(slash - output) >= sizeof(folder))
+    return false;
+  memcpy(folder, output, (size_t)(slash - output));
+  folder[slash - output] = '\0';
+  DIR *entries = opendir(slash == output ? "/" : folder);
+  size_t length = strlen(slash + 1);
+  bool found = false;
+  for (struct dirent *entry; entries && !found && (entry = readdir(entries));)
+    found = strncmp(entry->d_name, slash + 1, length) == 0 &&
+            strncmp(entry->d_name + length, ".tmp-", 5) == 0;
+  if (entries)
+    closedir(entries);
+  return found;
+}
+
 /* `was_made`: the output was there before the allocation. */
 static const char *judge(int status, bool was_made) {
   bool made = output && access(output, F_OK) == 0;
@@ -135,6 +164,10 @@ static const char *judge(int status, bool was_made) {
 /* Whether we are the child, in which the allocation fails. */
 static bool fork_child(long number) {
   next_child = --children_left > 0 ? next_child + child_step : 0;
+  if (!has_one_thread() || has_begun()) {
+    dprintf(ends, "%ld not forked\n", number);
+    return false;
+  }
   int log = open(out_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   bool was_made = output && access(output, F_OK) == 0;
   pid_t child = fork();

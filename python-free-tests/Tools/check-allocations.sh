@@ -7,10 +7,11 @@
 #   check-allocations.sh SHIM NUMBER SEED OUTPUT COMMAND...
 #
 # About NUMBER allocations fail (0: all), at equal distances from one that SEED
-# chooses; with FIRST=1 in the environment the first NUMBER. The command has to end with status 0, or with 1 or 70 and a message,
-# within two minutes. OUTPUT (- for none) is the file that it makes: whole or not
-# there. The command, which must have one thread, writes the name OUTPUT itself.
-# JOBS commands run side by side.
+# chooses; with FIRST=1 in the environment the first NUMBER. The command has to
+# end with status 0, or with 1 or 70 and a message, within two minutes. OUTPUT (-
+# for none) is the file that it makes: whole or not there. The command writes the
+# name OUTPUT itself. JOBS commands run side by side. Where a copy of its process
+# would lack threads or share the output, it runs from the beginning instead.
 set -uo pipefail
 shim=$1 number=$2 seed=$3 output=$4
 shift 4
@@ -53,13 +54,35 @@ for pid in $pids; do
   [ $status = 0 ] || { cat "$folder/$job/log"; echo "check-allocations: the command ends with status $status" >&2; failures=1; }
   job=$((job + 1))
 done
-cat "$folder"/*/ends >"$folder/ends"
+# alone NUMBER COMMAND...: how the command ends when that allocation fails.
+alone() {
+  local at=$1 end
+  shift
+  rm -f "$output"
+  timeout 120 env ADZE_FAIL_ALLOCATION="$at" LD_PRELOAD="$shim" "$@" >"$folder/out" 2>&1
+  case $? in
+  0) end=complete; [ "$output" = - ] || cmp -s "$output" "$folder/whole" || end="another output" ;;
+  1 | 70)
+    end=message
+    [ -s "$folder/out" ] || end="no message"
+    [ ! -e "$output" ] || end="an output in spite of an error"
+    ;;
+  *) end="a signal or another status" ;;
+  esac
+  echo "$at $end -"
+}
+cat "$folder"/*/ends | while read -r at why; do
+  case $why in
+  "not forked"*) alone "$at" "$@" ;;
+  *) echo "$at $why" ;;
+  esac
+done >"$folder/ends"
 while read -r at why; do
   echo "check-allocations: allocation $at of $all: $why" >&2
   echo "again: ADZE_FAIL_ALLOCATION=$at LD_PRELOAD=$shim $*" >&2
   failures=$((failures + 1))
-done < <(grep -v -e ' complete ' -e ' message ' "$folder/ends")
+done < <(grep -Ev "^[0-9]+ (complete|message) " "$folder/ends") # not "no message"
 rm -f "$output"
-echo "$(wc -l <"$folder/ends") of $all allocations failed: $(grep -c ' message ' "$folder/ends") ends with a message," \
-  "$(grep -c ' complete ' "$folder/ends") complete, $failures failures"
+echo "$(wc -l <"$folder/ends") of $all allocations failed: $(grep -Ec "^[0-9]+ message " "$folder/ends") ends with a message," \
+  "$(grep -Ec "^[0-9]+ complete " "$folder/ends") complete, $failures failures"
 [ "$failures" = 0 ]

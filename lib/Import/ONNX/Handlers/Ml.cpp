@@ -6,6 +6,7 @@
 #include "../IndexRange.h"
 #include "../OpTable.h"
 #include "Arithmetic.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 
 using namespace adze;
@@ -37,8 +38,17 @@ Value adze::importer::makeTable(Binder &b, mlir::Type elementType,
     return {};
   if (elementType.isF64())
     return makeConstant<double>(b, elementType, values, shape);
-  if (elementType.isInteger(64))
+  if (elementType.isInteger(64)) {
+    // Attributes become doubles, which are exact up to there.
+    constexpr double most = 0x1p53;
+    for (double value : values)
+      if (!(std::abs(value) < most)) {
+        (void)b.unsupported("expected integers of less than 2^53, but got " +
+                            llvm::formatv("{0:f0}", value).str());
+        return {};
+      }
     return makeConstant<int64_t>(b, elementType, values, shape);
+  }
   return b.cast(makeConstant<float>(b, b.builder.getF32Type(), values, shape),
                 elementType);
 }

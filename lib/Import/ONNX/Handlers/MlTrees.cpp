@@ -154,7 +154,9 @@ Value Evaluator::run(Value x) {
       return {};
     }
   mlir::Type i64 = b.builder.getI64Type(), type = b.getElementType(x);
-  features = table(i64, [](const Node &n) { return n.feature; });
+  // A leaf has none: what its attribute says there may be no feature at all.
+  features =
+      table(i64, [](const Node &n) { return n.mode == Leaf ? 0 : n.feature; });
   values = table(type, [](const Node &n) { return n.value; });
   int first = -1;
   for (const Node &node : forest.nodes) {
