@@ -28,13 +28,25 @@ static std::error_code takeError(raw_fd_ostream &os) {
 
 std::error_code createTemporaryBeside(StringRef path, int &fd,
                                       std::string &temporary) {
-  SmallString<128> name;
-  if (std::error_code code =
-          sys::fs::createUniqueFile(path + ".tmp-%%%%%%%%", fd, name))
-    return code;
-  sys::RemoveFileOnSignal(name);
-  temporary = name.str().str();
-  return {};
+  constexpr unsigned maxNames = 128; // as LLVM's functions
+  std::error_code code;
+  for (unsigned i = 0; i < maxNames; ++i) {
+    SmallString<128> name;
+    sys::fs::createUniquePath(path + ".tmp-%%%%%%%%", name,
+                              /*MakeAbsolute=*/false);
+    temporary = name.str().str();
+    // What takes memory comes before the file: it would stay if that failed.
+    sys::RemoveFileOnSignal(name);
+    code = sys::fs::openFileForReadWrite(name, fd, sys::fs::CD_CreateNew,
+                                         sys::fs::OF_None);
+    if (!code)
+      return {};
+    sys::DontRemoveFileOnSignal(name);
+    temporary.clear();
+    if (code != std::errc::file_exists)
+      break;
+  }
+  return code;
 }
 
 std::error_code createTemporary(StringRef prefix, StringRef suffix,

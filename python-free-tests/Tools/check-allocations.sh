@@ -58,14 +58,16 @@ done
 alone() {
   local at=$1 end
   shift
-  rm -f "$output"
+  rm -f "$output" "$output".tmp-*
   timeout 120 env ADZE_FAIL_ALLOCATION="$at" LD_PRELOAD="$shim" "$@" >"$folder/out" 2>&1
   case $? in
   0) end=complete; [ "$output" = - ] || cmp -s "$output" "$folder/whole" || end="another output" ;;
   1 | 70)
     end=message
     [ -s "$folder/out" ] || end="no message"
-    [ ! -e "$output" ] || end="an output in spite of an error"
+    # All of it is there if what comes afterwards fails.
+    [ ! -e "$output" ] || cmp -s "$output" "$folder/whole" || end="a part of the output"
+    ! compgen -G "$output.tmp-*" >/dev/null || end="a temporary file"
     ;;
   *) end="a signal or another status" ;;
   esac
