@@ -32,6 +32,15 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     if (options.foldConstants)
       manager.addPass(graph::createFoldConstantsPass(numbers));
     manager.addNestedPass<func::FuncOp>(graph::createSimplifyControlFlowPass());
+    // While weights are bytes and scales stand beside them.
+    if (!options.forExport) {
+      manager.addNestedPass<func::FuncOp>(
+          graph::createSinkDequantizationPass());
+      manager.addNestedPass<func::FuncOp>(
+          graph::createFormIntegerProductsPass());
+      manager.addNestedPass<func::FuncOp>(
+          graph::createFoldRequantizationPass());
+    }
     manager.addNestedPass<func::FuncOp>(graph::createOrderViewsPass());
     manager.addNestedPass<func::FuncOp>(
         graph::createRecognizeNormalizationPass());

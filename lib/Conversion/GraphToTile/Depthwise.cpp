@@ -3,6 +3,7 @@
 // Convolutions whose channels are the lanes of vectors: depthwise ones, and
 // those of a few channels a group.
 #include "Convolution.h"
+#include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -51,8 +52,17 @@ bool adze::runsInLanes(const KernelEmitter &e, const ConvShape &conv) {
 static FailureOr<Emitted> emitOfGroup(KernelEmitter &e, const ConvShape &conv,
                                       ArrayRef<Place> places, int64_t inner) {
   ConvOp op = conv.op;
-  if (conv.isDepthwise())
-    return e.emit(op.getInput(), places);
+  if (conv.isDepthwise()) {
+    FailureOr<Emitted> x = e.emit(op.getInput(), places);
+    if (failed(x))
+      return failure();
+    TileElementBuilder elements(e, x->axes);
+    Type from = getElementTypeOrSelf(op.getInput()),
+         to = getElementTypeOrSelf(op.getResult());
+    if (from != to)
+      x->value = graph::buildCast(elements, x->value, from, to);
+    return x;
+  }
   OpBuilder &b = e.builder();
   auto splat = [&](int64_t value) {
     return e.broadcast({e.index(value), {}}, {N});

@@ -31,7 +31,8 @@ def Graph_ConvOp : Graph_InferredOp<"conv", [WindowOpInterface]> {
     `layout` says where the channels of input and result are: nchw
     `[N, C, spatial..]`, nhwc `[N, spatial.., C]`. The filter is
     `[O, C / group, kernel..]` in both (packing permutes it for free), `bias`
-    `[O]`. `pads` are zeros before and after each dim. ui8 by si8 is si32.
+    `[O]`. `pads` are zeros before and after each dim. ui8 by si8 is si32, and ui8
+    by f32 is f32 where `group` is the number of channels of input and result.
 
     Example:
     ```mlir

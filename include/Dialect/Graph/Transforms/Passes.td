@@ -5,6 +5,7 @@
 #define ADZE_DIALECT_GRAPH_TRANSFORMS_PASSES
 
 include "mlir/Pass/PassBase.td"
+include "Dialect/Graph/Transforms/QuantizationPasses.td"
 include "Dialect/Graph/Transforms/RecognizePasses.td"
 include "Dialect/Graph/Transforms/ShapePasses.td"
 include "Dialect/Graph/Transforms/SimplifyPasses.td"

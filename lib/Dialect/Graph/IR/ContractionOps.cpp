@@ -15,6 +15,18 @@ static Type getProductType(Type lhs, Type rhs) {
   return lhs == rhs ? lhs : Type();
 }
 
+/// The same of a convolution; f32 of ui8 by f32, where each channel is summed
+/// by itself.
+static Type getConvType(ConvOp::Adaptor op) {
+  Type input = getElement(op.getInput()), filter = getElement(op.getFilter());
+  if (!input.isUnsignedInteger(8) || !filter.isF32())
+    return getProductType(input, filter);
+  Dims dims = getDims(op.getFilter());
+  bool isDepthwise = op.getGroup() > 1 && getConstant(dims[1]) == 1 &&
+                     getConstant(dims[0]) == int64_t(op.getGroup());
+  return isDepthwise ? filter : Type();
+}
+
 //===----------------------------------------------------------------------===//
 // matmul
 //===----------------------------------------------------------------------===//
@@ -77,8 +89,8 @@ static LogicalResult checkConv(Where where, typename OpT::Adaptor adaptor) {
                            getRank(adaptor.getFilter()), "-D");
   Type input = getElement(adaptor.getInput()),
        filter = getElement(adaptor.getFilter()), element = input;
-  if (std::is_same_v<OpT, ConvOp>)
-    element = getProductType(input, filter);
+  if constexpr (std::is_same_v<OpT, ConvOp>)
+    element = getConvType(adaptor);
   if (!element || (input != filter && element == input))
     return inferError<OpT>(where, "expected equal element types, but got ",
                            input, " and ", filter);
@@ -146,9 +158,7 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *context, Where where,
           toString(input), " and weights ", toString(filter));
     dims[at.spatial(i)] = *size;
   }
-  types.push_back(makeType(getProductType(getElement(adaptor.getInput()),
-                                          getElement(adaptor.getFilter())),
-                           dims));
+  types.push_back(makeType(getConvType(adaptor), dims));
   return success();
 }
 

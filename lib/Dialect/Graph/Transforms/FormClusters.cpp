@@ -4,6 +4,7 @@
 // cluster.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Grouping.h"
+#include "Quantized.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -87,6 +88,17 @@ void buildCluster(const Group &group) {
     op->erase();
 }
 
+/// In a kernel, whole numbers of 8 bits are the same as f32.
+void skipConversion(CastOp op) {
+  auto narrow = op.getInput().getDefiningOp<CastOp>();
+  if (!narrow || !isa<ClusterOp>(op->getParentOp()) ||
+      narrow.getInput().getType() != op.getType() || !getElement(op).isF32())
+    return;
+  auto type = dyn_cast<IntegerType>(getElement(narrow));
+  if (type && isByte(narrow.getInput(), type))
+    op.replaceAllUsesWith(narrow.getInput());
+}
+
 struct FormClustersPass final
     : adze::graph::impl::FormClustersPassBase<FormClustersPass> {
   using Base::Base;
@@ -103,6 +115,7 @@ struct FormClustersPass final
     });
     for (Block *block : blocks)
       formClusters(*block);
+    function.walk(skipConversion);
   }
 
 private:
@@ -120,6 +133,7 @@ private:
                                        : target.getL2Bytes() * 2 / 3,
                             target.getFlopsPerByte());
       }
+      grouping.recomputeConversions();
       grouping.tellRefusals();
     }
     for (const Group &group : grouping.takeGroups()) {

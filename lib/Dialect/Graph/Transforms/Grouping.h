@@ -38,6 +38,9 @@ public:
   /// Convolutions one behind the other join where what lies between them has
   /// more bytes, and where these cost more than what is done twice then.
   void joinChains(int64_t leastBytes, int64_t flopsPerByte);
+  /// Kernels that read f32 tensors that others convert from 8-bit integers read
+  /// the integers and convert them.
+  void recomputeConversions();
   /// Says why groups that read from one another are apart, where somebody
   /// listens to remarks.
   void tellRefusals();
@@ -46,6 +49,7 @@ public:
 
 private:
   void copyMovement(mlir::Operation *op);
+  void recomputeConversion(mlir::Operation *op);
   void growEpilogue(mlir::Operation *op);
   bool growMove(TransposeOp op);
   bool isLoaded(mlir::Operation *op, unsigned movement,

@@ -12,8 +12,8 @@ bool adze::graph::isConstant(Value value, unsigned depth) {
     return true;
   Operation *op = value.getDefiningOp();
   return op && depth < most &&
-         isa<MulOp, AddOp, SubOp, DivOp, SqrtOp, NegOp, ReciprocalOp, ReshapeOp,
-             BroadcastToOp, PadOp, ReduceSumOp>(op) &&
+         isa<CastOp, MulOp, AddOp, SubOp, DivOp, SqrtOp, NegOp, ReciprocalOp,
+             ReshapeOp, BroadcastToOp, PadOp, ReduceSumOp>(op) &&
          llvm::all_of(
              op->getOperands(),
              [&](Value operand) { return isConstant(operand, depth + 1); });

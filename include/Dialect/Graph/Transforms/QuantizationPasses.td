@@ -1,0 +1,127 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Passes over quantized models.
+#ifndef ADZE_DIALECT_GRAPH_TRANSFORMS_QUANTIZATIONPASSES
+#define ADZE_DIALECT_GRAPH_TRANSFORMS_QUANTIZATIONPASSES
+
+include "mlir/Pass/PassBase.td"
+
+def SinkDequantizationPass
+    : Pass<"graph-sink-dequantization", "::mlir::func::FuncOp"> {
+  let summary = "Move and pool tensors before they are dequantized";
+  let description = [{
+    Reshapes, transposes, slices, concatenations, look-ups and maximum pooling of
+    tensors that are dequantized from 8-bit integers, with one scale and one zero
+    point, take the integers, and their results are dequantized instead. All give
+    the same bits: these ops pick elements, and the order of the integers is that
+    of the numbers.
+
+    Before:
+    ```mlir
+    %s = graph.constant dense<0.5> : tensor<f32>
+    %0 = graph.cast %p : (tensor<2x8xui8>) -> tensor<2x8xf32>
+    %1 = graph.mul %0, %s : (tensor<2x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+    %2 = graph.transpose %1 {perm = array<i64: 1, 0>} : (tensor<2x8xf32>) -> tensor<8x2xf32>
+    ```
+    After:
+    ```mlir
+    %0 = graph.transpose %p {perm = array<i64: 1, 0>} : (tensor<2x8xui8>) -> tensor<8x2xui8>
+    %1 = graph.cast %0 : (tensor<8x2xui8>) -> tensor<8x2xf32>
+    %2 = graph.mul %1, %s : (tensor<8x2xf32>, tensor<f32>) -> tensor<8x2xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"sunk", "sunk", "Ops that take integers now">,
+  ];
+}
+
+def FormIntegerProductsPass
+    : Pass<"graph-form-integer-products", "::mlir::func::FuncOp"> {
+  let summary = "Compute products of dequantized tensors in integers";
+  let description = [{
+    A convolution or matrix product of two tensors that are dequantized from 8-bit
+    integers becomes one of the integers, with exact 32-bit sums, and the scales
+    are applied to the sums: the product of `(p - z) * s` and `q * t` is
+    `(sum(p * q) - z * sum(q)) * (s * t)`. The activation has one scale and zero
+    point and becomes unsigned; the weight is a constant whose zero point is the
+    middle of its range and becomes signed, with a scale for each output channel
+    or one for all. Pads of a convolution stand for the zero point. The depth of a
+    matrix product is a multiple of 4; channels of a convolution are padded to one.
+
+    The pass does nothing unless every target is a CPU with a unit for
+    `ui8 * si8 + si32` (`tile.targets`): others compute in f32. Grouped
+    convolutions and products of two activations stay in f32.
+
+    The sums are exact, so a result differs from that of f32 arithmetic by the
+    rounding of the f32 sums alone.
+
+    Before, on a target with the unit:
+    ```mlir
+    %w = graph.constant dense<3> : tensor<8x4xi8>
+    %s = graph.constant dense<0.5> : tensor<f32>
+    %z = graph.constant dense<128.0> : tensor<f32>
+    %0 = graph.cast %p : (tensor<2x8xui8>) -> tensor<2x8xf32>
+    %1 = graph.sub %0, %z : (tensor<2x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+    %2 = graph.mul %1, %s : (tensor<2x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+    %3 = graph.cast %w : (tensor<8x4xi8>) -> tensor<8x4xf32>
+    %4 = graph.mul %3, %s : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
+    %5 = graph.matmul %2, %4 : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
+    ```
+    After, with the constants `%shift` and `%scale` of four columns:
+    ```mlir
+    %0 = graph.matmul %p, %w : (tensor<2x8xui8>, tensor<8x4xi8>) -> tensor<2x4xi32>
+    %1 = graph.add %0, %shift : (tensor<2x4xi32>, tensor<4xi32>) -> tensor<2x4xi32>
+    %2 = graph.cast %1 : (tensor<2x4xi32>) -> tensor<2x4xf32>
+    %3 = graph.mul %2, %scale : (tensor<2x4xf32>, tensor<1x4xf32>) -> tensor<2x4xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"formed", "formed", "Products computed in integers">,
+  ];
+}
+
+def FoldRequantizationPass
+    : Pass<"graph-fold-requantization", "::mlir::func::FuncOp"> {
+  let summary = "Fold the scales, zero points and bounds of a requantization";
+  let description = [{
+    Where integers are dequantized, added, bounded and quantized to 8 bits again,
+    scales, zero points and the bounds of activations become one factor for each
+    term, one summand, and one pair of bounds behind the rounding, which keeps the
+    order of numbers.
+
+    Products by reciprocals take the place of divisions, and sums are rounded in
+    another order: where a value is within rounding of the middle between two
+    steps of the output, the other step may be chosen. Quantizations of what is
+    not made of integers stay as they are.
+
+    Before:
+    ```mlir
+    %s = graph.constant dense<0.3> : tensor<f32>
+    %t = graph.constant dense<0.6> : tensor<f32>
+    %low = graph.constant dense<0.0> : tensor<f32>
+    %high = graph.constant dense<255.0> : tensor<f32>
+    %0 = graph.cast %sum : (tensor<2x4xi32>) -> tensor<2x4xf32>
+    %1 = graph.mul %0, %s : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+    %2 = graph.relu %1 : (tensor<2x4xf32>) -> tensor<2x4xf32>
+    %3 = graph.div %2, %t : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+    %4 = graph.round %3 : (tensor<2x4xf32>) -> tensor<2x4xf32>
+    %5 = graph.maximum %4, %low : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+    %6 = graph.minimum %5, %high : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+    %7 = graph.cast %6 : (tensor<2x4xf32>) -> tensor<2x4xui8>
+    ```
+    After, with `%u` the constant 0.3 / 0.6:
+    ```mlir
+    %0 = graph.cast %sum : (tensor<2x4xi32>) -> tensor<2x4xf32>
+    %1 = graph.mul %0, %u : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+    %2 = graph.round %1 : (tensor<2x4xf32>) -> tensor<2x4xf32>
+    %3 = graph.maximum %2, %low : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+    %4 = graph.minimum %3, %high : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+    %5 = graph.cast %4 : (tensor<2x4xf32>) -> tensor<2x4xui8>
+    ```
+  }];
+  let statistics = [
+    Statistic<"folded", "folded", "Requantizations folded">,
+  ];
+}
+
+#endif // ADZE_DIALECT_GRAPH_TRANSFORMS_QUANTIZATIONPASSES

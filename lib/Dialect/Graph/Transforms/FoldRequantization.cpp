@@ -1,0 +1,213 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// graph-fold-requantization: one linear combination, one rounding and one pair
+// of bounds between integers and the 8-bit integers that are made of them.
+#include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Graph/Transforms/Passes.h"
+#include "LinearFolds.h"
+#include "Quantized.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <cmath>
+
+namespace adze::graph {
+#define GEN_PASS_DEF_FOLDREQUANTIZATIONPASS
+#include "Dialect/Graph/Transforms/Passes.h.inc"
+} // namespace adze::graph
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace {
+
+/// The sum of `value * factor` (null: 1) over the terms, and of a constant.
+class LinearCombination {
+public:
+  LinearCombination(OpBuilder &b, Location loc) : b(b), loc(loc) {}
+
+  /// Adds `value * factor`. Returns false if the value is not made of integers
+  /// by sums and constant factors.
+  bool add(Value value, Value factor, unsigned depth = 0) {
+    constexpr unsigned most = 8;
+    Operation *op = value.getDefiningOp();
+    if (!op || depth > most)
+      return false;
+    if (isConstant(value)) {
+      addOffset(multiply(value, factor));
+      return true;
+    }
+    if (auto cast = dyn_cast<CastOp>(op))
+      return addCast(cast, factor);
+    if (auto conv = dyn_cast<ConvOp>(op);
+        conv && isa<IntegerType>(getElement(conv.getInput()))) {
+      terms.push_back({value, factor});
+      return true;
+    }
+    // What others read is there anyway, unless it is only a conversion.
+    if (depth > 0 && !value.hasOneUse() && !isConversion(op))
+      return false;
+    if (auto mul = dyn_cast<MulOp>(op)) {
+      for (unsigned i : {1, 0})
+        if (isConstant(mul->getOperand(i)))
+          return add(mul->getOperand(1 - i),
+                     multiply(mul->getOperand(i), factor), depth + 1);
+      return false;
+    }
+    if (auto sum = dyn_cast<AddOp>(op))
+      return add(sum.getLhs(), factor, depth + 1) &&
+             add(sum.getRhs(), factor, depth + 1);
+    if (auto difference = dyn_cast<SubOp>(op)) {
+      Value negated = factor ? factor : makeNumber(1);
+      negated = NegOp::create(b, loc, negated);
+      return add(difference.getLhs(), factor, depth + 1) &&
+             add(difference.getRhs(), negated, depth + 1);
+    }
+    return false;
+  }
+
+  void addOffset(Value constant) {
+    offset =
+        offset ? AddOp::create(b, loc, offset, constant).getResult() : constant;
+  }
+
+  bool hasTerms() const { return !terms.empty(); }
+
+  Value emit() {
+    Value sum;
+    for (auto [value, factor] : terms) {
+      Value scaled = multiply(value, factor);
+      sum = sum ? AddOp::create(b, loc, sum, scaled).getResult() : scaled;
+    }
+    if (sum && offset)
+      sum = AddOp::create(b, loc, sum, offset);
+    return sum;
+  }
+
+  Value makeNumber(double number) {
+    auto scalar = RankedTensorType::get({}, b.getF32Type());
+    return ConstantOp::create(
+        b, loc, DenseElementsAttr::get(scalar, b.getF32FloatAttr(number)));
+  }
+
+private:
+  /// (cast(x) - z) * s, in part.
+  static bool isConversion(Operation *op) {
+    Operation *input = op->getOperand(0).getDefiningOp();
+    return isa<MulOp, SubOp>(op) && isConstant(op->getOperand(1)) && input &&
+           (isa<CastOp>(input) || (isa<SubOp>(input) && isConversion(input)));
+  }
+
+  bool addCast(CastOp cast, Value factor) {
+    Value input = cast.getInput();
+    if (!isa<IntegerType>(getElement(input)) || !getElement(cast).isF32())
+      return false;
+    terms.push_back({cast, factor});
+    return true;
+  }
+
+  Value multiply(Value value, Value factor) {
+    return factor ? MulOp::create(b, loc, value, factor).getResult() : value;
+  }
+
+  OpBuilder &b;
+  Location loc;
+  SmallVector<std::pair<Value, Value>> terms;
+  Value offset;
+};
+
+/// cast(bounds(round(x * scale or x / scale) + zero)) to 8 bits.
+struct Quantization {
+  Bounded bounds;
+  int64_t zero = 0;
+  Value scaled; // before the rounding
+};
+
+std::optional<Quantization> matchQuantization(CastOp cast) {
+  if (!getElement(cast).isInteger(8) || !getElement(cast.getInput()).isF32())
+    return std::nullopt;
+  Quantization result;
+  result.bounds = matchBounds(cast.getInput());
+  Value x = result.bounds.x;
+  if (!std::isfinite(result.bounds.low) || !std::isfinite(result.bounds.high) ||
+      !x.hasOneUse())
+    return std::nullopt;
+  if (auto add = x.getDefiningOp<AddOp>()) {
+    std::optional<double> zero = getSplatNumber(add.getRhs());
+    if (!zero || !add.getLhs().hasOneUse())
+      return std::nullopt;
+    result.zero = static_cast<int64_t>(*zero);
+    x = add.getLhs();
+  }
+  auto round = x.getDefiningOp<RoundOp>();
+  if (!round)
+    return std::nullopt;
+  result.scaled = round.getInput();
+  return result;
+}
+
+/// round(x / s) + z between bounds, for x = bounds(sum of q * t): the factors
+/// are divided by s, and the inner bounds go into the outer ones, as rounding
+/// keeps the order.
+LogicalResult fold(CastOp cast, RewriterBase &b) {
+  std::optional<Quantization> q = matchQuantization(cast);
+  if (!q || !q->scaled.hasOneUse())
+    return failure();
+  Location loc = cast.getLoc();
+  b.setInsertionPoint(cast);
+  LinearCombination sum(b, loc);
+  Value x = q->scaled, factor;
+  double scale = 1, number;
+  if (auto div = x.getDefiningOp<DivOp>()) {
+    std::optional<double> divisor = getSplatNumber(div.getRhs());
+    if (!divisor || !(*divisor > 0))
+      return failure();
+    scale = 1 / *divisor;
+    x = div.getLhs();
+  } else if (Value other = matchWithSplat<MulOp>(x, number)) {
+    if (!(number > 0))
+      return failure();
+    scale = number;
+    x = other;
+  }
+  if (scale != 1)
+    factor = sum.makeNumber(scale);
+  Bounded inner = matchBounds(x);
+  if (!inner.x.hasOneUse())
+    inner = {x};
+  auto move = [&](double bound) {
+    return std::nearbyint(bound * scale) + double(q->zero);
+  };
+  double low = std::max(q->bounds.low, move(inner.low)),
+         high = std::min(q->bounds.high, move(inner.high));
+  if (!(low <= high) || !sum.add(inner.x, factor) || !sum.hasTerms())
+    return failure();
+  // Halves are rounded to even numbers: an even summand moves none.
+  bool isEven = q->zero % 2 == 0;
+  if (isEven && q->zero != 0)
+    sum.addOffset(sum.makeNumber(double(q->zero)));
+  Value value = sum.emit();
+  value = RoundOp::create(b, loc, value);
+  if (!isEven)
+    value = AddOp::create(b, loc, value, sum.makeNumber(double(q->zero)));
+  value = MaximumOp::create(b, loc, value, sum.makeNumber(low));
+  value = MinimumOp::create(b, loc, value, sum.makeNumber(high));
+  b.replaceOpWithNewOp<CastOp>(cast, cast.getType(), value);
+  return success();
+}
+
+class FoldRequantizationPass final
+    : public adze::graph::impl::FoldRequantizationPassBase<
+          FoldRequantizationPass> {
+public:
+  using FoldRequantizationPassBase::FoldRequantizationPassBase;
+
+  void runOnOperation() override {
+    IRRewriter b(&getContext());
+    getOperation().walk([&](CastOp cast) {
+      if (succeeded(fold(cast, b)))
+        ++folded;
+    });
+  }
+};
+
+} // namespace

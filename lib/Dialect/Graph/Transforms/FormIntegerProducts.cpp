@@ -1,0 +1,254 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// graph-form-integer-products: products of dequantized bytes as products of the
+// bytes, on CPUs that have a unit for them.
+#include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Graph/Transforms/Passes.h"
+#include "Dialect/Tile/IR/Targets.h"
+#include "LinearFolds.h"
+#include "Quantized.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace adze::graph {
+#define GEN_PASS_DEF_FORMINTEGERPRODUCTSPASS
+#include "Dialect/Graph/Transforms/Passes.h.inc"
+} // namespace adze::graph
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+namespace {
+
+Value makeNumber(OpBuilder &b, Location loc, Type type, int64_t number) {
+  auto scalar = RankedTensorType::get({}, type);
+  return ConstantOp::create(
+      b, loc,
+      DenseElementsAttr::get(
+          scalar, IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(),
+                                               number, /*isSigned=*/false,
+                                               /*implicitTrunc=*/true))));
+}
+
+/// Returns the bytes of the other signedness that differ by half their range.
+Value flipSign(OpBuilder &b, Location loc, Value bytes) {
+  bool wasSigned = !getElement(bytes).isUnsignedInteger();
+  Type type =
+      wasSigned ? b.getIntegerType(8, /*isSigned=*/false) : Type(b.getI8Type());
+  Value cast = CastOp::create(b, loc, makeType(type, getDims(bytes)), bytes);
+  return BitwiseXorOp::create(b, loc, cast, makeNumber(b, loc, type, 128));
+}
+
+/// An activation as unsigned bytes. All readers of signed ones that convert
+/// them to f32 read the unsigned ones instead, so that only these are stored.
+void makeUnsigned(RewriterBase &b, Dequantized &activation) {
+  if (!activation.isSigned())
+    return;
+  Value bytes = activation.bytes;
+  b.setInsertionPointAfterValue(bytes);
+  Value flipped = flipSign(b, bytes.getLoc(), bytes);
+  activation.bytes = flipped;
+  activation.zero += 128;
+  for (Operation *user : llvm::make_early_inc_range(bytes.getUsers())) {
+    auto cast = dyn_cast<CastOp>(user);
+    if (!cast || !getElement(cast).isF32())
+      continue;
+    b.setInsertionPoint(cast);
+    Value wide = CastOp::create(b, cast.getLoc(), cast.getType(), flipped);
+    auto type = RankedTensorType::get({}, b.getF32Type());
+    Value half = ConstantOp::create(
+        b, cast.getLoc(),
+        DenseElementsAttr::get(type, b.getF32FloatAttr(128.0f)));
+    b.replaceOpWithNewOp<SubOp>(cast, wide, half);
+  }
+}
+
+/// Whether the zero point of a weight is in the middle of its range.
+bool isSymmetric(const Dequantized &weight) {
+  return weight.zero == (weight.isSigned() ? 0 : 128);
+}
+
+/// A symmetric weight as signed bytes.
+void makeSigned(OpBuilder &b, Dequantized &weight) {
+  if (weight.isSigned())
+    return;
+  weight.bytes = flipSign(b, weight.bytes.getLoc(), weight.bytes);
+  weight.zero = 0;
+}
+
+/// sum * scale of the activation * scales of the weight, in f32.
+Value dequantize(OpBuilder &b, Location loc, Value sum, Value scale,
+                 Value scales, int64_t axis) {
+  int64_t rank = getRank(sum);
+  auto type = RankedTensorType::get({}, b.getF32Type());
+  Value one = ReshapeOp::create(b, loc, type, scale);
+  Value both = MulOp::create(b, loc, scales, one);
+  if (!getElement(sum).isF32())
+    sum = CastOp::create(b, loc, makeType(b.getF32Type(), getDims(sum)), sum);
+  return MulOp::create(b, loc, sum, alongAxis(b, both, axis, rank));
+}
+
+/// How many bytes a unit sums at once: a depth of whole groups is needed.
+constexpr int64_t group = 4;
+
+/// Sums of so many products of bytes fit 32 bits.
+constexpr int64_t greatestDepth = 1 << 16;
+
+/// The input of a convolution with more channels of the zero point, `missing`
+/// of them, and with its pads, if these do not stand for 0: then `pads` become
+/// 0.
+Value padInput(OpBuilder &b, Location loc, const Dequantized &input,
+               int64_t missing, MutableArrayRef<int64_t> pads) {
+  int64_t rank = getRank(input.bytes);
+  SmallVector<int64_t> low(rank, 0), high(rank, 0);
+  high[1] = missing;
+  if (input.zero != 0)
+    for (int64_t i = 0; i < rank - 2; ++i) {
+      std::swap(low[2 + i], pads[i]);
+      std::swap(high[2 + i], pads[rank - 2 + i]);
+    }
+  auto isAny = [](int64_t pad) { return pad != 0; };
+  if (llvm::none_of(low, isAny) && llvm::none_of(high, isAny))
+    return input.bytes;
+  Value fill = makeNumber(b, loc, getElement(input.bytes), input.zero);
+  return PadOp::create(b, loc, input.bytes, fill, low, high);
+}
+
+/// What the zero point adds to the sums of each output channel, taken away;
+/// null if it is 0.
+Value makeBias(OpBuilder &b, Location loc, Value filter, int64_t zero) {
+  if (zero == 0)
+    return {};
+  SmallVector<int64_t> axes =
+      llvm::to_vector(llvm::seq<int64_t>(1, getRank(filter)));
+  Value sums = ReduceSumOp::create(b, loc, filter, axes, /*keepdims=*/false);
+  Type type = getElement(filter);
+  Value factor = makeNumber(b, loc, b.getI32Type(), -zero);
+  if (!type.isInteger(32))
+    factor = CastOp::create(b, loc, RankedTensorType::get({}, type), factor);
+  return MulOp::create(b, loc, sums, factor);
+}
+
+/// conv(x, w) of (p - z) * s and q * t is (conv(p, q) - z * sum(q)) * (s * t).
+/// Pads stand for z then. A depthwise convolution, whose lanes are channels,
+/// sums the whole numbers in f32, which holds sums of few products exactly.
+LogicalResult rewriteConv(ConvOp op, RewriterBase &b) {
+  auto input = matchDequantized(op.getInput()),
+       filter = matchDequantized(op.getFilter());
+  if (!input || !filter || op.getLayout() != Layout::NCHW ||
+      !getSplatNumber(input->scale) || !isConstant(filter->bytes))
+    return failure();
+  auto shape = cast<RankedTensorType>(filter->bytes.getType());
+  if (!shape.hasStaticShape())
+    return failure();
+  int64_t rank = shape.getRank(), depth = shape.getDimSize(1),
+          taps = shape.getNumElements() / shape.getDimSize(0);
+  constexpr int64_t greatestTaps = 512;
+  bool isDepthwise = op.getGroup() > 1 && depth == 1 && taps <= greatestTaps &&
+                     shape.getDimSize(0) == int64_t(op.getGroup());
+  AffineExpr channels = getDims(shape)[0];
+  if ((op.getGroup() > 1 && !isDepthwise) || taps > greatestDepth ||
+      !isSymmetric(*filter) ||
+      !isChannelVector(filter->scale, 0, rank, channels))
+    return failure();
+  makeUnsigned(b, *input);
+  Location loc = op.getLoc();
+  b.setInsertionPoint(op);
+  makeSigned(b, *filter);
+  SmallVector<int64_t> pads(op.getPads());
+  int64_t missing = isDepthwise ? 0 : llvm::alignTo(depth, group) - depth;
+  Value x = padInput(b, loc, *input, missing, pads), w = filter->bytes;
+  Type sumType = isDepthwise ? Type(b.getF32Type()) : b.getI32Type();
+  Value wide = CastOp::create(b, loc, makeType(sumType, getDims(w)), w);
+  if (missing > 0) {
+    SmallVector<int64_t> low(rank, 0), high(rank, 0);
+    high[1] = missing;
+    w = PadOp::create(b, loc, w, Value(), low, high);
+  }
+  Value sum = ConvOp::create(
+      b, loc, makeType(sumType, getDims(op)), x, isDepthwise ? wide : w,
+      makeBias(b, loc, wide, input->zero), op.getStrides(), pads,
+      op.getDilations(), op.getGroup(), op.getLayout());
+  Value scales = getChannelVector(b, filter->scale, 0, rank, channels);
+  Value y = dequantize(b, loc, sum, input->scale, scales, /*axis=*/1);
+  if (op.getBias())
+    y = AddOp::create(b, loc, y, alongAxis(b, op.getBias(), 1, rank));
+  b.replaceOp(op, y);
+  return success();
+}
+
+/// The same of a matrix product by a constant matrix.
+LogicalResult rewriteMatmul(MatmulOp op, RewriterBase &b) {
+  auto lhs = matchDequantized(op.getLhs()), rhs = matchDequantized(op.getRhs());
+  if (!lhs || !rhs || op.getTransposeA() || !getSplatNumber(lhs->scale) ||
+      !isConstant(rhs->bytes))
+    return failure();
+  auto shape = cast<RankedTensorType>(rhs->bytes.getType());
+  if (!shape.hasStaticShape() || shape.getRank() != 2)
+    return failure();
+  int64_t column = op.getTransposeB() ? 0 : 1;
+  AffineExpr columns = getDims(shape)[column];
+  int64_t depth = shape.getDimSize(1 - column);
+  if (depth % group != 0 || depth > greatestDepth || !isSymmetric(*rhs) ||
+      !isChannelVector(rhs->scale, column, 2, columns))
+    return failure();
+  makeUnsigned(b, *lhs);
+  Location loc = op.getLoc();
+  b.setInsertionPoint(op);
+  makeSigned(b, *rhs);
+  Value w = rhs->bytes;
+  if (op.getTransposeB())
+    w = TransposeOp::create(b, loc, w, ArrayRef<int64_t>{1, 0});
+  Type i32 = b.getI32Type();
+  Value sum = MatmulOp::create(b, loc, makeType(i32, getDims(op)), lhs->bytes,
+                               w, false, false);
+  Value wide = CastOp::create(b, loc, makeType(i32, getDims(w)), w);
+  Value turned = TransposeOp::create(b, loc, wide, ArrayRef<int64_t>{1, 0});
+  if (Value bias = makeBias(b, loc, turned, lhs->zero))
+    sum = AddOp::create(b, loc, sum, bias);
+  Value scales = getChannelVector(b, rhs->scale, column, 2, columns);
+  b.replaceOp(op, dequantize(b, loc, sum, lhs->scale, scales,
+                             getRank(op.getResult()) - 1));
+  return success();
+}
+
+/// Whether all targets are CPUs with a unit for ui8 * si8 + si32.
+bool haveUnit(Operation *op) {
+  MLIRContext *context = op->getContext();
+  auto get = [&](unsigned width, IntegerType::SignednessSemantics sign) {
+    return IntegerType::get(context, width, sign);
+  };
+  ArrayRef<Attribute> targets = tile::getTargets(op);
+  return !targets.empty() && llvm::all_of(targets, [&](Attribute target) {
+    auto cpu = dyn_cast<tile::CpuTargetAttr>(target);
+    return cpu && cpu.findUnit(get(8, IntegerType::Unsigned),
+                               get(8, IntegerType::Signed),
+                               get(32, IntegerType::Signed));
+  });
+}
+
+class FormIntegerProductsPass final
+    : public adze::graph::impl::FormIntegerProductsPassBase<
+          FormIntegerProductsPass> {
+public:
+  using FormIntegerProductsPassBase::FormIntegerProductsPassBase;
+
+  void runOnOperation() override {
+    if (!haveUnit(getOperation()))
+      return;
+    IRRewriter b(&getContext());
+    getOperation().walk([&](Operation *op) {
+      LogicalResult result = failure();
+      if (auto conv = dyn_cast<ConvOp>(op))
+        result = rewriteConv(conv, b);
+      else if (auto matmul = dyn_cast<MatmulOp>(op))
+        result = rewriteMatmul(matmul, b);
+      if (succeeded(result))
+        ++formed;
+    });
+  }
+};
+
+} // namespace

@@ -1,0 +1,92 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Conversions from 8-bit integers are computed where they are read.
+#include "Fusion.h"
+#include "Grouping.h"
+#include "Matching.h"
+
+using namespace mlir;
+using namespace adze::graph;
+
+/// The ops that make the result of `op` of 8-bit integers, with constants
+/// alone, from the cast on; empty if there are none.
+static SmallVector<Operation *> getConversion(Operation *op) {
+  constexpr unsigned most = 4;
+  SmallVector<Operation *> chain;
+  while (op && chain.size() < most && op->getNumResults() == 1 &&
+         getElement(op->getResult(0)).isF32()) {
+    chain.push_back(op);
+    Value input = op->getOperand(0);
+    if (isa<CastOp>(op))
+      return getElement(input).isInteger(8)
+                 ? llvm::to_vector(llvm::reverse(chain))
+                 : SmallVector<Operation *>();
+    if (!isa<AddOp, SubOp, MulOp>(op) ||
+        op->getResult(0).getType() != input.getType() ||
+        !op->getOperand(1).getDefiningOp<ConstantOp>())
+      return {};
+    op = input.getDefiningOp();
+  }
+  return {};
+}
+
+/// Gives each group that reads the result of `op` the ops that convert it.
+void Grouping::recomputeConversion(Operation *op) {
+  SmallVector<Operation *> chain = getConversion(op);
+  if (chain.empty())
+    return;
+  unsigned self = groupOf.lookup(op);
+  Group alone;
+  alone.ops = chain;
+  llvm::SmallDenseMap<unsigned, Value> copies;
+  for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
+    Operation *user = use.getOwner();
+    auto reader = groupOf.find(user);
+    if (reader == groupOf.end() || reader->second == self)
+      continue;
+    Group &group = groups[reader->second];
+    if (group.ops.size() + chain.size() > mostOps ||
+        (!isPointwise(user) && !acceptsPrologue(alone, group)))
+      continue;
+    Value &copy = copies[reader->second];
+    if (!copy) {
+      OpBuilder builder(op->getContext());
+      builder.setInsertionPointAfter(op);
+      IRMapping mapping;
+      SmallVector<Operation *> clones;
+      for (Operation *part : chain) {
+        clones.push_back(builder.clone(*part, mapping));
+        positions[clones.back()] = positions.lookup(op);
+        groupOf[clones.back()] = reader->second;
+      }
+      group.ops.insert(group.ops.begin(), clones.begin(), clones.end());
+      copy = clones.back()->getResult(0);
+    }
+    use.set(copy);
+  }
+  for (Operation *part : llvm::reverse(chain)) {
+    auto group = groupOf.find(part);
+    if (!part->use_empty() || group == groupOf.end())
+      return;
+    llvm::erase(groups[group->second].ops, part);
+    groupOf.erase(part);
+    part->erase();
+  }
+}
+
+void Grouping::recomputeConversions() {
+  SmallVector<Operation *> order;
+  for (Group &group : groups)
+    order.append(group.ops);
+  // What goes with an op stands before it.
+  llvm::DenseSet<Operation *> read;
+  for (Operation *op : order)
+    if (llvm::any_of(op->getUsers(), [&](Operation *user) {
+          auto it = groupOf.find(user);
+          return it != groupOf.end() && it->second != groupOf.lookup(op);
+        }))
+      read.insert(op);
+  for (Operation *op : order)
+    if (read.contains(op))
+      recomputeConversion(op);
+}

@@ -1,0 +1,71 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// How quantized values are spelled.
+#include "Quantized.h"
+#include "LinearFolds.h"
+
+using namespace mlir;
+using namespace adze::graph;
+
+std::optional<Dequantized> adze::graph::matchDequantized(Value value) {
+  auto mul = value.getDefiningOp<MulOp>();
+  if (!mul || !getElement(value).isF32())
+    return std::nullopt;
+  for (unsigned i : {0, 1}) {
+    Dequantized result{mul->getOperand(i), 0, mul->getOperand(1 - i)};
+    if (auto sub = result.bytes.getDefiningOp<SubOp>()) {
+      std::optional<double> zero = getSplatNumber(sub.getRhs());
+      if (!zero)
+        continue;
+      result.zero = static_cast<int64_t>(*zero);
+      result.bytes = sub.getLhs();
+    }
+    auto cast = result.bytes.getDefiningOp<CastOp>();
+    if (!cast || !getElement(cast.getInput()).isInteger(8) ||
+        getDims(cast) != getDims(value) || !isConstant(result.scale))
+      continue;
+    result.bytes = cast.getInput();
+    return result;
+  }
+  return std::nullopt;
+}
+
+Bounded adze::graph::matchBounds(Value value) {
+  Bounded result{value};
+  while (result.x == value || result.x.hasOneUse()) {
+    double number;
+    if (Value x = matchWithSplat<MaximumOp>(result.x, number)) {
+      // Outer bounds have the last word.
+      if (number > result.high)
+        return {value};
+      result.low = std::max(result.low, number);
+      result.x = x;
+    } else if (Value x = matchWithSplat<MinimumOp>(result.x, number)) {
+      if (number < result.low)
+        return {value};
+      result.high = std::min(result.high, number);
+      result.x = x;
+    } else if (auto relu = result.x.getDefiningOp<ReluOp>()) {
+      if (result.high < 0)
+        return {value};
+      result.low = std::max(result.low, 0.0);
+      result.x = relu.getInput();
+    } else {
+      break;
+    }
+  }
+  return result;
+}
+
+bool adze::graph::isByte(Value value, IntegerType type) {
+  Bounded bounded = matchBounds(value);
+  if (auto add = bounded.x.getDefiningOp<AddOp>())
+    if (std::optional<double> zero = getSplatNumber(add.getRhs());
+        zero && *zero == std::nearbyint(*zero))
+      bounded.x = add.getLhs();
+  double least = type.isUnsigned() ? 0 : -128, greatest = least + 255;
+  return type.getWidth() == 8 && bounded.x.getDefiningOp<RoundOp>() &&
+         bounded.low >= least && bounded.high <= greatest &&
+         bounded.low == std::nearbyint(bounded.low) &&
+         bounded.high == std::nearbyint(bounded.high);
+}

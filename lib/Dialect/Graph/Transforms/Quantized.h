@@ -1,0 +1,41 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// How quantized values are spelled: conversions from and to 8-bit integers.
+#ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_QUANTIZED_H
+#define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_QUANTIZED_H
+
+#include "Matching.h"
+#include <cmath>
+
+namespace adze::graph {
+
+/// The parts of (bytes - zero) * scale, which DequantizeLinear becomes.
+struct Dequantized {
+  mlir::Value bytes;
+  int64_t zero = 0;
+  mlir::Value scale; // constant
+
+  bool isSigned() const { return !getElement(bytes).isUnsignedInteger(); }
+};
+
+/// Returns the parts of an f32 value that is dequantized from 8-bit integers
+/// with one zero point.
+std::optional<Dequantized> matchDequantized(mlir::Value value);
+
+/// minimum(maximum(x, low), high), in either order and with either missing.
+struct Bounded {
+  mlir::Value x;
+  double low = -HUGE_VAL, high = HUGE_VAL;
+};
+
+/// Returns the value with the bounds around it taken off. Values that others
+/// read keep theirs.
+Bounded matchBounds(mlir::Value value);
+
+/// Whether an f32 value is a whole number that the 8-bit type holds: the result
+/// of a rounding between such bounds.
+bool isByte(mlir::Value value, mlir::IntegerType type);
+
+} // namespace adze::graph
+
+#endif // ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_QUANTIZED_H

@@ -1,0 +1,102 @@
+// RUN: aopt %s -graph-fold-requantization -graph-fold-constants -canonicalize -split-input-file | FileCheck %s
+
+// Bias, activation, scale and an even zero point become one factor, one summand
+// and one pair of bounds: relu6 is [10, 22] in steps of 0.5.
+// CHECK-LABEL: @relu6
+// CHECK-DAG: %[[SCALE:.*]] = graph.constant dense<{{\[\[}}4.000000e+00, 8.000000e+00]]> : tensor<1x2xf32>
+// CHECK-DAG: %[[SHIFT:.*]] = graph.constant dense<[1.200000e+01, 1.400000e+01]> : tensor<2xf32>
+// CHECK-DAG: %[[LOW:.*]] = graph.constant dense<1.000000e+01> : tensor<f32>
+// CHECK-DAG: %[[HIGH:.*]] = graph.constant dense<2.200000e+01> : tensor<f32>
+// CHECK: %[[WIDE:.*]] = graph.cast %arg0
+// CHECK: %[[SCALED:.*]] = graph.mul %[[WIDE]], %[[SCALE]]
+// CHECK: %[[SHIFTED:.*]] = graph.add %[[SCALED]], %[[SHIFT]]
+// CHECK: %[[ROUND:.*]] = graph.round %[[SHIFTED]]
+// CHECK: %[[MAX:.*]] = graph.maximum %[[ROUND]], %[[LOW]]
+// CHECK: %[[MIN:.*]] = graph.minimum %[[MAX]], %[[HIGH]]
+// CHECK: %[[CAST:.*]] = graph.cast %[[MIN]]
+// CHECK: return %[[CAST]]
+func.func @relu6(%sum: tensor<?x2xi32, affine_map<()[s0] -> (s0, 2)>>) -> tensor<?x2xui8, affine_map<()[s0] -> (s0, 2)>> {
+  %s = graph.constant dense<[[2.0, 4.0]]> : tensor<1x2xf32>
+  %b = graph.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %six = graph.constant dense<6.0> : tensor<f32>
+  %t = graph.constant dense<0.5> : tensor<f32>
+  %z = graph.constant dense<10.0> : tensor<f32>
+  %most = graph.constant dense<255.0> : tensor<f32>
+  %0 = graph.cast %sum : (tensor<?x2xi32, affine_map<()[s0] -> (s0, 2)>>) -> tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>
+  %1 = graph.mul %0, %s : (tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>, tensor<1x2xf32>) -> tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>
+  %2 = graph.add %1, %b : (tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>, tensor<2xf32>) -> tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>
+  %3 = graph.maximum %2, %zero : (tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>, tensor<f32>) -> tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>
+  %4 = graph.minimum %3, %six : (tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>, tensor<f32>) -> tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>
+  %5 = graph.div %4, %t : (tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>, tensor<f32>) -> tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>
+  %6 = graph.round %5 : (tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>) -> tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>
+  %7 = graph.add %6, %z : (tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>, tensor<f32>) -> tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>
+  %8 = graph.maximum %7, %zero : (tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>, tensor<f32>) -> tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>
+  %9 = graph.minimum %8, %most : (tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>, tensor<f32>) -> tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>
+  %10 = graph.cast %9 : (tensor<?x2xf32, affine_map<()[s0] -> (s0, 2)>>) -> tensor<?x2xui8, affine_map<()[s0] -> (s0, 2)>>
+  return %10 : tensor<?x2xui8, affine_map<()[s0] -> (s0, 2)>>
+}
+
+// -----
+
+// A sum of two dequantized tensors; the odd zero point is added behind the
+// rounding, as halves are rounded to even numbers.
+// CHECK-LABEL: @sum
+// CHECK-DAG: %[[A:.*]] = graph.constant dense<2.000000e+00> : tensor<f32>
+// CHECK-DAG: %[[B:.*]] = graph.constant dense<4.000000e+00> : tensor<f32>
+// CHECK-DAG: %[[SHIFT:.*]] = graph.constant dense<-1.600000e+01> : tensor<f32>
+// CHECK-DAG: %[[ZERO:.*]] = graph.constant dense<3.000000e+00> : tensor<f32>
+// CHECK: %[[WA:.*]] = graph.cast %arg0
+// CHECK: %[[WB:.*]] = graph.cast %arg1
+// CHECK: %[[SA:.*]] = graph.mul %[[WA]], %[[A]]
+// CHECK: %[[SB:.*]] = graph.mul %[[WB]], %[[B]]
+// CHECK: %[[SUM:.*]] = graph.add %[[SA]], %[[SB]]
+// CHECK: %[[SHIFTED:.*]] = graph.add %[[SUM]], %[[SHIFT]]
+// CHECK: %[[ROUND:.*]] = graph.round %[[SHIFTED]]
+// CHECK: graph.add %[[ROUND]], %[[ZERO]]
+func.func @sum(%a: tensor<8xui8>, %b: tensor<8xui8>) -> tensor<8xui8> {
+  %s = graph.constant dense<1.0> : tensor<f32>
+  %half = graph.constant dense<0.5> : tensor<f32>
+  %two = graph.constant dense<2.0> : tensor<f32>
+  %eight = graph.constant dense<8.0> : tensor<f32>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %three = graph.constant dense<3.0> : tensor<f32>
+  %most = graph.constant dense<255.0> : tensor<f32>
+  %0 = graph.cast %a : (tensor<8xui8>) -> tensor<8xf32>
+  %1 = graph.sub %0, %eight : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %2 = graph.cast %b : (tensor<8xui8>) -> tensor<8xf32>
+  %3 = graph.mul %2, %two : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %4 = graph.add %1, %3 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %5 = graph.div %4, %half : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %6 = graph.round %5 : (tensor<8xf32>) -> tensor<8xf32>
+  %7 = graph.add %6, %three : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %8 = graph.maximum %7, %zero : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %9 = graph.minimum %8, %most : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %10 = graph.cast %9 : (tensor<8xf32>) -> tensor<8xui8>
+  return %10 : tensor<8xui8>
+}
+
+// -----
+
+// What is not made of integers is divided; a sum that others read, too.
+// CHECK-LABEL: @refused
+// CHECK-COUNT-2: graph.div
+func.func @refused(%x: tensor<8xf32>, %a: tensor<8xui8>) -> (tensor<8xui8>, tensor<8xui8>, tensor<8xf32>) {
+  %half = graph.constant dense<0.3> : tensor<f32>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %most = graph.constant dense<255.0> : tensor<f32>
+  %0 = graph.div %x, %half : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %1 = graph.round %0 : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = graph.maximum %1, %zero : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %3 = graph.minimum %2, %most : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %4 = graph.cast %3 : (tensor<8xf32>) -> tensor<8xui8>
+  %5 = graph.cast %a : (tensor<8xui8>) -> tensor<8xf32>
+  %6 = graph.exp %5 : (tensor<8xf32>) -> tensor<8xf32>
+  %7 = graph.add %5, %6 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %8 = graph.div %7, %half : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %9 = graph.round %8 : (tensor<8xf32>) -> tensor<8xf32>
+  %10 = graph.maximum %9, %zero : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %11 = graph.minimum %10, %most : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %12 = graph.cast %11 : (tensor<8xf32>) -> tensor<8xui8>
+  return %4, %12, %7 : tensor<8xui8>, tensor<8xui8>, tensor<8xf32>
+}
