@@ -4,8 +4,11 @@
 // none of: what ONNX Runtime documents, in the form that it has for its own.
 // So nodes are checked, and the types listed, as those of ai.onnx.
 #include "Import/ONNX/MicrosoftOperators.h"
+#include "onnx/defs/parser.h"
 #include "onnx/defs/schema.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include <mutex>
 
 using llvm::StringRef;
@@ -15,16 +18,23 @@ using onnx::OpSchema;
 namespace {
 
 /// Lists with blanks between. A parameter is `name:variable` or `name:type`,
-/// with `?` if it may be left out; a variable is `T:type,type`; an attribute
-/// is `name:kind`, i, f, s or I (several), with `!` if it has to be there.
+/// with `?` if it may be left out and `*` if there are several of any of its
+/// types; a variable is `T:type,type`; an attribute
+/// is `name:kind`, i, f, s, or I, F, S (several), with `!` if it has to be
+/// there and `=number` if it has a default. The body, if there is one, is nodes
+/// of ai.onnx, a line each. `[x]` before a node is the condition that input x
+/// is there, `[a=n]` and `[a<n]` one of an integer attribute (0 where it is
+/// left out), `!` the opposite. Without a node that applies for each output
+/// there is no body.
 struct Row {
-  StringRef name, inputs, outputs, variables, attributes;
+  StringRef name, inputs, outputs, variables, attributes, body = "";
 };
 
 } // namespace
 
 static constexpr StringRef kFloats = "T:float,float16,bfloat16";
 static constexpr StringRef kAllFloats = "T:double,float,float16,bfloat16";
+static constexpr StringRef kBytes = "T:uint8,int8";
 
 static constexpr Row kRows[] = {
     {"Attention",
@@ -34,6 +44,39 @@ static constexpr Row kRows[] = {
      "do_rotary:i mask_filter_value:f num_heads:i! past_present_share_buffer:i "
      "qkv_hidden_sizes:I rotary_embedding_dim:i scale:f unidirectional:i"},
     {"BiasGelu", "A:T B:T", "C:T", kAllFloats, ""},
+    {"DequantizeLinear", "x:T1 x_scale:T2 x_zero_point:T1?", "y:T2",
+     "T1:int8,uint8,int16,uint16,int32,int4,uint4 T2:float,float16", "axis:i=1",
+     "y = DequantizeLinear<axis: int = @axis>(x, x_scale, x_zero_point)"},
+    {"DynamicQuantizeLSTM",
+     "X:T W:T2 R:T2 B:T? sequence_lens:T1? initial_h:T? initial_c:T? P:T? "
+     "W_scale:T W_zero_point:T2 R_scale:T R_zero_point:T2",
+     "Y:T? Y_h:T? Y_c:T?", "T:float T1:int32 T2:uint8,int8",
+     "activation_alpha:F activation_beta:F activations:S clip:f direction:s "
+     "hidden_size:i input_forget:i",
+     R"(channels = Constant<value_ints = [0, 1, -1]>()
+        w_scale = Reshape(W_scale, channels)
+        w_zero = Reshape(W_zero_point, channels)
+        w_number = Cast<to = 1>(W)
+        w_shift = Cast<to = 1>(w_zero)
+        w_centered = Sub(w_number, w_shift)
+        w_scaled = Mul(w_centered, w_scale)
+        w = Transpose<perm = [0, 2, 1]>(w_scaled)
+        r_scale = Reshape(R_scale, channels)
+        r_zero = Reshape(R_zero_point, channels)
+        r_number = Cast<to = 1>(R)
+        r_shift = Cast<to = 1>(r_zero)
+        r_centered = Sub(r_number, r_shift)
+        r_scaled = Mul(r_centered, r_scale)
+        r = Transpose<perm = [0, 2, 1]>(r_scaled)
+        Y, Y_h, Y_c = LSTM<activation_alpha: floats = @activation_alpha, activation_beta: floats = @activation_beta, activations: strings = @activations, clip: float = @clip, direction: string = @direction, hidden_size: int = @hidden_size, input_forget: int = @input_forget>(X, w, r, B, sequence_lens, initial_h, initial_c, P))"},
+    {"DynamicQuantizeMatMul", "A:T1 B:T2 b_scale:T1 b_zero_point:T2? bias:T1?",
+     "Y:T1", "T1:float T2:int8,uint8", "",
+     R"(q, q_scale, q_zero = DynamicQuantizeLinear(A)
+        a = DequantizeLinear(q, q_scale, q_zero)
+        b = DequantizeLinear<axis = -1>(B, b_scale, b_zero_point)
+        [bias] product = MatMul(a, b)
+        [bias] Y = Add(product, bias)
+        [!bias] Y = MatMul(a, b))"},
     {"EmbedLayerNormalization",
      "input_ids:int32 segment_ids:int32? word_embedding:T position_embedding:T "
      "segment_embedding:T? gamma:T beta:T mask:int32? position_ids:int32?",
@@ -42,6 +85,14 @@ static constexpr Row kRows[] = {
     {"FastGelu", "X:T bias:T?", "Y:T", kAllFloats, ""},
     {"FusedMatMul", "A:T B:T", "Y:T", kAllFloats,
      "alpha:f transA:i transB:i transBatchA:i transBatchB:i"},
+    {"GatherBlockQuantized", "data:T1 indices:Tind scales:T2 zero_points:T1?",
+     "output:T2", "T1:int4,uint4 T2:float,float16,bfloat16 Tind:int32,int64",
+     "gather_axis:i=0 quantize_axis:i=1 block_size:i=128 bits:i=4",
+     R"([gather_axis=0] [quantize_axis=1] q = Gather(data, indices)
+        [gather_axis=0] [quantize_axis=1] s = Gather(scales, indices)
+        [gather_axis=0] [quantize_axis=1] [zero_points] z = Gather(zero_points, indices)
+        [gather_axis=0] [quantize_axis=1] [zero_points] output = DequantizeLinear<axis = -1, block_size: int = @block_size>(q, s, z)
+        [gather_axis=0] [quantize_axis=1] [!zero_points] output = DequantizeLinear<axis = -1, block_size: int = @block_size>(q, s))"},
     {"Gelu", "X:T", "Y:T", kAllFloats, ""},
     {"GroupQueryAttention",
      "query:T key:T? value:T? past_key:T_CACHE? past_value:T_CACHE? "
@@ -55,6 +106,15 @@ static constexpr Row kRows[] = {
      "kv_num_heads:i! local_window_size:i num_heads:i! qk_norm_epsilon:f "
      "qk_output:i rotary_interleaved:i scale:f sliding_window_cache:i "
      "smooth_softmax:i softcap:f v_quant_type:s"},
+    {"MatMulIntegerToFloat",
+     "A:T1 B:T2 a_scale:T3 b_scale:T3 a_zero_point:T1? b_zero_point:T2? "
+     "bias:T3?",
+     "Y:T3", "T1:int8,uint8 T2:int8,uint8 T3:float,float16", "",
+     R"(a = DequantizeLinear<axis = -1>(A, a_scale, a_zero_point)
+        b = DequantizeLinear<axis = -1>(B, b_scale, b_zero_point)
+        [bias] product = MatMul(a, b)
+        [bias] Y = Add(product, bias)
+        [!bias] Y = MatMul(a, b))"},
     {"MatMulNBits",
      "A:T1 B:uint8 scales:T1 zero_points:T3? g_idx:int32? bias:T1?", "Y:T1",
      "T1:float,float16,bfloat16 T3:float,float16,bfloat16,uint8",
@@ -65,6 +125,107 @@ static constexpr Row kRows[] = {
      "cache_indirection:int32?",
      "output:T present_key:T? present_value:T? qk:T?", kFloats,
      "mask_filter_value:f num_heads:i! scale:f unidirectional:i"},
+    {"QAttention",
+     "input:T1 weight:T2 bias:T3 input_scale:T3 weight_scale:T3 mask_index:T4? "
+     "input_zero_point:T1? weight_zero_point:T2? past:T3?",
+     "output:T3 present:T3?",
+     "T1:int8,uint8 T2:int8,uint8 T3:float,float16 T4:int32",
+     "do_rotary:i mask_filter_value:f num_heads:i! past_present_share_buffer:i "
+     "scale:f unidirectional:i",
+     R"(x = DequantizeLinear(input, input_scale, input_zero_point)
+        w = DequantizeLinear<axis = 1>(weight, weight_scale, weight_zero_point)
+        output, present = com.microsoft.Attention<do_rotary: int = @do_rotary, mask_filter_value: float = @mask_filter_value, num_heads: int = @num_heads, past_present_share_buffer: int = @past_present_share_buffer, scale: float = @scale, unidirectional: int = @unidirectional>(x, w, bias, mask_index, past))"},
+    {"QGemm",
+     "A:TA a_scale:T a_zero_point:TA B:TB b_scale:T b_zero_point:TB C:TC? "
+     "y_scale:T? y_zero_point:TYZ?",
+     "Y:TY",
+     "T:float TA:uint8,int8 TB:uint8,int8 TC:int32 TYZ:uint8,int8 "
+     "TY:float,uint8,int8",
+     "alpha:f=1 transA:i transB:i",
+     R"(a = DequantizeLinear(A, a_scale, a_zero_point)
+        [transB=0] b = DequantizeLinear<axis = 1>(B, b_scale, b_zero_point)
+        [!transB=0] b = DequantizeLinear<axis = 0>(B, b_scale, b_zero_point)
+        product = Gemm<alpha: float = @alpha, transA: int = @transA, transB: int = @transB>(a, b)
+        [C] c_number = Cast<to = 1>(C)
+        [C] c_scale = Mul(a_scale, b_scale)
+        [C] c = Mul(c_number, c_scale)
+        [C] y = Add(product, c)
+        [!C] y = Identity(product)
+        [y_scale] Y = QuantizeLinear(y, y_scale, y_zero_point)
+        [!y_scale] Y = Identity(y))"},
+    {"QLinearAdd",
+     "A:T A_scale:float A_zero_point:T? B:T B_scale:float B_zero_point:T? "
+     "C_scale:float C_zero_point:T?",
+     "C:T", kBytes, "",
+     R"(a = DequantizeLinear(A, A_scale, A_zero_point)
+        b = DequantizeLinear(B, B_scale, B_zero_point)
+        c = Add(a, b)
+        C = QuantizeLinear(c, C_scale, C_zero_point))"},
+    {"QLinearAveragePool",
+     "X:T x_scale:float x_zero_point:T? y_scale:float y_zero_point:T?", "Y:T",
+     kBytes,
+     "auto_pad:s ceil_mode:i channels_last:i count_include_pad:i "
+     "kernel_shape:I! pads:I strides:I",
+     R"(x = DequantizeLinear(X, x_scale, x_zero_point)
+        [channels_last=0] y = AveragePool<auto_pad: string = @auto_pad, ceil_mode: int = @ceil_mode, count_include_pad: int = @count_include_pad, kernel_shape: ints = @kernel_shape, pads: ints = @pads, strides: ints = @strides>(x)
+        [channels_last=0] Y = QuantizeLinear(y, y_scale, y_zero_point))"},
+    {"QLinearConcat", "Y_scale:float Y_zero_point:T inputs:TV*", "Y:T",
+     "T:uint8,int8 TV:uint8,int8,float", "axis:i!"},
+    {"QLinearGlobalAveragePool",
+     "X:T x_scale:float x_zero_point:T y_scale:float y_zero_point:T", "Y:T",
+     kBytes, "channels_last:i",
+     R"(x = DequantizeLinear(X, x_scale, x_zero_point)
+        [channels_last=0] y = GlobalAveragePool(x)
+        [channels_last=0] Y = QuantizeLinear(y, y_scale, y_zero_point))"},
+    {"QLinearLeakyRelu",
+     "X:T X_scale:float X_zero_point:T? Y_scale:float Y_zero_point:T?", "Y:T",
+     kBytes, "alpha:f=0.01",
+     R"(x = DequantizeLinear(X, X_scale, X_zero_point)
+        y = LeakyRelu<alpha: float = @alpha>(x)
+        Y = QuantizeLinear(y, Y_scale, Y_zero_point))"},
+    {"QLinearMul",
+     "A:T A_scale:float A_zero_point:T? B:T B_scale:float B_zero_point:T? "
+     "C_scale:float C_zero_point:T?",
+     "C:T", kBytes, "",
+     R"(a = DequantizeLinear(A, A_scale, A_zero_point)
+        b = DequantizeLinear(B, B_scale, B_zero_point)
+        c = Mul(a, b)
+        C = QuantizeLinear(c, C_scale, C_zero_point))"},
+    {"QLinearReduceMean",
+     "data:T data_scale:float data_zero_point:T? reduced_scale:float "
+     "reduced_zero_point:T?",
+     "reduced:T", kBytes, "axes:I! keepdims:i!",
+     R"(x = DequantizeLinear(data, data_scale, data_zero_point)
+        dims = Constant<value_ints: ints = @axes>()
+        y = ReduceMean<keepdims: int = @keepdims>(x, dims)
+        reduced = QuantizeLinear(y, reduced_scale, reduced_zero_point))"},
+    {"QLinearSigmoid",
+     "X:T X_scale:float X_zero_point:T? Y_scale:float Y_zero_point:T?", "Y:T",
+     kBytes, "",
+     R"(x = DequantizeLinear(X, X_scale, X_zero_point)
+        y = Sigmoid(x)
+        Y = QuantizeLinear(y, Y_scale, Y_zero_point))"},
+    {"QLinearSoftmax",
+     "X:T X_scale:float x_zero_point:T? y_scale:float y_zero_point:T", "Y:T",
+     kBytes, "axis:i=-1 opset:i!",
+     R"(x = DequantizeLinear(X, X_scale, x_zero_point)
+        [!opset<13] y = Softmax<axis: int = @axis>(x)
+        [opset<13] rows = Flatten<axis: int = @axis>(x)
+        [opset<13] weights = Softmax<axis = 1>(rows)
+        [opset<13] sizes = Shape(x)
+        [opset<13] y = Reshape(weights, sizes)
+        Y = QuantizeLinear(y, y_scale, y_zero_point))"},
+    {"QLinearWhere",
+     "condition:bool X:T x_scale:float x_zero_point:T Y:T y_scale:float "
+     "y_zero_point:T z_scale:float z_zero_point:T",
+     "Z:T", kBytes, "",
+     R"(x = DequantizeLinear(X, x_scale, x_zero_point)
+        y = DequantizeLinear(Y, y_scale, y_zero_point)
+        z = Where(condition, x, y)
+        Z = QuantizeLinear(z, z_scale, z_zero_point))"},
+    {"QuantizeLinear", "x:T1 y_scale:T1 y_zero_point:T2?", "y:T2",
+     "T1:float,float16 T2:int8,uint8,int16,uint16,int4,uint4", "axis:i=1",
+     "y = QuantizeLinear<axis: int = @axis>(x, y_scale, y_zero_point)"},
     {"QuickGelu", "X:T", "Y:T", kAllFloats, "alpha:f"},
     {"RotaryEmbedding", "input:T position_ids:int64 cos_cache:T sin_cache:T",
      "output:T", kFloats,
@@ -101,12 +262,15 @@ static void forEachParameter(StringRef list, StringRef variables, Add add) {
   int place = 0;
   for (StringRef item : llvm::split(list, ' ')) {
     auto [name, type] = item.split(':');
-    bool isOptional = type.consume_back("?");
+    OpSchema::FormalParameterOption option =
+        type.consume_back("?")   ? OpSchema::Optional
+        : type.consume_back("*") ? OpSchema::Variadic
+                                 : OpSchema::Single;
     bool isVariable = false;
     for (StringRef variable : llvm::split(variables, ' '))
       isVariable |= variable.split(':').first == type;
     add(place++, name.str(), isVariable ? type.str() : getTensorType(type),
-        isOptional ? OpSchema::Optional : OpSchema::Single);
+        option);
   }
 }
 
@@ -115,13 +279,85 @@ static void addAttributes(StringRef list, OpSchema &schema) {
   list.split(items, ' ', -1, /*KeepEmpty=*/false);
   for (StringRef item : items) {
     bool isRequired = item.consume_back("!");
-    auto [name, kind] = item.split(':');
-    AttributeProto::AttributeType type = kind == "i"   ? AttributeProto::INT
-                                         : kind == "f" ? AttributeProto::FLOAT
-                                         : kind == "s" ? AttributeProto::STRING
-                                                       : AttributeProto::INTS;
-    schema.Attr(name.str(), "", type, isRequired);
+    auto [name, rest] = item.split(':');
+    auto [kind, value] = rest.split('=');
+    AttributeProto::AttributeType type =
+        llvm::StringSwitch<AttributeProto::AttributeType>(kind)
+            .Case("i", AttributeProto::INT)
+            .Case("f", AttributeProto::FLOAT)
+            .Case("s", AttributeProto::STRING)
+            .Case("F", AttributeProto::FLOATS)
+            .Case("S", AttributeProto::STRINGS)
+            .Default(AttributeProto::INTS);
+    if (value.empty())
+      schema.Attr(name.str(), "", type, isRequired);
+    else if (kind == "i")
+      schema.Attr(name.str(), "", type, int64_t(std::stoll(value.str())));
+    else
+      schema.Attr(name.str(), "", type, std::stof(value.str()));
   }
+}
+
+/// Whether `x`, `a=n` or `a<n`, with `!` before it or not, holds for the node.
+static bool holds(StringRef condition, const OpSchema &schema,
+                  const onnx::FunctionBodyBuildContext &node) {
+  bool isNegated = condition.consume_front("!");
+  size_t sign = condition.find_first_of("=<");
+  StringRef name = condition.take_front(sign);
+  if (sign == StringRef::npos) {
+    int place = 0;
+    for (const OpSchema::FormalParameter &input : schema.inputs()) {
+      if (input.GetName() == name.str())
+        return node.hasInput(place) != isNegated;
+      ++place;
+    }
+    return false;
+  }
+  int64_t value = 0, bound = std::stoll(condition.drop_front(sign + 1).str());
+  auto known = schema.attributes().find(name.str());
+  if (const AttributeProto *given = node.getAttribute(name.str()))
+    value = given->i();
+  else if (known != schema.attributes().end())
+    value = known->second.default_value.i();
+  bool isTrue = condition[sign] == '<' ? value < bound : value == bound;
+  return isTrue != isNegated;
+}
+
+/// The nodes of the body whose conditions hold. Returns false if one of the
+/// outputs is made by none.
+static bool makeBody(StringRef text, const OpSchema &schema,
+                     const onnx::FunctionBodyBuildContext &node,
+                     onnx::FunctionProto &body) {
+  constexpr int64_t opset = 21;
+  std::string nodes = "{\n";
+  for (StringRef line : llvm::split(text, '\n')) {
+    line = line.trim();
+    bool applies = true;
+    while (line.consume_front("[")) {
+      auto [condition, rest] = line.split(']');
+      applies &= holds(condition, schema, node);
+      line = rest.trim();
+    }
+    if (applies)
+      nodes += line.str() + "\n";
+  }
+  nodes += "}";
+  onnx::OnnxParser parser(nodes.c_str());
+  if (!parser.Parse(*body.mutable_node()).IsOK())
+    return false;
+  schema.BuildFunction(body);
+  body.clear_opset_import();
+  for (auto [domain, version] :
+       {std::pair("", opset), std::pair(adze::kMicrosoftDomain, int64_t(1))}) {
+    onnx::OperatorSetIdProto *import = body.add_opset_import();
+    import->set_domain(domain);
+    import->set_version(version);
+  }
+  return llvm::all_of(body.output(), [&](const std::string &output) {
+    return llvm::any_of(body.node(), [&](const onnx::NodeProto &made) {
+      return llvm::is_contained(made.output(), output);
+    });
+  });
 }
 
 static OpSchema makeSchema(const Row &row) {
@@ -130,7 +366,9 @@ static OpSchema makeSchema(const Row &row) {
   forEachParameter(row.inputs, row.variables,
                    [&](int i, std::string name, std::string type,
                        OpSchema::FormalParameterOption option) {
-                     schema.Input(i, name, "", type, option);
+                     schema.Input(i, name, "", type, option,
+                                  /*is_homogeneous=*/option !=
+                                      OpSchema::Variadic);
                    });
   forEachParameter(row.outputs, row.variables,
                    [&](int i, std::string name, std::string type,
@@ -139,6 +377,13 @@ static OpSchema makeSchema(const Row &row) {
                    });
   addVariables(row.variables, schema);
   addAttributes(row.attributes, schema);
+  if (!row.body.empty())
+    schema.SetContextDependentFunctionBodyBuilder(
+        [body = row.body](const onnx::FunctionBodyBuildContext &node,
+                          const OpSchema &own, onnx::FunctionProto &function) {
+          return makeBody(body, own, node, function);
+        },
+        /*opset_version=*/1);
   return schema;
 }
 

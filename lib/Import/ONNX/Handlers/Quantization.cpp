@@ -353,6 +353,31 @@ static LogicalResult importQLinearConv(Binder &b) {
                         b.operand(7)));
 }
 
+/// Tensors with a scale and a zero point each, in those of the result.
+static LogicalResult importQLinearConcat(Binder &b) {
+  Arithmetic a(b);
+  mlir::Type f32 = b.builder.getF32Type();
+  unsigned count = b.node.inputs.size();
+  if (count < 5 || count % 3 != 2)
+    return b.fail("expected a tensor, a scale and a zero point for each piece");
+  llvm::SmallVector<Value> pieces;
+  for (unsigned i = 2; i < count; i += 3) {
+    Value x = b.operand(i), scale = b.operand(i + 1), zero = b.operand(i + 2);
+    if (!x || !scale || !zero)
+      return b.fail("expected a tensor, a scale and a zero point for each "
+                    "piece");
+    pieces.push_back(a.mul(a.sub(b.cast(x, f32), b.cast(zero, f32)), scale));
+  }
+  if (b.hasFailed())
+    return mlir::failure();
+  int64_t axis = b.getAxis("axis", 0, b.getRank(pieces.front()));
+  Value whole = b.concat(pieces, axis), zero = b.operand(1);
+  if (!whole || !zero)
+    return mlir::failure();
+  return b.done(buildRequantize(b, a.div(whole, b.operand(0)), zero,
+                                b.getElementType(zero)));
+}
+
 void adze::importer::addQuantizationOps(std::vector<OpRow> &rows) {
   rows.insert(rows.end(),
               {
@@ -362,5 +387,7 @@ void adze::importer::addQuantizationOps(std::vector<OpRow> &rows) {
                   {"QLinearConv", 10, 8, importQLinearConv},
                   {"QLinearMatMul", 10, 8, importQLinearMatMul},
                   {"QuantizeLinear", 10, 2, importQuantizeLinear},
+                  {"QLinearConcat", 0, 5, importQLinearConcat, "", INT32_MAX,
+                   "com.microsoft"},
               });
 }
