@@ -49,6 +49,11 @@ while read -r file; do
     complain "$file: expected a lit test named $kebab.mlir"
 done < <(files 'lib/*.cpp')
 
+# One line a change, which a reader of release notes takes in at a glance.
+long=$(awk 'length > 120 { print FILENAME ":" FNR }' CHANGELOG.md)
+[ -z "$long" ] || complain "expected at most 120 characters a line:
+$long"
+
 # Nothing left open, no path of somebody's machine, no tabs.
 left=$(git grep -nIE '\b(TODO|FIXME|XXX)\b' -- lib include runtime tools test python-free-tests examples | head -20)
 [ -z "$left" ] || complain "left open:
