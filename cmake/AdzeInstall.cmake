@@ -8,7 +8,7 @@ foreach(tool arun atranslate aopt adze-reduce adze-lsp-server)
   endif()
 endforeach()
 install(TARGETS ${installed} RUNTIME DESTINATION bin LIBRARY DESTINATION lib ARCHIVE DESTINATION lib)
-install(FILES runtime/include/adze.h DESTINATION include)
+install(FILES runtime/include/adze.h runtime/include/adze.hpp DESTINATION include)
 install(FILES ${ADZE_DLPACK_INCLUDE}/dlpack/dlpack.h DESTINATION include/dlpack)
 
 include(CMakePackageConfigHelpers)

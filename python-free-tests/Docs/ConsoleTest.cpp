@@ -133,8 +133,7 @@ void runBlock(Scratch &scratch, const Page &page, const Block &block,
     int status = scratch.run(command.text, got);
     bool fits = matches(command.output, got);
     if (!fits && getenv("ADZE_UPDATE_DOCS"))
-      updates[command.line +
-              unsigned(StringRef(command.text).count('\n'))] = {
+      updates[command.line + unsigned(StringRef(command.text).count('\n'))] = {
           command.output.size(), got};
     else
       EXPECT_TRUE(fits) << page.path << ":" << command.line << ": $ "
@@ -189,27 +188,31 @@ TEST_P(ConsoleTest, CommandsPrintWhatThePageSays) {
     rewrite(page, updates);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Pages, ConsoleTest, testing::ValuesIn([] {
-      std::vector<std::string> pages = findPages(ADZE_SOURCE);
-      llvm::erase_if(pages, [](const std::string &path) {
-        return llvm::none_of(
-            readPage(ADZE_SOURCE, path).blocks,
-            [](const Block &block) { return block.language == "console"; });
-      });
-      return pages;
-    }()),
-    [](const auto &info) {
-      std::string name;
-      for (char c : info.param)
-        name += isAlnum(c) ? c : '_';
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Pages, ConsoleTest, testing::ValuesIn([] {
+                           std::vector<std::string> pages =
+                               findPages(ADZE_SOURCE);
+                           llvm::erase_if(pages, [](const std::string &path) {
+                             return llvm::none_of(
+                                 readPage(ADZE_SOURCE, path).blocks,
+                                 [](const Block &block) {
+                                   return block.language == "console";
+                                 });
+                           });
+                           return pages;
+                         }()),
+                         [](const auto &info) {
+                           std::string name;
+                           for (char c : info.param)
+                             name += isAlnum(c) ? c : '_';
+                           return name;
+                         });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ConsoleTest);
 
 TEST(Pages, WildcardsStandForTextAndLines) {
   auto fits = [](std::vector<std::string> expected,
-                 std::vector<std::string> got) { return matches(expected, got); };
+                 std::vector<std::string> got) {
+    return matches(expected, got);
+  };
   EXPECT_TRUE(fits({"a ... c", "..."}, {"a b c"}));
   EXPECT_TRUE(fits({"...", "z"}, {"x", "y", "z"}));
   EXPECT_FALSE(fits({"...", "z"}, {"x", "y"}));

@@ -27,7 +27,8 @@ std::string slugOf(StringRef heading) {
 }
 
 /// Runs `visit(line, number)` for lines that are not in a fenced block.
-template <typename Visit> void forEachTextLine(const Page &page, Visit visit) {
+template <typename Visit>
+void forEachTextLine(const Page &page, Visit visit) {
   bool isInside = false;
   for (auto [number, text] : enumerate(page.lines)) {
     if (StringRef(text).ltrim().starts_with("```"))

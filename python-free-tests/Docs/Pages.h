@@ -12,8 +12,8 @@
 
 namespace adze::docs {
 
-/// A fenced block: "```LANGUAGE title="FILE"", its lines without the indentation
-/// of the fence, and "```".
+/// A fenced block: "```LANGUAGE title="FILE"", its lines without the
+/// indentation of the fence, and "```".
 struct Block {
   std::string language;
   std::string title; // a file to write the block to; "" without one

@@ -11,7 +11,7 @@ rm -rf "$work"
 mkdir -p "$work/use"
 trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
-for file in bin/atranslate bin/arun bin/aopt lib/libadze_rt.a lib/libadze_rt.so include/adze.h lib/cmake/Adze/AdzeConfig.cmake; do
+for file in bin/atranslate bin/arun bin/aopt lib/libadze_rt.a lib/libadze_rt.so include/adze.h include/adze.hpp lib/cmake/Adze/AdzeConfig.cmake; do
   [ -f "$work/prefix/$file" ] || { echo "expected $file to be installed"; exit 1; }
 done
 size=$(stat -c %s "$work/prefix/lib/libadze_rt.so")
