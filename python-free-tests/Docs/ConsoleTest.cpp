@@ -46,33 +46,34 @@ std::vector<Command> commandsOf(const Block &block) {
   return commands;
 }
 
-/// A folder of its own for one page, with links to what the page's folder (of
-/// an example) or the root holds.
+/// A folder of its own for one page. A page of examples/NAME finds its files
+/// there and the other examples beside it; any other page finds what the root
+/// of the source tree holds.
 class Scratch {
 public:
   explicit Scratch(const Page &page) {
-    folder = ADZE_SCRATCH "/";
+    top = ADZE_SCRATCH "/";
     for (char c : page.path)
-      folder += isAlnum(c) ? c : '-';
-    sys::fs::remove_directories(folder);
-    sys::fs::create_directories(folder);
-    if (StringRef(page.path).starts_with("examples/")) {
-      StringRef base = sys::path::parent_path(page.path);
-      std::error_code error;
-      SmallString<128> from(ADZE_SOURCE "/");
-      from += base;
-      for (sys::fs::directory_iterator it(from, error), end;
-           it != end && !error; it.increment(error))
-        link(it->path());
+      top += isAlnum(c) ? c : '-';
+    folder = top;
+    sys::fs::remove_directories(top);
+    StringRef example = page.path;
+    if (example.consume_front("examples/") && example.contains('/')) {
+      example = example.split('/').first;
+      folder += "/" + example.str();
+      sys::fs::create_directories(folder);
+      linkAll("/examples", top, example);
+      linkAll("/examples/" + example, folder, "");
     } else {
+      sys::fs::create_directories(folder);
       for (StringRef name : {"benchmarks", "docs", "examples", "runtime"})
-        link((ADZE_SOURCE "/" + name).str());
+        sys::fs::create_link(ADZE_SOURCE "/" + name, folder + "/" + name);
     }
   }
 
   ~Scratch() {
     if (!testing::Test::HasFailure())
-      sys::fs::remove_directories(folder);
+      sys::fs::remove_directories(top);
   }
 
   void write(const Block &block) {
@@ -105,17 +106,24 @@ public:
   }
 
 private:
-  void link(StringRef path) {
-    sys::fs::create_link(path, folder + "/" + sys::path::filename(path));
+  /// Links what a folder of the source tree holds, but for `left`.
+  static void linkAll(const Twine &from, const std::string &to,
+                      StringRef left) {
+    std::error_code error;
+    for (sys::fs::directory_iterator it(ADZE_SOURCE + from, error), end;
+         it != end && !error; it.increment(error))
+      if (StringRef name = sys::path::filename(it->path()); name != left)
+        sys::fs::create_link(it->path(), to + "/" + name);
   }
 
-  std::string folder;
+  std::string top;    // all that is removed again
+  std::string folder; // where commands run
 };
 
 /// Where installed tools, the run time and its packages are.
 void setEnvironment() {
   std::string path = ADZE_PREFIX "/bin:";
-  setenv("PATH", (path + getenv("PATH")).c_str(), 1);
+  setenv("PATH", (path + getenv("PATH") + ":" ADZE_SCRATCH "/bin").c_str(), 1);
   setenv("PREFIX", ADZE_PREFIX, 1);
   setenv("PKG_CONFIG_PATH", ADZE_PREFIX "/lib/pkgconfig", 1);
   setenv("CMAKE_PREFIX_PATH", ADZE_PREFIX, 1);
