@@ -1,5 +1,5 @@
-# `make install`: bin/, lib/libadze_rt.{a,so}, include/, lib/cmake/Adze and
-# lib/pkgconfig.
+# `make install`: bin/, lib/libadze_rt.{a,so}, include/, lib/cmake/Adze,
+# lib/pkgconfig, man pages and completions.
 set(installed adze_rt_shared adze_rt_static)
 foreach(tool arun atranslate aopt adze-reduce adze-lsp-server)
   if(TARGET ${tool})
@@ -17,4 +17,5 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/AdzeConfigVersion.cmake COM
 install(FILES cmake/AdzeConfig.cmake ${CMAKE_BINARY_DIR}/AdzeConfigVersion.cmake DESTINATION lib/cmake/Adze)
 configure_file(cmake/adze.pc.in adze.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/adze.pc DESTINATION lib/pkgconfig)
-add_custom_target(adze-install-targets DEPENDS ${installed})
+include(AdzeCli)
+add_custom_target(adze-install-targets DEPENDS ${installed} ${cli_files})
