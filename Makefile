@@ -47,6 +47,10 @@ install: configure
 docs: configure
 	@$(NINJA) adze-docs
 
+# A .deb and a .tar.zst, in build/packages.
+package:
+	@JOBS=$(JOBS) scripts/package.sh
+
 # The pages as a site with search, in build/site.
 site: docs
 	@scripts/site.sh

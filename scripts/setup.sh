@@ -8,6 +8,7 @@
 #   scripts/setup.sh [models|bench|site]   also the Python venv that gives the test
 #                                          models their weights, that of the peers,
 #                                          or that which builds the pages
+#   scripts/setup.sh package               also what makes packages
 #
 # ADZE_NO_INSTALL=1   no system packages are installed
 # ADZE_CACHE=DIR      the cache folder, ${XDG_CACHE_HOME:-$HOME/.cache}/adze if unset
@@ -22,6 +23,8 @@ packages="libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22
   liblld-22-dev libclang-rt-22-dev clang-format-22 clang-tidy-22 libllvmlibc-22-dev
   libprotobuf-dev protobuf-compiler libgtest-dev libgmock-dev libbenchmark-dev
   pkgconf zlib1g-dev libzstd-dev libxxhash-dev ninja-build ccache cmake python3-venv"
+
+[ "${1:-}" != package ] || packages="$packages binutils dpkg-dev patchelf zstd"
 
 missing=
 for package in $packages; do
