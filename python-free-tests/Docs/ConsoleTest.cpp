@@ -93,7 +93,7 @@ public:
     std::string message;
     int status =
         sys::ExecuteAndWait(bash, {"bash", "-c", script}, std::nullopt,
-                            redirects, /*SecondsToWait=*/60, 0, &message);
+                            redirects, /*SecondsToWait=*/120, 0, &message);
     auto buffer = MemoryBuffer::getFile(log);
     StringRef text = buffer ? (*buffer)->getBuffer() : StringRef(message);
     SmallVector<StringRef> lines;
