@@ -6,8 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh package
-[ -f build/build.ninja ] || cmake --preset release >/dev/null
-ninja -C build -j"${JOBS:-$(nproc)}" --quiet adze-install-targets
+PRESET=${PRESET:-release} scripts/build.sh adze-install-targets
 rm -rf build/packages
 # --config of the build folder: this is no source folder of CPack's.
 cpack --config build/CPackConfig.cmake >build/package.log 2>&1 || { tail -30 build/package.log; exit 1; }
