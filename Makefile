@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 NINJA = ninja -C build -j$(JOBS)
 
-.PHONY: all demo test check-quick soak bench install conformance test-gpu docs format configure clean
+.PHONY: all demo test check-quick soak bench install conformance test-gpu docs site package format configure clean
 
 all: configure
 	@$(NINJA)
@@ -46,6 +46,14 @@ install: configure
 
 docs: configure
 	@$(NINJA) adze-docs
+
+# A .deb and a .tar.zst, in build/packages.
+package:
+	@JOBS=$(JOBS) scripts/package.sh
+
+# The pages as a site with search, in build/site.
+site: docs
+	@scripts/site.sh
 
 format:
 	@git ls-files '*.cpp' '*.h' '*.c' | xargs clang-format-22 -i

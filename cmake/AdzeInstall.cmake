@@ -1,4 +1,5 @@
-# `make install`: bin/, lib/libadze_rt.{a,so}, include/, lib/cmake/Adze.
+# `make install`: bin/, lib/libadze_rt.{a,so}, include/, lib/cmake/Adze,
+# lib/pkgconfig, man pages and completions.
 set(installed adze_rt_shared adze_rt_static)
 foreach(tool arun atranslate aopt adze-reduce adze-lsp-server)
   if(TARGET ${tool})
@@ -8,10 +9,13 @@ foreach(tool arun atranslate aopt adze-reduce adze-lsp-server)
   endif()
 endforeach()
 install(TARGETS ${installed} RUNTIME DESTINATION bin LIBRARY DESTINATION lib ARCHIVE DESTINATION lib)
-install(FILES runtime/include/adze.h DESTINATION include)
+install(FILES runtime/include/adze.h runtime/include/adze.hpp DESTINATION include)
 install(FILES ${ADZE_DLPACK_INCLUDE}/dlpack/dlpack.h DESTINATION include/dlpack)
 
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/AdzeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES cmake/AdzeConfig.cmake ${CMAKE_BINARY_DIR}/AdzeConfigVersion.cmake DESTINATION lib/cmake/Adze)
-add_custom_target(adze-install-targets DEPENDS ${installed})
+configure_file(cmake/adze.pc.in adze.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/adze.pc DESTINATION lib/pkgconfig)
+include(AdzeCli)
+add_custom_target(adze-install-targets DEPENDS ${installed} ${cli_files})

@@ -49,6 +49,17 @@ while read -r file; do
     complain "$file: expected a lit test named $kebab.mlir"
 done < <(files 'lib/*.cpp')
 
+# One line a change, which a reader of release notes takes in at a glance.
+long=$(awk 'length > 120 { print FILENAME ":" FNR }' CHANGELOG.md)
+[ -z "$long" ] || complain "expected at most 120 characters a line:
+$long"
+
+# Pages use the words of docs/glossary.md, not those of its right-hand column.
+words=$(git grep -nE 'of unknown sizes?|only (the|a) run (knows|can tell)|past the caches|for memory ahead|hangs over|by patches|side by side|data tells|numbers of a register' \
+  -- '*.md' ':!docs/glossary.md' | head -5)
+[ -z "$words" ] || complain "words that docs/glossary.md replaces:
+$words"
+
 # Nothing left open, no path of somebody's machine, no tabs.
 left=$(git grep -nIE '\b(TODO|FIXME|XXX)\b' -- lib include runtime tools test python-free-tests examples | head -20)
 [ -z "$left" ] || complain "left open:

@@ -6,9 +6,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 start=$SECONDS
 scripts/setup.sh
-[ -f build/build.ninja ] || cmake --preset "${PRESET:-dev}" >/dev/null
 echo "setup: done after $((SECONDS - start)) s"
-ninja -C build -j"${JOBS:-$(nproc)}" --quiet atranslate arun digits
+scripts/build.sh atranslate arun digits
 echo "build: done after $((SECONDS - start)) s"
 mkdir -p build/demo
 build/bin/atranslate examples/digits/digits.onnx -o build/demo/digits.so

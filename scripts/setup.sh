@@ -5,8 +5,10 @@
 # folder outside the build folder with what Debian does not have. Does nothing,
 # in well under a second, where all is there.
 #
-#   scripts/setup.sh [models|bench]   also the Python venv that gives the test
-#                                     models their weights, or that of the peers
+#   scripts/setup.sh [models|bench|site]   also the Python venv that gives the test
+#                                          models their weights, that of the peers,
+#                                          or that which builds the pages
+#   scripts/setup.sh package               also what makes packages
 #
 # ADZE_NO_INSTALL=1   no system packages are installed
 # ADZE_CACHE=DIR      the cache folder, ${XDG_CACHE_HOME:-$HOME/.cache}/adze if unset
@@ -20,7 +22,9 @@ say() { printf 'setup: %s\n' "$*"; }
 packages="libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22
   liblld-22-dev libclang-rt-22-dev clang-format-22 clang-tidy-22 libllvmlibc-22-dev
   libprotobuf-dev protobuf-compiler libgtest-dev libgmock-dev libbenchmark-dev
-  zlib1g-dev libzstd-dev libxxhash-dev ninja-build ccache cmake python3-venv"
+  pkgconf zlib1g-dev libzstd-dev libxxhash-dev ninja-build ccache cmake python3-venv"
+
+[ "${1:-}" != package ] || packages="$packages binutils dpkg-dev patchelf zstd"
 
 missing=
 for package in $packages; do
@@ -111,16 +115,17 @@ if ! [ -f "$cache/$onnx/lib/cmake/ONNX/ONNXConfig.cmake" ]; then
 fi
 
 # --- Python, for set-up and peers only -------------------------------------
-# python_venv NAME: $cache/NAME-venv with NAME-requirements.txt
+# python_venv NAME FILE: $cache/NAME-venv with the packages of FILE
 python_venv() {
   local done
-  done=$cache/$1-venv/.done-$(cksum <"$here/$1-requirements.txt" | tr ' ' -)
+  done=$cache/$1-venv/.done-$(cksum <"$2" | tr ' ' -)
   [ -f "$done" ] && return
   say "Python venv for $1 into $cache/$1-venv"
   venv "$cache/$1-venv"
-  "$cache/$1-venv/bin/pip" install -q --disable-pip-version-check --only-binary :all: -r "$here/$1-requirements.txt"
+  "$cache/$1-venv/bin/pip" install -q --disable-pip-version-check --only-binary :all: -r "$2"
   touch "$done"
 }
 case ${1:-} in
-models | bench) python_venv "$1" ;; # models: fills the test models. bench: the peers
+models | bench) python_venv "$1" "$here/$1-requirements.txt" ;; # models: fills the test models. bench: the peers
+site) python_venv site "$here/../docs/requirements.txt" ;;
 esac

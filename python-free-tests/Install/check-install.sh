@@ -11,11 +11,13 @@ rm -rf "$work"
 mkdir -p "$work/use"
 trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
-for file in bin/atranslate bin/arun bin/aopt lib/libadze_rt.a lib/libadze_rt.so include/adze.h lib/cmake/Adze/AdzeConfig.cmake; do
+for file in bin/atranslate bin/arun bin/aopt lib/libadze_rt.a lib/libadze_rt.so include/adze.h include/adze.hpp lib/cmake/Adze/AdzeConfig.cmake lib/pkgconfig/adze.pc; do
   [ -f "$work/prefix/$file" ] || { echo "expected $file to be installed"; exit 1; }
 done
-size=$(stat -c %s "$work/prefix/lib/libadze_rt.so")
+size=$(stat -Lc %s "$work/prefix/lib/libadze_rt.so")
 [ "$size" -lt 300000 ] || { echo "expected libadze_rt.so under 300 KB, but got $size bytes"; exit 1; }
+
+llvm-readelf-22 -d "$work/prefix/lib/libadze_rt.so" | grep -q 'SONAME.*\[libadze_rt.so.0\]' || { echo "expected SONAME libadze_rt.so.0"; exit 1; }
 
 cat >"$work/use/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.25)

@@ -70,10 +70,10 @@ ADZE_API void adze_options_release(adze_options *options);
  *   "spin_us"      how long an idle thread spins before it sleeps ("100")
  *   "variant"      name of the CPU variant to take ("": the best that runs)
  *   "verify"       "all" (default): check the code's checksum when the module
- * is opened, and the weights' before the first run; "code": only the first;
- * "off": neither. "on" is an older name of "all" "cuda_graphs"  "on" (default)
- * or "off" "weights"      path of the weights of a module made with
- * --weights=file
+ *                  is opened, and the weights' before the first run; "code":
+ *                  only the first; "off": neither; "on": the same as "all"
+ *   "cuda_graphs"  "on" (default) or "off"
+ *   "weights"      path of the weights of a module made with --weights=file
  *                  ("": the file of that name in the module's folder)
  * Neither results nor their bits depend on any of them but "variant". */
 ADZE_API adze_status adze_options_set(adze_options *options, const char *key,

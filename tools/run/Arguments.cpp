@@ -22,7 +22,7 @@ input
                            normal numbers, integers in [0, --ids), truth values
   --seed N                 of the random contents (0)
   --ids N                  bound of random integers (2)
-  --shape NAME=1x3x224x224 shape of an input with dynamic dims
+  --shape NAME=1x3x8x8     shape of an input with dynamic dims
 output
   --output-dir DIR         writes each output to DIR/NAME.npy, '/' in NAME as '_'
   --format npy|pb          format of these files (npy)
@@ -35,7 +35,7 @@ run
   --threads N              threads of a run (one for each CPU)
   --variant NAME           CPU variant of the module (the best that runs here)
   --profile TRACE.json     writes a Chrome trace of the last run
-  --bench                  measures; with
+  --bench                  measures the latency of runs; with
     --warmup N --iterations N --duration SECONDS --percentiles 50,90,99
 information
   --info                   what the module says of itself

@@ -1,0 +1,233 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Runs the pages. A block with a title becomes a file of that name. In a
+// ```console block each line `$ COMMAND` is run by bash in the page's scratch
+// folder, and its output has to be the lines after it (Pages.h has the
+// wildcards). A command that ends with another status than 0 fails.
+//
+// With ADZE_UPDATE_DOCS=1 output that differs is written into the page instead.
+#include "Pages.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+#include "gtest/gtest.h"
+#include <map>
+
+using namespace llvm;
+using namespace adze::docs;
+
+namespace {
+
+/// A command of a console block and the lines that it should print.
+struct Command {
+  std::string text;
+  std::vector<std::string> output;
+  unsigned line;
+};
+
+std::vector<Command> commandsOf(const Block &block) {
+  std::vector<Command> commands;
+  for (auto [number, text] : enumerate(block.lines)) {
+    StringRef line = text;
+    if (line.consume_front("$ "))
+      commands.push_back({line.str(), {}, block.line + 1 + unsigned(number)});
+    else if (commands.empty())
+      ADD_FAILURE() << "line " << block.line << ": expected a line `$ COMMAND`";
+    else if (line.consume_front("> ") && commands.back().output.empty())
+      commands.back().text += ("\n" + line).str();
+    else
+      commands.back().output.push_back(line.str());
+  }
+  return commands;
+}
+
+/// A folder of its own for one page. A page of examples/NAME finds its files
+/// there and the other examples beside it; any other page finds what the root
+/// of the source tree holds.
+class Scratch {
+public:
+  explicit Scratch(const Page &page) {
+    top = ADZE_SCRATCH "/";
+    for (char c : page.path)
+      top += isAlnum(c) ? c : '-';
+    folder = top;
+    sys::fs::remove_directories(top);
+    StringRef example = page.path;
+    if (example.consume_front("examples/") && example.contains('/')) {
+      example = example.split('/').first;
+      folder += "/" + example.str();
+      sys::fs::create_directories(folder);
+      linkAll("/examples", top, example);
+      linkAll("/examples/" + example, folder, "");
+    } else {
+      sys::fs::create_directories(folder);
+      for (StringRef name : {"benchmarks", "docs", "examples", "runtime"})
+        sys::fs::create_link(ADZE_SOURCE "/" + name, folder + "/" + name);
+    }
+  }
+
+  ~Scratch() {
+    if (!testing::Test::HasFailure())
+      sys::fs::remove_directories(top);
+  }
+
+  void write(const Block &block) {
+    std::error_code error;
+    raw_fd_ostream file(folder + "/" + block.title, error);
+    ASSERT_FALSE(error) << block.title << ": " << error.message();
+    file << block.text();
+  }
+
+  /// Runs a command; its output and errors are the lines in `output`.
+  int run(StringRef command, std::vector<std::string> &output) {
+    std::string log = folder + "/.output";
+    std::string script = "cd '" + folder + "' && { " + command.str() + "\n}";
+    std::string bash = *sys::findProgramByName("bash");
+    std::optional<StringRef> redirects[] = {StringRef(""), StringRef(log),
+                                            StringRef(log)};
+    std::string message;
+    int status =
+        sys::ExecuteAndWait(bash, {"bash", "-c", script}, std::nullopt,
+                            redirects, /*SecondsToWait=*/120, 0, &message);
+    auto buffer = MemoryBuffer::getFile(log);
+    StringRef text = buffer ? (*buffer)->getBuffer() : StringRef(message);
+    SmallVector<StringRef> lines;
+    if (!text.empty())
+      text.rtrim('\n').split(lines, '\n');
+    for (StringRef line : lines)
+      output.push_back(line.str());
+    sys::fs::remove(log);
+    return status;
+  }
+
+private:
+  /// Links what a folder of the source tree holds, but for `left`.
+  static void linkAll(const Twine &from, const std::string &to,
+                      StringRef left) {
+    std::error_code error;
+    for (sys::fs::directory_iterator it(ADZE_SOURCE + from, error), end;
+         it != end && !error; it.increment(error))
+      if (StringRef name = sys::path::filename(it->path()); name != left)
+        sys::fs::create_link(it->path(), to + "/" + name);
+  }
+
+  std::string top;    // all that is removed again
+  std::string folder; // where commands run
+};
+
+/// Where installed tools, the run time and its packages are.
+void setEnvironment() {
+  std::string path = ADZE_PREFIX "/bin:";
+  setenv("PATH", (path + getenv("PATH") + ":" ADZE_SCRATCH "/bin").c_str(), 1);
+  setenv("PREFIX", ADZE_PREFIX, 1);
+  setenv("PKG_CONFIG_PATH", ADZE_PREFIX "/lib/pkgconfig", 1);
+  setenv("CMAKE_PREFIX_PATH", ADZE_PREFIX, 1);
+  setenv("LD_LIBRARY_PATH", ADZE_PREFIX "/lib", 1);
+  setenv("NO_COLOR", "1", 1);
+}
+
+/// New output for commands, by the line of the command.
+using Updates = std::map<unsigned, std::pair<size_t, std::vector<std::string>>>;
+
+void runBlock(Scratch &scratch, const Page &page, const Block &block,
+              Updates &updates) {
+  for (const Command &command : commandsOf(block)) {
+    std::vector<std::string> got;
+    int status = scratch.run(command.text, got);
+    bool fits = matches(command.output, got);
+    if (!fits && getenv("ADZE_UPDATE_DOCS"))
+      updates[command.line + unsigned(StringRef(command.text).count('\n'))] = {
+          command.output.size(), got};
+    else
+      EXPECT_TRUE(fits) << page.path << ":" << command.line << ": $ "
+                        << command.text << "\nexpected:\n"
+                        << join(command.output, "\n") << "\nbut got:\n"
+                        << join(got, "\n");
+    EXPECT_EQ(status, 0) << page.path << ":" << command.line << ": $ "
+                         << command.text << "\n"
+                         << join(got, "\n");
+  }
+}
+
+void rewrite(const Page &page, const Updates &updates) {
+  std::error_code error;
+  raw_fd_ostream file(ADZE_SOURCE "/" + page.path, error);
+  size_t skip = 0;
+  for (auto [number, line] : enumerate(page.lines)) {
+    if (skip) {
+      --skip;
+      continue;
+    }
+    file << line << (number + 1 == page.lines.size() ? "" : "\n");
+    auto it = updates.find(unsigned(number + 1));
+    if (it == updates.end())
+      continue;
+    skip = it->second.first;
+    for (const std::string &output : it->second.second)
+      file << output << "\n";
+  }
+}
+
+class ConsoleTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(ConsoleTest, CommandsPrintWhatThePageSays) {
+  Page page = readPage(ADZE_SOURCE, GetParam());
+  setEnvironment();
+  Scratch scratch(page);
+  Updates updates;
+  for (const Block &block : page.blocks) {
+    // A command that nothing runs goes stale.
+    EXPECT_FALSE(StringRef(block.language) == "sh" || block.language == "bash")
+        << page.path << ":" << block.line << ": expected a console block";
+    std::vector<std::string> ignored;
+    if (!block.needs.empty() && scratch.run(block.needs, ignored) != 0)
+      continue;
+    if (!block.title.empty())
+      scratch.write(block);
+    else if (block.language == "console")
+      runBlock(scratch, page, block, updates);
+  }
+  if (!updates.empty())
+    rewrite(page, updates);
+}
+
+INSTANTIATE_TEST_SUITE_P(Pages, ConsoleTest, testing::ValuesIn([] {
+                           std::vector<std::string> pages =
+                               findPages(ADZE_SOURCE);
+                           llvm::erase_if(pages, [](const std::string &path) {
+                             return llvm::none_of(
+                                 readPage(ADZE_SOURCE, path).blocks,
+                                 [](const Block &block) {
+                                   return block.language == "console";
+                                 });
+                           });
+                           return pages;
+                         }()),
+                         [](const auto &info) {
+                           std::string name;
+                           for (char c : info.param)
+                             name += isAlnum(c) ? c : '_';
+                           return name;
+                         });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ConsoleTest);
+
+TEST(Pages, WildcardsStandForTextAndLines) {
+  auto fits = [](std::vector<std::string> expected,
+                 std::vector<std::string> got) {
+    return matches(expected, got);
+  };
+  EXPECT_TRUE(fits({"a ... c", "..."}, {"a b c"}));
+  EXPECT_TRUE(fits({"...", "z"}, {"x", "y", "z"}));
+  EXPECT_FALSE(fits({"...", "z"}, {"x", "y"}));
+  EXPECT_FALSE(fits({"a ... c"}, {"a b d"}));
+  EXPECT_FALSE(fits({"a"}, {"a", "b"}));
+  EXPECT_FALSE(fits({}, {"a"}));
+  EXPECT_FALSE(fits({"aa...aa"}, {"aaa"}));
+}
+
+} // namespace

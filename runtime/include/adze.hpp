@@ -1,0 +1,558 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The C++17 API of the Adze run time: a header over adze.h, with handles that
+// release themselves, exceptions instead of statuses, and results by value.
+//
+//   adze::Module module = adze::Module::open("model.so");
+//   adze::Context context = module.createContext();
+//   std::vector<float> image(1 * 3 * 224 * 224);
+//   std::vector<adze::Tensor> outputs =
+//       context.run({adze::view(image.data(), {1, 3, 224, 224})});
+//   adze::Span<const float> scores = outputs[0].elements<float>();
+//
+// Every function that can fail throws adze::Error. A Module may be used by all
+// threads at once, a Context by one at a time. Handles are cheap to move; to
+// copy a Module or a Value is to share it. adze.h says what each call checks.
+#ifndef ADZE_HPP
+#define ADZE_HPP
+
+#include "adze.h"
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace adze {
+
+/// A status that is not success. what() names the input or the ONNX node.
+class Error : public std::runtime_error {
+public:
+  Error(adze_code code, const std::string &message)
+      : std::runtime_error(message), errorCode(code) {}
+  adze_code code() const noexcept { return errorCode; }
+
+private:
+  adze_code errorCode;
+};
+
+/// Throws for a status that is not success, and frees it.
+inline void check(adze_status status) {
+  if (!status)
+    return;
+  Error error(adze_status_code(status), adze_status_message(status));
+  adze_status_free(status);
+  throw error;
+}
+
+/// Elements that somebody else owns, like std::span of C++20.
+template <typename T>
+class Span {
+public:
+  Span(T *data, size_t size) : first(data), count(size) {}
+  T *data() const { return first; }
+  size_t size() const { return count; }
+  bool empty() const { return count == 0; }
+  T *begin() const { return first; }
+  T *end() const { return first + count; }
+  T &operator[](size_t index) const { return first[index]; }
+
+private:
+  T *first;
+  size_t count;
+};
+
+/// Sizes of a tensor's dimensions, outermost first.
+using Shape = std::vector<int64_t>;
+
+inline size_t numElements(const Shape &shape) {
+  size_t count = 1;
+  for (int64_t dim : shape)
+    count *= static_cast<size_t>(dim);
+  return count;
+}
+
+/// The element type that DLPack calls a C++ type. f16 and bf16 have none: pass
+/// their DLDataType.
+template <typename T>
+constexpr DLDataType dtypeOf() {
+  static_assert(std::is_arithmetic_v<T>, "expected a number or bool");
+  return {static_cast<uint8_t>(std::is_same_v<T, bool>       ? kDLBool
+                               : std::is_floating_point_v<T> ? kDLFloat
+                               : std::is_signed_v<T>         ? kDLInt
+                                                             : kDLUInt),
+          sizeof(T) * 8, 1};
+}
+
+inline bool isSameType(DLDataType a, DLDataType b) {
+  return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
+}
+
+constexpr DLDevice cpu() { return {kDLCPU, 0}; }
+constexpr DLDevice cuda(int32_t ordinal = 0) { return {kDLCUDA, ordinal}; }
+
+/// A dense, row-major tensor in memory that the caller owns. `Data` is `void`
+/// for tensors that a run writes, `const void` for those that it reads.
+template <typename Data>
+class BasicView {
+public:
+  BasicView(Data *data, DLDataType dtype, Shape shape, DLDevice device = cpu())
+      : memory(data), elementType(dtype), dims(std::move(shape)),
+        place(device) {}
+  template <typename Other,
+            typename = std::enable_if_t<std::is_convertible_v<Other *, Data *>>>
+  BasicView(const BasicView<Other> &other)
+      : BasicView(other.data(), other.dtype(), other.shape(), other.device()) {}
+
+  Data *data() const { return memory; }
+  DLDataType dtype() const { return elementType; }
+  const Shape &shape() const { return dims; }
+  DLDevice device() const { return place; }
+
+  /// The same for adze.h; points into this view.
+  DLTensor dlpack() const {
+    return {const_cast<void *>(static_cast<const void *>(memory)),
+            place,
+            static_cast<int32_t>(dims.size()),
+            elementType,
+            const_cast<int64_t *>(dims.data()),
+            nullptr,
+            0};
+  }
+
+private:
+  Data *memory;
+  DLDataType elementType;
+  Shape dims;
+  DLDevice place;
+};
+using View = BasicView<void>;
+using ConstView = BasicView<const void>;
+
+/// A view of elements of a C++ type.
+template <typename T>
+View view(T *data, Shape shape, DLDevice device = cpu()) {
+  return {data, dtypeOf<T>(), std::move(shape), device};
+}
+template <typename T>
+ConstView view(const T *data, Shape shape, DLDevice device = cpu()) {
+  return {data, dtypeOf<T>(), std::move(shape), device};
+}
+
+/// A tensor that a run allocated; released with this object, which may outlive
+/// context and module.
+class Tensor {
+public:
+  explicit Tensor(DLManagedTensorVersioned *tensor) : handle(tensor) {}
+
+  const DLTensor &dlpack() const { return handle->dl_tensor; }
+  DLDataType dtype() const { return dlpack().dtype; }
+  DLDevice device() const { return dlpack().device; }
+  Shape shape() const {
+    return Shape(dlpack().shape, dlpack().shape + dlpack().ndim);
+  }
+  /// The elements of a tensor in host memory, in row-major order. Throws if T
+  /// is not its element type.
+  template <typename T>
+  Span<const T> elements() const {
+    if (!isSameType(dtype(), dtypeOf<T>()) || device().device_type != kDLCPU)
+      throw Error(ADZE_INVALID_ARGUMENT,
+                  "expected a tensor of this element type in host memory");
+    const char *data = static_cast<const char *>(dlpack().data);
+    return {reinterpret_cast<const T *>(data + dlpack().byte_offset),
+            numElements(shape())};
+  }
+  /// Gives the tensor away; the caller calls its deleter.
+  DLManagedTensorVersioned *release() { return handle.release(); }
+  operator ConstView() const {
+    return {static_cast<const char *>(dlpack().data) + dlpack().byte_offset,
+            dtype(), shape(), device()};
+  }
+
+private:
+  struct Delete {
+    void operator()(DLManagedTensorVersioned *tensor) const {
+      if (tensor->deleter)
+        tensor->deleter(tensor);
+    }
+  };
+  std::unique_ptr<DLManagedTensorVersioned, Delete> handle;
+};
+
+/// One input or output of a module. A dim of -1 is dynamic; `symbols` has its
+/// name, "" where it has none.
+struct ValueInfo {
+  std::string name;
+  adze_kind kind;
+  DLDataType dtype;
+  Shape dims;
+  std::vector<std::string> symbols;
+  std::vector<adze_range> ranges;
+  std::string type; // as ONNX writes it; "" where dtype says it
+};
+
+/// Options of Module::open: the keys are in adze.h.
+class Options {
+public:
+  using Log = std::function<void(adze_log_level, const std::string &)>;
+
+  Options() {
+    adze_options *options;
+    check(adze_options_create(&options));
+    handle.reset(options);
+  }
+  Options &set(const char *key, const std::string &value) {
+    check(adze_options_set(handle.get(), key, value.c_str()));
+    return *this;
+  }
+  Options &setThreads(int threads) {
+    return set("threads", std::to_string(threads));
+  }
+  /// `log` must not throw. It lives as long as modules and contexts use it.
+  Options &setLog(Log log) {
+    logger = std::make_shared<Log>(std::move(log));
+    check(adze_options_set_log(
+        handle.get(),
+        [](void *user, adze_log_level level, const char *message) {
+          (*static_cast<Log *>(user))(level, message);
+        },
+        logger.get()));
+    return *this;
+  }
+  adze_options *get() const { return handle.get(); }
+
+private:
+  friend class Module;
+  struct Release {
+    void operator()(adze_options *options) const {
+      adze_options_release(options);
+    }
+  };
+  std::unique_ptr<adze_options, Release> handle;
+  std::shared_ptr<Log> logger;
+};
+
+/// Any value of a signature: a tensor, strings, a sequence, a map, an optional.
+/// Immutable; copies share it.
+class Value {
+public:
+  /// Takes over a reference; nullptr is the optional's "none".
+  explicit Value(adze_value *value = nullptr) : handle(value, &release) {}
+
+  static Value fromTensor(Tensor tensor) {
+    adze_value *value;
+    check(adze_value_from_dlpack(tensor.release(), &value));
+    return Value(value);
+  }
+  static Value fromStrings(const std::vector<std::string> &strings,
+                           const Shape &shape) {
+    if (strings.size() != numElements(shape))
+      throw Error(ADZE_INVALID_ARGUMENT, "expected as many strings as the "
+                                         "shape has elements");
+    std::vector<const char *> texts;
+    std::vector<size_t> lengths;
+    for (const std::string &string : strings) {
+      texts.push_back(string.data());
+      lengths.push_back(string.size());
+    }
+    adze_value *value;
+    check(adze_value_from_strings(texts.data(), lengths.data(), shape.data(),
+                                  static_cast<int32_t>(shape.size()), &value));
+    return Value(value);
+  }
+  static Value fromSequence(const std::vector<Value> &elements) {
+    std::vector<adze_value *> handles = getHandles(elements);
+    adze_value *value;
+    check(adze_value_from_sequence(handles.data(), handles.size(), &value));
+    return Value(value);
+  }
+  static Value fromMap(const Value &keys, const std::vector<Value> &values) {
+    std::vector<adze_value *> handles = getHandles(values);
+    adze_value *value;
+    check(adze_value_from_map(keys.get(), handles.data(), handles.size(),
+                              &value));
+    return Value(value);
+  }
+  static Value fromOptional(const Value &element) {
+    adze_value *value;
+    check(adze_value_from_optional(element.get(), &value));
+    return Value(value);
+  }
+
+  adze_kind kind() const { return adze_value_kind(get()); }
+  /// A tensor that shares the value's memory.
+  Tensor tensor() const {
+    DLManagedTensorVersioned *tensor;
+    check(adze_value_as_dlpack(get(), &tensor));
+    return Tensor(tensor);
+  }
+  std::vector<std::string> strings() const {
+    const char *const *texts;
+    const size_t *lengths;
+    size_t count;
+    check(adze_value_strings(get(), &texts, &lengths, &count));
+    std::vector<std::string> strings;
+    for (size_t i = 0; i < count; ++i)
+      strings.emplace_back(texts[i], lengths[i]);
+    return strings;
+  }
+  /// The shape of a tensor or of strings.
+  Shape shape() const {
+    int32_t rank;
+    const int64_t *dims;
+    check(adze_value_shape(get(), &rank, &dims));
+    return Shape(dims, dims + rank);
+  }
+  std::vector<Value> sequence() const {
+    size_t count;
+    check(adze_value_sequence_size(get(), &count));
+    std::vector<Value> elements;
+    for (size_t i = 0; i < count; ++i) {
+      adze_value *element;
+      check(adze_value_sequence_get(get(), i, &element));
+      elements.emplace_back(element);
+    }
+    return elements;
+  }
+  /// The keys of a map and a sequence of its values.
+  std::pair<Value, Value> map() const {
+    adze_value *keys, *values;
+    check(adze_value_map_get(get(), &keys, &values));
+    return {Value(keys), Value(values)};
+  }
+  bool hasElement() const {
+    int32_t has;
+    check(adze_value_optional_has(get(), &has));
+    return has != 0;
+  }
+  Value element() const {
+    adze_value *element;
+    check(adze_value_optional_get(get(), &element));
+    return Value(element);
+  }
+  adze_value *get() const { return handle.get(); }
+
+private:
+  static void release(adze_value *value) {
+    if (value)
+      adze_value_release(value);
+  }
+  static std::vector<adze_value *>
+  getHandles(const std::vector<Value> &values) {
+    std::vector<adze_value *> handles;
+    for (const Value &value : values)
+      handles.push_back(value.get());
+    return handles;
+  }
+  std::shared_ptr<adze_value> handle;
+};
+
+/// Working memory of one run at a time and, on a device, a stream.
+class Context {
+public:
+  /// Runs into memory of the caller. The vectors are the only allocations;
+  /// adze_run needs none.
+  void run(const std::vector<ConstView> &inputs,
+           const std::vector<View> &outputs) {
+    Tensors in(inputs), out(outputs);
+    check(adze_run(get(), in.handles(), in.count(), out.mutableHandles(),
+                   out.count()));
+  }
+  /// Runs and returns outputs that it allocates, also of data-dependent shape.
+  std::vector<Tensor> run(const std::vector<ConstView> &inputs) {
+    Tensors in(inputs);
+    std::vector<DLManagedTensorVersioned *> handles(numOutputs);
+    check(adze_run_alloc(get(), in.handles(), in.count(), handles.data(),
+                         static_cast<int32_t>(handles.size())));
+    std::vector<Tensor> outputs;
+    for (DLManagedTensorVersioned *tensor : handles)
+      outputs.emplace_back(tensor);
+    return outputs;
+  }
+  /// Queues a run on a CUstream; what the views point at must live until it is
+  /// done.
+  void runAsync(const std::vector<ConstView> &inputs,
+                const std::vector<View> &outputs, void *stream) {
+    Tensors in(inputs), out(outputs);
+    check(adze_run_async(get(), in.handles(), in.count(), out.mutableHandles(),
+                         out.count(), stream));
+  }
+  /// Runs a module of any signature.
+  std::vector<Value> runValues(const std::vector<Value> &inputs) {
+    std::vector<const adze_value *> in;
+    for (const Value &value : inputs)
+      in.push_back(value.get());
+    std::vector<adze_value *> out(numOutputs);
+    check(adze_run_values(get(), in.data(), static_cast<int32_t>(in.size()),
+                          out.data(), static_cast<int32_t>(out.size())));
+    std::vector<Value> outputs;
+    for (adze_value *value : out)
+      outputs.emplace_back(value);
+    return outputs;
+  }
+
+  /// A fresh context of the same module and device, for another thread.
+  Context clone() const {
+    adze_context *clone;
+    check(adze_context_clone(get(), &clone));
+    return Context(clone, numOutputs, keep);
+  }
+  /// Bytes for the largest shapes that the module allows; throws
+  /// ADZE_UNSUPPORTED where there is no bound.
+  uint64_t workspaceSize() const {
+    uint64_t bytes;
+    check(adze_context_workspace_size(get(), &bytes));
+    return bytes;
+  }
+  void bindWorkspace(void *workspace, uint64_t bytes) {
+    check(adze_context_bind_workspace(get(), workspace, bytes));
+  }
+  void beginProfile() { check(adze_profile_begin(get())); }
+  /// A Chrome trace of the runs since beginProfile.
+  std::string endProfile() {
+    const char *json;
+    check(adze_profile_end(get(), &json));
+    return json;
+  }
+  adze_memory_info memoryStats() const {
+    adze_memory_info info;
+    check(adze_memory_stats(get(), &info, sizeof info));
+    return info;
+  }
+  adze_context *get() const { return handle.get(); }
+
+private:
+  friend class Module;
+  /// DLTensors of views, and pointers to them as adze.h takes them.
+  class Tensors {
+  public:
+    template <typename ViewType>
+    explicit Tensors(const std::vector<ViewType> &views) {
+      tensors.reserve(views.size());
+      for (const ViewType &view : views)
+        tensors.push_back(view.dlpack());
+      for (DLTensor &tensor : tensors)
+        pointers.push_back(&tensor);
+    }
+    DLTensor *const *mutableHandles() { return pointers.data(); }
+    const DLTensor *const *handles() { return pointers.data(); }
+    int32_t count() const { return static_cast<int32_t>(tensors.size()); }
+
+  private:
+    std::vector<DLTensor> tensors;
+    std::vector<DLTensor *> pointers;
+  };
+  struct Release {
+    void operator()(adze_context *context) const {
+      adze_context_release(context);
+    }
+  };
+  Context(adze_context *context, size_t outputs, std::shared_ptr<void> kept)
+      : keep(std::move(kept)), numOutputs(outputs), handle(context) {}
+
+  std::shared_ptr<void> keep; // what the module calls, such as a log
+  size_t numOutputs;
+  std::unique_ptr<adze_context, Release> handle;
+};
+
+/// A compiled model. Copies share it.
+class Module {
+public:
+  static Module open(const std::string &path,
+                     const Options &options = Options()) {
+    adze_module *module;
+    check(adze_module_open(path.c_str(), options.get(), &module));
+    return Module(module, options.logger);
+  }
+  /// The same for a file in memory, which may be freed afterwards.
+  static Module openMemory(const void *data, size_t size,
+                           const Options &options = Options()) {
+    adze_module *module;
+    check(adze_module_open_memory(data, size, options.get(), &module));
+    return Module(module, options.logger);
+  }
+  /// A module linked into the program, by its adze_module_query.
+  static Module link(adze_query_fn query, const Options &options = Options()) {
+    adze_module *module;
+    check(adze_module_link(query, options.get(), &module));
+    return Module(module, options.logger);
+  }
+
+  /// What the module says of itself, as JSON.
+  std::string info() const {
+    const char *json;
+    check(adze_module_info(get(), &json));
+    return json;
+  }
+  std::vector<ValueInfo> inputs() const {
+    return describe(adze_module_num_inputs(get()), &adze_module_input);
+  }
+  std::vector<ValueInfo> outputs() const {
+    return describe(adze_module_num_outputs(get()), &adze_module_output);
+  }
+  /// The outputs' shapes for these inputs' shapes; -1 for a dim that only a run
+  /// can tell. `workspaceBytes`: what bindWorkspace needs for such a run.
+  std::vector<Shape> inferShapes(std::vector<Shape> inputShapes,
+                                 uint64_t *workspaceBytes = nullptr) const {
+    std::vector<Shape> outputShapes;
+    for (const ValueInfo &output : outputs())
+      outputShapes.push_back(Shape(output.dims.size()));
+    std::vector<adze_shape> in = handlesOf(inputShapes),
+                            out = handlesOf(outputShapes);
+    check(adze_infer_shapes(get(), in.data(), static_cast<int32_t>(in.size()),
+                            out.data(), static_cast<int32_t>(out.size()),
+                            workspaceBytes));
+    return outputShapes;
+  }
+  Context createContext(DLDevice device = cpu()) const {
+    adze_context *context;
+    check(adze_context_create(get(), device, &context));
+    return Context(context, static_cast<size_t>(adze_module_num_outputs(get())),
+                   keep);
+  }
+  adze_module *get() const { return handle.get(); }
+
+private:
+  Module(adze_module *module, std::shared_ptr<void> kept)
+      : keep(std::move(kept)), handle(module, &adze_module_release) {}
+
+  template <typename Get>
+  std::vector<ValueInfo> describe(int32_t count, Get getInfo) const {
+    std::vector<ValueInfo> all;
+    for (int32_t i = 0; i < count; ++i) {
+      const adze_value_info *info;
+      check(getInfo(get(), i, &info));
+      ValueInfo value{info->name,
+                      info->kind,
+                      info->dtype,
+                      {},
+                      {},
+                      {},
+                      info->type ? info->type : ""};
+      for (int32_t d = 0; d < info->rank; ++d) {
+        value.dims.push_back(info->dims[d]);
+        value.symbols.push_back(info->symbols[d] ? info->symbols[d] : "");
+        value.ranges.push_back(info->ranges[d]);
+      }
+      all.push_back(std::move(value));
+    }
+    return all;
+  }
+  static std::vector<adze_shape> handlesOf(std::vector<Shape> &shapes) {
+    std::vector<adze_shape> handles;
+    for (Shape &shape : shapes)
+      handles.push_back({static_cast<int32_t>(shape.size()), shape.data()});
+    return handles;
+  }
+
+  std::shared_ptr<void> keep;
+  std::shared_ptr<adze_module> handle;
+};
+
+} // namespace adze
+
+#endif // ADZE_HPP
