@@ -68,8 +68,11 @@ struct Flags {
                                        "the CPUs"),
                               cl::value_desc("1M,32M[,apart]"),
                               cl::cat(category)};
-  cl::list<std::string> dims{"dim", cl::desc("Fix or bound a symbolic dim"),
-                             cl::value_desc("N=1..64[:8]"), cl::cat(category)};
+  cl::list<std::string> dims{
+      "dim",
+      cl::desc("Fix or bound a symbolic dim, or (N=?) "
+               "give each dim of that name its own size"),
+      cl::value_desc("N=1..64[:8]"), cl::cat(category)};
   cl::list<std::string> shapes{"shape", cl::desc("Shape of an input"),
                                cl::value_desc("x=1x3x224x224"),
                                cl::cat(category)};

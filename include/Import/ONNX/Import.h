@@ -15,12 +15,13 @@
 namespace adze {
 
 /// What is known of a symbolic dim: `N=4`, `N=1..64`, or `N=1..64:8` (the
-/// common one is 8).
+/// common one is 8); or `N=?`: the dims of that name have a size each.
 struct DimOption {
   std::string name;
   int64_t min = 0;
   int64_t max = -1;    // no bound
   int64_t common = -1; // not said
+  bool isApart = false;
 };
 
 /// The shape of an input: `x=1x3x?x224`; -1 leaves a dim as the model has it.
