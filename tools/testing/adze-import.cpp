@@ -53,6 +53,13 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   adze::registerImportDialects(registry);
   mlir::MLIRContext context(registry);
+  // MLIR's own handler prints errors only.
+  context.getDiagEngine().registerHandler([](mlir::Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Warning)
+      return mlir::failure();
+    llvm::errs() << "warning: " << diagnostic << "\n";
+    return mlir::success();
+  });
   if (check) {
     auto issues = adze::checkONNX(input, context, options);
     for (const adze::ImportIssue &issue : issues)

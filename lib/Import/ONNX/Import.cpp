@@ -68,6 +68,8 @@ adze::importONNX(llvm::StringRef path, mlir::MLIRContext &context,
   std::unique_ptr<Importer> importer = importModel(path, context, options);
   if (status)
     *status = ImportStatus::Done;
+  for (const std::string &warning : importer->warnings)
+    mlir::emitWarning(mlir::UnknownLoc::get(&context), warning);
   if (importer->issues.empty())
     return std::move(importer->module);
   bool allUnsupported = true;

@@ -52,19 +52,21 @@ std::string Importer::takeDiagnostic() {
   return text.str();
 }
 
+void Importer::warn(const llvm::Twine &message) {
+  std::string text = message.str();
+  if (told.insert(text).second)
+    warnings.push_back(std::move(text));
+}
+
 static std::string getName(const Node &node, unsigned index) {
   return node.name.empty() ? node.opType + "_" + std::to_string(index)
                            : node.name;
 }
 
-std::string Importer::describe(const Node &node, unsigned index) const {
-  int version = node.sinceVersion ? node.sinceVersion : node.opsetVersion;
-  std::string text = "node '" + getName(node, index) + "' (" +
-                     (node.domain.empty() ? "ai.onnx" : node.domain) + "." +
-                     node.opType;
-  if (version)
-    text += "-" + std::to_string(version);
-  return text + "): ";
+std::string Importer::describe(const Node &node, unsigned index) {
+  return describeNode(node.name, index, node.domain, node.opType,
+                      node.sinceVersion ? node.sinceVersion
+                                        : node.opsetVersion);
 }
 
 mlir::Location Importer::getLocation(const Node &node, unsigned index) const {
@@ -97,6 +99,8 @@ bool Importer::read() {
     issue(path + ": " + error);
     return false;
   }
+  for (const std::string &warning : model->warnings)
+    warn(path + ": " + warning);
   for (const std::string &problem : model->problems)
     issue(path + ": " + problem);
   int opset = model->opsets.lookup("");
@@ -112,17 +116,36 @@ bool Importer::read() {
 }
 
 void Importer::checkInitializers() {
+  llvm::StringMap<const TensorData *> byName;
   for (const TensorData &tensor : model->graph.initializers) {
     std::string problem = tensors->check(tensor);
-    if (problem.empty())
+    auto [known, isNew] = byName.try_emplace(tensor.name, &tensor);
+    if (problem.empty() && !isNew && !tensors->areEqual(tensor, *known->second))
+      problem = "expected a name of its own, but got two that differ";
+    if (problem.empty()) {
+      warnOf(tensor, path + ": initializer '" + tensor.name + "': ");
+      if (!isNew)
+        warn(path + ": initializer '" + tensor.name +
+             "': defined twice with the same elements; one is taken");
       continue;
+    }
     bool unsupported = tensor.dataType >= 1 && tensor.dataType <= 28 &&
                        !getElementType(context, tensor.dataType);
     issue(path + ": initializer '" + tensor.name + "': " + problem,
           unsupported);
   }
-  if (model->graph.hasSparseInitializers)
-    issue(path + ": sparse initializers are not supported yet", true);
+}
+
+/// Tells the size of a sparse tensor that was made dense.
+void Importer::warnOf(const TensorData &tensor, const llvm::Twine &place) {
+  if (!tensor.stored)
+    return;
+  uint64_t count = 1;
+  for (int64_t dim : tensor.dims)
+    count *= uint64_t(dim);
+  warn(place + "a sparse tensor with " + llvm::Twine(*tensor.stored) + " of " +
+       llvm::Twine(count) + " elements is made dense: " +
+       llvm::Twine(tensor.bytes.size()) + " bytes");
 }
 
 //===----------------------------------------------------------------------===//
@@ -186,7 +209,7 @@ void Importer::nodes(llvm::ArrayRef<Node> nodes, Scope &scope,
 void Importer::node(const Node &node, unsigned index, Scope &scope,
                     const Place *outer) {
   Place place{(outer ? outer->prefix + "in it, " : path + ": ") +
-                  describe(node, index),
+                  describe(node, index) + ": ",
               outer ? outer->loc : getLocation(node, index),
               outer ? outer->depth + 1 : 0};
   llvm::SmallVector<mlir::Value> operands;

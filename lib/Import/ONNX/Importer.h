@@ -53,6 +53,7 @@ public:
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<ImportIssue> issues;
+  std::vector<std::string> warnings;
 
   mlir::OpBuilder builder;
   Symbols symbols;
@@ -69,10 +70,12 @@ private:
 
   bool read();
   void checkInitializers();
+  void warnOf(const TensorData &tensor, const llvm::Twine &place);
   mlir::FailureOr<mlir::Type> getInputType(const ValueInfo &input);
   /// The type of what is no tensor; null if Adze has none.
   mlir::TensorType getContainerType(const TypeInfo &type);
   mlir::Value asDeclared(const ValueInfo &output, mlir::Value value);
+  void checkType(const ValueInfo &output, mlir::Value value);
   void checkRank(const ValueInfo &output, mlir::Value value);
   bool addFunction();
   void addConstants(const Graph &graph, Scope &scope);
@@ -137,7 +140,9 @@ private:
 
   void issue(const llvm::Twine &message, bool unsupported = false,
              bool isNode = false);
-  std::string describe(const Node &node, unsigned index) const;
+  static std::string describe(const Node &node, unsigned index);
+  /// Tells of what is taken though ONNX does not allow it.
+  void warn(const llvm::Twine &message);
   mlir::Location getLocation(const Node &node, unsigned index) const;
   std::string takeDiagnostic();
 
