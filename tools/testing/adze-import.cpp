@@ -55,13 +55,14 @@ int main(int argc, char **argv) {
   mlir::MLIRContext context(registry);
   // MLIR's own handler prints errors only.
   context.getDiagEngine().registerHandler([](mlir::Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Warning)
+    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
       return mlir::failure();
-    llvm::errs() << "warning: " << diagnostic << "\n";
+    bool isNote = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Note;
+    llvm::errs() << (isNote ? "note: " : "warning: ") << diagnostic << "\n";
     return mlir::success();
   });
   if (check) {
-    auto issues = adze::checkONNX(input, context, options);
+    auto issues = adze::checkONNX(input, context, options).issues;
     for (const adze::ImportIssue &issue : issues)
       llvm::outs() << (issue.unsupported ? "unsupported: " : "error: ")
                    << issue.message << "\n";

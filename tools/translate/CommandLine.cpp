@@ -112,6 +112,9 @@ struct Flags {
       cl::init("on"), cl::cat(category)};
   cl::opt<bool> check{"check", cl::desc("Only list what can't be compiled"),
                       cl::cat(category)};
+  cl::opt<bool> json{"json",
+                     cl::desc("With --check: as JSON on standard output"),
+                     cl::cat(category)};
   cl::opt<std::string> dumpPhases{"dump-phases",
                                   cl::desc("Write the IR after each stage"),
                                   cl::value_desc("DIR"), cl::cat(category)};
@@ -216,6 +219,9 @@ static std::optional<CompileStatus> readFiles(const Flags &flags,
   options.input = flags.input;
   options.output = flags.output;
   options.check = flags.check;
+  options.json = flags.json;
+  if (options.json && !options.check)
+    return usage("--json needs --check");
   if (options.output.empty() && !options.check)
     return usage("expected -o FILE");
   if (options.output == "-" && !isText(flags.emit))

@@ -48,7 +48,7 @@ private:
   std::string describeCycle(const onnx::NodeProto &first,
                             const onnx::NodeProto &last);
   void node(const onnx::NodeProto &proto, Node &node);
-  void verify(std::vector<Node> &nodes);
+  void verify(Node &node);
 
   const onnx::ModelProto &proto;
   Model &model;
@@ -131,6 +131,16 @@ void Check::values() {
     names.add(tensor.values().name());
 }
 
+/// Whether there are operators in graphs of the node that ONNX does not know.
+static bool hasUnknown(const Node &node) {
+  for (const Attribute &attribute : node.attributes)
+    for (const auto &graph : attribute.graphs)
+      for (const Node &inner : graph->nodes)
+        if (inner.sinceVersion == 0 || hasUnknown(inner))
+          return true;
+  return false;
+}
+
 void Check::node(const onnx::NodeProto &proto, Node &node) {
   for (const auto &input : proto.input()) {
     if (input.empty() || names.this_or_ancestor_graph_has(input))
@@ -155,6 +165,10 @@ void Check::node(const onnx::NodeProto &proto, Node &node) {
   }
   if (!node.problem.empty() || node.opsetVersion == 0 || node.sinceVersion == 0)
     return;
+  // The importer tells what operators it does not know, or knows though ONNX
+  // does not.
+  if (hasUnknown(node))
+    return verify(node);
   if (auto problem =
           guarded([&] { onnx::checker::check_node(proto, context, names); }))
     node.problem = tidy(*problem);
@@ -200,23 +214,21 @@ void Check::run() {
   // The checker has stopped at the first one, and handlers rely on it.
   if (model.problems.size() != problemsBefore)
     for (auto &entry : model.functions)
-      verify(entry.second.nodes);
+      llvm::for_each(entry.second.nodes, [&](Node &node) { verify(node); });
 }
 
-void Check::verify(std::vector<Node> &nodes) {
-  for (Node &node : nodes) {
-    if (node.sinceVersion == 0)
-      continue;
-    const onnx::OpSchema *schema = onnx::OpSchemaRegistry::Schema(
-        node.opType, node.opsetVersion, node.domain);
-    if (auto problem = guarded([&] {
-          schema->Verify(*static_cast<const onnx::NodeProto *>(node.proto));
-        }))
-      node.problem = tidy(*problem);
-    for (Attribute &attribute : node.attributes)
-      for (auto &graph : attribute.graphs)
-        verify(graph->nodes);
-  }
+void Check::verify(Node &node) {
+  if (node.sinceVersion == 0)
+    return;
+  const onnx::OpSchema *schema = onnx::OpSchemaRegistry::Schema(
+      node.opType, node.opsetVersion, node.domain);
+  if (auto problem = guarded([&] {
+        schema->Verify(*static_cast<const onnx::NodeProto *>(node.proto));
+      }))
+    node.problem = tidy(*problem);
+  for (Attribute &attribute : node.attributes)
+    for (auto &graph : attribute.graphs)
+      llvm::for_each(graph->nodes, [&](Node &inner) { verify(inner); });
 }
 
 } // namespace

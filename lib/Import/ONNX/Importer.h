@@ -38,6 +38,9 @@ struct Scope {
 void addRanks(llvm::ArrayRef<ValueInfo> outputs, llvm::ArrayRef<Node> nodes,
               llvm::StringMap<int64_t> &ranks);
 
+/// How exporters write no operators of this domain; empty if that is not known.
+llvm::StringRef getExportHint(llvm::StringRef domain);
+
 struct OpRow;
 
 class Importer {
@@ -50,6 +53,8 @@ public:
   /// Whether only choices between branches of different ranks, of which none
   /// were given, can tell more.
   bool wantsChoices() const { return isChoiceOpen; }
+  /// What stands in `issues` and `warnings`, with the model's number of nodes.
+  ImportReport takeReport();
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<ImportIssue> issues;
@@ -69,6 +74,7 @@ private:
   };
 
   bool read();
+  void issueOf(const TensorData &tensor, llvm::StringRef problem);
   void checkInitializers();
   void warnOf(const TensorData &tensor, const llvm::Twine &place);
   mlir::FailureOr<mlir::Type> getInputType(const ValueInfo &input);
@@ -138,8 +144,9 @@ private:
                   llvm::ArrayRef<mlir::Value> results,
                   std::optional<llvm::ArrayRef<mlir::Value>> operands);
 
+  /// `node`: the one that it is about, if it is about one.
   void issue(const llvm::Twine &message, bool unsupported = false,
-             bool isNode = false);
+             const Node *node = nullptr);
   static std::string describe(const Node &node, unsigned index);
   /// Tells of what is taken though ONNX does not allow it.
   void warn(const llvm::Twine &message);
@@ -160,6 +167,11 @@ private:
   /// What the node that is imported stands in.
   Scope *currentScope = nullptr;
   const Place *currentPlace = nullptr;
+  const Node *currentNode = nullptr;
+  /// The innermost node of the model itself, not of a body that ONNX has for an
+  /// operator; and those that have a fault (Node::proto).
+  const void *modelNode = nullptr;
+  llvm::DenseSet<const void *> failedNodes;
   /// Diagnostics of ops, to be told as issues.
   std::vector<std::string> diagnostics;
   /// Bodies made for this model; nodes refer to them.

@@ -140,16 +140,23 @@ struct Model {
   std::vector<std::string> warnings;
 };
 
+/// "ai.onnx.Conv-22".
+inline std::string describeOperator(llvm::StringRef domain,
+                                    llvm::StringRef opType, int version) {
+  std::string text =
+      (domain.empty() ? "ai.onnx" : domain).str() + "." + opType.str();
+  return version ? text + "-" + std::to_string(version) : text;
+}
+
 /// "node 'conv1' (ai.onnx.Conv-22)"; a node without a name has one by its
 /// index.
 inline std::string describeNode(llvm::StringRef name, unsigned index,
                                 llvm::StringRef domain, llvm::StringRef opType,
                                 int version) {
-  std::string text =
-      "node '" +
-      (name.empty() ? opType + "_" + std::to_string(index) : name).str() +
-      "' (" + (domain.empty() ? "ai.onnx" : domain).str() + "." + opType.str();
-  return text + (version ? "-" + std::to_string(version) : "") + ")";
+  return "node '" +
+         (name.empty() ? opType.str() + "_" + std::to_string(index)
+                       : name.str()) +
+         "' (" + describeOperator(domain, opType, version) + ")";
 }
 
 inline std::string getFunctionKey(llvm::StringRef domain, llvm::StringRef name,
