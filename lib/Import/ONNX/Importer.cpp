@@ -501,7 +501,7 @@ const Dims *Importer::findBound(mlir::Value value) {
   // The op is before everything that is imported now: its region has to be
   // around.
   mlir::Region *region = found->second.second->getParentRegion();
-  return region->isAncestor(builder.getInsertionBlock()->getParent())
+  return isInside(builder.getInsertionBlock()->getParent(), region)
              ? &found->second.first
              : nullptr;
 }

@@ -115,6 +115,10 @@ private:
   /// place; null if nowhere.
   const Dims *findBound(mlir::Value value);
   void forget(mlir::Region &region);
+  /// Adds a block to a region whose op is created later, at the builder's
+  /// place.
+  mlir::Block *createBlock(mlir::Region *region);
+  bool isInside(mlir::Region *inner, mlir::Region *outer) const;
   /// Whether to take the first of two branches of different ranks; none if
   /// that is not for this attempt to say.
   std::optional<bool> chooseBranch();
@@ -180,6 +184,8 @@ private:
   std::vector<std::pair<mlir::AffineExpr, mlir::AffineExpr>> equalities;
   /// Symbols from this one on get their values while the program runs.
   unsigned numInputSymbols = 0;
+  /// Regions that have no op yet, and the ones that they will be in.
+  llvm::DenseMap<mlir::Region *, mlir::Region *> unattached;
   /// Vectors whose elements symbols stand for, from where on they do.
   llvm::DenseMap<mlir::Value, std::pair<Dims, graph::BindOp>> bound;
   /// Whether a graph inside of the node uses values of a failed one.
