@@ -39,6 +39,7 @@ struct CompileOptions {
   unsigned jobs = 0; // 0: as many as the machine runs at once
   bool quiet = false, verbose = false, timing = false, stats = false;
   bool check = false;                   // import only
+  bool json = false;                    // what `check` finds
   bool cpu = true;                      // code for the host's CPU
   std::vector<std::string> cudaTargets; // "cuda:sm_90a"
   /// Kernels without device code run on the CPU (needs `cpu`); else they are

@@ -6,6 +6,7 @@
 
 #include "Dialect/Graph/IR/Blob.h"
 #include "Dialect/Host/IR/Host.h"
+#include "Import/ONNX/Import.h"
 #include "Kernels.h"
 #include "Package/Package.h"
 #include "PassLimiter.h"
@@ -34,7 +35,7 @@ private:
   // Compile.cpp
   CompileStatus load();
   CompileStatus loadModel();
-  void printCheck(size_t numErrors, size_t numUnsupported);
+  CompileStatus printCheck(const ImportReport &check);
   CompileStatus runStages();
   mlir::LogicalResult runStage(Stage stage);
   mlir::LogicalResult continueAsReference(Stage stage);

@@ -33,14 +33,37 @@ static FailureOr<ImportOptions> getImportOptions(const CompileOptions &options,
   return result;
 }
 
-/// What --check found, in a line.
-void Compilation::printCheck(size_t numErrors, size_t numUnsupported) {
-  diagnostics << options.input << ": ";
-  if (numErrors + numUnsupported == 0)
-    diagnostics << "can be compiled\n";
-  else
-    diagnostics << numErrors << " errors, " << numUnsupported
-                << " unsupported\n";
+/// What --check found: a JSON object on standard output, or messages, a line
+/// and a table.
+CompileStatus Compilation::printCheck(const ImportReport &check) {
+  size_t numUnsupported = llvm::count_if(
+      check.issues, [](const ImportIssue &issue) { return issue.unsupported; });
+  for (const ImportIssue &issue : check.issues)
+    diagnostics << "error: " << issue.message << "\n";
+  if (options.json) {
+    llvm::Error error = ::adze::writeOutput("-", [&](llvm::raw_ostream &os) {
+      printJSON(check, options.input, os);
+      return llvm::Error::success();
+    });
+    if (error)
+      return reportFileError(std::move(error));
+  } else if (!options.quiet) {
+    for (const std::string &warning : check.warnings)
+      diagnostics << "warning: " << warning << "\n";
+    diagnostics << options.input << ": ";
+    if (check.issues.empty())
+      diagnostics << "can be compiled\n";
+    else
+      diagnostics << check.issues.size() - numUnsupported << " errors, "
+                  << numUnsupported << " unsupported\n";
+  }
+  if (check.issues.empty())
+    return CompileStatus::Done;
+  if (!options.json && check.numNodes) {
+    printTable(check, diagnostics);
+    diagnostics << options.input << ": " << summarize(check) << "\n";
+  }
+  return CompileStatus::InputAtFault;
 }
 
 CompileStatus Compilation::loadModel() {
@@ -53,18 +76,8 @@ CompileStatus Compilation::loadModel() {
       return CompileStatus::InputAtFault;
     importOptions->kernels = &kernels;
   }
-  if (options.check) {
-    std::vector<ImportIssue> issues =
-        checkONNX(options.input, context, *importOptions);
-    unsigned numUnsupported = 0;
-    for (const ImportIssue &issue : issues) {
-      numUnsupported += issue.unsupported;
-      diagnostics << "error: " << issue.message << "\n";
-    }
-    if (!options.quiet)
-      printCheck(issues.size() - numUnsupported, numUnsupported);
-    return issues.empty() ? CompileStatus::Done : CompileStatus::InputAtFault;
-  }
+  if (options.check)
+    return printCheck(checkONNX(options.input, context, *importOptions));
   ImportStatus status = ImportStatus::Done;
   auto imported = importONNX(options.input, context, *importOptions, &status);
   if (failed(imported))

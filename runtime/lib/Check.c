@@ -166,12 +166,18 @@ static adze_status bind_dim(const adze_module_desc *desc, named_value named,
     RT_TRY(check_range(desc, named, dim, symbol, size));
     symbols[symbol] = size;
   } else if (symbols[symbol] != size) {
+    const char *name = desc->symbols[symbol].name;
+    bool has_name = name && *name;
     return rt_error(ADZE_INVALID_ARGUMENT,
                     NAMED ": expected dim %d = %lld ('%s', given by input "
-                          "'%s'), but got %lld",
+                          "'%s'), but got %lld%s%s%s",
                     NAME_OF(named), dim, (long long)symbols[symbol],
                     symbol_name(desc, symbol), binder_of(desc, symbol),
-                    (long long)size);
+                    (long long)size,
+                    has_name ? "; if the name stands for several sizes, "
+                               "compile with --dim '"
+                             : "",
+                    has_name ? name : "", has_name ? "=?'" : "");
   }
   return NULL;
 }

@@ -53,8 +53,16 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   adze::registerImportDialects(registry);
   mlir::MLIRContext context(registry);
+  // MLIR's own handler prints errors only.
+  context.getDiagEngine().registerHandler([](mlir::Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+      return mlir::failure();
+    bool isNote = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Note;
+    llvm::errs() << (isNote ? "note: " : "warning: ") << diagnostic << "\n";
+    return mlir::success();
+  });
   if (check) {
-    auto issues = adze::checkONNX(input, context, options);
+    auto issues = adze::checkONNX(input, context, options).issues;
     for (const adze::ImportIssue &issue : issues)
       llvm::outs() << (issue.unsupported ? "unsupported: " : "error: ")
                    << issue.message << "\n";

@@ -18,6 +18,11 @@ static const char kHelp[] =
     "  --shape NAME=-1x? replace the dims of an input; words are names\n"
     "  --type NAME=7     replace its data_type\n"
     "  --unname          take the names off all nodes\n"
+    "  --rename NAME=NEW rename an initializer\n"
+    "  --untype NAME     take the type off an output\n"
+    "  --sparse NAME=1,4:2x3  make an initializer, or the value of the\n"
+    "                    Constant of that name, a sparse tensor of these\n"
+    "                    indices (coordinates: 0.1,1.1) and dims\n"
     "example: onnx-as model.onnxtxt -o model.onnx --iota w\n";
 
 namespace {
@@ -67,6 +72,62 @@ TensorProto *find(onnx::ModelProto &model, const std::string &name) {
     if (tensor.name() == name)
       return &tensor;
   throw std::runtime_error("expected an initialiser, but got '" + name + "'");
+}
+
+/// Makes a vector the values of a sparse tensor.
+onnx::SparseTensorProto makeSparse(const TensorProto &values,
+                                   const std::string &text) {
+  onnx::SparseTensorProto sparse;
+  *sparse.mutable_values() = values;
+  size_t colon = text.find(':');
+  if (colon == std::string::npos)
+    throw std::runtime_error("expected INDICES:DIMS, but got '" + text + "'");
+  TensorProto &indices = *sparse.mutable_indices();
+  indices.set_data_type(TensorProto::INT64);
+  std::istringstream list(text.substr(0, colon)), dims(text.substr(colon + 1));
+  int64_t count = 0, width = 0;
+  for (std::string index; std::getline(list, index, ','); ++count) {
+    std::istringstream parts(index);
+    width = 0;
+    for (std::string part; std::getline(parts, part, '.'); ++width)
+      indices.add_int64_data(std::stoll(part));
+  }
+  indices.add_dims(count);
+  if (width > 1)
+    indices.add_dims(width);
+  for (std::string dim; std::getline(dims, dim, 'x');)
+    sparse.add_dims(std::stoll(dim));
+  return sparse;
+}
+
+void makeSparse(onnx::ModelProto &model, const std::string &name,
+                const std::string &text) {
+  auto &initializers = *model.mutable_graph()->mutable_initializer();
+  for (int i = 0; i < initializers.size(); ++i)
+    if (initializers[i].name() == name) {
+      *model.mutable_graph()->add_sparse_initializer() =
+          makeSparse(initializers[i], text);
+      initializers.DeleteSubrange(i, 1);
+      return;
+    }
+  for (onnx::NodeProto &node : *model.mutable_graph()->mutable_node())
+    if (node.op_type() == "Constant" && node.output(0) == name) {
+      onnx::AttributeProto &value = *node.mutable_attribute(0);
+      auto sparse = makeSparse(value.t(), text);
+      value.clear_t();
+      value.set_name("sparse_value");
+      value.set_type(onnx::AttributeProto::SPARSE_TENSOR);
+      *value.mutable_sparse_tensor() = sparse;
+      return;
+    }
+  throw std::runtime_error("expected an initializer or a Constant, but got '" +
+                           name + "'");
+}
+
+void untype(onnx::ModelProto &model, const std::string &name) {
+  for (auto &output : *model.mutable_graph()->mutable_output())
+    if (output.name() == name)
+      output.clear_type();
 }
 
 void setDims(TensorProto &tensor, const std::string &text) {
@@ -139,6 +200,14 @@ void apply(onnx::ModelProto &model, const Flag &flag) {
   } else if (flag.name == "--shape") {
     auto [name, dims] = split(flag.value);
     setShape(model, name, dims);
+  } else if (flag.name == "--untype") {
+    untype(model, flag.value);
+  } else if (flag.name == "--rename") {
+    auto [name, other] = split(flag.value);
+    find(model, name)->set_name(other);
+  } else if (flag.name == "--sparse") {
+    auto [name, text] = split(flag.value);
+    makeSparse(model, name, text);
   } else if (flag.name == "--type") {
     auto [name, type] = split(flag.value);
     find(model, name)->set_data_type(std::stoi(type));

@@ -68,8 +68,11 @@ struct Flags {
                                        "the CPUs"),
                               cl::value_desc("1M,32M[,apart]"),
                               cl::cat(category)};
-  cl::list<std::string> dims{"dim", cl::desc("Fix or bound a symbolic dim"),
-                             cl::value_desc("N=1..64[:8]"), cl::cat(category)};
+  cl::list<std::string> dims{
+      "dim",
+      cl::desc("Fix or bound a symbolic dim, or (N=?) "
+               "give each dim of that name its own size"),
+      cl::value_desc("N=1..64[:8]"), cl::cat(category)};
   cl::list<std::string> shapes{"shape", cl::desc("Shape of an input"),
                                cl::value_desc("x=1x3x224x224"),
                                cl::cat(category)};
@@ -109,6 +112,9 @@ struct Flags {
       cl::init("on"), cl::cat(category)};
   cl::opt<bool> check{"check", cl::desc("Only list what can't be compiled"),
                       cl::cat(category)};
+  cl::opt<bool> json{"json",
+                     cl::desc("With --check: as JSON on standard output"),
+                     cl::cat(category)};
   cl::opt<std::string> dumpPhases{"dump-phases",
                                   cl::desc("Write the IR after each stage"),
                                   cl::value_desc("DIR"), cl::cat(category)};
@@ -213,6 +219,9 @@ static std::optional<CompileStatus> readFiles(const Flags &flags,
   options.input = flags.input;
   options.output = flags.output;
   options.check = flags.check;
+  options.json = flags.json;
+  if (options.json && !options.check)
+    return usage("--json needs --check");
   if (options.output.empty() && !options.check)
     return usage("expected -o FILE");
   if (options.output == "-" && !isText(flags.emit))

@@ -15,12 +15,13 @@
 namespace adze {
 
 /// What is known of a symbolic dim: `N=4`, `N=1..64`, or `N=1..64:8` (the
-/// common one is 8).
+/// common one is 8); or `N=?`: the dims of that name have a size each.
 struct DimOption {
   std::string name;
   int64_t min = 0;
   int64_t max = -1;    // no bound
   int64_t common = -1; // not said
+  bool isApart = false;
 };
 
 /// The shape of an input: `x=1x3x?x224`; -1 leaves a dim as the model has it.
@@ -51,8 +52,30 @@ struct ImportIssue {
   /// "model.onnx: node 'conv1' (ai.onnx.Conv-22): expected ..., but got ...".
   std::string message;
   bool unsupported = false;
-  bool isNode = false; // what it is about: a node, or the model around them
+  /// "ai.onnx.Conv-22", if it is about a node; else empty.
+  std::string op;
+  bool isMissing = false; // Adze has no such operator, whatever its form
 };
+
+/// What an import found.
+struct ImportReport {
+  std::vector<ImportIssue> issues;   // empty: it can be imported
+  std::vector<std::string> warnings; // what is taken though it is not ONNX
+  /// Nodes of the graph, of graphs in it and of the model's functions; and
+  /// those with an issue. 0 of a file that is no model.
+  size_t numNodes = 0, numFailed = 0;
+};
+
+/// What the issues come to, in a line: how many nodes are supported, which
+/// operators are missing and how often, and what to do.
+std::string summarize(const ImportReport &report);
+
+/// The same by operators, as a table with one row each.
+void printTable(const ImportReport &report, llvm::raw_ostream &os);
+
+/// All of a report as a JSON object.
+void printJSON(const ImportReport &report, llvm::StringRef path,
+               llvm::raw_ostream &os);
 
 /// The dialects of an imported module.
 void registerImportDialects(mlir::DialectRegistry &registry);
@@ -65,10 +88,10 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importONNX(llvm::StringRef path, mlir::MLIRContext &context,
            ImportOptions options = {}, ImportStatus *status = nullptr);
 
-/// All that keeps the model at `path` from being imported; empty if nothing.
-std::vector<ImportIssue> checkONNX(llvm::StringRef path,
-                                   mlir::MLIRContext &context,
-                                   ImportOptions options = {});
+/// All that keeps the model at `path` from being imported; no issues if
+/// nothing.
+ImportReport checkONNX(llvm::StringRef path, mlir::MLIRContext &context,
+                       ImportOptions options = {});
 
 /// Writes docs/OpSupport.md: all operators of ONNX and what becomes of them.
 void printOpSupport(llvm::raw_ostream &os);

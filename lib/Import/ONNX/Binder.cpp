@@ -520,6 +520,14 @@ void Binder::assume(llvm::StringRef condition,
                           get(graph::equalitiesAttr), get(graph::boundsAttr));
 }
 
+void Binder::warn(const llvm::Twine &message) {
+  importer.warn(importer.currentPlace->prefix + message);
+}
+
+void Binder::warnOf(const TensorData &tensor) {
+  importer.warnOf(tensor, importer.currentPlace->prefix);
+}
+
 mlir::ElementsAttr Binder::getElements(const TensorData &tensor) {
   std::string error;
   mlir::ElementsAttr elements = importer.tensors->get(tensor, error);

@@ -118,6 +118,11 @@ public:
   void assume(llvm::StringRef condition,
               llvm::ArrayRef<mlir::AffineExpr> sizes);
 
+  /// Tells of what is taken though ONNX does not allow it, or of a sparse
+  /// tensor that was made dense.
+  void warn(const llvm::Twine &message);
+  void warnOf(const TensorData &tensor);
+
   /// The elements of a tensor attribute; null after an error.
   mlir::ElementsAttr getElements(const TensorData &tensor);
   /// Imports the body that ONNX has for the node's operator, on these operands.

@@ -40,22 +40,20 @@ static std::unique_ptr<Importer> importModel(llvm::StringRef path,
   return undecided;
 }
 
-/// What several issues come to, in a line.
-static void summarize(llvm::StringRef path, llvm::ArrayRef<ImportIssue> issues,
-                      mlir::Location loc) {
-  if (issues.size() < 2)
-    return;
-  size_t numNodes = llvm::count_if(
-      issues, [](const ImportIssue &issue) { return issue.isNode; });
-  mlir::InFlightDiagnostic error = mlir::emitError(loc);
-  error << path << ": ";
-  if (issues.size() > kMaxErrors)
-    error << "and " << (issues.size() - kMaxErrors)
-          << " more errors, which --check lists; ";
-  if (numNodes == issues.size())
-    error << numNodes << " nodes cannot be imported";
-  else
-    error << issues.size() << " errors keep the model from being imported";
+/// Emits what the issues come to, in a line: an error if they are several.
+static void emitSummary(llvm::StringRef path, const ImportReport &report,
+                        mlir::Location loc) {
+  size_t count = report.issues.size();
+  if (count == 1 && report.numNodes == 0)
+    return; // no model to say more of
+  mlir::Diagnostic summary(loc, count > 1 ? mlir::DiagnosticSeverity::Error
+                                          : mlir::DiagnosticSeverity::Note);
+  summary << path << ": ";
+  if (count > kMaxErrors)
+    summary << "and " << (count - kMaxErrors)
+            << " more errors, which --check lists; ";
+  summary << summarize(report);
+  loc.getContext()->getDiagEngine().emit(std::move(summary));
 }
 
 void adze::registerImportDialects(mlir::DialectRegistry &registry) {
@@ -68,24 +66,26 @@ adze::importONNX(llvm::StringRef path, mlir::MLIRContext &context,
   std::unique_ptr<Importer> importer = importModel(path, context, options);
   if (status)
     *status = ImportStatus::Done;
+  for (const std::string &warning : importer->warnings)
+    mlir::emitWarning(mlir::UnknownLoc::get(&context), warning);
   if (importer->issues.empty())
     return std::move(importer->module);
   bool allUnsupported = true;
   auto loc = mlir::UnknownLoc::get(&context);
-  for (auto [i, issue] : llvm::enumerate(importer->issues)) {
+  ImportReport report = importer->takeReport();
+  for (auto [i, issue] : llvm::enumerate(report.issues)) {
     allUnsupported &= issue.unsupported;
     if (i < kMaxErrors)
       mlir::emitError(loc, issue.message);
   }
-  summarize(path, importer->issues, loc);
+  emitSummary(path, report, loc);
   if (status)
     *status =
         allUnsupported ? ImportStatus::Unsupported : ImportStatus::InputAtFault;
   return mlir::failure();
 }
 
-std::vector<ImportIssue> adze::checkONNX(llvm::StringRef path,
-                                         mlir::MLIRContext &context,
-                                         ImportOptions options) {
-  return std::move(importModel(path, context, options)->issues);
+ImportReport adze::checkONNX(llvm::StringRef path, mlir::MLIRContext &context,
+                             ImportOptions options) {
+  return importModel(path, context, options)->takeReport();
 }

@@ -32,12 +32,25 @@ Importer::Importer(llvm::StringRef path, mlir::MLIRContext *context,
 // Messages
 //===----------------------------------------------------------------------===//
 
+static int getVersion(const Node &node) {
+  return node.sinceVersion ? node.sinceVersion : node.opsetVersion;
+}
+
 void Importer::issue(const llvm::Twine &message, bool unsupported,
-                     bool isNode) {
+                     const Node *node) {
   ++numFaults;
   std::string text = message.str();
-  if (told.insert(text).second)
-    issues.push_back({std::move(text), unsupported, isNode});
+  if (!told.insert(text).second)
+    return;
+  ImportIssue &issue = issues.emplace_back();
+  issue.message = std::move(text);
+  issue.unsupported = unsupported;
+  if (!node)
+    return;
+  issue.op = describeOperator(node->domain, node->opType, getVersion(*node));
+  issue.isMissing = unsupported && !isKnown(*node);
+  // Copies of a node, as a function's calls make them, have its proto.
+  failedNodes.insert(isInBody ? modelNode : node->proto);
 }
 
 /// The first error that ops have reported, without the name of the graph op.
@@ -52,19 +65,20 @@ std::string Importer::takeDiagnostic() {
   return text.str();
 }
 
+void Importer::warn(const llvm::Twine &message) {
+  std::string text = message.str();
+  if (told.insert(text).second)
+    warnings.push_back(std::move(text));
+}
+
 static std::string getName(const Node &node, unsigned index) {
   return node.name.empty() ? node.opType + "_" + std::to_string(index)
                            : node.name;
 }
 
-std::string Importer::describe(const Node &node, unsigned index) const {
-  int version = node.sinceVersion ? node.sinceVersion : node.opsetVersion;
-  std::string text = "node '" + getName(node, index) + "' (" +
-                     (node.domain.empty() ? "ai.onnx" : node.domain) + "." +
-                     node.opType;
-  if (version)
-    text += "-" + std::to_string(version);
-  return text + "): ";
+std::string Importer::describe(const Node &node, unsigned index) {
+  return describeNode(node.name, index, node.domain, node.opType,
+                      getVersion(node));
 }
 
 mlir::Location Importer::getLocation(const Node &node, unsigned index) const {
@@ -97,6 +111,8 @@ bool Importer::read() {
     issue(path + ": " + error);
     return false;
   }
+  for (const std::string &warning : model->warnings)
+    warn(path + ": " + warning);
   for (const std::string &problem : model->problems)
     issue(path + ": " + problem);
   int opset = model->opsets.lookup("");
@@ -111,18 +127,37 @@ bool Importer::read() {
   return true;
 }
 
+void Importer::issueOf(const TensorData &tensor, llvm::StringRef problem) {
+  bool unsupported = tensor.dataType >= 1 && tensor.dataType <= 28 &&
+                     !getElementType(context, tensor.dataType);
+  issue(path + ": initializer '" + tensor.name + "': " + problem, unsupported);
+}
+
 void Importer::checkInitializers() {
+  llvm::StringMap<const TensorData *> byName;
   for (const TensorData &tensor : model->graph.initializers) {
     std::string problem = tensors->check(tensor);
-    if (problem.empty())
-      continue;
-    bool unsupported = tensor.dataType >= 1 && tensor.dataType <= 28 &&
-                       !getElementType(context, tensor.dataType);
-    issue(path + ": initializer '" + tensor.name + "': " + problem,
-          unsupported);
+    auto [known, isNew] = byName.try_emplace(tensor.name, &tensor);
+    if (problem.empty() && !isNew && !tensors->areEqual(tensor, *known->second))
+      problem = "expected a name of its own, but got two that differ";
+    if (!problem.empty())
+      issueOf(tensor, problem);
+    else if (!isNew)
+      warn(path + ": initializer '" + tensor.name +
+           "': defined twice with the same elements; one is taken");
   }
-  if (model->graph.hasSparseInitializers)
-    issue(path + ": sparse initializers are not supported yet", true);
+}
+
+/// Tells the size of a sparse tensor that was made dense.
+void Importer::warnOf(const TensorData &tensor, const llvm::Twine &place) {
+  if (!tensor.stored)
+    return;
+  uint64_t count = 1;
+  for (int64_t dim : tensor.dims)
+    count *= uint64_t(dim);
+  warn(place + "a sparse tensor with " + llvm::Twine(*tensor.stored) + " of " +
+       llvm::Twine(count) + " elements is made dense: " +
+       llvm::Twine(tensor.bytes.size()) + " bytes");
 }
 
 //===----------------------------------------------------------------------===//
@@ -137,11 +172,10 @@ mlir::Value Importer::materialize(const TensorData &tensor) {
     builder.setInsertionPointToStart(&function.front());
   mlir::ElementsAttr elements = tensors->get(tensor, error);
   if (!elements) {
-    // Otherwise checkInitializers has told it.
-    if (tensors->check(tensor).empty())
-      issue(path + ": initializer '" + tensor.name + "': " + error);
+    issueOf(tensor, error); // told once, if checkInitializers has told it
     return {};
   }
+  warnOf(tensor, path + ": initializer '" + tensor.name + "': ");
   // No file behind the name: it is not a node.
   auto loc = mlir::NameLoc::get(builder.getStringAttr(tensor.name));
   return graph::ConstantOp::create(builder, loc, elements);
@@ -186,7 +220,7 @@ void Importer::nodes(llvm::ArrayRef<Node> nodes, Scope &scope,
 void Importer::node(const Node &node, unsigned index, Scope &scope,
                     const Place *outer) {
   Place place{(outer ? outer->prefix + "in it, " : path + ": ") +
-                  describe(node, index),
+                  describe(node, index) + ": ",
               outer ? outer->loc : getLocation(node, index),
               outer ? outer->depth + 1 : 0};
   llvm::SmallVector<mlir::Value> operands;
@@ -199,7 +233,11 @@ void Importer::node(const Node &node, unsigned index, Scope &scope,
   Binder binder(*this, node, place.loc, operands);
   Scope *outerScope = std::exchange(currentScope, &scope);
   const Place *outerPlace = std::exchange(currentPlace, &place);
+  const Node *outerNode = std::exchange(currentNode, &node);
+  if (!isInBody)
+    modelNode = node.proto;
   auto restore = llvm::scope_exit([&] {
+    currentNode = outerNode;
     currentScope = outerScope;
     currentPlace = outerPlace;
   });
@@ -216,7 +254,7 @@ void Importer::node(const Node &node, unsigned index, Scope &scope,
   if (numFaults == faultsBefore && !isToldBefore &&
       !isConsequence(binder, taint))
     issue(place.prefix + (binder.message.empty() ? diagnostic : binder.message),
-          binder.isUnsupported, /*isNode=*/true);
+          binder.isUnsupported, &node);
   // ONNX's inference is for models that are right.
   bindFailed(node, scope, place.loc, binder.results,
              binder.isUnsupported ? std::optional(llvm::ArrayRef(operands))
@@ -235,7 +273,7 @@ bool Importer::findOperands(const Node &node, Scope &scope, const Place &place,
           "expected input '" + input + "' to be defined before it is used";
   }
   if (!problem.empty())
-    issue(place.prefix + problem, /*unsupported=*/false, /*isNode=*/true);
+    issue(place.prefix + problem, /*unsupported=*/false, &node);
   return problem.empty();
 }
 
@@ -367,11 +405,13 @@ mlir::LogicalResult Importer::importOperator(Binder &binder, const Place &place,
         "expected an operator of ai.onnx, but ONNX defines no '" + node.opType +
         "' up to opset " + llvm::Twine(node.opsetVersion) +
         "; onnx.version_converter brings a model to another opset");
+  llvm::StringRef hint = getExportHint(node.domain);
   return binder.unsupported("expected an operator of ai.onnx, but got the "
                             "custom operator '" +
                             node.opType +
                             "', which has no kernel; give it one by --kernels "
-                            "FILE.mlir");
+                            "FILE.mlir" +
+                            (hint.empty() ? "" : ", or ") + hint);
 }
 
 /// Replaces references to a function's attributes by what the call says.
@@ -461,7 +501,7 @@ const Dims *Importer::findBound(mlir::Value value) {
   // The op is before everything that is imported now: its region has to be
   // around.
   mlir::Region *region = found->second.second->getParentRegion();
-  return region->isAncestor(builder.getInsertionBlock()->getParent())
+  return isInside(builder.getInsertionBlock()->getParent(), region)
              ? &found->second.first
              : nullptr;
 }
@@ -497,7 +537,7 @@ Importer::inlineGraph(const Graph &graph, mlir::ValueRange inputs,
     if (!find(output.name, scope, value) && numFaults == faultsBefore)
       issue(place.prefix + "expected output '" + output.name +
                 "' of its graph to be defined",
-            /*unsupported=*/false, /*isNode=*/true);
+            /*unsupported=*/false, currentNode);
     isPoisoned |= !value;
     results.push_back(value);
   }

@@ -38,6 +38,9 @@ struct Scope {
 void addRanks(llvm::ArrayRef<ValueInfo> outputs, llvm::ArrayRef<Node> nodes,
               llvm::StringMap<int64_t> &ranks);
 
+/// How exporters write no operators of this domain; empty if that is not known.
+llvm::StringRef getExportHint(llvm::StringRef domain);
+
 struct OpRow;
 
 class Importer {
@@ -50,9 +53,12 @@ public:
   /// Whether only choices between branches of different ranks, of which none
   /// were given, can tell more.
   bool wantsChoices() const { return isChoiceOpen; }
+  /// What stands in `issues` and `warnings`, with the model's number of nodes.
+  ImportReport takeReport();
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<ImportIssue> issues;
+  std::vector<std::string> warnings;
 
   mlir::OpBuilder builder;
   Symbols symbols;
@@ -68,11 +74,14 @@ private:
   };
 
   bool read();
+  void issueOf(const TensorData &tensor, llvm::StringRef problem);
   void checkInitializers();
+  void warnOf(const TensorData &tensor, const llvm::Twine &place);
   mlir::FailureOr<mlir::Type> getInputType(const ValueInfo &input);
   /// The type of what is no tensor; null if Adze has none.
   mlir::TensorType getContainerType(const TypeInfo &type);
   mlir::Value asDeclared(const ValueInfo &output, mlir::Value value);
+  void checkType(const ValueInfo &output, mlir::Value value);
   void checkRank(const ValueInfo &output, mlir::Value value);
   bool addFunction();
   void addConstants(const Graph &graph, Scope &scope);
@@ -106,6 +115,10 @@ private:
   /// place; null if nowhere.
   const Dims *findBound(mlir::Value value);
   void forget(mlir::Region &region);
+  /// Adds a block to a region whose op is created later, at the builder's
+  /// place.
+  mlir::Block *createBlock(mlir::Region *region);
+  bool isInside(mlir::Region *inner, mlir::Region *outer) const;
   /// Whether to take the first of two branches of different ranks; none if
   /// that is not for this attempt to say.
   std::optional<bool> chooseBranch();
@@ -135,9 +148,12 @@ private:
                   llvm::ArrayRef<mlir::Value> results,
                   std::optional<llvm::ArrayRef<mlir::Value>> operands);
 
+  /// `node`: the one that it is about, if it is about one.
   void issue(const llvm::Twine &message, bool unsupported = false,
-             bool isNode = false);
-  std::string describe(const Node &node, unsigned index) const;
+             const Node *node = nullptr);
+  static std::string describe(const Node &node, unsigned index);
+  /// Tells of what is taken though ONNX does not allow it.
+  void warn(const llvm::Twine &message);
   mlir::Location getLocation(const Node &node, unsigned index) const;
   std::string takeDiagnostic();
 
@@ -155,6 +171,11 @@ private:
   /// What the node that is imported stands in.
   Scope *currentScope = nullptr;
   const Place *currentPlace = nullptr;
+  const Node *currentNode = nullptr;
+  /// The innermost node of the model itself, not of a body that ONNX has for an
+  /// operator; and those that have a fault (Node::proto).
+  const void *modelNode = nullptr;
+  llvm::DenseSet<const void *> failedNodes;
   /// Diagnostics of ops, to be told as issues.
   std::vector<std::string> diagnostics;
   /// Bodies made for this model; nodes refer to them.
@@ -163,6 +184,8 @@ private:
   std::vector<std::pair<mlir::AffineExpr, mlir::AffineExpr>> equalities;
   /// Symbols from this one on get their values while the program runs.
   unsigned numInputSymbols = 0;
+  /// Regions that have no op yet, and the ones that they will be in.
+  llvm::DenseMap<mlir::Region *, mlir::Region *> unattached;
   /// Vectors whose elements symbols stand for, from where on they do.
   llvm::DenseMap<mlir::Value, std::pair<Dims, graph::BindOp>> bound;
   /// Whether a graph inside of the node uses values of a failed one.

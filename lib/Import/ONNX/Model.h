@@ -33,6 +33,8 @@ struct TensorData {
   std::optional<uint64_t> size;     // External: may be left out
   std::string location;             // External
   std::vector<std::string> strings; // of a string tensor
+  /// Number of elements that the model stores, if it stores them sparsely.
+  std::optional<uint64_t> stored;
   std::string problem; // what makes it unusable; empty if nothing does
 };
 
@@ -113,7 +115,6 @@ struct Graph {
   std::string name;
   std::vector<ValueInfo> inputs, outputs;
   std::vector<TensorData> initializers;
-  bool hasSparseInitializers = false;
   std::vector<Node> nodes;
   std::vector<ValueInfo> values;  // as declared, between inputs and outputs
   llvm::StringMap<int64_t> ranks; // of these
@@ -135,7 +136,28 @@ struct Model {
   llvm::StringMap<Function> functions; // by getFunctionKey
   /// What is wrong outside of any node.
   std::vector<std::string> problems;
+  /// What is taken though ONNX does not allow it.
+  std::vector<std::string> warnings;
 };
+
+/// "ai.onnx.Conv-22".
+inline std::string describeOperator(llvm::StringRef domain,
+                                    llvm::StringRef opType, int version) {
+  std::string text =
+      (domain.empty() ? "ai.onnx" : domain).str() + "." + opType.str();
+  return version ? text + "-" + std::to_string(version) : text;
+}
+
+/// "node 'conv1' (ai.onnx.Conv-22)"; a node without a name has one by its
+/// index.
+inline std::string describeNode(llvm::StringRef name, unsigned index,
+                                llvm::StringRef domain, llvm::StringRef opType,
+                                int version) {
+  return "node '" +
+         (name.empty() ? opType.str() + "_" + std::to_string(index)
+                       : name.str()) +
+         "' (" + describeOperator(domain, opType, version) + ")";
+}
 
 inline std::string getFunctionKey(llvm::StringRef domain, llvm::StringRef name,
                                   llvm::StringRef overload) {

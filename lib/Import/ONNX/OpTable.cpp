@@ -40,6 +40,7 @@ static std::vector<OpRow> makeRows() {
   addSamplingOps(rows);
   addSignalOps(rows);
   addStringOps(rows);
+  addSupportVectorOps(rows);
   addTextOps(rows);
   addTrainingOps(rows);
   addTreeOps(rows);

@@ -55,6 +55,7 @@ void addRandomOps(std::vector<OpRow> &rows);
 void addRecurrentOps(std::vector<OpRow> &rows);
 void addSamplingOps(std::vector<OpRow> &rows);
 void addSignalOps(std::vector<OpRow> &rows);
+void addSupportVectorOps(std::vector<OpRow> &rows);
 void addTextOps(std::vector<OpRow> &rows);
 void addTrainingOps(std::vector<OpRow> &rows);
 void addTreeOps(std::vector<OpRow> &rows);

@@ -2,6 +2,7 @@
 //
 // Protobuf messages to plain data. What is wrong with a message throws.
 #include "Protobuf.h"
+#include "Sparse.h"
 #include "Wire.h"
 #include "onnx/defs/schema.h"
 
@@ -116,6 +117,25 @@ void readTensor(TensorProto &tensor, bool marked, TensorData &data) {
   tensor.add_dims(0);
 }
 
+/// Converts a sparse tensor to a dense one. ONNX's checker indexes by what it
+/// has not checked: it sees one without values instead.
+TensorData readSparse(onnx::SparseTensorProto &proto, uint64_t &used) {
+  SparseData sparse;
+  readTensor(*proto.mutable_values(), /*marked=*/false, sparse.values);
+  readTensor(*proto.mutable_indices(), /*marked=*/false, sparse.indices);
+  sparse.dims.assign(proto.dims().begin(), proto.dims().end());
+  TensorData dense = makeDense(sparse, used);
+  TensorProto values;
+  values.set_name(proto.values().name());
+  values.set_data_type(TensorProto::FLOAT);
+  values.add_dims(0);
+  *proto.mutable_values() = values;
+  proto.clear_indices();
+  proto.clear_dims();
+  proto.add_dims(1);
+  return dense;
+}
+
 int getOpsetVersion(const Opsets &opsets, llvm::StringRef domain) {
   auto found = opsets.find(domain);
   if (found == opsets.end() && (domain.empty() || domain == "ai.onnx"))
@@ -174,6 +194,11 @@ void Converter::attribute(AttributeProto &proto, Attribute &attribute) const {
   case AttributeProto::TENSOR:
     attribute.kind = Kind::Tensor;
     addTensor(*proto.mutable_t());
+    break;
+  case AttributeProto::SPARSE_TENSOR:
+    attribute.kind = Kind::Tensor;
+    attribute.tensors.push_back(
+        readSparse(*proto.mutable_sparse_tensor(), denseBytes));
     break;
   case AttributeProto::GRAPH:
     attribute.kind = Kind::Graph;
@@ -258,7 +283,8 @@ void Converter::graph(onnx::GraphProto &proto, Graph &graph) const {
   }
   for (TensorProto &tensor : *proto.mutable_initializer())
     readTensor(tensor, marked, graph.initializers.emplace_back());
-  graph.hasSparseInitializers = proto.sparse_initializer_size() != 0;
+  for (onnx::SparseTensorProto &tensor : *proto.mutable_sparse_initializer())
+    graph.initializers.push_back(readSparse(tensor, denseBytes));
   for (onnx::NodeProto &n : *proto.mutable_node())
     node(n, graph.nodes.emplace_back());
 }
@@ -283,9 +309,8 @@ Opsets adze::importer::readOpsets(
 }
 
 void adze::importer::readFunction(onnx::FunctionProto &proto,
-                                  const Opsets &opsets, bool marked,
+                                  const Converter &convert,
                                   Function &function) {
-  Converter convert(opsets, marked);
   function.name = proto.name();
   function.inputs.assign(proto.input().begin(), proto.input().end());
   function.outputs.assign(proto.output().begin(), proto.output().end());

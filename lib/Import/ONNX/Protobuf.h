@@ -20,8 +20,9 @@ Opsets readOpsets(
 /// files out of its sight (as a tensor without elements).
 class Converter {
 public:
-  Converter(const Opsets &opsets, bool marked)
-      : opsets(opsets), marked(marked) {}
+  /// `denseBytes` counts the bytes of sparse tensors that are made dense.
+  Converter(const Opsets &opsets, bool marked, uint64_t &denseBytes)
+      : opsets(opsets), marked(marked), denseBytes(denseBytes) {}
 
   void graph(onnx::GraphProto &proto, Graph &graph) const;
   void node(onnx::NodeProto &proto, Node &node) const;
@@ -30,11 +31,12 @@ public:
 private:
   const Opsets &opsets;
   bool marked;
+  uint64_t &denseBytes;
 };
 
 void readValueInfo(const onnx::ValueInfoProto &proto, ValueInfo &info);
 
-void readFunction(onnx::FunctionProto &proto, const Opsets &opsets, bool marked,
+void readFunction(onnx::FunctionProto &proto, const Converter &convert,
                   Function &function);
 
 } // namespace adze::importer

@@ -2,9 +2,11 @@
 //
 // All calls of ONNX, each public function in one try.
 #include "Reader.h"
+#include "Check.h"
+#include "Guarded.h"
 #include "Import/ONNX/MicrosoftOperators.h"
 #include "Protobuf.h"
-#include "onnx/checker.h"
+#include "Repair.h"
 #include "onnx/defs/function.h"
 #include "onnx/defs/schema.h"
 #include "onnx/shape_inference/implementation.h"
@@ -14,192 +16,6 @@
 using namespace adze::importer;
 using onnx::AttributeProto;
 
-namespace {
-
-/// Runs `body`; what it throws becomes a message. The only catch.
-template <typename Body>
-std::optional<std::string> guarded(Body body) {
-  try {
-    body();
-    return std::nullopt;
-  } catch (const std::exception &e) {
-    return std::string(e.what());
-  } catch (...) {
-    return std::string("unknown exception");
-  }
-}
-
-/// A message of ONNX's in our grammar: one line, lower case, no full stop.
-std::string tidy(llvm::StringRef message) {
-  message = message.split("\n\n==> Context").first;
-  std::string result;
-  for (char c : message.trim())
-    if (c != '\n' && c != '\t')
-      result.push_back(c);
-    else if (result.empty() || result.back() != ' ')
-      result.push_back(' ');
-  if (result.size() > 1 && llvm::isUpper(result[0]) && llvm::isLower(result[1]))
-    result[0] = llvm::toLower(result[0]);
-  while (!result.empty() && (result.back() == '.' || result.back() == ' '))
-    result.pop_back();
-  return result;
-}
-
-//===----------------------------------------------------------------------===//
-// Checks
-//===----------------------------------------------------------------------===//
-
-/// What onnx::checker::check_graph does for the main graph, node by node, so
-/// that each finding has a place. Operators that ONNX does not know are left to
-/// the importer.
-class Check {
-public:
-  Check(const onnx::ModelProto &proto, Model &model);
-  void run();
-
-private:
-  template <typename Body>
-  void outside(const std::string &what, Body body) {
-    if (auto problem = guarded(body))
-      model.problems.push_back(what + tidy(*problem));
-  }
-  void repeated(const std::string &what, const std::string &name) {
-    model.problems.push_back(what + " '" + name +
-                             "': expected a name of its own");
-  }
-  void values();
-  void node(const onnx::NodeProto &proto, Node &node);
-  void verify(std::vector<Node> &nodes);
-
-  const onnx::ModelProto &proto;
-  Model &model;
-  onnx::checker::CheckerContext context;
-  onnx::checker::LexicalScopeContext names;
-  llvm::StringMap<std::string> producers;
-};
-
-std::string describe(const onnx::NodeProto &node) {
-  return "node '" + (node.name().empty() ? node.op_type() : node.name()) + "'";
-}
-
-Check::Check(const onnx::ModelProto &proto, Model &model)
-    : proto(proto), model(model) {
-  std::unordered_map<std::string, int> opsets;
-  for (const auto &entry : model.opsets)
-    opsets[entry.getKey().str()] = entry.second;
-  for (const auto &opset : proto.opset_import())
-    opsets[opset.domain()] = opset.version();
-  context.set_opset_imports(opsets);
-  context.set_ir_version(static_cast<int>(proto.ir_version()));
-  for (const auto &node : proto.graph().node())
-    for (const auto &output : node.output())
-      producers.try_emplace(output, describe(node));
-}
-
-void Check::values() {
-  for (const auto &info : proto.graph().input()) {
-    outside("input '" + info.name() + "': ",
-            [&] { onnx::checker::check_value_info(info, context); });
-    if (names.this_graph_has(info.name()))
-      repeated("input", info.name());
-    names.add(info.name());
-  }
-  llvm::StringMap<bool> seen;
-  for (const auto &tensor : proto.graph().initializer()) {
-    outside("initializer '" + tensor.name() + "': ",
-            [&] { onnx::checker::check_tensor(tensor, context); });
-    if (tensor.name().empty() || !seen.try_emplace(tensor.name(), true).second)
-      repeated("initializer", tensor.name());
-    names.add(tensor.name());
-  }
-}
-
-void Check::node(const onnx::NodeProto &proto, Node &node) {
-  for (const auto &input : proto.input()) {
-    if (input.empty() || names.this_or_ancestor_graph_has(input))
-      continue;
-    auto producer = producers.find(input);
-    node.problem =
-        "expected input '" + input + "' to be defined before it is used, but " +
-        (producer == producers.end()
-             ? "nothing defines it"
-             : producer->second +
-                   ", which defines it, comes later or depends on it");
-  }
-  for (const auto &output : proto.output()) {
-    if (output.empty())
-      continue;
-    if (names.this_or_ancestor_graph_has(output))
-      node.problem = "expected output '" + output +
-                     "' to be defined once, but it is defined before";
-    names.add(output);
-  }
-  if (!node.problem.empty() || node.opsetVersion == 0 || node.sinceVersion == 0)
-    return;
-  if (auto problem =
-          guarded([&] { onnx::checker::check_node(proto, context, names); }))
-    node.problem = tidy(*problem);
-}
-
-void Check::run() {
-  if (proto.ir_version() < 1)
-    model.problems.push_back("expected an ir_version from 1 on, but got " +
-                             std::to_string(proto.ir_version()));
-  if (proto.ir_version() > onnx::Version::IR_VERSION)
-    model.problems.push_back("expected an ir_version up to " +
-                             std::to_string(onnx::Version::IR_VERSION) +
-                             ", but got " + std::to_string(proto.ir_version()));
-  if (proto.ir_version() >= 3 && proto.opset_import().empty())
-    model.problems.push_back(
-        "expected an opset_import, but got a model without any");
-  values();
-  for (auto [nodeProto, n] : llvm::zip(proto.graph().node(), model.graph.nodes))
-    node(nodeProto, n);
-  llvm::StringMap<bool> seen;
-  for (const auto &info : proto.graph().output()) {
-    // What an output's dims are follows from the graph, whatever ONNX's checker
-    // wants to be said.
-    onnx::ValueInfoProto said = info;
-    if (said.type().has_tensor_type())
-      said.mutable_type()->mutable_tensor_type()->mutable_shape();
-    outside("output '" + info.name() + "': ",
-            [&] { onnx::checker::check_value_info(said, context); });
-    if (!names.this_graph_has(info.name()))
-      model.problems.push_back("output '" + info.name() +
-                               "': expected a value of the graph, but nothing "
-                               "defines it");
-    if (!seen.try_emplace(info.name(), true).second)
-      repeated("output", info.name());
-  }
-  size_t problemsBefore = model.problems.size();
-  if (!proto.functions().empty())
-    outside("", [&] {
-      onnx::checker::check_model_local_functions(proto, context, {});
-    });
-  // The checker has stopped at the first one, and handlers rely on it.
-  if (model.problems.size() != problemsBefore)
-    for (auto &entry : model.functions)
-      verify(entry.second.nodes);
-}
-
-void Check::verify(std::vector<Node> &nodes) {
-  for (Node &node : nodes) {
-    if (node.sinceVersion == 0)
-      continue;
-    const onnx::OpSchema *schema = onnx::OpSchemaRegistry::Schema(
-        node.opType, node.opsetVersion, node.domain);
-    if (auto problem = guarded([&] {
-          schema->Verify(*static_cast<const onnx::NodeProto *>(node.proto));
-        }))
-      node.problem = tidy(*problem);
-    for (Attribute &attribute : node.attributes)
-      for (auto &graph : attribute.graphs)
-        verify(graph->nodes);
-  }
-}
-
-} // namespace
-
 //===----------------------------------------------------------------------===//
 // Reader
 //===----------------------------------------------------------------------===//
@@ -207,6 +23,7 @@ void Check::verify(std::vector<Node> &nodes) {
 struct Reader::Protos {
   onnx::ModelProto model;
   Opsets opsets;
+  uint64_t denseBytes = 0; // of sparse tensors
   llvm::DenseMap<const onnx::OpSchema *, std::unique_ptr<Definition>>
       definitions;
   std::deque<onnx::FunctionProto> functions;
@@ -232,17 +49,18 @@ std::unique_ptr<Model> Reader::read(std::string skeleton, std::string &error) {
     model->opsets = readOpsets(proto.opset_import());
     if (proto.ir_version() < 3 && proto.opset_import().empty())
       model->opsets[""] = 1;
+    repairModel(proto, model->opsets, model->warnings);
     protos->opsets = model->opsets;
-    Converter(model->opsets, /*marked=*/true)
+    Converter(model->opsets, /*marked=*/true, protos->denseBytes)
         .graph(*proto.mutable_graph(), model->graph);
     for (onnx::FunctionProto &function : *proto.mutable_functions()) {
       Opsets opsets = readOpsets(function.opset_import());
       readFunction(
-          function, opsets, /*marked=*/true,
+          function, Converter(opsets, /*marked=*/true, protos->denseBytes),
           model->functions[getFunctionKey(function.domain(), function.name(),
                                           function.overload())]);
     }
-    Check(proto, *model).run();
+    checkModel(proto, *model);
   });
   if (!problem)
     return model;
@@ -395,8 +213,8 @@ Reader::getFunctionBody(const Node &node, llvm::ArrayRef<InputType> types) {
     Opsets opsets = protos->opsets;
     for (const auto &opset : readOpsets(kept.opset_import()))
       opsets[opset.getKey()] = opset.second;
-    readFunction(kept, opsets, /*marked=*/false, *function);
-    Converter convert(opsets, /*marked=*/false);
+    Converter convert(opsets, /*marked=*/false, protos->denseBytes);
+    readFunction(kept, convert, *function);
     for (const auto &[name, attribute] : schema->attributes()) {
       AttributeProto value = attribute.default_value;
       if (value.has_name())

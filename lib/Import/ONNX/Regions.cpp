@@ -42,17 +42,29 @@ Type Binder::join(Type lhs, Type rhs, unsigned firstInnerSymbol,
   return graph::makeType(left.getElementType(), dims);
 }
 
+bool Importer::isInside(Region *inner, Region *outer) const {
+  while (inner && inner != outer)
+    inner = inner->getParentOp() ? inner->getParentRegion()
+                                 : unattached.lookup(inner);
+  return inner;
+}
+
+mlir::Block *Importer::createBlock(Region *region) {
+  unattached[region] = builder.getInsertionBlock()->getParent();
+  return builder.createBlock(region);
+}
+
 /// The region is not kept: nor is what is known of its values.
 void Importer::forget(Region &region) {
   llvm::SmallVector<Value> gone;
   for (auto &[value, dims] : bound)
-    if (region.isAncestor(dims.second->getParentRegion()))
+    if (isInside(dims.second->getParentRegion(), &region))
       gone.push_back(value);
   for (Value value : gone)
     bound.erase(value);
   gone.clear();
   for (auto &[value, taint] : taints)
-    if (region.isAncestor(value.getParentRegion()))
+    if (isInside(value.getParentRegion(), &region))
       gone.push_back(value);
   for (Value value : gone)
     taints.erase(value);
@@ -121,7 +133,7 @@ Binder::Values Binder::createIf(Value condition, BuildBranch thenBranch,
   for (auto [i, build] : llvm::enumerate(builds)) {
     mlir::OpBuilder::InsertionGuard guard(builder);
     regions[i] = std::make_unique<Region>();
-    builder.createBlock(regions[i].get());
+    importer.createBlock(regions[i].get());
     LogicalResult built = build(yielded[i]);
     importer.forget(*regions[i]);
     // After a fault in a branch the other one is imported for its own faults.
@@ -151,7 +163,10 @@ Binder::Values Binder::createIf(Value condition, BuildBranch thenBranch,
                         *takesThen ? thenBranch : elseBranch);
     (void)unsupported("expected branches of one type and rank, but got " +
                       mlir::debugString(lhs.getType()) + " and " +
-                      mlir::debugString(rhs.getType()));
+                      mlir::debugString(rhs.getType()) +
+                      ", and nothing that says which; fix the sizes that the "
+                      "condition depends on by --shape or --dim, or export the "
+                      "model with the shape of the result in value_info");
     return {};
   }
   auto op = graph::IfOp::create(builder, loc, types, condition, symbols);
@@ -197,7 +212,7 @@ LogicalResult Binder::buildBody(LoopAttempt &attempt, BuildBody build) {
   attempt.firstInner = importer.symbols.count();
   attempt.region = std::make_unique<Region>();
   attempt.body = {};
-  mlir::Block *block = builder.createBlock(attempt.region.get());
+  mlir::Block *block = importer.createBlock(attempt.region.get());
   auto number = mlir::RankedTensorType::get({}, builder.getI64Type());
   block->addArgument(number, loc);
   for (Type type : attempt.types)

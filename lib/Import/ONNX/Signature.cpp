@@ -51,7 +51,10 @@ static bool applyShape(const ShapeOption &option, std::vector<Dim> &dims,
       error = "expected a --shape that agrees with the model and the other "
               "options, but got " +
               std::to_string(size) + " for " +
-              (dim.size ? std::to_string(*dim.size) : dim.name);
+              (dim.size ? std::to_string(*dim.size)
+                        : dim.name + "; --dim " + dim.name +
+                              "=? gives each dim of that name a size of its "
+                              "own");
       return false;
     }
     dim.size = size;
@@ -157,11 +160,43 @@ bool Importer::addFunction() {
   return true;
 }
 
+/// Whether the model declares no type of a value.
+static bool isUntyped(const ValueInfo &info) {
+  return info.isTensor ? info.elementType == 0
+                       : !info.type || info.type->kind == TypeInfo::Kind::Other;
+}
+
+/// "f32", or "a sequence" and the like.
+static std::string describeType(mlir::Type elementType) {
+  if (int dataType = getDataType(elementType))
+    return describeDataType(dataType);
+  return mlir::debugString(elementType);
+}
+
+/// Exporters declare wrong types, or none: what the node makes is the result.
+void Importer::checkType(const ValueInfo &output, mlir::Value value) {
+  mlir::Type made = Binder::getElementType(value);
+  mlir::Type declared = output.isTensor
+                            ? getElementType(context, output.elementType)
+                            : mlir::Type();
+  bool isWrong = output.isTensor && output.elementType && made != declared;
+  if (!isWrong && !isUntyped(output))
+    return;
+  std::string place;
+  for (auto [i, node] : llvm::enumerate(model->graph.nodes))
+    if (llvm::is_contained(node.outputs, output.name))
+      place = describe(node, i) + ": ";
+  warn(path + ": " + place + "output '" + output.name + "' is declared " +
+       (isWrong ? "as " + describeDataType(output.elementType)
+                : std::string("without a type")) +
+       "; it is " + describeType(made) + ", which its node makes");
+}
+
 /// An output that is declared as what an optional holds: the element.
 mlir::Value Importer::asDeclared(const ValueInfo &output, mlir::Value value) {
   auto optional =
       llvm::dyn_cast<graph::OptionalType>(Binder::getElementType(value));
-  if (!optional || !output.type ||
+  if (!optional || !output.type || isUntyped(output) ||
       output.type->kind == TypeInfo::Kind::Optional ||
       !graph::isHandle(optional.getElement()))
     return value;
@@ -192,13 +227,7 @@ void Importer::addReturn(const Graph &graph) {
       continue; // an issue already
     value = asDeclared(output, value);
     checkRank(output, value);
-    mlir::Type elementType = Binder::getElementType(value);
-    int declared = output.elementType;
-    if (declared && output.isTensor &&
-        elementType != getElementType(context, declared))
-      issue(path + ": output '" + output.name + "': expected " +
-            describeDataType(getDataType(elementType)) +
-            ", which its node makes, but got " + describeDataType(declared));
+    checkType(output, value);
     results.push_back(value);
     attributes.push_back(builder.getDictionaryAttr(
         builder.getNamedAttr(graph::GraphDialect::getNameAttrName(),

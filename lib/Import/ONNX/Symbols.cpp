@@ -23,6 +23,9 @@ std::optional<DimOption> adze::parseDimOption(llvm::StringRef text,
   auto [low, high] = range.split("..");
   DimOption option;
   option.name = name.trim().str();
+  option.isApart = rest == "?";
+  if (option.isApart && !option.name.empty())
+    return option;
   bool isRange = range.contains("..");
   bool valid = !option.name.empty() && parseSize(low, option.min);
   option.max = option.min;
@@ -33,7 +36,7 @@ std::optional<DimOption> adze::parseDimOption(llvm::StringRef text,
             option.common >= option.min && option.common <= option.max;
   if (valid)
     return option;
-  error = "expected NAME=SIZE or NAME=MIN..MAX[:COMMON], but got '" +
+  error = "expected NAME=SIZE, NAME=MIN..MAX[:COMMON] or NAME=?, but got '" +
           text.str() + "'";
   return std::nullopt;
 }
@@ -68,7 +71,18 @@ mlir::AffineExpr Symbols::makeFresh() {
   return mlir::getAffineSymbolExpr(symbols.size() - 1, context);
 }
 
+bool Symbols::isApart(llvm::StringRef name) {
+  for (const DimOption &option : options.dims)
+    if (option.isApart && option.name == name) {
+      parted[name] = true;
+      return true;
+    }
+  return false;
+}
+
 bool Symbols::fix(llvm::StringRef name, int64_t size) {
+  if (isApart(name))
+    return true;
   auto expr = mlir::getAffineConstantExpr(size, context);
   return byName.try_emplace(name, expr).first->second == expr;
 }
@@ -76,7 +90,7 @@ bool Symbols::fix(llvm::StringRef name, int64_t size) {
 mlir::AffineExpr Symbols::getDim(const Dim &dim) {
   if (dim.size)
     return mlir::getAffineConstantExpr(*dim.size, context);
-  if (dim.name.empty())
+  if (dim.name.empty() || isApart(dim.name))
     return makeFresh();
   auto found = byName.find(dim.name);
   if (found != byName.end())
@@ -143,7 +157,7 @@ bool Symbols::assumeNonNegative(mlir::AffineExpr expr) {
 
 std::optional<std::string> Symbols::findUnused() const {
   for (const DimOption &option : options.dims)
-    if (!byName.contains(option.name))
+    if (!byName.contains(option.name) && !parted.contains(option.name))
       return "expected the name of a symbolic dim of an input, but got --dim " +
              option.name;
   return std::nullopt;

@@ -26,6 +26,8 @@ public:
 
   /// Fixes the symbol of this name from now on; false if it has another size.
   bool fix(llvm::StringRef name, int64_t size);
+  /// Whether an option gives the dims of this name a size each.
+  bool isApart(llvm::StringRef name);
 
   /// A size that nothing is known of.
   mlir::AffineExpr makeFresh();
@@ -54,6 +56,7 @@ private:
   const ImportOptions &options;
   std::vector<Symbol> symbols;
   llvm::StringMap<mlir::AffineExpr> byName;
+  llvm::StringMap<bool> parted; // names that options give no meaning
 };
 
 } // namespace adze::importer

@@ -293,6 +293,14 @@ std::string Tensors::check(const TensorData &tensor) {
   return find(tensor, type, source);
 }
 
+bool Tensors::areEqual(const TensorData &lhs, const TensorData &rhs) {
+  mlir::RankedTensorType types[2];
+  Source sources[2];
+  return find(lhs, types[0], sources[0]).empty() &&
+         find(rhs, types[1], sources[1]).empty() && types[0] == types[1] &&
+         lhs.strings == rhs.strings && sources[0].bytes == sources[1].bytes;
+}
+
 //===----------------------------------------------------------------------===//
 // Elements
 //===----------------------------------------------------------------------===//

@@ -37,6 +37,9 @@ public:
   /// What is wrong with a tensor; empty if nothing. Reads no elements.
   std::string check(const TensorData &tensor);
 
+  /// Whether both are without fault, of one type and have the same bytes.
+  bool areEqual(const TensorData &lhs, const TensorData &rhs);
+
   /// The elements; null, with the reason in `error`, if they cannot be had.
   mlir::ElementsAttr get(const TensorData &tensor, std::string &error);
 

@@ -22,6 +22,7 @@ static LogicalResult importConstant(Binder &b) {
   mlir::Type f32 = b.builder.getF32Type(), i64 = b.builder.getI64Type();
   switch (value.kind) {
   case Attribute::Kind::Tensor:
+    b.warnOf(value.tensors.front());
     return b.done(b.constant(b.getElements(value.tensors.front())));
   case Attribute::Kind::Float:
     return b.done(b.scalar(f32, value.f));
@@ -46,5 +47,5 @@ static LogicalResult importConstant(Binder &b) {
 }
 
 void adze::importer::addConstantOps(std::vector<OpRow> &rows) {
-  rows.push_back({"Constant", 1, 0, importConstant, "sparse tensors"});
+  rows.push_back({"Constant", 1, 0, importConstant});
 }

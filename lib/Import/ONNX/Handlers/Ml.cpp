@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// ai.onnx.ml: features, linear models and support vectors. Trees are in
-// MlTrees.cpp.
+// ai.onnx.ml: features and linear models. Support vectors are in
+// MlSupportVectors.cpp, trees in MlTrees.cpp.
 #include "Ml.h"
 #include "../IndexRange.h"
 #include "../OpTable.h"
@@ -175,22 +175,20 @@ Value adze::importer::getLabels(Binder &b, Value index,
   return Arithmetic(b).gather(b.ints(*labels), index, 0);
 }
 
-namespace {
-
-/// The place of the greatest score of each row.
-Value getGreatest(Binder &b, Value scores) {
+Value adze::importer::getGreatest(Binder &b, Value scores) {
   return b.create<graph::ArgMaxOp>(
       scores, {b.attr("axis", int64_t(1)), b.attr("keepdims", false)});
 }
 
-/// [.., n] numbers that broadcast: one, or one a feature.
-Value getRow(Binder &b, llvm::StringRef name, Value like) {
+Value adze::importer::getRow(Binder &b, llvm::StringRef name, Value like) {
   std::vector<double> numbers = getNumbers(b, name);
   if (!like)
     return {};
   return makeTable(b, b.getElementType(like), numbers,
                    {int64_t(numbers.size())});
 }
+
+namespace {
 
 //===----------------------------------------------------------------------===//
 // Features
@@ -365,188 +363,6 @@ LogicalResult importLinearClassifier(Binder &b) {
                  b.cast(scores, b.builder.getF32Type())});
 }
 
-//===----------------------------------------------------------------------===//
-// Support vectors
-//===----------------------------------------------------------------------===//
-
-/// The kernel of each row of x [N, F] with each of vectors [V, F].
-Value buildKernel(Binder &b, Value x, Value vectors, llvm::StringRef kernel) {
-  Arithmetic a(b);
-  std::vector<double> params = getNumbers(b, "kernel_params");
-  params.resize(3, 0.0);
-  double gamma = params[0], shift = params[1], degree = params[2];
-  Value product = a.matmul(x, vectors, /*transposeY=*/true);
-  if (kernel == "LINEAR")
-    return product;
-  if (kernel == "POLY")
-    return a.pow(a.add(a.mul(product, gamma), shift), degree);
-  if (kernel == "SIGMOID")
-    return a.tanh(a.add(a.mul(product, gamma), shift));
-  if (kernel != "RBF") {
-    (void)b.fail("expected kernel_type to be LINEAR, POLY, RBF or SIGMOID, "
-                 "but got '" +
-                 kernel + "'");
-    return {};
-  }
-  // |x - v|^2 of differences: nothing cancels.
-  Value difference = a.sub(b.unsqueeze(x, {1}), vectors);
-  Value distance = a.sum(a.mul(difference, difference), {2});
-  return a.exp(a.mul(distance, -gamma));
-}
-
-/// Support vectors [count, F].
-Value getVectors(Binder &b, Value x, int64_t count) {
-  std::vector<double> numbers = getNumbers(b, "support_vectors");
-  if (count < 1 || numbers.size() % count != 0) {
-    (void)b.fail("expected support_vectors of " + llvm::Twine(count) +
-                 " equal rows, but got " + llvm::Twine(numbers.size()));
-    return {};
-  }
-  return makeTable(b, b.getElementType(x), numbers,
-                   {count, int64_t(numbers.size()) / count});
-}
-
-LogicalResult importSVMRegressor(Binder &b) {
-  Arithmetic a(b);
-  Value x = getFloatRows(b);
-  std::vector<double> numbers = getNumbers(b, "coefficients"),
-                      rho = getNumbers(b, "rho");
-  if (!x || rho.empty() || numbers.empty())
-    return b.fail("expected coefficients and rho");
-  int64_t supports = b.getInt("n_supports", 0);
-  Value coefficients =
-      makeTable(b, b.getElementType(x), numbers, {1, int64_t(numbers.size())});
-  Value kernel = supports > 0
-                     ? buildKernel(b, x, getVectors(b, x, supports),
-                                   b.getString("kernel_type", "LINEAR"))
-                     : x;
-  Value scores =
-      a.add(a.matmul(kernel, coefficients, /*transposeY=*/true), rho[0]);
-  if (b.getInt("one_class", 0) != 0)
-    scores =
-        a.select(a.greater(scores, 0.0), a.like(scores, 1), a.like(scores, -1));
-  scores = transformScores(b, scores, b.getString("post_transform", "NONE"));
-  return b.done(b.cast(scores, b.builder.getF32Type()));
-}
-
-/// A classifier of one vote a pair of classes.
-class SVMClassifier {
-public:
-  explicit SVMClassifier(Binder &b) : b(b), a(b) {}
-  LogicalResult run();
-
-private:
-  LogicalResult vote(Value x);
-  LogicalResult finish();
-
-  Binder &b;
-  Arithmetic a;
-  int64_t classes = 1;
-  bool hasProbabilities = false;
-  std::vector<double> coefficients, rho;
-  Value scores; // [N, pairs], or [N, classes]
-  Value votes;  // [N, classes]; null without support vectors
-};
-
-/// The decision of each pair, and how many of them each class wins.
-LogicalResult SVMClassifier::vote(Value x) {
-  auto counts = *b.getInts("vectors_per_class");
-  int64_t all = 0;
-  llvm::SmallVector<int64_t> starts;
-  for (int64_t count : counts) {
-    starts.push_back(all);
-    all += std::max<int64_t>(count, 0);
-  }
-  int64_t pairs = classes * (classes - 1) / 2;
-  if (int64_t(counts.size()) != classes || int64_t(rho.size()) < pairs ||
-      int64_t(coefficients.size()) != (classes - 1) * all || pairs < 1)
-    return b.fail("expected vectors_per_class, rho and coefficients of " +
-                  llvm::Twine(classes) + " classes");
-  // Row p: what the vectors of both classes of pair p add to its decision.
-  std::vector<double> table(pairs * all, 0.0), wins(pairs * classes, 0.0),
-      losses(pairs * classes, 0.0);
-  int64_t pair = 0;
-  for (int64_t i = 0; i < classes; ++i)
-    for (int64_t j = i + 1; j < classes; ++j, ++pair) {
-      for (int64_t v = starts[i]; v < starts[i] + counts[i]; ++v)
-        table[pair * all + v] = coefficients[(j - 1) * all + v];
-      for (int64_t v = starts[j]; v < starts[j] + counts[j]; ++v)
-        table[pair * all + v] = coefficients[i * all + v];
-      wins[pair * classes + i] = 1;
-      losses[pair * classes + j] = 1;
-    }
-  mlir::Type type = b.getElementType(x);
-  Value kernel = buildKernel(b, x, getVectors(b, x, all),
-                             b.getString("kernel_type", "LINEAR"));
-  Value sums = a.matmul(kernel, makeTable(b, type, table, {pairs, all}),
-                        /*transposeY=*/true);
-  scores = a.add(
-      sums, makeTable(b, type, llvm::ArrayRef(rho).take_front(pairs), {pairs}));
-  Value won = b.cast(a.greater(scores, 0.0), type);
-  votes = a.add(
-      a.matmul(won, makeTable(b, type, wins, {pairs, classes})),
-      a.matmul(a.sub(1.0, won), makeTable(b, type, losses, {pairs, classes})));
-  return mlir::success();
-}
-
-LogicalResult SVMClassifier::finish() {
-  llvm::StringRef transform = b.getString("post_transform", "NONE");
-  mlir::Type i64 = b.builder.getI64Type();
-  if (hasProbabilities) {
-    // Of two classes: the share of the first is the pair's.
-    Value share =
-        a.sigmoid(a.neg(a.add(a.mul(scores, getRow(b, "prob_a", scores)),
-                              getRow(b, "prob_b", scores))));
-    share = a.min(a.max(share, 1e-7), 1 - 1e-7);
-    scores = a.concat({share, a.sub(1.0, share)}, 1);
-  }
-  Value index = getGreatest(b, votes ? votes : scores);
-  bool isOne = scores && graph::getConstant(graph::getDims(scores)[1]) == 1;
-  if (!isOne) {
-    scores = transformScores(b, scores, transform);
-  } else if (classes == 2) {
-    scores = makeBinaryScores(b, scores, false, transform);
-  } else {
-    index = b.cast(a.greater(a.flatten(scores, 0, 2), 0.0), i64);
-    scores = transformScores(b, scores, transform);
-    return b.done({index, b.cast(scores, b.builder.getF32Type())});
-  }
-  return b.done({getLabels(b, index, "classlabels_ints", "classlabels_strings"),
-                 b.cast(scores, b.builder.getF32Type())});
-}
-
-LogicalResult SVMClassifier::run() {
-  Value x = getFloatRows(b);
-  auto labels = b.getInts("classlabels_ints");
-  const Attribute *names = b.node.find("classlabels_strings");
-  if (labels && !labels->empty())
-    classes = labels->size();
-  else if (names && !names->strings.empty())
-    classes = names->strings.size();
-  coefficients = getNumbers(b, "coefficients");
-  rho = getNumbers(b, "rho");
-  if (!x || rho.empty() || coefficients.empty() || classes > 4096)
-    return b.fail("expected coefficients and rho");
-  auto vectors = b.getInts("vectors_per_class");
-  hasProbabilities = vectors && !getNumbers(b, "prob_a").empty();
-  if (hasProbabilities && classes != 2)
-    return b.unsupported("expected prob_a of two classes only");
-  if (vectors && !vectors->empty()) {
-    if (mlir::failed(vote(x)))
-      return mlir::failure();
-    return finish();
-  }
-  if (coefficients.size() % classes != 0)
-    return b.fail("expected coefficients of " + llvm::Twine(classes) +
-                  " equal rows");
-  Value table = makeTable(b, b.getElementType(x), coefficients,
-                          {classes, int64_t(coefficients.size()) / classes});
-  scores = a.add(a.matmul(x, table, /*transposeY=*/true), rho[0]);
-  return finish();
-}
-
-LogicalResult importSVMClassifier(Binder &b) { return SVMClassifier(b).run(); }
-
 } // namespace
 
 void adze::importer::addMlOps(std::vector<OpRow> &rows) {
@@ -562,8 +378,5 @@ void adze::importer::addMlOps(std::vector<OpRow> &rows) {
   add("LinearRegressor", importLinearRegressor);
   add("Normalizer", importNormalizer);
   add("OneHotEncoder", importOneHotEncoder);
-  add("SVMClassifier", importSVMClassifier,
-      "string labels of one class, probabilities of more than two classes");
-  add("SVMRegressor", importSVMRegressor);
   add("Scaler", importScaler);
 }

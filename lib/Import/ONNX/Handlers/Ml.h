@@ -34,6 +34,13 @@ mlir::Value makeBinaryScores(Binder &b, mlir::Value scores, bool share,
 mlir::Value getLabels(Binder &b, mlir::Value index, llvm::StringRef integers,
                       llvm::StringRef strings);
 
+/// The place of the greatest score of each row.
+mlir::Value getGreatest(Binder &b, mlir::Value scores);
+
+/// The numbers of an attribute, [n], of the type of `like`: one, or one a
+/// feature.
+mlir::Value getRow(Binder &b, llvm::StringRef name, mlir::Value like);
+
 } // namespace adze::importer
 
 #endif // ADZE_LIB_IMPORT_ONNX_HANDLERS_ML_H

@@ -262,8 +262,15 @@ std::pair<AffineExpr, Value> countFrames(Binder &b, AffineExpr length,
 LogicalResult importSTFT(Binder &b) {
   Arithmetic a(b);
   Value signal = b.operand(0), window = b.operand(2), count;
+  // As PyTorch writes it.
+  if (b.getRank(signal) == 2) {
+    b.warn("the signal has 2 dims instead of 3; it is taken for one of real "
+           "numbers");
+    signal = b.unsqueeze(signal, {2});
+  }
   if (b.getRank(signal) != 3)
-    return b.fail("expected a signal of 3 dims, but got " +
+    return b.fail("expected a signal of 3 dims, or of 2 if it is real, but "
+                  "got " +
                   llvm::Twine(b.getRank(signal)));
   if (window && b.getRank(window) != 1)
     return b.fail("expected a window of 1 dim, but got " +

@@ -1,0 +1,238 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Calls of ONNX's checker, part by part, so that each finding has a place.
+#include "Check.h"
+#include "Guarded.h"
+#include "onnx/checker.h"
+#include "onnx/defs/schema.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace adze::importer;
+
+std::string adze::importer::tidy(llvm::StringRef message) {
+  message = message.split("\n\n==> Context").first;
+  std::string result;
+  for (char c : message.trim())
+    if (c != '\n' && c != '\t')
+      result.push_back(c);
+    else if (result.empty() || result.back() != ' ')
+      result.push_back(' ');
+  if (result.size() > 1 && llvm::isUpper(result[0]) && llvm::isLower(result[1]))
+    result[0] = llvm::toLower(result[0]);
+  while (!result.empty() && (result.back() == '.' || result.back() == ' '))
+    result.pop_back();
+  return result;
+}
+
+namespace {
+
+/// What onnx::checker::check_graph does for the main graph, node by node, so
+/// that each finding has a place. Operators that ONNX does not know are left to
+/// the importer.
+class Check {
+public:
+  Check(const onnx::ModelProto &proto, Model &model);
+  void run();
+
+private:
+  template <typename Body>
+  void outside(const std::string &what, Body body) {
+    if (auto problem = guarded(body))
+      model.problems.push_back(what + tidy(*problem));
+  }
+  void repeated(const std::string &what, const std::string &name) {
+    model.problems.push_back(what + " '" + name +
+                             "': expected a name of its own");
+  }
+  void values();
+  std::string describeCycle(const onnx::NodeProto &first,
+                            const onnx::NodeProto &last);
+  void node(const onnx::NodeProto &proto, Node &node);
+  void verify(Node &node);
+
+  const onnx::ModelProto &proto;
+  Model &model;
+  onnx::checker::CheckerContext context;
+  onnx::checker::LexicalScopeContext names;
+  llvm::StringMap<const onnx::NodeProto *> producers;
+  bool hasCycle = false; // one was looked for
+};
+
+std::string describe(const onnx::NodeProto &node) {
+  return "node '" + (node.name().empty() ? node.op_type() : node.name()) + "'";
+}
+
+Check::Check(const onnx::ModelProto &proto, Model &model)
+    : proto(proto), model(model) {
+  std::unordered_map<std::string, int> opsets;
+  for (const auto &entry : model.opsets)
+    opsets[entry.getKey().str()] = entry.second;
+  for (const auto &opset : proto.opset_import())
+    opsets[opset.domain()] = opset.version();
+  context.set_opset_imports(opsets);
+  context.set_ir_version(static_cast<int>(proto.ir_version()));
+  for (const auto &node : proto.graph().node())
+    for (const auto &output : node.output())
+      producers.try_emplace(output, &node);
+}
+
+/// For the first such node of a model: the nodes on a way from one node to
+/// another one that uses, perhaps by way of more, what the first makes; empty
+/// if there is none.
+std::string Check::describeCycle(const onnx::NodeProto &first,
+                                 const onnx::NodeProto &last) {
+  if (std::exchange(hasCycle, true))
+    return ""; // to look for all of them takes its time
+  // From each node that was reached to the user by which it was.
+  llvm::DenseMap<const onnx::NodeProto *, const onnx::NodeProto *> users;
+  std::vector<const onnx::NodeProto *> open = {&last};
+  users[&last] = nullptr;
+  while (!open.empty() && !users.contains(&first)) {
+    const onnx::NodeProto *user = open.back();
+    open.pop_back();
+    for (const auto &input : user->input()) {
+      const onnx::NodeProto *maker = producers.lookup(input);
+      if (maker && users.try_emplace(maker, user).second)
+        open.push_back(maker);
+    }
+  }
+  if (!users.contains(&first))
+    return "";
+  std::string text;
+  constexpr unsigned most = 10;
+  unsigned count = 0;
+  for (const auto *node = &first; node; node = users[node], ++count)
+    if (count < most)
+      text += (count ? ", " : "") + describe(*node).substr(strlen("node "));
+  if (count > most)
+    text += " and " + std::to_string(count - most) + " more";
+  return ": the nodes " + text + " form a cycle";
+}
+
+void Check::values() {
+  for (const auto &info : proto.graph().input()) {
+    // The importer asks for a shape that is not declared.
+    onnx::ValueInfoProto said = info;
+    if (said.type().has_tensor_type())
+      said.mutable_type()->mutable_tensor_type()->mutable_shape();
+    outside("input '" + info.name() + "': ",
+            [&] { onnx::checker::check_value_info(said, context); });
+    if (names.this_graph_has(info.name()))
+      repeated("input", info.name());
+    names.add(info.name());
+  }
+  // The importer compares those that are there twice.
+  for (const auto &tensor : proto.graph().initializer()) {
+    outside("initializer '" + tensor.name() + "': ",
+            [&] { onnx::checker::check_tensor(tensor, context); });
+    names.add(tensor.name());
+  }
+  for (const auto &tensor : proto.graph().sparse_initializer())
+    names.add(tensor.values().name());
+}
+
+/// Whether there are operators in graphs of the node that ONNX does not know.
+static bool hasUnknown(const Node &node) {
+  for (const Attribute &attribute : node.attributes)
+    for (const auto &graph : attribute.graphs)
+      for (const Node &inner : graph->nodes)
+        if (inner.sinceVersion == 0 || hasUnknown(inner))
+          return true;
+  return false;
+}
+
+void Check::node(const onnx::NodeProto &proto, Node &node) {
+  for (const auto &input : proto.input()) {
+    if (input.empty() || names.this_or_ancestor_graph_has(input))
+      continue;
+    node.problem =
+        "expected input '" + input + "' to be defined before it is used, but ";
+    auto producer = producers.find(input);
+    if (producer == producers.end())
+      node.problem += "nothing defines it";
+    else
+      node.problem += describe(*producer->second) +
+                      ", which defines it, comes later or depends on it" +
+                      describeCycle(proto, *producer->second);
+  }
+  for (const auto &output : proto.output()) {
+    if (output.empty())
+      continue;
+    if (names.this_or_ancestor_graph_has(output))
+      node.problem = "expected output '" + output +
+                     "' to be defined once, but it is defined before";
+    names.add(output);
+  }
+  if (!node.problem.empty() || node.opsetVersion == 0 || node.sinceVersion == 0)
+    return;
+  // The importer tells what operators it does not know, or knows though ONNX
+  // does not.
+  if (hasUnknown(node))
+    return verify(node);
+  if (auto problem =
+          guarded([&] { onnx::checker::check_node(proto, context, names); }))
+    node.problem = tidy(*problem);
+}
+
+void Check::run() {
+  if (proto.ir_version() < 1)
+    model.problems.push_back("expected an ir_version from 1 on, but got " +
+                             std::to_string(proto.ir_version()));
+  if (proto.ir_version() > onnx::Version::IR_VERSION)
+    model.problems.push_back("expected an ir_version up to " +
+                             std::to_string(onnx::Version::IR_VERSION) +
+                             ", but got " + std::to_string(proto.ir_version()));
+  if (proto.ir_version() >= 3 && proto.opset_import().empty())
+    model.problems.push_back(
+        "expected an opset_import, but got a model without any");
+  values();
+  for (auto [nodeProto, n] : llvm::zip(proto.graph().node(), model.graph.nodes))
+    node(nodeProto, n);
+  llvm::StringMap<bool> seen;
+  for (const auto &info : proto.graph().output()) {
+    // What an output's dims are follows from the graph, whatever ONNX's checker
+    // wants to be said.
+    onnx::ValueInfoProto said = info;
+    if (said.type().has_tensor_type())
+      said.mutable_type()->mutable_tensor_type()->mutable_shape();
+    // So does its type (addReturn).
+    if (said.type().value_case() != onnx::TypeProto::VALUE_NOT_SET)
+      outside("output '" + info.name() + "': ",
+              [&] { onnx::checker::check_value_info(said, context); });
+    if (!names.this_graph_has(info.name()))
+      model.problems.push_back("output '" + info.name() +
+                               "': expected a value of the graph, but nothing "
+                               "defines it");
+    if (!seen.try_emplace(info.name(), true).second)
+      repeated("output", info.name());
+  }
+  size_t problemsBefore = model.problems.size();
+  if (!proto.functions().empty())
+    outside("", [&] {
+      onnx::checker::check_model_local_functions(proto, context, {});
+    });
+  // The checker has stopped at the first one, and handlers rely on it.
+  if (model.problems.size() != problemsBefore)
+    for (auto &entry : model.functions)
+      llvm::for_each(entry.second.nodes, [&](Node &node) { verify(node); });
+}
+
+void Check::verify(Node &node) {
+  if (node.sinceVersion == 0)
+    return;
+  const onnx::OpSchema *schema = onnx::OpSchemaRegistry::Schema(
+      node.opType, node.opsetVersion, node.domain);
+  if (auto problem = guarded([&] {
+        schema->Verify(*static_cast<const onnx::NodeProto *>(node.proto));
+      }))
+    node.problem = tidy(*problem);
+  for (Attribute &attribute : node.attributes)
+    for (auto &graph : attribute.graphs)
+      llvm::for_each(graph->nodes, [&](Node &inner) { verify(inner); });
+}
+
+} // namespace
+
+void adze::importer::checkModel(const onnx::ModelProto &proto, Model &model) {
+  Check(proto, model).run();
+}

@@ -1,0 +1,229 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What keeps a model from being imported: as a line, a table and JSON.
+#include "Importer.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+
+using namespace adze;
+using namespace adze::importer;
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+static size_t countNodes(llvm::ArrayRef<Node> nodes) {
+  size_t count = nodes.size();
+  for (const Node &node : nodes)
+    for (const Attribute &attribute : node.attributes)
+      for (const auto &graph : attribute.graphs)
+        count += countNodes(graph->nodes);
+  return count;
+}
+
+ImportReport Importer::takeReport() {
+  ImportReport report;
+  report.issues = std::move(issues);
+  report.warnings = std::move(warnings);
+  report.numFailed = failedNodes.size();
+  if (!model)
+    return report;
+  report.numNodes = countNodes(model->graph.nodes);
+  for (const auto &function : model->functions)
+    report.numNodes += countNodes(function.second.nodes);
+  return report;
+}
+
+//===----------------------------------------------------------------------===//
+// Hints
+//===----------------------------------------------------------------------===//
+
+llvm::StringRef adze::importer::getExportHint(llvm::StringRef domain) {
+  struct Hint {
+    llvm::StringRef domain, text;
+  };
+  constexpr Hint hints[] = {
+      {"com.microsoft", "export the model without ONNX Runtime's fused "
+                        "operators (optimization level ORT_ENABLE_BASIC)"},
+      {"com.microsoft.nchwc", "export the model without ONNX Runtime's layouts "
+                              "(optimization level ORT_ENABLE_EXTENDED)"},
+      {"com.ms.internal.nhwc", "export the model without ONNX Runtime's "
+                               "layouts (optimization level "
+                               "ORT_ENABLE_EXTENDED)"},
+      {"ai.onnx.contrib", "export the model without the pre- and "
+                          "postprocessing of onnxruntime-extensions"},
+      {"org.pytorch.aten", "export the model with PyTorch's "
+                           "operator_export_type=ONNX, or dynamo=True"},
+      {"aten", "export the model with PyTorch's operator_export_type=ONNX, or "
+               "dynamo=True"},
+      {"TRT", "export the model without plugins of TensorRT"},
+      {"trt.plugins", "export the model without plugins of TensorRT"},
+  };
+  for (const Hint &hint : hints)
+    if (hint.domain == domain)
+      return hint.text;
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Operators
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What a message may ask for, and how a summary says it.
+struct Remedy {
+  llvm::StringRef inMessage, flag, text;
+};
+
+/// The issues of one operator, or of the model around its nodes.
+struct Row {
+  size_t count = 0;
+  bool isMissing = false, isUnsupported = true;
+  llvm::SmallVector<llvm::StringRef> remedies; // flags
+};
+} // namespace
+
+static constexpr Remedy kRemedies[] = {
+    {"--kernels", "--kernels FILE.mlir",
+     "give operators kernels by --kernels FILE.mlir"},
+    {"onnx.version_converter", "onnx.version_converter",
+     "bring the model to another opset by onnx.version_converter"},
+    {"--shape", "--shape", "give the inputs shapes by --shape NAME=..."},
+    {"--dim", "--dim", "fix symbolic dims by --dim NAME=..."},
+    {"export the model", "another export",
+     "export the model again as the messages say"},
+};
+
+static void addTo(std::string &list, llvm::StringRef text) {
+  list += (list.empty() ? "" : ", ") + text.str();
+}
+
+/// By operator, in the order of the first issue; those of no node last.
+static llvm::MapVector<llvm::StringRef, Row>
+collectRows(const ImportReport &report) {
+  llvm::MapVector<llvm::StringRef, Row> rows;
+  for (bool ofNodes : {true, false})
+    for (const ImportIssue &issue : report.issues) {
+      if (issue.op.empty() == ofNodes)
+        continue;
+      Row &row = rows[issue.op];
+      ++row.count;
+      row.isMissing |= issue.isMissing;
+      row.isUnsupported &= issue.unsupported;
+      for (const Remedy &remedy : kRemedies)
+        if (llvm::StringRef(issue.message).contains(remedy.inMessage) &&
+            !llvm::is_contained(row.remedies, remedy.flag))
+          row.remedies.push_back(remedy.flag);
+    }
+  return rows;
+}
+
+static llvm::StringRef describe(const Row &row) {
+  return row.isMissing       ? "missing operator"
+         : row.isUnsupported ? "unsupported form"
+                             : "error";
+}
+
+//===----------------------------------------------------------------------===//
+// Texts
+//===----------------------------------------------------------------------===//
+
+static std::string countOf(size_t count, llvm::StringRef what) {
+  return std::to_string(count) + " " + what.str() + (count == 1 ? "" : "s");
+}
+
+std::string adze::summarize(const ImportReport &report) {
+  size_t count = report.issues.size(),
+         numSupported = report.numNodes - report.numFailed;
+  bool ofNodes = llvm::none_of(report.issues,
+                               [](auto &issue) { return issue.op.empty(); });
+  std::string text = ofNodes ? countOf(count, "node") + " cannot be imported"
+                             : countOf(count, "error") +
+                                   (count == 1 ? " keeps" : " keep") +
+                                   " the model from being imported";
+  text += "; " + std::to_string(numSupported) + " of " +
+          countOf(report.numNodes, "node") +
+          (numSupported == 1 ? " is supported" : " are supported");
+  std::string missing, remedies;
+  auto rows = collectRows(report);
+  for (const auto &[op, row] : rows)
+    if (row.isMissing)
+      addTo(missing, op.str() + " (" + countOf(row.count, "node") + ")");
+  for (const Remedy &remedy : kRemedies)
+    if (llvm::any_of(rows, [&](const auto &entry) {
+          return llvm::is_contained(entry.second.remedies, remedy.flag);
+        }))
+      addTo(remedies, remedy.text);
+  if (!missing.empty())
+    text += "; missing operators: " + missing;
+  if (!remedies.empty())
+    text += "; what to do: " + remedies;
+  return text;
+}
+
+void adze::printTable(const ImportReport &report, llvm::raw_ostream &os) {
+  constexpr llvm::StringRef columns[] = {"operator", "state"};
+  size_t opWidth = columns[0].size();
+  auto rows = collectRows(report);
+  for (const auto &[op, row] : rows)
+    opWidth = std::max(opWidth, op.size());
+  auto printRow = [&](llvm::StringRef count, llvm::StringRef op,
+                      llvm::StringRef state, llvm::StringRef remedies) {
+    std::string line;
+    llvm::raw_string_ostream text(line);
+    text << llvm::right_justify(count, 6) << "  "
+         << llvm::left_justify(op, opWidth) << "  "
+         << llvm::left_justify(state, 16) << "  " << remedies;
+    os << llvm::StringRef(line).rtrim() << "\n";
+  };
+  printRow("issues", columns[0], columns[1], "what to do");
+  for (const auto &[op, row] : rows)
+    printRow(std::to_string(row.count), op.empty() ? "(the model)" : op,
+             describe(row), llvm::join(row.remedies, ", "));
+}
+
+void adze::printJSON(const ImportReport &report, llvm::StringRef path,
+                     llvm::raw_ostream &os) {
+  using llvm::json::fixUTF8;
+  llvm::json::OStream json(os, /*IndentSize=*/2);
+  bool allUnsupported = llvm::all_of(
+      report.issues, [](auto &issue) { return issue.unsupported; });
+  json.object([&] {
+    json.attribute("model", fixUTF8(path));
+    json.attribute("status", report.issues.empty() ? "ok"
+                             : allUnsupported      ? "unsupported"
+                                                   : "error");
+    json.attribute("nodes", int64_t(report.numNodes));
+    json.attribute("supported", int64_t(report.numNodes - report.numFailed));
+    if (!report.issues.empty())
+      json.attribute("summary", fixUTF8(summarize(report)));
+    json.attributeArray("operators", [&] {
+      for (const auto &[op, row] : collectRows(report))
+        json.object([&, &op = op, &row = row] {
+          json.attribute("operator", fixUTF8(op));
+          json.attribute("issues", int64_t(row.count));
+          json.attribute("state", describe(row));
+          json.attributeArray("remedies", [&] {
+            for (llvm::StringRef remedy : row.remedies)
+              json.value(remedy);
+          });
+        });
+    });
+    json.attributeArray("issues", [&] {
+      for (const ImportIssue &issue : report.issues)
+        json.object([&] {
+          json.attribute("message", fixUTF8(issue.message));
+          json.attribute("operator", fixUTF8(issue.op));
+          json.attribute("unsupported", issue.unsupported);
+          json.attribute("missing", issue.isMissing);
+        });
+    });
+    json.attributeArray("warnings", [&] {
+      for (const std::string &warning : report.warnings)
+        json.value(fixUTF8(warning));
+    });
+  });
+  os << "\n";
+}

@@ -1,0 +1,24 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Sparse tensors of a model, made dense.
+#ifndef ADZE_LIB_IMPORT_ONNX_SPARSE_H
+#define ADZE_LIB_IMPORT_ONNX_SPARSE_H
+
+#include "Model.h"
+
+namespace adze::importer {
+
+/// The parts of a SparseTensorProto.
+struct SparseData {
+  TensorData values, indices;
+  std::vector<int64_t> dims;
+};
+
+/// Returns the dense tensor, of the values' name. `used` counts the bytes of
+/// all such tensors of a model, which are bounded. What is wrong stands in the
+/// result's `problem`.
+TensorData makeDense(const SparseData &sparse, uint64_t &used);
+
+} // namespace adze::importer
+
+#endif // ADZE_LIB_IMPORT_ONNX_SPARSE_H
