@@ -22,6 +22,7 @@
 #include <iterator>
 #include <random>
 #include <string>
+#include <sys/time.h>
 #include <unistd.h>
 #include <vector>
 
@@ -102,7 +103,16 @@ void keepInput(int signal) {
   (void)!write(2, gName, std::strlen(gName));
   (void)!write(2, "\n", 1);
   std::signal(signal, SIG_DFL);
-  raise(signal == SIGALRM ? SIGKILL : signal);
+  raise(signal == SIGALRM || signal == SIGPROF ? SIGKILL : signal);
+}
+
+/// Raises SIGPROF after so many seconds of work and SIGALRM after so many of any
+/// kind, as other processes may keep the cores busy; 0: never.
+void limitTime(unsigned work, unsigned wait) {
+  itimerval limit = {};
+  limit.it_value.tv_sec = work;
+  setitimer(ITIMER_PROF, &limit, nullptr);
+  alarm(wait);
 }
 
 void addFile(const std::filesystem::path &path, Options &options) {
@@ -172,7 +182,7 @@ int main(int argc, char **argv) {
   }
   Bytes input;
   gInput = &input;
-  for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM})
+  for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGPROF, SIGALRM})
     std::signal(signal, keepInput);
   std::time_t begin = std::time(nullptr);
   uint64_t done = 0;
@@ -184,9 +194,9 @@ int main(int argc, char **argv) {
     std::snprintf(gName, sizeof(gName), "%s%llu", options.keep.c_str(),
                   static_cast<unsigned long long>(seed));
     makeInput(options, seed, input);
-    alarm(20);
+    limitTime(/*work=*/20, /*wait=*/600);
     LLVMFuzzerTestOneInput(input.data(), input.size());
-    alarm(0);
+    limitTime(0, 0);
   }
   std::printf("seed %llu: %llu inputs of %zu files, 0 failures\n",
               static_cast<unsigned long long>(options.seed),
