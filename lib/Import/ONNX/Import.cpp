@@ -41,21 +41,21 @@ static std::unique_ptr<Importer> importModel(llvm::StringRef path,
 }
 
 /// What several issues come to, in a line.
-static void summarize(llvm::StringRef path, llvm::ArrayRef<ImportIssue> issues,
-                      mlir::Location loc) {
-  if (issues.size() < 2)
-    return;
+static ImportIssue summarize(llvm::StringRef path,
+                             llvm::ArrayRef<ImportIssue> issues) {
   size_t numNodes = llvm::count_if(
       issues, [](const ImportIssue &issue) { return issue.isNode; });
-  mlir::InFlightDiagnostic error = mlir::emitError(loc);
-  error << path << ": ";
+  ImportIssue summary;
+  llvm::raw_string_ostream os(summary.text);
   if (issues.size() > kMaxErrors)
-    error << "and " << (issues.size() - kMaxErrors)
-          << " more errors, which --check lists; ";
+    os << "and " << (issues.size() - kMaxErrors)
+       << " more errors, which --check lists; ";
   if (numNodes == issues.size())
-    error << numNodes << " nodes cannot be imported";
+    os << numNodes << " nodes cannot be imported";
   else
-    error << issues.size() << " errors keep the model from being imported";
+    os << issues.size() << " errors keep the model from being imported";
+  summary.message = (path + ": " + summary.text).str();
+  return summary;
 }
 
 void adze::registerImportDialects(mlir::DialectRegistry &registry) {
@@ -71,13 +71,19 @@ adze::importONNX(llvm::StringRef path, mlir::MLIRContext &context,
   if (importer->issues.empty())
     return std::move(importer->module);
   bool allUnsupported = true;
-  auto loc = mlir::UnknownLoc::get(&context);
+  auto report = [&](const ImportIssue &issue) {
+    if (options.report)
+      options.report(issue);
+    else
+      mlir::emitError(mlir::UnknownLoc::get(&context), issue.message);
+  };
   for (auto [i, issue] : llvm::enumerate(importer->issues)) {
     allUnsupported &= issue.unsupported;
     if (i < kMaxErrors)
-      mlir::emitError(loc, issue.message);
+      report(issue);
   }
-  summarize(path, importer->issues, loc);
+  if (importer->issues.size() > 1)
+    report(summarize(path, importer->issues));
   if (status)
     *status =
         allUnsupported ? ImportStatus::Unsupported : ImportStatus::InputAtFault;

@@ -23,8 +23,9 @@ static constexpr unsigned kMaxExpansions = 1000000;
 Importer::Importer(llvm::StringRef path, mlir::MLIRContext *context,
                    const ImportOptions &options, BranchChoices *choices)
     : builder(context), symbols(context, options), path(path),
-      fileName(llvm::sys::path::filename(path)), context(context),
-      options(options), choices(choices) {
+      fileName(llvm::sys::path::filename(path)),
+      contents(options.contents.empty() ? path.str() : options.contents),
+      context(context), options(options), choices(choices) {
   context->loadDialect<graph::GraphDialect, mlir::func::FuncDialect>();
 }
 
@@ -32,12 +33,39 @@ Importer::Importer(llvm::StringRef path, mlir::MLIRContext *context,
 // Messages
 //===----------------------------------------------------------------------===//
 
+static std::string getName(const Node &node, unsigned index) {
+  return node.name.empty() ? node.opType + "_" + std::to_string(index)
+                           : node.name;
+}
+
+/// "ai.onnx.Conv-22"; without the version where ONNX has no such operator.
+static std::string getOperator(const Node &node) {
+  std::string text =
+      (node.domain.empty() ? "ai.onnx" : node.domain) + "." + node.opType;
+  int version = node.sinceVersion ? node.sinceVersion : node.opsetVersion;
+  if (version)
+    text += "-" + std::to_string(version);
+  return text;
+}
+
 void Importer::issue(const llvm::Twine &message, bool unsupported,
-                     bool isNode) {
+                     const Place *place) {
   ++numFaults;
-  std::string text = message.str();
-  if (told.insert(text).second)
-    issues.push_back({std::move(text), unsupported, isNode});
+  ImportIssue issue;
+  issue.message = message.str();
+  issue.unsupported = unsupported;
+  issue.isNode = place;
+  llvm::StringRef text = issue.message;
+  text.consume_front(path + ": ");
+  if (place) {
+    issue.node = getName(*place->outermost, place->index);
+    issue.op = getOperator(*place->outermost);
+    issue.index = place->index;
+    text.consume_front(describe(*place->outermost, place->index));
+  }
+  issue.text = text.str();
+  if (told.insert(issue.message).second)
+    issues.push_back(std::move(issue));
 }
 
 /// The first error that ops have reported, without the name of the graph op.
@@ -52,19 +80,8 @@ std::string Importer::takeDiagnostic() {
   return text.str();
 }
 
-static std::string getName(const Node &node, unsigned index) {
-  return node.name.empty() ? node.opType + "_" + std::to_string(index)
-                           : node.name;
-}
-
 std::string Importer::describe(const Node &node, unsigned index) const {
-  int version = node.sinceVersion ? node.sinceVersion : node.opsetVersion;
-  std::string text = "node '" + getName(node, index) + "' (" +
-                     (node.domain.empty() ? "ai.onnx" : node.domain) + "." +
-                     node.opType;
-  if (version)
-    text += "-" + std::to_string(version);
-  return text + "): ";
+  return "node '" + getName(node, index) + "' (" + getOperator(node) + "): ";
 }
 
 mlir::Location Importer::getLocation(const Node &node, unsigned index) const {
@@ -79,7 +96,7 @@ mlir::Location Importer::getLocation(const Node &node, unsigned index) const {
 
 bool Importer::read() {
   std::string error;
-  file = mapFile(path, error);
+  file = mapFile(contents, error);
   if (!file) {
     issue(path + ": expected a readable file, but got: " + error);
     return false;
@@ -106,7 +123,7 @@ bool Importer::read() {
               "; onnx.version_converter brings a model to an older opset",
           /*unsupported=*/true);
   tensors = std::make_unique<Tensors>(
-      context, path,
+      context, path, contents,
       llvm::ArrayRef(file->getBufferStart(), file->getBufferSize()));
   return true;
 }
@@ -188,7 +205,8 @@ void Importer::node(const Node &node, unsigned index, Scope &scope,
   Place place{(outer ? outer->prefix + "in it, " : path + ": ") +
                   describe(node, index),
               outer ? outer->loc : getLocation(node, index),
-              outer ? outer->depth + 1 : 0};
+              outer ? outer->depth + 1 : 0, outer ? outer->outermost : &node,
+              outer ? outer->index : index};
   llvm::SmallVector<mlir::Value> operands;
   if (!findOperands(node, scope, place, operands))
     return bindFailed(node, scope, place.loc, {}, std::nullopt);
@@ -216,7 +234,7 @@ void Importer::node(const Node &node, unsigned index, Scope &scope,
   if (numFaults == faultsBefore && !isToldBefore &&
       !isConsequence(binder, taint))
     issue(place.prefix + (binder.message.empty() ? diagnostic : binder.message),
-          binder.isUnsupported, /*isNode=*/true);
+          binder.isUnsupported, &place);
   // ONNX's inference is for models that are right.
   bindFailed(node, scope, place.loc, binder.results,
              binder.isUnsupported ? std::optional(llvm::ArrayRef(operands))
@@ -235,7 +253,7 @@ bool Importer::findOperands(const Node &node, Scope &scope, const Place &place,
           "expected input '" + input + "' to be defined before it is used";
   }
   if (!problem.empty())
-    issue(place.prefix + problem, /*unsupported=*/false, /*isNode=*/true);
+    issue(place.prefix + problem, /*unsupported=*/false, &place);
   return problem.empty();
 }
 
@@ -497,7 +515,7 @@ Importer::inlineGraph(const Graph &graph, mlir::ValueRange inputs,
     if (!find(output.name, scope, value) && numFaults == faultsBefore)
       issue(place.prefix + "expected output '" + output.name +
                 "' of its graph to be defined",
-            /*unsupported=*/false, /*isNode=*/true);
+            /*unsupported=*/false, &place);
     isPoisoned |= !value;
     results.push_back(value);
   }

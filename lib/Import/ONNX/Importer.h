@@ -64,7 +64,9 @@ private:
   struct Place {
     std::string prefix; // "model.onnx: "
     mlir::Location loc;
-    unsigned depth; // of function bodies and graphs
+    unsigned depth;        // of function bodies and graphs
+    const Node *outermost; // of the model's graph
+    unsigned index;        // of that one
   };
 
   bool read();
@@ -135,13 +137,15 @@ private:
                   llvm::ArrayRef<mlir::Value> results,
                   std::optional<llvm::ArrayRef<mlir::Value>> operands);
 
+  /// `place`: the node that it is about; null outside of any node.
   void issue(const llvm::Twine &message, bool unsupported = false,
-             bool isNode = false);
+             const Place *place = nullptr);
   std::string describe(const Node &node, unsigned index) const;
   mlir::Location getLocation(const Node &node, unsigned index) const;
   std::string takeDiagnostic();
 
   std::string path, fileName;
+  std::string contents; // the file with the bytes of the model at `path`
   mlir::MLIRContext *context;
   const ImportOptions &options;
   BranchChoices *choices;
