@@ -4,6 +4,7 @@
 #include "Compilation.h"
 #include "Import/ONNX/Import.h"
 #include "KernelLibrary.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 
@@ -43,6 +44,51 @@ void Compilation::printCheck(size_t numErrors, size_t numUnsupported) {
                 << " unsupported\n";
 }
 
+/// What --check --json writes.
+static void writeCheck(StringRef model, llvm::ArrayRef<ImportIssue> issues,
+                       llvm::raw_ostream &os) {
+  llvm::json::OStream json(os, /*IndentSize=*/2);
+  json.object([&] {
+    json.attribute("model", model);
+    json.attribute("compiles", issues.empty());
+    json.attributeArray("issues", [&] {
+      for (const ImportIssue &issue : issues)
+        json.object([&] {
+          if (issue.isNode) {
+            json.attribute("node", issue.node);
+            json.attribute("index", issue.index);
+            json.attribute("op", issue.op);
+          }
+          json.attribute("kind", issue.unsupported ? "unsupported" : "error");
+          json.attribute("reason", issue.text);
+        });
+    });
+  });
+  os << "\n";
+}
+
+CompileStatus Compilation::check(const ImportOptions &importOptions) {
+  std::vector<ImportIssue> issues =
+      checkONNX(options.input, context, importOptions);
+  CompileStatus status =
+      issues.empty() ? CompileStatus::Done : CompileStatus::InputAtFault;
+  if (options.json) {
+    llvm::Error error = ::adze::writeOutput(
+        options.output, [&](llvm::raw_ostream &os) -> llvm::Error {
+          writeCheck(options.input, issues, os);
+          return llvm::Error::success();
+        });
+    return error ? reportFileError(std::move(error)) : status;
+  }
+  for (const ImportIssue &issue : issues)
+    report(issue);
+  size_t numUnsupported = llvm::count_if(
+      issues, [](const ImportIssue &issue) { return issue.unsupported; });
+  if (!options.quiet)
+    printCheck(issues.size() - numUnsupported, numUnsupported);
+  return status;
+}
+
 CompileStatus Compilation::loadModel() {
   FailureOr<ImportOptions> importOptions = getImportOptions(options, context);
   if (failed(importOptions))
@@ -53,18 +99,10 @@ CompileStatus Compilation::loadModel() {
       return CompileStatus::InputAtFault;
     importOptions->kernels = &kernels;
   }
-  if (options.check) {
-    std::vector<ImportIssue> issues =
-        checkONNX(options.input, context, *importOptions);
-    unsigned numUnsupported = 0;
-    for (const ImportIssue &issue : issues) {
-      numUnsupported += issue.unsupported;
-      diagnostics << "error: " << issue.message << "\n";
-    }
-    if (!options.quiet)
-      printCheck(issues.size() - numUnsupported, numUnsupported);
-    return issues.empty() ? CompileStatus::Done : CompileStatus::InputAtFault;
-  }
+  importOptions->contents = options.contents;
+  if (options.check)
+    return check(*importOptions);
+  importOptions->report = [this](const ImportIssue &issue) { report(issue); };
   ImportStatus status = ImportStatus::Done;
   auto imported = importONNX(options.input, context, *importOptions, &status);
   if (failed(imported))
