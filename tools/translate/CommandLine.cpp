@@ -35,6 +35,8 @@ private:
 
   struct Flag {
     StringRef name;
+    // One of them.
+    std::unique_ptr<cl::opt<bool>> isOn;
     std::unique_ptr<cl::opt<std::string>> one;
     std::unique_ptr<cl::list<std::string>> many;
   };
@@ -51,30 +53,39 @@ void Flags::add(const OptionSpec &spec) {
   Flag &flag = flags.emplace_back();
   flag.name = spec.name;
   auto hidden = spec.hidden ? cl::Hidden : cl::NotHidden;
-  if (spec.kind == OptionSpec::Kind::Repeated) {
-    flag.many = std::make_unique<cl::list<std::string>>(
-        spec.name, cl::desc(spec.help), cl::value_desc(spec.valueName), hidden,
-        cl::cat(category));
-    return;
+  cl::desc help(spec.help);
+  cl::value_desc value(spec.valueName);
+  cl::cat group(category);
+  switch (spec.kind) {
+  case OptionSpec::Kind::Switch:
+    flag.isOn = std::make_unique<cl::opt<bool>>(spec.name, help, hidden, group);
+    break;
+  case OptionSpec::Kind::Repeated:
+    flag.many = std::make_unique<cl::list<std::string>>(spec.name, help, value,
+                                                        hidden, group);
+    break;
+  case OptionSpec::Kind::Value:
+  case OptionSpec::Kind::Prefix:
+    flag.one = std::make_unique<cl::opt<std::string>>(spec.name, help, value,
+                                                      hidden, group);
+    if (spec.kind == OptionSpec::Kind::Prefix)
+      flag.one->setFormattingFlag(cl::Prefix);
+    break;
   }
-  bool isSwitch = spec.kind == OptionSpec::Kind::Switch;
-  flag.one = std::make_unique<cl::opt<std::string>>(
-      spec.name, cl::desc(spec.help), cl::value_desc(spec.valueName), hidden,
-      cl::cat(category), isSwitch ? cl::ValueOptional : cl::ValueRequired);
-  if (spec.kind == OptionSpec::Kind::Prefix)
-    flag.one->setFormattingFlag(cl::Prefix);
 }
 
 std::optional<OptionError> Flags::read(OptionReader &reader) const {
   for (const Flag &flag : flags) {
-    if (flag.many) {
-      for (const std::string &value : *flag.many)
-        if (auto error = reader.set(flag.name, value))
-          return error;
-    } else if (flag.one->getNumOccurrences()) {
-      if (auto error = reader.set(flag.name, *flag.one))
+    std::vector<std::string> values;
+    if (flag.many)
+      values = *flag.many;
+    else if (flag.one && flag.one->getNumOccurrences())
+      values.push_back(*flag.one);
+    else if (flag.isOn && flag.isOn->getNumOccurrences())
+      values.push_back(*flag.isOn ? "true" : "false");
+    for (const std::string &value : values)
+      if (auto error = reader.set(flag.name, value))
         return error;
-    }
   }
   return std::nullopt;
 }
