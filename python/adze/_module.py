@@ -141,7 +141,7 @@ class Profile:
     def events(self) -> list[dict[str, Any]]:
         """One event for each launch, in order: "name" (the kernel), "ts" and "dur"
         in microseconds, "args" with ONNX nodes, bytes and FLOPs."""
-        return [e for e in self.trace.get("traceEvents", []) if e.get("ph") == "X"]
+        return [e for e in self.trace.get("traceEvents", []) if e.get("cat") == "kernel"]
 
     def save(self, path: PathLike) -> None:
         """Writes the trace, for chrome://tracing or Perfetto."""
