@@ -12,6 +12,8 @@ source=build/wheel/source
 
 export PATH=$PWD/$venv/bin:${ADZE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/adze}/tools/bin:$PATH
 [ -x $venv/bin/auditwheel ] || { python3 -m venv $venv && $venv/bin/pip install -q -r python/build-requirements.txt; }
+ninja -C build -t query adze-wheel-native >/dev/null 2>&1 ||
+  { echo "wheel: expected static libraries of LLVM, MLIR, zlib and zstd, and llvm-objcopy" >&2; exit 1; }
 echo "wheel: linking the compiler with LLVM and MLIR"
 ninja -C build -j"${JOBS:-$(nproc)}" --quiet adze-wheel-native
 

@@ -161,137 +161,133 @@ struct OptionTable {
     OptionSpec spec;
     Read read;
   };
-  static ArrayRef<Row> get();
+  static const Row rows[];
 };
 
 using Kind = OptionSpec::Kind;
 
-ArrayRef<OptionTable::Row> OptionTable::get() {
-  using R = OptionReader;
-  using G = const Given;
-  static const Row rows[] = {
-      {{"O", Kind::Prefix, "-O0 (reference path) .. -O3; -O2 by default", "N"},
-       [](R &r, G &g) { return readLevel(g, r.options.optLevel); }},
-      {{"j", Kind::Prefix, "Threads to compile with", "N"},
-       [](R &r, G &g) { return readNumber(g, r.options.jobs); }},
-      {{"q", Kind::Switch, "Errors only", ""},
-       [](R &r, G &g) { return readSwitch(g, r.options.quiet); }},
-      {{"v", Kind::Switch, "Remarks and notes too", ""},
-       [](R &r, G &g) { return readSwitch(g, r.options.verbose); }},
-      {{"timing", Kind::Switch, "Print where the time went", "", true},
-       [](R &r, G &g) { return readSwitch(g, r.options.timing); }},
-      {{"stats", Kind::Switch, "Print what passes did, and the arena", ""},
-       [](R &r, G &g) { return readSwitch(g, r.options.stats); }},
-      {{"emit", Kind::Value,
-        "What to write: a dialect's text, PTX, an object, ONNX, or a loadable "
-        "module (so, by default)",
-        "graph|tile|linalg|llvm|ptx|obj|onnx|so"},
-       [](R &r, G &g) { return readEmit(g, r.options.emit); }},
-      {{"target", Kind::Repeated, "cpu or cuda:sm_NN; may be repeated",
-        "TARGET"},
-       [](R &r, G &g) { return readTarget(g, r.targets); }},
-      {{"allow-host-fallback", Kind::Switch,
-        "Run kernels without device code on the CPU; needs --target=cpu too",
-        ""},
-       [](R &r, G &g) { return readSwitch(g, r.options.allowHostFallback); }},
-      {{"mtriple", Kind::Value, "Target triple of CPU code", "TRIPLE"},
-       [](R &r, G &g) { return readText(g, r.options.triple); }},
-      {{"mcpu", Kind::Value, "CPUs, one variant each", "native|..."},
-       [](R &r, G &g) { return readCpus(g, r.options.cpus); }},
-      {{"mcache", Kind::Value, "Second and third level of cache of the CPUs",
-        "1M,32M[,apart]"},
-       [](R &r, G &g) { return readText(g, r.options.caches); }},
-      {{"dim", Kind::Repeated, "Fix or bound a symbolic dim", "N=1..64[:8]"},
-       [](R &r, G &g) { return add(g, r.options.dims); }},
-      {{"shape", Kind::Repeated, "Shape of an input", "x=1x3x224x224"},
-       [](R &r, G &g) { return add(g, r.options.shapes); }},
-      {{"precision", Kind::Value, "f32 (what ONNX says), tf32, bf16 or f16",
-        "TYPE"},
-       [](R &r, G &g) { return readPrecision(g, r.precision); }},
-      {{"deterministic", Kind::Switch,
-        "Results do not depend on threads; always on", ""},
-       [](R &, G &g) { return readDeterministic(g); }},
-      {{"batch-invariant", Kind::Switch, "Results do not depend on the batch",
-        ""},
-       [](R &r, G &g) { return readSwitch(g, r.options.batchInvariant); }},
-      {{"tune", Kind::Value,
-        "Where block sizes come from: rules (off, by default), a model of the "
-        "cost, or times taken here",
-        "off|model|measure"},
-       [](R &r, G &g) {
-         return readWord<Tune>(g, r.options.tune, "off, model or measure",
-                               {{"off", Tune::Off},
-                                {"model", Tune::Model},
-                                {"measure", Tune::Measure}});
-       }},
-      {{"tune-db", Kind::Value, "Tuning log", "FILE"},
-       [](R &r, G &g) { return readText(g, r.options.tuneDatabase); }},
-      {{"max-compile-seconds", Kind::Value, "Bound on searches", "N"},
-       [](R &r, G &g) {
-         r.sawMaxSeconds = true;
-         return readNumber(g, r.options.maxSeconds);
-       }},
-      {{"kernels", Kind::Value, "Tile kernels for operators", "FILE.mlir"},
-       [](R &r, G &g) { return readText(g, r.options.kernels); }},
-      {{"weights", Kind::Value, "In the module, or in a file beside it",
-        "embed|file"},
-       [](R &r, G &g) {
-         return readWord<std::string>(g, r.weights, "embed or file",
-                                      {{"embed", "embed"}, {"file", "file"}});
-       }},
-      {{"cache", Kind::Value, "Folder of finished modules, by content", "DIR"},
-       [](R &r, G &g) { return readText(g, r.options.cache); }},
-      {{"winograd", Kind::Value,
-        "3x3 convolutions with fewer multiplications; on by default", "on|off"},
-       [](R &r, G &g) {
-         return readWord<bool>(g, r.options.winograd, "on or off",
-                               {{"on", true}, {"off", false}});
-       }},
-      {{"check", Kind::Switch, "Only list what can't be compiled", "", true},
-       [](R &r, G &g) { return readSwitch(g, r.options.check); }},
-      {{"json", Kind::Switch, "--check writes JSON, to -o or standard output",
-        "", true},
-       [](R &r, G &g) { return readSwitch(g, r.options.json); }},
-      {{"dump-phases", Kind::Value, "Write the IR after each stage", "DIR"},
-       [](R &r, G &g) { return readText(g, r.options.dumpPhases); }},
-      {{"report", Kind::Value, "Write a report", "FILE.{json,html}"},
-       [](R &r, G &g) { return readText(g, r.options.report); }},
-      {{"verify", Kind::Value, "Hold the module to the reference path",
-        "none|differential|passes"},
-       [](R &r, G &g) {
-         return readWord<Verify>(g, r.options.verify,
-                                 "none, differential or passes",
-                                 {{"none", Verify::None},
-                                  {"differential", Verify::Differential},
-                                  {"passes", Verify::Passes}});
-       }},
-      {{"plugin", Kind::Repeated,
-        "Load dialects and passes, as of mlir-opt's plugins", "LIB.so", true},
-       [](R &r, G &g) { return add(g, r.options.plugins); }},
-      {{"stage-passes", Kind::Repeated,
-        "Passes to run after stage graph, tile, linalg, host or kernel",
-        "STAGE:PIPELINE", true},
-       [](R &r, G &g) { return readStagePasses(g, r.options.stagePasses); }},
-      {{"blob-dir", Kind::Repeated, "Where MLIR text's blobs are", "DIR"},
-       [](R &r, G &g) { return add(g, r.options.blobDirs); }},
-      {{"inject-crash", Kind::Switch, "Crash on purpose", "", true, true},
-       [](R &r, G &g) { return readSwitch(g, r.injectCrash); }},
-      {{"inject-crash-threads", Kind::Value, "In so many threads", "N", true,
-        true},
-       [](R &r, G &g) { return readNumber(g, r.crashThreads); }},
-      {{"inject-fault", Kind::Switch, "Miscompile on purpose", "", true, true},
-       [](R &r, G &g) { return readSwitch(g, r.options.injectFault); }},
-      {{"reproducer", Kind::Value, "Write the IR before a pass that fails",
-        "FILE", true, true},
-       [](R &r, G &g) { return readText(g, r.options.reproducer); }},
-  };
-  return rows;
-}
+using R = OptionReader;
+using G = const Given;
+
+const OptionTable::Row OptionTable::rows[] = {
+    {{"O", Kind::Prefix, "-O0 (reference path) .. -O3; -O2 by default", "N"},
+     [](R &r, G &g) { return readLevel(g, r.options.optLevel); }},
+    {{"j", Kind::Prefix, "Threads to compile with", "N"},
+     [](R &r, G &g) { return readNumber(g, r.options.jobs); }},
+    {{"q", Kind::Switch, "Errors only", ""},
+     [](R &r, G &g) { return readSwitch(g, r.options.quiet); }},
+    {{"v", Kind::Switch, "Remarks and notes too", ""},
+     [](R &r, G &g) { return readSwitch(g, r.options.verbose); }},
+    {{"timing", Kind::Switch, "Print where the time went", "", true},
+     [](R &r, G &g) { return readSwitch(g, r.options.timing); }},
+    {{"stats", Kind::Switch, "Print what passes did, and the arena", ""},
+     [](R &r, G &g) { return readSwitch(g, r.options.stats); }},
+    {{"emit", Kind::Value,
+      "What to write: a dialect's text, PTX, an object, ONNX, or a loadable "
+      "module (so, by default)",
+      "graph|tile|linalg|llvm|ptx|obj|onnx|so"},
+     [](R &r, G &g) { return readEmit(g, r.options.emit); }},
+    {{"target", Kind::Repeated, "cpu or cuda:sm_NN; may be repeated", "TARGET"},
+     [](R &r, G &g) { return readTarget(g, r.targets); }},
+    {{"allow-host-fallback", Kind::Switch,
+      "Run kernels without device code on the CPU; needs --target=cpu too", ""},
+     [](R &r, G &g) { return readSwitch(g, r.options.allowHostFallback); }},
+    {{"mtriple", Kind::Value, "Target triple of CPU code", "TRIPLE"},
+     [](R &r, G &g) { return readText(g, r.options.triple); }},
+    {{"mcpu", Kind::Value, "CPUs, one variant each", "native|..."},
+     [](R &r, G &g) { return readCpus(g, r.options.cpus); }},
+    {{"mcache", Kind::Value, "Second and third level of cache of the CPUs",
+      "1M,32M[,apart]"},
+     [](R &r, G &g) { return readText(g, r.options.caches); }},
+    {{"dim", Kind::Repeated, "Fix or bound a symbolic dim", "N=1..64[:8]"},
+     [](R &r, G &g) { return add(g, r.options.dims); }},
+    {{"shape", Kind::Repeated, "Shape of an input", "x=1x3x224x224"},
+     [](R &r, G &g) { return add(g, r.options.shapes); }},
+    {{"precision", Kind::Value, "f32 (what ONNX says), tf32, bf16 or f16",
+      "TYPE"},
+     [](R &r, G &g) { return readPrecision(g, r.precision); }},
+    {{"deterministic", Kind::Switch,
+      "Results do not depend on threads; always on", ""},
+     [](R &, G &g) { return readDeterministic(g); }},
+    {{"batch-invariant", Kind::Switch, "Results do not depend on the batch",
+      ""},
+     [](R &r, G &g) { return readSwitch(g, r.options.batchInvariant); }},
+    {{"tune", Kind::Value,
+      "Where block sizes come from: rules (off, by default), a model of the "
+      "cost, or times taken here",
+      "off|model|measure"},
+     [](R &r, G &g) {
+       return readWord<Tune>(g, r.options.tune, "off, model or measure",
+                             {{"off", Tune::Off},
+                              {"model", Tune::Model},
+                              {"measure", Tune::Measure}});
+     }},
+    {{"tune-db", Kind::Value, "Tuning log", "FILE"},
+     [](R &r, G &g) { return readText(g, r.options.tuneDatabase); }},
+    {{"max-compile-seconds", Kind::Value, "Bound on searches", "N"},
+     [](R &r, G &g) {
+       r.sawMaxSeconds = true;
+       return readNumber(g, r.options.maxSeconds);
+     }},
+    {{"kernels", Kind::Value, "Tile kernels for operators", "FILE.mlir"},
+     [](R &r, G &g) { return readText(g, r.options.kernels); }},
+    {{"weights", Kind::Value, "In the module, or in a file beside it",
+      "embed|file"},
+     [](R &r, G &g) {
+       return readWord<std::string>(g, r.weights, "embed or file",
+                                    {{"embed", "embed"}, {"file", "file"}});
+     }},
+    {{"cache", Kind::Value, "Folder of finished modules, by content", "DIR"},
+     [](R &r, G &g) { return readText(g, r.options.cache); }},
+    {{"winograd", Kind::Value,
+      "3x3 convolutions with fewer multiplications; on by default", "on|off"},
+     [](R &r, G &g) {
+       return readWord<bool>(g, r.options.winograd, "on or off",
+                             {{"on", true}, {"off", false}});
+     }},
+    {{"check", Kind::Switch, "Only list what can't be compiled", "", true},
+     [](R &r, G &g) { return readSwitch(g, r.options.check); }},
+    {{"json", Kind::Switch, "--check writes JSON, to -o or standard output", "",
+      true},
+     [](R &r, G &g) { return readSwitch(g, r.options.json); }},
+    {{"dump-phases", Kind::Value, "Write the IR after each stage", "DIR"},
+     [](R &r, G &g) { return readText(g, r.options.dumpPhases); }},
+    {{"report", Kind::Value, "Write a report", "FILE.{json,html}"},
+     [](R &r, G &g) { return readText(g, r.options.report); }},
+    {{"verify", Kind::Value, "Hold the module to the reference path",
+      "none|differential|passes"},
+     [](R &r, G &g) {
+       return readWord<Verify>(g, r.options.verify,
+                               "none, differential or passes",
+                               {{"none", Verify::None},
+                                {"differential", Verify::Differential},
+                                {"passes", Verify::Passes}});
+     }},
+    {{"plugin", Kind::Repeated,
+      "Load dialects and passes, as of mlir-opt's plugins", "LIB.so", true},
+     [](R &r, G &g) { return add(g, r.options.plugins); }},
+    {{"stage-passes", Kind::Repeated,
+      "Passes to run after stage graph, tile, linalg, host or kernel",
+      "STAGE:PIPELINE", true},
+     [](R &r, G &g) { return readStagePasses(g, r.options.stagePasses); }},
+    {{"blob-dir", Kind::Repeated, "Where MLIR text's blobs are", "DIR"},
+     [](R &r, G &g) { return add(g, r.options.blobDirs); }},
+    {{"inject-crash", Kind::Switch, "Crash on purpose", "", true, true},
+     [](R &r, G &g) { return readSwitch(g, r.injectCrash); }},
+    {{"inject-crash-threads", Kind::Value, "In so many threads", "N", true,
+      true},
+     [](R &r, G &g) { return readNumber(g, r.crashThreads); }},
+    {{"inject-fault", Kind::Switch, "Miscompile on purpose", "", true, true},
+     [](R &r, G &g) { return readSwitch(g, r.options.injectFault); }},
+    {{"reproducer", Kind::Value, "Write the IR before a pass that fails",
+      "FILE", true, true},
+     [](R &r, G &g) { return readText(g, r.options.reproducer); }},
+};
 
 ArrayRef<OptionSpec> getOptionSpecs() {
   static const std::vector<OptionSpec> specs = [] {
     std::vector<OptionSpec> result;
-    for (const OptionTable::Row &row : OptionTable::get())
+    for (const OptionTable::Row &row : OptionTable::rows)
       result.push_back(row.spec);
     return result;
   }();
@@ -299,7 +295,7 @@ ArrayRef<OptionSpec> getOptionSpecs() {
 }
 
 Refusal OptionReader::set(StringRef name, StringRef value) {
-  for (const OptionTable::Row &row : OptionTable::get())
+  for (const OptionTable::Row &row : OptionTable::rows)
     if (row.spec.name == name)
       return row.read(*this, {name, value});
   return usage("unknown option '" + name + "'");

@@ -8,9 +8,12 @@ import json
 import os
 import threading
 from dataclasses import dataclass
-from typing import Any, Callable, Iterable, Mapping, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Sequence, Union
 
 from . import _libraries as lib
+
+if TYPE_CHECKING:
+    from ._module import Module
 
 PathLike = Union[str, "os.PathLike[str]"]
 #: A size, a range (least, greatest[, common]), or text as ``--dim`` takes it.
@@ -104,9 +107,7 @@ class _Options:
     def set(self, key: str, value: object) -> None:
         if isinstance(value, bool):
             value = "true" if value else "false"
-        status = self._lib.adze_compiler_options_set(
-            self.handle, key.encode(), str(value).encode()
-        )
+        status = self._lib.adze_compiler_options_set(self.handle, key.encode(), str(value).encode())
         if status:
             message = _text(self._lib.adze_compiler_options_message(self.handle))
             raise CompileError(message, _STATUSES.get(status, "usage"))
@@ -294,7 +295,7 @@ def compile(
     name: str | None = None,
     progress: Callable[[str, int, int], Any] | None = None,
     options: Mapping[str, Any] | None = None,
-) -> "Any":
+) -> Module:
     """Compiles an ONNX model and opens the module.
 
     Args:
@@ -330,7 +331,7 @@ def compile(
             node.
         AdzeError: The module cannot run here.
     """
-    from ._module import Module
+    from ._module import Module  # which imports this
 
     source = _Model(model, name)
     opts = _make_options(
@@ -365,7 +366,7 @@ def check(
     shapes: Mapping[str, Any] | None = None,
     name: str | None = None,
     options: Mapping[str, Any] | None = None,
-) -> "dict[str, Any]":
+) -> dict[str, Any]:
     """Imports a model only, and says what keeps it from being compiled.
 
     Args: as of :func:`adze.compile`.

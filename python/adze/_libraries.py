@@ -132,7 +132,7 @@ _HANDLE = c_void_p
 _OUT = POINTER(c_void_p)
 
 # Name: (result, arguments). A status is a pointer, None for success.
-_RUNTIME = {
+_RUNTIME: dict[str, tuple[Any, list[Any]]] = {
     "adze_status_code": (c_int, [c_void_p]),
     "adze_status_message": (c_char_p, [c_void_p]),
     "adze_status_free": (None, [c_void_p]),
@@ -191,7 +191,7 @@ _RUNTIME = {
     "adze_memory_stats": (c_void_p, [_HANDLE, POINTER(MemoryInfo), c_size_t]),
 }
 
-_COMPILER = {
+_COMPILER: dict[str, tuple[Any, list[Any]]] = {
     "adze_compiler_version": (c_char_p, []),
     "adze_compiler_options_create": (c_int, [_OUT]),
     "adze_compiler_options_release": (None, [_HANDLE]),
@@ -233,13 +233,13 @@ def _load(name: str, functions: dict[str, tuple[Any, list[Any]]]) -> ctypes.CDLL
     return library
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def runtime() -> ctypes.CDLL:
     """libadze_rt."""
     return _load("libadze_rt.so", _RUNTIME)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def compiler() -> ctypes.CDLL:
     """libadze_compiler."""
     return _load("libadze_compiler.so", _COMPILER)

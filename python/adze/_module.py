@@ -230,9 +230,7 @@ class Context:
         kept = self._borrow(values)
         count = len(self._signature.outputs)
         managed = self._managed()
-        status = lib.runtime().adze_run_alloc(
-            self._pointer, self._ins, len(kept), managed, count
-        )
+        status = lib.runtime().adze_run_alloc(self._pointer, self._ins, len(kept), managed, count)
         check_status(status)
         return [Tensor(m) for m in managed]
 
@@ -258,9 +256,7 @@ class Context:
         count = len(self._signature.outputs)
         ins = (c_void_p * len(made))(*(value.handle for value in made))
         outs = (c_void_p * count)()
-        check_status(
-            lib.runtime().adze_run_values(self._pointer, ins, len(made), outs, count)
-        )
+        check_status(lib.runtime().adze_run_values(self._pointer, ins, len(made), outs, count))
         results = [Value(c_void_p(handle)) for handle in outs]
         return [read_value(result) for result in results]
 
@@ -290,7 +286,7 @@ class Context:
         check_status(
             lib.runtime().adze_memory_stats(self._pointer, byref(info), ctypes.sizeof(info))
         )
-        return {name: getattr(info, name) for name, _ in info._fields_}
+        return {field[0]: getattr(info, field[0]) for field in info._fields_}
 
 
 def _library(values: list[Any]) -> str:
@@ -393,9 +389,7 @@ class Module:
             settings["threads"] = threads
         try:
             for key, value in settings.items():
-                check_status(
-                    rt.adze_options_set(handle, key.encode(), os.fsencode(str(value)))
-                )
+                check_status(rt.adze_options_set(handle, key.encode(), os.fsencode(str(value))))
         except BaseException:
             rt.adze_options_release(handle)
             raise
@@ -441,7 +435,9 @@ class Module:
             )
 
         name = self.info.get("model", "")
-        return f"<adze.Module {name} ({show(self.inputs)}) -> ({show(self.outputs)}) on {self.device}>"
+        return (
+            f"<adze.Module {name} ({show(self.inputs)}) -> ({show(self.outputs)}) on {self.device}>"
+        )
 
     # -- Runs --
 
@@ -516,9 +512,9 @@ class Module:
     def profile(self) -> Iterator[Profile]:
         """Records the calls of this thread inside the ``with``::
 
-            with module.profile() as profile:
-                module(x)
-            print(profile.summary())
+        with module.profile() as profile:
+            module(x)
+        print(profile.summary())
         """
         with self._context() as context, context.profile() as result:
             outer = getattr(self._local, "profiled", None)
@@ -541,7 +537,7 @@ class Module:
 
         def pack(all_shapes: Sequence[Sequence[int]]) -> tuple[Any, list[Any]]:
             kept = [(c_int64 * len(shape))(*shape) for shape in all_shapes]
-            return (lib.CShape * len(kept))(*((len(k), k) for k in kept)), kept
+            return (lib.CShape * len(kept))(*(lib.CShape(len(k), k) for k in kept)), kept
 
         ins, kept_in = pack(shapes)
         outs, kept_out = pack([[0] * len(info.shape) for info in self.outputs])

@@ -47,8 +47,22 @@ _DTYPES: dict[tuple[int, int], str] = {
 }
 _CODES = {name: key for key, name in _DTYPES.items()}
 _NUMPY_NAMES = frozenset(
-    "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 "
-    "complex64 complex128 bool".split()
+    [
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+        "bool",
+    ]
 )
 
 
@@ -120,9 +134,7 @@ _capsule_is = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
 _raw_pointer = ctypes.PYFUNCTYPE(c_void_p, c_void_p, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", _api)
 )
-_raw_is = ctypes.PYFUNCTYPE(ctypes.c_int, c_void_p, ctypes.c_char_p)(
-    ("PyCapsule_IsValid", _api)
-)
+_raw_is = ctypes.PYFUNCTYPE(ctypes.c_int, c_void_p, ctypes.c_char_p)(("PyCapsule_IsValid", _api))
 
 _OLD, _NEW = b"dltensor", b"dltensor_versioned"
 _NEW_OFFSET = lib.DLManagedTensorVersioned.dl_tensor.offset
@@ -393,8 +405,7 @@ class Tensor:
         dtype = self._tensor.dtype
         if self._tensor.device.device_type != CPU:
             raise AdzeError(
-                f"the tensor is on {self.device}: take it by torch.from_dlpack or "
-                "cupy.from_dlpack",
+                f"the tensor is on {self.device}: take it by torch.from_dlpack or cupy.from_dlpack",
                 1,
             )
         shape, name, bits = self.shape, self.dtype, dtype.bits
@@ -436,9 +447,7 @@ class Tensor:
             import cupy
 
             return cupy.from_dlpack(self)
-        raise ValueError(
-            f"expected 'numpy', 'torch', 'jax', 'cupy' or 'adze', but got {library!r}"
-        )
+        raise ValueError(f"expected 'numpy', 'torch', 'jax', 'cupy' or 'adze', but got {library!r}")
 
 
 class _Shared:

@@ -169,9 +169,7 @@ def read_value(value: Value) -> Any:
         return elements
     if kind == MAP:
         keys, values = Value(), Value()
-        check_status(
-            rt.adze_value_map_get(value.handle, byref(keys.handle), byref(values.handle))
-        )
+        check_status(rt.adze_value_map_get(value.handle, byref(keys.handle), byref(values.handle)))
         names = read_value(keys)
         return dict(zip(np.asarray(names).tolist(), read_value(values)))
     if kind == OPTIONAL:

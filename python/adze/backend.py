@@ -1,21 +1,20 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 """Adze as an ``onnx.backend``: needs the package onnx.
 
-    import adze.backend as backend
-    rep = backend.prepare(onnx.load("model.onnx"), device="CPU")
-    (logits,) = rep.run([image])
+import adze.backend as backend
+rep = backend.prepare(onnx.load("model.onnx"), device="CPU")
+(logits,) = rep.run([image])
 """
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Sequence
+from typing import Any, Mapping
 
 import numpy as np
 from onnx import ModelProto
 from onnx.backend.base import Backend, BackendRep, namedtupledict
 
 from . import _compile
-from ._compile import CompileError
 from ._module import Module
 
 __all__ = [
@@ -41,7 +40,7 @@ class AdzeBackendRep(BackendRep):
     def __init__(self, module: Module) -> None:
         self.module = module
 
-    def run(self, inputs: Any, **kwargs: Any) -> Sequence[Any]:
+    def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Runs it on a list of inputs, a dict by name, or one input.
 
         Returns:

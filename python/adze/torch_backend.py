@@ -159,9 +159,7 @@ class _Graph:
         if any(self.dynamic):
             auto = torch.export.Dim.AUTO
             shapes = (tuple({d: auto for d in dims} for dims in self.dynamic),)
-        program = torch.export.export(
-            closed, tuple(tensors), dynamic_shapes=shapes, strict=False
-        )
+        program = torch.export.export(closed, tuple(tensors), dynamic_shapes=shapes, strict=False)
         program = program.run_decompositions({})  # writes become results
         signature = program.graph_signature
         if signature.buffers_to_mutate or getattr(signature, "user_inputs_to_mutate", None):
@@ -203,8 +201,7 @@ class _Graph:
             self.versions.clear()
             self.stamps = stamps
         key = tuple(
-            (t.dtype, t.device)
-            + tuple(None if i in dims else d for i, d in enumerate(t.shape))
+            (t.dtype, t.device) + tuple(None if i in dims else d for i, d in enumerate(t.shape))
             for t, dims in zip(tensors, self.dynamic)
         )
         if key in self.versions:

@@ -117,8 +117,10 @@ def test_torch_bfloat16():
     from conftest import parse
 
     module = adze.compile(
-        parse('<ir_version: 8, opset_import: ["" : 18]> f (bfloat16[2] x) => (bfloat16[2] y) '
-              "{ y = Add(x, x) }")
+        parse(
+            '<ir_version: 8, opset_import: ["" : 18]> f (bfloat16[2] x) => (bfloat16[2] y) '
+            "{ y = Add(x, x) }"
+        )
     )
     y = module(torch.tensor([1.5, 2], dtype=torch.bfloat16))
     assert y.dtype == torch.bfloat16 and y.tolist() == [3.0, 4.0]

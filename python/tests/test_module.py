@@ -78,8 +78,10 @@ def test_other_layouts(affine):
 
 def test_outputs_outlive_everything():
     module = adze.compile(
-        parse('<ir_version: 8, opset_import: ["" : 18]> f (float[2] x) => (float[2] y) '
-              "{ y = Add(x, x) }")
+        parse(
+            '<ir_version: 8, opset_import: ["" : 18]> f (float[2] x) => (float[2] y) '
+            "{ y = Add(x, x) }"
+        )
     )
     y = module(np.array([1, 2], np.float32))
     z = module(np.array([1, 2], np.float32), like="adze")
@@ -221,9 +223,11 @@ def test_wrong_files(tmp_path):
         adze.load(path)
     assert caught.value.kind == "invalid module"
     with pytest.raises(adze.ArgumentError, match="expected device"):
-        adze.load(path, device="abacus") if False else adze.compile(
-            parse('<ir_version: 8, opset_import: ["" : 18]> f (float[2] x) => (float[2] y) '
-                  "{ y = Add(x, x) }"),
+        adze.compile(
+            parse(
+                '<ir_version: 8, opset_import: ["" : 18]> f (float[2] x) => (float[2] y) '
+                "{ y = Add(x, x) }"
+            ),
             device="abacus",
         )
     with pytest.raises(adze.ArgumentError, match="option"):
@@ -233,8 +237,10 @@ def test_wrong_files(tmp_path):
 def test_run_error():
     """The data make the model fail: the node is named."""
     module = adze.compile(
-        parse('<ir_version: 8, opset_import: ["" : 18]> f (float[4] x, int64[1] i) => (float[1] y)'
-              " { [pick] y = Gather(x, i) }")
+        parse(
+            '<ir_version: 8, opset_import: ["" : 18]> f (float[4] x, int64[1] i) => (float[1] y)'
+            " { [pick] y = Gather(x, i) }"
+        )
     )
     x = np.arange(4, dtype=np.float32)
     np.testing.assert_array_equal(module(x, np.array([2])), [2])
@@ -248,8 +254,10 @@ def test_run_error():
 
 def test_strings():
     module = adze.compile(
-        parse('<ir_version: 8, opset_import: ["" : 20]> f (string[N] a, string[N] b) => '
-              "(string[N] c) { c = StringConcat(a, b) }")
+        parse(
+            '<ir_version: 8, opset_import: ["" : 20]> f (string[N] a, string[N] b) => '
+            "(string[N] c) { c = StringConcat(a, b) }"
+        )
     )
     result = module(np.array(["ab", "ü"]), ["c", "d"])
     assert result.tolist() == ["abc", "üd"]
@@ -257,8 +265,10 @@ def test_strings():
 
 def test_sequences_and_optionals():
     module = adze.compile(
-        parse('<ir_version: 8, opset_import: ["" : 18]> f (seq(float[N]) s, float[N] x) => '
-              "(seq(float[N]) t, int64 n) { t = SequenceInsert(s, x) n = SequenceLength(t) }")
+        parse(
+            '<ir_version: 8, opset_import: ["" : 18]> f (seq(float[N]) s, float[N] x) => '
+            "(seq(float[N]) t, int64 n) { t = SequenceInsert(s, x) n = SequenceLength(t) }"
+        )
     )
     a, b = np.array([1], np.float32), np.array([2, 3], np.float32)
     sequence, length = module([a, a], b)
@@ -271,9 +281,11 @@ def test_sequences_and_optionals():
 def test_small_types():
     ml_dtypes = pytest.importorskip("ml_dtypes")
     module = adze.compile(
-        parse('<ir_version: 10, opset_import: ["" : 21]> f (int4[5] x, bfloat16[2] h) => '
-              "(float[5] y, bfloat16[2] g, int4[5] z) "
-              "{ y = Cast<to = 1>(x) g = Add(h, h) z = Identity(x) }")
+        parse(
+            '<ir_version: 10, opset_import: ["" : 21]> f (int4[5] x, bfloat16[2] h) => '
+            "(float[5] y, bfloat16[2] g, int4[5] z) "
+            "{ y = Cast<to = 1>(x) g = Add(h, h) z = Identity(x) }"
+        )
     )
     x = np.array([-8, 7, 0, -1, 3], ml_dtypes.int4)
     h = np.array([1.5, -2], ml_dtypes.bfloat16)

@@ -27,8 +27,11 @@ def said(caplog):
 
 def make_net():
     net = torch.nn.Sequential(
-        torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU(),
-        torch.nn.Flatten(), torch.nn.Linear(144, 5),
+        torch.nn.Conv2d(3, 4, 3),
+        torch.nn.BatchNorm2d(4),
+        torch.nn.ReLU(),
+        torch.nn.Flatten(),
+        torch.nn.Linear(144, 5),
     ).eval()
     return net
 
@@ -132,3 +135,15 @@ def test_registered_name():
     assert "adze" in torch._dynamo.list_backends()
     with torch.no_grad():
         assert torch.compile(lambda x: x + 1, backend="adze")(torch.ones(2)).tolist() == [2, 2]
+
+
+def test_models_beyond_protobuf(said, monkeypatch):
+    """Weights that a serialized model has no room for go through files."""
+    import adze.torch_backend
+
+    monkeypatch.setattr(adze.torch_backend, "_MAX_BYTES_IN_MEMORY", 16)
+    net = torch.nn.Linear(64, 8).eval()
+    x = torch.randn(3, 64)
+    with torch.no_grad():
+        torch.testing.assert_close(torch.compile(net, backend=backend)(x), net(x))
+    assert said() == []
