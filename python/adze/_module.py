@@ -19,7 +19,17 @@ import numpy as np
 from . import _libraries as lib
 from ._compile import Diagnostic, PathLike
 from ._errors import ArgumentError, check_status
-from ._tensor import CPU, CUDA, Tensor, borrow, borrow_array, dtype_name, library_of
+from ._tensor import (
+    CPU,
+    CUDA,
+    Tensor,
+    borrow,
+    borrow_array,
+    dl_bits,
+    dtype_name,
+    library_of,
+    numpy_dtype,
+)
 from ._values import make_value, read_value, Value
 
 _KINDS = ("tensor", "strings", "sequence", "map", "optional")
@@ -206,12 +216,15 @@ class Context:
         with self._lock:
             if out is not None:
                 return self._run_into(values, _arrange_outputs(self._signature, out))
+            if library == "numpy" and not self._is_cpu:
+                arrays = self._run_to_host(values)
+                if arrays is not None:
+                    return arrays
+                library = "adze" if like is None else library
             if self._signature.is_plain:
                 results: list[Any] = self._run_tensors(values)
             else:
                 results = self._run_values(values)
-        if library == "numpy" and not self._is_cpu:
-            library = "adze" if like is None else library
         return [_convert(result, library) for result in results]
 
     def _borrow(self, values: list[Any]) -> list[Any]:
@@ -233,6 +246,26 @@ class Context:
         status = lib.runtime().adze_run_alloc(self._pointer, self._ins, len(kept), managed, count)
         check_status(status)
         return [Tensor(m) for m in managed]
+
+    def _run_to_host(self, values: list[Any]) -> list[Any] | None:
+        """On a device: the outputs as numpy arrays, which the run copies to. None if
+        only the run can tell their shapes."""
+        if not self._signature.is_plain:
+            return None
+        kept = self._borrow(values)
+        tensors = [borrowed.pointer.contents for borrowed in kept]
+        shapes = _infer_shapes(
+            self._handle, self._signature, [tuple(t.shape[: t.ndim]) for t in tensors]
+        )
+        if any(dim is None for shape in shapes for dim in shape):
+            return None
+        outputs = [
+            np.empty(shape, numpy_dtype(info.dtype))
+            for shape, info in zip(shapes, self._signature.outputs)
+        ]
+        if any(dl_bits(array) < 8 for array in outputs):
+            return None
+        return self._run_into(values, outputs)
 
     def _run_into(self, values: list[Any], outputs: list[Any]) -> list[Any]:
         if not self._signature.is_plain:
@@ -287,6 +320,23 @@ class Context:
             lib.runtime().adze_memory_stats(self._pointer, byref(info), ctypes.sizeof(info))
         )
         return {field[0]: getattr(info, field[0]) for field in info._fields_}
+
+
+def _infer_shapes(
+    handle: _Handle, signature: _Signature, shapes: Sequence[Sequence[int]]
+) -> tuple[tuple[Any, ...], ...]:
+    def pack(all_shapes: Sequence[Sequence[int]]) -> tuple[Any, list[Any]]:
+        kept = [(c_int64 * len(shape))(*shape) for shape in all_shapes]
+        return (lib.CShape * len(kept))(*(lib.CShape(len(k), k) for k in kept)), kept
+
+    ins, kept_in = pack(shapes)
+    outs, kept_out = pack([[0] * len(info.shape) for info in signature.outputs])
+    check_status(
+        lib.runtime().adze_infer_shapes(
+            handle.pointer, ins, len(kept_in), outs, len(kept_out), POINTER(c_uint64)()
+        )
+    )
+    return tuple(tuple(None if d < 0 else d for d in dims) for dims in kept_out)
 
 
 def _library(values: list[Any]) -> str:
@@ -535,18 +585,7 @@ class Module:
         dim that only a run can tell. Raises ArgumentError for shapes that the
         model does not take."""
 
-        def pack(all_shapes: Sequence[Sequence[int]]) -> tuple[Any, list[Any]]:
-            kept = [(c_int64 * len(shape))(*shape) for shape in all_shapes]
-            return (lib.CShape * len(kept))(*(lib.CShape(len(k), k) for k in kept)), kept
-
-        ins, kept_in = pack(shapes)
-        outs, kept_out = pack([[0] * len(info.shape) for info in self.outputs])
-        check_status(
-            lib.runtime().adze_infer_shapes(
-                self._handle.pointer, ins, len(kept_in), outs, len(kept_out), POINTER(c_uint64)()
-            )
-        )
-        return tuple(tuple(None if d < 0 else d for d in dims) for dims in kept_out)
+        return _infer_shapes(self._handle, self._signature, shapes)
 
     def save(self, path: PathLike) -> None:
         """Writes the module to a file: whole, or not at all."""

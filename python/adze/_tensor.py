@@ -98,6 +98,11 @@ def _dl_dtype(dtype: np.dtype) -> tuple[int, int]:
     return known
 
 
+def dl_bits(array: np.ndarray) -> int:
+    """Bits of an element as DLPack has it."""
+    return _dl_dtype(array.dtype)[1]
+
+
 def _pack(array: np.ndarray, bits: int) -> np.ndarray:
     """Elements of fewer than 8 bits, low bits first, as ONNX packs them."""
     per_byte = 8 // bits

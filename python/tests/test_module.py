@@ -121,6 +121,22 @@ def test_given_outputs(two):
         two(a, b, out=(np.empty(5, np.float32), twice))
 
 
+def test_outputs_of_a_device(two, digits):
+    """Where the run is on a device, numpy's outputs are allocated beforehand."""
+    context = two.context()
+    a, b = np.ones(3, np.float32), np.arange(3)
+    total, twice = context._run_to_host([a, b])
+    np.testing.assert_array_equal(total, [1, 2, 3])
+    np.testing.assert_array_equal(twice, [0, 2, 4])
+    module = adze.compile(
+        parse(
+            '<ir_version: 8, opset_import: ["" : 18]> f (float[4] x) => (int64[1, n] y) '
+            "{ y = NonZero(x) }"
+        )
+    )
+    assert module.context()._run_to_host([np.ones(4, np.float32)]) is None
+
+
 def test_threads(affine):
     failures = []
 
