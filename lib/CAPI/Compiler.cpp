@@ -217,18 +217,24 @@ const char *adze_compiler_options_list(void) {
 void adze_compiler_options_set_diagnostics(adze_compiler_options *options,
                                            adze_diagnostic_fn report,
                                            void *user) {
+  if (!options)
+    return;
   options->report = report;
   options->reportUser = user;
 }
 
 void adze_compiler_options_set_progress(adze_compiler_options *options,
                                         adze_progress_fn report, void *user) {
+  if (!options)
+    return;
   options->progress = report;
   options->progressUser = user;
 }
 
 void adze_compiler_options_set_cancel(adze_compiler_options *options,
                                       adze_cancel_fn isCancelled, void *user) {
+  if (!options)
+    return;
   options->isCancelled = isCancelled;
   options->cancelUser = user;
 }

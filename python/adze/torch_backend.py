@@ -44,6 +44,12 @@ def _storage(node: torch.fx.Node) -> int | None:
     return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
 
 
+def _stamp(tensor: torch.Tensor) -> tuple[int, int]:
+    """Changes when the tensor's elements do, or when it is another one."""
+    version = 0 if tensor.is_inference() else tensor._version
+    return version, tensor.data_ptr()
+
+
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """Without what the exporter says of packages that are not installed."""
@@ -195,13 +201,15 @@ class _Graph:
 
     def _find(self, args: Sequence[Any]) -> Module | None:
         tensors = [args[i] for i in self.tensors]
-        stamps = [(args[i]._version, args[i].data_ptr()) for i in self.constants]
+        stamps = [_stamp(args[i]) for i in self.constants]
         if stamps != self.stamps:
             # New parameters: what was compiled has the old ones.
             self.versions.clear()
             self.stamps = stamps
+        # The exporter takes sizes of 0 and 1 for constants.
         key = tuple(
-            (t.dtype, t.device) + tuple(None if i in dims else d for i, d in enumerate(t.shape))
+            (t.dtype, t.device)
+            + tuple(None if i in dims and d > 1 else d for i, d in enumerate(t.shape))
             for t, dims in zip(tensors, self.dynamic)
         )
         if key in self.versions:

@@ -46,6 +46,41 @@ def test_network(said):
     assert said() == []
 
 
+def test_inference_mode(said):
+    x = torch.randn(3, 4)
+    with torch.inference_mode():
+        net = torch.nn.Linear(4, 2).eval()
+        torch.testing.assert_close(torch.compile(net, backend=backend)(x), net(x))
+    assert said() == []
+
+
+def test_dynamic_sizes(said):
+    """One module serves all sizes but 0 and 1, also where sizes are computed."""
+    import adze.torch_backend
+
+    compiled = []
+    original = adze.torch_backend.compile
+
+    def count(*args, **kwargs):
+        compiled.append(args)
+        return original(*args, **kwargs)
+
+    def f(x):
+        return x.reshape(x.shape[0] * 2, -1) + x.shape[0]
+
+    adze.torch_backend.compile = count
+    try:
+        g = torch.compile(f, backend=backend, dynamic=True)
+        with torch.no_grad():
+            for rows in (3, 4, 9, 1, 5):
+                x = torch.randn(rows, 6)
+                torch.testing.assert_close(g(x), f(x))
+    finally:
+        adze.torch_backend.compile = original
+    assert len(compiled) <= 2
+    assert said() == []
+
+
 def test_new_parameters_count(said):
     net = torch.nn.Linear(4, 2).eval()
     compiled = torch.compile(net, backend=backend)
