@@ -5,7 +5,8 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 NINJA = ninja -C build -j$(JOBS)
 
-.PHONY: all demo test check-quick soak bench install conformance test-gpu docs site package format configure clean
+.PHONY: all demo test check-quick soak bench install conformance test-gpu test-python wheel test-wheel docs site package \
+  format configure clean
 
 all: configure
 	@$(NINJA)
@@ -36,6 +37,18 @@ soak:
 
 test-gpu:
 	@JOBS=$(JOBS) PRESET=$(PRESET) scripts/run-tests.sh gpu
+
+# The Python package with the build's libraries, and as a wheel that carries the
+# compiler: build/wheel/adze-*.whl.
+test-python: configure
+	@$(NINJA) adze_compiler adze_rt_shared atranslate arun aopt
+	@scripts/test-python.sh $(PYTEST_FLAGS)
+
+wheel: configure
+	@JOBS=$(JOBS) scripts/make-wheel.sh
+
+test-wheel: wheel
+	@scripts/test-python.sh --wheel $(PYTEST_FLAGS)
 
 bench:
 	@JOBS=$(JOBS) PRESET=$(PRESET) benchmarks/bench.sh $(BENCH_FLAGS)

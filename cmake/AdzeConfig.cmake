@@ -1,4 +1,5 @@
-# find_package(Adze): Adze::rt (shared), Adze::rt_static, and
+# find_package(Adze): Adze::rt (shared), Adze::rt_static, Adze::compiler (the
+# compiler as a library, if it is installed), and
 # adze_compile(TARGET MODEL.onnx OUT.so [FLAG...]), a module made at build time.
 get_filename_component(ADZE_PREFIX "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 find_package(Threads REQUIRED)
@@ -13,6 +14,12 @@ if(NOT TARGET Adze::rt)
     IMPORTED_LOCATION "${ADZE_PREFIX}/lib/libadze_rt.a"
     INTERFACE_INCLUDE_DIRECTORIES "${ADZE_PREFIX}/include"
     INTERFACE_LINK_LIBRARIES "Threads::Threads;${CMAKE_DL_LIBS};m")
+endif()
+if(NOT TARGET Adze::compiler AND EXISTS "${ADZE_PREFIX}/lib/libadze_compiler.so")
+  add_library(Adze::compiler SHARED IMPORTED)
+  set_target_properties(Adze::compiler PROPERTIES
+    IMPORTED_LOCATION "${ADZE_PREFIX}/lib/libadze_compiler.so"
+    INTERFACE_INCLUDE_DIRECTORIES "${ADZE_PREFIX}/include")
 endif()
 
 function(adze_compile target model output)

@@ -25,6 +25,7 @@ endfunction()
 function(adze_add_library name)
   cmake_parse_arguments(arg "NO_PCH;ONNX" "" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
+  set_property(GLOBAL APPEND PROPERTY ADZE_LIBRARIES ${name})
   target_link_libraries(${name} PRIVATE adze_compile_flags PUBLIC ${arg_LINK})
   # All generated headers exist before anything is compiled: simple, and the
   # tables are quick to make.

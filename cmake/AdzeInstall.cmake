@@ -1,6 +1,10 @@
-# `make install`: bin/, lib/libadze_rt.{a,so}, include/, lib/cmake/Adze,
-# lib/pkgconfig, man pages and completions.
+# `make install`: bin/, lib/libadze_rt.{a,so}, lib/libadze_compiler.so, include/,
+# lib/cmake/Adze, lib/pkgconfig, man pages and completions.
 set(installed adze_rt_shared adze_rt_static)
+if(TARGET adze_compiler)
+  list(APPEND installed adze_compiler)
+  install(FILES include/CAPI/adze_compiler.h DESTINATION include)
+endif()
 foreach(tool arun atranslate aopt adze-reduce adze-lsp-server)
   if(TARGET ${tool})
     list(APPEND installed ${tool})

@@ -114,6 +114,26 @@ run_without_cuda() {
   run_ctest build build/test-logs/no-driver.log -L no-driver
 }
 
+# The Python package: skipped where its tests' packages cannot be installed.
+run_python() {
+  local log=$PWD/build/test-logs/python.log good bad skip
+  if ! [ -x build/python-venv/bin/pytest ] && ! python3 -m pip download -q --no-deps -d build/test-logs/probe pytest >/dev/null 2>&1; then
+    skipped=$((skipped + 1))
+    echo "run-tests: python: skipped: no package index"
+    return
+  fi
+  scripts/test-python.sh --junit-xml="$log.xml" >"$log" 2>&1
+  local status=$?
+  # As pytest's closing line has them: "2 failed, 190 passed, 9 skipped in 30s".
+  good=$(tail -1 "$log" | grep -oE '[0-9]+ passed' | tr -dc 0-9)
+  bad=$(tail -1 "$log" | grep -oE '[0-9]+ (failed|errors?)' | awk '{sum += $1} END {print sum + 0}')
+  skip=$(tail -1 "$log" | grep -oE '[0-9]+ skipped' | tr -dc 0-9)
+  [ "$status" = 0 ] || [ "$bad" != 0 ] || bad=1
+  [ "$bad" = 0 ] || tail -100 "$log"
+  passed=$((passed + ${good:-0})) failed=$((failed + bad)) skipped=$((skipped + ${skip:-0}))
+  echo "run-tests: python: ${good:-0} passed, $bad failed, ${skip:-0} skipped (log: ${log#$PWD/})"
+}
+
 case $suite in
 quick)
   run_lit build/test
@@ -136,6 +156,7 @@ all)
   run_lit build/test
   run_ctest build build/test-logs/ctest.log -LE 'gpu|no-toolkit|no-driver'
   run_without_cuda
+  run_python
   # One column whole, a fixed tenth of the others; `make conformance` runs all.
   run_conformance build/test-logs/conformance-O2.log -O2 --coverage=docs/OpSupport.md
   run_conformance build/test-logs/conformance-O0.log -O0 --part=0/10

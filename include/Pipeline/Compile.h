@@ -17,7 +17,36 @@ enum class CompileStatus {
   InputAtFault = 1,
   Usage = 2,
   Unsupported = 3,
+  Cancelled = 4, // by CompileObserver::isCancelled
   Defect = 70,
+};
+
+/// What is said of an input, or of what was asked for.
+struct CompileMessage {
+  enum class Severity { Error, Warning, Remark, Note };
+
+  Severity severity = Severity::Error;
+  std::string file;              // as it was given; empty outside of any file
+  unsigned line = 0, column = 0; // in MLIR text; 0 elsewhere
+  std::string node, op;          // "conv1", "ai.onnx.Conv-22"; may be empty
+  std::string text;              // without any of these
+
+  /// Prints "error: model.onnx: node 'conv1' (ai.onnx.Conv-22): text".
+  void print(llvm::raw_ostream &os) const;
+};
+
+/// Follows a compilation. Calls come from its threads, one at a time; but
+/// isCancelled may be called from several at once.
+class CompileObserver {
+public:
+  virtual ~CompileObserver();
+  virtual void report(const CompileMessage &message) = 0;
+  /// The compilation has begun a stage ("import", those of Stages.def, "link"),
+  /// or has done so many kernels of `all` in it; 0 of 0 where it has none.
+  virtual void progress(llvm::StringRef stage, size_t done, size_t all) {}
+  /// Returns true if the compilation is to end. It is asked before each pass
+  /// and each kernel.
+  virtual bool isCancelled() { return false; }
 };
 
 /// What is written in the end.
@@ -34,13 +63,17 @@ struct PassCut;
 
 struct CompileOptions {
   std::string input, output; // "-": standard output, of text only
+  /// The file that holds the input's bytes; empty: `input` itself. Messages,
+  /// external data and the module's name refer to `input`.
+  std::string contents;
+  CompileObserver *observer = nullptr; // takes messages instead of the stream
   Emit emit = Emit::Module;
   unsigned optLevel = 2;
   unsigned jobs = 0; // 0: as many as the machine runs at once
   bool quiet = false, verbose = false, timing = false, stats = false;
-  bool check = false;                   // import only
-  bool json = false;                    // what `check` finds
-  bool cpu = true;                      // code for the host's CPU
+  bool check = false; // import only
+  bool json = false;  // what `check` finds goes to `output`, as JSON
+  bool cpu = true;    // code for the host's CPU
   std::vector<std::string> cudaTargets; // "cuda:sm_90a"
   /// Kernels without device code run on the CPU (needs `cpu`); else they are
   /// errors.

@@ -58,6 +58,14 @@ bool isWrittenInPlace(llvm::StringRef path);
 /// resolveOutput(path).
 llvm::Error commitTemporary(llvm::StringRef temporary, llvm::StringRef path);
 
+/// Makes signals that end the process remove temporary files. For programs
+/// that are ours: in others signals are left to the program.
+void ownSignals();
+bool ownsSignals();
+
+/// Has such a signal remove the file.
+void registerTemporary(llvm::StringRef temporary);
+
 /// Creates an empty temporary file beside `path`, removed on a signal. The
 /// caller renames or removes it and then calls DontRemoveFileOnSignal.
 std::error_code createTemporaryBeside(llvm::StringRef path, int &fd,

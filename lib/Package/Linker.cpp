@@ -2,9 +2,11 @@
 //
 // lld as a library, and the support objects that are linked into modules.
 #include "Package/Package.h"
+#include "Support/OutputFile.h"
 #include "lld/Common/Driver.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include <mutex>
 
@@ -48,6 +50,10 @@ static Error runLinker(ArrayRef<std::string> options,
   lld::Result result =
       lld::lldMain(args, stream, stream, {{lld::Gnu, &lld::elf::link}});
   usable = result.canRunAgain;
+  // The linker's own temporary files have installed LLVM's handlers, which are
+  // for programs that are ours.
+  if (!ownsSignals())
+    sys::unregisterHandlers();
   if (result.retCode == 0)
     return Error::success();
   // A full disk is no fault of the module.

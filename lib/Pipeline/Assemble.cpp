@@ -60,20 +60,29 @@ LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
   for (host::LaunchOp launch : launches)
     names.insert(launch.getCallee());
   EqualKernels kernels = findEqualKernels(*module, names.getArrayRef());
+  std::atomic<size_t> done = 0;
 
   for (auto [number, target] : llvm::enumerate(targets)) {
     std::string prefix = "v" + std::to_string(number) + ".";
-    auto objects =
-        compileKernels(cloneKernels(*module, kernels.different,
-                                    targetAttrs[number], stageOptions),
-                       stageOptions, target, prefix, [&](PassManager &manager) {
-                         instrument(manager);
-                         if (failed(addStagePasses(Stage::Kernel, manager)))
-                           return failure();
-                         if (options.cut && options.cut->stage == Stage::Kernel)
-                           limiter->begin(manager);
-                         return success();
-                       });
+    size_t all = kernels.different.size() * targets.size();
+    progress(getStageName(Stage::Kernel), done, all);
+    auto objects = compileKernels(
+        cloneKernels(*module, kernels.different, targetAttrs[number],
+                     stageOptions),
+        stageOptions, target, prefix,
+        [&](PassManager &manager) {
+          if (isCancelled())
+            return failure();
+          instrument(manager);
+          if (failed(addStagePasses(Stage::Kernel, manager)))
+            return failure();
+          if (options.cut && options.cut->stage == Stage::Kernel)
+            limiter->begin(manager);
+          return success();
+        },
+        [&](const KernelUnit &unit) {
+          progress(getStageName(Stage::Kernel), done += unit.names.size(), all);
+        });
     if (failed(objects))
       return failure();
 
@@ -121,6 +130,9 @@ Compilation::getCudaOptions(StringRef name, int64_t numSymbols) {
 
 LogicalResult Compilation::compileForDevices(package::ModuleParts &parts) {
   for (const std::string &name : options.cudaTargets) {
+    if (isCancelled())
+      return failure();
+    progress(name);
     auto cudaOptions = getCudaOptions(name, parts.description.symbols.size());
     if (failed(cudaOptions))
       return failure();
@@ -263,8 +275,9 @@ CompileStatus Compilation::writeModule() {
   if (failed(resolveTargets()))
     return CompileStatus::Usage;
   FailureOr<package::ModuleParts> parts = buildParts();
-  if (failed(parts))
+  if (failed(parts) || isCancelled())
     return fail();
+  progress("link");
   llvm::Error error =
       options.emit == Emit::Object
           ? package::writeObject(*parts, targets.back(), options.output)

@@ -64,7 +64,7 @@ static std::error_code place(StringRef from, StringRef path) {
   llvm::SmallString<128> temporary;
   fs::createUniquePath(to + ".tmp-%%%%%%%%", temporary,
                        /*MakeAbsolute=*/false);
-  llvm::sys::RemoveFileOnSignal(temporary);
+  registerTemporary(temporary);
   // A link to the file itself, not to a symbolic link.
   std::error_code code = fs::create_hard_link(resolveOutput(from), temporary);
   if (code)
@@ -153,13 +153,17 @@ static std::string describeInput(ModuleOp module,
                                  const CompileOptions &options) {
   auto &blobs =
       module.getContext()->getOrLoadDialect<graph::GraphDialect>()->getBlobs();
-  std::string base = llvm::sys::path::parent_path(options.input).str();
+  // Of an input in memory, the file with its bytes is where they lie.
+  bool isFile = options.contents.empty();
+  std::string base =
+      isFile ? llvm::sys::path::parent_path(options.input).str() : "";
   std::swap(blobs.printBase, base);
   std::string text;
   llvm::raw_string_ostream os(text);
   module.print(os, OpPrintingFlags().enableDebugInfo(true));
   std::swap(blobs.printBase, base);
-  std::string result, path = "\"" + options.input + "\"";
+  std::string result;
+  std::string path = "\"" + (isFile ? options.input : options.contents) + "\"";
   for (StringRef rest = text; !rest.empty();) {
     auto [before, after] = rest.split(path);
     result += before;

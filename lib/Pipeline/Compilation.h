@@ -19,6 +19,8 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Support/Timing.h"
 #include "llvm/Support/ThreadPool.h"
+#include <atomic>
+#include <mutex>
 
 namespace adze {
 
@@ -35,13 +37,19 @@ private:
   // Compile.cpp
   CompileStatus load();
   CompileStatus loadModel();
-  CompileStatus printCheck(const ImportReport &check);
+  CompileStatus check(const ImportOptions &importOptions);
+  void printCheck(const ImportReport &found);
   CompileStatus runStages();
   mlir::LogicalResult runStage(Stage stage);
   mlir::LogicalResult continueAsReference(Stage stage);
   void instrument(mlir::PassManager &manager);
   mlir::LogicalResult addStagePasses(Stage stage, mlir::PassManager &manager);
   void report(mlir::Diagnostic &diagnostic);
+  void report(const CompileMessage &message);
+  void report(const ImportIssue &issue);
+  void progress(llvm::StringRef stage, size_t done = 0, size_t all = 0);
+  bool isCancelled();
+  void skipPassesOnceCancelled();
   CompileStatus fail();
   graph::BlobTable &getBlobs();
   CompileStatus writeText();
@@ -96,6 +104,8 @@ private:
   bool inputIsText = false, sawError = false, sawUnsupported = false;
   bool sawFileError = false;    // of the system, such as a full disk
   bool sawHostFallback = false; // that the options do not allow
+  std::atomic<bool> sawCancel = false;
+  std::mutex observing; // calls of the observer
 };
 
 } // namespace adze

@@ -15,6 +15,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -87,6 +88,8 @@ Compilation::Compilation(const CompileOptions &options,
   stageOptions.injectFault = options.injectFault;
   if (options.cut)
     limiter = std::make_unique<PassLimiter>(context, *options.cut);
+  else if (options.observer)
+    skipPassesOnceCancelled();
 }
 
 graph::BlobTable &Compilation::getBlobs() {
@@ -95,68 +98,16 @@ graph::BlobTable &Compilation::getBlobs() {
 
 Compilation::~Compilation() {
   context.getDiagEngine().eraseHandler(handler);
+  if (!options.cut && options.observer)
+    context.registerActionHandler({});
   if (!options.report.empty())
     context.setRemarkEngine(nullptr);
 }
 
-/// "model.onnx: node 'conv1': " or "file.mlir:3:5: ".
-/// The model's name in locations has no folder, so that modules do not depend
-/// on it: a message has the path as it was given.
-static std::string describeLocation(Location loc, StringRef input) {
-  SmallVector<StringRef> nodes = getNodeNames(loc);
-  FileLineColLoc file;
-  loc->walk([&](Location part) {
-    file = dyn_cast<FileLineColLoc>(part);
-    return file ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  if (!file)
-    return text;
-  StringRef name = file.getFilename().getValue();
-  os << (name == llvm::sys::path::filename(input) ? input : name);
-  if (nodes.empty())
-    os << ":" << file.getLine() << ":" << file.getColumn();
-  else
-    os << ": node '" << nodes.front() << "'";
-  os << ": ";
-  return text;
-}
-
-void Compilation::report(Diagnostic &diagnostic) {
-  StringRef severity = "error";
-  switch (diagnostic.getSeverity()) {
-  case DiagnosticSeverity::Error: {
-    sawError = true;
-    sawUnsupported |= StringRef(diagnostic.str()).contains("unsupported");
-    break;
-  }
-  case DiagnosticSeverity::Warning:
-    severity = "warning";
-    if (options.quiet)
-      return;
-    break;
-  case DiagnosticSeverity::Remark:
-    severity = "remark";
-    if (!options.verbose)
-      return;
-    break;
-  case DiagnosticSeverity::Note:
-    severity = "note";
-    break;
-  }
-  diagnostics << severity << ": "
-              << describeLocation(diagnostic.getLocation(), options.input)
-              << diagnostic << "\n";
-  // What MLIR adds by itself, such as the op's text, helps its developers; the
-  // text of a whole function would not.
-  if (options.verbose)
-    for (Diagnostic &note : diagnostic.getNotes())
-      diagnostics << "note: " << StringRef(note.str()).take_front(2000) << "\n";
-}
-
 /// After a stage failed: whose fault it is.
 CompileStatus Compilation::fail() {
+  if (sawCancel)
+    return CompileStatus::Cancelled;
   if (sawFileError || sawHostFallback || getBlobs().writeError)
     return CompileStatus::InputAtFault;
   if (sawUnsupported)
@@ -170,7 +121,15 @@ CompileStatus Compilation::load() {
   inputIsText = extension == ".mlir" || extension == ".mlirbc";
   if (!inputIsText)
     return loadModel();
-  module = parseSourceFile<ModuleOp>(options.input, &context);
+  if (options.contents.empty()) {
+    module = parseSourceFile<ModuleOp>(options.input, &context);
+  } else if (auto text = llvm::MemoryBuffer::getFile(options.contents)) {
+    module = parseSourceString<ModuleOp>((*text)->getBuffer(), &context,
+                                         /*sourceName=*/options.input);
+  } else {
+    return reportFileError(
+        llvm::createFileError(options.input, text.getError()));
+  }
   return module ? CompileStatus::Done : CompileStatus::InputAtFault;
 }
 
@@ -194,6 +153,9 @@ LogicalResult Compilation::addStagePasses(Stage stage, PassManager &manager) {
 }
 
 LogicalResult Compilation::runStage(Stage stage) {
+  if (isCancelled())
+    return failure();
+  progress(getStageName(stage));
   PassManager manager(&context);
   instrument(manager);
   buildStage(stage, manager, stageOptions);
@@ -202,7 +164,7 @@ LogicalResult Compilation::runStage(Stage stage) {
   bool isCut = options.cut && options.cut->stage == stage;
   if (isCut)
     limiter->begin(manager);
-  if (failed(manager.run(*module)) ||
+  if (failed(manager.run(*module)) || sawCancel ||
       (isCut && failed(continueAsReference(stage))))
     return failure();
   return dumpPhase(stage);
@@ -456,6 +418,7 @@ CompileStatus Compilation::writeOutput() {
 }
 
 CompileStatus Compilation::run() {
+  progress(getStageName(Stage::Import));
   CompileStatus status = load();
   if (status != CompileStatus::Done || options.check)
     return status;
@@ -464,7 +427,9 @@ CompileStatus Compilation::run() {
   status = options.cache.empty() ? runStages() : runCached();
   if (options.stats)
     statistics.print(diagnostics);
-  return status;
+  // Whatever failed then, failed because of that.
+  return status != CompileStatus::Done && sawCancel ? CompileStatus::Cancelled
+                                                    : status;
 }
 
 } // namespace adze

@@ -127,15 +127,19 @@ compileUnit(KernelUnit &unit, const StageOptions &options,
 FailureOr<std::vector<KernelObject>>
 compileKernels(std::vector<KernelUnit> units, const StageOptions &options,
                const cpu::CpuTarget &target, StringRef prefix,
-               llvm::function_ref<LogicalResult(PassManager &)> complete) {
+               llvm::function_ref<LogicalResult(PassManager &)> complete,
+               llvm::function_ref<void(const KernelUnit &)> finished) {
   std::vector<KernelObject> objects(units.size());
   if (units.empty())
     return objects;
   MLIRContext *context = units.front().module->getContext();
   LogicalResult result =
       parallelForUnits(context, units.size(), [&](size_t index) {
-        return compileUnit(units[index], options, target, prefix, complete,
-                           objects[index]);
+        if (failed(compileUnit(units[index], options, target, prefix, complete,
+                               objects[index])))
+          return failure();
+        finished(units[index]);
+        return success();
       });
   if (failed(result))
     return failure();

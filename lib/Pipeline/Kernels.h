@@ -41,11 +41,13 @@ std::vector<KernelUnit> cloneKernels(mlir::ModuleOp module,
                                      const StageOptions &options);
 
 /// Lowers and compiles the units, on the context's threads; the result's order
-/// is the units'. `complete` is called on each unit's pass manager.
+/// is the units'. `complete` is called on each unit's pass manager, and
+/// `finished` after each unit.
 mlir::FailureOr<std::vector<KernelObject>> compileKernels(
     std::vector<KernelUnit> units, const StageOptions &options,
     const cpu::CpuTarget &target, llvm::StringRef prefix,
-    llvm::function_ref<mlir::LogicalResult(mlir::PassManager &)> complete);
+    llvm::function_ref<mlir::LogicalResult(mlir::PassManager &)> complete,
+    llvm::function_ref<void(const KernelUnit &)> finished);
 
 /// Translates a module of the LLVM dialect and compiles it (cpu::emitObject at
 /// `optLevel`). `rename`, if not

@@ -33,37 +33,41 @@ static FailureOr<ImportOptions> getImportOptions(const CompileOptions &options,
   return result;
 }
 
-/// What --check found: a JSON object on standard output, or messages, a line
-/// and a table.
-CompileStatus Compilation::printCheck(const ImportReport &check) {
+/// What --check found, in messages, a line and a table.
+void Compilation::printCheck(const ImportReport &found) {
+  for (const ImportIssue &issue : found.issues)
+    report(issue);
+  if (options.quiet)
+    return;
+  for (const std::string &warning : found.warnings)
+    diagnostics << "warning: " << warning << "\n";
   size_t numUnsupported = llvm::count_if(
-      check.issues, [](const ImportIssue &issue) { return issue.unsupported; });
-  for (const ImportIssue &issue : check.issues)
-    diagnostics << "error: " << issue.message << "\n";
-  if (options.json) {
-    llvm::Error error = ::adze::writeOutput("-", [&](llvm::raw_ostream &os) {
-      printJSON(check, options.input, os);
-      return llvm::Error::success();
-    });
-    if (error)
-      return reportFileError(std::move(error));
-  } else if (!options.quiet) {
-    for (const std::string &warning : check.warnings)
-      diagnostics << "warning: " << warning << "\n";
-    diagnostics << options.input << ": ";
-    if (check.issues.empty())
-      diagnostics << "can be compiled\n";
-    else
-      diagnostics << check.issues.size() - numUnsupported << " errors, "
-                  << numUnsupported << " unsupported\n";
+      found.issues, [](const ImportIssue &issue) { return issue.unsupported; });
+  diagnostics << options.input << ": ";
+  if (found.issues.empty())
+    diagnostics << "can be compiled\n";
+  else
+    diagnostics << found.issues.size() - numUnsupported << " errors, "
+                << numUnsupported << " unsupported\n";
+  if (found.issues.empty() || found.numNodes == 0)
+    return;
+  printTable(found, diagnostics);
+  diagnostics << options.input << ": " << summarize(found) << "\n";
+}
+
+CompileStatus Compilation::check(const ImportOptions &importOptions) {
+  ImportReport found = checkONNX(options.input, context, importOptions);
+  if (!options.json) {
+    printCheck(found);
+  } else if (llvm::Error error = ::adze::writeOutput(
+                 options.output, [&](llvm::raw_ostream &os) {
+                   printJSON(found, options.input, os);
+                   return llvm::Error::success();
+                 })) {
+    return reportFileError(std::move(error));
   }
-  if (check.issues.empty())
-    return CompileStatus::Done;
-  if (!options.json && check.numNodes) {
-    printTable(check, diagnostics);
-    diagnostics << options.input << ": " << summarize(check) << "\n";
-  }
-  return CompileStatus::InputAtFault;
+  return found.issues.empty() ? CompileStatus::Done
+                              : CompileStatus::InputAtFault;
 }
 
 CompileStatus Compilation::loadModel() {
@@ -76,8 +80,10 @@ CompileStatus Compilation::loadModel() {
       return CompileStatus::InputAtFault;
     importOptions->kernels = &kernels;
   }
+  importOptions->contents = options.contents;
   if (options.check)
-    return printCheck(checkONNX(options.input, context, *importOptions));
+    return check(*importOptions);
+  importOptions->report = [this](const ImportIssue &issue) { report(issue); };
   ImportStatus status = ImportStatus::Done;
   auto imported = importONNX(options.input, context, *importOptions, &status);
   if (failed(imported))

@@ -26,6 +26,17 @@ static std::error_code takeError(raw_fd_ostream &os) {
   return code;
 }
 
+/// Set once, before any thread.
+static bool isOwner = false;
+
+void ownSignals() { isOwner = true; }
+bool ownsSignals() { return isOwner; }
+
+void registerTemporary(StringRef temporary) {
+  if (isOwner)
+    sys::RemoveFileOnSignal(temporary);
+}
+
 std::error_code createTemporaryBeside(StringRef path, int &fd,
                                       std::string &temporary) {
   constexpr unsigned maxNames = 128; // as LLVM's functions
@@ -36,7 +47,7 @@ std::error_code createTemporaryBeside(StringRef path, int &fd,
                               /*MakeAbsolute=*/false);
     temporary = name.str().str();
     // What takes memory comes before the file: it would stay if that failed.
-    sys::RemoveFileOnSignal(name);
+    registerTemporary(name);
     code = sys::fs::openFileForReadWrite(name, fd, sys::fs::CD_CreateNew,
                                          sys::fs::OF_None);
     if (!code)
@@ -54,7 +65,7 @@ std::error_code createTemporary(StringRef prefix, StringRef suffix,
   SmallString<128> name;
   if (std::error_code code = sys::fs::createTemporaryFile(prefix, suffix, name))
     return code;
-  sys::RemoveFileOnSignal(name);
+  registerTemporary(name);
   temporary = name.str().str();
   return {};
 }
@@ -203,6 +214,7 @@ static void checkStandardOutput() {
 }
 
 void prepareOutputs() {
+  ownSignals();
   for (int signal : {SIGPIPE, SIGXFSZ})
     std::signal(signal, SIG_IGN);
   // Streams are destroyed after the function has run: they are older.

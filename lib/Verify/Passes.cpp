@@ -74,6 +74,7 @@ std::string Verification::makePath(StringRef extension) {
 CompileOptions Verification::makeOptions(PassCut &cut) {
   CompileOptions result = options;
   result.cut = &cut;
+  result.observer = nullptr;
   result.jobs = 1;
   result.quiet = true;
   result.verbose = result.stats = result.timing = false;
@@ -115,6 +116,7 @@ Verdict Verification::judge(const CompileOptions &candidate) {
 CompileOptions Verification::writeText(ModuleOp module, PassCut &cut) {
   CompileOptions result = makeOptions(cut);
   result.input = makePath(".mlir");
+  result.contents.clear();
   result.dims.clear();
   result.shapes.clear();
   std::error_code ec;

@@ -3,6 +3,7 @@
 // adze-conformance: ONNX's backend test cases through the compiler and the C
 // run time.
 #include "Report.h"
+#include "Support/OutputFile.h"
 #include "Workers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -150,6 +151,7 @@ static int complain(const Error &error) {
 }
 
 int main(int argc, char **argv) {
+  adze::ownSignals();
   Arguments arguments;
   if (!parseArguments(argc, argv, arguments))
     return 2;

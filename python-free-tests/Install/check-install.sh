@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# Installs into a scratch prefix, builds examples/digits against it with
-# find_package(Adze), and runs it on a module that the installed atranslate
-# makes.   check-install.sh SOURCE BUILD
+# Installs into a scratch prefix, builds examples/digits and a program that
+# compiles against it with find_package(Adze), and runs them on a module that the
+# installed atranslate makes, and on a model.   check-install.sh SOURCE BUILD
 set -euo pipefail
 source=$1 build=$2
 work=$build/install-test
@@ -11,7 +11,7 @@ rm -rf "$work"
 mkdir -p "$work/use"
 trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
-for file in bin/atranslate bin/arun bin/aopt lib/libadze_rt.a lib/libadze_rt.so include/adze.h include/adze.hpp lib/cmake/Adze/AdzeConfig.cmake lib/pkgconfig/adze.pc; do
+for file in bin/atranslate bin/arun bin/aopt lib/libadze_rt.a lib/libadze_rt.so lib/libadze_compiler.so include/adze.h include/adze.hpp include/adze_compiler.h lib/cmake/Adze/AdzeConfig.cmake lib/pkgconfig/adze.pc; do
   [ -f "$work/prefix/$file" ] || { echo "expected $file to be installed"; exit 1; }
 done
 size=$(stat -Lc %s "$work/prefix/lib/libadze_rt.so")
@@ -27,9 +27,12 @@ add_executable(shared $source/examples/digits/digits.c)
 target_link_libraries(shared Adze::rt m)
 add_executable(static $source/examples/digits/digits.c)
 target_link_libraries(static Adze::rt_static)
+add_executable(compiles $source/python-free-tests/CAPI/CallFromC.c)
+target_link_libraries(compiles Adze::compiler Adze::rt)
 adze_compile(module $source/examples/digits/digits.onnx \${CMAKE_BINARY_DIR}/digits.so)
 END
 cmake -S "$work/use" -B "$work/use/build" -DCMAKE_PREFIX_PATH="$work/prefix" >/dev/null
 cmake --build "$work/use/build" >/dev/null
 "$work/use/build/shared" "$work/use/build/digits.so" "$source/examples/digits"
+"$work/use/build/compiles" "$build/python-free-tests/CAPI/affine.onnx"
 "$work/use/build/static" "$work/use/build/digits.so" "$source/examples/digits" >/dev/null

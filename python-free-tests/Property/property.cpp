@@ -5,6 +5,7 @@
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Faults.h"
 #include "Pipeline/Compile.h"
+#include "Support/OutputFile.h"
 #include "Sweep.h"
 #include "Verify/Culprit.h"
 #include "mlir/Transforms/Passes.h"
@@ -333,6 +334,7 @@ static int checkFaults(mlir::MLIRContext &context, const Arguments &arguments) {
 }
 
 int main(int argc, char **argv) {
+  adze::ownSignals();
   Arguments arguments;
   for (int i = 1; i < argc; ++i)
     if (!parseFlag(argv[i], arguments)) {

@@ -2,6 +2,7 @@
 //
 // aopt: mlir-opt with Adze's dialects, passes and pipelines.
 #include "InitAll.h"
+#include "Main.h"
 #include "Support/OutputFile.h"
 #include "Support/Version.h"
 #include "mlir/Support/FileUtilities.h"
@@ -44,7 +45,7 @@ static mlir::LogicalResult run(int argc, char **argv,
   return mlir::failure();
 }
 
-int main(int argc, char **argv) {
+int adze_opt_main(int argc, char **argv) {
   llvm::InitLLVM stackTraces(argc, argv);
   adze::prepareOutputs();
   llvm::cl::SetVersionPrinter(adze::printVersion);

@@ -3,26 +3,21 @@
 // atranslate: ONNX models to loadable modules.
 #include "CommandLine.h"
 #include "CrashHandling.h"
+#include "Main.h"
 #include "Support/OutputFile.h"
-#include "Verify/Differential.h"
-#include "Verify/Passes.h"
+#include "Verify/CompileVerified.h"
 #include "llvm/Support/raw_ostream.h"
 
-int main(int argc, char **argv) {
+int adze_translate_main(int argc, char **argv) {
   adze::installCrashHandling(argc, argv);
   adze::prepareOutputs();
   adze::CompileOptions options;
   if (auto status = adze::parseCommandLine(argc, argv, options))
     return static_cast<int>(*status);
-  adze::CompileStatus status = adze::compile(options, llvm::errs());
-  bool isOfPass = status == adze::CompileStatus::Defect;
-  if (status == adze::CompileStatus::Done &&
-      options.verify == adze::Verify::Differential)
-    status = adze::verifyDifferential(options, llvm::errs());
-  if (status == adze::CompileStatus::Done &&
-      options.verify == adze::Verify::Passes)
-    status = adze::verifyPasses(options, llvm::errs());
+  bool isOfCompilation = false;
+  adze::CompileStatus status =
+      adze::compileVerified(options, llvm::errs(), &isOfCompilation);
   if (status == adze::CompileStatus::Defect)
-    adze::reportDefect(isOfPass);
+    adze::reportDefect(/*isOfPass=*/isOfCompilation);
   return static_cast<int>(status);
 }

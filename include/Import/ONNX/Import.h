@@ -8,6 +8,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringRef.h"
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,12 +40,6 @@ std::optional<ShapeOption> parseShapeOption(llvm::StringRef text,
 
 class CustomKernels;
 
-struct ImportOptions {
-  std::vector<DimOption> dims;
-  std::vector<ShapeOption> shapes;
-  CustomKernels *kernels = nullptr; // may be null; outlives the import
-};
-
 enum class ImportStatus { Done, InputAtFault, Unsupported };
 
 /// One reason why a model cannot be compiled.
@@ -52,9 +47,28 @@ struct ImportIssue {
   /// "model.onnx: node 'conv1' (ai.onnx.Conv-22): expected ..., but got ...".
   std::string message;
   bool unsupported = false;
+  bool isNode = false; // what it is about: a node, or the model around them
+  /// The node of the model's graph in which it was found, and its place among
+  /// the nodes: "conv1". Empty, and -1, outside of any node.
+  std::string node;
+  int64_t index = -1;
   /// "ai.onnx.Conv-22", if it is about a node; else empty.
   std::string op;
   bool isMissing = false; // Adze has no such operator, whatever its form
+  /// The message without file and node.
+  std::string text;
+};
+
+struct ImportOptions {
+  std::vector<DimOption> dims;
+  std::vector<ShapeOption> shapes;
+  CustomKernels *kernels = nullptr; // may be null; outlives the import
+  /// The file that holds the model's bytes; empty: the model's path itself.
+  /// Messages, locations and external data refer to the path.
+  std::string contents;
+  /// Takes what is wrong instead of the diagnostic engine, if set. The line
+  /// that sums up several issues has no node.
+  std::function<void(const ImportIssue &)> report;
 };
 
 /// What an import found.

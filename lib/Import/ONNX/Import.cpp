@@ -40,20 +40,26 @@ static std::unique_ptr<Importer> importModel(llvm::StringRef path,
   return undecided;
 }
 
-/// Emits what the issues come to, in a line: an error if they are several.
+/// What the issues come to, in a line: an error if they are several, else a
+/// note.
 static void emitSummary(llvm::StringRef path, const ImportReport &report,
-                        mlir::Location loc) {
+                        mlir::Location loc,
+                        llvm::function_ref<void(const ImportIssue &)> tell) {
   size_t count = report.issues.size();
   if (count == 1 && report.numNodes == 0)
     return; // no model to say more of
-  mlir::Diagnostic summary(loc, count > 1 ? mlir::DiagnosticSeverity::Error
-                                          : mlir::DiagnosticSeverity::Note);
-  summary << path << ": ";
+  ImportIssue summary;
+  llvm::raw_string_ostream os(summary.text);
   if (count > kMaxErrors)
-    summary << "and " << (count - kMaxErrors)
-            << " more errors, which --check lists; ";
-  summary << summarize(report);
-  loc.getContext()->getDiagEngine().emit(std::move(summary));
+    os << "and " << (count - kMaxErrors)
+       << " more errors, which --check lists; ";
+  os << summarize(report);
+  summary.message = (path + ": " + summary.text).str();
+  if (count > 1)
+    return tell(summary);
+  mlir::Diagnostic note(loc, mlir::DiagnosticSeverity::Note);
+  note << summary.message;
+  loc.getContext()->getDiagEngine().emit(std::move(note));
 }
 
 void adze::registerImportDialects(mlir::DialectRegistry &registry) {
@@ -73,12 +79,18 @@ adze::importONNX(llvm::StringRef path, mlir::MLIRContext &context,
   bool allUnsupported = true;
   auto loc = mlir::UnknownLoc::get(&context);
   ImportReport report = importer->takeReport();
+  auto tell = [&](const ImportIssue &issue) {
+    if (options.report)
+      options.report(issue);
+    else
+      mlir::emitError(loc, issue.message);
+  };
   for (auto [i, issue] : llvm::enumerate(report.issues)) {
     allUnsupported &= issue.unsupported;
     if (i < kMaxErrors)
-      mlir::emitError(loc, issue.message);
+      tell(issue);
   }
-  emitSummary(path, report, loc);
+  emitSummary(path, report, loc, tell);
   if (status)
     *status =
         allUnsupported ? ImportStatus::Unsupported : ImportStatus::InputAtFault;

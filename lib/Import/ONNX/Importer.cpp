@@ -23,8 +23,9 @@ static constexpr unsigned kMaxExpansions = 1000000;
 Importer::Importer(llvm::StringRef path, mlir::MLIRContext *context,
                    const ImportOptions &options, BranchChoices *choices)
     : builder(context), symbols(context, options), path(path),
-      fileName(llvm::sys::path::filename(path)), context(context),
-      options(options), choices(choices) {
+      fileName(llvm::sys::path::filename(path)),
+      contents(options.contents.empty() ? path.str() : options.contents),
+      context(context), options(options), choices(choices) {
   context->loadDialect<graph::GraphDialect, mlir::func::FuncDialect>();
 }
 
@@ -36,21 +37,34 @@ static int getVersion(const Node &node) {
   return node.sinceVersion ? node.sinceVersion : node.opsetVersion;
 }
 
+static std::string getName(const Node &node, unsigned index) {
+  return node.name.empty() ? node.opType + "_" + std::to_string(index)
+                           : node.name;
+}
+
 void Importer::issue(const llvm::Twine &message, bool unsupported,
-                     const Node *node) {
+                     const Place *place) {
   ++numFaults;
-  std::string text = message.str();
-  if (!told.insert(text).second)
+  std::string whole = message.str();
+  if (!told.insert(whole).second)
     return;
   ImportIssue &issue = issues.emplace_back();
-  issue.message = std::move(text);
+  issue.message = std::move(whole);
   issue.unsupported = unsupported;
-  if (!node)
-    return;
-  issue.op = describeOperator(node->domain, node->opType, getVersion(*node));
-  issue.isMissing = unsupported && !isKnown(*node);
-  // Copies of a node, as a function's calls make them, have its proto.
-  failedNodes.insert(isInBody ? modelNode : node->proto);
+  issue.isNode = place;
+  llvm::StringRef text = issue.message;
+  text.consume_front(path + ": ");
+  if (place) {
+    const Node &node = *place->node;
+    issue.node = getName(*place->outermost, place->index);
+    issue.index = place->index;
+    issue.op = describeOperator(node.domain, node.opType, getVersion(node));
+    issue.isMissing = unsupported && !isKnown(node);
+    text.consume_front(describe(*place->outermost, place->index) + ": ");
+    // Copies of a node, as a function's calls make them, have its proto.
+    failedNodes.insert(isInBody ? modelNode : node.proto);
+  }
+  issue.text = text.str();
 }
 
 /// The first error that ops have reported, without the name of the graph op.
@@ -71,12 +85,7 @@ void Importer::warn(const llvm::Twine &message) {
     warnings.push_back(std::move(text));
 }
 
-static std::string getName(const Node &node, unsigned index) {
-  return node.name.empty() ? node.opType + "_" + std::to_string(index)
-                           : node.name;
-}
-
-std::string Importer::describe(const Node &node, unsigned index) {
+std::string Importer::describe(const Node &node, unsigned index) const {
   return describeNode(node.name, index, node.domain, node.opType,
                       getVersion(node));
 }
@@ -93,7 +102,7 @@ mlir::Location Importer::getLocation(const Node &node, unsigned index) const {
 
 bool Importer::read() {
   std::string error;
-  file = mapFile(path, error);
+  file = mapFile(contents, error);
   if (!file) {
     issue(path + ": expected a readable file, but got: " + error);
     return false;
@@ -122,7 +131,7 @@ bool Importer::read() {
               "; onnx.version_converter brings a model to an older opset",
           /*unsupported=*/true);
   tensors = std::make_unique<Tensors>(
-      context, path,
+      context, path, contents,
       llvm::ArrayRef(file->getBufferStart(), file->getBufferSize()));
   return true;
 }
@@ -222,7 +231,10 @@ void Importer::node(const Node &node, unsigned index, Scope &scope,
   Place place{(outer ? outer->prefix + "in it, " : path + ": ") +
                   describe(node, index) + ": ",
               outer ? outer->loc : getLocation(node, index),
-              outer ? outer->depth + 1 : 0};
+              outer ? outer->depth + 1 : 0,
+              outer ? outer->outermost : &node,
+              outer ? outer->index : index,
+              &node};
   llvm::SmallVector<mlir::Value> operands;
   if (!findOperands(node, scope, place, operands))
     return bindFailed(node, scope, place.loc, {}, std::nullopt);
@@ -254,7 +266,7 @@ void Importer::node(const Node &node, unsigned index, Scope &scope,
   if (numFaults == faultsBefore && !isToldBefore &&
       !isConsequence(binder, taint))
     issue(place.prefix + (binder.message.empty() ? diagnostic : binder.message),
-          binder.isUnsupported, &node);
+          binder.isUnsupported, &place);
   // ONNX's inference is for models that are right.
   bindFailed(node, scope, place.loc, binder.results,
              binder.isUnsupported ? std::optional(llvm::ArrayRef(operands))
@@ -273,7 +285,7 @@ bool Importer::findOperands(const Node &node, Scope &scope, const Place &place,
           "expected input '" + input + "' to be defined before it is used";
   }
   if (!problem.empty())
-    issue(place.prefix + problem, /*unsupported=*/false, &node);
+    issue(place.prefix + problem, /*unsupported=*/false, &place);
   return problem.empty();
 }
 
@@ -537,7 +549,7 @@ Importer::inlineGraph(const Graph &graph, mlir::ValueRange inputs,
     if (!find(output.name, scope, value) && numFaults == faultsBefore)
       issue(place.prefix + "expected output '" + output.name +
                 "' of its graph to be defined",
-            /*unsupported=*/false, currentNode);
+            /*unsupported=*/false, &place);
     isPoisoned |= !value;
     results.push_back(value);
   }

@@ -70,7 +70,10 @@ private:
   struct Place {
     std::string prefix; // "model.onnx: "
     mlir::Location loc;
-    unsigned depth; // of function bodies and graphs
+    unsigned depth;        // of function bodies and graphs
+    const Node *outermost; // of the model's graph
+    unsigned index;        // of that one
+    const Node *node;      // that is imported
   };
 
   bool read();
@@ -148,16 +151,17 @@ private:
                   llvm::ArrayRef<mlir::Value> results,
                   std::optional<llvm::ArrayRef<mlir::Value>> operands);
 
-  /// `node`: the one that it is about, if it is about one.
+  /// `place`: the node that it is about; null outside of any node.
   void issue(const llvm::Twine &message, bool unsupported = false,
-             const Node *node = nullptr);
-  static std::string describe(const Node &node, unsigned index);
+             const Place *place = nullptr);
+  std::string describe(const Node &node, unsigned index) const;
   /// Tells of what is taken though ONNX does not allow it.
   void warn(const llvm::Twine &message);
   mlir::Location getLocation(const Node &node, unsigned index) const;
   std::string takeDiagnostic();
 
   std::string path, fileName;
+  std::string contents; // the file with the bytes of the model at `path`
   mlir::MLIRContext *context;
   const ImportOptions &options;
   BranchChoices *choices;

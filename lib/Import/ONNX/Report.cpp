@@ -195,6 +195,7 @@ void adze::printJSON(const ImportReport &report, llvm::StringRef path,
     json.attribute("status", report.issues.empty() ? "ok"
                              : allUnsupported      ? "unsupported"
                                                    : "error");
+    json.attribute("compiles", report.issues.empty());
     json.attribute("nodes", int64_t(report.numNodes));
     json.attribute("supported", int64_t(report.numNodes - report.numFailed));
     if (!report.issues.empty())
@@ -214,9 +215,13 @@ void adze::printJSON(const ImportReport &report, llvm::StringRef path,
     json.attributeArray("issues", [&] {
       for (const ImportIssue &issue : report.issues)
         json.object([&] {
-          json.attribute("message", fixUTF8(issue.message));
-          json.attribute("operator", fixUTF8(issue.op));
-          json.attribute("unsupported", issue.unsupported);
+          if (issue.isNode) {
+            json.attribute("node", fixUTF8(issue.node));
+            json.attribute("index", issue.index);
+            json.attribute("op", fixUTF8(issue.op));
+          }
+          json.attribute("kind", issue.unsupported ? "unsupported" : "error");
+          json.attribute("reason", fixUTF8(issue.text));
           json.attribute("missing", issue.isMissing);
         });
     });

@@ -262,7 +262,8 @@ std::string Tensors::find(const TensorData &tensor,
     source.bytes = llvm::ArrayRef(tensor.bytes.data(), tensor.bytes.size());
   } else {
     llvm::ArrayRef<char> whole = file;
-    source.file = path;
+    llvm::StringRef name = path; // for the message
+    source.file = contents;
     source.offset = tensor.offset;
     if (tensor.place == TensorData::Place::External) {
       const External &external = open(tensor.location);
@@ -271,12 +272,13 @@ std::string Tensors::find(const TensorData &tensor,
       whole = llvm::ArrayRef(external.buffer->getBufferStart(),
                              external.buffer->getBufferSize());
       source.file = external.path;
+      name = external.path;
     }
     uint64_t size = tensor.size.value_or(bytes);
     if (tensor.offset > whole.size() || size > whole.size() - tensor.offset)
       return "expected " + std::to_string(size) + " bytes at " +
              std::to_string(tensor.offset) + " of '" +
-             path::filename(source.file).str() + "', but it has " +
+             path::filename(name).str() + "', but it has " +
              std::to_string(whole.size());
     source.bytes = whole.slice(tensor.offset, size);
   }

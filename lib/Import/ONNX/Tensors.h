@@ -29,10 +29,11 @@ std::unique_ptr<llvm::MemoryBuffer> mapFile(llvm::StringRef path,
 
 class Tensors {
 public:
-  /// `file` is the mapped model at `path`.
+  /// `file` is what is mapped of `contents`, the file with the bytes of the
+  /// model at `path`.
   Tensors(mlir::MLIRContext *context, llvm::StringRef path,
-          llvm::ArrayRef<char> file)
-      : context(context), path(path), file(file) {}
+          llvm::StringRef contents, llvm::ArrayRef<char> file)
+      : context(context), path(path), contents(contents), file(file) {}
 
   /// What is wrong with a tensor; empty if nothing. Reads no elements.
   std::string check(const TensorData &tensor);
@@ -67,7 +68,7 @@ private:
                               llvm::ArrayRef<char> bytes);
 
   mlir::MLIRContext *context;
-  std::string path;
+  std::string path, contents;
   llvm::ArrayRef<char> file;
   llvm::StringMap<External> externals;
   /// The first string is always "".

@@ -1,0 +1,157 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What a compilation tells: messages, progress; and how it is cancelled.
+#include "Compilation.h"
+#include "Support/NodeName.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace adze {
+
+CompileObserver::~CompileObserver() = default;
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+static StringRef getName(CompileMessage::Severity severity) {
+  switch (severity) {
+  case CompileMessage::Severity::Error:
+    return "error";
+  case CompileMessage::Severity::Warning:
+    return "warning";
+  case CompileMessage::Severity::Remark:
+    return "remark";
+  case CompileMessage::Severity::Note:
+    return "note";
+  }
+  llvm_unreachable("a severity");
+}
+
+void CompileMessage::print(llvm::raw_ostream &os) const {
+  os << getName(severity) << ": " << file;
+  if (line)
+    os << ":" << line << ":" << column;
+  if (!file.empty())
+    os << ": ";
+  if (!node.empty()) {
+    os << "node '" << node << "'";
+    if (!op.empty())
+      os << " (" << op << ")";
+    os << ": ";
+  }
+  os << text << "\n";
+}
+
+/// Sets the file, and either the node or the line and column. The model's name
+/// in locations has no folder, so that modules do not depend on it: a message
+/// has the path as it was given.
+static void setPlace(CompileMessage &message, Location loc, StringRef input) {
+  SmallVector<StringRef> nodes = getNodeNames(loc);
+  FileLineColLoc file;
+  loc->walk([&](Location part) {
+    file = dyn_cast<FileLineColLoc>(part);
+    return file ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (!file)
+    return;
+  StringRef name = file.getFilename().getValue();
+  message.file =
+      (name == llvm::sys::path::filename(input) ? input : name).str();
+  if (!nodes.empty()) {
+    message.node = nodes.front().str();
+    return;
+  }
+  message.line = file.getLine();
+  message.column = file.getColumn();
+}
+
+void Compilation::report(const CompileMessage &message) {
+  if (!options.observer)
+    return message.print(diagnostics);
+  std::lock_guard<std::mutex> guard(observing);
+  options.observer->report(message);
+}
+
+void Compilation::report(const ImportIssue &issue) {
+  sawError = true;
+  CompileMessage message;
+  message.file = options.input;
+  message.node = issue.node;
+  message.op = issue.op;
+  message.text = issue.text;
+  report(message);
+}
+
+void Compilation::report(Diagnostic &diagnostic) {
+  using Severity = CompileMessage::Severity;
+  CompileMessage message;
+  message.text = diagnostic.str();
+  switch (diagnostic.getSeverity()) {
+  case DiagnosticSeverity::Error:
+    sawError = true;
+    sawUnsupported |= StringRef(message.text).contains("unsupported");
+    break;
+  case DiagnosticSeverity::Warning:
+    message.severity = Severity::Warning;
+    if (options.quiet)
+      return;
+    break;
+  case DiagnosticSeverity::Remark:
+    message.severity = Severity::Remark;
+    if (!options.verbose)
+      return;
+    break;
+  case DiagnosticSeverity::Note:
+    message.severity = Severity::Note;
+    break;
+  }
+  setPlace(message, diagnostic.getLocation(), options.input);
+  report(message);
+  if (!options.verbose)
+    return;
+  // What MLIR adds by itself, such as the op's text, helps its developers; the
+  // text of a whole function would not.
+  constexpr size_t maxNote = 2000;
+  for (Diagnostic &added : diagnostic.getNotes()) {
+    CompileMessage note;
+    note.severity = Severity::Note;
+    note.text = StringRef(added.str()).take_front(maxNote).str();
+    report(note);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Progress
+//===----------------------------------------------------------------------===//
+
+void Compilation::progress(StringRef stage, size_t done, size_t all) {
+  if (!options.observer)
+    return;
+  std::lock_guard<std::mutex> guard(observing);
+  options.observer->progress(stage, done, all);
+}
+
+bool Compilation::isCancelled() {
+  if (!sawCancel && options.observer && options.observer->isCancelled())
+    sawCancel = true;
+  return sawCancel;
+}
+
+/// Once the compilation is cancelled, what is left of a stage's passes over the
+/// module does nothing: the stage ends soon, and fails. Passes over other
+/// modules run: their callers rely on them.
+void Compilation::skipPassesOnceCancelled() {
+  context.registerActionHandler(
+      [this](llvm::function_ref<void()> run, const tracing::Action &action) {
+        bool isOurs = isa<PassExecutionAction>(action) && module &&
+                      !action.getContextIRUnits().empty() &&
+                      llvm::dyn_cast_if_present<Operation *>(
+                          action.getContextIRUnits().front()) == *module;
+        if (!isOurs || !isCancelled())
+          run();
+      });
+}
+
+} // namespace adze

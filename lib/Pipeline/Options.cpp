@@ -1,0 +1,436 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The table of the options, and what they require of each other.
+#include "Pipeline/Options.h"
+#include "Support/OutputFile.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace adze {
+
+using Refusal = std::optional<OptionError>;
+
+static OptionError usage(const Twine &message) {
+  return {CompileStatus::Usage, message.str()};
+}
+
+static OptionError unsupported(const Twine &message) {
+  return {CompileStatus::Unsupported, ("unsupported: " + message).str()};
+}
+
+/// "-O" or "--tune".
+static std::string getFlag(StringRef name) {
+  return ((name.size() == 1 ? "-" : "--") + name).str();
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A value and the option that it is of.
+struct Given {
+  StringRef name, value;
+
+  OptionError refuse(StringRef expected) const {
+    return usage("expected " + getFlag(name) + "=" + expected + ", but got '" +
+                 value + "'");
+  }
+};
+} // namespace
+
+static Refusal readSwitch(const Given &given, bool &result) {
+  auto value = StringSwitch<std::optional<bool>>(given.value.lower())
+                   .Cases({"", "true", "1", "on"}, true)
+                   .Cases({"false", "0", "off"}, false)
+                   .Default(std::nullopt);
+  if (!value)
+    return given.refuse("true or false");
+  result = *value;
+  return std::nullopt;
+}
+
+static Refusal readNumber(const Given &given, unsigned &result) {
+  unsigned number;
+  if (given.value.getAsInteger(10, number))
+    return given.refuse("N, a number");
+  result = number;
+  return std::nullopt;
+}
+
+static Refusal readText(const Given &given, std::string &result) {
+  result = given.value.str();
+  return std::nullopt;
+}
+
+static Refusal add(const Given &given, std::vector<std::string> &result) {
+  result.push_back(given.value.str());
+  return std::nullopt;
+}
+
+/// One of some words, with what they stand for; `words` says them.
+template <typename T>
+static Refusal readWord(const Given &given, T &result, StringRef words,
+                        ArrayRef<std::pair<StringRef, T>> values) {
+  for (const auto &[word, value] : values)
+    if (given.value == word) {
+      result = value;
+      return std::nullopt;
+    }
+  return given.refuse(words);
+}
+
+static Refusal readLevel(const Given &given, unsigned &result) {
+  if (given.value.size() != 1 || given.value[0] < '0' || given.value[0] > '3')
+    return usage("expected -O0 .. -O3");
+  result = given.value[0] - '0';
+  return std::nullopt;
+}
+
+static Refusal readCpus(const Given &given, std::vector<std::string> &result) {
+  result.clear();
+  for (StringRef cpu : split(given.value, ','))
+    result.push_back(cpu.str());
+  return std::nullopt;
+}
+
+static Refusal readTarget(const Given &given,
+                          std::vector<std::string> &targets) {
+  if (given.value != "cpu" && !given.value.starts_with("cuda:"))
+    return usage("expected --target=cpu or --target=cuda:sm_NN, but got '" +
+                 given.value + "'");
+  return add(given, targets);
+}
+
+static Refusal readEmit(const Given &given, Emit &result) {
+  return readWord<Emit>(given, result,
+                        "graph, tile, linalg, llvm, ptx, obj, onnx or so",
+                        {{"graph", Emit::Graph},
+                         {"tile", Emit::Tile},
+                         {"linalg", Emit::Linalg},
+                         {"llvm", Emit::LLVM},
+                         {"ptx", Emit::PTX},
+                         {"obj", Emit::Object},
+                         {"onnx", Emit::ONNX},
+                         {"so", Emit::Module}});
+}
+
+static Refusal readPrecision(const Given &given, std::string &result) {
+  std::string words;
+  if (auto refusal = readWord<std::string>(
+          given, words, "f32, tf32, bf16 or f16",
+          {{"f32", "f32"}, {"tf32", "tf32"}, {"bf16", "bf16"}, {"f16", "f16"}}))
+    return refusal;
+  result = words;
+  return std::nullopt;
+}
+
+static Refusal readDeterministic(const Given &given) {
+  bool isOn = true;
+  if (auto refusal = readSwitch(given, isOn))
+    return refusal;
+  if (!isOn)
+    return usage("expected --deterministic, but got --deterministic=false: no "
+                 "code is made whose results depend on threads");
+  return std::nullopt;
+}
+
+static Refusal
+readStagePasses(const Given &given,
+                std::vector<std::pair<Stage, std::string>> &result) {
+  auto [name, pipeline] = given.value.split(':');
+  std::optional<Stage> stage = findStage(name);
+  if (!stage || *stage < Stage::Graph || *stage > Stage::Kernel)
+    return usage("expected --stage-passes=graph, tile, linalg, host or kernel, "
+                 "and passes behind a colon, but got '" +
+                 given.value + "'");
+  result.push_back({*stage, pipeline.str()});
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+/// The options, and where each puts its value.
+struct OptionTable {
+  using Read = Refusal (*)(OptionReader &, const Given &);
+  struct Row {
+    OptionSpec spec;
+    Read read;
+  };
+  static const Row rows[];
+};
+
+using Kind = OptionSpec::Kind;
+
+using R = OptionReader;
+using G = const Given;
+
+const OptionTable::Row OptionTable::rows[] = {
+    {{"O", Kind::Prefix, "-O0 (reference path) .. -O3; -O2 by default", "N"},
+     [](R &r, G &g) { return readLevel(g, r.options.optLevel); }},
+    {{"j", Kind::Prefix, "Threads to compile with", "N"},
+     [](R &r, G &g) { return readNumber(g, r.options.jobs); }},
+    {{"q", Kind::Switch, "Errors only", ""},
+     [](R &r, G &g) { return readSwitch(g, r.options.quiet); }},
+    {{"v", Kind::Switch, "Remarks and notes too", ""},
+     [](R &r, G &g) { return readSwitch(g, r.options.verbose); }},
+    {{"timing", Kind::Switch, "Print where the time went", "", true},
+     [](R &r, G &g) { return readSwitch(g, r.options.timing); }},
+    {{"stats", Kind::Switch, "Print what passes did, and the arena", ""},
+     [](R &r, G &g) { return readSwitch(g, r.options.stats); }},
+    {{"emit", Kind::Value,
+      "What to write: a dialect's text, PTX, an object, ONNX, or a loadable "
+      "module (so, by default)",
+      "graph|tile|linalg|llvm|ptx|obj|onnx|so"},
+     [](R &r, G &g) { return readEmit(g, r.options.emit); }},
+    {{"target", Kind::Repeated, "cpu or cuda:sm_NN; may be repeated", "TARGET"},
+     [](R &r, G &g) { return readTarget(g, r.targets); }},
+    {{"allow-host-fallback", Kind::Switch,
+      "Run kernels without device code on the CPU; needs --target=cpu too", ""},
+     [](R &r, G &g) { return readSwitch(g, r.options.allowHostFallback); }},
+    {{"mtriple", Kind::Value, "Target triple of CPU code", "TRIPLE"},
+     [](R &r, G &g) { return readText(g, r.options.triple); }},
+    {{"mcpu", Kind::Value, "CPUs, one variant each", "native|..."},
+     [](R &r, G &g) { return readCpus(g, r.options.cpus); }},
+    {{"mcache", Kind::Value, "Second and third level of cache of the CPUs",
+      "1M,32M[,apart]"},
+     [](R &r, G &g) { return readText(g, r.options.caches); }},
+    {{"dim", Kind::Repeated,
+      "Fix or bound a symbolic dim, or (N=?) give each dim of that name its "
+      "own size",
+      "N=1..64[:8]"},
+     [](R &r, G &g) { return add(g, r.options.dims); }},
+    {{"shape", Kind::Repeated, "Shape of an input", "x=1x3x224x224"},
+     [](R &r, G &g) { return add(g, r.options.shapes); }},
+    {{"precision", Kind::Value, "f32 (what ONNX says), tf32, bf16 or f16",
+      "TYPE"},
+     [](R &r, G &g) { return readPrecision(g, r.precision); }},
+    {{"deterministic", Kind::Switch,
+      "Results do not depend on threads; always on", ""},
+     [](R &, G &g) { return readDeterministic(g); }},
+    {{"batch-invariant", Kind::Switch, "Results do not depend on the batch",
+      ""},
+     [](R &r, G &g) { return readSwitch(g, r.options.batchInvariant); }},
+    {{"tune", Kind::Value,
+      "Where block sizes come from: rules (off, by default), a model of the "
+      "cost, or times taken here",
+      "off|model|measure"},
+     [](R &r, G &g) {
+       return readWord<Tune>(g, r.options.tune, "off, model or measure",
+                             {{"off", Tune::Off},
+                              {"model", Tune::Model},
+                              {"measure", Tune::Measure}});
+     }},
+    {{"tune-db", Kind::Value, "Tuning log", "FILE"},
+     [](R &r, G &g) { return readText(g, r.options.tuneDatabase); }},
+    {{"max-compile-seconds", Kind::Value, "Bound on searches", "N"},
+     [](R &r, G &g) {
+       r.sawMaxSeconds = true;
+       return readNumber(g, r.options.maxSeconds);
+     }},
+    {{"kernels", Kind::Value, "Tile kernels for operators", "FILE.mlir"},
+     [](R &r, G &g) { return readText(g, r.options.kernels); }},
+    {{"weights", Kind::Value, "In the module, or in a file beside it",
+      "embed|file"},
+     [](R &r, G &g) {
+       return readWord<std::string>(g, r.weights, "embed or file",
+                                    {{"embed", "embed"}, {"file", "file"}});
+     }},
+    {{"cache", Kind::Value, "Folder of finished modules, by content", "DIR"},
+     [](R &r, G &g) { return readText(g, r.options.cache); }},
+    {{"winograd", Kind::Value,
+      "3x3 convolutions with fewer multiplications; on by default", "on|off"},
+     [](R &r, G &g) {
+       return readWord<bool>(g, r.options.winograd, "on or off",
+                             {{"on", true}, {"off", false}});
+     }},
+    {{"check", Kind::Switch, "Only list what can't be compiled", "", true},
+     [](R &r, G &g) { return readSwitch(g, r.options.check); }},
+    {{"json", Kind::Switch, "--check writes JSON, to -o or standard output", "",
+      true},
+     [](R &r, G &g) { return readSwitch(g, r.options.json); }},
+    {{"dump-phases", Kind::Value, "Write the IR after each stage", "DIR"},
+     [](R &r, G &g) { return readText(g, r.options.dumpPhases); }},
+    {{"report", Kind::Value, "Write a report", "FILE.{json,html}"},
+     [](R &r, G &g) { return readText(g, r.options.report); }},
+    {{"verify", Kind::Value, "Hold the module to the reference path",
+      "none|differential|passes"},
+     [](R &r, G &g) {
+       return readWord<Verify>(g, r.options.verify,
+                               "none, differential or passes",
+                               {{"none", Verify::None},
+                                {"differential", Verify::Differential},
+                                {"passes", Verify::Passes}});
+     }},
+    {{"plugin", Kind::Repeated,
+      "Load dialects and passes, as of mlir-opt's plugins", "LIB.so", true},
+     [](R &r, G &g) { return add(g, r.options.plugins); }},
+    {{"stage-passes", Kind::Repeated,
+      "Passes to run after stage graph, tile, linalg, host or kernel",
+      "STAGE:PIPELINE", true},
+     [](R &r, G &g) { return readStagePasses(g, r.options.stagePasses); }},
+    {{"blob-dir", Kind::Repeated, "Where MLIR text's blobs are", "DIR"},
+     [](R &r, G &g) { return add(g, r.options.blobDirs); }},
+    {{"inject-crash", Kind::Switch, "Crash on purpose", "", true, true},
+     [](R &r, G &g) { return readSwitch(g, r.injectCrash); }},
+    {{"inject-crash-threads", Kind::Value, "In so many threads", "N", true,
+      true},
+     [](R &r, G &g) { return readNumber(g, r.crashThreads); }},
+    {{"inject-fault", Kind::Switch, "Miscompile on purpose", "", true, true},
+     [](R &r, G &g) { return readSwitch(g, r.options.injectFault); }},
+    {{"reproducer", Kind::Value, "Write the IR before a pass that fails",
+      "FILE", true, true},
+     [](R &r, G &g) { return readText(g, r.options.reproducer); }},
+};
+
+ArrayRef<OptionSpec> getOptionSpecs() {
+  static const std::vector<OptionSpec> specs = [] {
+    std::vector<OptionSpec> result;
+    for (const OptionTable::Row &row : OptionTable::rows)
+      result.push_back(row.spec);
+    return result;
+  }();
+  return specs;
+}
+
+Refusal OptionReader::set(StringRef name, StringRef value) {
+  for (const OptionTable::Row &row : OptionTable::rows)
+    if (row.spec.name == name)
+      return row.read(*this, {name, value});
+  return usage("unknown option '" + name + "'");
+}
+
+//===----------------------------------------------------------------------===//
+// All together
+//===----------------------------------------------------------------------===//
+
+bool isText(Emit emit) {
+  return emit != Emit::Module && emit != Emit::Object && emit != Emit::ONNX;
+}
+
+static Refusal checkTargets(ArrayRef<std::string> targets,
+                            CompileOptions &options) {
+  options.cpu = targets.empty();
+  for (const std::string &target : targets)
+    if (target == "cpu")
+      options.cpu = true;
+    else
+      options.cudaTargets.push_back(target);
+  if (options.emit == Emit::PTX && options.cudaTargets.empty())
+    return usage("--emit=ptx needs a --target=cuda:sm_NN");
+  if (options.allowHostFallback && !options.cpu)
+    return usage("--allow-host-fallback needs --target=cpu beside "
+                 "--target=cuda:sm_NN");
+  return std::nullopt;
+}
+
+static Refusal checkOutput(const CompileOptions &options) {
+  if (options.input.empty())
+    return usage("expected a model; see --help");
+  if (options.output.empty() && !options.check)
+    return usage("expected -o FILE");
+  if (options.output == "-" && !isText(options.emit) && !options.json)
+    return usage("-o - is for text: add --emit=graph, tile, linalg, llvm or "
+                 "ptx");
+  if (options.json && !options.check)
+    return usage("--json is for --check");
+  if (!options.cache.empty() && isText(options.emit))
+    return usage("--cache is for --emit=so, obj and onnx");
+  return std::nullopt;
+}
+
+static Refusal placeWeights(StringRef weights, CompileOptions &options) {
+  bool isApart = weights == "file";
+  if (isApart && options.output == "-")
+    return usage("--weights=file needs -o FILE");
+  if (isApart && (options.emit == Emit::Object || options.emit == Emit::PTX ||
+                  options.emit == Emit::ONNX))
+    return unsupported("--weights=file of --emit=obj, ptx or onnx");
+  SmallString<128> side(options.output);
+  sys::path::replace_extension(side, "weights");
+  if (options.output != "-" && isText(options.emit)) {
+    options.weightsFile = side.str().str();
+  } else if (isApart) {
+    // Where the run time looks: beside the module itself, not beside a link.
+    side = resolveOutput(options.output);
+    sys::path::replace_extension(side, "weights");
+    options.externalWeights = side.str().str();
+  }
+  return std::nullopt;
+}
+
+static Refusal checkTune(const CompileOptions &options, bool sawMaxSeconds) {
+  if (!options.tuneDatabase.empty() && options.tune != Tune::Measure)
+    return usage("--tune-db needs --tune=measure");
+  if (sawMaxSeconds && options.tune == Tune::Off)
+    return usage("--max-compile-seconds bounds --tune=model and "
+                 "--tune=measure");
+  return std::nullopt;
+}
+
+static Refusal checkKernels(const CompileOptions &options) {
+  StringRef extension = sys::path::extension(options.input);
+  if (!options.kernels.empty() &&
+      (extension == ".mlir" || extension == ".mlirbc"))
+    return usage("--kernels is for ONNX models: a text has its kernels");
+  return std::nullopt;
+}
+
+static Refusal checkReport(const CompileOptions &options) {
+  if (options.report.empty())
+    return std::nullopt;
+  StringRef extension = sys::path::extension(options.report);
+  if (extension != ".json" && extension != ".html")
+    return usage("expected --report=FILE.json or FILE.html, but got '" +
+                 options.report + "'");
+  if (options.check || options.emit == Emit::Graph ||
+      options.emit == Emit::Tile || options.emit == Emit::Linalg ||
+      options.emit == Emit::ONNX)
+    return usage("--report needs the host program: --emit=so, obj, llvm or "
+                 "ptx");
+  return std::nullopt;
+}
+
+static Refusal checkVerify(const CompileOptions &options) {
+  bool compares = options.emit == Emit::Module && options.cpu && !options.check;
+  if (options.verify != Verify::None && !compares)
+    return usage(
+        Twine("--verify=") +
+        (options.verify == Verify::Passes ? "passes" : "differential") +
+        " needs --emit=so with code for the CPU");
+  return std::nullopt;
+}
+
+Refusal OptionReader::finish(StringRef input, StringRef output,
+                             CompileOptions &result) const {
+  result = options;
+  result.input = input.str();
+  result.output = output.str();
+  if (result.json && result.output.empty())
+    result.output = "-";
+  result.injectCrash = injectCrash ? crashThreads : 0;
+  if (auto refusal = checkTune(result, sawMaxSeconds))
+    return refusal;
+  if (auto refusal = checkKernels(result))
+    return refusal;
+  if (auto refusal = checkTargets(targets, result))
+    return refusal;
+  if (auto refusal = checkOutput(result))
+    return refusal;
+  if (auto refusal = placeWeights(weights, result))
+    return refusal;
+  if (auto refusal = checkReport(result))
+    return refusal;
+  if (auto refusal = checkVerify(result))
+    return refusal;
+  // Known, but not to be had: refused, never ignored.
+  if (precision != "f32")
+    return unsupported("--precision=" + precision);
+  return std::nullopt;
+}
+
+} // namespace adze

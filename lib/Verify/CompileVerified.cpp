@@ -1,0 +1,29 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// A compilation, and what CompileOptions::verify asks for.
+#include "Verify/CompileVerified.h"
+#include "Verify/Differential.h"
+#include "Verify/Passes.h"
+
+namespace adze {
+
+CompileStatus compileVerified(const CompileOptions &options,
+                              llvm::raw_ostream &diagnostics,
+                              bool *isOfCompilation) {
+  CompileStatus status = compile(options, diagnostics);
+  if (isOfCompilation)
+    *isOfCompilation = status != CompileStatus::Done;
+  if (status != CompileStatus::Done)
+    return status;
+  switch (options.verify) {
+  case Verify::None:
+    return status;
+  case Verify::Differential:
+    return verifyDifferential(options, diagnostics);
+  case Verify::Passes:
+    return verifyPasses(options, diagnostics);
+  }
+  llvm_unreachable("a kind of verification");
+}
+
+} // namespace adze

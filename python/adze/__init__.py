@@ -1,0 +1,47 @@
+# Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+"""Adze: ahead-of-time compilation of ONNX models to loadable modules.
+
+    import adze
+    module = adze.compile("model.onnx", dims={"batch": (1, 64)})
+    logits = module(image)          # numpy in, numpy out; torch in, torch out
+    module.save("model.so")         # later: adze.load("model.so")
+
+Inputs are taken without a copy from anything that has the DLPack protocol
+(numpy, torch, jax, cupy) and is dense and row-major.  Modules may be called
+from any number of threads: the interpreter's lock is released meanwhile.
+"""
+
+from ._compile import CompileError, Diagnostic, check, compile
+from ._errors import AdzeError, ArgumentError
+from ._libraries import compiler_version
+from ._module import Context, Module, Profile, ValueInfo, load
+from ._tensor import Tensor
+
+__all__ = [
+    "AdzeError",
+    "ArgumentError",
+    "CompileError",
+    "Context",
+    "Diagnostic",
+    "Module",
+    "Profile",
+    "Tensor",
+    "ValueInfo",
+    "check",
+    "compile",
+    "compiler_version",
+    "load",
+]
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("adze")
+    except PackageNotFoundError:  # a source tree
+        return compiler_version().split()[1]
+
+
+__version__ = _version()
+del _version

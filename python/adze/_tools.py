@@ -1,0 +1,31 @@
+# Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+"""The command line tools of the package."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ._libraries import folder
+
+
+def _run(name: str) -> None:
+    path = os.path.join(folder(), name)
+    if not os.path.exists(path):  # a build tree: lib/ and bin/
+        path = os.path.join(folder(), os.pardir, "bin", name)
+    os.execv(path, [name, *sys.argv[1:]])
+
+
+def atranslate() -> None:
+    """Compiles a model: ``atranslate model.onnx -o model.so``."""
+    _run("atranslate")
+
+
+def arun() -> None:
+    """Runs a module: ``arun model.so --random --bench``."""
+    _run("arun")
+
+
+def aopt() -> None:
+    """Runs passes over MLIR text: ``aopt --adze-graph text.mlir``."""
+    _run("aopt")

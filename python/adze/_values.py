@@ -1,0 +1,185 @@
+# Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+"""Values that are no tensors of numbers: strings, sequences, maps, optionals."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, byref, c_char_p, c_int32, c_int64, c_size_t, c_void_p
+from typing import Any, Mapping
+
+import numpy as np
+
+from . import _libraries as lib
+from ._errors import ArgumentError, check_status
+from ._tensor import Tensor, borrow
+
+TENSOR, STRINGS, SEQUENCE, MAP, OPTIONAL = range(5)
+
+
+class Value:
+    """A reference to an adze_value."""
+
+    __slots__ = ("handle",)
+
+    def __init__(self, handle: c_void_p | None = None) -> None:
+        self.handle = c_void_p() if handle is None else handle
+
+    def __del__(self) -> None:
+        if self.handle:
+            lib.runtime().adze_value_release(self.handle)
+
+
+def _is_text(value: Any) -> bool:
+    if isinstance(value, (str, bytes, np.str_, np.bytes_)):
+        return True
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "USO" or value.dtype.kind == "T"
+    return False
+
+
+def _make_strings(value: Any) -> Value:
+    array = np.asarray(value, dtype=object)
+    texts = [t.encode() if isinstance(t, str) else bytes(t) for t in array.ravel()]
+    count = len(texts)
+    result = Value()
+    check_status(
+        lib.runtime().adze_value_from_strings(
+            (c_char_p * count)(*texts),
+            (c_size_t * count)(*map(len, texts)),
+            (c_int64 * array.ndim)(*array.shape),
+            array.ndim,
+            byref(result.handle),
+        )
+    )
+    return result
+
+
+#: Inputs that values refer to, by the address of their DLManagedTensorVersioned.
+_borrowed: dict[int, Any] = {}
+
+
+def _give_back(pointer: Any) -> None:
+    _borrowed.pop(ctypes.addressof(pointer.contents), None)
+
+
+_deleter = lib.DLManagedTensorVersioned._fields_[3][1](_give_back)
+
+
+def _make_tensor(value: Any, dtype: str | None) -> Value:
+    source = borrow(value, dtype)
+    managed = lib.DLManagedTensorVersioned()
+    managed.major, managed.minor, managed.deleter = 1, 0, _deleter
+    managed.dl_tensor = source.pointer.contents
+    _borrowed[ctypes.addressof(managed)] = (managed, source)
+    result = Value()
+    check_status(lib.runtime().adze_value_from_dlpack(managed, byref(result.handle)))
+    return result
+
+
+def _handles(values: list[Value]) -> Any:
+    return (c_void_p * len(values))(*(v.handle for v in values))
+
+
+def _inner(kind: str, prefix: str) -> str:
+    """What is between the parentheses of "seq(tensor(string))"."""
+    return kind[len(prefix) + 1 : -1] if kind.startswith(prefix + "(") else ""
+
+
+_ONNX_NAMES = {"float": "float32", "double": "float64"}
+
+
+def _dtype_of(kind: str) -> str | None:
+    name = _inner(kind, "tensor")
+    return _ONNX_NAMES.get(name, name) if name and name != "string" else None
+
+
+def make_value(value: Any, kind: str, dtype: str | None = None) -> Value:
+    """The value of a type as ONNX writes it ("seq(tensor(float))"); of a tensor
+    of numbers its element type may be given instead."""
+    rt = lib.runtime()
+    result = Value()
+    if kind.startswith("optional("):
+        if value is None:
+            check_status(rt.adze_value_from_optional(None, byref(result.handle)))
+            return result
+        element = make_value(value, _inner(kind, "optional"))
+        check_status(rt.adze_value_from_optional(element.handle, byref(result.handle)))
+        return result
+    if kind.startswith("seq("):
+        if not isinstance(value, (list, tuple)):
+            raise ArgumentError(f"expected a list for {kind}, but got {type(value).__name__}")
+        elements = [make_value(v, _inner(kind, "seq")) for v in value]
+        check_status(
+            rt.adze_value_from_sequence(_handles(elements), len(elements), byref(result.handle))
+        )
+        return result
+    if kind.startswith("map("):
+        return _make_map(value, kind)
+    if "string" in kind or _is_text(value):
+        return _make_strings(value)
+    return _make_tensor(value, dtype or _dtype_of(kind))
+
+
+def _make_map(value: Any, kind: str) -> Value:
+    if not isinstance(value, Mapping):
+        raise ArgumentError(f"expected a dict for {kind}, but got {type(value).__name__}")
+    key_kind, _, element_kind = _inner(kind, "map").partition(",")
+    keys = list(value)
+    if key_kind == "string":
+        key_value = _make_strings(keys)
+    else:
+        key_value = _make_tensor(np.asarray(keys, dtype=key_kind), None)
+    elements = [make_value(value[key], element_kind.strip()) for key in keys]
+    result = Value()
+    check_status(
+        lib.runtime().adze_value_from_map(
+            key_value.handle, _handles(elements), len(elements), byref(result.handle)
+        )
+    )
+    return result
+
+
+def _read_strings(handle: c_void_p) -> np.ndarray:
+    rt = lib.runtime()
+    texts, lengths, count = POINTER(c_void_p)(), POINTER(c_size_t)(), c_size_t()
+    check_status(rt.adze_value_strings(handle, byref(texts), byref(lengths), byref(count)))
+    rank, dims = c_int32(), POINTER(c_int64)()
+    check_status(rt.adze_value_shape(handle, byref(rank), byref(dims)))
+    array = np.empty(count.value, dtype=object)
+    for i in range(count.value):
+        array[i] = ctypes.string_at(texts[i], lengths[i]).decode("utf-8", "replace")
+    return array.reshape(tuple(dims[: rank.value]))
+
+
+def read_value(value: Value) -> Any:
+    """Takes a value apart: tensors are :class:`adze.Tensor`, strings numpy arrays
+    of objects, the rest lists, dicts and None."""
+    rt = lib.runtime()
+    kind = rt.adze_value_kind(value.handle)
+    if kind == STRINGS:
+        return _read_strings(value.handle)
+    if kind == SEQUENCE:
+        count = c_size_t()
+        check_status(rt.adze_value_sequence_size(value.handle, byref(count)))
+        elements = []
+        for i in range(count.value):
+            element = Value()
+            check_status(rt.adze_value_sequence_get(value.handle, i, byref(element.handle)))
+            elements.append(read_value(element))
+        return elements
+    if kind == MAP:
+        keys, values = Value(), Value()
+        check_status(rt.adze_value_map_get(value.handle, byref(keys.handle), byref(values.handle)))
+        names = read_value(keys)
+        return dict(zip(np.asarray(names).tolist(), read_value(values)))
+    if kind == OPTIONAL:
+        has = c_int32()
+        check_status(rt.adze_value_optional_has(value.handle, byref(has)))
+        if not has.value:
+            return None
+        element = Value()
+        check_status(rt.adze_value_optional_get(value.handle, byref(element.handle)))
+        return read_value(element)
+    managed = POINTER(lib.DLManagedTensorVersioned)()
+    check_status(rt.adze_value_as_dlpack(value.handle, byref(managed)))
+    return Tensor(managed)
