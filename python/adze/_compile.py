@@ -90,6 +90,7 @@ class _Options:
         self._lib = lib.compiler()
         handle = ctypes.c_void_p()
         self._lib.adze_compiler_options_create(ctypes.byref(handle))
+        self._release = self._lib.adze_compiler_options_release
         self.handle = handle
         self.diagnostics: list[Diagnostic] = []
         self.cancelled = threading.Event()
@@ -102,7 +103,7 @@ class _Options:
 
     def __del__(self) -> None:
         if getattr(self, "handle", None):
-            self._lib.adze_compiler_options_release(self.handle)
+            self._release(self.handle)
 
     def set(self, key: str, value: object) -> None:
         if isinstance(value, bool):
@@ -147,10 +148,11 @@ class _Result:
     def __init__(self) -> None:
         self.handle = ctypes.c_void_p()
         self._lib = lib.compiler()
+        self._release = self._lib.adze_compiler_result_release
 
     def __del__(self) -> None:
         if getattr(self, "handle", None):
-            self._lib.adze_compiler_result_release(self.handle)
+            self._release(self.handle)
 
     @property
     def message(self) -> str:

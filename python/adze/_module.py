@@ -80,14 +80,16 @@ def _read_info(info: Any) -> ValueInfo:
 class _Handle:
     """A module of the run time; contexts keep it alive."""
 
-    __slots__ = ("pointer",)
+    __slots__ = ("_release", "pointer")
 
     def __init__(self, pointer: c_void_p) -> None:
         self.pointer = pointer
+        # At the interpreter's end modules may be gone.
+        self._release = lib.runtime().adze_module_release
 
     def __del__(self) -> None:
         if self.pointer:
-            lib.runtime().adze_module_release(self.pointer)
+            self._release(self.pointer)
 
 
 class _Signature:
@@ -181,6 +183,7 @@ class Context:
         self._signature = module._signature
         self._lock = threading.RLock()
         self._pointer = c_void_p()
+        self._release = lib.runtime().adze_context_release
         kind, index = _device(module.device)
         check_status(
             lib.runtime().adze_context_create(
@@ -195,7 +198,7 @@ class Context:
 
     def __del__(self) -> None:
         if getattr(self, "_pointer", None):
-            lib.runtime().adze_context_release(self._pointer)
+            self._release(self._pointer)
 
     # -- Runs --
 

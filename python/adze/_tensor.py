@@ -315,20 +315,20 @@ class Tensor:
         nbytes: Bytes of the elements.
     """
 
-    __slots__ = ("_value", "_managed", "_tensor", "_keep", "__weakref__")
+    __slots__ = ("__weakref__", "_managed", "_release", "_tensor", "_value")
 
     def __init__(self, managed: Any) -> None:
         """Takes over a DLManagedTensorVersioned of the run time."""
         self._value: Any = None
         self._managed = managed
         self._tensor = managed.contents.dl_tensor
-        self._keep: Any = None
+        self._release = lib.runtime().adze_value_release
 
     def __del__(self) -> None:
         value, managed = self._value, self._managed
         self._value = self._managed = None
         if value:
-            lib.runtime().adze_value_release(value)
+            self._release(value)
         elif managed:
             managed.contents.deleter(managed)
 

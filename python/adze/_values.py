@@ -19,14 +19,15 @@ TENSOR, STRINGS, SEQUENCE, MAP, OPTIONAL = range(5)
 class Value:
     """A reference to an adze_value."""
 
-    __slots__ = ("handle",)
+    __slots__ = ("_release", "handle")
 
     def __init__(self, handle: c_void_p | None = None) -> None:
         self.handle = c_void_p() if handle is None else handle
+        self._release = lib.runtime().adze_value_release
 
     def __del__(self) -> None:
         if self.handle:
-            lib.runtime().adze_value_release(self.handle)
+            self._release(self.handle)
 
 
 def _is_text(value: Any) -> bool:

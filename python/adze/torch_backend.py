@@ -30,6 +30,8 @@ _log = logging.getLogger("adze.torch")
 
 #: Shapes of one graph that are compiled before others run without a backend.
 _MAX_VERSIONS = 8
+#: What torch's attention modules call at inference, and ONNX has no form of.
+_FAST_PATHS = ("_transformer_encoder_layer_fwd", "_native_multi_head_attention")
 #: A serialized model has less than 2 GiB.
 _MAX_BYTES_IN_MEMORY = 1 << 30
 
@@ -254,7 +256,10 @@ def _describe(error: Exception) -> str:
     while error.__cause__ is not None:
         error = error.__cause__  # type: ignore[assignment]
     lines = str(error).strip().splitlines() or [""]
-    return f"torch.onnx.export: {type(error).__name__}: {lines[0]}"
+    text = f"torch.onnx.export: {type(error).__name__}: {lines[0]}"
+    if any(name in text for name in _FAST_PATHS):
+        text += "; torch.backends.mha.set_fastpath_enabled(False) has torch use others"
+    return text
 
 
 def adze(

@@ -6,13 +6,15 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import subprocess
+import sys
 import threading
 
 import numpy as np
 import pytest
 
 import adze
-from conftest import parse
+from conftest import DIGITS, parse
 
 
 def test_digits(digits):
@@ -92,6 +94,22 @@ def test_outputs_outlive_everything():
     np.testing.assert_array_equal(view, [2, 4])
     y += 1  # and are the caller's own
     np.testing.assert_array_equal(y, [3, 5])
+
+
+def test_the_interpreters_end(digits):
+    """Objects that are left then are released without a word."""
+    script = (
+        "import adze, numpy as np\n"
+        f"module = adze.compile({str(DIGITS / 'digits.onnx')!r})\n"
+        "context = module.context()\n"
+        "x = np.zeros((1, 1, 8, 8), np.float32)\n"
+        "y = context(x, like='adze'); z = module.run_async(x).result(); w = y.numpy()\n"
+        "cycle = [module, context, y]; cycle.append(cycle)\n"
+        "import builtins; builtins.kept = cycle\n"
+        "module = context = y = None\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_outputs_share_memory(affine):

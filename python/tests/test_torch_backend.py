@@ -46,6 +46,45 @@ def test_network(said):
     assert said() == []
 
 
+def test_attention(said):
+    layer = torch.nn.TransformerEncoderLayer(32, 4, 64, batch_first=True).eval()
+    x = torch.randn(2, 9, 32)
+    with torch.no_grad():
+        torch.testing.assert_close(torch.compile(layer, backend=backend)(x), layer(x))
+        (text,) = said()
+        assert "set_fastpath_enabled" in text
+        torch._dynamo.reset()
+        torch.backends.mha.set_fastpath_enabled(False)
+        try:
+            compiled = torch.compile(layer, backend=backend)
+            for rows in (9, 5, 12):
+                x = torch.randn(2, rows, 32)
+                torch.testing.assert_close(compiled(x), layer(x), rtol=1e-4, atol=1e-5)
+        finally:
+            torch.backends.mha.set_fastpath_enabled(True)
+    assert len(said()) == 1
+
+
+def test_recurrent_network(said):
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed = torch.nn.Embedding(100, 32)
+            self.lstm = torch.nn.LSTM(32, 48, batch_first=True)
+            self.out = torch.nn.Linear(48, 10)
+
+        def forward(self, ids):
+            hidden, _ = self.lstm(self.embed(ids))
+            return self.out(hidden[:, -1]), None
+
+    net = Net().eval()
+    ids = torch.randint(0, 100, (2, 7))
+    with torch.no_grad():
+        scores, nothing = torch.compile(net, backend=backend)(ids)
+        torch.testing.assert_close(scores, net(ids)[0], rtol=1e-4, atol=1e-5)
+    assert nothing is None
+
+
 def test_inference_mode(said):
     x = torch.randn(3, 4)
     with torch.inference_mode():
