@@ -33,7 +33,9 @@ static std::vector<OpRow> makeRows() {
   addEinsumOps(rows);
   addIndexArithmeticOps(rows);
   addMicrosoftAttentionOps(rows);
+  addMicrosoftFusedOps(rows);
   addMicrosoftOps(rows);
+  addMicrosoftQuantizedOps(rows);
   addMlOps(rows);
   addRandomOps(rows);
   addRecurrentOps(rows);

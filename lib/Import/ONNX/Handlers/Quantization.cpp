@@ -196,12 +196,11 @@ static bool areBytesByConstant(Binder &b, Value lhs, Value rhs) {
          rhs.getDefiningOp<graph::ConstantOp>();
 }
 
-/// The product of (lhs - lhs's zero) and (rhs - rhs's zero) in i32; zero points
-/// are per row and per column. Of bytes by constants it is one of the bytes:
+/// Of bytes by constants it is one of the bytes:
 /// a sum of (a - p)(b - q) is one of ab, less p times that of b, less q times
 /// that of (a - p).
-static Value buildIntegerMatmul(Binder &b, Value lhs, Value lhsZero, Value rhs,
-                                Value rhsZero) {
+Value adze::importer::buildIntegerMatmul(Binder &b, Value lhs, Value lhsZero,
+                                         Value rhs, Value rhsZero) {
   Arithmetic a(b);
   if (!areBytesByConstant(b, lhs, rhs) || b.getRank(lhs) < 2 ||
       b.getRank(rhs) < 2)
@@ -362,5 +361,10 @@ void adze::importer::addQuantizationOps(std::vector<OpRow> &rows) {
                   {"QLinearConv", 10, 8, importQLinearConv},
                   {"QLinearMatMul", 10, 8, importQLinearMatMul},
                   {"QuantizeLinear", 10, 2, importQuantizeLinear},
+                  // As quantisers write them of 16 bits and less than 8.
+                  {"DequantizeLinear", 0, 2, importDequantizeLinear, "",
+                   INT32_MAX, "com.microsoft"},
+                  {"QuantizeLinear", 0, 2, importQuantizeLinear, "", INT32_MAX,
+                   "com.microsoft"},
               });
 }
