@@ -112,6 +112,114 @@ def rotations():
            [np.concatenate([low * c - high * s, low * s + high * c], -1)])
 
 
+COMMON = {k: ALL_FLOATS[k] for k in ("double", "float", "float16")}
+BYTES = {"int8": TensorProto.INT8, "uint8": TensorProto.UINT8}
+STORED = dict(BYTES, int16=TensorProto.INT16, uint16=TensorProto.UINT16, int4=TensorProto.INT4, uint4=TensorProto.UINT4)
+
+
+def f32(values):
+    return np.array(values, np.float32)
+
+
+def fused():
+    x, w = np.arange(-4.0, 5.0).reshape(1, 1, 3, 3), np.array([[[[1.0, 0.5], [-1.0, 2.0]]]])
+    product = np.array([[sum(x[0, 0, i + p, j + q] * w[0, 0, p, q] for p in (0, 1) for q in (0, 1)) for j in (0, 1)] for i in (0, 1)])
+    z = np.array([[[[1.0, -8.0], [0.0, 2.0]]]])
+    yield "FusedConv", COMMON, [x, w, np.array([0.5]), z], dict(activation="Relu"), [np.maximum(product + 0.5 + z, 0)]
+    yield ("FusedConv", COMMON, [x, w], dict(activation="Clip", activation_params=[-1.0, 1.0]), [np.clip(product, -1, 1)[None, None]])
+    yield "FusedConv", COMMON, [x, w], dict(activation="HardSigmoid", activation_params=[0.25, 0.5]), [
+        np.clip(product / 4 + 0.5, 0, 1)[None, None]]
+    yield ("NhwcConv", COMMON, [x.transpose(0, 2, 3, 1), w.transpose(0, 2, 3, 1), np.array([0.5])], {}, [product[None, :, :, None] + 0.5])
+    a, b = np.array([[1.0, -2.0], [0.5, 3.0]]), np.array([[2.0, 1.0], [-1.0, 4.0]])
+    gemm = a @ b.T / 2 + 1
+    yield ("FusedGemm", COMMON, [a, b, np.array([1.0])], dict(activation="LeakyRelu", activation_alpha=0.5, alpha=0.5, transB=1),
+           [np.where(gemm < 0, gemm / 2, gemm)])
+    yield "BiasSoftmax", COMMON, [np.array([[[1.0, 2.0], [3.0, 0.5]]]), np.array([[[-1.0, -2.0]], [[-1.0, -2.0]]])[:1]], dict(
+        axis=2, is_inner_broadcast=1), [np.array([[[0.5, 0.5], [1 / (1 + math.exp(-3.5)), 1 / (1 + math.exp(3.5))]]])]
+
+
+def silu(x):
+    return x / (1 + np.exp(-x))
+
+
+def group_norms():
+    """Two groups of two channels: (name, types of X, of the scale, inputs, attributes, outputs), channels last."""
+    group = np.array([[[1.0, -1.0, 2.0, 2.0], [-1.0, 1.0, -2.0, -2.0]]]).reshape(1, 2, 1, 4)
+    normal = np.array([[[1.0, -1.0, 1.0, 1.0], [-1.0, 1.0, -1.0, -1.0]]]).reshape(1, 2, 1, 4) * SCALE + SHIFT
+    skip = np.array([[0.5, 4.0, -2.0, 1.0]])
+    attributes = dict(groups=2, epsilon=0.0)
+    for first in ("float", "float16"):
+        for second in ("float", "float16"):
+            kinds = FLOATS[first], FLOATS[second]
+            yield "GroupNorm", kinds, [group, SCALE, SHIFT], dict(attributes, activation=0), [normal]
+            yield "GroupNorm", kinds, [group, SCALE, SHIFT], dict(attributes, activation=1), [silu(normal)]
+            front = group.transpose(0, 3, 1, 2)
+            yield "GroupNorm", kinds, [front, SCALE, SHIFT], dict(attributes, activation=0, channels_last=0), [normal.transpose(0, 3, 1, 2)]
+            yield ("SkipGroupNorm", kinds, [group - skip[:, None, None] - BIAS, SCALE, SHIFT, skip, BIAS], dict(attributes, activation=0),
+                   [normal, group])
+
+
+def quantised():
+    a, b = np.array([[10.0, 20.0, 3.0]]), np.array([[4.0, 0.0, 30.0]])
+    half, quarter, two = f32(0.5), f32(0.25), np.array(2.0)
+    sums = (a - 2) * 0.5 + b * 0.25
+    yield "QLinearAdd", BYTES, [a, half, two, b, quarter, None, half, np.array(1.0)], {}, [np.rint(sums / 0.5) + 1]
+    yield "QLinearMul", BYTES, [a, half, two, b, quarter, None, half, np.array(1.0)], {}, [
+        np.rint((a - 2) * 0.5 * b * 0.25 / 0.5) + 1]
+    low = np.array([[0.0, 1.0, 2.0, 6.0]])
+    yield "QLinearLeakyRelu", BYTES, [low, half, two, half, two], dict(alpha=0.5), [np.array([[1.0, 2.0, 2.0, 6.0]])]
+    yield "QLinearSigmoid", BYTES, [low, half, two, f32(1 / 64), np.array(0.0)], {}, [np.rint(64 / (1 + np.exp(-(low - 2) / 2)))]
+    yield "QLinearSoftmax", BYTES, [np.array([[5.0, 5.0], [9.0, 9.0]]), half, two, f32(1 / 64), two], dict(opset=13, axis=-1), [
+        np.full((2, 2), 34.0)]
+    yield "QLinearSoftmax", BYTES, [np.full((1, 2, 2), 5.0), half, two, f32(1 / 64), two], dict(opset=12, axis=1), [np.full((1, 2, 2), 18.0)]
+    yield ("QLinearGlobalAveragePool", BYTES, [np.array([[[[2.0, 4.0], [6.0, 12.0]]]]), half, two, quarter, two], {},
+           [np.array([[[[10.0]]]])])
+    yield ("QLinearGlobalAveragePool", BYTES, [np.array([[[[2.0], [4.0]], [[6.0], [12.0]]]]), half, two, quarter, two],
+           dict(channels_last=1), [np.array([[[[10.0]]]])])
+    yield "QLinearConcat", BYTES, [half, two, a, half, two, b, f32(1.0), None], dict(axis=1), [np.concatenate([a, b * 2 + 2], 1)]
+    # The range of the left operand is 0 to 255: its scale is 1.
+    left, right = f32([[0, 255, 5]]), np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    yield ("DynamicQuantizeMatMul", BYTES, [left, right, f32([0.5, 2.0]), np.array([1.0, 2.0]), f32([1, 0])], {},
+           [f32(left @ (right - [1, 2]) * [0.5, 2] + [1, 0])])
+
+
+def typed():
+    """(name, kind, types of single inputs and of the output, inputs, attributes, outputs)."""
+    bytes_, centred = np.array([[1.0, 2.0, 6.0]]), np.array([[-1.0, 0.0, 4.0]])
+    right = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    for to in ("float", "float16"):
+        for text in STORED:
+            ends = {0: FLOATS[to], 1: FLOATS[to], "out": STORED[text]}
+            yield "QuantizeLinear", STORED[text], ends, [centred * 0.5, np.array(0.5), np.array(2.0)], {}, [bytes_]
+        for text, kind in dict(STORED, int32=TensorProto.INT32).items():
+            ends = {1: FLOATS[to], "out": FLOATS[to]}
+            yield "DequantizeLinear", kind, ends, [bytes_, np.array(0.5), np.array(2.0)], {}, [centred * 0.5]
+        for first in BYTES.values():
+            for second in BYTES.values():
+                ends = {0: first, 4: first, 1: second, 5: second, "out": FLOATS[to]}
+                yield ("MatMulIntegerToFloat", FLOATS[to], ends,
+                       [bytes_, right, np.array(0.5), np.array([1.0, 2.0]), np.array(2.0), np.array([1.0, 2.0]), np.array([0.5, 1.0])], {},
+                       [centred @ (right - [1, 2]) * [0.5, 1] + [0.5, 1]])
+
+
+def sinks():
+    """A head whose sink is as great as the one score: half of it counts."""
+    q, k, v = np.zeros((1, 1, 16)), np.tile(np.array([[[1.0, -2.0]]]), 4), np.tile(np.array([[[3.0, 0.5]]]), 4)
+    past = np.tile(np.array([[[[2.0, 1.0], [-3.0, 0.5]]]]), 4)
+    keys, values = np.concatenate([past / 2, k[:, None]], 2), np.concatenate([past, v[:, None]], 2)
+    size = dict(num_heads=2, kv_num_heads=1)
+    total = values[0, 0].sum(0)
+    sink = np.array([0.0, math.log(5.0)])
+    heads = np.concatenate([total / 4, total / 8])[None, None]
+    rest = [None] * 4
+    yield "GroupQueryAttention", FLOATS, [q, k, v, past / 2, past, i32([2]), i32(3)] + rest + [sink], size, [heads, keys, values]
+    yield ("GroupQueryAttention", FLOATS, [q, k, v, past / 2, past, i32([2]), i32(3)], dict(size, smooth_softmax=1),
+           [np.concatenate([total / 4] * 2)[None, None], keys, values])
+    seen = values[0, 0, 1:].mean(0)
+    yield ("GroupQueryAttention", FLOATS, [q, k, v, past / 2, past, i32([2]), i32(3)], dict(size, local_window_size=2),
+           [np.concatenate([seen] * 2)[None, None], keys, values])
+
+
 def make(name, kind, inputs, attributes, outputs, kinds=None):
     """A model of one node, its inputs and outputs; `kinds`: types of single inputs and of all outputs."""
     def of(value, wanted):
@@ -132,11 +240,17 @@ def make(name, kind, inputs, attributes, outputs, kinds=None):
 def cases():
     """(name, case) of each operator in each type."""
     number = 0
-    for family in (activations, norms, products, attentions, rotations):
+    for family in (activations, norms, products, attentions, rotations, fused, quantised, sinks):
         for name, kinds, inputs, attributes, outputs in family():
             number += 1
             for text, kind in kinds.items():
                 yield f"microsoft_{name.lower()}_{number}_{text}", make(name, kind, inputs, attributes, outputs)
+    for name, (first, second), inputs, attributes, outputs in group_norms():
+        number += 1
+        yield f"microsoft_{name.lower()}_{number}", make(name, first, inputs, attributes, outputs, {1: second, 2: second})
+    for name, kind, kinds, inputs, attributes, outputs in typed():
+        number += 1
+        yield f"microsoft_{name.lower()}_{number}", make(name, kind, inputs, attributes, outputs, kinds)
     # The scale may be of another type, which the result has.
     for text, kind in ALL_FLOATS.items():
         for other, to in ALL_FLOATS.items():

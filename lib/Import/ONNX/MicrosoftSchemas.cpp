@@ -34,7 +34,16 @@ struct Row {
 
 static constexpr StringRef kFloats = "T:float,float16,bfloat16";
 static constexpr StringRef kAllFloats = "T:double,float,float16,bfloat16";
-static constexpr StringRef kBytes = "T:uint8,int8";
+static constexpr StringRef kCommonFloats = "T:double,float,float16";
+static constexpr StringRef kConvAttributes =
+    "auto_pad:s dilations:I group:i kernel_shape:I pads:I strides:I";
+static constexpr StringRef kFusedConvAttributes =
+    "activation:s activation_params:F auto_pad:s dilations:I group:i "
+    "kernel_shape:I pads:I strides:I";
+static constexpr StringRef kGroupNormAttributes =
+    "activation:i! channels_last:i epsilon:f groups:i!";
+static constexpr StringRef kGroupNormTypes = "T:float,float16 M:float,float16";
+static constexpr StringRef kBytes = "T:int8,uint8";
 
 static constexpr Row kRows[] = {
     {"Attention",
@@ -44,6 +53,8 @@ static constexpr Row kRows[] = {
      "do_rotary:i mask_filter_value:f num_heads:i! past_present_share_buffer:i "
      "qkv_hidden_sizes:I rotary_embedding_dim:i scale:f unidirectional:i"},
     {"BiasGelu", "A:T B:T", "C:T", kAllFloats, ""},
+    {"BiasSoftmax", "data:T bias:T", "output:T", kCommonFloats,
+     "axis:i is_inner_broadcast:i!"},
     {"DequantizeLinear", "x:T1 x_scale:T2 x_zero_point:T1?", "y:T2",
      "T1:int8,uint8,int16,uint16,int32,int4,uint4 T2:float,float16", "axis:i=1",
      "y = DequantizeLinear<axis: int = @axis>(x, x_scale, x_zero_point)"},
@@ -83,6 +94,11 @@ static constexpr Row kRows[] = {
      "output:T mask_index:int32? embedding_sum:T?", "T:float,float16",
      "epsilon:f mask_index_type:i"},
     {"FastGelu", "X:T bias:T?", "Y:T", kAllFloats, ""},
+    {"FusedConv", "X:T W:T B:T? Z:T?", "Y:T", kCommonFloats,
+     kFusedConvAttributes},
+    {"FusedGemm", "A:T B:T C:T?", "Y:T", kCommonFloats,
+     "activation:s activation_alpha:f activation_beta:f activation_gamma:f "
+     "alpha:f beta:f transA:i transB:i"},
     {"FusedMatMul", "A:T B:T", "Y:T", kAllFloats,
      "alpha:f transA:i transB:i transBatchA:i transBatchB:i"},
     {"GatherBlockQuantized", "data:T1 indices:Tind scales:T2 zero_points:T1?",
@@ -94,23 +110,29 @@ static constexpr Row kRows[] = {
         [gather_axis=0] [quantize_axis=1] [zero_points] output = DequantizeLinear<axis = -1, block_size: int = @block_size>(q, s, z)
         [gather_axis=0] [quantize_axis=1] [!zero_points] output = DequantizeLinear<axis = -1, block_size: int = @block_size>(q, s))"},
     {"Gelu", "X:T", "Y:T", kAllFloats, ""},
+    {"GroupNorm", "X:T gamma:M beta:M", "Y:T", kGroupNormTypes,
+     kGroupNormAttributes},
     {"GroupQueryAttention",
      "query:T key:T? value:T? past_key:T_CACHE? past_value:T_CACHE? "
      "seqlens_k:int32 total_sequence_length:int32 cos_cache:T? sin_cache:T? "
      "position_ids:int64? attention_bias:T? head_sink:T? k_scale:float? "
-     "v_scale:float? q_norm_weight:T? k_norm_weight:T?",
+     "v_scale:float? q_norm_weight:T? k_norm_weight:T? query_seqlens:int32?",
      "output:T present_key:T_CACHE? present_value:T_CACHE? output_qk:T?",
      "T:float,float16,bfloat16 "
      "T_CACHE:float,float16,bfloat16,float8e4m3fn,int8,uint8",
-     "causal:i do_rotary:i k_quant_type:s kv_cache_bit_width:i "
-     "kv_num_heads:i! local_window_size:i num_heads:i! qk_norm_epsilon:f "
+     "causal:i do_rotary:i k_norm_epsilon:f k_quant_type:s "
+     "kv_cache_bit_width:i "
+     "kv_num_heads:i! local_window_size:i num_heads:i! q_norm_epsilon:f "
+     "qk_norm_epsilon:f "
      "qk_output:i rotary_interleaved:i scale:f sliding_window_cache:i "
      "smooth_softmax:i softcap:f v_quant_type:s"},
     {"MatMulIntegerToFloat",
      "A:T1 B:T2 a_scale:T3 b_scale:T3 a_zero_point:T1? b_zero_point:T2? "
      "bias:T3?",
      "Y:T3", "T1:int8,uint8 T2:int8,uint8 T3:float,float16", "",
-     R"(a = DequantizeLinear<axis = -1>(A, a_scale, a_zero_point)
+     R"(one = Constant<value_ints = [1]>()
+        scale = Reshape(a_scale, one)
+        a = DequantizeLinear(A, scale, a_zero_point)
         b = DequantizeLinear<axis = -1>(B, b_scale, b_zero_point)
         [bias] product = MatMul(a, b)
         [bias] Y = Add(product, bias)
@@ -125,6 +147,7 @@ static constexpr Row kRows[] = {
      "cache_indirection:int32?",
      "output:T present_key:T? present_value:T? qk:T?", kFloats,
      "mask_filter_value:f num_heads:i! scale:f unidirectional:i"},
+    {"NhwcConv", "X:T W:T B:T?", "Y:T", kCommonFloats, kConvAttributes},
     {"QAttention",
      "input:T1 weight:T2 bias:T3 input_scale:T3 weight_scale:T3 mask_index:T4? "
      "input_zero_point:T1? weight_zero_point:T2? past:T3?",
@@ -176,7 +199,10 @@ static constexpr Row kRows[] = {
      kBytes, "channels_last:i",
      R"(x = DequantizeLinear(X, x_scale, x_zero_point)
         [channels_last=0] y = GlobalAveragePool(x)
-        [channels_last=0] Y = QuantizeLinear(y, y_scale, y_zero_point))"},
+        [!channels_last=0] first = Transpose<perm = [0, 3, 1, 2]>(x)
+        [!channels_last=0] mean = GlobalAveragePool(first)
+        [!channels_last=0] y = Transpose<perm = [0, 2, 3, 1]>(mean)
+        Y = QuantizeLinear(y, y_scale, y_zero_point))"},
     {"QLinearLeakyRelu",
      "X:T X_scale:float X_zero_point:T? Y_scale:float Y_zero_point:T?", "Y:T",
      kBytes, "alpha:f=0.01",
@@ -234,6 +260,8 @@ static constexpr Row kRows[] = {
     {"SimplifiedLayerNormalization", "X:T scale:V", "Y:V inv_std_var:float?",
      "T:double,float,float16,bfloat16 V:double,float,float16,bfloat16",
      "axis:i epsilon:f stash_type:i"},
+    {"SkipGroupNorm", "X:T gamma:M beta:M skip:T bias:T?", "Y:T S:T?",
+     kGroupNormTypes, kGroupNormAttributes},
     {"SkipLayerNormalization", "input:T skip:T gamma:T beta:T? bias:T?",
      "output:T mean:float? inv_std_var:float? input_skip_bias_sum:T?", kFloats,
      "epsilon:f"},

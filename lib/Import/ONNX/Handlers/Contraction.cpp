@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Matrix products and convolutions.
+#include "Contraction.h"
 #include "../DataShapes.h"
 #include "../OpTable.h"
 #include "../Sizes.h"
@@ -46,10 +47,14 @@ static LogicalResult importMatMul(Binder &b) {
 }
 
 /// alpha * A' * B' + beta * C.
-static LogicalResult importGemm(Binder &b) {
+Value adze::importer::buildGemm(Binder &b) {
+  auto refuse = [&](const llvm::Twine &message) {
+    (void)b.fail(message);
+    return Value();
+  };
   Value lhs = b.operand(0), rhs = b.operand(1), bias = b.operand(2);
   if (b.getRank(lhs) != 2 || b.getRank(rhs) != 2)
-    return b.fail("expected 2-D operands, but got " +
+    return refuse("expected 2-D operands, but got " +
                   llvm::Twine(b.getRank(lhs)) + "-D and " +
                   llvm::Twine(b.getRank(rhs)) + "-D");
   double alpha = b.getFloat("alpha", 1.0), beta = b.getFloat("beta", 1.0);
@@ -67,36 +72,51 @@ static LogicalResult importGemm(Binder &b) {
   if (alpha != 1.0)
     result = b.create<graph::MulOp>({result, b.scalar(type, alpha)});
   if (!bias || beta == 0.0)
-    return b.done(b.cast(result, given));
+    return b.cast(result, given);
   if (beta != 1.0)
     bias = b.create<graph::MulOp>({bias, b.scalar(type, beta)});
   Value sum = b.cast(b.create<graph::AddOp>({result, bias}), given);
   if (sum && b.getRank(sum) != 2)
-    return b.fail("expected C to broadcast to the product, but got " +
+    return refuse("expected C to broadcast to the product, but got " +
                   llvm::Twine(b.getRank(bias)) + "-D");
-  return b.done(sum);
+  return sum;
 }
 
-static LogicalResult importConv(Binder &b) {
-  Value x = b.operand(0), filter = b.operand(1);
+static LogicalResult importGemm(Binder &b) {
+  Value y = buildGemm(b);
+  return y ? b.done(y) : mlir::failure();
+}
+
+Value adze::importer::buildConv(Binder &b, Value x, Value filter, Value bias) {
   int64_t rank = b.getRank(filter);
-  if (b.getRank(x) < 3)
-    return b.fail("expected an input of at least 3 dims, but got " +
-                  llvm::Twine(b.getRank(x)) + "-D");
-  if (rank != b.getRank(x))
-    return b.fail("expected " + llvm::Twine(b.getRank(x)) +
-                  "-D weights, but got " + llvm::Twine(rank) + "-D");
+  if (!x || !filter)
+    return {};
+  if (b.getRank(x) < 3) {
+    (void)b.fail("expected an input of at least 3 dims, but got " +
+                 llvm::Twine(b.getRank(x)) + "-D");
+    return {};
+  }
+  if (rank != b.getRank(x)) {
+    (void)b.fail("expected " + llvm::Twine(b.getRank(x)) +
+                 "-D weights, but got " + llvm::Twine(rank) + "-D");
+    return {};
+  }
   Window window;
   if (mlir::failed(getFilterWindow(b, filter, window)) ||
       mlir::failed(addPads(b, x, window)))
-    return mlir::failure();
+    return {};
   llvm::SmallVector<Value> operands{x, filter};
-  if (Value bias = b.operand(2))
+  if (bias)
     operands.push_back(bias);
-  return b.done(b.create<graph::ConvOp>(
+  return b.create<graph::ConvOp>(
       operands, {b.attr("strides", window.strides), b.attr("pads", window.pads),
                  b.attr("dilations", window.dilations),
-                 b.attr("group", b.getInt("group", 1))}));
+                 b.attr("group", b.getInt("group", 1))});
+}
+
+static LogicalResult importConv(Binder &b) {
+  Value y = buildConv(b, b.operand(0), b.operand(1), b.operand(2));
+  return y ? b.done(y) : mlir::failure();
 }
 
 /// Where the result of a transposed convolution is cut, of `total` elements too

@@ -22,6 +22,8 @@ struct Scores {
   Value bias; // added, broadcasts to [B, N, S, T]
   Value kept; // bool, broadcasts likewise; others count as `masked`
   double masked = -10000;
+  /// A score [N], or one for all, that counts in the sum and has no value.
+  Value sink;
 };
 
 class Heads {
@@ -92,8 +94,17 @@ Value Heads::attend(Value q, Value k, Value v, const Scores &scores) {
       masked = std::max(masked, -65504.0);
     s = a.select(scores.kept, s, a.like(s, masked));
   }
-  Value weights = b.create<graph::SoftmaxOp>(s, b.attr("axis", int64_t(3)));
-  return a.matmul(weights, v);
+  if (!scores.sink || !s)
+    return a.matmul(b.create<graph::SoftmaxOp>(s, b.attr("axis", int64_t(3))),
+                    v);
+  Dims one = graph::getDims(s);
+  AffineExpr keys = std::exchange(one[3], b.expr(1));
+  Value sink = b.cast(scores.sink, b.getElementType(s));
+  if (b.getRank(sink) == 1)
+    sink = b.unsqueeze(sink, {1, 2});
+  Value all = a.concat({b.broadcastTo(sink, one), s}, 3);
+  Value weights = b.create<graph::SoftmaxOp>(all, b.attr("axis", int64_t(3)));
+  return a.matmul(b.slice(weights, 3, 1, keys), v);
 }
 
 Value both(Arithmetic &a, Value x, Value y) {
@@ -402,14 +413,15 @@ Value GroupQuery::update(Value past, Value fresh) {
 }
 
 LogicalResult GroupQuery::checkForm() {
-  for (unsigned i : {11u, 12u, 13u, 14u, 15u})
+  for (unsigned i : {12u, 13u, 14u, 15u, 16u})
     if (b.operand(i))
       return b.unsupported("expected operand " + llvm::Twine(i) +
                            " not to be there");
   if (!b.operand(5) || !b.operand(6))
     return b.fail("expected seqlens_k and total_sequence_length");
-  if (b.getInt("smooth_softmax", 0) > 0)
-    return b.unsupported("expected no smooth_softmax");
+  if (Value sink = b.operand(11); sink && b.getRank(sink) != 1)
+    return b.fail("expected a head_sink of 1 dim, but got " +
+                  llvm::Twine(b.getRank(sink)));
   return expectInts(b, {{"causal", 1},
                         {"kv_cache_bit_width", 0},
                         {"qk_output", 0},
@@ -449,6 +461,10 @@ LogicalResult GroupQuery::run() {
   if (int64_t window = b.getInt("local_window_size", -1); window > 0)
     scores.kept =
         h.a.both(scores.kept, h.a.greater(key, h.a.sub(query, double(window))));
+  if (Value sink = b.operand(11))
+    scores.sink = b.refine(sink, b.expr(heads));
+  else if (b.getInt("smooth_softmax", 0) > 0)
+    scores.sink = h.a.like(q, 0);
   int64_t times = heads / groups;
   Value y = h.attend(q, h.repeat(k, times), h.repeat(v, times), scores);
   return b.done({h.merge(y), k, v});
@@ -468,8 +484,8 @@ void adze::importer::addMicrosoftAttentionOps(std::vector<OpRow> &rows) {
                    "shared buffers, rotation, masks with start positions",
                    INT32_MAX, domain},
                   {"GroupQueryAttention", 0, 1, importGroupQueryAttention,
-                   "head sinks, quantised and sliding caches, normalised "
-                   "heads, smooth softmax, attention to later tokens",
+                   "quantised and sliding caches, normalised heads, attention "
+                   "to later tokens",
                    INT32_MAX, domain, /*takesContainers=*/false,
                    "float8e4m3fn int8 uint8"},
                   {"MultiHeadAttention", 0, 1, importMultiHeadAttention,

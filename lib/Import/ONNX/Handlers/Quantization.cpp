@@ -196,12 +196,11 @@ static bool areBytesByConstant(Binder &b, Value lhs, Value rhs) {
          rhs.getDefiningOp<graph::ConstantOp>();
 }
 
-/// The product of (lhs - lhs's zero) and (rhs - rhs's zero) in i32; zero points
-/// are per row and per column. Of bytes by constants it is one of the bytes:
+/// Of bytes by constants it is one of the bytes:
 /// a sum of (a - p)(b - q) is one of ab, less p times that of b, less q times
 /// that of (a - p).
-static Value buildIntegerMatmul(Binder &b, Value lhs, Value lhsZero, Value rhs,
-                                Value rhsZero) {
+Value adze::importer::buildIntegerMatmul(Binder &b, Value lhs, Value lhsZero,
+                                         Value rhs, Value rhsZero) {
   Arithmetic a(b);
   if (!areBytesByConstant(b, lhs, rhs) || b.getRank(lhs) < 2 ||
       b.getRank(rhs) < 2)
@@ -357,16 +356,18 @@ static LogicalResult importQLinearConv(Binder &b) {
 static LogicalResult importQLinearConcat(Binder &b) {
   Arithmetic a(b);
   mlir::Type f32 = b.builder.getF32Type();
-  unsigned count = b.node.inputs.size();
-  if (count < 5 || count % 3 != 2)
-    return b.fail("expected a tensor, a scale and a zero point for each piece");
+  constexpr llvm::StringRef problem =
+      "expected a tensor, a scale and a zero point for each piece";
+  unsigned count = b.getNumOperands();
+  if (count < 4 || count % 3 == 0)
+    return b.fail(problem);
   llvm::SmallVector<Value> pieces;
   for (unsigned i = 2; i < count; i += 3) {
     Value x = b.operand(i), scale = b.operand(i + 1), zero = b.operand(i + 2);
-    if (!x || !scale || !zero)
-      return b.fail("expected a tensor, a scale and a zero point for each "
-                    "piece");
-    pieces.push_back(a.mul(a.sub(b.cast(x, f32), b.cast(zero, f32)), scale));
+    if (!x || !scale)
+      return b.fail(problem);
+    x = b.cast(x, f32);
+    pieces.push_back(a.mul(zero ? a.sub(x, b.cast(zero, f32)) : x, scale));
   }
   if (b.hasFailed())
     return mlir::failure();
@@ -387,7 +388,7 @@ void adze::importer::addQuantizationOps(std::vector<OpRow> &rows) {
                   {"QLinearConv", 10, 8, importQLinearConv},
                   {"QLinearMatMul", 10, 8, importQLinearMatMul},
                   {"QuantizeLinear", 10, 2, importQuantizeLinear},
-                  {"QLinearConcat", 0, 5, importQLinearConcat, "", INT32_MAX,
+                  {"QLinearConcat", 0, 4, importQLinearConcat, "", INT32_MAX,
                    "com.microsoft"},
               });
 }

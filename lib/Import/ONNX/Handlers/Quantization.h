@@ -11,6 +11,11 @@ namespace adze::importer {
 /// numpy.matmul (Contraction.cpp).
 mlir::Value buildMatmul(Binder &b, mlir::Value lhs, mlir::Value rhs);
 
+/// The product of (lhs - lhs's zero) and (rhs - rhs's zero) in i32; zero points
+/// are per row and per column, or null.
+mlir::Value buildIntegerMatmul(Binder &b, mlir::Value lhs, mlir::Value lhsZero,
+                               mlir::Value rhs, mlir::Value rhsZero);
+
 /// round(scaled) + zero, clamped to `to`; `zero` may be null.
 mlir::Value buildRequantize(Binder &b, mlir::Value scaled, mlir::Value zero,
                             mlir::Type to);
