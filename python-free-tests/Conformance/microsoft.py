@@ -183,6 +183,23 @@ def quantised():
            [f32(left @ (right - [1, 2]) * [0.5, 2] + [1, 0])])
 
 
+def windows():
+    """Means and choices of bytes; a recurrent step whose cell is tanh(2) / 2."""
+    half, quarter, two = f32(0.5), f32(0.25), np.array(2.0)
+    x = np.array([[[[2.0, 4.0], [6.0, 12.0]]]])
+    yield "QLinearAveragePool", BYTES, [x, half, two, quarter, two], dict(kernel_shape=[2, 2]), [np.array([[[[10.0]]]])]
+    yield "QLinearReduceMean", BYTES, [x[0, 0].reshape(1, 4), half, two, quarter, two], dict(axes=[1], keepdims=1), [np.array([[10.0]])]
+    yield ("QLinearWhere", BYTES, [np.array([[True, False, True]]), np.array([[10.0, 20.0, 3.0]]), half, two,
+                                   np.array([[4.0, 0.0, 30.0]]), quarter, np.array(0.0), half, np.array(1.0)], {},
+           [np.array([[9.0, 1.0, 2.0]])])
+    weights = np.array([[[2.0, 2.0, 2.0, 4.0], [2.0, 2.0, 2.0, 3.0]]])
+    cell = math.tanh(2.0) / 2
+    hidden = math.tanh(cell) / 2
+    yield ("DynamicQuantizeLSTM", BYTES, [f32([[[1.0, 2.0]]]), weights, np.full((1, 1, 4), 2.0), None, i32([1]), None, None, None,
+                                          f32([0.5]), np.array([2.0]), f32([0.5]), np.array([2.0])], dict(hidden_size=1),
+           [f32([[[[hidden]]]]), f32([[[hidden]]]), f32([[[cell]]])])
+
+
 def typed():
     """(name, kind, types of single inputs and of the output, inputs, attributes, outputs)."""
     bytes_, centred = np.array([[1.0, 2.0, 6.0]]), np.array([[-1.0, 0.0, 4.0]])
@@ -200,6 +217,28 @@ def typed():
                 yield ("MatMulIntegerToFloat", FLOATS[to], ends,
                        [bytes_, right, np.array(0.5), np.array([1.0, 2.0]), np.array(2.0), np.array([1.0, 2.0]), np.array([0.5, 1.0])], {},
                        [centred @ (right - [1, 2]) * [0.5, 1] + [0.5, 1]])
+                # One position attends to itself: to its value.
+                weight, shift = np.array([[1.0, 0, 2, 1, 4, 2], [0.0, 1, 1, 2, 2, 6]]), np.array([0.0, 1, 0, 2, 1, -1])
+                ends = {0: first, 6: first, 1: second, 7: second}
+                value = np.array([[[1.0, 2.0]]]) @ (weight[:, 4:] - 2) * 0.5 + shift[4:]
+                yield ("QAttention", FLOATS[to], ends,
+                       [np.array([[[4.0, 6.0]]]), weight, shift, np.array(0.5), np.array(0.5), i32([[1]]), np.array(2.0), np.array(2.0)],
+                       dict(num_heads=1), [value])
+    for first in BYTES.values():
+        for second in BYTES.values():
+            ends = {3: second, 5: second}
+            operands = [bytes_, f32(0.5), np.array(2.0), right, f32([1, 2]), np.array([1.0, 2.0]), i32([2, -4])]
+            yield "QGemm", first, ends, operands, {}, [f32([[9, 12]])]
+            for third in BYTES.values():
+                yield ("QGemm", first, {**ends, 8: third, "out": third}, operands + [f32(0.5), np.array(2.0)], {},
+                       [np.array([[20.0, 26.0]])])
+    rows = np.arange(32.0).reshape(2, 16) % 7
+    for text, kind in FLOATS.items():
+        for stored in ("int4", "uint4"):
+            for index in (np.int32, np.int64):
+                yield ("GatherBlockQuantized", kind, {0: STORED[stored], 3: STORED[stored]},
+                       [rows, np.array([1, 0], index), np.array([[0.5], [2.0]]), np.array([[1.0], [3.0]])], dict(block_size=16),
+                       [np.stack([(rows[1] - 3) * 2, (rows[0] - 1) / 2])])
 
 
 def sinks():
@@ -240,7 +279,7 @@ def make(name, kind, inputs, attributes, outputs, kinds=None):
 def cases():
     """(name, case) of each operator in each type."""
     number = 0
-    for family in (activations, norms, products, attentions, rotations, fused, quantised, sinks):
+    for family in (activations, norms, products, attentions, rotations, fused, quantised, windows, sinks):
         for name, kinds, inputs, attributes, outputs in family():
             number += 1
             for text, kind in kinds.items():
