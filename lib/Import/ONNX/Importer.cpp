@@ -101,12 +101,18 @@ bool Importer::read() {
   WireError wireError;
   auto bytes = llvm::arrayRefFromStringRef(file->getBuffer());
   std::optional<std::string> skeleton = makeSkeleton(bytes, wireError);
+  if (skeleton)
+    model = reader.read(std::move(*skeleton), error);
+  llvm::StringRef foreign = describeForeignFile(file->getBuffer());
+  if (!model && !foreign.empty()) {
+    issue(path + ": expected an ONNX model, but got " + foreign);
+    return false;
+  }
   if (!skeleton) {
     issue(path + ": byte " + llvm::Twine(wireError.offset) + ": " +
           wireError.message + " (not an ONNX file, or a damaged one)");
     return false;
   }
-  model = reader.read(std::move(*skeleton), error);
   if (!model) {
     issue(path + ": " + error);
     return false;
