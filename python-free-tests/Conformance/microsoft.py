@@ -259,6 +259,50 @@ def sinks():
            [np.concatenate([seen] * 2)[None, None], keys, values])
 
 
+def experts():
+    """(name, kind, types of single inputs, inputs, attributes, outputs): of three experts two count half each."""
+    x, router = np.array([[1.0, 2.0], [-2.0, 0.5]]), np.array([[1.0, -16.0, 1.0], [-16.0, 0.0, 0.0]])
+    share = np.array([[0.5, 0, 0.5], [0, 0.5, 0.5]])
+    w1 = np.array([[[1.0, 0.5], [-1.0, 1.0]], [[2.0, 1.0], [0.0, -1.0]], [[0.5, 0.5], [1.0, -1.0]]])
+    w2, b1, b2 = w1[::-1] * 2, np.array([[1.0, 0.0], [0.0, 2.0], [-1.0, 0.5]]), np.array([[0.5, 0.0], [1.0, -1.0], [0.0, 2.0]])
+    best = dict(k=2, normalize_routing_weights=1)
+
+    def mixed(one, two, act):
+        return sum(share[:, e, None] * (act(x @ one[e].T + b1[e]) @ two[e].T + b2[e]) for e in range(3))
+
+    def gated(h):
+        return np.clip(h[:, :1], None, 1) / 2 * (np.clip(h[:, 1:], -1, 1) + 1)
+
+    w3 = w2[:, :, :1]
+    swish = dict(best, activation_type="swiglu", activation_alpha=0.0, activation_beta=1.0, swiglu_limit=1.0)
+    codes = np.arange(12).reshape(3, 2, 2) % 16
+    packed = (codes[:, :, :1] | codes[:, :, 1:] << 4).astype(np.uint8)
+    ones, rows = np.full((3, 2), 0.5), np.array([[1, 2], [3, 4], [5, 6]])
+    zeros = (rows[:, :1] | rows[:, 1:] << 4).astype(np.uint8)
+    wide = np.arange(3 * 2 * 16).reshape(3, 2, 16) * 7 % 16
+    nibbles = (wide[:, :, ::2] | wide[:, :, 1::2] << 4).astype(np.uint8)
+    back = np.arange(3 * 16 * 2).reshape(3, 16, 2) * 5 % 16
+    halves, shift = np.full((3, 16), 0.5), np.zeros((3, 16))
+    long, one = np.concatenate([x, np.zeros((2, 14))], 1), np.full((3, 2, 1), 0.5)
+    for kind in FLOATS.values():
+        yield "MoE", kind, {}, [x, router, w1, b1, w2, b2], dict(best, activation_type="relu"), [mixed(w1, w2, lambda h: np.maximum(h, 0))]
+        yield "MoE", kind, {}, [x[None], router, w1, b1, w2, b2], dict(best, activation_type="identity"), [mixed(w1, w2, lambda h: h)[None]]
+        for fusion in (1, 2):
+            yield "MoE", kind, {}, [x, router, w1, b1, w3, b2], dict(swish, swiglu_fusion=fusion), [mixed(w1, w3, gated)]
+        parts = [w1[:, :1], b1[:, :1], w3, b2, w1[:, 1:], b1[:, 1:]]
+        yield "MoE", kind, {}, [x, router] + parts, swish, [mixed(w1, w3, gated)]
+        for scale in FLOATS.values():
+            ends, linear = {3: scale, 6: scale}, dict(best, activation_type="identity")
+            yield ("QMoE", kind, ends, [x, router, packed, ones, b1, packed, ones, b2], linear,
+                   [mixed((codes - 8) / 2, (codes - 8) / 2, lambda h: h)])
+            centred = (codes - rows[:, :, None]) / 2
+            yield ("QMoE", kind, ends, [x, router, packed, ones, b1, packed, ones, b2, None, None, None, zeros, zeros], linear,
+                   [mixed(centred, centred, lambda h: h)])
+            first = sum(share[:, e, None] * ((long @ ((wide[e] - 8) / 2).T + b1[e]) @ ((back[e] - 8) / 2).T) for e in range(3))
+            packed_back = (back[:, :, :1] | back[:, :, 1:] << 4).astype(np.uint8)
+            yield ("QMoE", kind, ends, [long, router, nibbles, one, b1, packed_back, halves, shift], linear, [first])
+
+
 def make(name, kind, inputs, attributes, outputs, kinds=None):
     """A model of one node, its inputs and outputs; `kinds`: types of single inputs and of all outputs."""
     def of(value, wanted):
@@ -287,6 +331,9 @@ def cases():
     for name, (first, second), inputs, attributes, outputs in group_norms():
         number += 1
         yield f"microsoft_{name.lower()}_{number}", make(name, first, inputs, attributes, outputs, {1: second, 2: second})
+    for name, kind, kinds, inputs, attributes, outputs in experts():
+        number += 1
+        yield f"microsoft_{name.lower()}_{number}", make(name, kind, inputs, attributes, outputs, kinds)
     for name, kind, kinds, inputs, attributes, outputs in typed():
         number += 1
         yield f"microsoft_{name.lower()}_{number}", make(name, kind, inputs, attributes, outputs, kinds)

@@ -52,8 +52,9 @@ struct ImportIssue {
   /// the nodes: "conv1". Empty, and -1, outside of any node.
   std::string node;
   int64_t index = -1;
-  /// "ai.onnx.Conv-22", if it is about a node; else empty.
-  std::string op;
+  /// "ai.onnx.Conv-22", if it is about a node; else empty. What failed may be
+  /// a node of its graphs or of its function.
+  std::string op, failedOp;
   bool isMissing = false; // Adze has no such operator, whatever its form
   /// The message without file and node.
   std::string text;

@@ -55,10 +55,13 @@ void Importer::issue(const llvm::Twine &message, bool unsupported,
   llvm::StringRef text = issue.message;
   text.consume_front(path + ": ");
   if (place) {
-    const Node &node = *place->node;
-    issue.node = getName(*place->outermost, place->index);
+    const Node &node = *place->node, &outermost = *place->outermost;
+    issue.node = getName(outermost, place->index);
     issue.index = place->index;
-    issue.op = describeOperator(node.domain, node.opType, getVersion(node));
+    issue.op = describeOperator(outermost.domain, outermost.opType,
+                                getVersion(outermost));
+    issue.failedOp =
+        describeOperator(node.domain, node.opType, getVersion(node));
     issue.isMissing = unsupported && !isKnown(node);
     text.consume_front(describe(*place->outermost, place->index) + ": ");
     // Copies of a node, as a function's calls make them, have its proto.
@@ -110,12 +113,18 @@ bool Importer::read() {
   WireError wireError;
   auto bytes = llvm::arrayRefFromStringRef(file->getBuffer());
   std::optional<std::string> skeleton = makeSkeleton(bytes, wireError);
+  if (skeleton)
+    model = reader.read(std::move(*skeleton), error);
+  llvm::StringRef foreign = describeForeignFile(file->getBuffer());
+  if (!model && !foreign.empty()) {
+    issue(path + ": expected an ONNX model, but got " + foreign);
+    return false;
+  }
   if (!skeleton) {
     issue(path + ": byte " + llvm::Twine(wireError.offset) + ": " +
           wireError.message + " (not an ONNX file, or a damaged one)");
     return false;
   }
-  model = reader.read(std::move(*skeleton), error);
   if (!model) {
     issue(path + ": " + error);
     return false;

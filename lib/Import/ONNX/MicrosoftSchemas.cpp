@@ -141,6 +141,14 @@ static constexpr Row kRows[] = {
      "A:T1 B:uint8 scales:T1 zero_points:T3? g_idx:int32? bias:T1?", "Y:T1",
      "T1:float,float16,bfloat16 T3:float,float16,bfloat16,uint8",
      "K:i! N:i! accuracy_level:i bits:i block_size:i! weight_prepacked:i"},
+    {"MoE",
+     "input:T router_probs:T fc1_experts_weights:T fc1_experts_bias:T? "
+     "fc2_experts_weights:T fc2_experts_bias:T? fc3_experts_weights:T? "
+     "fc3_experts_bias:T?",
+     "output:T", kFloats,
+     "activation_alpha:f activation_beta:f activation_type:s k:i "
+     "normalize_routing_weights:i swiglu_fusion:i swiglu_limit:f "
+     "swiglu_limit_after_activation:i use_sparse_mixer:i"},
     {"MultiHeadAttention",
      "query:T key:T? value:T? bias:T? key_padding_mask:int32? "
      "attention_bias:T? past_key:T? past_value:T? past_sequence_length:int32? "
@@ -249,6 +257,20 @@ static constexpr Row kRows[] = {
         y = DequantizeLinear(Y, y_scale, y_zero_point)
         z = Where(condition, x, y)
         Z = QuantizeLinear(z, z_scale, z_zero_point))"},
+    {"QMoE",
+     "input:T router_probs:T fc1_experts_weights:T1 fc1_scales:T2? "
+     "fc1_experts_bias:T? fc2_experts_weights:T1 fc2_scales:T2? "
+     "fc2_experts_bias:T? fc3_experts_weights:T1? fc3_scales:T2? "
+     "fc3_experts_bias:T? fc1_zero_points:T1? fc2_zero_points:T1? "
+     "fc3_zero_points:T1? router_weights:T? fc1_global_scale:float? "
+     "fc2_global_scale:float? fc1_act_scale:float? fc2_act_scale:float? "
+     "fc1_act_block_scale:T2? fc2_act_block_scale:T2?",
+     "output:T", "T:float,float16,bfloat16 T1:uint8 T2:float,float16,bfloat16",
+     "accuracy_level:i activation_alpha:f activation_beta:f activation_type:s "
+     "block_size:i expert_weight_bits:i fc1_expert_weight_bits:i "
+     "fc2_expert_weight_bits:i fc3_expert_weight_bits:i k:i "
+     "normalize_routing_weights:i quant_type:s swiglu_fusion:i swiglu_limit:f "
+     "swiglu_limit_after_activation:i use_sparse_mixer:i weights_prepacked:i"},
     {"QuantizeLinear", "x:T1 y_scale:T1 y_zero_point:T2?", "y:T2",
      "T1:float,float16 T2:int8,uint8,int16,uint16,int4,uint4", "axis:i=1",
      "y = QuantizeLinear<axis: int = @axis>(x, y_scale, y_zero_point)"},

@@ -33,6 +33,7 @@ static std::vector<OpRow> makeRows() {
   addEinsumOps(rows);
   addIndexArithmeticOps(rows);
   addMicrosoftAttentionOps(rows);
+  addMicrosoftExpertsOps(rows);
   addMicrosoftFusedOps(rows);
   addMicrosoftOps(rows);
   addMlOps(rows);

@@ -108,7 +108,7 @@ collectRows(const ImportReport &report) {
     for (const ImportIssue &issue : report.issues) {
       if (issue.op.empty() == ofNodes)
         continue;
-      Row &row = rows[issue.op];
+      Row &row = rows[issue.failedOp];
       ++row.count;
       row.isMissing |= issue.isMissing;
       row.isUnsupported &= issue.unsupported;
@@ -145,7 +145,8 @@ std::string adze::summarize(const ImportReport &report) {
                                    " the model from being imported";
   text += "; " + std::to_string(numSupported) + " of " +
           countOf(report.numNodes, "node") +
-          (numSupported == 1 ? " is supported" : " are supported");
+          (numSupported == 1 || report.numNodes == 1 ? " is supported"
+                                                     : " are supported");
   std::string missing, remedies;
   auto rows = collectRows(report);
   for (const auto &[op, row] : rows)

@@ -39,6 +39,10 @@ struct RawData {
   static std::optional<RawData> decode(llvm::StringRef rawData);
 };
 
+/// What a file is that is no ONNX model, and what to do; empty if that is not
+/// known.
+llvm::StringRef describeForeignFile(llvm::StringRef bytes);
+
 } // namespace adze::importer
 
 #endif // ADZE_LIB_IMPORT_ONNX_WIRE_H

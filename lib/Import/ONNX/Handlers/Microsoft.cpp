@@ -13,6 +13,19 @@ using mlir::AffineExpr;
 using mlir::LogicalResult;
 using mlir::Value;
 
+Value adze::importer::unpack(Binder &b, Value bytes, int64_t bits) {
+  Arithmetic a(b);
+  if (bits == 8 || !bytes)
+    return bytes;
+  llvm::SmallVector<Value> parts;
+  int64_t last = b.getRank(bytes);
+  for (int64_t shift = 0; shift < 8; shift += bits)
+    parts.push_back(b.unsqueeze(
+        a.bitAnd(a.shiftRight(bytes, double(shift)), double((1 << bits) - 1)),
+        {last}));
+  return a.flatten(a.concat(parts, last), last - 1, last + 1);
+}
+
 namespace {
 
 //===----------------------------------------------------------------------===//
@@ -159,21 +172,6 @@ LogicalResult importFusedMatMul(Binder &b) {
                    b.attr("transpose_b", b.getInt("transB", 0) != 0)});
   double alpha = b.getFloat("alpha", 1.0);
   return b.done(alpha == 1.0 ? result : a.mul(result, alpha));
-}
-
-/// Numbers of `bits` bits in bytes, low bits first, one number an element of a
-/// new last dim.
-Value unpack(Binder &b, Value bytes, int64_t bits) {
-  Arithmetic a(b);
-  if (bits == 8 || !bytes)
-    return bytes;
-  llvm::SmallVector<Value> parts;
-  int64_t last = b.getRank(bytes);
-  for (int64_t shift = 0; shift < 8; shift += bits)
-    parts.push_back(b.unsqueeze(
-        a.bitAnd(a.shiftRight(bytes, double(shift)), double((1 << bits) - 1)),
-        {last}));
-  return a.flatten(a.concat(parts, last), last - 1, last + 1);
 }
 
 /// x * W' with W [N, K] in blocks of few bits, each with a scale.

@@ -13,6 +13,10 @@ mlir::LogicalResult
 expectInts(Binder &b,
            llvm::ArrayRef<std::pair<llvm::StringRef, int64_t>> values);
 
+/// Numbers of `bits` bits in bytes, low bits first: the last dim gets as many
+/// elements for each byte as it holds.
+mlir::Value unpack(Binder &b, mlir::Value bytes, int64_t bits);
+
 /// Rotates pairs of the first elements of each head of x [B, S, N, D] by the
 /// angles that caches [.., half] hold for positions [B or 1, S].
 mlir::Value rotate(Binder &b, mlir::Value x, mlir::Value positions,
