@@ -15,7 +15,8 @@ static constexpr size_t kMaxErrors = 20;
 static constexpr unsigned kMaxAttempts = 64;
 
 /// Imports a model. Where branches differ in rank and nothing declares which
-/// it is, the one choice is taken with which the rest of the model is valid.
+/// it is, the one choice is taken with which the rest of the model is valid;
+/// where several are, the rest is put into both branches.
 static std::unique_ptr<Importer> importModel(llvm::StringRef path,
                                              mlir::MLIRContext &context,
                                              const ImportOptions &options) {
@@ -34,10 +35,16 @@ static std::unique_ptr<Importer> importModel(llvm::StringRef path,
       break;
     if (isValid)
       only = std::move(attempt);
-    if (!choices.advance())
-      return only ? std::move(only) : std::move(undecided);
+    if (choices.advance())
+      continue;
+    if (only)
+      return only;
+    break;
   }
-  return undecided;
+  auto both = std::make_unique<Importer>(path, &context, options);
+  both->takesBothRoads = true;
+  both->run();
+  return both->issues.empty() ? std::move(both) : std::move(undecided);
 }
 
 /// What the issues come to, in a line: an error if they are several, else a

@@ -229,12 +229,6 @@ void Importer::bind(const Node &node, Scope &scope,
 // Nodes
 //===----------------------------------------------------------------------===//
 
-void Importer::nodes(llvm::ArrayRef<Node> nodes, Scope &scope,
-                     const Place *outer) {
-  for (auto [index, n] : llvm::enumerate(nodes))
-    node(n, index, scope, outer);
-}
-
 void Importer::node(const Node &node, unsigned index, Scope &scope,
                     const Place *outer) {
   Place place{(outer ? outer->prefix + "in it, " : path + ": ") +
@@ -270,6 +264,8 @@ void Importer::node(const Node &node, unsigned index, Scope &scope,
     addTaint(binder.results, taint);
     return bind(node, scope, binder.results);
   }
+  if (isRankOpen)
+    return;
   // What uses a failed node's values has nothing of its own to tell.
   bool isToldBefore = std::exchange(isPoisoned, false) && !issues.empty();
   if (numFaults == faultsBefore && !isToldBefore &&
@@ -497,7 +493,7 @@ mlir::LogicalResult Importer::call(Binder &binder, const Function &function,
   addRanks({}, body, scope.ranks);
   scope.infos = function.values;
   size_t faultsBefore = numFaults;
-  nodes(body, scope, &place);
+  nodes(body, function.outputs, scope, &place);
   llvm::SmallVector<mlir::Value> results;
   for (const std::string &output : function.outputs) {
     mlir::Value value;
@@ -527,6 +523,13 @@ const Dims *Importer::findBound(mlir::Value value) {
              : nullptr;
 }
 
+static std::vector<std::string> getNames(llvm::ArrayRef<ValueInfo> infos) {
+  std::vector<std::string> names;
+  for (const ValueInfo &info : infos)
+    names.push_back(info.name);
+  return names;
+}
+
 mlir::LogicalResult
 Importer::inlineGraph(const Graph &graph, mlir::ValueRange inputs,
                       llvm::SmallVectorImpl<mlir::Value> &results) {
@@ -552,7 +555,7 @@ Importer::inlineGraph(const Graph &graph, mlir::ValueRange inputs,
         addTaint(input, operandTaint);
   size_t faultsBefore = numFaults;
   const Place place = *currentPlace;
-  nodes(graph.nodes, scope, &place);
+  nodes(graph.nodes, getNames(graph.outputs), scope, &place);
   for (const ValueInfo &output : graph.outputs) {
     mlir::Value value;
     if (!find(output.name, scope, value) && numFaults == faultsBefore)
@@ -586,7 +589,7 @@ void Importer::run() {
   mainScope.outputInfos = model->graph.outputs;
   mainScope.ranks = model->graph.ranks;
   addRanks(model->graph.outputs, model->graph.nodes, mainScope.ranks);
-  nodes(model->graph.nodes, mainScope, nullptr);
+  nodes(model->graph.nodes, getNames(model->graph.outputs), mainScope, nullptr);
   addReturn(model->graph);
   if (issues.empty() && mlir::failed(mlir::verify(*module)))
     issue(path +

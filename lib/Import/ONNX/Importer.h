@@ -60,6 +60,10 @@ public:
   std::vector<ImportIssue> issues;
   std::vector<std::string> warnings;
 
+  /// Whether what comes after branches of different ranks is put into both, up
+  /// to where they agree (Roads.cpp).
+  bool takesBothRoads = false;
+
   mlir::OpBuilder builder;
   Symbols symbols;
 
@@ -89,7 +93,13 @@ private:
   bool addFunction();
   void addConstants(const Graph &graph, Scope &scope);
   void addReturn(const Graph &graph);
-  void nodes(llvm::ArrayRef<Node> nodes, Scope &scope, const Place *outer);
+  /// `outputs`: the names that are needed after the nodes.
+  void nodes(llvm::ArrayRef<Node> nodes, llvm::ArrayRef<std::string> outputs,
+             Scope &scope, const Place *outer);
+  struct Roads;
+  bool goOn(Roads &roads, llvm::ArrayRef<Node> rest,
+            llvm::ArrayRef<std::string> outputs, Scope &scope,
+            const Place *outer);
   void node(const Node &node, unsigned index, Scope &scope, const Place *outer);
   void bind(const Node &node, Scope &scope, llvm::ArrayRef<mlir::Value> values);
   bool findOperands(const Node &node, Scope &scope, const Place &place,
@@ -166,6 +176,9 @@ private:
   const ImportOptions &options;
   BranchChoices *choices;
   bool isChoiceOpen = false;
+  /// Of the node that has failed: its branches differ in rank, and what comes
+  /// after them may be put into both.
+  bool isRankOpen = false;
   std::unique_ptr<llvm::MemoryBuffer> file;
   Reader reader;
   std::unique_ptr<Model> model;
@@ -184,6 +197,7 @@ private:
   std::vector<std::string> diagnostics;
   /// Bodies made for this model; nodes refer to them.
   std::vector<std::unique_ptr<Function>> bodies;
+  std::vector<std::unique_ptr<Node>> longNodes;
   /// Sizes that the model says are equal: no op takes them for that.
   std::vector<std::pair<mlir::AffineExpr, mlir::AffineExpr>> equalities;
   /// Symbols from this one on get their values while the program runs.

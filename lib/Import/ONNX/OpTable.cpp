@@ -31,6 +31,7 @@ static std::vector<OpRow> makeRows() {
   addQuantizationOps(rows);
   addControlFlowOps(rows);
   addEinsumOps(rows);
+  addExperimentalOps(rows);
   addIndexArithmeticOps(rows);
   addMicrosoftAttentionOps(rows);
   addMicrosoftExpertsOps(rows);

@@ -46,6 +46,7 @@ void addConstantOps(std::vector<OpRow> &rows);
 void addResizeOps(std::vector<OpRow> &rows);
 void addQuantizationOps(std::vector<OpRow> &rows);
 void addControlFlowOps(std::vector<OpRow> &rows);
+void addExperimentalOps(std::vector<OpRow> &rows);
 void addEinsumOps(std::vector<OpRow> &rows);
 void addIndexArithmeticOps(std::vector<OpRow> &rows);
 void addMicrosoftAttentionOps(std::vector<OpRow> &rows);

@@ -80,6 +80,7 @@ std::optional<bool> Importer::chooseBranch() {
     isPoisoned = true;
     return std::nullopt;
   }
+  isRankOpen = takesBothRoads;
   isChoiceOpen = !choices;
   return choices ? std::make_optional(choices->next()) : std::nullopt;
 }

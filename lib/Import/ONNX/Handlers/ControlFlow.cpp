@@ -291,12 +291,14 @@ LogicalResult importScan(Binder &b) {
 } // namespace
 
 void adze::importer::addControlFlowOps(std::vector<OpRow> &rows) {
-  rows.insert(rows.end(),
-              {
-                  {"If", 1, 1, importIf, "branches of different ranks that are both valid"},
-                  {"Loop", 1, 0, importLoop, "carried values that change rank"},
-                  {"Scan", 8, 0, importScan, "sequence_lens (version 8)"},
-              });
+  rows.insert(
+      rows.end(),
+      {
+          {"If", 1, 1, importIf,
+           "branches of different ranks that are both valid as an output"},
+          {"Loop", 1, 0, importLoop, "carried values that change rank"},
+          {"Scan", 8, 0, importScan, "sequence_lens (version 8)"},
+      });
   for (OpRow &row : llvm::MutableArrayRef(rows).take_back(3))
     row.takesContainers = row.name != "Scan";
 }

@@ -1,0 +1,122 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The walk over nodes. Branches of an If that differ in rank, where the model
+// tells of neither that it is the one, go on: nodes that use what they make are
+// put into both, until all that is needed after them has one rank.
+#include "Importer.h"
+
+using namespace adze;
+using namespace adze::importer;
+
+/// Nodes that are put into branches.
+static constexpr size_t kMaxLength = 64;
+
+/// An If whose branches differ, and the nodes that come after it in both.
+struct Importer::Roads {
+  const Node *node;
+  unsigned index;
+  std::vector<Node> rest;
+  llvm::StringSet<> names; // that all of them define
+
+  void add(const Node &next) {
+    rest.push_back(next);
+    addNames(next);
+  }
+  void addNames(const Node &of) {
+    for (const std::string &output : of.outputs)
+      if (!output.empty())
+        names.insert(output);
+  }
+};
+
+/// Whether a node uses one of the names, perhaps in a graph inside of it.
+static bool usesAny(const Node &node, const llvm::StringSet<> &names) {
+  auto isOne = [&](llvm::StringRef name) { return names.contains(name); };
+  if (llvm::any_of(node.inputs, isOne))
+    return true;
+  for (const Attribute &attribute : node.attributes)
+    for (const auto &graph : attribute.graphs) {
+      for (const Node &inner : graph->nodes)
+        if (usesAny(inner, names))
+          return true;
+      for (const ValueInfo &output : graph->outputs)
+        if (isOne(output.name))
+          return true;
+    }
+  return false;
+}
+
+/// A branch with its outputs under the names of the If's, then `rest`.
+static std::shared_ptr<Graph> lengthen(const Graph &branch, const Node &node,
+                                       llvm::ArrayRef<Node> rest,
+                                       llvm::ArrayRef<std::string> outputs) {
+  auto longer = std::make_shared<Graph>(branch);
+  for (auto [output, name] : llvm::zip(branch.outputs, node.outputs)) {
+    Node &same = longer->nodes.emplace_back();
+    same.opType = "Identity";
+    same.inputs = {output.name};
+    same.outputs = {name};
+    same.sinceVersion = 1;
+    same.opsetVersion = node.opsetVersion;
+  }
+  longer->nodes.insert(longer->nodes.end(), rest.begin(), rest.end());
+  longer->outputs.clear();
+  for (const std::string &name : outputs)
+    longer->outputs.emplace_back().name = name;
+  return longer;
+}
+
+/// Tries to import the If with all that has been put into its branches; false
+/// if they still differ. `after`: the nodes that come then.
+bool Importer::goOn(Roads &roads, llvm::ArrayRef<Node> after,
+                    llvm::ArrayRef<std::string> outputs, Scope &scope,
+                    const Place *outer) {
+  std::vector<std::string> needed;
+  for (const auto &entry : roads.names) {
+    llvm::StringSet<> one;
+    one.insert(entry.getKey());
+    if (llvm::is_contained(outputs, entry.getKey()) ||
+        llvm::any_of(after,
+                     [&](const Node &node) { return usesAny(node, one); }))
+      needed.push_back(entry.getKey().str());
+  }
+  llvm::sort(needed);
+  longNodes.push_back(std::make_unique<Node>(*roads.node));
+  Node &longer = *longNodes.back();
+  longer.outputs = needed;
+  for (Attribute &attribute : longer.attributes)
+    for (auto &graph : attribute.graphs)
+      graph = lengthen(*graph, *roads.node, roads.rest, needed);
+  node(longer, roads.index, scope, outer);
+  return !std::exchange(isRankOpen, false);
+}
+
+void Importer::nodes(llvm::ArrayRef<Node> list,
+                     llvm::ArrayRef<std::string> outputs, Scope &scope,
+                     const Place *outer) {
+  std::vector<Roads> open;
+  for (size_t index = 0; index < list.size(); ++index) {
+    const Node &next = list[index];
+    auto used = llvm::find_if(
+        open, [&](const Roads &roads) { return usesAny(next, roads.names); });
+    if (used == open.end()) {
+      node(next, index, scope, outer);
+      if (!std::exchange(isRankOpen, false))
+        continue;
+      Roads &roads = open.emplace_back();
+      roads.node = &next;
+      roads.index = index;
+      roads.addNames(next);
+      continue;
+    }
+    used->add(next);
+    if (used->rest.size() > kMaxLength)
+      break;
+    if (goOn(*used, list.drop_front(index + 1), outputs, scope, outer))
+      open.erase(used);
+  }
+  for (const Roads &roads : open) {
+    takesBothRoads = false; // so that it is told
+    node(*roads.node, roads.index, scope, outer);
+  }
+}
