@@ -15,9 +15,17 @@ function add_option(word, text) {
   takes[count] = (word ~ /=/) ? without_brackets(substr(word, index(word, "=") + 1)) : ""
   joined[count] = (word ~ /=/) # --flag=VALUE, which LLVM's tools print
   about[count] = text != "" ? text : flag[count] == "--help" ? "print this text" : flag[count] == "--version" ? "print the version" : ""
-  choices[count] = ""
+  choices[count] = values_of(takes[count])
   section[count] = heading
   first_of_line[count] = 0
+}
+
+# The values of `a|b|c`, with blanks between; nothing of any other text.
+function values_of(text) {
+  if (text !~ /^[a-z0-9]+(\|[a-z0-9]+)+$/)
+    return ""
+  gsub(/\|/, " ", text)
+  return text
 }
 
 function without_brackets(text) {
@@ -32,10 +40,7 @@ function add_flags(spec, text,    words, n, i) {
       add_option(words[i], text)
     } else if (words[i] != "") {
       takes[count] = without_brackets(words[i])
-      if (words[i] ~ /^[a-z0-9]+(\|[a-z0-9]+)+$/) {
-        choices[count] = words[i]
-        gsub(/\|/, " ", choices[count])
-      }
+      choices[count] = values_of(takes[count])
     }
   }
 }
