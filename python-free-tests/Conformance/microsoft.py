@@ -232,13 +232,25 @@ def typed():
             for third in BYTES.values():
                 yield ("QGemm", first, {**ends, 8: third, "out": third}, operands + [f32(0.5), np.array(2.0)], {},
                        [np.array([[20.0, 26.0]])])
-    rows = np.arange(32.0).reshape(2, 16) % 7
+    # Rows of two blocks; in bytes with their own zero points, those of the middle, and two numbers a byte, the low one first.
+    rows, scales, zeros = np.arange(64.0).reshape(2, 32) % 7, np.array([[0.5, 2.0], [1.0, 4.0]]), np.array([[1.0, 3.0], [2.0, 5.0]])
+
+    def numbers(shift):
+        return (rows - np.repeat(shift, 16, 1)) * np.repeat(scales, 16, 1)
+
+    def packed(x):
+        return (x[:, ::2] + 16 * x[:, 1::2]).astype(np.uint8)
+
     for text, kind in FLOATS.items():
-        for stored in ("int4", "uint4"):
-            for index in (np.int32, np.int64):
-                yield ("GatherBlockQuantized", kind, {0: STORED[stored], 3: STORED[stored]},
-                       [rows, np.array([1, 0], index), np.array([[0.5], [2.0]]), np.array([[1.0], [3.0]])], dict(block_size=16),
-                       [np.stack([(rows[1] - 3) * 2, (rows[0] - 1) / 2])])
+        for index in (np.int32, np.int64):
+            picks = np.array([1, 0], index)
+            for stored in ("int4", "uint4", "uint8"):
+                sizes = dict(block_size=16, bits=8 if stored == "uint8" else 4)
+                yield ("GatherBlockQuantized", kind, {0: STORED[stored], 3: STORED[stored]}, [rows, picks, scales, zeros], sizes,
+                       [numbers(zeros)[::-1]])
+            bytes4 = dict(block_size=16, bits=4)
+            yield "GatherBlockQuantized", kind, {}, [packed(rows), picks, scales, packed(zeros)], bytes4, [numbers(zeros)[::-1]]
+            yield "GatherBlockQuantized", kind, {}, [packed(rows), picks, scales], bytes4, [numbers(0 * zeros + 8)[::-1]]
 
 
 def sinks():
