@@ -110,6 +110,8 @@ struct CompileOptions {
   std::string reproducer, command;
   unsigned injectCrash = 0; // threads that crash at once
   bool injectFault = false;
+  /// Set to whether the model rounds floats to 8-bit integers, if not null.
+  bool *isQuantized = nullptr;
 };
 
 /// Loads libraries with passes and dialects (MLIR's plugin interface); the

@@ -417,11 +417,25 @@ CompileStatus Compilation::writeOutput() {
   return writeText();
 }
 
+/// Whether floats become 8-bit integers.
+static bool quantizes(ModuleOp module) {
+  return module
+      .walk([](graph::CastOp cast) {
+        bool isByte = getElementTypeOrSelf(cast.getResult()).isInteger(8);
+        return isByte && isa<FloatType>(getElementTypeOrSelf(cast.getInput()))
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 CompileStatus Compilation::run() {
   progress(getStageName(Stage::Import));
   CompileStatus status = load();
   if (status != CompileStatus::Done || options.check)
     return status;
+  if (options.isQuantized)
+    *options.isQuantized = quantizes(*module);
   if (failed(dumpPhase(Stage::Import)))
     return fail();
   status = options.cache.empty() ? runStages() : runCached();

@@ -14,8 +14,10 @@ using namespace verify;
 /// The model of `options` by the reference path, for this machine.
 static CompileStatus compileReference(const CompileOptions &options,
                                       const std::string &output,
+                                      bool &isQuantized,
                                       llvm::raw_ostream &diagnostics) {
   CompileOptions reference = options;
+  reference.isQuantized = &isQuantized;
   reference.output = output;
   reference.optLevel = 0;
   reference.tune = Tune::Off;
@@ -38,10 +40,11 @@ CompileStatus verifyDifferential(const CompileOptions &options,
     return CompileStatus::InputAtFault;
   }
   llvm::scope_exit remover([&] { removeTemporary(path); });
-  CompileStatus status = compileReference(options, path, diagnostics);
+  Execution reference, compiled;
+  CompileStatus status =
+      compileReference(options, path, reference.isQuantized, diagnostics);
   if (status != CompileStatus::Done)
     return status;
-  Execution reference, compiled;
   for (auto [execution, file] :
        {std::pair(&reference, path), std::pair(&compiled, options.output)})
     if (std::string error = execution->open(file); !error.empty()) {

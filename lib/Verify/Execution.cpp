@@ -73,8 +73,9 @@ std::string runLike(const Execution &reference, const std::string &expected,
            ", but the other one " +
            (got.empty() ? "succeeds" : "fails (" + got + ")");
   for (size_t i = 0; i < reference.outputs.size(); ++i) {
-    std::string difference = compare(compiled.outputs[i]->dl_tensor,
-                                     reference.outputs[i]->dl_tensor);
+    std::string difference =
+        compare(compiled.outputs[i]->dl_tensor, reference.outputs[i]->dl_tensor,
+                reference.isQuantized);
     if (difference.empty())
       continue;
     const adze_value_info *info;

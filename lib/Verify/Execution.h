@@ -25,6 +25,7 @@ public:
 
   adze_module *module = nullptr;
   adze_context *context = nullptr;
+  bool isQuantized = false; // CompileOptions::isQuantized
   std::vector<DLManagedTensorVersioned *> outputs;
 
 private:

@@ -47,7 +47,7 @@ private:
   MLIRContext context;
   llvm::SmallString<128> folder;
   unsigned numFiles = 0;
-  bool plainKernels = true, keepsInputs = false;
+  bool plainKernels = true, keepsInputs = false, isQuantized = false;
   /// The reference path on one set of inputs.
   struct Run {
     int64_t size; // near which dynamic dims are
@@ -164,6 +164,7 @@ std::string Verification::runReference(const std::string &path) {
     run->size = size;
     if (std::string error = run->execution.open(path); !error.empty())
       return error;
+    run->execution.isQuantized = isQuantized;
     run->inputs = makeInputs(run->execution.module, size, random);
     bool isSame = !runs.empty() &&
                   llvm::equal(runs.front()->inputs, run->inputs,
@@ -200,6 +201,7 @@ CompileStatus Verification::prepare() {
   PassCut cut(Stage::Import);
   CompileOptions copy = makeOptions(cut);
   copy.output = makePath(".so");
+  copy.isQuantized = &isQuantized;
   CompileStatus status = compile(copy, diagnostics, context);
   if (status != CompileStatus::Done)
     return status;

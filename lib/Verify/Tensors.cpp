@@ -151,12 +151,21 @@ static double getTolerance(DLDataType dtype) {
   return dtype.bits == 16 ? 0x1p-8 : dtype.bits == 32 ? 1e-4 : 1e-10;
 }
 
-static std::string compareFloats(const char *got, const char *expected,
-                                 DLDataType dtype, int64_t count) {
-  double least = INFINITY, greatest = -INFINITY, worst = 0;
+/// A number of a float or 8-bit integer tensor.
+static double getValue(const char *bytes, DLDataType dtype, int64_t index) {
+  if (isFloat(dtype))
+    return getNumber(bytes, dtype, index);
+  return dtype.code == kDLInt ? double(static_cast<int8_t>(bytes[index]))
+                              : double(static_cast<uint8_t>(bytes[index]));
+}
+
+static std::string compareNumbers(const char *got, const char *expected,
+                                  DLDataType dtype, int64_t count,
+                                  bool isQuantized) {
+  double least = INFINITY, greatest = -INFINITY, worst = 0, sum = 0;
   int64_t worstAt = -1;
   for (int64_t i = 0; i < count; ++i) {
-    double a = getNumber(got, dtype, i), b = getNumber(expected, dtype, i);
+    double a = getValue(got, dtype, i), b = getValue(expected, dtype, i);
     bool isSame = std::isnan(b) ? std::isnan(a) : a == b;
     if (!isSame && (!std::isfinite(a) || !std::isfinite(b)))
       return "element " + std::to_string(i) + ": expected " +
@@ -165,6 +174,7 @@ static std::string compareFloats(const char *got, const char *expected,
       continue;
     least = std::min(least, b);
     greatest = std::max(greatest, b);
+    sum += std::fabs(a - b);
     if (worstAt < 0 || std::fabs(a - b) > worst) {
       worst = std::fabs(a - b);
       worstAt = i;
@@ -172,18 +182,25 @@ static std::string compareFloats(const char *got, const char *expected,
   }
   // Values that are all alike have their own size as the range.
   double range = std::max(greatest - least, std::fabs(greatest) * 1e-2);
-  if (worstAt < 0 || worst <= getTolerance(dtype) * range)
+  if (!isFloat(dtype)) // a step is always near
+    range = std::max(range, 16.0);
+  constexpr double mostOfSteps = 0.1, meanOfSteps = 0.01;
+  bool isNear = isQuantized ? worst <= mostOfSteps * range &&
+                                  sum <= meanOfSteps * range * double(count)
+                            : worst <= getTolerance(dtype) * range;
+  if (worstAt < 0 || isNear)
     return "";
   std::string text;
   llvm::raw_string_ostream(text)
       << "element " << worstAt << ": expected "
-      << getNumber(expected, dtype, worstAt) << ", but got "
-      << getNumber(got, dtype, worstAt) << ", which is "
+      << getValue(expected, dtype, worstAt) << ", but got "
+      << getValue(got, dtype, worstAt) << ", which is "
       << llvm::format("%.2g", worst / range) << " of the range apart";
   return text;
 }
 
-std::string compare(const DLTensor &got, const DLTensor &expected) {
+std::string compare(const DLTensor &got, const DLTensor &expected,
+                    bool isQuantized) {
   int64_t count = 1;
   for (int32_t d = 0; d < expected.ndim; ++d) {
     if (got.shape[d] != expected.shape[d])
@@ -195,8 +212,11 @@ std::string compare(const DLTensor &got, const DLTensor &expected) {
   auto data = [](const DLTensor &tensor) {
     return static_cast<const char *>(tensor.data) + tensor.byte_offset;
   };
-  if (isFloat(expected.dtype))
-    return compareFloats(data(got), data(expected), expected.dtype, count);
+  bool isByte = expected.dtype.bits == 8 && (expected.dtype.code == kDLInt ||
+                                             expected.dtype.code == kDLUInt);
+  if (isFloat(expected.dtype) || (isQuantized && isByte))
+    return compareNumbers(data(got), data(expected), expected.dtype, count,
+                          isQuantized);
   size_t bytes = (size_t(count) * expected.dtype.bits + 7) / 8;
   for (size_t i = 0; i < bytes; ++i)
     if (data(got)[i] != data(expected)[i])

@@ -4,6 +4,7 @@
 // defines computed in f64: equal where all numbers are exact in f32, else
 // within one step of the output's scale.
 #include "Pipeline/Compile.h"
+#include "Verify/Differential.h"
 #include "adze.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -164,6 +165,8 @@ protected:
       ADD_FAILURE() << said << source;
       return {};
     }
+    EXPECT_EQ(verifyDifferential(options, diagnostics), CompileStatus::Done)
+        << said << source;
     adze_module *module = nullptr;
     adze_context *context = nullptr;
     EXPECT_EQ(adze_module_open(options.output.c_str(), nullptr, &module),
