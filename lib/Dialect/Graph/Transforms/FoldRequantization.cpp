@@ -72,13 +72,14 @@ public:
 
   bool hasTerms() const { return !terms.empty(); }
 
+  /// Returns the sum; there are terms.
   Value emit() {
     Value sum;
     for (auto [value, factor] : terms) {
       Value scaled = multiply(value, factor);
       sum = sum ? AddOp::create(b, loc, sum, scaled).getResult() : scaled;
     }
-    if (sum && offset)
+    if (offset)
       sum = AddOp::create(b, loc, sum, offset);
     return sum;
   }
@@ -132,10 +133,10 @@ std::optional<Quantization> matchQuantization(CastOp cast) {
       !x.hasOneUse())
     return std::nullopt;
   if (auto add = x.getDefiningOp<AddOp>()) {
-    std::optional<double> zero = getSplatNumber(add.getRhs());
+    std::optional<int64_t> zero = getZeroPoint(add.getRhs());
     if (!zero || !add.getLhs().hasOneUse())
       return std::nullopt;
-    result.zero = static_cast<int64_t>(*zero);
+    result.zero = *zero;
     x = add.getLhs();
   }
   auto round = x.getDefiningOp<RoundOp>();

@@ -145,7 +145,7 @@ LogicalResult rewriteConv(ConvOp op, RewriterBase &b) {
     return failure();
   int64_t rank = shape.getRank(), depth = shape.getDimSize(1),
           taps = shape.getNumElements() / shape.getDimSize(0);
-  constexpr int64_t greatestTaps = 512;
+  constexpr int64_t greatestTaps = 256;
   bool isDepthwise = op.getGroup() > 1 && depth == 1 && taps <= greatestTaps &&
                      shape.getDimSize(0) == int64_t(op.getGroup());
   AffineExpr channels = getDims(shape)[0];

@@ -7,6 +7,14 @@
 using namespace mlir;
 using namespace adze::graph;
 
+std::optional<int64_t> adze::graph::getZeroPoint(Value value) {
+  std::optional<double> number = getSplatNumber(value);
+  if (!number || !(std::fabs(*number) <= 255) ||
+      *number != std::nearbyint(*number))
+    return std::nullopt;
+  return static_cast<int64_t>(*number);
+}
+
 std::optional<Dequantized> adze::graph::matchDequantized(Value value) {
   auto mul = value.getDefiningOp<MulOp>();
   if (!mul || !getElement(value).isF32())
@@ -14,10 +22,10 @@ std::optional<Dequantized> adze::graph::matchDequantized(Value value) {
   for (unsigned i : {0, 1}) {
     Dequantized result{mul->getOperand(i), 0, mul->getOperand(1 - i)};
     if (auto sub = result.bytes.getDefiningOp<SubOp>()) {
-      std::optional<double> zero = getSplatNumber(sub.getRhs());
+      std::optional<int64_t> zero = getZeroPoint(sub.getRhs());
       if (!zero)
         continue;
-      result.zero = static_cast<int64_t>(*zero);
+      result.zero = *zero;
       result.bytes = sub.getLhs();
     }
     auto cast = result.bytes.getDefiningOp<CastOp>();
@@ -25,6 +33,9 @@ std::optional<Dequantized> adze::graph::matchDequantized(Value value) {
         getDims(cast) != getDims(value) || !isConstant(result.scale))
       continue;
     result.bytes = cast.getInput();
+    int64_t least = result.isSigned() ? -128 : 0;
+    if (result.zero < least || result.zero > least + 255)
+      continue;
     return result;
   }
   return std::nullopt;
@@ -60,8 +71,7 @@ Bounded adze::graph::matchBounds(Value value) {
 bool adze::graph::isByte(Value value, IntegerType type) {
   Bounded bounded = matchBounds(value);
   if (auto add = bounded.x.getDefiningOp<AddOp>())
-    if (std::optional<double> zero = getSplatNumber(add.getRhs());
-        zero && *zero == std::nearbyint(*zero))
+    if (getZeroPoint(add.getRhs()))
       bounded.x = add.getLhs();
   double least = type.isUnsigned() ? 0 : -128, greatest = least + 255;
   return type.getWidth() == 8 && bounded.x.getDefiningOp<RoundOp>() &&

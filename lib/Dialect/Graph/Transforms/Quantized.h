@@ -18,6 +18,10 @@ struct Dequantized {
   bool isSigned() const { return !getElement(bytes).isUnsignedInteger(); }
 };
 
+/// Returns the whole number of a constant that may be a zero point of 8-bit
+/// integers.
+std::optional<int64_t> getZeroPoint(mlir::Value value);
+
 /// Returns the parts of an f32 value that is dequantized from 8-bit integers
 /// with one zero point.
 std::optional<Dequantized> matchDequantized(mlir::Value value);

@@ -59,12 +59,12 @@ func.func @conv(%p: tensor<1x3x4x4xi8>) -> (tensor<1x1x4x4xf32>, tensor<1x3x4x4x
 
 // -----
 
-// A depth that is no multiple of 4, a weight whose zero point is not in the
+// A depth that is no multiple of 4, a zero point between two integers, a weight whose zero point is not in the
 // middle, an activation with a scale for each column, and products of two
 // activations stay in f32.
 // CHECK-LABEL: @refused
 // CHECK-NOT: xi32>
-func.func @refused(%p: tensor<2x3xui8>, %q: tensor<2x4xui8>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) {
+func.func @refused(%p: tensor<2x3xui8>, %q: tensor<2x4xui8>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) {
   %w3 = graph.constant dense<1> : tensor<3x2xi8>
   %w4 = graph.constant dense<1> : tensor<4x2xi8>
   %s = graph.constant dense<0.5> : tensor<f32>
@@ -85,5 +85,8 @@ func.func @refused(%p: tensor<2x3xui8>, %q: tensor<2x4xui8>) -> (tensor<2x2xf32>
   %12 = graph.mul %7, %s : (tensor<4x2xf32>, tensor<f32>) -> tensor<4x2xf32>
   %13 = graph.matmul %11, %12 : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
   %14 = graph.matmul %6, %6 {transpose_b = true} : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x2xf32>
-  return %4, %10, %13, %14 : tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>
+  %15 = graph.sub %5, %s : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+  %16 = graph.mul %15, %s : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+  %17 = graph.matmul %16, %12 : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
+  return %4, %10, %13, %14, %17 : tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>
 }
