@@ -144,10 +144,14 @@ ADZE_COMPILER_API adze_compile_status adze_compile_memory(
     const adze_compiler_options *options, adze_compiler_result **result);
 
 /* Imports the model only. The result's data is JSON: {"model": NAME,
- * "compiles": BOOL, "issues": [{"node": NAME, "index": PLACE AMONG THE GRAPH'S
- * NODES, "op": "ai.onnx.Conv-22", "kind": "unsupported" or "error", "reason":
- * TEXT}]}; issues outside of any node have neither "node" nor "index" nor
- * "op". ADZE_COMPILE_INPUT_ERROR if there are any. Of the options "dim",
+ * "status": "ok", "unsupported" or "error", "compiles": BOOL, "nodes": NUMBER,
+ * "supported": NUMBER, "summary": TEXT, "operators": [{"operator":
+ * "ai.onnx.Conv-22", "issues": NUMBER, "state": TEXT, "remedies": [TEXT]}],
+ * "issues": [{"node": NAME, "index": PLACE AMONG THE GRAPH'S NODES, "op":
+ * "ai.onnx.Conv-22", "kind": "unsupported" or "error", "reason": TEXT,
+ * "missing": BOOL}], "warnings": [TEXT]}; issues outside of any node have
+ * neither "node" nor "index" nor "op", and "summary" is there if there are
+ * issues. ADZE_COMPILE_INPUT_ERROR if there are any. Of the options "dim",
  * "shape" and "kernels" matter. */
 ADZE_COMPILER_API adze_compile_status
 adze_compiler_check(const char *model, const adze_compiler_options *options,

@@ -144,8 +144,8 @@ TEST(Compiler, RefusedNode) {
             ADZE_COMPILE_UNSUPPORTED);
   EXPECT_EQ(adze_compiler_result_status(result.result),
             ADZE_COMPILE_UNSUPPORTED);
-  ASSERT_EQ(options.told.size(), 1u);
-  const Told &told = options.told[0];
+  ASSERT_EQ(options.told.size(), 2u);
+  const Told &told = options.told[0], &summary = options.told[1];
   EXPECT_EQ(told.severity, ADZE_COMPILE_ERROR);
   EXPECT_EQ(told.file, getModel("refused"));
   EXPECT_EQ(told.node, "second");
@@ -156,6 +156,9 @@ TEST(Compiler, RefusedNode) {
   EXPECT_EQ(told.formatted,
             "error: " + told.file +
                 ": node 'second' (com.example.Blur-1): " + told.message);
+  EXPECT_EQ(summary.severity, ADZE_COMPILE_NOTE);
+  EXPECT_EQ(summary.node, "");
+  EXPECT_THAT(summary.formatted, HasSubstr("1 node cannot be imported; "));
   EXPECT_EQ(result.message(), told.formatted + "\n");
   size_t size = 1;
   EXPECT_EQ(adze_compiler_result_data(result.result, &size), nullptr);

@@ -208,7 +208,7 @@ TEST(Follow, ConcurrentFailures) {
       bool isBad = i % 2;
       EXPECT_EQ(result.compile(getModel(isBad ? "refused" : "affine"), options),
                 isBad ? ADZE_COMPILE_UNSUPPORTED : ADZE_COMPILE_OK);
-      EXPECT_EQ(options.told.size(), isBad ? 1u : 0u);
+      EXPECT_EQ(options.told.size(), isBad ? 2u : 0u);
     });
   for (std::thread &thread : threads)
     thread.join();

@@ -88,7 +88,9 @@ def test_refused_node():
     error = caught.value
     assert error.status == "unsupported"
     assert error.unsupported == ["second"]
-    (diagnostic,) = error.diagnostics
+    diagnostic, summary = error.diagnostics
+    assert summary.severity == "note"
+    assert "1 node cannot be imported" in summary.message
     assert diagnostic.severity == "error"
     assert diagnostic.file == "refused.onnx"
     assert diagnostic.op == "com.example.Blur-1"
@@ -126,11 +128,9 @@ def test_wrong_models():
 
 
 def test_check():
-    assert adze.check(parse(AFFINE), name="a.onnx") == {
-        "model": "a.onnx",
-        "compiles": True,
-        "issues": [],
-    }
+    result = adze.check(parse(AFFINE), name="a.onnx")
+    assert (result["model"], result["compiles"], result["issues"]) == ("a.onnx", True, [])
+    assert (result["nodes"], result["supported"]) == (3, 3)
     result = adze.check(parse(REFUSED))
     assert not result["compiles"]
     (issue,) = result["issues"]
