@@ -148,9 +148,11 @@ class Adze:
 
     def work(self):
         """FLOPs and bytes of one inference, summed over the kernels."""
-        with tempfile.NamedTemporaryFile(suffix=".json") as trace:
-            subprocess.run(self.command + ["--profile", trace.name], capture_output=True, check=True)
-            events = [e["args"] for e in json.load(trace)["traceEvents"] if e.get("cat") == "kernel"]
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "trace.json")
+            subprocess.run(self.command + ["--profile", trace], capture_output=True, check=True)
+            with open(trace) as file:
+                events = [e["args"] for e in json.load(file)["traceEvents"] if e.get("cat") == "kernel"]
         return sum(e["flops"] for e in events), sum(e["bytes"] for e in events), len(events)
 
 
