@@ -23,9 +23,9 @@ namespace {
 /// is `name:kind`, i, f, s, or I, F, S (several), with `!` if it has to be
 /// there and `=number` if it has a default. The body, if there is one, is nodes
 /// of ai.onnx, a line each. `[x]` before a node is the condition that input x
-/// is there, `[x:type]` that it has that type, `[a=n]` and `[a<n]` one of an
-/// integer attribute (0 where it is left out), `!` the opposite. Without a node
-/// that applies for each output there is no body.
+/// is there, `[a=n]` and `[a<n]` one of an integer attribute (0 where it is
+/// left out), `!` the opposite. Without a node that applies for each output
+/// there is no body.
 struct Row {
   StringRef name, inputs, outputs, variables, attributes, body = "";
 };
@@ -104,40 +104,7 @@ static constexpr Row kRows[] = {
     {"GatherBlockQuantized", "data:T1 indices:Tind scales:T2 zero_points:T1?",
      "output:T2",
      "T1:int4,uint4,uint8 T2:float,float16,bfloat16 Tind:int32,int64",
-     "gather_axis:i=0 quantize_axis:i=1 block_size:i=128 bits:i=4",
-     R"([gather_axis=0] [quantize_axis=1] rows = Gather(data, indices)
-        [gather_axis=0] [quantize_axis=1] s = Gather(scales, indices)
-        [!data:uint8] [zero_points] z = Gather(zero_points, indices)
-        [gather_axis=0] [quantize_axis=1] [!data:uint8] [zero_points] output = DequantizeLinear<axis = -1, block_size: int = @block_size>(rows, s, z)
-        [gather_axis=0] [quantize_axis=1] [!data:uint8] [!zero_points] output = DequantizeLinear<axis = -1, block_size: int = @block_size>(rows, s)
-        [data:uint8] [bits=4] mask = Constant<value = uint8 {15}>()
-        [data:uint8] [bits=4] four = Constant<value = uint8 {4}>()
-        [data:uint8] [bits=4] last = Constant<value_ints = [-1]>()
-        [data:uint8] [bits=4] size = Shape(indices)
-        [data:uint8] [bits=4] dims = Concat<axis = 0>(size, last)
-        [data:uint8] [bits=4] low = BitwiseAnd(rows, mask)
-        [data:uint8] [bits=4] high = BitShift<direction = "RIGHT">(rows, four)
-        [data:uint8] [bits=4] lows = Unsqueeze(low, last)
-        [data:uint8] [bits=4] highs = Unsqueeze(high, last)
-        [data:uint8] [bits=4] pairs = Concat<axis = -1>(lows, highs)
-        [data:uint8] [bits=4] q = Reshape(pairs, dims)
-        [data:uint8] [bits=8] q = Identity(rows)
-        [data:uint8] blocks = Shape(s)
-        [data:uint8] [zero_points] zeros = Gather(zero_points, indices)
-        [data:uint8] [zero_points] [bits=4] zero_low = BitwiseAnd(zeros, mask)
-        [data:uint8] [zero_points] [bits=4] zero_high = BitShift<direction = "RIGHT">(zeros, four)
-        [data:uint8] [zero_points] [bits=4] zero_lows = Unsqueeze(zero_low, last)
-        [data:uint8] [zero_points] [bits=4] zero_highs = Unsqueeze(zero_high, last)
-        [data:uint8] [zero_points] [bits=4] zero_pairs = Concat<axis = -1>(zero_lows, zero_highs)
-        [data:uint8] [zero_points] [bits=4] padded = Reshape(zero_pairs, dims)
-        [data:uint8] [zero_points] [bits=4] none = Constant<value_ints = [0]>()
-        [data:uint8] [zero_points] [bits=4] count = Shape<start = -1>(s)
-        [data:uint8] [zero_points] [bits=4] z = Slice(padded, none, count, last)
-        [data:uint8] [zero_points] [bits=8] z = Identity(zeros)
-        [data:uint8] [!zero_points] [bits=4] middle = Constant<value = uint8 {8}>()
-        [data:uint8] [!zero_points] [bits=8] middle = Constant<value = uint8 {128}>()
-        [data:uint8] [!zero_points] z = Expand(middle, blocks)
-        [gather_axis=0] [quantize_axis=1] [data:uint8] output = DequantizeLinear<axis = -1, block_size: int = @block_size>(q, s, z))"},
+     "gather_axis:i=0 quantize_axis:i=1 block_size:i=128 bits:i=4"},
     {"Gelu", "X:T", "Y:T", kAllFloats, ""},
     {"GroupNorm", "X:T gamma:M beta:M", "Y:T", kGroupNormTypes,
      kGroupNormAttributes},
@@ -377,27 +344,20 @@ static void addAttributes(StringRef list, OpSchema &schema) {
   }
 }
 
-/// Whether `x`, `x:type`, `a=n` or `a<n`, with `!` before it or not, holds for
-/// the node.
+/// Whether `x`, `a=n` or `a<n`, with `!` before it or not, holds for the node.
 static bool holds(StringRef condition, const OpSchema &schema,
                   const onnx::FunctionBodyBuildContext &node) {
   bool isNegated = condition.consume_front("!");
-  size_t sign = condition.find_first_of("=<:");
+  size_t sign = condition.find_first_of("=<");
   StringRef name = condition.take_front(sign);
-  if (sign == StringRef::npos || condition[sign] == ':') {
+  if (sign == StringRef::npos) {
     int place = 0;
     for (const OpSchema::FormalParameter &input : schema.inputs()) {
       if (input.GetName() == name.str())
-        break;
+        return node.hasInput(place) != isNegated;
       ++place;
     }
-    if (sign == StringRef::npos)
-      return node.hasInput(place) != isNegated;
-    const onnx::TypeProto *type = node.getInputType(place);
-    std::string wanted = condition.drop_front(sign + 1).upper();
-    bool isType = type && onnx::TensorProto::DataType_Name(
-                              type->tensor_type().elem_type()) == wanted;
-    return isType != isNegated;
+    return false;
   }
   int64_t value = 0, bound = std::stoll(condition.drop_front(sign + 1).str());
   auto known = schema.attributes().find(name.str());

@@ -6,6 +6,7 @@
 #include "../IndexRange.h"
 #include "../OpTable.h"
 #include "Arithmetic.h"
+#include "Quantization.h"
 
 using namespace adze;
 using namespace adze::importer;
@@ -212,6 +213,45 @@ LogicalResult importMatMulNBits(Binder &b) {
   return b.done(bias ? a.add(result, bias) : result);
 }
 
+/// Rows of a table [V, K] in blocks along K, each with a scale.
+LogicalResult importGatherBlockQuantized(Binder &b) {
+  Arithmetic a(b);
+  Value data = b.operand(0), indices = b.operand(1), zeros = b.operand(3);
+  int64_t bits = b.getInt("bits", 4), block = b.getInt("block_size", 128);
+  if (mlir::failed(expectInts(b, {{"gather_axis", 0}, {"quantize_axis", 1}})))
+    return mlir::failure();
+  // Bytes hold several numbers; int4 and uint4 are numbers.
+  bool isPacked = b.getElementType(data).isUnsignedInteger(8);
+  if (isPacked && bits != 4 && bits != 8)
+    return b.unsupported("expected bytes of 4 or 8 bits, but got " +
+                         llvm::Twine(bits));
+  if (b.getRank(data) != 2 || b.getRank(b.operand(2)) != 2 || block < 1)
+    return b.fail("expected data and scales of 2 dims, and a block_size of at "
+                  "least 1");
+  if (mlir::failed(checkIndices(b, indices, graph::getDims(data)[0])))
+    return mlir::failure();
+  auto pick = [&](Value table) {
+    Value rows = a.gather(table, indices, 0);
+    return isPacked && table != b.operand(2) ? unpack(b, rows, bits) : rows;
+  };
+  Value rows = pick(data), scales = pick(b.operand(2));
+  if (!rows || !scales)
+    return mlir::failure();
+  mlir::Type f32 = b.builder.getF32Type(), type = b.getElementType(scales);
+  int64_t last = b.getRank(rows) - 1;
+  auto spread = [&](Value numbers) {
+    return repeatBlocks(b, b.cast(numbers, f32), rows, last, block);
+  };
+  Value x = b.cast(rows, f32);
+  if (zeros) {
+    zeros = b.slice(pick(zeros), last, 0, graph::getDims(scales)[last]);
+    x = a.sub(x, spread(zeros));
+  } else if (isPacked) {
+    x = a.sub(x, double(1 << (bits - 1)));
+  }
+  return b.done(b.cast(a.mul(x, spread(scales)), type));
+}
+
 //===----------------------------------------------------------------------===//
 // Rotary embedding
 //===----------------------------------------------------------------------===//
@@ -332,6 +372,8 @@ void adze::importer::addMicrosoftOps(std::vector<OpRow> &rows) {
   add("EmbedLayerNormalization", 7, importEmbedLayerNormalization);
   add("FastGelu", 1, importBiasGelu<GeluMode::Tanh>);
   add("FusedMatMul", 2, importFusedMatMul);
+  add("GatherBlockQuantized", 3, importGatherBlockQuantized,
+      "other axes than rows of blocks along the columns");
   add("Gelu", 1, importBiasGelu<GeluMode::None>);
   add("MatMulNBits", 3, importMatMulNBits, "g_idx, weights packed before");
   add("QuickGelu", 1, importQuickGelu);

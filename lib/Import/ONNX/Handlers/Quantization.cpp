@@ -11,9 +11,8 @@ using namespace adze::importer;
 using mlir::LogicalResult;
 using mlir::Value;
 
-/// Each number `block` times along `axis`, cut to the size of `x`.
-static Value repeat(Binder &b, Value numbers, Value x, int64_t axis,
-                    int64_t block) {
+Value adze::importer::repeatBlocks(Binder &b, Value numbers, Value x,
+                                   int64_t axis, int64_t block) {
   if (!numbers)
     return {};
   Dims dims = graph::getDims(numbers), wide = dims, all = dims;
@@ -37,7 +36,7 @@ static Value getParameter(Binder &b, unsigned i, mlir::Type type) {
   Dims dims = graph::getDims(parameter);
   int64_t block = b.getInt("block_size", 0);
   if (block > 0 && int64_t(dims.size()) == rank)
-    return repeat(b, parameter, x, b.getAxis("axis", 1, rank), block);
+    return repeatBlocks(b, parameter, x, b.getAxis("axis", 1, rank), block);
   // A vector without an axis to lie along can only be one number.
   if (dims.size() == 1 && block == 0 && b.getInt("axis", 1) >= rank) {
     parameter = b.withLength(parameter, 1);

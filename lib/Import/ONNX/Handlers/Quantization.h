@@ -16,6 +16,10 @@ mlir::Value buildMatmul(Binder &b, mlir::Value lhs, mlir::Value rhs);
 mlir::Value buildIntegerMatmul(Binder &b, mlir::Value lhs, mlir::Value lhsZero,
                                mlir::Value rhs, mlir::Value rhsZero);
 
+/// Each number `block` times along `axis`, cut to the size of `x` there.
+mlir::Value repeatBlocks(Binder &b, mlir::Value numbers, mlir::Value x,
+                         int64_t axis, int64_t block);
+
 /// round(scaled) + zero, clamped to `to`; `zero` may be null.
 mlir::Value buildRequantize(Binder &b, mlir::Value scaled, mlir::Value zero,
                             mlir::Type to);
