@@ -95,8 +95,12 @@ void skipConversion(CastOp op) {
       narrow.getInput().getType() != op.getType() || !getElement(op).isF32())
     return;
   auto type = dyn_cast<IntegerType>(getElement(narrow));
-  if (type && isByte(narrow.getInput(), type))
-    op.replaceAllUsesWith(narrow.getInput());
+  if (!type || !isByte(narrow.getInput(), type))
+    return;
+  op.replaceAllUsesWith(narrow.getInput());
+  op.erase();
+  if (narrow->use_empty())
+    narrow.erase();
 }
 
 struct FormClustersPass final

@@ -64,6 +64,8 @@ void Grouping::recomputeConversion(Operation *op) {
     }
     use.set(copy);
   }
+  if (copies.empty())
+    return;
   for (Operation *part : llvm::reverse(chain)) {
     auto group = groupOf.find(part);
     if (!part->use_empty() || group == groupOf.end())
@@ -78,15 +80,10 @@ void Grouping::recomputeConversions() {
   SmallVector<Operation *> order;
   for (Group &group : groups)
     order.append(group.ops);
-  // What goes with an op stands before it.
-  llvm::DenseSet<Operation *> read;
+  // An op takes those with it that it is made of: these are behind us.
+  llvm::sort(order, [&](Operation *lhs, Operation *rhs) {
+    return positions.lookup(lhs) < positions.lookup(rhs);
+  });
   for (Operation *op : order)
-    if (llvm::any_of(op->getUsers(), [&](Operation *user) {
-          auto it = groupOf.find(user);
-          return it != groupOf.end() && it->second != groupOf.lookup(op);
-        }))
-      read.insert(op);
-  for (Operation *op : order)
-    if (read.contains(op))
-      recomputeConversion(op);
+    recomputeConversion(op);
 }

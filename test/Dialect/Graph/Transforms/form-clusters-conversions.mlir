@@ -1,0 +1,62 @@
+// RUN: aopt %s --graph-form-clusters --split-input-file | FileCheck %s
+
+// What is converted from 8-bit integers is stored as these, and converted by the
+// kernel that reads it.
+// CHECK-LABEL: func.func @reader(
+// CHECK: %[[BYTES:.*]] = graph.cluster{{.*}} anchor "matmul" : {{.*}} -> tensor<?x8xui8
+// CHECK-NOT: xui8{{.*}} -> tensor<?x8xf32
+// CHECK: graph.cluster({{.*}} = %[[BYTES]]{{.*}}) anchor "matmul"
+// CHECK: graph.cast %{{.*}} : (tensor<?x8xui8, {{.*}}) -> tensor<?x8xf32
+// CHECK: graph.mul
+// CHECK: graph.add
+func.func @reader(%a: tensor<?x4xf32, affine_map<()[s0] -> (s0, 4)>>, %b: tensor<4x8xf32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>> {
+  %s = graph.constant dense<0.5> : tensor<f32>
+  %0 = graph.matmul %a, %b : (tensor<?x4xf32, affine_map<()[s0] -> (s0, 4)>>, tensor<4x8xf32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %1 = graph.cast %0 : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>) -> tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>
+  %2 = graph.cast %1 : (tensor<?x8xui8, affine_map<()[s0] -> (s0, 8)>>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %3 = graph.mul %2, %s : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<f32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %4 = graph.exp %a : (tensor<?x4xf32, affine_map<()[s0] -> (s0, 4)>>) -> tensor<?x4xf32, affine_map<()[s0] -> (s0, 4)>>
+  %5 = graph.matmul %4, %b : (tensor<?x4xf32, affine_map<()[s0] -> (s0, 4)>>, tensor<4x8xf32>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  %6 = graph.add %5, %3 : (tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>, tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>) -> tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+  return %6 : tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>>
+}
+
+// -----
+
+// An operand of a product is not computed on the way.
+// CHECK-LABEL: func.func @operand(
+// CHECK: graph.cluster{{.*}} anchor "matmul" : {{.*}} -> tensor<4x4xf32>
+// CHECK: graph.cast %{{.*}} : (tensor<4x4xui8>) -> tensor<4x4xf32>
+// CHECK: graph.cluster{{.*}} anchor "matmul" : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+// CHECK-NOT: graph.cast
+// CHECK: return
+func.func @operand(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %s = graph.constant dense<0.5> : tensor<f32>
+  %0 = graph.matmul %a, %b : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = graph.cast %0 : (tensor<4x4xf32>) -> tensor<4x4xui8>
+  %2 = graph.cast %1 : (tensor<4x4xui8>) -> tensor<4x4xf32>
+  %3 = graph.mul %2, %s : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %4 = graph.matmul %3, %b : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %4 : tensor<4x4xf32>
+}
+
+// -----
+
+// A whole number between bounds is the same as f32: within a kernel it is not
+// converted to 8 bits and back.
+// CHECK-LABEL: func.func @rounded(
+// CHECK: %[[MIN:.*]] = graph.minimum
+// CHECK-NOT: graph.cast
+// CHECK: graph.mul %[[MIN]]
+func.func @rounded(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %s = graph.constant dense<0.5> : tensor<f32>
+  %low = graph.constant dense<0.0> : tensor<f32>
+  %high = graph.constant dense<255.0> : tensor<f32>
+  %0 = graph.round %x : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = graph.maximum %0, %low : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %2 = graph.minimum %1, %high : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %3 = graph.cast %2 : (tensor<8xf32>) -> tensor<8xui8>
+  %4 = graph.cast %3 : (tensor<8xui8>) -> tensor<8xf32>
+  %5 = graph.mul %4, %s : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  return %5 : tensor<8xf32>
+}
