@@ -139,9 +139,9 @@ bool Compilation::isCancelled() {
   return sawCancel;
 }
 
-/// Once the compilation is cancelled, what is left of a stage's passes over the
-/// module does nothing: the stage ends soon, and fails. Passes over other
-/// modules run: their callers rely on them.
+/// Once the compilation is cancelled, the remaining passes of a stage over the
+/// module do nothing: the stage ends soon, and fails. Passes over other modules
+/// run, as their callers rely on them.
 void Compilation::skipPassesOnceCancelled() {
   context.registerActionHandler(
       [this](llvm::function_ref<void()> run, const tracing::Action &action) {

@@ -36,12 +36,13 @@ public:
       addOffset(multiply(value, factor));
       return true;
     }
-    if (auto cast = dyn_cast<CastOp>(op))
-      return addCast(cast, factor);
-    if (auto conv = dyn_cast<ConvOp>(op);
-        conv && isa<IntegerType>(getElement(conv.getInput()))) {
-      terms.push_back({value, factor});
-      return true;
+    // What casts and convolutions make of integers; both have them first.
+    if (isa<CastOp, ConvOp>(op)) {
+      bool isTerm = getElement(value).isF32() &&
+                    isa<IntegerType>(getElement(op->getOperand(0)));
+      if (isTerm)
+        terms.push_back({value, factor});
+      return isTerm;
     }
     // What others read is there anyway, unless it is only a conversion.
     if (depth > 0 && !value.hasOneUse() && !isConversion(op))
@@ -57,7 +58,7 @@ public:
       return add(sum.getLhs(), factor, depth + 1) &&
              add(sum.getRhs(), factor, depth + 1);
     if (auto difference = dyn_cast<SubOp>(op)) {
-      Value negated = factor ? factor : makeNumber(1);
+      Value negated = factor ? factor : createF32(b, loc, 1);
       negated = NegOp::create(b, loc, negated);
       return add(difference.getLhs(), factor, depth + 1) &&
              add(difference.getRhs(), negated, depth + 1);
@@ -84,26 +85,12 @@ public:
     return sum;
   }
 
-  Value makeNumber(double number) {
-    auto scalar = RankedTensorType::get({}, b.getF32Type());
-    return ConstantOp::create(
-        b, loc, DenseElementsAttr::get(scalar, b.getF32FloatAttr(number)));
-  }
-
 private:
   /// (cast(x) - z) * s, in part.
   static bool isConversion(Operation *op) {
     Operation *input = op->getOperand(0).getDefiningOp();
     return isa<MulOp, SubOp>(op) && isConstant(op->getOperand(1)) && input &&
            (isa<CastOp>(input) || (isa<SubOp>(input) && isConversion(input)));
-  }
-
-  bool addCast(CastOp cast, Value factor) {
-    Value input = cast.getInput();
-    if (!isa<IntegerType>(getElement(input)) || !getElement(cast).isF32())
-      return false;
-    terms.push_back({cast, factor});
-    return true;
   }
 
   Value multiply(Value value, Value factor) {
@@ -171,7 +158,7 @@ LogicalResult fold(CastOp cast, RewriterBase &b) {
     x = other;
   }
   if (scale != 1)
-    factor = sum.makeNumber(scale);
+    factor = createF32(b, loc, scale);
   Bounded inner = matchBounds(x);
   if (!inner.x.hasOneUse())
     inner = {x};
@@ -185,13 +172,13 @@ LogicalResult fold(CastOp cast, RewriterBase &b) {
   // Halves are rounded to even numbers: an even summand moves none.
   bool isEven = q->zero % 2 == 0;
   if (isEven && q->zero != 0)
-    sum.addOffset(sum.makeNumber(double(q->zero)));
+    sum.addOffset(createF32(b, loc, double(q->zero)));
   Value value = sum.emit();
   value = RoundOp::create(b, loc, value);
   if (!isEven)
-    value = AddOp::create(b, loc, value, sum.makeNumber(double(q->zero)));
-  value = MaximumOp::create(b, loc, value, sum.makeNumber(low));
-  value = MinimumOp::create(b, loc, value, sum.makeNumber(high));
+    value = AddOp::create(b, loc, value, createF32(b, loc, double(q->zero)));
+  value = MaximumOp::create(b, loc, value, createF32(b, loc, low));
+  value = MinimumOp::create(b, loc, value, createF32(b, loc, high));
   b.replaceOpWithNewOp<CastOp>(cast, cast.getType(), value);
   return success();
 }

@@ -9,7 +9,6 @@
 #include "LinearFolds.h"
 #include "Quantized.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace adze::graph {
 #define GEN_PASS_DEF_FORMINTEGERPRODUCTSPASS
@@ -57,11 +56,7 @@ void makeUnsigned(RewriterBase &b, Dequantized &activation) {
       continue;
     b.setInsertionPoint(cast);
     Value wide = CastOp::create(b, cast.getLoc(), cast.getType(), flipped);
-    auto type = RankedTensorType::get({}, b.getF32Type());
-    Value half = ConstantOp::create(
-        b, cast.getLoc(),
-        DenseElementsAttr::get(type, b.getF32FloatAttr(128.0f)));
-    b.replaceOpWithNewOp<SubOp>(cast, wide, half);
+    b.replaceOpWithNewOp<SubOp>(cast, wide, createF32(b, cast.getLoc(), 128));
   }
 }
 
@@ -117,14 +112,17 @@ Value padInput(OpBuilder &b, Location loc, const Dequantized &input,
 }
 
 /// What the zero point adds to the sums of each output channel, taken away;
-/// null if it is 0.
-Value makeBias(OpBuilder &b, Location loc, Value filter, int64_t zero) {
+/// null if it is 0. The channels are dim `own` of the weight.
+Value makeBias(OpBuilder &b, Location loc, Value weight, int64_t own, Type type,
+               int64_t zero) {
   if (zero == 0)
     return {};
   SmallVector<int64_t> axes =
-      llvm::to_vector(llvm::seq<int64_t>(1, getRank(filter)));
-  Value sums = ReduceSumOp::create(b, loc, filter, axes, /*keepdims=*/false);
-  Type type = getElement(filter);
+      llvm::to_vector(llvm::seq<int64_t>(0, getRank(weight)));
+  axes.erase(axes.begin() + own);
+  if (getElement(weight) != type)
+    weight = CastOp::create(b, loc, makeType(type, getDims(weight)), weight);
+  Value sums = ReduceSumOp::create(b, loc, weight, axes, /*keepdims=*/false);
   Value factor = makeNumber(b, loc, b.getI32Type(), -zero);
   if (!type.isInteger(32))
     factor = CastOp::create(b, loc, RankedTensorType::get({}, type), factor);
@@ -161,16 +159,17 @@ LogicalResult rewriteConv(ConvOp op, RewriterBase &b) {
   int64_t missing = isDepthwise ? 0 : llvm::alignTo(depth, group) - depth;
   Value x = padInput(b, loc, *input, missing, pads), w = filter->bytes;
   Type sumType = isDepthwise ? Type(b.getF32Type()) : b.getI32Type();
-  Value wide = CastOp::create(b, loc, makeType(sumType, getDims(w)), w);
+  if (isDepthwise)
+    w = CastOp::create(b, loc, makeType(sumType, getDims(w)), w);
+  Value bias = makeBias(b, loc, w, /*own=*/0, sumType, input->zero);
   if (missing > 0) {
     SmallVector<int64_t> low(rank, 0), high(rank, 0);
     high[1] = missing;
     w = PadOp::create(b, loc, w, Value(), low, high);
   }
-  Value sum = ConvOp::create(
-      b, loc, makeType(sumType, getDims(op)), x, isDepthwise ? wide : w,
-      makeBias(b, loc, wide, input->zero), op.getStrides(), pads,
-      op.getDilations(), op.getGroup(), op.getLayout());
+  Value sum = ConvOp::create(b, loc, makeType(sumType, getDims(op)), x, w, bias,
+                             op.getStrides(), pads, op.getDilations(),
+                             op.getGroup(), op.getLayout());
   Value scales = getChannelVector(b, filter->scale, 0, rank, channels);
   Value y = dequantize(b, loc, sum, input->scale, scales, /*axis=*/1);
   if (op.getBias())
@@ -204,9 +203,7 @@ LogicalResult rewriteMatmul(MatmulOp op, RewriterBase &b) {
   Type i32 = b.getI32Type();
   Value sum = MatmulOp::create(b, loc, makeType(i32, getDims(op)), lhs->bytes,
                                w, false, false);
-  Value wide = CastOp::create(b, loc, makeType(i32, getDims(w)), w);
-  Value turned = TransposeOp::create(b, loc, wide, ArrayRef<int64_t>{1, 0});
-  if (Value bias = makeBias(b, loc, turned, lhs->zero))
+  if (Value bias = makeBias(b, loc, rhs->bytes, column, i32, lhs->zero))
     sum = AddOp::create(b, loc, sum, bias);
   Value scales = getChannelVector(b, rhs->scale, column, 2, columns);
   b.replaceOp(op, dequantize(b, loc, sum, lhs->scale, scales,

@@ -7,6 +7,12 @@
 using namespace mlir;
 using namespace adze::graph;
 
+Value adze::graph::createF32(OpBuilder &b, Location loc, double number) {
+  auto scalar = RankedTensorType::get({}, b.getF32Type());
+  return ConstantOp::create(
+      b, loc, DenseElementsAttr::get(scalar, b.getF32FloatAttr(number)));
+}
+
 std::optional<int64_t> adze::graph::getZeroPoint(Value value) {
   std::optional<double> number = getSplatNumber(value);
   if (!number || !(std::fabs(*number) <= 255) ||

@@ -18,6 +18,9 @@ struct Dequantized {
   bool isSigned() const { return !getElement(bytes).isUnsignedInteger(); }
 };
 
+/// Creates a constant f32 scalar.
+mlir::Value createF32(mlir::OpBuilder &b, mlir::Location loc, double number);
+
 /// Returns the whole number of a constant that may be a zero point of 8-bit
 /// integers.
 std::optional<int64_t> getZeroPoint(mlir::Value value);

@@ -56,21 +56,12 @@ LogicalResult sink(Operation *op, RewriterBase &b) {
   moved->setOperands(0, count, bytes);
   Dims dims = getDims(op->getResult(0));
   moved->getResult(0).setType(makeType(getElement(first->bytes), dims));
-  auto scalar = RankedTensorType::get({}, b.getF32Type());
   Value y = CastOp::create(b, loc, makeType(b.getF32Type(), dims),
                            moved->getResult(0));
   if (first->zero != 0)
-    y = SubOp::create(
-        b, loc, y,
-        ConstantOp::create(b, loc,
-                           DenseElementsAttr::get(
-                               scalar, b.getF32FloatAttr(float(first->zero)))));
-  double scale = *getSplatNumber(first->scale);
-  b.replaceOpWithNewOp<MulOp>(
-      op, y,
-      ConstantOp::create(
-          b, loc,
-          DenseElementsAttr::get(scalar, b.getF32FloatAttr(float(scale)))));
+    y = SubOp::create(b, loc, y, createF32(b, loc, double(first->zero)));
+  b.replaceOpWithNewOp<MulOp>(op, y,
+                              createF32(b, loc, *getSplatNumber(first->scale)));
   return success();
 }
 
