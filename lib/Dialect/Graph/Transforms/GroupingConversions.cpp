@@ -13,16 +13,15 @@ using namespace adze::graph;
 static SmallVector<Operation *> getConversion(Operation *op) {
   constexpr unsigned most = 4;
   SmallVector<Operation *> chain;
-  while (op && chain.size() < most && op->getNumResults() == 1 &&
-         getElement(op->getResult(0)).isF32()) {
+  while (isa_and_nonnull<CastOp, AddOp, SubOp, MulOp>(op) &&
+         chain.size() < most && getElement(op->getResult(0)).isF32()) {
     chain.push_back(op);
     Value input = op->getOperand(0);
     if (isa<CastOp>(op))
       return getElement(input).isInteger(8)
                  ? llvm::to_vector(llvm::reverse(chain))
                  : SmallVector<Operation *>();
-    if (!isa<AddOp, SubOp, MulOp>(op) ||
-        op->getResult(0).getType() != input.getType() ||
+    if (op->getResult(0).getType() != input.getType() ||
         !op->getOperand(1).getDefiningOp<ConstantOp>())
       return {};
     op = input.getDefiningOp();

@@ -60,3 +60,16 @@ func.func @rounded(%x: tensor<8xf32>) -> tensor<8xf32> {
   %5 = graph.mul %4, %s : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
   return %5 : tensor<8xf32>
 }
+
+// -----
+
+// A sum of constants that was not folded converts nothing.
+// CHECK-LABEL: func.func @constants(
+// CHECK: graph.cluster
+// CHECK: graph.add
+func.func @constants() -> tensor<8xf32> {
+  %0 = graph.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : tensor<8xf32>
+  %1 = graph.constant dense<3.0> : tensor<f32>
+  %2 = graph.add %0, %1 : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  return %2 : tensor<8xf32>
+}
