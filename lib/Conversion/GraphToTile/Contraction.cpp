@@ -47,12 +47,12 @@ Value adze::startRows(KernelEmitter &e, Value id, Value rows, Value block,
 }
 
 Value adze::createDot(KernelEmitter &e, Value lhs, Value rhs, Value acc,
-                      bool unsignedLhs) {
+                      tile::ProductAttr product) {
   OperationState state(e.loc(), tile::DotOp::getOperationName());
   state.addOperands({lhs, rhs, acc});
   state.addTypes(acc.getType());
-  if (unsignedLhs)
-    state.addAttribute("unsigned_lhs", e.builder().getUnitAttr());
+  if (product)
+    state.addAttribute("compute", product);
   return e.builder().create(state)->getResult(0);
 }
 
@@ -61,7 +61,12 @@ FailureOr<Value> adze::accumulate(KernelEmitter &e, Value depth, Value block,
                                   function_ref<Places(Value)> lhsPlaces,
                                   function_ref<Places(Value)> rhsPlaces) {
   e.setSummed(K);
-  bool isUnsigned = getElementTypeOrSelf(lhs.getType()).isUnsignedInteger();
+  Builder &builder = e.builder();
+  tile::ProductAttr product;
+  if (getElementTypeOrSelf(lhs.getType()).isUnsignedInteger())
+    product = tile::ProductAttr::get(
+        builder.getContext(), builder.getIntegerType(8, false),
+        builder.getIntegerType(8, true), builder.getIntegerType(32, true));
   auto carried = e.loop(
       depth, block, init,
       [&](Value k, ValueRange acc) -> FailureOr<KernelEmitter::Carried> {
@@ -71,7 +76,7 @@ FailureOr<Value> adze::accumulate(KernelEmitter &e, Value depth, Value block,
         auto b = e.emitOn(rhs, rhsPlaces(k), {K, N});
         if (failed(b))
           return failure();
-        return KernelEmitter::Carried{createDot(e, *a, *b, acc[0], isUnsigned)};
+        return KernelEmitter::Carried{createDot(e, *a, *b, acc[0], product)};
       });
   if (failed(carried))
     return failure();

@@ -67,9 +67,9 @@ mlir::Value reduceRows(KernelEmitter &e, graph::ReduceOpInterface op,
 
 //===--- contractions -----------------------------------------------------===//
 
-/// `acc + lhs * rhs`, of tiles.
+/// `acc + lhs * rhs`, of tiles; `product`: of other element types than theirs.
 mlir::Value createDot(KernelEmitter &e, mlir::Value lhs, mlir::Value rhs,
-                      mlir::Value acc, bool unsignedLhs = false);
+                      mlir::Value acc, tile::ProductAttr product = {});
 /// The packing of a constant [.., k, n] (or [.., n, k]) in panels of columns,
 /// with so many neighbours along k side by side.
 mlir::AffineMap getPanelMap(mlir::MLIRContext *context, unsigned rank,

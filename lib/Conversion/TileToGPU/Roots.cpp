@@ -34,7 +34,9 @@ KernelLowering::Operand KernelLowering::prepareOperand(tile::DotOp dot,
                                                        unsigned kDim,
                                                        int64_t chunk) {
   Operand operand{tile, kDim, plan.dependsOnRoot(tile), {}};
-  operand.isUnsigned = dot.getUnsignedLhs() && kDim == 1;
+  tile::ProductAttr product = dot.getProduct();
+  operand.isUnsigned =
+      (kDim == 1 ? product.getLhs() : product.getRhs()).isUnsignedInteger();
   Type type = tileType(dot.getResult()).getElementType();
   ArrayRef<int64_t> shape = tileType(tile).getShape();
   unsigned other = 1 - kDim;

@@ -49,6 +49,22 @@ Value widen(OpBuilder &b, Location loc, Value value, Type to,
                : arith::TruncIOp::create(b, loc, to, value).getResult();
 }
 
+/// Element `i` of an operand of a product, which may be a word, as a number of
+/// the type of the sum.
+static Value takeElement(OpBuilder &b, Location loc, Value operand, int64_t i,
+                         Type element, Type sum) {
+  unsigned width = element.getIntOrFloatBitWidth();
+  if (operand.getType().getIntOrFloatBitWidth() > width) {
+    Value by = arith::ConstantOp::create(
+        b, loc, b.getIntegerAttr(operand.getType(), i * width));
+    Value low = arith::ShRUIOp::create(b, loc, operand, by);
+    operand = arith::TruncIOp::create(b, loc, b.getIntegerType(width), low);
+    if (isa<FloatType>(element))
+      operand = arith::BitcastOp::create(b, loc, element, operand);
+  }
+  return widen(b, loc, operand, sum, element.isUnsignedInteger());
+}
+
 struct LowerDot final : OpRewritePattern<DotOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(DotOp op, PatternRewriter &b) const override {
@@ -61,19 +77,23 @@ struct LowerDot final : OpRewritePattern<DotOp> {
     SmallVector<Iterator> iterators = {Iterator::parallel, Iterator::parallel,
                                        Iterator::reduction};
     Type element = op.getType().getElementType();
+    ProductAttr product = op.getProduct();
     auto body = [&](OpBuilder &inner, Location loc, ValueRange args) {
-      Value x = widen(inner, loc, args[0], element, op.getUnsignedLhs());
-      Value y = widen(inner, loc, args[1], element);
-      Value sum =
-          isa<FloatType>(element)
-              ? arith::AddFOp::create(inner, loc,
-                                      arith::MulFOp::create(inner, loc, x, y),
-                                      args[2])
-                    .getResult()
-              : arith::AddIOp::create(inner, loc,
-                                      arith::MulIOp::create(inner, loc, x, y),
-                                      args[2])
-                    .getResult();
+      Value sum = args[2];
+      for (int64_t i = 0; i < op.getWordElements(); ++i) {
+        Value x =
+            takeElement(inner, loc, args[0], i, product.getLhs(), element);
+        Value y =
+            takeElement(inner, loc, args[1], i, product.getRhs(), element);
+        sum =
+            isa<FloatType>(element)
+                ? arith::AddFOp::create(
+                      inner, loc, arith::MulFOp::create(inner, loc, x, y), sum)
+                      .getResult()
+                : arith::AddIOp::create(
+                      inner, loc, arith::MulIOp::create(inner, loc, x, y), sum)
+                      .getResult();
+      }
       linalg::YieldOp::create(inner, loc, sum);
     };
     b.replaceOpWithNewOp<linalg::GenericOp>(

@@ -5,8 +5,8 @@
 // are one instruction where the CPU has it.
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "KernelLowering.h"
+#include "Products.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -21,8 +21,9 @@ bool KernelLowering::multipliesBytes(DotOp op) {
   auto isByte = [](Value tile) {
     return tileType(tile).getElementType().isInteger(8);
   };
-  if (!load || !op.getUnsignedLhs() || !isByte(op.getLhs()) ||
-      !isByte(op.getRhs()) || !op.getType().getElementType().isInteger(32))
+  if (!load || !op.getProduct().getLhs().isUnsignedInteger() ||
+      !isByte(op.getLhs()) || !isByte(op.getRhs()) ||
+      !op.getType().getElementType().isInteger(32))
     return false;
   auto type = cast<MemRefType>(load.getMemref().getType());
   SmallVector<int64_t> dims = load.getMemDims(), steps = load.getSteps();
@@ -97,7 +98,7 @@ Carried KernelLowering::readRows(DotOp op, const Layout &result) {
   return rows;
 }
 
-/// The current group of each column, a vector of them at a time.
+/// The current group of each column as a word, a vector of them at a time.
 Carried KernelLowering::readColumns(DotOp op) {
   Layout layout = layoutOf(op.getRhs());
   Window self = window(op.getRhs().getDefiningOp<LoadOp>());
@@ -109,6 +110,7 @@ Carried KernelLowering::readColumns(DotOp op) {
   dims.back().push_back(rank - 1);
   memory = memref::CollapseShapeOp::create(b, loc, memory, dims);
   auto type = VectorType::get(group * layout.lanes, b.getI8Type());
+  auto words = VectorType::get(layout.lanes, b.getI32Type());
   Carried columns;
   for (int64_t i = 0; i < layout.counts[1]; ++i) {
     Place at = place(self, layout, layout.indexOf({0, i * layout.lanes}));
@@ -116,44 +118,16 @@ Carried KernelLowering::readColumns(DotOp op) {
     indices.pop_back(); // of the group's first byte
     indices.back() =
         arith::MulIOp::create(b, loc, indices.back(), index(group));
-    columns.push_back(vector::LoadOp::create(b, loc, type, memory, indices));
+    Value read = vector::LoadOp::create(b, loc, type, memory, indices);
+    columns.push_back(vector::BitCastOp::create(b, loc, words, read));
   }
   return columns;
-}
-
-/// Adds the products of each lane's four bytes: without sign by with sign.
-Value KernelLowering::sumProducts(Value sum, Value x, Value y) {
-  auto type = cast<VectorType>(sum.getType());
-  int64_t bits = 32 * type.getNumElements();
-  bool isUnit = bool(target.findUnit(b.getIntegerType(8, /*isSigned=*/false),
-                                     b.getIntegerType(8, /*isSigned=*/true),
-                                     b.getIntegerType(32, /*isSigned=*/true)));
-  if (isUnit && bits >= 128 && bits <= 8 * target.getVectorBytes()) {
-    Value bytes = vector::BitCastOp::create(b, loc, y.getType(), x);
-    auto name =
-        b.getStringAttr("llvm.x86.avx512.vpdpbusd." + std::to_string(bits));
-    return LLVM::CallIntrinsicOp::create(b, loc, type, name,
-                                         ValueRange{sum, bytes, y})
-        .getResult(0);
-  }
-  auto number = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(
-        b, loc, DenseElementsAttr::get(type, b.getI32IntegerAttr(value)));
-  };
-  Value words = vector::BitCastOp::create(b, loc, type, y);
-  for (int64_t i = 0; i < group; ++i) {
-    Value shifted = arith::ShRUIOp::create(b, loc, x, number(8 * i));
-    Value left = arith::AndIOp::create(b, loc, shifted, number(255));
-    Value high = arith::ShLIOp::create(b, loc, words, number(24 - 8 * i));
-    Value right = arith::ShRSIOp::create(b, loc, high, number(24));
-    sum = multiplyAdd(left, right, sum);
-  }
-  return sum;
 }
 
 /// Adds to the accumulators, a group of the depth at a time, up to `end`.
 Registers KernelLowering::dotOfBytes(DotOp op, Registers acc, Value end) {
   int k = classes.of(op.getLhs())[1];
+  ProductAttr product = op.getProduct();
   auto step = [&](ArrayRef<Value> before) {
     Carried next(before);
     scopes.emplace_back();
@@ -162,7 +136,7 @@ Registers KernelLowering::dotOfBytes(DotOp op, Registers acc, Value end) {
     for (auto [i, row] : llvm::enumerate(rows))
       for (auto [j, column] : llvm::enumerate(columns)) {
         Value &sum = next[i * columns.size() + j];
-        sum = sumProducts(sum, row, column);
+        sum = createWordProducts(b, loc, target, product, row, column, sum);
       }
     return next;
   };

@@ -3,6 +3,7 @@
 // dot and reduce: loops over the class that goes away.
 #include "Dialect/Tile/IR/Reduction.h"
 #include "KernelLowering.h"
+#include "Products.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -50,6 +51,13 @@ bool KernelLowering::isReadInPlace(Value operand, bool isRhs) {
     return false;
   if (auto broadcastOp = dyn_cast<BroadcastOp>(op))
     return !isTile(broadcastOp.getSource());
+  if (op->hasTrait<OpTrait::ConstantLike>())
+    return true;
+  // Taken out of words for each use, by an instruction or two.
+  if (isa<arith::AndIOp, arith::ShRUIOp>(op))
+    return llvm::all_of(op->getOperands(), [&](Value source) {
+      return isReadInPlace(source, isRhs);
+    });
   std::optional<Window> window = windowOf(op);
   if (!window || isBorder(*window) || window->indices)
     return false;
@@ -114,6 +122,11 @@ static int64_t chooseParts(int64_t sums, int64_t depth) {
 /// turn.
 void KernelLowering::dotStep(DotOp op, const Layout &layout, Carried &sums) {
   Type element = op.getType().getElementType();
+  ProductAttr product = op.getProduct();
+  bool isWords = op.getWordElements() > 1;
+  auto extend = [&](Value value, Type type) {
+    return isWords ? value : widen(value, element, type.isUnsignedInteger());
+  };
   int k = classes.of(op.getLhs())[1];
   Slice all = slice(k);
   bool isLoad = op.getLhs().getDefiningOp<LoadOp>() != nullptr;
@@ -127,7 +140,7 @@ void KernelLowering::dotStep(DotOp op, const Layout &layout, Carried &sums) {
                         : emit(op.getLhs(), /*scalars=*/true);
     SmallVector<Value> columns;
     for (Value value : rhs.values)
-      columns.push_back(widen(value, element));
+      columns.push_back(extend(value, product.getRhs()));
     for (Value value : lhs.values) {
       auto own = MutableArrayRef<Value>(sums).slice(next, columns.size());
       next += columns.size();
@@ -135,9 +148,13 @@ void KernelLowering::dotStep(DotOp op, const Layout &layout, Carried &sums) {
       if (isLoad && (matchPattern(value, m_AnyZeroFloat()) ||
                      matchPattern(value, m_Zero())))
         continue;
-      Value row = widen(value, element, op.getUnsignedLhs());
-      for (auto [sum, column] : llvm::zip_equal(own, columns))
-        sum = multiplyAdd(splat(row, sum.getType()), column, sum);
+      Value row = extend(value, product.getLhs());
+      for (auto [sum, column] : llvm::zip_equal(own, columns)) {
+        Value rows = splat(row, column.getType());
+        sum = isWords ? createWordProducts(b, loc, target, product, rows,
+                                           column, sum)
+                      : multiplyAdd(rows, column, sum);
+      }
     }
     scopes.pop_back();
   }

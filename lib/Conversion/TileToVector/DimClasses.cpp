@@ -444,8 +444,9 @@ void DimClasses::chooseDepthDots() {
          &columns = info[own[1]];
     bool mayRun = rows.size <= getBlockRows(target) && !rows.column &&
                   rows.lanes == 1 && depth.lanes >= fewestLanes &&
-                  depth.size >= depth.lanes && !depth.split && !depth.row &&
-                  !depth.column && !columns.row && own[0] != own[1];
+                  dot.getWordElements() == 1 && depth.size >= depth.lanes &&
+                  !depth.split && !depth.row && !depth.column && !columns.row &&
+                  own[0] != own[1];
     if (!mayRun || !liesAlongDepth(dot.getRhs(), own[0], own[1]))
       return;
     depthDots.insert(dot);

@@ -177,7 +177,9 @@ Carried KernelLowering::sumColumns(DotOp op, int64_t vectors, int64_t columns) {
       b, loc, b.getZeroAttr(VectorType::get(lanes, element)));
   auto operand = [&](Value tile) {
     Registers registers = emit(tile);
-    bool isUnsigned = op.getUnsignedLhs() && tile == op.getLhs();
+    Type type = tile == op.getLhs() ? op.getProduct().getLhs()
+                                    : op.getProduct().getRhs();
+    bool isUnsigned = type.isUnsignedInteger();
     for (Value &value : registers.values) {
       value = widen(value, element, isUnsigned);
       if (alongDepth.mask) // what is computed of nothing need not be 0

@@ -108,7 +108,6 @@ private:
   bool multipliesBytes(DotOp op), hasBytesInPlace(DotOp op);
   Registers dotOfBytes(DotOp op, Registers acc, mlir::Value end);
   Carried readRows(DotOp op, const Layout &result), readColumns(DotOp op);
-  mlir::Value sumProducts(mlir::Value sum, mlir::Value x, mlir::Value y);
 
   // Prefetch.cpp: memory asked for before it is needed
   void prefetch(DotOp), prefetchNextRows(DotOp), prefetchCopied(const Staged &);

@@ -157,7 +157,7 @@ Expected<tile::CpuTargetAttr> CpuTarget::getAttr(mlir::MLIRContext &context,
         &context, "vnni", builder.getIntegerType(8, false),
         builder.getIntegerType(8, true), builder.getIntegerType(32, true),
         {1, 16, 4},
-        /*group=*/4));
+        /*group=*/4, "llvm.x86.avx512.vpdpbusd"));
   SmallVector<CpuFeature> features;
   if (isX86 && (moduleFeatures & (ADZE_X86_AVX512F | ADZE_X86_AVX2)))
     features.push_back(CpuFeature::lane_permute);

@@ -22,7 +22,7 @@ tile.kernel @groups(%x: memref<8x64xi8>, %w: memref<64x32xi8, #panels>, %y: memr
   %zero = arith.constant dense<0> : tensor<8x32xi32>
   %a = tile.load %x[0, 0] sizes [8, 64] : memref<8x64xi8> -> tensor<8x64xi8>
   %b = tile.load %w[0, 0] sizes [64, 32] : memref<64x32xi8, #panels> -> tensor<64x32xi8>
-  %d = tile.dot %a, %b, %zero unsigned_lhs : tensor<8x64xi8>, tensor<64x32xi8>, tensor<8x32xi32>
+  %d = tile.dot %a, %b, %zero compute <ui8 * si8 + si32> : tensor<8x64xi8>, tensor<64x32xi8>, tensor<8x32xi32>
   tile.store %d, %y[0, 0] : tensor<8x32xi32>, memref<8x32xi32>
   tile.return
 }
@@ -41,7 +41,7 @@ tile.kernel @odd(%x: memref<8x62xi8>, %w: memref<62x32xi8, #panels>, %y: memref<
   %zero = arith.constant dense<0> : tensor<8x32xi32>
   %a = tile.load %x[0, 0] sizes [8, 64] : memref<8x62xi8> -> tensor<8x64xi8>
   %b = tile.load %w[0, 0] sizes [64, 32] : memref<62x32xi8, #panels> -> tensor<64x32xi8>
-  %d = tile.dot %a, %b, %zero unsigned_lhs : tensor<8x64xi8>, tensor<64x32xi8>, tensor<8x32xi32>
+  %d = tile.dot %a, %b, %zero compute <ui8 * si8 + si32> : tensor<8x64xi8>, tensor<64x32xi8>, tensor<8x32xi32>
   tile.store %d, %y[0, 0] : tensor<8x32xi32>, memref<8x32xi32>
   tile.return
 }

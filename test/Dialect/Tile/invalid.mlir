@@ -112,10 +112,45 @@ tile.kernel @dot_c3(%f: f32, %i: i32) {
 }
 
 // -----
-tile.kernel @dot_c3_sign(%f: f32) {
+tile.kernel @dot_c3_compute(%f: f32) {
   %a = tile.broadcast %f to [4, 4] : f32 -> tensor<4x4xf32>
-  // expected-error @+1 {{expected integers without a sign, but got 'f32'}}
-  %d = tile.dot %a, %a, %a unsigned_lhs : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
+  // expected-error @+1 {{expected operands of the accumulator's kind, but got 'ui8' and 'f32'}}
+  %d = tile.dot %a, %a, %a compute <ui8 * si8 + si32> : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
+  tile.return
+}
+
+// -----
+tile.kernel @dot_c4_width(%i: i16, %j: i32) {
+  %a = tile.broadcast %i to [4, 4] : i16 -> tensor<4x4xi16>
+  %c = tile.broadcast %j to [4, 4] : i32 -> tensor<4x4xi32>
+  // expected-error @+1 {{expected elements of #tile.product<ui8 * si8 + si32> or words of them, but got 'i16' and 'i16'}}
+  %d = tile.dot %a, %a, %c compute <ui8 * si8 + si32> : tensor<4x4xi16>, tensor<4x4xi16>, tensor<4x4xi32>
+  tile.return
+}
+
+// -----
+tile.kernel @dot_c4_one_word(%i: i8, %j: i32) {
+  %a = tile.broadcast %i to [4, 4] : i8 -> tensor<4x4xi8>
+  %c = tile.broadcast %j to [4, 4] : i32 -> tensor<4x4xi32>
+  // expected-error @+1 {{expected elements of #tile.product<si8 * ui8 + si32> or words of them, but got 'i8' and 'i32'}}
+  %d = tile.dot %a, %c, %c compute <si8 * ui8 + si32> : tensor<4x4xi8>, tensor<4x4xi32>, tensor<4x4xi32>
+  tile.return
+}
+
+// -----
+tile.kernel @dot_c4_sum(%j: i32, %l: i64) {
+  %a = tile.broadcast %j to [4, 4] : i32 -> tensor<4x4xi32>
+  %c = tile.broadcast %l to [4, 4] : i64 -> tensor<4x4xi64>
+  // expected-error @+1 {{expected an accumulator of 'si32', but got 'i64'}}
+  %d = tile.dot %a, %a, %c compute <si8 * ui8 + si32> : tensor<4x4xi32>, tensor<4x4xi32>, tensor<4x4xi64>
+  tile.return
+}
+
+// -----
+tile.kernel @product_sign(%j: i32) {
+  %a = tile.broadcast %j to [4, 4] : i32 -> tensor<4x4xi32>
+  // expected-error @+1 {{expected floats, or integers that say whether they have a sign, but got 'i8'}}
+  %d = tile.dot %a, %a, %a compute <i8 * ui8 + si32> : tensor<4x4xi32>, tensor<4x4xi32>, tensor<4x4xi32>
   tile.return
 }
 

@@ -1,12 +1,12 @@
 // RUN: aopt %s | aopt | FileCheck %s
 
 // CHECK: tile.targets = [
-// CHECK-SAME: #tile.cpu<chip = "znver4", vector_bytes = 64, caches = [1048576, 33554432], flops_per_byte = 2, units = [#tile.unit<"vnni", ui8 * si8 + si32, [1, 16, 4], group = 4>], features = [lane_permute], traits = [split_vector_loads, nontemporal_stores_stall]>,
+// CHECK-SAME: #tile.cpu<chip = "znver4", vector_bytes = 64, caches = [1048576, 33554432], flops_per_byte = 2, units = [#tile.unit<"vnni", ui8 * si8 + si32, [1, 16, 4], group = 4, intrinsic = "llvm.x86.avx512.vpdpbusd">], features = [lane_permute], traits = [split_vector_loads, nontemporal_stores_stall]>,
 // CHECK-SAME: #tile.cpu<chip = "x86-64", vector_bytes = 16, caches = [1048576, 33554432]>,
 // CHECK-SAME: #tile.cuda<chip = "sm_90a">]
 module attributes {tile.targets = [
   #tile.cpu<chip = "znver4", vector_bytes = 64, caches = [1048576, 33554432], flops_per_byte = 2,
-            units = [#tile.unit<"vnni", ui8 * si8 + si32, [1, 16, 4], group = 4>],
+            units = [#tile.unit<"vnni", ui8 * si8 + si32, [1, 16, 4], group = 4, intrinsic = "llvm.x86.avx512.vpdpbusd">],
             features = [lane_permute], traits = [split_vector_loads, nontemporal_stores_stall]>,
   #tile.cpu<chip = "x86-64", vector_bytes = 16, caches = [1048576, 33554432]>,
   #tile.cuda<chip = "sm_90a">]} {

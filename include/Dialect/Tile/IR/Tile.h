@@ -4,6 +4,7 @@
 #ifndef ADZE_DIALECT_TILE_IR_TILE_H
 #define ADZE_DIALECT_TILE_IR_TILE_H
 
+#include "Dialect/Tile/IR/TileAttrs.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"

@@ -4,7 +4,7 @@
 #ifndef ADZE_DIALECT_TILE_IR_TILEOPS
 #define ADZE_DIALECT_TILE_IR_TILEOPS
 
-include "Dialect/Tile/IR/TileBase.td"
+include "Dialect/Tile/IR/TileAttrs.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -144,21 +144,40 @@ def DotOp : InferredTileOp<"dot"> {
   let summary = "Matrix product plus accumulator";
   let description = [{
     `acc + lhs * rhs` of tiles [m, k], [k, n] and [m, n], computed in the
-    element type of the accumulator: narrower operands are extended first,
-    integers with their sign, of the left operand without with `unsigned_lhs`.
+    element type of the accumulator: narrower operands are extended first.
     The order of the sum over k is free but the same in every run.
 
-    C1: operands have rank 2. C2: m, n and k agree. C3: operands are floats if
-    the accumulator is, integers if it is; `unsigned_lhs` stands with integers.
+    `compute` gives the element types of the product; without it they are those
+    of the tiles, and integers have a sign. Operands of i32 whose `compute`
+    types are narrower hold words: k counts words, and each of them holds
+    several elements along the depth.
+
+    C1: operands have rank 2. C2: m, n and k agree. C3: the element types of the
+    product are floats if the accumulator is, integers if it is. C4: with
+    `compute`, the operands have elements of its widths, or both have words.
+
+    ```mlir
+    %d = tile.dot %a, %b, %acc : tensor<8x64xf32>, tensor<64x32xf32>, tensor<8x32xf32>
+    %e = tile.dot %x, %w, %sum compute <si8 * ui8 + si32>
+      : tensor<4x8xi32>, tensor<8x64xi32>, tensor<4x64xi32>
+    ```
 
     ```mlir
     %d = tile.dot %a, %b, %acc : tensor<8x64xf32>, tensor<64x32xf32>, tensor<8x32xf32>
     ```
   }];
-  let arguments = (ins Tile:$lhs, Tile:$rhs, Tile:$acc, UnitAttr:$unsigned_lhs);
+  let arguments = (ins Tile:$lhs, Tile:$rhs, Tile:$acc,
+                       OptionalAttr<Tile_ProductAttr>:$compute);
   let results = (outs Tile:$result);
-  let assemblyFormat = "$lhs `,` $rhs `,` $acc (`unsigned_lhs` $unsigned_lhs^)? attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)";
+  let assemblyFormat = "$lhs `,` $rhs `,` $acc (`compute` $compute^)? attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Returns the element types of the product, also where they are implied.
+    ProductAttr getProduct();
+    /// Returns how many elements along the depth an element of the operands
+    /// holds: more than one are a word.
+    int64_t getWordElements();
+  }];
 }
 
 def ReduceKind : I32EnumAttr<"ReduceKind", "how a reduction combines two elements",

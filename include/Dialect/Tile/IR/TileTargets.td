@@ -4,9 +4,8 @@
 #ifndef ADZE_DIALECT_TILE_IR_TILETARGETS
 #define ADZE_DIALECT_TILE_IR_TILETARGETS
 
-include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
-include "Dialect/Tile/IR/TileBase.td"
+include "Dialect/Tile/IR/TileAttrs.td"
 
 def CodegenTargetAttrInterface : AttrInterface<"CodegenTargetAttrInterface"> {
   let cppNamespace = "::adze::tile";
@@ -26,28 +25,27 @@ class BracketedList<string type> : OptionalArrayRefParameter<type> {
   let printer = "::adze::tile::detail::printList($_printer, $_self)";
 }
 
-class TileAttr<string name, string text, list<Trait> traits = []>
-    : AttrDef<TileDialect, name, traits> {
-  let mnemonic = text;
-}
-
 def Tile_TargetUnitAttr : TileAttr<"TargetUnit", "unit"> {
   let summary = "An instruction that multiplies and adds";
   let description = [{
     `lhs * rhs + acc` are the element types; signedness is part of integer
     types. `shape` is [m, n, k] of one instruction; along k, `group` neighbours
-    lie side by side in a register.
+    lie side by side in a register. `intrinsic` is LLVM's function of the sum and
+    both operands as vectors, without the bits of its result that end its name.
 
     ```mlir
-    #tile.unit<"vnni", ui8 * si8 + si32, [1, 16, 4], group = 4>
+    #tile.unit<"vnni", ui8 * si8 + si32, [1, 16, 4], group = 4,
+               intrinsic = "llvm.x86.avx512.vpdpbusd">
     ```
   }];
   let parameters = (ins StringRefParameter<>:$name, "::mlir::Type":$lhs,
                         "::mlir::Type":$rhs, "::mlir::Type":$acc,
                         BracketedList<"int64_t">:$shape,
-                        DefaultValuedParameter<"int64_t", "1">:$group);
+                        DefaultValuedParameter<"int64_t", "1">:$group,
+                        StringRefParameter<"", "\"\"">:$intrinsic);
   let assemblyFormat = [{
-    `<` $name `,` $lhs `*` $rhs `+` $acc `,` $shape (`,` `group` `=` $group^)? `>`
+    `<` $name `,` $lhs `*` $rhs `+` $acc `,` $shape (`,` `group` `=` $group^)?
+    (`,` `intrinsic` `=` $intrinsic^)? `>`
   }];
   let genVerifyDecl = 1;
 }

@@ -25,7 +25,7 @@ void TileDialect::registerTargetAttributes() {
 LogicalResult
 TargetUnitAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        StringRef name, Type lhs, Type rhs, Type acc,
-                       ArrayRef<int64_t> shape, int64_t group) {
+                       ArrayRef<int64_t> shape, int64_t group, StringRef) {
   if (name.empty())
     return emitError() << "expected a unit to have a name";
   for (Type type : {lhs, rhs, acc})
@@ -36,6 +36,17 @@ TargetUnitAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (group < 1 || shape[2] % group != 0)
     return emitError() << "expected a group that divides " << shape[2]
                        << ", but got " << group;
+  return success();
+}
+
+LogicalResult ProductAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  Type lhs, Type rhs, Type acc) {
+  for (Type type : {lhs, rhs, acc})
+    if (!type.isIntOrFloat() || type.isSignlessInteger())
+      return emitError()
+             << "expected floats, or integers that say whether they "
+                "have a sign, but got "
+             << type;
   return success();
 }
 

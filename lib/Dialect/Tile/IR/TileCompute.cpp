@@ -41,16 +41,53 @@ LogicalResult DotOp::verify() {
   if (!mayAgree(lhs.getDimSize(1), rhs.getDimSize(0))) // C2
     return emitOpError("expected equal contracted sizes, but got ")
            << lhs.getDimSize(1) << " and " << rhs.getDimSize(0);
+  ProductAttr product = getProduct();
   bool isFloat = isa<FloatType>(getType().getElementType());
-  for (Type type : {lhs.getElementType(), rhs.getElementType()})
+  for (Type type : {product.getLhs(), product.getRhs()})
     if (isa<FloatType>(type) != isFloat) // C3
       return emitOpError(
                  "expected operands of the accumulator's kind, but got ")
              << type << " and " << getType().getElementType();
-  if (isFloat && getUnsignedLhs()) // C3
-    return emitOpError("expected integers without a sign, but got ")
-           << lhs.getElementType();
+  if (!getCompute())
+    return success();
+  auto holds = [](Type element, Type narrow) {
+    unsigned width = narrow.getIntOrFloatBitWidth();
+    return element.getIntOrFloatBitWidth() == width &&
+           isa<FloatType>(element) == isa<FloatType>(narrow);
+  };
+  bool isPlain = holds(lhs.getElementType(), product.getLhs()) &&
+                 holds(rhs.getElementType(), product.getRhs());
+  bool isWords = lhs.getElementType().isInteger(32) &&
+                 rhs.getElementType().isInteger(32) &&
+                 product.getLhs().getIntOrFloatBitWidth() ==
+                     product.getRhs().getIntOrFloatBitWidth() &&
+                 getWordElements() > 1;
+  if (!isPlain && !isWords) // C4
+    return emitOpError("expected elements of ")
+           << product << " or words of them, but got " << lhs.getElementType()
+           << " and " << rhs.getElementType();
+  if (!holds(getType().getElementType(), product.getAcc())) // C4
+    return emitOpError("expected an accumulator of ")
+           << product.getAcc() << ", but got " << getType().getElementType();
   return success();
+}
+
+ProductAttr DotOp::getProduct() {
+  if (ProductAttr compute = getComputeAttr())
+    return compute;
+  auto typed = [&](RankedTensorType tile) -> Type {
+    auto integer = dyn_cast<IntegerType>(tile.getElementType());
+    return !integer ? tile.getElementType()
+                    : IntegerType::get(getContext(), integer.getWidth(),
+                                       IntegerType::Signed);
+  };
+  return ProductAttr::get(getContext(), typed(getLhs().getType()),
+                          typed(getRhs().getType()), typed(getType()));
+}
+
+int64_t DotOp::getWordElements() {
+  return getLhs().getType().getElementType().getIntOrFloatBitWidth() /
+         getProduct().getLhs().getIntOrFloatBitWidth();
 }
 
 //===--- reduce -----------------------------------------------------------===//

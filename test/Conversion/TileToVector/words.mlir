@@ -1,0 +1,87 @@
+// Products of words: four bytes or two bf16 in each element, by one instruction
+// where the CPU has it, else element by element.
+// RUN: aopt %s -tile-attach-targets="cpu=icelake-server caches=1M,32M" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: aopt %s -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=PLAIN
+// RUN: aopt %s -convert-tile-to-linalg -split-input-file | FileCheck %s --check-prefix=LINALG
+
+// The weights are unsigned: they come first, whichever side they are on. What is
+// taken out of them is computed in the loop, not copied.
+// CHECK-LABEL: func.func @nibbles(
+// CHECK-NOT: memref.alloca
+// CHECK: scf.for
+// CHECK: %[[LOW:.*]] = arith.andi {{.*}} : vector<16xi32>
+// CHECK: %[[W:.*]] = vector.bitcast %[[LOW]] : vector<16xi32> to vector<64xi8>
+// CHECK: %[[X:.*]] = vector.bitcast {{.*}} : vector<16xi32> to vector<64xi8>
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%{{.*}}, %[[W]], %[[X]])
+// PLAIN-LABEL: func.func @nibbles(
+// PLAIN-NOT: llvm.call_intrinsic
+// PLAIN: arith.shrsi {{.*}} : vector<16xi32>
+// PLAIN: arith.shrui {{.*}} : vector<16xi32>
+// PLAIN: arith.muli {{.*}} : vector<16xi32>
+// LINALG-LABEL: func.func @nibbles(
+// LINALG: linalg.generic
+// LINALG-COUNT-4: arith.muli
+tile.kernel @nibbles(%x: memref<4x8xi32>, %w: memref<8x64xi32>, %y: memref<4x64xi32>) {
+  %zero = arith.constant dense<0> : tensor<4x64xi32>
+  %mask = arith.constant dense<0x0f0f0f0f> : tensor<8x64xi32>
+  %a = tile.load %x[0, 0] sizes [4, 8] : memref<4x8xi32> -> tensor<4x8xi32>
+  %b = tile.load %w[0, 0] sizes [8, 64] : memref<8x64xi32> -> tensor<8x64xi32>
+  %low = arith.andi %b, %mask : tensor<8x64xi32>
+  %d = tile.dot %a, %low, %zero compute <si8 * ui8 + si32> : tensor<4x8xi32>, tensor<8x64xi32>, tensor<4x64xi32>
+  tile.store %d, %y[0, 0] : tensor<4x64xi32>, memref<4x64xi32>
+  tile.return
+}
+
+// -----
+
+// No unit for signed bytes on both sides.
+// CHECK-LABEL: func.func @signed(
+// CHECK-NOT: llvm.call_intrinsic
+// CHECK: arith.muli {{.*}} : vector<16xi32>
+tile.kernel @signed(%x: memref<4x8xi32>, %w: memref<8x64xi32>, %y: memref<4x64xi32>) {
+  %zero = arith.constant dense<0> : tensor<4x64xi32>
+  %a = tile.load %x[0, 0] sizes [4, 8] : memref<4x8xi32> -> tensor<4x8xi32>
+  %b = tile.load %w[0, 0] sizes [8, 64] : memref<8x64xi32> -> tensor<8x64xi32>
+  %d = tile.dot %a, %b, %zero compute <si8 * si8 + si32> : tensor<4x8xi32>, tensor<8x64xi32>, tensor<4x64xi32>
+  tile.store %d, %y[0, 0] : tensor<4x64xi32>, memref<4x64xi32>
+  tile.return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @floats(
+// CHECK: arith.bitcast {{.*}} : vector<16xi16> to vector<16xbf16>
+// CHECK: arith.extf {{.*}} : vector<16xbf16> to vector<16xf32>
+// CHECK: math.fma
+// LINALG-LABEL: func.func @floats(
+// LINALG: linalg.generic
+// LINALG-COUNT-2: arith.mulf
+tile.kernel @floats(%x: memref<4x8xi32>, %w: memref<8x64xi32>, %y: memref<4x64xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<4x64xf32>
+  %a = tile.load %x[0, 0] sizes [4, 8] : memref<4x8xi32> -> tensor<4x8xi32>
+  %b = tile.load %w[0, 0] sizes [8, 64] : memref<8x64xi32> -> tensor<8x64xi32>
+  %d = tile.dot %a, %b, %zero compute <bf16 * bf16 + f32> : tensor<4x8xi32>, tensor<8x64xi32>, tensor<4x64xf32>
+  tile.store %d, %y[0, 0] : tensor<4x64xf32>, memref<4x64xf32>
+  tile.return
+}
+
+// -----
+
+// Rows of an unknown number, beyond the last of which nothing is read.
+// CHECK-LABEL: func.func @dynamic(
+// CHECK: memref.dim
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
+tile.kernel @dynamic(%x: memref<?x8xi32>, %w: memref<8x64xi32>, %y: memref<?x64xi32>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %m = memref.dim %x, %c0 : memref<?x8xi32>
+  %count = arith.ceildivui %m, %c4 : index
+  %id = tile.program_id(%count) : index
+  %row = arith.muli %id, %c4 : index
+  %zero = arith.constant dense<0> : tensor<4x64xi32>
+  %a = tile.load %x[%row, 0] sizes [4, 8] : memref<?x8xi32> -> tensor<4x8xi32>
+  %b = tile.load %w[0, 0] sizes [8, 64] : memref<8x64xi32> -> tensor<8x64xi32>
+  %d = tile.dot %a, %b, %zero compute <si8 * ui8 + si32> : tensor<4x8xi32>, tensor<8x64xi32>, tensor<4x64xi32>
+  tile.store %d, %y[%row, 0] : tensor<4x64xi32>, memref<?x64xi32>
+  tile.return
+}
