@@ -420,11 +420,14 @@ CompileStatus Compilation::writeOutput() {
 /// Whether floats become 8-bit integers.
 static bool quantizes(ModuleOp module) {
   return module
-      .walk([](graph::CastOp cast) {
-        bool isByte = getElementTypeOrSelf(cast.getResult()).isInteger(8);
-        return isByte && isa<FloatType>(getElementTypeOrSelf(cast.getInput()))
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
+      .walk([](Operation *op) {
+        auto blocks = dyn_cast<graph::DequantizeBlocksOp>(op);
+        auto cast = dyn_cast<graph::CastOp>(op);
+        bool isByte =
+            (blocks && blocks.getInt8Products()) ||
+            (cast && getElementTypeOrSelf(cast.getResult()).isInteger(8) &&
+             isa<FloatType>(getElementTypeOrSelf(cast.getInput())));
+        return isByte ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }

@@ -22,6 +22,11 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     manager.addNestedPass<func::FuncOp>(graph::createSolveSizesPass());
   if (options.optLevel > 0 || !options.literal)
     addCleanup(manager);
+  // Before anything looks at weights.
+  graph::FormBlockProductsPassOptions blocks;
+  blocks.form = options.optLevel > 0 && !options.forExport;
+  manager.addNestedPass<func::FuncOp>(
+      graph::createFormBlockProductsPass(blocks));
   graph::FormClustersPassOptions clusters;
   if (options.optLevel == 0) {
     clusters.mode = graph::ClusterMode::Single;

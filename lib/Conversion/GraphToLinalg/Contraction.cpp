@@ -354,6 +354,79 @@ LogicalResult lowerConvTranspose(ConvTransposeOp op, KernelLowering &k) {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Products of words
+//===----------------------------------------------------------------------===//
+
+/// One element after the other.
+LogicalResult lowerWordMatmul(WordMatmulOp op, KernelLowering &k) {
+  Value lhs = k.get(op.getLhs()), rhs = k.get(op.getRhs()),
+        scales = k.get(op.getScales()), starts = k.get(op.getStarts()),
+        zeros = op.getZeros() ? k.get(op.getZeros()) : Value(),
+        output = k.getOutput(op.getResult());
+  OpBuilder &b = k.builder;
+  Type i32 = b.getI32Type(), f32 = b.getF32Type();
+  constexpr int64_t wordBits = 32, byteBits = 8, wordBytes = 4;
+  int64_t bits = op.getBits(), words = op.getBlockWords(),
+          parts = byteBits / bits;
+  auto number = [&](int64_t n) -> Value {
+    return arith::ConstantOp::create(b, k.loc, b.getI32IntegerAttr(n));
+  };
+  /// `width` bits of a word from `at` on.
+  auto take = [&](Value word, int64_t at, int64_t width, bool isSigned) {
+    Value high =
+        arith::ShLIOp::create(b, k.loc, word, number(wordBits - width - at));
+    Value by = number(wordBits - width);
+    return isSigned ? arith::ShRSIOp::create(b, k.loc, high, by).getResult()
+                    : arith::ShRUIOp::create(b, k.loc, high, by).getResult();
+  };
+  k.forEach(k.getSizes(op.getResult()), [&](ValueRange at) {
+    Value column = at.back();
+    auto ofRow = [&](ValueRange more) {
+      SmallVector<Value> indices(at.drop_back());
+      llvm::append_range(indices, more);
+      return indices;
+    };
+    Value blocks = k.getSize(op.getRhs(), 0);
+    Value result = k.fold(
+        k.getRanges(blocks), k.number(f32, 0), [&](ValueRange i, Value sum) {
+          Value block = i[0], total = k.number(f32, 0);
+          for (int64_t plane = op.getPlanes(); plane-- > 0;) {
+            Value start = k.load(starts, ofRow({block, k.index(plane)}));
+            if (zeros)
+              start = k.mulNum(
+                  start, arith::ExtUIOp::create(
+                             b, k.loc, i32, k.load(zeros, {block, column})));
+            Value exact = k.fold(
+                k.getRanges(k.index(words)), start,
+                [&](ValueRange j, Value acc) {
+                  Value y = k.load(rhs, {block, j[0], column});
+                  for (int64_t part = 0; part < parts; ++part) {
+                    Value word =
+                        k.add(k.mul(j[0], parts), plane * words * parts + part);
+                    Value x = k.load(lhs, ofRow({block, word}));
+                    for (int64_t byte = 0; byte < wordBytes; ++byte)
+                      acc = k.addNum(
+                          acc,
+                          k.mulNum(take(x, byte * byteBits, byteBits, true),
+                                   take(y, byte * byteBits + part * bits, bits,
+                                        false)));
+                  }
+                  return acc;
+                });
+            Value more = arith::SIToFPOp::create(b, k.loc, f32, exact);
+            total = k.addNum(k.mulNum(total, k.number(f32, 256)), more);
+          }
+          Value scale = arith::BitcastOp::create(
+              b, k.loc, f32, k.load(rhs, {block, k.index(words), column}));
+          Value both = k.mulNum(scale, k.load(scales, ofRow(block)));
+          return k.addNum(sum, k.mulNum(total, both));
+        });
+    k.store(result, output, at);
+  });
+  return success();
+}
+
 } // namespace
 
 FamilyResult adze::graph::lowerContraction(Operation *op, KernelLowering &k) {
@@ -363,5 +436,7 @@ FamilyResult adze::graph::lowerContraction(Operation *op, KernelLowering &k) {
     return lowerConv(conv, k);
   if (auto conv = dyn_cast<ConvTransposeOp>(op))
     return lowerConvTranspose(conv, k);
+  if (auto matmul = dyn_cast<WordMatmulOp>(op))
+    return lowerWordMatmul(matmul, k);
   return std::nullopt;
 }

@@ -30,6 +30,8 @@ mlir::LogicalResult emitConcat(KernelEmitter &e, graph::ConcatOp op);
 /// Several pieces that are copied to their places.
 mlir::LogicalResult emitInsertions(KernelEmitter &e, graph::InsertSliceOp op);
 mlir::LogicalResult emitMatmul(KernelEmitter &e, graph::MatmulOp op, Cut cut);
+mlir::LogicalResult emitWordMatmul(KernelEmitter &e, graph::WordMatmulOp op,
+                                   Cut cut);
 mlir::LogicalResult emitConv(KernelEmitter &e, graph::ConvOp op, Cut cut);
 /// Convolutions one behind the other.
 mlir::LogicalResult emitConvChain(KernelEmitter &e,

@@ -38,8 +38,8 @@ static FailureOr<Operation *> findAnchor(func::FuncOp function) {
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (!isa<AttentionOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp,
              AvgPoolOp, LRNOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp,
-             WinogradConvOp, RecurrentOp, CumsumOp, CumprodOp, ArgMaxOp,
-             ArgMinOp, ReduceOpInterface>(op))
+             WinogradConvOp, WordMatmulOp, RecurrentOp, CumsumOp, CumprodOp,
+             ArgMaxOp, ArgMinOp, ReduceOpInterface>(op))
       continue;
     if (anchor && !(getReduced(anchor) && getReduced(&op)))
       return failure();
@@ -127,6 +127,7 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
           [&](Operation *op) { return emitScan(e, op, cut); })
       .Case([&](LRNOp op) { return emitLRN(e, op, cut); })
       .Case([&](WinogradConvOp op) { return emitWinogradConv(e, op, cut); })
+      .Case([&](WordMatmulOp op) { return emitWordMatmul(e, op, cut); })
       .Case([&](RecurrentOp op) { return emitRecurrent(e, op, cut); })
       .Case<SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp>(
           [&](Operation *op) { return emitRows(e, op, cut); })

@@ -6,6 +6,7 @@
 
 include "Dialect/Graph/IR/GraphAttention.td"
 include "Dialect/Graph/IR/GraphAttrs.td"
+include "Dialect/Graph/IR/GraphBlocks.td"
 include "Dialect/Graph/IR/GraphCluster.td"
 include "Dialect/Graph/IR/GraphContraction.td"
 include "Dialect/Graph/IR/GraphControl.td"

@@ -35,6 +35,44 @@ def SinkDequantizationPass
   ];
 }
 
+def FormBlockProductsPass
+    : Pass<"graph-form-block-products", "::mlir::func::FuncOp"> {
+  let summary = "Keep weights of few bits packed in products";
+  let description = [{
+    A matrix product by the transpose of `graph.dequantize_blocks` becomes a
+    `graph.word_matmul`: the weight stays packed, with the scales beside the words
+    of their block, and the rows of the other operand are quantized by the same
+    blocks, to signed bytes. One plane of bytes is what `int8_products` allows;
+    without it, three planes hold 24 bits of each element relative to the greatest
+    of its block, and the result differs from that of f32 arithmetic by as much as
+    f32 roundings do.
+
+    Products stay in f32 unless every target is a CPU with a unit for
+    `ui8 * si8 + si32` (`tile.targets`) and the weight is a constant. Every
+    `graph.dequantize_blocks` that is left is taken apart into shifts, a
+    subtraction and a product.
+
+    Before, on a target with the unit:
+    ```mlir
+    %p = graph.constant dense<17> : tensor<16x1x8xui8>
+    %s = graph.constant dense<0.5> : tensor<16x1xf32>
+    %w = graph.dequantize_blocks %p, %s {bits = 4 : i64, block = 16 : i64, int8_products} : (tensor<16x1x8xui8>, tensor<16x1xf32>) -> tensor<16x16xf32>
+    %y = graph.matmul %x, %w {transpose_b = true} : (tensor<5x16xf32>, tensor<16x16xf32>) -> tensor<5x16xf32>
+    ```
+    After, where `%words`, `%scales` and `%starts` are made of `%x`:
+    ```mlir
+    %y = graph.word_matmul %words, %scales, %starts, %w {bits = 4 : i64, planes = 1 : i64} : (tensor<5x1x4xi32>, tensor<5x1xf32>, tensor<5x1x1xi32>, tensor<1x3x16xi32>) -> tensor<5x16xf32>
+    ```
+  }];
+  let options = [
+    Option<"form", "form", "bool", /*default=*/"true",
+           "form products of words; otherwise only take weights apart">,
+  ];
+  let statistics = [
+    Statistic<"formed", "formed", "Products by packed weights">,
+  ];
+}
+
 def FormIntegerProductsPass
     : Pass<"graph-form-integer-products", "::mlir::func::FuncOp"> {
   let summary = "Compute products of dequantized tensors in integers";

@@ -211,21 +211,6 @@ LogicalResult rewriteMatmul(MatmulOp op, RewriterBase &b) {
   return success();
 }
 
-/// Whether all targets are CPUs with a unit for ui8 * si8 + si32.
-bool haveUnit(Operation *op) {
-  MLIRContext *context = op->getContext();
-  auto get = [&](unsigned width, IntegerType::SignednessSemantics sign) {
-    return IntegerType::get(context, width, sign);
-  };
-  ArrayRef<Attribute> targets = tile::getTargets(op);
-  return !targets.empty() && llvm::all_of(targets, [&](Attribute target) {
-    auto cpu = dyn_cast<tile::CpuTargetAttr>(target);
-    return cpu && cpu.findUnit(get(8, IntegerType::Unsigned),
-                               get(8, IntegerType::Signed),
-                               get(32, IntegerType::Signed));
-  });
-}
-
 class FormIntegerProductsPass final
     : public adze::graph::impl::FormIntegerProductsPassBase<
           FormIntegerProductsPass> {

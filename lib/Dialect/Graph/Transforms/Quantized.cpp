@@ -2,6 +2,7 @@
 //
 // How quantized values are spelled.
 #include "Quantized.h"
+#include "Dialect/Tile/IR/Targets.h"
 #include "LinearFolds.h"
 
 using namespace mlir;
@@ -45,6 +46,20 @@ std::optional<Dequantized> adze::graph::matchDequantized(Value value) {
     return result;
   }
   return std::nullopt;
+}
+
+bool adze::graph::haveUnit(Operation *op) {
+  MLIRContext *context = op->getContext();
+  auto get = [&](unsigned width, IntegerType::SignednessSemantics sign) {
+    return IntegerType::get(context, width, sign);
+  };
+  ArrayRef<Attribute> targets = adze::tile::getTargets(op);
+  return !targets.empty() && llvm::all_of(targets, [&](Attribute target) {
+    auto cpu = dyn_cast<adze::tile::CpuTargetAttr>(target);
+    return cpu && cpu.findUnit(get(8, IntegerType::Unsigned),
+                               get(8, IntegerType::Signed),
+                               get(32, IntegerType::Signed));
+  });
 }
 
 Bounded adze::graph::matchBounds(Value value) {

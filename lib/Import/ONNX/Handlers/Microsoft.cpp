@@ -175,6 +175,24 @@ LogicalResult importFusedMatMul(Binder &b) {
   return b.done(alpha == 1.0 ? result : a.mul(result, alpha));
 }
 
+/// The rows [N, columns] of blocks [N, B, bytes] with scales and zero points
+/// [N, B].
+Value dequantizeBlocks(Binder &b, Value packed, Value scales, Value zeros,
+                       int64_t bits, int64_t block, int64_t columns) {
+  // ONNX Runtime rounds x to 8 bits from this level on.
+  constexpr int64_t int8Level = 4;
+  llvm::SmallVector<mlir::NamedAttribute> attributes{b.attr("bits", bits),
+                                                     b.attr("block", block)};
+  if (b.getInt("accuracy_level", 0) >= int8Level)
+    attributes.push_back(b.attr("int8_products", b.builder.getUnitAttr()));
+  llvm::SmallVector<Value> operands{packed, scales};
+  if (zeros)
+    operands.push_back(zeros);
+  auto type = graph::makeType(b.getElementType(scales),
+                              {graph::getDims(packed)[0], b.expr(columns)});
+  return b.createAs<graph::DequantizeBlocksOp>(type, operands, attributes);
+}
+
 /// x * W' with W [N, K] in blocks of few bits, each with a scale.
 LogicalResult importMatMulNBits(Binder &b) {
   Arithmetic a(b);
@@ -190,25 +208,33 @@ LogicalResult importMatMulNBits(Binder &b) {
     return b.unsupported("expected g_idx not to be there");
   if (mlir::failed(expectInts(b, {{"weight_prepacked", 0}})))
     return mlir::failure();
-  mlir::Type type = b.getElementType(x);
   int64_t blocks = llvm::divideCeil(columns, block);
   AffineExpr n = b.expr(rows), count = b.expr(blocks);
-  Value weights = b.reshape(unpack(b, packed, bits), {n, count, b.expr(block)});
-  weights = b.cast(weights, type);
-  Value zero = b.scalar(type, double(1 << (bits - 1)));
   if (zeros && llvm::isa<mlir::IntegerType>(b.getElementType(zeros))) {
     // Each row of zero points begins with a byte of its own.
     int64_t bytes = llvm::divideCeil(blocks * bits, int64_t(8));
     zeros = unpack(b, b.reshape(zeros, {n, b.expr(bytes)}), bits);
-    zero = b.cast(b.unsqueeze(b.slice(zeros, 1, 0, count), {2}), type);
-  } else if (zeros) {
-    zero = b.cast(b.reshape(zeros, {n, count, b.expr(1)}), type);
+    zeros = b.slice(zeros, 1, 0, count);
   }
-  Value scale = b.cast(b.reshape(scales, {n, count, b.expr(1)}), type);
-  Value dense = a.mul(a.sub(weights, zero), scale);
-  dense = b.reshape(dense, {n, b.expr(blocks * block)});
-  if (blocks * block != columns)
-    dense = b.slice(dense, 1, 0, b.expr(columns));
+  mlir::Type type = b.getElementType(x);
+  scales = b.cast(b.reshape(scales, {n, count}), type);
+  packed = b.reshape(packed, {n, count, b.expr(block * bits / 8)});
+  constexpr int64_t granule = 16;
+  bool isFloat = zeros && llvm::isa<mlir::FloatType>(b.getElementType(zeros));
+  Value dense;
+  if (isFloat || block % granule != 0) {
+    Value weights =
+        b.reshape(unpack(b, packed, bits), {n, count, b.expr(block)});
+    Value zero = b.scalar(type, double(1 << (bits - 1)));
+    if (zeros)
+      zero = b.cast(b.reshape(zeros, {n, count, b.expr(1)}), type);
+    dense = a.mul(a.sub(b.cast(weights, type), zero), b.unsqueeze(scales, {2}));
+    dense = b.reshape(dense, {n, b.expr(blocks * block)});
+    if (blocks * block != columns)
+      dense = b.slice(dense, 1, 0, b.expr(columns));
+  } else {
+    dense = dequantizeBlocks(b, packed, scales, zeros, bits, block, columns);
+  }
   Value result = a.matmul(x, dense, /*transposeY=*/true);
   return b.done(bias ? a.add(result, bias) : result);
 }

@@ -1,0 +1,73 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Weights of few bits that are quantized by blocks.
+#ifndef ADZE_DIALECT_GRAPH_IR_GRAPHBLOCKS
+#define ADZE_DIALECT_GRAPH_IR_GRAPHBLOCKS
+
+include "Dialect/Graph/IR/GraphBase.td"
+
+def Graph_DequantizeBlocksOp : Graph_TensorOp<"dequantize_blocks"> {
+  let summary = "Rows of few bits, in blocks that have a scale each";
+  let description = [{
+    Element `[n, k]` of the result is `(q - zero) * scale`, where q is bits
+    `bits * (k mod P)` and up of byte `(k mod block) / P` of
+    `packed[n, k / block]`, with `P = 8 / bits`; scale and zero are those of block
+    `[n, k / block]`. Without `zeros` a zero point is `2^(bits - 1)`.
+
+    Shapes: `packed` [N, B, block / P] of ui8, `scales` [N, B], `zeros` [N, B] of
+    ui8; the result is [N, K] of the element type of `scales`, with
+    `K <= B * block`. `bits` is 2, 4 or 8, and `block` a multiple of 16.
+
+    With `int8_products`, products by the result may round the other operand to
+    8 bits, by the same blocks (ONNX Runtime's MatMulNBits, `accuracy_level` 4).
+
+    Example:
+    ```mlir
+    %w = graph.dequantize_blocks %p, %s {bits = 4 : i64, block = 32 : i64} : (tensor<16x2x16xui8>, tensor<16x2xf32>) -> tensor<16x64xf32>
+    ```
+  }];
+  let arguments = (ins Graph_IntegerTensor:$packed, Graph_FloatTensor:$scales,
+                       Optional<Graph_IntegerTensor>:$zeros, I64Attr:$bits,
+                       I64Attr:$block, UnitAttr:$int8_products);
+  let results = (outs Graph_FloatTensor:$result);
+  let hasVerifier = 1;
+}
+
+def Graph_WordMatmulOp : Graph_InferredOp<"word_matmul"> {
+  let summary = "Product of 8-bit rows by columns of few bits, in words of i32";
+  let description = [{
+    Both operands are quantized by blocks along the depth. A word of `lhs` holds
+    four neighbours along the depth, signed bytes, the first in the lowest bits; a
+    row of `lhs` has `planes` times the words of a block, and its numbers are
+    `scales * sum(256^p * plane p)`. A word of `rhs` holds `32 / bits` unsigned
+    neighbours: bits `8 * b + bits * p` and up are element `4 * p + b`. The last
+    row of each block of `rhs` has the bits of its f32 scales instead.
+
+        result[m, n] = sum over blocks b of scales[m, b] * scale[b, n] *
+            sum over planes p of 256^p * (starts[m, b, p] * zero[b, n] +
+                sum over k of lhs[m, b, p, k] * rhs[b, k, n])
+
+    where zero is that of `zeros`, or 1 without. The sums over k are exact, and
+    those over blocks f32, in order.
+
+    Shapes: `lhs` [.., M, B, planes * block / 4] and `starts` [.., M, B, planes]
+    of i32, `scales` [.., M, B] of f32, `rhs` [B, block * bits / 32 + 1, N] of i32,
+    `zeros` [B, N] of ui8; the result is [.., M, N] of f32.
+
+    Example:
+    ```mlir
+    %y = graph.word_matmul %x, %s, %t, %w {bits = 4 : i64, planes = 1 : i64} : (tensor<5x2x8xi32>, tensor<5x2xf32>, tensor<5x2x1xi32>, tensor<2x5x16xi32>) -> tensor<5x16xf32>
+    ```
+  }];
+  let arguments = (ins Graph_IntegerTensor:$lhs, Graph_FloatTensor:$scales,
+                       Graph_IntegerTensor:$starts, Graph_IntegerTensor:$rhs,
+                       Optional<Graph_IntegerTensor>:$zeros, I64Attr:$bits,
+                       I64Attr:$planes);
+  let results = (outs Graph_FloatTensor:$result);
+  let extraClassDeclaration = [{
+    /// Returns how many words of the right operand a block has.
+    int64_t getBlockWords();
+  }];
+}
+
+#endif // ADZE_DIALECT_GRAPH_IR_GRAPHBLOCKS

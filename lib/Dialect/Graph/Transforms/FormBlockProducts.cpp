@@ -1,0 +1,358 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// graph-form-block-products: products by weights that are quantized by blocks,
+// with the weights as they are, packed.
+#include "Dialect/Graph/IR/Blob.h"
+#include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Graph/Transforms/Passes.h"
+#include "Dialect/Tile/IR/Targets.h"
+#include "Quantized.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/Endian.h"
+
+namespace adze::graph {
+#define GEN_PASS_DEF_FORMBLOCKPRODUCTSPASS
+#include "Dialect/Graph/Transforms/Passes.h.inc"
+} // namespace adze::graph
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+namespace {
+
+constexpr int64_t byteBits = 8, wordBytes = 4;
+
+Value makeScalar(OpBuilder &b, Location loc, Type type, int64_t number) {
+  auto scalar = RankedTensorType::get({}, type);
+  Attribute value =
+      isa<FloatType>(type)
+          ? Attribute(b.getFloatAttr(type, double(number)))
+          : IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(), number,
+                                         /*isSigned=*/false,
+                                         /*implicitTrunc=*/true));
+  return ConstantOp::create(b, loc, DenseElementsAttr::get(scalar, value));
+}
+
+Value castTo(OpBuilder &b, Location loc, Value x, Type type) {
+  return getElement(x) == type
+             ? x
+             : CastOp::create(b, loc, makeType(type, getDims(x)), x);
+}
+
+Value reshapeTo(OpBuilder &b, Location loc, Value x, const Dims &dims) {
+  return ReshapeOp::create(b, loc, makeType(getElement(x), dims), x);
+}
+
+AffineExpr number(Value like, int64_t size) {
+  return getAffineConstantExpr(size, like.getContext());
+}
+
+//===----------------------------------------------------------------------===//
+// In parts
+//===----------------------------------------------------------------------===//
+
+/// The numbers of few bits [N, B, block] that bytes hold.
+Value unpack(OpBuilder &b, Location loc, DequantizeBlocksOp op) {
+  Value packed = op.getPacked();
+  int64_t bits = op.getBits();
+  Dims dims = getDims(packed), apart = dims, all = dims;
+  all.back() = number(packed, op.getBlock());
+  if (bits == byteBits)
+    return packed;
+  apart.push_back(number(packed, 1));
+  Type type = getElement(packed);
+  SmallVector<Value> parts;
+  for (int64_t shift = 0; shift < byteBits; shift += bits) {
+    Value low =
+        ShiftRightOp::create(b, loc, packed, makeScalar(b, loc, type, shift));
+    Value part = BitwiseAndOp::create(
+        b, loc, low, makeScalar(b, loc, type, (1 << bits) - 1));
+    parts.push_back(reshapeTo(b, loc, part, apart));
+  }
+  Value joined = ConcatOp::create(b, loc, parts, /*axis=*/3);
+  return reshapeTo(b, loc, joined, all);
+}
+
+/// (q - zero) * scale.
+void decompose(DequantizeBlocksOp op, RewriterBase &b) {
+  Location loc = op.getLoc();
+  b.setInsertionPoint(op);
+  Type type = getElement(op.getResult());
+  Dims each = getDims(op.getScales());
+  each.push_back(number(op.getPacked(), 1));
+  Value zero =
+      op.getZeros()
+          ? castTo(b, loc, reshapeTo(b, loc, op.getZeros(), each), type)
+          : makeScalar(b, loc, type, 1 << (op.getBits() - 1));
+  Value numbers = castTo(b, loc, unpack(b, loc, op), type);
+  Value x = SubOp::create(b, loc, numbers, zero);
+  x = MulOp::create(b, loc, x, reshapeTo(b, loc, op.getScales(), each));
+  Dims rows = getDims(op.getResult());
+  int64_t padded =
+      cast<RankedTensorType>(op.getPacked().getType()).getDimSize(1) *
+      op.getBlock();
+  x = reshapeTo(b, loc, x, {rows[0], number(x, padded)});
+  if (getConstant(rows[1]) != padded)
+    x = SliceOp::create(b, loc, op.getResult().getType(), x,
+                        ArrayRef<int64_t>{0, 0}, ArrayRef<int64_t>{1, 1});
+  b.replaceOp(op, x);
+}
+
+//===----------------------------------------------------------------------===//
+// In words
+//===----------------------------------------------------------------------===//
+
+/// The constant behind reshapes; null if there is none.
+ElementsAttr getConstantBehind(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getInput();
+  auto constant = value.getDefiningOp<ConstantOp>();
+  return constant ? constant.getValue() : ElementsAttr();
+}
+
+/// The scales as f32; empty if they are no constant.
+std::vector<float> readScales(DequantizeBlocksOp op) {
+  Value scales = op.getScales();
+  while (auto cast = scales.getDefiningOp<CastOp>())
+    scales = cast.getInput();
+  ElementsAttr elements = getConstantBehind(scales);
+  auto type =
+      elements ? dyn_cast<FloatType>(elements.getElementType()) : FloatType();
+  std::vector<char> storage;
+  if (!type)
+    return {};
+  auto bytes = readElements(elements, storage, [&] { return op.emitError(); });
+  if (failed(bytes))
+    return {};
+  std::vector<float> result(elements.getNumElements());
+  unsigned width = type.getWidth() / byteBits;
+  for (auto [i, scale] : llvm::enumerate(result)) {
+    uint64_t raw = 0;
+    std::memcpy(&raw, bytes->data() + i * width, width);
+    APFloat value(type.getFloatSemantics(), APInt(type.getWidth(), raw));
+    bool losesInfo;
+    value.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+    scale = value.convertToFloat();
+  }
+  return result;
+}
+
+/// The words of `graph.word_matmul` of `count` bytes whose elements follow each
+/// other from the lowest bits on: byte b of a word takes elements b, 4 + b, ..
+void formWords(const uint8_t *bytes, int64_t count, int64_t bits,
+               uint32_t *words, int64_t stride) {
+  int64_t parts = byteBits / bits, mask = (1 << bits) - 1;
+  for (int64_t w = 0; w < count / wordBytes; ++w) {
+    uint32_t word = 0;
+    for (int64_t i = 0; i < wordBytes * parts; ++i) {
+      uint32_t element =
+          bytes[w * wordBytes + i / parts] >> (i % parts * bits) & mask;
+      word |= element << (i % wordBytes * byteBits + i / wordBytes * bits);
+    }
+    words[w * stride] = word;
+  }
+}
+
+/// The right operand [B, words + 1, N]; null if it is no constant.
+Value formRight(DequantizeBlocksOp op, OpBuilder &b) {
+  ElementsAttr packed = getConstantBehind(op.getPacked());
+  std::vector<float> scales = readScales(op);
+  if (!packed || scales.empty())
+    return {};
+  std::vector<char> storage;
+  auto bytes = readElements(packed, storage, [&] { return op.emitError(); });
+  if (failed(bytes))
+    return {};
+  ArrayRef<int64_t> shape =
+      cast<RankedTensorType>(op.getPacked().getType()).getShape();
+  int64_t columns = shape[0], blocks = shape[1], count = shape[2],
+          rows = count / wordBytes + 1;
+  std::vector<uint32_t> words(blocks * rows * columns);
+  for (int64_t n = 0; n < columns; ++n)
+    for (int64_t k = 0; k < blocks; ++k) {
+      uint32_t *first = words.data() + k * rows * columns + n;
+      formWords(reinterpret_cast<const uint8_t *>(bytes->data()) +
+                    (n * blocks + k) * count,
+                count, op.getBits(), first, columns);
+      std::memcpy(first + (rows - 1) * columns, &scales[n * blocks + k],
+                  sizeof(float));
+    }
+  auto type = RankedTensorType::get({blocks, rows, columns}, b.getI32Type());
+  auto elements =
+      makeElements(type,
+                   ArrayRef(reinterpret_cast<const char *>(words.data()),
+                            words.size() * wordBytes),
+                   [&] { return op.emitError(); });
+  return succeeded(elements)
+             ? Value(ConstantOp::create(b, op.getLoc(), *elements))
+             : Value();
+}
+
+/// Makes the left operand of f32 rows: planes of signed bytes by blocks.
+class Rows {
+public:
+  Rows(OpBuilder &b, Location loc, int64_t block, int64_t planes)
+      : b(b), loc(loc), block(block), planes(planes) {}
+
+  void quantize(Value x, int64_t blocks) {
+    last = getRank(x) - 1;
+    Value split = padTo(x, blocks * block);
+    Dims dims = getDims(split);
+    dims.back() = number(x, blocks);
+    dims.push_back(number(x, block));
+    split = reshapeTo(b, loc, split, dims);
+    int64_t axis = last + 1;
+    Value most = ReduceMaxOp::create(b, loc, AbsOp::create(b, loc, split),
+                                     ArrayRef<int64_t>{axis}, true);
+    double greatest = 127;
+    for (int64_t plane = 1; plane < planes; ++plane)
+      greatest *= 256;
+    constexpr double least = 1e-30; // not 0, whose reciprocal is infinite
+    Value factor = DivOp::create(
+        b, loc, createF32(b, loc, greatest),
+        MaximumOp::create(b, loc, most, createF32(b, loc, least)));
+    Dims each(dims);
+    each.pop_back();
+    scales = reshapeTo(
+        b, loc, MulOp::create(b, loc, most, createF32(b, loc, 1 / greatest)),
+        each);
+    Value rest = RoundOp::create(b, loc, MulOp::create(b, loc, split, factor));
+    SmallVector<Value> allWords, allSums;
+    for (int64_t plane = 0; plane < planes; ++plane) {
+      Value bytes = rest;
+      if (plane + 1 < planes) {
+        // Rounded, so that what is left is a signed byte.
+        Value up = AddOp::create(b, loc, rest, createF32(b, loc, 128));
+        Value high = FloorOp::create(
+            b, loc, MulOp::create(b, loc, up, createF32(b, loc, 1. / 256)));
+        bytes = SubOp::create(
+            b, loc, rest, MulOp::create(b, loc, high, createF32(b, loc, 256)));
+        rest = high;
+      }
+      allWords.push_back(joinBytes(bytes));
+      allSums.push_back(
+          ReduceSumOp::create(b, loc, bytes, ArrayRef<int64_t>{axis}, true));
+    }
+    words = concat(allWords, axis);
+    sums = concat(allSums, axis);
+  }
+
+  Value words, scales, sums; // of i32, f32, f32
+
+private:
+  Value padTo(Value x, int64_t depth) {
+    int64_t has = *getConstant(getDims(x).back());
+    if (has == depth)
+      return x;
+    SmallVector<int64_t> low(last + 1, 0), high(last + 1, 0);
+    high.back() = depth - has;
+    return PadOp::create(b, loc, x, Value(), low, high);
+  }
+
+  Value concat(ArrayRef<Value> parts, int64_t axis) {
+    return parts.size() == 1
+               ? parts.front()
+               : ConcatOp::create(b, loc, parts, axis).getResult();
+  }
+
+  /// Whole numbers in [-128, 127] as bytes of words, four neighbours in each.
+  /// Halves of a word are exact in f32.
+  Value joinBytes(Value bytes) {
+    Dims dims = getDims(bytes), result = dims;
+    result.back() = number(bytes, block / wordBytes);
+    dims.back() = result.back();
+    dims.push_back(number(bytes, wordBytes));
+    Value split = reshapeTo(b, loc, bytes, dims);
+    dims.back() = number(bytes, 1);
+    Type f32 = b.getF32Type(), i32 = b.getI32Type();
+    auto take = [&](int64_t i) -> Value {
+      SmallVector<int64_t> starts(dims.size(), 0), steps(dims.size(), 1);
+      starts.back() = i;
+      return SliceOp::create(b, loc, makeType(f32, dims), split,
+                             ArrayRef<int64_t>(starts), steps);
+    };
+    auto joinHalf = [&](int64_t i) {
+      Value high = MulOp::create(b, loc, take(i + 1), createF32(b, loc, 256));
+      Value half = AddOp::create(b, loc, take(i), high);
+      half = AddOp::create(b, loc, half, createF32(b, loc, 128 * 257));
+      return castTo(b, loc, half, i32);
+    };
+    Value high =
+        MulOp::create(b, loc, joinHalf(2), makeScalar(b, loc, i32, 1 << 16));
+    Value word = AddOp::create(b, loc, joinHalf(0), high);
+    constexpr int64_t signs = 0x80808080;
+    word = BitwiseXorOp::create(b, loc, word, makeScalar(b, loc, i32, signs));
+    return reshapeTo(b, loc, word, result);
+  }
+
+  OpBuilder &b;
+  Location loc;
+  int64_t block, planes, last = 0;
+};
+
+class FormBlockProductsPass final
+    : public adze::graph::impl::FormBlockProductsPassBase<
+          FormBlockProductsPass> {
+public:
+  using FormBlockProductsPassBase::FormBlockProductsPassBase;
+
+  void runOnOperation() override {
+    IRRewriter b(&getContext());
+    if (form && haveUnit(getOperation())) {
+      SmallVector<MatmulOp> products;
+      getOperation().walk([&](MatmulOp op) { products.push_back(op); });
+      for (MatmulOp op : products)
+        if (succeeded(rewrite(op, b)))
+          ++formed;
+    }
+    getOperation().walk([&](DequantizeBlocksOp op) {
+      if (op->use_empty())
+        b.eraseOp(op);
+      else
+        decompose(op, b);
+    });
+  }
+
+private:
+  LogicalResult rewrite(MatmulOp op, RewriterBase &b) {
+    auto weights = op.getRhs().getDefiningOp<DequantizeBlocksOp>();
+    Type element = getElement(op.getResult()), f32 = b.getF32Type();
+    if (!weights || !op.getTransposeB() || op.getTransposeA() ||
+        element.getIntOrFloatBitWidth() > f32.getIntOrFloatBitWidth())
+      return failure();
+    b.setInsertionPointAfterValue(weights);
+    Value &right = words[weights];
+    if (!right)
+      right = formRight(weights, b);
+    if (!right)
+      return failure();
+    Location loc = op.getLoc();
+    b.setInsertionPoint(op);
+    constexpr int64_t exactPlanes = 3; // 24 bits
+    int64_t planes = weights.getInt8Products() ? 1 : exactPlanes;
+    int64_t blocks = cast<RankedTensorType>(right.getType()).getDimSize(0);
+    Rows rows(b, loc, weights.getBlock(), planes);
+    rows.quantize(castTo(b, loc, op.getLhs(), f32), blocks);
+    // What the zero points take away.
+    Value zeros = weights.getZeros();
+    int64_t zero = zeros ? 1 : int64_t(1) << (weights.getBits() - 1);
+    Value starts = castTo(
+        b, loc,
+        MulOp::create(b, loc, rows.sums, createF32(b, loc, double(-zero))),
+        b.getI32Type());
+    if (zeros)
+      zeros = TransposeOp::create(b, loc, zeros, ArrayRef<int64_t>{1, 0});
+    Value result = WordMatmulOp::create(
+        b, loc, makeType(f32, getDims(op.getResult())), rows.words, rows.scales,
+        starts, right, zeros, weights.getBits(), planes);
+    b.replaceOp(op, castTo(b, loc, result, element));
+    return success();
+  }
+
+  DenseMap<Operation *, Value> words; // by what is dequantized
+};
+
+} // namespace
