@@ -1,0 +1,29 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Profiles of runs of a session.
+#include "Cache.h"
+#include "CompiledNode.h"
+
+namespace adze::ep {
+
+void writeProfile(const RunProfile &profile) {
+  // Each trace is an object whose events stand between the first and the last
+  // bracket.
+  std::string events;
+  for (const std::string &trace : profile.traces) {
+    size_t begin = trace.find('['), end = trace.rfind(']');
+    if (begin == std::string::npos || end == std::string::npos)
+      throw Error("expected a trace, but got '" + trace.substr(0, 40) + "'");
+    std::string some = trace.substr(begin + 1, end - begin - 1);
+    if (some.find('{') == std::string::npos)
+      continue;
+    if (!events.empty())
+      events += ",";
+    events += some;
+  }
+  std::string text =
+      "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [" + events + "]}\n";
+  writeFile(profile.file, text.data(), text.size());
+}
+
+} // namespace adze::ep
