@@ -55,8 +55,9 @@ class Error : public std::exception {
 public:
   Error(OrtErrorCode code, std::string message)
       : code(code), message(std::move(message)) {}
-  explicit Error(std::string message)
-      : Error(ORT_EP_FAIL, std::move(message)) {}
+  // Not ORT_EP_FAIL: ONNX Runtime's Python package then runs the model on the
+  // CPU's provider, and only prints the reason.
+  explicit Error(std::string message) : Error(ORT_FAIL, std::move(message)) {}
   const char *what() const noexcept override { return message.c_str(); }
 
   OrtErrorCode code;
@@ -80,7 +81,7 @@ OrtStatus *guarded(const Api &api, Body &&body) noexcept {
   } catch (const Error &error) {
     return makeStatus(api, error.code, error.what());
   } catch (const std::exception &error) {
-    return makeStatus(api, ORT_EP_FAIL, error.what());
+    return makeStatus(api, ORT_FAIL, error.what());
   }
 }
 

@@ -12,7 +12,7 @@ namespace adze::ep {
 static void check(adze_status status) {
   if (!status)
     return;
-  OrtErrorCode code = ORT_EP_FAIL;
+  OrtErrorCode code = ORT_FAIL;
   switch (adze_status_code(status)) {
   case ADZE_INVALID_ARGUMENT:
     code = ORT_INVALID_ARGUMENT;
@@ -203,33 +203,10 @@ CompiledNode::~CompiledNode() {
 // Runs
 //===----------------------------------------------------------------------===//
 
-static thread_local std::vector<std::pair<const void *, RunProfile>> profiles;
-
-static RunProfile *findProfile(const void *owner) {
-  for (auto &[key, profile] : profiles)
-    if (key == owner)
-      return &profile;
-  return nullptr;
-}
-
-void beginProfile(const void *owner, std::string file) {
-  profiles.push_back({owner, {std::move(file), {}}});
-}
-
-std::unique_ptr<RunProfile> takeProfile(const void *owner) {
-  auto found = std::find_if(profiles.begin(), profiles.end(),
-                            [&](auto &entry) { return entry.first == owner; });
-  if (found == profiles.end())
-    return nullptr;
-  auto profile = std::make_unique<RunProfile>(std::move(found->second));
-  profiles.erase(found);
-  return profile;
-}
-
 void CompiledNode::compute(OrtKernelContext *kernel) {
   // A slot whose run failed is not used again.
   std::unique_ptr<Slot> slot = takeSlot();
-  RunProfile *profile = profiles.empty() ? nullptr : findProfile(owner);
+  RunProfile *profile = findProfile(owner);
   if (profile)
     check(adze_profile_begin(slot->context));
   const OrtKernelContext *outer = currentKernel;

@@ -13,16 +13,19 @@ namespace adze::ep {
 
 /// The traces of one run of a session, collected on the thread that runs it.
 struct RunProfile {
+  const void *owner; ///< the provider of the session
   std::string file;
-  std::vector<std::string> traces; ///< JSON of adze_profile_end
+  std::vector<std::string> traces;   ///< JSON of adze_profile_end
+  std::unique_ptr<RunProfile> outer; ///< of a run around this one
 };
 
-/// Begins a profile of the runs that this thread does for `owner`, a session's
-/// provider, or takes the one that was begun: null if there is none.
+/// Begins a profile of the run that this thread does for a provider.
 void beginProfile(const void *owner, std::string file);
-std::unique_ptr<RunProfile> takeProfile(const void *owner);
-/// Writes the traces as one Chrome trace.
-void writeProfile(const RunProfile &profile);
+/// Returns the profile that this thread collects for a provider; null if none
+/// was begun.
+RunProfile *findProfile(const void *owner);
+/// Ends the profile, and writes its traces as one Chrome trace.
+void finishProfile(const void *owner);
 
 /// A module in place of a partition. Runs may come from several threads.
 class CompiledNode : public OrtNodeComputeInfo {

@@ -5,8 +5,11 @@
 #include "AdzeCommit.h"
 #include "Cache.h"
 #include "Json.h"
+#include <algorithm>
 #include <dlfcn.h>
 #include <map>
+#include <mutex>
+#include <optional>
 
 namespace fs = std::filesystem;
 
@@ -111,11 +114,6 @@ Compiler::Compiler(const Options &options, const Log &log)
     : options(options), log(log),
       path(options.compiler.empty() ? getDefaultLibrary() : options.compiler) {}
 
-Compiler::~Compiler() {
-  if (library)
-    library->adze_compiler_options_release(settings);
-}
-
 /// Errors come with the result; warnings and what `v` and `stats` print are
 /// for the log.
 static void writeDiagnostic(void *user,
@@ -128,64 +126,136 @@ static void writeDiagnostic(void *user,
                diagnostic->formatted);
 }
 
-void Compiler::loadLocked() {
-  if (library)
-    return;
-  const CompilerLibrary &loaded = loadLibrary(path);
-  adze_compiler_options *fresh = nullptr;
-  if (loaded.adze_compiler_options_create(&fresh) != ADZE_COMPILE_OK)
-    throw std::bad_alloc();
-  for (const auto &[key, value] : options.compilerOptions)
-    if (loaded.adze_compiler_options_set(fresh, key.c_str(), value.c_str()) !=
-        ADZE_COMPILE_OK) {
-      std::string message = loaded.adze_compiler_options_message(fresh);
-      loaded.adze_compiler_options_release(fresh);
-      throw Error(ORT_INVALID_ARGUMENT, "option '" + key + "': " + message);
-    }
-  loaded.adze_compiler_options_set_diagnostics(fresh, writeDiagnostic,
-                                               const_cast<Log *>(&log));
-  settings = fresh;
-  library = &loaded;
+/// The options of the compiler for one model.
+Pairs Compiler::getOptions(const Source &source) const {
+  Pairs pairs = options.compilerOptions;
+  for (const auto &[symbol, dim] : options.dims)
+    if (std::find(source.symbols.begin(), source.symbols.end(), symbol) !=
+        source.symbols.end())
+      pairs.push_back({"dim", dim});
+  return pairs;
 }
 
-void Compiler::load() {
-  std::lock_guard<std::mutex> lock(mutex);
-  loadLocked();
-}
+namespace {
+/// The same as an object of the library.
+struct Settings {
+  Settings(const CompilerLibrary &library, const Pairs &pairs, const Log &log)
+      : library(library) {
+    if (library.adze_compiler_options_create(&options) != ADZE_COMPILE_OK)
+      throw std::bad_alloc();
+    for (const auto &[key, value] : pairs)
+      set(key, value);
+    library.adze_compiler_options_set_diagnostics(options, writeDiagnostic,
+                                                  const_cast<Log *>(&log));
+  }
+  Settings(const Settings &) = delete;
+  ~Settings() { library.adze_compiler_options_release(options); }
+
+  const CompilerLibrary &library;
+  adze_compiler_options *options = nullptr;
+
+private:
+  void set(const std::string &key, const std::string &value) {
+    if (library.adze_compiler_options_set(options, key.c_str(),
+                                          value.c_str()) == ADZE_COMPILE_OK)
+      return;
+    std::string message = library.adze_compiler_options_message(options);
+    library.adze_compiler_options_release(options);
+    throw Error(ORT_INVALID_ARGUMENT, "option '" + key + "': " + message);
+  }
+};
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Checks and compilations
 //===----------------------------------------------------------------------===//
 
 /// All that a result depends on, in a digest.
-std::string Compiler::getKey(const char *purpose, const Message &model) {
+std::string Compiler::getKey(const char *purpose, const Source &source) const {
   std::string text = std::string(purpose) +
                      " " ADZE_VERSION " " ADZE_COMMIT "\n" +
                      describeFile(path) + "\n" + describeCpu();
-  for (const auto &[key, value] : options.compilerOptions) {
+  for (const auto &[key, value] : getOptions(source)) {
     text += key + "=" + value + "\n";
     if (key == "kernels" || key == "tune-db")
       text += getDigest(readFile(value).value_or(""), {}) + "\n";
   }
-  return getDigest(text, model.getParts());
+  return getDigest(text, source.model.getParts());
 }
 
-std::string Compiler::runCheck(const Message &model, const std::string &name) {
-  load();
-  Result result(*library);
-  std::vector<adze_model_part> parts = model.getParts();
-  library->adze_compiler_check_parts(parts.data(), parts.size(), name.c_str(),
-                                     settings, &result.result);
+std::string Compiler::runCheck(const Source &source) {
+  const CompilerLibrary &library = loadLibrary(path);
+  Settings settings(library, getOptions(source), log);
+  Result result(library);
+  std::vector<adze_model_part> parts = source.model.getParts();
+  library.adze_compiler_check_parts(parts.data(), parts.size(),
+                                    source.name.c_str(), settings.options,
+                                    &result.result);
   std::string json = result.getData();
   if (json.empty())
-    throw Error(result.getMessage());
+    throw Error(ORT_INVALID_ARGUMENT, result.getMessage());
   return json;
 }
 
-CheckResult Compiler::check(const Message &model, const std::string &name) {
+/// A model of one node, y = Identity(x), with these dims.
+static Message makeSmallModel(const std::vector<std::string> &symbols) {
+  Message opset, node, graph, model;
+  opset.addText(1, "");
+  opset.addInteger(2, 13);
+  node.addText(1, "x");
+  node.addText(2, "y");
+  node.addText(4, "Identity");
+  graph.addMessage(1, std::move(node));
+  graph.addText(2, "options");
+  for (auto [field, name] : {std::pair(11, "x"), std::pair(12, "y")}) {
+    Message value, type, tensor, shape;
+    for (const std::string &symbol : symbols) {
+      Message dim;
+      dim.addText(2, symbol);
+      shape.addMessage(1, std::move(dim));
+    }
+    tensor.addInteger(1, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT);
+    tensor.addMessage(2, std::move(shape));
+    type.addMessage(1, std::move(tensor));
+    value.addText(1, name);
+    value.addMessage(2, std::move(type));
+    graph.addMessage(field, std::move(value));
+  }
+  model.addInteger(1, 8);
+  model.addMessage(7, std::move(graph));
+  model.addMessage(8, std::move(opset));
+  return model;
+}
+
+void Compiler::checkOptions() {
+  // What options require of each other is known to a compilation only.
+  Source source;
+  source.name = "options.onnx";
+  for (const auto &[symbol, dim] : options.dims)
+    source.symbols.push_back(symbol);
+  source.model = makeSmallModel(source.symbols);
+  CheckResult result = readCheckResult(runCheck(source));
+  if (!result.wholeModel.empty())
+    throw Error(ORT_INVALID_ARGUMENT, result.wholeModel);
+}
+
+/// Writes an entry of the cache. A session does without a cache that cannot be
+/// written.
+bool Compiler::store(const fs::path &file, const void *data, size_t size) {
+  try {
+    writeFile(file, data, size);
+    return true;
+  } catch (const Error &error) {
+    log.write(ORT_LOGGING_LEVEL_WARNING,
+              std::string("option 'cache_dir': ") + error.what());
+    return false;
+  }
+}
+
+CheckResult Compiler::check(const Source &source) {
   if (options.cacheFolder.empty())
-    return readCheckResult(runCheck(model, name));
-  fs::path file = options.cacheFolder / (getKey("check", model) + ".json");
+    return readCheckResult(runCheck(source));
+  fs::path file = options.cacheFolder / (getKey("check", source) + ".json");
   if (std::optional<std::string> json = readFile(file)) {
     try {
       return readCheckResult(*json);
@@ -194,36 +264,36 @@ CheckResult Compiler::check(const Message &model, const std::string &name) {
                 "'" + file.string() + "' is made anew: " + error.what());
     }
   }
-  std::string json = runCheck(model, name);
-  writeFile(file, json.data(), json.size());
+  std::string json = runCheck(source);
+  store(file, json.data(), json.size());
   return readCheckResult(json);
 }
 
-ModuleSource Compiler::compile(const Message &model, const std::string &name) {
+ModuleSource Compiler::compile(const Source &source) {
   fs::path file;
   if (!options.cacheFolder.empty())
-    file = options.cacheFolder / (getKey("module", model) + ".so");
+    file = options.cacheFolder / (getKey("module", source) + ".so");
   if (!file.empty() && fs::exists(file)) {
     log.write(ORT_LOGGING_LEVEL_INFO,
-              name + ": module taken from the cache: " + file.string());
+              source.name + ": module taken from the cache: " + file.string());
     return file;
   }
-  load();
-  Result result(*library);
-  std::vector<adze_model_part> parts = model.getParts();
-  adze_compile_status status =
-      library->adze_compile_parts(parts.data(), parts.size(), name.c_str(),
-                                  nullptr, settings, &result.result);
+  const CompilerLibrary &library = loadLibrary(path);
+  Settings settings(library, getOptions(source), log);
+  Result result(library);
+  std::vector<adze_model_part> parts = source.model.getParts();
+  adze_compile_status status = library.adze_compile_parts(
+      parts.data(), parts.size(), source.name.c_str(), nullptr,
+      settings.options, &result.result);
   if (status != ADZE_COMPILE_OK)
     throw Error(status == ADZE_COMPILE_USAGE         ? ORT_INVALID_ARGUMENT
                 : status == ADZE_COMPILE_UNSUPPORTED ? ORT_NOT_IMPLEMENTED
                                                      : ORT_EP_FAIL,
                 result.getMessage());
-  if (file.empty())
-    return result.getData();
   size_t size = 0;
-  const void *data = library->adze_compiler_result_data(result.result, &size);
-  writeFile(file, data, size);
+  const void *data = library.adze_compiler_result_data(result.result, &size);
+  if (file.empty() || !store(file, data, size))
+    return result.getData();
   return file;
 }
 

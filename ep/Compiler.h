@@ -6,8 +6,6 @@
 
 #include "Model.h"
 #include "Options.h"
-#include <memory>
-#include <mutex>
 #include <variant>
 
 namespace adze::ep {
@@ -30,32 +28,36 @@ struct CheckResult {
 /// A compiled module: in a file of the cache, or in memory.
 using ModuleSource = std::variant<std::filesystem::path, std::string>;
 
+/// A model to be compiled.
+struct Source {
+  Message model;
+  std::string name;                 ///< for messages
+  std::vector<std::string> symbols; ///< of the dims of its inputs
+};
+
 /// Checks and compiles models by the options of a session. Calls may come from
 /// several threads.
 class Compiler {
 public:
   Compiler(const Options &options, const Log &log);
-  ~Compiler();
 
-  /// Loads the library, and checks the options of the compiler. Throws.
-  void load();
+  /// Throws if no model can be compiled with the options.
+  void checkOptions();
 
-  /// Asks which nodes of a model are supported. The name is for messages.
-  CheckResult check(const Message &model, const std::string &name);
+  /// Asks which nodes of a model are supported.
+  CheckResult check(const Source &source);
   /// Compiles a model, or takes its module from the cache.
-  ModuleSource compile(const Message &model, const std::string &name);
+  ModuleSource compile(const Source &source);
 
 private:
-  std::string getKey(const char *purpose, const Message &model);
-  std::string runCheck(const Message &model, const std::string &name);
-  void loadLocked();
+  Pairs getOptions(const Source &source) const;
+  std::string getKey(const char *purpose, const Source &source) const;
+  std::string runCheck(const Source &source);
+  bool store(const std::filesystem::path &file, const void *data, size_t size);
 
   const Options &options;
   const Log &log;
   std::filesystem::path path; ///< of the library
-  std::mutex mutex;           ///< of the two below
-  const CompilerLibrary *library = nullptr;
-  adze_compiler_options *settings = nullptr;
 };
 
 /// Reads the JSON of adze_compiler_check. Throws if it is none.

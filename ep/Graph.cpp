@@ -117,6 +117,22 @@ bool GraphReader::hasRank(const OrtValueInfo *value) const {
   return info && api.ort.TensorTypeAndShape_HasShape(info);
 }
 
+std::vector<std::string>
+GraphReader::getSymbols(const OrtValueInfo *value) const {
+  const OrtTensorTypeAndShapeInfo *info = getTensorType(value);
+  size_t rank = 0;
+  if (info)
+    check(api, api.ort.GetDimensionsCount(info, &rank));
+  std::vector<const char *> symbols(rank);
+  if (rank)
+    check(api, api.ort.GetSymbolicDimensions(info, symbols.data(), rank));
+  std::vector<std::string> result;
+  for (const char *symbol : symbols)
+    if (symbol && *symbol)
+      result.push_back(symbol);
+  return result;
+}
+
 /// Finds an attribute; null if the node has none of that name.
 static const OrtOpAttr *findAttribute(const Api &api, const OrtNode *node,
                                       const char *name) {

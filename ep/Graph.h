@@ -42,6 +42,8 @@ public:
   const OrtTensorTypeAndShapeInfo *
   getTensorType(const OrtValueInfo *value) const;
   ONNXTensorElementDataType getElementType(const OrtValueInfo *value) const;
+  /// The names of a tensor's symbolic dims.
+  std::vector<std::string> getSymbols(const OrtValueInfo *value) const;
   /// Returns true if the rank is known. Before API version 24 an unknown rank
   /// looks like a scalar's, and the answer is always true.
   bool hasRank(const OrtValueInfo *value) const;

@@ -53,12 +53,12 @@ static void readCompilerOption(std::string key, const std::string &value,
                 "option '" + key +
                     "': expected an option of atranslate that "
                     "keeps a module for the CPU in memory");
-  // Those that may be repeated.
-  if (key == "dim")
-    for (const std::string &dim : split(value, ';'))
-      options.compilerOptions.push_back({key, dim});
-  else
+  if (key != "dim") {
     options.compilerOptions.push_back({key, value});
+    return;
+  }
+  for (const std::string &dim : split(value, ';'))
+    options.dims.push_back({dim.substr(0, dim.find('=')), dim});
 }
 
 static void readOption(const std::string &key, const std::string &value,

@@ -25,6 +25,9 @@ struct Options {
   std::vector<std::string> excludedOperators;
   Pairs runtime;         ///< for adze_options_set
   Pairs compilerOptions; ///< for adze_compiler_options_set
+  /// Options `dim` of the compiler, by the symbolic dim; each is for those
+  /// models that have the dim.
+  Pairs dims;
 
   /// Session options of ONNX Runtime about EPContext models.
   bool makesContexts = false, embedsContexts = false;

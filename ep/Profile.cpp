@@ -6,7 +6,26 @@
 
 namespace adze::ep {
 
-void writeProfile(const RunProfile &profile) {
+// A plain pointer: a thread's variable with a destructor would keep the library
+// loaded until the thread ends. A run ends what it begins.
+static thread_local RunProfile *innermost;
+
+void beginProfile(const void *owner, std::string file) {
+  auto profile = std::make_unique<RunProfile>();
+  profile->owner = owner;
+  profile->file = std::move(file);
+  profile->outer.reset(innermost);
+  innermost = profile.release();
+}
+
+RunProfile *findProfile(const void *owner) {
+  RunProfile *profile = innermost;
+  while (profile && profile->owner != owner)
+    profile = profile->outer.get();
+  return profile;
+}
+
+static void writeProfile(const RunProfile &profile) {
   // Each trace is an object whose events stand between the first and the last
   // bracket.
   std::string events;
@@ -24,6 +43,14 @@ void writeProfile(const RunProfile &profile) {
   std::string text =
       "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [" + events + "]}\n";
   writeFile(profile.file, text.data(), text.size());
+}
+
+void finishProfile(const void *owner) {
+  if (!innermost || innermost->owner != owner)
+    return;
+  std::unique_ptr<RunProfile> profile(innermost);
+  innermost = profile->outer.release();
+  writeProfile(*profile);
 }
 
 } // namespace adze::ep

@@ -21,8 +21,9 @@ Provider::Provider(const Api &api, const OrtSessionOptions *session,
       compatibility(getCompatibility()) {
   // A wrong option has to end the creation of the session: what fails later
   // leaves nodes to other providers.
-  if (!options.compilerOptions.empty())
-    compiler.load();
+  if (!options.compilerOptions.empty() || !options.dims.empty() ||
+      !options.compiler.empty())
+    compiler.checkOptions();
   setCallbacks();
 }
 
@@ -58,10 +59,7 @@ void Provider::setCallbacks() {
   };
   OnRunEnd = [](OrtEp *self, const OrtRunOptions *, bool) -> OrtStatus * {
     auto *provider = static_cast<Provider *>(self);
-    return guarded(provider->api, [&] {
-      if (std::unique_ptr<RunProfile> profile = takeProfile(provider))
-        writeProfile(*profile);
-    });
+    return guarded(provider->api, [&] { finishProfile(provider); });
   };
   GetCompiledModelCompatibilityInfo = [](OrtEp *self, const OrtGraph *) {
     return static_cast<Provider *>(self)->compatibility.c_str();
@@ -98,6 +96,7 @@ void Provider::claim(const OrtGraph *graph, OrtEpGraphSupportInfo *info) {
   Nodes nodes = reader.getNodes(graph);
   if (claimContexts(nodes, info))
     return;
+  warnOfDims(graph);
   std::vector<std::vector<size_t>> producers = getProducers(reader, nodes);
   std::vector<bool> isSupported = getCandidates(nodes);
   std::vector<std::vector<size_t>> parts;
@@ -128,6 +127,20 @@ void Provider::claim(const OrtGraph *graph, OrtEpGraphSupportInfo *info) {
             getModelName(graph) + ": " + std::to_string(claimed) + " of " +
                 std::to_string(nodes.size()) + " nodes in " +
                 std::to_string(fused) + " partitions");
+}
+
+/// Tells of options `dim` that no input has the dim of.
+void Provider::warnOfDims(const OrtGraph *graph) {
+  std::set<std::string> known;
+  for (const OrtValueInfo *input :
+       list(api, graph, api.ort.Graph_GetNumInputs, api.ort.Graph_GetInputs))
+    for (std::string &symbol : reader.getSymbols(input))
+      known.insert(std::move(symbol));
+  for (const auto &[symbol, dim] : options.dims)
+    if (!known.count(symbol))
+      log.write(ORT_LOGGING_LEVEL_WARNING,
+                "option 'dim': expected a symbolic dim of an input, but got '" +
+                    dim + "'");
 }
 
 /// Claims each EPContext node of ours alone. Models that have some are compiled
@@ -225,8 +238,7 @@ bool Provider::refuseUnsupported(const OrtGraph *graph, const Nodes &nodes,
                                  std::vector<bool> &isSupported) {
   Subgraph subgraph = getSubgraph(reader, nodes, part);
   CheckResult result =
-      compiler.check(writeModel(reader, graph, subgraph, Weights::Shapes),
-                     getModelName(graph));
+      compiler.check(makeSource(graph, subgraph, Weights::Shapes));
   for (const Refusal &refusal : result.refusals) {
     isSupported[part.at(refusal.node)] = false;
     log.write(ORT_LOGGING_LEVEL_INFO, refusal.reason);
@@ -255,15 +267,25 @@ std::string Provider::getModelName(const OrtGraph *graph) {
   return (name.empty() ? "model" : name.string()) + ".onnx";
 }
 
+Source Provider::makeSource(const OrtGraph *graph, const Subgraph &part,
+                            Weights weights) {
+  Source source = {
+      writeModel(reader, graph, part, weights), getModelName(graph), {}};
+  for (const OrtValueInfo *input : part.inputs)
+    for (std::string &symbol : reader.getSymbols(input))
+      source.symbols.push_back(std::move(symbol));
+  return source;
+}
+
 Provider::Job Provider::makeJob(const OrtGraph *graph, const OrtNode *fused) {
-  Job job = {graph, fused, getModelName(graph), {}, std::nullopt, nullptr};
+  Job job = {fused, std::nullopt, std::nullopt, nullptr};
   Nodes nodes = reader.getNodes(graph);
   if (nodes.size() == 1 && isContext(reader, nodes[0])) {
     job.module = readContext(reader, graph, nodes[0], options);
     return job;
   }
   Subgraph whole = {nodes, reader.getInputs(fused), reader.getOutputs(fused)};
-  job.model = writeModel(reader, graph, whole, Weights::Whole);
+  job.source = makeSource(graph, whole, Weights::Whole);
   return job;
 }
 
@@ -275,7 +297,7 @@ void Provider::compileAll(std::vector<Job> &jobs) {
     for (size_t i = next++; i < jobs.size(); i = next++)
       try {
         if (!jobs[i].module)
-          jobs[i].module = compiler.compile(jobs[i].model, jobs[i].name);
+          jobs[i].module = compiler.compile(*jobs[i].source);
       } catch (...) {
         jobs[i].failure = std::current_exception();
       }
@@ -305,8 +327,7 @@ std::unique_ptr<CompiledNode> Provider::open(Job &job) {
                                           inputs, outputs);
   };
   auto *file = std::get_if<fs::path>(&*job.module);
-  bool isCached = file && job.model.getSize() != 0;
-  if (!isCached)
+  if (!file || !job.source) // not of the cache
     return make();
   try {
     return make();
@@ -316,7 +337,7 @@ std::unique_ptr<CompiledNode> Provider::open(Job &job) {
   }
   std::error_code ignored;
   fs::remove(*file, ignored);
-  job.module = compiler.compile(job.model, job.name);
+  job.module = compiler.compile(*job.source);
   return make();
 }
 
@@ -330,7 +351,7 @@ void Provider::compile(const OrtGraph **graphs, const OrtNode **fused,
   for (size_t i = 0; i < count; ++i) {
     // ONNX Runtime releases what is set, also if a later one fails.
     infos[i] = open(jobs[i]).release();
-    if (options.makesContexts && jobs[i].model.getSize() != 0)
+    if (options.makesContexts && jobs[i].source)
       contexts[i] =
           makeContext(reader, graphs[i], fused[i], *jobs[i].module, options);
   }

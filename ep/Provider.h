@@ -20,10 +20,8 @@ public:
 private:
   /// A partition on its way to a CompiledNode.
   struct Job {
-    const OrtGraph *graph;
     const OrtNode *fused;
-    std::string name; ///< for messages
-    Message model;    ///< empty if the module is there
+    std::optional<Source> source; ///< none of an EPContext node
     std::optional<ModuleSource> module;
     std::exception_ptr failure;
   };
@@ -47,7 +45,10 @@ private:
   void compileAll(std::vector<Job> &jobs);
   std::unique_ptr<CompiledNode> open(Job &job);
 
+  Source makeSource(const OrtGraph *graph, const Subgraph &part,
+                    Weights weights);
   std::string getModelName(const OrtGraph *graph);
+  void warnOfDims(const OrtGraph *graph);
 
   const Api &api;
   GraphReader reader;

@@ -52,8 +52,9 @@ TEST(Options, OfProviderRunTimeAndCompiler) {
   EXPECT_THAT(options.runtime,
               ElementsAre(Pair("threads", "3"), Pair("verify", "off")));
   EXPECT_THAT(options.compilerOptions,
-              ElementsAre(Pair("O", "3"), Pair("tune-db", "log"),
-                          Pair("dim", "N=1..64"), Pair("dim", "S=128")));
+              ElementsAre(Pair("O", "3"), Pair("tune-db", "log")));
+  EXPECT_THAT(options.dims,
+              ElementsAre(Pair("N", "N=1..64"), Pair("S", "S=128")));
 }
 
 // What add_provider_for_devices is given, not what the session has.
