@@ -45,6 +45,7 @@ std::string loadApi(const OrtApiBase &base, Api &api) {
       (text ? text : "no version");
   if (!isVersion || major != 1)
     return got;
+  api.running = minor;
   api.version = std::min<uint32_t>(minor, kNewestApi);
   const void *table = base.GetApi(api.version);
   if (!table)

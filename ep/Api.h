@@ -43,6 +43,8 @@ struct Api {
   OrtModelEditorFunctions editor;
   /// The version that the tables are read by: kNewestApi at most.
   uint32_t version = 0;
+  /// The version that runs.
+  uint32_t running = 0;
 };
 
 /// Reads the tables of the running ONNX Runtime, and no slot that its version

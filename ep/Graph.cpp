@@ -57,6 +57,9 @@ static std::string getString(const Api &api, const Owner *owner,
   return text ? text : "";
 }
 
+std::string GraphReader::getName(const OrtGraph *graph) const {
+  return getString(api, graph, api.ort.Graph_GetName);
+}
 std::string GraphReader::getName(const OrtNode *node) const {
   return getString(api, node, api.ort.Node_GetName);
 }

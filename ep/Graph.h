@@ -27,6 +27,7 @@ public:
   /// The values that a node writes; none is null.
   Values getWrites(const OrtNode *node) const;
 
+  std::string getName(const OrtGraph *graph) const;
   std::string getName(const OrtNode *node) const;
   std::string getOperator(const OrtNode *node) const;
   std::string getDomain(const OrtNode *node) const;

@@ -111,9 +111,8 @@ Message ModelWriter::writeModel(const OrtGraph *graph, const Subgraph &part) {
 Message ModelWriter::writeGraph(const OrtGraph *graph, const Subgraph &part,
                                 Known known) {
   Message result;
-  const char *name = nullptr;
-  check(api, ort.Graph_GetName(graph, &name));
-  result.addText(2, name && *name ? name : "graph");
+  std::string name = reader.getName(graph);
+  result.addText(2, name.empty() ? "graph" : name);
   for (const OrtValueInfo *input : part.inputs) {
     known.insert(reader.getName(input)); // so an overridable initializer
     result.addMessage(11, writeValueInfo(input));

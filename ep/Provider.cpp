@@ -87,11 +87,9 @@ static std::vector<std::vector<size_t>> getProducers(const GraphReader &reader,
 }
 
 void Provider::claim(const OrtGraph *graph, OrtEpGraphSupportInfo *info) {
-  const OrtNode *parent = nullptr;
-  check(api, api.ort.Graph_GetParentNode(graph, &parent));
   // Bodies come before the graph around them. With nodes of a body claimed,
   // its If, Loop or Scan could not be claimed whole.
-  if (parent)
+  if (isBody(graph))
     return;
   Nodes nodes = reader.getNodes(graph);
   if (claimContexts(nodes, info))
@@ -106,8 +104,10 @@ void Provider::claim(const OrtGraph *graph, OrtEpGraphSupportInfo *info) {
   for (bool isChanged = true; isChanged;) {
     isChanged = false;
     parts = findPartitions(producers, isSupported);
-    for (const std::vector<size_t> &part : parts)
+    for (const std::vector<size_t> &part : parts) {
       isChanged |= refuseUnknownRanks(nodes, part, isSupported);
+      isChanged |= refuseCaptures(nodes, part, isSupported);
+    }
     for (const std::vector<size_t> &part : parts)
       if (!isChanged && checked.insert(part).second)
         isChanged = refuseUnsupported(graph, nodes, part, isSupported);
@@ -127,6 +127,34 @@ void Provider::claim(const OrtGraph *graph, OrtEpGraphSupportInfo *info) {
             getModelName(graph) + ": " + std::to_string(claimed) + " of " +
                 std::to_string(nodes.size()) + " nodes in " +
                 std::to_string(fused) + " partitions");
+}
+
+/// Returns true for a body of an If, Loop or Scan.
+bool Provider::isBody(const OrtGraph *graph) {
+  const OrtNode *parent = nullptr;
+  check(api, api.ort.Graph_GetParentNode(graph, &parent));
+  if (parent || api.running >= 24)
+    return parent != nullptr;
+  // Version 1.23 has no parents here, and gives fused nodes of two graphs the
+  // same name. Branches have no inputs; loops have a number and a condition,
+  // and yield a condition. All else is left to the first graph that comes.
+  Values inputs =
+      list(api, graph, api.ort.Graph_GetNumInputs, api.ort.Graph_GetInputs);
+  Values outputs =
+      list(api, graph, api.ort.Graph_GetNumOutputs, api.ort.Graph_GetOutputs);
+  auto has = [&](const Values &values, size_t index,
+                 ONNXTensorElementDataType type) {
+    return index < values.size() &&
+           reader.getElementType(values[index]) == type;
+  };
+  if (inputs.empty() || (has(inputs, 0, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64) &&
+                         has(inputs, 1, ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL) &&
+                         has(outputs, 0, ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL)))
+    return true;
+  std::string name = reader.getName(graph);
+  if (!claimedGraph)
+    claimedGraph = name;
+  return name != *claimedGraph;
 }
 
 /// Tells of options `dim` that no input has the dim of.
@@ -229,6 +257,36 @@ bool Provider::refuseUnknownRanks(const Nodes &nodes,
     for (const OrtValueInfo *value : reader.getWrites(nodes[i]))
       inside.insert(reader.getName(value));
   }
+  return isRefused;
+}
+
+/// Before version 1.27, a fused node has no input for a value of outside that
+/// only bodies in the partition read.
+bool Provider::refuseCaptures(const Nodes &nodes,
+                              const std::vector<size_t> &part,
+                              std::vector<bool> &isSupported) {
+  if (api.running >= 27)
+    return false;
+  bool isRefused = false;
+  std::set<std::string> known;
+  for (size_t i : part) {
+    for (const std::string &name : reader.getNames(reader.getInputs(nodes[i])))
+      known.insert(name);
+    for (const std::string &name : reader.getNames(reader.getWrites(nodes[i])))
+      known.insert(name);
+  }
+  for (size_t i : part)
+    for (const OrtValueInfo *value : reader.getReads(nodes[i]))
+      if (isSupported[i] && !known.count(reader.getName(value)) &&
+          !reader.isConstant(value)) {
+        isSupported[i] = false;
+        isRefused = true;
+        log.write(ORT_LOGGING_LEVEL_INFO,
+                  "node '" + reader.getName(nodes[i]) + "': '" +
+                      reader.getName(value) +
+                      "' is read in its bodies only, which ONNX Runtime 1.27 "
+                      "or newer can do");
+      }
   return isRefused;
 }
 

@@ -29,11 +29,14 @@ private:
   void setCallbacks();
 
   void claim(const OrtGraph *graph, OrtEpGraphSupportInfo *info);
+  bool isBody(const OrtGraph *graph);
   bool claimContexts(const Nodes &nodes, OrtEpGraphSupportInfo *info);
   std::vector<bool> getCandidates(const Nodes &nodes);
   std::string getObstacle(const OrtNode *node);
   bool refuseUnknownRanks(const Nodes &nodes, const std::vector<size_t> &part,
                           std::vector<bool> &isSupported);
+  bool refuseCaptures(const Nodes &nodes, const std::vector<size_t> &part,
+                      std::vector<bool> &isSupported);
   bool refuseUnsupported(const OrtGraph *graph, const Nodes &nodes,
                          const std::vector<size_t> &part,
                          std::vector<bool> &isSupported);
@@ -56,6 +59,8 @@ private:
   Options options;
   Compiler compiler;
   std::string compatibility;
+  /// Of the graph that has claimed nodes; see isBody.
+  std::optional<std::string> claimedGraph;
 };
 
 } // namespace adze::ep

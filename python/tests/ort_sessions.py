@@ -53,7 +53,8 @@ def make_options(options=None, config=None, fallback=False):
 
 def make_session(model, options=None, config=None, fallback=False):
     source = str(model) if isinstance(model, pathlib.Path) else model
-    return ort.InferenceSession(source, make_options(options, config, fallback))
+    # The package retries what fails with the CPU's provider otherwise.
+    return ort.InferenceSession(source, make_options(options, config, fallback), enable_fallback=0)
 
 
 def make_reference(model):
