@@ -52,20 +52,19 @@ std::optional<std::string> readFile(const fs::path &path) {
 }
 
 /// Writes all of the bytes; returns errno.
-static int writeAll(int fd, const char *data, size_t size) {
-  while (size) {
-    ssize_t written = write(fd, data, size);
+static int writeAll(int fd, std::string_view data) {
+  while (!data.empty()) {
+    ssize_t written = write(fd, data.data(), data.size());
     if (written < 0 && errno == EINTR)
       continue;
     if (written < 0)
       return errno;
-    data += written;
-    size -= static_cast<size_t>(written);
+    data.remove_prefix(static_cast<size_t>(written));
   }
   return 0;
 }
 
-void writeFile(const fs::path &path, const void *data, size_t size) {
+void writeFile(const fs::path &path, std::string_view data) {
   auto fail = [&](int code) {
     throw Error("expected to write '" + path.string() +
                 "', but got: " + strerror(code));
@@ -79,7 +78,7 @@ void writeFile(const fs::path &path, const void *data, size_t size) {
   int fd = mkstemp(temporary.data());
   if (fd < 0)
     fail(errno);
-  int error = writeAll(fd, static_cast<const char *>(data), size);
+  int error = writeAll(fd, data);
   mode_t mask = umask(0); // what a file of the user's own would have
   umask(mask);
   if (!error && fchmod(fd, 0666 & ~mask) != 0)

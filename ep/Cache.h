@@ -22,8 +22,7 @@ std::optional<std::string> readFile(const std::filesystem::path &path);
 
 /// Writes a file that appears whole or not at all; folders on the way are
 /// made. Throws with the path and the reason.
-void writeFile(const std::filesystem::path &path, const void *data,
-               size_t size);
+void writeFile(const std::filesystem::path &path, std::string_view data);
 
 /// Returns a text that differs between CPUs for which the compiler may generate
 /// different code.

@@ -156,7 +156,7 @@ void CompiledNode::open(const Options &options, const ModuleSource &source) {
     check(adze_module_open(path->c_str(), settings, &module));
     return;
   }
-  const std::string &bytes = std::get<std::string>(source);
+  std::string_view bytes = std::get<Bytes>(source).view;
   check(adze_module_open_memory(bytes.data(), bytes.size(), settings, &module));
 }
 

@@ -88,7 +88,7 @@ struct Result {
   Result(const Result &) = delete;
   ~Result() { library.adze_compiler_result_release(result); }
 
-  std::string getData() const {
+  std::string_view getData() const {
     size_t size = 0;
     const void *data = library.adze_compiler_result_data(result, &size);
     return {static_cast<const char *>(data), size};
@@ -191,7 +191,7 @@ std::string Compiler::runCheck(const Source &source) {
   library.adze_compiler_check_parts(parts.data(), parts.size(),
                                     source.name.c_str(), settings.options,
                                     &result.result);
-  std::string json = result.getData();
+  std::string json(result.getData());
   if (json.empty())
     throw Error(ORT_INVALID_ARGUMENT, result.getMessage());
   return json;
@@ -241,9 +241,9 @@ void Compiler::checkOptions() {
 
 /// Writes an entry of the cache. A session does without a cache that cannot be
 /// written.
-bool Compiler::store(const fs::path &file, const void *data, size_t size) {
+bool Compiler::store(const fs::path &file, std::string_view data) {
   try {
-    writeFile(file, data, size);
+    writeFile(file, data);
     return true;
   } catch (const Error &error) {
     log.write(ORT_LOGGING_LEVEL_WARNING,
@@ -265,7 +265,7 @@ CheckResult Compiler::check(const Source &source) {
     }
   }
   std::string json = runCheck(source);
-  store(file, json.data(), json.size());
+  store(file, json);
   return readCheckResult(json);
 }
 
@@ -280,20 +280,19 @@ ModuleSource Compiler::compile(const Source &source) {
   }
   const CompilerLibrary &library = loadLibrary(path);
   Settings settings(library, getOptions(source), log);
-  Result result(library);
+  auto result = std::make_shared<Result>(library);
   std::vector<adze_model_part> parts = source.model.getParts();
   adze_compile_status status = library.adze_compile_parts(
       parts.data(), parts.size(), source.name.c_str(), nullptr,
-      settings.options, &result.result);
+      settings.options, &result->result);
   if (status != ADZE_COMPILE_OK)
     throw Error(status == ADZE_COMPILE_USAGE         ? ORT_INVALID_ARGUMENT
                 : status == ADZE_COMPILE_UNSUPPORTED ? ORT_NOT_IMPLEMENTED
                                                      : ORT_EP_FAIL,
-                result.getMessage());
-  size_t size = 0;
-  const void *data = library.adze_compiler_result_data(result.result, &size);
-  if (file.empty() || !store(file, data, size))
-    return result.getData();
+                result->getMessage());
+  std::string_view data = result->getData();
+  if (file.empty() || !store(file, data))
+    return Bytes{result, data};
   return file;
 }
 

@@ -6,6 +6,7 @@
 
 #include "Model.h"
 #include "Options.h"
+#include <memory>
 #include <variant>
 
 namespace adze::ep {
@@ -25,8 +26,14 @@ struct CheckResult {
   std::string wholeModel;
 };
 
-/// A compiled module: in a file of the cache, or in memory.
-using ModuleSource = std::variant<std::filesystem::path, std::string>;
+/// Bytes in memory, which live as long as a copy of this.
+struct Bytes {
+  std::shared_ptr<const void> owner;
+  std::string_view view;
+};
+
+/// A compiled module: in a file, or in memory.
+using ModuleSource = std::variant<std::filesystem::path, Bytes>;
 
 /// A model to be compiled.
 struct Source {
@@ -53,7 +60,7 @@ private:
   Pairs getOptions(const Source &source) const;
   std::string getKey(const char *purpose, const Source &source) const;
   std::string runCheck(const Source &source);
-  bool store(const std::filesystem::path &file, const void *data, size_t size);
+  bool store(const std::filesystem::path &file, std::string_view data);
 
   const Options &options;
   const Log &log;

@@ -34,8 +34,10 @@ ModuleSource readContext(const GraphReader &reader, const OrtGraph *graph,
   if (content.empty())
     throw Error(ORT_INVALID_GRAPH,
                 place + "expected an attribute 'ep_cache_context'");
-  if (reader.getInteger(node, "embed_mode", 1))
-    return content;
+  if (reader.getInteger(node, "embed_mode", 1)) {
+    auto owner = std::make_shared<std::string>(std::move(content));
+    return Bytes{owner, *owner};
+  }
   fs::path file = content;
   if (file.is_absolute() ||
       std::find(file.begin(), file.end(), "..") != file.end())
@@ -64,7 +66,7 @@ public:
   void add(const char *name, int64_t value) {
     add(name, &value, 1, ORT_OP_ATTR_INT);
   }
-  void add(const char *name, const std::string &value) {
+  void add(const char *name, std::string_view value) {
     if (value.size() > INT_MAX)
       throw Error(
           "expected a module of less than 2 GiB in the model, but got " +
@@ -86,20 +88,20 @@ private:
 };
 } // namespace
 
-static std::string readModule(const ModuleSource &module) {
-  if (auto *bytes = std::get_if<std::string>(&module))
+static Bytes readModule(const ModuleSource &module) {
+  if (auto *bytes = std::get_if<Bytes>(&module))
     return *bytes;
   const fs::path &path = std::get<fs::path>(module);
   std::optional<std::string> content = readFile(path);
   if (!content)
     throw Error("expected to read '" + path.string() + "', but it is gone");
-  return *content;
+  auto owner = std::make_shared<std::string>(std::move(*content));
+  return {owner, *owner};
 }
 
 /// Writes the module beside the model, and returns the name of its file.
 static std::string writeModule(const GraphReader &reader, const OrtGraph *graph,
-                               const std::string &name,
-                               const std::string &module,
+                               const std::string &name, std::string_view module,
                                const Options &options) {
   fs::path model = options.contextFile.empty()
                        ? getModelPath(reader, graph, options)
@@ -109,7 +111,7 @@ static std::string writeModule(const GraphReader &reader, const OrtGraph *graph,
                 "expected ep.context_file_path, which says where modules of a "
                 "model from memory are written");
   std::string file = model.stem().string() + "_" + name + ".so";
-  writeFile(model.parent_path() / file, module.data(), module.size());
+  writeFile(model.parent_path() / file, module);
   return file;
 }
 
@@ -125,17 +127,18 @@ OrtNode *makeContext(const GraphReader &reader, const OrtGraph *graph,
                      const OrtNode *fused, const ModuleSource &source,
                      const Options &options) {
   std::string name = reader.getName(fused);
-  std::string module = readModule(source);
+  Bytes module = readModule(source);
   Attributes attributes(reader.api);
   attributes.add("main_context", int64_t(1));
   attributes.add("embed_mode", int64_t(options.embedsContexts));
-  attributes.add("ep_cache_context",
-                 options.embedsContexts
-                     ? module
-                     : writeModule(reader, graph, name, module, options));
-  attributes.add("source", std::string(kName));
+  if (options.embedsContexts)
+    attributes.add("ep_cache_context", module.view);
+  else
+    attributes.add("ep_cache_context",
+                   writeModule(reader, graph, name, module.view, options));
+  attributes.add("source", kName);
   attributes.add("partition_name", name);
-  attributes.add("ep_sdk_version", std::string(ADZE_VERSION));
+  attributes.add("ep_sdk_version", ADZE_VERSION);
   std::vector<std::string> inputs = reader.getNames(reader.getInputs(fused));
   std::vector<std::string> outputs = reader.getNames(reader.getOutputs(fused));
   OrtNode *node = nullptr;

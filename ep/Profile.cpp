@@ -42,7 +42,7 @@ static void writeProfile(const RunProfile &profile) {
   }
   std::string text =
       "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [" + events + "]}\n";
-  writeFile(profile.file, text.data(), text.size());
+  writeFile(profile.file, text);
 }
 
 void finishProfile(const void *owner) {

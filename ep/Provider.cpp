@@ -412,6 +412,7 @@ void Provider::compile(const OrtGraph **graphs, const OrtNode **fused,
     if (options.makesContexts && jobs[i].source)
       contexts[i] =
           makeContext(reader, graphs[i], fused[i], *jobs[i].module, options);
+    jobs[i].module.reset(); // the run time has its own copy
   }
 }
 

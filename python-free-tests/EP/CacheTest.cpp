@@ -45,9 +45,9 @@ struct Folder {
 TEST(Files, AreWritten) {
   Folder folder;
   fs::path file = folder.path / "a" / "b.so";
-  writeFile(file, "first", 5);
+  writeFile(file, "first");
   EXPECT_EQ(readFile(file), "first");
-  writeFile(file, "2nd", 3);
+  writeFile(file, "2nd");
   EXPECT_EQ(readFile(file), "2nd");
   EXPECT_EQ(std::distance(fs::directory_iterator(file.parent_path()), {}), 1);
   // Others may read it, as any file of the user's.
@@ -61,9 +61,9 @@ TEST(Files, AreWritten) {
 
 TEST(Files, FailuresLeaveNothing) {
   Folder folder;
-  writeFile(folder.path / "file", "x", 1);
+  writeFile(folder.path / "file", "x");
   try {
-    writeFile(folder.path / "file" / "below", "x", 1);
+    writeFile(folder.path / "file" / "below", "x");
     FAIL() << "expected an error";
   } catch (const Error &error) {
     EXPECT_THAT(error.what(), HasSubstr("file/below"));
@@ -77,8 +77,7 @@ TEST(Files, FailuresLeaveNothing) {
   auto handler = signal(SIGXFSZ, SIG_IGN);
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
   std::string large(5000, 'x');
-  EXPECT_THROW(writeFile(folder.path / "large", large.data(), large.size()),
-               Error);
+  EXPECT_THROW(writeFile(folder.path / "large", large), Error);
   setrlimit(RLIMIT_FSIZE, &old);
   signal(SIGXFSZ, handler);
   EXPECT_EQ(folder.count(), 1u);
@@ -88,9 +87,9 @@ TEST(Files, DescribeTheirBuild) {
   Folder folder;
   fs::path file = folder.path / "lib.so";
   EXPECT_EQ(describeFile(file), "none");
-  writeFile(file, "1", 1);
+  writeFile(file, "1");
   std::string first = describeFile(file);
-  writeFile(file, "22", 2);
+  writeFile(file, "22");
   EXPECT_NE(describeFile(file), first);
   EXPECT_NE(describeCpu(), "");
 }
