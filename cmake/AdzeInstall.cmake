@@ -1,10 +1,20 @@
-# `make install`: bin/, lib/libadze_rt.{a,so}, lib/libadze_compiler.so, include/,
-# lib/cmake/Adze, lib/pkgconfig, man pages and completions.
+# `make install`: bin/, lib/libadze_rt.{a,so}, lib/libadze_compiler.so,
+# lib/libonnxruntime_ep_adze.so, include/, lib/cmake/Adze, lib/pkgconfig, man pages
+# and completions.
 set(installed adze_rt_shared adze_rt_static)
 if(TARGET adze_compiler)
   list(APPEND installed adze_compiler)
   install(FILES include/CAPI/adze_compiler.h DESTINATION include)
 endif()
+if(TARGET adze_onnxruntime_ep)
+  list(APPEND installed adze_onnxruntime_ep)
+endif()
+foreach(library adze_compiler adze_onnxruntime_ep)
+  if(TARGET ${library})
+    # Programs load them by path: an archive's libraries lie beside them.
+    set_target_properties(${library} PROPERTIES INSTALL_RPATH "$ORIGIN")
+  endif()
+endforeach()
 foreach(tool arun atranslate aopt adze-reduce adze-lsp-server)
   if(TARGET ${tool})
     list(APPEND installed ${tool})

@@ -117,7 +117,7 @@ run_without_cuda() {
 # The Python package: skipped where its tests' packages cannot be installed.
 run_python() {
   local log=$PWD/build/test-logs/python.log good bad skip
-  if ! [ -x build/python-venv/bin/pytest ] && ! python3 -m pip download -q --no-deps -d build/test-logs/probe pytest >/dev/null 2>&1; then
+  if ! [ -f "build/python-venv/.made-$(cksum <python/test-requirements.txt | tr ' ' -)" ] && ! python3 -m pip download -q --no-deps -d build/test-logs/probe pytest >/dev/null 2>&1; then
     skipped=$((skipped + 1))
     echo "run-tests: python: skipped: no package index"
     return

@@ -19,10 +19,13 @@ fi
 venv=$PWD/build/python-venv
 [ -z "$wheel" ] || venv=$PWD/build/wheel/test-venv
 [ -z "$wheel" ] || rm -rf "$venv"
-[ -x "$venv/bin/pytest" ] || {
+# Made anew when other packages are asked for.
+made=$venv/.made-$(cksum <python/test-requirements.txt | tr ' ' -)
+[ -f "$made" ] || {
   rm -rf "$venv"
   python3 -m venv "$venv"
   "$venv/bin/pip" install -q --disable-pip-version-check -r python/test-requirements.txt
+  touch "$made"
 }
 [ -z "${PYTHON_EXTRAS:-}" ] || "$venv/bin/pip" install -q --disable-pip-version-check $PYTHON_EXTRAS
 if [ -n "$wheel" ]; then

@@ -143,6 +143,18 @@ ADZE_COMPILER_API adze_compile_status adze_compile_memory(
     const void *model, size_t size, const char *name, const char *output,
     const adze_compiler_options *options, adze_compiler_result **result);
 
+/* A piece of a model in memory. */
+typedef struct {
+  const void *data; /* NULL: `size` bytes of zero, which take no memory */
+  size_t size;
+} adze_model_part;
+/* The same for a model whose bytes are those of `count` parts in order. They
+ * are copied once: weights need not be serialized into one buffer first. */
+ADZE_COMPILER_API adze_compile_status
+adze_compile_parts(const adze_model_part *parts, size_t count, const char *name,
+                   const char *output, const adze_compiler_options *options,
+                   adze_compiler_result **result);
+
 /* Imports the model only. The result's data is JSON: {"model": NAME,
  * "status": "ok", "unsupported" or "error", "compiles": BOOL, "nodes": NUMBER,
  * "supported": NUMBER, "summary": TEXT, "operators": [{"operator":
@@ -158,6 +170,12 @@ adze_compiler_check(const char *model, const adze_compiler_options *options,
                     adze_compiler_result **result);
 ADZE_COMPILER_API adze_compile_status adze_compiler_check_memory(
     const void *model, size_t size, const char *name,
+    const adze_compiler_options *options, adze_compiler_result **result);
+/* The same for a model in parts. Weights may be NULL parts here: their values
+ * do not decide what is supported, unless a node takes a shape, an axis or
+ * another attribute from them. */
+ADZE_COMPILER_API adze_compile_status adze_compiler_check_parts(
+    const adze_model_part *parts, size_t count, const char *name,
     const adze_compiler_options *options, adze_compiler_result **result);
 
 /* ---- Results ----------------------------------------------------------- */

@@ -261,7 +261,7 @@ struct Model {
     if (!temporary.empty())
       removeTemporary(temporary);
   }
-  Error fill(StringRef bytes);
+  Error fill(ArrayRef<adze_model_part> parts);
 };
 
 /// A call of the API: from its arguments to a result.
@@ -292,7 +292,30 @@ private:
 };
 } // namespace
 
-Error Model::fill(StringRef bytes) {
+/// Writes the parts to a file; those without data become its holes.
+static std::error_code writeParts(const std::string &path,
+                                  ArrayRef<adze_model_part> parts) {
+  std::error_code code;
+  raw_fd_ostream os(path, code);
+  if (code)
+    return code;
+  uint64_t size = 0;
+  for (const adze_model_part &part : parts) {
+    if (part.data)
+      os.write(static_cast<const char *>(part.data), part.size);
+    size += part.size;
+    if (!part.data)
+      os.seek(size);
+  }
+  os.close();
+  code = os.error();
+  os.clear_error();
+  if (!code && truncate(path.c_str(), static_cast<off_t>(size)) != 0)
+    code = std::error_code(errno, std::generic_category());
+  return code;
+}
+
+Error Model::fill(ArrayRef<adze_model_part> parts) {
   fd = memfd_create("adze-model", MFD_CLOEXEC);
   contents = "/proc/self/fd/" + std::to_string(fd);
   if (fd < 0 || !sys::fs::exists(contents)) {
@@ -300,15 +323,7 @@ Error Model::fill(StringRef bytes) {
       return errorCodeToError(code);
     contents = temporary;
   }
-  std::error_code code;
-  raw_fd_ostream os(contents, code);
-  if (code)
-    return errorCodeToError(code);
-  os << bytes;
-  os.close();
-  code = os.error();
-  os.clear_error();
-  return errorCodeToError(code);
+  return errorCodeToError(writeParts(contents, parts));
 }
 
 CompileStatus Call::refuse(CompileStatus status, std::string text) {
@@ -382,8 +397,8 @@ adze_compile_status Call::finish(CompileStatus status,
   return getStatus(status);
 }
 
-/// Runs `call` on a model in memory.
-static adze_compile_status withMemory(const void *model, size_t size,
+/// Runs `run` on a model in memory.
+static adze_compile_status withMemory(ArrayRef<adze_model_part> parts,
                                       const char *name, const char *output,
                                       const adze_compiler_options *options,
                                       adze_compiler_result **result,
@@ -391,17 +406,24 @@ static adze_compile_status withMemory(const void *model, size_t size,
   Model input;
   input.name = name && *name ? name : "model.onnx";
   Call call(input, output, options);
-  if (!model && size)
-    return call.finish(
-        call.refuse(CompileStatus::Usage, "expected a model, but got NULL"),
-        result);
-  Error error = input.fill({static_cast<const char *>(model), size});
-  if (error)
+  if (Error error = input.fill(parts))
     return call.finish(
         call.refuse(CompileStatus::InputAtFault,
                     "memory for the model: " + toString(std::move(error))),
         result);
   return call.finish((call.*run)(), result);
+}
+
+/// Refuses a model in memory that is not there.
+static adze_compile_status refuseNull(const char *what,
+                                      const adze_compiler_options *options,
+                                      adze_compiler_result **result) {
+  Model none;
+  Call call(none, nullptr, options);
+  return call.finish(
+      call.refuse(CompileStatus::Usage,
+                  std::string("expected ") + what + ", but got NULL"),
+      result);
 }
 
 static adze_compile_status withFile(const char *model, const char *output,
@@ -428,7 +450,23 @@ adze_compile_status adze_compile_memory(const void *model, size_t size,
                                         adze_compiler_result **result) {
   if (!output && !result)
     return ADZE_COMPILE_USAGE;
-  return withMemory(model, size, name, output, options, result, &Call::compile);
+  if (!model && size)
+    return refuseNull("a model", options, result);
+  return withMemory({{model, size}}, name, output, options, result,
+                    &Call::compile);
+}
+
+adze_compile_status adze_compile_parts(const adze_model_part *parts,
+                                       size_t count, const char *name,
+                                       const char *output,
+                                       const adze_compiler_options *options,
+                                       adze_compiler_result **result) {
+  if (!output && !result)
+    return ADZE_COMPILE_USAGE;
+  if (!parts && count)
+    return refuseNull("parts of a model", options, result);
+  return withMemory({parts, count}, name, output, options, result,
+                    &Call::compile);
 }
 
 adze_compile_status adze_compiler_check(const char *model,
@@ -441,7 +479,19 @@ adze_compile_status
 adze_compiler_check_memory(const void *model, size_t size, const char *name,
                            const adze_compiler_options *options,
                            adze_compiler_result **result) {
-  return withMemory(model, size, name, nullptr, options, result, &Call::check);
+  if (!model && size)
+    return refuseNull("a model", options, result);
+  return withMemory({{model, size}}, name, nullptr, options, result,
+                    &Call::check);
+}
+
+adze_compile_status adze_compiler_check_parts(
+    const adze_model_part *parts, size_t count, const char *name,
+    const adze_compiler_options *options, adze_compiler_result **result) {
+  if (!parts && count)
+    return refuseNull("parts of a model", options, result);
+  return withMemory({parts, count}, name, nullptr, options, result,
+                    &Call::check);
 }
 
 //===----------------------------------------------------------------------===//

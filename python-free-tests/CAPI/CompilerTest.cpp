@@ -85,6 +85,38 @@ TEST(Compiler, LargeConstantsInMemory) {
         << i;
 }
 
+// Parts are one model; one without data is zeros.
+TEST(Compiler, ModelsInParts) {
+  std::string model = readFile(std::string(ADZE_DIGITS) + "/digits.onnx");
+  size_t middle = model.size() / 2, hole = 64; // among the weights
+  const adze_model_part parts[] = {
+      {model.data(), middle},
+      {nullptr, hole},
+      {model.data() + middle + hole, model.size() - middle - hole - 100},
+      {model.data() + model.size() - 100, 100},
+      {nullptr, 0}};
+  Options options;
+  Result whole, zeroed, pieces;
+  ASSERT_EQ(whole.compileBytes(model, options), ADZE_COMPILE_OK);
+  model.replace(middle, hole, hole, '\0');
+  ASSERT_EQ(zeroed.compileBytes(model, options), ADZE_COMPILE_OK);
+  ASSERT_EQ(adze_compile_parts(parts, 5, nullptr, nullptr, options.options,
+                               &pieces.result),
+            ADZE_COMPILE_OK)
+      << pieces.message();
+  EXPECT_EQ(pieces.data(), zeroed.data());
+  EXPECT_NE(pieces.data(), whole.data());
+  Result checked, none;
+  EXPECT_EQ(adze_compiler_check_parts(parts, 5, "parts.onnx", options.options,
+                                      &checked.result),
+            ADZE_COMPILE_OK);
+  EXPECT_THAT(checked.data(), HasSubstr("\"parts.onnx\""));
+  EXPECT_EQ(
+      adze_compile_parts(nullptr, 1, nullptr, nullptr, nullptr, &none.result),
+      ADZE_COMPILE_USAGE);
+  EXPECT_EQ(none.message(), "error: expected parts of a model, but got NULL\n");
+}
+
 // The same bytes as from a file of that name.
 TEST(Compiler, MemoryAndFileAgree) {
   const std::string path = std::string(ADZE_DIGITS) + "/digits.onnx";

@@ -11,11 +11,14 @@ rm -rf "$work"
 mkdir -p "$work/use"
 trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
-for file in bin/atranslate bin/arun bin/aopt lib/libadze_rt.a lib/libadze_rt.so lib/libadze_compiler.so include/adze.h include/adze.hpp include/adze_compiler.h lib/cmake/Adze/AdzeConfig.cmake lib/pkgconfig/adze.pc; do
+for file in bin/atranslate bin/arun bin/aopt lib/libadze_rt.a lib/libadze_rt.so lib/libadze_compiler.so lib/libonnxruntime_ep_adze.so include/adze.h include/adze.hpp include/adze_compiler.h lib/cmake/Adze/AdzeConfig.cmake lib/pkgconfig/adze.pc; do
   [ -f "$work/prefix/$file" ] || { echo "expected $file to be installed"; exit 1; }
 done
 size=$(stat -Lc %s "$work/prefix/lib/libadze_rt.so")
 [ "$size" -lt 300000 ] || { echo "expected libadze_rt.so under 300 KB, but got $size bytes"; exit 1; }
+
+exported=$(llvm-nm-22 -D --defined-only "$work/prefix/lib/libonnxruntime_ep_adze.so" | awk '{print $3}' | sort | tr '\n' ' ')
+[ "$exported" = "CreateEpFactories ReleaseEpFactory " ] || { echo "expected two functions of libonnxruntime_ep_adze.so, but got $exported"; exit 1; }
 
 llvm-readelf-22 -d "$work/prefix/lib/libadze_rt.so" | grep -q 'SONAME.*\[libadze_rt.so.0\]' || { echo "expected SONAME libadze_rt.so.0"; exit 1; }
 

@@ -39,6 +39,11 @@ cp -L /lib64/ld-linux-x86-64.so.2 "$work/root/lib64"
 cp -L /lib/x86_64-linux-gnu/lib{c,m,dl,pthread,rt}.so.* "$work/root/lib/x86_64-linux-gnu"
 folder=/$(basename "$archive" .tar.zst)
 compile_and_run "$work/root" "$folder/bin"
+# The libraries that programs load find what they need beside them.
+for library in libadze_compiler.so libonnxruntime_ep_adze.so; do
+  needs=$(inside "$work/root" /lib64/ld-linux-x86-64.so.2 --list "$folder/lib/$library")
+  ! grep 'not found' <<<"$needs" || { echo "expected $library to find its libraries"; exit 1; }
+done
 needs=$(for file in "$work/root$folder"/bin/* "$work/root$folder"/lib/*.so*; do
   llvm-readelf-22 --version-info "$file" | grep -o 'GLIBC_2\.[0-9.]*'
 done | sort -Vu | tail -1)
@@ -47,7 +52,7 @@ echo "archive: $(stat -c %s "$archive") bytes, needs $needs"
 # (Strings, as the writer of a pipe fails where grep -q ends at a match.)
 control=$(dpkg-deb --field "$deb" Depends) contents=$(dpkg-deb --contents "$deb")
 grep -q libmlir-22 <<<"$control" || { echo "expected the .deb to depend on libmlir-22"; exit 1; }
-for file in bin/atranslate lib/libadze_rt.so.0 include/adze.hpp lib/pkgconfig/adze.pc share/man/man1/arun.1; do
+for file in bin/atranslate lib/libadze_rt.so.0 lib/libonnxruntime_ep_adze.so include/adze.hpp lib/pkgconfig/adze.pc share/man/man1/arun.1; do
   grep -q " ./usr/$file" <<<"$contents" || { echo "expected $file in the .deb"; exit 1; }
 done
 if [ "${3:-}" = --debian ]; then

@@ -6,6 +6,9 @@
     logits = module(image)          # numpy in, numpy out; torch in, torch out
     module.save("model.so")         # later: adze.load("model.so")
 
+ONNX Runtime runs models with Adze by its execution provider, whose library is
+``adze.get_library_path()``.
+
 Inputs are taken without a copy from anything that has the DLPack protocol
 (numpy, torch, jax, cupy) and is dense and row-major.  Modules may be called
 from any number of threads: the interpreter's lock is released meanwhile.
@@ -15,6 +18,7 @@ from ._compile import CompileError, Diagnostic, check, compile
 from ._errors import AdzeError, ArgumentError
 from ._libraries import compiler_version
 from ._module import Context, Module, Profile, ValueInfo, load
+from ._onnxruntime import get_ep_name, get_ep_names, get_library_path
 from ._tensor import Tensor
 
 __all__ = [
@@ -30,6 +34,9 @@ __all__ = [
     "check",
     "compile",
     "compiler_version",
+    "get_ep_name",
+    "get_ep_names",
+    "get_library_path",
     "load",
 ]
 

@@ -1,0 +1,75 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// libadze_compiler, loaded when a model has to be compiled.
+#ifndef ADZE_EP_COMPILER_H
+#define ADZE_EP_COMPILER_H
+
+#include "Model.h"
+#include "Options.h"
+#include <memory>
+#include <variant>
+
+namespace adze::ep {
+
+struct CompilerLibrary;
+
+/// A reason why a node is left to other providers.
+struct Refusal {
+  size_t node; ///< its place among the nodes of the model
+  std::string reason;
+};
+
+/// What a check has found.
+struct CheckResult {
+  std::vector<Refusal> refusals;
+  /// Why nothing of the model can be compiled; "" if something can.
+  std::string wholeModel;
+};
+
+/// Bytes in memory, which live as long as a copy of this.
+struct Bytes {
+  std::shared_ptr<const void> owner;
+  std::string_view view;
+};
+
+/// A compiled module: in a file, or in memory.
+using ModuleSource = std::variant<std::filesystem::path, Bytes>;
+
+/// A model to be compiled.
+struct Source {
+  Message model;
+  std::string name;                 ///< for messages
+  std::vector<std::string> symbols; ///< of the dims of its inputs
+};
+
+/// Checks and compiles models by the options of a session. Calls may come from
+/// several threads.
+class Compiler {
+public:
+  Compiler(const Options &options, const Log &log);
+
+  /// Throws if no model can be compiled with the options.
+  void checkOptions();
+
+  /// Asks which nodes of a model are supported.
+  CheckResult check(const Source &source);
+  /// Compiles a model, or takes its module from the cache.
+  ModuleSource compile(const Source &source);
+
+private:
+  Pairs getOptions(const Source &source) const;
+  std::string getKey(const char *purpose, const Source &source) const;
+  std::string runCheck(const Source &source);
+  bool store(const std::filesystem::path &file, std::string_view data);
+
+  const Options &options;
+  const Log &log;
+  std::filesystem::path path; ///< of the library
+};
+
+/// Reads the JSON of adze_compiler_check. Throws if it is none.
+CheckResult readCheckResult(const std::string &json);
+
+} // namespace adze::ep
+
+#endif // ADZE_EP_COMPILER_H

@@ -1,0 +1,33 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// EPContext nodes: compiled partitions in a model.
+#ifndef ADZE_EP_CONTEXT_H
+#define ADZE_EP_CONTEXT_H
+
+#include "Compiler.h"
+#include "Graph.h"
+
+namespace adze::ep {
+
+/// Returns true if the node holds a module of this provider.
+bool isContext(const GraphReader &reader, const OrtNode *node);
+
+/// Returns the module of an EPContext node. A module in a file has to lie in
+/// the folder of the model or below.
+ModuleSource readContext(const GraphReader &reader, const OrtGraph *graph,
+                         const OrtNode *node, const Options &options);
+
+/// Makes the EPContext node for a fused node; ONNX Runtime owns it. The module
+/// is in the node, or a file beside the model.
+OrtNode *makeContext(const GraphReader &reader, const OrtGraph *graph,
+                     const OrtNode *fused, const ModuleSource &module,
+                     const Options &options);
+
+/// What a model is said to need, in its metadata; and whether this provider has
+/// that.
+std::string getCompatibility();
+OrtCompiledModelCompatibility checkCompatibility(const char *info);
+
+} // namespace adze::ep
+
+#endif // ADZE_EP_CONTEXT_H

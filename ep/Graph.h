@@ -1,0 +1,86 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Reads graphs of ONNX Runtime, and writes parts of them as ONNX models.
+#ifndef ADZE_EP_GRAPH_H
+#define ADZE_EP_GRAPH_H
+
+#include "Api.h"
+#include "Model.h"
+
+namespace adze::ep {
+
+using Nodes = std::vector<const OrtNode *>;
+using Values = std::vector<const OrtValueInfo *>;
+
+/// What the members of OrtApi say of graphs, nodes and values.
+class GraphReader {
+public:
+  explicit GraphReader(const Api &api) : api(api) {}
+
+  Nodes getNodes(const OrtGraph *graph) const;
+  /// A node's inputs and outputs; an absent optional one is null.
+  Values getInputs(const OrtNode *node) const;
+  Values getOutputs(const OrtNode *node) const;
+  /// The values that a node reads: its inputs, and what its bodies take from
+  /// outside. None is null.
+  Values getReads(const OrtNode *node) const;
+  /// The values that a node writes; none is null.
+  Values getWrites(const OrtNode *node) const;
+
+  std::string getName(const OrtGraph *graph) const;
+  std::string getName(const OrtNode *node) const;
+  std::string getOperator(const OrtNode *node) const;
+  std::string getDomain(const OrtNode *node) const;
+  /// The execution provider that has the node already, or "".
+  std::string getProvider(const OrtNode *node) const;
+  std::string getName(const OrtValueInfo *value) const;
+  std::vector<std::string> getNames(const Values &values) const;
+
+  bool isGraphOutput(const OrtValueInfo *value) const;
+  /// Returns true if the value is an initializer that callers cannot override.
+  bool isConstant(const OrtValueInfo *value) const;
+  /// The type of a tensor; null of anything else.
+  const OrtTensorTypeAndShapeInfo *
+  getTensorType(const OrtValueInfo *value) const;
+  ONNXTensorElementDataType getElementType(const OrtValueInfo *value) const;
+  /// The names of a tensor's symbolic dims.
+  std::vector<std::string> getSymbols(const OrtValueInfo *value) const;
+  /// Returns true if the rank is known. Before API version 24 an unknown rank
+  /// looks like a scalar's, and the answer is always true.
+  bool hasRank(const OrtValueInfo *value) const;
+
+  /// A text or integer attribute, or the default if the node has none.
+  std::string getText(const OrtNode *node, const char *attribute) const;
+  int64_t getInteger(const OrtNode *node, const char *attribute,
+                     int64_t otherwise) const;
+
+  const Api &api;
+};
+
+/// What a model holds of its initializers.
+enum class Weights {
+  Whole,
+  /// Large tensors of floats and bytes are zeros that take no memory: enough to
+  /// tell what is supported.
+  Shapes
+};
+
+/// A part of a graph: some of its nodes in order, the values that they read
+/// from outside (but for constants), and those that others read of them.
+struct Subgraph {
+  Nodes nodes;
+  Values inputs, outputs;
+};
+
+/// Returns the part of `graph` with these nodes.
+Subgraph getSubgraph(const GraphReader &reader, const Nodes &all,
+                     const std::vector<size_t> &members);
+
+/// Writes an onnx.ModelProto. Initializers stay in ONNX Runtime's memory, which
+/// has to outlive the message.
+Message writeModel(const GraphReader &reader, const OrtGraph *graph,
+                   const Subgraph &part, Weights weights);
+
+} // namespace adze::ep
+
+#endif // ADZE_EP_GRAPH_H

@@ -1,0 +1,68 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The execution provider of one session.
+#ifndef ADZE_EP_PROVIDER_H
+#define ADZE_EP_PROVIDER_H
+
+#include "CompiledNode.h"
+#include "Graph.h"
+#include <optional>
+
+namespace adze::ep {
+
+class Provider : public OrtEp {
+public:
+  /// Reads the options of the session. Throws if one is wrong.
+  Provider(const Api &api, const OrtSessionOptions *session,
+           const OrtLogger *logger);
+  Provider(const Provider &) = delete;
+
+private:
+  /// A partition on its way to a CompiledNode.
+  struct Job {
+    const OrtNode *fused;
+    std::optional<Source> source; ///< none of an EPContext node
+    std::optional<ModuleSource> module;
+    std::exception_ptr failure;
+  };
+
+  void setCallbacks();
+
+  void claim(const OrtGraph *graph, OrtEpGraphSupportInfo *info);
+  bool isBody(const OrtGraph *graph);
+  bool claimContexts(const Nodes &nodes, OrtEpGraphSupportInfo *info);
+  std::vector<bool> getCandidates(const Nodes &nodes);
+  std::string getObstacle(const OrtNode *node);
+  bool refuseUnknownRanks(const Nodes &nodes, const std::vector<size_t> &part,
+                          std::vector<bool> &isSupported);
+  bool refuseCaptures(const Nodes &nodes, const std::vector<size_t> &part,
+                      std::vector<bool> &isSupported);
+  bool refuseUnsupported(const OrtGraph *graph, const Nodes &nodes,
+                         const std::vector<size_t> &part,
+                         std::vector<bool> &isSupported);
+  void fuse(OrtEpGraphSupportInfo *info, const Nodes &nodes);
+
+  void compile(const OrtGraph **graphs, const OrtNode **fused, size_t count,
+               OrtNodeComputeInfo **infos, OrtNode **contexts);
+  Job makeJob(const OrtGraph *graph, const OrtNode *fused);
+  void compileAll(std::vector<Job> &jobs);
+  std::unique_ptr<CompiledNode> open(Job &job);
+
+  Source makeSource(const OrtGraph *graph, const Subgraph &part,
+                    Weights weights);
+  std::string getModelName(const OrtGraph *graph);
+  void warnOfDims(const OrtGraph *graph);
+
+  const Api &api;
+  GraphReader reader;
+  Log log;
+  Options options;
+  Compiler compiler;
+  std::string compatibility;
+  /// Of the graph that has claimed nodes; see isBody.
+  std::optional<std::string> claimedGraph;
+};
+
+} // namespace adze::ep
+
+#endif // ADZE_EP_PROVIDER_H
