@@ -46,8 +46,8 @@ LogicalResult Compilation::resolveTargets() {
     targetAttrs.push_back(*attribute);
   }
   for (const std::string &name : options.cudaTargets)
-    targetAttrs.push_back(tile::CudaTargetAttr::get(
-        &context, llvm::cantFail(cuda::CudaTarget::resolve(name)).chip));
+    targetAttrs.push_back(
+        llvm::cantFail(cuda::CudaTarget::resolve(name)).getAttr(context));
   return success();
 }
 
@@ -138,8 +138,6 @@ LogicalResult Compilation::compileForDevices(package::ModuleParts &parts) {
       return failure();
 
     OwningOpRef<ModuleOp> kernels = module->clone();
-    tile::setTargets(*kernels, tile::CudaTargetAttr::get(
-                                   &context, cudaOptions->target.chip));
     cuda::CompiledImage compiled;
     if (failed(cuda::compileKernels(*kernels, *cudaOptions, compiled)))
       return failure();
