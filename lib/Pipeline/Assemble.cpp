@@ -128,6 +128,31 @@ Compilation::getCudaOptions(StringRef name, int64_t numSymbols) {
   return result;
 }
 
+/// Returns the row of a compiled kernel in the module's tables. Its functions
+/// for the host get names of their own: another target's may differ.
+static package::DeviceKernel getDeviceKernel(ModuleOp helpers,
+                                             const cuda::CompiledKernel &kernel,
+                                             StringRef chip) {
+  auto rename = [&](StringRef name) {
+    Operation *function = name.empty() ? nullptr : helpers.lookupSymbol(name);
+    if (!function)
+      return name.str();
+    std::string own = (name + "_" + chip).str();
+    SymbolTable::setSymbolName(function, own);
+    return own;
+  };
+  package::DeviceKernel row;
+  row.entry = kernel.entry;
+  row.programs = rename(kernel.programs);
+  row.blockThreads = kernel.blockThreads;
+  row.sharedBytes = kernel.sharedBytes;
+  row.residentBlocks = kernel.residentBlocks;
+  row.mapValues = rename(kernel.mapValues);
+  for (const cuda::TensorMap &map : kernel.maps)
+    row.maps.push_back({map.pointer, map.type, map.rowBytes, map.box});
+  return row;
+}
+
 LogicalResult Compilation::compileForDevices(package::ModuleParts &parts) {
   for (const std::string &name : options.cudaTargets) {
     if (isCancelled())
@@ -151,8 +176,8 @@ LogicalResult Compilation::compileForDevices(package::ModuleParts &parts) {
     image.bytes = std::move(compiled.bytes);
     llvm::StringMap<package::DeviceKernel> byName;
     for (const cuda::CompiledKernel &kernel : compiled.kernels)
-      byName[kernel.kernel] = {kernel.entry, kernel.programs,
-                               kernel.blockThreads, kernel.sharedBytes};
+      byName[kernel.kernel] = getDeviceKernel(*deviceHelpers.back(), kernel,
+                                              cudaOptions->target.chip);
     FailureOr<func::FuncOp> program = findHostProgram(*module);
     for (host::LaunchOp launch : getLaunches(*program))
       image.kernels.push_back(byName.lookup(launch.getCallee()));
