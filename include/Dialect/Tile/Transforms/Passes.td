@@ -13,8 +13,9 @@ def TileChooseSchedule : Pass<"tile-choose-schedule", "mlir::ModuleOp"> {
     a matrix unit of the module's GPU multiplies, and that has none, and binds
     the parameters of its blocks in `tile.params.cuda`. Of the blocks that the
     unit takes, those win that need the least time: waves of tiles over the
-    multiprocessors, times the cycles of a tile. A kernel that the unit does not
-    take stays as it is, and `remarks` says why.
+    multiprocessors, times the cycles of a tile. A product that no unit takes gets
+    bindings of blocks that threads compute, and `remarks` says why. A kernel
+    that has `tile.params.cuda` keeps them.
 
     ```mlir
     module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,

@@ -86,6 +86,28 @@ double getCycles(const ProductSizes &sizes, const ResultBlock &block,
          start;
 }
 
+/// A block of a result that threads compute from registers, each 64 sums of it
+/// or fewer, and how many multiply-adds it does in the time of the first one's.
+struct ThreadBlock {
+  int64_t m, n, k;
+  double rate;
+};
+constexpr ThreadBlock kThreadBlocks[] = {
+    {128, 128, 16, 1.0}, {128, 64, 32, 0.86}, {64, 64, 32, 0.85}};
+
+/// Returns the block with which the waves of tiles take the least time.
+const ThreadBlock &chooseThreadBlock(const ProductSizes &sizes,
+                                     int64_t multiprocessors) {
+  auto cost = [&](const ThreadBlock &block) {
+    double tiles = double(llvm::divideCeil(sizes.m, block.m)) *
+                   double(llvm::divideCeil(sizes.n, block.n)) * sizes.batch;
+    return std::ceil(tiles / multiprocessors) * block.m * block.n / block.rate;
+  };
+  return *llvm::min_element(kThreadBlocks, [&](const auto &a, const auto &b) {
+    return cost(a) < cost(b);
+  });
+}
+
 /// The parameter that a tile's size is; null if it is none.
 ParamOp getSizeParam(LoadOp load, unsigned dim) {
   if (!ShapedType::isDynamic(load.getStaticSizes()[dim]))
@@ -111,26 +133,34 @@ public:
     if (failed(found))
       return failure();
     product = *found;
-    auto element = [](Value tile) {
-      return getElementTypeOrSelf(tile.getType());
-    };
-    unit = target.findUnit(element(product.dot.getLhs()),
-                           element(product.dot.getRhs()),
-                           element(product.dot.getAcc()));
-    if (!unit || !target.has(CudaFeature::tma)) {
-      why = "no unit of " + target.getChip().str() + " for its element types";
-      return failure();
-    }
     if (kernel->hasAttr(kBindings)) {
       why = "its text binds the parameters of its blocks";
       return failure();
     }
     if (failed(findParams(why)))
       return failure();
-    return choose(why);
+    LogicalResult takes = findUnit(why);
+    if (succeeded(takes))
+      takes = choose(why);
+    if (failed(takes))
+      bindThreadBlock();
+    return takes;
   }
 
 private:
+  LogicalResult findUnit(std::string &why) {
+    auto element = [](Value tile) {
+      return getElementTypeOrSelf(tile.getType());
+    };
+    unit = target.findUnit(element(product.dot.getLhs()),
+                           element(product.dot.getRhs()),
+                           element(product.dot.getAcc()));
+    if (unit && target.has(CudaFeature::tma))
+      return success();
+    why = "no unit of " + target.getChip().str() + " for its element types";
+    return failure();
+  }
+
   LogicalResult findParams(std::string &why) {
     ParamOp rows = getSizeParam(product.lhs, 0),
             depth = getSizeParam(product.lhs, 1),
@@ -149,14 +179,34 @@ private:
   }
 
   /// Returns true if the block may be bound to the parameters.
-  bool takes(const ResultBlock &block) {
-    int64_t values[] = {block.m, block.n, kDepth};
-    for (auto [param, value] : llvm::zip(params, values)) {
+  bool mayBind(ArrayRef<int64_t> block) {
+    for (auto [param, value] : llvm::zip(params, block)) {
       auto choices = param.getChoices();
       if (choices && !llvm::is_contained(*choices, value))
         return false;
     }
-    return block.n <= unit.getShape()[1];
+    return true;
+  }
+
+  void bind(ArrayRef<int64_t> block) {
+    Builder b(kernel.getContext());
+    NamedAttrList bound;
+    for (auto [param, value] : llvm::zip(params, block))
+      bound.set(param.getName(), b.getI64IntegerAttr(value));
+    kernel->setAttr(kBindings, bound.getDictionary(kernel.getContext()));
+  }
+
+  /// Blocks of what threads compute without a unit: those of a CPU are no
+  /// choice for a GPU. Few rows or columns keep theirs.
+  void bindThreadBlock() {
+    constexpr int64_t least = 64;
+    ProductSizes sizes = getSizes(product);
+    if (sizes.m < least || sizes.n < least)
+      return;
+    const ThreadBlock &block =
+        chooseThreadBlock(sizes, target.getMultiprocessors());
+    if (mayBind({block.m, block.n, block.k}))
+      bind({block.m, block.n, block.k});
   }
 
   int64_t getStages(const ResultBlock &block) const {
@@ -172,7 +222,8 @@ private:
     double least = 0;
     int64_t swizzles[2] = {0, 0};
     for (const ResultBlock &block : kResultBlocks) {
-      if (!takes(block) || getStages(block) < 2)
+      if (!mayBind({block.m, block.n, kDepth}) ||
+          block.n > unit.getShape()[1] || getStages(block) < 2)
         continue;
       auto lhs = getTensorBox(product.lhs.getMemref(), product.lhs.getMemDims(),
                               {block.m, kDepth}, TileRole::Lhs, why);
@@ -201,7 +252,6 @@ private:
 
   void write(const ResultBlock &block, ArrayRef<int64_t> swizzles) {
     MLIRContext *context = kernel.getContext();
-    Builder b(context);
     auto dim = [&](StringRef name, int64_t size) {
       return ScheduleDimAttr::get(context, name, size);
     };
@@ -217,11 +267,7 @@ private:
                                       {dim("m", block.m), dim("n", block.n),
                                        dim("k", kDepth)},
                                       {operand(0), operand(1)}, gpu));
-    int64_t values[] = {block.m, block.n, kDepth};
-    NamedAttrList bound;
-    for (auto [param, value] : llvm::zip(params, values))
-      bound.set(param.getName(), b.getI64IntegerAttr(value));
-    kernel->setAttr(kBindings, bound.getDictionary(context));
+    bind({block.m, block.n, kDepth});
   }
 
   KernelOp kernel;

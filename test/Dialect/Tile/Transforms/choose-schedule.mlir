@@ -78,8 +78,14 @@ module attributes {tile.targets = [#gpu]} {
 #gpu = #tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
   units = [#tile.unit<"wgmma", f16 * f16 + f32, [64, 256, 16]>], features = [tma]>
 
+// Without a unit threads compute, in blocks of their own.
 // CHECK-LABEL: tile.kernel @pitch
-// CHECK-NOT: tile.schedule
+// CHECK-SAME: tile.params.cuda = {BLOCK_K = 32 : i64, BLOCK_M = 64 : i64, BLOCK_N = 64 : i64}}
+// CHECK: tile.kernel @copy({{.*}}) {
+// CHECK: tile.kernel @f32({{.*}}) attributes {
+// CHECK-SAME: tile.params.cuda = {BLOCK_K = 32 : i64, BLOCK_M = 64 : i64, BLOCK_N = 64 : i64}}
+// CHECK: tile.kernel @bound({{.*}}) attributes {
+// CHECK-SAME: tile.params.cuda = {BLOCK_K = 8 : i64}}
 module attributes {tile.targets = [#gpu]} {
   // expected-remark @below {{no matrix unit of sm_90a is used: rows of 1022 bytes, where tensor maps take multiples of 16}}
   tile.kernel @pitch(%a: memref<64x511xf16>, %b: memref<511x64xf16>, %y: memref<64x64xf32>)
@@ -126,6 +132,28 @@ module attributes {tile.targets = [#gpu]} {
       %l = tile.load %a[%c0, %k] sizes [%bm, %bk] : memref<64x64xf32> -> tensor<?x?xf32>
       %r = tile.load %b[%k, %c0] sizes [%bk, %bn] : memref<64x64xf32> -> tensor<?x?xf32>
       %d = tile.dot %l, %r, %q : tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>
+      scf.yield %d : tensor<?x?xf32>
+    }
+    tile.store %acc, %y[0, 0] : tensor<?x?xf32>, memref<64x64xf32>
+    tile.return
+  }
+
+  // expected-remark @below {{no matrix unit of sm_90a is used: its text binds the parameters of its blocks}}
+  tile.kernel @bound(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %y: memref<64x64xf32>)
+      attributes {tile.params = {BLOCK_M = 64 : i64, BLOCK_N = 64 : i64}, tile.params.cuda = {BLOCK_K = 8 : i64}} {
+    %bm = tile.param "BLOCK_M" : index
+    %bn = tile.param "BLOCK_N" : index
+    %bk = tile.param "BLOCK_K" : index
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %f0 = arith.constant 0.0 : f32
+    %i = tile.program_id (%c1) : index
+    %zero = tile.broadcast %f0 to [%bm, %bn] : f32 -> tensor<?x?xf32>
+    %acc = scf.for %k = %c0 to %c64 step %bk iter_args(%q = %zero) -> tensor<?x?xf32> {
+      %l = tile.load %a[%c0, %k] sizes [%bm, %bk] : memref<64x64xf16> -> tensor<?x?xf16>
+      %r = tile.load %b[%k, %c0] sizes [%bk, %bn] : memref<64x64xf16> -> tensor<?x?xf16>
+      %d = tile.dot %l, %r, %q : tensor<?x?xf16>, tensor<?x?xf16>, tensor<?x?xf32>
       scf.yield %d : tensor<?x?xf32>
     }
     tile.store %acc, %y[0, 0] : tensor<?x?xf32>, memref<64x64xf32>
