@@ -6,6 +6,7 @@
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -119,11 +120,15 @@ Fragments::Pair Fragments::computeElementwise(Operation *op,
     if (Attribute properties = op->getPropertiesAsAttribute())
       state.propertiesAttr = properties;
     Operation *made = d.b.create(state);
-    // The flag is for the CPU: here it means a function of less precision.
-    if (auto exp = dyn_cast<math::ExpOp>(made))
-      exp.setFastmath(arith::FastMathFlags::none);
-    else if (auto exp2 = dyn_cast<math::Exp2Op>(made))
-      exp2.setFastmath(arith::FastMathFlags::none);
+    // The flags are for the CPU: here they mean a function of less precision.
+    auto flags =
+        narrow ? arith::FastMathFlags::afn : arith::FastMathFlags::none;
+    llvm::TypeSwitch<Operation *>(made)
+        .Case<math::ExpOp, math::TanhOp, math::ErfOp, arith::DivFOp>(
+            [&](auto function) { function.setFastmath(flags); })
+        .Case([](math::Exp2Op function) {
+          function.setFastmath(arith::FastMathFlags::none);
+        });
     result[lane] = made->getResult(0);
   }
   return result;

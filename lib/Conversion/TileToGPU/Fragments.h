@@ -17,9 +17,12 @@ class Fragments {
 public:
   using Pair = std::array<mlir::Value, 2>;
 
-  /// `frame` has the scalars and views at the builder's insertion point.
-  Fragments(DeviceBuilder &d, const KernelFrame &frame, mlir::Value sums)
-      : d(d), frame(frame), sums(sums) {}
+  /// `frame` has the scalars and views at the builder's insertion point. If all
+  /// that is computed is rounded to 16 bits in the end (`narrow`), functions
+  /// may be approximated to that precision.
+  Fragments(DeviceBuilder &d, const KernelFrame &frame, mlir::Value sums,
+            bool narrow)
+      : d(d), frame(frame), sums(sums), narrow(narrow) {}
 
   /// Sets the thread's place: indices in the tile, and its elements of the sums
   /// there.
@@ -62,6 +65,7 @@ private:
   DeviceBuilder &d;
   const KernelFrame &frame;
   mlir::Value sums;
+  bool narrow;
   mlir::Value row, column;
   llvm::SmallVector<mlir::Value> elements;
   /// By tile, half and group; -1 where the tile has no such axis.

@@ -143,7 +143,12 @@ Value PipelinedKernel::packPair(const std::array<Value, 2> &pair) {
 void PipelinedKernel::storeResults(const KernelFrame &at, ValueRange sums) {
   constexpr int64_t warpRows = 16, quad = 4;
   numPieces = 0;
-  Fragments fragments(d, at, plan.product.getSums());
+  bool narrow = llvm::all_of(plan.results, [](const PipelineResult &result) {
+    constexpr unsigned narrowBits = 16;
+    tile::StoreOp store = result.store;
+    return tileType(store.getValue()).getElementTypeBitWidth() <= narrowBits;
+  });
+  Fragments fragments(d, at, plan.product.getSums(), narrow);
   for (unsigned block = 0; block < sums.size(); ++block) {
     SmallVector<Value> elements;
     for (int64_t i = 0,

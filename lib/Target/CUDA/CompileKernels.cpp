@@ -6,6 +6,7 @@
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "Dialect/Tile/Transforms/Passes.h"
+#include "NarrowMath.h"
 #include "Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -60,14 +61,15 @@ struct ApproximateMathPass
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ApproximateMathPass)
   StringRef getName() const final { return "ApproximateMath"; }
   void getDependentDialects(DialectRegistry &registry) const final {
-    registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect,
-                    vector::VectorDialect>();
+    registry.insert<arith::ArithDialect, LLVM::LLVMDialect, math::MathDialect,
+                    scf::SCFDialect, vector::VectorDialect>();
   }
   void runOnOperation() final {
     RewritePatternSet widen(&getContext());
     populateMathF32ExpansionPatterns(widen, [](StringRef) { return true; });
     (void)applyPatternsGreedily(getOperation(), std::move(widen));
     expandTurns(getOperation());
+    expandNarrowMath(getOperation());
     RewritePatternSet patterns(&getContext());
     populateMathApproximatePatterns(patterns, /*vectorBytes=*/0);
     (void)applyPatternsGreedily(getOperation(), std::move(patterns));
