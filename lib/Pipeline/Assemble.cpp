@@ -125,6 +125,7 @@ Compilation::getCudaOptions(StringRef name, int64_t numSymbols) {
   result.toolkit = cuda::Toolkit::find();
   result.numSymbols = numSymbols;
   result.threads = std::max(1u, context.getNumThreads());
+  result.remarks = options.verbose;
   return result;
 }
 
