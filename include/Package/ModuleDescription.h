@@ -49,10 +49,17 @@ struct CpuVariant {
   std::vector<CpuKernel> kernels; // as many as ModuleDescription::kernels
 };
 
+struct TensorMap {
+  uint32_t pointer = 0, type = 0, rowBytes = 0;
+  llvm::SmallVector<uint32_t, 5> box; // innermost first
+};
+
 struct DeviceKernel {
   std::string entry; // empty: not in this image
   std::string programs;
-  uint32_t blockThreads = 0, sharedBytes = 0;
+  uint32_t blockThreads = 0, sharedBytes = 0, residentBlocks = 0;
+  std::vector<TensorMap> maps;
+  std::string mapValues; // `void f(const int64_t *syms, int64_t *values)`
 };
 
 struct DeviceImage {

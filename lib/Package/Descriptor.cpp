@@ -146,6 +146,19 @@ static Constant *makeVariants(TableBuilder &b, const ModuleDescription &d) {
   return b.array(rows, "variants");
 }
 
+static Constant *makeMaps(TableBuilder &b, const DeviceKernel &kernel) {
+  SmallVector<Constant *> rows;
+  for (const TensorMap &map : kernel.maps) {
+    SmallVector<Constant *> fields = {b.i32(map.pointer), b.i32(map.type),
+                                      b.i32(map.box.size()),
+                                      b.i32(map.rowBytes)};
+    for (unsigned dim = 0; dim < ADZE_TENSOR_MAP_RANK; ++dim)
+      fields.push_back(b.i32(dim < map.box.size() ? map.box[dim] : 0));
+    rows.push_back(b.table<adze_tensor_map>(fields));
+  }
+  return b.array(rows, "tensor_maps");
+}
+
 static Constant *makeImages(TableBuilder &b, const ModuleDescription &d) {
   SmallVector<Constant *> rows;
   for (const DeviceImage &image : d.images) {
@@ -154,7 +167,9 @@ static Constant *makeImages(TableBuilder &b, const ModuleDescription &d) {
       kernels.push_back(b.table<adze_device_kernel>(
           {kernel.entry.empty() ? b.null() : b.string(kernel.entry),
            b.function(kernel.programs), b.i32(kernel.blockThreads),
-           b.i32(kernel.sharedBytes)}));
+           b.i32(kernel.sharedBytes), b.i32(kernel.residentBlocks),
+           b.i32(kernel.maps.size()), b.i32(sizeof(adze_tensor_map)), b.i32(0),
+           makeMaps(b, kernel), b.function(kernel.mapValues)}));
     rows.push_back(b.table<adze_device_image>(
         {b.string(image.target), b.i32(image.sm), b.i32(image.flags),
          b.bytes(image.bytes), b.i64(image.bytes.size()),

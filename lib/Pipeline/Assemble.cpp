@@ -46,8 +46,8 @@ LogicalResult Compilation::resolveTargets() {
     targetAttrs.push_back(*attribute);
   }
   for (const std::string &name : options.cudaTargets)
-    targetAttrs.push_back(tile::CudaTargetAttr::get(
-        &context, llvm::cantFail(cuda::CudaTarget::resolve(name)).chip));
+    targetAttrs.push_back(
+        llvm::cantFail(cuda::CudaTarget::resolve(name)).getAttr(context));
   return success();
 }
 
@@ -125,7 +125,33 @@ Compilation::getCudaOptions(StringRef name, int64_t numSymbols) {
   result.toolkit = cuda::Toolkit::find();
   result.numSymbols = numSymbols;
   result.threads = std::max(1u, context.getNumThreads());
+  result.remarks = options.verbose;
   return result;
+}
+
+/// Returns the row of a compiled kernel in the module's tables. Its functions
+/// for the host get names of their own: another target's may differ.
+static package::DeviceKernel getDeviceKernel(ModuleOp helpers,
+                                             const cuda::CompiledKernel &kernel,
+                                             StringRef chip) {
+  auto rename = [&](StringRef name) {
+    Operation *function = name.empty() ? nullptr : helpers.lookupSymbol(name);
+    if (!function)
+      return name.str();
+    std::string own = (name + "_" + chip).str();
+    SymbolTable::setSymbolName(function, own);
+    return own;
+  };
+  package::DeviceKernel row;
+  row.entry = kernel.entry;
+  row.programs = rename(kernel.programs);
+  row.blockThreads = kernel.blockThreads;
+  row.sharedBytes = kernel.sharedBytes;
+  row.residentBlocks = kernel.residentBlocks;
+  row.mapValues = rename(kernel.mapValues);
+  for (const cuda::TensorMap &map : kernel.maps)
+    row.maps.push_back({map.pointer, map.type, map.rowBytes, map.box});
+  return row;
 }
 
 LogicalResult Compilation::compileForDevices(package::ModuleParts &parts) {
@@ -138,8 +164,6 @@ LogicalResult Compilation::compileForDevices(package::ModuleParts &parts) {
       return failure();
 
     OwningOpRef<ModuleOp> kernels = module->clone();
-    tile::setTargets(*kernels, tile::CudaTargetAttr::get(
-                                   &context, cudaOptions->target.chip));
     cuda::CompiledImage compiled;
     if (failed(cuda::compileKernels(*kernels, *cudaOptions, compiled)))
       return failure();
@@ -153,8 +177,8 @@ LogicalResult Compilation::compileForDevices(package::ModuleParts &parts) {
     image.bytes = std::move(compiled.bytes);
     llvm::StringMap<package::DeviceKernel> byName;
     for (const cuda::CompiledKernel &kernel : compiled.kernels)
-      byName[kernel.kernel] = {kernel.entry, kernel.programs,
-                               kernel.blockThreads, kernel.sharedBytes};
+      byName[kernel.kernel] = getDeviceKernel(*deviceHelpers.back(), kernel,
+                                              cudaOptions->target.chip);
     FailureOr<func::FuncOp> program = findHostProgram(*module);
     for (host::LaunchOp launch : getLaunches(*program))
       image.kernels.push_back(byName.lookup(launch.getCallee()));

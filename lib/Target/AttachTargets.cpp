@@ -49,7 +49,7 @@ private:
     auto target = cuda::CudaTarget::resolve(name);
     if (!target)
       return target.takeError();
-    return tile::CudaTargetAttr::get(&getContext(), target->chip);
+    return target->getAttr(getContext());
   }
 };
 } // namespace

@@ -102,6 +102,10 @@ FN(cuDeviceGet, int *device, int ordinal) {
 /* Device 0 is sm_90, device 1 sm_35, device 2 sm_72, device 3 sm_30. */
 FN(cuDeviceGetAttribute, int *value, int attribute, int device) {
   static const int sm[] = {90, 35, 72, 30};
+  if (attribute == 16) { /* multiprocessors */
+    *value = 2;
+    return OK;
+  }
   *value = attribute == 75 ? sm[device] / 10 : sm[device] % 10;
   return OK;
 }

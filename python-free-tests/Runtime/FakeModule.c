@@ -163,13 +163,17 @@ static const char ptx[] = {
 #embed "FakeKernels.ptx"
     , 0};
 static const adze_device_kernel device_kernels[] = {
-    {"add", batch, 64, 0},
-    {"rows", batch, 32, 0},
-    {"tiny", tiny_programs, 32, 0}};
+    {.entry = "add", .programs = batch, .block_threads = 64},
+    {.entry = "rows", .programs = batch, .block_threads = 32},
+    {.entry = "tiny", .programs = tiny_programs, .block_threads = 32}};
 static const adze_device_kernel no_kernels[] = {
-    {NULL, batch, 1, 0}, {NULL, batch, 1, 0}, {NULL, batch, 1, 0}};
+    {.programs = batch, .block_threads = 1},
+    {.programs = batch, .block_threads = 1},
+    {.programs = batch, .block_threads = 1}};
 static const adze_device_kernel some_kernels[] = {
-    {"add", batch, 64, 0}, {NULL, batch, 1, 0}, {"tiny", tiny_programs, 32, 0}};
+    {.entry = "add", .programs = batch, .block_threads = 64},
+    {.programs = batch, .block_threads = 1},
+    {.entry = "tiny", .programs = tiny_programs, .block_threads = 32}};
 static const adze_device_image images[] = {
     {"cuda:sm_30a", 30, ADZE_IMAGE_ARCH_EXACT, "", 0, no_kernels},
     {"cuda:sm_72", 72, ADZE_IMAGE_ARCH_EXACT, ptx, sizeof(ptx), some_kernels},

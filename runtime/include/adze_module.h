@@ -172,6 +172,23 @@ typedef struct {
   adze_formula_fn scratch_bytes; /* per call of body; null: none */
 } adze_cpu_kernel;
 
+/* A tensor map (CUtensorMap): boxes of a tensor that the device copies between
+ * global and shared memory by itself. Dims are given innermost first. */
+#define ADZE_TENSOR_MAP_RANK 5u
+/* The sizes of up to ADZE_TENSOR_MAP_RANK dims, then the bytes from an element
+ * to the next along each dim but the innermost. */
+#define ADZE_TENSOR_MAP_VALUES 9u
+#define ADZE_TENSOR_MAP_F16 6u /* types: those of CUtensorMapDataType */
+#define ADZE_TENSOR_MAP_BF16 9u
+typedef struct {
+  uint32_t pointer;   /* which of the kernel's tensor arguments */
+  uint32_t type;      /* ADZE_TENSOR_MAP_* */
+  uint32_t rank;      /* 1 to ADZE_TENSOR_MAP_RANK */
+  uint32_t row_bytes; /* of the box in shared memory, whose pieces of 16 bytes
+                         are permuted: 32, 64 or 128 */
+  uint32_t box[ADZE_TENSOR_MAP_RANK];
+} adze_tensor_map;
+
 /* On a device a kernel is entry point `entry` of the image, called with
  * (num_ptrs pointers, num_symbols i64, i64 programs) by value, and a pointer to
  * the fault records after these if num_faults > 0, over a 1-D grid of
@@ -181,6 +198,20 @@ typedef struct {
   adze_formula_fn programs;
   uint32_t block_threads;
   uint32_t shared_bytes; /* dynamic shared memory of a block */
+
+  /* Appended: a row that ends here has none. */
+
+  /* Not 0: blocks stay and take several programs each. So many of them run on
+   * a multiprocessor at a time, and no more are launched. */
+  uint32_t resident_blocks;
+  /* A kernel with maps gets the pointer to the fault records always, and the
+   * maps by value after it. Its pointers are multiples of 16 bytes. */
+  uint32_t num_maps;
+  uint32_t map_size; /* of a row of `maps` */
+  uint32_t reserved;
+  const adze_tensor_map *maps;
+  /* Writes ADZE_TENSOR_MAP_VALUES values for each map. */
+  void (*map_values)(const int64_t *syms, int64_t *values);
 } adze_device_kernel;
 
 typedef struct {

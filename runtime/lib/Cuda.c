@@ -82,6 +82,10 @@ static adze_status load_functions(const adze_module *module,
       CU_TRY(cu, function_set,
              (device->functions[i], CU_FUNCTION_MAX_DYNAMIC_SHARED,
               (int)kernel->shared_bytes));
+    if (kernel->num_maps) {
+      RT_TRY(rt_maps_check(module, device, i));
+      device->has_maps = true;
+    }
   }
   if (device->falls_back && !module->variant)
     return rt_error(ADZE_UNSUPPORTED,
@@ -113,7 +117,7 @@ static adze_status send_weights(const adze_module *module, rt_device *device) {
 
 static adze_status fill_device(adze_module *module, rt_device *device) {
   const cu_driver *cu = device->cu;
-  int count = 0, major = 0, minor = 0;
+  int count = 0, major = 0, minor = 0, multiprocessors = 0;
   CU_TRY(cu, device_count, (&count));
   if (device->ordinal < 0 || device->ordinal >= count)
     return rt_error(ADZE_INVALID_ARGUMENT,
@@ -122,6 +126,9 @@ static adze_status fill_device(adze_module *module, rt_device *device) {
   CU_TRY(cu, device_get, (&device->device, device->ordinal));
   CU_TRY(cu, device_attribute, (&major, CU_ATTRIBUTE_MAJOR, device->device));
   CU_TRY(cu, device_attribute, (&minor, CU_ATTRIBUTE_MINOR, device->device));
+  CU_TRY(cu, device_attribute,
+         (&multiprocessors, CU_ATTRIBUTE_MULTIPROCESSORS, device->device));
+  device->multiprocessors = (uint32_t)multiprocessors;
   RT_TRY(choose_image(module->desc, device, (uint32_t)(major * 10 + minor)));
   CU_TRY(cu, primary_retain, (&device->primary, device->device));
   CU_TRY(cu, push, (device->primary));
@@ -214,14 +221,16 @@ static adze_status make_tables(const adze_module *module,
   for (uint32_t i = 0; i < desc->num_kernels; ++i)
     if (desc->kernels[i].num_ptrs > most)
       most = desc->kernels[i].num_ptrs;
-  state->arguments =
-      calloc((size_t)most + rt_num_symbols(module) + 2, sizeof(void *));
+  state->arguments = calloc(
+      (size_t)most + rt_num_symbols(module) + 2 + RT_MOST_MAPS, sizeof(void *));
   state->key.symbols = calloc(desc->num_symbols + 1u, sizeof(int64_t));
   state->key.inputs = calloc(desc->num_inputs + 1u, sizeof(void *));
   state->key.outputs = calloc(desc->num_outputs + 1u, sizeof(void *));
   if (!state->arguments || !state->key.symbols || !state->key.inputs ||
       !state->key.outputs)
     return rt_out_of_memory(most * sizeof(void *));
+  if (state->device->has_maps)
+    RT_TRY(rt_maps_create(state));
   return state->device->falls_back ? rt_fallback_create(state, most) : NULL;
 }
 
@@ -304,6 +313,7 @@ void rt_cuda_detach(adze_context *context) {
   }
   rt_memory_count(context->module->memory, -(int64_t)state->staging_bytes);
   rt_fallback_free(context);
+  free(state->maps);
   free(state->arguments);
   free(state->key.symbols);
   free(state->key.inputs);

@@ -23,6 +23,11 @@ static bool find(void *library, const char *symbol, void *function) {
   return true;
 }
 
+static void find_newer(void *library, const char *symbol, void *function) {
+  void *address = dlsym(library, symbol);
+  memcpy(function, &address, sizeof(address));
+}
+
 static void load(void) {
   void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) {
@@ -34,6 +39,9 @@ static void load(void) {
   if (!find(library, symbol, &driver.name))                                    \
     return;
   CU_FUNCTIONS(X)
+#undef X
+#define X(name, symbol, parameters) find_newer(library, symbol, &driver.name);
+  CU_NEWER_FUNCTIONS(X)
 #undef X
   cu_result result = driver.init(0);
   if (result) {

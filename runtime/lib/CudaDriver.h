@@ -20,6 +20,7 @@ typedef struct cu_event_object *cu_event;
 typedef struct cu_graph_object *cu_graph;
 typedef struct cu_graph_exec_object *cu_graph_exec;
 
+#define CU_ATTRIBUTE_MULTIPROCESSORS 16
 #define CU_ATTRIBUTE_MAJOR 75
 #define CU_ATTRIBUTE_MINOR 76
 #define CU_FUNCTION_MAX_DYNAMIC_SHARED 8
@@ -67,11 +68,26 @@ typedef struct cu_graph_exec_object *cu_graph_exec;
   X(event_elapsed, "cuEventElapsedTime", (float *ms, cu_event, cu_event))      \
   X(event_destroy, "cuEventDestroy_v2", (cu_event))
 
+/* Functions of newer drivers, null in others. */
+#define CU_NEWER_FUNCTIONS(X)                                                  \
+  X(encode_tensor_map, "cuTensorMapEncodeTiled",                               \
+    (void *map, int type, uint32_t rank, void *address, const uint64_t *sizes, \
+     const uint64_t *strides, const uint32_t *box, const uint32_t *steps,      \
+     int interleave, int swizzle, int promotion, int fill))
+
 typedef struct {
 #define X(name, symbol, parameters) cu_result(*name) parameters;
   CU_FUNCTIONS(X)
+  CU_NEWER_FUNCTIONS(X)
 #undef X
 } cu_driver;
+
+/* A tensor map as the device reads it, and the most that a kernel may have. */
+#define RT_TENSOR_MAP_BYTES 128u
+#define RT_MOST_MAPS 8u
+typedef struct {
+  _Alignas(64) unsigned char bytes[RT_TENSOR_MAP_BYTES];
+} rt_tensor_map;
 
 /* Loads the driver once; null with *reason where there is none. */
 const cu_driver *rt_cuda_driver(const char **reason);
@@ -89,6 +105,8 @@ struct rt_device {
   cu_module checks; /* null: the module has no faults */
   cu_function check_range;
   bool falls_back; /* the image lacks kernels, which then run on the CPU */
+  bool has_maps;   /* kernels take tensor maps: places are multiples of 16 */
+  uint32_t multiprocessors;
   cu_function functions[]; /* null where the image lacks the kernel */
 };
 
@@ -101,11 +119,13 @@ typedef struct {
 } rt_graph_key;
 
 typedef struct rt_fallback rt_fallback;
+typedef struct rt_map_cache rt_map_cache;
 
 struct rt_device_context {
   rt_device *device;
   const DLTensor *const *inputs; /* of this run */
   rt_fallback *fallback;         /* null: no kernel runs on the CPU */
+  rt_map_cache *maps;            /* null: no kernel takes tensor maps */
   cu_stream own_stream;
   cu_stream stream;  /* of the launches of this moment */
   void **arguments;  /* room for the arguments of any kernel */
@@ -123,6 +143,14 @@ struct rt_device_context {
 
 /* Loads the kernel that checks ranges, if the module can raise a fault. */
 adze_status rt_cuda_load_checks(const adze_module *module, rt_device *device);
+
+/* Tensor maps of launches, each encoded once a place (CudaMaps.c). */
+adze_status rt_maps_check(const adze_module *module, const rt_device *device,
+                          uint32_t kernel);
+adze_status rt_maps_create(rt_device_context *state);
+/* Fills the maps of a launch. */
+adze_status rt_maps_fill(adze_context *context, uint32_t kernel,
+                         void *const *ptrs, rt_tensor_map *maps);
 
 /* Kernels of this device that run on the CPU (CudaFallback.c). */
 adze_status rt_fallback_create(rt_device_context *state, uint32_t most_ptrs);

@@ -24,9 +24,20 @@ static adze_status launch(adze_context *context, uint32_t kernel,
   for (size_t i = 0; i < num_symbols; ++i)
     state->arguments[count++] = &context->symbols[i];
   state->arguments[count++] = &programs;
-  state->arguments[count] = &state->faults; /* the kernel knows if it is one */
+  state->arguments[count++] =
+      &state->faults; /* the kernel knows if it is one */
+  rt_tensor_map maps[RT_MOST_MAPS];
+  if (code->num_maps)
+    RT_TRY(rt_maps_fill(context, kernel, ptrs, maps));
+  for (uint32_t i = 0; i < code->num_maps; ++i)
+    state->arguments[count++] = &maps[i];
+  int64_t blocks = programs;
+  int64_t resident =
+      (int64_t)code->resident_blocks * state->device->multiprocessors;
+  if (resident && resident < blocks)
+    blocks = resident;
   CU_TRY(state->device->cu, launch,
-         (state->device->functions[kernel], (unsigned)programs, 1, 1,
+         (state->device->functions[kernel], (unsigned)blocks, 1, 1,
           code->block_threads, 1, 1, code->shared_bytes, state->stream,
           state->arguments, NULL));
   return NULL;
@@ -193,8 +204,14 @@ static adze_status execute_by_graph(adze_context *context, cu_stream stream) {
 /* ---- Inputs and outputs ---------------------------------------------------
  */
 
+/* What tensor maps take. */
+#define MAP_ALIGNMENT 16u
+
 /* Used where it is, not copied. */
-static bool in_place(const DLTensor *tensor) {
+static bool in_place(const rt_device_context *state, const DLTensor *tensor) {
+  if (state->device->has_maps &&
+      (uintptr_t)rt_tensor_data(tensor) % MAP_ALIGNMENT)
+    return false;
   return tensor->device.device_type == kDLCUDA ||
          tensor->device.device_type == kDLCUDAManaged;
 }
@@ -203,7 +220,7 @@ static bool in_place(const DLTensor *tensor) {
  * of the staging buffer. */
 static void *place(const rt_device_context *state, const DLTensor *tensor,
                    uint64_t *offset) {
-  if (in_place(tensor))
+  if (in_place(state, tensor))
     return rt_tensor_data(tensor);
   uint64_t at = *offset;
   *offset += (rt_tensor_size(tensor) + STAGING_ALIGNMENT - 1) /
@@ -295,7 +312,7 @@ static adze_status run(adze_context *context, const DLTensor *const inputs[],
   RT_TRY(take_earlier_faults(context, stream));
   RT_TRY(stage(context, inputs, outputs));
   for (uint32_t i = 0; i < desc->num_inputs; ++i)
-    if (!in_place(inputs[i]))
+    if (!in_place(state, inputs[i]))
       RT_TRY(copy(state, stream, context->input_data[i],
                   rt_tensor_data(inputs[i]), rt_tensor_size(inputs[i])));
   if (state->graphs && !context->profile.on)
@@ -303,7 +320,7 @@ static adze_status run(adze_context *context, const DLTensor *const inputs[],
   else
     RT_TRY(execute(context, stream));
   for (uint32_t i = 0; i < desc->num_outputs; ++i)
-    if (outputs[i] && !in_place(outputs[i]))
+    if (outputs[i] && !in_place(state, outputs[i]))
       RT_TRY(copy(state, stream, rt_tensor_data(outputs[i]),
                   context->output_data[i], rt_tensor_size(outputs[i])));
   RT_TRY(fetch_faults(context, stream));

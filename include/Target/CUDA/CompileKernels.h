@@ -12,6 +12,12 @@
 
 namespace adze::cuda {
 
+/// The fields of adze_tensor_map.
+struct TensorMap {
+  uint32_t pointer = 0, type = 0, rowBytes = 0;
+  llvm::SmallVector<uint32_t, 5> box; ///< innermost first
+};
+
 /// One kernel of an image; the fields of adze_device_kernel.
 struct CompiledKernel {
   std::string kernel; ///< symbol of the tile.kernel
@@ -20,6 +26,9 @@ struct CompiledKernel {
       programs; ///< llvm.func @..(ptr symbols) -> i64 for the host module
   uint32_t blockThreads = 0, sharedBytes = 0;
   unsigned registers = 0, spillBytes = 0; ///< 0 in a PTX image
+  uint32_t residentBlocks = 0;
+  std::vector<TensorMap> maps;
+  std::string mapValues; ///< llvm.func @..(ptr symbols, ptr values), or empty
 };
 
 /// The fields of adze_device_image.
@@ -38,6 +47,7 @@ struct CompileOptions {
   bool forcePTX = false;   ///< PTX although there is a ptxas
   int64_t numSymbols = -1; ///< of the module; -1: as many as the kernels name
   unsigned threads = 1;    ///< to compile with
+  bool remarks = false;    ///< on products that no matrix unit takes
 };
 
 /// The passes from tile kernels to LLVM dialect in a gpu.module.

@@ -4,6 +4,7 @@
 #ifndef ADZE_TARGET_CUDA_CUDATARGET_H
 #define ADZE_TARGET_CUDA_CUDATARGET_H
 
+#include "Dialect/Tile/IR/Targets.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -25,11 +26,15 @@ struct CudaTarget {
   /// A machine of its own for each thread; owned by the caller.
   std::unique_ptr<llvm::TargetMachine> createMachine() const;
 
+  /// Returns what passes read of the target.
+  tile::CudaTargetAttr getAttr(mlir::MLIRContext &context) const;
+
   std::string chip;     ///< "sm_90a"
   std::string features; ///< the PTX version: "+ptx84"
   unsigned sm = 90;
   bool archExact = true; ///< an 'a' target: its code runs on this SM only
-  int64_t sharedLimit = 232448; ///< bytes of shared memory a block may use
+  int64_t sharedLimit = 232448;  ///< bytes of shared memory a block may use
+  int64_t multiprocessors = 132; ///< of the largest chip of this SM
 };
 
 /// The parts of a CUDA toolkit that are used, all optional.

@@ -2,15 +2,11 @@
 //
 // convert-tile-to-gpu: the functions around the kernels' bodies.
 #include "Conversion/Passes.h"
-#include "Dialect/Host/IR/Host.h"
-#include "KernelLowering.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "Converter.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 
 namespace adze {
 #define GEN_PASS_DEF_CONVERTTILETOGPU
@@ -24,12 +20,6 @@ using namespace adze::togpu;
 namespace {
 
 constexpr StringLiteral kDims = "adze.dims";
-
-/// The values that a kernel's sizes are computed from.
-struct Inputs {
-  SmallVector<Value> pointers; ///< !llvm.ptr<1>, one an argument
-  SmallVector<Value> symbols;  ///< index
-};
 
 /// A name that PTX takes.
 std::string makeEntryName(StringRef name) {
@@ -88,47 +78,9 @@ std::string findObstacle(tile::KernelOp kernel) {
   return why;
 }
 
-/// Converts the kernels of one module.
-class Converter {
-public:
-  Converter(ModuleOp module, int64_t threads, int64_t numSymbols,
-            int64_t sharedLimit)
-      : module(module), b(module.getContext()), threads(threads),
-        sharedLimit(sharedLimit), numSymbols(numSymbols) {}
+} // namespace
 
-  /// True if the kernel became an entry of the gpu.module.
-  bool convert(tile::KernelOp kernel);
-  void countSymbols();
-  void finish() {
-    if (gpuModule && gpuModule.getBody()->empty())
-      gpuModule.erase();
-  }
-
-private:
-  LLVM::LLVMFuncOp makeEntry(tile::KernelOp kernel, StringRef name,
-                             int64_t blockThreads);
-  void makePrograms(tile::KernelOp kernel, KernelPlan &plan);
-  KernelFrame makeFrame(OpBuilder &at, tile::KernelOp kernel,
-                        const Inputs &inputs);
-  MemView makeView(OpBuilder &at, tile::KernelOp kernel, unsigned arg,
-                   const Inputs &inputs);
-  bool lowerVersions(const KernelFrame &frame, tile::KernelOp kernel,
-                     KernelPlan &plan, Block *block, int64_t &sharedBytes);
-  void addGlobals(OpBuilder &at, const KernelFrame &frame);
-  bool refuse(tile::KernelOp kernel, StringRef why) {
-    kernel.emitRemark("kernel stays on the host: ") << why;
-    kernel->setAttr(host::refusalAttr, b.getStringAttr(why));
-    return false;
-  }
-
-  ModuleOp module;
-  OpBuilder b;
-  gpu::GPUModuleOp gpuModule;
-  int64_t threads, sharedLimit, numSymbols;
-  /// First symbol of an argument whose dims are named by nobody.
-  llvm::DenseMap<Value, int64_t> ownSymbols;
-  llvm::StringSet<> entries;
-};
+namespace adze::togpu {
 
 void Converter::countSymbols() {
   int64_t named = 0, own = 0;
@@ -201,8 +153,31 @@ KernelFrame Converter::makeFrame(OpBuilder &at, tile::KernelOp kernel,
   return frame;
 }
 
+std::string Converter::chooseName(tile::KernelOp kernel) {
+  std::string name = makeEntryName(kernel.getName());
+  for (std::string base = name; entries.contains(name);)
+    name = base + "_" + std::to_string(entries.size());
+  return name;
+}
+
+/// Adds the arguments of tensor maps: each is passed by value, and the place of
+/// its bytes is its address.
+static void addMapArguments(OpBuilder &b, LLVM::LLVMFuncOp function,
+                            unsigned first) {
+  constexpr int64_t mapBytes = 128, mapAlign = 64;
+  for (unsigned i = first, e = function.getNumArguments(); i < e; ++i) {
+    function.setArgAttr(
+        i, LLVM::LLVMDialect::getByValAttrName(),
+        TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), mapBytes)));
+    function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                        b.getI64IntegerAttr(mapAlign));
+    function.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(),
+                        b.getUnitAttr());
+  }
+}
+
 LLVM::LLVMFuncOp Converter::makeEntry(tile::KernelOp kernel, StringRef name,
-                                      int64_t blockThreads) {
+                                      int64_t blockThreads, unsigned numMaps) {
   if (!gpuModule) {
     b.setInsertionPointToEnd(module.getBody());
     gpuModule = gpu::GPUModuleOp::create(b, module.getLoc(), "cuda_kernels");
@@ -213,6 +188,11 @@ LLVM::LLVMFuncOp Converter::makeEntry(tile::KernelOp kernel, StringRef name,
   SmallVector<Type> types(kernel.getNumArguments(),
                           LLVM::LLVMPointerType::get(b.getContext(), 1));
   types.append(numSymbols + 1, b.getI64Type());
+  unsigned firstMap = types.size() + 1;
+  if (numMaps) {
+    types.push_back(b.getI64Type()); // the records of faults
+    types.append(numMaps, LLVM::LLVMPointerType::get(b.getContext()));
+  }
   auto function = LLVM::LLVMFuncOp::create(
       b, kernel.getLoc(), name,
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
@@ -227,15 +207,20 @@ LLVM::LLVMFuncOp Converter::makeEntry(tile::KernelOp kernel, StringRef name,
                     b.getI32IntegerAttr(1));
   function->setAttr("adze.kernel", b.getStringAttr(kernel.getName()));
   function->setAttr("adze.threads", b.getI64IntegerAttr(blockThreads));
+  if (numMaps)
+    addMapArguments(b, function, firstMap);
   return function;
 }
 
-void Converter::addGlobals(OpBuilder &at, const KernelFrame &frame) {
+void Converter::addGlobals(OpBuilder &at, const KernelFrame &frame,
+                           int64_t sharedAlign) {
   Location loc = module.getLoc();
   LLVM::GlobalOp::create(at, loc, LLVM::LLVMArrayType::get(at.getI8Type(), 0),
                          /*isConstant=*/false, LLVM::Linkage::External,
-                         frame.sharedSymbol, Attribute(), /*alignment=*/128,
+                         frame.sharedSymbol, Attribute(), sharedAlign,
                          /*addrSpace=*/3);
+  if (frame.zeroSymbol.empty())
+    return;
   auto zeros =
       DenseElementsAttr::get(RankedTensorType::get({16}, at.getI8Type()),
                              at.getI8IntegerAttr(0).getValue());
@@ -246,8 +231,8 @@ void Converter::addGlobals(OpBuilder &at, const KernelFrame &frame) {
 }
 
 /// Whether all conditions hold.
-Value checkConditions(OpBuilder &at, Location loc,
-                      ArrayRef<Condition> conditions) {
+static Value checkConditions(OpBuilder &at, Location loc,
+                             ArrayRef<Condition> conditions) {
   Value all;
   llvm::DenseMap<Value, int64_t> needs;
   SmallVector<Value> order;
@@ -310,6 +295,35 @@ bool Converter::lowerVersions(const KernelFrame &frame, tile::KernelOp kernel,
   return true;
 }
 
+KernelFrame Converter::beginHostFunction(OpBuilder &at, tile::KernelOp kernel,
+                                         KernelPlan &plan, Value symbols) {
+  Location loc = kernel.getLoc();
+  Inputs inputs;
+  Value none = LLVM::ZeroOp::create(
+      at, loc, LLVM::LLVMPointerType::get(b.getContext(), 1));
+  inputs.pointers.assign(kernel.getNumArguments(), none);
+  for (int64_t i = 0; i < numSymbols; ++i) {
+    Value address =
+        LLVM::GEPOp::create(at, loc, symbols.getType(), at.getI64Type(),
+                            symbols, LLVM::GEPArg(int32_t(i)));
+    Value symbol = LLVM::LoadOp::create(at, loc, at.getI64Type(), address);
+    inputs.symbols.push_back(
+        arith::IndexCastOp::create(at, loc, at.getIndexType(), symbol));
+  }
+  KernelFrame frame = makeFrame(at, kernel, inputs);
+  frame.programId = frame.threadId = arith::ConstantIndexOp::create(at, loc, 0);
+  KernelLowering scalars(kernel, plan, frame, /*fast=*/true);
+  scalars.lowerPrologue(at);
+  return scalars.getFrame();
+}
+
+void eraseUnused(LLVM::LLVMFuncOp function) {
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
 /// `@NAME_cuda_programs(symbols)`: the product of the grid, for the host.
 void Converter::makePrograms(tile::KernelOp kernel, KernelPlan &plan) {
   Location loc = kernel.getLoc();
@@ -319,57 +333,44 @@ void Converter::makePrograms(tile::KernelOp kernel, KernelPlan &plan) {
       b, loc, (kernel.getName() + "_cuda_programs").str(),
       LLVM::LLVMFunctionType::get(b.getI64Type(), {pointer}));
   OpBuilder at = OpBuilder::atBlockEnd(function.addEntryBlock(b));
-  Inputs inputs;
-  Value none = LLVM::ZeroOp::create(
-      at, loc, LLVM::LLVMPointerType::get(b.getContext(), 1));
-  inputs.pointers.assign(kernel.getNumArguments(), none);
-  for (int64_t i = 0; i < numSymbols; ++i) {
-    Value address =
-        LLVM::GEPOp::create(at, loc, pointer, at.getI64Type(),
-                            function.getArgument(0), LLVM::GEPArg(int32_t(i)));
-    Value symbol = LLVM::LoadOp::create(at, loc, at.getI64Type(), address);
-    inputs.symbols.push_back(
-        arith::IndexCastOp::create(at, loc, at.getIndexType(), symbol));
-  }
-  KernelFrame frame = makeFrame(at, kernel, inputs);
-  frame.programId = frame.threadId = arith::ConstantIndexOp::create(at, loc, 0);
-  KernelLowering scalars(kernel, plan, frame, /*fast=*/true);
-  scalars.lowerPrologue(at);
+  KernelFrame frame =
+      beginHostFunction(at, kernel, plan, function.getArgument(0));
   Value programs = arith::ConstantIndexOp::create(at, loc, 1);
   kernel.walk([&](tile::ProgramIdOp ids) {
     for (Value extent : ids.getGrid())
-      programs = at.createOrFold<arith::MulIOp>(
-          loc, programs, scalars.getFrame().map.lookup(extent));
+      programs = at.createOrFold<arith::MulIOp>(loc, programs,
+                                                frame.map.lookup(extent));
   });
   LLVM::ReturnOp::create(at, loc,
                          ValueRange(arith::IndexCastOp::create(
                              at, loc, at.getI64Type(), programs)));
-  // What the count does not need goes.
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  eraseUnused(function);
+}
+
+Inputs Converter::getInputs(OpBuilder &at, tile::KernelOp kernel,
+                            Block *entry) {
+  Inputs inputs;
+  inputs.pointers.assign(entry->args_begin(),
+                         entry->args_begin() + kernel.getNumArguments());
+  for (int64_t i = 0; i < numSymbols; ++i)
+    inputs.symbols.push_back(arith::IndexCastOp::create(
+        at, kernel.getLoc(), at.getIndexType(),
+        entry->getArgument(kernel.getNumArguments() + i)));
+  return inputs;
 }
 
 bool Converter::convert(tile::KernelOp kernel) {
   if (std::string why = findObstacle(kernel); !why.empty())
     return refuse(kernel, why);
+  if (tile::getSchedule(kernel))
+    return convertScheduled(kernel);
   KernelPlan plan(kernel, threads);
-  std::string name = makeEntryName(kernel.getName());
-  for (std::string base = name; entries.contains(name);)
-    name = base + "_" + std::to_string(entries.size());
+  std::string name = chooseName(kernel);
   LLVM::LLVMFuncOp function = makeEntry(kernel, name, plan.getThreads());
   Block *block = function.addEntryBlock(b);
   OpBuilder at = OpBuilder::atBlockEnd(block);
   Location loc = kernel.getLoc();
-  Inputs inputs;
-  inputs.pointers.assign(block->args_begin(),
-                         block->args_begin() + kernel.getNumArguments());
-  for (int64_t i = 0; i < numSymbols; ++i)
-    inputs.symbols.push_back(arith::IndexCastOp::create(
-        at, loc, at.getIndexType(),
-        block->getArgument(kernel.getNumArguments() + i)));
-  KernelFrame frame = makeFrame(at, kernel, inputs);
+  KernelFrame frame = makeFrame(at, kernel, getInputs(at, kernel, block));
   frame.threadId = gpu::ThreadIdOp::create(at, loc, gpu::Dimension::x);
   frame.programId = gpu::BlockIdOp::create(at, loc, gpu::Dimension::x);
   frame.sharedSymbol = name + "_shared";
@@ -387,12 +388,15 @@ bool Converter::convert(tile::KernelOp kernel) {
   }
   function->setAttr("adze.shared_bytes", b.getI64IntegerAttr(sharedBytes));
   b.setInsertionPoint(function);
-  addGlobals(b, frame);
+  addGlobals(b, frame, /*sharedAlign=*/128);
   makePrograms(kernel, plan);
   entries.insert(name);
   return true;
 }
 
+} // namespace adze::togpu
+
+namespace {
 struct ConvertTileToGPUPass final
     : adze::impl::ConvertTileToGPUBase<ConvertTileToGPUPass> {
   using ConvertTileToGPUBase::ConvertTileToGPUBase;

@@ -4,8 +4,9 @@
 #include "Target/CUDA/CompileKernels.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Host/IR/Host.h"
-#include "Dialect/Tile/IR/Tile.h"
+#include "Dialect/Tile/IR/Targets.h"
 #include "Dialect/Tile/Transforms/Passes.h"
+#include "NarrowMath.h"
 #include "Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -60,14 +61,15 @@ struct ApproximateMathPass
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ApproximateMathPass)
   StringRef getName() const final { return "ApproximateMath"; }
   void getDependentDialects(DialectRegistry &registry) const final {
-    registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect,
-                    vector::VectorDialect>();
+    registry.insert<arith::ArithDialect, LLVM::LLVMDialect, math::MathDialect,
+                    scf::SCFDialect, vector::VectorDialect>();
   }
   void runOnOperation() final {
     RewritePatternSet widen(&getContext());
     populateMathF32ExpansionPatterns(widen, [](StringRef) { return true; });
     (void)applyPatternsGreedily(getOperation(), std::move(widen));
     expandTurns(getOperation());
+    expandNarrowMath(getOperation());
     RewritePatternSet patterns(&getContext());
     populateMathApproximatePatterns(patterns, /*vectorBytes=*/0);
     (void)applyPatternsGreedily(getOperation(), std::move(patterns));
@@ -137,22 +139,38 @@ struct ExpandAbsPass
   }
 };
 
-/// A host program would launch what is no longer there.
+/// Leaves the kernels, for one target: a host program would launch what is no
+/// longer there.
 struct KeepTileKernelsPass
     : PassWrapper<KeepTileKernelsPass, OperationPass<ModuleOp>> {
+  explicit KeepTileKernelsPass(const CudaTarget &target) : target(target) {}
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeepTileKernelsPass)
   StringRef getName() const final { return "KeepTileKernels"; }
+  void getDependentDialects(DialectRegistry &registry) const final {
+    registry.insert<tile::TileDialect>();
+  }
   void runOnOperation() final {
+    Attribute own = target.getAttr(getContext());
+    // What the text says of the chip holds.
+    for (Attribute stated : tile::getTargets(getOperation()))
+      if (auto gpu = dyn_cast<tile::CudaTargetAttr>(stated);
+          gpu && gpu.getChip() == target.chip)
+        own = gpu;
+    tile::setTargets(getOperation(), own);
     for (Operation &op : llvm::make_early_inc_range(*getOperation().getBody()))
       if (!isa<tile::KernelOp>(op))
         op.erase();
   }
+
+private:
+  CudaTarget target;
 };
 
 } // namespace
 
 void buildCudaPipeline(OpPassManager &manager, const CompileOptions &options) {
-  manager.addPass(std::make_unique<KeepTileKernelsPass>());
+  manager.addPass(std::make_unique<KeepTileKernelsPass>(options.target));
+  manager.addPass(tile::createTileChooseSchedule({options.remarks}));
   manager.addPass(tile::createTileSpecialize({"", "cuda"}));
   ConvertTileToGPUOptions convert;
   convert.numSymbols = options.numSymbols;
@@ -201,7 +219,8 @@ splitKernels(gpu::GPUModuleOp device) {
     }
     one->walk([](LLVM::LLVMFuncOp f) {
       for (StringRef name :
-           {"adze.kernel", "adze.threads", "adze.shared_bytes", "gpu.kernel"})
+           {"adze.kernel", "adze.threads", "adze.shared_bytes",
+            "adze.resident_blocks", "adze.tensor_maps", "gpu.kernel"})
         f->removeAttr(name);
     });
     modules.push_back(std::move(one));
@@ -224,6 +243,22 @@ static FailureOr<std::string> translate(ModuleOp module,
   return std::move(*ptx);
 }
 
+/// Adds what the host has to know of a kernel that takes tensor maps.
+static void addMaps(CompiledKernel &kernel, LLVM::LLVMFuncOp function,
+                    ArrayAttr maps) {
+  kernel.mapValues = kernel.kernel + "_cuda_maps";
+  kernel.residentBlocks =
+      function->getAttrOfType<IntegerAttr>("adze.resident_blocks").getInt();
+  for (Attribute attribute : maps) {
+    ArrayRef<int64_t> row = cast<DenseI64ArrayAttr>(attribute).asArrayRef();
+    TensorMap &map = kernel.maps.emplace_back();
+    map.pointer = row[0];
+    map.type = row[1];
+    map.rowBytes = row[2];
+    map.box.assign(row.begin() + 3, row.end());
+  }
+}
+
 /// The facts of each entry, in the module's order.
 static std::vector<CompiledKernel> listKernels(gpu::GPUModuleOp device) {
   std::vector<CompiledKernel> kernels;
@@ -239,6 +274,8 @@ static std::vector<CompiledKernel> listKernels(gpu::GPUModuleOp device) {
         function->getAttrOfType<IntegerAttr>("adze.threads").getInt();
     kernel.sharedBytes =
         function->getAttrOfType<IntegerAttr>("adze.shared_bytes").getInt();
+    if (auto maps = function->getAttrOfType<ArrayAttr>("adze.tensor_maps"))
+      addMaps(kernel, function, maps);
     kernels.push_back(kernel);
   }
   return kernels;

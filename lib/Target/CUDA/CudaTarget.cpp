@@ -2,6 +2,7 @@
 //
 // Facts of CUDA targets, and the search for a toolkit.
 #include "Target/CUDA/CudaTarget.h"
+#include "mlir/IR/Builders.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -19,15 +20,15 @@ namespace adze::cuda {
 namespace {
 struct SmFacts {
   StringLiteral chip, features;
-  int64_t sharedLimit;
+  int64_t sharedLimit, multiprocessors;
 };
 // The PTX version is the first that knows the SM, or what its instructions
 // that we use ask for.
 constexpr SmFacts kSms[] = {
-    {"sm_80", "+ptx80", 166912},   {"sm_86", "+ptx80", 101376},
-    {"sm_89", "+ptx80", 101376},   {"sm_90", "+ptx80", 232448},
-    {"sm_90a", "+ptx84", 232448},  {"sm_100", "+ptx86", 232448},
-    {"sm_100a", "+ptx86", 232448}, {"sm_120", "+ptx87", 101376},
+    {"sm_80", "+ptx80", 166912, 108},   {"sm_86", "+ptx80", 101376, 84},
+    {"sm_89", "+ptx80", 101376, 142},   {"sm_90", "+ptx80", 232448, 132},
+    {"sm_90a", "+ptx84", 232448, 132},  {"sm_100", "+ptx86", 232448, 148},
+    {"sm_100a", "+ptx86", 232448, 148}, {"sm_120", "+ptx87", 101376, 170},
 };
 } // namespace
 
@@ -41,6 +42,7 @@ Expected<CudaTarget> CudaTarget::resolve(StringRef name) {
     target.chip = chip.str();
     target.features = facts.features.str();
     target.sharedLimit = facts.sharedLimit;
+    target.multiprocessors = facts.multiprocessors;
     StringRef number = chip.drop_front(3);
     target.archExact = number.consume_back("a");
     number.getAsInteger(10, target.sm);
@@ -51,6 +53,22 @@ Expected<CudaTarget> CudaTarget::resolve(StringRef name) {
     known += (known.empty() ? "" : ", ") + facts.chip.str();
   return createStringError("expected a CUDA target of " + known +
                            ", but got '" + name.str() + "'");
+}
+
+tile::CudaTargetAttr CudaTarget::getAttr(mlir::MLIRContext &context) const {
+  SmallVector<tile::TargetUnitAttr> units;
+  SmallVector<tile::CudaFeature> features;
+  // The instruction is of the exact target alone: later chips lack it.
+  if (chip == "sm_90a") {
+    mlir::Builder b(&context);
+    for (mlir::Type type :
+         {mlir::Type(b.getF16Type()), mlir::Type(b.getBF16Type())})
+      units.push_back(tile::TargetUnitAttr::get(
+          &context, "wgmma", type, type, b.getF32Type(), {64, 256, 16}, 1));
+    features.push_back(tile::CudaFeature::tma);
+  }
+  return tile::CudaTargetAttr::get(&context, chip, multiprocessors, sharedLimit,
+                                   units, features);
 }
 
 std::unique_ptr<TargetMachine> CudaTarget::createMachine() const {

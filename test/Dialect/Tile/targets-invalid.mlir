@@ -39,3 +39,27 @@ module attributes {tile.unit = #tile.unit<"dot", i8 * i8 + i32, [16, 4]>} {
 // expected-error @below {{expected element types, but got 'index'}}
 module attributes {tile.unit = #tile.unit<"dot", index * i8 + i32, [1, 16, 4]>} {
 }
+
+// -----
+
+// expected-error @below {{expected multiprocessors and shared_bytes of at least 1, but got 0 and 49152}}
+module attributes {tile.targets = [#tile.cuda<chip = "x", multiprocessors = 0>]} {
+}
+
+// -----
+
+// expected-error @below {{expected more stages than inflight (1), but got 1}}
+module attributes {tile.gpu = #tile.gpu<warps = [4, 8], stages = 1, inflight = 1, persistent = 16>} {
+}
+
+// -----
+
+// expected-error @below {{expected warps of two roles, at least one of each and at most 32}}
+module attributes {tile.gpu = #tile.gpu<warps = [4], stages = 2, inflight = 1, persistent = 16>} {
+}
+
+// -----
+
+// expected-error @below {{expected tile.schedule to be the schedule of a kernel}}
+module attributes {tile.schedule = 1 : i64} {
+}

@@ -26,6 +26,17 @@ CpuTargetAttr findCpuTarget(mlir::Operation *op);
 /// 32 MiB, and no units, features or traits if there is none.
 CpuTargetAttr getCpuTarget(mlir::Operation *op);
 
+/// Returns the first GPU among the targets; null if there is none.
+CudaTargetAttr findCudaTarget(mlir::Operation *op);
+
+/// On a kernel: the schedule by which a unit of its target runs it.
+inline constexpr llvm::StringLiteral kScheduleAttribute = "tile.schedule";
+
+/// Returns the kernel's schedule; null if it has none.
+inline ScheduleAttr getSchedule(KernelOp kernel) {
+  return kernel->getAttrOfType<ScheduleAttr>(kScheduleAttribute);
+}
+
 /// Returns true if no target is another kind of device.
 bool isForCpusAlone(mlir::Operation *op);
 

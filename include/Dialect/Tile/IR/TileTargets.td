@@ -104,17 +104,40 @@ def Tile_CpuTargetAttr : TileAttr<"CpuTarget", "cpu", [CodegenTargetAttrInterfac
   }];
 }
 
+def Tile_CudaFeature : I32EnumAttr<"CudaFeature", "what decides whether a form is legal on a GPU",
+    [I32EnumAttrCase<"tma", 0>]> {
+  let cppNamespace = "::adze::tile";
+}
+
 def Tile_CudaTargetAttr : TileAttr<"CudaTarget", "cuda", [CodegenTargetAttrInterface]> {
   let summary = "An NVIDIA GPU";
   let description = [{
-    `chip` is the name of the compute capability, as of ptxas.
+    - `chip`: the name of the compute capability, as of ptxas.
+    - `multiprocessors`: how many the largest chip of this capability has.
+    - `shared_bytes`: shared memory that one block may use.
+    - `units`: matrix instructions. The `n` of a unit's shape is the largest one.
+    - `features` decide legality. `tma`: the chip copies boxes of tensors between
+      global and shared memory by itself, described by tensor maps.
 
     ```mlir
-    #tile.cuda<chip = "sm_90a">
+    #tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
+               units = [#tile.unit<"wgmma", f16 * f16 + f32, [64, 256, 16]>], features = [tma]>
     ```
   }];
-  let parameters = (ins StringRefParameter<>:$chip);
+  let parameters = (ins StringRefParameter<>:$chip,
+                        DefaultValuedParameter<"int64_t", "1">:$multiprocessors,
+                        DefaultValuedParameter<"int64_t", "49152">:$shared_bytes,
+                        BracketedList<"::adze::tile::TargetUnitAttr">:$units,
+                        BracketedList<"::adze::tile::CudaFeature">:$features);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool has(CudaFeature feature) const;
+    /// Returns the unit of these element types, or null.
+    TargetUnitAttr findUnit(::mlir::Type lhs, ::mlir::Type rhs, ::mlir::Type acc) const;
+  }];
 }
+
+include "Dialect/Tile/IR/TileSchedule.td"
 
 #endif // ADZE_DIALECT_TILE_IR_TILETARGETS

@@ -4,6 +4,7 @@
 #include "Dialect/Tile/IR/Targets.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include "Dialect/Tile/IR/TileTargetEnums.cpp.inc"
@@ -77,11 +78,83 @@ bool CpuTargetAttr::has(CpuTrait trait) const {
   return llvm::is_contained(getTraits(), trait);
 }
 
-TargetUnitAttr CpuTargetAttr::findUnit(Type lhs, Type rhs, Type acc) const {
-  const auto *found = llvm::find_if(getUnits(), [&](TargetUnitAttr unit) {
+/// Returns the unit of these element types, or null.
+static TargetUnitAttr findUnit(ArrayRef<TargetUnitAttr> units, Type lhs,
+                               Type rhs, Type acc) {
+  const auto *found = llvm::find_if(units, [&](TargetUnitAttr unit) {
     return unit.getLhs() == lhs && unit.getRhs() == rhs && unit.getAcc() == acc;
   });
-  return found == getUnits().end() ? TargetUnitAttr() : *found;
+  return found == units.end() ? TargetUnitAttr() : *found;
+}
+
+TargetUnitAttr CpuTargetAttr::findUnit(Type lhs, Type rhs, Type acc) const {
+  return tile::findUnit(getUnits(), lhs, rhs, acc);
+}
+
+LogicalResult
+CudaTargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                       StringRef chip, int64_t multiprocessors,
+                       int64_t sharedBytes, ArrayRef<TargetUnitAttr>,
+                       ArrayRef<CudaFeature>) {
+  if (chip.empty())
+    return emitError() << "expected a GPU to have a chip";
+  if (multiprocessors < 1 || sharedBytes < 1)
+    return emitError() << "expected multiprocessors and shared_bytes of at "
+                          "least 1, but got "
+                       << multiprocessors << " and " << sharedBytes;
+  return success();
+}
+
+bool CudaTargetAttr::has(CudaFeature feature) const {
+  return llvm::is_contained(getFeatures(), feature);
+}
+
+TargetUnitAttr CudaTargetAttr::findUnit(Type lhs, Type rhs, Type acc) const {
+  return tile::findUnit(getUnits(), lhs, rhs, acc);
+}
+
+LogicalResult
+GpuScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                        ArrayRef<int64_t> warps, int64_t stages,
+                        int64_t inflight, int64_t persistent) {
+  constexpr int64_t mostWarps = 32;
+  if (warps.size() != 2 || warps[0] < 1 || warps[1] < 1 ||
+      warps[0] + warps[1] > mostWarps)
+    return emitError() << "expected warps of two roles, at least one of each "
+                          "and at most "
+                       << mostWarps;
+  if (inflight < 0 || stages <= inflight)
+    return emitError() << "expected more stages than inflight (" << inflight
+                       << "), but got " << stages;
+  if (persistent < 1)
+    return emitError() << "expected persistent of at least 1, but got "
+                       << persistent;
+  return success();
+}
+
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   StringRef unit,
+                                   ArrayRef<ScheduleDimAttr> dims,
+                                   ArrayRef<ScheduleOperandAttr> operands,
+                                   GpuScheduleAttr) {
+  if (unit.empty())
+    return emitError() << "expected a schedule to have a unit";
+  llvm::SmallSet<StringRef, 4> names;
+  for (ScheduleDimAttr dim : dims)
+    if (dim.getSize() < 1 || !names.insert(dim.getName()).second)
+      return emitError() << "expected dims of distinct names and at least 1, "
+                            "but got "
+                         << dim;
+  if (operands.size() != 2)
+    return emitError() << "expected two operands, but got " << operands.size();
+  return success();
+}
+
+int64_t ScheduleAttr::getBlock(StringRef name) const {
+  for (ScheduleDimAttr dim : getDims())
+    if (dim.getName() == name)
+      return dim.getSize();
+  return 0;
 }
 
 void setTargets(ModuleOp module, ArrayRef<Attribute> targets) {
@@ -111,12 +184,25 @@ CpuTargetAttr getCpuTarget(Operation *op) {
                             {1 << 20, 32 << 20}, flopsPerByte, {}, {}, {});
 }
 
+CudaTargetAttr findCudaTarget(Operation *op) {
+  for (Attribute target : getTargets(op))
+    if (auto gpu = dyn_cast<CudaTargetAttr>(target))
+      return gpu;
+  return {};
+}
+
 bool isForCpusAlone(Operation *op) {
   return llvm::all_of(getTargets(op), llvm::IsaPred<CpuTargetAttr>);
 }
 
 LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
+  if (attribute.getName() == kScheduleAttribute) {
+    if (!isa<KernelOp>(op) || !isa<ScheduleAttr>(attribute.getValue()))
+      return op->emitError("expected ")
+             << kScheduleAttribute << " to be the schedule of a kernel";
+    return success();
+  }
   if (attribute.getName() != kTargetsAttribute)
     return success();
   auto targets = dyn_cast<ArrayAttr>(attribute.getValue());

@@ -1,0 +1,82 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The functions around the kernels' bodies, for one module.
+#ifndef ADZE_LIB_CONVERSION_TILETOGPU_CONVERTER_H
+#define ADZE_LIB_CONVERSION_TILETOGPU_CONVERTER_H
+
+#include "Dialect/Host/IR/Host.h"
+#include "KernelLowering.h"
+#include "PipelinePlan.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace adze::togpu {
+
+/// The values that a kernel's sizes are computed from.
+struct Inputs {
+  llvm::SmallVector<mlir::Value> pointers; ///< !llvm.ptr<1>, one an argument
+  llvm::SmallVector<mlir::Value> symbols;  ///< index
+};
+
+/// Erases what nothing needs.
+void eraseUnused(mlir::LLVM::LLVMFuncOp function);
+
+/// Converts the kernels of one module.
+class Converter {
+public:
+  Converter(mlir::ModuleOp module, int64_t threads, int64_t numSymbols,
+            int64_t sharedLimit)
+      : module(module), b(module.getContext()), threads(threads),
+        sharedLimit(sharedLimit), numSymbols(numSymbols) {}
+
+  /// True if the kernel became an entry of the gpu.module.
+  bool convert(tile::KernelOp kernel);
+  void countSymbols();
+  void finish() {
+    if (gpuModule && gpuModule.getBody()->empty())
+      gpuModule.erase();
+  }
+
+private:
+  bool convertScheduled(tile::KernelOp kernel);
+  std::string chooseName(tile::KernelOp kernel);
+  mlir::LLVM::LLVMFuncOp makeEntry(tile::KernelOp kernel, llvm::StringRef name,
+                                   int64_t blockThreads, unsigned numMaps = 0);
+  void makePrograms(tile::KernelOp kernel, KernelPlan &plan);
+  void makeMapSizes(tile::KernelOp kernel, KernelPlan &spreads,
+                    PipelinePlan &plan);
+  /// Begins `void or i64 NAME(ptr symbols, ..)` for the host: the frame has the
+  /// kernel's scalars, computed at `at`.
+  KernelFrame beginHostFunction(mlir::OpBuilder &at, tile::KernelOp kernel,
+                                KernelPlan &plan, mlir::Value symbols);
+  /// The values of the entry's arguments.
+  Inputs getInputs(mlir::OpBuilder &at, tile::KernelOp kernel,
+                   mlir::Block *entry);
+  KernelFrame makeFrame(mlir::OpBuilder &at, tile::KernelOp kernel,
+                        const Inputs &inputs);
+  MemView makeView(mlir::OpBuilder &at, tile::KernelOp kernel, unsigned arg,
+                   const Inputs &inputs);
+  bool lowerVersions(const KernelFrame &frame, tile::KernelOp kernel,
+                     KernelPlan &plan, mlir::Block *block,
+                     int64_t &sharedBytes);
+  void addGlobals(mlir::OpBuilder &at, const KernelFrame &frame,
+                  int64_t sharedAlign);
+  bool refuse(tile::KernelOp kernel, llvm::StringRef why) {
+    kernel.emitRemark("kernel stays on the host: ") << why;
+    kernel->setAttr(host::refusalAttr, b.getStringAttr(why));
+    return false;
+  }
+
+  mlir::ModuleOp module;
+  mlir::OpBuilder b;
+  mlir::gpu::GPUModuleOp gpuModule;
+  int64_t threads, sharedLimit, numSymbols;
+  /// First symbol of an argument whose dims are named by nobody.
+  llvm::DenseMap<mlir::Value, int64_t> ownSymbols;
+  llvm::StringSet<> entries;
+};
+
+} // namespace adze::togpu
+
+#endif // ADZE_LIB_CONVERSION_TILETOGPU_CONVERTER_H

@@ -1,0 +1,59 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Builds the scalars and the synchronisation of device code.
+#include "DeviceBuilder.h"
+#include "PipelinePlan.h"
+
+using namespace mlir;
+
+namespace adze::togpu {
+
+Value DeviceBuilder::at(Value pointer, Value bytes) {
+  return create<LLVM::GEPOp>(pointer.getType(), b.getI8Type(), pointer,
+                             LLVM::GEPArg(bytes));
+}
+
+Value DeviceBuilder::at(Value pointer, int64_t bytes) {
+  if (bytes == 0)
+    return pointer;
+  return create<LLVM::GEPOp>(pointer.getType(), b.getI8Type(), pointer,
+                             LLVM::GEPArg(int32_t(bytes)));
+}
+
+void DeviceBuilder::when(Value condition, llvm::function_ref<void()> body) {
+  OpBuilder::InsertionGuard guard(b);
+  auto branch = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(branch.thenBlock());
+  body();
+}
+
+Value DeviceBuilder::barrierAt(Value bar, Value stage) {
+  constexpr int64_t barrierBytes = 8;
+  return at(bar, mul(stage, barrierBytes));
+}
+
+void DeviceBuilder::waitBarrier(Value bar, Value stage, Value phase) {
+  // The instruction waits by itself up to this many nanoseconds, and is tried
+  // again.
+  constexpr int64_t ticks = 10000000;
+  create<NVVM::MBarrierTryWaitParityOp>(barrierAt(bar, stage), phase,
+                                        i32(ticks));
+}
+
+std::pair<Value, Value> DeviceBuilder::advance(Value stage, Value phase,
+                                               int64_t stages) {
+  Value next = add(stage, 1);
+  Value wraps = equal(next, stages);
+  return {select(wraps, i32(0), next),
+          select(wraps, fold<arith::XOrIOp>(phase, i32(1)), phase)};
+}
+
+void DeviceBuilder::waitWarpgroup(Value number) {
+  // Barrier 0 is that of the whole block.
+  create<NVVM::BarrierOp>(/*res=*/Type(), add(number, 1),
+                          i32(kWarpgroupThreads),
+                          /*reductionOp=*/NVVM::BarrierReductionAttr(),
+                          /*reductionPredicate=*/Value());
+}
+
+} // namespace adze::togpu

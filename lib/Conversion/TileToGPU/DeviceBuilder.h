@@ -1,0 +1,85 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Builds the scalars and the synchronisation of device code.
+#ifndef ADZE_LIB_CONVERSION_TILETOGPU_DEVICEBUILDER_H
+#define ADZE_LIB_CONVERSION_TILETOGPU_DEVICEBUILDER_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+
+namespace adze::togpu {
+
+/// A builder at a location. Values are i32 if nothing else is said; pointers
+/// are those of shared memory.
+class DeviceBuilder {
+public:
+  DeviceBuilder(mlir::OpBuilder &b, mlir::Location loc) : b(b), loc(loc) {}
+
+  template <typename Op, typename... Args>
+  auto create(Args &&...args) {
+    return Op::create(b, loc, std::forward<Args>(args)...);
+  }
+
+  mlir::Value i32(int64_t v) { return constant(b.getI32Type(), v); }
+  mlir::Value i64(int64_t v) { return constant(b.getI64Type(), v); }
+  mlir::Value index(int64_t v) {
+    return mlir::arith::ConstantIndexOp::create(b, loc, v);
+  }
+  template <typename Op>
+  mlir::Value fold(mlir::Value x, mlir::Value y) {
+    return b.createOrFold<Op>(loc, x, y);
+  }
+  mlir::Value add(mlir::Value x, mlir::Value y) {
+    return fold<mlir::arith::AddIOp>(x, y);
+  }
+  mlir::Value add(mlir::Value x, int64_t y) {
+    return y ? add(x, constant(x.getType(), y)) : x;
+  }
+  mlir::Value mul(mlir::Value x, int64_t y) {
+    return y == 1 ? x : fold<mlir::arith::MulIOp>(x, constant(x.getType(), y));
+  }
+  mlir::Value equal(mlir::Value x, int64_t y) {
+    return mlir::arith::CmpIOp::create(b, loc, mlir::arith::CmpIPredicate::eq,
+                                       x, constant(x.getType(), y));
+  }
+  mlir::Value select(mlir::Value c, mlir::Value x, mlir::Value y) {
+    return mlir::arith::SelectOp::create(b, loc, c, x, y);
+  }
+  mlir::Value toI32(mlir::Value index) {
+    return mlir::arith::IndexCastOp::create(b, loc, b.getI32Type(), index);
+  }
+  mlir::Value toIndex(mlir::Value v) {
+    return mlir::arith::IndexCastUIOp::create(b, loc, b.getIndexType(), v);
+  }
+
+  /// A pointer to shared memory, so many bytes further.
+  mlir::Value at(mlir::Value pointer, mlir::Value bytes);
+  mlir::Value at(mlir::Value pointer, int64_t bytes);
+
+  /// Emits `body` for the threads for which the condition holds.
+  void when(mlir::Value condition, llvm::function_ref<void()> body);
+
+  // Barriers of shared memory. `bar` is the first of an array, `stage` which.
+  void waitBarrier(mlir::Value bar, mlir::Value stage, mlir::Value phase);
+  mlir::Value barrierAt(mlir::Value bar, mlir::Value stage);
+  /// The next stage of a ring and the phase of its barriers there.
+  std::pair<mlir::Value, mlir::Value>
+  advance(mlir::Value stage, mlir::Value phase, int64_t stages);
+  /// Waits for the threads of one warpgroup.
+  void waitWarpgroup(mlir::Value number);
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+
+private:
+  mlir::Value constant(mlir::Type type, int64_t v) {
+    return mlir::arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, v));
+  }
+};
+
+} // namespace adze::togpu
+
+#endif // ADZE_LIB_CONVERSION_TILETOGPU_DEVICEBUILDER_H

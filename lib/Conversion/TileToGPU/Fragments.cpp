@@ -1,0 +1,289 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tiles at the positions where a warpgroup's matrix instruction leaves its
+// sums.
+#include "Fragments.h"
+#include "Dialect/Tile/Analysis/IndexRange.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace adze::togpu {
+
+constexpr int64_t kGroupColumns = 8; ///< columns of a core matrix, and its rows
+
+void Fragments::setPlace(Value newRow, Value newColumn,
+                         ArrayRef<Value> newElements) {
+  row = newRow;
+  column = newColumn;
+  elements.assign(newElements.begin(), newElements.end());
+  known.clear();
+}
+
+Value Fragments::scalar(OpFoldResult value) {
+  if (auto c = getConstantIntValue(value))
+    return d.index(*c);
+  return frame.map.lookupOrDefault(cast<Value>(value));
+}
+
+Value Fragments::getPosition(Axis axis, unsigned half, unsigned group,
+                             unsigned lane) {
+  return axis == Axis::Row ? d.add(row, kGroupColumns * half)
+                           : d.add(column, kGroupColumns * group + lane);
+}
+
+Fragments::Pair Fragments::evaluate(Value tile, TileAxes axes, unsigned half,
+                                    unsigned group) {
+  bool hasRow = llvm::is_contained(axes, Axis::Row),
+       hasColumn = llvm::is_contained(axes, Axis::Column);
+  std::pair<Value, std::pair<int, int>> key{
+      tile, {hasRow ? int(half) : -1, hasColumn ? int(group) : -1}};
+  if (auto it = known.find(key); it != known.end())
+    return it->second;
+  Pair pair = compute(tile, axes, half, group);
+  known[key] = pair;
+  return pair;
+}
+
+Fragments::Pair Fragments::compute(Value tile, const TileAxes &axes,
+                                   unsigned half, unsigned group) {
+  if (tile == sums) {
+    unsigned first = 4 * group + 2 * half;
+    return {elements[first], elements[first + 1]};
+  }
+  Operation *op = tile.getDefiningOp();
+  if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
+    Value source = broadcast.getSource();
+    if (!isTile(source)) {
+      Value value = frame.map.lookupOrDefault(source);
+      return {value, value};
+    }
+    TileAxes from;
+    for (int64_t dim : broadcast.getDimsAttr().asArrayRef())
+      from.push_back(axes[dim]);
+    return evaluate(source, from, half, group);
+  }
+  if (auto transpose = dyn_cast<tile::TransposeOp>(op)) {
+    TileAxes from(axes.size(), Axis::Row);
+    for (auto [i, dim] : llvm::enumerate(transpose.getPerm()))
+      from[dim] = axes[i];
+    return evaluate(transpose.getSource(), from, half, group);
+  }
+  if (auto iota = dyn_cast<tile::IotaOp>(op)) {
+    Pair pair;
+    Type type = tileType(tile).getElementType();
+    for (unsigned lane = 0; lane < 2; ++lane) {
+      Value at = getPosition(axes[iota.getDim()], half, group, lane);
+      pair[lane] = type.isIndex()
+                       ? at
+                       : d.create<arith::IndexCastOp>(type, at).getResult();
+    }
+    return pair;
+  }
+  if (auto load = dyn_cast<tile::LoadOp>(op))
+    return this->load(load, axes, half, group);
+  return computeElementwise(op, axes, half, group);
+}
+
+Fragments::Pair Fragments::computeElementwise(Operation *op,
+                                              const TileAxes &axes,
+                                              unsigned half, unsigned group) {
+  Type type = getElementTypeOrSelf(op->getResult(0).getType());
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    auto splat = cast<SplatElementsAttr>(constant.getValue());
+    Value value = d.create<arith::ConstantOp>(splat.getSplatValue<TypedAttr>());
+    return {value, value};
+  }
+  SmallVector<Pair> operands;
+  for (Value v : op->getOperands()) {
+    if (isTile(v)) {
+      operands.push_back(evaluate(v, axes, half, group));
+      continue;
+    }
+    Value scalar = frame.map.lookupOrDefault(v);
+    operands.push_back({scalar, scalar});
+  }
+  Pair result;
+  bool oneValue = !llvm::is_contained(axes, Axis::Column);
+  for (unsigned lane = 0; lane < 2; ++lane) {
+    if (lane == 1 && oneValue) {
+      result[1] = result[0];
+      break;
+    }
+    OperationState state(op->getLoc(), op->getName());
+    for (Pair &operand : operands)
+      state.addOperands(operand[lane]);
+    state.addTypes(type);
+    state.attributes = op->getDiscardableAttrDictionary();
+    if (Attribute properties = op->getPropertiesAsAttribute())
+      state.propertiesAttr = properties;
+    Operation *made = d.b.create(state);
+    // The flags are for the CPU: here they mean a function of less precision.
+    auto flags =
+        narrow ? arith::FastMathFlags::afn : arith::FastMathFlags::none;
+    llvm::TypeSwitch<Operation *>(made)
+        .Case<math::ExpOp, math::TanhOp, math::ErfOp, arith::DivFOp>(
+            [&](auto function) { function.setFastmath(flags); })
+        .Case([](math::Exp2Op function) {
+          function.setFastmath(arith::FastMathFlags::none);
+        });
+    result[lane] = made->getResult(0);
+  }
+  return result;
+}
+
+//===--- memory -----------------------------------------------------------===//
+
+template <typename Op>
+Fragments::Place Fragments::getPlace(Op op, const TileAxes &axes,
+                                     RankedTensorType type, unsigned half,
+                                     unsigned group, unsigned lane) {
+  const MemView &view = frame.views.find(op.getMemref())->second;
+  Place place;
+  SmallVector<OpFoldResult> offsets = op.getMixedOffsets();
+  SmallVector<int64_t> dims = op.getMemDims(), steps = op.getSteps();
+  for (auto [dim, offset] : llvm::enumerate(offsets)) {
+    Value index = scalar(offset);
+    int64_t reach = 0;
+    for (auto [axis, memDim, step, size] :
+         llvm::zip_equal(axes, dims, steps, type.getShape())) {
+      if (memDim != int64_t(dim))
+        continue;
+      index = d.add(index, d.mul(getPosition(axis, half, group, lane), step));
+      reach = (size - 1) * step;
+    }
+    auto range = tile::getIndexRange(offset);
+    auto size = getConstantIntValue(view.sizes[dim]);
+    if (!range || range->min < 0 || !range->isBounded() || !size ||
+        range->max + reach >= *size) {
+      Value good = d.create<arith::CmpIOp>(arith::CmpIPredicate::ult, index,
+                                           scalar(view.sizes[dim]));
+      place.inBounds =
+          place.inBounds ? d.fold<arith::AndIOp>(place.inBounds, good) : good;
+    }
+    place.indices.push_back(index);
+  }
+  return place;
+}
+
+Value Fragments::getPointer(const MemView &view, const Place &place) {
+  SmallVector<Value> indices = place.indices;
+  SmallVector<OpFoldResult> strides = view.strides;
+  if (view.map) {
+    indices.clear();
+    strides = view.physicalStrides;
+    for (AffineExpr expr : view.map.getResults())
+      indices.push_back(expandAffine(d.b, d.loc, expr, place.indices, {}));
+  }
+  Value linear = d.index(0);
+  for (auto [index, stride] : llvm::zip_equal(indices, strides))
+    linear = d.add(linear, d.fold<arith::MulIOp>(index, scalar(stride)));
+  // What is out of bounds reads the first element instead.
+  if (place.inBounds)
+    linear = d.select(place.inBounds, linear, d.index(0));
+  Type type =
+      view.elementType.isInteger(1) ? d.b.getI8Type() : view.elementType;
+  Value offset = d.create<arith::IndexCastOp>(d.b.getI64Type(), linear);
+  return d.create<LLVM::GEPOp>(view.base.getType(), type, view.base,
+                               LLVM::GEPArg(offset));
+}
+
+/// Returns true if a pair of neighbours in a row is one access: both are in
+/// bounds or both are not, and the address is a multiple of the pair.
+template <typename Op>
+bool Fragments::isPairInMemory(Op op, const TileAxes &axes) {
+  const MemView &view = frame.views.find(op.getMemref())->second;
+  int64_t last = view.sizes.size() - 1;
+  if (view.map || last < 0 || view.elementType.getIntOrFloatBitWidth() < 8)
+    return false;
+  SmallVector<int64_t> dims = op.getMemDims(), steps = op.getSteps();
+  bool along = false;
+  for (auto [axis, dim, step] : llvm::zip_equal(axes, dims, steps))
+    along |= axis == Axis::Column && dim == last && step == 1;
+  auto isEven = [](OpFoldResult value) {
+    return tile::getKnownDivisor(value) % 2 == 0;
+  };
+  auto size = getConstantIntValue(view.sizes[last]),
+       stride = getConstantIntValue(view.strides[last]);
+  if (!along || view.base != view.origin || !size || *size % 2 || stride != 1)
+    return false;
+  for (OpFoldResult outer : ArrayRef(view.strides).drop_back()) {
+    auto step = getConstantIntValue(outer);
+    // Rows one after the other: their length divides all that is outside.
+    if (step && *step % 2)
+      return false;
+  }
+  return isEven(op.getMixedOffsets()[last]);
+}
+
+Fragments::Pair Fragments::load(tile::LoadOp op, const TileAxes &axes,
+                                unsigned half, unsigned group) {
+  const MemView &view = frame.views.find(op.getMemref())->second;
+  RankedTensorType type = tileType(op.getResult());
+  Type element = type.getElementType(),
+       memory = element.isInteger(1) ? d.b.getI8Type() : element;
+  TypedAttr padAttr = op.getPadAttr() ? cast<TypedAttr>(op.getPadAttr())
+                                      : d.b.getZeroAttr(element);
+  auto finish = [&](Value v, Value inBounds) {
+    if (memory != element)
+      v = d.create<arith::TruncIOp>(element, v);
+    return inBounds
+               ? d.select(inBounds, v, d.create<arith::ConstantOp>(padAttr))
+               : v;
+  };
+  bool oneValue = !llvm::is_contained(axes, Axis::Column);
+  Place place = getPlace(op, axes, type, half, group, 0);
+  Value pointer = getPointer(view, place);
+  if (!oneValue && isPairInMemory(op, axes)) {
+    unsigned align = 2 * element.getIntOrFloatBitWidth() / 8;
+    Value both =
+        d.create<LLVM::LoadOp>(VectorType::get({2}, memory), pointer, align);
+    Pair pair;
+    for (unsigned lane = 0; lane < 2; ++lane)
+      pair[lane] = finish(d.create<LLVM::ExtractElementOp>(both, d.i32(lane)),
+                          place.inBounds);
+    return pair;
+  }
+  Value first = finish(d.create<LLVM::LoadOp>(memory, pointer), place.inBounds);
+  if (oneValue)
+    return {first, first};
+  Place next = getPlace(op, axes, type, half, group, 1);
+  Value second = d.create<LLVM::LoadOp>(memory, getPointer(view, next));
+  return {first, finish(second, next.inBounds)};
+}
+
+void Fragments::store(tile::StoreOp op, unsigned half, unsigned group) {
+  TileAxes axes{Axis::Row, Axis::Column};
+  const MemView &view = frame.views.find(op.getMemref())->second;
+  RankedTensorType type = op.getValue().getType();
+  Type element = type.getElementType();
+  Pair values = evaluate(op.getValue(), axes, half, group);
+  if (element.isInteger(1))
+    for (Value &v : values)
+      v = d.create<arith::ExtUIOp>(d.b.getI8Type(), v);
+  auto write = [&](Value value, const Place &place, unsigned align) {
+    auto emit = [&] {
+      d.create<LLVM::StoreOp>(value, getPointer(view, {place.indices, {}}),
+                              align);
+    };
+    if (place.inBounds)
+      d.when(place.inBounds, emit);
+    else
+      emit();
+  };
+  unsigned bytes = std::max(8u, element.getIntOrFloatBitWidth()) / 8;
+  Place place = getPlace(op, axes, type, half, group, 0);
+  if (isPairInMemory(op, axes)) {
+    Value both =
+        d.create<LLVM::UndefOp>(VectorType::get({2}, values[0].getType()));
+    for (unsigned lane = 0; lane < 2; ++lane)
+      both = d.create<LLVM::InsertElementOp>(both, values[lane], d.i32(lane));
+    return write(both, place, 2 * bytes);
+  }
+  write(values[0], place, bytes);
+  write(values[1], getPlace(op, axes, type, half, group, 1), bytes);
+}
+
+} // namespace adze::togpu

@@ -1,0 +1,77 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tiles at the positions where a warpgroup's matrix instruction leaves its
+// sums.
+#ifndef ADZE_LIB_CONVERSION_TILETOGPU_FRAGMENTS_H
+#define ADZE_LIB_CONVERSION_TILETOGPU_FRAGMENTS_H
+
+#include "DeviceBuilder.h"
+#include "KernelLowering.h"
+
+namespace adze::togpu {
+
+/// Computes tiles of a product's shape, and what is broadcast to it, element by
+/// element. A thread holds pairs of neighbours in a row: of row `row` and of
+/// row + 8 (`half` 0 and 1), at the columns column + 8 * `group`.
+class Fragments {
+public:
+  using Pair = std::array<mlir::Value, 2>;
+
+  /// `frame` has the scalars and views at the builder's insertion point. If all
+  /// that is computed is rounded to 16 bits in the end (`narrow`), functions
+  /// may be approximated to that precision.
+  Fragments(DeviceBuilder &d, const KernelFrame &frame, mlir::Value sums,
+            bool narrow)
+      : d(d), frame(frame), sums(sums), narrow(narrow) {}
+
+  /// Sets the thread's place: indices in the tile, and its elements of the sums
+  /// there.
+  void setPlace(mlir::Value row, mlir::Value column,
+                llvm::ArrayRef<mlir::Value> elements);
+
+  Pair evaluate(mlir::Value tile, unsigned half, unsigned group) {
+    return evaluate(tile, {Axis::Row, Axis::Column}, half, group);
+  }
+  /// Stores a pair from registers; what is out of bounds is dropped.
+  void store(tile::StoreOp op, unsigned half, unsigned group);
+
+private:
+  enum class Axis { Row, Column };
+  using TileAxes = llvm::SmallVector<Axis, 2>;
+  /// A window's element in memory: its indices, and whether they are in bounds
+  /// (null: they are).
+  struct Place {
+    llvm::SmallVector<mlir::Value> indices;
+    mlir::Value inBounds;
+  };
+
+  Pair evaluate(mlir::Value tile, TileAxes axes, unsigned half, unsigned group);
+  Pair compute(mlir::Value tile, const TileAxes &axes, unsigned half,
+               unsigned group);
+  Pair computeElementwise(mlir::Operation *op, const TileAxes &axes,
+                          unsigned half, unsigned group);
+  Pair load(tile::LoadOp op, const TileAxes &axes, unsigned half,
+            unsigned group);
+  mlir::Value getPosition(Axis axis, unsigned half, unsigned group,
+                          unsigned lane);
+  template <typename Op>
+  Place getPlace(Op op, const TileAxes &axes, mlir::RankedTensorType type,
+                 unsigned half, unsigned group, unsigned lane);
+  template <typename Op>
+  bool isPairInMemory(Op op, const TileAxes &axes);
+  mlir::Value getPointer(const MemView &view, const Place &place);
+  mlir::Value scalar(mlir::OpFoldResult value);
+
+  DeviceBuilder &d;
+  const KernelFrame &frame;
+  mlir::Value sums;
+  bool narrow;
+  mlir::Value row, column;
+  llvm::SmallVector<mlir::Value> elements;
+  /// By tile, half and group; -1 where the tile has no such axis.
+  llvm::DenseMap<std::pair<mlir::Value, std::pair<int, int>>, Pair> known;
+};
+
+} // namespace adze::togpu
+
+#endif // ADZE_LIB_CONVERSION_TILETOGPU_FRAGMENTS_H

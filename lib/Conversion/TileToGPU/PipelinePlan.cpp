@@ -1,0 +1,118 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// A scheduled product as a pipeline: does the schedule fit, and what is copied.
+#include "PipelinePlan.h"
+#include "Dialect/Tile/Analysis/IndexRange.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace adze::togpu {
+
+/// Windows start at whole panels: the box of a panel then starts at its first
+/// element.
+static bool startsAtPanels(tile::LoadOp load) {
+  auto type = cast<MemRefType>(load.getMemref().getType());
+  SmallVector<OpFoldResult> offsets = load.getMixedOffsets();
+  for (AffineExpr expr : type.getLayout().getAffineMap().getResults()) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (!binary)
+      continue;
+    int64_t panel = cast<AffineConstantExpr>(binary.getRHS()).getValue();
+    unsigned dim = cast<AffineDimExpr>(binary.getLHS()).getPosition();
+    if (tile::getKnownDivisor(offsets[dim]) % panel != 0)
+      return false;
+  }
+  return true;
+}
+
+static LogicalResult addOperand(PipelinePlan &plan, tile::LoadOp load,
+                                tile::TileRole role, std::string &why) {
+  auto type = cast<RankedTensorType>(load.getResult().getType());
+  auto box = tile::getTensorBox(load.getMemref(), load.getMemDims(),
+                                type.getShape(), role, why);
+  if (failed(box))
+    return failure();
+  if (!startsAtPanels(load))
+    return why = "an operand that does not start at whole panels", failure();
+  plan.maps.push_back(std::move(*box));
+  return success();
+}
+
+/// A result that a tensor map can store in pieces of 64 rows of 128 bytes.
+static std::optional<tile::TensorBox> getResultBox(tile::StoreOp store) {
+  constexpr unsigned elementBits = 16;
+  auto type = cast<MemRefType>(store.getMemref().getType());
+  SmallVector<int64_t> dims = store.getMemDims();
+  if (type.getElementTypeBitWidth() != elementBits ||
+      !isa<FloatType>(type.getElementType()) ||
+      !type.getLayout().isIdentity() || dims[1] != type.getRank() - 1 ||
+      llvm::any_of(store.getSteps(), [](int64_t step) { return step != 1; }))
+    return std::nullopt;
+  std::string why;
+  auto box = tile::getTensorBox(store.getMemref(), dims,
+                                {kInstructionRows, kPieceColumns},
+                                tile::TileRole::Result, why);
+  if (failed(box))
+    return std::nullopt;
+  return std::move(*box);
+}
+
+/// The loops hold scalars that any role may compute for itself, and nothing
+/// else.
+static LogicalResult checkLoops(tile::Product &product, std::string &why) {
+  for (scf::ForOp loop : product.loops)
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (!isa<tile::LoadOp, tile::DotOp, scf::ForOp>(op) &&
+          (op.getNumRegions() || !isMemoryEffectFree(&op) ||
+           isa<memref::DimOp>(op)))
+        return why = "'" + op.getName().getStringRef().str() +
+                     "' in the loop of a product",
+               failure();
+  return success();
+}
+
+FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
+  constexpr int64_t stagingParts = 2;
+  auto product = tile::findProduct(kernel, why);
+  if (failed(product) || failed(checkLoops(*product, why)))
+    return failure();
+  tile::ScheduleAttr schedule = tile::getSchedule(kernel);
+  tile::GpuScheduleAttr gpu = schedule.getGpu();
+  PipelinePlan plan;
+  plan.product = *product;
+  plan.m = schedule.getBlock("m");
+  plan.n = schedule.getBlock("n");
+  plan.k = schedule.getBlock("k");
+  plan.stages = gpu.getStages();
+  plan.inflight = gpu.getInflight();
+  plan.tilesTogether = gpu.getPersistent();
+  constexpr int64_t warps = 4;
+  plan.warpgroups = gpu.getWarps()[1] / warps;
+  plan.stagingParts = stagingParts;
+  auto shape = [](Value tile) {
+    return cast<RankedTensorType>(tile.getType()).getShape();
+  };
+  if (schedule.getUnit() != "wgmma" || gpu.getWarps()[0] != warps ||
+      shape(product->dot.getLhs()) != ArrayRef({plan.m, plan.k}) ||
+      shape(product->dot.getRhs()) != ArrayRef({plan.k, plan.n}) ||
+      plan.m % (plan.warpgroups * kInstructionRows) != 0 ||
+      plan.n % kPieceColumns != 0)
+    return why = "a schedule whose blocks are not the kernel's", failure();
+  if (failed(addOperand(plan, product->lhs, tile::TileRole::Lhs, why)) ||
+      failed(addOperand(plan, product->rhs, tile::TileRole::Rhs, why)))
+    return failure();
+  for (tile::StoreOp store : product->stores) {
+    PipelineResult &result = plan.results.emplace_back();
+    result.store = store;
+    auto box = getResultBox(store);
+    if (!box)
+      continue;
+    result.map = plan.maps.size();
+    plan.maps.push_back(std::move(*box));
+  }
+  return plan;
+}
+
+} // namespace adze::togpu

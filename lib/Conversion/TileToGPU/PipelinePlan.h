@@ -1,0 +1,67 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// A scheduled product as a pipeline: boxes that come to shared memory, and
+// where everything lies there.
+#ifndef ADZE_LIB_CONVERSION_TILETOGPU_PIPELINEPLAN_H
+#define ADZE_LIB_CONVERSION_TILETOGPU_PIPELINEPLAN_H
+
+#include "Dialect/Tile/Analysis/Products.h"
+#include "Dialect/Tile/IR/Targets.h"
+
+namespace adze::togpu {
+
+/// Threads that run a matrix instruction together.
+constexpr int64_t kWarpgroupThreads = 128;
+/// Rows of one matrix instruction, and of a piece of a result.
+constexpr int64_t kInstructionRows = 64;
+/// Columns of a piece of a result that is staged in shared memory: 128 bytes.
+constexpr int64_t kPieceColumns = 64;
+
+/// A result, and the tensor map that stores it; without one it is stored from
+/// registers.
+struct PipelineResult {
+  tile::StoreOp store;
+  std::optional<unsigned> map;
+};
+
+/// The facts of a pipeline that its lowering and its launch need.
+struct PipelinePlan {
+  tile::Product product;
+  int64_t m, n, k; ///< blocks
+  int64_t stages, inflight, tilesTogether;
+  int64_t warpgroups;   ///< that multiply
+  int64_t stagingParts; ///< pieces of results that a warpgroup stages at a time
+  /// Of the left operand, the right one, and the results that are copied.
+  llvm::SmallVector<tile::TensorBox> maps;
+  llvm::SmallVector<PipelineResult> results;
+
+  int64_t getElementBytes() const { return 2; }
+  int64_t getLhsBytes() const { return m * k * getElementBytes(); }
+  int64_t getRhsBytes() const { return n * k * getElementBytes(); }
+  /// Instructions of 64 rows that a warpgroup issues for its rows.
+  int64_t getRowBlocks() const { return m / (warpgroups * kInstructionRows); }
+  int64_t getThreads() const { return (warpgroups + 1) * kWarpgroupThreads; }
+
+  // Places in shared memory, in bytes.
+  int64_t getPieceBytes() const {
+    return kInstructionRows * kPieceColumns * getElementBytes();
+  }
+  int64_t getRhsOffset() const { return stages * getLhsBytes(); }
+  int64_t getStagingOffset() const {
+    return getRhsOffset() + stages * getRhsBytes();
+  }
+  int64_t getFullOffset() const {
+    return getStagingOffset() + warpgroups * stagingParts * getPieceBytes();
+  }
+  int64_t getEmptyOffset() const { return getFullOffset() + stages * 8; }
+  int64_t getSharedBytes() const { return getEmptyOffset() + stages * 8; }
+};
+
+/// Plans the scheduled, specialised kernel. On failure `why` says what its
+/// schedule does not fit.
+mlir::FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel,
+                                           std::string &why);
+
+} // namespace adze::togpu
+
+#endif // ADZE_LIB_CONVERSION_TILETOGPU_PIPELINEPLAN_H

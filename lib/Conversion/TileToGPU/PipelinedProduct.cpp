@@ -1,0 +1,243 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Emits a scheduled product: the warpgroups that multiply, and their results.
+#include "Fragments.h"
+#include "PipelinedKernel.h"
+
+using namespace mlir;
+
+namespace adze::togpu {
+
+/// Depth of one matrix instruction, in elements of 16 bits.
+constexpr int64_t kInstructionDepth = 16;
+
+Type PipelinedKernel::getSumsType() {
+  // Each of 128 threads has its share of 64 rows.
+  int64_t sums = kInstructionRows * plan.n / kWarpgroupThreads;
+  return LLVM::LLVMStructType::getLiteral(
+      b.getContext(), SmallVector<Type>(sums, b.getF32Type()));
+}
+
+//===--- multiplication ---------------------------------------------------===//
+
+/// The descriptor of a matrix in shared memory: where it starts, and how far
+/// its parts are from each other, in units of 16 bytes.
+Value PipelinedKernel::makeDescriptor(Value shared,
+                                      const tile::TensorBox &box) {
+  constexpr int64_t unit = 16, addressMask = 0x3FFFF, coreRows = 8;
+  constexpr int leadingShift = 16, strideShift = 32, swizzleShift = 62;
+  // Of neighbours along k, rows of 128 bytes lie one after the other; else,
+  // panels of a row's columns do.
+  int64_t leading = box.alongSum ? unit : plan.k * box.rowBytes;
+  int64_t stride = coreRows * box.rowBytes;
+  int64_t swizzle = box.rowBytes == 128 ? 1 : box.rowBytes == 64 ? 2 : 3;
+  int64_t form = leading / unit << leadingShift | stride / unit << strideShift |
+                 int64_t(uint64_t(swizzle) << swizzleShift);
+  Value address = d.create<LLVM::PtrToIntOp>(b.getI64Type(), shared);
+  address = d.fold<arith::AndIOp>(address, d.i64(addressMask));
+  address = d.fold<arith::ShRUIOp>(address, d.i64(4));
+  return d.fold<arith::OrIOp>(address, d.i64(form));
+}
+
+/// Issues the instructions of one stage as one group.
+PipelinedKernel::Values PipelinedKernel::multiply(ValueRange sums,
+                                                  Value stage) {
+  constexpr int64_t unit = 16;
+  const tile::TensorBox &lhsBox = plan.maps[0], &rhsBox = plan.maps[1];
+  Value number = d.create<arith::ExtUIOp>(b.getI64Type(), stage);
+  Value lhs = d.add(lhsDescriptor, d.mul(number, plan.getLhsBytes() / unit)),
+        rhs = d.add(rhsDescriptor, d.mul(number, plan.getRhsBytes() / unit));
+  auto stepOf = [&](const tile::TensorBox &box) {
+    return kInstructionDepth *
+           (box.alongSum ? plan.getElementBytes() : box.rowBytes) / unit;
+  };
+  int64_t rowBlockBytes =
+      lhsBox.alongSum
+          ? kInstructionRows * lhsBox.rowBytes
+          : kInstructionRows / lhsBox.box.back() * plan.k * lhsBox.rowBytes;
+  bool isBF16 =
+      getElementTypeOrSelf(plan.product.dot.getLhs().getType()).isBF16();
+  auto type = isBF16 ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
+  auto shape = NVVM::MMAShapeAttr::get(b.getContext(), kInstructionRows, plan.n,
+                                       kInstructionDepth);
+  d.create<NVVM::WgmmaFenceAlignedOp>();
+  Values results(sums);
+  for (int64_t k = 0; k < plan.k / kInstructionDepth; ++k)
+    for (int64_t block = 0; block < plan.getRowBlocks(); ++block)
+      results[block] = d.create<NVVM::WgmmaMmaAsyncOp>(
+          getSumsType(), results[block],
+          d.add(lhs, k * stepOf(lhsBox) + block * rowBlockBytes / unit),
+          d.add(rhs, k * stepOf(rhsBox)), shape, type, type,
+          NVVM::WGMMATypes::f32, NVVM::WGMMAScaleOut::one,
+          NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
+          lhsBox.alongSum ? NVVM::MMALayout::row : NVVM::MMALayout::col,
+          rhsBox.alongSum ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+          /*satfinite=*/NVVM::MMAIntOverflowAttr());
+  d.create<NVVM::WgmmaGroupSyncAlignedOp>();
+  return results;
+}
+
+/// Gives a stage back to the producer; a negative number is none.
+void PipelinedKernel::release(Value stage) {
+  Value isStage =
+      d.create<arith::CmpIOp>(arith::CmpIPredicate::sge, stage, d.i32(0));
+  d.when(d.fold<arith::AndIOp>(leads, isStage), [&] {
+    d.create<NVVM::MBarrierArriveOp>(b.getI64Type(), d.barrierAt(empty, stage),
+                                     /*count=*/Value());
+  });
+}
+
+void PipelinedKernel::emitConsumers() {
+  warpgroup = d.add(warpgroup, -1);
+  int64_t rows = plan.getRowBlocks() * kInstructionRows;
+  const tile::TensorBox &lhs = plan.maps[0];
+  int64_t groupBytes = lhs.alongSum
+                           ? rows * lhs.rowBytes
+                           : rows / lhs.box.back() * plan.k * lhs.rowBytes;
+  lhsDescriptor =
+      makeDescriptor(d.at(shared, d.mul(warpgroup, groupBytes)), lhs);
+  rhsDescriptor =
+      makeDescriptor(d.at(shared, plan.getRhsOffset()), plan.maps[1]);
+  unsigned blocks = plan.getRowBlocks();
+  Value zero = d.create<LLVM::ZeroOp>(getSumsType());
+  forEachTile(
+      {d.i32(0), d.i32(0)},
+      [&](const KernelFrame &at, ValueRange ring) -> Values {
+        Values carried(blocks, zero);
+        carried.append({ring[0], ring[1], d.i32(-1)});
+        IRMapping map = at.map;
+        // A stage is given back when the group after it has been issued and the
+        // groups up to it are done.
+        auto multiplyStage = [&](IRMapping &, ValueRange carried) -> Values {
+          Value stage = carried[blocks], phase = carried[blocks + 1];
+          d.waitBarrier(full, stage, phase);
+          Values next = multiply(carried.take_front(blocks), stage);
+          d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(plan.inflight));
+          release(plan.inflight ? carried[blocks + 2] : stage);
+          auto [nextStage, nextPhase] = d.advance(stage, phase, plan.stages);
+          next.append(
+              {nextStage, nextPhase, plan.inflight ? stage : d.i32(-1)});
+          return next;
+        };
+        Values done = emitLoops(0, map, carried, multiplyStage);
+        d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(0));
+        release(done[blocks + 2]);
+        storeResults(at, ValueRange(done).take_front(blocks));
+        return {done[blocks], done[blocks + 1]};
+      });
+  d.when(leads, [&] {
+    d.create<NVVM::CpAsyncBulkWaitGroupOp>(uint32_t(0), /*read=*/UnitAttr());
+  });
+}
+
+//===--- results ----------------------------------------------------------===//
+
+/// Two elements of 16 bits as a register.
+Value PipelinedKernel::packPair(const std::array<Value, 2> &pair) {
+  Value both = d.create<LLVM::UndefOp>(VectorType::get({2}, pair[0].getType()));
+  for (unsigned i = 0; i < 2; ++i)
+    both = d.create<LLVM::InsertElementOp>(both, pair[i], d.i32(i));
+  return d.create<LLVM::BitcastOp>(b.getI32Type(), both);
+}
+
+void PipelinedKernel::storeResults(const KernelFrame &at, ValueRange sums) {
+  constexpr int64_t warpRows = 16, quad = 4;
+  numPieces = 0;
+  bool narrow = llvm::all_of(plan.results, [](const PipelineResult &result) {
+    constexpr unsigned narrowBits = 16;
+    tile::StoreOp store = result.store;
+    return tileType(store.getValue()).getElementTypeBitWidth() <= narrowBits;
+  });
+  Fragments fragments(d, at, plan.product.getSums(), narrow);
+  for (unsigned block = 0; block < sums.size(); ++block) {
+    SmallVector<Value> elements;
+    for (int64_t i = 0,
+                 e = cast<LLVM::LLVMStructType>(getSumsType()).getBody().size();
+         i < e; ++i)
+      elements.push_back(d.create<LLVM::ExtractValueOp>(sums[block], i));
+    Value row = d.add(d.mul(warpgroup, plan.getRowBlocks() * kInstructionRows),
+                      int64_t(block) * kInstructionRows);
+    row = d.add(row, d.add(d.mul(warp, warpRows),
+                           d.fold<arith::DivUIOp>(lane, d.i32(quad))));
+    Value column = d.mul(d.fold<arith::RemUIOp>(lane, d.i32(quad)), 2);
+    fragments.setPlace(d.toIndex(row), d.toIndex(column), elements);
+    for (int64_t piece = 0; piece < plan.n / kPieceColumns; ++piece)
+      for (const PipelineResult &result : plan.results)
+        storePiece(fragments, at, result, block, piece);
+  }
+}
+
+/// Stores 64 rows of 64 columns: by way of shared memory and a tensor map, or
+/// from registers.
+void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
+                                 const PipelineResult &result, int64_t rowBlock,
+                                 int64_t piece) {
+  constexpr int64_t coreColumns = 8, rowBytes = 128, unit = 16, warpRows = 16;
+  unsigned firstGroup = piece * kPieceColumns / coreColumns;
+  tile::StoreOp op = result.store;
+  if (!result.map) {
+    for (unsigned group = 0; group < kPieceColumns / coreColumns; ++group)
+      for (unsigned half = 0; half < 2; ++half)
+        fragments.store(op, half, firstGroup + group);
+    return;
+  }
+  Value staging = d.at(
+      d.at(shared, plan.getStagingOffset() +
+                       numPieces++ % plan.stagingParts * plan.getPieceBytes()),
+      d.mul(warpgroup, plan.stagingParts * plan.getPieceBytes()));
+  // The piece that was staged here before has been read.
+  d.when(leads, [&] {
+    d.create<NVVM::CpAsyncBulkWaitGroupOp>(uint32_t(plan.stagingParts - 1),
+                                           b.getUnitAttr());
+  });
+  d.waitWarpgroup(warpgroup);
+  Value inCore = d.fold<arith::AndIOp>(lane, d.i32(coreColumns - 1)),
+        matrix = d.fold<arith::DivUIOp>(lane, d.i32(coreColumns));
+  Value row =
+      d.add(d.add(d.mul(warp, warpRows), inCore),
+            d.mul(d.fold<arith::AndIOp>(matrix, d.i32(1)), coreColumns));
+  Value rowPlace = d.mul(row, rowBytes),
+        right = d.fold<arith::DivUIOp>(matrix, d.i32(2));
+  for (unsigned group = 0; group < kPieceColumns / coreColumns; group += 2) {
+    Values registers;
+    for (unsigned i = 0; i < 4; ++i)
+      registers.push_back(packPair(fragments.evaluate(
+          op.getValue(), i % 2, firstGroup + group + i / 2)));
+    Value swizzled = d.mul(
+        d.fold<arith::XOrIOp>(d.add(right, int64_t(group)), inCore), unit);
+    d.create<NVVM::StMatrixOp>(
+        d.at(staging, d.add(rowPlace, swizzled)), registers,
+        NVVM::MMALayout::row,
+        NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8),
+        NVVM::LdStMatrixEltType::B16);
+  }
+  d.create<NVVM::FenceProxyOp>(
+      NVVM::ProxyKind::async_shared,
+      NVVM::SharedSpaceAttr::get(b.getContext(),
+                                 NVVM::SharedSpace::shared_cta));
+  d.waitWarpgroup(warpgroup);
+  d.when(leads, [&] {
+    SmallVector<Value> coordinates;
+    SmallVector<int64_t> dims = op.getMemDims();
+    Value blockRow =
+        d.add(d.mul(warpgroup, plan.getRowBlocks() * kInstructionRows),
+              rowBlock * kInstructionRows);
+    for (auto [dim, offset] : llvm::enumerate(op.getMixedOffsets())) {
+      auto constant = getConstantIntValue(offset);
+      Value at32 = constant
+                       ? d.i32(*constant)
+                       : d.toI32(at.map.lookupOrDefault(cast<Value>(offset)));
+      if (int64_t(dim) == dims[0])
+        at32 = d.add(at32, blockRow);
+      else if (int64_t(dim) == dims[1])
+        at32 = d.add(at32, piece * kPieceColumns);
+      coordinates.insert(coordinates.begin(), at32);
+    }
+    d.create<NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp>(
+        maps[*result.map], staging, coordinates, /*l2CacheHint=*/Value(),
+        NVVM::TMAStoreMode::TILE, /*predicate=*/Value());
+    d.create<NVVM::CpAsyncBulkCommitGroupOp>();
+  });
+}
+
+} // namespace adze::togpu

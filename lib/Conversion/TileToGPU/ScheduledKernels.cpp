@@ -1,0 +1,114 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The functions around kernels that have a schedule: an entry that takes tensor
+// maps, and the sizes of these for the host.
+#include "Converter.h"
+#include "PipelinedKernel.h"
+#include "adze_module.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace adze::togpu {
+
+/// What the host needs of each map beside its sizes: `adze.tensor_maps` of the
+/// function lists the argument, the bits of an element, whether it is a bf16,
+/// the bytes of a row, and the box, innermost first.
+static ArrayAttr describeMaps(OpBuilder &b, const PipelinePlan &plan) {
+  SmallVector<Attribute> rows;
+  for (const tile::TensorBox &map : plan.maps) {
+    Type element = map.physical.getElementType();
+    SmallVector<int64_t> row = {int64_t(map.argument),
+                                element.isBF16() ? ADZE_TENSOR_MAP_BF16
+                                                 : ADZE_TENSOR_MAP_F16,
+                                map.rowBytes};
+    row.append(map.box.rbegin(), map.box.rend());
+    rows.push_back(b.getDenseI64ArrayAttr(row));
+  }
+  return b.getArrayAttr(rows);
+}
+
+/// `@NAME_cuda_maps(symbols, values)`: for each map the sizes of its dims,
+/// innermost first, and the bytes from one to the next along all but the first.
+void Converter::makeMapSizes(tile::KernelOp kernel, KernelPlan &spreads,
+                             PipelinePlan &plan) {
+  Location loc = kernel.getLoc();
+  b.setInsertionPointToEnd(module.getBody());
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  auto function = LLVM::LLVMFuncOp::create(
+      b, loc, (kernel.getName() + "_cuda_maps").str(),
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
+                                  {pointer, pointer}));
+  OpBuilder at = OpBuilder::atBlockEnd(function.addEntryBlock(b));
+  KernelFrame frame =
+      beginHostFunction(at, kernel, spreads, function.getArgument(0));
+  auto store = [&](Value v, int64_t place) {
+    Value address = LLVM::GEPOp::create(at, loc, pointer, at.getI64Type(),
+                                        function.getArgument(1),
+                                        LLVM::GEPArg(int32_t(place)));
+    LLVM::StoreOp::create(
+        at, loc, arith::IndexCastOp::create(at, loc, at.getI64Type(), v),
+        address);
+  };
+  for (auto [number, map] : llvm::enumerate(plan.maps)) {
+    const MemView &view = frame.views.find(map.memref)->second;
+    int64_t place = number * ADZE_TENSOR_MAP_VALUES;
+    Value stride = arith::ConstantIndexOp::create(
+        at, loc, map.physical.getElementTypeBitWidth() / 8);
+    for (int64_t dim = map.physical.getRank() - 1, i = 0; dim >= 0;
+         --dim, ++i) {
+      Value size = getValueOrCreateConstantIndexOp(
+          at, loc,
+          view.map ? at.getIndexAttr(map.physical.getDimSize(dim))
+                   : view.sizes[dim]);
+      store(size, place + i);
+      if (i)
+        store(stride, place + ADZE_TENSOR_MAP_RANK + i - 1);
+      stride = at.createOrFold<arith::MulIOp>(loc, stride, size);
+    }
+  }
+  LLVM::ReturnOp::create(at, loc, ValueRange());
+  eraseUnused(function);
+}
+
+bool Converter::convertScheduled(tile::KernelOp kernel) {
+  constexpr int64_t sharedAlign = 1024; // rows are permuted by their addresses
+  std::string why;
+  FailureOr<PipelinePlan> plan = planPipeline(kernel, why);
+  if (failed(plan))
+    return refuse(kernel, "expected what its schedule takes, but got " + why);
+  if (plan->getSharedBytes() > sharedLimit)
+    return refuse(kernel, "expected at most " + std::to_string(sharedLimit) +
+                              " bytes of shared memory, but got " +
+                              std::to_string(plan->getSharedBytes()));
+  KernelPlan spreads(kernel, plan->getThreads());
+  std::string name = chooseName(kernel);
+  LLVM::LLVMFuncOp function =
+      makeEntry(kernel, name, plan->getThreads(), plan->maps.size());
+  Block *block = function.addEntryBlock(b);
+  OpBuilder at = OpBuilder::atBlockEnd(block);
+  KernelFrame frame = makeFrame(at, kernel, getInputs(at, kernel, block));
+  frame.threadId = frame.programId =
+      arith::ConstantIndexOp::create(at, kernel.getLoc(), 0);
+  frame.sharedSymbol = name + "_shared";
+  KernelLowering prologue(kernel, spreads, frame, /*fast=*/true);
+  prologue.lowerPrologue(at);
+  Value programs = arith::TruncIOp::create(
+      at, kernel.getLoc(), at.getI32Type(),
+      block->getArgument(kernel.getNumArguments() + numSymbols));
+  PipelinedKernel(kernel, *plan, spreads, prologue.getFrame(),
+                  block->getArguments().take_back(plan->maps.size()), programs)
+      .run(block);
+  function->setAttr("adze.shared_bytes",
+                    b.getI64IntegerAttr(plan->getSharedBytes()));
+  function->setAttr("adze.resident_blocks", b.getI64IntegerAttr(1));
+  function->setAttr("adze.tensor_maps", describeMaps(b, *plan));
+  b.setInsertionPoint(function);
+  addGlobals(b, frame, sharedAlign);
+  makePrograms(kernel, spreads);
+  makeMapSizes(kernel, spreads, *plan);
+  entries.insert(name);
+  return true;
+}
+
+} // namespace adze::togpu

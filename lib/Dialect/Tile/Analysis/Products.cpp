@@ -1,0 +1,219 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Kernels that are one product, and the boxes of memory that it reads.
+#include "Dialect/Tile/Analysis/Products.h"
+#include "Dialect/Tile/IR/PhysicalType.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace adze::tile {
+
+namespace {
+
+bool isTile(Type type) { return isa<RankedTensorType>(type); }
+
+bool isZero(Value tile) {
+  if (auto broadcast = tile.getDefiningOp<BroadcastOp>())
+    tile = broadcast.getSource();
+  return matchPattern(tile, m_AnyZeroFloat());
+}
+
+/// Collects one product; `why` is set at the first op that is in the way.
+class Finder {
+public:
+  Finder(KernelOp kernel, std::string &why) : kernel(kernel), why(why) {}
+
+  LogicalResult run(Product &product) {
+    if (kernel.hasPhases())
+      return fail("phases");
+    SmallVector<DotOp> dots;
+    kernel.walk([&](DotOp dot) { dots.push_back(dot); });
+    if (dots.size() != 1)
+      return fail(Twine(dots.size()) + " products");
+    product.dot = dots.front();
+    product.ids = kernel.getProgramId();
+    if (!product.ids || product.ids.getOrdered())
+      return fail("programs of no order");
+    if (failed(findLoops(product)) || failed(findOperands(product)))
+      return failure();
+    return checkEpilogue(product);
+  }
+
+private:
+  LogicalResult fail(const Twine &what) {
+    why = what.str();
+    return failure();
+  }
+
+  LogicalResult findLoops(Product &product) {
+    Value sums = product.dot.getAcc(), next = product.dot.getResult();
+    Block *block = product.dot->getBlock();
+    while (block != &kernel.getBody().front()) {
+      auto loop = dyn_cast<scf::ForOp>(block->getParentOp());
+      if (!loop || loop.getNumResults() != 1 ||
+          sums != loop.getRegionIterArg(0) ||
+          next != loop.getYieldedValues()[0])
+        return fail("sums that no loop carries alone");
+      product.loops.insert(product.loops.begin(), loop);
+      sums = loop.getInitArgs()[0];
+      next = loop.getResult(0);
+      block = loop->getBlock();
+    }
+    if (product.loops.empty())
+      return fail("a product without a loop over its depth");
+    if (!isZero(sums))
+      return fail("sums that do not start at zero");
+    for (scf::ForOp loop : product.loops)
+      for (Operation &op : *loop.getBody())
+        if (llvm::any_of(op.getResultTypes(), isTile) &&
+            !isa<LoadOp, DotOp, scf::ForOp>(op))
+          return fail("an operand that is computed by '" +
+                      op.getName().getStringRef() + "'");
+    return success();
+  }
+
+  LogicalResult findOperands(Product &product) {
+    LoadOp loads[2];
+    for (unsigned i = 0; i < 2; ++i) {
+      Value operand = product.dot->getOperand(i);
+      loads[i] = operand.getDefiningOp<LoadOp>();
+      if (!loads[i] || loads[i]->getBlock() != product.dot->getBlock() ||
+          !operand.hasOneUse())
+        return fail("an operand that is not loaded for it alone");
+      if (llvm::any_of(loads[i].getSteps(), [](int64_t s) { return s != 1; }))
+        return fail("an operand with steps");
+      if (auto pad = loads[i].getPadAttr();
+          pad && !matchPattern(Attribute(pad), m_AnyZeroFloat()))
+        return fail("an operand with a pad that is not zero");
+    }
+    product.lhs = loads[0];
+    product.rhs = loads[1];
+    return success();
+  }
+
+  LogicalResult checkEpilogue(Product &product) {
+    for (Operation &op : kernel.getBody().front()) {
+      if (auto store = dyn_cast<StoreOp>(op)) {
+        product.stores.push_back(store);
+        if (store.getValue().getType().getRank() != 2)
+          return fail("a result of other dims than the product's");
+        continue;
+      }
+      if (isa<ParamOp, ProgramIdOp, ReturnOp, LoadOp, BroadcastOp, IotaOp,
+              TransposeOp>(op) ||
+          &op == product.loops.front())
+        continue;
+      if (op.getNumRegions() || isa<memref::StoreOp>(op) ||
+          (llvm::any_of(op.getResultTypes(), isTile) &&
+           !op.hasTrait<OpTrait::Elementwise>() && !isa<arith::ConstantOp>(op)))
+        return fail("'" + op.getName().getStringRef() + "' beside the product");
+    }
+    return product.stores.empty() ? fail("no result") : success();
+  }
+
+  KernelOp kernel;
+  std::string &why;
+};
+
+} // namespace
+
+FailureOr<Product> findProduct(KernelOp kernel, std::string &why) {
+  Product product;
+  if (failed(Finder(kernel, why).run(product)))
+    return failure();
+  return product;
+}
+
+BlockArgument getWholeArgument(Value memref) {
+  while (Operation *op = memref.getDefiningOp()) {
+    if (!isa<memref::CollapseShapeOp, memref::ExpandShapeOp, memref::CastOp>(
+            op))
+      return {};
+    memref = op->getOperand(0);
+  }
+  return cast<BlockArgument>(memref);
+}
+
+/// Fills the box of each physical dim. Fails where neighbours of the tile lie
+/// in memory otherwise than rows of a box.
+static LogicalResult fillBox(TensorBox &result, AffineMap map,
+                             ArrayRef<int64_t> dims, ArrayRef<int64_t> sizes,
+                             std::string &why) {
+  auto sizeAlong = [&](unsigned memDim) {
+    const auto *it = llvm::find(dims, memDim);
+    return it == dims.end() ? int64_t(1) : sizes[it - dims.begin()];
+  };
+  for (AffineExpr expr : map.getResults()) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    auto dim = dyn_cast<AffineDimExpr>(binary ? binary.getLHS() : expr);
+    if (!dim)
+      return why = "a layout of other than panels", failure();
+    int64_t size = sizeAlong(dim.getPosition());
+    if (binary) {
+      int64_t panel = cast<AffineConstantExpr>(binary.getRHS()).getValue();
+      if (size % panel != 0)
+        return why = "blocks that are no whole panels", failure();
+      size = binary.getKind() == AffineExprKind::Mod ? panel : size / panel;
+    }
+    result.box.push_back(size);
+  }
+  return success();
+}
+
+FailureOr<TensorBox> getTensorBox(Value memref, ArrayRef<int64_t> dims,
+                                  ArrayRef<int64_t> sizes, TileRole role,
+                                  std::string &why) {
+  constexpr int64_t mostRank = 5, mostBox = 256, mostRowBytes = 128, unit = 16;
+  TensorBox result;
+  BlockArgument argument = getWholeArgument(memref);
+  if (!argument)
+    return why = "an operand that is a part of a tensor", failure();
+  result.argument = argument.getArgNumber();
+  result.memref = memref;
+  auto type = cast<MemRefType>(memref.getType());
+  result.physical = getPhysicalType(type);
+  int64_t bytes = type.getElementTypeBitWidth() / 8,
+          rank = result.physical.getRank();
+  AffineMap map = type.getLayout().getAffineMap();
+  if (rank < 2 || rank > mostRank)
+    return why = "memory of " + std::to_string(rank) + " dims", failure();
+  auto last = map.getResult(rank - 1);
+  auto contiguous = dyn_cast<AffineDimExpr>(
+      isa<AffineBinaryOpExpr>(last) ? cast<AffineBinaryOpExpr>(last).getLHS()
+                                    : last);
+  const auto *along =
+      contiguous ? llvm::find(dims, contiguous.getPosition()) : dims.end();
+  if (along == dims.end())
+    return why = "an operand whose neighbours in memory are not in one block",
+           failure();
+  int64_t pitch = result.physical.getDimSize(rank - 1);
+  if (ShapedType::isDynamic(pitch) || pitch * bytes % unit != 0)
+    return why =
+               "rows of " +
+               (ShapedType::isDynamic(pitch) ? std::string("dynamic")
+                                             : std::to_string(pitch * bytes)) +
+               " bytes, where tensor maps take multiples of 16",
+           failure();
+  int64_t summed = role == TileRole::Lhs ? 1 : role == TileRole::Rhs ? 0 : -1;
+  result.alongSum = along - dims.begin() == summed;
+  if (failed(fillBox(result, map, dims, sizes, why)))
+    return failure();
+  // A row in shared memory is no longer than what is permuted.
+  int64_t whole = result.box.back();
+  result.box.back() = std::min(whole, mostRowBytes / bytes);
+  result.numCopies = llvm::divideCeil(whole, result.box.back());
+  result.rowBytes = result.box.back() * bytes;
+  if (!llvm::is_contained({32, 64, 128}, result.rowBytes) ||
+      llvm::any_of(result.box, [&](int64_t b) { return b > mostBox; }) ||
+      (result.numCopies > 1 &&
+       (result.alongSum || isa<AffineBinaryOpExpr>(last))))
+    return why = "a block of no whole rows of 32, 64 or 128 bytes", failure();
+  if (result.alongSum && result.rowBytes != mostRowBytes)
+    return why = "a block of less than 128 bytes along the depth", failure();
+  return result;
+}
+
+} // namespace adze::tile

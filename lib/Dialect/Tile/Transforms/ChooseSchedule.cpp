@@ -1,0 +1,306 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// tile-choose-schedule: the unit of a GPU that runs a product, and its blocks.
+#include "Dialect/Tile/Analysis/Products.h"
+#include "Dialect/Tile/IR/Targets.h"
+#include "Dialect/Tile/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+namespace adze::tile {
+#define GEN_PASS_DEF_TILECHOOSESCHEDULE
+#include "Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace adze::tile
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::tile;
+
+namespace {
+
+/// A block of a result and the warpgroups that compute it. A warpgroup has rows
+/// of 64, and at most 256 x 64 or two times 128 x 64 sums in its registers.
+struct ResultBlock {
+  int64_t m, n, warpgroups;
+};
+constexpr ResultBlock kResultBlocks[] = {
+    {128, 256, 2}, {256, 128, 2}, {128, 192, 2}, {128, 128, 2},
+    {64, 256, 1},  {64, 128, 1},  {64, 64, 1}};
+constexpr StringLiteral kBindings = "tile.params.cuda";
+constexpr int64_t kWarpgroup = 4; ///< warps
+constexpr int64_t kDepth = 64;    ///< of a stage: 128 bytes of f16
+constexpr int64_t kMostStages = 8;
+constexpr int64_t kStagingBytes = 16384; ///< of a warpgroup, for results
+constexpr int64_t kBarrierBytes = 16;    ///< two a stage
+constexpr int64_t kTilesTogether = 16;   ///< rows of tiles walked together
+
+/// Sizes of a product; what only a run knows is taken as large.
+struct ProductSizes {
+  int64_t m, n, k, batch;
+};
+
+int64_t getSizeOr(Value memref, int64_t dim, int64_t otherwise) {
+  int64_t size = cast<MemRefType>(memref.getType()).getDimSize(dim);
+  return ShapedType::isDynamic(size) ? otherwise : size;
+}
+
+ProductSizes getSizes(Product &product) {
+  constexpr int64_t manyRows = 2048, someMatrices = 16;
+  ProductSizes sizes;
+  SmallVector<int64_t> lhs = product.lhs.getMemDims(),
+                       rhs = product.rhs.getMemDims();
+  sizes.m = getSizeOr(product.lhs.getMemref(), lhs[0], manyRows);
+  sizes.n = getSizeOr(product.rhs.getMemref(), rhs[1], manyRows);
+  sizes.k = getSizeOr(product.lhs.getMemref(), lhs[1], manyRows);
+  for (scf::ForOp loop : ArrayRef(product.loops).drop_back())
+    sizes.k *=
+        loop.getStaticTripCount().value_or(llvm::APInt(64, 1)).getSExtValue();
+  sizes.batch = 1;
+  for (Value extent : product.ids.getGrid()) {
+    APInt count;
+    if (matchPattern(extent, m_ConstantInt(&count)))
+      sizes.batch *= count.getSExtValue();
+    else if (extent.getDefiningOp<memref::DimOp>())
+      sizes.batch *= someMatrices;
+  }
+  return sizes;
+}
+
+/// Cycles of all tiles. The rates are those of one multiprocessor of sm_90
+/// (measurements: docs/performance.md): 2048 multiply-adds a cycle, 60 bytes a
+/// cycle from the second-level cache; the two overlap but for three tenths of
+/// the shorter one.
+double getCycles(const ProductSizes &sizes, const ResultBlock &block,
+                 int64_t multiprocessors) {
+  constexpr double multiplyAdds = 2048, bytesFromCache = 60, exposed = 0.3,
+                   start = 1500, elementBytes = 2;
+  double tiles = double(llvm::divideCeil(sizes.m, block.m)) *
+                 double(llvm::divideCeil(sizes.n, block.n)) * sizes.batch;
+  double waves = std::ceil(tiles / multiprocessors);
+  double depth = double(llvm::alignTo(sizes.k, kDepth));
+  double multiply = depth * block.m * block.n / multiplyAdds;
+  double copy = depth * (block.m + block.n) * elementBytes / bytesFromCache;
+  return waves *
+             (std::max(multiply, copy) + exposed * std::min(multiply, copy)) +
+         start;
+}
+
+/// A block of a result that threads compute from registers, each 64 sums of it
+/// or fewer, and how many multiply-adds it does in the time of the first one's.
+struct ThreadBlock {
+  int64_t m, n, k;
+  double rate;
+};
+constexpr ThreadBlock kThreadBlocks[] = {
+    {128, 128, 16, 1.0}, {128, 64, 32, 0.86}, {64, 64, 32, 0.85}};
+
+/// Returns the block with which the waves of tiles take the least time.
+const ThreadBlock &chooseThreadBlock(const ProductSizes &sizes,
+                                     int64_t multiprocessors) {
+  auto cost = [&](const ThreadBlock &block) {
+    double tiles = double(llvm::divideCeil(sizes.m, block.m)) *
+                   double(llvm::divideCeil(sizes.n, block.n)) * sizes.batch;
+    return std::ceil(tiles / multiprocessors) * block.m * block.n / block.rate;
+  };
+  return *llvm::min_element(kThreadBlocks, [&](const auto &a, const auto &b) {
+    return cost(a) < cost(b);
+  });
+}
+
+/// The parameter that a tile's size is; null if it is none.
+ParamOp getSizeParam(LoadOp load, unsigned dim) {
+  if (!ShapedType::isDynamic(load.getStaticSizes()[dim]))
+    return {};
+  unsigned number = llvm::count_if(load.getStaticSizes().take_front(dim),
+                                   ShapedType::isDynamic);
+  return load.getSizes()[number].getDefiningOp<ParamOp>();
+}
+
+class Scheduler {
+public:
+  Scheduler(KernelOp kernel, CudaTargetAttr target)
+      : kernel(kernel), target(target) {}
+
+  /// Fails with the reason in `why`, which is empty if the kernel is no
+  /// product.
+  LogicalResult run(std::string &why) {
+    bool hasDot = kernel.walk([](DotOp) { return WalkResult::interrupt(); })
+                      .wasInterrupted();
+    if (!hasDot)
+      return failure();
+    auto found = findProduct(kernel, why);
+    if (failed(found))
+      return failure();
+    product = *found;
+    if (kernel->hasAttr(kBindings)) {
+      why = "its text binds the parameters of its blocks";
+      return failure();
+    }
+    if (failed(findParams(why)))
+      return failure();
+    LogicalResult takes = findUnit(why);
+    if (succeeded(takes))
+      takes = choose(why);
+    if (failed(takes))
+      bindThreadBlock();
+    return takes;
+  }
+
+private:
+  LogicalResult findUnit(std::string &why) {
+    auto element = [](Value tile) {
+      return getElementTypeOrSelf(tile.getType());
+    };
+    unit = target.findUnit(element(product.dot.getLhs()),
+                           element(product.dot.getRhs()),
+                           element(product.dot.getAcc()));
+    if (unit && target.has(CudaFeature::tma))
+      return success();
+    why = "no unit of " + target.getChip().str() + " for its element types";
+    return failure();
+  }
+
+  LogicalResult findParams(std::string &why) {
+    ParamOp rows = getSizeParam(product.lhs, 0),
+            depth = getSizeParam(product.lhs, 1),
+            columns = getSizeParam(product.rhs, 1),
+            sameDepth = getSizeParam(product.rhs, 0);
+    bool whole = rows && depth && columns && sameDepth &&
+                 depth.getName() == sameDepth.getName();
+    if (!whole || rows.getName() == columns.getName() ||
+        depth.getName() == rows.getName() ||
+        depth.getName() == columns.getName()) {
+      why = "blocks that are no parameters of their own";
+      return failure();
+    }
+    params = {rows, columns, depth};
+    return success();
+  }
+
+  /// Returns true if the block may be bound to the parameters.
+  bool mayBind(ArrayRef<int64_t> block) {
+    for (auto [param, value] : llvm::zip(params, block)) {
+      auto choices = param.getChoices();
+      if (choices && !llvm::is_contained(*choices, value))
+        return false;
+    }
+    return true;
+  }
+
+  void bind(ArrayRef<int64_t> block) {
+    Builder b(kernel.getContext());
+    NamedAttrList bound;
+    for (auto [param, value] : llvm::zip(params, block))
+      bound.set(param.getName(), b.getI64IntegerAttr(value));
+    kernel->setAttr(kBindings, bound.getDictionary(kernel.getContext()));
+  }
+
+  /// Blocks of what threads compute without a unit: those of a CPU are no
+  /// choice for a GPU. Few rows or columns keep theirs.
+  void bindThreadBlock() {
+    constexpr int64_t least = 64;
+    ProductSizes sizes = getSizes(product);
+    if (sizes.m < least || sizes.n < least)
+      return;
+    const ThreadBlock &block =
+        chooseThreadBlock(sizes, target.getMultiprocessors());
+    if (mayBind({block.m, block.n, block.k}))
+      bind({block.m, block.n, block.k});
+  }
+
+  int64_t getStages(const ResultBlock &block) const {
+    constexpr int64_t elementBytes = 2;
+    int64_t stage = (block.m + block.n) * kDepth * elementBytes + kBarrierBytes;
+    int64_t left = target.getSharedBytes() - block.warpgroups * kStagingBytes;
+    return std::min(kMostStages, left / stage);
+  }
+
+  LogicalResult choose(std::string &why) {
+    ProductSizes sizes = getSizes(product);
+    const ResultBlock *best = nullptr;
+    double least = 0;
+    int64_t swizzles[2] = {0, 0};
+    for (const ResultBlock &block : kResultBlocks) {
+      if (!mayBind({block.m, block.n, kDepth}) ||
+          block.n > unit.getShape()[1] || getStages(block) < 2)
+        continue;
+      auto lhs = getTensorBox(product.lhs.getMemref(), product.lhs.getMemDims(),
+                              {block.m, kDepth}, TileRole::Lhs, why);
+      if (failed(lhs))
+        continue;
+      auto rhs = getTensorBox(product.rhs.getMemref(), product.rhs.getMemDims(),
+                              {kDepth, block.n}, TileRole::Rhs, why);
+      if (failed(rhs))
+        continue;
+      double cycles = getCycles(sizes, block, target.getMultiprocessors());
+      if (best && cycles >= least)
+        continue;
+      best = &block;
+      least = cycles;
+      swizzles[0] = lhs->rowBytes;
+      swizzles[1] = rhs->rowBytes;
+    }
+    if (!best) {
+      if (why.empty())
+        why = "blocks that the kernel's parameters do not take";
+      return failure();
+    }
+    write(*best, swizzles);
+    return success();
+  }
+
+  void write(const ResultBlock &block, ArrayRef<int64_t> swizzles) {
+    MLIRContext *context = kernel.getContext();
+    auto dim = [&](StringRef name, int64_t size) {
+      return ScheduleDimAttr::get(context, name, size);
+    };
+    auto operand = [&](int64_t number) {
+      return ScheduleOperandAttr::get(context, number, CopyKind::tma,
+                                      swizzles[number]);
+    };
+    auto gpu = GpuScheduleAttr::get(
+        context, {kWarpgroup, block.warpgroups * kWarpgroup}, getStages(block),
+        /*inflight=*/1, kTilesTogether);
+    kernel->setAttr(kScheduleAttribute,
+                    ScheduleAttr::get(context, unit.getName(),
+                                      {dim("m", block.m), dim("n", block.n),
+                                       dim("k", kDepth)},
+                                      {operand(0), operand(1)}, gpu));
+    bind({block.m, block.n, kDepth});
+  }
+
+  KernelOp kernel;
+  CudaTargetAttr target;
+  TargetUnitAttr unit;
+  Product product;
+  SmallVector<ParamOp> params; ///< of m, n and k
+};
+
+struct TileChooseSchedule final
+    : tile::impl::TileChooseScheduleBase<TileChooseSchedule> {
+  using TileChooseScheduleBase::TileChooseScheduleBase;
+
+  void runOnOperation() override {
+    CudaTargetAttr target = findCudaTarget(getOperation());
+    if (!target)
+      return;
+    for (auto kernel : getOperation().getOps<KernelOp>()) {
+      if (getSchedule(kernel))
+        continue;
+      std::string why;
+      if (succeeded(Scheduler(kernel, target).run(why))) {
+        ++numScheduled;
+        continue;
+      }
+      if (why.empty())
+        continue;
+      ++numRefused;
+      if (remarks)
+        kernel.emitRemark("no matrix unit of ")
+            << target.getChip() << " is used: " << why;
+    }
+  }
+};
+
+} // namespace

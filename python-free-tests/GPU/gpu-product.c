@@ -1,0 +1,201 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * gpu-product MODULE.so [--lhs-transposed] [--rhs-transposed] [--gelu] [--relu]
+ *     [--dim N]
+ * runs a module on cuda:0 whose inputs are the operands of a product of
+ * matrices, and a row that is added to each of its rows if there are three, and
+ * compares with the sums in f64. Exit status: 0 the same, 1 not, 2 usage, 77 no
+ * GPU here. N stands for a dynamic dim (default 200). */
+#include <adze.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { kMaxRank = 8 };
+
+static bool lhs_transposed, rhs_transposed, gelu, relu;
+static int64_t dynamic_size = 200;
+
+static int check(adze_status status) {
+  if (status == NULL)
+    return 0;
+  fprintf(stderr, "gpu-product: %s\n", adze_status_message(status));
+  adze_code code = adze_status_code(status);
+  adze_status_free(status);
+  return code == ADZE_UNSUPPORTED ? 77 : 1;
+}
+
+/* ---- Elements ------------------------------------------------------------ */
+
+static double to_number(const void *data, int64_t i, DLDataType type) {
+  if (type.bits == 32) {
+    float value;
+    memcpy(&value, (const char *)data + i * 4, 4);
+    return value;
+  }
+  uint16_t h;
+  memcpy(&h, (const char *)data + i * 2, 2);
+  if (type.code == kDLBfloat) {
+    uint32_t bits = (uint32_t)h << 16;
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+  }
+  int exponent = h >> 10 & 31, mantissa = h & 1023;
+  double sign = h & 0x8000 ? -1 : 1;
+  if (exponent == 31)
+    return mantissa ? NAN : sign * INFINITY;
+  return sign * (exponent ? ldexp(1024 + mantissa, exponent - 25)
+                          : ldexp(mantissa, -24));
+}
+
+/* Multiples of 1/64 in [-1, 1]: both types of 16 bits hold them exactly. */
+static void fill(void *data, int64_t count, DLDataType type) {
+  static uint32_t state = 12345;
+  for (int64_t i = 0; i < count; ++i) {
+    state = state * 1664525u + 1013904223u;
+    int units = (int)(state >> 8) % 129 - 64;
+    float value = (float)units / 64;
+    uint32_t bits;
+    memcpy(&bits, &value, 4);
+    if (type.bits == 32) {
+      memcpy((char *)data + i * 4, &bits, 4);
+      continue;
+    }
+    uint16_t half = (uint16_t)(bits >> 16);
+    if (type.code == kDLFloat)
+      half = (uint16_t)((bits >> 16 & 0x8000) |
+                        (units ? (((bits >> 23 & 255) - 112) << 10 |
+                                  (bits >> 13 & 1023))
+                               : 0));
+    memcpy((char *)data + i * 2, &half, 2);
+  }
+}
+
+/* ---- Tensors ------------------------------------------------------------- */
+
+typedef struct {
+  DLTensor tensor;
+  int64_t shape[kMaxRank];
+  int64_t count;
+} operand;
+
+static void make(operand *o, const adze_value_info *info) {
+  memset(o, 0, sizeof(*o));
+  o->tensor.device.device_type = kDLCPU;
+  o->tensor.ndim = info->rank;
+  o->tensor.dtype = info->dtype;
+  o->tensor.shape = o->shape;
+  o->count = 1;
+  for (int d = 0; d < info->rank; ++d) {
+    o->shape[d] = info->dims[d] < 0 ? dynamic_size : info->dims[d];
+    o->count *= o->shape[d];
+  }
+  /* All bits set are a NaN: what is not written shows. */
+  size_t bytes = (size_t)o->count * (info->dtype.bits / 8u);
+  o->tensor.data = malloc(bytes);
+  if (!o->tensor.data)
+    exit(1);
+  memset(o->tensor.data, 0xff, bytes);
+}
+
+static double sum_of(const operand *x, const operand *w, int64_t matrix,
+                     int64_t i, int64_t j, int64_t m, int64_t n, int64_t k) {
+  double sum = 0;
+  int64_t lhs = matrix * m * k, rhs = w->tensor.ndim > 2 ? matrix * k * n : 0;
+  for (int64_t p = 0; p < k; ++p)
+    sum += to_number(x->tensor.data, lhs + (lhs_transposed ? p * m + i : i * k + p),
+                     x->tensor.dtype) *
+           to_number(w->tensor.data, rhs + (rhs_transposed ? j * k + p : p * n + j),
+                     w->tensor.dtype);
+  return sum;
+}
+
+static int compare(const operand *in, int inputs, const operand *y) {
+  int rank = y->tensor.ndim, last = in[0].tensor.ndim - 1;
+  int64_t m = y->shape[rank - 2], n = y->shape[rank - 1],
+          k = in[0].shape[lhs_transposed ? last - 1 : last];
+  double difference = 0, size = 0;
+  for (int64_t e = 0; e < y->count; ++e) {
+    int64_t j = e % n, i = e / n % m;
+    double want = sum_of(&in[0], &in[1], e / n / m, i, j, m, n, k);
+    if (inputs > 2)
+      want += to_number(in[2].tensor.data, j, in[2].tensor.dtype);
+    if (relu)
+      want = fmax(want, 0);
+    if (gelu)
+      want = want / 2 * (1 + erf(want / sqrt(2)));
+    double got = to_number(y->tensor.data, e, y->tensor.dtype);
+    difference += (got - want) * (got - want);
+    size += want * want;
+  }
+  double error = sqrt(difference / size),
+         limit = y->tensor.dtype.bits == 32          ? 1e-6
+                 : y->tensor.dtype.code == kDLBfloat ? 5e-3
+                                                     : 8e-4;
+  bool good = error <= limit; /* false for NaN */
+  printf("%lld x %lld x %lld: error %.2g%s\n", (long long)m, (long long)n,
+         (long long)k, error, good ? "" : " DIFFERS");
+  return !good;
+}
+
+static int run(const char *path) {
+  adze_module *module;
+  adze_context *context;
+  if (check(adze_module_open(path, NULL, &module)))
+    return 1;
+  int status =
+      check(adze_context_create(module, (DLDevice){kDLCUDA, 0}, &context));
+  if (status)
+    return status;
+  operand in[3], out;
+  const DLTensor *ins[3];
+  DLTensor *outs[] = {&out.tensor};
+  int inputs = adze_module_num_inputs(module);
+  if (inputs < 2 || inputs > 3)
+    return 2;
+  const adze_value_info *info;
+  for (int i = 0; i < inputs; ++i) {
+    if (check(adze_module_input(module, i, &info)))
+      return 1;
+    make(&in[i], info);
+    fill(in[i].tensor.data, in[i].count, info->dtype);
+    ins[i] = &in[i].tensor;
+  }
+  if (check(adze_module_output(module, 0, &info)))
+    return 1;
+  make(&out, info);
+  /* The second and third run are of a graph. */
+  for (int i = 0; i < 3 && !status; ++i) {
+    memset(out.tensor.data, 0xff, (size_t)out.count * (info->dtype.bits / 8u));
+    status = check(adze_run(context, ins, inputs, outs, 1));
+    if (!status)
+      status = compare(in, inputs, &out);
+  }
+  adze_context_release(context);
+  adze_module_release(module);
+  for (int i = 0; i < inputs; ++i)
+    free(in[i].tensor.data);
+  free(out.tensor.data);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  for (int i = 2; i < argc; ++i) {
+    lhs_transposed |= !strcmp(argv[i], "--lhs-transposed");
+    rhs_transposed |= !strcmp(argv[i], "--rhs-transposed");
+    gelu |= !strcmp(argv[i], "--gelu");
+    relu |= !strcmp(argv[i], "--relu");
+    if (!strcmp(argv[i], "--dim") && i + 1 < argc)
+      dynamic_size = atoll(argv[i + 1]);
+  }
+  if (argc < 2) {
+    fprintf(stderr, "usage: gpu-product MODULE.so [--lhs-transposed] "
+                    "[--rhs-transposed] [--gelu] [--relu] [--dim N]\n");
+    return 2;
+  }
+  return run(argv[1]);
+}
