@@ -53,20 +53,18 @@ private:
                           k.store(s, row, j);
                           return buildCombine(b, Combiner::Max, type, most, s);
                         });
-    Value sum = k.fold({{k.index(0), keys}}, k.number(type, 0),
-                       [&](ValueRange j, Value sum) {
-                         Value p = math::ExpOp::create(
-                             k.builder, k.loc, k.subNum(k.load(row, j), most),
-                             tinyIsZero);
-                         k.store(p, row, j);
-                         return k.addNum(sum, p);
-                       });
+    Value sum = k.fold(
+        {{k.index(0), keys}}, k.number(type, 0), [&](ValueRange j, Value sum) {
+          Value p = math::ExpOp::create(
+              k.builder, k.loc, k.subNum(k.load(row, j), most), tinyIsZero);
+          k.store(p, row, j);
+          return k.addNum(sum, p);
+        });
     Value zero = k.number(type, 0);
     // Without keys the sum is 0, and so is the product; NaN stays.
     auto predicate = op.getZeroEmpty() ? arith::CmpFPredicate::OGT
                                        : arith::CmpFPredicate::UNE;
-    Value some =
-        arith::CmpFOp::create(k.builder, k.loc, predicate, sum, zero);
+    Value some = arith::CmpFOp::create(k.builder, k.loc, predicate, sum, zero);
     k.forEach(columns, [&](ValueRange e) {
       Value total =
           k.fold({{k.index(0), keys}}, zero, [&](ValueRange j, Value total) {

@@ -197,6 +197,51 @@ static func::FuncOp createSignature(func::FuncOp from, OpBuilder &builder) {
   return to;
 }
 
+//===----------------------------------------------------------------------===//
+// Scatters in place
+//===----------------------------------------------------------------------===//
+
+/// The argument of a kernel that its result `i` is with some elements replaced;
+/// null if there is none, or if the kernel reads it elsewhere.
+static BlockArgument getScattered(func::FuncOp kernel, unsigned i) {
+  Value result = kernel.getBody().front().getTerminator()->getOperand(i);
+  Operation *op = result.getDefiningOp();
+  if (!isa_and_nonnull<ScatterElementsOp, ScatterNDOp>(op))
+    return {};
+  auto data = dyn_cast<BlockArgument>(op->getOperand(0));
+  return data && data.hasOneUse() && data.getType() == result.getType()
+             ? data
+             : BlockArgument();
+}
+
+/// Ties results of kernels to tensors that are another launch's, and that
+/// nobody else reads: elements are replaced in their memory.
+static void tieScatters(ModuleOp module) {
+  DenseMap<StringAttr, SmallVector<adze::host::LaunchOp>> launches;
+  module.walk([&](adze::host::LaunchOp launch) {
+    launches[launch.getCalleeAttr().getAttr()].push_back(launch);
+  });
+  for (auto kernel : module.getOps<func::FuncOp>()) {
+    if (!isGraphKernel(kernel))
+      continue;
+    ArrayRef<adze::host::LaunchOp> uses = launches[kernel.getSymNameAttr()];
+    for (unsigned i = 0; i < kernel.getNumResults(); ++i) {
+      BlockArgument data = getScattered(kernel, i);
+      bool isFree =
+          data && llvm::all_of(uses, [&](adze::host::LaunchOp launch) {
+            Value operand = launch.getOperand(data.getArgNumber());
+            auto producer = operand.getDefiningOp<adze::host::LaunchOp>();
+            return producer && producer->getBlock() == launch->getBlock() &&
+                   operand.hasOneUse();
+          });
+      if (isFree)
+        kernel.setResultAttr(
+            i, adze::host::tiedAttr,
+            OpBuilder(kernel).getI64IntegerAttr(data.getArgNumber()));
+    }
+  }
+}
+
 static LogicalResult lowerKernel(func::FuncOp from) {
   OpBuilder builder(from);
   func::FuncOp to = createSignature(from, builder);
@@ -226,6 +271,7 @@ struct ConvertGraphToLinalgPass final
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (isGraphKernel(function))
         kernels.push_back(function);
+    tieScatters(getOperation());
     for (func::FuncOp kernel : kernels) {
       if (failed(lowerKernel(kernel)))
         return signalPassFailure();

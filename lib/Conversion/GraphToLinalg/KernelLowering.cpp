@@ -78,6 +78,14 @@ Value KernelLowering::getOutput(Value tensor) {
   return place;
 }
 
+bool KernelLowering::isTied(Value result) {
+  auto returned = from.getBody().front().getTerminator()->getOperands();
+  return llvm::any_of(llvm::enumerate(returned), [&](auto entry) {
+    return entry.value() == result &&
+           from.getResultAttr(entry.index(), host::tiedAttr);
+  });
+}
+
 Value KernelLowering::allocate(Value tensor) {
   MemRefType type = getMemrefType(tensor.getType());
   SmallVector<Value> dynamic;

@@ -46,6 +46,8 @@ public:
   void set(mlir::Value tensor, mlir::Value memref) { places[tensor] = memref; }
   /// Whether the tensor has a place to be written to.
   bool hasPlace(mlir::Value tensor) const { return places.contains(tensor); }
+  /// Whether a result lies in the memory of an operand (`adze.tied`).
+  bool isTied(mlir::Value result);
   /// Whether a reshape's operand is written in the place of its result.
   bool isAlias(mlir::Operation *reshape) const {
     return aliases.contains(reshape);

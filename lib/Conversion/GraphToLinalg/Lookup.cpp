@@ -77,7 +77,10 @@ LogicalResult lowerGatherND(GatherNDOp op, KernelLowering &k) {
 // scatter
 //===----------------------------------------------------------------------===//
 
+/// Copies the tensor to the result, unless these lie in one memory.
 void copyAll(Value tensor, Value result, KernelLowering &k) {
+  if (k.isTied(result))
+    return;
   memref::CopyOp::create(k.builder, k.loc, k.get(tensor), k.getOutput(result));
 }
 

@@ -64,7 +64,8 @@ tile::CudaTargetAttr CudaTarget::getAttr(mlir::MLIRContext &context) const {
     for (mlir::Type type :
          {mlir::Type(b.getF16Type()), mlir::Type(b.getBF16Type())})
       units.push_back(tile::TargetUnitAttr::get(
-          &context, "wgmma", type, type, b.getF32Type(), {64, 256, 16}, 1));
+          &context, "wgmma", type, type, b.getF32Type(), {64, 256, 16}, 1,
+          /*intrinsic=*/""));
     features.push_back(tile::CudaFeature::tma);
   }
   return tile::CudaTargetAttr::get(&context, chip, multiprocessors, sharedLimit,
