@@ -105,6 +105,27 @@ def test_damaged_entries_are_made_anew(tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
+# Weights are checked before the first run, which says what is damaged.
+def test_damaged_weights(tmp_path):
+    options, images = {"cache_dir": str(tmp_path)}, np.load(DIGITS / "samples.npy")[:1]
+    make_session(DIGITS / "digits.onnx", options).run(None, {"image": images})
+    (module,) = get_files(tmp_path, ".so")
+    (bias,) = [
+        onnx.numpy_helper.to_array(tensor).tobytes()
+        for tensor in onnx.load(DIGITS / "digits.onnx").graph.initializer
+        if tensor.name == "fc.bias"
+    ]
+    contents = bytearray(module.read_bytes())
+    at = contents.find(bias)
+    assert at > 0
+    contents[at] ^= 1
+    module.unlink()
+    module.write_bytes(contents)
+    session = make_session(DIGITS / "digits.onnx", options)
+    with pytest.raises(Exception, match=f"{NAME}: .*{module.name}"):
+        session.run(None, {"image": images})
+
+
 def test_cache_of_several_sessions_at_once(tmp_path):
     failures = []
 

@@ -421,6 +421,8 @@ def test_session_entries():
         ({"verify_module": "maybe"}, "verify"),
         ({"precision": "f16"}, "precision"),
         ({"dim": "N=4..1"}, "N=4..1"),
+        ({"kernels": "/nowhere/kernels.mlir"}, "/nowhere/kernels.mlir"),
+        ({"report": "/nowhere/report.json"}, "/nowhere/report.json"),
     ],
 )
 def test_wrong_options(options, text):
