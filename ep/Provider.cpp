@@ -6,6 +6,7 @@
 #include "Partition.h"
 #include <algorithm>
 #include <atomic>
+#include <malloc.h>
 #include <map>
 #include <set>
 #include <thread>
@@ -13,6 +14,9 @@
 namespace fs = std::filesystem;
 
 namespace adze::ep {
+
+/// Bytes of constants that are worth a call of malloc_trim.
+constexpr size_t kManyBytes = 32 << 20;
 
 Provider::Provider(const Api &api, const OrtSessionOptions *session,
                    const OrtLogger *logger)
@@ -50,12 +54,7 @@ void Provider::setCallbacks() {
   };
   OnRunStart = [](OrtEp *self, const OrtRunOptions *run) -> OrtStatus * {
     auto *provider = static_cast<Provider *>(self);
-    return guarded(provider->api, [&] {
-      const char *file =
-          provider->api.ort.GetRunConfigEntry(run, "ep.adze.profile");
-      if (file && *file)
-        beginProfile(provider, file);
-    });
+    return guarded(provider->api, [&] { provider->beginRun(run); });
   };
   OnRunEnd = [](OrtEp *self, const OrtRunOptions *, bool) -> OrtStatus * {
     auto *provider = static_cast<Provider *>(self);
@@ -64,6 +63,17 @@ void Provider::setCallbacks() {
   GetCompiledModelCompatibilityInfo = [](OrtEp *self, const OrtGraph *) {
     return static_cast<Provider *>(self)->compatibility.c_str();
   };
+}
+
+/// Modules have their own copies of constants. ONNX Runtime releases its copies
+/// at the end of the session's creation, and glibc keeps such memory for later
+/// unless malloc_trim is called.
+void Provider::beginRun(const OrtRunOptions *run) {
+  if (hasReleasedConstants && hasReleasedConstants.exchange(false))
+    malloc_trim(0);
+  const char *file = api.ort.GetRunConfigEntry(run, "ep.adze.profile");
+  if (file && *file)
+    beginProfile(this, file);
 }
 
 //===----------------------------------------------------------------------===//
@@ -406,6 +416,10 @@ void Provider::compile(const OrtGraph **graphs, const OrtNode **fused,
   for (size_t i = 0; i < count; ++i)
     jobs.push_back(makeJob(graphs[i], fused[i]));
   compileAll(jobs);
+  size_t size = 0;
+  for (const Job &job : jobs)
+    size += job.source ? job.source->model.getSize() : 0;
+  hasReleasedConstants = size > kManyBytes;
   for (size_t i = 0; i < count; ++i) {
     // ONNX Runtime releases what is set, also if a later one fails.
     infos[i] = open(jobs[i]).release();

@@ -6,6 +6,7 @@
 
 #include "CompiledNode.h"
 #include "Graph.h"
+#include <atomic>
 #include <optional>
 
 namespace adze::ep {
@@ -27,6 +28,7 @@ private:
   };
 
   void setCallbacks();
+  void beginRun(const OrtRunOptions *run);
 
   void claim(const OrtGraph *graph, OrtEpGraphSupportInfo *info);
   bool isBody(const OrtGraph *graph);
@@ -61,6 +63,8 @@ private:
   std::string compatibility;
   /// Of the graph that has claimed nodes; see isBody.
   std::optional<std::string> claimedGraph;
+  /// True until the first run of a session with many constants.
+  std::atomic<bool> hasReleasedConstants{false};
 };
 
 } // namespace adze::ep
