@@ -7,6 +7,7 @@
 #include "CompiledNode.h"
 #include "Graph.h"
 #include <atomic>
+#include <map>
 #include <optional>
 
 namespace adze::ep {
@@ -27,6 +28,9 @@ private:
     std::exception_ptr failure;
   };
 
+  /// The nodes that read each value.
+  using Readers = std::map<std::string, std::vector<size_t>>;
+
   void setCallbacks();
   void beginRun(const OrtRunOptions *run);
 
@@ -35,8 +39,10 @@ private:
   bool claimContexts(const Nodes &nodes, OrtEpGraphSupportInfo *info);
   std::vector<bool> getCandidates(const Nodes &nodes);
   std::string getObstacle(const OrtNode *node);
-  bool refuseUnknownRanks(const Nodes &nodes, const std::vector<size_t> &part,
-                          std::vector<bool> &isSupported);
+  void refuse(const OrtNode *node, const std::string &reason);
+  bool refuseBoundaries(const Nodes &nodes, const Readers &readers,
+                        const std::vector<size_t> &part,
+                        std::vector<bool> &isSupported);
   bool refuseCaptures(const Nodes &nodes, const std::vector<size_t> &part,
                       std::vector<bool> &isSupported);
   bool refuseUnsupported(const OrtGraph *graph, const Nodes &nodes,
