@@ -6,6 +6,8 @@
 
 #include "CompiledNode.h"
 #include "Graph.h"
+#include <atomic>
+#include <map>
 #include <optional>
 
 namespace adze::ep {
@@ -26,15 +28,21 @@ private:
     std::exception_ptr failure;
   };
 
+  /// The nodes that read each value.
+  using Readers = std::map<std::string, std::vector<size_t>>;
+
   void setCallbacks();
+  void beginRun(const OrtRunOptions *run);
 
   void claim(const OrtGraph *graph, OrtEpGraphSupportInfo *info);
   bool isBody(const OrtGraph *graph);
   bool claimContexts(const Nodes &nodes, OrtEpGraphSupportInfo *info);
   std::vector<bool> getCandidates(const Nodes &nodes);
   std::string getObstacle(const OrtNode *node);
-  bool refuseUnknownRanks(const Nodes &nodes, const std::vector<size_t> &part,
-                          std::vector<bool> &isSupported);
+  void refuse(const OrtNode *node, const std::string &reason);
+  bool refuseBoundaries(const Nodes &nodes, const Readers &readers,
+                        const std::vector<size_t> &part,
+                        std::vector<bool> &isSupported);
   bool refuseCaptures(const Nodes &nodes, const std::vector<size_t> &part,
                       std::vector<bool> &isSupported);
   bool refuseUnsupported(const OrtGraph *graph, const Nodes &nodes,
@@ -61,6 +69,8 @@ private:
   std::string compatibility;
   /// Of the graph that has claimed nodes; see isBody.
   std::optional<std::string> claimedGraph;
+  /// True until the first run of a session with many constants.
+  std::atomic<bool> hasReleasedConstants{false};
 };
 
 } // namespace adze::ep

@@ -105,6 +105,27 @@ def test_damaged_entries_are_made_anew(tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
+# Weights are checked before the first run, which says what is damaged.
+def test_damaged_weights(tmp_path):
+    options, images = {"cache_dir": str(tmp_path)}, np.load(DIGITS / "samples.npy")[:1]
+    make_session(DIGITS / "digits.onnx", options).run(None, {"image": images})
+    (module,) = get_files(tmp_path, ".so")
+    (bias,) = [
+        onnx.numpy_helper.to_array(tensor).tobytes()
+        for tensor in onnx.load(DIGITS / "digits.onnx").graph.initializer
+        if tensor.name == "fc.bias"
+    ]
+    contents = bytearray(module.read_bytes())
+    at = contents.find(bias)
+    assert at > 0
+    contents[at] ^= 1
+    module.unlink()
+    module.write_bytes(contents)
+    session = make_session(DIGITS / "digits.onnx", options)
+    with pytest.raises(Exception, match=f"{NAME}: .*{module.name}"):
+        session.run(None, {"image": images})
+
+
 def test_cache_of_several_sessions_at_once(tmp_path):
     failures = []
 
@@ -134,6 +155,45 @@ def test_cache_that_cannot_be_written(tmp_path, capfd):
     said = capfd.readouterr().err
     assert "option 'cache_dir': expected to write '" in said
     assert "but got: Not a directory" in said
+
+
+# ONNX Runtime's copies of the constants are gone; those of a module in a file
+# are shared between processes.
+def test_memory_of_constants(tmp_path):
+    size, count = 1024, 16
+    weights = np.random.default_rng(0).standard_normal((size, size)).astype(np.float32) / size
+    nodes = [
+        onnx.helper.make_node("MatMul", [f"x{i}", f"w{i}"], [f"x{i + 1}"]) for i in range(count)
+    ]
+    values = [
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1, size])
+        for name in ("x0", f"x{count}")
+    ]
+    tensors = [onnx.numpy_helper.from_array(weights + i, f"w{i}") for i in range(count)]
+    graph = onnx.helper.make_graph(nodes, "large", values[:1], values[1:], tensors)
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)])
+    model.ir_version = 10
+    onnx.save(model, tmp_path / "m.onnx")
+    code = f"""
+import numpy as np, onnxruntime as ort
+def get_memory():
+    lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
+    return int(lines["RssAnon"].split()[0]) >> 10
+ort.register_execution_provider_library({NAME!r}, {LIBRARY!r})
+options = ort.SessionOptions()
+options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+options.add_provider_for_devices(
+    [d for d in ort.get_ep_devices() if d.ep_name == {NAME!r}],
+    {{"cache_dir": {str(tmp_path / "cache")!r}}})
+before = get_memory()
+session = ort.InferenceSession({str(tmp_path / "m.onnx")!r}, options)
+session.run(None, {{"x0": np.ones((1, {size}), np.float32)}})
+print(get_memory() - before)
+"""
+    for _ in range(2):  # the second takes the module from the cache
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < count * weights.nbytes / 2 / (1 << 20)
 
 
 # ---- EPContext models --------------------------------------------------------------

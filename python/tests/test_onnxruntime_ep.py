@@ -135,6 +135,26 @@ def test_least_nodes_of_a_partition():
         assert ("CPUExecutionProvider", ["first"]) in get_assignment(session)
 
 
+# Values of other kinds are fine inside of a partition.
+def test_sequences_and_strings_inside():
+    session = make_session(
+        parse("""
+        <ir_version: 8, opset_import: ["" : 18]>
+        inside (float[4, 2] x, int64 i, float[N] y) => (float[R, C] part, float[N] same)
+        <int64 two = {2}> {
+          parts = SplitToSequence<axis = 0>(x, two)
+          part = SequenceAt(parts, i)
+          words = Cast<to = 8>(y)
+          same = Cast<to = 1>(words)
+        }""")
+    )
+    x, y = np.arange(8, dtype=np.float32).reshape(4, 2), np.array([1.5, 2], np.float32)
+    for i in (0, 1):
+        part, same = run(session, x, np.array(i), y)
+        np.testing.assert_array_equal(part, x[2 * i : 2 * i + 2])
+        np.testing.assert_array_equal(same, y)
+
+
 def test_strings_stay_with_the_cpu():
     session = make_session(
         parse("""
@@ -421,6 +441,8 @@ def test_session_entries():
         ({"verify_module": "maybe"}, "verify"),
         ({"precision": "f16"}, "precision"),
         ({"dim": "N=4..1"}, "N=4..1"),
+        ({"kernels": "/nowhere/kernels.mlir"}, "/nowhere/kernels.mlir"),
+        ({"report": "/nowhere/report.json"}, "/nowhere/report.json"),
     ],
 )
 def test_wrong_options(options, text):
