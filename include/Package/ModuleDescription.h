@@ -51,7 +51,7 @@ struct CpuVariant {
 
 struct TensorMap {
   uint32_t pointer = 0, type = 0, rowBytes = 0;
-  llvm::SmallVector<uint32_t, 5> box; // innermost first
+  llvm::SmallVector<uint32_t, 5> box, steps; // innermost first
 };
 
 struct DeviceKernel {

@@ -154,6 +154,8 @@ static Constant *makeMaps(TableBuilder &b, const DeviceKernel &kernel) {
                                       b.i32(map.rowBytes)};
     for (unsigned dim = 0; dim < ADZE_TENSOR_MAP_RANK; ++dim)
       fields.push_back(b.i32(dim < map.box.size() ? map.box[dim] : 0));
+    for (unsigned dim = 0; dim < ADZE_TENSOR_MAP_RANK; ++dim)
+      fields.push_back(b.i32(dim < map.steps.size() ? map.steps[dim] : 1));
     rows.push_back(b.table<adze_tensor_map>(fields));
   }
   return b.array(rows, "tensor_maps");

@@ -150,7 +150,8 @@ static package::DeviceKernel getDeviceKernel(ModuleOp helpers,
   row.residentBlocks = kernel.residentBlocks;
   row.mapValues = rename(kernel.mapValues);
   for (const cuda::TensorMap &map : kernel.maps)
-    row.maps.push_back({map.pointer, map.type, map.rowBytes, map.box});
+    row.maps.push_back(
+        {map.pointer, map.type, map.rowBytes, map.box, map.steps});
   return row;
 }
 

@@ -373,7 +373,11 @@ CompileStatus Compilation::tune() {
 CompileStatus Compilation::runStages() {
   if (failed(resolveTargets()))
     return CompileStatus::Usage;
-  tile::setTargets(*module, targetAttrs);
+  // The host program alone needs no facts of its CPU.
+  ArrayRef<Attribute> stated = targetAttrs;
+  if (!options.cpu)
+    stated = stated.take_back(options.cudaTargets.size());
+  tile::setTargets(*module, stated);
   std::optional<Stage> last = getTextStage(options.emit);
   if (options.cut && options.cut->stage == Stage::Import &&
       failed(continueAsReference(Stage::Import)))

@@ -186,7 +186,8 @@ typedef struct {
   uint32_t rank;      /* 1 to ADZE_TENSOR_MAP_RANK */
   uint32_t row_bytes; /* of the box in shared memory, whose pieces of 16 bytes
                          are permuted: 32, 64 or 128 */
-  uint32_t box[ADZE_TENSOR_MAP_RANK];
+  /* Elements of the box, each `steps` further than the one before. */
+  uint32_t box[ADZE_TENSOR_MAP_RANK], steps[ADZE_TENSOR_MAP_RANK];
 } adze_tensor_map;
 
 /* On a device a kernel is entry point `entry` of the image, called with

@@ -60,12 +60,13 @@ static adze_status encode(adze_context *context, uint32_t kernel, slot *to) {
   enum { NO_INTERLEAVE = 0, PROMOTE_TO_128_BYTES = 2, FILL_ZEROS = 0 };
   const adze_tensor_map *row = to->row;
   uint64_t sizes[ADZE_TENSOR_MAP_RANK], strides[ADZE_TENSOR_MAP_RANK];
-  uint32_t steps[ADZE_TENSOR_MAP_RANK];
+  uint32_t box[ADZE_TENSOR_MAP_RANK];
   for (uint32_t i = 0; i < row->rank; ++i) {
     /* Nothing is copied along a dim without elements. */
     int64_t size = to->values[i];
     sizes[i] = size > 0 ? (uint64_t)size : 1;
-    steps[i] = 1;
+    /* The driver's boxes include what steps leave out. */
+    box[i] = (row->box[i] - 1) * row->steps[i] + 1;
   }
   for (uint32_t i = 0; i + 1 < row->rank; ++i) {
     int64_t stride = to->values[ADZE_TENSOR_MAP_RANK + i];
@@ -75,7 +76,7 @@ static adze_status encode(adze_context *context, uint32_t kernel, slot *to) {
   const cu_driver *cu = context->on_device->device->cu;
   cu_result result = cu->encode_tensor_map(
       to->map.bytes, (int)row->type, row->rank, to->address, sizes, strides,
-      row->box, steps, NO_INTERLEAVE, swizzle, PROMOTE_TO_128_BYTES,
+      box, row->steps, NO_INTERLEAVE, swizzle, PROMOTE_TO_128_BYTES,
       FILL_ZEROS);
   if (!result)
     return NULL;

@@ -15,7 +15,7 @@ namespace adze::cuda {
 /// The fields of adze_tensor_map.
 struct TensorMap {
   uint32_t pointer = 0, type = 0, rowBytes = 0;
-  llvm::SmallVector<uint32_t, 5> box; ///< innermost first
+  llvm::SmallVector<uint32_t, 5> box, steps; ///< innermost first
 };
 
 /// One kernel of an image; the fields of adze_device_kernel.

@@ -531,6 +531,8 @@ LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Cut cut) {
                             : e.fail("no other cut of planes");
   if (cut == Cut::Flat)
     return conv.isPointwise() ? emitPointwiseConv(e, conv) : e.fail("a window");
+  if (cut == Cut::Dims && takesImageBlocks(conv))
+    return emitImageBlocks(e, conv);
   if (cut == Cut::Dims)
     return conv.isDepthwise() || runsInLanes(e, conv) ||
                    (e.forCpusAlone && conv.isPlane())

@@ -93,6 +93,12 @@ loopWindow(KernelEmitter &e, const ConvShape &conv, const ConvProgram &program,
                mlir::FailureOr<KernelEmitter::Carried>(mlir::ValueRange)>
                body);
 
+/// Returns true if the convolution is for a GPU alone, one of whose matrix units
+/// multiplies its elements.
+bool takesImageBlocks(const ConvShape &conv);
+/// Emits such a convolution by blocks of pixels of several rows.
+mlir::LogicalResult emitImageBlocks(KernelEmitter &e, const ConvShape &conv);
+
 /// Groups of so few channels that a vector holds several of them.
 bool runsInLanes(const KernelEmitter &e, const ConvShape &conv);
 /// Convolutions whose channels are the lanes: of one channel a group, or of a

@@ -28,15 +28,28 @@ Value Fragments::scalar(OpFoldResult value) {
   return frame.map.lookupOrDefault(cast<Value>(value));
 }
 
+Fragments::TileAxes Fragments::getAxes(Value result) {
+  if (tileType(result).getRank() == 2)
+    return {Axis::Row, Axis::Column};
+  return {Axis::ImageRow, Axis::ImageColumn, Axis::Column};
+}
+
 Value Fragments::getPosition(Axis axis, unsigned half, unsigned group,
                              unsigned lane) {
-  return axis == Axis::Row ? d.add(row, kGroupColumns * half)
-                           : d.add(column, kGroupColumns * group + lane);
+  if (axis == Axis::Column)
+    return d.add(column, kGroupColumns * group + lane);
+  Value at = d.add(row, kGroupColumns * half);
+  if (axis == Axis::ImageRow)
+    return d.fold<arith::DivUIOp>(at, d.index(imageColumns));
+  if (axis == Axis::ImageColumn)
+    return d.fold<arith::RemUIOp>(at, d.index(imageColumns));
+  return at;
 }
 
 Fragments::Pair Fragments::evaluate(Value tile, TileAxes axes, unsigned half,
                                     unsigned group) {
-  bool hasRow = llvm::is_contained(axes, Axis::Row),
+  bool hasRow =
+           llvm::any_of(axes, [](Axis axis) { return axis != Axis::Column; }),
        hasColumn = llvm::is_contained(axes, Axis::Column);
   std::pair<Value, std::pair<int, int>> key{
       tile, {hasRow ? int(half) : -1, hasColumn ? int(group) : -1}};
@@ -54,6 +67,9 @@ Fragments::Pair Fragments::compute(Value tile, const TileAxes &axes,
     return {elements[first], elements[first + 1]};
   }
   Operation *op = tile.getDefiningOp();
+  if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) // of the sums
+    return evaluate(reshape.getSource(), {Axis::Row, Axis::Column}, half,
+                    group);
   if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
     Value source = broadcast.getSource();
     if (!isTile(source)) {
@@ -255,7 +271,7 @@ Fragments::Pair Fragments::load(tile::LoadOp op, const TileAxes &axes,
 }
 
 void Fragments::store(tile::StoreOp op, unsigned half, unsigned group) {
-  TileAxes axes{Axis::Row, Axis::Column};
+  TileAxes axes = getAxes(op.getValue());
   const MemView &view = frame.views.find(op.getMemref())->second;
   RankedTensorType type = op.getValue().getType();
   Type element = type.getElementType();

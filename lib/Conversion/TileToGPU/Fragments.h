@@ -20,9 +20,11 @@ public:
   /// `frame` has the scalars and views at the builder's insertion point. If all
   /// that is computed is rounded to 16 bits in the end (`narrow`), functions
   /// may be approximated to that precision.
+  /// Rows of a block of an image have `imageColumns` elements each.
   Fragments(DeviceBuilder &d, const KernelFrame &frame, mlir::Value sums,
-            bool narrow)
-      : d(d), frame(frame), sums(sums), narrow(narrow) {}
+            int64_t imageColumns, bool narrow)
+      : d(d), frame(frame), sums(sums), imageColumns(imageColumns),
+        narrow(narrow) {}
 
   /// Sets the thread's place: indices in the tile, and its elements of the sums
   /// there.
@@ -30,14 +32,16 @@ public:
                 llvm::ArrayRef<mlir::Value> elements);
 
   Pair evaluate(mlir::Value tile, unsigned half, unsigned group) {
-    return evaluate(tile, {Axis::Row, Axis::Column}, half, group);
+    return evaluate(tile, getAxes(tile), half, group);
   }
   /// Stores a pair from registers; what is out of bounds is dropped.
   void store(tile::StoreOp op, unsigned half, unsigned group);
 
 private:
-  enum class Axis { Row, Column };
-  using TileAxes = llvm::SmallVector<Axis, 2>;
+  /// Rows of the product, or the two dims of an image's block that they are.
+  enum class Axis { Row, ImageRow, ImageColumn, Column };
+  using TileAxes = llvm::SmallVector<Axis, 3>;
+  static TileAxes getAxes(mlir::Value result);
   /// A window's element in memory: its indices, and whether they are in bounds
   /// (null: they are).
   struct Place {
@@ -65,6 +69,7 @@ private:
   DeviceBuilder &d;
   const KernelFrame &frame;
   mlir::Value sums;
+  int64_t imageColumns;
   bool narrow;
   mlir::Value row, column;
   llvm::SmallVector<mlir::Value> elements;

@@ -30,8 +30,10 @@ static bool startsAtPanels(tile::LoadOp load) {
 static LogicalResult addOperand(PipelinePlan &plan, tile::LoadOp load,
                                 tile::TileRole role, std::string &why) {
   auto type = cast<RankedTensorType>(load.getResult().getType());
-  auto box = tile::getTensorBox(load.getMemref(), load.getMemDims(),
-                                type.getShape(), role, why);
+  auto box = tile::getTensorBox(
+      load.getMemref(),
+      {load.getMemDims(), llvm::to_vector(type.getShape()), load.getSteps()},
+      role, why);
   if (failed(box))
     return failure();
   if (!startsAtPanels(load))
@@ -40,19 +42,27 @@ static LogicalResult addOperand(PipelinePlan &plan, tile::LoadOp load,
   return success();
 }
 
-/// A result that a tensor map can store in pieces of 64 rows of 128 bytes.
-static std::optional<tile::TensorBox> getResultBox(tile::StoreOp store) {
+/// A result that a tensor map can store in pieces of 64 rows of 128 bytes,
+/// which are whole rows of an image's block.
+static std::optional<tile::TensorBox> getResultBox(const PipelinePlan &plan,
+                                                   tile::StoreOp store) {
   constexpr unsigned elementBits = 16;
   auto type = cast<MemRefType>(store.getMemref().getType());
-  SmallVector<int64_t> dims = store.getMemDims();
+  SmallVector<int64_t> dims = store.getMemDims(), steps = store.getSteps(),
+                       sizes;
+  bool isImage = dims.size() > 2;
   if (type.getElementTypeBitWidth() != elementBits ||
       !isa<FloatType>(type.getElementType()) ||
-      !type.getLayout().isIdentity() || dims[1] != type.getRank() - 1 ||
-      llvm::any_of(store.getSteps(), [](int64_t step) { return step != 1; }))
+      !type.getLayout().isIdentity() || dims.back() != type.getRank() - 1 ||
+      llvm::any_of(steps, [](int64_t step) { return step != 1; }) ||
+      (isImage && kInstructionRows % plan.columns != 0))
     return std::nullopt;
+  if (isImage)
+    sizes = {kInstructionRows / plan.columns, plan.columns, kPieceColumns};
+  else
+    sizes = {kInstructionRows, kPieceColumns};
   std::string why;
-  auto box = tile::getTensorBox(store.getMemref(), dims,
-                                {kInstructionRows, kPieceColumns},
+  auto box = tile::getTensorBox(store.getMemref(), {dims, sizes, steps},
                                 tile::TileRole::Result, why);
   if (failed(box))
     return std::nullopt;
@@ -64,7 +74,7 @@ static std::optional<tile::TensorBox> getResultBox(tile::StoreOp store) {
 static LogicalResult checkLoops(tile::Product &product, std::string &why) {
   for (scf::ForOp loop : product.loops)
     for (Operation &op : loop.getBody()->without_terminator())
-      if (!isa<tile::LoadOp, tile::DotOp, scf::ForOp>(op) &&
+      if (!isa<tile::LoadOp, tile::ReshapeOp, tile::DotOp, scf::ForOp>(op) &&
           (op.getNumRegions() || !isMemoryEffectFree(&op) ||
            isa<memref::DimOp>(op)))
         return why = "'" + op.getName().getStringRef().str() +
@@ -100,13 +110,21 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
       plan.m % (plan.warpgroups * kInstructionRows) != 0 ||
       plan.n % kPieceColumns != 0)
     return why = "a schedule whose blocks are not the kernel's", failure();
+  ArrayRef<int64_t> window = shape(product->lhs.getResult());
+  plan.columns = window[window.size() - 2];
+  if (ShapedType::getNumElements(window.drop_back()) != plan.m ||
+      window.back() != plan.k)
+    return why = "rows that are reshaped to others", failure();
+  for (tile::StoreOp store : product->stores)
+    if (shape(store.getValue()).drop_back() != window.drop_back())
+      return why = "a result of other rows than the operand's", failure();
   if (failed(addOperand(plan, product->lhs, tile::TileRole::Lhs, why)) ||
       failed(addOperand(plan, product->rhs, tile::TileRole::Rhs, why)))
     return failure();
   for (tile::StoreOp store : product->stores) {
     PipelineResult &result = plan.results.emplace_back();
     result.store = store;
-    auto box = getResultBox(store);
+    auto box = getResultBox(plan, store);
     if (!box)
       continue;
     result.map = plan.maps.size();

@@ -28,6 +28,7 @@ struct PipelineResult {
 struct PipelinePlan {
   tile::Product product;
   int64_t m, n, k; ///< blocks
+  int64_t columns; ///< of the block of an image that the rows are, or m
   int64_t stages, inflight, tilesTogether;
   int64_t warpgroups;   ///< that multiply
   int64_t stagingParts; ///< pieces of results that a warpgroup stages at a time

@@ -130,7 +130,8 @@ PipelinedKernel::Values PipelinedKernel::emitLoops(unsigned level,
   b.setInsertionPointToStart(made.getBody());
   map.map(loop.getInductionVar(), made.getInductionVar());
   for (Operation &op : loop.getBody()->without_terminator())
-    if (!op.getNumRegions() && !isa<tile::LoadOp, tile::DotOp>(op))
+    if (!op.getNumRegions() &&
+        !isa<tile::LoadOp, tile::ReshapeOp, tile::DotOp>(op))
       b.clone(op, map);
   Values next =
       emitLoops(level + 1, map, Values(made.getRegionIterArgs()), step);

@@ -148,7 +148,7 @@ void PipelinedKernel::storeResults(const KernelFrame &at, ValueRange sums) {
     tile::StoreOp store = result.store;
     return tileType(store.getValue()).getElementTypeBitWidth() <= narrowBits;
   });
-  Fragments fragments(d, at, plan.product.getSums(), narrow);
+  Fragments fragments(d, at, plan.product.getSums(), plan.columns, narrow);
   for (unsigned block = 0; block < sums.size(); ++block) {
     SmallVector<Value> elements;
     for (int64_t i = 0,
@@ -219,17 +219,19 @@ void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
   d.when(leads, [&] {
     SmallVector<Value> coordinates;
     SmallVector<int64_t> dims = op.getMemDims();
-    Value blockRow =
-        d.add(d.mul(warpgroup, plan.getRowBlocks() * kInstructionRows),
-              rowBlock * kInstructionRows);
+    int64_t rowsBefore = dims.size() > 2 ? plan.columns : 1;
+    Value firstRow = d.add(
+        d.mul(warpgroup, plan.getRowBlocks() * kInstructionRows / rowsBefore),
+        rowBlock * kInstructionRows / rowsBefore);
     for (auto [dim, offset] : llvm::enumerate(op.getMixedOffsets())) {
       auto constant = getConstantIntValue(offset);
       Value at32 = constant
                        ? d.i32(*constant)
                        : d.toI32(at.map.lookupOrDefault(cast<Value>(offset)));
+      // Pieces of an image's block are whole rows of it.
       if (int64_t(dim) == dims[0])
-        at32 = d.add(at32, blockRow);
-      else if (int64_t(dim) == dims[1])
+        at32 = d.add(at32, firstRow);
+      else if (int64_t(dim) == dims.back())
         at32 = d.add(at32, piece * kPieceColumns);
       coordinates.insert(coordinates.begin(), at32);
     }

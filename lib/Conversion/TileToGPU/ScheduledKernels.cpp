@@ -13,7 +13,7 @@ namespace adze::togpu {
 
 /// What the host needs of each map beside its sizes: `adze.tensor_maps` of the
 /// function lists the argument, the bits of an element, whether it is a bf16,
-/// the bytes of a row, and the box, innermost first.
+/// the bytes of a row, the box and its steps, both innermost first.
 static ArrayAttr describeMaps(OpBuilder &b, const PipelinePlan &plan) {
   SmallVector<Attribute> rows;
   for (const tile::TensorBox &map : plan.maps) {
@@ -23,6 +23,7 @@ static ArrayAttr describeMaps(OpBuilder &b, const PipelinePlan &plan) {
                                                  : ADZE_TENSOR_MAP_F16,
                                 map.rowBytes};
     row.append(map.box.rbegin(), map.box.rend());
+    row.append(map.steps.rbegin(), map.steps.rend());
     rows.push_back(b.getDenseI64ArrayAttr(row));
   }
   return b.getArrayAttr(rows);

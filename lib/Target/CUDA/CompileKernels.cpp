@@ -255,7 +255,13 @@ static void addMaps(CompiledKernel &kernel, LLVM::LLVMFuncOp function,
     map.pointer = row[0];
     map.type = row[1];
     map.rowBytes = row[2];
-    map.box.assign(row.begin() + 3, row.end());
+    ArrayRef<int64_t> boxes = row.drop_front(3);
+    size_t rank = boxes.size() / 2;
+    for (auto [size, step] :
+         llvm::zip(boxes.take_front(rank), boxes.take_back(rank))) {
+      map.box.push_back(size);
+      map.steps.push_back(step);
+    }
   }
 }
 

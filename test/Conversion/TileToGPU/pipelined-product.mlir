@@ -7,7 +7,7 @@
 // CHECK: llvm.func @matmul(
 // CHECK-SAME: llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant
 // CHECK-SAME: adze.resident_blocks = 1 : i64
-// CHECK-SAME: adze.tensor_maps = [array<i64: 0, 6, 128, 64, 64>, array<i64: 1, 6, 128, 64, 64>, array<i64: 2, 6, 128, 64, 64>]
+// CHECK-SAME: adze.tensor_maps = [array<i64: 0, 6, 128, 64, 64, 1, 1>, array<i64: 1, 6, 128, 64, 64, 1, 1>, array<i64: 2, 6, 128, 64, 64, 1, 1>]
 // CHECK-SAME: adze.threads = 256 : i64
 // CHECK-COUNT-4: nvvm.mbarrier.init
 // CHECK: nvvm.fence.mbarrier.init
@@ -62,7 +62,7 @@ tile.kernel @matmul(%a: memref<?x512xf16>, %b: memref<512x96xf16>, %y: memref<?x
 // Columns of the right operand are its rows in memory; f32 results are stored
 // from registers, where they are in bounds.
 // CHECK: llvm.func @transposed(
-// CHECK-SAME: adze.tensor_maps = [array<i64: 0, 9, 128, 64, 64>, array<i64: 1, 9, 128, 64, 64>]
+// CHECK-SAME: adze.tensor_maps = [array<i64: 0, 9, 128, 64, 64, 1, 1>, array<i64: 1, 9, 128, 64, 64, 1, 1>]
 // CHECK: nvvm.wgmma.mma_async {{.*}} A[<bf16>, <one>, <row>], B[<bf16>, <one>, <col>]
 // CHECK-NOT: nvvm.stmatrix
 // CHECK: scf.if

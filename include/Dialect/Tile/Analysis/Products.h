@@ -10,7 +10,9 @@
 namespace adze::tile {
 
 /// A kernel that is one product in a nest of loops that carry its sums, and
-/// elementwise operations on the sums. Tiles may have dynamic sizes.
+/// elementwise operations on the sums. Tiles may have dynamic sizes. The rows
+/// may be those of a block of an image: the left operand is then loaded as
+/// [rows, columns, k] and reshaped, and results are [rows, columns, n].
 struct Product {
   DotOp dot;
   llvm::SmallVector<mlir::scf::ForOp> loops; ///< outermost first
@@ -18,6 +20,10 @@ struct Product {
   ProgramIdOp ids;
   llvm::SmallVector<StoreOp> stores;
 
+  /// Returns the number of dims that are the rows of the product: 1 or 2.
+  unsigned getNumRowDims() {
+    return lhs.getResult().getType().getRank() - 1;
+  }
   mlir::Value getSums() { return loops.front().getResult(0); }
 };
 
@@ -25,12 +31,13 @@ struct Product {
 mlir::FailureOr<Product> findProduct(KernelOp kernel, std::string &why);
 
 /// How a window of memory is copied by boxes of a tensor map. Sizes and boxes
-/// are those of the physical dims, outermost first, in elements.
+/// are those of the physical dims, outermost first, in elements; an element of a
+/// box is `steps` further than the one before.
 struct TensorBox {
   unsigned argument; ///< whose memory it is
   mlir::Value memref;
   mlir::MemRefType physical;
-  llvm::SmallVector<int64_t> box;
+  llvm::SmallVector<int64_t> box, steps;
   bool alongSum;     ///< neighbours in memory are neighbours along k
   int64_t rowBytes;  ///< of a box in shared memory: 32, 64 or 128
   int64_t numCopies; ///< boxes that cover the window, along the last dim
@@ -39,12 +46,17 @@ struct TensorBox {
 /// The role of the dims of a tile of a product.
 enum class TileRole { Lhs, Rhs, Result };
 
-/// Describes the copy of a window of `memref` whose tile dims run along `dims`
-/// of it, with these sizes. On failure `why` says what stands against it.
+/// A window's tile dims: along which dims of the memory they run, their sizes
+/// and steps.
+struct TileWindow {
+  llvm::SmallVector<int64_t> dims, sizes, steps;
+};
+
+/// Describes the copy of a window of `memref`. On failure `why` says what stands
+/// against it.
 mlir::FailureOr<TensorBox> getTensorBox(mlir::Value memref,
-                                        llvm::ArrayRef<int64_t> dims,
-                                        llvm::ArrayRef<int64_t> sizes,
-                                        TileRole role, std::string &why);
+                                        const TileWindow &window, TileRole role,
+                                        std::string &why);
 
 /// Returns the argument of the kernel whose elements `memref` has in the same
 /// order, seen through collapsed and expanded shapes; null if there is none.

@@ -66,31 +66,45 @@ private:
       return fail("a product without a loop over its depth");
     if (!isZero(sums))
       return fail("sums that do not start at zero");
-    for (scf::ForOp loop : product.loops)
-      for (Operation &op : *loop.getBody())
-        if (llvm::any_of(op.getResultTypes(), isTile) &&
-            !isa<LoadOp, DotOp, scf::ForOp>(op))
-          return fail("an operand that is computed by '" +
-                      op.getName().getStringRef() + "'");
     return success();
+  }
+
+  /// The load behind an operand, and a reshape of it to rows.
+  LoadOp findLoad(Value operand) {
+    Block *block = operand.getParentBlock();
+    auto reshape = operand.getDefiningOp<ReshapeOp>();
+    if (reshape && reshape.getSource().getType().getRank() == 3)
+      operand = reshape.getSource();
+    auto load = operand.getDefiningOp<LoadOp>();
+    return load && load->getBlock() == block && operand.hasOneUse() ? load
+                                                                    : LoadOp();
   }
 
   LogicalResult findOperands(Product &product) {
     LoadOp loads[2];
     for (unsigned i = 0; i < 2; ++i) {
       Value operand = product.dot->getOperand(i);
-      loads[i] = operand.getDefiningOp<LoadOp>();
-      if (!loads[i] || loads[i]->getBlock() != product.dot->getBlock() ||
-          !operand.hasOneUse())
+      if (Operation *op = operand.getDefiningOp();
+          op && !isa<LoadOp, ReshapeOp>(op))
+        return fail("an operand that is computed by '" +
+                    op->getName().getStringRef() + "'");
+      loads[i] = operand.hasOneUse() ? findLoad(operand) : LoadOp();
+      if (!loads[i] || loads[i]->getBlock() != product.dot->getBlock())
         return fail("an operand that is not loaded for it alone");
-      if (llvm::any_of(loads[i].getSteps(), [](int64_t s) { return s != 1; }))
-        return fail("an operand with steps");
       if (auto pad = loads[i].getPadAttr();
           pad && !matchPattern(Attribute(pad), m_AnyZeroFloat()))
         return fail("an operand with a pad that is not zero");
     }
     product.lhs = loads[0];
     product.rhs = loads[1];
+    if (product.rhs.getResult().getType().getRank() != 2)
+      return fail("a right operand of more than two dims");
+    for (scf::ForOp loop : product.loops)
+      for (Operation &op : *loop.getBody())
+        if (llvm::any_of(op.getResultTypes(), isTile) &&
+            !isa<LoadOp, ReshapeOp, DotOp, scf::ForOp>(op))
+          return fail("'" + op.getName().getStringRef() +
+                      "' in the loop of a product");
     return success();
   }
 
@@ -98,10 +112,14 @@ private:
     for (Operation &op : kernel.getBody().front()) {
       if (auto store = dyn_cast<StoreOp>(op)) {
         product.stores.push_back(store);
-        if (store.getValue().getType().getRank() != 2)
+        if (store.getValue().getType().getRank() != product.getNumRowDims() + 1)
           return fail("a result of other dims than the product's");
         continue;
       }
+      if (auto reshape = dyn_cast<ReshapeOp>(op);
+          reshape && reshape.getSource() == product.getSums() &&
+          reshape.getType().getRank() == product.getNumRowDims() + 1)
+        continue;
       if (isa<ParamOp, ProgramIdOp, ReturnOp, LoadOp, BroadcastOp, IotaOp,
               TransposeOp>(op) ||
           &op == product.loops.front())
@@ -140,18 +158,21 @@ BlockArgument getWholeArgument(Value memref) {
 /// Fills the box of each physical dim. Fails where neighbours of the tile lie
 /// in memory otherwise than rows of a box.
 static LogicalResult fillBox(TensorBox &result, AffineMap map,
-                             ArrayRef<int64_t> dims, ArrayRef<int64_t> sizes,
-                             std::string &why) {
-  auto sizeAlong = [&](unsigned memDim) {
-    const auto *it = llvm::find(dims, memDim);
-    return it == dims.end() ? int64_t(1) : sizes[it - dims.begin()];
+                             const TileWindow &window, std::string &why) {
+  auto along = [&](unsigned memDim, ArrayRef<int64_t> values) {
+    const auto *it = llvm::find(window.dims, memDim);
+    return it == window.dims.end() ? int64_t(1)
+                                   : values[it - window.dims.begin()];
   };
   for (AffineExpr expr : map.getResults()) {
     auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
     auto dim = dyn_cast<AffineDimExpr>(binary ? binary.getLHS() : expr);
     if (!dim)
       return why = "a layout of other than panels", failure();
-    int64_t size = sizeAlong(dim.getPosition());
+    int64_t size = along(dim.getPosition(), window.sizes);
+    int64_t step = along(dim.getPosition(), window.steps);
+    if (binary && step != 1)
+      return why = "steps over panels", failure();
     if (binary) {
       int64_t panel = cast<AffineConstantExpr>(binary.getRHS()).getValue();
       if (size % panel != 0)
@@ -159,14 +180,16 @@ static LogicalResult fillBox(TensorBox &result, AffineMap map,
       size = binary.getKind() == AffineExprKind::Mod ? panel : size / panel;
     }
     result.box.push_back(size);
+    result.steps.push_back(step);
   }
   return success();
 }
 
-FailureOr<TensorBox> getTensorBox(Value memref, ArrayRef<int64_t> dims,
-                                  ArrayRef<int64_t> sizes, TileRole role,
-                                  std::string &why) {
-  constexpr int64_t mostRank = 5, mostBox = 256, mostRowBytes = 128, unit = 16;
+FailureOr<TensorBox> getTensorBox(Value memref, const TileWindow &window,
+                                  TileRole role, std::string &why) {
+  constexpr int64_t mostRank = 5, mostBox = 256, mostRowBytes = 128, unit = 16,
+                    mostStep = 8;
+  ArrayRef<int64_t> dims = window.dims;
   TensorBox result;
   BlockArgument argument = getWholeArgument(memref);
   if (!argument)
@@ -197,19 +220,26 @@ FailureOr<TensorBox> getTensorBox(Value memref, ArrayRef<int64_t> dims,
                                              : std::to_string(pitch * bytes)) +
                " bytes, where tensor maps take multiples of 16",
            failure();
-  int64_t summed = role == TileRole::Lhs ? 1 : role == TileRole::Rhs ? 0 : -1;
+  int64_t summed = role == TileRole::Lhs   ? int64_t(dims.size()) - 1
+                   : role == TileRole::Rhs ? 0
+                                           : -1;
   result.alongSum = along - dims.begin() == summed;
-  if (failed(fillBox(result, map, dims, sizes, why)))
+  if (failed(fillBox(result, map, window, why)))
     return failure();
+  for (auto [box, step] :
+       llvm::zip(ArrayRef(result.box).drop_back(), result.steps))
+    if (step > mostStep || (box - 1) * step + 1 > mostBox)
+      return why = "a block of more than 256 elements along a dim", failure();
   // A row in shared memory is no longer than what is permuted.
   int64_t whole = result.box.back();
   result.box.back() = std::min(whole, mostRowBytes / bytes);
   result.numCopies = llvm::divideCeil(whole, result.box.back());
   result.rowBytes = result.box.back() * bytes;
+  bool cut = result.numCopies > 1;
   if (!llvm::is_contained({32, 64, 128}, result.rowBytes) ||
-      llvm::any_of(result.box, [&](int64_t b) { return b > mostBox; }) ||
-      (result.numCopies > 1 &&
-       (result.alongSum || isa<AffineBinaryOpExpr>(last))))
+      result.steps.back() != 1 ||
+      (cut && (result.alongSum || isa<AffineBinaryOpExpr>(last))) ||
+      (!result.alongSum && dims.size() > 2 && role == TileRole::Lhs))
     return why = "a block of no whole rows of 32, 64 or 128 bytes", failure();
   if (result.alongSum && result.rowBytes != mostRowBytes)
     return why = "a block of less than 128 bytes along the depth", failure();

@@ -6,7 +6,7 @@
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SmallSet.h"
 
 namespace adze::tile {
 #define GEN_PASS_DEF_TILECHOOSESCHEDULE
@@ -18,6 +18,13 @@ using namespace adze;
 using namespace adze::tile;
 
 namespace {
+
+/// Sizes of a product; what only a run knows is taken as large. The rows are
+/// one dim, or the rows and columns of images.
+struct ProductSizes {
+  SmallVector<int64_t, 2> rows;
+  int64_t n, k, batch;
+};
 
 /// A block of a result and the warpgroups that compute it. A warpgroup has rows
 /// of 64, and at most 256 x 64 or two times 128 x 64 sums in its registers.
@@ -35,11 +42,6 @@ constexpr int64_t kStagingBytes = 16384; ///< of a warpgroup, for results
 constexpr int64_t kBarrierBytes = 16;    ///< two a stage
 constexpr int64_t kTilesTogether = 16;   ///< rows of tiles walked together
 
-/// Sizes of a product; what only a run knows is taken as large.
-struct ProductSizes {
-  int64_t m, n, k, batch;
-};
-
 int64_t getSizeOr(Value memref, int64_t dim, int64_t otherwise) {
   int64_t size = cast<MemRefType>(memref.getType()).getDimSize(dim);
   return ShapedType::isDynamic(size) ? otherwise : size;
@@ -48,42 +50,62 @@ int64_t getSizeOr(Value memref, int64_t dim, int64_t otherwise) {
 ProductSizes getSizes(Product &product) {
   constexpr int64_t manyRows = 2048, someMatrices = 16;
   ProductSizes sizes;
-  SmallVector<int64_t> lhs = product.lhs.getMemDims(),
-                       rhs = product.rhs.getMemDims();
-  sizes.m = getSizeOr(product.lhs.getMemref(), lhs[0], manyRows);
-  sizes.n = getSizeOr(product.rhs.getMemref(), rhs[1], manyRows);
-  sizes.k = getSizeOr(product.lhs.getMemref(), lhs[1], manyRows);
+  StoreOp store = product.stores.front();
+  SmallVector<int64_t> dims = store.getMemDims();
+  unsigned numRows = product.getNumRowDims();
+  for (unsigned i = 0; i < numRows; ++i)
+    sizes.rows.push_back(getSizeOr(store.getMemref(), dims[i], manyRows));
+  sizes.n = getSizeOr(store.getMemref(), dims[numRows], manyRows);
+  sizes.k = getSizeOr(product.lhs.getMemref(),
+                      product.lhs.getMemDims()[numRows], manyRows);
   for (scf::ForOp loop : ArrayRef(product.loops).drop_back())
     sizes.k *=
         loop.getStaticTripCount().value_or(llvm::APInt(64, 1)).getSExtValue();
   sizes.batch = 1;
-  for (Value extent : product.ids.getGrid()) {
-    APInt count;
-    if (matchPattern(extent, m_ConstantInt(&count)))
-      sizes.batch *= count.getSExtValue();
-    else if (extent.getDefiningOp<memref::DimOp>())
-      sizes.batch *= someMatrices;
-  }
+  int64_t rank = cast<MemRefType>(store.getMemref().getType()).getRank();
+  for (int64_t d = 0; d < rank; ++d)
+    if (!llvm::is_contained(dims, d))
+      sizes.batch *= getSizeOr(store.getMemref(), d, someMatrices);
   return sizes;
+}
+
+/// Returns how many blocks of these rows and columns cover the result.
+double countTiles(const ProductSizes &sizes, ArrayRef<int64_t> rows,
+                  int64_t columns) {
+  double tiles = double(llvm::divideCeil(sizes.n, columns)) * sizes.batch;
+  for (auto [size, block] : llvm::zip(sizes.rows, rows))
+    tiles *= double(llvm::divideCeil(size, block));
+  return tiles;
+}
+
+/// Returns the ways to have so many rows: as one dim, or as rows and columns of
+/// an image.
+SmallVector<SmallVector<int64_t, 2>> getRowBlocks(int64_t rows, bool isImage) {
+  if (!isImage)
+    return {{rows}};
+  SmallVector<SmallVector<int64_t, 2>> blocks;
+  // A piece of 64 rows that is stored is whole rows of the image's block.
+  for (int64_t columns : {64, 32, 16, 8})
+    blocks.push_back({rows / columns, columns});
+  return blocks;
 }
 
 /// Cycles of all tiles. The rates are those of one multiprocessor of sm_90
 /// (measurements: docs/performance.md): 2048 multiply-adds a cycle, 60 bytes a
 /// cycle from the second-level cache; the two overlap but for three tenths of
-/// the shorter one.
+/// the shorter one. Of as many waves those of fewer tiles cost less.
 double getCycles(const ProductSizes &sizes, const ResultBlock &block,
-                 int64_t multiprocessors) {
+                 ArrayRef<int64_t> rows, int64_t multiprocessors) {
   constexpr double multiplyAdds = 2048, bytesFromCache = 60, exposed = 0.3,
                    start = 1500, elementBytes = 2;
-  double tiles = double(llvm::divideCeil(sizes.m, block.m)) *
-                 double(llvm::divideCeil(sizes.n, block.n)) * sizes.batch;
+  double tiles = countTiles(sizes, rows, block.n);
   double waves = std::ceil(tiles / multiprocessors);
   double depth = double(llvm::alignTo(sizes.k, kDepth));
   double multiply = depth * block.m * block.n / multiplyAdds;
   double copy = depth * (block.m + block.n) * elementBytes / bytesFromCache;
   return waves *
              (std::max(multiply, copy) + exposed * std::min(multiply, copy)) +
-         start;
+         start + tiles;
 }
 
 /// A block of a result that threads compute from registers, each 64 sums of it
@@ -99,9 +121,8 @@ constexpr ThreadBlock kThreadBlocks[] = {
 const ThreadBlock &chooseThreadBlock(const ProductSizes &sizes,
                                      int64_t multiprocessors) {
   auto cost = [&](const ThreadBlock &block) {
-    double tiles = double(llvm::divideCeil(sizes.m, block.m)) *
-                   double(llvm::divideCeil(sizes.n, block.n)) * sizes.batch;
-    return std::ceil(tiles / multiprocessors) * block.m * block.n / block.rate;
+    return std::ceil(countTiles(sizes, block.m, block.n) / multiprocessors) *
+           block.m * block.n / block.rate;
   };
   return *llvm::min_element(kThreadBlocks, [&](const auto &a, const auto &b) {
     return cost(a) < cost(b);
@@ -162,20 +183,22 @@ private:
   }
 
   LogicalResult findParams(std::string &why) {
-    ParamOp rows = getSizeParam(product.lhs, 0),
-            depth = getSizeParam(product.lhs, 1),
-            columns = getSizeParam(product.rhs, 1),
-            sameDepth = getSizeParam(product.rhs, 0);
-    bool whole = rows && depth && columns && sameDepth &&
-                 depth.getName() == sameDepth.getName();
-    if (!whole || rows.getName() == columns.getName() ||
-        depth.getName() == rows.getName() ||
-        depth.getName() == columns.getName()) {
-      why = "blocks that are no parameters of their own";
-      return failure();
-    }
-    params = {rows, columns, depth};
-    return success();
+    unsigned numRows = product.getNumRowDims();
+    for (unsigned i = 0; i < numRows; ++i)
+      params.push_back(getSizeParam(product.lhs, i));
+    params.push_back(getSizeParam(product.rhs, 1));
+    params.push_back(getSizeParam(product.lhs, numRows));
+    ParamOp depth = getSizeParam(product.rhs, 0);
+    llvm::SmallSet<StringRef, 4> names;
+    for (ParamOp param : params)
+      if (!param || !names.insert(param.getName()).second) {
+        why = "blocks that are no parameters of their own";
+        return failure();
+      }
+    if (depth && depth.getName() == params.back().getName())
+      return success();
+    why = "operands with blocks of different depth";
+    return failure();
   }
 
   /// Returns true if the block may be bound to the parameters.
@@ -201,7 +224,7 @@ private:
   void bindThreadBlock() {
     constexpr int64_t least = 64;
     ProductSizes sizes = getSizes(product);
-    if (sizes.m < least || sizes.n < least)
+    if (sizes.rows.size() > 1 || sizes.rows[0] < least || sizes.n < least)
       return;
     const ThreadBlock &block =
         chooseThreadBlock(sizes, target.getMultiprocessors());
@@ -216,41 +239,61 @@ private:
     return std::min(kMostStages, left / stage);
   }
 
+  /// Returns the bytes of a row of each operand in shared memory.
+  FailureOr<std::array<int64_t, 2>> getSwizzles(ArrayRef<int64_t> rows,
+                                                const ResultBlock &block,
+                                                std::string &why) {
+    TileWindow left{product.lhs.getMemDims(), llvm::to_vector(rows),
+                    product.lhs.getSteps()},
+        right{product.rhs.getMemDims(),
+              {kDepth, block.n},
+              product.rhs.getSteps()};
+    left.sizes.push_back(kDepth);
+    auto lhs = getTensorBox(product.lhs.getMemref(), left, TileRole::Lhs, why);
+    if (failed(lhs))
+      return failure();
+    auto rhs = getTensorBox(product.rhs.getMemref(), right, TileRole::Rhs, why);
+    if (failed(rhs))
+      return failure();
+    return std::array<int64_t, 2>{lhs->rowBytes, rhs->rowBytes};
+  }
+
   LogicalResult choose(std::string &why) {
     ProductSizes sizes = getSizes(product);
     const ResultBlock *best = nullptr;
+    SmallVector<int64_t, 2> bestRows;
+    std::array<int64_t, 2> swizzles = {0, 0};
     double least = 0;
-    int64_t swizzles[2] = {0, 0};
     for (const ResultBlock &block : kResultBlocks) {
-      if (!mayBind({block.m, block.n, kDepth}) ||
-          block.n > unit.getShape()[1] || getStages(block) < 2)
+      if (block.n > unit.getShape()[1] || getStages(block) < 2)
         continue;
-      auto lhs = getTensorBox(product.lhs.getMemref(), product.lhs.getMemDims(),
-                              {block.m, kDepth}, TileRole::Lhs, why);
-      if (failed(lhs))
-        continue;
-      auto rhs = getTensorBox(product.rhs.getMemref(), product.rhs.getMemDims(),
-                              {kDepth, block.n}, TileRole::Rhs, why);
-      if (failed(rhs))
-        continue;
-      double cycles = getCycles(sizes, block, target.getMultiprocessors());
-      if (best && cycles >= least)
-        continue;
-      best = &block;
-      least = cycles;
-      swizzles[0] = lhs->rowBytes;
-      swizzles[1] = rhs->rowBytes;
+      for (auto &rows : getRowBlocks(block.m, sizes.rows.size() > 1)) {
+        double cycles =
+            getCycles(sizes, block, rows, target.getMultiprocessors());
+        SmallVector<int64_t> values = llvm::to_vector(ArrayRef<int64_t>(rows));
+        values.append({block.n, kDepth});
+        if ((best && cycles >= least) || !mayBind(values))
+          continue;
+        auto found = getSwizzles(rows, block, why);
+        if (failed(found))
+          continue;
+        best = &block;
+        bestRows = rows;
+        least = cycles;
+        swizzles = *found;
+      }
     }
     if (!best) {
       if (why.empty())
         why = "blocks that the kernel's parameters do not take";
       return failure();
     }
-    write(*best, swizzles);
+    write(*best, bestRows, swizzles);
     return success();
   }
 
-  void write(const ResultBlock &block, ArrayRef<int64_t> swizzles) {
+  void write(const ResultBlock &block, ArrayRef<int64_t> rows,
+             ArrayRef<int64_t> swizzles) {
     MLIRContext *context = kernel.getContext();
     auto dim = [&](StringRef name, int64_t size) {
       return ScheduleDimAttr::get(context, name, size);
@@ -262,19 +305,23 @@ private:
     auto gpu = GpuScheduleAttr::get(
         context, {kWarpgroup, block.warpgroups * kWarpgroup}, getStages(block),
         /*inflight=*/1, kTilesTogether);
+    SmallVector<ScheduleDimAttr> dims = {dim("m", block.m), dim("n", block.n),
+                                         dim("k", kDepth)};
+    if (rows.size() > 1)
+      dims.append({dim("y", rows[0]), dim("x", rows[1])});
     kernel->setAttr(kScheduleAttribute,
-                    ScheduleAttr::get(context, unit.getName(),
-                                      {dim("m", block.m), dim("n", block.n),
-                                       dim("k", kDepth)},
+                    ScheduleAttr::get(context, unit.getName(), dims,
                                       {operand(0), operand(1)}, gpu));
-    bind({block.m, block.n, kDepth});
+    SmallVector<int64_t> values = llvm::to_vector(ArrayRef<int64_t>(rows));
+    values.append({block.n, kDepth});
+    bind(values);
   }
 
   KernelOp kernel;
   CudaTargetAttr target;
   TargetUnitAttr unit;
   Product product;
-  SmallVector<ParamOp> params; ///< of m, n and k
+  SmallVector<ParamOp> params; ///< of the rows, n and k
 };
 
 struct TileChooseSchedule final

@@ -1,0 +1,152 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Convolutions of modules for devices alone: a program has a block of pixels of
+// several image rows, whose windows are boxes of the input.
+#include "Convolution.h"
+#include "Dialect/Tile/IR/Targets.h"
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+namespace {
+
+/// Rows and columns of pixels, both as one, what is summed over, channels.
+enum BlockAxis { Y = 0, X = 1, Pixel = 2, Input = 3, Output = 4 };
+
+/// Returns true if a matrix unit of the module's GPU multiplies such elements.
+bool hasMatrixUnit(ConvOp op) {
+  tile::CudaTargetAttr gpu = tile::findCudaTarget(op);
+  Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
+  return gpu &&
+         gpu.findUnit(element, element, Float32Type::get(op.getContext()));
+}
+
+/// Emits the block's sums and where they lie.
+class BlockEmitter {
+public:
+  BlockEmitter(KernelEmitter &e, const ConvShape &conv)
+      : e(e), conv(conv), op(conv.op) {}
+
+  LogicalResult run() {
+    if (failed(setUp()))
+      return failure();
+    auto sums = loopOverTaps();
+    if (failed(sums))
+      return failure();
+    Value acc = reshape((*sums)[0], {blockY, blockX, blockO});
+    return finishConv(e, op.getResult(), op.getBias(), acc, {Y, X, Output},
+                      {{image, -1, 1, 1},
+                       {row, Y, 1, 1},
+                       {column, X, 1, 1},
+                       {channel, Output, 1, 1}});
+  }
+
+private:
+  LogicalResult setUp() {
+    // Every target binds its own; these are for lowerings without a schedule.
+    constexpr int64_t rows = 4, columns = 16, channels = 64, depth = 32,
+                      panel = 32;
+    blockY = e.param("BLOCK_Y", rows);
+    blockX = e.param("BLOCK_X", columns);
+    blockO = e.param("BLOCK_N", channels);
+    blockC = e.param("BLOCK_C", depth);
+    e.setAxis(Y, blockY);
+    e.setAxis(X, blockX);
+    e.setAxis(Pixel, e.mul(blockY, blockX));
+    e.setAxis(Input, blockC);
+    e.setAxis(Output, blockO);
+    e.pack(op.getFilter(), getFilterMap(op.getContext(), conv.filter.size(),
+                                        panel, /*inputsFirst=*/false,
+                                        /*group=*/1));
+    Value images = e.size(conv.result[0]), height = e.size(conv.result[1]),
+          width = e.size(conv.result[2]), outputs = e.size(conv.result[3]);
+    if (!images || !height || !width || !outputs)
+      return failure();
+    Value across = e.ceilDiv(width, blockX), down = e.ceilDiv(height, blockY);
+    SmallVector<Value> ids = e.programIds(
+        {e.mul(e.mul(across, down), images), e.ceilDiv(outputs, blockO)});
+    column = e.mul(e.rem(ids[0], across), blockX);
+    Value rest = e.div(ids[0], across);
+    row = e.mul(e.rem(rest, down), blockY);
+    image = e.div(rest, down);
+    channel = e.mul(ids[1], blockO);
+    return success();
+  }
+
+  Value reshape(Value tile, ArrayRef<Value> sizes) {
+    SmallVector<int64_t> statics(sizes.size(), ShapedType::kDynamic);
+    return tile::ReshapeOp::create(
+        e.builder(), e.loc(),
+        RankedTensorType::get(statics, getElementTypeOrSelf(tile.getType())),
+        tile, sizes, statics);
+  }
+
+  /// Where the window's first row or column begins.
+  Value start(Value at, unsigned dim) {
+    return e.sub(e.mul(at, e.index(op.getStrides()[dim])),
+                 e.index(op.getPads()[dim]));
+  }
+
+  FailureOr<KernelEmitter::Carried> loopOverTaps() {
+    Type sum = Float32Type::get(op.getContext());
+    Value zero = e.constant(cast<TypedAttr>(e.builder().getZeroAttr(sum)),
+                            {Pixel, Output});
+    Value one = e.index(1);
+    return e.loop(e.index(getKnown(conv.kernel(0))), one, zero,
+                  [&](Value r, ValueRange down) {
+                    return e.loop(e.index(getKnown(conv.kernel(1))), one, down,
+                                  [&](Value s, ValueRange across) {
+                                    return loopOverInputs(r, s, across);
+                                  });
+                  });
+  }
+
+  FailureOr<KernelEmitter::Carried> loopOverInputs(Value r, Value s,
+                                                   ValueRange carried) {
+    ArrayRef<int64_t> strides = op.getStrides(), dilations = op.getDilations();
+    Value y = e.add(start(row, 0), e.mul(r, e.index(dilations[0]))),
+          x = e.add(start(column, 1), e.mul(s, e.index(dilations[1])));
+    return e.loop(
+        e.index(conv.groupInputs), blockC, carried,
+        [&](Value c, ValueRange acc) -> FailureOr<KernelEmitter::Carried> {
+          Places window{{image, -1, 1, 1},
+                        {y, Y, strides[0], 1},
+                        {x, X, strides[1], 1},
+                        {c, Input, 1, 1}};
+          auto lhs = e.emitOn(op.getInput(), window, {Y, X, Input});
+          if (failed(lhs))
+            return failure();
+          Places taps{{channel, Output, 1, 1},
+                      {c, Input, 1, 1},
+                      {r, -1, 1, 1},
+                      {s, -1, 1, 1}};
+          auto rhs = e.emitOn(op.getFilter(), taps, {Input, Output});
+          if (failed(rhs))
+            return failure();
+          Value pixels = reshape(*lhs, {e.getAxisSize(Pixel), blockC});
+          return KernelEmitter::Carried{tile::DotOp::create(
+              e.builder(), e.loc(), acc[0].getType(), pixels, *rhs, acc[0],
+              /*unsigned_lhs=*/false)};
+        });
+  }
+
+  KernelEmitter &e;
+  const ConvShape &conv;
+  ConvOp op;
+  Value blockY, blockX, blockO, blockC;
+  Value image, row, column, channel;
+};
+
+} // namespace
+
+bool adze::takesImageBlocks(const ConvShape &conv) {
+  constexpr int64_t depth = 64;
+  return hasMatrixUnit(conv.op) && !tile::findCpuTarget(conv.op) &&
+         conv.spatial == 2 && conv.groups == 1 &&
+         conv.groupInputs % depth == 0 && !conv.hasPlanes();
+}
+
+LogicalResult adze::emitImageBlocks(KernelEmitter &e, const ConvShape &conv) {
+  return BlockEmitter(e, conv).run();
+}

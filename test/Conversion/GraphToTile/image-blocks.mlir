@@ -1,0 +1,46 @@
+// RUN: aopt %s --convert-graph-to-tile | FileCheck %s
+// RUN: aopt %s --convert-graph-to-tile --tile-choose-schedule | FileCheck %s --check-prefix=SCHEDULE
+// RUN: aopt %s --convert-graph-to-tile --tile-choose-schedule --tile-specialize=target=cuda --convert-tile-to-gpu | FileCheck %s --check-prefix=GPU
+// RUN: sed -e 's/\[#gpu\]/[#tile.cpu<chip = "x", vector_bytes = 64, caches = [1048576, 33554432]>, #gpu]/' %s | aopt --convert-graph-to-tile | FileCheck %s --check-prefix=BOTH
+
+// For a GPU alone, a program has blocks of pixels of several rows; windows that
+// look beyond the image read zeros. Steps of 2 are steps of the load.
+// CHECK-LABEL: tile.kernel @conv
+// CHECK-DAG: %[[Y:.*]] = tile.param "BLOCK_Y"
+// CHECK-DAG: %[[X:.*]] = tile.param "BLOCK_X"
+// CHECK-DAG: %[[C:.*]] = tile.param "BLOCK_C"
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: %[[W:.*]] = tile.load {{.*}} sizes [%[[Y]], %[[X]], %[[C]]] strides [2, 2, 1]
+// CHECK: tile.load {{.*}} dims [1, 0]
+// CHECK: %[[P:.*]] = tile.reshape %[[W]]
+// CHECK: tile.dot %[[P]]
+// CHECK: tile.store {{.*}} : tensor<?x?x?xf16>, memref<2x28x28x128xf16>
+
+// SCHEDULE: tile.kernel @conv
+// SCHEDULE-SAME: tile.params.cuda = {BLOCK_C = 64 : i64, BLOCK_N = 64 : i64, BLOCK_X = 32 : i64, BLOCK_Y = 2 : i64}
+
+// A box of the input is 64 channels of 2 x 32 pixels, each two further; one of
+// the filter, two panels of 32 outputs; one of the result, its block.
+// GPU: llvm.func @conv
+// GPU-SAME: adze.tensor_maps = [array<i64: 0, 6, 128, 64, 32, 2, 1, 1, 2, 2, 1>, array<i64: 1, 6, 64, 32, 64, 1, 1, 2, 1, 1, 1, 1, 1>, array<i64: 2, 6, 128, 64, 32, 2, 1, 1, 1, 1, 1>]
+// GPU: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} box[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}]
+// GPU: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} box[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}]
+
+// A CPU of the module takes rows of pixels.
+// BOTH-NOT: BLOCK_Y
+
+#gpu = #tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
+  units = [#tile.unit<"wgmma", f16 * f16 + f32, [64, 256, 16]>], features = [tma]>
+module attributes {tile.targets = [#gpu]} {
+  func.func @main(%x: tensor<2x56x56x64xf16>) -> tensor<2x28x28x128xf16> {
+    %w = graph.constant dense<1.0> : tensor<128x64x3x3xf16>
+    %0 = host.launch @conv(%x, %w) : (tensor<2x56x56x64xf16>, tensor<128x64x3x3xf16>) -> tensor<2x28x28x128xf16>
+    return %0 : tensor<2x28x28x128xf16>
+  }
+  func.func private @conv(%x: tensor<2x56x56x64xf16>, %w: tensor<128x64x3x3xf16>) -> tensor<2x28x28x128xf16> attributes {adze.kernel} {
+    %0 = graph.conv %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<2x56x56x64xf16>, tensor<128x64x3x3xf16>) -> tensor<2x28x28x128xf16>
+    return %0 : tensor<2x28x28x128xf16>
+  }
+}
