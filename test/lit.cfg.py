@@ -28,6 +28,7 @@ try:
 except OSError:
     flags = []
 for flag, feature in (("avx2", "host-avx2"), ("avx512f", "host-avx512"), ("avx512_vnni", "host-vnni"),
+                      ("avx512_bf16", "host-bf16"),
                       ("amx_tile", "host-amx")):
     if flag in flags:
         config.available_features.add(feature)

@@ -83,14 +83,19 @@ FailureOr<Value> adze::accumulate(KernelEmitter &e, Value depth, Value block,
   return (*carried)[0];
 }
 
-/// Bytes that a CPU multiplies and sums together.
-static constexpr int64_t byteGroup = 4;
-
-/// Of a product of bytes: groups of the depth lie together.
-static int64_t getGroup(Value rhs) {
-  return getElementTypeOrSelf(rhs.getType()).getIntOrFloatBitWidth() == 8
-             ? byteGroup
-             : 1;
+/// How many neighbours along the depth lie together in a constant right
+/// operand: as many as a unit of the CPU takes of a column. Bytes lie in groups
+/// on all CPUs.
+static int64_t getGroup(KernelEmitter &e, Value rhs) {
+  constexpr int64_t byteBits = 8, byteGroup = 4;
+  Type type = getElementTypeOrSelf(rhs.getType());
+  if (type.getIntOrFloatBitWidth() == byteBits)
+    return byteGroup;
+  Type sum = Float32Type::get(rhs.getContext());
+  tile::TargetUnitAttr unit = e.forCpusAlone
+                                  ? e.target.findUnit(type, type, sum)
+                                  : tile::TargetUnitAttr();
+  return unit ? unit.getGroup() : 1;
 }
 
 AffineMap adze::getPanelMap(MLIRContext *context, unsigned rank,
@@ -151,7 +156,7 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
   ContractionBlocks blocks = chooseContractionBlocks(
       e.target, e.getKnownRows(m), getKnown(n), getKnown(k), e.cutsEvenly,
       right, flat ? 1 : e.getKnownRows(matrices));
-  int64_t group = getGroup(op.getRhs());
+  int64_t group = getGroup(e, op.getRhs());
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
   Value blockK = e.param("BLOCK_K", llvm::alignTo(blocks.k, group));
@@ -294,7 +299,7 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
       e.target, e.getKnownRows(m), getKnown(n), getKnown(k), e.cutsEvenly);
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
-  int64_t group = getGroup(op.getFilter());
+  int64_t group = getGroup(e, op.getFilter());
   Value blockK = e.param("BLOCK_K", llvm::alignTo(blocks.k, group));
   e.setAxis(M, blockM);
   e.setAxis(K, blockK);
@@ -464,7 +469,7 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
   // Groups cut the channels: their blocks are facts, not parameters.
   Value blockN = conv.groups > 1 ? e.index(blockChannels)
                                  : e.param("BLOCK_N", blockChannels);
-  int64_t group = conv.groups > 1 ? 1 : getGroup(op.getFilter());
+  int64_t group = conv.groups > 1 ? 1 : getGroup(e, op.getFilter());
   int64_t depthBlock = llvm::alignTo(chooseBlock(inputs, 512), group);
   if (conv.groups > 1)
     depthBlock = largestDivisor(inputs, 512);

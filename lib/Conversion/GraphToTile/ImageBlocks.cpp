@@ -127,7 +127,7 @@ private:
           Value pixels = reshape(*lhs, {e.getAxisSize(Pixel), blockC});
           return KernelEmitter::Carried{tile::DotOp::create(
               e.builder(), e.loc(), acc[0].getType(), pixels, *rhs, acc[0],
-              /*unsigned_lhs=*/false)};
+              /*compute=*/tile::ProductAttr())};
         });
   }
 

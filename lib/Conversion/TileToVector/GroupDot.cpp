@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Dots of bytes whose right operand lies in groups of four along the depth: a
-// vector has a group of each column, and the sums of a group's four products
-// are one instruction where the CPU has it.
+// Dots of narrow elements whose right operand lies in groups along the depth: a
+// vector has a group of each column as a word, and the products of a group are
+// summed by one instruction where the CPU has it.
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "KernelLowering.h"
 #include "Products.h"
@@ -13,24 +13,34 @@
 using namespace mlir;
 using namespace adze::tile;
 
-static constexpr int64_t group = 4;
+constexpr int64_t wordBits = 32;
 
-/// Unsigned bytes by signed ones that lie in groups, each in one vector.
-bool KernelLowering::multipliesBytes(DotOp op) {
+/// How many elements along the depth the right operand of a dot has in a word;
+/// 1 if it does not lie in groups.
+static int64_t getDepthGroup(DotOp op) {
   auto load = op.getRhs().getDefiningOp<LoadOp>();
-  auto isByte = [](Value tile) {
-    return tileType(tile).getElementType().isInteger(8);
+  auto width = [](Value tile) {
+    return int64_t(tileType(tile).getElementType().getIntOrFloatBitWidth());
   };
-  if (!load || !op.getProduct().getLhs().isUnsignedInteger() ||
-      !isByte(op.getLhs()) || !isByte(op.getRhs()) ||
-      !op.getType().getElementType().isInteger(32))
+  if (!load || width(op.getAcc()) != wordBits ||
+      width(op.getLhs()) != width(op.getRhs()))
+    return 1;
+  int64_t group = getGroup(cast<MemRefType>(load.getMemref().getType()));
+  return group * width(op.getRhs()) == wordBits ? group : 1;
+}
+
+/// Does the right operand lie in groups, each in one vector?
+bool KernelLowering::multipliesGroups(DotOp op) {
+  int64_t group = getDepthGroup(op);
+  if (group == 1)
     return false;
+  auto load = op.getRhs().getDefiningOp<LoadOp>();
   auto type = cast<MemRefType>(load.getMemref().getType());
   SmallVector<int64_t> dims = load.getMemDims(), steps = load.getSteps();
   SmallVector<int> own = classes.of(op.getRhs());
   int64_t lanes = classes.lanes(own[1]);
-  if (getGroup(type) != group || steps[0] != 1 || steps[1] != 1 ||
-      lanes < group || classes.size(own[0]) % group != 0)
+  if (steps[0] != 1 || steps[1] != 1 || lanes < group ||
+      classes.size(own[0]) % group != 0)
     return false;
   ArrayRef<AffineExpr> results = type.getLayout().getAffineMap().getResults();
   MLIRContext *context = type.getContext();
@@ -45,13 +55,13 @@ bool KernelLowering::multipliesBytes(DotOp op) {
 }
 
 /// Are the groups of the left operand's rows neighbours in its memory?
-bool KernelLowering::hasBytesInPlace(DotOp op) {
+bool KernelLowering::hasGroupsInPlace(DotOp op) {
   auto load = op.getLhs().getDefiningOp<LoadOp>();
   if (!load)
     return false;
   Window self = window(load);
   auto type = cast<MemRefType>(load.getMemref().getType());
-  int64_t dim = load.getMemDims()[1];
+  int64_t dim = load.getMemDims()[1], group = getDepthGroup(op);
   auto strided = dyn_cast<StridedLayoutAttr>(type.getLayout());
   bool isDense = type.getLayout().isIdentity() ||
                  (strided && strided.getStrides().back() == 1);
@@ -60,8 +70,8 @@ bool KernelLowering::hasBytesInPlace(DotOp op) {
          getKnownDivisor(self.offsets[dim]) % group == 0 && !isBorder(self);
 }
 
-void KernelLowering::prepareBytes(DotOp op) {
-  if (!scratchOf(op.getLhs()) && !hasBytesInPlace(op))
+void KernelLowering::prepareGroups(DotOp op) {
+  if (!scratchOf(op.getLhs()) && !hasGroupsInPlace(op))
     materialise(op.getLhs());
 }
 
@@ -70,7 +80,8 @@ Carried KernelLowering::readRows(DotOp op, const Layout &result) {
   Value tile = op.getLhs();
   Layout layout = layoutOf(tile, /*scalars=*/true);
   std::optional<Kept> kept = scratchOf(tile);
-  auto bytes = VectorType::get(group, b.getI8Type());
+  auto elements =
+      VectorType::get(getDepthGroup(op), tileType(tile).getElementType());
   auto one = VectorType::get(1, b.getI32Type());
   auto all = VectorType::get(result.lanes, b.getI32Type());
   Carried rows;
@@ -90,7 +101,7 @@ Carried KernelLowering::readRows(DotOp op, const Layout &result) {
       memory = mapped(self.memref);
       indices = at.indices;
     }
-    Value read = vector::LoadOp::create(b, loc, bytes, memory, indices);
+    Value read = vector::LoadOp::create(b, loc, elements, memory, indices);
     Value together = vector::BitCastOp::create(b, loc, one, read);
     rows.push_back(vector::BroadcastOp::create(
         b, loc, all, vector::ExtractOp::create(b, loc, together, 0)));
@@ -109,13 +120,15 @@ Carried KernelLowering::readColumns(DotOp op) {
     dims.push_back({dim});
   dims.back().push_back(rank - 1);
   memory = memref::CollapseShapeOp::create(b, loc, memory, dims);
-  auto type = VectorType::get(group * layout.lanes, b.getI8Type());
+  int64_t group = getDepthGroup(op);
+  auto type = VectorType::get(group * layout.lanes,
+                              tileType(op.getRhs()).getElementType());
   auto words = VectorType::get(layout.lanes, b.getI32Type());
   Carried columns;
   for (int64_t i = 0; i < layout.counts[1]; ++i) {
     Place at = place(self, layout, layout.indexOf({0, i * layout.lanes}));
     SmallVector<Value> indices(at.indices);
-    indices.pop_back(); // of the group's first byte
+    indices.pop_back(); // of the group's first element
     indices.back() =
         arith::MulIOp::create(b, loc, indices.back(), index(group));
     Value read = vector::LoadOp::create(b, loc, type, memory, indices);
@@ -125,7 +138,7 @@ Carried KernelLowering::readColumns(DotOp op) {
 }
 
 /// Adds to the accumulators, a group of the depth at a time, up to `end`.
-Registers KernelLowering::dotOfBytes(DotOp op, Registers acc, Value end) {
+Registers KernelLowering::dotOfGroups(DotOp op, Registers acc, Value end) {
   int k = classes.of(op.getLhs())[1];
   ProductAttr product = op.getProduct();
   auto step = [&](ArrayRef<Value> before) {
@@ -140,5 +153,5 @@ Registers KernelLowering::dotOfBytes(DotOp op, Registers acc, Value end) {
       }
     return next;
   };
-  return {acc.layout, forChunks(k, group, acc.values, step, end)};
+  return {acc.layout, forChunks(k, getDepthGroup(op), acc.values, step, end)};
 }

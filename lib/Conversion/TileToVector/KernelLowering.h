@@ -85,7 +85,7 @@ private:
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value sum);
   mlir::Value widen(mlir::Value, mlir::Type element, bool isUnsigned = false);
   void prepareOperand(mlir::Value operand, bool isRhs);
-  void prepareOperands(DotOp op), prepareBytes(DotOp op);
+  void prepareOperands(DotOp op), prepareGroups(DotOp op);
   bool isReadInPlace(mlir::Value operand, bool isRhs);
   mlir::Value contractedEnd(DotOp op, mlir::ValueRange operands);
   Registers foldAccumulators(ReduceOp, const Layout &, const Registers &sums);
@@ -104,9 +104,9 @@ private:
       rowOrPad(const Window &, const Place &, int64_t size);
   Carried ifAnyRow(Carried sums, llvm::function_ref<Carried(Carried)> body);
 
-  // ByteDot.cpp: dots of bytes, in groups of the depth
-  bool multipliesBytes(DotOp op), hasBytesInPlace(DotOp op);
-  Registers dotOfBytes(DotOp op, Registers acc, mlir::Value end);
+  // GroupDot.cpp: dots in groups of the depth
+  bool multipliesGroups(DotOp op), hasGroupsInPlace(DotOp op);
+  Registers dotOfGroups(DotOp op, Registers acc, mlir::Value end);
   Carried readRows(DotOp op, const Layout &result), readColumns(DotOp op);
 
   // Prefetch.cpp: memory asked for before it is needed

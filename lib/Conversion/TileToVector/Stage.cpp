@@ -81,7 +81,7 @@ bool KernelLowering::isWorthStaging(DotOp dot) {
   Operation *op = tile.getDefiningOp();
   SmallVector<int> own = classes.of(tile);
   int rows = classes.of(dot.getResult())[0];
-  if (!op || inOrder || multipliesBytes(dot) || !classes.isSplit(rows) ||
+  if (!op || inOrder || multipliesGroups(dot) || !classes.isSplit(rows) ||
       !classes.isSplit(own[1]) || classes.isSplit(own[0]) || own[0] == rows ||
       own[1] == rows || own[0] == own[1] || classes.lanes(own[1]) == 1)
     return false;

@@ -158,6 +158,11 @@ Expected<tile::CpuTargetAttr> CpuTarget::getAttr(mlir::MLIRContext &context,
         builder.getIntegerType(8, true), builder.getIntegerType(32, true),
         {1, 16, 4},
         /*group=*/4, "llvm.x86.avx512.vpdpbusd"));
+  if (isX86 && (moduleFeatures & ADZE_X86_AVX512BF16))
+    units.push_back(tile::TargetUnitAttr::get(
+        &context, "bf16", builder.getBF16Type(), builder.getBF16Type(),
+        builder.getF32Type(), {1, 16, 2}, /*group=*/2,
+        "llvm.x86.avx512bf16.dpbf16ps"));
   SmallVector<CpuFeature> features;
   if (isX86 && (moduleFeatures & (ADZE_X86_AVX512F | ADZE_X86_AVX2)))
     features.push_back(CpuFeature::lane_permute);
