@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+# Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+"""Writes decoder models with random weights, and times steps of them.
+
+    language_models.py write MODEL.onnx [--shape llama|qwen|tiny] [--precision int4|f32]
+    language_models.py time MODEL.onnx [--shape ..] [--tools build/bin] [--threads 1,2]
+
+The graphs are those that onnxruntime-genai's model builder writes for CPUs:
+GroupQueryAttention with rotary embedding and a cache that grows by the new
+tokens, SkipSimplifiedLayerNormalization, MatMulNBits in blocks of 32 with
+accuracy_level 4. The weights are seeded random numbers, so that the text they
+make means nothing. `time` compares a decoding step and a prompt with ONNX
+Runtime, in turn, and prints medians and their ratio.
+"""
+import argparse
+import os
+import re
+import subprocess
+import tempfile
+import time
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+# hidden, layers, intermediate, heads, heads of keys, head size, words
+SHAPES = {
+    "llama": (2048, 8, 8192, 32, 8, 64, 32000),
+    "qwen": (896, 24, 4864, 14, 2, 64, 151936),  # that of Qwen2.5-0.5B
+    "tiny": (128, 2, 256, 4, 2, 32, 512),
+}
+BLOCK = 32
+LONGEST = 4096
+
+
+class Writer:
+    """Collects nodes, and writes weights to a file beside the model."""
+
+    def __init__(self, path, precision, seed):
+        self.nodes, self.weights = [], []
+        self.name = os.path.basename(path) + ".data"
+        self.file = open(path + ".data", "wb")
+        self.random, self.precision = np.random.default_rng(seed), precision
+
+    def node(self, op, inputs, outputs, domain="", **attributes):
+        self.nodes.append(helper.make_node(op, inputs, outputs, name=outputs[0], domain=domain, **attributes))
+        return outputs[0]
+
+    def weight(self, name, array):
+        offset = -(-self.file.tell() // LONGEST) * LONGEST
+        self.file.seek(offset)
+        array.tofile(self.file)
+        tensor = TensorProto(name=name, data_type=helper.np_dtype_to_tensor_dtype(array.dtype), dims=array.shape,
+                             data_location=TensorProto.EXTERNAL)
+        for key, value in ("location", self.name), ("offset", offset), ("length", array.nbytes):
+            tensor.external_data.add(key=key, value=str(value))
+        self.weights.append(tensor)
+        return name
+
+    def number(self, name, value):
+        self.weights.append(onnx.numpy_helper.from_array(np.array(value, np.int64), name))
+
+    def product(self, name, x, depth, columns, bias=False):
+        """x times a random matrix [depth, columns], which keeps the variance."""
+        scale = np.float32(depth**-0.5)
+        if self.precision == "int4":
+            shape = (columns, depth // BLOCK)
+            packed = self.random.integers(0, 256, (*shape, BLOCK // 2), dtype=np.uint8)
+            deviation = np.float32(4.6)  # of numbers in [-8, 8)
+            scales = scale / deviation * (np.float32(0.5) + self.random.random(shape, dtype=np.float32))
+            y = self.node("MatMulNBits", [x, self.weight(name + ".packed", packed), self.weight(name + ".scales", scales)],
+                          [name], "com.microsoft", K=depth, N=columns, bits=4, block_size=BLOCK, accuracy_level=4)
+        else:
+            matrix = self.random.standard_normal((depth, columns), dtype=np.float32) * scale
+            y = self.node("MatMul", [x, self.weight(name + ".weight", matrix)], [name])
+        if not bias:
+            return y
+        numbers = self.random.standard_normal(columns, dtype=np.float32)
+        return self.node("Add", [y, self.weight(name + ".bias", numbers)], [name + ".biased"])
+
+
+def write_model(path, shape="llama", precision="int4", seed=0):
+    """Writes the model to `path` and its weights beside it."""
+    hidden, layers, inner, heads, kv, size, words = SHAPES[shape]
+    w = Writer(path, precision, seed)
+
+    def norm(name):
+        numbers = 1 + 0.1 * w.random.standard_normal(hidden)
+        return w.weight(name, numbers.astype(np.float32))
+
+    angles = np.outer(np.arange(LONGEST), 10000.0 ** (-np.arange(size // 2) * 2 / size))
+    w.weight("cos", np.cos(angles).astype(np.float32))
+    w.weight("sin", np.sin(angles).astype(np.float32))
+    w.number("one", 1)
+    w.number("rows", [1])
+    w.node("ReduceSum", ["attention_mask", "rows"], ["lengths"], keepdims=0)
+    w.node("Sub", ["lengths", "one"], ["last64"])
+    w.node("Cast", ["last64"], ["last"], to=TensorProto.INT32)
+    w.node("Shape", ["attention_mask"], ["mask_shape"])
+    w.node("Gather", ["mask_shape", "one"], ["total64"], axis=0)
+    w.node("Cast", ["total64"], ["total"], to=TensorProto.INT32)
+    table = w.random.standard_normal((words, hidden), dtype=np.float32)
+    x = w.node("Gather", [w.weight("embedding", table), "input_ids"], ["embedded"])
+    normal = w.node("SimplifiedLayerNormalization", [x, norm("norm")], ["normal"], axis=-1, epsilon=1e-5, stash_type=1)
+
+    def state(kind, name, rows):
+        return helper.make_tensor_value_info(f"{kind}.{name}", TensorProto.FLOAT, ["batch", kv, rows, size])
+
+    inputs = [helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["batch", "sequence"]),
+              helper.make_tensor_value_info("attention_mask", TensorProto.INT64, ["batch", "all"])]
+    outputs = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", "sequence", words])]
+    for i in range(layers):
+        p = f"layer{i}."
+        qkv = [w.product(p + n, normal, hidden, c * size, bias=shape == "qwen")
+               for n, c in (("q", heads), ("k", kv), ("v", kv))]
+        names = [f"{i}.key", f"{i}.value"]
+        inputs += [state("past_key_values", n, "past") for n in names]
+        outputs += [state("present", n, "all") for n in names]
+        a = w.node("GroupQueryAttention", qkv + [f"past_key_values.{n}" for n in names] + ["last", "total", "cos", "sin"],
+                   [p + "attention"] + [f"present.{n}" for n in names], "com.microsoft", num_heads=heads,
+                   kv_num_heads=kv, do_rotary=1, rotary_interleaved=0, scale=size**-0.5)
+        o = w.product(p + "o", a, heads * size, hidden)
+        w.node("SkipSimplifiedLayerNormalization", [x, o, norm(p + "norm1")], [p + "normal1", "", "", p + "sum1"],
+               "com.microsoft", epsilon=1e-5)
+        gate, up = (w.product(p + n, p + "normal1", hidden, inner) for n in ("gate", "up"))
+        w.node("Sigmoid", [gate], [p + "sigmoid"])
+        w.node("Mul", [gate, p + "sigmoid"], [p + "silu"])
+        w.node("Mul", [p + "silu", up], [p + "inner"])
+        down = w.product(p + "down", p + "inner", inner, hidden)
+        normal, x = p + "normal2", p + "sum2"
+        isLast = i + 1 == layers
+        w.node("SkipSimplifiedLayerNormalization", [p + "sum1", down, norm(p + "norm2")],
+               [normal] + ([] if isLast else ["", "", x]), "com.microsoft", epsilon=1e-5)
+    w.node("Identity", [w.product("head", normal, hidden, words)], ["logits"])
+    w.file.close()
+    graph = helper.make_graph(w.nodes, shape, inputs, outputs, w.weights)
+    imports = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    onnx.save(helper.make_model(graph, ir_version=10, opset_imports=imports), path)
+
+
+def make_step(shape, past, rows, seed=0):
+    """Inputs of a step: `rows` tokens behind `past` ones."""
+    _, layers, _, _, kv, size, words = SHAPES[shape]
+    random = np.random.default_rng(seed)
+    feeds = {"input_ids": random.integers(0, words, (1, rows)),
+             "attention_mask": np.ones((1, past + rows), np.int64)}
+    for i in range(layers):
+        for kind in "key", "value":
+            feeds[f"past_key_values.{i}.{kind}"] = random.standard_normal((1, kv, past, size)).astype(np.float32)
+    return feeds
+
+
+def time_ours(tools, module, feeds, threads, seconds):
+    with tempfile.TemporaryDirectory() as folder:
+        command = [os.path.join(tools, "arun"), module, "--bench", "--threads", str(threads), "--duration", str(seconds)]
+        for number, (name, value) in enumerate(feeds.items()):
+            file = os.path.join(folder, f"{number}.npy")
+            np.save(file, value)
+            command += ["--input", f"{name}={file}"]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return float(re.search(r"p50 ([\d.]+)", said).group(1))
+
+
+def time_theirs(session, feeds, seconds):
+    session.run(None, feeds)
+    times, end = [], time.time() + seconds
+    while time.time() < end or len(times) < 3:
+        begin = time.perf_counter()
+        session.run(None, feeds)
+        times.append(time.perf_counter() - begin)
+    return float(np.median(times)) * 1e3
+
+
+def time_model(path, shape, tools, threads, rounds=3, seconds=2):
+    import onnxruntime
+
+    with tempfile.TemporaryDirectory() as folder:
+        module = os.path.join(folder, "module.so")
+        subprocess.run([os.path.join(tools, "atranslate"), path, "-o", module], check=True)
+        print("| step | threads | Adze ms | ONNX Runtime ms | ratio |\n|---|---|---|---|---|")
+        for count in threads:
+            options = onnxruntime.SessionOptions()
+            options.intra_op_num_threads = count
+            session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+            for past, rows in (128, 1), (512, 1), (2000, 1), (0, 128):
+                feeds = make_step(shape, past, rows)
+                pairs = [(time_ours(tools, module, feeds, count, seconds), time_theirs(session, feeds, seconds))
+                         for _ in range(rounds)]
+                ours, theirs = np.median(pairs, axis=0)
+                what = f"1 token, past {past}" if past else f"prompt of {rows}"
+                print(f"| {what} | {count} | {ours:.1f} | {theirs:.1f} | {theirs / ours:.2f} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=("write", "time"))
+    parser.add_argument("model")
+    parser.add_argument("--shape", choices=SHAPES, default="llama")
+    parser.add_argument("--precision", choices=("int4", "f32"), default="int4")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--tools", default="build/bin")
+    parser.add_argument("--threads", default="1,2")
+    arguments = parser.parse_args()
+    if arguments.action == "write":
+        write_model(arguments.model, arguments.shape, arguments.precision, arguments.seed)
+    else:
+        time_model(arguments.model, arguments.shape, arguments.tools, map(int, arguments.threads.split(",")))
+
+
+if __name__ == "__main__":
+    main()
