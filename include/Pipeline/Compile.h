@@ -87,9 +87,11 @@ struct CompileOptions {
   std::string externalWeights; // the module's weights; empty: in the module
   std::string kernels;         // tile kernels in a file
   Tune tune = Tune::Off;
-  std::string tuneDatabase;         // what was measured, or empty
-  unsigned maxSeconds = 60;         // of searches
-  bool batchInvariant = false;      // no choice depends on the number of rows
+  std::string tuneDatabase;    // what was measured, or empty
+  unsigned maxSeconds = 60;    // of searches
+  bool batchInvariant = false; // no choice depends on the number of rows
+  /// The type that products of f32 are computed in: f32, bf16 or f16.
+  std::string precision = "f32";
   std::vector<std::string> plugins; // libraries with dialects and passes
   /// Textual pass pipelines that run after a stage.
   std::vector<std::pair<Stage, std::string>> stagePasses;
@@ -110,7 +112,8 @@ struct CompileOptions {
   std::string reproducer, command;
   unsigned injectCrash = 0; // threads that crash at once
   bool injectFault = false;
-  /// Set to whether the model rounds floats to 8-bit integers, if not null.
+  /// Set to whether the module rounds floats to narrower types than the model
+  /// says, or the model to 8-bit integers, if not null.
   bool *isQuantized = nullptr;
 };
 

@@ -30,6 +30,8 @@ struct StageOptions {
   bool forExport = false;
   /// Whether no choice may depend on how many rows there are.
   bool batchInvariant = false;
+  /// The type that products of f32 are computed in: f32, bf16 or f16.
+  std::string precision = "f32";
   /// 3x3 convolutions by minimal filtering where that is faster.
   bool winograd = true;
   /// Whether stage graph at O0 leaves the ops as they are.

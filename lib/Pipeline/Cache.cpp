@@ -134,8 +134,8 @@ static void describeOptions(const CompileOptions &options,
      << "\n";
   os << "tune " << unsigned(options.tune) << " "
      << getFileDigest(options.tuneDatabase).value_or("-") << " "
-     << options.batchInvariant << " fallback " << options.allowHostFallback
-     << "\n";
+     << options.batchInvariant << " precision " << options.precision
+     << " fallback " << options.allowHostFallback << "\n";
   for (const std::string &plugin : options.plugins)
     os << "plugin " << getFileDigest(plugin).value_or("-") << "\n";
   for (const auto &[stage, pipeline] : options.stagePasses)

@@ -82,6 +82,7 @@ Compilation::Compilation(const CompileOptions &options,
   // Whether it is worth it depends on the number of rows.
   stageOptions.winograd = options.winograd && options.cudaTargets.empty() &&
                           !options.batchInvariant;
+  stageOptions.precision = options.precision;
   stageOptions.literal = options.literal;
   stageOptions.quickCode = options.quickCode;
   stageOptions.injectCrash = options.injectCrash;
@@ -442,7 +443,7 @@ CompileStatus Compilation::run() {
   if (status != CompileStatus::Done || options.check)
     return status;
   if (options.isQuantized)
-    *options.isQuantized = quantizes(*module);
+    *options.isQuantized = options.precision != "f32" || quantizes(*module);
   if (failed(dumpPhase(Stage::Import)))
     return fail();
   status = options.cache.empty() ? runStages() : runCached();

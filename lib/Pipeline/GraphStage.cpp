@@ -71,6 +71,8 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
       manager.addNestedPass<func::FuncOp>(graph::createMergeHorizontalPass());
       manager.addNestedPass<func::FuncOp>(
           graph::createConvTransposeToConvPass());
+      if (options.precision != "f32")
+        manager.addPass(graph::createSetPrecisionPass({options.precision}));
       manager.addNestedPass<func::FuncOp>(graph::createSplitPoolsPass());
       manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
       if (options.winograd)

@@ -428,8 +428,9 @@ Refusal OptionReader::finish(StringRef input, StringRef output,
   if (auto refusal = checkVerify(result))
     return refusal;
   // Known, but not to be had: refused, never ignored.
-  if (precision != "f32")
+  if (precision == "tf32")
     return unsupported("--precision=" + precision);
+  result.precision = precision;
   return std::nullopt;
 }
 

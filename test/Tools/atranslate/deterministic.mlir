@@ -6,8 +6,8 @@
 // RUN: atranslate %s --deterministic=false -o %t.2.so 2> %t.err; test $? = 2
 // RUN: FileCheck %s --check-prefix=OFF < %t.err
 // OFF: error: expected --deterministic, but got --deterministic=false: no code is made whose results depend on threads
-// RUN: not atranslate %s --precision=bf16 -o %t.3.so 2>&1 | FileCheck %s
-// CHECK: error: unsupported: --precision=bf16
+// RUN: not atranslate %s --precision=tf32 -o %t.3.so 2>&1 | FileCheck %s
+// CHECK: error: unsupported: --precision=tf32
 
 func.func @main(%x: tensor<64x64xf32>) -> tensor<64xf32> {
   %0 = graph.reduce_sum %x {axes = array<i64: 1>, keepdims = false} : (tensor<64x64xf32>) -> tensor<64xf32>

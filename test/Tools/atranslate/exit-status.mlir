@@ -24,9 +24,13 @@
 // RUN: atranslate %s -o m.so --debug-pass=Structure 2> err; test $? = 2
 
 // Known, but not to be had: refused, not ignored.
-// RUN: atranslate %s -o m.so --precision=bf16 2> err; test $? = 3
+// RUN: atranslate %s -o m.so --precision=tf32 2> err; test $? = 3
 // RUN: FileCheck %s --check-prefix=REFUSED < err
-// REFUSED: error: unsupported: --precision=bf16
+// REFUSED: error: unsupported: --precision=tf32
+// RUN: atranslate %s -o m.so --mcpu=x86-64-v4 --precision=bf16 2> err; test $? = 3
+// RUN: FileCheck %s --check-prefix=NO-UNIT < err
+// NO-UNIT: error: unsupported: --precision=bf16: x86-64-v4 has no instruction for products of 'bf16'
+// RUN: test ! -e m.so
 
 // The input is at fault.
 // RUN: echo "func.func @f(" > bad.mlir

@@ -12,7 +12,8 @@ def Graph_MatmulOp : Graph_InferredOp<"matmul"> {
     `[.., M, K] x [.., K, N] -> [.., M, N]`; the leading dims broadcast. Both
     operands have at least two dims. `transpose_a` and `transpose_b` swap the
     last two dims of an operand before the product. f16 and bf16 are summed in
-    f32. A product of ui8 by si8 is si32.
+    f32, and the result is rounded to their type, or f32 with `wide_result`. A
+    product of ui8 by si8 is si32.
 
     Example:
     ```mlir
@@ -21,7 +22,8 @@ def Graph_MatmulOp : Graph_InferredOp<"matmul"> {
   }];
   let arguments = (ins Graph_NumberTensor:$lhs, Graph_NumberTensor:$rhs,
                        DefaultValuedAttr<BoolAttr, "false">:$transpose_a,
-                       DefaultValuedAttr<BoolAttr, "false">:$transpose_b);
+                       DefaultValuedAttr<BoolAttr, "false">:$transpose_b,
+                       UnitAttr:$wide_result);
   let results = (outs Graph_NumberTensor:$result);
 }
 
@@ -32,7 +34,9 @@ def Graph_ConvOp : Graph_InferredOp<"conv", [WindowOpInterface]> {
     `[N, C, spatial..]`, nhwc `[N, spatial.., C]`. The filter is
     `[O, C / group, kernel..]` in both (packing permutes it for free), `bias`
     `[O]`. `pads` are zeros before and after each dim. ui8 by si8 is si32, and ui8
-    by f32 is f32 where `group` is the number of channels of input and result.
+    by f32 is f32 where `group` is the number of channels of input and result. f16
+    and bf16 are summed in f32, and the result is rounded to their type, or f32
+    with `wide_result`; `bias` has the type of the result.
 
     Example:
     ```mlir
@@ -45,7 +49,8 @@ def Graph_ConvOp : Graph_InferredOp<"conv", [WindowOpInterface]> {
                        DenseI64ArrayAttr:$dilations,
                        DefaultValuedAttr<I64Attr, "1">:$group,
                        DefaultValuedAttr<Graph_LayoutAttr,
-                                         "Layout::NCHW">:$layout);
+                                         "Layout::NCHW">:$layout,
+                       UnitAttr:$wide_result);
   let results = (outs Graph_NumberTensor:$result);
 }
 

@@ -73,6 +73,38 @@ def FormBlockProductsPass
   ];
 }
 
+def SetPrecisionPass : Pass<"graph-set-precision", "::mlir::ModuleOp"> {
+  let summary = "Compute products of f32 tensors in a narrower type";
+  let description = [{
+    Matrix products and convolutions by constants round both operands to `type`
+    and are summed in f32 (`wide_result`); what follows stays in f32. The casts of
+    weights are folded, and those of activations become part of the kernels that
+    store them. Grouped convolutions, products of two activations, and products
+    whose depth is no multiple of what the instruction sums together stay in f32.
+
+    The pass fails unless every target (`tile.targets`) has a unit for the type.
+
+    Before, on a target with AVX512-BF16:
+    ```mlir
+    %w = graph.constant dense<0.5> : tensor<8x4xf32>
+    %y = graph.matmul %x, %w : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
+    ```
+    After:
+    ```mlir
+    %0 = graph.cast %x : (tensor<2x8xf32>) -> tensor<2x8xbf16>
+    %1 = graph.cast %w : (tensor<8x4xf32>) -> tensor<8x4xbf16>
+    %y = graph.matmul %0, %1 {wide_result} : (tensor<2x8xbf16>, tensor<8x4xbf16>) -> tensor<2x4xf32>
+    ```
+  }];
+  let options = [
+    Option<"type", "type", "std::string", /*default=*/"\"bf16\"",
+           "the type of products: bf16 or f16">,
+  ];
+  let statistics = [
+    Statistic<"narrowed", "narrowed", "Products in the narrower type">,
+  ];
+}
+
 def FormIntegerProductsPass
     : Pass<"graph-form-integer-products", "::mlir::func::FuncOp"> {
   let summary = "Compute products of dequantized tensors in integers";

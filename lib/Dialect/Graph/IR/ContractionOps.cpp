@@ -7,9 +7,13 @@ using namespace mlir;
 using namespace adze::graph;
 using namespace adze::graph::op_detail;
 
-/// The element type of a product: that of both operands, or si32 of ui8 by si8;
-/// null for others.
-static Type getProductType(Type lhs, Type rhs) {
+/// The element type of a product: that of both operands, si32 of ui8 by si8, or
+/// f32 of narrower floats if it is wide; null for others.
+static Type getProductType(Type lhs, Type rhs, bool isWide) {
+  if (isWide)
+    return lhs == rhs && (lhs.isF16() || lhs.isBF16())
+               ? Type(Float32Type::get(lhs.getContext()))
+               : Type();
   if (lhs.isUnsignedInteger(8) && rhs.isInteger(8) && !rhs.isUnsignedInteger(8))
     return IntegerType::get(lhs.getContext(), 32);
   return lhs == rhs ? lhs : Type();
@@ -20,7 +24,7 @@ static Type getProductType(Type lhs, Type rhs) {
 static Type getConvType(ConvOp::Adaptor op) {
   Type input = getElement(op.getInput()), filter = getElement(op.getFilter());
   if (!input.isUnsignedInteger(8) || !filter.isF32())
-    return getProductType(input, filter);
+    return getProductType(input, filter, op.getWideResult());
   Dims dims = getDims(op.getFilter());
   bool isDepthwise = op.getGroup() > 1 && getConstant(dims[1]) == 1 &&
                      getConstant(dims[0]) == int64_t(op.getGroup());
@@ -39,8 +43,9 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *context, Where where,
                                 "expected operands of rank 2 or more, "
                                 "but got ranks ",
                                 lhs.size(), " and ", rhs.size());
-  Type element = getProductType(getElement(adaptor.getLhs()),
-                                getElement(adaptor.getRhs()));
+  Type element =
+      getProductType(getElement(adaptor.getLhs()), getElement(adaptor.getRhs()),
+                     adaptor.getWideResult());
   if (!element)
     return inferError<MatmulOp>(where, "expected equal element types, but got ",
                                 getElement(adaptor.getLhs()), " and ",

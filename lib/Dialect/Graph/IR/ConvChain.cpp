@@ -14,7 +14,7 @@ bool adze::graph::isChainable(ConvOp op) {
   auto isKnown = [](AffineExpr size) { return getConstant(size).has_value(); };
   if (op.getLayout() != Layout::NHWC || input.size() != 4 ||
       !isa<FloatType>(getElementTypeOrSelf(op.getInput())) ||
-      !llvm::all_of(filter, isKnown) ||
+      op.getWideResult() || !llvm::all_of(filter, isKnown) ||
       !llvm::all_of(ArrayRef<AffineExpr>(input).drop_front(), isKnown) ||
       !llvm::all_of(ArrayRef<AffineExpr>(result).drop_front(), isKnown))
     return false;

@@ -45,7 +45,7 @@ std::optional<WinogradSizes> getSizes(ConvOp op) {
   Dims input = getDims(op.getInput()), filter = getDims(op.getFilter()),
        result = getDims(op.getResult());
   auto isOne = [](int64_t value) { return value == 1; };
-  auto type = cast<RankedTensorType>(op.getResult().getType());
+  auto type = cast<RankedTensorType>(op.getInput().getType());
   if (op.getLayout() != Layout::NHWC || input.size() != 4 ||
       op.getGroup() != 1 || !type.getElementType().isF32() ||
       !llvm::all_of(op.getStrides(), isOne) ||
