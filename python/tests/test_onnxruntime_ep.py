@@ -111,6 +111,16 @@ def test_models(name, tmp_path):
         assert [name for name, _ in get_assignment(session)] == [NAME]
 
 
+def test_many_partitions(tmp_path):
+    path = fill("mobilenet_v2", tmp_path)
+    session = make_session(path, {"exclude_ops": "Clip", "O": "0"}, fallback=True)
+    x = np.random.default_rng(0).standard_normal((1, 3, 224, 224)).astype(np.float32)
+    assert_close(run(session, x), run(make_reference(path), x))
+    if VERSION >= (1, 24):
+        names = [name for name, _ in get_assignment(session)]
+        assert names.count(NAME) == 36
+
+
 def test_partitions():
     model = parse(CHAIN)
     x = np.array([0.5, -2, 3], np.float32)
