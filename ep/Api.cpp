@@ -66,9 +66,10 @@ std::string loadApi(const OrtApiBase &base, Api &api) {
 void check(const Api &api, OrtStatus *status) {
   if (!status)
     return;
-  Error error(api.ort.GetErrorCode(status), api.ort.GetErrorMessage(status));
+  OrtErrorCode code = api.ort.GetErrorCode(status);
+  std::string message = api.ort.GetErrorMessage(status);
   api.ort.ReleaseStatus(status);
-  throw error;
+  throw Error(code, std::move(message));
 }
 
 OrtStatus *makeStatus(const Api &api, OrtErrorCode code, const char *message) {
