@@ -78,6 +78,21 @@ def test_by_name():
     options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
     session = ort.InferenceSession(parse(AFFINE), options, providers=[NAME])
     np.testing.assert_array_equal(run(session, X)[0], Y)
+    options = ort.SessionOptions()
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+    providers = [(NAME, {"exclude_ops": "Abs"}), "CPUExecutionProvider"]
+    session = ort.InferenceSession(parse(CHAIN), options, providers=providers)
+    assert ("CPUExecutionProvider", ["third"]) in get_assignment(session)
+
+
+def test_by_policy():
+    get_devices()
+    options = ort.SessionOptions()
+    options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+    options.set_provider_selection_policy(ort.OrtExecutionProviderDevicePolicy.PREFER_CPU)
+    session = ort.InferenceSession(parse(AFFINE), options, enable_fallback=0)
+    np.testing.assert_array_equal(run(session, X)[0], Y)
 
 
 MODELS = {
