@@ -3,6 +3,7 @@
 // The version handshake, and conversions between statuses and exceptions.
 #include "Api.h"
 #include <algorithm>
+#include <climits>
 #include <cstdio>
 
 namespace adze::ep {
@@ -36,20 +37,20 @@ static const void *const *getTable(const void *table) {
 
 std::string loadApi(const OrtApiBase &base, Api &api) {
   // Version 1.MINOR.PATCH has API version MINOR. Asking for a newer one than
-  // the running version has returns NULL and prints to stderr.
+  // the running version has returns NULL and prints to stderr. What has no
+  // such number is newer, and knows whether it still has the API.
   const char *text = base.GetVersionString();
-  unsigned major = 0, minor = 0;
-  bool isVersion = text && sscanf(text, "%u.%u", &major, &minor) == 2;
+  unsigned minor = 0;
+  if (!text || sscanf(text, "1.%u", &minor) != 1)
+    minor = UINT_MAX;
   std::string got =
       std::string("expected ONNX Runtime 1.23 or newer, but got ") +
       (text ? text : "no version");
-  if (!isVersion || major != 1)
-    return got;
   api.running = minor;
   api.version = std::min<uint32_t>(minor, kNewestApi);
   const void *table = base.GetApi(api.version);
   if (!table)
-    return got + ", which has no such API";
+    return got + ", which has no API " + std::to_string(api.version);
   read(api.ort, getTable(table), api.version);
   if (api.version < kOldestApi)
     return got;
@@ -66,9 +67,10 @@ std::string loadApi(const OrtApiBase &base, Api &api) {
 void check(const Api &api, OrtStatus *status) {
   if (!status)
     return;
-  Error error(api.ort.GetErrorCode(status), api.ort.GetErrorMessage(status));
+  OrtErrorCode code = api.ort.GetErrorCode(status);
+  std::string message = api.ort.GetErrorMessage(status);
   api.ort.ReleaseStatus(status);
-  throw error;
+  throw Error(code, std::move(message));
 }
 
 OrtStatus *makeStatus(const Api &api, OrtErrorCode code, const char *message) {

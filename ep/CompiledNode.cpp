@@ -26,9 +26,9 @@ static void check(adze_status status) {
   default:
     break;
   }
-  Error error(code, adze_status_message(status));
+  std::string message = adze_status_message(status);
   adze_status_free(status);
-  throw error;
+  throw Error(code, std::move(message));
 }
 
 //===----------------------------------------------------------------------===//

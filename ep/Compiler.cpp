@@ -273,7 +273,8 @@ ModuleSource Compiler::compile(const Source &source) {
   fs::path file;
   if (!options.cacheFolder.empty())
     file = options.cacheFolder / (getKey("module", source) + ".so");
-  if (!file.empty() && fs::exists(file)) {
+  std::error_code ignored;
+  if (!file.empty() && fs::exists(file, ignored)) {
     log.write(ORT_LOGGING_LEVEL_INFO,
               source.name + ": module taken from the cache: " + file.string());
     return file;

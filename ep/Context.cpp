@@ -46,7 +46,8 @@ ModuleSource readContext(const GraphReader &reader, const OrtGraph *graph,
                     "expected a file in the folder of the model, but got '" +
                     content + "'");
   file = getModelPath(reader, graph, options).parent_path() / file;
-  if (!fs::exists(file))
+  std::error_code ignored;
+  if (!fs::exists(file, ignored))
     throw Error(place + "expected the file '" + file.string() +
                 "', but there is none");
   return file;
@@ -109,7 +110,8 @@ static std::string writeModule(const GraphReader &reader, const OrtGraph *graph,
   if (model.empty())
     throw Error(ORT_INVALID_ARGUMENT,
                 "expected ep.context_file_path, which says where modules of a "
-                "model from memory are written");
+                "model from memory are written, or ep.context_embed_mode=1, "
+                "which keeps them in the model");
   std::string file = model.stem().string() + "_" + name + ".so";
   writeFile(model.parent_path() / file, module);
   return file;

@@ -264,9 +264,15 @@ def test_model_compiler(tmp_path):
     model = compiler.compile_to_bytes()
     np.testing.assert_array_equal(run_affine(model), Y)
     metadata = {entry.key: entry.value for entry in onnx.load_from_string(model).metadata_props}
-    for key, value in metadata.items():
-        if key.startswith("ep_compatibility_info"):
-            assert value.startswith("adze;version=")
+    assert metadata[f"ep_compatibility_info.{NAME}"].startswith("adze;version=")
+    # Modules in files lie beside the model.
+    path = tmp_path / "out_ctx.onnx"
+    ort.ModelCompiler(options, parse(AFFINE)).compile_to_file(str(path))
+    (module,) = get_files(tmp_path, ".so")
+    assert module.name.startswith(f"out_ctx_{NAME}")
+    np.testing.assert_array_equal(run_affine(path), Y)
+    with pytest.raises(Exception, match="expected ep.context_file_path"):
+        ort.ModelCompiler(make_options(), parse(AFFINE)).compile_to_bytes()
 
 
 # The library alone: a machine that runs compiled models needs no compiler.

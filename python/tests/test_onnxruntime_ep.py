@@ -78,6 +78,21 @@ def test_by_name():
     options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
     session = ort.InferenceSession(parse(AFFINE), options, providers=[NAME])
     np.testing.assert_array_equal(run(session, X)[0], Y)
+    options = ort.SessionOptions()
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+    providers = [(NAME, {"exclude_ops": "Abs"}), "CPUExecutionProvider"]
+    session = ort.InferenceSession(parse(CHAIN), options, providers=providers)
+    assert ("CPUExecutionProvider", ["third"]) in get_assignment(session)
+
+
+def test_by_policy():
+    get_devices()
+    options = ort.SessionOptions()
+    options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+    options.set_provider_selection_policy(ort.OrtExecutionProviderDevicePolicy.PREFER_CPU)
+    session = ort.InferenceSession(parse(AFFINE), options, enable_fallback=0)
+    np.testing.assert_array_equal(run(session, X)[0], Y)
 
 
 MODELS = {
@@ -109,6 +124,16 @@ def test_models(name, tmp_path):
         assert_close(session.run(None, feeds), reference.run(None, feeds))
     if VERSION >= (1, 24):
         assert [name for name, _ in get_assignment(session)] == [NAME]
+
+
+def test_many_partitions(tmp_path):
+    path = fill("mobilenet_v2", tmp_path)
+    session = make_session(path, {"exclude_ops": "Clip", "O": "0"}, fallback=True)
+    x = np.random.default_rng(0).standard_normal((1, 3, 224, 224)).astype(np.float32)
+    assert_close(run(session, x), run(make_reference(path), x))
+    if VERSION >= (1, 24):
+        names = [name for name, _ in get_assignment(session)]
+        assert names.count(NAME) == 36
 
 
 def test_partitions():
