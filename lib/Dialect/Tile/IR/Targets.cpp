@@ -134,8 +134,9 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "expected dims of distinct names and at least 1, "
                             "but got "
                          << dim;
-  if (operands.size() != 2)
-    return emitError() << "expected two operands, but got " << operands.size();
+  if (operands.size() != 2 && operands.size() != 3)
+    return emitError() << "expected two or three operands, but got "
+                       << operands.size();
   return success();
 }
 
