@@ -188,7 +188,9 @@ bool isForCpusAlone(Operation *op) {
 LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
   if (attribute.getName() == kScheduleAttribute) {
-    if (!isa<KernelOp>(op) || !isa<ScheduleAttr>(attribute.getValue()))
+    // Functions made of a kernel keep its attributes.
+    if (!isa<FunctionOpInterface>(op) ||
+        !isa<ScheduleAttr>(attribute.getValue()))
       return op->emitError("expected ")
              << kScheduleAttribute << " to be the schedule of a kernel";
     return success();
