@@ -1,10 +1,11 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
  * gpu-product MODULE.so [--lhs-transposed] [--rhs-transposed] [--gelu] [--relu]
- *     [--dim N]
+ *     [--attention] [--dim N]
  * runs a module on cuda:0 whose inputs are the operands of a product of
  * matrices, and a row that is added to each of its rows if there are three, and
- * compares with the sums in f64. Exit status: 0 the same, 1 not, 2 usage, 77 no
+ * compares with the sums in f64. With --attention the inputs are query, key and
+ * value, [batch, heads, length, depth] each; scores are divided by 16. Exit status: 0 the same, 1 not, 2 usage, 77 no
  * GPU here. N stands for a dynamic dim (default 200). */
 #include <adze.h>
 #include <math.h>
@@ -16,7 +17,7 @@
 
 enum { kMaxRank = 8 };
 
-static bool lhs_transposed, rhs_transposed, gelu, relu;
+static bool lhs_transposed, rhs_transposed, gelu, relu, attention;
 static int64_t dynamic_size = 200;
 
 static int check(adze_status status) {
@@ -147,6 +148,35 @@ static double *make_reference(const operand *in, int inputs, const operand *y) {
   return want;
 }
 
+/* softmax(q k^T / 16) v, head by head. */
+static double *make_attention(const operand *in, const operand *y) {
+  int64_t length = y->shape[2], depth = y->shape[3];
+  double *q = to_numbers(&in[0]), *k = to_numbers(&in[1]),
+         *v = to_numbers(&in[2]),
+         *want = calloc((size_t)y->count, sizeof(double)),
+         *scores = malloc((size_t)length * sizeof(double));
+  if (!want || !scores)
+    exit(1);
+  for (int64_t row = 0; row < y->count / depth; ++row) {
+    int64_t head = row / length * length * depth;
+    double total = 0;
+    for (int64_t j = 0; j < length; ++j) {
+      double sum = 0;
+      for (int64_t p = 0; p < depth; ++p)
+        sum += q[row * depth + p] * k[head + j * depth + p];
+      total += scores[j] = exp(sum / 16);
+    }
+    for (int64_t j = 0; j < length; ++j)
+      for (int64_t p = 0; p < depth; ++p)
+        want[row * depth + p] += scores[j] / total * v[head + j * depth + p];
+  }
+  free(q);
+  free(k);
+  free(v);
+  free(scores);
+  return want;
+}
+
 static int compare(const double *want, const operand *y, DLDataType type) {
   double difference = 0, size = 0;
   for (int64_t e = 0; e < y->count; ++e) {
@@ -188,7 +218,8 @@ static int run(const char *path) {
   if (check(adze_module_output(module, 0, &info)))
     return 1;
   make(&out, info);
-  double *want = make_reference(in, inputs, &out);
+  double *want = attention ? make_attention(in, &out)
+                           : make_reference(in, inputs, &out);
   /* The second and third run are of a graph. */
   for (int i = 0; i < 3 && !status; ++i) {
     memset(out.tensor.data, 0xff, (size_t)out.count * (info->dtype.bits / 8u));
@@ -211,12 +242,14 @@ int main(int argc, char **argv) {
     rhs_transposed |= !strcmp(argv[i], "--rhs-transposed");
     gelu |= !strcmp(argv[i], "--gelu");
     relu |= !strcmp(argv[i], "--relu");
+    attention |= !strcmp(argv[i], "--attention");
     if (!strcmp(argv[i], "--dim") && i + 1 < argc)
       dynamic_size = atoll(argv[i + 1]);
   }
   if (argc < 2) {
     fprintf(stderr, "usage: gpu-product MODULE.so [--lhs-transposed] "
-                    "[--rhs-transposed] [--gelu] [--relu] [--dim N]\n");
+                    "[--rhs-transposed] [--gelu] [--relu] [--attention] "
+                    "[--dim N]\n");
     return 2;
   }
   return run(argv[1]);

@@ -164,7 +164,7 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
   e.setAxis(K, blockK);
   e.setAxis(N, blockN);
   e.pack(op.getRhs(), getPanelMap(context, rhs.size(), op.getTransposeB(),
-                                  blocks.panel, group));
+                                  choosePanel(op, blocks.panel), group));
   Value rowStep = chooseRowStep(e, rows, blockM);
   SmallVector<Value> counts{e.ceilDiv(rows, rowStep),
                             e.ceilDiv(columns, blockN)};
@@ -304,7 +304,8 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
   e.setAxis(M, blockM);
   e.setAxis(K, blockK);
   e.setAxis(N, blockN);
-  e.pack(op.getFilter(), getFilterMap(context, conv.filter.size(), blocks.panel,
+  e.pack(op.getFilter(), getFilterMap(context, conv.filter.size(),
+                                      choosePanel(op, blocks.panel),
                                       /*inputsFirst=*/false, group));
   Value rowStep = chooseRowStep(e, rows, blockM);
   SmallVector<Value> ids =

@@ -93,6 +93,10 @@ loopWindow(KernelEmitter &e, const ConvShape &conv, const ConvProgram &program,
                mlir::FailureOr<KernelEmitter::Carried>(mlir::ValueRange)>
                body);
 
+/// Returns the columns of a panel of the constant operand of a product: as a
+/// matrix unit of a GPU reads them best if the module is for GPUs alone.
+int64_t choosePanel(mlir::Operation *op, int64_t otherwise);
+
 /// Returns true if the convolution is for a GPU alone, one of whose matrix units
 /// multiplies its elements.
 bool takesImageBlocks(const ConvShape &conv);

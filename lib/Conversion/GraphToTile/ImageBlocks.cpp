@@ -14,14 +14,6 @@ namespace {
 /// Rows and columns of pixels, both as one, what is summed over, channels.
 enum BlockAxis { Y = 0, X = 1, Pixel = 2, Input = 3, Output = 4 };
 
-/// Returns true if a matrix unit of the module's GPU multiplies such elements.
-bool hasMatrixUnit(ConvOp op) {
-  tile::CudaTargetAttr gpu = tile::findCudaTarget(op);
-  Type element = getSignlessType(getElementTypeOrSelf(op.getResult()));
-  return gpu &&
-         gpu.findUnit(element, element, Float32Type::get(op.getContext()));
-}
-
 /// Emits the block's sums and where they lie.
 class BlockEmitter {
 public:
@@ -45,8 +37,7 @@ public:
 private:
   LogicalResult setUp() {
     // Every target binds its own; these are for lowerings without a schedule.
-    constexpr int64_t rows = 4, columns = 16, channels = 64, depth = 32,
-                      panel = 32;
+    constexpr int64_t rows = 4, columns = 16, channels = 64, depth = 32;
     blockY = e.param("BLOCK_Y", rows);
     blockX = e.param("BLOCK_X", columns);
     blockO = e.param("BLOCK_N", channels);
@@ -56,9 +47,10 @@ private:
     e.setAxis(Pixel, e.mul(blockY, blockX));
     e.setAxis(Input, blockC);
     e.setAxis(Output, blockO);
-    e.pack(op.getFilter(), getFilterMap(op.getContext(), conv.filter.size(),
-                                        panel, /*inputsFirst=*/false,
-                                        /*group=*/1));
+    e.pack(op.getFilter(),
+           getFilterMap(op.getContext(), conv.filter.size(),
+                        choosePanel(op, /*otherwise=*/0), /*inputsFirst=*/false,
+                        /*group=*/1));
     Value images = e.size(conv.result[0]), height = e.size(conv.result[1]),
           width = e.size(conv.result[2]), outputs = e.size(conv.result[3]);
     if (!images || !height || !width || !outputs)
@@ -140,10 +132,26 @@ private:
 
 } // namespace
 
+/// Returns true if the module is for GPUs alone, and a matrix unit of the first
+/// multiplies elements of the op's result.
+static bool isForMatrixUnit(Operation *op) {
+  tile::CudaTargetAttr gpu = tile::findCudaTarget(op);
+  Type element = getSignlessType(getElementTypeOrSelf(op->getResult(0)));
+  return gpu && !tile::findCpuTarget(op) &&
+         gpu.findUnit(element, element, Float32Type::get(op->getContext()));
+}
+
+int64_t adze::choosePanel(Operation *op, int64_t otherwise) {
+  // Rows of 128 bytes: shorter ones take a matrix unit more time to read.
+  constexpr int64_t rowBits = 1024;
+  Type element = getElementTypeOrSelf(op->getResult(0));
+  return isForMatrixUnit(op) ? rowBits / element.getIntOrFloatBitWidth()
+                             : otherwise;
+}
+
 bool adze::takesImageBlocks(const ConvShape &conv) {
   constexpr int64_t depth = 64;
-  return hasMatrixUnit(conv.op) && !tile::findCpuTarget(conv.op) &&
-         conv.spatial == 2 && conv.groups == 1 &&
+  return isForMatrixUnit(conv.op) && conv.spatial == 2 && conv.groups == 1 &&
          conv.groupInputs % depth == 0 && !conv.hasPlanes();
 }
 

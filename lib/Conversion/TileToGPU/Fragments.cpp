@@ -4,6 +4,7 @@
 // sums.
 #include "Fragments.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
+#include "Dialect/Tile/IR/Reduction.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -14,12 +15,42 @@ namespace adze::togpu {
 
 constexpr int64_t kGroupColumns = 8; ///< columns of a core matrix, and its rows
 
-void Fragments::setPlace(Value newRow, Value newColumn,
-                         ArrayRef<Value> newElements) {
+void Fragments::setPlace(Value newRow, Value newColumn) {
   row = newRow;
   column = newColumn;
-  elements.assign(newElements.begin(), newElements.end());
   known.clear();
+  roots.clear();
+  rowRoots.clear();
+}
+
+void Fragments::setRoot(Value tile, ArrayRef<Value> elements) {
+  roots[tile].assign(elements.begin(), elements.end());
+}
+
+void Fragments::reduce(tile::ReduceOp op, unsigned groups) {
+  Pair rows;
+  for (unsigned half = 0; half < 2; ++half) {
+    // Two chains: one would wait for each result.
+    Pair sums = evaluate(op.getSource(), half, 0);
+    for (unsigned group = 1; group < groups; ++group)
+      for (auto [sum, v] :
+           llvm::zip(sums, evaluate(op.getSource(), half, group)))
+        sum = tile::createCombine(d.b, d.loc, op.getKind(), sum, v);
+    Value all = tile::createCombine(d.b, d.loc, op.getKind(), sums[0], sums[1]);
+    for (int64_t lane : {1, 2}) {
+      Value other = d.create<NVVM::ShflOp>(
+          all.getType(), d.i32(-1), all, d.i32(lane), d.i32(31),
+          NVVM::ShflKind::bfly, /*return_value_and_is_valid=*/UnitAttr());
+      all = tile::createCombine(d.b, d.loc, op.getKind(), all, other);
+    }
+    rows[half] = all;
+  }
+  setRows(op.getResult(), rows);
+}
+
+Fragments::Pair Fragments::evaluateRows(Value tile) {
+  return {evaluate(tile, {Axis::Row}, 0, 0)[0],
+          evaluate(tile, {Axis::Row}, 1, 0)[0]};
 }
 
 Value Fragments::scalar(OpFoldResult value) {
@@ -28,7 +59,9 @@ Value Fragments::scalar(OpFoldResult value) {
   return frame.map.lookupOrDefault(cast<Value>(value));
 }
 
-Fragments::TileAxes Fragments::getAxes(Value result) {
+Fragments::TileAxes Fragments::getAxes(Value result) const {
+  if (form.transposed)
+    return {Axis::Column, Axis::Row};
   if (tileType(result).getRank() == 2)
     return {Axis::Row, Axis::Column};
   return {Axis::ImageRow, Axis::ImageColumn, Axis::Column};
@@ -40,9 +73,9 @@ Value Fragments::getPosition(Axis axis, unsigned half, unsigned group,
     return d.add(column, kGroupColumns * group + lane);
   Value at = d.add(row, kGroupColumns * half);
   if (axis == Axis::ImageRow)
-    return d.fold<arith::DivUIOp>(at, d.index(imageColumns));
+    return d.fold<arith::DivUIOp>(at, d.index(form.imageColumns));
   if (axis == Axis::ImageColumn)
-    return d.fold<arith::RemUIOp>(at, d.index(imageColumns));
+    return d.fold<arith::RemUIOp>(at, d.index(form.imageColumns));
   return at;
 }
 
@@ -62,10 +95,12 @@ Fragments::Pair Fragments::evaluate(Value tile, TileAxes axes, unsigned half,
 
 Fragments::Pair Fragments::compute(Value tile, const TileAxes &axes,
                                    unsigned half, unsigned group) {
-  if (tile == sums) {
+  if (auto it = roots.find(tile); it != roots.end()) {
     unsigned first = 4 * group + 2 * half;
-    return {elements[first], elements[first + 1]};
+    return {it->second[first], it->second[first + 1]};
   }
+  if (auto it = rowRoots.find(tile); it != rowRoots.end())
+    return {it->second[half], it->second[half]};
   Operation *op = tile.getDefiningOp();
   if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) // of the sums
     return evaluate(reshape.getSource(), {Axis::Row, Axis::Column}, half,
@@ -138,7 +173,7 @@ Fragments::Pair Fragments::computeElementwise(Operation *op,
     Operation *made = d.b.create(state);
     // The flags are for the CPU: here they mean a function of less precision.
     auto flags =
-        narrow ? arith::FastMathFlags::afn : arith::FastMathFlags::none;
+        form.narrow ? arith::FastMathFlags::afn : arith::FastMathFlags::none;
     llvm::TypeSwitch<Operation *>(made)
         .Case<math::ExpOp, math::TanhOp, math::ErfOp, arith::DivFOp>(
             [&](auto function) { function.setFastmath(flags); })

@@ -17,20 +17,31 @@ class Fragments {
 public:
   using Pair = std::array<mlir::Value, 2>;
 
-  /// `frame` has the scalars and views at the builder's insertion point. If all
-  /// that is computed is rounded to 16 bits in the end (`narrow`), functions
-  /// may be approximated to that precision.
-  /// Rows of a block of an image have `imageColumns` elements each.
-  Fragments(DeviceBuilder &d, const KernelFrame &frame, mlir::Value sums,
-            int64_t imageColumns, bool narrow)
-      : d(d), frame(frame), sums(sums), imageColumns(imageColumns),
-        narrow(narrow) {}
+  /// How results lie over rows and columns.
+  struct Form {
+    int64_t imageColumns; ///< of a block of an image that the rows are
+    bool transposed;      ///< results are [columns, rows]
+    /// All that is computed is rounded to 16 bits in the end: functions may be
+    /// approximated to that precision.
+    bool narrow;
+  };
 
-  /// Sets the thread's place: indices in the tile, and its elements of the sums
-  /// there.
-  void setPlace(mlir::Value row, mlir::Value column,
-                llvm::ArrayRef<mlir::Value> elements);
+  /// `frame` has the scalars and views at the builder's insertion point.
+  Fragments(DeviceBuilder &d, const KernelFrame &frame, const Form &form)
+      : d(d), frame(frame), form(form) {}
 
+  /// Sets the thread's place: indices in the tile.
+  void setPlace(mlir::Value row, mlir::Value column);
+  /// Sets a thread's elements of a tile that an instruction or a loop made.
+  void setRoot(mlir::Value tile, llvm::ArrayRef<mlir::Value> elements);
+  /// Sets the values of a thread's two rows.
+  void setRows(mlir::Value tile, const Pair &rows) { rowRoots[tile] = rows; }
+
+  /// Combines the elements along the columns of so many groups: those of the
+  /// thread, then those of the four threads that share its rows.
+  void reduce(tile::ReduceOp op, unsigned groups);
+  /// Returns a tile's values of the thread's two rows.
+  Pair evaluateRows(mlir::Value tile);
   Pair evaluate(mlir::Value tile, unsigned half, unsigned group) {
     return evaluate(tile, getAxes(tile), half, group);
   }
@@ -41,7 +52,7 @@ private:
   /// Rows of the product, or the two dims of an image's block that they are.
   enum class Axis { Row, ImageRow, ImageColumn, Column };
   using TileAxes = llvm::SmallVector<Axis, 3>;
-  static TileAxes getAxes(mlir::Value result);
+  TileAxes getAxes(mlir::Value result) const;
   /// A window's element in memory: its indices, and whether they are in bounds
   /// (null: they are).
   struct Place {
@@ -68,11 +79,10 @@ private:
 
   DeviceBuilder &d;
   const KernelFrame &frame;
-  mlir::Value sums;
-  int64_t imageColumns;
-  bool narrow;
+  Form form;
   mlir::Value row, column;
-  llvm::SmallVector<mlir::Value> elements;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> roots;
+  llvm::DenseMap<mlir::Value, Pair> rowRoots; ///< by half
   /// By tile, half and group; -1 where the tile has no such axis.
   llvm::DenseMap<std::pair<mlir::Value, std::pair<int, int>>, Pair> known;
 };

@@ -50,6 +50,8 @@ static std::optional<tile::TensorBox> getResultBox(const PipelinePlan &plan,
   auto type = cast<MemRefType>(store.getMemref().getType());
   SmallVector<int64_t> dims = store.getMemDims(), steps = store.getSteps(),
                        sizes;
+  if (plan.attention) // [depth, rows]
+    std::swap(dims[0], dims[1]);
   bool isImage = dims.size() > 2;
   if (type.getElementTypeBitWidth() != elementBits ||
       !isa<FloatType>(type.getElementType()) ||
@@ -83,29 +85,85 @@ static LogicalResult checkLoops(tile::Product &product, std::string &why) {
   return success();
 }
 
+static LogicalResult planResults(PipelinePlan &plan,
+                                 ArrayRef<tile::StoreOp> stores) {
+  for (tile::StoreOp store : stores) {
+    PipelineResult &result = plan.results.emplace_back();
+    result.store = store;
+    auto box = getResultBox(plan, store);
+    if (!box)
+      continue;
+    result.map = plan.maps.size();
+    plan.maps.push_back(std::move(*box));
+  }
+  return success();
+}
+
+/// The keys are n, the depth of the scores k; both operands of a stage are [n,
+/// k] in memory.
+static LogicalResult planAttention(PipelinePlan &plan, std::string &why) {
+  tile::Attention &attention = *plan.attention;
+  auto shape = [](tile::LoadOp load) {
+    return load.getResult().getType().getShape();
+  };
+  if (shape(attention.keys) != ArrayRef({plan.n, plan.k}) ||
+      shape(attention.query) != ArrayRef({plan.k, plan.m}) ||
+      shape(attention.values) != ArrayRef({plan.k, plan.n}) ||
+      plan.m != plan.warpgroups * kInstructionRows ||
+      plan.k % kPieceColumns != 0 || plan.n % 16 != 0)
+    return why = "a schedule whose blocks are not the kernel's", failure();
+  plan.columns = plan.m;
+  plan.product.loops = {attention.loop};
+  plan.product.ids = attention.ids;
+  plan.product.lhs = attention.keys;
+  plan.product.rhs = attention.values;
+  plan.lhsBytes = plan.rhsBytes = plan.n * plan.k * plan.getElementBytes();
+  plan.residentBytes = plan.m * plan.k * plan.getElementBytes();
+  if (failed(addOperand(plan, attention.keys, tile::TileRole::Lhs, why)) ||
+      failed(addOperand(plan, attention.values, tile::TileRole::Lhs, why)) ||
+      failed(addOperand(plan, attention.query, tile::TileRole::Rhs, why)))
+    return failure();
+  // Neighbours in memory are those along the depth of the scores.
+  if (!plan.maps[0].alongSum || plan.maps[1].alongSum || !plan.maps[2].alongSum)
+    return why = "operands of attention in another order", failure();
+  return planResults(plan, attention.stores);
+}
+
 FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
   constexpr int64_t stagingParts = 2;
-  auto product = tile::findProduct(kernel, why);
-  if (failed(product) || failed(checkLoops(*product, why)))
-    return failure();
+  constexpr int64_t warps = 4;
   tile::ScheduleAttr schedule = tile::getSchedule(kernel);
   tile::GpuScheduleAttr gpu = schedule.getGpu();
   PipelinePlan plan;
-  plan.product = *product;
   plan.m = schedule.getBlock("m");
   plan.n = schedule.getBlock("n");
   plan.k = schedule.getBlock("k");
   plan.stages = gpu.getStages();
   plan.inflight = gpu.getInflight();
   plan.tilesTogether = gpu.getPersistent();
-  constexpr int64_t warps = 4;
   plan.warpgroups = gpu.getWarps()[1] / warps;
   plan.stagingParts = stagingParts;
+  if (schedule.getUnit() != "wgmma" || gpu.getWarps()[0] != warps)
+    return why = "a schedule of other roles", failure();
+  if (schedule.getOperands().size() == 3) {
+    auto attention = tile::findAttention(kernel, why);
+    if (failed(attention))
+      return failure();
+    plan.attention = *attention;
+    if (failed(planAttention(plan, why)))
+      return failure();
+    return plan;
+  }
+  auto product = tile::findProduct(kernel, why);
+  if (failed(product) || failed(checkLoops(*product, why)))
+    return failure();
+  plan.product = *product;
+  plan.lhsBytes = plan.m * plan.k * plan.getElementBytes();
+  plan.rhsBytes = plan.n * plan.k * plan.getElementBytes();
   auto shape = [](Value tile) {
     return cast<RankedTensorType>(tile.getType()).getShape();
   };
-  if (schedule.getUnit() != "wgmma" || gpu.getWarps()[0] != warps ||
-      shape(product->dot.getLhs()) != ArrayRef({plan.m, plan.k}) ||
+  if (shape(product->dot.getLhs()) != ArrayRef({plan.m, plan.k}) ||
       shape(product->dot.getRhs()) != ArrayRef({plan.k, plan.n}) ||
       plan.m % (plan.warpgroups * kInstructionRows) != 0 ||
       plan.n % kPieceColumns != 0)
@@ -121,15 +179,8 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
   if (failed(addOperand(plan, product->lhs, tile::TileRole::Lhs, why)) ||
       failed(addOperand(plan, product->rhs, tile::TileRole::Rhs, why)))
     return failure();
-  for (tile::StoreOp store : product->stores) {
-    PipelineResult &result = plan.results.emplace_back();
-    result.store = store;
-    auto box = getResultBox(plan, store);
-    if (!box)
-      continue;
-    result.map = plan.maps.size();
-    plan.maps.push_back(std::move(*box));
-  }
+  if (failed(planResults(plan, product->stores)))
+    return failure();
   return plan;
 }
 

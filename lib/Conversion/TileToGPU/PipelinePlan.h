@@ -36,9 +36,13 @@ struct PipelinePlan {
   llvm::SmallVector<tile::TensorBox> maps;
   llvm::SmallVector<PipelineResult> results;
 
+  /// Of attention, whose maps begin with those of keys, values and query: keys
+  /// and values are operands of a stage, the query stays for a tile.
+  std::optional<tile::Attention> attention;
+  int64_t lhsBytes, rhsBytes; ///< of a stage
+  int64_t residentBytes = 0;  ///< of what stays for a tile
+
   int64_t getElementBytes() const { return 2; }
-  int64_t getLhsBytes() const { return m * k * getElementBytes(); }
-  int64_t getRhsBytes() const { return n * k * getElementBytes(); }
   /// Instructions of 64 rows that a warpgroup issues for its rows.
   int64_t getRowBlocks() const { return m / (warpgroups * kInstructionRows); }
   int64_t getThreads() const { return (warpgroups + 1) * kWarpgroupThreads; }
@@ -47,15 +51,24 @@ struct PipelinePlan {
   int64_t getPieceBytes() const {
     return kInstructionRows * kPieceColumns * getElementBytes();
   }
-  int64_t getRhsOffset() const { return stages * getLhsBytes(); }
+  int64_t getRhsOffset() const { return stages * lhsBytes; }
+  int64_t getResidentOffset() const {
+    return getRhsOffset() + stages * rhsBytes;
+  }
   int64_t getStagingOffset() const {
-    return getRhsOffset() + stages * getRhsBytes();
+    return getResidentOffset() + residentBytes;
   }
   int64_t getFullOffset() const {
     return getStagingOffset() + warpgroups * stagingParts * getPieceBytes();
   }
-  int64_t getEmptyOffset() const { return getFullOffset() + stages * 8; }
-  int64_t getSharedBytes() const { return getEmptyOffset() + stages * 8; }
+  /// The barriers of stages, and one of what stays for a tile.
+  int64_t getBarriersBytes() const { return (stages + 1) * 8; }
+  int64_t getEmptyOffset() const {
+    return getFullOffset() + getBarriersBytes();
+  }
+  int64_t getSharedBytes() const {
+    return getEmptyOffset() + getBarriersBytes();
+  }
 };
 
 /// Plans the scheduled, specialised kernel. On failure `why` says what its

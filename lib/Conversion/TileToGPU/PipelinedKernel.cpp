@@ -54,7 +54,7 @@ void PipelinedKernel::emitSetup() {
   full = d.at(shared, plan.getFullOffset());
   empty = d.at(shared, plan.getEmptyOffset());
   d.when(d.equal(thread, 0), [&] {
-    for (int64_t stage = 0; stage < plan.stages; ++stage) {
+    for (int64_t stage = 0; stage <= plan.stages; ++stage) {
       d.create<NVVM::MBarrierInitOp>(d.barrierAt(full, d.i32(stage)), d.i32(1),
                                      /*predicate=*/Value());
       d.create<NVVM::MBarrierInitOp>(d.barrierAt(empty, d.i32(stage)),
@@ -130,8 +130,7 @@ PipelinedKernel::Values PipelinedKernel::emitLoops(unsigned level,
   b.setInsertionPointToStart(made.getBody());
   map.map(loop.getInductionVar(), made.getInductionVar());
   for (Operation &op : loop.getBody()->without_terminator())
-    if (!op.getNumRegions() &&
-        !isa<tile::LoadOp, tile::ReshapeOp, tile::DotOp>(op))
+    if (!op.getNumRegions() && llvm::none_of(op.getResults(), isTile))
       b.clone(op, map);
   Values next =
       emitLoops(level + 1, map, Values(made.getRegionIterArgs()), step);
@@ -179,28 +178,32 @@ void PipelinedKernel::copyOperand(const tile::TensorBox &box, tile::LoadOp load,
   }
 }
 
+PipelinedKernel::Values PipelinedKernel::copyStage(IRMapping &scalars,
+                                                   ValueRange ring) {
+  Value stage = ring[0], phase = ring[1];
+  d.waitBarrier(empty, stage, phase);
+  Value bar = d.barrierAt(full, stage);
+  d.create<NVVM::MBarrierArriveExpectTxOp>(
+      /*res=*/Type(), bar, d.i32(plan.lhsBytes + plan.rhsBytes),
+      NVVM::MemScopeKind::CTA, /*relaxed=*/false, /*predicate=*/Value());
+  Value lhs = d.at(shared, d.mul(stage, plan.lhsBytes)),
+        rhs = d.at(d.at(shared, plan.getRhsOffset()),
+                   d.mul(stage, plan.rhsBytes));
+  copyOperand(plan.maps[0], plan.product.lhs, maps[0], lhs, bar, scalars);
+  copyOperand(plan.maps[1], plan.product.rhs, maps[1], rhs, bar, scalars);
+  auto [nextStage, nextPhase] = d.advance(stage, phase, plan.stages);
+  return {nextStage, nextPhase};
+}
+
 void PipelinedKernel::emitProducer() {
-  int64_t lhsBytes = plan.getLhsBytes(), rhsBytes = plan.getRhsBytes();
   // All stages are empty: the phase before the first one is over.
   Values inits{d.i32(0), d.i32(1)};
   forEachTile(inits, [&](const KernelFrame &at, ValueRange carried) {
     IRMapping map = at.map;
-    auto copyStage = [&](IRMapping &map, ValueRange ring) -> Values {
-      Value stage = ring[0], phase = ring[1];
-      d.waitBarrier(empty, stage, phase);
-      Value bar = d.barrierAt(full, stage);
-      d.create<NVVM::MBarrierArriveExpectTxOp>(
-          /*res=*/Type(), bar, d.i32(lhsBytes + rhsBytes),
-          NVVM::MemScopeKind::CTA, /*relaxed=*/false, /*predicate=*/Value());
-      Value lhs = d.at(shared, d.mul(stage, lhsBytes)),
-            rhs =
-                d.at(d.at(shared, plan.getRhsOffset()), d.mul(stage, rhsBytes));
-      copyOperand(plan.maps[0], plan.product.lhs, maps[0], lhs, bar, map);
-      copyOperand(plan.maps[1], plan.product.rhs, maps[1], rhs, bar, map);
-      auto [nextStage, nextPhase] = d.advance(stage, phase, plan.stages);
-      return {nextStage, nextPhase};
-    };
-    return emitLoops(0, map, Values(carried), copyStage);
+    return emitLoops(0, map, Values(carried),
+                     [&](IRMapping &scalars, ValueRange ring) {
+                       return copyStage(scalars, ring);
+                     });
   });
 }
 

@@ -6,12 +6,11 @@
 #define ADZE_LIB_CONVERSION_TILETOGPU_PIPELINEDKERNEL_H
 
 #include "DeviceBuilder.h"
+#include "Fragments.h"
 #include "KernelLowering.h"
 #include "PipelinePlan.h"
 
 namespace adze::togpu {
-
-class Fragments;
 
 class PipelinedKernel {
 public:
@@ -23,17 +22,19 @@ public:
       : kernel(kernel), plan(plan), spreads(spreads), frame(frame), maps(maps),
         programs(programs), b(kernel.getContext()), d(b, kernel.getLoc()) {}
 
+  virtual ~PipelinedKernel() = default;
+
   /// Emits at the end of the entry block, with the terminator.
   void run(mlir::Block *entry);
 
-private:
+protected:
   using Values = llvm::SmallVector<mlir::Value>;
   using Step =
       llvm::function_ref<Values(mlir::IRMapping &, mlir::ValueRange carried)>;
 
   void emitSetup();
-  void emitProducer();
-  void emitConsumers();
+  virtual void emitProducer();
+  virtual void emitConsumers();
   /// A loop over this block's tiles; `body` gets the frame of a tile.
   void forEachTile(
       mlir::ValueRange inits,
@@ -44,20 +45,31 @@ private:
                    Step step);
 
   // The producer.
+  /// Copies the operands of a stage; returns the next stage and its phase.
+  Values copyStage(mlir::IRMapping &scalars, mlir::ValueRange ring);
   void copyOperand(const tile::TensorBox &box, tile::LoadOp load,
                    mlir::Value map, mlir::Value shared, mlir::Value full,
                    const mlir::IRMapping &scalars);
 
   // The consumers.
-  mlir::Value makeDescriptor(mlir::Value shared, const tile::TensorBox &box);
+  /// `depth`: elements along the sum in a block of the operand.
+  mlir::Value makeDescriptor(mlir::Value shared, const tile::TensorBox &box,
+                             int64_t depth);
+  /// Bytes from the start of a block to its part of one instruction. `others`:
+  /// elements of the block that are not along the sum.
+  int64_t getStep(const tile::TensorBox &box, int64_t number, int64_t others);
   Values multiply(mlir::ValueRange sums, mlir::Value stage);
   void release(mlir::Value stage);
+  Values getElements(mlir::Value sums);
+  Fragments makeFragments(const KernelFrame &at);
+  void setPlace(Fragments &fragments, int64_t rowBlock);
   void storeResults(const KernelFrame &at, mlir::ValueRange sums);
+  bool isBF16();
   void storePiece(Fragments &fragments, const KernelFrame &at,
                   const PipelineResult &result, int64_t rowBlock,
                   int64_t piece);
   mlir::Value packPair(const std::array<mlir::Value, 2> &pair);
-  mlir::Type getSumsType();
+  mlir::Type getSumsType(int64_t columns);
 
   tile::KernelOp kernel;
   PipelinePlan &plan;

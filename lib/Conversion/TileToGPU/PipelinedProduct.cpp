@@ -1,7 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Emits a scheduled product: the warpgroups that multiply, and their results.
-#include "Fragments.h"
 #include "PipelinedKernel.h"
 
 using namespace mlir;
@@ -11,9 +10,9 @@ namespace adze::togpu {
 /// Depth of one matrix instruction, in elements of 16 bits.
 constexpr int64_t kInstructionDepth = 16;
 
-Type PipelinedKernel::getSumsType() {
+Type PipelinedKernel::getSumsType(int64_t columns) {
   // Each of 128 threads has its share of 64 rows.
-  int64_t sums = kInstructionRows * plan.n / kWarpgroupThreads;
+  int64_t sums = kInstructionRows * columns / kWarpgroupThreads;
   return LLVM::LLVMStructType::getLiteral(
       b.getContext(), SmallVector<Type>(sums, b.getF32Type()));
 }
@@ -22,13 +21,13 @@ Type PipelinedKernel::getSumsType() {
 
 /// The descriptor of a matrix in shared memory: where it starts, and how far
 /// its parts are from each other, in units of 16 bytes.
-Value PipelinedKernel::makeDescriptor(Value shared,
-                                      const tile::TensorBox &box) {
+Value PipelinedKernel::makeDescriptor(Value shared, const tile::TensorBox &box,
+                                      int64_t depth) {
   constexpr int64_t unit = 16, addressMask = 0x3FFFF, coreRows = 8;
   constexpr int leadingShift = 16, strideShift = 32, swizzleShift = 62;
   // Of neighbours along k, rows of 128 bytes lie one after the other; else,
   // panels of a row's columns do.
-  int64_t leading = box.alongSum ? unit : plan.k * box.rowBytes;
+  int64_t leading = box.alongSum ? unit : depth * box.rowBytes;
   int64_t stride = coreRows * box.rowBytes;
   int64_t swizzle = box.rowBytes == 128 ? 1 : box.rowBytes == 64 ? 2 : 3;
   int64_t form = leading / unit << leadingShift | stride / unit << strideShift |
@@ -39,25 +38,33 @@ Value PipelinedKernel::makeDescriptor(Value shared,
   return d.fold<arith::OrIOp>(address, d.i64(form));
 }
 
+int64_t PipelinedKernel::getStep(const tile::TensorBox &box, int64_t number,
+                                 int64_t others) {
+  int64_t first = number * kInstructionDepth;
+  if (!box.alongSum)
+    return first * box.rowBytes;
+  // Rows of 128 bytes of all others, then the next part of the depth.
+  return first / box.box.back() * others * box.rowBytes +
+         first % box.box.back() * plan.getElementBytes();
+}
+
+bool PipelinedKernel::isBF16() {
+  return getElementTypeOrSelf(plan.product.lhs.getResult().getType()).isBF16();
+}
+
 /// Issues the instructions of one stage as one group.
 PipelinedKernel::Values PipelinedKernel::multiply(ValueRange sums,
                                                   Value stage) {
   constexpr int64_t unit = 16;
   const tile::TensorBox &lhsBox = plan.maps[0], &rhsBox = plan.maps[1];
   Value number = d.create<arith::ExtUIOp>(b.getI64Type(), stage);
-  Value lhs = d.add(lhsDescriptor, d.mul(number, plan.getLhsBytes() / unit)),
-        rhs = d.add(rhsDescriptor, d.mul(number, plan.getRhsBytes() / unit));
-  auto stepOf = [&](const tile::TensorBox &box) {
-    return kInstructionDepth *
-           (box.alongSum ? plan.getElementBytes() : box.rowBytes) / unit;
-  };
+  Value lhs = d.add(lhsDescriptor, d.mul(number, plan.lhsBytes / unit)),
+        rhs = d.add(rhsDescriptor, d.mul(number, plan.rhsBytes / unit));
   int64_t rowBlockBytes =
       lhsBox.alongSum
           ? kInstructionRows * lhsBox.rowBytes
           : kInstructionRows / lhsBox.box.back() * plan.k * lhsBox.rowBytes;
-  bool isBF16 =
-      getElementTypeOrSelf(plan.product.dot.getLhs().getType()).isBF16();
-  auto type = isBF16 ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
+  auto type = isBF16() ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
   auto shape = NVVM::MMAShapeAttr::get(b.getContext(), kInstructionRows, plan.n,
                                        kInstructionDepth);
   d.create<NVVM::WgmmaFenceAlignedOp>();
@@ -65,9 +72,10 @@ PipelinedKernel::Values PipelinedKernel::multiply(ValueRange sums,
   for (int64_t k = 0; k < plan.k / kInstructionDepth; ++k)
     for (int64_t block = 0; block < plan.getRowBlocks(); ++block)
       results[block] = d.create<NVVM::WgmmaMmaAsyncOp>(
-          getSumsType(), results[block],
-          d.add(lhs, k * stepOf(lhsBox) + block * rowBlockBytes / unit),
-          d.add(rhs, k * stepOf(rhsBox)), shape, type, type,
+          getSumsType(plan.n), results[block],
+          d.add(lhs,
+                (getStep(lhsBox, k, plan.m) + block * rowBlockBytes) / unit),
+          d.add(rhs, getStep(rhsBox, k, plan.n) / unit), shape, type, type,
           NVVM::WGMMATypes::f32, NVVM::WGMMAScaleOut::one,
           NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
           lhsBox.alongSum ? NVVM::MMALayout::row : NVVM::MMALayout::col,
@@ -95,11 +103,11 @@ void PipelinedKernel::emitConsumers() {
                            ? rows * lhs.rowBytes
                            : rows / lhs.box.back() * plan.k * lhs.rowBytes;
   lhsDescriptor =
-      makeDescriptor(d.at(shared, d.mul(warpgroup, groupBytes)), lhs);
+      makeDescriptor(d.at(shared, d.mul(warpgroup, groupBytes)), lhs, plan.k);
   rhsDescriptor =
-      makeDescriptor(d.at(shared, plan.getRhsOffset()), plan.maps[1]);
+      makeDescriptor(d.at(shared, plan.getRhsOffset()), plan.maps[1], plan.k);
   unsigned blocks = plan.getRowBlocks();
-  Value zero = d.create<LLVM::ZeroOp>(getSumsType());
+  Value zero = d.create<LLVM::ZeroOp>(getSumsType(plan.n));
   forEachTile(
       {d.i32(0), d.i32(0)},
       [&](const KernelFrame &at, ValueRange ring) -> Values {
@@ -140,27 +148,40 @@ Value PipelinedKernel::packPair(const std::array<Value, 2> &pair) {
   return d.create<LLVM::BitcastOp>(b.getI32Type(), both);
 }
 
-void PipelinedKernel::storeResults(const KernelFrame &at, ValueRange sums) {
-  constexpr int64_t warpRows = 16, quad = 4;
-  numPieces = 0;
+PipelinedKernel::Values PipelinedKernel::getElements(Value sums) {
+  Values elements;
+  auto type = cast<LLVM::LLVMStructType>(sums.getType());
+  for (int64_t i = 0, e = type.getBody().size(); i < e; ++i)
+    elements.push_back(d.create<LLVM::ExtractValueOp>(sums, i));
+  return elements;
+}
+
+Fragments PipelinedKernel::makeFragments(const KernelFrame &at) {
   bool narrow = llvm::all_of(plan.results, [](const PipelineResult &result) {
     constexpr unsigned narrowBits = 16;
     tile::StoreOp store = result.store;
     return tileType(store.getValue()).getElementTypeBitWidth() <= narrowBits;
   });
-  Fragments fragments(d, at, plan.product.getSums(), plan.columns, narrow);
+  return Fragments(d, at, {plan.columns, plan.attention.has_value(), narrow});
+}
+
+/// Sets the place of a thread in 64 rows of its warpgroup.
+void PipelinedKernel::setPlace(Fragments &fragments, int64_t rowBlock) {
+  constexpr int64_t warpRows = 16, quad = 4;
+  Value row = d.add(d.mul(warpgroup, plan.getRowBlocks() * kInstructionRows),
+                    rowBlock * kInstructionRows);
+  row = d.add(row, d.add(d.mul(warp, warpRows),
+                         d.fold<arith::DivUIOp>(lane, d.i32(quad))));
+  Value column = d.mul(d.fold<arith::RemUIOp>(lane, d.i32(quad)), 2);
+  fragments.setPlace(d.toIndex(row), d.toIndex(column));
+}
+
+void PipelinedKernel::storeResults(const KernelFrame &at, ValueRange sums) {
+  numPieces = 0;
+  Fragments fragments = makeFragments(at);
   for (unsigned block = 0; block < sums.size(); ++block) {
-    SmallVector<Value> elements;
-    for (int64_t i = 0,
-                 e = cast<LLVM::LLVMStructType>(getSumsType()).getBody().size();
-         i < e; ++i)
-      elements.push_back(d.create<LLVM::ExtractValueOp>(sums[block], i));
-    Value row = d.add(d.mul(warpgroup, plan.getRowBlocks() * kInstructionRows),
-                      int64_t(block) * kInstructionRows);
-    row = d.add(row, d.add(d.mul(warp, warpRows),
-                           d.fold<arith::DivUIOp>(lane, d.i32(quad))));
-    Value column = d.mul(d.fold<arith::RemUIOp>(lane, d.i32(quad)), 2);
-    fragments.setPlace(d.toIndex(row), d.toIndex(column), elements);
+    setPlace(fragments, block);
+    fragments.setRoot(plan.product.getSums(), getElements(sums[block]));
     for (int64_t piece = 0; piece < plan.n / kPieceColumns; ++piece)
       for (const PipelineResult &result : plan.results)
         storePiece(fragments, at, result, block, piece);
@@ -219,6 +240,8 @@ void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
   d.when(leads, [&] {
     SmallVector<Value> coordinates;
     SmallVector<int64_t> dims = op.getMemDims();
+    if (plan.attention) // [depth, rows]
+      std::swap(dims[0], dims[1]);
     int64_t rowsBefore = dims.size() > 2 ? plan.columns : 1;
     Value firstRow = d.add(
         d.mul(warpgroup, plan.getRowBlocks() * kInstructionRows / rowsBefore),

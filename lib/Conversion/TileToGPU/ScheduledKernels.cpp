@@ -3,7 +3,7 @@
 // The functions around kernels that have a schedule: an entry that takes tensor
 // maps, and the sizes of these for the host.
 #include "Converter.h"
-#include "PipelinedKernel.h"
+#include "PipelinedAttention.h"
 #include "adze_module.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -97,9 +97,14 @@ bool Converter::convertScheduled(tile::KernelOp kernel) {
   Value programs = arith::TruncIOp::create(
       at, kernel.getLoc(), at.getI32Type(),
       block->getArgument(kernel.getNumArguments() + numSymbols));
-  PipelinedKernel(kernel, *plan, spreads, prologue.getFrame(),
-                  block->getArguments().take_back(plan->maps.size()), programs)
-      .run(block);
+  ValueRange maps = block->getArguments().take_back(plan->maps.size());
+  if (plan->attention)
+    PipelinedAttention(kernel, *plan, spreads, prologue.getFrame(), maps,
+                       programs)
+        .run(block);
+  else
+    PipelinedKernel(kernel, *plan, spreads, prologue.getFrame(), maps, programs)
+        .run(block);
   function->setAttr("adze.shared_bytes",
                     b.getI64IntegerAttr(plan->getSharedBytes()));
   function->setAttr("adze.resident_blocks", b.getI64IntegerAttr(1));

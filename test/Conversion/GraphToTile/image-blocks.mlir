@@ -22,9 +22,9 @@
 // SCHEDULE-SAME: tile.params.cuda = {BLOCK_C = 64 : i64, BLOCK_N = 64 : i64, BLOCK_X = 32 : i64, BLOCK_Y = 2 : i64}
 
 // A box of the input is 64 channels of 2 x 32 pixels, each two further; one of
-// the filter, two panels of 32 outputs; one of the result, its block.
+// the filter, a panel of 64 outputs; one of the result, its block.
 // GPU: llvm.func @conv
-// GPU-SAME: adze.tensor_maps = [array<i64: 0, 6, 128, 64, 32, 2, 1, 1, 2, 2, 1>, array<i64: 1, 6, 64, 32, 64, 1, 1, 2, 1, 1, 1, 1, 1>, array<i64: 2, 6, 128, 64, 32, 2, 1, 1, 1, 1, 1>]
+// GPU-SAME: adze.tensor_maps = [array<i64: 0, 6, 128, 64, 32, 2, 1, 1, 2, 2, 1>, array<i64: 1, 6, 128, 64, 64, 1, 1, 1, 1, 1, 1, 1, 1>, array<i64: 2, 6, 128, 64, 32, 2, 1, 1, 1, 1, 1>]
 // GPU: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} box[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}]
 // GPU: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} box[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}]
 

@@ -21,18 +21,36 @@ struct Product {
   llvm::SmallVector<StoreOp> stores;
 
   /// Returns the number of dims that are the rows of the product: 1 or 2.
-  unsigned getNumRowDims() {
-    return lhs.getResult().getType().getRank() - 1;
-  }
+  unsigned getNumRowDims() { return lhs.getResult().getType().getRank() - 1; }
   mlir::Value getSums() { return loops.front().getResult(0); }
 };
 
 /// Finds the product that the kernel is. On failure `why` says what else it is.
 mlir::FailureOr<Product> findProduct(KernelOp kernel, std::string &why);
 
+/// A kernel of two products in one loop, the second of which takes what is
+/// computed of the first: attention. Tiles are transposed: scores are [keys,
+/// rows], the sums [depth, rows]; what else the loop carries is [rows].
+struct Attention {
+  mlir::scf::ForOp loop;
+  DotOp scores, output;
+  LoadOp query, keys, values;
+  ProgramIdOp ids;
+  llvm::SmallVector<StoreOp> stores;
+
+  /// Returns which of the loop's values are the sums.
+  unsigned getSumsNumber() {
+    return output.getResult().getUses().begin()->getOperandNumber();
+  }
+};
+
+/// Finds the attention that the kernel is. On failure `why` says what else it
+/// is.
+mlir::FailureOr<Attention> findAttention(KernelOp kernel, std::string &why);
+
 /// How a window of memory is copied by boxes of a tensor map. Sizes and boxes
-/// are those of the physical dims, outermost first, in elements; an element of a
-/// box is `steps` further than the one before.
+/// are those of the physical dims, outermost first, in elements; an element of
+/// a box is `steps` further than the one before.
 struct TensorBox {
   unsigned argument; ///< whose memory it is
   mlir::Value memref;
@@ -52,8 +70,8 @@ struct TileWindow {
   llvm::SmallVector<int64_t> dims, sizes, steps;
 };
 
-/// Describes the copy of a window of `memref`. On failure `why` says what stands
-/// against it.
+/// Describes the copy of a window of `memref`. On failure `why` says what
+/// stands against it.
 mlir::FailureOr<TensorBox> getTensorBox(mlir::Value memref,
                                         const TileWindow &window, TileRole role,
                                         std::string &why);

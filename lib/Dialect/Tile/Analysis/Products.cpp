@@ -237,8 +237,7 @@ FailureOr<TensorBox> getTensorBox(Value memref, const TileWindow &window,
   result.rowBytes = result.box.back() * bytes;
   bool cut = result.numCopies > 1;
   if (!llvm::is_contained({32, 64, 128}, result.rowBytes) ||
-      result.steps.back() != 1 ||
-      (cut && (result.alongSum || isa<AffineBinaryOpExpr>(last))) ||
+      result.steps.back() != 1 || (cut && isa<AffineBinaryOpExpr>(last)) ||
       (!result.alongSum && dims.size() > 2 && role == TileRole::Lhs))
     return why = "a block of no whole rows of 32, 64 or 128 bytes", failure();
   if (result.alongSum && result.rowBytes != mostRowBytes)

@@ -145,8 +145,9 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "expected dims of distinct names and at least 1, "
                             "but got "
                          << dim;
-  if (operands.size() != 2)
-    return emitError() << "expected two operands, but got " << operands.size();
+  if (operands.size() != 2 && operands.size() != 3)
+    return emitError() << "expected two or three operands, but got "
+                       << operands.size();
   return success();
 }
 
@@ -198,7 +199,9 @@ bool isForCpusAlone(Operation *op) {
 LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
   if (attribute.getName() == kScheduleAttribute) {
-    if (!isa<KernelOp>(op) || !isa<ScheduleAttr>(attribute.getValue()))
+    // Functions made of a kernel keep its attributes.
+    if (!isa<FunctionOpInterface>(op) ||
+        !isa<ScheduleAttr>(attribute.getValue()))
       return op->emitError("expected ")
              << kScheduleAttribute << " to be the schedule of a kernel";
     return success();

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // tile-choose-schedule: the unit of a GPU that runs a product, and its blocks.
+#include "AttentionSchedule.h"
 #include "Dialect/Tile/Analysis/Products.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "Dialect/Tile/Transforms/Passes.h"
@@ -16,6 +17,14 @@ namespace adze::tile {
 using namespace mlir;
 using namespace adze;
 using namespace adze::tile;
+
+ParamOp tile::getSizeParam(LoadOp load, unsigned dim) {
+  if (!ShapedType::isDynamic(load.getStaticSizes()[dim]))
+    return {};
+  unsigned number = llvm::count_if(load.getStaticSizes().take_front(dim),
+                                   ShapedType::isDynamic);
+  return load.getSizes()[number].getDefiningOp<ParamOp>();
+}
 
 namespace {
 
@@ -34,7 +43,6 @@ struct ResultBlock {
 constexpr ResultBlock kResultBlocks[] = {
     {128, 256, 2}, {256, 128, 2}, {128, 192, 2}, {128, 128, 2},
     {64, 256, 1},  {64, 128, 1},  {64, 64, 1}};
-constexpr StringLiteral kBindings = "tile.params.cuda";
 constexpr int64_t kWarpgroup = 4; ///< warps
 constexpr int64_t kDepth = 64;    ///< of a stage: 128 bytes of f16
 constexpr int64_t kMostStages = 8;
@@ -129,15 +137,6 @@ const ThreadBlock &chooseThreadBlock(const ProductSizes &sizes,
   });
 }
 
-/// The parameter that a tile's size is; null if it is none.
-ParamOp getSizeParam(LoadOp load, unsigned dim) {
-  if (!ShapedType::isDynamic(load.getStaticSizes()[dim]))
-    return {};
-  unsigned number = llvm::count_if(load.getStaticSizes().take_front(dim),
-                                   ShapedType::isDynamic);
-  return load.getSizes()[number].getDefiningOp<ParamOp>();
-}
-
 class Scheduler {
 public:
   Scheduler(KernelOp kernel, CudaTargetAttr target)
@@ -146,15 +145,17 @@ public:
   /// Fails with the reason in `why`, which is empty if the kernel is no
   /// product.
   LogicalResult run(std::string &why) {
-    bool hasDot = kernel.walk([](DotOp) { return WalkResult::interrupt(); })
-                      .wasInterrupted();
-    if (!hasDot)
+    unsigned dots = 0;
+    kernel.walk([&](DotOp) { ++dots; });
+    if (dots == 2)
+      return scheduleAttention(kernel, target, why);
+    if (!dots)
       return failure();
     auto found = findProduct(kernel, why);
     if (failed(found))
       return failure();
     product = *found;
-    if (kernel->hasAttr(kBindings)) {
+    if (kernel->hasAttr(kCudaBindings)) {
       why = "its text binds the parameters of its blocks";
       return failure();
     }
@@ -216,7 +217,7 @@ private:
     NamedAttrList bound;
     for (auto [param, value] : llvm::zip(params, block))
       bound.set(param.getName(), b.getI64IntegerAttr(value));
-    kernel->setAttr(kBindings, bound.getDictionary(kernel.getContext()));
+    kernel->setAttr(kCudaBindings, bound.getDictionary(kernel.getContext()));
   }
 
   /// Blocks of what threads compute without a unit: those of a CPU are no
@@ -235,7 +236,8 @@ private:
   int64_t getStages(const ResultBlock &block) const {
     constexpr int64_t elementBytes = 2;
     int64_t stage = (block.m + block.n) * kDepth * elementBytes + kBarrierBytes;
-    int64_t left = target.getSharedBytes() - block.warpgroups * kStagingBytes;
+    int64_t left = target.getSharedBytes() - block.warpgroups * kStagingBytes -
+                   kBarrierBytes;
     return std::min(kMostStages, left / stage);
   }
 

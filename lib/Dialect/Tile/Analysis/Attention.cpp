@@ -1,0 +1,128 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Kernels that are attention: two products in one loop.
+#include "Dialect/Tile/Analysis/Products.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace adze::tile {
+
+namespace {
+
+unsigned getRank(Value tile) {
+  auto type = dyn_cast<RankedTensorType>(tile.getType());
+  return type ? type.getRank() : 0;
+}
+
+bool isZero(Value tile) {
+  if (auto broadcast = tile.getDefiningOp<BroadcastOp>())
+    tile = broadcast.getSource();
+  return matchPattern(tile, m_AnyZeroFloat());
+}
+
+class Finder {
+public:
+  Finder(KernelOp kernel, std::string &why) : kernel(kernel), why(why) {}
+
+  LogicalResult run(Attention &result) {
+    SmallVector<DotOp> dots;
+    kernel.walk([&](DotOp dot) { dots.push_back(dot); });
+    if (dots.size() != 2 || dots[0]->getBlock() != dots[1]->getBlock())
+      return fail(Twine(dots.size()) + " products");
+    result.scores = dots[0];
+    result.output = dots[1];
+    result.loop = dyn_cast<scf::ForOp>(dots[0]->getParentOp());
+    result.ids = kernel.getProgramId();
+    if (!result.loop || result.loop->getBlock() != &kernel.getBody().front() ||
+        !result.ids || result.ids.getOrdered() || kernel.hasPhases())
+      return fail("products that are not in one loop");
+    if (failed(findOperands(result)) || failed(checkLoop(result)))
+      return failure();
+    return checkEpilogue(result);
+  }
+
+private:
+  LogicalResult fail(const Twine &what) {
+    why = what.str();
+    return failure();
+  }
+
+  LogicalResult findOperands(Attention &result) {
+    result.keys = result.scores.getLhs().getDefiningOp<LoadOp>();
+    result.query = result.scores.getRhs().getDefiningOp<LoadOp>();
+    result.values = result.output.getLhs().getDefiningOp<LoadOp>();
+    for (LoadOp load : {result.keys, result.query, result.values})
+      if (!load || !load.getResult().hasOneUse() ||
+          load.getResult().getType().getRank() != 2 ||
+          llvm::any_of(load.getSteps(), [](int64_t s) { return s != 1; }))
+        return fail("an operand that is not loaded for a product alone");
+    Block *body = result.loop.getBody();
+    if (result.keys->getBlock() != body || result.values->getBlock() != body ||
+        result.query->getBlock() == body || !isZero(result.scores.getAcc()))
+      return fail("operands of attention in other places");
+    return success();
+  }
+
+  LogicalResult checkLoop(Attention &result) {
+    Value sums = result.output.getResult();
+    if (!sums.hasOneUse() || !isa<scf::YieldOp>(*sums.getUsers().begin()))
+      return fail("sums that the loop does not carry");
+    unsigned number = result.getSumsNumber();
+    for (auto [i, init] : llvm::enumerate(result.loop.getInitArgs())) {
+      if (i == number ? !isZero(init) : getRank(init) != 1)
+        return fail("a loop that carries other than sums and rows");
+      if (!getElementTypeOrSelf(init.getType()).isF32())
+        return fail("sums of other than f32");
+    }
+    for (Operation &op : result.loop.getBody()->without_terminator()) {
+      if (op.getNumResults() != 1)
+        return fail("'" + op.getName().getStringRef() + "' in the loop");
+      auto reduce = dyn_cast<ReduceOp>(op);
+      bool known =
+          reduce ? reduce.getDim() == 0 && getRank(reduce.getSource()) == 2
+                 : isa<DotOp, LoadOp, BroadcastOp, IotaOp, arith::ConstantOp>(
+                       op) ||
+                       op.hasTrait<OpTrait::Elementwise>() ||
+                       getRank(op.getResult(0)) == 0;
+      if (!known || op.getNumRegions())
+        return fail("'" + op.getName().getStringRef() + "' in the loop");
+    }
+    return success();
+  }
+
+  LogicalResult checkEpilogue(Attention &result) {
+    for (Operation &op : kernel.getBody().front()) {
+      if (auto store = dyn_cast<StoreOp>(op)) {
+        result.stores.push_back(store);
+        if (getRank(store.getValue()) != 2)
+          return fail("a result of other dims than the product's");
+        continue;
+      }
+      bool known =
+          &op == result.loop ||
+          isa<ParamOp, ProgramIdOp, ReturnOp, LoadOp, BroadcastOp>(op) ||
+          (!op.getNumRegions() &&
+           (op.hasTrait<OpTrait::Elementwise>() || isa<arith::ConstantOp>(op) ||
+            (op.getNumResults() == 1 && getRank(op.getResult(0)) == 0)));
+      if (!known)
+        return fail("'" + op.getName().getStringRef() + "' beside attention");
+    }
+    return result.stores.empty() ? fail("no result") : success();
+  }
+
+  KernelOp kernel;
+  std::string &why;
+};
+
+} // namespace
+
+FailureOr<Attention> findAttention(KernelOp kernel, std::string &why) {
+  Attention result;
+  if (failed(Finder(kernel, why).run(result)))
+    return failure();
+  return result;
+}
+
+} // namespace adze::tile

@@ -1,0 +1,126 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Schedules of attention: a part of tile-choose-schedule.
+#include "AttentionSchedule.h"
+#include "Dialect/Tile/Analysis/Products.h"
+
+using namespace mlir;
+
+namespace adze::tile {
+
+/// The parameters of the rows and the keys, and the depth of the scores.
+struct AttentionBlocks {
+  ParamOp rows, keys;
+  int64_t depth;
+};
+
+static FailureOr<AttentionBlocks> findBlocks(Attention &attention,
+                                             std::string &why) {
+  AttentionBlocks blocks{getSizeParam(attention.query, 1),
+                         getSizeParam(attention.keys, 0),
+                         attention.query.getStaticSizes()[0]};
+  constexpr int64_t depths[] = {64, 128};
+  if (!llvm::is_contained(depths, blocks.depth) ||
+      attention.values.getStaticSizes()[0] != blocks.depth)
+    return why = "heads of other than 64 or 128 elements", failure();
+  ParamOp keys = getSizeParam(attention.values, 1);
+  if (!blocks.rows || !blocks.keys || !keys ||
+      keys.getName() != blocks.keys.getName())
+    return why = "blocks that are no parameters of their own", failure();
+  return blocks;
+}
+
+/// Returns the most keys of a block that the parameter takes; 0 for none.
+static int64_t chooseKeys(ParamOp param) {
+  for (int64_t keys : {128, 64, 32})
+    if (auto choices = param.getChoices();
+        !choices || llvm::is_contained(*choices, keys))
+      return keys;
+  return 0;
+}
+
+/// The copies have to be boxes of whole rows of 128 bytes.
+static LogicalResult checkBoxes(Attention &attention, int64_t rows,
+                                int64_t keys, int64_t depth, std::string &why) {
+  auto check = [&](LoadOp load, ArrayRef<int64_t> sizes, TileRole role,
+                   bool alongSum) {
+    auto box = getTensorBox(
+        load.getMemref(),
+        {load.getMemDims(), llvm::to_vector(sizes), load.getSteps()}, role,
+        why);
+    if (succeeded(box) && box->alongSum == alongSum && box->rowBytes == 128)
+      return true;
+    if (succeeded(box))
+      why = "operands of attention in another order";
+    return false;
+  };
+  return success(check(attention.keys, {keys, depth}, TileRole::Lhs, true) &&
+                 check(attention.values, {depth, keys}, TileRole::Lhs, false) &&
+                 check(attention.query, {depth, rows}, TileRole::Rhs, true));
+}
+
+static void write(KernelOp kernel, StringRef unit,
+                  const AttentionBlocks &blocks, int64_t rows, int64_t keys,
+                  int64_t stages) {
+  constexpr int64_t warps = 4, warpgroupRows = 64, swizzle = 128,
+                    headsTogether = 16;
+  MLIRContext *context = kernel.getContext();
+  Builder b(context);
+  SmallVector<ScheduleOperandAttr> operands;
+  for (int64_t number : {0, 1, 2})
+    operands.push_back(
+        ScheduleOperandAttr::get(context, number, CopyKind::tma, swizzle));
+  SmallVector<ScheduleDimAttr> dims = {
+      ScheduleDimAttr::get(context, "m", rows),
+      ScheduleDimAttr::get(context, "n", keys),
+      ScheduleDimAttr::get(context, "k", blocks.depth)};
+  auto gpu = GpuScheduleAttr::get(context,
+                                  {warps, rows / warpgroupRows * warps}, stages,
+                                  /*inflight=*/0, headsTogether);
+  kernel->setAttr(kScheduleAttribute,
+                  ScheduleAttr::get(context, unit, dims, operands, gpu));
+  ParamOp rowsParam = blocks.rows, keysParam = blocks.keys;
+  kernel->setAttr(
+      kCudaBindings,
+      b.getDictionaryAttr(
+          {b.getNamedAttr(rowsParam.getName(), b.getI64IntegerAttr(rows)),
+           b.getNamedAttr(keysParam.getName(), b.getI64IntegerAttr(keys))}));
+}
+
+LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
+                                std::string &why) {
+  constexpr int64_t rows = 128, elementBytes = 2, stagingBytes = 32768,
+                    barriers = 256, mostStages = 4;
+  auto attention = findAttention(kernel, why);
+  if (failed(attention))
+    return failure();
+  Type element = getElementTypeOrSelf(attention->query.getResult().getType());
+  TargetUnitAttr unit = target.findUnit(
+      element, element,
+      getElementTypeOrSelf(attention->output.getResult().getType()));
+  if (!unit || !target.has(CudaFeature::tma) ||
+      getElementTypeOrSelf(attention->output.getRhs().getType()) != element)
+    return why = "no unit of " + target.getChip().str() +
+                 " for its element types",
+           failure();
+  if (kernel->hasAttr(kCudaBindings))
+    return why = "its text binds the parameters of its blocks", failure();
+  auto blocks = findBlocks(*attention, why);
+  if (failed(blocks))
+    return failure();
+  int64_t keys = chooseKeys(blocks->keys);
+  if (!keys)
+    return why = "keys that are no multiple of 32", failure();
+  if (failed(checkBoxes(*attention, rows, keys, blocks->depth, why)))
+    return failure();
+  int64_t left = target.getSharedBytes() - stagingBytes - barriers -
+                 rows * blocks->depth * elementBytes;
+  int64_t stages =
+      std::min(mostStages, left / (2 * keys * blocks->depth * elementBytes));
+  if (stages < 2)
+    return why = "blocks for which there is no shared memory", failure();
+  write(kernel, unit.getName(), *blocks, rows, keys, stages);
+  return success();
+}
+
+} // namespace adze::tile

@@ -1,0 +1,82 @@
+// RUN: aopt %s --tile-choose-schedule | FileCheck %s --check-prefix=SCHEDULE
+// RUN: aopt %s --tile-choose-schedule --tile-specialize=target=cuda --convert-tile-to-gpu --canonicalize --cse | FileCheck %s
+// RUN: sed -e 's/in \[32, 64, 128\]/in [1, 7, 49]/' %s | aopt --tile-choose-schedule=remarks 2>&1 | FileCheck %s --check-prefix=KEYS
+
+// SCHEDULE: tile.kernel @attention
+// SCHEDULE-SAME: tile.params.cuda = {BLOCK_M = 128 : i64, BLOCK_N = 128 : i64}
+// SCHEDULE-SAME: dims = [#tile.dim<"m", 128>, #tile.dim<"n", 128>, #tile.dim<"k", 64>]
+// SCHEDULE-SAME: operands = [#tile.operand<0, copy = tma, swizzle = 128>, #tile.operand<1, copy = tma, swizzle = 128>, #tile.operand<2, copy = tma, swizzle = 128>]
+
+// KEYS: remark: no matrix unit of sm_90a is used: keys that are no multiple of 32
+// KEYS-NOT: tile.schedule
+
+// The query comes once a tile, keys and values by a ring.
+// CHECK: llvm.func @attention
+// CHECK: scf.for
+// CHECK: nvvm.mbarrier.arrive.expect_tx {{.*}}, %c16384_i32
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
+// CHECK: scf.for
+// CHECK: nvvm.mbarrier.arrive.expect_tx {{.*}}, %c32768_i32
+// CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global
+// Scores of 64 rows and 128 keys: the greatest of a row is found in the thread,
+// then among four threads, for both of its rows; so is the total.
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-COUNT-4: nvvm.wgmma.mma_async {{.*}} <m = 64, n = 128, k = 16>
+// CHECK: nvvm.wgmma.wait.group.sync.aligned 0
+// CHECK: arith.maximumf
+// CHECK-COUNT-2: nvvm.shfl.sync bfly
+// CHECK-COUNT-6: nvvm.shfl.sync bfly
+// What is computed of them is an operand in registers.
+// CHECK-COUNT-8: llvm.inline_asm has_side_effects asm_dialect = att "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
+// CHECK: nvvm.mbarrier.arrive
+// CHECK-COUNT-4: nvvm.stmatrix
+// CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta
+module attributes {tile.targets = [#tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
+    units = [#tile.unit<"wgmma", f16 * f16 + f32, [64, 256, 16]>], features = [tma]>]} {
+  tile.kernel @attention(%q: memref<24x384x64xf16>, %k: memref<24x384x64xf16>, %v: memref<24x384x64xf16>, %y: memref<24x384x64xf16>)
+      attributes {tile.params = {BLOCK_M = 32 : i64, BLOCK_N = 32 : i64}} {
+    %bm = tile.param "BLOCK_M" : index
+    %bn = tile.param "BLOCK_N" in [32, 64, 128] : index
+    %c0 = arith.constant 0 : index
+    %c24 = arith.constant 24 : index
+    %c384 = arith.constant 384 : index
+    %f0 = arith.constant 0.0 : f32
+    %low = arith.constant 0xFF800000 : f32
+    %scale = arith.constant 1.250000e-01 : f32
+    %gm = arith.ceildivui %c384, %bm : index
+    %i, %h = tile.program_id (%gm, %c24) : index, index
+    %row = arith.muli %i, %bm : index
+    %query = tile.load %q[%h, %row, 0] sizes [64, %bm] dims [2, 1] : memref<24x384x64xf16> -> tensor<64x?xf16>
+    %zero = tile.broadcast %f0 to [64, %bm] : f32 -> tensor<64x?xf32>
+    %least = tile.broadcast %low to [%bm] : f32 -> tensor<?xf32>
+    %none = tile.broadcast %f0 to [%bm] : f32 -> tensor<?xf32>
+    %all:3 = scf.for %n = %c0 to %c384 step %bn iter_args(%sum = %zero, %max = %least, %total = %none) -> (tensor<64x?xf32>, tensor<?xf32>, tensor<?xf32>) {
+      %keys = tile.load %k[%h, %n, 0] sizes [%bn, 64] : memref<24x384x64xf16> -> tensor<?x64xf16>
+      %start = tile.broadcast %f0 to [%bn, %bm] : f32 -> tensor<?x?xf32>
+      %dot = tile.dot %keys, %query, %start : tensor<?x64xf16>, tensor<64x?xf16>, tensor<?x?xf32>
+      %by = tile.broadcast %scale to [%bn, %bm] : f32 -> tensor<?x?xf32>
+      %s = arith.mulf %dot, %by : tensor<?x?xf32>
+      %m = tile.reduce max %s dim 0 : tensor<?x?xf32> -> tensor<?xf32>
+      %most = arith.maximumf %max, %m : tensor<?xf32>
+      %mosts = tile.broadcast %most to [%bn, %bm] dims [1] : tensor<?xf32> -> tensor<?x?xf32>
+      %below = arith.subf %s, %mosts : tensor<?x?xf32>
+      %e = math.exp %below : tensor<?x?xf32>
+      %less = arith.subf %max, %most : tensor<?xf32>
+      %factor = math.exp %less : tensor<?xf32>
+      %t = tile.reduce add %e dim 0 : tensor<?x?xf32> -> tensor<?xf32>
+      %totals = math.fma %total, %factor, %t : tensor<?xf32>
+      %factors = tile.broadcast %factor to [64, %bm] dims [1] : tensor<?xf32> -> tensor<64x?xf32>
+      %before = arith.mulf %sum, %factors : tensor<64x?xf32>
+      %values = tile.load %v[%h, %n, 0] sizes [64, %bn] dims [2, 1] : memref<24x384x64xf16> -> tensor<64x?xf16>
+      %p = arith.truncf %e : tensor<?x?xf32> to tensor<?x?xf16>
+      %next = tile.dot %values, %p, %before : tensor<64x?xf16>, tensor<?x?xf16>, tensor<64x?xf32>
+      scf.yield %next, %most, %totals : tensor<64x?xf32>, tensor<?xf32>, tensor<?xf32>
+    }
+    %by = tile.broadcast %all#2 to [64, %bm] dims [1] : tensor<?xf32> -> tensor<64x?xf32>
+    %z = arith.divf %all#0, %by : tensor<64x?xf32>
+    %o = arith.truncf %z : tensor<64x?xf32> to tensor<64x?xf16>
+    tile.store %o, %y[%h, %row, 0] dims [2, 1] : tensor<64x?xf16>, memref<24x384x64xf16>
+    tile.return
+  }
+}
