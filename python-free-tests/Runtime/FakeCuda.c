@@ -1,7 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
  * A CUDA driver for machines without one: device memory is memory of its own,
- * and the hand-written module's three kernels run on the CPU. Launches and
+ * and the hand-written modules' kernels run on the CPU. Launches and
  * copies check that they touch device memory only. Addresses of the device are
  * pages that nobody may touch: who reads device memory without a copy crashes,
  * as on a GPU. Built as libcuda.so.1.
@@ -40,18 +40,20 @@ typedef struct {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static block *blocks;
-static int64_t num_graph_launches, num_launches, held_bytes;
+static int64_t num_graph_launches, num_launches, num_maps, held_bytes;
 static int64_t copied_bytes[2]; /* from the host, to the host */
 
 /* What the tests ask. */
 API int64_t fake_cuda_graph_launches(void);
 API int64_t fake_cuda_launches(void);
+API int64_t fake_cuda_maps(void);
 API int64_t fake_cuda_held_bytes(void);
 API int64_t fake_cuda_bytes_in(void);
 API int64_t fake_cuda_bytes_out(void);
 API const void *fake_cuda_storage(const void *address);
 int64_t fake_cuda_graph_launches(void) { return num_graph_launches; }
 int64_t fake_cuda_launches(void) { return num_launches; }
+int64_t fake_cuda_maps(void) { return num_maps; }
 int64_t fake_cuda_held_bytes(void) { return held_bytes; }
 int64_t fake_cuda_bytes_in(void) { return copied_bytes[0]; }
 int64_t fake_cuda_bytes_out(void) { return copied_bytes[1]; }
@@ -131,6 +133,7 @@ FN(cuCtxPopCurrent_v2, void **context) {
 FN(cuModuleLoadData, void **module, const void *image) {
   *module = &dummy;
   return depth && (strstr(image, ".entry add") ||
+                   strstr(image, ".entry mapped") ||
                    strstr(image, ".entry adze_check_range("))
              ? OK
              : INVALID;
@@ -146,9 +149,47 @@ FN(cuFuncSetAttribute, void *function, int attribute, int value) {
   return value < 0;
 }
 
+/* ---- Tensor maps ----------------------------------------------------------
+ */
+
+typedef struct {
+  uint64_t address, sizes[2], stride;
+  uint32_t box[2];
+} tensor_map;
+
+FN(cuTensorMapEncodeTiled, tensor_map *map, int type, uint32_t rank,
+   void *address, const uint64_t *sizes, const uint64_t *strides,
+   const uint32_t *box, const uint32_t *steps, int interleave, int swizzle,
+   int promotion, int fill) {
+  if ((uintptr_t)map % 64 || (uintptr_t)address % 16 || strides[0] % 16 ||
+      type != 6 || rank != 2 || steps[0] != 1 || interleave || swizzle != 3 ||
+      promotion < 0 || fill)
+    return INVALID;
+  __atomic_fetch_add(&num_maps, 1, __ATOMIC_RELAXED);
+  *map = (tensor_map){(uintptr_t)address, {sizes[0], sizes[1]}, strides[0],
+                      {box[0], box[1]}};
+  return OK;
+}
+
+/* Two blocks stay, and its map is that of its first tensor: rows of 8 numbers
+ * of 16 bits, in boxes of every second of 4 rows. */
+static int check_mapped(unsigned grid, void **arguments) {
+  const tensor_map *map = arguments[5];
+  uint64_t rows = *(const uint64_t *)arguments[2],
+           programs = *(const uint64_t *)arguments[3];
+  return map->address == *(const uint64_t *)arguments[0] &&
+                 map->sizes[0] == 8 && map->sizes[1] == rows &&
+                 map->stride == 16 && map->box[0] == 8 && map->box[1] == 7 &&
+                 programs == rows && grid == (rows < 2 ? rows : 2)
+             ? OK
+             : INVALID;
+}
+
 /* The last ones: symbols, programs, faults; but for the check of ranges. */
 static int count_arguments(char kernel) {
-  return kernel == 'a' ? 8 : kernel == 'r' || kernel == 'g' ? 6 : 5;
+  return kernel == 'a'                                     ? 8
+         : kernel == 'r' || kernel == 'g' || kernel == 'm' ? 6
+                                                           : 5;
 }
 
 static int64_t load_integer(const void *place, uint64_t bytes) {
@@ -226,8 +267,21 @@ static int run_copy(const node *n) {
   return OK;
 }
 
+/* Each number is one greater. */
+static int run_mapped(const node *n) {
+  uint64_t count = n->arguments[2] * 8;
+  const uint16_t *x = storage_of(n->arguments[0], count * 2);
+  uint16_t *y = storage_of(n->arguments[1], count * 2);
+  if (!x || !y)
+    return BAD_ADDRESS;
+  for (uint64_t i = 0; i < count; ++i)
+    y[i] = (uint16_t)(x[i] + 1);
+  return OK;
+}
+
 static int run(const node *n) {
   return n->kernel == 'c'   ? run_copy(n)
+         : n->kernel == 'm' ? run_mapped(n)
          : n->kernel == 'g' ? run_check(n)
                             : run_kernel(n);
 }
@@ -245,6 +299,8 @@ FN(cuLaunchKernel, const char *name, unsigned x, unsigned y, unsigned z,
   node n = {name[0], x, {0}};
   if (!depth || y != 1 || z != 1 || !bx || by != 1 || bz != 1 || shared ||
       extra)
+    return INVALID;
+  if (n.kernel == 'm' && check_mapped(x, arguments))
     return INVALID;
   for (int i = 0; i < count_arguments(n.kernel); ++i)
     n.arguments[i] = *(const uint64_t *)arguments[i];
