@@ -194,6 +194,8 @@ Fragment KernelLowering::multiply(tile::DotOp dot, Operand (&operands)[2],
 }
 
 void KernelLowering::lowerDot(tile::DotOp dot) {
+  if (dot.getWordElements() > 1)
+    return fail(dot, "expected a product of elements, not of words of them");
   Axes out = axesFor(dot.getResult());
   Fragment acc = emit(dot.getAcc(), out);
   int64_t k = tileType(dot.getLhs()).getShape()[1];

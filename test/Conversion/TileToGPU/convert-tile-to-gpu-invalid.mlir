@@ -32,3 +32,11 @@ tile.kernel @steps(%y: memref<8x4xf32>) {
   %t = tile.program_id (%c8) ordered : index
   tile.return
 }
+
+// expected-remark@below {{kernel stays on the host: 'tile.dot': expected a product of elements, not of words of them}}
+tile.kernel @words(%x: memref<8x8xi32>, %y: memref<8x8xi32>) {
+  %t = tile.load %x[0, 0] sizes [8, 8] : memref<8x8xi32> -> tensor<8x8xi32>
+  %d = tile.dot %t, %t, %t compute <si8 * ui8 + si32> : tensor<8x8xi32>, tensor<8x8xi32>, tensor<8x8xi32>
+  tile.store %d, %y[0, 0] : tensor<8x8xi32>, memref<8x8xi32>
+  tile.return
+}
