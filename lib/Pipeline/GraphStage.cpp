@@ -71,8 +71,11 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
       manager.addNestedPass<func::FuncOp>(graph::createMergeHorizontalPass());
       manager.addNestedPass<func::FuncOp>(
           graph::createConvTransposeToConvPass());
-      if (options.precision != "f32")
+      if (options.precision != "f32") {
+        if (options.foldConstants) // weights that were merged are constants
+          manager.addPass(graph::createFoldConstantsPass());
         manager.addPass(graph::createSetPrecisionPass({options.precision}));
+      }
       manager.addNestedPass<func::FuncOp>(graph::createSplitPoolsPass());
       manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
       if (options.winograd)
