@@ -10,6 +10,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/xxhash.h"
+#include <dlfcn.h>
 
 using namespace mlir;
 namespace fs = llvm::sys::fs;
@@ -113,12 +114,20 @@ std::error_code CacheEntry::store(llvm::ArrayRef<std::string> outputs) const {
 // Keys
 //===----------------------------------------------------------------------===//
 
-/// The compiler: its own file and the libraries that it is a thin shell of.
-static void describeBuild(llvm::raw_ostream &os) {
+/// The file that has this code: the executable, or the library that a process
+/// of another kind loaded.
+static std::string getOwnFile() {
   static const int anchor = 0;
-  std::string self = fs::getMainExecutable(nullptr, (void *)&anchor);
+  Dl_info info;
+  if (dladdr(&anchor, &info) && StringRef(info.dli_fname).contains(".so"))
+    return info.dli_fname;
+  return fs::getMainExecutable(nullptr, (void *)&anchor);
+}
+
+/// The compiler: its own file, and the version of what it is made of.
+static void describeBuild(llvm::raw_ostream &os) {
   os << "adze " ADZE_VERSION " llvm " LLVM_VERSION_STRING " "
-     << getFileDigest(self).value_or("") << "\n";
+     << getFileDigest(getOwnFile()).value_or("") << "\n";
 }
 
 /// Everything of CompileOptions that shows in the output. The input itself, and
