@@ -252,7 +252,7 @@ TEST(Compiler, UsageErrors) {
         Case{"weights", "file", "needs an output file", ADZE_COMPILE_USAGE},
         Case{"mcpu", "z80", "unknown CPU 'z80'", ADZE_COMPILE_USAGE},
         Case{"dim", "N=x", "--dim N=x", ADZE_COMPILE_USAGE},
-        Case{"precision", "bf16", "unsupported: --precision=bf16",
+        Case{"precision", "tf32", "unsupported: --precision=tf32",
              ADZE_COMPILE_UNSUPPORTED}}) {
     Options options;
     Result result;

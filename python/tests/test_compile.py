@@ -102,7 +102,7 @@ def test_refused_node():
     "keywords, status, text",
     [
         ({"precision": "f9"}, "usage", "expected --precision="),
-        ({"precision": "bf16"}, "unsupported", "--precision=bf16"),
+        ({"precision": "tf32"}, "unsupported", "--precision=tf32"),
         ({"target": "abacus"}, "usage", "expected --target="),
         ({"options": {"no_such": 1}}, "usage", "unknown option 'no-such'"),
         ({"options": {"mcpu": "z80"}}, "usage", "unknown CPU"),
