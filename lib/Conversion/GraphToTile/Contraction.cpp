@@ -62,8 +62,10 @@ FailureOr<Value> adze::accumulate(KernelEmitter &e, Value depth, Value block,
                                   function_ref<Places(Value)> rhsPlaces) {
   e.setSummed(K);
   Builder &builder = e.builder();
+  // Products of equal integers are the same with a sign and without.
   tile::ProductAttr product;
-  if (getElementTypeOrSelf(lhs.getType()).isUnsignedInteger())
+  if (getElementTypeOrSelf(lhs.getType()).isUnsignedInteger(8) &&
+      getElementTypeOrSelf(init.getType()).isInteger(32))
     product = tile::ProductAttr::get(
         builder.getContext(), builder.getIntegerType(8, false),
         builder.getIntegerType(8, true), builder.getIntegerType(32, true));
