@@ -219,6 +219,8 @@ LogicalResult importMatMulNBits(Binder &b) {
   mlir::Type type = b.getElementType(x);
   scales = b.cast(b.reshape(scales, {n, count}), type);
   packed = b.reshape(packed, {n, count, b.expr(block * bits / 8)});
+  if (!packed || !scales || b.hasFailed())
+    return mlir::failure();
   constexpr int64_t granule = 16;
   bool isFloat = zeros && llvm::isa<mlir::FloatType>(b.getElementType(zeros));
   Value dense;
