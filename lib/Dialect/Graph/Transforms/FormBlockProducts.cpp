@@ -24,17 +24,6 @@ namespace {
 
 constexpr int64_t byteBits = 8, wordBytes = 4;
 
-Value makeScalar(OpBuilder &b, Location loc, Type type, int64_t number) {
-  auto scalar = RankedTensorType::get({}, type);
-  Attribute value =
-      isa<FloatType>(type)
-          ? Attribute(b.getFloatAttr(type, double(number)))
-          : IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(), number,
-                                         /*isSigned=*/false,
-                                         /*implicitTrunc=*/true));
-  return ConstantOp::create(b, loc, DenseElementsAttr::get(scalar, value));
-}
-
 Value castTo(OpBuilder &b, Location loc, Value x, Type type) {
   return getElement(x) == type
              ? x
@@ -66,9 +55,9 @@ Value unpack(OpBuilder &b, Location loc, DequantizeBlocksOp op) {
   SmallVector<Value> parts;
   for (int64_t shift = 0; shift < byteBits; shift += bits) {
     Value low =
-        ShiftRightOp::create(b, loc, packed, makeScalar(b, loc, type, shift));
+        ShiftRightOp::create(b, loc, packed, createNumber(b, loc, type, shift));
     Value part = BitwiseAndOp::create(
-        b, loc, low, makeScalar(b, loc, type, (1 << bits) - 1));
+        b, loc, low, createNumber(b, loc, type, (1 << bits) - 1));
     parts.push_back(reshapeTo(b, loc, part, apart));
   }
   Value joined = ConcatOp::create(b, loc, parts, /*axis=*/3);
@@ -85,7 +74,7 @@ void decompose(DequantizeBlocksOp op, RewriterBase &b) {
   Value zero =
       op.getZeros()
           ? castTo(b, loc, reshapeTo(b, loc, op.getZeros(), each), type)
-          : makeScalar(b, loc, type, 1 << (op.getBits() - 1));
+          : createNumber(b, loc, type, 1 << (op.getBits() - 1));
   Value numbers = castTo(b, loc, unpack(b, loc, op), type);
   Value x = SubOp::create(b, loc, numbers, zero);
   x = MulOp::create(b, loc, x, reshapeTo(b, loc, op.getScales(), each));
@@ -281,10 +270,10 @@ private:
       return castTo(b, loc, half, i32);
     };
     Value high =
-        MulOp::create(b, loc, joinHalf(2), makeScalar(b, loc, i32, 1 << 16));
+        MulOp::create(b, loc, joinHalf(2), createNumber(b, loc, i32, 1 << 16));
     Value word = AddOp::create(b, loc, joinHalf(0), high);
     constexpr int64_t signs = 0x80808080;
-    word = BitwiseXorOp::create(b, loc, word, makeScalar(b, loc, i32, signs));
+    word = BitwiseXorOp::create(b, loc, word, createNumber(b, loc, i32, signs));
     return reshapeTo(b, loc, word, result);
   }
 

@@ -21,23 +21,13 @@ using namespace adze::graph;
 
 namespace {
 
-Value makeNumber(OpBuilder &b, Location loc, Type type, int64_t number) {
-  auto scalar = RankedTensorType::get({}, type);
-  return ConstantOp::create(
-      b, loc,
-      DenseElementsAttr::get(
-          scalar, IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(),
-                                               number, /*isSigned=*/false,
-                                               /*implicitTrunc=*/true))));
-}
-
 /// Returns the bytes of the other signedness that differ by half their range.
 Value flipSign(OpBuilder &b, Location loc, Value bytes) {
   bool wasSigned = !getElement(bytes).isUnsignedInteger();
   Type type =
       wasSigned ? b.getIntegerType(8, /*isSigned=*/false) : Type(b.getI8Type());
   Value cast = CastOp::create(b, loc, makeType(type, getDims(bytes)), bytes);
-  return BitwiseXorOp::create(b, loc, cast, makeNumber(b, loc, type, 128));
+  return BitwiseXorOp::create(b, loc, cast, createNumber(b, loc, type, 128));
 }
 
 /// An activation as unsigned bytes. All readers of signed ones that convert
@@ -107,7 +97,7 @@ Value padInput(OpBuilder &b, Location loc, const Dequantized &input,
   auto isAny = [](int64_t pad) { return pad != 0; };
   if (llvm::none_of(low, isAny) && llvm::none_of(high, isAny))
     return input.bytes;
-  Value fill = makeNumber(b, loc, getElement(input.bytes), input.zero);
+  Value fill = createNumber(b, loc, getElement(input.bytes), input.zero);
   return PadOp::create(b, loc, input.bytes, fill, low, high);
 }
 
@@ -123,7 +113,7 @@ Value makeBias(OpBuilder &b, Location loc, Value weight, int64_t own, Type type,
   if (getElement(weight) != type)
     weight = CastOp::create(b, loc, makeType(type, getDims(weight)), weight);
   Value sums = ReduceSumOp::create(b, loc, weight, axes, /*keepdims=*/false);
-  Value factor = makeNumber(b, loc, b.getI32Type(), -zero);
+  Value factor = createNumber(b, loc, b.getI32Type(), -zero);
   if (!type.isInteger(32))
     factor = CastOp::create(b, loc, RankedTensorType::get({}, type), factor);
   return MulOp::create(b, loc, sums, factor);

@@ -14,6 +14,18 @@ Value adze::graph::createF32(OpBuilder &b, Location loc, double number) {
       b, loc, DenseElementsAttr::get(scalar, b.getF32FloatAttr(number)));
 }
 
+Value adze::graph::createNumber(OpBuilder &b, Location loc, Type type,
+                                int64_t number) {
+  auto scalar = RankedTensorType::get({}, type);
+  Attribute value =
+      isa<FloatType>(type)
+          ? Attribute(b.getFloatAttr(type, double(number)))
+          : IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(), number,
+                                         /*isSigned=*/false,
+                                         /*implicitTrunc=*/true));
+  return ConstantOp::create(b, loc, DenseElementsAttr::get(scalar, value));
+}
+
 std::optional<int64_t> adze::graph::getZeroPoint(Value value) {
   std::optional<double> number = getSplatNumber(value);
   if (!number || !(std::fabs(*number) <= 255) ||

@@ -21,6 +21,11 @@ struct Dequantized {
 /// Creates a constant f32 scalar.
 mlir::Value createF32(mlir::OpBuilder &b, mlir::Location loc, double number);
 
+/// Creates a constant scalar of a float or integer type; of an integer, the low
+/// bits of the number.
+mlir::Value createNumber(mlir::OpBuilder &b, mlir::Location loc,
+                         mlir::Type type, int64_t number);
+
 /// Returns the whole number of a constant that may be a zero point of 8-bit
 /// integers.
 std::optional<int64_t> getZeroPoint(mlir::Value value);
