@@ -128,9 +128,9 @@ def write_model(path, shape="llama", precision="int4", seed=0):
         w.node("Mul", [p + "silu", up], [p + "inner"])
         down = w.product(p + "down", p + "inner", inner, hidden)
         normal, x = p + "normal2", p + "sum2"
-        isLast = i + 1 == layers
+        is_last = i + 1 == layers
         w.node("SkipSimplifiedLayerNormalization", [p + "sum1", down, norm(p + "norm2")],
-               [normal] + ([] if isLast else ["", "", x]), "com.microsoft", epsilon=1e-5)
+               [normal] + ([] if is_last else ["", "", x]), "com.microsoft", epsilon=1e-5)
     w.node("Identity", [w.product("head", normal, hidden, words)], ["logits"])
     w.file.close()
     graph = helper.make_graph(w.nodes, shape, inputs, outputs, w.weights)

@@ -25,6 +25,20 @@ VERSION = tuple(int(part) for part in ort.__version__.split(".")[:2])
 if VERSION < (1, 23):
     pytest.skip("plug-in providers need ONNX Runtime 1.23", allow_module_level=True)
 
+X = np.array([[1, -1], [0.5, -0.25]], np.float32)
+Y = np.array([[3, 0], [2, 0.5]], np.float32)  # of AFFINE
+
+CHAIN = """
+<ir_version: 8, opset_import: ["" : 18]>
+chain (float[N] x) => (float[N] y) {
+  [first] a = Exp(x)
+  [second] b = Neg(a)
+  [third] c = Abs(b)
+  [fourth] d = Sqrt(c)
+  [fifth] y = Add(d, a)
+}
+"""
+
 
 @functools.cache
 def register() -> None:

@@ -15,8 +15,11 @@ import pytest
 
 from conftest import AFFINE, DIGITS, parse
 from ort_sessions import (
+    CHAIN,
     LIBRARY,
     NAME,
+    X,
+    Y,
     assert_close,
     get_assignment,
     make_options,
@@ -25,20 +28,6 @@ from ort_sessions import (
 )
 
 onnx = pytest.importorskip("onnx")
-
-X = np.array([[1, -1], [0.5, -0.25]], np.float32)
-Y = np.array([[3, 0], [2, 0.5]], np.float32)  # of AFFINE
-
-CHAIN = """
-<ir_version: 8, opset_import: ["" : 18]>
-chain (float[N] x) => (float[N] y) {
-  [first] a = Exp(x)
-  [second] b = Neg(a)
-  [third] c = Abs(b)
-  [fourth] d = Sqrt(c)
-  [fifth] y = Add(d, a)
-}
-"""
 
 
 def run_affine(model, options=None, config=None):

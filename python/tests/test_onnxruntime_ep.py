@@ -16,9 +16,12 @@ import pytest
 import adze
 from conftest import AFFINE, DIGITS, parse
 from ort_sessions import (
+    CHAIN,
     LIBRARY,
     NAME,
     VERSION,
+    X,
+    Y,
     assert_close,
     fill,
     get_assignment,
@@ -28,20 +31,6 @@ from ort_sessions import (
     make_session,
     ort,
 )
-
-X = np.array([[1, -1], [0.5, -0.25]], np.float32)
-Y = np.array([[3, 0], [2, 0.5]], np.float32)  # of AFFINE
-
-CHAIN = """
-<ir_version: 8, opset_import: ["" : 18]>
-chain (float[N] x) => (float[N] y) {
-  [first] a = Exp(x)
-  [second] b = Neg(a)
-  [third] c = Abs(b)
-  [fourth] d = Sqrt(c)
-  [fifth] y = Add(d, a)
-}
-"""
 
 
 def run(session, *inputs):
