@@ -75,6 +75,13 @@ struct Fault {
   std::string message; // {0}, {1}, {2}: the values of the record
 };
 
+/// An output that continues an input.
+struct State {
+  uint32_t input = 0, output = 0, kind = 0, axis = 0, flags = 0;
+  int32_t pitchSymbol = -1;
+  std::string rows, drop; // functions of the symbols
+};
+
 struct ModuleDescription {
   std::string producer, buildId, modelName;
   std::vector<Value> inputs, outputs;
@@ -86,6 +93,7 @@ struct ModuleDescription {
   std::vector<CpuVariant> variants; // best first
   std::vector<DeviceImage> images;
   std::vector<Fault> faults;
+  std::vector<State> states;
   uint64_t weightsSize = 0;
   /// Name and digest of the file that the weights are in; empty: in the module.
   std::string weightsFile, weightsId;

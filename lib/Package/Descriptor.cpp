@@ -208,13 +208,23 @@ static Constant *makeFaults(TableBuilder &b, const ModuleDescription &d) {
   return b.array(rows, "faults");
 }
 
+static Constant *makeStates(TableBuilder &b, const ModuleDescription &d) {
+  SmallVector<Constant *> rows;
+  for (const State &state : d.states)
+    rows.push_back(b.table<adze_state>(
+        {b.i32(state.input), b.i32(state.output), b.i32(state.kind),
+         b.i32(state.axis), b.i32(state.flags), b.i32(state.pitchSymbol),
+         b.function(state.rows), b.function(state.drop)}));
+  return b.array(rows, "states");
+}
+
 static Constant *makeRowSizes(TableBuilder &b) {
   const adze_module_row_sizes rows = ADZE_MODULE_ROW_SIZES;
   Constant *sizes = b.table<adze_module_row_sizes>(
       {b.i32(rows.size), b.i32(rows.value), b.i32(rows.dim), b.i32(rows.symbol),
        b.i32(rows.string), b.i32(rows.kernel), b.i32(rows.variant),
        b.i32(rows.cpu_kernel), b.i32(rows.image), b.i32(rows.device_kernel),
-       b.i32(rows.fault)});
+       b.i32(rows.fault), b.i32(rows.state)});
   return b.global(sizes, "row_sizes", 4);
 }
 
@@ -268,7 +278,9 @@ static Constant *makeDescriptor(TableBuilder &b, const ModuleDescription &d) {
                                     makeRowSizes(b),
                                     makeFaults(b, d),
                                     b.i64(d.faults.size()),
-                                    makeChecksums(b, d)});
+                                    makeChecksums(b, d),
+                                    makeStates(b, d),
+                                    b.i64(d.states.size())});
 }
 
 template <typename T>

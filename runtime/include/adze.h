@@ -170,6 +170,36 @@ ADZE_API adze_status adze_module_output(const adze_module *module,
                                         int32_t index,
                                         const adze_value_info **info);
 
+/* An output that continues an input: a cache or another state, which a caller
+ * keeps from run to run. One buffer may serve both.
+ *   ROWS   the output is the input with rows along dim `axis` added or
+ *          replaced, perhaps without its first rows. Both may be views of a
+ *          buffer with room for more rows: the strides of the dims before `axis`
+ *          tell its capacity. If the output begins where the rows that it has of
+ *          the input begin, with equal strides, only the new rows are stored;
+ *          else the old ones are copied.
+ *   WHOLE  all elements are replaced; the output may lie where the input does.
+ *   KEEP   the output is the input, and may lie where that does.
+ * After a failed run the rows that the input has are intact if they were only
+ * appended to. */
+typedef enum {
+  ADZE_STATE_ROWS = 0,
+  ADZE_STATE_WHOLE = 1,
+  ADZE_STATE_KEEP = 2
+} adze_state_kind;
+
+/* Fields are only ever appended. */
+typedef struct {
+  adze_state_kind kind;
+  int32_t input, output; /* indices of the module's values */
+  int32_t axis;          /* of the rows; -1 of other kinds */
+} adze_state_info;
+
+ADZE_API int32_t adze_module_num_states(const adze_module *module);
+/* Writes `size` bytes, sizeof(adze_state_info) of the caller. */
+ADZE_API adze_status adze_module_state(const adze_module *module, int32_t index,
+                                       adze_state_info *info, size_t size);
+
 typedef struct {
   int32_t rank;
   int64_t *dims;
@@ -212,7 +242,8 @@ ADZE_API adze_status adze_context_bind_workspace(adze_context *context,
 
 /* ---- Runs -------------------------------------------------------------- */
 
-/* Tensors are dense and row-major (strides may be NULL). In a CUDA context CPU
+/* Tensors are dense and row-major (strides may be NULL), but for rows of states;
+ * outputs overlap neither each other nor inputs that they do not continue. In a CUDA context CPU
  * tensors are copied, and tensors of the device are used in place. Shapes,
  * dtypes, strides and devices are checked: a wrong call is a status. The
  * floating-point environment is set to the default for the run and put back. */

@@ -249,6 +249,25 @@ typedef struct {
 #define ADZE_IMAGE_PTX 1u
 #define ADZE_IMAGE_ARCH_EXACT 2u /* an 'a' target: this SM only */
 
+/* ---- States ------------------------------------------------------------ */
+/* An output that continues an input: the caller may pass one buffer for both,
+ * and keep it from run to run (adze_state_info says more). */
+/* Rows between those of the input and `rows` are 0 when the program begins. */
+#define ADZE_STATE_ZEROED 1u
+
+/* Of kind ADZE_STATE_ROWS, the program stores the new rows only. It does so in a
+ * buffer of `rows` rows that begins with those of the input; the output is the
+ * buffer without its first `drop` rows. Dims before the axis are `pitch` rows
+ * apart, dense otherwise. States of one pitch symbol have one pitch. */
+typedef struct {
+  uint32_t input, output;
+  uint32_t kind;  /* adze_state_kind */
+  uint32_t axis;  /* of the rows */
+  uint32_t flags; /* ADZE_STATE_ZEROED */
+  int32_t pitch_symbol; /* one of those that the program binds; -1: none */
+  adze_formula_fn rows, drop; /* null of other kinds */
+} adze_state;
+
 /* ---- What the host program calls --------------------------------------- */
 typedef struct adze_exec adze_exec; /* the run time's state of one run */
 
@@ -309,6 +328,9 @@ typedef struct {
   int32_t (*check_range)(adze_exec *, uint32_t fault, const void *least,
                          const void *greatest, uint32_t bytes, int64_t low,
                          int64_t high);
+  /* The buffer of a state of ADZE_STATE_ROWS, whose pitch becomes the value of
+   * its symbol. Null on failure. */
+  void *(*state)(adze_exec *, uint32_t state);
 } adze_host_table;
 
 #define ADZE_VALUE_TYPE(dtype_code, dtype_bits, kind)                          \
@@ -333,6 +355,9 @@ typedef struct {
   uint32_t size; /* of this struct */
   uint32_t value, dim, symbol, string, kernel, variant, cpu_kernel, image,
       device_kernel, fault;
+
+  /* Appended. */
+  uint32_t state;
 } adze_module_row_sizes;
 
 /* Those of this header. */
@@ -342,7 +367,7 @@ typedef struct {
    sizeof(adze_module_string),    sizeof(adze_module_kernel),                  \
    sizeof(adze_cpu_variant),      sizeof(adze_cpu_kernel),                     \
    sizeof(adze_device_image),     sizeof(adze_device_kernel),                  \
-   sizeof(adze_module_fault)}
+   sizeof(adze_module_fault),     sizeof(adze_state)}
 
 #define ADZE_WEIGHTS_BLOCK                                                     \
   ((uint64_t)4 << 20) /* bytes that have a checksum                            \
@@ -398,6 +423,8 @@ typedef struct {
   /* XXH3 (64 bits, seed 0) of each ADZE_WEIGHTS_BLOCK bytes of the weights,
    * wherever they are; the last block may be shorter. Null: there are none. */
   const uint64_t *weights_checksums;
+  const adze_state *states;
+  uint64_t num_states;
 } adze_module_desc;
 
 /* The one exported symbol of a module; null if it cannot serve `abi`. */

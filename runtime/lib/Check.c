@@ -282,22 +282,34 @@ static adze_status check_device(named_value named, DLDevice device,
                   device_name(device, got, sizeof(got)));
 }
 
-static adze_status check_strides(named_value named, const DLTensor *tensor) {
+/* `axis`: of rows that may be part of a buffer of more, or -1. */
+static adze_status check_strides(named_value named, const DLTensor *tensor,
+                                 int32_t axis) {
   if (!tensor->strides)
     return NULL;
   for (int32_t i = 0; i < tensor->ndim; ++i)
     if (tensor->shape[i] == 0)
       return NULL;
-  int64_t dense = 1;
+  int64_t dense = 1, row = 1;
+  bool first = true; /* of the dims before the axis, from the last one on */
   for (int32_t i = tensor->ndim - 1; i >= 0; --i) {
     /* The stride of a dim of size 1 is never used. */
-    if (tensor->shape[i] != 1 && tensor->strides[i] != dense)
+    bool used = tensor->shape[i] != 1;
+    if (used && i < axis && first) {
+      first = false;
+      if (tensor->strides[i] >= dense && tensor->strides[i] % row == 0)
+        dense = tensor->strides[i];
+    }
+    if (used && tensor->strides[i] != dense)
       return rt_error(ADZE_INVALID_ARGUMENT,
                       NAMED ": expected dense row-major strides: %lld at dim "
                             "%d, but got %lld",
                       NAME_OF(named), (long long)dense, i,
                       (long long)tensor->strides[i]);
-    dense *= tensor->shape[i];
+    if (i == axis)
+      row = dense;
+    if (__builtin_mul_overflow(dense, tensor->shape[i], &dense))
+      return NULL; /* said of the shape, or of the span */
   }
   return NULL;
 }
@@ -329,9 +341,11 @@ static adze_status check_tensor_head(named_value named, const DLTensor *tensor,
   return check_device(named, tensor->device, device);
 }
 
-static adze_status check_tensor_tail(named_value named,
-                                     const DLTensor *tensor) {
-  RT_TRY(check_strides(named, tensor));
+/* `state`: which the tensor belongs to, or null. */
+static adze_status check_tensor_tail(named_value named, const DLTensor *tensor,
+                                     const adze_state *state) {
+  bool has_rows = state && state->kind == ADZE_STATE_ROWS;
+  RT_TRY(check_strides(named, tensor, has_rows ? (int32_t)state->axis : -1));
   return check_data(named, tensor);
 }
 
@@ -363,7 +377,7 @@ adze_status rt_bind_inputs(const adze_module *module,
     named_value named = {"input", &desc->inputs[i]};
     RT_TRY(check_tensor_head(named, tensor, device));
     RT_TRY(bind_shape(desc, named, tensor->ndim, tensor->shape, symbols));
-    RT_TRY(check_tensor_tail(named, tensor));
+    RT_TRY(check_tensor_tail(named, tensor, module->input_states[i]));
   }
   return check_all_bound(desc, symbols);
 }
@@ -404,19 +418,31 @@ adze_status rt_check_outputs(const adze_module *module,
     if (outputs[i] || !run_makes) {
       RT_TRY(check_tensor_head(named, outputs[i], device));
       RT_TRY(check_output_shape(named, outputs[i], dims));
-      RT_TRY(check_tensor_tail(named, outputs[i]));
+      RT_TRY(check_tensor_tail(named, outputs[i], module->output_states[i]));
     }
     dims += desc->outputs[i].rank;
   }
   return NULL;
 }
 
+/* The bytes from the first to the last element, with those between rows that
+ * belong to another tensor. */
+static uint64_t span_of(const DLTensor *tensor) {
+  uint64_t bytes = rt_tensor_size(tensor);
+  if (!tensor->strides || !bytes)
+    return bytes;
+  uint64_t last = 0;
+  for (int32_t d = 0; d < tensor->ndim; ++d)
+    if (tensor->shape[d] > 1)
+      last += (uint64_t)(tensor->shape[d] - 1) * (uint64_t)tensor->strides[d];
+  uint64_t span = (last * tensor->dtype.bits + tensor->dtype.bits + 7) / 8;
+  return span > bytes ? span : bytes;
+}
+
 static bool overlap(const DLTensor *a, const DLTensor *b) {
-  uint64_t a_bytes, b_bytes;
   if (!a || !b)
     return false;
-  rt_tensor_bytes(a->dtype, a->ndim, a->shape, &a_bytes);
-  rt_tensor_bytes(b->dtype, b->ndim, b->shape, &b_bytes);
+  uint64_t a_bytes = span_of(a), b_bytes = span_of(b);
   uintptr_t a_begin = (uintptr_t)rt_tensor_data(a);
   uintptr_t b_begin = (uintptr_t)rt_tensor_data(b);
   return a_bytes && b_bytes && a_begin < b_begin + b_bytes &&
@@ -428,10 +454,12 @@ adze_status rt_check_overlap(const adze_module *module,
                              DLTensor *const outputs[]) {
   const adze_module_desc *desc = module->desc;
   for (uint32_t o = 0; o < desc->num_outputs; ++o) {
+    const adze_state *state = module->output_states[o];
     for (uint32_t i = 0; i < desc->num_inputs; ++i)
-      if (overlap(outputs[o], inputs[i]))
+      if (!(state && state->input == i) && overlap(outputs[o], inputs[i]))
         return rt_error(ADZE_INVALID_ARGUMENT,
-                        "output '%s': overlaps input '%s' in memory",
+                        "output '%s': overlaps input '%s' in memory, and does "
+                        "not continue it (see the module's states)",
                         desc->outputs[o].name, desc->inputs[i].name);
     for (uint32_t i = 0; i < o; ++i)
       if (overlap(outputs[o], outputs[i]))

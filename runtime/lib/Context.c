@@ -161,6 +161,7 @@ adze_status adze_context_bind_workspace(adze_context *context, void *workspace,
 static void destroy(adze_context *context) {
   give_workspace(context);
   rt_boxes_free(context);
+  rt_states_free(context);
   if (context->on_device)
     rt_cuda_detach(context);
   rt_profile_free(&context->profile);
@@ -184,11 +185,13 @@ static adze_status allocate_tables(adze_context *context) {
   context->new_symbols = calloc(symbols, sizeof(int64_t));
   context->boxes =
       calloc(context->module->desc->num_boxes + 1u, sizeof(rt_box));
+  context->states = calloc(desc->num_states + 1u, sizeof(rt_state));
   context->output_dims =
       calloc((size_t)rt_total_output_rank(desc) + 1u, sizeof(int64_t));
   context->input_data = calloc(desc->num_inputs + 1u, sizeof(void *));
   context->output_data = calloc(desc->num_outputs + 1u, sizeof(void *));
   if (!context->symbols || !context->new_symbols || !context->boxes ||
+      !context->states ||
       !context->output_dims || !context->input_data || !context->output_data)
     return rt_out_of_memory(sizeof(int64_t) * desc->num_symbols);
   return rt_faults_create(context);

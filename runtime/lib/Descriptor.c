@@ -22,6 +22,7 @@ static const adze_module_row_sizes first_rows = {
     .image = 40,
     .device_kernel = 24,
     .fault = 16,
+    .state = 40,
 };
 
 /* Rows as this run time declares them. */
@@ -132,6 +133,8 @@ static void convert_arrays(rt_descriptor *self,
                           own_rows.kernel, false);
   desc->faults = convert(self, desc->faults, desc->num_faults, from->fault,
                          own_rows.fault, false);
+  desc->states = convert(self, desc->states, desc->num_states, from->state,
+                         own_rows.state, false);
   desc->variants = convert_variants(self, from);
   desc->images = convert_images(self, from);
 }
@@ -146,21 +149,45 @@ static bool has_all_arrays(const adze_module_desc *desc) {
          (!desc->num_kernels || desc->kernels) &&
          (!desc->num_variants || desc->variants) &&
          (!desc->num_images || desc->images) &&
-         (!desc->num_faults || desc->faults);
+         (!desc->num_faults || desc->faults) &&
+         (!desc->num_states || desc->states);
 }
 
-/* Returns the module's row sizes, or null if they are damaged. */
-static const adze_module_row_sizes *row_sizes_of(const adze_module_desc *desc) {
+/* Reads the module's row sizes. Returns false if they are damaged. */
+static bool read_row_sizes(const adze_module_desc *desc,
+                           adze_module_row_sizes *rows) {
+  *rows = first_rows;
   if (desc->abi == 1)
-    return &first_rows;
-  const adze_module_row_sizes *rows = desc->row_sizes;
-  if (!rows || rows->size < sizeof(*rows))
-    return NULL;
+    return true;
+  const adze_module_row_sizes *given = desc->row_sizes;
+  if (!given || given->size < offsetof(adze_module_row_sizes, state))
+    return false;
+  memcpy(rows, given, given->size < sizeof(*rows) ? given->size : sizeof(*rows));
   const uint32_t *least = &first_rows.value, *sizes = &rows->value;
   for (size_t i = 0; i < sizeof(*rows) / sizeof(uint32_t) - 1; ++i)
     if (sizes[i] < least[i] || sizes[i] % 8)
-      return NULL;
-  return rows;
+      return false;
+  return true;
+}
+
+/* Whether the states lead to inputs, outputs and symbols of the module. */
+static bool has_sound_states(const adze_module_desc *desc) {
+  uint64_t symbols = (uint64_t)desc->num_symbols + desc->num_data_symbols;
+  for (uint64_t i = 0; i < desc->num_states; ++i) {
+    const adze_state *state = &desc->states[i];
+    if (state->input >= desc->num_inputs || state->output >= desc->num_outputs)
+      return false;
+    const adze_module_value *input = &desc->inputs[state->input],
+                            *output = &desc->outputs[state->output];
+    if (input->rank != output->rank || input->dtype_bits % 8)
+      return false;
+    if (state->kind == ADZE_STATE_ROWS &&
+        (!state->rows || !state->drop || state->axis >= input->rank ||
+         state->pitch_symbol < (int64_t)desc->num_symbols ||
+         (uint64_t)state->pitch_symbol >= symbols))
+      return false;
+  }
+  return true;
 }
 
 static adze_status check(const adze_module_desc *desc) {
@@ -194,17 +221,18 @@ adze_status rt_descriptor_create(const adze_module_desc *from,
   size_t known =
       from->abi == 1 ? offsetof(adze_module_desc, row_sizes) : sizeof(*desc);
   memcpy(desc, from, from->size < known ? from->size : known);
-  const adze_module_row_sizes *rows = row_sizes_of(desc);
-  bool whole = rows && desc->run && desc->infer && desc->arena_bytes &&
+  adze_module_row_sizes rows;
+  bool whole = read_row_sizes(desc, &rows) && desc->run && desc->infer && desc->arena_bytes &&
                has_all_arrays(desc) &&
                !(desc->weights_size && (uintptr_t)desc->weights % RT_ALIGNMENT);
   if (whole)
-    convert_arrays(self, rows);
-  if (whole && !self->out_of_memory) {
+    convert_arrays(self, &rows);
+  if (whole && !self->out_of_memory && has_sound_states(desc)) {
     *descriptor = self;
     return NULL;
   }
+  bool out_of_memory = self->out_of_memory;
   rt_descriptor_free(self);
-  return whole ? rt_out_of_memory(sizeof(*self))
-               : rt_error(ADZE_INVALID_MODULE, "damaged descriptor");
+  return out_of_memory ? rt_out_of_memory(sizeof(*self))
+                       : rt_error(ADZE_INVALID_MODULE, "damaged descriptor");
 }

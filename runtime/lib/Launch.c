@@ -267,7 +267,8 @@ static const adze_host_table host_table = {sizeof(adze_host_table),
                                            rt_host_fetch,
                                            host_launch_steps,
                                            host_launch_groups,
-                                           rt_check_range};
+                                           rt_check_range,
+                                           rt_host_state};
 
 const _Alignas(RT_ALIGNMENT) char rt_nothing[RT_ALIGNMENT];
 

@@ -54,7 +54,8 @@ adze_status rt_make_value_infos(adze_module *module) {
   for (uint32_t i = 0; i < desc->num_outputs; ++i)
     dims += desc->outputs[i].rank;
   size_t each = sizeof(int64_t) + sizeof(char *) + sizeof(adze_range);
-  size_t size = values * sizeof(adze_value_info) + dims * each;
+  size_t size = values * (sizeof(adze_value_info) + sizeof(void *)) +
+                dims * each;
   module->info_storage = malloc(size ? size : 1);
   if (!module->info_storage)
     return rt_out_of_memory(size);
@@ -64,6 +65,14 @@ adze_status rt_make_value_infos(adze_module *module) {
   at.dims = (int64_t *)(module->outputs + desc->num_outputs);
   at.ranges = (adze_range *)(at.dims + dims);
   at.symbols = (const char **)(at.ranges + dims);
+  module->input_states = (const adze_state **)(at.symbols + dims);
+  module->output_states = module->input_states + desc->num_inputs;
+  memset(module->input_states, 0, values * sizeof(void *));
+  for (uint64_t i = 0; i < desc->num_states; ++i) {
+    const adze_state *state = &desc->states[i];
+    module->input_states[state->input] = state;
+    module->output_states[state->output] = state;
+  }
   for (uint32_t i = 0; i < desc->num_inputs; ++i)
     fill_info(desc, &desc->inputs[i],
               module->desc->types ? module->desc->types[i] : NULL,
@@ -113,6 +122,31 @@ adze_status adze_module_output(const adze_module *module, int32_t index,
                   info);
 }
 
+int32_t adze_module_num_states(const adze_module *module) {
+  return module ? (int32_t)module->desc->num_states : 0;
+}
+
+adze_status adze_module_state(const adze_module *module, int32_t index,
+                              adze_state_info *info, size_t size) {
+  if (!module || !info || !size)
+    return rt_error(ADZE_INVALID_ARGUMENT,
+                    "expected a module and a place for the info");
+  if (index < 0 || (uint64_t)index >= module->desc->num_states)
+    return rt_error(ADZE_INVALID_ARGUMENT,
+                    "expected a state below %llu, but got %d",
+                    (unsigned long long)module->desc->num_states, index);
+  const adze_state *state = &module->desc->states[index];
+  adze_state_info made = {.kind = (adze_state_kind)state->kind,
+                          .input = (int32_t)state->input,
+                          .output = (int32_t)state->output,
+                          .axis = -1};
+  if (state->kind == ADZE_STATE_ROWS)
+    made.axis = (int32_t)state->axis;
+  memset(info, 0, size);
+  memcpy(info, &made, size < sizeof(made) ? size : sizeof(made));
+  return NULL;
+}
+
 /* ---- JSON ---------------------------------------------------------------- */
 
 static void add_value(rt_text *text, const adze_value_info *info) {
@@ -148,6 +182,23 @@ static void add_values(rt_text *text, const char *key,
   for (uint32_t i = 0; i < count; ++i) {
     rt_text_add(text, i ? ",\n    " : "\n    ");
     add_value(text, &infos[i]);
+  }
+  rt_text_add(text, "],\n");
+}
+
+static void add_states(rt_text *text, const adze_module_desc *desc) {
+  rt_text_add(text, "  \"states\": [");
+  for (uint64_t i = 0; i < desc->num_states; ++i) {
+    const adze_state *state = &desc->states[i];
+    rt_text_add(text, i ? ",\n    {\"input\": " : "\n    {\"input\": ");
+    rt_text_add_json(text, desc->inputs[state->input].name);
+    rt_text_add(text, ", \"output\": ");
+    rt_text_add_json(text, desc->outputs[state->output].name);
+    if (state->kind == ADZE_STATE_ROWS)
+      rt_text_add(text, ", \"kind\": \"rows\", \"axis\": %u}", state->axis);
+    else
+      rt_text_add(text, ", \"kind\": \"%s\"}",
+                  state->kind == ADZE_STATE_KEEP ? "keep" : "whole");
   }
   rt_text_add(text, "],\n");
 }
@@ -243,6 +294,7 @@ static adze_status make_json(const adze_module *module, char **json) {
   add_values(&text, "inputs", module->inputs, desc->num_inputs);
   add_values(&text, "outputs", module->outputs, desc->num_outputs);
   add_symbols(&text, desc);
+  add_states(&text, desc);
   add_targets(&text, module);
   adze_status status = add_memory(&text, module);
   rt_text_add(&text, "}\n");

@@ -11,8 +11,7 @@ static int64_t value_of(adze_formula_fn formula, const int64_t *symbols) {
   return formula ? formula(symbols) : -1;
 }
 
-void rt_profile_add(adze_context *context, uint32_t kernel, double begin,
-                    double duration, int64_t programs, int32_t lanes) {
+static void add(adze_context *context, rt_event event) {
   rt_profile *profile = &context->profile;
   if (profile->count == profile->capacity) {
     size_t capacity = profile->capacity ? profile->capacity * 2 : 256;
@@ -25,14 +24,39 @@ void rt_profile_add(adze_context *context, uint32_t kernel, double begin,
     profile->events = events;
     profile->capacity = capacity;
   }
-  rt_event event = {begin, duration, kernel, lanes, programs, -1, -1, -1};
+  profile->events[profile->count++] = event;
+}
+
+void rt_profile_add(adze_context *context, uint32_t kernel, double begin,
+                    double duration, int64_t programs, int32_t lanes) {
+  rt_event event = {.begin_us = begin,
+                    .duration_us = duration,
+                    .kernel = kernel,
+                    .lanes = lanes,
+                    .programs = programs,
+                    .flops = -1,
+                    .bytes_read = -1,
+                    .bytes_written = -1};
   if (kernel != RT_WHOLE_RUN) {
     const adze_module_kernel *info = &context->module->desc->kernels[kernel];
     event.flops = value_of(info->flops, context->symbols);
     event.bytes_read = value_of(info->bytes_read, context->symbols);
     event.bytes_written = value_of(info->bytes_written, context->symbols);
   }
-  profile->events[profile->count++] = event;
+  add(context, event);
+}
+
+void rt_profile_add_copy(adze_context *context, uint32_t state, double begin,
+                         double duration, int64_t bytes, int32_t lanes) {
+  add(context, (rt_event){.begin_us = begin,
+                          .duration_us = duration,
+                          .kernel = RT_COPY,
+                          .state = state,
+                          .lanes = lanes,
+                          .programs = -1,
+                          .flops = -1,
+                          .bytes_read = bytes,
+                          .bytes_written = bytes});
 }
 
 void rt_profile_free(rt_profile *profile) {
@@ -67,14 +91,20 @@ static void add_number(rt_text *text, const char *key, int64_t value) {
 static void add_event(rt_text *text, const adze_context *context,
                       const rt_event *event, double origin) {
   const adze_module_desc *desc = context->module->desc;
-  bool whole = event->kernel == RT_WHOLE_RUN;
+  bool whole = event->kernel == RT_WHOLE_RUN, copy = event->kernel == RT_COPY;
   const adze_module_kernel *kernel =
-      whole ? NULL : &desc->kernels[event->kernel];
+      whole || copy ? NULL : &desc->kernels[event->kernel];
+  const char *name = whole ? desc->model_name
+                     : copy
+                         ? desc->inputs[desc->states[event->state].input].name
+                         : kernel->name;
   rt_text_add(text,
               "{\"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"cat\": \"%s\", "
               "\"name\": ",
-              whole ? "run" : "kernel");
-  rt_text_add_json(text, whole ? desc->model_name : kernel->name);
+              whole  ? "run"
+              : copy ? "copy"
+                     : "kernel");
+  rt_text_add_json(text, name);
   rt_text_add(text, ", \"ts\": %.3f, \"dur\": %.3f, \"args\": {\"device\": ",
               event->begin_us - origin, event->duration_us);
   /* A kernel that is not in the device's image runs in lanes on the CPU. */
@@ -83,11 +113,13 @@ static void add_event(rt_text *text, const adze_context *context,
     rt_text_add(text, "\"cpu\"");
   else
     rt_text_add(text, "\"cuda:%d\"", context->device.device_id);
-  if (!whole) {
+  if (kernel) {
     rt_text_add(text, ", \"kernel\": ");
     rt_text_add_json(text, kernel->name);
     rt_text_add(text, ", \"nodes\": ");
     add_nodes(text, kernel->nodes);
+  }
+  if (!whole) {
     add_number(text, "programs", event->programs);
     add_number(text, "flops", event->flops);
     add_number(text, "bytes_read", event->bytes_read);

@@ -105,10 +105,13 @@ static adze_status run_on_cpu(adze_context *context,
         inputs[i]->data ? rt_tensor_data(inputs[i]) : (void *)rt_nothing;
   for (uint32_t i = 0; i < desc->num_outputs; ++i)
     context->output_data[i] = outputs[i] ? rt_tensor_data(outputs[i]) : NULL;
+  rt_states_open(context);
   uint64_t state = rt_float_state_enter();
   adze_status status = rt_execute(context, context->module->weights);
   rt_float_state_leave(state);
   adze_status fault = rt_faults_take(context);
+  if (!status && !fault)
+    rt_states_close(context);
   if (!status)
     return fault;
   /* What fails after a fault may well follow from it. */
@@ -125,7 +128,9 @@ static adze_status run_bound(adze_context *context,
   RT_TRY(rt_check_outputs(context->module, outputs, num_outputs,
                           context->device, context->output_dims,
                           context->made != NULL));
+  context->inputs = inputs;
   context->outputs = outputs;
+  RT_TRY(rt_states_choose(context, inputs, outputs));
   RT_TRY(rt_check_overlap(context->module, inputs, outputs));
   RT_TRY(rt_check_weights(context->module));
   RT_TRY(rt_context_reserve(context));

@@ -165,6 +165,8 @@ struct adze_module {
   void *library;     /* of dlopen; null for a linked module */
   int fd;            /* -1, or the file of a module from memory */
   adze_value_info *inputs, *outputs;
+  /* Of each input and each output: the state that it belongs to, or null. */
+  const adze_state **input_states, **output_states;
   void *info_storage;
   pthread_mutex_t weights_mutex; /* held while the weights are checked */
   atomic_bool weights_checked;   /* or not to be checked */
@@ -221,7 +223,8 @@ adze_status rt_check_output_dims(const adze_module *module, uint32_t index,
                                  const DLTensor *tensor, const int64_t *dims);
 /* Refuses a module whose signature has more than tensors. */
 adze_status rt_check_only_tensors(const adze_module *module);
-/* Outputs must not lie over inputs or each other. */
+/* Outputs must not lie over inputs that they do not continue, nor over each
+ * other. */
 adze_status rt_check_overlap(const adze_module *module,
                              const DLTensor *const inputs[],
                              DLTensor *const outputs[]);
@@ -256,11 +259,13 @@ void rt_smallest_symbols(const adze_module_desc *desc, int64_t *symbols);
 
 typedef struct {
   double begin_us, duration_us;
-  uint32_t kernel; /* RT_WHOLE_RUN: a whole run */
+  uint32_t kernel; /* RT_WHOLE_RUN: a whole run; RT_COPY: rows of a state */
+  uint32_t state;  /* of a copy */
   int32_t lanes;
   int64_t programs, flops, bytes_read, bytes_written;
 } rt_event;
 #define RT_WHOLE_RUN UINT32_MAX
+#define RT_COPY (UINT32_MAX - 1)
 
 typedef struct {
   bool on, failed;
@@ -286,6 +291,17 @@ typedef struct {
   uint64_t bytes;
 } rt_box;
 
+/* Where the program works on a state in this run. */
+typedef struct {
+  enum {
+    RT_STATE_IN_PLACE, /* in the input's buffer, which is the output's */
+    RT_STATE_COPY,     /* in the output's, where the old rows are copied to */
+    RT_STATE_BOX       /* in `box`, which is copied to the output */
+  } mode;
+  uint64_t pitch; /* rows; 0: any */
+  rt_box box;
+} rt_state;
+
 struct adze_context {
   adze_module *module;
   DLDevice device;
@@ -300,9 +316,11 @@ struct adze_context {
   adze_fault *faults; /* null: no kernel can raise one */
   /* Of this run: the caller's tensors, and where to put what the run makes
    * itself (NULL: nowhere). */
+  const DLTensor *const *inputs;
   DLTensor *const *outputs;
   DLManagedTensorVersioned **made;
   rt_box *boxes;   /* the module's, then one for scratch memory */
+  rt_state *states; /* one for each of the module's */
   void *workspace; /* arena, then scratch memory of each lane */
   uint64_t workspace_bytes;
   bool workspace_bound;         /* it is the caller's */
@@ -333,6 +351,21 @@ adze_status rt_context_take(adze_context *context, uint64_t bytes, void **data);
 void rt_context_give(adze_context *context, void *data, uint64_t bytes);
 adze_status rt_context_enter(adze_context *context);
 void rt_context_leave(adze_context *context);
+
+/* ---- States (States.c) --------------------------------------------------- */
+
+/* Chooses where the program works on each state; fails where an output overlaps
+ * its input without continuing it. */
+adze_status rt_states_choose(adze_context *context,
+                             const DLTensor *const inputs[],
+                             DLTensor *const outputs[]);
+/* Before a run, and after one: puts what lies elsewhere where the caller wants
+ * it. */
+void rt_states_open(adze_context *context);
+void rt_states_close(adze_context *context);
+void rt_states_free(adze_context *context);
+/* adze_host_table.state */
+void *rt_host_state(adze_exec *exec, uint32_t state);
 
 /* ---- Faults (Faults.c) --------------------------------------------------- */
 
@@ -452,6 +485,9 @@ void rt_relax(void);
 /* Books one launch (or RT_WHOLE_RUN) that began at `begin`. */
 void rt_profile_add(adze_context *context, uint32_t kernel, double begin,
                     double duration, int64_t programs, int32_t lanes);
+/* Books a copy of `bytes` bytes of a state. */
+void rt_profile_add_copy(adze_context *context, uint32_t state, double begin,
+                         double duration, int64_t bytes, int32_t lanes);
 void rt_profile_free(rt_profile *profile);
 
 /* ---- CUDA (Cuda.c) ------------------------------------------------------ */

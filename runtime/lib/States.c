@@ -1,0 +1,343 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * States: outputs that continue inputs. Where the caller passes one buffer for
+ * both, the program stores new rows into it; else the old rows are copied to
+ * where the program works. Which of these it is follows from the addresses,
+ * for each state of each run; the program is the same.
+ */
+#include "Runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Rows ---------------------------------------------------------------- */
+
+/* Rows in memory: `outer` times `count` rows of `bytes` bytes, `pitch` rows
+ * apart. */
+typedef struct {
+  char *data;
+  uint64_t outer, count, bytes, pitch;
+} row_array;
+
+/* Rows of `tensor`, which rt_check_strides has seen. The pitch is 0 where no
+ * stride tells it. */
+static row_array rows_of(const DLTensor *tensor, uint32_t axis) {
+  row_array rows = {rt_tensor_data(tensor), 1, (uint64_t)tensor->shape[axis],
+                    tensor->dtype.bits / 8u, 0};
+  int32_t last = -1;
+  for (int32_t d = 0; d < tensor->ndim; ++d) {
+    if (d < (int32_t)axis) {
+      rows.outer *= (uint64_t)tensor->shape[d];
+      if (tensor->shape[d] != 1)
+        last = d;
+    } else if (d > (int32_t)axis) {
+      rows.bytes *= (uint64_t)tensor->shape[d];
+    }
+  }
+  if (last < 0 || !rows.outer || !rows.bytes)
+    return rows;
+  uint64_t inner = rows.bytes / (tensor->dtype.bits / 8u);
+  rows.pitch = tensor->strides && rows.count
+                   ? (uint64_t)tensor->strides[last] / inner
+                   : rows.count;
+  return rows;
+}
+
+static uint64_t span_of(const row_array *rows) {
+  if (!rows->outer || !rows->count)
+    return 0;
+  return ((rows->outer - 1) * rows->pitch + rows->count) * rows->bytes;
+}
+
+static bool overlap(const row_array *a, const row_array *b) {
+  uint64_t a_bytes = span_of(a), b_bytes = span_of(b);
+  return a_bytes && b_bytes && a->data < b->data + b_bytes &&
+         b->data < a->data + a_bytes;
+}
+
+/* ---- Copies -------------------------------------------------------------- */
+
+#define COPY_PIECE ((uint64_t)1 << 18) /* bytes that a thread takes at a time */
+
+typedef struct {
+  row_array to, from;
+  uint64_t pieces; /* of each of the outer dims */
+  atomic_uint_fast64_t next;
+} copy_job;
+
+static void copy_lane(void *data, int32_t lane) {
+  (void)lane;
+  copy_job *job = data;
+  uint64_t bytes = job->from.count * job->from.bytes;
+  for (;;) {
+    uint64_t at = atomic_fetch_add(&job->next, 1);
+    uint64_t outer = at / job->pieces, begin = at % job->pieces * COPY_PIECE;
+    if (outer >= job->from.outer)
+      return;
+    uint64_t rest = bytes - begin;
+    memcpy(job->to.data + outer * job->to.pitch * job->to.bytes + begin,
+           job->from.data + outer * job->from.pitch * job->from.bytes + begin,
+           rest < COPY_PIECE ? rest : COPY_PIECE);
+  }
+}
+
+/* Copies the rows of `from` on all threads. */
+static void copy_rows(adze_context *context, uint32_t state, row_array to,
+                      row_array from) {
+  uint64_t bytes = from.count * from.bytes;
+  if (!bytes || !from.outer)
+    return;
+  double begin = context->profile.on ? rt_now_us() : 0;
+  copy_job job = {.to = to,
+                  .from = from,
+                  .pieces = (bytes + COPY_PIECE - 1) / COPY_PIECE};
+  atomic_init(&job.next, 0);
+  int32_t lanes = context->pool && bytes * from.outer > 2 * COPY_PIECE
+                      ? context->lanes
+                      : 1;
+  if (lanes > 1)
+    rt_pool_run(context->pool, lanes, copy_lane, &job);
+  else
+    copy_lane(&job, 0);
+  if (context->profile.on)
+    rt_profile_add_copy(context, state, begin, rt_now_us() - begin,
+                        (int64_t)(bytes * from.outer), lanes);
+}
+
+static void clear_rows(row_array rows) {
+  for (uint64_t outer = 0; outer < rows.outer; ++outer)
+    memset(rows.data + outer * rows.pitch * rows.bytes, 0,
+           rows.count * rows.bytes);
+}
+
+/* ---- Which buffer -------------------------------------------------------- */
+
+static const char *output_name(const adze_context *context, uint32_t state) {
+  const adze_module_desc *desc = context->module->desc;
+  return desc->outputs[desc->states[state].output].name;
+}
+
+static const char *input_name(const adze_context *context, uint32_t state) {
+  const adze_module_desc *desc = context->module->desc;
+  return desc->inputs[desc->states[state].input].name;
+}
+
+/* Memory of the state's own, of `bytes` bytes. */
+static adze_status take_box(adze_context *context, uint32_t state,
+                            uint64_t bytes) {
+  rt_box *box = &context->states[state].box;
+  if (box->bytes >= bytes)
+    return NULL;
+  if (box->data)
+    rt_context_give(context, box->data, box->bytes);
+  *box = (rt_box){0};
+  RT_TRY(rt_context_take(context, bytes, &box->data));
+  box->bytes = bytes;
+  return NULL;
+}
+
+/* Returns the rows of the input and the output of a state, and how many its
+ * buffer has. */
+static void get_rows(const adze_context *context, uint32_t state,
+                     const DLTensor *const inputs[], DLTensor *const outputs[],
+                     row_array *past, row_array *present, uint64_t *total,
+                     uint64_t *drop) {
+  const adze_state *row = &context->module->desc->states[state];
+  *past = rows_of(inputs[row->input], row->axis);
+  *present = rows_of(outputs[row->output], row->axis);
+  *total = (uint64_t)row->rows(context->symbols);
+  *drop = (uint64_t)row->drop(context->symbols);
+}
+
+/* Decides whether the output continues the input in one buffer. */
+static adze_status choose_mode(adze_context *context, uint32_t state,
+                               const row_array *past, const row_array *present,
+                               uint64_t total, uint64_t drop,
+                               rt_state *result) {
+  bool one_pitch = !past->pitch || !present->pitch || !past->count ||
+                   past->pitch == present->pitch;
+  uint64_t skipped = drop * past->bytes;
+  if (past->count && present->data == past->data + skipped && one_pitch) {
+    if (past->pitch && past->pitch < total)
+      return rt_error(ADZE_INVALID_ARGUMENT,
+                      "output '%s': expected a capacity of at least %llu rows, "
+                      "but got %llu (the strides of input '%s')",
+                      output_name(context, state), (unsigned long long)total,
+                      (unsigned long long)past->pitch,
+                      input_name(context, state));
+    result->mode = RT_STATE_IN_PLACE;
+    result->pitch = past->pitch;
+    return NULL;
+  }
+  bool is_shifted = drop && present->data == past->data &&
+                    present->count == past->count && one_pitch;
+  if (overlap(past, present) && !is_shifted)
+    return rt_error(
+        ADZE_INVALID_ARGUMENT,
+        "output '%s': overlaps input '%s' without continuing it: expected its "
+        "data %llu rows (%llu bytes) behind those of the input, with equal "
+        "strides",
+        output_name(context, state), input_name(context, state),
+        (unsigned long long)drop, (unsigned long long)skipped);
+  result->mode = drop ? RT_STATE_BOX : RT_STATE_COPY;
+  result->pitch = drop ? 0 : present->pitch;
+  return NULL;
+}
+
+/* States of one symbol have one pitch: that of the first one in place, or else
+ * of the first one. Others work in memory of their own. */
+static adze_status choose_pitches(adze_context *context) {
+  const adze_module_desc *desc = context->module->desc;
+  for (int pass = RT_STATE_IN_PLACE; pass <= RT_STATE_BOX; ++pass)
+    for (uint32_t i = 0; i < desc->num_states; ++i) {
+      const adze_state *row = &desc->states[i];
+      rt_state *state = &context->states[i];
+      if (row->kind != ADZE_STATE_ROWS || (int)state->mode != pass)
+        continue;
+      int64_t *pitch = &context->symbols[row->pitch_symbol];
+      if (!*pitch)
+        *pitch = state->pitch ? (int64_t)state->pitch
+                              : row->rows(context->symbols);
+      if (!state->pitch || (uint64_t)*pitch == state->pitch)
+        continue;
+      if (pass == RT_STATE_IN_PLACE)
+        return rt_error(ADZE_INVALID_ARGUMENT,
+                        "output '%s': expected a capacity of %lld rows, as "
+                        "other states of its shape have, but got %llu",
+                        output_name(context, i), (long long)*pitch,
+                        (unsigned long long)state->pitch);
+      state->mode = RT_STATE_BOX;
+    }
+  return NULL;
+}
+
+static adze_status check_whole(adze_context *context, uint32_t state,
+                               const DLTensor *input, const DLTensor *output) {
+  char *from = rt_tensor_data(input), *to = rt_tensor_data(output);
+  uint64_t bytes = rt_tensor_size(output);
+  context->states[state].mode = RT_STATE_COPY;
+  if (!bytes || from >= to + bytes || to >= from + rt_tensor_size(input))
+    return NULL;
+  if (from != to)
+    return rt_error(ADZE_INVALID_ARGUMENT,
+                    "output '%s': overlaps input '%s' without continuing it: "
+                    "expected the same address",
+                    output_name(context, state), input_name(context, state));
+  if (context->module->desc->states[state].kind == ADZE_STATE_KEEP) {
+    context->states[state].mode = RT_STATE_IN_PLACE;
+    return NULL;
+  }
+  /* The program may read the input after it has begun to write the output. */
+  context->states[state].mode = RT_STATE_BOX;
+  return take_box(context, state, bytes);
+}
+
+adze_status rt_states_choose(adze_context *context,
+                             const DLTensor *const inputs[],
+                             DLTensor *const outputs[]) {
+  const adze_module_desc *desc = context->module->desc;
+  for (uint32_t i = 0; i < desc->num_states; ++i) {
+    const adze_state *row = &desc->states[i];
+    if (row->kind != ADZE_STATE_ROWS) {
+      RT_TRY(
+          check_whole(context, i, inputs[row->input], outputs[row->output]));
+      continue;
+    }
+    row_array past, present;
+    uint64_t total, drop;
+    get_rows(context, i, inputs, outputs, &past, &present, &total, &drop);
+    RT_TRY(choose_mode(context, i, &past, &present, total, drop,
+                       &context->states[i]));
+  }
+  return choose_pitches(context);
+}
+
+/* ---- Before and after a run ---------------------------------------------- */
+
+/* Puts the old rows where the program works, and returns that place. */
+static adze_status open_rows(adze_context *context, uint32_t i, void **place) {
+  const adze_state *row = &context->module->desc->states[i];
+  rt_state *state = &context->states[i];
+  row_array past, present, buffer;
+  uint64_t total, drop;
+  get_rows(context, i, context->inputs, context->outputs, &past, &present,
+           &total, &drop);
+  buffer = past;
+  buffer.pitch = (uint64_t)context->symbols[row->pitch_symbol];
+  if (state->mode == RT_STATE_COPY)
+    buffer.data = present.data;
+  if (state->mode == RT_STATE_BOX) {
+    uint64_t bytes;
+    if (__builtin_mul_overflow(buffer.outer * buffer.pitch, buffer.bytes,
+                               &bytes))
+      return rt_out_of_memory(UINT64_MAX);
+    RT_TRY(take_box(context, i, bytes ? bytes : 1));
+    buffer.data = state->box.data;
+  }
+  *place = buffer.data ? buffer.data : (void *)(uintptr_t)rt_nothing;
+  if (state->mode != RT_STATE_IN_PLACE)
+    copy_rows(context, i, buffer, past);
+  if ((row->flags & ADZE_STATE_ZEROED) && total > past.count) {
+    buffer.data += past.count * past.bytes;
+    buffer.count = total - past.count;
+    clear_rows(buffer);
+  }
+  return NULL;
+}
+
+void rt_states_open(adze_context *context) {
+  const adze_module_desc *desc = context->module->desc;
+  for (uint32_t i = 0; i < desc->num_states; ++i) {
+    const adze_state *row = &desc->states[i];
+    if (row->kind != ADZE_STATE_ROWS &&
+        context->states[i].mode == RT_STATE_BOX)
+      context->output_data[row->output] = context->states[i].box.data;
+  }
+}
+
+void rt_states_close(adze_context *context) {
+  const adze_module_desc *desc = context->module->desc;
+  for (uint32_t i = 0; i < desc->num_states; ++i) {
+    const adze_state *row = &desc->states[i];
+    if (context->states[i].mode != RT_STATE_BOX)
+      continue;
+    row_array buffer = {context->states[i].box.data, 1, 1, 0, 1}, present;
+    if (row->kind == ADZE_STATE_ROWS) {
+      row_array past;
+      uint64_t total, drop;
+      get_rows(context, i, context->inputs, context->outputs, &past, &present,
+               &total, &drop);
+      buffer = present;
+      buffer.data = (char *)context->states[i].box.data + drop * past.bytes;
+      buffer.pitch = (uint64_t)context->symbols[row->pitch_symbol];
+    } else {
+      present = buffer;
+      const DLTensor *output = context->outputs[row->output];
+      present.data = rt_tensor_data(output);
+      present.bytes = buffer.bytes = rt_tensor_size(output);
+    }
+    copy_rows(context, i, present, buffer);
+  }
+}
+
+void *rt_host_state(adze_exec *exec, uint32_t state) {
+  adze_context *context = exec->context;
+  const adze_module_desc *desc = context->module->desc;
+  void *place = NULL;
+  adze_status status =
+      state < desc->num_states && desc->states[state].kind == ADZE_STATE_ROWS
+          ? open_rows(context, state, &place)
+          : rt_error(ADZE_INVALID_MODULE, "the module has no state %u", state);
+  if (status)
+    rt_exec_fail(exec, status);
+  return place;
+}
+
+void rt_states_free(adze_context *context) {
+  for (uint64_t i = 0;
+       context->states && i < context->module->desc->num_states; ++i)
+    if (context->states[i].box.data)
+      rt_context_give(context, context->states[i].box.data,
+                      context->states[i].box.bytes);
+  free(context->states);
+}
