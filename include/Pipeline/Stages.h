@@ -32,6 +32,9 @@ struct StageOptions {
   bool batchInvariant = false;
   /// The type that products of f32 are computed in: f32, bf16 or f16.
   std::string precision = "f32";
+  /// Pairs INPUT=OUTPUT of values of which the output continues the input, or
+  /// "none".
+  std::vector<std::string> states;
   /// 3x3 convolutions by minimal filtering where that is faster.
   bool winograd = true;
   /// Whether stage graph at O0 leaves the ops as they are.

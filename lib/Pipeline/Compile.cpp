@@ -83,6 +83,7 @@ Compilation::Compilation(const CompileOptions &options,
   stageOptions.winograd = options.winograd && options.cudaTargets.empty() &&
                           !options.batchInvariant;
   stageOptions.precision = options.precision;
+  stageOptions.states = options.states;
   stageOptions.literal = options.literal;
   stageOptions.quickCode = options.quickCode;
   stageOptions.injectCrash = options.injectCrash;

@@ -3,8 +3,10 @@
 // What a planned host program says of the module that it becomes.
 #include "Describe.h"
 #include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/IR/States.h"
 #include "Support/NodeName.h"
 #include "llvm/ADT/SetVector.h"
+#include "adze_module.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -81,6 +83,8 @@ static llvm::BitVector getBoundSymbols(func::FuncOp program, size_t count) {
       symbols = bind.getSymbols();
     else if (auto call = dyn_cast<host::CallOp>(op))
       symbols = call.getSymbols();
+    else if (auto state = dyn_cast<host::StateOp>(op))
+      bound.set(state.getPitch());
     else if (auto assign = dyn_cast<host::AssignOp>(op))
       symbols = assign.getSymbols();
     for (int64_t symbol : symbols)
@@ -154,6 +158,28 @@ static LogicalResult describeSymbols(func::FuncOp program,
   return success();
 }
 
+static void describeStates(func::FuncOp program,
+                           package::ModuleDescription &description) {
+  auto states = program->getAttrOfType<ArrayAttr>(graph::statesAttr);
+  if (!states)
+    return;
+  for (auto [number, state] :
+       llvm::enumerate(states.getAsRange<graph::StateAttr>())) {
+    package::State row;
+    row.input = state.getInput();
+    row.output = state.getOutput();
+    row.kind = uint32_t(state.getKind());
+    row.axis = state.getAxis();
+    row.flags = state.getZeroed() ? ADZE_STATE_ZEROED : 0;
+    row.pitchSymbol = state.getPitch();
+    if (state.getKind() == graph::StateKind::Rows) {
+      row.rows = host::stateRowsFunction.str() + std::to_string(number);
+      row.drop = host::stateDropFunction.str() + std::to_string(number);
+    }
+    description.states.push_back(row);
+  }
+}
+
 LogicalResult describe(func::FuncOp program,
                        package::ModuleDescription &description) {
   description.producer = "adze " ADZE_VERSION;
@@ -167,6 +193,8 @@ LogicalResult describe(func::FuncOp program,
   }
   if (failed(describeSymbols(program, description)))
     return failure();
+
+  describeStates(program, description);
 
   llvm::StringMap<unsigned> uses;
   for (host::LaunchOp launch : getLaunches(program)) {

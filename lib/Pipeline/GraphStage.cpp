@@ -89,11 +89,14 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
     manager.addNestedPass<func::FuncOp>(
         graph::createSimplifyControlFlowPass({/*maxOps=*/0}));
     manager.addPass(graph::createEliminateDeadCodePass());
-    if (!options.forExport)
-      manager.addNestedPass<func::FuncOp>(graph::createPlaceConcatPass());
   }
   if (options.forExport)
     return;
+  graph::FindStatesPassOptions states;
+  states.pairs = llvm::to_vector(options.states);
+  manager.addNestedPass<func::FuncOp>(graph::createFindStatesPass(states));
+  if (options.optLevel > 0)
+    manager.addNestedPass<func::FuncOp>(graph::createPlaceConcatPass());
   manager.addNestedPass<func::FuncOp>(graph::createFormClustersPass(clusters));
   manager.addNestedPass<func::FuncOp>(graph::createShareKernelsPass());
 }

@@ -209,6 +209,11 @@ const OptionTable::Row OptionTable::rows[] = {
     {{"precision", Kind::Value, "f32 (what ONNX says), tf32, bf16 or f16",
       "TYPE"},
      [](R &r, G &g) { return readPrecision(g, r.precision); }},
+    {{"state", Kind::Repeated,
+      "Output PRESENT continues input PAST in one buffer (* is any text), "
+      "beside those that are found; none: no output does",
+      "PAST=PRESENT[,..]|none"},
+     [](R &r, G &g) { return add(g, r.options.states); }},
     {{"deterministic", Kind::Switch,
       "Results do not depend on threads; always on", ""},
      [](R &, G &g) { return readDeterministic(g); }},

@@ -290,6 +290,9 @@ Value Assignment::open(Location loc, const Destination &destination,
 }
 
 void Assignment::deliver(Location loc, Value value, Destination &destination) {
+  // The run time puts what is in the buffer of a state where it belongs.
+  if (value.getDefiningOp<graph::CloseStateOp>())
+    return;
   if (destinationOf.lookup(getReshapeRoot(value)) == &destination)
     return;
   ++counts.copies;
@@ -492,12 +495,13 @@ LogicalResult Assignment::assign(Operation *op) {
   builder.setInsertionPoint(op);
   replaced.push_back(op);
   if (op->hasTrait<OpTrait::ConstantLike>() ||
-      isa<func::ReturnOp, graph::EmptyOp, graph::YieldOp>(op))
+      isa<func::ReturnOp, graph::CloseStateOp, graph::EmptyOp, graph::YieldOp>(
+          op))
     return success(); // placed where it is used
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<host::LaunchOp, graph::AssignOp, graph::AssumeOp, graph::BindOp,
             graph::CallOp, graph::CheckOp, graph::CheckRangeOp, graph::IfOp,
-            graph::LoopOp, graph::ReshapeOp>(
+            graph::LoopOp, graph::OpenStateOp, graph::ReshapeOp>(
           [&](auto op) { return assign(op); })
       .Default([](Operation *op) -> LogicalResult {
         // What computed the shape of a reshape: its values are in the types.
@@ -541,7 +545,7 @@ void Assignment::finish() {
 LogicalResult Assignment::run() {
   if (!program.getBody().hasOneBlock())
     return program.emitError("expected a host program of one block");
-  if (failed(checkTypes()))
+  if (failed(checkTypes()) || failed(checkStates()))
     return failure();
   convertArguments();
   chooseOutputs();

@@ -35,12 +35,14 @@ private:
   };
 
   mlir::LogicalResult checkTypes();
+  mlir::LogicalResult checkStates();
   void convertArguments();
   void chooseOutputs();
   mlir::LogicalResult assign(mlir::Block &block);
   mlir::LogicalResult assign(mlir::Operation *op);
   mlir::LogicalResult assign(host::LaunchOp op);
   mlir::LogicalResult assign(graph::ReshapeOp op);
+  mlir::LogicalResult assign(graph::OpenStateOp op);
   mlir::LogicalResult assign(graph::AssignOp op);
   mlir::LogicalResult assign(graph::AssumeOp op);
   mlir::LogicalResult assign(graph::BindOp op);

@@ -123,7 +123,8 @@ LogicalResult lowerEmpty(EmptyOp op, KernelLowering &k) {
 
 LogicalResult lowerInsertSlice(InsertSliceOp op, KernelLowering &k) {
   Value output = k.getOutput(op.getResult());
-  linalg::CopyOp::create(k.builder, k.loc, k.get(op.getDest()), output);
+  if (!k.isTied(op.getResult()))
+    linalg::CopyOp::create(k.builder, k.loc, k.get(op.getDest()), output);
   for (auto [i, source] : llvm::enumerate(op.getSources())) {
     Value offset = k.evaluate(op.getOffset(i));
     if (!offset)

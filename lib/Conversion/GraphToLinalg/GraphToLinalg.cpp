@@ -198,25 +198,28 @@ static func::FuncOp createSignature(func::FuncOp from, OpBuilder &builder) {
 }
 
 //===----------------------------------------------------------------------===//
-// Scatters in place
+// Updates in place
 //===----------------------------------------------------------------------===//
 
 /// The argument of a kernel that its result `i` is with some elements replaced;
 /// null if there is none, or if the kernel reads it elsewhere.
-static BlockArgument getScattered(func::FuncOp kernel, unsigned i) {
+static BlockArgument getUpdated(func::FuncOp kernel, unsigned i) {
   Value result = kernel.getBody().front().getTerminator()->getOperand(i);
   Operation *op = result.getDefiningOp();
-  if (!isa_and_nonnull<ScatterElementsOp, ScatterNDOp>(op))
-    return {};
-  auto data = dyn_cast<BlockArgument>(op->getOperand(0));
+  Value whole;
+  if (isa_and_nonnull<ScatterElementsOp, ScatterNDOp>(op))
+    whole = op->getOperand(0);
+  else if (auto insert = dyn_cast_or_null<InsertSliceOp>(op))
+    whole = insert.getDest();
+  auto data = dyn_cast_if_present<BlockArgument>(whole);
   return data && data.hasOneUse() && data.getType() == result.getType()
              ? data
              : BlockArgument();
 }
 
-/// Ties results of kernels to tensors that are another launch's, and that
-/// nobody else reads: elements are replaced in their memory.
-static void tieScatters(ModuleOp module) {
+/// Ties results of kernels to tensors that are another launch's or the buffer of
+/// a state, and that nobody else reads: elements are replaced in their memory.
+static void tieUpdates(ModuleOp module) {
   DenseMap<StringAttr, SmallVector<adze::host::LaunchOp>> launches;
   module.walk([&](adze::host::LaunchOp launch) {
     launches[launch.getCalleeAttr().getAttr()].push_back(launch);
@@ -226,12 +229,14 @@ static void tieScatters(ModuleOp module) {
       continue;
     ArrayRef<adze::host::LaunchOp> uses = launches[kernel.getSymNameAttr()];
     for (unsigned i = 0; i < kernel.getNumResults(); ++i) {
-      BlockArgument data = getScattered(kernel, i);
+      BlockArgument data = getUpdated(kernel, i);
       bool isFree =
           data && llvm::all_of(uses, [&](adze::host::LaunchOp launch) {
             Value operand = launch.getOperand(data.getArgNumber());
-            auto producer = operand.getDefiningOp<adze::host::LaunchOp>();
-            return producer && producer->getBlock() == launch->getBlock() &&
+            Operation *producer = operand.getDefiningOp();
+            return isa_and_nonnull<adze::host::LaunchOp, OpenStateOp>(
+                       producer) &&
+                   producer->getBlock() == launch->getBlock() &&
                    operand.hasOneUse();
           });
       if (isFree)
@@ -271,7 +276,7 @@ struct ConvertGraphToLinalgPass final
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (isGraphKernel(function))
         kernels.push_back(function);
-    tieScatters(getOperation());
+    tieUpdates(getOperation());
     for (func::FuncOp kernel : kernels) {
       if (failed(lowerKernel(kernel)))
         return signalPassFailure();

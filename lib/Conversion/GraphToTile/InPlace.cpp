@@ -107,7 +107,7 @@ void Insertions::collect(host::LaunchOp launch) {
     Operation *producer = dest.getDefiningOp();
     if (!isa_and_nonnull<EmptyOp>(producer)) {
       into[dest].push_back(&insertion);
-      if (!isa_and_nonnull<host::LaunchOp>(producer) ||
+      if (!isa_and_nonnull<host::LaunchOp, OpenStateOp>(producer) ||
           producer->getBlock() != launch->getBlock())
         copying.insert(kernel);
     }

@@ -27,6 +27,7 @@ enum HostTableField : int32_t {
   LaunchSteps,
   LaunchGroups,
   CheckRange,
+  State,
   NumHostTableFields
 };
 
@@ -65,6 +66,7 @@ private:
   void createFormula(const llvm::Twine &name, mlir::AffineExpr expr);
   void createCosts();
   void createPlaces(host::LaunchOp launch, unsigned number);
+  void createStates();
   mlir::LogicalResult createInfer();
   mlir::LogicalResult lowerProgram(mlir::LLVM::LLVMFuncOp run);
   void allocateArrays();
@@ -76,6 +78,7 @@ private:
   void lower(host::FetchOp op);
   void lower(host::CopyOp op);
   void lower(host::OutputOp op);
+  void lower(host::StateOp op);
   void lower(host::BindOp op);
   void lower(host::AssignOp op);
   void lower(host::ReadOp op);

@@ -194,6 +194,13 @@ void HostLowering::lower(host::OutputOp op) {
       loc, Output, {i32Constant(loc, index - numInputs), hostNumbers});
 }
 
+/// The run time gives the pitch its value.
+void HostLowering::lower(host::StateOp op) {
+  Location loc = op.getLoc();
+  places[op.getResult()] =
+      callForMemory(loc, State, {i32Constant(loc, op.getState())});
+}
+
 //===----------------------------------------------------------------------===//
 // Calls
 //===----------------------------------------------------------------------===//
@@ -459,7 +466,7 @@ void HostLowering::lower(func::ReturnOp op) {
 LogicalResult HostLowering::lower(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<host::LaunchOp, host::CallOp, host::FetchOp, host::CopyOp,
-            host::ViewOp, host::OutputOp, host::BindOp, host::AssignOp,
+            host::ViewOp, host::OutputOp, host::StateOp, host::BindOp, host::AssignOp,
             host::ReadOp, host::WriteOp, host::HoldsOp, host::CheckOp,
             host::CheckRangeOp, func::ReturnOp>([&](auto op) {
         lower(op);
@@ -528,6 +535,8 @@ LogicalResult HostLowering::lowerProgram(LLVM::LLVMFuncOp run) {
   allocateArrays();
   bool usesBoxes = false;
   program.walk([&](host::SlotOp slot) { usesBoxes |= bool(slot.getBox()); });
+  bool hasStates = false;
+  program.walk([&](host::StateOp) { hasStates = true; });
   bool calls = false, checks = false, hasSteps = false, hasGroups = false;
   program.walk([&](host::CallOp) { calls = true; });
   program.walk([&](host::CheckOp) { checks = true; });
@@ -538,9 +547,10 @@ LogicalResult HostLowering::lowerProgram(LLVM::LLVMFuncOp run) {
   program.walk([&](host::CheckRangeOp check) {
     faultNumbers.try_emplace(check, faultNumbers.size());
   });
-  if (calls || checks || usesBoxes || hostNumbers || hasSteps ||
+  if (calls || checks || usesBoxes || hostNumbers || hasSteps || hasStates ||
       !faultNumbers.empty())
-    checkTable(loc, !faultNumbers.empty() ? CheckRange
+    checkTable(loc, hasStates               ? State
+                    : !faultNumbers.empty() ? CheckRange
                     : hasGroups           ? LaunchGroups
                     : hasSteps            ? LaunchSteps
                     : calls               ? Fetch

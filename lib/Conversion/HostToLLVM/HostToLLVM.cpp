@@ -3,7 +3,9 @@
 // The host program's formulas: sizes, costs, shapes of outputs.
 #include "Broadcasts.h"
 #include "Conversion/Passes.h"
+#include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Graph/IR/States.h"
 #include "HostLowering.h"
 
 using namespace mlir;
@@ -143,6 +145,22 @@ void HostLowering::createCosts() {
   });
 }
 
+/// How many rows the buffer of each state has, and of these the output has not.
+void HostLowering::createStates() {
+  auto states = program->getAttrOfType<ArrayAttr>(graph::statesAttr);
+  if (!states)
+    return;
+  for (auto [number, state] :
+       llvm::enumerate(states.getAsRange<graph::StateAttr>())) {
+    if (state.getKind() != graph::StateKind::Rows)
+      continue;
+    createFormula(host::stateRowsFunction + Twine(number),
+                  state.getRows().getValue().getResult(0));
+    createFormula(host::stateDropFunction + Twine(number),
+                  state.getDrop().getValue().getResult(0));
+  }
+}
+
 LogicalResult HostLowering::createInfer() {
   auto function = createFunction("adze_infer", LLVM::LLVMVoidType::get(context),
                                  {pointer, pointer});
@@ -194,6 +212,7 @@ LogicalResult HostLowering::run() {
   if (failed(createInfer()))
     return failure();
   createCosts();
+  createStates();
   SmallVector<Type> types(RunArgument::NumRunArguments, pointer);
   if (failed(lowerProgram(createFunction("adze_run", i32, types))))
     return failure();

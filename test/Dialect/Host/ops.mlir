@@ -61,6 +61,13 @@ func.func @symbolic() {
   return
 }
 
+// CHECK-LABEL: @state
+func.func @state() {
+  // CHECK: host.state 1 {pitch = 4 : i64} : memref<?x8xf32>
+  %buffer = host.state 1 {pitch = 4 : i64} : memref<?x8xf32>
+  return
+}
+
 // CHECK-LABEL: @size
 func.func @size() -> index {
   // CHECK: host.size {value = #{{.*}}}

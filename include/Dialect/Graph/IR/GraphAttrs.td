@@ -78,4 +78,38 @@ def Graph_BlobElementsAttr
   }];
 }
 
+def Graph_StateAttr : AttrDef<Graph_Dialect, "State"> {
+  let mnemonic = "state";
+  let summary = "A result of a function that continues one of its arguments";
+  let description = [{
+    The caller may pass one buffer for the argument `input` and the result
+    `output`, and keep it from call to call. The attribute is an element of the
+    list `graph.states` of the function. A wrong one changes no result.
+
+    `rows`: the result is the argument with rows along dim `axis` added or
+    replaced, without its first `drop` rows. The function stores the new rows
+    only, into a buffer of `rows` rows that begins with those of the argument
+    (`graph.open_state`). Symbol `pitch` is the number of rows from one index of
+    the dims before `axis` to the next one in this buffer. With `zeroed`, rows
+    behind those of the argument are 0 when the function begins.
+
+    `whole`: all elements are replaced. `keep`: the result is the argument.
+
+    Example:
+    ```mlir
+    func.func @main(%past: tensor<?x4xf32, affine_map<()[s0, s1] -> (s0, 4)>>, %new: tensor<1x4xf32>) attributes {graph.states = [#graph.state<input = 0, output = 0, kind = rows, axis = 0, pitch = 1, rows = affine_map<()[s0, s1] -> (s0 + 1)>, drop = affine_map<()[s0, s1] -> (0)>>]} {
+      return
+    }
+    ```
+  }];
+  let parameters = (ins "unsigned":$input, "unsigned":$output,
+      EnumParameter<Graph_StateKind>:$kind,
+      DefaultValuedParameter<"unsigned", "0">:$axis,
+      DefaultValuedParameter<"int64_t", "-1">:$pitch,
+      OptionalParameter<"::mlir::AffineMapAttr">:$rows,
+      OptionalParameter<"::mlir::AffineMapAttr">:$drop,
+      DefaultValuedParameter<"bool", "false">:$zeroed);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 #endif // ADZE_DIALECT_GRAPH_IR_GRAPHATTRS

@@ -114,6 +114,12 @@ def Graph_Causal : Graph_Enum<"Causal", "Which keys a query does not see", [
   I32EnumCase<"LowerRight", 2, "lower_right">]>;
 def Graph_CausalAttr : Graph_EnumAttr<Graph_Causal, "causal">;
 
+def Graph_StateKind
+    : Graph_Enum<"StateKind", "How a result continues an argument", [
+  I32EnumCase<"Rows", 0, "rows">, I32EnumCase<"Whole", 1, "whole">,
+  I32EnumCase<"Keep", 2, "keep">]>;
+def Graph_StateKindAttr : Graph_EnumAttr<Graph_StateKind, "state_kind">;
+
 def Graph_GeluMode : Graph_Enum<"GeluMode", "How gelu is computed", [
   I32EnumCase<"None", 0, "none">, I32EnumCase<"Tanh", 1, "tanh">]>;
 def Graph_GeluModeAttr : Graph_EnumAttr<Graph_GeluMode, "gelu">;

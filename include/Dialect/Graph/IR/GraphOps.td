@@ -18,6 +18,7 @@ include "Dialect/Graph/IR/GraphPooling.td"
 include "Dialect/Graph/IR/GraphRecurrent.td"
 include "Dialect/Graph/IR/GraphReduction.td"
 include "Dialect/Graph/IR/GraphRegion.td"
+include "Dialect/Graph/IR/GraphStates.td"
 include "Dialect/Graph/IR/GraphTypes.td"
 include "Dialect/Graph/IR/GraphWinograd.td"
 

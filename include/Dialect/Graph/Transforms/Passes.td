@@ -9,6 +9,7 @@ include "Dialect/Graph/Transforms/QuantizationPasses.td"
 include "Dialect/Graph/Transforms/RecognizePasses.td"
 include "Dialect/Graph/Transforms/ShapePasses.td"
 include "Dialect/Graph/Transforms/SimplifyPasses.td"
+include "Dialect/Graph/Transforms/StatePasses.td"
 
 def ConvertLayoutPass : Pass<"graph-convert-layout", "::mlir::func::FuncOp"> {
   let summary = "Channels last for convolutions and pooling";
@@ -250,8 +251,8 @@ def MergeHorizontalPass
     : Pass<"graph-merge-horizontal", "::mlir::func::FuncOp"> {
   let summary = "Make one of products or convolutions of one input";
   let description = [{
-    Matmuls and convolutions that read one input and whose other operands are
-    constants become one, with the constants joined; each reader takes its
+    Matmuls (of words as well) and convolutions that read one input and whose
+    other operands are constants become one, with the constants joined; each reader takes its
     columns by a slice, which is an offset of its loads. Elementwise ops that
     follow, with constants of one number a column, are merged along: the input is
     then read once, in one kernel. An op that only some branches have (a bound,

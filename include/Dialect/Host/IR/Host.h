@@ -61,6 +61,9 @@ inline constexpr llvm::StringLiteral bytesReadFunction = "adze_bytes_read.";
 inline constexpr llvm::StringLiteral bytesWrittenFunction =
     "adze_bytes_written.";
 inline constexpr llvm::StringLiteral placesFunction = "adze_places.";
+/// The same for state i of the program.
+inline constexpr llvm::StringLiteral stateRowsFunction = "adze_state_rows.";
+inline constexpr llvm::StringLiteral stateDropFunction = "adze_state_drop.";
 /// Names of arguments, and of symbols (on the function).
 inline constexpr llvm::StringLiteral nameAttr = "graph.name";
 inline constexpr llvm::StringLiteral symbolsAttr = "graph.symbols";

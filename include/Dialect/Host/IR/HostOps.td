@@ -172,6 +172,23 @@ def Host_OutputOp : Host_Op<"output", [AllTypesMatch<["argument", "result"]>]> {
   let hasVerifier = 1;
 }
 
+def Host_StateOp : Host_Op<"state"> {
+  let summary = "The buffer of a state of the caller";
+  let description = [{
+    The place that holds the past rows of state `state` and takes the new ones;
+    `pitch` gets the number of rows from one index of the dims before the rows to
+    the next one. The run time has copied the past rows where the caller's
+    argument lies elsewhere.
+
+    ```mlir
+    %0 = host.state 0 {pitch = 2 : i64} : memref<?x4xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$state, I64Attr:$pitch);
+  let results = (outs Res<AnyMemRef, "", [MemAlloc]>:$result);
+  let assemblyFormat = "$state attr-dict `:` type($result)";
+}
+
 def Host_SizeOp : Host_Op<"size", [Pure]> {
   let summary = "A size, in a kernel";
   let description = [{

@@ -45,7 +45,8 @@ static bool isElementLookup(Operation *op) {
 /// Constants, views and what the host does: no kernels.
 static bool staysOutside(Operation *op) {
   return isa<AssignOp, AssumeOp, BindOp, CallOp, CheckOp, CheckRangeOp,
-             ClusterOp, ConstantOp, EmptyOp, IfOp, LoopOp>(op) ||
+             CloseStateOp, ClusterOp, ConstantOp, EmptyOp, IfOp, LoopOp,
+             OpenStateOp>(op) ||
          (isa<ReshapeOp>(op) && !isMovedUnitReshape(op)) ||
          !isa_and_nonnull<GraphDialect>(op->getDialect()) ||
          op->hasTrait<OpTrait::IsTerminator>();

@@ -29,14 +29,19 @@ bool TypicalSizes::areKnown(Type type) const {
                       [&](AffineExpr dim) { return areKnown(dim); });
 }
 
-/// The number of a symbol that the function did not have.
-static unsigned addSymbol(func::FuncOp function) {
+unsigned adze::graph::addSymbol(func::FuncOp function) {
   Builder builder(function.getContext());
+  unsigned numUsed = 0;
+  for (Type type : function.getArgumentTypes())
+    forEachSymbol(type, [&](unsigned symbol) {
+      numUsed = std::max(numUsed, symbol + 1);
+    });
   auto append = [&](StringRef name, Attribute attr) {
     auto old = function->getAttrOfType<ArrayAttr>(name);
     SmallVector<Attribute> all;
     if (old)
       llvm::append_range(all, old);
+    all.resize(std::max<size_t>(all.size(), numUsed), attr);
     all.push_back(attr);
     function->setAttr(name, builder.getArrayAttr(all));
     return all.size() - 1;

@@ -9,6 +9,9 @@
 
 namespace adze::graph {
 
+/// Adds a symbol without a name to the function, and returns its number.
+unsigned addSymbol(mlir::func::FuncOp function);
+
 /// The symbols that have values before the program begins, and typical ones.
 class TypicalSizes {
 public:

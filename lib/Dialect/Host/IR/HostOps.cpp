@@ -58,6 +58,8 @@ AffineExpr adze::host::getPlaceBytes(Value place) {
     return getPlaceBytes(view.getSource());
   if (auto output = dyn_cast_if_present<OutputOp>(op))
     return getPlaceBytes(output.getArgument());
+  if (isa_and_present<StateOp>(op))
+    return getAffineConstantExpr(0, context);
   auto argument = cast<BlockArgument>(place);
   auto program = cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
   auto type = cast<MemRefType>(place.getType());

@@ -1,0 +1,64 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Passes over states: buffers that the caller keeps from call to call.
+#ifndef ADZE_DIALECT_GRAPH_TRANSFORMS_STATEPASSES
+#define ADZE_DIALECT_GRAPH_TRANSFORMS_STATEPASSES
+
+include "mlir/Pass/PassBase.td"
+
+def FindStatesPass : Pass<"graph-find-states", "::mlir::func::FuncOp"> {
+  let summary = "Update caches of the caller in place";
+  let description = [{
+    A result that is an argument with rows added or replaced continues this
+    argument: key/value caches of language models. The new rows are inserted into
+    a buffer that begins with the rows of the argument, which the caller may pass
+    for both (`graph.open_state`, `graph.close_state`); whoever reads all rows
+    reads the buffer. The list `graph.states` of the function says which result
+    continues which argument.
+
+    Rows are appended (a concat that begins with the argument, without the first
+    ones if a slice takes the last ones) or replaced (scatter_elements without a
+    reduction, into the argument or into the argument followed by zeros). States
+    whose arguments have equal dims share one symbol for the rows from one head
+    to the next.
+
+    A result that is an argument of an equal name, or has the type and the name
+    of one (`past`/`present`, `h_in`/`h_out`, `state`/`stateN`), continues it as a
+    whole; the function itself is not changed for these.
+
+    What has no early size, elements of less than a byte, several readers before
+    the update, or targets beside CPUs, stays as it is.
+
+    Before:
+    ```mlir
+    func.func @main(%past: tensor<?x4xf32, affine_map<()[s0] -> (s0, 4)>>, %x: tensor<1x4xf32>) -> tensor<?x4xf32, affine_map<()[s0] -> (s0 + 1, 4)>> {
+      %new = graph.exp %x : (tensor<1x4xf32>) -> tensor<1x4xf32>
+      %0 = graph.concat %past, %new {axis = 0 : i64} : (tensor<?x4xf32, affine_map<()[s0] -> (s0, 4)>>, tensor<1x4xf32>) -> tensor<?x4xf32, affine_map<()[s0] -> (s0 + 1, 4)>>
+      return %0 : tensor<?x4xf32, affine_map<()[s0] -> (s0 + 1, 4)>>
+    }
+    ```
+    After:
+    ```mlir
+    func.func @main(%past: tensor<?x4xf32, affine_map<()[s0] -> (s0, 4)>>, %x: tensor<1x4xf32>) -> tensor<?x4xf32, affine_map<()[s0] -> (s0 + 1, 4)>>
+        attributes {graph.states = [#graph.state<input = 0, output = 0, kind = rows, pitch = 1, rows = affine_map<()[s0] -> (s0 + 1)>, drop = affine_map<() -> (0)>>], graph.symbols = ["", ""]} {
+      %0 = graph.open_state %past {state = 0 : i64} : (tensor<?x4xf32, affine_map<()[s0] -> (s0, 4)>>) -> tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>>
+      %1 = graph.exp %x : (tensor<1x4xf32>) -> tensor<1x4xf32>
+      %2 = graph.insert_slice %1, %0 {axis = 0 : i64, offsets = affine_map<()[s0] -> (s0)>} : (tensor<1x4xf32>, tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>>) -> tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>>
+      %3 = graph.close_state %2 {state = 0 : i64} : (tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>>) -> tensor<?x4xf32, affine_map<()[s0] -> (s0 + 1, 4)>>
+      return %3 : tensor<?x4xf32, affine_map<()[s0] -> (s0 + 1, 4)>>
+    }
+    ```
+  }];
+  let options = [
+    ListOption<"pairs", "pairs", "std::string",
+               "INPUT=OUTPUT of values of which the output continues the input "
+               "(* is any text), or none">,
+  ];
+  let statistics = [
+    Statistic<"numRows", "rows", "Results whose new rows alone are stored">,
+    Statistic<"numWhole", "whole", "Results that replace an argument">,
+    Statistic<"numKept", "kept", "Results that are an argument">,
+  ];
+}
+
+#endif // ADZE_DIALECT_GRAPH_TRANSFORMS_STATEPASSES

@@ -1,0 +1,509 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// graph-find-states: results that continue arguments, in buffers of the caller.
+#include "Dialect/Graph/IR/IntegerBounds.h"
+#include "Dialect/Graph/IR/States.h"
+#include "Dialect/Graph/Transforms/Passes.h"
+#include "Dialect/Host/IR/Host.h"
+#include "Dialect/Tile/IR/Tile.h"
+#include "Matching.h"
+#include "StateNames.h"
+#include "Symbols.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace adze::graph {
+#define GEN_PASS_DEF_FINDSTATESPASS
+#include "Dialect/Graph/Transforms/Passes.h.inc"
+} // namespace adze::graph
+
+using namespace mlir;
+using namespace adze::graph;
+
+namespace {
+
+/// How a result is made of an argument.
+struct Update {
+  BlockArgument input;
+  Value past;              // the input, with sizes that were solved
+  Operation *op = nullptr; // a concat or a scatter, which gives all rows
+  SliceOp last;            // takes the last of them, or null
+  unsigned output = 0;
+  int64_t axis = 0;
+  AffineExpr drop;     // rows before those that `last` takes
+  bool zeroed = false; // rows behind those of the past are 0 before the update
+};
+
+class StateFinder {
+public:
+  StateFinder(func::FuncOp function, const StateNames &names)
+      : function(function), block(function.front()), names(names),
+        sizes(function) {}
+
+  LogicalResult run();
+
+  unsigned numUpdated = 0, numWhole = 0, numKept = 0;
+
+private:
+  std::optional<Update> match(unsigned output);
+  bool matchAppend(ConcatOp op, Update &update);
+  bool matchWrite(Operation *op, Update &update);
+  bool haveBuffer(const Update &update);
+  bool areReadersBehind(const Update &update);
+  unsigned getPitch(const Update &update);
+  Value insert(OpBuilder &b, ConcatOp op, const Update &update, Value buffer);
+  void apply(Update update, unsigned output);
+  bool findWhole(unsigned output);
+  LogicalResult checkNamed();
+
+  /// Takes over the past if that is an input which no output continues yet.
+  bool setPast(Value value, Update &update);
+  StringRef getInputName(unsigned input) {
+    return getName(function.getArgAttrDict(input));
+  }
+  StringRef getOutputName(unsigned output) {
+    return getName(function.getResultAttrDict(output));
+  }
+  static StringRef getName(DictionaryAttr attributes) {
+    auto name = attributes ? attributes.getAs<StringAttr>(adze::host::nameAttr)
+                           : StringAttr();
+    return name ? name.getValue() : StringRef();
+  }
+  bool arePaired(unsigned input, unsigned output) {
+    return names.arePaired(getInputName(input), getOutputName(output));
+  }
+  Value getReturned(unsigned output) {
+    return block.getTerminator()->getOperand(output);
+  }
+
+  func::FuncOp function;
+  Block &block;
+  const StateNames &names;
+  TypicalSizes sizes;
+  SmallVector<Attribute> states;
+  /// The inputs that an output continues, and these outputs.
+  DenseMap<unsigned, unsigned> continued;
+  DenseSet<unsigned> outputs;
+  /// Buffers with equal dims have one pitch.
+  llvm::MapVector<std::tuple<Type, AffineExpr, int64_t>, unsigned> pitches;
+};
+
+} // namespace
+
+/// Whether a reshape only says what sizes are: one dim is spelled in another way,
+/// or each that differs was a symbol that has been solved.
+static bool isSolved(Value general, Value solved) {
+  Dims from = getDims(general), to = getDims(solved);
+  if (from.size() != to.size())
+    return false;
+  unsigned differing = 0, unsolved = 0;
+  for (auto [size, other] : llvm::zip_equal(from, to)) {
+    if (areEqual(size, other))
+      continue;
+    ++differing;
+    auto symbol = dyn_cast_if_present<AffineSymbolExpr>(size);
+    if (!symbol || llvm::any_of(to, [&](AffineExpr expr) {
+          return !expr || expr.isFunctionOfSymbol(symbol.getPosition());
+        }))
+      ++unsolved;
+  }
+  return differing == 1 || unsolved == 0;
+}
+
+/// What a value is made of by reshapes that only say what sizes are.
+static Value skipSolved(Value value) {
+  auto reshape = value.getDefiningOp<ReshapeOp>();
+  bool isView = reshape && !reshape.getShape() &&
+                (isSolved(reshape.getInput(), value) ||
+                 isSolved(value, reshape.getInput()));
+  return isView ? reshape.getInput() : value;
+}
+
+bool StateFinder::setPast(Value value, Update &update) {
+  update.past = value;
+  update.input = dyn_cast<BlockArgument>(skipSolved(value));
+  return update.input && update.input.getOwner() == &block &&
+         !continued.contains(update.input.getArgNumber());
+}
+
+static AffineExpr getRows(const Update &update) {
+  return getDims(update.op->getResult(0))[update.axis];
+}
+
+//===----------------------------------------------------------------------===//
+// Matching
+//===----------------------------------------------------------------------===//
+
+/// The concat or scatter whose last rows the slice takes, all the way to the
+/// end; null if it takes others.
+static Operation *getSliced(SliceOp slice, int64_t &axis, AffineExpr &drop) {
+  if (slice.getBegin() ||
+      !llvm::all_of(slice.getSteps(), [](int64_t step) { return step == 1; }))
+    return nullptr;
+  Dims from = getDims(slice.getInput()), to = getDims(slice.getResult());
+  axis = -1;
+  for (auto [dim, start] : llvm::enumerate(slice.getStartExprs())) {
+    if (!from[dim] || !to[dim] ||
+        !areEqual(addExprs(start, to[dim]), from[dim]))
+      return nullptr;
+    if (getConstant(start) == 0)
+      continue;
+    if (axis >= 0)
+      return nullptr;
+    axis = dim;
+    drop = start;
+  }
+  return axis < 0 ? nullptr : slice.getInput().getDefiningOp<ConcatOp>();
+}
+
+/// Whether all elements of an integer tensor are known to be >= 0.
+static bool isNeverNegative(Value value, unsigned depth = 0) {
+  constexpr unsigned deepest = 16;
+  SmallVector<IntegerBounds> bounds = getIntegerBounds(value);
+  if (!bounds.empty())
+    return llvm::all_of(bounds, [](const IntegerBounds &pair) {
+      return isNonNegative(pair.least);
+    });
+  Operation *op = value.getDefiningOp();
+  if (!op || depth > deepest)
+    return false;
+  auto holds = [&](Value operand) {
+    return isNeverNegative(operand, depth + 1);
+  };
+  if (isa<MaximumOp>(op))
+    return llvm::any_of(op->getOperands(), holds);
+  if (isa<AddOp, MulOp>(op))
+    return llvm::all_of(op->getOperands(), holds);
+  if (isa<SelectOp>(op))
+    return llvm::all_of(op->getOperands().drop_front(), holds);
+  return isa<BroadcastToOp, ReshapeOp, SliceOp, TransposeOp>(op) &&
+         holds(op->getOperand(0));
+}
+
+bool StateFinder::matchAppend(ConcatOp op, Update &update) {
+  OperandRange pieces = op.getInputs();
+  if (pieces.size() < 2 || !setPast(pieces.front(), update))
+    return false;
+  update.axis = op.getAxis();
+  // What is made of arguments alone is no cache, unless its name says so.
+  return arePaired(update.input.getArgNumber(), update.output) ||
+         llvm::none_of(pieces.drop_front(), [](Value piece) {
+           return isa<BlockArgument>(skipSolved(piece));
+         });
+}
+
+bool StateFinder::matchWrite(Operation *op, Update &update) {
+  Value data = op->getOperand(0), indices = op->getOperand(1);
+  ScatterReduction reduction;
+  if (auto scatter = dyn_cast<ScatterElementsOp>(op)) {
+    update.axis = scatter.getAxis();
+    reduction = scatter.getReduction();
+  } else {
+    // The last of the dims that are indexed; rows are all that lies behind.
+    auto count = getConstant(getDims(indices).back());
+    update.axis = count.value_or(0) - 1;
+    reduction = cast<ScatterNDOp>(op).getReduction();
+  }
+  if (auto concat = data.getDefiningOp<ConcatOp>()) {
+    if (int64_t(concat.getAxis()) != update.axis || !data.hasOneUse() ||
+        concat.getInputs().size() != 2 || !isSplat(concat.getInputs()[1], 0))
+      return false;
+    data = concat.getInputs().front();
+    update.zeroed = true;
+  }
+  if (reduction != ScatterReduction::None || update.axis < 0 ||
+      !setPast(data, update))
+    return false;
+  // An index from the end would count from that of the buffer.
+  return isNeverNegative(indices) || getConstant(getRows(update));
+}
+
+/// Whether the result may lie in a buffer of the caller.
+bool StateFinder::haveBuffer(const Update &update) {
+  Type element = getElement(update.past);
+  Dims before = getDims(update.past), after = getDims(update.op->getResult(0));
+  if (isContainer(element) || isPacked(element) || isSmallFloat(element) ||
+      !sizes.areKnown(update.past.getType()) ||
+      !sizes.areKnown(update.op->getResult(0).getType()))
+    return false;
+  for (auto [dim, size] : llvm::enumerate(before))
+    if (int64_t(dim) != update.axis && !areEqual(size, after[dim]))
+      return false;
+  return true;
+}
+
+/// Whether the readers of the past find it in the buffer: they come behind the
+/// update, which leaves the rows that they read as they are.
+bool StateFinder::areReadersBehind(const Update &update) {
+  Operation *data = update.op->getOperand(0).getDefiningOp();
+  bool appends = isa<ConcatOp>(update.op);
+  auto suits = [&](OpOperand &use) {
+    Operation *reader = block.findAncestorOpInBlock(*use.getOwner());
+    if (isa<ShapeOp>(use.getOwner()) || reader == update.past.getDefiningOp())
+      return true;
+    if (reader == update.op || reader == data)
+      return use.getOperandNumber() == 0;
+    return appends && reader && update.op->isBeforeInBlock(reader);
+  };
+  return llvm::all_of(update.past.getUses(), suits) &&
+         (update.past == update.input ||
+          llvm::all_of(update.input.getUses(), [&](OpOperand &use) {
+            return isa<ShapeOp>(use.getOwner()) ||
+                   use.getOwner() == update.past.getDefiningOp();
+          }));
+}
+
+std::optional<Update> StateFinder::match(unsigned output) {
+  Update update;
+  update.output = output;
+  Value result = skipSolved(getReturned(output));
+  Operation *op = result.getDefiningOp();
+  int64_t sliced = -1;
+  update.drop = getAffineConstantExpr(0, function.getContext());
+  if (auto slice = dyn_cast_or_null<SliceOp>(op)) {
+    op = getSliced(slice, sliced, update.drop);
+    update.last = slice;
+  }
+  if (!op || op->getBlock() != &block)
+    return std::nullopt;
+  update.op = op;
+  bool isUpdate = false, appends = false;
+  if (auto concat = dyn_cast<ConcatOp>(op))
+    isUpdate = appends = matchAppend(concat, update);
+  else if (isa<ScatterElementsOp, ScatterNDOp>(op))
+    isUpdate = matchWrite(op, update);
+  if (!isUpdate || (update.last && sliced != update.axis) ||
+      !haveBuffer(update) || !areReadersBehind(update))
+    return std::nullopt;
+  // Rows that come and go are a cache; of fixed sizes only names tell.
+  unsigned input = update.input.getArgNumber();
+  bool grows = appends && !getConstant(getDims(update.past)[update.axis]);
+  return grows || update.zeroed || arePaired(input, output)
+             ? std::optional(update)
+             : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Rewriting
+//===----------------------------------------------------------------------===//
+
+unsigned StateFinder::getPitch(const Update &update) {
+  auto [entry, isNew] = pitches.insert(
+      {{update.past.getType(), getRows(update), update.axis}, 0});
+  if (isNew)
+    entry->second = addSymbol(function);
+  return entry->second;
+}
+
+/// The rows of `type` in a buffer, from `start` on.
+static Value createRows(OpBuilder &b, Location loc, Type type, Value buffer,
+                        int64_t axis, AffineExpr start) {
+  int64_t rank = getRank(buffer);
+  SmallVector<AffineExpr> starts(rank, b.getAffineConstantExpr(0));
+  starts[axis] = start;
+  return SliceOp::create(b, loc, type, buffer, starts,
+                         SmallVector<int64_t>(rank, 1));
+}
+
+/// Inserts the pieces of a concat behind the first one.
+Value StateFinder::insert(OpBuilder &b, ConcatOp op, const Update &update,
+                          Value buffer) {
+  AffineExpr offset = getDims(update.past)[update.axis];
+  for (Value piece : op.getInputs().drop_front()) {
+    buffer = InsertSliceOp::create(b, op.getLoc(), piece, buffer, update.axis,
+                                   offset);
+    offset = addExprs(offset, getDims(piece)[update.axis]);
+  }
+  return buffer;
+}
+
+/// Scatters into the buffer instead of the past.
+static Value replaceRows(OpBuilder &b, const Update &update, Value buffer) {
+  Location loc = update.op->getLoc();
+  Value indices = update.op->getOperand(1);
+  if (!isNeverNegative(indices)) {
+    // From the end of the rows. Indices of other dims stay as they are.
+    SmallVector<int64_t> sizes{*getConstant(getRows(update))};
+    SmallVector<int64_t> shape;
+    if (isa<ScatterNDOp>(update.op)) {
+      sizes.insert(sizes.begin(), update.axis, 0);
+      shape.push_back(sizes.size());
+    }
+    auto type = RankedTensorType::get(shape, getElement(indices));
+    auto number = [&](ArrayRef<int64_t> values) -> Value {
+      SmallVector<Attribute> elements;
+      for (int64_t value : values)
+        elements.push_back(
+            b.getIntegerAttr(type.getElementType(), value));
+      return ConstantOp::create(b, loc, DenseElementsAttr::get(type, elements));
+    };
+    SmallVector<int64_t> none(sizes.size(), 0);
+    Value isBehind = LessOp::create(b, loc, indices, number(none));
+    Value fromEnd = AddOp::create(b, loc, indices, number(sizes));
+    indices = SelectOp::create(b, loc, isBehind, fromEnd, indices);
+  }
+  OperationState state(loc, update.op->getName(),
+                       {buffer, indices, update.op->getOperand(2)},
+                       buffer.getType(), update.op->getAttrs());
+  return b.create(state)->getResult(0);
+}
+
+void StateFinder::apply(Update update, unsigned output) {
+  MLIRContext *context = function.getContext();
+  int64_t state = states.size(), axis = update.axis;
+  unsigned pitch = getPitch(update);
+  Dims dims = getDims(update.past);
+  AffineExpr zero = getAffineConstantExpr(0, context),
+             numRows = getRows(update);
+  dims[axis] = getAffineSymbolExpr(pitch, context);
+  Location loc = update.op->getLoc();
+  // Rows that are copied are read next: the update asks for the buffer late.
+  OpBuilder b(update.op);
+  Value buffer = OpenStateOp::create(
+      b, loc, makeType(getElement(update.past), dims), update.past, state);
+  if (auto concat = dyn_cast<ConcatOp>(update.op)) {
+    buffer = insert(b, concat, update, buffer);
+  } else {
+    buffer = replaceRows(b, update, buffer);
+  }
+
+  // Whoever reads the past or all rows finds them in the buffer.
+  Value rows = update.op->getResult(0), returned = getReturned(output);
+  block.getTerminator()->setOperand(
+      output, CloseStateOp::create(b, loc, returned.getType(), buffer, state));
+  if (update.last && !update.last.use_empty()) {
+    update.last.getResult().replaceAllUsesWith(createRows(
+        b, loc, update.last.getType(), buffer, axis, update.drop));
+  }
+  if (update.last)
+    update.last.erase();
+  if (!rows.use_empty())
+    rows.replaceAllUsesWith(
+        createRows(b, loc, rows.getType(), buffer, axis, zero));
+  auto data = update.op->getOperand(0).getDefiningOp<ConcatOp>();
+  auto isReader = [&](OpOperand &use) {
+    Operation *reader = use.getOwner();
+    return !isa<OpenStateOp, ShapeOp>(reader) && reader != update.op &&
+           reader != data;
+  };
+  if (llvm::any_of(update.past.getUses(), isReader)) {
+    Value past = createRows(b, loc, update.past.getType(), buffer, axis, zero);
+    update.past.replaceUsesWithIf(past, isReader);
+  }
+  update.op->erase();
+  if (data)
+    data->erase(); // the concat with zeros
+
+  auto map = [&](AffineExpr expr) {
+    return AffineMapAttr::get(
+        AffineMap::get(0, countSymbols(expr), {expr}, context));
+  };
+  states.push_back(StateAttr::get(
+      context, update.input.getArgNumber(), output, StateKind::Rows, axis, pitch,
+      map(numRows), map(update.drop), update.zeroed));
+  continued[update.input.getArgNumber()] = output;
+  outputs.insert(output);
+  ++numUpdated;
+}
+
+//===----------------------------------------------------------------------===//
+// States that are replaced or kept
+//===----------------------------------------------------------------------===//
+
+/// Whether the output is an input, or replaces one of its type, by their names.
+bool StateFinder::findWhole(unsigned output) {
+  Value value = getReturned(output);
+  Type type = function.getResultTypes()[output];
+  auto add = [&](unsigned input, StateKind kind) {
+    states.push_back(StateAttr::get(function.getContext(), input, output, kind,
+                                    0, -1, AffineMapAttr(), AffineMapAttr(),
+                                    false));
+    continued[input] = output;
+    outputs.insert(output);
+    ++(kind == StateKind::Keep ? numKept : numWhole);
+    return true;
+  };
+  for (unsigned input = 0; input < function.getNumArguments(); ++input) {
+    Value argument = function.getArgument(input);
+    if (continued.contains(input) || !arePaired(input, output) ||
+        argument.getType() != type || isContainer(getElement(argument)))
+      continue;
+    return add(input,
+               value == argument ? StateKind::Keep : StateKind::Whole);
+  }
+  return false;
+}
+
+/// Fails where --state names what is no update.
+LogicalResult StateFinder::checkNamed() {
+  for (unsigned output = 0; output < function.getNumResults(); ++output)
+    for (unsigned input = 0; input < function.getNumArguments(); ++input) {
+      auto pair =
+          names.findGiven(getInputName(input), getOutputName(output));
+      auto found = continued.find(input);
+      if (!pair || (found != continued.end() && found->second == output))
+        continue;
+      Operation *op = getReturned(output).getDefiningOp();
+      InFlightDiagnostic error = emitError(op ? op->getLoc()
+                                              : function.getLoc());
+      error << "--state: '" << *pair << "': expected an update of '"
+            << getInputName(input) << "', but got ";
+      if (op)
+        return error << op->getName();
+      return error << "another input";
+    }
+  return success();
+}
+
+LogicalResult StateFinder::run() {
+  unsigned numOutputs = function.getNumResults();
+  // Paired names win where several results are made of one argument.
+  for (bool paired : {true, false})
+    for (unsigned output = 0; output < numOutputs; ++output) {
+      if (outputs.contains(output))
+        continue;
+      std::optional<Update> update = match(output);
+      if (update && (!paired || arePaired(update->input.getArgNumber(), output)))
+        apply(*update, output);
+    }
+  for (unsigned output = 0; output < numOutputs; ++output)
+    if (!outputs.contains(output))
+      findWhole(output);
+  if (!states.empty())
+    function->setAttr(statesAttr,
+                      ArrayAttr::get(function.getContext(), states));
+  return checkNamed();
+}
+
+namespace {
+
+class FindStatesPass final
+    : public adze::graph::impl::FindStatesPassBase<FindStatesPass> {
+public:
+  using FindStatesPassBase::FindStatesPassBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal() || function.isPrivate() ||
+        function->hasAttr(statesAttr) ||
+        function->hasAttr(adze::host::kernelAttr) ||
+        !adze::tile::isForCpusAlone(function))
+      return;
+    std::string error;
+    std::optional<StateNames> names = StateNames::parse(pairs, error);
+    if (!names) {
+      function.emitError("--state: ") << error;
+      return signalPassFailure();
+    }
+    if (names->isNone())
+      return;
+    StateFinder finder(function, *names);
+    if (failed(finder.run()))
+      signalPassFailure();
+    numRows = finder.numUpdated;
+    numWhole = finder.numWhole;
+    numKept = finder.numKept;
+  }
+};
+
+} // namespace

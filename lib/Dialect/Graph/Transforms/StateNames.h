@@ -1,0 +1,44 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Names of inputs and outputs that are one state.
+#ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_STATENAMES_H
+#define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_STATENAMES_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+
+namespace adze::graph {
+
+/// The pairs that the user gave, and those that exporters spell alike.
+class StateNames {
+public:
+  /// Reads pairs INPUT=OUTPUT with at most one * on each side, or "none"; several
+  /// in one text are separated by commas.
+  /// Returns nothing, and why in `error`, if they are not spelled so.
+  static std::optional<StateNames> parse(llvm::ArrayRef<std::string> pairs,
+                                         std::string &error);
+
+  /// Returns true if no output is to continue an input.
+  bool isNone() const { return none; }
+
+  /// Returns the given pair that these names match, as the user wrote it.
+  std::optional<std::string> findGiven(llvm::StringRef input,
+                                       llvm::StringRef output) const;
+
+  /// Returns true if the output continues the input by its name.
+  bool arePaired(llvm::StringRef input, llvm::StringRef output) const;
+
+private:
+  struct Pair {
+    std::string text, input, output;
+  };
+  llvm::SmallVector<Pair> given;
+  bool none = false;
+};
+
+} // namespace adze::graph
+
+#endif // ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_STATENAMES_H
