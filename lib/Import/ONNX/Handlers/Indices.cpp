@@ -64,6 +64,7 @@ static LogicalResult importTensorScatter(Binder &b) {
   if (mlir::failed(checkIndices(b, index, graph::getDims(cache)[axis],
                                 NegativeIndex::OutOfRange)))
     return mlir::failure();
+  index = a.max(index, 0.0); // says that it is not from the end
   return b.done(b.create<graph::ScatterElementsOp>(
       {cache, b.broadcastTo(index, graph::getDims(update)), update},
       b.attr("axis", axis)));

@@ -5,6 +5,7 @@
 #include "../IndexRange.h"
 #include "../OpTable.h"
 #include "Arithmetic.h"
+#include "Dialect/Graph/IR/Clamp.h"
 #include "Microsoft.h"
 
 using namespace adze;
@@ -312,7 +313,8 @@ private:
   Value q, k, v; // [B, N, S, D]
   Value pastKeys, pastValues;
   Value positions;  // [B, S] of the new keys in the cache
-  AffineExpr total; // keys in the cache afterwards
+  AffineExpr total; // keys that queries may see
+  AffineExpr held;  // rows of the cache afterwards
 };
 
 LogicalResult GroupQuery::getInputs() {
@@ -363,12 +365,12 @@ LogicalResult GroupQuery::getPositions() {
   AffineExpr before = past ? graph::getDims(past)[2] : b.expr(0);
   total = graph::addExprs(before, fresh);
   if (auto elements = graph::getElements(sum);
-      elements && elements->size() == 1 && past) {
-    // A cache that is longer than what it holds keeps its length.
-    AffineExpr wanted = elements->front();
-    auto more = graph::getConstant(graph::subExprs(before, wanted));
-    total = more && *more >= 0 ? before : wanted;
-  }
+      elements && elements->size() == 1 && past)
+    total = elements->front();
+  // A cache with room for more than it holds keeps its length.
+  held = past ? graph::maxExprs(before, total) : total;
+  if (!held)
+    return b.unsupported("expected a cache of a size that is known");
   // The last of the keys is at `lengths`.
   if (mlir::failed(checkIndices(b, lengths, total, NegativeIndex::OutOfRange)))
     return mlir::failure();
@@ -389,19 +391,15 @@ Value GroupQuery::update(Value past, Value fresh) {
   if (!past && graph::areEqual(total, dims[2]))
     return fresh;
   Dims all = dims;
-  all[2] = total;
+  all[2] = held;
   Value cache;
   AffineExpr before = past ? graph::getDims(past)[2] : b.expr(0);
-  AffineExpr missing = graph::subExprs(total, before);
+  AffineExpr missing = graph::subExprs(held, before);
   if (graph::getConstant(missing) == 0) {
     cache = past;
   } else {
     Dims rest = dims;
     rest[2] = missing;
-    if (!b.assumeNonNegative(missing)) {
-      (void)b.unsupported("expected a cache that grows by the new keys");
-      return {};
-    }
     Value zeros = b.broadcastTo(h.a.like(fresh, 0), rest);
     cache = past ? h.a.concat({past, zeros}, 2) : zeros;
     cache = b.reshape(cache, all);
@@ -450,6 +448,11 @@ LogicalResult GroupQuery::run() {
   v = update(pastValues, v);
   if (!k || !v)
     return mlir::failure();
+  Value presentKeys = k, presentValues = v;
+  if (!graph::areEqual(held, total)) {
+    k = b.slice(k, 2, 0, total);
+    v = b.slice(v, 2, 0, total);
+  }
   Scores scores;
   scores.scale = h.getScale(q);
   scores.softcap = b.getFloat("softcap", 0.0);
@@ -467,7 +470,7 @@ LogicalResult GroupQuery::run() {
     scores.sink = h.a.like(q, 0);
   int64_t times = heads / groups;
   Value y = h.attend(q, h.repeat(k, times), h.repeat(v, times), scores);
-  return b.done({h.merge(y), k, v});
+  return b.done({h.merge(y), presentKeys, presentValues});
 }
 
 LogicalResult importGroupQueryAttention(Binder &b) {
