@@ -10,11 +10,11 @@ GroupQueryAttention with rotary embedding and a cache that grows by the new
 tokens, SkipSimplifiedLayerNormalization, MatMulNBits in blocks of 32 with
 accuracy_level 4. The weights are seeded random numbers, so that the text they
 make means nothing. `time` compares a decoding step and a prompt with ONNX
-Runtime, in turn, and prints medians and their ratio.
+Runtime, in turn, with caches in place and copied, and prints medians and their
+ratio. It needs the Python package (ADZE_LIBRARY_DIR=build/lib PYTHONPATH=python).
 """
 import argparse
 import os
-import re
 import subprocess
 import tempfile
 import time
@@ -150,45 +150,110 @@ def make_step(shape, past, rows, seed=0):
     return feeds
 
 
-def time_ours(tools, module, feeds, threads, seconds):
-    with tempfile.TemporaryDirectory() as folder:
-        command = [os.path.join(tools, "arun"), module, "--bench", "--threads", str(threads), "--duration", str(seconds)]
-        for number, (name, value) in enumerate(feeds.items()):
-            file = os.path.join(folder, f"{number}.npy")
-            np.save(file, value)
-            command += ["--input", f"{name}={file}"]
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return float(re.search(r"p50 ([\d.]+)", said).group(1))
+def make_buffers(shape, capacity, feeds):
+    """Caches with room for `capacity` rows, which begin with those of the feeds."""
+    _, layers, _, _, kv, size, _ = SHAPES[shape]
+    buffers = {}
+    for i in range(layers):
+        for kind in "key", "value":
+            past = feeds[f"past_key_values.{i}.{kind}"]
+            buffers[f"{i}.{kind}"] = buffer = np.zeros((1, kv, capacity, size), np.float32)
+            buffer[:, :, : past.shape[2]] = past
+    return buffers
 
 
-def time_theirs(session, feeds, seconds):
-    session.run(None, feeds)
+class Ours:
+    """Steps of our module. With `buffers` the caches stay in place."""
+
+    def __init__(self, module, threads):
+        import adze
+
+        self.module = adze.load(module, threads=threads)
+        self.context = self.module.context()
+
+    def prepare(self, feeds, buffers, words):
+        past, rows = feeds["past_key_values.0.key"].shape[2], feeds["input_ids"].shape[1]
+        out = {"logits": np.empty((1, rows, words), np.float32)}
+        if buffers:
+            feeds = feeds | {f"past_key_values.{n}": b[:, :, :past] for n, b in buffers.items()}
+            out |= {f"present.{n}": b[:, :, : past + rows] for n, b in buffers.items()}
+        else:
+            for name, value in feeds.items():
+                if name.startswith("past"):
+                    _, kv, _, size = value.shape
+                    present = "present" + name.removeprefix("past_key_values")
+                    out[present] = np.empty((1, kv, past + rows, size), np.float32)
+        return lambda: self.context.run(feeds, out=out)
+
+
+class Theirs:
+    """Steps of ONNX Runtime. With `buffers` it has the caches in place: it takes
+    buffers whole, for past and present."""
+
+    def __init__(self, path, threads):
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        self.session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+    def prepare(self, feeds, buffers, words):
+        import onnxruntime
+
+        binding = self.session.io_binding()
+        kept = []
+
+        def bind(name, array, bind_to):
+            value = onnxruntime.OrtValue.ortvalue_from_numpy(array)
+            kept.append(value)
+            bind_to(name, value)
+            return value
+
+        for name, value in feeds.items():
+            state = name.removeprefix("past_key_values.")
+            if buffers and state != name:
+                both = bind(name, buffers[state], binding.bind_ortvalue_input)
+                binding.bind_ortvalue_output(f"present.{state}", both)
+            else:
+                bind(name, value, binding.bind_ortvalue_input)
+        for output in self.session.get_outputs():
+            if not buffers or output.name == "logits":
+                binding.bind_output(output.name)
+
+        def step(kept=kept):
+            self.session.run_with_iobinding(binding)
+
+        return step
+
+
+def time_steps(step, seconds):
+    step()
     times, end = [], time.time() + seconds
     while time.time() < end or len(times) < 3:
         begin = time.perf_counter()
-        session.run(None, feeds)
+        step()
         times.append(time.perf_counter() - begin)
     return float(np.median(times)) * 1e3
 
 
 def time_model(path, shape, tools, threads, rounds=3, seconds=2):
-    import onnxruntime
-
+    words = SHAPES[shape][-1]
     with tempfile.TemporaryDirectory() as folder:
         module = os.path.join(folder, "module.so")
         subprocess.run([os.path.join(tools, "atranslate"), path, "-o", module], check=True)
-        print("| step | threads | Adze ms | ONNX Runtime ms | ratio |\n|---|---|---|---|---|")
+        print("| step | cache | threads | Adze ms | ONNX Runtime ms | ratio |\n|---|---|---|---|---|---|")
         for count in threads:
-            options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = count
-            session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+            both = Ours(module, count), Theirs(path, count)
             for past, rows in (128, 1), (512, 1), (2000, 1), (0, 128):
-                feeds = make_step(shape, past, rows)
-                pairs = [(time_ours(tools, module, feeds, count, seconds), time_theirs(session, feeds, seconds))
-                         for _ in range(rounds)]
-                ours, theirs = np.median(pairs, axis=0)
-                what = f"1 token, past {past}" if past else f"prompt of {rows}"
-                print(f"| {what} | {count} | {ours:.1f} | {theirs:.1f} | {theirs / ours:.2f} |", flush=True)
+                for in_place in (True, False):
+                    feeds = make_step(shape, past, rows)
+                    buffers = make_buffers(shape, past + 64 + rows, feeds) if in_place else None
+                    steps = [runner.prepare(feeds, buffers, words) for runner in both]
+                    pairs = [[time_steps(step, seconds) for step in steps] for _ in range(rounds)]
+                    ours, theirs = np.median(pairs, axis=0)
+                    what = f"1 token, past {past}" if past else f"prompt of {rows}"
+                    where = "in place" if in_place else "copied"
+                    print(f"| {what} | {where} | {count} | {ours:.1f} | {theirs:.1f} | {theirs / ours:.2f} |", flush=True)
 
 
 def main():

@@ -17,7 +17,7 @@ from any number of threads: the interpreter's lock is released meanwhile.
 from ._compile import CompileError, Diagnostic, check, compile
 from ._errors import AdzeError, ArgumentError
 from ._libraries import compiler_version
-from ._module import Context, Module, Profile, ValueInfo, load
+from ._module import Context, Module, Profile, StateInfo, ValueInfo, load
 from ._onnxruntime import get_ep_name, get_ep_names, get_library_path
 from ._tensor import Tensor
 
@@ -29,6 +29,7 @@ __all__ = [
     "Diagnostic",
     "Module",
     "Profile",
+    "StateInfo",
     "Tensor",
     "ValueInfo",
     "check",

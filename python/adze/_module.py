@@ -27,6 +27,7 @@ from ._tensor import (
     borrow_array,
     dl_bits,
     dtype_name,
+    has_rows,
     library_of,
     numpy_dtype,
 )
@@ -55,6 +56,27 @@ class ValueInfo:
     shape: tuple[Any, ...]
     ranges: tuple[tuple[int, Any, int], ...]
     type: str = ""
+
+
+@dataclass(frozen=True)
+class StateInfo:
+    """An output that continues an input: a cache that the caller keeps.
+
+    Attributes:
+        input: Name of the input.
+        output: Name of the output.
+        kind: "rows" where rows are added or replaced along a dim, "whole" where
+            all elements are replaced, "keep" where the output is the input.
+        axis: The dim of the rows; None of other kinds.
+
+    Arrays of both may be views of one buffer with room for more rows, as in
+    ``buffer[:, :, :length]``: then only the new rows are stored.
+    """
+
+    input: str
+    output: str
+    kind: str
+    axis: int | None = None
 
 
 def _read_info(info: Any) -> ValueInfo:
@@ -105,6 +127,15 @@ class _Signature:
         )
         self.names = {info.name: i for i, info in enumerate(self.inputs)}
         self.is_plain = all(v.kind == "tensor" for v in self.inputs + self.outputs)
+        text = c_char_p()
+        check_status(rt.adze_module_info(handle.pointer, byref(text)))
+        self.info: dict[str, Any] = json.loads(text.value or b"{}")
+        self.states = tuple(StateInfo(**state) for state in self.info.get("states", ()))
+        rows = [state for state in self.states if state.kind == "rows"]
+        #: Of inputs and outputs that may be views of larger buffers: the dim of
+        #: the rows.
+        self.input_rows = {state.input: state.axis for state in rows}
+        self.output_rows = {state.output: state.axis for state in rows}
 
     @staticmethod
     def _read(handle: _Handle, count: int, get: Any) -> tuple[ValueInfo, ...]:
@@ -235,7 +266,7 @@ class Context:
         kept = []
         for i, (value, info) in enumerate(zip(values, self._signature.inputs)):
             try:
-                borrowed = borrow(value, info.dtype)
+                borrowed = borrow(value, info.dtype, self._signature.input_rows.get(info.name))
             except ArgumentError as error:
                 raise ArgumentError(f"input {info.name!r}: {error}") from None
             self._ins[i] = borrowed.pointer
@@ -275,7 +306,8 @@ class Context:
             raise ArgumentError("out= is for modules of tensors")
         kept = self._borrow(values)
         for i, (output, info) in enumerate(zip(outputs, self._signature.outputs)):
-            borrowed = _borrow_output(output, info.name)
+            rows = self._signature.output_rows.get(info.name)
+            borrowed = _borrow_output(output, info.name, rows)
             self._outs[i] = borrowed.pointer
             kept.append(borrowed)
         status = lib.runtime().adze_run(
@@ -374,20 +406,22 @@ def _arrange_outputs(signature: _Signature, out: Any) -> list[Any]:
     return outputs
 
 
-def _borrow_output(output: Any, name: str) -> Any:
-    """An output is written in place: nothing may be copied on the way."""
+def _borrow_output(output: Any, name: str, rows: int | None) -> Any:
+    """An output is written in place: nothing may be copied on the way. `rows` is the
+    dim of rows that may be part of a larger buffer."""
     if isinstance(output, np.ndarray):
-        if not output.flags.c_contiguous or not output.flags.writeable:
+        is_dense = output.flags.c_contiguous or has_rows(output, rows)
+        if not is_dense or not output.flags.writeable:
             raise ArgumentError(f"output {name!r}: expected a dense, writable array")
-        return borrow_array(output)
+        return borrow_array(output, rows)
     is_contiguous = getattr(output, "is_contiguous", None)
-    if callable(is_contiguous) and not is_contiguous():
+    if callable(is_contiguous) and not is_contiguous() and not has_rows(output, rows):
         raise ArgumentError(f"output {name!r}: expected a dense tensor")
     if not hasattr(output, "__dlpack__") or library_of(output) == "jax":
         raise ArgumentError(
             f"output {name!r}: expected a writable array, but got {type(output).__name__}"
         )
-    return borrow(output, None)
+    return borrow(output, None, rows)
 
 
 def _device(device: str) -> tuple[int, int]:
@@ -408,6 +442,7 @@ class Module:
     Attributes:
         inputs: What it takes, in order.
         outputs: What it returns, in order.
+        states: Which outputs continue which inputs.
         device: Where it runs: "cpu" or "cuda:0".
         diagnostics: What the compiler said, if it was compiled here.
     """
@@ -418,12 +453,11 @@ class Module:
         self._signature = _Signature(handle)
         self.inputs = self._signature.inputs
         self.outputs = self._signature.outputs
+        self.states = self._signature.states
         self.diagnostics: list[Diagnostic] = []
-        text = c_char_p()
-        check_status(lib.runtime().adze_module_info(handle.pointer, byref(text)))
         #: Names, types, symbols, variants, device images and memory, as
         #: ``arun --info --json`` prints them.
-        self.info: dict[str, Any] = json.loads(text.value or b"{}")
+        self.info = self._signature.info
         has_cpu = bool(self.info.get("variants")) or not self.info.get("device_images")
         self.device = device or ("cpu" if has_cpu else "cuda:0")
         _device(self.device)

@@ -202,13 +202,44 @@ def library_of(value: Any) -> str:
     return "adze" if hasattr(value, "__dlpack__") else ""
 
 
-def _settle(value: Any) -> Any:
+def has_rows(value: Any, axis: int | None) -> bool:
+    """Whether an array is dense but for room behind its rows along `axis`: a view of
+    a buffer of more rows."""
+    if axis is None:
+        return False
+    shape = tuple(value.shape)
+    if isinstance(value, np.ndarray):
+        if any(stride % value.itemsize for stride in value.strides):
+            return False
+        strides = tuple(stride // value.itemsize for stride in value.strides)
+    elif _is_torch(value):
+        strides = value.stride()
+    else:
+        return False
+    dense = row = 1
+    is_pitch = True
+    for dim in reversed(range(len(shape))):
+        if shape[dim] != 1:
+            if dim < axis and is_pitch:
+                is_pitch = False
+                if strides[dim] >= dense and strides[dim] % row == 0:
+                    dense = strides[dim]
+            if strides[dim] != dense and 0 not in shape:
+                return False
+        if dim == axis:
+            row = max(dense, 1)
+        dense *= shape[dim]
+    return True
+
+
+def _settle(value: Any, rows: int | None) -> Any:
     """Waits for what still writes the tensor on a device, since our stream knows
-    nothing of the library's; makes it dense and free of gradients."""
+    nothing of the library's; makes it free of gradients, and dense but for room
+    behind rows along `rows`."""
     if _is_torch(value):
         if value.requires_grad:
             value = value.detach()
-        if not value.is_contiguous():
+        if not value.is_contiguous() and not has_rows(value, rows):
             value = value.contiguous()
         if value.is_cuda:
             import torch
@@ -234,13 +265,16 @@ class Borrowed:
         self.keep = keep
 
 
-def borrow_array(array: np.ndarray) -> Borrowed:
-    """A numpy array without a copy, if it is dense and of the machine's byte
-    order."""
+def borrow_array(array: np.ndarray, rows: int | None = None) -> Borrowed:
+    """A numpy array without a copy, if it is dense, but for room behind rows along
+    `rows`, and of the machine's byte order."""
     code, bits = _dl_dtype(array.dtype)
     shape = array.shape
+    strides = None
     if bits < 8:
         array = _pack(array, bits)
+    elif array.dtype.isnative and has_rows(array, rows):
+        strides = (c_int64 * len(shape))(*(s // array.itemsize for s in array.strides))
     elif not array.flags.c_contiguous or not array.dtype.isnative:
         array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
     rank = len(shape)
@@ -253,14 +287,17 @@ def borrow_array(array: np.ndarray) -> Borrowed:
     tensor.dtype.lanes = 1
     dims = (c_int64 * rank)(*shape)
     tensor.shape = dims
-    return Borrowed(ctypes.pointer(tensor), (array, dims, tensor))
+    if strides is not None:
+        tensor.strides = strides
+    return Borrowed(ctypes.pointer(tensor), (array, dims, strides, tensor))
 
 
-def borrow(value: Any, dtype: str | None) -> Borrowed:
+def borrow(value: Any, dtype: str | None, rows: int | None = None) -> Borrowed:
     """An input without a copy. Numbers, lists and numpy's scalars become arrays
-    of `dtype`, the input's own."""
+    of `dtype`, the input's own. A tensor that is not dense is copied, unless all
+    that it lacks is room behind rows along `rows`."""
     if isinstance(value, np.ndarray):
-        return borrow_array(value)
+        return borrow_array(value, rows)
     if isinstance(value, Tensor):
         return Borrowed(ctypes.pointer(value._tensor), value)
     if not hasattr(value, "__dlpack__") or isinstance(value, np.generic):
@@ -268,7 +305,7 @@ def borrow(value: Any, dtype: str | None) -> Borrowed:
         if isinstance(value, np.generic):
             kind = None
         return borrow_array(np.asarray(value, dtype=kind))
-    value = _settle(value)
+    value = _settle(value, rows)
     # stream=-1 would be right after _settle, but not all know it on the CPU.
     try:
         capsule = value.__dlpack__(max_version=_MAX_VERSION)
