@@ -8,12 +8,14 @@
 // score of many queries: maxima and sums need no steps across lanes, and keys
 // and values are read one element at a time where they are. Where there are few
 // queries, the keys lie along the vectors instead; where only the run knows how
-// many there are, it chooses.
+// many there are, it chooses. Programs of one query each take several heads that
+// have the same keys, so that these are read once.
 #include "Dialect/Graph/IR/Attention.h"
 #include "Dialect/Graph/IR/Weights.h"
 #include "Families.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace adze;
@@ -44,8 +46,10 @@ public:
 private:
   LogicalResult cut();
   void setAxes(bool few, Value count);
-  LogicalResult emit(bool few, Value count);
+  void chooseSharing();
+  std::optional<int64_t> getSharing(Value operand);
   FailureOr<Places> inGroup(Value operand);
+  Places getQueryPlaces();
   LogicalResult prepareQuery();
   FailureOr<KernelEmitter::Carried> step(Value first, ValueRange carried);
   FailureOr<Value> emitScores(Value first);
@@ -71,18 +75,22 @@ private:
   bool asksWhetherFew() { return knownQueries < 0 && e.cutsEvenly; }
 
   /// Programs of `count` queries, where this holds; `few`: with keys along the
-  /// vectors.
+  /// vectors; `shares`: of one query, and the heads that share keys.
   struct Form {
     Value condition; // null: always
     bool few;
     Value count;
+    bool shares = false;
   };
+  LogicalResult emit(const Form &form);
   LogicalResult emitForms(ArrayRef<Form> forms);
 
   /// So many queries are worth a vector for each key. Where only the run knows
   /// their number: one alone has programs of its own, fewer than so many have
   /// blocks of keys along the vectors, too.
   static constexpr int64_t fewQueries = 8, fewBlocked = 21, blockedQueries = 4;
+  /// So many sums of a head fit in registers beside its keys.
+  static constexpr int64_t mostShared = 8;
   KernelEmitter &e;
   AttentionOp op;
   OpBuilder &b;
@@ -92,6 +100,10 @@ private:
   Axes scoreAxes, resultAxes;
   unsigned rank;
   int64_t depth, columns, knownQueries;
+  int64_t sharing = 1; // heads with the same keys that one program can take
+  int64_t heads = 1;   // that the programs of this form take
+  int64_t keyBlock = 0;
+  int64_t keysAhead = 0; // that are asked for
   Value queries, keys;           // how many
   SmallVector<Form, 3> forms;    // of which the run chooses the first
   Value blockQueries, blockKeys; // queries of a program, keys of a step
@@ -113,6 +125,27 @@ Value AttentionEmitter::createDot(const Emitted &lhs, const Emitted &rhs,
   return b.create(state)->getResult(0);
 }
 
+/// How many heads that follow each other read the same keys or values.
+std::optional<int64_t> AttentionEmitter::getSharing(Value operand) {
+  std::optional<int64_t> repeats = op.getRepeats(operand, rank - 3);
+  return repeats == 0 ? getConstant(getDims(op.getResult())[rank - 3])
+                      : repeats;
+}
+
+/// Chooses how many heads the programs of one query take.
+void AttentionEmitter::chooseSharing() {
+  if (rank < 3 || op.getCausal() == Causal::UpperLeft)
+    return;
+  auto inKeys = getSharing(op.getKey()), inValues = getSharing(op.getValue());
+  auto all = getConstant(getDims(op.getResult())[rank - 3]);
+  if (!inKeys || !inValues || !all)
+    return;
+  int64_t common = std::gcd(std::gcd(*inKeys, *inValues), *all);
+  for (int64_t count = 1; count <= std::min(common, mostShared); ++count)
+    if (common % count == 0)
+      sharing = count;
+}
+
 /// Places of the batch dims of key or value.
 FailureOr<Places> AttentionEmitter::inGroup(Value operand) {
   Places places;
@@ -120,8 +153,10 @@ FailureOr<Places> AttentionEmitter::inGroup(Value operand) {
     std::optional<int64_t> repeats = op.getRepeats(operand, dim);
     if (!repeats)
       return e.fail("a batch dim may or may not be repeated");
-    Value at =
-        *repeats == 0 ? e.index(0) : e.div(batch[dim], e.index(*repeats));
+    Value id = batch[dim];
+    if (dim + 3 == rank && heads > 1)
+      id = e.mul(id, e.index(heads));
+    Value at = *repeats == 0 ? e.index(0) : e.div(id, e.index(*repeats));
     places.push_back({at, -1, 1, 1});
   }
   return places;
@@ -157,23 +192,35 @@ LogicalResult AttentionEmitter::cut() {
   blockQueries =
       e.param("BLOCK_M", few ? knownQueries : chooseLanes(knownQueries, 32));
   int64_t block = chooseKeys(knownKeys);
+  keyBlock = block;
   blockKeys = e.param("BLOCK_N", block, getEvenBlocks(knownKeys, block));
   Value rows = e.ceilDiv(queries, blockQueries);
+  chooseSharing();
+  Value allHeads = rank < 3 ? Value() : e.size(result[rank - 3]);
+  Value numHeads = allHeads;
+  bool isOne = knownQueries == 1 && sharing > 1;
+  if (sharing > 1 && (asksWhetherFew() || isOne))
+    numHeads = e.index(*getConstant(result[rank - 3]) / sharing);
+  if (isOne)
+    forms = {{nullptr, true, e.index(1), true}};
   if (asksWhetherFew()) {
     auto isBelow = [&](int64_t limit) -> Value {
       return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, queries,
                                    e.index(limit));
     };
-    forms = {{isBelow(2), true, e.index(1)},
+    forms = {{isBelow(2), true, e.index(1), sharing > 1},
              {isBelow(fewBlocked), true, e.index(blockedQueries)},
              {nullptr, false, blockQueries}};
     for (const Form &form : llvm::reverse(ArrayRef<Form>(forms).drop_back()))
       rows = arith::SelectOp::create(b, loc, form.condition,
                                      e.ceilDiv(queries, form.count), rows);
+    if (sharing > 1)
+      numHeads = arith::SelectOp::create(b, loc, forms.front().condition,
+                                         numHeads, allHeads);
   }
   SmallVector<Value> counts{rows};
   for (unsigned dim = rank - 2; dim-- > 0;) {
-    Value count = e.size(result[dim]);
+    Value count = dim + 3 == rank ? numHeads : e.size(result[dim]);
     if (!count)
       return failure();
     counts.push_back(count);
@@ -181,11 +228,6 @@ LogicalResult AttentionEmitter::cut() {
   SmallVector<Value> ids = e.programIds(counts);
   rowId = ids[0];
   batch.assign(ids.rbegin(), ids.rend() - 1);
-  auto inKeys = inGroup(op.getKey()), inValues = inGroup(op.getValue());
-  if (failed(inKeys) || failed(inValues))
-    return failure();
-  keyBatch = *inKeys;
-  valueBatch = *inValues;
   return success();
 }
 
@@ -199,7 +241,7 @@ void AttentionEmitter::setAxes(bool few, Value count) {
   resultAxes = axes.on({axes.queries, axes.columns});
   e.setSummed(axes.keys);
   e.setSummed(axes.depth);
-  e.setAxis(axes.queries, count);
+  e.setAxis(axes.queries, heads > 1 ? e.index(heads) : count);
   e.setAxis(axes.keys, blockKeys);
   e.setAxis(axes.depth, e.index(depth));
   e.setAxis(axes.columns, e.index(columns));
@@ -208,13 +250,24 @@ void AttentionEmitter::setAxes(bool few, Value count) {
     row = e.max(e.min(row, e.sub(queries, e.index(1))), e.index(0));
 }
 
-/// The block of queries, which all steps read. Full precision takes in the
-/// scale here, once.
-LogicalResult AttentionEmitter::prepareQuery() {
+/// Places of the dims of query and result but for the last one.
+Places AttentionEmitter::getQueryPlaces() {
   Places places;
   for (Value id : batch)
     places.push_back({id, -1, 1, 1});
   places.push_back({row, axes.queries, 1, 1});
+  if (heads > 1) {
+    Place &head = places[rank - 3];
+    head = {e.mul(batch[rank - 3], e.index(heads)), axes.queries, 1, 1};
+    places[rank - 2].axis = -1;
+  }
+  return places;
+}
+
+/// The block of queries, which all steps read. Full precision takes in the
+/// scale here, once.
+LogicalResult AttentionEmitter::prepareQuery() {
+  Places places = getQueryPlaces();
   places.push_back({e.index(0), axes.depth, 1, 1});
   Axes on = axes.on({axes.queries, axes.depth});
   auto tile = e.emitOn(op.getQuery(), places, on);
@@ -241,10 +294,8 @@ FailureOr<Emitted> AttentionEmitter::emitAtScores(Value operand, Value first) {
       return e.fail("a dim of a mask may or may not be repeated");
     if (at + 1 == rank)
       places.push_back({first, axes.keys, 1, 1});
-    else if (at + 2 == rank)
-      places.push_back({row, axes.queries, 1, 1});
     else
-      places.push_back({batch[at], -1, 1, 1});
+      places.push_back(getQueryPlaces()[at]);
   }
   return e.emit(operand, places);
 }
@@ -260,7 +311,7 @@ Value AttentionEmitter::position(int axis, Value offset, ArrayRef<int> on) {
 
 /// `fill` where a query does not see a key, and nothing behind the last key.
 Value AttentionEmitter::hideKeys(Value scores, Value first) {
-  if (op.getCausal() != Causal::None) {
+  if (op.getCausal() != Causal::None && heads == 1) { // else it sees all
     Value last = row;
     if (op.getCausal() == Causal::LowerRight)
       last = e.add(row, e.sub(keys, queries));
@@ -283,6 +334,8 @@ Value AttentionEmitter::hideKeys(Value scores, Value first) {
 FailureOr<Value> AttentionEmitter::emitScores(Value first) {
   Places places = keyBatch;
   places.push_back({first, axes.keys, 1, 1});
+  // Keys that are read once come from memory: the next block is asked for.
+  places.back().ahead = keysAhead;
   places.push_back({e.index(0), axes.depth, 1, 1});
   Axes on = axes.on({axes.keys, axes.depth});
   auto tile = e.emitOn(op.getKey(), places, on);
@@ -348,6 +401,7 @@ FailureOr<KernelEmitter::Carried> AttentionEmitter::step(Value first,
       arith::MulFOp::create(b, loc, carried[0], spread(decay, resultAxes));
   Places places = valueBatch;
   places.push_back({first, axes.keys, 1, 1});
+  places.back().ahead = keysAhead;
   places.push_back({e.index(0), axes.columns, 1, 1});
   Axes on = axes.on({axes.keys, axes.columns});
   auto value = e.emitOn(op.getValue(), places, on);
@@ -377,18 +431,22 @@ LogicalResult AttentionEmitter::finish(ValueRange carried) {
     Value some = arith::CmpFOp::create(b, loc, predicate, sum, zero);
     y = arith::SelectOp::create(b, loc, some, y, zero);
   }
-  Places places;
-  for (Value id : batch)
-    places.push_back({id, -1, 1, 1});
-  places.push_back({row, axes.queries, 1, 1});
+  Places places = getQueryPlaces();
   places.push_back({e.index(0), axes.columns, 1, 1});
   e.define(op.getResult(), places, e.convert({y, resultAxes}, element));
   return e.storeOutputs(op.getResult(), places);
 }
 
 /// A program of `count` queries.
-LogicalResult AttentionEmitter::emit(bool few, Value count) {
-  setAxes(few, count);
+LogicalResult AttentionEmitter::emit(const Form &form) {
+  heads = form.shares ? sharing : 1;
+  keysAhead = form.few && (asksWhetherFew() || form.shares) ? keyBlock : 0;
+  auto inKeys = inGroup(op.getKey()), inValues = inGroup(op.getValue());
+  if (failed(inKeys) || failed(inValues))
+    return failure();
+  keyBatch = *inKeys;
+  valueBatch = *inValues;
+  setAxes(form.few, form.count);
   if (failed(prepareQuery()))
     return failure();
   Axes perQuery{axes.queries};
@@ -396,7 +454,7 @@ LogicalResult AttentionEmitter::emit(bool few, Value count) {
                           number(0.0, perQuery)};
   // Under the diagonal only: no query of the block sees more keys.
   Value end = keys;
-  if (op.getCausal() != Causal::None) {
+  if (op.getCausal() != Causal::None && heads == 1) {
     end = e.add(row, e.getAxisSize(axes.queries));
     if (op.getCausal() == Causal::LowerRight)
       end = e.max(e.add(end, e.sub(keys, queries)), e.index(1));
@@ -415,19 +473,20 @@ LogicalResult AttentionEmitter::run() {
   if (failed(cut()))
     return failure();
   if (forms.empty())
-    return emit(knownQueries > 0 && knownQueries < fewQueries, blockQueries);
-  return emitForms(forms);
+    forms = {{nullptr, knownQueries > 0 && knownQueries < fewQueries,
+              blockQueries}};
+  return forms.size() == 1 ? emit(forms.front()) : emitForms(forms);
 }
 
 /// The first form whose condition holds.
 LogicalResult AttentionEmitter::emitForms(ArrayRef<Form> forms) {
   const Form &first = forms.front();
   if (!first.condition)
-    return e.phase([&] { return emit(first.few, first.count); });
+    return e.phase([&] { return emit(first); });
   auto choice = scf::IfOp::create(b, loc, first.condition, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(choice.thenBlock()->getTerminator());
-  if (failed(e.phase([&] { return emit(first.few, first.count); })))
+  if (failed(e.phase([&] { return emit(first); })))
     return failure();
   b.setInsertionPoint(choice.elseBlock()->getTerminator());
   return emitForms(forms.drop_front());

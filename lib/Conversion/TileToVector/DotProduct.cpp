@@ -177,6 +177,10 @@ Carried KernelLowering::sumColumns(DotOp op, int64_t vectors, int64_t columns) {
       b, loc, b.getZeroAttr(VectorType::get(lanes, element)));
   auto operand = [&](Value tile) {
     Registers registers = emit(tile);
+    if (auto load = tile.getDefiningOp<LoadOp>();
+        load && tile == op.getRhs() && !scratchOf(tile))
+      for (int64_t i = 0, e = registers.values.size(); i < e; ++i)
+        prefetchAhead(window(load), registers.layout, i);
     Type type = tile == op.getLhs() ? op.getProduct().getLhs()
                                     : op.getProduct().getRhs();
     bool isUnsigned = type.isUnsignedInteger();

@@ -154,6 +154,11 @@ void KernelLowering::prefetch(DotOp op) {
     return;
   if (prefetchNextPanel(op, self, layout))
     return;
+  if (load->hasAttr(kAheadAttribute)) {
+    for (int64_t i = 0, e = layout.total(); i < e; ++i)
+      prefetchAhead(self, layout, i);
+    return;
+  }
   // Nothing comes back to a panel, and its rows follow one another: the
   // hardware asks for them as they are read. To ask as well takes the place of
   // a load.
@@ -343,8 +348,9 @@ static bool isSmall(Value memref, int64_t mostBytes) {
          type.getNumElements() * type.getElementTypeBitWidth() / 8 <= mostBytes;
 }
 
-/// What the program that runs next reads where this one reads a register: rows
-/// that lie far apart are too many streams for the hardware to foresee.
+/// What a later step or the next program reads where this one reads a register,
+/// as the load says: rows that lie far apart are too many streams for the
+/// hardware to foresee, and rows of two tensors in turn are found late.
 void KernelLowering::prefetchAhead(const Window &window, const Layout &layout,
                                    int64_t registerIndex) {
   auto ahead = window.op->getAttrOfType<DenseI64ArrayAttr>(kAheadAttribute);
