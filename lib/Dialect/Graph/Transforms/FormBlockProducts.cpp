@@ -10,6 +10,7 @@
 #include "Quantized.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/Endian.h"
+#include <map>
 
 namespace adze::graph {
 #define GEN_PASS_DEF_FORMBLOCKPRODUCTSPASS
@@ -282,6 +283,11 @@ private:
   int64_t block, planes, last = 0;
 };
 
+/// The left operand of a product of words.
+struct Left {
+  Value words, scales, starts;
+};
+
 class FormBlockProductsPass final
     : public adze::graph::impl::FormBlockProductsPassBase<
           FormBlockProductsPass> {
@@ -323,25 +329,40 @@ private:
     constexpr int64_t exactPlanes = 3; // 24 bits
     int64_t planes = weights.getInt8Products() ? 1 : exactPlanes;
     int64_t blocks = cast<RankedTensorType>(right.getType()).getDimSize(0);
-    Rows rows(b, loc, weights.getBlock(), planes);
-    rows.quantize(castTo(b, loc, op.getLhs(), f32), blocks);
-    // What the zero points take away.
     Value zeros = weights.getZeros();
     int64_t zero = zeros ? 1 : int64_t(1) << (weights.getBits() - 1);
-    Value starts = castTo(
-        b, loc,
-        MulOp::create(b, loc, rows.sums, createF32(b, loc, double(-zero))),
-        b.getI32Type());
+    auto [left, isNew] = lefts.try_emplace(
+        {op->getBlock(), op.getLhs().getAsOpaquePointer(), blocks, weights.getBlock(), planes, zero});
+    if (isNew) // dominates the others: products are rewritten in their order
+      left->second = quantize(b, loc, castTo(b, loc, op.getLhs(), f32), blocks,
+                              weights.getBlock(), planes, zero);
+    auto &[lhs, scales, starts] = left->second;
     if (zeros)
       zeros = TransposeOp::create(b, loc, zeros, ArrayRef<int64_t>{1, 0});
     Value result = WordMatmulOp::create(
-        b, loc, makeType(f32, getDims(op.getResult())), rows.words, rows.scales,
-        starts, right, zeros, weights.getBits(), planes);
+        b, loc, makeType(f32, getDims(op.getResult())), lhs, scales, starts,
+        right, zeros, weights.getBits(), planes);
     b.replaceOp(op, castTo(b, loc, result, element));
     return success();
   }
 
+  /// The words, the scales and what each block begins with of f32 rows, of
+  /// which a zero point takes `zero` times the sums away.
+  static Left quantize(OpBuilder &b, Location loc, Value x, int64_t blocks,
+                       int64_t block, int64_t planes, int64_t zero) {
+    Rows rows(b, loc, block, planes);
+    rows.quantize(x, blocks);
+    Value starts = castTo(
+        b, loc,
+        MulOp::create(b, loc, rows.sums, createF32(b, loc, double(-zero))),
+        b.getI32Type());
+    return {rows.words, rows.scales, starts};
+  }
+
   DenseMap<Operation *, Value> words; // by what is dequantized
+  /// By what is quantized and how: products of one input share it.
+  std::map<std::tuple<Block *, void *, int64_t, int64_t, int64_t, int64_t>, Left>
+      lefts;
 };
 
 } // namespace

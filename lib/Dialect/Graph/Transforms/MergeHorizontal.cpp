@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-merge-horizontal: products and convolutions of one input by constants
-// become one; each reader takes its columns by offset. What the branches do
+// graph-merge-horizontal: products (of words as well) and convolutions of one
+// input by constants become one; each reader takes its columns by offset. What the branches do
 // next with constants of their own is done at once, too.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Epilogues.h"
@@ -27,6 +27,27 @@ struct Branches {
   int64_t axis = 0;
 };
 
+/// A constant operand with a part for each column, along `axis`.
+struct ColumnOperand {
+  unsigned index;
+  int64_t axis;
+};
+
+/// The constants of a product or convolution by constants that are joined.
+SmallVector<ColumnOperand> getColumnOperands(Operation *op) {
+  if (auto matmul = dyn_cast<MatmulOp>(op))
+    return {{1, matmul.getTransposeB() ? 0 : 1}};
+  SmallVector<ColumnOperand> operands;
+  if (isa<WordMatmulOp>(op))
+    operands = {{3, 2}, {4, 1}};
+  else
+    operands = {{1, 0}, {2, 0}};
+  llvm::erase_if(operands, [&](ColumnOperand operand) {
+    return operand.index >= op->getNumOperands();
+  });
+  return operands;
+}
+
 int64_t getSize(Operation *op, int64_t axis) {
   return getConstant(getDims(op->getResult(0))[axis]).value_or(-1);
 }
@@ -46,7 +67,7 @@ bool readsAtOffset(OpOperand &use, int64_t axis) {
            areEqual(ArrayRef<AffineExpr>(from).take_front(before),
                     ArrayRef<AffineExpr>(to).take_front(before));
   }
-  if (isa<MatmulOp, ConvOp>(user)) // which sums over the columns
+  if (isa<MatmulOp, WordMatmulOp, ConvOp>(user)) // which sums over the columns
     return use.getOperandNumber() == 0;
   return isa<ElementwiseOpInterface, TransposeOp, SliceOp, ConcatOp,
              AttentionOp, SoftmaxOp, LayerNormOp, RMSNormOp, ReduceOpInterface>(
@@ -151,13 +172,9 @@ Value Merger::joinNumbers(const EpilogueStep &step, unsigned operand) {
 
 /// The product or convolution of all.
 Value Merger::createWhole() {
-  int64_t weightAxis = 0;
-  if (auto matmul = dyn_cast<MatmulOp>(first()))
-    weightAxis = matmul.getTransposeB() ? 0 : 1;
-  SmallVector<Value> operands{first()->getOperand(0),
-                              joinConstants(1, weightAxis)};
-  if (isa<ConvOp>(first()) && first()->getNumOperands() == 3)
-    operands.push_back(joinConstants(2, 0));
+  SmallVector<Value> operands(first()->getOperands());
+  for (auto [index, along] : getColumnOperands(first()))
+    operands[index] = joinConstants(index, along);
   AffineExpr size = getAffineConstantExpr(0, b.getContext());
   SmallVector<Location> locations;
   for (const Continuation &branch : branches) {
@@ -313,13 +330,14 @@ static std::vector<Candidate> select(const Branches &branches,
 /// The dim of the columns of a product or convolution by constants; none for
 /// others.
 static std::optional<int64_t> getColumns(Operation *op) {
-  auto isConstant = [](Value value) {
-    return matchPattern(value, m_Constant());
-  };
-  if (!llvm::all_of(llvm::drop_begin(op->getOperands()), isConstant) ||
-      op->getNumOperands() < 2)
+  if (!isa<MatmulOp, WordMatmulOp, ConvOp>(op) ||
+      !llvm::all_of(getColumnOperands(op), [&](ColumnOperand operand) {
+        return matchPattern(op->getOperand(operand.index), m_Constant());
+      }))
     return std::nullopt;
   int64_t last = getRank(op->getResult(0)) - 1;
+  if (isa<WordMatmulOp>(op))
+    return last;
   if (auto matmul = dyn_cast<MatmulOp>(op))
     return getRank(matmul.getRhs()) == 2 ? std::optional(last) : std::nullopt;
   auto conv = dyn_cast<ConvOp>(op);
@@ -338,7 +356,7 @@ public:
   void runOnOperation() override {
     SmallVector<Operation *> candidates;
     getOperation().walk([&](Operation *op) {
-      if (isa<MatmulOp, ConvOp>(op))
+      if (isa<MatmulOp, WordMatmulOp, ConvOp>(op))
         candidates.push_back(op);
     });
     TypicalSizes sizes(getOperation());
@@ -384,7 +402,8 @@ private:
       auto group = llvm::find_if(result, [&](const Branches &other) {
         Operation *first = other.ops.front();
         return first->getBlock() == op->getBlock() && other.axis == axis &&
-               doesTheSame(first, op, axis) && hasSameKernel(first, op);
+               doesTheSame(first, op, axis) && hasSameKernel(first, op) &&
+               haveSameInputs(first, op);
       });
       if (group == result.end())
         result.push_back({{op}, axis});
@@ -396,6 +415,18 @@ private:
         return lhs->isBeforeInBlock(rhs);
       });
     return result;
+  }
+
+  static bool haveSameInputs(Operation *first, Operation *op) {
+    SmallVector<ColumnOperand> joined = getColumnOperands(op);
+    return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+      unsigned index = operand.getOperandNumber();
+      return llvm::any_of(joined,
+                          [&](ColumnOperand other) {
+                            return other.index == index;
+                          }) ||
+             operand.get() == first->getOperand(index);
+    });
   }
 
   static bool hasSameKernel(Operation *first, Operation *op) {

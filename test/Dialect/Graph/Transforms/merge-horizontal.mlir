@@ -200,3 +200,31 @@ func.func @shortcut(%x: tensor<1x8x128x128xf32>) -> tensor<1x64x128x128xf32> {
   %4 = graph.add %2, %3 : (tensor<1x64x128x128xf32>, tensor<1x64x128x128xf32>) -> tensor<1x64x128x128xf32>
   return %4 : tensor<1x64x128x128xf32>
 }
+
+// -----
+
+// Products of words of one input: their words and zero points are joined along
+// the columns. One of another input stays.
+#x = affine_map<()[s0] -> (s0, 2, 8)>
+#s = affine_map<()[s0] -> (s0, 2)>
+#t = affine_map<()[s0] -> (s0, 2, 1)>
+#y = affine_map<()[s0] -> (s0, 16)>
+// CHECK-LABEL: func.func @words
+// CHECK-DAG: %[[W:.*]] = graph.concat %{{.*}}, %{{.*}} {axis = 2 : i64} : (tensor<2x5x16xi32>, tensor<2x5x16xi32>) -> tensor<2x5x32xi32>
+// CHECK-DAG: %[[Z:.*]] = graph.concat %{{.*}}, %{{.*}} {axis = 1 : i64} : (tensor<2x16xui8>, tensor<2x16xui8>) -> tensor<2x32xui8>
+// CHECK: %[[Y:.*]] = graph.word_matmul %arg0, %arg1, %arg2, %[[W]], %[[Z]] {bits = 4 : i64, planes = 1 : i64}
+// CHECK-DAG: graph.slice %[[Y]] {starts = array<i64: 0, 0>
+// CHECK-DAG: graph.slice %[[Y]] {starts = array<i64: 0, 16>
+// CHECK: graph.word_matmul %arg0, %arg3, %arg2
+// CHECK-NOT: graph.word_matmul
+func.func @words(%x: tensor<?x2x8xi32, #x>, %s: tensor<?x2xf32, #s>, %t: tensor<?x2x1xi32, #t>, %other: tensor<?x2xf32, #s>) -> (tensor<?x16xf32, #y>, tensor<?x16xf32, #y>) {
+  %w0 = graph.constant dense<1> : tensor<2x5x16xi32>
+  %w1 = graph.constant dense<2> : tensor<2x5x16xi32>
+  %z0 = graph.constant dense<1> : tensor<2x16xui8>
+  %z1 = graph.constant dense<2> : tensor<2x16xui8>
+  %0 = graph.word_matmul %x, %s, %t, %w0, %z0 {bits = 4 : i64, planes = 1 : i64} : (tensor<?x2x8xi32, #x>, tensor<?x2xf32, #s>, tensor<?x2x1xi32, #t>, tensor<2x5x16xi32>, tensor<2x16xui8>) -> tensor<?x16xf32, #y>
+  %1 = graph.word_matmul %x, %s, %t, %w1, %z1 {bits = 4 : i64, planes = 1 : i64} : (tensor<?x2x8xi32, #x>, tensor<?x2xf32, #s>, tensor<?x2x1xi32, #t>, tensor<2x5x16xi32>, tensor<2x16xui8>) -> tensor<?x16xf32, #y>
+  %2 = graph.mul %0, %1 : (tensor<?x16xf32, #y>, tensor<?x16xf32, #y>) -> tensor<?x16xf32, #y>
+  %3 = graph.word_matmul %x, %other, %t, %w1, %z1 {bits = 4 : i64, planes = 1 : i64} : (tensor<?x2x8xi32, #x>, tensor<?x2xf32, #s>, tensor<?x2x1xi32, #t>, tensor<2x5x16xi32>, tensor<2x16xui8>) -> tensor<?x16xf32, #y>
+  return %2, %3 : tensor<?x16xf32, #y>, tensor<?x16xf32, #y>
+}
