@@ -31,7 +31,7 @@ limit 300 'test/*.mlir' 'test/*.test'
 while read -r file; do
   [ -f "$file" ] || continue
   head -1 "$file" | grep -q 'Part of Adze, under the Apache License' || complain "$file: expected the licence line first"
-done < <(files '*.cpp' '*.h' '*.c' '*.td')
+done < <(files '*.cpp' '*.h' '*.c' '*.td' '*.js' '*.css')
 
 # One pass a file, named as the file, with a like-named lit test. (The list is
 # a string: grep -q ends at its first match, and a pipe's writer would fail.)

@@ -92,10 +92,17 @@ LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
     llvm::StringMap<KernelSymbols> byName;
     auto name = kernels.different.begin();
     for (KernelObject &object : *objects) {
+      if (gathered)
+        addCodeBytes(object.object, {name, object.kernels.size()}, prefix,
+                     target.cpu, *gathered);
       for (const KernelSymbols &kernel : object.kernels)
         byName[*name++] = kernel;
       parts.objects.push_back(std::move(object.object));
     }
+    for (const KernelTwin &twin : kernels.twins)
+      if (ReportFunction *function =
+              gathered ? gathered->findFunction(twin.name) : nullptr)
+        function->sameAs = twin.of.str();
     if (!kernels.twins.empty()) {
       auto twins = makeTwins(context, kernels.twins, prefix, byName);
       if (failed(compileLLVMModule(*twins, target, stageOptions.getCodeLevel(),
@@ -288,6 +295,8 @@ CompileStatus Compilation::writePTX() {
   OwningOpRef<ModuleOp> kernels = module->clone();
   if (failed(cuda::compileKernels(*kernels, *cudaOptions, image)))
     return fail();
+  if (CompileStatus status = writeReport(); status != CompileStatus::Done)
+    return status;
   llvm::Error error =
       ::adze::writeOutput(options.output, [&](llvm::raw_ostream &os) {
         os << StringRef(image.bytes).rtrim('\0');
@@ -302,6 +311,8 @@ CompileStatus Compilation::writeModule() {
   FailureOr<package::ModuleParts> parts = buildParts();
   if (failed(parts) || isCancelled())
     return fail();
+  if (CompileStatus status = writeReport(); status != CompileStatus::Done)
+    return status;
   progress("link");
   llvm::Error error =
       options.emit == Emit::Object

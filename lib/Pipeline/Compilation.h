@@ -57,7 +57,8 @@ private:
   CompileStatus reportFileError(llvm::Error error);
   mlir::LogicalResult dumpPhase(Stage stage);
   void printStatistics();
-  CompileStatus writeReport(std::unique_ptr<OutputFile> &file);
+  CompileStatus beginReport();
+  CompileStatus writeReport();
   CompileStatus writeOutput();
   CompileStatus writeONNX();
   CompileStatus tune();
@@ -95,7 +96,8 @@ private:
   std::unique_ptr<PassLimiter> limiter; // with options.cut
   bool isReference = false;             // since the cut
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  std::vector<ReportRefusal> refusals;
+  std::unique_ptr<Report> gathered; // with options.report
+  std::unique_ptr<OutputFile> reportFile;
   std::vector<cpu::CpuTarget> targets; // best first
   /// The same as attributes, and the GPUs behind them.
   llvm::SmallVector<mlir::Attribute> targetAttrs;

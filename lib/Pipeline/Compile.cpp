@@ -69,8 +69,10 @@ Compilation::Compilation(const CompileOptions &options,
 
   handler = context.getDiagEngine().registerHandler(
       [this](Diagnostic &diagnostic) { report(diagnostic); });
-  if (!options.report.empty())
-    collectRefusals(context, refusals);
+  if (!options.report.empty()) {
+    gathered = std::make_unique<Report>();
+    collectRefusals(context, gathered->refusals);
+  }
   if (options.timing) {
     timing.setEnabled(true);
     rootTiming = timing.getRootScope();
@@ -298,30 +300,39 @@ void Compilation::printStatistics() {
   diagnostics << "weights_bytes: " << (weights ? weights.getInt() : 0) << "\n";
 }
 
-CompileStatus Compilation::writeReport(std::unique_ptr<OutputFile> &file) {
-  FailureOr<Report> report = makeReport(*module);
-  if (failed(report))
+/// Gathers what the host program says, while it is there.
+CompileStatus Compilation::beginReport() {
+  if (!gathered)
+    return CompileStatus::Done;
+  if (failed(gatherReport(*module, *gathered)))
     return fail();
-  report->model = llvm::sys::path::stem(options.input).str();
-  report->optLevel = options.optLevel;
-  if (failed(resolveTargets()))
-    return CompileStatus::Usage;
+  gathered->model = llvm::sys::path::stem(options.input).str();
+  gathered->optLevel = options.optLevel;
   if (options.cpu)
     for (const cpu::CpuTarget &target : targets)
-      report->targets.push_back("cpu:" + target.cpu);
+      gathered->targets.push_back("cpu:" + target.cpu);
   auto cpu = cast<tile::CpuTargetAttr>(targetAttrs.front());
-  report->cacheBytes = {{"l2", cpu.getL2Bytes()}, {"l3", cpu.getL3Bytes()}};
+  gathered->cacheBytes = {{"l2", cpu.getL2Bytes()}, {"l3", cpu.getL3Bytes()}};
+  gathered->vectorBytes = cpu.getVectorBytes();
+  gathered->flopsPerByte = cpu.getFlopsPerByte();
   for (tile::CpuTrait trait : cpu.getTraits())
-    report->traits.push_back(stringifyEnum(trait).str());
-  llvm::append_range(report->targets, options.cudaTargets);
-  report->refusals = refusals;
+    gathered->traits.push_back(stringifyEnum(trait).str());
+  llvm::append_range(gathered->targets, options.cudaTargets);
+  return CompileStatus::Done;
+}
+
+/// Writes the report once the kernels are compiled, before the output, to a
+/// file that stays if the output does.
+CompileStatus Compilation::writeReport() {
+  if (!gathered)
+    return CompileStatus::Done;
   auto opened = OutputFile::create(options.report);
   if (!opened)
     return reportFileError(opened.takeError());
-  file = std::move(*opened);
+  reportFile = std::move(*opened);
   bool isHTML = llvm::sys::path::extension(options.report) == ".html";
-  (isHTML ? writeHTML : writeJSON)(*report, file->os());
-  if (llvm::Error error = file->close())
+  (isHTML ? writeHTML : writeJSON)(*gathered, reportFile->os());
+  if (llvm::Error error = reportFile->close())
     return reportFileError(std::move(error));
   return CompileStatus::Done;
 }
@@ -397,15 +408,11 @@ CompileStatus Compilation::runStages() {
   }
   if (options.stats)
     printStatistics();
-  // It stays if the output does.
-  std::unique_ptr<OutputFile> report;
-  CompileStatus status = CompileStatus::Done;
-  if (!options.report.empty())
-    status = writeReport(report);
+  CompileStatus status = beginReport();
   if (status == CompileStatus::Done)
     status = writeOutput();
-  if (status == CompileStatus::Done && report)
-    if (llvm::Error error = report->commit())
+  if (status == CompileStatus::Done && reportFile)
+    if (llvm::Error error = reportFile->commit())
       return reportFileError(std::move(error));
   return status;
 }
@@ -420,6 +427,8 @@ CompileStatus Compilation::writeOutput() {
   for (Stage stage : {Stage::Kernel, Stage::LLVM})
     if (failed(runStage(stage)))
       return fail();
+  if (CompileStatus status = writeReport(); status != CompileStatus::Done)
+    return status;
   return writeText();
 }
 
@@ -445,6 +454,8 @@ CompileStatus Compilation::run() {
     return status;
   if (options.isQuantized)
     *options.isQuantized = options.precision != "f32" || quantizes(*module);
+  if (gathered)
+    collectNodes(*module, gathered->nodes);
   if (failed(dumpPhase(Stage::Import)))
     return fail();
   status = options.cache.empty() ? runStages() : runCached();

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What --report says of a planned module.
+// What --report says of a module: its graph, kernels, memory and refusals.
 #ifndef ADZE_LIB_PIPELINE_REPORT_H
 #define ADZE_LIB_PIPELINE_REPORT_H
 
@@ -12,10 +12,45 @@
 
 namespace adze {
 
+/// An op of the imported graph, or one of its inputs and outputs.
+struct ReportNode {
+  std::string op; // "graph.conv", "input", "output"
+  std::vector<std::string> nodes;
+  std::string type;                 // of the first result: "f32 1x64x56x56"
+  std::vector<unsigned> inputs;     // numbers of the nodes it reads
+  std::vector<std::string> weights; // types of the constants it reads
+};
+
 /// A tensor that a kernel reads or writes.
 struct ReportTensor {
   std::string type; // "f32 1x64x56x56"
   int64_t bytes = 0;
+  std::string place;          // "input", "output", "weights", "arena" or "box"
+  std::string name;           // of an input or output
+  int64_t slot = -1;          // in the arena: number in Report::slots
+  std::vector<unsigned> from; // the kernels that wrote it
+};
+
+/// A part of the arena, which holds a tensor while launches `first` to `last`
+/// run. Numbers are those at Report::symbols.
+struct ReportSlot {
+  std::string type;
+  int64_t offset = 0, bytes = 0;
+  unsigned first = 0, last = 0;
+};
+
+struct ReportWeight {
+  std::string type;
+  int64_t bytes = 0;
+  std::vector<unsigned> kernels; // that read it
+};
+
+/// A compiled function. Several launches may share it.
+struct ReportFunction {
+  std::string name;
+  std::string text;   // its IR before it is lowered
+  std::string sameAs; // the function whose code it calls, or empty
+  std::vector<std::pair<std::string, int64_t>> codeBytes; // by CPU
 };
 
 /// One launch. Numbers are those at Report::symbols.
@@ -25,6 +60,7 @@ struct ReportKernel {
   bool isTile = false; // else of the reference path
   std::vector<ReportTensor> inputs, outputs;
   int64_t bytesRead = 0, bytesWritten = 0, bytesSaved = 0, flops = 0;
+  std::string refusal; // why it has no tile form, where that is known
   /// Block parameters by target: "" for all, "cuda".
   std::vector<std::pair<std::string, int64_t>> parameters, cudaParameters;
 };
@@ -51,23 +87,47 @@ struct Report {
   /// Of the CPU whose blocks were chosen.
   std::vector<std::pair<std::string, int64_t>> cacheBytes;
   std::vector<std::string> traits; // of the same CPU
+  /// Of its vector registers, and how many operations a core does in the time
+  /// that a byte takes.
+  int64_t vectorBytes = 0, flopsPerByte = 0;
   std::vector<std::pair<std::string, int64_t>> symbols;
   int64_t arenaBytes = 0, arenaLowerBoundBytes = 0, weightsBytes = 0;
+  std::vector<ReportNode> nodes;
   std::vector<ReportKernel> kernels;
+  std::vector<ReportFunction> functions;
+  std::vector<ReportSlot> slots;
+  std::vector<ReportWeight> weights;
   std::vector<ReportRefusal> refusals;
+
+  /// Returns the entry of a function, or null.
+  ReportFunction *findFunction(llvm::StringRef name);
 };
+
+/// Returns "f32 1x64x56x56" of a type with a shape, else the type's text.
+std::string describeType(mlir::Type type);
 
 /// From now on, what passes refuse is appended to `refusals`, until the context
 /// loses its remark engine.
 void collectRefusals(mlir::MLIRContext &context,
                      std::vector<ReportRefusal> &refusals);
 
-/// Of a module after plan-memory, at typical values of its symbols; emits an
-/// error if it has no host program.
-mlir::FailureOr<Report> makeReport(mlir::ModuleOp module);
+/// Adds the ops of an imported module's graph, in program order. Those of
+/// regions follow the op around them.
+void collectNodes(mlir::ModuleOp module, std::vector<ReportNode> &nodes);
+
+/// Adds what a module after plan-memory says, at typical values of its symbols;
+/// emits an error if it has no host program.
+mlir::LogicalResult gatherReport(mlir::ModuleOp module, Report &report);
+
+/// Adds the sizes of the code of `kernels`, which an object of machine code
+/// holds. The names of a kernel's functions begin with its own, or with
+/// `prefix` before it.
+void addCodeBytes(llvm::ArrayRef<char> object,
+                  llvm::ArrayRef<llvm::StringRef> kernels,
+                  llvm::StringRef prefix, llvm::StringRef cpu, Report &report);
 
 void writeJSON(const Report &report, llvm::raw_ostream &os);
-/// A page of its own: a table of kernels, the costliest first.
+/// Writes the page of Report/Page.h with the report in it.
 void writeHTML(const Report &report, llvm::raw_ostream &os);
 
 } // namespace adze

@@ -19,8 +19,9 @@
 // CHECK-NEXT: "reason": "both decide how their kernel is cut"
 // CHECK-NEXT: }
 // CHECK-NEXT: ]
-// HTML: <h2>Refused</h2>
-// HTML: <td>graph.matmul</td><td>second</td><td>fusion</td><td>graph.mul swish</td><td>both decide how their kernel is cut</td>
+// HTML: "refusals": [
+// HTML: "reason": "a number beside x * sigmoid(x)"
+// HTML: "reason": "both decide how their kernel is cut"
 
 #x = affine_map<()[s0] -> (s0, 8)>
 !x = tensor<?x8xf32, #x>

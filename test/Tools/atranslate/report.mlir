@@ -1,5 +1,7 @@
 // What the module does, kernel by kernel.
 // RUN: rm -rf %t && mkdir %t && cd %t
+// Weights, with the launches that read them.
+// RUN: atranslate %examples/digits/digits.onnx -o d.so --report=d.json && FileCheck %s --check-prefix=WEIGHTS < d.json
 // RUN: atranslate %s -o m.so --mcpu=x86-64-v3 --report=r.json && FileCheck %s < r.json
 // RUN: atranslate %s -O0 -o m.so --target=cpu --mcpu=x86-64-v3 --report=r.html && FileCheck %s --check-prefix=HTML < r.html
 // The report is of a compilation, also where the module is in a cache.
@@ -38,10 +40,65 @@
 // CHECK: "flops": {{[1-9][0-9]+}}
 // CHECK: "parameters": {
 // CHECK-NEXT: "{{[A-Z_]+}}": {{[1-9]}}
+// The graph as it was imported, the places in memory, and the size of the code.
+// CHECK: "nodes": [
+// CHECK-NEXT: {
+// CHECK-NEXT: "op": "input",
+// CHECK-NEXT: "nodes": [
+// CHECK-NEXT: "x"
+// CHECK: "op": "graph.matmul",
+// CHECK-NEXT: "nodes": [
+// CHECK-NEXT: "mm"
+// CHECK-NEXT: ],
+// CHECK-NEXT: "type": "f32 ?x4",
+// CHECK-NEXT: "inputs": [
+// CHECK-NEXT: 0
+// CHECK-NEXT: ],
+// CHECK-NEXT: "weights": [
+// CHECK-NEXT: "f32 16x4"
+// CHECK: "op": "graph.relu",
+// CHECK: "inputs": [
+// CHECK-NEXT: 1
+// CHECK: "op": "output",
+// CHECK-NEXT: "nodes": [
+// CHECK-NEXT: "y"
+// CHECK: "slots": []
+// CHECK-NEXT: "weights": [],
+// CHECK-NEXT: "functions": {
+// CHECK-NEXT: "matmul_relu_0": {
+// CHECK-NEXT: "code_bytes": {
+// CHECK-NEXT: "x86-64-v3": {{[1-9][0-9]+}}
+// CHECK-NEXT: },
+// CHECK-NEXT: "text": "tile.kernel @matmul_relu_0
+
+// WEIGHTS: "slots": [
+// WEIGHTS: "weights": [
+// WEIGHTS-NEXT: {
+// WEIGHTS-NEXT: "type": "f32 32",
+// WEIGHTS-NEXT: "bytes": 128,
+// WEIGHTS-NEXT: "kernels": [
+// WEIGHTS-NEXT: 2
+// WEIGHTS-NEXT: ]
+
+// The page holds the same JSON. At -O0 the product is stored, and read by the next kernel.
 // HTML: <title>report</title>
-// HTML: -O0 for cpu:x86-64-v3
-// HTML: at n=8
-// HTML-COUNT-2: <td>reference</td>
+// HTML: <script type="application/json" id="report-data">{
+// HTML: "opt_level": 0,
+// HTML: "n": 8
+// HTML: "kind": "reference"
+// HTML: "kind": "reference"
+// HTML: "place": "arena",
+// HTML-NEXT: "slot": 0,
+// HTML-NEXT: "from": [
+// HTML-NEXT: 0
+// HTML: "slots": [
+// HTML-NEXT: {
+// HTML-NEXT: "type": "f32 ?x4",
+// HTML-NEXT: "offset": 0,
+// HTML-NEXT: "bytes": 128,
+// HTML-NEXT: "first": 0,
+// HTML-NEXT: "last": 1
+// HTML: <script type="application/json" id="profile-data">null</script>
 
 func.func @main(%x: tensor<?x16xf32, affine_map<()[s0] -> (s0, 16)>> {graph.name = "x"})
     -> (tensor<?x4xf32, affine_map<()[s0] -> (s0, 4)>> {graph.name = "y"})
