@@ -3,7 +3,7 @@
  * One run of a module, between two bursts of multiply-adds:
  *   module-limits MODULE GFLOP [THREADS [ROUNDS]]
  *
- * In each round a register-only burst (fma-burst.h) goes right before the run
+ * In each round a register-only burst (Support/FmaBurst.h) goes right before the run
  * and right after it, in the same process, on the same cores, for as long as
  * the run takes. Prints, as JSON, medians over the rounds: the run's time, and
  * GFLOP (2 m n k of a product) by that time as a part of the bursts' rate.
@@ -12,7 +12,7 @@
  * Inputs: f32 of static shapes, which get numbers of [-.5, .5).
  */
 #include "adze.h"
-#include "fma-burst.h"
+#include "Support/FmaBurst.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>

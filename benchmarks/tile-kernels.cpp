@@ -4,7 +4,7 @@
 // burst of register-only multiply-adds taken right before and after its
 // samples: `of_fma` is the kernel's rate as a fraction of the burst's. Flags
 // are those of Google Benchmark.
-#include "fma-burst.h"
+#include "Support/FmaBurst.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "InitAll.h"

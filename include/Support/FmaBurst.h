@@ -1,10 +1,11 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
  * A register-only burst of f32 fused multiply-adds on the widest vectors of the
- * CPU: what benchmarks hold their figures against. C and C++; x86-64 with AVX2.
+ * CPU: what benchmarks and profiles hold their figures against. C and C++; x86-64
+ * with AVX2.
  */
-#ifndef ADZE_BENCHMARKS_FMA_BURST_H
-#define ADZE_BENCHMARKS_FMA_BURST_H
+#ifndef ADZE_SUPPORT_FMABURST_H
+#define ADZE_SUPPORT_FMABURST_H
 
 #include <immintrin.h>
 
@@ -52,4 +53,4 @@ static inline double (*fmaBurst(void))(int) {
   return __builtin_cpu_supports("avx512f") ? fmaBurstAvx512 : fmaBurstAvx2;
 }
 
-#endif /* ADZE_BENCHMARKS_FMA_BURST_H */
+#endif /* ADZE_SUPPORT_FMABURST_H */
