@@ -34,7 +34,9 @@ run
   --device cpu|cuda:N      where to run (cpu)
   --threads N              threads of a run (one for each CPU)
   --variant NAME           CPU variant of the module (the best that runs here)
-  --profile TRACE.json     writes a Chrome trace of the last run
+  --profile FILE           writes a Chrome trace of one more run to FILE.json, or to FILE.html a
+                           page with the kernels' median times in --iterations more runs (10)
+  --report FILE.json       for that page: what atranslate --report wrote of the module
   --bench                  measures the latency of runs; with
     --warmup N --iterations N --duration SECONDS --percentiles 50,90,99
 information
@@ -171,6 +173,11 @@ static const Switch kSwitches[] = {
     {"--bench", &Arguments::bench}, {"--version", &Arguments::version},
 };
 
+static Error addProfile(Text value, Arguments &arguments) {
+  arguments.profiles.push_back(value);
+  return value.empty() ? "expected a file" : "";
+}
+
 static const Flag kFlags[] = {
     {"--input", [](Text v, Arguments &to) { return addNamed(v, to.inputs); }},
     {"--expect",
@@ -201,7 +208,8 @@ static const Flag kFlags[] = {
        return parseInteger(v, 1, count);
      }},
     {"--variant", [](Text v, Arguments &to) { return setText(v, to.variant); }},
-    {"--profile", [](Text v, Arguments &to) { return setText(v, to.profile); }},
+    {"--profile", addProfile},
+    {"--report", [](Text v, Arguments &to) { return setText(v, to.report); }},
     {"--warmup",
      [](Text v, Arguments &to) { return parseInteger(v, 0, to.warmup); }},
     {"--iterations",

@@ -40,7 +40,8 @@ struct Arguments {
   std::optional<double> duration;
   std::vector<double> percentiles = {50, 90, 99};
 
-  std::string profile;
+  std::vector<std::string> profiles; // FILE.html: a page; else a trace
+  std::string report;                // of the compiler, for pages
 };
 
 /// Empty, or what is wrong with the command line.

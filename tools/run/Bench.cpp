@@ -61,7 +61,7 @@ static void add(std::string &text, const char *format, ...) {
   text += buffer;
 }
 
-static int threadsOf(const Arguments &arguments) {
+int threadsOf(const Arguments &arguments) {
   if (arguments.device.device_type != kDLCPU)
     return 1;
   if (!arguments.threads.empty())

@@ -14,6 +14,9 @@ namespace adze::run {
 Error measure(Session &session, const Arguments &arguments,
               std::vector<double> &latencies);
 
+/// Returns the threads of a run.
+int threadsOf(const Arguments &arguments);
+
 /// The figures as one JSON object or as lines of text.
 Error formatFigures(const Session &session, const Arguments &arguments,
                     std::vector<double> latencies, std::string &text);

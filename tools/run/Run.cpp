@@ -389,12 +389,14 @@ Error Session::runOnce() {
                        static_cast<int32_t>(out.size())));
 }
 
-Error Session::profile(const std::string &path) {
+Error Session::profile(int64_t runs, std::string &trace) {
   const char *json;
   RUN_TRY(take(adze_profile_begin(context.get())));
-  RUN_TRY(runOnce());
+  for (int64_t run = 0; run < runs; ++run)
+    RUN_TRY(runOnce());
   RUN_TRY(take(adze_profile_end(context.get(), &json)));
-  return writeBytes(path, Bytes(json, json + std::strlen(json)));
+  trace = json;
+  return {};
 }
 
 //===----------------------------------------------------------------------===//

@@ -26,8 +26,8 @@ public:
   /// Compares what is expected; one line an output goes to `report`.
   Error check(const Arguments &arguments, std::string &report) const;
   Error writeOutputs(const Arguments &arguments) const;
-  /// Records one more run.
-  Error profile(const std::string &path);
+  /// Records more runs; `trace` is then one Chrome trace of all.
+  Error profile(int64_t runs, std::string &trace);
 
   adze_module *getModule() const { return module.get(); }
   adze_context *getContext() const { return context.get(); }

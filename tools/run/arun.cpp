@@ -5,6 +5,7 @@
 #include "AdzeCommit.h"
 #include "Bench.h"
 #include "Output.h"
+#include "Profile.h"
 
 #include <cstdio>
 
@@ -43,8 +44,8 @@ static Error run(Session &session, const Arguments &arguments) {
     error = measure(session, arguments, latencies);
   if (error.empty())
     error = formatFigures(session, arguments, latencies, figures);
-  if (error.empty() && !arguments.profile.empty())
-    error = session.profile(arguments.profile);
+  if (error.empty())
+    error = writeProfiles(session, arguments);
   if (error.empty() && !arguments.outputDir.empty())
     error = session.writeOutputs(arguments);
   if (error.empty()) {
