@@ -42,6 +42,16 @@ elif [ -n "$missing" ]; then
   DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing >/dev/null
 fi
 
+# The browser that opens the page of reports: tests skip that where it cannot be had.
+if [ "${1:-}" = models ] && [ "${ADZE_NO_INSTALL:-0}" != 1 ] && ! command -v chromium chromium-browser google-chrome >/dev/null; then
+  sudo=
+  [ "$(id -u)" = 0 ] || sudo=sudo
+  say "installing chromium"
+  browser() { DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends chromium >/dev/null 2>&1; }
+  browser || { $sudo apt-get update -qq && browser; } ||
+    say "chromium could not be installed: the tests of the report's page are skipped"
+fi
+
 # --- The cache folder ------------------------------------------------------
 mkdir -p "$cache"
 exec 9>"$cache/.lock"
