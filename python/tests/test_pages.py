@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""docs/onnxruntime.md: its programs run, and print what the page shows.
+"""Pages with programs in Python: they run, and print what the page shows.
 
 docs-console-test runs the pages without Python; this runs the blocks that need it
 by the same rules.
@@ -8,14 +8,17 @@ by the same rules.
 from __future__ import annotations
 
 import os
+import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
+import pytest
 from conftest import ROOT
-from ort_sessions import VERSION, pytest
 
-PAGE = ROOT / "docs" / "onnxruntime.md"
+# Of the wheel, or of the build.
+TOOLS = f"{pathlib.Path(sys.executable).parent}:{ROOT / 'build' / 'bin'}"
 FENCE = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
 
@@ -47,19 +50,16 @@ def test_patterns():
     assert not re.fullmatch(make_pattern([]), "a\n")
 
 
-@pytest.mark.skipif(VERSION < (1, 24), reason="the page needs ONNX Runtime 1.24")
-def test_page(tmp_path):
-    tools, work = tmp_path / "bin", tmp_path / "work"
+def run_page(page, tmp_path, work, most_seconds=300):
+    """Runs the commands of a page in a folder; returns how many there were."""
+    tools = tmp_path / "bin"
     tools.mkdir()
-    work.mkdir()
     python = tools / "python3"
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
-    for name in ("docs", "examples"):
-        (work / name).symlink_to(ROOT / name)
-    environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "LC_ALL": "C"}
+    environment = {**os.environ, "PATH": f"{tools}:{TOOLS}:{os.environ['PATH']}", "LC_ALL": "C"}
     count = 0
-    for language, title, body in FENCE.findall(PAGE.read_text()):
+    for language, title, body in FENCE.findall(page.read_text()):
         if title:
             (work / title).write_text(body)
         elif language == "console":
@@ -71,10 +71,38 @@ def test_page(tmp_path):
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,
                     text=True,
+                    timeout=most_seconds,
                 )
                 assert done.returncode == 0, f"$ {command}\n{done.stdout}"
                 assert re.fullmatch(make_pattern(expected), done.stdout), (
                     f"$ {command}\n{done.stdout}"
                 )
                 count += 1
-    assert count >= 6
+    return count
+
+
+def test_onnxruntime_page(tmp_path):
+    from ort_sessions import VERSION
+
+    if VERSION < (1, 24):
+        pytest.skip("the page needs ONNX Runtime 1.24")
+    work = tmp_path / "work"
+    work.mkdir()
+    for name in ("docs", "examples"):
+        (work / name).symlink_to(ROOT / name)
+    assert run_page(ROOT / "docs" / "onnxruntime.md", tmp_path, work) >= 6
+
+
+@pytest.mark.parametrize(
+    "name, modules", [("python", []), ("http-server", ["fastapi", "uvicorn"])]
+)
+def test_example(name, modules, tmp_path):
+    for module in modules:
+        pytest.importorskip(module)
+    if not shutil.which("atranslate", path=TOOLS):
+        pytest.skip("no atranslate")
+    examples = tmp_path / "examples"
+    examples.mkdir()
+    shutil.copytree(ROOT / "examples" / name, examples / name)
+    (examples / "digits").symlink_to(ROOT / "examples" / "digits")
+    assert run_page(examples / name / "README.md", tmp_path, examples / name) >= 1
