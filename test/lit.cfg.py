@@ -20,6 +20,8 @@ config.substitutions.append(("%models", os.path.join(config.adze_build, "models"
 # What a test may REQUIRE beyond the packages of scripts/setup.sh.
 if config.adze_ptxas or shutil.which("ptxas"):
     config.available_features.add("cuda-toolkit")
+if shutil.which("script"):
+    config.available_features.add("script")  # runs a command on a terminal
 if os.path.exists("/dev/nvidiactl"):
     config.available_features.add("gpu")
 try:

@@ -31,7 +31,8 @@ struct CompileMessage {
   std::string node, op;          // "conv1", "ai.onnx.Conv-22"; may be empty
   std::string text;              // without any of these
 
-  /// Prints "error: model.onnx: node 'conv1' (ai.onnx.Conv-22): text".
+  /// Prints "error: model.onnx: node 'conv1' (ai.onnx.Conv-22): text", with
+  /// the first word in color where the stream has colors enabled.
   void print(llvm::raw_ostream &os) const;
 };
 
@@ -41,7 +42,7 @@ class CompileObserver {
 public:
   virtual ~CompileObserver();
   virtual void report(const CompileMessage &message) = 0;
-  /// The compilation has begun a stage ("import", those of Stages.def, "link"),
+  /// The compilation has begun a stage ("import", those of Stages.def, "tune", "link"),
   /// or has done so many kernels of `all` in it; 0 of 0 where it has none.
   virtual void progress(llvm::StringRef stage, size_t done, size_t all) {}
   /// Returns true if the compilation is to end. It is asked before each pass

@@ -378,7 +378,9 @@ CompileStatus Compilation::tune() {
     }
   }
   llvm::raw_ostream &log = options.verbose ? diagnostics : llvm::nulls();
-  return succeeded(tuneKernels(*module, options, tuning, log))
+  return succeeded(tuneKernels(
+             *module, options, tuning, log,
+             [&](size_t done, size_t all) { progress("tune", done, all); }))
              ? CompileStatus::Done
              : CompileStatus::InputAtFault;
 }

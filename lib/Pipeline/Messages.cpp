@@ -29,8 +29,26 @@ static StringRef getName(CompileMessage::Severity severity) {
   llvm_unreachable("a severity");
 }
 
+static llvm::raw_ostream::Colors getColor(CompileMessage::Severity severity) {
+  switch (severity) {
+  case CompileMessage::Severity::Error:
+    return llvm::raw_ostream::RED;
+  case CompileMessage::Severity::Warning:
+    return llvm::raw_ostream::MAGENTA;
+  case CompileMessage::Severity::Remark:
+    return llvm::raw_ostream::BLUE;
+  case CompileMessage::Severity::Note:
+    return llvm::raw_ostream::CYAN;
+  }
+  llvm_unreachable("a severity");
+}
+
 void CompileMessage::print(llvm::raw_ostream &os) const {
-  os << getName(severity) << ": " << file;
+  // Streams that colors are not enabled for get none.
+  os.changeColor(getColor(severity), /*Bold=*/true);
+  os << getName(severity) << ":";
+  os.resetColor();
+  os << " " << file;
   if (line)
     os << ":" << line << ":" << column;
   if (!file.empty())

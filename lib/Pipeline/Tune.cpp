@@ -258,15 +258,19 @@ static void tuneKernel(tile::KernelOp kernel, bool measures,
 }
 
 LogicalResult tuneKernels(ModuleOp module, const CompileOptions &options,
-                          const TuneContext &context, llvm::raw_ostream &log) {
+                          const TuneContext &context, llvm::raw_ostream &log,
+                          llvm::function_ref<void(size_t, size_t)> progress) {
   TuneDatabase database;
   if (!options.tuneDatabase.empty() &&
       failed(database.read(options.tuneDatabase, module.getLoc())))
     return failure();
   auto deadline = Clock::now() + std::chrono::seconds(options.maxSeconds);
-  for (auto kernel : module.getOps<tile::KernelOp>())
+  auto kernels = llvm::to_vector(module.getOps<tile::KernelOp>());
+  for (auto [number, kernel] : llvm::enumerate(kernels)) {
+    progress(number, kernels.size());
     tuneKernel(kernel, options.tune == Tune::Measure, context, database,
                deadline, log);
+  }
   return options.tuneDatabase.empty()
              ? success()
              : database.write(options.tuneDatabase, module.getLoc());

@@ -44,11 +44,12 @@ mlir::OwningOpRef<mlir::ModuleOp> cloneBound(tile::KernelOp kernel,
 
 /// Chooses bindings for all tile kernels of a module and writes them into
 /// `tile.params`, by the mode of `options`; what was measured is taken from and
-/// added to the database. Emits errors of the database only.
-mlir::LogicalResult tuneKernels(mlir::ModuleOp module,
-                                const CompileOptions &options,
-                                const TuneContext &context,
-                                llvm::raw_ostream &log);
+/// added to the database. Emits errors of the database only. `progress` is told
+/// how many kernels of how many are done.
+mlir::LogicalResult
+tuneKernels(mlir::ModuleOp module, const CompileOptions &options,
+            const TuneContext &context, llvm::raw_ostream &log,
+            llvm::function_ref<void(size_t, size_t)> progress);
 
 } // namespace adze
 

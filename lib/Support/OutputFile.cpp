@@ -2,6 +2,7 @@
 //
 // Outputs that are whole or absent.
 #include "Support/OutputFile.h"
+#include "Support/Terminal.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -220,6 +221,7 @@ void prepareOutputs() {
   // Streams are destroyed after the function has run: they are older.
   outs();
   errs();
+  chooseColors();
   std::atexit(checkStandardOutput);
 }
 

@@ -8,6 +8,9 @@
 #include "Profile.h"
 
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
 
 using namespace adze::run;
 
@@ -55,12 +58,21 @@ static Error run(Session &session, const Arguments &arguments) {
   return error;
 }
 
+/// Prints an error; "error:" is red on a terminal, as atranslate's is.
+static void printError(const Error &error) {
+  const char *none = std::getenv("NO_COLOR"), *kind = std::getenv("TERM");
+  bool isColored = isatty(STDERR_FILENO) && kind && std::strcmp(kind, "dumb") &&
+                   !(none && *none);
+  std::fprintf(stderr, "%serror:%s %s\n", isColored ? "\033[0;1;31m" : "",
+               isColored ? "\033[0m" : "", error.c_str());
+}
+
 /// Ends the process: what standard output did not take is an error, too.
 static int finish(Error error) {
   Error lost = finishStandardOutput();
   for (const Error &each : {error, lost})
     if (!each.empty())
-      std::fprintf(stderr, "error: %s\n", each.c_str());
+      printError(each);
   return error.empty() && lost.empty() ? 0 : 1;
 }
 

@@ -155,7 +155,9 @@ std::optional<CompileStatus> parseCommandLine(int argc, char **argv,
   if (!error)
     error = reader.finish(flags.input, flags.output, options);
   if (error) {
-    errs() << "error: " << error->message << "\n";
+    CompileMessage message;
+    message.text = error->message;
+    message.print(errs());
     return error->status;
   }
   chooseTemporaryFolder(options.output);

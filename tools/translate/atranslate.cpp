@@ -5,8 +5,38 @@
 #include "CrashHandling.h"
 #include "Main.h"
 #include "Support/OutputFile.h"
+#include "Support/Terminal.h"
 #include "Verify/CompileVerified.h"
 #include "llvm/Support/raw_ostream.h"
+
+namespace {
+/// Shows a compilation's progress on the terminal.
+class TerminalObserver final : public adze::CompileObserver {
+public:
+  explicit TerminalObserver(adze::ProgressStream &stream) : stream(stream) {}
+
+  void report(const adze::CompileMessage &message) override {
+    message.print(stream);
+  }
+  void progress(llvm::StringRef stage, size_t done, size_t all) override {
+    stream.show(stage, done, all);
+  }
+
+private:
+  adze::ProgressStream &stream;
+};
+} // namespace
+
+/// On a terminal, unless the user or a replay wants quiet.
+static adze::CompileStatus compileOnTerminal(adze::CompileOptions &options,
+                                             bool *isOfCompilation) {
+  if (!adze::isTerminal() || options.quiet || !options.reproducer.empty())
+    return adze::compileVerified(options, llvm::errs(), isOfCompilation);
+  adze::ProgressStream stream;
+  TerminalObserver observer(stream);
+  options.observer = &observer;
+  return adze::compileVerified(options, stream, isOfCompilation);
+}
 
 int adze_translate_main(int argc, char **argv) {
   adze::installCrashHandling(argc, argv);
@@ -15,8 +45,7 @@ int adze_translate_main(int argc, char **argv) {
   if (auto status = adze::parseCommandLine(argc, argv, options))
     return static_cast<int>(*status);
   bool isOfCompilation = false;
-  adze::CompileStatus status =
-      adze::compileVerified(options, llvm::errs(), &isOfCompilation);
+  adze::CompileStatus status = compileOnTerminal(options, &isOfCompilation);
   if (status == adze::CompileStatus::Defect)
     adze::reportDefect(/*isOfPass=*/isOfCompilation);
   return static_cast<int>(status);
