@@ -156,6 +156,16 @@ def test_measured(folder, shoot):
         times = page.evaluate(
             "profile.trace.traceEvents.filter(e => e.cat === 'kernel' && e.name === 'conv_relu_1').map(e => e.dur)")
         assert len(times) == 5 and kernel["us"] == sorted(times)[2]
+        events = page.evaluate("profile.trace.traceEvents.filter(e => e.ph === 'X').map(e => [e.cat, e.dur])")
+        runs, gaps, inside = 0, [], 0.0  # a run's event follows those of its kernels
+        for category, duration in events:
+            if category == "run":
+                runs, inside = runs + 1, gaps.append(duration - inside) or 0.0
+            else:
+                inside += duration
+        assert runs == 5
+        assert page.evaluate("measured.between") == pytest.approx(sorted(gaps)[2], abs=1e-6)
+        assert "between launches" in page.text("#by-type")
         page.click("#tab-kernels")
         page.click("#kernels tbody tr")
         assert "measured" in page.text("#panel") and "of the roof" in page.text("#panel")

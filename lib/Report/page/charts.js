@@ -37,13 +37,18 @@ function sumByType() {
 const TOP_BARS = 16;
 
 function drawTimes(onSelect) {
-  const total = kernels.reduce((sum, kernel) => sum + timeOf(kernel), 0) || 1;
+  const between = measured?.between ?? 0;
+  const total = kernels.reduce((sum, kernel) => sum + timeOf(kernel), between) || 1;
   const text = us => `${formatTime(us)} \u00b7 ${formatPercent(us / total)}`;
-  drawBars(document.getElementById('by-type'), sumByType().slice(0, TOP_BARS).map(sum => ({
+  const types = sumByType().slice(0, TOP_BARS).map(sum => ({
     name: `${sum.type} (${formatCount(sum.launches)})`, value: sum.us, text: text(sum.us), color: colorOf(sum.type),
     roof: measured ? sum.roof : undefined,
     title: `${sum.type}: ${formatCount(sum.launches)} launches, at least ${formatTime(sum.roof)} on this machine`,
-  })));
+  }));
+  if (measured)
+    types.push({name: 'between launches', value: between, text: text(between), color: 'var(--faint)',
+      title: 'The time of a run that is in no kernel'});
+  drawBars(document.getElementById('by-type'), types);
   const longest = [...kernels].sort((a, b) => timeOf(b) - timeOf(a)).slice(0, TOP_BARS);
   drawBars(document.getElementById('by-kernel'), longest.map(kernel => ({
     name: kernel.name, value: timeOf(kernel), text: text(timeOf(kernel)), color: colorOf(kernel.type),

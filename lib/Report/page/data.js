@@ -17,8 +17,8 @@ function readData(id) {
 const report = readData('report-data');
 const profile = readData('profile-data');
 
-/** What is assumed of a core where nothing was measured. */
-const ASSUMED = {hertz: 3e9, fmasPerCycle: 2, bytesPerSecond: 20e9};
+/** What is assumed where nothing was measured: of a core, and of a GPU of a data center. */
+const ASSUMED = {hertz: 3e9, fmasPerCycle: 2, bytesPerSecond: 20e9, gpuFlops: 60e12, gpuBytesPerSecond: 3e12};
 
 function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
@@ -47,7 +47,10 @@ function splitRuns(trace) {
   return runs;
 }
 
-/** Returns medians over the runs: {us, runs, kernels: name -> {us, calls, args}}. */
+/**
+ * Returns medians over the runs: {us, between, runs, kernels: name -> {us, count, args}}. `between` is the time of a run
+ * that is in no kernel.
+ */
 function measureRuns(trace) {
   const runs = splitRuns(trace);
   const kernels = new Map();
@@ -68,7 +71,8 @@ function measureRuns(trace) {
     entry.greatest = Math.max(...entry.times);
     entry.count = Math.round(median(entry.calls));
   }
-  return {us: runs.length ? median(runs.map(run => run.us)) : 0, runs: runs.length, kernels};
+  const between = runs.map(run => Math.max(0, run.us - run.kernels.reduce((sum, event) => sum + event.dur, 0)));
+  return {us: runs.length ? median(runs.map(run => run.us)) : 0, between: runs.length ? median(between) : 0, runs: runs.length, kernels};
 }
 
 const measured = profile ? measureRuns(profile.trace) : null;
@@ -102,11 +106,13 @@ function makeKernels() {
 
 const kernels = makeKernels();
 
+const isOnGPU = profile ? profile.device.startsWith('cuda') : report.targets.every(target => target.startsWith('cuda'));
+
 /** What the machine gives, in operations and bytes a second; the user may change it. */
 const machine = {
-  flops: profile?.limits?.fma_gflops ? profile.limits.fma_gflops * 1e9 :
+  flops: profile?.limits ? profile.limits.fma_gflops * 1e9 : isOnGPU ? ASSUMED.gpuFlops :
       (report?.vector_bytes || 32) / 4 * 2 * ASSUMED.fmasPerCycle * ASSUMED.hertz,
-  bytes: profile?.limits?.copy_gb_s ? profile.limits.copy_gb_s * 1e9 : ASSUMED.bytesPerSecond,
+  bytes: profile?.limits ? profile.limits.copy_gb_s * 1e9 : isOnGPU ? ASSUMED.gpuBytesPerSecond : ASSUMED.bytesPerSecond,
   isMeasured: Boolean(profile?.limits),
 };
 

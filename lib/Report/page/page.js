@@ -66,11 +66,12 @@ function drawFigures() {
   ];
   if (measured)
     figures.push([formatFlopRate(sum('flops') / measured.us * 1e6), 'rate of a run']);
-  if (report) {
+  const allCode = [...code.values()].reduce((a, b) => a + b, 0);
+  if (report)
     figures.push([formatBytes(report.weights_bytes), 'weights'],
-      [formatBytes(report.arena_bytes), `arena (lower bound ${formatBytes(report.arena_lower_bound_bytes)})`],
-      [formatBytes([...code.values()].reduce((a, b) => a + b, 0)), 'machine code of the kernels']);
-  }
+      [formatBytes(report.arena_bytes), `arena (lower bound ${formatBytes(report.arena_lower_bound_bytes)})`]);
+  if (allCode)
+    figures.push([formatBytes(allCode), 'machine code of the kernels']);
   $('figures').replaceChildren(...figures.map(([value, text]) => element('div', {class: 'figure'}, element('b', {}, value), element('span', {}, text))));
 }
 
@@ -79,7 +80,8 @@ function drawOverview() {
     note.textContent = measured ? 'Medians of the profile; the mark is the least time that the machine allows.' :
       'Not measured: the least time that the machine below allows.';
   $('roof-note').textContent = machine.isMeasured ? 'The roof was measured after the runs: f32 multiply-adds in registers, and a copy in memory. Data in caches and products of narrow types may exceed it. Both numbers can be changed.' :
-    'The roof is an assumption (one core at 3 GHz with two multiply-add units, 20 GB/s): set the numbers of your machine.';
+    `The roof is an assumption (${isOnGPU ? 'a GPU of 60 TFLOP/s and 3 TB/s' :
+      'one core at 3 GHz with two multiply-add units, 20 GB/s'}): set the numbers of your machine.`;
   drawFigures();
   drawTimes(select);
   drawRoofline($('roofline'), select, selected);
