@@ -12,7 +12,7 @@ import subprocess
 
 import browser
 import pytest
-from conftest import DIGITS, ROOT
+from conftest import DIGITS, ROOT, parse
 
 BIN = ROOT / "build" / "bin"
 pytestmark = [
@@ -116,6 +116,30 @@ def test_graph(folder, shoot):
         assert (moved["x"] - before["x"], moved["y"] - before["y"]) == pytest.approx((40, 20))
         page.call("Input.dispatchMouseEvent", type="mouseWheel", x=400, y=500, deltaX=0, deltaY=-200)
         page.wait(f"views.graph.current.view.scale > {moved['scale']} * 1.1")
+        assert page.errors == []
+
+
+SWISH = """
+<ir_version: 8, opset_import: ["" : 18]>
+swish (float[N, 8] x) => (float[N, 8] y, int64[2] sizes) <float[8, 8] w = {WEIGHTS}> {
+  [product] p = MatMul(x, w)
+  [sigmoid] s = Sigmoid(p)
+  [swish] y = Mul(p, s)
+  [shape] sizes = Shape(x)
+}
+""".replace("WEIGHTS", ", ".join(str(i % 7) for i in range(64)))
+
+
+def test_merged_nodes(tmp_path):
+    """x * sigmoid(x) becomes one op, which has the name of its last node: all are in the kernel's cluster."""
+    (tmp_path / "swish.onnx").write_bytes(parse(SWISH))
+    run(BIN / "atranslate", tmp_path / "swish.onnx", "-o", tmp_path / "swish.so", f"--report={tmp_path / 'swish.html'}")
+    with browser.Page(tmp_path / "swish.html") as page:
+        assert "sigmoid" not in page.evaluate("kernels.flatMap(kernel => kernel.nodes)")
+        page.click("#tab-graph")
+        clusters = page.evaluate("Object.fromEntries(views.graph.current.boxes.map(box => [box.title, box.cluster]))")
+        assert clusters["product"] is not None
+        assert clusters["product"] == clusters["sigmoid"] == clusters["swish"]
         assert page.errors == []
 
 

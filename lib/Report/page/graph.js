@@ -19,16 +19,46 @@ function makeBox(label, sub, inputs, properties) {
 
 /** The imported graph: an input, op or output a node. */
 function makeModelGraph() {
-  return report.nodes.map((node, number) => {
+  const boxes = report.nodes.map((node, number) => {
     const op = node.op.replace(/^graph\./, '');
     const isEnd = op === 'input' || op === 'output';
     const owners = isEnd ? [] : [...new Set(node.nodes.flatMap(name => kernelsOfNode.get(name) ?? []))];
     return makeBox(op, node.nodes.join(', '), node.inputs.filter(input => input < number), {
       isEnd, node, kernels: owners, title: node.nodes[0] ?? op,
       search: `${op} ${node.nodes.join(' ')} ${node.type}`.toLowerCase(),
-      cluster: owners.length ? owners[0] : null, color: alpha => colorOfNumber(owners[0], alpha),
+      cluster: owners.length ? owners[0] : null,
     });
   });
+  addMerged(boxes);
+  for (const box of boxes)
+    box.color = alpha => colorOfNumber(box.cluster, alpha);
+  return boxes;
+}
+
+/**
+ * Adds ops to the cluster that they were merged into: a pattern such as x * sigmoid(x) has the name of one of its nodes.
+ * What reads a result of a kernel, and is read by that kernel alone, is computed there.
+ */
+function addMerged(boxes) {
+  const readers = boxes.map(() => []);
+  boxes.forEach((box, number) => box.inputs.forEach(input => readers[input].push(number)));
+  for (let number = boxes.length - 1; number >= 0; --number) {
+    const box = boxes[number];
+    if (box.isEnd || box.cluster !== null || !readers[number].length)
+      continue;
+    const cluster = boxes[readers[number][0]].cluster;
+    if (cluster !== null && cluster !== undefined && readers[number].every(reader => boxes[reader].cluster === cluster) &&
+        readsFrom(boxes, box, cluster)) {
+      box.cluster = cluster;
+      box.kernels = [cluster];
+    }
+  }
+}
+
+/** Returns true if the box reads a result of the cluster, perhaps through ops of no cluster. */
+function readsFrom(boxes, box, cluster) {
+  return box.inputs.some(input => boxes[input].cluster === cluster ||
+    (boxes[input].cluster === null && !boxes[input].isEnd && readsFrom(boxes, boxes[input], cluster)));
 }
 
 /** The kernels in their order, behind the inputs of the model and before its outputs. */

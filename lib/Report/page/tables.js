@@ -188,7 +188,7 @@ function nodePanel(box, onSelect) {
     definitions([['operator', node.op], ['type', node.type]]),
     ...box.kernels.length ? [element('h3', {}, 'Computed by'), element('ul', {}, ...box.kernels.map(number =>
       element('li', {}, element('a', {class: 'link', onclick: () => onSelect(number)}, kernels[number].name))))] :
-      box.isEnd ? [] : [element('p', {class: 'note'}, 'No kernel computes it: it was folded, or is a view of other memory.')],
+      box.isEnd ? [] : [element('p', {class: 'note'}, 'No kernel has its name: it was folded, merged with its neighbours, or is a view of other memory.')],
     ...node.weights?.length ? [element('h3', {}, 'Constants'), element('ul', {}, ...node.weights.map(type => element('li', {class: 'mono'}, type)))] : [],
   ];
 }
