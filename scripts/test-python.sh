@@ -7,7 +7,7 @@
 #
 #   test-python.sh [--wheel] [pytest arguments]
 #
-# PYTHON_EXTRAS="torch onnxscript jax" installs these, too (3 GB): their tests are
+# PYTHON_EXTRAS="torch onnxscript jax ray[serve]" installs these, too (3 GB): their tests are
 # skipped otherwise. ADZE_ONNX_TESTS=all runs all of ONNX's node tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -94,7 +94,8 @@ def test_onnxruntime_page(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name, modules", [("python", []), ("http-server", ["fastapi", "uvicorn"])]
+    "name, modules",
+    [("python", []), ("http-server", ["fastapi", "uvicorn"]), ("ray-serve", ["ray.serve"])],
 )
 def test_example(name, modules, tmp_path):
     for module in modules:
