@@ -62,6 +62,7 @@ private:
   SmallVector<int64_t> values;
   llvm::StringMap<unsigned> uses;
   llvm::DenseMap<Operation *, unsigned> numLaunchesBefore;
+  unsigned lastLaunch = 0;
   llvm::DenseMap<Value, unsigned> slots;
   llvm::DenseMap<Value, int64_t> slotEnds;
   llvm::DenseMap<Value, std::vector<unsigned>> writers; // of whole places
@@ -172,7 +173,8 @@ void ReportBuilder::describeSymbols() {
 }
 
 /// Extends the slot's life to the uses of a view of it. A use within a loop
-/// extends it to the whole of the loop.
+/// extends it to the whole of the loop; one between two launches ends it with
+/// the first of them, or begins it with the second.
 void ReportBuilder::setLife(Value place, Block *block, ReportSlot &slot) {
   for (Operation *user : place.getUsers()) {
     if (auto view = dyn_cast<host::ViewOp>(user)) {
@@ -186,7 +188,8 @@ void ReportBuilder::setLife(Value place, Block *block, ReportSlot &slot) {
     outer->walk([&](host::LaunchOp) { ++numWithin; });
     unsigned first = numLaunchesBefore[outer];
     slot.first = std::min(slot.first, first);
-    slot.last = std::max(slot.last, first + std::max(numWithin, 1u) - 1);
+    if (first + numWithin > 0)
+      slot.last = std::max(slot.last, first + numWithin - 1);
   }
 }
 
@@ -203,6 +206,9 @@ void ReportBuilder::addSlot(host::SlotOp slot) {
       entry.offset + int64_t(llvm::alignTo(entry.bytes, host::placeAlignment));
   entry.first = UINT_MAX;
   setLife(slot.getResult(), slot->getBlock(), entry);
+  if (entry.first == UINT_MAX)
+    entry.first = 0; // of one without a use
+  entry.last = std::min(std::max(entry.first, entry.last), lastLaunch);
   entry.first = std::min(entry.first, entry.last);
   slots[slot.getResult()] = report.slots.size();
   report.slots.push_back(std::move(entry));
@@ -241,11 +247,12 @@ void ReportBuilder::build() {
   report.arenaLowerBoundBytes = arena.lowerBound;
   if (auto bytes = program->getAttrOfType<IntegerAttr>(host::weightsBytesAttr))
     report.weightsBytes = bytes.getInt();
-  unsigned numLaunches = 0;
+  unsigned count = 0;
   program.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    numLaunchesBefore[op] = numLaunches;
-    numLaunches += isa<host::LaunchOp>(op);
+    numLaunchesBefore[op] = count;
+    count += isa<host::LaunchOp>(op);
   });
+  lastLaunch = count ? count - 1 : 0;
   program.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto slot = dyn_cast<host::SlotOp>(op))
       addSlot(slot);

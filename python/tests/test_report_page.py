@@ -143,6 +143,27 @@ def test_merged_nodes(tmp_path):
         assert page.errors == []
 
 
+PLAIN = """
+<ir_version: 8, opset_import: ["" : 18]>
+plain (float[N] x, int64[M] i) => (float[N] y, int64[K] u) { y = Identity(x) u = Unique(i) }
+"""
+
+
+def test_model_without_kernels(tmp_path):
+    """What the host does by itself has no launch; its places in the arena lie within the launches that there are."""
+    (tmp_path / "plain.onnx").write_bytes(parse(PLAIN))
+    run(BIN / "atranslate", tmp_path / "plain.onnx", "-o", tmp_path / "plain.so", f"--report={tmp_path / 'plain.html'}")
+    with browser.Page(tmp_path / "plain.html") as page:
+        count = page.evaluate("kernels.length")
+        for tab in ("graph", "kernels", "memory", "refusals", "overview"):
+            page.click(f"#tab-{tab}")
+        assert page.evaluate(f"report.slots.every(slot => slot.first <= slot.last && slot.last < Math.max(1, {count}))")
+        page.click("#tab-graph")
+        page.click("#graph-after")
+        page.click("#graph-before")
+        assert page.errors == []
+
+
 def test_kernels_memory_refusals(folder, shoot):
     with browser.Page(folder / "report.html") as page:
         page.click("#tab-kernels")

@@ -144,6 +144,10 @@ class GraphView {
   /** Shows all, or, where that is too small to read, the beginning. */
   fit(all = false) {
     const {boxes} = this.current;
+    if (!boxes.length) {
+      this.current.view = {scale: 1, x: 0, y: 0};
+      return;
+    }
     const left = Math.min(...boxes.map(box => box.x - box.width / 2)), right = Math.max(...boxes.map(box => box.x + box.width / 2));
     const top = Math.min(...boxes.map(box => box.y - box.height / 2)), bottom = Math.max(...boxes.map(box => box.y + box.height / 2));
     const width = this.canvas.clientWidth - 2 * GRAPH.margin, height = this.canvas.clientHeight - 2 * GRAPH.margin;
