@@ -1,7 +1,7 @@
-# `make install`: bin/, lib/libadze_rt.{a,so}, lib/libadze_compiler.so,
-# lib/libonnxruntime_ep_adze.so, include/, lib/cmake/Adze, lib/pkgconfig, man pages
+# `make install`: bin/, lib/libadze_rt.{a,so}, lib/libadze_generate.so,
+# lib/libadze_compiler.so, lib/libonnxruntime_ep_adze.so, include/, lib/cmake/Adze, lib/pkgconfig, man pages
 # and completions.
-set(installed adze_rt_shared adze_rt_static)
+set(installed adze_rt_shared adze_rt_static adze_generate)
 if(TARGET adze_compiler)
   list(APPEND installed adze_compiler)
   install(FILES include/CAPI/adze_compiler.h DESTINATION include)
@@ -9,7 +9,7 @@ endif()
 if(TARGET adze_onnxruntime_ep)
   list(APPEND installed adze_onnxruntime_ep)
 endif()
-foreach(library adze_compiler adze_onnxruntime_ep)
+foreach(library adze_compiler adze_generate adze_onnxruntime_ep)
   if(TARGET ${library})
     # Programs load them by path: an archive's libraries lie beside them.
     set_target_properties(${library} PROPERTIES INSTALL_RPATH "$ORIGIN")
@@ -23,7 +23,7 @@ foreach(tool arun atranslate aopt adze-reduce adze-lsp-server)
   endif()
 endforeach()
 install(TARGETS ${installed} RUNTIME DESTINATION bin LIBRARY DESTINATION lib ARCHIVE DESTINATION lib)
-install(FILES runtime/include/adze.h runtime/include/adze.hpp DESTINATION include)
+install(FILES runtime/include/adze.h runtime/include/adze.hpp runtime/include/adze_generate.h DESTINATION include)
 install(FILES ${ADZE_DLPACK_INCLUDE}/dlpack/dlpack.h DESTINATION include/dlpack)
 
 include(CMakePackageConfigHelpers)

@@ -53,6 +53,9 @@ ADZE_API adze_code adze_status_code(adze_status status);
  * "" for NULL. */
 ADZE_API const char *adze_status_message(adze_status status);
 ADZE_API void adze_status_free(adze_status status);
+/* A status of the caller's own, with a copy of the message; for libraries that
+ * return statuses, too. */
+ADZE_API adze_status adze_status_create(adze_code code, const char *message);
 /* The newest module ABI that this run time reads. */
 ADZE_API uint32_t adze_abi_version(void);
 

@@ -53,6 +53,10 @@ adze_code rt_errno_code(int error) {
   return error == ENOMEM ? ADZE_OUT_OF_MEMORY : ADZE_IO_ERROR;
 }
 
+adze_status adze_status_create(adze_code code, const char *message) {
+  return rt_error(code, "%s", message ? message : "");
+}
+
 adze_code adze_status_code(adze_status status) {
   return status ? status->code : ADZE_OK;
 }

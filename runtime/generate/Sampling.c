@@ -1,0 +1,164 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * Which token comes next: penalties, temperature, filters, a random number.
+ */
+#include "Generate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Scores by which tokens are ordered; equal ones by number, so that an order is
+ * the same everywhere. */
+typedef struct {
+  const float *scores;
+  int32_t *order;
+} ranking;
+
+static bool is_before(const ranking *r, int32_t x, int32_t y) {
+  return r->scores[x] > r->scores[y] || (r->scores[x] == r->scores[y] && x < y);
+}
+
+static void sift(const ranking *r, int64_t count, int64_t at) {
+  for (;;) {
+    int64_t least = at;
+    for (int64_t child = 2 * at + 1; child <= 2 * at + 2; ++child)
+      if (child < count && is_before(r, r->order[least], r->order[child]))
+        least = child;
+    if (least == at)
+      return;
+    int32_t token = r->order[at];
+    r->order[at] = r->order[least];
+    r->order[least] = token;
+    at = least;
+  }
+}
+
+/* The `most` best of `count` tokens, best first, at the front of the order. */
+static void select_best(const ranking *r, int64_t count, int64_t most) {
+  for (int64_t i = 0; i < count; ++i)
+    r->order[i] = (int32_t)i;
+  if (most > count)
+    most = count;
+  /* A heap of the best so far, the least of them on top. */
+  for (int64_t i = most / 2; i-- > 0;)
+    sift(r, most, i);
+  for (int64_t i = most; i < count; ++i)
+    if (is_before(r, r->order[i], r->order[0])) {
+      r->order[0] = r->order[i];
+      sift(r, most, 0);
+    }
+  for (int64_t end = most; end-- > 1;) {
+    int32_t token = r->order[0];
+    r->order[0] = r->order[end];
+    r->order[end] = token;
+    sift(r, end, 0);
+  }
+}
+
+static int64_t find_best(const float *scores, int64_t count) {
+  int64_t best = 0;
+  for (int64_t i = 1; i < count; ++i)
+    if (scores[i] > scores[best])
+      best = i;
+  return best;
+}
+
+/* The logarithm of the sum of the exponentials. */
+static double log_sum(const float *scores, int64_t count, float greatest) {
+  double sum = 0;
+  for (int64_t i = 0; i < count; ++i)
+    sum += expf(scores[i] - greatest);
+  return greatest + log(sum);
+}
+
+/* SplitMix64 (Steele et al., 2014) as a function of a position: in [0, 1). */
+static double random_at(uint64_t seed, uint64_t position) {
+  uint64_t z = seed + (position + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+static void penalize(const adze_sequence *sequence, float *scores) {
+  float penalty = sequence->sampling.repetition_penalty;
+  if (penalty == 0 || penalty == 1)
+    return;
+  int64_t vocabulary = sequence->generator->vocabulary;
+  int32_t *seen = sequence->generator->order;
+  memset(seen, 0, (size_t)vocabulary * sizeof(*seen));
+  for (size_t i = 0; i < sequence->count; ++i) {
+    int64_t token = sequence->tokens[i];
+    if (token < 0 || token >= vocabulary || seen[token])
+      continue;
+    seen[token] = 1;
+    scores[token] *= scores[token] > 0 ? 1 / penalty : penalty;
+  }
+}
+
+/* How many of the best tokens the filters leave; they are in the order then. */
+static int64_t filter(const adze_sampling *sampling, const ranking *r,
+                      int64_t count, float greatest) {
+  int64_t most = sampling->top_k > 0 && sampling->top_k < count
+                     ? sampling->top_k
+                     : count;
+  bool by_sum = sampling->top_p > 0 && sampling->top_p < 1;
+  float floor = sampling->min_p > 0 ? greatest + logf(sampling->min_p)
+                                    : -INFINITY;
+  int64_t some = by_sum && most > 256 ? 256 : most;
+  for (;; some *= 4) {
+    if (some > most)
+      some = most;
+    select_best(r, count, some);
+    double all = 0, sum = 0;
+    if (by_sum && most == count)
+      for (int64_t i = 0; i < count; ++i)
+        all += expf(r->scores[i] - greatest);
+    else if (by_sum)
+      for (int64_t i = 0; i < most; ++i)
+        all += expf(r->scores[r->order[i]] - greatest);
+    for (int64_t i = 0; i < some; ++i) {
+      float score = r->scores[r->order[i]];
+      if (i > 0 && score < floor)
+        return i;
+      sum += expf(score - greatest);
+      if (by_sum && sum >= sampling->top_p * all)
+        return i + 1;
+    }
+    if (some == most)
+      return most;
+  }
+}
+
+int64_t gen_choose(const adze_sequence *sequence, float *logprob) {
+  const adze_generator *generator = sequence->generator;
+  const adze_sampling *sampling = &sequence->sampling;
+  int64_t count = generator->vocabulary;
+  float *raw = generator->scores, *scores = raw + count;
+  memcpy(scores, raw, (size_t)count * sizeof(float));
+  penalize(sequence, scores);
+  int64_t token = find_best(scores, count);
+  if (sampling->temperature > 0) {
+    for (int64_t i = 0; i < count; ++i)
+      scores[i] /= sampling->temperature;
+    float greatest = scores[token];
+    ranking r = {scores, generator->order};
+    int64_t left = filter(sampling, &r, count, greatest);
+    double sum = 0, limit;
+    for (int64_t i = 0; i < left; ++i)
+      sum += expf(scores[r.order[i]] - greatest);
+    limit = sum * random_at(sampling->seed, sequence->count);
+    sum = 0;
+    token = r.order[left - 1];
+    for (int64_t i = 0; i < left; ++i) {
+      sum += expf(scores[r.order[i]] - greatest);
+      if (sum > limit) {
+        token = r.order[i];
+        break;
+      }
+    }
+  }
+  float greatest = raw[find_best(raw, count)];
+  *logprob = (float)(raw[token] - log_sum(raw, count, greatest));
+  return token;
+}

@@ -1,0 +1,129 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * Generation of tokens by decoder models: token ids in, token ids out.
+ *
+ *   adze_generator *generator;
+ *   status = adze_generator_create(module, NULL, &generator);
+ *   adze_sampling sampling = {.size = sizeof(sampling), .max_tokens = 64};
+ *   adze_sequence *sequence;
+ *   status = adze_sequence_create(generator, &sampling, prompt, count, NULL,
+ *                                 NULL, 0, print_token, NULL, &sequence);
+ *   status = adze_generator_run(generator);
+ *
+ * The model is a module for the CPU with token ids as input, logits as output,
+ * and states (adze_module_state): the generator keeps these in buffers, one set
+ * for each sequence, in place. It is a library of its own, libadze_generate,
+ * over libadze_rt. One thread drives a generator, but for adze_sequence_cancel.
+ */
+#ifndef ADZE_GENERATE_H
+#define ADZE_GENERATE_H
+
+#include "adze.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct adze_generator adze_generator;
+typedef struct adze_sequence adze_sequence;
+
+typedef enum {
+  ADZE_TOKEN = 0,     /* a token was chosen */
+  ADZE_STOPPED = 1,   /* the last event: by an end token, a stop sequence,
+                         max_tokens or the callback */
+  ADZE_FULL = 2,      /* the last event: the buffers have no row left */
+  ADZE_CANCELLED = 3, /* the last event */
+  ADZE_FAILED = 4     /* the last event: see what the step returned */
+} adze_event;
+
+/* How tokens are chosen. All zeros but for `size` is the most likely token each
+ * time. The filters apply in the order of the fields. */
+typedef struct {
+  size_t size; /* of this struct */
+  /* Logits of tokens that occur are divided by it where positive, and multiplied
+   * where negative (Keskar et al., CTRL, 2019). 0 or 1: off. */
+  float repetition_penalty;
+  float temperature; /* logits are divided by it; 0: the most likely token */
+  int32_t top_k;     /* only so many of the most likely tokens; 0: all */
+  float top_p;       /* only the most likely ones, up to this sum of
+                        probabilities (Holtzman et al., 2020); 0 or 1: all */
+  float min_p;       /* only those at least so likely, relative to the most
+                        likely one; 0: all */
+  /* Random numbers are a function of the seed and the position alone: results
+   * depend neither on threads nor on what else the generator runs. */
+  uint64_t seed;
+  int64_t max_tokens; /* after the prompt; 0: until the buffers are full */
+  /* Token sequences that end the generation. They are copied. */
+  const int64_t *const *stops;
+  const size_t *stop_lengths;
+  size_t num_stops;
+} adze_sampling;
+
+/* Called by adze_generator_step, for each token and once at the end (`token` is
+ * then -1). Any value but 0 stops the sequence. `logprob` is the logarithm of the
+ * token's probability under the model, before filters. */
+typedef int (*adze_token_fn)(void *user, adze_sequence *sequence,
+                             adze_event event, int64_t token, float logprob);
+
+/* Fields are only ever appended. NULL and 0 are the defaults. */
+typedef struct {
+  size_t size;     /* of this struct */
+  int64_t rows;    /* of the buffers of a sequence: prompt and tokens; 2048 */
+  int64_t chunk;   /* rows of a prompt that one step takes; 512 */
+  const int64_t *end_tokens; /* that end each sequence; copied */
+  size_t num_end_tokens;
+  /* Names of the model's values where its own do not tell: by default
+   * input_ids, attention_mask, position_ids or cache_position, logits. */
+  const char *ids, *mask, *positions, *logits;
+} adze_generator_options;
+
+/* Fails with ADZE_UNSUPPORTED if the module has no such values or no states, and
+ * says which. The module must live as long. `options` may be NULL. */
+ADZE_API adze_status adze_generator_create(
+    adze_module *module, const adze_generator_options *options,
+    adze_generator **generator);
+/* Releases its sequences, too. */
+ADZE_API void adze_generator_release(adze_generator *generator);
+
+/* Joins at the next step. `prompt` has at least one token. The tensors `extra`
+ * are inputs by name that stay for the sequence (results of an encoder); they
+ * must live as long. `sampling` and `callback` may be NULL. */
+ADZE_API adze_status adze_sequence_create(
+    adze_generator *generator, const adze_sampling *sampling,
+    const int64_t *prompt, size_t count, const char *const *names,
+    const DLTensor *const *extra, size_t num_extra, adze_token_fn callback,
+    void *user, adze_sequence **sequence);
+/* Goes on with more tokens: the next turn of a chat. max_tokens counts from
+ * here. The sequence must have ended, not by a failure. */
+ADZE_API adze_status adze_sequence_extend(adze_sequence *sequence,
+                                          const int64_t *tokens, size_t count);
+/* A copy that goes on from here by itself; copies the rows that are in use.
+ * `sampling` NULL: that of the original. */
+ADZE_API adze_status adze_sequence_fork(adze_sequence *sequence,
+                                        const adze_sampling *sampling,
+                                        adze_token_fn callback, void *user,
+                                        adze_sequence **fork);
+/* Drops all tokens but the first `count`, and ends the sequence if it runs.
+ * ADZE_UNSUPPORTED if the model has states that can't go back (recurrent ones). */
+ADZE_API adze_status adze_sequence_rewind(adze_sequence *sequence,
+                                          size_t count);
+/* The tokens so far, with those of the prompt; valid until the next call. */
+ADZE_API const int64_t *adze_sequence_tokens(const adze_sequence *sequence,
+                                             size_t *count);
+/* May be called by any thread; takes effect before the next step. */
+ADZE_API void adze_sequence_cancel(adze_sequence *sequence);
+ADZE_API void adze_sequence_release(adze_sequence *sequence);
+
+/* For each sequence that runs: a chunk of its prompt, or one token. Only one
+ * sequence gets a chunk of more than one token, so that others do not wait long.
+ * `*active` (may be NULL): how many go on. If one fails, the others are as they
+ * were or one token further; the first error is returned. */
+ADZE_API adze_status adze_generator_step(adze_generator *generator,
+                                         int32_t *active);
+/* Steps until none is active. */
+ADZE_API adze_status adze_generator_run(adze_generator *generator);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* ADZE_GENERATE_H */
