@@ -132,9 +132,10 @@ std::vector<float> readScales(DequantizeBlocksOp op) {
 
 /// The words of `graph.word_matmul` of `count` bytes whose elements follow each
 /// other from the lowest bits on: byte b of a word takes elements b, 4 + b, ..
-void formWords(const uint8_t *bytes, int64_t count, int64_t bits,
-               uint32_t *words, int64_t stride) {
-  int64_t parts = byteBits / bits, mask = (1 << bits) - 1;
+template <int64_t bits>
+void formWords(const uint8_t *bytes, int64_t count, uint32_t *words,
+               int64_t stride) {
+  constexpr int64_t parts = byteBits / bits, mask = (1 << bits) - 1;
   for (int64_t w = 0; w < count / wordBytes; ++w) {
     uint32_t word = 0;
     for (int64_t i = 0; i < wordBytes * parts; ++i) {
@@ -161,15 +162,20 @@ Value formRight(DequantizeBlocksOp op, OpBuilder &b) {
   int64_t columns = shape[0], blocks = shape[1], count = shape[2],
           rows = count / wordBytes + 1;
   std::vector<uint32_t> words(blocks * rows * columns);
-  for (int64_t n = 0; n < columns; ++n)
-    for (int64_t k = 0; k < blocks; ++k) {
-      uint32_t *first = words.data() + k * rows * columns + n;
-      formWords(reinterpret_cast<const uint8_t *>(bytes->data()) +
-                    (n * blocks + k) * count,
-                count, op.getBits(), first, columns);
-      std::memcpy(first + (rows - 1) * columns, &scales[n * blocks + k],
-                  sizeof(float));
-    }
+  auto form = op.getBits() == 2   ? formWords<2>
+              : op.getBits() == 4 ? formWords<4>
+                                  : formWords<8>;
+  constexpr int64_t lineWords = 16; // columns of a cache line
+  for (int64_t line = 0; line < columns; line += lineWords)
+    for (int64_t k = 0; k < blocks; ++k)
+      for (int64_t n = line; n < std::min(columns, line + lineWords); ++n) {
+        uint32_t *first = words.data() + k * rows * columns + n;
+        form(reinterpret_cast<const uint8_t *>(bytes->data()) +
+                 (n * blocks + k) * count,
+             count, first, columns);
+        std::memcpy(first + (rows - 1) * columns, &scales[n * blocks + k],
+                    sizeof(float));
+      }
   auto type = RankedTensorType::get({blocks, rows, columns}, b.getI32Type());
   auto elements =
       makeElements(type,
