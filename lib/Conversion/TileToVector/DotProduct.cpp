@@ -177,10 +177,6 @@ Carried KernelLowering::sumColumns(DotOp op, int64_t vectors, int64_t columns) {
       b, loc, b.getZeroAttr(VectorType::get(lanes, element)));
   auto operand = [&](Value tile) {
     Registers registers = emit(tile);
-    if (auto load = tile.getDefiningOp<LoadOp>();
-        load && tile == op.getRhs() && !scratchOf(tile))
-      for (int64_t i = 0, e = registers.values.size(); i < e; ++i)
-        prefetchAhead(window(load), registers.layout, i);
     Type type = tile == op.getLhs() ? op.getProduct().getLhs()
                                     : op.getProduct().getRhs();
     bool isUnsigned = type.isUnsignedInteger();
@@ -191,6 +187,16 @@ Carried KernelLowering::sumColumns(DotOp op, int64_t vectors, int64_t columns) {
     }
     return registers.values;
   };
+  // Column by column, as they lie: the hardware goes on with what it sees in
+  // order, and has more requests under way than a core has.
+  if (auto load = op.getRhs().getDefiningOp<LoadOp>();
+      load && !scratchOf(op.getRhs())) {
+    Layout all = layoutOf(op.getRhs());
+    for (int64_t column = 0; column < columns; ++column)
+      for (int64_t i = 0, e = all.total(); i < e; ++i)
+        if (all.coordinates(i)[1] == column)
+          prefetchAhead(window(load), all, i);
+  }
   Carried sums(rows * columns * vectors, zero);
   return forDepth(op, vectors * lanes, sums, [&](ArrayRef<Value> before) {
     Carried next(before);
