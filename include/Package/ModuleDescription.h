@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -98,6 +99,10 @@ struct ModuleDescription {
   /// Name and digest of the file that the weights are in; empty: in the module.
   std::string weightsFile, weightsId;
   std::string run, infer, arenaBytes, arenaLowerBound;
+  /// The program for devices, whose weights begin at weightsOffset of this
+  /// one's; null where there is one program.
+  std::unique_ptr<ModuleDescription> devices;
+  uint64_t weightsOffset = 0;
 };
 
 } // namespace adze::package

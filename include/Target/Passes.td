@@ -10,16 +10,16 @@ def AttachTargets : Pass<"tile-attach-targets", "mlir::ModuleOp"> {
   let summary = "State what a module is compiled for";
   let description = [{
     Sets `tile.targets` of the module, in place of what it states, to the CPUs
-    and then the GPUs that the options name.
+    or the GPUs that the options name.
 
-    With `cpu=x86-64-v3 cuda=sm_90a`
+    With `cpu=x86-64-v3`
     ```mlir
     module {
     }
     ```
     becomes
     ```mlir
-    module attributes {tile.targets = [#tile.cpu<chip = "x86-64-v3", vector_bytes = 32, caches = [524288, 16777216], features = [lane_permute]>, #tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448, units = [#tile.unit<"wgmma", f16 * f16 + f32, [64, 256, 16]>, #tile.unit<"wgmma", bf16 * bf16 + f32, [64, 256, 16]>], features = [tma]>]} {
+    module attributes {tile.targets = [#tile.cpu<chip = "x86-64-v3", vector_bytes = 32, caches = [524288, 16777216], features = [lane_permute]>]} {
     }
     ```
   }];

@@ -244,9 +244,13 @@ static Constant *makeChecksums(TableBuilder &b, const ModuleDescription &d) {
   return global;
 }
 
-static Constant *makeDescriptor(TableBuilder &b, const ModuleDescription &d) {
-  bool isEmbedded = d.weightsSize && d.weightsFile.empty();
-  Constant *weights = isEmbedded ? b.data(weightsSymbol) : b.null();
+/// `weights` and `checksums` are those of the module's section.
+static Constant *makeDescriptor(TableBuilder &b, const ModuleDescription &d,
+                                Constant *weights, Constant *checksums) {
+  Constant *devices = b.null();
+  if (d.devices)
+    devices = b.global(makeDescriptor(b, *d.devices, b.null(), b.null()),
+                       "devices", 8);
   return b.table<adze_module_desc>({b.i32(sizeof(adze_module_desc)),
                                     b.i32(ADZE_MODULE_ABI),
                                     b.string(d.producer),
@@ -278,9 +282,11 @@ static Constant *makeDescriptor(TableBuilder &b, const ModuleDescription &d) {
                                     makeRowSizes(b),
                                     makeFaults(b, d),
                                     b.i64(d.faults.size()),
-                                    makeChecksums(b, d),
+                                    checksums,
                                     makeStates(b, d),
-                                    b.i64(d.states.size())});
+                                    b.i64(d.states.size()),
+                                    devices,
+                                    b.i64(d.weightsOffset)});
 }
 
 template <typename T>
@@ -345,8 +351,12 @@ Error emitDescriptor(const ModuleDescription &description,
   LLVMContext context;
   Module module("adze.descriptor", context);
   TableBuilder builder(module);
-  GlobalVariable *descriptor =
-      builder.global(makeDescriptor(builder, description), "descriptor", 8);
+  bool isEmbedded = description.weightsSize && description.weightsFile.empty();
+  Constant *fields =
+      makeDescriptor(builder, description,
+                     isEmbedded ? builder.data(weightsSymbol) : builder.null(),
+                     makeChecksums(builder, description));
+  GlobalVariable *descriptor = builder.global(fields, "descriptor", 8);
   makeQuery(module, descriptor);
   makeNote(module, description, target);
   // A note that nothing refers to must outlive the optimiser.

@@ -77,8 +77,12 @@ static std::string digest(const ModuleParts &parts) {
   };
   for (const auto &object : parts.objects)
     add(StringRef(object.data(), object.size()));
-  for (const DeviceImage &image : parts.description.images)
-    add(image.bytes);
+  const ModuleDescription *programs[] = {&parts.description,
+                                         parts.description.devices.get()};
+  for (const ModuleDescription *program : programs)
+    if (program)
+      for (const DeviceImage &image : program->images)
+        add(image.bytes);
   for (const Weight &weight : parts.weights)
     all += utostr(weight.offset) + "+" + utostr(weight.size) + ";";
   XXH128_hash_t hash = xxh3_128bits(arrayRefFromStringRef(all));

@@ -3,7 +3,7 @@
 // From a planned module to the parts of a shared object.
 #include "Compilation.h"
 #include "Describe.h"
-#include "Dialect/Tile/IR/Tile.h"
+#include "Dialect/Tile/IR/Targets.h"
 #include "EqualKernels.h"
 #include "Target/CUDA/CompileKernels.h"
 #include "adze_module.h"
@@ -16,6 +16,10 @@
 using namespace mlir;
 
 namespace adze {
+
+bool Program::isForDevices() const {
+  return bool(tile::findCudaTarget(*module));
+}
 
 LogicalResult Compilation::resolveTargets() {
   if (!targets.empty())
@@ -51,23 +55,32 @@ LogicalResult Compilation::resolveTargets() {
   return success();
 }
 
-LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
-  FailureOr<func::FuncOp> program = findHostProgram(*module);
-  if (failed(program))
+/// Compiles what runs on a CPU: of a program for devices, the kernels that have
+/// no device code.
+LogicalResult
+Compilation::compileForCpus(Program &program,
+                            package::ModuleDescription &description,
+                            package::ModuleParts &parts) {
+  FailureOr<func::FuncOp> main = findHostProgram(*program.module);
+  if (failed(main))
     return failure();
-  SmallVector<host::LaunchOp> launches = getLaunches(*program);
+  SmallVector<host::LaunchOp> launches = getLaunches(*main);
   llvm::SetVector<StringRef> names;
   for (host::LaunchOp launch : launches)
-    names.insert(launch.getCallee());
-  EqualKernels kernels = findEqualKernels(*module, names.getArrayRef());
+    if (!program.isForDevices() || launch->hasAttr(host::hostFallbackAttr))
+      names.insert(launch.getCallee());
+  if (program.isForDevices() && names.empty())
+    return success();
+  EqualKernels kernels = findEqualKernels(*program.module, names.getArrayRef());
+  Report *told = &program == &programs.front() ? gathered.get() : nullptr;
   std::atomic<size_t> done = 0;
 
   for (auto [number, target] : llvm::enumerate(targets)) {
-    std::string prefix = "v" + std::to_string(number) + ".";
+    std::string prefix = program.prefix + "v" + std::to_string(number) + ".";
     size_t all = kernels.different.size() * targets.size();
     progress(getStageName(Stage::Kernel), done, all);
     auto objects = compileKernels(
-        cloneKernels(*module, kernels.different, targetAttrs[number],
+        cloneKernels(*program.module, kernels.different, targetAttrs[number],
                      stageOptions),
         stageOptions, target, prefix,
         [&](PassManager &manager) {
@@ -86,22 +99,22 @@ LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
     if (failed(objects))
       return failure();
 
-    package::CpuVariant &variant = parts.description.variants.emplace_back();
+    package::CpuVariant &variant = description.variants.emplace_back();
     variant.features = target.moduleFeatures;
     variant.name = target.cpu;
     llvm::StringMap<KernelSymbols> byName;
     auto name = kernels.different.begin();
     for (KernelObject &object : *objects) {
-      if (gathered)
+      if (told)
         addCodeBytes(object.object, {name, object.kernels.size()}, prefix,
-                     target.cpu, *gathered);
+                     target.cpu, *told);
       for (const KernelSymbols &kernel : object.kernels)
         byName[*name++] = kernel;
       parts.objects.push_back(std::move(object.object));
     }
     for (const KernelTwin &twin : kernels.twins)
       if (ReportFunction *function =
-              gathered ? gathered->findFunction(twin.name) : nullptr)
+              told ? told->findFunction(twin.name) : nullptr)
         function->sameAs = twin.of.str();
     if (!kernels.twins.empty()) {
       auto twins = makeTwins(context, kernels.twins, prefix, byName);
@@ -111,7 +124,7 @@ LogicalResult Compilation::compileForCpus(package::ModuleParts &parts) {
         return failure();
     }
     for (host::LaunchOp launch : launches) {
-      const KernelSymbols &kernel = byName[launch.getCallee()];
+      KernelSymbols kernel = byName.lookup(launch.getCallee());
       variant.kernels.push_back(
           {kernel.body, kernel.programs, kernel.scratchBytes});
     }
@@ -162,22 +175,25 @@ static package::DeviceKernel getDeviceKernel(ModuleOp helpers,
   return row;
 }
 
-LogicalResult Compilation::compileForDevices(package::ModuleParts &parts) {
+LogicalResult
+Compilation::compileForDevices(Program &program,
+                               package::ModuleDescription &description,
+                               std::vector<OwningOpRef<ModuleOp>> &helpers) {
   for (const std::string &name : options.cudaTargets) {
     if (isCancelled())
       return failure();
     progress(name);
-    auto cudaOptions = getCudaOptions(name, parts.description.symbols.size());
+    auto cudaOptions = getCudaOptions(name, description.symbols.size());
     if (failed(cudaOptions))
       return failure();
 
-    OwningOpRef<ModuleOp> kernels = module->clone();
+    OwningOpRef<ModuleOp> kernels = program.module->clone();
     cuda::CompiledImage compiled;
     if (failed(cuda::compileKernels(*kernels, *cudaOptions, compiled)))
       return failure();
-    deviceHelpers.push_back(std::move(kernels));
+    helpers.push_back(std::move(kernels));
 
-    package::DeviceImage &image = parts.description.images.emplace_back();
+    package::DeviceImage &image = description.images.emplace_back();
     image.target = name;
     image.sm = cudaOptions->target.sm;
     image.flags = (compiled.isPTX ? ADZE_IMAGE_PTX : 0) |
@@ -185,30 +201,35 @@ LogicalResult Compilation::compileForDevices(package::ModuleParts &parts) {
     image.bytes = std::move(compiled.bytes);
     llvm::StringMap<package::DeviceKernel> byName;
     for (const cuda::CompiledKernel &kernel : compiled.kernels)
-      byName[kernel.kernel] = getDeviceKernel(*deviceHelpers.back(), kernel,
-                                              cudaOptions->target.chip);
-    FailureOr<func::FuncOp> program = findHostProgram(*module);
-    for (host::LaunchOp launch : getLaunches(*program))
+      byName[kernel.kernel] =
+          getDeviceKernel(*helpers.back(), kernel, cudaOptions->target.chip);
+    FailureOr<func::FuncOp> main = findHostProgram(*program.module);
+    for (host::LaunchOp launch : getLaunches(*main))
       image.kernels.push_back(byName.lookup(launch.getCallee()));
-    if (failed(
-            checkDeviceKernels(*program, parts.description, compiled.refused)))
+    if (failed(checkDeviceKernels(program, description, compiled.refused)))
       return failure();
   }
   return success();
 }
 
-LogicalResult Compilation::compileHost(package::ModuleParts &parts) {
-  if (failed(runStage(Stage::LLVM)))
+/// Compiles the host program with the helpers, which are functions of device
+/// code.
+LogicalResult
+Compilation::compileHost(Program &program,
+                         std::vector<OwningOpRef<ModuleOp>> &helpers,
+                         package::ModuleParts &parts) {
+  if (failed(runStage(Stage::LLVM, program)))
     return failure();
-  for (Operation &op : llvm::make_early_inc_range(*module->getBody()))
+  ModuleOp module = *program.module;
+  for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
     if (!isa<LLVM::LLVMFuncOp, LLVM::GlobalOp>(op))
       op.erase();
-  for (OwningOpRef<ModuleOp> &helpers : deviceHelpers)
-    for (Operation &op : llvm::make_early_inc_range(*helpers->getBody()))
-      if (!module->lookupSymbol(SymbolTable::getSymbolName(&op)))
-        op.moveBefore(module->getBody(), module->getBody()->end());
-  return compileLLVMModule(*module, targets.back(), stageOptions.getCodeLevel(),
-                           "", parts.objects.emplace_back());
+  for (OwningOpRef<ModuleOp> &helper : helpers)
+    for (Operation &op : llvm::make_early_inc_range(*helper->getBody()))
+      if (!module.lookupSymbol(SymbolTable::getSymbolName(&op)))
+        op.moveBefore(module.getBody(), module.getBody()->end());
+  return compileLLVMModule(module, targets.back(), stageOptions.getCodeLevel(),
+                           program.prefix, parts.objects.emplace_back());
 }
 
 /// Returns why the kernel has no code for a device.
@@ -240,12 +261,13 @@ void Compilation::reportNoDeviceCode(host::LaunchOp launch, StringRef target,
 /// Kernels that the last image lacks are errors, or run on the CPU, with copies
 /// of their places.
 LogicalResult
-Compilation::checkDeviceKernels(func::FuncOp program,
+Compilation::checkDeviceKernels(Program &program,
                                 package::ModuleDescription &description,
                                 const llvm::StringMap<std::string> &refused) {
   const package::DeviceImage &image = description.images.back();
+  FailureOr<func::FuncOp> main = findHostProgram(*program.module);
   llvm::StringSet<> told;
-  for (auto [number, launch] : llvm::enumerate(getLaunches(program))) {
+  for (auto [number, launch] : llvm::enumerate(getLaunches(*main))) {
     StringRef name = launch.getCallee();
     if (!image.kernels[number].entry.empty())
       continue;
@@ -254,34 +276,91 @@ Compilation::checkDeviceKernels(func::FuncOp program,
         host::placesFunction.str() + std::to_string(number);
     if (told.insert(name).second)
       reportNoDeviceCode(launch, image.target,
-                         getRefusal(*module, name, refused));
+                         getRefusal(*program.module, name, refused));
   }
   return failure(sawHostFallback);
 }
 
+/// Gives the functions of a host program the names that they get in the module.
+static void addPrefix(package::ModuleDescription &description,
+                      StringRef prefix) {
+  auto add = [&](std::string &name) {
+    if (!name.empty())
+      name = (prefix + name).str();
+  };
+  for (std::string *name :
+       {&description.run, &description.infer, &description.arenaBytes,
+        &description.arenaLowerBound})
+    add(*name);
+  for (package::Kernel &kernel : description.kernels)
+    for (std::string *name : {&kernel.flops, &kernel.bytesRead,
+                              &kernel.bytesWritten, &kernel.places})
+      add(*name);
+  for (package::State &state : description.states)
+    for (std::string *name : {&state.rows, &state.drop})
+      add(*name);
+  for (package::DeviceImage &image : description.images)
+    for (package::DeviceKernel &kernel : image.kernels)
+      for (std::string *name : {&kernel.programs, &kernel.mapValues})
+        add(*name);
+}
+
+LogicalResult
+Compilation::compileProgram(Program &program,
+                            package::ModuleDescription &description,
+                            package::ModuleParts &parts) {
+  description.modelName = llvm::sys::path::stem(options.input).str();
+  std::vector<OwningOpRef<ModuleOp>> helpers;
+  if (program.isForDevices() &&
+      failed(compileForDevices(program, description, helpers)))
+    return failure();
+  if (options.cpu && failed(compileForCpus(program, description, parts)))
+    return failure();
+  if (failed(compileHost(program, helpers, parts)))
+    return failure();
+  addPrefix(description, program.prefix);
+  return success();
+}
+
 FailureOr<package::ModuleParts> Compilation::buildParts() {
+  SmallVector<func::FuncOp> mains;
+  for (Program &program : programs) {
+    FailureOr<func::FuncOp> main = findHostProgram(*program.module);
+    if (failed(main))
+      return failure();
+    mains.push_back(*main);
+  }
   package::ModuleParts parts;
-  FailureOr<func::FuncOp> program = findHostProgram(*module);
-  if (failed(program) || failed(describe(*program, parts.description)) ||
-      failed(
-          collectWeights(*program, parts.weights, parts.description.buildId)))
-    return failure();
   parts.weightsFile = options.externalWeights;
-  parts.description.modelName = llvm::sys::path::stem(options.input).str();
-  if (options.cpu && failed(compileForCpus(parts)))
+  SmallVector<package::ModuleDescription *> descriptions = {&parts.description};
+  if (programs.size() > 1) {
+    parts.description.devices = std::make_unique<package::ModuleDescription>();
+    descriptions.push_back(parts.description.devices.get());
+    FailureOr<uint64_t> offset = joinWeights(mains.front(), mains.back());
+    if (failed(offset))
+      return failure();
+    descriptions.back()->weightsOffset = *offset;
+  }
+  for (auto [main, description] : llvm::zip_equal(mains, descriptions))
+    if (failed(describe(main, *description)))
+      return failure();
+  if (failed(collectWeights(mains, descriptions.back()->weightsOffset,
+                            parts.weights, parts.description.buildId)))
     return failure();
-  if (failed(compileForDevices(parts)) || failed(compileHost(parts)))
-    return failure();
-  return parts;
+  for (auto [program, description] : llvm::zip_equal(programs, descriptions))
+    if (failed(compileProgram(program, *description, parts)))
+      return failure();
+  return std::move(parts);
 }
 
 CompileStatus Compilation::writePTX() {
   // A text of kernels alone has symbols of its own.
   int64_t numSymbols = -1;
-  if (llvm::any_of(module->getOps<func::FuncOp>(), [](func::FuncOp function) {
+  ModuleOp module = *programs.back().module;
+  if (llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
         return function->hasAttr(host::numInputsAttr);
       })) {
-    FailureOr<func::FuncOp> program = findHostProgram(*module);
+    FailureOr<func::FuncOp> program = findHostProgram(module);
     package::ModuleDescription description;
     if (failed(program) || failed(describe(*program, description)))
       return fail();
@@ -292,7 +371,7 @@ CompileStatus Compilation::writePTX() {
     return CompileStatus::Usage;
   cudaOptions->forcePTX = true;
   cuda::CompiledImage image;
-  OwningOpRef<ModuleOp> kernels = module->clone();
+  OwningOpRef<ModuleOp> kernels = module.clone();
   if (failed(cuda::compileKernels(*kernels, *cudaOptions, image)))
     return fail();
   if (CompileStatus status = writeReport(); status != CompileStatus::Done)

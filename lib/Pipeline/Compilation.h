@@ -24,6 +24,15 @@
 
 namespace adze {
 
+/// A host program and its kernels, for the devices of one kind.
+struct Program {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// What the names of its functions begin with in the compiled module.
+  std::string prefix;
+
+  bool isForDevices() const;
+};
+
 class Compilation {
 public:
   /// `context` has been made ready by prepareContext.
@@ -40,8 +49,10 @@ private:
   CompileStatus check(const ImportOptions &importOptions);
   void printCheck(const ImportReport &found);
   CompileStatus runStages();
+  CompileStatus formPrograms();
   mlir::LogicalResult runStage(Stage stage);
-  mlir::LogicalResult continueAsReference(Stage stage);
+  mlir::LogicalResult runStage(Stage stage, Program &program);
+  mlir::LogicalResult continueAsReference(Stage stage, Program &program);
   void instrument(mlir::PassManager &manager);
   mlir::LogicalResult addStagePasses(Stage stage, mlir::PassManager &manager);
   void report(mlir::Diagnostic &diagnostic);
@@ -55,7 +66,8 @@ private:
   CompileStatus writeText();
   /// Emits an error of the system about a file.
   CompileStatus reportFileError(llvm::Error error);
-  mlir::LogicalResult dumpPhase(Stage stage);
+  mlir::LogicalResult dumpPhase(Stage stage, mlir::ModuleOp module,
+                                llvm::StringRef prefix);
   void printStatistics();
   CompileStatus beginReport();
   CompileStatus writeReport();
@@ -74,15 +86,24 @@ private:
   mlir::FailureOr<cuda::CompileOptions> getCudaOptions(llvm::StringRef name,
                                                        int64_t numSymbols);
   mlir::LogicalResult resolveTargets();
-  mlir::LogicalResult compileForCpus(package::ModuleParts &parts);
-  mlir::LogicalResult compileForDevices(package::ModuleParts &parts);
+  mlir::LogicalResult compileForCpus(Program &program,
+                                     package::ModuleDescription &description,
+                                     package::ModuleParts &parts);
   mlir::LogicalResult
-  checkDeviceKernels(mlir::func::FuncOp program,
-                     package::ModuleDescription &description,
+  compileForDevices(Program &program, package::ModuleDescription &description,
+                    std::vector<mlir::OwningOpRef<mlir::ModuleOp>> &helpers);
+  mlir::LogicalResult
+  checkDeviceKernels(Program &program, package::ModuleDescription &description,
                      const llvm::StringMap<std::string> &refused);
   void reportNoDeviceCode(host::LaunchOp launch, llvm::StringRef target,
                           llvm::StringRef reason);
-  mlir::LogicalResult compileHost(package::ModuleParts &parts);
+  mlir::LogicalResult
+  compileHost(Program &program,
+              std::vector<mlir::OwningOpRef<mlir::ModuleOp>> &helpers,
+              package::ModuleParts &parts);
+  mlir::LogicalResult compileProgram(Program &program,
+                                     package::ModuleDescription &description,
+                                     package::ModuleParts &parts);
   mlir::FailureOr<package::ModuleParts> buildParts();
 
   const CompileOptions &options;
@@ -93,16 +114,16 @@ private:
   mlir::TimingScope rootTiming;
   StatisticsCollector statistics;
   StageOptions stageOptions;
-  std::unique_ptr<PassLimiter> limiter; // with options.cut
-  bool isReference = false;             // since the cut
-  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::unique_ptr<PassLimiter> limiter;     // with options.cut
+  bool isReference = false;                 // since the cut
+  mlir::OwningOpRef<mlir::ModuleOp> module; // as it was loaded
+  /// One for each kind of device, that for CPUs first; made of `module`.
+  llvm::SmallVector<Program, 2> programs;
   std::unique_ptr<Report> gathered; // with options.report
   std::unique_ptr<OutputFile> reportFile;
   std::vector<cpu::CpuTarget> targets; // best first
   /// The same as attributes, and the GPUs behind them.
   llvm::SmallVector<mlir::Attribute> targetAttrs;
-  /// Functions of device code that the host module takes.
-  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> deviceHelpers;
   bool inputIsText = false, sawError = false, sawUnsupported = false;
   bool sawFileError = false;    // of the system, such as a full disk
   bool sawHostFallback = false; // that the options do not allow

@@ -4,6 +4,7 @@
 #include "Compilation.h"
 #include "Describe.h"
 #include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Tile/IR/Targets.h"
 #include "Export/ONNX/Export.h"
 #include "Pipeline/Dialects.h"
 #include "Report.h"
@@ -80,10 +81,8 @@ Compilation::Compilation(const CompileOptions &options,
   stageOptions.optLevel = options.optLevel;
   stageOptions.batchInvariant = options.batchInvariant;
   stageOptions.forExport = options.emit == Emit::ONNX;
-  // GPU kernels of the same module are made of the same graph: it stays direct.
   // Whether it is worth it depends on the number of rows.
-  stageOptions.winograd = options.winograd && options.cudaTargets.empty() &&
-                          !options.batchInvariant;
+  stageOptions.winograd = options.winograd && !options.batchInvariant;
   stageOptions.precision = options.precision;
   stageOptions.states = options.states;
   stageOptions.literal = options.literal;
@@ -157,6 +156,13 @@ LogicalResult Compilation::addStagePasses(Stage stage, PassManager &manager) {
 }
 
 LogicalResult Compilation::runStage(Stage stage) {
+  for (Program &program : programs)
+    if (failed(runStage(stage, program)))
+      return failure();
+  return success();
+}
+
+LogicalResult Compilation::runStage(Stage stage, Program &program) {
   if (isCancelled())
     return failure();
   progress(getStageName(stage));
@@ -168,18 +174,18 @@ LogicalResult Compilation::runStage(Stage stage) {
   bool isCut = options.cut && options.cut->stage == stage;
   if (isCut)
     limiter->begin(manager);
-  if (failed(manager.run(*module)) || sawCancel ||
-      (isCut && failed(continueAsReference(stage))))
+  if (failed(manager.run(*program.module)) || sawCancel ||
+      (isCut && failed(continueAsReference(stage, program))))
     return failure();
-  return dumpPhase(stage);
+  return dumpPhase(stage, *program.module, program.prefix);
 }
 
 /// The passes of the level end in `stage`. What the reference path has to do
 /// there is done, if something is left, and it takes the stages behind.
-LogicalResult Compilation::continueAsReference(Stage stage) {
+LogicalResult Compilation::continueAsReference(Stage stage, Program &program) {
   limiter->end();
   isReference = true;
-  options.cut->module = module->clone();
+  options.cut->module = program.module->clone();
   stageOptions.optLevel = 0;
   stageOptions.literal = true;
   stageOptions.injectFault = false;
@@ -190,7 +196,7 @@ LogicalResult Compilation::continueAsReference(Stage stage) {
     return success();
   PassManager manager(&context);
   buildStage(stage, manager, stageOptions);
-  return manager.run(*module);
+  return manager.run(*program.module);
 }
 
 /// The text of the module, with locations, so that what is compiled from it is
@@ -200,19 +206,22 @@ static void printModule(ModuleOp module, llvm::raw_ostream &os) {
   os << "\n";
 }
 
-LogicalResult Compilation::dumpPhase(Stage stage) {
+/// Writes the module; `prefix` tells programs apart.
+LogicalResult Compilation::dumpPhase(Stage stage, ModuleOp module,
+                                     StringRef prefix) {
   if (options.dumpPhases.empty())
     return success();
   llvm::SmallString<128> path(options.dumpPhases);
   llvm::sys::path::append(path, std::to_string(static_cast<unsigned>(stage)) +
-                                    "-" + getStageName(stage) + ".mlir");
+                                    "-" + prefix + getStageName(stage) +
+                                    ".mlir");
   llvm::Error error = llvm::errorCodeToError(
       llvm::sys::fs::create_directories(options.dumpPhases));
   if (error)
     error = llvm::createFileError(options.dumpPhases, std::move(error));
   else
     error = ::adze::writeOutput(path, [&](llvm::raw_ostream &os) {
-      printModule(*module, os);
+      printModule(module, os);
       return llvm::Error::success();
     });
   if (!error)
@@ -238,8 +247,22 @@ static bool needsSideFile(ModuleOp module, const graph::BlobTable &blobs) {
   return found;
 }
 
+/// Returns a module of the modules of all programs, or that of the one there
+/// is.
+static OwningOpRef<ModuleOp> takeAll(MutableArrayRef<Program> programs) {
+  if (programs.size() == 1)
+    return std::move(programs.front().module);
+  OwningOpRef<ModuleOp> all =
+      ModuleOp::create(programs.front().module->getLoc());
+  for (Program &program : programs)
+    all->push_back(program.module.release());
+  return all;
+}
+
 CompileStatus Compilation::writeText() {
-  if (options.weightsFile.empty() && needsSideFile(*module, getBlobs())) {
+  OwningOpRef<ModuleOp> text = takeAll(programs);
+  programs.clear();
+  if (options.weightsFile.empty() && needsSideFile(*text, getBlobs())) {
     emitError(UnknownLoc::get(&context))
         << "expected -o FILE, but got -o -: the text has constants that the "
            "compiler computed, which go to FILE.weights";
@@ -248,7 +271,7 @@ CompileStatus Compilation::writeText() {
   auto output = OutputFile::create(options.output);
   if (!output)
     return reportFileError(output.takeError());
-  printModule(*module, (*output)->os());
+  printModule(*text, (*output)->os());
   if (llvm::Error error = (*output)->close())
     return reportFileError(std::move(error));
   // The text names its file of weights, which comes first.
@@ -275,8 +298,9 @@ static std::optional<Stage> getTextStage(Emit emit) {
   }
 }
 
+/// Of the first program.
 void Compilation::printStatistics() {
-  FailureOr<func::FuncOp> program = findHostProgram(*module);
+  FailureOr<func::FuncOp> program = findHostProgram(*programs.front().module);
   if (failed(program))
     return;
   diagnostics << "launches: " << getLaunches(*program).size() << "\n";
@@ -300,11 +324,11 @@ void Compilation::printStatistics() {
   diagnostics << "weights_bytes: " << (weights ? weights.getInt() : 0) << "\n";
 }
 
-/// Gathers what the host program says, while it is there.
+/// Gathers what the first program says, while it is there.
 CompileStatus Compilation::beginReport() {
   if (!gathered)
     return CompileStatus::Done;
-  if (failed(gatherReport(*module, *gathered)))
+  if (failed(gatherReport(*programs.front().module, *gathered)))
     return fail();
   gathered->model = llvm::sys::path::stem(options.input).str();
   gathered->optLevel = options.optLevel;
@@ -338,10 +362,11 @@ CompileStatus Compilation::writeReport() {
 }
 
 CompileStatus Compilation::writeONNX() {
-  auto functions = llvm::to_vector(module->getOps<func::FuncOp>());
+  ModuleOp module = *programs.front().module;
+  auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
   if (functions.size() != 1 || !functions.front().getBody().hasOneBlock()) {
-    module->emitError("unsupported: expected one function of graph ops to be "
-                      "exported, but got ")
+    module.emitError("unsupported: expected one function of graph ops to be "
+                     "exported, but got ")
         << functions.size();
     return fail();
   }
@@ -363,7 +388,8 @@ CompileStatus Compilation::writeONNX() {
 /// For the first CPU, which has to be this machine's where times are taken.
 CompileStatus Compilation::tune() {
   TuneContext tuning = {targets.front(), stageOptions, {}};
-  auto main = module->lookupSymbol<func::FuncOp>("main");
+  ModuleOp module = *programs.front().module;
+  auto main = module.lookupSymbol<func::FuncOp>("main");
   if (main)
     tuning.symbols = getTypicalSymbols(main);
   if (options.tune == Tune::Measure) {
@@ -379,23 +405,64 @@ CompileStatus Compilation::tune() {
   }
   llvm::raw_ostream &log = options.verbose ? diagnostics : llvm::nulls();
   return succeeded(tuneKernels(
-             *module, options, tuning, log,
+             module, options, tuning, log,
              [&](size_t done, size_t all) { progress("tune", done, all); }))
              ? CompileStatus::Done
              : CompileStatus::InputAtFault;
 }
 
+/// Returns the programs that a text has apart, which are modules in a module.
+static SmallVector<ModuleOp> getPrograms(ModuleOp text) {
+  SmallVector<ModuleOp> found(text.getOps<ModuleOp>());
+  bool isAll = found.size() == text.getBody()->getOperations().size();
+  return isAll ? found : SmallVector<ModuleOp>();
+}
+
+/// Makes a program for each kind of device of what was loaded. They share
+/// nothing from here on: layouts, clusters and sums are chosen by the device.
+CompileStatus Compilation::formPrograms() {
+  ArrayRef<Attribute> all = targetAttrs;
+  SmallVector<ArrayRef<Attribute>, 2> kinds;
+  if (options.cpu && options.emit != Emit::PTX)
+    kinds.push_back(all.take_front(targets.size()));
+  if (!options.cudaTargets.empty() &&
+      (options.emit != Emit::ONNX || kinds.empty()))
+    kinds.push_back(all.take_back(options.cudaTargets.size()));
+  SmallVector<ModuleOp> apart = getPrograms(*module);
+  for (auto [number, kind] : llvm::enumerate(kinds)) {
+    Program &program = programs.emplace_back();
+    if (apart.empty()) {
+      program.module = number + 1 == kinds.size()
+                           ? std::move(module)
+                           : OwningOpRef(module->clone());
+    } else {
+      bool isForGpus = isa<tile::CudaTargetAttr>(kind.front());
+      auto *found = llvm::find_if(apart, [&](ModuleOp candidate) {
+        return bool(tile::findCudaTarget(candidate)) == isForGpus;
+      });
+      if (found == apart.end()) {
+        emitError(module->getLoc())
+            << "expected the text to have a module for " << kind.front();
+        return CompileStatus::InputAtFault;
+      }
+      program.module = OwningOpRef(found->clone());
+    }
+    tile::setTargets(*program.module, kind);
+    if (number > 0)
+      program.prefix = "devices.";
+  }
+  module = nullptr;
+  return CompileStatus::Done;
+}
+
 CompileStatus Compilation::runStages() {
   if (failed(resolveTargets()))
     return CompileStatus::Usage;
-  // The host program alone needs no facts of its CPU.
-  ArrayRef<Attribute> stated = targetAttrs;
-  if (!options.cpu)
-    stated = stated.take_back(options.cudaTargets.size());
-  tile::setTargets(*module, stated);
+  if (CompileStatus status = formPrograms(); status != CompileStatus::Done)
+    return status;
   std::optional<Stage> last = getTextStage(options.emit);
   if (options.cut && options.cut->stage == Stage::Import &&
-      failed(continueAsReference(Stage::Import)))
+      failed(continueAsReference(Stage::Import, programs.front())))
     return fail();
   for (Stage stage : {Stage::Graph, Stage::Tile, Stage::Linalg, Stage::Host}) {
     if (failed(runStage(stage)))
@@ -458,7 +525,7 @@ CompileStatus Compilation::run() {
     *options.isQuantized = options.precision != "f32" || quantizes(*module);
   if (gathered)
     collectNodes(*module, gathered->nodes);
-  if (failed(dumpPhase(Stage::Import)))
+  if (failed(dumpPhase(Stage::Import, *module, "")))
     return fail();
   status = options.cache.empty() ? runStages() : runCached();
   if (options.stats)

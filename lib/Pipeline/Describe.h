@@ -22,9 +22,17 @@ llvm::SmallVector<host::LaunchOp> getLaunches(mlir::func::FuncOp program);
 mlir::LogicalResult describe(mlir::func::FuncOp program,
                              package::ModuleDescription &description);
 
-/// The constants of the program with their places in the weights section, and
-/// a digest of their content. Reads from mappings when written.
-mlir::LogicalResult collectWeights(mlir::func::FuncOp program,
+/// Gives the constants of two programs places in one section: those of the
+/// first alone, those of both, those of the second alone. Offsets of the second
+/// program are from where its part begins, which is returned.
+mlir::FailureOr<uint64_t> joinWeights(mlir::func::FuncOp first,
+                                      mlir::func::FuncOp second);
+
+/// The constants of the programs with their places in the weights section, and
+/// a digest of their content. `offset`: where the last program's part of the
+/// section begins. Reads from mappings when written.
+mlir::LogicalResult collectWeights(llvm::ArrayRef<mlir::func::FuncOp> programs,
+                                   uint64_t offset,
                                    std::vector<package::Weight> &weights,
                                    std::string &digest);
 

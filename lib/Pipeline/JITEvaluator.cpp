@@ -105,7 +105,7 @@ static LogicalResult lower(ModuleOp module,
   FailureOr<func::FuncOp> program = findHostProgram(module);
   std::string digest;
   if (failed(program) || failed(describe(*program, description)) ||
-      failed(collectWeights(*program, weights, digest)))
+      failed(collectWeights(*program, /*offset=*/0, weights, digest)))
     return failure();
   for (host::LaunchOp launch : getLaunches(*program))
     kernels.push_back(launch.getCallee().str());

@@ -163,10 +163,13 @@ bool Compilation::isCancelled() {
 void Compilation::skipPassesOnceCancelled() {
   context.registerActionHandler(
       [this](llvm::function_ref<void()> run, const tracing::Action &action) {
-        bool isOurs = isa<PassExecutionAction>(action) && module &&
+        auto isOf = [&](const Program &program) {
+          return llvm::dyn_cast_if_present<Operation *>(
+                     action.getContextIRUnits().front()) == *program.module;
+        };
+        bool isOurs = isa<PassExecutionAction>(action) &&
                       !action.getContextIRUnits().empty() &&
-                      llvm::dyn_cast_if_present<Operation *>(
-                          action.getContextIRUnits().front()) == *module;
+                      llvm::any_of(programs, isOf);
         if (!isOurs || !isCancelled())
           run();
       });

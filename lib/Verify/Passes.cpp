@@ -74,6 +74,9 @@ std::string Verification::makePath(StringRef extension) {
 CompileOptions Verification::makeOptions(PassCut &cut) {
   CompileOptions result = options;
   result.cut = &cut;
+  // Code of CPUs is what is run.
+  if (options.cpu)
+    result.cudaTargets.clear();
   result.observer = nullptr;
   result.jobs = 1;
   result.quiet = true;

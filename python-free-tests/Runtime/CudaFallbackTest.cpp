@@ -155,6 +155,35 @@ const adze_module_desc *queryStrings(uint32_t) {
   return &desc;
 }
 
+/// The program for CPUs where that for devices is another one: y = x.
+int32_t runOnCpu(const adze_host_table *host, adze_exec *exec,
+                 void *const *inputs, void *const *outputs, void *,
+                 const void *, const int64_t *syms) {
+  return host->copy(exec, outputs[0], inputs[0],
+                    static_cast<uint64_t>(tensorBytes(syms)));
+}
+
+/// Weights of the program for CPUs, then those of the one for devices.
+alignas(64) constexpr int64_t kAllWeights[16] = {1, 2, 3, 4, 5,
+                                                 6, 7, 8, 5, 100};
+
+struct TwoPrograms {
+  adze_module_desc devices = makeDesc(kKernels), cpus = makeDesc(nullptr);
+
+  TwoPrograms() {
+    devices.weights = nullptr;
+    devices.weights_offset = 64;
+    cpus.devices = &devices;
+    cpus.num_kernels = cpus.num_images = 0;
+    cpus.weights = kAllWeights;
+    cpus.weights_size = sizeof(kAllWeights);
+    cpus.run = runOnCpu;
+    cpus.arena_bytes = cpus.arena_lower_bound = one;
+  }
+} twoPrograms;
+
+const adze_module_desc *queryTwo(uint32_t) { return &twoPrograms.cpus; }
+
 //===----------------------------------------------------------------------===//
 // Calls
 //===----------------------------------------------------------------------===//
@@ -285,6 +314,61 @@ TEST_F(CudaFallback, PlaceThatIsNoMemoryOfTheRunIsRefused) {
                     "kernel 'add': expected operand 0 to be memory of the run");
   ASSERT_ADZE_OK(right.run(context.get()));
   right.expectRight();
+}
+
+TEST_F(CudaFallback, ProgramForDevicesIsAnother) {
+  open(queryTwo);
+  const char *info = nullptr;
+  ASSERT_ADZE_OK(adze_module_info(module.get(), &info));
+  EXPECT_NE(std::string(info).find("cuda:sm_90"), std::string::npos) << info;
+  adze_context *made = nullptr;
+  ASSERT_ADZE_OK(adze_context_create(module.get(), {kDLCPU, 0}, &made));
+  ContextPtr onCpu(made);
+  ASSERT_ADZE_OK(adze_context_clone(context.get(), &made));
+  ContextPtr clone(made);
+  // Contexts keep both programs.
+  module.reset();
+  for (adze_context *on : {context.get(), clone.get()}) {
+    Call call(5);
+    ASSERT_ADZE_OK(call.run(on));
+    call.expectRight();
+    EXPECT_EQ(seen.weights, &kAllWeights[9]);
+    adze_memory_info memory = {};
+    ASSERT_ADZE_OK(adze_memory_stats(on, &memory, sizeof(memory)));
+    EXPECT_EQ(memory.weights_bytes, 64u);
+  }
+  Call call(5);
+  ASSERT_ADZE_OK(call.run(onCpu.get()));
+  EXPECT_EQ(call.y, call.x);
+}
+
+TEST_F(CudaFallback, ProgramForDevicesThatIsDamagedIsRefused) {
+  auto expectRefused = [] {
+    OptionsPtr options = makeOptions("threads", "2");
+    adze_module *made = nullptr;
+    EXPECT_ADZE_ERROR(
+        adze_module_link(reinterpret_cast<adze_query_fn>(queryTwo),
+                         options.get(), &made),
+        ADZE_INVALID_MODULE, "damaged descriptor: program for devices");
+  };
+  TwoPrograms right = twoPrograms;
+  twoPrograms.devices.weights_offset = 128;
+  expectRefused();
+  twoPrograms.devices = right.devices;
+  twoPrograms.devices.weights_offset = 8;
+  expectRefused();
+  twoPrograms.devices = right.devices;
+  twoPrograms.devices.num_symbols = 0;
+  expectRefused();
+  twoPrograms.devices = right.devices;
+  adze_module_value narrow = kOutputs[0];
+  narrow.dtype_bits = 32;
+  twoPrograms.devices.outputs = &narrow;
+  expectRefused();
+  twoPrograms.devices = right.devices;
+  twoPrograms.cpus.num_images = 1;
+  expectRefused();
+  twoPrograms.cpus.num_images = 0;
 }
 
 TEST_F(CudaFallback, AllMemoryIsGivenBack) {

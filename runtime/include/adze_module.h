@@ -373,7 +373,7 @@ typedef struct {
   ((uint64_t)4 << 20) /* bytes that have a checksum                            \
                        */
 
-typedef struct {
+typedef struct adze_module_desc {
   uint32_t size;
   uint32_t abi;
   const char *producer; /* "adze 0.1.0" */
@@ -425,6 +425,14 @@ typedef struct {
   const uint64_t *weights_checksums;
   const adze_state *states;
   uint64_t num_states;
+
+  /* Not null: the program for devices is another one than for CPUs. It has the
+   * images, and this descriptor has none. Its signature, symbols of inputs,
+   * ABI and row sizes are the same, its weights are weights_size bytes from
+   * weights_offset of this section: `weights`, `weights_checksums` and
+   * `devices` of it are null. */
+  const struct adze_module_desc *devices;
+  uint64_t weights_offset; /* of a program for devices; else 0 */
 } adze_module_desc;
 
 /* The one exported symbol of a module; null if it cannot serve `abi`. */

@@ -202,13 +202,18 @@ adze_status rt_context_use_cpu(adze_context *context) {
   return rt_module_pool(context->module, &context->pool);
 }
 
+static adze_status no_cpu_code(const adze_module_desc *devices) {
+  return rt_error(ADZE_UNSUPPORTED,
+                  "module has no code for cpu that runs here%s%s",
+                  devices->num_images ? "; it has " : "",
+                  devices->num_images ? devices->images[0].target : "");
+}
+
 static adze_status attach_cpu(adze_context *context) {
   adze_module *module = context->module;
   if (!module->variant)
-    return rt_error(
-        ADZE_UNSUPPORTED, "module has no code for cpu that runs here%s%s",
-        module->desc->num_images ? "; it has " : "",
-        module->desc->num_images ? module->desc->images[0].target : "");
+    return no_cpu_code(module->for_devices ? module->for_devices->desc
+                                           : module->desc);
   return rt_context_use_cpu(context);
 }
 
@@ -256,7 +261,7 @@ adze_status adze_context_create(adze_module *module, DLDevice device,
   if (!made)
     return rt_out_of_memory(sizeof(*made));
   adze_module_retain(module);
-  made->module = module;
+  made->module = rt_module_for(module, device);
   made->device = device;
   atomic_flag_clear(&made->running);
   adze_status status = prepare(made);

@@ -40,7 +40,7 @@ static adze_status choose_variant(adze_module *module) {
   if (*wanted)
     return rt_error(ADZE_UNSUPPORTED,
                     "module has no variant '%s' that runs on this CPU", wanted);
-  if (desc->num_variants && !desc->num_images)
+  if (desc->num_variants && !desc->num_images && !desc->devices)
     return rt_error(ADZE_UNSUPPORTED,
                     "module has no variant that runs on this CPU");
   return NULL;
@@ -60,6 +60,8 @@ static bool has_only_tensors(const adze_module_desc *desc) {
 }
 
 static void destroy(adze_module *module) {
+  if (module->for_devices)
+    destroy(module->for_devices);
   rt_cuda_release_devices(module);
   rt_pool_destroy(module->pool);
   rt_memory_release(module->memory);
@@ -96,6 +98,64 @@ static adze_status fill(adze_module *module, const adze_module_desc *desc,
   return module->memory ? NULL : rt_out_of_memory(sizeof(rt_memory));
 }
 
+static bool same_values(const adze_module_value *left,
+                        const adze_module_value *right, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i)
+    if (left[i].kind != right[i].kind || left[i].rank != right[i].rank ||
+        left[i].dtype_code != right[i].dtype_code ||
+        left[i].dtype_bits != right[i].dtype_bits)
+      return false;
+  return true;
+}
+
+/* Whether `devices` can stand for the descriptor on devices. */
+static bool is_program_of(const adze_module_desc *devices,
+                          const adze_module_desc *desc) {
+  return !desc->num_images && !devices->devices && !devices->weights &&
+         devices->num_inputs == desc->num_inputs &&
+         devices->num_outputs == desc->num_outputs &&
+         devices->num_symbols == desc->num_symbols &&
+         same_values(devices->inputs, desc->inputs, desc->num_inputs) &&
+         same_values(devices->outputs, desc->outputs, desc->num_outputs) &&
+         devices->weights_offset % RT_ALIGNMENT == 0 &&
+         devices->weights_offset <= desc->weights_size &&
+         devices->weights_size <= desc->weights_size - devices->weights_offset;
+}
+
+/* Makes the program for devices; what both use is the owner's. */
+static adze_status fill_for_devices(adze_module *owner) {
+  adze_module *made = calloc(1, sizeof(*made));
+  if (!made)
+    return rt_out_of_memory(sizeof(*made));
+  owner->for_devices = made;
+  made->owner = owner;
+  made->fd = -1;
+  pthread_mutex_init(&made->mutex, NULL);
+  pthread_mutex_init(&made->weights_mutex, NULL);
+  made->options = owner->options;
+  rt_memory_retain(owner->memory);
+  made->memory = owner->memory;
+  made->path = strdup(owner->path);
+  if (!made->path)
+    return rt_out_of_memory(strlen(owner->path) + 1);
+  RT_TRY(rt_descriptor_create(owner->desc->devices, &made->descriptor));
+  made->desc = rt_descriptor_get(made->descriptor);
+  if (!is_program_of(made->desc, owner->desc))
+    return rt_error(ADZE_INVALID_MODULE,
+                    "damaged descriptor: program for devices");
+  if (owner->weights)
+    made->weights = (const char *)owner->weights + made->desc->weights_offset;
+  made->only_tensors = has_only_tensors(made->desc);
+  if (made->desc->num_variants)
+    RT_TRY(choose_variant(made));
+  return rt_make_value_infos(made);
+}
+
+adze_module *rt_module_for(adze_module *module, DLDevice device) {
+  bool is_cpu = device.device_type == kDLCPU;
+  return module->for_devices && !is_cpu ? module->for_devices : module;
+}
+
 adze_status rt_module_adopt(const adze_module_desc *desc, void *library, int fd,
                             const char *path, const char *name,
                             const adze_options *options, adze_module **module) {
@@ -119,6 +179,8 @@ adze_status rt_module_adopt(const adze_module_desc *desc, void *library, int fd,
   made->path = strdup(name);
   adze_status status = made->path ? fill(made, desc, fd, path)
                                   : rt_out_of_memory(strlen(name) + 1);
+  if (!status && made->desc->devices)
+    status = fill_for_devices(made);
   if (status) {
     destroy(made);
     return status;
@@ -272,11 +334,15 @@ adze_status adze_module_link(adze_query_fn query, const adze_options *options,
 }
 
 void adze_module_retain(adze_module *module) {
+  if (module && module->owner)
+    module = module->owner;
   if (module)
     atomic_fetch_add(&module->references, 1);
 }
 
 void adze_module_release(adze_module *module) {
+  if (module && module->owner)
+    module = module->owner;
   if (module && atomic_fetch_sub(&module->references, 1) == 1)
     destroy(module);
 }
@@ -289,6 +355,8 @@ int32_t rt_module_threads(const adze_module *module) {
 }
 
 adze_status rt_module_pool(adze_module *module, rt_pool **pool) {
+  if (module->owner)
+    module = module->owner;
   int32_t threads = rt_module_threads(module);
   *pool = NULL;
   if (threads < 2 || module->options.parallel_for)

@@ -232,6 +232,8 @@ static void add_targets(rt_text *text, const adze_module *module) {
   else
     rt_text_add(text, "null");
   rt_text_add(text, ",\n  \"device_images\": [");
+  if (desc->devices)
+    desc = module->for_devices->desc;
   for (uint32_t i = 0; i < desc->num_images; ++i) {
     rt_text_add(text, "%s{\"target\": ", i ? ", " : "");
     rt_text_add_json(text, desc->images[i].target);

@@ -150,6 +150,10 @@ typedef struct rt_prefault rt_prefault;
 
 struct adze_module {
   atomic_int references;
+  /* Null, or the module that this one is the program for devices of: it owns
+   * this one, counts the references and checks the weights. */
+  adze_module *owner;
+  adze_module *for_devices;        /* null: this one is */
   const adze_module_desc *desc;    /* of the run time's own layout */
   rt_descriptor *descriptor;       /* owns it */
   char *path;                      /* for messages: as the caller gave it */
@@ -181,6 +185,8 @@ struct adze_module {
 adze_status rt_module_adopt(const adze_module_desc *desc, void *library, int fd,
                             const char *path, const char *name,
                             const adze_options *options, adze_module **module);
+/* The program that runs on such devices: the module itself or a part of it. */
+adze_module *rt_module_for(adze_module *module, DLDevice device);
 /* Checks the weights unless that is done already or the options say not to
  * (WeightsCheck.c). */
 adze_status rt_check_weights(adze_module *module);

@@ -89,6 +89,8 @@ static adze_status check(adze_module *module) {
 }
 
 adze_status rt_check_weights(adze_module *module) {
+  if (module->owner)
+    module = module->owner;
   if (atomic_load_explicit(&module->weights_checked, memory_order_acquire))
     return NULL;
   adze_status status = NULL;

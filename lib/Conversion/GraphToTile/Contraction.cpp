@@ -94,9 +94,8 @@ static int64_t getGroup(KernelEmitter &e, Value rhs) {
   if (type.getIntOrFloatBitWidth() == byteBits)
     return byteGroup;
   Type sum = Float32Type::get(rhs.getContext());
-  tile::TargetUnitAttr unit = e.forCpusAlone
-                                  ? e.target.findUnit(type, type, sum)
-                                  : tile::TargetUnitAttr();
+  tile::TargetUnitAttr unit =
+      e.gpu ? tile::TargetUnitAttr() : e.target.findUnit(type, type, sum);
   return unit ? unit.getGroup() : 1;
 }
 
@@ -463,8 +462,8 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
   int64_t panel = outputs <= 16 ? 16 : 32;
   int64_t blockChannels = panel;
   if (conv.groups > 1) // blocks must not reach into the next group
-    blockChannels = panel = e.forCpusAlone ? chooseGroupPanel(outputs)
-                                           : largestDivisor(outputs, 32);
+    blockChannels = panel =
+        !e.gpu ? chooseGroupPanel(outputs) : largestDivisor(outputs, 32);
   RowBlock row = chooseRowBlock(conv.result[conv.spatial], 56);
   // A few channels are no loop of their own: LLVM would keep what taps share in
   // more registers than there are.
@@ -532,7 +531,7 @@ LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Cut cut) {
   if (!conv.isStatic())
     return e.fail("a filter of unknown size");
   bool planes = op.getLayout() == Layout::NCHW;
-  if (planes && (!e.forCpusAlone || conv.groups > 1))
+  if (planes && (e.gpu || conv.groups > 1))
     return e.fail("only channels-last convolutions have a tile form");
   if (planes)
     return cut == Cut::Dims ? emitDepthwise(e, conv)
@@ -543,7 +542,7 @@ LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Cut cut) {
     return emitImageBlocks(e, conv);
   if (cut == Cut::Dims)
     return conv.isDepthwise() || runsInLanes(e, conv) ||
-                   (e.forCpusAlone && conv.isPlane())
+                   (!e.gpu && conv.isPlane())
                ? emitDepthwise(e, conv)
                : emitDirectConv(e, conv);
   return e.fail("no other cut of a convolution");

@@ -243,7 +243,7 @@ ContractionBlocks adze::chooseContractionBlocks(tile::CpuTargetAttr target,
 
 bool adze::keepsRowsTogether(const KernelEmitter &e, int64_t m, int64_t n,
                              int64_t k, int64_t taps) {
-  if (!e.forCpusAlone || n < 0 || k < 0 || taps < 0)
+  if (e.gpu || n < 0 || k < 0 || taps < 0)
     return false;
   // What one block of rows reads of the right operand is there for the next.
   constexpr int64_t floatBytes = 4;

@@ -41,8 +41,7 @@ bool adze::runsInLanes(const KernelEmitter &e, const ConvShape &conv) {
   if (channels > widest && channels % lanes != 0)
     return false;
   // Inputs are gathered where they lie: loads and shuffles of a CPU's vectors.
-  return e.forCpusAlone && conv.groups > 1 &&
-         conv.groupInputs <= conv.groupOutputs &&
+  return !e.gpu && conv.groups > 1 && conv.groupInputs <= conv.groupOutputs &&
          2 * conv.groupOutputs <= lanes && lanes % conv.groupOutputs == 0 &&
          isa<BlockArgument>(op.getInput());
 }
@@ -102,12 +101,12 @@ static FailureOr<LaneProgram> makeLaneProgram(KernelEmitter &e,
   bool planes = conv.hasPlanes();
   bool runs = planes && getKnown(width) >= usualRun;
   // Of unknown width a CPU finds the border of a row when it runs: once a row.
-  bool finds = e.forCpusAlone && getKnown(width) < 0;
+  bool finds = !e.gpu && getKnown(width) < 0;
   RowBlock row = chooseRowBlock(width,
                                 runs    ? longRun
                                 : finds ? unknownRun
                                         : usualRun,
-                                runs && e.forCpusAlone ? longestRow : usualRow);
+                                runs && !e.gpu ? longestRow : usualRow);
   row.finds = finds;
   // Where groups have fewer inputs each step picks others: blocks of one step.
   int64_t most = planes ? 8 : conv.groupInputs == conv.groupOutputs ? 128 : 32;
@@ -129,7 +128,7 @@ static FailureOr<LaneProgram> makeLaneProgram(KernelEmitter &e,
     return isa<TransposeOp>(other) && op->isBeforeInBlock(&other);
   });
   // Outputs of one place need the same inputs.
-  bool inside = conv.groups == 1 || (runs ? stays : e.forCpusAlone && !planes);
+  bool inside = conv.groups == 1 || (runs ? stays : !e.gpu && !planes);
   auto program =
       makeProgram(e, conv.result, width, row, blockC, e.ceilDiv(count, blockC),
                   lines, /*channelsInside=*/inside);

@@ -11,13 +11,14 @@ namespace adze {
 struct EmitterChoices {
   /// No choice may depend on how many rows there are.
   bool batchInvariant = false;
-  /// The kernel is for CPUs alone: it may take forms that pay only there.
-  bool forCpusAlone = true;
   /// Blocks may end at places that only the run knows.
   bool cutsEvenly = true;
   /// Points of dims taken as one may be taken apart again, by divisions.
   bool splitsPoints = false;
+  /// The CPU that the kernel is for; of a kernel for GPUs, a usual one.
   tile::CpuTargetAttr target;
+  /// The first GPU that the kernel is for; null of a kernel for CPUs.
+  tile::CudaTargetAttr gpu;
 };
 
 } // namespace adze

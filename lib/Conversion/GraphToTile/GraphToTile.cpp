@@ -268,8 +268,8 @@ private:
     auto refuse = [&](StringRef reason) {
       if (remarks)
         function.emitRemark() << "left to the reference path: " << reason;
-      if (!tile::isForCpusAlone(
-              function)) // for the message that the device has no code for it
+      // For the message that the device has no code for it.
+      if (tile::findCudaTarget(function))
         function->setAttr(host::refusalAttr,
                           StringAttr::get(&getContext(), reason));
       return false;
@@ -305,12 +305,12 @@ private:
   bool emit(func::FuncOp function, function_ref<bool(unsigned)> packable,
             Operation *anchor, const Attempt &attempt,
             ArrayRef<host::LaunchOp> launches, std::string &reasons) {
-    bool forCpusAlone = tile::isForCpusAlone(function);
-    for (bool cutsEvenly = forCpusAlone;; cutsEvenly = false) {
+    tile::CudaTargetAttr gpu = tile::findCudaTarget(function);
+    for (bool cutsEvenly = !gpu;; cutsEvenly = false) {
       KernelEmitter emitter(function, packable);
       emitter.batchInvariant = batchInvariant;
       emitter.splitsPoints = attempt.splitsPoints;
-      emitter.forCpusAlone = forCpusAlone;
+      emitter.gpu = gpu;
       emitter.cutsEvenly = cutsEvenly;
       emitter.target = tile::getCpuTarget(function);
       if (succeeded(emitKernel(emitter, anchor, attempt.cut))) {

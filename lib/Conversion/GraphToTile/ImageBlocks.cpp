@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Convolutions of modules for devices alone: a program has a block of pixels of
+// Convolutions for matrix units of GPUs: a program has a block of pixels of
 // several image rows, whose windows are boxes of the input.
 #include "Convolution.h"
 #include "Dialect/Tile/IR/Targets.h"
@@ -132,12 +132,12 @@ private:
 
 } // namespace
 
-/// Returns true if the module is for GPUs alone, and a matrix unit of the first
-/// multiplies elements of the op's result.
+/// Returns true if a matrix unit of the first GPU multiplies elements of the
+/// op's result.
 static bool isForMatrixUnit(Operation *op) {
   tile::CudaTargetAttr gpu = tile::findCudaTarget(op);
   Type element = getSignlessType(getElementTypeOrSelf(op->getResult(0)));
-  return gpu && !tile::findCpuTarget(op) &&
+  return gpu &&
          gpu.findUnit(element, element, Float32Type::get(op->getContext()));
 }
 

@@ -73,7 +73,7 @@ static Walk findWalk(KernelEmitter &e) {
 }
 
 bool adze::picksAlikeInRows(KernelEmitter &e) {
-  return e.forCpusAlone && findWalk(e).dim >= 0;
+  return !e.gpu && findWalk(e).dim >= 0;
 }
 
 namespace {

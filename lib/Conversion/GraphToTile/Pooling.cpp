@@ -165,7 +165,7 @@ void PoolEmitter::chooseAxes() {
     for (unsigned d = 0; d < pool.spatial; ++d)
       full &= pool.isFull(d);
     if (pool.isMax || full) { // else the count is one a program
-      bool finds = e.forCpusAlone && getKnown(pool.out[last]) < 0;
+      bool finds = !e.gpu && getKnown(pool.out[last]) < 0;
       row = chooseRowBlock(pool.out[last], finds ? unknownRun : 8);
       row.finds = finds;
       setAxis(last, Pixel, getSize(e, row));

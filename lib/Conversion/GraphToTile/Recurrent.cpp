@@ -146,7 +146,7 @@ AffineExpr adze::getGroups(const KernelEmitter &e, RecurrentOp op) {
 }
 
 LogicalResult RecurrentEmitter::check() {
-  if (!e.forCpusAlone)
+  if (e.gpu)
     return e.fail("steps of a recurrent layer on a device");
   if (type != getAccumulatorType(type))
     return e.fail("a state that is kept in another type than it has");

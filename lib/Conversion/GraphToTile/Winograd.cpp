@@ -481,7 +481,7 @@ LogicalResult adze::emitWinogradConv(KernelEmitter &e, WinogradConvOp op,
   bool isKnown = getConstant(result[1]) && getConstant(result[2]);
   bool hasTaps = getConstant(filter[0]) != winograd.size * winograd.size;
   bool hasTwoForms =
-      cut == Cut::Flat && e.forCpusAlone && hasTaps && !isKnown && e.cutsEvenly;
+      cut == Cut::Flat && !e.gpu && hasTaps && !isKnown && e.cutsEvenly;
   if (cut != Cut::Dims && !hasTwoForms)
     return e.fail("patches keep their dims");
   return WinogradEmitter(e, op, hasTwoForms).run();

@@ -1,4 +1,4 @@
-// RUN: aopt %s --tile-attach-targets="cpu=x86-64-v4 cuda=sm_90a" --convert-graph-to-tile --split-input-file | FileCheck %s
+// RUN: aopt %s --tile-attach-targets=cuda=sm_90a --convert-graph-to-tile --split-input-file | FileCheck %s
 
 // One pass over the keys. Heads are split and merged by the places of loads and
 // stores; three heads share a group of keys; the queries are the last axis.

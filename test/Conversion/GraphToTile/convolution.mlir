@@ -1,5 +1,5 @@
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
-// RUN: aopt %s --tile-attach-targets="cpu=x86-64-v4 cuda=sm_90a" --convert-graph-to-tile --split-input-file | FileCheck %s --check-prefix=ANY
+// RUN: aopt %s --tile-attach-targets=cuda=sm_90a --convert-graph-to-tile --split-input-file | FileCheck %s --check-prefix=ANY
 
 // A window: a loop over its rows, bounded to those inside of the image, its
 // columns one by one, and the input channels carry the accumulator; a program

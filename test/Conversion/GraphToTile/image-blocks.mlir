@@ -1,9 +1,9 @@
 // RUN: aopt %s --convert-graph-to-tile | FileCheck %s
 // RUN: aopt %s --convert-graph-to-tile --tile-choose-schedule | FileCheck %s --check-prefix=SCHEDULE
 // RUN: aopt %s --convert-graph-to-tile --tile-choose-schedule --tile-specialize=target=cuda --convert-tile-to-gpu | FileCheck %s --check-prefix=GPU
-// RUN: sed -e 's/\[#gpu\]/[#tile.cpu<chip = "x", vector_bytes = 64, caches = [1048576, 33554432]>, #gpu]/' %s | aopt --convert-graph-to-tile | FileCheck %s --check-prefix=BOTH
+// RUN: sed -e 's/\[#gpu\]/[#tile.cpu<chip = "x", vector_bytes = 64, caches = [1048576, 33554432]>]/' %s | aopt --convert-graph-to-tile | FileCheck %s --check-prefix=CPU
 
-// For a GPU alone, a program has blocks of pixels of several rows; windows that
+// For a GPU, a program has blocks of pixels of several rows; windows that
 // look beyond the image read zeros. Steps of 2 are steps of the load.
 // CHECK-LABEL: tile.kernel @conv
 // CHECK-DAG: %[[Y:.*]] = tile.param "BLOCK_Y"
@@ -28,8 +28,8 @@
 // GPU: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} box[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}]
 // GPU: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} box[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}]
 
-// A CPU of the module takes rows of pixels.
-// BOTH-NOT: BLOCK_Y
+// A CPU takes rows of pixels.
+// CPU-NOT: BLOCK_Y
 
 #gpu = #tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
   units = [#tile.unit<"wgmma", f16 * f16 + f32, [64, 256, 16]>], features = [tma]>

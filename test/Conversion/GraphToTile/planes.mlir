@@ -1,5 +1,5 @@
 // RUN: aopt %s --convert-graph-to-tile --split-input-file | FileCheck %s
-// RUN: aopt %s --tile-attach-targets="cpu=x86-64-v4 cuda=sm_90a" --convert-graph-to-tile=remarks --split-input-file 2>&1 | FileCheck %s --check-prefix=GPU
+// RUN: aopt %s --tile-attach-targets=cuda=sm_90a --convert-graph-to-tile=remarks --split-input-file 2>&1 | FileCheck %s --check-prefix=GPU
 
 // Pixels of some lines are the lanes, planes of the inputs are read one after
 // the other, and the outputs of one place follow each other.

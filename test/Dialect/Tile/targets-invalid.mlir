@@ -48,6 +48,12 @@ module attributes {tile.targets = [#tile.cuda<chip = "x", multiprocessors = 0>]}
 
 // -----
 
+// expected-error @below {{expected tile.targets to be targets of one kind of device}}
+module attributes {tile.targets = [#tile.cpu<chip = "x", vector_bytes = 64, caches = [1048576, 33554432]>, #tile.cuda<chip = "sm_80">]} {
+}
+
+// -----
+
 // expected-error @below {{expected more stages than inflight (1), but got 1}}
 module attributes {tile.gpu = #tile.gpu<warps = [4, 8], stages = 1, inflight = 1, persistent = 16>} {
 }

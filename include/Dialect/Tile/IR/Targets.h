@@ -9,7 +9,8 @@
 
 namespace adze::tile {
 
-/// On a module: the targets that it is compiled for, in order of preference.
+/// On a module: the targets of one kind of device that it is compiled for, in
+/// order of preference.
 inline constexpr llvm::StringLiteral kTargetsAttribute = "tile.targets";
 
 /// States what the module is compiled for.
@@ -26,7 +27,7 @@ CpuTargetAttr findCpuTarget(mlir::Operation *op);
 /// 32 MiB, and no units, features or traits if there is none.
 CpuTargetAttr getCpuTarget(mlir::Operation *op);
 
-/// Returns the first GPU among the targets; null if there is none.
+/// Returns the first target if they are GPUs; null of a program for CPUs.
 CudaTargetAttr findCudaTarget(mlir::Operation *op);
 
 /// On a kernel: the schedule by which a unit of its target runs it.
@@ -36,9 +37,6 @@ inline constexpr llvm::StringLiteral kScheduleAttribute = "tile.schedule";
 inline ScheduleAttr getSchedule(KernelOp kernel) {
   return kernel->getAttrOfType<ScheduleAttr>(kScheduleAttribute);
 }
-
-/// Returns true if no target is another kind of device.
-bool isForCpusAlone(mlir::Operation *op);
 
 } // namespace adze::tile
 

@@ -468,9 +468,9 @@ public:
     SmallVector<Operation *> candidates;
     function.walk([&](Operation *op) { candidates.push_back(op); });
     int64_t wrapped = 0;
-    bool forCpus = adze::tile::isForCpusAlone(function);
+    bool isForGpus = bool(adze::tile::findCudaTarget(function));
     for (Operation *op : candidates)
-      if (!forCpus || !keepsPlanes(op))
+      if (isForGpus || !keepsPlanes(op))
         wrapped += wrapConvolution(op, builder);
     if (wrapped == 0) // pools alone are faster as they are
       return;

@@ -487,7 +487,7 @@ public:
     if (function.isExternal() || function.isPrivate() ||
         function->hasAttr(statesAttr) ||
         function->hasAttr(adze::host::kernelAttr) ||
-        !adze::tile::isForCpusAlone(function))
+        adze::tile::findCudaTarget(function))
       return;
     std::string error;
     std::optional<StateNames> names = StateNames::parse(pairs, error);

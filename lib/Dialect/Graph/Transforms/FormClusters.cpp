@@ -130,7 +130,7 @@ private:
     Grouping grouping(block, mostOps, mode == ClusterMode::Fuse);
     if (mode == ClusterMode::Fuse) {
       grouping.fuse();
-      if (adze::tile::isForCpusAlone(getOperation())) {
+      if (!adze::tile::findCudaTarget(getOperation())) {
         auto target = adze::tile::getCpuTarget(getOperation());
         // What does not stay in a core's cache beside what it is computed from.
         grouping.joinChains(chainBytes ? chainBytes

@@ -80,6 +80,9 @@ private:
   int64_t chooseTile(const WinogradSizes &sizes) {
     if (forced >= 0)
       return forced;
+    // The plans and their costs are of CPUs.
+    if (adze::tile::findCudaTarget(getOperation()))
+      return 0;
     int64_t best = 0;
     double cost = 0.9 * getDirectCost(sizes); // only where it is clear
     auto target = adze::tile::getCpuTarget(getOperation());

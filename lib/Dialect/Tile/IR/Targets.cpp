@@ -192,10 +192,6 @@ CudaTargetAttr findCudaTarget(Operation *op) {
   return {};
 }
 
-bool isForCpusAlone(Operation *op) {
-  return llvm::all_of(getTargets(op), llvm::IsaPred<CpuTargetAttr>);
-}
-
 LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
   if (attribute.getName() == kScheduleAttribute) {
@@ -213,6 +209,10 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
       !llvm::all_of(targets, llvm::IsaPred<CodegenTargetAttrInterface>))
     return op->emitError("expected ")
            << kTargetsAttribute << " to be a list of targets";
+  if (!llvm::all_equal(llvm::map_range(
+          targets, [](Attribute target) { return target.getTypeID(); })))
+    return op->emitError("expected ")
+           << kTargetsAttribute << " to be targets of one kind of device";
   return success();
 }
 
