@@ -133,10 +133,10 @@ private:
 } // namespace
 
 /// Returns true if a matrix unit of the first GPU multiplies elements of the
-/// op's result.
+/// product's right operand.
 static bool isForMatrixUnit(Operation *op) {
   tile::CudaTargetAttr gpu = tile::findCudaTarget(op);
-  Type element = getSignlessType(getElementTypeOrSelf(op->getResult(0)));
+  Type element = getSignlessType(getElementTypeOrSelf(op->getOperand(1)));
   return gpu &&
          gpu.findUnit(element, element, Float32Type::get(op->getContext()));
 }
@@ -144,7 +144,7 @@ static bool isForMatrixUnit(Operation *op) {
 int64_t adze::choosePanel(Operation *op, int64_t otherwise) {
   // Rows of 128 bytes: shorter ones take a matrix unit more time to read.
   constexpr int64_t rowBits = 1024;
-  Type element = getElementTypeOrSelf(op->getResult(0));
+  Type element = getElementTypeOrSelf(op->getOperand(1));
   return isForMatrixUnit(op) ? rowBits / element.getIntOrFloatBitWidth()
                              : otherwise;
 }

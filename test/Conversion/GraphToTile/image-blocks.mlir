@@ -44,3 +44,10 @@ module attributes {tile.targets = [#gpu]} {
     return %0 : tensor<2x28x28x128xf16>
   }
 }
+
+// The filter's type decides, whatever the sums are stored as; others have no
+// unit, and take rows of pixels.
+// RUN: sed -e 's/tensor<2x28x28x128xf16>/tensor<2x28x28x128xf32>/g; s/strides = array/wide_result, strides = array/' %s | aopt --convert-graph-to-tile | FileCheck %s --check-prefix=WIDE
+// RUN: sed -e 's/xf16>/xf32>/g' %s | aopt --convert-graph-to-tile | FileCheck %s --check-prefix=CPU
+// WIDE: tile.param "BLOCK_Y"
+// WIDE: tile.store {{.*}} : tensor<?x?x?xf32>, memref<2x28x28x128xf32>
