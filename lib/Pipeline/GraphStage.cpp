@@ -98,6 +98,8 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
   if (options.optLevel > 0)
     manager.addNestedPass<func::FuncOp>(graph::createPlaceConcatPass());
   manager.addNestedPass<func::FuncOp>(graph::createFormClustersPass(clusters));
+  if (options.optLevel > 0 && options.precision != "f32")
+    manager.addPass(graph::createNarrowStoragePass());
   manager.addNestedPass<func::FuncOp>(graph::createShareKernelsPass());
 }
 

@@ -105,6 +105,46 @@ def SetPrecisionPass : Pass<"graph-set-precision", "::mlir::ModuleOp"> {
   ];
 }
 
+def NarrowStoragePass : Pass<"graph-narrow-storage", "::mlir::ModuleOp"> {
+  let summary = "Store what kernels pass on in the type of their products";
+  let description = [{
+    In a program for GPUs, the f32 result of a cluster that clusters alone read is
+    rounded where it is stored, if its cluster has a product in a narrower type
+    (`graph-set-precision`), if it is stored in that type as well, or if all
+    readers round it: half the bytes, and one tensor instead of two. Readers widen
+    it, and compute in f32 as before. Clusters that only rounded it go. Programs
+    for CPUs, and models' outputs, are left as they are.
+
+    Before:
+    ```mlir
+    %0 = graph.cluster(%a = %x, %b = %w) anchor "matmul" : (tensor<2x8xf16>, tensor<8x4xf16>) -> tensor<2x4xf32> {
+      %p = graph.matmul %a, %b {wide_result} : (tensor<2x8xf16>, tensor<8x4xf16>) -> tensor<2x4xf32>
+      graph.yield %p : tensor<2x4xf32>
+    }
+    %y = graph.cluster(%c = %0) anchor "pointwise" : (tensor<2x4xf32>) -> tensor<2x4xf32> {
+      %q = graph.relu %c : (tensor<2x4xf32>) -> tensor<2x4xf32>
+      graph.yield %q : tensor<2x4xf32>
+    }
+    ```
+    After:
+    ```mlir
+    %0 = graph.cluster(%a = %x, %b = %w) anchor "matmul" : (tensor<2x8xf16>, tensor<8x4xf16>) -> tensor<2x4xf16> {
+      %p = graph.matmul %a, %b {wide_result} : (tensor<2x8xf16>, tensor<8x4xf16>) -> tensor<2x4xf32>
+      %r = graph.cast %p : (tensor<2x4xf32>) -> tensor<2x4xf16>
+      graph.yield %r : tensor<2x4xf16>
+    }
+    %y = graph.cluster(%c = %0) anchor "pointwise" : (tensor<2x4xf16>) -> tensor<2x4xf32> {
+      %d = graph.cast %c : (tensor<2x4xf16>) -> tensor<2x4xf32>
+      %q = graph.relu %d : (tensor<2x4xf32>) -> tensor<2x4xf32>
+      graph.yield %q : tensor<2x4xf32>
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"narrowed", "narrowed", "Tensors stored in a narrower type">,
+  ];
+}
+
 def FormIntegerProductsPass
     : Pass<"graph-form-integer-products", "::mlir::func::FuncOp"> {
   let summary = "Compute products of dequantized tensors in integers";
