@@ -150,9 +150,10 @@ int64_t adze::choosePanel(Operation *op, int64_t otherwise) {
 }
 
 bool adze::takesImageBlocks(const ConvShape &conv) {
-  constexpr int64_t depth = 64;
+  // Tensor maps copy pixels of whole pieces of 16 bytes.
+  constexpr int64_t granule = 8;
   return isForMatrixUnit(conv.op) && conv.spatial == 2 && conv.groups == 1 &&
-         conv.groupInputs % depth == 0 && !conv.hasPlanes();
+         conv.groupInputs % granule == 0 && !conv.hasPlanes();
 }
 
 LogicalResult adze::emitImageBlocks(KernelEmitter &e, const ConvShape &conv) {

@@ -51,3 +51,14 @@ module attributes {tile.targets = [#gpu]} {
 // RUN: sed -e 's/xf16>/xf32>/g' %s | aopt --convert-graph-to-tile | FileCheck %s --check-prefix=CPU
 // WIDE: tile.param "BLOCK_Y"
 // WIDE: tile.store {{.*}} : tensor<?x?x?xf32>, memref<2x28x28x128xf32>
+
+// Of few channels a stage has no more than it needs: rows of 32 bytes of the
+// input. Channels that are no multiple of 8 have no rows of 16 bytes.
+// RUN: sed -e 's/56x64xf16/56x16xf16/g; s/128x64x3x3/128x16x3x3/g' %s | aopt --convert-graph-to-tile --tile-choose-schedule | FileCheck %s --check-prefix=FEW
+// RUN: sed -e 's/56x64xf16/56x16xf16/g; s/128x64x3x3/128x16x3x3/g' %s | aopt --convert-graph-to-tile --tile-choose-schedule --tile-specialize=target=cuda --convert-tile-to-gpu | FileCheck %s --check-prefix=ROWS
+// RUN: sed -e 's/56x64xf16/56x24xf16/g; s/128x64x3x3/128x24x3x3/g' %s | aopt --convert-graph-to-tile --tile-choose-schedule | FileCheck %s --check-prefix=MORE
+// RUN: sed -e 's/56x64xf16/56x12xf16/g; s/128x64x3x3/128x12x3x3/g' %s | aopt --convert-graph-to-tile | FileCheck %s --check-prefix=CPU
+// FEW: #tile.dim<"k", 16>
+// FEW-SAME: #tile.operand<0, copy = tma, swizzle = 32>
+// ROWS: adze.tensor_maps = [array<i64: 0, 6, 32, 16,
+// MORE: #tile.dim<"k", 32>

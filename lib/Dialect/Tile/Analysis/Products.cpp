@@ -240,8 +240,6 @@ FailureOr<TensorBox> getTensorBox(Value memref, const TileWindow &window,
       result.steps.back() != 1 || (cut && isa<AffineBinaryOpExpr>(last)) ||
       (!result.alongSum && dims.size() > 2 && role == TileRole::Lhs))
     return why = "a block of no whole rows of 32, 64 or 128 bytes", failure();
-  if (result.alongSum && result.rowBytes != mostRowBytes)
-    return why = "a block of less than 128 bytes along the depth", failure();
   return result;
 }
 

@@ -29,10 +29,11 @@ ParamOp tile::getSizeParam(LoadOp load, unsigned dim) {
 namespace {
 
 /// Sizes of a product; what only a run knows is taken as large. The rows are
-/// one dim, or the rows and columns of images.
+/// one dim, or the rows and columns of images. `depth` is that of a stage, of
+/// which `k` is a multiple.
 struct ProductSizes {
   SmallVector<int64_t, 2> rows;
-  int64_t n, k, batch;
+  int64_t n, k, batch, depth;
 };
 
 /// A block of a result and the warpgroups that compute it. A warpgroup has rows
@@ -43,8 +44,9 @@ struct ResultBlock {
 constexpr ResultBlock kResultBlocks[] = {
     {128, 256, 2}, {256, 128, 2}, {128, 192, 2}, {128, 128, 2},
     {64, 256, 1},  {64, 128, 1},  {64, 64, 1}};
-constexpr int64_t kWarpgroup = 4; ///< warps
-constexpr int64_t kDepth = 64;    ///< of a stage: 128 bytes of f16
+constexpr int64_t kWarpgroup = 4;   ///< warps
+constexpr int64_t kMostDepth = 64;  ///< of a stage: 128 bytes of f16
+constexpr int64_t kLeastDepth = 16; ///< of an instruction
 constexpr int64_t kMostStages = 8;
 constexpr int64_t kStagingBytes = 16384; ///< of a warpgroup, for results
 constexpr int64_t kBarrierBytes = 16;    ///< two a stage
@@ -66,6 +68,11 @@ ProductSizes getSizes(Product &product) {
   sizes.n = getSizeOr(store.getMemref(), dims[numRows], manyRows);
   sizes.k = getSizeOr(product.lhs.getMemref(),
                       product.lhs.getMemDims()[numRows], manyRows);
+  // A stage of a window has one tap, whose channels may be fewer.
+  sizes.depth = kMostDepth;
+  while (numRows > 1 && sizes.depth > kLeastDepth && sizes.k <= sizes.depth / 2)
+    sizes.depth /= 2;
+  sizes.k = llvm::alignTo(sizes.k, sizes.depth);
   for (scf::ForOp loop : ArrayRef(product.loops).drop_back())
     sizes.k *=
         loop.getStaticTripCount().value_or(llvm::APInt(64, 1)).getSExtValue();
@@ -108,7 +115,7 @@ double getCycles(const ProductSizes &sizes, const ResultBlock &block,
                    start = 1500, elementBytes = 2;
   double tiles = countTiles(sizes, rows, block.n);
   double waves = std::ceil(tiles / multiprocessors);
-  double depth = double(llvm::alignTo(sizes.k, kDepth));
+  double depth = double(sizes.k);
   double multiply = depth * block.m * block.n / multiplyAdds;
   double copy = depth * (block.m + block.n) * elementBytes / bytesFromCache;
   return waves *
@@ -233,9 +240,9 @@ private:
       bind({block.m, block.n, block.k});
   }
 
-  int64_t getStages(const ResultBlock &block) const {
+  int64_t getStages(const ResultBlock &block, int64_t depth) const {
     constexpr int64_t elementBytes = 2;
-    int64_t stage = (block.m + block.n) * kDepth * elementBytes + kBarrierBytes;
+    int64_t stage = (block.m + block.n) * depth * elementBytes + kBarrierBytes;
     int64_t left = target.getSharedBytes() - block.warpgroups * kStagingBytes -
                    kBarrierBytes;
     return std::min(kMostStages, left / stage);
@@ -244,13 +251,13 @@ private:
   /// Returns the bytes of a row of each operand in shared memory.
   FailureOr<std::array<int64_t, 2>> getSwizzles(ArrayRef<int64_t> rows,
                                                 const ResultBlock &block,
+                                                int64_t depth,
                                                 std::string &why) {
     TileWindow left{product.lhs.getMemDims(), llvm::to_vector(rows),
                     product.lhs.getSteps()},
-        right{product.rhs.getMemDims(),
-              {kDepth, block.n},
-              product.rhs.getSteps()};
-    left.sizes.push_back(kDepth);
+        right{
+            product.rhs.getMemDims(), {depth, block.n}, product.rhs.getSteps()};
+    left.sizes.push_back(depth);
     auto lhs = getTensorBox(product.lhs.getMemref(), left, TileRole::Lhs, why);
     if (failed(lhs))
       return failure();
@@ -267,16 +274,16 @@ private:
     std::array<int64_t, 2> swizzles = {0, 0};
     double least = 0;
     for (const ResultBlock &block : kResultBlocks) {
-      if (block.n > unit.getShape()[1] || getStages(block) < 2)
+      if (block.n > unit.getShape()[1] || getStages(block, sizes.depth) < 2)
         continue;
       for (auto &rows : getRowBlocks(block.m, sizes.rows.size() > 1)) {
         double cycles =
             getCycles(sizes, block, rows, target.getMultiprocessors());
         SmallVector<int64_t> values = llvm::to_vector(ArrayRef<int64_t>(rows));
-        values.append({block.n, kDepth});
+        values.append({block.n, sizes.depth});
         if ((best && cycles >= least) || !mayBind(values))
           continue;
-        auto found = getSwizzles(rows, block, why);
+        auto found = getSwizzles(rows, block, sizes.depth, why);
         if (failed(found))
           continue;
         best = &block;
@@ -290,11 +297,11 @@ private:
         why = "blocks that the kernel's parameters do not take";
       return failure();
     }
-    write(*best, bestRows, swizzles);
+    write(*best, bestRows, sizes.depth, swizzles);
     return success();
   }
 
-  void write(const ResultBlock &block, ArrayRef<int64_t> rows,
+  void write(const ResultBlock &block, ArrayRef<int64_t> rows, int64_t depth,
              ArrayRef<int64_t> swizzles) {
     MLIRContext *context = kernel.getContext();
     auto dim = [&](StringRef name, int64_t size) {
@@ -304,18 +311,19 @@ private:
       return ScheduleOperandAttr::get(context, number, CopyKind::tma,
                                       swizzles[number]);
     };
-    auto gpu = GpuScheduleAttr::get(
-        context, {kWarpgroup, block.warpgroups * kWarpgroup}, getStages(block),
-        /*inflight=*/1, kTilesTogether);
+    auto gpu = GpuScheduleAttr::get(context,
+                                    {kWarpgroup, block.warpgroups * kWarpgroup},
+                                    getStages(block, depth),
+                                    /*inflight=*/1, kTilesTogether);
     SmallVector<ScheduleDimAttr> dims = {dim("m", block.m), dim("n", block.n),
-                                         dim("k", kDepth)};
+                                         dim("k", depth)};
     if (rows.size() > 1)
       dims.append({dim("y", rows[0]), dim("x", rows[1])});
     kernel->setAttr(kScheduleAttribute,
                     ScheduleAttr::get(context, unit.getName(), dims,
                                       {operand(0), operand(1)}, gpu));
     SmallVector<int64_t> values = llvm::to_vector(ArrayRef<int64_t>(rows));
-    values.append({block.n, kDepth});
+    values.append({block.n, depth});
     bind(values);
   }
 
