@@ -219,6 +219,24 @@ static void followOperand(DimGrouping &groups, const MovedOperand &moved,
   groups.walk = walk.takeVector();
 }
 
+/// A block of few rows and columns leaves most threads of a GPU without an
+/// element: the rows are then along the longest dim that is known.
+static void lengthenRows(DimGrouping &groups, ArrayRef<AffineExpr> dims) {
+  constexpr int64_t enough = 256;
+  SmallVector<int64_t> sizes(groups.spans.size(), 1);
+  for (unsigned dim = 0; dim < dims.size(); ++dim) {
+    int64_t size = getKnown(dims[dim]);
+    int64_t &all = sizes[groups.groupOf(dim)];
+    all = size < 0 || all < 0 ? -1 : all * size;
+  }
+  int64_t columns = sizes.back(), rows = sizes[groups.rowGroup];
+  if (columns < 0 || rows < 0 || rows * columns >= enough)
+    return;
+  for (unsigned group : ArrayRef(groups.walk).drop_front())
+    if (sizes[group] > sizes[groups.rowGroup])
+      groups.rowGroup = group;
+}
+
 static DimGrouping groupDims(KernelEmitter &e, Cut cut) {
   Value output = e.getOutputs()[0];
   DimGroups groups(output);
@@ -235,7 +253,9 @@ static DimGrouping groupDims(KernelEmitter &e, Cut cut) {
     result.walk.push_back(group);
   if (result.walk.size() > 1)
     result.rowGroup = result.walk[1];
-  if (groups.getMoved() && e.forCpusAlone)
+  if (e.gpu && result.walk.size() > 1)
+    lengthenRows(result, getDims(output));
+  if (groups.getMoved() && !e.gpu)
     followOperand(result, *groups.getMoved(), mayStream(e, 0));
   return result;
 }
