@@ -77,6 +77,7 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
         manager.addPass(graph::createSetPrecisionPass({options.precision}));
       }
       manager.addNestedPass<func::FuncOp>(graph::createSplitPoolsPass());
+      manager.addNestedPass<func::FuncOp>(graph::createSpaceToDepthPass());
       manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
       if (options.winograd)
         manager.addNestedPass<func::FuncOp>(graph::createWinogradPass());

@@ -6,6 +6,40 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SpaceToDepthPass : Pass<"graph-space-to-depth", "::mlir::func::FuncOp"> {
+  let summary = "Compute convolutions of few channels as ones of more";
+  let description = [{
+    In a program for GPUs, a convolution whose elements a matrix unit multiplies,
+    and whose channels are no multiple of 8, becomes one of steps 1: a block of as
+    many rows and columns of pixels as the step, with channels up to a multiple of
+    8 in all, is one pixel. Rows of 16 bytes are what tensor maps copy. Padding is
+    part of the tensor then, taps are filled up with zeros. Not where a pixel would
+    have more than 64 channels, unless the blocks are the windows: patches become
+    rows of a product.
+
+    Before:
+    ```mlir
+    %y = graph.conv %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x3x8x8xf16>, tensor<4x3x3x3xf16>) -> tensor<1x4x4x4xf16>
+    ```
+    After:
+    ```mlir
+    %0 = graph.pad %x {low = array<i64: 0, 0, 1, 1>, high = array<i64: 0, 1, 1, 1>} : (tensor<1x3x8x8xf16>) -> tensor<1x4x10x10xf16>
+    %1 = graph.reshape %0 : (tensor<1x4x10x10xf16>) -> tensor<1x4x5x2x5x2xf16>
+    %2 = graph.transpose %1 {perm = array<i64: 0, 2, 4, 3, 5, 1>} : (tensor<1x4x5x2x5x2xf16>) -> tensor<1x5x5x2x2x4xf16>
+    %3 = graph.reshape %2 : (tensor<1x5x5x2x2x4xf16>) -> tensor<1x5x5x16xf16>
+    %4 = graph.pad %w {low = array<i64: 0, 0, 0, 0>, high = array<i64: 0, 1, 1, 1>} : (tensor<4x3x3x3xf16>) -> tensor<4x4x4x4xf16>
+    %5 = graph.reshape %4 : (tensor<4x4x4x4xf16>) -> tensor<4x4x2x2x2x2xf16>
+    %6 = graph.transpose %5 {perm = array<i64: 0, 3, 5, 1, 2, 4>} : (tensor<4x4x2x2x2x2xf16>) -> tensor<4x2x2x4x2x2xf16>
+    %7 = graph.reshape %6 : (tensor<4x2x2x4x2x2xf16>) -> tensor<4x16x2x2xf16>
+    %8 = graph.conv %3, %7 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, layout = #graph.layout<nhwc>} : (tensor<1x5x5x16xf16>, tensor<4x16x2x2xf16>) -> tensor<1x4x4x4xf16>
+    %y = graph.transpose %8 {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x4xf16>) -> tensor<1x4x4x4xf16>
+    ```
+  }];
+  let statistics = [
+    Statistic<"rewritten", "rewritten", "Convolutions of few channels">,
+  ];
+}
+
 def SimplifyAlgebraPass
     : Pass<"graph-simplify-algebra", "::mlir::func::FuncOp"> {
   let summary = "Arithmetic that is less work written otherwise";

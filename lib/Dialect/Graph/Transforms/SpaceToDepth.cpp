@@ -1,0 +1,172 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// graph-space-to-depth: convolutions of few channels as ones of more.
+#include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/Transforms/Passes.h"
+#include "Matching.h"
+
+namespace adze::graph {
+#define GEN_PASS_DEF_SPACETODEPTHPASS
+#include "Dialect/Graph/Transforms/Passes.h.inc"
+} // namespace adze::graph
+
+using namespace mlir;
+using namespace adze;
+using namespace adze::graph;
+
+namespace {
+
+/// Sizes of a convolution over planes, and of the one that it becomes.
+struct Blocks {
+  int64_t outputs, channels, padded; ///< `padded`: channels of a pixel
+  std::array<int64_t, 2> sizes, kernel, steps, low, high;
+  std::array<int64_t, 2> blocks, taps; ///< of the input and the filter
+
+  int64_t depth() const { return padded * steps[0] * steps[1]; }
+};
+
+std::optional<SmallVector<int64_t>> getSizes(ArrayRef<AffineExpr> dims) {
+  SmallVector<int64_t> sizes;
+  for (AffineExpr dim : dims) {
+    auto size = getConstant(dim);
+    if (!size)
+      return std::nullopt;
+    sizes.push_back(*size);
+  }
+  return sizes;
+}
+
+/// Returns the sizes if the convolution has so few channels that a matrix unit
+/// cannot copy its pixels.
+std::optional<Blocks> matchBlocks(ConvOp op) {
+  // A pixel has a multiple of 16 bytes.
+  constexpr int64_t granule = 8, most = 64;
+  if (op.getLayout() != Layout::NCHW || op.getGroup() != 1 ||
+      getRank(op.getInput()) != 4 ||
+      llvm::any_of(op.getDilations(), [](int64_t d) { return d != 1; }))
+    return std::nullopt;
+  auto input = getSizes(ArrayRef(getDims(op.getInput())).drop_front(1)),
+       filter = getSizes(getDims(op.getFilter())),
+       result = getSizes(ArrayRef(getDims(op.getResult())).drop_front(2));
+  if (!input || !filter || !result || (*input)[0] % granule == 0)
+    return std::nullopt;
+  Blocks blocks;
+  blocks.outputs = (*filter)[0];
+  blocks.channels = (*filter)[1];
+  blocks.padded = blocks.channels;
+  for (unsigned d : {0, 1}) {
+    blocks.sizes[d] = (*input)[d + 1];
+    blocks.kernel[d] = (*filter)[d + 2];
+    blocks.steps[d] = op.getStrides()[d];
+    blocks.taps[d] = llvm::divideCeil(blocks.kernel[d], blocks.steps[d]);
+    blocks.blocks[d] = (*result)[d] - 1 + blocks.taps[d];
+    blocks.low[d] = op.getPads()[d];
+    blocks.high[d] =
+        blocks.blocks[d] * blocks.steps[d] - blocks.sizes[d] - blocks.low[d];
+  }
+  while (blocks.depth() % granule != 0)
+    ++blocks.padded;
+  bool isPatches = blocks.taps[0] == 1 && blocks.taps[1] == 1;
+  if (blocks.depth() > most && !isPatches)
+    return std::nullopt;
+  return blocks;
+}
+
+class SpaceToDepthPass final
+    : public adze::graph::impl::SpaceToDepthPassBase<SpaceToDepthPass> {
+public:
+  using SpaceToDepthPassBase::SpaceToDepthPassBase;
+
+  void runOnOperation() override {
+    adze::tile::CudaTargetAttr gpu = adze::tile::findCudaTarget(getOperation());
+    if (!gpu)
+      return;
+    Type sum = Float32Type::get(&getContext());
+    SmallVector<ConvOp> convolutions;
+    getOperation().walk([&](ConvOp op) {
+      Type element = getElement(op.getFilter());
+      if (getElement(op.getInput()) == element &&
+          gpu.findUnit(element, element, sum))
+        convolutions.push_back(op);
+    });
+    for (ConvOp op : convolutions)
+      if (auto blocks = matchBlocks(op)) {
+        rewrite(op, *blocks);
+        ++rewritten;
+      }
+  }
+
+private:
+  Value transpose(OpBuilder &b, Location loc, Value x, ArrayRef<int64_t> perm) {
+    Dims from = getDims(x), dims;
+    for (int64_t dim : perm)
+      dims.push_back(from[dim]);
+    return TransposeOp::create(b, loc, makeType(getElement(x), dims), x, perm);
+  }
+
+  /// Gives a tensor [first, channels, height, width] whole blocks of pixels.
+  Value pad(OpBuilder &b, Location loc, Value x, const Blocks &blocks,
+            ArrayRef<int64_t> low, ArrayRef<int64_t> high) {
+    SmallVector<int64_t> lows{0, 0, low[0], low[1]},
+        highs{0, blocks.padded - blocks.channels, high[0], high[1]};
+    if (llvm::all_of(lows, [](int64_t n) { return n == 0; }) &&
+        llvm::all_of(highs, [](int64_t n) { return n == 0; }))
+      return x;
+    Dims dims = getDims(x);
+    for (unsigned d = 1; d < 4; ++d)
+      dims[d] = dims[d] + (lows[d] + highs[d]);
+    return PadOp::create(b, loc, makeType(getElement(x), dims), x, Value(),
+                         lows, highs, PadMode::Constant);
+  }
+
+  /// Splits height and width into blocks: six dims.
+  Value split(OpBuilder &b, Location loc, Value x, ArrayRef<int64_t> numBlocks,
+              ArrayRef<int64_t> steps) {
+    Dims dims = getDims(x);
+    SmallVector<AffineExpr> apart{dims[0], dims[1]};
+    for (unsigned d : {0, 1})
+      for (int64_t size : {numBlocks[d], steps[d]})
+        apart.push_back(getAffineConstantExpr(size, b.getContext()));
+    return ReshapeOp::create(b, loc, makeType(getElement(x), apart), x);
+  }
+
+  void rewrite(ConvOp op, const Blocks &blocks) {
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    auto constant = [&](int64_t size) {
+      return getAffineConstantExpr(size, b.getContext());
+    };
+    Value x = pad(b, loc, op.getInput(), blocks, blocks.low, blocks.high);
+    x = split(b, loc, x, blocks.blocks, blocks.steps);
+    x = transpose(b, loc, x, {0, 2, 4, 3, 5, 1});
+    SmallVector<AffineExpr> inputDims{getDims(x)[0], constant(blocks.blocks[0]),
+                                      constant(blocks.blocks[1]),
+                                      constant(blocks.depth())};
+    x = ReshapeOp::create(b, loc, makeType(getElement(x), inputDims), x);
+
+    std::array<int64_t, 2> more;
+    for (unsigned d : {0, 1})
+      more[d] = blocks.taps[d] * blocks.steps[d] - blocks.kernel[d];
+    Value w = pad(b, loc, op.getFilter(), blocks, {0, 0}, more);
+    w = split(b, loc, w, blocks.taps, blocks.steps);
+    w = transpose(b, loc, w, {0, 3, 5, 1, 2, 4});
+    SmallVector<AffineExpr> filterDims{
+        constant(blocks.outputs), constant(blocks.depth()),
+        constant(blocks.taps[0]), constant(blocks.taps[1])};
+    w = ReshapeOp::create(b, loc, makeType(getElement(w), filterDims), w);
+
+    auto made = cast<ConvOp>(b.clone(*op));
+    Dims dims = getDims(op.getResult());
+    made->setOperand(0, x);
+    made->setOperand(1, w);
+    made.setStrides({1, 1});
+    made.setPads({0, 0, 0, 0});
+    made.setLayout(Layout::NHWC);
+    made.getResult().setType(makeType(getElement(op.getResult()),
+                                      {dims[0], dims[2], dims[3], dims[1]}));
+    op.replaceAllUsesWith(transpose(b, loc, made.getResult(), {0, 3, 1, 2}));
+    op.erase();
+  }
+};
+
+} // namespace
