@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 NINJA = ninja -C build -j$(JOBS)
 
-.PHONY: all demo test check-quick soak bench install conformance test-gpu test-python wheel test-wheel docs site package \
+.PHONY: all demo test check-quick soak bench zoo install conformance test-gpu test-python wheel test-wheel docs site package \
   format configure clean
 
 all: configure
@@ -52,6 +52,10 @@ test-wheel: wheel
 
 bench:
 	@JOBS=$(JOBS) PRESET=$(PRESET) benchmarks/bench.sh $(BENCH_FLAGS)
+
+# Some 230 real files against ONNX Runtime; not part of the tests.
+zoo:
+	@JOBS=$(JOBS) PRESET=$(PRESET) benchmarks/zoo/zoo.sh $(ZOO_FLAGS)
 
 install: configure
 	@$(NINJA) adze-install-targets
