@@ -5,8 +5,10 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
@@ -77,6 +79,18 @@ static void optimize(Module &module, TargetMachine &machine,
   builder.buildPerModuleDefaultPipeline(level).run(module, modules);
 }
 
+namespace {
+/// Keeps LLVM from looking for the best addresses in loops: with many accesses
+/// that is half of the time that code takes.
+class WithoutStrengthReduction final : public OptPassGate {
+public:
+  bool isEnabled() const override { return true; }
+  bool shouldRunPass(StringRef pass, StringRef) const override {
+    return pass != "Loop Strength Reduction";
+  }
+};
+} // namespace
+
 /// The host program of a great model is one function with a block a launch, and
 /// addresses that live across most of them: what LLVM does to these grows with
 /// the square of the blocks.
@@ -101,6 +115,10 @@ Error emitObject(Module &module, const CpuTarget &target, unsigned optLevel,
     machine->setOptLevel(CodeGenOptLevel::None);
     machine->setO0WantsFastISel(true);
   } else {
+    if (optLevel < 2) {
+      static WithoutStrengthReduction gate; // it has no state
+      module.getContext().setOptPassGate(gate);
+    }
     limitUnrolling(module);
     optimize(module, *machine, optLevel);
   }
