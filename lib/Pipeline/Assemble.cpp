@@ -5,12 +5,14 @@
 #include "Describe.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "EqualKernels.h"
+#include "LightKernels.h"
 #include "Target/CUDA/CompileKernels.h"
 #include "adze_module.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -55,6 +57,41 @@ LogicalResult Compilation::resolveTargets() {
   return success();
 }
 
+/// For --timing: the kernels on which LLVM spent the most.
+void Compilation::printDearest(ArrayRef<KernelObject> objects, StringRef prefix,
+                               ArrayRef<host::LaunchOp> launches) {
+  constexpr size_t most = 10;
+  llvm::StringMap<host::LaunchOp> firsts;
+  for (host::LaunchOp launch : launches)
+    firsts.try_emplace((prefix + launch.getCallee()).str(), launch);
+  double whole = 0;
+  size_t numKernels = 0, numLight = 0;
+  SmallVector<const KernelObject *> order;
+  for (const KernelObject &object : objects) {
+    whole += object.llvmSeconds;
+    numKernels += object.kernels.size();
+    numLight += object.isLight ? object.kernels.size() : 0;
+    order.push_back(&object);
+  }
+  llvm::sort(order, [](const KernelObject *a, const KernelObject *b) {
+    return a->llvmSeconds != b->llvmSeconds ? a->llvmSeconds > b->llvmSeconds
+                                            : a < b;
+  });
+  diagnostics << "LLVM on kernels: " << llvm::format("%.3f", whole)
+              << " seconds of all threads, " << numKernels << " kernels, "
+              << numLight << " of them light\n";
+  for (const KernelObject *object : llvm::ArrayRef(order).take_front(most)) {
+    StringRef body = object->kernels.front().body;
+    diagnostics << llvm::format("  %8.3f  ", object->llvmSeconds)
+                << body.drop_front(prefix.size());
+    if (size_t others = object->kernels.size() - 1)
+      diagnostics << " and " << others << " more";
+    if (host::LaunchOp launch = firsts.lookup(body))
+      diagnostics << "  " << llvm::join(getNodeNames(launch.getLoc()), ", ");
+    diagnostics << "\n";
+  }
+}
+
 /// Compiles what runs on a CPU: of a program for devices, the kernels that have
 /// no device code.
 LogicalResult
@@ -72,6 +109,7 @@ Compilation::compileForCpus(Program &program,
   if (program.isForDevices() && names.empty())
     return success();
   EqualKernels kernels = findEqualKernels(*program.module, names.getArrayRef());
+  llvm::StringSet<> light = findLightKernels(*program.module, *main, kernels);
   Report *told = &program == &programs.front() ? gathered.get() : nullptr;
   std::atomic<size_t> done = 0;
 
@@ -80,7 +118,7 @@ Compilation::compileForCpus(Program &program,
     size_t all = kernels.different.size() * targets.size();
     progress(getStageName(Stage::Kernel), done, all);
     auto objects = compileKernels(
-        cloneKernels(*program.module, kernels.different, targetAttrs[number],
+        cloneKernels(*program.module, kernels.different, light, targetAttrs[number],
                      stageOptions),
         stageOptions, target, prefix,
         [&](PassManager &manager) {
@@ -99,6 +137,8 @@ Compilation::compileForCpus(Program &program,
     if (failed(objects))
       return failure();
 
+    if (options.timing)
+      printDearest(*objects, prefix, launches);
     package::CpuVariant &variant = description.variants.emplace_back();
     variant.features = target.moduleFeatures;
     variant.name = target.cpu;

@@ -86,6 +86,9 @@ private:
   mlir::FailureOr<cuda::CompileOptions> getCudaOptions(llvm::StringRef name,
                                                        int64_t numSymbols);
   mlir::LogicalResult resolveTargets();
+  void printDearest(llvm::ArrayRef<KernelObject> objects,
+                    llvm::StringRef prefix,
+                    llvm::ArrayRef<host::LaunchOp> launches);
   mlir::LogicalResult compileForCpus(Program &program,
                                      package::ModuleDescription &description,
                                      package::ModuleParts &parts);

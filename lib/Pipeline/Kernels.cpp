@@ -10,6 +10,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include <chrono>
 
 using namespace mlir;
 
@@ -45,6 +46,7 @@ static size_t getWeight(ArrayRef<Operation *> ops,
 }
 
 std::vector<KernelUnit> cloneKernels(ModuleOp module, ArrayRef<StringRef> names,
+                                     const llvm::StringSet<> &light,
                                      Attribute target,
                                      const StageOptions &options) {
   constexpr size_t mostWeight = 400;
@@ -61,13 +63,16 @@ std::vector<KernelUnit> cloneKernels(ModuleOp module, ArrayRef<StringRef> names,
     llvm::SetVector<Operation *> own;
     collectNeeded(symbols, name, own);
     size_t more = getWeight(own.getArrayRef(), options);
-    if (units.empty() || weight + more > mostWeight) {
+    bool isLight = light.contains(name);
+    if (units.empty() || weight + more > mostWeight ||
+        units.back().isLight != isLight) {
       if (!units.empty())
         finish();
       weight = 0;
       units.push_back({{},
                        ModuleOp::create(own.empty() ? module.getLoc()
-                                                    : own.front()->getLoc())});
+                                                    : own.front()->getLoc()),
+                       isLight});
       tile::setTargets(*units.back().module, target);
     }
     weight += more;
@@ -118,8 +123,15 @@ compileUnit(KernelUnit &unit, const StageOptions &options,
     result.kernels.push_back(
         {symbol, symbol + "_programs", hasScratch ? symbol + "_scratch" : ""});
   }
+  unsigned level = options.getCodeLevel();
+  auto start = std::chrono::steady_clock::now();
   LogicalResult compiled = compileLLVMModule(
-      *unit.module, target, options.getCodeLevel(), prefix, result.object);
+      *unit.module, target, unit.isLight ? std::min(level, 1u) : level, prefix,
+      result.object);
+  result.isLight = unit.isLight;
+  result.llvmSeconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
   unit.module = nullptr; // its memory is needed for the next ones
   return compiled;
 }

@@ -8,6 +8,7 @@
 #include "Target/CPU/CpuTarget.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringSet.h"
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ namespace adze {
 struct KernelUnit {
   llvm::SmallVector<std::string, 1> names;
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// Whether code that is quick to compile does.
+  bool isLight = false;
 };
 
 /// What a kernel's functions are called; the last may be empty. They have a
@@ -29,14 +32,17 @@ struct KernelSymbols {
 struct KernelObject {
   llvm::SmallVector<KernelSymbols, 1> kernels; // in the unit's order
   llvm::SmallVector<char, 0> object;
+  double llvmSeconds = 0; // that LLVM took
+  bool isLight = false;
 };
 
 /// Clones of the kernels `names` of `module`, in units that follow their order
-/// and state `target`.
+/// and state `target`; those of `light` are units of light kernels.
 /// Those that are quickly compiled share units: what a unit costs by itself is
 /// more than they do.
 std::vector<KernelUnit> cloneKernels(mlir::ModuleOp module,
                                      llvm::ArrayRef<llvm::StringRef> names,
+                                     const llvm::StringSet<> &light,
                                      mlir::Attribute target,
                                      const StageOptions &options);
 

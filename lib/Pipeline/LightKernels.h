@@ -1,0 +1,23 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Kernels that do not carry the time of a run.
+#ifndef ADZE_LIB_PIPELINE_LIGHTKERNELS_H
+#define ADZE_LIB_PIPELINE_LIGHTKERNELS_H
+
+#include "EqualKernels.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace adze {
+
+/// Returns the tile kernels that, by the operations and bytes of their
+/// launches, together take at most a twentieth of a run. One that others call
+/// counts with these. A kernel launched from a loop is none of them: how often
+/// the loop runs is not known.
+llvm::StringSet<> findLightKernels(mlir::ModuleOp module,
+                                   mlir::func::FuncOp program,
+                                   const EqualKernels &kernels);
+
+} // namespace adze
+
+#endif // ADZE_LIB_PIPELINE_LIGHTKERNELS_H
