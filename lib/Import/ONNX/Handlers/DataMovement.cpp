@@ -81,6 +81,10 @@ static LogicalResult importSqueeze(Binder &b) {
   auto rank = b.getDeclaredRank();
   if (!axes && rank && *rank < int64_t(kept.size()))
     return b.done(squeezeUnits(b, x, *rank));
+  auto isOpen = [](AffineExpr dim) { return !dim || !graph::getConstant(dim); };
+  if (!axes && llvm::any_of(kept, isOpen))
+    b.warn("there are no axes, and dims whose sizes are not known stay, also "
+           "where a run has 1 there; --dim or --shape makes them known");
   return b.done(b.reshape(x, kept));
 }
 
