@@ -3,16 +3,16 @@
  * One run of a module, between two bursts of multiply-adds:
  *   module-limits MODULE GFLOP [THREADS [ROUNDS]]
  *
- * In each round a register-only burst (Support/FmaBurst.h) goes right before the run
- * and right after it, in the same process, on the same cores, for as long as
- * the run takes. Prints, as JSON, medians over the rounds: the run's time, and
- * GFLOP (2 m n k of a product) by that time as a part of the bursts' rate.
- * `make bench` measures sustained runs of whole processes instead, where the
- * pages that a process happens to get and its clock make some percent.
+ * In each round a register-only burst (Support/FmaBurst.h) goes right before
+ * the run and right after it, in the same process, on the same cores, for as
+ * long as the run takes. Prints, as JSON, medians over the rounds: the run's
+ * time, and GFLOP (2 m n k of a product) by that time as a part of the bursts'
+ * rate. `make bench` measures sustained runs of whole processes instead, where
+ * the pages that a process happens to get and its clock make some percent.
  * Inputs: f32 of static shapes, which get numbers of [-.5, .5).
  */
-#include "adze.h"
 #include "Support/FmaBurst.h"
+#include "adze.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>

@@ -4,12 +4,12 @@
 // burst of register-only multiply-adds taken right before and after its
 // samples: `of_fma` is the kernel's rate as a fraction of the burst's. Flags
 // are those of Google Benchmark.
-#include "Support/FmaBurst.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "InitAll.h"
 #include "Package/Package.h"
 #include "Pipeline/Stages.h"
+#include "Support/FmaBurst.h"
 #include "Target/CPU/CpuTarget.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"

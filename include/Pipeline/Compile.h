@@ -42,8 +42,9 @@ class CompileObserver {
 public:
   virtual ~CompileObserver();
   virtual void report(const CompileMessage &message) = 0;
-  /// The compilation has begun a stage ("import", those of Stages.def, "tune", "link"),
-  /// or has done so many kernels of `all` in it; 0 of 0 where it has none.
+  /// The compilation has begun a stage ("import", those of Stages.def, "tune",
+  /// "link"), or has done so many kernels of `all` in it; 0 of 0 where it has
+  /// none.
   virtual void progress(llvm::StringRef stage, size_t done, size_t all) {}
   /// Returns true if the compilation is to end. It is asked before each pass
   /// and each kernel.

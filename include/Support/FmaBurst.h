@@ -1,8 +1,8 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
  * A register-only burst of f32 fused multiply-adds on the widest vectors of the
- * CPU: what benchmarks and profiles hold their figures against. C and C++; x86-64
- * with AVX2.
+ * CPU: what benchmarks and profiles hold their figures against. C and C++;
+ * x86-64 with AVX2.
  */
 #ifndef ADZE_SUPPORT_FMABURST_H
 #define ADZE_SUPPORT_FMABURST_H
@@ -11,9 +11,12 @@
 
 /* Twelve chains hide the latency (4 cycles on 2 ports) with room to spare; the
  * empty asm keeps every accumulator in a register of its own. */
-#define ADZE_CHAINS(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11)
+#define ADZE_CHAINS(F)                                                         \
+  F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11)
 #define ADZE_DECLARE(i) V a##i = SET(0.0f + i);
-#define ADZE_STEP(i) a##i = FMA(a##i, x, y); __asm__("" : "+v"(a##i));
+#define ADZE_STEP(i)                                                           \
+  a##i = FMA(a##i, x, y);                                                      \
+  __asm__("" : "+v"(a##i));
 #define ADZE_SINK(i) __asm__ volatile("" : : "v"(a##i));
 
 /* Defines `NAME(steps)`: runs the chains and returns the operations done. */

@@ -118,8 +118,8 @@ Compilation::compileForCpus(Program &program,
     size_t all = kernels.different.size() * targets.size();
     progress(getStageName(Stage::Kernel), done, all);
     auto objects = compileKernels(
-        cloneKernels(*program.module, kernels.different, light, targetAttrs[number],
-                     stageOptions),
+        cloneKernels(*program.module, kernels.different, light,
+                     targetAttrs[number], stageOptions),
         stageOptions, target, prefix,
         [&](PassManager &manager) {
           if (isCancelled())

@@ -5,8 +5,8 @@
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/States.h"
 #include "Support/NodeName.h"
-#include "llvm/ADT/SetVector.h"
 #include "adze_module.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;

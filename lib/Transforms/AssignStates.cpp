@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Places of states: buffers of the caller.
-#include "Dialect/Graph/IR/States.h"
 #include "Assignment.h"
+#include "Dialect/Graph/IR/States.h"
 
 using namespace mlir;
 using namespace adze;
@@ -13,8 +13,8 @@ static bool isSound(graph::StateAttr state, func::FuncOp program) {
   if (state.getInput() >= program.getNumArguments() ||
       state.getOutput() >= program.getNumResults())
     return false;
-  auto input = cast<RankedTensorType>(
-           program.getArgumentTypes()[state.getInput()]),
+  auto input =
+           cast<RankedTensorType>(program.getArgumentTypes()[state.getInput()]),
        output =
            cast<RankedTensorType>(program.getResultTypes()[state.getOutput()]);
   auto isSize = [](AffineMapAttr map) {

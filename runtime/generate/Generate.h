@@ -71,7 +71,7 @@ struct adze_sequence {
   size_t done;  /* tokens whose rows are in the buffers */
   size_t begin; /* where max_tokens counts from */
   adze_sampling sampling;
-  int64_t *stop_tokens; /* of all stop sequences */
+  int64_t *stop_tokens;   /* of all stop sequences */
   void **buffers;         /* one a state */
   const DLTensor **extra; /* one an input, or null */
   adze_token_fn callback;
@@ -80,17 +80,19 @@ struct adze_sequence {
   bool active, failed;
 };
 
-/* ---- Steps (Step.c) ------------------------------------------------------- */
+/* ---- Steps (Step.c) -------------------------------------------------------
+ */
 
 /* Makes a step's tensors for `past` rows and `rows` new ones, all of them
  * without data but for the states of `sequence`, which may be null. */
 adze_status gen_shape_step(adze_generator *generator, adze_sequence *sequence,
                            int64_t past, int64_t rows);
-/* Runs the model on tokens [done, done + rows) of the sequence. The logits of the
- * last one are in generator->scores then. */
+/* Runs the model on tokens [done, done + rows) of the sequence. The logits of
+ * the last one are in generator->scores then. */
 adze_status gen_run_step(adze_sequence *sequence, int64_t rows);
 
-/* ---- Choice of tokens (Sampling.c) ---------------------------------------- */
+/* ---- Choice of tokens (Sampling.c) ----------------------------------------
+ */
 
 /* Returns the token that follows the sequence's, by generator->scores. */
 int64_t gen_choose(const adze_sequence *sequence, float *logprob);

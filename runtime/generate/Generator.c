@@ -25,7 +25,8 @@ adze_status gen_out_of_memory(void) {
   return adze_status_create(ADZE_OUT_OF_MEMORY, "out of memory");
 }
 
-/* ---- The model's values ---------------------------------------------------- */
+/* ---- The model's values ----------------------------------------------------
+ */
 
 static int32_t find_input(const adze_module *module, const char *name) {
   for (int32_t i = 0; i < adze_module_num_inputs(module); ++i) {
@@ -92,9 +93,9 @@ static adze_status find_values(adze_generator *generator,
     return gen_error(ADZE_UNSUPPORTED,
                      "the model has no %s '%s'; name it in the options",
                      generator->ids < 0 ? "input" : "output",
-                     generator->ids < 0  ? "input_ids"
-                     : options->logits ? options->logits
-                                       : "logits");
+                     generator->ids < 0 ? "input_ids"
+                     : options->logits  ? options->logits
+                                        : "logits");
   GEN_TRY(check_numbers(module, generator->ids));
   GEN_TRY(check_numbers(module, generator->mask));
   GEN_TRY(check_numbers(module, generator->positions));
@@ -109,7 +110,8 @@ static adze_status find_values(adze_generator *generator,
   return NULL;
 }
 
-/* ---- States ---------------------------------------------------------------- */
+/* ---- States ----------------------------------------------------------------
+ */
 
 static adze_status read_state(adze_generator *generator, int32_t index) {
   gen_state *state = &generator->states[index];
@@ -147,8 +149,8 @@ static adze_status find_growing(adze_generator *generator) {
     gen_state *state = &generator->states[i];
     if (!state->grows)
       continue;
-    int64_t rows = generator->outputs[state->info.output]
-                       .shape[state->info.axis];
+    int64_t rows =
+        generator->outputs[state->info.output].shape[state->info.axis];
     state->grows = rows == some + 1;
     if (!state->grows)
       generator->can_rewind &= rows == some;
@@ -172,7 +174,8 @@ static adze_status find_states(adze_generator *generator) {
   return find_growing(generator);
 }
 
-/* ---- Life ------------------------------------------------------------------ */
+/* ---- Life ------------------------------------------------------------------
+ */
 
 static adze_status allocate(adze_generator *generator) {
   size_t inputs = (size_t)generator->num_inputs + 1,

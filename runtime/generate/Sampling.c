@@ -99,12 +99,11 @@ static void penalize(const adze_sequence *sequence, float *scores) {
 /* How many of the best tokens the filters leave; they are in the order then. */
 static int64_t filter(const adze_sampling *sampling, const ranking *r,
                       int64_t count, float greatest) {
-  int64_t most = sampling->top_k > 0 && sampling->top_k < count
-                     ? sampling->top_k
-                     : count;
+  int64_t most =
+      sampling->top_k > 0 && sampling->top_k < count ? sampling->top_k : count;
   bool by_sum = sampling->top_p > 0 && sampling->top_p < 1;
-  float floor = sampling->min_p > 0 ? greatest + logf(sampling->min_p)
-                                    : -INFINITY;
+  float floor =
+      sampling->min_p > 0 ? greatest + logf(sampling->min_p) : -INFINITY;
   int64_t some = by_sum && most > 256 ? 256 : most;
   for (;; some *= 4) {
     if (some > most)

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* ---- Buffers --------------------------------------------------------------- */
+/* ---- Buffers ---------------------------------------------------------------
+ */
 
 /* Zeros, of which the system gives pages as they are written. */
 static void *take_buffer(uint64_t bytes) {
@@ -50,7 +51,8 @@ static void copy_buffer(const gen_state *state, char *to, const char *from,
     memcpy(to + i * pitch, from + i * pitch, rows * row);
 }
 
-/* ---- Tokens ---------------------------------------------------------------- */
+/* ---- Tokens ----------------------------------------------------------------
+ */
 
 static adze_status add_tokens(adze_sequence *sequence, const int64_t *tokens,
                               size_t count) {
@@ -73,7 +75,8 @@ const int64_t *adze_sequence_tokens(const adze_sequence *sequence,
   return sequence ? sequence->tokens : NULL;
 }
 
-/* ---- Life ------------------------------------------------------------------ */
+/* ---- Life ------------------------------------------------------------------
+ */
 
 static adze_status set_sampling(adze_sequence *sequence,
                                 const adze_sampling *sampling) {
@@ -121,10 +124,10 @@ static adze_status set_extra(adze_sequence *sequence, const char *const *names,
   }
   for (int32_t i = 0; i < generator->num_inputs; ++i) {
     int32_t state = generator->input_states[i];
-    bool is_own = i == generator->ids || i == generator->mask ||
-                  i == generator->positions ||
-                  (state >= 0 &&
-                   generator->states[state].info.kind != ADZE_STATE_KEEP);
+    bool is_own =
+        i == generator->ids || i == generator->mask ||
+        i == generator->positions ||
+        (state >= 0 && generator->states[state].info.kind != ADZE_STATE_KEEP);
     const adze_value_info *info;
     GEN_TRY(adze_module_input(generator->module, i, &info));
     if (!is_own && !sequence->extra[i])
@@ -253,8 +256,8 @@ static adze_status fork_into(const adze_sequence *sequence,
          (size_t)generator->num_inputs * sizeof(void *));
   for (int32_t i = 0; i < generator->num_states; ++i)
     if (fork->buffers[i])
-      copy_buffer(&generator->states[i], fork->buffers[i],
-                  sequence->buffers[i], sequence->done);
+      copy_buffer(&generator->states[i], fork->buffers[i], sequence->buffers[i],
+                  sequence->done);
   fork->done = sequence->done;
   fork->begin = sequence->begin;
   fork->active = sequence->active;
@@ -297,7 +300,8 @@ adze_status adze_sequence_rewind(adze_sequence *sequence, size_t count) {
   return NULL;
 }
 
-/* ---- Steps ----------------------------------------------------------------- */
+/* ---- Steps -----------------------------------------------------------------
+ */
 
 static int report(adze_sequence *sequence, adze_event event, int64_t token,
                   float logprob) {
@@ -324,8 +328,7 @@ static bool ends(const adze_sequence *sequence) {
     stop += length;
   }
   int64_t made = (int64_t)(sequence->count - sequence->begin);
-  return sequence->sampling.max_tokens &&
-         made >= sequence->sampling.max_tokens;
+  return sequence->sampling.max_tokens && made >= sequence->sampling.max_tokens;
 }
 
 /* A chunk of the prompt, or the last token and then a new one. */

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Tensors -------------------------------------------------------------- */
+/* ---- Tensors --------------------------------------------------------------
+ */
 
 static uint64_t count_of(const gen_tensor *tensor) {
   uint64_t count = 1;
@@ -41,7 +42,7 @@ static void describe(gen_tensor *tensor, const adze_value_info *info) {
 static void set_dims(gen_tensor *tensor, const adze_value_info *info,
                      int64_t last) {
   for (int32_t d = 0; d < info->rank; ++d)
-    tensor->shape[d] = info->dims[d] >= 0       ? info->dims[d]
+    tensor->shape[d] = info->dims[d] >= 0    ? info->dims[d]
                        : d + 1 == info->rank ? last
                                              : 1;
 }
@@ -125,7 +126,8 @@ static adze_status place_outputs(adze_generator *generator,
   return NULL;
 }
 
-/* ---- Numbers -------------------------------------------------------------- */
+/* ---- Numbers --------------------------------------------------------------
+ */
 
 static void put(void *data, DLDataType dtype, uint64_t at, int64_t value) {
   if (dtype.code == kDLFloat)
@@ -149,7 +151,7 @@ static adze_status fill_input(adze_sequence *sequence, int32_t index) {
   uint64_t count = count_of(tensor);
   for (uint64_t i = 0; i < count; ++i) {
     int64_t at = (int64_t)sequence->done + (int64_t)(i % (uint64_t)last);
-    int64_t value = index == generator->ids ? sequence->tokens[at]
+    int64_t value = index == generator->ids         ? sequence->tokens[at]
                     : index == generator->positions ? at
                                                     : 1;
     put(tensor->data, tensor->tensor.dtype, i, value);

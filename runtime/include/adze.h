@@ -177,8 +177,8 @@ ADZE_API adze_status adze_module_output(const adze_module *module,
  * keeps from run to run. One buffer may serve both.
  *   ROWS   the output is the input with rows along dim `axis` added or
  *          replaced, perhaps without its first rows. Both may be views of a
- *          buffer with room for more rows: the strides of the dims before `axis`
- *          tell its capacity. If the output begins where the rows that it has of
+ *          buffer with room for more rows: the strides of the dims before
+ * `axis` tell its capacity. If the output begins where the rows that it has of
  *          the input begin, with equal strides, only the new rows are stored;
  *          else the old ones are copied.
  *   WHOLE  all elements are replaced; the output may lie where the input does.
@@ -245,11 +245,12 @@ ADZE_API adze_status adze_context_bind_workspace(adze_context *context,
 
 /* ---- Runs -------------------------------------------------------------- */
 
-/* Tensors are dense and row-major (strides may be NULL), but for rows of states;
- * outputs overlap neither each other nor inputs that they do not continue. In a CUDA context CPU
- * tensors are copied, and tensors of the device are used in place. Shapes,
- * dtypes, strides and devices are checked: a wrong call is a status. The
- * floating-point environment is set to the default for the run and put back. */
+/* Tensors are dense and row-major (strides may be NULL), but for rows of
+ * states; outputs overlap neither each other nor inputs that they do not
+ * continue. In a CUDA context CPU tensors are copied, and tensors of the device
+ * are used in place. Shapes, dtypes, strides and devices are checked: a wrong
+ * call is a status. The floating-point environment is set to the default for
+ * the run and put back. */
 ADZE_API adze_status adze_run(adze_context *context,
                               const DLTensor *const inputs[],
                               int32_t num_inputs, DLTensor *const outputs[],

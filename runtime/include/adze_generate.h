@@ -40,8 +40,8 @@ typedef enum {
  * time. The filters apply in the order of the fields. */
 typedef struct {
   size_t size; /* of this struct */
-  /* Logits of tokens that occur are divided by it where positive, and multiplied
-   * where negative (Keskar et al., CTRL, 2019). 0 or 1: off. */
+  /* Logits of tokens that occur are divided by it where positive, and
+   * multiplied where negative (Keskar et al., CTRL, 2019). 0 or 1: off. */
   float repetition_penalty;
   float temperature; /* logits are divided by it; 0: the most likely token */
   int32_t top_k;     /* only so many of the most likely tokens; 0: all */
@@ -60,16 +60,16 @@ typedef struct {
 } adze_sampling;
 
 /* Called by adze_generator_step, for each token and once at the end (`token` is
- * then -1). Any value but 0 stops the sequence. `logprob` is the logarithm of the
- * token's probability under the model, before filters. */
+ * then -1). Any value but 0 stops the sequence. `logprob` is the logarithm of
+ * the token's probability under the model, before filters. */
 typedef int (*adze_token_fn)(void *user, adze_sequence *sequence,
                              adze_event event, int64_t token, float logprob);
 
 /* Fields are only ever appended. NULL and 0 are the defaults. */
 typedef struct {
-  size_t size;     /* of this struct */
-  int64_t rows;    /* of the buffers of a sequence: prompt and tokens; 2048 */
-  int64_t chunk;   /* rows of a prompt that one step takes; 512 */
+  size_t size;   /* of this struct */
+  int64_t rows;  /* of the buffers of a sequence: prompt and tokens; 2048 */
+  int64_t chunk; /* rows of a prompt that one step takes; 512 */
   const int64_t *end_tokens; /* that end each sequence; copied */
   size_t num_end_tokens;
   /* Names of the model's values where its own do not tell: by default
@@ -77,8 +77,8 @@ typedef struct {
   const char *ids, *mask, *positions, *logits;
 } adze_generator_options;
 
-/* Fails with ADZE_UNSUPPORTED if the module has no such values or no states, and
- * says which. The module must live as long. `options` may be NULL. */
+/* Fails with ADZE_UNSUPPORTED if the module has no such values or no states,
+ * and says which. The module must live as long. `options` may be NULL. */
 ADZE_API adze_status adze_generator_create(
     adze_module *module, const adze_generator_options *options,
     adze_generator **generator);
@@ -104,7 +104,8 @@ ADZE_API adze_status adze_sequence_fork(adze_sequence *sequence,
                                         adze_token_fn callback, void *user,
                                         adze_sequence **fork);
 /* Drops all tokens but the first `count`, and ends the sequence if it runs.
- * ADZE_UNSUPPORTED if the model has states that can't go back (recurrent ones). */
+ * ADZE_UNSUPPORTED if the model has states that can't go back (recurrent ones).
+ */
 ADZE_API adze_status adze_sequence_rewind(adze_sequence *sequence,
                                           size_t count);
 /* The tokens so far, with those of the prompt; valid until the next call. */
@@ -115,7 +116,8 @@ ADZE_API void adze_sequence_cancel(adze_sequence *sequence);
 ADZE_API void adze_sequence_release(adze_sequence *sequence);
 
 /* For each sequence that runs: a chunk of its prompt, or one token. Only one
- * sequence gets a chunk of more than one token, so that others do not wait long.
+ * sequence gets a chunk of more than one token, so that others do not wait
+ * long.
  * `*active` (may be NULL): how many go on. If one fails, the others are as they
  * were or one token further; the first error is returned. */
 ADZE_API adze_status adze_generator_step(adze_generator *generator,

@@ -255,15 +255,15 @@ typedef struct {
 /* Rows between those of the input and `rows` are 0 when the program begins. */
 #define ADZE_STATE_ZEROED 1u
 
-/* Of kind ADZE_STATE_ROWS, the program stores the new rows only. It does so in a
- * buffer of `rows` rows that begins with those of the input; the output is the
- * buffer without its first `drop` rows. Dims before the axis are `pitch` rows
- * apart, dense otherwise. States of one pitch symbol have one pitch. */
+/* Of kind ADZE_STATE_ROWS, the program stores the new rows only. It does so in
+ * a buffer of `rows` rows that begins with those of the input; the output is
+ * the buffer without its first `drop` rows. Dims before the axis are `pitch`
+ * rows apart, dense otherwise. States of one pitch symbol have one pitch. */
 typedef struct {
   uint32_t input, output;
-  uint32_t kind;  /* adze_state_kind */
-  uint32_t axis;  /* of the rows */
-  uint32_t flags; /* ADZE_STATE_ZEROED */
+  uint32_t kind;        /* adze_state_kind */
+  uint32_t axis;        /* of the rows */
+  uint32_t flags;       /* ADZE_STATE_ZEROED */
   int32_t pitch_symbol; /* one of those that the program binds; -1: none */
   adze_formula_fn rows, drop; /* null of other kinds */
 } adze_state;

@@ -191,8 +191,8 @@ static adze_status allocate_tables(adze_context *context) {
   context->input_data = calloc(desc->num_inputs + 1u, sizeof(void *));
   context->output_data = calloc(desc->num_outputs + 1u, sizeof(void *));
   if (!context->symbols || !context->new_symbols || !context->boxes ||
-      !context->states ||
-      !context->output_dims || !context->input_data || !context->output_data)
+      !context->states || !context->output_dims || !context->input_data ||
+      !context->output_data)
     return rt_out_of_memory(sizeof(int64_t) * desc->num_symbols);
   return rt_faults_create(context);
 }

@@ -162,7 +162,8 @@ static bool read_row_sizes(const adze_module_desc *desc,
   const adze_module_row_sizes *given = desc->row_sizes;
   if (!given || given->size < offsetof(adze_module_row_sizes, state))
     return false;
-  memcpy(rows, given, given->size < sizeof(*rows) ? given->size : sizeof(*rows));
+  memcpy(rows, given,
+         given->size < sizeof(*rows) ? given->size : sizeof(*rows));
   const uint32_t *least = &first_rows.value, *sizes = &rows->value;
   for (size_t i = 0; i < sizeof(*rows) / sizeof(uint32_t) - 1; ++i)
     if (sizes[i] < least[i] || sizes[i] % 8)
@@ -222,8 +223,8 @@ adze_status rt_descriptor_create(const adze_module_desc *from,
       from->abi == 1 ? offsetof(adze_module_desc, row_sizes) : sizeof(*desc);
   memcpy(desc, from, from->size < known ? from->size : known);
   adze_module_row_sizes rows;
-  bool whole = read_row_sizes(desc, &rows) && desc->run && desc->infer && desc->arena_bytes &&
-               has_all_arrays(desc) &&
+  bool whole = read_row_sizes(desc, &rows) && desc->run && desc->infer &&
+               desc->arena_bytes && has_all_arrays(desc) &&
                !(desc->weights_size && (uintptr_t)desc->weights % RT_ALIGNMENT);
   if (whole)
     convert_arrays(self, &rows);

@@ -54,8 +54,8 @@ adze_status rt_make_value_infos(adze_module *module) {
   for (uint32_t i = 0; i < desc->num_outputs; ++i)
     dims += desc->outputs[i].rank;
   size_t each = sizeof(int64_t) + sizeof(char *) + sizeof(adze_range);
-  size_t size = values * (sizeof(adze_value_info) + sizeof(void *)) +
-                dims * each;
+  size_t size =
+      values * (sizeof(adze_value_info) + sizeof(void *)) + dims * each;
   module->info_storage = malloc(size ? size : 1);
   if (!module->info_storage)
     return rt_out_of_memory(size);

@@ -325,9 +325,9 @@ struct adze_context {
   const DLTensor *const *inputs;
   DLTensor *const *outputs;
   DLManagedTensorVersioned **made;
-  rt_box *boxes;   /* the module's, then one for scratch memory */
+  rt_box *boxes;    /* the module's, then one for scratch memory */
   rt_state *states; /* one for each of the module's */
-  void *workspace; /* arena, then scratch memory of each lane */
+  void *workspace;  /* arena, then scratch memory of each lane */
   uint64_t workspace_bytes;
   bool workspace_bound;         /* it is the caller's */
   rt_device_context *on_device; /* null on the CPU */

@@ -57,7 +57,8 @@ static bool overlap(const row_array *a, const row_array *b) {
 
 /* ---- Copies -------------------------------------------------------------- */
 
-#define COPY_PIECE ((uint64_t)1 << 18) /* bytes that a thread takes at a time */
+#define COPY_PIECE ((uint64_t)1 << 18) /* bytes that a thread takes at a time  \
+                                        */
 
 typedef struct {
   row_array to, from;
@@ -88,13 +89,11 @@ static void copy_rows(adze_context *context, uint32_t state, row_array to,
   if (!bytes || !from.outer)
     return;
   double begin = context->profile.on ? rt_now_us() : 0;
-  copy_job job = {.to = to,
-                  .from = from,
-                  .pieces = (bytes + COPY_PIECE - 1) / COPY_PIECE};
+  copy_job job = {
+      .to = to, .from = from, .pieces = (bytes + COPY_PIECE - 1) / COPY_PIECE};
   atomic_init(&job.next, 0);
-  int32_t lanes = context->pool && bytes * from.outer > 2 * COPY_PIECE
-                      ? context->lanes
-                      : 1;
+  int32_t lanes =
+      context->pool && bytes * from.outer > 2 * COPY_PIECE ? context->lanes : 1;
   if (lanes > 1)
     rt_pool_run(context->pool, lanes, copy_lane, &job);
   else
@@ -196,8 +195,8 @@ static adze_status choose_pitches(adze_context *context) {
         continue;
       int64_t *pitch = &context->symbols[row->pitch_symbol];
       if (!*pitch)
-        *pitch = state->pitch ? (int64_t)state->pitch
-                              : row->rows(context->symbols);
+        *pitch =
+            state->pitch ? (int64_t)state->pitch : row->rows(context->symbols);
       if (!state->pitch || (uint64_t)*pitch == state->pitch)
         continue;
       if (pass == RT_STATE_IN_PLACE)
@@ -239,8 +238,7 @@ adze_status rt_states_choose(adze_context *context,
   for (uint32_t i = 0; i < desc->num_states; ++i) {
     const adze_state *row = &desc->states[i];
     if (row->kind != ADZE_STATE_ROWS) {
-      RT_TRY(
-          check_whole(context, i, inputs[row->input], outputs[row->output]));
+      RT_TRY(check_whole(context, i, inputs[row->input], outputs[row->output]));
       continue;
     }
     row_array past, present;
@@ -289,8 +287,7 @@ void rt_states_open(adze_context *context) {
   const adze_module_desc *desc = context->module->desc;
   for (uint32_t i = 0; i < desc->num_states; ++i) {
     const adze_state *row = &desc->states[i];
-    if (row->kind != ADZE_STATE_ROWS &&
-        context->states[i].mode == RT_STATE_BOX)
+    if (row->kind != ADZE_STATE_ROWS && context->states[i].mode == RT_STATE_BOX)
       context->output_data[row->output] = context->states[i].box.data;
   }
 }
@@ -334,8 +331,8 @@ void *rt_host_state(adze_exec *exec, uint32_t state) {
 }
 
 void rt_states_free(adze_context *context) {
-  for (uint64_t i = 0;
-       context->states && i < context->module->desc->num_states; ++i)
+  for (uint64_t i = 0; context->states && i < context->module->desc->num_states;
+       ++i)
     if (context->states[i].box.data)
       rt_context_give(context, context->states[i].box.data,
                       context->states[i].box.bytes);

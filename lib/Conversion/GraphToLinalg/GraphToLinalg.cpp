@@ -217,8 +217,9 @@ static BlockArgument getUpdated(func::FuncOp kernel, unsigned i) {
              : BlockArgument();
 }
 
-/// Ties results of kernels to tensors that are another launch's or the buffer of
-/// a state, and that nobody else reads: elements are replaced in their memory.
+/// Ties results of kernels to tensors that are another launch's or the buffer
+/// of a state, and that nobody else reads: elements are replaced in their
+/// memory.
 static void tieUpdates(ModuleOp module) {
   DenseMap<StringAttr, SmallVector<adze::host::LaunchOp>> launches;
   module.walk([&](adze::host::LaunchOp launch) {

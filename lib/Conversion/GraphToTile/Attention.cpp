@@ -8,8 +8,8 @@
 // score of many queries: maxima and sums need no steps across lanes, and keys
 // and values are read one element at a time where they are. Where there are few
 // queries, the keys lie along the vectors instead; where only the run knows how
-// many there are, it chooses. Programs of one query each take several heads that
-// have the same keys, so that these are read once.
+// many there are, it chooses. Programs of one query each take several heads
+// that have the same keys, so that these are read once.
 #include "Dialect/Graph/IR/Attention.h"
 #include "Dialect/Graph/IR/Weights.h"
 #include "Families.h"
@@ -103,7 +103,7 @@ private:
   int64_t sharing = 1; // heads with the same keys that one program can take
   int64_t heads = 1;   // that the programs of this form take
   int64_t keyBlock = 0;
-  int64_t keysAhead = 0; // that are asked for
+  int64_t keysAhead = 0;         // that are asked for
   Value queries, keys;           // how many
   SmallVector<Form, 3> forms;    // of which the run chooses the first
   Value blockQueries, blockKeys; // queries of a program, keys of a step
@@ -473,8 +473,8 @@ LogicalResult AttentionEmitter::run() {
   if (failed(cut()))
     return failure();
   if (forms.empty())
-    forms = {{nullptr, knownQueries > 0 && knownQueries < fewQueries,
-              blockQueries}};
+    forms = {
+        {nullptr, knownQueries > 0 && knownQueries < fewQueries, blockQueries}};
   return forms.size() == 1 ? emit(forms.front()) : emitForms(forms);
 }
 

@@ -466,9 +466,9 @@ void HostLowering::lower(func::ReturnOp op) {
 LogicalResult HostLowering::lower(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<host::LaunchOp, host::CallOp, host::FetchOp, host::CopyOp,
-            host::ViewOp, host::OutputOp, host::StateOp, host::BindOp, host::AssignOp,
-            host::ReadOp, host::WriteOp, host::HoldsOp, host::CheckOp,
-            host::CheckRangeOp, func::ReturnOp>([&](auto op) {
+            host::ViewOp, host::OutputOp, host::StateOp, host::BindOp,
+            host::AssignOp, host::ReadOp, host::WriteOp, host::HoldsOp,
+            host::CheckOp, host::CheckRangeOp, func::ReturnOp>([&](auto op) {
         lower(op);
         return success();
       })
@@ -551,10 +551,10 @@ LogicalResult HostLowering::lowerProgram(LLVM::LLVMFuncOp run) {
       !faultNumbers.empty())
     checkTable(loc, hasStates               ? State
                     : !faultNumbers.empty() ? CheckRange
-                    : hasGroups           ? LaunchGroups
-                    : hasSteps            ? LaunchSteps
-                    : calls               ? Fetch
-                                          : Output);
+                    : hasGroups             ? LaunchGroups
+                    : hasSteps              ? LaunchSteps
+                    : calls                 ? Fetch
+                                            : Output);
   for (BlockArgument argument : program.getArguments()) {
     int64_t index = argument.getArgNumber();
     Value array = arguments[index < numInputs ? RunArgument::Inputs

@@ -26,8 +26,8 @@ def FindStatesPass : Pass<"graph-find-states", "::mlir::func::FuncOp"> {
     of one (`past`/`present`, `h_in`/`h_out`, `state`/`stateN`), continues it as a
     whole; the function itself is not changed for these.
 
-    What has no early size, elements of less than a byte, several readers before
-    the update, or targets beside CPUs, stays as it is.
+    What has no early size, elements of less than a byte, or readers before the
+    update stays as it is, and so do programs for devices.
 
     Before:
     ```mlir

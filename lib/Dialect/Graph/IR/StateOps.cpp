@@ -9,8 +9,8 @@ using namespace adze::graph;
 /// A buffer and what is seen of it differ along one dim at most.
 static LogicalResult verifyRows(Operation *op, Value input, Value result) {
   Dims lhs = getDims(input), rhs = getDims(result);
-  bool isSame =
-      lhs.size() == rhs.size() && getElementTypeOrSelf(input) == getElementTypeOrSelf(result);
+  bool isSame = lhs.size() == rhs.size() &&
+                getElementTypeOrSelf(input) == getElementTypeOrSelf(result);
   unsigned differing = 0;
   if (isSame)
     for (auto [size, other] : llvm::zip_equal(lhs, rhs))

@@ -90,8 +90,8 @@ private:
 
 } // namespace
 
-/// Whether a reshape only says what sizes are: one dim is spelled in another way,
-/// or each that differs was a symbol that has been solved.
+/// Whether a reshape only says what sizes are: one dim is spelled in another
+/// way, or each that differs was a symbol that has been solved.
 static bool isSolved(Value general, Value solved) {
   Dims from = getDims(general), to = getDims(solved);
   if (from.size() != to.size())
@@ -333,8 +333,7 @@ static Value replaceRows(OpBuilder &b, const Update &update, Value buffer) {
     auto number = [&](ArrayRef<int64_t> values) -> Value {
       SmallVector<Attribute> elements;
       for (int64_t value : values)
-        elements.push_back(
-            b.getIntegerAttr(type.getElementType(), value));
+        elements.push_back(b.getIntegerAttr(type.getElementType(), value));
       return ConstantOp::create(b, loc, DenseElementsAttr::get(type, elements));
     };
     SmallVector<int64_t> none(sizes.size(), 0);
@@ -372,8 +371,8 @@ void StateFinder::apply(Update update, unsigned output) {
   block.getTerminator()->setOperand(
       output, CloseStateOp::create(b, loc, returned.getType(), buffer, state));
   if (update.last && !update.last.use_empty()) {
-    update.last.getResult().replaceAllUsesWith(createRows(
-        b, loc, update.last.getType(), buffer, axis, update.drop));
+    update.last.getResult().replaceAllUsesWith(
+        createRows(b, loc, update.last.getType(), buffer, axis, update.drop));
   }
   if (update.last)
     update.last.erase();
@@ -398,9 +397,9 @@ void StateFinder::apply(Update update, unsigned output) {
     return AffineMapAttr::get(
         AffineMap::get(0, countSymbols(expr), {expr}, context));
   };
-  states.push_back(StateAttr::get(
-      context, update.input.getArgNumber(), output, StateKind::Rows, axis, pitch,
-      map(numRows), map(update.drop), update.zeroed));
+  states.push_back(StateAttr::get(context, update.input.getArgNumber(), output,
+                                  StateKind::Rows, axis, pitch, map(numRows),
+                                  map(update.drop), update.zeroed));
   continued[update.input.getArgNumber()] = output;
   outputs.insert(output);
   ++numUpdated;
@@ -428,8 +427,7 @@ bool StateFinder::findWhole(unsigned output) {
     if (continued.contains(input) || !arePaired(input, output) ||
         argument.getType() != type || isContainer(getElement(argument)))
       continue;
-    return add(input,
-               value == argument ? StateKind::Keep : StateKind::Whole);
+    return add(input, value == argument ? StateKind::Keep : StateKind::Whole);
   }
   return false;
 }
@@ -438,14 +436,13 @@ bool StateFinder::findWhole(unsigned output) {
 LogicalResult StateFinder::checkNamed() {
   for (unsigned output = 0; output < function.getNumResults(); ++output)
     for (unsigned input = 0; input < function.getNumArguments(); ++input) {
-      auto pair =
-          names.findGiven(getInputName(input), getOutputName(output));
+      auto pair = names.findGiven(getInputName(input), getOutputName(output));
       auto found = continued.find(input);
       if (!pair || (found != continued.end() && found->second == output))
         continue;
       Operation *op = getReturned(output).getDefiningOp();
-      InFlightDiagnostic error = emitError(op ? op->getLoc()
-                                              : function.getLoc());
+      InFlightDiagnostic error =
+          emitError(op ? op->getLoc() : function.getLoc());
       error << "--state: '" << *pair << "': expected an update of '"
             << getInputName(input) << "', but got ";
       if (op)
@@ -463,7 +460,8 @@ LogicalResult StateFinder::run() {
       if (outputs.contains(output))
         continue;
       std::optional<Update> update = match(output);
-      if (update && (!paired || arePaired(update->input.getArgNumber(), output)))
+      if (update &&
+          (!paired || arePaired(update->input.getArgNumber(), output)))
         apply(*update, output);
     }
   for (unsigned output = 0; output < numOutputs; ++output)

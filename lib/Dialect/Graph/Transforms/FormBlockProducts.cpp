@@ -337,8 +337,9 @@ private:
     int64_t blocks = cast<RankedTensorType>(right.getType()).getDimSize(0);
     Value zeros = weights.getZeros();
     int64_t zero = zeros ? 1 : int64_t(1) << (weights.getBits() - 1);
-    auto [left, isNew] = lefts.try_emplace(
-        {op->getBlock(), op.getLhs().getAsOpaquePointer(), blocks, weights.getBlock(), planes, zero});
+    auto [left, isNew] =
+        lefts.try_emplace({op->getBlock(), op.getLhs().getAsOpaquePointer(),
+                           blocks, weights.getBlock(), planes, zero});
     if (isNew) // dominates the others: products are rewritten in their order
       left->second = quantize(b, loc, castTo(b, loc, op.getLhs(), f32), blocks,
                               weights.getBlock(), planes, zero);
@@ -367,7 +368,8 @@ private:
 
   DenseMap<Operation *, Value> words; // by what is dequantized
   /// By what is quantized and how: products of one input share it.
-  std::map<std::tuple<Block *, void *, int64_t, int64_t, int64_t, int64_t>, Left>
+  std::map<std::tuple<Block *, void *, int64_t, int64_t, int64_t, int64_t>,
+           Left>
       lefts;
 };
 

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // graph-merge-horizontal: products (of words as well) and convolutions of one
-// input by constants become one; each reader takes its columns by offset. What the branches do
-// next with constants of their own is done at once, too.
+// input by constants become one; each reader takes its columns by offset. What
+// the branches do next with constants of their own is done at once, too.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Epilogues.h"
 #include "Fusion.h"
@@ -421,10 +421,9 @@ private:
     SmallVector<ColumnOperand> joined = getColumnOperands(op);
     return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
       unsigned index = operand.getOperandNumber();
-      return llvm::any_of(joined,
-                          [&](ColumnOperand other) {
-                            return other.index == index;
-                          }) ||
+      return llvm::any_of(
+                 joined,
+                 [&](ColumnOperand other) { return other.index == index; }) ||
              operand.get() == first->getOperand(index);
     });
   }

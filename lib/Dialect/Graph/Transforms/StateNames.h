@@ -15,9 +15,9 @@ namespace adze::graph {
 /// The pairs that the user gave, and those that exporters spell alike.
 class StateNames {
 public:
-  /// Reads pairs INPUT=OUTPUT with at most one * on each side, or "none"; several
-  /// in one text are separated by commas.
-  /// Returns nothing, and why in `error`, if they are not spelled so.
+  /// Reads pairs INPUT=OUTPUT with at most one * on each side, or "none";
+  /// several in one text are separated by commas. Returns nothing, and why in
+  /// `error`, if they are not spelled so.
   static std::optional<StateNames> parse(llvm::ArrayRef<std::string> pairs,
                                          std::string &error);
 
