@@ -41,6 +41,17 @@ WRITE = """write (float[B, 2, C, 4] past_k, float[B, 2, S, 4] x, int64[B] at)
   y = Neg(present_k)
 }"""
 
+STATIC = """static (float[B, 2, 6, 4] past_k, float[B, 2, S, 4] x, int64[S] at)
+    => (float[B, 2, 6, 4] present_k, float[B, 2, 6, 4] y) <int64[1] last = {1}> {
+  n = Exp(x)
+  index = Unsqueeze(at, last)
+  rows = Transpose <perm = [2, 0, 1, 3]> (past_k)
+  updates = Transpose <perm = [2, 0, 1, 3]> (n)
+  scattered = ScatterND(rows, index, updates)
+  present_k = Transpose <perm = [1, 2, 0, 3]> (scattered)
+  y = Neg(present_k)
+}"""
+
 WHOLE = """whole (float[4] h_in, float[4] c_in, float[4] x) => (float[4] h_out, float[4] c_out, float[4] y)
     <int64[4] order = {3, 2, 1, 0}> {
   h = Gather(h_in, order)
@@ -160,6 +171,23 @@ def test_write(level, tmp_path):
     with pytest.raises(adze.AdzeError, match=r"expected indices in \[0, 6\), but got 6"):
         module.run({"past_k": cache, "x": x, "at": np.array([1, 5])}, out=[cache, y])
     np.testing.assert_allclose(cache, wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("level", [0, 2])
+def test_static_cache(level, tmp_path):
+    """As torch exports transformers' StaticCache; an index may count from the end,
+    and the buffer may have more rows than the tensor."""
+    module = compile_text(STATIC, tmp_path, optimize=level)
+    assert [s.kind for s in module.states] == ["rows"]
+    buffer = np.full((2, 2, 9, 4), np.nan, np.float32)
+    cache = buffer[:, :, :6]
+    cache[:] = wanted = fresh((2, 2, 6, 4))
+    x, at, y = fresh((2, 2, 2, 4), 1), np.array([2, -1]), np.empty((2, 2, 6, 4), np.float32)
+    wanted[:, :, [2, 5]] = np.exp(x)
+    assert not copies(module, {"past_k": cache, "x": x, "at": at}, [cache, y])
+    np.testing.assert_allclose(cache, wanted, rtol=1e-6)
+    np.testing.assert_array_equal(y, -cache)
+    assert np.isnan(buffer[:, :, 6:]).all()
 
 
 def test_whole_and_kept(tmp_path):

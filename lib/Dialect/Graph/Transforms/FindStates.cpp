@@ -218,6 +218,43 @@ bool StateFinder::matchWrite(Operation *op, Update &update) {
   return isNeverNegative(indices) || getConstant(getRows(update));
 }
 
+/// Rows that are scattered by their first dim, between a transpose and its
+/// inverse, are scattered along their own dim without these.
+static void scatterInPlace(TransposeOp back) {
+  auto scatter = back.getInput().getDefiningOp<ScatterNDOp>();
+  auto there =
+      scatter ? scatter.getData().getDefiningOp<TransposeOp>() : TransposeOp();
+  if (!there || !back.getInput().hasOneUse() ||
+      scatter.getReduction() != ScatterReduction::None ||
+      getRank(scatter.getIndices()) != 2 ||
+      getConstant(getDims(scatter.getIndices())[1]) != 1)
+    return;
+  ArrayRef<int64_t> order = there.getPerm(), inverse = back.getPerm();
+  for (auto [i, dim] : llvm::enumerate(inverse))
+    if (order[dim] != int64_t(i))
+      return;
+  OpBuilder b(back);
+  Location loc = scatter.getLoc();
+  int64_t axis = order[0], rank = order.size();
+  Value updates =
+      TransposeOp::create(b, loc, scatter.getUpdates(), back.getPermAttr());
+  Dims dims(rank, b.getAffineConstantExpr(1));
+  dims[axis] = getDims(scatter.getIndices())[0];
+  Type element = getElement(scatter.getIndices());
+  Value indices =
+      ReshapeOp::create(b, loc, makeType(element, dims), scatter.getIndices());
+  indices = BroadcastToOp::create(b, loc, makeType(element, getDims(updates)),
+                                  indices);
+  Value rows =
+      ScatterElementsOp::create(b, loc, back.getType(), there.getInput(),
+                                indices, updates, axis, ScatterReduction::None);
+  back.getResult().replaceAllUsesWith(rows);
+  back.erase();
+  scatter.erase();
+  if (there->use_empty())
+    there.erase();
+}
+
 /// Whether the result may lie in a buffer of the caller.
 bool StateFinder::haveBuffer(const Update &update) {
   Type element = getElement(update.past);
@@ -454,6 +491,10 @@ LogicalResult StateFinder::checkNamed() {
 
 LogicalResult StateFinder::run() {
   unsigned numOutputs = function.getNumResults();
+  for (unsigned output = 0; output < numOutputs; ++output)
+    if (auto back =
+            skipSolved(getReturned(output)).getDefiningOp<TransposeOp>())
+      scatterInPlace(back);
   // Paired names win where several results are made of one argument.
   for (bool paired : {true, false})
     for (unsigned output = 0; output < numOutputs; ++output) {
