@@ -27,7 +27,8 @@ def FindStatesPass : Pass<"graph-find-states", "::mlir::func::FuncOp"> {
     whole; the function itself is not changed for these.
 
     What has no early size, elements of less than a byte, or readers before the
-    update stays as it is, and so do programs for devices.
+    update stays as it is, and so do programs for devices. A remark says why, if
+    the names are paired.
 
     Before:
     ```mlir

@@ -7,6 +7,7 @@
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Tile.h"
 #include "Matching.h"
+#include "Refusals.h"
 #include "StateNames.h"
 #include "Symbols.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -46,6 +47,8 @@ public:
 
 private:
   std::optional<Update> match(unsigned output);
+  StringRef whyNot(Update &update, int64_t sliced);
+  void refuseNamed(unsigned output);
   bool matchAppend(ConcatOp op, Update &update);
   bool matchWrite(Operation *op, Update &update);
   bool haveBuffer(const Update &update);
@@ -84,6 +87,8 @@ private:
   /// The inputs that an output continues, and these outputs.
   DenseMap<unsigned, unsigned> continued;
   DenseSet<unsigned> outputs;
+  /// Why the buffer of an output's past does not serve it.
+  DenseMap<unsigned, StringRef> reasons;
   /// Buffers with equal dims have one pitch.
   llvm::MapVector<std::tuple<Type, AffineExpr, int64_t>, unsigned> pitches;
 };
@@ -290,6 +295,29 @@ bool StateFinder::areReadersBehind(const Update &update) {
           }));
 }
 
+/// Why the op is no update of an input in place; empty if it is.
+StringRef StateFinder::whyNot(Update &update, int64_t sliced) {
+  bool isUpdate = false, appends = false;
+  if (auto concat = dyn_cast<ConcatOp>(update.op))
+    isUpdate = appends = matchAppend(concat, update);
+  else if (isa<ScatterElementsOp, ScatterNDOp>(update.op))
+    isUpdate = matchWrite(update.op, update);
+  if (!isUpdate)
+    return "it is not an input with rows added behind or replaced";
+  if (update.last && sliced != update.axis)
+    return "it is a slice of other dims than the rows";
+  if (!haveBuffer(update))
+    return "its sizes or elements suit no buffer";
+  if (!areReadersBehind(update))
+    return "the input is read before the update, or replaced where it is read";
+  // Rows that come and go are a cache; of fixed sizes only names tell.
+  bool grows = appends && !getConstant(getDims(update.past)[update.axis]);
+  return grows || update.zeroed ||
+                 arePaired(update.input.getArgNumber(), update.output)
+             ? ""
+             : "no name says that it continues the input";
+}
+
 std::optional<Update> StateFinder::match(unsigned output) {
   Update update;
   update.output = output;
@@ -301,23 +329,21 @@ std::optional<Update> StateFinder::match(unsigned output) {
     op = getSliced(slice, sliced, update.drop);
     update.last = slice;
   }
+  StringRef &reason = reasons[output];
+  reason = "it is not computed by an update";
   if (!op || op->getBlock() != &block)
     return std::nullopt;
   update.op = op;
-  bool isUpdate = false, appends = false;
-  if (auto concat = dyn_cast<ConcatOp>(op))
-    isUpdate = appends = matchAppend(concat, update);
-  else if (isa<ScatterElementsOp, ScatterNDOp>(op))
-    isUpdate = matchWrite(op, update);
-  if (!isUpdate || (update.last && sliced != update.axis) ||
-      !haveBuffer(update) || !areReadersBehind(update))
-    return std::nullopt;
-  // Rows that come and go are a cache; of fixed sizes only names tell.
-  unsigned input = update.input.getArgNumber();
-  bool grows = appends && !getConstant(getDims(update.past)[update.axis]);
-  return grows || update.zeroed || arePaired(input, output)
-             ? std::optional(update)
-             : std::nullopt;
+  reason = whyNot(update, sliced);
+  return reason.empty() ? std::optional(update) : std::nullopt;
+}
+
+/// Says why an output does not continue the input that its name does.
+void StateFinder::refuseNamed(unsigned output) {
+  Operation *op = getReturned(output).getDefiningOp();
+  for (unsigned input = 0; input < function.getNumArguments() && op; ++input)
+    if (arePaired(input, output) && !continued.contains(input))
+      return refuse(op, "find-states", reasons[output]);
 }
 
 //===----------------------------------------------------------------------===//
@@ -506,8 +532,8 @@ LogicalResult StateFinder::run() {
         apply(*update, output);
     }
   for (unsigned output = 0; output < numOutputs; ++output)
-    if (!outputs.contains(output))
-      findWhole(output);
+    if (!outputs.contains(output) && !findWhole(output))
+      refuseNamed(output);
   if (!states.empty())
     function->setAttr(statesAttr,
                       ArrayAttr::get(function.getContext(), states));

@@ -1,6 +1,7 @@
 // Results that are an argument with rows added or replaced become updates of a
 // buffer of the caller.
 // RUN: aopt %s -graph-find-states -split-input-file | FileCheck %s
+// RUN: aopt %s -graph-find-states -split-input-file --remarks-filter-failed=.* 2>&1 >/dev/null | FileCheck %s --check-prefix=WHY
 // RUN: aopt %s -graph-find-states=pairs=none -split-input-file | FileCheck %s --check-prefix=OFF
 
 // OFF-NOT: graph.states
@@ -92,9 +93,10 @@ func.func @whole(%h: tensor<4xf32> {graph.name = "state"}, %c: tensor<4xf32> {gr
 #all = affine_map<()[s0] -> (s0 + 1, 4)>
 
 // The new row follows from the past, which is read before the update.
+// WHY: find-states {{.*}}the input is read before the update, or replaced where it is read
 // CHECK-LABEL: func.func @read_before(
 // CHECK-NOT: graph.open_state
-func.func @read_before(%p: tensor<?x4xf32, #past>) -> tensor<?x4xf32, #all> {
+func.func @read_before(%p: tensor<?x4xf32, #past> {graph.name = "past"}) -> (tensor<?x4xf32, #all> {graph.name = "present"}) {
   %0 = graph.reduce_sum %p {axes = array<i64: 0>, keepdims = true} : (tensor<?x4xf32, #past>) -> tensor<1x4xf32>
   %1 = graph.concat %p, %0 {axis = 0 : i64} : (tensor<?x4xf32, #past>, tensor<1x4xf32>) -> tensor<?x4xf32, #all>
   return %1 : tensor<?x4xf32, #all>
