@@ -3,10 +3,12 @@
 // The example in each graph pass's description is run: what the pass makes of
 // the text under "Before:" is the text under "After:". Values that only the
 // second text names stand for anything. An example that is a whole @main is
-// compared as a whole, with its attributes.
+// compared as a whole, with its attributes. "Before (cuda=sm_90a):" is for that
+// target, "After (option=value):" with that option.
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Host/IR/Host.h"
+#include "Target/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Parser/Parser.h"
@@ -42,7 +44,9 @@ std::vector<Example> readExamples(StringRef file) {
     return {};
   std::vector<Example> examples;
   StringRef text = (*buffer)->getBuffer();
-  llvm::Regex header("Pass<\"([a-z-]+)\"(, \"::mlir::(func::FuncOp|ModuleOp)\")?>");
+  llvm::Regex header(
+      "Pass<\"([a-z-]+)\"(, \"::mlir::(func::FuncOp|ModuleOp)\")?>");
+  llvm::Regex targets("Before \\(([a-z0-9_=]+)\\):");
   llvm::Regex options("After \\(([a-z0-9=-]+)\\):");
   SmallVector<StringRef> match;
   while (header.match(text, &match)) {
@@ -51,15 +55,20 @@ std::vector<Example> readExamples(StringRef file) {
     bool onFunctions = match[3] == "func::FuncOp";
     text = text.substr(match[0].end() - text.begin());
     // Its own description, up to the next pass.
-    StringRef rest = text.split("\ndef ").first.split("Before:").second;
+    StringRef rest = text.split("\ndef ").first;
+    std::string target;
+    if (targets.match(rest, &match))
+      target = ("tile-attach-targets{" + match[1] + "},").str();
+    rest = rest.substr(rest.find("    Before"));
     example.before = takeBlock(rest);
     StringRef between = rest.split("```mlir").first;
     example.after = takeBlock(rest);
     std::string pass = example.pass;
     if (options.match(between, &match))
       pass += "{" + match[1].str() + "}";
-    example.pipeline = onFunctions ? "builtin.module(func.func(" + pass + "))"
-                                   : "builtin.module(" + pass + ")";
+    if (onFunctions)
+      pass = "func.func(" + pass + ")";
+    example.pipeline = "builtin.module(" + target + pass + ")";
     examples.push_back(example);
   }
   // No pass is overlooked because its definition is written in another way.
@@ -159,6 +168,7 @@ class PassExamples : public testing::Test {
 protected:
   PassExamples() {
     adze::graph::registerGraphTransformsPasses();
+    adze::registerTargetPasses();
     context.loadDialect<func::FuncDialect, adze::graph::GraphDialect,
                         adze::host::HostDialect>();
   }
@@ -202,9 +212,12 @@ protected:
 
 TEST_F(PassExamples, AreWhatThePassesDo) {
   std::vector<Example> examples;
-  for (StringRef file : {"Passes.td", "RecognizePasses.td", "ShapePasses.td", "SimplifyPasses.td"})
+  for (StringRef file :
+       {"Passes.td", "QuantizationPasses.td", "RecognizePasses.td",
+        "ShapePasses.td", "SimplifyPasses.td", "StatePasses.td"})
     llvm::append_range(
-        examples, readExamples("include/Dialect/Graph/Transforms/" + file.str()));
+        examples,
+        readExamples("include/Dialect/Graph/Transforms/" + file.str()));
   ASSERT_GE(examples.size(), 16u);
   for (const Example &example : examples)
     check(example);

@@ -52,7 +52,7 @@ def FormBlockProductsPass
     `graph.dequantize_blocks` that is left is taken apart into shifts, a
     subtraction and a product.
 
-    Before, on a target with the unit:
+    Before (cpu=znver4):
     ```mlir
     %p = graph.constant dense<17> : tensor<16x1x8xui8>
     %s = graph.constant dense<0.5> : tensor<16x1xf32>
@@ -84,7 +84,7 @@ def SetPrecisionPass : Pass<"graph-set-precision", "::mlir::ModuleOp"> {
 
     The pass fails unless every target (`tile.targets`) has a unit for the type.
 
-    Before, on a target with AVX512-BF16:
+    Before (cpu=znver4):
     ```mlir
     %w = graph.constant dense<0.5> : tensor<8x4xf32>
     %y = graph.matmul %x, %w : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
@@ -115,7 +115,7 @@ def NarrowStoragePass : Pass<"graph-narrow-storage", "::mlir::ModuleOp"> {
     it, and compute in f32 as before. Clusters that only rounded it go. Programs
     for CPUs, and models' outputs, are left as they are.
 
-    Before:
+    Before (cuda=sm_90a):
     ```mlir
     %0 = graph.cluster(%a = %x, %b = %w) anchor "matmul" : (tensor<2x8xf16>, tensor<8x4xf16>) -> tensor<2x4xf32> {
       %p = graph.matmul %a, %b {wide_result} : (tensor<2x8xf16>, tensor<8x4xf16>) -> tensor<2x4xf32>
@@ -165,7 +165,7 @@ def FormIntegerProductsPass
     The sums are exact, so a result differs from that of f32 arithmetic by the
     rounding of the f32 sums alone.
 
-    Before, on a target with the unit:
+    Before (cpu=znver4):
     ```mlir
     %w = graph.constant dense<3> : tensor<8x4xi8>
     %s = graph.constant dense<0.5> : tensor<f32>

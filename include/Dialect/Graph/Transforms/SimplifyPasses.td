@@ -17,7 +17,7 @@ def SpaceToDepthPass : Pass<"graph-space-to-depth", "::mlir::func::FuncOp"> {
     have more than 64 channels, unless the blocks are the windows: patches become
     rows of a product.
 
-    Before:
+    Before (cuda=sm_90a):
     ```mlir
     %y = graph.conv %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x3x8x8xf16>, tensor<4x3x3x3xf16>) -> tensor<1x4x4x4xf16>
     ```

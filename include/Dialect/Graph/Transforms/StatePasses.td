@@ -42,9 +42,9 @@ def FindStatesPass : Pass<"graph-find-states", "::mlir::func::FuncOp"> {
     ```mlir
     func.func @main(%past: tensor<?x4xf32, affine_map<()[s0] -> (s0, 4)>>, %x: tensor<1x4xf32>) -> tensor<?x4xf32, affine_map<()[s0] -> (s0 + 1, 4)>>
         attributes {graph.states = [#graph.state<input = 0, output = 0, kind = rows, pitch = 1, rows = affine_map<()[s0] -> (s0 + 1)>, drop = affine_map<() -> (0)>>], graph.symbols = ["", ""]} {
-      %0 = graph.open_state %past {state = 0 : i64} : (tensor<?x4xf32, affine_map<()[s0] -> (s0, 4)>>) -> tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>>
-      %1 = graph.exp %x : (tensor<1x4xf32>) -> tensor<1x4xf32>
-      %2 = graph.insert_slice %1, %0 {axis = 0 : i64, offsets = affine_map<()[s0] -> (s0)>} : (tensor<1x4xf32>, tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>>) -> tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>>
+      %0 = graph.exp %x : (tensor<1x4xf32>) -> tensor<1x4xf32>
+      %1 = graph.open_state %past {state = 0 : i64} : (tensor<?x4xf32, affine_map<()[s0] -> (s0, 4)>>) -> tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>>
+      %2 = graph.insert_slice %0, %1 {axis = 0 : i64, offsets = affine_map<()[s0] -> (s0)>} : (tensor<1x4xf32>, tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>>) -> tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>>
       %3 = graph.close_state %2 {state = 0 : i64} : (tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>>) -> tensor<?x4xf32, affine_map<()[s0] -> (s0 + 1, 4)>>
       return %3 : tensor<?x4xf32, affine_map<()[s0] -> (s0 + 1, 4)>>
     }
