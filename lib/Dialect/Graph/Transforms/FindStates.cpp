@@ -488,7 +488,8 @@ bool StateFinder::findWhole(unsigned output) {
   for (unsigned input = 0; input < function.getNumArguments(); ++input) {
     Value argument = function.getArgument(input);
     if (continued.contains(input) || !arePaired(input, output) ||
-        argument.getType() != type || isContainer(getElement(argument)))
+        argument.getType() != type || isContainer(getElement(argument)) ||
+        isPacked(getElement(argument)))
       continue;
     return add(input, value == argument ? StateKind::Keep : StateKind::Whole);
   }

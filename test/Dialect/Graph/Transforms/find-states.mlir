@@ -87,6 +87,15 @@ func.func @whole(%h: tensor<4xf32> {graph.name = "state"}, %c: tensor<4xf32> {gr
   return %1, %0, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
+// Elements of less than a byte have no place of their own in a buffer.
+// CHECK-LABEL: func.func @packed(
+// CHECK-NOT: graph.states
+// CHECK: return
+func.func @packed(%h: tensor<4xi4> {graph.name = "h_in"}, %x: tensor<4xi4> {graph.name = "x"}) -> (tensor<4xi4> {graph.name = "h_out"}) {
+  %0 = graph.maximum %h, %x : (tensor<4xi4>, tensor<4xi4>) -> tensor<4xi4>
+  return %0 : tensor<4xi4>
+}
+
 // -----
 
 #past = affine_map<()[s0] -> (s0, 4)>
