@@ -39,7 +39,7 @@ typedef struct {
 } stream;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static block *blocks;
+static block *blocks, *reserved; /* the latter without storage */
 static int64_t num_graph_launches, num_launches, num_maps, held_bytes;
 static int64_t copied_bytes[2]; /* from the host, to the host */
 
@@ -166,8 +166,8 @@ FN(cuTensorMapEncodeTiled, tensor_map *map, int type, uint32_t rank,
       promotion < 0 || fill)
     return INVALID;
   __atomic_fetch_add(&num_maps, 1, __ATOMIC_RELAXED);
-  *map = (tensor_map){(uintptr_t)address, {sizes[0], sizes[1]}, strides[0],
-                      {box[0], box[1]}};
+  *map = (tensor_map){
+      (uintptr_t)address, {sizes[0], sizes[1]}, strides[0], {box[0], box[1]}};
   return OK;
 }
 
@@ -311,27 +311,49 @@ FN(cuLaunchKernel, const char *name, unsigned x, unsigned y, unsigned z,
 /* ---- Memory ---------------------------------------------------------------
  */
 
-FN(cuMemAlloc_v2, uint64_t *address, size_t bytes) {
-  block *b = malloc(sizeof(*b));
-  char *storage = NULL;
-  void *begin = MAP_FAILED;
-  if (depth && bytes && bytes <= (size_t)1 << 40 && b)
-    storage = malloc(bytes);
-  if (storage)
-    begin = mmap(NULL, bytes, PROT_NONE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+/* Addresses stay reserved when memory is freed, for others of the same size:
+ * the dynamic loader would map modules there, which ThreadSanitizer does not
+ * see. */
+static block *take_reserved(size_t bytes) {
+  pthread_mutex_lock(&mutex);
+  block **at = &reserved;
+  while (*at && (*at)->bytes != bytes)
+    at = &(*at)->next;
+  block *b = *at;
+  if (b)
+    *at = b->next;
+  pthread_mutex_unlock(&mutex);
+  if (b)
+    return b;
+  b = malloc(sizeof(*b));
+  void *begin = b ? mmap(NULL, bytes, PROT_NONE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                  : MAP_FAILED;
   if (begin == MAP_FAILED) {
-    free(storage);
     free(b);
+    return NULL;
+  }
+  *b = (block){NULL, (uintptr_t)begin, bytes, NULL};
+  return b;
+}
+
+FN(cuMemAlloc_v2, uint64_t *address, size_t bytes) {
+  if (!depth || !bytes || bytes > (size_t)1 << 40)
+    return NO_MEMORY;
+  char *storage = malloc(bytes);
+  block *b = storage ? take_reserved(bytes) : NULL;
+  if (!b) {
+    free(storage);
     return NO_MEMORY;
   }
   memset(storage, 0xff, bytes);
   pthread_mutex_lock(&mutex);
-  *b = (block){blocks, (uintptr_t)begin, bytes, storage};
+  b->storage = storage;
+  b->next = blocks;
   blocks = b;
   held_bytes += (int64_t)bytes;
   pthread_mutex_unlock(&mutex);
-  *address = (uintptr_t)begin;
+  *address = b->begin;
   return OK;
 }
 FN(cuMemFree_v2, uint64_t address) {
@@ -344,13 +366,15 @@ FN(cuMemFree_v2, uint64_t address) {
     *at = b->next;
     held_bytes -= (int64_t)b->bytes;
   }
+  char *storage = b ? b->storage : NULL;
+  if (b) {
+    b->storage = NULL;
+    b->next = reserved;
+    reserved = b;
+  }
   pthread_mutex_unlock(&mutex);
-  if (!b)
-    return INVALID;
-  munmap((void *)b->begin, b->bytes);
-  free(b->storage);
-  free(b);
-  return OK;
+  free(storage);
+  return b ? OK : INVALID;
 }
 FN(cuMemAllocHost_v2, void **data, size_t bytes) {
   *data = depth ? malloc(bytes) : NULL;
