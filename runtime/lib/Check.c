@@ -439,7 +439,7 @@ static uint64_t span_of(const DLTensor *tensor) {
   return span > bytes ? span : bytes;
 }
 
-static bool overlap(const DLTensor *a, const DLTensor *b) {
+bool rt_tensors_overlap(const DLTensor *a, const DLTensor *b) {
   if (!a || !b)
     return false;
   uint64_t a_bytes = span_of(a), b_bytes = span_of(b);
@@ -456,13 +456,14 @@ adze_status rt_check_overlap(const adze_module *module,
   for (uint32_t o = 0; o < desc->num_outputs; ++o) {
     const adze_state *state = module->output_states[o];
     for (uint32_t i = 0; i < desc->num_inputs; ++i)
-      if (!(state && state->input == i) && overlap(outputs[o], inputs[i]))
+      if (!(state && state->input == i) &&
+          rt_tensors_overlap(outputs[o], inputs[i]))
         return rt_error(ADZE_INVALID_ARGUMENT,
                         "output '%s': overlaps input '%s' in memory, and does "
                         "not continue it (see the module's states)",
                         desc->outputs[o].name, desc->inputs[i].name);
     for (uint32_t i = 0; i < o; ++i)
-      if (overlap(outputs[o], outputs[i]))
+      if (rt_tensors_overlap(outputs[o], outputs[i]))
         return rt_error(ADZE_INVALID_ARGUMENT,
                         "output '%s': overlaps output '%s' in memory",
                         desc->outputs[o].name, desc->outputs[i].name);

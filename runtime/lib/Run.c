@@ -130,7 +130,7 @@ static adze_status run_bound(adze_context *context,
                           context->made != NULL));
   context->inputs = inputs;
   context->outputs = outputs;
-  RT_TRY(rt_states_choose(context, inputs, outputs));
+  RT_TRY(rt_states_choose(context));
   RT_TRY(rt_check_overlap(context->module, inputs, outputs));
   RT_TRY(rt_check_weights(context->module));
   RT_TRY(rt_context_reserve(context));

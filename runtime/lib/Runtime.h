@@ -229,6 +229,9 @@ adze_status rt_check_output_dims(const adze_module *module, uint32_t index,
                                  const DLTensor *tensor, const int64_t *dims);
 /* Refuses a module whose signature has more than tensors. */
 adze_status rt_check_only_tensors(const adze_module *module);
+/* Whether two tensors that were checked share memory, with what lies between
+ * their rows; either may be null. */
+bool rt_tensors_overlap(const DLTensor *a, const DLTensor *b);
 /* Outputs must not lie over inputs that they do not continue, nor over each
  * other. */
 adze_status rt_check_overlap(const adze_module *module,
@@ -362,9 +365,7 @@ void rt_context_leave(adze_context *context);
 
 /* Chooses where the program works on each state; fails where an output overlaps
  * its input without continuing it. */
-adze_status rt_states_choose(adze_context *context,
-                             const DLTensor *const inputs[],
-                             DLTensor *const outputs[]);
+adze_status rt_states_choose(adze_context *context);
 /* Before a run, and after one: puts what lies elsewhere where the caller wants
  * it. */
 void rt_states_open(adze_context *context);

@@ -43,22 +43,10 @@ static row_array rows_of(const DLTensor *tensor, uint32_t axis) {
   return rows;
 }
 
-static uint64_t span_of(const row_array *rows) {
-  if (!rows->outer || !rows->count)
-    return 0;
-  return ((rows->outer - 1) * rows->pitch + rows->count) * rows->bytes;
-}
-
-static bool overlap(const row_array *a, const row_array *b) {
-  uint64_t a_bytes = span_of(a), b_bytes = span_of(b);
-  return a_bytes && b_bytes && a->data < b->data + b_bytes &&
-         b->data < a->data + a_bytes;
-}
-
 /* ---- Copies -------------------------------------------------------------- */
 
-#define COPY_PIECE ((uint64_t)1 << 18) /* bytes that a thread takes at a time  \
-                                        */
+/* The bytes that a thread takes at a time. */
+#define COPY_PIECE ((uint64_t)1 << 18)
 
 typedef struct {
   row_array to, from;
@@ -138,12 +126,11 @@ static adze_status take_box(adze_context *context, uint32_t state,
 /* Returns the rows of the input and the output of a state, and how many its
  * buffer has. */
 static void get_rows(const adze_context *context, uint32_t state,
-                     const DLTensor *const inputs[], DLTensor *const outputs[],
                      row_array *past, row_array *present, uint64_t *total,
                      uint64_t *drop) {
   const adze_state *row = &context->module->desc->states[state];
-  *past = rows_of(inputs[row->input], row->axis);
-  *present = rows_of(outputs[row->output], row->axis);
+  *past = rows_of(context->inputs[row->input], row->axis);
+  *present = rows_of(context->outputs[row->output], row->axis);
   *total = (uint64_t)row->rows(context->symbols);
   *drop = (uint64_t)row->drop(context->symbols);
 }
@@ -170,7 +157,9 @@ static adze_status choose_mode(adze_context *context, uint32_t state,
   }
   bool is_shifted = drop && present->data == past->data &&
                     present->count == past->count && one_pitch;
-  if (overlap(past, present) && !is_shifted)
+  const adze_state *row = &context->module->desc->states[state];
+  if (!is_shifted && rt_tensors_overlap(context->inputs[row->input],
+                                        context->outputs[row->output]))
     return rt_error(
         ADZE_INVALID_ARGUMENT,
         "output '%s': overlaps input '%s' without continuing it: expected its "
@@ -212,12 +201,10 @@ static adze_status choose_pitches(adze_context *context) {
 
 static adze_status check_whole(adze_context *context, uint32_t state,
                                const DLTensor *input, const DLTensor *output) {
-  char *from = rt_tensor_data(input), *to = rt_tensor_data(output);
-  uint64_t bytes = rt_tensor_size(output);
   context->states[state].mode = RT_STATE_COPY;
-  if (!bytes || from >= to + bytes || to >= from + rt_tensor_size(input))
+  if (!rt_tensors_overlap(input, output))
     return NULL;
-  if (from != to)
+  if (rt_tensor_data(input) != rt_tensor_data(output))
     return rt_error(ADZE_INVALID_ARGUMENT,
                     "output '%s': overlaps input '%s' without continuing it: "
                     "expected the same address",
@@ -228,22 +215,21 @@ static adze_status check_whole(adze_context *context, uint32_t state,
   }
   /* The program may read the input after it has begun to write the output. */
   context->states[state].mode = RT_STATE_BOX;
-  return take_box(context, state, bytes);
+  return take_box(context, state, rt_tensor_size(output));
 }
 
-adze_status rt_states_choose(adze_context *context,
-                             const DLTensor *const inputs[],
-                             DLTensor *const outputs[]) {
+adze_status rt_states_choose(adze_context *context) {
   const adze_module_desc *desc = context->module->desc;
   for (uint32_t i = 0; i < desc->num_states; ++i) {
     const adze_state *row = &desc->states[i];
     if (row->kind != ADZE_STATE_ROWS) {
-      RT_TRY(check_whole(context, i, inputs[row->input], outputs[row->output]));
+      RT_TRY(check_whole(context, i, context->inputs[row->input],
+                         context->outputs[row->output]));
       continue;
     }
     row_array past, present;
     uint64_t total, drop;
-    get_rows(context, i, inputs, outputs, &past, &present, &total, &drop);
+    get_rows(context, i, &past, &present, &total, &drop);
     RT_TRY(choose_mode(context, i, &past, &present, total, drop,
                        &context->states[i]));
   }
@@ -258,8 +244,7 @@ static adze_status open_rows(adze_context *context, uint32_t i, void **place) {
   rt_state *state = &context->states[i];
   row_array past, present, buffer;
   uint64_t total, drop;
-  get_rows(context, i, context->inputs, context->outputs, &past, &present,
-           &total, &drop);
+  get_rows(context, i, &past, &present, &total, &drop);
   buffer = past;
   buffer.pitch = (uint64_t)context->symbols[row->pitch_symbol];
   if (state->mode == RT_STATE_COPY)
@@ -302,8 +287,7 @@ void rt_states_close(adze_context *context) {
     if (row->kind == ADZE_STATE_ROWS) {
       row_array past;
       uint64_t total, drop;
-      get_rows(context, i, context->inputs, context->outputs, &past, &present,
-               &total, &drop);
+      get_rows(context, i, &past, &present, &total, &drop);
       buffer = present;
       buffer.data = (char *)context->states[i].box.data + drop * past.bytes;
       buffer.pitch = (uint64_t)context->symbols[row->pitch_symbol];
