@@ -23,6 +23,13 @@ adze_status gen_error(adze_code code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 adze_status gen_out_of_memory(void);
 
+/* adze_module_input or adze_module_output. */
+typedef adze_status (*gen_value_fn)(const adze_module *module, int32_t index,
+                                    const adze_value_info **info);
+/* Returns the index of the value of that name, or -1. */
+int32_t gen_find_value(const adze_module *module, gen_value_fn value,
+                       const char *name);
+
 /* A state of the model for one sequence. */
 typedef struct {
   adze_state_info info;

@@ -28,21 +28,14 @@ adze_status gen_out_of_memory(void) {
 /* ---- The model's values ----------------------------------------------------
  */
 
-static int32_t find_input(const adze_module *module, const char *name) {
-  for (int32_t i = 0; i < adze_module_num_inputs(module); ++i) {
-    const adze_value_info *info;
-    if (!adze_module_input(module, i, &info) && !strcmp(info->name, name))
+int32_t gen_find_value(const adze_module *module, gen_value_fn value,
+                       const char *name) {
+  const adze_value_info *info;
+  adze_status end = NULL;
+  for (int32_t i = 0; !(end = value(module, i, &info)); ++i)
+    if (!strcmp(info->name, name))
       return i;
-  }
-  return -1;
-}
-
-static int32_t find_output(const adze_module *module, const char *name) {
-  for (int32_t i = 0; i < adze_module_num_outputs(module); ++i) {
-    const adze_value_info *info;
-    if (!adze_module_output(module, i, &info) && !strcmp(info->name, name))
-      return i;
-  }
+  adze_status_free(end);
   return -1;
 }
 
@@ -50,9 +43,9 @@ static int32_t find_output(const adze_module *module, const char *name) {
 static adze_status choose_input(const adze_module *module, const char *given,
                                 const char *usual, const char *other,
                                 int32_t *index) {
-  *index = find_input(module, given ? given : usual);
+  *index = gen_find_value(module, adze_module_input, given ? given : usual);
   if (*index < 0 && !given && other)
-    *index = find_input(module, other);
+    *index = gen_find_value(module, adze_module_input, other);
   if (*index < 0 && given)
     return gen_error(ADZE_INVALID_ARGUMENT, "the model has no input '%s'",
                      given);
@@ -87,8 +80,8 @@ static adze_status find_values(adze_generator *generator,
                        &generator->mask));
   GEN_TRY(choose_input(module, options->positions, "position_ids",
                        "cache_position", &generator->positions));
-  generator->logits =
-      find_output(module, options->logits ? options->logits : "logits");
+  generator->logits = gen_find_value(
+      module, adze_module_output, options->logits ? options->logits : "logits");
   if (generator->ids < 0 || generator->logits < 0)
     return gen_error(ADZE_UNSUPPORTED,
                      "the model has no %s '%s'; name it in the options",

@@ -111,13 +111,9 @@ static adze_status set_extra(adze_sequence *sequence, const char *const *names,
                              const DLTensor *const *extra, size_t count) {
   const adze_generator *generator = sequence->generator;
   for (size_t i = 0; i < count; ++i) {
-    const adze_value_info *info;
-    int32_t index = 0;
-    for (; index < generator->num_inputs; ++index)
-      if (!adze_module_input(generator->module, index, &info) &&
-          !strcmp(info->name, names[i]))
-        break;
-    if (index == generator->num_inputs)
+    int32_t index =
+        gen_find_value(generator->module, adze_module_input, names[i]);
+    if (index < 0)
       return gen_error(ADZE_INVALID_ARGUMENT, "the model has no input '%s'",
                        names[i]);
     sequence->extra[index] = extra[i];
