@@ -22,6 +22,7 @@ pytestmark = pytest.mark.skipif(not LIBRARY.exists(), reason="libadze_generate.s
 
 TOKEN, STOPPED, FULL, CANCELLED, FAILED = range(5)
 LAYERS, VOCABULARY = 2, 512
+EMPTY = np.zeros((1, 2, 0, 32), np.float32)  # a state of no rows
 
 
 class Sampling(ctypes.Structure):
@@ -136,7 +137,7 @@ def reference(path, prompt, count):
     onnxruntime = pytest.importorskip("onnxruntime")
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     names = [f"{i}.{kind}" for i in range(LAYERS) for kind in ("key", "value")]
-    states = {n: np.zeros((1, 2, 0, 32), np.float32) for n in names}
+    states = {n: EMPTY for n in names}
     tokens, rows, found = list(prompt), np.array([prompt]), []
     for _ in range(count):
         feeds = {"input_ids": rows, "attention_mask": np.ones((1, len(tokens)), np.int64)}
@@ -181,6 +182,41 @@ def test_neighbours_change_nothing(generator):
     again = generator.sequence(PROMPT[1:], max_tokens=20, temperature=0.8, top_k=40, seed=6)
     generator.run()
     assert generator.tokens(again) != alone[1]
+
+
+def choose(logits, seed, position, temperature, top_k=0, top_p=0.0, min_p=0.0):
+    """The token that the filters and a random number choose, as adze_generate.h says."""
+    scores = logits.astype(np.float64) / temperature
+    order = np.argsort(-scores, kind="stable")
+    parts = np.exp(scores[order] - scores.max())
+    if top_k:
+        order, parts = order[:top_k], parts[:top_k]
+    left = parts >= min_p
+    if top_p:
+        left &= np.cumsum(parts) - parts < top_p * parts.sum()
+    parts = parts * left
+    z = (seed + (position + 1) * 0x9E3779B97F4A7C15) % 2**64
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
+    limit = parts.sum() * ((z ^ (z >> 31)) >> 11) * 2.0**-53
+    return int(order[np.searchsorted(np.cumsum(parts), limit, side="right")])
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"top_k": 40}, {"top_p": 0.8}, {"min_p": 0.3}, {"top_k": 300, "top_p": 0.5}, {"top_k": 60, "top_p": 0.7, "min_p": 0.2}],
+    ids=str,
+)  # fmt: skip
+def test_filters_leave_what_they_say(model, generator, fields):
+    fields = {"temperature": 4.0, **fields}
+    states = {f"past_key_values.{i}.{kind}": EMPTY for i in range(LAYERS) for kind in ("key", "value")}
+    feeds = {"input_ids": np.array([PROMPT]), "attention_mask": np.ones((1, len(PROMPT)), np.int64), **states}
+    logits = model[1].run(feeds)["logits"][0, -1]
+    for seed in range(64):
+        sequence = generator.sequence(PROMPT, max_tokens=1, seed=seed, **fields)
+        generator.run()
+        assert generator.tokens(sequence)[-1] == choose(logits, seed, len(PROMPT), **fields), seed
+        generator.lib.adze_sequence_release(sequence)
 
 
 def test_filters(generator):

@@ -104,18 +104,21 @@ static int64_t filter(const adze_sampling *sampling, const ranking *r,
   bool by_sum = sampling->top_p > 0 && sampling->top_p < 1;
   float floor =
       sampling->min_p > 0 ? greatest + logf(sampling->min_p) : -INFINITY;
-  int64_t some = by_sum && most > 256 ? 256 : most;
+  double all = 0;
+  if (by_sum && most == count)
+    for (int64_t i = 0; i < count; ++i)
+      all += expf(r->scores[i] - greatest);
+  /* A few tokens mostly reach top_p of the whole vocabulary; top_p of the top_k
+   * is a part of the sum of these. */
+  int64_t some = by_sum && most == count && most > 256 ? 256 : most;
   for (;; some *= 4) {
     if (some > most)
       some = most;
     select_best(r, count, some);
-    double all = 0, sum = 0;
-    if (by_sum && most == count)
-      for (int64_t i = 0; i < count; ++i)
-        all += expf(r->scores[i] - greatest);
-    else if (by_sum)
+    if (by_sum && most < count)
       for (int64_t i = 0; i < most; ++i)
         all += expf(r->scores[r->order[i]] - greatest);
+    double sum = 0;
     for (int64_t i = 0; i < some; ++i) {
       float score = r->scores[r->order[i]];
       if (i > 0 && score < floor)
