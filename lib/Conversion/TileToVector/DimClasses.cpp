@@ -476,13 +476,12 @@ void DimClasses::stepsOfDots(int64_t accumulators) {
   for (const Info &x : info)
     if (x.row && !x.column)
       rows = std::max(rows, x.step);
-  for (int c : order)
-    if (info[c].column && !info[c].depthColumn &&
-        rows * 2 <= getBlockRows(target)) {
+  for (Info &x : info)
+    if (x.column && !x.depthColumn && rows * 2 <= getBlockRows(target)) {
       // Long runs of rows that lie apart; but few panels at once.
       int64_t vectors =
-          std::min<int64_t>(accumulators / rows, info[c].packed ? 8 : 16);
-      info[c].step = std::min(info[c].padded, vectors * info[c].lanes);
+          std::min<int64_t>(accumulators / rows, x.packed ? 8 : 16);
+      x.step = std::min(x.padded, vectors * x.lanes);
     }
 }
 
