@@ -3,9 +3,11 @@
 // Dots that run along their depth: few rows by a matrix whose neighbours are
 // neighbours along what is contracted. Each column has a vector of sums, whose
 // lanes are added up at the end; the matrix is read once, as it lies.
+#include "Dialect/Tile/Analysis/IndexRange.h"
 #include "Dialect/Tile/IR/Reduction.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -166,6 +168,24 @@ Carried KernelLowering::forDepth(DotOp op, int64_t step, Carried sums,
   return sums;
 }
 
+/// Keeps the loads of a short loop in order: unrolled with the columns behind
+/// it, they would be scheduled in any order, and the hardware's prefetchers
+/// would lose the stream.
+static void disableUnrolling(scf::ForOp loop) {
+  MLIRContext *context = loop.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      context, BoolAttr::get(context, true), /*count=*/nullptr,
+      /*runtimeDisable=*/nullptr, /*full=*/nullptr,
+      /*followupUnrolled=*/nullptr, /*followupRemainder=*/nullptr,
+      /*followupAll=*/nullptr);
+  // The conversions carry attributes of LLVM to the branch back, of which this
+  // is the name there.
+  auto annotation = LLVM::LoopAnnotationAttr::get(
+      context, nullptr, nullptr, nullptr, unroll, nullptr, nullptr, nullptr,
+      nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, {});
+  loop->setAttr("loop_annotation", annotation);
+}
+
 /// The sums of the current rows and columns: for each row, for each column,
 /// `vectors` of them.
 Carried KernelLowering::sumColumns(DotOp op, int64_t vectors, int64_t columns) {
@@ -189,8 +209,10 @@ Carried KernelLowering::sumColumns(DotOp op, int64_t vectors, int64_t columns) {
   };
   // Column by column, as they lie: the hardware goes on with what it sees in
   // order, and has more requests under way than a core has.
-  if (auto load = op.getRhs().getDefiningOp<LoadOp>();
-      load && !scratchOf(op.getRhs())) {
+  auto load = op.getRhs().getDefiningOp<LoadOp>();
+  bool comesFromMemory =
+      load && load->hasAttr(kAheadAttribute) && !scratchOf(op.getRhs());
+  if (comesFromMemory) {
     Layout all = layoutOf(op.getRhs());
     for (int64_t column = 0; column < columns; ++column)
       for (int64_t i = 0, e = all.total(); i < e; ++i)
@@ -198,7 +220,7 @@ Carried KernelLowering::sumColumns(DotOp op, int64_t vectors, int64_t columns) {
           prefetchAhead(window(load), all, i);
   }
   Carried sums(rows * columns * vectors, zero);
-  return forDepth(op, vectors * lanes, sums, [&](ArrayRef<Value> before) {
+  auto body = [&](ArrayRef<Value> before) {
     Carried next(before);
     auto rhs = operand(op.getRhs()), lhs = operand(op.getLhs());
     int64_t now = slice(k).size / lanes;
@@ -209,7 +231,12 @@ Carried KernelLowering::sumColumns(DotOp op, int64_t vectors, int64_t columns) {
           sum = multiplyAdd(lhs[i * now + v], rhs[v * columns + j], sum);
         }
     return next;
-  });
+  };
+  sums = forDepth(op, vectors * lanes, sums, body);
+  auto loop = sums.front().getDefiningOp<scf::ForOp>();
+  if (comesFromMemory && loop)
+    disableUnrolling(loop);
+  return sums;
 }
 
 /// Adds to the accumulators: as many columns at once as there are registers

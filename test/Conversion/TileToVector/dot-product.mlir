@@ -123,3 +123,60 @@ tile.kernel @by_rows(%a: memref<1x64xf32>, %b: memref<64x16xf32>, %y: memref<1x1
   tile.store %d, %y[0, 0] : tensor<1x16xf32>, memref<1x16xf32>
   tile.return
 }
+
+// -----
+
+// Columns that come from memory are asked for and read as they lie: the loop
+// over the depth stays one, so that its loads are not reordered.
+// CHECK-LABEL: func.func @from_memory(
+// CHECK-COUNT-16: memref.prefetch
+// CHECK: scf.for %{{.*}} = %c0 to %c64 step %c16
+// CHECK-COUNT-16: vector.fma
+// CHECK: } {loop_annotation = #[[ORDER:.*]]}
+tile.kernel @from_memory(%a: memref<4x64xf32>, %b: memref<?x64xf32>, %y: memref<4x?xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %n = memref.dim %b, %c0 : memref<?x64xf32>
+  %x = tile.load %a[0, 0] sizes [4, 64] : memref<4x64xf32> -> tensor<4x64xf32>
+  %c = tile.broadcast %zero to [4, 16] : f32 -> tensor<4x16xf32>
+  scf.for %at = %c0 to %n step %c16 {
+    %w = tile.load %b[%at, 0] sizes [64, 16] dims [1, 0] {tile.ahead = array<i64: 16, 0>} : memref<?x64xf32> -> tensor<64x16xf32>
+    %d = tile.dot %x, %w, %c : tensor<4x64xf32>, tensor<64x16xf32>, tensor<4x16xf32>
+    tile.store %d, %y[0, %at] : tensor<4x16xf32>, memref<4x?xf32>
+  }
+  tile.return
+}
+
+// -----
+
+// Sums that a loop carries, of columns that only one of two dots has: four rows
+// by as many columns as registers hold, so that the values are read once.
+// CHECK-LABEL: func.func @carried_columns(
+// CHECK: memref.dim %arg2
+// CHECK: %{{.*}}:16 = scf.for %{{.*}} step %c1
+// CHECK-COUNT-4: vector.load %arg2{{.*}} vector<16xf32>
+// CHECK-COUNT-16: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: scf.yield
+// AVX2-LABEL: func.func @carried_columns(
+// AVX2: memref.dim %arg2
+// AVX2: %{{.*}}:8 = scf.for %{{.*}} step %c1
+tile.kernel @carried_columns(%a: memref<4x64xf32>, %k: memref<?x64xf32>, %v: memref<?x64xf32>, %y: memref<4x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %n = memref.dim %k, %c0 : memref<?x64xf32>
+  %x = tile.load %a[0, 0] sizes [4, 64] : memref<4x64xf32> -> tensor<4x64xf32>
+  %none = tile.broadcast %zero to [4, 32] : f32 -> tensor<4x32xf32>
+  %c = tile.broadcast %zero to [4, 64] : f32 -> tensor<4x64xf32>
+  %s = scf.for %at = %c0 to %n step %c32 iter_args(%acc = %c) -> (tensor<4x64xf32>) {
+    %keys = tile.load %k[%at, 0] sizes [64, 32] dims [1, 0] : memref<?x64xf32> -> tensor<64x32xf32>
+    %scores = tile.dot %x, %keys, %none : tensor<4x64xf32>, tensor<64x32xf32>, tensor<4x32xf32>
+    %values = tile.load %v[%at, 0] sizes [32, 64] : memref<?x64xf32> -> tensor<32x64xf32>
+    %d = tile.dot %scores, %values, %acc : tensor<4x32xf32>, tensor<32x64xf32>, tensor<4x64xf32>
+    scf.yield %d : tensor<4x64xf32>
+  }
+  tile.store %s, %y[0, 0] : tensor<4x64xf32>, memref<4x64xf32>
+  tile.return
+}
