@@ -85,6 +85,8 @@ struct State {
 
 struct ModuleDescription {
   std::string producer, buildId, modelName;
+  /// Digest of the code and of the places of the weights; none: "".
+  std::string structureId;
   std::vector<Value> inputs, outputs;
   /// Of which the last numDataSymbols get their values while a run goes on.
   std::vector<Symbol> symbols;

@@ -66,11 +66,11 @@ private:
 };
 } // namespace
 
-/// A digest of all that makes the module what it is. Weights are part of it by
-/// their places and by the code that the compiler made for them; their content
-/// by `buildId` as the caller left it.
-static std::string digest(const ModuleParts &parts) {
-  std::string all = parts.description.buildId;
+/// Returns a digest of all that makes the module what it is, with `content`
+/// for the content of weights: they are part of it by their places and by the
+/// code that the compiler made for them.
+static std::string digest(const ModuleParts &parts, StringRef content) {
+  std::string all = content.str();
   auto add = [&](StringRef bytes) {
     XXH128_hash_t hash = xxh3_128bits(arrayRefFromStringRef(bytes));
     all += utohexstr(hash.high64) + utohexstr(hash.low64) + ";";
@@ -191,7 +191,9 @@ using Link = function_ref<Expected<std::string>(
 /// Writes the inputs, lets `link` make a file of them, and gives it its name.
 static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
                    StringRef path, bool filledLater, Link link) {
-  parts.description.buildId = digest(parts);
+  ModuleDescription &description = parts.description;
+  description.buildId = digest(parts, description.buildId);
+  description.structureId = digest(parts, "");
 
   TemporaryFiles files(path);
   std::string weights;

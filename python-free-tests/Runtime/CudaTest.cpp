@@ -58,6 +58,18 @@ TEST_F(Cuda, TensorsOfTheDeviceAreUsedInPlace) {
               call.x.data[i] + call.y.data[i] * 2 + next.y.data[i] * 2);
 }
 
+// A device has a copy of the weights: these and new ones would part.
+TEST_F(Cuda, WeightsAreNotSwappedBesideContextsOnDevices) {
+  EXPECT_ADZE_ERROR(adze_swap_weights(module.get(), ADZE_FAKE_MODULE),
+                    ADZE_UNSUPPORTED,
+                    "expected a module without contexts on devices");
+  ModulePtr other = openFake();
+  ASSERT_ADZE_OK(adze_swap_weights(other.get(), ADZE_FAKE_MODULE));
+  adze_context *made = nullptr;
+  EXPECT_ADZE_ERROR(adze_context_create(other.get(), {kDLCUDA, 0}, &made),
+                    ADZE_UNSUPPORTED, "once weights were swapped");
+}
+
 // By launches, by capture and by replay; and when nobody waits, in the next
 // run of the context.
 TEST_F(Cuda, FaultsOfKernelsEndTheRunAndOnlyIt) {

@@ -212,6 +212,7 @@ static const adze_module_desc desc = {
     .faults = faults,
     .num_faults = 2,
     .weights_checksums = the_checksums,
+    .structure_id = "4567",
 };
 
 __attribute__((visibility("default"))) const adze_module_desc *

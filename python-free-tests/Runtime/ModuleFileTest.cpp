@@ -6,8 +6,11 @@
 #include "RuntimeTest.h"
 #include "Stamp.h"
 
+#include <atomic>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
+#include <thread>
 #include <unistd.h>
 
 using namespace adze::test;
@@ -222,6 +225,100 @@ TEST_F(ModuleFile, ReplacedWhileTheOldOneIsOpen) {
   EXPECT_NE(std::string(json).find("by hand"), std::string::npos);
   ASSERT_ADZE_OK(adze_module_info(replaced.get(), &json));
   EXPECT_NE(std::string(json).find("By hand"), std::string::npos);
+}
+
+//===----------------------------------------------------------------------===//
+// New weights
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct SwappedWeights : ModuleFile {
+  /// Opens the fake module, and writes one whose factor is 3.
+  ModulePtr openAndWrite(const adze_options *options = nullptr) {
+    float factor = 3.0f;
+    std::memcpy(file.data() + note()->weights_offset, &factor, sizeof(factor));
+    // XXH3 of the weights with either factor.
+    uint64_t old = 0xabc004368177ecceull, renewed = 0xe705c1e5771f8170ull;
+    auto *bytes = reinterpret_cast<const char *>(&old);
+    auto at = std::search(file.begin(), file.end(), bytes, bytes + sizeof(old));
+    EXPECT_NE(at, file.end());
+    std::memcpy(&*at, &renewed, sizeof(renewed));
+    stamp(file);
+    writeFile(path, file);
+    return openFake(options);
+  }
+  static void expectFactor(const FakeCall &call, float factor) {
+    for (size_t i = 0; i < call.sum.data.size(); ++i)
+      ASSERT_EQ(call.sum.data[i], call.x.data[i] + call.y.data[i] * factor);
+  }
+};
+} // namespace
+
+TEST_F(SwappedWeights, ServeContextsThatAreThere) {
+  ModulePtr module = openAndWrite();
+  ContextPtr context = makeContext(module.get());
+  FakeCall call(3, 8);
+  ASSERT_ADZE_OK(call.run(context.get()));
+  call.expectRight();
+  ASSERT_ADZE_OK(adze_swap_weights(module.get(), path.c_str()));
+  std::remove(path.c_str());
+  ASSERT_ADZE_OK(call.run(context.get()));
+  expectFactor(call, 3.0f);
+  ASSERT_ADZE_OK(adze_swap_weights(module.get(), ADZE_FAKE_MODULE));
+  ASSERT_ADZE_OK(call.run(context.get()));
+  call.expectRight();
+}
+
+TEST_F(SwappedWeights, WhileOthersRun) {
+  OptionsPtr options = makeOptions("threads", "1");
+  ModulePtr module = openAndWrite(options.get());
+  std::atomic<bool> ends{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      ContextPtr context = makeContext(module.get());
+      FakeCall call(3, 8);
+      while (!ends) {
+        ASSERT_ADZE_OK(call.run(context.get()));
+        bool isNew = call.sum.data[0] == call.x.data[0] + call.y.data[0] * 3.0f;
+        expectFactor(call, isNew ? 3.0f : 2.0f);
+      }
+    });
+  for (int i = 0; i < 100; ++i) {
+    const char *from = i % 2 ? ADZE_FAKE_MODULE : path.c_str();
+    ASSERT_ADZE_OK(adze_swap_weights(module.get(), from));
+  }
+  ends = true;
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+TEST_F(SwappedWeights, DamagedOnesChangeNothing) {
+  ModulePtr module = openAndWrite();
+  file[note()->weights_offset + 100] ^= 1;
+  writeFile(path, file);
+  EXPECT_ADZE_ERROR(adze_swap_weights(module.get(), path.c_str()),
+                    ADZE_INVALID_MODULE, "damaged weights: bytes [0, 4096)");
+  ContextPtr context = makeContext(module.get());
+  FakeCall call(3, 8);
+  ASSERT_ADZE_OK(call.run(context.get()));
+  call.expectRight();
+}
+
+TEST_F(SwappedWeights, OfOtherCodeAreRefused) {
+  ModulePtr module = openAndWrite();
+  const char id[] = "4567";
+  auto at = std::search(file.begin(), file.end(), id, id + sizeof(id));
+  ASSERT_NE(at, file.end());
+  *at = '5';
+  stamp(file);
+  writeFile(path, file);
+  EXPECT_ADZE_ERROR(adze_swap_weights(module.get(), path.c_str()),
+                    ADZE_INVALID_MODULE, "but got other code");
+  EXPECT_ADZE_ERROR(adze_swap_weights(module.get(), "no/such/file.so"),
+                    ADZE_IO_ERROR, "no/such/file.so: No such file");
+  EXPECT_ADZE_ERROR(adze_swap_weights(module.get(), nullptr),
+                    ADZE_INVALID_ARGUMENT, "expected a module and a path");
 }
 
 TEST(Variant, BestThatRunsIsTaken) {

@@ -143,6 +143,7 @@ _RUNTIME: dict[str, tuple[Any, list[Any]]] = {
     "adze_module_open_memory": (c_void_p, [c_void_p, c_size_t, _HANDLE, _OUT]),
     "adze_module_release": (None, [_HANDLE]),
     "adze_module_info": (c_void_p, [_HANDLE, POINTER(c_char_p)]),
+    "adze_swap_weights": (c_void_p, [_HANDLE, c_char_p]),
     "adze_module_num_inputs": (c_int32, [_HANDLE]),
     "adze_module_num_outputs": (c_int32, [_HANDLE]),
     "adze_module_input": (c_void_p, [_HANDLE, c_int32, POINTER(POINTER(CValueInfo))]),

@@ -573,6 +573,17 @@ class Module:
                 )
         return self._executor.submit(self, *args, **kwargs)
 
+    def swap_weights(self, path: str | os.PathLike[str]) -> None:
+        """Takes new weights from the module at `path`, which must have the same
+        code: a model of the same graph, compiled with the same options. Calls that
+        begin later use them; calls under way end with those that they began with.
+
+        Raises:
+            AdzeError: The code is another one, the weights are damaged, or a
+                context on a device is there; the weights stay as they are.
+        """
+        check_status(lib.runtime().adze_swap_weights(self._handle.pointer, os.fsencode(path)))
+
     def context(self) -> Context:
         """A context of the caller's own: it keeps its working memory, and no call
         from elsewhere uses it."""

@@ -11,6 +11,8 @@ import sys
 import threading
 
 import numpy as np
+import onnx
+import onnx.parser
 import pytest
 
 import adze
@@ -43,6 +45,46 @@ def test_ways_to_call(two):
     results = two.run({"b": b, "a": a})
     assert list(results) == ["sum", "twice"]
     np.testing.assert_array_equal(results["sum"], [11.5, 22])
+
+
+def write_linear(path, seed, width=64):
+    """A product by random weights and a bias; returns the weights."""
+    random = np.random.default_rng(seed)
+    weight = random.standard_normal((32, width)).astype(np.float32)
+    bias = random.standard_normal(width).astype(np.float32)
+    model = onnx.parser.parse_model(
+        f"""
+        <ir_version: 8, opset_import: ["" : 17]>
+        linear (float[N, 32] x) => (float[N, {width}] y) {{ y = Gemm(x, w, b) }}
+        """
+    )
+    model.graph.initializer.extend(
+        [onnx.numpy_helper.from_array(weight, "w"), onnx.numpy_helper.from_array(bias, "b")]
+    )
+    onnx.save(model, path)
+    return weight, bias
+
+
+@pytest.mark.parametrize("weights", ["embed", "file"])
+def test_swap_weights(tmp_path, weights):
+    numbers = []
+    for seed in range(2):
+        numbers.append(write_linear(tmp_path / f"{seed}.onnx", seed))
+        adze.compile(tmp_path / f"{seed}.onnx", output=tmp_path / f"{seed}.so", options={"weights": weights})
+    write_linear(tmp_path / "wide.onnx", 2, width=80)
+    adze.compile(tmp_path / "wide.onnx", output=tmp_path / "wide.so")
+    x = np.random.default_rng(3).standard_normal((5, 32)).astype(np.float32)
+    expected = [x.astype(np.float64) @ w + b for w, b in numbers]
+    module = adze.load(tmp_path / "0.so")
+    context = module.context()
+    np.testing.assert_allclose(context(x), expected[0], atol=1e-4)
+    module.swap_weights(tmp_path / "1.so")
+    np.testing.assert_allclose(context(x), expected[1], atol=1e-4)
+    with pytest.raises(adze.AdzeError, match="wide.so: expected the code of .*0.so' with other weights"):
+        module.swap_weights(tmp_path / "wide.so")
+    np.testing.assert_allclose(module(x), expected[1], atol=1e-4)
+    module.swap_weights(tmp_path / "0.so")
+    np.testing.assert_allclose(context(x), expected[0], atol=1e-4)
 
 
 def test_wrong_calls(two):

@@ -203,6 +203,17 @@ ADZE_API int32_t adze_module_num_states(const adze_module *module);
 ADZE_API adze_status adze_module_state(const adze_module *module, int32_t index,
                                        adze_state_info *info, size_t size);
 
+/* Takes new weights from the module at `path`, which must have the same code: a
+ * model of the same graph, compiled by the same compiler with the same options.
+ * Runs that begin later use them; runs under way end with the weights that they
+ * began with, and these are unmapped when the last one has ended. The module's
+ * own weights stay mapped. The file's checksums are held against its bytes by
+ * the option "verify" before anything changes. From any thread.
+ * ADZE_INVALID_MODULE: the code is another one, as where values of weights are
+ * compiled into it; ADZE_UNSUPPORTED: contexts on devices are there, or the
+ * module is of an older compiler. */
+ADZE_API adze_status adze_swap_weights(adze_module *module, const char *path);
+
 typedef struct {
   int32_t rank;
   int64_t *dims;

@@ -482,6 +482,11 @@ public:
     return Module(module, options.logger);
   }
 
+  /// Takes new weights from a module of the same code (adze_swap_weights).
+  void swapWeights(const std::string &path) {
+    check(adze_swap_weights(handle.get(), path.c_str()));
+  }
+
   /// What the module says of itself, as JSON.
   std::string info() const {
     const char *json;

@@ -433,6 +433,10 @@ typedef struct adze_module_desc {
    * `devices` of it are null. */
   const struct adze_module_desc *devices;
   uint64_t weights_offset; /* of a program for devices; else 0 */
+
+  /* Hex digest of the code and of the places of the weights: modules of equal
+   * ones differ in the contents of weights alone. Null: not known. */
+  const char *structure_id;
 } adze_module_desc;
 
 /* The one exported symbol of a module; null if it cannot serve `abi`. */

@@ -174,6 +174,11 @@ static rt_device *find_device(adze_module *module, int32_t ordinal) {
 static adze_status make_device(adze_module *module, int32_t ordinal,
                                rt_device **device) {
   const adze_module_desc *desc = module->desc;
+  if (rt_has_swapped_weights(module))
+    return rt_error(ADZE_UNSUPPORTED,
+                    "%s: no context on a device can be made once weights were "
+                    "swapped",
+                    module->path);
   if (!desc->num_images)
     return rt_error(ADZE_UNSUPPORTED, "module has no device code: it was "
                                       "compiled without a cuda target");

@@ -60,6 +60,7 @@ static bool has_only_tensors(const adze_module_desc *desc) {
 }
 
 static void destroy(adze_module *module) {
+  adze_module_release(atomic_load(&module->newer));
   if (module->for_devices)
     destroy(module->for_devices);
   rt_cuda_release_devices(module);

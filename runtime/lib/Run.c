@@ -107,7 +107,9 @@ static adze_status run_on_cpu(adze_context *context,
     context->output_data[i] = outputs[i] ? rt_tensor_data(outputs[i]) : NULL;
   rt_states_open(context);
   uint64_t state = rt_float_state_enter();
-  adze_status status = rt_execute(context, context->module->weights);
+  adze_module *source = rt_weights_acquire(context->module);
+  adze_status status = rt_execute(context, source->weights);
+  rt_weights_release(context->module, source);
   rt_float_state_leave(state);
   adze_status fault = rt_faults_take(context);
   if (!status && !fault)

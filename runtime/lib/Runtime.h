@@ -153,7 +153,10 @@ struct adze_module {
   /* Null, or the module that this one is the program for devices of: it owns
    * this one, counts the references and checks the weights. */
   adze_module *owner;
-  adze_module *for_devices;        /* null: this one is */
+  adze_module *for_devices; /* null: this one is */
+  /* Null, or the module whose weights runs take (WeightsSwap.c). It changes
+   * with `mutex` held, and not once there are devices. */
+  _Atomic(adze_module *) newer;
   const adze_module_desc *desc;    /* of the run time's own layout */
   rt_descriptor *descriptor;       /* owns it */
   char *path;                      /* for messages: as the caller gave it */
@@ -190,6 +193,11 @@ adze_module *rt_module_for(adze_module *module, DLDevice device);
 /* Checks the weights unless that is done already or the options say not to
  * (WeightsCheck.c). */
 adze_status rt_check_weights(adze_module *module);
+/* The module whose weights a run on the CPU takes: the module itself, or that
+ * of the last adze_swap_weights, which stays until it is released. */
+adze_module *rt_weights_acquire(adze_module *module);
+void rt_weights_release(adze_module *module, adze_module *source);
+bool rt_has_swapped_weights(const adze_module *module);
 /* XXH3 (64 bits, seed 0). */
 uint64_t rt_checksum(const void *data, size_t bytes);
 /* Weights in a file of their own (WeightsFile.c). */

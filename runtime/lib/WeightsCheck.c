@@ -91,6 +91,8 @@ static adze_status check(adze_module *module) {
 adze_status rt_check_weights(adze_module *module) {
   if (module->owner)
     module = module->owner;
+  if (rt_has_swapped_weights(module)) /* checked by the swap */
+    return NULL;
   if (atomic_load_explicit(&module->weights_checked, memory_order_acquire))
     return NULL;
   adze_status status = NULL;

@@ -1,0 +1,94 @@
+/* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+ *
+ * New weights for a module whose contexts keep running: the weights belong to a
+ * module of the same code, which lives until the last run with them has ended.
+ */
+#include "Runtime.h"
+
+#include <string.h>
+
+/* Whether the modules differ in the contents of their weights alone. */
+static bool has_same_code(const adze_module_desc *left,
+                          const adze_module_desc *right) {
+  return left->structure_id && right->structure_id &&
+         !strcmp(left->structure_id, right->structure_id) &&
+         left->weights_size == right->weights_size;
+}
+
+static adze_status check(const adze_module *module, adze_module *newer,
+                         const char *path) {
+  if (!module->desc->structure_id)
+    return rt_error(ADZE_UNSUPPORTED,
+                    "%s: its weights can't be swapped: an older compiler made "
+                    "it",
+                    module->path);
+  if (!has_same_code(module->desc, newer->desc))
+    return rt_error(ADZE_INVALID_MODULE,
+                    "%s: expected the code of '%s' with other weights, but got "
+                    "other code: compile both models by one compiler with the "
+                    "same options, or open it as a module of its own",
+                    path, module->path);
+  return rt_check_weights(newer);
+}
+
+/* The modules whose lists of devices the swap must find empty. */
+static void lock(adze_module *module) {
+  if (module->for_devices)
+    pthread_mutex_lock(&module->for_devices->mutex);
+  pthread_mutex_lock(&module->mutex);
+}
+
+static void unlock(adze_module *module) {
+  pthread_mutex_unlock(&module->mutex);
+  if (module->for_devices)
+    pthread_mutex_unlock(&module->for_devices->mutex);
+}
+
+adze_status adze_swap_weights(adze_module *module, const char *path) {
+  if (!module || !path)
+    return rt_error(ADZE_INVALID_ARGUMENT,
+                    "expected a module and a path, but got NULL");
+  adze_options options = module->options;
+  options.weights[0] = 0; /* where the module's first ones are */
+  adze_module *newer;
+  RT_TRY(adze_module_open(path, &options, &newer));
+  adze_status status = check(module, newer, path);
+  if (status) {
+    adze_module_release(newer);
+    return status;
+  }
+  lock(module);
+  bool on_devices =
+      module->devices || (module->for_devices && module->for_devices->devices);
+  adze_module *older = newer;
+  if (!on_devices)
+    older =
+        atomic_exchange_explicit(&module->newer, newer, memory_order_acq_rel);
+  unlock(module);
+  adze_module_release(older);
+  return on_devices ? rt_error(ADZE_UNSUPPORTED,
+                               "%s: expected a module without contexts on "
+                               "devices, which have a copy of the weights",
+                               module->path)
+                    : NULL;
+}
+
+bool rt_has_swapped_weights(const adze_module *module) {
+  const adze_module *owner = module->owner ? module->owner : module;
+  return atomic_load_explicit(&owner->newer, memory_order_acquire) != NULL;
+}
+
+adze_module *rt_weights_acquire(adze_module *module) {
+  if (!rt_has_swapped_weights(module))
+    return module;
+  pthread_mutex_lock(&module->mutex);
+  adze_module *newer = atomic_load(&module->newer);
+  adze_module_retain(newer);
+  pthread_mutex_unlock(&module->mutex);
+  return newer;
+}
+
+void rt_weights_release(adze_module *module, adze_module *source) {
+  if (source != module)
+    adze_module_release(source);
+}
