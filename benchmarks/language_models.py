@@ -3,7 +3,7 @@
 """Writes decoder models with random weights, and times steps of them.
 
     language_models.py write MODEL.onnx [--shape llama|qwen|tiny] [--precision int4|f32]
-    language_models.py time MODEL.onnx [--shape ..] [--tools build/bin] [--threads 1,2]
+    language_models.py time MODEL.onnx [--shape ..] [--tools build/bin] [--threads 1,2] [--peers ..]
 
 The graphs are those that onnxruntime-genai's model builder writes for CPUs:
 GroupQueryAttention with rotary embedding and a cache that grows by the new
@@ -11,7 +11,8 @@ tokens, SkipSimplifiedLayerNormalization, MatMulNBits in blocks of 32 with
 accuracy_level 4. The weights are seeded random numbers, so that the text they
 make means nothing. `time` compares a decoding step and a prompt with ONNX
 Runtime, in turn, with caches in place and copied, and prints medians and their
-ratio. It needs the Python package (ADZE_LIBRARY_DIR=build/lib PYTHONPATH=python).
+ratio; with `--peers` also with onnxruntime-genai and llama.cpp (language_peers.py).
+It needs the Python package (ADZE_LIBRARY_DIR=build/lib PYTHONPATH=python).
 """
 import argparse
 import os
@@ -21,6 +22,7 @@ import time
 
 import numpy as np
 import onnx
+from language_peers import PEERS
 from onnx import TensorProto, helper
 
 # hidden, layers, intermediate, heads, heads of keys, head size, words
@@ -236,24 +238,32 @@ def time_steps(step, seconds):
     return float(np.median(times)) * 1e3
 
 
-def time_model(path, shape, tools, threads, rounds=3, seconds=2):
+def time_model(path, shape, tools, threads, peers, rounds=3, seconds=2):
     words = SHAPES[shape][-1]
     with tempfile.TemporaryDirectory() as folder:
         module = os.path.join(folder, "module.so")
         subprocess.run([os.path.join(tools, "atranslate"), path, "-o", module], check=True)
-        print("| step | cache | threads | Adze ms | ONNX Runtime ms | ratio |\n|---|---|---|---|---|---|")
+        names = ["ONNX Runtime", *peers]
+        print("| step | cache | threads | Adze ms | " + " | ".join(f"{n} ms | ratio" for n in names) + " |")
+        print("|---" * (4 + 2 * len(names)) + "|")
         for count in threads:
             both = Ours(module, count), Theirs(path, count)
-            for past, rows in (128, 1), (512, 1), (2000, 1), (0, 128):
+            others = [PEERS[name](path, SHAPES[shape], count, LONGEST) for name in peers]
+            for past, rows in (128, 1), (512, 1), (2000, 1), (0, 128), (0, 512):
                 for in_place in (True, False):
                     feeds = make_step(shape, past, rows)
-                    buffers = make_buffers(shape, past + 64 + rows, feeds) if in_place else None
+                    capacity = past + 64 + rows
+                    buffers = make_buffers(shape, capacity, feeds) if in_place else None
                     steps = [runner.prepare(feeds, buffers, words) for runner in both]
-                    pairs = [[time_steps(step, seconds) for step in steps] for _ in range(rounds)]
-                    ours, theirs = np.median(pairs, axis=0)
+                    if in_place:
+                        steps += [peer.prepare(feeds["input_ids"][0], past, capacity)[0] for peer in others]
+                    turns = [[time_steps(step, seconds) for step in steps] for _ in range(rounds)]
+                    ours, *theirs = np.median(turns, axis=0)
                     what = f"1 token, past {past}" if past else f"prompt of {rows}"
                     where = "in place" if in_place else "copied"
-                    print(f"| {what} | {where} | {count} | {ours:.1f} | {theirs:.1f} | {theirs / ours:.2f} |", flush=True)
+                    columns = "".join(f" {ms:.1f} | {ms / ours:.2f} |" for ms in theirs)
+                    columns += " | |" * (len(names) - len(theirs))
+                    print(f"| {what} | {where} | {count} | {ours:.1f} |{columns}", flush=True)
 
 
 def main():
@@ -265,11 +275,13 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tools", default="build/bin")
     parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--peers", default="", help="beside ONNX Runtime: " + ",".join(PEERS))
     arguments = parser.parse_args()
     if arguments.action == "write":
         write_model(arguments.model, arguments.shape, arguments.precision, arguments.seed)
     else:
-        time_model(arguments.model, arguments.shape, arguments.tools, map(int, arguments.threads.split(",")))
+        peers = [name for name in arguments.peers.split(",") if name]
+        time_model(arguments.model, arguments.shape, arguments.tools, map(int, arguments.threads.split(",")), peers)
 
 
 if __name__ == "__main__":
