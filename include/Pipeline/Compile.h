@@ -63,6 +63,14 @@ enum class Verify { None, Differential, Passes };
 
 struct PassCut;
 
+/// A product that --precision speaks of.
+struct ProbedProduct {
+  std::string name;  // of its ONNX node
+  double work = 0;   // multiplications; open dims count as 1
+  double error = -1; // of the outputs' range, where it alone is narrow
+  bool isWide = false;
+};
+
 struct CompileOptions {
   std::string input, output; // "-": standard output, of text only
   /// The file that holds the input's bytes; empty: `input` itself. Messages,
@@ -92,8 +100,18 @@ struct CompileOptions {
   std::string tuneDatabase;    // what was measured, or empty
   unsigned maxSeconds = 60;    // of searches
   bool batchInvariant = false; // no choice depends on the number of rows
-  /// The type that products of f32 are computed in: f32, bf16 or f16.
+  /// The type that products of f32 are computed in: f32, bf16 or f16; or auto,
+  /// which is not for compile, but for Verify/AutoPrecision.h.
   std::string precision = "f32";
+  /// For auto: the largest error of an output, as a part of its range.
+  double maxError = 0.01;
+  /// Products that stay in f32, by graph-set-precision's numbers.
+  std::vector<int64_t> wideProducts;
+  /// Not null: the module computes in f32, and an input says which products
+  /// round to `precision`; these are listed here.
+  std::vector<ProbedProduct> *probed = nullptr;
+  /// What auto found, for the report; null: nothing.
+  const std::vector<ProbedProduct> *precisionErrors = nullptr;
   /// Pairs INPUT=OUTPUT of values of which the output continues the input, with
   /// a * in each for any text; or "none".
   std::vector<std::string> states;

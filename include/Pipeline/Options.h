@@ -54,7 +54,7 @@ private:
   CompileOptions options;
   std::vector<std::string> targets;
   std::string precision = "f32", weights = "embed";
-  bool sawMaxSeconds = false, injectCrash = false;
+  bool sawMaxSeconds = false, sawMaxError = false, injectCrash = false;
   unsigned crashThreads = 1;
 };
 

@@ -32,6 +32,10 @@ struct StageOptions {
   bool batchInvariant = false;
   /// The type that products of f32 are computed in: f32, bf16 or f16.
   std::string precision = "f32";
+  /// Products that stay in f32, by graph-set-precision's numbers.
+  std::vector<int64_t> wideProducts;
+  /// Whether an input says which products round to `precision`.
+  bool probesPrecision = false;
   /// Pairs INPUT=OUTPUT of values of which the output continues the input, or
   /// "none".
   std::vector<std::string> states;

@@ -144,7 +144,10 @@ static void describeOptions(const CompileOptions &options,
   os << "tune " << unsigned(options.tune) << " "
      << getFileDigest(options.tuneDatabase).value_or("-") << " "
      << options.batchInvariant << " precision " << options.precision
-     << " fallback " << options.allowHostFallback << "\n";
+     << " fallback " << options.allowHostFallback << " wide";
+  for (int64_t number : options.wideProducts)
+    os << " " << number;
+  os << " probes " << (options.probed != nullptr) << "\n";
   for (const std::string &plugin : options.plugins)
     os << "plugin " << getFileDigest(plugin).value_or("-") << "\n";
   for (const auto &[stage, pipeline] : options.stagePasses)

@@ -4,6 +4,7 @@
 #include "Compilation.h"
 #include "Describe.h"
 #include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "Export/ONNX/Export.h"
 #include "Pipeline/Dialects.h"
@@ -84,6 +85,8 @@ Compilation::Compilation(const CompileOptions &options,
   // Whether it is worth it depends on the number of rows.
   stageOptions.winograd = options.winograd && !options.batchInvariant;
   stageOptions.precision = options.precision;
+  stageOptions.wideProducts = options.wideProducts;
+  stageOptions.probesPrecision = options.probed != nullptr;
   stageOptions.states = options.states;
   stageOptions.literal = options.literal;
   stageOptions.quickCode = options.quickCode;
@@ -455,6 +458,15 @@ CompileStatus Compilation::formPrograms() {
   return CompileStatus::Done;
 }
 
+/// Reads what graph-probe-precision left at the module.
+static void readProbedProducts(ModuleOp module,
+                               std::vector<ProbedProduct> &products) {
+  auto rows = module->getAttrOfType<ArrayAttr>(graph::kProbedProductsAttribute);
+  for (auto row : rows.getAsRange<DictionaryAttr>())
+    products.push_back({row.getAs<StringAttr>("name").str(),
+                        row.getAs<FloatAttr>("work").getValueAsDouble()});
+}
+
 CompileStatus Compilation::runStages() {
   if (failed(resolveTargets()))
     return CompileStatus::Usage;
@@ -467,6 +479,8 @@ CompileStatus Compilation::runStages() {
   for (Stage stage : {Stage::Graph, Stage::Tile, Stage::Linalg, Stage::Host}) {
     if (failed(runStage(stage)))
       return fail();
+    if (stage == Stage::Graph && options.probed)
+      readProbedProducts(*programs.front().module, *options.probed);
     if (stage == Stage::Tile && options.tune != Tune::Off && !isReference)
       if (CompileStatus status = tune(); status != CompileStatus::Done)
         return status;

@@ -243,8 +243,8 @@ void KernelForms::makeShared(const Form &form) {
     unsigned symbol = numSymbols + taken.size();
     auto size = host::SizeOp::create(
         builder, offset.op->getLoc(), builder.getIndexType(),
-        AffineMapAttr::get(
-            AffineMap::get(0, symbol + 1, builder.getAffineSymbolExpr(symbol))));
+        AffineMapAttr::get(AffineMap::get(
+            0, symbol + 1, builder.getAffineSymbolExpr(symbol))));
     size->setAttr(tile::kRangeAttribute,
                   builder.getDenseI64ArrayAttr({min, max, divisor}));
     setOffset(offset, size.getResult());

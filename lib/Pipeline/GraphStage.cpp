@@ -74,7 +74,11 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
       if (options.precision != "f32") {
         if (options.foldConstants) // weights that were merged are constants
           manager.addPass(graph::createFoldConstantsPass());
-        manager.addPass(graph::createSetPrecisionPass({options.precision}));
+        if (options.probesPrecision)
+          manager.addPass(graph::createProbePrecisionPass({options.precision}));
+        else
+          manager.addPass(graph::createSetPrecisionPass(
+              {options.precision, llvm::to_vector(options.wideProducts)}));
       }
       manager.addNestedPass<func::FuncOp>(graph::createSplitPoolsPass());
       manager.addNestedPass<func::FuncOp>(graph::createSpaceToDepthPass());
@@ -99,7 +103,8 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
   if (options.optLevel > 0)
     manager.addNestedPass<func::FuncOp>(graph::createPlaceConcatPass());
   manager.addNestedPass<func::FuncOp>(graph::createFormClustersPass(clusters));
-  if (options.optLevel > 0 && options.precision != "f32")
+  if (options.optLevel > 0 && options.precision != "f32" &&
+      !options.probesPrecision)
     manager.addPass(graph::createNarrowStoragePass());
   manager.addNestedPass<func::FuncOp>(graph::createShareKernelsPass());
 }

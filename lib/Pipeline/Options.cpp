@@ -119,11 +119,23 @@ static Refusal readEmit(const Given &given, Emit &result) {
 
 static Refusal readPrecision(const Given &given, std::string &result) {
   std::string words;
-  if (auto refusal = readWord<std::string>(
-          given, words, "f32, tf32, bf16 or f16",
-          {{"f32", "f32"}, {"tf32", "tf32"}, {"bf16", "bf16"}, {"f16", "f16"}}))
+  if (auto refusal =
+          readWord<std::string>(given, words, "f32, tf32, bf16, f16 or auto",
+                                {{"f32", "f32"},
+                                 {"tf32", "tf32"},
+                                 {"bf16", "bf16"},
+                                 {"f16", "f16"},
+                                 {"auto", "auto"}}))
     return refusal;
   result = words;
+  return std::nullopt;
+}
+
+static Refusal readFraction(const Given &given, double &result) {
+  double number;
+  if (given.value.getAsDouble(number) || !(number > 0) || number > 1)
+    return given.refuse("E, a number above 0 and up to 1");
+  result = number;
   return std::nullopt;
 }
 
@@ -206,9 +218,19 @@ const OptionTable::Row OptionTable::rows[] = {
      [](R &r, G &g) { return add(g, r.options.dims); }},
     {{"shape", Kind::Repeated, "Shape of an input", "x=1x3x224x224"},
      [](R &r, G &g) { return add(g, r.options.shapes); }},
-    {{"precision", Kind::Value, "f32 (what ONNX says), tf32, bf16 or f16",
+    {{"precision", Kind::Value,
+      "f32 (what ONNX says), tf32, bf16 or f16; auto: bf16 where --max-error "
+      "allows it",
       "TYPE"},
      [](R &r, G &g) { return readPrecision(g, r.precision); }},
+    {{"max-error", Kind::Value,
+      "For --precision=auto: largest error of an output, as a part of its "
+      "range; .01 by default",
+      "E"},
+     [](R &r, G &g) {
+       r.sawMaxError = true;
+       return readFraction(g, r.options.maxError);
+     }},
     {{"state", Kind::Repeated,
       "Output PRESENT continues input PAST in one buffer (* is any text), "
       "beside those that are found; none: no output does",
@@ -432,6 +454,13 @@ Refusal OptionReader::finish(StringRef input, StringRef output,
     return refusal;
   if (auto refusal = checkVerify(result))
     return refusal;
+  if (sawMaxError && precision != "auto")
+    return usage("--max-error needs --precision=auto");
+  if (precision == "auto" &&
+      (result.emit != Emit::Module || !result.cpu || result.check ||
+       !result.cudaTargets.empty() || result.optLevel == 0))
+    return usage("--precision=auto needs --emit=so for the CPU alone, at -O1 "
+                 "or above");
   // Known, but not to be had: refused, never ignored.
   if (precision == "tf32")
     return unsupported("--precision=" + precision);

@@ -2,6 +2,7 @@
 //
 // A compilation, and what CompileOptions::verify asks for.
 #include "Verify/CompileVerified.h"
+#include "Verify/AutoPrecision.h"
 #include "Verify/Differential.h"
 #include "Verify/Passes.h"
 
@@ -10,7 +11,9 @@ namespace adze {
 CompileStatus compileVerified(const CompileOptions &options,
                               llvm::raw_ostream &diagnostics,
                               bool *isOfCompilation) {
-  CompileStatus status = compile(options, diagnostics);
+  CompileStatus status = options.precision == "auto"
+                             ? compileAutoPrecision(options, diagnostics)
+                             : compile(options, diagnostics);
   if (isOfCompilation)
     *isOfCompilation = status != CompileStatus::Done;
   if (status != CompileStatus::Done)

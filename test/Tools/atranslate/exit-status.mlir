@@ -19,11 +19,22 @@
 // CUDA: error: expected a CUDA target of {{.*}}sm_90a{{.*}}, but got 'cuda:sm_1'
 // RUN: atranslate %s -o m.so --precision=f9 2> err; test $? = 2
 // RUN: FileCheck %s --check-prefix=PRECISION < err
-// PRECISION: error: expected --precision=f32, tf32, bf16 or f16, but got 'f9'
+// PRECISION: error: expected --precision=f32, tf32, bf16, f16 or auto, but got 'f9'
 // LLVM's own flags are none of ours.
 // RUN: atranslate %s -o m.so --debug-pass=Structure 2> err; test $? = 2
 
 // Known, but not to be had: refused, not ignored.
+// RUN: atranslate %s -o m.so --max-error=.1 2> err; test $? = 2
+// RUN: FileCheck %s --check-prefix=NO-AUTO < err
+// NO-AUTO: error: --max-error needs --precision=auto
+// RUN: atranslate %s -o m.so --precision=auto --max-error=2 2> err; test $? = 2
+// RUN: FileCheck %s --check-prefix=MAX-ERROR < err
+// MAX-ERROR: error: expected --max-error=E, a number above 0 and up to 1, but got '2'
+// RUN: atranslate %s -o - --emit=tile --precision=auto 2> err; test $? = 2
+// RUN: FileCheck %s --check-prefix=AUTO < err
+// AUTO: error: --precision=auto needs --emit=so for the CPU alone, at -O1 or above
+// RUN: atranslate %s -o m.so --mcpu=x86-64-v4 --precision=auto 2> err; test $? = 3
+// RUN: not ls m.so
 // RUN: atranslate %s -o m.so --precision=tf32 2> err; test $? = 3
 // RUN: FileCheck %s --check-prefix=REFUSED < err
 // REFUSED: error: unsupported: --precision=tf32

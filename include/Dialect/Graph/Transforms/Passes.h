@@ -15,6 +15,10 @@ namespace adze::graph {
 /// What graph-form-clusters puts into one cluster.
 enum class ClusterMode { Fuse, Single };
 
+/// What graph-probe-precision says of each product: a name and its work.
+inline constexpr llvm::StringLiteral kProbedProductsAttribute =
+    "graph.probed_products";
+
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "Dialect/Graph/Transforms/Passes.h.inc"

@@ -99,9 +99,43 @@ def SetPrecisionPass : Pass<"graph-set-precision", "::mlir::ModuleOp"> {
   let options = [
     Option<"type", "type", "std::string", /*default=*/"\"bf16\"",
            "the type of products: bf16 or f16">,
+    ListOption<"wide", "wide", "int64_t",
+               "products that stay in f32, by their numbers in the order of the "
+               "module: matrix products and convolutions of one group by f32 "
+               "constants count">,
   ];
   let statistics = [
     Statistic<"narrowed", "narrowed", "Products in the narrower type">,
+  ];
+}
+
+def ProbePrecisionPass : Pass<"graph-probe-precision", "::mlir::ModuleOp"> {
+  let summary = "Let an input choose which products round to a narrower type";
+  let description = [{
+    The module is for measurements: what each product of `graph-set-precision`
+    loses. It computes in f32, and has one more input, `adze.narrow`, with a bool
+    of each product, in the order of the module. Where that is set, the product
+    rounds both operands to `type` and back. The attribute `graph.probed_products`
+    of the module has a name and a number of multiplications (open dims count as 1)
+    of each. Products in bodies of control flow are an error.
+
+    Before:
+    ```mlir
+    %w = graph.constant dense<0.5> : tensor<8x4xf32>
+    %y = graph.matmul %x, %w : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
+    ```
+    After, where the weights are rounded likewise:
+    ```mlir
+    %0 = graph.slice %narrow {starts = array<i64: 0>, steps = array<i64: 1>} : (tensor<1xi1>) -> tensor<1xi1>
+    %1 = graph.cast %x : (tensor<2x8xf32>) -> tensor<2x8xbf16>
+    %2 = graph.cast %1 : (tensor<2x8xbf16>) -> tensor<2x8xf32>
+    %3 = graph.select %0, %2, %x : (tensor<1xi1>, tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+    %y = graph.matmul %3, %7 : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
+    ```
+  }];
+  let options = [
+    Option<"type", "type", "std::string", /*default=*/"\"bf16\"",
+           "the type that products round to: bf16 or f16">,
   ];
 }
 

@@ -4,8 +4,7 @@
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Tile/IR/Targets.h"
-#include "LinearFolds.h"
-#include "Matching.h"
+#include "PrecisionProducts.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace adze::graph {
@@ -30,10 +29,9 @@ public:
     if (failed(findUnits()))
       return signalPassFailure();
     SmallVector<Operation *> products;
-    getOperation().walk([&](Operation *op) {
-      if (isa<MatmulOp, ConvOp>(op) && suits(op))
+    for (auto [i, op] : llvm::enumerate(findPrecisionProducts(getOperation())))
+      if (suits(op) && !llvm::is_contained(wide, int64_t(i)))
         products.push_back(op);
-    });
     IRRewriter b(&getContext());
     for (Operation *op : products) {
       b.setInsertionPoint(op);
@@ -70,17 +68,10 @@ private:
     return success();
   }
 
-  /// A product of f32 by a constant whose depth is a multiple of the group.
+  /// Whether the depth is a multiple of the group.
   bool suits(Operation *op) {
-    if (!getElement(op->getResult(0)).isF32() ||
-        !getElement(op->getOperand(0)).isF32() ||
-        !getElement(op->getOperand(1)).isF32() ||
-        !isConstant(op->getOperand(1)))
-      return false;
     auto matmul = dyn_cast<MatmulOp>(op);
     Dims weight = getDims(op->getOperand(1));
-    if (!matmul && cast<ConvOp>(op).getGroup() != 1)
-      return false;
     auto depth = getConstant(
         matmul ? weight.end()[matmul.getTransposeB() ? -1 : -2] : weight[1]);
     return depth && *depth % group == 0;

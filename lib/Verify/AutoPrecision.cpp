@@ -1,0 +1,278 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The narrow type where it is accurate enough (--precision=auto).
+//
+// One module, the probe, tells what each product loses: it computes in f32, and
+// an input says which products round their operands (graph-probe-precision).
+// What is chosen is checked by the module itself, whose sums and roundings are
+// not quite those of the probe.
+#include "Verify/AutoPrecision.h"
+#include "Execution.h"
+#include "Support/OutputFile.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+namespace adze {
+
+using namespace verify;
+
+namespace {
+
+/// The floats of a module's outputs, one vector an output.
+using Numbers = std::vector<std::vector<double>>;
+
+class AutoPrecision {
+public:
+  AutoPrecision(const CompileOptions &options, llvm::raw_ostream &diagnostics)
+      : options(options), diagnostics(diagnostics) {
+    this->options.precision = "bf16";
+  }
+
+  CompileStatus run();
+
+private:
+  CompileStatus compileModule(bool reports);
+  CompileStatus openProbe();
+  CompileStatus measureModule(double &error);
+  CompileStatus measureProducts();
+  CompileStatus choose();
+  CompileStatus runProbe(llvm::function_ref<bool(size_t)> isNarrow,
+                         Numbers &numbers);
+  CompileStatus refuse(llvm::StringRef what, const std::string &error);
+  void print(double error) const;
+  bool isWide(size_t i) const { return products[i].isWide; }
+
+  CompileOptions options;
+  llvm::raw_ostream &diagnostics;
+  std::vector<ProbedProduct> products;
+  std::vector<size_t> order; // of products: those that lose most come first
+  size_t numWide = 0;        // the first ones of `order`
+  std::string probePath;
+  Execution probe;
+  std::vector<HostTensor> inputs; // of the probe: the last are the flags
+  Numbers exact;
+};
+
+} // namespace
+
+/// Returns the floats of an execution's outputs.
+static Numbers readOutputs(const Execution &execution) {
+  Numbers numbers;
+  for (DLManagedTensorVersioned *output : execution.outputs) {
+    const DLTensor &tensor = output->dl_tensor;
+    numbers.emplace_back();
+    if (!isFloat(tensor.dtype))
+      continue;
+    int64_t count = std::accumulate(tensor.shape, tensor.shape + tensor.ndim,
+                                    int64_t(1), std::multiplies<>());
+    auto *bytes = static_cast<const char *>(tensor.data) + tensor.byte_offset;
+    for (int64_t i = 0; i < count; ++i)
+      numbers.back().push_back(getNumber(bytes, tensor.dtype, i));
+  }
+  return numbers;
+}
+
+/// Returns the largest difference as a part of the output's range; infinity
+/// where one has another number of elements or a number that is not finite.
+static double getError(const Numbers &got, const Numbers &expected) {
+  double worst = 0;
+  for (auto [own, exact] : llvm::zip_equal(got, expected)) {
+    if (own.size() != exact.size())
+      return INFINITY;
+    double least = INFINITY, most = -INFINITY, off = 0;
+    for (auto [x, y] : llvm::zip_equal(own, exact)) {
+      if (!std::isfinite(y) && (x == y || std::isnan(x) == std::isnan(y)))
+        continue;
+      if (!std::isfinite(x) || !std::isfinite(y))
+        return INFINITY;
+      least = std::min(least, y);
+      most = std::max(most, y);
+      off = std::max(off, std::abs(x - y));
+    }
+    double range = most > least ? most - least : std::abs(most);
+    if (off > 0)
+      worst = std::max(worst, range > 0 ? off / range : INFINITY);
+  }
+  return worst;
+}
+
+CompileStatus AutoPrecision::refuse(llvm::StringRef what,
+                                    const std::string &error) {
+  diagnostics << "error: unsupported: --precision=auto of " << what << ": "
+              << error << "; name a type, such as --precision=bf16\n";
+  return CompileStatus::Unsupported;
+}
+
+/// Compiles with the products that are wide now. The report is written once.
+CompileStatus AutoPrecision::compileModule(bool reports) {
+  CompileOptions own = options;
+  for (auto [i, product] : llvm::enumerate(products))
+    if (product.isWide)
+      own.wideProducts.push_back(int64_t(i));
+  own.precisionErrors = &products;
+  if (!reports)
+    own.report.clear();
+  return compile(own, diagnostics);
+}
+
+CompileStatus AutoPrecision::openProbe() {
+  if (std::error_code code = createTemporary("adze-probe", "so", probePath)) {
+    diagnostics << "error: " << code.message() << "\n";
+    return CompileStatus::InputAtFault;
+  }
+  CompileOptions own = options;
+  own.output = probePath;
+  own.probed = &products;
+  own.cpus = {"native"};
+  own.tune = Tune::Off;
+  own.stats = own.timing = own.injectFault = false;
+  own.quiet = true;
+  own.cache.clear(); // a hit has no list of products
+  own.dumpPhases.clear();
+  own.report.clear();
+  own.externalWeights.clear();
+  CompileStatus status = compile(own, diagnostics);
+  if (status != CompileStatus::Done)
+    return status;
+  if (std::string error = probe.open(probePath); !error.empty())
+    return refuse("a module that does not run here", error);
+  std::mt19937_64 random(1);
+  inputs = makeInputs(probe.module, sizes[0], random);
+  return runProbe([](size_t) { return false; }, exact);
+}
+
+CompileStatus AutoPrecision::runProbe(llvm::function_ref<bool(size_t)> isNarrow,
+                                      Numbers &numbers) {
+  if (!products.empty())
+    for (size_t i = 0; i < products.size(); ++i)
+      inputs.back().bytes[i] = isNarrow(i);
+  if (std::string error = probe.run(inputs); !error.empty())
+    return refuse("a model that does not run on random inputs", error);
+  numbers = readOutputs(probe);
+  return CompileStatus::Done;
+}
+
+/// Runs the module that was compiled.
+CompileStatus AutoPrecision::measureModule(double &error) {
+  Execution execution;
+  if (std::string message = execution.open(options.output); !message.empty())
+    return refuse("a module that does not run here", message);
+  std::vector<HostTensor> own = inputs;
+  if (!products.empty())
+    own.pop_back();
+  if (std::string message = execution.run(own); !message.empty())
+    return refuse("a model that does not run on random inputs", message);
+  error = getError(readOutputs(execution), exact);
+  return CompileStatus::Done;
+}
+
+/// Measures what each product alone loses, as long as searches may take. What
+/// was not measured counts as the worst.
+CompileStatus AutoPrecision::measureProducts() {
+  using Clock = std::chrono::steady_clock;
+  auto end = Clock::now() + std::chrono::seconds(options.maxSeconds);
+  Numbers numbers;
+  for (size_t i = 0; i < products.size() && Clock::now() < end; ++i) {
+    CompileStatus status = runProbe([&](size_t j) { return j == i; }, numbers);
+    if (status != CompileStatus::Done)
+      return status;
+    products[i].error = getError(numbers, exact);
+  }
+  auto lossOf = [&](size_t i) { // squares of errors add up
+    const ProbedProduct &product = products[i];
+    return product.error < 0 ? INFINITY
+                             : product.error * product.error / product.work;
+  };
+  order.resize(products.size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::sort(order, [&](size_t i, size_t j) {
+    return std::pair(-lossOf(i), i) < std::pair(-lossOf(j), j);
+  });
+  return CompileStatus::Done;
+}
+
+/// Makes products wide until the probe keeps the bound.
+CompileStatus AutoPrecision::choose() {
+  auto isNarrow = [&](size_t i) { return !isWide(i); };
+  while (numWide < order.size()) {
+    double rest = 0; // expected of those that are narrow
+    for (size_t i : llvm::drop_begin(order, numWide))
+      rest += products[i].error < 0 ? INFINITY
+                                    : products[i].error * products[i].error;
+    if (std::sqrt(rest) <= options.maxError) {
+      Numbers numbers;
+      CompileStatus status = runProbe(isNarrow, numbers);
+      if (status != CompileStatus::Done)
+        return status;
+      if (getError(numbers, exact) <= options.maxError)
+        break;
+    }
+    products[order[numWide++]].isWide = true;
+  }
+  return CompileStatus::Done;
+}
+
+void AutoPrecision::print(double error) const {
+  if (!options.verbose && !options.stats)
+    return;
+  diagnostics << options.input
+              << ": --precision=auto: " << products.size() - numWide << " of "
+              << products.size() << " products in bf16, error "
+              << llvm::format("%.2g", error) << " of the range (bound "
+              << llvm::format("%.2g", options.maxError) << ")\n";
+  for (const ProbedProduct &product : products)
+    if (product.isWide)
+      diagnostics << "  in f32: '" << product.name << "', which alone loses "
+                  << llvm::format("%.2g", product.error) << "\n";
+}
+
+CompileStatus AutoPrecision::run() {
+  llvm::scope_exit remover([&] {
+    if (!probePath.empty())
+      removeTemporary(probePath);
+  });
+  bool reports = !options.report.empty();
+  CompileStatus status = compileModule(/*reports=*/false);
+  if (status != CompileStatus::Done)
+    return status;
+  double error = 0;
+  status = openProbe();
+  if (status == CompileStatus::Done)
+    status = measureModule(error);
+  if (status == CompileStatus::Done && (reports || error > options.maxError))
+    status = measureProducts();
+  while (status == CompileStatus::Done && error > options.maxError &&
+         numWide < products.size()) {
+    size_t before = numWide;
+    status = choose();
+    // The module lost more than the probe: one step further.
+    if (numWide == before)
+      products[order[numWide++]].isWide = true;
+    if (status == CompileStatus::Done)
+      status = compileModule(/*reports=*/false);
+    if (status == CompileStatus::Done)
+      status = measureModule(error);
+  }
+  if (status == CompileStatus::Done && reports)
+    status = compileModule(/*reports=*/true);
+  if (status == CompileStatus::Done) {
+    print(error);
+    return status;
+  }
+  llvm::sys::fs::remove(options.output);
+  if (!options.externalWeights.empty())
+    llvm::sys::fs::remove(options.externalWeights);
+  return status;
+}
+
+CompileStatus compileAutoPrecision(const CompileOptions &options,
+                                   llvm::raw_ostream &diagnostics) {
+  return AutoPrecision(options, diagnostics).run();
+}
+
+} // namespace adze
