@@ -94,6 +94,7 @@ struct CompileOptions {
   bool batchInvariant = false; // no choice depends on the number of rows
   /// The type that products of f32 are computed in: f32, bf16 or f16.
   std::string precision = "f32";
+  WeightsPrecision weightsPrecision;
   /// Pairs INPUT=OUTPUT of values of which the output continues the input, with
   /// a * in each for any text; or "none".
   std::vector<std::string> states;

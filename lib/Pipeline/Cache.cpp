@@ -144,7 +144,9 @@ static void describeOptions(const CompileOptions &options,
   os << "tune " << unsigned(options.tune) << " "
      << getFileDigest(options.tuneDatabase).value_or("-") << " "
      << options.batchInvariant << " precision " << options.precision
-     << " fallback " << options.allowHostFallback << "\n";
+     << " of weights " << options.weightsPrecision.bits << " "
+     << options.weightsPrecision.block << " fallback "
+     << options.allowHostFallback << "\n";
   for (const std::string &plugin : options.plugins)
     os << "plugin " << getFileDigest(plugin).value_or("-") << "\n";
   for (const auto &[stage, pipeline] : options.stagePasses)

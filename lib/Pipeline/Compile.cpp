@@ -72,7 +72,7 @@ Compilation::Compilation(const CompileOptions &options,
       [this](Diagnostic &diagnostic) { report(diagnostic); });
   if (!options.report.empty()) {
     gathered = std::make_unique<Report>();
-    collectRefusals(context, gathered->refusals);
+    collectRemarks(context, *gathered);
   }
   if (options.timing) {
     timing.setEnabled(true);
@@ -84,6 +84,7 @@ Compilation::Compilation(const CompileOptions &options,
   // Whether it is worth it depends on the number of rows.
   stageOptions.winograd = options.winograd && !options.batchInvariant;
   stageOptions.precision = options.precision;
+  stageOptions.weights = options.weightsPrecision;
   stageOptions.states = options.states;
   stageOptions.literal = options.literal;
   stageOptions.quickCode = options.quickCode;
