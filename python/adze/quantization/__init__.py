@@ -145,9 +145,11 @@ def quantize(
         for is_needed, what in needed:
             if is_needed:
                 raise SettingError(f"{what} needs calibration data: give some as data")
-    folder = "" if output is None else os.path.dirname(os.path.abspath(output))
-    if folder and not os.access(folder, os.W_OK):
-        raise ArgumentError(f"{os.fspath(output)}: expected a folder to write to, but got {folder}")  # type: ignore[arg-type]
+    if output is not None:
+        folder = os.path.dirname(os.path.abspath(output))
+        if not os.access(folder, os.W_OK):
+            name = os.fspath(output)
+            raise ArgumentError(f"{name}: expected a folder to write to, but got {folder}")
     result = run(model, data, labels, settings, progress or (lambda *_: None))
     if output is not None:
         result.save(output)

@@ -35,9 +35,7 @@ def _divide_product(graph: Graph, product: Product) -> _Edit:
     def edit(factors: np.ndarray) -> None:
         node = product.node
         weight = graph.array(node.input[1]) / product.along_channels(factors)
-        node.input[1] = graph.add_constant(
-            weight.astype(np.float32), f"{node.input[1]}_balanced"
-        )
+        node.input[1] = graph.add_constant(weight.astype(np.float32), f"{node.input[1]}_balanced")
         if product.bias:
             _divide_constant(graph, node, 2)(factors)
 
@@ -138,8 +136,9 @@ def balance(
         statistics.add(results)
     for name, (own, edits) in chosen.items():
         # Edits of other tensors change weights, so products are matched again.
-        current = [match_product(graph, product.node) for product in own]
-        weights = np.max([_weight_magnitudes(p) for p in current if p is not None], axis=0)
+        matches = [match_product(graph, product.node) for product in own]
+        current = [product for product in matches if product is not None]
+        weights = np.max([_weight_magnitudes(product) for product in current], axis=0)
         inputs = statistics.greatest[name]
         factors = np.maximum(inputs, 1e-5) ** strength
         factors = factors / np.maximum(weights, 1e-5) ** (1 - strength)
@@ -148,7 +147,7 @@ def balance(
         for edit in edits:
             edit(factors)
         for product in current:
-            assert product is not None and product.depth_axis is not None
+            assert product.depth_axis is not None
             shape = [1] * product.weight.ndim
             shape[product.depth_axis] = -1
             # An edit may have been of this very weight's columns.

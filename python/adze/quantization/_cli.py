@@ -17,14 +17,15 @@ _DESCRIPTION = """Quantizes the products of an f32 model by constant weights.
 Example: aquant model.onnx --data samples.npz -o model.int8.onnx
 """
 
-_EPILOG = """Data: FILE.npz has an array for each input, by name, whose first dim is samples; FILE.npy is
-that of a model of one input. Of a folder, each file is the inputs of one run.
+_EPILOG = """\
+Data: FILE.npz has an array for each input, by name, whose first dim is samples; FILE.npy
+is that of a model of one input. Of a folder, each file is the inputs of one run.
 
 A table of the error of each layer is printed, where there is data: signal to noise in dB
 of the weight, and of what the layer makes against the f32 model.
 
-Exit statuses: 0 done, 1 the model or the data is at fault, 2 an option is, 3 the model is not
-supported, 4 cancelled, 70 a defect of Adze.
+Exit statuses: 0 done, 1 the model or the data is at fault, 2 an option is, 3 the model is
+not supported, 4 cancelled, 70 a defect of Adze, 130 interrupted.
 """
 
 

@@ -111,7 +111,7 @@ def find_products(
     if not result:
         raise ArgumentError(
             f"{where}: expected {', '.join(sorted(wanted))} by f32 constants, but got none in "
-            f"{len(graph.nodes)} nodes; a model that is quantized, or of f16, is not quantized again"
+            f"{len(graph.nodes)} nodes; models that are quantized, or of f16, are not taken"
         )
     return result
 

@@ -47,7 +47,7 @@ def _load(model: Any) -> tuple[Any, str]:
     except OSError as error:
         raise ArgumentError(f"{path}: {error.strerror or error}") from error
     except Exception as error:  # of protobuf, or of external data
-        raise ArgumentError(f"{path}: expected an ONNX model, but got another file: {error}") from error
+        raise ArgumentError(f"{path}: expected an ONNX model: {error}") from error
     if isinstance(model, onnx.ModelProto):
         return model, path
     raise TypeError(
@@ -101,9 +101,7 @@ class _Quantizer:
         assert self.data is not None
         graph = Graph(self.reference)
         products = self.find(graph)
-        self.balanced = balance(
-            graph, products, self.data, self.settings.balance, self.progress
-        )
+        self.balanced = balance(graph, products, self.data, self.settings.balance, self.progress)
         self.reference = graph.finish()
 
     def means(self, products: Iterable[Product]) -> ChannelStatistics:
@@ -199,8 +197,7 @@ class _Quantizer:
         for reference, feed in zip(runs, feeds):
             errors.add(reference, module.run(feed, like="numpy"))
         return {
-            name: signal_to_noise(errors.signal[name], errors.noise[name])
-            for name in errors.signal
+            name: signal_to_noise(errors.signal[name], errors.noise[name]) for name in errors.signal
         }
 
 

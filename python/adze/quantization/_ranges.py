@@ -76,12 +76,12 @@ def _search(histogram: Histogram, make_loss: Callable[[Histogram], _Loss]) -> tu
     """The range of the least loss: one end is moved, then the other."""
     loss = make_loss(histogram)
     low, high = min(histogram.low, 0.0), max(histogram.high, 0.0)
-    parts = np.linspace(1, 0.2, 81)
+    lows, highs = (end * np.linspace(1, 0.2, 81) for end in (low, high))
     for _ in range(2):
         if high > 0:
-            high = min((max(histogram.high, 0.0) * part for part in parts), key=lambda h: loss(low, h))
+            high = float(highs[np.argmin([loss(low, end) for end in highs])])
         if low < 0:
-            low = min((min(histogram.low, 0.0) * part for part in parts), key=lambda v: loss(v, high))
+            low = float(lows[np.argmin([loss(end, high) for end in lows])])
     return low, high
 
 

@@ -251,9 +251,7 @@ class Rewriter:
         scales = graph.add_constant(weight_scale, f"{hint}_scale")
         zero = graph.add_constant(zeros, f"{hint}_zero_point")
         name = graph.fresh(f"{hint}_dequantized")
-        node.input[1] = graph.add_node(
-            "DequantizeLinear", [integers, scales, zero], name, **axis
-        )
+        node.input[1] = graph.add_node("DequantizeLinear", [integers, scales, zero], name, **axis)
         if bias is not None:
             self._bias(product, np.float32(scale.scale) * weight_scale, bias, axis)
 

@@ -60,7 +60,7 @@ def QuantizeWeightsPass
     %w = graph.constant dense<[[-8.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, -8.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]]> : tensor<1x16xf32>
     %y = graph.matmul %x, %w {transpose_b = true} : (tensor<5x16xf32>, tensor<1x16xf32>) -> tensor<5x1xf32>
     ```
-    After, with `bits=4 block=16`:
+    After (block=16):
     ```mlir
     %p = graph.constant dense<"0x90BADCFE90BADCFE"> : tensor<1x1x8xui8>
     %s = graph.constant dense<1.0> : tensor<1x1xf32>
