@@ -94,12 +94,12 @@ def find_products(
     wanted = set(op_types)
     result = []
     for node in graph.nodes:
-        is_kept = False
+        stays = False
         for pattern in patterns:
-            if any(fnmatchcase(name, pattern) for name in (layer_name(node), *node.output)):
-                is_kept = patterns[pattern] = True
+            if is_kept(node, [pattern]):
+                stays = patterns[pattern] = True
         product = match_product(graph, node)
-        if product is not None and not is_kept and node.op_type in wanted:
+        if product is not None and not stays and node.op_type in wanted:
             result.append(product)
     unused = [pattern for pattern, was_used in patterns.items() if not was_used]
     if unused:
@@ -117,7 +117,9 @@ def find_products(
 
 
 def is_kept(node: Any, keep: Sequence[str]) -> bool:
-    return any(fnmatchcase(name, p) for p in keep for name in (layer_name(node), *node.output))
+    """Whether a name or pattern is that of the node or of its output."""
+    names = (layer_name(node), *node.output)
+    return any(name == p or fnmatchcase(name, p) for p in keep for name in names)
 
 
 @dataclass
