@@ -199,6 +199,10 @@ def test_keep_and_op_types():
     assert [e.name for e in chosen.layers] == ["conv1", "conv2"]
     assert op_types(chosen.model).count("ConvInteger") == 2
     assert "Gemm" in op_types(chosen.model)
+    model = onnx.load(DIGITS / "digits.onnx")
+    model.graph.node[0].name = "layers[0]"  # a name, though a pattern too
+    kept = adze.quantize(model, mode="dynamic", keep=["layers[0]"])
+    assert [e.name for e in kept.layers] == ["conv2", "fc"]
 
 
 def test_balance_evens_out_channels():
@@ -227,6 +231,28 @@ def test_bias_correction_keeps_means():
         result = adze.quantize(model, x, mode="weights", bits=4, block=64, **settings)
         got = adze.compile(result.model)(x)
         return np.abs((got - reference).mean(axis=(0, 1))).mean()
+
+    assert shift(bias_correction=True) < 0.3 * shift()
+
+
+def test_bias_correction_of_grouped_convolutions():
+    rng = np.random.default_rng(9)
+    model = make(
+        """
+        <ir_version: 8, opset_import: ["" : 17]>
+        grouped (float[N, 8, 5, 5] x) => (float[N, 12, 5, 5] y) {
+          y = Conv<group = 4>(x, w)
+        }"""
+    )
+    weight = rng.standard_normal((12, 2, 1, 1)).astype(np.float32)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(weight, "w"))
+    x = (rng.standard_normal((32, 8, 5, 5)) + np.arange(8).reshape(8, 1, 1)).astype(np.float32)
+    reference = adze.compile(model)(x)
+
+    def shift(**settings):
+        coarse = {"mode": "dynamic", "per_channel": False, "reduce_range": True}
+        got = adze.compile(adze.quantize(model, x, **coarse, **settings).model)(x)
+        return np.abs((got - reference).mean(axis=(0, 2, 3))).mean()
 
     assert shift(bias_correction=True) < 0.3 * shift()
 
@@ -316,6 +342,23 @@ def test_tool(tmp_path):
     before, after = re.search(r"accuracy: (\S+) % before, (\S+) % after", done.stdout).groups()
     assert float(before) == 99.0 and float(after) >= 98.5
     assert adze.compile(tmp_path / "m.onnx")(SAMPLES[:1]).shape == (1, 10)
+
+
+def test_bar_on_a_terminal(tmp_path):
+    pty = pytest.importorskip("pty")
+    ours, its = pty.openpty()
+    program = "from adze._tools import aquant; aquant()"
+    arguments = [DIGITS / "digits.onnx", "--data", DIGITS / "samples.npy", "-o", "m.onnx"]
+    subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=its,
+        check=True,
+    )
+    text = os.read(ours, 1 << 16).decode()
+    assert "ranges     [" + "#" * 30 + "] 10/10" in text
+    assert text.endswith(" \r")  # it is cleared
 
 
 @pytest.mark.parametrize(
