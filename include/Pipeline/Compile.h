@@ -112,6 +112,7 @@ struct CompileOptions {
   std::vector<ProbedProduct> *probed = nullptr;
   /// What auto found, for the report; null: nothing.
   const std::vector<ProbedProduct> *precisionErrors = nullptr;
+  WeightsPrecision weightsPrecision;
   /// Pairs INPUT=OUTPUT of values of which the output continues the input, with
   /// a * in each for any text; or "none".
   std::vector<std::string> states;

@@ -21,6 +21,12 @@ llvm::StringRef getStageName(Stage stage);
 llvm::StringRef getStageDescription(Stage stage);
 std::optional<Stage> findStage(llvm::StringRef name);
 
+/// How constant weights of f32 products are rounded.
+struct WeightsPrecision {
+  int64_t bits = 0; // 4 or 8; 0: they stay f32
+  int64_t block = 32;
+};
+
 /// What the stages are told; held by value.
 struct StageOptions {
   unsigned optLevel = 2;
@@ -36,6 +42,7 @@ struct StageOptions {
   std::vector<int64_t> wideProducts;
   /// Whether an input says which products round to `precision`.
   bool probesPrecision = false;
+  WeightsPrecision weights;
   /// Pairs INPUT=OUTPUT of values of which the output continues the input, or
   /// "none".
   std::vector<std::string> states;

@@ -144,7 +144,9 @@ static void describeOptions(const CompileOptions &options,
   os << "tune " << unsigned(options.tune) << " "
      << getFileDigest(options.tuneDatabase).value_or("-") << " "
      << options.batchInvariant << " precision " << options.precision
-     << " fallback " << options.allowHostFallback << " wide";
+     << " of weights " << options.weightsPrecision.bits << " "
+     << options.weightsPrecision.block << " fallback "
+     << options.allowHostFallback << " wide";
   for (int64_t number : options.wideProducts)
     os << " " << number;
   os << " probes " << (options.probed != nullptr) << "\n";

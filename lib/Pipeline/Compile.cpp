@@ -73,7 +73,7 @@ Compilation::Compilation(const CompileOptions &options,
       [this](Diagnostic &diagnostic) { report(diagnostic); });
   if (!options.report.empty()) {
     gathered = std::make_unique<Report>();
-    collectRefusals(context, gathered->refusals);
+    collectRemarks(context, *gathered);
   }
   if (options.timing) {
     timing.setEnabled(true);
@@ -87,6 +87,7 @@ Compilation::Compilation(const CompileOptions &options,
   stageOptions.precision = options.precision;
   stageOptions.wideProducts = options.wideProducts;
   stageOptions.probesPrecision = options.probed != nullptr;
+  stageOptions.weights = options.weightsPrecision;
   stageOptions.states = options.states;
   stageOptions.literal = options.literal;
   stageOptions.quickCode = options.quickCode;

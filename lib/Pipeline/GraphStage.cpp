@@ -23,6 +23,9 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
   if (options.optLevel > 0 || !options.literal)
     addCleanup(manager);
   // Before anything looks at weights.
+  if (options.weights.bits != 0)
+    manager.addPass(graph::createQuantizeWeightsPass(
+        {options.weights.bits, options.weights.block}));
   graph::FormBlockProductsPassOptions blocks;
   blocks.form = options.optLevel > 0 && !options.forExport;
   manager.addNestedPass<func::FuncOp>(

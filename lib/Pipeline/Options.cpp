@@ -139,6 +139,25 @@ static Refusal readFraction(const Given &given, double &result) {
   return std::nullopt;
 }
 
+/// "int4", "int8:64" or "f32".
+static Refusal readWeightsPrecision(const Given &given,
+                                    WeightsPrecision &result) {
+  auto [type, block] = given.value.split(':');
+  WeightsPrecision read;
+  Refusal refusal = given.refuse(
+      "f32, int8 or int4, with a block of a multiple of 16 after a colon");
+  if (type == "int4" || type == "int8")
+    read.bits = type == "int4" ? 4 : 8;
+  else if (given.value != "f32")
+    return refusal;
+  bool hasBlock = given.value.contains(':');
+  if (hasBlock && (block.getAsInteger(10, read.block) || read.block < 16 ||
+                   read.block % 16 != 0))
+    return refusal;
+  result = read;
+  return std::nullopt;
+}
+
 static Refusal readDeterministic(const Given &given) {
   bool isOn = true;
   if (auto refusal = readSwitch(given, isOn))
@@ -266,6 +285,14 @@ const OptionTable::Row OptionTable::rows[] = {
      [](R &r, G &g) {
        return readWord<std::string>(g, r.weights, "embed or file",
                                     {{"embed", "embed"}, {"file", "file"}});
+     }},
+    {{"weights-precision", Kind::Value,
+      "Constant weights of f32 matrix products: f32, or rounded to int8 or "
+      "int4 "
+      "by blocks of a depth (32)",
+      "f32|int8|int4[:BLOCK]"},
+     [](R &r, G &g) {
+       return readWeightsPrecision(g, r.options.weightsPrecision);
      }},
     {{"cache", Kind::Value, "Folder of finished modules, by content", "DIR"},
      [](R &r, G &g) { return readText(g, r.options.cache); }},

@@ -168,49 +168,67 @@ void addCodeBytes(ArrayRef<char> object, ArrayRef<StringRef> kernels,
 }
 
 //===----------------------------------------------------------------------===//
-// Refusals
+// Remarks
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Takes failed optimisations down. What copies of one op have in common is
-/// told once.
-class RefusalStreamer final : public remark::detail::MLIRRemarkStreamerBase {
+/// Takes down failed optimisations and rounded weights. What copies of one op
+/// have in common is told once.
+class RemarkCollector final : public remark::detail::MLIRRemarkStreamerBase {
 public:
-  explicit RefusalStreamer(std::vector<ReportRefusal> &refusals)
-      : refusals(refusals) {}
+  explicit RemarkCollector(Report &report) : report(report) {}
 
   void streamOptimizationRemark(const remark::detail::Remark &remark) override {
     SmallVector<StringRef> nodes = getNodeNames(remark.getLocation());
-    ReportRefusal refusal{remark.getCategoryName().str(),
-                          nodes.empty() ? std::string() : nodes.front().str(),
-                          remark.getRemarkName().str(),
-                          {},
-                          {},
-                          {}};
-    for (const auto &part : remark.getArgs())
-      (part.key == "Producer"       ? refusal.producer
-       : part.key == "ProducerNode" ? refusal.producerNode
-                                    : refusal.reason) += part.val;
+    std::string op = remark.getCategoryName().str(),
+                node = nodes.empty() ? "" : nodes.front().str();
     std::lock_guard<std::mutex> lock(mutex);
-    if (told.insert(refusal).second)
-      refusals.push_back(std::move(refusal));
+    if (remark.getRemarkType() == llvm::remarks::Type::Analysis)
+      takeRounding({op, node}, remark.getArgs());
+    else
+      takeRefusal({op, node, remark.getRemarkName().str(), {}, {}, {}},
+                  remark.getArgs());
   }
 
 private:
+  using Args = ArrayRef<remark::detail::Remark::Arg>;
+
+  void takeRefusal(ReportRefusal refusal, Args args) {
+    for (const auto &part : args)
+      (part.key == "Producer"       ? refusal.producer
+       : part.key == "ProducerNode" ? refusal.producerNode
+                                    : refusal.reason) += part.val;
+    if (told.insert(refusal).second)
+      report.refusals.push_back(std::move(refusal));
+  }
+
+  void takeRounding(ReportRounding rounding, Args args) {
+    for (const auto &part : args) {
+      StringRef value = part.val;
+      if (part.key == "Bits")
+        value.getAsInteger(10, rounding.bits);
+      else if (part.key == "Block")
+        value.getAsInteger(10, rounding.block);
+      else if (part.key == "RelativeError")
+        value.getAsDouble(rounding.relativeError);
+    }
+    report.roundings.push_back(std::move(rounding));
+  }
+
   std::mutex mutex;
   std::set<ReportRefusal> told;
-  std::vector<ReportRefusal> &refusals;
+  Report &report;
 };
 } // namespace
 
-void collectRefusals(MLIRContext &context,
-                     std::vector<ReportRefusal> &refusals) {
-  remark::RemarkCategories failures;
-  failures.failed = ".*";
+void collectRemarks(MLIRContext &context, Report &report) {
+  remark::RemarkCategories kinds;
+  kinds.failed = ".*";
+  kinds.analysis = ".*";
   // It cannot fail without a file.
   (void)remark::enableOptimizationRemarks(
-      context, std::make_unique<RefusalStreamer>(refusals),
-      std::make_unique<remark::RemarkEmittingPolicyAll>(), failures);
+      context, std::make_unique<RemarkCollector>(report),
+      std::make_unique<remark::RemarkEmittingPolicyAll>(), kinds);
 }
 
 } // namespace adze

@@ -80,6 +80,13 @@ struct ReportRefusal {
   }
 };
 
+/// A product whose constant weight was rounded to few bits.
+struct ReportRounding {
+  std::string op, node;
+  int64_t bits = 0, block = 0;
+  double relativeError = 0;
+};
+
 struct Report {
   std::string model;
   unsigned optLevel = 2;
@@ -98,6 +105,7 @@ struct Report {
   std::vector<ReportSlot> slots;
   std::vector<ReportWeight> weights;
   std::vector<ReportRefusal> refusals;
+  std::vector<ReportRounding> roundings;
 
   /// Returns the entry of a function, or null.
   ReportFunction *findFunction(llvm::StringRef name);
@@ -106,10 +114,9 @@ struct Report {
 /// Returns "f32 1x64x56x56" of a type with a shape, else the type's text.
 std::string describeType(mlir::Type type);
 
-/// From now on, what passes refuse is appended to `refusals`, until the context
-/// loses its remark engine.
-void collectRefusals(mlir::MLIRContext &context,
-                     std::vector<ReportRefusal> &refusals);
+/// From now on, what passes refuse and which weights they round is appended to
+/// the report, until the context loses its remark engine.
+void collectRemarks(mlir::MLIRContext &context, Report &report);
 
 /// Adds the ops of an imported module's graph, in program order. Those of
 /// regions follow the op around them.

@@ -127,6 +127,17 @@ static void writeRefusal(llvm::json::OStream &json,
   });
 }
 
+static void writeRounding(llvm::json::OStream &json,
+                          const ReportRounding &rounding) {
+  json.object([&] {
+    json.attribute("op", rounding.op);
+    json.attribute("node", llvm::json::fixUTF8(rounding.node));
+    json.attribute("bits", rounding.bits);
+    json.attribute("block", rounding.block);
+    json.attribute("relative_error", rounding.relativeError);
+  });
+}
+
 /// Sums over the launches: read, written, saved, flops.
 static Pairs getTotals(const Report &report) {
   Pairs totals = {{"launches", int64_t(report.kernels.size())},
@@ -171,6 +182,7 @@ void writeJSON(const Report &report, llvm::raw_ostream &os) {
     writePairs(json, "totals", getTotals(report));
     writeList(json, "kernels", report.kernels, writeKernel);
     writeList(json, "refusals", report.refusals, writeRefusal);
+    writeList(json, "rounded_weights", report.roundings, writeRounding);
     writeList(json, "nodes", report.nodes, writeNode);
     writeList(json, "slots", report.slots, writeSlot);
     writeList(json, "weights", report.weights, writeWeight);

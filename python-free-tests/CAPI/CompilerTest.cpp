@@ -229,6 +229,8 @@ TEST(Compiler, OptionErrors) {
   EXPECT_EQ(options.set("O", "4"), ADZE_COMPILE_USAGE);
   EXPECT_EQ(options.set("j", "many"), ADZE_COMPILE_USAGE);
   EXPECT_EQ(options.set("stats", "perhaps"), ADZE_COMPILE_USAGE);
+  EXPECT_EQ(options.set("weights-precision", "int8:24"), ADZE_COMPILE_USAGE);
+  EXPECT_THAT(options.message(), HasSubstr("--weights-precision=f32, int8"));
   EXPECT_EQ(options.set("plugin", "a.so"), ADZE_COMPILE_USAGE);
   EXPECT_EQ(options.message(), "option 'plugin' is for the command line only");
   EXPECT_EQ(options.set("dim", nullptr), ADZE_COMPILE_USAGE);
@@ -272,6 +274,7 @@ TEST(Compiler, UsageErrors) {
 TEST(Compiler, ListsItsOptions) {
   std::string list = adze_compiler_options_list();
   EXPECT_THAT(list, HasSubstr("{\"name\":\"dim\",\"kind\":\"repeated\","));
+  EXPECT_THAT(list, HasSubstr("{\"name\":\"weights-precision\","));
   EXPECT_THAT(list, testing::Not(HasSubstr("plugin")));
   EXPECT_THAT(list, testing::Not(HasSubstr("inject")));
 }

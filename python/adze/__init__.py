@@ -20,6 +20,7 @@ from ._libraries import compiler_version
 from ._module import Context, Module, Profile, StateInfo, ValueInfo, load
 from ._onnxruntime import get_ep_name, get_ep_names, get_library_path
 from ._tensor import Tensor
+from .quantization import quantize
 
 __all__ = [
     "AdzeError",
@@ -39,6 +40,7 @@ __all__ = [
     "get_ep_names",
     "get_library_path",
     "load",
+    "quantize",
 ]
 
 

@@ -255,7 +255,7 @@ def _make_options(
         result.set("shape", _shape(name, shape))
     for key, value in scalars.items():
         if value is not None:
-            result.set(key, value)
+            result.set(key.replace("_", "-"), value)
     for key, value in (options or {}).items():
         key = key.replace("_", "-")
         for part in value if isinstance(value, (list, tuple)) else [value]:
@@ -286,6 +286,7 @@ def compile(
     *,
     target: str | Iterable[str] | None = None,
     precision: str | None = None,
+    weights_precision: str | None = None,
     dims: Mapping[str, Dim] | None = None,
     shapes: Mapping[str, Any] | None = None,
     optimize: int | None = None,
@@ -305,6 +306,9 @@ def compile(
             ``onnx.ModelProto``.
         target: "cpu" (the default), "cuda:sm_90a", or several.
         precision: "f32" (what ONNX says, the default), "tf32", "bf16" or "f16".
+        weights_precision: Constant weights of f32 matrix products: "f32" (the default),
+            or "int8" or "int4", rounded by blocks of 32 along the depth; "int4:64" by
+            blocks of 64.
         dims: Symbolic dims by name: a size to fix it, ``(least, greatest)`` or
             ``(least, greatest, common)`` to bound it.
         shapes: Shapes of inputs by name, as in ``{"x": (1, 3, None, 224)}``; None
@@ -343,6 +347,7 @@ def compile(
         shapes,
         options,
         O=optimize,
+        weights_precision=weights_precision,
         j=jobs,
         cache=None if cache is None else os.fspath(cache),
     )

@@ -29,3 +29,10 @@ def arun() -> None:
 def aopt() -> None:
     """Runs passes over MLIR text: ``aopt --adze-graph text.mlir``."""
     _run("aopt")
+
+
+def aquant() -> None:
+    """Quantizes a model: ``aquant model.onnx --data samples.npz -o model.int8.onnx``."""
+    from .quantization._cli import main
+
+    sys.exit(main())

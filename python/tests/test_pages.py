@@ -57,6 +57,10 @@ def run_page(page, tmp_path, work, most_seconds=300):
     python = tools / "python3"
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
+    aquant = tools / "aquant"  # an entry point of the package
+    program = "from adze._tools import aquant; aquant()"
+    aquant.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{program}" "$@"\n')
+    aquant.chmod(0o755)
     environment = {**os.environ, "PATH": f"{tools}:{TOOLS}:{os.environ['PATH']}", "LC_ALL": "C"}
     count = 0
     for language, title, body in FENCE.findall(page.read_text()):
@@ -91,6 +95,17 @@ def test_onnxruntime_page(tmp_path):
     for name in ("docs", "examples"):
         (work / name).symlink_to(ROOT / name)
     assert run_page(ROOT / "docs" / "onnxruntime.md", tmp_path, work) >= 6
+
+
+def test_quantisation_page(tmp_path):
+    pytest.importorskip("onnx")
+    if not shutil.which("atranslate", path=TOOLS):
+        pytest.skip("no atranslate")
+    work = tmp_path / "work"
+    work.mkdir()
+    for name in ("docs", "examples"):
+        (work / name).symlink_to(ROOT / name)
+    assert run_page(ROOT / "docs" / "guides" / "quantisation.md", tmp_path, work) >= 8
 
 
 @pytest.mark.parametrize(

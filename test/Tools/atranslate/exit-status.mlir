@@ -20,6 +20,9 @@
 // RUN: atranslate %s -o m.so --precision=f9 2> err; test $? = 2
 // RUN: FileCheck %s --check-prefix=PRECISION < err
 // PRECISION: error: expected --precision=f32, tf32, bf16, f16 or auto, but got 'f9'
+// RUN: atranslate %s -o m.so --weights-precision=int8:24 2> err; test $? = 2
+// RUN: FileCheck %s --check-prefix=WEIGHTS < err
+// WEIGHTS: error: expected --weights-precision=f32, int8 or int4, with a block of a multiple of 16 after a colon, but got 'int8:24'
 // LLVM's own flags are none of ours.
 // RUN: atranslate %s -o m.so --debug-pass=Structure 2> err; test $? = 2
 

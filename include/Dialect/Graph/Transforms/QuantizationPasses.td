@@ -35,6 +35,49 @@ def SinkDequantizationPass
   ];
 }
 
+def QuantizeWeightsPass
+    : Pass<"graph-quantize-weights", "::mlir::ModuleOp"> {
+  let summary = "Round constant weights of f32 products to few bits";
+  let description = [{
+    The constant matrix of a product of f32 tensors becomes a
+    `graph.dequantize_blocks`: integers of `bits` bits, with an f32 scale for each
+    `block` elements along the depth. A scale of 8 bits is that of the greatest
+    magnitude; of 4 bits, the one of several whose rounding has the least squared
+    error. `graph-form-block-products` keeps the integers packed; the other operand
+    keeps the precision of f32.
+
+    Products whose depth is less than a block, and those by splats and by numbers
+    that are not finite, stay as they are. What rounding changes is an analysis
+    remark of the product: the root of the sum of squares, relative to that of the
+    weight.
+
+    The pass fails unless every target is a CPU with a unit for
+    `ui8 * si8 + si32` (`tile.targets`): elsewhere the weights would be expanded
+    again.
+
+    Before (cpu=znver4):
+    ```mlir
+    %w = graph.constant dense<[[-8.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, -8.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]]> : tensor<1x16xf32>
+    %y = graph.matmul %x, %w {transpose_b = true} : (tensor<5x16xf32>, tensor<1x16xf32>) -> tensor<5x1xf32>
+    ```
+    After (block=16):
+    ```mlir
+    %p = graph.constant dense<"0x90BADCFE90BADCFE"> : tensor<1x1x8xui8>
+    %s = graph.constant dense<1.0> : tensor<1x1xf32>
+    %w = graph.dequantize_blocks %p, %s {bits = 4 : i64, block = 16 : i64} : (tensor<1x1x8xui8>, tensor<1x1xf32>) -> tensor<1x16xf32>
+    %y = graph.matmul %x, %w {transpose_b = true} : (tensor<5x16xf32>, tensor<1x16xf32>) -> tensor<5x1xf32>
+    ```
+  }];
+  let options = [
+    Option<"bits", "bits", "int64_t", /*default=*/"4", "bits of a weight: 4 or 8">,
+    Option<"block", "block", "int64_t", /*default=*/"32",
+           "elements that share a scale: a multiple of 16">,
+  ];
+  let statistics = [
+    Statistic<"quantized", "quantized", "Products by rounded weights">,
+  ];
+}
+
 def FormBlockProductsPass
     : Pass<"graph-form-block-products", "::mlir::func::FuncOp"> {
   let summary = "Keep weights of few bits packed in products";

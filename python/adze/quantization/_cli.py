@@ -1,0 +1,264 @@
+# Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+"""The tool ``aquant``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from typing import Any, Sequence
+
+# Statuses of atranslate; and that of a program that was interrupted.
+_STATUSES = {"input": 1, "usage": 2, "unsupported": 3, "cancelled": 4, "defect": 70}
+_INTERRUPTED = 130
+
+_DESCRIPTION = """Quantizes the products of an f32 model by constant weights.
+
+Example: aquant model.onnx --data samples.npz -o model.int8.onnx
+"""
+
+_EPILOG = """\
+Data: FILE.npz has an array for each input, by name, whose first dim is samples; FILE.npy
+is that of a model of one input. Of a folder, each file is the inputs of one run.
+
+A table of the error of each layer is printed, where there is data: signal to noise in dB
+of the weight, and of what the layer makes against the f32 model.
+
+Exit statuses: 0 done, 1 the model or the data is at fault, 2 an option is, 3 the model is
+not supported, 4 cancelled, 70 a defect of Adze, 130 interrupted.
+"""
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28, width=100)
+
+
+def _make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "aquant",
+        usage="aquant [options] MODEL.onnx -o OUTPUT.onnx",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=_Help,
+        allow_abbrev=False,
+    )
+
+    def choice(group: Any, flag: str, default: Any, choices: Sequence[Any], text: str) -> None:
+        names = "|".join(map(str, choices))
+        kind = int if isinstance(default, int) else str
+        group.add_argument(
+            flag, default=default, choices=choices, type=kind, metavar=f"<{names}>", help=text
+        )
+
+    parser.add_argument("model", metavar="MODEL.onnx", help="the f32 model")
+    parser.add_argument(
+        "-o", dest="output", required=True, metavar="<FILE>", help="the quantized model"
+    )
+    parser.add_argument("--data", metavar="<DIR|FILE>", help="calibration data: .npz or .npy")
+    parser.add_argument(
+        "--labels", metavar="<FILE.npy>", help="classes of the samples: print the accuracy"
+    )
+    parser.add_argument(
+        "--batch", type=int, default=32, metavar="<N>", help="samples of a run (32)"
+    )
+    choice(
+        parser,
+        "--mode",
+        "static",
+        ("static", "dynamic", "weights"),
+        "static: scales of activations from the data (default); dynamic: as the model runs; "
+        "weights: weights of matrix products only, by blocks",
+    )
+    parser.add_argument(
+        "--keep",
+        action="append",
+        default=[],
+        metavar="<NAME[,..]>",
+        help="nodes that stay in f32, by name or pattern (head.*); may be repeated",
+    )
+    parser.add_argument(
+        "--op-types",
+        metavar="<OP[,..]>",
+        help="what is quantized: Conv, Gemm, MatMul, Add, Concat, AveragePool and "
+        "GlobalAveragePool by default; Mul may be named too",
+    )
+    parser.add_argument(
+        "--balance",
+        type=float,
+        metavar="<0..1>",
+        help="balance channels of activations with rows of weights: the part of the range that "
+        "moves to the weights (.5 is usual)",
+    )
+    parser.add_argument(
+        "--bias-correction",
+        action="store_true",
+        help="add what rounding of weights takes from the means of channels to biases",
+    )
+    parser.add_argument(
+        "--per-tensor", action="store_true", help="one scale for a weight, not one a channel"
+    )
+    choice(
+        parser,
+        "--symmetric",
+        "weights",
+        ("weights", "all", "none"),
+        "what has no zero point: weights (default), activations too, or none",
+    )
+    choice(
+        parser,
+        "--weights-method",
+        "auto",
+        ("auto", "minmax", "mse"),
+        "the range of weights: all of it, or that of the least squared error; auto is mse "
+        "for 4 bits",
+    )
+    parser.add_argument("-q", dest="quiet", action="store_true", help="print errors only")
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+
+    static = parser.add_argument_group("static")
+    choice(
+        static,
+        "--method",
+        "minmax",
+        ("minmax", "percentile", "entropy", "mse"),
+        "the range of activations: all of it (default), without the rarest values, of the "
+        "least divergence, or of the least squared error",
+    )
+    static.add_argument(
+        "--percentile",
+        type=float,
+        default=99.99,
+        metavar="<P>",
+        help="the share of values that percentile keeps (99.99)",
+    )
+    choice(static, "--activations", "u8", ("u8", "i8"), "the type of activations (u8)")
+    static.add_argument(
+        "--reduce-range",
+        action="store_true",
+        help="weights of 7 bits, for x86 CPUs without VNNI; dynamic too",
+    )
+
+    weights = parser.add_argument_group("weights by blocks")
+    choice(weights, "--bits", 4, (4, 8), "bits of a weight (4)")
+    weights.add_argument(
+        "--block", type=int, default=32, metavar="<N>", help="weights that share a scale (32)"
+    )
+    choice(
+        weights,
+        "--format",
+        "nbits",
+        ("nbits", "qdq"),
+        "MatMulNBits (default), or DequantizeLinear of opset 21",
+    )
+    choice(
+        weights,
+        "--accuracy-level",
+        0,
+        (0, 4),
+        "of MatMulNBits: 4 allows activations of 8 bits, 0 does not (default)",
+    )
+    return parser
+
+
+class _Bar:
+    """A bar on a terminal, on standard error; elsewhere nothing."""
+
+    def __init__(self) -> None:
+        self._is_on = sys.stderr.isatty()
+        self._last = 0.0
+        self._width = 0
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if not self._is_on or (done < total and done > 0 and now - self._last < 0.1):
+            return
+        self._last = now
+        filled = 30 * done // max(total, 1)
+        text = f"{what:<10} [{'#' * filled}{'.' * (30 - filled)}] {done}/{total}"
+        self._width = max(self._width, len(text))
+        print("\r" + text.ljust(self._width), end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        if self._width:
+            print("\r" + " " * self._width + "\r", end="", file=sys.stderr, flush=True)
+            self._width = 0
+
+
+def _split(values: Sequence[str]) -> list[str]:
+    return [part for value in values for part in value.split(",") if part]
+
+
+def _quantize(args: argparse.Namespace, bar: _Bar) -> None:
+    from . import quantize
+
+    result = quantize(
+        args.model,
+        args.data,
+        output=args.output,
+        mode=args.mode,
+        method=args.method,
+        percentile=args.percentile,
+        per_channel=not args.per_tensor,
+        symmetric=args.symmetric,
+        activations=args.activations,
+        weights_method=args.weights_method,
+        reduce_range=args.reduce_range,
+        bits=args.bits,
+        block=args.block,
+        format=args.format,
+        accuracy_level=args.accuracy_level,
+        balance=args.balance,
+        bias_correction=args.bias_correction,
+        keep=_split(args.keep),
+        op_types=None if args.op_types is None else _split([args.op_types]),
+        batch=args.batch,
+        labels=args.labels,
+        progress=bar,
+    )
+    bar.clear()
+    if not args.quiet:
+        print(result.table())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the tool; returns its exit status."""
+    parser = _make_parser()
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if "--version" in arguments:
+        import adze
+
+        print(f"aquant {adze.__version__}")
+        return 0
+    args = parser.parse_args(arguments)
+    from .._compile import CompileError
+    from .._errors import AdzeError
+    from ._settings import SettingError
+
+    needed = {
+        "--mode=static": args.mode == "static",
+        "--balance": args.balance is not None,
+        "--bias-correction": args.bias_correction,
+        "--labels": args.labels is not None,
+    }
+    for flag in (flag for flag, is_needed in needed.items() if is_needed and not args.data):
+        parser.error(f"{flag} needs calibration data: give some by --data")
+    bar = _Bar()
+    try:
+        _quantize(args, bar)
+        return 0
+    except CompileError as error:
+        bar.clear()
+        print(f"error: {error}", file=sys.stderr)
+        return _STATUSES.get(error.status, 1)
+    except SettingError as error:
+        bar.clear()
+        print(f"error: --{str(error).replace('_', '-', 1)}", file=sys.stderr)
+        return _STATUSES["usage"]
+    except (AdzeError, ImportError, OSError) as error:
+        bar.clear()
+        print(f"error: {error}", file=sys.stderr)
+        return _STATUSES["input"]
+    except KeyboardInterrupt:
+        bar.clear()
+        return _INTERRUPTED

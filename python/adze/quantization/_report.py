@@ -1,0 +1,108 @@
+# Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+"""What a quantization results in: the model, the error of each layer, accuracy."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+from typing import Any
+
+import onnx
+
+_LARGEST_MESSAGE = (1 << 31) - (1 << 20)
+
+
+@dataclass(frozen=True)
+class LayerError:
+    """What quantization changes in a layer, as signal to noise in dB.
+
+    Attributes:
+        name: Of the node, or of an output of the model.
+        op: Its operator; "output" for outputs of the model.
+        weight_snr: Of the weight; None for outputs of the model.
+        output_snr: Of what the layer makes from what the quantized layers before it
+            make, against the f32 model; None without data.
+    """
+
+    name: str
+    op: str
+    weight_snr: float | None
+    output_snr: float | None
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The share of samples whose greatest output is their label's."""
+
+    before: float
+    after: float
+    samples: int
+
+
+@dataclass
+class QuantizationResult:
+    """A quantized model and what it loses.
+
+    Attributes:
+        model: The ``onnx.ModelProto``.
+        layers: The quantized layers, in the model's order, then its outputs.
+        accuracy: None without labels.
+        balanced: How many activations were balanced.
+        bytes_before, bytes_after: Sizes of the models.
+    """
+
+    model: Any
+    layers: list[LayerError] = field(default_factory=list)
+    accuracy: Accuracy | None = None
+    balanced: int = 0
+    bytes_before: int = 0
+    bytes_after: int = 0
+
+    def table(self) -> str:
+        """The error of each layer, the size, and the accuracy, as text."""
+
+        def show(value: float | None) -> str:
+            return "" if value is None else f"{value:.1f} dB"
+
+        rows = [("layer", "op", "weight", "output")]
+        rows += [(e.name, e.op, show(e.weight_snr), show(e.output_snr)) for e in self.layers]
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        lines = [
+            f"{a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {d:>{widths[3]}}".rstrip()
+            for a, b, c, d in rows
+        ]
+        ratio = self.bytes_after / max(self.bytes_before, 1)
+        lines.append(
+            f"size: {self.bytes_before} to {self.bytes_after} bytes ({ratio:.2f} of the model)"
+        )
+        if self.accuracy is not None:
+            a = self.accuracy
+            lines.append(
+                f"accuracy: {100 * a.before:.2f} % before, {100 * a.after:.2f} % after "
+                f"({a.samples} samples)"
+            )
+        return "\n".join(lines)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model: whole, or not at all. Weights of models of 2 GB or more are
+        written beside it."""
+        target = os.fspath(path)
+        folder, name = os.path.split(os.path.abspath(target))
+        temporary = tempfile.mkdtemp(prefix=".aquant-", dir=folder)
+        try:
+            made = os.path.join(temporary, name)
+            if self.model.ByteSize() < _LARGEST_MESSAGE:
+                with open(made, "wb") as file:
+                    file.write(self.model.SerializeToString())
+            else:
+                onnx.save_model(
+                    self.model, made, save_as_external_data=True, location=f"{name}.data"
+                )
+                os.replace(f"{made}.data", os.path.join(folder, f"{name}.data"))
+            os.replace(made, target)
+        finally:
+            with contextlib.suppress(OSError):
+                shutil.rmtree(temporary)
