@@ -37,8 +37,12 @@ class Options(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t), ("rows", c_int64), ("chunk", c_int64), ("end_tokens", POINTER(c_int64)),
         ("num_end_tokens", c_size_t), ("ids", c_char_p), ("mask", c_char_p), ("positions", c_char_p),
-        ("logits", c_char_p),
+        ("logits", c_char_p), ("batch", c_int64),
     ]  # fmt: skip
+
+
+class Info(ctypes.Structure):
+    _fields_ = [("batch", c_int64), ("limits", c_char_p), ("num_runs", c_int64), ("num_rows", c_int64)]
 
 
 CALLBACK = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_int, c_int64, c_float)
@@ -54,7 +58,8 @@ class Generator:
     def __init__(self, module, **options):
         self.lib = lib = ctypes.CDLL(str(LIBRARY))
         for name in (
-            "generator_create sequence_create sequence_extend sequence_fork sequence_rewind generator_step generator_run"
+            "generator_create generator_get_info generator_step generator_run "
+            "sequence_create sequence_extend sequence_fork sequence_rewind"
         ).split():
             getattr(lib, "adze_" + name).restype = c_void_p
         lib.adze_sequence_tokens.restype = POINTER(c_int64)
@@ -98,6 +103,11 @@ class Generator:
         active = c_int32()
         self.call("generator_step", self.pointer, byref(active))
         return active.value
+
+    def info(self):
+        info = Info()
+        self.call("generator_get_info", self.pointer, byref(info), c_size_t(ctypes.sizeof(info)))
+        return info
 
     def tokens(self, sequence):
         count = c_size_t()
@@ -204,7 +214,8 @@ def choose(logits, seed, position, temperature, top_k=0, top_p=0.0, min_p=0.0):
 
 @pytest.mark.parametrize(
     "fields",
-    [{"top_k": 40}, {"top_p": 0.8}, {"min_p": 0.3}, {"top_k": 300, "top_p": 0.5}, {"top_k": 60, "top_p": 0.7, "min_p": 0.2}],
+    [{"top_k": 40}, {"top_p": 0.8}, {"min_p": 0.3}, {"min_p": 1e-6}, {"top_k": 300, "min_p": 1e-6},
+     {"top_k": 300, "top_p": 0.5}, {"top_k": 60, "top_p": 0.7, "min_p": 0.2}],
     ids=str,
 )  # fmt: skip
 def test_filters_leave_what_they_say(model, generator, fields):
