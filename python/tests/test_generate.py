@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import pathlib
 import sys
 from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
@@ -17,8 +16,7 @@ from adze import _libraries
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
-LIBRARY = pathlib.Path(os.environ.get("ADZE_LIBRARY_DIR", "")) / "libadze_generate.so"
-pytestmark = pytest.mark.skipif(not LIBRARY.exists(), reason="libadze_generate.so is in a build folder only")
+LIBRARY = pathlib.Path(_libraries.folder()) / "libadze_generate.so"
 
 TOKEN, STOPPED, FULL, CANCELLED, FAILED = range(5)
 LAYERS, VOCABULARY = 2, 512

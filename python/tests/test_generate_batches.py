@@ -8,13 +8,11 @@ from ctypes import byref, c_size_t, c_void_p
 
 import numpy as np
 import pytest
-from test_generate import FAILED, LIBRARY, ROOT, STOPPED, Generator, array
+from test_generate import FAILED, ROOT, STOPPED, Generator, array
 
 import adze
 
 onnx = pytest.importorskip("onnx")
-
-pytestmark = pytest.mark.skipif(not LIBRARY.exists(), reason="libadze_generate.so is in a build folder only")
 
 HEAD = '<ir_version: 10, opset_import: ["": 23]>\n'
 WORDS = 64
