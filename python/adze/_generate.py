@@ -342,7 +342,7 @@ class Generator:
     def generate(
         self, prompts: Iterable[Iterable[int]], *, seed: int = 0, **sampling: Any
     ) -> list[list[int]]:
-        """Returns what follows each of several prompts, which run side by side.
+        """Returns what follows each of several prompts, which run at the same time.
 
         Args:
             prompts: Token ids of each.
