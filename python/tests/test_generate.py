@@ -6,13 +6,17 @@ from __future__ import annotations
 import ctypes
 import pathlib
 import sys
-from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
+from ctypes import POINTER, byref, c_int32, c_int64, c_size_t, c_void_p
 
 import numpy as np
 import pytest
 
 import adze
 from adze import _libraries
+from adze._libraries import CGeneratorInfo as Info
+from adze._libraries import CGeneratorOptions as Options
+from adze._libraries import CSampling as Sampling
+from adze._libraries import TokenCallback
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -21,29 +25,6 @@ LIBRARY = pathlib.Path(_libraries.folder()) / "libadze_generate.so"
 TOKEN, STOPPED, FULL, CANCELLED, FAILED = range(5)
 LAYERS, VOCABULARY = 2, 512
 EMPTY = np.zeros((1, 2, 0, 32), np.float32)  # a state of no rows
-
-
-class Sampling(ctypes.Structure):
-    _fields_ = [
-        ("size", c_size_t), ("repetition_penalty", c_float), ("temperature", c_float), ("top_k", c_int32),
-        ("top_p", c_float), ("min_p", c_float), ("seed", c_uint64), ("max_tokens", c_int64),
-        ("stops", POINTER(POINTER(c_int64))), ("stop_lengths", POINTER(c_size_t)), ("num_stops", c_size_t),
-    ]  # fmt: skip
-
-
-class Options(ctypes.Structure):
-    _fields_ = [
-        ("size", c_size_t), ("rows", c_int64), ("chunk", c_int64), ("end_tokens", POINTER(c_int64)),
-        ("num_end_tokens", c_size_t), ("ids", c_char_p), ("mask", c_char_p), ("positions", c_char_p),
-        ("logits", c_char_p), ("batch", c_int64),
-    ]  # fmt: skip
-
-
-class Info(ctypes.Structure):
-    _fields_ = [("batch", c_int64), ("limits", c_char_p), ("num_runs", c_int64), ("num_rows", c_int64)]
-
-
-CALLBACK = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_int, c_int64, c_float)
 
 
 def array(values):
@@ -81,7 +62,7 @@ class Generator:
             events.append((event, token, logprob))
             return int(stop_after is not None and len(events) >= stop_after)
 
-        self.kept.append(CALLBACK(called))
+        self.kept.append(TokenCallback(called))
         return self.kept[-1]
 
     def sequence(self, prompt, events=None, stop_after=None, **fields):

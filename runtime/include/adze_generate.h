@@ -11,9 +11,10 @@
  *   status = adze_generator_run(generator);
  *
  * The model is a module for the CPU with token ids as input, logits as output,
- * and states (adze_module_state): the generator keeps these in buffers, one set
- * for each sequence, in place. It is a library of its own, libadze_generate,
- * over libadze_rt. One thread drives a generator, but for adze_sequence_cancel.
+ * and states (adze_module_state): the generator keeps these in buffers, in
+ * place, with a slot for each sequence. It is a library of its own,
+ * libadze_generate, over libadze_rt. One thread drives a generator, but for
+ * adze_sequence_cancel.
  */
 #ifndef ADZE_GENERATE_H
 #define ADZE_GENERATE_H
