@@ -41,7 +41,7 @@ test-gpu:
 # The Python package with the build's libraries, and as a wheel that carries the
 # compiler: build/wheel/adze-*.whl.
 test-python: configure
-	@$(NINJA) adze_compiler adze_rt_shared adze_onnxruntime_ep atranslate arun aopt
+	@$(NINJA) adze_compiler adze_rt_shared adze_generate adze_onnxruntime_ep atranslate arun aopt
 	@scripts/test-python.sh $(PYTEST_FLAGS)
 
 wheel: configure

@@ -4,6 +4,7 @@
 
     language_models.py write MODEL.onnx [--shape llama|qwen|tiny] [--precision int4|f32]
     language_models.py time MODEL.onnx [--shape ..] [--tools build/bin] [--threads 1,2] [--peers ..]
+    language_models.py batch MODEL.onnx [--shape ..] [--tools build/bin]
 
 The graphs are those that onnxruntime-genai's model builder writes for CPUs:
 GroupQueryAttention with rotary embedding and a cache that grows by the new
@@ -12,7 +13,9 @@ accuracy_level 4. The weights are seeded random numbers, so that the text they
 make means nothing. `time` compares a decoding step and a prompt with ONNX
 Runtime, in turn, with caches in place and copied, and prints medians and their
 ratio; with `--peers` also with onnxruntime-genai and llama.cpp (language_peers.py).
-It needs the Python package (ADZE_LIBRARY_DIR=build/lib PYTHONPATH=python).
+`batch` compares steps of one sequence with those of several that share runs of the
+model, by the CPU time of one thread. Both need the Python package
+(ADZE_LIBRARY_DIR=build/lib PYTHONPATH=python).
 """
 import argparse
 import os
@@ -266,9 +269,36 @@ def time_model(path, shape, tools, threads, peers, rounds=3, seconds=2):
                     print(f"| {what} | {where} | {count} | {ours:.1f} |{columns}", flush=True)
 
 
+def time_batches(path, shape, tools, rounds=25, past=128):
+    import adze
+
+    random = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "module.so")
+        subprocess.run([os.path.join(tools, "atranslate"), path, "-o", file], check=True)
+        module = adze.load(file, threads=1)
+        generators, times = {}, {}
+        for count in 1, 2, 4, 8:
+            generator = adze.Generator(module, rows=past + rounds + 16, batch=max(count, 2))
+            prompts = random.integers(0, SHAPES[shape][-1], (count, past))
+            generators[count] = generator, [generator.add(prompt) for prompt in prompts]
+            for _ in range(count + 2):  # prompts, and first steps together
+                generator.step()
+        for _ in range(rounds):
+            for count, (generator, _) in generators.items():
+                runs, begin = generator.info.num_runs, time.thread_time()
+                generator.step()
+                times.setdefault(count, []).append(time.thread_time() - begin)
+                assert generator.info.num_runs == runs + 1
+    print("| sequences | CPU ms a step | tokens in the time of one |\n|---|---|---|")
+    one = np.median(times[1])
+    for count, all_times in times.items():
+        print(f"| {count} | {np.median(all_times) * 1e3:.1f} | {one * count / np.median(all_times):.2f} |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=("write", "time"))
+    parser.add_argument("action", choices=("write", "time", "batch"))
     parser.add_argument("model")
     parser.add_argument("--shape", choices=SHAPES, default="llama")
     parser.add_argument("--precision", choices=("int4", "f32"), default="int4")
@@ -279,6 +309,8 @@ def main():
     arguments = parser.parse_args()
     if arguments.action == "write":
         write_model(arguments.model, arguments.shape, arguments.precision, arguments.seed)
+    elif arguments.action == "batch":
+        time_batches(arguments.model, arguments.shape, arguments.tools)
     else:
         peers = [name for name in arguments.peers.split(",") if name]
         time_model(arguments.model, arguments.shape, arguments.tools, map(int, arguments.threads.split(",")), peers)

@@ -16,6 +16,7 @@ from any number of threads: the interpreter's lock is released meanwhile.
 
 from ._compile import CompileError, Diagnostic, check, compile
 from ._errors import AdzeError, ArgumentError
+from ._generate import Generator, GeneratorInfo, TokenSequence
 from ._libraries import compiler_version
 from ._module import Context, Module, Profile, StateInfo, ValueInfo, load
 from ._onnxruntime import get_ep_name, get_ep_names, get_library_path
@@ -28,10 +29,13 @@ __all__ = [
     "CompileError",
     "Context",
     "Diagnostic",
+    "Generator",
+    "GeneratorInfo",
     "Module",
     "Profile",
     "StateInfo",
     "Tensor",
+    "TokenSequence",
     "ValueInfo",
     "check",
     "compile",

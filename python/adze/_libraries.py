@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""The two C libraries, loaded on first use, and their signatures."""
+"""The C libraries, loaded on first use, and their signatures."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ctypes import (
     POINTER,
     Structure,
     c_char_p,
+    c_float,
     c_int,
     c_int32,
     c_int64,
@@ -106,6 +107,51 @@ class MemoryInfo(Structure):
     ]
 
 
+# ---- Structures of adze_generate.h -----------------------------------------
+
+
+class CSampling(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("repetition_penalty", c_float),
+        ("temperature", c_float),
+        ("top_k", c_int32),
+        ("top_p", c_float),
+        ("min_p", c_float),
+        ("seed", c_uint64),
+        ("max_tokens", c_int64),
+        ("stops", POINTER(POINTER(c_int64))),
+        ("stop_lengths", POINTER(c_size_t)),
+        ("num_stops", c_size_t),
+    ]
+
+
+class CGeneratorOptions(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("rows", c_int64),
+        ("chunk", c_int64),
+        ("end_tokens", POINTER(c_int64)),
+        ("num_end_tokens", c_size_t),
+        ("ids", c_char_p),
+        ("mask", c_char_p),
+        ("positions", c_char_p),
+        ("logits", c_char_p),
+        ("batch", c_int64),
+    ]
+
+
+class CGeneratorInfo(Structure):
+    _fields_ = [
+        ("batch", c_int64),
+        ("limits", c_char_p),
+        ("num_runs", c_int64),
+        ("num_rows", c_int64),
+    ]
+
+
+TokenCallback = CFUNCTYPE(c_int, c_void_p, c_void_p, c_int, c_int64, c_float)
+
 # ---- Structures of adze_compiler.h -----------------------------------------
 
 
@@ -192,6 +238,37 @@ _RUNTIME: dict[str, tuple[Any, list[Any]]] = {
     "adze_memory_stats": (c_void_p, [_HANDLE, POINTER(MemoryInfo), c_size_t]),
 }
 
+_GENERATE: dict[str, tuple[Any, list[Any]]] = {
+    "adze_generator_create": (c_void_p, [_HANDLE, POINTER(CGeneratorOptions), _OUT]),
+    "adze_generator_get_info": (c_void_p, [_HANDLE, POINTER(CGeneratorInfo), c_size_t]),
+    "adze_generator_release": (None, [_HANDLE]),
+    "adze_generator_step": (c_void_p, [_HANDLE, POINTER(c_int32)]),
+    "adze_sequence_create": (
+        c_void_p,
+        [
+            _HANDLE,
+            POINTER(CSampling),
+            POINTER(c_int64),
+            c_size_t,
+            POINTER(c_char_p),
+            _TENSORS,
+            c_size_t,
+            TokenCallback,
+            c_void_p,
+            _OUT,
+        ],
+    ),
+    "adze_sequence_extend": (c_void_p, [_HANDLE, POINTER(c_int64), c_size_t]),
+    "adze_sequence_fork": (
+        c_void_p,
+        [_HANDLE, POINTER(CSampling), TokenCallback, c_void_p, _OUT],
+    ),
+    "adze_sequence_rewind": (c_void_p, [_HANDLE, c_size_t]),
+    "adze_sequence_tokens": (POINTER(c_int64), [_HANDLE, POINTER(c_size_t)]),
+    "adze_sequence_cancel": (None, [_HANDLE]),
+    "adze_sequence_release": (None, [_HANDLE]),
+}
+
 _COMPILER: dict[str, tuple[Any, list[Any]]] = {
     "adze_compiler_version": (c_char_p, []),
     "adze_compiler_options_create": (c_int, [_OUT]),
@@ -238,6 +315,13 @@ def _load(name: str, functions: dict[str, tuple[Any, list[Any]]]) -> ctypes.CDLL
 def runtime() -> ctypes.CDLL:
     """libadze_rt."""
     return _load("libadze_rt.so", _RUNTIME)
+
+
+@functools.cache
+def generate() -> ctypes.CDLL:
+    """libadze_generate, which needs libadze_rt."""
+    runtime()
+    return _load("libadze_generate.so", _GENERATE)
 
 
 @functools.cache

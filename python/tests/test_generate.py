@@ -4,44 +4,27 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import pathlib
 import sys
-from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
+from ctypes import POINTER, byref, c_int32, c_int64, c_size_t, c_void_p
 
 import numpy as np
 import pytest
 
 import adze
 from adze import _libraries
+from adze._libraries import CGeneratorInfo as Info
+from adze._libraries import CGeneratorOptions as Options
+from adze._libraries import CSampling as Sampling
+from adze._libraries import TokenCallback
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
-LIBRARY = pathlib.Path(os.environ.get("ADZE_LIBRARY_DIR", "")) / "libadze_generate.so"
-pytestmark = pytest.mark.skipif(not LIBRARY.exists(), reason="libadze_generate.so is in a build folder only")
+LIBRARY = pathlib.Path(_libraries.folder()) / "libadze_generate.so"
 
 TOKEN, STOPPED, FULL, CANCELLED, FAILED = range(5)
 LAYERS, VOCABULARY = 2, 512
 EMPTY = np.zeros((1, 2, 0, 32), np.float32)  # a state of no rows
-
-
-class Sampling(ctypes.Structure):
-    _fields_ = [
-        ("size", c_size_t), ("repetition_penalty", c_float), ("temperature", c_float), ("top_k", c_int32),
-        ("top_p", c_float), ("min_p", c_float), ("seed", c_uint64), ("max_tokens", c_int64),
-        ("stops", POINTER(POINTER(c_int64))), ("stop_lengths", POINTER(c_size_t)), ("num_stops", c_size_t),
-    ]  # fmt: skip
-
-
-class Options(ctypes.Structure):
-    _fields_ = [
-        ("size", c_size_t), ("rows", c_int64), ("chunk", c_int64), ("end_tokens", POINTER(c_int64)),
-        ("num_end_tokens", c_size_t), ("ids", c_char_p), ("mask", c_char_p), ("positions", c_char_p),
-        ("logits", c_char_p),
-    ]  # fmt: skip
-
-
-CALLBACK = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_int, c_int64, c_float)
 
 
 def array(values):
@@ -54,7 +37,8 @@ class Generator:
     def __init__(self, module, **options):
         self.lib = lib = ctypes.CDLL(str(LIBRARY))
         for name in (
-            "generator_create sequence_create sequence_extend sequence_fork sequence_rewind generator_step generator_run"
+            "generator_create generator_get_info generator_step generator_run "
+            "sequence_create sequence_extend sequence_fork sequence_rewind"
         ).split():
             getattr(lib, "adze_" + name).restype = c_void_p
         lib.adze_sequence_tokens.restype = POINTER(c_int64)
@@ -78,7 +62,7 @@ class Generator:
             events.append((event, token, logprob))
             return int(stop_after is not None and len(events) >= stop_after)
 
-        self.kept.append(CALLBACK(called))
+        self.kept.append(TokenCallback(called))
         return self.kept[-1]
 
     def sequence(self, prompt, events=None, stop_after=None, **fields):
@@ -98,6 +82,11 @@ class Generator:
         active = c_int32()
         self.call("generator_step", self.pointer, byref(active))
         return active.value
+
+    def info(self):
+        info = Info()
+        self.call("generator_get_info", self.pointer, byref(info), c_size_t(ctypes.sizeof(info)))
+        return info
 
     def tokens(self, sequence):
         count = c_size_t()
@@ -204,7 +193,8 @@ def choose(logits, seed, position, temperature, top_k=0, top_p=0.0, min_p=0.0):
 
 @pytest.mark.parametrize(
     "fields",
-    [{"top_k": 40}, {"top_p": 0.8}, {"min_p": 0.3}, {"top_k": 300, "top_p": 0.5}, {"top_k": 60, "top_p": 0.7, "min_p": 0.2}],
+    [{"top_k": 40}, {"top_p": 0.8}, {"min_p": 0.3}, {"min_p": 1e-6}, {"top_k": 300, "min_p": 1e-6},
+     {"top_k": 300, "top_p": 0.5}, {"top_k": 60, "top_p": 0.7, "min_p": 0.2}],
     ids=str,
 )  # fmt: skip
 def test_filters_leave_what_they_say(model, generator, fields):

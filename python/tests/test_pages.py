@@ -110,7 +110,12 @@ def test_quantisation_page(tmp_path):
 
 @pytest.mark.parametrize(
     "name, modules",
-    [("python", []), ("http-server", ["fastapi", "uvicorn"]), ("ray-serve", ["ray.serve"])],
+    [
+        ("python", []),
+        ("http-server", ["fastapi", "uvicorn"]),
+        ("chat", ["fastapi", "uvicorn", "tokenizers", "jinja2"]),
+        ("ray-serve", ["ray.serve"]),
+    ],
 )
 def test_example(name, modules, tmp_path):
     for module in modules:
@@ -121,4 +126,5 @@ def test_example(name, modules, tmp_path):
     examples.mkdir()
     shutil.copytree(ROOT / "examples" / name, examples / name)
     (examples / "digits").symlink_to(ROOT / "examples" / "digits")
+    (tmp_path / "benchmarks").symlink_to(ROOT / "benchmarks")
     assert run_page(examples / name / "README.md", tmp_path, examples / name) >= 1

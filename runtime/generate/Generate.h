@@ -30,14 +30,15 @@ typedef adze_status (*gen_value_fn)(const adze_module *module, int32_t index,
 int32_t gen_find_value(const adze_module *module, gen_value_fn value,
                        const char *name);
 
-/* A state of the model for one sequence. */
+/* A state of the model, as one sequence has it. */
 typedef struct {
   adze_state_info info;
   int32_t rank;
-  int64_t dims[GEN_RANK]; /* of the buffer: as many rows as there is room for */
+  int64_t dims[GEN_RANK]; /* of a slot: as many rows as there is room for */
   DLDataType dtype;
-  bool grows; /* a tensor has as many rows as there are tokens, else all */
-  uint64_t bytes;
+  bool grows;     /* a tensor has as many rows as there are tokens, else all */
+  uint64_t bytes; /* of a slot */
+  uint64_t row_bytes; /* from a row to the next one */
 } gen_state;
 
 /* A tensor of a step; grows. */
@@ -47,6 +48,33 @@ typedef struct {
   void *data;
   uint64_t capacity;
 } gen_tensor;
+
+/* Which sequences one run of the model may take. */
+typedef enum {
+  GEN_ALONE,  /* one */
+  GEN_EQUAL,  /* those that have equally many rows */
+  GEN_PADDED, /* any whose last rows lie in one place: the mask hides what lies
+                 before the first row of a shorter one */
+  GEN_OWN     /* any: each row of the batch has a length of its own */
+} gen_form;
+
+/* Memory of the states of some sequences: a slot each, so that neighbouring
+ * slots are rows of a batch. */
+typedef struct gen_block {
+  struct gen_block *next;
+  char **buffers;            /* one a state; null for those that are kept */
+  adze_sequence **sequences; /* one a slot, or null */
+  int64_t
+      end; /* GEN_PADDED: the row that the next batch writes; at least `rows` */
+} gen_block;
+
+/* What one run of the model takes: new rows of the sequences in some slots. */
+typedef struct {
+  gen_block *block; /* null: shapes only */
+  int64_t slot, count;
+  int64_t start; /* the first row of the past in the slots */
+  int64_t past, rows;
+} gen_run;
 
 struct adze_generator {
   adze_module *module;
@@ -58,6 +86,13 @@ struct adze_generator {
   int32_t *input_states, *output_states; /* -1: of none */
   bool can_rewind;
   int64_t rows, chunk;
+  gen_form form;
+  const char *limits; /* why not all sequences form one batch, or null */
+  int64_t slots;      /* of a block */
+  int64_t capacity;   /* rows of a slot */
+  bool can_fill;      /* a run may take slots whose sequences do not go on */
+  gen_block *blocks;
+  int64_t num_runs, num_rows;
   int64_t *ends;
   size_t num_ends;
   adze_sequence *first;
@@ -75,28 +110,57 @@ struct adze_sequence {
   adze_sequence *next;
   int64_t *tokens;
   size_t count, capacity;
-  size_t done;  /* tokens whose rows are in the buffers */
+  size_t done;  /* tokens whose rows are in the slot */
   size_t begin; /* where max_tokens counts from */
   adze_sampling sampling;
-  int64_t *stop_tokens;   /* of all stop sequences */
-  void **buffers;         /* one a state */
+  int64_t *stop_tokens; /* of all stop sequences */
+  gen_block *block;
+  int64_t slot;
+  int64_t start;          /* the first row in the slot */
   const DLTensor **extra; /* one an input, or null */
   adze_token_fn callback;
   void *user;
   atomic_bool cancelled;
   bool active, failed;
+  bool waits; /* for its token of this step */
 };
 
-/* ---- Steps (Step.c) -------------------------------------------------------
+/* ---- Slots (Slots.c) ------------------------------------------------------
  */
 
-/* Makes a step's tensors for `past` rows and `rows` new ones, all of them
- * without data but for the states of `sequence`, which may be null. */
-adze_status gen_shape_step(adze_generator *generator, adze_sequence *sequence,
-                           int64_t past, int64_t rows);
-/* Runs the model on tokens [done, done + rows) of the sequence. The logits of
- * the last one are in generator->scores then. */
-adze_status gen_run_step(adze_sequence *sequence, int64_t rows);
+/* The first free slot, of zeros. */
+adze_status gen_take_slot(adze_sequence *sequence);
+void gen_give_slot(adze_sequence *sequence);
+/* Copies the rows in use to the slot of a sequence that has none. */
+void gen_copy_slot(adze_sequence *to, const adze_sequence *from);
+/* Moves the rows in use, so that they end in front of row `end`. */
+void gen_move_rows(adze_sequence *sequence, int64_t end);
+adze_status gen_create_block(adze_generator *generator, gen_block **block);
+void gen_release_block(adze_generator *generator, gen_block *block);
+
+/* ---- Forms (Form.c) -------------------------------------------------------
+ */
+
+/* Finds which sequences one run may take, at most `most`. */
+adze_status gen_find_form(adze_generator *generator, int64_t most);
+
+/* ---- Runs (Step.c) --------------------------------------------------------
+ */
+
+/* Makes the tensors of a run, without data but for the states. */
+adze_status gen_shape_run(adze_generator *generator, const gen_run *run);
+/* Runs the model. Sequences that wait, or all if there is one slot only, have
+ * their tokens run; other slots have a row written that is not theirs. */
+adze_status gen_run_model(adze_generator *generator, const gen_run *run);
+/* Puts the last logits of row `row` of the batch into generator->scores. */
+adze_status gen_take_scores(adze_generator *generator, const gen_run *run,
+                            int64_t row);
+
+/* ---- Sequences (Sequence.c) -----------------------------------------------
+ */
+
+adze_status gen_add_tokens(adze_sequence *sequence, const int64_t *tokens,
+                           size_t count);
 
 /* ---- Choice of tokens (Sampling.c) ----------------------------------------
  */

@@ -1,6 +1,6 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Generators: which values of a model are what, and the loop over sequences.
+ * Generators: which values of a model are what.
  */
 #include "Generate.h"
 
@@ -11,6 +11,7 @@
 
 #define DEFAULT_ROWS 2048
 #define DEFAULT_CHUNK 512
+#define DEFAULT_BATCH 8
 
 adze_status gen_error(adze_code code, const char *format, ...) {
   char text[512];
@@ -119,7 +120,7 @@ static adze_status read_state(adze_generator *generator, int32_t index) {
                      info->name, GEN_RANK);
   state->rank = info->rank;
   state->dtype = info->dtype;
-  state->bytes = (uint64_t)info->dtype.bits / 8;
+  state->bytes = state->row_bytes = (uint64_t)info->dtype.bits / 8;
   bool is_rows = state->info.kind == ADZE_STATE_ROWS;
   for (int32_t d = 0; d < info->rank; ++d) {
     int64_t size = info->dims[d];
@@ -127,6 +128,8 @@ static adze_status read_state(adze_generator *generator, int32_t index) {
       size = is_rows && d == state->info.axis ? generator->rows : 1;
     state->dims[d] = size;
     state->bytes *= (uint64_t)size;
+    if (d > state->info.axis)
+      state->row_bytes *= (uint64_t)size;
   }
   state->grows = is_rows && info->dims[state->info.axis] < 0;
   generator->can_rewind &= is_rows || state->info.kind == ADZE_STATE_KEEP;
@@ -137,7 +140,8 @@ static adze_status read_state(adze_generator *generator, int32_t index) {
  * what a step with a past of some rows would return says it. */
 static adze_status find_growing(adze_generator *generator) {
   int64_t some = generator->rows < 5 ? 1 : 4;
-  GEN_TRY(gen_shape_step(generator, NULL, some, 1));
+  gen_run run = {.count = 1, .past = some, .rows = 1};
+  GEN_TRY(gen_shape_run(generator, &run));
   for (int32_t i = 0; i < generator->num_states; ++i) {
     gen_state *state = &generator->states[i];
     if (!state->grows)
@@ -208,6 +212,8 @@ static adze_status prepare(adze_generator *generator,
                            const adze_generator_options *options) {
   generator->rows = options->rows > 0 ? options->rows : DEFAULT_ROWS;
   generator->chunk = options->chunk > 0 ? options->chunk : DEFAULT_CHUNK;
+  generator->capacity = generator->rows;
+  generator->slots = 1;
   generator->num_inputs = adze_module_num_inputs(generator->module);
   generator->num_outputs = adze_module_num_outputs(generator->module);
   generator->num_states = adze_module_num_states(generator->module);
@@ -215,8 +221,10 @@ static adze_status prepare(adze_generator *generator,
   GEN_TRY(copy_ends(generator, options));
   GEN_TRY(find_values(generator, options));
   GEN_TRY(find_states(generator));
-  return adze_context_create(generator->module, (DLDevice){kDLCPU, 0},
-                             &generator->context);
+  GEN_TRY(adze_context_create(generator->module, (DLDevice){kDLCPU, 0},
+                              &generator->context));
+  return gen_find_form(generator,
+                       options->batch > 0 ? options->batch : DEFAULT_BATCH);
 }
 
 adze_status adze_generator_create(adze_module *module,
@@ -240,6 +248,19 @@ adze_status adze_generator_create(adze_module *module,
     return status;
   }
   *generator = made;
+  return NULL;
+}
+
+adze_status adze_generator_get_info(const adze_generator *generator,
+                                    adze_generator_info *info, size_t size) {
+  if (!generator || !info)
+    return gen_error(ADZE_INVALID_ARGUMENT,
+                     "expected a generator and a place for what it says");
+  adze_generator_info all = {.batch = generator->slots,
+                             .limits = generator->limits,
+                             .num_runs = generator->num_runs,
+                             .num_rows = generator->num_rows};
+  memcpy(info, &all, size < sizeof(all) ? size : sizeof(all));
   return NULL;
 }
 

@@ -108,9 +108,10 @@ static int64_t filter(const adze_sampling *sampling, const ranking *r,
   if (by_sum && most == count)
     for (int64_t i = 0; i < count; ++i)
       all += expf(r->scores[i] - greatest);
-  /* A few tokens mostly reach top_p of the whole vocabulary; top_p of the top_k
-   * is a part of the sum of these. */
-  int64_t some = by_sum && most == count && most > 256 ? 256 : most;
+  /* A few tokens mostly reach top_p of the whole vocabulary, and min_p leaves a
+   * few; top_p of the top_k is a part of the sum of these. */
+  bool is_few = by_sum ? most == count : sampling->min_p > 0;
+  int64_t some = is_few && most > 256 ? 256 : most;
   for (;; some *= 4) {
     if (some > most)
       some = most;

@@ -1,61 +1,17 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Sequences: their tokens, their buffers, and how they go on and end.
+ * Sequences: their tokens, and how they begin, go on and end.
  */
 #include "Generate.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-
-/* ---- Buffers ---------------------------------------------------------------
- */
-
-/* Zeros, of which the system gives pages as they are written. */
-static void *take_buffer(uint64_t bytes) {
-  void *data = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return data == MAP_FAILED ? NULL : data;
-}
-
-static adze_status take_buffers(adze_sequence *sequence) {
-  const adze_generator *generator = sequence->generator;
-  for (int32_t i = 0; i < generator->num_states; ++i) {
-    const gen_state *state = &generator->states[i];
-    if (state->info.kind == ADZE_STATE_KEEP)
-      continue;
-    sequence->buffers[i] = take_buffer(state->bytes);
-    if (!sequence->buffers[i])
-      return gen_out_of_memory();
-  }
-  return NULL;
-}
-
-/* Copies the rows that are in use. */
-static void copy_buffer(const gen_state *state, char *to, const char *from,
-                        uint64_t rows) {
-  uint64_t outer = 1, row = (uint64_t)state->dtype.bits / 8;
-  if (!state->grows) {
-    memcpy(to, from, state->bytes);
-    return;
-  }
-  for (int32_t d = 0; d < state->rank; ++d) {
-    if (d < state->info.axis)
-      outer *= (uint64_t)state->dims[d];
-    else if (d > state->info.axis)
-      row *= (uint64_t)state->dims[d];
-  }
-  uint64_t pitch = (uint64_t)state->dims[state->info.axis] * row;
-  for (uint64_t i = 0; i < outer; ++i)
-    memcpy(to + i * pitch, from + i * pitch, rows * row);
-}
 
 /* ---- Tokens ----------------------------------------------------------------
  */
 
-static adze_status add_tokens(adze_sequence *sequence, const int64_t *tokens,
-                              size_t count) {
+adze_status gen_add_tokens(adze_sequence *sequence, const int64_t *tokens,
+                           size_t count) {
   if (sequence->count + count > sequence->capacity) {
     size_t capacity = 2 * (sequence->count + count);
     int64_t *grown = realloc(sequence->tokens, capacity * sizeof(int64_t));
@@ -146,14 +102,12 @@ static adze_status create(adze_generator *generator, adze_token_fn callback,
   made->user = user;
   made->active = true;
   atomic_init(&made->cancelled, false);
-  made->buffers = calloc((size_t)generator->num_states + 1, sizeof(void *));
   made->extra = calloc((size_t)generator->num_inputs + 1, sizeof(void *));
   adze_sequence **last = &generator->first;
   while (*last)
     last = &(*last)->next;
   *last = *sequence = made;
-  return made->buffers && made->extra ? take_buffers(made)
-                                      : gen_out_of_memory();
+  return made->extra ? gen_take_slot(made) : gen_out_of_memory();
 }
 
 static adze_status fill(adze_sequence *sequence, const adze_sampling *sampling,
@@ -162,7 +116,7 @@ static adze_status fill(adze_sequence *sequence, const adze_sampling *sampling,
                         size_t num_extra) {
   GEN_TRY(set_sampling(sequence, sampling));
   GEN_TRY(set_extra(sequence, names, extra, num_extra));
-  GEN_TRY(add_tokens(sequence, prompt, count));
+  GEN_TRY(gen_add_tokens(sequence, prompt, count));
   sequence->begin = count;
   return NULL;
 }
@@ -198,11 +152,7 @@ void adze_sequence_release(adze_sequence *sequence) {
     at = &(*at)->next;
   if (*at)
     *at = sequence->next;
-  for (int32_t i = 0; sequence->buffers && i < generator->num_states; ++i)
-    if (sequence->buffers[i])
-      munmap(sequence->buffers[i],
-             generator->states[i].bytes ? generator->states[i].bytes : 1);
-  free(sequence->buffers);
+  gen_give_slot(sequence);
   free(sequence->extra);
   free(sequence->tokens);
   free(sequence->stop_tokens);
@@ -222,7 +172,7 @@ adze_status adze_sequence_extend(adze_sequence *sequence, const int64_t *tokens,
   if (sequence->active || sequence->failed)
     return gen_error(ADZE_INVALID_ARGUMENT,
                      "expected a sequence that has ended, not by a failure");
-  GEN_TRY(add_tokens(sequence, tokens, count));
+  GEN_TRY(gen_add_tokens(sequence, tokens, count));
   sequence->begin = sequence->count;
   atomic_store(&sequence->cancelled, false);
   sequence->active = true;
@@ -247,14 +197,10 @@ static adze_status fork_into(const adze_sequence *sequence,
       return gen_out_of_memory();
     memcpy(fork->stop_tokens, sequence->stop_tokens, count * sizeof(int64_t));
   }
-  GEN_TRY(add_tokens(fork, sequence->tokens, sequence->count));
+  GEN_TRY(gen_add_tokens(fork, sequence->tokens, sequence->count));
   memcpy(fork->extra, sequence->extra,
          (size_t)generator->num_inputs * sizeof(void *));
-  for (int32_t i = 0; i < generator->num_states; ++i)
-    if (fork->buffers[i])
-      copy_buffer(&generator->states[i], fork->buffers[i], sequence->buffers[i],
-                  sequence->done);
-  fork->done = sequence->done;
+  gen_copy_slot(fork, sequence);
   fork->begin = sequence->begin;
   fork->active = sequence->active;
   return NULL;
@@ -293,104 +239,5 @@ adze_status adze_sequence_rewind(adze_sequence *sequence, size_t count) {
   if (sequence->done >= count)
     sequence->done = count - 1;
   sequence->active = sequence->failed = false;
-  return NULL;
-}
-
-/* ---- Steps -----------------------------------------------------------------
- */
-
-static int report(adze_sequence *sequence, adze_event event, int64_t token,
-                  float logprob) {
-  if (event != ADZE_TOKEN)
-    sequence->active = false;
-  return sequence->callback ? sequence->callback(sequence->user, sequence,
-                                                 event, token, logprob)
-                            : 0;
-}
-
-static bool ends(const adze_sequence *sequence) {
-  const adze_generator *generator = sequence->generator;
-  int64_t token = sequence->tokens[sequence->count - 1];
-  for (size_t i = 0; i < generator->num_ends; ++i)
-    if (generator->ends[i] == token)
-      return true;
-  const int64_t *stop = sequence->stop_tokens;
-  for (size_t i = 0; i < sequence->sampling.num_stops; ++i) {
-    size_t length = (size_t)*stop++;
-    if (length && sequence->count - sequence->begin >= length &&
-        !memcmp(sequence->tokens + sequence->count - length, stop,
-                length * sizeof(int64_t)))
-      return true;
-    stop += length;
-  }
-  int64_t made = (int64_t)(sequence->count - sequence->begin);
-  return sequence->sampling.max_tokens && made >= sequence->sampling.max_tokens;
-}
-
-/* A chunk of the prompt, or the last token and then a new one. */
-static adze_status advance(adze_sequence *sequence, int64_t most) {
-  adze_generator *generator = sequence->generator;
-  int64_t rows = (int64_t)(sequence->count - sequence->done);
-  if (rows > most)
-    rows = most;
-  if ((int64_t)sequence->done + rows > generator->rows) {
-    report(sequence, ADZE_FULL, -1, 0);
-    return NULL;
-  }
-  GEN_TRY(gen_run_step(sequence, rows));
-  if (sequence->done < sequence->count)
-    return NULL;
-  float logprob;
-  int64_t token = gen_choose(sequence, &logprob);
-  if (isnan(logprob))
-    return gen_error(ADZE_RUN_ERROR, "the logits are not numbers");
-  GEN_TRY(add_tokens(sequence, &token, 1));
-  bool stops = report(sequence, ADZE_TOKEN, token, logprob) != 0;
-  if (stops || ends(sequence))
-    report(sequence, ADZE_STOPPED, -1, 0);
-  return NULL;
-}
-
-adze_status adze_generator_step(adze_generator *generator, int32_t *active) {
-  if (!generator)
-    return gen_error(ADZE_INVALID_ARGUMENT,
-                     "expected a generator, but got NULL");
-  adze_status first = NULL;
-  bool has_chunk = false;
-  int32_t count = 0;
-  adze_sequence *next;
-  for (adze_sequence *sequence = generator->first; sequence; sequence = next) {
-    next = sequence->next;
-    if (sequence->active && atomic_load(&sequence->cancelled))
-      report(sequence, ADZE_CANCELLED, -1, 0);
-    if (!sequence->active)
-      continue;
-    bool is_chunk = sequence->count - sequence->done > 1;
-    if (is_chunk && has_chunk) {
-      ++count;
-      continue;
-    }
-    has_chunk |= is_chunk;
-    adze_status status = advance(sequence, generator->chunk);
-    if (status) {
-      sequence->failed = true;
-      report(sequence, ADZE_FAILED, -1, 0);
-      if (first)
-        adze_status_free(status);
-      else
-        first = status;
-    }
-    count += sequence->active;
-  }
-  if (active)
-    *active = count;
-  return first;
-}
-
-adze_status adze_generator_run(adze_generator *generator) {
-  int32_t active = 0;
-  do
-    GEN_TRY(adze_generator_step(generator, &active));
-  while (active);
   return NULL;
 }

@@ -1,6 +1,6 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * One run of the model: tensors of a step, and the logits of its last token.
+ * One run of the model: its tensors, and the logits of the last tokens.
  */
 #include "Generate.h"
 
@@ -38,33 +38,45 @@ static void describe(gen_tensor *tensor, const adze_value_info *info) {
                               .shape = tensor->shape};
 }
 
-/* Dims that the model leaves open: `last` for the last one, 1 for others. */
+/* Dims that the model leaves open: `count` for the first one of several, `last`
+ * for the last one, 1 for others. */
 static void set_dims(gen_tensor *tensor, const adze_value_info *info,
-                     int64_t last) {
+                     int64_t count, int64_t last) {
   for (int32_t d = 0; d < info->rank; ++d)
     tensor->shape[d] = info->dims[d] >= 0    ? info->dims[d]
                        : d + 1 == info->rank ? last
+                       : d == 0              ? count
                                              : 1;
 }
 
-/* Rows of a state in the sequence's buffer. */
-static void set_rows(gen_tensor *tensor, const gen_state *state, void *buffer,
-                     int64_t rows) {
+/* Rows of a state in the run's slots. */
+static void set_rows(gen_tensor *tensor, const gen_state *state,
+                     const gen_run *run, char *buffer, int64_t rows) {
   int64_t stride = 1;
   for (int32_t d = state->rank; d-- > 0;) {
     tensor->shape[d] = state->dims[d];
     tensor->strides[d] = stride;
     stride *= state->dims[d];
   }
+  if (run->count > 1)
+    tensor->shape[0] = run->count;
   if (state->grows)
     tensor->shape[state->info.axis] = rows;
   tensor->tensor.strides = tensor->strides;
-  tensor->tensor.data = buffer;
+  if (!buffer)
+    return;
+  uint64_t skipped = (uint64_t)run->slot * state->bytes;
+  if (state->grows)
+    skipped += (uint64_t)run->start * state->row_bytes;
+  tensor->tensor.data = buffer + skipped;
 }
 
-static adze_status shape_input(adze_generator *generator,
-                               adze_sequence *sequence, int32_t index,
-                               int64_t past, int64_t rows) {
+static char *buffer_of(const gen_run *run, int32_t state) {
+  return run->block ? run->block->buffers[state] : NULL;
+}
+
+static adze_status shape_input(adze_generator *generator, const gen_run *run,
+                               int32_t index) {
   const adze_value_info *info;
   GEN_TRY(adze_module_input(generator->module, index, &info));
   gen_tensor *tensor = &generator->inputs[index];
@@ -73,22 +85,24 @@ static adze_status shape_input(adze_generator *generator,
   int32_t state = generator->input_states[index];
   bool is_kept =
       state >= 0 && generator->states[state].info.kind == ADZE_STATE_KEEP;
-  if (sequence && sequence->extra[index])
-    generator->input_tensors[index] = sequence->extra[index];
+  const adze_sequence *first =
+      run->block ? run->block->sequences[run->slot] : NULL;
+  if (first && first->extra[index])
+    generator->input_tensors[index] = first->extra[index];
   else if (state >= 0 && !is_kept)
-    set_rows(tensor, &generator->states[state],
-             sequence ? sequence->buffers[state] : NULL, past);
+    set_rows(tensor, &generator->states[state], run, buffer_of(run, state),
+             run->past);
   else
-    set_dims(tensor, info, index == generator->mask ? past + rows : rows);
+    set_dims(tensor, info, run->count,
+             index == generator->mask ? run->past + run->rows : run->rows);
   generator->input_shapes[index] =
       (adze_shape){info->rank, generator->input_tensors[index]->shape};
   return NULL;
 }
 
-adze_status gen_shape_step(adze_generator *generator, adze_sequence *sequence,
-                           int64_t past, int64_t rows) {
+adze_status gen_shape_run(adze_generator *generator, const gen_run *run) {
   for (int32_t i = 0; i < generator->num_inputs; ++i)
-    GEN_TRY(shape_input(generator, sequence, i, past, rows));
+    GEN_TRY(shape_input(generator, run, i));
   for (int32_t i = 0; i < generator->num_outputs; ++i) {
     const adze_value_info *info;
     GEN_TRY(adze_module_output(generator->module, i, &info));
@@ -104,7 +118,7 @@ adze_status gen_shape_step(adze_generator *generator, adze_sequence *sequence,
 
 /* Outputs that are states lie where their inputs do. */
 static adze_status place_outputs(adze_generator *generator,
-                                 adze_sequence *sequence, int64_t total) {
+                                 const gen_run *run) {
   for (int32_t i = 0; i < generator->num_outputs; ++i) {
     gen_tensor *tensor = &generator->outputs[i];
     int32_t index = generator->output_states[i];
@@ -121,7 +135,8 @@ static adze_status place_outputs(adze_generator *generator,
       *generator->output_tensors[i] =
           *generator->input_tensors[state->info.input];
     else
-      set_rows(tensor, state, sequence->buffers[index], total);
+      set_rows(tensor, state, run, buffer_of(run, index),
+               run->past + run->rows);
   }
   return NULL;
 }
@@ -140,21 +155,44 @@ static void put(void *data, DLDataType dtype, uint64_t at, int64_t value) {
     ((uint8_t *)data)[at] = (uint8_t)value;
 }
 
-/* Tokens, positions or ones, in each row of the last dim. */
-static adze_status fill_input(adze_sequence *sequence, int32_t index) {
-  adze_generator *generator = sequence->generator;
+/* Whether element `at` of the mask's row of a sequence is one of its tokens.
+ * Rows without tokens see the row that they write, so that there is one. */
+static bool is_seen(const adze_generator *generator, const gen_run *run,
+                    int64_t slot, int64_t at) {
+  const adze_sequence *sequence = run->block->sequences[slot];
+  int64_t done = sequence ? (int64_t)sequence->done : 0;
+  if (generator->form == GEN_OWN)
+    return at < done + run->rows;
+  if (generator->form != GEN_PADDED || run->count == 1)
+    return true;
+  return at >= run->past - (sequence && sequence->waits ? done : 0);
+}
+
+static int64_t value_at(const adze_generator *generator, const gen_run *run,
+                        int32_t index, int64_t slot, int64_t at) {
+  const adze_sequence *sequence = run->block->sequences[slot];
+  if (index == generator->mask)
+    return is_seen(generator, run, slot, at);
+  if (!sequence || (run->count > 1 && !sequence->waits))
+    return 0;
+  int64_t position = (int64_t)sequence->done + at;
+  return index == generator->ids ? sequence->tokens[position] : position;
+}
+
+/* Tokens, positions or the mask: a row of the last dim for each slot. */
+static adze_status fill_input(adze_generator *generator, const gen_run *run,
+                              int32_t index) {
   if (index < 0)
     return NULL;
   gen_tensor *tensor = &generator->inputs[index];
   GEN_TRY(reserve(tensor));
   int64_t last = tensor->shape[tensor->tensor.ndim - 1];
-  uint64_t count = count_of(tensor);
-  for (uint64_t i = 0; i < count; ++i) {
-    int64_t at = (int64_t)sequence->done + (int64_t)(i % (uint64_t)last);
-    int64_t value = index == generator->ids         ? sequence->tokens[at]
-                    : index == generator->positions ? at
-                                                    : 1;
-    put(tensor->data, tensor->tensor.dtype, i, value);
+  int64_t rows = (int64_t)count_of(tensor) / (last ? last : 1);
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t slot = run->slot + (row < run->count ? row : 0);
+    for (int64_t at = 0; at < last; ++at)
+      put(tensor->data, tensor->tensor.dtype, (uint64_t)(row * last + at),
+          value_at(generator, run, index, slot, at));
   }
   return NULL;
 }
@@ -174,8 +212,8 @@ static float half_as_float(uint16_t bits) {
   return number.value;
 }
 
-/* The last row of the logits as floats. */
-static adze_status take_scores(adze_generator *generator) {
+adze_status gen_take_scores(adze_generator *generator, const gen_run *run,
+                            int64_t row) {
   const gen_tensor *tensor = &generator->outputs[generator->logits];
   int64_t count = tensor->shape[tensor->tensor.ndim - 1];
   if (count < 1)
@@ -189,7 +227,8 @@ static adze_status take_scores(adze_generator *generator) {
       return gen_out_of_memory();
   }
   generator->vocabulary = count;
-  uint64_t first = count_of(tensor) - (uint64_t)count;
+  uint64_t each = count_of(tensor) / (uint64_t)run->count;
+  uint64_t first = (uint64_t)(row + 1) * each - (uint64_t)count;
   DLDataType dtype = tensor->tensor.dtype;
   for (int64_t i = 0; i < count; ++i) {
     uint64_t at = first + (uint64_t)i;
@@ -211,17 +250,15 @@ static adze_status take_scores(adze_generator *generator) {
   return NULL;
 }
 
-adze_status gen_run_step(adze_sequence *sequence, int64_t rows) {
-  adze_generator *generator = sequence->generator;
-  int64_t past = (int64_t)sequence->done;
-  GEN_TRY(gen_shape_step(generator, sequence, past, rows));
-  GEN_TRY(place_outputs(generator, sequence, past + rows));
-  GEN_TRY(fill_input(sequence, generator->ids));
-  GEN_TRY(fill_input(sequence, generator->mask));
-  GEN_TRY(fill_input(sequence, generator->positions));
+adze_status gen_run_model(adze_generator *generator, const gen_run *run) {
+  GEN_TRY(gen_shape_run(generator, run));
+  GEN_TRY(place_outputs(generator, run));
+  GEN_TRY(fill_input(generator, run, generator->ids));
+  GEN_TRY(fill_input(generator, run, generator->mask));
+  GEN_TRY(fill_input(generator, run, generator->positions));
   GEN_TRY(adze_run(generator->context, generator->input_tensors,
                    generator->num_inputs, generator->output_tensors,
                    generator->num_outputs));
-  sequence->done += (size_t)rows;
-  return take_scores(generator);
+  ++generator->num_runs;
+  return NULL;
 }

@@ -11,9 +11,10 @@
  *   status = adze_generator_run(generator);
  *
  * The model is a module for the CPU with token ids as input, logits as output,
- * and states (adze_module_state): the generator keeps these in buffers, one set
- * for each sequence, in place. It is a library of its own, libadze_generate,
- * over libadze_rt. One thread drives a generator, but for adze_sequence_cancel.
+ * and states (adze_module_state): the generator keeps these in buffers, in
+ * place, with a slot for each sequence. It is a library of its own,
+ * libadze_generate, over libadze_rt. One thread drives a generator, but for
+ * adze_sequence_cancel.
  */
 #ifndef ADZE_GENERATE_H
 #define ADZE_GENERATE_H
@@ -60,8 +61,9 @@ typedef struct {
 } adze_sampling;
 
 /* Called by adze_generator_step, for each token and once at the end (`token` is
- * then -1). Any value but 0 stops the sequence. `logprob` is the logarithm of
- * the token's probability under the model, before filters. */
+ * then -1). Any value but 0 stops the sequence. It may create sequences, and
+ * must not release any. `logprob` is the logarithm of the token's probability
+ * under the model, before filters. */
 typedef int (*adze_token_fn)(void *user, adze_sequence *sequence,
                              adze_event event, int64_t token, float logprob);
 
@@ -75,6 +77,7 @@ typedef struct {
   /* Names of the model's values where its own do not tell: by default
    * input_ids, attention_mask, position_ids or cache_position, logits. */
   const char *ids, *mask, *positions, *logits;
+  int64_t batch; /* most sequences that one run of the model takes; 8 */
 } adze_generator_options;
 
 /* Fails with ADZE_UNSUPPORTED if the module has no such values or no states,
@@ -82,6 +85,19 @@ typedef struct {
 ADZE_API adze_status adze_generator_create(
     adze_module *module, const adze_generator_options *options,
     adze_generator **generator);
+
+/* Fields are only ever appended. */
+typedef struct {
+  int64_t batch;      /* most sequences that one run of the model takes */
+  const char *limits; /* why these are 1, or only some of those that run; NULL:
+                         any sequences form a batch. Lives as the generator */
+  int64_t num_runs;   /* of the model so far */
+  int64_t num_rows;   /* of tokens that these took, of prompts as well */
+} adze_generator_info;
+/* Writes `size` bytes, sizeof(adze_generator_info) of the caller. */
+ADZE_API adze_status adze_generator_get_info(const adze_generator *generator,
+                                             adze_generator_info *info,
+                                             size_t size);
 /* Releases its sequences, too. */
 ADZE_API void adze_generator_release(adze_generator *generator);
 
@@ -117,7 +133,9 @@ ADZE_API void adze_sequence_release(adze_sequence *sequence);
 
 /* For each sequence that runs: a chunk of its prompt, or one token. Only one
  * sequence gets a chunk of more than one token, so that others do not wait
- * long.
+ * long. Sequences that get one token share runs of the model, as far as its
+ * form allows (adze_generator_get_info), and get the tokens that each of them
+ * gets alone.
  * `*active` (may be NULL): how many go on. If one fails, the others are as they
  * were or one token further; the first error is returned. */
 ADZE_API adze_status adze_generator_step(adze_generator *generator,

@@ -4,6 +4,7 @@
 
 #include "Arguments.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -20,7 +21,7 @@ input
   --input NAME=FILE        contents of an input: .npy, .pb (as ONNX writes values) or raw .bin
   --random                 random contents for inputs without --input: standard
                            normal numbers, integers in [0, --ids), truth values
-  --seed N                 of the random contents (0)
+  --seed N                 of random contents and tokens (0)
   --ids N                  bound of random integers (2)
   --shape NAME=1x3x8x8     shape of an input with dynamic dims
 output
@@ -39,6 +40,17 @@ run
   --report FILE.json       for that page: what atranslate --report wrote of the module
   --bench                  measures the latency of runs; with
     --warmup N --iterations N --duration SECONDS --percentiles 50,90,99
+generation
+  --generate               continues token ids by a decoder model with caches as states
+  --prompt-ids 1,2,3       the token ids; may be repeated: prompts that run as a batch, prompt i
+                           with the seed N + i
+  --max-tokens N           tokens after a prompt (64)
+  --temperature X          of random tokens; 0: the most likely ones (0)
+  --top-k N                only so many of the most likely tokens (all)
+  --top-p X                only the most likely tokens up to this sum of probabilities (1)
+  --min-p X                only tokens at least so likely relative to the most likely one (0)
+  --repetition-penalty X   makes tokens that occur less likely, if above 1 (1)
+  --stop 5,6               token ids that end a sequence; may be repeated
 information
   --info                   what the module says of itself
   --json                   one JSON object on standard output instead of text
@@ -146,6 +158,31 @@ static Error setFormat(const std::string &text, Arguments &to) {
              : "expected npy or pb, but got '" + text + "'";
 }
 
+/// Adds the ids of a list such as 1,2,3.
+static Error addIds(const std::string &text,
+                    std::vector<std::vector<int64_t>> &to) {
+  std::vector<int64_t> ids;
+  for (size_t at = 0; at <= text.size();) {
+    size_t end = std::min(text.find(',', at), text.size());
+    int64_t id;
+    if (!parseInteger(text.substr(at, end - at), 0, id).empty())
+      return "expected token ids with commas between, but got '" + text + "'";
+    ids.push_back(id);
+    at = end + 1;
+  }
+  to.push_back(std::move(ids));
+  return {};
+}
+
+static Error parseInt32(const std::string &text, int64_t &value) {
+  if (Error error = parseInteger(text, 0, value); !error.empty())
+    return error;
+  return value <= INT32_MAX ? ""
+                            : "expected a number of at most 2147483647, but "
+                              "got '" +
+                                  text + "'";
+}
+
 template <typename T, typename Parse>
 static Error setOptional(std::optional<T> &to, Parse parse) {
   T value{};
@@ -159,18 +196,22 @@ struct Switch {
   const char *name;
   bool Arguments::*member;
 };
+/// Which runs a flag is for.
+enum class Use { Any, Run, Generate };
 struct Flag {
   const char *name;
   Error (*set)(const std::string &value, Arguments &to);
+  Use use = Use::Run;
 };
 } // namespace
 
 using Text = const std::string &;
 
 static const Switch kSwitches[] = {
-    {"--help", &Arguments::help},   {"--info", &Arguments::info},
-    {"--json", &Arguments::json},   {"--random", &Arguments::random},
-    {"--bench", &Arguments::bench}, {"--version", &Arguments::version},
+    {"--help", &Arguments::help},         {"--info", &Arguments::info},
+    {"--json", &Arguments::json},         {"--random", &Arguments::random},
+    {"--bench", &Arguments::bench},       {"--version", &Arguments::version},
+    {"--generate", &Arguments::generate},
 };
 
 static Error addProfile(Text value, Arguments &arguments) {
@@ -184,7 +225,8 @@ static const Flag kFlags[] = {
      [](Text v, Arguments &to) { return addNamed(v, to.expected); }},
     {"--shape", parseShapeOf},
     {"--seed",
-     [](Text v, Arguments &to) { return parseInteger(v, 0, to.seed); }},
+     [](Text v, Arguments &to) { return parseInteger(v, 0, to.seed); },
+     Use::Any},
     {"--ids", [](Text v, Arguments &to) { return parseInteger(v, 1, to.ids); }},
     {"--output-dir",
      [](Text v, Arguments &to) { return setText(v, to.outputDir); }},
@@ -200,14 +242,16 @@ static const Flag kFlags[] = {
        return setOptional(to.tolerance.ofRange,
                           [&](double &x) { return parseReal(v, x); });
      }},
-    {"--device", parseDevice},
+    {"--device", parseDevice, Use::Any},
     {"--threads",
      [](Text v, Arguments &to) {
        int64_t count;
        to.threads = v;
        return parseInteger(v, 1, count);
-     }},
-    {"--variant", [](Text v, Arguments &to) { return setText(v, to.variant); }},
+     },
+     Use::Any},
+    {"--variant", [](Text v, Arguments &to) { return setText(v, to.variant); },
+     Use::Any},
     {"--profile", addProfile},
     {"--report", [](Text v, Arguments &to) { return setText(v, to.report); }},
     {"--warmup",
@@ -224,6 +268,36 @@ static const Flag kFlags[] = {
      }},
     {"--percentiles",
      [](Text v, Arguments &to) { return parsePercentiles(v, to.percentiles); }},
+    {"--prompt-ids",
+     [](Text v, Arguments &to) { return addIds(v, to.generation.prompts); },
+     Use::Generate},
+    {"--max-tokens",
+     [](Text v, Arguments &to) {
+       return parseInteger(v, 1, to.generation.maxTokens);
+     },
+     Use::Generate},
+    {"--temperature",
+     [](Text v, Arguments &to) {
+       return parseReal(v, to.generation.temperature);
+     },
+     Use::Generate},
+    {"--top-k",
+     [](Text v, Arguments &to) { return parseInt32(v, to.generation.topK); },
+     Use::Generate},
+    {"--top-p",
+     [](Text v, Arguments &to) { return parseReal(v, to.generation.topP); },
+     Use::Generate},
+    {"--min-p",
+     [](Text v, Arguments &to) { return parseReal(v, to.generation.minP); },
+     Use::Generate},
+    {"--repetition-penalty",
+     [](Text v, Arguments &to) {
+       return parseReal(v, to.generation.repetitionPenalty);
+     },
+     Use::Generate},
+    {"--stop",
+     [](Text v, Arguments &to) { return addIds(v, to.generation.stops); },
+     Use::Generate},
 };
 
 static const Flag *findFlag(const std::string &name) {
@@ -242,7 +316,24 @@ static bool setSwitch(const std::string &name, Arguments &arguments) {
   return false;
 }
 
+/// Flags of runs and of generation do not go together.
+static Error checkUse(const Arguments &arguments, const std::string &runFlag,
+                      const std::string &generateFlag) {
+  if (!arguments.generate)
+    return generateFlag.empty() ? "" : generateFlag + ": expected --generate";
+  if (arguments.generation.prompts.empty())
+    return "--generate: expected --prompt-ids";
+  if (arguments.device.device_type != kDLCPU)
+    return "--generate: expected --device cpu, but got '" +
+           arguments.deviceText + "'";
+  std::string other = arguments.random  ? "--random"
+                      : arguments.bench ? "--bench"
+                                        : runFlag;
+  return other.empty() ? "" : "--generate: does not go with " + other;
+}
+
 Error parseArguments(int argc, char **argv, Arguments &arguments) {
+  std::string runFlag, generateFlag; // the first of each
   for (int i = 1; i < argc; ++i) {
     std::string name = argv[i];
     if (name.empty() || name[0] != '-') {
@@ -266,10 +357,13 @@ Error parseArguments(int argc, char **argv, Arguments &arguments) {
         equals == std::string::npos ? argv[++i] : name.substr(equals + 1);
     if (Error error = flag->set(value, arguments); !error.empty())
       return flagName + ": " + error;
+    std::string &first = flag->use == Use::Run ? runFlag : generateFlag;
+    if (flag->use != Use::Any && first.empty())
+      first = flagName;
   }
   if (arguments.module.empty() && !arguments.help && !arguments.version)
     return "expected a module";
-  return {};
+  return checkUse(arguments, runFlag, generateFlag);
 }
 
 } // namespace adze::run

@@ -13,6 +13,13 @@ namespace adze::run {
 
 using NamedText = std::pair<std::string, std::string>;
 
+/// What --generate and the flags after it say.
+struct Generation {
+  std::vector<std::vector<int64_t>> prompts, stops;
+  int64_t maxTokens = 64, topK = 0;
+  double temperature = 0, topP = 0, minP = 0, repetitionPenalty = 0;
+};
+
 struct Arguments {
   std::string module;
   bool help = false, version = false, info = false, json = false;
@@ -39,6 +46,9 @@ struct Arguments {
   std::optional<int64_t> iterations;
   std::optional<double> duration;
   std::vector<double> percentiles = {50, 90, 99};
+
+  bool generate = false;
+  Generation generation;
 
   std::vector<std::string> profiles; // FILE.html: a page; else a trace
   std::string report;                // of the compiler, for pages

@@ -4,6 +4,7 @@
 
 #include "AdzeCommit.h"
 #include "Bench.h"
+#include "Generate.h"
 #include "Output.h"
 #include "Profile.h"
 
@@ -31,11 +32,20 @@ static Error printInfo(const Session &session, bool json) {
   return {};
 }
 
+static Error printTokens(const Session &session, const Arguments &arguments) {
+  std::string text;
+  Error error = generate(session, arguments, text);
+  std::printf("%s", text.c_str());
+  return error;
+}
+
 static Error run(Session &session, const Arguments &arguments) {
   if (Error error = session.open(arguments); !error.empty())
     return error;
   if (arguments.info)
     return printInfo(session, arguments.json);
+  if (arguments.generate)
+    return printTokens(session, arguments);
   std::vector<double> latencies;
   std::string report, figures;
   Error error = session.createContext(arguments);
