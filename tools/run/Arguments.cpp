@@ -41,10 +41,10 @@ run
   --bench                  measures the latency of runs; with
     --warmup N --iterations N --duration SECONDS --percentiles 50,90,99
 generation
-  --generate               continues token ids by a decoder model with caches as states
-  --prompt-ids 1,2,3       the token ids; may be repeated: prompts that run as a batch, prompt i
-                           with the seed N + i
-  --max-tokens N           tokens after a prompt (64)
+  --generate N             continues token ids by up to N tokens, by a decoder model with caches
+                           as states
+  --prompt-ids 1,2,3       the token ids, or FILE.npy of one prompt or of one in each row; may be
+                           repeated: prompts that run as a batch, prompt i with the seed N + i
   --temperature X          of random tokens; 0: the most likely ones (0)
   --top-k N                only so many of the most likely tokens (all)
   --top-p X                only the most likely tokens up to this sum of probabilities (1)
@@ -208,10 +208,9 @@ struct Flag {
 using Text = const std::string &;
 
 static const Switch kSwitches[] = {
-    {"--help", &Arguments::help},         {"--info", &Arguments::info},
-    {"--json", &Arguments::json},         {"--random", &Arguments::random},
-    {"--bench", &Arguments::bench},       {"--version", &Arguments::version},
-    {"--generate", &Arguments::generate},
+    {"--help", &Arguments::help},   {"--info", &Arguments::info},
+    {"--json", &Arguments::json},   {"--random", &Arguments::random},
+    {"--bench", &Arguments::bench}, {"--version", &Arguments::version},
 };
 
 static Error addProfile(Text value, Arguments &arguments) {
@@ -268,12 +267,19 @@ static const Flag kFlags[] = {
      }},
     {"--percentiles",
      [](Text v, Arguments &to) { return parsePercentiles(v, to.percentiles); }},
-    {"--prompt-ids",
-     [](Text v, Arguments &to) { return addIds(v, to.generation.prompts); },
-     Use::Generate},
-    {"--max-tokens",
+    {"--generate",
      [](Text v, Arguments &to) {
+       to.generate = true;
        return parseInteger(v, 1, to.generation.maxTokens);
+     },
+     Use::Generate},
+    {"--prompt-ids",
+     [](Text v, Arguments &to) {
+       bool isFile = v.size() > 4 && v.compare(v.size() - 4, 4, ".npy") == 0;
+       if (!isFile)
+         return addIds(v, to.generation.prompts);
+       to.generation.promptFiles.push_back(v);
+       return Error();
      },
      Use::Generate},
     {"--temperature",
@@ -321,7 +327,8 @@ static Error checkUse(const Arguments &arguments, const std::string &runFlag,
                       const std::string &generateFlag) {
   if (!arguments.generate)
     return generateFlag.empty() ? "" : generateFlag + ": expected --generate";
-  if (arguments.generation.prompts.empty())
+  if (arguments.generation.prompts.empty() &&
+      arguments.generation.promptFiles.empty())
     return "--generate: expected --prompt-ids";
   if (arguments.device.device_type != kDLCPU)
     return "--generate: expected --device cpu, but got '" +

@@ -16,7 +16,8 @@ using NamedText = std::pair<std::string, std::string>;
 /// What --generate and the flags after it say.
 struct Generation {
   std::vector<std::vector<int64_t>> prompts, stops;
-  int64_t maxTokens = 64, topK = 0;
+  std::vector<std::string> promptFiles; // more of them, one a row
+  int64_t maxTokens = 0, topK = 0;
   double temperature = 0, topP = 0, minP = 0, repetitionPenalty = 0;
 };
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 namespace adze::run {
 
@@ -43,6 +44,40 @@ static int takeEvent(void *user, adze_sequence *, adze_event event,
     continuation.logprobs.push_back(logprob);
   }
   return 0;
+}
+
+/// Adds the prompts of a file: integers of one dim, or of two with one prompt a
+/// row.
+static Error readPrompts(const std::string &path,
+                         std::vector<std::vector<int64_t>> &prompts) {
+  Bytes file;
+  Tensor tensor;
+  if (Error error = readBytes(path, file); !error.empty())
+    return error;
+  if (Error error = readNpy(file, tensor); !error.empty())
+    return path + ": " + error;
+  bool isWide = tensor.dtype.bits == 64;
+  size_t rank = tensor.dims.size();
+  if (tensor.dtype.code != kDLInt || (!isWide && tensor.dtype.bits != 32) ||
+      rank < 1 || rank > 2 || !tensor.elements())
+    return path +
+           ": expected token ids, int32 or int64 of one or two dims, "
+           "but got " +
+           typeName(tensor.dtype) + " " + shapeText(tensor.dims);
+  const char *data = tensor.bytes.data();
+  auto length = static_cast<size_t>(tensor.dims.back());
+  for (int64_t row = 0; row < tensor.elements() / tensor.dims.back(); ++row) {
+    std::vector<int64_t> &ids = prompts.emplace_back(length);
+    for (int64_t &id : ids) {
+      int32_t narrow;
+      std::memcpy(isWide ? static_cast<void *>(&id) : &narrow, data,
+                  isWide ? sizeof(id) : sizeof(narrow));
+      if (!isWide)
+        id = narrow;
+      data += isWide ? sizeof(id) : sizeof(narrow);
+    }
+  }
+  return {};
 }
 
 static Error createGenerator(const Session &session,
@@ -193,9 +228,11 @@ static std::string formatJson(const std::vector<Continuation> &continuations,
   return text + figures;
 }
 
-Error generate(const Session &session, const Arguments &arguments,
-               std::string &text) {
-  const Generation &generation = arguments.generation;
+Error generate(const Session &session, Arguments arguments, std::string &text) {
+  Generation &generation = arguments.generation;
+  for (const std::string &path : generation.promptFiles)
+    if (Error error = readPrompts(path, generation.prompts); !error.empty())
+      return error;
   GeneratorHandle generator;
   std::vector<Continuation> continuations(generation.prompts.size());
   Rates rates;
