@@ -336,6 +336,8 @@ CompileStatus Compilation::beginReport() {
     return fail();
   gathered->model = llvm::sys::path::stem(options.input).str();
   gathered->optLevel = options.optLevel;
+  if (options.precisionErrors)
+    gathered->precision = *options.precisionErrors;
   if (options.cpu)
     for (const cpu::CpuTarget &target : targets)
       gathered->targets.push_back("cpu:" + target.cpu);

@@ -4,6 +4,7 @@
 #ifndef ADZE_LIB_PIPELINE_REPORT_H
 #define ADZE_LIB_PIPELINE_REPORT_H
 
+#include "Pipeline/Compile.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
 #include <string>
@@ -106,6 +107,7 @@ struct Report {
   std::vector<ReportWeight> weights;
   std::vector<ReportRefusal> refusals;
   std::vector<ReportRounding> roundings;
+  std::vector<ProbedProduct> precision; // of --precision=auto
 
   /// Returns the entry of a function, or null.
   ReportFunction *findFunction(llvm::StringRef name);

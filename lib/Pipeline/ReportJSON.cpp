@@ -154,6 +154,16 @@ static Pairs getTotals(const Report &report) {
   return totals;
 }
 
+static void writeProduct(llvm::json::OStream &json,
+                         const ProbedProduct &product) {
+  json.object([&] {
+    json.attribute("name", llvm::json::fixUTF8(product.name));
+    if (product.error >= 0) // measured
+      json.attribute("error", product.error);
+    json.attribute("type", product.isWide ? "f32" : "bf16");
+  });
+}
+
 template <typename Entry>
 static void writeList(llvm::json::OStream &json, StringRef name,
                       const std::vector<Entry> &entries,
@@ -183,6 +193,7 @@ void writeJSON(const Report &report, llvm::raw_ostream &os) {
     writeList(json, "kernels", report.kernels, writeKernel);
     writeList(json, "refusals", report.refusals, writeRefusal);
     writeList(json, "rounded_weights", report.roundings, writeRounding);
+    writeList(json, "precision", report.precision, writeProduct);
     writeList(json, "nodes", report.nodes, writeNode);
     writeList(json, "slots", report.slots, writeSlot);
     writeList(json, "weights", report.weights, writeWeight);
