@@ -1,11 +1,11 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // graph-set-precision: products of f32 tensors in a narrower type.
+#include "AttentionViews.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "LinearFolds.h"
-#include "Matching.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace adze::graph {
@@ -30,9 +30,14 @@ public:
     if (failed(findUnits()))
       return signalPassFailure();
     SmallVector<Operation *> products;
+    SmallVector<AttentionOp> attentions;
+    bool isForGPUs = bool(tile::findCudaTarget(getOperation()));
     getOperation().walk([&](Operation *op) {
       if (isa<MatmulOp, ConvOp>(op) && suits(op))
         products.push_back(op);
+      else if (auto attention = dyn_cast<AttentionOp>(op);
+               attention && isForGPUs && getElement(op->getResult(0)).isF32())
+        attentions.push_back(attention);
     });
     IRRewriter b(&getContext());
     for (Operation *op : products) {
@@ -45,6 +50,9 @@ public:
       op->setAttr("wide_result", b.getUnitAttr());
       ++narrowed;
     }
+    // Products that read them round them now.
+    for (AttentionOp op : attentions)
+      narrowAttention(op);
   }
 
 private:
@@ -86,8 +94,56 @@ private:
     return depth && *depth % group == 0;
   }
 
+  /// Rounds query, keys and values before they are moved about, so that the
+  /// kernels that compute them do; and the result, which is widened again
+  /// unless what reads it rounds it.
+  void narrowAttention(AttentionOp op) {
+    for (OpOperand *operand :
+         {&op.getQueryMutable(), &op.getKeyMutable(), &op.getValueMutable()})
+      operand->set(roundSource(operand->get()));
+    Value result = op.getResult();
+    SmallVector<Operation *> moves;
+    CastOp rounds = findNarrowing(result, narrow, moves);
+    result.setType(withElement(result, narrow));
+    ++narrowed;
+    if (rounds) {
+      for (Operation *moved : moves)
+        moved->getResult(0).setType(withElement(moved->getResult(0), narrow));
+      rounds.getResult().replaceAllUsesWith(rounds.getInput());
+      rounds.erase();
+      return;
+    }
+    OpBuilder b(&getContext());
+    b.setInsertionPointAfter(op);
+    auto wide = CastOp::create(
+        b, op.getLoc(), withElement(result, Float32Type::get(&getContext())),
+        result);
+    result.replaceAllUsesExcept(wide, wide);
+  }
+
+  /// Returns the value in the narrow type, rounded before all ops that move
+  /// its elements about. Values with one source share what is rounded.
+  Value roundSource(Value value) {
+    Value &rounded = roundedSources[value];
+    if (rounded)
+      return rounded;
+    OpBuilder b(&getContext());
+    b.setInsertionPointAfterValue(value);
+    Operation *op = value.getDefiningOp();
+    if (!isa_and_nonnull<ReshapeOp, TransposeOp, SliceOp>(op) ||
+        op->getNumOperands() != 1)
+      return rounded = CastOp::create(b, value.getLoc(),
+                                      withElement(value, narrow), value);
+    Operation *moved = b.clone(*op);
+    moved->getResult(0).setType(withElement(value, narrow));
+    Value source = roundSource(op->getOperand(0));
+    moved->setOperand(0, source);
+    return roundedSources[value] = moved->getResult(0);
+  }
+
   Type narrow;
   int64_t group = 1;
+  DenseMap<Value, Value> roundedSources;
 };
 
 } // namespace
