@@ -39,6 +39,24 @@ static int64_t chooseKeys(ParamOp param) {
   return 0;
 }
 
+/// Returns the rows of a block: two warpgroups share keys and values, unless
+/// the multiprocessors have a block each with the rows of one.
+static int64_t chooseRows(Attention &attention, ParamOp param,
+                          int64_t multiprocessors) {
+  constexpr int64_t few = 64, many = 128;
+  StoreOp store = attention.stores.front();
+  auto type = cast<MemRefType>(store.getMemref().getType());
+  auto choices = param.getChoices();
+  if (!type.hasStaticShape() || (choices && !llvm::is_contained(*choices, few)))
+    return many;
+  SmallVector<int64_t> dims = store.getMemDims(); // [depth, rows]
+  int64_t tiles = llvm::divideCeil(type.getDimSize(dims[1]), few);
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    if (!llvm::is_contained(dims, d))
+      tiles *= type.getDimSize(d);
+  return tiles <= multiprocessors ? few : many;
+}
+
 /// The copies have to be boxes of whole rows of 128 bytes.
 static LogicalResult checkBoxes(Attention &attention, int64_t rows,
                                 int64_t keys, int64_t depth, std::string &why) {
@@ -89,8 +107,8 @@ static void write(KernelOp kernel, StringRef unit,
 
 LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
                                 std::string &why) {
-  constexpr int64_t rows = 128, elementBytes = 2, stagingBytes = 32768,
-                    barriers = 256, mostStages = 4;
+  constexpr int64_t elementBytes = 2, stagingBytes = 32768, barriers = 256,
+                    mostStages = 4;
   auto attention = findAttention(kernel, why);
   if (failed(attention))
     return failure();
@@ -108,6 +126,8 @@ LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
   auto blocks = findBlocks(*attention, why);
   if (failed(blocks))
     return failure();
+  int64_t rows =
+      chooseRows(*attention, blocks->rows, target.getMultiprocessors());
   int64_t keys = chooseKeys(blocks->keys);
   if (!keys)
     return why = "keys that are no multiple of 32", failure();
