@@ -279,12 +279,23 @@ private:
       bind({block.m, block.n, block.k});
   }
 
-  int64_t getStages(const ResultBlock &block, int64_t depth) const {
-    constexpr int64_t elementBytes = 2;
-    int64_t stage = (block.m + block.n) * depth * elementBytes + kBarrierBytes;
+  /// Returns how many stages a ring has: as many as fit, but of the only tile
+  /// of a block of threads no more than are filled. The next launch's blocks
+  /// then find room beside this one's.
+  int64_t getStages(const ProductSizes &sizes, const ResultBlock &block,
+                    ArrayRef<int64_t> rows, int64_t split) const {
+    constexpr int64_t elementBytes = 2, least = 2;
+    int64_t stage =
+        (block.m + block.n) * sizes.depth * elementBytes + kBarrierBytes;
     int64_t left = target.getSharedBytes() - block.warpgroups * kStagingBytes -
                    kBarrierBytes;
-    return std::min(kMostStages, left / stage);
+    int64_t stages = std::min(kMostStages, left / stage);
+    if (!sizes.isKnown || countTiles(sizes, rows, block.n) * double(split) >
+                              double(target.getMultiprocessors()))
+      return stages;
+    int64_t filled = sizes.k / sizes.depth / sizes.parts *
+                     llvm::divideCeil(sizes.parts, split);
+    return std::min(stages, std::max(least, filled));
   }
 
   /// Returns the bytes of a row of each operand in shared memory.
@@ -310,7 +321,7 @@ private:
   struct Choice {
     const ResultBlock *block = nullptr;
     SmallVector<int64_t, 2> rows;
-    int64_t split = 1;
+    int64_t split = 1, stages = 0;
     std::array<int64_t, 2> swizzles = {0, 0};
     double cycles = 0;
   };
@@ -320,8 +331,9 @@ private:
                 ArrayRef<int64_t> rows, int64_t split, Choice &best,
                 std::string &why) {
     int64_t multiprocessors = target.getMultiprocessors();
-    if (!maySplit(sizes, block, rows, split, getStages(block, sizes.depth),
-                  multiprocessors))
+    int64_t stages = getStages(sizes, block, rows, split);
+    if (stages < 2 ||
+        !maySplit(sizes, block, rows, split, stages, multiprocessors))
       return;
     double cycles = getCycles(sizes, block, rows, split, multiprocessors);
     SmallVector<int64_t> values = llvm::to_vector(rows);
@@ -330,14 +342,15 @@ private:
       return;
     auto swizzles = getSwizzles(rows, block, sizes.depth, why);
     if (succeeded(swizzles))
-      best = {&block, SmallVector<int64_t, 2>(rows), split, *swizzles, cycles};
+      best = {&block, SmallVector<int64_t, 2>(rows), split, stages, *swizzles,
+              cycles};
   }
 
   LogicalResult choose(std::string &why) {
     ProductSizes sizes = getSizes(product);
     Choice best;
     for (const ResultBlock &block : kResultBlocks) {
-      if (block.n > unit.getShape()[1] || getStages(block, sizes.depth) < 2)
+      if (block.n > unit.getShape()[1])
         continue;
       for (auto &rows : getRowBlocks(block.m, sizes.rows.size() > 1))
         for (int64_t split : kSplits)
@@ -363,10 +376,9 @@ private:
       return ScheduleOperandAttr::get(context, number, CopyKind::tma,
                                       choice.swizzles[number]);
     };
-    auto gpu = GpuScheduleAttr::get(context,
-                                    {kWarpgroup, block.warpgroups * kWarpgroup},
-                                    getStages(block, depth),
-                                    /*inflight=*/1, kTilesTogether);
+    auto gpu = GpuScheduleAttr::get(
+        context, {kWarpgroup, block.warpgroups * kWarpgroup}, choice.stages,
+        /*inflight=*/1, kTilesTogether);
     SmallVector<ScheduleDimAttr> dims = {dim("m", block.m), dim("n", block.n),
                                          dim("k", depth)};
     if (rows.size() > 1)
