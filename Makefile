@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 NINJA = ninja -C build -j$(JOBS)
 
-.PHONY: all demo test check-quick soak bench zoo install conformance test-gpu test-python wheel test-wheel docs site package \
+.PHONY: all demo test check-quick soak bench zoo install conformance test-gpu gpu-bundle test-python wheel test-wheel docs site package \
   format configure clean
 
 all: configure
@@ -34,6 +34,10 @@ conformance:
 # Hours of mutated, random and starved inputs (docs/soak.md).
 soak:
 	@JOBS=$(JOBS) PRESET=$(PRESET) scripts/soak.sh
+
+# Tests and benchmark for a machine with a GPU and its driver: build/gpu-bundle.
+gpu-bundle:
+	@JOBS=$(JOBS) PRESET=$(PRESET) scripts/gpu-bundle.sh
 
 test-gpu:
 	@JOBS=$(JOBS) PRESET=$(PRESET) scripts/run-tests.sh gpu

@@ -208,6 +208,7 @@ static package::DeviceKernel getDeviceKernel(ModuleOp helpers,
   row.blockThreads = kernel.blockThreads;
   row.sharedBytes = kernel.sharedBytes;
   row.residentBlocks = kernel.residentBlocks;
+  row.flags = kernel.flags;
   row.mapValues = rename(kernel.mapValues);
   for (const cuda::TensorMap &map : kernel.maps)
     row.maps.push_back(

@@ -1,8 +1,10 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * gpu-compare MODULE.so [--dim N]: runs a module on the CPU and on cuda:0 with
- * the same random inputs and compares. Exit status: 0 the same, 1 not, 2 usage,
- * 77 no GPU here. N stands for every dynamic dim (default 4). */
+ * gpu-compare MODULE.so [GPU_MODULE.so] [--dim N] [--tolerance X]: runs a module
+ * on the CPU, and it or another one on cuda:0, with the same random inputs, and
+ * compares. Exit status: 0 the same, 1 not, 2 usage, 77 no GPU here. N stands
+ * for every dynamic dim (default 4), X is the error allowed, relative to an
+ * output's range. */
 #include <adze.h>
 #include <math.h>
 #include <stdint.h>
@@ -12,8 +14,12 @@
 
 enum { kMax = 64, kMaxRank = 16 };
 
+static double tolerance; /* 0: as its type allows */
+
 /* Errors allowed, relative to an output's range. */
 static double tolerance_of(DLDataType type) {
+  if (tolerance > 0)
+    return tolerance;
   return type.bits == 64 ? 1e-9 : type.bits == 32 ? 1e-4 : 2e-2;
 }
 
@@ -124,19 +130,33 @@ static void describe(DLTensor *t, int64_t *shape, const adze_value_info *info) {
 }
 
 int main(int argc, char **argv) {
-  int64_t dim = argc == 4 && !strcmp(argv[2], "--dim") ? atoll(argv[3]) : 4;
-  if (argc != 2 && argc != 4) {
-    fprintf(stderr, "usage: gpu-compare MODULE.so [--dim N]\n");
+  int64_t dim = 4;
+  const char *files[2] = {NULL, NULL};
+  int num_files = 0, usage = 0;
+  for (int i = 1; i < argc; ++i)
+    if (!strcmp(argv[i], "--dim") && i + 1 < argc)
+      dim = atoll(argv[++i]);
+    else if (!strcmp(argv[i], "--tolerance") && i + 1 < argc)
+      tolerance = atof(argv[++i]);
+    else if (num_files < 2 && argv[i][0] != '-')
+      files[num_files++] = argv[i];
+    else
+      usage = 1;
+  if (usage || !num_files) {
+    fprintf(stderr, "usage: gpu-compare MODULE.so [GPU_MODULE.so] [--dim N] "
+                    "[--tolerance X]\n");
     return 2;
   }
-  adze_module *module;
+  adze_module *module, *other = NULL;
   adze_context *cpu, *gpu;
-  int status = check(adze_module_open(argv[1], NULL, &module));
+  int status = check(adze_module_open(files[0], NULL, &module));
+  if (!status && files[1])
+    status = check(adze_module_open(files[1], NULL, &other));
   if (!status)
     status = check(adze_context_create(module, (DLDevice){kDLCPU, 0}, &cpu));
   if (status)
     return 1;
-  if (check(adze_context_create(module, (DLDevice){kDLCUDA, 0}, &gpu)))
+  if (check(adze_context_create(other ? other : module, (DLDevice){kDLCUDA, 0}, &gpu)))
     return 77;
   int inputs = adze_module_num_inputs(module), outputs = adze_module_num_outputs(module);
   if (inputs > kMax || outputs > kMax)
@@ -185,6 +205,8 @@ int main(int argc, char **argv) {
     want[i]->deleter(want[i]);
   adze_context_release(gpu);
   adze_context_release(cpu);
+  if (other)
+    adze_module_release(other);
   adze_module_release(module);
   return bad;
 }

@@ -46,9 +46,9 @@ const adze_module_kernel kKernels[] = {
     {"mapped", "Add_0", 2, 1, nullptr, nullptr, nullptr, nullptr}};
 const adze_tensor_map kMaps[] = {
     {0, ADZE_TENSOR_MAP_F16, 2, 128, {8, 4, 0, 0, 0}, {1, 2, 1, 1, 1}}};
-const adze_device_kernel kDeviceKernels[] = {{"mapped", countRows, 64, 0, 1, 1,
-                                              sizeof(adze_tensor_map), 0, kMaps,
-                                              writeMapValues}};
+const adze_device_kernel kDeviceKernels[] = {
+    {"mapped", countRows, 64, 0, 1, 1, sizeof(adze_tensor_map),
+     ADZE_KERNEL_WAITS, kMaps, writeMapValues}};
 const char kPtx[] = ".entry mapped";
 const adze_device_image kImages[] = {
     {"cuda:sm_90", 90, ADZE_IMAGE_PTX, kPtx, sizeof(kPtx), kDeviceKernels}};
@@ -142,6 +142,17 @@ TEST_F(CudaMaps, AreEncodedOnceAPlace) {
   ASSERT_ADZE_OK(one.run(context.get()));
   one.expectRight();
   EXPECT_EQ(fakeCount("fake_cuda_maps") - before, 2);
+}
+
+// A kernel that waits by itself is launched while the one before it may run.
+TEST_F(CudaMaps, KernelsThatWaitOverlap) {
+  Call call(3);
+  int64_t launches = fakeCount("fake_cuda_launches"),
+          overlaps = fakeCount("fake_cuda_overlaps");
+  ASSERT_ADZE_OK(call.run(context.get()));
+  call.expectRight();
+  EXPECT_EQ(fakeCount("fake_cuda_launches") - launches, 1);
+  EXPECT_EQ(fakeCount("fake_cuda_overlaps") - overlaps, 1);
 }
 
 // Maps need places at multiples of 16 bytes: other tensors of the device are

@@ -40,12 +40,14 @@ typedef struct {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static block *blocks, *reserved; /* the latter without storage */
-static int64_t num_graph_launches, num_launches, num_maps, held_bytes;
+static int64_t num_graph_launches, num_launches, num_overlaps, num_maps,
+    held_bytes;
 static int64_t copied_bytes[2]; /* from the host, to the host */
 
 /* What the tests ask. */
 API int64_t fake_cuda_graph_launches(void);
 API int64_t fake_cuda_launches(void);
+API int64_t fake_cuda_overlaps(void);
 API int64_t fake_cuda_maps(void);
 API int64_t fake_cuda_held_bytes(void);
 API int64_t fake_cuda_bytes_in(void);
@@ -53,6 +55,7 @@ API int64_t fake_cuda_bytes_out(void);
 API const void *fake_cuda_storage(const void *address);
 int64_t fake_cuda_graph_launches(void) { return num_graph_launches; }
 int64_t fake_cuda_launches(void) { return num_launches; }
+int64_t fake_cuda_overlaps(void) { return num_overlaps; }
 int64_t fake_cuda_maps(void) { return num_maps; }
 int64_t fake_cuda_held_bytes(void) { return held_bytes; }
 int64_t fake_cuda_bytes_in(void) { return copied_bytes[0]; }
@@ -306,6 +309,34 @@ FN(cuLaunchKernel, const char *name, unsigned x, unsigned y, unsigned z,
     n.arguments[i] = *(const uint64_t *)arguments[i];
   __atomic_fetch_add(&num_launches, 1, __ATOMIC_RELAXED);
   return submit(s, &n);
+}
+
+/* The launch's layout is that of the driver. */
+typedef struct {
+  int id, pad;
+  int allowed, rest[15];
+} launch_attribute;
+typedef struct {
+  unsigned grid[3], block[3], shared;
+  stream *s;
+  const launch_attribute *attributes;
+  unsigned num_attributes;
+} launch_config;
+
+FN(cuDriverGetVersion, int *version) {
+  *version = 12030;
+  return OK;
+}
+
+FN(cuLaunchKernelEx, const launch_config *config, const char *name,
+   void **arguments, void **extra) {
+  const launch_attribute *overlaps = config->attributes;
+  if (config->num_attributes != 1 || overlaps->id != 6 || !overlaps->allowed)
+    return INVALID;
+  __atomic_fetch_add(&num_overlaps, 1, __ATOMIC_RELAXED);
+  return cuLaunchKernel(name, config->grid[0], config->grid[1], config->grid[2],
+                        config->block[0], config->block[1], config->block[2],
+                        config->shared, config->s, arguments, extra);
 }
 
 /* ---- Memory ---------------------------------------------------------------

@@ -190,6 +190,10 @@ typedef struct {
   uint32_t box[ADZE_TENSOR_MAP_RANK], steps[ADZE_TENSOR_MAP_RANK];
 } adze_tensor_map;
 
+/* The kernel itself waits for the launches before it
+ * (griddepcontrol.wait), and may be started before they are done. */
+#define ADZE_KERNEL_WAITS 1u
+
 /* On a device a kernel is entry point `entry` of the image, called with
  * (num_ptrs pointers, num_symbols i64, i64 programs) by value, and a pointer to
  * the fault records after these if num_faults > 0, over a 1-D grid of
@@ -209,7 +213,7 @@ typedef struct {
    * maps by value after it. Its pointers are multiples of 16 bytes. */
   uint32_t num_maps;
   uint32_t map_size; /* of a row of `maps` */
-  uint32_t reserved;
+  uint32_t flags;    /* ADZE_KERNEL_..; 0 in modules before there were any */
   const adze_tensor_map *maps;
   /* Writes ADZE_TENSOR_MAP_VALUES values for each map. */
   void (*map_values)(const int64_t *syms, int64_t *values);

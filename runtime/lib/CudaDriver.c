@@ -43,6 +43,10 @@ static void load(void) {
 #define X(name, symbol, parameters) find_newer(library, symbol, &driver.name);
   CU_NEWER_FUNCTIONS(X)
 #undef X
+  int version = 0;
+  if (!driver.driver_version || driver.driver_version(&version) ||
+      version < CU_VERSION_OVERLAPS)
+    driver.launch_overlapping = NULL;
   cu_result result = driver.init(0);
   if (result) {
     const char *name = NULL;

@@ -68,8 +68,31 @@ typedef struct cu_graph_exec_object *cu_graph_exec;
   X(event_elapsed, "cuEventElapsedTime", (float *ms, cu_event, cu_event))      \
   X(event_destroy, "cuEventDestroy_v2", (cu_event))
 
+/* A launch with one attribute, of the driver's layout. */
+#define CU_LAUNCH_OVERLAPS 6 /* programmatic stream serialization */
+typedef struct {
+  int id;
+  int pad;
+  union {
+    int allowed;
+    unsigned char bytes[64];
+  } value;
+} cu_launch_attribute;
+typedef struct {
+  unsigned grid[3], block[3], shared_bytes;
+  cu_stream stream;
+  cu_launch_attribute *attributes;
+  unsigned num_attributes;
+} cu_launch_config;
+
+/* Graphs hold launches that overlap from this version of the driver on. */
+#define CU_VERSION_OVERLAPS 12030
+
 /* Functions of newer drivers, null in others. */
 #define CU_NEWER_FUNCTIONS(X)                                                  \
+  X(driver_version, "cuDriverGetVersion", (int *))                             \
+  X(launch_overlapping, "cuLaunchKernelEx",                                    \
+    (const cu_launch_config *, cu_function, void **, void **))                 \
   X(encode_tensor_map, "cuTensorMapEncodeTiled",                               \
     (void *map, int type, uint32_t rank, void *address, const uint64_t *sizes, \
      const uint64_t *strides, const uint32_t *box, const uint32_t *steps,      \

@@ -12,6 +12,21 @@
 
 /* ---- Launches ------------------------------------------------------------ */
 
+/* Launches what waits by itself before the launches ahead of it are done. */
+static cu_result submit(const rt_device_context *state, cu_function function,
+                        const adze_device_kernel *code, unsigned blocks) {
+  const cu_driver *cu = state->device->cu;
+  if (!(code->flags & ADZE_KERNEL_WAITS) || !cu->launch_overlapping)
+    return cu->launch(function, blocks, 1, 1, code->block_threads, 1, 1,
+                      code->shared_bytes, state->stream, state->arguments,
+                      NULL);
+  cu_launch_attribute overlaps = {.id = CU_LAUNCH_OVERLAPS, .value.allowed = 1};
+  cu_launch_config config = {{blocks, 1, 1},     {code->block_threads, 1, 1},
+                             code->shared_bytes, state->stream,
+                             &overlaps,          1};
+  return cu->launch_overlapping(&config, function, state->arguments, NULL);
+}
+
 static adze_status launch(adze_context *context, uint32_t kernel,
                           void *const *ptrs, int64_t programs) {
   rt_device_context *state = context->on_device;
@@ -36,11 +51,9 @@ static adze_status launch(adze_context *context, uint32_t kernel,
       (int64_t)code->resident_blocks * state->device->multiprocessors;
   if (resident && resident < blocks)
     blocks = resident;
-  CU_TRY(state->device->cu, launch,
-         (state->device->functions[kernel], (unsigned)blocks, 1, 1,
-          code->block_threads, 1, 1, code->shared_bytes, state->stream,
-          state->arguments, NULL));
-  return NULL;
+  cu_result result =
+      submit(state, state->device->functions[kernel], code, (unsigned)blocks);
+  return result ? rt_cuda_error(state->device->cu, result, "launch") : NULL;
 }
 
 /* The time of one launch by itself, by the device's clock. */

@@ -26,7 +26,7 @@ struct CompiledKernel {
       programs; ///< llvm.func @..(ptr symbols) -> i64 for the host module
   uint32_t blockThreads = 0, sharedBytes = 0;
   unsigned registers = 0, spillBytes = 0; ///< 0 in a PTX image
-  uint32_t residentBlocks = 0;
+  uint32_t residentBlocks = 0, flags = 0;
   std::vector<TensorMap> maps;
   std::string mapValues; ///< llvm.func @..(ptr symbols, ptr values), or empty
 };

@@ -43,7 +43,8 @@ private:
   std::string chooseName(tile::KernelOp kernel);
   mlir::LLVM::LLVMFuncOp makeEntry(tile::KernelOp kernel, llvm::StringRef name,
                                    int64_t blockThreads, unsigned numMaps = 0);
-  void makePrograms(tile::KernelOp kernel, KernelPlan &plan);
+  /// `split`: blocks of threads that one program takes.
+  void makePrograms(tile::KernelOp kernel, KernelPlan &plan, int64_t split = 1);
   void makeMapSizes(tile::KernelOp kernel, KernelPlan &spreads,
                     PipelinePlan &plan);
   /// Begins `void or i64 NAME(ptr symbols, ..)` for the host: the frame has the

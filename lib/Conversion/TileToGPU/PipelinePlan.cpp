@@ -131,7 +131,7 @@ static LogicalResult planAttention(PipelinePlan &plan, std::string &why) {
 
 FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
   constexpr int64_t stagingParts = 2;
-  constexpr int64_t warps = 4;
+  constexpr int64_t warps = 4, mostBlocks = 8; // of a cluster
   tile::ScheduleAttr schedule = tile::getSchedule(kernel);
   tile::GpuScheduleAttr gpu = schedule.getGpu();
   PipelinePlan plan;
@@ -141,11 +141,16 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
   plan.stages = gpu.getStages();
   plan.inflight = gpu.getInflight();
   plan.tilesTogether = gpu.getPersistent();
+  plan.split = std::max<int64_t>(1, schedule.getBlock("split"));
   plan.warpgroups = gpu.getWarps()[1] / warps;
   plan.stagingParts = stagingParts;
+  if (plan.split > mostBlocks)
+    return why = "a depth that is split among more than 8 blocks", failure();
   if (schedule.getUnit() != "wgmma" || gpu.getWarps()[0] != warps)
     return why = "a schedule of other roles", failure();
   if (schedule.getOperands().size() == 3) {
+    if (plan.split > 1)
+      return why = "attention with a split depth", failure();
     auto attention = tile::findAttention(kernel, why);
     if (failed(attention))
       return failure();
@@ -176,6 +181,9 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
   for (tile::StoreOp store : product->stores)
     if (shape(store.getValue()).drop_back() != window.drop_back())
       return why = "a result of other rows than the operand's", failure();
+  if (plan.split > 1 &&
+      plan.getSumsBytes() > plan.stages * (plan.lhsBytes + plan.rhsBytes))
+    return why = "a split depth whose sums are larger than the ring", failure();
   if (failed(addOperand(plan, product->lhs, tile::TileRole::Lhs, why)) ||
       failed(addOperand(plan, product->rhs, tile::TileRole::Rhs, why)))
     return failure();

@@ -30,6 +30,7 @@ struct PipelinePlan {
   int64_t m, n, k; ///< blocks
   int64_t columns; ///< of the block of an image that the rows are, or m
   int64_t stages, inflight, tilesTogether;
+  int64_t split;        ///< blocks of threads that share the depth of a tile
   int64_t warpgroups;   ///< that multiply
   int64_t stagingParts; ///< pieces of results that a warpgroup stages at a time
   /// Of the left operand, the right one, and the results that are copied.
@@ -46,6 +47,10 @@ struct PipelinePlan {
   /// Instructions of 64 rows that a warpgroup issues for its rows.
   int64_t getRowBlocks() const { return m / (warpgroups * kInstructionRows); }
   int64_t getThreads() const { return (warpgroups + 1) * kWarpgroupThreads; }
+
+  /// Bytes of the sums of a tile, which lie where the ring was when blocks of
+  /// threads share its depth.
+  int64_t getSumsBytes() const { return m * n * 4; }
 
   // Places in shared memory, in bytes.
   int64_t getPieceBytes() const {

@@ -49,6 +49,8 @@ void PipelinedKernel::emitSetup() {
       d.fold<arith::DivUIOp>(thread, d.i32(kWarpgroupThreads)), d.i32(0),
       d.i32(warpThreads - 1), NVVM::ShflKind::idx,
       /*return_value_and_is_valid=*/UnitAttr());
+  if (plan.split > 1)
+    rank = d.create<NVVM::ClusterId>(b.getI32Type());
   shared = d.create<LLVM::AddressOfOp>(
       LLVM::LLVMPointerType::get(b.getContext(), 3), frame.sharedSymbol);
   full = d.at(shared, plan.getFullOffset());
@@ -103,8 +105,14 @@ void PipelinedKernel::forEachTile(
     ValueRange inits,
     llvm::function_ref<Values(const KernelFrame &, ValueRange)> body) {
   Value block = d.create<NVVM::BlockIdXOp>(b.getI32Type()),
-        blocks = d.create<NVVM::GridDimXOp>(b.getI32Type());
-  auto loop = scf::ForOp::create(b, d.loc, block, programs, blocks, inits);
+        blocks = d.create<NVVM::GridDimXOp>(b.getI32Type()), tiles = programs;
+  if (rank) { // a grid has as many clusters as there are tiles
+    Value split = d.i32(plan.split);
+    block = d.fold<arith::DivUIOp>(block, split);
+    blocks = d.fold<arith::DivUIOp>(blocks, split);
+    tiles = d.fold<arith::DivUIOp>(tiles, split);
+  }
+  auto loop = scf::ForOp::create(b, d.loc, block, tiles, blocks, inits);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   KernelFrame at = frame;
@@ -122,10 +130,12 @@ PipelinedKernel::Values PipelinedKernel::emitLoops(unsigned level,
   if (level == plan.product.loops.size())
     return step(map, carried);
   scf::ForOp loop = plan.product.loops[level];
-  auto made =
-      scf::ForOp::create(b, d.loc, map.lookupOrDefault(loop.getLowerBound()),
-                         map.lookupOrDefault(loop.getUpperBound()),
-                         map.lookupOrDefault(loop.getStep()), carried);
+  Value lower = map.lookupOrDefault(loop.getLowerBound()),
+        upper = map.lookupOrDefault(loop.getUpperBound()),
+        stepSize = map.lookupOrDefault(loop.getStep());
+  if (rank && level == 0)
+    std::tie(lower, upper) = getPart(lower, upper, stepSize);
+  auto made = scf::ForOp::create(b, d.loc, lower, upper, stepSize, carried);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(made.getBody());
   map.map(loop.getInductionVar(), made.getInductionVar());
@@ -136,6 +146,17 @@ PipelinedKernel::Values PipelinedKernel::emitLoops(unsigned level,
       emitLoops(level + 1, map, Values(made.getRegionIterArgs()), step);
   d.create<scf::YieldOp>(next);
   return Values(made.getResults());
+}
+
+std::pair<Value, Value> PipelinedKernel::getPart(Value lower, Value upper,
+                                                 Value step) {
+  Value number = d.toIndex(rank);
+  Value trips =
+      d.fold<arith::CeilDivUIOp>(d.fold<arith::SubIOp>(upper, lower), step);
+  Value each = d.fold<arith::MulIOp>(
+      d.fold<arith::CeilDivUIOp>(trips, d.index(plan.split)), step);
+  Value first = d.add(lower, d.fold<arith::MulIOp>(number, each));
+  return {first, d.fold<arith::MinUIOp>(upper, d.add(first, each))};
 }
 
 //===--- the producer -----------------------------------------------------===//

@@ -64,6 +64,15 @@ protected:
   Fragments makeFragments(const KernelFrame &at);
   void setPlace(Fragments &fragments, int64_t rowBlock);
   void storeResults(const KernelFrame &at, mlir::ValueRange sums);
+
+  // Blocks that share the depth of a tile.
+  /// The bounds of this block's part of a loop over the depth.
+  std::pair<mlir::Value, mlir::Value>
+  getPart(mlir::Value lower, mlir::Value upper, mlir::Value step);
+  /// Stores the results of the sums of all blocks of the cluster.
+  void storeJoined(const KernelFrame &at, mlir::ValueRange sums);
+  /// A place of this thread's sums in the memory of a block of the cluster.
+  mlir::Value getSumsPlace(mlir::Value shared, unsigned number);
   bool isBF16();
   void storePiece(Fragments &fragments, const KernelFrame &at,
                   const PipelineResult &result, int64_t rowBlock,
@@ -83,6 +92,7 @@ protected:
   mlir::Value thread, inGroup, lane, warp;
   mlir::Value warpgroup, leads; ///< among those that multiply; the first thread
   mlir::Value shared, full, empty;
+  mlir::Value rank; ///< of the block in its cluster; null where it has none
   mlir::Value lhsDescriptor, rhsDescriptor;
   unsigned numPieces = 0; ///< staged so far
 };

@@ -130,7 +130,10 @@ void PipelinedKernel::emitConsumers() {
         Values done = emitLoops(0, map, carried, multiplyStage);
         d.create<NVVM::WgmmaWaitGroupSyncOp>(uint64_t(0));
         release(done[blocks + 2]);
-        storeResults(at, ValueRange(done).take_front(blocks));
+        if (rank)
+          storeJoined(at, ValueRange(done).take_front(blocks));
+        else
+          storeResults(at, ValueRange(done).take_front(blocks));
         return {done[blocks], done[blocks + 1]};
       });
   d.when(leads, [&] {
@@ -186,6 +189,77 @@ void PipelinedKernel::storeResults(const KernelFrame &at, ValueRange sums) {
       for (const PipelineResult &result : plan.results)
         storePiece(fragments, at, result, block, piece);
   }
+}
+
+/// The threads of a warp lie beside each other, with four sums each.
+Value PipelinedKernel::getSumsPlace(Value shared, unsigned number) {
+  constexpr int64_t bytes = 16;
+  int64_t threads = plan.warpgroups * kWarpgroupThreads;
+  Value own = d.add(d.mul(warpgroup, kWarpgroupThreads), inGroup);
+  return d.at(d.at(shared, number * threads * bytes), d.mul(own, bytes));
+}
+
+/// The first block of the cluster adds what the others leave in their memory,
+/// in the order of their numbers, and stores. All copies to a ring are done
+/// when its block's sums are.
+void PipelinedKernel::storeJoined(const KernelFrame &at, ValueRange sums) {
+  constexpr unsigned together = 4;
+  auto vector = VectorType::get({together}, b.getF32Type());
+  auto meet = [&] {
+    d.create<NVVM::ClusterArriveOp>(/*aligned=*/UnitAttr());
+    d.create<NVVM::ClusterWaitOp>(/*aligned=*/UnitAttr());
+  };
+  Values elements;
+  for (Value block : sums)
+    llvm::append_range(elements, getElements(block));
+  unsigned count = elements.size() / together;
+  Value isFirst = d.equal(rank, 0);
+  // No other warpgroup of this block still reads the ring.
+  if (plan.warpgroups > 1)
+    d.create<NVVM::BarrierOp>(/*res=*/Type(), d.i32(plan.warpgroups + 1),
+                              d.i32(plan.warpgroups * kWarpgroupThreads),
+                              /*reductionOp=*/NVVM::BarrierReductionAttr(),
+                              /*reductionPredicate=*/Value());
+  d.when(d.fold<arith::XOrIOp>(
+             isFirst, d.create<arith::ConstantOp>(b.getBoolAttr(true))),
+         [&] {
+           for (unsigned i = 0; i < count; ++i) {
+             Value part = d.create<LLVM::UndefOp>(vector);
+             for (unsigned j = 0; j < together; ++j)
+               part = d.create<LLVM::InsertElementOp>(
+                   part, elements[i * together + j], d.i32(j));
+             d.create<LLVM::StoreOp>(part, getSumsPlace(shared, i),
+                                     /*alignment=*/16);
+           }
+         });
+  meet();
+  d.when(isFirst, [&] {
+    for (int64_t other = 1; other < plan.split; ++other) {
+      Value theirs = d.create<NVVM::MapaOp>(
+          LLVM::LLVMPointerType::get(b.getContext(), 7), shared, d.i32(other));
+      for (unsigned i = 0; i < count; ++i) {
+        Value part = d.create<LLVM::LoadOp>(vector, getSumsPlace(theirs, i),
+                                            /*alignment=*/16);
+        for (unsigned j = 0; j < together; ++j) {
+          Value &sum = elements[i * together + j];
+          sum = d.create<arith::AddFOp>(
+              sum, d.create<LLVM::ExtractElementOp>(part, d.i32(j)));
+        }
+      }
+    }
+    Values joined;
+    unsigned each = elements.size() / sums.size();
+    for (auto [number, block] : llvm::enumerate(sums)) {
+      Value all = d.create<LLVM::UndefOp>(block.getType());
+      for (unsigned i = 0; i < each; ++i)
+        all = d.create<LLVM::InsertValueOp>(all, elements[number * each + i],
+                                            int64_t(i));
+      joined.push_back(all);
+    }
+    storeResults(at, joined);
+  });
+  // The others' memory is theirs until it has been read.
+  meet();
 }
 
 /// Stores 64 rows of 64 columns: by way of shared memory and a tensor map, or

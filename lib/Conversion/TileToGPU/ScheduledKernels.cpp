@@ -107,11 +107,16 @@ bool Converter::convertScheduled(tile::KernelOp kernel) {
         .run(block);
   function->setAttr("adze.shared_bytes",
                     b.getI64IntegerAttr(plan->getSharedBytes()));
-  function->setAttr("adze.resident_blocks", b.getI64IntegerAttr(1));
+  // Where blocks share a tile, all are launched.
+  function->setAttr("adze.resident_blocks",
+                    b.getI64IntegerAttr(plan->split > 1 ? 0 : 1));
+  if (plan->split > 1)
+    function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
+                      b.getDenseI32ArrayAttr({int32_t(plan->split), 1, 1}));
   function->setAttr("adze.tensor_maps", describeMaps(b, *plan));
   b.setInsertionPoint(function);
   addGlobals(b, frame, sharedAlign);
-  makePrograms(kernel, spreads);
+  makePrograms(kernel, spreads, plan->split);
   makeMapSizes(kernel, spreads, *plan);
   entries.insert(name);
   return true;

@@ -324,8 +324,9 @@ void eraseUnused(LLVM::LLVMFuncOp function) {
       op.erase();
 }
 
-/// `@NAME_cuda_programs(symbols)`: the product of the grid, for the host.
-void Converter::makePrograms(tile::KernelOp kernel, KernelPlan &plan) {
+/// `@NAME_cuda_programs(symbols)`: the blocks of the grid, for the host.
+void Converter::makePrograms(tile::KernelOp kernel, KernelPlan &plan,
+                             int64_t split) {
   Location loc = kernel.getLoc();
   b.setInsertionPointToEnd(module.getBody());
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
@@ -335,7 +336,7 @@ void Converter::makePrograms(tile::KernelOp kernel, KernelPlan &plan) {
   OpBuilder at = OpBuilder::atBlockEnd(function.addEntryBlock(b));
   KernelFrame frame =
       beginHostFunction(at, kernel, plan, function.getArgument(0));
-  Value programs = arith::ConstantIndexOp::create(at, loc, 1);
+  Value programs = arith::ConstantIndexOp::create(at, loc, split);
   kernel.walk([&](tile::ProgramIdOp ids) {
     for (Value extent : ids.getGrid())
       programs = at.createOrFold<arith::MulIOp>(loc, programs,

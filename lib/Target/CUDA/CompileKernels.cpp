@@ -7,7 +7,9 @@
 #include "Dialect/Tile/IR/Targets.h"
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "NarrowMath.h"
+#include "OverlapLaunches.h"
 #include "Transforms/Passes.h"
+#include "adze_module.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -139,6 +141,16 @@ struct ExpandAbsPass
   }
 };
 
+struct OverlapLaunchesPass
+    : PassWrapper<OverlapLaunchesPass, OperationPass<gpu::GPUModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OverlapLaunchesPass)
+  StringRef getName() const final { return "OverlapLaunches"; }
+  void getDependentDialects(DialectRegistry &registry) const final {
+    registry.insert<LLVM::LLVMDialect, NVVM::NVVMDialect>();
+  }
+  void runOnOperation() final { overlapLaunches(getOperation()); }
+};
+
 /// Leaves the kernels, for one target: a host program would launch what is no
 /// longer there.
 struct KeepTileKernelsPass
@@ -183,6 +195,9 @@ void buildCudaPipeline(OpPassManager &manager, const CompileOptions &options) {
       !options.toolkit.libdevice.empty()));
   device.addPass(std::make_unique<ExpandAbsPass>());
   device.addPass(std::make_unique<LowerInstructionsPass>());
+  constexpr unsigned overlaps = 90;
+  if (options.target.sm >= overlaps)
+    device.addPass(std::make_unique<OverlapLaunchesPass>());
   device.addPass(createLoopInvariantCodeMotionPass());
   device.addPass(createSCFToControlFlowPass());
   device.addPass(createConvertGpuOpsToNVVMOps());
@@ -218,9 +233,9 @@ splitKernels(gpu::GPUModuleOp device) {
         b.clone(op);
     }
     one->walk([](LLVM::LLVMFuncOp f) {
-      for (StringRef name :
-           {"adze.kernel", "adze.threads", "adze.shared_bytes",
-            "adze.resident_blocks", "adze.tensor_maps", "gpu.kernel"})
+      for (StringRef name : {"adze.kernel", "adze.threads", "adze.shared_bytes",
+                             "adze.resident_blocks", "adze.tensor_maps",
+                             "adze.waits", "gpu.kernel"})
         f->removeAttr(name);
     });
     modules.push_back(std::move(one));
@@ -280,6 +295,8 @@ static std::vector<CompiledKernel> listKernels(gpu::GPUModuleOp device) {
         function->getAttrOfType<IntegerAttr>("adze.threads").getInt();
     kernel.sharedBytes =
         function->getAttrOfType<IntegerAttr>("adze.shared_bytes").getInt();
+    if (function->hasAttr("adze.waits"))
+      kernel.flags |= ADZE_KERNEL_WAITS;
     if (auto maps = function->getAttrOfType<ArrayAttr>("adze.tensor_maps"))
       addMaps(kernel, function, maps);
     kernels.push_back(kernel);

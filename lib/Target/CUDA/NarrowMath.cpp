@@ -6,7 +6,9 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -77,9 +79,22 @@ Value expandTanh(Arithmetic &a, Value x) {
   return a.select(a.less(a.abs(x), a.constant(nearZero)), near, far);
 }
 
+/// Returns true if all that is done with the value is to add 1 or a larger
+/// number to it: its absolute error alone matters then.
+bool isAddedToOne(Value value) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    auto add = dyn_cast<arith::AddFOp>(user);
+    FloatAttr number;
+    return add &&
+           (matchPattern(add.getRhs(), m_Constant(&number)) ||
+            matchPattern(add.getLhs(), m_Constant(&number))) &&
+           std::abs(number.getValueAsDouble()) >= 1.0;
+  });
+}
+
 /// Abramowitz and Stegun 7.1.26, whose absolute error is 1.5e-7; near 0 the
-/// first powers.
-Value expandErf(Arithmetic &a, Value x) {
+/// first powers, unless `isAbsolute`: the relative error does not matter.
+Value expandErf(Arithmetic &a, Value x, bool isAbsolute) {
   constexpr float nearZero = 0.25f, scale = 0.3275911f;
   Value t = a.abs(x);
   Value square = a.mul(x, x);
@@ -89,6 +104,8 @@ Value expandErf(Arithmetic &a, Value x) {
                                 -1.453152027f, 1.061405429f}));
   Value tail = a.exp2(a.mul(square, a.constant(-kLog2e)));
   Value far = a.fma(a.mul(sum, tail), a.constant(-1.0f), a.constant(1.0f));
+  if (isAbsolute)
+    return a.copySign(far, x);
   Value near = a.mul(x, a.polynomial(square, {1.12837917f, -0.37612639f,
                                               0.11283792f, -0.02686617f}));
   return a.select(a.less(t, a.constant(nearZero)), near, a.copySign(far, x));
@@ -111,20 +128,20 @@ void expandNarrowMath(Operation *root) {
     if (!mayApproximate(op))
       return;
     Arithmetic a(op);
-    Value result = llvm::TypeSwitch<Operation *, Value>(op)
-                       .Case([&](math::ExpOp exp) {
-                         return expandExp(a, exp.getOperand());
-                       })
-                       .Case([&](math::TanhOp tanh) {
-                         return expandTanh(a, tanh.getOperand());
-                       })
-                       .Case([&](math::ErfOp erf) {
-                         return expandErf(a, erf.getOperand());
-                       })
-                       .Case([&](arith::DivFOp div) {
-                         return a.mul(div.getLhs(), a.reciprocal(div.getRhs()));
-                       })
-                       .Default([](Operation *) { return Value(); });
+    Value result =
+        llvm::TypeSwitch<Operation *, Value>(op)
+            .Case(
+                [&](math::ExpOp exp) { return expandExp(a, exp.getOperand()); })
+            .Case([&](math::TanhOp tanh) {
+              return expandTanh(a, tanh.getOperand());
+            })
+            .Case([&](math::ErfOp erf) {
+              return expandErf(a, erf.getOperand(), isAddedToOne(erf));
+            })
+            .Case([&](arith::DivFOp div) {
+              return a.mul(div.getLhs(), a.reciprocal(div.getRhs()));
+            })
+            .Default([](Operation *) { return Value(); });
     if (!result)
       return;
     op->getResult(0).replaceAllUsesWith(result);

@@ -125,6 +125,10 @@ def SetPrecisionPass : Pass<"graph-set-precision", "::mlir::ModuleOp"> {
     store them. Grouped convolutions, products of two activations, and products
     whose depth is no multiple of what the instruction sums together stay in f32.
 
+    In a program for GPUs, attention rounds query, keys and values, too, before
+    ops that move their elements about, and its weights and result; scores,
+    biases, maxima and sums stay in f32.
+
     The pass fails unless every target (`tile.targets`) has a unit for the type.
 
     Before (cpu=znver4):

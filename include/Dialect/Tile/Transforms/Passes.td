@@ -13,7 +13,9 @@ def TileChooseSchedule : Pass<"tile-choose-schedule", "mlir::ModuleOp"> {
     a matrix unit of the module's GPU multiplies, and that has none, and binds
     the parameters of its blocks in `tile.params.cuda`. Of the blocks that the
     unit takes, those win that need the least time: waves of tiles over the
-    multiprocessors, times the cycles of a tile. A product that no unit takes gets
+    multiprocessors, times the cycles of a tile. Where tiles are so few that all
+    run at a time, blocks of threads may share the depth of one (a dim `split`).
+    A product that no unit takes gets
     bindings of blocks that threads compute, and `remarks` says why. A kernel
     that has `tile.params.cuda` keeps them.
 

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // graph-set-precision: products of f32 tensors in a narrower type.
+#include "AttentionViews.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Tile/IR/Targets.h"
@@ -29,9 +30,7 @@ public:
     if (failed(findUnits()))
       return signalPassFailure();
     SmallVector<Operation *> products;
-    for (auto [i, op] : llvm::enumerate(findPrecisionProducts(getOperation())))
-      if (suits(op) && !llvm::is_contained(wide, int64_t(i)))
-        products.push_back(op);
+#include "PrecisionProducts.h"
     IRRewriter b(&getContext());
     for (Operation *op : products) {
       b.setInsertionPoint(op);
@@ -43,6 +42,9 @@ public:
       op->setAttr("wide_result", b.getUnitAttr());
       ++narrowed;
     }
+    // Products that read them round them now.
+    for (AttentionOp op : attentions)
+      narrowAttention(op);
   }
 
 private:
@@ -77,8 +79,56 @@ private:
     return depth && *depth % group == 0;
   }
 
+  /// Rounds query, keys and values before they are moved about, so that the
+  /// kernels that compute them do; and the result, which is widened again
+  /// unless what reads it rounds it.
+  void narrowAttention(AttentionOp op) {
+    for (OpOperand *operand :
+         {&op.getQueryMutable(), &op.getKeyMutable(), &op.getValueMutable()})
+      operand->set(roundSource(operand->get()));
+    Value result = op.getResult();
+    SmallVector<Operation *> moves;
+    CastOp rounds = findNarrowing(result, narrow, moves);
+    result.setType(withElement(result, narrow));
+    ++narrowed;
+    if (rounds) {
+      for (Operation *moved : moves)
+        moved->getResult(0).setType(withElement(moved->getResult(0), narrow));
+      rounds.getResult().replaceAllUsesWith(rounds.getInput());
+      rounds.erase();
+      return;
+    }
+    OpBuilder b(&getContext());
+    b.setInsertionPointAfter(op);
+    auto wide = CastOp::create(
+        b, op.getLoc(), withElement(result, Float32Type::get(&getContext())),
+        result);
+    result.replaceAllUsesExcept(wide, wide);
+  }
+
+  /// Returns the value in the narrow type, rounded before all ops that move
+  /// its elements about. Values with one source share what is rounded.
+  Value roundSource(Value value) {
+    Value &rounded = roundedSources[value];
+    if (rounded)
+      return rounded;
+    OpBuilder b(&getContext());
+    b.setInsertionPointAfterValue(value);
+    Operation *op = value.getDefiningOp();
+    if (!isa_and_nonnull<ReshapeOp, TransposeOp, SliceOp>(op) ||
+        op->getNumOperands() != 1)
+      return rounded = CastOp::create(b, value.getLoc(),
+                                      withElement(value, narrow), value);
+    Operation *moved = b.clone(*op);
+    moved->getResult(0).setType(withElement(value, narrow));
+    Value source = roundSource(op->getOperand(0));
+    moved->setOperand(0, source);
+    return roundedSources[value] = moved->getResult(0);
+  }
+
   Type narrow;
   int64_t group = 1;
+  DenseMap<Value, Value> roundedSources;
 };
 
 } // namespace

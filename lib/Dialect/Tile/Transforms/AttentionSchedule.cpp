@@ -39,6 +39,46 @@ static int64_t chooseKeys(ParamOp param) {
   return 0;
 }
 
+/// Returns how many blocks of so many rows there are; none if a size is
+/// dynamic.
+static std::optional<int64_t> countTiles(Attention &attention, int64_t rows) {
+  StoreOp store = attention.stores.front();
+  auto type = cast<MemRefType>(store.getMemref().getType());
+  if (!type.hasStaticShape())
+    return std::nullopt;
+  SmallVector<int64_t> dims = store.getMemDims(); // [depth, rows]
+  int64_t tiles = llvm::divideCeil(type.getDimSize(dims[1]), rows);
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    if (!llvm::is_contained(dims, d))
+      tiles *= type.getDimSize(d);
+  return tiles;
+}
+
+/// Returns the rows of a block: two warpgroups share keys and values, unless
+/// the multiprocessors have a block each with the rows of one.
+static int64_t chooseRows(Attention &attention, ParamOp param,
+                          int64_t multiprocessors) {
+  constexpr int64_t few = 64, many = 128;
+  auto choices = param.getChoices();
+  auto tiles = countTiles(attention, few);
+  bool mayBeFew = !choices || llvm::is_contained(*choices, few);
+  return tiles && *tiles <= multiprocessors && mayBeFew ? few : many;
+}
+
+/// Returns how many stages a ring of so many at most has: of the only tile of a
+/// block of threads no more than are filled.
+static int64_t chooseStages(Attention &attention, int64_t most, int64_t rows,
+                            int64_t keys, int64_t multiprocessors) {
+  constexpr int64_t least = 2;
+  auto tiles = countTiles(attention, rows);
+  int64_t count = cast<MemRefType>(attention.keys.getMemref().getType())
+                      .getDimSize(attention.keys.getMemDims()[0]);
+  if (!tiles || *tiles > multiprocessors || ShapedType::isDynamic(count))
+    return most;
+  return std::min(most,
+                  std::max<int64_t>(least, llvm::divideCeil(count, keys)));
+}
+
 /// The copies have to be boxes of whole rows of 128 bytes.
 static LogicalResult checkBoxes(Attention &attention, int64_t rows,
                                 int64_t keys, int64_t depth, std::string &why) {
@@ -89,8 +129,8 @@ static void write(KernelOp kernel, StringRef unit,
 
 LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
                                 std::string &why) {
-  constexpr int64_t rows = 128, elementBytes = 2, stagingBytes = 32768,
-                    barriers = 256, mostStages = 4;
+  constexpr int64_t elementBytes = 2, stagingBytes = 32768, barriers = 256,
+                    mostStages = 4;
   auto attention = findAttention(kernel, why);
   if (failed(attention))
     return failure();
@@ -108,6 +148,8 @@ LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
   auto blocks = findBlocks(*attention, why);
   if (failed(blocks))
     return failure();
+  int64_t rows =
+      chooseRows(*attention, blocks->rows, target.getMultiprocessors());
   int64_t keys = chooseKeys(blocks->keys);
   if (!keys)
     return why = "keys that are no multiple of 32", failure();
@@ -119,7 +161,9 @@ LogicalResult scheduleAttention(KernelOp kernel, CudaTargetAttr target,
       std::min(mostStages, left / (2 * keys * blocks->depth * elementBytes));
   if (stages < 2)
     return why = "blocks for which there is no shared memory", failure();
-  write(kernel, unit.getName(), *blocks, rows, keys, stages);
+  write(kernel, unit.getName(), *blocks, rows, keys,
+        chooseStages(*attention, stages, rows, keys,
+                     target.getMultiprocessors()));
   return success();
 }
 

@@ -34,6 +34,8 @@ namespace {
 struct ProductSizes {
   SmallVector<int64_t, 2> rows;
   int64_t n, k, batch, depth;
+  int64_t parts;       ///< of the depth, which blocks of threads may share
+  bool isKnown = true; ///< all sizes are
 };
 
 /// A block of a result and the warpgroups that compute it. A warpgroup has rows
@@ -51,10 +53,15 @@ constexpr int64_t kMostStages = 8;
 constexpr int64_t kStagingBytes = 16384; ///< of a warpgroup, for results
 constexpr int64_t kBarrierBytes = 16;    ///< two a stage
 constexpr int64_t kTilesTogether = 16;   ///< rows of tiles walked together
+/// Blocks of threads that share the depth of a tile.
+constexpr int64_t kSplits[] = {1, 2, 3, 4, 6, 8};
 
-int64_t getSizeOr(Value memref, int64_t dim, int64_t otherwise) {
+int64_t getSizeOr(Value memref, int64_t dim, int64_t otherwise, bool &isKnown) {
   int64_t size = cast<MemRefType>(memref.getType()).getDimSize(dim);
-  return ShapedType::isDynamic(size) ? otherwise : size;
+  if (!ShapedType::isDynamic(size))
+    return size;
+  isKnown = false;
+  return otherwise;
 }
 
 ProductSizes getSizes(Product &product) {
@@ -63,24 +70,32 @@ ProductSizes getSizes(Product &product) {
   StoreOp store = product.stores.front();
   SmallVector<int64_t> dims = store.getMemDims();
   unsigned numRows = product.getNumRowDims();
+  auto size = [&](Value memref, int64_t dim, int64_t otherwise) {
+    return getSizeOr(memref, dim, otherwise, sizes.isKnown);
+  };
   for (unsigned i = 0; i < numRows; ++i)
-    sizes.rows.push_back(getSizeOr(store.getMemref(), dims[i], manyRows));
-  sizes.n = getSizeOr(store.getMemref(), dims[numRows], manyRows);
-  sizes.k = getSizeOr(product.lhs.getMemref(),
-                      product.lhs.getMemDims()[numRows], manyRows);
+    sizes.rows.push_back(size(store.getMemref(), dims[i], manyRows));
+  sizes.n = size(store.getMemref(), dims[numRows], manyRows);
+  sizes.k = size(product.lhs.getMemref(), product.lhs.getMemDims()[numRows],
+                 manyRows);
   // A stage of a window has one tap, whose channels may be fewer.
   sizes.depth = kMostDepth;
   while (numRows > 1 && sizes.depth > kLeastDepth && sizes.k <= sizes.depth / 2)
     sizes.depth /= 2;
   sizes.k = llvm::alignTo(sizes.k, sizes.depth);
-  for (scf::ForOp loop : ArrayRef(product.loops).drop_back())
-    sizes.k *=
+  sizes.parts = sizes.k / sizes.depth;
+  for (scf::ForOp loop : ArrayRef(product.loops).drop_back()) {
+    int64_t trips =
         loop.getStaticTripCount().value_or(llvm::APInt(64, 1)).getSExtValue();
+    if (loop == product.loops.front())
+      sizes.parts = trips;
+    sizes.k *= trips;
+  }
   sizes.batch = 1;
   int64_t rank = cast<MemRefType>(store.getMemref().getType()).getRank();
   for (int64_t d = 0; d < rank; ++d)
     if (!llvm::is_contained(dims, d))
-      sizes.batch *= getSizeOr(store.getMemref(), d, someMatrices);
+      sizes.batch *= size(store.getMemref(), d, someMatrices);
   return sizes;
 }
 
@@ -108,19 +123,43 @@ SmallVector<SmallVector<int64_t, 2>> getRowBlocks(int64_t rows, bool isImage) {
 /// Cycles of all tiles. The rates are those of one multiprocessor of sm_90
 /// (measurements: docs/performance.md): 2048 multiply-adds a cycle, 60 bytes a
 /// cycle from the second-level cache; the two overlap but for three tenths of
-/// the shorter one. Of as many waves those of fewer tiles cost less.
+/// the shorter one. Of as many waves those of fewer tiles cost less. Blocks
+/// that share the depth of a tile meet twice, and the first one reads the
+/// others' sums.
 double getCycles(const ProductSizes &sizes, const ResultBlock &block,
-                 ArrayRef<int64_t> rows, int64_t multiprocessors) {
+                 ArrayRef<int64_t> rows, int64_t split,
+                 int64_t multiprocessors) {
   constexpr double multiplyAdds = 2048, bytesFromCache = 60, exposed = 0.3,
-                   start = 1500, elementBytes = 2;
+                   start = 1500, meeting = 1200, elementBytes = 2, sumBytes = 4;
   double tiles = countTiles(sizes, rows, block.n);
-  double waves = std::ceil(tiles / multiprocessors);
-  double depth = double(sizes.k);
+  double waves = std::ceil(tiles * double(split) / double(multiprocessors));
+  double depth = double(sizes.k) / double(sizes.parts) *
+                 double(llvm::divideCeil(sizes.parts, split));
+  double join = split == 1 ? 0
+                           : meeting + double((split - 1) * block.m * block.n) *
+                                           sumBytes / bytesFromCache;
   double multiply = depth * block.m * block.n / multiplyAdds;
   double copy = depth * (block.m + block.n) * elementBytes / bytesFromCache;
   return waves *
              (std::max(multiply, copy) + exposed * std::min(multiply, copy)) +
-         start + tiles;
+         start + join + tiles;
+}
+
+/// Returns true if so many blocks of threads may share the depth of a tile: all
+/// run at a time, none is without a part, and their sums fit where the ring
+/// was.
+bool maySplit(const ProductSizes &sizes, const ResultBlock &block,
+              ArrayRef<int64_t> rows, int64_t split, int64_t stages,
+              int64_t multiprocessors) {
+  constexpr int64_t elementBytes = 2, sumBytes = 4;
+  if (split == 1)
+    return true;
+  int64_t each = llvm::divideCeil(sizes.parts, split);
+  return sizes.isKnown && each * (split - 1) < sizes.parts &&
+         countTiles(sizes, rows, block.n) * double(split) <=
+             double(multiprocessors) &&
+         block.m * block.n * sumBytes <=
+             stages * (block.m + block.n) * sizes.depth * elementBytes;
 }
 
 /// A block of a result that threads compute from registers, each 64 sums of it
@@ -240,12 +279,23 @@ private:
       bind({block.m, block.n, block.k});
   }
 
-  int64_t getStages(const ResultBlock &block, int64_t depth) const {
-    constexpr int64_t elementBytes = 2;
-    int64_t stage = (block.m + block.n) * depth * elementBytes + kBarrierBytes;
+  /// Returns how many stages a ring has: as many as fit, but of the only tile
+  /// of a block of threads no more than are filled. The next launch's blocks
+  /// then find room beside this one's.
+  int64_t getStages(const ProductSizes &sizes, const ResultBlock &block,
+                    ArrayRef<int64_t> rows, int64_t split) const {
+    constexpr int64_t elementBytes = 2, least = 2;
+    int64_t stage =
+        (block.m + block.n) * sizes.depth * elementBytes + kBarrierBytes;
     int64_t left = target.getSharedBytes() - block.warpgroups * kStagingBytes -
                    kBarrierBytes;
-    return std::min(kMostStages, left / stage);
+    int64_t stages = std::min(kMostStages, left / stage);
+    if (!sizes.isKnown || countTiles(sizes, rows, block.n) * double(split) >
+                              double(target.getMultiprocessors()))
+      return stages;
+    int64_t filled = sizes.k / sizes.depth / sizes.parts *
+                     llvm::divideCeil(sizes.parts, split);
+    return std::min(stages, std::max(least, filled));
   }
 
   /// Returns the bytes of a row of each operand in shared memory.
@@ -267,58 +317,74 @@ private:
     return std::array<int64_t, 2>{lhs->rowBytes, rhs->rowBytes};
   }
 
+  /// What is chosen for a product.
+  struct Choice {
+    const ResultBlock *block = nullptr;
+    SmallVector<int64_t, 2> rows;
+    int64_t split = 1, stages = 0;
+    std::array<int64_t, 2> swizzles = {0, 0};
+    double cycles = 0;
+  };
+
+  /// Takes the block if it needs less time than what was chosen before.
+  void consider(const ProductSizes &sizes, const ResultBlock &block,
+                ArrayRef<int64_t> rows, int64_t split, Choice &best,
+                std::string &why) {
+    int64_t multiprocessors = target.getMultiprocessors();
+    int64_t stages = getStages(sizes, block, rows, split);
+    if (stages < 2 ||
+        !maySplit(sizes, block, rows, split, stages, multiprocessors))
+      return;
+    double cycles = getCycles(sizes, block, rows, split, multiprocessors);
+    SmallVector<int64_t> values = llvm::to_vector(rows);
+    values.append({block.n, sizes.depth});
+    if ((best.block && cycles >= best.cycles) || !mayBind(values))
+      return;
+    auto swizzles = getSwizzles(rows, block, sizes.depth, why);
+    if (succeeded(swizzles))
+      best = {&block, SmallVector<int64_t, 2>(rows), split, stages, *swizzles,
+              cycles};
+  }
+
   LogicalResult choose(std::string &why) {
     ProductSizes sizes = getSizes(product);
-    const ResultBlock *best = nullptr;
-    SmallVector<int64_t, 2> bestRows;
-    std::array<int64_t, 2> swizzles = {0, 0};
-    double least = 0;
+    Choice best;
     for (const ResultBlock &block : kResultBlocks) {
-      if (block.n > unit.getShape()[1] || getStages(block, sizes.depth) < 2)
+      if (block.n > unit.getShape()[1])
         continue;
-      for (auto &rows : getRowBlocks(block.m, sizes.rows.size() > 1)) {
-        double cycles =
-            getCycles(sizes, block, rows, target.getMultiprocessors());
-        SmallVector<int64_t> values = llvm::to_vector(ArrayRef<int64_t>(rows));
-        values.append({block.n, sizes.depth});
-        if ((best && cycles >= least) || !mayBind(values))
-          continue;
-        auto found = getSwizzles(rows, block, sizes.depth, why);
-        if (failed(found))
-          continue;
-        best = &block;
-        bestRows = rows;
-        least = cycles;
-        swizzles = *found;
-      }
+      for (auto &rows : getRowBlocks(block.m, sizes.rows.size() > 1))
+        for (int64_t split : kSplits)
+          consider(sizes, block, rows, split, best, why);
     }
-    if (!best) {
+    if (!best.block) {
       if (why.empty())
         why = "blocks that the kernel's parameters do not take";
       return failure();
     }
-    write(*best, bestRows, sizes.depth, swizzles);
+    write(best, sizes.depth);
     return success();
   }
 
-  void write(const ResultBlock &block, ArrayRef<int64_t> rows, int64_t depth,
-             ArrayRef<int64_t> swizzles) {
+  void write(const Choice &choice, int64_t depth) {
+    const ResultBlock &block = *choice.block;
+    ArrayRef<int64_t> rows = choice.rows;
     MLIRContext *context = kernel.getContext();
     auto dim = [&](StringRef name, int64_t size) {
       return ScheduleDimAttr::get(context, name, size);
     };
     auto operand = [&](int64_t number) {
       return ScheduleOperandAttr::get(context, number, CopyKind::tma,
-                                      swizzles[number]);
+                                      choice.swizzles[number]);
     };
-    auto gpu = GpuScheduleAttr::get(context,
-                                    {kWarpgroup, block.warpgroups * kWarpgroup},
-                                    getStages(block, depth),
-                                    /*inflight=*/1, kTilesTogether);
+    auto gpu = GpuScheduleAttr::get(
+        context, {kWarpgroup, block.warpgroups * kWarpgroup}, choice.stages,
+        /*inflight=*/1, kTilesTogether);
     SmallVector<ScheduleDimAttr> dims = {dim("m", block.m), dim("n", block.n),
                                          dim("k", depth)};
     if (rows.size() > 1)
       dims.append({dim("y", rows[0]), dim("x", rows[1])});
+    if (choice.split > 1)
+      dims.push_back(dim("split", choice.split));
     kernel->setAttr(kScheduleAttribute,
                     ScheduleAttr::get(context, unit.getName(), dims,
                                       {operand(0), operand(1)}, gpu));

@@ -1,4 +1,5 @@
 // RUN: aopt %s -tile-attach-targets="cpu=znver4" --graph-set-precision --split-input-file | FileCheck %s
+// RUN: aopt %s -tile-attach-targets="cuda=sm_90a" --graph-set-precision=type=f16 --split-input-file | FileCheck %s --check-prefix=GPU
 // RUN: not aopt %s -tile-attach-targets="cpu=znver4,x86-64-v4" --graph-set-precision --split-input-file 2>&1 | FileCheck %s --check-prefix=REFUSED
 // RUN: not aopt %s -tile-attach-targets="cpu=znver4" --graph-set-precision=type=f16 --split-input-file 2>&1 | FileCheck %s --check-prefix=F16
 
@@ -42,4 +43,50 @@ func.func @others(%x: tensor<4x4xf32>, %y: tensor<4x5xf32>, %z: tensor<4x4xf64>,
   %2 = graph.matmul %z, %v : (tensor<4x4xf64>, tensor<4x4xf64>) -> tensor<4x4xf64>
   %3 = graph.conv %i, %f {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 4 : i64} : (tensor<1x4x9x9xf32>, tensor<4x1x3x3xf32>) -> tensor<1x4x7x7xf32>
   return %0, %1, %2, %3 : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf64>, tensor<1x4x7x7xf32>
+}
+
+// -----
+
+// Attention is left alone on CPUs. For GPUs, what query, keys and values are
+// slices of is rounded once, before they are moved about, and the result not
+// again for the product that reads it. The bias stays in f32.
+// CHECK-LABEL: func.func @attention(
+// CHECK: graph.attention {{.*}}xf32>) -> tensor<?x2x4x8xf32
+// GPU-LABEL: func.func @attention(
+// GPU-SAME: %[[X:.*]]: tensor<?x4x6x8xf32
+// GPU-COUNT-1: graph.cast %[[X]] : {{.*}} -> tensor<?x4x6x8xf16
+// GPU-NOT: graph.cast %[[X]]
+// GPU: graph.attention {{.*}} bias %{{.*}} {{.*}}tensor<1x2x4x4xf32>) -> tensor<?x2x4x8xf16
+// GPU-NEXT: graph.transpose {{.*}} -> tensor<?x4x2x8xf16
+// GPU: graph.matmul {{.*}} {wide_result} {{.*}} -> tensor<?x4x2x3xf32
+#x = affine_map<()[s0] -> (s0, 4, 6, 8)>
+#h = affine_map<()[s0] -> (s0, 4, 2, 8)>
+#t = affine_map<()[s0] -> (s0, 2, 4, 8)>
+#r = affine_map<()[s0] -> (s0, 4, 2, 3)>
+func.func @attention(%x: tensor<?x4x6x8xf32, #x>, %b: tensor<1x2x4x4xf32>) -> tensor<?x4x2x3xf32, #r> {
+  %w = graph.constant dense<0.5> : tensor<8x3xf32>
+  %0 = graph.slice %x {starts = array<i64: 0, 0, 0, 0>, steps = array<i64: 1, 1, 1, 1>} : (tensor<?x4x6x8xf32, #x>) -> tensor<?x4x2x8xf32, #h>
+  %1 = graph.slice %x {starts = array<i64: 0, 0, 2, 0>, steps = array<i64: 1, 1, 1, 1>} : (tensor<?x4x6x8xf32, #x>) -> tensor<?x4x2x8xf32, #h>
+  %2 = graph.slice %x {starts = array<i64: 0, 0, 4, 0>, steps = array<i64: 1, 1, 1, 1>} : (tensor<?x4x6x8xf32, #x>) -> tensor<?x4x2x8xf32, #h>
+  %q = graph.transpose %0 {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x4x2x8xf32, #h>) -> tensor<?x2x4x8xf32, #t>
+  %k = graph.transpose %1 {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x4x2x8xf32, #h>) -> tensor<?x2x4x8xf32, #t>
+  %v = graph.transpose %2 {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x4x2x8xf32, #h>) -> tensor<?x2x4x8xf32, #t>
+  %y = graph.attention %q, %k, %v bias %b {scale = 1.250000e-01 : f64} : (tensor<?x2x4x8xf32, #t>, tensor<?x2x4x8xf32, #t>, tensor<?x2x4x8xf32, #t>, tensor<1x2x4x4xf32>) -> tensor<?x2x4x8xf32, #t>
+  %z = graph.transpose %y {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x2x4x8xf32, #t>) -> tensor<?x4x2x8xf32, #h>
+  %p = graph.matmul %z, %w : (tensor<?x4x2x8xf32, #h>, tensor<8x3xf32>) -> tensor<?x4x2x3xf32, #r>
+  return %p : tensor<?x4x2x3xf32, #r>
+}
+
+// -----
+
+// A result that others read too is widened; attention in f64 stays.
+// GPU-LABEL: func.func @read_in_f32(
+// GPU: %[[Y:.*]] = graph.attention {{.*}} -> tensor<2x4x8xf16>
+// GPU-NEXT: %[[W:.*]] = graph.cast %[[Y]] : (tensor<2x4x8xf16>) -> tensor<2x4x8xf32>
+// GPU: graph.attention {{.*}} -> tensor<2x4x8xf64>
+// GPU: return %[[W]]
+func.func @read_in_f32(%x: tensor<2x4x8xf32>, %d: tensor<2x4x8xf64>) -> (tensor<2x4x8xf32>, tensor<2x4x8xf64>) {
+  %y = graph.attention %x, %x, %x {scale = 1.250000e-01 : f64} : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  %z = graph.attention %d, %d, %d {scale = 1.250000e-01 : f64} : (tensor<2x4x8xf64>, tensor<2x4x8xf64>, tensor<2x4x8xf64>) -> tensor<2x4x8xf64>
+  return %y, %z : tensor<2x4x8xf32>, tensor<2x4x8xf64>
 }

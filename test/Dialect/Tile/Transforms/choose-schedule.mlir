@@ -160,3 +160,79 @@ module attributes {tile.targets = [#gpu]} {
     tile.return
   }
 }
+
+// -----
+
+#gpu = #tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
+  units = [#tile.unit<"wgmma", f16 * f16 + f32, [64, 256, 16]>], features = [tma]>
+
+// 24 tiles leave most multiprocessors without work: four share one's depth.
+// CHECK-LABEL: tile.kernel @few_tiles
+// CHECK-SAME: tile.params.cuda = {BLOCK_K = 64 : i64, BLOCK_M = 64 : i64, BLOCK_N = 64 : i64}
+// CHECK-SAME: dims = [#tile.dim<"m", 64>, #tile.dim<"n", 64>, #tile.dim<"k", 64>, #tile.dim<"split", 4>]
+module attributes {tile.targets = [#gpu]} {
+  tile.kernel @few_tiles(%a: memref<128x3072xf16>, %b: memref<3072x768xf16>, %y: memref<128x768xf16>)
+      attributes {tile.params = {BLOCK_K = 1024 : i64, BLOCK_M = 128 : i64, BLOCK_N = 32 : i64}} {
+    %bm = tile.param "BLOCK_M" : index
+    %bn = tile.param "BLOCK_N" : index
+    %bk = tile.param "BLOCK_K" : index
+    %c0 = arith.constant 0 : index
+    %c128 = arith.constant 128 : index
+    %c768 = arith.constant 768 : index
+    %c3072 = arith.constant 3072 : index
+    %f0 = arith.constant 0.0 : f32
+    %gm = arith.ceildivui %c128, %bm : index
+    %gn = arith.ceildivui %c768, %bn : index
+    %i, %j = tile.program_id (%gm, %gn) : index, index
+    %row = arith.muli %i, %bm : index
+    %col = arith.muli %j, %bn : index
+    %zero = tile.broadcast %f0 to [%bm, %bn] : f32 -> tensor<?x?xf32>
+    %acc = scf.for %k = %c0 to %c3072 step %bk iter_args(%q = %zero) -> tensor<?x?xf32> {
+      %l = tile.load %a[%row, %k] sizes [%bm, %bk] : memref<128x3072xf16> -> tensor<?x?xf16>
+      %r = tile.load %b[%k, %col] sizes [%bk, %bn] : memref<3072x768xf16> -> tensor<?x?xf16>
+      %d = tile.dot %l, %r, %q : tensor<?x?xf16>, tensor<?x?xf16>, tensor<?x?xf32>
+      scf.yield %d : tensor<?x?xf32>
+    }
+    %h = arith.truncf %acc : tensor<?x?xf32> to tensor<?x?xf16>
+    tile.store %h, %y[%row, %col] : tensor<?x?xf16>, memref<128x768xf16>
+    tile.return
+  }
+}
+
+// -----
+
+#gpu = #tile.cuda<chip = "sm_90a", multiprocessors = 132, shared_bytes = 232448,
+  units = [#tile.unit<"wgmma", f16 * f16 + f32, [64, 256, 16]>], features = [tma]>
+#rows = affine_map<()[s0] -> (s0, 3072)>
+
+// Rows of dynamic number may be many tiles: none is split.
+// CHECK-LABEL: tile.kernel @dynamic_rows
+// CHECK-SAME: #tile.dim<"k", 64>]
+module attributes {tile.targets = [#gpu]} {
+  tile.kernel @dynamic_rows(%a: memref<?x3072xf16> {adze.dims = #rows}, %b: memref<3072x64xf16>, %y: memref<?x64xf16>)
+      attributes {tile.params = {BLOCK_K = 1024 : i64, BLOCK_M = 128 : i64, BLOCK_N = 32 : i64}} {
+    %bm = tile.param "BLOCK_M" : index
+    %bn = tile.param "BLOCK_N" : index
+    %bk = tile.param "BLOCK_K" : index
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %c3072 = arith.constant 3072 : index
+    %f0 = arith.constant 0.0 : f32
+    %m = memref.dim %a, %c0 : memref<?x3072xf16>
+    %gm = arith.ceildivui %m, %bm : index
+    %gn = arith.ceildivui %c64, %bn : index
+    %i, %j = tile.program_id (%gm, %gn) : index, index
+    %row = arith.muli %i, %bm : index
+    %col = arith.muli %j, %bn : index
+    %zero = tile.broadcast %f0 to [%bm, %bn] : f32 -> tensor<?x?xf32>
+    %acc = scf.for %k = %c0 to %c3072 step %bk iter_args(%q = %zero) -> tensor<?x?xf32> {
+      %l = tile.load %a[%row, %k] sizes [%bm, %bk] : memref<?x3072xf16> -> tensor<?x?xf16>
+      %r = tile.load %b[%k, %col] sizes [%bk, %bn] : memref<3072x64xf16> -> tensor<?x?xf16>
+      %d = tile.dot %l, %r, %q : tensor<?x?xf16>, tensor<?x?xf16>, tensor<?x?xf32>
+      scf.yield %d : tensor<?x?xf32>
+    }
+    %h = arith.truncf %acc : tensor<?x?xf32> to tensor<?x?xf16>
+    tile.store %h, %y[%row, %col] : tensor<?x?xf16>, memref<?x64xf16>
+    tile.return
+  }
+}

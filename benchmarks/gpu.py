@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+"""Whole models on cuda:0 beside PyTorch, interleaved in one process.
+
+  gpu.py BUILD [--only a,b] [--precision f16] [--rounds 12] [--runs 50] [--peers compile,graph] [--kernels 12] [--json FILE]
+
+BUILD has bin/atranslate, lib/libadze_rt.so (ADZE_LIBRARY_DIR names its folder) and models/NAME/model.onnx with weights. All
+tensors are on the device. A turn of Adze is `runs` asynchronous calls between two CUDA events, which replay a CUDA graph; the
+peers are the same architecture with random weights in the same precision: `compile` is
+torch.compile(mode="reduce-overhead"), `graph` eager mode captured in a CUDA graph. Each figure is the median of `rounds`
+turns, taken one after the other; `speed` is the fastest peer's time over Adze's. `error` is the norm of the difference from
+Adze's f32 module on the CPU by the norm of its result. --kernels N also prints Adze's N slowest kernels.
+"""
+import argparse
+import ctypes
+import datetime
+import json
+import os
+import statistics
+import subprocess
+
+import numpy as np
+import torch
+
+import adze
+from adze import _libraries
+from adze._module import _borrow_output
+
+# Name of the row: the model, the shapes of its inputs, and the batch.
+ROWS = {
+    "resnet50-1": ("resnet50", {}, 1),
+    "resnet50-32": ("resnet50_dyn_b4", {"x": (32, 3, 224, 224)}, 32),
+    "bert_base-1": ("bert_base", {}, 1),
+    "bert_base-32": ("bert_base_dyn_s93", {"ids": (32, 128), "mask": (32, 128)}, 32),
+    "mobilenet_v2-1": ("mobilenet_v2", {}, 1),
+}
+SEQUENCE, VOCABULARY = 128, 30522
+
+
+def make_inputs(model, batch):
+    generator = np.random.default_rng(0)
+    if model.startswith("bert"):
+        return [generator.integers(0, VOCABULARY, (batch, SEQUENCE)), np.ones((batch, SEQUENCE), np.int64)]
+    return [generator.standard_normal((batch, 3, 224, 224), dtype=np.float32)]
+
+
+def translate(args, model, shapes, output, *flags):
+    command = [os.path.join(args.build, "bin", "atranslate"), os.path.join(args.build, "models", model, "model.onnx"), "-q",
+               "-o", output, *flags]
+    for name, shape in shapes.items():
+        command += ["--shape", f"{name}={'x'.join(map(str, shape))}"]
+    subprocess.run(command, check=True)
+
+
+class Adze:
+    """One call queues a run on torch's stream."""
+
+    def __init__(self, path, arrays):
+        self.module = adze.load(path, device="cuda:0")
+        self.context = self.module.context()
+        self.inputs = [torch.from_numpy(array).cuda() for array in arrays]
+        shapes = self.module.infer_shapes(*(array.shape for array in arrays))
+        self.outputs = [torch.empty(shape, dtype=getattr(torch, info.dtype), device="cuda")
+                        for shape, info in zip(shapes, self.module.outputs)]
+        self.run = _libraries.runtime().adze_run_async
+        self.run.restype = ctypes.c_void_p
+        self.run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p]
+        self.kept = self.context._borrow(self.inputs)
+        for i, output in enumerate(self.outputs):
+            borrowed = _borrow_output(output, self.module.outputs[i].name, None)
+            self.context._outs[i] = borrowed.pointer
+            self.kept.append(borrowed)
+
+    def __call__(self):
+        context = self.context
+        status = self.run(context._pointer, context._ins, len(self.inputs), context._outs, len(self.outputs),
+                          torch.cuda.current_stream().cuda_stream)
+        if status:
+            raise RuntimeError("adze_run_async failed")
+
+    def profile(self):
+        """Microseconds and number of launches of a run's kernels, by the name of equal ones; slowest first. Each is timed
+        alone, which adds some two microseconds."""
+        with self.context.profile() as profile:
+            for _ in range(3):
+                self.context(*self.inputs, out=self.outputs)
+        kernels = {}
+        launches = len(profile.events) // 3
+        for event in profile.events[launches:]:  # the first run warms up
+            entry = kernels.setdefault(event["name"].split(".")[0], [0.0, 0])
+            entry[0] += event["dur"] / 2
+            entry[1] += 0.5
+        return sorted(kernels.items(), key=lambda item: -item[1][0])
+
+
+def torch_model(model, precision):
+    torch.manual_seed(0)
+    types = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
+    if model.startswith("bert"):
+        import transformers
+        module = transformers.BertModel(transformers.BertConfig(), add_pooling_layer=False)
+        module = module.cuda().eval().to(types[precision])
+        return module, lambda tensors: module(input_ids=tensors[0], attention_mask=tensors[1])[0], lambda t: t
+    import torchvision
+    module = getattr(torchvision.models, "mobilenet_v2" if model.startswith("mobilenet") else "resnet50")()
+    module = module.cuda().eval().to(types[precision]).to(memory_format=torch.channels_last)
+    convert = lambda t: t.to(types[precision]).to(memory_format=torch.channels_last)
+    return module, lambda tensors: module(tensors[0]), convert
+
+
+def make_peers(args, model, arrays):
+    module, call, convert = torch_model(model, args.precision)
+    tensors = [convert(torch.from_numpy(array).cuda()) for array in arrays]
+    peers = {}
+    if "compile" in args.peers:
+        compiled = torch.compile(call, mode="reduce-overhead")
+        peers["compile"] = lambda: compiled(tensors)
+    if "graph" in args.peers:
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            for _ in range(3):
+                call(tensors)
+        stream.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            call(tensors)
+        peers["graph"] = graph.replay
+    return peers, module
+
+
+def turn(call, runs):
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    begin.record()
+    for _ in range(runs):
+        call()
+    end.record()
+    end.synchronize()
+    return begin.elapsed_time(end) / runs
+
+
+def measure(args, row):
+    model, shapes, batch = ROWS[row]
+    arrays = make_inputs(model, batch)
+    path = os.path.join(args.build, f"{row}-{args.precision}.so")
+    report = path + ".json"
+    translate(args, model, shapes, path, "--target=cuda:sm_90a", f"--precision={args.precision}", f"--report={report}")
+    engine = Adze(path, arrays)
+    engine()
+    torch.cuda.synchronize()
+    result = {"row": row, "launches": json.load(open(report))["totals"]["launches"]}
+    if args.check:
+        reference = path + ".cpu.so"
+        translate(args, model, shapes, reference)
+        expected = adze.load(reference)(*arrays, like="numpy")
+        expected = np.asarray(expected, np.float64)
+        got = engine.outputs[0].cpu().numpy().astype(np.float64)
+        result["error"] = float(np.linalg.norm(got - expected) / np.linalg.norm(expected))
+    with torch.inference_mode():
+        peers, kept = make_peers(args, model, arrays)
+        calls = {"adze": engine, **peers}
+        for call in calls.values():
+            for _ in range(10):
+                call()
+        torch.cuda.synchronize()
+        times = {name: [] for name in calls}
+        for _ in range(args.rounds):
+            for name, call in calls.items():
+                times[name].append(turn(call, args.runs))
+    result |= {f"{name}_ms": statistics.median(values) for name, values in times.items()}
+    result |= {f"{name}_spread": max(values) / min(values) for name, values in times.items()}
+    others = [result[f"{name}_ms"] for name in peers]
+    if others:
+        result["speed"] = min(others) / result["adze_ms"]
+    if args.kernels:
+        for name, (microseconds, number) in engine.profile()[:args.kernels]:
+            print(f"    {name:60} {microseconds:9.2f} us in {number:g}", flush=True)
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build")
+    parser.add_argument("--only", type=lambda text: text.split(","), default=list(ROWS))
+    parser.add_argument("--precision", default="f16")
+    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--peers", type=lambda text: text.split(",") if text else [], default=["compile", "graph"])
+    parser.add_argument("--kernels", type=int, default=0)
+    parser.add_argument("--no-check", dest="check", action="store_false")
+    parser.add_argument("--json")
+    args = parser.parse_args()
+    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True)
+    about = {"date": datetime.date.today().isoformat(), "device": torch.cuda.get_device_name(0),
+             "driver": driver.stdout.strip(), "torch": torch.__version__, "precision": args.precision}
+    print(json.dumps(about), flush=True)
+    torch.cuda.set_stream(torch.cuda.Stream())  # the default one cannot be captured
+    results = []
+    for row in args.only:
+        result = measure(args, row)
+        results.append(result)
+        print(json.dumps({k: round(v, 6) if isinstance(v, float) else v for k, v in result.items()}), flush=True)
+        torch.cuda.empty_cache()
+        torch._dynamo.reset()
+    if args.json:
+        with open(args.json, "w") as file:
+            json.dump({**about, "rows": results}, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+// RUN: aopt %s --split-input-file --tile-specialize=target=cuda --convert-tile-to-gpu --canonicalize --cse --verify-diagnostics | FileCheck %s
+
+// Four blocks of threads, a cluster, each compute a part of the depth: rank * 2
+// steps of 64 from rank * 128 on. All but the first one leave their sums in
+// shared memory; the first one adds these in order and stores the results.
+// CHECK: llvm.func @matmul(
+// CHECK-SAME: adze.resident_blocks = 0 : i64
+// CHECK-SAME: nvvm.cluster_dim = array<i32: 4, 1, 1>
+// CHECK: %[[RANK:.*]] = nvvm.read.ptx.sreg.cluster.ctarank
+// CHECK: %[[NUMBER:.*]] = arith.index_cast{{.*}} %[[RANK]]
+// CHECK: %[[FIRST:.*]] = arith.muli %[[NUMBER]], %c128
+// CHECK: %[[LAST:.*]] = arith.addi %[[FIRST]], %c128
+// CHECK: %[[UPPER:.*]] = arith.minui %[[LAST]], %c512
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[UPPER]] step %c64
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
+// CHECK: nvvm.wgmma.wait.group.sync.aligned 0
+// CHECK: scf.if
+// CHECK-COUNT-8: llvm.store {{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
+// CHECK: nvvm.cluster.arrive
+// CHECK-NEXT: nvvm.cluster.wait
+// CHECK: scf.if
+// CHECK: nvvm.mapa %{{.*}}, %c1_i32
+// CHECK-COUNT-8: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<7> -> vector<4xf32>
+// CHECK: nvvm.mapa %{{.*}}, %c2_i32
+// CHECK: nvvm.mapa %{{.*}}, %c3_i32
+// CHECK: nvvm.stmatrix
+// CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta
+// CHECK: nvvm.cluster.arrive
+// CHECK-NEXT: nvvm.cluster.wait
+// The host launches four blocks for each of the tiles.
+// CHECK: llvm.func @matmul_cuda_programs(
+// CHECK: arith.muli %{{.*}}, %c8
+#split = #tile.schedule<unit = "wgmma", dims = [#tile.dim<"m", 64>, #tile.dim<"n", 64>, #tile.dim<"k", 64>, #tile.dim<"split", 4>],
+  operands = [#tile.operand<0, copy = tma, swizzle = 128>, #tile.operand<1, copy = tma, swizzle = 128>],
+  gpu = #tile.gpu<warps = [4, 4], stages = 2, inflight = 1, persistent = 16>>
+tile.kernel @matmul(%a: memref<?x512xf16>, %b: memref<512x96xf16>, %y: memref<?x96xf16>) attributes {tile.schedule = #split} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %c512 = arith.constant 512 : index
+  %f0 = arith.constant 0.0 : f32
+  %m = memref.dim %a, %c0 : memref<?x512xf16>
+  %gm = arith.ceildivui %m, %c64 : index
+  %i, %j = tile.program_id (%gm, %c2) : index, index
+  %row = arith.muli %i, %c64 : index
+  %col = arith.muli %j, %c64 : index
+  %zero = tile.broadcast %f0 to [64, 64] : f32 -> tensor<64x64xf32>
+  %acc = scf.for %k = %c0 to %c512 step %c64 iter_args(%q = %zero) -> tensor<64x64xf32> {
+    %l = tile.load %a[%row, %k] sizes [64, 64] : memref<?x512xf16> -> tensor<64x64xf16>
+    %r = tile.load %b[%k, %col] sizes [64, 64] : memref<512x96xf16> -> tensor<64x64xf16>
+    %d = tile.dot %l, %r, %q : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  %h = arith.truncf %acc : tensor<64x64xf32> to tensor<64x64xf16>
+  tile.store %h, %y[%row, %col] : tensor<64x64xf16>, memref<?x96xf16>
+  tile.return
+}
+
+// -----
+
+// Sums of 64 KB do not fit where the ring was.
+#large = #tile.schedule<unit = "wgmma", dims = [#tile.dim<"m", 128>, #tile.dim<"n", 128>, #tile.dim<"k", 32>, #tile.dim<"split", 2>],
+  operands = [#tile.operand<0, copy = tma, swizzle = 64>, #tile.operand<1, copy = tma, swizzle = 128>],
+  gpu = #tile.gpu<warps = [4, 8], stages = 2, inflight = 1, persistent = 16>>
+// expected-remark@below {{kernel stays on the host: expected what its schedule takes, but got a split depth whose sums are larger than the ring}}
+tile.kernel @large(%a: memref<256x512xf16>, %b: memref<512x128xf16>, %y: memref<256x128xf32>) attributes {tile.schedule = #large} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c128 = arith.constant 128 : index
+  %c32 = arith.constant 32 : index
+  %c512 = arith.constant 512 : index
+  %f0 = arith.constant 0.0 : f32
+  %i = tile.program_id (%c2) : index
+  %row = arith.muli %i, %c128 : index
+  %zero = tile.broadcast %f0 to [128, 128] : f32 -> tensor<128x128xf32>
+  %acc = scf.for %k = %c0 to %c512 step %c32 iter_args(%q = %zero) -> tensor<128x128xf32> {
+    %l = tile.load %a[%row, %k] sizes [128, 32] : memref<256x512xf16> -> tensor<128x32xf16>
+    %r = tile.load %b[%k, 0] sizes [32, 128] : memref<512x128xf16> -> tensor<32x128xf16>
+    %d = tile.dot %l, %r, %q : tensor<128x32xf16>, tensor<32x128xf16>, tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  tile.store %acc, %y[%row, 0] : tensor<128x128xf32>, memref<256x128xf32>
+  tile.return
+}
