@@ -90,12 +90,11 @@ static bool isVectorized(const Module &module) {
 
 /// Returns the passes that code of vectors still needs: address computations
 /// become few, and invariant ones leave their loops. The default pipeline of
-/// LLVM spends most of its time on vectorization and full unrolling, which
-/// convert-tile-to-vector has done. Code without those takes a third of the
-/// time; loops that only have to be unrolled by a few still are at O2.
+/// LLVM spends most of its time on vectorization and repeated simplification,
+/// which convert-tile-to-vector makes needless. What it gives to such code is
+/// unrolling by a few, which is done at O2 here, too.
 static FunctionPassManager makeSimplification(unsigned optLevel) {
   FunctionPassManager manager;
-
   manager.addPass(SROAPass(SROAOptions::ModifyCFG));
   manager.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   manager.addPass(SimplifyCFGPass());
@@ -150,7 +149,8 @@ static void optimize(Module &module, TargetMachine &machine,
 
 namespace {
 /// Keeps LLVM from looking for the best addresses in loops: with many accesses
-/// that is half of the time that code takes.
+/// that is half of the time that code takes. Loops over vectors run as fast
+/// without it.
 class WithoutStrengthReduction final : public OptPassGate {
 public:
   bool isEnabled() const override { return true; }
