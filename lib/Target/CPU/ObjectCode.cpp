@@ -92,7 +92,8 @@ static bool isVectorized(const Module &module) {
 /// become few, and invariant ones leave their loops. The default pipeline of
 /// LLVM spends most of its time on vectorization and repeated simplification,
 /// which convert-tile-to-vector makes needless. What it gives to such code is
-/// unrolling by a few, which is done at O2 here, too.
+/// unrolling by a few, which is done at O2 here, too. Addresses of unrolled
+/// loops stay where they are: outside, they would fill the registers.
 static FunctionPassManager makeSimplification(unsigned optLevel) {
   FunctionPassManager manager;
   manager.addPass(SROAPass(SROAOptions::ModifyCFG));
@@ -113,8 +114,6 @@ static FunctionPassManager makeSimplification(unsigned optLevel) {
   manager.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   manager.addPass(InstCombinePass());
   manager.addPass(SimplifyCFGPass());
-  manager.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()),
-                                                  /*UseMemorySSA=*/true));
   return manager;
 }
 
