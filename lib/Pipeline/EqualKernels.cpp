@@ -2,7 +2,9 @@
 //
 // Detection of post-processing has a class after the other: the same kernels,
 // each time for as many boxes as that class has. A tensor cut into thousands of
-// pieces has the same kernel for each, but for where it reads.
+// pieces has the same kernel for each, but for where it reads. A forest that is
+// stored as a node a tree has the same kernels for each, but for how many nodes
+// the tree has.
 #include "EqualKernels.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Host/IR/Host.h"
@@ -11,6 +13,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -79,39 +82,62 @@ void SymbolOrder::renumber(Operation *clone) {
 }
 
 //===----------------------------------------------------------------------===//
-// Offsets
+// Numbers
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A number that says where a kernel reads or writes: a static offset of a load
-/// or store, or a summand of an index.
-struct Offset {
-  Operation *op;
-  unsigned index; // of the static offsets, or the operand
+/// A number in a kernel that may be a symbol instead: a static offset of a load
+/// or store, an operand of an op on indices, or the rows of a table.
+struct Number {
+  Operation *op;  // the kernel, where it is rows of an argument
+  unsigned index; // of the static offsets, the operand or the argument
   int64_t value;
 };
 } // namespace
 
-static SmallVector<Offset> getOffsets(Operation *kernel) {
-  SmallVector<Offset> offsets;
+/// Returns whether the kernel reads the argument at single rows that it
+/// computes alone, so that their number is in no loop and no tile.
+static bool isTable(BlockArgument argument) {
+  auto type = dyn_cast<MemRefType>(argument.getType());
+  return type && type.getRank() > 0 && type.hasStaticShape() &&
+         type.getLayout().isIdentity() && !argument.use_empty() &&
+         llvm::all_of(argument.getUsers(), [](Operation *user) {
+           if (auto load = dyn_cast<tile::LoadOp>(user))
+             return !llvm::is_contained(load.getMemDims(), 0);
+           if (auto gather = dyn_cast<tile::GatherOp>(user))
+             return gather.getAlong() == 0 &&
+                    !llvm::is_contained(gather.getDims(), 0);
+           return isa<memref::LoadOp>(user);
+         });
+}
+
+static SmallVector<Number> getNumbers(Operation *op) {
+  SmallVector<Number> numbers;
+  auto kernel = dyn_cast<tile::KernelOp>(op);
+  if (!kernel)
+    return numbers;
+  for (BlockArgument argument : kernel.getArguments())
+    if (isTable(argument))
+      numbers.push_back({kernel, argument.getArgNumber(),
+                         cast<MemRefType>(argument.getType()).getDimSize(0)});
   auto addStatic = [&](Operation *op, ArrayRef<int64_t> values) {
     for (auto [index, value] : llvm::enumerate(values))
       if (!ShapedType::isDynamic(value))
-        offsets.push_back({op, unsigned(index), value});
+        numbers.push_back({op, unsigned(index), value});
   };
-  if (!isa<tile::KernelOp>(kernel))
-    return offsets;
-  kernel->walk([&](Operation *op) {
+  kernel.walk([&](Operation *op) {
     if (auto load = dyn_cast<tile::LoadOp>(op))
       addStatic(op, load.getStaticOffsets());
     else if (auto store = dyn_cast<tile::StoreOp>(op))
       addStatic(op, store.getStaticOffsets());
-    else if (isa<arith::AddIOp>(op) && op->getResult(0).getType().isIndex())
-      for (unsigned i : {0, 1})
-        if (auto value = getConstantIntValue(op->getOperand(i)))
-          offsets.push_back({op, i, *value});
+    else if (isa<arith::AddIOp, arith::MinSIOp, arith::MaxSIOp,
+                 tile::BroadcastOp>(op))
+      for (auto [index, operand] : llvm::enumerate(op->getOperands()))
+        if (auto value = getConstantIntValue(operand);
+            value && operand.getType().isIndex())
+          numbers.push_back({op, unsigned(index), *value});
   });
-  return offsets;
+  return numbers;
 }
 
 template <typename OpT>
@@ -125,7 +151,7 @@ static void setStaticOffset(OpT op, unsigned index, OpFoldResult offset) {
   op.setStaticOffsets(numbers);
 }
 
-static void setOffset(const Offset &at, OpFoldResult offset) {
+static void setOffset(const Number &at, OpFoldResult offset) {
   OpBuilder builder(at.op);
   if (auto load = dyn_cast<tile::LoadOp>(at.op))
     return setStaticOffset(load, at.index, offset);
@@ -133,6 +159,51 @@ static void setOffset(const Offset &at, OpFoldResult offset) {
     return setStaticOffset(store, at.index, offset);
   at.op->setOperand(at.index, getValueOrCreateConstantIndexOp(
                                   builder, at.op->getLoc(), offset));
+}
+
+/// Makes the number of rows of an argument unknown.
+static void clearSize(tile::KernelOp kernel, unsigned index) {
+  BlockArgument argument = kernel.getArgument(index);
+  auto type = cast<MemRefType>(argument.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.front() = ShapedType::kDynamic;
+  argument.setType(MemRefType::get(shape, type.getElementType(),
+                                   type.getLayout(), type.getMemorySpace()));
+  SmallVector<Type> types(kernel.getArgumentTypes());
+  types[index] = argument.getType();
+  kernel.setType(FunctionType::get(kernel.getContext(), types, {}));
+}
+
+/// Replaces a number by one that is the same in all kernels of a form.
+static void clear(const Number &at) {
+  if (auto kernel = dyn_cast<tile::KernelOp>(at.op))
+    return clearSize(kernel, at.index);
+  setOffset(at, Builder(at.op->getContext()).getIndexAttr(0));
+}
+
+/// Replaces a number by a symbol, of which the least and the greatest value and
+/// a divisor are known.
+static void setSymbol(const Number &at, unsigned symbol,
+                      ArrayRef<int64_t> range) {
+  OpBuilder builder(at.op);
+  auto getMap = [&](ArrayRef<AffineExpr> values) {
+    return AffineMapAttr::get(
+        AffineMap::get(0, symbol + 1, values, builder.getContext()));
+  };
+  AffineExpr value = builder.getAffineSymbolExpr(symbol);
+  if (auto kernel = dyn_cast<tile::KernelOp>(at.op)) {
+    SmallVector<AffineExpr> dims = {value};
+    auto type = cast<MemRefType>(kernel.getArgument(at.index).getType());
+    for (int64_t size : type.getShape().drop_front())
+      dims.push_back(builder.getAffineConstantExpr(size));
+    clearSize(kernel, at.index);
+    kernel.setArgAttr(at.index, host::dimsAttr, getMap(dims));
+    return;
+  }
+  auto size = host::SizeOp::create(builder, at.op->getLoc(),
+                                   builder.getIndexType(), getMap(value));
+  size->setAttr(tile::kRangeAttribute, builder.getDenseI64ArrayAttr(range));
+  setOffset(at, size.getResult());
 }
 
 static void eraseDead(Operation *kernel) {
@@ -148,16 +219,16 @@ static void eraseDead(Operation *kernel) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Kernels that are equal but for symbols and offsets.
+/// Kernels that are equal but for symbols and numbers.
 struct Form {
   struct Member {
     StringRef name;
     Operation *kernel;
     SmallVector<unsigned> symbols;
-    std::vector<int64_t> offsets;
+    std::vector<int64_t> numbers;
   };
   std::vector<Member> members;
-  std::set<std::vector<int64_t>> different; // of the offsets
+  std::set<std::vector<int64_t>> different; // of the numbers
 };
 
 class KernelForms {
@@ -189,10 +260,9 @@ void KernelForms::add(StringRef name) {
   SymbolOrder order;
   order.renumber(clone);
   Form::Member member{name, kernel, SmallVector<unsigned>(order.get()), {}};
-  Builder builder(clone->getContext());
-  for (const Offset &offset : getOffsets(clone)) {
-    member.offsets.push_back(offset.value);
-    setOffset(offset, builder.getIndexAttr(0));
+  for (const Number &number : getNumbers(clone)) {
+    member.numbers.push_back(number.value);
+    clear(number);
   }
   eraseDead(clone);
   SymbolTable::setSymbolName(clone, "kernel");
@@ -201,16 +271,16 @@ void KernelForms::add(StringRef name) {
   clone->print(os, OpPrintingFlags().useLocalScope());
   clone->erase();
   Form &form = forms[text];
-  form.different.insert(member.offsets);
+  form.different.insert(member.numbers);
   form.members.push_back(std::move(member));
 }
 
-/// The first with its offsets is what the others with these call. Without
+/// The first with its numbers is what the others with these call. Without
 /// symbols the graph was compared before.
 void KernelForms::addTwins(const Form &form) {
   std::map<std::vector<int64_t>, const Form::Member *> firsts;
   for (const Form::Member &member : form.members) {
-    auto [found, isNew] = firsts.insert({member.offsets, &member});
+    auto [found, isNew] = firsts.insert({member.numbers, &member});
     if (isNew || member.symbols.empty())
       continue;
     KernelTwin twin{member.name, found->second->name, {}, {}};
@@ -221,7 +291,7 @@ void KernelForms::addTwins(const Form &form) {
   }
 }
 
-/// A kernel that takes the offsets that differ as symbols behind its own. What
+/// A kernel that takes the numbers that differ as symbols behind its own. What
 /// is known of all their values stays known: loads inside of a tensor are it.
 void KernelForms::makeShared(const Form &form) {
   const Form::Member &first = form.members.front();
@@ -230,24 +300,16 @@ void KernelForms::makeShared(const Form &form) {
   order.renumber(kernel);
   unsigned numSymbols = order.get().size();
   SmallVector<unsigned> taken;
-  for (auto [position, offset] : llvm::enumerate(getOffsets(kernel))) {
-    int64_t min = offset.value, max = min, divisor = 0;
+  for (auto [position, number] : llvm::enumerate(getNumbers(kernel))) {
+    int64_t min = number.value, max = min, divisor = 0;
     for (const Form::Member &member : form.members) {
-      min = std::min(min, member.offsets[position]);
-      max = std::max(max, member.offsets[position]);
-      divisor = std::gcd(divisor, member.offsets[position]);
+      min = std::min(min, member.numbers[position]);
+      max = std::max(max, member.numbers[position]);
+      divisor = std::gcd(divisor, member.numbers[position]);
     }
     if (min == max)
       continue;
-    OpBuilder builder(offset.op);
-    unsigned symbol = numSymbols + taken.size();
-    auto size = host::SizeOp::create(
-        builder, offset.op->getLoc(), builder.getIndexType(),
-        AffineMapAttr::get(AffineMap::get(
-            0, symbol + 1, builder.getAffineSymbolExpr(symbol))));
-    size->setAttr(tile::kRangeAttribute,
-                  builder.getDenseI64ArrayAttr({min, max, divisor}));
-    setOffset(offset, size.getResult());
+    setSymbol(number, numSymbols + taken.size(), {min, max, divisor});
     taken.push_back(position);
   }
   eraseDead(kernel);
@@ -260,7 +322,7 @@ void KernelForms::makeShared(const Form &form) {
       twin.symbols.push_back({unsigned(other), own});
     for (auto [number, position] : llvm::enumerate(taken))
       twin.numbers.push_back(
-          {unsigned(numSymbols + number), member.offsets[position]});
+          {unsigned(numSymbols + number), member.numbers[position]});
     result.twins.push_back(std::move(twin));
     twins.insert(member.name);
   }
@@ -268,9 +330,9 @@ void KernelForms::makeShared(const Form &form) {
 
 EqualKernels KernelForms::finish() {
   // Fewer keep their numbers inside, where they cost nothing to read.
-  constexpr size_t leastOffsets = 16;
+  constexpr size_t leastNumbers = 16;
   for (const auto &[text, form] : forms)
-    if (form.different.size() < leastOffsets)
+    if (form.different.size() < leastNumbers)
       addTwins(form);
     else
       makeShared(form);

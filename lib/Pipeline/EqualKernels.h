@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Kernels that are equal but for which symbols their sizes are of, or, where
-// they are many, but for where they read and write: one is compiled, the others
-// call it.
+// they are many, but for where they read and write or how large their tables
+// are: one is compiled, the others call it.
 #ifndef ADZE_LIB_PIPELINE_EQUALKERNELS_H
 #define ADZE_LIB_PIPELINE_EQUALKERNELS_H
 

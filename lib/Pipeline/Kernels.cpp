@@ -5,6 +5,7 @@
 #include "Dialect/Tile/IR/Tile.h"
 #include "Support/ParallelUnits.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Target/LLVMIR/ModuleTranslation.h"
 #include "llvm/ADT/SetVector.h"
@@ -109,12 +110,15 @@ compileUnit(KernelUnit &unit, const StageOptions &options,
             llvm::function_ref<LogicalResult(PassManager &)> complete,
             KernelObject &result) {
   PassManager manager(unit.module->getContext());
+  // To verify thousands of ops after each pass takes as long as the passes do.
+  manager.enableVerifier(false);
   StageOptions own = options;
   own.plainKernels &= llvm::none_of(unit.names, [&](const std::string &name) {
     return options.fastKernels.count(name);
   });
   buildStage(Stage::Kernel, manager, own);
-  if (failed(complete(manager)) || failed(manager.run(*unit.module)))
+  if (failed(complete(manager)) || failed(manager.run(*unit.module)) ||
+      failed(verify(*unit.module)))
     return failure();
   SymbolTable symbols(*unit.module);
   for (const std::string &name : unit.names) {
@@ -136,6 +140,21 @@ compileUnit(KernelUnit &unit, const StageOptions &options,
   return compiled;
 }
 
+/// Returns the indices of the units, those that take longest first, so that no
+/// thread begins a long one when the others are done.
+static SmallVector<size_t> orderByLength(MutableArrayRef<KernelUnit> units) {
+  using Length = std::tuple<bool, size_t, size_t>; // light, ~ops, index
+  SmallVector<Length> lengths;
+  for (auto [index, unit] : llvm::enumerate(units)) {
+    size_t numOps = 0;
+    unit.module->walk([&](Operation *) { ++numOps; });
+    lengths.push_back({unit.isLight, ~numOps, index});
+  }
+  llvm::sort(lengths);
+  return llvm::map_to_vector(
+      lengths, [](const Length &length) { return std::get<2>(length); });
+}
+
 FailureOr<std::vector<KernelObject>>
 compileKernels(std::vector<KernelUnit> units, const StageOptions &options,
                const cpu::CpuTarget &target, StringRef prefix,
@@ -145,8 +164,10 @@ compileKernels(std::vector<KernelUnit> units, const StageOptions &options,
   if (units.empty())
     return objects;
   MLIRContext *context = units.front().module->getContext();
+  SmallVector<size_t> order = orderByLength(units);
   LogicalResult result =
-      parallelForUnits(context, units.size(), [&](size_t index) {
+      parallelForUnits(context, units.size(), [&](size_t position) {
+        size_t index = order[position];
         if (failed(compileUnit(units[index], options, target, prefix, complete,
                                objects[index])))
           return failure();

@@ -44,8 +44,9 @@ struct CpuTarget {
 
 /// Optimises `module` at O<optLevel> and appends its object code to `object`.
 /// At O0 that is quick and the code is slow; O1 takes some two thirds of the
-/// time of O2. Functions and data get sections of
-/// their own; all code is position independent.
+/// time of O2. Code that accesses memory by vectors is only simplified, and
+/// unrolled at O2: it has its form from convert-tile-to-vector. Functions and
+/// data get sections of their own; all code is position independent.
 llvm::Error emitObject(llvm::Module &module, const CpuTarget &target,
                        unsigned optLevel, llvm::SmallVectorImpl<char> &object);
 

@@ -5,6 +5,8 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -13,6 +15,15 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/SCCP.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 
 using namespace llvm;
@@ -59,6 +70,53 @@ static void limitUnrolling(Module &module) {
   }
 }
 
+/// Returns whether the code has the form of tile kernels: each function that
+/// has control flow accesses memory by vectors.
+static bool isVectorized(const Module &module) {
+  bool found = false;
+  for (const Function &function : module) {
+    bool hasBranch = false, hasVector = false;
+    for (const Instruction &instruction : instructions(function)) {
+      hasBranch |= isa<BranchInst>(instruction);
+      const Value *pointer = getLoadStorePointerOperand(&instruction);
+      hasVector |= pointer && getLoadStoreType(&instruction)->isVectorTy();
+    }
+    if (hasBranch && !hasVector)
+      return false;
+    found |= hasVector;
+  }
+  return found;
+}
+
+/// Returns the passes that code of vectors still needs: address computations
+/// become few, and invariant ones leave their loops. The default pipeline of
+/// LLVM spends most of its time on vectorization and repeated simplification,
+/// which convert-tile-to-vector makes needless. What it gives to such code is
+/// unrolling by a few, which is done at O2 here, too. Addresses of unrolled
+/// loops stay where they are: outside, they would fill the registers.
+static FunctionPassManager makeSimplification(unsigned optLevel) {
+  FunctionPassManager manager;
+  manager.addPass(SROAPass(SROAOptions::ModifyCFG));
+  manager.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  manager.addPass(SimplifyCFGPass());
+  manager.addPass(InstCombinePass());
+  LoopPassManager loops;
+  loops.addPass(LoopRotatePass());
+  loops.addPass(LICMPass(LICMOptions()));
+  manager.addPass(
+      createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
+  if (optLevel >= 2) {
+    manager.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+    manager.addPass(InstCombinePass());
+    manager.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
+    manager.addPass(LoopUnrollPass(LoopUnrollOptions(optLevel)));
+  }
+  manager.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  manager.addPass(InstCombinePass());
+  manager.addPass(SimplifyCFGPass());
+  return manager;
+}
+
 static void optimize(Module &module, TargetMachine &machine,
                      unsigned optLevel) {
   LoopAnalysisManager loops;
@@ -74,6 +132,15 @@ static void optimize(Module &module, TargetMachine &machine,
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
+  if (isVectorized(module)) {
+    ModulePassManager manager;
+    // Ranges of indices tell which rows of a last block are the same.
+    manager.addPass(IPSCCPPass());
+    manager.addPass(
+        createModuleToFunctionPassAdaptor(makeSimplification(optLevel)));
+    manager.run(module, modules);
+    return;
+  }
   OptimizationLevel level =
       optLevel >= 2 ? OptimizationLevel::O2 : OptimizationLevel::O1;
   builder.buildPerModuleDefaultPipeline(level).run(module, modules);
@@ -81,7 +148,8 @@ static void optimize(Module &module, TargetMachine &machine,
 
 namespace {
 /// Keeps LLVM from looking for the best addresses in loops: with many accesses
-/// that is half of the time that code takes.
+/// that is half of the time that code takes. Loops over vectors run as fast
+/// without it.
 class WithoutStrengthReduction final : public OptPassGate {
 public:
   bool isEnabled() const override { return true; }
@@ -115,7 +183,7 @@ Error emitObject(Module &module, const CpuTarget &target, unsigned optLevel,
     machine->setOptLevel(CodeGenOptLevel::None);
     machine->setO0WantsFastISel(true);
   } else {
-    if (optLevel < 2) {
+    if (optLevel < 2 || isVectorized(module)) {
       static WithoutStrengthReduction gate; // it has no state
       module.getContext().setOptPassGate(gate);
     }

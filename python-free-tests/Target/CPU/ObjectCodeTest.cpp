@@ -6,6 +6,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
 #include "gmock/gmock.h"
 
 namespace {
@@ -57,6 +58,76 @@ size_t getBytes(int count) {
 TEST(ObjectCodeTest, ManyLoopsStayShort) {
   size_t few = getBytes(20), many = getBytes(100);
   EXPECT_LT(many, few * 7 / 2) << few << " bytes of 20 loops";
+}
+
+/// Returns the text of a module after it became code for Zen 4 at O<level>.
+std::string getOptimized(const std::string &text, unsigned level) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic error;
+  auto module = llvm::parseAssemblyString(text, error, context);
+  EXPECT_TRUE(module) << error.getMessage().str() << error.getLineNo();
+  auto target = llvm::cantFail(
+      adze::cpu::CpuTarget::resolve("x86_64-linux-gnu", "znver4"));
+  llvm::SmallVector<char> object;
+  llvm::cantFail(adze::cpu::emitObject(*module, target, level, object));
+  std::string result;
+  llvm::raw_string_ostream(result) << *module;
+  return result;
+}
+
+/// Returns a loop over 1024 elements of `type`, `step` at a time, that adds x
+/// to y. `index` computes %k from the variable of the loop, %i.
+std::string getLoop(const std::string &type, int step,
+                    const std::string &index = "%k = add i64 %i, 0") {
+  return "declare i64 @llvm.smin.i64(i64, i64)\n"
+         "define void @f(ptr noalias %x, ptr noalias %y) {\n"
+         "entry:\n  br label %head\n"
+         "head:\n  %i = phi i64 [0, %entry], [%next, %body]\n"
+         "  %more = icmp slt i64 %i, 1024\n"
+         "  br i1 %more, label %body, label %done\n"
+         "body:\n  " +
+         index +
+         "\n  %p = getelementptr float, ptr %x, i64 %k\n"
+         "  %q = getelementptr float, ptr %y, i64 %i\n"
+         "  %a = load " +
+         type + ", ptr %p, align 4\n  %b = load " + type +
+         ", ptr %q, align 4\n  %c = fadd " + type + " %a, %b\n  store " + type +
+         " %c, ptr %q, align 4\n"
+         "  %next = add i64 %i, " +
+         std::to_string(step) +
+         "\n  br label %head\n"
+         "done:\n  ret void\n}\n";
+}
+
+size_t count(const std::string &text, const std::string &what) {
+  return llvm::StringRef(text).count(what);
+}
+
+/// Loops over vectors are unrolled where time is spent, and nowhere else.
+TEST(ObjectCodeTest, VectorsAreUnrolledAtO2Alone) {
+  std::string loop = getLoop("<16 x float>", 16);
+  EXPECT_GT(count(getOptimized(loop, 2), "fadd <16 x float>"), 1u);
+  EXPECT_EQ(count(getOptimized(loop, 1), "fadd <16 x float>"), 1u);
+}
+
+/// Loops over scalars, as the reference path leaves them, become vectors.
+TEST(ObjectCodeTest, ScalarsBecomeVectors) {
+  std::string code = getOptimized(getLoop("float", 1), 2);
+  EXPECT_GE(count(code, "fadd <16 x float>"), 1u) << code;
+}
+
+/// The range of the variable says that its bound is none: rows of a last block
+/// that are the same are computed once.
+TEST(ObjectCodeTest, RangesOfIndicesAreKnown) {
+  std::string bound = "%k = call i64 @llvm.smin.i64(i64 %i, i64 1024)";
+  for (unsigned level : {1, 2}) {
+    std::string code = getOptimized(getLoop("<16 x float>", 16, bound), level);
+    EXPECT_EQ(count(code, "call i64 @llvm.smin"), 0u) << code;
+  }
+  // One that is in the range stays.
+  bound = "%k = call i64 @llvm.smin.i64(i64 %i, i64 500)";
+  std::string code = getOptimized(getLoop("<16 x float>", 16, bound), 1);
+  EXPECT_EQ(count(code, "call i64 @llvm.smin"), 1u) << code;
 }
 
 } // namespace

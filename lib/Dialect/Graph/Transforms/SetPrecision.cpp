@@ -30,7 +30,15 @@ public:
     if (failed(findUnits()))
       return signalPassFailure();
     SmallVector<Operation *> products;
-#include "PrecisionProducts.h"
+    for (auto [i, op] : llvm::enumerate(findPrecisionProducts(getOperation())))
+      if (suits(op) && !llvm::is_contained(wide, int64_t(i)))
+        products.push_back(op);
+    SmallVector<AttentionOp> attentions;
+    if (tile::findCudaTarget(getOperation()))
+      getOperation().walk([&](AttentionOp op) {
+        if (getElement(op.getResult()).isF32())
+          attentions.push_back(op);
+      });
     IRRewriter b(&getContext());
     for (Operation *op : products) {
       b.setInsertionPoint(op);
