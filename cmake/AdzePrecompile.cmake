@@ -19,10 +19,14 @@ function(adze_precompile name header)
   set(folder ${ADZE_CACHE}/pch/${hash})
   get_filename_component(file ${header} NAME)
   configure_file(${header} ${folder}/${file} COPYONLY)
-  # Made under another name: a build that is stopped leaves no half of it.
+  # Made under another name: a build that is stopped leaves no half of it. It is
+  # made anew when a header changes, since clang refuses one of headers that an
+  # upgrade of the system replaced.
   set(pch ${folder}/${file}.pch)
   add_custom_command(OUTPUT ${pch}
     COMMAND ${CMAKE_CXX_COMPILER} ${flags} -x c++-header ${folder}/${file} -o ${pch}.${name}
+      -MD -MT ${pch} -MF ${CMAKE_BINARY_DIR}/${name}.d
+    DEPFILE ${CMAKE_BINARY_DIR}/${name}.d
     COMMAND ${CMAKE_COMMAND} -E rename ${pch}.${name} ${pch}
     COMMENT "Precompiling ${file} into ${folder}" VERBATIM)
   add_custom_target(${name} DEPENDS ${pch})
