@@ -36,7 +36,7 @@ public:
   CompileStatus run();
 
 private:
-  CompileStatus compileModule(bool reports);
+  CompileStatus compileModule(bool isLast);
   CompileStatus openProbe();
   CompileStatus measureModule(double &error);
   CompileStatus measureProducts();
@@ -108,15 +108,18 @@ CompileStatus AutoPrecision::refuse(llvm::StringRef what,
   return CompileStatus::Unsupported;
 }
 
-/// Compiles with the products that are wide now. The report is written once.
-CompileStatus AutoPrecision::compileModule(bool reports) {
+/// Compiles with the products that are wide now. Only the last compilation
+/// tells about itself.
+CompileStatus AutoPrecision::compileModule(bool isLast) {
   CompileOptions own = options;
   for (auto [i, product] : llvm::enumerate(products))
     if (product.isWide)
       own.wideProducts.push_back(int64_t(i));
   own.precisionErrors = &products;
-  if (!reports)
+  if (!isLast) {
     own.report.clear();
+    own.stats = own.timing = own.verbose = false;
+  }
   return compile(own, diagnostics);
 }
 
@@ -130,7 +133,7 @@ CompileStatus AutoPrecision::openProbe() {
   own.probed = &products;
   own.cpus = {"native"};
   own.tune = Tune::Off;
-  own.stats = own.timing = own.injectFault = false;
+  own.stats = own.timing = own.verbose = own.injectFault = false;
   own.quiet = true;
   own.cache.clear(); // a hit has no list of products
   own.dumpPhases.clear();
@@ -237,7 +240,7 @@ CompileStatus AutoPrecision::run() {
       removeTemporary(probePath);
   });
   bool reports = !options.report.empty();
-  CompileStatus status = compileModule(/*reports=*/false);
+  CompileStatus status = compileModule(/*isLast=*/false);
   if (status != CompileStatus::Done)
     return status;
   double error = 0;
@@ -254,12 +257,13 @@ CompileStatus AutoPrecision::run() {
     if (numWide == before)
       products[order[numWide++]].isWide = true;
     if (status == CompileStatus::Done)
-      status = compileModule(/*reports=*/false);
+      status = compileModule(/*isLast=*/false);
     if (status == CompileStatus::Done)
       status = measureModule(error);
   }
-  if (status == CompileStatus::Done && reports)
-    status = compileModule(/*reports=*/true);
+  bool tells = reports || options.stats || options.timing || options.verbose;
+  if (status == CompileStatus::Done && tells)
+    status = compileModule(/*isLast=*/true);
   if (status == CompileStatus::Done) {
     print(error);
     return status;

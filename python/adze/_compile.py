@@ -305,7 +305,8 @@ def compile(
         model: The path of a model (.onnx, or .mlir of any level), its bytes, or an
             ``onnx.ModelProto``.
         target: "cpu" (the default), "cuda:sm_90a", or several.
-        precision: "f32" (what ONNX says, the default), "tf32", "bf16" or "f16".
+        precision: "f32" (what ONNX says, the default), "bf16" or "f16"; "auto" is bf16
+            where results stay within ``options={"max_error": E}`` (0.01) of their range.
         weights_precision: Constant weights of f32 matrix products: "f32" (the default),
             or "int8" or "int4", rounded by blocks of 32 along the depth; "int4:64" by
             blocks of 64.
