@@ -175,18 +175,20 @@ def test_progress_that_raises_cancels():
 def test_ctrl_c_cancels():
     script = (
         "import adze, os, signal\n"
+        # A process in the background may begin with the signal ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "def stop(stage, done, total):\n"
         "    if stage == 'kernel': os.kill(os.getpid(), signal.SIGINT)\n"
         "try:\n"
         f"    adze.compile({str(DIGITS / 'digits.onnx')!r}, progress=stop, jobs=1)\n"
         "except KeyboardInterrupt:\n"
         "    print('interrupted')\n"
+        "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=100
     )
-    assert done.stdout == "interrupted\n", done.stderr
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert done.stdout == "interrupted\nTrue\n", done.stderr
 
 
 def test_compilations_at_once():

@@ -55,7 +55,7 @@ bench)
     fill_models
     exec python3 benchmarks/gpu.py build "$@"
   fi
-  echo "no Python with torch here: times with copies from and to host memory"
+  echo "no Python with torch here: times of the examples' models alone"
   for model in tour layernorm; do
     build/bin/atranslate examples/models/$model.onnx --target=cuda:sm_90a -q -o build/$model.so &&
       build/bin/arun build/$model.so --random --device cuda:0 --bench || exit 1

@@ -40,6 +40,8 @@ run
   --report FILE.json       for that page: what atranslate --report wrote of the module
   --bench                  measures the latency of runs; with
     --warmup N --iterations N --duration SECONDS --percentiles 50,90,99
+    --resident             on a device: with tensors there, by its events (default)
+    --with-copies          with tensors on the CPU, which each run copies
 generation
   --generate N             continues token ids by up to N tokens, by a decoder model with caches
                            as states
@@ -208,9 +210,14 @@ struct Flag {
 using Text = const std::string &;
 
 static const Switch kSwitches[] = {
-    {"--help", &Arguments::help},   {"--info", &Arguments::info},
-    {"--json", &Arguments::json},   {"--random", &Arguments::random},
-    {"--bench", &Arguments::bench}, {"--version", &Arguments::version},
+    {"--help", &Arguments::help},
+    {"--info", &Arguments::info},
+    {"--json", &Arguments::json},
+    {"--random", &Arguments::random},
+    {"--bench", &Arguments::bench},
+    {"--version", &Arguments::version},
+    {"--resident", &Arguments::resident},
+    {"--with-copies", &Arguments::withCopies},
 };
 
 static Error addProfile(Text value, Arguments &arguments) {
@@ -322,6 +329,15 @@ static bool setSwitch(const std::string &name, Arguments &arguments) {
   return false;
 }
 
+static Error checkBench(const Arguments &arguments) {
+  if (arguments.resident && arguments.withCopies)
+    return "--resident: does not go with --with-copies";
+  if ((arguments.resident || arguments.withCopies) && !arguments.bench)
+    return std::string(arguments.resident ? "--resident" : "--with-copies") +
+           ": expected --bench";
+  return {};
+}
+
 /// Flags of runs and of generation do not go together.
 static Error checkUse(const Arguments &arguments, const std::string &runFlag,
                       const std::string &generateFlag) {
@@ -370,6 +386,8 @@ Error parseArguments(int argc, char **argv, Arguments &arguments) {
   }
   if (arguments.module.empty() && !arguments.help && !arguments.version)
     return "expected a module";
+  if (Error error = checkBench(arguments); !error.empty())
+    return error;
   return checkUse(arguments, runFlag, generateFlag);
 }
 

@@ -42,6 +42,7 @@ struct Arguments {
   std::string threads, variant;
 
   bool bench = false;
+  bool resident = false, withCopies = false; // tensors of runs on a device
   int64_t warmup = 3;
   /// Without either: at least 10 runs and one second.
   std::optional<int64_t> iterations;

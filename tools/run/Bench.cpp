@@ -14,6 +14,12 @@
 
 namespace adze::run {
 
+/// Whether the runs that are measured have their tensors on the device.
+static bool isResident(const Session &session, const Arguments &arguments) {
+  return arguments.bench && arguments.device.device_type != kDLCPU &&
+         !arguments.withCopies && session.canStay();
+}
+
 Error measure(Session &session, const Arguments &arguments,
               std::vector<double> &latencies) {
   bool open = !arguments.iterations && !arguments.duration;
@@ -26,15 +32,27 @@ Error measure(Session &session, const Arguments &arguments,
     duration = 0;
     warmup = 0;
   }
-  for (int64_t i = 0; i < warmup; ++i)
+  bool resident = isResident(session, arguments);
+  if (resident) // for what is compared and written
     if (Error error = session.runOnce(); !error.empty())
+      return error;
+  double ms = 0;
+  auto runOnce = [&] {
+    if (resident)
+      return session.runResident(arguments, ms);
+    double begin = nowMs();
+    Error error = session.runOnce();
+    ms = nowMs() - begin;
+    return error;
+  };
+  for (int64_t i = 0; i < warmup; ++i)
+    if (Error error = runOnce(); !error.empty())
       return error;
   double start = nowMs();
   do {
-    double begin = nowMs();
-    if (Error error = session.runOnce(); !error.empty())
+    if (Error error = runOnce(); !error.empty())
       return error;
-    latencies.push_back(nowMs() - begin);
+    latencies.push_back(ms);
   } while (latencies.size() < least ||
            (nowMs() - start < duration &&
             (!arguments.iterations || latencies.size() < least)));
@@ -86,8 +104,11 @@ static std::string formatJson(const Session &session,
   add(text, "\"arena_bytes\": %llu, \"arena_lower_bound_bytes\": %llu, ",
       static_cast<unsigned long long>(memory.arena_bytes),
       static_cast<unsigned long long>(memory.arena_lower_bound_bytes));
-  add(text, "\"device\": \"%s\", \"threads\": %d}\n",
-      arguments.deviceText.c_str(), threadsOf(arguments));
+  add(text, "\"device\": \"%s\", ", arguments.deviceText.c_str());
+  if (arguments.device.device_type != kDLCPU)
+    add(text, "\"resident\": %s, ",
+        isResident(session, arguments) ? "true" : "false");
+  add(text, "\"threads\": %d}\n", threadsOf(arguments));
   return text;
 }
 
@@ -100,7 +121,11 @@ static std::string formatText(const Session &session,
     add(text, "latency of %zu runs, ms: ", sorted.size());
     for (double percent : arguments.percentiles)
       add(text, "p%g %.4g, ", percent, percentile(sorted, percent));
-    add(text, "min %.4g, mean %.4g\n", sorted.front(), mean);
+    add(text, "min %.4g, mean %.4g", sorted.front(), mean);
+    if (arguments.device.device_type != kDLCPU)
+      text += isResident(session, arguments) ? ", tensors on the device"
+                                             : ", with copies";
+    text += "\n";
   } else {
     add(text, "latency of the first run: %.4g ms\n", sorted.front());
   }

@@ -389,6 +389,15 @@ Error Session::runOnce() {
                        static_cast<int32_t>(out.size())));
 }
 
+Error Session::runResident(const Arguments &arguments, double &ms) {
+  if (!resident) {
+    resident = std::make_unique<Resident>();
+    RUN_TRY(
+        resident->create(arguments.device.device_id, inputViews, outputViews));
+  }
+  return resident->run(context.get(), ms);
+}
+
 Error Session::profile(int64_t runs, std::string &trace) {
   const char *json;
   RUN_TRY(take(adze_profile_begin(context.get())));

@@ -7,6 +7,7 @@
 #define ADZE_TOOLS_RUN_RUN_H
 
 #include "Arguments.h"
+#include "Resident.h"
 #include "Value.h"
 
 #include <memory>
@@ -23,6 +24,11 @@ public:
   Error gatherInputs(const Arguments &arguments);
   Error allocateOutputs();
   Error runOnce();
+  /// Runs once with tensors on the device, which are made there by the first
+  /// call; `ms` is the time by the device's events.
+  Error runResident(const Arguments &arguments, double &ms);
+  /// Whether tensors can stay on a device: all are, and of known sizes.
+  bool canStay() const { return onlyTensors && !runAllocates; }
   /// Compares what is expected; one line an output goes to `report`.
   Error check(const Arguments &arguments, std::string &report) const;
   Error writeOutputs(const Arguments &arguments) const;
@@ -71,6 +77,7 @@ private:
   std::vector<DLTensor> inputViews, outputViews;
   /// Where the signature has more than tensors.
   std::vector<ValueHandle> inputHandles;
+  std::unique_ptr<Resident> resident;
   bool onlyTensors = true;
   /// A size of an output is known when it has run only.
   bool runAllocates = false;
