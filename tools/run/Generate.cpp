@@ -52,8 +52,7 @@ static Error readPrompts(const std::string &path,
                          std::vector<std::vector<int64_t>> &prompts) {
   Bytes file;
   Tensor tensor;
-  if (Error error = readBytes(path, file); !error.empty())
-    return error;
+  RUN_TRY(readBytes(path, file));
   if (Error error = readNpy(file, tensor); !error.empty())
     return path + ": " + error;
   bool isWide = tensor.dtype.bits == 64;
@@ -122,11 +121,9 @@ static Error addSequences(adze_generator *generator, const Arguments &arguments,
     const std::vector<int64_t> &prompt = generation.prompts[i];
     sampling.seed = static_cast<uint64_t>(arguments.seed) + i;
     adze_sequence *sequence;
-    if (Error error = take(adze_sequence_create(
-            generator, &sampling, prompt.data(), prompt.size(), nullptr,
-            nullptr, 0, takeEvent, &continuations[i], &sequence));
-        !error.empty())
-      return error;
+    RUN_TRY(take(adze_sequence_create(
+        generator, &sampling, prompt.data(), prompt.size(), nullptr, nullptr, 0,
+        takeEvent, &continuations[i], &sequence)));
   }
   return {};
 }
@@ -150,9 +147,7 @@ static Error runSteps(adze_generator *generator,
   size_t begun = 0;
   double begin = nowMs(), middle = begin;
   do {
-    if (Error error = take(adze_generator_step(generator, &active));
-        !error.empty())
-      return error;
+    RUN_TRY(take(adze_generator_step(generator, &active)));
     if (!allBegan) {
       begun = countTokens(continuations, allBegan);
       middle = nowMs();
@@ -231,8 +226,7 @@ static std::string formatJson(const std::vector<Continuation> &continuations,
 Error generate(const Session &session, Arguments arguments, std::string &text) {
   Generation &generation = arguments.generation;
   for (const std::string &path : generation.promptFiles)
-    if (Error error = readPrompts(path, generation.prompts); !error.empty())
-      return error;
+    RUN_TRY(readPrompts(path, generation.prompts));
   GeneratorHandle generator;
   std::vector<Continuation> continuations(generation.prompts.size());
   Rates rates;

@@ -86,27 +86,14 @@ Error Resident::Driver::load() {
 }
 
 Error Resident::Driver::open(int ordinal) {
-  if (Error error = load(); !error.empty())
-    return error;
-  if (Error error = check(init(0), "cuInit"); !error.empty())
-    return error;
-  if (Error error = check(getDevice(&device, ordinal), "cuDeviceGet");
-      !error.empty())
-    return error;
-  if (Error error =
-          check(retainContext(&context, device), "cuDevicePrimaryCtxRetain");
-      !error.empty())
-    return error;
-  if (Error error = check(pushContext(context), "cuCtxPushCurrent");
-      !error.empty())
-    return error;
+  RUN_TRY(load());
+  RUN_TRY(check(init(0), "cuInit"));
+  RUN_TRY(check(getDevice(&device, ordinal), "cuDeviceGet"));
+  RUN_TRY(check(retainContext(&context, device), "cuDevicePrimaryCtxRetain"));
+  RUN_TRY(check(pushContext(context), "cuCtxPushCurrent"));
   constexpr unsigned nonBlocking = 1;
-  if (Error error = check(createStream(&stream, nonBlocking), "cuStreamCreate");
-      !error.empty())
-    return error;
-  if (Error error = check(createEvent(&begin, 0), "cuEventCreate");
-      !error.empty())
-    return error;
+  RUN_TRY(check(createStream(&stream, nonBlocking), "cuStreamCreate"));
+  RUN_TRY(check(createEvent(&begin, 0), "cuEventCreate"));
   return check(createEvent(&end, 0), "cuEventCreate");
 }
 
@@ -136,19 +123,15 @@ Error Resident::place(const std::vector<DLTensor> &tensors, bool copies,
     for (int32_t d = 0; d < tensor.ndim; ++d)
       bytes *= static_cast<size_t>(tensor.shape[d]);
     Driver::Address address = 0;
-    if (Error error = driver->check(
-            driver->allocate(&address, bytes ? bytes : 1), "cuMemAlloc");
-        !error.empty())
-      return error;
+    RUN_TRY(driver->check(driver->allocate(&address, bytes ? bytes : 1),
+                          "cuMemAlloc"));
     driver->memory.push_back(address);
     auto source = reinterpret_cast<Driver::Address>(
         static_cast<char *>(tensor.data) + tensor.byte_offset);
     if (copies && bytes)
-      if (Error error = driver->check(
-              driver->copy(address, source, bytes, driver->stream),
-              "cuMemcpyAsync");
-          !error.empty())
-        return error;
+      RUN_TRY(
+          driver->check(driver->copy(address, source, bytes, driver->stream),
+                        "cuMemcpyAsync"));
     tensor.data = reinterpret_cast<void *>(address);
     tensor.byte_offset = 0;
     tensor.device = {kDLCUDA, ordinal};
@@ -160,12 +143,9 @@ Error Resident::place(const std::vector<DLTensor> &tensors, bool copies,
 Error Resident::create(int32_t number, const std::vector<DLTensor> &in,
                        const std::vector<DLTensor> &out) {
   ordinal = number;
-  if (Error error = driver->open(ordinal); !error.empty())
-    return error;
-  if (Error error = place(in, /*copies=*/true, inputs); !error.empty())
-    return error;
-  if (Error error = place(out, /*copies=*/false, outputs); !error.empty())
-    return error;
+  RUN_TRY(driver->open(ordinal));
+  RUN_TRY(place(in, /*copies=*/true, inputs));
+  RUN_TRY(place(out, /*copies=*/false, outputs));
   return driver->check(driver->wait(driver->stream), "cuStreamSynchronize");
 }
 
@@ -176,19 +156,13 @@ Error Resident::run(adze_context *context, double &ms) {
     in.push_back(&tensor);
   for (DLTensor &tensor : outputs)
     out.push_back(&tensor);
-  if (Error error = driver->check(driver->record(driver->begin, driver->stream),
-                                  "cuEventRecord");
-      !error.empty())
-    return error;
-  if (Error error = take(adze_run_async(
-          context, in.data(), static_cast<int32_t>(in.size()), out.data(),
-          static_cast<int32_t>(out.size()), driver->stream));
-      !error.empty())
-    return error;
-  if (Error error = driver->check(driver->record(driver->end, driver->stream),
-                                  "cuEventRecord");
-      !error.empty())
-    return error;
+  RUN_TRY(driver->check(driver->record(driver->begin, driver->stream),
+                        "cuEventRecord"));
+  RUN_TRY(take(adze_run_async(
+      context, in.data(), static_cast<int32_t>(in.size()), out.data(),
+      static_cast<int32_t>(out.size()), driver->stream)));
+  RUN_TRY(driver->check(driver->record(driver->end, driver->stream),
+                        "cuEventRecord"));
   float elapsed = 0;
   Error error =
       driver->check(driver->waitForEvent(driver->end), "cuEventSynchronize");

@@ -12,10 +12,6 @@
 
 namespace adze::run {
 
-#define RUN_TRY(expression)                                                    \
-  if (Error runTryError = (expression); !runTryError.empty())                  \
-  return runTryError
-
 double nowMs() {
   auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double, std::milli>(now).count();

@@ -16,6 +16,11 @@ namespace adze::run {
 /// What went wrong, for the user; empty: nothing did.
 using Error = std::string;
 
+/// Returns the error of an expression from the function around it, if any.
+#define RUN_TRY(expression)                                                    \
+  if (Error runTryError = (expression); !runTryError.empty())                  \
+  return runTryError
+
 /// The message of a status, which is freed; empty for success.
 Error take(adze_status status);
 
