@@ -1,11 +1,14 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Fourier transforms, as products with the matrix of their factors: O(n^2),
-// but any length, and as fast as matrix products are. Complex numbers are a
+// Fourier transforms as products with matrices of their factors. A known length
+// that is a product of two takes two steps with small matrices (Cooley and
+// Tukey, "An algorithm for the machine calculation of complex Fourier series",
+// 1965); others take one with the whole matrix, O(n^2). Complex numbers are a
 // last dim of two.
 #include "../OpTable.h"
 #include "../Sizes.h"
 #include "Arithmetic.h"
+#include "Ml.h"
 #include <cmath>
 
 using namespace adze;
@@ -26,6 +29,24 @@ public:
   Value run(Value signal, AffineExpr length, Value count);
 
 private:
+  /// `outer` times `inner` elements.
+  struct Split {
+    int64_t outer, inner, columns; // columns: of the second matrix, complex
+  };
+  std::optional<Split> chooseSplit(AffineExpr length);
+  Value runSplit(Value signal, const Split &split);
+  Value getFirstFactors(const Split &split, bool ofImaginary, mlir::Type type);
+  Value getTwiddles(const Split &split, bool ofOther, mlir::Type type);
+  Value getSecondFactors(const Split &split, mlir::Type type);
+  double cosOf(int64_t i, int64_t count) {
+    return std::cos(2 * M_PI * double(i % count) / double(count));
+  }
+  /// The imaginary part of a factor whose real part is cosOf.
+  double sinOf(int64_t i, int64_t count) {
+    double sin = std::sin(2 * M_PI * double(i % count) / double(count));
+    return inverse ? sin : -sin;
+  }
+
   Value fit(Value signal, AffineExpr length, Value count);
   Value getImaginary(Value signal);
   Value component(Value signal, int64_t i);
@@ -88,9 +109,126 @@ std::pair<Value, Value> Transform::getFactors(mlir::Type type, AffineExpr rows,
   return {b.cast(a.cos(angle), type), b.cast(a.sin(angle), type)};
 }
 
+/// The split of a known length that costs least, if there is one that costs
+/// less than one step. That multiplies doubles, which takes twice as long.
+std::optional<Transform::Split> Transform::chooseSplit(AffineExpr length) {
+  auto known = graph::getConstant(length);
+  if (!known || (inverse && onesided))
+    return std::nullopt;
+  int64_t count = *known, wanted = onesided ? count / 2 + 1 : count;
+  // The matrices of the longest have some MB.
+  constexpr int64_t shortest = 64, longest = int64_t(1) << 20;
+  if (count < shortest || count > longest)
+    return std::nullopt;
+  int64_t least = 2 * count * wanted;
+  std::optional<Split> best;
+  for (int64_t outer = 2; outer * 2 <= count; ++outer) {
+    if (count % outer != 0)
+      continue;
+    int64_t inner = count / outer, columns = (wanted - 1) / outer + 1;
+    int64_t cost = 2 * outer * count + 4 * count * columns;
+    if (cost < least) {
+      least = cost;
+      best = Split{outer, inner, columns};
+    }
+  }
+  return best;
+}
+
+/// Rows are the outer frequencies, real and imaginary; columns the outer
+/// positions of a part of the signal.
+Value Transform::getFirstFactors(const Split &split, bool ofImaginary,
+                                 mlir::Type type) {
+  std::vector<double> factors;
+  for (int64_t frequency = 0; frequency < split.outer; ++frequency)
+    for (bool imaginary : {false, true})
+      for (int64_t at = 0; at < split.outer; ++at) {
+        double cos = cosOf(frequency * at, split.outer),
+               sin = sinOf(frequency * at, split.outer);
+        factors.push_back(ofImaginary ? (imaginary ? cos : -sin)
+                                      : (imaginary ? sin : cos));
+      }
+  return makeTable(b, type, factors, {2 * split.outer, split.outer});
+}
+
+/// What a part of a number between the steps is multiplied by, and with
+/// `ofOther` what its other part is: [outer frequencies, part, positions].
+Value Transform::getTwiddles(const Split &split, bool ofOther,
+                             mlir::Type type) {
+  int64_t count = split.outer * split.inner;
+  std::vector<double> factors;
+  for (int64_t frequency = 0; frequency < split.outer; ++frequency)
+    for (bool imaginary : {false, true})
+      for (int64_t at = 0; at < split.inner; ++at) {
+        double cos = cosOf(frequency * at, count),
+               sin = sinOf(frequency * at, count);
+        factors.push_back(!ofOther ? cos : imaginary ? sin : -sin);
+      }
+  return makeTable(b, type, factors, {split.outer, 2, split.inner});
+}
+
+/// Rows are the parts of the inner positions, columns the inner frequencies,
+/// real and imaginary.
+Value Transform::getSecondFactors(const Split &split, mlir::Type type) {
+  double scale = inverse ? 1.0 / double(split.outer * split.inner) : 1.0;
+  std::vector<double> factors;
+  for (bool ofImaginary : {false, true})
+    for (int64_t at = 0; at < split.inner; ++at)
+      for (int64_t frequency = 0; frequency < split.columns; ++frequency) {
+        double cos = scale * cosOf(frequency * at, split.inner),
+               sin = scale * sinOf(frequency * at, split.inner);
+        factors.push_back(ofImaginary ? -sin : cos);
+        factors.push_back(ofImaginary ? cos : sin);
+      }
+  return makeTable(b, type, factors, {2 * split.inner, 2 * split.columns});
+}
+
+/// Element n is at outer position n / inner and inner position n % inner;
+/// frequency k at outer frequency k % outer and inner one k / outer.
+Value Transform::runSplit(Value signal, const Split &split) {
+  mlir::Type type = b.getElementType(signal);
+  mlir::Type wide = type.isF64() ? type : mlir::Type(b.builder.getF32Type());
+  signal = b.cast(signal, wide);
+  int64_t batch = b.getRank(signal) - 2;
+  auto shaped = [&](Value value, llvm::ArrayRef<int64_t> sizes) {
+    Dims dims = graph::getDims(signal);
+    dims.resize(batch);
+    for (int64_t size : sizes)
+      dims.push_back(b.expr(size));
+    return b.reshape(value, dims);
+  };
+  auto transformFirst = [&](Value part, bool isImaginary) {
+    return a.matmul(getFirstFactors(split, isImaginary, wide),
+                    shaped(part, {split.outer, split.inner}));
+  };
+  Value first = transformFirst(component(signal, 0), false);
+  if (Value imaginary = getImaginary(signal))
+    first = a.add(first, transformFirst(imaginary, true));
+  Value parts = shaped(first, {split.outer, 2, split.inner});
+  Value others = b.create<graph::ReverseOp>(
+      parts, b.attr("axes", llvm::ArrayRef<int64_t>(batch + 1)));
+  parts = a.add(a.mul(parts, getTwiddles(split, false, wide)),
+                a.mul(others, getTwiddles(split, true, wide)));
+  Value second = a.matmul(shaped(parts, {split.outer, 2 * split.inner}),
+                          getSecondFactors(split, wide));
+  second = shaped(second, {split.outer, split.columns, 2});
+  auto perm = llvm::to_vector(llvm::seq<int64_t>(0, batch + 3));
+  std::swap(perm[batch], perm[batch + 1]);
+  Value all =
+      shaped(b.transpose(second, perm), {split.columns * split.outer, 2});
+  int64_t count = split.outer * split.inner;
+  Value wanted =
+      b.slice(all, batch, 0, b.expr(onesided ? count / 2 + 1 : count));
+  return b.cast(wanted, type);
+}
+
 Value Transform::run(Value signal, AffineExpr length, Value count) {
   if (!signal || !length || !count)
     return {};
+  if (auto split = chooseSplit(length)) {
+    Value fitted = fit(signal, length, count);
+    return fitted ? runSplit(fitted, *split) : Value();
+  }
   // Half of the spectrum is in or out.
   AffineExpr half =
       graph::addExprs(graph::floorDivExprs(length, b.expr(2)), b.expr(1));
