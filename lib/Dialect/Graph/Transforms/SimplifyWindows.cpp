@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Windows over fewer dims: part of graph-simplify-algebra.
+// Windows over fewer dims, and products of windows: part of
+// graph-simplify-algebra.
 #include "Simplification.h"
 
 using namespace mlir;
@@ -77,6 +78,121 @@ static LogicalResult dropUnitColumn(OpT op, PatternRewriter &rewriter) {
 }
 
 namespace {
+/// A convolution of a signal, of one channel, whose windows overlap little.
+struct Signal {
+  AffineExpr batch, windows;
+  int64_t outputs, taps, step, low, high;
+
+  /// Steps that a window begins in or reaches into.
+  int64_t pieces() const { return llvm::divideCeil(taps, step); }
+};
+} // namespace
+
+/// Such a convolution; none if a copy of its windows is much larger than the
+/// signal, or if they are short.
+static std::optional<Signal> matchSignal(ConvOp op) {
+  constexpr int64_t leastTaps = 32, leastOutputs = 8, mostPieces = 4;
+  Dims input = getDims(op.getInput()), filter = getDims(op.getFilter()),
+       result = getDims(op.getResult());
+  unsigned spatial = input.size() - 2;
+  auto outputs = getConstant(filter[0]), taps = getConstant(filter.back());
+  if (op.getLayout() != Layout::NCHW || op.getGroup() != 1 ||
+      op.getWideResult() || !areKnown(op.getInput()) || !outputs || !taps ||
+      *outputs < leastOutputs || *taps < leastTaps ||
+      !isa<FloatType>(getElement(op.getResult())) ||
+      op.getDilations().back() != 1)
+    return std::nullopt;
+  for (unsigned dim = 1; dim <= spatial; ++dim) // but the last one
+    if (!isOne(input[dim]) || !isOne(filter[dim]) ||
+        (dim > 1 && !isOne(result[dim])))
+      return std::nullopt;
+  Signal signal{input[0],
+                result.back(),
+                *outputs,
+                *taps,
+                op.getStrides().back(),
+                op.getPads()[spatial - 1],
+                op.getPads().back()};
+  if (signal.pieces() > mostPieces)
+    return std::nullopt;
+  return signal;
+}
+
+/// The windows of such a signal [batch, 1.., length]: [batch, windows, taps].
+static Value createWindows(OpBuilder &b, Location loc, Value input,
+                           const Signal &signal) {
+  Type element = getElement(input);
+  auto reshape = [&](Value value, Dims dims) -> Value {
+    return ReshapeOp::create(b, loc, makeType(element, dims), value);
+  };
+  auto slice = [&](Value value, unsigned axis, int64_t start, AffineExpr size) {
+    Dims dims = getDims(value);
+    dims[axis] = size;
+    SmallVector<int64_t> starts(dims.size(), 0), steps(dims.size(), 1);
+    starts[axis] = start;
+    return SliceOp::create(b, loc, makeType(element, dims), value,
+                           ArrayRef<int64_t>(starts), steps)
+        .getResult();
+  };
+  int64_t pieces = signal.pieces(), step = signal.step;
+  // So much that the last window has whole steps, whatever the length.
+  int64_t high = signal.high + pieces * step - signal.taps;
+  AffineExpr steps = signal.windows + (pieces - 1);
+  Dims dims{signal.batch, getDims(input).back() + (signal.low + high)};
+  Value padded = reshape(input, {signal.batch, getDims(input).back()});
+  padded = PadOp::create(b, loc, makeType(element, dims), padded, Value(),
+                         ArrayRef<int64_t>{0, signal.low},
+                         ArrayRef<int64_t>{0, high}, PadMode::Constant);
+  AffineExpr wide = getAffineConstantExpr(step, b.getContext());
+  Value frames =
+      reshape(slice(padded, 1, 0, steps * step), {signal.batch, steps, wide});
+  SmallVector<Value> parts;
+  for (int64_t i = 0; i < pieces; ++i) {
+    int64_t width = std::min(step, signal.taps - i * step);
+    Value part = slice(frames, 1, i, signal.windows);
+    if (width != step)
+      part = slice(part, 2, 0, getAffineConstantExpr(width, b.getContext()));
+    parts.push_back(part);
+  }
+  if (parts.size() == 1)
+    return parts.front();
+  AffineExpr taps = getAffineConstantExpr(signal.taps, b.getContext());
+  return ConcatOp::create(
+      b, loc, makeType(element, {signal.batch, signal.windows, taps}), parts,
+      /*axis=*/2);
+}
+
+/// Long windows over one channel, as those of a resampler or of a Fourier
+/// transform, are rows of a matrix product: there taps are the depth, which a
+/// convolution looks for in the channels.
+static LogicalResult multiplyWindows(ConvOp op, PatternRewriter &rewriter) {
+  auto signal = matchSignal(op);
+  if (!signal)
+    return rewriter.notifyMatchFailure(op, "no long windows of a signal");
+  Location loc = op.getLoc();
+  Type element = getElement(op.getResult());
+  auto number = [&](int64_t value) {
+    return getAffineConstantExpr(value, rewriter.getContext());
+  };
+  Value windows = createWindows(rewriter, loc, op.getInput(), *signal);
+  Value filter = ReshapeOp::create(
+      rewriter, loc,
+      makeType(element, {number(signal->outputs), number(signal->taps)}),
+      op.getFilter());
+  Dims dims{signal->batch, signal->windows, number(signal->outputs)};
+  Value product = MatmulOp::create(rewriter, loc, makeType(element, dims),
+                                   windows, filter, /*transpose_a=*/false,
+                                   /*transpose_b=*/true);
+  if (op.getBias())
+    product = AddOp::create(rewriter, loc, product, op.getBias());
+  std::swap(dims[1], dims[2]);
+  Value channels = TransposeOp::create(rewriter, loc, makeType(element, dims),
+                                       product, ArrayRef<int64_t>{0, 2, 1});
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), channels);
+  return success();
+}
+
+namespace {
 /// What is done to each element is done before the column is put back: there
 /// it is a part of the window's kernel, and the next window has no column.
 class SinkUnitColumn final
@@ -127,5 +243,6 @@ void adze::graph::addWindowSimplifications(RewritePatternSet &patterns,
                                            Pass::Statistic &count) {
   addSimplifications<ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(
       patterns, count, [](auto op, auto &r) { return dropUnitColumn(op, r); });
+  addSimplifications<ConvOp>(patterns, count, multiplyWindows);
   patterns.add<SinkUnitColumn>(patterns.getContext(), count);
 }

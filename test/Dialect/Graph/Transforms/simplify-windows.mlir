@@ -61,3 +61,47 @@ func.func @wider(%x: tensor<2x4x9x1xf32>, %w: tensor<4x4x3x1xf32>, %z: tensor<7x
   %1 = graph.add %0, %z : (tensor<2x4x7x1xf32>, tensor<7x5xf32>) -> tensor<2x4x7x5xf32>
   return %1 : tensor<2x4x7x5xf32>
 }
+
+// -----
+
+// Long windows over one channel that overlap little are rows of a product: of
+// 455 elements, the last 14 of which are the first of the next step.
+#x = affine_map<()[s0, s1] -> (s0, 1, 1, s1)>
+#y = affine_map<()[s0, s1] -> (s0, 640, 1, s1 floordiv 441 + 1)>
+// CHECK-LABEL: func.func @resample
+// CHECK: %[[P:.*]] = graph.pad %{{.*}} {high = array<i64: 0, 875>, low = array<i64: 0, 7>}
+// CHECK: %[[F:.*]] = graph.reshape %{{.*}} : (tensor<?x?xf32, #{{.*}}>) -> tensor<?x?x441xf32, #{{.*}}>
+// CHECK-DAG: %[[A:.*]] = graph.slice %[[F]]{{.*}}-> tensor<?x?x441xf32
+// CHECK-DAG: %[[B:.*]] = graph.slice %[[F]]{{.*}}-> tensor<?x?x14xf32
+// CHECK: %[[W:.*]] = graph.concat %[[A]], %[[B]] {axis = 2 : i64}
+// CHECK: %[[M:.*]] = graph.matmul %[[W]], %{{.*}} {transpose_b = true} : (tensor<?x?x455xf32, #{{.*}}>, tensor<640x455xf32>)
+// CHECK: %[[S:.*]] = graph.add %[[M]], %arg2
+// CHECK: graph.transpose %[[S]] {perm = array<i64: 0, 2, 1>}
+// CHECK-NOT: graph.conv
+func.func @resample(%x: tensor<?x1x1x?xf32, #x>, %w: tensor<640x1x1x455xf32>, %b: tensor<640xf32>) -> tensor<?x640x1x?xf32, #y> {
+  %0 = graph.conv %x, %w, %b {strides = array<i64: 1, 441>, pads = array<i64: 0, 7, 0, 448>, dilations = array<i64: 1, 1>} : (tensor<?x1x1x?xf32, #x>, tensor<640x1x1x455xf32>, tensor<640xf32>) -> tensor<?x640x1x?xf32, #y>
+  return %0 : tensor<?x640x1x?xf32, #y>
+}
+
+// -----
+
+// Patches are a view.
+// CHECK-LABEL: func.func @patches
+// CHECK-NOT: graph.concat
+// CHECK: graph.matmul %{{.*}} : (tensor<2x10x64xf32>, tensor<16x64xf32>)
+func.func @patches(%x: tensor<2x1x640xf32>, %w: tensor<16x1x64xf32>) -> tensor<2x16x10xf32> {
+  %0 = graph.conv %x, %w {strides = array<i64: 64>, pads = array<i64: 0, 0>, dilations = array<i64: 1>} : (tensor<2x1x640xf32>, tensor<16x1x64xf32>) -> tensor<2x16x10xf32>
+  return %0 : tensor<2x16x10xf32>
+}
+
+// -----
+
+// Windows that overlap much, that are short, or of several channels stay.
+// CHECK-LABEL: func.func @others
+// CHECK-COUNT-3: graph.conv
+func.func @others(%x: tensor<2x1x640xf32>, %v: tensor<16x1x64xf32>, %w: tensor<16x1x8xf32>, %c: tensor<2x4x640xf32>, %u: tensor<16x4x64xf32>) -> (tensor<2x16x73xf32>, tensor<2x16x80xf32>, tensor<2x16x10xf32>) {
+  %0 = graph.conv %x, %v {strides = array<i64: 8>, pads = array<i64: 0, 0>, dilations = array<i64: 1>} : (tensor<2x1x640xf32>, tensor<16x1x64xf32>) -> tensor<2x16x73xf32>
+  %1 = graph.conv %x, %w {strides = array<i64: 8>, pads = array<i64: 0, 0>, dilations = array<i64: 1>} : (tensor<2x1x640xf32>, tensor<16x1x8xf32>) -> tensor<2x16x80xf32>
+  %2 = graph.conv %c, %u {strides = array<i64: 64>, pads = array<i64: 0, 0>, dilations = array<i64: 1>} : (tensor<2x4x640xf32>, tensor<16x4x64xf32>) -> tensor<2x16x10xf32>
+  return %0, %1, %2 : tensor<2x16x73xf32>, tensor<2x16x80xf32>, tensor<2x16x10xf32>
+}
