@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Gather and scatter, and non_zero.
+// Gather and scatter, the ways through trees, and non_zero.
 #include "KernelLowering.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -155,6 +155,70 @@ LogicalResult lowerScatterND(ScatterNDOp op, KernelLowering &k) {
 }
 
 //===----------------------------------------------------------------------===//
+// tree_leaves
+//===----------------------------------------------------------------------===//
+
+/// The child of a node that a row goes on to.
+Value takeChild(TreeLeavesOp op, KernelLowering &k, Value row, Value node) {
+  OpBuilder &b = k.builder;
+  Type i32 = b.getI32Type(), i64 = b.getI64Type();
+  Type type = getElementType(op.getInput());
+  auto word = [&](int64_t i) {
+    return k.load(k.get(op.getNodes()),
+                  k.add(k.mul(node, op.getNumWords()), i));
+  };
+  auto toIndex = [&](Value number) -> Value {
+    return arith::IndexCastOp::create(b, k.loc, b.getIndexType(), number);
+  };
+  // The upper or lower half of a word.
+  auto half = [&](Value word, Value isUpper) -> Value {
+    auto number = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(b, k.loc, b.getI64IntegerAttr(value));
+    };
+    Value bits = k.select(isUpper, number(32), number(0));
+    Value moved = arith::ShRUIOp::create(b, k.loc, word, bits);
+    return arith::TruncIOp::create(b, k.loc, i32, moved);
+  };
+  Value yes = arith::ConstantOp::create(b, k.loc, b.getBoolAttr(true)),
+        no = arith::ConstantOp::create(b, k.loc, b.getBoolAttr(false));
+  Value bits = word(0), feature = toIndex(half(word(op.getFeatureWord()), yes));
+  if (type.getIntOrFloatBitWidth() < i64.getIntOrFloatBitWidth())
+    bits = half(bits, no);
+  Value threshold = arith::BitcastOp::create(b, k.loc, type, bits);
+  Value isMarked = k.compare(arith::CmpIPredicate::slt, feature, k.index(0));
+  feature = k.select(isMarked, k.sub(k.index(-1), feature), feature);
+  Value x = k.load(k.get(op.getInput()), {row, feature});
+  Value holds =
+      arith::CmpFOp::create(b, k.loc, arith::CmpFPredicate::OLE, x, threshold);
+  Value isNan =
+      arith::CmpFOp::create(b, k.loc, arith::CmpFPredicate::UNO, x, x);
+  holds = arith::OrIOp::create(b, k.loc, holds, k.conjunction(isMarked, isNan));
+  return toIndex(half(word(op.getChildrenWord()), holds));
+}
+
+/// Goes down from each root to a leaf.
+LogicalResult lowerTreeLeaves(TreeLeavesOp op, KernelLowering &k) {
+  Type indexType = k.builder.getIndexType();
+  k.fill(op.getResult(), [&](ValueRange out) -> Value {
+    Value root = arith::IndexCastOp::create(
+        k.builder, k.loc, indexType, k.load(k.get(op.getRoots()), out[1]));
+    auto loop = scf::WhileOp::create(
+        k.builder, k.loc, TypeRange(indexType), ValueRange(root),
+        [&](OpBuilder &b, Location loc, ValueRange node) {
+          Value isNode =
+              k.compare(arith::CmpIPredicate::sge, node[0], k.index(0));
+          scf::ConditionOp::create(b, loc, isNode, node);
+        },
+        [&](OpBuilder &b, Location loc, ValueRange node) {
+          scf::YieldOp::create(b, loc, takeChild(op, k, out[0], node[0]));
+        });
+    return k.toNumber(k.sub(k.index(-1), loop.getResult(0)),
+                      getElementType(op.getResult()));
+  });
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // non_zero
 //===----------------------------------------------------------------------===//
 
@@ -194,6 +258,7 @@ FamilyResult adze::graph::lowerLookup(Operation *op, KernelLowering &k) {
   ADZE_LOWER(ScatterElementsOp, lowerScatterElements)
   ADZE_LOWER(ScatterNDOp, lowerScatterND)
   ADZE_LOWER(TopKOp, lowerTopK)
+  ADZE_LOWER(TreeLeavesOp, lowerTreeLeaves)
   ADZE_LOWER(NonZeroOp, lowerNonZero)
 #undef ADZE_LOWER
   return std::nullopt;

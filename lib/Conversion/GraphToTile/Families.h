@@ -51,6 +51,8 @@ mlir::LogicalResult emitRecurrent(KernelEmitter &e, graph::RecurrentOp op,
 mlir::LogicalResult emitPool(KernelEmitter &e, mlir::Operation *op, Cut cut);
 /// Running sums and products, but of neighbours.
 mlir::LogicalResult emitScan(KernelEmitter &e, mlir::Operation *op, Cut cut);
+mlir::LogicalResult emitTreeLeaves(KernelEmitter &e, graph::TreeLeavesOp op,
+                                   Cut cut);
 mlir::LogicalResult emitLRN(KernelEmitter &e, graph::LRNOp op, Cut cut);
 mlir::LogicalResult emitWinogradConv(KernelEmitter &e, graph::WinogradConvOp op,
                                      Cut cut);

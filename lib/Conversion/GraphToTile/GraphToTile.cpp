@@ -39,7 +39,7 @@ static FailureOr<Operation *> findAnchor(func::FuncOp function) {
     if (!isa<AttentionOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp,
              AvgPoolOp, LRNOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RMSNormOp,
              WinogradConvOp, WordMatmulOp, RecurrentOp, CumsumOp, CumprodOp,
-             ArgMaxOp, ArgMinOp, ReduceOpInterface>(op))
+             TreeLeavesOp, ArgMaxOp, ArgMinOp, ReduceOpInterface>(op))
       continue;
     if (anchor && !(getReduced(anchor) && getReduced(&op)))
       return failure();
@@ -125,6 +125,7 @@ static LogicalResult emitKernel(KernelEmitter &e, Operation *anchor, Cut cut) {
           [&](Operation *op) { return emitPool(e, op, cut); })
       .Case<CumsumOp, CumprodOp>(
           [&](Operation *op) { return emitScan(e, op, cut); })
+      .Case([&](TreeLeavesOp op) { return emitTreeLeaves(e, op, cut); })
       .Case([&](LRNOp op) { return emitLRN(e, op, cut); })
       .Case([&](WinogradConvOp op) { return emitWinogradConv(e, op, cut); })
       .Case([&](WordMatmulOp op) { return emitWordMatmul(e, op, cut); })

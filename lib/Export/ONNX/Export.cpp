@@ -40,6 +40,7 @@ public:
     return makeUnique(wanted, taken);
   }
   std::string makeInts(ArrayRef<int64_t> values, bool isScalar) override;
+  std::string makeConstant(DenseElementsAttr elements) override;
   std::string makeFloats(ArrayRef<double> values) override;
   std::string makeScalar(Type elementType, double value) override;
   std::string addNode(Node node, StringRef wanted) override;
@@ -175,6 +176,12 @@ std::string Exporter::makeInts(ArrayRef<int64_t> values, bool isScalar) {
   auto type = RankedTensorType::get(shape, builder.getI64Type());
   (void)addConstant(name, DenseElementsAttr::get(type, values),
                     function.getLoc());
+  return name;
+}
+
+std::string Exporter::makeConstant(DenseElementsAttr elements) {
+  std::string name = makeName("table");
+  (void)addConstant(name, elements, function.getLoc());
   return name;
 }
 

@@ -218,8 +218,8 @@ FailureOr<Node> Writer::run() {
             graph::AttentionOp, graph::ReshapeOp, graph::BroadcastToOp,
             graph::SliceOp, graph::ReverseOp, graph::PadOp, graph::CastOp,
             graph::ResizeOp, graph::TriluOp, graph::CumsumOp, graph::TopKOp,
-            graph::OneHotOp, graph::ScatterElementsOp, graph::ScatterNDOp>(
-          [&](auto op) { return write(op); })
+            graph::OneHotOp, graph::ScatterElementsOp, graph::ScatterNDOp,
+            graph::TreeLeavesOp>([&](auto op) { return write(op); })
       .Case([&](graph::ArgMaxOp arg) { return writeArg(arg, "ArgMax"); })
       .Case([&](graph::ArgMinOp arg) { return writeArg(arg, "ArgMin"); })
       .Default([&](Operation *) -> FailureOr<Node> { return unsupported(); });

@@ -82,6 +82,13 @@ private:
   mlir::FailureOr<Node> write(graph::ScatterElementsOp scatter);
   mlir::FailureOr<Node> write(graph::ScatterNDOp scatter);
 
+  // TreeWriter.cpp
+  struct TreeTables;
+  mlir::FailureOr<TreeTables> makeTables(graph::TreeLeavesOp trees);
+  std::string takeChildren(graph::TreeLeavesOp trees, const TreeTables &tables,
+                           const std::string &nodes);
+  mlir::FailureOr<Node> write(graph::TreeLeavesOp trees);
+
   mlir::Operation *op;
   NodeContext &context;
 };

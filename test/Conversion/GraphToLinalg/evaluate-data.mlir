@@ -17,6 +17,19 @@ func.func @gather() -> (tensor<3xi32>, tensor<2x2xi32>, tensor<2xi32>) {
   return %0, %1, %2 : tensor<3xi32>, tensor<2x2xi32>, tensor<2xi32>
 }
 
+// NaN goes on to the second child of a node whose feature is marked.
+// CHECK-LABEL: func @tree_leaves
+// CHECK: dense<{{\[}}[0, 2, 1], [1, 1, 1], [0, 2, 1], [2, 2, 1]]> : tensor<4x3xi32>
+func.func @tree_leaves() -> tensor<4x3xi32> {
+  %x = graph.constant dense<[[0.0, 9.0], [1.0, 2.0], [0x7FC00000, 3.0], [1.0, 0x7FC00000]]> : tensor<4x2xf32>
+  // Feature -1 (0, with NaN) at most 0.5: node 1 or leaf 0; feature 1 at most 2.0: leaf 2 or 1.
+  %n = graph.constant dense<[-3238002688, -4294967295, 5368709120, -4294967299]> : tensor<4xi64>
+  %r = graph.constant dense<[0, 1, -2]> : tensor<3xi32>
+  %s = graph.constant dense<[2]> : tensor<1xi32>
+  %0 = graph.tree_leaves %x, %n, %r, %s : (tensor<4x2xf32>, tensor<4xi64>, tensor<3xi32>, tensor<1xi32>) -> tensor<4x3xi32>
+  return %0 : tensor<4x3xi32>
+}
+
 // CHECK-LABEL: func @scatter
 // CHECK-DAG: dense<[1, 15, 3]> : tensor<3xi32>
 // CHECK-DAG: dense<{{\[}}[1, 2], [8, 9]]> : tensor<2x2xi32>

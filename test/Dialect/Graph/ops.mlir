@@ -45,6 +45,10 @@ func.func @data() {
   %i_gather_nd = "test.make"() : () -> tensor<5x2xi64>
   // CHECK: graph.gather_nd %{{.*}}, %{{.*}} : (tensor<4x8x16xf32>, tensor<5x2xi64>) -> tensor<5x16xf32>
   %r_gather_nd = graph.gather_nd %x_gather_nd, %i_gather_nd : (tensor<4x8x16xf32>, tensor<5x2xi64>) -> tensor<5x16xf32>
+  %x_tree_leaves = "test.make"() : () -> tensor<5x4xf32>
+  %t_tree_leaves:3 = "test.make"() : () -> (tensor<6xi64>, tensor<2xi32>, tensor<1xi32>)
+  // CHECK: graph.tree_leaves %{{.*}} : (tensor<5x4xf32>, tensor<6xi64>, tensor<2xi32>, tensor<1xi32>) -> tensor<5x2xi32>
+  %r_tree_leaves = graph.tree_leaves %x_tree_leaves, %t_tree_leaves#0, %t_tree_leaves#1, %t_tree_leaves#2 : (tensor<5x4xf32>, tensor<6xi64>, tensor<2xi32>, tensor<1xi32>) -> tensor<5x2xi32>
   %x_scatter_elements = "test.make"() : () -> tensor<4x8xf32>
   %i_scatter_elements = "test.make"() : () -> tensor<4x3xi64>
   %u_scatter_elements = "test.make"() : () -> tensor<4x3xf32>

@@ -1,7 +1,7 @@
 // Ops that become several nodes, and those whose sizes the run computes: the
 // export passes ONNX's checker and gives the same results at other sizes.
 // RUN: rm -rf %t && split-file %s %t && cd %t
-// RUN: for m in compute movement bytes; do \
+// RUN: for m in compute movement bytes trees; do \
 // RUN:   atranslate $m.mlir -O0 --emit=onnx -o $m.onnx && onnx-check $m.onnx && \
 // RUN:   atranslate $m.mlir -o m.so && atranslate $m.onnx -o e.so && \
 // RUN:   for s in 1 6; do rm -rf out && arun m.so --random --shape x=${s}x4x5 --output-dir out && \
@@ -103,6 +103,19 @@ func.func @main(%x: tensor<?x4x5xf32, #x> {graph.name = "x"})
   %b = graph.matmul %u, %v {transpose_b = true} : (tensor<?x4x5xui8, #x>, tensor<2x5xi8>) -> tensor<?x4x2xi32, #m>
   %c = graph.shift_left %u, %two : (tensor<?x4x5xui8, #x>, tensor<ui8>) -> tensor<?x4x5xui8, #x>
   return %a, %b, %c : tensor<?x2x4xi32, #y>, tensor<?x4x2xi32, #m>, tensor<?x4x5xui8, #x>
+}
+
+//--- trees.mlir
+#x = affine_map<()[s0] -> (s0, 4, 5)>
+#r = affine_map<()[s0] -> (s0, 20)>
+#y = affine_map<()[s0] -> (s0, 3)>
+func.func @main(%x: tensor<?x4x5xf32, #x> {graph.name = "x"}) -> (tensor<?x3xi32, #y> {graph.name = "y"}) attributes {graph.symbols = ["s"]} {
+  %n = graph.constant dense<[-3238002688, -4294967295, 82652954624, -4294967299]> : tensor<4xi64>
+  %r = graph.constant dense<[0, 1, -2]> : tensor<3xi32>
+  %s = graph.constant dense<[2]> : tensor<1xi32>
+  %rows = graph.reshape %x : (tensor<?x4x5xf32, #x>) -> tensor<?x20xf32, #r>
+  %y = graph.tree_leaves %rows, %n, %r, %s : (tensor<?x20xf32, #r>, tensor<4xi64>, tensor<3xi32>, tensor<1xi32>) -> tensor<?x3xi32, #y>
+  return %y : tensor<?x3xi32, #y>
 }
 
 //--- data.onnxtxt

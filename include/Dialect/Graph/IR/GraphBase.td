@@ -86,6 +86,7 @@ def Graph_FloatTensor : RankedTensorOf<[AnyFloat]>;
 def Graph_IntegerTensor : RankedTensorOf<[Graph_Integer]>;
 def Graph_BoolTensor : RankedTensorOf<[Graph_Bool]>;
 def Graph_IndexTensor : RankedTensorOf<[Graph_Index]>;
+def Graph_I32Tensor : RankedTensorOf<[I32]>;
 def Graph_I64Tensor : RankedTensorOf<[I64]>;
 /// A sequence, optional or map: a tensor of rank 0.
 def Graph_Handle : 0DTensorOf<[Graph_Container]>;

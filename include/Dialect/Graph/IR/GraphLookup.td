@@ -56,6 +56,49 @@ def Graph_GatherNDOp : Graph_InferredOp<"gather_nd"> {
   let results = (outs Graph_Tensor:$result);
 }
 
+def Graph_TreeLeavesOp : Graph_InferredOp<"tree_leaves"> {
+  let summary = "The leaves of decision trees that rows reach";
+  let description = [{
+    `y[r, t]` is the leaf of tree t that row r of the input [rows, features]
+    reaches. A row begins at node `roots[t]`. At a node it goes on to the second
+    child if the row's feature of the node is at most the node's threshold, else
+    to the first. A negative child, or root, c is the leaf `-1 - c`. A negative
+    feature f of a node is feature `-1 - f`, of which NaN goes on to the second
+    child as well.
+
+    The words of a node lie side by side in `nodes`, so that a visit reads one
+    cache line. For features of f32 they are `feature << 32 | bits of the
+    threshold` and `second child << 32 | first child`; for f64 they are the bits
+    of the threshold, `feature << 32`, and the children.
+
+    `steps[i]` bounds the nodes on any way through the trees 16 i to 16 i + 15.
+    The nodes have to describe trees: every way ends, and every child, root and
+    feature is in range. Kernels read them without a check.
+
+    Example:
+    ```mlir
+    %y = graph.tree_leaves %x, %n, %r, %s : (tensor<5x4xf32>, tensor<6xi64>, tensor<2xi32>, tensor<1xi32>) -> tensor<5x2xi32>
+    ```
+  }];
+  let arguments = (ins RankedTensorOf<[F32, F64]>:$input, Graph_I64Tensor:$nodes,
+                       Graph_I32Tensor:$roots, Graph_I32Tensor:$steps);
+  let results = (outs Graph_I32Tensor:$result);
+  let extraClassDeclaration = [{
+    /// Trees that share an entry of `steps`.
+    static constexpr int64_t treesAStep = 16;
+    /// Words of a node, and the places of those that hold its feature and its
+    /// children.
+    static int64_t getNumWords(::mlir::Type type) {
+      return type.isF64() ? 3 : 2;
+    }
+    int64_t getNumWords() {
+      return getNumWords(::mlir::getElementTypeOrSelf(getInput()));
+    }
+    int64_t getFeatureWord() { return getNumWords() - 2; }
+    int64_t getChildrenWord() { return getFeatureWord() + 1; }
+  }];
+}
+
 def Graph_ScatterElementsOp : Graph_InferredOp<"scatter_elements"> {
   let summary = "The data with elements along one dim replaced or reduced";
   let description = [{

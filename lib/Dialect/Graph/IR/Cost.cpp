@@ -73,6 +73,12 @@ ADZE_FLOPS_OF(ArgMaxOp, getInput(), 1)
 ADZE_FLOPS_OF(ArgMinOp, getInput(), 1)
 #undef ADZE_FLOPS_OF
 
+AffineExpr TreeLeavesOp::getFlops() {
+  // Comparisons on a way of the usual depth.
+  constexpr int64_t depth = 8;
+  return op_detail::getElementwiseFlops(*this, depth);
+}
+
 AffineExpr ResizeOp::getFlops() {
   // Taps of a dim: 2 linear, 4 cubic; nearest only reads.
   int64_t taps = getMode() == ResizeMode::Linear  ? 2

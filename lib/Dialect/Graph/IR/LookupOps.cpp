@@ -111,3 +111,30 @@ LogicalResult ScatterNDOp::inferReturnTypes(MLIRContext *context, Where where,
   types.push_back(adaptor.getData().getType());
   return success();
 }
+
+LogicalResult TreeLeavesOp::inferReturnTypes(MLIRContext *context, Where where,
+                                             Adaptor adaptor, Types &types) {
+  Value input = adaptor.getInput(), nodes = adaptor.getNodes(),
+        roots = adaptor.getRoots(), steps = adaptor.getSteps();
+  if (getRank(input) != 2)
+    return inferError<TreeLeavesOp>(
+        where, "expected features of rank 2, but got ", input.getType());
+  for (Value table : {nodes, roots, steps})
+    if (getRank(table) != 1)
+      return inferError<TreeLeavesOp>(
+          where, "expected tables of rank 1, but got ", table.getType());
+  int64_t words = getNumWords(getElement(input));
+  if (getConstant(getDims(nodes)[0]).value_or(0) % words != 0)
+    return inferError<TreeLeavesOp>(where, "expected nodes of ", words,
+                                    " words, but got ", nodes.getType());
+  AffineExpr trees = getDims(roots)[0];
+  AffineExpr group = getAffineConstantExpr(treesAStep, context),
+             rest = getAffineConstantExpr(treesAStep - 1, context);
+  if (areDifferent(getDims(steps)[0],
+                   floorDivExprs(addExprs(trees, rest), group)))
+    return inferError<TreeLeavesOp>(
+        where, "expected an entry of the steps for 16 trees, but got ",
+        steps.getType());
+  types.push_back(makeType(getElement(roots), {getDims(input)[0], trees}));
+  return success();
+}

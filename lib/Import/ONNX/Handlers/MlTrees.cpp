@@ -1,10 +1,11 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tree ensembles: all trees of all rows go down one level at a time, by
-// look-ups in tables of nodes; a leaf leads to itself.
+// Tree ensembles, as the attributes of each version of the operators say them.
 #include "../OpTable.h"
 #include "Arithmetic.h"
+#include "Forest.h"
 #include "Ml.h"
+#include <cmath>
 #include <map>
 
 using namespace adze;
@@ -13,194 +14,6 @@ using mlir::LogicalResult;
 using mlir::Value;
 
 namespace {
-
-enum Mode { Leq, Lt, Gte, Gt, Eq, Neq, Member, Leaf };
-
-struct Node {
-  int mode = Leaf;
-  int64_t feature = 0;
-  double value = 0;
-  int64_t next[2] = {0, 0}; // if false, if true
-  bool missingIsTrue = false;
-  std::vector<std::pair<int64_t, double>> weights; // (target, weight)
-};
-
-struct Forest {
-  std::vector<Node> nodes;
-  std::vector<int64_t> roots;
-  int64_t targets = 1;
-  std::string aggregate = "SUM";
-};
-
-//===----------------------------------------------------------------------===//
-// Evaluation
-//===----------------------------------------------------------------------===//
-
-class Evaluator {
-public:
-  Evaluator(Binder &b, const Forest &forest)
-      : b(b), a(b), forest(forest), count(forest.nodes.size()) {}
-  /// [N, targets]
-  Value run(Value x);
-
-private:
-  int64_t getDepth();
-  Value decide(Value x, Value place);
-  Value compare(int mode, Value x, Value y);
-  template <typename Get>
-  Value table(mlir::Type type, Get get) {
-    std::vector<double> values;
-    for (const Node &node : forest.nodes)
-      values.push_back(double(get(node)));
-    return makeTable(b, type, values, {count});
-  }
-
-  Binder &b;
-  Arithmetic a;
-  const Forest &forest;
-  int64_t count;
-  Value features, values, modes, missing;
-};
-
-/// The longest way from a root to a leaf; -1 if a way has no end.
-int64_t Evaluator::getDepth() {
-  std::vector<int64_t> depth(count, -1), state(count, 0);
-  std::vector<int64_t> work(forest.roots);
-  while (!work.empty()) {
-    int64_t at = work.back();
-    const Node &node = forest.nodes[at];
-    if (state[at] == 0 && node.mode != Leaf) {
-      state[at] = 1;
-      for (int64_t next : node.next) {
-        if (state[next] == 1)
-          return -1;
-        if (state[next] == 0)
-          work.push_back(next);
-      }
-      continue;
-    }
-    work.pop_back();
-    if (state[at] == 2)
-      continue;
-    state[at] = 2;
-    depth[at] = node.mode == Leaf
-                    ? 0
-                    : 1 + std::max(depth[node.next[0]], depth[node.next[1]]);
-  }
-  int64_t longest = 0;
-  for (int64_t root : forest.roots)
-    longest = std::max(longest, depth[root]);
-  return longest;
-}
-
-Value Evaluator::compare(int mode, Value x, Value y) {
-  switch (mode) {
-  case Leq:
-    return a.lessEqual(x, y);
-  case Lt:
-    return a.less(x, y);
-  case Gte:
-    return a.greaterEqual(x, y);
-  case Gt:
-    return a.greater(x, y);
-  case Eq:
-    return a.equal(x, y);
-  default:
-    return a.notOf(a.equal(x, y));
-  }
-}
-
-/// Whether each tree of each row goes to the true side of its node.
-Value Evaluator::decide(Value x, Value place) {
-  Value seen = b.create<graph::GatherElementsOp>(
-      {x, a.gather(features, place, 0)}, b.attr("axis", int64_t(1)));
-  Value bound = a.gather(values, place, 0);
-  Value result;
-  bool present[Leaf] = {};
-  for (const Node &node : forest.nodes)
-    if (node.mode != Leaf)
-      present[node.mode] = true;
-  Value mode = modes ? a.gather(modes, place, 0) : Value();
-  for (int i = 0; i < Leaf; ++i) {
-    if (!present[i])
-      continue;
-    Value holds = compare(i, seen, bound);
-    result = result ? a.select(a.equal(mode, double(i)), holds, result) : holds;
-  }
-  if (missing) {
-    Value isMissing = b.create<graph::IsNanOp>(seen);
-    Value tracked = b.cast(a.gather(missing, place, 0), b.builder.getI1Type());
-    result = a.either(result, a.both(isMissing, tracked));
-  }
-  return result;
-}
-
-Value Evaluator::run(Value x) {
-  int64_t depth = getDepth(), trees = forest.roots.size();
-  if (!x)
-    return {};
-  if (depth < 0) {
-    (void)b.fail("expected trees whose nodes lead to leaves");
-    return {};
-  }
-  constexpr int64_t mostFeatures = int64_t(1) << 31; // exact in the table
-  int64_t width =
-      std::min(graph::getConstant(graph::getDims(x)[1]).value_or(mostFeatures),
-               mostFeatures);
-  for (const Node &node : forest.nodes)
-    if (node.mode != Leaf && (node.feature < 0 || node.feature >= width)) {
-      (void)b.fail("expected features of the input, but got " +
-                   llvm::Twine(node.feature));
-      return {};
-    }
-  mlir::Type i64 = b.builder.getI64Type(), type = b.getElementType(x);
-  // A leaf has none: what its attribute says there may be no feature at all.
-  features =
-      table(i64, [](const Node &n) { return n.mode == Leaf ? 0 : n.feature; });
-  values = table(type, [](const Node &n) { return n.value; });
-  int first = -1;
-  for (const Node &node : forest.nodes) {
-    if (node.missingIsTrue && !missing)
-      missing = table(i64, [](const Node &n) { return n.missingIsTrue; });
-    if (node.mode == Leaf)
-      continue;
-    if (first >= 0 && node.mode != first && !modes)
-      modes = table(i64, [](const Node &n) { return n.mode; });
-    first = node.mode;
-  }
-  std::vector<double> next;
-  for (const auto &[i, node] : llvm::enumerate(forest.nodes))
-    for (int64_t side : node.next)
-      next.push_back(node.mode == Leaf ? double(i) : double(side));
-  Value sides = makeTable(b, i64, next, {2 * count});
-  Value place = b.broadcastTo(b.ints(forest.roots),
-                              {graph::getDims(x)[0], b.expr(trees)});
-  for (int64_t level = 0; level < depth && place; ++level) {
-    Value side = b.cast(decide(x, place), i64);
-    place = a.gather(sides, a.add(a.mul(place, 2.0), side), 0);
-  }
-  // Weights of all leaves for all targets; what a leaf leaves out is neutral.
-  bool isMin = forest.aggregate == "MIN", isMax = forest.aggregate == "MAX";
-  double none = isMin   ? double(std::numeric_limits<float>::max())
-                : isMax ? double(std::numeric_limits<float>::lowest())
-                        : 0;
-  std::vector<double> weights(count * forest.targets, none);
-  for (const auto &[i, node] : llvm::enumerate(forest.nodes))
-    for (auto [target, weight] : node.weights) {
-      double &at = weights[i * forest.targets + target];
-      at = isMin   ? std::min(at, weight)
-           : isMax ? std::max(at, weight)
-                   : at + weight;
-    }
-  Value each = a.gather(makeTable(b, type, weights, {count, forest.targets}),
-                        place, 0); // [N, trees, targets]
-  if (isMin)
-    return a.reduce<graph::ReduceMinOp>(each, {1});
-  if (isMax)
-    return a.reduce<graph::ReduceMaxOp>(each, {1});
-  Value sum = a.sum(each, {1});
-  return forest.aggregate == "AVERAGE" ? a.div(sum, double(trees)) : sum;
-}
 
 //===----------------------------------------------------------------------===//
 // Older versions: nodes by the number of their tree and their own
@@ -214,13 +27,13 @@ std::vector<int64_t> getIntegers(Binder &b, llvm::StringRef name) {
 
 int parseMode(llvm::StringRef name) {
   return llvm::StringSwitch<int>(name)
-      .Case("BRANCH_LEQ", Leq)
-      .Case("BRANCH_LT", Lt)
-      .Case("BRANCH_GTE", Gte)
-      .Case("BRANCH_GT", Gt)
-      .Case("BRANCH_EQ", Eq)
-      .Case("BRANCH_NEQ", Neq)
-      .Case("LEAF", Leaf)
+      .Case("BRANCH_LEQ", TreeNode::Leq)
+      .Case("BRANCH_LT", TreeNode::Lt)
+      .Case("BRANCH_GTE", TreeNode::Gte)
+      .Case("BRANCH_GT", TreeNode::Gt)
+      .Case("BRANCH_EQ", TreeNode::Eq)
+      .Case("BRANCH_NEQ", TreeNode::Neq)
+      .Case("LEAF", TreeNode::Leaf)
       .Default(-1);
 }
 
@@ -234,12 +47,12 @@ std::optional<size_t> findLost(const Forest &forest) {
     if (isReached[at])
       continue;
     isReached[at] = true;
-    if (forest.nodes[at].mode != Leaf)
+    if (forest.nodes[at].mode != TreeNode::Leaf)
       work.insert(work.end(), std::begin(forest.nodes[at].next),
                   std::end(forest.nodes[at].next));
   }
   for (size_t i = 0; i < forest.nodes.size(); ++i)
-    if (!isReached[i] && forest.nodes[i].mode != Leaf)
+    if (!isReached[i] && forest.nodes[i].mode != TreeNode::Leaf)
       return i;
   return std::nullopt;
 }
@@ -265,7 +78,7 @@ LogicalResult readForest(Binder &b, llvm::StringRef prefix, Forest &forest) {
     places[{trees[i], ids[i]}] = i;
   std::vector<bool> isInner(count, false);
   for (size_t i = 0; i < count; ++i) {
-    Node &node = forest.nodes.emplace_back();
+    TreeNode &node = forest.nodes.emplace_back();
     node.mode = parseMode(modes->strings[i]);
     if (node.mode < 0)
       return b.fail("expected modes of branches or LEAF, but got '" +
@@ -273,7 +86,7 @@ LogicalResult readForest(Binder &b, llvm::StringRef prefix, Forest &forest) {
     node.feature = features[i];
     node.value = values[i];
     node.missingIsTrue = missing[i] != 0;
-    if (node.mode == Leaf)
+    if (node.mode == TreeNode::Leaf)
       continue;
     int64_t sides[2] = {no[i], yes[i]};
     for (int side = 0; side < 2; ++side) {
@@ -323,7 +136,7 @@ LogicalResult importRegressor(Binder &b) {
   if (forest.targets < 1 || forest.targets > 65536 ||
       mlir::failed(readForest(b, "target", forest)))
     return b.fail("expected n_targets of at least 1");
-  Value scores = addBase(b, Evaluator(b, forest).run(getFloatRows(b)));
+  Value scores = addBase(b, evaluateForest(b, forest, getFloatRows(b)));
   scores = transformScores(b, scores, b.getString("post_transform", "NONE"));
   return b.done(b.cast(scores, b.builder.getF32Type()));
 }
@@ -347,17 +160,17 @@ LogicalResult importClassifier(Binder &b) {
   mlir::Type i64 = b.builder.getI64Type(), f32 = b.builder.getF32Type();
   Value index, scores;
   if (isBinary) {
-    for (Node &node : forest.nodes)
+    for (TreeNode &node : forest.nodes)
       for (auto &weight : node.weights)
         weight.first = 0;
     forest.targets = 1;
     std::vector<double> weights = getNumbers(b, "class_weights");
     bool share = llvm::all_of(weights, [](double w) { return w >= 0; });
-    scores = addBase(b, Evaluator(b, forest).run(getFloatRows(b)));
+    scores = addBase(b, evaluateForest(b, forest, getFloatRows(b)));
     index = b.cast(a.greater(a.flatten(scores, 0, 2), share ? 0.5 : 0.0), i64);
     scores = makeBinaryScores(b, scores, share, transform);
   } else {
-    scores = addBase(b, Evaluator(b, forest).run(getFloatRows(b)));
+    scores = addBase(b, evaluateForest(b, forest, getFloatRows(b)));
     index = b.create<graph::ArgMaxOp>(
         scores, {b.attr("axis", int64_t(1)), b.attr("keepdims", false)});
     scores = transformScores(b, scores, transform);
@@ -406,14 +219,14 @@ LogicalResult TreeEnsemble::readNodes() {
   // Leaves stand behind the nodes.
   forest.nodes.resize(count + leaves);
   for (int64_t i = 0; i < count; ++i) {
-    Node &node = forest.nodes[i];
+    TreeNode &node = forest.nodes[i];
     node.mode = int(modes[i]);
     node.feature = features[i];
     node.value = splits[i];
     node.missingIsTrue = missing[i] != 0;
     int64_t sides[2] = {no[i], yes[i]};
     bool isLeaf[2] = {noIsLeaf[i] != 0, yesIsLeaf[i] != 0};
-    if (node.mode < Leq || node.mode > Member)
+    if (node.mode < TreeNode::Leq || node.mode > TreeNode::Member)
       return b.fail("expected modes of 0 to 6, but got " +
                     llvm::Twine(node.mode));
     for (int side = 0; side < 2; ++side) {
@@ -447,12 +260,12 @@ LogicalResult TreeEnsemble::expandMembers() {
     if (size_t(place) < seen.size() && seen[place])
       continue;
     seen[place] = true;
-    Node node = forest.nodes[place];
-    if (node.mode == Leaf)
+    TreeNode node = forest.nodes[place];
+    if (node.mode == TreeNode::Leaf)
       continue;
     work.push_back(node.next[0]);
     work.push_back(node.next[1]);
-    if (node.mode != Member)
+    if (node.mode != TreeNode::Member)
       continue;
     std::vector<double> set;
     while (at < members.size() && !std::isnan(members[at]))
@@ -460,9 +273,9 @@ LogicalResult TreeEnsemble::expandMembers() {
     ++at; // the NaN
     if (set.empty())
       return b.fail("expected membership_values for each node of mode 6");
-    node.mode = Eq;
+    node.mode = TreeNode::Eq;
     for (size_t i = 0; i < set.size(); ++i) {
-      Node one = node;
+      TreeNode one = node;
       one.value = set[i];
       int64_t where = i == 0 ? place : int64_t(forest.nodes.size());
       if (i + 1 < set.size())
@@ -492,7 +305,7 @@ LogicalResult TreeEnsemble::run() {
     return b.fail("expected tree_roots, but got none");
   Value x = b.operand(0);
   mlir::Type type = b.getElementType(x);
-  Value scores = Evaluator(b, forest).run(getFloatRows(b));
+  Value scores = evaluateForest(b, forest, getFloatRows(b));
   return b.done(
       b.cast(transformScores(b, scores, transforms[transform]), type));
 }
