@@ -249,6 +249,12 @@ Compilation::compileForDevices(Program &program,
       image.kernels.push_back(byName.lookup(launch.getCallee()));
     if (failed(checkDeviceKernels(program, description, compiled.refused)))
       return failure();
+    if (!compiled.ptx.empty()) {
+      package::DeviceImage forLater = image;
+      forLater.flags |= ADZE_IMAGE_PTX;
+      forLater.bytes = std::move(compiled.ptx);
+      description.images.push_back(std::move(forLater));
+    }
   }
   return success();
 }
