@@ -216,10 +216,23 @@ static package::DeviceKernel getDeviceKernel(ModuleOp helpers,
   return row;
 }
 
+/// What the report says of a kernel's device code.
+static std::vector<std::pair<std::string, int64_t>>
+describeDeviceCode(const cuda::CompiledKernel &kernel) {
+  std::vector<std::pair<std::string, int64_t>> facts = {
+      {"threads", kernel.blockThreads}, {"shared_bytes", kernel.sharedBytes}};
+  if (kernel.registers) {
+    facts.push_back({"registers", kernel.registers});
+    facts.push_back({"spill_bytes", kernel.spillBytes});
+  }
+  return facts;
+}
+
 LogicalResult
 Compilation::compileForDevices(Program &program,
                                package::ModuleDescription &description,
                                std::vector<OwningOpRef<ModuleOp>> &helpers) {
+  Report *told = &program == &programs.front() ? gathered.get() : nullptr;
   for (const std::string &name : options.cudaTargets) {
     if (isCancelled())
       return failure();
@@ -241,14 +254,24 @@ Compilation::compileForDevices(Program &program,
                   (cudaOptions->target.archExact ? ADZE_IMAGE_ARCH_EXACT : 0);
     image.bytes = std::move(compiled.bytes);
     llvm::StringMap<package::DeviceKernel> byName;
-    for (const cuda::CompiledKernel &kernel : compiled.kernels)
+    for (const cuda::CompiledKernel &kernel : compiled.kernels) {
       byName[kernel.kernel] =
           getDeviceKernel(*helpers.back(), kernel, cudaOptions->target.chip);
+      if (ReportFunction *function =
+              told ? told->findFunction(kernel.kernel) : nullptr)
+        function->deviceCode[name] = describeDeviceCode(kernel);
+    }
     FailureOr<func::FuncOp> main = findHostProgram(*program.module);
     for (host::LaunchOp launch : getLaunches(*main))
       image.kernels.push_back(byName.lookup(launch.getCallee()));
     if (failed(checkDeviceKernels(program, description, compiled.refused)))
       return failure();
+    if (!compiled.ptx.empty()) {
+      package::DeviceImage forLater = image;
+      forLater.flags |= ADZE_IMAGE_PTX;
+      forLater.bytes = std::move(compiled.ptx);
+      description.images.push_back(std::move(forLater));
+    }
   }
   return success();
 }

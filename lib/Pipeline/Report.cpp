@@ -162,7 +162,7 @@ void addCodeBytes(ArrayRef<char> object, ArrayRef<StringRef> kernels,
     // One that was made for many, which nobody launches.
     if (!function)
       function = &report.functions.emplace_back(
-          ReportFunction{kernel.str(), {}, {}, {}});
+          ReportFunction{kernel.str(), {}, {}, {}, {}});
     function->codeBytes.push_back({cpu.str(), bytes.lookup(kernel)});
   }
 }

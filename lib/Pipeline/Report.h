@@ -7,6 +7,7 @@
 #include "Pipeline/Compile.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
+#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -52,6 +53,10 @@ struct ReportFunction {
   std::string text;   // its IR before it is lowered
   std::string sameAs; // the function whose code it calls, or empty
   std::vector<std::pair<std::string, int64_t>> codeBytes; // by CPU
+  /// By GPU: threads of a block, bytes of shared memory, and, where ptxas
+  /// assembled it, registers of a thread and bytes of them that spill.
+  std::map<std::string, std::vector<std::pair<std::string, int64_t>>>
+      deviceCode;
 };
 
 /// One launch. Numbers are those at Report::symbols.

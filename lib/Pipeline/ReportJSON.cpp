@@ -90,6 +90,11 @@ static void writeFunction(llvm::json::OStream &json,
     if (!function.sameAs.empty())
       json.attribute("same_code_as", function.sameAs);
     writePairs(json, "code_bytes", function.codeBytes);
+    if (!function.deviceCode.empty())
+      json.attributeObject("device_code", [&] {
+        for (const auto &[target, facts] : function.deviceCode)
+          writePairs(json, target, facts);
+      });
     json.attribute("text", llvm::json::fixUTF8(function.text));
   });
 }

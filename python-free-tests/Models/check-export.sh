@@ -5,7 +5,7 @@
 #   check-export.sh BUILD NAME
 # Each file passes ONNX's checker with shape inference, has no two nodes of one
 # name, and, imported again, gives the model's reference outputs within 1e-4 of
-# their range. scripts/check-exports.sh holds the same files to ONNX Runtime.
+# their range. python/tests/test_exports.py holds the same files to ONNX Runtime.
 set -uo pipefail
 build=$1 name=$2
 model=$build/models/$name/model.onnx

@@ -35,6 +35,9 @@ struct CompiledKernel {
 struct CompiledImage {
   std::string bytes; ///< a cubin, or PTX ending in a null byte
   bool isPTX = false;
+  /// Beside a cubin that later SMs cannot load: the PTX that they can, ending
+  /// in a null byte.
+  std::string ptx;
   /// Kernels that were refused (a remark says why) are not among them.
   std::vector<CompiledKernel> kernels;
   /// The refused kernels by symbol, with the reason.

@@ -312,6 +312,8 @@ static LogicalResult assembleImage(ModuleOp module,
                         options.threads, reports);
   if (!cubin)
     return module.emitError(llvm::toString(cubin.takeError()));
+  if (!options.target.archExact)
+    image.ptx = image.bytes + '\0';
   image.bytes = std::move(*cubin);
   for (CompiledKernel &kernel : image.kernels)
     for (const KernelReport &report : reports)
