@@ -148,6 +148,20 @@ def test_swapped_weights(tmp_path):
     check(own(X), a, b, w)
 
 
+def test_beside_a_program_for_devices(tmp_path):
+    """Both programs share weights, and each has places of its own for the defaults."""
+    write_model(tmp_path / "m.onnx")
+    module = adze.compile(
+        tmp_path / "m.onnx",
+        target=["cpu", "cuda:sm_90a"],
+        options={"overridable": "[AB]"},
+    )
+    check(module(X), A, B)
+    context = module.context()
+    context.override({"A": 2 * A})
+    check(context(X), 2 * A, B)
+
+
 def test_options(tmp_path):
     write_model(tmp_path / "m.onnx")
     with pytest.raises(adze.CompileError, match="expected the name of an initializer, but got"):
