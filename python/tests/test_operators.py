@@ -173,3 +173,18 @@ def test_example_in_python():
     where = [(i, j) for i in range(2) for j in (0, 2, 3) if abs(expected[i, j]) > 1]
     assert [tuple(row) for row in positions] == where
     np.testing.assert_allclose(values, [expected[at] for at in where], rtol=1e-6)
+
+
+def test_outputs_of_one_size_agree():
+    module = adze.compile(
+        EXAMPLES / "host-operator" / "model.onnx",
+        options={"kernels": str(EXAMPLES / "host-operator" / "operators.mlir")},
+    )
+    module.register_operator("com.example.Standardize", lambda x, *rest, **attributes: x)
+
+    def peaks(x, **attributes):
+        return np.zeros((3, 2), np.int64), np.zeros(4, np.float32)
+
+    module.register_operator("com.example.Peaks", peaks)
+    with pytest.raises(adze.AdzeError, match="node 'peaks': expected results whose sizes agree"):
+        module(np.ones((1, 4), np.float32))

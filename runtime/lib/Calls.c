@@ -323,6 +323,8 @@ int32_t rt_host_call(adze_exec *exec, const char *node, const char *function,
   for (uint32_t i = 0; i < num_inputs && exec->context->on_device; ++i)
     free((void *)inputs[i].data);
   free(inputs);
+  for (uint32_t i = 0; i < exec->context->num_results; ++i)
+    exec->context->results[i].node = node;
   if (status && status == exec->status)
     return (int32_t)adze_status_code(status); /* a driver's, booked already */
   return status ? rt_exec_fail(exec, at_node(status, node)) : 0;
@@ -331,9 +333,18 @@ int32_t rt_host_call(adze_exec *exec, const char *node, const char *function,
 int32_t rt_host_fetch(adze_exec *exec, uint32_t index, void *place,
                       uint64_t bytes) {
   const adze_context *context = exec->context;
-  if (index >= context->num_results || context->results[index].bytes != bytes)
+  if (index >= context->num_results)
     return rt_exec_fail(exec, rt_error(ADZE_INVALID_MODULE,
                                        "expected a result of the last call"));
+  /* One size of several results, of which each has another. */
+  if (context->results[index].bytes != bytes)
+    return rt_exec_fail(
+        exec,
+        rt_error(ADZE_RUN_ERROR,
+                 "node '%s': expected results whose sizes agree: %llu "
+                 "bytes of result %u, but got %llu",
+                 context->results[index].node, (unsigned long long)bytes, index,
+                 (unsigned long long)context->results[index].bytes));
   if (!bytes)
     return 0;
   return rt_data_write(exec, place, context->results[index].data, bytes);

@@ -81,6 +81,7 @@ struct rt_result {
   uint64_t count, bytes;
   void *data;       /* owned, or */
   adze_value *keep; /* the value that owns it */
+  const char *node; /* that made it */
 };
 
 typedef struct {
