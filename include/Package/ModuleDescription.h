@@ -83,6 +83,38 @@ struct State {
   std::string rows, drop; // functions of the symbols
 };
 
+/// As adze_attribute_kind.
+enum class AttributeKind : uint32_t {
+  Int,
+  Float,
+  String,
+  Ints,
+  Floats,
+  Strings
+};
+
+/// An attribute of a node: integers, floats or strings.
+struct Attribute {
+  std::string name;
+  AttributeKind kind = AttributeKind::Int;
+  std::vector<int64_t> ints;
+  std::vector<float> floats;
+  std::vector<std::string> strings;
+};
+
+/// A node whose operator the program that runs the module provides.
+struct Operator {
+  std::string name, node;
+  std::vector<int32_t> inputs; // numbers of the call's operands; -1: left out
+  std::vector<Attribute> attributes;
+};
+
+/// The value that an overridable weight has by default.
+struct Default {
+  uint64_t offset = 0; // in the weights
+  std::vector<int64_t> dims;
+};
+
 struct ModuleDescription {
   std::string producer, buildId, modelName;
   /// Digest of the code and of the places of the weights; none: "".
@@ -97,6 +129,8 @@ struct ModuleDescription {
   std::vector<DeviceImage> images;
   std::vector<Fault> faults;
   std::vector<State> states;
+  std::vector<Operator> operators;
+  std::vector<Default> defaults; // of the last inputs
   uint64_t weightsSize = 0;
   /// Name and digest of the file that the weights are in; empty: in the module.
   std::string weightsFile, weightsId;

@@ -116,6 +116,8 @@ struct CompileOptions {
   /// Pairs INPUT=OUTPUT of values of which the output continues the input, with
   /// a * in each for any text; or "none".
   std::vector<std::string> states;
+  /// Patterns of names of initializers whose values a context may override.
+  std::vector<std::string> overridable;
   std::vector<std::string> plugins; // libraries with dialects and passes
   /// Textual pass pipelines that run after a stage.
   std::vector<std::pair<Stage, std::string>> stagePasses;

@@ -24,6 +24,7 @@ public:
   Constant *i16(uint16_t v) { return integer(16, v); }
   Constant *i32(uint32_t v) { return integer(32, v); }
   Constant *i64(uint64_t v) { return integer(64, v); }
+  Constant *f32(float v) { return ConstantFP::get(context, APFloat(v)); }
   Constant *null() { return ConstantPointerNull::get(pointer()); }
 
   Constant *string(StringRef text) {
@@ -219,13 +220,60 @@ static Constant *makeStates(TableBuilder &b, const ModuleDescription &d) {
   return b.array(rows, "states");
 }
 
+/// The values of an attribute; null where there are none.
+static Constant *makeAttributeValues(TableBuilder &b, const Attribute &row) {
+  SmallVector<Constant *> values;
+  for (int64_t value : row.ints)
+    values.push_back(b.i64(value));
+  for (float value : row.floats)
+    values.push_back(b.f32(value));
+  for (const std::string &text : row.strings)
+    values.push_back(
+        b.table<adze_module_string>({b.string(text), b.i64(text.size())}));
+  return b.array(values, "attribute");
+}
+
+static Constant *makeOperators(TableBuilder &b, const ModuleDescription &d) {
+  SmallVector<Constant *> rows;
+  for (const Operator &row : d.operators) {
+    SmallVector<Constant *> inputs, attributes;
+    for (int32_t input : row.inputs)
+      inputs.push_back(b.i32(input));
+    for (const Attribute &attribute : row.attributes) {
+      size_t count = attribute.ints.size() + attribute.floats.size() +
+                     attribute.strings.size();
+      attributes.push_back(b.table<adze_module_attribute>(
+          {b.string(attribute.name), b.i32(uint32_t(attribute.kind)), b.i32(0),
+           b.i64(count), makeAttributeValues(b, attribute)}));
+    }
+    rows.push_back(b.table<adze_module_operator>(
+        {b.string(row.name), b.string(row.node), b.i32(inputs.size()),
+         b.i32(attributes.size()), b.array(inputs, "inputs"),
+         b.array(attributes, "attributes")}));
+  }
+  return b.array(rows, "operators");
+}
+
+static Constant *makeDefaults(TableBuilder &b, const ModuleDescription &d) {
+  SmallVector<Constant *> rows;
+  for (const Default &row : d.defaults) {
+    SmallVector<Constant *> dims;
+    for (int64_t dim : row.dims)
+      dims.push_back(b.i64(dim));
+    rows.push_back(b.table<adze_module_default>(
+        {b.i64(row.offset), b.array(dims, "dims")}));
+  }
+  return b.array(rows, "defaults");
+}
+
 static Constant *makeRowSizes(TableBuilder &b) {
   const adze_module_row_sizes rows = ADZE_MODULE_ROW_SIZES;
   Constant *sizes = b.table<adze_module_row_sizes>(
       {b.i32(rows.size), b.i32(rows.value), b.i32(rows.dim), b.i32(rows.symbol),
        b.i32(rows.string), b.i32(rows.kernel), b.i32(rows.variant),
        b.i32(rows.cpu_kernel), b.i32(rows.image), b.i32(rows.device_kernel),
-       b.i32(rows.fault), b.i32(rows.state)});
+       b.i32(rows.fault), b.i32(rows.state), b.i32(rows.host_operator),
+       b.i32(rows.attribute), b.i32(rows.default_value)});
   return b.global(sizes, "row_sizes", 4);
 }
 
@@ -289,7 +337,11 @@ static Constant *makeDescriptor(TableBuilder &b, const ModuleDescription &d,
        b.i64(d.states.size()),
        devices,
        b.i64(d.weightsOffset),
-       d.structureId.empty() ? b.null() : b.string(d.structureId)});
+       d.structureId.empty() ? b.null() : b.string(d.structureId),
+       makeOperators(b, d),
+       b.i64(d.operators.size()),
+       makeDefaults(b, d),
+       b.i64(d.defaults.size())});
 }
 
 template <typename T>

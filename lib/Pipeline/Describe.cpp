@@ -4,10 +4,13 @@
 #include "Describe.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/States.h"
+#include "Dialect/Host/IR/External.h"
 #include "Support/NodeName.h"
 #include "adze_module.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <map>
 
 using namespace mlir;
 
@@ -180,6 +183,68 @@ static void describeStates(func::FuncOp program,
   }
 }
 
+static package::Attribute describeAttribute(NamedAttribute attribute) {
+  package::Attribute row;
+  row.name = attribute.getName().str();
+  llvm::TypeSwitch<mlir::Attribute>(attribute.getValue())
+      .Case([&](IntegerAttr value) {
+        row.kind = package::AttributeKind::Int;
+        row.ints = {value.getInt()};
+      })
+      .Case([&](FloatAttr value) {
+        row.kind = package::AttributeKind::Float;
+        row.floats = {value.getValue().convertToFloat()};
+      })
+      .Case([&](StringAttr value) {
+        row.kind = package::AttributeKind::String;
+        row.strings = {value.getValue().str()};
+      })
+      .Case([&](DenseI64ArrayAttr values) {
+        row.kind = package::AttributeKind::Ints;
+        row.ints = values.asArrayRef();
+      })
+      .Case([&](DenseF32ArrayAttr values) {
+        row.kind = package::AttributeKind::Floats;
+        row.floats = values.asArrayRef();
+      })
+      .Case([&](ArrayAttr values) {
+        row.kind = package::AttributeKind::Strings;
+        for (auto text : values.getAsRange<StringAttr>())
+          row.strings.push_back(text.getValue().str());
+      });
+  return row;
+}
+
+static void describeOperators(func::FuncOp program,
+                              package::ModuleDescription &description) {
+  program.walk([&](host::CallOp call) {
+    auto own = call->getAttrOfType<DictionaryAttr>(host::operatorAttr);
+    if (!own)
+      return;
+    package::Operator &row = description.operators.emplace_back();
+    row.name = call.getFunction().str();
+    row.node = llvm::join(getNodeNames(call.getLoc()), "\n");
+    auto inputs = own.getAs<DenseI64ArrayAttr>(host::operatorInputs);
+    row.inputs.assign(inputs.asArrayRef().begin(), inputs.asArrayRef().end());
+    for (NamedAttribute attribute :
+         own.getAs<DictionaryAttr>(host::operatorAttributes))
+      row.attributes.push_back(describeAttribute(attribute));
+  });
+}
+
+/// Defaults belong to the last inputs.
+static void describeDefaults(func::FuncOp program,
+                             package::ModuleDescription &description) {
+  std::map<int64_t, package::Default> defaults; // by input
+  program.walk([&](host::ConstantOp constant) {
+    if (auto of = constant->getAttrOfType<IntegerAttr>(host::defaultOfAttr))
+      defaults[of.getInt()] = {uint64_t(*constant.getOffset()),
+                               constant.getValue().getShapedType().getShape()};
+  });
+  for (auto &[input, value] : defaults)
+    description.defaults.push_back(std::move(value));
+}
+
 LogicalResult describe(func::FuncOp program,
                        package::ModuleDescription &description) {
   description.producer = "adze " ADZE_VERSION;
@@ -195,6 +260,8 @@ LogicalResult describe(func::FuncOp program,
     return failure();
 
   describeStates(program, description);
+  describeOperators(program, description);
+  describeDefaults(program, description);
 
   llvm::StringMap<unsigned> uses;
   for (host::LaunchOp launch : getLaunches(program)) {

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tile kernels of a file, for operators of a model (--kernels).
+// Tile kernels and host functions of a file, for operators of a model
+// (--kernels).
 #ifndef ADZE_LIB_PIPELINE_KERNELLIBRARY_H
 #define ADZE_LIB_PIPELINE_KERNELLIBRARY_H
 
@@ -8,11 +9,14 @@
 #include "Import/ONNX/CustomKernels.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace adze {
 
 /// A node whose (domain, operator) names a kernel becomes a launch of a copy of
-/// it whose sizes are those of the node's operands.
+/// it whose sizes are those of the node's operands. One that names a
+/// declaration becomes a call of an operator that the program registers with
+/// the run time.
 class KernelLibrary final : public CustomKernels {
 public:
   /// Parses the file; errors are emitted.
@@ -24,7 +28,9 @@ public:
          std::string &error) override;
 
 private:
-  tile::KernelOp find(llvm::StringRef domain, llvm::StringRef op) const;
+  /// Returns a tile.kernel, a declaration of a host function, or null.
+  mlir::FunctionOpInterface find(llvm::StringRef domain,
+                                 llvm::StringRef op) const;
 
   mutable mlir::OwningOpRef<mlir::ModuleOp> module; // its access is not const
 };

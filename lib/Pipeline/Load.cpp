@@ -30,6 +30,7 @@ static FailureOr<ImportOptions> getImportOptions(const CompileOptions &options,
       return complain("--shape", text);
     result.shapes.push_back(*shape);
   }
+  result.overridable = options.overridable;
   return result;
 }
 

@@ -255,6 +255,11 @@ const OptionTable::Row OptionTable::rows[] = {
       "beside those that are found; none: no output does",
       "PAST=PRESENT[,..]|none"},
      [](R &r, G &g) { return add(g, r.options.states); }},
+    {{"overridable", Kind::Repeated,
+      "Initializers (* is any text) for which a context may have other values "
+      "(LoRA)",
+      "NAME"},
+     [](R &r, G &g) { return add(g, r.options.overridable); }},
     {{"deterministic", Kind::Switch,
       "Results do not depend on threads; always on", ""},
      [](R &, G &g) { return readDeterministic(g); }},

@@ -3,6 +3,7 @@
 // From tensors to places: the host program's destinations.
 #include "Assignment.h"
 #include "Dialect/Graph/IR/Shape.h"
+#include "Dialect/Host/IR/External.h"
 #include "Transforms/Passes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"
@@ -449,12 +450,14 @@ LogicalResult Assignment::assign(graph::CallOp op) {
   unsigned numSymbols = 0;
   for (AffineExpr dim : dims)
     numSymbols = std::max(numSymbols, host::getNumSymbolsUsed(dim));
-  host::CallOp::create(builder, loc, op.getFunctionAttr(), inputs,
-                       builder.getArrayAttr(types),
-                       builder.getDenseI64ArrayAttr(ranks),
-                       AffineMapAttr::get(AffineMap::get(0, numSymbols, dims,
-                                                         builder.getContext())),
-                       builder.getDenseI64ArrayAttr(symbols));
+  auto call = host::CallOp::create(
+      builder, loc, op.getFunctionAttr(), inputs, builder.getArrayAttr(types),
+      builder.getDenseI64ArrayAttr(ranks),
+      AffineMapAttr::get(
+          AffineMap::get(0, numSymbols, dims, builder.getContext())),
+      builder.getDenseI64ArrayAttr(symbols));
+  if (Attribute own = op->getAttr(host::operatorAttr))
+    call->setAttr(host::operatorAttr, own);
   for (OpResult result : op.getResults()) {
     auto type = cast<RankedTensorType>(result.getType());
     Destination *destination = destinationOf.lookup(result);
@@ -522,6 +525,25 @@ LogicalResult Assignment::assign(Block &block) {
   return success();
 }
 
+/// The values of overridable weights become constants, which no op reads.
+void Assignment::placeDefaults() {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&program.front());
+  for (unsigned index = 0; index < program.getNumArguments(); ++index) {
+    auto value =
+        program.getArgAttrOfType<ElementsAttr>(index, host::defaultAttr);
+    if (!value)
+      continue;
+    ShapedType type = value.getShapedType();
+    auto constant = host::ConstantOp::create(
+        builder, program.getLoc(),
+        getPlaceType(cast<RankedTensorType>(Type(type))), value,
+        AffineMapAttr(), IntegerAttr());
+    constant->setAttr(host::defaultOfAttr, builder.getI64IntegerAttr(index));
+    program.removeArgAttr(index, host::defaultAttr);
+  }
+}
+
 /// Copies for outputs that nothing wrote; then the tensors go.
 void Assignment::finish() {
   Operation *terminator = program.front().getTerminator();
@@ -552,6 +574,7 @@ LogicalResult Assignment::run() {
   if (failed(assign(program.front())))
     return failure();
   finish();
+  placeDefaults();
   return success();
 }
 

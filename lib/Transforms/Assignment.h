@@ -50,6 +50,7 @@ private:
   mlir::LogicalResult assign(graph::CheckOp op);
   mlir::LogicalResult assign(graph::CheckRangeOp op);
   void finish();
+  void placeDefaults();
 
   // Branches and loops (AssignControlFlow.cpp).
   struct Loop;

@@ -426,3 +426,54 @@ TEST(Allocation, FunctionsOfSequences) {
                  {sequence}},
                 {"sequence_at", {sequence, scalar(1)}, {{kFloat, {-1}}}}});
 }
+
+TEST(Allocation, OperatorsOfTheProgram) {
+  static const int32_t inputs[] = {0};
+  static const adze_module_operator row = {"com.example.F", "f",    1, 0,
+                                           inputs,          nullptr};
+  const adze_module_desc *(*query)(uint32_t) = [](uint32_t abi) {
+    static adze_module_desc desc;
+    desc = *queryProgram(abi);
+    desc.operators = &row;
+    desc.num_operators = 1;
+    return const_cast<const adze_module_desc *>(&desc);
+  };
+  adze_operator_fn run = [](void *, adze_call *call) {
+    DLTensor *tensor = nullptr;
+    const int64_t dims[] = {2};
+    adze_status status = adze_call_output(call, 0, dims, &tensor);
+    adze_value *value = nullptr;
+    if (!status)
+      status = adze_call_input_value(call, 0, &value);
+    if (!status)
+      status = adze_call_set_output(call, 1, value);
+    adze_value_release(value);
+    return status;
+  };
+  gProgram = [](const Calls &call) {
+    std::vector<Operand> results = {{kFloat, {-1}}, {kFloat, {2}}};
+    return call("@0", {vector(std::vector<float>{1, 2})}, results);
+  };
+  failEach(
+      [&](Trial &trial) {
+        adze_module *module = nullptr;
+        adze_context *context = nullptr;
+        trial.attempt("link", [&] {
+          return adze_module_link(reinterpret_cast<adze_query_fn>(query),
+                                  nullptr, &module);
+        });
+        trial.attempt("register", [&] {
+          return adze_module_register_operator(module, row.name, run, nullptr,
+                                               nullptr);
+        });
+        trial.attempt("context", [&] {
+          return adze_context_create(module, kCpu, &context);
+        });
+        trial.attempt("run", [&] {
+          return adze_run_values(context, nullptr, 0, nullptr, 0);
+        });
+        adze_context_release(context);
+        adze_module_release(module);
+      },
+      12);
+}

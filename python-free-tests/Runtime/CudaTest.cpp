@@ -5,8 +5,12 @@
 
 #include "FakeCuda.h"
 #include "RuntimeTest.h"
+#include "Stamp.h"
 
+#include <atomic>
+#include <cstdio>
 #include <thread>
+#include <unistd.h>
 
 using namespace adze::test;
 
@@ -58,16 +62,95 @@ TEST_F(Cuda, TensorsOfTheDeviceAreUsedInPlace) {
               call.x.data[i] + call.y.data[i] * 2 + next.y.data[i] * 2);
 }
 
-// A device has a copy of the weights: these and new ones would part.
-TEST_F(Cuda, WeightsAreNotSwappedBesideContextsOnDevices) {
-  EXPECT_ADZE_ERROR(adze_swap_weights(module.get(), ADZE_FAKE_MODULE),
-                    ADZE_UNSUPPORTED,
-                    "expected a module without contexts on devices");
+namespace {
+/// A module beside the fake one whose factor is 3.
+struct CudaSwap : Cuda {
+  std::string path =
+      testing::TempDir() + "adze-cuda-swap-" + std::to_string(getpid()) + ".so";
+
+  CudaSwap() {
+    Bytes file = readFile(ADZE_FAKE_MODULE);
+    EXPECT_TRUE(setFactorThree(file));
+    writeFile(path, file);
+  }
+  ~CudaSwap() override { std::remove(path.c_str()); }
+
+  static void expectFactor(FakeCall &call, adze_context *context,
+                           float factor) {
+    ASSERT_ADZE_OK(call.run(context));
+    for (size_t i = 0; i < call.sum.data.size(); ++i)
+      ASSERT_EQ(call.sum.data[i], call.x.data[i] + call.y.data[i] * factor);
+  }
+};
+} // namespace
+
+// Also those whose runs are replayed from a graph, and those made afterwards.
+TEST_F(CudaSwap, ContextsTakeNewWeights) {
+  FakeCall call(3, 8);
+  for (int i = 0; i < 4; ++i)
+    expectFactor(call, context.get(), 2.0f);
+  ContextPtr idle = create();
+  int64_t before = fakeCount("fake_cuda_held_bytes");
+  ASSERT_ADZE_OK(adze_swap_weights(module.get(), path.c_str()));
+  for (int i = 0; i < 4; ++i)
+    expectFactor(call, context.get(), 3.0f);
+  ContextPtr made = create();
+  FakeCall other(2, 8);
+  expectFactor(other, made.get(), 3.0f);
+  made.reset();
+  // The idle context holds the old copy until its next run.
+  if (before >= 0)
+    EXPECT_GT(fakeCount("fake_cuda_held_bytes"), before);
+  expectFactor(call, idle.get(), 3.0f);
+  ASSERT_ADZE_OK(adze_swap_weights(module.get(), ADZE_FAKE_MODULE));
+  expectFactor(call, idle.get(), 2.0f);
+  expectFactor(call, context.get(), 2.0f);
+}
+
+TEST_F(CudaSwap, ModulesThatHadNoDeviceYet) {
   ModulePtr other = openFake();
-  ASSERT_ADZE_OK(adze_swap_weights(other.get(), ADZE_FAKE_MODULE));
+  ASSERT_ADZE_OK(adze_swap_weights(other.get(), path.c_str()));
   adze_context *made = nullptr;
-  EXPECT_ADZE_ERROR(adze_context_create(other.get(), {kDLCUDA, 0}, &made),
-                    ADZE_UNSUPPORTED, "once weights were swapped");
+  ASSERT_ADZE_OK(adze_context_create(other.get(), {kDLCUDA, 0}, &made));
+  ContextPtr context(made);
+  FakeCall call(3, 8);
+  expectFactor(call, made, 3.0f);
+}
+
+TEST_F(CudaSwap, CopiesAreFreed) {
+  FakeCall call(3, 8);
+  expectFactor(call, context.get(), 2.0f);
+  int64_t before = fakeCount("fake_cuda_held_bytes");
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_ADZE_OK(adze_swap_weights(module.get(),
+                                     i % 2 ? ADZE_FAKE_MODULE : path.c_str()));
+    expectFactor(call, context.get(), i % 2 ? 2.0f : 3.0f);
+  }
+  EXPECT_EQ(fakeCount("fake_cuda_held_bytes"), before);
+}
+
+TEST_F(CudaSwap, WhileOthersRun) {
+  std::atomic<bool> ends{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&] {
+      ContextPtr own = create();
+      FakeCall call(3, 8);
+      while (!ends) {
+        ASSERT_ADZE_OK(call.run(own.get()));
+        bool isNew = call.sum.data[0] == call.x.data[0] + call.y.data[0] * 3.0f;
+        for (size_t e = 0; e < call.sum.data.size(); ++e)
+          ASSERT_EQ(call.sum.data[e],
+                    call.x.data[e] + call.y.data[e] * (isNew ? 3.0f : 2.0f));
+      }
+    });
+  for (int i = 0; i < 50; ++i) {
+    const char *from = i % 2 ? ADZE_FAKE_MODULE : path.c_str();
+    ASSERT_ADZE_OK(adze_swap_weights(module.get(), from));
+  }
+  ends = true;
+  for (std::thread &thread : threads)
+    thread.join();
 }
 
 // By launches, by capture and by replay; and when nobody waits, in the next

@@ -235,15 +235,7 @@ namespace {
 struct SwappedWeights : ModuleFile {
   /// Opens the fake module, and writes one whose factor is 3.
   ModulePtr openAndWrite(const adze_options *options = nullptr) {
-    float factor = 3.0f;
-    std::memcpy(file.data() + note()->weights_offset, &factor, sizeof(factor));
-    // XXH3 of the weights with either factor.
-    uint64_t old = 0xabc004368177ecceull, renewed = 0xe705c1e5771f8170ull;
-    auto *bytes = reinterpret_cast<const char *>(&old);
-    auto at = std::search(file.begin(), file.end(), bytes, bytes + sizeof(old));
-    EXPECT_NE(at, file.end());
-    std::memcpy(&*at, &renewed, sizeof(renewed));
-    stamp(file);
+    EXPECT_TRUE(setFactorThree(file));
     writeFile(path, file);
     return openFake(options);
   }

@@ -8,6 +8,7 @@
 
 #include "adze_module.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <elf.h>
@@ -83,6 +84,21 @@ inline bool stamp(Bytes &file) {
   }
   renewChecksum(file);
   return true;
+}
+
+/// Gives the fake module's file the factor 3 for 2; false if it is another one.
+inline bool setFactorThree(Bytes &file) {
+  float factor = 3.0f;
+  std::memcpy(file.data() + findNote(file)->weights_offset, &factor,
+              sizeof(factor));
+  // XXH3 of the weights with either factor.
+  uint64_t old = 0xabc004368177ecceull, renewed = 0xe705c1e5771f8170ull;
+  auto *bytes = reinterpret_cast<const char *>(&old);
+  auto at = std::search(file.begin(), file.end(), bytes, bytes + sizeof(old));
+  if (at == file.end())
+    return false;
+  std::memcpy(&*at, &renewed, sizeof(renewed));
+  return stamp(file);
 }
 
 } // namespace adze::test

@@ -107,6 +107,22 @@ class MemoryInfo(Structure):
     ]
 
 
+class CString(Structure):
+    _fields_ = [("text", c_void_p), ("length", c_size_t)]
+
+
+class CAttribute(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("kind", c_int),
+        ("count", c_size_t),
+        ("values", c_void_p),
+    ]
+
+
+OperatorCallback = CFUNCTYPE(c_void_p, c_void_p, c_void_p)
+ReleaseCallback = CFUNCTYPE(None, c_void_p)
+
 # ---- Structures of adze_generate.h -----------------------------------------
 
 
@@ -182,6 +198,7 @@ _RUNTIME: dict[str, tuple[Any, list[Any]]] = {
     "adze_status_code": (c_int, [c_void_p]),
     "adze_status_message": (c_char_p, [c_void_p]),
     "adze_status_free": (None, [c_void_p]),
+    "adze_status_create": (c_void_p, [c_int, c_char_p]),
     "adze_options_create": (c_void_p, [_OUT]),
     "adze_options_release": (None, [_HANDLE]),
     "adze_options_set": (c_void_p, [_HANDLE, c_char_p, c_char_p]),
@@ -194,6 +211,23 @@ _RUNTIME: dict[str, tuple[Any, list[Any]]] = {
     "adze_module_num_outputs": (c_int32, [_HANDLE]),
     "adze_module_input": (c_void_p, [_HANDLE, c_int32, POINTER(POINTER(CValueInfo))]),
     "adze_module_output": (c_void_p, [_HANDLE, c_int32, POINTER(POINTER(CValueInfo))]),
+    "adze_module_num_overridable": (c_int32, [_HANDLE]),
+    "adze_module_register_operator": (
+        c_void_p,
+        [_HANDLE, c_char_p, OperatorCallback, c_void_p, ReleaseCallback],
+    ),
+    "adze_call_attributes": (POINTER(CAttribute), [_HANDLE, POINTER(c_size_t)]),
+    "adze_call_num_inputs": (c_int32, [_HANDLE]),
+    "adze_call_num_outputs": (c_int32, [_HANDLE]),
+    "adze_call_input": (POINTER(DLTensor), [_HANDLE, c_int32]),
+    "adze_call_input_value": (c_void_p, [_HANDLE, c_int32, _OUT]),
+    "adze_call_output_type": (POINTER(DLTensor), [_HANDLE, c_int32]),
+    "adze_call_output": (
+        c_void_p,
+        [_HANDLE, c_int32, POINTER(c_int64), POINTER(POINTER(DLTensor))],
+    ),
+    "adze_call_set_output": (c_void_p, [_HANDLE, c_int32, _HANDLE]),
+    "adze_context_override": (c_void_p, [_HANDLE, c_char_p, _HANDLE]),
     "adze_infer_shapes": (
         c_void_p,
         [_HANDLE, POINTER(CShape), c_int32, POINTER(CShape), c_int32, POINTER(c_uint64)],

@@ -12,13 +12,14 @@ import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from ctypes import POINTER, byref, c_char_p, c_int64, c_uint64, c_void_p
 from dataclasses import dataclass
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from . import _libraries as lib
 from ._compile import Diagnostic, PathLike
 from ._errors import ArgumentError, check_status
+from ._operators import register
 from ._tensor import (
     CPU,
     CUDA,
@@ -102,10 +103,12 @@ def _read_info(info: Any) -> ValueInfo:
 class _Handle:
     """A module of the run time; contexts keep it alive."""
 
-    __slots__ = ("_release", "pointer")
+    __slots__ = ("_release", "operators", "pointer")
 
     def __init__(self, pointer: c_void_p) -> None:
         self.pointer = pointer
+        #: Functions that contexts call.
+        self.operators: list[Any] = []
         # At the interpreter's end modules may be gone.
         self._release = lib.runtime().adze_module_release
 
@@ -125,6 +128,12 @@ class _Signature:
         self.outputs = self._read(
             handle, rt.adze_module_num_outputs(handle.pointer), rt.adze_module_output
         )
+        self.overridable = self._read(
+            handle,
+            rt.adze_module_num_overridable(handle.pointer),
+            rt.adze_module_input,
+            len(self.inputs),
+        )
         self.names = {info.name: i for i, info in enumerate(self.inputs)}
         self.is_plain = all(v.kind == "tensor" for v in self.inputs + self.outputs)
         text = c_char_p()
@@ -138,9 +147,9 @@ class _Signature:
         self.output_rows = {state.output: state.axis for state in rows}
 
     @staticmethod
-    def _read(handle: _Handle, count: int, get: Any) -> tuple[ValueInfo, ...]:
+    def _read(handle: _Handle, count: int, get: Any, first: int = 0) -> tuple[ValueInfo, ...]:
         infos = []
-        for i in range(count):
+        for i in range(first, first + count):
             info = POINTER(lib.CValueInfo)()
             check_status(get(handle.pointer, i, byref(info)))
             infos.append(_read_info(info.contents))
@@ -328,6 +337,32 @@ class Context:
         results = [Value(c_void_p(handle)) for handle in outs]
         return [read_value(result) for result in results]
 
+    # -- Weights --
+
+    def override(self, weights: Mapping[str, Any]) -> None:
+        """Runs of this context use these values for overridable weights
+        (:attr:`Module.overridable`); None goes back to the model's own. Other
+        contexts are not affected, and share all other weights.
+
+        Args:
+            weights: Arrays by name, as of ``numpy.load("lora.npz")`` or
+                ``safetensors.numpy.load_file``. Arrays that are dense are not
+                copied, and must not change while contexts use them; in a context
+                on a device, arrays in host memory are copied to the device.
+
+        Raises:
+            ArgumentError: A name, shape, dtype or device is wrong. Weights that
+                come before it in the order of `weights` are taken.
+        """
+        kinds = {info.name: info.dtype for info in self._signature.overridable}
+        for name, array in weights.items():
+            value = None if array is None else make_value(array, "", kinds.get(name))
+            with self._lock:
+                status = lib.runtime().adze_context_override(
+                    self._pointer, name.encode(), value.handle if value else None
+                )
+                check_status(status)
+
     # -- Observing --
 
     @contextlib.contextmanager
@@ -443,6 +478,8 @@ class Module:
         inputs: What it takes, in order.
         outputs: What it returns, in order.
         states: Which outputs continue which inputs.
+        overridable: Weights for which a context may have other values
+            (:meth:`Context.override`).
         device: Where it runs: "cpu" or "cuda:0".
         diagnostics: What the compiler said, if it was compiled here.
     """
@@ -454,6 +491,7 @@ class Module:
         self.inputs = self._signature.inputs
         self.outputs = self._signature.outputs
         self.states = self._signature.states
+        self.overridable = self._signature.overridable
         self.diagnostics: list[Diagnostic] = []
         #: Names, types, symbols, variants, device images and memory, as
         #: ``arun --info --json`` prints them.
@@ -580,9 +618,27 @@ class Module:
 
         Raises:
             AdzeError: The code is another one, the weights are damaged, or a
-                context on a device is there; the weights stay as they are.
+                device has no memory for them; the weights stay as they are.
         """
         check_status(lib.runtime().adze_swap_weights(self._handle.pointer, os.fsencode(path)))
+
+    def register_operator(self, name: str, function: Callable[..., Any]) -> None:
+        """Registers a function for the nodes of an operator that the model was
+        compiled with as a host function (``kernels="FILE.mlir"``). Contexts that
+        are created later call it; calls may come from several threads at once.
+
+        Args:
+            name: Domain and operator, as in "com.example.Clip".
+            function: Is called with the node's inputs in order, and its attributes
+                by name: ``clip(x, low, high, mode="...")``. Inputs are read-only
+                numpy arrays, valid until it returns (of strings: arrays of
+                objects), and None where the node leaves one out. It returns the
+                output, or a tuple of several; an exception ends the run with
+                :class:`AdzeError`, which names the node.
+        """
+        self._handle.operators.append(register(self._handle.pointer, name, function))
+        with self._lock:
+            self._free.clear()  # made with the functions of before
 
     def context(self) -> Context:
         """A context of the caller's own: it keeps its working memory, and no call

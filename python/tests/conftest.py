@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-DIGITS = ROOT / "examples" / "digits"
+EXAMPLES = ROOT / "examples"
+DIGITS = EXAMPLES / "digits"
 
 
 def parse(text: str) -> bytes:

@@ -172,6 +172,11 @@ ADZE_API adze_status adze_module_input(const adze_module *module, int32_t index,
 ADZE_API adze_status adze_module_output(const adze_module *module,
                                         int32_t index,
                                         const adze_value_info **info);
+/* Overridable weights (atranslate --overridable): inputs behind those that
+ * adze_module_num_inputs counts, which have the model's values unless a context
+ * (adze_context_override) or a run has others. adze_module_input takes their
+ * indices, from adze_module_num_inputs on. */
+ADZE_API int32_t adze_module_num_overridable(const adze_module *module);
 
 /* An output that continues an input: a cache or another state, which a caller
  * keeps from run to run. One buffer may serve both.
@@ -207,11 +212,12 @@ ADZE_API adze_status adze_module_state(const adze_module *module, int32_t index,
  * model of the same graph, compiled by the same compiler with the same options.
  * Runs that begin later use them; runs under way end with the weights that they
  * began with, and these are unmapped when the last one has ended. The module's
- * own weights stay mapped. The file's checksums are held against its bytes by
- * the option "verify" before anything changes. From any thread.
+ * own weights stay mapped. Devices with contexts get a copy of the new weights,
+ * and each frees the old copy when its contexts have begun a run with the new
+ * one. The file's checksums are held against its bytes by the option "verify"
+ * before anything changes. From any thread.
  * ADZE_INVALID_MODULE: the code is another one, as where values of weights are
- * compiled into it; ADZE_UNSUPPORTED: contexts on devices are there, or the
- * module is of an older compiler. */
+ * compiled into it; ADZE_UNSUPPORTED: the module is of an older compiler. */
 ADZE_API adze_status adze_swap_weights(adze_module *module, const char *path);
 
 typedef struct {
@@ -228,6 +234,99 @@ ADZE_API adze_status adze_infer_shapes(const adze_module *module,
                                        int32_t num_inputs, adze_shape *outputs,
                                        int32_t num_outputs,
                                        uint64_t *workspace_bytes);
+
+/* Any value of a signature; immutable and counted. */
+typedef struct adze_value adze_value;
+
+/* ---- Operators of the program ------------------------------------------- */
+
+/* A node of a domain that ONNX does not define may be a function of the
+ * program: the file of atranslate's option --kernels declares the operator, and
+ * the program registers the function. */
+
+typedef enum {
+  ADZE_ATTRIBUTE_INT = 0,
+  ADZE_ATTRIBUTE_FLOAT = 1,
+  ADZE_ATTRIBUTE_STRING = 2,
+  ADZE_ATTRIBUTE_INTS = 3,
+  ADZE_ATTRIBUTE_FLOATS = 4,
+  ADZE_ATTRIBUTE_STRINGS = 5
+} adze_attribute_kind;
+
+/* Bytes with a null byte behind them. */
+typedef struct {
+  const char *text;
+  size_t length;
+} adze_string;
+
+/* An attribute of a node; belongs to the module. */
+typedef struct {
+  const char *name;
+  adze_attribute_kind kind;
+  size_t count; /* of values; 1 of ADZE_ATTRIBUTE_INT, _FLOAT and _STRING */
+  union {
+    const int64_t *ints;        /* of ADZE_ATTRIBUTE_INT and _INTS */
+    const float *floats;        /* of ADZE_ATTRIBUTE_FLOAT and _FLOATS */
+    const adze_string *strings; /* of ADZE_ATTRIBUTE_STRING and _STRINGS */
+  };
+} adze_attribute;
+
+/* One call for one node; valid until the function returns. */
+typedef struct adze_call adze_call;
+
+/* Computes the call's outputs, on the thread that called adze_run; calls for
+ * several contexts may come at once. A status that is not NULL ends the run
+ * with ADZE_RUN_ERROR, its message and the node; it is taken over. The function
+ * may run other contexts, and must not use the context that calls it. */
+typedef adze_status (*adze_operator_fn)(void *user, adze_call *call);
+
+/* Contexts that are created later call `run` for the nodes of the operator
+ * `name`, as in "com.example.Clip". `release` (may be NULL) is called with
+ * `user` when the module and its contexts are gone. A name that no node has is
+ * allowed; of several functions for one name the last one counts. A context
+ * whose module needs an operator that is not registered cannot be created:
+ * ADZE_UNSUPPORTED, with the operator and the node. */
+ADZE_API adze_status adze_module_register_operator(adze_module *module,
+                                                   const char *name,
+                                                   adze_operator_fn run,
+                                                   void *user,
+                                                   void (*release)(void *user));
+
+/* The node's operator, "com.example.Clip", and its name. */
+ADZE_API const char *adze_call_operator(const adze_call *call);
+ADZE_API const char *adze_call_node(const adze_call *call);
+
+/* The attribute of this name; NULL where the node has none. */
+ADZE_API const adze_attribute *adze_call_attribute(const adze_call *call,
+                                                   const char *name);
+/* All attributes of the node, `*count` in number. */
+ADZE_API const adze_attribute *adze_call_attributes(const adze_call *call,
+                                                    size_t *count);
+
+/* As many as the declaration of the operator has. */
+ADZE_API int32_t adze_call_num_inputs(const adze_call *call);
+ADZE_API int32_t adze_call_num_outputs(const adze_call *call);
+/* A dense tensor in host memory, which must not be written; NULL where the node
+ * leaves the input out, or where it is a string tensor. */
+ADZE_API const DLTensor *adze_call_input(const adze_call *call, int32_t index);
+/* An input of any kind, as a reference that the caller releases; *value is
+ * NULL where the node leaves the input out. Tensors are copied. */
+ADZE_API adze_status adze_call_input_value(adze_call *call, int32_t index,
+                                           adze_value **value);
+/* The element type and the shape of an output, without data; a data-dependent
+ * dim is -1. NULL for an index that is out of range. */
+ADZE_API const DLTensor *adze_call_output_type(const adze_call *call,
+                                               int32_t index);
+/* Memory for an output, aligned to 64 and filled with zeros, which the function
+ * writes. `dims`: its shape; may be NULL where adze_call_output_type knows it.
+ * A shape that contradicts the declaration is an error. Once for each output.
+ */
+ADZE_API adze_status adze_call_output(adze_call *call, int32_t index,
+                                      const int64_t *dims, DLTensor **tensor);
+/* The same where the function has the output already: a tensor in host memory,
+ * or strings. Retains the value. */
+ADZE_API adze_status adze_call_set_output(adze_call *call, int32_t index,
+                                          adze_value *value);
 
 /* ---- Contexts ---------------------------------------------------------- */
 
@@ -254,14 +353,23 @@ ADZE_API adze_status adze_context_bind_workspace(adze_context *context,
                                                  void *workspace,
                                                  uint64_t bytes);
 
+/* Runs of this context use `value` for the overridable weight of this name;
+ * NULL goes back to the model's own. The value is retained, and may be shared
+ * by any number of contexts; everything else of the weights is shared anyway.
+ * In a CUDA context, a tensor in host memory is copied to the device here. A
+ * clone has the model's own values. */
+ADZE_API adze_status adze_context_override(adze_context *context,
+                                           const char *name, adze_value *value);
+
 /* ---- Runs -------------------------------------------------------------- */
 
-/* Tensors are dense and row-major (strides may be NULL), but for rows of
- * states; outputs overlap neither each other nor inputs that they do not
- * continue. In a CUDA context CPU tensors are copied, and tensors of the device
- * are used in place. Shapes, dtypes, strides and devices are checked: a wrong
- * call is a status. The floating-point environment is set to the default for
- * the run and put back. */
+/* `inputs` may have the overridable weights as well, behind the others, for
+ * this run only; NULL stands for what the context has. Tensors are dense and
+ * row-major (strides may be NULL), but for rows of states; outputs overlap
+ * neither each other nor inputs that they do not continue. In a CUDA context
+ * CPU tensors are copied, and tensors of the device are used in place. Shapes,
+ * dtypes, strides and devices are checked: a wrong call is a status. The
+ * floating-point environment is set to the default for the run and put back. */
 ADZE_API adze_status adze_run(adze_context *context,
                               const DLTensor *const inputs[],
                               int32_t num_inputs, DLTensor *const outputs[],
@@ -284,9 +392,6 @@ ADZE_API adze_status adze_run_async(adze_context *context,
 
 /* ---- Values ------------------------------------------------------------ */
 
-/* Any value of a signature; immutable and counted. */
-typedef struct adze_value adze_value;
-
 ADZE_API adze_kind adze_value_kind(const adze_value *value);
 ADZE_API void adze_value_retain(adze_value *value);
 ADZE_API void adze_value_release(adze_value *value);
@@ -297,6 +402,9 @@ ADZE_API adze_status adze_value_from_dlpack(DLManagedTensorVersioned *tensor,
 /* A tensor that shares the value's memory and keeps the value alive. */
 ADZE_API adze_status adze_value_as_dlpack(adze_value *value,
                                           DLManagedTensorVersioned **tensor);
+/* Copies a dense tensor in host memory. */
+ADZE_API adze_status adze_value_from_tensor(const DLTensor *tensor,
+                                            adze_value **value);
 /* Copies `count` strings; lengths may be NULL for null-terminated ones. */
 ADZE_API adze_status adze_value_from_strings(const char *const *strings,
                                              const size_t *lengths,

@@ -248,6 +248,13 @@ public:
     check(adze_value_from_dlpack(tensor.release(), &value));
     return Value(value);
   }
+  /// Copies a tensor in host memory.
+  static Value copyOf(const ConstView &tensor) {
+    DLTensor view = tensor.dlpack();
+    adze_value *value;
+    check(adze_value_from_tensor(&view, &value));
+    return Value(value);
+  }
   static Value fromStrings(const std::vector<std::string> &strings,
                            const Shape &shape) {
     if (strings.size() != numElements(shape))
@@ -351,6 +358,152 @@ private:
   std::shared_ptr<adze_value> handle;
 };
 
+/// One call of an operator of the program (Module::registerOperator); valid
+/// until the function returns.
+class Call {
+public:
+  explicit Call(adze_call *call) : handle(call) {}
+
+  /// The operator, "com.example.Clip", and the name of its node.
+  std::string operatorName() const { return adze_call_operator(handle); }
+  std::string node() const { return adze_call_node(handle); }
+  int32_t numInputs() const { return adze_call_num_inputs(handle); }
+  int32_t numOutputs() const { return adze_call_num_outputs(handle); }
+
+  /// Whether the node has the attribute.
+  bool hasAttribute(const char *name) const {
+    return adze_call_attribute(handle, name) != nullptr;
+  }
+  /// An attribute: T is int64_t, float, std::string or a vector of these.
+  /// Throws where the node has none of this name and type.
+  template <typename T>
+  T attribute(const char *name) const {
+    const adze_attribute *found = adze_call_attribute(handle, name);
+    T value;
+    if (!found || !read(*found, value))
+      throw Error(ADZE_INVALID_ARGUMENT,
+                  std::string("expected the attribute '") + name +
+                      "' of another type");
+    return value;
+  }
+  /// The same with a value for nodes without the attribute.
+  template <typename T>
+  T attribute(const char *name, T otherwise) const {
+    return hasAttribute(name) ? attribute<T>(name) : otherwise;
+  }
+
+  /// False where the node leaves the input out.
+  bool hasInput(int32_t index) const {
+    return adze_call_input(handle, index) != nullptr;
+  }
+  /// A tensor of numbers that the node gives, in host memory.
+  ConstView input(int32_t index) const {
+    const DLTensor *tensor = adze_call_input(handle, index);
+    if (!tensor)
+      throw Error(ADZE_INVALID_ARGUMENT,
+                  "expected input " + std::to_string(index) +
+                      " to be there, as a tensor of numbers");
+    return {tensor->data, tensor->dtype,
+            Shape(tensor->shape, tensor->shape + tensor->ndim)};
+  }
+  /// Its elements in row-major order. Throws if T is not its element type.
+  template <typename T>
+  Span<const T> elements(int32_t index) const {
+    ConstView view = input(index);
+    return {castElements<const T>(view.data(), view.dtype()),
+            numElements(view.shape())};
+  }
+  /// An input of any kind, a copy of a tensor.
+  Value inputValue(int32_t index) const {
+    adze_value *value;
+    check(adze_call_input_value(handle, index, &value));
+    return Value(value);
+  }
+
+  /// The shape of an output; -1 for a data-dependent dim.
+  Shape outputShape(int32_t index) const {
+    const DLTensor *type = adze_call_output_type(handle, index);
+    if (!type)
+      throw Error(ADZE_INVALID_ARGUMENT, "expected the index of an output");
+    return Shape(type->shape, type->shape + type->ndim);
+  }
+  /// Memory for the elements of an output of this shape. Throws if T is not its
+  /// element type. Once for each output.
+  template <typename T>
+  Span<T> output(int32_t index, const Shape &shape) {
+    if (outputShape(index).size() != shape.size())
+      throw Error(ADZE_INVALID_ARGUMENT,
+                  "expected another rank of output " + std::to_string(index));
+    DLTensor *tensor;
+    check(adze_call_output(handle, index, shape.data(), &tensor));
+    return {castElements<T>(tensor->data, tensor->dtype), numElements(shape)};
+  }
+  /// The same where the declaration of the operator tells the shape.
+  template <typename T>
+  Span<T> output(int32_t index) {
+    return output<T>(index, outputShape(index));
+  }
+  /// The output is this value: a tensor in host memory, or strings.
+  void setOutput(int32_t index, const Value &value) {
+    check(adze_call_set_output(handle, index, value.get()));
+  }
+  adze_call *get() const { return handle; }
+
+private:
+  template <typename T>
+  static T *castElements(
+      std::conditional_t<std::is_const_v<T>, const void *, void *> data,
+      DLDataType dtype) {
+    if (!isSameType(dtype, dtypeOf<std::remove_const_t<T>>()))
+      throw Error(ADZE_INVALID_ARGUMENT,
+                  "expected a tensor of this element type");
+    return static_cast<T *>(data);
+  }
+  static bool read(const adze_attribute &attribute, int64_t &value) {
+    if (attribute.kind != ADZE_ATTRIBUTE_INT)
+      return false;
+    value = *attribute.ints;
+    return true;
+  }
+  static bool read(const adze_attribute &attribute, float &value) {
+    if (attribute.kind != ADZE_ATTRIBUTE_FLOAT)
+      return false;
+    value = *attribute.floats;
+    return true;
+  }
+  static bool read(const adze_attribute &attribute, std::string &value) {
+    if (attribute.kind != ADZE_ATTRIBUTE_STRING)
+      return false;
+    value.assign(attribute.strings->text, attribute.strings->length);
+    return true;
+  }
+  static bool read(const adze_attribute &attribute,
+                   std::vector<int64_t> &values) {
+    if (attribute.kind != ADZE_ATTRIBUTE_INTS)
+      return false;
+    values.assign(attribute.ints, attribute.ints + attribute.count);
+    return true;
+  }
+  static bool read(const adze_attribute &attribute,
+                   std::vector<float> &values) {
+    if (attribute.kind != ADZE_ATTRIBUTE_FLOATS)
+      return false;
+    values.assign(attribute.floats, attribute.floats + attribute.count);
+    return true;
+  }
+  static bool read(const adze_attribute &attribute,
+                   std::vector<std::string> &values) {
+    if (attribute.kind != ADZE_ATTRIBUTE_STRINGS)
+      return false;
+    for (size_t i = 0; i < attribute.count; ++i)
+      values.emplace_back(attribute.strings[i].text,
+                          attribute.strings[i].length);
+    return true;
+  }
+
+  adze_call *handle;
+};
+
 /// Working memory of one run at a time and, on a device, a stream.
 class Context {
 public:
@@ -393,6 +546,16 @@ public:
     for (adze_value *value : out)
       outputs.emplace_back(value);
     return outputs;
+  }
+
+  /// Runs of this context use `value` for an overridable weight; a value may be
+  /// shared by any number of contexts.
+  void overrideWeight(const std::string &name, const Value &value) {
+    check(adze_context_override(get(), name.c_str(), value.get()));
+  }
+  /// Goes back to the model's own value.
+  void restoreWeight(const std::string &name) {
+    check(adze_context_override(get(), name.c_str(), nullptr));
   }
 
   /// A fresh context of the same module and device, for another thread.
@@ -487,6 +650,25 @@ public:
     check(adze_swap_weights(handle.get(), path.c_str()));
   }
 
+  /// Contexts that are created later call `run` for the nodes of an operator,
+  /// as in "com.example.Clip"; calls for several contexts may come at once. An
+  /// exception ends the run with ADZE_RUN_ERROR and its message.
+  void registerOperator(const std::string &name,
+                        std::function<void(Call &)> run) {
+    auto function =
+        std::make_unique<std::function<void(Call &)>>(std::move(run));
+    check(adze_module_register_operator(
+        get(), name.c_str(), &runOperator, function.get(), [](void *user) {
+          delete static_cast<std::function<void(Call &)> *>(user);
+        }));
+    (void)function.release(); // the module's
+  }
+  /// Inputs that have the model's values unless a context overrides them.
+  std::vector<ValueInfo> overridable() const {
+    return describe(adze_module_num_overridable(get()), &adze_module_input,
+                    adze_module_num_inputs(get()));
+  }
+
   /// What the module says of itself, as JSON.
   std::string info() const {
     const char *json;
@@ -525,12 +707,24 @@ private:
   Module(adze_module *module, std::shared_ptr<void> kept)
       : keep(std::move(kept)), handle(module, &adze_module_release) {}
 
+  static adze_status runOperator(void *user, adze_call *handle) {
+    try {
+      Call call(handle);
+      (*static_cast<std::function<void(Call &)> *>(user))(call);
+      return nullptr;
+    } catch (const std::exception &error) {
+      return adze_status_create(ADZE_RUN_ERROR, error.what());
+    } catch (...) {
+      return adze_status_create(ADZE_RUN_ERROR, "an unknown exception");
+    }
+  }
   template <typename Get>
-  std::vector<ValueInfo> describe(int32_t count, Get getInfo) const {
+  std::vector<ValueInfo> describe(int32_t count, Get getInfo,
+                                  int32_t first = 0) const {
     std::vector<ValueInfo> all;
     for (int32_t i = 0; i < count; ++i) {
       const adze_value_info *info;
-      check(getInfo(get(), i, &info));
+      check(getInfo(get(), first + i, &info));
       ValueInfo value{info->name,
                       info->kind,
                       info->dtype,

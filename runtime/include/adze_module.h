@@ -272,6 +272,35 @@ typedef struct {
   adze_formula_fn rows, drop; /* null of other kinds */
 } adze_state;
 
+/* ---- Operators of the program that runs the module ---------------------- */
+typedef struct {
+  const char *name;
+  uint32_t kind; /* adze_attribute_kind */
+  uint32_t reserved;
+  uint64_t count; /* of values; 1 of a scalar */
+  /* int64_t, float or adze_module_string; null if there are none. */
+  const void *values;
+} adze_module_attribute;
+
+/* One for each node. The host program calls it by "@" and the row's number. */
+typedef struct {
+  const char *name; /* "com.example.Clip" */
+  const char *node; /* ONNX nodes, separated by '\n' */
+  uint32_t num_inputs, num_attributes;
+  /* Of each input of the node: the number of the call's input, or -1 where the
+   * node leaves it out. */
+  const int32_t *inputs;
+  const adze_module_attribute *attributes;
+} adze_module_operator;
+
+/* ---- Overridable weights ------------------------------------------------ */
+/* The value that an input has where neither the run nor the context gives
+ * one. */
+typedef struct {
+  uint64_t offset;     /* in the weights */
+  const int64_t *dims; /* as many as the input's rank */
+} adze_module_default;
+
 /* ---- What the host program calls --------------------------------------- */
 typedef struct adze_exec adze_exec; /* the run time's state of one run */
 
@@ -361,7 +390,7 @@ typedef struct {
       device_kernel, fault;
 
   /* Appended. */
-  uint32_t state;
+  uint32_t state, host_operator, attribute, default_value;
 } adze_module_row_sizes;
 
 /* Those of this header. */
@@ -371,7 +400,9 @@ typedef struct {
    sizeof(adze_module_string),    sizeof(adze_module_kernel),                  \
    sizeof(adze_cpu_variant),      sizeof(adze_cpu_kernel),                     \
    sizeof(adze_device_image),     sizeof(adze_device_kernel),                  \
-   sizeof(adze_module_fault),     sizeof(adze_state)}
+   sizeof(adze_module_fault),     sizeof(adze_state),                          \
+   sizeof(adze_module_operator),  sizeof(adze_module_attribute),               \
+   sizeof(adze_module_default)}
 
 #define ADZE_WEIGHTS_BLOCK                                                     \
   ((uint64_t)4 << 20) /* bytes that have a checksum                            \
@@ -441,6 +472,12 @@ typedef struct adze_module_desc {
   /* Hex digest of the code and of the places of the weights: modules of equal
    * ones differ in the contents of weights alone. Null: not known. */
   const char *structure_id;
+
+  const adze_module_operator *operators;
+  uint64_t num_operators;
+  /* The last num_defaults inputs are overridable weights. */
+  const adze_module_default *defaults;
+  uint64_t num_defaults;
 } adze_module_desc;
 
 /* The one exported symbol of a module; null if it cannot serve `abi`. */

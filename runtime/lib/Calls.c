@@ -88,8 +88,12 @@ static adze_status set_dims(rt_result *result, uint32_t index,
 adze_status rt_result_make(rt_call *call, uint32_t index, const int64_t *dims) {
   rt_result *result = &call->results[index];
   RT_TRY(set_dims(result, index, dims));
-  result->data = calloc(1, result->bytes ? result->bytes : 1);
-  return result->data ? NULL : rt_out_of_memory(result->bytes);
+  void *data;
+  if (posix_memalign(&data, RT_ALIGNMENT, result->bytes ? result->bytes : 1))
+    return rt_out_of_memory(result->bytes);
+  memset(data, 0, result->bytes);
+  result->data = data;
+  return NULL;
 }
 
 adze_status rt_result_string(rt_call *call, uint32_t index, uint64_t at,
@@ -117,6 +121,8 @@ static adze_status give_tensor(rt_call *call, uint32_t index,
   adze_value_retain(value);
   result->keep = value;
   result->data = rt_tensor_data(tensor);
+  if (!result->data)
+    result->data = (void *)rt_nothing; /* it has no elements */
   return NULL;
 }
 
@@ -252,19 +258,31 @@ static adze_status make_results(rt_call *call, int64_t *values) {
   return NULL;
 }
 
-static adze_status run_function(const rt_function_row *row, rt_call *call,
-                                int64_t *values) {
+static adze_status call_row(const rt_function_row *row, rt_call *call) {
   if (call->num_inputs < row->min_inputs ||
       call->num_inputs > row->max_inputs ||
       call->num_results != row->num_results)
     return rt_error(ADZE_INVALID_MODULE,
                     "expected another number of values for '%s'", row->name);
+  return row->run(call);
+}
+
+static adze_status run_function(const char *function, rt_call *call,
+                                int64_t *values) {
   RT_TRY(make_results(call, values));
-  RT_TRY(row->run(call));
+  if (*function == '@') {
+    RT_TRY(rt_operator_run(call, function + 1));
+  } else {
+    const rt_function_row *row = find_function(function);
+    if (!row)
+      return rt_error(ADZE_UNSUPPORTED,
+                      "the module needs a newer run time, with '%s'", function);
+    RT_TRY(call_row(row, call));
+  }
   for (uint32_t i = 0; i < call->num_results; ++i) {
     const rt_result *result = &call->results[i];
     if (!result->data)
-      return rt_error(ADZE_INTERNAL_ERROR, "'%s' made no result %u", row->name,
+      return rt_error(ADZE_INTERNAL_ERROR, "'%s' made no result %u", function,
                       i);
     memcpy(values + 2, result->dims, (size_t)result->rank * sizeof(int64_t));
     values += 2 + result->rank;
@@ -276,10 +294,6 @@ static adze_status call_function(adze_exec *exec, const char *function,
                                  void *const *places, rt_input *inputs,
                                  uint32_t num_inputs, uint32_t num_results,
                                  int64_t *values) {
-  const rt_function_row *row = find_function(function);
-  if (!row)
-    return rt_error(ADZE_UNSUPPORTED,
-                    "the module needs a newer run time, with '%s'", function);
   for (uint32_t i = 0; i < num_inputs; ++i) {
     inputs[i].dims = values + 2;
     values =
@@ -287,7 +301,7 @@ static adze_status call_function(adze_exec *exec, const char *function,
     RT_TRY(read_input(exec, places[i], &inputs[i]));
   }
   rt_call call = {exec->context, num_inputs, num_results, inputs, NULL};
-  return run_function(row, &call, values);
+  return run_function(function, &call, values);
 }
 
 /* The same error with the node's name before it. */
@@ -309,6 +323,8 @@ int32_t rt_host_call(adze_exec *exec, const char *node, const char *function,
   for (uint32_t i = 0; i < num_inputs && exec->context->on_device; ++i)
     free((void *)inputs[i].data);
   free(inputs);
+  for (uint32_t i = 0; i < exec->context->num_results; ++i)
+    exec->context->results[i].node = node;
   if (status && status == exec->status)
     return (int32_t)adze_status_code(status); /* a driver's, booked already */
   return status ? rt_exec_fail(exec, at_node(status, node)) : 0;
@@ -317,9 +333,18 @@ int32_t rt_host_call(adze_exec *exec, const char *node, const char *function,
 int32_t rt_host_fetch(adze_exec *exec, uint32_t index, void *place,
                       uint64_t bytes) {
   const adze_context *context = exec->context;
-  if (index >= context->num_results || context->results[index].bytes != bytes)
+  if (index >= context->num_results)
     return rt_exec_fail(exec, rt_error(ADZE_INVALID_MODULE,
                                        "expected a result of the last call"));
+  /* One size of several results, of which each has another. */
+  if (context->results[index].bytes != bytes)
+    return rt_exec_fail(
+        exec,
+        rt_error(ADZE_RUN_ERROR,
+                 "node '%s': expected results whose sizes agree: %llu "
+                 "bytes of result %u, but got %llu",
+                 context->results[index].node, (unsigned long long)bytes, index,
+                 (unsigned long long)context->results[index].bytes));
   if (!bytes)
     return 0;
   return rt_data_write(exec, place, context->results[index].data, bytes);

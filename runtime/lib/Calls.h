@@ -81,6 +81,7 @@ struct rt_result {
   uint64_t count, bytes;
   void *data;       /* owned, or */
   adze_value *keep; /* the value that owns it */
+  const char *node; /* that made it */
 };
 
 typedef struct {
@@ -124,6 +125,8 @@ adze_status rt_make_host_tensor(adze_context *context, DLDataType dtype,
 int32_t rt_host_call(adze_exec *exec, const char *node, const char *function,
                      void *const *inputs, uint32_t num_inputs,
                      uint32_t num_results, int64_t *values);
+/* Runs the operator of that row of the module's table (Operators.c). */
+adze_status rt_operator_run(rt_call *call, const char *row);
 int32_t rt_host_fetch(adze_exec *exec, uint32_t index, void *place,
                       uint64_t bytes);
 

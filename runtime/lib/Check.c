@@ -229,11 +229,18 @@ static adze_status check_all_bound(const adze_module_desc *desc,
 adze_status rt_bind_shapes(const adze_module *module, const adze_shape *inputs,
                            int32_t count, int64_t *symbols) {
   const adze_module_desc *desc = module->desc;
-  RT_TRY(check_count("input shape", desc->num_inputs, count, inputs));
+  uint32_t required = rt_num_required(module);
+  bool is_whole = count > 0 && (uint32_t)count == desc->num_inputs;
+  RT_TRY(check_count("input shape", is_whole ? desc->num_inputs : required,
+                     count, inputs));
   clear_symbols(desc, symbols);
-  for (int32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < desc->num_inputs; ++i) {
     named_value named = {"input", &desc->inputs[i]};
-    RT_TRY(bind_shape(desc, named, inputs[i].rank, inputs[i].dims, symbols));
+    bool is_given = i < (uint32_t)count;
+    RT_TRY(bind_shape(
+        desc, named, is_given ? inputs[i].rank : (int32_t)desc->inputs[i].rank,
+        is_given ? inputs[i].dims : desc->defaults[i - required].dims,
+        symbols));
   }
   return check_all_bound(desc, symbols);
 }
@@ -366,19 +373,30 @@ adze_status rt_check_only_tensors(const adze_module *module) {
   return NULL;
 }
 
+static adze_status bind_input(const adze_module *module, uint32_t index,
+                              const DLTensor *tensor, DLDevice device,
+                              int64_t *symbols) {
+  named_value named = {"input", &module->desc->inputs[index]};
+  RT_TRY(check_tensor_head(named, tensor, device));
+  RT_TRY(bind_shape(module->desc, named, tensor->ndim, tensor->shape, symbols));
+  return check_tensor_tail(named, tensor, module->input_states[index]);
+}
+
+adze_status rt_check_input(const adze_module *module, uint32_t index,
+                           const DLTensor *tensor, DLDevice device,
+                           int64_t *symbols) {
+  clear_symbols(module->desc, symbols);
+  return bind_input(module, index, tensor, device, symbols);
+}
+
 adze_status rt_bind_inputs(const adze_module *module,
                            const DLTensor *const inputs[], int32_t count,
                            DLDevice device, int64_t *symbols) {
   const adze_module_desc *desc = module->desc;
   RT_TRY(check_count("input", desc->num_inputs, count, inputs));
   clear_symbols(desc, symbols);
-  for (int32_t i = 0; i < count; ++i) {
-    const DLTensor *tensor = inputs[i];
-    named_value named = {"input", &desc->inputs[i]};
-    RT_TRY(check_tensor_head(named, tensor, device));
-    RT_TRY(bind_shape(desc, named, tensor->ndim, tensor->shape, symbols));
-    RT_TRY(check_tensor_tail(named, tensor, module->input_states[i]));
-  }
+  for (int32_t i = 0; i < count; ++i)
+    RT_TRY(bind_input(module, (uint32_t)i, inputs[i], device, symbols));
   return check_all_bound(desc, symbols);
 }
 

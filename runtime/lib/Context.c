@@ -172,6 +172,8 @@ static void destroy(adze_context *context) {
   free(context->input_data);
   free(context->output_data);
   rt_tables_free(context);
+  rt_overrides_free(context);
+  free(context->operators);
   free(context->faults);
   adze_module_release(context->module);
   free(context);
@@ -241,6 +243,7 @@ static adze_status size_up(adze_context *context) {
 
 static adze_status prepare(adze_context *context) {
   RT_TRY(allocate_tables(context));
+  RT_TRY(rt_operators_find(context));
   if (context->device.device_type == kDLCPU)
     RT_TRY(attach_cpu(context));
   else if (context->device.device_type == kDLCUDA)
@@ -249,6 +252,7 @@ static adze_status prepare(adze_context *context) {
     return rt_error(ADZE_UNSUPPORTED,
                     "expected a device of type cpu or cuda, but got type %d",
                     (int)context->device.device_type);
+  RT_TRY(rt_overrides_create(context));
   return size_up(context);
 }
 

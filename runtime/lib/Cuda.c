@@ -1,7 +1,6 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Modules on CUDA devices: choosing the image, loading it, sending the
- * weights there once; memory.
+ * Modules on CUDA devices: choosing the image, loading it; memory.
  */
 #include "CudaDriver.h"
 
@@ -100,21 +99,6 @@ static cu_result allocate(const rt_device *device, uint64_t bytes,
   return device->cu->allocate(address, bytes ? bytes : 1);
 }
 
-static adze_status send_weights(const adze_module *module, rt_device *device) {
-  const adze_module_desc *desc = module->desc;
-  if (!desc->weights_size)
-    return NULL;
-  const cu_driver *cu = device->cu;
-  cu_result result = allocate(device, desc->weights_size, &device->weights);
-  if (result)
-    return rt_cuda_error(cu, result, "allocate");
-  CU_TRY(
-      cu, copy,
-      (device->weights, (uintptr_t)module->weights, desc->weights_size, NULL));
-  CU_TRY(cu, stream_wait, (NULL));
-  return NULL;
-}
-
 static adze_status fill_device(adze_module *module, rt_device *device) {
   const cu_driver *cu = device->cu;
   int count = 0, major = 0, minor = 0, multiprocessors = 0;
@@ -136,7 +120,7 @@ static adze_status fill_device(adze_module *module, rt_device *device) {
   if (!status)
     status = rt_cuda_load_checks(module, device);
   if (!status)
-    status = send_weights(module, device);
+    status = rt_cuda_send_weights(module, device);
   cu->pop(&device->primary);
   return status;
 }
@@ -144,8 +128,7 @@ static adze_status fill_device(adze_module *module, rt_device *device) {
 static void destroy_device(rt_device *device) {
   const cu_driver *cu = device->cu;
   if (device->primary && !cu->push(device->primary)) {
-    if (device->weights)
-      cu->deallocate(device->weights);
+    rt_cuda_drop_weights(device->weights);
     if (device->code)
       cu->module_unload(device->code);
     if (device->checks)
@@ -174,11 +157,6 @@ static rt_device *find_device(adze_module *module, int32_t ordinal) {
 static adze_status make_device(adze_module *module, int32_t ordinal,
                                rt_device **device) {
   const adze_module_desc *desc = module->desc;
-  if (rt_has_swapped_weights(module))
-    return rt_error(ADZE_UNSUPPORTED,
-                    "%s: no context on a device can be made once weights were "
-                    "swapped",
-                    module->path);
   if (!desc->num_images)
     return rt_error(ADZE_UNSUPPORTED, "module has no device code: it was "
                                       "compiled without a cuda target");
@@ -284,6 +262,7 @@ adze_status rt_cuda_attach(adze_context *context) {
     return rt_out_of_memory(sizeof(*state));
   context->on_device = state;
   state->device = device;
+  rt_cuda_take_weights(context);
   /* A run that looks at the data takes its way anew each time. */
   state->graphs = context->module->options.cuda_graphs && !device->falls_back &&
                   !context->module->desc->num_data_symbols &&
@@ -318,6 +297,7 @@ void rt_cuda_detach(adze_context *context) {
   }
   rt_memory_count(context->module->memory, -(int64_t)state->staging_bytes);
   rt_fallback_free(context);
+  rt_cuda_drop_weights(state->weights);
   free(state->maps);
   free(state->arguments);
   free(state->key.symbols);

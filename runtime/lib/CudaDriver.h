@@ -116,6 +116,9 @@ typedef struct {
 const cu_driver *rt_cuda_driver(const char **reason);
 
 /* A module on a device, shared by its contexts there. */
+/* A version of the weights in device memory, counted (CudaWeights.c). */
+typedef struct rt_device_weights rt_device_weights;
+
 struct rt_device {
   struct rt_device *next;
   const cu_driver *cu;
@@ -124,7 +127,9 @@ struct rt_device {
   cu_context primary;
   const adze_device_image *image;
   cu_module code;
-  cu_address weights;
+  /* Of the next runs, guarded by the module's mutex; those that a swap has
+   * sent. */
+  rt_device_weights *weights, *new_weights;
   cu_module checks; /* null: the module has no faults */
   cu_function check_range;
   bool falls_back; /* the image lacks kernels, which then run on the CPU */
@@ -137,6 +142,7 @@ struct rt_device {
 typedef struct {
   bool valid;
   void *workspace;
+  const void *weights;
   int64_t *symbols;
   void **inputs, **outputs;
 } rt_graph_key;
@@ -147,6 +153,7 @@ typedef struct rt_map_cache rt_map_cache;
 struct rt_device_context {
   rt_device *device;
   const DLTensor *const *inputs; /* of this run */
+  rt_device_weights *weights;    /* of the last run */
   rt_fallback *fallback;         /* null: no kernel runs on the CPU */
   rt_map_cache *maps;            /* null: no kernel takes tensor maps */
   cu_stream own_stream;
@@ -163,6 +170,10 @@ struct rt_device_context {
   rt_graph_key key;
   cu_graph_exec graph;
 };
+
+/* Sends a new device the weights. */
+adze_status rt_cuda_send_weights(adze_module *module, rt_device *device);
+void rt_cuda_drop_weights(rt_device_weights *weights);
 
 /* Loads the kernel that checks ranges, if the module can raise a fault. */
 adze_status rt_cuda_load_checks(const adze_module *module, rt_device *device);

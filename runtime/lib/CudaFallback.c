@@ -105,11 +105,12 @@ static bool find_place(const adze_exec *exec, const void *pointer,
   const adze_context *context = exec->context;
   const adze_module *module = context->module;
   uint64_t address = (uintptr_t)pointer;
-  uint64_t weights = context->on_device->device->weights;
+  uint64_t weights = (uintptr_t)rt_cuda_weights(context);
   *place = (rt_range){address, address, (char *)(uintptr_t)rt_nothing};
   if (weights &&
       end_in(address, (void *)(uintptr_t)weights, module->desc->weights_size)) {
-    place->copy = (char *)(uintptr_t)module->weights + (address - weights);
+    place->copy = (char *)(uintptr_t)rt_cuda_weights_on_host(context) +
+                  (address - weights);
     return true;
   }
   if (bytes <= 0 || !pointer)

@@ -114,8 +114,8 @@ int32_t rt_cuda_copy(adze_exec *exec, void *to, const void *from,
   return status ? rt_exec_fail(exec, status) : 0;
 }
 
-adze_status rt_cuda_read(adze_context *context, void *to, const void *from,
-                         uint64_t bytes) {
+adze_status rt_cuda_transfer(adze_context *context, void *to, const void *from,
+                             uint64_t bytes) {
   const rt_device_context *state = context->on_device;
   const cu_driver *cu = state->device->cu;
   cu_context ignored;
@@ -138,6 +138,7 @@ static bool same_key(const adze_context *context) {
   const adze_module_desc *desc = context->module->desc;
   const rt_graph_key *key = &context->on_device->key;
   return key->valid && key->workspace == context->workspace &&
+         key->weights == rt_cuda_weights(context) &&
          !memcmp(key->symbols, context->symbols,
                  desc->num_symbols * sizeof(int64_t)) &&
          !memcmp(key->inputs, context->input_data,
@@ -151,6 +152,7 @@ static void keep_key(adze_context *context) {
   rt_graph_key *key = &context->on_device->key;
   key->valid = true;
   key->workspace = context->workspace;
+  key->weights = rt_cuda_weights(context);
   memcpy(key->symbols, context->symbols, desc->num_symbols * sizeof(int64_t));
   memcpy(key->inputs, context->input_data, desc->num_inputs * sizeof(void *));
   memcpy(key->outputs, context->output_data,
@@ -166,7 +168,7 @@ static void drop_graph(rt_device_context *state) {
 static adze_status execute(adze_context *context, cu_stream stream) {
   rt_device_context *state = context->on_device;
   state->stream = stream;
-  return rt_execute(context, (void *)(uintptr_t)state->device->weights);
+  return rt_execute(context, rt_cuda_weights(context));
 }
 
 /* Records the run instead of doing it. Whatever refuses to be recorded is no

@@ -23,6 +23,9 @@ static const adze_module_row_sizes first_rows = {
     .device_kernel = 24,
     .fault = 16,
     .state = 40,
+    .host_operator = 40,
+    .attribute = 32,
+    .default_value = 16,
 };
 
 /* Rows as this run time declares them. */
@@ -119,6 +122,35 @@ convert_images(rt_descriptor *self, const adze_module_row_sizes *from) {
   return result;
 }
 
+/* Strings among the values are rows, too. */
+static const adze_module_attribute *
+convert_attributes(rt_descriptor *self, const adze_module_attribute *attributes,
+                   uint32_t count, const adze_module_row_sizes *from) {
+  bool nested = from->string != own_rows.string;
+  adze_module_attribute *result = (adze_module_attribute *)(uintptr_t)convert(
+      self, attributes, count, from->attribute, own_rows.attribute, nested);
+  for (uint32_t i = 0; nested && result && i < count; ++i)
+    if (result[i].kind == ADZE_ATTRIBUTE_STRING ||
+        result[i].kind == ADZE_ATTRIBUTE_STRINGS)
+      result[i].values = convert(self, result[i].values, result[i].count,
+                                 from->string, own_rows.string, false);
+  return result;
+}
+
+static const adze_module_operator *
+convert_operators(rt_descriptor *self, const adze_module_row_sizes *from) {
+  const adze_module_desc *desc = &self->desc;
+  bool nested =
+      from->attribute != own_rows.attribute || from->string != own_rows.string;
+  adze_module_operator *result = (adze_module_operator *)(uintptr_t)convert(
+      self, desc->operators, desc->num_operators, from->host_operator,
+      own_rows.host_operator, nested);
+  for (uint64_t i = 0; nested && result && i < desc->num_operators; ++i)
+    result[i].attributes = convert_attributes(self, result[i].attributes,
+                                              result[i].num_attributes, from);
+  return result;
+}
+
 static void convert_arrays(rt_descriptor *self,
                            const adze_module_row_sizes *from) {
   adze_module_desc *desc = &self->desc;
@@ -137,6 +169,9 @@ static void convert_arrays(rt_descriptor *self,
                          own_rows.state, false);
   desc->variants = convert_variants(self, from);
   desc->images = convert_images(self, from);
+  desc->operators = convert_operators(self, from);
+  desc->defaults = convert(self, desc->defaults, desc->num_defaults,
+                           from->default_value, own_rows.default_value, false);
 }
 
 /* ---- Checks -------------------------------------------------------------- */
@@ -150,7 +185,9 @@ static bool has_all_arrays(const adze_module_desc *desc) {
          (!desc->num_variants || desc->variants) &&
          (!desc->num_images || desc->images) &&
          (!desc->num_faults || desc->faults) &&
-         (!desc->num_states || desc->states);
+         (!desc->num_states || desc->states) &&
+         (!desc->num_operators || desc->operators) &&
+         (!desc->num_defaults || desc->defaults);
 }
 
 /* Reads the module's row sizes. Returns false if they are damaged. */
@@ -186,6 +223,42 @@ static bool has_sound_states(const adze_module_desc *desc) {
         (!state->rows || !state->drop || state->axis >= input->rank ||
          state->pitch_symbol < (int64_t)desc->num_symbols ||
          (uint64_t)state->pitch_symbol >= symbols))
+      return false;
+  }
+  return true;
+}
+
+/* Whether the operators have all that their rows lead to. */
+static bool has_sound_operators(const adze_module_desc *desc) {
+  for (uint64_t i = 0; i < desc->num_operators; ++i) {
+    const adze_module_operator *row = &desc->operators[i];
+    if (!row->name || !row->node || (row->num_inputs && !row->inputs) ||
+        (row->num_attributes && !row->attributes))
+      return false;
+    for (uint32_t a = 0; a < row->num_attributes; ++a)
+      if (!row->attributes[a].name ||
+          row->attributes[a].kind > ADZE_ATTRIBUTE_STRINGS ||
+          (row->attributes[a].count && !row->attributes[a].values))
+        return false;
+  }
+  return true;
+}
+
+/* Whether the defaults are tensors of their inputs' types inside of the
+ * weights. */
+static bool has_sound_defaults(const adze_module_desc *desc) {
+  if (desc->num_defaults > desc->num_inputs)
+    return false;
+  const adze_module_value *inputs =
+      desc->inputs + (desc->num_inputs - desc->num_defaults);
+  for (uint64_t i = 0; i < desc->num_defaults; ++i) {
+    const adze_module_default *row = &desc->defaults[i];
+    uint64_t bytes;
+    if (inputs[i].kind != ADZE_TENSOR || (inputs[i].rank && !row->dims) ||
+        !rt_tensor_bytes(rt_value_dtype(&inputs[i]), (int32_t)inputs[i].rank,
+                         row->dims, &bytes) ||
+        row->offset % RT_ALIGNMENT || row->offset > desc->weights_size ||
+        bytes > desc->weights_size - row->offset)
       return false;
   }
   return true;
@@ -228,7 +301,8 @@ adze_status rt_descriptor_create(const adze_module_desc *from,
                !(desc->weights_size && (uintptr_t)desc->weights % RT_ALIGNMENT);
   if (whole)
     convert_arrays(self, &rows);
-  if (whole && !self->out_of_memory && has_sound_states(desc)) {
+  if (whole && !self->out_of_memory && has_sound_states(desc) &&
+      has_sound_operators(desc) && has_sound_defaults(desc)) {
     *descriptor = self;
     return NULL;
   }

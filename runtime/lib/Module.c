@@ -64,6 +64,7 @@ static void destroy(adze_module *module) {
   if (module->for_devices)
     destroy(module->for_devices);
   rt_cuda_release_devices(module);
+  rt_operators_free(module);
   rt_pool_destroy(module->pool);
   rt_memory_release(module->memory);
   pthread_mutex_destroy(&module->mutex);
@@ -116,6 +117,7 @@ static bool is_program_of(const adze_module_desc *devices,
          devices->num_inputs == desc->num_inputs &&
          devices->num_outputs == desc->num_outputs &&
          devices->num_symbols == desc->num_symbols &&
+         devices->num_defaults == desc->num_defaults &&
          same_values(devices->inputs, desc->inputs, desc->num_inputs) &&
          same_values(devices->outputs, desc->outputs, desc->num_outputs) &&
          devices->weights_offset % RT_ALIGNMENT == 0 &&

@@ -86,7 +86,7 @@ adze_status rt_make_value_infos(adze_module *module) {
 }
 
 int32_t adze_module_num_inputs(const adze_module *module) {
-  return module ? (int32_t)module->desc->num_inputs : 0;
+  return module ? (int32_t)rt_num_required(module) : 0;
 }
 
 int32_t adze_module_num_outputs(const adze_module *module) {
@@ -284,6 +284,30 @@ static void add_string(rt_text *text, const char *key, const char *value) {
   rt_text_add(text, ",\n");
 }
 
+static const char *const attribute_kinds[] = {"int",  "float",  "string",
+                                              "ints", "floats", "strings"};
+
+static void add_operators(rt_text *text, const adze_module_desc *desc) {
+  if (!desc->num_operators)
+    return;
+  rt_text_add(text, "  \"operators\": [");
+  for (uint64_t i = 0; i < desc->num_operators; ++i) {
+    const adze_module_operator *row = &desc->operators[i];
+    rt_text_add(text, i ? ",\n    {\"name\": " : "\n    {\"name\": ");
+    rt_text_add_json(text, row->name);
+    rt_text_add(text, ", \"node\": ");
+    rt_text_add_json(text, row->node);
+    rt_text_add(text, ", \"attributes\": {");
+    for (uint32_t a = 0; a < row->num_attributes; ++a) {
+      rt_text_add(text, a ? ", " : "");
+      rt_text_add_json(text, row->attributes[a].name);
+      rt_text_add(text, ": \"%s\"", attribute_kinds[row->attributes[a].kind]);
+    }
+    rt_text_add(text, "}}");
+  }
+  rt_text_add(text, "],\n");
+}
+
 static adze_status make_json(const adze_module *module, char **json) {
   const adze_module_desc *desc = module->desc;
   rt_text text = {0};
@@ -293,8 +317,13 @@ static adze_status make_json(const adze_module *module, char **json) {
   add_string(&text, "build_id", desc->build_id);
   rt_text_add(&text, "  \"abi\": %u,\n  \"kernels\": %u,\n", desc->abi,
               desc->num_kernels);
-  add_values(&text, "inputs", module->inputs, desc->num_inputs);
+  uint32_t required = rt_num_required(module);
+  add_values(&text, "inputs", module->inputs, required);
   add_values(&text, "outputs", module->outputs, desc->num_outputs);
+  if (desc->num_defaults)
+    add_values(&text, "overridable", module->inputs + required,
+               desc->num_inputs - required);
+  add_operators(&text, desc);
   add_symbols(&text, desc);
   add_states(&text, desc);
   add_targets(&text, module);

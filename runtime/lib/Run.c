@@ -39,10 +39,14 @@ static adze_status bind_symbols(adze_context *context) {
   return NULL;
 }
 
+/* Completes the inputs, and binds what follows from their shapes. */
 static adze_status bind_inputs(adze_context *context,
-                               const DLTensor *const inputs[],
+                               const DLTensor *const **inputs,
                                int32_t num_inputs) {
-  RT_TRY(rt_bind_inputs(context->module, inputs, num_inputs, context->device,
+  if (context->on_device)
+    rt_cuda_take_weights(context);
+  RT_TRY(rt_complete_inputs(context, inputs, &num_inputs));
+  RT_TRY(rt_bind_inputs(context->module, *inputs, num_inputs, context->device,
                         context->new_symbols));
   return bind_symbols(context);
 }
@@ -108,6 +112,7 @@ static adze_status run_on_cpu(adze_context *context,
   rt_states_open(context);
   uint64_t state = rt_float_state_enter();
   adze_module *source = rt_weights_acquire(context->module);
+  rt_place_defaults(context, inputs, source->weights);
   adze_status status = rt_execute(context, source->weights);
   rt_weights_release(context->module, source);
   rt_float_state_leave(state);
@@ -148,7 +153,7 @@ static adze_status run(adze_context *context, const DLTensor *const inputs[],
   context->made = NULL;
   adze_status status = rt_check_only_tensors(context->module);
   if (!status)
-    status = bind_inputs(context, inputs, num_inputs);
+    status = bind_inputs(context, &inputs, num_inputs);
   if (!status)
     status = run_bound(context, inputs, outputs, num_outputs, stream, wait);
   rt_context_leave(context);
@@ -269,7 +274,7 @@ static adze_status run_alloc(adze_context *context,
                              DLManagedTensorVersioned **made,
                              DLTensor **tensors, int32_t num_outputs) {
   const adze_module_desc *desc = context->module->desc;
-  RT_TRY(bind_inputs(context, inputs, num_inputs));
+  RT_TRY(bind_inputs(context, &inputs, num_inputs));
   const int64_t *dims = context->output_dims;
   for (int32_t i = 0; i < num_outputs; ++i) {
     const adze_module_value *value = &desc->outputs[i];

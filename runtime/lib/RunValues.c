@@ -141,7 +141,7 @@ static adze_status read_numbers(adze_context *context, const DLTensor *tensor,
   if (!*numbers)
     return rt_out_of_memory(bytes);
   if (context->on_device)
-    return rt_cuda_read(context, *numbers, rt_tensor_data(tensor), bytes);
+    return rt_cuda_transfer(context, *numbers, rt_tensor_data(tensor), bytes);
   memcpy(*numbers, rt_tensor_data(tensor), bytes);
   return NULL;
 }
@@ -194,13 +194,14 @@ static adze_status make_outputs(adze_context *context,
 
 /* ---- Runs ---------------------------------------------------------------- */
 
-static adze_status run_with(adze_context *context,
-                            const adze_value *const inputs[], stand_in *ins,
-                            const DLTensor **tensors,
-                            DLManagedTensorVersioned **made,
-                            adze_value *outputs[]) {
+static adze_status
+run_with(adze_context *context, const adze_value *const inputs[],
+         uint32_t num_inputs, stand_in *ins, const DLTensor **tensors,
+         DLManagedTensorVersioned **made, adze_value *outputs[]) {
   const adze_module_desc *desc = context->module->desc;
-  for (uint32_t i = 0; i < desc->num_inputs; ++i) {
+  for (uint32_t i = 0; i < num_inputs; ++i) {
+    if (!inputs[i] && i >= rt_num_required(context->module))
+      continue; /* the context's */
     /* The run's table counts references; nothing else changes. */
     adze_value *value = (adze_value *)inputs[i];
     RT_TRY(check_input(context->module, (int32_t)i, value));
@@ -210,7 +211,7 @@ static adze_status run_with(adze_context *context,
     else
       RT_TRY(make_stand_in(context, value, &ins[i]));
   }
-  RT_TRY(rt_run_alloc(context, tensors, (int32_t)desc->num_inputs, made,
+  RT_TRY(rt_run_alloc(context, tensors, (int32_t)num_inputs, made,
                       (int32_t)desc->num_outputs));
   return make_outputs(context, made, outputs, desc->num_outputs);
 }
@@ -220,18 +221,20 @@ static adze_status run_values(adze_context *context,
                               int32_t num_inputs, adze_value *outputs[],
                               int32_t num_outputs) {
   const adze_module_desc *desc = context->module->desc;
-  if ((uint32_t)num_inputs != desc->num_inputs ||
+  uint32_t required = rt_num_required(context->module);
+  if (((uint32_t)num_inputs != required &&
+       (uint32_t)num_inputs != desc->num_inputs) ||
       (uint32_t)num_outputs != desc->num_outputs)
     return rt_error(ADZE_INVALID_ARGUMENT,
                     "expected %u inputs and %u outputs, but got %d and %d",
-                    desc->num_inputs, desc->num_outputs, num_inputs,
-                    num_outputs);
+                    required, desc->num_outputs, num_inputs, num_outputs);
   size_t room = desc->num_inputs + (size_t)desc->num_outputs + 1;
   stand_in *ins = calloc(desc->num_inputs + 1u, sizeof(stand_in));
   void **pointers = calloc(room, sizeof(void *));
   adze_status status =
       ins && pointers
-          ? run_with(context, inputs, ins, (const DLTensor **)pointers,
+          ? run_with(context, inputs, (uint32_t)num_inputs, ins,
+                     (const DLTensor **)pointers,
                      (DLManagedTensorVersioned **)(pointers + desc->num_inputs),
                      outputs)
           : rt_out_of_memory(room * sizeof(void *));

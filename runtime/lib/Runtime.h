@@ -145,6 +145,7 @@ void rt_descriptor_free(rt_descriptor *descriptor);
 
 /* ---- Modules (Module.c, ModuleInfo.c) ----------------------------------- */
 
+typedef struct rt_operator rt_operator;
 typedef struct rt_device rt_device;
 typedef struct rt_prefault rt_prefault;
 
@@ -155,7 +156,7 @@ struct adze_module {
   adze_module *owner;
   adze_module *for_devices; /* null: this one is */
   /* Null, or the module whose weights runs take (WeightsSwap.c). It changes
-   * with `mutex` held, and not once there are devices. */
+   * with `mutex` held. */
   _Atomic(adze_module *) newer;
   const adze_module_desc *desc;    /* of the run time's own layout */
   rt_descriptor *descriptor;       /* owns it */
@@ -178,6 +179,7 @@ struct adze_module {
   pthread_mutex_t weights_mutex; /* held while the weights are checked */
   atomic_bool weights_checked;   /* or not to be checked */
   pthread_mutex_t mutex;         /* guards what follows */
+  rt_operator *operators;        /* list, the last one registered first */
   rt_pool *pool;
   rt_device *devices; /* list */
   char *json;
@@ -222,6 +224,10 @@ const char *rt_dtype_name(DLDataType dtype, char *buffer, size_t size);
 adze_status rt_bind_inputs(const adze_module *module,
                            const DLTensor *const inputs[], int32_t count,
                            DLDevice device, int64_t *symbols);
+/* Checks one input by itself; `symbols` is overwritten. */
+adze_status rt_check_input(const adze_module *module, uint32_t index,
+                           const DLTensor *tensor, DLDevice device,
+                           int64_t *symbols);
 adze_status rt_bind_shapes(const adze_module *module, const adze_shape *inputs,
                            int32_t count, int64_t *symbols);
 /* The error of input sizes that arena_bytes refuses with this code. */
@@ -301,6 +307,7 @@ typedef struct {
 typedef struct rt_device_context rt_device_context;
 typedef struct rt_string_table rt_string_table;
 typedef struct rt_result rt_result;
+typedef struct rt_overrides rt_overrides;
 
 /* Memory that grows with what it has to hold, and stays for later runs. */
 typedef struct {
@@ -350,6 +357,9 @@ struct adze_context {
   size_t num_values, values_capacity;
   rt_result *results;
   uint32_t num_results;
+  /* Of the module's operators, by row (Operators.c). */
+  const rt_operator **operators;
+  rt_overrides *overrides; /* null: there are no overridable weights */
   atomic_flag running;
 };
 
@@ -473,6 +483,30 @@ adze_status rt_make_tensor(adze_context *context,
                            const adze_module_value *value, const int64_t *dims,
                            DLManagedTensorVersioned **tensor);
 
+/* ---- Operators of the program (Operators.c) -------------------------------
+ */
+
+/* Finds the functions of all operators; fails where one is not registered. */
+adze_status rt_operators_find(adze_context *context);
+void rt_operators_free(adze_module *module);
+
+/* ---- Overridable weights (Overrides.c) ------------------------------------
+ */
+
+/* How many inputs have no default. */
+static inline uint32_t rt_num_required(const adze_module *module) {
+  return module->desc->num_inputs - (uint32_t)module->desc->num_defaults;
+}
+adze_status rt_overrides_create(adze_context *context);
+void rt_overrides_free(adze_context *context);
+/* Adds what the context has for inputs that the caller does not give. */
+adze_status rt_complete_inputs(adze_context *context,
+                               const DLTensor *const **inputs,
+                               int32_t *num_inputs);
+/* The place of each default in the weights of this run. */
+void rt_place_defaults(adze_context *context, const DLTensor *const inputs[],
+                       const void *weights);
+
 /* ---- Strings and values by number (Strings.c, Calls.c) ------------------- */
 
 void rt_strings_clear(adze_context *context);
@@ -520,9 +554,20 @@ int32_t rt_cuda_check_range(adze_exec *exec, uint32_t fault, const void *least,
                             int64_t high);
 int32_t rt_cuda_copy(adze_exec *exec, void *to, const void *from,
                      uint64_t bytes);
-/* Copies from the device to the host when the run has been waited for. */
-adze_status rt_cuda_read(adze_context *context, void *to, const void *from,
-                         uint64_t bytes);
+/* Copies between the device and the host, either way, and waits for that; the
+ * run has been waited for. */
+adze_status rt_cuda_transfer(adze_context *context, void *to, const void *from,
+                             uint64_t bytes);
+/* The next run takes the weights that the device has now (CudaWeights.c). */
+void rt_cuda_take_weights(adze_context *context);
+/* Those that were taken: on the context's device, and in host memory. */
+const void *rt_cuda_weights(const adze_context *context);
+const void *rt_cuda_weights_on_host(const adze_context *context);
+/* Sends the weights of a module of the same code to all devices of this one,
+ * whose mutex is held; then puts them in the place of the others, or drops
+ * them. */
+adze_status rt_cuda_prepare_swap(adze_module *module, adze_module *newer);
+void rt_cuda_finish_swap(adze_module *module, bool commits);
 /* Waits for the launches of this run, whose own memory is given back next. */
 void rt_cuda_wait(adze_context *context);
 /* Memory of the context's device; `give` needs only the device. */

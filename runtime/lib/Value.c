@@ -91,6 +91,38 @@ adze_status adze_value_from_dlpack(DLManagedTensorVersioned *tensor,
   return status;
 }
 
+static void free_copy(DLManagedTensorVersioned *tensor) { free(tensor); }
+
+adze_status adze_value_from_tensor(const DLTensor *tensor, adze_value **value) {
+  RT_TRY(no_place(value));
+  if (!tensor || !rt_is_plain(tensor))
+    return rt_error(ADZE_INVALID_ARGUMENT,
+                    "expected a dense tensor in host memory");
+  size_t rank = (size_t)tensor->ndim, bytes = (size_t)rt_tensor_size(tensor);
+  size_t head =
+      rt_align_up(sizeof(DLManagedTensorVersioned) + rank * sizeof(int64_t));
+  void *block;
+  if (bytes > SIZE_MAX - head ||
+      posix_memalign(&block, RT_ALIGNMENT, head + bytes))
+    return rt_out_of_memory(bytes);
+  DLManagedTensorVersioned *copy = block;
+  memset(copy, 0, head);
+  copy->version.major = DLPACK_MAJOR_VERSION;
+  copy->version.minor = DLPACK_MINOR_VERSION;
+  copy->deleter = free_copy;
+  copy->dl_tensor = *tensor;
+  copy->dl_tensor.device = (DLDevice){kDLCPU, 0};
+  copy->dl_tensor.data = (char *)block + head;
+  copy->dl_tensor.byte_offset = 0;
+  copy->dl_tensor.strides = NULL;
+  copy->dl_tensor.shape = (int64_t *)(copy + 1);
+  if (rank)
+    memcpy(copy->dl_tensor.shape, tensor->shape, rank * sizeof(int64_t));
+  if (bytes)
+    memcpy(copy->dl_tensor.data, rt_tensor_data(tensor), bytes);
+  return adze_value_from_dlpack(copy, value);
+}
+
 static void release_owner(DLManagedTensorVersioned *tensor) {
   adze_value_release(tensor->manager_ctx);
   free(tensor);

@@ -31,7 +31,7 @@ static adze_status check(const adze_module *module, adze_module *newer,
   return rt_check_weights(newer);
 }
 
-/* The modules whose lists of devices the swap must find empty. */
+/* Takes the program for devices first, as contexts on devices do. */
 static void lock(adze_module *module) {
   if (module->for_devices)
     pthread_mutex_lock(&module->for_devices->mutex);
@@ -42,6 +42,15 @@ static void unlock(adze_module *module) {
   pthread_mutex_unlock(&module->mutex);
   if (module->for_devices)
     pthread_mutex_unlock(&module->for_devices->mutex);
+}
+
+/* All devices have the new weights, or none. */
+static adze_status swap_on_devices(adze_module *module, adze_module *newer) {
+  adze_module *program = module->for_devices ? module->for_devices : module;
+  adze_status status = rt_cuda_prepare_swap(
+      program, module->for_devices ? newer->for_devices : newer);
+  rt_cuda_finish_swap(program, /*commits=*/!status);
+  return status;
 }
 
 adze_status adze_swap_weights(adze_module *module, const char *path) {
@@ -58,19 +67,14 @@ adze_status adze_swap_weights(adze_module *module, const char *path) {
     return status;
   }
   lock(module);
-  bool on_devices =
-      module->devices || (module->for_devices && module->for_devices->devices);
+  status = swap_on_devices(module, newer);
   adze_module *older = newer;
-  if (!on_devices)
+  if (!status)
     older =
         atomic_exchange_explicit(&module->newer, newer, memory_order_acq_rel);
   unlock(module);
   adze_module_release(older);
-  return on_devices ? rt_error(ADZE_UNSUPPORTED,
-                               "%s: expected a module without contexts on "
-                               "devices, which have a copy of the weights",
-                               module->path)
-                    : NULL;
+  return status;
 }
 
 bool rt_has_swapped_weights(const adze_module *module) {

@@ -1,13 +1,11 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels from outside for operators of a model.
+// Kernels and host functions from outside for operators of a model.
 #ifndef ADZE_IMPORT_ONNX_CUSTOMKERNELS_H
 #define ADZE_IMPORT_ONNX_CUSTOMKERNELS_H
 
 #include "mlir/IR/Builders.h"
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace adze {
 
@@ -16,15 +14,19 @@ class CustomKernels {
 public:
   virtual ~CustomKernels() = default;
 
-  /// Whether there is a kernel for the operator; ONNX's own domain is "".
+  /// Whether there is a kernel or a host function for the operator; ONNX's own
+  /// domain is "".
   virtual bool has(llvm::StringRef domain, llvm::StringRef op) const = 0;
 
   /// A node with an operator that `has` is true of.
   struct Call {
     llvm::StringRef domain, op;
-    mlir::ValueRange operands;
+    mlir::ValueRange operands; // null where the node leaves an input out
     unsigned numOutputs;
-    std::vector<std::pair<std::string, int64_t>> integers; // attributes
+    /// Of i64, f32, strings, array<i64>, array<f32> and arrays of strings.
+    mlir::NamedAttrList attributes;
+    /// A symbol for a data-dependent size.
+    llvm::function_ref<mlir::AffineExpr()> makeSymbol;
   };
   /// Emits what the node becomes, and gives its results; a failure's reason is
   /// left in `error`.

@@ -63,6 +63,9 @@ struct ImportIssue {
 struct ImportOptions {
   std::vector<DimOption> dims;
   std::vector<ShapeOption> shapes;
+  /// Patterns of names of initializers that become inputs with a default; `*`
+  /// is any text.
+  std::vector<std::string> overridable;
   CustomKernels *kernels = nullptr; // may be null; outlives the import
   /// The file that holds the model's bytes; empty: the model's path itself.
   /// Messages, locations and external data refer to the path.

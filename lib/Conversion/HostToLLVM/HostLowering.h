@@ -144,6 +144,8 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> numbers;
   llvm::DenseMap<mlir::Operation *, unsigned> launchNumbers;
   llvm::DenseMap<mlir::Operation *, unsigned> faultNumbers;
+  /// Rows of the operators that calls run.
+  llvm::DenseMap<mlir::Operation *, unsigned> operatorNumbers;
   /// Numbers on their way to the run time, and the symbols that they are for.
   mlir::Value hostNumbers, hostSymbols;
 };

@@ -3,6 +3,7 @@
 // The host program's ops: calls through the host table, branches and loops.
 #include "Broadcasts.h"
 #include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Host/IR/External.h"
 #include "HostLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -284,8 +285,12 @@ void HostLowering::lower(host::CallOp op) {
     symbols = symbols.drop_front(rank);
   }
   size_t numInputs = op.getInputs().size();
+  auto number = operatorNumbers.find(op);
+  std::string function = number == operatorNumbers.end()
+                             ? op.getFunction().str()
+                             : "@" + std::to_string(number->second);
   call(loc, Call,
-       {getNodeName(loc), getText(loc, op.getFunction()), launchOperands,
+       {getNodeName(loc), getText(loc, function), launchOperands,
         i32Constant(loc, numInputs),
         i32Constant(loc, op.getRanks().size() - numInputs), hostNumbers});
   for (auto [first, values] : bound)
@@ -538,7 +543,11 @@ LogicalResult HostLowering::lowerProgram(LLVM::LLVMFuncOp run) {
   bool hasStates = false;
   program.walk([&](host::StateOp) { hasStates = true; });
   bool calls = false, checks = false, hasSteps = false, hasGroups = false;
-  program.walk([&](host::CallOp) { calls = true; });
+  program.walk([&](host::CallOp call) {
+    calls = true;
+    if (call->hasAttr(host::operatorAttr))
+      operatorNumbers.try_emplace(call, operatorNumbers.size());
+  });
   program.walk([&](host::CheckOp) { checks = true; });
   program.walk([&](host::LaunchOp launch) {
     hasSteps |= launch.getStepsAttr() != nullptr;

@@ -1,7 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Strings, sequences, optionals and maps, and calls of the run time's
-// functions.
+// Strings, sequences, optionals and maps, calls of the run time's functions,
+// and custom operators.
+#include "Import/ONNX/CustomKernels.h"
 #include "Importer.h"
 
 using namespace adze;
@@ -70,4 +71,61 @@ mlir::TensorType Binder::getDeclaredElement(const TypeInfo &type) {
   if (!element)
     (void)unsupported("expected a type that Adze supports");
   return element;
+}
+
+//===----------------------------------------------------------------------===//
+// Custom operators
+//===----------------------------------------------------------------------===//
+
+bool Importer::hasCustomKernel(const Node &node) const {
+  return options.kernels && options.kernels->has(node.domain, node.opType);
+}
+
+/// An attribute of numbers or strings; null for others.
+static mlir::Attribute convertAttribute(mlir::Builder &builder,
+                                        const Attribute &attribute) {
+  switch (attribute.kind) {
+  case Attribute::Kind::Int:
+    return builder.getI64IntegerAttr(attribute.i);
+  case Attribute::Kind::Float:
+    return builder.getF32FloatAttr(attribute.f);
+  case Attribute::Kind::String:
+    return builder.getStringAttr(attribute.s);
+  case Attribute::Kind::Ints:
+    return builder.getDenseI64ArrayAttr(attribute.ints);
+  case Attribute::Kind::Floats:
+    return builder.getDenseF32ArrayAttr(llvm::SmallVector<float>(
+        attribute.floats.begin(), attribute.floats.end()));
+  case Attribute::Kind::Strings:
+    return builder.getStrArrayAttr(llvm::SmallVector<llvm::StringRef>(
+        attribute.strings.begin(), attribute.strings.end()));
+  default:
+    return {};
+  }
+}
+
+/// A kernel from outside takes the place of whatever else there is.
+mlir::LogicalResult Importer::launchCustomKernel(Binder &binder) {
+  const Node &node = binder.node;
+  auto makeSymbol = [&] { return binder.makeFreshSymbol(); };
+  CustomKernels::Call call = {node.domain,
+                              node.opType,
+                              binder.getOperands(),
+                              unsigned(node.outputs.size()),
+                              {},
+                              makeSymbol};
+  for (const Attribute &attribute : node.attributes) {
+    mlir::Attribute value = convertAttribute(binder.builder, attribute);
+    if (!value)
+      return binder.unsupported("expected attributes of numbers and strings "
+                                "for a custom operator, but got '" +
+                                attribute.name + "'");
+    call.attributes.set(attribute.name, value);
+  }
+  std::string error;
+  auto results =
+      options.kernels->create(binder.builder, binder.loc, call, error);
+  if (mlir::failed(results))
+    return binder.fail(error);
+  return binder.done(*results);
 }

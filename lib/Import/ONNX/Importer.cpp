@@ -2,7 +2,6 @@
 //
 // From a model to a module: symbols, arguments, nodes in order, results.
 #include "Importer.h"
-#include "Import/ONNX/CustomKernels.h"
 #include "Limits.h"
 #include "OpTable.h"
 #include "Types.h"
@@ -319,33 +318,6 @@ std::unique_ptr<Function> Importer::getBody(const Binder &binder) {
       type.dims.push_back(dim ? graph::getConstant(dim) : std::nullopt);
   }
   return reader.getFunctionBody(binder.node, types);
-}
-
-bool Importer::hasCustomKernel(const Node &node) const {
-  return options.kernels && options.kernels->has(node.domain, node.opType);
-}
-
-/// A kernel from outside takes the place of whatever else there is.
-mlir::LogicalResult Importer::launchCustomKernel(Binder &binder) {
-  const Node &node = binder.node;
-  CustomKernels::Call call = {node.domain,
-                              node.opType,
-                              binder.getOperands(),
-                              unsigned(node.outputs.size()),
-                              {}};
-  for (const Attribute &attribute : node.attributes) {
-    if (attribute.kind != Attribute::Kind::Int)
-      return binder.unsupported("expected integer attributes for a custom "
-                                "kernel, but got '" +
-                                attribute.name + "'");
-    call.integers.push_back({attribute.name, attribute.i});
-  }
-  std::string error;
-  auto results =
-      options.kernels->create(binder.builder, binder.loc, call, error);
-  if (mlir::failed(results))
-    return binder.fail(error);
-  return binder.done(*results);
 }
 
 mlir::LogicalResult Importer::dispatch(Binder &binder, const Place &place) {

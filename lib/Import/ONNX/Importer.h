@@ -90,6 +90,16 @@ private:
   mlir::Value asDeclared(const ValueInfo &output, mlir::Value value);
   void checkType(const ValueInfo &output, mlir::Value value);
   void checkRank(const ValueInfo &output, mlir::Value value);
+  /// An initializer that is an input with a default.
+  struct Overridable {
+    llvm::StringRef name;
+    mlir::ElementsAttr value;
+  };
+  void addOverridable(llvm::SmallVectorImpl<mlir::Type> &types,
+                      llvm::SmallVectorImpl<Overridable> &weights);
+  void addOverridable(const TensorData &tensor,
+                      llvm::SmallVectorImpl<mlir::Type> &types,
+                      llvm::SmallVectorImpl<Overridable> &weights);
   bool addFunction();
   void addConstants(const Graph &graph, Scope &scope);
   void addReturn(const Graph &graph);

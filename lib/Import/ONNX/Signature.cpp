@@ -2,7 +2,9 @@
 //
 // Arguments and results of @main.
 #include "Dialect/Graph/IR/Broadcast.h"
+#include "Dialect/Host/IR/External.h"
 #include "Importer.h"
+#include "llvm/Support/GlobPattern.h"
 
 using namespace adze;
 using namespace adze::importer;
@@ -109,6 +111,70 @@ mlir::FailureOr<mlir::Type> Importer::getInputType(const ValueInfo &input) {
   return mlir::failure();
 }
 
+/// Makes inputs of the initializers that --overridable names: their types, and
+/// the values that these inputs have by default.
+void Importer::addOverridable(llvm::SmallVectorImpl<mlir::Type> &types,
+                              llvm::SmallVectorImpl<Overridable> &weights) {
+  for (const std::string &pattern : options.overridable) {
+    auto glob = llvm::GlobPattern::create(pattern);
+    if (!glob) {
+      issue(path + ": --overridable " + pattern + ": " +
+            llvm::toString(glob.takeError()));
+      continue;
+    }
+    bool isUsed = false;
+    for (const TensorData &tensor : model->graph.initializers) {
+      if (!glob->match(tensor.name))
+        continue;
+      isUsed = true;
+      // Another pattern may have named it.
+      if (!mainScope.constants.erase(tensor.name))
+        continue;
+      addOverridable(tensor, types, weights);
+    }
+    if (!isUsed)
+      issue(path + ": expected the name of an initializer, but got " +
+            "--overridable " + pattern);
+  }
+}
+
+void Importer::addOverridable(const TensorData &tensor,
+                              llvm::SmallVectorImpl<mlir::Type> &types,
+                              llvm::SmallVectorImpl<Overridable> &weights) {
+  std::string error;
+  mlir::ElementsAttr value = tensors->get(tensor, error);
+  mainScope.values[tensor.name] = mlir::Value();
+  if (!value) {
+    issueOf(tensor, error);
+    return;
+  }
+  if (!tensor.strings.empty()) {
+    issueOf(tensor, "expected numbers of an overridable weight");
+    return;
+  }
+  auto type = llvm::cast<mlir::RankedTensorType>(value.getShapedType());
+  auto declared = llvm::find_if(model->graph.inputs, [&](const ValueInfo &i) {
+    return i.name == tensor.name && i.dims;
+  });
+  if (declared != model->graph.inputs.end()) {
+    // The model says which dims others than the default may have.
+    auto input = getInputType(*declared);
+    if (mlir::failed(input))
+      return;
+    auto wide = llvm::dyn_cast<mlir::RankedTensorType>(*input);
+    if (!wide || wide.getElementType() != type.getElementType() ||
+        mlir::failed(mlir::verifyCompatibleShape(wide, type))) {
+      issueOf(tensor, "expected a tensor that fits the input of its name, " +
+                          mlir::debugString(*input) + ", but got " +
+                          mlir::debugString(type));
+      return;
+    }
+    type = wide;
+  }
+  types.push_back(type);
+  weights.push_back({tensor.name, value});
+}
+
 bool Importer::addFunction() {
   module = mlir::ModuleOp::create(
       mlir::FileLineColLoc::get(context, fileName, 0, 0));
@@ -143,6 +209,8 @@ bool Importer::addFunction() {
     types.push_back(*type);
     inputs.push_back(&input);
   }
+  llvm::SmallVector<Overridable> weights;
+  addOverridable(types, weights);
   if (auto unused = symbols.findUnused())
     issue(path + ": " + *unused);
   builder.setInsertionPointToEnd(module->getBody());
@@ -154,6 +222,13 @@ bool Importer::addFunction() {
     function.setArgAttr(i, graph::GraphDialect::getNameAttrName(),
                         builder.getStringAttr(input->name));
     mainScope.values[input->name] = block->getArgument(i);
+  }
+  for (auto [i, weight] : llvm::enumerate(weights)) {
+    unsigned argument = inputs.size() + i;
+    function.setArgAttr(argument, graph::GraphDialect::getNameAttrName(),
+                        builder.getStringAttr(weight.name));
+    function.setArgAttr(argument, host::defaultAttr, weight.value);
+    mainScope.values[weight.name] = block->getArgument(argument);
   }
   builder.setInsertionPointToEnd(block);
   numInputSymbols = symbols.count();

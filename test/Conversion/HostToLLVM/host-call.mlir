@@ -49,3 +49,19 @@ func.func @unknown(%x: memref<?xi64> {adze.dims = affine_map<()[s0] -> (s0)>, ad
   host.fetch 0 to %b {size = affine_map<()[s0, s1] -> (s1 * 4)>} : memref<?xf32>
   return
 }
+
+// -----
+
+// An operator of the program that runs the module goes by its row in the
+// module's table; other functions go by their names.
+// CHECK: llvm.mlir.global private constant @adze_text.3("@1\00")
+// CHECK: llvm.mlir.global private constant @adze_text.2("unique\00")
+// CHECK: llvm.mlir.global private constant @adze_text.1("@0\00")
+func.func @operators(%x: memref<6xf32>, %y: memref<6xf32>) attributes {
+    adze.num_inputs = 1 : i64, adze.arena_bytes = affine_map<() -> (0)>} {
+  host.call "com.example.F"(%x) {adze.operator = {attributes = {}, inputs = array<i64: 0>}, dims = affine_map<() -> (6, 6)>, ranks = array<i64: 1, 1>, symbols = array<i64: -1, -1>, types = [f32, f32]} : memref<6xf32>
+  host.call "unique"(%x) {dims = affine_map<() -> (6, 6)>, ranks = array<i64: 1, 1>, symbols = array<i64: -1, -1>, types = [f32, f32]} : memref<6xf32>
+  host.call "com.example.F"(%x) {adze.operator = {attributes = {}, inputs = array<i64: 0>}, dims = affine_map<() -> (6, 6)>, ranks = array<i64: 1, 1>, symbols = array<i64: -1, -1>, types = [f32, f32]} : memref<6xf32>
+  host.fetch 0 to %y {size = 24 : i64} : memref<6xf32>
+  return
+}
