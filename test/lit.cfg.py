@@ -1,6 +1,7 @@
 """lit: one file, one behaviour; tools come from the build folder."""
 import os
 import shutil
+import subprocess
 import lit.formats
 
 config.name = "Adze"
@@ -22,6 +23,10 @@ if config.adze_ptxas or shutil.which("ptxas"):
     config.available_features.add("cuda-toolkit")
 if shutil.which("script"):
     config.available_features.add("script")  # runs a command on a terminal
+if shutil.which("unshare") and not subprocess.call(
+        ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/tmp"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+    config.available_features.add("mount-namespaces")
 if os.path.exists("/dev/nvidiactl"):
     config.available_features.add("gpu")
 try:

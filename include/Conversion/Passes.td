@@ -96,7 +96,7 @@ def ConvertGraphToLinalg : Pass<"convert-graph-to-linalg", "mlir::ModuleOp"> {
   }];
   let statistics = [Statistic<"numKernels", "kernels", "Kernels converted">];
   let dependentDialects = [
-    "::adze::host::HostDialect",
+    "::adze::host::HostDialect", "::adze::tile::TileDialect",
     "mlir::affine::AffineDialect", "mlir::arith::ArithDialect",
     "mlir::linalg::LinalgDialect", "mlir::LLVM::LLVMDialect",
     "mlir::math::MathDialect", "mlir::memref::MemRefDialect",

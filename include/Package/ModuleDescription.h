@@ -38,6 +38,7 @@ struct Kernel {
   uint32_t numPointers = 0, numOutputs = 0;
   std::string flops, bytesRead, bytesWritten;
   std::string places; // `void f(const int64_t *syms, int64_t *bytes)`
+  uint32_t firstFault = 0, numFaults = 0; // of ModuleDescription::faults
 };
 
 struct CpuKernel {

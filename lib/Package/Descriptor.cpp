@@ -128,7 +128,8 @@ static Constant *makeKernels(TableBuilder &b, const ModuleDescription &d) {
         {b.string(kernel.name), b.string(kernel.nodes),
          b.i32(kernel.numPointers), b.i32(kernel.numOutputs),
          b.function(kernel.flops), b.function(kernel.bytesRead),
-         b.function(kernel.bytesWritten), b.function(kernel.places)}));
+         b.function(kernel.bytesWritten), b.function(kernel.places),
+         b.i32(kernel.firstFault), b.i32(kernel.numFaults)}));
   return b.array(rows, "kernels");
 }
 

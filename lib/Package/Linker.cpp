@@ -6,9 +6,12 @@
 #include "lld/Common/Driver.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
+#include <fcntl.h>
 #include <mutex>
+#include <unistd.h>
 
 LLD_HAS_DRIVER(elf)
 
@@ -29,8 +32,39 @@ StringRef supportObject(uint32_t elfMachine) {
                    adze_support_x86_64_end - adze_support_x86_64);
 }
 
+/// Fails unless the disk has room for what is linked. The linker writes its
+/// output through memory that is mapped, where a full disk is a signal.
+static Error reserve(ArrayRef<std::string> inputs, StringRef output) {
+  constexpr uint64_t padding = 1 << 16; // headers, and the ends of segments
+  uint64_t bytes = padding;
+  for (const std::string &input : inputs) {
+    uint64_t size = 0;
+    if (std::error_code ec = sys::fs::file_size(input, size))
+      return createFileError(input, ec);
+    bytes += size;
+  }
+  int fd;
+  if (std::error_code ec = sys::fs::openFileForReadWrite(
+          output, fd, sys::fs::CD_OpenAlways, sys::fs::OF_None))
+    return createFileError(output, ec);
+  auto reason = [](int status) {
+    return status ? std::error_code(errno, std::generic_category())
+                  : std::error_code();
+  };
+  std::error_code ec = reason(fallocate(fd, /*mode=*/0, /*offset=*/0, bytes));
+  // Some file systems cannot say.
+  if (ec == std::errc::operation_not_supported)
+    ec = std::error_code();
+  if (std::error_code also = reason(ftruncate(fd, 0)); !ec)
+    ec = also;
+  close(fd);
+  return ec ? createFileError(output, ec) : Error::success();
+}
+
 static Error runLinker(ArrayRef<std::string> options,
                        ArrayRef<std::string> inputs, StringRef output) {
+  if (Error error = reserve(inputs, output))
+    return error;
   // One thread: lld's pool would compete with the compiler's own.
   std::vector<std::string> all = {
       "ld.lld", "--threads=1", "--color-diagnostics=never", "-o", output.str()};

@@ -227,6 +227,16 @@ static Error write(ModuleParts &parts, const cpu::CpuTarget &target,
   return commitTemporary(*linked, path);
 }
 
+/// What fails in a temporary file is said of the output.
+static Error nameOutput(Error error, StringRef path) {
+  return handleErrors(
+      std::move(error), [&](std::unique_ptr<FileError> failed) -> Error {
+        bool isTemporary = StringRef(failed->getFileName()).contains(".tmp-");
+        return isTemporary ? createFileError(path, failed->takeError())
+                           : Error(std::move(failed));
+      });
+}
+
 Error writeModule(ModuleParts &parts, const cpu::CpuTarget &target,
                   StringRef path) {
   auto link = [&](const std::vector<std::string> &inputs, StringRef output,
@@ -256,7 +266,8 @@ Error writeModule(ModuleParts &parts, const cpu::CpuTarget &target,
       return std::move(error);
     return path;
   };
-  return write(parts, target, path, /*filledLater=*/true, link);
+  return nameOutput(write(parts, target, path, /*filledLater=*/true, link),
+                    path);
 }
 
 Error writeObject(ModuleParts &parts, const cpu::CpuTarget &target,
@@ -270,7 +281,8 @@ Error writeObject(ModuleParts &parts, const cpu::CpuTarget &target,
       return std::move(error);
     return output.str();
   };
-  return write(parts, target, path, /*filledLater=*/false, link);
+  return nameOutput(write(parts, target, path, /*filledLater=*/false, link),
+                    path);
 }
 
 } // namespace adze::package

@@ -2,7 +2,7 @@
 //
 // What a planned host program says of the module that it becomes.
 #include "Describe.h"
-#include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/IR/Checks.h"
 #include "Dialect/Graph/IR/States.h"
 #include "Dialect/Host/IR/External.h"
 #include "Support/NodeName.h"
@@ -245,6 +245,19 @@ static void describeDefaults(func::FuncOp program,
     description.defaults.push_back(std::move(value));
 }
 
+/// What the kernel of a launch checks.
+static void describeChecks(host::LaunchOp launch, package::Kernel &kernel,
+                           std::vector<package::Fault> &faults) {
+  auto checks = launch->getAttrOfType<ArrayAttr>(graph::checksAttr);
+  if (!checks)
+    return;
+  kernel.firstFault = faults.size();
+  kernel.numFaults = checks.size();
+  for (auto check : checks.getAsRange<ArrayAttr>())
+    faults.push_back({cast<StringAttr>(check[0]).getValue().str(),
+                      cast<StringAttr>(check[1]).getValue().str()});
+}
+
 LogicalResult describe(func::FuncOp program,
                        package::ModuleDescription &description) {
   description.producer = "adze " ADZE_VERSION;
@@ -263,6 +276,13 @@ LogicalResult describe(func::FuncOp program,
   describeOperators(program, description);
   describeDefaults(program, description);
 
+  // The host program counts its checks of ranges from 0.
+  program.walk([&](host::CheckRangeOp check) {
+    description.faults.push_back(
+        {llvm::join(getNodeNames(check.getLoc()), "\n"),
+         check.getMessage().str()});
+  });
+
   llvm::StringMap<unsigned> uses;
   for (host::LaunchOp launch : getLaunches(program)) {
     package::Kernel kernel;
@@ -277,13 +297,9 @@ LogicalResult describe(func::FuncOp program,
     kernel.bytesWritten = host::bytesWrittenFunction.str() + number;
     if (launch->hasAttr(host::flopsAttr))
       kernel.flops = host::flopsFunction.str() + number;
+    describeChecks(launch, kernel, description.faults);
     description.kernels.push_back(kernel);
   }
-  program.walk([&](host::CheckRangeOp check) {
-    description.faults.push_back(
-        {llvm::join(getNodeNames(check.getLoc()), "\n"),
-         check.getMessage().str()});
-  });
   if (auto strings = program->getAttrOfType<ArrayAttr>(host::stringsAttr))
     for (auto text : strings.getAsRange<StringAttr>())
       description.strings.push_back(text.getValue().str());

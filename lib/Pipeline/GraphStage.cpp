@@ -3,6 +3,7 @@
 // Stage "graph". Afterwards @main holds constants, clusters and reshapes.
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Pipeline/Stages.h"
+#include "Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -88,6 +89,7 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
       manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
       if (options.winograd)
         manager.addNestedPass<func::FuncOp>(graph::createWinogradPass());
+      manager.addNestedPass<func::FuncOp>(createFoldChecks());
       manager.addNestedPass<func::FuncOp>(graph::createSplitReductionsPass());
     }
     if (options.foldConstants)

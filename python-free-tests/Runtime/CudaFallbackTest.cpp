@@ -91,11 +91,12 @@ const adze_module_value kOutputs[] = {{"y", kDLInt, 64, 0, 1, kOut}};
 const adze_cpu_kernel kCpuKernels[] = {{add, one, tensorBytes},
                                        {replace, one, nullptr}};
 const adze_module_kernel kKernels[] = {
-    {"add", "Add_0", 4, 1, nullptr, nullptr, nullptr, addPlaces},
-    {"replace", "Scatter_1", 2, 1, nullptr, nullptr, nullptr, replacePlaces}};
+    {"add", "Add_0", 4, 1, nullptr, nullptr, nullptr, addPlaces, 0, 0},
+    {"replace", "Scatter_1", 2, 1, nullptr, nullptr, nullptr, replacePlaces, 0,
+     0}};
 const adze_module_kernel kOldKernels[] = {
-    {"add", "Add_0", 4, 1, nullptr, nullptr, nullptr, nullptr},
-    {"replace", "Scatter_1", 2, 1, nullptr, nullptr, nullptr, nullptr}};
+    {"add", "Add_0", 4, 1, nullptr, nullptr, nullptr, nullptr, 0, 0},
+    {"replace", "Scatter_1", 2, 1, nullptr, nullptr, nullptr, nullptr, 0, 0}};
 const adze_cpu_variant kVariants[] = {{0, "baseline", kCpuKernels}};
 const adze_device_kernel kNoKernels[] = {
     {nullptr, one, 1, 0, 0, 0, 0, 0, nullptr, nullptr},

@@ -43,7 +43,7 @@ const adze_module_dim kOut[] = {{-1, -1, 0}, {kColumns, 0, 0}};
 const adze_module_value kInputs[] = {{"x", kDLFloat, 16, 0, 2, kIn}};
 const adze_module_value kOutputs[] = {{"y", kDLFloat, 16, 0, 2, kOut}};
 const adze_module_kernel kKernels[] = {
-    {"mapped", "Add_0", 2, 1, nullptr, nullptr, nullptr, nullptr}};
+    {"mapped", "Add_0", 2, 1, nullptr, nullptr, nullptr, nullptr, 0, 0}};
 const adze_tensor_map kMaps[] = {
     {0, ADZE_TENSOR_MAP_F16, 2, 128, {8, 4, 0, 0, 0}, {1, 2, 1, 1, 1}}};
 const adze_device_kernel kDeviceKernels[] = {

@@ -99,8 +99,8 @@ const adze_module_value kOutputs[] = {{"evens", kDLInt, 64, 0, 1, kEvens},
 const adze_cpu_kernel kCpuKernels[] = {{countEvens, one, nullptr},
                                        {pickEvens, one, evenBytes}};
 const adze_module_kernel kKernels[] = {
-    {"count", "NonZero_3", 2, 1, nullptr, nullptr, nullptr, nullptr},
-    {"pick", "NonZero_3", 2, 1, nullptr, nullptr, nullptr, nullptr}};
+    {"count", "NonZero_3", 2, 1, nullptr, nullptr, nullptr, nullptr, 0, 0},
+    {"pick", "NonZero_3", 2, 1, nullptr, nullptr, nullptr, nullptr, 0, 0}};
 const adze_cpu_variant kVariants[] = {{0, "baseline", kCpuKernels}};
 
 adze_module_desc makeDesc() {

@@ -28,9 +28,9 @@ KERNEL rows(const float *sum, float *total, i64 batch, i64 len, i64 programs,
     value += sum[b * len + l];
   total[b] = value;
   if (value > 1e30f) {
-    faults[5] = b;
-    faults[6] = batch;
-    faults[4] = 1;
+    faults[1] = b;
+    faults[2] = batch;
+    faults[0] = 1;
   }
 }
 

@@ -57,9 +57,9 @@ static void rows(void *const *ptrs, const int64_t *syms, int64_t begin,
       partial[0] = partial[0] + sum[b * syms[LEN] + l];
     total[b] = partial[0];
     if (total[b] > 1e30f) {
-      __atomic_store_n(&faults[1].values[0], b, __ATOMIC_RELAXED);
-      __atomic_store_n(&faults[1].values[1], syms[BATCH], __ATOMIC_RELAXED);
-      __atomic_store_n(&faults[1].raised, 1, __ATOMIC_RELAXED);
+      __atomic_store_n(&faults[0].values[0], b, __ATOMIC_RELAXED);
+      __atomic_store_n(&faults[0].values[1], syms[BATCH], __ATOMIC_RELAXED);
+      __atomic_store_n(&faults[0].raised, 1, __ATOMIC_RELAXED);
     }
   }
 }
@@ -99,9 +99,10 @@ static const adze_cpu_kernel cpu_kernels[] = {
 };
 
 static const adze_module_kernel kernels[] = {
-    {"add", "Mul_0\nAdd \"1\"", 4, 1, add_flops, add_reads, tensor_bytes, NULL},
-    {"rows", "ReduceSum_2", 2, 1, NULL, NULL, NULL, NULL},
-    {"tiny", "Tiny_3", 1, 1, NULL, NULL, NULL, NULL},
+    {"add", "Mul_0\nAdd \"1\"", 4, 1, add_flops, add_reads, tensor_bytes, NULL,
+     0, 0},
+    {"rows", "ReduceSum_2", 2, 1, NULL, NULL, NULL, NULL, 1, 1},
+    {"tiny", "Tiny_3", 1, 1, NULL, NULL, NULL, NULL, 0, 0},
 };
 
 /* ---- The host program ---------------------------------------------------- */

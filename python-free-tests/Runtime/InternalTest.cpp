@@ -6,6 +6,7 @@
 #include "RuntimeTest.h"
 #include "Stamp.h"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -248,6 +249,16 @@ int32_t runOld(const adze_host_table *host, adze_exec *exec,
                                    weights, syms);
 }
 
+/// The rows of kernels of ABI 1.
+constexpr size_t firstKernelBytes = offsetof(adze_module_kernel, places);
+const adze_module_kernel *makeOldRows() {
+  static std::array<char, 3 * firstKernelBytes> rows;
+  for (size_t i = 0; i < 3; ++i)
+    memcpy(&rows[i * firstKernelBytes], &adze_module_query(2)->kernels[i],
+           firstKernelBytes);
+  return reinterpret_cast<const adze_module_kernel *>(rows.data());
+}
+
 /// The hand-written module as the first release would have made it.
 const adze_module_desc *queryOld(uint32_t abi) {
   static const adze_cpu_kernel kernels[] = {makeOld<0>(), makeOld<1>(),
@@ -259,6 +270,7 @@ const adze_module_desc *queryOld(uint32_t abi) {
   desc.abi = 1;
   desc.num_variants = 1;
   desc.variants = &variant;
+  desc.kernels = makeOldRows();
   desc.run = &runOld;
   // What follows is not the module's.
   memset(&desc.row_sizes, 0xff, sizeof(desc) - desc.size);
@@ -277,6 +289,24 @@ TEST(LinkedModule, OfTheFirstAbiRuns) {
   FakeCall call(3, 8);
   ASSERT_ADZE_OK(call.run(context.get()));
   call.expectRight();
+}
+
+TEST(LinkedModule, FaultsBehindTheTableAreRefused) {
+  auto wrong = [](uint32_t abi) -> const adze_module_desc * {
+    static adze_module_kernel kernels[3];
+    static adze_module_desc desc;
+    desc = *adze_module_query(abi);
+    for (size_t i = 0; i < 3; ++i)
+      kernels[i] = desc.kernels[i];
+    kernels[2].first_fault = uint32_t(desc.num_faults);
+    kernels[2].num_faults = 1;
+    desc.kernels = kernels;
+    return &desc;
+  };
+  adze_module *module = nullptr;
+  EXPECT_ADZE_ERROR(adze_module_link(reinterpret_cast<adze_query_fn>(+wrong),
+                                     nullptr, &module),
+                    ADZE_INVALID_MODULE, "damaged descriptor");
 }
 
 /// Rows as a newer compiler appends to them.

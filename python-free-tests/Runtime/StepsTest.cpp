@@ -61,7 +61,7 @@ const adze_module_value kInputs[] = {{"x", kDLInt, 64, 0, 2, kIn}};
 const adze_module_value kOutputs[] = {{"y", kDLInt, 64, 0, 2, kOut}};
 const adze_cpu_kernel kCpuKernels[] = {{addUp, programs, nullptr}};
 const adze_module_kernel kKernels[] = {
-    {"add", "LSTM_0", 2, 1, much, much, much, nullptr}};
+    {"add", "LSTM_0", 2, 1, much, much, much, nullptr, 0, 0}};
 const adze_cpu_variant kVariants[] = {{0, "baseline", kCpuKernels}};
 
 const adze_module_desc *query(uint32_t) {

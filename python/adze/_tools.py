@@ -9,11 +9,16 @@ import sys
 from ._libraries import folder
 
 
-def _run(name: str) -> None:
+def find(name: str) -> str:
+    """Returns the path of a tool of this package."""
     path = os.path.join(folder(), name)
     if not os.path.exists(path):  # a build tree: lib/ and bin/
         path = os.path.join(folder(), os.pardir, "bin", name)
-    os.execv(path, [name, *sys.argv[1:]])
+    return path
+
+
+def _run(name: str) -> None:
+    os.execv(find(name), [name, *sys.argv[1:]])
 
 
 def atranslate() -> None:

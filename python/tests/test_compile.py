@@ -222,6 +222,16 @@ def test_tools(tool, tmp_path):
     assert wrong.returncode != 0 and "no-such-flag" in wrong.stderr
 
 
+def test_versions():
+    def ask(tool):
+        script = f"from adze._tools import {tool}; {tool}()"
+        command = [sys.executable, "-c", script, "--version"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    assert ask("aquant") == ask("atranslate")
+    assert adze.compiler_version() in ask("aquant")
+
+
 def test_tools_together(tmp_path):
     def run(tool, *args):
         script = f"from adze._tools import {tool} as run; run()"

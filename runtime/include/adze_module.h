@@ -157,7 +157,8 @@ typedef struct {
  *   ptrs     one base address for each tensor argument, inputs then outputs
  *   syms     values of all symbols of the module
  *   scratch  scratch_bytes bytes at 64, private to this call
- *   faults   num_faults records; may be null if there are none */
+ *   faults   the records of this launch (adze_module_kernel.first_fault); may
+ *            be null if there are none */
 typedef void (*adze_kernel_fn)(void *const *ptrs, const int64_t *syms,
                                int64_t begin, int64_t end, void *scratch,
                                adze_fault *faults);
@@ -232,6 +233,11 @@ typedef struct {
    * what is copied where a device's kernel runs on the CPU. Null: all bytes up
    * to the end of the memory that the pointer leads to. */
   void (*places)(const int64_t *syms, int64_t *bytes);
+  /* The faults of this launch, which the kernel counts from 0: rows
+   * [first_fault, first_fault + num_faults) of the module's table. The run ends
+   * behind a launch that raised one. 0 of them: the kernel counts from the
+   * table's first row, and the run ends with the first that it finds raised. */
+  uint32_t first_fault, num_faults;
 } adze_module_kernel;
 
 /* A CPU variant: one table of kernels for one level of features. */

@@ -39,8 +39,9 @@ static adze_status launch(adze_context *context, uint32_t kernel,
   for (size_t i = 0; i < num_symbols; ++i)
     state->arguments[count++] = &context->symbols[i];
   state->arguments[count++] = &programs;
-  state->arguments[count++] =
-      &state->faults; /* the kernel knows if it is one */
+  cu_address faults =
+      state->faults + desc->kernels[kernel].first_fault * sizeof(adze_fault);
+  state->arguments[count++] = &faults; /* the kernel knows if it is one */
   rt_tensor_map maps[RT_MOST_MAPS];
   if (code->num_maps)
     RT_TRY(rt_maps_fill(context, kernel, ptrs, maps));

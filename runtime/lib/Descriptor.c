@@ -208,6 +208,15 @@ static bool read_row_sizes(const adze_module_desc *desc,
   return true;
 }
 
+/* Whether the kernels' faults are rows of the table. */
+static bool has_sound_faults(const adze_module_desc *desc) {
+  for (uint32_t i = 0; i < desc->num_kernels; ++i)
+    if ((uint64_t)desc->kernels[i].first_fault + desc->kernels[i].num_faults >
+        desc->num_faults)
+      return false;
+  return true;
+}
+
 /* Whether the states lead to inputs, outputs and symbols of the module. */
 static bool has_sound_states(const adze_module_desc *desc) {
   uint64_t symbols = (uint64_t)desc->num_symbols + desc->num_data_symbols;
@@ -302,7 +311,8 @@ adze_status rt_descriptor_create(const adze_module_desc *from,
   if (whole)
     convert_arrays(self, &rows);
   if (whole && !self->out_of_memory && has_sound_states(desc) &&
-      has_sound_operators(desc) && has_sound_defaults(desc)) {
+      has_sound_operators(desc) && has_sound_defaults(desc) &&
+      has_sound_faults(desc)) {
     *descriptor = self;
     return NULL;
   }

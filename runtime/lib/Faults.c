@@ -57,6 +57,14 @@ adze_status rt_faults_take(adze_context *context) {
   return status;
 }
 
+adze_status rt_faults_take_of(adze_context *context,
+                              const adze_module_kernel *kernel) {
+  for (uint32_t i = 0; i < kernel->num_faults; ++i)
+    if (context->faults[kernel->first_fault + i].raised)
+      return rt_faults_take(context);
+  return NULL;
+}
+
 static int64_t load_integer(const void *place, uint32_t bytes) {
   int32_t narrow;
   int64_t wide;

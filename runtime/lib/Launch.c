@@ -158,7 +158,9 @@ adze_status rt_launch_on_cpu(adze_context *context, uint32_t kernel,
       .symbols = context->symbols,
       .programs = programs,
       .lanes = lanes,
-      .faults = context->faults,
+      .faults = context->faults ? context->faults +
+                                      module->desc->kernels[kernel].first_fault
+                                : NULL,
       .abi = module->desc->abi,
   };
   RT_TRY(find_scratch(context, code, scratch, &job));
@@ -167,7 +169,7 @@ adze_status rt_launch_on_cpu(adze_context *context, uint32_t kernel,
   if (context->profile.on)
     rt_profile_add(context, kernel, begin, rt_now_us() - begin, programs,
                    (int32_t)job.lanes);
-  return NULL;
+  return rt_faults_take_of(context, &module->desc->kernels[kernel]);
 }
 
 /* ---- What the host program calls ------------------------------------------

@@ -397,6 +397,9 @@ void *rt_host_state(adze_exec *exec, uint32_t state);
 adze_status rt_faults_create(adze_context *context);
 /* Returns the error of the first raised record, and clears all records. */
 adze_status rt_faults_take(adze_context *context);
+/* The same if the launch raised one. */
+adze_status rt_faults_take_of(adze_context *context,
+                              const adze_module_kernel *kernel);
 /* adze_host_table.check_range */
 int32_t rt_check_range(adze_exec *exec, uint32_t fault, const void *least,
                        const void *greatest, uint32_t bytes, int64_t low,

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // adze-reduce: makes a model that fails as small as it gets.
+#include "AdzeCommit.h"
 #include "Edits.h"
 #include "Reducer.h"
 #include <cstdio>
@@ -155,7 +156,9 @@ int main(int argc, char **argv) {
       return 0;
     }
     if (std::string(argv[i]) == "--version") {
-      std::cout << "adze-reduce " ADZE_VERSION "\n";
+      std::cout << "Adze " ADZE_VERSION " (commit " ADZE_COMMIT
+                   "), models without LLVM\n"
+                   "targets: those of the command that it runs\n";
       return 0;
     }
   }

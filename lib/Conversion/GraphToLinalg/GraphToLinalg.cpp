@@ -3,6 +3,7 @@
 // convert-graph-to-linalg: kernels of graph ops to loops and linalg on memrefs,
 // the reference path.
 #include "Conversion/Passes.h"
+#include "Dialect/Tile/IR/Tile.h"
 #include "Dialect/Host/IR/Host.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

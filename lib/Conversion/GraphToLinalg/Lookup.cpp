@@ -1,6 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Gather and scatter, the ways through trees, and non_zero.
+#include "Dialect/Graph/IR/Checks.h"
+#include "Dialect/Tile/IR/Faults.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -17,6 +19,23 @@ int64_t getRank(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getRank();
 }
 
+/// An element of a look-up's index tensor as an index into a dim of `size`. A
+/// look-up that checks its indices raises its fault for one out of range.
+Value toIndex(KernelLowering &k, Operation *lookup, Value integer, Value size,
+              int64_t column = 0) {
+  std::optional<int64_t> fault = getFault(lookup, column);
+  if (!fault)
+    return k.toIndex(integer, size);
+  Value i = k.builder.createOrFold<arith::IndexCastOp>(
+      k.loc, k.builder.getIndexType(), integer);
+  Value isNegative = k.compare(arith::CmpIPredicate::slt, i, k.index(0));
+  Value position = k.select(isNegative, k.add(i, size), i);
+  adze::tile::CheckOp::create(k.builder, k.loc, position, size, *fault);
+  // An empty dim leaves 0: nothing is read then.
+  Value last = k.sub(k.max(size, k.index(1)), k.index(1));
+  return arith::MinUIOp::create(k.builder, k.loc, position, last);
+}
+
 //===----------------------------------------------------------------------===//
 // gather
 //===----------------------------------------------------------------------===//
@@ -28,7 +47,7 @@ LogicalResult lowerGather(GatherOp op, KernelLowering &k) {
   k.fill(op.getResult(), [&](ValueRange out) {
     Value index = k.load(indices, out.slice(axis, count));
     SmallVector<Value> at(out.take_front(axis));
-    at.push_back(k.toIndex(index, size));
+    at.push_back(toIndex(k, op, index, size));
     llvm::append_range(at, out.drop_front(axis + count));
     return k.load(data, at);
   });
@@ -41,22 +60,22 @@ LogicalResult lowerGatherElements(GatherElementsOp op, KernelLowering &k) {
   Value size = k.getSize(op.getData(), axis);
   k.fill(op.getResult(), [&](ValueRange out) {
     SmallVector<Value> at(out);
-    at[axis] = k.toIndex(k.load(indices, out), size);
+    at[axis] = toIndex(k, op, k.load(indices, out), size);
     return k.load(data, at);
   });
   return success();
 }
 
-/// Loads the index tuple at `tuple` and appends it to `at`.
-void appendTuple(KernelLowering &k, Value indices, Value indicesTensor,
-                 ValueRange tuple, Value dataTensor, int64_t firstDim,
-                 SmallVector<Value> &at) {
-  int64_t length = *getConstant(getDims(indicesTensor).back());
+/// Loads the look-up's index tuple at `tuple` and appends it to `at`.
+template <typename OpT>
+void appendTuple(KernelLowering &k, OpT op, Value indices, ValueRange tuple,
+                 int64_t firstDim, SmallVector<Value> &at) {
+  int64_t length = *getConstant(getDims(op.getIndices()).back());
   for (int64_t i = 0; i < length; ++i) {
     SmallVector<Value> place(tuple);
     place.push_back(k.index(i));
-    at.push_back(
-        k.toIndex(k.load(indices, place), k.getSize(dataTensor, firstDim + i)));
+    at.push_back(toIndex(k, op, k.load(indices, place),
+                         k.getSize(op.getData(), firstDim + i), i));
   }
 }
 
@@ -65,8 +84,7 @@ LogicalResult lowerGatherND(GatherNDOp op, KernelLowering &k) {
   int64_t batch = op.getBatchDims(), tuples = getRank(op.getIndices()) - 1;
   k.fill(op.getResult(), [&](ValueRange out) {
     SmallVector<Value> at(out.take_front(batch));
-    appendTuple(k, indices, op.getIndices(), out.take_front(tuples),
-                op.getData(), batch, at);
+    appendTuple(k, op, indices, out.take_front(tuples), batch, at);
     llvm::append_range(at, out.drop_front(tuples));
     return k.load(data, at);
   });
@@ -129,7 +147,7 @@ LogicalResult lowerScatterElements(ScatterElementsOp op, KernelLowering &k) {
   Value size = k.getSize(op.getData(), axis);
   k.forEach(k.getSizes(op.getIndices()), [&](ValueRange from) {
     SmallVector<Value> at(from);
-    at[axis] = k.toIndex(k.load(indices, from), size);
+    at[axis] = toIndex(k, op, k.load(indices, from), size);
     update(k, op.getData(), axis, op.getReduction(), k.load(updates, from),
            output, at);
   });
@@ -145,8 +163,7 @@ LogicalResult lowerScatterND(ScatterNDOp op, KernelLowering &k) {
       llvm::seq<int64_t>(0, *getConstant(getDims(op.getIndices()).back())));
   k.forEach(k.getSizes(op.getUpdates()), [&](ValueRange from) {
     SmallVector<Value> at;
-    appendTuple(k, indices, op.getIndices(), from.take_front(tuples),
-                op.getData(), 0, at);
+    appendTuple(k, op, indices, from.take_front(tuples), 0, at);
     llvm::append_range(at, from.drop_front(tuples));
     update(k, op.getData(), indexed, op.getReduction(), k.load(updates, from),
            output, at);

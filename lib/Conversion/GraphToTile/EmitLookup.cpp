@@ -2,6 +2,8 @@
 //
 // Elements that are picked by index: the index is a scalar of the program, and
 // the tile runs along the dims that are not picked; or the lanes hold indices.
+#include "Dialect/Graph/IR/Checks.h"
+#include "Dialect/Tile/IR/Faults.h"
 #include "Families.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -11,9 +13,57 @@ using namespace adze::graph;
 
 static Place point(Value offset) { return Place{offset, -1, 1, 1}; }
 
-/// Indices in [0, extent) from elements of an index tensor.
-static FailureOr<Emitted> emitIndices(KernelEmitter &e, Value indices,
-                                      ArrayRef<Place> places, Value extent) {
+/// Do tiles of the tensor hold 0 beyond its elements? Those that are loaded
+/// do, unless what the kernel combines wants another number there.
+static bool isZeroBeyond(KernelEmitter &e, Value tensor) {
+  while (auto cast = tensor.getDefiningOp<CastOp>())
+    tensor = cast.getInput();
+  auto isPlain = [](Operation &op) {
+    return isa<ElementwiseOpInterface, GatherOp, GatherElementsOp, GatherNDOp>(
+               op) ||
+           op.hasTrait<OpTrait::ConstantLike>();
+  };
+  return e.getMemory(tensor) &&
+         llvm::all_of(e.getSource().getBody().front().without_terminator(),
+                      isPlain);
+}
+
+/// Checks positions that a look-up makes of its indices, if it is to: those in
+/// [0, extent) are in range. Of tuples they are a column.
+static LogicalResult emitCheck(KernelEmitter &e, Operation *lookup,
+                               Value indices, ArrayRef<Place> places,
+                               Emitted positions, Value extent,
+                               int64_t column) {
+  std::optional<int64_t> fault = getFault(lookup, column);
+  if (!fault)
+    return success();
+  OpBuilder &b = e.builder();
+  Dims dims = getDims(indices);
+  ArrayRef<AffineExpr> rest = dims;
+  for (const Place &place : places) {
+    ArrayRef<AffineExpr> spanned = rest.take_front(place.span);
+    rest = rest.drop_front(place.span);
+    if (!llvm::is_contained(positions.axes, place.axis) ||
+        isZeroBeyond(e, indices))
+      continue;
+    Value end =
+        place.end ? place.end : e.size(product(indices.getContext(), spanned));
+    if (!end || place.stride != 1)
+      return e.fail("indices that are checked lie apart");
+    Emitted inside = e.emitInside(place.axis, place.offset, end);
+    positions.value = arith::SelectOp::create(
+        b, e.loc(), e.broadcast(inside, positions.axes), positions.value,
+        e.broadcast({e.index(0), {}}, positions.axes));
+  }
+  tile::CheckOp::create(b, e.loc(), positions.value, extent, *fault);
+  return success();
+}
+
+/// Indices in [0, extent) from elements of a look-up's index tensor, of tuples
+/// from those of a column.
+static FailureOr<Emitted> emitIndices(KernelEmitter &e, Operation *lookup,
+                                      Value indices, ArrayRef<Place> places,
+                                      Value extent, int64_t column = 0) {
   if (!extent)
     return failure();
   // A tile of one element along an axis is at one place.
@@ -35,15 +85,25 @@ static FailureOr<Emitted> emitIndices(KernelEmitter &e, Value indices,
                                          place, all(e.index(0)));
   Value fromEnd = arith::AddIOp::create(b, e.loc(), place, all(extent));
   place = arith::SelectOp::create(b, e.loc(), negative, fromEnd, place);
+  if (failed(
+          emitCheck(e, lookup, indices, points, {place, axes}, extent, column)))
+    return failure();
+  // One operation less, which the check takes.
+  if (getFault(lookup)) {
+    Value last = e.sub(e.max(extent, e.index(1)), e.index(1));
+    place = arith::MinUIOp::create(b, e.loc(), place, all(last));
+    return Emitted{place, axes};
+  }
   Value last = e.sub(extent, e.index(1));
   place = arith::MinSIOp::create(b, e.loc(), place, all(last));
   place = arith::MaxSIOp::create(b, e.loc(), place, all(e.index(0)));
   return Emitted{place, axes};
 }
 
-static FailureOr<Value> emitIndex(KernelEmitter &e, Value indices,
-                                  ArrayRef<Place> places, Value extent) {
-  auto picked = emitIndices(e, indices, places, extent);
+static FailureOr<Value> emitIndex(KernelEmitter &e, Operation *lookup,
+                                  Value indices, ArrayRef<Place> places,
+                                  Value extent, int64_t column) {
+  auto picked = emitIndices(e, lookup, indices, places, extent, column);
   if (failed(picked))
     return failure();
   if (!picked->axes.empty())
@@ -95,8 +155,8 @@ FailureOr<Emitted> KernelEmitter::emitGather(GatherOp op,
   }
   if (!inserted)
     data.push_back(Place{});
-  auto picked =
-      emitIndices(*this, op.getIndices(), indices, size(op.getData(), axis));
+  auto picked = emitIndices(*this, op, op.getIndices(), indices,
+                            size(op.getData(), axis));
   if (failed(picked))
     return failure();
   unsigned own =
@@ -112,7 +172,7 @@ FailureOr<Emitted> KernelEmitter::emitGatherElements(GatherElementsOp op,
     return failure();
   unsigned axis = op.getAxis();
   auto picked =
-      emitIndices(*this, op.getIndices(), *split, size(op.getData(), axis));
+      emitIndices(*this, op, op.getIndices(), *split, size(op.getData(), axis));
   if (failed(picked))
     return failure();
   return emitPicked(*this, op.getData(), axis, *split, *picked);
@@ -140,8 +200,8 @@ FailureOr<Emitted> KernelEmitter::emitGatherND(GatherNDOp op,
   for (int64_t i = 0; i < *tuple; ++i) {
     Places where = prefix;
     where.push_back(point(index(i)));
-    auto picked =
-        emitIndex(*this, op.getIndices(), where, size(op.getData(), batch + i));
+    auto picked = emitIndex(*this, op, op.getIndices(), where,
+                            size(op.getData(), batch + i), i);
     if (failed(picked))
       return failure();
     data.push_back(point(*picked));

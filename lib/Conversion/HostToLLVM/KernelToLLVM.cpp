@@ -3,9 +3,11 @@
 // Kernels: the module's calling convention, and the last dialects to LLVM.
 #include "Conversion/Passes.h"
 #include "Dialect/Host/IR/Host.h"
+#include "Dialect/Tile/IR/Faults.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "Formula.h"
 #include "KernelScratch.h"
+#include "adze_module.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -16,6 +18,8 @@
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
@@ -78,6 +82,132 @@ static void lowerSizes(func::FuncOp function, Value symbols) {
   });
 }
 
+namespace {
+/// The greatest of the positions that checks of one fault see, and what it has
+/// to be less than: in memory that LLVM turns into registers, so that loops
+/// with checks stay as they are.
+class GreatestPosition {
+public:
+  GreatestPosition(func::FuncOp kernel, tile::CheckOp check);
+
+  /// Replaces the check.
+  void update(tile::CheckOp check);
+  /// Stores the record, as adze_module.h says, if the greatest one is outside.
+  void finish(func::FuncOp kernel, Value faults);
+
+private:
+  Value makePlace(OpBuilder &at, Type type, int64_t content);
+  void raise(OpBuilder &b, Value position, Value high, Value faults);
+
+  Location loc;
+  uint64_t fault;
+  Type type; // of positions, of i64
+  Value greatest, extent;
+};
+} // namespace
+
+GreatestPosition::GreatestPosition(func::FuncOp kernel, tile::CheckOp check)
+    : loc(check.getLoc()), fault(check.getFault()) {
+  OpBuilder at = OpBuilder::atBlockBegin(&kernel.front());
+  Type i64 = at.getI64Type();
+  auto vector = dyn_cast<VectorType>(check.getPositions().getType());
+  type = vector ? Type(vector.clone(i64)) : i64;
+  greatest = makePlace(at, type, 0);
+  extent = makePlace(at, i64, 1);
+}
+
+Value GreatestPosition::makePlace(OpBuilder &at, Type type, int64_t content) {
+  Value one = LLVM::ConstantOp::create(at, loc, at.getI64IntegerAttr(1));
+  Value place = LLVM::AllocaOp::create(
+      at, loc, LLVM::LLVMPointerType::get(at.getContext()), type, one);
+  TypedAttr number = at.getI64IntegerAttr(content);
+  if (auto vector = dyn_cast<VectorType>(type))
+    number = SplatElementsAttr::get(vector, number);
+  LLVM::StoreOp::create(at, loc, LLVM::ConstantOp::create(at, loc, number),
+                        place);
+  return place;
+}
+
+void GreatestPosition::update(tile::CheckOp check) {
+  OpBuilder b(check);
+  Value position =
+      arith::IndexCastOp::create(b, loc, type, check.getPositions());
+  Value before = LLVM::LoadOp::create(b, loc, type, greatest);
+  Value after = arith::MaxUIOp::create(b, loc, before, position);
+  LLVM::StoreOp::create(b, loc, after, greatest);
+  Value limit =
+      arith::IndexCastOp::create(b, loc, b.getI64Type(), check.getExtent());
+  LLVM::StoreOp::create(b, loc, limit, extent);
+  check.erase();
+}
+
+void GreatestPosition::raise(OpBuilder &b, Value position, Value high,
+                             Value faults) {
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
+  };
+  Value zero = number(0);
+  Value low = arith::SubIOp::create(b, loc, zero, high);
+  // Of indices below the range the sum with the extent is still negative.
+  Value isBelow =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, position, zero);
+  Value index = arith::SubIOp::create(b, loc, position, high);
+  index = arith::SelectOp::create(b, loc, isBelow, index, position);
+  auto store = [&](Value value, size_t offset) {
+    int32_t place = fault * sizeof(adze_fault) + offset;
+    Value address = LLVM::GEPOp::create(b, loc, faults.getType(), b.getI8Type(),
+                                        faults, ArrayRef<LLVM::GEPArg>{place});
+    LLVM::StoreOp::create(b, loc, value, address, /*alignment=*/8,
+                          /*isVolatile=*/false, /*isNonTemporal=*/false,
+                          /*isInvariantGroup=*/false,
+                          LLVM::AtomicOrdering::monotonic);
+  };
+  size_t offset = offsetof(adze_fault, values);
+  for (Value value : {index, low, high}) {
+    store(value, offset);
+    offset += sizeof(int64_t);
+  }
+  store(number(1), offsetof(adze_fault, raised));
+}
+
+void GreatestPosition::finish(func::FuncOp kernel, Value faults) {
+  Operation *end = kernel.back().getTerminator();
+  OpBuilder b(end);
+  Value position = LLVM::LoadOp::create(b, loc, type, greatest),
+        high = LLVM::LoadOp::create(b, loc, b.getI64Type(), extent);
+  if (isa<VectorType>(type))
+    position = vector::ReductionOp::create(b, loc, vector::CombiningKind::MAXUI,
+                                           position);
+  Value isOutside =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, position, high);
+  Block *last = end->getBlock(), *done = last->splitBlock(end);
+  Block *outside = b.createBlock(done);
+  b.setInsertionPointToEnd(last);
+  cf::CondBranchOp::create(b, loc, isOutside, outside, done);
+  b.setInsertionPointToEnd(outside);
+  raise(b, position, high, faults);
+  cf::BranchOp::create(b, loc, done);
+}
+
+/// Registers of one type and fault have one greatest position.
+static void lowerChecks(func::FuncOp kernel, ArrayRef<tile::CheckOp> checks,
+                        Value faults) {
+  using Key = std::pair<Type, uint64_t>;
+  SmallVector<std::pair<Key, GreatestPosition>> all;
+  for (tile::CheckOp check : checks) {
+    Key key{check.getPositions().getType(), check.getFault()};
+    auto same = llvm::find_if(
+        all, [&](const auto &entry) { return entry.first == key; });
+    if (same == all.end()) {
+      all.push_back({key, GreatestPosition(kernel, check)});
+      same = std::prev(all.end());
+    }
+    same->second.update(check);
+  }
+  for (auto &[key, greatest] : all)
+    greatest.finish(kernel, faults);
+}
+
 /// @k_programs(%syms) from @k_programs(memrefs..), or one that returns 1.
 static LogicalResult convertPrograms(StringRef kernel, Location loc,
                                      SymbolTable &symbols,
@@ -122,17 +252,20 @@ static LogicalResult convertPrograms(StringRef kernel, Location loc,
   return success();
 }
 
-/// @k(%ptrs, %syms, %lo, %hi, %scratch), calling @k.body.
+/// @k(%ptrs, %syms, %lo, %hi, %scratch), calling @k.body; with checks behind
+/// these %faults.
 static void createEntryPoint(func::FuncOp body, StringRef name,
                              unsigned numPointers, bool hasRange,
-                             SymbolTable &symbols) {
+                             bool hasChecks, SymbolTable &symbols) {
   Location loc = body.getLoc();
   OpBuilder builder(body.getContext());
   auto pointer = LLVM::LLVMPointerType::get(body.getContext());
   Type i64 = builder.getI64Type();
-  auto entry = func::FuncOp::create(
-      loc, name,
-      builder.getFunctionType({pointer, pointer, i64, i64, pointer}, {}));
+  SmallVector<Type> types{pointer, pointer, i64, i64, pointer};
+  if (hasChecks)
+    types.push_back(pointer);
+  auto entry =
+      func::FuncOp::create(loc, name, builder.getFunctionType(types, {}));
   symbols.insert(entry, Block::iterator(body));
   Block *block = entry.addEntryBlock();
   builder.setInsertionPointToStart(block);
@@ -148,7 +281,7 @@ static void createEntryPoint(func::FuncOp body, StringRef name,
       operands.push_back(arith::IndexCastOp::create(
           builder, loc, builder.getIndexType(), block->getArgument(argument)));
   operands.push_back(block->getArgument(1));
-  operands.push_back(block->getArgument(4));
+  llvm::append_range(operands, block->getArguments().drop_front(4));
   func::CallOp::create(builder, loc, body, operands);
   func::ReturnOp::create(builder, loc);
 }
@@ -194,6 +327,12 @@ LogicalResult ConvertKernelToLLVMPass::convertSignature(
   frame.symbols = entry.addArgument(pointer, loc);
   Value scratch = entry.addArgument(pointer, loc);
   argumentTypes.append(2, pointer);
+  SmallVector<tile::CheckOp> checks;
+  kernel.walk([&](tile::CheckOp check) { checks.push_back(check); });
+  if (!checks.empty()) {
+    argumentTypes.push_back(pointer);
+    lowerChecks(kernel, checks, entry.addArgument(pointer, loc));
+  }
 
   FailureOr<unsigned> moved = moveAllocationsToScratch(
       kernel, name, dims, frame.symbols, scratch, symbols, types);
@@ -216,7 +355,8 @@ LogicalResult ConvertKernelToLLVMPass::convertSignature(
   kernel.setName(name + ".body");
   symbols.insert(kernel);
   kernel.setPrivate();
-  createEntryPoint(kernel, name, dims.size(), numRange != 0, symbols);
+  createEntryPoint(kernel, name, dims.size(), numRange != 0,
+                   /*hasChecks=*/!checks.empty(), symbols);
   ++numKernels;
   return success();
 }

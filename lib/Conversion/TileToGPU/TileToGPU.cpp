@@ -3,6 +3,7 @@
 // convert-tile-to-gpu: the functions around the kernels' bodies.
 #include "Conversion/Passes.h"
 #include "Converter.h"
+#include "Dialect/Tile/IR/Faults.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -68,6 +69,8 @@ std::string findObstacle(tile::KernelOp kernel) {
       why = "expected bound parameters";
     if (isa<tile::PhaseOp>(op))
       why = "expected no phases";
+    if (isa<tile::CheckOp>(op))
+      why = "expected checks of indices by the host program";
     if (auto ids = dyn_cast<tile::ProgramIdOp>(op); ids && ids.getOrdered())
       why = "expected programs without an order";
     for (Type type : op->getResultTypes())

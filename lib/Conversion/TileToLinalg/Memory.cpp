@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // load, store and gather: one element at a time, each with its bounds check.
+#include "Dialect/Tile/IR/Faults.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
 #include "TileToLinalg.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -175,10 +176,33 @@ struct LowerStore final : OpRewritePattern<StoreOp> {
     return success();
   }
 };
+
+struct LowerCheck final : OpRewritePattern<CheckOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(CheckOp op, PatternRewriter &b) const override {
+    auto tile = dyn_cast<RankedTensorType>(op.getPositions().getType());
+    if (!tile)
+      return b.notifyMatchFailure(op, "a single position");
+    Location loc = op.getLoc();
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    SmallVector<Value> at;
+    for (int64_t size : tile.getShape()) {
+      Value end = arith::ConstantIndexOp::create(b, loc, size);
+      auto loop = scf::ForOp::create(b, loc, zero, end, one);
+      at.push_back(loop.getInductionVar());
+      b.setInsertionPointToStart(loop.getBody());
+    }
+    Value position = tensor::ExtractOp::create(b, loc, op.getPositions(), at);
+    CheckOp::create(b, loc, position, op.getExtent(), op.getFault());
+    b.eraseOp(op);
+    return success();
+  }
+};
 } // namespace
 
 void adze::tile::populateTileMemoryToLinalgPatterns(
     RewritePatternSet &patterns) {
-  patterns.add<LowerLoad, LowerGather, LowerStore, LowerScratch>(
+  patterns.add<LowerCheck, LowerLoad, LowerGather, LowerStore, LowerScratch>(
       patterns.getContext());
 }

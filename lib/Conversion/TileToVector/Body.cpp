@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The body of a kernel in program order: what is computed when.
+#include "Dialect/Tile/IR/Faults.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -44,7 +45,7 @@ bool KernelLowering::isShared(Operation *op) {
 void KernelLowering::findWanted() {
   DenseMap<Value, int> users;
   root->walk([&](Operation *op) {
-    if (!isa<ReduceOp, DotOp, StoreOp>(op))
+    if (!isa<CheckOp, ReduceOp, DotOp, StoreOp>(op))
       return;
     DenseSet<Value> seen;
     SmallVector<Value> work(op->getOperands());
@@ -149,6 +150,24 @@ void KernelLowering::bodyOp(Operation *op) {
   loc = op->getLoc();
   if (auto view = dyn_cast<ViewOp>(op))
     return map.map(view.getResult(), mapped(view.getSource()));
+  if (auto check = dyn_cast<CheckOp>(op);
+      check && isTile(check.getPositions())) {
+    // What is not walked by loops of its own stays for those behind it.
+    Value tile = check.getPositions();
+    SmallVector<int> looped = loopedClasses(tile);
+    forAllChunks(looped, [&] {
+      scopes.resize(scopes.size() + !looped.empty());
+      Registers positions = emit(tile);
+      loc = op->getLoc();
+      Value greatest = positions.values.front();
+      for (Value position : llvm::drop_begin(positions.values))
+        greatest = arith::MaxUIOp::create(b, loc, greatest, position);
+      CheckOp::create(b, loc, greatest, mapped(check.getExtent()),
+                      check.getFault());
+      scopes.resize(scopes.size() - !looped.empty());
+    });
+    return afterRoot();
+  }
   if (isScalar(op)) {
     b.clone(*op, map);
     return;

@@ -2,6 +2,7 @@
 //
 // Classes of tile dimensions: union-find over the ops of a kernel.
 #include "DimClasses.h"
+#include "Dialect/Tile/IR/Faults.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
 #include "Nearby.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -281,6 +282,9 @@ Value adze::tile::getRootTile(Operation *op) {
         return reduce.getResult();
       })
       .Case([](StoreOp store) { return store.getValue(); })
+      .Case([](CheckOp check) {
+        return isTile(check.getPositions()) ? check.getPositions() : Value();
+      })
       .Case([](ReshapeOp reshape) -> Value {
         SmallVector<int64_t> map;
         if (reshape.getSource().getDefiningOp<LoadOp>() ||

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 import time
 from typing import Any, Sequence
@@ -226,10 +227,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _make_parser()
     arguments = sys.argv[1:] if arguments is None else arguments
     if "--version" in arguments:
-        import adze
+        from .._tools import find
 
-        print(f"aquant {adze.__version__}")
-        return 0
+        return subprocess.run([find("atranslate"), "--version"], check=False).returncode
     args = parser.parse_args(arguments)
     from .._compile import CompileError
     from .._errors import AdzeError

@@ -107,3 +107,29 @@ func.func @sizes(%x: memref<4xf32>) attributes {adze.kernel} {
   return
 }
 // CHECK-LABEL: llvm.func @sizes_programs(
+
+// -----
+// A kernel with checks gets the records of faults, 32 bytes each. Of the
+// greatest position outside the index is stored, by atomic stores, `raised` last.
+// CHECK-LABEL: llvm.func @checked(
+// CHECK-SAME: %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr, %[[FAULTS:.*]]: !llvm.ptr)
+// CHECK: llvm.call @checked.body({{.*}}, %[[FAULTS]])
+// CHECK-LABEL: llvm.func internal @checked.body(
+// CHECK-SAME: %[[FAULTS:[a-z0-9]+]]: !llvm.ptr {llvm.noalias})
+// CHECK: llvm.alloca
+// CHECK: llvm.intr.umax
+// CHECK: llvm.icmp "uge"
+// CHECK: llvm.cond_br
+// CHECK: llvm.getelementptr %[[FAULTS]][72]
+// CHECK: llvm.store {{.*}} atomic monotonic
+// CHECK: llvm.getelementptr %[[FAULTS]][80]
+// CHECK: llvm.getelementptr %[[FAULTS]][88]
+// CHECK: llvm.getelementptr %[[FAULTS]][64]
+// CHECK: llvm.store {{.*}} atomic monotonic
+func.func @checked(%x: memref<4xindex>) attributes {adze.kernel} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %i = memref.load %x[%c0] : memref<4xindex>
+  tile.check %i below %c4 fault 2 : index
+  return
+}

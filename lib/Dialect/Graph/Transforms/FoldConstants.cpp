@@ -5,6 +5,7 @@
 // is gathered into one function that the context's ConstantEvaluator runs.
 // Choices by what was computed are made.
 #include "Dialect/Graph/IR/Blob.h"
+#include "Dialect/Graph/IR/Checks.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "LinearFolds.h"
@@ -213,6 +214,7 @@ private:
     return isa_and_nonnull<GraphDialect>(op->getDialect()) &&
            !isa<ConstantOp>(op) && op->getNumResults() > 0 &&
            op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+           !op->hasAttr(messageAttr) && // may raise a fault of the run
            hasStaticTypes(op->getOperandTypes()) &&
            hasStaticTypes(op->getResultTypes()) && isSmallEnough(op);
   }

@@ -3,10 +3,13 @@
 // graph-outline-clusters: clusters become kernel functions and launches. Equal
 // bodies are found by a hash over ops, operand places, types and attributes,
 // so the work is linear in the size of the module.
+#include "Dialect/Graph/IR/Checks.h"
 #include "Dialect/Graph/IR/Insertions.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Fusion.h"
+#include "Support/NodeName.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include <deque>
@@ -49,7 +52,10 @@ public:
         used.insert(symbol.getName());
   }
 
-  void outline(ClusterOp cluster) { launch(cluster, getKernel(cluster)); }
+  void outline(ClusterOp cluster) {
+    ArrayAttr checks = takeChecks(cluster);
+    launch(cluster, getKernel(cluster), checks);
+  }
 
   unsigned numKernels = 0, numShared = 0;
 
@@ -70,6 +76,22 @@ private:
     candidates.push_back({kernelBodies.back().get(), kernel});
     ++numKernels;
     return kernel;
+  }
+
+  /// Numbers the checks of look-ups. What they say is the launch's, so that
+  /// nodes with equal checks share a kernel.
+  ArrayAttr takeChecks(ClusterOp cluster) {
+    SmallVector<Attribute> checks;
+    for (Operation &op : cluster.getBody().front()) {
+      Attribute message = op.removeAttr(messageAttr);
+      if (!message)
+        continue;
+      op.setAttr(faultAttr, atEnd.getI64IntegerAttr(checks.size()));
+      std::string nodes = llvm::join(getNodeNames(op.getLoc()), "\n");
+      checks.append(getNumFaults(&op),
+                    atEnd.getArrayAttr({atEnd.getStringAttr(nodes), message}));
+    }
+    return atEnd.getArrayAttr(checks);
   }
 
   func::FuncOp makeKernel(ClusterOp cluster) {
@@ -182,7 +204,7 @@ private:
       launch->setAttr(host::bytesWrittenAttr, host::getBytesAttr(written));
   }
 
-  void launch(ClusterOp cluster, func::FuncOp kernel) {
+  void launch(ClusterOp cluster, func::FuncOp kernel, ArrayAttr checks) {
     OpBuilder builder(cluster);
     auto launch = host::LaunchOp::create(
         builder, cluster.getLoc(), cluster.getResultTypes(),
@@ -194,6 +216,8 @@ private:
     if (AffineExpr saved = getBytesSaved(kernel);
         saved && getConstant(saved) != 0)
       launch->setAttr(host::bytesSavedAttr, host::getBytesAttr(saved));
+    if (!checks.empty())
+      launch->setAttr(checksAttr, checks);
     setBytes(launch, kernel);
     cluster->replaceAllUsesWith(launch->getResults());
     cluster.erase();

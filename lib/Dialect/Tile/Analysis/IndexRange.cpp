@@ -89,6 +89,9 @@ OptionalRange binaryRange(Operation *op, int depth) {
     return {};
   if (isa<arith::RemUIOp, arith::RemSIOp>(op))
     return remRanges(x, *y);
+  // What is negative counts as large.
+  if (isa<arith::MinUIOp>(op) && y->min >= 0)
+    return IndexRange{x && x->min >= 0 ? std::min(x->min, y->min) : 0, y->max};
   if (!x)
     return {};
   return llvm::TypeSwitch<Operation *, OptionalRange>(op)
@@ -268,11 +271,21 @@ int64_t adze::tile::getWholeStep(OpFoldResult index, Value memref,
 bool adze::tile::isClampedTo(OpFoldResult index, Value memref, int64_t dim) {
   auto value = dyn_cast<Value>(index);
   auto most = value ? value.getDefiningOp<arith::MaxSIOp>() : arith::MaxSIOp();
-  if (!most || getConstantIntValue(most.getRhs()) != 0)
+  Value last;
+  if (auto least =
+          value ? value.getDefiningOp<arith::MinUIOp>() : arith::MinUIOp())
+    last = least.getRhs();
+  else if (auto least = most && getConstantIntValue(most.getRhs()) == 0
+                            ? most.getLhs().getDefiningOp<arith::MinSIOp>()
+                            : arith::MinSIOp())
+    last = least.getRhs();
+  auto before = last ? last.getDefiningOp<arith::SubIOp>() : arith::SubIOp();
+  if (!before || getConstantIntValue(before.getRhs()) != 1)
     return false;
-  auto least = most.getLhs().getDefiningOp<arith::MinSIOp>();
-  auto last = least ? least.getRhs().getDefiningOp<arith::SubIOp>() : nullptr;
-  if (!last || getConstantIntValue(last.getRhs()) != 1)
-    return false;
-  return isSizeOf(last.getLhs(), memref, dim);
+  // An empty dim has one element here: nothing is read of it.
+  auto size = before.getLhs().getDefiningOp<arith::MaxSIOp>();
+  return isSizeOf(size && getConstantIntValue(size.getRhs()) == 1
+                      ? size.getLhs()
+                      : before.getLhs(),
+                  memref, dim);
 }

@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Registration, kernel syntax and structure of the tile dialect.
-#include "Dialect/Tile/IR/Tile.h"
+#include "Dialect/Tile/IR/Faults.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
@@ -20,6 +20,10 @@ void TileDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "Dialect/Tile/IR/TileOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "Dialect/Tile/IR/TileFaultOps.cpp.inc"
       >();
   registerTargetAttributes();
 }

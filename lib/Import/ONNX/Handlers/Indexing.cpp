@@ -204,6 +204,11 @@ static LogicalResult importCompress(Binder &b) {
   if (!coordinates)
     return mlir::failure();
   Value indices = b.reshape(coordinates, graph::getDims(coordinates)[1]);
+  // A longer condition must not hold behind the end.
+  mlir::AffineExpr size = graph::getDims(x)[axis];
+  if (!graph::areEqual(graph::getDims(condition)[0], size) &&
+      mlir::failed(checkIndices(b, indices, size, NegativeIndex::OutOfRange)))
+    return mlir::failure();
   return b.done(b.create<graph::GatherOp>({x, indices}, b.attr("axis", axis)));
 }
 

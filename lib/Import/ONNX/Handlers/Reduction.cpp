@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Reductions over dims, and what picks or sums along one.
+#include "../IndexRange.h"
 #include "../OpTable.h"
 #include "../Sizes.h"
 #include "Arithmetic.h"
@@ -130,6 +131,8 @@ static LogicalResult importScan(Binder &b) {
                              b.attr("exclusive", b.getInt("exclusive", 0) != 0),
                              b.attr("reverse", b.getInt("reverse", 0) != 0)});
   };
+  if (isData(b, 1) && mlir::failed(checkAxes(b, b.operand(1), rank)))
+    return mlir::failure();
   return b.done(Arithmetic(b).alongOperand(1, rank, rank, build));
 }
 

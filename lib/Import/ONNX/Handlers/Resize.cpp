@@ -168,6 +168,10 @@ LogicalResult Request::addScales(unsigned i) {
   if (!given)
     return mlir::failure();
   dataScales = b.cast(given, f64);
+  b.check(b.create<graph::LessOp>(
+              {b.scalar(f64, 0.0),
+               a.reduce<graph::ReduceMinOp>(dataScales, {0}, false)}),
+          "expected scales > 0");
   Value wanted = a.floor(a.mul(b.cast(getFrom(), f64), dataScales));
   return bindSizes(b.cast(wanted, b.builder.getI64Type()));
 }

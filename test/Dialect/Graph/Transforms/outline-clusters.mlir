@@ -52,3 +52,29 @@ func.func @dynamic(%x: tensor<?x8xf32, #n>, %y: tensor<?x8xf32, #m>) -> (tensor<
   %2 = graph.relu %y : (tensor<?x8xf32, #m>) -> tensor<?x8xf32, #m>
   return %1, %2 : tensor<?x8xf32, #n>, tensor<?x8xf32, #m>
 }
+
+// -----
+// Look-ups that check their indices number them; what they say is the launch's,
+// so that both have one kernel. Tuples have a fault for each column.
+// CHECK-LABEL: func.func @checks
+// CHECK: host.launch @[[KERNEL:.*]](%{{.*}}) {adze.checks = {{\[}}["a", "no"]],
+// CHECK: host.launch @[[KERNEL]](%{{.*}}) {adze.checks = {{\[}}["b", "nothing"]],
+// CHECK: host.launch @{{.*}}(%{{.*}}) {adze.checks = {{\[}}["c", "none"], ["c", "none"]],
+// CHECK: func.func private @[[KERNEL]]
+// CHECK: graph.gather {{.*}} {graph.fault = 0 : i64}
+// CHECK: graph.gather_nd {{.*}} {graph.fault = 0 : i64}
+func.func @checks(%x: tensor<9x8xf32>, %i: tensor<4xi64>, %j: tensor<5x2xi64>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<5xf32>) {
+  %0 = graph.cluster(%a = %x, %b = %i) anchor "pointwise" : (tensor<9x8xf32>, tensor<4xi64>) -> tensor<4x8xf32> {
+    %3 = graph.gather %a, %b {axis = 0 : i64, graph.message = "no"} : (tensor<9x8xf32>, tensor<4xi64>) -> tensor<4x8xf32> loc("a"("m.onnx":0:0))
+    graph.yield %3 : tensor<4x8xf32>
+  }
+  %1 = graph.cluster(%a = %x, %b = %i) anchor "pointwise" : (tensor<9x8xf32>, tensor<4xi64>) -> tensor<4x8xf32> {
+    %3 = graph.gather %a, %b {axis = 0 : i64, graph.message = "nothing"} : (tensor<9x8xf32>, tensor<4xi64>) -> tensor<4x8xf32> loc("b"("m.onnx":0:0))
+    graph.yield %3 : tensor<4x8xf32>
+  }
+  %2 = graph.cluster(%a = %x, %b = %j) anchor "pointwise" : (tensor<9x8xf32>, tensor<5x2xi64>) -> tensor<5xf32> {
+    %3 = graph.gather_nd %a, %b {graph.message = "none"} : (tensor<9x8xf32>, tensor<5x2xi64>) -> tensor<5xf32> loc("c"("m.onnx":0:0))
+    graph.yield %3 : tensor<5xf32>
+  }
+  return %0, %1, %2 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<5xf32>
+}
