@@ -25,6 +25,8 @@ include(AdzePrecompile)
 adze_precompile(adze_pch ${CMAKE_SOURCE_DIR}/include/Support/Precompiled.h -fno-exceptions)
 adze_precompile(adze_pch_onnx ${CMAKE_SOURCE_DIR}/include/Support/PrecompiledONNX.h
   -fexceptions -DONNX_NAMESPACE=onnx -DONNX_ML=1 -isystem ${ADZE_CACHE}/onnx-1.23.2/include)
-adze_precompile_dialects(adze_pch_tile adze_pch Tile Host)
-adze_precompile_dialects(adze_pch_graph adze_pch Graph)
-adze_precompile_dialects(adze_pch_dialects adze_pch_graph Tile Host)
+adze_precompile_dialects(adze_pch_tile adze_pch Dialect/Tile/IR/Tile.h Dialect/Host/IR/Host.h)
+adze_precompile_dialects(adze_pch_gpu adze_pch_tile
+  mlir/Dialect/GPU/IR/GPUDialect.h mlir/Dialect/LLVMIR/NVVMDialect.h)
+adze_precompile_dialects(adze_pch_graph adze_pch Dialect/Graph/IR/Graph.h)
+adze_precompile_dialects(adze_pch_dialects adze_pch_graph Dialect/Tile/IR/Tile.h Dialect/Host/IR/Host.h)

@@ -5,7 +5,7 @@
 # share them, and since their path is the same everywhere ccache finds objects
 # that another checkout compiled. The folder's name is a hash of all that goes in.
 #
-# Those of the dialects' classes lie in the build folder and stand on one of the
+# Those with the classes of our dialects lie in the build folder and stand on one of the
 # former. Their bytes differ between checkouts, so ccache compares the checksum
 # beside them instead (CCACHE_PCH_EXTSUM).
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -59,13 +59,13 @@ function(adze_precompile name header)
   set(${name}_OPTIONS -fpch-instantiate-templates "SHELL:-Xclang -include-pch -Xclang ${pch}" PARENT_SCOPE)
 endfunction()
 
-# adze_precompile_dialects(NAME BASE DIALECT...): the same of the classes of
+# adze_precompile_dialects(NAME BASE HEADER...): the same of the classes of
 # dialects, on top of the precompiled header BASE.
 function(adze_precompile_dialects name base)
   set(folder ${CMAKE_BINARY_DIR}/pch)
   set(text "")
-  foreach(dialect ${ARGN})
-    string(APPEND text "#include \"Dialect/${dialect}/IR/${dialect}.h\"\n")
+  foreach(include ${ARGN})
+    string(APPEND text "#include \"${include}\"\n")
   endforeach()
   set(header ${folder}/${name}.h)
   file(CONFIGURE OUTPUT ${header} CONTENT "${text}" @ONLY)
