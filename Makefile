@@ -68,7 +68,7 @@ install: configure
 docs: configure
 	@$(NINJA) adze-docs
 
-# A .deb and a .tar.zst, in build/packages.
+# A .deb, a .tar.zst and the wheel, in build/packages.
 package:
 	@JOBS=$(JOBS) scripts/package.sh
 

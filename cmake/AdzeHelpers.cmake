@@ -18,12 +18,12 @@ function(adze_use_precompiled target pch)
   add_dependencies(${target} ${pch})
 endfunction()
 
-# adze_add_library(NAME SRC... [ONNX] [NO_PCH] [DEPENDS target...] [LINK lib...]):
-# a static library of the compiler, with the shared flags and precompiled header.
-# ONNX: it calls the ONNX library, so exceptions are on and the precompiled
+# adze_add_library(NAME SRC... [ONNX] [NO_PCH] [PCH pch] [DEPENDS target...] [LINK lib...]):
+# a static library of the compiler, with the shared flags and a precompiled header:
+# PCH, or adze_pch. ONNX: it calls the ONNX library, so exceptions are on and the precompiled
 # header is its own.
 function(adze_add_library name)
-  cmake_parse_arguments(arg "NO_PCH;ONNX" "" "DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(arg "NO_PCH;ONNX" "PCH" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
   set_property(GLOBAL APPEND PROPERTY ADZE_LIBRARIES ${name})
   target_link_libraries(${name} PRIVATE adze_compile_flags PUBLIC ${arg_LINK})
@@ -33,6 +33,8 @@ function(adze_add_library name)
   if(arg_ONNX)
     target_link_libraries(${name} PRIVATE adze::onnx)
     adze_use_precompiled(${name} adze_pch_onnx)
+  elseif(arg_PCH)
+    adze_use_precompiled(${name} ${arg_PCH})
   elseif(NOT arg_NO_PCH)
     adze_use_precompiled(${name} adze_pch)
   endif()

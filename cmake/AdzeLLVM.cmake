@@ -17,9 +17,16 @@ add_library(adze_compile_flags INTERFACE)
 target_compile_options(adze_compile_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -Wno-unused-parameter>)
 
-# One precompiled header for all of them (a conversion file: 11 s -> 0.7 s), one
-# for what calls the ONNX library.
+# One precompiled header of MLIR for all of them (a conversion file: 11 s -> 0.7 s),
+# one for what calls the ONNX library, and on top of the first those of our
+# dialects (a pattern's file: 4 s -> 1.3 s). A library takes the one that holds the
+# dialects that most of its files use.
 include(AdzePrecompile)
 adze_precompile(adze_pch ${CMAKE_SOURCE_DIR}/include/Support/Precompiled.h -fno-exceptions)
 adze_precompile(adze_pch_onnx ${CMAKE_SOURCE_DIR}/include/Support/PrecompiledONNX.h
   -fexceptions -DONNX_NAMESPACE=onnx -DONNX_ML=1 -isystem ${ADZE_CACHE}/onnx-1.23.2/include)
+adze_precompile_dialects(adze_pch_tile adze_pch Dialect/Tile/IR/Tile.h Dialect/Host/IR/Host.h)
+adze_precompile_dialects(adze_pch_gpu adze_pch_tile
+  mlir/Dialect/GPU/IR/GPUDialect.h mlir/Dialect/LLVMIR/NVVMDialect.h)
+adze_precompile_dialects(adze_pch_graph adze_pch Dialect/Graph/IR/Graph.h)
+adze_precompile_dialects(adze_pch_dialects adze_pch_graph Dialect/Tile/IR/Tile.h Dialect/Host/IR/Host.h)

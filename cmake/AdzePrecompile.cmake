@@ -1,18 +1,43 @@
-# Precompiled headers in the cache folder, not in the build folder: they hold
-# headers of LLVM and the system only, so all checkouts share them, and since
-# their path is the same everywhere ccache finds objects that another checkout
-# compiled. The folder's name is a hash of all that goes in.
+# Precompiled headers in two layers. Run as a script (-DDEPFILE=FILE -DOUT=FILE),
+# this file writes the checksum of what a precompiled header was made of.
+#
+# Those of LLVM's and the system's headers lie in the cache folder: all checkouts
+# share them, and since their path is the same everywhere ccache finds objects
+# that another checkout compiled. The folder's name is a hash of all that goes in.
+#
+# Those with the classes of our dialects lie in the build folder and stand on one of the
+# former. Their bytes differ between checkouts, so ccache compares the checksum
+# beside them instead (CCACHE_PCH_EXTSUM).
+if(CMAKE_SCRIPT_MODE_FILE)
+  file(READ ${DEPFILE} text)
+  string(REGEX REPLACE "^[^:]*:|\\\\\n" " " text "${text}")
+  separate_arguments(headers UNIX_COMMAND "${text}")
+  set(sums "")
+  foreach(header IN LISTS headers)
+    file(SHA256 ${header} sum)
+    string(APPEND sums "${sum}\n")
+  endforeach()
+  string(SHA256 sum "${sums}")
+  file(WRITE ${OUT} "${sum}\n")
+  return()
+endif()
 
-# adze_precompile(NAME HEADER FLAG...): a target NAME that makes HEADER's
-# precompiled form; NAME_OPTIONS are the options that use it.
-function(adze_precompile name header)
+# The flags that every precompiled header is made with, into the variable OUT.
+function(adze_precompile_flags out)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
   separate_arguments(flags NATIVE_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}")
   get_directory_property(options COMPILE_OPTIONS)
   get_directory_property(definitions COMPILE_DEFINITIONS)
   list(TRANSFORM definitions PREPEND -D)
-  list(APPEND flags -std=gnu++${CMAKE_CXX_STANDARD} ${options} ${definitions} -fpch-instantiate-templates
-       -isystem ${LLVM_INCLUDE_DIRS} ${ARGN})
+  set(${out} ${flags} -std=gnu++${CMAKE_CXX_STANDARD} ${options} ${definitions} -fpch-instantiate-templates
+    -isystem ${LLVM_INCLUDE_DIRS} PARENT_SCOPE)
+endfunction()
+
+# adze_precompile(NAME HEADER FLAG...): a target NAME that makes HEADER's
+# precompiled form; NAME_OPTIONS are the options that use it.
+function(adze_precompile name header)
+  adze_precompile_flags(flags)
+  list(APPEND flags ${ARGN})
   file(READ ${header} text)
   string(SHA256 hash "${text};${flags};${CMAKE_CXX_COMPILER_VERSION};${LLVM_PACKAGE_VERSION}")
   string(SUBSTRING ${hash} 0 16 hash)
@@ -30,5 +55,32 @@ function(adze_precompile name header)
     COMMAND ${CMAKE_COMMAND} -E rename ${pch}.${name} ${pch}
     COMMENT "Precompiling ${file} into ${folder}" VERBATIM)
   add_custom_target(${name} DEPENDS ${pch})
+  set(${name}_FILE ${pch} PARENT_SCOPE)
+  set(${name}_OPTIONS -fpch-instantiate-templates "SHELL:-Xclang -include-pch -Xclang ${pch}" PARENT_SCOPE)
+endfunction()
+
+# adze_precompile_dialects(NAME BASE HEADER...): the same of the classes of
+# dialects, on top of the precompiled header BASE.
+function(adze_precompile_dialects name base)
+  set(folder ${CMAKE_BINARY_DIR}/pch)
+  set(text "")
+  foreach(include ${ARGN})
+    string(APPEND text "#include \"${include}\"\n")
+  endforeach()
+  set(header ${folder}/${name}.h)
+  file(CONFIGURE OUTPUT ${header} CONTENT "${text}" @ONLY)
+  adze_precompile_flags(flags)
+  set(pch ${header}.pch)
+  add_custom_command(OUTPUT ${pch}
+    COMMAND ${CMAKE_CXX_COMPILER} ${flags} -fno-exceptions -Wno-unused-parameter -I${CMAKE_SOURCE_DIR}/include
+      -I${CMAKE_BINARY_DIR}/include -Xclang -include-pch -Xclang ${${base}_FILE}
+      -x c++-header ${header} -o ${pch} -MD -MT ${pch} -MF ${pch}.d
+    COMMAND ${CMAKE_COMMAND} -DDEPFILE=${pch}.d -DOUT=${pch}.sum -P ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
+    DEPFILE ${pch}.d
+    DEPENDS ${${base}_FILE} adze_tablegen_all
+    COMMENT "Precompiling the dialects of ${name}" VERBATIM)
+  add_custom_target(${name} DEPENDS ${pch})
+  add_dependencies(${name} ${base})
+  set(${name}_FILE ${pch} PARENT_SCOPE)
   set(${name}_OPTIONS -fpch-instantiate-templates "SHELL:-Xclang -include-pch -Xclang ${pch}" PARENT_SCOPE)
 endfunction()

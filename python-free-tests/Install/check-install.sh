@@ -20,7 +20,10 @@ size=$(stat -Lc %s "$work/prefix/lib/libadze_rt.so")
 exported=$(llvm-nm-22 -D --defined-only "$work/prefix/lib/libonnxruntime_ep_adze.so" | awk '{print $3}' | sort | tr '\n' ' ')
 [ "$exported" = "CreateEpFactories ReleaseEpFactory " ] || { echo "expected two functions of libonnxruntime_ep_adze.so, but got $exported"; exit 1; }
 
-llvm-readelf-22 -d "$work/prefix/lib/libadze_rt.so" | grep -q 'SONAME.*\[libadze_rt.so.0\]' || { echo "expected SONAME libadze_rt.so.0"; exit 1; }
+for library in libadze_rt libadze_generate libadze_compiler; do
+  dynamic=$(llvm-readelf-22 -d "$work/prefix/lib/$library.so")
+  grep -q "SONAME.*\[$library.so.0\]" <<<"$dynamic" || { echo "expected SONAME $library.so.0"; exit 1; }
+done
 
 cat >"$work/use/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.25)

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 #
-# Makes the packages. The archive, unpacked into a root folder that holds glibc
-# and nothing else, compiles a model and runs it.
+# Makes the packages. Each compiles a model and runs it in a root folder of its
+# own: the archive beside glibc and nothing else, the .deb beside the packages that
+# it depends on, and the wheel (where `make wheel` made one) beside Python, in a
+# fresh environment without LLVM.
 #   check-packages.sh SOURCE BUILD [--debian]
 # With --debian the .deb is also installed, with its dependencies, into a minimal
 # Debian 12 that debootstrap makes (needs the network).
@@ -32,6 +34,24 @@ compile_and_run() {
   inside "$1" "$2/adze-reduce" --version >/dev/null
 }
 
+# populate ROOT PACKAGE..: the files of these installed Debian packages and of all
+# that they depend on.
+populate() {
+  local root=$1
+  shift
+  mkdir -p "$root"/proc "$root"/tmp "$root"/usr/bin "$root"/usr/sbin "$root"/usr/lib "$root"/usr/lib64
+  ln -sfn usr/bin "$root/bin" && ln -sfn usr/sbin "$root/sbin" && ln -sfn usr/lib "$root/lib" && ln -sfn usr/lib64 "$root/lib64"
+  apt-cache depends --recurse --installed --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces \
+    --no-enhances "$@" | grep '^[a-z0-9]' | grep -vE '^(perl|debconf)' | sort -u | xargs dpkg -L 2>/dev/null |
+    grep -v '^/\.$' | grep -vE '^/usr/share/(doc|man|locale)/' | sort -u | while IFS= read -r file; do
+      if [ -f "$file" ] || [ -L "$file" ]; then echo "${file#/}"; fi
+    done >"$root/tmp/files"
+  tar -C / --no-recursion -cf - -T "$root/tmp/files" | tar -C "$root" -xf - --keep-directory-symlink
+}
+
+# fetch REQUIREMENT: its wheel, for the environment in the root folder
+fetch() { /usr/bin/python3 -m pip download -q --disable-pip-version-check --only-binary :all: -d "$work/wheels" "$1" 2>/dev/null; }
+
 cpack --config "$build/CPackConfig.cmake" -B "$work/packages" >"$work/cpack.log" 2>&1 || { tail -20 "$work/cpack.log"; exit 1; }
 archive=$(echo "$work"/packages/adze-*.tar.zst) deb=$(echo "$work"/packages/adze_*.deb)
 tar -xf "$archive" -C "$work/root"
@@ -55,6 +75,33 @@ grep -q libmlir-22 <<<"$control" || { echo "expected the .deb to depend on libml
 for file in bin/atranslate lib/libadze_rt.so.0 lib/libonnxruntime_ep_adze.so include/adze.hpp lib/pkgconfig/adze.pc share/man/man1/arun.1; do
   grep -q " ./usr/$file" <<<"$contents" || { echo "expected $file in the .deb"; exit 1; }
 done
+IFS=, read -ra depends <<<"$control"
+populate "$work/deb" "${depends[@]/%[ (]*/}" 2>"$work/populate.log" || { cat "$work/populate.log"; exit 1; }
+dpkg-deb --extract "$deb" "$work/deb"
+compile_and_run "$work/deb" /usr/bin
+echo ".deb: compiled beside the packages that it depends on"
+rm -rf "$work/deb"
+
+wheel=$(ls "$build"/wheel/adze-*.whl 2>/dev/null | tail -1)
+if [ -z "$wheel" ]; then
+  echo "wheel: not there, not tested"
+elif ! fetch 'numpy>=1.22'; then
+  echo "wheel: not tested: NumPy cannot be fetched"
+else
+  populate "$work/python" python3 python3-venv libstdc++6
+  [ -z "$(find "$work/python" -name 'libLLVM*' -o -name 'libMLIR*')" ] || { echo "expected no LLVM beside Python"; exit 1; }
+  cp "$wheel" "$work/wheels" && cp -r "$work/wheels" "$work/python/tmp"
+  cp "$source/examples/digits/digits.onnx" "$source"/examples/digits/*.npy "$work/python/tmp"
+  inside "$work/python" /usr/bin/python3 -m venv /tmp/venv
+  start=$SECONDS
+  inside "$work/python" /tmp/venv/bin/pip install -q --disable-pip-version-check --no-index --find-links /tmp/wheels adze
+  inside "$work/python" /tmp/venv/bin/python -c '
+import adze, numpy as np
+module = adze.compile("/tmp/digits.onnx")
+error = abs(module(np.load("/tmp/samples.npy")) - np.load("/tmp/reference.npy")).max()
+assert error < 1e-3, error'
+  echo "wheel: $(stat -c %s "$wheel") bytes, from pip install to the first result $((SECONDS - start)) s, without LLVM"
+fi
 if [ "${3:-}" = --debian ]; then
   debootstrap --variant=minbase bookworm "$work/debian" >"$work/debootstrap.log" 2>&1 || { tail "$work/debootstrap.log"; exit 1; }
   rm -f "$work/debian/etc/apt/sources.list"
