@@ -75,8 +75,8 @@ grep -q libmlir-22 <<<"$control" || { echo "expected the .deb to depend on libml
 for file in bin/atranslate lib/libadze_rt.so.0 lib/libonnxruntime_ep_adze.so include/adze.hpp lib/pkgconfig/adze.pc share/man/man1/arun.1; do
   grep -q " ./usr/$file" <<<"$contents" || { echo "expected $file in the .deb"; exit 1; }
 done
-IFS=, read -ra depends <<<"$control"
-populate "$work/deb" "${depends[@]/%[ (]*/}" 2>"$work/populate.log" || { cat "$work/populate.log"; exit 1; }
+mapfile -t depends < <(tr , '\n' <<<"$control" | awk '{print $1}')
+populate "$work/deb" "${depends[@]}" 2>"$work/populate.log" || { cat "$work/populate.log"; exit 1; }
 dpkg-deb --extract "$deb" "$work/deb"
 compile_and_run "$work/deb" /usr/bin
 echo ".deb: compiled beside the packages that it depends on"
