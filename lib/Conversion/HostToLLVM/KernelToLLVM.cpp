@@ -175,16 +175,23 @@ void GreatestPosition::finish(func::FuncOp kernel, Value faults) {
   OpBuilder b(end);
   Value position = LLVM::LoadOp::create(b, loc, type, greatest),
         high = LLVM::LoadOp::create(b, loc, b.getI64Type(), extent);
-  if (isa<VectorType>(type))
-    position = vector::ReductionOp::create(b, loc, vector::CombiningKind::MAXUI,
-                                           position);
+  auto vector = dyn_cast<VectorType>(type);
+  Value limit =
+      vector ? vector::BroadcastOp::create(b, loc, type, high).getResult()
+             : high;
   Value isOutside =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, position, high);
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, position, limit);
+  if (vector)
+    isOutside = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR,
+                                            isOutside);
   Block *last = end->getBlock(), *done = last->splitBlock(end);
   Block *outside = b.createBlock(done);
   b.setInsertionPointToEnd(last);
   cf::CondBranchOp::create(b, loc, isOutside, outside, done);
   b.setInsertionPointToEnd(outside);
+  if (vector)
+    position = vector::ReductionOp::create(b, loc, vector::CombiningKind::MAXUI,
+                                           position);
   raise(b, position, high, faults);
   cf::BranchOp::create(b, loc, done);
 }

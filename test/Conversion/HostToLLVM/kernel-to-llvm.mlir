@@ -133,3 +133,20 @@ func.func @checked(%x: memref<4xindex>) attributes {adze.kernel} {
   tile.check %i below %c4 fault 2 : index
   return
 }
+
+// -----
+// Of vectors the kernel asks whether any position is outside; which one is the
+// greatest only matters then.
+// CHECK-LABEL: llvm.func internal @vectors.body(
+// CHECK: %[[OUTSIDE:.*]] = llvm.icmp "uge" {{.*}} : vector<16xi64>
+// CHECK: %[[ANY:.*]] = "llvm.intr.vector.reduce.or"(%[[OUTSIDE]])
+// CHECK: llvm.cond_br %[[ANY]]
+// CHECK: "llvm.intr.vector.reduce.umax"
+func.func @vectors(%x: memref<4xindex>) attributes {adze.kernel} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %i = memref.load %x[%c0] : memref<4xindex>
+  %v = vector.broadcast %i : index to vector<16xindex>
+  tile.check %v below %c4 fault 0 : vector<16xindex>
+  return
+}
