@@ -262,7 +262,8 @@ def ConvertKernelToLLVM : Pass<"convert-kernel-to-llvm", "mlir::ModuleOp"> {
     llvm.func @k_programs(%syms: !llvm.ptr) -> i64
     ```
   }];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::LLVM::LLVMDialect"];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::cf::ControlFlowDialect", "mlir::LLVM::LLVMDialect",
+                           "mlir::vector::VectorDialect"];
   let statistics = [
     Statistic<"numKernels", "kernels", "Kernels converted">,
     Statistic<"numScratch", "scratch-buffers", "Allocations moved to scratch memory">];
