@@ -144,6 +144,9 @@ bool Symbols::assumeNonNegative(mlir::AffineExpr expr) {
   unsigned position = 0;
   if (!matchLinear(expr, factor, position, offset) || factor == 0)
     return false;
+  // No size is as large; their negatives would not be numbers.
+  if (factor == INT64_MIN || offset == INT64_MIN)
+    return false;
   Symbol &symbol = symbols[position];
   if (factor > 0) {
     // factor * s + offset >= 0: s >= ceil(-offset / factor).

@@ -89,8 +89,10 @@ bool Request::keepAspectRatio(llvm::StringRef policy) {
   scales.assign(dims.size(), 1.0);
   for (int64_t axis : axes) {
     scales[axis] = scale;
-    result[axis] = b.expr(
-        int64_t(std::floor(scale * *graph::getConstant(dims[axis]) + 0.5)));
+    // What no size can be stays that, as a number: it is refused as such.
+    constexpr double most = 0x1p62;
+    double size = std::floor(scale * *graph::getConstant(dims[axis]) + 0.5);
+    result[axis] = b.expr(int64_t(std::clamp(size, -1.0, most)));
   }
   return true;
 }

@@ -80,7 +80,7 @@ static std::optional<int64_t> countFloats(Binder &b) {
   double count = std::ceil((values[1] - values[0]) / values[2]);
   if (std::isnan(count) || count > double(INT64_MAX / 2))
     return std::nullopt;
-  return std::max<int64_t>(int64_t(count), 0);
+  return int64_t(std::max(count, 0.0));
 }
 
 /// The number of elements of a range of integers; null if not known.
