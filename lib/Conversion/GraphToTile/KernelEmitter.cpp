@@ -5,6 +5,7 @@
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "TileElementBuilder.h"
+#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -557,6 +558,15 @@ LogicalResult KernelEmitter::store(const Emitted &tile, Value target,
     value.value = arith::ExtUIOp::create(b, location, type, value.value);
   }
   if (window->axes.empty()) {
+    // An index of a view is one of what it is a view of.
+    if (auto view = place.getDefiningOp<tile::ViewOp>()) {
+      AffineMap map =
+          cast<MemRefType>(place.getType()).getLayout().getAffineMap();
+      auto offsets = affine::expandAffineMap(b, location, map, window->offsets);
+      memref::StoreOp::create(b, location, value.value, view.getSource(),
+                              *offsets);
+      return success();
+    }
     memref::StoreOp::create(b, location, value.value, place, window->offsets);
     return success();
   }
