@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-place-concat: the pieces of a concat are stored at their places in it by
-// the kernels that compute them; who else needs a piece reads it there.
+// graph-place-concat: the pieces of a concat are stored at their places in it
+// by the kernels that compute them; who else needs a piece reads it there.
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Fusion.h"
@@ -52,6 +52,8 @@ private:
     ConcatOp op;
     int64_t offset;
   };
+  bool isInner(ConcatOp op) const;
+  bool isPlacedWhole(ConcatOp op, DenseSet<Value> &among) const;
   bool collect(ConcatOp op, std::optional<int64_t> &offset);
   bool isWorthIt(unsigned minPlaced) const;
   bool isLong() const;
@@ -120,7 +122,8 @@ static bool isInMemory(Value value) {
 static bool readsAtOffset(OpOperand &use, int64_t axis) {
   Operation *user = use.getOwner();
   Value value = use.get();
-  bool isLast = axis + 1 == getRank(value), isFirst = use.getOperandNumber() == 0;
+  bool isLast = axis + 1 == getRank(value),
+       isFirst = use.getOperandNumber() == 0;
   if (user->getBlock() != value.getParentBlock())
     return false;
   if (auto conv = dyn_cast<ConvOp>(user))
@@ -185,14 +188,28 @@ static void redirectReaders(Value value, InsertSliceOp store) {
 // Placing
 //===----------------------------------------------------------------------===//
 
+bool Placer::isInner(ConcatOp op) const {
+  return op && int64_t(op.getAxis()) == axis && onTheWay.contains(op);
+}
+
+/// Whether each piece of an inner concat is there once, so that it is placed: a
+/// piece that is there again is copied when all others are in place.
+bool Placer::isPlacedWhole(ConcatOp op, DenseSet<Value> &among) const {
+  return llvm::all_of(op.getInputs(), [&](Value value) {
+    auto nested = value.getDefiningOp<ConcatOp>();
+    return !seen.contains(value) && among.insert(value).second &&
+           (!isInner(nested) || isPlacedWhole(nested, among));
+  });
+}
+
 /// The pieces; fails where a size is not known. `offset`: where the next one
 /// begins, if that is a number.
 bool Placer::collect(ConcatOp op, std::optional<int64_t> &offset) {
   for (Value value : op.getInputs()) {
     bool isNew = seen.insert(value).second;
     auto nested = value.getDefiningOp<ConcatOp>();
-    if (nested && isNew && offset && int64_t(nested.getAxis()) == axis &&
-        onTheWay.contains(nested)) {
+    DenseSet<Value> among;
+    if (isNew && offset && isInner(nested) && isPlacedWhole(nested, among)) {
       inner.push_back({nested, *offset});
       if (!collect(nested, offset))
         return false;
@@ -221,7 +238,8 @@ bool Placer::isWorthIt(unsigned minPlaced) const {
     ++copied;
     allInMemory &= isInMemory(piece.value);
   }
-  // One kernel copies what is left; several computed pieces are too much for it.
+  // One kernel copies what is left; several computed pieces are too much for
+  // it.
   return placed > 0 && placed * 100 >= all * int64_t(minPlaced) &&
          (copied <= 1 || allInMemory);
 }
@@ -249,8 +267,8 @@ bool Placer::select(unsigned minPlaced) {
   return inner.empty() && isLong();
 }
 
-/// Offsets begin at a symbol every few pieces: sums do not grow, and kernels are
-/// equal but for their symbols.
+/// Offsets begin at a symbol every few pieces: sums do not grow, and kernels
+/// are equal but for their symbols.
 void Placer::findOffsets() {
   AffineExpr offset = getAffineConstantExpr(0, concat.getContext());
   for (auto [i, piece] : llvm::enumerate(pieces)) {
@@ -272,8 +290,8 @@ Value Placer::place(OpBuilder &b, ArrayRef<Piece> placed) {
     b.setInsertionPointAfter(last->isBeforeInBlock(op) ? op : last);
     if (piece.value == placed.front().value)
       b.setInsertionPointAfter(whole.getDefiningOp());
-    auto store = InsertSliceOp::create(b, loc, piece.value, whole, axis,
-                                       piece.offset);
+    auto store =
+        InsertSliceOp::create(b, loc, piece.value, whole, axis, piece.offset);
     stores[piece.value] = store;
     last = store;
     whole = store.getResult();
@@ -319,8 +337,8 @@ void Placer::run() {
   replaced.push_back(concat);
   for (Inner &part : inner) {
     b.setInsertionPoint(part.op);
-    Value there = createPart(b, part.op.getResult(), madeBefore[part.op],
-                             axis, part.offset);
+    Value there = createPart(b, part.op.getResult(), madeBefore[part.op], axis,
+                             part.offset);
     part.op.getResult().replaceAllUsesWith(there);
     replaced.push_back(part.op);
   }

@@ -178,3 +178,24 @@ func.func @common(%x: tensor<4x8xf32>, %z: tensor<4x?xf32, #z>, %w: tensor<8x16x
   %b = graph.concat %o, %0 {axis = 1 : i64} : (tensor<4x?xf32, #d>, tensor<4x16xf32>) -> tensor<4x?xf32, #e>
   return %a, %b : tensor<4x?xf32, #r>, tensor<4x?xf32, #e>
 }
+
+// -----
+
+// A piece that an inner concat has twice, or that stands before it, is copied
+// when all others are in place: the inner concat is no part of the outer one
+// before that, and stays.
+#n = affine_map<()[s0] -> (s0)>
+#two = affine_map<()[s0] -> (s0 * 2)>
+#four = affine_map<()[s0] -> (s0 * 4)>
+// CHECK-LABEL: func.func @repeated
+// CHECK: %[[S:.*]] = graph.softmax
+// CHECK: %[[ONE:.*]] = graph.insert_slice %[[S]], %{{[0-9]+}} {
+// CHECK: %[[TWO:.*]] = graph.insert_slice %[[S]], %[[ONE]] {
+// CHECK: %[[Y:.*]] = graph.concat %[[TWO]], %[[TWO]]
+// CHECK: return %[[Y]]
+func.func @repeated(%x: tensor<?xf32, #n>) -> tensor<?xf32, #four> {
+  %0 = graph.softmax %x {axis = 0 : i64} : (tensor<?xf32, #n>) -> tensor<?xf32, #n>
+  %1 = graph.concat %0, %0 {axis = 0 : i64} : (tensor<?xf32, #n>, tensor<?xf32, #n>) -> tensor<?xf32, #two>
+  %2 = graph.concat %1, %1 {axis = 0 : i64} : (tensor<?xf32, #two>, tensor<?xf32, #two>) -> tensor<?xf32, #four>
+  return %2 : tensor<?xf32, #four>
+}
