@@ -5,7 +5,6 @@
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "TileElementBuilder.h"
-#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -507,7 +506,7 @@ FailureOr<Emitted> KernelEmitter::load(Value source, ArrayRef<Place> given) {
     return fail("an axis runs along two dims of one operand");
   Value place = cutAtEnds(whole, places);
   if (window->strides.empty()) {
-    Value scalar = memref::LoadOp::create(b, location, place, window->offsets);
+    Value scalar = loadElement(b, location, place, window->offsets);
     return Emitted{scalar, {}};
   }
   SmallVector<Value> offsets, sizes, axisSize;
@@ -558,16 +557,7 @@ LogicalResult KernelEmitter::store(const Emitted &tile, Value target,
     value.value = arith::ExtUIOp::create(b, location, type, value.value);
   }
   if (window->axes.empty()) {
-    // An index of a view is one of what it is a view of.
-    if (auto view = place.getDefiningOp<tile::ViewOp>()) {
-      AffineMap map =
-          cast<MemRefType>(place.getType()).getLayout().getAffineMap();
-      auto offsets = affine::expandAffineMap(b, location, map, window->offsets);
-      memref::StoreOp::create(b, location, value.value, view.getSource(),
-                              *offsets);
-      return success();
-    }
-    memref::StoreOp::create(b, location, value.value, place, window->offsets);
+    storeElement(b, location, value.value, place, window->offsets);
     return success();
   }
   SmallVector<Value> offsets;

@@ -4,6 +4,7 @@
 // memory, whose indices are those of what is computed. What is computed behind
 // the movement is computed before it.
 #include "Families.h"
+#include "mlir/Dialect/Affine/Utils.h"
 
 using namespace mlir;
 using namespace adze;
@@ -211,4 +212,31 @@ void KernelEmitter::setMoves() {
                 see(memory.lookup(argument), move->getInverse(), operand))
           memory[operand] = view;
     }
+}
+
+//===----------------------------------------------------------------------===//
+// Lone elements
+//===----------------------------------------------------------------------===//
+
+/// Indices of memory, or of what it is a view of, which `memory` becomes.
+static SmallVector<Value> resolve(OpBuilder &b, Location loc, Value &memory,
+                                  ValueRange at) {
+  auto view = memory.getDefiningOp<tile::ViewOp>();
+  if (!view)
+    return SmallVector<Value>(at);
+  AffineMap map = cast<MemRefType>(memory.getType()).getLayout().getAffineMap();
+  memory = view.getSource();
+  return *affine::expandAffineMap(b, loc, map, at);
+}
+
+Value adze::loadElement(OpBuilder &b, Location loc, Value memory,
+                        ValueRange at) {
+  SmallVector<Value> indices = resolve(b, loc, memory, at);
+  return memref::LoadOp::create(b, loc, memory, indices);
+}
+
+void adze::storeElement(OpBuilder &b, Location loc, Value element, Value memory,
+                        ValueRange at) {
+  SmallVector<Value> indices = resolve(b, loc, memory, at);
+  memref::StoreOp::create(b, loc, element, memory, indices);
 }

@@ -13,6 +13,12 @@ namespace adze {
 /// before these, so that they end the kernel.
 void sinkMoves(mlir::func::FuncOp function);
 
+/// Loads or stores an element at an index of memory, which may be a view.
+mlir::Value loadElement(mlir::OpBuilder &b, mlir::Location loc,
+                        mlir::Value memory, mlir::ValueRange at);
+void storeElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value element,
+                  mlir::Value memory, mlir::ValueRange at);
+
 /// Memory that is indexed as `value` is, from which `move` goes.
 struct MovedMemory {
   mlir::Value memory, value;
