@@ -82,7 +82,7 @@ compile_and_run "$work/deb" /usr/bin
 echo ".deb: compiled beside the packages that it depends on"
 rm -rf "$work/deb"
 
-wheel=$(ls "$build"/wheel/adze-*.whl 2>/dev/null | tail -1)
+wheel=$(ls "$build"/wheel/adze-*.whl 2>/dev/null | tail -1 || true)
 if [ -z "$wheel" ]; then
   echo "wheel: not there, not tested"
 elif ! fetch 'numpy>=1.22'; then
