@@ -40,7 +40,8 @@ public:
     return makeUnique(wanted, taken);
   }
   std::string makeInts(ArrayRef<int64_t> values, bool isScalar) override;
-  std::string makeConstant(DenseElementsAttr elements) override;
+  std::string makeConstant(DenseElementsAttr elements,
+                           StringRef wanted) override;
   std::string makeFloats(ArrayRef<double> values) override;
   std::string makeScalar(Type elementType, double value) override;
   std::string addNode(Node node, StringRef wanted) override;
@@ -168,42 +169,35 @@ std::string Exporter::makeInts(ArrayRef<int64_t> values, bool isScalar) {
   std::string &name = ints[{values.vec(), isScalar}];
   if (!name.empty())
     return name;
-  name = makeName("ints");
   Builder builder(function.getContext());
   SmallVector<int64_t> shape;
   if (!isScalar)
     shape.push_back(values.size());
   auto type = RankedTensorType::get(shape, builder.getI64Type());
-  (void)addConstant(name, DenseElementsAttr::get(type, values),
-                    function.getLoc());
-  return name;
+  return name = makeConstant(DenseElementsAttr::get(type, values), "ints");
 }
 
-std::string Exporter::makeConstant(DenseElementsAttr elements) {
-  std::string name = makeName("table");
+std::string Exporter::makeConstant(DenseElementsAttr elements,
+                                   StringRef wanted) {
+  std::string name = makeName(wanted);
   (void)addConstant(name, elements, function.getLoc());
   return name;
 }
 
 std::string Exporter::makeFloats(ArrayRef<double> values) {
-  std::string name = makeName("floats");
   Builder builder(function.getContext());
   auto type =
       RankedTensorType::get({int64_t(values.size())}, builder.getF32Type());
   SmallVector<float> floats(values);
-  (void)addConstant(name, DenseElementsAttr::get(type, ArrayRef<float>(floats)),
-                    function.getLoc());
-  return name;
+  return makeConstant(DenseElementsAttr::get(type, ArrayRef<float>(floats)),
+                      "floats");
 }
 
 std::string Exporter::makeScalar(Type elementType, double value) {
-  std::string name = makeName("scalar");
   Attribute element = FloatAttr::get(elementType, value);
-  (void)addConstant(
-      name,
+  return makeConstant(
       DenseElementsAttr::get(RankedTensorType::get({}, elementType), element),
-      function.getLoc());
-  return name;
+      "scalar");
 }
 
 /// Adds the node. ONNX Runtime refuses models in which two nodes have one name.

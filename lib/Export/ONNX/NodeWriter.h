@@ -24,8 +24,9 @@ public:
   /// Returns the name of an i64 initializer: of rank 1, or a scalar.
   virtual std::string makeInts(llvm::ArrayRef<int64_t> values,
                                bool isScalar = false) = 0;
-  /// Returns the name of an initializer.
-  virtual std::string makeConstant(mlir::DenseElementsAttr elements) = 0;
+  /// Returns the name of an initializer, `wanted` or one made of it.
+  virtual std::string makeConstant(mlir::DenseElementsAttr elements,
+                                   llvm::StringRef wanted) = 0;
   /// Returns the name of an f32 initializer of rank 1.
   virtual std::string makeFloats(llvm::ArrayRef<double> values) = 0;
   /// Returns the name of a scalar initializer of a floating-point type.

@@ -10,9 +10,9 @@ using namespace mlir;
 
 namespace adze::exporter {
 
-/// The parts of nodes, as tables of their own.
+/// The names of the parts of nodes, as tables of their own, and of numbers.
 struct Writer::TreeTables {
-  std::string features, isMarked, thresholds, children;
+  std::string features, isMarked, thresholds, children, zero, one;
   int64_t steps = 0;
 };
 
@@ -57,16 +57,24 @@ FailureOr<Writer::TreeTables> Writer::makeTables(graph::TreeLeavesOp trees) {
   }
   auto make = [&](Type element, auto values) {
     auto table = RankedTensorType::get({int64_t(values.size())}, element);
-    return context.makeConstant(
-        DenseElementsAttr::get(table, ArrayRef(values)));
+    return context.makeConstant(DenseElementsAttr::get(table, ArrayRef(values)),
+                                "table");
   };
   Builder b(op->getContext());
+  auto number = [&](int32_t value) {
+    auto scalar = RankedTensorType::get({}, b.getI32Type());
+    return context.makeConstant(DenseElementsAttr::get(scalar, value),
+                                "number");
+  };
   TreeTables tables;
   tables.features = make(b.getI32Type(), features);
   tables.isMarked = make(b.getI1Type(), marks);
   tables.thresholds = type.isF64() ? make(type, doubles) : make(type, floats);
   tables.children = make(b.getI32Type(), children);
-  tables.steps = *llvm::max_element(*steps);
+  tables.zero = number(0);
+  tables.one = number(1);
+  for (int32_t bound : *steps)
+    tables.steps = std::max<int64_t>(tables.steps, bound);
   return tables;
 }
 
@@ -74,9 +82,6 @@ FailureOr<Writer::TreeTables> Writer::makeTables(graph::TreeLeavesOp trees) {
 std::string Writer::takeChildren(graph::TreeLeavesOp trees,
                                  const TreeTables &tables,
                                  const std::string &nodes) {
-  Type i32 = getElementTypeOrSelf(trees.getResult().getType());
-  std::string zero = cast(context.makeInts({0}, true), i32),
-              one = cast(context.makeInts({1}, true), i32);
   Node elements =
       make("GatherElements", {context.getName(trees.getInput()).str(),
                               add("Gather", {tables.features, nodes})});
@@ -87,7 +92,7 @@ std::string Writer::takeChildren(graph::TreeLeavesOp trees,
       add("And", {add("Gather", {tables.isMarked, nodes}), add("IsNaN", {x})});
   std::string holds =
       add("Or", {add("LessOrEqual", {x, thresholds}), goesAnyway});
-  std::string side = add("Where", {holds, one, zero});
+  std::string side = add("Where", {holds, tables.one, tables.zero});
   return add("Gather",
              {tables.children, add("Add", {add("Add", {nodes, nodes}), side})});
 }
@@ -97,14 +102,12 @@ FailureOr<Node> Writer::write(graph::TreeLeavesOp trees) {
   FailureOr<std::string> shape = makeSizes(graph::getDims(trees.getResult()));
   if (failed(tables) || failed(shape))
     return failure();
-  std::string zero = cast(context.makeInts({0}, true),
-                          getElementTypeOrSelf(trees.getRoots().getType()));
   std::string places =
       add("Expand", {context.getName(trees.getRoots()).str(), *shape});
   for (int64_t i = 0; i < tables->steps; ++i) {
-    std::string isLeaf = add("Less", {places, zero});
+    std::string isLeaf = add("Less", {places, tables->zero});
     std::string children =
-        takeChildren(trees, *tables, add("Max", {places, zero}));
+        takeChildren(trees, *tables, add("Max", {places, tables->zero}));
     places = add("Where", {isLeaf, places, children});
   }
   return make("BitwiseNot", {places});
