@@ -48,8 +48,10 @@ static LogicalResult emitCheck(KernelEmitter &e, Operation *lookup,
       continue;
     Value end =
         place.end ? place.end : e.size(product(indices.getContext(), spanned));
-    if (!end || place.stride != 1)
-      return e.fail("indices that are checked lie apart");
+    if (!end)
+      return failure();
+    if (place.stride != 1)
+      return e.fail("checked indices with a stride");
     Emitted inside = e.emitInside(place.axis, place.offset, end);
     positions.value = arith::SelectOp::create(
         b, e.loc(), e.broadcast(inside, positions.axes), positions.value,
