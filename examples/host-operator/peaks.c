@@ -50,7 +50,7 @@ static int is_peak(const adze_attribute *columns, int64_t column, float value,
   return 0;
 }
 
-/* Positions and values of large elements: only the data tells how many. */
+/* Positions and values of large elements: a data-dependent number of them. */
 static adze_status find_peaks(void *user, adze_call *call) {
   (void)user;
   const DLTensor *x = adze_call_input(call, 0);
