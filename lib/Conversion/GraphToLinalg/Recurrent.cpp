@@ -2,7 +2,9 @@
 //
 // Recurrent layers: for each step the products with the state, summed in place
 // along contiguous gates, which LLVM vectorises, then the cell of each state.
+// States that are multiplied by bytes are quantized first.
 #include "KernelLowering.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -17,9 +19,12 @@ public:
   void run();
 
 private:
-  Value temporary(ArrayRef<Value> sizes);
+  Value temporary(ArrayRef<Value> sizes) { return temporary(sizes, type); }
+  Value temporary(ArrayRef<Value> sizes, Type element);
   void copyState(Value from, Value to);
   void multiply(Value state, int64_t from, int64_t to);
+  void addProducts(Value vector, Value to, int64_t from, int64_t end);
+  void quantize(Value vector, Value row);
   void rnn(Value step);
   void gru(Value step);
   void lstm(Value step);
@@ -44,6 +49,7 @@ private:
   Value state, memory; // of all rows, in the type of sums
   Value next;          // states of the step after: others still read this one
   Value sums, scaled;
+  Value steps32, rowScales, sums32; // of quantized states
 };
 
 Recurrence::Recurrence(RecurrentOp op, KernelLowering &k)
@@ -64,9 +70,15 @@ Recurrence::Recurrence(RecurrentOp op, KernelLowering &k)
     memory = temporary({batch, hidden});
   if (op.getCell() == RecurrentCell::GRU && !op.getLinearBeforeReset())
     scaled = temporary({batch, hidden});
+  if (op.getScales()) {
+    Type i32 = k.builder.getI32Type();
+    steps32 = temporary({batch, hidden}, i32);
+    rowScales = temporary({batch});
+    sums32 = temporary({batch, k.mul(hidden, numGates)}, i32);
+  }
 }
 
-Value Recurrence::temporary(ArrayRef<Value> sizes) {
+Value Recurrence::temporary(ArrayRef<Value> sizes, Type element) {
   SmallVector<int64_t> shape;
   SmallVector<Value> dynamic;
   for (Value size : sizes) {
@@ -75,8 +87,9 @@ Value Recurrence::temporary(ArrayRef<Value> sizes) {
     if (!constant)
       dynamic.push_back(size);
   }
-  return memref::AllocOp::create(k.builder, k.loc, MemRefType::get(shape, type),
-                                 dynamic, k.builder.getI64IntegerAttr(64));
+  return memref::AllocOp::create(k.builder, k.loc,
+                                 MemRefType::get(shape, element), dynamic,
+                                 k.builder.getI64IntegerAttr(64));
 }
 
 void Recurrence::copyState(Value from, Value to) {
@@ -84,22 +97,84 @@ void Recurrence::copyState(Value from, Value to) {
             [&](ValueRange at) { k.storeWide(k.loadWide(from, at), to, at); });
 }
 
-/// sums of gates [from, to) = state * weights of these gates.
-void Recurrence::multiply(Value vector, int64_t from, int64_t to) {
+/// Sets gates [from, end) of `to` to the products of a vector, in its type.
+void Recurrence::addProducts(Value vector, Value to, int64_t from,
+                             int64_t end) {
+  Type element = cast<MemRefType>(to.getType()).getElementType();
   k.forEach(batch, [&](ValueRange row) {
-    for (int64_t gate = from; gate < to; ++gate)
+    for (int64_t gate = from; gate < end; ++gate)
       k.forEach(hidden, [&](ValueRange unit) {
-        k.store(k.number(type, 0), sums, {row[0], column(gate, unit[0])});
+        k.store(k.number(element, 0), to, {row[0], column(gate, unit[0])});
       });
     k.forEach(hidden, [&](ValueRange j) {
       Value x = k.load(vector, {row[0], j[0]});
-      for (int64_t gate = from; gate < to; ++gate)
+      for (int64_t gate = from; gate < end; ++gate)
         k.forEach(hidden, [&](ValueRange unit) {
           SmallVector<Value> at{row[0], column(gate, unit[0])};
-          Value w = k.loadWide(weights, {k.index(gate), j[0], unit[0]});
-          k.store(k.addNum(k.load(sums, at), k.mulNum(x, w)), sums, at);
+          SmallVector<Value> place{k.index(gate), j[0], unit[0]};
+          Value w =
+              isa<FloatType>(element)
+                  ? k.loadWide(weights, place)
+                  : Value(arith::ExtSIOp::create(k.builder, k.loc, element,
+                                                 k.load(weights, place)));
+          k.store(k.addNum(k.load(to, at), k.mulNum(x, w)), to, at);
         });
     });
+  });
+}
+
+/// Quantizes a row by ONNX's DynamicQuantizeLinear, to steps from its zero
+/// point.
+void Recurrence::quantize(Value vector, Value row) {
+  auto minimum = [&](Value x, Value y) -> Value {
+    return arith::MinimumFOp::create(k.builder, k.loc, x, y);
+  };
+  auto maximum = [&](Value x, Value y) -> Value {
+    return arith::MaximumFOp::create(k.builder, k.loc, x, y);
+  };
+  auto round = [&](Value x) -> Value {
+    return math::RoundEvenOp::create(k.builder, k.loc, x);
+  };
+  Value none = k.number(type, 0), most = k.number(type, 255);
+  SmallVector<Value> range =
+      k.fold(k.getRanges(hidden), {none, none},
+             [&](ValueRange j, ValueRange found) -> SmallVector<Value> {
+               Value x = k.load(vector, {row, j[0]});
+               return {minimum(found[0], x), maximum(found[1], x)};
+             });
+  Value width = k.subNum(range[1], range[0]);
+  Value isZero = arith::CmpFOp::create(k.builder, k.loc,
+                                       arith::CmpFPredicate::OEQ, width, none);
+  Value scale = k.select(isZero, k.number(type, 1), k.divNum(width, most));
+  auto limit = [&](Value x) { return minimum(maximum(x, none), most); };
+  Value zero = round(limit(k.subNum(none, k.divNum(range[0], scale))));
+  k.store(scale, rowScales, row);
+  k.forEach(hidden, [&](ValueRange j) {
+    SmallVector<Value> at{row, j[0]};
+    Value x = round(k.divNum(k.load(vector, at), scale));
+    x = k.subNum(limit(k.addNum(x, zero)), zero);
+    k.store(
+        arith::FPToSIOp::create(k.builder, k.loc, k.builder.getI32Type(), x),
+        steps32, at);
+  });
+}
+
+/// sums of gates [from, to) = state * weights of these gates.
+void Recurrence::multiply(Value vector, int64_t from, int64_t to) {
+  if (!op.getScales())
+    return addProducts(vector, sums, from, to);
+  k.forEach(batch, [&](ValueRange row) { quantize(vector, row[0]); });
+  addProducts(steps32, sums32, from, to);
+  Value scales = k.get(op.getScales());
+  k.forEach({batch, hidden}, [&](ValueRange at) {
+    for (int64_t gate = from; gate < to; ++gate) {
+      SmallVector<Value> place{at[0], column(gate, at[1])};
+      Value scale = k.mulNum(k.load(rowScales, at[0]),
+                             k.load(scales, {k.index(gate), at[1]}));
+      Value sum = arith::SIToFPOp::create(k.builder, k.loc, type,
+                                          k.load(sums32, place));
+      k.store(k.mulNum(sum, scale), sums, place);
+    }
   });
 }
 

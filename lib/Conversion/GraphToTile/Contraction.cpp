@@ -56,19 +56,22 @@ Value adze::createDot(KernelEmitter &e, Value lhs, Value rhs, Value acc,
   return e.builder().create(state)->getResult(0);
 }
 
+tile::ProductAttr adze::getByteProduct(Builder &b) {
+  return tile::ProductAttr::get(b.getContext(), b.getIntegerType(8, false),
+                                b.getIntegerType(8, true),
+                                b.getIntegerType(32, true));
+}
+
 FailureOr<Value> adze::accumulate(KernelEmitter &e, Value depth, Value block,
                                   Value init, Value lhs, Value rhs,
                                   function_ref<Places(Value)> lhsPlaces,
                                   function_ref<Places(Value)> rhsPlaces) {
   e.setSummed(K);
-  Builder &builder = e.builder();
   // Products of equal integers are the same with a sign and without.
   tile::ProductAttr product;
   if (getElementTypeOrSelf(lhs.getType()).isUnsignedInteger(8) &&
       getElementTypeOrSelf(init.getType()).isInteger(32))
-    product = tile::ProductAttr::get(
-        builder.getContext(), builder.getIntegerType(8, false),
-        builder.getIntegerType(8, true), builder.getIntegerType(32, true));
+    product = getByteProduct(e.builder());
   auto carried = e.loop(
       depth, block, init,
       [&](Value k, ValueRange acc) -> FailureOr<KernelEmitter::Carried> {
@@ -85,10 +88,7 @@ FailureOr<Value> adze::accumulate(KernelEmitter &e, Value depth, Value block,
   return (*carried)[0];
 }
 
-/// How many neighbours along the depth lie together in a constant right
-/// operand: as many as a unit of the CPU takes of a column. Bytes lie in groups
-/// on all CPUs.
-static int64_t getGroup(KernelEmitter &e, Value rhs) {
+int64_t adze::getPackedGroup(KernelEmitter &e, Value rhs) {
   constexpr int64_t byteBits = 8, byteGroup = 4;
   Type type = getElementTypeOrSelf(rhs.getType());
   if (type.getIntOrFloatBitWidth() == byteBits)
@@ -157,7 +157,7 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
   ContractionBlocks blocks = chooseContractionBlocks(
       e.target, e.getKnownRows(m), getKnown(n), getKnown(k), e.cutsEvenly,
       right, flat ? 1 : e.getKnownRows(matrices));
-  int64_t group = getGroup(e, op.getRhs());
+  int64_t group = getPackedGroup(e, op.getRhs());
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
   Value blockK = e.param("BLOCK_K", llvm::alignTo(blocks.k, group));
@@ -300,7 +300,7 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
       e.target, e.getKnownRows(m), getKnown(n), getKnown(k), e.cutsEvenly);
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
-  int64_t group = getGroup(e, op.getFilter());
+  int64_t group = getPackedGroup(e, op.getFilter());
   Value blockK = e.param("BLOCK_K", llvm::alignTo(blocks.k, group));
   e.setAxis(M, blockM);
   e.setAxis(K, blockK);
@@ -471,7 +471,7 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
   // Groups cut the channels: their blocks are facts, not parameters.
   Value blockN = conv.groups > 1 ? e.index(blockChannels)
                                  : e.param("BLOCK_N", blockChannels);
-  int64_t group = conv.groups > 1 ? 1 : getGroup(e, op.getFilter());
+  int64_t group = conv.groups > 1 ? 1 : getPackedGroup(e, op.getFilter());
   int64_t depthBlock = llvm::alignTo(chooseBlock(inputs, 512), group);
   if (conv.groups > 1)
     depthBlock = largestDivisor(inputs, 512);

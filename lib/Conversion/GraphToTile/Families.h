@@ -74,6 +74,12 @@ mlir::Value reduceRows(KernelEmitter &e, graph::ReduceOpInterface op,
 /// `acc + lhs * rhs`, of tiles; `product`: of other element types than theirs.
 mlir::Value createDot(KernelEmitter &e, mlir::Value lhs, mlir::Value rhs,
                       mlir::Value acc, tile::ProductAttr product = {});
+/// Unsigned bytes times signed ones, summed in 32 bits.
+tile::ProductAttr getByteProduct(mlir::Builder &b);
+/// How many neighbours along the depth lie together in a constant right
+/// operand: as many as a unit of the CPU takes of a column. Bytes lie in groups
+/// on all CPUs.
+int64_t getPackedGroup(KernelEmitter &e, mlir::Value rhs);
 /// The packing of a constant [.., k, n] (or [.., n, k]) in panels of columns,
 /// with so many neighbours along k side by side.
 mlir::AffineMap getPanelMap(mlir::MLIRContext *context, unsigned rank,

@@ -7,10 +7,12 @@
 // from the first step on. Where one product follows from another (GRU without
 // linear_before_reset), a step is two of the grid: the result for the last
 // state holds what the second one multiplies, and what it is for after one more
-// step.
+// step. Where weights are bytes, a program first quantizes the states of its
+// rows.
 #include "Convolution.h"
 #include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace adze;
@@ -33,6 +35,7 @@ private:
   LogicalResult giveState();
   LogicalResult takeState();
   LogicalResult takeAll(Value from, const Places &places, Value to);
+  LogicalResult quantizeState();
   LogicalResult multiply(ArrayRef<std::pair<int64_t, Value>> products);
   LogicalResult step();
   LogicalResult resetStep();
@@ -51,6 +54,7 @@ private:
   Value input(int64_t gate);
   Value product(int64_t gate, Value sum, Value memory);
   Value product(int64_t gate, Value sum) { return product(gate, sum, state); }
+  Value byteProduct(int64_t gate, Value sum);
   Value own(Value memory) {
     return own(e.load(memory, {{e.index(0), M, 1, 1}, units()}));
   }
@@ -105,6 +109,7 @@ private:
   Value output, lastState, lastMemory; // memory
   Value state, held;                   // of the program's rows, all units
   SmallVector<Value> sums;             // of its rows and units, of each gate
+  Value bytes, rowScales, rowZeros;    // the quantized state
   Value row, unit;                     // offsets
   Value turn, now;                     // steps of the grid, of the layer
   Value place, before;     // the step's place, and that of the one before it
@@ -157,6 +162,10 @@ LogicalResult RecurrentEmitter::check() {
   if (op.getLengths() && op.getReverse() && !isZero(op.getState()))
     return e.fail("rows of several lengths from behind, with a first state");
   hidden = getKnown(getDims(op.getWeights())[1]);
+  if (op.getScales() &&
+      (isTwofold(op) || hidden % getPackedGroup(e, op.getWeights()) != 0))
+    return e.fail("weights of bytes in steps of two products one after the "
+                  "other, or of a depth that is not a multiple of the group");
   output = memoryOf(op.getOutput());
   lastState = memoryOf(op.getLastState());
   lastMemory = op.getLastMemory() ? memoryOf(op.getLastMemory()) : Value();
@@ -182,7 +191,8 @@ LogicalResult RecurrentEmitter::cut() {
   e.setAxis(K, e.index(hidden));
   e.setAxis(N, blockN);
   e.pack(op.getWeights(),
-         getPanelMap(op.getContext(), 3, /*transposed=*/false, blocks.panel));
+         getPanelMap(op.getContext(), 3, /*transposed=*/false, blocks.panel,
+                     getPackedGroup(e, op.getWeights())));
   Value rowStep = chooseRowStep(e, batch, blockM);
   Value most = e.max(e.size(getTurns(op)), e.index(1));
   SmallVector<Value> counts{e.ceilDiv(batch, rowStep),
@@ -207,6 +217,11 @@ LogicalResult RecurrentEmitter::cut() {
   state = e.scratch({blockM, e.index(hidden)}, type);
   if (isTwofold(op))
     held = e.scratch({blockM, e.index(hidden)}, type);
+  if (op.getScales()) {
+    bytes = e.scratch({blockM, e.index(hidden)}, b.getI8Type());
+    rowScales = e.scratch({blockM}, type);
+    rowZeros = e.scratch({blockM}, b.getI32Type());
+  }
   // Of unknown numbers of rows a program computes those that there are.
   int64_t gates = getKnown(getDims(op.getWeights())[0]);
   bool isKnown = e.getKnownRows(dims[1]) >= 0;
@@ -272,7 +287,83 @@ Value RecurrentEmitter::input(int64_t gate) {
   return own(e.emit(op.getGates(), {at(place), rows(), units(gate)}));
 }
 
+/// Quantizes the states of the program's rows by ONNX's DynamicQuantizeLinear:
+/// the range of a row, with 0 in it, is 255 steps.
+LogicalResult RecurrentEmitter::quantizeState() {
+  return e.phase([&]() -> LogicalResult {
+    constexpr double steps = 255;
+    Place rows{e.index(0), M, 1, 1};
+    auto state = e.load(this->state, {rows, all()});
+    if (failed(state))
+      return failure();
+    auto ofRow = [&](double value) {
+      return e.constant(b.getFloatAttr(type, value), {M});
+    };
+    auto wide = [&](Value tile) { return e.broadcast({tile, {M}}, {M, K}); };
+    auto limit = [&](Value x, Value low, Value high) -> Value {
+      x = arith::MaximumFOp::create(b, loc, x, low);
+      return arith::MinimumFOp::create(b, loc, x, high);
+    };
+    Value none = ofRow(0), most = ofRow(steps);
+    Value low = arith::MinimumFOp::create(
+        b, loc, e.reduce(Combiner::Min, type, *state, K).value, none);
+    Value high = arith::MaximumFOp::create(
+        b, loc, e.reduce(Combiner::Max, type, *state, K).value, none);
+    Value range = arith::SubFOp::create(b, loc, high, low);
+    Value isZero =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, range, none);
+    Value scale = arith::SelectOp::create(
+        b, loc, isZero, ofRow(1), arith::DivFOp::create(b, loc, range, most));
+    Value zero = arith::SubFOp::create(
+        b, loc, none, arith::DivFOp::create(b, loc, low, scale));
+    zero = math::RoundEvenOp::create(b, loc, limit(zero, none, most));
+    Value x = arith::DivFOp::create(b, loc, state->value, wide(scale));
+    x = arith::AddFOp::create(b, loc, math::RoundEvenOp::create(b, loc, x),
+                              wide(zero));
+    x = limit(x, wide(none), wide(most));
+    auto toInteger = [&](Value x, ArrayRef<int> axes) -> Value {
+      return arith::FPToSIOp::create(b, loc, e.tileType(axes, b.getI32Type()),
+                                     x);
+    };
+    Value small = arith::TruncIOp::create(
+        b, loc, e.tileType({M, K}, b.getI8Type()), toInteger(x, {M, K}));
+    if (failed(e.store({scale, {M}}, rowScales, {rows})) ||
+        failed(e.store({toInteger(zero, {M}), {M}}, rowZeros, {rows})))
+      return failure();
+    return e.store({small, {M, K}}, bytes, {rows, all()});
+  });
+}
+
+/// (the sum of the bytes' products - zero point * sum of weights) * scales.
+Value RecurrentEmitter::byteProduct(int64_t gate, Value sum) {
+  Place rows{e.index(0), M, 1, 1};
+  auto left = e.load(bytes, {rows, all()});
+  auto right =
+      e.emitOn(op.getWeights(), {at(e.index(gate)), all(), units()}, {K, N});
+  auto ofUnits = [&](Value vector) {
+    return own(e.emit(vector, {at(e.index(gate)), units()}));
+  };
+  if (failed(left) || failed(right) || !sum) {
+    isRefused = true;
+    return {};
+  }
+  Value exact =
+      createDot(e, left->value, *right,
+                e.constant(b.getI32IntegerAttr(0), {M, N}), getByteProduct(b));
+  Value zeros = own(e.load(rowZeros, {rows})),
+        weightSums = ofUnits(op.getWeightSums()),
+        scale = times(own(e.load(rowScales, {rows})), ofUnits(op.getScales()));
+  if (isRefused)
+    return {};
+  exact = make<arith::SubIOp>(exact, make<arith::MulIOp>(zeros, weightSums));
+  Value number =
+      arith::SIToFPOp::create(b, loc, e.tileType({M, N}, type), exact);
+  return plus(sum, times(number, scale));
+}
+
 Value RecurrentEmitter::product(int64_t gate, Value sum, Value memory) {
+  if (op.getScales())
+    return byteProduct(gate, sum);
   auto left = e.load(memory, {{e.index(0), M, 1, 1}, all()});
   auto right =
       e.emitOn(op.getWeights(), {at(e.index(gate)), all(), units()}, {K, N});
@@ -398,6 +489,8 @@ LogicalResult RecurrentEmitter::finish(Value next, Value cell) {
 }
 
 LogicalResult RecurrentEmitter::step() {
+  if (op.getScales() && failed(quantizeState()))
+    return failure();
   SmallVector<std::pair<int64_t, Value>> products;
   for (int64_t gate = 0, end = sums.size(); gate < end; ++gate)
     if (gate != 2 || !op.getInputForget())

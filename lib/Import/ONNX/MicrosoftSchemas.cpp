@@ -63,31 +63,16 @@ static constexpr Row kRows[] = {
      "W_scale:T W_zero_point:T2 R_scale:T R_zero_point:T2",
      "Y:T? Y_h:T? Y_c:T?", "T:float T1:int32 T2:uint8,int8",
      "activation_alpha:F activation_beta:F activations:S clip:f direction:s "
-     "hidden_size:i input_forget:i",
-     R"(channels = Constant<value_ints = [0, 1, -1]>()
-        w_scale = Reshape(W_scale, channels)
-        w_zero = Reshape(W_zero_point, channels)
-        w_number = Cast<to = 1>(W)
-        w_shift = Cast<to = 1>(w_zero)
-        w_centered = Sub(w_number, w_shift)
-        w_scaled = Mul(w_centered, w_scale)
-        w = Transpose<perm = [0, 2, 1]>(w_scaled)
-        r_scale = Reshape(R_scale, channels)
-        r_zero = Reshape(R_zero_point, channels)
-        r_number = Cast<to = 1>(R)
-        r_shift = Cast<to = 1>(r_zero)
-        r_centered = Sub(r_number, r_shift)
-        r_scaled = Mul(r_centered, r_scale)
-        r = Transpose<perm = [0, 2, 1]>(r_scaled)
-        Y, Y_h, Y_c = LSTM<activation_alpha: floats = @activation_alpha, activation_beta: floats = @activation_beta, activations: strings = @activations, clip: float = @clip, direction: string = @direction, hidden_size: int = @hidden_size, input_forget: int = @input_forget>(X, w, r, B, sequence_lens, initial_h, initial_c, P))"},
+     "hidden_size:i input_forget:i"},
     {"DynamicQuantizeMatMul", "A:T1 B:T2 b_scale:T1 b_zero_point:T2? bias:T1?",
      "Y:T1", "T1:float T2:int8,uint8", "",
      R"(q, q_scale, q_zero = DynamicQuantizeLinear(A)
-        a = DequantizeLinear(q, q_scale, q_zero)
-        b = DequantizeLinear<axis = -1>(B, b_scale, b_zero_point)
-        [bias] product = MatMul(a, b)
+        steps = MatMulInteger(q, B, q_zero, b_zero_point)
+        number = Cast<to = 1>(steps)
+        scale = Mul(q_scale, b_scale)
+        [bias] product = Mul(number, scale)
         [bias] Y = Add(product, bias)
-        [!bias] Y = MatMul(a, b))"},
+        [!bias] Y = Mul(number, scale))"},
     {"EmbedLayerNormalization",
      "input_ids:int32 segment_ids:int32? word_embedding:T position_embedding:T "
      "segment_embedding:T? gamma:T beta:T mask:int32? position_ids:int32?",
@@ -127,12 +112,16 @@ static constexpr Row kRows[] = {
      "bias:T3?",
      "Y:T3", "T1:int8,uint8 T2:int8,uint8 T3:float,float16", "",
      R"(one = Constant<value_ints = [1]>()
-        scale = Reshape(a_scale, one)
-        a = DequantizeLinear(A, scale, a_zero_point)
-        b = DequantizeLinear<axis = -1>(B, b_scale, b_zero_point)
-        [bias] product = MatMul(a, b)
+        a = Reshape(a_scale, one)
+        a_wide = Cast<to = 1>(a)
+        b_wide = Cast<to = 1>(b_scale)
+        scale = Mul(a_wide, b_wide)
+        steps = MatMulInteger(A, B, a_zero_point, b_zero_point)
+        number = Cast<to = 1>(steps)
+        wide = Mul(number, scale)
+        product = CastLike(wide, b_scale)
         [bias] Y = Add(product, bias)
-        [!bias] Y = MatMul(a, b))"},
+        [!bias] Y = Identity(product))"},
     {"MatMulNBits",
      "A:T1 B:uint8 scales:T1 zero_points:T3? g_idx:int32? bias:T1?", "Y:T1",
      "T1:float,float16,bfloat16 T3:float,float16,bfloat16,uint8",

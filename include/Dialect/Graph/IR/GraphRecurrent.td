@@ -35,17 +35,25 @@ def Graph_RecurrentOp : Graph_TensorOp<"recurrent", [AttrSizedOperandSegments]> 
     output is 0 and the state stays. Results: all outputs [T, B, H], the last
     state [B, H], and for lstm the last cell [B, H]. Sums are in f32 at least.
 
+    `weights` of signed bytes have `scales` [G, H] by which the products of a
+    unit are multiplied, and `weight_sums` [G, H], the sums of the weights of a
+    unit. The state that they multiply is quantized by ONNX's
+    DynamicQuantizeLinear, each row with a scale and a zero point of its own,
+    and products are summed in 32 bits.
+
     Example:
     ```mlir
     %y, %h = graph.recurrent %x weights %w state %h0 {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>} : (tensor<5x2x4xf32>, tensor<1x4x4xf32>, tensor<2x4xf32>) -> (tensor<5x2x4xf32>, tensor<2x4xf32>)
     ```
   }];
-  let arguments = (ins Graph_FloatTensor:$gates, Graph_FloatTensor:$weights,
+  let arguments = (ins Graph_FloatTensor:$gates, Graph_NumberTensor:$weights,
                        Graph_FloatTensor:$state,
                        Optional<Graph_FloatTensor>:$memory,
                        Optional<Graph_FloatTensor>:$bias,
                        Optional<Graph_FloatTensor>:$peephole,
                        Optional<Graph_IndexTensor>:$lengths,
+                       Optional<Graph_FloatTensor>:$scales,
+                       Optional<Graph_I32Tensor>:$weight_sums,
                        Graph_RecurrentCellAttr:$cell, StrArrayAttr:$activations,
                        DenseF64ArrayAttr:$alphas, DenseF64ArrayAttr:$betas,
                        DefaultValuedAttr<F64Attr, "0.0">:$clip,
@@ -56,7 +64,8 @@ def Graph_RecurrentOp : Graph_TensorOp<"recurrent", [AttrSizedOperandSegments]> 
                       Optional<Graph_FloatTensor>:$last_memory);
   let assemblyFormat = [{
     $gates `weights` $weights `state` $state (`memory` $memory^)?
-    (`bias` $bias^)? (`peephole` $peephole^)? (`lengths` $lengths^)? attr-dict
+    (`bias` $bias^)? (`peephole` $peephole^)? (`lengths` $lengths^)?
+    (`scales` $scales^ `sums` $weight_sums)? attr-dict
     `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;

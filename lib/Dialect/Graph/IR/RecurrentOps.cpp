@@ -30,20 +30,31 @@ LogicalResult RecurrentOp::verify() {
   };
   AffineExpr hidden = weights[1], gateCount = number(getNumGates(getCell()));
   AffineExpr wide = mulExprs(hidden, gateCount);
-  Dims state{gates[1], hidden}, output{gates[0], gates[1], hidden};
+  Dims state{gates[1], hidden}, output{gates[0], gates[1], hidden},
+      perUnit{gateCount, hidden};
   if (areDifferent(gates[2], wide) ||
       !fits(getWeights(), {gateCount, hidden, hidden}) ||
       !fits(getState(), state) || !fits(getMemory(), state) ||
       !fits(getBias(), hidden) || !fits(getLengths(), gates[1]) ||
       !fits(getPeephole(), mulExprs(hidden, number(3))) ||
       !fits(getOutput(), output) || !fits(getLastState(), state) ||
-      !fits(getLastMemory(), state))
+      !fits(getLastMemory(), state) || !fits(getScales(), perUnit) ||
+      !fits(getWeightSums(), perUnit))
     return emitOpError("expected operands and results to fit gates ")
            << toString(gates) << " and weights " << toString(weights);
   for (Value value : llvm::concat<Value>(getOperands(), getResults()))
-    if (value != getLengths() && getElement(value) != getElement(getGates()))
+    if (value != getLengths() && value != getWeightSums() &&
+        (value != getWeights() || !getScales()) &&
+        getElement(value) != getElement(getGates()))
       return emitOpError("expected elements of one type, but got ")
              << getElement(getGates()) << " and " << getElement(value);
+  if (bool(getScales()) != bool(getWeightSums()) ||
+      (getScales() && (!getElement(getWeights()).isSignlessInteger(8) ||
+                       !getElement(getGates()).isF32())))
+    return emitOpError("expected scales and sums with weights of i8 and gates "
+                       "of f32, but got weights of ")
+           << getElement(getWeights()) << " and gates of "
+           << getElement(getGates());
   bool isLSTM = getCell() == RecurrentCell::LSTM;
   if (bool(getMemory()) != isLSTM || bool(getLastMemory()) != isLSTM)
     return emitOpError("expected a memory of lstm cells only");

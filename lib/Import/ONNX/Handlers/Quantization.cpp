@@ -90,6 +90,22 @@ Value adze::importer::buildRequantize(Binder &b, Value scaled, Value zero,
   return b.cast(a.min(a.max(whole, low), high), to);
 }
 
+DynamicBytes adze::importer::buildDynamicQuantization(Binder &b, Value x) {
+  Arithmetic a(b);
+  constexpr double steps = 255;
+  llvm::SmallVector<int64_t> all =
+      llvm::to_vector(llvm::seq<int64_t>(0, b.getRank(x)));
+  Value low = a.min(a.reduce<graph::ReduceMinOp>(x, all), 0);
+  Value high = a.max(a.reduce<graph::ReduceMaxOp>(x, all), 0);
+  Value range = a.sub(high, low);
+  Value scale =
+      a.select(a.equal(range, 0), a.like(range, 1), a.div(range, steps));
+  mlir::Type type = b.builder.getIntegerType(8, /*isSigned=*/false);
+  Value zero = b.cast(
+      a.round(a.min(a.max(a.sub(0, a.div(low, scale)), 0), steps)), type);
+  return {buildRequantize(b, a.div(x, scale), zero, type), scale, zero};
+}
+
 /// round(x / scale) + zero, clamped to the type.
 static LogicalResult importQuantizeLinear(Binder &b) {
   Arithmetic a(b);
@@ -155,17 +171,7 @@ static Value rescale(Binder &b, Value sum, Value lhs, Value rhs, Value out,
                          b.getElementType(zero));
 }
 
-namespace {
-/// A quantised operand in the form that CPUs multiply: bytes of one kind, and
-/// an i32 zero point (null: 0) that broadcasts along it.
-struct Bytes {
-  Value values, zero;
-};
-} // namespace
-
-/// The same numbers less their zero points, without or with sign: half the
-/// range is added to both, or taken away.
-static Bytes toBytes(Binder &b, Value x, Value zero, bool isSigned) {
+Bytes adze::importer::toBytes(Binder &b, Value x, Value zero, bool isSigned) {
   Arithmetic a(b);
   mlir::Type i32 = b.builder.getI32Type();
   Bytes bytes{x, b.cast(zero, i32)};
@@ -185,14 +191,21 @@ static Bytes toBytes(Binder &b, Value x, Value zero, bool isSigned) {
   return bytes;
 }
 
+bool adze::importer::isMadeOfConstant(Value value) {
+  while (value && llvm::isa_and_present<graph::SliceOp, graph::ReshapeOp,
+                                        graph::BitwiseXorOp, graph::CastOp>(
+                      value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value && value.getDefiningOp<graph::ConstantOp>();
+}
+
 /// Are these bytes by a constant, which is stored as the CPU wants it?
 static bool areBytesByConstant(Binder &b, Value lhs, Value rhs) {
   auto isByte = [&](Value x) {
     auto type = llvm::dyn_cast<mlir::IntegerType>(b.getElementType(x));
     return type && type.getWidth() == 8;
   };
-  return lhs && rhs && isByte(lhs) && isByte(rhs) &&
-         rhs.getDefiningOp<graph::ConstantOp>();
+  return lhs && rhs && isByte(lhs) && isByte(rhs) && isMadeOfConstant(rhs);
 }
 
 /// Of bytes by constants it is one of the bytes:

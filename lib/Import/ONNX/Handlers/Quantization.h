@@ -24,6 +24,25 @@ mlir::Value repeatBlocks(Binder &b, mlir::Value numbers, mlir::Value x,
 mlir::Value buildRequantize(Binder &b, mlir::Value scaled, mlir::Value zero,
                             mlir::Type to);
 
+/// A quantized operand in the form that CPUs multiply: bytes of one kind, and
+/// an i32 zero point (null: 0) that broadcasts along it.
+struct Bytes {
+  mlir::Value values, zero;
+};
+
+/// The same numbers less their zero points, without or with sign: half the
+/// range is added to both, or taken away.
+Bytes toBytes(Binder &b, mlir::Value x, mlir::Value zero, bool isSigned);
+
+/// Returns whether a value is a constant or a part of one, or has its bits.
+bool isMadeOfConstant(mlir::Value value);
+
+/// The u8 result, the f32 scale and the u8 zero point of DynamicQuantizeLinear.
+struct DynamicBytes {
+  mlir::Value values, scale, zero;
+};
+DynamicBytes buildDynamicQuantization(Binder &b, mlir::Value x);
+
 /// The convolution of (x - zero) with (filter - its zero) in i32, with the
 /// attributes of the node that is bound; zero points and bias may be null,
 /// those of the filter are one a channel or one.

@@ -1,10 +1,11 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// RNN, GRU and LSTM: the inputs of all steps are one product, the steps of a
-// direction one op.
+// RNN, GRU, LSTM and ONNX Runtime's DynamicQuantizeLSTM: the inputs of all
+// steps are one product, the steps of a direction one op.
 #include "../IndexRange.h"
 #include "../OpTable.h"
 #include "Arithmetic.h"
+#include "Quantization.h"
 
 using namespace adze;
 using namespace adze::importer;
@@ -36,7 +37,8 @@ constexpr Activation kActivations[] = {
 
 class Layer {
 public:
-  Layer(Binder &b, RecurrentCell cell) : b(b), a(b), cell(cell) {}
+  Layer(Binder &b, RecurrentCell cell, bool isQuantized = false)
+      : b(b), a(b), cell(cell), isQuantized(isQuantized) {}
   LogicalResult run();
 
 private:
@@ -49,18 +51,30 @@ private:
     dims.erase(dims.begin());
     return b.reshape(b.slice(operand, 0, d, b.expr(1)), dims);
   }
-  Value getGates(int64_t d, Value weights, Value &inner);
+  /// The weights of the state in one direction, [G, H, H], with what bytes have
+  /// beside them.
+  struct Weights {
+    Value values, scales = {}, sums = {};
+  };
+  Weights getWeights(int64_t d);
+  Weights getQuantizedWeights(int64_t d);
+  Value multiplyInput(int64_t d);
+  Value getGates(int64_t d, Value &inner);
   Value getInitial(unsigned i, int64_t d);
   LogicalResult addDirection(int64_t d, bool reverse);
 
   Binder &b;
   Arithmetic a;
   RecurrentCell cell;
+  /// Weights are bytes with a sum a column, and operands 8 to 11 the scales and
+  /// zero points of W and R.
+  bool isQuantized;
   bool batchFirst = false;
   int64_t hidden = 0;
   LogicalResult refineOperands(int64_t directions);
 
   Value input; // [T, B, I]
+  DynamicBytes inputBytes;
   /// Operands 0 to 7, with the dims that the attributes say.
   llvm::SmallVector<Value> operands;
   llvm::SmallVector<mlir::Attribute> activations;
@@ -123,10 +137,21 @@ LogicalResult Layer::readActivations(int64_t directions) {
   return mlir::success();
 }
 
+/// The inputs of all steps times W.
+Value Layer::multiplyInput(int64_t d) {
+  Value weights = pick(operands[1], d);
+  if (!isQuantized)
+    return a.matmul(input, weights, /*transposeY=*/true);
+  Value sum = buildIntegerMatmul(b, inputBytes.values, inputBytes.zero, weights,
+                                 pick(b.operand(9), d));
+  Value scale = a.mul(inputBytes.scale, pick(b.operand(8), d));
+  return a.mul(b.cast(sum, b.builder.getF32Type()), scale);
+}
+
 /// x * W' + all biases outside of products with the state; `inner` is the one
 /// inside, [H] of a GRU with linear_before_reset.
-Value Layer::getGates(int64_t d, Value weights, Value &inner) {
-  Value gates = a.matmul(input, weights, /*transposeY=*/true);
+Value Layer::getGates(int64_t d, Value &inner) {
+  Value gates = multiplyInput(d);
   Value biases = pick(operands[3], d);
   if (!biases || !gates)
     return gates;
@@ -156,33 +181,67 @@ Value Layer::getInitial(unsigned i, int64_t d) {
                        {graph::getDims(input)[1], b.expr(hidden)});
 }
 
-LogicalResult Layer::addDirection(int64_t d, bool reverse) {
-  Value inner;
-  Value gates = getGates(d, pick(operands[1], d), inner);
+Layer::Weights Layer::getWeights(int64_t d) {
+  if (isQuantized)
+    return getQuantizedWeights(d);
   AffineExpr units = b.expr(hidden);
   Value weights = pick(operands[2], d); // [G * H, H], a row a sum
-  if (weights)
-    weights = b.transpose(
-        b.reshape(weights, {b.expr(graph::RecurrentOp::getNumGates(cell)),
-                            units, units}),
-        {0, 2, 1});
+  if (!weights)
+    return {};
+  Dims dims{b.expr(graph::RecurrentOp::getNumGates(cell)), units, units};
+  return {b.transpose(b.reshape(weights, dims), {0, 2, 1})};
+}
+
+/// Weights without a zero point stay bytes. Others are dequantized, and the
+/// state is not quantized then.
+Layer::Weights Layer::getQuantizedWeights(int64_t d) {
+  AffineExpr units = b.expr(hidden),
+             gates = b.expr(graph::RecurrentOp::getNumGates(cell));
+  mlir::Type f32 = b.builder.getF32Type(), i32 = b.builder.getI32Type();
+  Value scale = pick(b.operand(10), d);
+  Bytes bytes = toBytes(b, pick(operands[2], d), pick(b.operand(11), d),
+                        /*isSigned=*/true); // [H, G * H], a column a sum
+  if (!scale || !bytes.values)
+    return {};
+  auto split = [&](Value x) {
+    return b.transpose(b.reshape(x, {units, gates, units}), {1, 0, 2});
+  };
+  if (bytes.zero || !isMadeOfConstant(bytes.values)) {
+    Value steps = b.cast(bytes.values, f32);
+    if (bytes.zero)
+      steps = a.sub(steps, b.cast(bytes.zero, f32));
+    return {split(a.mul(steps, scale))};
+  }
+  Value values = split(bytes.values);
+  Dims perUnit{gates, units};
+  Value scales = b.getRank(scale) == 0 ? b.broadcastTo(scale, perUnit)
+                                       : b.reshape(scale, perUnit);
+  return {values, scales, a.sum(b.cast(values, i32), {1})};
+}
+
+LogicalResult Layer::addDirection(int64_t d, bool reverse) {
+  Value inner;
+  Value gates = getGates(d, inner);
+  Weights weights = getWeights(d);
   bool isLSTM = cell == RecurrentCell::LSTM;
   Value state = getInitial(5, d);
   Value memory = isLSTM ? getInitial(6, d) : Value();
   Value peephole = isLSTM ? pick(operands[7], d) : Value();
   Value lengths = operands[4];
-  if (!gates || !weights || !state)
+  if (!gates || !weights.values || !state)
     return mlir::failure();
   // States of small floats are those of sums from step to step.
   mlir::Type element = b.getElementType(gates),
              wide = graph::getAccumulatorType(element);
   llvm::SmallVector<Value> used;
   llvm::SmallVector<int32_t> segments;
-  for (Value operand :
-       {gates, weights, state, memory, inner, peephole, lengths}) {
+  for (Value operand : {gates, weights.values, state, memory, inner, peephole,
+                        lengths, weights.scales, weights.sums}) {
     segments.push_back(operand ? 1 : 0);
     if (operand)
-      used.push_back(operand == lengths ? operand : b.cast(operand, wide));
+      used.push_back(llvm::isa<mlir::FloatType>(b.getElementType(operand))
+                         ? b.cast(operand, wide)
+                         : operand);
   }
   Dims dims = graph::getDims(gates);
   dims.back() = b.expr(hidden);
@@ -232,6 +291,9 @@ LogicalResult Layer::refineOperands(int64_t directions) {
                    {},
                    {count, b.expr(3 * hidden)}};
   wanted[6] = wanted[5];
+  if (isQuantized)
+    for (Dims &dims : llvm::MutableArrayRef(wanted).slice(1, 2))
+      std::swap(dims[1], dims[2]);
   for (auto [i, dims] : llvm::enumerate(wanted)) {
     operands.push_back(b.operand(i));
     if (operands.back() && !dims.empty())
@@ -246,7 +308,8 @@ LogicalResult Layer::run() {
   if (b.getRank(input) != 3 || b.getRank(b.operand(1)) != 3 ||
       b.getRank(recurrent) != 3)
     return b.fail("expected X, W and R of 3 dims");
-  auto size = graph::getConstant(graph::getDims(recurrent).back());
+  auto size =
+      graph::getConstant(graph::getDims(recurrent)[isQuantized ? 1 : 2]);
   if (!size && !b.hasAttribute("hidden_size"))
     return b.unsupported("expected a hidden size that is static");
   hidden = size ? *size : b.getInt("hidden_size", 0);
@@ -271,6 +334,8 @@ LogicalResult Layer::run() {
       mlir::failed(refineOperands(directions)) ||
       mlir::failed(checkLengths(b, operands[4], graph::getDims(input)[0])))
     return mlir::failure();
+  if (isQuantized)
+    inputBytes = buildDynamicQuantization(b, input);
   for (int64_t d = 0; d < directions; ++d)
     if (mlir::failed(addDirection(d, d == 1 || direction == "reverse")))
       return mlir::failure();
@@ -284,6 +349,15 @@ LogicalResult Layer::run() {
       memory = b.transpose(memory, {1, 0, 2});
   }
   return b.done({output, state, memory});
+}
+
+LogicalResult importDynamicQuantizeLSTM(Binder &b) {
+  for (int64_t i : {8, 9, 10, 11}) {
+    int64_t rank = b.operand(i) ? b.getRank(b.operand(i)) : 0;
+    if (rank != 1 && rank != 2)
+      return b.fail("expected scales and zero points of 1 or 2 dims");
+  }
+  return Layer(b, RecurrentCell::LSTM, /*isQuantized=*/true).run();
 }
 
 template <RecurrentCell cell>
@@ -300,5 +374,7 @@ void adze::importer::addRecurrentOps(std::vector<OpRow> &rows) {
                   {"GRU", 1, 3, importRecurrent<RecurrentCell::GRU>},
                   {"LSTM", 1, 3, importRecurrent<RecurrentCell::LSTM>},
                   {"RNN", 1, 3, importRecurrent<RecurrentCell::RNN>},
+                  {"DynamicQuantizeLSTM", 0, 3, importDynamicQuantizeLSTM, "",
+                   INT32_MAX, "com.microsoft"},
               });
 }
