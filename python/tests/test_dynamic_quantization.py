@@ -59,7 +59,7 @@ def make_lstm(inputs, initializers, hidden, direction, operands):
     return onnx.helper.make_model(graph, opset_imports=sets, ir_version=10)
 
 
-@pytest.mark.parametrize("optimize", [0, 2])
+@pytest.mark.parametrize("optimize, options", [(0, {}), (2, {}), (2, {"mcpu": "x86-64-v3"})])
 @pytest.mark.parametrize("dtype, zero", [(np.int8, 0), (np.uint8, 128)])
 @pytest.mark.parametrize(
     "batch, hidden, direction, dims",
@@ -71,7 +71,7 @@ def make_lstm(inputs, initializers, hidden, direction, operands):
         (2, 30, "forward", "TBI"),  # units that fill no group of bytes
     ],
 )
-def test_lstm(batch, hidden, direction, dims, dtype, zero, optimize):
+def test_lstm(batch, hidden, direction, dims, dtype, zero, optimize, options):
     rng = np.random.default_rng(7)
     steps, size = 5 if dims[0] == "T" else 3, 12
     directions = 2 if direction == "bidirectional" else 1
@@ -99,7 +99,7 @@ def test_lstm(batch, hidden, direction, dims, dtype, zero, optimize):
     rows = shape[1]
     inputs = [("x", x, shape), ("l", lengths, [rows]), ("h", first, [directions, rows, hidden]), ("c", cell, [directions, rows, hidden])]
     model = make_lstm(inputs, values, hidden, direction, ["x", "w", "r", "b", "l", "h", "c", "", "sw", "zw", "sr", "zr"])
-    module = adze.compile(model, optimize=optimize)
+    module = adze.compile(model, optimize=optimize, options=options)
     y, y_h, y_c = module(**{name: value for name, value, _ in inputs})
     for d in range(directions):
         expected = run_lstm(

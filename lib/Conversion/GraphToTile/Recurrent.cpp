@@ -13,6 +13,7 @@
 #include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace adze;
@@ -41,6 +42,7 @@ private:
   LogicalResult resetStep();
   LogicalResult candidateStep();
   LogicalResult keepLastState();
+  LogicalResult runSteps();
   LogicalResult runTwofold();
   LogicalResult finish(Value next, Value cell);
   Value rnn();
@@ -193,9 +195,8 @@ LogicalResult RecurrentEmitter::cut() {
   e.pack(op.getWeights(),
          getPanelMap(op.getContext(), 3, /*transposed=*/false, blocks.panel,
                      getPackedGroup(e, op.getWeights())));
-  Value rowStep = chooseRowStep(e, batch, blockM);
   Value most = e.max(e.size(getTurns(op)), e.index(1));
-  SmallVector<Value> counts{e.ceilDiv(batch, rowStep),
+  SmallVector<Value> counts{e.ceilDiv(batch, blockM),
                             e.ceilDiv(e.index(hidden), blockN), most};
   if (blocks.keepsRows) // those of one group lie together
     std::swap(counts[0], counts[1]);
@@ -204,7 +205,7 @@ LogicalResult RecurrentEmitter::cut() {
     std::swap(ids[0], ids[1]);
   if (getConstantIntValue(most) != 1)
     e.getKernel().getProgramId().setOrdered(true);
-  row = startRows(e, ids[0], batch, blockM, rowStep);
+  row = e.mul(ids[0], blockM);
   unit = e.mul(ids[1], blockN);
   turn = now = ids[2];
   Value last = e.sub(steps, e.index(1));
@@ -222,10 +223,8 @@ LogicalResult RecurrentEmitter::cut() {
     rowScales = e.scratch({blockM}, type);
     rowZeros = e.scratch({blockM}, b.getI32Type());
   }
-  // Of unknown numbers of rows a program computes those that there are.
   int64_t gates = getKnown(getDims(op.getWeights())[0]);
-  bool isKnown = e.getKnownRows(dims[1]) >= 0;
-  for (int64_t gate = 0; isKnown && gates > 1 && gate < gates; ++gate)
+  for (int64_t gate = 0; gates > 1 && gate < gates; ++gate)
     sums.push_back(e.scratch({blockM, blockN}, type));
   return success();
 }
@@ -581,9 +580,29 @@ LogicalResult RecurrentEmitter::runTwofold() {
       });
 }
 
+/// Of an unknown number of rows the run finds out whether it is one, which is
+/// computed alone. Else a program computes those that there are.
 LogicalResult RecurrentEmitter::run() {
   if (failed(check()) || failed(cut()))
     return failure();
+  if (e.getKnownRows(getDims(op.getOutput())[1]) >= 0)
+    return runSteps();
+  Value rows = e.size(op.getOutput(), 1), block = e.getAxisSize(M);
+  return when(
+      is(arith::CmpIPredicate::eq, rows, e.index(1)),
+      [&] {
+        llvm::SaveAndRestore first(row, e.index(0));
+        e.setAxis(M, e.index(1));
+        return runSteps();
+      },
+      [&] {
+        e.setAxis(M, block);
+        sums.clear();
+        return runSteps();
+      });
+}
+
+LogicalResult RecurrentEmitter::runSteps() {
   if (isTwofold(op))
     return runTwofold();
   Value isFirst = is(arith::CmpIPredicate::eq, now, e.index(0));

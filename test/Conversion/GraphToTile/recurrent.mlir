@@ -123,13 +123,18 @@ func.func @main(%x: tensor<?x?x16xf32, #x>, %w: tensor<1x16x16xf32>, %h: tensor<
 
 // -----
 
-// Of unknown numbers of rows they wait in registers: what is not there is not
+// Of unknown numbers of rows the run finds out whether it is one, which is
+// computed alone. Else the sums wait in registers: what is not there is not
 // computed.
 #x = affine_map<()[s0] -> (5, s0, 64)>
 #y = affine_map<()[s0] -> (5, s0, 16)>
 #s = affine_map<()[s0] -> (s0, 16)>
 // CHECK-LABEL: tile.kernel @unknown_rows
-// CHECK: tile.dot
+// CHECK: %[[ONE:.*]] = arith.cmpi eq, %{{.*}}, %c1
+// CHECK: scf.if %[[ONE]] {
+// CHECK-COUNT-4: tile.dot {{.*}}tensor<1x16xf32>
+// CHECK: } else {
+// CHECK: tile.dot {{.*}}tensor<4x16xf32>
 // CHECK-NOT: tile.phase
 // CHECK-COUNT-3: tile.dot
 // CHECK: host.launch @unknown_rows({{.*}}) {groups = #{{.*}}, steps = 5 : i64}
@@ -216,4 +221,46 @@ func.func private @late_zeros(%x: tensor<5x2x16xf32>, %w: tensor<1x16x16xf32>, %
   %h = graph.constant dense<0.0> : tensor<2x16xf32>
   %0:2 = graph.recurrent %x weights %w state %h lengths %l {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>, reverse = true} : (tensor<5x2x16xf32>, tensor<1x16x16xf32>, tensor<2x16xf32>, tensor<2xi32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>)
   return %0#0, %0#1 : tensor<5x2x16xf32>, tensor<2x16xf32>
+}
+
+// -----
+
+// Weights of bytes: a program quantizes the states of its rows, a row with a
+// scale and a zero point of its own, and takes the zero point times the sums of
+// the weights from the products.
+// CHECK: #[[WORDS:.*]] = affine_map<(d0, d1, d2) -> (d0, d2 floordiv 16, d1 floordiv 4, d2 mod 16, d1 mod 4)>
+// CHECK-LABEL: tile.kernel @bytes
+// CHECK-SAME: %[[W:arg1]]: memref<1x16x16xi8, #[[WORDS]]>
+// CHECK: %[[BYTES:.*]] = tile.scratch [%{{.*}}, 16] : memref<?x16xi8>
+// CHECK: tile.phase
+// CHECK: tile.reduce min
+// CHECK: tile.reduce max
+// CHECK: tile.store %{{.*}}, %[[SCALES:[a-z0-9_]+]][0] : tensor<?xf32>
+// CHECK: tile.store %{{.*}}, %[[ZEROS:[a-z0-9_]+]][0] : tensor<?xi32>
+// CHECK: tile.store %{{.*}}, %[[BYTES]][0, 0]
+// CHECK: tile.phase
+// CHECK: %[[Q:.*]] = tile.load %[[BYTES]][0, 0]
+// CHECK: %[[DOT:.*]] = tile.dot %[[Q]], %{{.*}} compute <ui8 * si8 + si32>
+// CHECK: tile.load %[[ZEROS]][0]
+// CHECK: tile.load %[[SCALES]][0]
+// CHECK: arith.subi %[[DOT]]
+// CHECK: arith.sitofp
+func.func private @bytes(%x: tensor<5x2x16xf32>, %w: tensor<1x16x16xi8>, %h: tensor<2x16xf32>, %s: tensor<1x16xf32>, %t: tensor<1x16xi32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>) attributes {adze.kernel} {
+  %0:2 = graph.recurrent %x weights %w state %h scales %s sums %t {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>} : (tensor<5x2x16xf32>, tensor<1x16x16xi8>, tensor<2x16xf32>, tensor<1x16xf32>, tensor<1x16xi32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>)
+  return %0#0, %0#1 : tensor<5x2x16xf32>, tensor<2x16xf32>
+}
+func.func @main(%x: tensor<5x2x16xf32>, %h: tensor<2x16xf32>, %s: tensor<1x16xf32>, %t: tensor<1x16xi32>) -> tensor<2x16xf32> {
+  %w = graph.constant dense<5> : tensor<1x16x16xi8>
+  %0:2 = host.launch @bytes(%x, %w, %h, %s, %t) : (tensor<5x2x16xf32>, tensor<1x16x16xi8>, tensor<2x16xf32>, tensor<1x16xf32>, tensor<1x16xi32>) -> (tensor<5x2x16xf32>, tensor<2x16xf32>)
+  return %0#1 : tensor<2x16xf32>
+}
+
+// -----
+
+// A depth that is not a multiple of four bytes.
+// CHECK-LABEL: func.func private @ragged_bytes
+// expected-remark @+1 {{a depth that is not a multiple of the group}}
+func.func private @ragged_bytes(%x: tensor<5x2x6xf32>, %w: tensor<1x6x6xi8>, %h: tensor<2x6xf32>, %s: tensor<1x6xf32>, %t: tensor<1x6xi32>) -> (tensor<5x2x6xf32>, tensor<2x6xf32>) attributes {adze.kernel} {
+  %0:2 = graph.recurrent %x weights %w state %h scales %s sums %t {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>} : (tensor<5x2x6xf32>, tensor<1x6x6xi8>, tensor<2x6xf32>, tensor<1x6xf32>, tensor<1x6xi32>) -> (tensor<5x2x6xf32>, tensor<2x6xf32>)
+  return %0#0, %0#1 : tensor<5x2x6xf32>, tensor<2x6xf32>
 }

@@ -59,6 +59,22 @@ func.func @memory(%x: tensor<5x2x16xf32>, %w: tensor<4x4x4xf32>, %h: tensor<2x4x
 
 // -----
 
+func.func @bytes(%x: tensor<5x2x4xf32>, %w: tensor<1x4x4xi8>, %h: tensor<2x4xf32>) {
+  // expected-error @+1 {{expected elements of one type, but got 'f32' and 'i8'}}
+  %y, %s = graph.recurrent %x weights %w state %h {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>} : (tensor<5x2x4xf32>, tensor<1x4x4xi8>, tensor<2x4xf32>) -> (tensor<5x2x4xf32>, tensor<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @scales(%x: tensor<5x2x4xf32>, %w: tensor<1x4x4xf32>, %h: tensor<2x4xf32>, %c: tensor<1x4xf32>, %t: tensor<1x4xi32>) {
+  // expected-error @+1 {{expected scales and sums with weights of i8 and gates of f32, but got weights of 'f32' and gates of 'f32'}}
+  %y, %s = graph.recurrent %x weights %w state %h scales %c sums %t {cell = #graph.cell<rnn>, activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>} : (tensor<5x2x4xf32>, tensor<1x4x4xf32>, tensor<2x4xf32>, tensor<1x4xf32>, tensor<1x4xi32>) -> (tensor<5x2x4xf32>, tensor<2x4xf32>)
+  return
+}
+
+// -----
+
 func.func @activations(%x: tensor<5x2x4xf32>, %w: tensor<1x4x4xf32>, %h: tensor<2x4xf32>) {
   // expected-error @+1 {{expected 1 activations, each with alpha and beta, but got 2}}
   %y, %s = graph.recurrent %x weights %w state %h {cell = #graph.cell<rnn>, activations = ["tanh", "tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>} : (tensor<5x2x4xf32>, tensor<1x4x4xf32>, tensor<2x4xf32>) -> (tensor<5x2x4xf32>, tensor<2x4xf32>)
