@@ -22,6 +22,7 @@ say() { printf 'setup: %s\n' "$*"; }
 packages="libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22
   liblld-22-dev libclang-rt-22-dev clang-format-22 clang-tidy-22 libllvmlibc-22-dev
   libprotobuf-dev protobuf-compiler libgtest-dev libgmock-dev libbenchmark-dev
+  libturbojpeg0 libpng16-16 libwebp7 libtiff6 libopenjp2-7
   pkgconf zlib1g-dev libzstd-dev libxxhash-dev ninja-build ccache cmake python3-venv"
 
 [ "${1:-}" != package ] || packages="$packages binutils dpkg-dev patchelf zstd"

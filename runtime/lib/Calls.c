@@ -198,7 +198,7 @@ adze_status rt_input_value(rt_call *call, uint32_t index, adze_value **value) {
 static const rt_function_row *find_function(const char *name) {
   const rt_function_row *const tables[] = {
       rt_sequence_functions, rt_text_functions, rt_selection_functions,
-      rt_random_functions};
+      rt_random_functions, rt_image_functions};
   for (size_t t = 0; t < sizeof(tables) / sizeof(*tables); ++t)
     for (const rt_function_row *row = tables[t]; row->name; ++row)
       if (!strcmp(row->name, name))

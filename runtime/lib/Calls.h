@@ -137,5 +137,6 @@ extern const rt_function_row rt_sequence_functions[];
 extern const rt_function_row rt_text_functions[];
 extern const rt_function_row rt_selection_functions[];
 extern const rt_function_row rt_random_functions[];
+extern const rt_function_row rt_image_functions[];
 
 #endif /* ADZE_CALLS_H */

@@ -39,6 +39,7 @@ static std::vector<OpRow> makeRows() {
   addMicrosoftOps(rows);
   addMlOps(rows);
   addRandomOps(rows);
+  addImageOps(rows);
   addRecurrentOps(rows);
   addSamplingOps(rows);
   addSignalOps(rows);

@@ -49,6 +49,7 @@ void addControlFlowOps(std::vector<OpRow> &rows);
 void addExperimentalOps(std::vector<OpRow> &rows);
 void addEinsumOps(std::vector<OpRow> &rows);
 void addIndexArithmeticOps(std::vector<OpRow> &rows);
+void addImageOps(std::vector<OpRow> &rows);
 void addMicrosoftAttentionOps(std::vector<OpRow> &rows);
 void addMicrosoftExpertsOps(std::vector<OpRow> &rows);
 void addMicrosoftFusedOps(std::vector<OpRow> &rows);
