@@ -85,6 +85,15 @@ int64_t getPackedGroup(KernelEmitter &e, mlir::Value rhs);
 mlir::AffineMap getPanelMap(mlir::MLIRContext *context, unsigned rank,
                             bool transposed, int64_t panel, int64_t group = 1);
 
+/// Rows as unsigned bytes, with f32 scales and i32 zero points of the rows.
+struct QuantizedRows {
+  Emitted bytes, scales, zeros;
+};
+/// Quantizes the rows of a tile of f32 on axes M and K by ONNX's
+/// DynamicQuantizeLinear, each by itself: the range of a row, with 0 in it, is
+/// 255 steps.
+QuantizedRows quantizeRows(KernelEmitter &e, const Emitted &rows);
+
 //===--- windows ----------------------------------------------------------===//
 
 /// One dim of a sliding window: where its tap 0 is, and what it slides over.

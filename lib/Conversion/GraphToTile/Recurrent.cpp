@@ -12,7 +12,6 @@
 #include "Convolution.h"
 #include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -286,50 +285,16 @@ Value RecurrentEmitter::input(int64_t gate) {
   return own(e.emit(op.getGates(), {at(place), rows(), units(gate)}));
 }
 
-/// Quantizes the states of the program's rows by ONNX's DynamicQuantizeLinear:
-/// the range of a row, with 0 in it, is 255 steps.
 LogicalResult RecurrentEmitter::quantizeState() {
   return e.phase([&]() -> LogicalResult {
-    constexpr double steps = 255;
     Place rows{e.index(0), M, 1, 1};
-    auto state = e.load(this->state, {rows, all()});
-    if (failed(state))
+    auto tile = e.load(state, {rows, all()});
+    if (failed(tile))
       return failure();
-    auto ofRow = [&](double value) {
-      return e.constant(b.getFloatAttr(type, value), {M});
-    };
-    auto wide = [&](Value tile) { return e.broadcast({tile, {M}}, {M, K}); };
-    auto limit = [&](Value x, Value low, Value high) -> Value {
-      x = arith::MaximumFOp::create(b, loc, x, low);
-      return arith::MinimumFOp::create(b, loc, x, high);
-    };
-    Value none = ofRow(0), most = ofRow(steps);
-    Value low = arith::MinimumFOp::create(
-        b, loc, e.reduce(Combiner::Min, type, *state, K).value, none);
-    Value high = arith::MaximumFOp::create(
-        b, loc, e.reduce(Combiner::Max, type, *state, K).value, none);
-    Value range = arith::SubFOp::create(b, loc, high, low);
-    Value isZero =
-        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, range, none);
-    Value scale = arith::SelectOp::create(
-        b, loc, isZero, ofRow(1), arith::DivFOp::create(b, loc, range, most));
-    Value zero = arith::SubFOp::create(
-        b, loc, none, arith::DivFOp::create(b, loc, low, scale));
-    zero = math::RoundEvenOp::create(b, loc, limit(zero, none, most));
-    Value x = arith::DivFOp::create(b, loc, state->value, wide(scale));
-    x = arith::AddFOp::create(b, loc, math::RoundEvenOp::create(b, loc, x),
-                              wide(zero));
-    x = limit(x, wide(none), wide(most));
-    auto toInteger = [&](Value x, ArrayRef<int> axes) -> Value {
-      return arith::FPToSIOp::create(b, loc, e.tileType(axes, b.getI32Type()),
-                                     x);
-    };
-    Value small = arith::TruncIOp::create(
-        b, loc, e.tileType({M, K}, b.getI8Type()), toInteger(x, {M, K}));
-    if (failed(e.store({scale, {M}}, rowScales, {rows})) ||
-        failed(e.store({toInteger(zero, {M}), {M}}, rowZeros, {rows})))
-      return failure();
-    return e.store({small, {M, K}}, bytes, {rows, all()});
+    QuantizedRows quantized = quantizeRows(e, *tile);
+    return success(succeeded(e.store(quantized.scales, rowScales, {rows})) &&
+                   succeeded(e.store(quantized.zeros, rowZeros, {rows})) &&
+                   succeeded(e.store(quantized.bytes, bytes, {rows, all()})));
   });
 }
 
