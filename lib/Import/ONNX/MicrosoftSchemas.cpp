@@ -52,9 +52,17 @@ static constexpr Row kRows[] = {
      "output:T present:T?", kFloats,
      "do_rotary:i mask_filter_value:f num_heads:i! past_present_share_buffer:i "
      "qkv_hidden_sizes:I rotary_embedding_dim:i scale:f unidirectional:i"},
+    {"BiasAdd", "X:T bias:T skip:T", "Y:T", kCommonFloats, "",
+     R"(sum = Add(X, bias)
+        Y = Add(sum, skip))"},
     {"BiasGelu", "A:T B:T", "C:T", kAllFloats, ""},
     {"BiasSoftmax", "data:T bias:T", "output:T", kCommonFloats,
      "axis:i is_inner_broadcast:i!"},
+    {"BiasSplitGelu", "X:T bias:T", "Y:T", kCommonFloats, "",
+     R"(sum = Add(X, bias)
+        left, right = Split<axis = -1, num_outputs = 2>(sum)
+        gate = Gelu(right)
+        Y = Mul(left, gate))"},
     {"DequantizeLinear", "x:T1 x_scale:T2 x_zero_point:T1?", "y:T2",
      "T1:int8,uint8,int16,uint16,int32,int4,uint4 T2:float,float16", "axis:i=1",
      "y = DequantizeLinear<axis: int = @axis>(x, x_scale, x_zero_point)"},
@@ -78,6 +86,12 @@ static constexpr Row kRows[] = {
      "segment_embedding:T? gamma:T beta:T mask:int32? position_ids:int32?",
      "output:T mask_index:int32? embedding_sum:T?", "T:float,float16",
      "epsilon:f mask_index_type:i"},
+    {"ExpandDims", "X:T axis:int32", "Y:T",
+     "T:double,float,float16,int32,int64,int8,uint8,bool", "",
+     R"(one = Constant<value_ints = [1]>()
+        axes = Reshape(axis, one)
+        wide = Cast<to = 7>(axes)
+        Y = Unsqueeze(X, wide))"},
     {"FastGelu", "X:T bias:T?", "Y:T", kAllFloats, ""},
     {"FusedConv", "X:T W:T B:T? Z:T?", "Y:T", kCommonFloats,
      kFusedConvAttributes},
@@ -91,6 +105,9 @@ static constexpr Row kRows[] = {
      "T1:int4,uint4,uint8 T2:float,float16,bfloat16 Tind:int32,int64",
      "gather_axis:i=0 quantize_axis:i=1 block_size:i=128 bits:i=4"},
     {"Gelu", "X:T", "Y:T", kAllFloats, ""},
+    {"GemmFastGelu", "X:T W:T bias:T?", "Y:T", kFloats, "",
+     R"(product = MatMul(X, W)
+        Y = com.microsoft.FastGelu(product, bias))"},
     {"GroupNorm", "X:T gamma:M beta:M", "Y:T", kGroupNormTypes,
      kGroupNormAttributes},
     {"GroupQueryAttention",
@@ -141,6 +158,13 @@ static constexpr Row kRows[] = {
      "output:T present_key:T? present_value:T? qk:T?", kFloats,
      "mask_filter_value:f num_heads:i! scale:f unidirectional:i"},
     {"NhwcConv", "X:T W:T B:T?", "Y:T", kCommonFloats, kConvAttributes},
+    {"NhwcMaxPool", "x:T", "y:T", kBytes,
+     "auto_pad:s ceil_mode:i dilations:I kernel_shape:I! pads:I strides:I",
+     R"(planes = Transpose<perm = [0, 3, 1, 2]>(x)
+        pooled = MaxPool<auto_pad: string = @auto_pad, ceil_mode: int = @ceil_mode, dilations: ints = @dilations, kernel_shape: ints = @kernel_shape, pads: ints = @pads, strides: ints = @strides>(planes)
+        y = Transpose<perm = [0, 2, 3, 1]>(pooled))"},
+    {"Pad", "data:T pads:int64 value:T?", "output:T", kCommonFloats, "mode:s",
+     "output = Pad<mode: string = @mode>(data, pads, value)"},
     {"QAttention",
      "input:T1 weight:T2 bias:T3 input_scale:T3 weight_scale:T3 mask_index:T4? "
      "input_zero_point:T1? weight_zero_point:T2? past:T3?",
@@ -260,6 +284,12 @@ static constexpr Row kRows[] = {
      "T1:float,float16 T2:int8,uint8,int16,uint16,int4,uint4", "axis:i=1",
      "y = QuantizeLinear<axis: int = @axis>(x, y_scale, y_zero_point)"},
     {"QuickGelu", "X:T", "Y:T", kAllFloats, "alpha:f"},
+    {"Range", "start:T limit:T delta:T?", "Y:T",
+     "T:double,float,int16,int32,int64", "",
+     R"(one = Constant<value_int = 1>()
+        step = CastLike(one, start)
+        [delta] Y = Range(start, limit, delta)
+        [!delta] Y = Range(start, limit, step))"},
     {"RotaryEmbedding", "input:T position_ids:int64 cos_cache:T sin_cache:T",
      "output:T", kFloats,
      "interleaved:i is_packed_batching:i num_heads:i rotary_embedding_dim:i "
@@ -275,6 +305,14 @@ static constexpr Row kRows[] = {
     {"SkipSimplifiedLayerNormalization", "input:T skip:T gamma:T bias:T?",
      "output:T mean:float? inv_std_var:float? input_skip_bias_sum:T?", kFloats,
      "epsilon:f"},
+    {"TransposeMatMul", "A:T B:T", "Y:T", kCommonFloats,
+     "alpha:f transA:i transB:i",
+     "Y = com.microsoft.FusedMatMul<alpha: float = @alpha, transA: int = "
+     "@transA, transB: int = @transB>(A, B)"},
+    {"Trilu", "X:T k:int64?", "Y:T", "T:double,float,bool,int64", "upper:i",
+     "Y = Trilu<upper: int = @upper>(X, k)"},
+    {"Unique", "x:T", "y:T idx:int64 counts:int64", "T:float", "",
+     "y, first, idx, counts = Unique<sorted = 0>(x)"},
 };
 
 static std::string getTensorType(StringRef element) {
