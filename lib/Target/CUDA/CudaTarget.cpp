@@ -74,6 +74,9 @@ tile::CudaTargetAttr CudaTarget::getAttr(mlir::MLIRContext &context) const {
          {mlir::Type(b.getF16Type()), mlir::Type(b.getBF16Type()),
           mlir::Type(mlir::FloatTF32Type::get(&context))})
       add(type, type, b.getF32Type());
+    for (bool isSigned : {false, true})
+      add(b.getIntegerType(8, isSigned), b.getIntegerType(8, /*isSigned=*/true),
+          b.getIntegerType(32, /*isSigned=*/true));
     features.push_back(tile::CudaFeature::tma);
   }
   return tile::CudaTargetAttr::get(&context, chip, multiprocessors, sharedLimit,
