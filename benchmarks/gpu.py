@@ -12,7 +12,9 @@ turns, taken one after the other; `speed` is the fastest peer's time over Adze's
 Adze's f32 module on the CPU by the norm of its result. --kernels N also prints Adze's N slowest kernels.
 
 Rows mm-N are a product of square matrices, the right one constant, against torch.mm (cuBLAS) in a CUDA graph; with s8 the
-left one is of unsigned bytes, sums are stored as they are, and the peer is torch._int_mm. Their `error` is that to f64.
+left one is of unsigned bytes, sums are stored as they are, and the peers are torch._int_mm and cublasGemmEx. Their `error` is
+that to f64. With s8 the other rows take models/NAME/model.int8.onnx, as aquant makes it of the f32 model; PyTorch has no bytes
+on GPUs, and its models are f16.
 """
 import argparse
 import ctypes
@@ -64,12 +66,40 @@ def make_product(path, n, precision):
     return x, w
 
 
-def product_peer(x, w, precision):
+def cublas_bytes(a, b):
+    """Returns a function that multiplies signed bytes, [m, k] by [n, k], by cublasGemmEx."""
+    transposed, plain, bytes_type, sums_type, compute, algorithm = 1, 0, 3, 10, 72, -1  # its enums
+    library = ctypes.CDLL(f"libcublas.so.{torch.version.cuda.split('.')[0]}")
+    handle = ctypes.c_void_p()
+    if library.cublasCreate_v2(ctypes.byref(handle)):
+        raise RuntimeError("cublasCreate failed")
+    (m, k), n = a.shape, b.shape[0]
+    sums = torch.empty((m, n), dtype=torch.int32, device="cuda")
+    one, zero = ctypes.c_int32(1), ctypes.c_int32(0)
+
+    def call():
+        library.cublasSetStream_v2(handle, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream))
+        status = library.cublasGemmEx(
+            handle, transposed, plain, n, m, k, ctypes.byref(one), ctypes.c_void_p(b.data_ptr()), bytes_type, k,
+            ctypes.c_void_p(a.data_ptr()), bytes_type, k, ctypes.byref(zero), ctypes.c_void_p(sums.data_ptr()), sums_type, n,
+            compute, algorithm)
+        if status:
+            raise RuntimeError(f"cublasGemmEx failed: {status}")
+        return sums
+
+    return call
+
+
+def make_product_peers(x, w, precision):
     a, b = torch.from_numpy(x).cuda(), torch.from_numpy(w).cuda()
+    calls = {"mm": lambda: torch.mm(a, b)}
     if precision == "s8":
-        a, b = a.to(torch.int8), b.t().contiguous().t()
-        return lambda: torch._int_mm(a, b)
-    return lambda: torch.mm(a, b)
+        rows, columns = a.to(torch.int8), b.t().contiguous()
+        calls = {"int_mm": lambda: torch._int_mm(rows, columns.t()), "cublas": cublas_bytes(rows, columns)}
+        if not torch.equal(calls["int_mm"](), calls["cublas"]()):
+            raise RuntimeError("torch._int_mm and cublasGemmEx differ")
+    captured = {name: capture(call) for name, call in calls.items()}
+    return {name: replay for name, (replay, _) in captured.items()}, captured
 
 
 def make_inputs(model, batch):
@@ -79,9 +109,9 @@ def make_inputs(model, batch):
     return [generator.standard_normal((batch, 3, 224, 224), dtype=np.float32)]
 
 
-def translate(args, model, shapes, output, *flags):
-    command = [os.path.join(args.build, "bin", "atranslate"), os.path.join(args.build, "models", model, "model.onnx"), "-q",
-               "-o", output, *(flag for flag in flags if flag != "--precision=s8")]
+def translate(args, model, shapes, output, *flags, file="model.onnx"):
+    command = [os.path.join(args.build, "bin", "atranslate"), os.path.join(args.build, "models", model, file), "-q",
+               "-o", output, *flags]
     for name, shape in shapes.items():
         command += ["--shape", f"{name}={'x'.join(map(str, shape))}"]
     subprocess.run(command, check=True)
@@ -130,7 +160,7 @@ class Adze:
 
 def torch_model(model, precision):
     torch.manual_seed(0)
-    types = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "tf32": torch.float32}
+    types = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "tf32": torch.float32, "s8": torch.float16}
     if model.startswith("bert"):
         import transformers
         module = transformers.BertModel(transformers.BertConfig(), add_pooling_layer=False)
@@ -181,7 +211,7 @@ def turn(call, runs):
 
 def measure(args, row):
     model, shapes, batch = ROWS[row]
-    if args.precision == ("bf16" if model == "mm" else "s8"):
+    if args.precision == "bf16" and model == "mm":
         raise SystemExit(f"gpu.py: row {row} has no {args.precision}")
     if model == "mm":
         model = f"{row}-{args.precision}"
@@ -191,7 +221,10 @@ def measure(args, row):
         operands, arrays = None, make_inputs(model, batch)
     path = os.path.join(args.build, f"{row}-{args.precision}.so")
     report = path + ".json"
-    translate(args, model, shapes, path, "--target=cuda:sm_90a", f"--precision={args.precision}", f"--report={report}")
+    is_bytes = args.precision == "s8"
+    translate(args, model, shapes, path, "--target=cuda:sm_90a", f"--report={report}",
+              *([] if is_bytes else [f"--precision={args.precision}"]),
+              file="model.int8.onnx" if is_bytes and not operands else "model.onnx")
     engine = Adze(path, arrays)
     engine()
     torch.cuda.synchronize()
@@ -209,8 +242,7 @@ def measure(args, row):
         result["error"] = float(np.linalg.norm(got - expected) / np.linalg.norm(expected))
     with torch.inference_mode():
         if operands:
-            replay, kept = capture(product_peer(*operands, args.precision))
-            peers = {"graph": replay}
+            peers, kept = make_product_peers(*operands, args.precision)
         else:
             peers, kept = make_peers(args, model, arrays)
         calls = {"adze": engine, **peers}
