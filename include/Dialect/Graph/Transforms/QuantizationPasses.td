@@ -149,7 +149,7 @@ def SetPrecisionPass : Pass<"graph-set-precision", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"type", "type", "std::string", /*default=*/"\"bf16\"",
-           "the type of products: bf16 or f16">,
+           "the type of products: bf16, f16 or tf32">,
     ListOption<"wide", "wide", "int64_t",
                "products that stay in f32, by their numbers in the order of the "
                "module: matrix products and convolutions of one group by f32 "
