@@ -46,9 +46,8 @@ struct ResultBlock {
 constexpr ResultBlock kResultBlocks[] = {
     {128, 256, 2}, {256, 128, 2}, {128, 192, 2}, {128, 128, 2},
     {64, 256, 1},  {64, 128, 1},  {64, 64, 1}};
-constexpr int64_t kWarpgroup = 4; ///< warps
-constexpr int64_t kStageRowBytes =
-    128; ///< of an operand along the depth, at most
+constexpr int64_t kWarpgroup = 4;       ///< warps
+constexpr int64_t kStageRowBytes = 128; ///< along the depth, at most
 constexpr int64_t kMostStages = 8;
 constexpr int64_t kStagingBytes = 16384; ///< of a warpgroup, for results
 constexpr int64_t kBarrierBytes = 16;    ///< two a stage
