@@ -2,7 +2,7 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 """Whole models on cuda:0 beside PyTorch, interleaved in one process.
 
-  gpu.py BUILD [--only a,b] [--precision f16] [--rounds 12] [--runs 50] [--peers compile,graph] [--kernels 12] [--json FILE]
+  gpu.py BUILD [--only a,b] [--precision f16|bf16|tf32|f32|s8] [--rounds 12] [--runs 50] [--peers compile,graph] [--kernels 12] [--json FILE]
 
 BUILD has bin/atranslate, lib/libadze_rt.so (ADZE_LIBRARY_DIR names its folder) and models/NAME/model.onnx with weights. All
 tensors are on the device. A turn of Adze is `runs` asynchronous calls between two CUDA events, which replay a CUDA graph; the
@@ -10,6 +10,11 @@ peers are the same architecture with random weights in the same precision: `comp
 torch.compile(mode="reduce-overhead"), `graph` eager mode captured in a CUDA graph. Each figure is the median of `rounds`
 turns, taken one after the other; `speed` is the fastest peer's time over Adze's. `error` is the norm of the difference from
 Adze's f32 module on the CPU by the norm of its result. --kernels N also prints Adze's N slowest kernels.
+
+Rows mm-N are a product of square matrices, the right one constant, against torch.mm (cuBLAS) in a CUDA graph; with s8 the
+left one is of unsigned bytes, sums are stored as they are, and the peers are torch._int_mm and cublasGemmEx. Their `error` is
+that to f64. With s8 the other rows take models/NAME/model.int8.onnx, as aquant makes it of the f32 model; PyTorch has no bytes
+on GPUs, and its models are f16.
 """
 import argparse
 import ctypes
@@ -33,8 +38,68 @@ ROWS = {
     "bert_base-1": ("bert_base", {}, 1),
     "bert_base-32": ("bert_base_dyn_s93", {"ids": (32, 128), "mask": (32, 128)}, 32),
     "mobilenet_v2-1": ("mobilenet_v2", {}, 1),
+    **{f"mm-{n}": ("mm", {}, n) for n in (1024, 2048, 4096, 8192)},
 }
 SEQUENCE, VOCABULARY = 128, 30522
+
+
+def make_product(path, n, precision):
+    """Writes the model of a product by a constant, and returns its operands."""
+    from onnx import TensorProto, helper, numpy_helper, save
+    generator = np.random.default_rng(0)
+    if precision == "s8":
+        x, w = generator.integers(0, 127, (n, n), np.uint8), generator.integers(-127, 127, (n, n), np.int8)
+    else:
+        x, w = (generator.standard_normal((n, n), np.float32) for _ in range(2))
+        if precision == "f16":
+            x, w = x.astype(np.float16), w.astype(np.float16)
+    weight = numpy_helper.from_array(w, "w")
+    if precision == "s8":
+        op, element, result = "MatMulInteger", TensorProto.UINT8, TensorProto.INT32
+    else:
+        op, element = "MatMul", weight.data_type
+        result = element
+    graph = helper.make_graph([helper.make_node(op, ["x", "w"], ["y"])], "mm", [helper.make_tensor_value_info("x", element, [n, n])],
+                              [helper.make_tensor_value_info("y", result, [n, n])], [weight])
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
+    return x, w
+
+
+def cublas_bytes(a, b):
+    """Returns a function that multiplies signed bytes, [m, k] by [n, k], by cublasGemmEx."""
+    transposed, plain, bytes_type, sums_type, compute, algorithm = 1, 0, 3, 10, 72, -1  # its enums
+    library = ctypes.CDLL(f"libcublas.so.{torch.version.cuda.split('.')[0]}")
+    handle = ctypes.c_void_p()
+    if library.cublasCreate_v2(ctypes.byref(handle)):
+        raise RuntimeError("cublasCreate failed")
+    (m, k), n = a.shape, b.shape[0]
+    sums = torch.empty((m, n), dtype=torch.int32, device="cuda")
+    one, zero = ctypes.c_int32(1), ctypes.c_int32(0)
+
+    def call():
+        library.cublasSetStream_v2(handle, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream))
+        status = library.cublasGemmEx(
+            handle, transposed, plain, n, m, k, ctypes.byref(one), ctypes.c_void_p(b.data_ptr()), bytes_type, k,
+            ctypes.c_void_p(a.data_ptr()), bytes_type, k, ctypes.byref(zero), ctypes.c_void_p(sums.data_ptr()), sums_type, n,
+            compute, algorithm)
+        if status:
+            raise RuntimeError(f"cublasGemmEx failed: {status}")
+        return sums
+
+    return call
+
+
+def make_product_peers(x, w, precision):
+    a, b = torch.from_numpy(x).cuda(), torch.from_numpy(w).cuda()
+    calls = {"mm": lambda: torch.mm(a, b)}
+    if precision == "s8":
+        rows, columns = a.to(torch.int8), b.t().contiguous()
+        calls = {"int_mm": lambda: torch._int_mm(rows, columns.t()), "cublas": cublas_bytes(rows, columns)}
+        if not torch.equal(calls["int_mm"](), calls["cublas"]()):
+            raise RuntimeError("torch._int_mm and cublasGemmEx differ")
+    captured = {name: capture(call) for name, call in calls.items()}
+    return {name: replay for name, (replay, _) in captured.items()}, captured
 
 
 def make_inputs(model, batch):
@@ -44,8 +109,8 @@ def make_inputs(model, batch):
     return [generator.standard_normal((batch, 3, 224, 224), dtype=np.float32)]
 
 
-def translate(args, model, shapes, output, *flags):
-    command = [os.path.join(args.build, "bin", "atranslate"), os.path.join(args.build, "models", model, "model.onnx"), "-q",
+def translate(args, model, shapes, output, *flags, file="model.onnx"):
+    command = [os.path.join(args.build, "bin", "atranslate"), os.path.join(args.build, "models", model, file), "-q",
                "-o", output, *flags]
     for name, shape in shapes.items():
         command += ["--shape", f"{name}={'x'.join(map(str, shape))}"]
@@ -95,7 +160,7 @@ class Adze:
 
 def torch_model(model, precision):
     torch.manual_seed(0)
-    types = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
+    types = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "tf32": torch.float32, "s8": torch.float16}
     if model.startswith("bert"):
         import transformers
         module = transformers.BertModel(transformers.BertConfig(), add_pooling_layer=False)
@@ -108,24 +173,30 @@ def torch_model(model, precision):
     return module, lambda tensors: module(tensors[0]), convert
 
 
+def capture(call):
+    """Returns a function that replays the call, and what keeps its memory."""
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            call()
+    stream.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = call()
+    return graph.replay, (graph, result)
+
+
 def make_peers(args, model, arrays):
     module, call, convert = torch_model(model, args.precision)
     tensors = [convert(torch.from_numpy(array).cuda()) for array in arrays]
-    peers = {}
+    peers, kept = {}, [module]
     if "compile" in args.peers:
         compiled = torch.compile(call, mode="reduce-overhead")
         peers["compile"] = lambda: compiled(tensors)
     if "graph" in args.peers:
-        stream = torch.cuda.Stream()
-        with torch.cuda.stream(stream):
-            for _ in range(3):
-                call(tensors)
-        stream.synchronize()
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            call(tensors)
-        peers["graph"] = graph.replay
-    return peers, module
+        peers["graph"], memory = capture(lambda: call(tensors))
+        kept.append(memory)
+    return peers, kept
 
 
 def turn(call, runs):
@@ -140,15 +211,29 @@ def turn(call, runs):
 
 def measure(args, row):
     model, shapes, batch = ROWS[row]
-    arrays = make_inputs(model, batch)
+    if args.precision == "bf16" and model == "mm":
+        raise SystemExit(f"gpu.py: row {row} has no {args.precision}")
+    if model == "mm":
+        model = f"{row}-{args.precision}"
+        arrays = make_product(os.path.join(args.build, "models", model, "model.onnx"), batch, args.precision)
+        operands, arrays = arrays, arrays[:1]
+    else:
+        operands, arrays = None, make_inputs(model, batch)
     path = os.path.join(args.build, f"{row}-{args.precision}.so")
     report = path + ".json"
-    translate(args, model, shapes, path, "--target=cuda:sm_90a", f"--precision={args.precision}", f"--report={report}")
+    is_bytes = args.precision == "s8"
+    translate(args, model, shapes, path, "--target=cuda:sm_90a", f"--report={report}",
+              *([] if is_bytes else [f"--precision={args.precision}"]),
+              file="model.int8.onnx" if is_bytes and not operands else "model.onnx")
     engine = Adze(path, arrays)
     engine()
     torch.cuda.synchronize()
     result = {"row": row, "launches": json.load(open(report))["totals"]["launches"]}
-    if args.check:
+    if operands and args.check:
+        x, w = (torch.from_numpy(array).cuda().double() for array in operands)
+        expected, got = x @ w, engine.outputs[0].double()
+        result["error"] = float(torch.linalg.norm(got - expected) / torch.linalg.norm(expected))
+    elif args.check:
         reference = path + ".cpu.so"
         translate(args, model, shapes, reference)
         expected = adze.load(reference)(*arrays, like="numpy")
@@ -156,7 +241,10 @@ def measure(args, row):
         got = engine.outputs[0].cpu().numpy().astype(np.float64)
         result["error"] = float(np.linalg.norm(got - expected) / np.linalg.norm(expected))
     with torch.inference_mode():
-        peers, kept = make_peers(args, model, arrays)
+        if operands:
+            peers, kept = make_product_peers(*operands, args.precision)
+        else:
+            peers, kept = make_peers(args, model, arrays)
         calls = {"adze": engine, **peers}
         for call in calls.values():
             for _ in range(10):
@@ -180,7 +268,7 @@ def measure(args, row):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
-    parser.add_argument("--only", type=lambda text: text.split(","), default=list(ROWS))
+    parser.add_argument("--only", type=lambda text: text.split(","), default=[row for row in ROWS if not row.startswith("mm")])
     parser.add_argument("--precision", default="f16")
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--runs", type=int, default=50)
@@ -189,6 +277,8 @@ def main():
     parser.add_argument("--no-check", dest="check", action="store_false")
     parser.add_argument("--json")
     args = parser.parse_args()
+    if args.precision == "tf32":
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True)
     about = {"date": datetime.date.today().isoformat(), "device": torch.cuda.get_device_name(0),
              "driver": driver.stdout.strip(), "torch": torch.__version__, "precision": args.precision}

@@ -84,7 +84,8 @@ for test in json.load(open(sys.argv[1]))["tests"]:
     properties = {p["name"]: p["value"] for p in test.get("properties", [])}
     command = shlex.join(test["command"])
     command = command.replace(f"{source}/python-free-tests/GPU", "gpu-tests").replace(f"{source}/build", "build")
-    environment = shlex.join(properties.get("ENVIRONMENT", []))
+    pairs = (variable.split("=", 1) for variable in properties.get("ENVIRONMENT", []))
+    environment = " ".join(f"{name}={shlex.quote(value)}" for name, value in pairs)
     print(test["name"], int(properties.get("TIMEOUT", 300)), environment, command, sep="\t")
 PYTHON
 

@@ -493,9 +493,6 @@ Refusal OptionReader::finish(StringRef input, StringRef output,
        !result.cudaTargets.empty() || result.optLevel == 0))
     return usage("--precision=auto needs --emit=so for the CPU alone, at -O1 "
                  "or above");
-  // Known, but not to be had: refused, never ignored.
-  if (precision == "tf32")
-    return unsupported("--precision=" + precision);
   result.precision = precision;
   return std::nullopt;
 }

@@ -3,8 +3,8 @@
 #
 # check-product.sh BUILD NAME MODEL ARG...: a product, as text of ONNX, on
 # cuda:0 against its sums in f64 (gpu-product ARG...). UNIT=wgmma in the
-# environment demands that this unit multiplies. Exit status 77 where there is no
-# GPU; what can be compiled and looked at without one is, before that.
+# environment demands that this unit multiplies, FLAGS are those of the compiler.
+# Exit status 77 where there is no GPU; what can be compiled and looked at without one is, before that.
 set -uo pipefail
 build=$1 name=$2 model=$3
 shift 3
@@ -12,9 +12,9 @@ work=$build/gpu-products
 mkdir -p "$work"
 printf '<ir_version: 10, opset_import: ["" : 20]>\n%s\n' "$model" >"$work/$name.onnxtxt"
 "$build/bin/onnx-as" "$work/$name.onnxtxt" -o "$work/$name.onnx" || exit 1
-"$build/bin/atranslate" "$work/$name.onnx" --target=cuda:sm_90a -q -o "$work/$name.so" || exit 1
+"$build/bin/atranslate" "$work/$name.onnx" --target=cuda:sm_90a ${FLAGS:-} -q -o "$work/$name.so" || exit 1
 if [ -n "${UNIT:-}" ]; then
-  "$build/bin/atranslate" "$work/$name.onnx" --target=cuda:sm_90a -q --emit=ptx -o "$work/$name.ptx" &&
+  "$build/bin/atranslate" "$work/$name.onnx" --target=cuda:sm_90a ${FLAGS:-} -q --emit=ptx -o "$work/$name.ptx" &&
     grep -q "$UNIT" "$work/$name.ptx" || { echo "no $UNIT in $name.ptx"; exit 1; }
 fi
 [ -e /dev/nvidiactl ] || { echo "no GPU here"; exit 77; }

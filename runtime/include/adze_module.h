@@ -179,8 +179,14 @@ typedef struct {
 /* The sizes of up to ADZE_TENSOR_MAP_RANK dims, then the bytes from an element
  * to the next along each dim but the innermost. */
 #define ADZE_TENSOR_MAP_VALUES 9u
-#define ADZE_TENSOR_MAP_F16 6u /* types: those of CUtensorMapDataType */
+/* Types: those of CUtensorMapDataType. A copy to shared memory rounds f32 to
+ * tf32 if the type of its map is tf32. */
+#define ADZE_TENSOR_MAP_U8 0u
+#define ADZE_TENSOR_MAP_I32 3u
+#define ADZE_TENSOR_MAP_F16 6u
+#define ADZE_TENSOR_MAP_F32 7u
 #define ADZE_TENSOR_MAP_BF16 9u
+#define ADZE_TENSOR_MAP_TF32 11u
 typedef struct {
   uint32_t pointer;   /* which of the kernel's tensor arguments */
   uint32_t type;      /* ADZE_TENSOR_MAP_* */

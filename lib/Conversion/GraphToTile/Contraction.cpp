@@ -2,6 +2,7 @@
 //
 // Matrix products: blocks of rows and columns, a loop over blocks of k.
 #include "Convolution.h"
+#include "Dialect/Graph/IR/Precision.h"
 #include "TileElementBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -62,16 +63,39 @@ tile::ProductAttr adze::getByteProduct(Builder &b) {
                                 b.getIntegerType(32, true));
 }
 
+tile::ProductAttr adze::getProduct(Value lhs, Value rhs, Type sum,
+                                   std::optional<Type> precision) {
+  MLIRContext *context = lhs.getContext();
+  if (precision)
+    return tile::ProductAttr::get(context, *precision, *precision, sum);
+  auto typed = [&](Type type) -> Type {
+    if (!type.isSignlessInteger())
+      return type;
+    return IntegerType::get(context, type.getIntOrFloatBitWidth(),
+                            IntegerType::Signed);
+  };
+  return tile::ProductAttr::get(
+      context, typed(getElementTypeOrSelf(lhs.getType())),
+      typed(getElementTypeOrSelf(rhs.getType())), typed(sum));
+}
+
+tile::ProductAttr adze::getCompute(Value lhs, Value rhs, Type sum,
+                                   std::optional<Type> precision) {
+  // Products of equal integers are the same with a sign and without.
+  bool hasSigns = getElementTypeOrSelf(lhs.getType()).isUnsignedInteger(8) &&
+                  sum.isInteger(32);
+  return hasSigns || precision ? getProduct(lhs, rhs, sum, precision)
+                               : tile::ProductAttr();
+}
+
 FailureOr<Value> adze::accumulate(KernelEmitter &e, Value depth, Value block,
                                   Value init, Value lhs, Value rhs,
                                   function_ref<Places(Value)> lhsPlaces,
-                                  function_ref<Places(Value)> rhsPlaces) {
+                                  function_ref<Places(Value)> rhsPlaces,
+                                  std::optional<Type> precision) {
   e.setSummed(K);
-  // Products of equal integers are the same with a sign and without.
-  tile::ProductAttr product;
-  if (getElementTypeOrSelf(lhs.getType()).isUnsignedInteger(8) &&
-      getElementTypeOrSelf(init.getType()).isInteger(32))
-    product = getByteProduct(e.builder());
+  tile::ProductAttr product =
+      getCompute(lhs, rhs, getElementTypeOrSelf(init.getType()), precision);
   auto carried = e.loop(
       depth, block, init,
       [&](Value k, ValueRange acc) -> FailureOr<KernelEmitter::Carried> {
@@ -164,8 +188,7 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
   e.setAxis(M, blockM);
   e.setAxis(K, blockK);
   e.setAxis(N, blockN);
-  e.pack(op.getRhs(), getPanelMap(context, rhs.size(), op.getTransposeB(),
-                                  choosePanel(op, blocks.panel), group));
+  e.pack(op.getRhs(), packMatrix(op, blocks.panel, group));
   Value rowStep = chooseRowStep(e, rows, blockM);
   SmallVector<Value> counts{e.ceilDiv(rows, rowStep),
                             e.ceilDiv(columns, blockN)};
@@ -212,7 +235,8 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
           std::swap(depthPlace, columnPlace);
         places.append({depthPlace, columnPlace});
         return places;
-      });
+      },
+      getPrecision(op));
   if (failed(acc))
     return failure();
   Places places;
@@ -305,9 +329,7 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
   e.setAxis(M, blockM);
   e.setAxis(K, blockK);
   e.setAxis(N, blockN);
-  e.pack(op.getFilter(), getFilterMap(context, conv.filter.size(),
-                                      choosePanel(op, blocks.panel),
-                                      /*inputsFirst=*/false, group));
+  e.pack(op.getFilter(), packFilter(op, blocks.panel, group));
   Value rowStep = chooseRowStep(e, rows, blockM);
   SmallVector<Value> ids =
       e.programIds({e.ceilDiv(rows, rowStep), e.ceilDiv(columns, blockN)},
@@ -326,7 +348,8 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
         Places places{{column, N, 1, 1}, {k, K, 1, 1}};
         places.append(conv.spatial, Place{e.index(0), -1, 1, 1});
         return places;
-      });
+      },
+      getPrecision(op));
   if (failed(acc))
     return failure();
   Places places{{row, M, 1, span}, {column, N, 1, 1}};
@@ -515,7 +538,8 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
               for (Value tap : taps.filter)
                 places.push_back({tap, -1, 1, 1});
               return places;
-            });
+            },
+            getPrecision(op));
         if (failed(sum))
           return failure();
         return KernelEmitter::Carried{*sum};

@@ -12,12 +12,22 @@ namespace adze {
 /// columns or channels; lines of an image.
 enum ContractionAxis { M = 0, K = 1, N = 2, Line = 3 };
 
-/// `acc + lhs * rhs` over all of k, in blocks.
+/// `acc + lhs * rhs` over all of k, in blocks; `precision`: what the product
+/// may round its operands to.
 mlir::FailureOr<mlir::Value>
 accumulate(KernelEmitter &e, mlir::Value depth, mlir::Value block,
            mlir::Value init, mlir::Value lhs, mlir::Value rhs,
            llvm::function_ref<Places(mlir::Value)> lhsPlaces,
-           llvm::function_ref<Places(mlir::Value)> rhsPlaces);
+           llvm::function_ref<Places(mlir::Value)> rhsPlaces,
+           std::optional<mlir::Type> precision = std::nullopt);
+
+/// Returns the element types of a product of such tensors that is summed in
+/// `sum`.
+tile::ProductAttr getProduct(mlir::Value lhs, mlir::Value rhs, mlir::Type sum,
+                             std::optional<mlir::Type> precision);
+/// Returns the same; null where the types of the tiles imply it.
+tile::ProductAttr getCompute(mlir::Value lhs, mlir::Value rhs, mlir::Type sum,
+                             std::optional<mlir::Type> precision);
 
 /// `acc + lhs * rhs`, element by element, on `axes`.
 mlir::Value multiplyAdd(KernelEmitter &e, const Emitted &lhs,
@@ -93,12 +103,15 @@ loopWindow(KernelEmitter &e, const ConvShape &conv, const ConvProgram &program,
                mlir::FailureOr<KernelEmitter::Carried>(mlir::ValueRange)>
                body);
 
-/// Returns the columns of a panel of the constant operand of a product: as a
-/// matrix unit of a GPU reads them best if the module is for GPUs alone.
-int64_t choosePanel(mlir::Operation *op, int64_t otherwise);
+/// Returns the packing of a convolution's filter: as a matrix unit of a GPU
+/// reads it if the module is for GPUs and one multiplies its elements; else in
+/// panels of so many outputs.
+mlir::AffineMap packFilter(graph::ConvOp op, int64_t panel, int64_t group);
+/// The same of the right operand of a matrix product.
+mlir::AffineMap packMatrix(graph::MatmulOp op, int64_t panel, int64_t group);
 
-/// Returns true if the convolution is for a GPU alone, one of whose matrix units
-/// multiplies its elements.
+/// Returns true if the convolution is for a GPU alone, one of whose matrix
+/// units multiplies its elements.
 bool takesImageBlocks(const ConvShape &conv);
 /// Emits such a convolution by blocks of pixels of several rows.
 mlir::LogicalResult emitImageBlocks(KernelEmitter &e, const ConvShape &conv);

@@ -3,7 +3,8 @@
 // Convolutions for matrix units of GPUs: a program has a block of pixels of
 // several image rows, whose windows are boxes of the input.
 #include "Convolution.h"
-#include "Dialect/Tile/IR/Targets.h"
+#include "Dialect/Graph/IR/Precision.h"
+#include "Dialect/Tile/IR/Units.h"
 
 using namespace mlir;
 using namespace adze;
@@ -47,10 +48,7 @@ private:
     e.setAxis(Pixel, e.mul(blockY, blockX));
     e.setAxis(Input, blockC);
     e.setAxis(Output, blockO);
-    e.pack(op.getFilter(),
-           getFilterMap(op.getContext(), conv.filter.size(),
-                        choosePanel(op, /*otherwise=*/0), /*inputsFirst=*/false,
-                        /*group=*/1));
+    e.pack(op.getFilter(), packFilter(op, /*panel=*/0, /*group=*/1));
     Value images = e.size(conv.result[0]), height = e.size(conv.result[1]),
           width = e.size(conv.result[2]), outputs = e.size(conv.result[3]);
     if (!images || !height || !width || !outputs)
@@ -81,7 +79,8 @@ private:
   }
 
   FailureOr<KernelEmitter::Carried> loopOverTaps() {
-    Type sum = Float32Type::get(op.getContext());
+    Type sum = getAccumulatorType(
+        getSignlessType(getElementTypeOrSelf(op.getResult())));
     Value zero = e.constant(cast<TypedAttr>(e.builder().getZeroAttr(sum)),
                             {Pixel, Output});
     Value one = e.index(1);
@@ -117,9 +116,11 @@ private:
           if (failed(rhs))
             return failure();
           Value pixels = reshape(*lhs, {e.getAxisSize(Pixel), blockC});
-          return KernelEmitter::Carried{tile::DotOp::create(
-              e.builder(), e.loc(), acc[0].getType(), pixels, *rhs, acc[0],
-              /*compute=*/tile::ProductAttr())};
+          tile::ProductAttr product = getCompute(
+              op.getInput(), op.getFilter(),
+              getElementTypeOrSelf(acc[0].getType()), getPrecision(op));
+          return KernelEmitter::Carried{
+              createDot(e, pixels, *rhs, acc[0], product)};
         });
   }
 
@@ -132,28 +133,63 @@ private:
 
 } // namespace
 
-/// Returns true if a matrix unit of the first GPU multiplies elements of the
-/// product's right operand.
-static bool isForMatrixUnit(Operation *op) {
+/// Returns the matrix unit of the first GPU for a product or convolution; null
+/// if there is none.
+static tile::TargetUnitAttr findMatrixUnit(Operation *op) {
   tile::CudaTargetAttr gpu = tile::findCudaTarget(op);
-  Type element = getSignlessType(getElementTypeOrSelf(op->getOperand(1)));
-  return gpu &&
-         gpu.findUnit(element, element, Float32Type::get(op->getContext()));
+  if (!gpu)
+    return {};
+  Type sum = getAccumulatorType(
+      getSignlessType(getElementTypeOrSelf(op->getResult(0))));
+  tile::ProductAttr product =
+      getProduct(op->getOperand(0), op->getOperand(1), sum, getPrecision(op));
+  return gpu.findUnit(product.getLhs(), product.getRhs(), product.getAcc());
 }
 
-int64_t adze::choosePanel(Operation *op, int64_t otherwise) {
+/// Returns the columns of a panel as the unit reads them.
+static int64_t getPanel(tile::TargetUnitAttr unit) {
   // Rows of 128 bytes: shorter ones take a matrix unit more time to read.
-  constexpr int64_t rowBits = 1024;
-  Type element = getElementTypeOrSelf(op->getOperand(1));
-  return isForMatrixUnit(op) ? rowBits / element.getIntOrFloatBitWidth()
-                             : otherwise;
+  constexpr int64_t rowBytes = 128;
+  return rowBytes / tile::getElementBytes(unit);
+}
+
+AffineMap adze::packFilter(ConvOp op, int64_t panel, int64_t group) {
+  MLIRContext *context = op.getContext();
+  unsigned rank = getDims(op.getFilter()).size();
+  tile::TargetUnitAttr unit = findMatrixUnit(op);
+  if (!unit || !tile::readsAlongDepth(unit))
+    return getFilterMap(context, rank, unit ? getPanel(unit) : panel,
+                        /*inputsFirst=*/false, group);
+  // [outputs, window.., inputs]
+  SmallVector<AffineExpr> exprs{getAffineDimExpr(0, context)};
+  for (unsigned dim = 2; dim < rank; ++dim)
+    exprs.push_back(getAffineDimExpr(dim, context));
+  exprs.push_back(getAffineDimExpr(1, context));
+  return AffineMap::get(rank, 0, exprs, context);
+}
+
+AffineMap adze::packMatrix(MatmulOp op, int64_t panel, int64_t group) {
+  MLIRContext *context = op.getContext();
+  unsigned rank = getDims(op.getRhs()).size();
+  tile::TargetUnitAttr unit = findMatrixUnit(op);
+  if (!unit || !tile::readsAlongDepth(unit))
+    return getPanelMap(context, rank, op.getTransposeB(),
+                       unit ? getPanel(unit) : panel, group);
+  AffineMap rows = AffineMap::getMultiDimIdentityMap(rank, context);
+  if (op.getTransposeB())
+    return rows;
+  SmallVector<AffineExpr> exprs(rows.getResults());
+  std::swap(exprs[rank - 1], exprs[rank - 2]);
+  return AffineMap::get(rank, 0, exprs, context);
 }
 
 bool adze::takesImageBlocks(const ConvShape &conv) {
   // Tensor maps copy pixels of whole pieces of 16 bytes.
-  constexpr int64_t granule = 8;
-  return isForMatrixUnit(conv.op) && conv.spatial == 2 && conv.groups == 1 &&
-         conv.groupInputs % granule == 0 && !conv.hasPlanes();
+  constexpr int64_t granule = 16;
+  tile::TargetUnitAttr unit = findMatrixUnit(conv.op);
+  return unit && conv.spatial == 2 && conv.groups == 1 &&
+         conv.groupInputs * tile::getElementBytes(unit) % granule == 0 &&
+         !conv.hasPlanes();
 }
 
 LogicalResult adze::emitImageBlocks(KernelEmitter &e, const ConvShape &conv) {

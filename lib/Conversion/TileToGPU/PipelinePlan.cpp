@@ -42,27 +42,41 @@ static LogicalResult addOperand(PipelinePlan &plan, tile::LoadOp load,
   return success();
 }
 
-/// A result that a tensor map can store in pieces of 64 rows of 128 bytes,
-/// which are whole rows of an image's block.
-static std::optional<tile::TensorBox> getResultBox(const PipelinePlan &plan,
-                                                   tile::StoreOp store) {
-  constexpr unsigned elementBits = 16;
+/// Returns true if pairs of such elements are staged in shared memory.
+static bool isStaged(Type element) {
+  return element.isF32() || element.isF16() || element.isBF16() ||
+         element.isInteger(32) || element.getIntOrFloatBitWidth() == 8;
+}
+
+/// Returns the columns of a piece of a result: rows of 128 bytes, or of 64.
+static int64_t getPieceColumns(const PipelinePlan &plan, Type element) {
+  int64_t bits = std::max(8u, element.getIntOrFloatBitWidth());
+  for (int64_t rowBits : {1024, 512})
+    if (plan.getResultColumns() * bits % rowBits == 0)
+      return rowBits / bits;
+  return kColumnGranule;
+}
+
+/// A result that a tensor map can store in pieces of 64 rows of 128 or 64
+/// bytes, which are whole rows of an image's block.
+static std::optional<tile::TensorBox>
+getResultBox(const PipelinePlan &plan, const PipelineResult &result) {
+  tile::StoreOp store = result.store;
   auto type = cast<MemRefType>(store.getMemref().getType());
   SmallVector<int64_t> dims = store.getMemDims(), steps = store.getSteps(),
                        sizes;
   if (plan.attention) // [depth, rows]
     std::swap(dims[0], dims[1]);
   bool isImage = dims.size() > 2;
-  if (type.getElementTypeBitWidth() != elementBits ||
-      !isa<FloatType>(type.getElementType()) ||
-      !type.getLayout().isIdentity() || dims.back() != type.getRank() - 1 ||
+  if (!isStaged(type.getElementType()) || !type.getLayout().isIdentity() ||
+      dims.back() != type.getRank() - 1 ||
       llvm::any_of(steps, [](int64_t step) { return step != 1; }) ||
       (isImage && kInstructionRows % plan.columns != 0))
     return std::nullopt;
   if (isImage)
-    sizes = {kInstructionRows / plan.columns, plan.columns, kPieceColumns};
+    sizes = {kInstructionRows / plan.columns, plan.columns, result.columns};
   else
-    sizes = {kInstructionRows, kPieceColumns};
+    sizes = {kInstructionRows, result.columns};
   std::string why;
   auto box = tile::getTensorBox(store.getMemref(), {dims, sizes, steps},
                                 tile::TileRole::Result, why);
@@ -90,7 +104,9 @@ static LogicalResult planResults(PipelinePlan &plan,
   for (tile::StoreOp store : stores) {
     PipelineResult &result = plan.results.emplace_back();
     result.store = store;
-    auto box = getResultBox(plan, store);
+    result.columns =
+        getPieceColumns(plan, store.getMemref().getType().getElementType());
+    auto box = getResultBox(plan, result);
     if (!box)
       continue;
     result.map = plan.maps.size();
@@ -110,7 +126,7 @@ static LogicalResult planAttention(PipelinePlan &plan, std::string &why) {
       shape(attention.query) != ArrayRef({plan.k, plan.m}) ||
       shape(attention.values) != ArrayRef({plan.k, plan.n}) ||
       plan.m != plan.warpgroups * kInstructionRows ||
-      plan.k % kPieceColumns != 0 || plan.n % 16 != 0)
+      plan.k % kColumnGranule != 0 || plan.n % 16 != 0)
     return why = "a schedule whose blocks are not the kernel's", failure();
   plan.columns = plan.m;
   plan.product.loops = {attention.loop};
@@ -155,6 +171,7 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
     if (failed(attention))
       return failure();
     plan.attention = *attention;
+    plan.types = attention->scores.getProduct();
     if (failed(planAttention(plan, why)))
       return failure();
     return plan;
@@ -163,6 +180,7 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
   if (failed(product) || failed(checkLoops(*product, why)))
     return failure();
   plan.product = *product;
+  plan.types = product->dot.getProduct();
   plan.lhsBytes = plan.m * plan.k * plan.getElementBytes();
   plan.rhsBytes = plan.n * plan.k * plan.getElementBytes();
   auto shape = [](Value tile) {
@@ -171,7 +189,7 @@ FailureOr<PipelinePlan> planPipeline(tile::KernelOp kernel, std::string &why) {
   if (shape(product->dot.getLhs()) != ArrayRef({plan.m, plan.k}) ||
       shape(product->dot.getRhs()) != ArrayRef({plan.k, plan.n}) ||
       plan.m % (plan.warpgroups * kInstructionRows) != 0 ||
-      plan.n % kPieceColumns != 0)
+      plan.n % kColumnGranule != 0)
     return why = "a schedule whose blocks are not the kernel's", failure();
   ArrayRef<int64_t> window = shape(product->lhs.getResult());
   plan.columns = window[window.size() - 2];

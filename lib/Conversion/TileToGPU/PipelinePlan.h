@@ -6,7 +6,7 @@
 #define ADZE_LIB_CONVERSION_TILETOGPU_PIPELINEPLAN_H
 
 #include "Dialect/Tile/Analysis/Products.h"
-#include "Dialect/Tile/IR/Targets.h"
+#include "Dialect/Tile/IR/Units.h"
 
 namespace adze::togpu {
 
@@ -14,13 +14,16 @@ namespace adze::togpu {
 constexpr int64_t kWarpgroupThreads = 128;
 /// Rows of one matrix instruction, and of a piece of a result.
 constexpr int64_t kInstructionRows = 64;
-/// Columns of a piece of a result that is staged in shared memory: 128 bytes.
-constexpr int64_t kPieceColumns = 64;
+/// Columns of which a block of a result has a multiple.
+constexpr int64_t kColumnGranule = 64;
+/// Bytes along the depth that a matrix instruction takes.
+constexpr int64_t kInstructionDepthBytes = 32;
 
 /// A result, and the tensor map that stores it; without one it is stored from
 /// registers.
 struct PipelineResult {
   tile::StoreOp store;
+  int64_t columns; ///< of a piece, which is staged in shared memory
   std::optional<unsigned> map;
 };
 
@@ -43,7 +46,24 @@ struct PipelinePlan {
   int64_t lhsBytes, rhsBytes; ///< of a stage
   int64_t residentBytes = 0;  ///< of what stays for a tile
 
-  int64_t getElementBytes() const { return 2; }
+  /// The element types of the product.
+  tile::ProductAttr types;
+  int64_t getElementBytes() const {
+    return tile::getStorageBits(types.getLhs()) / 8;
+  }
+  /// Elements along the depth that a matrix instruction takes.
+  int64_t getInstructionDepth() const {
+    return kInstructionDepthBytes / getElementBytes();
+  }
+  /// The element type of the sums in registers.
+  mlir::Type getSumElement() const {
+    mlir::Type sum = types.getAcc();
+    return sum.isInteger() ? mlir::IntegerType::get(sum.getContext(),
+                                                    sum.getIntOrFloatBitWidth())
+                           : sum;
+  }
+  /// Columns of a tile of the result.
+  int64_t getResultColumns() const { return attention ? k : n; }
   /// Instructions of 64 rows that a warpgroup issues for its rows.
   int64_t getRowBlocks() const { return m / (warpgroups * kInstructionRows); }
   int64_t getThreads() const { return (warpgroups + 1) * kWarpgroupThreads; }
@@ -54,7 +74,8 @@ struct PipelinePlan {
 
   // Places in shared memory, in bytes.
   int64_t getPieceBytes() const {
-    return kInstructionRows * kPieceColumns * getElementBytes();
+    constexpr int64_t mostRowBytes = 128;
+    return kInstructionRows * mostRowBytes;
   }
   int64_t getRhsOffset() const { return stages * lhsBytes; }
   int64_t getResidentOffset() const {

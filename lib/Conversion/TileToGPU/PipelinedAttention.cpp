@@ -100,9 +100,7 @@ PipelinedKernel::Values PipelinedAttention::runTile(const KernelFrame &at,
   setPlace(fragments, 0);
   setCarried(fragments, plan.attention->loop.getResults(), done);
   numPieces = 0;
-  for (int64_t piece = 0; piece < plan.k / kPieceColumns; ++piece)
-    for (const PipelineResult &result : plan.results)
-      storePiece(fragments, at, result, /*rowBlock=*/0, piece);
+  storeBlock(fragments, at, /*rowBlock=*/0);
   return {done.end()[-2], done.end()[-1],
           d.fold<arith::XOrIOp>(ring[2], d.i32(1))};
 }
@@ -135,7 +133,7 @@ PipelinedKernel::Values PipelinedAttention::runStage(const KernelFrame &at,
 
 /// The scores of a warpgroup's rows with the keys of a stage.
 Value PipelinedAttention::multiplyQuery(Value stage) {
-  auto type = isBF16() ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
+  NVVM::WGMMATypes type = getUnitType(plan.types.getLhs());
   auto shape = NVVM::MMAShapeAttr::get(b.getContext(), kInstructionRows, plan.n,
                                        kInstructionDepth);
   Value number = d.create<arith::ExtUIOp>(b.getI64Type(), stage);
@@ -193,7 +191,8 @@ Value PipelinedAttention::multiplyRegisters(Value sums, ArrayRef<Value> lhs,
                                             Value rhs) {
   Values operands = getElements(sums);
   unsigned count = operands.size();
-  std::string type = isBF16() ? "bf16" : "f16", text, constraints;
+  StringRef type = NVVM::stringifyWGMMATypes(getUnitType(plan.types.getLhs()));
+  std::string text, constraints;
   llvm::raw_string_ostream os(text), cs(constraints);
   os << "wgmma.mma_async.sync.aligned.m64n" << plan.k << "k16.f32." << type
      << "." << type << " {";

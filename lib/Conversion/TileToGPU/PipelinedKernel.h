@@ -73,7 +73,14 @@ protected:
   void storeJoined(const KernelFrame &at, mlir::ValueRange sums);
   /// A place of this thread's sums in the memory of a block of the cluster.
   mlir::Value getSumsPlace(mlir::Value shared, unsigned number);
-  bool isBF16();
+  mlir::NVVM::WGMMATypes getUnitType(mlir::Type element);
+  // Write a piece of a result to shared memory.
+  void stageMatrices(Fragments &fragments, const PipelineResult &result,
+                     mlir::Value staging, unsigned firstGroup);
+  void stagePairs(Fragments &fragments, const PipelineResult &result,
+                  mlir::Value staging, unsigned firstGroup);
+  void storeBlock(Fragments &fragments, const KernelFrame &at,
+                  int64_t rowBlock);
   void storePiece(Fragments &fragments, const KernelFrame &at,
                   const PipelineResult &result, int64_t rowBlock,
                   int64_t piece);

@@ -1,20 +1,24 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Emits a scheduled product: the warpgroups that multiply, and their results.
+#include "Dialect/Tile/IR/Reduction.h"
 #include "PipelinedKernel.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace adze::togpu {
 
-/// Depth of one matrix instruction, in elements of 16 bits.
-constexpr int64_t kInstructionDepth = 16;
+/// Columns of a core matrix, and rows of a warp.
+constexpr int64_t kCoreColumns = 8, kWarpRows = 16;
+/// Bytes of a row of shared memory that are permuted as one.
+constexpr int64_t kPermutedBytes = 16;
 
 Type PipelinedKernel::getSumsType(int64_t columns) {
   // Each of 128 threads has its share of 64 rows.
   int64_t sums = kInstructionRows * columns / kWarpgroupThreads;
   return LLVM::LLVMStructType::getLiteral(
-      b.getContext(), SmallVector<Type>(sums, b.getF32Type()));
+      b.getContext(), SmallVector<Type>(sums, plan.getSumElement()));
 }
 
 //===--- multiplication ---------------------------------------------------===//
@@ -40,7 +44,7 @@ Value PipelinedKernel::makeDescriptor(Value shared, const tile::TensorBox &box,
 
 int64_t PipelinedKernel::getStep(const tile::TensorBox &box, int64_t number,
                                  int64_t others) {
-  int64_t first = number * kInstructionDepth;
+  int64_t first = number * plan.getInstructionDepth();
   if (!box.alongSum)
     return first * box.rowBytes;
   // Rows of 128 bytes of all others, then the next part of the depth.
@@ -48,8 +52,18 @@ int64_t PipelinedKernel::getStep(const tile::TensorBox &box, int64_t number,
          first % box.box.back() * plan.getElementBytes();
 }
 
-bool PipelinedKernel::isBF16() {
-  return getElementTypeOrSelf(plan.product.lhs.getResult().getType()).isBF16();
+NVVM::WGMMATypes PipelinedKernel::getUnitType(Type element) {
+  return llvm::TypeSwitch<Type, NVVM::WGMMATypes>(element)
+      .Case<Float16Type>([](Type) { return NVVM::WGMMATypes::f16; })
+      .Case<BFloat16Type>([](Type) { return NVVM::WGMMATypes::bf16; })
+      .Case<FloatTF32Type>([](Type) { return NVVM::WGMMATypes::tf32; })
+      .Case<Float8E4M3FNType>([](Type) { return NVVM::WGMMATypes::e4m3; })
+      .Case<Float32Type>([](Type) { return NVVM::WGMMATypes::f32; })
+      .Case<IntegerType>([](IntegerType type) {
+        return type.getWidth() == 32 ? NVVM::WGMMATypes::s32
+               : type.isUnsigned()   ? NVVM::WGMMATypes::u8
+                                     : NVVM::WGMMATypes::s8;
+      });
 }
 
 /// Issues the instructions of one stage as one group.
@@ -64,19 +78,20 @@ PipelinedKernel::Values PipelinedKernel::multiply(ValueRange sums,
       lhsBox.alongSum
           ? kInstructionRows * lhsBox.rowBytes
           : kInstructionRows / lhsBox.box.back() * plan.k * lhsBox.rowBytes;
-  auto type = isBF16() ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
-  auto shape = NVVM::MMAShapeAttr::get(b.getContext(), kInstructionRows, plan.n,
-                                       kInstructionDepth);
+  int64_t depth = plan.getInstructionDepth();
+  auto shape =
+      NVVM::MMAShapeAttr::get(b.getContext(), kInstructionRows, plan.n, depth);
   d.create<NVVM::WgmmaFenceAlignedOp>();
   Values results(sums);
-  for (int64_t k = 0; k < plan.k / kInstructionDepth; ++k)
+  for (int64_t k = 0; k < plan.k / depth; ++k)
     for (int64_t block = 0; block < plan.getRowBlocks(); ++block)
       results[block] = d.create<NVVM::WgmmaMmaAsyncOp>(
           getSumsType(plan.n), results[block],
           d.add(lhs,
                 (getStep(lhsBox, k, plan.m) + block * rowBlockBytes) / unit),
-          d.add(rhs, getStep(rhsBox, k, plan.n) / unit), shape, type, type,
-          NVVM::WGMMATypes::f32, NVVM::WGMMAScaleOut::one,
+          d.add(rhs, getStep(rhsBox, k, plan.n) / unit), shape,
+          getUnitType(plan.types.getLhs()), getUnitType(plan.types.getRhs()),
+          getUnitType(plan.types.getAcc()), NVVM::WGMMAScaleOut::one,
           NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
           lhsBox.alongSum ? NVVM::MMALayout::row : NVVM::MMALayout::col,
           rhsBox.alongSum ? NVVM::MMALayout::col : NVVM::MMALayout::row,
@@ -161,19 +176,19 @@ PipelinedKernel::Values PipelinedKernel::getElements(Value sums) {
 
 Fragments PipelinedKernel::makeFragments(const KernelFrame &at) {
   bool narrow = llvm::all_of(plan.results, [](const PipelineResult &result) {
-    constexpr unsigned narrowBits = 16;
     tile::StoreOp store = result.store;
-    return tileType(store.getValue()).getElementTypeBitWidth() <= narrowBits;
+    Type element = tileType(store.getValue()).getElementType();
+    return element.isF16() || element.isBF16();
   });
   return Fragments(d, at, {plan.columns, plan.attention.has_value(), narrow});
 }
 
 /// Sets the place of a thread in 64 rows of its warpgroup.
 void PipelinedKernel::setPlace(Fragments &fragments, int64_t rowBlock) {
-  constexpr int64_t warpRows = 16, quad = 4;
+  constexpr int64_t quad = 4;
   Value row = d.add(d.mul(warpgroup, plan.getRowBlocks() * kInstructionRows),
                     rowBlock * kInstructionRows);
-  row = d.add(row, d.add(d.mul(warp, warpRows),
+  row = d.add(row, d.add(d.mul(warp, kWarpRows),
                          d.fold<arith::DivUIOp>(lane, d.i32(quad))));
   Value column = d.mul(d.fold<arith::RemUIOp>(lane, d.i32(quad)), 2);
   fragments.setPlace(d.toIndex(row), d.toIndex(column));
@@ -185,10 +200,20 @@ void PipelinedKernel::storeResults(const KernelFrame &at, ValueRange sums) {
   for (unsigned block = 0; block < sums.size(); ++block) {
     setPlace(fragments, block);
     fragments.setRoot(plan.product.getSums(), getElements(sums[block]));
-    for (int64_t piece = 0; piece < plan.n / kPieceColumns; ++piece)
-      for (const PipelineResult &result : plan.results)
-        storePiece(fragments, at, result, block, piece);
+    storeBlock(fragments, at, block);
   }
+}
+
+/// Stores 64 rows of all results: what a part of the columns needs for all of
+/// them is computed at a time.
+void PipelinedKernel::storeBlock(Fragments &fragments, const KernelFrame &at,
+                                 int64_t rowBlock) {
+  for (int64_t first = 0; first < plan.getResultColumns();
+       first += kColumnGranule)
+    for (const PipelineResult &result : plan.results)
+      for (int64_t piece = llvm::divideCeil(first, result.columns);
+           piece * result.columns < first + kColumnGranule; ++piece)
+        storePiece(fragments, at, result, rowBlock, piece);
 }
 
 /// The threads of a warp lie beside each other, with four sums each.
@@ -204,7 +229,7 @@ Value PipelinedKernel::getSumsPlace(Value shared, unsigned number) {
 /// when its block's sums are.
 void PipelinedKernel::storeJoined(const KernelFrame &at, ValueRange sums) {
   constexpr unsigned together = 4;
-  auto vector = VectorType::get({together}, b.getF32Type());
+  auto vector = VectorType::get({together}, plan.getSumElement());
   auto meet = [&] {
     d.create<NVVM::ClusterArriveOp>(/*aligned=*/UnitAttr());
     d.create<NVVM::ClusterWaitOp>(/*aligned=*/UnitAttr());
@@ -242,8 +267,9 @@ void PipelinedKernel::storeJoined(const KernelFrame &at, ValueRange sums) {
                                             /*alignment=*/16);
         for (unsigned j = 0; j < together; ++j) {
           Value &sum = elements[i * together + j];
-          sum = d.create<arith::AddFOp>(
-              sum, d.create<LLVM::ExtractElementOp>(part, d.i32(j)));
+          sum = tile::createCombine(
+              b, d.loc, tile::ReduceKind::add, sum,
+              d.create<LLVM::ExtractElementOp>(part, d.i32(j)));
         }
       }
     }
@@ -262,16 +288,81 @@ void PipelinedKernel::storeJoined(const KernelFrame &at, ValueRange sums) {
   meet();
 }
 
-/// Stores 64 rows of 64 columns: by way of shared memory and a tensor map, or
-/// from registers.
+/// Elements of 16 bits: an instruction of a warp stores four matrices of 8 rows
+/// of 16 bytes.
+void PipelinedKernel::stageMatrices(Fragments &fragments,
+                                    const PipelineResult &result, Value staging,
+                                    unsigned firstGroup) {
+  constexpr int64_t rowBytes = 128;
+  Value inCore = d.fold<arith::AndIOp>(lane, d.i32(kCoreColumns - 1)),
+        matrix = d.fold<arith::DivUIOp>(lane, d.i32(kCoreColumns));
+  Value row =
+      d.add(d.add(d.mul(warp, kWarpRows), inCore),
+            d.mul(d.fold<arith::AndIOp>(matrix, d.i32(1)), kCoreColumns));
+  Value rowPlace = d.mul(row, rowBytes),
+        right = d.fold<arith::DivUIOp>(matrix, d.i32(2));
+  tile::StoreOp op = result.store;
+  for (unsigned group = 0; group < result.columns / kCoreColumns; group += 2) {
+    Values registers;
+    for (unsigned i = 0; i < 4; ++i)
+      registers.push_back(packPair(fragments.evaluate(
+          op.getValue(), i % 2, firstGroup + group + i / 2)));
+    Value swizzled =
+        d.mul(d.fold<arith::XOrIOp>(d.add(right, int64_t(group)), inCore),
+              kPermutedBytes);
+    d.create<NVVM::StMatrixOp>(
+        d.at(staging, d.add(rowPlace, swizzled)), registers,
+        NVVM::MMALayout::row,
+        NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8),
+        NVVM::LdStMatrixEltType::B16);
+  }
+}
+
+/// Elements of other widths: each thread stores its pairs.
+void PipelinedKernel::stagePairs(Fragments &fragments,
+                                 const PipelineResult &result, Value staging,
+                                 unsigned firstGroup) {
+  constexpr int64_t quad = 4, permutedRows = 8, wholeRow = 128;
+  tile::StoreOp op = result.store;
+  Type element = tileType(op.getValue()).getElementType();
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8,
+          rowBytes = result.columns * bytes;
+  Value inCore = d.fold<arith::DivUIOp>(lane, d.i32(quad)),
+        own = d.mul(d.fold<arith::RemUIOp>(lane, d.i32(quad)), 2 * bytes);
+  Value piece = d.fold<arith::DivUIOp>(own, d.i32(kPermutedBytes)),
+        inPiece = d.fold<arith::RemUIOp>(own, d.i32(kPermutedBytes));
+  // Rows of half the bytes are permuted by half the number of the row.
+  Value permutes = d.fold<arith::DivUIOp>(inCore, d.i32(wholeRow / rowBytes));
+  for (unsigned group = 0; group < result.columns / kCoreColumns; ++group) {
+    int64_t first = group * kCoreColumns * bytes;
+    Value permuted = d.mul(
+        d.fold<arith::XOrIOp>(d.add(piece, first / kPermutedBytes), permutes),
+        kPermutedBytes);
+    Value place = d.add(d.add(permuted, inPiece), first % kPermutedBytes);
+    for (unsigned half = 0; half < 2; ++half) {
+      Value row = d.add(d.add(d.mul(warp, kWarpRows), inCore),
+                        int64_t(half) * permutedRows);
+      Fragments::Pair pair =
+          fragments.evaluate(op.getValue(), half, firstGroup + group);
+      Value both = d.create<LLVM::UndefOp>(VectorType::get({2}, element));
+      for (unsigned i = 0; i < 2; ++i)
+        both = d.create<LLVM::InsertElementOp>(both, pair[i], d.i32(i));
+      d.create<LLVM::StoreOp>(both,
+                              d.at(staging, d.add(d.mul(row, rowBytes), place)),
+                              /*alignment=*/2 * bytes);
+    }
+  }
+}
+
+/// Stores a piece of 64 rows: by way of shared memory and a tensor map, or from
+/// registers.
 void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
                                  const PipelineResult &result, int64_t rowBlock,
                                  int64_t piece) {
-  constexpr int64_t coreColumns = 8, rowBytes = 128, unit = 16, warpRows = 16;
-  unsigned firstGroup = piece * kPieceColumns / coreColumns;
+  unsigned firstGroup = piece * result.columns / kCoreColumns;
   tile::StoreOp op = result.store;
   if (!result.map) {
-    for (unsigned group = 0; group < kPieceColumns / coreColumns; ++group)
+    for (unsigned group = 0; group < result.columns / kCoreColumns; ++group)
       for (unsigned half = 0; half < 2; ++half)
         fragments.store(op, half, firstGroup + group);
     return;
@@ -286,26 +377,11 @@ void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
                                            b.getUnitAttr());
   });
   d.waitWarpgroup(warpgroup);
-  Value inCore = d.fold<arith::AndIOp>(lane, d.i32(coreColumns - 1)),
-        matrix = d.fold<arith::DivUIOp>(lane, d.i32(coreColumns));
-  Value row =
-      d.add(d.add(d.mul(warp, warpRows), inCore),
-            d.mul(d.fold<arith::AndIOp>(matrix, d.i32(1)), coreColumns));
-  Value rowPlace = d.mul(row, rowBytes),
-        right = d.fold<arith::DivUIOp>(matrix, d.i32(2));
-  for (unsigned group = 0; group < kPieceColumns / coreColumns; group += 2) {
-    Values registers;
-    for (unsigned i = 0; i < 4; ++i)
-      registers.push_back(packPair(fragments.evaluate(
-          op.getValue(), i % 2, firstGroup + group + i / 2)));
-    Value swizzled = d.mul(
-        d.fold<arith::XOrIOp>(d.add(right, int64_t(group)), inCore), unit);
-    d.create<NVVM::StMatrixOp>(
-        d.at(staging, d.add(rowPlace, swizzled)), registers,
-        NVVM::MMALayout::row,
-        NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8),
-        NVVM::LdStMatrixEltType::B16);
-  }
+  constexpr unsigned matrixBits = 16;
+  if (tileType(op.getValue()).getElementTypeBitWidth() == matrixBits)
+    stageMatrices(fragments, result, staging, firstGroup);
+  else
+    stagePairs(fragments, result, staging, firstGroup);
   d.create<NVVM::FenceProxyOp>(
       NVVM::ProxyKind::async_shared,
       NVVM::SharedSpaceAttr::get(b.getContext(),
@@ -329,7 +405,7 @@ void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
       if (int64_t(dim) == dims[0])
         at32 = d.add(at32, firstRow);
       else if (int64_t(dim) == dims.back())
-        at32 = d.add(at32, piece * kPieceColumns);
+        at32 = d.add(at32, piece * result.columns);
       coordinates.insert(coordinates.begin(), at32);
     }
     d.create<NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp>(

@@ -11,16 +11,29 @@ using namespace mlir;
 
 namespace adze::togpu {
 
+/// Returns the type of the elements of a map. An operand of a product of tf32
+/// is rounded where it is copied.
+static int64_t getMapType(const PipelinePlan &plan,
+                          const tile::TensorBox &map) {
+  constexpr unsigned numOperands = 2;
+  bool isOperand = &map < plan.maps.begin() + numOperands;
+  Type element = map.physical.getElementType();
+  if (isOperand && isa<FloatTF32Type>(plan.types.getLhs()))
+    return ADZE_TENSOR_MAP_TF32;
+  return element.isBF16()        ? ADZE_TENSOR_MAP_BF16
+         : element.isF16()       ? ADZE_TENSOR_MAP_F16
+         : element.isF32()       ? ADZE_TENSOR_MAP_F32
+         : element.isInteger(32) ? ADZE_TENSOR_MAP_I32
+                                 : ADZE_TENSOR_MAP_U8;
+}
+
 /// What the host needs of each map beside its sizes: `adze.tensor_maps` of the
-/// function lists the argument, the bits of an element, whether it is a bf16,
-/// the bytes of a row, the box and its steps, both innermost first.
+/// function lists the argument, the type, the bytes of a row, the box and its
+/// steps, both innermost first.
 static ArrayAttr describeMaps(OpBuilder &b, const PipelinePlan &plan) {
   SmallVector<Attribute> rows;
   for (const tile::TensorBox &map : plan.maps) {
-    Type element = map.physical.getElementType();
-    SmallVector<int64_t> row = {int64_t(map.argument),
-                                element.isBF16() ? ADZE_TENSOR_MAP_BF16
-                                                 : ADZE_TENSOR_MAP_F16,
+    SmallVector<int64_t> row = {int64_t(map.argument), getMapType(plan, map),
                                 map.rowBytes};
     row.append(map.box.rbegin(), map.box.rend());
     row.append(map.steps.rbegin(), map.steps.rend());

@@ -7,6 +7,7 @@
 #include "Dialect/Tile/IR/Faults.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
 #include "Dialect/Tile/IR/Reduction.h"
+#include "Dialect/Tile/IR/Units.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -54,7 +55,7 @@ Value widen(OpBuilder &b, Location loc, Value value, Type to,
 /// the type of the sum.
 static Value takeElement(OpBuilder &b, Location loc, Value operand, int64_t i,
                          Type element, Type sum) {
-  unsigned width = element.getIntOrFloatBitWidth();
+  unsigned width = getStorageBits(element);
   if (operand.getType().getIntOrFloatBitWidth() > width) {
     Value by = arith::ConstantOp::create(
         b, loc, b.getIntegerAttr(operand.getType(), i * width));

@@ -2,6 +2,7 @@
 //
 // Facts of CUDA targets, and the search for a toolkit.
 #include "Target/CUDA/CudaTarget.h"
+#include "Dialect/Tile/IR/Units.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/FileSystem.h"
@@ -60,12 +61,22 @@ tile::CudaTargetAttr CudaTarget::getAttr(mlir::MLIRContext &context) const {
   SmallVector<tile::CudaFeature> features;
   // The instruction is of the exact target alone: later chips lack it.
   if (chip == "sm_90a") {
+    // 32 bytes of each row and column are along the depth.
+    constexpr int64_t rows = 64, mostColumns = 256, depthBytes = 32;
     mlir::Builder b(&context);
-    for (mlir::Type type :
-         {mlir::Type(b.getF16Type()), mlir::Type(b.getBF16Type())})
+    auto add = [&](mlir::Type lhs, mlir::Type rhs, mlir::Type sum) {
+      int64_t depth = depthBytes * 8 / tile::getStorageBits(lhs);
       units.push_back(tile::TargetUnitAttr::get(
-          &context, "wgmma", type, type, b.getF32Type(), {64, 256, 16}, 1,
+          &context, "wgmma", lhs, rhs, sum, {rows, mostColumns, depth}, 1,
           /*intrinsic=*/""));
+    };
+    for (mlir::Type type :
+         {mlir::Type(b.getF16Type()), mlir::Type(b.getBF16Type()),
+          mlir::Type(mlir::FloatTF32Type::get(&context))})
+      add(type, type, b.getF32Type());
+    for (bool isSigned : {false, true})
+      add(b.getIntegerType(8, isSigned), b.getIntegerType(8, /*isSigned=*/true),
+          b.getIntegerType(32, /*isSigned=*/true));
     features.push_back(tile::CudaFeature::tma);
   }
   return tile::CudaTargetAttr::get(&context, chip, multiprocessors, sharedLimit,

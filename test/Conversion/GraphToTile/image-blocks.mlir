@@ -62,3 +62,24 @@ module attributes {tile.targets = [#gpu]} {
 // FEW-SAME: #tile.operand<0, copy = tma, swizzle = 32>
 // ROWS: adze.tensor_maps = [array<i64: 0, 6, 32, 16,
 // MORE: #tile.dim<"k", 32>
+
+// tf32, which is asked for: elements are f32 in memory, and the maps round them.
+// The channels of a filter lie beside each other, as the instruction reads them.
+// DEFINE: %{tf32} = sed -e 's/xf16>/xf32>/g; s/f16 [*] f16 + f32, .64, 256, 16./tf32 * tf32 + f32, [64, 256, 8]/; s/{strides/{graph.precision = tf32, strides/' %s
+// RUN: %{tf32} | aopt --convert-graph-to-tile --tile-choose-schedule | FileCheck %s --check-prefix=TF32
+// RUN: %{tf32} | aopt --convert-graph-to-tile --tile-choose-schedule --tile-specialize=target=cuda --convert-tile-to-gpu | FileCheck %s --check-prefix=TF32-MAPS
+// TF32: #[[FILTER:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3, d1)>
+// TF32: tile.kernel @conv({{.*}}: memref<128x64x3x3xf32, #[[FILTER]]>
+// TF32-SAME: BLOCK_C = 32 : i64
+// TF32: tile.dot {{.*}} compute <tf32 * tf32 + f32>
+// TF32-MAPS: adze.tensor_maps = [array<i64: 0, 11, 128, 32, {{.*}}>, array<i64: 1, 11, 128, 32, {{.*}}>, array<i64: 2, 7, 128, 32, {{.*}}>]
+// TF32-MAPS: nvvm.wgmma.mma_async {{.*}}<tf32>
+
+// Bytes, with sums of 32 bits.
+// DEFINE: %{bytes} = sed -e 's/56x64xf16>/56x64xui8>/g; s/3x3xf16>/3x3xi8>/g; s/dense<1.0>/dense<1>/; s/128xf16>/128xi32>/g; s/f16 [*] f16 + f32, .64, 256, 16./ui8 * si8 + si32, [64, 256, 32]/' %s
+// RUN: %{bytes} | aopt --convert-graph-to-tile --tile-choose-schedule | FileCheck %s --check-prefix=BYTES
+// RUN: %{bytes} | aopt --convert-graph-to-tile --tile-choose-schedule --tile-specialize=target=cuda --convert-tile-to-gpu | FileCheck %s --check-prefix=BYTES-MAPS
+// BYTES: BLOCK_C = 64 : i64
+// BYTES: tile.dot {{.*}} compute <ui8 * si8 + si32>
+// BYTES-MAPS: adze.tensor_maps = [array<i64: 0, 0, 64, 64, {{.*}}>, array<i64: 1, 0, 64, 64, {{.*}}>, array<i64: 2, 3, 128, 32, {{.*}}>]
+// BYTES-MAPS: nvvm.wgmma.mma_async {{.*}}<u8>

@@ -9,4 +9,4 @@
 // COUNT: {{^}}32{{$}}
 // Results of 32 bits need the function of full precision.
 // WIDE-NOT: {{(ex2|rcp).approx.ftz}}
-// WIDE: st.global.v2.b32
+// WIDE: st.shared.v2.b32

@@ -131,6 +131,10 @@ def SetPrecisionPass : Pass<"graph-set-precision", "::mlir::ModuleOp"> {
 
     The pass fails unless every target (`tile.targets`) has a unit for the type.
 
+    tf32 is no type of tensors: in a program for GPUs, products keep their operands
+    of f32, also of two activations, and `graph.precision = tf32` allows the unit to
+    round them. Attention stays in f32, and so does all of a program for CPUs.
+
     Before (cpu=znver4):
     ```mlir
     %w = graph.constant dense<0.5> : tensor<8x4xf32>
@@ -145,7 +149,7 @@ def SetPrecisionPass : Pass<"graph-set-precision", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"type", "type", "std::string", /*default=*/"\"bf16\"",
-           "the type of products: bf16 or f16">,
+           "the type of products: bf16, f16 or tf32">,
     ListOption<"wide", "wide", "int64_t",
                "products that stay in f32, by their numbers in the order of the "
                "module: matrix products and convolutions of one group by f32 "
@@ -237,10 +241,11 @@ def FormIntegerProductsPass
     point and becomes unsigned; the weight is a constant whose zero point is the
     middle of its range and becomes signed, with a scale for each output channel
     or one for all. Pads of a convolution stand for the zero point. The depth of a
-    matrix product is a multiple of 4; channels of a convolution are padded to one.
+    matrix product is a multiple of 4, for GPUs of 16; channels of a convolution
+    are padded to one.
 
-    The pass does nothing unless every target is a CPU with a unit for
-    `ui8 * si8 + si32` (`tile.targets`): others compute in f32. Grouped
+    The pass does nothing unless every target has a unit for `ui8 * si8 + si32`
+    (`tile.targets`): others compute in f32. Grouped
     convolutions and products of two activations stay in f32.
 
     The sums are exact, so a result differs from that of f32 arithmetic by the

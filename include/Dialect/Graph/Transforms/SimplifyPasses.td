@@ -10,12 +10,12 @@ def SpaceToDepthPass : Pass<"graph-space-to-depth", "::mlir::func::FuncOp"> {
   let summary = "Compute convolutions of few channels as ones of more";
   let description = [{
     In a program for GPUs, a convolution whose elements a matrix unit multiplies,
-    and whose channels are no multiple of 8, becomes one of steps 1: a block of as
-    many rows and columns of pixels as the step, with channels up to a multiple of
-    8 in all, is one pixel. Rows of 16 bytes are what tensor maps copy. Padding is
-    part of the tensor then, taps are filled up with zeros. Not where a pixel would
-    have more than 64 channels, unless the blocks are the windows: patches become
-    rows of a product.
+    and whose pixels are no multiple of 16 bytes, becomes one of steps 1: a block
+    of as many rows and columns of pixels as the step, with channels up to a
+    multiple of 16 bytes in all, is one pixel. Rows of 16 bytes are what tensor
+    maps copy. Padding is part of the tensor then, taps are filled up with zeros.
+    Not where a pixel would have more than 64 channels, unless the blocks are the
+    windows: patches become rows of a product.
 
     Before (cuda=sm_90a):
     ```mlir

@@ -150,11 +150,13 @@ def DotOp : InferredTileOp<"dot"> {
     `compute` gives the element types of the product; without it they are those
     of the tiles, and integers have a sign. Operands of i32 whose `compute`
     types are narrower hold words: k counts words, and each of them holds
-    several elements along the depth.
+    several elements along the depth. Operands of f32 whose `compute` types are
+    tf32 may be rounded to tf32: units of tf32 do, all else computes in f32.
 
     C1: operands have rank 2. C2: m, n and k agree. C3: the element types of the
     product are floats if the accumulator is, integers if it is. C4: with
-    `compute`, the operands have elements of its widths, or both have words.
+    `compute`, the operands have elements of its widths (f32 for tf32), or both
+    have words.
 
     ```mlir
     %d = tile.dot %a, %b, %acc : tensor<8x64xf32>, tensor<64x32xf32>, tensor<8x32xf32>

@@ -32,6 +32,7 @@ def Tile_TargetUnitAttr : TileAttr<"TargetUnit", "unit"> {
     types. `shape` is [m, n, k] of one instruction; along k, `group` neighbours
     lie side by side in a register. `intrinsic` is LLVM's function of the sum and
     both operands as vectors, without the bits of its result that end its name.
+    Elements of tf32 are f32 in memory.
 
     ```mlir
     #tile.unit<"vnni", ui8 * si8 + si32, [1, 16, 4], group = 4,

@@ -302,7 +302,7 @@ public:
 
   void runOnOperation() override {
     IRRewriter b(&getContext());
-    if (form && haveUnit(getOperation())) {
+    if (form && areCpusWithUnit(getOperation())) {
       SmallVector<MatmulOp> products;
       getOperation().walk([&](MatmulOp op) { products.push_back(op); });
       for (MatmulOp op : products)

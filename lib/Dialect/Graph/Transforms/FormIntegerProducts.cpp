@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // graph-form-integer-products: products of dequantized bytes as products of the
-// bytes, on CPUs that have a unit for them.
+// bytes, on targets that have a unit for them.
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Graph/Transforms/Passes.h"
@@ -75,8 +75,12 @@ Value dequantize(OpBuilder &b, Location loc, Value sum, Value scale,
   return MulOp::create(b, loc, sum, alongAxis(b, both, axis, rank));
 }
 
-/// How many bytes a unit sums at once: a depth of whole groups is needed.
-constexpr int64_t group = 4;
+/// Returns of how many bytes the depth has to be a multiple: a CPU's unit sums
+/// four at once; a GPU copies whole pieces of 16.
+int64_t getGroup(Operation *op) {
+  constexpr int64_t group = 4, piece = 16;
+  return adze::tile::findCudaTarget(op) ? piece : group;
+}
 
 /// Sums of so many products of bytes fit 32 bits.
 constexpr int64_t greatestDepth = 1 << 16;
@@ -146,7 +150,8 @@ LogicalResult rewriteConv(ConvOp op, RewriterBase &b) {
   b.setInsertionPoint(op);
   makeSigned(b, *filter);
   SmallVector<int64_t> pads(op.getPads());
-  int64_t missing = isDepthwise ? 0 : llvm::alignTo(depth, group) - depth;
+  int64_t missing =
+      isDepthwise ? 0 : llvm::alignTo(depth, getGroup(op)) - depth;
   Value x = padInput(b, loc, *input, missing, pads), w = filter->bytes;
   Type sumType = isDepthwise ? Type(b.getF32Type()) : b.getI32Type();
   if (isDepthwise)
@@ -180,8 +185,8 @@ LogicalResult rewriteMatmul(MatmulOp op, RewriterBase &b) {
   int64_t column = op.getTransposeB() ? 0 : 1;
   AffineExpr columns = getDims(shape)[column];
   int64_t depth = shape.getDimSize(1 - column);
-  if (depth % group != 0 || depth > greatestDepth || !isSymmetric(*rhs) ||
-      !isChannelVector(rhs->scale, column, 2, columns))
+  if (depth % getGroup(op) != 0 || depth > greatestDepth ||
+      !isSymmetric(*rhs) || !isChannelVector(rhs->scale, column, 2, columns))
     return failure();
   makeUnsigned(b, *lhs);
   Location loc = op.getLoc();

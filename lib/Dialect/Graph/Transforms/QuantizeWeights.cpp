@@ -220,7 +220,7 @@ private:
   /// Fails unless every target multiplies bytes: elsewhere packed weights would
   /// be expanded again.
   LogicalResult checkUnit() {
-    if (haveUnit(getOperation()))
+    if (areCpusWithUnit(getOperation()))
       return success();
     InFlightDiagnostic error = emitError(UnknownLoc::get(&getContext()),
                                          "unsupported: --weights-precision=int")

@@ -61,17 +61,21 @@ std::optional<Dequantized> adze::graph::matchDequantized(Value value) {
 }
 
 bool adze::graph::haveUnit(Operation *op) {
-  MLIRContext *context = op->getContext();
-  auto get = [&](unsigned width, IntegerType::SignednessSemantics sign) {
-    return IntegerType::get(context, width, sign);
-  };
+  Builder b(op->getContext());
+  Type lhs = b.getIntegerType(8, /*isSigned=*/false),
+       rhs = b.getIntegerType(8, /*isSigned=*/true),
+       sum = b.getIntegerType(32, /*isSigned=*/true);
   ArrayRef<Attribute> targets = adze::tile::getTargets(op);
   return !targets.empty() && llvm::all_of(targets, [&](Attribute target) {
     auto cpu = dyn_cast<adze::tile::CpuTargetAttr>(target);
-    return cpu && cpu.findUnit(get(8, IntegerType::Unsigned),
-                               get(8, IntegerType::Signed),
-                               get(32, IntegerType::Signed));
+    auto gpu = dyn_cast<adze::tile::CudaTargetAttr>(target);
+    return (cpu && cpu.findUnit(lhs, rhs, sum)) ||
+           (gpu && gpu.findUnit(lhs, rhs, sum));
   });
+}
+
+bool adze::graph::areCpusWithUnit(Operation *op) {
+  return haveUnit(op) && !adze::tile::findCudaTarget(op);
 }
 
 Bounded adze::graph::matchBounds(Value value) {

@@ -34,9 +34,10 @@ std::optional<int64_t> getZeroPoint(mlir::Value value);
 /// with one zero point.
 std::optional<Dequantized> matchDequantized(mlir::Value value);
 
-/// Returns whether all targets of the op are CPUs with a unit for
-/// ui8 * si8 + si32.
+/// Returns whether all targets of the op have a unit for ui8 * si8 + si32.
 bool haveUnit(mlir::Operation *op);
+/// Returns whether they do and are CPUs.
+bool areCpusWithUnit(mlir::Operation *op);
 
 /// minimum(maximum(x, low), high), in either order and with either missing.
 struct Bounded {

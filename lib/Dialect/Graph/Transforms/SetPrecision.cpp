@@ -1,8 +1,9 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-set-precision: products of f32 tensors in a narrower type.
+// graph-set-precision: products of f32 tensors in a type of less precision.
 #include "AttentionViews.h"
 #include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/IR/Precision.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "PrecisionProducts.h"
@@ -25,10 +26,17 @@ public:
   using SetPrecisionPassBase::SetPrecisionPassBase;
 
   void runOnOperation() override {
-    narrow = type == "f16" ? Type(Float16Type::get(&getContext()))
-                           : Type(BFloat16Type::get(&getContext()));
+    MLIRContext *context = &getContext();
+    bool isTF32 = type == "tf32";
+    narrow = isTF32          ? Type(FloatTF32Type::get(context))
+             : type == "f16" ? Type(Float16Type::get(context))
+                             : Type(BFloat16Type::get(context));
+    if (isTF32 && !tile::findCudaTarget(getOperation()))
+      return;
     if (failed(findUnits()))
       return signalPassFailure();
+    if (isTF32)
+      return allowRounding();
     SmallVector<Operation *> products;
     for (auto [i, op] : llvm::enumerate(findPrecisionProducts(getOperation())))
       if (suits(op) && !llvm::is_contained(wide, int64_t(i)))
@@ -56,6 +64,21 @@ public:
   }
 
 private:
+  /// Lets the unit round the operands: tf32 is no type of tensors. Products of
+  /// two activations are no different then.
+  void allowRounding() {
+    getOperation().walk([&](Operation *op) {
+      auto conv = dyn_cast<ConvOp>(op);
+      if (!(conv ? conv.getGroup() == 1 : isa<MatmulOp>(op)) ||
+          !getElement(op->getResult(0)).isF32() ||
+          !getElement(op->getOperand(0)).isF32() ||
+          !getElement(op->getOperand(1)).isF32())
+        return;
+      op->setAttr(kPrecisionAttribute, TypeAttr::get(narrow));
+      ++narrowed;
+    });
+  }
+
   /// Looks for the instruction in all targets, and takes the group of elements
   /// along the depth that it sums.
   LogicalResult findUnits() {
@@ -72,7 +95,9 @@ private:
                << type << ": "
                << cast<tile::CodegenTargetAttrInterface>(target).getChip()
                << " has no instruction for products of " << narrow
-               << "; leave the flag out, or name another CPU by --mcpu";
+               << "; leave the flag out, or name another "
+               << (isa<tile::CpuTargetAttr>(target) ? "CPU by --mcpu"
+                                                    : "target");
       group = std::max(group, unit.getGroup());
     }
     return success();

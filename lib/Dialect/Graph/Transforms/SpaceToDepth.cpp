@@ -2,7 +2,9 @@
 //
 // graph-space-to-depth: convolutions of few channels as ones of more.
 #include "Dialect/Graph/IR/Graph.h"
+#include "Dialect/Graph/IR/Precision.h"
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "Dialect/Tile/IR/Units.h"
 #include "Matching.h"
 
 namespace adze::graph {
@@ -37,10 +39,10 @@ std::optional<SmallVector<int64_t>> getSizes(ArrayRef<AffineExpr> dims) {
 }
 
 /// Returns the sizes if the convolution has so few channels that a matrix unit
-/// cannot copy its pixels.
-std::optional<Blocks> matchBlocks(ConvOp op) {
-  // A pixel has a multiple of 16 bytes.
-  constexpr int64_t granule = 8, most = 64;
+/// cannot copy its pixels, whose bytes are a multiple of 16.
+std::optional<Blocks> matchBlocks(ConvOp op, adze::tile::TargetUnitAttr unit) {
+  constexpr int64_t granuleBytes = 16, most = 64;
+  int64_t granule = granuleBytes / adze::tile::getElementBytes(unit);
   if (op.getLayout() != Layout::NCHW || op.getGroup() != 1 ||
       getRank(op.getInput()) != 4 ||
       llvm::any_of(op.getDilations(), [](int64_t d) { return d != 1; }))
@@ -82,18 +84,19 @@ public:
     if (!gpu)
       return;
     Type sum = Float32Type::get(&getContext());
-    SmallVector<ConvOp> convolutions;
+    SmallVector<std::pair<ConvOp, Blocks>> convolutions;
     getOperation().walk([&](ConvOp op) {
-      Type element = getElement(op.getFilter());
-      if (getElement(op.getInput()) == element &&
-          gpu.findUnit(element, element, sum))
-        convolutions.push_back(op);
+      Type element = getPrecision(op).value_or(getElement(op.getFilter()));
+      auto unit = gpu.findUnit(element, element, sum);
+      if (!unit || getElement(op.getInput()) != getElement(op.getFilter()))
+        return;
+      if (auto blocks = matchBlocks(op, unit))
+        convolutions.push_back({op, *blocks});
     });
-    for (ConvOp op : convolutions)
-      if (auto blocks = matchBlocks(op)) {
-        rewrite(op, *blocks);
-        ++rewritten;
-      }
+    for (auto &[op, blocks] : convolutions) {
+      rewrite(op, blocks);
+      ++rewritten;
+    }
   }
 
 private:

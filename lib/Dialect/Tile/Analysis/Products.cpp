@@ -18,7 +18,7 @@ bool isTile(Type type) { return isa<RankedTensorType>(type); }
 bool isZero(Value tile) {
   if (auto broadcast = tile.getDefiningOp<BroadcastOp>())
     tile = broadcast.getSource();
-  return matchPattern(tile, m_AnyZeroFloat());
+  return matchPattern(tile, m_AnyZeroFloat()) || matchPattern(tile, m_Zero());
 }
 
 /// Collects one product; `why` is set at the first op that is in the way.
@@ -92,7 +92,8 @@ private:
       if (!loads[i] || loads[i]->getBlock() != product.dot->getBlock())
         return fail("an operand that is not loaded for it alone");
       if (auto pad = loads[i].getPadAttr();
-          pad && !matchPattern(Attribute(pad), m_AnyZeroFloat()))
+          pad && !matchPattern(Attribute(pad), m_AnyZeroFloat()) &&
+          !matchPattern(Attribute(pad), m_Zero()))
         return fail("an operand with a pad that is not zero");
     }
     product.lhs = loads[0];

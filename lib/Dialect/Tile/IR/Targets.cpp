@@ -2,6 +2,7 @@
 //
 // Targets as attributes, and how passes find theirs.
 #include "Dialect/Tile/IR/Targets.h"
+#include "Dialect/Tile/IR/Units.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/SmallSet.h"
@@ -38,6 +39,22 @@ TargetUnitAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected a group that divides " << shape[2]
                        << ", but got " << group;
   return success();
+}
+
+int64_t getStorageBits(Type element) {
+  constexpr int64_t tf32Bits = 32;
+  return isa<FloatTF32Type>(element) ? tf32Bits
+                                     : element.getIntOrFloatBitWidth();
+}
+
+int64_t getElementBytes(TargetUnitAttr unit) {
+  constexpr int64_t byteBits = 8;
+  return getStorageBits(unit.getLhs()) / byteBits;
+}
+
+bool readsAlongDepth(TargetUnitAttr unit) {
+  constexpr int64_t eitherOrder = 2; // bytes
+  return getElementBytes(unit) != eitherOrder;
 }
 
 LogicalResult ProductAttr::verify(function_ref<InFlightDiagnostic()> emitError,

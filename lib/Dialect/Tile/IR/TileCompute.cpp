@@ -2,6 +2,7 @@
 //
 // Verifiers and inference of the ops that compute on tiles.
 #include "Dialect/Tile/IR/Tile.h"
+#include "Dialect/Tile/IR/Units.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -51,7 +52,7 @@ LogicalResult DotOp::verify() {
   if (!getCompute())
     return success();
   auto holds = [](Type element, Type narrow) {
-    unsigned width = narrow.getIntOrFloatBitWidth();
+    unsigned width = getStorageBits(narrow);
     return element.getIntOrFloatBitWidth() == width &&
            isa<FloatType>(element) == isa<FloatType>(narrow);
   };
@@ -87,7 +88,7 @@ ProductAttr DotOp::getProduct() {
 
 int64_t DotOp::getWordElements() {
   return getLhs().getType().getElementType().getIntOrFloatBitWidth() /
-         getProduct().getLhs().getIntOrFloatBitWidth();
+         getStorageBits(getProduct().getLhs());
 }
 
 //===--- reduce -----------------------------------------------------------===//

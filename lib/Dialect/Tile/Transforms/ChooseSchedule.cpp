@@ -3,7 +3,7 @@
 // tile-choose-schedule: the unit of a GPU that runs a product, and its blocks.
 #include "AttentionSchedule.h"
 #include "Dialect/Tile/Analysis/Products.h"
-#include "Dialect/Tile/IR/Targets.h"
+#include "Dialect/Tile/IR/Units.h"
 #include "Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -46,9 +46,8 @@ struct ResultBlock {
 constexpr ResultBlock kResultBlocks[] = {
     {128, 256, 2}, {256, 128, 2}, {128, 192, 2}, {128, 128, 2},
     {64, 256, 1},  {64, 128, 1},  {64, 64, 1}};
-constexpr int64_t kWarpgroup = 4;   ///< warps
-constexpr int64_t kMostDepth = 64;  ///< of a stage: 128 bytes of f16
-constexpr int64_t kLeastDepth = 16; ///< of an instruction
+constexpr int64_t kWarpgroup = 4;       ///< warps
+constexpr int64_t kStageRowBytes = 128; ///< along the depth, at most
 constexpr int64_t kMostStages = 8;
 constexpr int64_t kStagingBytes = 16384; ///< of a warpgroup, for results
 constexpr int64_t kBarrierBytes = 16;    ///< two a stage
@@ -64,7 +63,8 @@ int64_t getSizeOr(Value memref, int64_t dim, int64_t otherwise, bool &isKnown) {
   return otherwise;
 }
 
-ProductSizes getSizes(Product &product) {
+/// Returns the sizes of a product; `unit`, which may be null, computes it.
+ProductSizes getSizes(Product &product, TargetUnitAttr unit) {
   constexpr int64_t manyRows = 2048, someMatrices = 16;
   ProductSizes sizes;
   StoreOp store = product.stores.front();
@@ -79,8 +79,9 @@ ProductSizes getSizes(Product &product) {
   sizes.k = size(product.lhs.getMemref(), product.lhs.getMemDims()[numRows],
                  manyRows);
   // A stage of a window has one tap, whose channels may be fewer.
-  sizes.depth = kMostDepth;
-  while (numRows > 1 && sizes.depth > kLeastDepth && sizes.k <= sizes.depth / 2)
+  int64_t least = unit ? unit.getShape()[2] : 1;
+  sizes.depth = unit ? kStageRowBytes / getElementBytes(unit) : 1;
+  while (numRows > 1 && sizes.depth > least && sizes.k <= sizes.depth / 2)
     sizes.depth /= 2;
   sizes.k = llvm::alignTo(sizes.k, sizes.depth);
   sizes.parts = sizes.k / sizes.depth;
@@ -121,16 +122,20 @@ SmallVector<SmallVector<int64_t, 2>> getRowBlocks(int64_t rows, bool isImage) {
 }
 
 /// Cycles of all tiles. The rates are those of one multiprocessor of sm_90
-/// (measurements: docs/performance.md): 2048 multiply-adds a cycle, 60 bytes a
-/// cycle from the second-level cache; the two overlap but for three tenths of
-/// the shorter one. Of as many waves those of fewer tiles cost less. Blocks
-/// that share the depth of a tile meet twice, and the first one reads the
-/// others' sums.
+/// (measurements: docs/performance.md): an instruction of 64 rows by 256
+/// columns takes 128 cycles whatever its type, 60 bytes a cycle come from the
+/// second-level cache; the two overlap but for three tenths of the shorter one.
+/// Of as many waves those of fewer tiles cost less. Blocks that share the depth
+/// of a tile meet twice, and the first one reads the others' sums.
 double getCycles(const ProductSizes &sizes, const ResultBlock &block,
-                 ArrayRef<int64_t> rows, int64_t split,
+                 ArrayRef<int64_t> rows, int64_t split, TargetUnitAttr unit,
                  int64_t multiprocessors) {
-  constexpr double multiplyAdds = 2048, bytesFromCache = 60, exposed = 0.3,
-                   start = 1500, meeting = 1200, elementBytes = 2, sumBytes = 4;
+  constexpr double instructionCycles = 128, bytesFromCache = 60, exposed = 0.3,
+                   start = 1500, meeting = 1200, sumBytes = 4;
+  ArrayRef<int64_t> shape = unit.getShape();
+  double multiplyAdds =
+      double(shape[0] * shape[1] * shape[2]) / instructionCycles;
+  auto elementBytes = double(getElementBytes(unit));
   double tiles = countTiles(sizes, rows, block.n);
   double waves = std::ceil(tiles * double(split) / double(multiprocessors));
   double depth = double(sizes.k) / double(sizes.parts) *
@@ -150,8 +155,8 @@ double getCycles(const ProductSizes &sizes, const ResultBlock &block,
 /// was.
 bool maySplit(const ProductSizes &sizes, const ResultBlock &block,
               ArrayRef<int64_t> rows, int64_t split, int64_t stages,
-              int64_t multiprocessors) {
-  constexpr int64_t elementBytes = 2, sumBytes = 4;
+              int64_t elementBytes, int64_t multiprocessors) {
+  constexpr int64_t sumBytes = 4;
   if (split == 1)
     return true;
   int64_t each = llvm::divideCeil(sizes.parts, split);
@@ -217,12 +222,8 @@ public:
 
 private:
   LogicalResult findUnit(std::string &why) {
-    auto element = [](Value tile) {
-      return getElementTypeOrSelf(tile.getType());
-    };
-    unit = target.findUnit(element(product.dot.getLhs()),
-                           element(product.dot.getRhs()),
-                           element(product.dot.getAcc()));
+    ProductAttr types = product.dot.getProduct();
+    unit = target.findUnit(types.getLhs(), types.getRhs(), types.getAcc());
     if (unit && target.has(CudaFeature::tma))
       return success();
     why = "no unit of " + target.getChip().str() + " for its element types";
@@ -270,7 +271,7 @@ private:
   /// choice for a GPU. Few rows or columns keep theirs.
   void bindThreadBlock() {
     constexpr int64_t least = 64;
-    ProductSizes sizes = getSizes(product);
+    ProductSizes sizes = getSizes(product, /*unit=*/{});
     if (sizes.rows.size() > 1 || sizes.rows[0] < least || sizes.n < least)
       return;
     const ThreadBlock &block =
@@ -284,9 +285,9 @@ private:
   /// then find room beside this one's.
   int64_t getStages(const ProductSizes &sizes, const ResultBlock &block,
                     ArrayRef<int64_t> rows, int64_t split) const {
-    constexpr int64_t elementBytes = 2, least = 2;
-    int64_t stage =
-        (block.m + block.n) * sizes.depth * elementBytes + kBarrierBytes;
+    constexpr int64_t least = 2;
+    int64_t stage = (block.m + block.n) * sizes.depth * getElementBytes(unit) +
+                    kBarrierBytes;
     int64_t left = target.getSharedBytes() - block.warpgroups * kStagingBytes -
                    kBarrierBytes;
     int64_t stages = std::min(kMostStages, left / stage);
@@ -314,6 +315,10 @@ private:
     auto rhs = getTensorBox(product.rhs.getMemref(), right, TileRole::Rhs, why);
     if (failed(rhs))
       return failure();
+    if (readsAlongDepth(unit) && !(lhs->alongSum && rhs->alongSum)) {
+      why = "operands whose neighbours in memory are not along the depth";
+      return failure();
+    }
     return std::array<int64_t, 2>{lhs->rowBytes, rhs->rowBytes};
   }
 
@@ -332,10 +337,10 @@ private:
                 std::string &why) {
     int64_t multiprocessors = target.getMultiprocessors();
     int64_t stages = getStages(sizes, block, rows, split);
-    if (stages < 2 ||
-        !maySplit(sizes, block, rows, split, stages, multiprocessors))
+    if (stages < 2 || !maySplit(sizes, block, rows, split, stages,
+                                getElementBytes(unit), multiprocessors))
       return;
-    double cycles = getCycles(sizes, block, rows, split, multiprocessors);
+    double cycles = getCycles(sizes, block, rows, split, unit, multiprocessors);
     SmallVector<int64_t> values = llvm::to_vector(rows);
     values.append({block.n, sizes.depth});
     if ((best.block && cycles >= best.cycles) || !mayBind(values))
@@ -347,7 +352,7 @@ private:
   }
 
   LogicalResult choose(std::string &why) {
-    ProductSizes sizes = getSizes(product);
+    ProductSizes sizes = getSizes(product, unit);
     Choice best;
     for (const ResultBlock &block : kResultBlocks) {
       if (block.n > unit.getShape()[1])

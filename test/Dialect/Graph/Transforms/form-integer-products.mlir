@@ -1,10 +1,12 @@
-// Products of dequantized bytes are computed in integers on CPUs that have a
-// unit for them, and nowhere else.
+// Products of dequantized bytes are computed in integers on targets that have a
+// unit for them, and nowhere else. For GPUs, pixels are whole pieces of 16 bytes.
 // RUN: aopt %s -tile-attach-targets=cpu=znver4 -graph-form-integer-products -graph-fold-constants -canonicalize -split-input-file | FileCheck %s
 // RUN: aopt %s -tile-attach-targets=cpu=x86-64-v3 -graph-form-integer-products -split-input-file | FileCheck %s --check-prefix=WITHOUT
-// RUN: aopt %s -tile-attach-targets=cuda=sm_90a -graph-form-integer-products -split-input-file | FileCheck %s --check-prefix=WITHOUT
+// RUN: aopt %s -tile-attach-targets=cuda=sm_80 -graph-form-integer-products -split-input-file | FileCheck %s --check-prefix=WITHOUT
+// RUN: aopt %s -tile-attach-targets=cuda=sm_90a -graph-form-integer-products -split-input-file | FileCheck %s --check-prefix=GPU
 // RUN: aopt %s -graph-form-integer-products -split-input-file | FileCheck %s --check-prefix=WITHOUT
 
+// GPU: graph.conv {{.*}} : (tensor<1x16x6x6xui8>, tensor<1x16x3x3xi8>, tensor<1xi32>) -> tensor<1x1x4x4xi32>
 // WITHOUT-NOT: xi32>
 // WITHOUT-NOT: xui8>) -> tensor<{{.*}}xi8>
 

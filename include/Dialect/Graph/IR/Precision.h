@@ -1,0 +1,26 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Products that may be computed with less precision than their type has.
+#ifndef ADZE_DIALECT_GRAPH_IR_PRECISION_H
+#define ADZE_DIALECT_GRAPH_IR_PRECISION_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Operation.h"
+
+namespace adze::graph {
+
+/// Attribute of a matrix product or convolution of f32: the type that its
+/// operands may be rounded to, tf32. It is discardable: a product that lost it,
+/// or whose target has no unit for it, is computed in f32.
+inline constexpr llvm::StringLiteral kPrecisionAttribute = "graph.precision";
+
+/// Returns the type that the operands of the product may be rounded to, if any.
+inline std::optional<mlir::Type> getPrecision(mlir::Operation *op) {
+  if (auto type = op->getAttrOfType<mlir::TypeAttr>(kPrecisionAttribute))
+    return type.getValue();
+  return std::nullopt;
+}
+
+} // namespace adze::graph
+
+#endif // ADZE_DIALECT_GRAPH_IR_PRECISION_H
