@@ -7,6 +7,7 @@
 #include "../OpTable.h"
 #include "../Sizes.h"
 #include "Arithmetic.h"
+#include "Dialect/Graph/IR/Broadcast.h"
 #include "Windows.h"
 
 using namespace adze;
@@ -127,6 +128,17 @@ static LogicalResult importMaxUnpool(Binder &b) {
     if (to.size() != inner.size())
       return b.fail("expected an output_shape of " + llvm::Twine(inner.size()) +
                     " dims, but got " + llvm::Twine(to.size()));
+    for (auto [i, small, large] : llvm::enumerate(inner, to)) {
+      bool mustBeSame = i < 2;
+      if (mustBeSame ? graph::areDifferent(small, large)
+                     : !b.assumeNonNegative(graph::subExprs(large, small)))
+        return b.fail("expected an output_shape with the input's first two "
+                      "dims and at least " +
+                      graph::toString(inner) + ", but got " +
+                      graph::toString(to));
+      if (mustBeSame)
+        b.assume(graph::equalitiesAttr, {small, large});
+    }
   }
   // Indices count in the smaller result; what the wanted one has more is 0.
   auto *context = b.builder.getContext();

@@ -333,6 +333,8 @@ LogicalResult buildDFTByData(Binder &b, AffineExpr length, Value count) {
   Sizes s(b);
   int64_t rank = b.getRank(b.operand(0));
   Value axis = s.normalizeAxes(b.withLength(s.toVector(b.operand(2)), 1), rank);
+  b.check(b.reshape(s.less(axis, s.number(rank - 1)), {}),
+          "expected an axis before the last dim of real and imaginary parts");
   auto keys = llvm::to_vector(llvm::seq<int64_t>(0, rank - 1));
   return b.done(b.choose(
       b.reshape(axis, {}), keys, [&](size_t i, Binder::Values &results) {
@@ -383,6 +385,10 @@ std::pair<AffineExpr, Value> countFrames(Binder &b, AffineExpr length,
   AffineExpr rest = graph::subExprs(graph::getDims(signal)[1], length);
   auto known = graph::getConstantElements(b.operand(1));
   if (!known || !rest) {
+    Sizes s(b);
+    b.check(s.less(s.number(0), step), "expected a frame_step of at least 1");
+    b.check(b.create<graph::LessEqualOp>({lengthValue, a.size(signal, 1)}),
+            "expected a signal of at least one frame");
     Dims frames = b.getSizes(b.reshape(count, b.expr(1)));
     return {b.hasFailed() ? AffineExpr() : frames[0], count};
   }
@@ -427,7 +433,7 @@ LogicalResult importSTFT(Binder &b) {
     length = graph::getDims(window)[0];
     count = a.size(window, 0);
   }
-  if (!length || graph::getConstant(length).value_or(1) < 1)
+  if (!length || !b.assumeNonNegative(graph::subExprs(length, b.expr(1))))
     return b.fail("expected a frame length of at least 1");
   auto [frames, number] = countFrames(b, length, count);
   if (b.hasFailed())
