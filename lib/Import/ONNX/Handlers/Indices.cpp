@@ -52,6 +52,11 @@ static LogicalResult importTensorScatter(Binder &b) {
   if (axis == 0 || (mode != "linear" && mode != "circular"))
     return b.fail("expected an axis behind the batch, and mode linear or "
                   "circular");
+  AffineExpr longest = graph::getDims(cache)[axis],
+             length = graph::getDims(update)[axis];
+  if (longest && length &&
+      !b.assumeNonNegative(graph::subExprs(longest, length)))
+    return b.fail("expected an update no longer than the cache");
   Value index = a.withTail(a.iota(update, axis), rank - 1 - axis);
   if (start && b.getRank(start) != 1)
     return b.fail("expected write_indices of one dim");

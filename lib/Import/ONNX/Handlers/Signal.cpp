@@ -448,6 +448,14 @@ LogicalResult importSTFT(Binder &b) {
                     .run(framed, length, count));
 }
 
+/// ONNX's body makes nothing of a negative size.
+LogicalResult importWindow(Binder &b) {
+  Sizes s(b);
+  b.check(s.all(s.less(s.number(-1), s.toVector(b.operand(0)))),
+          "expected a size of at least 0");
+  return b.expand(b.getOperands());
+}
+
 /// Triangles between points that are equally far apart on the mel scale.
 LogicalResult importMelWeightMatrix(Binder &b) {
   Arithmetic a(b);
@@ -468,13 +476,21 @@ LogicalResult importMelWeightMatrix(Binder &b) {
   Dims sizes = b.getSizes(counts);
   if (b.hasFailed())
     return mlir::failure();
+  Value lowest = scalar(3, f64), highest = scalar(4, f64);
+  Value isOrdered = a.both(a.lessEqual(a.like(lowest, 0), lowest),
+                           a.lessEqual(lowest, highest));
+  Value isBelow = a.both(a.less(a.like(rate, 0), rate),
+                         a.lessEqual(highest, a.mul(rate, 0.5)));
+  b.check(a.both(isOrdered, isBelow),
+          "expected 0 <= lower_edge_hertz <= upper_edge_hertz <= half of "
+          "sample_rate");
   // mel = 2595 log10(1 + hertz / 700), and back.
   const double factor = 2595 / std::log(10.0);
   auto mel = [&](Value hertz) {
     return a.mul(a.log(a.add(a.div(hertz, 700.0), 1.0)), factor);
   };
-  Value start = mel(scalar(3, f64));
-  Value step = a.div(a.sub(mel(scalar(4, f64)), start), b.cast(ends, f64));
+  Value start = mel(lowest);
+  Value step = a.div(a.sub(mel(highest), start), b.cast(ends, f64));
   Value mels = a.add(start, a.mul(b.cast(a.range(sizes[2], ends), f64), step));
   Value hertz = a.mul(a.sub(a.exp(a.div(mels, factor)), 1.0), 700.0);
   Value points =
@@ -497,7 +513,10 @@ LogicalResult importMelWeightMatrix(Binder &b) {
 
 void adze::importer::addSignalOps(std::vector<OpRow> &rows) {
   rows.insert(rows.end(), {
+                              {"BlackmanWindow", 17, 1, importWindow},
                               {"DFT", 17, 1, importDFT},
+                              {"HammingWindow", 17, 1, importWindow},
+                              {"HannWindow", 17, 1, importWindow},
                               {"MelWeightMatrix", 17, 5, importMelWeightMatrix},
                               {"STFT", 17, 2, importSTFT},
                           });
