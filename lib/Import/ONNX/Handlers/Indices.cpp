@@ -52,6 +52,10 @@ static LogicalResult importTensorScatter(Binder &b) {
   if (axis == 0 || (mode != "linear" && mode != "circular"))
     return b.fail("expected an axis behind the batch, and mode linear or "
                   "circular");
+  if (b.getRank(update) != rank)
+    return b.fail("expected an update of " + llvm::Twine(rank) +
+                  " dims, as the cache has, but got " +
+                  llvm::Twine(b.getRank(update)));
   AffineExpr longest = graph::getDims(cache)[axis],
              length = graph::getDims(update)[axis];
   if (longest && length &&
