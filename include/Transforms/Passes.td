@@ -18,8 +18,9 @@ def FoldChecks : Pass<"fold-checks", "mlir::func::FuncOp"> {
     That is done for the range [-size, size) of what the indices pick from,
     where the look-up reads an index for each element that it picks, or for a
     whole row, and where all that it picks is read: readers that take parts of a
-    tensor could leave indices out. Kernels for devices leave checks to the run
-    time, so with a target that is one nothing is done.
+    tensor could leave indices out. The buffer of a state may have more rows than
+    an index may name, so graph-find-states comes before. Kernels for devices
+    leave checks to the run time, so with a target that is one nothing is done.
 
     Before:
     ```mlir

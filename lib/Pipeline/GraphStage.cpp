@@ -89,8 +89,6 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
       manager.addNestedPass<func::FuncOp>(graph::createConvertLayoutPass());
       if (options.winograd)
         manager.addNestedPass<func::FuncOp>(graph::createWinogradPass());
-      manager.addNestedPass<func::FuncOp>(createFoldChecks());
-      manager.addNestedPass<func::FuncOp>(graph::createSplitReductionsPass());
     }
     if (options.foldConstants)
       manager.addPass(graph::createFoldConstantsPass());
@@ -105,8 +103,14 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
   graph::FindStatesPassOptions states;
   states.pairs = llvm::to_vector(options.states);
   manager.addNestedPass<func::FuncOp>(graph::createFindStatesPass(states));
-  if (options.optLevel > 0)
+  if (options.optLevel > 0) {
+    // Of look-ups into states, which may be longer than their shapes say, the
+    // checks stay as they are.
+    manager.addNestedPass<func::FuncOp>(createFoldChecks());
+    manager.addNestedPass<func::FuncOp>(graph::createSplitReductionsPass());
+    addCleanup(manager);
     manager.addNestedPass<func::FuncOp>(graph::createPlaceConcatPass());
+  }
   manager.addNestedPass<func::FuncOp>(graph::createFormClustersPass(clusters));
   if (options.optLevel > 0 && options.precision != "f32" &&
       !options.probesPrecision)

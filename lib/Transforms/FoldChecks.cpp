@@ -86,25 +86,29 @@ static AffineExpr getExtent(Operation *lookup, std::optional<int64_t> column) {
     return dim < int64_t(dims.size()) ? dims[dim] : AffineExpr();
   };
   if (auto gather = dyn_cast<GatherOp>(lookup)) {
-    // Rows have an index each; of inner dims all rows share them.
+    // An index of an inner dim is read for each row, if there is one.
     Dims dims = getDims(gather.getData());
     int64_t axis = gather.getAxis();
-    bool isShared =
-        llvm::any_of(ArrayRef(dims).take_front(axis),
-                     [](AffineExpr dim) { return getConstant(dim) != 1; });
-    return column || isShared ? AffineExpr() : dims[axis];
+    bool hasRows =
+        llvm::all_of(ArrayRef(dims).take_front(axis), [](AffineExpr dim) {
+          return getConstant(dim).value_or(0) > 0;
+        });
+    return column || !hasRows ? AffineExpr() : dims[axis];
   }
   if (auto gather = dyn_cast<GatherElementsOp>(lookup))
     return column ? AffineExpr() : extentAt(gather.getData(), gather.getAxis());
   if (auto scatter = dyn_cast<ScatterElementsOp>(lookup))
     return column ? AffineExpr()
                   : extentAt(scatter.getData(), scatter.getAxis());
-  if (auto gather = dyn_cast<GatherNDOp>(lookup))
-    return column ? extentAt(gather.getData(), gather.getBatchDims() + *column)
-                  : AffineExpr();
-  if (auto scatter = dyn_cast<ScatterNDOp>(lookup))
-    return column ? extentAt(scatter.getData(), *column) : AffineExpr();
-  return {};
+  if (!isa<GatherNDOp, ScatterNDOp>(lookup))
+    return {};
+  // Tuples of one index have one column.
+  if (getConstant(getDims(lookup->getOperand(1)).back()) == 1)
+    column = 0;
+  auto gather = dyn_cast<GatherNDOp>(lookup);
+  int64_t first = gather ? gather.getBatchDims() : 0;
+  return column ? extentAt(lookup->getOperand(0), first + *column)
+                : AffineExpr();
 }
 
 static bool hasRange(CheckRangeOp check, AffineExpr extent) {
@@ -143,24 +147,13 @@ static bool isReadWhole(Value result) {
   return true;
 }
 
-/// Rows that are put into a tensor which the caller hands in may be a state,
-/// which is longer than its shape says (graph-find-states).
-static bool mayUpdateState(Operation *lookup) {
-  if (!isa<ScatterElementsOp, ScatterNDOp>(lookup))
-    return false;
-  Value data = lookup->getOperand(0);
-  while (auto transpose = data.getDefiningOp<TransposeOp>())
-    data = transpose.getInput();
-  return isa<BlockArgument>(data) || data.getDefiningOp<ConcatOp>();
-}
-
 static bool mayCheck(Operation *lookup, CheckRangeOp check,
                      const Checked &checked) {
   return lookup->getBlock() == check->getBlock() &&
          lookup->getNumOperands() > 1 &&
          lookup->getOperand(1) == checked.indices &&
          hasRange(check, getExtent(lookup, checked.column)) &&
-         !mayUpdateState(lookup) && isReadWhole(lookup->getResult(0));
+         isReadWhole(lookup->getResult(0));
 }
 
 //===----------------------------------------------------------------------===//

@@ -100,6 +100,20 @@ TEST(Judge, ASwappedAxisIsNot) {
                        makeTensor<double>({4, 4}, exact)));
 }
 
+/// -3e38 - 3e38 + 3e38 + 3e38 + 1e38 - 4e38 by lanes and in order.
+TEST(Judge, OverflowOfASumInOneOrderIsTheSame) {
+  Tensor low = makeTensor<float>({1}, {-INFINITY}),
+         nan = makeTensor<float>({1}, {NAN}), one = makeTensor<float>({1}, {1});
+  Tensor sum = makeTensor<double>({1}, {-3e38});
+  EXPECT_TRUE(areSame(low, nan, sum));
+  EXPECT_TRUE(areSame(nan, low, sum));
+  // Overflow of one of them alone.
+  EXPECT_FALSE(areSame(one, nan, makeTensor<double>({1}, {1})));
+  EXPECT_FALSE(areSame(low, one, sum));
+  // NaN that the inputs hold.
+  EXPECT_FALSE(areSame(low, nan, makeTensor<double>({1}, {NAN})));
+}
+
 TEST(Judge, NaNsInfinitiesAndIntegersAreEqual) {
   Tensor exact = makeTensor<double>({2}, {1, NAN});
   Tensor nan = makeTensor<float>({2}, {1, NAN});

@@ -437,6 +437,10 @@ static adze_status non_max_suppression(rt_call *call) {
   s.limit = rt_input_int(call, 2, 0);
   s.overlap = *(const float *)call->inputs[3].data;
   s.score = *(const float *)call->inputs[4].data;
+  if (!(s.overlap >= 0 && s.overlap <= 1))
+    return rt_error(ADZE_RUN_ERROR,
+                    "expected an iou_threshold in [0, 1], but got %g",
+                    (double)s.overlap);
   size_t each = (size_t)s.num_boxes + 1;
   s.boxes = calloc(each, 2 * sizeof(box));
   s.kept = s.boxes ? s.boxes + each : NULL;

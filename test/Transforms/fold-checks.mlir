@@ -78,27 +78,71 @@ func.func @part(%x: tensor<9xf32>, %i: tensor<4xi64>) -> tensor<2xf32> {
 }
 
 // -----
-// All rows share the indices of an inner dim.
+// All rows share the indices of an inner dim; without a row none is read.
 // CHECK-LABEL: func.func @inner
 func.func @inner(%x: tensor<3x9xf32>, %i: tensor<4xi64>) -> tensor<3x4xf32> {
   %0 = graph.reduce_min %i {axes = array<i64: 0>, keepdims = false} : (tensor<4xi64>) -> tensor<i64>
   %1 = graph.reduce_max %i {axes = array<i64: 0>, keepdims = false} : (tensor<4xi64>) -> tensor<i64>
-  // CHECK: check_range
   graph.check_range %0, %1, "no" {range = affine_map<() -> (-9, 9)>} : tensor<i64>
+  // CHECK-NOT: check_range
+  // CHECK: graph.gather %{{.*}} {axis = 1 : i64, graph.message = "no"}
   %2 = graph.gather %x, %i {axis = 1 : i64} : (tensor<3x9xf32>, tensor<4xi64>) -> tensor<3x4xf32>
   return %2 : tensor<3x4xf32>
 }
 
 // -----
-// Rows that a caller hands in may be a state, which is longer than it says.
+#rows = affine_map<()[s0] -> (s0, 9)>
+#out = affine_map<()[s0] -> (s0, 4)>
+// CHECK-LABEL: func.func @dynamic_rows
+func.func @dynamic_rows(%x: tensor<?x9xf32, #rows>, %i: tensor<4xi64>) -> tensor<?x4xf32, #out> {
+  %0 = graph.reduce_min %i {axes = array<i64: 0>, keepdims = false} : (tensor<4xi64>) -> tensor<i64>
+  %1 = graph.reduce_max %i {axes = array<i64: 0>, keepdims = false} : (tensor<4xi64>) -> tensor<i64>
+  // CHECK: check_range
+  graph.check_range %0, %1, "no" {range = affine_map<() -> (-9, 9)>} : tensor<i64>
+  %2 = graph.gather %x, %i {axis = 1 : i64} : (tensor<?x9xf32, #rows>, tensor<4xi64>) -> tensor<?x4xf32, #out>
+  return %2 : tensor<?x4xf32, #out>
+}
+
+// -----
+// Tuples of one index.
+// CHECK-LABEL: func.func @single
+func.func @single(%x: tensor<9xf32>, %i: tensor<4x1xi64>) -> tensor<4xf32> {
+  %0 = graph.reduce_min %i {axes = array<i64: 0, 1>, keepdims = false} : (tensor<4x1xi64>) -> tensor<i64>
+  %1 = graph.reduce_max %i {axes = array<i64: 0, 1>, keepdims = false} : (tensor<4x1xi64>) -> tensor<i64>
+  graph.check_range %0, %1, "no" {range = affine_map<() -> (-9, 9)>} : tensor<i64>
+  // CHECK-NOT: check_range
+  // CHECK: graph.gather_nd %{{.*}} {graph.message = "no"}
+  %2 = graph.gather_nd %x, %i : (tensor<9xf32>, tensor<4x1xi64>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+// CHECK-LABEL: func.func @scatter
+func.func @scatter(%x: tensor<4x3xf32>, %i: tensor<1x3xi64>, %u: tensor<1x3xf32>) -> tensor<4x3xf32> {
+  %0 = graph.reduce_min %i {axes = array<i64: 0, 1>, keepdims = false} : (tensor<1x3xi64>) -> tensor<i64>
+  %1 = graph.reduce_max %i {axes = array<i64: 0, 1>, keepdims = false} : (tensor<1x3xi64>) -> tensor<i64>
+  graph.check_range %0, %1, "no" {range = affine_map<() -> (-4, 4)>} : tensor<i64>
+  // CHECK-NOT: check_range
+  // CHECK: graph.scatter_elements %{{.*}} {graph.message = "no"}
+  %2 = graph.scatter_elements %x, %i, %u {axis = 0 : i64} : (tensor<4x3xf32>, tensor<1x3xi64>, tensor<1x3xf32>) -> tensor<4x3xf32>
+  return %2 : tensor<4x3xf32>
+}
+
+// -----
+// The rows of a state's buffer are more than those that an index may be of.
+#rows = affine_map<()[s0] -> (s0, 3)>
 // CHECK-LABEL: func.func @state
-func.func @state(%x: tensor<4x3xf32>, %i: tensor<1x3xi64>, %u: tensor<1x3xf32>) -> tensor<4x3xf32> {
+func.func @state(%x: tensor<4x3xf32>, %i: tensor<1x3xi64>, %u: tensor<1x3xf32>) -> tensor<4x3xf32>
+    attributes {graph.symbols = ["rows"]} {
   %0 = graph.reduce_min %i {axes = array<i64: 0, 1>, keepdims = false} : (tensor<1x3xi64>) -> tensor<i64>
   %1 = graph.reduce_max %i {axes = array<i64: 0, 1>, keepdims = false} : (tensor<1x3xi64>) -> tensor<i64>
   // CHECK: check_range
   graph.check_range %0, %1, "no" {range = affine_map<() -> (-4, 4)>} : tensor<i64>
-  %2 = graph.scatter_elements %x, %i, %u {axis = 0 : i64} : (tensor<4x3xf32>, tensor<1x3xi64>, tensor<1x3xf32>) -> tensor<4x3xf32>
-  return %2 : tensor<4x3xf32>
+  %2 = graph.open_state %x {state = 0 : i64} : (tensor<4x3xf32>) -> tensor<?x3xf32, #rows>
+  // CHECK-NOT: graph.message
+  %3 = graph.scatter_elements %2, %i, %u {axis = 0 : i64} : (tensor<?x3xf32, #rows>, tensor<1x3xi64>, tensor<1x3xf32>) -> tensor<?x3xf32, #rows>
+  %4 = graph.close_state %3 {state = 0 : i64} : (tensor<?x3xf32, #rows>) -> tensor<4x3xf32>
+  return %4 : tensor<4x3xf32>
 }
 
 // -----

@@ -34,6 +34,8 @@ struct CommandLine {
 };
 } // namespace
 static CommandLine commandLine;
+/// The message is written.
+static std::atomic<bool> isReported = false;
 
 /// In the temporary folder, or where that is not to be had, in this one.
 static bool openReproducer(StringRef suffix, int &fd,
@@ -118,6 +120,18 @@ void reportDefect(bool isOfPass) {
            << (hasText ? text : script) << "\n";
   else
     errs() << "error: internal error; no reproducer could be written\n";
+  isReported = true;
+}
+
+/// Ends the process where its handler cannot: without memory or locks, and with
+/// a message unless there is one.
+[[noreturn]] static void endInHandler() {
+  static constexpr char text[] =
+      "error: internal error; no reproducer could be written\n";
+  if (!isReported && !commandLine.isReplay &&
+      write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+    _exit(kDefect); // nobody reads it
+  _exit(kDefect);
 }
 
 /// Runs on a signal, in the first thread that has one; others that crash
@@ -128,7 +142,7 @@ static void onFault(int) {
   pid_t self = gettid(), none = 0;
   if (!owner.compare_exchange_strong(none, self)) {
     if (none == self)
-      _exit(kDefect);
+      endInHandler();
     for (;;)
       pause();
   }
@@ -155,7 +169,7 @@ static void catchFaults() {
   for (int signal : {SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGBUS, SIGSEGV, SIGSYS})
     sigaction(signal, &fault, nullptr);
   struct sigaction late = {};
-  late.sa_handler = [](int) { _exit(kDefect); };
+  late.sa_handler = [](int) { endInHandler(); };
   sigaction(SIGALRM, &late, nullptr);
 }
 

@@ -494,7 +494,9 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
   // Groups cut the channels: their blocks are facts, not parameters.
   Value blockN = conv.groups > 1 ? e.index(blockChannels)
                                  : e.param("BLOCK_N", blockChannels);
-  int64_t group = conv.groups > 1 ? 1 : getPackedGroup(e, op.getFilter());
+  // The only channel is the same in all lanes: beside it there is no 0.
+  int64_t group =
+      conv.groups > 1 || inputs == 1 ? 1 : getPackedGroup(e, op.getFilter());
   int64_t depthBlock = llvm::alignTo(chooseBlock(inputs, 512), group);
   if (conv.groups > 1)
     depthBlock = largestDivisor(inputs, 512);

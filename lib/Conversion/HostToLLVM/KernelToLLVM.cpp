@@ -8,6 +8,7 @@
 #include "Formula.h"
 #include "KernelScratch.h"
 #include "adze_module.h"
+#include "mlir/Analysis/CFGLoopInfo.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -26,6 +27,9 @@ using namespace mlir;
 namespace adze {
 #define GEN_PASS_DEF_CONVERTKERNELTOLLVM
 #include "Conversion/Passes.h.inc"
+
+/// On a branch back: what LLVM is told of the loop.
+static constexpr llvm::StringLiteral loopAnnotationAttr = "loop_annotation";
 
 namespace {
 /// The pointers and symbols that a kernel function gets instead of memrefs.
@@ -196,6 +200,29 @@ void GreatestPosition::finish(func::FuncOp kernel, Value faults) {
   cf::BranchOp::create(b, loc, done);
 }
 
+/// Loops that LLVM turns into vectors keep one vector of greatest positions, as
+/// loops without checks have one vector a step: LLVM would interleave several
+/// for a reduction, and gathers at the end of a long step wait for each other.
+static void disableInterleaving(func::FuncOp kernel,
+                                ArrayRef<tile::CheckOp> checks) {
+  if (kernel.getBody().hasOneBlock())
+    return;
+  MLIRContext *context = kernel.getContext();
+  auto one = LLVM::LoopInterleaveAttr::get(
+      context, IntegerAttr::get(IntegerType::get(context, 32), 1));
+  auto annotation = LLVM::LoopAnnotationAttr::get(
+      context, nullptr, nullptr, one, nullptr, nullptr, nullptr, nullptr,
+      nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, {});
+  DominanceInfo dominance(kernel);
+  CFGLoopInfo loops(dominance.getDomTree(&kernel.getBody()));
+  for (tile::CheckOp check : checks) {
+    CFGLoop *loop = loops.getLoopFor(check->getBlock());
+    Block *latch = loop ? loop->getLoopLatch() : nullptr;
+    if (latch && !latch->getTerminator()->hasAttr(loopAnnotationAttr))
+      latch->getTerminator()->setAttr(loopAnnotationAttr, annotation);
+  }
+}
+
 /// Registers of one type and fault have one greatest position.
 static void lowerChecks(func::FuncOp kernel, ArrayRef<tile::CheckOp> checks,
                         Value faults) {
@@ -338,6 +365,7 @@ LogicalResult ConvertKernelToLLVMPass::convertSignature(
   kernel.walk([&](tile::CheckOp check) { checks.push_back(check); });
   if (!checks.empty()) {
     argumentTypes.push_back(pointer);
+    disableInterleaving(kernel, checks);
     lowerChecks(kernel, checks, entry.addArgument(pointer, loc));
   }
 

@@ -428,15 +428,28 @@ Dims Binder::bindBroadcast(llvm::ArrayRef<mlir::Value> shapes, Dims known) {
   return bindSizes(result, known);
 }
 
+/// Regions of branches and loops belong to no op yet.
+static bool isInFunction(const mlir::OpBuilder &builder) {
+  return llvm::isa_and_nonnull<mlir::func::FuncOp>(
+      builder.getBlock()->getParentOp());
+}
+
 void Binder::check(mlir::Value condition, llvm::StringRef message) {
   if (!canCreate(condition))
     return;
+  std::optional<bool> known;
   mlir::DenseElementsAttr elements;
+  auto numbers = graph::getConstantElements(condition);
   if (matchPattern(condition, mlir::m_Constant(&elements)) &&
-      elements.isSplat() && elements.getSplatValue<bool>())
+      elements.isSplat())
+    known = elements.getSplatValue<bool>();
+  else if (numbers && numbers->size() == 1)
+    known = numbers->front() != 0;
+  if (known == true)
     return;
-  if (graph::getConstantElements(condition) == llvm::SmallVector<int64_t>{1})
-    return;
+  // A branch or loop body may never run.
+  if (known == false && isInFunction(builder))
+    return (void)fail(message);
   graph::CheckOp::create(builder, loc, condition, message);
 }
 
@@ -483,21 +496,16 @@ mlir::AffineExpr Binder::makeFreshSymbol() {
   return importer.symbols.makeFresh();
 }
 
-/// Regions of branches and loops belong to no op yet.
-static bool isInFunction(const mlir::OpBuilder &builder) {
-  return llvm::isa_and_nonnull<mlir::func::FuncOp>(
-      builder.getBlock()->getParentOp());
-}
-
 bool Binder::isKnownBeforeRun(mlir::AffineExpr size) {
   return isInFunction(builder) &&
          graph::countSymbols(size) <= importer.numInputSymbols;
 }
 
 bool Binder::assumeNonNegative(mlir::AffineExpr expr) {
-  // What a branch takes for granted is no matter of the other one.
-  bool isInside = !isInFunction(builder);
-  if (!expr || (!isInside && importer.symbols.assumeNonNegative(expr)))
+  // What a branch takes for granted is no matter of the other one, and a size
+  // that the run computes is one of another node.
+  if (!expr ||
+      (isKnownBeforeRun(expr) && importer.symbols.assumeNonNegative(expr)))
     return bool(expr);
   mlir::AffineExpr never = graph::subExprs(this->expr(-1), expr);
   if (graph::isNonNegative(never))

@@ -174,6 +174,14 @@ Value adze::importer::sliceByData(Binder &b, Value x, Value starts, Value ends,
   // How many there are may not be known either.
   Value places =
       axes ? s.normalizeAxes(axes, rank) : s.iota(s.toVector(starts));
+  if (!places)
+    return {};
+  AffineExpr count = graph::getDims(places)[0];
+  if (!axes && count &&
+      !b.assumeNonNegative(graph::subExprs(b.expr(rank), count))) {
+    (void)b.fail("expected at most a start for each dim");
+    return {};
+  }
   Value dims = s.shape(x);
   Value allStarts = s.spread(s.toVector(starts), places, s.splat(rank, 0));
   Value allEnds = s.spread(s.toVector(ends), places, dims);
@@ -243,6 +251,18 @@ static Value getPlaces(Sizes &s, Binder &b, Value at, Value size,
   llvm_unreachable("all modes are handled");
 }
 
+/// Checks that dims which get more elements have some of which these are made.
+static void checkRepeated(Sizes &s, Binder &b, Value dims, Value low,
+                          Value high) {
+  Value zero = s.number(0);
+  Value left = s.add(dims, s.add(s.min(low, zero), s.min(high, zero)));
+  Value isPadded = s.less(zero, s.max(low, high));
+  Value isRepeated =
+      s.either(b.create<graph::NotOp>(isPadded), s.less(zero, left));
+  b.check(s.all(isRepeated),
+          "expected elements to pad with, but none are left");
+}
+
 Value adze::importer::padByData(Binder &b, Value x, Value pads, Value axes,
                                 Value fill, graph::PadMode mode) {
   Sizes s(b);
@@ -267,6 +287,8 @@ Value adze::importer::padByData(Binder &b, Value x, Value pads, Value axes,
   Dims sizes = b.getSizes(s.add(s.add(dims, low), high));
   if (b.hasFailed())
     return {};
+  if (mode != graph::PadMode::Constant)
+    checkRepeated(s, b, dims, low, high);
   Value filling;
   if (fill)
     filling = b.reshape(b.cast(fill, b.getElementType(x)), {});

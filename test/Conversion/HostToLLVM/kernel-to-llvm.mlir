@@ -150,3 +150,36 @@ func.func @vectors(%x: memref<4xindex>) attributes {adze.kernel} {
   tile.check %v below %c4 fault 0 : vector<16xindex>
   return
 }
+
+// -----
+// Checks of single positions leave it to LLVM to make vectors of their loop, of
+// one vector each; loops without checks are LLVM's to interleave.
+// CHECK-DAG: #[[ONE:.*]] = #llvm.loop_interleave<count = 1 : i32>
+// CHECK-DAG: #[[LOOP:.*]] = #llvm.loop_annotation<interleave = #[[ONE]]>
+// CHECK-LABEL: llvm.func internal @looped.body(
+// CHECK: llvm.intr.umax
+// CHECK: llvm.br {{.*}} {loop_annotation = #[[LOOP]]}
+// CHECK-NOT: loop_annotation
+func.func @looped(%x: memref<4xindex>) attributes {adze.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  cf.br ^head(%c0 : index)
+^head(%k: index):
+  %more = arith.cmpi slt, %k, %c4 : index
+  cf.cond_br %more, ^body, ^next
+^body:
+  %i = memref.load %x[%k] : memref<4xindex>
+  tile.check %i below %c4 fault 0 : index
+  %k1 = arith.addi %k, %c1 : index
+  cf.br ^head(%k1 : index)
+^next:
+  cf.br ^other(%c0 : index)
+^other(%j: index):
+  memref.store %j, %x[%j] : memref<4xindex>
+  %j1 = arith.addi %j, %c1 : index
+  %again = arith.cmpi slt, %j1, %c4 : index
+  cf.cond_br %again, ^other(%j1 : index), ^end
+^end:
+  return
+}

@@ -227,6 +227,11 @@ Values buildScan(Binder &b, const Scan &scan, mlir::ValueRange operands) {
     return {};
   Sizes sizes(b);
   Value length = sizes.pickScalar(sizes.shape(scanned.front()), 0);
+  for (Value other : llvm::drop_begin(scanned))
+    b.checkEqual(length, sizes.pickScalar(sizes.shape(other), 0),
+                 "expected scanned inputs of one length");
+  if (b.hasFailed())
+    return {};
   results = b.createLoop(
       length, Value(), operands.take_front(scan.numStates),
       [&](Value number, mlir::ValueRange states, Binder::LoopBody &result) {

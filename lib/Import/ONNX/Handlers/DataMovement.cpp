@@ -266,6 +266,19 @@ static LogicalResult importCenterCropPad(Binder &b) {
 
 constexpr double kMost = double(int64_t(1) << 60);
 
+/// Returns false if elements are to be made of a dim that has none, or of which
+/// negative pads leave none.
+static bool isRepeated(Binder &b, Value x, int64_t dim,
+                       llvm::ArrayRef<int64_t> low,
+                       llvm::ArrayRef<int64_t> high) {
+  AffineExpr size = graph::getDims(x)[dim];
+  if (!size || std::max(low[dim], high[dim]) <= 0)
+    return true;
+  int64_t gone =
+      std::min<int64_t>(low[dim], 0) + std::min<int64_t>(high[dim], 0);
+  return b.assumeNonNegative(graph::addExprs(size, b.expr(gone - 1)));
+}
+
 /// pads and value: attributes before version 11, operands from then on; axes
 /// from version 18 on.
 static LogicalResult importPad(Binder &b) {
@@ -303,6 +316,8 @@ static LogicalResult importPad(Binder &b) {
     if (std::max(std::abs(double(low[at])), std::abs(double(high[at]))) > kMost)
       return b.fail("expected pads of at most 2^60, but got " +
                     llvm::Twine(low[at]) + " and " + llvm::Twine(high[at]));
+    if (*mode != graph::PadMode::Constant && !isRepeated(b, x, at, low, high))
+      return b.fail("expected elements to pad with, but none are left");
   }
   llvm::SmallVector<Value> operands{x};
   if (b.version() < 11 && b.getFloat("value", 0.0) != 0.0)

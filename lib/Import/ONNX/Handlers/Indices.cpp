@@ -7,6 +7,7 @@
 #include "../OpTable.h"
 #include "../Sizes.h"
 #include "Arithmetic.h"
+#include "Dialect/Graph/IR/Broadcast.h"
 #include "Windows.h"
 
 using namespace adze;
@@ -51,6 +52,15 @@ static LogicalResult importTensorScatter(Binder &b) {
   if (axis == 0 || (mode != "linear" && mode != "circular"))
     return b.fail("expected an axis behind the batch, and mode linear or "
                   "circular");
+  if (b.getRank(update) != rank)
+    return b.fail("expected an update of " + llvm::Twine(rank) +
+                  " dims, as the cache has, but got " +
+                  llvm::Twine(b.getRank(update)));
+  AffineExpr longest = graph::getDims(cache)[axis],
+             length = graph::getDims(update)[axis];
+  if (longest && length &&
+      !b.assumeNonNegative(graph::subExprs(longest, length)))
+    return b.fail("expected an update no longer than the cache");
   Value index = a.withTail(a.iota(update, axis), rank - 1 - axis);
   if (start && b.getRank(start) != 1)
     return b.fail("expected write_indices of one dim");
@@ -127,6 +137,17 @@ static LogicalResult importMaxUnpool(Binder &b) {
     if (to.size() != inner.size())
       return b.fail("expected an output_shape of " + llvm::Twine(inner.size()) +
                     " dims, but got " + llvm::Twine(to.size()));
+    for (auto [i, small, large] : llvm::enumerate(inner, to)) {
+      bool mustBeSame = i < 2;
+      if (mustBeSame ? graph::areDifferent(small, large)
+                     : !b.assumeNonNegative(graph::subExprs(large, small)))
+        return b.fail("expected an output_shape with the input's first two "
+                      "dims and at least " +
+                      graph::toString(inner) + ", but got " +
+                      graph::toString(to));
+      if (mustBeSame)
+        b.assume(graph::equalitiesAttr, {small, large});
+    }
   }
   // Indices count in the smaller result; what the wanted one has more is 0.
   auto *context = b.builder.getContext();

@@ -6,11 +6,13 @@
 // (4 * i + k + 1) * 0x9e3779b97f4a7c15`.
 #include "Random.h"
 #include "../OpTable.h"
+#include "../Sizes.h"
 #include "Arithmetic.h"
 #include <cmath>
 
 using namespace adze;
 using namespace adze::importer;
+using mlir::AffineExpr;
 using mlir::LogicalResult;
 using mlir::Value;
 
@@ -175,6 +177,8 @@ static LogicalResult importRandomNormal(Binder &b) {
 static LogicalResult importBernoulli(Binder &b) {
   Arithmetic a(b);
   Value x = b.operand(0);
+  Value isShare = a.both(a.lessEqual(a.like(x, 0), x), a.lessEqual(x, 1.0));
+  b.check(Sizes(b).all(isShare), "expected probabilities in [0, 1]");
   mlir::Type type = b.getElementType(x);
   if (b.hasAttribute("dtype"))
     type = getElementType(b.builder.getContext(), b.getInt("dtype", 1));
@@ -202,6 +206,9 @@ static LogicalResult importMultinomial(Binder &b) {
       getElementType(b.builder.getContext(), b.getInt("dtype", 6));
   if (b.getRank(x) != 2 || samples < 1 || !type)
     return b.fail("expected a 2-D input, and a sample_size of at least 1");
+  AffineExpr classes = graph::getDims(x)[1];
+  if (classes && !b.assumeNonNegative(graph::subExprs(classes, b.expr(1))))
+    return b.fail("expected classes, but got none");
   mlir::Type f32 = b.builder.getF32Type();
   Value share =
       b.create<graph::SoftmaxOp>(b.cast(x, f32), b.attr("axis", int64_t(1)));
@@ -237,6 +244,11 @@ static LogicalResult importDropout(Binder &b) {
   ratio = ratio ? b.reshape(ratio, {}) : b.scalar(f32, 0.5);
   if (ratio && !b.getElementType(ratio).isF64())
     ratio = b.cast(ratio, f32);
+  Value isRatio =
+      a.both(a.lessEqual(a.like(ratio, 0), ratio), a.less(ratio, 1.0));
+  if (!known) // at inference it is not read
+    isRatio = a.either(isRatio, a.notOf(b.reshape(b.cast(training, i1), {})));
+  b.check(isRatio, "expected a ratio in [0, 1)");
   Random random(b);
   mlir::Type exact = random.getExactType();
   Value mask =

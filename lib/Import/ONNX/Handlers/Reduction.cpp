@@ -115,6 +115,11 @@ template <typename OpT>
 static LogicalResult importArg(Binder &b) {
   Value x = b.operand(0);
   int64_t axis = b.getAxis("axis", 0, b.getRank(x));
+  if (b.hasFailed())
+    return mlir::failure();
+  mlir::AffineExpr size = graph::getDims(x)[axis];
+  if (size && !b.assumeNonNegative(graph::subExprs(size, b.expr(1))))
+    return b.fail("expected elements along the axis, but got none");
   return b.done(b.create<OpT>(
       x,
       {b.attr("axis", axis), b.attr("keepdims", b.getInt("keepdims", 1) != 0),

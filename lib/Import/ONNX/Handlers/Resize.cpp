@@ -55,6 +55,8 @@ private:
   bool keepAspectRatio(llvm::StringRef policy);
   void keepAspectRatioByData(bool notLarger);
   LogicalResult bindSizes(Value wanted);
+  /// Fails if elements are to be made of a dim that has none.
+  LogicalResult checkFilled();
   /// The dims that are resized, as a vector.
   Value getFrom() { return a.gather(s.shape(x), s.vector(axes), 0); }
   Value getNumbers(llvm::ArrayRef<double> values);
@@ -117,6 +119,34 @@ LogicalResult Request::bindSizes(Value wanted) {
   return mlir::success();
 }
 
+/// Returns true if a dim without elements is known to get none.
+static bool isEmptyIfEmpty(AffineExpr dim, AffineExpr size) {
+  if (graph::areEqual(dim, size) || graph::getConstant(size) == 0)
+    return true;
+  if (!size || !llvm::isa_and_present<mlir::AffineSymbolExpr>(dim))
+    return graph::getConstant(dim).value_or(0) > 0;
+  AffineExpr zero = mlir::getAffineConstantExpr(0, dim.getContext());
+  return graph::getConstant(size.replace(dim, zero)) == 0;
+}
+
+LogicalResult Request::checkFilled() {
+  bool needsRun = false;
+  for (int64_t axis : axes) {
+    AffineExpr dim = dims[axis], size = result[axis];
+    if (isEmptyIfEmpty(dim, size))
+      continue;
+    if (!dim || !graph::getConstant(size))
+      needsRun = true;
+    else if (!b.assumeNonNegative(graph::subExprs(dim, b.expr(1))))
+      return b.fail("expected elements to resize, but got none");
+  }
+  if (needsRun)
+    b.check(s.all(s.either(s.equal(sizes, s.number(0)),
+                           s.less(s.number(0), getFrom()))),
+            "expected elements to resize, but got none");
+  return mlir::failure(b.hasFailed());
+}
+
 LogicalResult Request::addSizes(Value given) {
   llvm::StringRef policy = b.getString("keep_aspect_ratio_policy", "stretch");
   bool stretches = policy == "stretch", notLarger = policy == "not_larger";
@@ -134,12 +164,13 @@ LogicalResult Request::addSizes(Value given) {
       result[axis] = size;
     }
     if (stretches || keepAspectRatio(policy))
-      return mlir::success();
+      return checkFilled();
   }
-  if (stretches)
-    return bindSizes(sizes);
-  keepAspectRatioByData(notLarger);
-  return mlir::failure(b.hasFailed());
+  if (!stretches)
+    keepAspectRatioByData(notLarger);
+  else if (mlir::failed(bindSizes(sizes)))
+    return mlir::failure();
+  return checkFilled();
 }
 
 LogicalResult Request::addScales(llvm::ArrayRef<double> given) {

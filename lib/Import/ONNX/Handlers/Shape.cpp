@@ -67,6 +67,9 @@ static LogicalResult importConstantOfShape(Binder &b) {
                               dims));
 }
 
+/// More elements than these have no number.
+constexpr double kMostElements = 0x1p63;
+
 /// The number of elements of a range of floats; none if not known.
 static std::optional<int64_t> countFloats(Binder &b) {
   double values[3];
@@ -78,8 +81,8 @@ static std::optional<int64_t> countFloats(Binder &b) {
     values[i] = elements.getSplatValue<llvm::APFloat>().convertToDouble();
   }
   double count = std::ceil((values[1] - values[0]) / values[2]);
-  if (std::isnan(count) || count > double(INT64_MAX / 2))
-    return std::nullopt;
+  if (values[2] == 0 || !(count < kMostElements)) // nor NaN
+    return std::nullopt;                          // an error: countByData
   return int64_t(std::max(count, 0.0));
 }
 
@@ -124,15 +127,26 @@ static AffineExpr countByData(Binder &b) {
   b.check(b.create<graph::NotOp>(stands), "expected a step other than 0");
   step = sizes.select(stands, b.scalar(wide, 1), step);
   Value distance = sizes.sub(values[1], values[0]);
+  mlir::Type f64 = b.builder.getF64Type();
+  // Neither infinities nor NaN are less.
+  auto isCounted = [&](Value number) {
+    Value isLess = sizes.less(number, b.scalar(f64, kMostElements));
+    b.check(isLess, "expected fewer than 2^63 elements");
+    return isLess;
+  };
   Value count;
-  if (isFloat) // more than there can be, where that is no integer any more
-    count = b.create<graph::MinimumOp>(
-        {b.create<graph::CeilOp>(sizes.div(distance, step)),
-         b.scalar(wide, double(int64_t(1) << 62))});
-  else // rounded away from 0 where the signs agree
-    count = sizes.div(
-        sizes.sub(sizes.add(distance, step), b.create<graph::SignOp>(step)),
-        step);
+  if (isFloat) {
+    Value number = b.create<graph::CeilOp>(sizes.div(distance, step));
+    count = sizes.select(isCounted(number), number, zero);
+  } else {
+    (void)isCounted(b.create<graph::AbsOp>(
+        sizes.sub(b.cast(values[1], f64), b.cast(values[0], f64))));
+    // One more than whole steps before the last element, where signs agree.
+    Value sign = b.create<graph::SignOp>(step);
+    Value agrees = sizes.less(zero, sizes.mul(distance, sign));
+    Value whole = sizes.div(sizes.sub(distance, sign), step);
+    count = sizes.select(agrees, sizes.add(whole, b.scalar(wide, 1)), zero);
+  }
   Dims dims = b.getSizes(
       sizes.max(b.cast(count, b.builder.getI64Type()), sizes.number(0)));
   return dims.empty() ? AffineExpr() : dims.front();

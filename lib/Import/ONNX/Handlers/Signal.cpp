@@ -333,6 +333,8 @@ LogicalResult buildDFTByData(Binder &b, AffineExpr length, Value count) {
   Sizes s(b);
   int64_t rank = b.getRank(b.operand(0));
   Value axis = s.normalizeAxes(b.withLength(s.toVector(b.operand(2)), 1), rank);
+  b.check(b.reshape(s.less(axis, s.number(rank - 1)), {}),
+          "expected an axis before the last dim of real and imaginary parts");
   auto keys = llvm::to_vector(llvm::seq<int64_t>(0, rank - 1));
   return b.done(b.choose(
       b.reshape(axis, {}), keys, [&](size_t i, Binder::Values &results) {
@@ -383,6 +385,10 @@ std::pair<AffineExpr, Value> countFrames(Binder &b, AffineExpr length,
   AffineExpr rest = graph::subExprs(graph::getDims(signal)[1], length);
   auto known = graph::getConstantElements(b.operand(1));
   if (!known || !rest) {
+    Sizes s(b);
+    b.check(s.less(s.number(0), step), "expected a frame_step of at least 1");
+    b.check(b.create<graph::LessEqualOp>({lengthValue, a.size(signal, 1)}),
+            "expected a signal of at least one frame");
     Dims frames = b.getSizes(b.reshape(count, b.expr(1)));
     return {b.hasFailed() ? AffineExpr() : frames[0], count};
   }
@@ -427,7 +433,7 @@ LogicalResult importSTFT(Binder &b) {
     length = graph::getDims(window)[0];
     count = a.size(window, 0);
   }
-  if (!length || graph::getConstant(length).value_or(1) < 1)
+  if (!length || !b.assumeNonNegative(graph::subExprs(length, b.expr(1))))
     return b.fail("expected a frame length of at least 1");
   auto [frames, number] = countFrames(b, length, count);
   if (b.hasFailed())
@@ -440,6 +446,14 @@ LogicalResult importSTFT(Binder &b) {
     framed = a.mul(framed, b.unsqueeze(window, {1}));
   return b.done(Transform(b, /*inverse=*/false, b.getInt("onesided", 1) != 0)
                     .run(framed, length, count));
+}
+
+/// ONNX's body makes nothing of a negative size.
+LogicalResult importWindow(Binder &b) {
+  Sizes s(b);
+  b.check(s.all(s.less(s.number(-1), s.toVector(b.operand(0)))),
+          "expected a size of at least 0");
+  return b.expand(b.getOperands());
 }
 
 /// Triangles between points that are equally far apart on the mel scale.
@@ -462,13 +476,21 @@ LogicalResult importMelWeightMatrix(Binder &b) {
   Dims sizes = b.getSizes(counts);
   if (b.hasFailed())
     return mlir::failure();
+  Value lowest = scalar(3, f64), highest = scalar(4, f64);
+  Value isOrdered = a.both(a.lessEqual(a.like(lowest, 0), lowest),
+                           a.lessEqual(lowest, highest));
+  Value isBelow = a.both(a.less(a.like(rate, 0), rate),
+                         a.lessEqual(highest, a.mul(rate, 0.5)));
+  b.check(a.both(isOrdered, isBelow),
+          "expected 0 <= lower_edge_hertz <= upper_edge_hertz <= half of "
+          "sample_rate");
   // mel = 2595 log10(1 + hertz / 700), and back.
   const double factor = 2595 / std::log(10.0);
   auto mel = [&](Value hertz) {
     return a.mul(a.log(a.add(a.div(hertz, 700.0), 1.0)), factor);
   };
-  Value start = mel(scalar(3, f64));
-  Value step = a.div(a.sub(mel(scalar(4, f64)), start), b.cast(ends, f64));
+  Value start = mel(lowest);
+  Value step = a.div(a.sub(mel(highest), start), b.cast(ends, f64));
   Value mels = a.add(start, a.mul(b.cast(a.range(sizes[2], ends), f64), step));
   Value hertz = a.mul(a.sub(a.exp(a.div(mels, factor)), 1.0), 700.0);
   Value points =
@@ -491,7 +513,10 @@ LogicalResult importMelWeightMatrix(Binder &b) {
 
 void adze::importer::addSignalOps(std::vector<OpRow> &rows) {
   rows.insert(rows.end(), {
+                              {"BlackmanWindow", 17, 1, importWindow},
                               {"DFT", 17, 1, importDFT},
+                              {"HammingWindow", 17, 1, importWindow},
+                              {"HannWindow", 17, 1, importWindow},
                               {"MelWeightMatrix", 17, 5, importMelWeightMatrix},
                               {"STFT", 17, 2, importSTFT},
                           });
