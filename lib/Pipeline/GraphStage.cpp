@@ -102,6 +102,9 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
   }
   if (options.forExport)
     return;
+  // The caller's symbol follows those of the inputs; states add others.
+  manager.addNestedPass<func::FuncOp>(graph::createFindLastRowsPass(
+      graph::FindLastRowsPassOptions{llvm::to_vector(options.states)}));
   graph::FindStatesPassOptions states;
   states.pairs = llvm::to_vector(options.states);
   manager.addNestedPass<func::FuncOp>(graph::createFindStatesPass(states));

@@ -30,12 +30,14 @@ class GeneratorInfo:
             sequences form a batch.
         num_runs: Runs of the model so far.
         num_rows: Tokens that these took, of prompts as well.
+        num_scored: Rows of logits that these computed.
     """
 
     batch: int
     limits: str
     num_runs: int
     num_rows: int
+    num_scored: int
 
 
 def _ids(tokens: Iterable[int]) -> Any:
@@ -390,7 +392,7 @@ class Generator:
                 )
             )
             limits = (info.limits or b"").decode()
-            return GeneratorInfo(info.batch, limits, info.num_runs, info.num_rows)
+            return GeneratorInfo(info.batch, limits, info.num_runs, info.num_rows, info.num_scored)
 
     def _collect(self) -> None:
         """Releases sequences that nobody refers to."""

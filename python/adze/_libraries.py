@@ -163,6 +163,7 @@ class CGeneratorInfo(Structure):
         ("limits", c_char_p),
         ("num_runs", c_int64),
         ("num_rows", c_int64),
+        ("num_scored", c_int64),
     ]
 
 

@@ -173,7 +173,7 @@ static bool passes_trial(adze_generator *generator) {
   free(scores);
   adze_sequence_release(shorter);
   adze_sequence_release(longer);
-  generator->num_runs = 0;
+  generator->num_runs = generator->num_scored = 0;
   return fits;
 }
 

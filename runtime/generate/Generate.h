@@ -74,6 +74,7 @@ typedef struct {
   int64_t slot, count;
   int64_t start; /* the first row of the past in the slots */
   int64_t past, rows;
+  int64_t scored; /* rows with logits, the last ones; 0: one */
 } gen_run;
 
 struct adze_generator {
@@ -82,6 +83,7 @@ struct adze_generator {
   int32_t num_inputs, num_outputs, num_states;
   int32_t ids, mask, positions; /* inputs; -1: there is none */
   int32_t logits;
+  int32_t logits_dim; /* of the rows that are left out; -1: all are there */
   gen_state *states;
   int32_t *input_states, *output_states; /* -1: of none */
   bool can_rewind;
@@ -92,7 +94,7 @@ struct adze_generator {
   int64_t capacity;   /* rows of a slot */
   bool can_fill;      /* a run may take slots whose sequences do not go on */
   gen_block *blocks;
-  int64_t num_runs, num_rows;
+  int64_t num_runs, num_rows, num_scored;
   int64_t *ends;
   size_t num_ends;
   adze_sequence *first;

@@ -252,6 +252,9 @@ adze_status gen_take_scores(adze_generator *generator, const gen_run *run,
 
 adze_status gen_run_model(adze_generator *generator, const gen_run *run) {
   GEN_TRY(gen_shape_run(generator, run));
+  if (generator->logits_dim >= 0)
+    generator->outputs[generator->logits].shape[generator->logits_dim] =
+        run->scored ? run->scored : 1;
   GEN_TRY(place_outputs(generator, run));
   GEN_TRY(fill_input(generator, run, generator->ids));
   GEN_TRY(fill_input(generator, run, generator->mask));
@@ -260,5 +263,8 @@ adze_status gen_run_model(adze_generator *generator, const gen_run *run) {
                    generator->num_inputs, generator->output_tensors,
                    generator->num_outputs));
   ++generator->num_runs;
+  const gen_tensor *logits = &generator->outputs[generator->logits];
+  int64_t words = logits->shape[logits->tensor.ndim - 1];
+  generator->num_scored += words ? (int64_t)count_of(logits) / words : 0;
   return NULL;
 }

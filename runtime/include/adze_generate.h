@@ -93,6 +93,7 @@ typedef struct {
                          any sequences form a batch. Lives as the generator */
   int64_t num_runs;   /* of the model so far */
   int64_t num_rows;   /* of tokens that these took, of prompts as well */
+  int64_t num_scored; /* rows of logits that these computed */
 } adze_generator_info;
 /* Writes `size` bytes, sizeof(adze_generator_info) of the caller. */
 ADZE_API adze_status adze_generator_get_info(const adze_generator *generator,
