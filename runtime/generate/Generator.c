@@ -261,7 +261,9 @@ adze_status adze_generator_get_info(const adze_generator *generator,
                              .limits = generator->limits,
                              .num_runs = generator->num_runs,
                              .num_rows = generator->num_rows,
-                             .num_scored = generator->num_scored};
+                             .num_scored = generator->num_scored,
+                             .num_drafted = generator->num_drafted,
+                             .num_accepted = generator->num_accepted};
   memcpy(info, &all, size < sizeof(all) ? size : sizeof(all));
   return NULL;
 }
