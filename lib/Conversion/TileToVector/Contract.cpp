@@ -58,6 +58,9 @@ bool KernelLowering::isReadInPlace(Value operand, bool isRhs) {
     return llvm::all_of(op->getOperands(), [&](Value source) {
       return isReadInPlace(source, isRhs);
     });
+  // Vectors are widened as they are read.
+  if (Operation *reader = getReader(operand); reader && reader != op)
+    return isRhs && isReadInPlace(reader->getResult(0), isRhs);
   std::optional<Window> window = windowOf(op);
   if (!window || isBorder(*window) || window->indices)
     return false;
@@ -91,7 +94,7 @@ void KernelLowering::prepareOperands(DotOp op) {
 Value KernelLowering::contractedEnd(DotOp op, ValueRange operands) {
   Value end;
   for (Value operand : operands) {
-    Operation *source = operand.getDefiningOp();
+    Operation *source = getReader(operand);
     std::optional<Window> window =
         source ? windowOf(source) : std::optional<Window>();
     if (!window)

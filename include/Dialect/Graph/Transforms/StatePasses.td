@@ -109,4 +109,49 @@ def FindLastRowsPass : Pass<"graph-find-last-rows", "::mlir::func::FuncOp"> {
   ];
 }
 
+def NarrowStatesPass : Pass<"graph-narrow-states", "::mlir::func::FuncOp"> {
+  let summary = "Keep caches in few bits";
+  let description = [{
+    Caches of f32 become caches of `type`: the argument and the result change
+    their types, new rows are rounded before they are stored, and who reads the
+    cache widens what it reads. int8 has a scale of f32 for each row, the greatest
+    magnitude by 127, as an argument and a result of their own with the names of
+    the cache and `.scale`, without the dim of the elements of a row.
+
+    A cache is an argument that a result continues by its name
+    (`graph-find-states`), by concats or scatters of rows alone. A function
+    without one is an error.
+
+    Before:
+    ```mlir
+    func.func @main(%past: tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0, 4)>> {graph.name = "past"}, %x: tensor<1x1x4xf32> {graph.name = "x"})
+        -> (tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>> {graph.name = "present"}, tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>> {graph.name = "y"}) {
+      %0 = graph.concat %past, %x {axis = 1 : i64} : (tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0, 4)>>, tensor<1x1x4xf32>) -> tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>>
+      %1 = graph.neg %0 : (tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>>) -> tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>>
+      return %0, %1 : tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>>, tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>>
+    }
+    ```
+    After:
+    ```mlir
+    func.func @main(%past: tensor<1x?x4xf16, affine_map<()[s0] -> (1, s0, 4)>> {graph.name = "past"}, %x: tensor<1x1x4xf32> {graph.name = "x"})
+        -> (tensor<1x?x4xf16, affine_map<()[s0] -> (1, s0 + 1, 4)>> {graph.name = "present"}, tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>> {graph.name = "y"}) {
+      %0 = graph.cast %x : (tensor<1x1x4xf32>) -> tensor<1x1x4xf16>
+      %1 = graph.concat %past, %0 {axis = 1 : i64} : (tensor<1x?x4xf16, affine_map<()[s0] -> (1, s0, 4)>>, tensor<1x1x4xf16>) -> tensor<1x?x4xf16, affine_map<()[s0] -> (1, s0 + 1, 4)>>
+      %2 = graph.cast %1 : (tensor<1x?x4xf16, affine_map<()[s0] -> (1, s0 + 1, 4)>>) -> tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>>
+      %3 = graph.neg %2 : (tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>>) -> tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>>
+      return %1, %3 : tensor<1x?x4xf16, affine_map<()[s0] -> (1, s0 + 1, 4)>>, tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>>
+    }
+    ```
+  }];
+  let options = [
+    Option<"type", "type", "std::string", "\"f16\"", "f16, bf16 or int8">,
+    ListOption<"pairs", "pairs", "std::string",
+               "INPUT=OUTPUT of values of which the output continues the input "
+               "(* is any text), or none">,
+  ];
+  let statistics = [
+    Statistic<"numStates", "states", "Caches that were narrowed">,
+  ];
+}
+
 #endif // ADZE_DIALECT_GRAPH_TRANSFORMS_STATEPASSES

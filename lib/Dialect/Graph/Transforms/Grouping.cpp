@@ -411,6 +411,28 @@ bool Grouping::feedsMaskOnly(const Group &producer,
          });
 }
 
+/// Keys or values of few bits, which are widened as they are read.
+static bool widensOperand(const Group &producer, AttentionOp attention) {
+  auto isNarrow = [](Value value) {
+    return getElementTypeOrSelf(value).getIntOrFloatBitWidth() <= 16;
+  };
+  auto suits = [&](Operation *op) {
+    if (auto cast = dyn_cast<CastOp>(op))
+      return isNarrow(cast.getInput()) && !isNarrow(cast.getResult());
+    // A scale for each row.
+    auto scaled = dyn_cast<MulOp>(op);
+    return isMovement(op) ||
+           (scaled && getConstant(getDims(scaled.getRhs()).back()) == 1);
+  };
+  return llvm::all_of(producer.ops, suits) &&
+         llvm::any_of(producer.ops, llvm::IsaPred<CastOp>) &&
+         llvm::any_of(producer.ops, [&](Operation *op) {
+           return llvm::is_contained(
+               ValueRange{attention.getKey(), attention.getValue()},
+               op->getResult(0));
+         });
+}
+
 /// Why what is inserted at several places is not computed there.
 static StringRef whyNoPiece(const Group &producer, InsertSliceOp insert) {
   auto suits = [](Operation *op) {
@@ -485,7 +507,8 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
   if (StringRef why = whyMovedBefore(producer, anchor); !why.empty())
     return why;
   if (auto attention = dyn_cast<AttentionOp>(anchor);
-      attention && feedsMaskOnly(producer, attention))
+      attention && (feedsMaskOnly(producer, attention) ||
+                    widensOperand(producer, attention)))
     return "";
   if (auto insert = dyn_cast<InsertSliceOp>(anchor))
     return whyNoPiece(producer, insert);
