@@ -82,7 +82,8 @@ typedef struct {
   int64_t start; /* the first row of the past in the slots */
   int64_t past, rows;
   bool has_prompts; /* of sequences without a past, filled up to `rows` */
-  int64_t scored;   /* rows with logits, the last ones; 0: one */
+  int64_t held;     /* last tokens of each prompt that the run does not take */
+  int64_t scored;   /* rows with logits, the last ones; 0: one; -1: none */
 } gen_run;
 
 struct adze_generator {

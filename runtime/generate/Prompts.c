@@ -13,40 +13,34 @@
 
 /* Rows of the run that its sequence `row` leaves to padding. */
 static int64_t padding_of(const gen_run *run, int64_t row) {
-  return run->rows - gen_left_of(run->block->sequences[run->slot + row]);
+  const adze_sequence *sequence = run->block->sequences[run->slot + row];
+  return run->rows + run->held - gen_left_of(sequence);
 }
 
-/* Puts the first rows where padding ends, and says which logits are read. */
-static void prepare(adze_generator *generator, gen_run *run) {
+/* Puts the first rows where padding ends. */
+static void prepare(adze_generator *generator, const gen_run *run) {
   adze_sequence **slots = run->block->sequences + run->slot;
-  run->scored = 1;
   for (int64_t row = 0; row < run->count; ++row) {
-    adze_sequence *sequence = slots[row];
-    int64_t padding = padding_of(run, row);
-    sequence->waits = sequence->joined = true;
-    sequence->start =
-        run->start + (generator->padding == GEN_BEFORE ? padding : 0);
-    if (generator->padding == GEN_BEHIND && padding + 1 > run->scored)
-      run->scored = padding + 1;
+    slots[row]->waits = slots[row]->joined = true;
+    slots[row]->start =
+        run->start +
+        (generator->padding == GEN_BEFORE ? padding_of(run, row) : 0);
   }
 }
 
-/* The token of a sequence from which its next one follows. */
-static int64_t back_of(const adze_generator *generator, const gen_run *run,
-                       int64_t row) {
-  return generator->padding == GEN_BEHIND ? padding_of(run, row) : 0;
-}
-
-static void choose_all(adze_generator *generator, const gen_run *run,
-                       adze_status *first) {
+/* Sequences with a token left wait for the run of these in the same step. */
+static void finish(adze_generator *generator, const gen_run *run,
+                   adze_status *first) {
   adze_sequence **slots = run->block->sequences + run->slot;
   for (int64_t row = 0; row < run->count; ++row) {
     adze_sequence *sequence = slots[row];
-    int64_t back = back_of(generator, run, row);
-    generator->num_rows += gen_left_of(sequence);
-    sequence->done = sequence->count;
+    int64_t taken = gen_left_of(sequence) - run->held;
+    generator->num_rows += taken;
+    sequence->done += (size_t)taken;
+    if (run->held)
+      continue;
     sequence->waits = false;
-    adze_status status = gen_choose_next(sequence, run, row, back);
+    adze_status status = gen_choose_next(sequence, run, row, 0);
     if (status)
       gen_fail(sequence, status, first);
   }
@@ -63,7 +57,8 @@ static adze_status compare(adze_generator *generator, adze_sequence *shorter,
                   .slot = shorter->slot,
                   .count = 2,
                   .rows = 2,
-                  .has_prompts = true};
+                  .has_prompts = true,
+                  .scored = 2};
   for (int64_t row = 0; row < 2; ++row) {
     adze_sequence *sequence = row ? longer : shorter;
     gen_run alone = {.block = both.block,
@@ -83,8 +78,9 @@ static adze_status compare(adze_generator *generator, adze_sequence *shorter,
   prepare(generator, &both);
   GEN_TRY(gen_run_model(generator, &both));
   for (int64_t row = 0; row < 2; ++row) {
-    GEN_TRY(
-        gen_take_scores(generator, &both, row, back_of(generator, &both, row)));
+    bool is_behind = generator->padding == GEN_BEHIND;
+    GEN_TRY(gen_take_scores(generator, &both, row,
+                            is_behind ? padding_of(&both, row) : 0));
     *fits &= gen_is_near(generator, scores[row]);
   }
   return NULL;
@@ -131,7 +127,7 @@ static bool is_whole(const adze_sequence *sequence) {
 }
 
 /* Extends the run to the slots behind it, as long as its rows are no more than
- * a chunk, and half of them at least are tokens. */
+ * a chunk, and three in four of them at least are tokens. */
 static void extend(adze_generator *generator, gen_run *run) {
   adze_sequence **slots = run->block->sequences + run->slot;
   int64_t tokens = gen_left_of(slots[0]);
@@ -141,7 +137,8 @@ static void extend(adze_generator *generator, gen_run *run) {
     int64_t rows = gen_left_of(slots[row]);
     int64_t most = rows > run->rows ? rows : run->rows;
     tokens += rows;
-    if (most * (row + 1) > generator->chunk || most * (row + 1) > 2 * tokens)
+    if (most * (row + 1) > generator->chunk ||
+        3 * most * (row + 1) > 4 * tokens)
       return;
     if (rows != run->rows && !generator->has_tried) {
       generator->has_tried = true;
@@ -150,6 +147,10 @@ static void extend(adze_generator *generator, gen_run *run) {
     }
     if (rows != run->rows && generator->padding == GEN_NOWHERE)
       return;
+    /* Logits behind padding would be many: the last tokens run by themselves.
+     */
+    if (rows != run->rows && generator->padding == GEN_BEHIND)
+      run->held = 1;
     run->rows = most;
     run->count = row + 1;
   }
@@ -169,6 +170,8 @@ void gen_run_prompts(adze_sequence *sequence, int64_t rows,
     gen_advance(sequence, rows, first);
     return;
   }
+  run.rows -= run.held;
+  run.scored = run.held ? -1 : 0;
   adze_sequence **slots = run.block->sequences + run.slot;
   if (generator->form == GEN_PADDED)
     for (int64_t row = 0; row < run.count; ++row)
@@ -179,7 +182,7 @@ void gen_run_prompts(adze_sequence *sequence, int64_t rows,
   prepare(generator, &run);
   adze_status status = gen_run_model(generator, &run);
   if (!status) {
-    choose_all(generator, &run, first);
+    finish(generator, &run, first);
     return;
   }
   /* One of them may be at fault, which the others must not bear. */

@@ -159,7 +159,7 @@ static void put(void *data, DLDataType dtype, uint64_t at, int64_t value) {
 static int64_t taken_of(const gen_run *run, const adze_sequence *sequence) {
   if (!sequence || (run->count > 1 && !sequence->waits))
     return 0;
-  return run->has_prompts ? gen_left_of(sequence) : run->rows;
+  return run->has_prompts ? gen_left_of(sequence) - run->held : run->rows;
 }
 
 /* Rows of the run before the first token of a sequence. */
@@ -276,7 +276,9 @@ adze_status gen_run_model(adze_generator *generator, const gen_run *run) {
   GEN_TRY(gen_shape_run(generator, run));
   if (generator->logits_dim >= 0)
     generator->outputs[generator->logits].shape[generator->logits_dim] =
-        run->scored ? run->scored : 1;
+        run->scored < 0 ? 0
+        : run->scored   ? run->scored
+                        : 1;
   GEN_TRY(place_outputs(generator, run));
   GEN_TRY(fill_input(generator, run, generator->ids));
   GEN_TRY(fill_input(generator, run, generator->mask));

@@ -215,9 +215,10 @@ LogicalResult AttentionEmitter::cut() {
              {isBelow(fewBlocked), true, e.index(blockedQueries)},
              {nullptr, false, blockQueries}};
     // Weights are summed in another order across the vectors than along them.
-    if (e.batchInvariant)
+    if (e.batchInvariant) {
       forms = {forms[0], {nullptr, true, e.index(blockedQueries)}};
-    rows = e.ceilDiv(queries, forms.back().count);
+      rows = e.ceilDiv(queries, e.index(blockedQueries));
+    }
     for (const Form &form : llvm::reverse(ArrayRef<Form>(forms).drop_back()))
       rows = arith::SelectOp::create(b, loc, form.condition,
                                      e.ceilDiv(queries, form.count), rows);
