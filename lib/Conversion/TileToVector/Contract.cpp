@@ -4,6 +4,7 @@
 #include "Dialect/Tile/IR/Reduction.h"
 #include "KernelLowering.h"
 #include "Products.h"
+#include "Reader.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -17,15 +17,6 @@
 
 namespace adze::tile {
 
-/// The op that reads a tile: behind a conversion to a wider type, which is done
-/// in registers, what it converts.
-inline mlir::Operation *getReader(mlir::Value tile) {
-  mlir::Operation *op = tile.getDefiningOp();
-  return llvm::isa_and_nonnull<mlir::arith::ExtFOp, mlir::arith::SIToFPOp>(op)
-             ? op->getOperand(0).getDefiningOp()
-             : op;
-}
-
 class KernelLowering {
 public:
   /// `root`: a kernel without phases, or a phase; its code goes where `b` is.

@@ -3,6 +3,7 @@
 // Asking for memory before it is needed.
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "KernelLowering.h"
+#include "Reader.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -20,8 +20,7 @@ static bool isMovedUnitReshape(Operation *op) {
          isUnitReshape(reshape);
 }
 
-/// Ops that only say where an element comes from; cheap to compute twice.
-static bool isMovement(Operation *op) {
+bool adze::graph::isMovement(Operation *op) {
   return (isa<TransposeOp, SliceOp, BroadcastToOp>(op) &&
           op->getNumOperands() == 1) ||
          isMovedUnitReshape(op);
@@ -408,28 +407,6 @@ bool Grouping::feedsMaskOnly(const Group &producer,
                                                 attention.getKey(),
                                                 attention.getValue()},
                                      op->getResult(0));
-         });
-}
-
-/// Keys or values of few bits, which are widened as they are read.
-static bool widensOperand(const Group &producer, AttentionOp attention) {
-  auto isNarrow = [](Value value) {
-    return getElementTypeOrSelf(value).getIntOrFloatBitWidth() <= 16;
-  };
-  auto suits = [&](Operation *op) {
-    if (auto cast = dyn_cast<CastOp>(op))
-      return isNarrow(cast.getInput()) && !isNarrow(cast.getResult());
-    // A scale for each row.
-    auto scaled = dyn_cast<MulOp>(op);
-    return isMovement(op) ||
-           (scaled && getConstant(getDims(scaled.getRhs()).back()) == 1);
-  };
-  return llvm::all_of(producer.ops, suits) &&
-         llvm::any_of(producer.ops, llvm::IsaPred<CastOp>) &&
-         llvm::any_of(producer.ops, [&](Operation *op) {
-           return llvm::is_contained(
-               ValueRange{attention.getKey(), attention.getValue()},
-               op->getResult(0));
          });
 }
 
