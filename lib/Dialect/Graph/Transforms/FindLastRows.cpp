@@ -323,8 +323,9 @@ unsigned LastRowFinder::run() {
         {rows->output, rows->dim, rows->all, rows->symbol}));
     function->setAttr(adze::host::lastRowsAttr, builder.getArrayAttr(list));
   }
-  function.setFunctionType(builder.getFunctionType(
-      function.getArgumentTypes(), block.getTerminator()->getOperandTypes()));
+  if (!list.empty())
+    function.setFunctionType(builder.getFunctionType(
+        function.getArgumentTypes(), block.getTerminator()->getOperandTypes()));
   return list.size();
 }
 
@@ -338,6 +339,7 @@ public:
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (function.isExternal() || function.isPrivate() ||
+        !function.getBody().hasOneBlock() ||
         function->hasAttr(adze::host::lastRowsAttr) ||
         function->hasAttr(adze::host::kernelAttr) ||
         adze::tile::findCudaTarget(function))

@@ -280,6 +280,7 @@ public:
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (function.isExternal() || function.isPrivate() ||
+        !function.getBody().hasOneBlock() ||
         function->hasAttr(adze::host::kernelAttr))
       return;
     Builder b(&getContext());
