@@ -84,6 +84,12 @@ struct State {
   std::string rows, drop; // functions of the symbols
 };
 
+/// An output whose caller chooses the number of rows, along a dim.
+struct LastRows {
+  uint32_t output = 0, dim = 0;
+  int32_t all = -1, symbol = -1;
+};
+
 /// As adze_attribute_kind.
 enum class AttributeKind : uint32_t {
   Int,
@@ -132,6 +138,7 @@ struct ModuleDescription {
   std::vector<State> states;
   std::vector<Operator> operators;
   std::vector<Default> defaults; // of the last inputs
+  std::vector<LastRows> lastRows;
   uint64_t weightsSize = 0;
   /// Name and digest of the file that the weights are in; empty: in the module.
   std::string weightsFile, weightsId;

@@ -113,6 +113,8 @@ struct CompileOptions {
   /// What auto found, for the report; null: nothing.
   const std::vector<ProbedProduct> *precisionErrors = nullptr;
   WeightsPrecision weightsPrecision;
+  /// The type of caches that are f32 in the model: f32, f16, bf16 or int8.
+  std::string cachePrecision = "f32";
   /// Pairs INPUT=OUTPUT of values of which the output continues the input, with
   /// a * in each for any text; or "none".
   std::vector<std::string> states;

@@ -43,6 +43,8 @@ struct StageOptions {
   /// Whether an input says which products round to `precision`.
   bool probesPrecision = false;
   WeightsPrecision weights;
+  /// The type of caches that are f32 in the model: f32, f16, bf16 or int8.
+  std::string cachePrecision = "f32";
   /// Pairs INPUT=OUTPUT of values of which the output continues the input, or
   /// "none".
   std::vector<std::string> states;

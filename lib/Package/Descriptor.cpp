@@ -267,6 +267,15 @@ static Constant *makeDefaults(TableBuilder &b, const ModuleDescription &d) {
   return b.array(rows, "defaults");
 }
 
+static Constant *makeLastRows(TableBuilder &b, const ModuleDescription &d) {
+  SmallVector<Constant *> rows;
+  for (const LastRows &row : d.lastRows)
+    rows.push_back(
+        b.table<adze_last_rows>({b.i32(row.output), b.i32(row.dim),
+                                 b.i32(row.all), b.i32(row.symbol)}));
+  return b.array(rows, "last_rows");
+}
+
 static Constant *makeRowSizes(TableBuilder &b) {
   const adze_module_row_sizes rows = ADZE_MODULE_ROW_SIZES;
   Constant *sizes = b.table<adze_module_row_sizes>(
@@ -274,7 +283,8 @@ static Constant *makeRowSizes(TableBuilder &b) {
        b.i32(rows.string), b.i32(rows.kernel), b.i32(rows.variant),
        b.i32(rows.cpu_kernel), b.i32(rows.image), b.i32(rows.device_kernel),
        b.i32(rows.fault), b.i32(rows.state), b.i32(rows.host_operator),
-       b.i32(rows.attribute), b.i32(rows.default_value)});
+       b.i32(rows.attribute), b.i32(rows.default_value),
+       b.i32(rows.last_rows)});
   return b.global(sizes, "row_sizes", 4);
 }
 
@@ -342,7 +352,9 @@ static Constant *makeDescriptor(TableBuilder &b, const ModuleDescription &d,
        makeOperators(b, d),
        b.i64(d.operators.size()),
        makeDefaults(b, d),
-       b.i64(d.defaults.size())});
+       b.i64(d.defaults.size()),
+       makeLastRows(b, d),
+       b.i64(d.lastRows.size())});
 }
 
 template <typename T>

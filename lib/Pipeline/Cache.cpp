@@ -145,11 +145,13 @@ static void describeOptions(const CompileOptions &options,
      << getFileDigest(options.tuneDatabase).value_or("-") << " "
      << options.batchInvariant << " precision " << options.precision
      << " of weights " << options.weightsPrecision.bits << " "
-     << options.weightsPrecision.block << " fallback "
-     << options.allowHostFallback << " wide";
+     << options.weightsPrecision.block << " caches " << options.cachePrecision
+     << " fallback " << options.allowHostFallback << " wide";
   for (int64_t number : options.wideProducts)
     os << " " << number;
   os << " probes " << (options.probed != nullptr) << "\n";
+  for (const std::string &pair : options.states)
+    os << "state " << pair << "\n";
   for (const std::string &plugin : options.plugins)
     os << "plugin " << getFileDigest(plugin).value_or("-") << "\n";
   for (const auto &[stage, pipeline] : options.stagePasses)

@@ -88,6 +88,7 @@ Compilation::Compilation(const CompileOptions &options,
   stageOptions.wideProducts = options.wideProducts;
   stageOptions.probesPrecision = options.probed != nullptr;
   stageOptions.weights = options.weightsPrecision;
+  stageOptions.cachePrecision = options.cachePrecision;
   stageOptions.states = options.states;
   stageOptions.literal = options.literal;
   stageOptions.quickCode = options.quickCode;

@@ -5,6 +5,7 @@
 #include "Dialect/Graph/IR/Checks.h"
 #include "Dialect/Graph/IR/States.h"
 #include "Dialect/Host/IR/External.h"
+#include "Dialect/Host/IR/LastRows.h"
 #include "Support/NodeName.h"
 #include "adze_module.h"
 #include "llvm/ADT/SetVector.h"
@@ -183,6 +184,13 @@ static void describeStates(func::FuncOp program,
   }
 }
 
+static void describeLastRows(func::FuncOp program,
+                             package::ModuleDescription &description) {
+  for (host::LastRows rows : host::getLastRows(program))
+    description.lastRows.push_back(
+        {rows.output, rows.dim, int32_t(rows.all), int32_t(rows.symbol)});
+}
+
 static package::Attribute describeAttribute(NamedAttribute attribute) {
   package::Attribute row;
   row.name = attribute.getName().str();
@@ -273,6 +281,7 @@ LogicalResult describe(func::FuncOp program,
     return failure();
 
   describeStates(program, description);
+  describeLastRows(program, description);
   describeOperators(program, description);
   describeDefaults(program, description);
 

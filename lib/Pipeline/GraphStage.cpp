@@ -100,6 +100,12 @@ void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
   }
   if (options.forExport)
     return;
+  if (options.cachePrecision != "f32")
+    manager.addNestedPass<func::FuncOp>(graph::createNarrowStatesPass(
+        {options.cachePrecision, llvm::to_vector(options.states)}));
+  // The caller's symbol follows those of the inputs; states add others.
+  manager.addNestedPass<func::FuncOp>(graph::createFindLastRowsPass(
+      graph::FindLastRowsPassOptions{llvm::to_vector(options.states)}));
   graph::FindStatesPassOptions states;
   states.pairs = llvm::to_vector(options.states);
   manager.addNestedPass<func::FuncOp>(graph::createFindStatesPass(states));

@@ -255,6 +255,18 @@ const OptionTable::Row OptionTable::rows[] = {
       "beside those that are found; none: no output does",
       "PAST=PRESENT[,..]|none"},
      [](R &r, G &g) { return add(g, r.options.states); }},
+    {{"kv-precision", Kind::Value,
+      "Caches of f32 in another type, which the module's inputs and outputs "
+      "have then; int8 has a scale for each row",
+      "f32|f16|bf16|int8"},
+     [](R &r, G &g) {
+       return readWord<std::string>(g, r.options.cachePrecision,
+                                    "f32, f16, bf16 or int8",
+                                    {{"f32", "f32"},
+                                     {"f16", "f16"},
+                                     {"bf16", "bf16"},
+                                     {"int8", "int8"}});
+     }},
     {{"overridable", Kind::Repeated,
       "Initializers (* is any text) for which a context may have other values "
       "(LoRA)",

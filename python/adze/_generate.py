@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import sys
 import threading
 import weakref
 from ctypes import POINTER, byref, c_int32, c_int64, c_size_t, c_void_p
 from dataclasses import dataclass
-from typing import Any, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 from . import _libraries as lib
 from ._errors import AdzeError, ArgumentError, check_status
@@ -30,17 +31,42 @@ class GeneratorInfo:
             sequences form a batch.
         num_runs: Runs of the model so far.
         num_rows: Tokens that these took, of prompts as well.
+        num_scored: Rows of logits that these computed.
+        num_drafted: Tokens that were drafted for runs.
+        num_accepted: Those of them that the model chose.
     """
 
     batch: int
     limits: str
     num_runs: int
     num_rows: int
+    num_scored: int
+    num_drafted: int
+    num_accepted: int
 
 
 def _ids(tokens: Iterable[int]) -> Any:
     values = [int(token) for token in tokens]
     return (c_int64 * len(values))(*values)
+
+
+Drafter = Callable[[Sequence[int], int], Iterable[int]]
+
+
+def _draft_callback(drafter: Drafter) -> Any:
+    """What the library calls. An error is shown, and drafts nothing."""
+
+    def called(user: Any, tokens: Any, count: int, draft: Any, most: int) -> int:
+        try:
+            made = list(itertools.islice(drafter(tokens[:count], most), most))
+            for i, token in enumerate(made):
+                draft[i] = int(token)
+            return len(made)
+        except Exception:
+            sys.excepthook(*sys.exc_info())
+            return 0
+
+    return lib.DraftCallback(called)
 
 
 def _sampling(
@@ -52,6 +78,8 @@ def _sampling(
     seed: int = 0,
     max_tokens: int = 0,
     stop: Sequence[Sequence[int]] = (),
+    draft: int = 0,
+    drafter: Drafter | None = None,
 ) -> Any:
     """The struct, with the arrays that it points to."""
     stops = [_ids(tokens) for tokens in stop]
@@ -68,8 +96,12 @@ def _sampling(
         stops=pointers,
         stop_lengths=(c_size_t * len(stops))(*map(len, stops)),
         num_stops=len(stops),
+        draft=draft,
     )
-    made.kept = stops, pointers
+    callback = _draft_callback(drafter) if drafter else None
+    if callback:
+        made.drafter = ctypes.cast(callback, c_void_p)
+    made.kept, made.callback = (stops, pointers), callback
     return made
 
 
@@ -100,6 +132,7 @@ class TokenSequence:
         self._generator = generator
         self._pointer = c_void_p()
         self._taken = 0
+        self._drafter: Any = None  # what the library calls
         self._names = [name.encode() for name in inputs or ()]
         self._inputs = [borrow(value, None) for value in (inputs or {}).values()]
         self._id = next(generator._ids)
@@ -151,7 +184,9 @@ class TokenSequence:
             made._inputs = self._inputs
             made.tokens, made.logprobs = list(self.tokens), list(self.logprobs)
             made._taken, made.end = self._taken, self.end
-            given = byref(_sampling(**sampling)) if sampling else None
+            changed = _sampling(**sampling) if sampling else None
+            made._drafter = changed.callback if changed else self._drafter
+            given = byref(changed) if changed else None
             check_status(
                 lib.generate().adze_sequence_fork(
                     self._open(), given, generator._callback, made._id, byref(made._pointer)
@@ -292,6 +327,8 @@ class Generator:
         repetition_penalty: float = 0.0,
         seed: int = 0,
         stop: Sequence[Sequence[int]] = (),
+        draft: int = 0,
+        drafter: Drafter | None = None,
         inputs: Mapping[str, Any] | None = None,
     ) -> TokenSequence:
         """Returns a sequence that joins at the next step.
@@ -307,6 +344,12 @@ class Generator:
             seed: Of random numbers. The same one gives the same tokens, whatever
                 runs beside the sequence and on how many threads.
             stop: Token sequences that end it.
+            draft: So many tokens at most are drafted behind the next one and run with
+                it; those that the model would have chosen stay. The tokens are the
+                same, in fewer runs of the model.
+            drafter: Returns what may follow, of the tokens so far and the greatest
+                number of tokens; by default what followed the last tokens before.
+                Must not call the generator.
             inputs: Further inputs of the model, which stay for the sequence, such as
                 the results of an encoder.
 
@@ -317,8 +360,10 @@ class Generator:
             self._collect()
             made = TokenSequence(self, inputs)
             sampling = _sampling(
-                temperature, top_k, top_p, min_p, repetition_penalty, seed, max_tokens, stop
-            )
+                temperature, top_k, top_p, min_p, repetition_penalty, seed, max_tokens, stop,
+                draft, drafter,
+            )  # fmt: skip
+            made._drafter = sampling.callback
             ids, count = _ids(prompt), len(made._names)
             names = (ctypes.c_char_p * count)(*made._names)
             tensors = (POINTER(lib.DLTensor) * count)(*(b.pointer for b in made._inputs))
@@ -390,7 +435,15 @@ class Generator:
                 )
             )
             limits = (info.limits or b"").decode()
-            return GeneratorInfo(info.batch, limits, info.num_runs, info.num_rows)
+            return GeneratorInfo(
+                info.batch,
+                limits,
+                info.num_runs,
+                info.num_rows,
+                info.num_scored,
+                info.num_drafted,
+                info.num_accepted,
+            )
 
     def _collect(self) -> None:
         """Releases sequences that nobody refers to."""

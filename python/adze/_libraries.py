@@ -139,6 +139,9 @@ class CSampling(Structure):
         ("stops", POINTER(POINTER(c_int64))),
         ("stop_lengths", POINTER(c_size_t)),
         ("num_stops", c_size_t),
+        ("draft", c_int32),
+        ("drafter", c_void_p),
+        ("drafter_user", c_void_p),
     ]
 
 
@@ -163,10 +166,16 @@ class CGeneratorInfo(Structure):
         ("limits", c_char_p),
         ("num_runs", c_int64),
         ("num_rows", c_int64),
+        ("num_scored", c_int64),
+        ("num_drafted", c_int64),
+        ("num_accepted", c_int64),
     ]
 
 
 TokenCallback = CFUNCTYPE(c_int, c_void_p, c_void_p, c_int, c_int64, c_float)
+DraftCallback = CFUNCTYPE(
+    c_size_t, c_void_p, POINTER(c_int64), c_size_t, POINTER(c_int64), c_size_t
+)
 
 # ---- Structures of adze_compiler.h -----------------------------------------
 

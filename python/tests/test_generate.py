@@ -151,6 +151,48 @@ def test_greedy_is_onnx_runtime(model, generator):
     assert generator.tokens(sequence) == PROMPT + [token for token, _ in wanted]
 
 
+@pytest.mark.parametrize("precision", ["f32", "int4"])
+@pytest.mark.parametrize("level", [0, 2])
+def test_last_rows(precision, level, tmp_path):
+    """A caller who passes logits with fewer rows gets the last ones, bit for bit; the others are not computed."""
+    language_models = pytest.importorskip("language_models")
+    path = str(tmp_path / "tiny.onnx")
+    language_models.write_model(path, "tiny", precision)
+    module = adze.compile(path, optimize=level)
+    assert module.info["last_rows"] == [{"output": "logits", "dim": 1}]
+    rows, past, random = 37, 11, np.random.default_rng(0)
+    feeds = {"input_ids": random.integers(0, VOCABULARY, (2, rows)), "attention_mask": np.ones((2, past + rows), np.int64)}
+    for i in range(LAYERS):
+        for kind in "key", "value":
+            feeds[f"past_key_values.{i}.{kind}"] = random.standard_normal((2, 2, past, 32)).astype(np.float32)
+    wanted = {name: np.asarray(value) for name, value in module.run(feeds).items()}
+    flops = {}
+    for count in 0, 1, 5, rows:
+        out = {name: np.full_like(value, np.nan) for name, value in wanted.items()}
+        out["logits"] = np.full((2, count, VOCABULARY), np.nan, np.float32)
+        with module.profile() as profile:
+            module.run(feeds, out=out)
+        flops[count] = sum(e["args"].get("flops") or 0 for e in profile.events)
+        wanted_rows = wanted | {"logits": wanted["logits"][:, rows - count :]}
+        for name, value in wanted_rows.items():
+            np.testing.assert_array_equal(out[name], value)
+    # The vocabulary's product alone is 2 * 128 * 512 operations a row, and the
+    # layers beneath it have rows that no other needs.
+    assert flops[rows] - flops[1] >= 2 * (rows - 1) * 2 * 128 * VOCABULARY
+    out["logits"] = np.empty((2, rows + 1, VOCABULARY), np.float32)
+    with pytest.raises(adze.AdzeError, match="output 'logits': expected dim 1 = 37, but got 38"):
+        module.run(feeds, out=out)
+
+
+def test_prompts_have_one_row_of_logits(model):
+    generator = Generator(model[1], rows=128, chunk=16, batch=1)
+    generator.sequence(PROMPT, max_tokens=5)
+    generator.run()
+    info = generator.info()
+    assert (info.num_rows, info.num_runs, info.num_scored) == (len(PROMPT) + 4, 7, 7)
+    generator.release()
+
+
 def test_neighbours_change_nothing(generator):
     """Sequences that run together give the tokens of each alone, sampled as well."""
     settings = [{}, {"temperature": 0.8, "top_k": 40, "seed": 5}, {"temperature": 1.0, "top_p": 0.9, "seed": 6},

@@ -115,6 +115,7 @@ def models(tmp_path_factory):
             adze.compile(path).save(paths[name])
         return adze.load(paths[name], threads=threads)
 
+    get.paths = paths
     return get
 
 
@@ -195,7 +196,7 @@ def test_joining_and_leaving(models, name, threads):
 
 @pytest.mark.parametrize("name", ["f32", "padded", "recurrent", "causal", "single"])
 def test_runs(models, name):
-    """How often the model runs: once for each prompt, and once a step for all."""
+    """How often the model runs: once for each prompt, or some where they can be filled up, and once a step."""
     count, tokens = 6, 10
     prompts = [p if len(p) > 1 else p * 2 for p in make_prompts(name, count, 12)]
     if name == "causal":  # no two have the same length at any step
@@ -205,9 +206,15 @@ def test_runs(models, name):
         generator.sequence(prompt, max_tokens=tokens)
     generator.run()
     assert generator.info().num_rows == sum(map(len, prompts)) + count * (tokens - 1)
-    # The second one joins the first at its second token, and so on.
+    # The second one joins the first at its second token, and so on; fewer runs where prompts share them.
     together = count + tokens - 1 + count - 1
-    assert generator.info().num_runs == (count * tokens if name in ("single", "causal") else together)
+    runs = generator.info().num_runs
+    if name in ("single", "causal"):
+        assert runs == count * tokens
+    elif name == "recurrent":
+        assert runs == together
+    else:
+        assert tokens <= runs < together
     generator.release()
 
 

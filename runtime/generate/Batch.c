@@ -20,9 +20,7 @@ static int report(adze_sequence *sequence, adze_event event, int64_t token,
                             : 0;
 }
 
-/* Keeps the first error of a step. */
-static void fail(adze_sequence *sequence, adze_status status,
-                 adze_status *first) {
+void gen_fail(adze_sequence *sequence, adze_status status, adze_status *first) {
   sequence->failed = true;
   report(sequence, ADZE_FAILED, -1, 0);
   if (*first)
@@ -50,10 +48,9 @@ static bool ends(const adze_sequence *sequence) {
   return sequence->sampling.max_tokens && made >= sequence->sampling.max_tokens;
 }
 
-/* The next token, by row `row` of the logits of a run. */
-static adze_status choose(adze_sequence *sequence, const gen_run *run,
-                          int64_t row) {
-  GEN_TRY(gen_take_scores(sequence->generator, run, row));
+adze_status gen_choose_next(adze_sequence *sequence, const gen_run *run,
+                            int64_t row, int64_t back) {
+  GEN_TRY(gen_take_scores(sequence->generator, run, row, back));
   float logprob;
   int64_t token = gen_choose(sequence, &logprob);
   if (isnan(logprob))
@@ -72,48 +69,51 @@ static int64_t end_of(const adze_sequence *sequence) {
   return sequence->start + (int64_t)sequence->done;
 }
 
-static int64_t left_of(const adze_sequence *sequence) {
+int64_t gen_left_of(const adze_sequence *sequence) {
   return (int64_t)(sequence->count - sequence->done);
 }
 
 /* Where the rows of a new sequence end when it has run its prompt: where those
  * of its block will end then, so that it joins them without a copy. */
-static void place(adze_sequence *sequence) {
+void gen_place(adze_sequence *sequence) {
   const adze_generator *generator = sequence->generator;
-  int64_t count = left_of(sequence), end = sequence->block->end;
+  int64_t count = gen_left_of(sequence), end = sequence->block->end;
   end += (count + generator->chunk - 1) / generator->chunk;
   sequence->start = end > count ? end - count : 0;
   if (sequence->start > generator->rows)
     sequence->start = generator->rows;
 }
 
-/* Runs `rows` tokens of a sequence, and chooses one after the last. */
-static adze_status advance(adze_sequence *sequence, int64_t rows) {
+gen_run gen_extend_slot(adze_sequence *sequence, int64_t rows) {
   adze_generator *generator = sequence->generator;
   if (generator->form == GEN_PADDED) {
     if (!sequence->done)
-      place(sequence);
+      gen_place(sequence);
     if (end_of(sequence) + rows > generator->capacity)
       gen_move_rows(sequence, generator->rows);
   }
-  gen_run run = {.block = sequence->block,
-                 .slot = sequence->slot,
-                 .count = 1,
-                 .start = sequence->start,
-                 .past = (int64_t)sequence->done,
-                 .rows = rows};
+  return (gen_run){.block = sequence->block,
+                   .slot = sequence->slot,
+                   .count = 1,
+                   .start = sequence->start,
+                   .past = (int64_t)sequence->done,
+                   .rows = rows};
+}
+
+static adze_status advance(adze_sequence *sequence, int64_t rows) {
+  adze_generator *generator = sequence->generator;
+  gen_run run = gen_extend_slot(sequence, rows);
   GEN_TRY(gen_run_model(generator, &run));
   sequence->done += (size_t)rows;
   generator->num_rows += rows;
-  return left_of(sequence) ? NULL : choose(sequence, &run, 0);
+  return gen_left_of(sequence) ? NULL : gen_choose_next(sequence, &run, 0, 0);
 }
 
-static void advance_alone(adze_sequence *sequence, int64_t rows,
-                          adze_status *first) {
+void gen_advance(adze_sequence *sequence, int64_t rows, adze_status *first) {
   sequence->waits = false;
   adze_status status = advance(sequence, rows);
   if (status)
-    fail(sequence, status, first);
+    gen_fail(sequence, status, first);
 }
 
 /* ---- A batch ---------------------------------------------------------------
@@ -135,9 +135,9 @@ static void choose_all(adze_generator *generator, const gen_run *run,
     if (!sequence || !sequence->waits)
       continue;
     sequence->waits = false;
-    adze_status status = choose(sequence, run, row);
+    adze_status status = gen_choose_next(sequence, run, row, 0);
     if (status)
-      fail(sequence, status, first);
+      gen_fail(sequence, status, first);
   }
 }
 
@@ -153,7 +153,7 @@ static void run_batch(adze_generator *generator, const gen_run *run,
   adze_status_free(status);
   for (int64_t row = 0; row < run->count; ++row)
     if (slots[row] && slots[row]->waits)
-      advance_alone(slots[row], 1, first);
+      gen_advance(slots[row], 1, first);
 }
 
 /* Whether a run may take the slot although its sequence does not go on: it
@@ -250,28 +250,39 @@ static void step_block(adze_generator *generator, gen_block *block,
 /* ---- Steps -----------------------------------------------------------------
  */
 
-/* Finds who goes on, and runs a chunk of one prompt. */
+/* Ends those that were cancelled. Returns whether the sequence takes part. */
+static bool goes_on(adze_sequence *sequence) {
+  if (sequence->active && atomic_load(&sequence->cancelled))
+    report(sequence, ADZE_CANCELLED, -1, 0);
+  return sequence->active && !sequence->joined;
+}
+
+/* Finds who goes on, and runs a chunk of one prompt, or some whole prompts. */
 static void begin_step(adze_generator *generator, adze_status *first) {
   bool has_chunk = false;
   for (adze_sequence *sequence = generator->first; sequence;
+       sequence = sequence->next)
+    sequence->waits = sequence->joined = false;
+  for (adze_sequence *sequence = generator->first; sequence;
        sequence = sequence->next) {
-    sequence->waits = false;
-    if (sequence->active && atomic_load(&sequence->cancelled))
-      report(sequence, ADZE_CANCELLED, -1, 0);
-    if (!sequence->active)
+    if (!goes_on(sequence))
       continue;
-    int64_t rows = left_of(sequence);
+    int64_t rows = gen_left_of(sequence);
     if (rows > generator->chunk)
       rows = generator->chunk;
     if (rows > 1 && has_chunk)
       continue;
+    has_chunk |= rows > 1;
     if ((int64_t)sequence->done + rows > generator->rows)
       report(sequence, ADZE_FULL, -1, 0);
-    else if (rows > 1 || generator->form == GEN_ALONE)
-      advance_alone(sequence, rows, first);
+    else if (rows > 1)
+      gen_run_prompts(sequence, rows, first);
+    else if (gen_run_draft(sequence, first))
+      continue;
+    else if (generator->form == GEN_ALONE)
+      gen_advance(sequence, rows, first);
     else
       sequence->waits = true;
-    has_chunk |= rows > 1;
   }
 }
 

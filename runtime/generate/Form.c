@@ -94,8 +94,7 @@ static bool stores_by_mask(adze_generator *generator) {
 /* ---- The trial -------------------------------------------------------------
  */
 
-/* Whether generator->scores are these but for roundings. */
-static bool is_near(const adze_generator *generator, const float *scores) {
+bool gen_is_near(const adze_generator *generator, const float *scores) {
   float greatest = 0, apart = 0;
   for (int64_t i = 0; i < generator->vocabulary; ++i) {
     greatest = fmaxf(greatest, fabsf(scores[i]));
@@ -110,7 +109,7 @@ static bool is_near(const adze_generator *generator, const float *scores) {
 static adze_status run_one(adze_generator *generator, const gen_run *run,
                            int64_t row) {
   GEN_TRY(gen_run_model(generator, run));
-  return gen_take_scores(generator, run, row);
+  return gen_take_scores(generator, run, row, 0);
 }
 
 static adze_status copy_scores(const adze_generator *generator, float **copy) {
@@ -144,14 +143,14 @@ static adze_status compare_runs(adze_generator *generator,
   run.count = 2;
   run.past = 1;
   GEN_TRY(run_one(generator, &run, 0));
-  *fits = is_near(generator, *scores);
-  GEN_TRY(gen_take_scores(generator, &run, 1));
+  *fits = gen_is_near(generator, *scores);
+  GEN_TRY(gen_take_scores(generator, &run, 1, 0));
   GEN_TRY(copy_scores(generator, scores));
   shorter->done = 1;
   run.count = 1;
   run.start += is_padded;
   GEN_TRY(run_one(generator, &run, 0));
-  *fits &= is_near(generator, *scores);
+  *fits &= gen_is_near(generator, *scores);
   return NULL;
 }
 
@@ -173,7 +172,7 @@ static bool passes_trial(adze_generator *generator) {
   free(scores);
   adze_sequence_release(shorter);
   adze_sequence_release(longer);
-  generator->num_runs = 0;
+  generator->num_runs = generator->num_scored = 0;
   return fits;
 }
 
@@ -199,15 +198,20 @@ static gen_form choose_form(adze_generator *generator, bool is_shared) {
     all_grow &= generator->states[i].grows;
   }
   generator->can_fill = all_grow;
+  generator->padding = GEN_NOWHERE;
   if (is_shared)
     return GEN_EQUAL;
   if (!some_grow && generator->mask < 0 && generator->positions < 0)
     return GEN_OWN;
-  if (some_grow && generator->mask >= 0 && stores_by_mask(generator))
+  if (some_grow && generator->mask >= 0 && stores_by_mask(generator)) {
+    if (all_grow)
+      generator->padding = GEN_BEHIND;
     return GEN_OWN;
-  return all_grow && generator->mask >= 0 && generator->positions >= 0
-             ? GEN_PADDED
-             : GEN_EQUAL;
+  }
+  if (!all_grow || generator->mask < 0 || generator->positions < 0)
+    return GEN_EQUAL;
+  generator->padding = GEN_BEFORE;
+  return GEN_PADDED;
 }
 
 adze_status gen_find_form(adze_generator *generator, int64_t most) {
@@ -232,6 +236,7 @@ adze_status gen_find_form(adze_generator *generator, int64_t most) {
       !passes_trial(generator)) {
     set_capacity(generator, generator->rows);
     generator->form = GEN_EQUAL;
+    generator->padding = GEN_NOWHERE;
   }
   if (generator->form != GEN_EQUAL)
     return NULL;

@@ -58,6 +58,13 @@ typedef enum {
   GEN_OWN     /* any: each row of the batch has a length of its own */
 } gen_form;
 
+/* Where a prompt is filled up to the length of a longer one. */
+typedef enum {
+  GEN_NOWHERE, /* prompts of a run have one length */
+  GEN_BEFORE,  /* the mask hides it */
+  GEN_BEHIND   /* later tokens take its place */
+} gen_padding;
+
 /* Memory of the states of some sequences: a slot each, so that neighbouring
  * slots are rows of a batch. */
 typedef struct gen_block {
@@ -74,6 +81,9 @@ typedef struct {
   int64_t slot, count;
   int64_t start; /* the first row of the past in the slots */
   int64_t past, rows;
+  bool has_prompts; /* of sequences without a past, filled up to `rows` */
+  int64_t held;     /* last tokens of each prompt that the run does not take */
+  int64_t scored;   /* rows with logits, the last ones; 0: one; -1: none */
 } gen_run;
 
 struct adze_generator {
@@ -82,17 +92,20 @@ struct adze_generator {
   int32_t num_inputs, num_outputs, num_states;
   int32_t ids, mask, positions; /* inputs; -1: there is none */
   int32_t logits;
+  int32_t logits_dim; /* of the rows that are left out; -1: all are there */
   gen_state *states;
   int32_t *input_states, *output_states; /* -1: of none */
   bool can_rewind;
   int64_t rows, chunk;
   gen_form form;
-  const char *limits; /* why not all sequences form one batch, or null */
-  int64_t slots;      /* of a block */
-  int64_t capacity;   /* rows of a slot */
-  bool can_fill;      /* a run may take slots whose sequences do not go on */
+  const char *limits;  /* why not all sequences form one batch, or null */
+  int64_t slots;       /* of a block */
+  int64_t capacity;    /* rows of a slot */
+  gen_padding padding; /* of prompts, if these are tried */
+  bool has_tried;
+  bool can_fill; /* a run may take slots whose sequences do not go on */
   gen_block *blocks;
-  int64_t num_runs, num_rows;
+  int64_t num_runs, num_rows, num_scored, num_drafted, num_accepted;
   int64_t *ends;
   size_t num_ends;
   adze_sequence *first;
@@ -122,7 +135,8 @@ struct adze_sequence {
   void *user;
   atomic_bool cancelled;
   bool active, failed;
-  bool waits; /* for its token of this step */
+  bool waits;  /* for its token of this step */
+  bool joined; /* the run of another one's prompt in this step */
 };
 
 /* ---- Slots (Slots.c) ------------------------------------------------------
@@ -143,6 +157,8 @@ void gen_release_block(adze_generator *generator, gen_block *block);
 
 /* Finds which sequences one run may take, at most `most`. */
 adze_status gen_find_form(adze_generator *generator, int64_t most);
+/* Whether generator->scores are these but for roundings. */
+bool gen_is_near(const adze_generator *generator, const float *scores);
 
 /* ---- Runs (Step.c) --------------------------------------------------------
  */
@@ -152,9 +168,43 @@ adze_status gen_shape_run(adze_generator *generator, const gen_run *run);
 /* Runs the model. Sequences that wait, or all if there is one slot only, have
  * their tokens run; other slots have a row written that is not theirs. */
 adze_status gen_run_model(adze_generator *generator, const gen_run *run);
-/* Puts the last logits of row `row` of the batch into generator->scores. */
+/* Puts the logits of row `row` of the batch, `back` tokens before the last one,
+ * into generator->scores. */
 adze_status gen_take_scores(adze_generator *generator, const gen_run *run,
-                            int64_t row);
+                            int64_t row, int64_t back);
+
+/* ---- Steps (Batch.c) --------------------------------------------------------
+ */
+
+/* Tokens whose rows are not in the slot yet. */
+int64_t gen_left_of(const adze_sequence *sequence);
+/* Chooses the next token, by the logits `back` tokens before the last one of
+ * row `row`. */
+adze_status gen_choose_next(adze_sequence *sequence, const gen_run *run,
+                            int64_t row, int64_t back);
+/* Ends the sequence, and keeps the first error of a step. */
+void gen_fail(adze_sequence *sequence, adze_status status, adze_status *first);
+/* Runs `rows` tokens of a sequence, and chooses one after the last of all. */
+void gen_advance(adze_sequence *sequence, int64_t rows, adze_status *first);
+/* Sets where the rows of a sequence without any begin in its slot. */
+void gen_place(adze_sequence *sequence);
+/* A run of one sequence that goes on by `rows` rows; moves the rows that it has
+ * where there is no room behind them. */
+gen_run gen_extend_slot(adze_sequence *sequence, int64_t rows);
+
+/* ---- Prompts (Prompts.c) ----------------------------------------------------
+ */
+
+/* Runs the next `rows` tokens of a prompt, with whole prompts in the slots
+ * behind it if these are short. */
+void gen_run_prompts(adze_sequence *sequence, int64_t rows, adze_status *first);
+
+/* ---- Drafts (Draft.c) -------------------------------------------------------
+ */
+
+/* Runs the next token with tokens that may follow it. Returns false, and does
+ * nothing, if there is none of these. */
+bool gen_run_draft(adze_sequence *sequence, adze_status *first);
 
 /* ---- Sequences (Sequence.c) -----------------------------------------------
  */

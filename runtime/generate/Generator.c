@@ -93,6 +93,7 @@ static adze_status find_values(adze_generator *generator,
   GEN_TRY(check_numbers(module, generator->ids));
   GEN_TRY(check_numbers(module, generator->mask));
   GEN_TRY(check_numbers(module, generator->positions));
+  generator->logits_dim = adze_module_last_rows(module, generator->logits);
   const adze_value_info *info;
   GEN_TRY(adze_module_output(module, generator->logits, &info));
   if (info->kind != ADZE_TENSOR || info->rank < 1 || info->rank > GEN_RANK ||
@@ -259,7 +260,10 @@ adze_status adze_generator_get_info(const adze_generator *generator,
   adze_generator_info all = {.batch = generator->slots,
                              .limits = generator->limits,
                              .num_runs = generator->num_runs,
-                             .num_rows = generator->num_rows};
+                             .num_rows = generator->num_rows,
+                             .num_scored = generator->num_scored,
+                             .num_drafted = generator->num_drafted,
+                             .num_accepted = generator->num_accepted};
   memcpy(info, &all, size < sizeof(all) ? size : sizeof(all));
   return NULL;
 }

@@ -155,12 +155,30 @@ static void put(void *data, DLDataType dtype, uint64_t at, int64_t value) {
     ((uint8_t *)data)[at] = (uint8_t)value;
 }
 
+/* How many tokens of a sequence the run takes. */
+static int64_t taken_of(const gen_run *run, const adze_sequence *sequence) {
+  if (!sequence || (run->count > 1 && !sequence->waits))
+    return 0;
+  return run->has_prompts ? gen_left_of(sequence) - run->held : run->rows;
+}
+
+/* Rows of the run before the first token of a sequence. */
+static int64_t skipped_of(const adze_generator *generator, const gen_run *run,
+                          const adze_sequence *sequence) {
+  return generator->padding == GEN_BEFORE ? run->rows - taken_of(run, sequence)
+                                          : 0;
+}
+
 /* Whether element `at` of the mask's row of a sequence is one of its tokens.
  * Rows without tokens see the row that they write, so that there is one. */
 static bool is_seen(const adze_generator *generator, const gen_run *run,
                     int64_t slot, int64_t at) {
   const adze_sequence *sequence = run->block->sequences[slot];
   int64_t done = sequence ? (int64_t)sequence->done : 0;
+  if (run->has_prompts) {
+    int64_t first = skipped_of(generator, run, sequence);
+    return at >= first && at < first + taken_of(run, sequence);
+  }
   if (generator->form == GEN_OWN)
     return at < done + run->rows;
   if (generator->form != GEN_PADDED || run->count == 1)
@@ -173,7 +191,10 @@ static int64_t value_at(const adze_generator *generator, const gen_run *run,
   const adze_sequence *sequence = run->block->sequences[slot];
   if (index == generator->mask)
     return is_seen(generator, run, slot, at);
-  if (!sequence || (run->count > 1 && !sequence->waits))
+  int64_t taken = taken_of(run, sequence);
+  if (taken)
+    at -= skipped_of(generator, run, sequence);
+  if (at < 0 || at >= taken)
     return 0;
   int64_t position = (int64_t)sequence->done + at;
   return index == generator->ids ? sequence->tokens[position] : position;
@@ -213,7 +234,7 @@ static float half_as_float(uint16_t bits) {
 }
 
 adze_status gen_take_scores(adze_generator *generator, const gen_run *run,
-                            int64_t row) {
+                            int64_t row, int64_t back) {
   const gen_tensor *tensor = &generator->outputs[generator->logits];
   int64_t count = tensor->shape[tensor->tensor.ndim - 1];
   if (count < 1)
@@ -228,7 +249,8 @@ adze_status gen_take_scores(adze_generator *generator, const gen_run *run,
   }
   generator->vocabulary = count;
   uint64_t each = count_of(tensor) / (uint64_t)run->count;
-  uint64_t first = (uint64_t)(row + 1) * each - (uint64_t)count;
+  uint64_t first =
+      (uint64_t)(row + 1) * each - (uint64_t)(back + 1) * (uint64_t)count;
   DLDataType dtype = tensor->tensor.dtype;
   for (int64_t i = 0; i < count; ++i) {
     uint64_t at = first + (uint64_t)i;
@@ -252,6 +274,11 @@ adze_status gen_take_scores(adze_generator *generator, const gen_run *run,
 
 adze_status gen_run_model(adze_generator *generator, const gen_run *run) {
   GEN_TRY(gen_shape_run(generator, run));
+  if (generator->logits_dim >= 0)
+    generator->outputs[generator->logits].shape[generator->logits_dim] =
+        run->scored < 0 ? 0
+        : run->scored   ? run->scored
+                        : 1;
   GEN_TRY(place_outputs(generator, run));
   GEN_TRY(fill_input(generator, run, generator->ids));
   GEN_TRY(fill_input(generator, run, generator->mask));
@@ -260,5 +287,8 @@ adze_status gen_run_model(adze_generator *generator, const gen_run *run) {
                    generator->num_inputs, generator->output_tensors,
                    generator->num_outputs));
   ++generator->num_runs;
+  const gen_tensor *logits = &generator->outputs[generator->logits];
+  int64_t words = logits->shape[logits->tensor.ndim - 1];
+  generator->num_scored += words ? (int64_t)count_of(logits) / words : 0;
   return NULL;
 }

@@ -208,6 +208,11 @@ ADZE_API int32_t adze_module_num_states(const adze_module *module);
 ADZE_API adze_status adze_module_state(const adze_module *module, int32_t index,
                                        adze_state_info *info, size_t size);
 
+/* Returns the dim of an output of which a run may be given fewer rows than the
+ * model has: it computes the last ones then, and not the others. -1: none. */
+ADZE_API int32_t adze_module_last_rows(const adze_module *module,
+                                       int32_t output);
+
 /* Takes new weights from the module at `path`, which must have the same code: a
  * model of the same graph, compiled by the same compiler with the same options.
  * Runs that begin later use them; runs under way end with the weights that they

@@ -37,6 +37,11 @@ typedef enum {
   ADZE_FAILED = 4     /* the last event: see what the step returned */
 } adze_event;
 
+/* Writes at most `most` tokens that may follow the `count` ones to `draft`, and
+ * returns how many. A token that the model does not know fails the sequence. */
+typedef size_t (*adze_draft_fn)(void *user, const int64_t *tokens, size_t count,
+                                int64_t *draft, size_t most);
+
 /* How tokens are chosen. All zeros but for `size` is the most likely token each
  * time. The filters apply in the order of the fields. */
 typedef struct {
@@ -58,6 +63,13 @@ typedef struct {
   const int64_t *const *stops;
   const size_t *stop_lengths;
   size_t num_stops;
+  /* So many tokens at most (64) are drafted behind the next one. One run of the
+   * model takes all of them, and those that it would have chosen stay: the
+   * tokens are the same, in fewer runs. 0: none; so where a model has states
+   * that can't go back. */
+  int32_t draft;
+  adze_draft_fn drafter; /* NULL: what followed the last tokens before */
+  void *drafter_user;
 } adze_sampling;
 
 /* Called by adze_generator_step, for each token and once at the end (`token` is
@@ -93,6 +105,8 @@ typedef struct {
                          any sequences form a batch. Lives as the generator */
   int64_t num_runs;   /* of the model so far */
   int64_t num_rows;   /* of tokens that these took, of prompts as well */
+  int64_t num_scored; /* rows of logits that these computed */
+  int64_t num_drafted, num_accepted; /* tokens (adze_sampling.draft) */
 } adze_generator_info;
 /* Writes `size` bytes, sizeof(adze_generator_info) of the caller. */
 ADZE_API adze_status adze_generator_get_info(const adze_generator *generator,
@@ -131,11 +145,12 @@ ADZE_API const int64_t *adze_sequence_tokens(const adze_sequence *sequence,
 ADZE_API void adze_sequence_cancel(adze_sequence *sequence);
 ADZE_API void adze_sequence_release(adze_sequence *sequence);
 
-/* For each sequence that runs: a chunk of its prompt, or one token. Only one
- * sequence gets a chunk of more than one token, so that others do not wait
- * long. Sequences that get one token share runs of the model, as far as its
- * form allows (adze_generator_get_info), and get the tokens that each of them
- * gets alone.
+/* For each sequence that runs: a chunk of its prompt, or one token, or some of
+ * a draft. Only one sequence gets a chunk of more than one token, so that
+ * others do not wait long; but short prompts share a run of the model, filled
+ * up to one length, with as many rows as a chunk at most. Sequences that get
+ * one token share runs of the model, as far as its form allows
+ * (adze_generator_get_info), and get the tokens that each of them gets alone.
  * `*active` (may be NULL): how many go on. If one fails, the others are as they
  * were or one token further; the first error is returned. */
 ADZE_API adze_status adze_generator_step(adze_generator *generator,

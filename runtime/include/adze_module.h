@@ -313,6 +313,15 @@ typedef struct {
   const int64_t *dims; /* as many as the input's rank */
 } adze_module_default;
 
+/* ---- Outputs with fewer rows -------------------------------------------- */
+/* Dim `dim` of the output is symbol `symbol`, which no input has. It is symbol
+ * `all`, unless the caller passes an output with fewer: then the program
+ * computes the last ones of the rows. */
+typedef struct {
+  uint32_t output, dim;
+  int32_t all, symbol;
+} adze_last_rows;
+
 /* ---- What the host program calls --------------------------------------- */
 typedef struct adze_exec adze_exec; /* the run time's state of one run */
 
@@ -403,6 +412,7 @@ typedef struct {
 
   /* Appended. */
   uint32_t state, host_operator, attribute, default_value;
+  uint32_t last_rows;
 } adze_module_row_sizes;
 
 /* Those of this header. */
@@ -414,7 +424,7 @@ typedef struct {
    sizeof(adze_device_image),     sizeof(adze_device_kernel),                  \
    sizeof(adze_module_fault),     sizeof(adze_state),                          \
    sizeof(adze_module_operator),  sizeof(adze_module_attribute),               \
-   sizeof(adze_module_default)}
+   sizeof(adze_module_default),   sizeof(adze_last_rows)}
 
 #define ADZE_WEIGHTS_BLOCK                                                     \
   ((uint64_t)4 << 20) /* bytes that have a checksum                            \
@@ -490,6 +500,8 @@ typedef struct adze_module_desc {
   /* The last num_defaults inputs are overridable weights. */
   const adze_module_default *defaults;
   uint64_t num_defaults;
+  const adze_last_rows *last_rows;
+  uint64_t num_last_rows;
 } adze_module_desc;
 
 /* The one exported symbol of a module; null if it cannot serve `abi`. */

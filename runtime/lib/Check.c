@@ -216,8 +216,11 @@ static void clear_symbols(const adze_module_desc *desc, int64_t *symbols) {
     symbols[i] = -1;
 }
 
+/* Outputs have all rows, unless the caller wants fewer. */
 static adze_status check_all_bound(const adze_module_desc *desc,
-                                   const int64_t *symbols) {
+                                   int64_t *symbols) {
+  for (uint64_t i = 0; i < desc->num_last_rows; ++i)
+    symbols[desc->last_rows[i].symbol] = symbols[desc->last_rows[i].all];
   for (uint32_t i = 0; i < desc->num_symbols; ++i)
     if (symbols[i] < 0)
       return rt_error(ADZE_UNSUPPORTED,
@@ -398,6 +401,21 @@ adze_status rt_bind_inputs(const adze_module *module,
   for (int32_t i = 0; i < count; ++i)
     RT_TRY(bind_input(module, (uint32_t)i, inputs[i], device, symbols));
   return check_all_bound(desc, symbols);
+}
+
+void rt_bind_last_rows(const adze_module *module, DLTensor *const outputs[],
+                       int32_t count, int64_t *symbols) {
+  const adze_module_desc *desc = module->desc;
+  for (uint64_t i = 0; outputs && i < desc->num_last_rows; ++i) {
+    const adze_last_rows *row = &desc->last_rows[i];
+    const DLTensor *output =
+        row->output < (uint32_t)count ? outputs[row->output] : NULL;
+    if (!output || !output->shape || output->ndim <= (int32_t)row->dim)
+      continue;
+    int64_t rows = output->shape[row->dim];
+    if (rows >= 0 && rows < symbols[row->all])
+      symbols[row->symbol] = rows;
+  }
 }
 
 static adze_status check_dims(named_value named, const DLTensor *tensor,

@@ -26,6 +26,7 @@ static const adze_module_row_sizes first_rows = {
     .host_operator = 40,
     .attribute = 32,
     .default_value = 16,
+    .last_rows = 16,
 };
 
 /* Rows as this run time declares them. */
@@ -172,6 +173,8 @@ static void convert_arrays(rt_descriptor *self,
   desc->operators = convert_operators(self, from);
   desc->defaults = convert(self, desc->defaults, desc->num_defaults,
                            from->default_value, own_rows.default_value, false);
+  desc->last_rows = convert(self, desc->last_rows, desc->num_last_rows,
+                            from->last_rows, own_rows.last_rows, false);
 }
 
 /* ---- Checks -------------------------------------------------------------- */
@@ -187,7 +190,8 @@ static bool has_all_arrays(const adze_module_desc *desc) {
          (!desc->num_faults || desc->faults) &&
          (!desc->num_states || desc->states) &&
          (!desc->num_operators || desc->operators) &&
-         (!desc->num_defaults || desc->defaults);
+         (!desc->num_defaults || desc->defaults) &&
+         (!desc->num_last_rows || desc->last_rows);
 }
 
 /* Reads the module's row sizes. Returns false if they are damaged. */
@@ -273,6 +277,19 @@ static bool has_sound_defaults(const adze_module_desc *desc) {
   return true;
 }
 
+/* Whether the rows lead to dims of outputs and symbols of the module. */
+static bool has_sound_last_rows(const adze_module_desc *desc) {
+  for (uint64_t i = 0; i < desc->num_last_rows; ++i) {
+    const adze_last_rows *row = &desc->last_rows[i];
+    if (row->output >= desc->num_outputs ||
+        row->dim >= desc->outputs[row->output].rank || row->all < 0 ||
+        (uint32_t)row->all >= desc->num_symbols || row->symbol < 0 ||
+        (uint32_t)row->symbol >= desc->num_symbols)
+      return false;
+  }
+  return true;
+}
+
 static adze_status check(const adze_module_desc *desc) {
   if (!desc)
     return rt_error(ADZE_INVALID_MODULE,
@@ -312,7 +329,7 @@ adze_status rt_descriptor_create(const adze_module_desc *from,
     convert_arrays(self, &rows);
   if (whole && !self->out_of_memory && has_sound_states(desc) &&
       has_sound_operators(desc) && has_sound_defaults(desc) &&
-      has_sound_faults(desc)) {
+      has_sound_last_rows(desc) && has_sound_faults(desc)) {
     *descriptor = self;
     return NULL;
   }

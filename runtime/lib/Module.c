@@ -116,7 +116,8 @@ static bool is_program_of(const adze_module_desc *devices,
   return !desc->num_images && !devices->devices && !devices->weights &&
          devices->num_inputs == desc->num_inputs &&
          devices->num_outputs == desc->num_outputs &&
-         devices->num_symbols == desc->num_symbols &&
+         devices->num_symbols - devices->num_last_rows ==
+             desc->num_symbols - desc->num_last_rows &&
          devices->num_defaults == desc->num_defaults &&
          same_values(devices->inputs, desc->inputs, desc->num_inputs) &&
          same_values(devices->outputs, desc->outputs, desc->num_outputs) &&

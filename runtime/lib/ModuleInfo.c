@@ -147,6 +147,13 @@ adze_status adze_module_state(const adze_module *module, int32_t index,
   return NULL;
 }
 
+int32_t adze_module_last_rows(const adze_module *module, int32_t output) {
+  for (uint64_t i = 0; module && i < module->desc->num_last_rows; ++i)
+    if (module->desc->last_rows[i].output == (uint32_t)output)
+      return (int32_t)module->desc->last_rows[i].dim;
+  return -1;
+}
+
 /* ---- JSON ---------------------------------------------------------------- */
 
 static void add_value(rt_text *text, const adze_value_info *info) {
@@ -203,9 +210,25 @@ static void add_states(rt_text *text, const adze_module_desc *desc) {
   rt_text_add(text, "],\n");
 }
 
+static void add_last_rows(rt_text *text, const adze_module_desc *desc) {
+  rt_text_add(text, "  \"last_rows\": [");
+  for (uint64_t i = 0; i < desc->num_last_rows; ++i) {
+    const adze_last_rows *row = &desc->last_rows[i];
+    rt_text_add(text, i ? ", {\"output\": " : "{\"output\": ");
+    rt_text_add_json(text, desc->outputs[row->output].name);
+    rt_text_add(text, ", \"dim\": %u}", row->dim);
+  }
+  rt_text_add(text, "],\n");
+}
+
+/* Those that inputs have: the first ones. */
+static uint32_t count_input_symbols(const adze_module_desc *desc) {
+  return desc->num_symbols - (uint32_t)desc->num_last_rows;
+}
+
 static void add_symbols(rt_text *text, const adze_module_desc *desc) {
   rt_text_add(text, "  \"symbols\": [");
-  for (uint32_t i = 0; i < desc->num_symbols; ++i) {
+  for (uint32_t i = 0; i < count_input_symbols(desc); ++i) {
     const adze_module_symbol *symbol = &desc->symbols[i];
     rt_text_add(text, "%s{\"name\": ", i ? ", " : "");
     rt_text_add_json(text, symbol->name);
@@ -268,7 +291,7 @@ static adze_status add_memory(rt_text *text, const adze_module *module) {
                                 : 0));
   if (desc->num_symbols)
     rt_text_add(text, ",\n  \"arena_at\": {");
-  for (uint32_t i = 0; i < desc->num_symbols; ++i) {
+  for (uint32_t i = 0; i < count_input_symbols(desc); ++i) {
     rt_text_add(text, i ? ", " : "");
     rt_text_add_json(text, desc->symbols[i].name);
     rt_text_add(text, ": %lld", (long long)symbols[i]);
@@ -326,6 +349,7 @@ static adze_status make_json(const adze_module *module, char **json) {
   add_operators(&text, desc);
   add_symbols(&text, desc);
   add_states(&text, desc);
+  add_last_rows(&text, desc);
   add_targets(&text, module);
   adze_status status = add_memory(&text, module);
   rt_text_add(&text, "}\n");

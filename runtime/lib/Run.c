@@ -39,15 +39,19 @@ static adze_status bind_symbols(adze_context *context) {
   return NULL;
 }
 
-/* Completes the inputs, and binds what follows from their shapes. */
+/* Completes the inputs, and binds what follows from their shapes and from those
+ * of the outputs, which may be null. */
 static adze_status bind_inputs(adze_context *context,
                                const DLTensor *const **inputs,
-                               int32_t num_inputs) {
+                               int32_t num_inputs, DLTensor *const outputs[],
+                               int32_t num_outputs) {
   if (context->on_device)
     rt_cuda_take_weights(context);
   RT_TRY(rt_complete_inputs(context, inputs, &num_inputs));
   RT_TRY(rt_bind_inputs(context->module, *inputs, num_inputs, context->device,
                         context->new_symbols));
+  rt_bind_last_rows(context->module, outputs, num_outputs,
+                    context->new_symbols);
   return bind_symbols(context);
 }
 
@@ -153,7 +157,7 @@ static adze_status run(adze_context *context, const DLTensor *const inputs[],
   context->made = NULL;
   adze_status status = rt_check_only_tensors(context->module);
   if (!status)
-    status = bind_inputs(context, &inputs, num_inputs);
+    status = bind_inputs(context, &inputs, num_inputs, outputs, num_outputs);
   if (!status)
     status = run_bound(context, inputs, outputs, num_outputs, stream, wait);
   rt_context_leave(context);
@@ -274,7 +278,7 @@ static adze_status run_alloc(adze_context *context,
                              DLManagedTensorVersioned **made,
                              DLTensor **tensors, int32_t num_outputs) {
   const adze_module_desc *desc = context->module->desc;
-  RT_TRY(bind_inputs(context, &inputs, num_inputs));
+  RT_TRY(bind_inputs(context, &inputs, num_inputs, NULL, 0));
   const int64_t *dims = context->output_dims;
   for (int32_t i = 0; i < num_outputs; ++i) {
     const adze_module_value *value = &desc->outputs[i];

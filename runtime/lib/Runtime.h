@@ -224,6 +224,9 @@ const char *rt_dtype_name(DLDataType dtype, char *buffer, size_t size);
 adze_status rt_bind_inputs(const adze_module *module,
                            const DLTensor *const inputs[], int32_t count,
                            DLDevice device, int64_t *symbols);
+/* Takes over the rows of outputs with fewer than all of them. */
+void rt_bind_last_rows(const adze_module *module, DLTensor *const outputs[],
+                       int32_t count, int64_t *symbols);
 /* Checks one input by itself; `symbols` is overwritten. */
 adze_status rt_check_input(const adze_module *module, uint32_t index,
                            const DLTensor *tensor, DLDevice device,

@@ -51,6 +51,7 @@ private:
   FailureOr<Places> inGroup(Value operand);
   Places getQueryPlaces();
   LogicalResult prepareQuery();
+  FailureOr<Value> scale(Value tile, Value scales, Places batch, Value first);
   FailureOr<KernelEmitter::Carried> step(Value first, ValueRange carried);
   FailureOr<Value> emitScores(Value first);
   FailureOr<Emitted> emitAtScores(Value operand, Value first);
@@ -110,6 +111,8 @@ private:
   Value rowId, row;              // of the queries; the first one
   SmallVector<Value> batch;      // ids
   Places keyBatch, valueBatch;   // places of the batch dims
+  Value key, value;              // without the scales of rows
+  Value keyScales, valueScales;  // of each key and value, or null
   Emitted query;
 };
 
@@ -211,6 +214,11 @@ LogicalResult AttentionEmitter::cut() {
     forms = {{isBelow(2), true, e.index(1), sharing > 1},
              {isBelow(fewBlocked), true, e.index(blockedQueries)},
              {nullptr, false, blockQueries}};
+    // Weights are summed in another order across the vectors than along them.
+    if (e.batchInvariant) {
+      forms = {forms[0], {nullptr, true, e.index(blockedQueries)}};
+      rows = e.ceilDiv(queries, e.index(blockedQueries));
+    }
     for (const Form &form : llvm::reverse(ArrayRef<Form>(forms).drop_back()))
       rows = arith::SelectOp::create(b, loc, form.condition,
                                      e.ceilDiv(queries, form.count), rows);
@@ -280,6 +288,46 @@ LogicalResult AttentionEmitter::prepareQuery() {
   return success();
 }
 
+/// Takes the scale of each row off keys or values of few bits: it is one factor
+/// of a score or a weight instead of one of each element.
+static std::pair<Value, Value> takeScales(Value operand) {
+  Value rows = operand;
+  while (auto slice = rows.getDefiningOp<SliceOp>()) {
+    bool isAtFront = !slice.getBegin() &&
+                     llvm::all_of(slice.getStartExprs(), [](AffineExpr start) {
+                       return getConstant(start) == 0;
+                     });
+    if (!isAtFront ||
+        llvm::any_of(slice.getSteps(), [](int64_t step) { return step != 1; }))
+      break;
+    rows = slice.getInput();
+  }
+  auto scaled = rows.getDefiningOp<MulOp>();
+  auto reshape =
+      scaled ? scaled.getRhs().getDefiningOp<ReshapeOp>() : ReshapeOp();
+  if (!reshape)
+    return {operand, Value()};
+  Dims elements = getDims(scaled.getLhs());
+  bool isOfRows =
+      getDims(reshape.getResult()).size() == elements.size() &&
+      areEqual(getDims(reshape.getInput()), ArrayRef(elements).drop_back());
+  return isOfRows ? std::pair(scaled.getLhs(), reshape.getInput())
+                  : std::pair(operand, Value());
+}
+
+/// Scores or weights by the scales of the keys from `first` on.
+FailureOr<Value> AttentionEmitter::scale(Value tile, Value scales, Places batch,
+                                         Value first) {
+  if (!scales)
+    return tile;
+  batch.push_back({first, axes.keys, 1, 1});
+  auto factors = e.emit(scales, batch);
+  if (failed(factors))
+    return failure();
+  return arith::MulFOp::create(b, loc, tile, e.broadcast(*factors, scoreAxes))
+      .getResult();
+}
+
 /// The tile of the bias or mask at the scores of a step.
 FailureOr<Emitted> AttentionEmitter::emitAtScores(Value operand, Value first) {
   Dims dims = getDims(operand), scores = op.getScoreDims();
@@ -338,14 +386,18 @@ FailureOr<Value> AttentionEmitter::emitScores(Value first) {
   places.back().ahead = keysAhead;
   places.push_back({e.index(0), axes.depth, 1, 1});
   Axes on = axes.on({axes.keys, axes.depth});
-  auto tile = e.emitOn(op.getKey(), places, on);
+  auto tile = e.emitOn(key, places, on);
   if (failed(tile))
     return failure();
-  Emitted key{*tile, on};
+  Emitted block{*tile, on};
   bool keysAreRows = axes.keys < axes.queries;
   Value zero = number(0.0, scoreAxes);
-  Value s =
-      keysAreRows ? createDot(key, query, zero) : createDot(query, key, zero);
+  auto product = scale(keysAreRows ? createDot(block, query, zero)
+                                   : createDot(query, block, zero),
+                       keyScales, keyBatch, first);
+  if (failed(product))
+    return failure();
+  Value s = *product;
   auto scaled = [&](Value x, double factor) -> Value {
     return arith::MulFOp::create(b, loc, x, number(factor, scoreAxes));
   };
@@ -404,11 +456,12 @@ FailureOr<KernelEmitter::Carried> AttentionEmitter::step(Value first,
   places.back().ahead = keysAhead;
   places.push_back({e.index(0), axes.columns, 1, 1});
   Axes on = axes.on({axes.keys, axes.columns});
-  auto value = e.emitOn(op.getValue(), places, on);
-  if (failed(value))
+  auto block = e.emitOn(value, places, on);
+  auto scaled = scale(weights, valueScales, valueBatch, first);
+  if (failed(block) || failed(scaled))
     return failure();
-  Emitted left{*value, on};
-  Emitted right = e.convert({weights, scoreAxes}, element);
+  Emitted left{*block, on};
+  Emitted right = e.convert({*scaled, scoreAxes}, element);
   // What computes this product in f32 may leave the rounding out.
   if (auto rounded = right.value.getDefiningOp<arith::TruncFOp>())
     rounded.setFastmathAttr(arith::FastMathFlagsAttr::get(
@@ -472,6 +525,8 @@ LogicalResult AttentionEmitter::emit(const Form &form) {
 LogicalResult AttentionEmitter::run() {
   if (failed(cut()))
     return failure();
+  std::tie(key, keyScales) = takeScales(op.getKey());
+  std::tie(value, valueScales) = takeScales(op.getValue());
   if (forms.empty())
     forms = {
         {nullptr, knownQueries > 0 && knownQueries < fewQueries, blockQueries}};

@@ -4,6 +4,7 @@
 #include "Dialect/Tile/IR/Reduction.h"
 #include "KernelLowering.h"
 #include "Products.h"
+#include "Reader.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -58,6 +59,9 @@ bool KernelLowering::isReadInPlace(Value operand, bool isRhs) {
     return llvm::all_of(op->getOperands(), [&](Value source) {
       return isReadInPlace(source, isRhs);
     });
+  // Vectors are widened as they are read.
+  if (Operation *reader = getReader(operand); reader && reader != op)
+    return isRhs && isReadInPlace(reader->getResult(0), isRhs);
   std::optional<Window> window = windowOf(op);
   if (!window || isBorder(*window) || window->indices)
     return false;
@@ -91,7 +95,7 @@ void KernelLowering::prepareOperands(DotOp op) {
 Value KernelLowering::contractedEnd(DotOp op, ValueRange operands) {
   Value end;
   for (Value operand : operands) {
-    Operation *source = operand.getDefiningOp();
+    Operation *source = getReader(operand);
     std::optional<Window> window =
         source ? windowOf(source) : std::optional<Window>();
     if (!window)

@@ -6,6 +6,7 @@
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "Dialect/Tile/IR/Reduction.h"
 #include "KernelLowering.h"
+#include "Reader.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -209,7 +210,7 @@ Carried KernelLowering::sumColumns(DotOp op, int64_t vectors, int64_t columns) {
   };
   // Column by column, as they lie: the hardware goes on with what it sees in
   // order, and has more requests under way than a core has.
-  auto load = op.getRhs().getDefiningOp<LoadOp>();
+  auto load = dyn_cast_if_present<LoadOp>(getReader(op.getRhs()));
   bool comesFromMemory =
       load && load->hasAttr(kAheadAttribute) && !scratchOf(op.getRhs());
   if (comesFromMemory) {

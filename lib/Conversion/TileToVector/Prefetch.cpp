@@ -3,6 +3,7 @@
 // Asking for memory before it is needed.
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "KernelLowering.h"
+#include "Reader.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -145,11 +146,11 @@ void KernelLowering::prefetchNextRows(DotOp op) {
 /// down this one again and its rows lie apart, those 32 steps on.
 void KernelLowering::prefetch(DotOp op) {
   prefetchNextRows(op);
-  auto load = op.getRhs().getDefiningOp<LoadOp>();
+  auto load = dyn_cast_if_present<LoadOp>(getReader(op.getRhs()));
   if (!load || scratchOf(op.getRhs()))
     return;
   Window self = window(load);
-  Layout layout = layoutOf(op.getRhs());
+  Layout layout = layoutOf(load.getResult());
   if (layout.lanes == 1 || !isContiguous(self, layout))
     return;
   if (prefetchNextPanel(op, self, layout))
@@ -356,6 +357,15 @@ void KernelLowering::prefetchAhead(const Window &window, const Layout &layout,
   auto ahead = window.op->getAttrOfType<DenseI64ArrayAttr>(kAheadAttribute);
   if (!ahead || isSmall(window.memref, getStageBytes(target)))
     return;
+  // A line of narrow elements is that of several registers.
+  constexpr int64_t lineBits = 512;
+  if (layout.laneDim >= 0) {
+    int64_t bits = tileType(window.tile).getElementTypeBitWidth();
+    int64_t first = layout.slices[layout.laneDim].at +
+                    layout.coordinates(registerIndex)[layout.laneDim];
+    if (first * bits % lineBits != 0)
+      return;
+  }
   Place at = place(window, layout, registerIndex);
   if (at.never || at.indices.size() != size_t(ahead.size()))
     return;

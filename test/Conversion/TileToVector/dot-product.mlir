@@ -150,6 +150,53 @@ tile.kernel @from_memory(%a: memref<4x64xf32>, %b: memref<?x64xf32>, %y: memref<
 
 // -----
 
+// Columns of few bits are widened in registers, and each line of them is asked
+// for once.
+// CHECK-LABEL: func.func @widened(
+// CHECK-NOT: memref.alloca
+// CHECK-COUNT-8: memref.prefetch
+// CHECK-NOT: memref.prefetch
+// CHECK: scf.for %{{.*}} = %c0 to %c64 step %c16
+// CHECK-COUNT-4: arith.extf %{{.*}} : vector<16xf16> to vector<16xf32>
+// CHECK-COUNT-16: vector.fma
+// CHECK: } {loop_annotation = #[[ORDER]]}
+tile.kernel @widened(%a: memref<4x64xf32>, %b: memref<?x64xf16>, %y: memref<4x?xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %n = memref.dim %b, %c0 : memref<?x64xf16>
+  %x = tile.load %a[0, 0] sizes [4, 64] : memref<4x64xf32> -> tensor<4x64xf32>
+  %c = tile.broadcast %zero to [4, 16] : f32 -> tensor<4x16xf32>
+  scf.for %at = %c0 to %n step %c16 {
+    %w = tile.load %b[%at, 0] sizes [64, 16] dims [1, 0] {tile.ahead = array<i64: 16, 0>} : memref<?x64xf16> -> tensor<64x16xf16>
+    %wide = arith.extf %w : tensor<64x16xf16> to tensor<64x16xf32>
+    %d = tile.dot %x, %wide, %c : tensor<4x64xf32>, tensor<64x16xf32>, tensor<4x16xf32>
+    tile.store %d, %y[0, %at] : tensor<4x16xf32>, memref<4x?xf32>
+  }
+  tile.return
+}
+
+// -----
+
+// Rows of few bits, of which the columns lie along the lanes, are widened where
+// they are read as well.
+// CHECK-LABEL: func.func @widened_rows(
+// CHECK-NOT: memref.alloca
+// CHECK: arith.sitofp %{{.*}} : vector<16xi8> to vector<16xf32>
+// CHECK: vector.fma
+tile.kernel @widened_rows(%a: memref<4x64xf32>, %b: memref<64x32xi8>, %y: memref<4x32xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %x = tile.load %a[0, 0] sizes [4, 64] : memref<4x64xf32> -> tensor<4x64xf32>
+  %w = tile.load %b[0, 0] sizes [64, 32] : memref<64x32xi8> -> tensor<64x32xi8>
+  %wide = arith.sitofp %w : tensor<64x32xi8> to tensor<64x32xf32>
+  %c = tile.broadcast %zero to [4, 32] : f32 -> tensor<4x32xf32>
+  %d = tile.dot %x, %wide, %c : tensor<4x64xf32>, tensor<64x32xf32>, tensor<4x32xf32>
+  tile.store %d, %y[0, 0] : tensor<4x32xf32>, memref<4x32xf32>
+  tile.return
+}
+
+// -----
+
 // Sums that a loop carries, of columns that only one of two dots has: four rows
 // by as many columns as registers hold, so that the values are read once.
 // CHECK-LABEL: func.func @carried_columns(

@@ -62,4 +62,96 @@ def FindStatesPass : Pass<"graph-find-states", "::mlir::func::FuncOp"> {
   ];
 }
 
+def FindLastRowsPass : Pass<"graph-find-last-rows", "::mlir::func::FuncOp"> {
+  let summary = "Let the caller ask for the last rows of a result";
+  let description = [{
+    A language model returns scores of all words for each new token, of which a
+    caller that generates text reads those behind the last one. In a function
+    with states, the number of rows of such a result becomes a symbol of its own,
+    which the caller chooses: at most the number that the model has, which it is
+    unless the caller passes a result with fewer rows. The list
+    `graph.last_rows` of the function has `array<i64: output, dim, all, symbol>`
+    for each of these results.
+
+    Rows are the dim before the last one, which an input has and no state. What
+    leads to the result alone, and computes each row from the same row of its
+    operands, computes the last rows only. This has to include a product, or the
+    result stays as it is. So do programs for devices.
+
+    Before:
+    ```mlir
+    func.func @main(%past: tensor<?x4xf32, affine_map<()[s0, s1] -> (s0, 4)>> {graph.name = "past"}, %x: tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>> {graph.name = "x"}, %w: tensor<4x9xf32> {graph.name = "w"})
+        -> (tensor<?x9xf32, affine_map<()[s0, s1] -> (s1, 9)>> {graph.name = "y"}, tensor<?x4xf32, affine_map<()[s0, s1] -> (s0, 4)>> {graph.name = "present"}) {
+      %0 = graph.exp %x : (tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>>) -> tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>>
+      %1 = graph.matmul %0, %w : (tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>>, tensor<4x9xf32>) -> tensor<?x9xf32, affine_map<()[s0, s1] -> (s1, 9)>>
+      return %1, %past : tensor<?x9xf32, affine_map<()[s0, s1] -> (s1, 9)>>, tensor<?x4xf32, affine_map<()[s0, s1] -> (s0, 4)>>
+    }
+    ```
+    After:
+    ```mlir
+    func.func @main(%past: tensor<?x4xf32, affine_map<()[s0, s1] -> (s0, 4)>> {graph.name = "past"}, %x: tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>> {graph.name = "x"}, %w: tensor<4x9xf32> {graph.name = "w"})
+        -> (tensor<?x9xf32, affine_map<()[s0, s1, s2] -> (s2, 9)>> {graph.name = "y"}, tensor<?x4xf32, affine_map<()[s0, s1] -> (s0, 4)>> {graph.name = "present"})
+        attributes {graph.last_rows = [array<i64: 0, 0, 1, 2>], graph.symbols = ["", "", ""]} {
+      %0 = graph.slice %x {starts = affine_map<()[s0, s1, s2] -> (s1 - s2, 0)>, steps = array<i64: 1, 1>} : (tensor<?x4xf32, affine_map<()[s0, s1] -> (s1, 4)>>) -> tensor<?x4xf32, affine_map<()[s0, s1, s2] -> (s2, 4)>>
+      %1 = graph.exp %0 : (tensor<?x4xf32, affine_map<()[s0, s1, s2] -> (s2, 4)>>) -> tensor<?x4xf32, affine_map<()[s0, s1, s2] -> (s2, 4)>>
+      %2 = graph.matmul %1, %w : (tensor<?x4xf32, affine_map<()[s0, s1, s2] -> (s2, 4)>>, tensor<4x9xf32>) -> tensor<?x9xf32, affine_map<()[s0, s1, s2] -> (s2, 9)>>
+      return %2, %past : tensor<?x9xf32, affine_map<()[s0, s1, s2] -> (s2, 9)>>, tensor<?x4xf32, affine_map<()[s0, s1] -> (s0, 4)>>
+    }
+    ```
+  }];
+  let options = [
+    ListOption<"pairs", "pairs", "std::string",
+               "INPUT=OUTPUT of values of which the output continues the input "
+               "(* is any text), or none">,
+  ];
+  let statistics = [
+    Statistic<"numOutputs", "outputs", "Results of which the last rows can be asked for">,
+  ];
+}
+
+def NarrowStatesPass : Pass<"graph-narrow-states", "::mlir::func::FuncOp"> {
+  let summary = "Keep caches in few bits";
+  let description = [{
+    Caches of f32 become caches of `type`: the argument and the result change
+    their types, new rows are rounded before they are stored, and who reads the
+    cache widens what it reads. int8 has a scale of f32 for each row, the greatest
+    magnitude by 127, as an argument and a result of their own with the names of
+    the cache and `.scale`, without the dim of the elements of a row.
+
+    A cache is an argument that a result continues by its name
+    (`graph-find-states`), by concats or scatters of rows alone. A function
+    without one is an error.
+
+    Before:
+    ```mlir
+    func.func @main(%past: tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0, 4)>> {graph.name = "past"}, %x: tensor<1x1x4xf32> {graph.name = "x"})
+        -> (tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>> {graph.name = "present"}, tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>> {graph.name = "y"}) {
+      %0 = graph.concat %past, %x {axis = 1 : i64} : (tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0, 4)>>, tensor<1x1x4xf32>) -> tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>>
+      %1 = graph.neg %0 : (tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>>) -> tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>>
+      return %0, %1 : tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>>, tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>>
+    }
+    ```
+    After:
+    ```mlir
+    func.func @main(%past: tensor<1x?x4xf16, affine_map<()[s0] -> (1, s0, 4)>> {graph.name = "past"}, %x: tensor<1x1x4xf32> {graph.name = "x"})
+        -> (tensor<1x?x4xf16, affine_map<()[s0] -> (1, s0 + 1, 4)>> {graph.name = "present"}, tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>> {graph.name = "y"}) {
+      %0 = graph.cast %x : (tensor<1x1x4xf32>) -> tensor<1x1x4xf16>
+      %1 = graph.concat %past, %0 {axis = 1 : i64} : (tensor<1x?x4xf16, affine_map<()[s0] -> (1, s0, 4)>>, tensor<1x1x4xf16>) -> tensor<1x?x4xf16, affine_map<()[s0] -> (1, s0 + 1, 4)>>
+      %2 = graph.cast %1 : (tensor<1x?x4xf16, affine_map<()[s0] -> (1, s0 + 1, 4)>>) -> tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>>
+      %3 = graph.neg %2 : (tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>>) -> tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>>
+      return %1, %3 : tensor<1x?x4xf16, affine_map<()[s0] -> (1, s0 + 1, 4)>>, tensor<1x?x4xf32, affine_map<()[s0] -> (1, s0 + 1, 4)>>
+    }
+    ```
+  }];
+  let options = [
+    Option<"type", "type", "std::string", "\"f16\"", "f16, bf16 or int8">,
+    ListOption<"pairs", "pairs", "std::string",
+               "INPUT=OUTPUT of values of which the output continues the input "
+               "(* is any text), or none">,
+  ];
+  let statistics = [
+    Statistic<"numStates", "states", "Caches that were narrowed">,
+  ];
+}
+
 #endif // ADZE_DIALECT_GRAPH_TRANSFORMS_STATEPASSES

@@ -20,8 +20,7 @@ static bool isMovedUnitReshape(Operation *op) {
          isUnitReshape(reshape);
 }
 
-/// Ops that only say where an element comes from; cheap to compute twice.
-static bool isMovement(Operation *op) {
+bool adze::graph::isMovement(Operation *op) {
   return (isa<TransposeOp, SliceOp, BroadcastToOp>(op) &&
           op->getNumOperands() == 1) ||
          isMovedUnitReshape(op);
@@ -485,7 +484,8 @@ StringRef Grouping::whyNoPrologue(const Group &producer,
   if (StringRef why = whyMovedBefore(producer, anchor); !why.empty())
     return why;
   if (auto attention = dyn_cast<AttentionOp>(anchor);
-      attention && feedsMaskOnly(producer, attention))
+      attention && (feedsMaskOnly(producer, attention) ||
+                    widensOperand(producer, attention)))
     return "";
   if (auto insert = dyn_cast<InsertSliceOp>(anchor))
     return whyNoPiece(producer, insert);

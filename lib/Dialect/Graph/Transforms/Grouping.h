@@ -103,6 +103,14 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Operation *>> reductions;
 };
 
+/// Ops that only say where an element comes from; cheap to compute twice.
+bool isMovement(mlir::Operation *op);
+
+/// Whether the producer is keys or values of few bits, which attention widens
+/// as it reads them: on CPUs, as the instructions of GPUs take both operands
+/// from memory.
+bool widensOperand(const Group &producer, AttentionOp attention);
+
 } // namespace adze::graph
 
 #endif // ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_GROUPING_H

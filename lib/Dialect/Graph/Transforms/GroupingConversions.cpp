@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Conversions from 8-bit integers are computed where they are read.
+#include "Dialect/Tile/IR/Targets.h"
 #include "Fusion.h"
 #include "Grouping.h"
 #include "Matching.h"
@@ -85,4 +86,29 @@ void Grouping::recomputeConversions() {
   });
   for (Operation *op : order)
     recomputeConversion(op);
+}
+
+bool adze::graph::widensOperand(const Group &producer, AttentionOp attention) {
+  auto isNarrow = [](Value value) {
+    return getElementTypeOrSelf(value).getIntOrFloatBitWidth() <= 16;
+  };
+  auto suits = [&](Operation *op) {
+    if (auto cast = dyn_cast<CastOp>(op))
+      return isNarrow(cast.getInput()) && !isNarrow(cast.getResult());
+    // A scale for each row.
+    auto scaled = dyn_cast<MulOp>(op);
+    Dims scales = scaled ? getDims(scaled.getRhs()) : Dims();
+    return isMovement(op) ||
+           (!scales.empty() && getConstant(scales.back()) == 1);
+  };
+  auto function = attention->getParentOfType<func::FuncOp>();
+  if (!function || adze::tile::findCudaTarget(function))
+    return false;
+  return llvm::all_of(producer.ops, suits) &&
+         llvm::any_of(producer.ops, llvm::IsaPred<CastOp>) &&
+         llvm::any_of(producer.ops, [&](Operation *op) {
+           return llvm::is_contained(
+               ValueRange{attention.getKey(), attention.getValue()},
+               op->getResult(0));
+         });
 }

@@ -5,6 +5,7 @@
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Host/IR/Host.h"
+#include "Dialect/Host/IR/LastRows.h"
 
 using namespace mlir;
 using namespace adze::graph;
@@ -12,6 +13,8 @@ using namespace adze::graph;
 TypicalSizes::TypicalSizes(func::FuncOp function) : function(function) {
   for (Type type : function.getArgumentTypes())
     forEachSymbol(type, [&](unsigned symbol) { known.insert(symbol); });
+  for (adze::host::LastRows rows : adze::host::getLastRows(function))
+    known.insert(rows.symbol);
   if (auto ranges =
           function->getAttrOfType<ArrayAttr>(adze::host::symbolRangesAttr))
     for (auto range : ranges.getAsRange<DenseI64ArrayAttr>())

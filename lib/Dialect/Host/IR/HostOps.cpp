@@ -2,6 +2,7 @@
 //
 // Verifiers and effects of the host ops.
 #include "Dialect/Host/IR/Host.h"
+#include "Dialect/Host/IR/LastRows.h"
 #include "Support/PackedLayout.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -28,6 +29,8 @@ unsigned adze::host::getNumInputSymbols(Operation *program) {
   for (int64_t i = 0; numInputs && i < numInputs.getInt(); ++i)
     if (auto map = function.getArgAttrOfType<AffineMapAttr>(i, dimsAttr))
       count = std::max(count, getNumSymbolsUsed(map.getValue()));
+  for (LastRows rows : getLastRows(program))
+    count = std::max(count, rows.symbol + 1);
   return count;
 }
 
