@@ -48,6 +48,21 @@ Values GraphReader::getWrites(const OrtNode *node) const {
   return removeAbsent(getOutputs(node));
 }
 
+std::vector<std::pair<const OrtGraph *, const char *>>
+GraphReader::getBodies(const OrtNode *node) const {
+  size_t count = 0;
+  check(api, api.ort.Node_GetNumSubgraphs(node, &count));
+  std::vector<const OrtGraph *> graphs(count);
+  std::vector<const char *> names(count);
+  if (count)
+    check(api,
+          api.ort.Node_GetSubgraphs(node, graphs.data(), count, names.data()));
+  std::vector<std::pair<const OrtGraph *, const char *>> bodies;
+  for (size_t i = 0; i < count; ++i)
+    bodies.emplace_back(graphs[i], names[i]);
+  return bodies;
+}
+
 /// Calls a function that gives a text; "" for NULL.
 template <typename Owner>
 static std::string getString(const Api &api, const Owner *owner,

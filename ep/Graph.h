@@ -27,6 +27,10 @@ public:
   /// The values that a node writes; none is null.
   Values getWrites(const OrtNode *node) const;
 
+  /// The bodies of control flow, with the names of their attributes.
+  std::vector<std::pair<const OrtGraph *, const char *>>
+  getBodies(const OrtNode *node) const;
+
   std::string getName(const OrtGraph *graph) const;
   std::string getName(const OrtNode *node) const;
   std::string getOperator(const OrtNode *node) const;
