@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import POINTER, byref, c_char_p, c_int32, c_int64, c_size_t, c_void_p
+from itertools import repeat
 from typing import Any, Mapping
 
 import numpy as np
@@ -152,27 +153,48 @@ def _read_strings(handle: c_void_p) -> np.ndarray:
     return array.reshape(tuple(dims[: rank.value]))
 
 
-def read_value(value: Value) -> Any:
-    """Takes a value apart: tensors are :class:`adze.Tensor`, strings numpy arrays
-    of objects, the rest lists, dicts and None."""
+def _read_keys(keys: Value) -> list[Any]:
+    names = read_value(keys)
+    return (names.numpy() if isinstance(names, Tensor) else names).tolist()
+
+
+def _read_element(element: Any, library: str) -> Any:
+    """A scalar in a map is a number."""
+    if not isinstance(element, Tensor):
+        return element
+    return element.to(library) if element.shape else element.numpy().item()
+
+
+def read_value(value: Value, library: str = "adze") -> Any:
+    """Takes a value apart: tensors are arrays of `library` (:class:`adze.Tensor`),
+    strings numpy arrays of objects, the rest lists, dicts and None. Scalars in a map
+    are numbers."""
     rt = lib.runtime()
     kind = rt.adze_value_kind(value.handle)
     if kind == STRINGS:
         return _read_strings(value.handle)
     if kind == SEQUENCE:
+        keys, table = Value(), Value()
+        status = rt.adze_value_sequence_table(
+            value.handle, byref(keys.handle), byref(table.handle)
+        )
+        if not status:
+            rows = read_value(table).numpy().tolist()
+            return list(map(dict, map(zip, repeat(_read_keys(keys)), rows)))
+        rt.adze_status_free(status)
         count = c_size_t()
         check_status(rt.adze_value_sequence_size(value.handle, byref(count)))
         elements = []
         for i in range(count.value):
             element = Value()
             check_status(rt.adze_value_sequence_get(value.handle, i, byref(element.handle)))
-            elements.append(read_value(element))
+            elements.append(read_value(element, library))
         return elements
     if kind == MAP:
         keys, values = Value(), Value()
         check_status(rt.adze_value_map_get(value.handle, byref(keys.handle), byref(values.handle)))
-        names = read_value(keys)
-        return dict(zip(np.asarray(names).tolist(), read_value(values)))
+        elements = [_read_element(element, library) for element in read_value(values)]
+        return dict(zip(_read_keys(keys), elements))
     if kind == OPTIONAL:
         has = c_int32()
         check_status(rt.adze_value_optional_has(value.handle, byref(has)))
@@ -180,7 +202,7 @@ def read_value(value: Value) -> Any:
             return None
         element = Value()
         check_status(rt.adze_value_optional_get(value.handle, byref(element.handle)))
-        return read_value(element)
+        return read_value(element, library)
     managed = POINTER(lib.DLManagedTensorVersioned)()
     check_status(rt.adze_value_as_dlpack(value.handle, byref(managed)))
-    return Tensor(managed)
+    return Tensor(managed).to(library)

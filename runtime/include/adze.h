@@ -436,6 +436,12 @@ ADZE_API adze_status adze_value_sequence_get(const adze_value *value,
                                              adze_value **element);
 ADZE_API adze_status adze_value_map_get(const adze_value *value,
                                         adze_value **keys, adze_value **values);
+/* Takes a sequence of maps apart at once, if they share their keys and have
+ * scalars of one type as values, as those of ZipMap: the keys, and a tensor of a
+ * row of values for each map. Other values are ADZE_UNSUPPORTED. */
+ADZE_API adze_status adze_value_sequence_table(const adze_value *value,
+                                               adze_value **keys,
+                                               adze_value **table);
 ADZE_API adze_status adze_value_optional_has(const adze_value *value,
                                              int32_t *has);
 ADZE_API adze_status adze_value_optional_get(const adze_value *value,
