@@ -370,6 +370,12 @@ typedef struct {
   /* The buffer of a state of ADZE_STATE_ROWS, whose pitch becomes the value of
    * its symbol. Null on failure. */
   void *(*state)(adze_exec *, uint32_t state);
+  /* Prints a value of a kernel, which calls it itself: the host program stores
+   * the function's address after the launch's last pointer. `numbers` are the
+   * DLDataTypeCode of the values (kDLInt of int64_t, or kDLFloat of double),
+   * their rank and dims, how many numbers name the program, and these. */
+  void (*print)(const char *kernel, const char *label, const int64_t *numbers,
+                const void *values);
 } adze_host_table;
 
 #define ADZE_VALUE_TYPE(dtype_code, dtype_bits, kind)                          \

@@ -270,7 +270,8 @@ static const adze_host_table host_table = {sizeof(adze_host_table),
                                            host_launch_steps,
                                            host_launch_groups,
                                            rt_check_range,
-                                           rt_host_state};
+                                           rt_host_state,
+                                           rt_print};
 
 const _Alignas(RT_ALIGNMENT) char rt_nothing[RT_ALIGNMENT];
 

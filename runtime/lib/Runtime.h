@@ -400,6 +400,9 @@ adze_status rt_faults_take(adze_context *context);
 /* The same if the launch raised one. */
 adze_status rt_faults_take_of(adze_context *context,
                               const adze_module_kernel *kernel);
+/* adze_host_table.print */
+void rt_print(const char *kernel, const char *label, const int64_t *numbers,
+              const void *values);
 /* adze_host_table.check_range */
 int32_t rt_check_range(adze_exec *exec, uint32_t fault, const void *least,
                        const void *greatest, uint32_t bytes, int64_t low,
