@@ -333,7 +333,7 @@ class Context:
 
     def _run_to_host(self, values: list[Any]) -> list[Any] | None:
         """On a device: the outputs as numpy arrays, which the run copies to. None if
-        only the run can tell their shapes."""
+        their shapes are data-dependent."""
         if not self._signature.is_plain:
             return None
         kept = self._borrow(values)
@@ -727,7 +727,7 @@ class Module:
 
     def infer_shapes(self, *shapes: Sequence[int]) -> tuple[tuple[Any, ...], ...]:
         """Returns the outputs' shapes for shapes of the inputs, in order; None for a
-        dim that only a run can tell. Raises ArgumentError for shapes that the
+        dynamic dim. Raises ArgumentError for shapes that the
         model does not take."""
 
         return _infer_shapes(self._handle, self._signature, shapes)

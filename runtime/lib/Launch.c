@@ -34,7 +34,7 @@ static void *scratch_of(const launch_job *job, int32_t lane) {
 
 static void fence_streams(void) {
 #ifdef __x86_64__
-  __builtin_ia32_sfence(); /* stores past the caches are ordered by nothing else
+  __builtin_ia32_sfence(); /* non-temporal stores are ordered by nothing else
                             */
 #endif
 }

@@ -470,7 +470,7 @@ void rt_steps_init(rt_steps *steps, int64_t programs, int64_t count,
 /* What there is to do for a lane. Needs no other lane to come. */
 void rt_steps_run(rt_steps *steps, int32_t lane);
 
-/* ---- What only the data can tell (Data.c) ------------------------------- */
+/* ---- Data-dependent values (Data.c) -------------------------------- */
 
 int32_t rt_data_read(adze_exec *exec, void *host, const void *place,
                      uint64_t bytes);
