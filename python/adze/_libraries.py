@@ -243,6 +243,7 @@ _RUNTIME: dict[str, tuple[Any, list[Any]]] = {
     "adze_value_kind": (c_int, [_HANDLE]),
     "adze_value_release": (None, [_HANDLE]),
     "adze_value_from_dlpack": (c_void_p, [POINTER(DLManagedTensorVersioned), _OUT]),
+    "adze_value_from_tensor": (c_void_p, [POINTER(DLTensor), _OUT]),
     "adze_value_as_dlpack": (
         c_void_p,
         [_HANDLE, POINTER(POINTER(DLManagedTensorVersioned))],

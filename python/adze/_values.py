@@ -67,8 +67,16 @@ def _give_back(pointer: Any) -> None:
 _deleter = lib.DLManagedTensorVersioned._fields_[3][1](_give_back)
 
 
+#: Copies of smaller arrays take less time than a reference to them.
+_MOST_COPIED = 4096
+
+
 def _make_tensor(value: Any, dtype: str | None) -> Value:
     source = borrow(value, dtype)
+    if isinstance(value, np.ndarray) and value.nbytes <= _MOST_COPIED:
+        copy = Value()
+        check_status(lib.runtime().adze_value_from_tensor(source.pointer, byref(copy.handle)))
+        return copy
     managed = lib.DLManagedTensorVersioned()
     managed.major, managed.minor, managed.deleter = 1, 0, _deleter
     managed.dl_tensor = source.pointer.contents
@@ -153,9 +161,31 @@ def _read_strings(handle: c_void_p) -> np.ndarray:
     return array.reshape(tuple(dims[: rank.value]))
 
 
+#: By code and bits: numbers that ctypes reads.
+_NUMBERS = {(0, 64): c_int64, (2, 32): ctypes.c_float, (2, 64): ctypes.c_double}
+
+
+def _read_numbers(value: Value) -> list[Any]:
+    """The elements of a dense tensor in host memory, in row-major order."""
+    rt = lib.runtime()
+    managed = POINTER(lib.DLManagedTensorVersioned)()
+    check_status(rt.adze_value_as_dlpack(value.handle, byref(managed)))
+    tensor = managed.contents.dl_tensor
+    kind = _NUMBERS.get((tensor.dtype.code, tensor.dtype.bits))
+    if kind is None or not tensor.data:
+        return Tensor(managed).numpy().ravel().tolist()
+    count = 1
+    for dim in tensor.shape[: tensor.ndim]:
+        count *= dim
+    numbers = (kind * count).from_address(tensor.data + tensor.byte_offset)[:]
+    managed.contents.deleter(managed)
+    return numbers
+
+
 def _read_keys(keys: Value) -> list[Any]:
-    names = read_value(keys)
-    return (names.numpy() if isinstance(names, Tensor) else names).tolist()
+    if lib.runtime().adze_value_kind(keys.handle) == STRINGS:
+        return _read_strings(keys.handle).tolist()
+    return _read_numbers(keys)
 
 
 def _read_element(element: Any, library: str) -> Any:
@@ -179,8 +209,9 @@ def read_value(value: Value, library: str = "adze") -> Any:
             value.handle, byref(keys.handle), byref(table.handle)
         )
         if not status:
-            rows = read_value(table).numpy().tolist()
-            return list(map(dict, map(zip, repeat(_read_keys(keys)), rows)))
+            names, numbers = _read_keys(keys), _read_numbers(table)
+            rows = zip(*[iter(numbers)] * len(names))
+            return list(map(dict, map(zip, repeat(names), rows)))
         rt.adze_status_free(status)
         count = c_size_t()
         check_status(rt.adze_value_sequence_size(value.handle, byref(count)))
