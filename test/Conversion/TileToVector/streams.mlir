@@ -246,7 +246,7 @@ tile.kernel @very_long(%x: memref<64x8192xf32>, %y: memref<64x8192xf32>) attribu
 }
 
 // -----
-// Rows of which only the run knows how many there are: one form for results
+// Rows of dynamic number: one form for results
 // that use non-temporal stores, one for others; elsewhere one for both.
 // CHECK-LABEL: func.func @how_many(
 // CHECK-NOT: scf.if
