@@ -173,6 +173,8 @@ std::string Provider::getObstacle(const OrtNode *node) {
                 options.excludedOperators.end(),
                 type) != options.excludedOperators.end())
     return "option 'exclude_ops' names its operator";
+  if (!reader.canReadAttributes(node))
+    return "expected attributes of types that ONNX Runtime's C API can read";
   for (const auto &[body, name] : reader.getBodies(node))
     for (const OrtNode *inner : reader.getNodes(body))
       if (std::string reason = getObstacle(inner); !reason.empty())

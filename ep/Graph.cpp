@@ -188,6 +188,19 @@ int64_t GraphReader::getInteger(const OrtNode *node, const char *attribute,
   return otherwise;
 }
 
+bool GraphReader::canReadAttributes(const OrtNode *node) const {
+  for (const OrtOpAttr *attribute :
+       list(api, node, api.ort.Node_GetNumAttributes,
+            api.ort.Node_GetAttributes)) {
+    OrtOpAttrType type = ORT_OP_ATTR_UNDEFINED;
+    if (OrtStatus *status = api.ort.OpAttr_GetType(attribute, &type)) {
+      api.ort.ReleaseStatus(status);
+      return false;
+    }
+  }
+  return true;
+}
+
 Subgraph getSubgraph(const GraphReader &reader, const Nodes &all,
                      const std::vector<size_t> &members) {
   Subgraph part;

@@ -57,6 +57,9 @@ public:
   std::string getText(const OrtNode *node, const char *attribute) const;
   int64_t getInteger(const OrtNode *node, const char *attribute,
                      int64_t otherwise) const;
+  /// Returns false if ONNX Runtime does not give the type of an attribute, as
+  /// of the types that Optional has.
+  bool canReadAttributes(const OrtNode *node) const;
 
   const Api &api;
 };

@@ -235,6 +235,27 @@ def test_control_flow():
     np.testing.assert_array_equal(total, 4 * x)
 
 
+# ONNX Runtime does not give an attribute that is a type: its node is left out, and
+# the others are taken.
+@pytest.mark.skipif(VERSION < (1, 24), reason="ONNX Runtime tells nothing of nodes")
+def test_attributes_that_cannot_be_read():
+    onnx = pytest.importorskip("onnx")
+    model = onnx.parser.parse_model("""
+        <ir_version: 8, opset_import: ["" : 18]>
+        maybe (float[2] x) => (float[2] y, bool has) {
+          [double] y = Add(x, x)
+          [none] o = Optional()
+          [ask] has = OptionalHasElement(o)
+        }""")
+    kind = onnx.helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, [2])
+    model.graph.node[1].attribute.append(onnx.helper.make_attribute("type", kind))
+    session = make_session(model.SerializeToString(), fallback=True)
+    y, has = run(session, np.array([1, 2], np.float32))
+    np.testing.assert_array_equal(y, [2, 4])
+    assert not has
+    assert (NAME, ["double"]) in get_assignment(session)
+
+
 # A body is taken by parts where its If, Loop or Scan cannot be taken as a whole:
 # bodies inside of bodies, values and weights from outside, and loops.
 @pytest.mark.skipif(VERSION < (1, 24), reason="ONNX Runtime tells nothing of bodies")
