@@ -112,10 +112,15 @@ bool Provider::isBody(const OrtGraph *graph) {
 
 /// Returns false if the If, Loop or Scan around a body cannot be claimed: its
 /// operator is excluded, or the compiler does not support it with these bodies.
+/// Other nodes with bodies (SequenceMap) are functions, which ONNX Runtime
+/// inlines: a fused node in their bodies would be none that it knows.
 bool Provider::isClaimedWhole(const OrtGraph *body) {
   const OrtNode *parent = nullptr;
   check(api, api.ort.Graph_GetParentNode(body, &parent));
   if (!parent) // version 1.23
+    return true;
+  std::string type = reader.getOperator(parent);
+  if (type != "If" && type != "Loop" && type != "Scan")
     return true;
   if (!getObstacle(parent).empty())
     return false;
