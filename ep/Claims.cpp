@@ -39,12 +39,14 @@ getReaders(const GraphReader &reader, const Nodes &nodes) {
 void Provider::claim(const OrtGraph *graph, OrtEpGraphSupportInfo *info) {
   // Bodies come before the graph around them. With nodes of a body claimed,
   // its If, Loop or Scan could not be claimed whole.
-  if (isBody(graph))
+  bool isInside = isBody(graph);
+  if (isInside && isClaimedWhole(graph))
     return;
   Nodes nodes = reader.getNodes(graph);
   if (claimContexts(nodes, info))
     return;
-  warnOfDims(graph);
+  if (!isInside)
+    warnOfDims(graph);
   std::vector<std::vector<size_t>> producers = getProducers(reader, nodes);
   Readers readers = getReaders(reader, nodes);
   std::vector<bool> isSupported = getCandidates(nodes);
@@ -108,6 +110,30 @@ bool Provider::isBody(const OrtGraph *graph) {
   return name != *claimedGraph;
 }
 
+/// Returns false if the If, Loop or Scan around a body cannot be claimed: its
+/// operator is excluded, or the compiler does not support it with these bodies.
+/// Other nodes with bodies (SequenceMap) are functions, which ONNX Runtime
+/// inlines: a fused node in their bodies would be none that it knows.
+bool Provider::isClaimedWhole(const OrtGraph *body) {
+  const OrtNode *parent = nullptr;
+  check(api, api.ort.Graph_GetParentNode(body, &parent));
+  if (!parent) // version 1.23
+    return true;
+  std::string type = reader.getOperator(parent);
+  if (type != "If" && type != "Loop" && type != "Scan")
+    return true;
+  if (!getObstacle(parent).empty())
+    return false;
+  Subgraph alone;
+  alone.nodes = {parent};
+  for (const OrtValueInfo *value : reader.getReads(parent))
+    if (!reader.isConstant(value))
+      alone.inputs.push_back(value);
+  alone.outputs = reader.getWrites(parent);
+  CheckResult result = compiler.check(makeSource(body, alone, Weights::Shapes));
+  return result.refusals.empty() && result.wholeModel.empty();
+}
+
 /// Tells of options `dim` that no input has the dim of.
 void Provider::warnOfDims(const OrtGraph *graph) {
   std::set<std::string> known;
@@ -152,6 +178,13 @@ std::string Provider::getObstacle(const OrtNode *node) {
                 options.excludedOperators.end(),
                 type) != options.excludedOperators.end())
     return "option 'exclude_ops' names its operator";
+  if (!reader.canReadAttributes(node))
+    return "expected attributes of types that ONNX Runtime's C API can read";
+  for (const auto &[body, name] : reader.getBodies(node))
+    for (const OrtNode *inner : reader.getNodes(body))
+      if (std::string reason = getObstacle(inner); !reason.empty())
+        return "node '" + reader.getName(inner) + "' in '" + name +
+               "': " + reason;
   return "";
 }
 

@@ -48,6 +48,21 @@ Values GraphReader::getWrites(const OrtNode *node) const {
   return removeAbsent(getOutputs(node));
 }
 
+std::vector<std::pair<const OrtGraph *, const char *>>
+GraphReader::getBodies(const OrtNode *node) const {
+  size_t count = 0;
+  check(api, api.ort.Node_GetNumSubgraphs(node, &count));
+  std::vector<const OrtGraph *> graphs(count);
+  std::vector<const char *> names(count);
+  if (count)
+    check(api,
+          api.ort.Node_GetSubgraphs(node, graphs.data(), count, names.data()));
+  std::vector<std::pair<const OrtGraph *, const char *>> bodies;
+  for (size_t i = 0; i < count; ++i)
+    bodies.emplace_back(graphs[i], names[i]);
+  return bodies;
+}
+
 /// Calls a function that gives a text; "" for NULL.
 template <typename Owner>
 static std::string getString(const Api &api, const Owner *owner,
@@ -171,6 +186,19 @@ int64_t GraphReader::getInteger(const OrtNode *node, const char *attribute,
     check(api, api.ort.ReadOpAttr(found, ORT_OP_ATTR_INT, &otherwise,
                                   sizeof(otherwise), &size));
   return otherwise;
+}
+
+bool GraphReader::canReadAttributes(const OrtNode *node) const {
+  for (const OrtOpAttr *attribute :
+       list(api, node, api.ort.Node_GetNumAttributes,
+            api.ort.Node_GetAttributes)) {
+    OrtOpAttrType type = ORT_OP_ATTR_UNDEFINED;
+    if (OrtStatus *status = api.ort.OpAttr_GetType(attribute, &type)) {
+      api.ort.ReleaseStatus(status);
+      return false;
+    }
+  }
+  return true;
 }
 
 Subgraph getSubgraph(const GraphReader &reader, const Nodes &all,

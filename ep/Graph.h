@@ -27,6 +27,10 @@ public:
   /// The values that a node writes; none is null.
   Values getWrites(const OrtNode *node) const;
 
+  /// The bodies of control flow, with the names of their attributes.
+  std::vector<std::pair<const OrtGraph *, const char *>>
+  getBodies(const OrtNode *node) const;
+
   std::string getName(const OrtGraph *graph) const;
   std::string getName(const OrtNode *node) const;
   std::string getOperator(const OrtNode *node) const;
@@ -53,6 +57,9 @@ public:
   std::string getText(const OrtNode *node, const char *attribute) const;
   int64_t getInteger(const OrtNode *node, const char *attribute,
                      int64_t otherwise) const;
+  /// Returns false if ONNX Runtime does not give the type of an attribute, as
+  /// of the types that Optional has.
+  bool canReadAttributes(const OrtNode *node) const;
 
   const Api &api;
 };

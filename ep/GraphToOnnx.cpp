@@ -161,20 +161,14 @@ Message ModelWriter::writeNode(const OrtNode *node, const Known &known) {
 /// Bodies of control flow: attributes that ReadOpAttr does not read.
 void ModelWriter::writeBodies(const OrtNode *node, const Known &known,
                               Message &result) {
-  size_t count = 0;
-  check(api, ort.Node_GetNumSubgraphs(node, &count));
-  std::vector<const OrtGraph *> graphs(count);
-  std::vector<const char *> names(count);
-  if (count)
-    check(api, ort.Node_GetSubgraphs(node, graphs.data(), count, names.data()));
-  for (size_t i = 0; i < count; ++i) {
+  for (const auto &[body, name] : reader.getBodies(node)) {
     Subgraph whole = {
-        reader.getNodes(graphs[i]),
-        list(api, graphs[i], ort.Graph_GetNumInputs, ort.Graph_GetInputs),
-        list(api, graphs[i], ort.Graph_GetNumOutputs, ort.Graph_GetOutputs)};
+        reader.getNodes(body),
+        list(api, body, ort.Graph_GetNumInputs, ort.Graph_GetInputs),
+        list(api, body, ort.Graph_GetNumOutputs, ort.Graph_GetOutputs)};
     Message attribute;
-    attribute.addText(1, names[i]);
-    attribute.addMessage(6, writeGraph(graphs[i], whole, known));
+    attribute.addText(1, name);
+    attribute.addMessage(6, writeGraph(body, whole, known));
     attribute.addInteger(20, kGraph);
     result.addMessage(5, std::move(attribute));
   }

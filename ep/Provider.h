@@ -36,6 +36,7 @@ private:
 
   void claim(const OrtGraph *graph, OrtEpGraphSupportInfo *info);
   bool isBody(const OrtGraph *graph);
+  bool isClaimedWhole(const OrtGraph *body);
   bool claimContexts(const Nodes &nodes, OrtEpGraphSupportInfo *info);
   std::vector<bool> getCandidates(const Nodes &nodes);
   std::string getObstacle(const OrtNode *node);

@@ -54,9 +54,10 @@ long=$(awk 'length > 120 { print FILENAME ":" FNR }' CHANGELOG.md)
 [ -z "$long" ] || complain "expected at most 120 characters a line:
 $long"
 
-# Pages use the words of docs/glossary.md, not those of its right-hand column.
+# Pages, comments and messages use the words of docs/glossary.md, not those of its
+# right-hand column.
 words=$(git grep -nE 'of unknown sizes?|only (the|a) run (knows|can tell)|past the caches|for memory ahead|hangs over|by patches|side by side|data tells|numbers of a register' \
-  -- '*.md' ':!docs/glossary.md' | head -5)
+  -- '*.md' '*.cpp' '*.h' '*.c' '*.td' '*.py' ':!docs/glossary.md' | head -5)
 [ -z "$words" ] || complain "words that docs/glossary.md replaces:
 $words"
 

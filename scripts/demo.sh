@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 start=$SECONDS
 scripts/setup.sh
 echo "setup: done after $((SECONDS - start)) s"
-scripts/build.sh atranslate arun digits
+scripts/build.sh atranslate digits
 echo "build: done after $((SECONDS - start)) s"
 mkdir -p build/demo
 build/bin/atranslate examples/digits/digits.onnx -o build/demo/digits.so

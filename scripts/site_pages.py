@@ -1,10 +1,11 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 """A hook of MkDocs: pages of the site that lie outside of docs/.
 
-The reference of dialects and passes is what `make docs` wrote into build/docs; the headers of the API and the changelog are
-the repository's.
+The reference of dialects and passes is what `make docs` wrote into build/docs; the headers of the API, the changelog and the
+pages of the examples are the repository's. Links to these lead out of docs/ in the repository, and not in the site.
 """
 import pathlib
+import re
 
 from mkdocs.structure.files import File
 
@@ -15,10 +16,20 @@ def on_files(files, config):
     for page in sorted((ROOT / "build" / "docs").glob("*.md")):
         title = f"# {page.stem}\n\n"
         files.append(File.generated(config, f"reference/{page.name}", content=title + page.read_text()))
-    for name, title in (("adze.h", "C API"), ("adze.hpp", "C++ API")):
+    for name, title in (("adze.h", "C API"), ("adze.hpp", "C++ API"), ("adze_generate.h", "C API")):
         header = (ROOT / "runtime" / "include" / name).read_text()
         text = f"# {title}: {name}\n\n```cpp\n{header}```\n"
         files.append(File.generated(config, f"reference/{name}.md", content=text))
+    for page in sorted((ROOT / "examples").glob("*/README.md")):
+        files.append(File.generated(config, str(page.relative_to(ROOT)), content=page.read_text()))
     changelog = (ROOT / "CHANGELOG.md").read_text().replace("(docs/", "(")
     files.append(File.generated(config, "CHANGELOG.md", content=changelog))
     return files
+
+
+def on_page_markdown(markdown, page, **_):
+    """Makes links that lead out of docs/, or into it, those of the site."""
+    up = "../" * page.file.src_uri.count("/")
+    markdown = re.sub(r"\]\(" + re.escape(up) + r"\.\./runtime/include/(\w+\.hp*)\)", rf"]({up}reference/\1.md)", markdown)
+    markdown = markdown.replace(f"]({up}../examples/", f"]({up}examples/")
+    return markdown.replace(f"]({up}docs/", f"]({up}")

@@ -42,7 +42,7 @@ def ConvertGraphToTile : Pass<"convert-graph-to-tile", "mlir::ModuleOp"> {
     ```
     If all targets are CPUs, kernels take forms that pay there: channels of several
     small groups of a convolution in one vector, and unknown numbers of rows of a
-    product in equal parts that end where only the run knows (loads and stores
+    product in equal parts that end at dynamic places (loads and stores
     go through views that end there). Otherwise the forms are right for any
     target.
 
@@ -124,7 +124,7 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
     four along the depth are multiplied and summed by groups. Windows not proven
     to lie inside their memory get a run-time test: an unchecked body, and a
     masked one for borders.
-    Results of more than `tile.stream_bytes` bytes are stored past the caches
+    Results of more than `tile.stream_bytes` bytes are written by non-temporal stores
     where a test at the start finds them aligned.
 
     ```mlir

@@ -99,6 +99,7 @@ struct CompileOptions {
   Tune tune = Tune::Off;
   std::string tuneDatabase;    // what was measured, or empty
   unsigned maxSeconds = 60;    // of searches
+  bool checkBounds = false;    // tile kernels of the text check windows
   bool batchInvariant = false; // no choice depends on the number of rows
   /// The type that products of f32 are computed in: f32, bf16 or f16; or auto,
   /// which is not for compile, but for Verify/AutoPrecision.h.

@@ -54,11 +54,14 @@ struct StageOptions {
   bool literal = false;
   /// Whether LLVM leaves the code as it is.
   bool quickCode = false;
-  /// Whether tile kernels go by way of linalg, op by op: slow, and nothing that
-  /// the fast road does is in it.
+  /// Whether tile kernels go by way of linalg, op by op, as all do at O0: slow,
+  /// and nothing that the fast road does is in it. Kernels that print or check
+  /// their bounds always do.
   bool plainKernels = false;
   /// Those that do not, beside plainKernels.
   std::set<std::string> fastKernels;
+  /// Whether tile kernels of the text check their bounds.
+  bool checkBounds = false;
   /// For tests of what happens when a pass dies.
   unsigned injectCrash = 0; // threads that crash at once
   /// For tests of whether wrong results are found.

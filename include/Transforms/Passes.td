@@ -6,43 +6,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def FoldChecks : Pass<"fold-checks", "mlir::func::FuncOp"> {
-  let summary = "Check indices where they are read";
-  let description = [{
-    A look-up reads its indices anyway, so its kernel can tell for next to
-    nothing that one is out of range. A check of the indices becomes
-    `graph.message` of the look-up, and the reductions to the least and the
-    greatest index go. graph-outline-clusters makes a fault of the launch of it
-    (`adze.checks`), whose number the look-up has in its kernel (`graph.fault`).
-
-    That is done for the range [-size, size) of what the indices pick from,
-    where the look-up reads an index for each element that it picks, or for a
-    whole row, and where all that it picks is read: readers that take parts of a
-    tensor could leave indices out. The buffer of a state may have more rows than
-    an index may name, so graph-find-states comes before. Kernels for devices
-    leave checks to the run time, so with a target that is one nothing is done.
-
-    Before:
-    ```mlir
-    func.func @main(%x: tensor<100x8xf32>, %i: tensor<4xi64>) -> tensor<4x8xf32> {
-      %0 = graph.reduce_min %i {axes = array<i64: 0>, keepdims = false} : (tensor<4xi64>) -> tensor<i64>
-      %1 = graph.reduce_max %i {axes = array<i64: 0>, keepdims = false} : (tensor<4xi64>) -> tensor<i64>
-      graph.check_range %0, %1, "no {0}" {range = affine_map<() -> (-100, 100)>} : tensor<i64>
-      %2 = graph.gather %x, %i {axis = 0 : i64} : (tensor<100x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
-      return %2 : tensor<4x8xf32>
-    }
-    ```
-    After:
-    ```mlir
-    func.func @main(%x: tensor<100x8xf32>, %i: tensor<4xi64>) -> tensor<4x8xf32> {
-      %0 = graph.gather %x, %i {graph.message = "no {0}"} : (tensor<100x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
-      return %0 : tensor<4x8xf32>
-    }
-    ```
-  }];
-  let statistics = [
-    Statistic<"numFolded", "folded", "Checks that kernels of look-ups do">];
-}
+include "Transforms/CheckPasses.td"
 
 def AssignDestinations : Pass<"assign-destinations", "mlir::ModuleOp"> {
   let summary = "Give every tensor of the host program its place";

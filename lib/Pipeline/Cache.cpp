@@ -136,7 +136,8 @@ static void describeOptions(const CompileOptions &options,
                             llvm::raw_ostream &os) {
   os << "emit " << unsigned(options.emit) << " O" << options.optLevel << " cpu "
      << options.cpu << "\n"
-     << "literal " << options.literal << " quick " << options.quickCode << "\n"
+     << "literal " << options.literal << " quick " << options.quickCode
+     << " bounds " << options.checkBounds << "\n"
      << "winograd " << options.winograd << " name "
      << llvm::sys::path::stem(options.input) << "\n"
      << "weights " << llvm::sys::path::filename(options.externalWeights)

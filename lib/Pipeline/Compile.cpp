@@ -5,6 +5,7 @@
 #include "Describe.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "Dialect/Tile/IR/Faults.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "Export/ONNX/Export.h"
 #include "Pipeline/Dialects.h"
@@ -92,6 +93,8 @@ Compilation::Compilation(const CompileOptions &options,
   stageOptions.states = options.states;
   stageOptions.literal = options.literal;
   stageOptions.quickCode = options.quickCode;
+  stageOptions.checkBounds = options.checkBounds;
+  stageOptions.plainKernels = options.optLevel == 0;
   stageOptions.injectCrash = options.injectCrash;
   stageOptions.injectFault = options.injectFault;
   if (options.cut)
@@ -173,7 +176,9 @@ LogicalResult Compilation::runStage(Stage stage, Program &program) {
   progress(getStageName(stage));
   PassManager manager(&context);
   instrument(manager);
-  buildStage(stage, manager, stageOptions);
+  StageOptions own = stageOptions;
+  own.plainKernels |= tile::isForDebugging(*program.module);
+  buildStage(stage, manager, own);
   if (failed(addStagePasses(stage, manager)))
     return failure();
   bool isCut = options.cut && options.cut->stage == stage;

@@ -18,6 +18,9 @@ static void addCleanup(OpPassManager &manager) {
 }
 
 void buildGraphStage(OpPassManager &manager, const StageOptions &options) {
+  // While the only tile kernels are those of the text.
+  if (options.checkBounds)
+    manager.addPass(createCheckBounds());
   manager.addNestedPass<func::FuncOp>(graph::createCollectAssumptionsPass());
   if (options.optLevel > 0)
     manager.addNestedPass<func::FuncOp>(graph::createSolveSizesPass());

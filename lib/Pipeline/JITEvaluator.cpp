@@ -155,7 +155,7 @@ static llvm::Error run(llvm::orc::LLJIT &jit, ArrayRef<std::string> kernels,
   std::vector<void *> outputs;
   for (std::vector<char> &result : results)
     outputs.push_back(result.data());
-  // Constants have no sizes that only the data tells: the rest is not needed.
+  // Constants have no data-dependent sizes: the rest is not needed.
   adze_host_table table = {};
   table.size = offsetof(adze_host_table, read);
   table.abi = ADZE_MODULE_ABI;

@@ -2,7 +2,7 @@
 //
 // Kernels as compilation units of their own.
 #include "Kernels.h"
-#include "Dialect/Tile/IR/Tile.h"
+#include "Dialect/Tile/IR/Faults.h"
 #include "Support/ParallelUnits.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/Verifier.h"
@@ -116,6 +116,7 @@ compileUnit(KernelUnit &unit, const StageOptions &options,
   own.plainKernels &= llvm::none_of(unit.names, [&](const std::string &name) {
     return options.fastKernels.count(name);
   });
+  own.plainKernels |= tile::isForDebugging(*unit.module);
   buildStage(Stage::Kernel, manager, own);
   if (failed(complete(manager)) || failed(manager.run(*unit.module)) ||
       failed(verify(*unit.module)))

@@ -297,6 +297,11 @@ const OptionTable::Row OptionTable::rows[] = {
      }},
     {{"kernels", Kind::Value, "Tile kernels for operators", "FILE.mlir"},
      [](R &r, G &g) { return readText(g, r.options.kernels); }},
+    {{"check-bounds", Kind::Switch,
+      "Tile kernels of the text end the run where a window begins out of "
+      "bounds",
+      ""},
+     [](R &r, G &g) { return readSwitch(g, r.options.checkBounds); }},
     {{"weights", Kind::Value, "In the module, or in a file beside it",
       "embed|file"},
      [](R &r, G &g) {

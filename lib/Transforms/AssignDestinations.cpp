@@ -4,6 +4,7 @@
 #include "Assignment.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "Dialect/Host/IR/External.h"
+#include "Dialect/Tile/IR/Faults.h"
 #include "Transforms/Passes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"
@@ -373,17 +374,16 @@ LogicalResult Assignment::assign(host::LaunchOp op) {
         operands[operand.getOperandNumber()] = place;
     operands.push_back(place);
   }
-  for (unsigned index = 0; index < op.getNumOperands(); ++index) {
-    if (!operands[index])
-      operands[index] = getOperandPlace(op, index);
-    if (!operands[index])
+  for (unsigned index = 0; index < op.getNumOperands(); ++index)
+    if (!operands[index] && !(operands[index] = getOperandPlace(op, index)))
       return failure();
-  }
   auto launch = host::LaunchOp::create(
       builder, op.getLoc(), TypeRange(), op.getCalleeAttr(), operands,
       builder.getI64IntegerAttr(op.getNumResults()), op.getStepsAttr(),
       op.getGroupsAttr());
   launch->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  if (kernel && tile::hasPrints(kernel))
+    launch->setAttr(tile::printsAttr, builder.getUnitAttr());
   return success();
 }
 

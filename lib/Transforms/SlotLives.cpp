@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// When the slots of a program hold something, and boxes for those whose size
-// only the run can tell.
+// When the slots of a program hold something, and boxes for those of dynamic
+// size.
 #include "SlotLives.h"
 #include "Dialect/Graph/IR/Shape.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

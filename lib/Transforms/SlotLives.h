@@ -18,7 +18,7 @@ struct Slot {
 /// The slots with the steps between which they hold something.
 llvm::SmallVector<Slot> collectSlots(mlir::func::FuncOp program);
 
-/// Takes slots of sizes that only the run can tell out of the list and numbers
+/// Takes slots of dynamic size out of the list and numbers
 /// their boxes: one whose slot is dead serves the next.
 void numberBoxes(mlir::func::FuncOp program,
                  llvm::SmallVectorImpl<Slot> &slots);

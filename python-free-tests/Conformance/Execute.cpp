@@ -139,7 +139,7 @@ static Error runTensors(adze_context *context, std::vector<Value> &inputs,
   return {};
 }
 
-/// Runs once to learn the outputs' shapes, where only a run can tell.
+/// Runs once to learn the outputs' shapes, where they are data-dependent.
 static Error learnShapes(adze_context *context,
                          const std::vector<const DLTensor *> &inputs,
                          std::vector<Value> &outputs) {

@@ -233,7 +233,7 @@ static uint64_t output_bytes(uint32_t index, const int64_t *dims) {
   uint64_t size = 1;
   for (uint32_t d = 0; d < value->rank; ++d) {
     if (dims[d] < 0)
-      return 0; /* only the run can tell */
+      return 0; /* data-dependent */
     size *= (uint64_t)dims[d];
   }
   return (size * value->dtype_bits + 7) / 8;
@@ -289,8 +289,9 @@ int main(int argc, char **argv) {
     *(void **)&original = dlsym(library, ADZE_MODULE_QUERY);
   module_desc = original ? original(ADZE_MODULE_ABI) : NULL;
   if (!module_desc || module_desc->size != sizeof observed) {
-    fprintf(stderr, "written-bytes: expected a module of this version, but got "
-                    "'%s'\n",
+    fprintf(stderr,
+            "written-bytes: expected a module of this version, but got "
+            "'%s'\n",
             argv[1]);
     return 1;
   }

@@ -30,7 +30,7 @@ public:
   std::vector<Value> values; // all that there are
   unsigned depth = 0;        // of regions around what is added
   bool hasControl = false;   // branches and loops
-  /// Operands of which only a run can tell whether they fit.
+  /// Operands of which it is dynamic whether they fit.
   void mixSizes(bool value);
 
   //===--- Types ----------------------------------------------------------===//

@@ -32,14 +32,14 @@ equal integers, bools, shapes and places of NaNs; floats whose error against f64
 is at most 4 times the reference path's own + 4 ulp of the range (more of it in
 docs/accuracy.md). Each graph tries one pass: they take turns, and the turn goes on to the next that changes the graph.
 LLVM optimises the code of each 16th graph only: it takes longer than all else.
-Each fourth graph that takes sizes for granted that only a run can tell gets others: all ways have to refuse them.
+Each fourth graph that takes dynamic sizes for granted gets others: all ways have to refuse them.
 Other sizes that all ways refuse are skipped; more than 5 skipped in 100 are a failure.
 
   adze-property [flags]
 
   --seed=N      of the first graph (default 1); graph i has seed N + i
   --count=N     how many graphs       --seconds=N   for how long (default 60)
-  --empty=N     so many of a hundred unknown sizes are 0 (default 3)
+  --empty=N     so many of a hundred dynamic sizes are 0 (default 3)
   --pass=NAME   this pass alone, instead of one of all in turn
   --inject=NAME makes this fault (or each, with `all`) while compiling at -O2 and
                 expects that one of the first graphs with a place for it (default

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sizes that only the data tells: a module, linked in, that gives the even
+// Data-dependent sizes: a module, linked in, that gives the even
 // numbers of its input, and the sum of all in a box that grows as it goes.
 
 #include "RuntimeTest.h"

@@ -89,6 +89,72 @@ TEST(Value, StringsKeepTheirBytes) {
                     "expected a sequence, but got a string tensor");
 }
 
+/// Makes a map of `keys` with these scalars.
+static ValuePtr makeMap(const ValuePtr &keys,
+                        std::initializer_list<float> scores) {
+  std::vector<ValuePtr> owners;
+  std::vector<adze_value *> parts;
+  for (float score : scores) {
+    DLTensor tensor = {&score,  {kDLCPU, 0}, 0, {kDLFloat, 32, 1},
+                       nullptr, nullptr,     0};
+    adze_value *value = nullptr;
+    EXPECT_EQ(adze_value_from_tensor(&tensor, &value), nullptr);
+    owners.emplace_back(value);
+    parts.push_back(value);
+  }
+  adze_value *map = nullptr;
+  EXPECT_EQ(adze_value_from_map(keys.get(), parts.data(), parts.size(), &map),
+            nullptr);
+  return ValuePtr(map);
+}
+
+TEST(Value, MapsOfOneKeySetAreATable) {
+  const char *labels[] = {"k", "l"};
+  const int64_t two = 2;
+  adze_value *raw;
+  ASSERT_ADZE_OK(adze_value_from_strings(labels, nullptr, &two, 1, &raw));
+  ValuePtr keys(raw);
+  ASSERT_ADZE_OK(adze_value_from_strings(labels, nullptr, &two, 1, &raw));
+  ValuePtr others(raw);
+  ValuePtr a = makeMap(keys, {1, 2}), b = makeMap(keys, {3, 4}),
+           c = makeMap(keys, {5, 6}), other = makeMap(others, {7, 8});
+  adze_value *parts[] = {a.get(), b.get(), c.get()};
+  ASSERT_ADZE_OK(adze_value_from_sequence(parts, 3, &raw));
+  ValuePtr sequence(raw);
+  adze_value *shared, *table;
+  ASSERT_ADZE_OK(adze_value_sequence_table(sequence.get(), &shared, &table));
+  ValuePtr sharedOwner(shared), tableOwner(table);
+  EXPECT_EQ(shared, keys.get());
+  int32_t rank;
+  const int64_t *dims;
+  ASSERT_ADZE_OK(adze_value_shape(table, &rank, &dims));
+  ASSERT_EQ(rank, 2);
+  EXPECT_EQ(dims[0], 3);
+  EXPECT_EQ(dims[1], 2);
+  DLManagedTensorVersioned *tensor;
+  ASSERT_ADZE_OK(adze_value_as_dlpack(table, &tensor));
+  auto *data = static_cast<const float *>(tensor->dl_tensor.data);
+  EXPECT_EQ(std::vector<float>(data, data + 6),
+            std::vector<float>({1, 2, 3, 4, 5, 6}));
+  tensor->deleter(tensor);
+
+  // Other keys, no maps, and nothing at all are no table.
+  adze_value *mixed[] = {a.get(), other.get()};
+  ASSERT_ADZE_OK(adze_value_from_sequence(mixed, 2, &raw));
+  ValuePtr mixedOwner(raw);
+  EXPECT_ADZE_ERROR(adze_value_sequence_table(raw, &shared, &table),
+                    ADZE_UNSUPPORTED, "expected maps with the same keys");
+  adze_value *strings[] = {keys.get()};
+  ASSERT_ADZE_OK(adze_value_from_sequence(strings, 1, &raw));
+  ValuePtr stringsOwner(raw);
+  EXPECT_ADZE_ERROR(adze_value_sequence_table(raw, &shared, &table),
+                    ADZE_UNSUPPORTED, "expected maps with the same keys");
+  ASSERT_ADZE_OK(adze_value_from_sequence(nullptr, 0, &raw));
+  ValuePtr emptyOwner(raw);
+  EXPECT_ADZE_ERROR(adze_value_sequence_table(raw, &shared, &table),
+                    ADZE_UNSUPPORTED, "expected maps with the same keys");
+}
+
 TEST(Value, ContainersHoldTheirParts) {
   ValuePtr a = makeString("a"), b = makeString("b");
   adze_value *parts[] = {a.get(), b.get()};

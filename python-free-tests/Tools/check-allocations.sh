@@ -10,7 +10,7 @@
 # chooses; with FIRST=1 in the environment the first NUMBER. The command has to
 # end with status 0, or with 1 or 70 and a message, within two minutes. OUTPUT (-
 # for none) is the file that it makes: whole or not there. The command writes the
-# name OUTPUT itself. JOBS commands run side by side. Where a copy of its process
+# name OUTPUT itself. JOBS commands run in parallel. Where a copy of its process
 # would lack threads or share the output, it runs from the beginning instead.
 set -uo pipefail
 shim=$1 number=$2 seed=$3 output=$4

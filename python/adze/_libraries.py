@@ -252,6 +252,7 @@ _RUNTIME: dict[str, tuple[Any, list[Any]]] = {
     "adze_value_kind": (c_int, [_HANDLE]),
     "adze_value_release": (None, [_HANDLE]),
     "adze_value_from_dlpack": (c_void_p, [POINTER(DLManagedTensorVersioned), _OUT]),
+    "adze_value_from_tensor": (c_void_p, [POINTER(DLTensor), _OUT]),
     "adze_value_as_dlpack": (
         c_void_p,
         [_HANDLE, POINTER(POINTER(DLManagedTensorVersioned))],
@@ -273,6 +274,7 @@ _RUNTIME: dict[str, tuple[Any, list[Any]]] = {
     "adze_value_from_optional": (c_void_p, [_HANDLE, _OUT]),
     "adze_value_sequence_size": (c_void_p, [_HANDLE, POINTER(c_size_t)]),
     "adze_value_sequence_get": (c_void_p, [_HANDLE, c_size_t, _OUT]),
+    "adze_value_sequence_table": (c_void_p, [_HANDLE, _OUT, _OUT]),
     "adze_value_map_get": (c_void_p, [_HANDLE, _OUT, _OUT]),
     "adze_value_optional_has": (c_void_p, [_HANDLE, POINTER(c_int32)]),
     "adze_value_optional_get": (c_void_p, [_HANDLE, _OUT]),

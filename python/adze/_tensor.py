@@ -87,8 +87,8 @@ def numpy_dtype(name: str) -> np.dtype:
 _dl_by_numpy: dict[np.dtype, tuple[int, int]] = {}
 
 
-def _dl_dtype(dtype: np.dtype) -> tuple[int, int]:
-    """Code and bits of a numpy type."""
+def dl_dtype(dtype: np.dtype) -> tuple[int, int]:
+    """Code and bits of a numpy type, as DLPack has them."""
     known = _dl_by_numpy.get(dtype)
     if known is None:
         known = _CODES.get(dtype.name)
@@ -96,11 +96,6 @@ def _dl_dtype(dtype: np.dtype) -> tuple[int, int]:
             raise ArgumentError(f"expected an array of numbers, but got dtype {dtype}")
         _dl_by_numpy[dtype] = known
     return known
-
-
-def dl_bits(array: np.ndarray) -> int:
-    """Bits of an element as DLPack has it."""
-    return _dl_dtype(array.dtype)[1]
 
 
 def _pack(array: np.ndarray, bits: int) -> np.ndarray:
@@ -166,6 +161,35 @@ def _forget(pointer: Any) -> None:
 
 
 _old_deleter = lib.DLManagedTensor._fields_[2][1](_forget)
+
+
+# ---- Memory of numpy's arrays ------------------------------------------------
+
+
+class _ArrayStruct(ctypes.Structure):
+    """PyArrayInterface of numpy's array protocol."""
+
+    _fields_ = [
+        ("two", ctypes.c_int),
+        ("nd", ctypes.c_int),
+        ("typekind", ctypes.c_char),
+        ("itemsize", ctypes.c_int),
+        ("flags", ctypes.c_int),
+        ("shape", c_void_p),
+        ("strides", c_void_p),
+        ("data", c_void_p),
+        ("descr", c_void_p),
+    ]
+
+
+_read_struct = _ArrayStruct.from_address
+
+
+def address_of(array: np.ndarray) -> int:
+    """The address of the first element. `__array_interface__` and `ctypes.data` give
+    it, too, in 5 us instead of half a microsecond."""
+    capsule = array.__array_struct__
+    return _read_struct(_capsule_pointer(capsule, None)).data
 
 
 # ---- Inputs ----------------------------------------------------------------
@@ -265,10 +289,23 @@ class Borrowed:
         self.keep = keep
 
 
+def host_tensor(code: int, bits: int, dims: Any) -> lib.DLTensor:
+    """A DLTensor in host memory, which has no data yet. `dims` is an array of c_int64
+    that has to live as long."""
+    tensor = lib.DLTensor()
+    tensor.device.device_type = CPU
+    tensor.ndim = len(dims)
+    tensor.dtype.code = code
+    tensor.dtype.bits = bits
+    tensor.dtype.lanes = 1
+    tensor.shape = dims
+    return tensor
+
+
 def borrow_array(array: np.ndarray, rows: int | None = None) -> Borrowed:
     """A numpy array without a copy, if it is dense, but for room behind rows along
     `rows`, and of the machine's byte order."""
-    code, bits = _dl_dtype(array.dtype)
+    code, bits = dl_dtype(array.dtype)
     shape = array.shape
     strides = None
     if bits < 8:
@@ -278,15 +315,9 @@ def borrow_array(array: np.ndarray, rows: int | None = None) -> Borrowed:
     elif not array.flags.c_contiguous or not array.dtype.isnative:
         array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
     rank = len(shape)
-    tensor = lib.DLTensor()
-    tensor.data = array.__array_interface__["data"][0]
-    tensor.device.device_type = CPU
-    tensor.ndim = rank
-    tensor.dtype.code = code
-    tensor.dtype.bits = bits
-    tensor.dtype.lanes = 1
     dims = (c_int64 * rank)(*shape)
-    tensor.shape = dims
+    tensor = host_tensor(code, bits, dims)
+    tensor.data = address_of(array)
     if strides is not None:
         tensor.strides = strides
     return Borrowed(ctypes.pointer(tensor), (array, dims, strides, tensor))
@@ -450,11 +481,11 @@ class Tensor:
                 f"the tensor is on {self.device}: take it by torch.from_dlpack or cupy.from_dlpack",
                 1,
             )
-        shape, name, bits = self.shape, self.dtype, dtype.bits
+        shape, name, bits = self.shape, dtype_name(dtype), dtype.bits
         kind = numpy_dtype(name)
-        address = (self._tensor.data or 0) + self._tensor.byte_offset
-        if not self.nbytes:
+        if 0 in shape:
             return np.empty(shape, kind)
+        address = self._tensor.data + self._tensor.byte_offset
         if bits < 8:
             raw = np.asarray(_Interface(self, address, (self.nbytes,), "|u1"))
             return _unpack(raw, shape, name, bits)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import POINTER, byref, c_char_p, c_int32, c_int64, c_size_t, c_void_p
+from itertools import repeat
 from typing import Any, Mapping
 
 import numpy as np
@@ -66,8 +67,16 @@ def _give_back(pointer: Any) -> None:
 _deleter = lib.DLManagedTensorVersioned._fields_[3][1](_give_back)
 
 
+#: Copies of smaller arrays take less time than a reference to them.
+_MOST_COPIED = 4096
+
+
 def _make_tensor(value: Any, dtype: str | None) -> Value:
     source = borrow(value, dtype)
+    if isinstance(value, np.ndarray) and value.nbytes <= _MOST_COPIED:
+        copy = Value()
+        check_status(lib.runtime().adze_value_from_tensor(source.pointer, byref(copy.handle)))
+        return copy
     managed = lib.DLManagedTensorVersioned()
     managed.major, managed.minor, managed.deleter = 1, 0, _deleter
     managed.dl_tensor = source.pointer.contents
@@ -152,27 +161,71 @@ def _read_strings(handle: c_void_p) -> np.ndarray:
     return array.reshape(tuple(dims[: rank.value]))
 
 
-def read_value(value: Value) -> Any:
-    """Takes a value apart: tensors are :class:`adze.Tensor`, strings numpy arrays
-    of objects, the rest lists, dicts and None."""
+#: By code and bits: numbers that ctypes reads.
+_NUMBERS = {(0, 64): c_int64, (2, 32): ctypes.c_float, (2, 64): ctypes.c_double}
+
+
+def _read_numbers(value: Value) -> list[Any]:
+    """The elements of a dense tensor in host memory, in row-major order."""
+    rt = lib.runtime()
+    managed = POINTER(lib.DLManagedTensorVersioned)()
+    check_status(rt.adze_value_as_dlpack(value.handle, byref(managed)))
+    tensor = managed.contents.dl_tensor
+    kind = _NUMBERS.get((tensor.dtype.code, tensor.dtype.bits))
+    if kind is None or not tensor.data:
+        return Tensor(managed).numpy().ravel().tolist()
+    count = 1
+    for dim in tensor.shape[: tensor.ndim]:
+        count *= dim
+    numbers = (kind * count).from_address(tensor.data + tensor.byte_offset)[:]
+    managed.contents.deleter(managed)
+    return numbers
+
+
+def _read_keys(keys: Value) -> list[Any]:
+    if lib.runtime().adze_value_kind(keys.handle) == STRINGS:
+        return _read_strings(keys.handle).tolist()
+    return _read_numbers(keys)
+
+
+def _read_element(element: Any, library: str) -> Any:
+    """A scalar in a map is a number."""
+    if not isinstance(element, Tensor):
+        return element
+    return element.to(library) if element.shape else element.numpy().item()
+
+
+def read_value(value: Value, library: str = "adze") -> Any:
+    """Takes a value apart: tensors are arrays of `library` (:class:`adze.Tensor`),
+    strings numpy arrays of objects, the rest lists, dicts and None. Scalars in a map
+    are numbers."""
     rt = lib.runtime()
     kind = rt.adze_value_kind(value.handle)
     if kind == STRINGS:
         return _read_strings(value.handle)
     if kind == SEQUENCE:
+        keys, table = Value(), Value()
+        status = rt.adze_value_sequence_table(
+            value.handle, byref(keys.handle), byref(table.handle)
+        )
+        if not status:
+            names, numbers = _read_keys(keys), _read_numbers(table)
+            rows = zip(*[iter(numbers)] * len(names))
+            return list(map(dict, map(zip, repeat(names), rows)))
+        rt.adze_status_free(status)
         count = c_size_t()
         check_status(rt.adze_value_sequence_size(value.handle, byref(count)))
         elements = []
         for i in range(count.value):
             element = Value()
             check_status(rt.adze_value_sequence_get(value.handle, i, byref(element.handle)))
-            elements.append(read_value(element))
+            elements.append(read_value(element, library))
         return elements
     if kind == MAP:
         keys, values = Value(), Value()
         check_status(rt.adze_value_map_get(value.handle, byref(keys.handle), byref(values.handle)))
-        names = read_value(keys)
-        return dict(zip(np.asarray(names).tolist(), read_value(values)))
+        elements = [_read_element(element, library) for element in read_value(values)]
+        return dict(zip(_read_keys(keys), elements))
     if kind == OPTIONAL:
         has = c_int32()
         check_status(rt.adze_value_optional_has(value.handle, byref(has)))
@@ -180,7 +233,7 @@ def read_value(value: Value) -> Any:
             return None
         element = Value()
         check_status(rt.adze_value_optional_get(value.handle, byref(element.handle)))
-        return read_value(element)
+        return read_value(element, library)
     managed = POINTER(lib.DLManagedTensorVersioned)()
     check_status(rt.adze_value_as_dlpack(value.handle, byref(managed)))
-    return Tensor(managed)
+    return Tensor(managed).to(library)

@@ -47,6 +47,56 @@ def test_ways_to_call(two):
     np.testing.assert_array_equal(results["sum"], [11.5, 22])
 
 
+def test_calls_that_repeat(two):
+    """A context keeps a plan for shapes that it has seen; anything that is no dense array of
+    the model's type goes another way to the same results."""
+    context = two.context()
+    a, b = np.array([1.5, 2], np.float32), np.array([10, 20], np.int64)
+    first = context(a, b)
+    for values in (
+        (a, b),
+        (np.array([3, 0, 4, 0], np.float32)[::2] / 2, b),  # not dense
+        (a.astype(">f4"), b),
+        ([1.5, 2], b),
+        (np.array([1.5, 2], np.float32), np.array([10, 20], np.int64)),
+    ):
+        total, twice = context(*values)
+        np.testing.assert_array_equal(total, np.asarray(values[0], np.float32) + [10, 20])
+        np.testing.assert_array_equal(twice, [20, 40])
+    assert first[0] is not context(a, b)[0]  # results are the caller's
+    np.testing.assert_array_equal(first[0], [11.5, 22])
+    wide = np.arange(5, dtype=np.float32), np.arange(5)
+    np.testing.assert_array_equal(context(*wide)[0], [0, 2, 4, 6, 8])
+    with pytest.raises(adze.ArgumentError, match="'a'"):
+        context(a.astype(np.float64), b)
+    with pytest.raises(adze.ArgumentError):
+        context(a, np.arange(3))
+    with pytest.raises(adze.ArgumentError):
+        context(a[None], b)
+    with context.profile() as profile:
+        context(a, b)
+    assert len(profile.events) == len(set(map(id, profile.events))) > 0
+
+
+@pytest.mark.parametrize("labels", ["classlabels_int64s = [3, 1]", 'classlabels_strings = ["x", "y"]'])
+def test_maps_are_dicts_of_numbers(labels):
+    key = "int64" if "int64" in labels else "string"
+    module = adze.compile(
+        parse(f"""
+        <ir_version: 8, opset_import: ["" : 18, "ai.onnx.ml" : 3]>
+        scores (float[N, 2] x) => (seq(map({key}, float)) y) {{
+          y = ai.onnx.ml.ZipMap<{labels}>(x)
+        }}""")
+    )
+    names = [3, 1] if key == "int64" else ["x", "y"]
+    x = np.array([[0.5, 1], [2, 0.25], [0, -1]], np.float32)
+    rows = module(x)
+    assert rows == [dict(zip(names, row)) for row in x.tolist()]
+    assert all(type(number) is float for row in rows for number in row.values())
+    assert module(x[:0]) == []
+    assert module(x, like="adze") == rows
+
+
 def write_linear(path, seed, width=64):
     """A product by random weights and a bias; returns the weights."""
     random = np.random.default_rng(seed)

@@ -235,6 +235,70 @@ def test_control_flow():
     np.testing.assert_array_equal(total, 4 * x)
 
 
+# ONNX Runtime does not give an attribute that is a type: its node is left out, and
+# the others are taken.
+@pytest.mark.skipif(VERSION < (1, 24), reason="ONNX Runtime tells nothing of nodes")
+def test_attributes_that_cannot_be_read():
+    onnx = pytest.importorskip("onnx")
+    model = onnx.parser.parse_model("""
+        <ir_version: 8, opset_import: ["" : 18]>
+        maybe (float[2] x) => (float[2] y, bool has) {
+          [double] y = Add(x, x)
+          [none] o = Optional()
+          [ask] has = OptionalHasElement(o)
+        }""")
+    kind = onnx.helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, [2])
+    model.graph.node[1].attribute.append(onnx.helper.make_attribute("type", kind))
+    session = make_session(model.SerializeToString(), fallback=True)
+    y, has = run(session, np.array([1, 2], np.float32))
+    np.testing.assert_array_equal(y, [2, 4])
+    assert not has
+    assert (NAME, ["double"]) in get_assignment(session)
+
+
+# A body is taken by parts where its If, Loop or Scan cannot be taken as a whole:
+# bodies inside of bodies, values and weights from outside, and loops.
+@pytest.mark.skipif(VERSION < (1, 24), reason="ONNX Runtime tells nothing of bodies")
+def test_bodies_by_parts():
+    model = parse("""
+        <ir_version: 8, opset_import: ["" : 18, "com.microsoft" : 1]>
+        bodies (float[N, 3] x, bool first) => (float[M, 3] y, float[K, 3] sum)
+        <float[3] bias = {0, 1, 2}, float half = {0.5}, int64 three = {3}, bool yes = {1}> {
+          [before] a = Add(x, x)
+          [choose] y = If(first) <
+            then_branch = then () => (float[P, 3] t) {
+              [then_exp] e = Exp(a)
+              [then_gelu] g = com.microsoft.BiasGelu(e, bias)
+              [then_mul] t = Mul(g, half)
+            },
+            else_branch = other () => (float[Q, 3] f) {
+              [inner] f = If(first) <
+                then_branch = never () => (float[R, 3] n) { [copy] n = Identity(a) },
+                else_branch = always () => (float[S, 3] w) { [inner_neg] w = Neg(x) }
+              >
+            }
+          >
+          [loop] sum = Loop(three, yes, a) <body = body (int64 i, bool c, float[T, 3] before)
+                                            => (bool again, float[U, 3] after) {
+            [loop_copy] again = Identity(c)
+            [loop_add] d = Add(before, bias)
+            [loop_gelu] h = com.microsoft.BiasGelu(d, bias)
+            [loop_sub] after = Sub(h, x)
+          }>
+        }""")
+    session = make_session(model, {"exclude_ops": "BiasGelu"}, fallback=True)
+    reference = make_reference(model)
+    x = np.array([[1, -1, 0.25], [2, 0.5, -3]], np.float32)
+    for first in (True, False):
+        for got, expected in zip(
+            run(session, x, np.array(first)), run(reference, x, np.array(first))
+        ):
+            np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+    ours = {node for name, nodes in get_assignment(session) for node in nodes if name == NAME}
+    assert {"before", "then_exp", "then_mul", "loop_add", "loop_sub"} <= ours, ours
+    assert not {"choose", "loop", "then_gelu", "loop_gelu"} & ours, ours
+
+
 # An initializer that the caller may override is an input, not a constant.
 def test_overridable_initializers():
     onnx = pytest.importorskip("onnx")

@@ -26,7 +26,7 @@ from ort_sessions import NAME, VERSION, get_assignment, make_options, make_refer
 SOME = (
     "test_(add|conv|gemm_all|matmul|relu|softmax_axis|layer_normalization_2d|maxpool_2d_default|"
     "gather_|concat_1d|split_equal|reduce_sum_keepdims|reshape_|cast_FLOAT_to|lstm|where|top_k|"
-    "sequence_insert|split_to_sequence|optional_|if_|loop|string_concat|attention_4d|affine_grid|"
+    "sequence_insert|sequence_map_(add_2|identity_1)|split_to_sequence|optional_|if_|loop|string_concat|attention_4d|affine_grid|"
     "quantizelinear_axis|dequantizelinear_u?int4|nonzero|unique|range|tile|resize_down)"
 )
 ALL = os.environ.get("ADZE_ONNX_TESTS") == "all"

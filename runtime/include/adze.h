@@ -231,9 +231,9 @@ typedef struct {
 } adze_shape;
 
 /* The outputs' shapes for these inputs' shapes. outputs[i].dims has room for
- * outputs[i].rank dims, which must be the output's rank; a dim that only a run
- * can tell becomes -1. `workspace_bytes` (may be NULL): what
- * adze_context_bind_workspace needs for such a run. */
+ * outputs[i].rank dims, which must be the output's rank; a dynamic dim becomes
+ * -1. `workspace_bytes` (may be NULL): what adze_context_bind_workspace needs
+ * for such a run. */
 ADZE_API adze_status adze_infer_shapes(const adze_module *module,
                                        const adze_shape *inputs,
                                        int32_t num_inputs, adze_shape *outputs,
@@ -441,6 +441,12 @@ ADZE_API adze_status adze_value_sequence_get(const adze_value *value,
                                              adze_value **element);
 ADZE_API adze_status adze_value_map_get(const adze_value *value,
                                         adze_value **keys, adze_value **values);
+/* Takes a sequence of maps apart at once, if they share their keys and have
+ * scalars of one type as values, as those of ZipMap: the keys, and a tensor of
+ * a row of values for each map. Other values are ADZE_UNSUPPORTED. */
+ADZE_API adze_status adze_value_sequence_table(const adze_value *value,
+                                               adze_value **keys,
+                                               adze_value **table);
 ADZE_API adze_status adze_value_optional_has(const adze_value *value,
                                              int32_t *has);
 ADZE_API adze_status adze_value_optional_get(const adze_value *value,

@@ -370,7 +370,7 @@ typedef struct {
    * ids, one after the other: each sees what the ones before it stored. */
   int32_t (*launch_steps)(adze_exec *, uint32_t kernel, void *const *ptrs,
                           int64_t steps);
-  /* The same, where each step is `groups` equal parts, one behind the other,
+  /* The same, where each step is `groups` equal parts, one after the other,
    * each of which sees what its own part of the steps before stored, and need
    * not see more. */
   int32_t (*launch_groups)(adze_exec *, uint32_t kernel, void *const *ptrs,
@@ -385,13 +385,19 @@ typedef struct {
   /* The buffer of a state of ADZE_STATE_ROWS, whose pitch becomes the value of
    * its symbol. Null on failure. */
   void *(*state)(adze_exec *, uint32_t state);
+  /* Prints a value of a kernel, which calls it itself: the host program stores
+   * the function's address after the launch's last pointer. `numbers` are the
+   * DLDataTypeCode of the values (kDLInt of int64_t, or kDLFloat of double),
+   * their rank and dims, how many numbers name the program, and these. */
+  void (*print)(const char *kernel, const char *label, const int64_t *numbers,
+                const void *values);
 } adze_host_table;
 
 #define ADZE_VALUE_TYPE(dtype_code, dtype_bits, kind)                          \
   ((int64_t)(dtype_code) | (int64_t)(dtype_bits) << 8 | (int64_t)(kind) << 16)
 
 /* The host program. `syms` are checked values, then those that the program
- * binds, 0 at first; the place of an output whose dims only the run can tell
+ * binds, 0 at first; the place of an output with data-dependent dims
  * is not in `outputs`; inputs and outputs are base
  * addresses of dense row-major tensors; arena has arena_bytes(syms) bytes and
  * weights is the module's weights section, both at 64 and on the run's device.
@@ -450,8 +456,8 @@ typedef struct adze_module_desc {
   uint64_t weights_size;
 
   adze_run_fn run;
-  /* Writes all outputs' dims, one after the other; a dim that only the run
-   * can tell is -1, and one that would be negative is written one lower. */
+  /* Writes all outputs' dims, one after the other; a dynamic dim is -1, and one
+   * that would be negative is written one lower. */
   void (*infer)(const int64_t *syms, int64_t *dims);
   /* arena_bytes is negative for values that the model's operators can't take
    * together, or that are too small for them: -1 - (a + b * ADZE_MISFIT_BASE),
@@ -459,8 +465,7 @@ typedef struct adze_module_desc {
   adze_formula_fn arena_bytes, arena_lower_bound;
 
   /* Symbols behind the num_symbols ones, which the program binds while it runs
-   * (`symbols` has rows for them, too), and memory whose size only the run can
-   * tell. */
+   * (`symbols` has rows for them, too), and memory of dynamic size. */
   uint32_t num_data_symbols, num_boxes;
 
   /* Of inputs, then outputs: "seq(tensor(float))" of a sequence, map or

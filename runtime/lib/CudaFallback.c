@@ -235,6 +235,8 @@ static void translate(rt_fallback *room, uint32_t num_ptrs) {
     }
     room->ptrs[i] = place->copy;
   }
+  /* Where a kernel that prints looks for the function. */
+  room->ptrs[num_ptrs] = (void *)(uintptr_t)rt_print;
 }
 
 /* The last places of a kernel are those that it writes. The room may go when

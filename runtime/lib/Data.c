@@ -1,6 +1,6 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * What only the data can tell while a run goes on: values that the host looks
+ * Data-dependent values while a run goes on: values that the host looks
  * at, sizes that follow from them, and memory of such sizes.
  */
 #include "Runtime.h"

@@ -34,7 +34,7 @@ static void *scratch_of(const launch_job *job, int32_t lane) {
 
 static void fence_streams(void) {
 #ifdef __x86_64__
-  __builtin_ia32_sfence(); /* stores past the caches are ordered by nothing else
+  __builtin_ia32_sfence(); /* non-temporal stores are ordered by nothing else
                             */
 #endif
 }
@@ -270,7 +270,8 @@ static const adze_host_table host_table = {sizeof(adze_host_table),
                                            host_launch_steps,
                                            host_launch_groups,
                                            rt_check_range,
-                                           rt_host_state};
+                                           rt_host_state,
+                                           rt_print};
 
 const _Alignas(RT_ALIGNMENT) char rt_nothing[RT_ALIGNMENT];
 

@@ -403,6 +403,9 @@ adze_status rt_faults_take(adze_context *context);
 /* The same if the launch raised one. */
 adze_status rt_faults_take_of(adze_context *context,
                               const adze_module_kernel *kernel);
+/* adze_host_table.print */
+void rt_print(const char *kernel, const char *label, const int64_t *numbers,
+              const void *values);
 /* adze_host_table.check_range */
 int32_t rt_check_range(adze_exec *exec, uint32_t fault, const void *least,
                        const void *greatest, uint32_t bytes, int64_t low,
@@ -470,7 +473,7 @@ void rt_steps_init(rt_steps *steps, int64_t programs, int64_t count,
 /* What there is to do for a lane. Needs no other lane to come. */
 void rt_steps_run(rt_steps *steps, int32_t lane);
 
-/* ---- What only the data can tell (Data.c) ------------------------------- */
+/* ---- Data-dependent values (Data.c) -------------------------------- */
 
 int32_t rt_data_read(adze_exec *exec, void *host, const void *place,
                      uint64_t bytes);

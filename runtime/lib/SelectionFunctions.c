@@ -284,8 +284,8 @@ typedef struct {
   int64_t *next;                /* of each box, or -1 */
 } grid;
 
-/* The cells of the dim that has most boxes side by side; numbers that are not
- * finite, and thresholds that boxes apart exceed, leave one cell. */
+/* The cells of the dim that has most boxes next to each other; numbers that are
+ * not finite, and thresholds that boxes apart exceed, leave one cell. */
 static void make_grid(grid *g, const box *boxes, int64_t count,
                       float threshold) {
   double most = 0;
@@ -346,7 +346,7 @@ static bool overlaps_any(const grid *g, const box *kept, const box *b,
 
 typedef struct {
   const float *scores;
-  box *boxes, *kept; /* kept: the selected ones of a class, side by side */
+  box *boxes, *kept; /* kept: the selected ones of a class, contiguous */
   grid kept_grid;
   int64_t *order, *room;
   uint64_t *keys;    /* of scores, falling; room for as many behind them */

@@ -338,6 +338,56 @@ adze_status adze_value_map_get(const adze_value *value, adze_value **keys,
   return get_part(value, 0, keys);
 }
 
+/* The type of the scalars of a table; NULL if the sequence has no such form. */
+static const DLTensor *find_scalar(const adze_value *sequence) {
+  const DLTensor *first = NULL;
+  for (size_t i = 0; i < sequence->count; ++i) {
+    const adze_value *map = sequence->parts[i];
+    if (map->kind != ADZE_MAP || map->parts[0] != sequence->parts[0]->parts[0])
+      return NULL;
+    for (size_t j = 1; j < map->count; ++j) {
+      const adze_value *value = map->parts[j];
+      const DLTensor *scalar =
+          value->kind == ADZE_TENSOR ? &value->tensor->dl_tensor : NULL;
+      first = first ? first : scalar;
+      if (!scalar || scalar->ndim || scalar->dtype.code != first->dtype.code ||
+          scalar->dtype.bits != first->dtype.bits || scalar->dtype.bits % 8 ||
+          !rt_is_plain(scalar))
+        return NULL;
+    }
+  }
+  return first;
+}
+
+static void fill_table(const adze_value *sequence, size_t bytes, char *data) {
+  for (size_t i = 0; i < sequence->count; ++i) {
+    const adze_value *map = sequence->parts[i];
+    for (size_t j = 1; j < map->count; ++j, data += bytes)
+      memcpy(data, rt_tensor_data(&map->parts[j]->tensor->dl_tensor), bytes);
+  }
+}
+
+adze_status adze_value_sequence_table(const adze_value *value,
+                                      adze_value **keys, adze_value **table) {
+  RT_TRY(expect_kind(value, ADZE_SEQUENCE));
+  RT_TRY(no_place(keys));
+  RT_TRY(no_place(table));
+  const DLTensor *scalar = find_scalar(value);
+  if (!scalar)
+    return rt_error(ADZE_UNSUPPORTED,
+                    "expected maps with the same keys and scalars as values");
+  int64_t dims[] = {(int64_t)value->count, (int64_t)value->parts[0]->count - 1};
+  size_t bytes = scalar->dtype.bits / 8;
+  void *rows = malloc((size_t)(dims[0] * dims[1]) * bytes);
+  if (!rows)
+    return rt_out_of_memory((size_t)(dims[0] * dims[1]) * bytes);
+  fill_table(value, bytes, rows);
+  DLTensor tensor = {rows, {kDLCPU, 0}, 2, scalar->dtype, dims, NULL, 0};
+  adze_status status = adze_value_from_tensor(&tensor, table);
+  free(rows);
+  return status ? status : get_part(value->parts[0], 0, keys);
+}
+
 adze_status adze_value_optional_has(const adze_value *value, int32_t *has) {
   RT_TRY(expect_kind(value, ADZE_OPTIONAL));
   RT_TRY(no_place(has));

@@ -1,4 +1,4 @@
-// Sizes that do not fit in a branch, in a loop or where the data tells them: the run ends with an error when it comes by, at every
+// Sizes that do not fit in a branch, in a loop or are data-dependent: the run ends with an error when it comes by, at every
 // level, and only then; else kernels would read and write beyond the end of a tensor.
 // RUN: rm -rf %t && mkdir -p %t && printf '\0' > %t/no.bin && printf '\1' > %t/yes.bin
 // RUN: for n in 0 1 2 3; do printf '\00'$n'\0\0\0\0\0\0\0' > %t/$n.bin; done

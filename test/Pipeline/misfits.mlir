@@ -5,7 +5,7 @@
 // RUN: arun %t/0.so --random --shape a=16 --shape b=5x3 --shape c=3 --shape f=8x1x2 --output-dir %t
 // RUN: for o in 2 3; do arun %t/$o.so --random --shape a=16 --shape b=5x3 --shape c=3 --shape f=8x1x2 --range-tol 1e-6 --expect sum=%t/sum.npy --expect product=%t/product.npy --expect part=%t/part.npy --expect groups=%t/groups.npy || exit 1; done
 // RUN: for o in 0 2 3; do arun %t/$o.so --random --shape a=1 --shape b=5x3 --shape c=3 --shape f=4x1x2 || exit 1; done
-// An unknown size beside a known one, inner sizes of a product, a part of too few rows, filters for no whole groups.
+// A dynamic size beside a known one, inner sizes of a product, a part of too few rows, filters for no whole groups.
 // RUN: for o in 0 2 3; do for sizes in "a=7 b=5x3 c=3 f=8x1x2" "a=16 b=5x3 c=1000 f=8x1x2" "a=16 b=4x3 c=3 f=8x1x2" "a=16 b=5x3 c=3 f=3x1x2" "a=16 b=5x3 c=3 f=6x1x2"; do set -- $sizes; not arun %t/$o.so --random --shape $1 --shape $2 --shape $3 --shape $4 2> %t/error && FileCheck %s < %t/error || exit 1; done; done
 // CHECK: error: the inputs' shapes do not agree
 // The error names inputs and dims of which one has to change: both where two do not agree, one where a number is asked for.

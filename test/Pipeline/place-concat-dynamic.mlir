@@ -1,4 +1,4 @@
-// Concats along dims that only the run knows: new keys behind those of the past,
+// Concats along dynamic dims: new keys behind those of the past,
 // and a piece behind two others, whose place no operand of its kernel tells. The
 // numbers are those of the reference path; two threads give the same bits.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2 %t/3 %t/4

@@ -1,6 +1,6 @@
 // RUN: aopt %s --lower-loops --split-input-file | FileCheck %s
 
-// Loops side by side, one inside of another, values that are carried.
+// Consecutive loops, one inside of another, values that are carried.
 // CHECK-LABEL: func.func @loops
 // CHECK-SAME: (%[[N:.*]]: index, %[[M:.*]]: memref<?xf32>)
 // CHECK: cf.br ^[[HEAD:.*]](%{{.*}}, %{{.*}} : index, f32)

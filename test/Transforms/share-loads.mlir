@@ -44,7 +44,7 @@ func.func @window(%x: memref<8x640xf32>, %y: memref<8x640xf32>, %row: index) {
 
 // -----
 
-// Of unknown sizes, wherever vectors begin there; what is written as a sum in
+// Of dynamic sizes, wherever vectors begin there; what is written as a sum in
 // another order is the same place.
 // CHECK-LABEL: func.func @unknown(
 // CHECK-COUNT-2: vector.load

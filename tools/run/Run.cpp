@@ -360,7 +360,7 @@ Error Session::runAllocating(const std::vector<const DLTensor *> &in) {
   for (size_t i = 0; i < made.size(); ++i) {
     const DLTensor &tensor = made[i]->dl_tensor;
     if (tensor.device.device_type != kDLCPU)
-      error = "outputs whose shape only the run can tell are read on the CPU "
+      error = "outputs of data-dependent shape are read on the CPU "
               "only";
     else
       copyTensor(tensor, outputs[i].tensor);

@@ -24,8 +24,8 @@ using Error = std::string;
 /// The message of a status, which is freed; empty for success.
 Error take(adze_status status);
 
-/// Memory where vectors may be stored past the caches; large arrays lie on huge
-/// pages where the system gives them, as numpy's do.
+/// Memory where vectors may be written by non-temporal stores; large arrays lie
+/// on huge pages where the system gives them, as numpy's do.
 void *allocateBytes(size_t bytes);
 void freeBytes(void *memory, size_t bytes);
 

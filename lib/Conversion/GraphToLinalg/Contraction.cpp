@@ -140,7 +140,7 @@ void lowerMatmulInPlace(MatmulOp op, KernelLowering &k) {
       });
 }
 
-/// Whether only the run can tell if a batch dim is repeated.
+/// Returns true if it is dynamic whether a batch dim is repeated.
 bool hasUnknownBatch(Value operand, Value result) {
   Dims from = getDims(operand), to = getDims(result);
   size_t offset = to.size() - from.size();

@@ -14,7 +14,7 @@ namespace {
 enum class Access { Mapped, Checked };
 
 /// The map from the result's dims to the operand's: 0 where it is repeated.
-/// Checked if only the run can tell whether a dim is 1.
+/// Checked if it is dynamic whether a dim is 1.
 Access getMap(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to,
               MLIRContext *context, AffineMap &map) {
   Access access = Access::Mapped;

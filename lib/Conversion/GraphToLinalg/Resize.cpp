@@ -59,7 +59,7 @@ ResizeLowering::Dim ResizeLowering::getDim(int64_t dim, ResizeMath *math,
   return result;
 }
 
-/// Where only the run knows whether a dim is resized at all, neighbours of
+/// Where it is dynamic whether a dim is resized at all, neighbours of
 /// weight 0 are none: infinities beside a copied element do not change it.
 Value ResizeLowering::weigh(int64_t dim, Value x, Value weight) {
   Value product = k.mulNum(x, weight);

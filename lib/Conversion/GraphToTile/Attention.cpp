@@ -7,7 +7,7 @@
 // The tiles have the queries along their last axis, so that a vector holds one
 // score of many queries: maxima and sums need no steps across lanes, and keys
 // and values are read one element at a time where they are. Where there are few
-// queries, the keys lie along the vectors instead; where only the run knows how
+// queries, the keys lie along the vectors instead; where it is dynamic how
 // many there are, it chooses. Programs of one query each take several heads
 // that have the same keys, so that these are read once.
 #include "Dialect/Graph/IR/Attention.h"
@@ -71,8 +71,8 @@ private:
     return op.getMask() || op.getBias() || op.getCausal() != Causal::None;
   }
 
-  /// Whether only the run knows that there are few queries, as in the steps of
-  /// a decoder: its programs have one each then.
+  /// Whether the number of queries is dynamic and may be small, as in the steps
+  /// of a decoder: its programs have one each then.
   bool asksWhetherFew() { return knownQueries < 0 && e.cutsEvenly; }
 
   /// Programs of `count` queries, where this holds; `few`: with keys along the
@@ -86,7 +86,7 @@ private:
   LogicalResult emit(const Form &form);
   LogicalResult emitForms(ArrayRef<Form> forms);
 
-  /// So many queries are worth a vector for each key. Where only the run knows
+  /// So many queries are worth a vector for each key. Where it is dynamic
   /// their number: one alone has programs of its own, fewer than so many have
   /// blocks of keys along the vectors, too.
   static constexpr int64_t fewQueries = 8, fewBlocked = 21, blockedQueries = 4;
@@ -166,7 +166,7 @@ FailureOr<Places> AttentionEmitter::inGroup(Value operand) {
 }
 
 /// The menu for blocks of keys: where `block` divides the keys, no score is
-/// hidden (hideKeys), and no other block may hang over.
+/// hidden (hideKeys), and no other block may have a remainder.
 static SmallVector<int64_t> getEvenBlocks(int64_t keys, int64_t block) {
   constexpr int64_t longest = 1024;
   SmallVector<int64_t> menu;

@@ -555,7 +555,7 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
 LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Cut cut) {
   ConvShape conv(op);
   if (!conv.isStatic())
-    return e.fail("a filter of unknown size");
+    return e.fail("a filter of dynamic size");
   bool planes = op.getLayout() == Layout::NCHW;
   if (planes && (e.gpu || conv.groups > 1))
     return e.fail("only channels-last convolutions have a tile form");

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Convolutions one behind the other in one kernel. A program makes a band of
+// Convolutions one after the other in one kernel. A program makes a band of
 // rows of the last one, row by row; of what lies between two of them it keeps
 // the rows that the next one's windows see, with their padding, in scratch. So
 // images that are larger than the caches never leave them (line buffers;

@@ -366,6 +366,6 @@ LogicalResult adze::emitConvTranspose(KernelEmitter &e, ConvTransposeOp op,
     return e.fail("no other cut of a transposed convolution");
   if (llvm::any_of(getDims(op.getFilter()),
                    [](AffineExpr size) { return getKnown(size) <= 0; }))
-    return e.fail("a filter of unknown size");
+    return e.fail("a filter of dynamic size");
   return ConvTransposeEmitter(e, op).run();
 }

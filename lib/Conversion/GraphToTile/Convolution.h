@@ -36,7 +36,7 @@ mlir::Value multiplyAdd(KernelEmitter &e, const Emitted &lhs,
 
 /// The packing of a filter [o, i, window..] (`inputsFirst`: [i, o, window..]):
 /// panels of outputs, window and inputs inside; with a panel of 0, dim 0 last.
-/// So many neighbours among the inputs lie side by side in a panel.
+/// So many neighbours among the inputs are adjacent in a panel.
 mlir::AffineMap getFilterMap(mlir::MLIRContext *context, unsigned rank,
                              int64_t panel, bool inputsFirst = false,
                              int64_t group = 1);
@@ -84,7 +84,7 @@ struct ConvShape {
   bool isPlane() const {
     return groups == 1 && groupInputs == 1 && groupOutputs == 1;
   }
-  /// Whether pixels lie side by side in memory, a plane a channel.
+  /// Whether pixels are adjacent in memory, a plane a channel.
   bool hasPlanes() const;
 };
 

@@ -91,8 +91,8 @@ static ContractionBlocks choosePackedBlocks(int64_t m, int64_t k,
   return blocks;
 }
 
-/// Rows of blocks, several, that hardly hang over, near a register block or two
-/// that fill no more; 0: there are none. What hangs over is computed, too.
+/// Rows of blocks, several, that hardly have a remainder, near a register block
+/// or two that fill no more; 0: there are none. The remainder is computed, too.
 static int64_t chooseEvenRows(int64_t rows) {
   constexpr int64_t fewest = 5, most = 12, overhang = 16; // one in so many
   int64_t best = 0, bestOver = rows / overhang + 1;
@@ -175,8 +175,8 @@ static ContractionBlocks chooseCopiedBlocks(int64_t m, int64_t k,
 }
 
 /// A few rows use each element of the right operand once a row: it is read as
-/// it lies, at the rate of memory. A program reads a part that is long against
-/// its start: whole rows of a power of two of vectors, or some columns.
+/// it lies, at the bandwidth of memory. A program reads a part that is long
+/// against its start: whole rows of a power of two of vectors, or some columns.
 static ContractionBlocks chooseStreamedBlocks(int64_t m, int64_t k,
                                               RightOperand right,
                                               const CacheShares &shares) {
@@ -226,7 +226,7 @@ ContractionBlocks adze::chooseContractionBlocks(tile::CpuTargetAttr target,
     int64_t half = blocks.n / 2 / blocks.panel * blocks.panel;
     blocks.n = std::max(half, blocks.panel);
   }
-  // A last block that hangs over would have panels copied, in every program:
+  // A last block with a remainder would have panels copied, in every program:
   // that costs more than the narrowest blocks do.
   if (n > 0 && isPacked)
     blocks.n = blocks.panel * largestDivisor(ceilDiv(n, blocks.panel),

@@ -93,7 +93,7 @@ static FailureOr<LaneProgram> makeLaneProgram(KernelEmitter &e,
                                               const ConvShape &conv) {
   ConvOp op = conv.op;
   int64_t channels = getKnown(conv.result.back());
-  // Pixels that lie side by side in memory take the lanes: one channel at a
+  // Pixels that are adjacent in memory take the lanes: one channel at a
   // time, in long runs. Few of them leave lanes to the channels.
   constexpr int64_t usualRun = 16, longRun = 512, usualRow = 256,
                     longestRow = 4096;

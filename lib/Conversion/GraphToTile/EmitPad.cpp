@@ -94,7 +94,7 @@ static Value bringInside(KernelEmitter &e, Positions &at, PadMode mode,
   } else if (mode == PadMode::Wrap) {
     position = at.modulo(position, e.max(extent, e.index(1)));
   }
-  return at.clamp(position, last); // of what hangs over, too
+  return at.clamp(position, last); // of the remainder, too
 }
 
 /// The same, where no position is further outside than the dim is long.
@@ -114,7 +114,7 @@ static Value bringOnceInside(KernelEmitter &e, Positions &at, PadMode mode,
   }
   if (low)
     position = at.select(isBefore, low, at.select(isBehind, high, position));
-  return at.clamp(position, last); // of what hangs over, too
+  return at.clamp(position, last); // of the remainder, too
 }
 
 /// A pad of the tensor's own elements. Along an axis they are picked by index.

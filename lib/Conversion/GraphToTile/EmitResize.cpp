@@ -101,7 +101,7 @@ FailureOr<Value> Interpolation::read() {
   return e.broadcast(e.convert(*tile, type), axes);
 }
 
-/// Where only the run knows whether a dim is resized at all, neighbours of
+/// Where it is dynamic whether a dim is resized at all, neighbours of
 /// weight 0 are none: infinities beside a copied element do not change it.
 FailureOr<Value> Interpolation::weigh(unsigned dim, Value x, Value weight) {
   OpBuilder &b = e.builder();

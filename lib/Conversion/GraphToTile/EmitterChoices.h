@@ -11,7 +11,7 @@ namespace adze {
 struct EmitterChoices {
   /// No choice may depend on how many rows there are.
   bool batchInvariant = false;
-  /// Blocks may end at places that only the run knows.
+  /// Blocks may end at dynamic places.
   bool cutsEvenly = true;
   /// Points of dims taken as one may be taken apart again, by divisions.
   bool splitsPoints = false;

@@ -33,7 +33,7 @@ mlir::LogicalResult emitMatmul(KernelEmitter &e, graph::MatmulOp op, Cut cut);
 mlir::LogicalResult emitWordMatmul(KernelEmitter &e, graph::WordMatmulOp op,
                                    Cut cut);
 mlir::LogicalResult emitConv(KernelEmitter &e, graph::ConvOp op, Cut cut);
-/// Convolutions one behind the other.
+/// Convolutions one after the other.
 mlir::LogicalResult emitConvChain(KernelEmitter &e,
                                   llvm::ArrayRef<graph::ConvOp> chain, Cut cut);
 mlir::LogicalResult emitConvTranspose(KernelEmitter &e,
@@ -81,7 +81,7 @@ tile::ProductAttr getByteProduct(mlir::Builder &b);
 /// on all CPUs.
 int64_t getPackedGroup(KernelEmitter &e, mlir::Value rhs);
 /// The packing of a constant [.., k, n] (or [.., n, k]) in panels of columns,
-/// with so many neighbours along k side by side.
+/// with so many adjacent neighbours along k.
 mlir::AffineMap getPanelMap(mlir::MLIRContext *context, unsigned rank,
                             bool transposed, int64_t panel, int64_t group = 1);
 
@@ -224,8 +224,8 @@ chooseContractionBlocks(tile::CpuTargetAttr target, int64_t m, int64_t n,
 bool keepsRowsTogether(const KernelEmitter &e, int64_t m, int64_t n, int64_t k,
                        int64_t taps = 1);
 
-/// Results of more bytes are stored past the caches. `scattered`: as lines that
-/// lie apart.
+/// Results of more bytes are written by non-temporal stores. `scattered`: as
+/// lines that lie apart.
 int64_t chooseStreamBytes(tile::CpuTargetAttr target, bool scattered = false);
 
 /// The value of a size if it is known, else -1.

@@ -28,7 +28,7 @@ using namespace adze;
 using namespace adze::graph;
 
 /// The op that decides how the kernel is cut; null if there is none. Fails if
-/// there are two, but for reductions and convolutions one behind the other (the
+/// there are two, but for reductions and convolutions one after the other (the
 /// last one then).
 static FailureOr<Operation *> findAnchor(func::FuncOp function) {
   auto chain = getConvChain(function.getBody().front());

@@ -77,7 +77,7 @@ void KernelEmitter::setOutputs(ValueRange memory) {
   }
 }
 
-/// A part of the memory of output i: a view whose bounds drop what hangs over.
+/// A part of the memory of output i: a view whose bounds drop the remainder.
 /// Its dims are those of the places, which begin and end with those that the
 /// part is cut along.
 FailureOr<Value> KernelEmitter::part(unsigned i, ArrayRef<Place> aligned) {

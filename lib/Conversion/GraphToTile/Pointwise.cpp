@@ -13,7 +13,7 @@ namespace {
 /// An operand whose dims are in another order than the result's: those of the
 /// result that are not of size 1, as they follow one another there, and how
 /// many bytes apart neighbours along the result's last dim are; negative if
-/// only the run knows.
+/// are dynamic.
 struct MovedOperand {
   SmallVector<unsigned> order;
   int64_t elementBytes, pitch;
@@ -475,8 +475,8 @@ static Value getColumns(KernelEmitter &e, Value output, unsigned axis,
   return memref::SubViewOp::create(b, e.loc(), whole, offsets, sizes, steps);
 }
 
-/// Each piece is copied into its own part of the output, whose bounds drop what
-/// hangs over. `offsets`: where the pieces begin; none: behind each other.
+/// Each piece is copied into its own part of the output, whose bounds drop the
+/// remainder. `offsets`: where the pieces begin; none: one after the other.
 static LogicalResult emitPieces(KernelEmitter &e, ValueRange pieces,
                                 unsigned axis, ArrayRef<AffineExpr> offsets) {
   constexpr int64_t elements = 4096, maxColumns = 1024;

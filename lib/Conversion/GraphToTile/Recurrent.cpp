@@ -172,7 +172,7 @@ LogicalResult RecurrentEmitter::check() {
   lastMemory = op.getLastMemory() ? memoryOf(op.getLastMemory()) : Value();
   if (hidden < 1 || !output || !lastState ||
       bool(lastMemory) != bool(op.getLastMemory()))
-    return e.fail("states that are not stored, or of an unknown size");
+    return e.fail("states that are not stored, or of dynamic size");
   return success();
 }
 

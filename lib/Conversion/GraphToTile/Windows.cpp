@@ -56,8 +56,8 @@ FailureOr<Carried> adze::loopTaps(KernelEmitter &e, const WindowDim &dim,
   Value lastStart = dim.reach ? e.add(dim.start, dim.reach) : dim.start;
   Value first = e.max(e.index(0), ceil(e.sub(e.index(0), lastStart)));
   Value last = e.min(e.index(dim.taps), ceil(e.sub(dim.extent, dim.start)));
-  // The clamps change nothing, but say so to range analysis: a size that only
-  // the run knows may be 0 for all that it sees.
+  // The clamps change nothing, but say so to range analysis: a dynamic size may
+  // be 0 for all that it sees.
   auto clamp = [&](Value at, Value end) {
     Value zero = e.index(0), most = e.sub(end, e.index(1));
     return getConstantIntValue(end) ? e.min(e.max(at, zero), most)

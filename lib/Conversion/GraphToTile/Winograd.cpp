@@ -179,7 +179,7 @@ private:
   Value few;
   FewPixels direct;
   Type element, type;
-  /// Rows of patches lie one behind the other, those of all images too. Where
+  /// Rows of patches lie one after the other, those of all images too. Where
   /// the size of an image is not known, each patch is a row of its own.
   bool patchesAreRows = false;
   Value patchRows, inRow; // of an image; patches of its rows
@@ -197,7 +197,7 @@ private:
 } // namespace
 
 /// The packing of a filter [product, input, output]: panels of outputs, in each
-/// all products one behind the other, as a program reads them.
+/// all products one after the other, as a program reads them.
 static AffineMap getProductsMap(MLIRContext *context, int64_t panel) {
   AffineExpr product, input, output;
   bindDims(context, product, input, output);

@@ -28,6 +28,7 @@ enum HostTableField : int32_t {
   LaunchGroups,
   CheckRange,
   State,
+  Print,
   NumHostTableFields
 };
 

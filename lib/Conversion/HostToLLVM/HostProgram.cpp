@@ -4,6 +4,7 @@
 #include "Broadcasts.h"
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Host/IR/External.h"
+#include "Dialect/Tile/IR/Faults.h"
 #include "HostLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -211,6 +212,9 @@ void HostLowering::lower(host::LaunchOp op) {
   for (auto [index, operand] : llvm::enumerate(op.getOperands()))
     LLVM::StoreOp::create(builder, loc, places.lookup(operand),
                           element(loc, launchOperands, index));
+  if (op->hasAttr(tile::printsAttr))
+    LLVM::StoreOp::create(builder, loc, loadFunction(loc, Print),
+                          element(loc, launchOperands, op.getNumOperands()));
   SmallVector<Value> operands{i32Constant(loc, launchNumbers.lookup(op)),
                               launchOperands};
   for (Attribute count : {op.getStepsAttr(), op.getGroupsAttr()})
@@ -500,7 +504,9 @@ void HostLowering::allocateArrays() {
   size_t maxOperands = 0, maxNumbers = 0;
   program.walk([&](Operation *op) {
     if (auto launch = dyn_cast<host::LaunchOp>(op))
-      maxOperands = std::max<size_t>(maxOperands, launch.getNumOperands());
+      maxOperands =
+          std::max<size_t>(maxOperands, launch.getNumOperands() +
+                                            launch->hasAttr(tile::printsAttr));
     if (auto call = dyn_cast<host::CallOp>(op)) {
       maxOperands = std::max<size_t>(maxOperands, call.getInputs().size());
       maxNumbers = std::max(maxNumbers, countNumbers(call));
@@ -542,7 +548,8 @@ LogicalResult HostLowering::lowerProgram(LLVM::LLVMFuncOp run) {
   program.walk([&](host::SlotOp slot) { usesBoxes |= bool(slot.getBox()); });
   bool hasStates = false;
   program.walk([&](host::StateOp) { hasStates = true; });
-  bool calls = false, checks = false, hasSteps = false, hasGroups = false;
+  bool calls = false, checks = false, hasSteps = false, hasGroups = false,
+       prints = false;
   program.walk([&](host::CallOp call) {
     calls = true;
     if (call->hasAttr(host::operatorAttr))
@@ -552,13 +559,15 @@ LogicalResult HostLowering::lowerProgram(LLVM::LLVMFuncOp run) {
   program.walk([&](host::LaunchOp launch) {
     hasSteps |= launch.getStepsAttr() != nullptr;
     hasGroups |= launch.getGroupsAttr() != nullptr;
+    prints |= launch->hasAttr(tile::printsAttr);
   });
   program.walk([&](host::CheckRangeOp check) {
     faultNumbers.try_emplace(check, faultNumbers.size());
   });
   if (calls || checks || usesBoxes || hostNumbers || hasSteps || hasStates ||
-      !faultNumbers.empty())
-    checkTable(loc, hasStates               ? State
+      prints || !faultNumbers.empty())
+    checkTable(loc, prints                  ? Print
+                    : hasStates             ? State
                     : !faultNumbers.empty() ? CheckRange
                     : hasGroups             ? LaunchGroups
                     : hasSteps              ? LaunchSteps

@@ -182,7 +182,7 @@ LogicalResult HostLowering::createInfer() {
           type.isDynamicDim(dim)
               ? map.getValue().getResult(dim)
               : getAffineConstantExpr(type.getDimSize(dim), context);
-      // -1: only a run can tell; so a negative size is written one lower.
+      // -1: data-dependent; so a negative size is written one lower.
       bool isKnown = host::getNumSymbolsUsed(expr) <= numInputSymbols;
       Value size = formula.emit(isKnown ? expr : minusOne);
       if (isKnown && !graph::isNonNegative(expr))

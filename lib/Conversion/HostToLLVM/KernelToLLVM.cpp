@@ -6,6 +6,7 @@
 #include "Dialect/Tile/IR/Faults.h"
 #include "Dialect/Tile/IR/Targets.h"
 #include "Formula.h"
+#include "KernelPrints.h"
 #include "KernelScratch.h"
 #include "adze_module.h"
 #include "mlir/Analysis/CFGLoopInfo.h"
@@ -105,13 +106,15 @@ private:
 
   Location loc;
   uint64_t fault;
+  bool isAbsolute;
   Type type; // of positions, of i64
   Value greatest, extent;
 };
 } // namespace
 
 GreatestPosition::GreatestPosition(func::FuncOp kernel, tile::CheckOp check)
-    : loc(check.getLoc()), fault(check.getFault()) {
+    : loc(check.getLoc()), fault(check.getFault()),
+      isAbsolute(check.getAbsolute()) {
   OpBuilder at = OpBuilder::atBlockBegin(&kernel.front());
   Type i64 = at.getI64Type();
   auto vector = dyn_cast<VectorType>(check.getPositions().getType());
@@ -150,13 +153,15 @@ void GreatestPosition::raise(OpBuilder &b, Value position, Value high,
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
   };
-  Value zero = number(0);
-  Value low = arith::SubIOp::create(b, loc, zero, high);
-  // Of indices below the range the sum with the extent is still negative.
-  Value isBelow =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, position, zero);
-  Value index = arith::SubIOp::create(b, loc, position, high);
-  index = arith::SelectOp::create(b, loc, isBelow, index, position);
+  Value low = number(0), index = position;
+  if (!isAbsolute) {
+    // Of indices below the range the sum with the extent is still negative.
+    Value isBelow =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, position, low);
+    index = arith::SubIOp::create(b, loc, position, high);
+    index = arith::SelectOp::create(b, loc, isBelow, index, position);
+    low = arith::SubIOp::create(b, loc, low, high);
+  }
   auto store = [&](Value value, size_t offset) {
     int32_t place = fault * sizeof(adze_fault) + offset;
     Value address = LLVM::GEPOp::create(b, loc, faults.getType(), b.getI8Type(),
@@ -286,8 +291,9 @@ static LogicalResult convertPrograms(StringRef kernel, Location loc,
   return success();
 }
 
-/// @k(%ptrs, %syms, %lo, %hi, %scratch), calling @k.body; with checks behind
-/// these %faults.
+/// @k(%ptrs, %syms, %lo, %hi, %scratch), calling @k.body; with checks after
+/// these %faults. `numPointers` counts the function that prints, if the kernel
+/// does.
 static void createEntryPoint(func::FuncOp body, StringRef name,
                              unsigned numPointers, bool hasRange,
                              bool hasChecks, SymbolTable &symbols) {
@@ -357,6 +363,11 @@ LogicalResult ConvertKernelToLLVMPass::convertSignature(
         entry.insertArgument(dims.size() + index, pointer, loc));
     argumentTypes.push_back(pointer);
   }
+  bool prints = tile::hasPrints(kernel);
+  if (prints) {
+    lowerPrints(kernel, entry.insertArgument(2 * dims.size(), pointer, loc));
+    argumentTypes.push_back(pointer);
+  }
   argumentTypes.append(numRange, builder.getIndexType());
   frame.symbols = entry.addArgument(pointer, loc);
   Value scratch = entry.addArgument(pointer, loc);
@@ -390,7 +401,7 @@ LogicalResult ConvertKernelToLLVMPass::convertSignature(
   kernel.setName(name + ".body");
   symbols.insert(kernel);
   kernel.setPrivate();
-  createEntryPoint(kernel, name, dims.size(), numRange != 0,
+  createEntryPoint(kernel, name, dims.size() + prints, numRange != 0,
                    /*hasChecks=*/!checks.empty(), symbols);
   ++numKernels;
   return success();

@@ -71,6 +71,8 @@ std::string findObstacle(tile::KernelOp kernel) {
       why = "expected no phases";
     if (isa<tile::CheckOp>(op))
       why = "expected checks of indices by the host program";
+    if (isa<tile::PrintOp>(op))
+      why = "expected no tile.print, which prints on CPUs";
     if (auto ids = dyn_cast<tile::ProgramIdOp>(op); ids && ids.getOrdered())
       why = "expected programs without an order";
     for (Type type : op->getResultTypes())

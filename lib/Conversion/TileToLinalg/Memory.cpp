@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // load, store and gather: one element at a time, each with its bounds check.
+// What checks and prints read, too.
 #include "Dialect/Tile/IR/Faults.h"
 #include "Dialect/Tile/IR/PhysicalType.h"
 #include "TileToLinalg.h"
@@ -194,7 +195,64 @@ struct LowerCheck final : OpRewritePattern<CheckOp> {
       b.setInsertionPointToStart(loop.getBody());
     }
     Value position = tensor::ExtractOp::create(b, loc, op.getPositions(), at);
-    CheckOp::create(b, loc, position, op.getExtent(), op.getFault());
+    CheckOp::create(b, loc, position, op.getExtent(), op.getFault(),
+                    op.getAbsolute());
+    b.eraseOp(op);
+    return success();
+  }
+};
+
+/// Returns the element as f64 or i64, which the run time prints.
+Value widenForPrint(OpBuilder &b, Location loc, Value element) {
+  Type type = element.getType();
+  if (isa<FloatType>(type))
+    return type.isF64() ? element
+                        : arith::ExtFOp::create(b, loc, b.getF64Type(), element)
+                              .getResult();
+  Type i64 = b.getI64Type();
+  if (type.isIndex())
+    return arith::IndexCastOp::create(b, loc, i64, element);
+  if (type.isInteger(64))
+    return element;
+  return type.isInteger(1)
+             ? arith::ExtUIOp::create(b, loc, i64, element).getResult()
+             : arith::ExtSIOp::create(b, loc, i64, element).getResult();
+}
+
+/// Stores the value to memory of the program, which is printed.
+struct LowerPrint final : OpRewritePattern<PrintOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(PrintOp op, PatternRewriter &b) const override {
+    Type type = op.getValue().getType();
+    if (isa<MemRefType>(type))
+      return b.notifyMatchFailure(op, "the value is in memory");
+    auto tile = dyn_cast<RankedTensorType>(type);
+    Type wide = isa<FloatType>(getElementTypeOrSelf(type))
+                    ? Type(b.getF64Type())
+                    : b.getI64Type();
+    Location loc = op.getLoc();
+    ArrayRef<int64_t> shape = tile ? tile.getShape() : ArrayRef<int64_t>();
+    Value place =
+        memref::AllocaOp::create(b, loc, MemRefType::get(shape, wide));
+    SmallVector<Value> at;
+    {
+      OpBuilder::InsertionGuard guard(b);
+      Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+      Value one = arith::ConstantIndexOp::create(b, loc, 1);
+      for (int64_t size : shape) {
+        Value end = arith::ConstantIndexOp::create(b, loc, size);
+        auto loop = scf::ForOp::create(b, loc, zero, end, one);
+        at.push_back(loop.getInductionVar());
+        b.setInsertionPointToStart(loop.getBody());
+      }
+      Value element =
+          tile
+              ? tensor::ExtractOp::create(b, loc, op.getValue(), at).getResult()
+              : op.getValue();
+      memref::StoreOp::create(b, loc, widenForPrint(b, loc, element), place,
+                              at);
+    }
+    PrintOp::create(b, loc, op.getLabel(), place, op.getPrograms());
     b.eraseOp(op);
     return success();
   }
@@ -203,6 +261,6 @@ struct LowerCheck final : OpRewritePattern<CheckOp> {
 
 void adze::tile::populateTileMemoryToLinalgPatterns(
     RewritePatternSet &patterns) {
-  patterns.add<LowerCheck, LowerLoad, LowerGather, LowerStore, LowerScratch>(
-      patterns.getContext());
+  patterns.add<LowerCheck, LowerLoad, LowerGather, LowerPrint, LowerStore,
+               LowerScratch>(patterns.getContext());
 }

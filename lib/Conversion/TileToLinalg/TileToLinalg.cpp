@@ -294,6 +294,7 @@ struct KernelToFunction {
                                    entry.getArgument(count + 1), one);
     func::ReturnOp::create(b, loc);
     b.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> programs;
     for (Operation &op : kernel.getBody().front().without_terminator()) {
       auto ids = dyn_cast<ProgramIdOp>(op);
       if (!ids) {
@@ -303,10 +304,13 @@ struct KernelToFunction {
       Value linear = loop.getInductionVar();
       for (auto [id, size] : llvm::zip(ids.getIds(), ids.getGrid())) {
         Value grid = map.lookup(size);
-        map.map(id, arith::RemUIOp::create(b, loc, linear, grid).getResult());
+        programs.push_back(arith::RemUIOp::create(b, loc, linear, grid));
+        map.map(id, programs.back());
         linear = arith::DivUIOp::create(b, loc, linear, grid);
       }
     }
+    loop.walk(
+        [&](PrintOp print) { print.getProgramsMutable().assign(programs); });
   }
 };
 
@@ -350,7 +354,8 @@ struct ConvertTileToLinalg final
       return signalPassFailure();
     getOperation().walk([](scf::ForOp loop) { carryInPlace(loop); });
     WalkResult walk = getOperation().walk([](Operation *op) {
-      if (!isa_and_nonnull<TileDialect>(op->getDialect()) || isa<CheckOp>(op))
+      if (!isa_and_nonnull<TileDialect>(op->getDialect()) ||
+          isa<CheckOp, PrintOp>(op))
         return WalkResult::advance();
       op->emitError("expected a specialised tile op");
       return WalkResult::interrupt();

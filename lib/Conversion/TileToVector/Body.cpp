@@ -163,7 +163,7 @@ void KernelLowering::bodyOp(Operation *op) {
       for (Value position : llvm::drop_begin(positions.values))
         greatest = arith::MaxUIOp::create(b, loc, greatest, position);
       CheckOp::create(b, loc, greatest, mapped(check.getExtent()),
-                      check.getFault());
+                      check.getFault(), check.getAbsolute());
       scopes.resize(scopes.size() - !looped.empty());
     });
     return afterRoot();

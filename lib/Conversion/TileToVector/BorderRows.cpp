@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Rows of which only the run knows whether they are inside of memory, as those
+// Rows of which it is dynamic whether they are inside of memory, as those
 // of windows at the border of an image: each is read where it lies, or pads in
 // its place, so that nothing is masked or copied. Of the left operand of a dot
 // there is nothing to multiply where no row is inside.

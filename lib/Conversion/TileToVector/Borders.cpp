@@ -334,7 +334,7 @@ Interior KernelLowering::interior(int c, int64_t full) {
   return worthwhile && peeled <= maxPeeled ? result : all;
 }
 
-/// The same of memory whose sizes only the run knows, of the positions before
+/// The same of memory of dynamic size, of the positions before
 /// `end`, where what is in `settled` needs no checks; none if there is nothing
 /// else to check, or it can't be said where.
 std::optional<RunInterior> KernelLowering::runInterior(int c, Value end,

@@ -241,7 +241,7 @@ void DimClasses::voteLanes(Operation *op) {
 }
 
 /// Of the classes of a reduction's source only the one that wants lanes most
-/// gets them: rows whose sums are stored side by side are reduced one by one.
+/// gets them: rows whose sums are adjacent in memory are reduced one by one.
 void DimClasses::demoteRows() {
   root->walk([&](ReduceOp reduce) {
     int64_t best = 0;
@@ -536,7 +536,7 @@ void DimClasses::stepsOfRows() {
     budget = 8;
   bool hasRows = llvm::any_of(
       order, [&](int c) { return info[c].lanes == 1 && info[c].size > 1; });
-  // Stores past the caches may hold up a core: room for the next sums.
+  // Non-temporal stores may hold up a core: room for the next sums.
   bool waits =
       slides() && streams() && target.has(CpuTrait::nontemporal_stores_stall);
   int64_t vectors = !sumsOnly || !hasRows ? 4 : waits ? 1 : 2, used = 1;

@@ -45,8 +45,8 @@ public:
   /// Are rows read to be reduced, and again for what is made of that?
   bool readsRows() const { return hasReduces && !hasDots; }
   bool multiplies() const { return hasDots; }
-  /// Do rows that are read to be reduced go past the caches of a core that
-  /// such stores hold up?
+  /// Returns true if stores are non-temporal on a core that they stall, in a
+  /// kernel that reads rows to reduce them.
   bool storesApart() const {
     return target.has(CpuTrait::nontemporal_stores_stall) && readsRows() &&
            carried.empty() && streams();

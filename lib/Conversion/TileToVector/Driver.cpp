@@ -191,7 +191,7 @@ void KernelLowering::splitAt(size_t depth, const Slice &self) {
   splitLoops(depth + 1);
 }
 
-/// Steps of a split class up to where only the run knows: a loop over the whole
+/// Steps of a split class up to a dynamic bound: a loop over the whole
 /// ones, which needs no checks for that, and the rest. Where that is no more
 /// than half a step, half of one does: few rows cost as much as they are. A
 /// class of one step begins where it is known to.

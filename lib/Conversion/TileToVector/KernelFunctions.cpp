@@ -218,7 +218,7 @@ LogicalResult KernelFunctions::checkViews() {
 }
 
 /// Whether all results are more than the caches hold, where rows are walked in
-/// another way then and only the run knows it. Null: one form is enough.
+/// another way then and this is dynamic. Null: one form is enough.
 Value KernelFunctions::haveLargeResults() {
   auto isApart = [&](bool largeResults) {
     return DimClasses(kernel, target, /*inOrder=*/false, largeResults)
@@ -243,7 +243,7 @@ Value KernelFunctions::haveLargeResults() {
   return all;
 }
 
-/// For results that go past the caches, and for others.
+/// For results that are non-temporal, and for others.
 LogicalResult KernelFunctions::lowerTwice(Value large) {
   auto choice = scf::IfOp::create(b, loc, large, /*withElse=*/true);
   KernelFrame shared = frame;

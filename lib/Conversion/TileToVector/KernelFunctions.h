@@ -17,7 +17,7 @@ namespace adze::tile {
 /// The kernel argument behind a chain of views.
 mlir::Value argumentOf(mlir::Value memref);
 
-/// Has memory of a size that only the run knows more bytes than this?
+/// Returns true if memory of dynamic size has more bytes than this.
 mlir::Value isLarger(mlir::OpBuilder &b, mlir::Location loc, mlir::Value memory,
                      int64_t bytes);
 

@@ -260,8 +260,8 @@ static int64_t rowBytes(const DimClasses &classes, ReduceOp walk) {
   return bytes;
 }
 
-/// Which later rows a walk over a row, or a store, asks for. Where stores past
-/// the caches hold up what else a core does, these take turns with walks, and
+/// Which later rows a walk over a row, or a store, asks for. Where non-temporal
+/// stores hold up what else a core does, these take turns with walks, and
 /// memory has to have begun with a row before a walk comes to it. Functions of
 /// each element leave time for two long rows, which come nearer one after the
 /// other. A walk that is the only one finds rows as the hardware asks for them,
@@ -320,10 +320,10 @@ void KernelLowering::prefetchRows(const Layout &layout,
   });
 }
 
-/// Elements that are stored past the caches, each computed from those at its
-/// place alone: asks for what is loaded a page on. Arithmetic fills a core's
-/// queues, which leaves few reads under way, and the hardware does not look
-/// beyond a page; reads share its buffers with these stores.
+/// Elements that are written by non-temporal stores, each computed from those
+/// at its place alone: asks for what is loaded a page on. Arithmetic fills a
+/// core's queues, which leaves few reads under way, and the hardware does not
+/// look beyond a page; reads share its buffers with these stores.
 void KernelLowering::prefetchElements(const Layout &layout) {
   constexpr int64_t bytesAhead = 4096;
   if (classes.readsRows() || classes.slides() ||

@@ -75,7 +75,7 @@ struct Interior {
   llvm::SmallVector<Settled> bounded;
 };
 
-/// The same, where only the run knows.
+/// The same, where the number is dynamic.
 struct RunInterior {
   mlir::Value begin, end;
   llvm::SmallVector<Settled> bounded;
@@ -92,8 +92,8 @@ struct Kept {
 using Scope = llvm::DenseMap<mlir::Value, llvm::SmallVector<Kept, 0>>;
 using Carried = llvm::SmallVector<mlir::Value, 0>;
 
-/// By argument, and what its rows have to be multiples of: do stores go past
-/// the caches?
+/// By argument, and what its rows have to be multiples of: whether stores are
+/// non-temporal.
 using Streams = llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value>;
 
 /// How a loop or branch hands each of its values over: a tile in registers
@@ -128,7 +128,7 @@ struct BorderRows {
   mlir::Value any; // is one inside? Null: for sure
 };
 
-/// Short vectors, a power of two of them, one behind the other.
+/// Short vectors, a power of two of them, one after the other.
 mlir::Value concatenate(mlir::OpBuilder &b, mlir::Location loc,
                         llvm::ArrayRef<mlir::Value> parts);
 

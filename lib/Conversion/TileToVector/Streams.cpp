@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which stores go past the caches.
+// Which stores are non-temporal.
 #include "Dialect/Tile/IR/Streams.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "KernelLowering.h"
@@ -40,7 +40,7 @@ bool DimClasses::streams() const {
 enum class Alignment { never, wholeRows, always };
 
 /// `wholeRows`: if the last dimension of the argument is a whole number of
-/// vectors, which only the run knows. Other strides are multiples of it.
+/// vectors, which is dynamic. Other strides are multiples of it.
 static Alignment getAlignment(const Window &window, const Layout &layout) {
   auto type = cast<MemRefType>(window.memref.getType());
   auto argument = cast<MemRefType>(argumentOf(window.memref).getType());
@@ -121,7 +121,7 @@ bool KernelLowering::isReadBack(Value memref) {
   return loads > 0 && stores > 1;
 }
 
-/// Whether what is stored here goes past the caches; null: never.
+/// Whether what is stored here is non-temporal; null: never.
 Value KernelLowering::streamsTo(const Window &window, const Layout &layout) {
   std::optional<int64_t> bytes = getStreamBytes(root);
   Value argument = argumentOf(window.memref);

@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace adze::tile;
 
-/// Turns the square blocks that registers hold side by side: with r registers
+/// Turns the square blocks that adjacent registers hold: with r registers
 /// of n * r lanes, lane b * r + j of register i becomes lane b * r + i of
 /// register j, by exchanging halves, quarters, .. between pairs.
 static void transposeBlocks(OpBuilder &b, Location loc,

@@ -80,7 +80,7 @@ public:
                     mlir::AffineExpr size);
   mlir::Value slice(mlir::Value value, int64_t axis, mlir::AffineExpr start,
                     mlir::AffineExpr size);
-  /// Pieces of such sizes, one behind the other.
+  /// Pieces of such sizes, one after the other.
   llvm::SmallVector<mlir::Value> split(mlir::Value value, int64_t axis,
                                        llvm::ArrayRef<int64_t> sizes);
   /// At least one piece; its size along `axis` is the sum of theirs.
@@ -100,7 +100,7 @@ public:
   /// The same where `known` has null entries only.
   Dims bindSizes(mlir::Value value, Dims known);
   /// The dims that shapes (vectors) broadcast to, if they do; `known` has null
-  /// entries where only the run can tell.
+  /// entries where they are dynamic.
   Dims bindBroadcast(llvm::ArrayRef<mlir::Value> shapes, Dims known);
   /// Ends the run with an error unless a condition (one element) holds.
   void check(mlir::Value condition, llvm::StringRef message);

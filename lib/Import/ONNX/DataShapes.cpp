@@ -199,7 +199,7 @@ Value adze::importer::sliceByData(Binder &b, Value x, Value starts, Value ends,
         graph::makeType(b.getElementType(x), sizes), {x, ranges.begin},
         {b.attr("starts", llvm::SmallVector<int64_t>(rank, 0)),
          b.attr("steps", *known)});
-  // Steps that only the run knows: a look-up by index along each dim.
+  // Dynamic steps: a look-up by index along each dim.
   for (int64_t d = 0; d < rank; ++d) {
     Value indices = s.range(s.pickScalar(ranges.begin, d),
                             s.pickScalar(ranges.step, d), sizes[d]);

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Arithmetic on small integer tensors: sizes that only the data can tell.
+// Arithmetic on small integer tensors: data-dependent sizes.
 #ifndef ADZE_LIB_IMPORT_ONNX_SIZES_H
 #define ADZE_LIB_IMPORT_ONNX_SIZES_H
 

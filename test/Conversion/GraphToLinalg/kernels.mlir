@@ -108,8 +108,7 @@ func.func private @quotient(%x: tensor<?x?xf32, #rows>) -> tensor<f32> attribute
   return %2 : tensor<f32>
 }
 
-// How many neighbours an antialiased place has depends on sizes that only the
-// run knows: a loop that carries their sum and that of their weights. One of
+// How many neighbours an antialiased place has depends on dynamic sizes: a loop that carries their sum and that of their weights. One of
 // weight 0 is none.
 // CHECK-LABEL: func.func private @antialias(
 // CHECK: scf.for

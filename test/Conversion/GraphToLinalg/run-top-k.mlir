@@ -1,7 +1,7 @@
 // The first elements of sorted rows, and those that a heap of a few keeps: the
 // same elements at the same places, of equal ones the first, with numbers that
 // are none and zeros of both signs, of each type, along each dim, of known and
-// unknown sizes.
+// dynamic sizes.
 // RUN: rm -rf %t && mkdir -p %t && atranslate %s -o %t.so
 // DEFINE: %{run} = --random --ids 90 --shape d=3x200
 // RUN: arun %t.so %{run} --threads 1 --output-dir %t

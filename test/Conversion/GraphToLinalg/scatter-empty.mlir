@@ -20,7 +20,7 @@ func.func private @empty_tuples(%x: tensor<2x0xf32>, %i: tensor<1x2xi64>, %u: te
 }
 
 
-// A dim that only the run knows is asked.
+// A dynamic dim is asked.
 // CHECK-LABEL: func private @unknown(
 // CHECK: %[[SIZE:.*]] = memref.dim
 // CHECK: %[[ANY:.*]] = arith.cmpi ne, %{{.*}}, %c0

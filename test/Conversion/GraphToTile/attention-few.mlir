@@ -1,6 +1,6 @@
 // RUN: aopt %s --convert-graph-to-tile | FileCheck %s
 
-// How many queries there are only the run knows: one alone has programs of its
+// The number of queries is dynamic: one alone has programs of its
 // own, up to 20 are in blocks of four, both with the keys along the vectors; of
 // more, the queries of a block lie along the vectors.
 #q = affine_map<()[s0, s1] -> (8, s0, 64)>

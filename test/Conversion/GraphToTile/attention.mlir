@@ -63,7 +63,7 @@ func.func private @causal(%q: tensor<8x256x64xf32>) -> tensor<8x256x64xf32> attr
 
 // -----
 
-// Heads that only the run knows the size of stay on the reference path.
+// Heads of dynamic size stay on the reference path.
 #h = affine_map<()[s0] -> (8, 100, s0)>
 // CHECK-LABEL: func.func private @unknown
 func.func private @unknown(%q: tensor<8x100x?xf32, #h>) -> tensor<8x100x?xf32, #h> attributes {adze.kernel} {

@@ -94,7 +94,7 @@ func.func private @products(%x: tensor<36x49x64xf32>, %w: tensor<36x64x96xf32>) 
 
 // -----
 
-// Rows that only the run can count are cut into equal parts of whole register
+// Rows of dynamic number are cut into equal parts of whole register
 // blocks, at most a block each: loads and stores end with the part. Where other
 // targets take the kernel too, blocks are smaller, and all of one size.
 #m = affine_map<()[s0] -> (s0, 768)>

@@ -1,7 +1,6 @@
 // RUN: aopt %s --convert-graph-to-tile=remarks=true --split-input-file --verify-diagnostics | FileCheck %s
 
-// The product is stored to a view of its columns, whose bounds drop what hangs
-// over; the tensor around it is neither read nor copied.
+// The product is stored to a view of its columns, whose bounds drop the remainder; the tensor around it is neither read nor copied.
 // CHECK-LABEL: tile.kernel @matmul
 // CHECK-SAME: %[[D:[a-z0-9]*]]: memref<40x32xf32>, %[[OUT:[a-z0-9]*]]: memref<40x32xf32> {adze.tied = 2 : i64})
 // CHECK-NOT: %[[D]]

@@ -52,7 +52,7 @@ func.func private @turns(%x: tensor<4x3xf32>) -> tensor<4x9xf32> attributes {adz
 
 // -----
 
-// Of unknown sizes that holds for every pad, and what is found serves the rows of
+// Of dynamic sizes that holds for every pad, and what is found serves the rows of
 // all channels.
 // CHECK-LABEL: tile.kernel @unknown
 // CHECK-SAME: BLOCK_N = 32 : i64

@@ -41,7 +41,7 @@ func.func private @nearest(%x: tensor<1x7x9x48xi8>) -> tensor<1x10x20x48xi8> att
 
 // -----
 
-// Of unknown sizes: where a dim turns out to be copied, weights are 0.
+// Of dynamic sizes: where a dim turns out to be copied, weights are 0.
 // CHECK-LABEL: tile.kernel @dynamic
 // CHECK: memref.dim %arg0
 // CHECK: tile.load

@@ -1,4 +1,4 @@
-// A transposed convolution along a dim of unknown size, with weights that are
+// A transposed convolution along a dim of dynamic size, with weights that are
 // data: the panels of weights are copied with and without checks, and each copy
 // computes where it reads by itself.
 // RUN: rm -rf %t && mkdir -p %t

@@ -1,5 +1,5 @@
 // A product over no elements is zero, whatever the memory held before: lengths
-// that only the run knows, also 0, with a bias and a later reader.
+// that are dynamic, also 0, with a bias and a later reader.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so
 // DEFINE: %{k} =

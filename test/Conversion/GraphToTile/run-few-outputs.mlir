@@ -2,7 +2,7 @@
 // input and one output, windows that no register holds, dilation, a stride of
 // the lines, uneven padding, one and three spatial dims, behind a channels-last
 // convolution, with what follows: the numbers of the reference path, and the
-// same bits on one and two threads, of known and of unknown sizes.
+// same bits on one and two threads, of known and of dynamic sizes.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so
 // DEFINE: %{h} = 9

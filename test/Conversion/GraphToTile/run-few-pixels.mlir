@@ -1,6 +1,6 @@
-// Winograd's convolutions of images of unknown size have the taps of the filter
+// Winograd's convolutions of images of dynamic size have the taps of the filter
 // behind its products: images of few pixels are multiplied by these, others go
-// by patches. One pixel, a row, a column, images of sizes about where the two
+// by Winograd. One pixel, a row, a column, images of sizes about where the two
 // meet, batches, none; filters that are constants and, tile of 2, ones that are
 // not; a bias or a residual behind. The numbers of the reference path, and the
 // same bits on one and two threads.

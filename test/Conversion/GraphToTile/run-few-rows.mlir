@@ -1,5 +1,5 @@
 // Few rows by matrices that lie row after row and column after column, of known
-// and unknown sizes that are no multiples of a vector, with computed operands
+// and dynamic sizes that are no multiples of a vector, with computed operands
 // and an epilogue; the numbers of the reference path, and the same bits on one
 // and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2 %t/3

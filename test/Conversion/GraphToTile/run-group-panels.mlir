@@ -1,6 +1,6 @@
 // Groups of channels that no vector divides: a panel of filters a group (20, 24,
 // 48, 80 and 3 x 48 channels), whose last vector is masked. The numbers of the
-// reference path, also with AVX2 and where only the run knows the image.
+// reference path, also with AVX2 and for images of dynamic size.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so && atranslate --mcpu=x86-64-v3 %s -o %t/2.so
 // RUN: arun %t/0.so --random --shape x=1x144x7x9 --shape y=1x160x7x9 --shape z=1x288x7x9 --output-dir %t

@@ -1,5 +1,5 @@
 // A kernel that stores several parts of one tensor: reductions over channels
-// side by side, a product behind its negative, on CPUs of unknown sizes, too; the
+// side by side, a product behind its negative, on CPUs of dynamic sizes, too; the
 // numbers of the reference path.
 // RUN: rm -rf %t && mkdir -p %t/0
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so

@@ -1,5 +1,5 @@
 // Pools whose pixels run along the lanes, with lines together: borders, strides,
-// dilations, counted and uncounted padding, unknown sizes and half floats.
+// dilations, counted and uncounted padding, dynamic sizes and half floats.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/2.so
 // RUN: arun %t/0.so --random --shape x=2x3x23x41 --output-dir %t

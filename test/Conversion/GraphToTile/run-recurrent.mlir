@@ -1,6 +1,6 @@
 // Recurrent layers, a step after the other on all threads: each cell, forwards
 // and from behind, with first states, peepholes, clips, lengths and weights that
-// only the run knows; one row, a register block and several, units that fill no
+// are dynamic; one row, a register block and several, units that fill no
 // vector, no step and no row at all. The numbers of the reference path, at one
 // thread and two, and with AVX2; also of numbers of rows that are known, where
 // threads keep their rows, share these, or share each step.

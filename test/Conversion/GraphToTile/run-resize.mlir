@@ -1,5 +1,5 @@
 // Resizing along the lanes and across them, by each kind of neighbours, of known
-// and unknown sizes, beside other ops: the numbers of the reference path, and
+// and dynamic sizes, beside other ops: the numbers of the reference path, and
 // the same bits on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2 %t/3
 // RUN: atranslate -O0 %s -o %t/0.so && atranslate %s -o %t/1.so && atranslate --mcpu=x86-64-v3 %s -o %t/3.so

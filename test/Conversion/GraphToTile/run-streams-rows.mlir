@@ -1,4 +1,4 @@
-// Rows whose results go past the caches, of known and unknown lengths, aligned
+// Rows whose results use non-temporal stores, of known and dynamic lengths, aligned
 // and not, norms and softmax: the numbers of the reference path, and the same
 // bits on one and two threads. Long rows take several passes. Also for cores
 // whose walks over rows ask for the next ones (apart).

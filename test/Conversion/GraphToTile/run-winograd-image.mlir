@@ -1,4 +1,4 @@
-// Images of unknown size: patches that end behind the image, images smaller
+// Images of dynamic size: patches that end behind the image, images smaller
 // than a patch, none; several blocks of patches of a batch. The numbers of the
 // reference path, the same bits on one and two threads.
 // RUN: rm -rf %t && mkdir -p %t/0 %t/1 %t/2

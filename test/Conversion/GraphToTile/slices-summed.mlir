@@ -30,7 +30,7 @@ func.func private @last(%x: tensor<4x1100xf32>, %w: tensor<69x16xf32>) -> tensor
 
 // -----
 
-// Rows are not summed: what hangs over is not stored. A part of a part; the
+// Rows are not summed: the remainder is not stored. A part of a part; the
 // second step counts in elements of the memory.
 // CHECK-LABEL: tile.kernel @parts(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: memref<9x40xf32>

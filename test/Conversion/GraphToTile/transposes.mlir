@@ -4,7 +4,7 @@
 // RUN: aopt %s --tile-attach-targets=cuda=sm_90a --convert-graph-to-tile --split-input-file | FileCheck %s --check-prefix=ANY
 
 // Long rows, and some lines of columns; the next program has the next columns.
-// Lines that lie apart go past the caches earlier than what is stored in order.
+// Lines that lie apart use non-temporal stores earlier than what is stored in order.
 // CHECK-LABEL: tile.kernel @matrix(
 // CHECK-SAME: tile.params = {BLOCK_M = 256 : i64, BLOCK_N = 64 : i64}, tile.stream_bytes = 8388608 : i64}
 // CHECK: tile.load %arg0[%{{.*}}, %{{.*}}] sizes {{.*}} dims [1, 0] {tile.ahead = array<i64: 64, 0>}
@@ -62,7 +62,7 @@ func.func private @pixels(%x: tensor<8x224x224x3xf32>) -> tensor<8x3x224x224xf32
 
 // -----
 
-// Whole rows that are moved past the caches: programs follow the operand, and
+// Whole rows that are moved by non-temporal stores: programs follow the operand, and
 // write where its rows go. What the caches hold is made in the result's order.
 // CHECK-LABEL: tile.kernel @heads(
 // CHECK-SAME: tile.params = {BLOCK_M = 12 : i64}, tile.stream_bytes = 16777216 : i64}
@@ -110,7 +110,7 @@ func.func private @empty(%x: tensor<0x64xf32>) -> tensor<64x0xf32> attributes {a
 
 // -----
 
-// Of unknown size, across and by rows.
+// Of dynamic size, across and by rows.
 // CHECK-LABEL: tile.kernel @unknown(
 // CHECK-SAME: tile.params = {BLOCK_M = 256 : i64, BLOCK_N = 64 : i64}
 // CHECK: tile.load {{.*}} dims [2, 0] {tile.ahead = array<i64: 64, 0, 0>}

@@ -50,7 +50,7 @@ func.func private @dynamic(%x: tensor<?x14x14x64xf32, #batch>, %u: tensor<36x64x
 
 // -----
 
-// In an image of unknown size each patch is found by itself; those of a program
+// In an image of dynamic size each patch is found by itself; those of a program
 // are multiplied eight at a time, as many as there are.
 #rows = affine_map<()[s0] -> (1, s0, 14, 64)>
 #outs = affine_map<()[s0] -> (1, s0, 14, 32)>

@@ -24,7 +24,7 @@ func.func @fixed(%x: memref<6xf32>, %y: memref<6xf32>) attributes {
 
 // -----
 
-// A result of unknown size: -1 goes in, and the place that it stands at is told
+// A result of dynamic size: -1 goes in, and the place that it stands at is told
 // to the symbols (host->bind) before the result is fetched.
 // A string (its number: si64) is a signed integer of kind 1: 81920; a sequence
 // one of kind 2: 147456.

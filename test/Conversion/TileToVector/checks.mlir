@@ -25,7 +25,7 @@ tile.kernel @elements(%x: memref<8x1024xf32>, %i: memref<8x1024xindex>, %y: memr
 }
 
 // -----
-// One position, with a dim that only the run knows.
+// One position, with a dynamic dim.
 // CHECK-LABEL: func.func @row(
 // CHECK: %[[N:.*]] = memref.dim
 // CHECK: %[[I:.*]] = memref.load

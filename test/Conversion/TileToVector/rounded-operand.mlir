@@ -46,7 +46,7 @@ tile.kernel @kept(%x: !x, %w: !w, %y: !y) {
 
 // -----
 
-// Sizes that only the run knows, and f64: rounded to what the dot does not
+// Dynamic sizes, and f64: rounded to what the dot does not
 // compute in.
 !x = memref<?x16xf64>
 !w = memref<16x32xf16>

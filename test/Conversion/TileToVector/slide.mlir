@@ -1,11 +1,11 @@
 // Windows that slide over the lines of an image: what several of them share is
-// loaded once, and where the result goes past the caches, later lines are asked
+// loaded once, and where the result uses non-temporal stores, later lines are asked
 // for once, not by each window; along the lines, not along the planes.
 // RUN: aopt %s -tile-specialize -convert-tile-to-vector -canonicalize -cse --split-input-file | FileCheck %s
 // RUN: aopt %s -tile-attach-targets="cpu=x86-64-v4 caches=1M,32M,apart" -tile-specialize -convert-tile-to-vector -canonicalize -cse --split-input-file | FileCheck %s --check-prefix=APART
 
 // CHECK-LABEL: func.func @slide(
-// Five lines for four sums of two; of one where stores past the caches hold up
+// Five lines for four sums of two; of one where non-temporal stores hold up
 // the core.
 // CHECK-COUNT-10: vector.load %arg0[%[[PLANE:[a-z0-9]*]],
 // CHECK-NOT: vector.load %arg0
@@ -88,7 +88,7 @@ tile.kernel @beside(%x: memref<8x64x640xf32>, %y: memref<8x64x640xf32>) attribut
 
 // -----
 
-// Of unknown sizes: rows of a usual length.
+// Of dynamic sizes: rows of a usual length.
 // CHECK-LABEL: func.func @unknown(
 // CHECK: memref.prefetch %arg0[%{{.*}}, %{{.*}}, %{{.*}}], read
 #x = affine_map<()[s0, s1] -> (8, s0 + 1, s1)>

@@ -1,4 +1,4 @@
-// Stores past the caches: of memory that has more bytes than the kernel says,
+// Non-temporal stores: of memory that has more bytes than the kernel says,
 // where the vectors are aligned if the memory is.
 // RUN: aopt %s -split-input-file -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s
 // RUN: aopt %s -split-input-file -tile-attach-targets="cpu=x86-64-v4 caches=1M,32M,apart" -tile-specialize -convert-tile-to-vector -canonicalize -cse | FileCheck %s --check-prefix=APART
@@ -71,7 +71,7 @@ tile.kernel @unaligned(%x: memref<64x100xf32>, %y: memref<64x100xf32>) attribute
 }
 
 // -----
-// Rows of a length that the run knows: whole vectors, or not past the caches.
+// Rows of a length that the run knows: whole vectors, or not non-temporal.
 // CHECK-LABEL: func.func @rows(
 // CHECK: %[[LENGTH:.*]] = memref.dim %arg1, %c1
 // CHECK: %[[REST:.*]] = arith.remui %[[LENGTH]], %c16
@@ -246,8 +246,8 @@ tile.kernel @very_long(%x: memref<64x8192xf32>, %y: memref<64x8192xf32>) attribu
 }
 
 // -----
-// Rows of which only the run knows how many there are: one form for results
-// that go past the caches, one for others; elsewhere one for both.
+// Rows of dynamic number: one form for results
+// that use non-temporal stores, one for others; elsewhere one for both.
 // CHECK-LABEL: func.func @how_many(
 // CHECK-NOT: scf.if
 // CHECK: scf.for %{{.*}} = %arg2 to %arg3

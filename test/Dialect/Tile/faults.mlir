@@ -8,6 +8,8 @@ tile.kernel @check(%i: memref<8x64xindex>, %n: index) {
   tile.check %t below %n fault 0 : tensor<8x64xindex>
   // CHECK: tile.check %{{.*}} below %{{.*}} fault 1 : index
   tile.check %n below %n fault 1 : index
+  // CHECK: tile.check absolute %{{.*}} below %{{.*}} fault 1 : index
+  tile.check absolute %n below %n fault 1 : index
   // CHECK: tile.check %{{.*}} below %{{.*}} fault 0 : vector<16xindex>
   %v = vector.broadcast %n : index to vector<16xindex>
   tile.check %v below %n fault 0 : vector<16xindex>

@@ -7,7 +7,7 @@
 // RUN:   for s in 1 6; do rm -rf out && arun m.so --random --shape x=${s}x4x5 --output-dir out && \
 // RUN:   arun e.so --random --shape x=${s}x4x5 --range-tol 1e-5 $(for f in out/*.npy; do n=$(basename $f .npy); echo --expect $n=$f; done) \
 // RUN:   || exit 1; done || exit 1; done
-// Sizes that the data tells.
+// Data-dependent sizes.
 // RUN: onnx-as data.onnxtxt -o m.onnx && atranslate m.onnx --emit=onnx -o e.onnx && onnx-check e.onnx
 // RUN: atranslate m.onnx -o m.so && atranslate e.onnx -o e.so && arun m.so --random --output-dir data
 // RUN: arun e.so --random --expect y=data/y.npy --expect z=data/z.npy --expect p=data/p.npy

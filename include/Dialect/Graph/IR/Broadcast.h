@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What only the run can tell of sizes: whether they fit each other, and those
+// Dynamic checks of sizes: whether they fit each other, and those
 // of dims that may or may not be repeated.
 #ifndef ADZE_DIALECT_GRAPH_IR_BROADCAST_H
 #define ADZE_DIALECT_GRAPH_IR_BROADCAST_H
@@ -24,8 +24,8 @@ inline constexpr llvm::StringLiteral boundsAttr = "graph.bounds";
 bool isDecided(llvm::ArrayRef<mlir::AffineExpr> sizes,
                llvm::StringRef condition);
 
-/// The size of a dim whose operands have these sizes, where only the run can
-/// tell which are 1 (the others are equal): one expression for all orders and
+/// The size of a dim whose operands have these sizes, where they are dynamic
+/// which are 1 (the others are equal): one expression for all orders and
 /// repetitions of the operands, and one of them where that is never 1. Null if
 /// one is, or if there are too many.
 mlir::AffineExpr broadcastExprs(mlir::AffineExpr lhs, mlir::AffineExpr rhs);

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sizes that are the greater or the lesser of two, where only the run can tell
+// Sizes that are the greater or the lesser of two, where it is dynamic
 // which one: what is left of a dim that is cut at a bound that it may not
 // reach.
 #ifndef ADZE_DIALECT_GRAPH_IR_CLAMP_H

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Convolutions that one kernel makes row by row, one behind the other.
+// Convolutions that one kernel makes row by row, one after the other.
 #ifndef ADZE_DIALECT_GRAPH_IR_CONVCHAIN_H
 #define ADZE_DIALECT_GRAPH_IR_CONVCHAIN_H
 

@@ -88,7 +88,7 @@ def Graph_AssumeOp : Graph_Op<"assume", [MemoryEffects<[MemWrite]>]> {
   let summary = "End the run with an error unless sizes fit each other";
   let description = [{
     What the ops behind it in its block take for granted of sizes, checked when
-    the run comes by: in a branch or loop, or of sizes that the data tells. The
+    the run comes by: in a branch or loop, or of data-dependent sizes. The
     conditions are those of the function's attributes of these names, which the
     run checks before it begins.
 

@@ -12,7 +12,7 @@ def Graph_GatherOp : Graph_InferredOp<"gather"> {
     Replaces dim `axis` of the data by the dims of the indices:
     `y[a.., i.., b..] = data[a.., indices[i..], b..]`. A negative index counts
     from the end. The kernel clamps an index that is out of range, so that it
-    stays in bounds; graph.check_range reports one that only the run knows.
+    stays in bounds; graph.check_range reports one that is data-dependent.
 
     Example:
     ```mlir
@@ -66,7 +66,7 @@ def Graph_TreeLeavesOp : Graph_InferredOp<"tree_leaves"> {
     feature f of a node is feature `-1 - f`, of which NaN goes on to the second
     child as well.
 
-    The words of a node lie side by side in `nodes`, so that a visit reads one
+    The words of a node are adjacent in `nodes`, so that a visit reads one
     cache line. For features of f32 they are `feature << 32 | bits of the
     threshold` and `second child << 32 | first child`; for f64 they are the bits
     of the threshold, `feature << 32`, and the children.

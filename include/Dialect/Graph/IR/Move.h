@@ -32,7 +32,7 @@ public:
 
   /// From indices of the start, of which `fromSpans` says how many dims each
   /// are taken as one, to those of the end, grouped likewise. None where that
-  /// takes divisions by what only a run knows, or products of that.
+  /// takes divisions by dynamic sizes, or products of them.
   std::optional<mlir::AffineMap> getMap(llvm::ArrayRef<unsigned> fromSpans,
                                         llvm::ArrayRef<unsigned> toSpans) const;
 

@@ -12,7 +12,7 @@ namespace adze::graph {
 
 /// The same dims keep their elements: nothing is computed along them.
 bool isCopied(ResizeOp op, int64_t dim);
-/// How often each element of a dim stands in the result, one behind the other,
+/// How often each element of a dim stands in the result, one after the other,
 /// if that is all that the op does.
 std::optional<int64_t> getRepeats(ResizeOp op, int64_t dim);
 /// Result size over input size, or what is given in its place.
@@ -36,7 +36,7 @@ public:
   mlir::Value getCoordinate(mlir::Value out);
   /// Whether tf_crop_and_resize looks outside of the input there.
   mlir::Value isOutside(mlir::Value coordinate);
-  /// All neighbours of a coordinate; none where only the run knows how many.
+  /// All neighbours of a coordinate; none where their number is dynamic.
   llvm::SmallVector<ResizeTap> getTaps(mlir::Value coordinate);
 
   /// What `getTaps` has no list for: `count` neighbours from `first + start`

@@ -51,7 +51,7 @@ struct WinogradPlan {
   int64_t rows = 1;    ///< Rows of patches of a program,
   int64_t columns = 1; ///< and how many of each row: all, or one block.
   int64_t depth = 1;   ///< Channels that are multiplied in one go.
-  int64_t panel = 32;  ///< Channels side by side in the packed filter.
+  int64_t panel = 32;  ///< Adjacent channels in the packed filter.
   int64_t outputs = 1; ///< Channels whose products wait to be transformed,
   int64_t steps = 1;   ///< and how many times as many a program makes.
   double cost = 0;     ///< Cycles of a vector of 16 lanes.
@@ -62,7 +62,7 @@ WinogradPlan planWinograd(const WinogradSizes &sizes, int64_t tile,
 /// The cost of the same convolution as it is.
 double getDirectCost(const WinogradSizes &sizes);
 
-/// Where the cost is that of images whose size only the run knows: the
+/// Where the cost is that of images of dynamic size: the
 /// convolution as it is costs less where
 /// `pixels * pixel < patches * patch + more`.
 struct WinogradLimit {

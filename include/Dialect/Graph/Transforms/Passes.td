@@ -297,7 +297,7 @@ def PlaceConcatPass : Pass<"graph-place-concat", "::mlir::func::FuncOp"> {
     readers read it at its place if they can; else it is stored twice. What is
     left (inputs, constants, a piece that occurs twice) is copied by one kernel.
     A concat all of whose pieces are computed element by element from memory is
-    one kernel already; one of a size that the data tells has no memory so early.
+    one kernel already; one of data-dependent size has no memory so early.
 
     A concat that another one contains, or that another one begins with, lies in
     the memory of that one: so a dense block copies nothing.
@@ -333,7 +333,7 @@ def SplitReductionsPass
     A reduction to a scalar keeps dims of 1. One to 8 elements at most, of 32768
     or more that lie next to each other, is taken in equal parts, 64 at most,
     which run in parallel; a second reduction combines them. How many there are
-    depends on the sizes alone. Of unknown sizes the first dim that goes says
+    depends on the sizes alone. Of dynamic sizes the first dim that goes says
     the parts, or the number that the only one is a multiple of. What the elements alone are computed by is cut with them.
 
     Before:

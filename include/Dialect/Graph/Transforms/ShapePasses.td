@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Passes about sizes that only a run can tell.
+// Passes about dynamic sizes.
 #ifndef ADZE_DIALECT_GRAPH_TRANSFORMS_SHAPEPASSES
 #define ADZE_DIALECT_GRAPH_TRANSFORMS_SHAPEPASSES
 
@@ -8,7 +8,7 @@ include "mlir/Pass/PassBase.td"
 
 def CollectAssumptionsPass
     : Pass<"graph-collect-assumptions", "::mlir::func::FuncOp"> {
-  let summary = "Say what ops take for granted of unknown sizes";
+  let summary = "Say what ops take for granted of dynamic sizes";
   let description = [{
     Ops are made for sizes that fit each other: equal ones, ones that broadcast,
     parts that lie inside of a whole. Known sizes are verified; of unknown ones
@@ -19,7 +19,7 @@ def CollectAssumptionsPass
     Attributes that are there already get more. What branches take for granted
     is checked when they run (`graph.assume`), and so it is with loops that may
     have no iteration (`branches` says all of it of the function, for who chooses
-    sizes to run with) and sizes that the data tells, as soon as they are known.
+    sizes to run with) and data-dependent sizes, as soon as they are known.
 
     It comes before any other pass, at every level: what a pass simplifies away
     has to fit nevertheless.

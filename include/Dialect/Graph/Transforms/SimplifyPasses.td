@@ -73,7 +73,7 @@ def SimplifyMovementPass
     : Pass<"graph-simplify-movement", "::mlir::func::FuncOp"> {
   let summary = "Chains of data movement that move less written otherwise";
   let description = [{
-    Concatenations of concatenations and of slices side by side, slices of one
+    Concatenations of concatenations and of adjacent slices, slices of one
     part of a concatenation,
     padding of padding, padding that only cuts, repetition of what is repeated
     or of what an elementwise op repeats itself, reversal of a reversal, and

@@ -38,7 +38,7 @@ def Host_LaunchOp : Host_Op<"launch", [
     the operands are memrefs, inputs then outputs, and there are no results.
     `num_outputs` says how many of the memrefs are written. A kernel whose
     programs run in order (`tile.program_id .. ordered`) is launched in `steps`,
-    of which 0 are one. Where a step is `groups` equal parts, one behind the
+    of which 0 are one. Where a step is `groups` equal parts, one after the
     other, each of which follows from nothing but its own part of the steps
     before, the launch says so: threads that have groups of their own wait for
     nobody.
@@ -74,7 +74,7 @@ def Host_SlotOp : Host_Op<"slot"> {
     it begins at the greatest of their ends, each rounded up to 64. A slot has
     an effect (a new place), so that two slots of one size are not merged.
 
-    A size that only the run can tell has no offset: such a slot is a *box*,
+    A dynamic size has no offset: such a slot is a *box*,
     memory of its own that the run time makes as large as `size` says when the
     op runs, and keeps for later runs. Slots of one box number are one memory;
     `plan-memory` numbers those that have none. Of what is in the box, the first

@@ -12,8 +12,8 @@ namespace adze::tile {
 /// (whole panels), bools as bytes.
 mlir::MemRefType getPhysicalType(mlir::MemRefType type);
 
-/// How many neighbours along a dimension lie side by side, those of the panel's
-/// columns one behind the other: the map ends with `n mod P, k mod G`. Else 1.
+/// How many neighbours along a dimension are adjacent, those of the panel's
+/// columns one after the other: the map ends with `n mod P, k mod G`. Else 1.
 int64_t getGroup(mlir::MemRefType type);
 
 /// The dimension of memory along which neighbours are neighbours, or -1.

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Stores past the caches.
+// Non-temporal stores.
 #ifndef ADZE_DIALECT_TILE_IR_STREAMS_H
 #define ADZE_DIALECT_TILE_IR_STREAMS_H
 
@@ -8,8 +8,8 @@
 
 namespace adze::tile {
 
-/// Of a kernel: results of more bytes than this are stored past the caches,
-/// which would have lost them before the next kernel asks.
+/// Of a kernel: results of more bytes than this are written by non-temporal
+/// stores, which would have lost them before the next kernel asks.
 inline constexpr llvm::StringLiteral streamBytesAttr = "tile.stream_bytes";
 
 } // namespace adze::tile

@@ -16,7 +16,7 @@ def Tile_ProductAttr : TileAttr<"Product", "product"> {
   let summary = "The element types of a product";
   let description = [{
     `lhs * rhs + acc`; signedness is part of integer types. Elements that hold
-    several elements of these types side by side, the first one in the lowest
+    several adjacent elements of these types, the first one in the lowest
     bits, are *words*: the product of two words is the sum of the products of
     what they hold.
 

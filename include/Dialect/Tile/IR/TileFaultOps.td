@@ -12,7 +12,9 @@ def CheckOp : TileOp<"check", [MemoryEffects<[MemWrite]>]> {
     Raises fault `fault` of the launch (`adze.checks`) if an element of
     `positions` is not in [0, `extent`). Positions are indices of which negative
     ones count from the end already: the record has the index as it was, and the
-    range [-`extent`, `extent`). The kernel goes on, so what uses the positions
+    range [-`extent`, `extent`). With `absolute`, negative positions are out of
+    range as they are, the record has the range [0, `extent`), and the kernel is
+    compiled operation by operation (`--check-bounds`). The kernel goes on, so what uses the positions
     stays in bounds by itself. convert-kernel-to-llvm keeps the greatest
     position and looks at it when the kernel is done, so that a loop has no
     branch for it.
@@ -24,8 +26,8 @@ def CheckOp : TileOp<"check", [MemoryEffects<[MemWrite]>]> {
     tile.check %i below %n fault 0 : tensor<8x64xindex>
     ```
   }];
-  let arguments = (ins AnyType:$positions, Index:$extent, I64Attr:$fault);
-  let assemblyFormat = "$positions `below` $extent `fault` $fault attr-dict `:` type($positions)";
+  let arguments = (ins AnyType:$positions, Index:$extent, I64Attr:$fault, UnitAttr:$absolute);
+  let assemblyFormat = "(`absolute` $absolute^)? $positions `below` $extent `fault` $fault attr-dict `:` type($positions)";
   let hasVerifier = 1;
 }
 

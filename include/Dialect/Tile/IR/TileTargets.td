@@ -30,7 +30,7 @@ def Tile_TargetUnitAttr : TileAttr<"TargetUnit", "unit"> {
   let description = [{
     `lhs * rhs + acc` are the element types; signedness is part of integer
     types. `shape` is [m, n, k] of one instruction; along k, `group` neighbours
-    lie side by side in a register. `intrinsic` is LLVM's function of the sum and
+    are adjacent in a register. `intrinsic` is LLVM's function of the sum and
     both operands as vectors, without the bits of its result that end its name.
     Elements of tf32 are f32 in memory.
 

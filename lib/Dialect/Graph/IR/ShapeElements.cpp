@@ -28,7 +28,7 @@ using Result = std::optional<Elements>;
 struct Walk {
   llvm::DenseMap<Value, Result> known;
   int depth = 0;
-  /// Whether sizes that only the run can compare are expressions.
+  /// Whether comparisons of dynamic sizes are expressions.
   bool cuts = false;
 };
 

@@ -416,7 +416,7 @@ bool adze::graph::areEqual(ArrayRef<AffineExpr> lhs, ArrayRef<AffineExpr> rhs) {
 }
 
 //===----------------------------------------------------------------------===//
-// Broadcasts of unknown sizes
+// Broadcasts of dynamic sizes
 //===----------------------------------------------------------------------===//
 
 // Sizes x_i of which the run finds that they are equal or 1 broadcast to

@@ -107,7 +107,7 @@ std::optional<WinogradSizes>
 adze::graph::getWinogradSizes(ArrayRef<AffineExpr> result, AffineExpr inputs) {
   // Networks halve their images as they double the channels: 64 channels of
   // 112 pixels, 512 of 14, twice what classifiers have. Small images lose
-  // little by patches, large ones much without.
+  // little by Winograd, large ones much without.
   constexpr int64_t sideTimesChannels = 112 * 64;
   int64_t channels = std::max<int64_t>(getConstant(result[3]).value_or(1), 1);
   int64_t usualSide = std::clamp<int64_t>(sideTimesChannels / channels, 7, 112);

@@ -1,8 +1,8 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// graph-collect-assumptions: what ops take for granted of sizes that only a run
-// can tell. Inside of a kernel nothing would stop a read beyond the end of a
-// tensor, so the run has to find it before: before it begins, where it can.
+// graph-collect-assumptions: what ops take for granted of dynamic sizes. Inside
+// of a kernel nothing would stop a read beyond the end of a tensor, so the run
+// has to find it before: before it begins, where it can.
 #include "BlockOrder.h"
 #include "Dialect/Graph/IR/Broadcast.h"
 #include "Dialect/Graph/IR/Clamp.h"
@@ -86,8 +86,8 @@ private:
   unsigned numSymbols = 0;
   llvm::DenseSet<unsigned> inputSymbols;
   Conditions ofFunction;
-  /// Those of a block that runs where something decides so, or of sizes that
-  /// the data tells; and what there is no check for yet, by its op.
+  /// Those of a block that runs where something decides so, or of
+  /// data-dependent sizes; and what there is no check for yet, by its op.
   DenseMap<Block *, Conditions> ofBlocks;
   llvm::MapVector<Operation *, Conditions> unchecked;
   SmallVector<AssumeOp> lifted; // what the function says now

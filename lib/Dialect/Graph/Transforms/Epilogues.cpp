@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Epilogues of branches side by side: ops that only some branches have are done
+// Epilogues of parallel branches: ops that only some branches have are done
 // to all, with numbers that change nothing for the others.
 #include "Epilogues.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -121,7 +121,8 @@ Value adze::graph::getStepNumber(OpBuilder &b, const EpilogueStep &step,
     bool isSwapped = !matchPattern(number, m_Constant());
     return isSwapped ? op->getOperand(1 - operand) : number;
   }
-  TypedAttr number = getNumberOfNoEffect(step.name->getStringRef(), step.element);
+  TypedAttr number =
+      getNumberOfNoEffect(step.name->getStringRef(), step.element);
   if (auto leaky = dyn_cast_or_null<LeakyReluOp>(op))
     number = makeNumber(step.element, leaky.getAlpha().convertToDouble());
   else if (op) // a relu

@@ -272,7 +272,7 @@ public:
     auto elements = getConstant(product(getContext(), image)),
          added = getConstant(product(getContext(), result));
     if (!elements || !added)
-      return nearMiss(rewriter, conv, "an image of unknown size");
+      return nearMiss(rewriter, conv, "an image of dynamic size");
     // A launch would read and write x.
     if (*added > 2 * *elements)
       return nearMiss(rewriter, conv, "shifts that are more than the input");
@@ -351,7 +351,7 @@ public:
                                 PatternRewriter &rewriter) const override {
     Location loc = norm.getLoc();
     Affine affine = getAffine(rewriter, norm);
-    // Of the input's size, even where only the run can tell that they agree.
+    // Of the input's size, even where they are dynamic.
     auto spread = [&](Value vector) -> Value {
       Dims input = getDims(norm.getInput());
       int64_t axis = norm.getAxis();

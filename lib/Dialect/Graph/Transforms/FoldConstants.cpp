@@ -220,7 +220,7 @@ private:
   }
 
   /// What is computed from sizes alone and is the same for all of them: the
-  /// last dim of a shape, say, beside others that only a run knows.
+  /// last dim of a shape, say, beside others that are dynamic.
   void foldShapes(func::FuncOp function) {
     DenseSet<Operation *> ofSizes;
     auto isOfSizes = [&](Value operand) {

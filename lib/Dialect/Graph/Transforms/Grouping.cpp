@@ -272,7 +272,7 @@ void Grouping::joinProducer(InsertSliceOp op) {
     merge(self, *group);
 }
 
-/// Does only the run know whether an operand is repeated? No tile kernel reads
+/// Is it dynamic whether an operand is repeated? No tile kernel reads
 /// it, and what takes longer must not be computed element by element for it.
 static bool mayRepeat(Operation *op) {
   Dims to = getDims(op->getResult(0));

@@ -35,7 +35,7 @@ public:
   Grouping(mlir::Block &block, unsigned mostOps, bool fuses);
 
   void fuse();
-  /// Convolutions one behind the other join where what lies between them has
+  /// Convolutions one after the other join where what lies between them has
   /// more bytes, and where these cost more than what is done twice then.
   void joinChains(int64_t leastBytes, int64_t flopsPerByte);
   /// Kernels that read f32 tensors that others convert from 8-bit integers read

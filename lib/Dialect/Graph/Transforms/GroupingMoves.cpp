@@ -20,8 +20,8 @@ static bool scattersScores(TransposeOp op) {
          getConstant(getDims(op.getInput()).back()) != 1;
 }
 
-/// Movement behind which rows follow one another by sizes that only the run
-/// knows: what reads them cuts each dim by itself, however short it is.
+/// Movement behind which rows follow one another by dynamic sizes: what reads
+/// them cuts each dim by itself, however short it is.
 static bool mixesRows(TransposeOp op) {
   ArrayRef<int64_t> perm = op.getPerm();
   Dims dims = getDims(op.getResult());

@@ -411,7 +411,7 @@ LogicalResult multiplyOuter(MatmulOp op, PatternRewriter &rewriter) {
   bool areTransposed[2] = {op.getTransposeA(), op.getTransposeB()};
   for (unsigned i : {0u, 1u})
     if (areTransposed[i] && !areKnown(factors[i]))
-      return rewriter.notifyMatchFailure(op, "an operand of unknown size");
+      return rewriter.notifyMatchFailure(op, "an operand of dynamic size");
   for (unsigned i : {0u, 1u}) {
     if (!areTransposed[i])
       continue;

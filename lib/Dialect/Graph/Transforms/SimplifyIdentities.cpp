@@ -115,7 +115,7 @@ static LogicalResult decideTriangle(TriluOp op, PatternRewriter &rewriter) {
   auto rows = getConstant(dims[dims.size() - 2]),
        columns = getConstant(dims.back());
   if (!rows || !columns)
-    return rewriter.notifyMatchFailure(op, "an unknown size");
+    return rewriter.notifyMatchFailure(op, "a dynamic size");
   // Differences of places are from 1 - rows to columns - 1.
   int64_t least = 1 - *rows, most = *columns - 1, k = op.getK();
   if (op.getUpper() ? k <= least : k >= most)

@@ -99,7 +99,7 @@ LogicalResult joinSlices(ConcatOp op, PatternRewriter &rewriter) {
         last.getInput(), last.getStartExprs(), last.getSteps());
   }
   if (parts.size() == op.getInputs().size())
-    return rewriter.notifyMatchFailure(op, "no slices side by side");
+    return rewriter.notifyMatchFailure(op, "no adjacent slices");
   rewriter.replaceOpWithNewOp<ConcatOp>(op, op.getType(), parts, axis);
   return success();
 }
@@ -152,8 +152,8 @@ private:
     return own < 0 || getConstant(getDims(other)[own]) == 1;
   }
 
-  /// Whether it may be cut as the concatenation is: a size that only the run
-  /// knows may be 1, and its element is then repeated in all pieces.
+  /// Whether it may be cut as the concatenation is: a dynamic size may be 1,
+  /// and its element is then repeated in all pieces.
   static bool isAsLong(Value other, Value result, int64_t axis) {
     int64_t own = getAxisOf(other, result, axis);
     return areEqual(getDims(other)[own], getDims(result)[axis]);
@@ -385,7 +385,7 @@ LogicalResult sliceByPad(PadOp op, PatternRewriter &rewriter) {
     return getConstant(dim).value_or(-1) >= 0;
   };
   if (!llvm::all_of(getDims(op.getResult()), isKnownSize))
-    return rewriter.notifyMatchFailure(op, "of an unknown size");
+    return rewriter.notifyMatchFailure(op, "of dynamic size");
   SmallVector<int64_t> starts, steps(op.getLow().size(), 1);
   for (int64_t pad : op.getLow())
     starts.push_back(-pad);

@@ -74,7 +74,7 @@ int64_t countParts(int64_t elements, int64_t most) {
 /// How a reduction is cut; none if it is not worth it or not possible.
 std::optional<Parts> cut(ReduceOpInterface op) {
   constexpr int64_t fewResults = 8, partElements = 16384, mostParts = 64,
-                    leastParts = 8; // of unknown sizes
+                    leastParts = 8; // of dynamic size
   MLIRContext *context = op->getContext();
   Dims dims = getDims(op.getInput());
   auto goes = [&](size_t dim) {

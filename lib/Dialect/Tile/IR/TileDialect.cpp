@@ -25,6 +25,10 @@ void TileDialect::initialize() {
 #define GET_OP_LIST
 #include "Dialect/Tile/IR/TileFaultOps.cpp.inc"
       >();
+  addOperations<
+#define GET_OP_LIST
+#include "Dialect/Tile/IR/TilePrintOps.cpp.inc"
+      >();
   registerTargetAttributes();
 }
 

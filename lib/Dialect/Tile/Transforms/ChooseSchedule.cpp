@@ -28,7 +28,7 @@ ParamOp tile::getSizeParam(LoadOp load, unsigned dim) {
 
 namespace {
 
-/// Sizes of a product; what only a run knows is taken as large. The rows are
+/// Sizes of a product; what is dynamic is taken as large. The rows are
 /// one dim, or the rows and columns of images. `depth` is that of a stage, of
 /// which `k` is a multiple.
 struct ProductSizes {

@@ -163,7 +163,7 @@ LogicalResult refineBlock(Block &block) {
 }
 
 /// Folds what is computed of the parameters. Tiles wait until their sizes are
-/// known: `x ^ x` would become a constant of unknown size.
+/// known: `x ^ x` would become a constant of dynamic size.
 void foldScalars(KernelOp kernel) {
   SmallVector<Operation *> scalars;
   kernel.walk([&](Operation *op) {

@@ -89,7 +89,7 @@ public:
     return b.create<graph::MatmulOp>({x, y}, b.attr("transpose_b", transposeY));
   }
 
-  /// size / divisor; null if it does not divide. Where only the run can tell,
+  /// size / divisor; null if it does not divide. Where this is dynamic,
   /// the reshape to it has the run check that.
   mlir::AffineExpr quotient(mlir::AffineExpr size, int64_t divisor) {
     mlir::AffineExpr exact = graph::divideExactly(size, b.expr(divisor));

@@ -127,7 +127,7 @@ private:
   int64_t trees = 0;
   /// Of each node, the branches on the longest way to a leaf.
   std::vector<int64_t> depths;
-  /// Trees of one target stand side by side, as many for each target.
+  /// Trees of one target are adjacent, as many for each target.
   bool isByTarget = false;
   /// Branches and leaves in the order of the tables, and their numbers there;
   /// that of leaf i is -1 - i.
@@ -210,8 +210,8 @@ void Evaluator::sortByDepth(size_t begin, size_t end) {
              });
 }
 
-/// Puts trees of one target side by side, if each has one, and fills up with
-/// trees that are a leaf without weights.
+/// Puts trees of one target next to each other, if each has one, and fills up
+/// with trees that are a leaf without weights.
 bool Evaluator::sortByTarget() {
   std::vector<std::vector<int64_t>> byTarget(forest.targets);
   for (int64_t root : forest.roots) {

@@ -218,7 +218,7 @@ Value Experts::activate(Value x, Value hidden, Value expert) {
       (void)b.fail("expected fc1_experts_weights of an even number of rows");
       return {};
     }
-    // Pairs lie side by side, or apart.
+    // Pairs are adjacent, or apart.
     int64_t axis = fusion == 1 ? 2 : 1;
     Dims pairs = fusion == 1 ? Dims{dims[0], half, b.expr(2)}
                              : Dims{dims[0], b.expr(2), half};

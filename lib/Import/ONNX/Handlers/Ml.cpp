@@ -278,7 +278,7 @@ LogicalResult importArrayFeatureExtractor(Binder &b) {
   return b.done(result);
 }
 
-/// Features one behind the other, each cut or filled up to its size.
+/// Features one after the other, each cut or filled up to its size.
 LogicalResult importFeatureVectorizer(Binder &b) {
   Arithmetic a(b);
   auto sizes = b.getInts("inputdimensions", b.getNumOperands(), 1);

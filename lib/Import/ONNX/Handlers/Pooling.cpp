@@ -12,7 +12,7 @@ using namespace adze::importer;
 using mlir::LogicalResult;
 using mlir::Value;
 
-/// `x` gets the pads that only the run knows, of elements of `fill`.
+/// `x` gets the dynamic pads, of elements of `fill`.
 static LogicalResult getPool(Binder &b, Value &x, Window &window,
                              llvm::SmallVector<mlir::NamedAttribute> &attrs,
                              Value fill = {}) {

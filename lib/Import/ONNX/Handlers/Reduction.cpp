@@ -50,7 +50,7 @@ static LogicalResult getCounts(Binder &b, Value axes, int64_t rank,
   return mlir::success();
 }
 
-/// Axes that only the data tells: a branch for each choice. They are told apart
+/// Data-dependent axes: a branch for each choice. They are told apart
 /// by the sum of their powers of two.
 static LogicalResult
 reduceByData(Binder &b, Value axes, int64_t rank, bool keepdims,

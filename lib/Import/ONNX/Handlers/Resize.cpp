@@ -71,11 +71,11 @@ private:
   mlir::Type f64;
   /// One a dim of the input; empty: the ratios of the sizes.
   llvm::SmallVector<double> scales, region;
-  /// The same of the resized dims, where only the run knows them; their sizes.
+  /// The same of the resized dims, where they are dynamic; their sizes.
   Value dataScales, dataRegion, sizes;
 };
 
-/// One scale for all resized dims; false if only the run can tell it.
+/// One scale for all resized dims; false if it is dynamic.
 bool Request::keepAspectRatio(llvm::StringRef policy) {
   double scale = 0;
   for (int64_t axis : axes) {

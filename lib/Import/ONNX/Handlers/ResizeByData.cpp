@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Resize where only the run knows the ratios: dim by dim, each place's
+// Resize by dynamic ratios: dim by dim, each place's
 // neighbours are looked up and weighted. Coordinates are computed in f64.
 #include "ResizeByData.h"
 #include "../Sizes.h"

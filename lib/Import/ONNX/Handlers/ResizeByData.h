@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Resize where only the run knows the scales or the region.
+// Resize by dynamic scales or a dynamic region.
 #ifndef ADZE_LIB_IMPORT_ONNX_HANDLERS_RESIZEBYDATA_H
 #define ADZE_LIB_IMPORT_ONNX_HANDLERS_RESIZEBYDATA_H
 

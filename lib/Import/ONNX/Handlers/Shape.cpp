@@ -108,7 +108,7 @@ static AffineExpr countInts(Binder &b) {
                               b.expr(step));
 }
 
-/// What only the run can tell.
+/// What is dynamic.
 static AffineExpr countByData(Binder &b) {
   Sizes sizes(b);
   mlir::Type type = b.getElementType(b.operand(0));

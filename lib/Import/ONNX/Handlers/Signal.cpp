@@ -327,7 +327,7 @@ Value buildDFT(Binder &b, int64_t axis, AffineExpr length, Value count) {
   return result ? b.transpose(result, back) : Value();
 }
 
-/// An axis that only the run knows: a branch for each, whose results may have
+/// A dynamic axis: a branch for each, whose results may have
 /// other shapes.
 LogicalResult buildDFTByData(Binder &b, AffineExpr length, Value count) {
   Sizes s(b);

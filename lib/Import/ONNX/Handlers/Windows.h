@@ -19,7 +19,7 @@ struct Window {
 };
 
 /// kernel_shape, strides and dilations of a node with a filter, whose dims say
-/// the kernel (kDynamic where only the run knows them). The filter gets the
+/// the kernel (kDynamic where they are dynamic). The filter gets the
 /// dims that kernel_shape says.
 mlir::LogicalResult getFilterWindow(Binder &b, mlir::Value &filter,
                                     Window &window);

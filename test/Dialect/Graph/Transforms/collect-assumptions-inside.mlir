@@ -1,4 +1,4 @@
-// What is taken for granted in branches and loops, and of sizes that the data tells, is checked when the run comes by.
+// What is taken for granted in branches and loops, and of data-dependent sizes, is checked when the run comes by.
 // RUN: aopt --graph-collect-assumptions --split-input-file %s | FileCheck %s
 // RUN: aopt --pass-pipeline='builtin.module(func.func(graph-collect-assumptions,graph-collect-assumptions))' --split-input-file %s | FileCheck %s
 // RUN: aopt --adze-graph --split-input-file %s | FileCheck %s --check-prefix=STAGE
@@ -95,7 +95,7 @@ func.func @values(%x: tensor<?xf32, #n>, %y: tensor<5xf32>, %c: tensor<i1>, %k: 
 #n = affine_map<()[s0] -> (s0)>
 #late = affine_map<()[s0, s1] -> (s1)>
 
-// A size that the data tells: as soon as it is known, once for all that need it, also in regions. What is written so already is
+// A data-dependent size: as soon as it is known, once for all that need it, also in regions. What is written so already is
 // not written twice; what the inputs decide is checked before the run.
 // CHECK-DAG: #[[EARLY:.*]] = affine_map<()[s0, s1] -> (s0, 16)>
 // CHECK-DAG: #[[LATE:.*]] = affine_map<()[s0, s1] -> (s1, 16)>

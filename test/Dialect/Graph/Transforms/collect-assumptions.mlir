@@ -1,4 +1,4 @@
-// What ops take for granted of sizes that only a run can tell becomes attributes of the function; the other functions have nothing
+// What ops take for granted of dynamic sizes becomes attributes of the function; the other functions have nothing
 // to say, or not before they run.
 // RUN: aopt --graph-collect-assumptions --split-input-file %s | FileCheck %s
 
@@ -13,7 +13,7 @@
 #nm = affine_map<()[s0, s1, s2] -> (s0, s1)>
 #k = affine_map<()[s0, s1, s2] -> (s2)>
 
-// An unknown size beside a known one, two unknown ones beside each other, and a known one that wins over both.
+// A dynamic size beside a known one, two unknown ones beside each other, and a known one that wins over both.
 // CHECK-DAG: #[[N16:.*]] = affine_map<()[s0, s1, s2] -> (s0, 16)>
 // CHECK-DAG: #[[NM:.*]] = affine_map<()[s0, s1, s2] -> (s0, s1)>
 // CHECK-DAG: #[[M16:.*]] = affine_map<()[s0, s1, s2] -> (s1, 16)>

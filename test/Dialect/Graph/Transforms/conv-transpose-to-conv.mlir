@@ -35,7 +35,7 @@ func.func @turned(%x: tensor<1x8x9x9xf32>) -> tensor<1x6x10x12xf32> {
 
 // -----
 
-// Of unknown sizes.
+// Of dynamic sizes.
 // CHECK-DAG: #[[Y:.*]] = affine_map<()[s0, s1] -> (s0, 2, s1 * 8)>
 // CHECK-DAG: #[[C:.*]] = affine_map<()[s0, s1] -> (s0, 16, s1)>
 // CHECK-LABEL: func.func @dynamic

@@ -103,7 +103,7 @@ func.func @branch(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// A size that the data tells: the result that gives it stays while a type needs
+// A data-dependent size: the result that gives it stays while a type needs
 // it, and goes with its symbol where none does.
 #s = affine_map<()[s0] -> (s0)>
 #t = affine_map<()[s0, s1] -> (s1)>

@@ -58,7 +58,7 @@ func.func @slide(%p: tensor<1x3x4xf32> {graph.name = "past_conv"}, %x: tensor<1x
 #all = affine_map<()[s0, s1] -> (s0 + s1, 4)>
 #rest = affine_map<()[s0, s1] -> (s1, 4)>
 
-// Rows at positions that the data tells, none of them from the end, in an
+// Rows at data-dependent positions, none of them from the end, in an
 // argument that zeros follow.
 // CHECK-LABEL: func.func @write(
 // CHECK-SAME: #graph.state<input = 0, output = 0, kind = rows, pitch = 2, rows = #{{[^,]+}}, drop = #{{[^,]+}}, zeroed = true>

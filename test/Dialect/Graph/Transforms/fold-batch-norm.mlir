@@ -88,12 +88,12 @@ func.func @before_transposed(%x: tensor<?x2x4x4xf32, #x>) -> tensor<?x3x3x3xf32,
 // -----
 
 // Behind a kernel that the normalisation can be the end of, it stays there; an
-// image of unknown size has no constant; that of a far larger image costs more
+// image of dynamic size has no constant; that of a far larger image costs more
 // than the normalisation.
 #x = affine_map<()[s0] -> (1, 2, s0, 4)>
 #y = affine_map<()[s0] -> (1, 3, s0 + 1, 5)>
 // WHY-DAG: FoldIntoTransposeAfter {{.*}}the kernel before it ends with the normalisation
-// WHY-DAG: FoldIntoTransposeAfter {{.*}}an image of unknown size
+// WHY-DAG: FoldIntoTransposeAfter {{.*}}an image of dynamic size
 // WHY-DAG: FoldIntoTransposeAfter {{.*}}shifts that are more than the input
 // CHECK-LABEL: func.func @stays
 // CHECK: %[[R:.*]] = graph.relu %arg0

@@ -244,7 +244,7 @@ func.func @keys_and_queries(%x: !q, %b: !s) -> !q attributes {graph.symbols = ["
 !y = tensor<?x?x16xf32, #y>
 !w = tensor<8x16xf32>
 
-// Rows whose order is a matter of two unknown sizes are moved first: the product has all of them as its rows then.
+// Rows whose order is a matter of two dynamic sizes are moved first: the product has all of them as its rows then.
 // WHY: fusion {{.*}}Producer=graph.transpose, {{.*}}Remark="the reader's rows would not follow one another"
 // WHY-NOT: Remark=
 // CHECK-LABEL: func.func @steps_first
@@ -256,7 +256,7 @@ func.func @steps_first(%x: !x, %w: !w) -> !y attributes {graph.symbols = ["b", "
   return %1 : !y
 }
 
-// An outermost dim of unknown size is no matter, nor is one of size 1.
+// An outermost dim of dynamic size is no matter, nor is one of size 1.
 // CHECK-LABEL: func.func @known_inside
 // CHECK: graph.cluster({{.*}}) anchor "matmul"
 // CHECK-NEXT: graph.transpose

@@ -158,8 +158,7 @@ func.func @dynamic(%past: tensor<?x8xf32, #p>, %x: tensor<?x8xf32, #n>, %w: tens
 
 // -----
 
-// At a common length of 16 a product of 16 rows is half of it; a size that the
-// data tells has no memory when the first piece is computed.
+// At a common length of 16 a product of 16 rows is half of it; a data-dependent size has no memory when the first piece is computed.
 #z = affine_map<()[s0] -> (4, s0)>
 #r = affine_map<()[s0] -> (4, s0 + 16)>
 #d = affine_map<()[s0, s1] -> (4, s1)>

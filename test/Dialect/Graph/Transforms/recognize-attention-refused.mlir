@@ -27,7 +27,7 @@ func.func @axis(%q: tensor<2x9x64xf32>, %v: tensor<2x9x32xf32>) -> tensor<2x9x32
 
 // -----
 
-// A product may or may not be repeated: only the run can tell.
+// Whether a product is repeated is dynamic.
 #q = affine_map<()[s0, s1] -> (s0, 9, 64)>
 #k = affine_map<()[s0, s1] -> (s1, 9, 64)>
 #s = affine_map<()[s0, s1] -> ((((2 floordiv (s0 + 1)) mod 2) * ((2 floordiv (s1 + 1)) mod 2) - (2 floordiv (s0 + 1)) mod 2 - (2 floordiv (s1 + 1)) mod 2 + s0 + s1) floordiv (((2 floordiv (s0 + 1)) mod 2) * ((2 floordiv (s1 + 1)) mod 2) - (2 floordiv (s0 + 1)) mod 2 - (2 floordiv (s1 + 1)) mod 2 + 2), 9, 9)>

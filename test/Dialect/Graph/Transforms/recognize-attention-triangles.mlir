@@ -1,4 +1,4 @@
-// Triangles of unknown sizes: any arithmetic of positions that says j <= i, or the same from the last key back; nothing else is one.
+// Triangles of dynamic sizes: any arithmetic of positions that says j <= i, or the same from the last key back; nothing else is one.
 // RUN: aopt --graph-recognize-attention --split-input-file %s | FileCheck %s
 
 #q = affine_map<()[s0] -> (2, s0, 8)>

@@ -19,7 +19,7 @@ func.func @neutral(%x: tensor<?x8xf32, #x>) -> (tensor<?x8xf32, #x>, tensor<?x8x
 // -----
 
 // -0 + 0 is 0; a constant that broadcasts changes the shape; nobody knows
-// whether an unknown size is 1.
+// whether a dynamic size is 1.
 // CHECK-LABEL: func.func @not_neutral
 // CHECK: graph.add
 // CHECK: graph.mul

@@ -41,7 +41,7 @@ func.func @stored(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %b: tensor<8xf32>) -
 
 // -----
 
-// An operand of unknown size may have one element for all pieces: it is not cut.
+// An operand of dynamic size may have one element for all pieces: it is not cut.
 // CHECK-LABEL: func.func @may_be_one
 // CHECK-NOT: graph.slice
 // CHECK: %[[C:.*]] = graph.concat

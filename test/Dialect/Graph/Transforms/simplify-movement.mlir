@@ -11,7 +11,7 @@ func.func @concat(%x: tensor<2x4xf32>, %y: tensor<3x4xf32>, %none: tensor<0x4xf3
 
 // -----
 
-// Along another dim, or where a part is of unknown size, nothing is known.
+// Along another dim, or where a part is of dynamic size, nothing is known.
 #n = affine_map<()[s0] -> (s0, 4)>
 #m = affine_map<()[s0] -> (s0 + 3, 4)>
 // CHECK-LABEL: func.func @slices
@@ -94,7 +94,7 @@ func.func @lookups(%x: tensor<?x8xf32, #n>, %y: tensor<4x8xf32>) -> (tensor<?xf3
 
 // -----
 
-// Slices side by side are one, the whole is itself; a gap and another step stay.
+// Adjacent slices are one, the whole is itself; a gap and another step stay.
 // CHECK-LABEL: func.func @side_by_side
 // CHECK-DAG: %[[A:.*]] = graph.concat %arg0, %arg1
 // CHECK-DAG: %[[S:.*]] = graph.slice %arg0 {starts = array<i64: 0, 1>, steps = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x5xf32>
@@ -187,7 +187,7 @@ func.func @equal(%at: tensor<1x?xi64, #n>) -> (tensor<1x?xi64, #n>, tensor<1x?xi
 
 // -----
 
-// Rotations of unknown sizes: angles beside themselves are computed once, and what turns the halves is done along with them, so the concatenation is all that is stored.
+// Rotations of dynamic sizes: angles beside themselves are computed once, and what turns the halves is done along with them, so the concatenation is all that is stored.
 #q = affine_map<()[s0] -> (4, s0, 16)>
 #h = affine_map<()[s0] -> (4, s0, 8)>
 #f = affine_map<()[s0] -> (s0, 8)>
@@ -232,7 +232,7 @@ func.func @apart(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> (tensor<4x8xf32>, 
 
 // -----
 
-// Halves of an unknown size: parts side by side, and a part of what they make.
+// Halves of a dynamic size: adjacent parts, and a part of what they make.
 #n = affine_map<()[s0] -> (s0)>
 #h = affine_map<()[s0] -> (s0 floordiv 2)>
 #r = affine_map<()[s0] -> (s0 - s0 floordiv 2)>

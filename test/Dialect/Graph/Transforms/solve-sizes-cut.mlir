@@ -1,4 +1,4 @@
-// Sizes that are cut at a bound, which only the run knows to be reached: what meets the size that it was to be cut to has not been
+// Sizes that are cut at a bound, and it is dynamic whether they reach it: what meets the size that it was to be cut to has not been
 // cut, which the run checks, and is that size everywhere. Others stay as they are.
 // RUN: aopt --graph-collect-assumptions --graph-solve-sizes --split-input-file %s | FileCheck %s
 

@@ -120,7 +120,7 @@ func.func @ones(%x: tensor<?x?x?xf32, #a>) -> tensor<?x?x?xf32, #a>
 
 #a = affine_map<()[s0, s1, s2] -> (s0, s1, s2)>
 
-// Several values are left, none is, one that the range forbids, one below 0, a factor that may be 0, a size that the data tells (the
+// Several values are left, none is, one that the range forbids, one below 0, a factor that may be 0, a data-dependent size (the
 // run does not check it before it begins), sizes that may be 1.
 // CHECK-LABEL: func.func @unsolved
 // CHECK-NOT: graph.reshape

@@ -32,7 +32,7 @@ func.func @patches(%x: tensor<1x3x224x224xf16>, %w: tensor<192x3x16x16xf16>) -> 
 
 // -----
 
-// Not: enough channels; f32; groups; a height that only the run knows; windows
+// Not: enough channels; f32; groups; a dynamic height; windows
 // of more than 64 channels.
 // CHECK-LABEL: func.func @kept(
 // CHECK-NOT: nhwc

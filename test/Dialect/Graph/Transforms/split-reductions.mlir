@@ -47,7 +47,7 @@ func.func @unknown(%x: tensor<?x?xf32, #x>) -> tensor<f32> {
 
 // -----
 
-// An unknown size that is a multiple of a number: as many parts.
+// A dynamic size that is a multiple of a number: as many parts.
 // CHECK-LABEL: func.func @multiple
 // CHECK: graph.reshape %arg0 : {{.*}} -> tensor<1x48x?xf32,
 // CHECK: graph.reduce_sum {{.*}} {axes = array<i64: 2>, keepdims = false}

@@ -1,4 +1,4 @@
-# y: n pieces side by side, z: those above 0. Each is the first columns of x, as
+# y: n adjacent pieces, z: those above 0. Each is the first columns of x, as
 # many as `ends` says; or, with inputs=1, an input of a size of its own.
 BEGIN {
   print "<ir_version: 10, opset_import: [\"\": 18]>"
