@@ -253,9 +253,7 @@ TEST(Compiler, UsageErrors) {
              ADZE_COMPILE_USAGE},
         Case{"weights", "file", "needs an output file", ADZE_COMPILE_USAGE},
         Case{"mcpu", "z80", "unknown CPU 'z80'", ADZE_COMPILE_USAGE},
-        Case{"dim", "N=x", "--dim N=x", ADZE_COMPILE_USAGE},
-        Case{"precision", "tf32", "unsupported: --precision=tf32",
-             ADZE_COMPILE_UNSUPPORTED}}) {
+        Case{"dim", "N=x", "--dim N=x", ADZE_COMPILE_USAGE}}) {
     Options options;
     Result result;
     ASSERT_EQ(options.set(c.key, c.value), ADZE_COMPILE_OK);
@@ -263,6 +261,13 @@ TEST(Compiler, UsageErrors) {
     EXPECT_THAT(result.message(), HasSubstr(c.message));
     ASSERT_FALSE(options.told.empty());
   }
+  Options rounded;
+  Result refused;
+  ASSERT_EQ(rounded.set("target", "cuda:sm_80"), ADZE_COMPILE_OK);
+  ASSERT_EQ(rounded.set("precision", "tf32"), ADZE_COMPILE_OK);
+  EXPECT_EQ(refused.compile(getModel("affine"), rounded),
+            ADZE_COMPILE_UNSUPPORTED);
+  EXPECT_THAT(refused.message(), HasSubstr("unsupported: --precision=tf32"));
   EXPECT_EQ(adze_compile(getModel("affine").c_str(), nullptr, nullptr, nullptr),
             ADZE_COMPILE_USAGE);
   EXPECT_EQ(adze_compile(nullptr, "m.so", nullptr, nullptr),
