@@ -86,9 +86,9 @@ private:
   LogicalResult emit(const Form &form);
   LogicalResult emitForms(ArrayRef<Form> forms);
 
-  /// So many queries are worth a vector for each key. Where it is dynamic
-  /// their number: one alone has programs of its own, fewer than so many have
-  /// blocks of keys along the vectors, too.
+  /// So many queries are worth a vector for each key. Where their
+  /// number is dynamic, one alone has programs of its own, fewer than so many
+  /// have blocks of keys along the vectors, too.
   static constexpr int64_t fewQueries = 8, fewBlocked = 21, blockedQueries = 4;
   /// So many sums of a head fit in registers beside its keys.
   static constexpr int64_t mostShared = 8;

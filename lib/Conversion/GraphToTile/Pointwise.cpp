@@ -13,7 +13,7 @@ namespace {
 /// An operand whose dims are in another order than the result's: those of the
 /// result that are not of size 1, as they follow one another there, and how
 /// many bytes apart neighbours along the result's last dim are; negative if
-/// are dynamic.
+/// that is dynamic.
 struct MovedOperand {
   SmallVector<unsigned> order;
   int64_t elementBytes, pitch;

@@ -24,8 +24,8 @@ inline constexpr llvm::StringLiteral boundsAttr = "graph.bounds";
 bool isDecided(llvm::ArrayRef<mlir::AffineExpr> sizes,
                llvm::StringRef condition);
 
-/// The size of a dim whose operands have these sizes, where they are dynamic
-/// which are 1 (the others are equal): one expression for all orders and
+/// The size of a dim whose operands have these dynamic sizes, some of which may
+/// be 1 (the others are equal): one expression for all orders and
 /// repetitions of the operands, and one of them where that is never 1. Null if
 /// one is, or if there are too many.
 mlir::AffineExpr broadcastExprs(mlir::AffineExpr lhs, mlir::AffineExpr rhs);

@@ -9,7 +9,7 @@
 namespace adze::tile {
 
 /// Of a kernel: results of more bytes than this are written by non-temporal
-/// stores, which would have lost them before the next kernel asks.
+/// stores. The caches would have lost them before the next kernel reads them.
 inline constexpr llvm::StringLiteral streamBytesAttr = "tile.stream_bytes";
 
 } // namespace adze::tile

@@ -245,7 +245,7 @@ bool Placer::isWorthIt(unsigned minPlaced) const {
 }
 
 /// Whether one kernel for all pieces would be long to compile, for offsets that
-/// is dynamic.
+/// are dynamic.
 bool Placer::isLong() const {
   return pieces.size() > mostPieces &&
          llvm::any_of(pieces, [&](const Piece &piece) {

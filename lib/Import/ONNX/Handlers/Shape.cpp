@@ -108,7 +108,7 @@ static AffineExpr countInts(Binder &b) {
                               b.expr(step));
 }
 
-/// What is dynamic.
+/// A data-dependent size.
 static AffineExpr countByData(Binder &b) {
   Sizes sizes(b);
   mlir::Type type = b.getElementType(b.operand(0));
