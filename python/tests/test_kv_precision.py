@@ -149,8 +149,11 @@ def test_generators(models, name, kind, tmp_path):  # noqa: F811
         made.append([(s.tokens, s.logprobs) for s in sequences])
     assert made[0] == made[1]
     reference = adze.Generator(wanted, rows=64)
-    # Of int4 and of the scores of "padded", roundings of the caches become ten times larger ones.
-    error = {"f16": 1e-3, "bf16": 1e-2, "int8": 3e-2}[kind] * (1 if name == "f32" else 10)
+    # The scores of "padded" are ten times as large. Products by int4 round their activations to 8 bits, so any other cache
+    # moves some of them by a step: the difference is that of a step, not of the cache's type.
+    error = {"f16": 1e-3, "bf16": 1e-2, "int8": 3e-2}[kind] * (10 if name == "padded" else 1)
+    if name == "int4":
+        error = 1e-1
     for prompt, (tokens, logprobs) in zip(prompts, made[0]):
         sequence = reference.add(prompt, max_tokens=20)
         sequence.wait()
