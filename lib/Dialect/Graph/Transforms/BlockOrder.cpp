@@ -38,7 +38,14 @@ static ArrayRef<int64_t> getBoundSymbols(Operation *op) {
 }
 
 Predecessors::Predecessors(Block &block, bool withChecks) : block(block) {
+  Operation *lastEffect = nullptr;
   for (Operation &op : block) {
+    bool isTerminator = op.hasTrait<OpTrait::IsTerminator>();
+    if (!isTerminator && !isMemoryEffectFree(&op) && !isa<AssumeOp>(op)) {
+      if (lastEffect)
+        effects[&op] = lastEffect;
+      lastEffect = &op;
+    }
     if (auto assume = dyn_cast<AssumeOp>(op); assume && withChecks)
       assume.forEachSize([&](AffineExpr size) {
         forEachSymbol(size, [&](unsigned symbol) {
@@ -89,6 +96,8 @@ void Predecessors::addSymbols(
 void Predecessors::forEach(Operation *op,
                            llvm::function_ref<void(Operation *)> visit) const {
   bool hasSymbols = !binders.empty() || !checks.empty();
+  if (Operation *effect = effects.lookup(op))
+    visit(effect);
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands()) {
       Operation *producer = operand.getDefiningOp();
@@ -128,18 +137,11 @@ Order::Order(Block &block) {
     keys[&op] = ops.size();
     ops.push_back(&op);
   }
-  // Effects keep their order; a check of sizes waits for these alone.
-  Operation *lastEffect = nullptr;
   for (Operation *op : ops) {
     llvm::SmallSetVector<Operation *, 8> found;
     predecessors.forEach(op, [&](Operation *other) { found.insert(other); });
     if (op->hasTrait<OpTrait::IsTerminator>())
       found.insert(ops.begin(), std::prev(ops.end()));
-    if (!isMemoryEffectFree(op) && !isa<AssumeOp>(op)) {
-      if (lastEffect)
-        found.insert(lastEffect);
-      lastEffect = op;
-    }
     before[op].assign(found.begin(), found.end());
   }
 }

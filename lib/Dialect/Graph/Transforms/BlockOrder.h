@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // What comes before what in a block: by operands, by values that regions use,
-// and by symbols that the data gives their values.
+// by symbols that the data gives their values, and by effects.
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_BLOCKORDER_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_BLOCKORDER_H
 
@@ -33,6 +33,9 @@ private:
   /// Ops of the block that bind symbols, also inside of their regions, and
   /// checks of symbols, in order.
   llvm::DenseMap<unsigned, Ops> binders, checks;
+  /// The op with an effect before each one, so that effects keep their order.
+  /// A check of sizes has none in this sense.
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> effects;
 };
 
 /// Puts the ops in an order that respects all of that, changing as little as

@@ -76,3 +76,27 @@ func.func @apart(%x: tensor<6x32x8xf32>, %y: tensor<6x32x8xf32>) -> (tensor<6x1x
   %5 = graph.arg_max %x {axis = 2 : i64} : (tensor<6x32x8xf32>) -> tensor<6x32x1xi64>
   return %0, %1, %2, %5, %4 : tensor<6x1x8xf32>, tensor<1x32x8xf32>, tensor<6x1x8xf32>, tensor<6x32x1xi64>, tensor<6x32x8xf32>
 }
+
+// -----
+
+// Effects keep their order: the call comes after the check, so the reduction
+// of its result cannot run with the one that the check reads.
+// CHECK-LABEL: func.func @effects
+// CHECK: graph.cluster
+// CHECK: graph.reduce_min
+// CHECK-NOT: graph.reduce_mean
+// CHECK: graph.check
+// CHECK: graph.call "random_uniform"
+// CHECK: graph.cluster
+// CHECK: graph.reduce_mean
+func.func @effects(%x: tensor<40x50xf32>, %seed: tensor<i64>) -> tensor<1x1xf32> {
+  %zero = graph.constant dense<0.0> : tensor<1x1xf32>
+  %0 = graph.reduce_min %x {axes = array<i64: 0, 1>} : (tensor<40x50xf32>) -> tensor<1x1xf32>
+  %1 = graph.less_equal %zero, %0 : (tensor<1x1xf32>, tensor<1x1xf32>) -> tensor<1x1xi1>
+  %2 = graph.reshape %1 : (tensor<1x1xi1>) -> tensor<i1>
+  graph.check %2, "expected no negative elements" : tensor<i1>
+  %3 = graph.call "random_uniform"(%seed) : (tensor<i64>) -> tensor<40x50xf32>
+  %4 = graph.mul %3, %x : (tensor<40x50xf32>, tensor<40x50xf32>) -> tensor<40x50xf32>
+  %5 = graph.reduce_mean %4 {axes = array<i64: 0, 1>} : (tensor<40x50xf32>) -> tensor<1x1xf32>
+  return %5 : tensor<1x1xf32>
+}
