@@ -315,6 +315,30 @@ def experts():
             yield ("QMoE", kind, ends, [long, router, nibbles, one, b1, packed_back, halves, shift], linear, [first])
 
 
+def stand_ins():
+    """Operators that stand for others of ai.onnx, or for a few of them."""
+    common = {k: ALL_FLOATS[k] for k in ("double", "float", "float16")}
+    whole = dict(int32=TensorProto.INT32, int64=TensorProto.INT64)
+    some = {k: ALL_FLOATS[k] for k in ("double", "float")}
+    yield "BiasAdd", common, [X, BIAS, X[::-1]], {}, [X + BIAS + X[::-1]]
+    left, right = np.split(X + BIAS, 2, axis=-1)
+    yield "BiasSplitGelu", common, [X, BIAS], {}, [left * gelu(right)]
+    yield ("ExpandDims", dict(common, **whole, **BYTES, bool=TensorProto.BOOL), [np.array([[1.0, 0.0], [0.0, 1.0]]), i32(1)], {},
+           [np.array([[[1.0, 0.0]], [[0.0, 1.0]]])])
+    a, b = np.array([[1.0, -2.0], [0.5, 3.0]]), np.array([[2.0, 1.0], [-1.0, 4.0]])
+    yield "GemmFastGelu", FLOATS, [a, b, np.array([0.5, -1.0])], {}, [tanh_gelu(a @ b + [0.5, -1.0])]
+    image = np.arange(16.0).reshape(1, 2, 4, 2) * 7 % 11
+    yield "NhwcMaxPool", BYTES, [image], dict(kernel_shape=[2, 2], strides=[2, 2]), [image.reshape(1, 1, 2, 2, 2, 2).max(axis=(2, 4))]
+    yield "Pad", common, [a, np.array([1, 0, 0, 2]), np.array([0.5])], {}, [np.pad(a, ((1, 0), (0, 2)), constant_values=0.5)]
+    yield ("Range", dict(some, int16=TensorProto.INT16, **whole), [np.array(2.0), np.array(9.0), np.array(3.0)], {},
+           [np.array([2.0, 5.0, 8.0])])
+    yield "TransposeMatMul", common, [a, b], dict(alpha=0.5, transA=1, transB=1), [a.T @ b.T / 2]
+    ones = np.ones((3, 3))
+    yield "Trilu", dict(some, int64=TensorProto.INT64, bool=TensorProto.BOOL), [ones, np.array(1)], dict(upper=0), [np.tril(ones, 1)]
+    yield ("Unique", {"float": TensorProto.FLOAT}, [np.array([3.0, 1.0, 3.0, 2.0])], {},
+           [np.array([3.0, 1.0, 2.0]), np.array([0, 1, 0, 2]), np.array([2, 1, 1])])
+
+
 def make(name, kind, inputs, attributes, outputs, kinds=None):
     """A model of one node, its inputs and outputs; `kinds`: types of single inputs and of all outputs."""
     def of(value, wanted):
@@ -335,7 +359,7 @@ def make(name, kind, inputs, attributes, outputs, kinds=None):
 def cases():
     """(name, case) of each operator in each type."""
     number = 0
-    for family in (activations, norms, products, attentions, rotations, fused, quantised, windows, sinks):
+    for family in (activations, norms, products, attentions, rotations, fused, quantised, windows, sinks, stand_ins):
         for name, kinds, inputs, attributes, outputs in family():
             number += 1
             for text, kind in kinds.items():

@@ -515,7 +515,16 @@ def split_nothing():
                    [np.zeros((), np.float32), np.zeros(shape, np.float32)])
 
 
+def images():
+    """A row, a column and one pixel, of text and of bytes."""
+    for width, height in ((3, 1), (1, 2), (1, 1)):
+        pixels = np.arange(3 * width * height, dtype=np.uint8).reshape(height, width, 3) * 9
+        head = f" {width} {height} 255\n".encode()
+        for data in (b"P6" + head + pixels.tobytes(), b"P3" + head + " ".join(map(str, pixels.ravel())).encode()):
+            yield Case("ImageDecoder", [np.frombuffer(data, np.uint8)], {}, 1, [pixels])
+
+
 def all_cases():
     for group in (elementwise, broadcast, reductions, along, reshapes, pieces, indexed, generated, products, nets, normal, losses, quantised,
-                  texts_of, learned, contributed, split_nothing):
+                  texts_of, learned, contributed, split_nothing, images):
         yield from group()
