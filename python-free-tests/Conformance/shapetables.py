@@ -515,7 +515,7 @@ def split_nothing():
                    [np.zeros((), np.float32), np.zeros(shape, np.float32)])
 
 
-def images():
+def encoded_images():
     """A row, a column and one pixel, of text and of bytes."""
     for width, height in ((3, 1), (1, 2), (1, 1)):
         pixels = np.arange(3 * width * height, dtype=np.uint8).reshape(height, width, 3) * 9
@@ -526,5 +526,5 @@ def images():
 
 def all_cases():
     for group in (elementwise, broadcast, reductions, along, reshapes, pieces, indexed, generated, products, nets, normal, losses, quantised,
-                  texts_of, learned, contributed, split_nothing, images):
+                  texts_of, learned, contributed, split_nothing, encoded_images):
         yield from group()
