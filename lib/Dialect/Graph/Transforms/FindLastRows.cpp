@@ -148,12 +148,6 @@ private:
 
 } // namespace
 
-static StringRef getName(DictionaryAttr attributes) {
-  auto name = attributes ? attributes.getAs<StringAttr>(adze::host::nameAttr)
-                         : StringAttr();
-  return name ? name.getValue() : StringRef();
-}
-
 /// Rows are the dim before the last one, as many as those of an input, and
 /// none of those that states have.
 std::optional<adze::host::LastRows> LastRowFinder::match(unsigned output) {
@@ -169,9 +163,7 @@ std::optional<adze::host::LastRows> LastRowFinder::match(unsigned output) {
     bool hasRows = llvm::is_contained(getDims(argument), dims[dim]);
     isOfInput |= hasRows;
     for (unsigned other = 0; other < function.getNumResults(); ++other) {
-      StringRef input = getName(function.getArgAttrDict(index)),
-                result = getName(function.getResultAttrDict(other));
-      if (!names.arePaired(input, result) && !names.findGiven(input, result))
+      if (!names.arePaired(function, index, other))
         continue;
       hasState = true;
       isOfState |= hasRows || other == output;
@@ -344,12 +336,9 @@ public:
         function->hasAttr(adze::host::kernelAttr) ||
         adze::tile::findCudaTarget(function))
       return;
-    std::string error;
-    std::optional<StateNames> names = StateNames::parse(pairs, error);
-    if (!names) {
-      function.emitError("--state: ") << error;
+    std::optional<StateNames> names = StateNames::parse(function, pairs);
+    if (!names)
       return signalPassFailure();
-    }
     if (!names->isNone())
       numOutputs = LastRowFinder(function, *names).run();
   }

@@ -61,19 +61,8 @@ private:
 
   /// Takes over the past if that is an input which no output continues yet.
   bool setPast(Value value, Update &update);
-  StringRef getInputName(unsigned input) {
-    return getName(function.getArgAttrDict(input));
-  }
-  StringRef getOutputName(unsigned output) {
-    return getName(function.getResultAttrDict(output));
-  }
-  static StringRef getName(DictionaryAttr attributes) {
-    auto name = attributes ? attributes.getAs<StringAttr>(adze::host::nameAttr)
-                           : StringAttr();
-    return name ? name.getValue() : StringRef();
-  }
   bool arePaired(unsigned input, unsigned output) {
-    return names.arePaired(getInputName(input), getOutputName(output));
+    return names.arePaired(function, input, output);
   }
   Value getReturned(unsigned output) {
     return block.getTerminator()->getOperand(output);
@@ -500,7 +489,8 @@ bool StateFinder::findWhole(unsigned output) {
 LogicalResult StateFinder::checkNamed() {
   for (unsigned output = 0; output < function.getNumResults(); ++output)
     for (unsigned input = 0; input < function.getNumArguments(); ++input) {
-      auto pair = names.findGiven(getInputName(input), getOutputName(output));
+      auto pair = names.findGiven(getInputName(function, input),
+                                  getOutputName(function, output));
       auto found = continued.find(input);
       if (!pair || (found != continued.end() && found->second == output))
         continue;
@@ -508,7 +498,7 @@ LogicalResult StateFinder::checkNamed() {
       InFlightDiagnostic error =
           emitError(op ? op->getLoc() : function.getLoc());
       error << "--state: '" << *pair << "': expected an update of '"
-            << getInputName(input) << "', but got ";
+            << getInputName(function, input) << "', but got ";
       if (op)
         return error << op->getName();
       return error << "another input";
@@ -555,12 +545,9 @@ public:
         function->hasAttr(adze::host::kernelAttr) ||
         adze::tile::findCudaTarget(function))
       return;
-    std::string error;
-    std::optional<StateNames> names = StateNames::parse(pairs, error);
-    if (!names) {
-      function.emitError("--state: ") << error;
+    std::optional<StateNames> names = StateNames::parse(function, pairs);
+    if (!names)
       return signalPassFailure();
-    }
     if (names->isNone())
       return;
     StateFinder finder(function, *names);

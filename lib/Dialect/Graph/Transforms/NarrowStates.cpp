@@ -61,12 +61,6 @@ private:
 
 } // namespace
 
-static StringRef getName(DictionaryAttr attributes) {
-  auto name = attributes ? attributes.getAs<StringAttr>(adze::host::nameAttr)
-                         : StringAttr();
-  return name ? name.getValue() : StringRef();
-}
-
 /// Whether the value is made of the past by rows that are added or replaced.
 bool StateNarrower::isUpdate(Value value, BlockArgument past) {
   if (value == past)
@@ -102,11 +96,9 @@ bool StateNarrower::isUpdate(Value value, BlockArgument past) {
 }
 
 bool StateNarrower::isCache(unsigned input, unsigned output) {
-  StringRef past = getName(function.getArgAttrDict(input)),
-            present = getName(function.getResultAttrDict(output));
   BlockArgument argument = function.getArgument(input);
   Value returned = block.getTerminator()->getOperand(output);
-  return (names.arePaired(past, present) || names.findGiven(past, present)) &&
+  return names.arePaired(function, input, output) &&
          getElement(argument).isF32() && getElement(returned).isF32() &&
          getRank(argument) >= 3 && returned != argument &&
          returned.getDefiningOp() && isUpdate(returned, argument);
@@ -211,7 +203,7 @@ void StateNarrower::narrow(unsigned input, unsigned output) {
   Narrow past;
   if (hasScales()) {
     unsigned number = function.getNumArguments();
-    std::string name = getName(function.getArgAttrDict(input)).str() + ".scale";
+    std::string name = getInputName(function, input).str() + ".scale";
     (void)function.insertArgument(
         number, wideScales,
         builder.getDictionaryAttr(builder.getNamedAttr(
@@ -238,8 +230,7 @@ void StateNarrower::narrow(unsigned input, unsigned output) {
   terminator->setOperand(output, present.elements);
   if (present.scales) {
     unsigned number = function.getNumResults();
-    std::string name =
-        getName(function.getResultAttrDict(output)).str() + ".scale";
+    std::string name = getOutputName(function, output).str() + ".scale";
     terminator->insertOperands(number, present.scales);
     (void)function.insertResult(
         number, present.scales.getType(),
@@ -287,12 +278,9 @@ public:
     Type narrow = type == "int8"   ? Type(b.getI8Type())
                   : type == "bf16" ? Type(b.getBF16Type())
                                    : Type(b.getF16Type());
-    std::string error;
-    std::optional<StateNames> names = StateNames::parse(pairs, error);
-    if (!names) {
-      function.emitError("--state: ") << error;
+    std::optional<StateNames> names = StateNames::parse(function, pairs);
+    if (!names)
       return signalPassFailure();
-    }
     StringRef problem = whyNot(function, *names);
     if (problem.empty()) {
       unsigned count = StateNarrower(function, *names, narrow).run();

@@ -3,14 +3,32 @@
 // Names of inputs and outputs that are one state: those of genai, optimum,
 // transformers, torch and silero.
 #include "StateNames.h"
+#include "Dialect/Host/IR/Host.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
 using namespace adze::graph;
 
-std::optional<StateNames> StateNames::parse(ArrayRef<std::string> pairs,
-                                            std::string &error) {
+static StringRef getName(mlir::DictionaryAttr attributes) {
+  auto name = attributes
+                  ? attributes.getAs<mlir::StringAttr>(adze::host::nameAttr)
+                  : mlir::StringAttr();
+  return name ? name.getValue() : StringRef();
+}
+
+StringRef adze::graph::getInputName(mlir::func::FuncOp function,
+                                    unsigned input) {
+  return getName(function.getArgAttrDict(input));
+}
+
+StringRef adze::graph::getOutputName(mlir::func::FuncOp function,
+                                     unsigned output) {
+  return getName(function.getResultAttrDict(output));
+}
+
+std::optional<StateNames> StateNames::parse(mlir::func::FuncOp function,
+                                            ArrayRef<std::string> pairs) {
   StateNames names;
   SmallVector<StringRef> texts;
   for (StringRef list : pairs)
@@ -23,10 +41,9 @@ std::optional<StateNames> StateNames::parse(ArrayRef<std::string> pairs,
     auto [input, output] = text.split('=');
     if (input.empty() || output.empty() || output.contains('=') ||
         input.count('*') > 1 || input.count('*') != output.count('*')) {
-      error = ("expected INPUT=OUTPUT with a * on both sides or none, or "
-               "'none', but got '" +
-               text + "'")
-                  .str();
+      function.emitError("--state: expected INPUT=OUTPUT with a * on both "
+                         "sides or none, or 'none', but got '")
+          << text << "'";
       return std::nullopt;
     }
     names.given.push_back({text.str(), input.str(), output.str()});
@@ -103,4 +120,10 @@ bool StateNames::arePaired(StringRef input, StringRef output) const {
     return true;
   return present.isMarked &&
          any_of(past.rest, [](char c) { return isAlpha(c); });
+}
+
+bool StateNames::arePaired(mlir::func::FuncOp function, unsigned input,
+                           unsigned output) const {
+  return arePaired(getInputName(function, input),
+                   getOutputName(function, output));
 }

@@ -4,6 +4,7 @@
 #ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_STATENAMES_H
 #define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_STATENAMES_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -12,14 +13,18 @@
 
 namespace adze::graph {
 
+/// Returns the name of an argument or a result; empty if it has none.
+llvm::StringRef getInputName(mlir::func::FuncOp function, unsigned input);
+llvm::StringRef getOutputName(mlir::func::FuncOp function, unsigned output);
+
 /// The pairs that the user gave, and those that exporters spell alike.
 class StateNames {
 public:
   /// Reads pairs INPUT=OUTPUT with at most one * on each side, or "none";
-  /// several in one text are separated by commas. Returns nothing, and why in
-  /// `error`, if they are not spelled so.
-  static std::optional<StateNames> parse(llvm::ArrayRef<std::string> pairs,
-                                         std::string &error);
+  /// several in one text are separated by commas. Returns nothing, after an
+  /// error at the function, if they are not spelled so.
+  static std::optional<StateNames> parse(mlir::func::FuncOp function,
+                                         llvm::ArrayRef<std::string> pairs);
 
   /// Returns true if no output is to continue an input.
   bool isNone() const { return none; }
@@ -30,6 +35,9 @@ public:
 
   /// Returns true if the output continues the input by its name.
   bool arePaired(llvm::StringRef input, llvm::StringRef output) const;
+  /// The same of values of a function.
+  bool arePaired(mlir::func::FuncOp function, unsigned input,
+                 unsigned output) const;
 
 private:
   struct Pair {
