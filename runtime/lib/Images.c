@@ -110,7 +110,7 @@ static adze_status decode_bmp(const uint8_t *data, size_t size,
 
 /* ---- PNM ----------------------------------------------------------------- */
 
-/* What is left of the text. */
+/* The rest of the text. */
 typedef struct {
   const uint8_t *at, *end;
 } scanner;

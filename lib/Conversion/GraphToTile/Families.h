@@ -224,8 +224,8 @@ chooseContractionBlocks(tile::CpuTargetAttr target, int64_t m, int64_t n,
 bool keepsRowsTogether(const KernelEmitter &e, int64_t m, int64_t n, int64_t k,
                        int64_t taps = 1);
 
-/// Results of more bytes are written by non-temporal stores. `scattered`: as
-/// lines that lie apart.
+/// Results of more bytes are written by non-temporal stores. `scattered`: to
+/// cache lines that are not adjacent.
 int64_t chooseStreamBytes(tile::CpuTargetAttr target, bool scattered = false);
 
 /// The value of a size if it is known, else -1.
