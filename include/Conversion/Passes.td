@@ -121,7 +121,11 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
     rows read is copied in panels first, unless it lies so already; if its depth
     is too much for that, the loop over the depth goes outside of the blocks and
     accumulators wait in scratch between its parts. Bytes that lie in groups of
-    four along the depth are multiplied and summed by groups. Windows not proven
+    four along the depth are multiplied and summed by groups. Where the target has
+    a unit that multiplies matrices (AMX), and the right operand is packed and
+    padded to its depth, sums lie in registers of that unit, are handed over
+    there by loops and from dot to dot, and go to scratch for the epilogue, which
+    takes a few rows at once. Windows not proven
     to lie inside their memory get a run-time test: an unchecked body, and a
     masked one for borders.
     Results of more than `tile.stream_bytes` bytes are written by non-temporal stores
@@ -152,7 +156,8 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
     Statistic<"numKernels", "kernels", "Kernels converted">,
     Statistic<"numRefused", "refused", "Kernels not taken">];
   let dependentDialects = [
-    "mlir::affine::AffineDialect", "mlir::arith::ArithDialect",
+    "mlir::affine::AffineDialect", "mlir::amx::AMXDialect",
+    "mlir::arith::ArithDialect",
     "mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect",
     "mlir::math::MathDialect", "mlir::memref::MemRefDialect",
     "mlir::scf::SCFDialect", "mlir::vector::VectorDialect",

@@ -112,32 +112,56 @@ FailureOr<Value> adze::accumulate(KernelEmitter &e, Value depth, Value block,
   return (*carried)[0];
 }
 
-int64_t adze::getPackedGroup(KernelEmitter &e, Value rhs) {
+PackedGroup adze::getPackedGroup(KernelEmitter &e, Value rhs) {
   constexpr int64_t byteBits = 8, byteGroup = 4;
+  Builder b(rhs.getContext());
   Type type = getElementTypeOrSelf(rhs.getType());
-  if (type.getIntOrFloatBitWidth() == byteBits)
-    return byteGroup;
-  Type sum = Float32Type::get(rhs.getContext());
-  tile::TargetUnitAttr unit =
-      e.gpu ? tile::TargetUnitAttr() : e.target.findUnit(type, type, sum);
-  return unit ? unit.getGroup() : 1;
+  bool isByte = type.getIntOrFloatBitWidth() == byteBits;
+  PackedGroup group;
+  if (isByte)
+    group.size = group.depth = byteGroup;
+  if (e.gpu || (!isByte && !isa<FloatType>(type)))
+    return group;
+  tile::ProductAttr product =
+      isByte
+          ? getByteProduct(b)
+          : tile::ProductAttr::get(b.getContext(), type, type, b.getF32Type());
+  if (auto unit = e.target.findUnit(product.getLhs(), product.getRhs(),
+                                    product.getAcc()))
+    group.size = group.depth = unit.getGroup();
+  if (auto unit = e.target.findMatrixUnit(product.getLhs(), product.getRhs(),
+                                          product.getAcc()))
+    group.depth = unit.getShape()[2];
+  return group;
+}
+
+/// The results of a packing map along the depth, before that of the columns.
+static void appendDepth(SmallVectorImpl<AffineExpr> &exprs, AffineExpr k,
+                        PackedGroup group) {
+  if (group.depth > group.size) {
+    exprs.push_back(k.floorDiv(group.depth));
+    k = k % group.depth;
+  }
+  exprs.push_back(k.floorDiv(group.size));
 }
 
 AffineMap adze::getPanelMap(MLIRContext *context, unsigned rank,
-                            bool transposed, int64_t panel, int64_t group) {
+                            bool transposed, int64_t panel, PackedGroup group) {
   AffineExpr n = getAffineDimExpr(rank - (transposed ? 2 : 1), context);
   AffineExpr k = getAffineDimExpr(rank - (transposed ? 1 : 2), context);
   SmallVector<AffineExpr> exprs;
   for (unsigned dim = 0; dim + 2 < rank; ++dim)
     exprs.push_back(getAffineDimExpr(dim, context));
-  exprs.append({n.floorDiv(panel), k.floorDiv(group), n % panel});
-  if (group > 1)
-    exprs.push_back(k % group);
+  exprs.push_back(n.floorDiv(panel));
+  appendDepth(exprs, k, group);
+  exprs.push_back(n % panel);
+  if (group.size > 1)
+    exprs.push_back(k % group.size);
   return AffineMap::get(rank, 0, exprs, context);
 }
 
 AffineMap adze::getFilterMap(MLIRContext *context, unsigned rank, int64_t panel,
-                             bool inputsFirst, int64_t group) {
+                             bool inputsFirst, PackedGroup group) {
   AffineExpr o = getAffineDimExpr(inputsFirst ? 1 : 0, context);
   AffineExpr i = getAffineDimExpr(inputsFirst ? 0 : 1, context);
   if (panel == 0 && inputsFirst)
@@ -147,10 +171,10 @@ AffineMap adze::getFilterMap(MLIRContext *context, unsigned rank, int64_t panel,
     exprs.push_back(o.floorDiv(panel));
   for (unsigned dim = 2; dim < rank; ++dim)
     exprs.push_back(getAffineDimExpr(dim, context));
-  exprs.push_back(i.floorDiv(group));
+  appendDepth(exprs, i, group);
   exprs.push_back(panel > 0 ? o % panel : o);
-  if (group > 1)
-    exprs.push_back(i % group);
+  if (group.size > 1)
+    exprs.push_back(i % group.size);
   return AffineMap::get(rank, 0, exprs, context);
 }
 
@@ -181,10 +205,10 @@ LogicalResult adze::emitMatmul(KernelEmitter &e, MatmulOp op, Cut cut) {
   ContractionBlocks blocks = chooseContractionBlocks(
       e.target, e.getKnownRows(m), getKnown(n), getKnown(k), e.cutsEvenly,
       right, flat ? 1 : e.getKnownRows(matrices));
-  int64_t group = getPackedGroup(e, op.getRhs());
+  PackedGroup group = getPackedGroup(e, op.getRhs());
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
-  Value blockK = e.param("BLOCK_K", llvm::alignTo(blocks.k, group));
+  Value blockK = e.param("BLOCK_K", llvm::alignTo(blocks.k, group.depth));
   e.setAxis(M, blockM);
   e.setAxis(K, blockK);
   e.setAxis(N, blockN);
@@ -324,8 +348,8 @@ static LogicalResult emitPointwiseConv(KernelEmitter &e,
       e.target, e.getKnownRows(m), getKnown(n), getKnown(k), e.cutsEvenly);
   Value blockM = e.param("BLOCK_M", blocks.m);
   Value blockN = e.param("BLOCK_N", blocks.n);
-  int64_t group = getPackedGroup(e, op.getFilter());
-  Value blockK = e.param("BLOCK_K", llvm::alignTo(blocks.k, group));
+  PackedGroup group = getPackedGroup(e, op.getFilter());
+  Value blockK = e.param("BLOCK_K", llvm::alignTo(blocks.k, group.depth));
   e.setAxis(M, blockM);
   e.setAxis(K, blockK);
   e.setAxis(N, blockN);
@@ -495,9 +519,10 @@ static LogicalResult emitDirectConv(KernelEmitter &e, const ConvShape &conv) {
   Value blockN = conv.groups > 1 ? e.index(blockChannels)
                                  : e.param("BLOCK_N", blockChannels);
   // The only channel is the same in all lanes: beside it there is no 0.
-  int64_t group =
-      conv.groups > 1 || inputs == 1 ? 1 : getPackedGroup(e, op.getFilter());
-  int64_t depthBlock = llvm::alignTo(chooseBlock(inputs, 512), group);
+  PackedGroup group = conv.groups > 1 || inputs == 1
+                          ? PackedGroup()
+                          : getPackedGroup(e, op.getFilter());
+  int64_t depthBlock = llvm::alignTo(chooseBlock(inputs, 512), group.depth);
   if (conv.groups > 1)
     depthBlock = largestDivisor(inputs, 512);
   Value blockK =

@@ -36,10 +36,10 @@ mlir::Value multiplyAdd(KernelEmitter &e, const Emitted &lhs,
 
 /// The packing of a filter [o, i, window..] (`inputsFirst`: [i, o, window..]):
 /// panels of outputs, window and inputs inside; with a panel of 0, dim 0 last.
-/// So many neighbours among the inputs are adjacent in a panel.
+/// Inputs of a panel lie in groups.
 mlir::AffineMap getFilterMap(mlir::MLIRContext *context, unsigned rank,
                              int64_t panel, bool inputsFirst = false,
-                             int64_t group = 1);
+                             PackedGroup group = {});
 
 /// A program of a convolution: a run of pixels of one row (or of some rows, one
 /// below the other: along axis Line), some channels.
@@ -106,9 +106,10 @@ loopWindow(KernelEmitter &e, const ConvShape &conv, const ConvProgram &program,
 /// Returns the packing of a convolution's filter: as a matrix unit of a GPU
 /// reads it if the module is for GPUs and one multiplies its elements; else in
 /// panels of so many outputs.
-mlir::AffineMap packFilter(graph::ConvOp op, int64_t panel, int64_t group);
+mlir::AffineMap packFilter(graph::ConvOp op, int64_t panel, PackedGroup group);
 /// The same of the right operand of a matrix product.
-mlir::AffineMap packMatrix(graph::MatmulOp op, int64_t panel, int64_t group);
+mlir::AffineMap packMatrix(graph::MatmulOp op, int64_t panel,
+                           PackedGroup group);
 
 /// Returns true if the convolution is for a GPU alone, one of whose matrix
 /// units multiplies its elements.

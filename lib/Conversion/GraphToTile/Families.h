@@ -76,14 +76,20 @@ mlir::Value createDot(KernelEmitter &e, mlir::Value lhs, mlir::Value rhs,
                       mlir::Value acc, tile::ProductAttr product = {});
 /// Unsigned bytes times signed ones, summed in 32 bits.
 tile::ProductAttr getByteProduct(mlir::Builder &b);
-/// How many neighbours along the depth lie together in a constant right
-/// operand: as many as a unit of the CPU takes of a column. Bytes lie in groups
-/// on all CPUs.
-int64_t getPackedGroup(KernelEmitter &e, mlir::Value rhs);
+/// How a constant right operand lies along the depth: `size` neighbours are
+/// adjacent, and the depth is padded with zeros to a multiple of `depth`.
+struct PackedGroup {
+  int64_t size = 1, depth = 1;
+};
+/// Returns the group that a unit of the CPU takes of a column, and the depth of
+/// the unit's operands where it multiplies matrices. Bytes lie in groups on all
+/// CPUs.
+PackedGroup getPackedGroup(KernelEmitter &e, mlir::Value rhs);
 /// The packing of a constant [.., k, n] (or [.., n, k]) in panels of columns,
-/// with so many adjacent neighbours along k.
+/// with groups of neighbours along k.
 mlir::AffineMap getPanelMap(mlir::MLIRContext *context, unsigned rank,
-                            bool transposed, int64_t panel, int64_t group = 1);
+                            bool transposed, int64_t panel,
+                            PackedGroup group = {});
 
 /// Rows as unsigned bytes, with f32 scales and i32 zero points of the rows.
 struct QuantizedRows {

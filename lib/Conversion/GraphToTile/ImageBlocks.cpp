@@ -48,7 +48,7 @@ private:
     e.setAxis(Pixel, e.mul(blockY, blockX));
     e.setAxis(Input, blockC);
     e.setAxis(Output, blockO);
-    e.pack(op.getFilter(), packFilter(op, /*panel=*/0, /*group=*/1));
+    e.pack(op.getFilter(), packFilter(op, /*panel=*/0, PackedGroup()));
     Value images = e.size(conv.result[0]), height = e.size(conv.result[1]),
           width = e.size(conv.result[2]), outputs = e.size(conv.result[3]);
     if (!images || !height || !width || !outputs)
@@ -153,7 +153,7 @@ static int64_t getPanel(tile::TargetUnitAttr unit) {
   return rowBytes / tile::getElementBytes(unit);
 }
 
-AffineMap adze::packFilter(ConvOp op, int64_t panel, int64_t group) {
+AffineMap adze::packFilter(ConvOp op, int64_t panel, PackedGroup group) {
   MLIRContext *context = op.getContext();
   unsigned rank = getDims(op.getFilter()).size();
   tile::TargetUnitAttr unit = findMatrixUnit(op);
@@ -168,7 +168,7 @@ AffineMap adze::packFilter(ConvOp op, int64_t panel, int64_t group) {
   return AffineMap::get(rank, 0, exprs, context);
 }
 
-AffineMap adze::packMatrix(MatmulOp op, int64_t panel, int64_t group) {
+AffineMap adze::packMatrix(MatmulOp op, int64_t panel, PackedGroup group) {
   MLIRContext *context = op.getContext();
   unsigned rank = getDims(op.getRhs()).size();
   tile::TargetUnitAttr unit = findMatrixUnit(op);

@@ -164,7 +164,7 @@ LogicalResult RecurrentEmitter::check() {
     return e.fail("rows of several lengths from behind, with a first state");
   hidden = getKnown(getDims(op.getWeights())[1]);
   if (op.getScales() &&
-      (isTwofold(op) || hidden % getPackedGroup(e, op.getWeights()) != 0))
+      (isTwofold(op) || hidden % getPackedGroup(e, op.getWeights()).size != 0))
     return e.fail("weights of bytes in steps of two products one after the "
                   "other, or of a depth that is not a multiple of the group");
   output = memoryOf(op.getOutput());
@@ -191,9 +191,10 @@ LogicalResult RecurrentEmitter::cut() {
   e.setAxis(M, blockM);
   e.setAxis(K, e.index(hidden));
   e.setAxis(N, blockN);
-  e.pack(op.getWeights(),
-         getPanelMap(op.getContext(), 3, /*transposed=*/false, blocks.panel,
-                     getPackedGroup(e, op.getWeights())));
+  PackedGroup group = getPackedGroup(e, op.getWeights());
+  group.depth = group.size;
+  e.pack(op.getWeights(), getPanelMap(op.getContext(), 3, /*transposed=*/false,
+                                      blocks.panel, group));
   Value most = e.max(e.size(getTurns(op)), e.index(1));
   SmallVector<Value> counts{e.ceilDiv(batch, blockM),
                             e.ceilDiv(e.index(hidden), blockN), most};

@@ -2,7 +2,7 @@
 //
 // The body of a kernel in program order: what is computed when.
 #include "Dialect/Tile/IR/Faults.h"
-#include "KernelLowering.h"
+#include "MatrixDots.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -91,7 +91,9 @@ void KernelLowering::afterRoot() {
 /// Computes a root's tile where its op stands: in registers if it fits, else
 /// into scratch.
 void KernelLowering::anchor(Value tile) {
-  if (fitsRegisters(tile)) {
+  if (classes.isMatrixSum(tile)) {
+    MatrixDots(*this).lower(tile.getDefiningOp<DotOp>());
+  } else if (fitsRegisters(tile)) {
     emit(tile);
   } else {
     if (auto op = tile.getDefiningOp<DotOp>())
@@ -108,11 +110,13 @@ void KernelLowering::store(StoreOp op) {
   forAllChunks(
       loopedClasses(tile),
       [&] {
-        scopes.emplace_back();
-        Registers registers = emit(tile);
-        loc = op.getLoc();
-        write(target, registers);
-        scopes.pop_back();
+        forParts(tile, [&] {
+          scopes.emplace_back();
+          Registers registers = emit(tile);
+          loc = op.getLoc();
+          write(target, registers);
+          scopes.pop_back();
+        });
       },
       hasOthers ? nullptr : &target);
   afterRoot();
@@ -223,10 +227,14 @@ void KernelLowering::body(Block &block) {
 Carried KernelLowering::handOver(ValueRange values, Handover &to) {
   Carried flat;
   SmallVector<std::pair<Value, Kept>, 0> copies;
-  for (auto [value, layout, buffer] :
-       llvm::zip_equal(values, to.layouts, to.buffers)) {
+  for (auto [value, layout, buffer, matrices] :
+       llvm::zip_equal(values, to.layouts, to.buffers, to.matrices)) {
     if (!isTile(value)) {
       flat.push_back(mapped(value));
+      continue;
+    }
+    if (!matrices.empty()) {
+      llvm::append_range(flat, MatrixDots(*this).take(value));
       continue;
     }
     if (!buffer.scratch) {
@@ -258,10 +266,16 @@ Carried KernelLowering::handOver(ValueRange values, Handover &to) {
 void KernelLowering::receive(ValueRange values, ValueRange flat,
                              const Handover &from) {
   size_t next = 0;
-  for (auto [value, layout, buffer] :
-       llvm::zip_equal(values, from.layouts, from.buffers)) {
+  for (auto [value, layout, buffer, matrices] :
+       llvm::zip_equal(values, from.layouts, from.buffers, from.matrices)) {
     if (!isTile(value)) {
       map.map(value, flat[next++]);
+      continue;
+    }
+    if (!matrices.empty()) {
+      ValueRange own = flat.slice(next, matrices.size());
+      MatrixDots(*this).keep(value, Carried(own));
+      next += matrices.size();
       continue;
     }
     if (buffer.scratch) {
@@ -280,9 +294,12 @@ Handover KernelLowering::planHandover(ValueRange values) {
   for (Value value : values) {
     plan.layouts.emplace_back();
     plan.buffers.emplace_back();
+    plan.matrices.emplace_back();
     if (!isTile(value))
       continue;
-    if (fitsRegisters(value))
+    if (classes.isMatrixSum(value))
+      plan.matrices.back() = MatrixDots(*this).getTypes(value);
+    else if (fitsRegisters(value))
       plan.layouts.back() = layoutOf(value);
     else
       plan.buffers.back() = scratchFor(value);
@@ -318,10 +335,12 @@ void KernelLowering::forOp(scf::ForOp op) {
 void KernelLowering::ifOp(scf::IfOp op) {
   Handover plan = planHandover(op.getResults());
   SmallVector<Type> types;
-  for (auto [value, layout, buffer] :
-       llvm::zip_equal(op.getResults(), plan.layouts, plan.buffers)) {
+  for (auto [value, layout, buffer, matrices] : llvm::zip_equal(
+           op.getResults(), plan.layouts, plan.buffers, plan.matrices)) {
     if (!isTile(value))
       types.push_back(value.getType());
+    else if (!matrices.empty())
+      llvm::append_range(types, matrices);
     else if (!buffer.scratch)
       types.append(layout.total(), registerType(value, layout));
   }

@@ -38,7 +38,7 @@ static int64_t alongRow(const Window &window) {
 int64_t KernelLowering::borderRowsAlong(DotOp op) {
   auto load = op.getLhs().getDefiningOp<LoadOp>();
   if (!load || load->getBlock() != op->getBlock() || inOrder ||
-      multipliesGroups(op) || classes.runsAlongDepth(op) ||
+      classes.multipliesGroups(op) || classes.runsAlongDepth(op) ||
       scratchOf(op.getLhs()))
     return -1;
   Window self = window(load);

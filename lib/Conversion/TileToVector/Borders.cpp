@@ -18,14 +18,15 @@ static int64_t staticExtent(MemRefType type, int64_t dim) {
       isa<StridedLayoutAttr>(type.getLayout()))
     return size;
   AffineExpr self = getAffineDimExpr(dim, type.getContext());
-  for (AffineExpr result : type.getLayout().getAffineMap().getResults()) {
-    auto binary = dyn_cast<AffineBinaryOpExpr>(result);
+  int64_t whole = 1;
+  type.getLayout().getAffineMap().walkExprs([&](AffineExpr expr) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
     if (binary && binary.getKind() == AffineExprKind::Mod &&
         binary.getLHS() == self)
-      if (auto panel = dyn_cast<AffineConstantExpr>(binary.getRHS()))
-        return llvm::alignTo(size, panel.getValue());
-  }
-  return size;
+      if (auto part = dyn_cast<AffineConstantExpr>(binary.getRHS()))
+        whole = std::max(whole, part.getValue());
+  });
+  return llvm::alignTo(size, whole);
 }
 
 Value KernelLowering::extent(Value memref, int64_t dim) {

@@ -81,7 +81,7 @@ void KernelLowering::prepareOperand(Value operand, bool isRhs) {
 }
 
 void KernelLowering::prepareOperands(DotOp op) {
-  if (multipliesGroups(op))
+  if (classes.multipliesGroups(op))
     return prepareGroups(op);
   if (classes.runsAlongDepth(op)) // each element of the right one is read once
     return prepareOperand(op.getLhs(), /*isRhs=*/true);
@@ -186,7 +186,7 @@ Registers KernelLowering::dotOfOperands(DotOp op, const Layout &layout) {
   constexpr int64_t longLoop = 32; // hides the way of the result's lines
   if (runsOnce && layout.lanes > 1 && classes.size(k) >= longLoop)
     prefetchStores(layout);
-  if (multipliesGroups(op))
+  if (classes.multipliesGroups(op))
     return dotOfGroups(op, acc, end);
   int64_t count = acc.values.size();
   int64_t parts = end ? 1 : chooseParts(count, classes.size(k));

@@ -193,6 +193,7 @@ DimClasses::DimClasses(Operation *root, CpuTargetAttr target, bool inOrder,
   chooseLanes();
   chooseSplits();
   chooseDepthDots();
+  chooseMatrixDots();
   chooseSteps();
 }
 
@@ -567,7 +568,9 @@ void DimClasses::stepsOfRows() {
 }
 
 void DimClasses::chooseSteps() {
-  if (hasDots)
+  if (matrixUnit)
+    stepsOfMatrices();
+  else if (hasDots)
     stepsOfDots(getAccumulators(target));
   else
     stepsOfRows();

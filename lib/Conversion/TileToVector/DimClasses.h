@@ -66,6 +66,11 @@ public:
   int64_t laneScore(int c) const { return info[c].score; }
   int64_t step(int c) const { return info[c].step; }
   bool isSplit(int c) const { return info[c].split; }
+  /// Returns true if half a step of a split class may run where less is left:
+  /// registers of the matrix unit stay whole.
+  bool mayHalve(int c) const {
+    return !matrixUnit || step(c) / 2 % matrixUnit.getShape()[0] == 0;
+  }
   bool isContracted(int c) const { return info[c].contracted; }
   bool isColumn(int c) const { return info[c].column; }
   /// Is the class walked by a loop inside ops? (Otherwise whole at once.)
@@ -75,6 +80,18 @@ public:
   /// Does this dot run along its depth: lanes along what it contracts, and a
   /// sum across them at the end?
   bool runsAlongDepth(DotOp dot) const { return depthDots.contains(dot); }
+  /// Returns true if the right operand of this dot lies in groups along the
+  /// depth, each in one vector.
+  bool multipliesGroups(DotOp dot) const;
+  /// Returns the target's unit that multiplies matrices if the dots are
+  /// computed by it, or null.
+  TargetUnitAttr getMatrixUnit() const { return matrixUnit; }
+  /// Returns true if the elements of this tile are sums in registers of the
+  /// matrix unit.
+  bool isMatrixSum(mlir::Value tile) const { return matrixSums.contains(tile); }
+  /// Returns how many positions of the current slice of a split class the roots
+  /// other than dots take at once.
+  int64_t part(int c) const { return info[c].part ? info[c].part : step(c); }
   /// Split classes, in the order of the loops: outermost first.
   llvm::ArrayRef<int> splitOrder() const { return order; }
   /// Are there several stores and no other roots?
@@ -88,6 +105,7 @@ private:
     bool split = false, contracted = false, column = false, row = false;
     bool depthColumn = false; // of a dot that runs along its depth
     bool packed = false;      // columns that lie in panels
+    int64_t part = 0;         // of a step, if it is walked in parts
     int64_t floatBytes = 0, intBytes = 0;
   };
 
@@ -107,6 +125,10 @@ private:
   void chooseSplits();
   bool liesAlongDepth(mlir::Value operand, int depth, int columns) const;
   void chooseDepthDots();
+  void chooseMatrixDots();
+  TargetUnitAttr findMatrixUnit() const;
+  bool suitsMatrixUnit(DotOp dot, TargetUnitAttr unit) const;
+  void stepsOfMatrices();
   void keepRewrittenWhole();
   void chooseSteps();
   void stepsOfDots(int64_t carried);
@@ -123,12 +145,18 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int>> ids;
   llvm::SmallVector<int> order;
   llvm::SmallDenseSet<mlir::Operation *> depthDots;
+  TargetUnitAttr matrixUnit;
+  llvm::SmallDenseSet<mlir::Value> matrixSums;
   mlir::Value twice;
   llvm::SmallVector<mlir::Value> carried; // tiles that loops carry
   bool hasDots = false, hasReduces = false, hasFunctions = false;
   bool sharesIndices = false; // rows whose elements are picked alike
   int64_t stores = 0, loads = 0;
 };
+
+/// Returns how many elements along the depth the right operand of a dot has in
+/// a word of 32 bits; 1 if it does not lie in groups.
+int64_t getDepthGroup(DotOp op);
 
 /// Does this op start a computation of its own (its result, or what it
 /// writes, is produced by loops), and over which tile? Null otherwise.

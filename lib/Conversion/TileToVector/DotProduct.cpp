@@ -95,26 +95,6 @@ private:
 //===--- Along the depth --------------------------------------------------===//
 
 namespace {
-/// Puts the slice of a class back at the end.
-class SliceScope {
-public:
-  SliceScope(DenseMap<int, Slice> &context, int c) : context(context), c(c) {
-    if (auto it = context.find(c); it != context.end())
-      outer = it->second;
-  }
-  ~SliceScope() {
-    if (outer)
-      context[c] = *outer;
-    else
-      context.erase(c);
-  }
-
-private:
-  DenseMap<int, Slice> &context;
-  int c;
-  std::optional<Slice> outer;
-};
-
 /// How many columns are summed at once, and with how many vectors each.
 struct ColumnSums {
   int64_t columns, vectors;

@@ -229,7 +229,7 @@ void KernelLowering::splitToEnd(size_t depth, int64_t full, Value end,
   }
   onlyIf(arith::CmpIPredicate::sgt, rest, index(0));
   bool wasAtEnd = std::exchange(atEnd, true);
-  if (int64_t half = step / 2; step % 2 == 0) {
+  if (int64_t half = step / 2; step % 2 == 0 && classes.mayHalve(c)) {
     auto more = onlyIf(arith::CmpIPredicate::sgt, rest, index(half), true);
     b.setInsertionPointToStart(more.elseBlock());
     splitAt(depth, {whole, 0, half});
@@ -254,7 +254,9 @@ void KernelLowering::splitAround(size_t depth, const RunInterior &in, Value end,
   };
   Value rest = b.createOrFold<arith::RemSIOp>(loc, end, index(step));
   Value whole = b.createOrFold<arith::SubIOp>(loc, end, rest);
-  Value isFew = compare(arith::CmpIPredicate::sle, rest, index(half));
+  bool mayHalve = classes.mayHalve(c);
+  Value isFew =
+      compare(arith::CmpIPredicate::sle, rest, index(mayHalve ? half : 0));
   Value to = b.createOrFold<arith::SelectOp>(loc, isFew, whole, end);
   auto loop = scf::ForOp::create(b, loc, index(0), to, index(step));
   b.setInsertionPointToStart(loop.getBody());
@@ -274,11 +276,13 @@ void KernelLowering::splitAround(size_t depth, const RunInterior &in, Value end,
   b.setInsertionPointToStart(branch.elseBlock());
   splitAt(depth, {at, 0, step});
   b.setInsertionPointAfter(loop);
-  Value isLeft = compare(arith::CmpIPredicate::slt, whole, end);
-  isLeft = arith::AndIOp::create(b, loc, isLeft, isFew);
-  auto tail = scf::IfOp::create(b, loc, isLeft, /*withElse=*/false);
-  b.setInsertionPointToStart(tail.thenBlock());
-  splitAt(depth, {whole, 0, half});
+  if (mayHalve) {
+    Value isLeft = compare(arith::CmpIPredicate::slt, whole, end);
+    isLeft = arith::AndIOp::create(b, loc, isLeft, isFew);
+    auto tail = scf::IfOp::create(b, loc, isLeft, /*withElse=*/false);
+    b.setInsertionPointToStart(tail.thenBlock());
+    splitAt(depth, {whole, 0, half});
+  }
   overBorder = wasOver;
   atEnd = wasAtEnd;
 }

@@ -15,9 +15,7 @@ using namespace adze::tile;
 
 constexpr int64_t wordBits = 32;
 
-/// How many elements along the depth the right operand of a dot has in a word;
-/// 1 if it does not lie in groups.
-static int64_t getDepthGroup(DotOp op) {
+int64_t adze::tile::getDepthGroup(DotOp op) {
   auto load = op.getRhs().getDefiningOp<LoadOp>();
   auto width = [](Value tile) {
     return int64_t(tileType(tile).getElementType().getIntOrFloatBitWidth());
@@ -29,29 +27,28 @@ static int64_t getDepthGroup(DotOp op) {
   return group * width(op.getRhs()) == wordBits ? group : 1;
 }
 
-/// Does the right operand lie in groups, each in one vector?
-bool KernelLowering::multipliesGroups(DotOp op) {
+bool DimClasses::multipliesGroups(DotOp op) const {
   int64_t group = getDepthGroup(op);
   if (group == 1)
     return false;
   auto load = op.getRhs().getDefiningOp<LoadOp>();
   auto type = cast<MemRefType>(load.getMemref().getType());
   SmallVector<int64_t> dims = load.getMemDims(), steps = load.getSteps();
-  SmallVector<int> own = classes.of(op.getRhs());
-  int64_t lanes = classes.lanes(own[1]);
-  if (steps[0] != 1 || steps[1] != 1 || lanes < group ||
-      classes.size(own[0]) % group != 0)
+  SmallVector<int> own = of(op.getRhs());
+  int64_t width = lanes(own[1]);
+  if (steps[0] != 1 || steps[1] != 1 || width < group ||
+      size(own[0]) % group != 0)
     return false;
   ArrayRef<AffineExpr> results = type.getLayout().getAffineMap().getResults();
   MLIRContext *context = type.getContext();
   AffineExpr column = getAffineDimExpr(dims[1], context);
   auto panel = cast<AffineBinaryOpExpr>(results[results.size() - 2]);
-  int64_t width = cast<AffineConstantExpr>(panel.getRHS()).getValue();
+  int64_t panelWidth = cast<AffineConstantExpr>(panel.getRHS()).getValue();
   SmallVector<OpFoldResult> offsets = load.getMixedOffsets();
   return results.back() == getAffineDimExpr(dims[0], context) % group &&
-         panel.getLHS() == column && width % lanes == 0 &&
+         panel.getLHS() == column && panelWidth % width == 0 &&
          getKnownDivisor(offsets[dims[0]]) % group == 0 &&
-         getKnownDivisor(offsets[dims[1]]) % lanes == 0;
+         getKnownDivisor(offsets[dims[1]]) % width == 0;
 }
 
 /// Are the groups of the left operand's rows neighbours in its memory?
@@ -109,9 +106,9 @@ Carried KernelLowering::readRows(DotOp op, const Layout &result) {
   return rows;
 }
 
-/// The current group of each column as a word, a vector of them at a time.
-Carried KernelLowering::readColumns(DotOp op) {
-  Layout layout = layoutOf(op.getRhs());
+/// The right operand's memory with the groups of all columns in one dimension,
+/// and the place of a register in it.
+Located KernelLowering::groupsAt(DotOp op, const Layout &layout, int64_t i) {
   Window self = window(op.getRhs().getDefiningOp<LoadOp>());
   Value memory = mapped(self.memref);
   int64_t rank = cast<MemRefType>(memory.getType()).getRank();
@@ -120,17 +117,24 @@ Carried KernelLowering::readColumns(DotOp op) {
     dims.push_back({dim});
   dims.back().push_back(rank - 1);
   memory = memref::CollapseShapeOp::create(b, loc, memory, dims);
+  SmallVector<Value> indices(place(self, layout, i).indices);
+  indices.pop_back(); // of the group's first element
+  indices.back() =
+      arith::MulIOp::create(b, loc, indices.back(), index(getDepthGroup(op)));
+  return {memory, indices};
+}
+
+/// The current group of each column as a word, a vector of them at a time.
+Carried KernelLowering::readColumns(DotOp op) {
+  Layout layout = layoutOf(op.getRhs());
   int64_t group = getDepthGroup(op);
   auto type = VectorType::get(group * layout.lanes,
                               tileType(op.getRhs()).getElementType());
   auto words = VectorType::get(layout.lanes, b.getI32Type());
   Carried columns;
   for (int64_t i = 0; i < layout.counts[1]; ++i) {
-    Place at = place(self, layout, layout.indexOf({0, i * layout.lanes}));
-    SmallVector<Value> indices(at.indices);
-    indices.pop_back(); // of the group's first element
-    indices.back() =
-        arith::MulIOp::create(b, loc, indices.back(), index(group));
+    auto [memory, indices] =
+        groupsAt(op, layout, layout.indexOf({0, i * layout.lanes}));
     Value read = vector::LoadOp::create(b, loc, type, memory, indices);
     columns.push_back(vector::BitCastOp::create(b, loc, words, read));
   }

@@ -28,6 +28,7 @@ public:
   }
 
 private:
+  friend class MatrixDots; // MatrixDots.cpp
   // Driver.cpp: the loops around the body
   void forEachWindow(llvm::function_ref<void(const Window &)> f);
   void splitLoops(size_t depth), splitLoop(size_t depth, int64_t full);
@@ -48,7 +49,6 @@ private:
   Handover planHandover(mlir::ValueRange values);
   Carried handOver(mlir::ValueRange values, Handover &to);
   void receive(mlir::ValueRange, mlir::ValueRange flat, const Handover &from);
-  Kept makeBuffer(mlir::Value tile);
   void copyTo(mlir::Value, const Kept &buffer), materialise(mlir::Value tile);
 
   // Loops.cpp: walking a class
@@ -59,8 +59,9 @@ private:
                     Carried init, ChunkBody body);
   void forAllChunks(llvm::ArrayRef<int> classes,
                     llvm::function_ref<void()> body, const Window *to = {});
-  llvm::SmallVector<int> loopedClasses(mlir::Value tile);
+  void forParts(mlir::Value tile, llvm::function_ref<void()> body);
   Slice slice(int c) const;
+  llvm::SmallVector<int> loopedClasses(mlir::Value tile);
 
   // Emit.cpp: tiles on demand
   Registers emit(mlir::Value tile, bool scalars = false);
@@ -77,7 +78,7 @@ private:
   mlir::Type registerType(mlir::Value tile, const Layout &layout);
   mlir::Value splat(mlir::Value scalar, mlir::Type type);
   mlir::Value elementOf(const Registers &from, llvm::ArrayRef<int64_t> at);
-  void remember(mlir::Value tile, const Registers &registers);
+  void remember(mlir::Value tile, const Registers &);
 
   // Contract.cpp: dot and reduce
   Registers dot(DotOp, const Layout &), dotOfOperands(DotOp, const Layout &);
@@ -86,7 +87,7 @@ private:
   mlir::Value widen(mlir::Value, mlir::Type element, bool isUnsigned = false);
   void prepareOperand(mlir::Value operand, bool isRhs);
   void prepareOperands(DotOp op), prepareGroups(DotOp op);
-  bool isReadInPlace(mlir::Value operand, bool isRhs);
+  bool isReadInPlace(mlir::Value, bool isRhs), hasGroupsInPlace(DotOp op);
   mlir::Value contractedEnd(DotOp op, mlir::ValueRange operands);
   Registers foldAccumulators(ReduceOp, const Layout &, const Registers &sums);
   Registers reduce(ReduceOp op, const Layout &layout);
@@ -105,9 +106,9 @@ private:
   Carried ifAnyRow(Carried sums, llvm::function_ref<Carried(Carried)> body);
 
   // GroupDot.cpp: dots in groups of the depth
-  bool multipliesGroups(DotOp op), hasGroupsInPlace(DotOp op);
   Registers dotOfGroups(DotOp op, Registers acc, mlir::Value end);
   Carried readRows(DotOp op, const Layout &result), readColumns(DotOp op);
+  Located groupsAt(DotOp op, const Layout &layout, int64_t index);
 
   // Prefetch.cpp: memory asked for before it is needed
   void prefetch(DotOp), prefetchNextRows(DotOp), prefetchCopied(const Staged &);
@@ -124,10 +125,10 @@ private:
   Carried forDepth(DotOp op, int64_t step, Carried sums, ChunkBody body);
 
   // Stage.cpp: operands copied before the loops over blocks
-  bool isWorthStaging(DotOp dot);
   mlir::LogicalResult planStage(DotOp dot);
   mlir::LogicalResult findSources(mlir::Value value, Staged &result, int rows);
-  bool isStagedOnly(mlir::Operation *op), isReadByRows(const Staged &stage);
+  bool isStagedOnly(mlir::Operation *), isReadByRows(const Staged &),
+      isWorthStaging(DotOp dot);
   Kept panelOf(const Staged &stage), makeWaiting(mlir::Value tile);
   void cloneSources(const Staged &stage, mlir::Block *block);
   void copyPanels(const Staged &), copyLoops(const Staged &, size_t depth);
@@ -195,7 +196,7 @@ private:
   mlir::Value limitOf(int, bool most = false, const Window *of = {});
 
   // Scratch.cpp
-  Kept scratchFor(mlir::Value tile);
+  Kept scratchFor(mlir::Value tile), makeBuffer(mlir::Value tile);
   void spill(const Kept &kept, const Registers &registers);
   Registers reload(const Kept &kept, mlir::Value tile, const Layout &layout);
   Registers reshapeFromScratch(ReshapeOp, const Kept &, const Layout &);
@@ -218,30 +219,30 @@ private:
   std::pair<mlir::Operation *, std::string> failure;
   mlir::Block *entry;
   llvm::DenseMap<int, Slice> context;
+  // Where the run cuts a class, and where the part begins in a slice.
+  llvm::DenseMap<int, mlir::Value> ends, parts;
   llvm::SmallVector<Scope> scopes;
   llvm::DenseMap<mlir::Value, Kept> buffers;
+  int64_t scratchBytes = 0; // of these
   llvm::MapVector<mlir::Value, Staged> stages;
   mlir::scf::ForOp depthLoop;         // goes outside of the loops over blocks
   mlir::Value depthRuns;              // null: it has a first iteration for sure
   llvm::DenseSet<mlir::Value> wanted; // kept in scratch when computed
-  /// Operands of dots inside loops that they do not depend on; rhs: true.
-  llvm::DenseMap<mlir::Value, bool> invariant;
-  llvm::SmallVector<mlir::Value> pending; // wanted and just computed
-  llvm::SmallVector<int> looping;         // classes that a root walks now
+  llvm::DenseMap<mlir::Value, bool> invariant; // operands of dots; rhs: true
+  llvm::SmallVector<mlir::Value> pending;      // wanted and just computed
+  llvm::SmallVector<int> looping;              // classes that a root walks now
   llvm::DenseMap<int, llvm::SmallVector<std::pair<Window, int64_t>, 0>> limits;
   llvm::DenseSet<int> inside, outside; // classes now below, beyond limits
   llvm::DenseSet<Settled> settled;     // in bounds
-  AlongDepth alongDepth;               // of the dot that we are in,
-  BorderRows borderRows;               // as these
+  AlongDepth alongDepth; // of the dot that we are in, as are its border rows
+  BorderRows borderRows;
   llvm::DenseMap<std::pair<mlir::Type, mlir::Attribute>, mlir::Value> padRows;
-  llvm::DenseMap<int, mlir::Value> ends; // of classes that the run cuts
-  int overBorder = -1;                   // class whose steps reach over it
-  bool atEnd = false;                    // in the last, partial step of one
-  bool fast = true, staging = false, inOrder = false, failed = false;
+  int overBorder = -1; // class whose steps reach over it
+  bool atEnd = false,  // in the last, partial step of one
+      fast = true, staging = false, inOrder = false, failed = false;
   llvm::DenseSet<mlir::Operation *> hoisted; // scalars cloned beforehand
   llvm::DenseMap<int64_t, mlir::Value> constants;
   Streams streams;
-  int64_t scratchBytes = 0;
 };
 
 } // namespace adze::tile

@@ -125,3 +125,35 @@ void KernelLowering::forAllChunks(ArrayRef<int> list,
       },
       /*end=*/{}, target);
 }
+
+/// Runs `body` for each part of the current slice of a tile that registers
+/// hold.
+void KernelLowering::forParts(Value tile, llvm::function_ref<void()> body) {
+  SmallVector<int> own = classes.of(tile);
+  auto *cut = llvm::find_if(own, [&](int c) {
+    return classes.isSplit(c) && classes.part(c) < slice(c).size;
+  });
+  if (cut == own.end())
+    return body();
+  int c = *cut;
+  SliceScope scope(context, c);
+  Slice whole = slice(c);
+  int64_t step = classes.part(c), full = whole.size / step * step;
+  auto run = [&](Value offset, const Slice &part) {
+    parts[c] = offset;
+    context[c] = part;
+    scopes.emplace_back();
+    body();
+    scopes.pop_back();
+  };
+  {
+    auto loop = scf::ForOp::create(b, loc, index(0), index(full), index(step));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value at = loop.getInductionVar();
+    run(at, {whole.start ? add(whole.start, at) : at, whole.at, step});
+  }
+  if (full < whole.size)
+    run(index(full), {whole.start, whole.at + full, whole.size - full});
+  parts.erase(c);
+}

@@ -81,10 +81,38 @@ struct RunInterior {
   llvm::SmallVector<Settled> bounded;
 };
 
+/// Puts the slice of a class back at the end.
+class SliceScope {
+public:
+  SliceScope(llvm::DenseMap<int, Slice> &context, int c)
+      : context(context), c(c) {
+    if (auto it = context.find(c); it != context.end())
+      outer = it->second;
+  }
+  ~SliceScope() {
+    if (outer)
+      context[c] = *outer;
+    else
+      context.erase(c);
+  }
+
+private:
+  llvm::DenseMap<int, Slice> &context;
+  int c;
+  std::optional<Slice> outer;
+};
+
+/// An element of memory.
+struct Located {
+  mlir::Value memory;
+  llvm::SmallVector<mlir::Value> indices;
+};
+
 /// A value that is at hand.
 struct Kept {
   Registers registers;
-  mlir::Value scratch; // or in memory
+  llvm::SmallVector<mlir::Value, 0> matrices; // or in the matrix unit
+  mlir::Value scratch;                        // or in memory
   llvm::SmallVector<int64_t, 0> scratchOrder;
   llvm::SmallVector<mlir::Value, 0> prefix; // which part of the scratch
   bool isWhole = false; // of split classes too, not the current slice only
@@ -97,10 +125,11 @@ using Carried = llvm::SmallVector<mlir::Value, 0>;
 using Streams = llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value>;
 
 /// How a loop or branch hands each of its values over: a tile in registers
-/// of this layout, or in this buffer; a scalar as it is.
+/// of this layout, in this buffer, or in the matrix unit; a scalar as it is.
 struct Handover {
   llvm::SmallVector<Layout, 0> layouts;
   llvm::SmallVector<Kept, 0> buffers;
+  llvm::SmallVector<llvm::SmallVector<mlir::Type>, 0> matrices;
   bool inLoop = false;
 };
 

@@ -64,7 +64,8 @@ SmallVector<Value> KernelLowering::scratchIndices(const Kept &kept,
   for (int64_t dim : kept.scratchOrder) {
     const Slice &self = layout.slices[dim];
     if (!kept.isWhole && classes.isSplit(layout.classes[dim])) {
-      indices.push_back(index(at[dim]));
+      Value part = parts.lookup(layout.classes[dim]);
+      indices.push_back(part ? add(part, at[dim]) : index(at[dim]));
       continue;
     }
     Value place = index(self.at + at[dim]);

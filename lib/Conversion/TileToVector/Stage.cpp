@@ -81,9 +81,10 @@ bool KernelLowering::isWorthStaging(DotOp dot) {
   Operation *op = tile.getDefiningOp();
   SmallVector<int> own = classes.of(tile);
   int rows = classes.of(dot.getResult())[0];
-  if (!op || inOrder || multipliesGroups(dot) || !classes.isSplit(rows) ||
-      !classes.isSplit(own[1]) || classes.isSplit(own[0]) || own[0] == rows ||
-      own[1] == rows || own[0] == own[1] || classes.lanes(own[1]) == 1)
+  if (!op || inOrder || classes.multipliesGroups(dot) ||
+      !classes.isSplit(rows) || !classes.isSplit(own[1]) ||
+      classes.isSplit(own[0]) || own[0] == rows || own[1] == rows ||
+      own[0] == own[1] || classes.lanes(own[1]) == 1)
     return false;
   if (classes.size(rows) < 2 * classes.step(rows))
     return false; // one block of rows: nothing is read twice

@@ -5,6 +5,7 @@
 #include "Dialect/Tile/IR/DynamicTiles.h"
 #include "KernelFunctions.h"
 #include "KnownTiles.h"
+#include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

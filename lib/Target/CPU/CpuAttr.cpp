@@ -163,6 +163,21 @@ Expected<tile::CpuTargetAttr> CpuTarget::getAttr(mlir::MLIRContext &context,
         &context, "bf16", builder.getBF16Type(), builder.getBF16Type(),
         builder.getF32Type(), {1, 16, 2}, /*group=*/2,
         "llvm.x86.avx512bf16.dpbf16ps"));
+  auto addMatrixUnit = [&](uint64_t feature, StringRef name, mlir::Type lhs,
+                           mlir::Type rhs, mlir::Type acc, int64_t depth) {
+    constexpr int64_t rows = 16, columns = 16, wordBits = 32;
+    if (!isX86 || !(moduleFeatures & ADZE_X86_AMX_TILE) ||
+        !(moduleFeatures & feature))
+      return;
+    units.push_back(tile::TargetUnitAttr::get(
+        &context, name, lhs, rhs, acc, {rows, columns, depth},
+        /*group=*/wordBits / lhs.getIntOrFloatBitWidth(), /*intrinsic=*/""));
+  };
+  addMatrixUnit(ADZE_X86_AMX_INT8, "amx-int8", builder.getIntegerType(8, false),
+                builder.getIntegerType(8, true),
+                builder.getIntegerType(32, true), /*depth=*/64);
+  addMatrixUnit(ADZE_X86_AMX_BF16, "amx-bf16", builder.getBF16Type(),
+                builder.getBF16Type(), builder.getF32Type(), /*depth=*/32);
   SmallVector<CpuFeature> features;
   if (isX86 && (moduleFeatures & (ADZE_X86_AVX512F | ADZE_X86_AVX2)))
     features.push_back(CpuFeature::lane_permute);

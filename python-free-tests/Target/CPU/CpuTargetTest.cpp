@@ -81,6 +81,19 @@ TEST_F(CpuAttrTest, InstructionsAreUnitsAndFeatures) {
   EXPECT_TRUE(zen4.findUnit(builder.getIntegerType(8, false),
                             builder.getIntegerType(8, true),
                             builder.getIntegerType(32, true)));
+  mlir::Type bf16 = builder.getBF16Type(), f32 = builder.getF32Type();
+  EXPECT_FALSE(zen4.findMatrixUnit(bf16, bf16, f32));
+  auto rapids = llvm::cantFail(getAttr("x86_64-linux-gnu", "sapphirerapids"));
+  EXPECT_THAT(rapids.findUnit(bf16, bf16, f32).getShape(),
+              ElementsAre(1, 16, 2));
+  EXPECT_THAT(rapids.findMatrixUnit(bf16, bf16, f32).getShape(),
+              ElementsAre(16, 16, 32));
+  EXPECT_THAT(rapids
+                  .findMatrixUnit(builder.getIntegerType(8, false),
+                                  builder.getIntegerType(8, true),
+                                  builder.getIntegerType(32, true))
+                  .getShape(),
+              ElementsAre(16, 16, 64));
   auto arm = llvm::cantFail(getAttr("aarch64-linux-gnu", "neoverse-v2"));
   EXPECT_EQ(arm.getVectorBytes(), 16);
   EXPECT_FALSE(arm.has(CpuFeature::lane_permute));

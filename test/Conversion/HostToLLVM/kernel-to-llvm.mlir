@@ -183,3 +183,30 @@ func.func @looped(%x: memref<4xindex>) attributes {adze.kernel} {
 ^end:
   return
 }
+
+// -----
+
+// Registers of the matrix unit are handed from block to block.
+// CHECK-LABEL: llvm.func internal @matrices.body(
+// CHECK: llvm.call_intrinsic "llvm.x86.tilezero.internal"
+// CHECK: ^bb{{.*}}: i64, %{{.*}}: !llvm.x86_amx):
+// CHECK: llvm.call_intrinsic "llvm.x86.tileloadd64.internal"
+// CHECK: llvm.call_intrinsic "llvm.x86.tdpbf16ps.internal"
+// CHECK: llvm.call_intrinsic "llvm.x86.tilestored64.internal"
+func.func @matrices(%x: memref<16x64xbf16>, %w: memref<32x32xbf16>, %y: memref<16x16xf32>) attributes {adze.kernel} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %zero = amx.tile_zero : !amx.tile<16x16xf32>
+  cf.br ^head(%c0, %zero : index, !amx.tile<16x16xf32>)
+^head(%k: index, %sum: !amx.tile<16x16xf32>):
+  %a = amx.tile_load %x[%c0, %k] : memref<16x64xbf16> into !amx.tile<16x32xbf16>
+  %b = amx.tile_load %w[%c0, %c0] : memref<32x32xbf16> into !amx.tile<16x32xbf16>
+  %next = amx.tile_mulf %a, %b, %sum : !amx.tile<16x32xbf16>, !amx.tile<16x32xbf16>, !amx.tile<16x16xf32>
+  %after = arith.addi %k, %c32 : index
+  %goes = arith.cmpi slt, %after, %c64 : index
+  cf.cond_br %goes, ^head(%after, %next : index, !amx.tile<16x16xf32>), ^done
+^done:
+  amx.tile_store %y[%c0, %c0], %next : memref<16x16xf32>, !amx.tile<16x16xf32>
+  return
+}

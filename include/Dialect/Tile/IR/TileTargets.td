@@ -32,6 +32,8 @@ def Tile_TargetUnitAttr : TileAttr<"TargetUnit", "unit"> {
     types. `shape` is [m, n, k] of one instruction; along k, `group` neighbours
     are adjacent in a register. `intrinsic` is LLVM's function of the sum and
     both operands as vectors, without the bits of its result that end its name.
+    A unit of a CPU whose m is more than 1 multiplies matrices in registers of
+    its own.
     Elements of tf32 are f32 in memory.
 
     ```mlir
@@ -102,6 +104,9 @@ def Tile_CpuTargetAttr : TileAttr<"CpuTarget", "cpu", [CodegenTargetAttrInterfac
     bool has(CpuTrait trait) const;
     /// Returns the unit of these element types, or null.
     TargetUnitAttr findUnit(::mlir::Type lhs, ::mlir::Type rhs, ::mlir::Type acc) const;
+    /// Returns the unit that multiplies matrices of these element types, or
+    /// null.
+    TargetUnitAttr findMatrixUnit(::mlir::Type lhs, ::mlir::Type rhs, ::mlir::Type acc) const;
   }];
 }
 

@@ -3,6 +3,7 @@
 // Layout maps applied: what a kernel's arguments are in memory.
 #include "Dialect/Tile/IR/PhysicalType.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -13,6 +14,19 @@ static std::optional<int64_t> getModulus(AffineExpr expr) {
     return std::nullopt;
   auto modulus = dyn_cast<AffineConstantExpr>(binary.getRHS());
   return modulus ? std::optional(modulus.getValue()) : std::nullopt;
+}
+
+/// How many places a result of a map spans whatever the extents are: C of
+/// `d mod C`, C / G of `(d mod C) floordiv G`.
+static std::optional<int64_t> getSpan(AffineExpr expr) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (binary && binary.getKind() == AffineExprKind::FloorDiv) {
+    std::optional<int64_t> modulus = getModulus(binary.getLHS());
+    auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+    if (modulus && divisor)
+      return llvm::divideCeil(*modulus, divisor.getValue());
+  }
+  return getModulus(expr);
 }
 
 int64_t adze::tile::getGroup(MemRefType type) {
@@ -42,7 +56,7 @@ MemRefType adze::tile::getPhysicalType(MemRefType type) {
   for (auto [end, expr] :
        llvm::zip(ends, type.getLayout().getAffineMap().getResults())) {
     int64_t size = cast<IntegerAttr>(end).getInt() + 1;
-    shape.push_back(getModulus(expr).value_or(size));
+    shape.push_back(getSpan(expr).value_or(size));
   }
   return MemRefType::get(shape, element, MemRefLayoutAttrInterface(),
                          type.getMemorySpace());

@@ -108,6 +108,13 @@ TargetUnitAttr CpuTargetAttr::findUnit(Type lhs, Type rhs, Type acc) const {
   return tile::findUnit(getUnits(), lhs, rhs, acc);
 }
 
+TargetUnitAttr CpuTargetAttr::findMatrixUnit(Type lhs, Type rhs,
+                                             Type acc) const {
+  auto matrices = llvm::to_vector(llvm::make_filter_range(
+      getUnits(), [](TargetUnitAttr unit) { return unit.getShape()[0] > 1; }));
+  return tile::findUnit(matrices, lhs, rhs, acc);
+}
+
 LogicalResult
 CudaTargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        StringRef chip, int64_t multiprocessors,

@@ -1,0 +1,386 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Dots by a unit that multiplies matrices: which ones, in which steps, and
+// their code.
+#include "MatrixDots.h"
+#include "Dialect/Tile/Analysis/IndexRange.h"
+#include "mlir/Dialect/AMX/AMXDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace adze::tile;
+
+//===--- Which dots -------------------------------------------------------===//
+
+/// Returns the unit of the target that multiplies matrices of the elements of a
+/// dot, or null.
+static TargetUnitAttr getUnit(CpuTargetAttr target, DotOp dot) {
+  ProductAttr product = dot.getProduct();
+  return target.findMatrixUnit(product.getLhs(), product.getRhs(),
+                               product.getAcc());
+}
+
+/// Returns true if memory has so many whole positions along a dimension: its
+/// extent is a multiple of them, or it is padded.
+static bool isPadded(MemRefType type, int64_t dim, int64_t whole) {
+  if (!type.isDynamicDim(dim) && type.getDimSize(dim) % whole == 0)
+    return true;
+  bool found = false;
+  AffineExpr self = getAffineDimExpr(dim, type.getContext());
+  type.getLayout().getAffineMap().walkExprs(
+      [&](AffineExpr expr) { found |= expr == self % whole; });
+  return found;
+}
+
+/// Returns true if a unit reads the operands of a dot in whole registers, and
+/// half of what it multiplies at least is no padding.
+bool DimClasses::suitsMatrixUnit(DotOp dot, TargetUnitAttr unit) const {
+  SmallVector<int> own = of(dot.getResult());
+  int k = of(dot.getRhs())[0];
+  ArrayRef<int64_t> shape = unit.getShape();
+  if (!multipliesGroups(dot) || !info[own[0]].split || !info[own[1]].split ||
+      info[own[0]].lanes != 1 || info[own[1]].lanes != shape[1] ||
+      2 * info[k].size < shape[2])
+    return false;
+  auto load = dot.getRhs().getDefiningOp<LoadOp>();
+  int64_t dim = load.getMemDims()[0];
+  return isPadded(cast<MemRefType>(load.getMemref().getType()), dim,
+                  shape[2]) &&
+         getKnownDivisor(load.getMixedOffsets()[dim]) % shape[2] == 0;
+}
+
+/// Returns the unit that computes all roots but stores, or null.
+TargetUnitAttr DimClasses::findMatrixUnit() const {
+  TargetUnitAttr unit;
+  if (inOrder || twice || !hasDots)
+    return unit;
+  WalkResult walk = root->walk([&](Operation *op) {
+    if (isa<StoreOp>(op) || !getRootTile(op))
+      return WalkResult::advance();
+    auto dot = dyn_cast<DotOp>(op);
+    TargetUnitAttr own = dot ? getUnit(target, dot) : TargetUnitAttr();
+    bool suits = own && (!unit || unit == own) && suitsMatrixUnit(dot, own);
+    unit = own;
+    return suits ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return walk.wasInterrupted() ? TargetUnitAttr() : unit;
+}
+
+/// Sums stay in the unit's registers where a loop or branch hands them over.
+void DimClasses::chooseMatrixDots() {
+  matrixUnit = findMatrixUnit();
+  if (!matrixUnit)
+    return;
+  root->walk([&](Operation *op) { // loops after what they contain
+    if (auto dot = dyn_cast<DotOp>(op)) {
+      matrixSums.insert(dot.getResult());
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      for (auto [argument, yielded, result] :
+           llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues(),
+                     loop.getResults()))
+        if (matrixSums.contains(yielded))
+          matrixSums.insert_range(ValueRange{argument, result});
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      for (auto [i, result] : llvm::enumerate(branch.getResults()))
+        if (matrixSums.contains(branch.thenYield().getOperand(i)) ||
+            matrixSums.contains(branch.elseYield().getOperand(i)))
+          matrixSums.insert(result);
+    }
+  });
+}
+
+/// Returns the step that cuts rows into nearly equal parts of at most `want`,
+/// none of which is less than a register has, unless all are.
+static int64_t stepOfRows(int64_t size, int64_t want, int64_t least) {
+  for (int64_t parts = llvm::divideCeil(size, want);; ++parts) {
+    int64_t step = llvm::divideCeil(size, parts), rest = size % step;
+    if (step <= least || rest == 0 || rest >= least)
+      return step;
+  }
+}
+
+/// Four registers of sums hide how long an instruction takes, and use each
+/// register of an operand twice; few rows or columns use those of the other
+/// operand more.
+void DimClasses::stepsOfMatrices() {
+  constexpr int64_t tiles = 4, usual = 2;
+  int64_t m = matrixUnit.getShape()[0], n = matrixUnit.getShape()[1];
+  int64_t rowTiles = 1, columnTiles = 1;
+  for (const Info &x : info) {
+    if (x.row)
+      rowTiles = std::max<int64_t>(rowTiles, llvm::divideCeil(x.size, m));
+    if (x.column)
+      columnTiles = std::max<int64_t>(columnTiles, llvm::divideCeil(x.size, n));
+  }
+  int64_t high = std::min(rowTiles, columnTiles == 1 ? tiles : usual),
+          wide = std::min(columnTiles, tiles / high);
+  for (Info &x : info) {
+    if (x.column) {
+      x.step = std::min(x.padded, wide * n);
+    } else if (x.row) {
+      x.step = stepOfRows(x.size, high * m, m);
+      x.part = std::max<int64_t>(1, getAccumulators(target) / 2 / wide);
+    } else if (x.score > 0) {
+      x.step = std::min(x.padded, x.lanes);
+    }
+  }
+}
+
+//===--- Registers of the unit --------------------------------------------===//
+
+/// Where registers of `whole` rows begin in `size` ones. The last two overlap
+/// if it is no multiple: all registers are of one shape, for the unit is
+/// configured once a function.
+static SmallVector<int64_t, 4> cutRows(int64_t size, int64_t whole) {
+  SmallVector<int64_t, 4> starts;
+  for (int64_t at = 0; at < size; at += whole)
+    starts.push_back(std::max<int64_t>(0, std::min(at, size - whole)));
+  return starts;
+}
+
+static Type getSignless(Type type) {
+  return isa<IntegerType>(type)
+             ? IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth())
+             : type;
+}
+
+/// Returns the registers that the current slice of sums takes, column by
+/// column.
+SmallVector<MatrixDots::Piece> MatrixDots::cut(Value sums) {
+  SmallVector<int> own = kernel.classes.of(sums);
+  SmallVector<Piece> pieces;
+  int64_t height = kernel.slice(own[0]).size;
+  for (int64_t column = 0; column < kernel.slice(own[1]).size;
+       column += shape[1])
+    for (int64_t row : cutRows(height, shape[0]))
+      pieces.push_back({row, column, std::min(height, shape[0]), shape[1]});
+  return pieces;
+}
+
+Type MatrixDots::getType(const Piece &piece) {
+  return amx::TileType::get(
+      {piece.rows, piece.columns},
+      getSignless(kernel.classes.getMatrixUnit().getAcc()));
+}
+
+SmallVector<Type> MatrixDots::getTypes(Value sums) {
+  return llvm::map_to_vector(
+      cut(sums), [&](const Piece &piece) { return getType(piece); });
+}
+
+Carried MatrixDots::take(Value tile) {
+  for (Scope &scope : llvm::reverse(kernel.scopes))
+    for (Kept &kept : scope.lookup(tile))
+      if (!kept.matrices.empty())
+        return kept.matrices;
+  Carried sums;
+  SmallVector<Piece> pieces = cut(tile);
+  Value element = tile;
+  if (auto broadcast = tile.getDefiningOp<BroadcastOp>())
+    element = broadcast.getSource();
+  if (matchPattern(element, m_AnyZeroFloat()) ||
+      matchPattern(element, m_Zero())) {
+    // The product hides what that takes.
+    kernel.prefetchStores(kernel.layoutOf(tile));
+    for (const Piece &piece : pieces)
+      sums.push_back(amx::TileZeroOp::create(b, loc, getType(piece)));
+    return sums;
+  }
+  std::optional<Kept> kept = kernel.scratchOf(tile);
+  if (!kept) {
+    kernel.materialise(tile);
+    kept = kernel.scratchOf(tile);
+  }
+  for (const Piece &piece : pieces)
+    sums.push_back(amx::TileLoadOp::create(
+        b, loc, getType(piece), kept->scratch,
+        ValueRange{kernel.index(piece.row), kernel.index(piece.column)}));
+  return sums;
+}
+
+void MatrixDots::keep(Value tile, const Carried &sums) {
+  Kept inRegisters;
+  inRegisters.matrices = sums;
+  kernel.scopes.back()[tile].push_back(inRegisters);
+  bool staysThere = llvm::all_of(tile.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto loop = dyn_cast<scf::ForOp>(user))
+      return kernel.classes.isMatrixSum(loop.getTiedLoopResult(&use));
+    return isa<scf::YieldOp>(user) ||
+           (isa<DotOp>(user) && cast<DotOp>(user).getAcc() == tile);
+  });
+  if (staysThere)
+    return;
+  Kept buffer = kernel.scratchFor(tile);
+  for (auto [piece, sum] : llvm::zip_equal(cut(tile), sums))
+    amx::TileStoreOp::create(
+        b, loc, buffer.scratch,
+        ValueRange{kernel.index(piece.row), kernel.index(piece.column)}, sum);
+  kernel.scopes.back()[tile].push_back(buffer);
+}
+
+//===--- Operands ---------------------------------------------------------===//
+
+/// Returns how far apart neighbours along a dimension of memory lie, in
+/// elements.
+static Value strideOf(OpBuilder &b, Location loc, Value memory, int64_t dim,
+                      int64_t step) {
+  auto [strides, offset] =
+      cast<MemRefType>(memory.getType()).getStridesAndOffset();
+  if (!ShapedType::isDynamic(strides[dim]))
+    return arith::ConstantIndexOp::create(b, loc, strides[dim] * step);
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, memory);
+  Value by = arith::ConstantIndexOp::create(b, loc, step);
+  return b.createOrFold<arith::MulIOp>(loc, metadata.getStrides()[dim], by);
+}
+
+/// Returns true if registers read the left operand where it is: all rows of the
+/// current slice lie in memory.
+bool MatrixDots::isInPlace(DotOp op) {
+  if (!kernel.hasGroupsInPlace(op))
+    return false;
+  Window self = kernel.window(op.getLhs().getDefiningOp<LoadOp>());
+  return llvm::all_of(
+      llvm::seq<int64_t>(0, self.offsets.size()), [&](int64_t dim) {
+        return kernel.isProven(self, dim) ||
+               dim == kernel.contractedDim(self) || kernel.limited(self, dim) ||
+               (kernel.fast && kernel.isUnproven(self, dim));
+      });
+}
+
+/// Where a row of the left operand begins, at the current slice of the depth.
+Located MatrixDots::placeRow(DotOp op, const Layout &layout, int64_t row) {
+  if (std::optional<Kept> kept = kernel.scratchOf(op.getLhs()))
+    return {kept->scratch, kernel.scratchIndices(*kept, layout, {row, 0})};
+  Window self = kernel.window(op.getLhs().getDefiningOp<LoadOp>());
+  return {kernel.mapped(self.memref),
+          kernel.place(self, layout, layout.indexOf({row, 0})).indices};
+}
+
+/// The rows of a piece of the left operand, at the current slice of the depth;
+/// of a part of a whole slice, those with zeros behind them.
+Value MatrixDots::readLeft(DotOp op, const Piece &piece, Value end) {
+  Layout layout = kernel.layoutOf(op.getLhs(), /*scalars=*/true);
+  int64_t depth = shape[2];
+  Type element = tileType(op.getLhs()).getElementType();
+  auto type = amx::TileType::get({piece.rows, depth}, element);
+  if (!end) {
+    auto [memory, indices] = placeRow(op, layout, piece.row);
+    Value stride;
+    if (!kernel.scratchOf(op.getLhs())) {
+      Digit rows =
+          kernel.window(op.getLhs().getDefiningOp<LoadOp>()).dims[0].front();
+      stride = strideOf(b, loc, memory, rows.dim, rows.step);
+    }
+    return amx::TileLoadOp::create(b, loc, type, memory, indices, stride);
+  }
+  OpBuilder atEntry = OpBuilder::atBlockBegin(kernel.entry);
+  Value padded = memref::AllocaOp::create(
+      atEntry, loc, MemRefType::get({piece.rows, depth}, element),
+      b.getI64IntegerAttr(64));
+  auto vector = VectorType::get(depth, element);
+  Value zeros = arith::ConstantOp::create(b, loc, b.getZeroAttr(vector));
+  Value mask = vector::CreateMaskOp::create(
+      b, loc, VectorType::get(depth, b.getI1Type()), end);
+  for (int64_t row = 0; row < piece.rows; ++row) {
+    auto [memory, indices] = placeRow(op, layout, piece.row + row);
+    Value read = vector::MaskedLoadOp::create(b, loc, vector, memory, indices,
+                                              mask, zeros);
+    vector::StoreOp::create(b, loc, read, padded,
+                            ValueRange{kernel.index(row), kernel.index(0)});
+  }
+  return amx::TileLoadOp::create(b, loc, type, padded,
+                                 ValueRange{kernel.index(0), kernel.index(0)});
+}
+
+/// The columns of a piece of the right operand: a row of the register has a
+/// group of each.
+Value MatrixDots::readRight(DotOp op, const Piece &piece) {
+  int64_t group = getDepthGroup(op), depth = shape[2];
+  Layout layout = kernel.layoutOf(op.getRhs());
+  auto type = amx::TileType::get({depth / group, piece.columns * group},
+                                 tileType(op.getRhs()).getElementType());
+  auto [memory, indices] =
+      kernel.groupsAt(op, layout, layout.indexOf({0, piece.column}));
+  return amx::TileLoadOp::create(b, loc, type, memory, indices);
+}
+
+//===--- The product ------------------------------------------------------===//
+
+static Value createProduct(OpBuilder &b, Location loc, ProductAttr product,
+                           Value left, Value right, Value sum) {
+  if (isa<FloatType>(product.getAcc()))
+    return amx::TileMulFOp::create(b, loc, sum.getType(), left, right, sum);
+  return amx::TileMulIOp::create(b, loc, sum.getType(), left, right, sum,
+                                 product.getLhs().isUnsignedInteger(),
+                                 product.getRhs().isUnsignedInteger());
+}
+
+/// Adds the product at the current slice of the depth, or at the first `end`
+/// positions of it.
+Carried MatrixDots::addStep(DotOp op, ArrayRef<Value> before, Value end) {
+  Carried sums(before);
+  DenseMap<int64_t, Value> rows, columns; // by where they begin
+  for (auto [piece, sum] : llvm::zip_equal(cut(op.getResult()), sums)) {
+    Value &row = rows[piece.row], &column = columns[piece.column];
+    if (!column)
+      column = readRight(op, piece);
+    if (!row)
+      row = readLeft(op, piece, end);
+    sum = createProduct(b, loc, op.getProduct(), row, column, sum);
+  }
+  return sums;
+}
+
+/// Adds the products of the depth up to `end`.
+Carried MatrixDots::addDepth(DotOp op, Carried sums, Value end) {
+  int k = kernel.classes.of(op.getLhs())[1];
+  int64_t step = shape[2];
+  SliceScope scope(kernel.context, k);
+  kernel.looping.push_back(k);
+  Value rest = b.createOrFold<arith::RemSIOp>(loc, end, kernel.index(step));
+  Value cut = b.createOrFold<arith::SubIOp>(loc, end, rest);
+  sums = kernel.chunkLoop(
+      k, step, kernel.index(0), cut, sums,
+      [&](ArrayRef<Value> before) { return addStep(op, before, /*end=*/{}); });
+  auto addRest = [&] {
+    kernel.context[k] = {cut, 0, step};
+    kernel.scopes.emplace_back();
+    Carried next = addStep(op, sums, rest);
+    kernel.scopes.pop_back();
+    return next;
+  };
+  std::optional<int64_t> known = getConstantIntValue(rest);
+  if (known && *known) {
+    sums = addRest();
+  } else if (!known) {
+    Value isLeft = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt,
+                                         rest, kernel.index(0));
+    auto branch = scf::IfOp::create(b, loc, ValueRange(sums).getTypes(), isLeft,
+                                    /*withElse=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(branch.elseBlock());
+    scf::YieldOp::create(b, loc, sums);
+    b.setInsertionPointToEnd(branch.thenBlock());
+    scf::YieldOp::create(b, loc, addRest());
+    sums = Carried(branch.getResults());
+  }
+  kernel.looping.pop_back();
+  return sums;
+}
+
+void MatrixDots::lower(DotOp op) {
+  if (!kernel.scratchOf(op.getLhs()) && !isInPlace(op))
+    kernel.materialise(op.getLhs());
+  int k = kernel.classes.of(op.getLhs())[1];
+  Value end = kernel.contractedEnd(op, {op.getLhs(), op.getRhs()});
+  if (!end)
+    end = kernel.index(kernel.classes.size(k));
+  if (Value limit = kernel.limitOf(k))
+    end = b.createOrFold<arith::MinSIOp>(loc, end, limit);
+  keep(op.getResult(), addDepth(op, take(op.getAcc()), end));
+}

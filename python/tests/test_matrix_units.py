@@ -1,0 +1,152 @@
+# Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+"""Products in bf16 and in bytes, on the units that this CPU has, against f64 products of the same rounded operands.
+
+A CPU with AMX multiplies matrices in registers of 16 rows; the sizes have remainders of rows, columns and depth.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import adze
+
+onnx = pytest.importorskip("onnx")
+
+
+def has_unit(flag):
+    with open("/proc/cpuinfo") as file:
+        return flag in next((line.split() for line in file if line.startswith("flags")), [])
+
+
+needs_bf16 = pytest.mark.skipif(not has_unit("avx512_bf16"), reason="this CPU has no products of bf16")
+
+
+def to_bf16(x):
+    """Rounds to the nearest bf16, ties to even."""
+    bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)
+
+
+def make_model(nodes, inputs, outputs, initializers):
+    graph = onnx.helper.make_graph(
+        nodes,
+        "products",
+        [onnx.helper.make_tensor_value_info(name, type_, shape) for name, type_, shape in inputs],
+        [onnx.helper.make_tensor_value_info(name, type_, None) for name, type_ in outputs],
+        [onnx.numpy_helper.from_array(value, name) for name, value in initializers.items()],
+    )
+    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 21)], ir_version=10)
+
+
+def assert_close(got, want):
+    """f32 sums of a few thousand exact products."""
+    assert np.abs(got - want).max() <= 2e-6 * np.abs(want).max() * max(1, np.log2(want.size))
+
+
+@needs_bf16
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("m", [1, 5, 16, 17, 33, 65, 100, 197])
+@pytest.mark.parametrize("k, n", [(64, 64), (100, 70), (40, 16), (24, 200), (768, 96), (2200, 33)])
+def test_matmul(m, k, n, dynamic):
+    rng = np.random.default_rng(m * k + n)
+    x, w = rng.standard_normal((m, k), np.float32), rng.standard_normal((k, n), np.float32)
+    bias = rng.standard_normal(n, np.float32)
+    model = make_model(
+        [
+            onnx.helper.make_node("MatMul", ["x", "w"], ["p"]),
+            onnx.helper.make_node("Add", ["p", "b"], ["s"]),
+            onnx.helper.make_node("Relu", ["s"], ["y"]),
+        ],
+        [("x", onnx.TensorProto.FLOAT, ["m" if dynamic else m, k])],
+        [("y", onnx.TensorProto.FLOAT)],
+        {"w": w, "b": bias},
+    )
+    module = adze.compile(model, precision="bf16", threads=1)
+    want = np.maximum(to_bf16(x).astype(np.float64) @ to_bf16(w) + bias, 0)
+    assert_close(module(x), want)
+
+
+def convolve(x, w, stride, pad, dilation):
+    """A convolution in f64, tap by tap."""
+    taps = w.shape[2]
+    x = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+    size = (x.shape[2] - dilation * (taps - 1) - 1) // stride + 1
+    result = np.zeros((x.shape[0], w.shape[0], size, size))
+    for i in range(taps):
+        for j in range(taps):
+            window = x[:, :, i * dilation :, j * dilation :][:, :, : (size - 1) * stride + 1 : stride]
+            window = window[:, :, :, : (size - 1) * stride + 1 : stride]
+            result += np.einsum("bchw,oc->bohw", window, w[:, :, i, j].astype(np.float64), optimize=True)
+    return result
+
+
+@needs_bf16
+@pytest.mark.parametrize(
+    "batch, inputs, size, outputs, taps, stride, pad, dilation",
+    [
+        (1, 64, 14, 64, 3, 1, 1, 1),
+        (2, 40, 19, 24, 3, 2, 1, 1),
+        (1, 96, 31, 48, 5, 2, 2, 1),
+        (3, 256, 7, 128, 3, 1, 1, 1),
+        (1, 128, 28, 40, 1, 2, 0, 1),
+        (1, 32, 40, 33, 3, 1, 2, 2),
+        (1, 16, 60, 32, 3, 1, 1, 1),
+    ],
+)
+def test_convolutions(batch, inputs, size, outputs, taps, stride, pad, dilation):
+    rng = np.random.default_rng(inputs * size)
+    first = rng.standard_normal((inputs, inputs, 1, 1), np.float32) / np.float32(inputs**0.5)
+    w = rng.standard_normal((outputs, inputs, taps, taps), np.float32)
+    x = rng.standard_normal((batch, inputs, size, size), np.float32)
+    model = make_model(
+        [
+            onnx.helper.make_node("Conv", ["x", "f"], ["h"], name="first"),
+            onnx.helper.make_node(
+                "Conv", ["h", "w"], ["y"], strides=[stride] * 2, pads=[pad] * 4, dilations=[dilation] * 2
+            ),
+        ],
+        [("x", onnx.TensorProto.FLOAT, [batch, inputs, size, size])],
+        [("y", onnx.TensorProto.FLOAT)],
+        {"f": first, "w": w},
+    )
+    got = adze.compile(model, precision="bf16", threads=1)(x)
+    hidden = convolve(to_bf16(x), to_bf16(first), 1, 0, 1)
+    want = convolve(to_bf16(hidden), to_bf16(w), stride, pad, dilation)
+    # A sum next to a tie of bf16 may be rounded to the other side than in f64.
+    assert np.abs(got - want).max() <= 4e-3 * np.abs(want).max()
+    assert np.abs(got - want).mean() <= 2e-5 * np.abs(want).max()
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("m, k, n", [(1, 64, 64), (17, 100, 70), (33, 40, 16), (64, 1000, 33), (130, 256, 100)])
+@pytest.mark.parametrize("signed", [False, True])
+def test_bytes(m, k, n, signed, dynamic):
+    rng = np.random.default_rng(m + k + n)
+    a = rng.integers(-128, 128, (m, k), np.int8) if signed else rng.integers(0, 256, (m, k), np.uint8)
+    w = rng.integers(-128, 128, (k, n), np.int8)
+    element = onnx.TensorProto.INT8 if signed else onnx.TensorProto.UINT8
+    model = make_model(
+        [onnx.helper.make_node("MatMulInteger", ["x", "w"], ["y"])],
+        [("x", element, ["m" if dynamic else m, k])],
+        [("y", onnx.TensorProto.INT32)],
+        {"w": w},
+    )
+    module = adze.compile(model, threads=1)
+    np.testing.assert_array_equal(module(a), a.astype(np.int32) @ w.astype(np.int32))
+
+
+def test_threads_give_the_same_bits():
+    if not has_unit("avx512_bf16"):
+        pytest.skip("this CPU has no products of bf16")
+    rng = np.random.default_rng(3)
+    w = rng.standard_normal((300, 500), np.float32)
+    x = rng.standard_normal((211, 300), np.float32)
+    model = make_model(
+        [onnx.helper.make_node("MatMul", ["x", "w"], ["y"])],
+        [("x", onnx.TensorProto.FLOAT, ["m", 300])],
+        [("y", onnx.TensorProto.FLOAT)],
+        {"w": w},
+    )
+    one, two = (adze.compile(model, precision="bf16", threads=threads)(x) for threads in (1, 2))
+    np.testing.assert_array_equal(one, two)

@@ -1,0 +1,155 @@
+// Dots by the unit that multiplies matrices: sums stay in its registers from dot
+// to dot, and what else reads them finds them in scratch.
+// RUN: aopt %s -tile-attach-targets="cpu=sapphirerapids caches=2M,64M" -convert-tile-to-vector -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: aopt %s -tile-attach-targets="cpu=znver4" -convert-tile-to-vector -split-input-file | FileCheck %s --check-prefix=OTHER
+// OTHER-NOT: amx.
+
+#panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 32, (k mod 32) floordiv 2, n mod 32, k mod 2)>
+
+// CHECK-LABEL: func.func @blocks(
+// CHECK: %[[SUMS:.*]] = memref.alloca() {{.*}} : memref<32x32xf32>
+// Four registers of sums begin as zeros, and a step of the depth reads each of
+// four registers of the operands once.
+// CHECK: memref.prefetch {{.*}}, write
+// CHECK-COUNT-4: amx.tile_zero : !amx.tile<16x16xf32>
+// CHECK: scf.for {{.*}} step %c32 iter_args({{.*}}) -> (!amx.tile<16x16xf32>, !amx.tile<16x16xf32>, !amx.tile<16x16xf32>, !amx.tile<16x16xf32>)
+// CHECK: amx.tile_load {{.*}} memref<2x2x16x64xbf16> into !amx.tile<16x32xbf16>
+// CHECK: amx.tile_load %arg0{{.*}}, %c64 : memref<64x64xbf16> into !amx.tile<16x32xbf16>
+// CHECK: amx.tile_mulf
+// CHECK: amx.tile_load %arg0
+// CHECK: amx.tile_mulf
+// CHECK: amx.tile_load {{.*}} memref<2x2x16x64xbf16>
+// CHECK-NOT: amx.tile_load
+// CHECK-COUNT-2: amx.tile_mulf
+// CHECK-COUNT-4: amx.tile_store %[[SUMS]]
+// The epilogue takes four rows of two vectors at once.
+// CHECK: scf.for {{.*}} step %c4
+// CHECK-COUNT-8: arith.maximumf {{.*}} : vector<16xf32>
+tile.kernel @blocks(%x: memref<64x64xbf16>, %w: memref<64x64xbf16, #panels>, %y: memref<64x64xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %a = tile.load %x[0, 0] sizes [64, 64] : memref<64x64xbf16> -> tensor<64x64xbf16>
+  %b = tile.load %w[0, 0] sizes [64, 64] : memref<64x64xbf16, #panels> -> tensor<64x64xbf16>
+  %d = tile.dot %a, %b, %zero : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+  %r = arith.maximumf %d, %zero : tensor<64x64xf32>
+  tile.store %r, %y[0, 0] : tensor<64x64xf32>, memref<64x64xf32>
+  tile.return
+}
+
+// -----
+
+// Loops hand registers over, and a dot adds to those of the one before it.
+#panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 32, (k mod 32) floordiv 2, n mod 32, k mod 2)>
+// CHECK-LABEL: func.func @chain(
+// CHECK-COUNT-2: amx.tile_zero : !amx.tile<16x16xf32>
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (!amx.tile<16x16xf32>, !amx.tile<16x16xf32>)
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (!amx.tile<16x16xf32>, !amx.tile<16x16xf32>)
+// CHECK-NOT: amx.tile_store
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (!amx.tile<16x16xf32>, !amx.tile<16x16xf32>)
+// CHECK-NOT: amx.tile_store
+// CHECK: scf.yield
+// CHECK-COUNT-2: amx.tile_store
+// CHECK-NOT: amx.tile_
+tile.kernel @chain(%x: memref<16x256xbf16>, %w: memref<256x32xbf16, #panels>, %y: memref<16x32xf32>) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant dense<0.0> : tensor<16x32xf32>
+  %s = scf.for %k = %c0 to %c128 step %c64 iter_args(%acc = %zero) -> (tensor<16x32xf32>) {
+    %a = tile.load %x[0, %k] sizes [16, 64] : memref<16x256xbf16> -> tensor<16x64xbf16>
+    %b = tile.load %w[%k, 0] sizes [64, 32] : memref<256x32xbf16, #panels> -> tensor<64x32xbf16>
+    %d = tile.dot %a, %b, %acc : tensor<16x64xbf16>, tensor<64x32xbf16>, tensor<16x32xf32>
+    %e = tile.load %x[0, 128] sizes [16, 128] : memref<16x256xbf16> -> tensor<16x128xbf16>
+    %f = tile.load %w[128, 0] sizes [128, 32] : memref<256x32xbf16, #panels> -> tensor<128x32xbf16>
+    %g = tile.dot %e, %f, %d : tensor<16x128xbf16>, tensor<128x32xbf16>, tensor<16x32xf32>
+    scf.yield %g : tensor<16x32xf32>
+  }
+  tile.store %s, %y[0, 0] : tensor<16x32xf32>, memref<16x32xf32>
+  tile.return
+}
+
+// -----
+
+// 27 rows: the second register overlaps the first one. 40 deep: the rows of the
+// left operand are copied with zeros behind them, and the packing has those of
+// the right one.
+#panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 32, (k mod 32) floordiv 2, n mod 32, k mod 2)>
+// CHECK-LABEL: func.func @parts(
+// CHECK-DAG: %[[REST:.*]] = memref.alloca() {{.*}} : memref<16x32xbf16>
+// CHECK-DAG: memref.alloca() {{.*}} : memref<27x32xf32>
+// CHECK: amx.tile_load %arg0[%c0, %c0], %c40
+// CHECK: amx.tile_load %arg0[%c11, %c0], %c40
+// CHECK: %[[MASK:.*]] = vector.constant_mask [8] : vector<32xi1>
+// CHECK-COUNT-16: vector.maskedload {{.*}}, %[[MASK]]
+// CHECK: amx.tile_load {{.*}} memref<16x32xbf16> into !amx.tile<16x32xbf16>
+tile.kernel @parts(%x: memref<27x40xbf16>, %w: memref<40x32xbf16, #panels>, %y: memref<27x32xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<27x32xf32>
+  %a = tile.load %x[0, 0] sizes [27, 40] : memref<27x40xbf16> -> tensor<27x40xbf16>
+  %b = tile.load %w[0, 0] sizes [40, 32] : memref<40x32xbf16, #panels> -> tensor<40x32xbf16>
+  %d = tile.dot %a, %b, %zero : tensor<27x40xbf16>, tensor<40x32xbf16>, tensor<27x32xf32>
+  tile.store %d, %y[0, 0] : tensor<27x32xf32>, memref<27x32xf32>
+  tile.return
+}
+
+// -----
+
+// Dynamic rows: blocks inside of memory read them in place, those at its end a
+// copy. Bytes are multiplied with and without a sign.
+#panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 64, (k mod 64) floordiv 4, n mod 32, k mod 4)>
+// CHECK-LABEL: func.func @dynamic(
+// CHECK: amx.tile_load %arg0{{.*}} memref<?x64xi8> into !amx.tile<16x64xi8>
+// CHECK: amx.tile_muli {{.*}} zext, {{.*}} : !amx.tile<16x64xi8>, !amx.tile<16x64xi8>, !amx.tile<16x16xi32>
+// CHECK: vector.maskedload %arg0
+// CHECK: amx.tile_load %{{alloca.*}} memref<32x64xi8> into !amx.tile<16x64xi8>
+tile.kernel @dynamic(%x: memref<?x64xi8>, %w: memref<64x32xi8, #panels>, %y: memref<?x32xi32>) {
+  %zero = arith.constant dense<0> : tensor<64x32xi32>
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %n = memref.dim %x, %c0 : memref<?x64xi8>
+  %g = arith.ceildivui %n, %c64 : index
+  %id = tile.program_id (%g) : index
+  %row = arith.muli %id, %c64 : index
+  %a = tile.load %x[%row, 0] sizes [64, 64] : memref<?x64xi8> -> tensor<64x64xi8>
+  %b = tile.load %w[0, 0] sizes [64, 32] : memref<64x32xi8, #panels> -> tensor<64x32xi8>
+  %d = tile.dot %a, %b, %zero compute <ui8 * si8 + si32> : tensor<64x64xi8>, tensor<64x32xi8>, tensor<64x32xi32>
+  tile.store %d, %y[%row, 0] : tensor<64x32xi32>, memref<?x32xi32>
+  tile.return
+}
+
+// -----
+
+// Not by the unit: a depth that is not padded in memory, one that would be
+// padding for the most part, and sums that a reduction reads.
+#unpadded = affine_map<(k, n) -> (n floordiv 32, k floordiv 2, n mod 32, k mod 2)>
+#panels = affine_map<(k, n) -> (n floordiv 32, k floordiv 32, (k mod 32) floordiv 2, n mod 32, k mod 2)>
+// CHECK-LABEL: func.func @unpadded(
+// CHECK-NOT: amx.
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
+tile.kernel @unpadded(%x: memref<16x40xbf16>, %w: memref<40x32xbf16, #unpadded>, %y: memref<16x32xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<16x32xf32>
+  %a = tile.load %x[0, 0] sizes [16, 40] : memref<16x40xbf16> -> tensor<16x40xbf16>
+  %b = tile.load %w[0, 0] sizes [40, 32] : memref<40x32xbf16, #unpadded> -> tensor<40x32xbf16>
+  %d = tile.dot %a, %b, %zero : tensor<16x40xbf16>, tensor<40x32xbf16>, tensor<16x32xf32>
+  tile.store %d, %y[0, 0] : tensor<16x32xf32>, memref<16x32xf32>
+  tile.return
+}
+// CHECK-LABEL: func.func @short(
+// CHECK-NOT: amx.
+tile.kernel @short(%x: memref<16x12xbf16>, %w: memref<12x32xbf16, #panels>, %y: memref<16x32xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<16x32xf32>
+  %a = tile.load %x[0, 0] sizes [16, 12] : memref<16x12xbf16> -> tensor<16x12xbf16>
+  %b = tile.load %w[0, 0] sizes [12, 32] : memref<12x32xbf16, #panels> -> tensor<12x32xbf16>
+  %d = tile.dot %a, %b, %zero : tensor<16x12xbf16>, tensor<12x32xbf16>, tensor<16x32xf32>
+  tile.store %d, %y[0, 0] : tensor<16x32xf32>, memref<16x32xf32>
+  tile.return
+}
+// CHECK-LABEL: func.func @reduced(
+// CHECK-NOT: amx.
+tile.kernel @reduced(%x: memref<16x64xbf16>, %w: memref<64x32xbf16, #panels>, %y: memref<16xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<16x32xf32>
+  %a = tile.load %x[0, 0] sizes [16, 64] : memref<16x64xbf16> -> tensor<16x64xbf16>
+  %b = tile.load %w[0, 0] sizes [64, 32] : memref<64x32xbf16, #panels> -> tensor<64x32xbf16>
+  %d = tile.dot %a, %b, %zero : tensor<16x64xbf16>, tensor<64x32xbf16>, tensor<16x32xf32>
+  %s = tile.reduce add %d dim 1 : tensor<16x32xf32> -> tensor<16xf32>
+  tile.store %s, %y[0] : tensor<16xf32>, memref<16xf32>
+  tile.return
+}
