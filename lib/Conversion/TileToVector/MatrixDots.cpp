@@ -5,6 +5,7 @@
 #include "MatrixDots.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "mlir/Dialect/AMX/AMXDialect.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -309,6 +310,60 @@ Value MatrixDots::readRight(DotOp op, const Piece &piece) {
   return amx::TileLoadOp::create(b, loc, type, memory, indices);
 }
 
+/// While a block of rows goes down a panel, a part of the next panel is asked
+/// for: all blocks of rows together ask for all of it, for the second level.
+void MatrixDots::prefetchPanel(DotOp op) {
+  constexpr int64_t lineBits = 512;
+  auto load = op.getRhs().getDefiningOp<LoadOp>();
+  auto logical = cast<MemRefType>(load.getMemref().getType());
+  Value memory = kernel.mapped(load.getMemref());
+  auto type = cast<MemRefType>(memory.getType());
+  int rows = kernel.classes.of(op.getLhs())[0];
+  std::optional<unsigned> panel = getPanelDim(logical);
+  int64_t step = kernel.classes.step(rows), size = kernel.classes.size(rows);
+  Value start = kernel.slice(rows).start;
+  if (!panel || !start || size <= step || !type.hasStaticShape())
+    return;
+  Layout layout = kernel.layoutOf(op.getRhs());
+  SmallVector<Value> at = kernel.place(kernel.window(load), layout, 0).indices;
+  // Steps down a panel, and lines of each that a block of rows asks for.
+  ArrayRef<int64_t> sizes = type.getShape().drop_front(*panel + 1);
+  AffineExpr down = b.getAffineConstantExpr(0);
+  SmallVector<Value> digits;
+  int64_t steps = 1;
+  for (auto [dim, extent] : llvm::enumerate(sizes.drop_back(3))) {
+    down = down * extent + b.getAffineDimExpr(dim);
+    steps *= extent;
+    digits.push_back(at[*panel + 1 + dim]);
+  }
+  int64_t elements = llvm::product_of(sizes.take_back(3)),
+          line = lineBits / type.getElementTypeBitWidth(),
+          lines =
+              llvm::divideCeil(elements / line, llvm::divideCeil(size, step));
+  AffineExpr block = b.getAffineDimExpr(digits.size()).floorDiv(step);
+  digits.push_back(start);
+  Value first = affine::AffineApplyOp::create(
+      b, loc,
+      AffineMap::get(digits.size(), 0,
+                     (block * steps + down) * (lines * line) +
+                         steps * elements),
+      digits);
+  SmallVector<ReassociationIndices> dims;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (dim <= *panel + 1)
+      dims.push_back({dim});
+    else
+      dims.back().push_back(dim);
+  Value panels = memref::CollapseShapeOp::create(b, loc, memory, dims);
+  at.resize(*panel + 1);
+  for (int64_t i = 0; i < lines; ++i) {
+    SmallVector<Value> indices(at);
+    indices.push_back(kernel.add(first, i * line));
+    memref::PrefetchOp::create(b, loc, panels, indices, /*isWrite=*/false,
+                               /*localityHint=*/2, /*isDataCache=*/true);
+  }
+}
+
 //===--- The product ------------------------------------------------------===//
 
 static Value createProduct(OpBuilder &b, Location loc, ProductAttr product,
@@ -325,6 +380,7 @@ static Value createProduct(OpBuilder &b, Location loc, ProductAttr product,
 Carried MatrixDots::addStep(DotOp op, ArrayRef<Value> before, Value end) {
   Carried sums(before);
   DenseMap<int64_t, Value> rows, columns; // by where they begin
+  prefetchPanel(op);
   for (auto [piece, sum] : llvm::zip_equal(cut(op.getResult()), sums)) {
     Value &row = rows[piece.row], &column = columns[piece.column];
     if (!column)

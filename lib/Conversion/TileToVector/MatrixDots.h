@@ -39,6 +39,7 @@ private:
   Located placeRow(DotOp op, const Layout &layout, int64_t row);
   mlir::Value readLeft(DotOp op, const Piece &piece, mlir::Value end),
       readRight(DotOp op, const Piece &piece);
+  void prefetchPanel(DotOp op);
   Carried addStep(DotOp op, llvm::ArrayRef<mlir::Value> before,
                   mlir::Value end);
   Carried addDepth(DotOp op, Carried sums, mlir::Value end);

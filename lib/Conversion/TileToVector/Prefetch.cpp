@@ -21,16 +21,6 @@ static void ask(OpBuilder &b, Location loc, Value memref, ValueRange indices,
                              /*isDataCache=*/true);
 }
 
-/// Which dim of packed memory counts panels; the columns of one are the last.
-static std::optional<unsigned> getPanelDim(AffineMap map) {
-  for (auto [dim, expr] : llvm::enumerate(map.getResults().drop_back())) {
-    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-    if (binary && binary.getKind() == AffineExprKind::FloorDiv)
-      return dim;
-  }
-  return std::nullopt;
-}
-
 /// While a block of rows goes down a panel of B, a part of the next panel is
 /// asked for: all blocks of rows together ask for all of it. Without that the
 /// first of them waits for memory at each new panel.
@@ -44,7 +34,7 @@ bool KernelLowering::prefetchNextPanel(DotOp op, const Window &self,
       !row->second.start || !classes.isSplit(rows))
     return false;
   std::optional<unsigned> panel =
-      getPanelDim(logical.getLayout().getAffineMap());
+      getPanelDim(logical);
   if (!panel)
     return false;
   ArrayRef<int64_t> sizes = type.getShape();
@@ -165,7 +155,7 @@ void KernelLowering::prefetch(DotOp op) {
   // a load.
   auto logical = cast<MemRefType>(self.memref.getType());
   if (mapped(self.memref).getType() != logical &&
-      getPanelDim(logical.getLayout().getAffineMap()))
+      getPanelDim(logical))
     return;
   Layout ahead = layout;
   ahead.slices[0].at += prefetchDistance;

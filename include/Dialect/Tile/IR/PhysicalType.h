@@ -16,6 +16,9 @@ mlir::MemRefType getPhysicalType(mlir::MemRefType type);
 /// columns one after the other: the map ends with `n mod P, k mod G`. Else 1.
 int64_t getGroup(mlir::MemRefType type);
 
+/// The dimension of packed memory that counts panels, or none.
+std::optional<unsigned> getPanelDim(mlir::MemRefType type);
+
 /// The dimension of memory along which neighbours are neighbours, or -1.
 int64_t getContiguousDim(mlir::MemRefType type);
 

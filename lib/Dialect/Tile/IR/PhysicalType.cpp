@@ -38,6 +38,16 @@ int64_t adze::tile::getGroup(MemRefType type) {
   return getModulus(results.back()).value_or(1);
 }
 
+std::optional<unsigned> adze::tile::getPanelDim(MemRefType type) {
+  AffineMap map = type.getLayout().getAffineMap();
+  for (auto [dim, expr] : llvm::enumerate(map.getResults().drop_back())) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (binary && binary.getKind() == AffineExprKind::FloorDiv)
+      return dim;
+  }
+  return std::nullopt;
+}
+
 MemRefType adze::tile::getPhysicalType(MemRefType type) {
   Type element = type.getElementType();
   if (element.isInteger(1)) // a bool is a byte
