@@ -193,14 +193,15 @@ def ProbePrecisionPass : Pass<"graph-probe-precision", "::mlir::ModuleOp"> {
 def NarrowStoragePass : Pass<"graph-narrow-storage", "::mlir::ModuleOp"> {
   let summary = "Store what kernels pass on in the type of their products";
   let description = [{
-    In a program for GPUs, the f32 result of a cluster that clusters alone read is
-    rounded where it is stored, if its cluster has a product in a narrower type
+    The f32 result of a cluster that clusters alone read is rounded where it is
+    stored, if its cluster has a product in a narrower type
     (`graph-set-precision`), if it is stored in that type as well, or if all
     readers round it: half the bytes, and one tensor instead of two. Readers widen
-    it, and compute in f32 as before. Clusters that only rounded it go. Programs
-    for CPUs, and models' outputs, are left as they are.
+    it, and compute in f32 as before. Clusters that only rounded it go. Models'
+    outputs are left as they are, and so is, on CPUs, what attention and products
+    of two activations read in f32: they would widen each element many times.
 
-    Before (cuda=sm_90a):
+    Before:
     ```mlir
     %0 = graph.cluster(%a = %x, %b = %w) anchor "matmul" : (tensor<2x8xf16>, tensor<8x4xf16>) -> tensor<2x4xf32> {
       %p = graph.matmul %a, %b {wide_result} : (tensor<2x8xf16>, tensor<8x4xf16>) -> tensor<2x4xf32>

@@ -32,6 +32,17 @@ bool isInPlace(Operation *op) {
                          RecurrentOp>(op);
 }
 
+/// Returns true if the cluster reads elements many times over, each time to
+/// widen them: it has products of f32 activations, which a GPU would copy to
+/// shared memory first.
+bool widensAgain(ClusterOp cluster) {
+  return !adze::tile::findCudaTarget(cluster) &&
+         llvm::any_of(cluster.getBody().front(), [](Operation &op) {
+           return isa<AttentionOp, MatmulOp>(op) &&
+                  getElement(op.getOperand(0)).isF32();
+         });
+}
+
 RankedTensorType narrowType(Value value, Type narrow) {
   return cast<RankedTensorType>(value.getType()).clone(narrow);
 }
@@ -42,8 +53,6 @@ public:
   using NarrowStoragePassBase::NarrowStoragePassBase;
 
   void runOnOperation() override {
-    if (!adze::tile::findCudaTarget(getOperation()))
-      return;
     SmallVector<ClusterOp> clusters;
     getOperation().walk([&](ClusterOp op) { clusters.push_back(op); });
     for (ClusterOp cluster : clusters) {
@@ -71,10 +80,11 @@ private:
       if (auto view = dyn_cast<ReshapeOp>(use.getOwner()))
         return !view.getShape() && mayBeNarrow(view.getResult());
       auto cluster = dyn_cast<ClusterOp>(use.getOwner());
-      return cluster && llvm::none_of(cluster.getBody()
-                                          .getArgument(use.getOperandNumber())
-                                          .getUsers(),
-                                      isInPlace);
+      return cluster && !widensAgain(cluster) &&
+             llvm::none_of(cluster.getBody()
+                               .getArgument(use.getOperandNumber())
+                               .getUsers(),
+                           isInPlace);
     });
   }
 
