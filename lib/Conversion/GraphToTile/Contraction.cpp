@@ -591,6 +591,8 @@ LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Cut cut) {
     return conv.isPointwise() ? emitPointwiseConv(e, conv) : e.fail("a window");
   if (cut == Cut::Dims && takesImageBlocks(conv))
     return emitImageBlocks(e, conv);
+  if (cut == Cut::Dims && takesPatches(e, conv))
+    return emitPatchConv(e, conv);
   if (cut == Cut::Dims)
     return conv.isDepthwise() || runsInLanes(e, conv) ||
                    (!e.gpu && conv.isPlane())

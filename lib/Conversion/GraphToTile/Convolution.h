@@ -117,6 +117,12 @@ bool takesImageBlocks(const ConvShape &conv);
 /// Emits such a convolution by blocks of pixels of several rows.
 mlir::LogicalResult emitImageBlocks(KernelEmitter &e, const ConvShape &conv);
 
+/// Returns true if a unit that multiplies matrices computes the convolution from
+/// patches of the input.
+bool takesPatches(KernelEmitter &e, const ConvShape &conv);
+/// Emits such a convolution: a program copies a patch, and multiplies it.
+mlir::LogicalResult emitPatchConv(KernelEmitter &e, const ConvShape &conv);
+
 /// Groups of so few channels that a vector holds several of them.
 bool runsInLanes(const KernelEmitter &e, const ConvShape &conv);
 /// Convolutions whose channels are the lanes: of one channel a group, or of a

@@ -580,7 +580,10 @@ Value KernelEmitter::scratch(ArrayRef<Value> sizes, Type elementType) {
   SmallVector<int64_t> fixed;
   getMixed(sizes, dynamic, fixed);
   auto type = MemRefType::get(fixed, elementType);
-  return tile::ScratchOp::create(b, location, type, dynamic, fixed);
+  auto make = [&]() -> Value {
+    return tile::ScratchOp::create(b, location, type, dynamic, fixed);
+  };
+  return dynamic.empty() ? atTop(make) : make(); // where views of it are
 }
 
 bool KernelEmitter::isPackable(Value value) {

@@ -1,0 +1,76 @@
+// Convolutions of a unit that multiplies matrices: a program copies what its
+// windows see of the input with padding, multiplies it tap by tap as a matrix
+// whose rows are equally far apart, and stores the pixels of its lines.
+// RUN: aopt %s -tile-attach-targets="cpu=sapphirerapids" -convert-graph-to-tile -split-input-file | FileCheck %s
+// RUN: aopt %s -tile-attach-targets="cpu=znver4" -convert-graph-to-tile -split-input-file | FileCheck %s --check-prefix=OTHER
+// OTHER-NOT: tile.scratch
+
+// CHECK-LABEL: tile.kernel @conv(
+// CHECK-DAG: %[[PATCH:.*]] = tile.scratch [1, 10, 9, 64] : memref<1x10x9x64xbf16>
+// CHECK-DAG: %[[SUMS:.*]] = tile.scratch [1, 7, 9, 64] : memref<1x7x9x64xf32>
+// CHECK-DAG: memref.collapse_shape %[[PATCH]] {{\[}}[0, 1, 2], [3]] : memref<1x10x9x64xbf16> into memref<90x64xbf16>
+// Nine lines of nine pixels, the first of each outside of the image.
+// CHECK: tile.phase
+// CHECK: tile.load %{{.*}}[%{{.*}}, -1, -1, 0] sizes [9, 64, 9] dims [2, 3, 1] : memref<2x7x7x64xbf16>
+// CHECK: tile.store %{{.*}}, %[[PATCH]]
+// All pixels of seven lines, and two more behind each.
+// CHECK: tile.phase
+// CHECK: tile.dot {{.*}} : tensor<63x64xbf16>, tensor<64x64xbf16>, tensor<63x64xf32>
+// CHECK: tile.phase
+// CHECK: tile.load %[[SUMS]][0, 0, 0, 0] sizes [7, 64, 7] dims [2, 3, 1]
+// CHECK: tile.store {{.*}} : tensor<7x64x7xf32>, memref<2x7x7x64xf32>
+func.func @main(%x: tensor<2x7x7x64xbf16>) -> tensor<2x7x7x64xf32> {
+  %w = graph.constant dense<1.0> : tensor<64x64x3x3xbf16>
+  %0 = host.launch @conv(%x, %w) : (tensor<2x7x7x64xbf16>, tensor<64x64x3x3xbf16>) -> tensor<2x7x7x64xf32>
+  return %0 : tensor<2x7x7x64xf32>
+}
+func.func private @conv(%x: tensor<2x7x7x64xbf16>, %w: tensor<64x64x3x3xbf16>) -> tensor<2x7x7x64xf32> attributes {adze.kernel} {
+  %0 = graph.conv %x, %w {layout = #graph.layout<nhwc>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, wide_result} : (tensor<2x7x7x64xbf16>, tensor<64x64x3x3xbf16>) -> tensor<2x7x7x64xf32>
+  return %0 : tensor<2x7x7x64xf32>
+}
+
+// -----
+
+// Neither windows that skip pixels, nor few channels, nor images of a size that
+// only the run knows.
+// CHECK-NOT: tile.scratch
+// CHECK-LABEL: tile.kernel @conv(
+// CHECK-NOT: tile.scratch
+func.func @main(%x: tensor<1x7x7x64xbf16>) -> tensor<1x4x4x64xf32> {
+  %w = graph.constant dense<1.0> : tensor<64x64x3x3xbf16>
+  %0 = host.launch @conv(%x, %w) : (tensor<1x7x7x64xbf16>, tensor<64x64x3x3xbf16>) -> tensor<1x4x4x64xf32>
+  return %0 : tensor<1x4x4x64xf32>
+}
+func.func private @conv(%x: tensor<1x7x7x64xbf16>, %w: tensor<64x64x3x3xbf16>) -> tensor<1x4x4x64xf32> attributes {adze.kernel} {
+  %0 = graph.conv %x, %w {layout = #graph.layout<nhwc>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, wide_result} : (tensor<1x7x7x64xbf16>, tensor<64x64x3x3xbf16>) -> tensor<1x4x4x64xf32>
+  return %0 : tensor<1x4x4x64xf32>
+}
+
+// -----
+
+// CHECK-LABEL: tile.kernel @conv(
+// CHECK-NOT: tile.scratch
+func.func @main(%x: tensor<1x7x7x8xbf16>) -> tensor<1x7x7x64xf32> {
+  %w = graph.constant dense<1.0> : tensor<64x8x3x3xbf16>
+  %0 = host.launch @conv(%x, %w) : (tensor<1x7x7x8xbf16>, tensor<64x8x3x3xbf16>) -> tensor<1x7x7x64xf32>
+  return %0 : tensor<1x7x7x64xf32>
+}
+func.func private @conv(%x: tensor<1x7x7x8xbf16>, %w: tensor<64x8x3x3xbf16>) -> tensor<1x7x7x64xf32> attributes {adze.kernel} {
+  %0 = graph.conv %x, %w {layout = #graph.layout<nhwc>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, wide_result} : (tensor<1x7x7x8xbf16>, tensor<64x8x3x3xbf16>) -> tensor<1x7x7x64xf32>
+  return %0 : tensor<1x7x7x64xf32>
+}
+
+// -----
+
+#n = affine_map<()[s0] -> (1, s0, 7, 64)>
+// CHECK-LABEL: tile.kernel @conv(
+// CHECK-NOT: tile.scratch
+func.func @main(%x: tensor<1x?x7x64xbf16, #n>) -> tensor<1x?x7x64xf32, #n> attributes {graph.symbols = ["h"]} {
+  %w = graph.constant dense<1.0> : tensor<64x64x3x3xbf16>
+  %0 = host.launch @conv(%x, %w) : (tensor<1x?x7x64xbf16, #n>, tensor<64x64x3x3xbf16>) -> tensor<1x?x7x64xf32, #n>
+  return %0 : tensor<1x?x7x64xf32, #n>
+}
+func.func private @conv(%x: tensor<1x?x7x64xbf16, #n>, %w: tensor<64x64x3x3xbf16>) -> tensor<1x?x7x64xf32, #n> attributes {adze.kernel} {
+  %0 = graph.conv %x, %w {layout = #graph.layout<nhwc>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, wide_result} : (tensor<1x?x7x64xbf16, #n>, tensor<64x64x3x3xbf16>) -> tensor<1x?x7x64xf32, #n>
+  return %0 : tensor<1x?x7x64xf32, #n>
+}
