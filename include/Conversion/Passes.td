@@ -131,6 +131,9 @@ def ConvertTileToVector : Pass<"convert-tile-to-vector", "mlir::ModuleOp"> {
     Results of more than `tile.stream_bytes` bytes are written by non-temporal stores
     where a test at the start finds them aligned.
 
+    A kernel with a `tile.print` is refused, as it has to be lowered by
+    convert-tile-to-linalg: no tile is whole here, and ops run once a slice.
+
     ```mlir
     tile.kernel @neg(%x: memref<1024xf32>, %y: memref<1024xf32>) {
       %t = tile.load %x[0] sizes [1024] : memref<1024xf32> -> tensor<1024xf32>

@@ -66,6 +66,16 @@ bool ownsSignals();
 /// Has such a signal remove the file.
 void registerTemporary(llvm::StringRef temporary);
 
+/// While it lives, its thread makes registered files, or makes them anew: a
+/// signal waits for it, for a second at most, before it removes the files. After
+/// a signal none begins.
+class TemporaryScope {
+public:
+  TemporaryScope();
+  ~TemporaryScope();
+  TemporaryScope(const TemporaryScope &) = delete;
+};
+
 /// Creates an empty temporary file beside `path`, removed on a signal. The
 /// caller renames or removes it and then calls DontRemoveFileOnSignal.
 std::error_code createTemporaryBeside(llvm::StringRef path, int &fd,

@@ -63,6 +63,7 @@ static Error reserve(ArrayRef<std::string> inputs, StringRef output) {
 
 static Error runLinker(ArrayRef<std::string> options,
                        ArrayRef<std::string> inputs, StringRef output) {
+  TemporaryScope scope; // the linker replaces the file
   if (Error error = reserve(inputs, output))
     return error;
   // One thread: lld's pool would compete with the compiler's own.

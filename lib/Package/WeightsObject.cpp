@@ -4,6 +4,7 @@
 // a file of their own, streamed: they are never in memory as a whole, and never
 // in LLVM IR.
 #include "Package/Package.h"
+#include "Support/OutputFile.h"
 #include "adze_module.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/FileSystem.h"
@@ -185,9 +186,12 @@ void startWeightsObject(raw_ostream &os, uint32_t elfMachine, uint64_t size) {
 static Error writeTo(StringRef path, sys::fs::CreationDisposition how,
                      function_ref<Error(raw_fd_ostream &)> write) {
   int fd;
-  if (std::error_code ec =
-          sys::fs::openFileForReadWrite(path, fd, how, sys::fs::OF_None))
-    return createFileError(path, ec);
+  {
+    TemporaryScope scope;
+    if (std::error_code ec =
+            sys::fs::openFileForReadWrite(path, fd, how, sys::fs::OF_None))
+      return createFileError(path, ec);
+  }
   raw_fd_ostream os(fd, /*shouldClose=*/true);
   os.SetBufferSize(hugePage); // whole ones: the system keeps them as such
   Error error = write(os);

@@ -61,6 +61,7 @@ bool CacheEntry::isWhole(size_t index) const {
 /// Gives the content of `from` the name `path`, which appears whole or not at
 /// all: a link, or a copy where there can be none.
 static std::error_code place(StringRef from, StringRef path) {
+  TemporaryScope scope;
   std::string to = resolveOutput(path);
   llvm::SmallString<128> temporary;
   fs::createUniquePath(to + ".tmp-%%%%%%%%", temporary,

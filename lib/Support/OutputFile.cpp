@@ -8,6 +8,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
+#include <atomic>
 #include <climits>
 #include <csignal>
 #include <cstdlib>
@@ -38,14 +39,97 @@ void registerTemporary(StringRef temporary) {
     sys::RemoveFileOnSignal(temporary);
 }
 
-std::error_code createTemporaryBeside(StringRef path, int &fd,
-                                      std::string &temporary) {
+//===----------------------------------------------------------------------===//
+// Signals
+//===----------------------------------------------------------------------===//
+
+/// A signal that ends the process has come.
+static std::atomic<bool> isEnding = false;
+/// The scopes that make files, of all threads and of this one.
+static std::atomic<int> numScopes = 0;
+static thread_local int ownScopes = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
+
+/// The handler's thread ends the process: others have no more to say.
+static void waitForEnd() {
+  while (isOwner && isEnding)
+    pause();
+}
+
+TemporaryScope::TemporaryScope() {
+  ++numScopes;
+  if (isOwner && isEnding) {
+    --numScopes;
+    waitForEnd();
+  }
+  ++ownScopes;
+}
+
+TemporaryScope::~TemporaryScope() {
+  --ownScopes;
+  --numScopes;
+}
+
+/// The handlers of LLVM, which remove the files.
+static struct sigaction removers[NSIG];
+
+/// Waits for the files that are being made, but not without end, and removes
+/// the files before LLVM's handler does: that one gives the signal its default
+/// action first, and a second signal (of `timeout`, which also sends it to the
+/// group) would end the process before any file was removed. A thread that the
+/// second one interrupts goes no further.
+static void end(int signal, siginfo_t *info, void *place) {
+  static std::atomic<pid_t> ender = 0;
+  pid_t self = gettid(), known = 0;
+  if (!ender.compare_exchange_strong(known, self)) {
+    if (known == self)
+      return;
+    numScopes -= ownScopes;
+    while (true)
+      pause();
+  }
+  isEnding = true;
+  constexpr int mostWaits = 1000;
+  for (int i = 0; i < mostWaits && numScopes > ownScopes; ++i) {
+    timespec millisecond = {0, 1000000};
+    nanosleep(&millisecond, nullptr);
+  }
+  sys::RunInterruptHandlers();
+  const struct sigaction &remover = removers[signal];
+  if (remover.sa_flags & SA_SIGINFO)
+    remover.sa_sigaction(signal, info, place);
+  else
+    remover.sa_handler(signal);
+}
+
+/// Signals that are ignored stay so (nohup).
+static void noteEndings() {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction &remover = removers[signal];
+    if (sigaction(signal, nullptr, &remover) || remover.sa_handler == SIG_DFL ||
+        remover.sa_handler == SIG_IGN)
+      continue;
+    struct sigaction noting = remover;
+    noting.sa_flags |= SA_SIGINFO;
+    noting.sa_flags &= ~int(SA_RESETHAND);
+    noting.sa_sigaction = end;
+    sigaction(signal, &noting, nullptr);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Temporary files
+//===----------------------------------------------------------------------===//
+
+/// Creates a new file by a model of its name, as of createUniquePath.
+static std::error_code createRegistered(const Twine &model, int &fd,
+                                        std::string &temporary) {
   constexpr unsigned maxNames = 128; // as LLVM's functions
+  TemporaryScope scope;
   std::error_code code;
   for (unsigned i = 0; i < maxNames; ++i) {
     SmallString<128> name;
-    sys::fs::createUniquePath(path + ".tmp-%%%%%%%%", name,
-                              /*MakeAbsolute=*/false);
+    sys::fs::createUniquePath(model, name, /*MakeAbsolute=*/false);
     temporary = name.str().str();
     // What takes memory comes before the file: it would stay if that failed.
     registerTemporary(name);
@@ -61,13 +145,20 @@ std::error_code createTemporaryBeside(StringRef path, int &fd,
   return code;
 }
 
+std::error_code createTemporaryBeside(StringRef path, int &fd,
+                                      std::string &temporary) {
+  return createRegistered(path + ".tmp-%%%%%%%%", fd, temporary);
+}
+
 std::error_code createTemporary(StringRef prefix, StringRef suffix,
                                 std::string &temporary) {
-  SmallString<128> name;
-  if (std::error_code code = sys::fs::createTemporaryFile(prefix, suffix, name))
+  SmallString<128> model;
+  sys::path::system_temp_directory(/*ErasedOnReboot=*/true, model);
+  sys::path::append(model, prefix + "-%%%%%%." + suffix);
+  int fd;
+  if (std::error_code code = createRegistered(model, fd, temporary))
     return code;
-  registerTemporary(name);
-  temporary = name.str().str();
+  close(fd);
   return {};
 }
 
@@ -122,8 +213,10 @@ static Error copyInPlace(StringRef temporary, StringRef path) {
 Error commitTemporary(StringRef temporary, StringRef path) {
   if (isWrittenInPlace(path))
     return copyInPlace(temporary, path);
-  if (std::error_code code = sys::fs::rename(temporary, resolveOutput(path)))
+  if (std::error_code code = sys::fs::rename(temporary, resolveOutput(path))) {
+    waitForEnd(); // the handler has removed it
     return createFileError(path, code);
+  }
   return Error::success();
 }
 
@@ -175,8 +268,10 @@ Error OutputFile::commit() {
     return error;
   if (temporary.empty())
     return Error::success();
-  if (std::error_code code = sys::fs::rename(temporary, target))
+  if (std::error_code code = sys::fs::rename(temporary, target)) {
+    waitForEnd(); // the handler has removed it
     return createFileError(path, code);
+  }
   sys::DontRemoveFileOnSignal(temporary);
   temporary.clear();
   return Error::success();
@@ -216,6 +311,7 @@ static void checkStandardOutput() {
 
 void prepareOutputs() {
   ownSignals();
+  noteEndings();
   for (int signal : {SIGPIPE, SIGXFSZ})
     std::signal(signal, SIG_IGN);
   // Streams are destroyed after the function has run: they are older.

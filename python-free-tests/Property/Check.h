@@ -47,9 +47,10 @@ Finding checkModule(mlir::ModuleOp module, const Question &question,
 mlir::OwningOpRef<mlir::ModuleOp> widen(mlir::ModuleOp module);
 
 /// The same, and each result of arithmetic is off by a factor of its own within
-/// 1 +- `part` of a rounding to the type that it had.
+/// 1 +- `part` of a rounding to the type that it had. Equal elements are off in
+/// one way; with `byPlace` in different ones where they come of many.
 mlir::OwningOpRef<mlir::ModuleOp> perturb(mlir::ModuleOp module, double part,
-                                          uint64_t seed);
+                                          uint64_t seed, bool byPlace);
 
 /// A smaller module for which `fails` still holds.
 mlir::OwningOpRef<mlir::ModuleOp>

@@ -382,6 +382,45 @@ def test_errors_of_the_tool(arguments, status, message, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["text.onnx"]
 
 
+WEIGHTS = (DIGITS / "digits.onnx", "--mode=weights", "-o", "m.onnx")
+
+
+def run_aquant(*arguments, cwd, before="", **settings):
+    program = f"{before}\nfrom adze._tools import aquant; aquant()"
+    return subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        cwd=cwd,
+        stderr=subprocess.PIPE,
+        text=True,
+        **settings,
+    )
+
+
+def test_a_write_that_fails_says_why(tmp_path):
+    resource = pytest.importorskip("resource")
+    most = (100, resource.RLIM_INFINITY)
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, {most})"
+    done = run_aquant(*WEIGHTS, cwd=tmp_path, before=limit)
+    assert (done.returncode, done.stderr) == (1, "error: m.onnx: File too large\n")
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+@pytest.mark.parametrize("arguments", [WEIGHTS, ["--help"]])
+def test_lost_output_is_an_error(arguments, tmp_path):
+    with open("/dev/full", "w") as full:
+        done = run_aquant(*arguments, cwd=tmp_path, stdout=full)
+    assert done.returncode == 1
+    assert done.stderr == "error: standard output: No space left on device\n"
+
+
+def test_a_signal_leaves_nothing(tmp_path):
+    kill = "import os\nos.replace = lambda *_: os.kill(os.getpid(), 15)"
+    done = run_aquant(*WEIGHTS, cwd=tmp_path, before=kill)
+    assert done.returncode == -15
+    assert not os.listdir(tmp_path)
+
+
 def test_help_is_that_of_the_page(tmp_path):
     page = (ROOT / "docs" / "cli.md").read_text()
     block = re.search(r"^\$ aquant --help\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)

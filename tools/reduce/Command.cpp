@@ -44,6 +44,8 @@ std::string Command::expand(const std::string &model) const {
 [[noreturn]] static void execute(const std::string &line,
                                  const std::string &log) {
   setpgid(0, 0);
+  for (int number : {SIGPIPE, SIGXFSZ}) // as the command knows them
+    std::signal(number, SIG_DFL);
   int in = open("/dev/null", O_RDONLY);
   int out = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 ||

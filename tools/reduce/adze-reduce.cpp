@@ -3,10 +3,9 @@
 // adze-reduce: makes a model that fails as small as it gets.
 #include "AdzeCommit.h"
 #include "Edits.h"
+#include "Output.h"
 #include "Reducer.h"
-#include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
 #include <unistd.h>
 
@@ -97,14 +96,12 @@ int parse(int argc, char **argv, Arguments &arguments) {
 
 /// The file appears whole or not at all.
 void write(const onnx::ModelProto &model, const std::string &path) {
-  std::string part = path + ".part" + std::to_string(getpid());
-  std::ofstream file(part, std::ios::binary);
-  bool isWritten = model.SerializeToOstream(&file) && file.flush();
-  file.close();
-  if (isWritten && file && std::rename(part.c_str(), path.c_str()) == 0)
-    return;
-  std::remove(part.c_str());
-  throw std::runtime_error(path + ": cannot be written");
+  std::string bytes;
+  if (!model.SerializeToString(&bytes))
+    throw std::runtime_error(path + ": a model of more than 2 GB");
+  if (std::string error = adze::run::writeBytes(path, std::string_view(bytes));
+      !error.empty())
+    throw std::runtime_error(error);
 }
 
 /// A temporary folder, as long as it lives.
@@ -147,9 +144,7 @@ void run(const Arguments &arguments) {
                              " is the smallest so far");
 }
 
-} // namespace
-
-int main(int argc, char **argv) {
+int reduce(int argc, char **argv) {
   for (int i = 1; i < argc; ++i) {
     if (std::string(argv[i]) == "--help") {
       std::cout << kHelp;
@@ -172,4 +167,19 @@ int main(int argc, char **argv) {
     return 1;
   }
   return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  adze::run::prepareOutputs();
+  int status = reduce(argc, argv);
+  // What standard output did not take is an error, too. Its buffer is stdio's.
+  std::string error = adze::run::finishStandardOutput();
+  if (error.empty() && !std::cout)
+    error = "standard output cannot be written";
+  if (error.empty())
+    return status;
+  std::cerr << "error: " << error << "\n";
+  return 1;
 }

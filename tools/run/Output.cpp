@@ -4,6 +4,7 @@
 
 #include "Output.h"
 
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -12,15 +13,24 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace adze::run {
 
-/// The temporary file that a signal removes; empty: none.
+/// The temporary file that a signal removes, if there is one.
 static char temporary[PATH_MAX];
+static std::atomic<bool> isThere, isOpening, isEnding;
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 static void removeOnSignal(int signal) {
-  if (*temporary)
+  isEnding = true;
+  constexpr int mostWaits = 1000;
+  for (int i = 0; i < mostWaits && isOpening; ++i) {
+    timespec millisecond = {0, 1000000};
+    nanosleep(&millisecond, nullptr);
+  }
+  if (isThere)
     unlink(temporary);
   std::signal(signal, SIG_DFL);
   std::raise(signal);
@@ -39,7 +49,7 @@ static void catchSignals() {
 }
 
 /// Returns errno of the first write that failed, or 0. Closes the file.
-static int writeAndClose(int fd, const Bytes &bytes) {
+static int writeAndClose(int fd, std::string_view bytes) {
   size_t written = 0;
   int code = 0;
   while (!code && written < bytes.size()) {
@@ -55,23 +65,40 @@ static int writeAndClose(int fd, const Bytes &bytes) {
 }
 
 /// Opens a temporary file beside `target`, with the permissions of a new file.
+/// Its thread takes no signal until the handler can find the file.
 static int openTemporary(const std::string &target) {
   std::string name = target + ".tmp-XXXXXX";
   if (name.size() >= sizeof(temporary)) {
     errno = ENAMETOOLONG;
     return -1;
   }
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  isOpening = true;
+  while (isEnding) { // the handler of another thread ends the process
+    isOpening = false;
+    pause();
+  }
   int fd = mkstemp(name.data());
-  if (fd < 0)
+  int code = errno;
+  if (fd >= 0) {
+    std::memcpy(temporary, name.c_str(), name.size() + 1);
+    isThere = true;
+  }
+  isOpening = false;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (fd < 0) {
+    errno = code;
     return fd;
-  std::memcpy(temporary, name.c_str(), name.size() + 1);
+  }
   mode_t mask = umask(0);
   umask(mask);
   fchmod(fd, 0666 & ~mask);
   return fd;
 }
 
-static int writeWhole(const std::string &target, const Bytes &bytes) {
+static int writeWhole(const std::string &target, std::string_view bytes) {
   catchSignals();
   int fd = openTemporary(target);
   if (fd < 0)
@@ -81,11 +108,11 @@ static int writeWhole(const std::string &target, const Bytes &bytes) {
     code = errno;
   if (code)
     unlink(temporary);
-  *temporary = '\0';
+  isThere = false;
   return code;
 }
 
-Error writeBytes(const std::string &path, const Bytes &bytes) {
+Error writeBytes(const std::string &path, std::string_view bytes) {
   int code;
   struct stat info;
   if (!stat(path.c_str(), &info) && !S_ISREG(info.st_mode)) {

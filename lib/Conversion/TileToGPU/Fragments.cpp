@@ -6,6 +6,7 @@
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "Dialect/Tile/IR/Reduction.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -53,10 +54,35 @@ Fragments::Pair Fragments::evaluateRows(Value tile) {
           evaluate(tile, {Axis::Row}, 1, 0)[0]};
 }
 
+/// A scalar of the kernel, or of a view, where the builder is.
 Value Fragments::scalar(OpFoldResult value) {
-  if (auto c = getConstantIntValue(value))
-    return d.index(*c);
-  return frame.map.lookupOrDefault(cast<Value>(value));
+  auto v = dyn_cast<Value>(value);
+  if (!v || v.getType().isIndex())
+    if (auto c = getConstantIntValue(value))
+      return d.index(*c);
+  if (Value known = frame.map.lookupOrNull(v))
+    return known;
+  // What the prologue leaves to its place: elements that are read, and scalars
+  // of them.
+  Operation *op = v.getDefiningOp();
+  if (!op || !op->getParentOfType<tile::KernelOp>())
+    return v;
+  if (auto load = dyn_cast<memref::LoadOp>(op)) {
+    const MemView &view = frame.views.find(load.getMemRef())->second;
+    Place place;
+    for (Value index : load.getIndices())
+      place.indices.push_back(scalar(index));
+    bool isBool = view.elementType.isInteger(1);
+    Value element = d.create<LLVM::LoadOp>(
+        isBool ? d.b.getI8Type() : view.elementType, getPointer(view, place));
+    return isBool ? d.create<arith::TruncIOp>(view.elementType, element)
+                  : element;
+  }
+  IRMapping operands;
+  for (Value operand : op->getOperands())
+    operands.map(operand, scalar(operand));
+  return d.b.clone(*op, operands)
+      ->getResult(cast<OpResult>(v).getResultNumber());
 }
 
 Fragments::TileAxes Fragments::getAxes(Value result) const {
@@ -108,7 +134,7 @@ Fragments::Pair Fragments::compute(Value tile, const TileAxes &axes,
   if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
     Value source = broadcast.getSource();
     if (!isTile(source)) {
-      Value value = frame.map.lookupOrDefault(source);
+      Value value = scalar(source);
       return {value, value};
     }
     TileAxes from;
@@ -153,8 +179,8 @@ Fragments::Pair Fragments::computeElementwise(Operation *op,
       operands.push_back(evaluate(v, axes, half, group));
       continue;
     }
-    Value scalar = frame.map.lookupOrDefault(v);
-    operands.push_back({scalar, scalar});
+    Value value = scalar(v);
+    operands.push_back({value, value});
   }
   Pair result;
   bool oneValue = !llvm::is_contained(axes, Axis::Column);

@@ -4,6 +4,7 @@
 #include "KernelPlan.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -389,8 +390,8 @@ void KernelPlan::limitRegisters() {
 
 /// The argument that a view leads to.
 static Value argumentOf(Value memory) {
-  while (Operation *op = memory.getDefiningOp())
-    memory = op->getOperand(0); // views have their source first
+  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+    memory = view.getViewSource();
   return memory;
 }
 

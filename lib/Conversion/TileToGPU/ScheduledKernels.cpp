@@ -85,6 +85,18 @@ void Converter::makeMapSizes(tile::KernelOp kernel, KernelPlan &spreads,
   eraseUnused(function);
 }
 
+/// An op of the function that reads a value of the kernel: null if all scalars
+/// were lowered.
+static Operation *findUseOf(tile::KernelOp kernel, LLVM::LLVMFuncOp function) {
+  Operation *found = nullptr;
+  function.walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (kernel->isAncestor(operand.getParentBlock()->getParentOp()))
+        found = op;
+  });
+  return found;
+}
+
 bool Converter::convertScheduled(tile::KernelOp kernel) {
   constexpr int64_t sharedAlign = 1024; // rows are permuted by their addresses
   std::string why;
@@ -118,6 +130,13 @@ bool Converter::convertScheduled(tile::KernelOp kernel) {
   else
     PipelinedKernel(kernel, *plan, spreads, prologue.getFrame(), maps, programs)
         .run(block);
+  if (Operation *user = findUseOf(kernel, function)) {
+    std::string name = user->getName().getStringRef().str();
+    function.erase();
+    return refuse(kernel, "expected scalars of dims and constants, but got one "
+                          "from memory in '" +
+                              name + "'");
+  }
   function->setAttr("adze.shared_bytes",
                     b.getI64IntegerAttr(plan->getSharedBytes()));
   // Where blocks share a tile, all are launched.

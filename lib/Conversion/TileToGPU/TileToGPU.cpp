@@ -75,10 +75,13 @@ std::string findObstacle(tile::KernelOp kernel) {
       why = "expected no tile.print, which prints on CPUs";
     if (auto ids = dyn_cast<tile::ProgramIdOp>(op); ids && ids.getOrdered())
       why = "expected programs without an order";
-    for (Type type : op->getResultTypes())
+    for (Type type : op->getResultTypes()) {
+      if (isa<MemRefType>(type) && !isa<ViewLikeOpInterface>(op))
+        why = "expected no memory but the arguments and views of them";
       if (auto t = dyn_cast<RankedTensorType>(type);
           t && (!t.hasStaticShape() || !bytesOf(t.getElementType())))
         why = "expected static tiles of whole bytes";
+    }
   });
   return why;
 }

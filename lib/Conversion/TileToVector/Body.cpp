@@ -197,6 +197,11 @@ void KernelLowering::bodyOp(Operation *op) {
     fail(op, "expected scf.for or scf.if as the only control flow over tiles");
     return;
   }
+  if (!op->getNumResults()) {
+    fail(op, "expected tile.store or tile.check as the only ops over tiles "
+             "without a result");
+    return;
+  }
   Value tile = op->getResult(0);
   if (auto it = invariant.find(tile); it != invariant.end())
     return prepareOperand(tile, it->second);

@@ -3,6 +3,7 @@
 // The functions that a kernel becomes: its programs, and the loop over them
 // around the kernel or, one after the other, its phases.
 #include "KernelFunctions.h"
+#include "Dialect/Tile/IR/Faults.h"
 #include "Dialect/Tile/IR/Streams.h"
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -203,8 +204,13 @@ LogicalResult KernelFunctions::phases(Block &block) {
 
 //===--- The whole --------------------------------------------------------===//
 
-LogicalResult KernelFunctions::checkViews() {
+LogicalResult KernelFunctions::checkOps() {
   WalkResult walk = kernel.walk([&](Operation *op) {
+    if (isa<PrintOp>(op)) { // computed in slices, and out of program order
+      (void)fail(op, "expected no tile.print, whose kernel "
+                     "convert-tile-to-linalg lowers");
+      return WalkResult::interrupt();
+    }
     auto view = dyn_cast<ViewLikeOpInterface>(op);
     auto type = view ? dyn_cast<MemRefType>(view.getViewSource().getType())
                      : MemRefType();
@@ -270,7 +276,7 @@ LogicalResult KernelFunctions::makeBody() {
 }
 
 LogicalResult KernelFunctions::run() {
-  if (succeeded(checkViews()) && succeeded(makePrograms()) &&
+  if (succeeded(checkOps()) && succeeded(makePrograms()) &&
       succeeded(makeBody()))
     return success();
   if (function)

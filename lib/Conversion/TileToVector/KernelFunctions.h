@@ -41,7 +41,7 @@ public:
   }
 
 private:
-  mlir::LogicalResult checkViews();
+  mlir::LogicalResult checkOps();
   mlir::LogicalResult makePrograms();
   mlir::LogicalResult makeBody();
   mlir::Value haveLargeResults();

@@ -323,6 +323,8 @@ Binder::Values Binder::split(mlir::Value value, int64_t axis,
 
 mlir::Value Binder::concat(llvm::ArrayRef<mlir::Value> pieces, int64_t axis) {
   int64_t rank = getRank(pieces.front());
+  if (hasFailed() || !hasAxis(axis, rank))
+    return {};
   Dims dims = graph::getDims(pieces.front()), sizes;
   for (mlir::Value piece : pieces) {
     if (getRank(piece) != rank)

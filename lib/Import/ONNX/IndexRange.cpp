@@ -196,16 +196,28 @@ LogicalResult adze::importer::checkDivisors(Binder &b, Value divisors) {
   }
   if (graph::getElements(divisors))
     return mlir::success();
-  Value zero = b.scalar(b.getElementType(divisors), 0.0);
-  Value isZero = b.cast(b.create<graph::EqualOp>({divisors, zero}),
-                        b.builder.getI32Type());
-  Value found =
-      reduce<graph::ReduceMaxOp>(b, isZero, Binder::getRank(divisors));
-  if (!found)
+  // The least one as an unsigned number: one instruction for each vector.
+  auto element = mlir::cast<mlir::IntegerType>(b.getElementType(divisors));
+  unsigned width = element.getWidth();
+  auto natural = b.builder.getIntegerType(width, /*isSigned=*/false);
+  Value numbers = divisors;
+  if (element != natural)
+    numbers = graph::BitcastOp::create(
+        b.builder, b.loc,
+        mlir::cast<mlir::RankedTensorType>(divisors.getType()).clone(natural),
+        divisors);
+  Value least =
+      reduce<graph::ReduceMinOp>(b, numbers, Binder::getRank(divisors));
+  if (!least)
     return mlir::failure();
-  AffineExpr bounds[] = {b.expr(0), b.expr(1)};
+  AffineExpr bounds[] = {b.expr(1), b.expr(int64_t(1) << std::min(width, 32u))};
+  if (width > 32) { // i64 has no such numbers
+    least = b.create<graph::EqualOp>({least, b.scalar(natural, 0.0)});
+    bounds[0] = b.expr(0), bounds[1] = b.expr(1);
+  }
+  least = b.cast(least, b.builder.getI64Type());
   graph::CheckRangeOp::create(
-      b.builder, b.loc, found, found, "expected divisors other than 0",
+      b.builder, b.loc, least, least, "expected divisors other than 0",
       mlir::AffineMap::get(0, 0, bounds, b.builder.getContext()));
   return mlir::success();
 }

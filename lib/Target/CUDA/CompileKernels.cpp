@@ -30,6 +30,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/IR/LLVMContext.h"
@@ -155,6 +156,21 @@ struct OverlapLaunchesPass
   void runOnOperation() final { overlapLaunches(getOperation()); }
 };
 
+/// Returns the kernels of the module and all symbols that they use.
+static llvm::SetVector<Operation *> findKernels(ModuleOp module) {
+  llvm::SetVector<Operation *> kept;
+  for (tile::KernelOp kernel : module.getOps<tile::KernelOp>())
+    kept.insert(kernel);
+  SymbolTable symbols(module);
+  for (size_t i = 0; i < kept.size(); ++i)
+    if (auto uses = SymbolTable::getSymbolUses(kept[i]))
+      for (SymbolTable::SymbolUse use : *uses)
+        if (Operation *used =
+                symbols.lookup(use.getSymbolRef().getRootReference()))
+          kept.insert(used);
+  return kept;
+}
+
 /// Leaves the kernels, for one target: a host program would launch what is no
 /// longer there.
 struct KeepTileKernelsPass
@@ -173,8 +189,9 @@ struct KeepTileKernelsPass
           gpu && gpu.getChip() == target.chip)
         own = gpu;
     tile::setTargets(getOperation(), own);
+    llvm::SetVector<Operation *> kept = findKernels(getOperation());
     for (Operation &op : llvm::make_early_inc_range(*getOperation().getBody()))
-      if (!isa<tile::KernelOp>(op))
+      if (!kept.contains(&op))
         op.erase();
   }
 

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
+import signal
 import subprocess
 import sys
 import time
-from typing import Any, Sequence
+from typing import Any, Iterator, Sequence
 
 # Statuses of atranslate; and that of a program that was interrupted.
 _STATUSES = {"input": 1, "usage": 2, "unsupported": 3, "cancelled": 4, "defect": 70}
@@ -190,7 +193,7 @@ def _split(values: Sequence[str]) -> list[str]:
     return [part for value in values for part in value.split(",") if part]
 
 
-def _quantize(args: argparse.Namespace, bar: _Bar) -> None:
+def _quantize(args: argparse.Namespace, bar: _Bar) -> str | None:
     from . import quantize
 
     result = quantize(
@@ -219,13 +222,12 @@ def _quantize(args: argparse.Namespace, bar: _Bar) -> None:
     )
     bar.clear()
     if not args.quiet:
-        print(result.table())
+        return result.table()
+    return None
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the tool; returns its exit status."""
+def _run(arguments: Sequence[str]) -> int:
     parser = _make_parser()
-    arguments = sys.argv[1:] if arguments is None else arguments
     if "--version" in arguments:
         from .._tools import find
 
@@ -245,8 +247,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"{flag} needs calibration data: give some by --data")
     bar = _Bar()
     try:
-        _quantize(args, bar)
-        return 0
+        table = _quantize(args, bar)
     except CompileError as error:
         bar.clear()
         print(f"error: {error}", file=sys.stderr)
@@ -255,10 +256,65 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bar.clear()
         print(f"error: --{str(error).replace('_', '-', 1)}", file=sys.stderr)
         return _STATUSES["usage"]
-    except (AdzeError, ImportError, OSError) as error:
+    except (AdzeError, ImportError) as error:
         bar.clear()
         print(f"error: {error}", file=sys.stderr)
+        return _STATUSES["input"]
+    except OSError as error:  # of a write it has no name
+        bar.clear()
+        print(f"error: {error.filename or args.output}: {error.strerror}", file=sys.stderr)
         return _STATUSES["input"]
     except KeyboardInterrupt:
         bar.clear()
         return _INTERRUPTED
+    if table is not None:
+        print(table)
+    return 0
+
+
+class _Ended(BaseException):
+    """A signal asks the process to end: what it has begun to write is removed first."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextlib.contextmanager
+def _ends_by_signals() -> Iterator[None]:
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+
+    def end(number: int, _: object) -> None:
+        for other in numbers:  # a second one would end the removal
+            signal.signal(other, signal.SIG_IGN)
+        raise _Ended(number)
+
+    known = {n: signal.getsignal(n) for n in numbers}
+    caught = [n for n in numbers if known[n] == signal.SIG_DFL]  # nohup ignores one
+    for number in caught:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in caught:
+            signal.signal(number, known[number])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the tool; returns its exit status."""
+    try:
+        try:
+            with _ends_by_signals():
+                status = _run(sys.argv[1:] if arguments is None else arguments)
+        except SystemExit as end:  # argparse's --help and refusals
+            status = end.code if isinstance(end.code, int) else 0
+        sys.stdout.flush()
+        return status
+    except _Ended as end:
+        os.kill(os.getpid(), end.number)
+        return 128 + end.number
+    except OSError as error:
+        print(f"error: standard output: {error.strerror}", file=sys.stderr)
+        # The interpreter would write it again, and end with a status of its own.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _STATUSES["input"]

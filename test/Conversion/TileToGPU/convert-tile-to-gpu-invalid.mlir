@@ -26,6 +26,14 @@ tile.kernel @large(%x: memref<256x256xf32>, %y: memref<256x256xf32>) {
   tile.return
 }
 
+// expected-remark@below {{kernel stays on the host: expected no memory but the arguments and views of them}}
+tile.kernel @scratch(%x: memref<8xf32>) {
+  %s = tile.scratch [8] : memref<8xf32>
+  %t = tile.load %x[0] sizes [8] : memref<8xf32> -> tensor<8xf32>
+  tile.store %t, %s[0] : tensor<8xf32>, memref<8xf32>
+  tile.return
+}
+
 // expected-remark@below {{kernel stays on the host: expected programs without an order}}
 tile.kernel @steps(%y: memref<8x4xf32>) {
   %c8 = arith.constant 8 : index

@@ -124,3 +124,39 @@ tile.kernel @wide(%a: memref<?x512xf16>, %b: memref<512x96xf16>, %y: memref<?x97
   tile.store %acc, %y[%row, %col] : tensor<64x64xf32>, memref<?x97xf32>
   tile.return
 }
+
+// -----
+// A scale in memory is read where it is used: the kernel goes.
+// CHECK-LABEL: llvm.func @scaled(
+// CHECK: %[[S:.*]] = llvm.load %arg2 : !llvm.ptr<1> -> f32
+// CHECK: %[[HALF:.*]] = arith.mulf %[[S]], %{{.*}} : f32
+// CHECK: arith.mulf %{{.*}}, %[[HALF]] : f32
+#small = #tile.schedule<unit = "wgmma", dims = [#tile.dim<"m", 64>, #tile.dim<"n", 64>, #tile.dim<"k", 64>],
+  operands = [#tile.operand<0, copy = tma, swizzle = 128>, #tile.operand<1, copy = tma, swizzle = 128>],
+  gpu = #tile.gpu<warps = [4, 4], stages = 2, inflight = 1, persistent = 16>>
+tile.kernel @scaled(%a: memref<?x512xf16>, %b: memref<512x96xf16>, %scale: memref<f32>, %y: memref<?x96xf32>) attributes {tile.schedule = #small} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %c512 = arith.constant 512 : index
+  %f0 = arith.constant 0.0 : f32
+  %half = arith.constant 0.5 : f32
+  %m = memref.dim %a, %c0 : memref<?x512xf16>
+  %gm = arith.ceildivui %m, %c64 : index
+  %i, %j = tile.program_id (%gm, %c2) : index, index
+  %row = arith.muli %i, %c64 : index
+  %col = arith.muli %j, %c64 : index
+  %zero = tile.broadcast %f0 to [64, 64] : f32 -> tensor<64x64xf32>
+  %acc = scf.for %k = %c0 to %c512 step %c64 iter_args(%q = %zero) -> tensor<64x64xf32> {
+    %l = tile.load %a[%row, %k] sizes [64, 64] : memref<?x512xf16> -> tensor<64x64xf16>
+    %r = tile.load %b[%k, %col] sizes [64, 64] : memref<512x96xf16> -> tensor<64x64xf16>
+    %d = tile.dot %l, %r, %q : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  %s = memref.load %scale[] : memref<f32>
+  %h = arith.mulf %s, %half : f32
+  %sb = tile.broadcast %h to [64, 64] : f32 -> tensor<64x64xf32>
+  %scaled = arith.mulf %acc, %sb : tensor<64x64xf32>
+  tile.store %scaled, %y[%row, %col] : tensor<64x64xf32>, memref<?x96xf32>
+  tile.return
+}

@@ -24,3 +24,29 @@ tile.kernel @huge(%x: memref<1000000xf32>, %y: memref<1000000xf32>) {
   tile.store %r, %y[0] : tensor<1000000xf32>, memref<1000000xf32>
   tile.return
 }
+
+// -----
+tile.kernel @prints_a_tile(%x: memref<8xf32>) {
+  %t = tile.load %x[0] sizes [8] : memref<8xf32> -> tensor<8xf32>
+  // expected-error @+1 {{expected no tile.print, whose kernel convert-tile-to-linalg lowers}}
+  tile.print "x", %t : tensor<8xf32>
+  tile.return
+}
+
+// -----
+// A scalar would be printed once for each slice of the program.
+tile.kernel @prints_a_scalar(%x: memref<8xf32>) {
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{expected no tile.print, whose kernel convert-tile-to-linalg lowers}}
+  tile.print "one", %c1 : index
+  tile.return
+}
+
+// -----
+func.func private @consume(tensor<8xf32>)
+tile.kernel @consumed(%x: memref<8xf32>) {
+  %t = tile.load %x[0] sizes [8] : memref<8xf32> -> tensor<8xf32>
+  // expected-error @+1 {{expected tile.store or tile.check as the only ops over tiles without a result}}
+  func.call @consume(%t) : (tensor<8xf32>) -> ()
+  tile.return
+}

@@ -211,7 +211,7 @@ std::error_code BlobTable::append(ArrayRef<char> bytes) {
     if (std::error_code code = startSideFile())
       return code;
   std::error_code code;
-  llvm::raw_fd_ostream os(sidePath, code, fs::CD_OpenAlways, fs::FA_Write,
+  llvm::raw_fd_ostream os(sidePath, code, fs::CD_OpenExisting, fs::FA_Write,
                           fs::OF_Append);
   if (code)
     return code;
