@@ -1,5 +1,5 @@
 # Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
-"""Values that are no tensors of numbers: strings, sequences, maps, optionals."""
+"""Values other than tensors of numbers: strings, sequences, maps, optionals."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _handles(values: list[Value]) -> Any:
 
 
 def _inner(kind: str, prefix: str) -> str:
-    """What is between the parentheses of "seq(tensor(string))"."""
+    """Returns the text between the parentheses of "seq(tensor(string))"."""
     return kind[len(prefix) + 1 : -1] if kind.startswith(prefix + "(") else ""
 
 
@@ -151,7 +151,7 @@ def _make_map(value: Any, kind: str) -> Value:
 
 
 def _read_texts(handle: c_void_p) -> list[str]:
-    """The elements of a string tensor, in row-major order."""
+    """Returns the elements of a string tensor, in row-major order."""
     texts, lengths, count = POINTER(c_void_p)(), POINTER(c_size_t)(), c_size_t()
     check_status(
         lib.runtime().adze_value_strings(handle, byref(texts), byref(lengths), byref(count))
@@ -174,7 +174,7 @@ _NUMBERS = {(0, 64): c_int64, (2, 32): ctypes.c_float, (2, 64): ctypes.c_double}
 
 
 def _read_numbers(value: Value) -> list[Any]:
-    """The elements of a dense tensor in host memory, in row-major order."""
+    """Returns the elements of a dense tensor in host memory, in row-major order."""
     rt = lib.runtime()
     managed = POINTER(lib.DLManagedTensorVersioned)()
     check_status(rt.adze_value_as_dlpack(value.handle, byref(managed)))
