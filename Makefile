@@ -16,9 +16,10 @@ configure:
 	@[ -f build/build.ninja ] || cmake --preset $(PRESET) >build-configure.log 2>&1 || { cat build-configure.log; exit 1; }
 	@rm -f build-configure.log
 
-# Compiles the shipped, trained model and runs it on the held-out samples.
+# Compiles the shipped, trained model and runs it on the held-out samples, by an
+# unoptimized build of the compiler in build-demo/ if there is no build/.
 demo:
-	@JOBS=$(JOBS) PRESET=$(PRESET) scripts/demo.sh
+	@JOBS=$(JOBS) scripts/demo.sh
 
 # Everything: lit, GoogleTest, C programs, models, ONNX conformance, sanitizers.
 test:
@@ -80,4 +81,4 @@ format:
 	@git ls-files '*.cpp' '*.h' '*.c' | xargs clang-format-22 -i
 
 clean:
-	@rm -rf build build-asan build-tsan
+	@rm -rf build build-demo build-asan build-tsan

@@ -26,8 +26,8 @@ std::string getDigest(std::string_view description,
   XXH3_128bits_reset(state.get());
   XXH3_128bits_update(state.get(), description.data(), description.size() + 1);
   for (const adze_model_part &part : parts) {
-    // Where parts end is not part of the model, and zeros are known by their
-    // size.
+    // The digest does not depend on the division into parts. A part of zeros is
+    // represented by its size.
     uint64_t hole = part.data ? 0 : part.size;
     if (part.data)
       XXH3_128bits_update(state.get(), part.data, part.size);
@@ -96,7 +96,7 @@ void writeFile(const fs::path &path, std::string_view data) {
 std::string describeCpu() {
   std::ifstream file("/proc/cpuinfo");
   std::string text;
-  // The first CPU: its lines end with an empty one.
+  // Only the first CPU: an empty line ends its entry.
   for (std::string line; std::getline(file, line) && !line.empty();)
     for (const char *key : {"vendor_id", "cpu family", "model", "cache size",
                             "flags", "CPU implementer", "CPU part", "Features"})

@@ -10,7 +10,7 @@
 
 namespace adze::ep {
 
-/// The nodes that each node reads values of.
+/// Returns the producers of each node.
 static std::vector<std::vector<size_t>> getProducers(const GraphReader &reader,
                                                      const Nodes &nodes) {
   std::map<std::string, size_t> writers;
@@ -26,7 +26,7 @@ static std::vector<std::vector<size_t>> getProducers(const GraphReader &reader,
   return producers;
 }
 
-/// The nodes that read each value.
+/// Returns the consumers of each value.
 static std::map<std::string, std::vector<size_t>>
 getReaders(const GraphReader &reader, const Nodes &nodes) {
   std::map<std::string, std::vector<size_t>> readers;
@@ -37,8 +37,8 @@ getReaders(const GraphReader &reader, const Nodes &nodes) {
 }
 
 void Provider::claim(const OrtGraph *graph, OrtEpGraphSupportInfo *info) {
-  // Bodies come before the graph around them. With nodes of a body claimed,
-  // its If, Loop or Scan could not be claimed whole.
+  // ONNX Runtime asks about bodies before the enclosing graph. If nodes of a
+  // body were claimed, its If, Loop or Scan could not be claimed as a whole.
   bool isInside = isBody(graph);
   if (isInside && isClaimedWhole(graph))
     return;
@@ -52,8 +52,8 @@ void Provider::claim(const OrtGraph *graph, OrtEpGraphSupportInfo *info) {
   std::vector<bool> isSupported = getCandidates(nodes);
   std::vector<std::vector<size_t>> parts;
   std::set<std::vector<size_t>> checked;
-  // A refused node may divide its partition, whose parts are checked anew: they
-  // get values from outside that were inside before.
+  // A refused node may split its partition. The parts are checked again,
+  // because values inside of the partition become inputs.
   for (bool isChanged = true; isChanged;) {
     isChanged = false;
     parts = findPartitions(producers, isSupported);
@@ -88,9 +88,10 @@ bool Provider::isBody(const OrtGraph *graph) {
   check(api, api.ort.Graph_GetParentNode(graph, &parent));
   if (parent || api.running >= 24)
     return parent != nullptr;
-  // Version 1.23 has no parents here, and gives fused nodes of two graphs the
-  // same name. Branches have no inputs; loops have a number and a condition,
-  // and yield a condition. All else is left to the first graph that comes.
+  // Version 1.23 does not give the parent here, and names fused nodes of two
+  // graphs alike. Branches have no inputs; loops have a trip count and a
+  // condition, and yield a condition. Any other graph is taken as the main
+  // graph if it comes first.
   Values inputs =
       list(api, graph, api.ort.Graph_GetNumInputs, api.ort.Graph_GetInputs);
   Values outputs =
@@ -134,7 +135,7 @@ bool Provider::isClaimedWhole(const OrtGraph *body) {
   return result.refusals.empty() && result.wholeModel.empty();
 }
 
-/// Tells of options `dim` that no input has the dim of.
+/// Warns about options `dim` that name no dimension of an input.
 void Provider::warnOfDims(const OrtGraph *graph) {
   std::set<std::string> known;
   for (const OrtValueInfo *input :
@@ -148,8 +149,8 @@ void Provider::warnOfDims(const OrtGraph *graph) {
                     dim + "'");
 }
 
-/// Claims each EPContext node of ours alone. Models that have some are compiled
-/// already: their other nodes were left out before.
+/// Claims each of our EPContext nodes by itself. Models that have some are
+/// compiled already: their other nodes were refused then.
 bool Provider::claimContexts(const Nodes &nodes, OrtEpGraphSupportInfo *info) {
   bool isFound = false;
   for (const OrtNode *node : nodes)
@@ -168,7 +169,7 @@ void Provider::fuse(OrtEpGraphSupportInfo *info, const Nodes &nodes) {
                                                       nodes.size(), &fusion));
 }
 
-/// Returns why a node cannot be claimed whatever the compiler says, or "".
+/// Returns why a node cannot be claimed, whatever the compiler supports, or "".
 std::string Provider::getObstacle(const OrtNode *node) {
   std::string provider = reader.getProvider(node);
   if (!provider.empty() && provider != kName)
@@ -221,8 +222,8 @@ static std::string getObstacle(const GraphReader &reader,
   }
 }
 
-/// Refuses nodes whose values cannot pass between partitions: strings,
-/// sequences and tensors of unknown rank are fine inside of one.
+/// Refuses nodes whose values cannot cross partitions: strings, sequences and
+/// tensors of unknown rank are supported only inside of one.
 bool Provider::refuseBoundaries(const Nodes &nodes, const Readers &readers,
                                 const std::vector<size_t> &part,
                                 std::vector<bool> &isSupported) {
@@ -255,8 +256,8 @@ bool Provider::refuseBoundaries(const Nodes &nodes, const Readers &readers,
   return isRefused;
 }
 
-/// Before version 1.27, a fused node has no input for a value of outside that
-/// only bodies in the partition read.
+/// Before version 1.27, a fused node has no input for an outer value that only
+/// bodies in the partition read.
 bool Provider::refuseCaptures(const Nodes &nodes,
                               const std::vector<size_t> &part,
                               std::vector<bool> &isSupported) {

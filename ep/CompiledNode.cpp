@@ -96,11 +96,11 @@ std::unique_ptr<CompiledNode::Slot> CompiledNode::takeSlot() {
 // Threads
 //===----------------------------------------------------------------------===//
 
-/// The kernel's context of the run that this thread is in. The run time calls
-/// its parallel_for on the thread that called it.
+/// The kernel context of the current run on this thread. The run time calls its
+/// parallel_for on the thread that called the run time.
 static thread_local const OrtKernelContext *currentKernel;
 
-/// The run time's parallel_for on the threads of the session.
+/// Implements the run time's parallel_for on the session's threads.
 static void runParallel(void *user, int64_t count, adze_task_fn task,
                         void *data) {
   struct Call {
@@ -125,7 +125,7 @@ static void runParallel(void *user, int64_t count, adze_task_fn task,
 // Opening
 //===----------------------------------------------------------------------===//
 
-/// Returns for each value of the module its place in `names`.
+/// Returns the index in `names` of each value of the module.
 static std::vector<size_t>
 findPlaces(const std::vector<const adze_value_info *> &infos,
            const std::vector<std::string> &names) {
@@ -179,8 +179,7 @@ CompiledNode::CompiledNode(const Api &api, const Options &options,
     throw;
   }
   ort_version_supported = kStructVersion;
-  // Runs of several threads share the state that ONNX Runtime asks for: there
-  // is none beside this.
+  // ONNX Runtime shares one state among concurrent runs: this object.
   CreateState = [](OrtNodeComputeInfo *self, OrtNodeComputeContext *,
                    void **state) -> OrtStatus * {
     *state = self;
@@ -204,7 +203,7 @@ CompiledNode::~CompiledNode() {
 //===----------------------------------------------------------------------===//
 
 void CompiledNode::compute(OrtKernelContext *kernel) {
-  // A slot whose run failed is not used again.
+  // A slot is not reused after a failed run.
   std::unique_ptr<Slot> slot = takeSlot();
   RunProfile *profile = findProfile(owner);
   if (profile)
@@ -278,7 +277,8 @@ void CompiledNode::inferShapes(Slot &slot) {
   slot.isInferred = true;
 }
 
-/// Has ONNX Runtime allocate the outputs, or give the caller's bound memory.
+/// Requests the outputs from ONNX Runtime, which allocates them or returns the
+/// caller's bound memory.
 void CompiledNode::bindOutputs(Slot &slot, OrtKernelContext *kernel) {
   for (size_t i = 0; i < slot.outputs.size(); ++i) {
     OrtValue *value = nullptr;
@@ -312,7 +312,8 @@ static size_t getBytes(const DLTensor &tensor) {
   return (bits + 7) / 8;
 }
 
-/// ONNX Runtime takes no memory of others as an output: these are copied.
+/// Copies outputs in the module's memory: ONNX Runtime accepts no foreign
+/// memory as an output.
 void CompiledNode::runDataDependent(Slot &slot, OrtKernelContext *kernel) {
   std::vector<DLManagedTensorVersioned *> results(slot.outputs.size());
   check(adze_run_alloc(slot.context, slot.inputPointers.data(),

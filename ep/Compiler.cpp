@@ -114,8 +114,8 @@ Compiler::Compiler(const Options &options, const Log &log)
     : options(options), log(log),
       path(options.compiler.empty() ? getDefaultLibrary() : options.compiler) {}
 
-/// Errors come with the result; warnings and what `v` and `stats` print are
-/// for the log.
+/// Errors are returned with the result; warnings and the output of `v` and
+/// `stats` are logged.
 static void writeDiagnostic(void *user,
                             const adze_compile_diagnostic *diagnostic) {
   auto *log = static_cast<const Log *>(user);
@@ -170,7 +170,7 @@ private:
 // Checks and compilations
 //===----------------------------------------------------------------------===//
 
-/// All that a result depends on, in a digest.
+/// Returns a digest of all inputs of a compilation.
 std::string Compiler::getKey(const char *purpose, const Source &source) const {
   std::string text = std::string(purpose) +
                      " " ADZE_VERSION " " ADZE_COMMIT "\n" +
@@ -228,7 +228,7 @@ static Message makeSmallModel(const std::vector<std::string> &symbols) {
 }
 
 void Compiler::checkOptions() {
-  // What options require of each other is known to a compilation only.
+  // Only a compilation checks options against each other.
   Source source;
   source.name = "options.onnx";
   for (const auto &[symbol, dim] : options.dims)
@@ -239,8 +239,8 @@ void Compiler::checkOptions() {
     throw Error(ORT_INVALID_ARGUMENT, result.wholeModel);
 }
 
-/// Writes an entry of the cache. A session does without a cache that cannot be
-/// written.
+/// Writes an entry of the cache. A failure to write is not an error of the
+/// session.
 bool Compiler::store(const fs::path &file, std::string_view data) {
   try {
     writeFile(file, data);

@@ -19,7 +19,7 @@ bool isContext(const GraphReader &reader, const OrtNode *node) {
          reader.getText(node, "source") == kName;
 }
 
-/// The path of the model; the option says it for one from memory.
+/// Returns the path of the model; the option gives it for a model in memory.
 static fs::path getModelPath(const GraphReader &reader, const OrtGraph *graph,
                              const Options &options) {
   const char *path = nullptr;
@@ -54,7 +54,7 @@ ModuleSource readContext(const GraphReader &reader, const OrtGraph *graph,
 }
 
 namespace {
-/// Attributes of a node to be made; released with this.
+/// Owns the attributes of a new node.
 class Attributes {
 public:
   explicit Attributes(const Api &api) : api(api) {}

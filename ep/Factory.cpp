@@ -27,7 +27,7 @@ struct Factory : OrtEpFactory {
           *result = checkCompatibility(info);
           return static_cast<OrtStatus *>(nullptr);
         };
-    // Called without a look whether it is there.
+    // ONNX Runtime calls this function without a null check.
     CreateDataTransfer = [](OrtEpFactory *, void **transfer) {
       *transfer = nullptr; // tensors are in the CPU's memory
       return static_cast<OrtStatus *>(nullptr);

@@ -63,7 +63,7 @@ GraphReader::getBodies(const OrtNode *node) const {
   return bodies;
 }
 
-/// Calls a function that gives a text; "" for NULL.
+/// Returns the text of a getter; "" for NULL.
 template <typename Owner>
 static std::string getString(const Api &api, const Owner *owner,
                              OrtStatus *(*get)(const Owner *, const char **)) {

@@ -21,7 +21,7 @@ enum AttributeKind {
   kStrings = 8
 };
 
-/// Tensors below this size are copied, and are never left out.
+/// Tensors below this size are copied, and never omitted.
 constexpr size_t kLargeBytes = 4096;
 
 class ModelWriter {
@@ -70,7 +70,8 @@ static uint64_t getDataType(ONNXTensorElementDataType type) {
   }
 }
 
-/// Returns true for types whose values no import looks at, if there are many.
+/// Returns true for element types whose values the importer does not read in
+/// large tensors.
 static bool isWeight(ONNXTensorElementDataType type) {
   switch (type) {
   case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT:
@@ -107,7 +108,7 @@ Message ModelWriter::writeModel(const OrtGraph *graph, const Subgraph &part) {
   return model;
 }
 
-/// `known` are the values of graphs further out.
+/// `known` are the values of enclosing graphs.
 Message ModelWriter::writeGraph(const OrtGraph *graph, const Subgraph &part,
                                 Known known) {
   Message result;
@@ -126,8 +127,8 @@ Message ModelWriter::writeGraph(const OrtGraph *graph, const Subgraph &part,
     Values more = reader.getReads(node);
     reads.insert(reads.end(), more.begin(), more.end());
   }
-  // Whatever else is read is an initializer, of this graph or of one further
-  // out: Graph_GetInitializers does not list the latter.
+  // All other operands are initializers of this graph or of an enclosing one:
+  // Graph_GetInitializers does not list the latter.
   for (const OrtValueInfo *value : reads) {
     std::string valueName = reader.getName(value);
     const OrtValue *tensor = nullptr;

@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The options: what is the provider's, the run time's and the compiler's.
+// Divides options among the provider, the run time and the compiler.
 #include "Options.h"
 #include <algorithm>
 #include <charconv>
@@ -23,7 +23,7 @@ static size_t readNumber(const std::string &key, const std::string &value) {
   return number;
 }
 
-/// Returns what stands between separators, without empty parts.
+/// Splits the text at separators, without empty parts.
 static std::vector<std::string> split(const std::string &text, char separator) {
   std::vector<std::string> parts;
   for (size_t at = 0; at <= text.size();) {
@@ -35,7 +35,7 @@ static std::vector<std::string> split(const std::string &text, char separator) {
   return parts;
 }
 
-/// Options of the compiler that would not leave a CPU module in memory.
+/// Compiler options whose output is not a CPU module in memory.
 static bool isRefused(const std::string &key) {
   for (const char *refused :
        {"emit", "target", "allow-host-fallback", "weights", "cache", "shape",

@@ -3,12 +3,13 @@
 #
 # Builds and runs tests, then closes with `N passed, N failed, N skipped`.
 #
-#   scripts/run-tests.sh quick|no-toolkit|no-driver|conformance|gpu|all
+#   scripts/run-tests.sh quick|site|no-toolkit|no-driver|conformance|gpu|all
 #
 # lit drives the tools; ctest runs GoogleTest units, C programs and models;
 # adze-conformance runs ONNX's cases; `all` also runs the run time's tests under
 # the sanitizers, and a slice of the soak. `no-toolkit` and `no-driver` run with
-# the CUDA toolkit and the driver hidden; `quick` and `all` include both.
+# the CUDA toolkit and the driver hidden; `quick` and `all` include both. `site`
+# builds the pages with strict links, which `all` includes.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 suite=${1:-all}
@@ -96,14 +97,14 @@ run_conformance() { # run_conformance LOG ARG...: one column, counted case by ca
 }
 
 needs_models=1
-case $suite in quick | no-toolkit | no-driver) needs_models= ;; esac
+case $suite in quick | site | no-toolkit | no-driver) needs_models= ;; esac
 if [ -z "$needs_models" ]; then scripts/setup.sh || fatal "set-up failed"; else scripts/setup.sh models || fatal "set-up failed"; fi
 if ! [ -f build/build.ninja ]; then
   cmake --preset "${PRESET:-dev}" >/tmp/adze-configure.$$ 2>&1 || { cat /tmp/adze-configure.$$; fatal "CMake failed"; }
   rm -f /tmp/adze-configure.$$
 fi
 mkdir -p build/test-logs
-ninja -C build -j"$jobs" --quiet all || fatal "the build failed"
+[ "$suite" = site ] || ninja -C build -j"$jobs" --quiet all || fatal "the build failed"
 if [ -n "$needs_models" ]; then
   [ "$suite" = conformance ] || benchmarks/models/prepare.sh build/models || fatal "the test models could not be made"
   python-free-tests/Conformance/prepare.sh build/conformance || fatal "the conformance cases could not be made"
@@ -134,7 +135,24 @@ run_python() {
   echo "run-tests: python: ${good:-0} passed, $bad failed, ${skip:-0} skipped (log: ${log#$PWD/})"
 }
 
+# The pages as a site, whose links are strict: skipped where MkDocs cannot be installed.
+run_site() {
+  local log=build/test-logs/site.log
+  if ! scripts/setup.sh site >"$log" 2>&1; then
+    skipped=$((skipped + 1))
+    echo "run-tests: site: skipped: no package index (log: $log)"
+  elif ninja -C build --quiet adze-docs >"$log" 2>&1 && scripts/site.sh >>"$log" 2>&1; then
+    passed=$((passed + 1))
+    echo "run-tests: site: 1 passed, 0 failed"
+  else
+    failed=$((failed + 1))
+    cat "$log"
+    echo "run-tests: site: 0 passed, 1 failed (log: $log)"
+  fi
+}
+
 case $suite in
+site) run_site ;;
 quick)
   run_lit build/test
   run_ctest build build/test-logs/ctest.log -LE 'slow|gpu|no-toolkit|no-driver'
@@ -157,6 +175,7 @@ all)
   run_ctest build build/test-logs/ctest.log -LE 'gpu|no-toolkit|no-driver'
   run_without_cuda
   run_python
+  run_site
   # One column whole, a fixed tenth of the others; `make conformance` runs all.
   run_conformance build/test-logs/conformance-O2.log -O2 --coverage=docs/OpSupport.md
   run_conformance build/test-logs/conformance-O0.log -O0 --part=0/10
@@ -171,7 +190,7 @@ all)
   if scripts/soak.sh --slice; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
   ;;
 *)
-  echo "usage: scripts/run-tests.sh quick|no-toolkit|no-driver|conformance|gpu|all" >&2
+  echo "usage: scripts/run-tests.sh quick|site|no-toolkit|no-driver|conformance|gpu|all" >&2
   exit 2
   ;;
 esac

@@ -59,8 +59,9 @@ adze_compiler_options_release(adze_compiler_options *options);
  * "O", "j", "q", "v", "stats", "emit", "target", "allow-host-fallback",
  * "mtriple", "mcpu", "mcache", "dim", "shape", "precision", "max-error",
  * "deterministic", "batch-invariant", "tune", "tune-db", "max-compile-seconds",
- * "kernels", "weights", "weights-precision", "kv-precision", "cache",
- * "winograd", "dump-phases", "report", "verify", "blob-dir". A switch takes
+ * "kernels", "weights", "weights-precision", "kv-precision", "state",
+ * "overridable", "cache", "winograd", "check-bounds", "dump-phases", "report",
+ * "verify", "blob-dir". A switch takes
  * "true" or "false". "target", "dim", "shape" and "blob-dir" are added to, the
  * others replaced. "j" is "0" by default: as many threads as the machine runs
  * at once, in each compilation.

@@ -8,6 +8,9 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
 
 using namespace adze::test;
 using testing::ElementsAre;
@@ -282,6 +285,26 @@ TEST(Compiler, ListsItsOptions) {
   EXPECT_THAT(list, HasSubstr("{\"name\":\"weights-precision\","));
   EXPECT_THAT(list, testing::Not(HasSubstr("plugin")));
   EXPECT_THAT(list, testing::Not(HasSubstr("inject")));
+}
+
+static std::set<std::string> findAll(const std::string &text,
+                                     const char *pattern) {
+  std::regex regex(pattern);
+  std::set<std::string> found;
+  for (std::sregex_iterator at(text.begin(), text.end(), regex), end; at != end;
+       ++at)
+    found.insert((*at)[1]);
+  return found;
+}
+
+TEST(Compiler, HeaderNamesAllOptions) {
+  std::ifstream file(ADZE_COMPILER_HEADER);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  size_t begin = text.find("Keys are the flags"),
+         end = text.find("A switch takes", begin);
+  ASSERT_NE(end, std::string::npos);
+  EXPECT_EQ(findAll(text.substr(begin, end - begin), "\"([A-Za-z-]+)\""),
+            findAll(adze_compiler_options_list(), "\"name\":\"([^\"]+)\""));
 }
 
 //===----------------------------------------------------------------------===//

@@ -115,7 +115,7 @@ class _Options:
 
     def follow(self, progress: Callable[[str, int, int], Any]) -> None:
         def call(_: Any, stage: bytes, done: int, total: int) -> None:
-            # What it raises cancels the compilation, which then raises it.
+            # An exception of the callback cancels the compilation, which raises it.
             try:
                 if self.failure is None:
                     progress(stage.decode(), done, total)
@@ -375,7 +375,7 @@ def check(
     name: str | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Imports a model only, and says what keeps it from being compiled.
+    """Imports a model without compiling it, and reports why it cannot be compiled.
 
     Args: as of :func:`adze.compile`.
 

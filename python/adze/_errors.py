@@ -43,11 +43,11 @@ class ArgumentError(AdzeError, ValueError):
 
 
 class _MemoryError(AdzeError, MemoryError):
-    """The run time got no memory."""
+    """The run time could not allocate memory."""
 
 
 def check_status(status: Any) -> None:
-    """Raises what a status of the run time says; None is success."""
+    """Raises the exception of a status of the run time; None is success."""
     if not status:
         return
     rt = runtime()

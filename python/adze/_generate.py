@@ -23,7 +23,7 @@ _ENDS = (None, "stopped", "full", "cancelled", "failed")
 
 @dataclass(frozen=True)
 class GeneratorInfo:
-    """What a generator does.
+    """The state and statistics of a generator.
 
     Attributes:
         batch: Most sequences that one run of the model takes.
@@ -54,7 +54,7 @@ Drafter = Callable[[Sequence[int], int], Iterable[int]]
 
 
 def _draft_callback(drafter: Drafter) -> Any:
-    """What the library calls. An error is shown, and drafts nothing."""
+    """The callback of the library. An exception is printed, and drafts nothing."""
 
     def called(user: Any, tokens: Any, count: int, draft: Any, most: int) -> int:
         try:
@@ -160,20 +160,20 @@ class TokenSequence:
         return self.tokens
 
     def cancel(self) -> None:
-        """Ends it before the next step. Any thread may call this."""
+        """Ends the sequence before the next step. Any thread may call this."""
         if self._pointer:
             lib.generate().adze_sequence_cancel(self._pointer)
 
     def extend(self, tokens: Iterable[int]) -> None:
-        """Goes on with more tokens behind those so far: the next turn of a chat.
-        It must have ended, not by a failure."""
+        """Appends tokens and continues: the next turn of a chat. The sequence must
+        have ended without a failure."""
         with self._generator._lock:
             ids = _ids(tokens)
             check_status(lib.generate().adze_sequence_extend(self._open(), ids, len(ids)))
             self.end = None
 
     def fork(self, **sampling: Any) -> TokenSequence:
-        """Returns a copy that goes on by itself from here.
+        """Returns a copy that continues independently from here.
 
         Args:
             **sampling: As of :meth:`Generator.add`; without any, those of the original.
@@ -212,7 +212,7 @@ class TokenSequence:
             return tokens[: count.value]
 
     def close(self) -> None:
-        """Ends it and gives its memory back."""
+        """Ends the sequence and releases its memory."""
         with self._generator._lock:
             if self._pointer:
                 lib.generate().adze_sequence_release(self._pointer)
@@ -226,7 +226,7 @@ class TokenSequence:
         self.close()
 
     def __del__(self) -> None:
-        # This may be any thread, in the middle of a step.
+        # Any thread may run this, also during a step.
         generator = getattr(self, "_generator", None)
         if generator is not None and self._pointer:
             generator._unused.append((self._pointer, self._inputs))
@@ -387,7 +387,7 @@ class Generator:
     def generate(
         self, prompts: Iterable[Iterable[int]], *, seed: int = 0, **sampling: Any
     ) -> list[list[int]]:
-        """Returns what follows each of several prompts, which run at the same time.
+        """Returns the continuation of each of several prompts, which run at the same time.
 
         Args:
             prompts: Token ids of each.
@@ -402,7 +402,7 @@ class Generator:
                 sequence.close()
 
     def step(self) -> int:
-        """Runs a chunk of one prompt, and a token of each sequence that goes on.
+        """Runs a chunk of one prompt, and one token of each active sequence.
         Returns how many go on. A sequence that fails has the
         :attr:`TokenSequence.error`; the others do not bear it."""
         with self._lock:
@@ -420,13 +420,13 @@ class Generator:
             return active.value
 
     def run(self) -> None:
-        """Steps until no sequence goes on."""
+        """Steps until no sequence is active."""
         while self.step():
             pass
 
     @property
     def info(self) -> GeneratorInfo:
-        """How the generator forms batches, and what it ran so far."""
+        """How the generator forms batches, and the number of its runs so far."""
         with self._lock:
             info = lib.CGeneratorInfo()
             check_status(
@@ -446,7 +446,7 @@ class Generator:
             )
 
     def _collect(self) -> None:
-        """Releases sequences that nobody refers to."""
+        """Releases sequences without references."""
         while self._unused:
             pointer, _ = self._unused.pop()
             lib.generate().adze_sequence_release(pointer)
@@ -455,7 +455,7 @@ class Generator:
 def _take(
     sequences: Mapping[int, TokenSequence], user: int, event: int, token: int, logprob: float
 ) -> int:
-    """An event of a step; 1 ends a sequence that nobody refers to."""
+    """An event of a step; returning 1 ends a sequence without references."""
     sequence = sequences.get(user)
     if sequence is None:
         return 1

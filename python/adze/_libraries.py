@@ -339,7 +339,7 @@ _COMPILER: dict[str, tuple[Any, list[Any]]] = {
 
 def folder() -> str:
     """The folder of the libraries and tools: the package's own, or, for a
-    source tree, what ADZE_LIBRARY_DIR says."""
+    source tree, ADZE_LIBRARY_DIR."""
     return os.environ.get("ADZE_LIBRARY_DIR") or os.path.dirname(os.path.abspath(__file__))
 
 

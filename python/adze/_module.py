@@ -110,7 +110,7 @@ class _Handle:
         self.pointer = pointer
         #: Functions that contexts call.
         self.operators: list[Any] = []
-        # At the interpreter's end modules may be gone.
+        # At interpreter shutdown, modules may already be unloaded.
         self._release = lib.runtime().adze_module_release
 
     def __del__(self) -> None:
@@ -183,7 +183,7 @@ _MOST_PLANS = 64
 
 
 class Profile:
-    """What was recorded of runs.
+    """A recording of runs.
 
     Attributes:
         trace: A Chrome trace: ``{"traceEvents": [...]}``; times are microseconds.
@@ -215,7 +215,7 @@ class Profile:
 
 
 class Context:
-    """What one run needs: working memory and, on a device, a stream.
+    """The resources of one run: working memory and, on a device, a stream.
 
     One context serves one run at a time (others wait); contexts of a module run
     at once, and share its weights. It is called as the module is.
@@ -312,7 +312,7 @@ class Context:
         return plan
 
     def _borrow(self, values: list[Any]) -> list[Any]:
-        """Fills in the array of inputs; what is returned has to outlive the run."""
+        """Fills in the array of inputs; the returned objects must outlive the run."""
         kept = []
         for i, (value, info) in enumerate(zip(values, self._signature.inputs)):
             try:
@@ -682,8 +682,7 @@ class Module:
             self._free.clear()  # made with the functions of before
 
     def context(self) -> Context:
-        """A context of the caller's own: it keeps its working memory, and no call
-        from elsewhere uses it."""
+        """Returns a context that only the caller uses; it keeps its working memory."""
         return Context(self)
 
     @contextlib.contextmanager

@@ -33,7 +33,7 @@ def _read_attribute(attribute: lib.CAttribute) -> Any:
 
 
 def _view(tensor: lib.DLTensor) -> np.ndarray:
-    """The memory of a dense tensor; valid as long as that."""
+    """The memory of a dense tensor; valid as long as the tensor."""
     if tensor.dtype.bits < 8:
         raise ArgumentError(f"expected elements of whole bytes, but got {dtype_name(tensor.dtype)}")
     dtype = numpy_dtype(dtype_name(tensor.dtype))
@@ -46,7 +46,7 @@ def _view(tensor: lib.DLTensor) -> np.ndarray:
 
 
 class _Call:
-    """One call: its inputs and attributes, and what it makes of results."""
+    """One call: its inputs, attributes and results."""
 
     def __init__(self, handle: c_void_p) -> None:
         self.handle = handle
@@ -104,7 +104,7 @@ class _Call:
 
 
 def register(handle: c_void_p, name: str, function: Callable[..., Any]) -> Any:
-    """Registers the function with a module; what is returned has to outlive the
+    """Registers the function with a module; the returned object must outlive the
     module's contexts."""
     if not callable(function):
         raise ArgumentError(f"expected a function, but got {type(function).__name__}")

@@ -36,7 +36,7 @@ class _Tensors:
 
 class Plan:
     """A run on dense numpy arrays of these shapes, with outputs that are small numpy
-    arrays. What a call does is to fill in addresses."""
+    arrays. A call only fills in addresses."""
 
     __slots__ = ("_ins", "_outs", "_run")
 
@@ -53,7 +53,7 @@ class Plan:
 
     @staticmethod
     def is_for(dtypes: Sequence[str], shapes: Sequence[tuple[Any, ...]]) -> bool:
-        """Whether outputs of these types and shapes can be arrays of a plan."""
+        """Returns True if outputs of these types and shapes can be arrays of a plan."""
         size = 0
         for name, shape in zip(dtypes, shapes):
             dtype = numpy_dtype(name)
@@ -63,7 +63,7 @@ class Plan:
         return size <= _MOST_BYTES
 
     def run(self, pointer: Any, values: Sequence[Any]) -> list[np.ndarray] | None:
-        """Runs a context. None if a value is no array that can be taken as it is."""
+        """Runs a context. Returns None if a value is no array that can be passed without a copy."""
         ins, outs = self._ins, self._outs
         for value, tensor, dtype in zip(values, ins.tensors, ins.dtypes):
             if type(value) is not np.ndarray or value.dtype != dtype:

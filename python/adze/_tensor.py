@@ -142,7 +142,7 @@ _MAX_VERSION = (1, 0)
 
 
 def _destroy(address: int) -> None:
-    """Releases a tensor whose capsule nobody has taken."""
+    """Releases a tensor whose capsule was not consumed."""
     for name, kind in ((_OLD, lib.DLManagedTensor), (_NEW, lib.DLManagedTensorVersioned)):
         if _raw_is(address, name):
             pointer = ctypes.cast(_raw_pointer(address, name), POINTER(kind))
@@ -227,8 +227,8 @@ def library_of(value: Any) -> str:
 
 
 def has_rows(value: Any, axis: int | None) -> bool:
-    """Whether an array is dense but for room behind its rows along `axis`: a view of
-    a buffer of more rows."""
+    """Returns True if an array is dense except for space after its rows along `axis`:
+    a view of a buffer with more rows."""
     if axis is None:
         return False
     shape = tuple(value.shape)
@@ -337,7 +337,7 @@ def borrow(value: Any, dtype: str | None, rows: int | None = None) -> Borrowed:
             kind = None
         return borrow_array(np.asarray(value, dtype=kind))
     value = _settle(value, rows)
-    # stream=-1 would be right after _settle, but not all know it on the CPU.
+    # stream=-1 would be correct after _settle, but not all libraries accept it on the CPU.
     try:
         capsule = value.__dlpack__(max_version=_MAX_VERSION)
     except TypeError:
@@ -355,7 +355,7 @@ def borrow(value: Any, dtype: str | None, rows: int | None = None) -> Borrowed:
 
 
 class _Interface:
-    """Memory as numpy takes it without a copy; keeps its owner."""
+    """Memory that numpy wraps without a copy; keeps its owner alive."""
 
     __slots__ = ("__array_interface__", "owner")
 
@@ -440,7 +440,7 @@ class Tensor:
         if self._value is None:
             value = c_void_p()
             check_status(rt.adze_value_from_dlpack(self._managed, byref(value)))
-            # The run time owns it now; `_tensor` stays where it is.
+            # The run time owns it now; the address of `_tensor` does not change.
             self._value, self._managed = value, None
         shared = POINTER(lib.DLManagedTensorVersioned)()
         check_status(rt.adze_value_as_dlpack(self._value, byref(shared)))
@@ -524,7 +524,7 @@ class Tensor:
 
 
 class _Shared:
-    """Calls the deleter of a shared tensor when it goes."""
+    """Calls the deleter of a shared tensor when it is destroyed."""
 
     __slots__ = ("pointer",)
 

@@ -61,16 +61,16 @@ class AdzeBackendRep(BackendRep):
 
 
 class AdzeBackend(Backend):
-    """The backend as ONNX's tests take it."""
+    """The backend as ONNX's tests expect it."""
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
-        """Whether there may be code for the device."""
+        """Returns True if the package may compile for the device."""
         return device.partition(":")[0] in ("CPU", "CUDA")
 
     @classmethod
     def is_compatible(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> bool:
-        """Whether all of the model can be compiled."""
+        """Returns True if the whole model can be compiled."""
         return bool(_compile.check(model)["compiles"])
 
     @classmethod

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
+import ctypes
 import gc
 import json
 import subprocess
@@ -16,6 +18,8 @@ import onnx.parser
 import pytest
 
 import adze
+from adze._errors import check_status
+from adze._values import Value, read_value
 from conftest import DIGITS, parse
 
 
@@ -95,6 +99,60 @@ def test_maps_are_dicts_of_numbers(labels):
     assert all(type(number) is float for row in rows for number in row.values())
     assert module(x[:0]) == []
     assert module(x, like="adze") == rows
+
+
+@pytest.mark.parametrize("width", [1, 64, 65])
+def test_maps_of_any_width(width):
+    labels = ", ".join(map(str, range(width)))
+    module = adze.compile(
+        parse(f"""
+        <ir_version: 8, opset_import: ["" : 18, "ai.onnx.ml" : 3]>
+        scores (float[N, {width}] x) => (seq(map(int64, float)) y) {{
+          y = ai.onnx.ml.ZipMap<classlabels_int64s = [{labels}]>(x)
+        }}""")
+    )
+    x = np.random.default_rng(width).standard_normal((7, width)).astype(np.float32)
+    assert module(x) == [dict(enumerate(row)) for row in x.tolist()]
+
+
+def test_rows_of_a_table_are_maps(monkeypatch):
+    """A sequence of maps that lies in one table: maps that threads ask for at once, and the table as an input."""
+    scores = adze.compile(
+        parse("""
+        <ir_version: 8, opset_import: ["" : 18, "ai.onnx.ml" : 3]>
+        scores (float[N, 3] x) => (seq(map(string, float)) y) {
+          y = ai.onnx.ml.ZipMap<classlabels_strings = ["a", "b", "c"]>(x)
+        }""")
+    )
+    x = np.arange(300, dtype=np.float32).reshape(100, 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(adze._module, "read_value", lambda value, library: value)
+        table = scores(x)
+
+    runtime = adze._libraries.runtime()
+
+    def read_map(index):
+        element = Value()
+        check_status(runtime.adze_value_sequence_get(table.handle, index, ctypes.byref(element.handle)))
+        return element.handle.value, read_value(element)
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        maps = list(pool.map(read_map, [*range(100)] * 8))
+    assert [read for _, read in maps[:100]] == [dict(zip("abc", row)) for row in x.tolist()]
+    assert maps == maps[:100] * 8  # each is made once
+
+    def count(kind):
+        return adze.compile(
+            parse(f"""
+            <ir_version: 8, opset_import: ["" : 18]>
+            count ({kind} s) => (int64 n) {{ n = SequenceLength(s) }}""")
+        )
+
+    monkeypatch.setattr(adze._module, "make_value", lambda *_: table)
+    assert count("seq(map(string, float))")(None) == 100
+    for kind in "seq(map(int64, float))", "seq(map(string, double))", "seq(float[2])":
+        with pytest.raises(adze.AdzeError, match="expected"):
+            count(kind)(None)
 
 
 def write_linear(path, seed, width=64):

@@ -73,8 +73,8 @@ int64_t gen_left_of(const adze_sequence *sequence) {
   return (int64_t)(sequence->count - sequence->done);
 }
 
-/* Where the rows of a new sequence end when it has run its prompt: where those
- * of its block will end then, so that it joins them without a copy. */
+/* Places the rows of a new sequence so that after its prompt they end where
+ * those of its block do by then: it joins them without a copy. */
 void gen_place(adze_sequence *sequence) {
   const adze_generator *generator = sequence->generator;
   int64_t count = gen_left_of(sequence), end = sequence->block->end;
@@ -141,7 +141,7 @@ static void choose_all(adze_generator *generator, const gen_run *run,
   }
 }
 
-/* One of a batch may be at fault, which the others must not bear. */
+/* If a batch fails, its sequences run one by one: one may be at fault alone. */
 static void run_batch(adze_generator *generator, const gen_run *run,
                       adze_status *first) {
   adze_sequence **slots = run->block->sequences + run->slot;
@@ -156,8 +156,8 @@ static void run_batch(adze_generator *generator, const gen_run *run,
       gen_advance(slots[row], 1, first);
 }
 
-/* Whether a run may take the slot although its sequence does not go on: it
- * stores a row there, which must be none of the sequence's. */
+/* Returns true if a run may include the slot although its sequence does not
+ * take part: the row that it stores there must not be one of the sequence's. */
 static bool can_fill(const adze_generator *generator,
                      const adze_sequence *sequence, const gen_run *run) {
   if (!generator->can_fill)
@@ -176,8 +176,8 @@ static bool fits(const adze_generator *generator, const adze_sequence *sequence,
           sequence->start == run->start);
 }
 
-/* Extends the run to more slots that wait, over others if these are no more
- * than those that wait. */
+/* Extends the run to more waiting slots, across at most as many other slots as
+ * there are waiting ones. */
 static void extend_run(const adze_generator *generator, gen_run *run) {
   adze_sequence **slots = run->block->sequences;
   int64_t gain = 1;
@@ -194,8 +194,8 @@ static void extend_run(const adze_generator *generator, gen_run *run) {
   }
 }
 
-/* Where the rows of a batch end: where those of most steps before did, so that
- * only sequences that join are moved. */
+/* Sets where the rows of a batch end: as in the last step if a sequence still
+ * ends there, so that only sequences that join are moved. */
 static void align(adze_generator *generator, gen_block *block) {
   int64_t count = 0, members = 0, greatest = generator->rows;
   for (int64_t i = 0; i < generator->slots; ++i) {
@@ -257,7 +257,8 @@ static bool goes_on(adze_sequence *sequence) {
   return sequence->active && !sequence->joined;
 }
 
-/* Finds who goes on, and runs a chunk of one prompt, or some whole prompts. */
+/* Finds the sequences to continue, and runs a chunk of one prompt, or some
+ * whole prompts. */
 static void begin_step(adze_generator *generator, adze_status *first) {
   bool has_chunk = false;
   for (adze_sequence *sequence = generator->first; sequence;

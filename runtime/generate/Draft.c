@@ -11,7 +11,8 @@
 
 #define MOST_DRAFTED 64
 
-/* What followed the last time that the sequence had its last tokens. */
+/* Drafts the tokens that followed the last occurrence of the sequence's last
+ * tokens. */
 static size_t look_up(const adze_sequence *sequence, int64_t *draft,
                       size_t most) {
   const int64_t *tokens = sequence->tokens;
@@ -33,7 +34,8 @@ static size_t look_up(const adze_sequence *sequence, int64_t *draft,
   return 0;
 }
 
-/* How many tokens there is room and need for behind the next one. */
+/* Returns the number of draft tokens after the next one, limited by the
+ * capacity and by the sequence's length. */
 static size_t most_drafted(const adze_sequence *sequence) {
   const adze_generator *generator = sequence->generator;
   int64_t most = sequence->sampling.draft;

@@ -1,7 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Which sequences one run of a model may take. Shapes and kinds of its values
- * say what is possible; a trial shows whether the model does it.
+ * Determines which sequences one run of a model may batch. Shapes and kinds of
+ * its values limit the form; a trial run verifies it.
  */
 #include "Generate.h"
 
@@ -14,7 +14,7 @@ static adze_status input_of(const adze_generator *generator, int32_t index,
   return adze_module_input(generator->module, index, info);
 }
 
-/* Whether an input, if there is one, has a dynamic dim in front of others. */
+/* Returns true unless there is an input without a dynamic leading dim. */
 static adze_status check_batch_dim(const adze_generator *generator,
                                    int32_t index, bool *fits) {
   const adze_value_info *info;
@@ -54,7 +54,7 @@ static adze_status check_inputs(const adze_generator *generator,
   return NULL;
 }
 
-/* Whether outputs have as many rows of a batch as inputs. */
+/* Returns true if outputs have the same batch size as inputs. */
 static bool has_batch(adze_generator *generator) {
   gen_run run = {.count = 2, .past = 1, .rows = 1};
   adze_status status = gen_shape_run(generator, &run);
@@ -67,7 +67,7 @@ static bool has_batch(adze_generator *generator) {
   return fits;
 }
 
-/* GroupQueryAttention stores a row's tokens behind those that the mask counts:
+/* GroupQueryAttention stores a row's tokens after those that the mask counts:
  * its states have at least as many rows as the past, however short the mask. */
 static bool stores_by_mask(adze_generator *generator) {
   const int64_t past = 8, seen = 3;
@@ -122,9 +122,9 @@ static adze_status copy_scores(const adze_generator *generator, float **copy) {
   return NULL;
 }
 
-/* The first token of a sequence beside the second one of another: logits of the
- * first are those of a run alone, and those of the second are what the first
- * one gets next. A row that must not be seen would change them. */
+/* Runs the first token of a sequence with the second one of another. Both must
+ * have the logits of single runs. A row that the mask fails to hide would
+ * change them. */
 static adze_status compare_runs(adze_generator *generator,
                                 adze_sequence *shorter, adze_sequence *longer,
                                 float **scores, bool *fits) {
@@ -154,7 +154,7 @@ static adze_status compare_runs(adze_generator *generator,
   return NULL;
 }
 
-/* An error of the trial is an answer, too. */
+/* An error of the trial means that the form does not fit. */
 static bool passes_trial(adze_generator *generator) {
   const int64_t tokens[2] = {0, 0};
   adze_sequence *shorter = NULL, *longer = NULL;
@@ -229,7 +229,7 @@ adze_status gen_find_form(adze_generator *generator, int64_t most) {
     return NULL;
   generator->slots = most;
   generator->form = choose_form(generator, is_shared);
-  /* Any sequence fits in front of row `rows`, where the first batch begins. */
+  /* Any sequence fits before row `rows`, where the first batch begins. */
   if (generator->form == GEN_PADDED)
     set_capacity(generator, 2 * generator->rows);
   if (generator->form != GEN_EQUAL && generator->rows > 1 &&

@@ -30,7 +30,7 @@ typedef adze_status (*gen_value_fn)(const adze_module *module, int32_t index,
 int32_t gen_find_value(const adze_module *module, gen_value_fn value,
                        const char *name);
 
-/* A state of the model, as one sequence has it. */
+/* A state of the model, for one sequence. */
 typedef struct {
   adze_state_info info;
   int32_t rank;
@@ -41,7 +41,7 @@ typedef struct {
   uint64_t row_bytes; /* from a row to the next one */
 } gen_state;
 
-/* A tensor of a step; grows. */
+/* A tensor of a step; its buffer grows as needed. */
 typedef struct {
   DLTensor tensor;
   int64_t shape[GEN_RANK], strides[GEN_RANK];
@@ -58,15 +58,15 @@ typedef enum {
   GEN_OWN     /* any: each row of the batch has a length of its own */
 } gen_form;
 
-/* Where a prompt is filled up to the length of a longer one. */
+/* The side on which a prompt is padded to the length of a longer one. */
 typedef enum {
   GEN_NOWHERE, /* prompts of a run have one length */
   GEN_BEFORE,  /* the mask hides it */
   GEN_BEHIND   /* later tokens take its place */
 } gen_padding;
 
-/* Memory of the states of some sequences: a slot each, so that neighbouring
- * slots are rows of a batch. */
+/* Memory of the states of several sequences, a slot each: adjacent slots are
+ * rows of a batch. */
 typedef struct gen_block {
   struct gen_block *next;
   char **buffers;            /* one a state; null for those that are kept */
@@ -75,7 +75,7 @@ typedef struct gen_block {
       end; /* GEN_PADDED: the row that the next batch writes; at least `rows` */
 } gen_block;
 
-/* What one run of the model takes: new rows of the sequences in some slots. */
+/* One run of the model: new rows of the sequences in consecutive slots. */
 typedef struct {
   gen_block *block; /* null: shapes only */
   int64_t slot, count;
@@ -142,12 +142,12 @@ struct adze_sequence {
 /* ---- Slots (Slots.c) ------------------------------------------------------
  */
 
-/* The first free slot, of zeros. */
+/* Returns the first free slot, filled with zeros. */
 adze_status gen_take_slot(adze_sequence *sequence);
 void gen_give_slot(adze_sequence *sequence);
 /* Copies the rows in use to the slot of a sequence that has none. */
 void gen_copy_slot(adze_sequence *to, const adze_sequence *from);
-/* Moves the rows in use, so that they end in front of row `end`. */
+/* Moves the rows in use, so that they end before row `end`. */
 void gen_move_rows(adze_sequence *sequence, int64_t end);
 adze_status gen_create_block(adze_generator *generator, gen_block **block);
 void gen_release_block(adze_generator *generator, gen_block *block);
@@ -155,9 +155,9 @@ void gen_release_block(adze_generator *generator, gen_block *block);
 /* ---- Forms (Form.c) -------------------------------------------------------
  */
 
-/* Finds which sequences one run may take, at most `most`. */
+/* Determines which sequences one run may batch, at most `most`. */
 adze_status gen_find_form(adze_generator *generator, int64_t most);
-/* Whether generator->scores are these but for roundings. */
+/* Returns true if generator->scores equal these up to rounding. */
 bool gen_is_near(const adze_generator *generator, const float *scores);
 
 /* ---- Runs (Step.c) --------------------------------------------------------
@@ -165,8 +165,8 @@ bool gen_is_near(const adze_generator *generator, const float *scores);
 
 /* Makes the tensors of a run, without data but for the states. */
 adze_status gen_shape_run(adze_generator *generator, const gen_run *run);
-/* Runs the model. Sequences that wait, or all if there is one slot only, have
- * their tokens run; other slots have a row written that is not theirs. */
+/* Runs the model on the tokens of waiting sequences, or of all if there is only
+ * one slot. In other slots it writes a row that no sequence uses. */
 adze_status gen_run_model(adze_generator *generator, const gen_run *run);
 /* Puts the logits of row `row` of the batch, `back` tokens before the last one,
  * into generator->scores. */
@@ -186,24 +186,24 @@ adze_status gen_choose_next(adze_sequence *sequence, const gen_run *run,
 void gen_fail(adze_sequence *sequence, adze_status status, adze_status *first);
 /* Runs `rows` tokens of a sequence, and chooses one after the last of all. */
 void gen_advance(adze_sequence *sequence, int64_t rows, adze_status *first);
-/* Sets where the rows of a sequence without any begin in its slot. */
+/* Sets where the rows of an empty sequence begin in its slot. */
 void gen_place(adze_sequence *sequence);
-/* A run of one sequence that goes on by `rows` rows; moves the rows that it has
- * where there is no room behind them. */
+/* Prepares a run of one sequence by `rows` rows. Moves its rows if there is no
+ * space after them. */
 gen_run gen_extend_slot(adze_sequence *sequence, int64_t rows);
 
 /* ---- Prompts (Prompts.c) ----------------------------------------------------
  */
 
-/* Runs the next `rows` tokens of a prompt, with whole prompts in the slots
- * behind it if these are short. */
+/* Runs the next `rows` tokens of a prompt, together with whole short prompts in
+ * the slots after it. */
 void gen_run_prompts(adze_sequence *sequence, int64_t rows, adze_status *first);
 
 /* ---- Drafts (Draft.c) -------------------------------------------------------
  */
 
-/* Runs the next token with tokens that may follow it. Returns false, and does
- * nothing, if there is none of these. */
+/* Runs the next token with draft tokens. Returns false, and does nothing, if
+ * there is no draft. */
 bool gen_run_draft(adze_sequence *sequence, adze_status *first);
 
 /* ---- Sequences (Sequence.c) -----------------------------------------------

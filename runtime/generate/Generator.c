@@ -1,6 +1,6 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Generators: which values of a model are what.
+ * Generators: determines the role of each value of a model.
  */
 #include "Generate.h"
 
@@ -40,7 +40,7 @@ int32_t gen_find_value(const adze_module *module, gen_value_fn value,
   return -1;
 }
 
-/* `given`: the user's name, which must be there, or null. */
+/* `given`: the user's name, which must exist, or null. */
 static adze_status choose_input(const adze_module *module, const char *given,
                                 const char *usual, const char *other,
                                 int32_t *index) {
@@ -53,7 +53,7 @@ static adze_status choose_input(const adze_module *module, const char *given,
   return NULL;
 }
 
-/* Tokens, positions and masks are numbers in rows along the last dim. */
+/* Tokens, positions and masks are integers in rows along the last dim. */
 static adze_status check_numbers(const adze_module *module, int32_t index) {
   const adze_value_info *info;
   if (index < 0)
@@ -137,8 +137,8 @@ static adze_status read_state(adze_generator *generator, int32_t index) {
   return NULL;
 }
 
-/* Whether states have a row for each token, or all rows from the beginning:
- * what a step with a past of some rows would return says it. */
+/* Determines whether states have a row for each token, or all rows from the
+ * beginning, by the output shapes of a step with a past. */
 static adze_status find_growing(adze_generator *generator) {
   int64_t some = generator->rows < 5 ? 1 : 4;
   gen_run run = {.count = 1, .past = some, .rows = 1};

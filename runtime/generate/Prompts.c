@@ -1,7 +1,7 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Prompts: short ones of several sequences are one run of the model. Shorter
- * ones are filled up where the model's inputs can tell it so.
+ * Prompts: short prompts of several sequences share a run of the model. Shorter
+ * ones are padded if the model's inputs can describe padding.
  */
 #include "Generate.h"
 
@@ -11,13 +11,13 @@
 /* ---- A run -----------------------------------------------------------------
  */
 
-/* Rows of the run that its sequence `row` leaves to padding. */
+/* Returns the number of padding rows of sequence `row` of the run. */
 static int64_t padding_of(const gen_run *run, int64_t row) {
   const adze_sequence *sequence = run->block->sequences[run->slot + row];
   return run->rows + run->held - gen_left_of(sequence);
 }
 
-/* Puts the first rows where padding ends. */
+/* Places the first rows after the padding. */
 static void prepare(adze_generator *generator, const gen_run *run) {
   adze_sequence **slots = run->block->sequences + run->slot;
   for (int64_t row = 0; row < run->count; ++row) {
@@ -49,8 +49,8 @@ static void finish(adze_generator *generator, const gen_run *run,
 /* ---- Whether padding changes results ---------------------------------------
  */
 
-/* The first token of one sequence beside two of another: the logits are those
- * of runs alone. Tokens that fill up are 0, these are 1. */
+/* Runs the first token of one sequence with two of another: both must have the
+ * logits of single runs. Padding tokens are 0, these are 1. */
 static adze_status compare(adze_generator *generator, adze_sequence *shorter,
                            adze_sequence *longer, float **scores, bool *fits) {
   gen_run both = {.block = shorter->block,
@@ -86,7 +86,7 @@ static adze_status compare(adze_generator *generator, adze_sequence *shorter,
   return NULL;
 }
 
-/* An error is an answer, too. */
+/* An error means that padding is not supported. */
 static bool passes_trial(adze_generator *generator) {
   const int64_t tokens[2] = {1, 1};
   adze_sequence *pair[2] = {NULL, NULL};
@@ -94,7 +94,7 @@ static bool passes_trial(adze_generator *generator) {
   int64_t runs = generator->num_runs, scored = generator->num_scored;
   bool fits = true;
   adze_status status = NULL;
-  /* The pair are neighbours in a block of their own. */
+  /* The pair are adjacent in a block of their own. */
   gen_block *blocks = generator->blocks;
   generator->blocks = NULL;
   for (size_t i = 0; i < 2 && !status; ++i)
@@ -117,7 +117,7 @@ static bool passes_trial(adze_generator *generator) {
 /* ---- Which prompts share a run ---------------------------------------------
  */
 
-/* Whether the prompt is one without a past, and short enough for a run. */
+/* Returns true if the prompt has no past and is short enough for one run. */
 static bool is_whole(const adze_sequence *sequence) {
   int64_t rows = sequence ? gen_left_of(sequence) : 0;
   return sequence && sequence->active && !sequence->joined &&
@@ -126,8 +126,8 @@ static bool is_whole(const adze_sequence *sequence) {
          rows <= sequence->generator->rows;
 }
 
-/* Extends the run to the slots behind it, as long as its rows are no more than
- * a chunk, and three in four of them at least are tokens. */
+/* Extends the run to the slots after it, as long as its rows are at most a
+ * chunk and at least three quarters of them are tokens. */
 static void extend(adze_generator *generator, gen_run *run) {
   adze_sequence **slots = run->block->sequences + run->slot;
   int64_t tokens = gen_left_of(slots[0]);
@@ -185,7 +185,8 @@ void gen_run_prompts(adze_sequence *sequence, int64_t rows,
     finish(generator, &run, first);
     return;
   }
-  /* One of them may be at fault, which the others must not bear. */
+  /* If the run fails, its sequences run one by one: one may be at fault alone.
+   */
   adze_status_free(status);
   for (int64_t row = 0; row < run.count; ++row)
     gen_advance(slots[row], gen_left_of(slots[row]), first);

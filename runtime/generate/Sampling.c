@@ -1,6 +1,6 @@
 /* Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
  *
- * Which token comes next: penalties, temperature, filters, a random number.
+ * Chooses the next token: penalties, temperature, filters, a random number.
  */
 #include "Generate.h"
 
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Scores by which tokens are ordered; equal ones by number, so that an order is
- * the same everywhere. */
+/* Scores by which tokens are ordered; ties are broken by the token id, so that
+ * the order is deterministic. */
 typedef struct {
   const float *scores;
   int32_t *order;
@@ -34,13 +34,13 @@ static void sift(const ranking *r, int64_t count, int64_t at) {
   }
 }
 
-/* The `most` best of `count` tokens, best first, at the front of the order. */
+/* Moves the `most` best of `count` tokens to the front of the order, sorted. */
 static void select_best(const ranking *r, int64_t count, int64_t most) {
   for (int64_t i = 0; i < count; ++i)
     r->order[i] = (int32_t)i;
   if (most > count)
     most = count;
-  /* A heap of the best so far, the least of them on top. */
+  /* A min-heap of the best tokens so far. */
   for (int64_t i = most / 2; i-- > 0;)
     sift(r, most, i);
   for (int64_t i = most; i < count; ++i)
@@ -64,7 +64,7 @@ static int64_t find_best(const float *scores, int64_t count) {
   return best;
 }
 
-/* The logarithm of the sum of the exponentials. */
+/* Returns the logarithm of the sum of the exponentials. */
 static double log_sum(const float *scores, int64_t count, float greatest) {
   double sum = 0;
   for (int64_t i = 0; i < count; ++i)
@@ -96,7 +96,7 @@ static void penalize(const adze_sequence *sequence, float *scores) {
   }
 }
 
-/* How many of the best tokens the filters leave; they are in the order then. */
+/* Returns how many of the best tokens pass the filters, and sorts these. */
 static int64_t filter(const adze_sampling *sampling, const ranking *r,
                       int64_t count, float greatest) {
   int64_t most =
@@ -108,8 +108,8 @@ static int64_t filter(const adze_sampling *sampling, const ranking *r,
   if (by_sum && most == count)
     for (int64_t i = 0; i < count; ++i)
       all += expf(r->scores[i] - greatest);
-  /* A few tokens mostly reach top_p of the whole vocabulary, and min_p leaves a
-   * few; top_p of the top_k is a part of the sum of these. */
+  /* Few tokens usually reach top_p of the whole vocabulary or pass min_p. After
+   * top_k, top_p is relative to the sum of the top_k. */
   bool is_few = by_sum ? most == count : sampling->min_p > 0;
   int64_t some = is_few && most > 256 ? 256 : most;
   for (;; some *= 4) {

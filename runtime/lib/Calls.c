@@ -169,7 +169,7 @@ adze_status rt_input_container(rt_call *call, uint32_t index, adze_kind kind,
                                adze_value **value) {
   RT_TRY(rt_value_get(call->context, rt_input_int(call, index, 0), value));
   if ((*value)->kind == kind)
-    return NULL;
+    return rt_value_expand(*value);
   return rt_error(ADZE_RUN_ERROR, "expected a %s, but got a %s",
                   rt_kind_name(kind), rt_kind_name((*value)->kind));
 }

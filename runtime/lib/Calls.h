@@ -17,16 +17,26 @@ struct adze_value {
   size_t *lengths;
   int64_t *dims;
   int32_t rank;
-  /* The parts of a container; of a map: keys, then values. */
+  /* The parts of a container; of a map: keys, then values. Of a sequence with a
+   * table they are made by rt_value_expand. */
   adze_value **parts;
   size_t count;
   uint32_t depth; /* of containers in it; 0: it is none */
+  /* A sequence of maps with the same keys and scalars: a row of the table each.
+   */
+  adze_value *keys, *table;
+  atomic_bool expanded;
 };
 
 /* Whether a tensor in a container is dense, in host memory, and all there. */
 bool rt_is_plain(const DLTensor *tensor);
 
 const char *rt_kind_name(adze_kind kind);
+/* A sequence of maps: the values of each are a row of the table, a tensor. */
+adze_status rt_value_from_table(adze_value *keys, adze_value *table,
+                                adze_value **value);
+/* Makes the parts of a sequence with a table, once; threads may share it. */
+adze_status rt_value_expand(const adze_value *value);
 static inline const void *rt_value_data(const adze_value *value) {
   return rt_tensor_data(&value->tensor->dl_tensor);
 }

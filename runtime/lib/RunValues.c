@@ -56,6 +56,18 @@ bool rt_is_plain(const DLTensor *tensor) {
   return true;
 }
 
+/* Whether the maps of a table are of the type, such as
+ * "map(string,tensor(float))". */
+static bool has_table_type(const adze_value *keys, const adze_value *table,
+                           const char *type) {
+  if (!starts_with(&type, "map(") ||
+      (keys->kind == ADZE_STRINGS) != starts_with(&type, "string"))
+    return false;
+  type = strchr(type, ',');
+  return type && ++type && starts_with(&type, "tensor(") &&
+         is_element(table->tensor->dl_tensor.dtype, type, strcspn(type, ")"));
+}
+
 /* Whether the value is of the type, such as "seq(tensor(float))". */
 static bool has_type(const adze_value *value, const char *type) {
   if (starts_with(&type, "optional("))
@@ -63,6 +75,8 @@ static bool has_type(const adze_value *value, const char *type) {
            (!value->count || has_type(value->parts[0], type));
   if (starts_with(&type, "seq(")) {
     bool fits = value->kind == ADZE_SEQUENCE;
+    if (fits && value->table)
+      return has_table_type(value->keys, value->table, type);
     for (size_t i = 0; i < value->count && fits; ++i)
       fits = has_type(value->parts[i], type);
     return fits;

@@ -339,46 +339,24 @@ static adze_status optional_get(rt_call *call) {
 
 /* ---- Maps ---------------------------------------------------------------- */
 
-/* One row of scores as a map. */
-static adze_status make_row_map(rt_call *call, adze_value *keys, uint64_t row,
-                                uint64_t width, adze_value **map) {
-  const float *scores = call->inputs[0].data;
-  adze_value **parts;
-  RT_TRY(new_parts(width, &parts));
-  adze_status status = NULL;
-  size_t made = 0;
-  while (made < width && !status) {
-    rt_input score = {call->inputs[0].dtype,      ADZE_TENSOR, 0, NULL, 1,
-                      scores + row * width + made};
-    rt_call one = {call->context, 1, 0, &score, NULL};
-    if (!(status = rt_input_value(&one, 0, &parts[made])))
-      ++made;
-  }
-  if (!status)
-    status = adze_value_from_map(keys, parts, width, map);
-  release_all(parts, made);
-  return status;
-}
-
 static adze_status zip_map(rt_call *call) {
-  const rt_input *scores = &call->inputs[0];
+  rt_input scores = call->inputs[0];
   uint64_t width = call->inputs[1].count,
-           rows = width ? scores->count / width : 0;
-  if (!width || rows * width != scores->count)
+           rows = width ? scores.count / width : 0;
+  if (!width || rows * width != scores.count)
     return rt_error(ADZE_RUN_ERROR, "expected as many scores as labels a row");
-  adze_value *keys, **maps;
+  int64_t dims[] = {(int64_t)rows, (int64_t)width};
+  scores.rank = 2;
+  scores.dims = dims;
+  rt_call one = {call->context, 1, 0, &scores, NULL};
+  adze_value *keys, *table = NULL, *sequence = NULL;
   RT_TRY(rt_input_value(call, 1, &keys));
-  adze_status status = new_parts(rows, &maps);
-  size_t made = 0;
-  while (made < rows && !status)
-    if (!(status = make_row_map(call, keys, made, width, &maps[made])))
-      ++made;
+  adze_status status = rt_input_value(&one, 0, &table);
   if (!status)
-    status = give_sequence(call, maps, rows);
-  if (maps)
-    release_all(maps, made);
+    status = rt_value_from_table(keys, table, &sequence);
+  adze_value_release(table);
   adze_value_release(keys);
-  return status;
+  return status ? status : rt_result_give(call, 0, sequence);
 }
 
 /* The keys as numbers: integers, or strings' (to be freed). */

@@ -5,6 +5,7 @@
  */
 #include "Calls.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,8 @@ void adze_value_release(adze_value *value) {
     value->tensor->deleter(value->tensor);
   for (size_t i = 0; i < value->count && value->parts; ++i)
     adze_value_release(value->parts[i]);
+  adze_value_release(value->keys);
+  adze_value_release(value->table);
   free(value->parts);
   free((void *)value->strings);
   free(value->dims);
@@ -319,6 +322,7 @@ static adze_status get_part(const adze_value *value, size_t index,
     return rt_error(ADZE_INVALID_ARGUMENT,
                     "expected an index below %zu, but got %zu", value->count,
                     index);
+  RT_TRY(rt_value_expand(value));
   adze_value_retain(value->parts[index]);
   *part = value->parts[index];
   return NULL;
@@ -336,6 +340,91 @@ adze_status adze_value_map_get(const adze_value *value, adze_value **keys,
   RT_TRY(no_place(keys));
   RT_TRY(adze_value_from_sequence(value->parts + 1, value->count - 1, values));
   return get_part(value, 0, keys);
+}
+
+/* ---- Tables --------------------------------------------------------------
+ */
+
+adze_status rt_value_from_table(adze_value *keys, adze_value *table,
+                                adze_value **value) {
+  const DLTensor *rows = &table->tensor->dl_tensor;
+  RT_TRY(check_keys(keys, (size_t)rows->shape[1]));
+  adze_value *made;
+  RT_TRY(new_value(ADZE_SEQUENCE, 0, &made));
+  made->count = (size_t)rows->shape[0];
+  made->depth = 2;
+  adze_value_retain(made->keys = keys);
+  adze_value_retain(made->table = table);
+  *value = made;
+  return NULL;
+}
+
+static void release_parts(adze_value **parts, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    adze_value_release(parts[i]);
+  free(parts);
+}
+
+/* The map of a row, given a place for its values. */
+static adze_status make_row(const adze_value *sequence, size_t row,
+                            adze_value **values, adze_value **map) {
+  const DLTensor *table = &sequence->table->tensor->dl_tensor;
+  size_t width = (size_t)table->shape[1], bytes = table->dtype.bits / 8u,
+         made = 0;
+  const char *data = (const char *)rt_tensor_data(table) + row * width * bytes;
+  adze_status status = NULL;
+  while (made < width && !status) {
+    DLTensor scalar = {(void *)(data + made * bytes),
+                       {kDLCPU, 0},
+                       0,
+                       table->dtype,
+                       NULL,
+                       NULL,
+                       0};
+    if (!(status = adze_value_from_tensor(&scalar, &values[made])))
+      ++made;
+  }
+  if (!status)
+    status = adze_value_from_map(sequence->keys, values, width, map);
+  for (size_t i = 0; i < made; ++i)
+    adze_value_release(values[i]);
+  return status;
+}
+
+static adze_status make_rows(const adze_value *sequence, adze_value ***parts) {
+  size_t width = (size_t)sequence->table->tensor->dl_tensor.shape[1], made = 0;
+  adze_value **values = calloc(width + 1, sizeof(*values)),
+             **maps = calloc(sequence->count + 1, sizeof(*maps));
+  adze_status status =
+      values && maps ? NULL : rt_out_of_memory(sequence->count * sizeof(*maps));
+  while (made < sequence->count && !status)
+    if (!(status = make_row(sequence, made, values, &maps[made])))
+      ++made;
+  free(values);
+  if (status)
+    release_parts(maps, made);
+  else
+    *parts = maps;
+  return status;
+}
+
+adze_status rt_value_expand(const adze_value *value) {
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  adze_value *sequence = (adze_value *)value; /* what it is does not change */
+  if (!value->table || atomic_load(&sequence->expanded))
+    return NULL;
+  adze_value **parts;
+  RT_TRY(make_rows(value, &parts));
+  pthread_mutex_lock(&mutex);
+  bool is_first = !atomic_load(&sequence->expanded);
+  if (is_first) {
+    sequence->parts = parts;
+    atomic_store(&sequence->expanded, true);
+  }
+  pthread_mutex_unlock(&mutex);
+  if (!is_first)
+    release_parts(parts, value->count);
+  return NULL;
 }
 
 /* The type of the scalars of a table; NULL if the sequence has no such form. */
@@ -372,6 +461,11 @@ adze_status adze_value_sequence_table(const adze_value *value,
   RT_TRY(expect_kind(value, ADZE_SEQUENCE));
   RT_TRY(no_place(keys));
   RT_TRY(no_place(table));
+  if (value->table) {
+    adze_value_retain(*keys = value->keys);
+    adze_value_retain(*table = value->table);
+    return NULL;
+  }
   const DLTensor *scalar = find_scalar(value);
   if (!scalar)
     return rt_error(ADZE_UNSUPPORTED,

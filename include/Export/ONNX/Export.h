@@ -10,9 +10,9 @@
 namespace adze {
 
 /// Writes the function as a model of opset 21, its constants as raw data.
-/// Emits an error that says "unsupported" at the first op that has no ONNX
-/// operator, or whose form has none. Nothing is written before all is known to
-/// have one.
+/// Emits an "unsupported" error at the first op that has no ONNX operator, also
+/// if only this form of the op has none. Writes nothing unless all ops have
+/// one.
 mlir::LogicalResult exportONNX(mlir::func::FuncOp function,
                                llvm::raw_ostream &os);
 

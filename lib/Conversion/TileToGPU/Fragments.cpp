@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tiles at the positions where a warpgroup's matrix instruction leaves its
+// Tiles at the positions where a warpgroup's matrix instruction returns its
 // sums.
 #include "Fragments.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
@@ -31,7 +31,8 @@ void Fragments::setRoot(Value tile, ArrayRef<Value> elements) {
 void Fragments::reduce(tile::ReduceOp op, unsigned groups) {
   Pair rows;
   for (unsigned half = 0; half < 2; ++half) {
-    // Two chains: one would wait for each result.
+    // Two dependency chains: with one, each instruction would wait for the
+    // last.
     Pair sums = evaluate(op.getSource(), half, 0);
     for (unsigned group = 1; group < groups; ++group)
       for (auto [sum, v] :
@@ -197,7 +198,8 @@ Fragments::Pair Fragments::computeElementwise(Operation *op,
     if (Attribute properties = op->getPropertiesAsAttribute())
       state.propertiesAttr = properties;
     Operation *made = d.b.create(state);
-    // The flags are for the CPU: here they mean a function of less precision.
+    // Fast-math flags serve the CPU. On GPUs they select a less accurate
+    // function.
     auto flags =
         form.narrow ? arith::FastMathFlags::afn : arith::FastMathFlags::none;
     llvm::TypeSwitch<Operation *>(made)
@@ -257,7 +259,7 @@ Value Fragments::getPointer(const MemView &view, const Place &place) {
   Value linear = d.index(0);
   for (auto [index, stride] : llvm::zip_equal(indices, strides))
     linear = d.add(linear, d.fold<arith::MulIOp>(index, scalar(stride)));
-  // What is out of bounds reads the first element instead.
+  // Out-of-bounds positions read the first element instead.
   if (place.inBounds)
     linear = d.select(place.inBounds, linear, d.index(0));
   Type type =
@@ -267,8 +269,8 @@ Value Fragments::getPointer(const MemView &view, const Place &place) {
                                LLVM::GEPArg(offset));
 }
 
-/// Returns true if a pair of neighbours in a row is one access: both are in
-/// bounds or both are not, and the address is a multiple of the pair.
+/// Returns true if a pair of adjacent elements of a row is one access: both are
+/// in bounds or both are not, and the address is aligned to the pair.
 template <typename Op>
 bool Fragments::isPairInMemory(Op op, const TileAxes &axes) {
   const MemView &view = frame.views.find(op.getMemref())->second;
@@ -288,7 +290,7 @@ bool Fragments::isPairInMemory(Op op, const TileAxes &axes) {
     return false;
   for (OpFoldResult outer : ArrayRef(view.strides).drop_back()) {
     auto step = getConstantIntValue(outer);
-    // Rows one after the other: their length divides all that is outside.
+    // Rows are contiguous: their length divides all outer steps.
     if (step && *step % 2)
       return false;
   }

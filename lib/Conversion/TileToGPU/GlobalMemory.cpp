@@ -71,7 +71,7 @@ public:
   int64_t width = 1;
   unsigned vectorDim = 0;
 
-  /// True where the element lies in memory; null: always.
+  /// True if the element is in bounds; null: always.
   Value guard(Registers regs) {
     Value all;
     for (unsigned d = 0; d < start.size(); ++d)
@@ -150,7 +150,7 @@ private:
       regs[axisOfDim[d]] = r;
     auto [base, offset] = coordinate(d, regs);
     Value position = offset ? sum(base, k.constant(offset)) : base;
-    // Unsigned: a negative coordinate is outside, too.
+    // The unsigned comparison also rejects negative coordinates.
     return v = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
                                      position, k.scalar(view.sizes[d]));
   }
@@ -178,16 +178,16 @@ private:
   SmallVector<Value> start;
   SmallVector<int64_t> divisors;
   SmallVector<bool> inside;
-  // Equal parts of the elements' addresses are built once.
+  // Common parts of the elements' addresses are built once.
   llvm::DenseMap<std::pair<Value, Value>, Value> ands, pointers;
   llvm::DenseMap<std::pair<Value, int64_t>, Value> factors;
   llvm::DenseMap<std::pair<unsigned, Value>, Value> coordinates, products;
   llvm::DenseMap<std::pair<unsigned, int64_t>, Value> guards;
 };
 
-/// Whether v neighbours along dimension d, from a multiple of v on, have values
-/// that follow each other, if `follow`, or one value; multiples of v apart from
-/// that.
+/// Returns true if v adjacent positions along dimension d, from a multiple of v
+/// on, have consecutive values (`follow`) or one value, and the rest of the
+/// expression is a multiple of v.
 static bool keepsRuns(AffineExpr e, unsigned d, int64_t v, bool follow) {
   if (!e.isFunctionOfDim(d))
     return !follow || e.getLargestKnownDivisor() % v == 0;
@@ -215,8 +215,8 @@ static bool keepsRuns(AffineExpr e, unsigned d, int64_t v, bool follow) {
          keepsRuns(bin.getLHS(), d, v, false);
 }
 
-/// Whether v neighbours along logical dimension d, from a multiple of v on, are
-/// neighbours under the layout map.
+/// Returns true if v adjacent positions along logical dimension d, from a
+/// multiple of v on, are adjacent under the layout map.
 bool Access::mapAllows(unsigned d, int64_t v) const {
   for (auto [i, e] : llvm::enumerate(view.map.getResults())) {
     bool last = i + 1 == view.map.getNumResults();
@@ -281,7 +281,7 @@ void Access::chooseVector() {
 // Loads and stores
 //===----------------------------------------------------------------------===//
 
-/// The address of logical indices of memory with a layout map.
+/// Returns the address of logical indices of memory with a layout map.
 Value KernelLowering::mappedPointer(const MemView &view,
                                     ArrayRef<Value> logical) {
   Value linear;
@@ -300,7 +300,7 @@ Value KernelLowering::mappedPointer(const MemView &view,
                              LLVM::GEPArg(toI64(linear)));
 }
 
-/// Memory that a thread may read in place of an element outside.
+/// Returns memory that a thread may read in place of an out-of-bounds element.
 Value KernelLowering::guardedPointer(Value pointer, Value guard) {
   if (!guard)
     return pointer;
@@ -365,7 +365,7 @@ void KernelLowering::storeFragment(tile::StoreOp op, const Axes &axes,
   SmallVector<int64_t> dims = op.getMemDims(), steps = op.getSteps();
   Access access(*this, op.getMemref(), op.getMixedOffsets(), dims, steps,
                 tileType(op.getValue()).getShape(), axes);
-  // Threads that hold the same elements: one of them writes.
+  // One of the threads that hold the same elements writes them.
   uint64_t used = 0;
   for (const Axis *axis : axes)
     used |= axis->spread.mask();
@@ -397,7 +397,7 @@ void KernelLowering::storeFragment(tile::StoreOp op, const Axes &axes,
     for (int64_t j = 0; j < access.width; ++j)
       write.values.push_back(toMemory(f[i + j * stride]));
   });
-  // Writes under one condition share its branch.
+  // Writes with the same condition share a branch.
   for (auto *it = writes.begin(); it != writes.end();) {
     auto *end = std::find_if(it, writes.end(),
                              [&](Write &w) { return w.guard != it->guard; });
@@ -411,7 +411,7 @@ void KernelLowering::storeFragment(tile::StoreOp op, const Axes &axes,
   }
 }
 
-/// The address of one element.
+/// Returns the address of one element.
 Value KernelLowering::scalarPointer(const MemView &view, ValueRange indices) {
   if (view.map)
     return mappedPointer(view, SmallVector<Value>(indices));
@@ -424,7 +424,7 @@ Value KernelLowering::scalarPointer(const MemView &view, ValueRange indices) {
                              LLVM::GEPArg(toI64(linear)));
 }
 
-/// One element, or zero where `guard` (null: true) is false.
+/// Loads one element, or returns zero if `guard` (null: true) is false.
 Value KernelLowering::loadGuarded(const MemView &view, ValueRange indices,
                                   Value guard) {
   Value pointer = guardedPointer(scalarPointer(view, indices), guard);
@@ -432,7 +432,7 @@ Value KernelLowering::loadGuarded(const MemView &view, ValueRange indices,
                     view.elementType);
 }
 
-/// Reads elements at computed positions, each on its own.
+/// Gathers elements at computed positions, one access each.
 Fragment KernelLowering::computeGather(tile::GatherOp op, const Axes &axes) {
   auto it = frame.views.find(op.getMemref());
   Type elementType = tileType(op.getResult()).getElementType();

@@ -58,8 +58,8 @@ Value KernelLowering::toI64(Value index) {
   return arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
 }
 
-/// To the accumulator's type: floats are extended or truncated, integers are
-/// extended with their sign.
+/// Converts to the accumulator's type: floats are extended or truncated,
+/// integers are sign-extended.
 Value KernelLowering::convert(Value v, Type type) {
   Type from = v.getType();
   if (from == type)
@@ -165,7 +165,7 @@ void KernelLowering::lowerBlock(Block &block) {
   }
 }
 
-/// Scalars of a block are cloned again when the block is lowered again.
+/// Clones the scalars of a block again if the block is lowered again.
 void KernelLowering::forget(Block &block) {
   block.walk([&](Operation *op) {
     for (Value result : op->getResults())
@@ -173,7 +173,8 @@ void KernelLowering::forget(Block &block) {
   });
 }
 
-/// The terminator of the block under construction: its tiles at their homes.
+/// Emits the terminator of the block under construction, with its tiles at
+/// their homes.
 void KernelLowering::yieldTiles(Block &from) {
   SmallVector<Value> values;
   for (Value v : from.getTerminator()->getOperands()) {
@@ -185,7 +186,7 @@ void KernelLowering::yieldTiles(Block &from) {
   scf::YieldOp::create(b, loc, values);
 }
 
-/// The threads take turns at the iterations; nothing in them waits.
+/// Distributes the iterations over the threads; no iteration synchronizes.
 void KernelLowering::lowerSharedFor(scf::ForOp loop) {
   bool waits = false;
   loop.walk([&](memref::StoreOp op) { waits |= plan.isOrdered(op); });
@@ -211,7 +212,7 @@ void KernelLowering::lowerSharedFor(scf::ForOp loop) {
     barrier();
 }
 
-/// One thread writes, unless each has iterations of its own.
+/// One thread writes, unless the iterations are distributed over the threads.
 void KernelLowering::storeScalar(memref::StoreOp op) {
   auto it = frame.views.find(op.getMemRef());
   if (it == frame.views.end())

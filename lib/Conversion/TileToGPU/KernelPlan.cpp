@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace adze::togpu {
 
-/// Registers a thread may hold of one tile that is not a root's.
+/// The number of registers a thread may hold of one tile that is not a root's.
 static constexpr int64_t kStreamRegs = 64;
 
 unsigned bytesOf(Type elementType) {
@@ -28,7 +28,7 @@ unsigned bytesOf(Type elementType) {
 // Spreads
 //===----------------------------------------------------------------------===//
 
-/// The longest run of thread bits outside `used`: {first bit, length}.
+/// Returns the longest run of thread bits outside `used`: {first bit, length}.
 static std::pair<int64_t, int64_t> freeRun(uint64_t used, int64_t threads) {
   std::pair<int64_t, int64_t> best{0, 0};
   int64_t bits = llvm::Log2_64(threads);
@@ -43,7 +43,7 @@ static std::pair<int64_t, int64_t> freeRun(uint64_t used, int64_t threads) {
   return best;
 }
 
-/// Over at most `most` of the threads if that is not 0.
+/// Spreads over at most `most` threads unless `most` is 0.
 static Spread spreadOne(int64_t size, int64_t vec, uint64_t used,
                         int64_t threads, int64_t most = 0) {
   Spread s;
@@ -73,14 +73,14 @@ SmallVector<Spread> spreadDims(ArrayRef<int64_t> sizes,
   return spreads;
 }
 
-/// The memory dimension whose neighbours are neighbours in memory, or -1.
+/// Returns the dimension along which elements are adjacent in memory, or -1.
 static int64_t innermostMemDim(MemRefType type) {
   if (type.getLayout().isIdentity() || isa<StridedLayoutAttr>(type.getLayout()))
     return type.getRank() - 1;
   AffineMap map = type.getLayout().getAffineMap();
   AffineExpr last = map.getNumResults() ? map.getResult(map.getNumResults() - 1)
                                         : AffineExpr();
-  // The one whose second index is one place behind the first.
+  // Index 1 of this dimension is one element after index 0.
   int64_t found = -1;
   Builder b(type.getContext());
   for (int64_t dim = 0; last && dim < type.getRank(); ++dim) {
@@ -283,8 +283,8 @@ void KernelPlan::chooseThreads() {
         llvm::PowerOf2Ceil(llvm::divideCeil(others, 4)), 32, 256);
 }
 
-/// Both dimensions of an accumulator at once: the fewest multiply-adds first
-/// (idle threads cost), then the fewest operand reads from shared memory.
+/// Spreads both dimensions of an accumulator together. Minimizes multiply-adds
+/// first (idle threads cost), then operand reads from shared memory.
 void KernelPlan::spreadDot(tile::DotOp dot) {
   SmallVector<int> cls = classesOf(dot.getResult());
   if (cls[0] == cls[1] || spreads.count(cls[0]) || spreads.count(cls[1]))
@@ -317,8 +317,8 @@ void KernelPlan::spreadDot(tile::DotOp dot) {
     spreads[cls[i]] = best[i];
 }
 
-/// A row within one warp is reduced by shuffles alone: where there are rows for
-/// all warps, no thread of another warp takes part in one.
+/// A row within one warp is reduced by shuffles alone: if there are rows for
+/// all warps, each row is reduced by one warp.
 void KernelPlan::limitReducedDims() {
   constexpr int64_t warp = 32;
   kernel.walk([&](tile::ReduceOp reduce) {
@@ -333,8 +333,8 @@ void KernelPlan::limitReducedDims() {
   });
 }
 
-/// Gives the tile's classes that have no spread yet the thread bits that the
-/// others leave.
+/// Gives the tile's classes without a spread the thread bits that the others do
+/// not use.
 void KernelPlan::spreadTile(Value tile) {
   SmallVector<int> cls = classesOf(tile);
   uint64_t used = 0;
@@ -357,8 +357,8 @@ void KernelPlan::spreadTile(Value tile) {
   }
 }
 
-/// Loops over dimensions where a thread would hold too much of a tile that
-/// only passes through.
+/// Loops over dimensions if a thread would otherwise hold too many registers of
+/// a tile that is only loaded, computed and stored.
 void KernelPlan::limitRegisters() {
   auto limit = [&](Value tile) {
     SmallVector<int> cls = classesOf(tile);
@@ -388,17 +388,17 @@ void KernelPlan::limitRegisters() {
   });
 }
 
-/// The argument that a view leads to.
+/// Returns the argument that a view refers to.
 static Value argumentOf(Value memory) {
   while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
     memory = view.getViewSource();
   return memory;
 }
 
-/// Tiles are computed on demand, so a load may run later than it stands. Where
-/// the kernel also stores to its memory, the load is pinned to its place. A
-/// store waits for all threads where another access, or itself in another
-/// iteration, may touch the same elements from other threads.
+/// Tiles are computed on demand, so a load may run later than its position in
+/// the IR. If the kernel also stores to the same memory, the load is pinned to
+/// its position. A store synchronizes all threads if another access, or the
+/// store in another iteration, may access the same elements from other threads.
 void KernelPlan::orderMemory() {
   llvm::DenseMap<Value, SmallVector<Operation *>> stores;
   llvm::DenseSet<Value> loaded;
@@ -426,9 +426,9 @@ void KernelPlan::orderMemory() {
   });
 }
 
-/// Iterations of scalar code that store to different places and load from
-/// others: each thread may run its own. A short loop around such a loop is
-/// better run by all.
+/// Returns true if iterations of scalar code store to distinct elements and
+/// load none of them: threads may run different iterations. All threads run a
+/// short loop around such a loop.
 bool KernelPlan::isParallel(scf::ForOp loop) {
   if (loop.getNumResults())
     return false;
@@ -482,7 +482,7 @@ KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted)
         held.insert_range(classesOf(result));
       }
   });
-  // The largest first; equals in program order.
+  // The largest first; those of equal size in program order.
   auto sortBySize = [](auto &list, auto tileOf) {
     SmallVector<std::pair<int64_t, unsigned>> keys;
     for (auto [i, x] : llvm::enumerate(list))
@@ -499,7 +499,7 @@ KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted)
   limitReducedDims();
   for (Value tile : llvm::concat<Value>(tiles, carried))
     spreadTile(tile);
-  // The rest is computed on demand at its users' positions.
+  // All other tiles are computed on demand at their users' positions.
   for (int c = 0, e = parent.size(); c < e; ++c)
     if (find(c) == c && !spreads.count(c))
       spreads[c] = spreadOne(sizes[c], 1, 0, threads);

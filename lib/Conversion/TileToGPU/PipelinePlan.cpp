@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A scheduled product as a pipeline: does the schedule fit, and what is copied.
+// The pipeline of a scheduled product: checks the schedule, and lists the
+// copies.
 #include "PipelinePlan.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -85,8 +86,8 @@ getResultBox(const PipelinePlan &plan, const PipelineResult &result) {
   return std::move(*box);
 }
 
-/// The loops hold scalars that any role may compute for itself, and nothing
-/// else.
+/// Returns true if the loops hold only scalars, which each role may compute for
+/// itself.
 static LogicalResult checkLoops(tile::Product &product, std::string &why) {
   for (scf::ForOp loop : product.loops)
     for (Operation &op : loop.getBody()->without_terminator())
@@ -139,7 +140,7 @@ static LogicalResult planAttention(PipelinePlan &plan, std::string &why) {
       failed(addOperand(plan, attention.values, tile::TileRole::Lhs, why)) ||
       failed(addOperand(plan, attention.query, tile::TileRole::Rhs, why)))
     return failure();
-  // Neighbours in memory are those along the depth of the scores.
+  // Elements along the depth of the scores are adjacent in memory.
   if (!plan.maps[0].alongSum || plan.maps[1].alongSum || !plan.maps[2].alongSum)
     return why = "operands of attention in another order", failure();
   return planResults(plan, attention.stores);

@@ -131,7 +131,7 @@ PipelinedKernel::Values PipelinedAttention::runStage(const KernelFrame &at,
   return next;
 }
 
-/// The scores of a warpgroup's rows with the keys of a stage.
+/// Computes the scores of a warpgroup's rows with the keys of a stage.
 Value PipelinedAttention::multiplyQuery(Value stage) {
   NVVM::WGMMATypes type = getUnitType(plan.types.getLhs());
   auto shape = NVVM::MMAShapeAttr::get(b.getContext(), kInstructionRows, plan.n,
@@ -155,8 +155,8 @@ Value PipelinedAttention::multiplyQuery(Value stage) {
   return scores;
 }
 
-/// The sums that the loop carries, with the products of what is computed of the
-/// scores and the values of a stage.
+/// Adds to the sums of the loop the products of the transformed scores and the
+/// values of a stage.
 Value PipelinedAttention::multiplyScores(Fragments &fragments, Value stage) {
   tile::DotOp output = plan.attention->output;
   Value sums = d.create<LLVM::UndefOp>(getSumsType(plan.k));

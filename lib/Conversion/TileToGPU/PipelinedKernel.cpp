@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace adze::togpu {
 
-/// Registers of a thread after the roles part: 168 of each are the launch's.
+/// Registers of a thread after the roles diverge; the launch gives each 168.
 constexpr int kProducerRegisters = 40, kConsumerRegisters = 232;
 
 void PipelinedKernel::run(Block *entry) {
@@ -35,7 +35,7 @@ void PipelinedKernel::run(Block *entry) {
   d.create<LLVM::ReturnOp>(ValueRange());
 }
 
-/// The thread's numbers, and the barriers of the ring.
+/// Emits the thread's indices, and the barriers of the ring.
 void PipelinedKernel::emitSetup() {
   constexpr int64_t warpThreads = 32;
   thread = d.create<NVVM::ThreadIdXOp>(b.getI32Type());
@@ -43,7 +43,7 @@ void PipelinedKernel::emitSetup() {
   lane = d.fold<arith::AndIOp>(thread, d.i32(warpThreads - 1));
   warp = d.fold<arith::DivUIOp>(inGroup, d.i32(warpThreads));
   leads = d.equal(inGroup, 0);
-  // One value of the warp: what depends on it is no divergent branch.
+  // The value is uniform in the warp: branches on it do not diverge.
   warpgroup = d.create<NVVM::ShflOp>(
       b.getI32Type(), d.i32(-1),
       d.fold<arith::DivUIOp>(thread, d.i32(kWarpgroupThreads)), d.i32(0),
@@ -77,8 +77,8 @@ void PipelinedKernel::emitSetup() {
 
 //===--- tiles and loops --------------------------------------------------===//
 
-/// The linear number of the program that computes a tile. Some rows of tiles
-/// are walked together, column by column, so that operands are found in the
+/// Returns the linear index of the program that computes a tile. Groups of rows
+/// of tiles are traversed column by column, so that operands stay in the
 /// second-level cache.
 Value PipelinedKernel::getProgram(Value tile) {
   tile::ProgramIdOp ids = plan.product.ids;
@@ -119,7 +119,7 @@ void PipelinedKernel::forEachTile(
   at.programId = d.toIndex(getProgram(loop.getInductionVar()));
   KernelLowering scalars(kernel, spreads, at, /*fast=*/true);
   scalars.lowerPrologue(b);
-  // It built before the same point.
+  // The builder inserted before the same point.
   Values results = body(scalars.getFrame(), loop.getRegionIterArgs());
   d.create<scf::YieldOp>(results);
 }

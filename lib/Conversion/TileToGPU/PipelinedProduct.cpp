@@ -29,8 +29,8 @@ Value PipelinedKernel::makeDescriptor(Value shared, const tile::TensorBox &box,
                                       int64_t depth) {
   constexpr int64_t unit = 16, addressMask = 0x3FFFF, coreRows = 8;
   constexpr int leadingShift = 16, strideShift = 32, swizzleShift = 62;
-  // Of neighbours along k, rows of 128 bytes lie one after the other; else,
-  // panels of a row's columns do.
+  // If elements along k are adjacent, rows of 128 bytes are contiguous;
+  // otherwise, panels of a row's columns are.
   int64_t leading = box.alongSum ? unit : depth * box.rowBytes;
   int64_t stride = coreRows * box.rowBytes;
   int64_t swizzle = box.rowBytes == 128 ? 1 : box.rowBytes == 64 ? 2 : 3;
@@ -100,7 +100,7 @@ PipelinedKernel::Values PipelinedKernel::multiply(ValueRange sums,
   return results;
 }
 
-/// Gives a stage back to the producer; a negative number is none.
+/// Returns a stage to the producer; a negative index means no stage.
 void PipelinedKernel::release(Value stage) {
   Value isStage =
       d.create<arith::CmpIOp>(arith::CmpIPredicate::sge, stage, d.i32(0));
@@ -129,8 +129,8 @@ void PipelinedKernel::emitConsumers() {
         Values carried(blocks, zero);
         carried.append({ring[0], ring[1], d.i32(-1)});
         IRMapping map = at.map;
-        // A stage is given back when the group after it has been issued and the
-        // groups up to it are done.
+        // A stage is returned when the group after it has been issued and the
+        // groups up to it are complete.
         auto multiplyStage = [&](IRMapping &, ValueRange carried) -> Values {
           Value stage = carried[blocks], phase = carried[blocks + 1];
           d.waitBarrier(full, stage, phase);
@@ -183,7 +183,7 @@ Fragments PipelinedKernel::makeFragments(const KernelFrame &at) {
   return Fragments(d, at, {plan.columns, plan.attention.has_value(), narrow});
 }
 
-/// Sets the place of a thread in 64 rows of its warpgroup.
+/// Sets the position of a thread in 64 rows of its warpgroup.
 void PipelinedKernel::setPlace(Fragments &fragments, int64_t rowBlock) {
   constexpr int64_t quad = 4;
   Value row = d.add(d.mul(warpgroup, plan.getRowBlocks() * kInstructionRows),
@@ -204,8 +204,8 @@ void PipelinedKernel::storeResults(const KernelFrame &at, ValueRange sums) {
   }
 }
 
-/// Stores 64 rows of all results: what a part of the columns needs for all of
-/// them is computed at a time.
+/// Stores 64 rows of all results, one part of the columns at a time: operands
+/// of that part are computed once for all results.
 void PipelinedKernel::storeBlock(Fragments &fragments, const KernelFrame &at,
                                  int64_t rowBlock) {
   for (int64_t first = 0; first < plan.getResultColumns();
@@ -216,7 +216,7 @@ void PipelinedKernel::storeBlock(Fragments &fragments, const KernelFrame &at,
         storePiece(fragments, at, result, rowBlock, piece);
 }
 
-/// The threads of a warp lie beside each other, with four sums each.
+/// The values of the threads of a warp are adjacent, four sums each.
 Value PipelinedKernel::getSumsPlace(Value shared, unsigned number) {
   constexpr int64_t bytes = 16;
   int64_t threads = plan.warpgroups * kWarpgroupThreads;
@@ -224,9 +224,9 @@ Value PipelinedKernel::getSumsPlace(Value shared, unsigned number) {
   return d.at(d.at(shared, number * threads * bytes), d.mul(own, bytes));
 }
 
-/// The first block of the cluster adds what the others leave in their memory,
-/// in the order of their numbers, and stores. All copies to a ring are done
-/// when its block's sums are.
+/// The first block of the cluster adds the partial sums of the other blocks'
+/// shared memory, in the order of their ranks, and stores the result. All
+/// copies to a ring are complete when the sums of its block are.
 void PipelinedKernel::storeJoined(const KernelFrame &at, ValueRange sums) {
   constexpr unsigned together = 4;
   auto vector = VectorType::get({together}, plan.getSumElement());
@@ -284,7 +284,7 @@ void PipelinedKernel::storeJoined(const KernelFrame &at, ValueRange sums) {
     }
     storeResults(at, joined);
   });
-  // The others' memory is theirs until it has been read.
+  // A block must not exit before its shared memory has been read.
   meet();
 }
 
@@ -371,7 +371,7 @@ void PipelinedKernel::storePiece(Fragments &fragments, const KernelFrame &at,
       d.at(shared, plan.getStagingOffset() +
                        numPieces++ % plan.stagingParts * plan.getPieceBytes()),
       d.mul(warpgroup, plan.stagingParts * plan.getPieceBytes()));
-  // The piece that was staged here before has been read.
+  // Wait until the piece that was staged here before has been read.
   d.when(leads, [&] {
     d.create<NVVM::CpAsyncBulkWaitGroupOp>(uint32_t(plan.stagingParts - 1),
                                            b.getUnitAttr());

@@ -16,7 +16,7 @@ namespace adze::togpu {
 // Dot
 //===----------------------------------------------------------------------===//
 
-/// How much of the contracted dimension is in shared memory at a time.
+/// Returns how much of the contracted dimension is in shared memory at a time.
 static int64_t chooseChunk(int64_t k, int64_t others) {
   int64_t limit = others >= 128 ? 16 : others >= 64 ? 32 : 64;
   if (k <= limit)
@@ -66,7 +66,7 @@ KernelLowering::Operand KernelLowering::prepareOperand(tile::DotOp dot,
   return operand;
 }
 
-/// How the block's threads fetch one chunk of an operand.
+/// Describes how the block's threads fetch one chunk of an operand.
 SmallVector<Spread> KernelLowering::operandSpreads(const Operand &operand,
                                                    int64_t chunk) {
   SmallVector<int64_t> sizes(tileType(operand.tile).getShape());
@@ -90,7 +90,7 @@ void KernelLowering::stage(const Operand &operand, Value start, int64_t chunk) {
       f[i] = operand.isUnsigned && f[i].getType() != type
                  ? arith::ExtUIOp::create(b, loc, type, f[i]).getResult()
                  : convert(f[i], type);
-      // Beyond the contracted dimension's end nothing is added.
+      // Positions past the end of the contracted dimension contribute zero.
       if (Value valid = from[operand.kDim]->valid[regs[operand.kDim]];
           valid && !operand.whole)
         f[i] = arith::SelectOp::create(
@@ -120,7 +120,7 @@ void KernelLowering::stage(const Operand &operand, Value start, int64_t chunk) {
   scopes.pop_back();
 }
 
-/// Axes of staging that recur are made once.
+/// Caches staging axes that recur.
 const Axis *KernelLowering::stagingAxis(const Spread &spread) {
   for (auto &[have, axis] : stagingAxes)
     if (have == spread)
@@ -129,7 +129,7 @@ const Axis *KernelLowering::stagingAxis(const Spread &spread) {
   return stagingAxes.back().second;
 }
 
-/// The same positions `start` further on; those from `size` on are not valid.
+/// Returns the positions shifted by `start`; those from `size` on are invalid.
 const Axis *KernelLowering::shiftedAxis(const Axis *axis, Value start,
                                         int64_t size) {
   auto shifted = std::make_unique<Axis>(*axis);
@@ -145,15 +145,15 @@ const Axis *KernelLowering::shiftedAxis(const Axis *axis, Value start,
         add(shifted->base[r], constant(shifted->offset[r])), constant(size));
     shifted->valid[r] = both(axis->valid[r], inside);
   }
-  // Neighbours may lie on both sides of the end.
+  // Adjacent positions may be on both sides of the end.
   if (size % shifted->vec)
     shifted->vec = 1;
   axisPool.push_back(std::move(shifted));
   return axisPool.back().get();
 }
 
-/// acc + lhs * rhs over what is in shared memory, `start` being the position
-/// of the chunk.
+/// Returns acc + lhs * rhs over the chunk in shared memory; `start` is the
+/// chunk's position.
 Fragment KernelLowering::multiply(tile::DotOp dot, Operand (&operands)[2],
                                   Value start, int64_t chunk, Fragment acc,
                                   const Axes &out) {
@@ -214,7 +214,8 @@ void KernelLowering::lowerDot(tile::DotOp dot) {
                               prepareOperand(dot, dot.getRhs(), 0, chunk)})
              .first;
   Operand operands[2] = {it->second[0], it->second[1]};
-  // What needs a root may itself go through shared memory: before the barrier.
+  // Operands that need a root may use shared memory themselves: compute them
+  // before the barrier.
   barrier();
   for (Operand &operand : operands)
     if (operand.whole)
@@ -252,8 +253,9 @@ void KernelLowering::lowerDot(tile::DotOp dot) {
 // Reduce
 //===----------------------------------------------------------------------===//
 
-/// Through shared memory: every thread publishes its values and combines those
-/// of the threads that differ from it in the bits of `mask`, in one order.
+/// Reduces through shared memory: each thread stores its values, then combines
+/// those of the threads that differ from it in the bits of `mask`, in a fixed
+/// order.
 void KernelLowering::combineThroughShared(tile::ReduceKind kind,
                                           Fragment &values, uint64_t mask) {
   Type type = values[0].getType();
@@ -364,7 +366,7 @@ void KernelLowering::lowerReduce(tile::ReduceOp reduce) {
   rememberReduced(reduce, out, sums);
 }
 
-/// Where source and result have different homes the result moves through
+/// If source and result have different homes, the result is moved through
 /// shared memory.
 void KernelLowering::rememberReduced(tile::ReduceOp reduce, const Axes &out,
                                      const Fragment &sums) {

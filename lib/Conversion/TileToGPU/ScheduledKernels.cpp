@@ -139,7 +139,7 @@ bool Converter::convertScheduled(tile::KernelOp kernel) {
   }
   function->setAttr("adze.shared_bytes",
                     b.getI64IntegerAttr(plan->getSharedBytes()));
-  // Where blocks share a tile, all are launched.
+  // If blocks share a tile, all of them are launched.
   function->setAttr("adze.resident_blocks",
                     b.getI64IntegerAttr(plan->split > 1 ? 0 : 1));
   if (plan->split > 1)

@@ -58,7 +58,7 @@ Value KernelLowering::sharedPointer(const SharedTile &tile, const Axes &axes,
                              LLVM::GEPArg(int32_t(fixed)));
 }
 
-/// How many neighbours along `dim` are one access.
+/// Returns the number of adjacent elements along `dim` that form one access.
 int64_t KernelLowering::sharedVector(const SharedTile &tile, const Axes &axes,
                                      unsigned &dim) {
   for (auto [i, axis] : llvm::enumerate(axes)) {
@@ -74,15 +74,15 @@ int64_t KernelLowering::sharedVector(const SharedTile &tile, const Axes &axes,
   return 1;
 }
 
-/// Every position that a thread holds is written, also past the tile's end:
-/// `tile` has room for it.
+/// Writes every position that a thread holds, also past the end of the tile:
+/// `tile` is padded for it.
 void KernelLowering::writeShared(const SharedTile &tile, const Axes &axes,
                                  const Fragment &fragment) {
   unsigned dim = 0;
   int64_t width = sharedVector(tile, axes, dim), stride = 1;
   for (unsigned d = dim + 1; d < axes.size(); ++d)
     stride *= axes[d]->regs();
-  // The room makes the address right without regard to validity.
+  // The padding keeps the address in bounds for invalid positions.
   Axes all;
   std::vector<Axis> copies;
   copies.reserve(axes.size());

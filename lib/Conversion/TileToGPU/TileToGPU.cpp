@@ -22,7 +22,7 @@ namespace {
 
 constexpr StringLiteral kDims = "adze.dims";
 
-/// A name that PTX takes.
+/// Returns a name that PTX accepts.
 std::string makeEntryName(StringRef name) {
   std::string entry;
   for (char c : name)
@@ -30,7 +30,7 @@ std::string makeEntryName(StringRef name) {
   return llvm::isAlpha(entry.front()) ? entry : "k_" + entry;
 }
 
-/// The physical shape under a layout map: `d mod c` has c positions.
+/// Returns the physical shape under a layout map: `d mod c` has c positions.
 SmallVector<int64_t> physicalShape(MemRefType type) {
   SmallVector<int64_t> shape;
   for (AffineExpr e : type.getLayout().getAffineMap().getResults()) {
@@ -53,7 +53,8 @@ SmallVector<int64_t> physicalShape(MemRefType type) {
   return shape;
 }
 
-/// Why a kernel cannot be lowered before anything is emitted; empty if it can.
+/// Returns why a kernel cannot be lowered, before anything is emitted; empty if
+/// it can.
 std::string findObstacle(tile::KernelOp kernel) {
   for (Type type : kernel.getArgumentTypes()) {
     auto memref = dyn_cast<MemRefType>(type);
@@ -168,8 +169,8 @@ std::string Converter::chooseName(tile::KernelOp kernel) {
   return name;
 }
 
-/// Adds the arguments of tensor maps: each is passed by value, and the place of
-/// its bytes is its address.
+/// Adds the arguments of tensor maps: each is passed by value, and used by its
+/// address.
 static void addMapArguments(OpBuilder &b, LLVM::LLVMFuncOp function,
                             unsigned first) {
   constexpr int64_t mapBytes = 128, mapAlign = 64;
@@ -210,7 +211,7 @@ LLVM::LLVMFuncOp Converter::makeEntry(tile::KernelOp kernel, StringRef name,
                     b.getUnitAttr());
   function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                     b.getDenseI32ArrayAttr({int32_t(blockThreads), 1, 1}));
-  // One block a multiprocessor is enough: no registers are spilled for more.
+  // One block per multiprocessor is enough: do not spill registers for more.
   function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     b.getI32IntegerAttr(1));
   function->setAttr("adze.kernel", b.getStringAttr(kernel.getName()));
@@ -238,7 +239,7 @@ void Converter::addGlobals(OpBuilder &at, const KernelFrame &frame,
                          /*addrSpace=*/1);
 }
 
-/// Whether all conditions hold.
+/// Returns the conjunction of the conditions.
 static Value checkConditions(OpBuilder &at, Location loc,
                              ArrayRef<Condition> conditions) {
   Value all;
@@ -267,8 +268,8 @@ static Value checkConditions(OpBuilder &at, Location loc,
   return all;
 }
 
-/// The body, and a second one without conditional wide accesses if the first
-/// rests on facts that only the launch can tell.
+/// Emits the body, and a second one without conditional wide accesses if the
+/// first relies on facts that are known only at launch.
 bool Converter::lowerVersions(const KernelFrame &frame, tile::KernelOp kernel,
                               KernelPlan &plan, Block *block,
                               int64_t &sharedBytes) {
@@ -420,7 +421,7 @@ struct ConvertTileToGPUPass final
         continue;
       }
       ++numKernels;
-      // What a program of the host launches stays for it.
+      // Keep kernels that a host program launches.
       if (SymbolTable::symbolKnownUseEmpty(kernel, getOperation()))
         kernel.erase();
     }

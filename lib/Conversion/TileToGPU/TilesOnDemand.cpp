@@ -15,8 +15,8 @@ namespace adze::togpu {
 // Axes
 //===----------------------------------------------------------------------===//
 
-/// The positions of `spread` in this thread, from `start` (null: 0) on. Axes
-/// without a start are made at the body's entry, so that they serve everywhere.
+/// Returns the positions of `spread` in this thread, from `start` (null: 0) on.
+/// Axes without a start are created at the body's entry and dominate all uses.
 const Axis *KernelLowering::makeAxis(const Spread &spread, Value start) {
   OpBuilder::InsertionGuard guard(b);
   if (!start)
@@ -38,7 +38,7 @@ const Axis *KernelLowering::makeAxis(const Spread &spread, Value start) {
     axis->offset.push_back(r / spread.vec * spread.threads * spread.vec +
                            r % spread.vec);
     Value valid;
-    // Groups of neighbours lie inside or outside as a whole.
+    // A group of adjacent positions is in bounds or out of bounds as a whole.
     if (spread.ragged() && r % spread.vec)
       valid = axis->valid.back();
     else if (spread.ragged() &&
@@ -59,7 +59,7 @@ const Axis *KernelLowering::axisOf(int cls) {
   const Axis *&axis = homes[cls];
   if (!axis) {
     Spread spread = plan.spreadOf(cls);
-    // Outside the loops over its chunks the whole dimension is held.
+    // Outside of the loops over its chunks, the whole dimension is held.
     spread.regs *= spread.chunks;
     spread.chunks = 1;
     axis = makeAxis(spread);
@@ -77,7 +77,7 @@ const Axis *KernelLowering::pointAxis(const Axis *axis, int64_t reg) {
   return axisPool.back().get();
 }
 
-/// One register at a position that all threads or each thread computes.
+/// Returns one register at a position that is uniform or computed per thread.
 const Axis *KernelLowering::positionAxis(Value position, int64_t offset) {
   auto axis = std::make_unique<Axis>();
   axis->base = {position};
@@ -102,8 +102,8 @@ Axes KernelLowering::makeAxes(ArrayRef<int64_t> sizes, ArrayRef<unsigned> order,
   return axes;
 }
 
-/// The home axes of a tile's classes; where two of them share threads, axes of
-/// the tile's own.
+/// Returns the home axes of a tile's classes; if two of them share threads,
+/// axes of the tile alone.
 Axes KernelLowering::axesFor(Value tile) {
   Axes axes;
   uint64_t used = 0;
@@ -170,7 +170,7 @@ Fragment KernelLowering::undefined(Type elementType, const Axes &axes) {
 Fragment KernelLowering::emit(Value tile, const Axes &axes) {
   if (const Entry *have = find(tile, axes))
     return have->fragment;
-  // A pinned load that was read already is not read from memory again.
+  // A pinned load is read from memory once.
   bool atHome = KernelPlan::isRoot(tile) ||
                 (plan.isPinned(tile) && find(tile, axesFor(tile)));
   Fragment f = atHome ? throughShared(tile, axes) : compute(tile, axes);
@@ -178,7 +178,8 @@ Fragment KernelLowering::emit(Value tile, const Axes &axes) {
   return f;
 }
 
-/// A root exists at its home only: other positions are read from shared memory.
+/// A root is available at its home only: other positions are read from shared
+/// memory.
 Fragment KernelLowering::throughShared(Value root, const Axes &axes) {
   if (!find(root, axesFor(root))) {
     fail(root.getDefiningOp() ? root.getDefiningOp() : kernel.getOperation(),
@@ -232,7 +233,8 @@ Fragment KernelLowering::computeElementwise(Operation *op, const Axes &axes) {
     if (Attribute properties = op->getPropertiesAsAttribute())
       state.propertiesAttr = properties;
     Operation *made = b.create(state);
-    // The flag is for the CPU: here it means a function of less precision.
+    // Fast-math flags serve the CPU. On GPUs they select a less accurate
+    // function.
     if (auto exp = dyn_cast<math::ExpOp>(made))
       exp.setFastmath(arith::FastMathFlags::none);
     else if (auto exp2 = dyn_cast<math::Exp2Op>(made))
@@ -295,8 +297,8 @@ Fragment KernelLowering::computeTranspose(tile::TransposeOp op,
   return f;
 }
 
-/// One register's position along the result dimensions `toDims` of a reshape,
-/// taken apart into positions along the source dimensions `fromDims`.
+/// Delinearizes one register's position along the result dimensions `toDims` of
+/// a reshape into positions along the source dimensions `fromDims`.
 void KernelLowering::splitPosition(ArrayRef<unsigned> fromDims,
                                    ArrayRef<int64_t> from,
                                    ArrayRef<unsigned> toDims,
@@ -321,8 +323,8 @@ void KernelLowering::splitPosition(ArrayRef<unsigned> fromDims,
   }
 }
 
-/// Dimensions that the reshape keeps keep their axes; for the others every
-/// register asks for its own point of the source.
+/// Dimensions that the reshape preserves keep their axes; for the others, each
+/// register requests its own element of the source.
 Fragment KernelLowering::computeReshape(tile::ReshapeOp op, const Axes &axes) {
   Value source = op.getSource();
   ArrayRef<int64_t> to = tileType(op.getResult()).getShape(),
@@ -353,8 +355,8 @@ Fragment KernelLowering::computeReshape(tile::ReshapeOp op, const Axes &axes) {
         kept[dim] = pointAxis(axes[dim], regs[dim]);
       splitPosition(group.from, from, group.to, to, kept, at);
     }
-    // Kept dimensions come in one order on both sides, the others hold one
-    // register: `part` counts as `kept` does.
+    // Preserved dimensions have the same order on both sides, the others hold
+    // one register: `part` counts as `kept` does.
     Fragment part = shared ? readShared(*shared, at) : emit(source, at);
     forEachElement(kept, [&](Registers inner, int64_t i) {
       int64_t linear = 0;
@@ -366,7 +368,7 @@ Fragment KernelLowering::computeReshape(tile::ReshapeOp op, const Axes &axes) {
   return result;
 }
 
-/// The whole tile in shared memory, computed at its home.
+/// Returns the whole tile in shared memory, computed at its home.
 KernelLowering::SharedTile KernelLowering::materialise(Value tile) {
   SmallVector<int64_t> sizes;
   for (const Axis *axis : axesFor(tile))

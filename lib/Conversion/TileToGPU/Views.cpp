@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace adze::togpu {
 
-/// x * y; either may be a constant.
+/// Returns x * y; either may be a constant.
 static OpFoldResult times(OpBuilder &b, Location loc, OpFoldResult x,
                           OpFoldResult y) {
   auto cx = getConstantIntValue(x), cy = getConstantIntValue(y);
@@ -64,7 +64,7 @@ Value expandAffine(OpBuilder &b, Location loc, AffineExpr e,
   }
 }
 
-/// Whether elements of the dimensions follow each other without gaps.
+/// Returns true if the elements of the dimensions are contiguous.
 static bool isContiguous(const MemView &view, ArrayRef<int64_t> group) {
   for (auto [i, d] : llvm::enumerate(group.drop_front())) {
     auto outer = getConstantIntValue(view.strides[group[i]]);
@@ -107,7 +107,8 @@ static void expandShape(OpBuilder &b, Location loc, memref::ExpandShapeOp op,
   }
 }
 
-/// Sizes, steps and the start of a subview; dropped dimensions have size 1.
+/// Returns sizes, strides and the offset of a subview; dropped dimensions have
+/// size 1.
 static void subview(OpBuilder &b, Location loc, memref::SubViewOp op,
                     const IRMapping &map, const MemView &from, MemView &to) {
   auto mapped = [&](OpFoldResult f) {
@@ -145,7 +146,7 @@ static void subview(OpBuilder &b, Location loc, memref::SubViewOp op,
                                 LLVM::GEPArg(index));
 }
 
-/// Indices in another order: the map takes them to those of the source.
+/// Permutes indices: the map takes them to those of the source.
 static void indexView(tile::ViewOp op, const IRMapping &map,
                       const MemView &from, MemView &to) {
   for (OpFoldResult size : op.getMixedSizes())

@@ -73,7 +73,7 @@ FailureOr<Node> Writer::write(graph::ConvOp conv) {
   addAttributes(node);
   if (!conv.getBias())
     return node;
-  // ConvInteger has no bias: one element a channel is added.
+  // ConvInteger has no bias: add one element per channel.
   SmallVector<int64_t> shape(getRank(conv.getInput()) - 1, 1);
   shape.front() = -1;
   std::string product = context.addNode(std::move(node), "conv");
@@ -91,8 +91,9 @@ FailureOr<Node> Writer::write(graph::ConvTransposeOp conv) {
   return node;
 }
 
-/// Returns true if rounding down gives as many windows. ONNX's shape inference
-/// counts a last window that starts in the padding, which nobody computes.
+/// Returns true if rounding down gives the same number of windows. ONNX's shape
+/// inference counts a last window that starts in the padding, which no runtime
+/// computes.
 template <typename OpT>
 static bool isSameRoundedDown(OpT pool) {
   auto input = mlir::cast<RankedTensorType>(pool.getInput().getType());
@@ -199,8 +200,8 @@ FailureOr<Node> Writer::writeShift(StringRef direction) {
   return node;
 }
 
-/// Scales and biases of other shapes than the normalised one are applied by
-/// nodes of their own; a missing scale is ones.
+/// Applies a scale or bias whose shape is not the normalised one in a separate
+/// node. A missing scale is a constant of ones.
 FailureOr<Node> Writer::write(graph::LayerNormOp norm) {
   graph::Dims dims = graph::getDims(norm.getInput());
   auto normalized = ArrayRef(dims).drop_front(norm.getAxis());
@@ -232,8 +233,8 @@ FailureOr<Node> Writer::write(graph::LayerNormOp norm) {
               {result, context.getName(last).str()});
 }
 
-/// The operator of this name is younger than the opset: it is written in its
-/// parts, in f32 at least.
+/// Writes the operator decomposed, in f32 at least: the operator of this name
+/// is newer than the opset.
 FailureOr<Node> Writer::write(graph::RMSNormOp norm) {
   Type type = getElementType(norm.getInput());
   bool isNarrow = type.getIntOrFloatBitWidth() < 32;
@@ -290,7 +291,8 @@ FailureOr<Node> Writer::write(graph::GroupNormOp norm) {
   return node;
 }
 
-/// By its definition: the operator of this name is younger than the opset.
+/// Writes the operator by its definition: the operator of this name is newer
+/// than the opset.
 FailureOr<Node> Writer::write(graph::AttentionOp attention) {
   Type type = getElementType(attention.getQuery());
   for (Value operand : {attention.getKey(), attention.getValue()})

@@ -15,12 +15,12 @@ namespace adze {
 using namespace exporter;
 
 namespace {
-/// Of ONNX's releases: operators in these forms are in all readers of today.
+/// The opset and IR version: current runtimes support operators of this opset.
 constexpr int64_t irVersion = 10, opset = 21;
-/// What protobuf's readers take.
+/// The largest message that protobuf's readers accept.
 constexpr uint64_t maxModelBytes = uint64_t(1) << 31;
 
-/// An initialiser: the head of its message, and its elements.
+/// An initialiser: the header of its message, and its elements.
 struct Initializer {
   std::string head;
   ElementsAttr elements;
@@ -64,14 +64,14 @@ private:
 
   func::FuncOp function;
   llvm::DenseMap<Value, std::string> names;
-  /// Of values, and of nodes.
+  /// Names of values, and of nodes.
   llvm::StringSet<> taken, takenByNodes;
   /// The op that nodes are written for.
   Operation *current = nullptr;
   SizeWriter sizeWriter{*this};
-  /// Small constants that are there already.
+  /// Small constants that were already written.
   std::map<Numbers, std::string> ints;
-  /// Outputs that are no node's own: their numbers and names.
+  /// Outputs that no node defines: their indices and names.
   std::vector<std::pair<unsigned, std::string>> copies;
   Proto graph;
   std::vector<Initializer> initializers;
@@ -92,8 +92,8 @@ static StringRef getGraphName(DictionaryAttr attrs) {
   return name ? name.getValue() : "";
 }
 
-/// Inputs and outputs have the names of the signature, also where one value is
-/// both or several outputs.
+/// Gives inputs and outputs the names of the signature, also if one value is
+/// both an input and an output, or several outputs.
 void Exporter::nameValues() {
   for (BlockArgument argument : function.getArguments()) {
     StringRef name =
@@ -230,8 +230,8 @@ LogicalResult Exporter::addOp(Operation &op) {
   if (auto constant = dyn_cast<graph::ConstantOp>(op))
     return addConstant(names[constant.getResult()], constant.getValue(),
                        op.getLoc());
-  // Conditions that end a run have no operator: ONNX's operators fail where
-  // sizes do not fit.
+  // Assertions have no ONNX operator: ONNX's operators fail themselves if sizes
+  // do not match.
   if (isa<graph::AssumeOp, graph::CheckOp, graph::CheckRangeOp>(op))
     return success();
   if (auto bind = dyn_cast<graph::BindOp>(op)) {
@@ -289,7 +289,7 @@ LogicalResult Exporter::collect() {
 }
 
 LogicalResult Exporter::write(llvm::raw_ostream &os) {
-  // Lengths come first: those of the initialisers are known without them.
+  // Length prefixes come first: those of initialisers do not need the elements.
   uint64_t graphBytes = graph.bytes.size();
   std::vector<std::string> heads;
   for (const Initializer &one : initializers) {

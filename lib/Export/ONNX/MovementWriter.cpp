@@ -1,14 +1,15 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Ops that move or pick elements as ONNX nodes.
+// Ops that move or select elements as ONNX nodes.
 #include "Writer.h"
 
 using namespace mlir;
 
 namespace adze::exporter {
 
-/// Dims that are dynamic are copied from the input (0) where they are its own
-/// at that place, else inferred (-1) if it is one, else computed.
+/// Copies a dynamic dimension from the input (0) if the input has the same
+/// dimension at this position, infers it (-1) if it is the only other one, and
+/// computes it otherwise.
 FailureOr<std::string> Writer::makeReshapeSizes(graph::ReshapeOp reshape,
                                                 bool &allowZero) {
   auto type = mlir::cast<RankedTensorType>(reshape.getType());
@@ -51,8 +52,8 @@ FailureOr<Node> Writer::write(graph::BroadcastToOp broadcast) {
   return make("Expand", {context.getName(broadcast.getInput()).str(), *shape});
 }
 
-/// Dims that are taken whole are left out. A slice that goes down ends at a
-/// place counted from the end of the dim, which may be in front of all
+/// Omits dimensions that are taken whole. A slice with a negative step ends at
+/// an index counted from the end of the dimension, which may precede all
 /// elements.
 FailureOr<Node> Writer::write(graph::SliceOp slice) {
   graph::Dims input = graph::getDims(slice.getInput()),
@@ -142,8 +143,8 @@ static bool givesSize(AffineExpr from, double scale, AffineExpr to) {
          graph::areEqual(graph::floorDivExprs(from, constant(part)), to);
 }
 
-/// By scales where there are some and they give the result's sizes, else by
-/// sizes.
+/// Resizes by scales if they are present and give the result's sizes, and by
+/// sizes otherwise.
 FailureOr<Node> Writer::write(graph::ResizeOp resize) {
   graph::Dims input = graph::getDims(resize.getInput()),
               result = graph::getDims(resize.getResult());
@@ -179,8 +180,8 @@ FailureOr<Node> Writer::write(graph::ResizeOp resize) {
   return node;
 }
 
-/// The result type says how many elements there are, whatever the limit is: it
-/// is computed where the operands do not say the same.
+/// The result type determines the number of elements, whatever the limit is.
+/// The limit is computed if the operands do not give the same number.
 FailureOr<Node> Writer::write(graph::RangeOp range) {
   Type type = getElementTypeOrSelf(range.getResult().getType());
   if (type.isF16() || type.isBF16())

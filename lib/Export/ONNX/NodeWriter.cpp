@@ -1,6 +1,6 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which ONNX operator an op is, and the forms that ops share.
+// The ONNX operator of each op, and the forms that several ops share.
 #include "Writer.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -165,7 +165,7 @@ FailureOr<Node> Writer::writeReduction(StringRef name) {
       op->getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef()));
   auto keep = op->getAttrOfType<BoolAttr>("keepdims");
   node.attribute("keepdims", int64_t(!keep || keep.getValue()));
-  // No axes mean no reduction here, and all of them in ONNX.
+  // No axes mean no reduction here, and a reduction over all axes in ONNX.
   node.attribute("noop_with_empty_axes", int64_t(1));
   return node;
 }

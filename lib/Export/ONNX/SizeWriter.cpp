@@ -58,7 +58,7 @@ FailureOr<std::string> SizeWriter::writeBinary(AffineBinaryOpExpr expr) {
   case AffineExprKind::Mul:
     return add("Mul", {*lhs, *rhs});
   case AffineExprKind::Mod:
-    // Both have the divisor's sign.
+    // Both results have the divisor's sign.
     return add("Mod", {*lhs, *rhs});
   case AffineExprKind::FloorDiv:
     // ONNX's quotient truncates.

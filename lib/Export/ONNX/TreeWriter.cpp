@@ -1,7 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Decision trees, whose leaves no ONNX operator gives: look-ups in tables,
-// level by level.
+// Decision trees as table look-ups, level by level: no ONNX operator returns
+// the leaves.
 #include "Dialect/Graph/IR/Blob.h"
 #include "Writer.h"
 #include "mlir/IR/Matchers.h"
@@ -10,13 +10,13 @@ using namespace mlir;
 
 namespace adze::exporter {
 
-/// The names of the parts of nodes, as tables of their own, and of numbers.
+/// The names of the tables of node fields, and of constants.
 struct Writer::TreeTables {
   std::string features, isMarked, thresholds, children, zero, one;
   int64_t steps = 0;
 };
 
-/// Returns the numbers of a constant, or failure if it is none.
+/// Returns the elements of a constant, or failure if the value is not constant.
 template <typename T>
 static FailureOr<std::vector<T>> readTable(Operation *op, Value table) {
   ElementsAttr elements;
@@ -78,7 +78,7 @@ FailureOr<Writer::TreeTables> Writer::makeTables(graph::TreeLeavesOp trees) {
   return tables;
 }
 
-/// Returns the name of the children that a tensor of nodes goes on to.
+/// Returns the name of the tensor of children that the nodes branch to.
 std::string Writer::takeChildren(graph::TreeLeavesOp trees,
                                  const TreeTables &tables,
                                  const std::string &nodes) {
