@@ -183,7 +183,21 @@ void Check::function(const onnx::FunctionProto &function) {
     opsets[opset.domain()] = static_cast<int>(opset.version());
   onnx::checker::CheckerContext own = context;
   own.set_opset_imports(opsets);
-  outside("", [&] { onnx::checker::check_function(function, own, {}); });
+  auto problem =
+      guarded([&] { onnx::checker::check_function(function, own, {}); });
+  if (!problem)
+    return;
+  // The checker has stopped at the first one, and handlers rely on it. What is
+  // wrong with a node is told where the function is called.
+  auto &nodes =
+      model
+          .functions[getFunctionKey(function.domain(), function.name(),
+                                    function.overload())]
+          .nodes;
+  llvm::for_each(nodes, [&](Node &node) { verify(node); });
+  if (llvm::all_of(nodes, [](const Node &n) { return n.problem.empty(); }))
+    model.problems.push_back("function '" + function.name() +
+                             "': " + tidy(*problem));
 }
 
 void Check::run() {
@@ -218,13 +232,9 @@ void Check::run() {
     if (!seen.try_emplace(info.name(), true).second)
       repeated("output", info.name());
   }
-  size_t problemsBefore = model.problems.size();
+  outside("", [&] { onnx::checker::check_function_call_cycles(proto); });
   for (const auto &function : proto.functions())
     this->function(function);
-  // The checker has stopped at the first one, and handlers rely on it.
-  if (model.problems.size() != problemsBefore)
-    for (auto &entry : model.functions)
-      llvm::for_each(entry.second.nodes, [&](Node &node) { verify(node); });
 }
 
 void Check::verify(Node &node) {
