@@ -319,6 +319,7 @@ WRITTEN = [
     ("ai.onnx.ml", "LabelEncoder", [1], [np.array(["b", "x", "a"], object)], [(I64, 1)], dict(classes_strings=["a", "b"])),
     ("ai.onnx.ml", "CategoryMapper", [1], [np.array([["b", "x", "a"]], object)], [(I64, 2)],
      dict(cats_strings=["a", "b"], cats_int64s=[5, 6], default_int64=-2)),
+    ("", "Reshape", [1], [X], [(F32, 2)], dict(shape=[2, -1])),
     ("", "Resize", [10], [X[:2, :2].reshape(1, 1, 2, 2), np.array([1, 1, 2, 3], np.float32)], [(F32, 4)], {}),
     ("", "Resize", [11], [X[:2, :2].reshape(1, 1, 2, 2), np.zeros(0, np.float32), np.array([1, 1, 2, 3], np.float32)],
      [(F32, 4)], dict(coordinate_transformation_mode="asymmetric", nearest_mode="floor")),
@@ -334,6 +335,7 @@ KNOWN = {
     "CategoryMapper": [np.array([[6, -2, 5]], np.int64)],
     "GlobalLpPool": [np.sqrt((X.reshape(1, 2, 3, 2)**2).sum((2, 3), keepdims=True))],
     "MaxRoiPool": None,
+    "Reshape": [X.reshape(2, -1)],
 }
 # Three times the sum so far, and what it was.
 LOOP = """<ir_version: 10, opset_import: ["" : {version}]>

@@ -7,7 +7,7 @@ is over scores that are equal or masked, what is normalised has deviation 1, 2 o
 """
 import math
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, parser
 
 import coverage
 
@@ -83,6 +83,16 @@ def products():
                [x @ ((numbers - np.array([[3], [12]])) * scales[:, None]).T])
 
 
+    # Of FP4 the numbers that are exact, of NF4 -1, 0 and 1.
+    for kind, table in ((0, {0: 0.0, 3: 1.0, 5: 0.5, 7: 0.25, 11: -1.0, 13: -0.5}), (1, {0: -1.0, 7: 0.0, 15: 1.0})):
+        codes = np.array(list(table))[numbers % len(table)]
+        packed = (codes[:, ::2] << 4 | codes[:, 1::2]).astype(np.uint8).reshape(-1)
+        weights = np.vectorize(table.get)(codes) * scales[:, None]
+        size = dict(K=16, N=2, block_size=16, quant_type=kind)
+        yield "MatMulBnb4", FLOATS, [x, packed, scales], size, [x @ weights.T]
+        yield "MatMulBnb4", FLOATS, [x[:, :2], packed, scales], dict(size, transB=0), [x[:, :2] @ weights]
+
+
 def attentions():
     """The queries are 0: each key that a query sees counts as much as another one."""
     x = np.array([[[1.0, 2.0], [3.0, -1.0], [-2.0, 4.0]]])
@@ -129,6 +139,9 @@ def fused():
     yield ("FusedConv", COMMON, [x, w], dict(activation="Clip", activation_params=[-1.0, 1.0]), [np.clip(product, -1, 1)[None, None]])
     yield "FusedConv", COMMON, [x, w], dict(activation="HardSigmoid", activation_params=[0.25, 0.5]), [
         np.clip(product / 4 + 0.5, 0, 1)[None, None]]
+    yield ("NhwcFusedConv", {k: FLOATS[k] for k in ("float", "float16")},
+           [x.transpose(0, 2, 3, 1), w, np.array([0.5]), z.transpose(0, 2, 3, 1)], dict(activation="Relu"),
+           [np.maximum(product + 0.5 + z, 0).transpose(0, 2, 3, 1)])
     yield ("NhwcConv", COMMON, [x.transpose(0, 2, 3, 1), w.transpose(0, 2, 3, 1), np.array([0.5])], {}, [product[None, :, :, None] + 0.5])
     a, b = np.array([[1.0, -2.0], [0.5, 3.0]]), np.array([[2.0, 1.0], [-1.0, 4.0]])
     gemm = a @ b.T / 2 + 1
@@ -224,6 +237,25 @@ def typed():
                 yield ("QAttention", FLOATS[to], ends,
                        [np.array([[[4.0, 6.0]]]), weight, shift, np.array(0.5), np.array(0.5), i32([[1]]), np.array(2.0), np.array(2.0)],
                        dict(num_heads=1), [value])
+    image, filters = np.array([[[[3.0, 5.0], [2.0, 4.0]]]]), np.array([[[[3.0]]], [[[1.0]]]])
+    half, two = f32(0.5), np.array(2.0)
+    for first in BYTES.values():
+        for second in BYTES.values():
+            for third in BYTES.values():
+                ends = {0: first, 2: first, 3: second, 5: second, 7: third, "out": third}
+                rest = [half, two, np.where(filters == 1, 1.0, 3.0), f32([1, 1]), np.array(2.0), half, np.array(3.0)]
+                signed = np.concatenate([image - 2, 2 - image], 1) + 3
+                yield "QLinearConv", first, ends, [image] + rest, {}, [signed]
+                yield ("QLinearConv", first, ends, [image.transpose(0, 2, 3, 1)] + rest, dict(channels_last=1),
+                       [signed.transpose(0, 2, 3, 1)])
+    words, places = np.array([[8.0, 1.0, 0.0, 2.0], [0.0, 3.0, 9.0, 5.0]]), np.array([[1.0, 5.0, 2.0, 0.0], [0.0, 5.0, 4.0, 1.0]])
+    parts = np.array([[3.0, 0.0, 1.0, 4.0]])
+    rows = (words[[1, 0]] + places + parts - 6)[None] / 2
+    scale, shift = np.array([4.0, 2.0, 6.0, 8.0]), np.array([2.0, 3.0, 4.0, 5.0])
+    for kind in BYTES.values():
+        yield ("QEmbedLayerNormalization", kind, {},
+               [i32([[1, 0]]), i32([[0, 0]]), words, places, parts, scale, shift, i32([[1, 1]])] + [half] * 5 + [two] * 5, {},
+               [f32(normalized(rows) * (scale - 2) / 2 + (shift - 2) / 2), i32([2])])
     for first in BYTES.values():
         for second in BYTES.values():
             ends = {3: second, 5: second}
@@ -327,6 +359,25 @@ def stand_ins():
            [np.array([[[1.0, 0.0]], [[0.0, 1.0]]])])
     a, b = np.array([[1.0, -2.0], [0.5, 3.0]]), np.array([[2.0, 1.0], [-1.0, 4.0]])
     yield "GemmFastGelu", FLOATS, [a, b, np.array([0.5, -1.0])], {}, [tanh_gelu(a @ b + [0.5, -1.0])]
+    yield "CDist", some, [a, b[:1]], {}, [np.array([[10.0], [6.25]])]
+    yield "CDist", some, [np.array([[3.0, 4.0]]), np.array([[0.0, 0.0], [3.0, 4.0]])], dict(metric="euclidean"), [np.array([[5.0, 0.0]])]
+    for activation, y in (("Relu", np.maximum(a @ b, 0)), ("LeakyRelu", np.where(a @ b < 0, a @ b / 2, a @ b)), ("Tanh", np.tanh(a @ b))):
+        yield "FusedMatMulActivation", ALL_FLOATS, [a, b], dict(activation=activation, activation_alpha=0.5), [y]
+    for index in (np.int32, np.int64):
+        kinds = dict(common, **whole, **BYTES, int16=TensorProto.INT16, bool=TensorProto.BOOL,
+                     **{f"uint{n}": getattr(TensorProto, f"UINT{n}") for n in (16, 32, 64)})
+        yield "GatherND", kinds, [np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[1, 0], [0, 1]], index)], {}, [np.array([1.0, 0.0])]
+    grid = np.array([[[[0.0, 0.0], [-1.0, 1.0]]]])
+    for mode, corner in (("bilinear", 3.0), ("nearest", 3.0)):
+        yield ("GridSample", {"float": TensorProto.FLOAT}, [np.array([[[[1.0, 2.0, 2.0], [4.0, 5.0, 6.0], [3.0, 8.0, 9.0]]]]), grid],
+               dict(mode=mode, align_corners=1), [np.array([[[[5.0, corner]]]])])
+    yield "Inverse", common, [np.array([[[0.0, 2.0], [4.0, 0.0]], [[1.0, 1.0], [0.0, 0.5]]])], {}, [
+        np.array([[[0.0, 0.25], [0.5, 0.0]], [[1.0, -2.0], [0.0, 2.0]]])]
+    yield "MatMulInteger16", {"int16": TensorProto.INT16}, [np.array([[300.0, -2.0]]), np.array([[300.0], [4.0]])], {}, [i32([[89992]])]
+    left, right = np.array([[10.0, 3.0]]), np.array([[4.0], [7.0]])
+    yield "MulInteger", BYTES, [left, np.array(2.0), right, np.array(5.0)], {}, [i32((left - 2) * (right - 5))]
+    yield "MulInteger", BYTES, [left, None, right, None], {}, [i32(left * right)]
+    yield "ReduceSumInteger", BYTES, [np.full((2, 3), 100.0)], dict(axes=[1], keepdims=0), [i32([300, 300])]
     image = np.arange(16.0).reshape(1, 2, 4, 2) * 7 % 11
     yield "NhwcMaxPool", BYTES, [image], dict(kernel_shape=[2, 2], strides=[2, 2]), [image.reshape(1, 1, 2, 2, 2, 2).max(axis=(2, 4))]
     yield "Pad", common, [a, np.array([1, 0, 0, 2]), np.array([0.5])], {}, [np.pad(a, ((1, 0), (0, 2)), constant_values=0.5)]
@@ -337,6 +388,35 @@ def stand_ins():
     yield "Trilu", dict(some, int64=TensorProto.INT64, bool=TensorProto.BOOL), [ones, np.array(1)], dict(upper=0), [np.tril(ones, 1)]
     yield ("Unique", {"float": TensorProto.FLOAT}, [np.array([3.0, 1.0, 3.0, 2.0])], {},
            [np.array([3.0, 1.0, 2.0]), np.array([0, 1, 0, 2]), np.array([2, 1, 1])])
+
+
+# The next token is the best one of the row of the last token; scores are multiples of 1000, so that what has not the best score has
+# no share. The state keeps the tokens and is not read.
+CHAIN = """
+decoder (int32[b, s] input_ids, int32[b, s] position_ids, int32[b, t] attention_mask, float[2, b, 1, p, 1] past_0)
+    => (float[b, s, 5] logits, float[2, b, 1, q, 1] present_0)
+<float[5, 5] table = {0, 0, 0, 1000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1000, 0, 2000, 0, 1000, 0},
+ int64[3] axes = {0, 2, 4}>
+{
+  logits = Gather(table, input_ids)
+  number = Cast<to = 1>(input_ids)
+  own = Unsqueeze(number, axes)
+  both = Concat<axis = 0>(own, own)
+  present_0 = Concat<axis = 3>(past_0, both)
+}
+"""
+
+
+def searches():
+    """From 0 and 3 by 3 and 4 to the end, which is 1; ended sequences are filled with 2."""
+    kinds = {"float": TensorProto.FLOAT}
+    attributes = dict(decoder=parser.parse_graph(CHAIN), eos_token_id=1, pad_token_id=2)
+    prompts, limit = i32([[0], [3]]), i32([4])
+    yield "GreedySearch", kinds, [prompts, limit], attributes, [i32([[0, 3, 4, 2], [3, 4, 2, 2]])]
+    yield "GreedySearch", kinds, [prompts, limit, i32([3]), None, i32([1, 1, 1, 1, 0])], attributes, [i32([[0, 3, 0, 3], [3, 0, 3, 0]])]
+    inputs = [prompts, limit, i32([0]), i32([2]), i32([1]), np.array([1.0])]
+    yield ("BeamSearch", kinds, inputs, dict(attributes, early_stopping=1),
+           [i32([[[0, 3, 4, 2]], [[3, 4, 2, 2]]]), np.array([[0.0], [0.0]])])
 
 
 def make(name, kind, inputs, attributes, outputs, kinds=None):
@@ -359,7 +439,7 @@ def make(name, kind, inputs, attributes, outputs, kinds=None):
 def cases():
     """(name, case) of each operator in each type."""
     number = 0
-    for family in (activations, norms, products, attentions, rotations, fused, quantised, windows, sinks, stand_ins):
+    for family in (activations, norms, products, attentions, rotations, fused, quantised, windows, sinks, stand_ins, searches):
         for name, kinds, inputs, attributes, outputs in family():
             number += 1
             for text, kind in kinds.items():

@@ -119,3 +119,46 @@ def test_unique():
     np.testing.assert_array_equal(y, [3, 1, 2])
     np.testing.assert_array_equal(index, [0, 1, 0, 2, 1, 0])
     np.testing.assert_array_equal(counts, [3, 2, 1])
+
+
+@pytest.mark.parametrize("shape", [(7, 7), (3, 4, 4), (2, 3, 5, 5), (1, 1), (0, 3, 3)])
+@pytest.mark.parametrize("dtype", ["f", "d"])
+def test_inverse(rng, shape, dtype):
+    x = rng.standard_normal(shape).astype(dtype)
+    if shape == (7, 7):
+        x[0, 0] = 0  # the first pivot is in another row
+    got = run("Inverse", {"x": x}, [dtype])
+    np.testing.assert_allclose(got, np.linalg.inv(x.astype(np.float64)), rtol=1e-3 if dtype == "f" else 1e-9, atol=1e-3 if dtype == "f" else 1e-9)
+
+
+NORMAL = [-1.0, -0.6961928, -0.52507305, -0.39491749, -0.28444138, -0.18477343, -0.09105004, 0.0]
+NORMAL += [0.0795803, 0.1609302, 0.2461123, 0.33791524, 0.44070983, 0.562617, 0.72295684, 1.0]
+SMALL = [0.0, 1 / 192, 2 / 3, 1.0, 1 / 3, 0.5, 1 / 6, 0.25]
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+@pytest.mark.parametrize("n, k", [(8, 32), (3, 11)])
+def test_mat_mul_bnb4(rng, kind, n, k):
+    codes = rng.integers(0, 16, n * k)
+    scales = rng.random(-(-n * k // 16)).astype(np.float32)
+    table = np.array(NORMAL if kind else SMALL + [-x for x in SMALL])
+    weights = (table[codes] * np.repeat(scales, 16)[: n * k]).reshape(n, k)
+    padded = np.append(codes, 0) if n * k % 2 else codes
+    packed = (padded[::2] << 4 | padded[1::2]).astype(np.uint8)
+    x = rng.standard_normal((2, k)).astype(np.float32)
+    got = run("MatMulBnb4", {"x": x}, "f", {"packed": packed, "scales": scales}, N=n, K=k, block_size=16, quant_type=kind)
+    np.testing.assert_allclose(got, x @ weights.T, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean"])
+def test_cdist(rng, metric):
+    x, y = rng.standard_normal((5, 9)).astype(np.float32), rng.standard_normal((7, 9)).astype(np.float32)
+    squares = ((x[:, None].astype(np.float64) - y[None]) ** 2).sum(2)
+    expected = np.sqrt(squares) if metric == "euclidean" else squares
+    np.testing.assert_allclose(run("CDist", {"x": x, "y": y}, "f", metric=metric), expected, rtol=1e-5)
+
+
+def test_cdist_of_another_metric(rng):
+    x = rng.standard_normal((5, 9)).astype(np.float32)
+    with pytest.raises(adze.CompileError, match="CDist"):
+        run("CDist", {"x": x, "y": x}, "f", metric="cosine")

@@ -589,12 +589,10 @@ LogicalResult adze::emitConv(KernelEmitter &e, ConvOp op, Cut cut) {
                             : e.fail("no other cut of planes");
   if (cut == Cut::Flat)
     return conv.isPointwise() ? emitPointwiseConv(e, conv) : e.fail("a window");
-  if (cut == Cut::Dims && takesImageBlocks(conv))
-    return emitImageBlocks(e, conv);
-  if (cut == Cut::Dims && takesPatches(e, conv))
-    return emitPatchConv(e, conv);
   if (cut == Cut::Dims)
-    return conv.isDepthwise() || runsInLanes(e, conv) ||
+    return takesImageBlocks(conv)  ? emitImageBlocks(e, conv)
+           : takesPatches(e, conv) ? emitPatchConv(e, conv)
+           : conv.isDepthwise() || runsInLanes(e, conv) ||
                    (!e.gpu && conv.isPlane())
                ? emitDepthwise(e, conv)
                : emitDirectConv(e, conv);

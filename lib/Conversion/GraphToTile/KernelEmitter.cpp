@@ -338,12 +338,10 @@ void KernelEmitter::setAxis(int axis, Value size) {
 static void getMixed(ArrayRef<Value> values, SmallVectorImpl<Value> &dynamic,
                      SmallVectorImpl<int64_t> &fixed) {
   for (Value value : values) {
-    if (auto constant = getConstantIntValue(value)) {
-      fixed.push_back(*constant);
-    } else {
-      fixed.push_back(ShapedType::kDynamic);
+    auto constant = getConstantIntValue(value);
+    fixed.push_back(constant.value_or(ShapedType::kDynamic));
+    if (!constant)
       dynamic.push_back(value);
-    }
   }
 }
 
@@ -579,8 +577,7 @@ Value KernelEmitter::scratch(ArrayRef<Value> sizes, Type elementType) {
   SmallVector<Value> dynamic;
   SmallVector<int64_t> fixed;
   getMixed(sizes, dynamic, fixed);
-  auto type = MemRefType::get(fixed, elementType);
-  auto make = [&]() -> Value {
+  auto make = [&, type = MemRefType::get(fixed, elementType)]() -> Value {
     return tile::ScratchOp::create(b, location, type, dynamic, fixed);
   };
   return dynamic.empty() ? atTop(make) : make(); // where views of it are
@@ -596,7 +593,7 @@ bool KernelEmitter::pack(Value value, AffineMap map) {
   if (!isPackable(value))
     return false;
   Value place = memory.lookup(value);
-  auto type = cast<MemRefType>(place.getType());
-  place.setType(MemRefType::get(type.getShape(), type.getElementType(), map));
+  place.setType(MemRefType::Builder(cast<MemRefType>(place.getType()))
+                    .setLayout(AffineMapAttr::get(map)));
   return true;
 }

@@ -48,6 +48,7 @@ private:
   std::string describeCycle(const onnx::NodeProto &first,
                             const onnx::NodeProto &last);
   void node(const onnx::NodeProto &proto, Node &node);
+  void function(const onnx::FunctionProto &function);
   void verify(Node &node);
 
   const onnx::ModelProto &proto;
@@ -174,6 +175,31 @@ void Check::node(const onnx::NodeProto &proto, Node &node) {
     node.problem = tidy(*problem);
 }
 
+/// Checks a function by the operator sets that it imports, which may be others
+/// than those of the model: its nodes are imported by them.
+void Check::function(const onnx::FunctionProto &function) {
+  std::unordered_map<std::string, int> opsets = context.get_opset_imports();
+  for (const auto &opset : function.opset_import())
+    opsets[opset.domain()] = static_cast<int>(opset.version());
+  onnx::checker::CheckerContext own = context;
+  own.set_opset_imports(opsets);
+  auto problem =
+      guarded([&] { onnx::checker::check_function(function, own, {}); });
+  if (!problem)
+    return;
+  // The checker has stopped at the first one, and handlers rely on it. What is
+  // wrong with a node is told where the function is called.
+  auto &nodes =
+      model
+          .functions[getFunctionKey(function.domain(), function.name(),
+                                    function.overload())]
+          .nodes;
+  llvm::for_each(nodes, [&](Node &node) { verify(node); });
+  if (llvm::all_of(nodes, [](const Node &n) { return n.problem.empty(); }))
+    model.problems.push_back("function '" + function.name() +
+                             "': " + tidy(*problem));
+}
+
 void Check::run() {
   if (proto.ir_version() < 1)
     model.problems.push_back("expected an ir_version from 1 on, but got " +
@@ -206,15 +232,9 @@ void Check::run() {
     if (!seen.try_emplace(info.name(), true).second)
       repeated("output", info.name());
   }
-  size_t problemsBefore = model.problems.size();
-  if (!proto.functions().empty())
-    outside("", [&] {
-      onnx::checker::check_model_local_functions(proto, context, {});
-    });
-  // The checker has stopped at the first one, and handlers rely on it.
-  if (model.problems.size() != problemsBefore)
-    for (auto &entry : model.functions)
-      llvm::for_each(entry.second.nodes, [&](Node &node) { verify(node); });
+  outside("", [&] { onnx::checker::check_function_call_cycles(proto); });
+  for (const auto &function : proto.functions())
+    this->function(function);
 }
 
 void Check::verify(Node &node) {

@@ -130,6 +130,9 @@ bool Importer::read() {
   }
   for (const std::string &warning : model->warnings)
     warn(path + ": " + warning);
+  tensors = std::make_unique<Tensors>(
+      context, path, contents,
+      llvm::ArrayRef(file->getBufferStart(), file->getBufferSize()));
   for (const std::string &problem : model->problems)
     issue(path + ": " + problem);
   int opset = model->opsets.lookup("");
@@ -138,9 +141,6 @@ bool Importer::read() {
               " of ai.onnx at most, but got " + llvm::Twine(opset) +
               "; onnx.version_converter brings a model to an older opset",
           /*unsupported=*/true);
-  tensors = std::make_unique<Tensors>(
-      context, path, contents,
-      llvm::ArrayRef(file->getBufferStart(), file->getBufferSize()));
   return true;
 }
 
@@ -228,10 +228,21 @@ void Importer::bind(const Node &node, Scope &scope,
 // Nodes
 //===----------------------------------------------------------------------===//
 
+/// "model.onnx: node 'a': in it, node 'b': "; from some depth on without the
+/// nodes, which functions that call themselves make many of.
+std::string Importer::extendPrefix(const Place *outer,
+                                   const std::string &node) const {
+  constexpr unsigned mostNodes = 8;
+  if (!outer)
+    return path + ": " + node + ": ";
+  if (outer->depth < mostNodes)
+    return outer->prefix + "in it, " + node + ": ";
+  return outer->prefix + (outer->depth == mostNodes ? "deeper in it, " : "");
+}
+
 void Importer::node(const Node &node, unsigned index, Scope &scope,
                     const Place *outer) {
-  Place place{(outer ? outer->prefix + "in it, " : path + ": ") +
-                  describe(node, index) + ": ",
+  Place place{extendPrefix(outer, describe(node, index)),
               outer ? outer->loc : getLocation(node, index),
               outer ? outer->depth + 1 : 0,
               outer ? outer->outermost : &node,

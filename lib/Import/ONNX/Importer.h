@@ -175,6 +175,7 @@ private:
   void issue(const llvm::Twine &message, bool unsupported = false,
              const Place *place = nullptr);
   std::string describe(const Node &node, unsigned index) const;
+  std::string extendPrefix(const Place *outer, const std::string &node) const;
   /// Tells of what is taken though ONNX does not allow it.
   void warn(const llvm::Twine &message);
   mlir::Location getLocation(const Node &node, unsigned index) const;

@@ -20,12 +20,12 @@ namespace {
 /// Lists with blanks between. A parameter is `name:variable` or `name:type`,
 /// with `?` if it may be left out and `*` if there are several of any of its
 /// types; a variable is `T:type,type`; an attribute
-/// is `name:kind`, i, f, s, or I, F, S (several), with `!` if it has to be
+/// is `name:kind`, i, f, s, g, or I, F, S (several), with `!` if it has to be
 /// there and `=number` if it has a default. The body, if there is one, is nodes
 /// of ai.onnx, a line each. `[x]` before a node is the condition that input x
 /// is there, `[a=n]` and `[a<n]` one of an integer attribute (0 where it is
-/// left out), `!` the opposite. Without a node that applies for each output
-/// there is no body.
+/// left out), `[a=text]` one of a string, `!` the opposite. Without a node that
+/// applies for each output there is no body.
 struct Row {
   StringRef name, inputs, outputs, variables, attributes, body = "";
 };
@@ -52,6 +52,15 @@ static constexpr Row kRows[] = {
      "output:T present:T?", kFloats,
      "do_rotary:i mask_filter_value:f num_heads:i! past_present_share_buffer:i "
      "qkv_hidden_sizes:I rotary_embedding_dim:i scale:f unidirectional:i"},
+    {"BeamSearch",
+     "input_ids:I max_length:I min_length:I? num_beams:I "
+     "num_return_sequences:I length_penalty:T? repetition_penalty:T? "
+     "vocab_mask:I? prefix_vocab_mask:I? attention_mask:I? "
+     "decoder_input_ids:I? logits_processor:I?",
+     "sequences:I sequences_scores:float? scores:float?", "T:float I:int32",
+     "decoder:g! decoder_start_token_id:i early_stopping:i encoder:g "
+     "eos_token_id:i! init_decoder:g model_type:i no_repeat_ngram_size:i "
+     "pad_token_id:i! vocab_size:i"},
     {"BiasAdd", "X:T bias:T skip:T", "Y:T", kCommonFloats, "",
      R"(sum = Add(X, bias)
         Y = Add(sum, skip))"},
@@ -63,6 +72,16 @@ static constexpr Row kRows[] = {
         left, right = Split<axis = -1, num_outputs = 2>(sum)
         gate = Gelu(right)
         Y = Mul(left, gate))"},
+    {"CDist", "A:T B:T", "C:T", "T:double,float", "metric:s=sqeuclidean",
+     R"(one = Constant<value_ints = [1]>()
+        zero = Constant<value_ints = [0]>()
+        two = Constant<value_ints = [2]>()
+        left = Unsqueeze(A, one)
+        right = Unsqueeze(B, zero)
+        difference = Sub(left, right)
+        squares = ReduceSumSquare<keepdims = 0>(difference, two)
+        [metric=sqeuclidean] C = Identity(squares)
+        [metric=euclidean] C = Sqrt(squares))"},
     {"DequantizeLinear", "x:T1 x_scale:T2 x_zero_point:T1?", "y:T2",
      "T1:int8,uint8,int16,uint16,int32,int4,uint4 T2:float,float16", "axis:i=1",
      "y = DequantizeLinear<axis: int = @axis>(x, x_scale, x_zero_point)"},
@@ -100,14 +119,44 @@ static constexpr Row kRows[] = {
      "alpha:f beta:f transA:i transB:i"},
     {"FusedMatMul", "A:T B:T", "Y:T", kAllFloats,
      "alpha:f transA:i transB:i transBatchA:i transBatchB:i"},
+    {"FusedMatMulActivation", "A:T B:T", "Y:T", kAllFloats,
+     "activation:s! activation_alpha:f activation_axis:i activation_beta:f "
+     "activation_gamma:f alpha:f transA:i transB:i transBatchA:i transBatchB:i",
+     R"(x = com.microsoft.FusedMatMul<alpha: float = @alpha, transA: int = @transA, transB: int = @transB, transBatchA: int = @transBatchA, transBatchB: int = @transBatchB>(A, B)
+        [activation=HardSigmoid] Y = HardSigmoid<alpha: float = @activation_alpha, beta: float = @activation_beta>(x)
+        [activation=LeakyRelu] Y = LeakyRelu<alpha: float = @activation_alpha>(x)
+        [activation=LogSoftmax] Y = LogSoftmax<axis: int = @activation_axis>(x)
+        [activation=Relu] Y = Relu(x)
+        [activation=Sigmoid] Y = Sigmoid(x)
+        [activation=Softmax] Y = Softmax<axis: int = @activation_axis>(x)
+        [activation=Softplus] Y = Softplus(x)
+        [activation=Tanh] Y = Tanh(x))"},
     {"GatherBlockQuantized", "data:T1 indices:Tind scales:T2 zero_points:T1?",
      "output:T2",
      "T1:int4,uint4,uint8 T2:float,float16,bfloat16 Tind:int32,int64",
      "gather_axis:i=0 quantize_axis:i=1 block_size:i=128 bits:i=4"},
+    {"GatherND", "data:T indices:Tind", "output:T",
+     "T:double,float,float16,int8,int16,int32,int64,uint8,uint16,uint32,uint64,"
+     "bool,string Tind:int32,int64",
+     "",
+     R"(wide = Cast<to = 7>(indices)
+        output = GatherND(data, wide))"},
     {"Gelu", "X:T", "Y:T", kAllFloats, ""},
     {"GemmFastGelu", "X:T W:T bias:T?", "Y:T", kFloats, "",
      R"(product = MatMul(X, W)
         Y = com.microsoft.FastGelu(product, bias))"},
+    {"GreedySearch",
+     "input_ids:I max_length:I min_length:I? repetition_penalty:T? "
+     "vocab_mask:I? prefix_vocab_mask:I? attention_mask:I?",
+     "sequences:I", "T:float I:int32",
+     "decoder:g! decoder_start_token_id:i encoder:g eos_token_id:i! "
+     "init_decoder:g model_type:i no_repeat_ngram_size:i pad_token_id:i! "
+     "vocab_size:i"},
+    {"GridSample", "X:T Grid:T", "Y:T", "T:float",
+     "align_corners:i mode:s=bilinear padding_mode:s",
+     R"([mode=bilinear] Y = GridSample<align_corners: int = @align_corners, mode = "linear", padding_mode: string = @padding_mode>(X, Grid)
+        [mode=bicubic] Y = GridSample<align_corners: int = @align_corners, mode = "cubic", padding_mode: string = @padding_mode>(X, Grid)
+        [mode=nearest] Y = GridSample<align_corners: int = @align_corners, mode = "nearest", padding_mode: string = @padding_mode>(X, Grid))"},
     {"GroupNorm", "X:T gamma:M beta:M", "Y:T", kGroupNormTypes,
      kGroupNormAttributes},
     {"GroupQueryAttention",
@@ -124,6 +173,14 @@ static constexpr Row kRows[] = {
      "qk_norm_epsilon:f "
      "qk_output:i rotary_interleaved:i scale:f sliding_window_cache:i "
      "smooth_softmax:i softcap:f v_quant_type:s"},
+    {"Inverse", "X:T", "Y:T", kCommonFloats, ""},
+    {"MatMulBnb4", "A:T1 B:uint8 absmax:T1", "Y:T1",
+     "T1:float,float16,bfloat16",
+     "K:i! N:i! block_size:i! quant_type:i! training_mode:i transB:i=1"},
+    {"MatMulInteger16", "A:T B:T", "Y:int32", "T:int16", "",
+     R"(a = Cast<to = 6>(A)
+        b = Cast<to = 6>(B)
+        Y = MatMul(a, b))"},
     {"MatMulIntegerToFloat",
      "A:T1 B:T2 a_scale:T3 b_scale:T3 a_zero_point:T1? b_zero_point:T2? "
      "bias:T3?",
@@ -151,6 +208,17 @@ static constexpr Row kRows[] = {
      "activation_alpha:f activation_beta:f activation_type:s k:i "
      "normalize_routing_weights:i swiglu_fusion:i swiglu_limit:f "
      "swiglu_limit_after_activation:i use_sparse_mixer:i"},
+    {"MulInteger", "A:T A_zero_point:T? B:T B_zero_point:T?", "C:int32", kBytes,
+     "",
+     R"(a = Cast<to = 6>(A)
+        b = Cast<to = 6>(B)
+        [A_zero_point] a_zero = Cast<to = 6>(A_zero_point)
+        [A_zero_point] a_steps = Sub(a, a_zero)
+        [!A_zero_point] a_steps = Identity(a)
+        [B_zero_point] b_zero = Cast<to = 6>(B_zero_point)
+        [B_zero_point] b_steps = Sub(b, b_zero)
+        [!B_zero_point] b_steps = Identity(b)
+        C = Mul(a_steps, b_steps))"},
     {"MultiHeadAttention",
      "query:T key:T? value:T? bias:T? key_padding_mask:int32? "
      "attention_bias:T? past_key:T? past_value:T? past_sequence_length:int32? "
@@ -158,6 +226,8 @@ static constexpr Row kRows[] = {
      "output:T present_key:T? present_value:T? qk:T?", kFloats,
      "mask_filter_value:f num_heads:i! scale:f unidirectional:i"},
     {"NhwcConv", "X:T W:T B:T?", "Y:T", kCommonFloats, kConvAttributes},
+    {"NhwcFusedConv", "X:T W:T B:T? Z:T?", "Y:T", "T:float,float16",
+     kFusedConvAttributes},
     {"NhwcMaxPool", "x:T", "y:T", kBytes,
      "auto_pad:s ceil_mode:i dilations:I kernel_shape:I! pads:I strides:I",
      R"(planes = Transpose<perm = [0, 3, 1, 2]>(x)
@@ -175,6 +245,23 @@ static constexpr Row kRows[] = {
      R"(x = DequantizeLinear(input, input_scale, input_zero_point)
         w = DequantizeLinear<axis = 1>(weight, weight_scale, weight_zero_point)
         output, present = com.microsoft.Attention<do_rotary: int = @do_rotary, mask_filter_value: float = @mask_filter_value, num_heads: int = @num_heads, past_present_share_buffer: int = @past_present_share_buffer, scale: float = @scale, unidirectional: int = @unidirectional>(x, w, bias, mask_index, past))"},
+    {"QEmbedLayerNormalization",
+     "input_ids:int32 segment_ids:int32? word_embedding_quant:T2 "
+     "position_embedding_quant:T2 segment_embedding:T2? gamma_quant:T2 "
+     "beta_quant:T2 mask:int32? word_embedding_scale:T "
+     "position_embedding_scale:T segment_embedding_scale:T? gamma_scale:T "
+     "beta_scale:T word_embedding_zero_point:T2 "
+     "position_embedding_zero_point:T2 segment_embedding_zero_point:T2? "
+     "gamma_zero_point:T2 beta_zero_point:T2",
+     "layernorm_out:T mask_index_out:int32", "T:float T2:int8,uint8",
+     "epsilon:f",
+     R"(words = DequantizeLinear(word_embedding_quant, word_embedding_scale, word_embedding_zero_point)
+        places = DequantizeLinear(position_embedding_quant, position_embedding_scale, position_embedding_zero_point)
+        [segment_embedding] segments = DequantizeLinear(segment_embedding, segment_embedding_scale, segment_embedding_zero_point)
+        gamma = DequantizeLinear(gamma_quant, gamma_scale, gamma_zero_point)
+        beta = DequantizeLinear(beta_quant, beta_scale, beta_zero_point)
+        [segment_embedding] layernorm_out, mask_index_out = com.microsoft.EmbedLayerNormalization<epsilon: float = @epsilon>(input_ids, segment_ids, words, places, segments, gamma, beta, mask)
+        [!segment_embedding] layernorm_out, mask_index_out = com.microsoft.EmbedLayerNormalization<epsilon: float = @epsilon>(input_ids, , words, places, , gamma, beta, mask))"},
     {"QGemm",
      "A:TA a_scale:T a_zero_point:TA B:TB b_scale:T b_zero_point:TB C:TC? "
      "y_scale:T? y_zero_point:TYZ?",
@@ -211,6 +298,17 @@ static constexpr Row kRows[] = {
         [channels_last=0] Y = QuantizeLinear(y, y_scale, y_zero_point))"},
     {"QLinearConcat", "Y_scale:float Y_zero_point:T inputs:TV*", "Y:T",
      "T:uint8,int8 TV:uint8,int8,float", "axis:i!"},
+    {"QLinearConv",
+     "x:T1 x_scale:float x_zero_point:T1 w:T2 w_scale:float w_zero_point:T2 "
+     "y_scale:float y_zero_point:T3 B:int32?",
+     "y:T3", "T1:int8,uint8 T2:int8,uint8 T3:int8,uint8",
+     "auto_pad:s channels_last:i dilations:I group:i kernel_shape:I pads:I "
+     "strides:I",
+     R"([!channels_last=0] first = Transpose<perm = [0, 3, 1, 2]>(x)
+        [channels_last=0] first = Identity(x)
+        made = QLinearConv<auto_pad: string = @auto_pad, dilations: ints = @dilations, group: int = @group, kernel_shape: ints = @kernel_shape, pads: ints = @pads, strides: ints = @strides>(first, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B)
+        [!channels_last=0] y = Transpose<perm = [0, 2, 3, 1]>(made)
+        [channels_last=0] y = Identity(made))"},
     {"QLinearGlobalAveragePool",
      "X:T x_scale:float x_zero_point:T y_scale:float y_zero_point:T", "Y:T",
      kBytes, "channels_last:i",
@@ -290,6 +388,11 @@ static constexpr Row kRows[] = {
         step = CastLike(one, start)
         [delta] Y = Range(start, limit, delta)
         [!delta] Y = Range(start, limit, step))"},
+    {"ReduceSumInteger", "data:T1", "reduced:int32", "T1:int8,uint8",
+     "axes:I! keepdims:i!",
+     R"(wide = Cast<to = 6>(data)
+        dims = Constant<value_ints: ints = @axes>()
+        reduced = ReduceSum<keepdims: int = @keepdims>(wide, dims))"},
     {"RotaryEmbedding", "input:T position_ids:int64 cos_cache:T sin_cache:T",
      "output:T", kFloats,
      "interleaved:i is_packed_batching:i num_heads:i rotary_embedding_dim:i "
@@ -359,6 +462,7 @@ static void addAttributes(StringRef list, OpSchema &schema) {
             .Case("i", AttributeProto::INT)
             .Case("f", AttributeProto::FLOAT)
             .Case("s", AttributeProto::STRING)
+            .Case("g", AttributeProto::GRAPH)
             .Case("F", AttributeProto::FLOATS)
             .Case("S", AttributeProto::STRINGS)
             .Default(AttributeProto::INTS);
@@ -366,6 +470,8 @@ static void addAttributes(StringRef list, OpSchema &schema) {
       schema.Attr(name.str(), "", type, isRequired);
     else if (kind == "i")
       schema.Attr(name.str(), "", type, int64_t(std::stoll(value.str())));
+    else if (kind == "s")
+      schema.Attr(name.str(), "", type, value.str());
     else
       schema.Attr(name.str(), "", type, std::stof(value.str()));
   }
@@ -386,8 +492,17 @@ static bool holds(StringRef condition, const OpSchema &schema,
     }
     return false;
   }
-  int64_t value = 0, bound = std::stoll(condition.drop_front(sign + 1).str());
   auto known = schema.attributes().find(name.str());
+  StringRef wanted = condition.drop_front(sign + 1);
+  int64_t value = 0, bound = 0;
+  if (wanted.getAsInteger(10, bound)) {
+    std::string text;
+    if (const AttributeProto *given = node.getAttribute(name.str()))
+      text = given->s();
+    else if (known != schema.attributes().end())
+      text = known->second.default_value.s();
+    return (wanted == text) != isNegated;
+  }
   if (const AttributeProto *given = node.getAttribute(name.str()))
     value = given->i();
   else if (known != schema.attributes().end())

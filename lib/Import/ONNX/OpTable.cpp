@@ -36,6 +36,8 @@ static std::vector<OpRow> makeRows() {
   addMicrosoftAttentionOps(rows);
   addMicrosoftExpertsOps(rows);
   addMicrosoftFusedOps(rows);
+  addMicrosoftGenerationOps(rows);
+  addMicrosoftMatrixOps(rows);
   addMicrosoftOps(rows);
   addMlOps(rows);
   addRandomOps(rows);

@@ -53,6 +53,8 @@ void addImageOps(std::vector<OpRow> &rows);
 void addMicrosoftAttentionOps(std::vector<OpRow> &rows);
 void addMicrosoftExpertsOps(std::vector<OpRow> &rows);
 void addMicrosoftFusedOps(std::vector<OpRow> &rows);
+void addMicrosoftGenerationOps(std::vector<OpRow> &rows);
+void addMicrosoftMatrixOps(std::vector<OpRow> &rows);
 void addMicrosoftOps(std::vector<OpRow> &rows);
 void addMlOps(std::vector<OpRow> &rows);
 void addRandomOps(std::vector<OpRow> &rows);

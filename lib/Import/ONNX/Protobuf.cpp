@@ -290,7 +290,8 @@ void Converter::graph(onnx::GraphProto &proto, Graph &graph) const {
 }
 
 Opsets adze::importer::readOpsets(
-    const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &list) {
+    const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &list,
+    std::vector<std::string> &problems) {
   Opsets opsets;
   for (const auto &opset : list) {
     if (opset.version() < 1 || opset.version() > INT32_MAX)
@@ -300,10 +301,10 @@ Opsets adze::importer::readOpsets(
     int version = static_cast<int>(opset.version());
     auto [known, isNew] = opsets.try_emplace(domain, version);
     if (!isNew && known->second != version)
-      throw std::runtime_error("expected one opset_import for domain '" +
-                               domain + "', but got versions " +
-                               std::to_string(known->second) + " and " +
-                               std::to_string(version));
+      problems.push_back("expected one opset_import for domain '" + domain +
+                         "', but got versions " +
+                         std::to_string(known->second) + " and " +
+                         std::to_string(version));
   }
   return opsets;
 }

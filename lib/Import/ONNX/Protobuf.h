@@ -12,8 +12,11 @@ namespace adze::importer {
 /// Version by domain.
 using Opsets = llvm::StringMap<int>;
 
+/// Of two versions of a domain the first one counts, and `problems` gets a
+/// message.
 Opsets readOpsets(
-    const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &list);
+    const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &list,
+    std::vector<std::string> &problems);
 
 /// Converts messages. With `marked`, raw_data is as a skeleton holds it, and is
 /// put in order for the checker: small data as it was, other data and external

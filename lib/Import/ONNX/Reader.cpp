@@ -46,7 +46,7 @@ std::unique_ptr<Model> Reader::read(std::string skeleton, std::string &error) {
     const auto &domains =
         onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
     model->latestOpset = domains.at("").second;
-    model->opsets = readOpsets(proto.opset_import());
+    model->opsets = readOpsets(proto.opset_import(), model->problems);
     if (proto.ir_version() < 3 && proto.opset_import().empty())
       model->opsets[""] = 1;
     repairModel(proto, model->opsets, model->warnings);
@@ -54,7 +54,7 @@ std::unique_ptr<Model> Reader::read(std::string skeleton, std::string &error) {
     Converter(model->opsets, /*marked=*/true, protos->denseBytes)
         .graph(*proto.mutable_graph(), model->graph);
     for (onnx::FunctionProto &function : *proto.mutable_functions()) {
-      Opsets opsets = readOpsets(function.opset_import());
+      Opsets opsets = readOpsets(function.opset_import(), model->problems);
       readFunction(
           function, Converter(opsets, /*marked=*/true, protos->denseBytes),
           model->functions[getFunctionKey(function.domain(), function.name(),
@@ -211,7 +211,8 @@ Reader::getFunctionBody(const Node &node, llvm::ArrayRef<InputType> types) {
     protos->functions.push_back(std::move(body));
     onnx::FunctionProto &kept = protos->functions.back();
     Opsets opsets = protos->opsets;
-    for (const auto &opset : readOpsets(kept.opset_import()))
+    std::vector<std::string> problems; // ONNX's own bodies have none
+    for (const auto &opset : readOpsets(kept.opset_import(), problems))
       opsets[opset.getKey()] = opset.second;
     Converter convert(opsets, /*marked=*/false, protos->denseBytes);
     readFunction(kept, convert, *function);

@@ -32,6 +32,8 @@ private:
   void sort(Nodes &nodes);
   void nodes(Nodes &nodes, bool isInFunction);
   void initializers(RepeatedPtrField<onnx::TensorProto> &list);
+  void complexNumbers(onnx::GraphProto &graph);
+  void outputs(RepeatedPtrField<onnx::ValueInfoProto> &list);
 
   onnx::ModelProto &proto;
   Opsets &opsets;
@@ -268,6 +270,46 @@ void Repair::initializers(RepeatedPtrField<onnx::TensorProto> &list) {
                    "left out");
 }
 
+/// Complex numbers are of no type that operators of ONNX's take.
+static bool isComplex(const onnx::TensorProto &tensor) {
+  return tensor.data_type() == onnx::TensorProto::COMPLEX64 ||
+         tensor.data_type() == onnx::TensorProto::COMPLEX128;
+}
+
+void Repair::complexNumbers(onnx::GraphProto &graph) {
+  auto &list = *graph.mutable_initializer();
+  if (llvm::none_of(list, isComplex))
+    return;
+  llvm::StringSet<> used;
+  for (const auto &node : graph.node())
+    addUses(node, used);
+  for (const auto &output : graph.output())
+    used.insert(output.name());
+  for (int i = list.size() - 1; i >= 0; --i) {
+    if (!isComplex(list.Get(i)) || used.contains(list.Get(i).name()))
+      continue;
+    warn("complex", "initializer '" + list.Get(i).name() +
+                        "': complex numbers, which nothing uses, are left out");
+    list.DeleteSubrange(i, 1);
+  }
+}
+
+/// An output that is declared twice alike is one.
+void Repair::outputs(RepeatedPtrField<onnx::ValueInfoProto> &list) {
+  llvm::StringMap<std::string> known;
+  for (int i = 0; i < list.size();) {
+    std::string text = list.Get(i).SerializeAsString();
+    auto [first, isNew] = known.try_emplace(list.Get(i).name(), text);
+    if (isNew || first->second != text) {
+      ++i;
+      continue;
+    }
+    warn("output", "output '" + list.Get(i).name() +
+                       "': declared twice; the module has it once");
+    list.DeleteSubrange(i, 1);
+  }
+}
+
 void Repair::run() {
   spellDomains(*proto.mutable_opset_import());
   nodes(*proto.mutable_graph()->mutable_node(), /*isInFunction=*/false);
@@ -276,6 +318,8 @@ void Repair::run() {
     nodes(*function.mutable_node(), /*isInFunction=*/true);
   }
   initializers(*proto.mutable_graph()->mutable_initializer());
+  complexNumbers(*proto.mutable_graph());
+  outputs(*proto.mutable_graph()->mutable_output());
 }
 
 void adze::importer::repairModel(onnx::ModelProto &proto, Opsets &opsets,

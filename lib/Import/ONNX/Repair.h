@@ -10,7 +10,8 @@ namespace adze::importer {
 
 /// Rewrites what ONNX does not allow and what has one meaning only: the order
 /// of nodes, the spelling of the domain ai.onnx, operator sets of ONNX that are
-/// used without an import, and initializers without a name. Each kind adds one
+/// used without an import, initializers without a name or of complex numbers
+/// that nothing uses, and outputs that are declared twice. Each kind adds one
 /// warning, which names the first place.
 void repairModel(onnx::ModelProto &proto, Opsets &opsets,
                  std::vector<std::string> &warnings);

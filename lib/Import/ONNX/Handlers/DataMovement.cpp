@@ -23,8 +23,11 @@ static llvm::SmallVector<int64_t> iota(int64_t n) {
 
 static LogicalResult importReshape(Binder &b) {
   Value x = b.operand(0), shape = b.operand(1);
+  // An attribute before version 5.
+  if (auto sizes = b.version() < 5 ? b.getInts("shape") : std::nullopt)
+    shape = b.ints(*sizes);
   if (!shape)
-    return b.fail("expected operand 1 to be there");
+    return b.fail("expected a shape to be there");
   shape = b.withDeclaredRank(shape);
   auto elements = graph::getElements(shape);
   if (!elements)
@@ -433,7 +436,7 @@ void adze::importer::addDataMovementOps(std::vector<OpRow> &rows) {
                               {"Expand", 8, 2, importExpand},
                               {"Flatten", 1, 1, importFlatten},
                               {"Pad", 2, 1, importPad},
-                              {"Reshape", 5, 1, importReshape},
+                              {"Reshape", 1, 1, importReshape},
                               {"SpaceToDepth", 1, 1, importSpaceToDepth},
                               {"Split", 2, 1, importSplit},
                               {"Squeeze", 1, 1, importSqueeze},

@@ -96,10 +96,14 @@ void adze::importer::addExperimentalOps(std::vector<OpRow> &rows) {
   auto add = [&](llvm::StringRef name, Handler handler) {
     rows.push_back({name, 0, 1, handler, "", 0});
   };
+  // What ONNX Runtime adds where values move between devices.
+  auto copy = [](Binder &b) { return b.done(b.operand(0)); };
   add("Affine", importAffine);
   add("Crop", importCrop);
   add("ImageScaler", importImageScaler);
   add("MeanVarianceNormalization", importMeanVarianceNormalization);
+  add("MemcpyFromHost", copy);
+  add("MemcpyToHost", copy);
   add("ParametricSoftplus", importParametricSoftplus);
   add("ScaledTanh", importScaledTanh);
 }

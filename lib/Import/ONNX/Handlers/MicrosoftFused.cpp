@@ -46,15 +46,19 @@ Value activate(Binder &b, Value x, llvm::ArrayRef<double> params) {
   return {};
 }
 
-/// The activation of a convolution, with Z added before.
-LogicalResult importFusedConv(Binder &b) {
-  Value y = buildConv(b, b.operand(0), b.operand(1), b.operand(2));
-  if (Value z = b.operand(3))
+/// The activation of a convolution `y`, with Z added before.
+Value finishFusedConv(Binder &b, Value y, Value z) {
+  if (z)
     y = Arithmetic(b).add(y, z);
   std::vector<double> params;
   if (const Attribute *given = b.node.find("activation_params"))
     params = given->floats;
-  y = activate(b, y, params);
+  return activate(b, y, params);
+}
+
+LogicalResult importFusedConv(Binder &b) {
+  Value y = buildConv(b, b.operand(0), b.operand(1), b.operand(2));
+  y = finishFusedConv(b, y, b.operand(3));
   return y ? b.done(y) : mlir::failure();
 }
 
@@ -83,6 +87,14 @@ LogicalResult importNhwcConv(Binder &b) {
   Value y =
       buildConv(b, moveChannels(b, b.operand(0), /*toFront=*/true),
                 moveChannels(b, b.operand(1), /*toFront=*/true), b.operand(2));
+  return y ? b.done(moveChannels(b, y, /*toFront=*/false)) : mlir::failure();
+}
+
+/// The weights are [M, C / group, ..], other than those of NhwcConv.
+LogicalResult importNhwcFusedConv(Binder &b) {
+  Value y = buildConv(b, moveChannels(b, b.operand(0), /*toFront=*/true),
+                      b.operand(1), b.operand(2));
+  y = finishFusedConv(b, y, moveChannels(b, b.operand(3), /*toFront=*/true));
   return y ? b.done(moveChannels(b, y, /*toFront=*/false)) : mlir::failure();
 }
 
@@ -167,5 +179,6 @@ void adze::importer::addMicrosoftFusedOps(std::vector<OpRow> &rows) {
   add("FusedGemm", 2, importFusedGemm);
   add("GroupNorm", 3, importGroupNorm);
   add("NhwcConv", 2, importNhwcConv);
+  add("NhwcFusedConv", 2, importNhwcFusedConv);
   add("SkipGroupNorm", 4, importSkipGroupNorm);
 }

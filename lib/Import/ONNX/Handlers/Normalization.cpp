@@ -103,9 +103,27 @@ static Value perChannel(Binder &b, Value vector, mlir::AffineExpr size) {
   return b.reshape(vector, {size});
 }
 
+/// With a mean, a variance, a scale and a bias for each element of an entry of
+/// the batch.
+static LogicalResult importElementNormalization(Binder &b) {
+  Arithmetic a(b);
+  Value x = b.operand(0);
+  Dims entry(llvm::drop_begin(graph::getDims(x)));
+  llvm::SmallVector<Value> parts;
+  for (unsigned i = 1; i < 5; ++i) {
+    if (b.getRank(b.operand(i)) != int64_t(entry.size()))
+      return b.fail("expected the dims of an entry of the batch with spatial "
+                    "0");
+    parts.push_back(b.refine(b.operand(i), entry));
+  }
+  Value deviation =
+      a.sqrt(a.add(parts[3], b.getFloat("epsilon", double(1e-5f))));
+  Value normal = a.div(a.sub(x, parts[2]), deviation);
+  return b.done(a.add(a.mul(normal, parts[0]), parts[1]));
+}
+
 static LogicalResult importBatchNormalization(Binder &b) {
-  if (b.version() < 9 && b.getInt("spatial", 1) != 1)
-    return b.unsupported("expected spatial to be 1");
+  bool isSpatial = b.version() >= 9 || b.getInt("spatial", 1) == 1;
   Value x = b.operand(0);
   Dims dims = graph::getDims(x);
   if (b.version() >= 9 && dims.size() == 1)
@@ -120,8 +138,12 @@ static LogicalResult importBatchNormalization(Binder &b) {
     isTraining = b.wants(1) || b.wants(2) || b.wants(3) || b.wants(4);
   if (isTraining && dims.size() < 2)
     return b.unsupported("expected an input of at least 2 dims in training");
+  if (isTraining && !isSpatial)
+    return b.unsupported("expected spatial to be 1 in training");
   if (isTraining)
     return importBatchStatistics(b);
+  if (!isSpatial)
+    return importElementNormalization(b);
   llvm::SmallVector<Value> operands{x};
   // Parameters may be of another type than the input: the widest one counts.
   mlir::Type type = b.getElementType(x), wide = type;
@@ -269,6 +291,8 @@ void adze::importer::addNormalizationOps(std::vector<OpRow> &rows) {
           {"Hardmax", 1, 1, importHardmax},
           {"InstanceNormalization", 6, 3, importInstanceNormalization},
           {"LayerNormalization", 17, 2, importLayerNormalization},
+          // ONNX Runtime writes it into models of older operator sets.
+          {"LayerNormalization", 0, 2, importLayerNormalization, "", 0},
           {"LogSoftmax", 1, 1, importSoftmax<graph::LogSoftmaxOp>},
           {"LpNormalization", 1, 1, importLpNormalization},
           {"MeanVarianceNormalization", 9, 1, importMeanVarianceNormalization},
