@@ -118,6 +118,22 @@ def test_convolutions(batch, inputs, size, outputs, taps, stride, pad, dilation)
     assert np.abs(got - want).mean() <= 2e-5 * np.abs(want).max()
 
 
+@needs_bf16
+@pytest.mark.parametrize("outputs, taps, stride, pad", [(64, 7, 2, 3), (96, 16, 16, 0), (20, 5, 2, 1)])
+def test_few_channels(outputs, taps, stride, pad):
+    """By AMX in bf16; another CPU computes three channels in f32."""
+    rng = np.random.default_rng(taps)
+    w = to_bf16(rng.standard_normal((outputs, 3, taps, taps), np.float32))
+    x = to_bf16(rng.standard_normal((2, 3, 64, 64), np.float32))
+    model = make_model(
+        [onnx.helper.make_node("Conv", ["x", "w"], ["y"], strides=[stride] * 2, pads=[pad] * 4)],
+        [("x", onnx.TensorProto.FLOAT, ["n", 3, 64, 64])],
+        [("y", onnx.TensorProto.FLOAT)],
+        {"w": w},
+    )
+    assert_close(adze.compile(model, precision="bf16", threads=1)(x), convolve(x, w, stride, pad, 1))
+
+
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("m, k, n", [(1, 64, 64), (17, 100, 70), (33, 40, 16), (64, 1000, 33), (130, 256, 100)])
 @pytest.mark.parametrize("signed", [False, True])

@@ -33,7 +33,7 @@ private:
   const ConvShape &conv;
   ConvOp op;
   int64_t width, height, pitch; // pixels from line to line of the patch
-  int64_t lines = 1, outputs = 0;
+  int64_t lines = 1, outputs = 0, inputs = 0;
   Value image, line, channel; // where the program is
   Value patch, sums;          // [1, lines, pitch, channels]
 };
@@ -52,20 +52,22 @@ void PatchEmitter::cut() {
   int64_t padded = llvm::alignTo(all, all <= panel / 2 ? panel / 2 : panel);
   outputs = padded % usualOutputs == 0 ? usualOutputs
                                        : std::min<int64_t>(padded, panel);
+  inputs =
+      llvm::alignTo(conv.groupInputs, getPackedGroup(e, op.getFilter()).depth);
 }
 
-/// Copies the input with its padding. Behind the last line is room for what the
+/// Copies the input with its padding, and with zeros behind the channels up to
+/// what the unit multiplies at once. Behind the last line is room for what the
 /// last windows of pixels between lines see.
 LogicalResult PatchEmitter::copyPatch() {
-  Value rows = e.index(lines + getReach(0) - 1),
-        inputs = e.index(conv.groupInputs);
+  Value rows = e.index(lines + getReach(0) - 1);
   e.setAxis(Line, rows);
   e.setAxis(M, e.index(pitch));
-  e.setAxis(K, inputs);
+  e.setAxis(K, e.index(inputs));
   Type element = getSignlessType(getElementTypeOrSelf(op.getInput()));
-  patch = e.scratch(
-      {e.index(1), e.index(lines + getReach(0)), e.index(pitch), inputs},
-      element);
+  patch = e.scratch({e.index(1), e.index(lines + getReach(0)), e.index(pitch),
+                     e.index(inputs)},
+                    element);
   return e.phase([&]() -> LogicalResult {
     Place channels{e.index(0), K, 1, 1};
     auto tile = e.emit(op.getInput(),
@@ -85,9 +87,9 @@ LogicalResult PatchEmitter::copyPatch() {
 
 /// Sums over taps and channels, of pixels between lines, too.
 LogicalResult PatchEmitter::multiply() {
-  PackedGroup group = getPackedGroup(e, op.getFilter());
-  Value depth =
-      e.index(llvm::alignTo(chooseBlock(conv.groupInputs, 512), group.depth));
+  constexpr int64_t mostDepth = 512;
+  int64_t whole = getPackedGroup(e, op.getFilter()).depth;
+  Value depth = e.index(whole * chooseBlock(inputs / whole, mostDepth / whole));
   e.setAxis(M, e.index(lines * pitch));
   e.setAxis(K, depth);
   e.setAxis(N, e.index(outputs));
@@ -104,8 +106,7 @@ LogicalResult PatchEmitter::multiply() {
       Value from = e.add(e.mul(y, e.index(op.getDilations()[0] * pitch)),
                          e.mul(x, e.index(op.getDilations()[1])));
       return accumulate(
-          e, e.index(conv.groupInputs), depth, acc, op.getInput(),
-          op.getFilter(),
+          e, e.index(inputs), depth, acc, op.getInput(), op.getFilter(),
           [&](Value c) { return Places{{from, M, 1, 3}, {c, K, 1, 1}}; },
           [&](Value c) {
             return Places{{channel, N, 1, 1}, {c, K, 1, 1}, point(y), point(x)};

@@ -328,15 +328,18 @@ void MatrixDots::prefetchPanel(DotOp op) {
   SmallVector<Value> at = kernel.place(kernel.window(load), layout, 0).indices;
   // Steps down a panel, and lines of each that a block of rows asks for.
   ArrayRef<int64_t> sizes = type.getShape().drop_front(*panel + 1);
-  AffineExpr down = b.getAffineConstantExpr(0);
+  AffineExpr within = b.getAffineConstantExpr(0);
   SmallVector<Value> digits;
-  int64_t steps = 1;
-  for (auto [dim, extent] : llvm::enumerate(sizes.drop_back(3))) {
-    down = down * extent + b.getAffineDimExpr(dim);
-    steps *= extent;
+  for (auto [dim, extent] : llvm::enumerate(sizes)) {
+    within = within * extent + b.getAffineDimExpr(dim);
     digits.push_back(at[*panel + 1 + dim]);
   }
-  int64_t elements = llvm::product_of(sizes.take_back(3)),
+  auto columns = cast<AffineConstantExpr>(
+      cast<AffineBinaryOpExpr>(
+          logical.getLayout().getAffineMap().getResult(*panel))
+          .getRHS());
+  int64_t all = llvm::product_of(sizes),
+          elements = shape[2] * columns.getValue(),
           line = lineBits / type.getElementTypeBitWidth(),
           lines =
               llvm::divideCeil(elements / line, llvm::divideCeil(size, step));
@@ -345,8 +348,9 @@ void MatrixDots::prefetchPanel(DotOp op) {
   Value first = affine::AffineApplyOp::create(
       b, loc,
       AffineMap::get(digits.size(), 0,
-                     (block * steps + down) * (lines * line) +
-                         steps * elements),
+                     (block * (all / elements) + within.floorDiv(elements)) *
+                             (lines * line) +
+                         all),
       digits);
   SmallVector<ReassociationIndices> dims;
   for (int64_t dim = 0; dim < type.getRank(); ++dim)

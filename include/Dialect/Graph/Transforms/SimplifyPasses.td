@@ -9,8 +9,9 @@ include "mlir/Pass/PassBase.td"
 def SpaceToDepthPass : Pass<"graph-space-to-depth", "::mlir::func::FuncOp"> {
   let summary = "Compute convolutions of few channels as ones of more";
   let description = [{
-    In a program for GPUs, a convolution whose elements a matrix unit multiplies,
-    and whose pixels are no multiple of 16 bytes, becomes one of steps 1: a block
+    A convolution whose elements a unit of the target multiplies as matrices
+    (tensor cores, AMX), and whose pixels are no multiple of 16 bytes, becomes one
+    of steps 1 (on CPUs where it has few channels and many taps): a block
     of as many rows and columns of pixels as the step, with channels up to a
     multiple of 16 bytes in all, is one pixel. Rows of 16 bytes are what tensor
     maps copy. Padding is part of the tensor then, taps are filled up with zeros.

@@ -28,6 +28,10 @@ inline bool isSplat(mlir::Value value, double number, double relative = 1e-4) {
   return splat && std::abs(*splat - number) <= relative * std::abs(number);
 }
 
+/// Returns true if graph-space-to-depth gives the convolution more channels once
+/// its operands have this element type.
+bool isOfFewChannels(ConvOp op, mlir::Type element);
+
 /// The other operand of a binary op of which one is a splat constant.
 template <typename OpT>
 mlir::Value matchWithSplat(mlir::Value value, double &number) {

@@ -6,6 +6,7 @@
 #include "Dialect/Graph/IR/Precision.h"
 #include "Dialect/Graph/Transforms/Passes.h"
 #include "Dialect/Tile/IR/Targets.h"
+#include "Matching.h"
 #include "PrecisionProducts.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -103,9 +104,11 @@ private:
     return success();
   }
 
-  /// Whether the depth is a multiple of the group.
+  /// Whether the depth is a multiple of the group, or will be.
   bool suits(Operation *op) {
     auto matmul = dyn_cast<MatmulOp>(op);
+    if (auto conv = dyn_cast<ConvOp>(op); conv && isOfFewChannels(conv, narrow))
+      return true;
     Dims weight = getDims(op->getOperand(1));
     auto depth = getConstant(
         matmul ? weight.end()[matmul.getTransposeB() ? -1 : -2] : weight[1]);

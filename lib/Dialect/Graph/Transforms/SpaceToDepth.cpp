@@ -39,7 +39,8 @@ std::optional<SmallVector<int64_t>> getSizes(ArrayRef<AffineExpr> dims) {
 }
 
 /// Returns the sizes if the convolution has so few channels that a matrix unit
-/// cannot copy its pixels, whose bytes are a multiple of 16.
+/// cannot copy its pixels, whose bytes are a multiple of 16 on GPUs, or would
+/// multiply padding for the most part on CPUs.
 std::optional<Blocks> matchBlocks(ConvOp op, adze::tile::TargetUnitAttr unit) {
   constexpr int64_t granuleBytes = 16, most = 64;
   int64_t granule = granuleBytes / adze::tile::getElementBytes(unit);
@@ -68,10 +69,34 @@ std::optional<Blocks> matchBlocks(ConvOp op, adze::tile::TargetUnitAttr unit) {
   }
   while (blocks.depth() % granule != 0)
     ++blocks.padded;
+  // On CPUs the input is turned for it, which takes many products to pay, and
+  // less depth would leave the unit padding to multiply.
+  int64_t depth = unit.getShape()[2];
+  if (!adze::tile::findCudaTarget(op) &&
+      (2 * blocks.channels >= depth || 2 * blocks.depth() < depth ||
+       blocks.channels * blocks.kernel[0] * blocks.kernel[1] < 2 * depth))
+    return std::nullopt;
   bool isPatches = blocks.taps[0] == 1 && blocks.taps[1] == 1;
   if (blocks.depth() > most && !isPatches)
     return std::nullopt;
   return blocks;
+}
+
+/// Returns the unit of the program's targets that multiplies matrices of such
+/// elements, or null.
+adze::tile::TargetUnitAttr findMatrixUnit(Operation *op, Type element) {
+  Type sum = Float32Type::get(op->getContext());
+  adze::tile::TargetUnitAttr unit;
+  for (Attribute target : adze::tile::getTargets(op)) {
+    if (auto gpu = dyn_cast<adze::tile::CudaTargetAttr>(target))
+      unit = gpu.findUnit(element, element, sum);
+    else
+      unit = cast<adze::tile::CpuTargetAttr>(target).findMatrixUnit(
+          element, element, sum);
+    if (!unit)
+      break;
+  }
+  return unit;
 }
 
 class SpaceToDepthPass final
@@ -80,14 +105,10 @@ public:
   using SpaceToDepthPassBase::SpaceToDepthPassBase;
 
   void runOnOperation() override {
-    adze::tile::CudaTargetAttr gpu = adze::tile::findCudaTarget(getOperation());
-    if (!gpu)
-      return;
-    Type sum = Float32Type::get(&getContext());
     SmallVector<std::pair<ConvOp, Blocks>> convolutions;
     getOperation().walk([&](ConvOp op) {
       Type element = getPrecision(op).value_or(getElement(op.getFilter()));
-      auto unit = gpu.findUnit(element, element, sum);
+      auto unit = findMatrixUnit(op, element);
       if (!unit || getElement(op.getInput()) != getElement(op.getFilter()))
         return;
       if (auto blocks = matchBlocks(op, unit))
@@ -173,3 +194,8 @@ private:
 };
 
 } // namespace
+
+bool adze::graph::isOfFewChannels(ConvOp op, Type element) {
+  auto unit = findMatrixUnit(op, element);
+  return unit && matchBlocks(op, unit);
+}
