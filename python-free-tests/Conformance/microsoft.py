@@ -17,6 +17,8 @@ ALL_FLOATS = dict(FLOATS, double=TensorProto.DOUBLE)
 
 
 def in_type(array, kind):
+    if kind == TensorProto.STRING:
+        return np.array([f"{v:g}" for v in array.flatten()], object).reshape(array.shape)
     wide = np.asarray(array, np.float64)
     return wide if kind == TensorProto.DOUBLE else wide.astype(np.float32).astype(helper.tensor_dtype_to_np_dtype(kind))
 
@@ -364,7 +366,7 @@ def stand_ins():
     for activation, y in (("Relu", np.maximum(a @ b, 0)), ("LeakyRelu", np.where(a @ b < 0, a @ b / 2, a @ b)), ("Tanh", np.tanh(a @ b))):
         yield "FusedMatMulActivation", ALL_FLOATS, [a, b], dict(activation=activation, activation_alpha=0.5), [y]
     for index in (np.int32, np.int64):
-        kinds = dict(common, **whole, **BYTES, int16=TensorProto.INT16, bool=TensorProto.BOOL,
+        kinds = dict(common, **whole, **BYTES, int16=TensorProto.INT16, bool=TensorProto.BOOL, string=TensorProto.STRING,
                      **{f"uint{n}": getattr(TensorProto, f"UINT{n}") for n in (16, 32, 64)})
         yield "GatherND", kinds, [np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[1, 0], [0, 1]], index)], {}, [np.array([1.0, 0.0])]
     grid = np.array([[[[0.0, 0.0], [-1.0, 1.0]]]])
@@ -413,6 +415,7 @@ def searches():
     attributes = dict(decoder=parser.parse_graph(CHAIN), eos_token_id=1, pad_token_id=2)
     prompts, limit = i32([[0], [3]]), i32([4])
     yield "GreedySearch", kinds, [prompts, limit], attributes, [i32([[0, 3, 4, 2], [3, 4, 2, 2]])]
+    yield "GreedySearch", kinds, [prompts, limit, i32([0]), np.array(1.0)], attributes, [i32([[0, 3, 4, 2], [3, 4, 2, 2]])]
     yield "GreedySearch", kinds, [prompts, limit, i32([3]), None, i32([1, 1, 1, 1, 0])], attributes, [i32([[0, 3, 0, 3], [3, 0, 3, 0]])]
     inputs = [prompts, limit, i32([0]), i32([2]), i32([1]), np.array([1.0])]
     yield ("BeamSearch", kinds, inputs, dict(attributes, early_stopping=1),
