@@ -105,6 +105,10 @@ static std::optional<double> timeKernel(llvm::orc::LLJIT &jit,
 std::optional<double> measureCost(tile::KernelOp kernel,
                                   const TuneBindings &bindings,
                                   const TuneContext &context) {
+  if (llvm::Error refused = context.target.requestRegisters()) {
+    llvm::consumeError(std::move(refused));
+    return std::nullopt;
+  }
   OwningOpRef<ModuleOp> module = cloneBound(kernel, bindings);
   PassManager manager(kernel.getContext());
   buildStage(Stage::Kernel, manager, context.stageOptions);

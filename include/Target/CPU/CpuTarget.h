@@ -27,6 +27,10 @@ struct CpuTarget {
   /// A machine of its own for each thread; owned by the caller.
   std::unique_ptr<llvm::TargetMachine> createMachine(unsigned optLevel) const;
 
+  /// Asks the system for the tile registers of AMX if the target has them. Code
+  /// that this process runs itself needs that; modules are loaded with it.
+  llvm::Error requestRegisters() const;
+
   /// Width of the widest vector register, in bits.
   unsigned vectorBits() const;
   /// Returns the target as passes read it. `caches`, as in "1M,32M", replaces

@@ -13,6 +13,10 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 #include <mutex>
+#ifdef __x86_64__
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 using namespace llvm;
 
@@ -133,6 +137,17 @@ Expected<CpuTarget> CpuTarget::resolve(StringRef triple, StringRef cpu) {
       if (subtarget->checkFeatures(std::string("+") + feature.name))
         result.moduleFeatures |= feature.bit;
   return result;
+}
+
+Error CpuTarget::requestRegisters() const {
+#ifdef __x86_64__
+  constexpr long requestPermission = 0x1023, tileData = 18;
+  if (elfMachine == ELF::EM_X86_64 && (moduleFeatures & ADZE_X86_AMX_TILE) &&
+      syscall(SYS_arch_prctl, requestPermission, tileData))
+    return createStringError(std::error_code(errno, std::generic_category()),
+                             "the system refuses the tile registers of AMX");
+#endif
+  return Error::success();
 }
 
 unsigned CpuTarget::vectorBits() const {
