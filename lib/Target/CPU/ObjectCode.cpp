@@ -191,6 +191,14 @@ static bool isHuge(const Module &module) {
   });
 }
 
+/// Returns true if the code keeps values in the tile registers of AMX. LLVM
+/// makes no unoptimized code for those that blocks hand over.
+static bool usesTiles(const Module &module) {
+  return llvm::any_of(module, [](const Function &function) {
+    return function.getName().starts_with("llvm.x86.tile");
+  });
+}
+
 Error emitObject(Module &module, const CpuTarget &target, unsigned optLevel,
                  SmallVectorImpl<char> &object) {
   std::unique_ptr<TargetMachine> machine = target.createMachine(optLevel);
@@ -202,7 +210,8 @@ Error emitObject(Module &module, const CpuTarget &target, unsigned optLevel,
     return createStringError("invalid LLVM IR: " + problem);
 
   if (optLevel == 0 || isHuge(module)) {
-    machine->setOptLevel(CodeGenOptLevel::None);
+    machine->setOptLevel(usesTiles(module) ? CodeGenOptLevel::Less
+                                           : CodeGenOptLevel::None);
     machine->setO0WantsFastISel(true);
   } else {
     if (optLevel < 2 || isVectorized(module)) {

@@ -130,4 +130,52 @@ TEST(ObjectCodeTest, RangesOfIndicesAreKnown) {
   EXPECT_EQ(count(code, "call i64 @llvm.smin"), 1u) << code;
 }
 
+/// Unoptimized code, too, hands tile registers from block to block.
+TEST(ObjectCodeTest, TilesAreHandedOnAtAnyLevel) {
+  const char *text = R"(
+declare x86_amx @llvm.x86.tilezero.internal(i16, i16)
+declare x86_amx @llvm.x86.tileloadd64.internal(i16, i16, ptr, i64)
+declare x86_amx @llvm.x86.tdpbf16ps.internal(i16, i16, i16, x86_amx, x86_amx, x86_amx)
+declare void @llvm.x86.tilestored64.internal(i16, i16, ptr, i64, x86_amx)
+define void @f(ptr %x, ptr %y, i64 %n) {
+entry:
+  %zero = call x86_amx @llvm.x86.tilezero.internal(i16 16, i16 64)
+  br label %outer
+outer:
+  %j = phi i64 [0, %entry], [%after, %last]
+  %whole = phi x86_amx [%zero, %entry], [%sum, %last]
+  br label %head
+head:
+  %i = phi i64 [0, %outer], [%next, %body]
+  %sum = phi x86_amx [%whole, %outer], [%more, %body]
+  %goes = icmp slt i64 %i, %n
+  br i1 %goes, label %body, label %last
+body:
+  %a = call x86_amx @llvm.x86.tileloadd64.internal(i16 16, i16 64, ptr %x, i64 %i)
+  %b = call x86_amx @llvm.x86.tileloadd64.internal(i16 16, i16 64, ptr %y, i64 64)
+  %more = call x86_amx @llvm.x86.tdpbf16ps.internal(i16 16, i16 64, i16 64, x86_amx %sum, x86_amx %a, x86_amx %b)
+  %next = add i64 %i, 64
+  br label %head
+last:
+  %after = add i64 %j, 1
+  %ends = icmp eq i64 %after, %n
+  br i1 %ends, label %done, label %outer
+done:
+  call void @llvm.x86.tilestored64.internal(i16 16, i16 64, ptr %y, i64 64, x86_amx %sum)
+  ret void
+}
+)";
+  auto target = llvm::cantFail(
+      adze::cpu::CpuTarget::resolve("x86_64-linux-gnu", "sapphirerapids"));
+  for (unsigned level : {0, 1, 2}) {
+    llvm::LLVMContext context;
+    llvm::SMDiagnostic error;
+    auto module = llvm::parseAssemblyString(text, error, context);
+    ASSERT_TRUE(module) << error.getMessage().str() << error.getLineNo();
+    llvm::SmallVector<char> object;
+    llvm::cantFail(adze::cpu::emitObject(*module, target, level, object));
+    EXPECT_FALSE(object.empty());
+  }
+}
+
 } // namespace
