@@ -54,6 +54,8 @@ LogicalResult importInverse(Binder &b) {
   dims[rank - 2] = size;
   mlir::Type wide = type.isF64() ? type : b.builder.getF32Type();
   Value matrices = a.flatten(b.cast(b.refine(x, dims), wide), 0, rank - 2);
+  if (!matrices) // not square
+    return mlir::failure();
   Value places = a.iota(matrices, 2);
   Value unit = b.cast(a.equal(b.unsqueeze(places, {1}), places), wide);
   Value right = b.broadcastTo(unit, graph::getDims(matrices));
