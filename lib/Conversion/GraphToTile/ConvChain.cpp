@@ -57,8 +57,6 @@ private:
 };
 } // namespace
 
-static Place point(Value offset) { return Place{offset, -1, 1, 1}; }
-
 /// Blocks and the packing of the filter.
 void ConvChainEmitter::cut(Stage &stage) {
   ConvShape &conv = stage.conv;

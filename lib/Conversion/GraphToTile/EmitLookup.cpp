@@ -11,8 +11,6 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
-static Place point(Value offset) { return Place{offset, -1, 1, 1}; }
-
 /// Do tiles of the tensor hold 0 beyond its elements? Those that are loaded
 /// do, unless what the kernel combines wants another number there.
 static bool isZeroBeyond(KernelEmitter &e, Value tensor) {

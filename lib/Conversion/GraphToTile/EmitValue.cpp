@@ -12,8 +12,6 @@ using namespace mlir;
 using namespace adze;
 using namespace adze::graph;
 
-static Place point(Value offset) { return Place{offset, -1, 1, 1}; }
-
 static bool isScalarPlaces(ArrayRef<Place> places) {
   return llvm::all_of(places,
                       [](const Place &place) { return place.axis < 0; });

@@ -5,6 +5,7 @@
 // a tap reads for all pixels of all lines is a matrix whose rows are equally
 // far apart: the pixels between lines are computed as well, and not stored.
 #include "Convolution.h"
+#include "Dialect/Graph/IR/ConvChain.h"
 #include "Dialect/Graph/IR/Precision.h"
 
 using namespace mlir;
@@ -17,15 +18,12 @@ class PatchEmitter {
 public:
   PatchEmitter(KernelEmitter &e, const ConvShape &conv)
       : e(e), conv(conv), op(conv.op), width(getKnown(conv.result[2])),
-        height(getKnown(conv.result[1])), pitch(width + getReach(1) - 1) {}
+        height(getKnown(conv.result[1])), pitch(width + getReach(op, 1) - 1),
+        group(getPackedGroup(e, op.getFilter())) {}
 
   LogicalResult run();
 
 private:
-  /// How many positions of the input a window spans.
-  int64_t getReach(unsigned d) const {
-    return (getKnown(conv.kernel(d)) - 1) * conv.op.getDilations()[d] + 1;
-  }
   void cut();
   LogicalResult copyPatch(), multiply(), store();
 
@@ -33,14 +31,13 @@ private:
   const ConvShape &conv;
   ConvOp op;
   int64_t width, height, pitch; // pixels from line to line of the patch
+  PackedGroup group;            // of the filter
   int64_t lines = 1, outputs = 0, inputs = 0;
   Value image, line, channel; // where the program is
   Value patch, sums;          // [1, lines, pitch, channels]
 };
 
 } // namespace
-
-static Place point(Value offset) { return Place{offset, -1, 1, 1}; }
 
 /// Lines and channels of a program. A patch has lines that the next one has as
 /// well, and serves all channels of the block.
@@ -52,21 +49,20 @@ void PatchEmitter::cut() {
   int64_t padded = llvm::alignTo(all, all <= panel / 2 ? panel / 2 : panel);
   outputs = padded % usualOutputs == 0 ? usualOutputs
                                        : std::min<int64_t>(padded, panel);
-  inputs =
-      llvm::alignTo(conv.groupInputs, getPackedGroup(e, op.getFilter()).depth);
+  inputs = llvm::alignTo(conv.groupInputs, group.depth);
 }
 
 /// Copies the input with its padding, and with zeros behind the channels up to
 /// what the unit multiplies at once. Behind the last line is room for what the
 /// last windows of pixels between lines see.
 LogicalResult PatchEmitter::copyPatch() {
-  Value rows = e.index(lines + getReach(0) - 1);
+  Value rows = e.index(lines + getReach(op, 0) - 1);
   e.setAxis(Line, rows);
   e.setAxis(M, e.index(pitch));
   e.setAxis(K, e.index(inputs));
   Type element = getSignlessType(getElementTypeOrSelf(op.getInput()));
-  patch = e.scratch({e.index(1), e.index(lines + getReach(0)), e.index(pitch),
-                     e.index(inputs)},
+  patch = e.scratch({e.index(1), e.index(lines + getReach(op, 0)),
+                     e.index(pitch), e.index(inputs)},
                     element);
   return e.phase([&]() -> LogicalResult {
     Place channels{e.index(0), K, 1, 1};
@@ -88,8 +84,8 @@ LogicalResult PatchEmitter::copyPatch() {
 /// Sums over taps and channels, of pixels between lines, too.
 LogicalResult PatchEmitter::multiply() {
   constexpr int64_t mostDepth = 512;
-  int64_t whole = getPackedGroup(e, op.getFilter()).depth;
-  Value depth = e.index(whole * chooseBlock(inputs / whole, mostDepth / whole));
+  Value depth = e.index(
+      group.depth * chooseBlock(inputs / group.depth, mostDepth / group.depth));
   e.setAxis(M, e.index(lines * pitch));
   e.setAxis(K, depth);
   e.setAxis(N, e.index(outputs));
@@ -153,7 +149,6 @@ LogicalResult PatchEmitter::store() {
 
 LogicalResult PatchEmitter::run() {
   cut();
-  PackedGroup group = getPackedGroup(e, op.getFilter());
   e.pack(op.getFilter(), getFilterMap(op.getContext(), conv.filter.size(),
                                       std::min<int64_t>(outputs, 32),
                                       /*inputsFirst=*/false, group));

@@ -29,6 +29,9 @@ struct Place {
            stride == other.stride && span == other.span && end == other.end;
   }
 };
+/// The one place `offset`.
+inline Place point(mlir::Value offset) { return Place{offset, -1, 1, 1}; }
+
 using Places = llvm::SmallVector<Place, 4>;
 using PlacesRef = llvm::ArrayRef<Place>;
 

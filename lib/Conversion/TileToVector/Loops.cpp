@@ -45,10 +45,7 @@ static Value endOfChecks(OpBuilder &b, Location loc, Value end, Value step,
 Carried KernelLowering::forChunks(int c, int64_t step, Carried carried,
                                   ChunkBody body, Value end,
                                   const Window *target) {
-  auto before = context.find(c);
-  std::optional<Slice> outer;
-  if (before != context.end())
-    outer = before->second;
+  SliceScope scope(context, c);
   bool wasInside = inside.erase(c);
   looping.push_back(c);
   int64_t size = classes.size(c), lanes = classes.lanes(c);
@@ -89,9 +86,6 @@ Carried KernelLowering::forChunks(int c, int64_t step, Carried carried,
     carried = body(carried);
   }
   looping.pop_back();
-  context.erase(c);
-  if (outer)
-    context[c] = *outer;
   if (wasInside)
     inside.insert(c);
   return carried;

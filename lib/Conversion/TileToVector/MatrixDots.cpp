@@ -4,6 +4,7 @@
 // their code.
 #include "MatrixDots.h"
 #include "Dialect/Tile/Analysis/IndexRange.h"
+#include "Products.h"
 #include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -141,12 +142,6 @@ static SmallVector<int64_t, 4> cutRows(int64_t size, int64_t whole) {
   for (int64_t at = 0; at < size; at += whole)
     starts.push_back(std::max<int64_t>(0, std::min(at, size - whole)));
   return starts;
-}
-
-static Type getSignless(Type type) {
-  return isa<IntegerType>(type)
-             ? IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth())
-             : type;
 }
 
 /// Returns the registers that the current slice of sums takes, column by

@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace adze::tile;
 
-static Type getSignless(Type type) {
+Type adze::tile::getSignless(Type type) {
   return isa<IntegerType>(type)
              ? IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth())
              : type;

@@ -8,6 +8,9 @@
 
 namespace adze::tile {
 
+/// Returns the type without what it says of a sign.
+mlir::Type getSignless(mlir::Type type);
+
 /// Returns `sum` plus, lane by lane, the products of the elements of `product`
 /// that the words `x` and `y` hold: one instruction where the target has a unit
 /// for it, else a multiply-add for each element. All three are scalars, or
