@@ -406,10 +406,12 @@ def test_a_write_that_fails_says_why(tmp_path):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("arguments", [WEIGHTS, ["--help"]])
-def test_lost_output_is_an_error(arguments, tmp_path):
+def test_lost_output_is_an_error(arguments, unbuffered, tmp_path):
     with open("/dev/full", "w") as full:
-        done = run_aquant(*arguments, cwd=tmp_path, stdout=full)
+        environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+        done = run_aquant(*arguments, cwd=tmp_path, stdout=full, env=environment)
     assert done.returncode == 1
     assert done.stderr == "error: standard output: No space left on device\n"
 

@@ -38,8 +38,14 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=28, width=100)
 
 
+class _Parser(argparse.ArgumentParser):
+    def print_help(self, file: Any = None) -> None:
+        # argparse drops the error of a write, which an unbuffered stream raises at once.
+        print(self.format_help(), end="", file=file)
+
+
 def _make_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         "aquant",
         usage="aquant [options] MODEL.onnx -o OUTPUT.onnx",
         description=_DESCRIPTION,
