@@ -1,5 +1,7 @@
-# Precompiled headers in two layers. Run as a script (-DDEPFILE=FILE -DOUT=FILE),
-# this file writes the checksum of what a precompiled header was made of.
+# Precompiled headers in two layers. Run as a script, this file
+# - with -DNEW=FILE -DOLD=FILE renames NEW to OLD, or removes it if both are equal;
+# - with -DDEPFILE=FILE -DOUT=FILE writes the checksum of what a precompiled header
+#   was made of.
 #
 # Those of LLVM's and the system's headers lie in the cache folder: all checkouts
 # share them, and since their path is the same everywhere ccache finds objects
@@ -8,7 +10,18 @@
 # Those with the classes of our dialects lie in the build folder and stand on one of the
 # former. Their bytes differ between checkouts, so ccache compares the checksum
 # beside them instead (CCACHE_PCH_EXTSUM).
-if(CMAKE_SCRIPT_MODE_FILE)
+if(CMAKE_SCRIPT_MODE_FILE AND NEW)
+  file(SHA256 ${NEW} new)
+  if(EXISTS ${OLD})
+    file(SHA256 ${OLD} old)
+  endif()
+  if("${new}" STREQUAL "${old}")
+    file(REMOVE ${NEW})
+  else()
+    file(RENAME ${NEW} ${OLD})
+  endif()
+  return()
+elseif(CMAKE_SCRIPT_MODE_FILE)
   file(READ ${DEPFILE} text)
   string(REGEX REPLACE "^[^:]*:|\\\\\n" " " text "${text}")
   separate_arguments(headers UNIX_COMMAND "${text}")
@@ -46,13 +59,14 @@ function(adze_precompile name header)
   configure_file(${header} ${folder}/${file} COPYONLY)
   # Made under another name: a build that is stopped leaves no half of it. It is
   # made anew when a header changes, since clang refuses one of headers that an
-  # upgrade of the system replaced.
+  # upgrade of the system replaced. An equal file stays as it is: clang refuses
+  # what another checkout builds on it at this moment if its time changes.
   set(pch ${folder}/${file}.pch)
   add_custom_command(OUTPUT ${pch}
     COMMAND ${CMAKE_CXX_COMPILER} ${flags} -x c++-header ${folder}/${file} -o ${pch}.${name}
       -MD -MT ${pch} -MF ${CMAKE_BINARY_DIR}/${name}.d
     DEPFILE ${CMAKE_BINARY_DIR}/${name}.d
-    COMMAND ${CMAKE_COMMAND} -E rename ${pch}.${name} ${pch}
+    COMMAND ${CMAKE_COMMAND} -DNEW=${pch}.${name} -DOLD=${pch} -P ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
     COMMENT "Precompiling ${file} into ${folder}" VERBATIM)
   add_custom_target(${name} DEPENDS ${pch})
   set(${name}_FILE ${pch} PARENT_SCOPE)
