@@ -82,6 +82,35 @@ def PlanMemory : Pass<"plan-memory", "mlir::ModuleOp"> {
               "Constants that were equal to an earlier one">];
 }
 
+def AssignAlignment : Pass<"assign-alignment", "mlir::ModuleOp"> {
+  let summary = "State the alignment of arguments of kernels for devices";
+  let description = [{
+    An argument that is a place in the arena or in the weights at every launch of
+    its kernel gets `tile.align`, in bytes: 64, or less for a part of a place. An
+    address that the caller of the run chooses states none, and what a kernel states
+    already stays. convert-tile-to-gpu emits a second version of a kernel, which is taken
+    when an address is not aligned for wide accesses, only for the others.
+    Kernels for CPUs do not depend on alignment and stay as they are.
+
+    ```mlir
+    func.func @main(%x: memref<64xf32>) {
+      %0 = host.slot {offset = 0 : i64, size = 256 : i64} : memref<64xf32>
+      host.launch @copy(%x, %0) : (memref<64xf32>, memref<64xf32>) -> ()
+      return
+    }
+    tile.kernel @copy(%x: memref<64xf32>, %y: memref<64xf32>) {
+      ...
+    ```
+    becomes
+    ```mlir
+    tile.kernel @copy(%x: memref<64xf32>, %y: memref<64xf32> {tile.align = 64 : i64})
+    ```
+  }];
+  let dependentDialects = ["::adze::tile::TileDialect"];
+  let statistics = [
+    Statistic<"numAligned", "aligned", "Arguments of known alignment">];
+}
+
 def MathApproximate : Pass<"math-approximate", "mlir::ModuleOp"> {
   let summary = "Replace f32 functions by polynomials";
   let description = [{

@@ -123,7 +123,8 @@ MemView Converter::makeView(OpBuilder &at, tile::KernelOp kernel, unsigned arg,
   MemView view;
   view.base = view.origin = inputs.pointers[arg];
   view.elementType = type.getElementType();
-  if (auto align = kernel.getArgAttrOfType<IntegerAttr>(arg, "tile.align"))
+  if (auto align =
+          kernel.getArgAttrOfType<IntegerAttr>(arg, tile::kAlignAttribute))
     view.align = align.getInt();
   auto dims = kernel.getArgAttrOfType<AffineMapAttr>(arg, kDims);
   int64_t own = ownSymbols.lookup(kernel.getBody().getArgument(arg));

@@ -21,4 +21,11 @@
 #define GET_OP_CLASSES
 #include "Dialect/Tile/IR/TileOps.h.inc"
 
+namespace adze::tile {
+
+/// Of an argument of a kernel: a power of two that divides its address.
+inline constexpr llvm::StringLiteral kAlignAttribute = "tile.align";
+
+} // namespace adze::tile
+
 #endif // ADZE_DIALECT_TILE_IR_TILE_H
