@@ -12,9 +12,9 @@ work=$build/gpu-products
 mkdir -p "$work"
 printf '<ir_version: 10, opset_import: ["" : 20]>\n%s\n' "$model" >"$work/$name.onnxtxt"
 "$build/bin/onnx-as" "$work/$name.onnxtxt" -o "$work/$name.onnx" || exit 1
-"$build/bin/atranslate" "$work/$name.onnx" --target=cuda:sm_90a ${FLAGS:-} -q -o "$work/$name.so" || exit 1
+"$build/bin/atranslate" "$work/$name.onnx" --target="${TARGET:-cuda:sm_90a}" ${FLAGS:-} -q -o "$work/$name.so" || exit 1
 if [ -n "${UNIT:-}" ]; then
-  "$build/bin/atranslate" "$work/$name.onnx" --target=cuda:sm_90a ${FLAGS:-} -q --emit=ptx -o "$work/$name.ptx" &&
+  "$build/bin/atranslate" "$work/$name.onnx" --target="${TARGET:-cuda:sm_90a}" ${FLAGS:-} -q --emit=ptx -o "$work/$name.ptx" &&
     grep -q "$UNIT" "$work/$name.ptx" || { echo "no $UNIT in $name.ptx"; exit 1; }
 fi
 [ -e /dev/nvidiactl ] || { echo "no GPU here"; exit 77; }

@@ -7,9 +7,6 @@
 #include "KernelPlan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include <memory>
 
@@ -171,11 +168,16 @@ private:
   mlir::Value sharedPointer(const SharedTile &tile, const Axes &axes,
                             Registers regs);
   int64_t sharedVector(const SharedTile &tile, const Axes &axes, unsigned &dim);
+  Fragment packShared(const SharedTile &tile, const Axes &axes,
+                      const Fragment &fragment);
+  void writePacked(const SharedTile &tile, const Axes &axes,
+                   llvm::ArrayRef<mlir::Value> packed);
   void writeShared(const SharedTile &tile, const Axes &axes,
                    const Fragment &fragment);
   Fragment readShared(const SharedTile &tile, const Axes &axes);
   mlir::Value element(mlir::Value loaded, int64_t i, int64_t width);
   mlir::Value loadVector(mlir::Type type, mlir::Value pointer, int64_t width);
+  mlir::Value makeVector(llvm::ArrayRef<mlir::Value> values);
   void storeVector(llvm::ArrayRef<mlir::Value> values, mlir::Value pointer);
 
   // Roots.
@@ -185,17 +187,26 @@ private:
     unsigned kDim;
     bool whole;              ///< staged once, else chunk by chunk
     SharedTile shared;       ///< dimensions (k, other)
+    SharedTile staged;       ///< the same in the tile's order of dimensions
     bool isUnsigned = false; ///< integers are extended without sign
+    bool alongDepth = false; ///< neighbours in shared memory are along k
+    int64_t chunk = 0;       ///< of k that is multiplied at a time
   };
-  llvm::SmallVector<Spread> operandSpreads(const Operand &operand,
-                                           int64_t chunk);
+  using Operands = std::array<Operand, 2>;
+  llvm::SmallVector<Spread> operandSpreads(const Operand &operand);
   const Axis *stagingAxis(const Spread &spread);
   const Axis *shiftedAxis(const Axis *axis, mlir::Value start, int64_t size);
-  Operand prepareOperand(tile::DotOp dot, mlir::Value tile, unsigned kDim,
-                         int64_t chunk);
-  void stage(const Operand &operand, mlir::Value start, int64_t chunk);
-  Fragment multiply(tile::DotOp dot, Operand (&operands)[2], mlir::Value start,
-                    int64_t chunk, Fragment acc, const Axes &out);
+  Operand prepareOperand(tile::DotOp dot, unsigned number, int64_t chunk);
+  Fragment take(const Operand &operand, const Axes &from, const Axes &to);
+  Fragment fetch(const Operand &operand, mlir::Value start);
+  void put(const Operand &operand, llvm::ArrayRef<mlir::Value> packed);
+  void stage(const Operand &operand, mlir::Value start);
+  Fragment multiply(tile::DotOp dot, const Operands &operands,
+                    mlir::Value start, Fragment acc, const Axes &out);
+  Fragment multiplyByUnit(tile::DotOp dot, const Operands &operands,
+                          mlir::Value start, Fragment acc, const Axes &out);
+  Fragment multiplyPipelined(tile::DotOp dot, const Operands &operands,
+                             Fragment acc, const Axes &out);
   void lowerReduce(tile::ReduceOp reduce);
   void rememberReduced(tile::ReduceOp reduce, const Axes &out,
                        const Fragment &sums);
@@ -228,7 +239,7 @@ private:
   llvm::DenseMap<int, const Axis *> homes, chunkAxes;
   llvm::SmallVector<std::pair<llvm::SmallVector<int64_t>, Axes>> madeAxes;
   llvm::DenseMap<mlir::Value, SharedTile> spills, moved;
-  llvm::DenseMap<mlir::Operation *, std::array<Operand, 2>> dotOperands;
+  llvm::DenseMap<mlir::Operation *, Operands> dotOperands;
   llvm::SmallVector<std::pair<Spread, const Axis *>> stagingAxes;
   /// By element type: where threads exchange values, and how many each.
   llvm::DenseMap<mlir::Type, std::pair<SharedTile, int64_t>> exchanges;

@@ -2,6 +2,7 @@
 //
 // Dimension classes of a kernel and their spread over threads.
 #include "KernelPlan.h"
+#include "Dialect/Tile/IR/Units.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -14,6 +15,7 @@ namespace adze::togpu {
 
 /// The number of registers a thread may hold of one tile that is not a root's.
 static constexpr int64_t kStreamRegs = 64;
+static constexpr int64_t kWarp = 32;
 
 unsigned bytesOf(Type elementType) {
   if (isa<IndexType>(elementType))
@@ -261,20 +263,49 @@ bool KernelPlan::dependsOnRoot(Value tile) {
 // The plan of a kernel
 //===----------------------------------------------------------------------===//
 
+/// Returns the warps among which the rows of a product are divided: each has
+/// two blocks of 16 rows or more, so that operands in registers serve twice, if
+/// that leaves four warps.
+static int64_t countWarps(int64_t rows) {
+  constexpr int64_t most = 8, usual = 4;
+  int64_t blocks = rows / 16, warps = std::min(most, blocks & -blocks);
+  return warps == most && blocks == most ? usual : warps;
+}
+
+/// Returns how the rows and columns of a unit's sums lie over so many warps.
+static std::array<Spread, 2> getUnitSpreads(std::array<int64_t, 2> sizes,
+                                            int64_t warps) {
+  Spread rows, columns;
+  rows.size = sizes[0];
+  rows.threads = 8 * warps;
+  rows.shift = 2;
+  rows.regs = sizes[0] / rows.threads;
+  columns.size = sizes[1];
+  columns.threads = 4;
+  columns.vec = 2;
+  columns.regs = sizes[1] / columns.threads;
+  return {rows, columns};
+}
+
 void KernelPlan::chooseThreads() {
-  int64_t dots = 0, others = 1;
+  int64_t dots = 0, others = 1, warps = 0;
   bool reduces = false;
   kernel.walk([&](Operation *op) {
-    if (auto dot = dyn_cast<tile::DotOp>(op))
+    if (auto dot = dyn_cast<tile::DotOp>(op)) {
       dots = std::max(dots, tileType(dot.getResult()).getNumElements());
-    else if (auto store = dyn_cast<tile::StoreOp>(op))
+      if (findUnit(dot))
+        warps = std::max(warps,
+                         countWarps(tileType(dot.getResult()).getDimSize(0)));
+    } else if (auto store = dyn_cast<tile::StoreOp>(op))
       others = std::max(others, store.getValue().getType().getNumElements());
     else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
       others = std::max(others, tileType(reduce.getSource()).getNumElements());
       reduces = true;
     }
   });
-  if (dots)
+  if (warps)
+    threads = warps * kWarp;
+  else if (dots)
     threads = std::clamp<int64_t>(llvm::PowerOf2Ceil(dots / 32), 128, 256);
   else if (reduces && others > 16384)
     threads = others > 32768 ? 1024 : 512;
@@ -283,9 +314,66 @@ void KernelPlan::chooseThreads() {
         llvm::PowerOf2Ceil(llvm::divideCeil(others, 4)), 32, 256);
 }
 
+tile::TargetUnitAttr KernelPlan::findUnit(tile::DotOp dot) {
+  if (!target || dot.getWordElements() > 1)
+    return {};
+  tile::TargetUnitAttr unit = tile::findWarpUnit(target, dot.getProduct());
+  if (!unit)
+    return {};
+  ArrayRef<int64_t> sizes = tileType(dot.getResult()).getShape();
+  bool isWhole = sizes[0] % unit.getShape()[0] == 0 &&
+                 sizes[1] % unit.getShape()[1] == 0 &&
+                 tileType(dot.getLhs()).getDimSize(1) % unit.getShape()[2] == 0;
+  return isWhole ? unit : tile::TargetUnitAttr();
+}
+
+/// Spreads a result as the unit's sums: of blocks of 8 rows a thread holds one,
+/// and of 8 columns two neighbours. All warps have rows of their own.
+bool KernelPlan::spreadByUnit(tile::DotOp dot) {
+  SmallVector<int> cls = classesOf(dot.getResult());
+  int64_t warps = std::min(countWarps(sizes[cls[0]]), threads / kWarp);
+  if (!findUnit(dot) || cls[0] == cls[1] || !warps)
+    return false;
+  std::array<Spread, 2> wanted =
+      getUnitSpreads({sizes[cls[0]], sizes[cls[1]]}, warps);
+  for (int i : {0, 1})
+    if (auto it = spreads.find(cls[i]);
+        it != spreads.end() && !(it->second == wanted[i]))
+      return false;
+  for (int i : {0, 1})
+    spreads[cls[i]] = wanted[i];
+  return true;
+}
+
+tile::TargetUnitAttr KernelPlan::getUnit(tile::DotOp dot) {
+  SmallVector<int> cls = classesOf(dot.getResult());
+  std::array<Spread, 2> wanted =
+      getUnitSpreads({sizes[cls[0]], sizes[cls[1]]},
+                     std::max<int64_t>(1, spreadOf(cls[0]).threads / 8));
+  bool isUnits = cls[0] != cls[1] && spreadOf(cls[0]) == wanted[0] &&
+                 spreadOf(cls[1]) == wanted[1];
+  return isUnits ? findUnit(dot) : tile::TargetUnitAttr();
+}
+
+/// One is enough where threads multiply: registers are not spilled for more.
+/// Blocks of a unit's products wait for their operands in turn, so that others
+/// multiply meanwhile.
+int64_t KernelPlan::getResidentBlocks() {
+  constexpr int64_t registers = 65536, besideSums = 96;
+  int64_t sums = 0;
+  kernel.walk([&](tile::DotOp dot) {
+    if (getUnit(dot))
+      sums =
+          std::max(sums, tileType(dot.getResult()).getNumElements() / threads);
+  });
+  return sums ? registers / (threads * (sums + besideSums)) : 1;
+}
+
 /// Spreads both dimensions of an accumulator together. Minimizes multiply-adds
 /// first (idle threads cost), then operand reads from shared memory.
 void KernelPlan::spreadDot(tile::DotOp dot) {
+  if (spreadByUnit(dot))
+    return;
   SmallVector<int> cls = classesOf(dot.getResult());
   if (cls[0] == cls[1] || spreads.count(cls[0]) || spreads.count(cls[1]))
     return spreadTile(dot.getResult());
@@ -320,14 +408,13 @@ void KernelPlan::spreadDot(tile::DotOp dot) {
 /// A row within one warp is reduced by shuffles alone: if there are rows for
 /// all warps, each row is reduced by one warp.
 void KernelPlan::limitReducedDims() {
-  constexpr int64_t warp = 32;
   kernel.walk([&](tile::ReduceOp reduce) {
     RankedTensorType type = tileType(reduce.getSource());
     int64_t size = type.getDimSize(reduce.getDim());
     int64_t rows = size ? type.getNumElements() / size : 0;
-    if (!rows || threads <= warp)
+    if (!rows || threads <= kWarp)
       return;
-    int64_t warps = std::min(threads / warp, rows & -rows);
+    int64_t warps = std::min(threads / kWarp, rows & -rows);
     int cls = classesOf(reduce.getSource())[reduce.getDim()];
     maxThreads[cls] = std::max(maxThreads.lookup(cls), threads / warps);
   });
@@ -456,7 +543,7 @@ bool KernelPlan::isParallel(scf::ForOp loop) {
 }
 
 KernelPlan::KernelPlan(tile::KernelOp kernel, int64_t wanted)
-    : kernel(kernel), threads(wanted) {
+    : kernel(kernel), target(tile::findCudaTarget(kernel)), threads(wanted) {
   kernel.walk([&](Operation *op) {
     for (Value v : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
                                        llvm::to_vector(op->getResults())))

@@ -4,7 +4,7 @@
 #ifndef ADZE_LIB_CONVERSION_TILETOGPU_KERNELPLAN_H
 #define ADZE_LIB_CONVERSION_TILETOGPU_KERNELPLAN_H
 
-#include "Dialect/Tile/IR/Tile.h"
+#include "Dialect/Tile/IR/Targets.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace adze::togpu {
@@ -56,8 +56,13 @@ public:
   KernelPlan(tile::KernelOp kernel, int64_t threads);
 
   int64_t getThreads() const { return threads; }
+  /// Returns how many blocks of threads a multiprocessor should have room for.
+  int64_t getResidentBlocks();
   llvm::SmallVector<int> classesOf(mlir::Value tile);
   const Spread &spreadOf(int cls) const { return spreads.find(cls)->second; }
+  /// Returns the unit by which warps compute a product, whose sums lie over
+  /// the threads as it leaves them; null if threads multiply.
+  tile::TargetUnitAttr getUnit(tile::DotOp dot);
   /// Computed where it stands (dot, reduce, loop), not on demand.
   static bool isRoot(mlir::Value tile);
   /// A load that runs where it stands, as its memory is stored to.
@@ -78,6 +83,8 @@ private:
   void same(mlir::Value a, mlir::Value b);
   void visit(mlir::Operation *op);
   void chooseThreads();
+  tile::TargetUnitAttr findUnit(tile::DotOp dot);
+  bool spreadByUnit(tile::DotOp dot);
   void spreadDot(tile::DotOp dot);
   void limitReducedDims();
   void spreadTile(mlir::Value tile);
@@ -86,6 +93,7 @@ private:
   bool isParallel(mlir::scf::ForOp loop);
 
   tile::KernelOp kernel;
+  tile::CudaTargetAttr target; ///< may be null
   int64_t threads;
   llvm::SmallVector<int> parent;
   llvm::SmallVector<int64_t> sizes;

@@ -27,17 +27,32 @@ static int64_t chooseChunk(int64_t k, int64_t others) {
   return limit;
 }
 
-/// Room for an operand as [k][other], in the accumulator's type. A computed
-/// operand that needs a root is staged whole, before the loop over chunks.
+/// Returns how much of it is there for a unit: about 64 bytes of each row and
+/// column of large blocks, 128 of others.
+static int64_t chooseUnitChunk(int64_t k, int64_t others,
+                               tile::TargetUnitAttr unit) {
+  int64_t step = unit.getShape()[2], most = (others >= 256 ? 2 : 4) * step;
+  if (k <= most)
+    return k;
+  for (int64_t d = most; d >= most / 2; d -= step)
+    if (k % d == 0)
+      return d;
+  return most;
+}
+
+/// Room for an operand as [k][other], in the accumulator's type, or its own for
+/// a unit. A computed operand that needs a root is staged whole, before the
+/// loop over chunks.
 KernelLowering::Operand KernelLowering::prepareOperand(tile::DotOp dot,
-                                                       Value tile,
-                                                       unsigned kDim,
+                                                       unsigned number,
                                                        int64_t chunk) {
-  Operand operand{tile, kDim, plan.dependsOnRoot(tile), {}};
+  Value tile = dot->getOperand(number);
+  unsigned kDim = 1 - number;
+  Operand operand{tile, kDim, plan.dependsOnRoot(tile), {}, {}};
+  operand.chunk = chunk;
   tile::ProductAttr product = dot.getProduct();
   operand.isUnsigned =
       (kDim == 1 ? product.getLhs() : product.getRhs()).isUnsignedInteger();
-  Type type = tileType(dot.getResult()).getElementType();
   ArrayRef<int64_t> shape = tileType(tile).getShape();
   unsigned other = 1 - kDim;
   int64_t sizes[2] = {chunk, shape[other]};
@@ -52,25 +67,35 @@ KernelLowering::Operand KernelLowering::prepareOperand(tile::DotOp dot,
                           spread.threads * spread.regs * spread.chunks);
     }
   } else {
-    for (const auto &[i, spread] :
-         llvm::enumerate(operandSpreads(operand, chunk)))
+    for (const auto &[i, spread] : llvm::enumerate(operandSpreads(operand)))
       sizes[i == kDim ? 0 : 1] = spread.threads * spread.regs;
   }
-  // Rows end on 16 bytes; the pad spreads the columns of a transposed tile
-  // over the banks.
-  int64_t unit = std::max<int64_t>(1, 16 / bytesOf(type));
+  // Rows end on 16 bytes. Those of a unit's operand are an odd number of such
+  // pieces apart, so that the rows of a matrix lie in different banks; the pad
+  // of others spreads the columns of a transposed tile.
   bool transposed = memoryOrder(tile).front() == kDim;
-  int64_t pad =
-      llvm::alignTo(sizes[1], unit) - sizes[1] + (transposed ? unit : 0);
-  operand.shared = allocateShared(type, {sizes[0], sizes[1]}, pad);
+  bool isUnits = bool(plan.getUnit(dot));
+  Type type =
+      getElementTypeOrSelf((isUnits ? tile : dot.getResult()).getType());
+  operand.alongDepth = isUnits && transposed;
+  unsigned inner = operand.alongDepth ? 0 : 1;
+  int64_t piece = std::max<int64_t>(1, 16 / bytesOf(type));
+  int64_t pieces = llvm::divideCeil(sizes[inner], piece);
+  pieces = isUnits ? pieces | 1 : pieces + transposed;
+  operand.shared = allocateShared(type, {sizes[1 - inner], sizes[inner]},
+                                  pieces * piece - sizes[inner]);
+  if (operand.alongDepth)
+    std::swap(operand.shared.strides[0], operand.shared.strides[1]);
+  operand.staged = operand.shared;
+  if (kDim == 1)
+    std::swap(operand.staged.strides[0], operand.staged.strides[1]);
   return operand;
 }
 
 /// Describes how the block's threads fetch one chunk of an operand.
-SmallVector<Spread> KernelLowering::operandSpreads(const Operand &operand,
-                                                   int64_t chunk) {
+SmallVector<Spread> KernelLowering::operandSpreads(const Operand &operand) {
   SmallVector<int64_t> sizes(tileType(operand.tile).getShape());
-  sizes[operand.kDim] = chunk;
+  sizes[operand.kDim] = operand.chunk;
   unsigned bytes = bytesOf(tileType(operand.tile).getElementType());
   int64_t vec = std::max<int64_t>(1, 16 / bytes);
   int64_t each = std::max<int64_t>(1, sizes[0] * sizes[1] / plan.getThreads());
@@ -78,46 +103,61 @@ SmallVector<Spread> KernelLowering::operandSpreads(const Operand &operand,
   return spreadDims(sizes, memoryOrder(operand.tile), plan.getThreads(), vec);
 }
 
-/// Copies an operand, or its part from `start` on, to shared memory.
-void KernelLowering::stage(const Operand &operand, Value start, int64_t chunk) {
+/// Returns an operand's elements at the positions `from` as they are
+/// multiplied, in the vectors in which they are stored at the positions `to`.
+Fragment KernelLowering::take(const Operand &operand, const Axes &from,
+                              const Axes &to) {
   Type type = operand.shared.elementType;
-  SharedTile view = operand.shared; // with the tile's order of dimensions
-  if (operand.kDim == 1)
-    std::swap(view.strides[0], view.strides[1]);
-  auto write = [&](const Axes &from, const Axes &to) {
-    Fragment f = emit(operand.tile, from);
-    forEachElement(from, [&](Registers regs, int64_t i) {
-      f[i] = operand.isUnsigned && f[i].getType() != type
-                 ? arith::ExtUIOp::create(b, loc, type, f[i]).getResult()
-                 : convert(f[i], type);
-      // Positions past the end of the contracted dimension contribute zero.
-      if (Value valid = from[operand.kDim]->valid[regs[operand.kDim]];
-          valid && !operand.whole)
-        f[i] = arith::SelectOp::create(
-            b, loc, valid, f[i],
-            arith::ConstantOp::create(b, loc,
-                                      cast<TypedAttr>(b.getZeroAttr(type))));
-    });
-    writeShared(view, to, f);
-  };
-  if (operand.whole)
-    return forChunks(operand.tile, [&] {
-      Axes axes = axesFor(operand.tile);
-      write(axes, axes);
-    });
+  Fragment elements = emit(operand.tile, from);
+  forEachElement(from, [&](Registers regs, int64_t i) {
+    Value &element = elements[i];
+    element = operand.isUnsigned && element.getType() != type
+                  ? arith::ExtUIOp::create(b, loc, type, element).getResult()
+                  : convert(element, type);
+    // Positions past the end of the contracted dimension contribute zero.
+    if (Value valid = from[operand.kDim]->valid[regs[operand.kDim]];
+        valid && !operand.whole)
+      element = arith::SelectOp::create(
+          b, loc, valid, element,
+          arith::ConstantOp::create(b, loc,
+                                    cast<TypedAttr>(b.getZeroAttr(type))));
+  });
+  return packShared(operand.staged, to, elements);
+}
+
+/// Loads a chunk of an operand from `start` on, in vectors for `put`.
+Fragment KernelLowering::fetch(const Operand &operand, Value start) {
   Axes from, to;
   int64_t k = tileType(operand.tile).getShape()[operand.kDim];
-  for (const auto &[i, spread] :
-       llvm::enumerate(operandSpreads(operand, chunk))) {
+  for (const auto &[i, spread] : llvm::enumerate(operandSpreads(operand))) {
     to.push_back(stagingAxis(spread));
     from.push_back(to.back());
-    if (i != operand.kDim || chunk == k)
+    if (i != operand.kDim || operand.chunk == k)
       continue;
     from.back() = shiftedAxis(to.back(), start, k);
   }
   scopes.emplace_back();
-  write(from, to);
+  Fragment fetched = take(operand, from, to);
   scopes.pop_back();
+  return fetched;
+}
+
+/// Stores what was fetched to shared memory.
+void KernelLowering::put(const Operand &operand, ArrayRef<Value> packed) {
+  Axes to;
+  for (const Spread &spread : operandSpreads(operand))
+    to.push_back(stagingAxis(spread));
+  writePacked(operand.staged, to, packed);
+}
+
+/// Copies an operand, or its part from `start` on, to shared memory.
+void KernelLowering::stage(const Operand &operand, Value start) {
+  if (!operand.whole)
+    return put(operand, fetch(operand, start));
+  forChunks(operand.tile, [&] {
+    Axes axes = axesFor(operand.tile);
+    writePacked(operand.staged, axes, take(operand, axes, axes));
+  });
 }
 
 /// Caches staging axes that recur.
@@ -154,9 +194,11 @@ const Axis *KernelLowering::shiftedAxis(const Axis *axis, Value start,
 
 /// Returns acc + lhs * rhs over the chunk in shared memory; `start` is the
 /// chunk's position.
-Fragment KernelLowering::multiply(tile::DotOp dot, Operand (&operands)[2],
-                                  Value start, int64_t chunk, Fragment acc,
-                                  const Axes &out) {
+Fragment KernelLowering::multiply(tile::DotOp dot, const Operands &operands,
+                                  Value start, Fragment acc, const Axes &out) {
+  if (plan.getUnit(dot))
+    return multiplyByUnit(dot, operands, start, std::move(acc), out);
+  int64_t chunk = operands[0].chunk;
   int64_t work = out[0]->regs() * out[1]->regs(), unroll = chunk;
   while (unroll > 1 && (work * unroll > 1024 || chunk % unroll))
     --unroll;
@@ -200,7 +242,9 @@ void KernelLowering::lowerDot(tile::DotOp dot) {
   Fragment acc = emit(dot.getAcc(), out);
   int64_t k = tileType(dot.getLhs()).getShape()[1];
   ArrayRef<int64_t> shape = tileType(dot.getResult()).getShape();
-  int64_t chunk = chooseChunk(k, shape[0] + shape[1]);
+  tile::TargetUnitAttr unit = plan.getUnit(dot);
+  int64_t chunk = unit ? chooseUnitChunk(k, shape[0] + shape[1], unit)
+                       : chooseChunk(k, shape[0] + shape[1]);
   // A last chunk that is not full would read a whole operand past its end.
   if (k % chunk &&
       (plan.dependsOnRoot(dot.getLhs()) || plan.dependsOnRoot(dot.getRhs())))
@@ -209,40 +253,41 @@ void KernelLowering::lowerDot(tile::DotOp dot) {
   if (it == dotOperands.end())
     it = dotOperands
              .try_emplace(dot,
-                          std::array<Operand, 2>{
-                              prepareOperand(dot, dot.getLhs(), 1, chunk),
-                              prepareOperand(dot, dot.getRhs(), 0, chunk)})
+                          std::array<Operand, 2>{prepareOperand(dot, 0, chunk),
+                                                 prepareOperand(dot, 1, chunk)})
              .first;
-  Operand operands[2] = {it->second[0], it->second[1]};
+  Operands operands = it->second;
   // Operands that need a root may use shared memory themselves: compute them
   // before the barrier.
   barrier();
-  for (Operand &operand : operands)
+  for (const Operand &operand : operands)
     if (operand.whole)
-      stage(operand, {}, chunk);
+      stage(operand, {});
   bool chunked = !(operands[0].whole && operands[1].whole) && chunk < k;
   if (!chunked) {
-    for (Operand &operand : operands)
+    for (const Operand &operand : operands)
       if (!operand.whole)
-        stage(operand, {}, chunk);
+        stage(operand, {});
     barrier();
     if (operands[0].whole && operands[1].whole)
-      chunk = k;
-    remember(dot.getResult(), out,
-             multiply(dot, operands, {}, chunk, acc, out));
+      operands[0].chunk = operands[1].chunk = k;
+    remember(dot.getResult(), out, multiply(dot, operands, {}, acc, out));
     return;
   }
+  if (unit)
+    return remember(dot.getResult(), out,
+                    multiplyPipelined(dot, operands, acc, out));
   auto loop = scf::ForOp::create(b, loc, constant(0), constant(k),
                                  constant(chunk), acc);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getBody());
     barrier();
-    for (Operand &operand : operands)
+    for (const Operand &operand : operands)
       if (!operand.whole)
-        stage(operand, loop.getInductionVar(), chunk);
+        stage(operand, loop.getInductionVar());
     barrier();
-    Fragment sum = multiply(dot, operands, loop.getInductionVar(), chunk,
+    Fragment sum = multiply(dot, operands, loop.getInductionVar(),
                             Fragment(loop.getRegionIterArgs()), out);
     scf::YieldOp::create(b, loc, sum);
   }

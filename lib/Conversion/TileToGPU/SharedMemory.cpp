@@ -74,14 +74,31 @@ int64_t KernelLowering::sharedVector(const SharedTile &tile, const Axes &axes,
   return 1;
 }
 
-/// Writes every position that a thread holds, also past the end of the tile:
-/// `tile` is padded for it.
-void KernelLowering::writeShared(const SharedTile &tile, const Axes &axes,
-                                 const Fragment &fragment) {
+/// Returns the elements as vectors, in the order of `writePacked`.
+Fragment KernelLowering::packShared(const SharedTile &tile, const Axes &axes,
+                                    const Fragment &fragment) {
   unsigned dim = 0;
   int64_t width = sharedVector(tile, axes, dim), stride = 1;
   for (unsigned d = dim + 1; d < axes.size(); ++d)
     stride *= axes[d]->regs();
+  Fragment packed;
+  forEachElement(axes, [&](Registers regs, int64_t i) {
+    if (width > 1 && regs[dim] % width)
+      return;
+    SmallVector<Value> values;
+    for (int64_t j = 0; j < width; ++j)
+      values.push_back(toMemory(fragment[i + j * stride]));
+    packed.push_back(makeVector(values));
+  });
+  return packed;
+}
+
+/// Writes every position that a thread holds, also past the end of the tile:
+/// `tile` is padded for it.
+void KernelLowering::writePacked(const SharedTile &tile, const Axes &axes,
+                                 ArrayRef<Value> packed) {
+  unsigned dim = 0;
+  int64_t width = sharedVector(tile, axes, dim);
   // The padding keeps the address in bounds for invalid positions.
   Axes all;
   std::vector<Axis> copies;
@@ -91,14 +108,19 @@ void KernelLowering::writeShared(const SharedTile &tile, const Axes &axes,
     llvm::fill(copies.back().valid, Value());
     all.push_back(&copies.back());
   }
-  forEachElement(axes, [&](Registers regs, int64_t i) {
+  forEachElement(axes, [&](Registers regs, int64_t) {
     if (width > 1 && regs[dim] % width)
       return;
-    SmallVector<Value> values;
-    for (int64_t j = 0; j < width; ++j)
-      values.push_back(toMemory(fragment[i + j * stride]));
-    storeVector(values, sharedPointer(tile, all, regs));
+    LLVM::StoreOp::create(b, loc, packed.front(),
+                          sharedPointer(tile, all, regs),
+                          width * bytesOf(tile.elementType));
+    packed = packed.drop_front();
   });
+}
+
+void KernelLowering::writeShared(const SharedTile &tile, const Axes &axes,
+                                 const Fragment &fragment) {
+  writePacked(tile, axes, packShared(tile, axes, fragment));
 }
 
 Fragment KernelLowering::readShared(const SharedTile &tile, const Axes &axes) {
@@ -138,17 +160,21 @@ Value KernelLowering::loadVector(Type type, Value pointer, int64_t width) {
   return LLVM::LoadOp::create(b, loc, whole, pointer, align);
 }
 
+/// Returns the values as a vector; a lone one as it is.
+Value KernelLowering::makeVector(ArrayRef<Value> values) {
+  if (values.size() == 1)
+    return values[0];
+  Type type = VectorType::get(values.size(), values[0].getType());
+  Value whole = LLVM::UndefOp::create(b, loc, type);
+  for (auto [i, v] : llvm::enumerate(values))
+    whole = LLVM::InsertElementOp::create(
+        b, loc, whole, v, LLVM::ConstantOp::create(b, loc, b.getI32Type(), i));
+  return whole;
+}
+
 void KernelLowering::storeVector(ArrayRef<Value> values, Value pointer) {
-  Type type = values[0].getType();
-  Value whole = values[0];
-  if (values.size() > 1) {
-    whole = LLVM::UndefOp::create(b, loc, VectorType::get(values.size(), type));
-    for (auto [i, v] : llvm::enumerate(values))
-      whole = LLVM::InsertElementOp::create(
-          b, loc, whole, v,
-          LLVM::ConstantOp::create(b, loc, b.getI32Type(), i));
-  }
-  LLVM::StoreOp::create(b, loc, whole, pointer, values.size() * bytesOf(type));
+  LLVM::StoreOp::create(b, loc, makeVector(values), pointer,
+                        values.size() * bytesOf(values[0].getType()));
 }
 
 } // namespace adze::togpu

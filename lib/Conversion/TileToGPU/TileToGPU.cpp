@@ -212,7 +212,6 @@ LLVM::LLVMFuncOp Converter::makeEntry(tile::KernelOp kernel, StringRef name,
                     b.getUnitAttr());
   function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                     b.getDenseI32ArrayAttr({int32_t(blockThreads), 1, 1}));
-  // One block per multiprocessor is enough: do not spill registers for more.
   function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     b.getI32IntegerAttr(1));
   function->setAttr("adze.kernel", b.getStringAttr(kernel.getName()));
@@ -378,6 +377,8 @@ bool Converter::convert(tile::KernelOp kernel) {
   KernelPlan plan(kernel, threads);
   std::string name = chooseName(kernel);
   LLVM::LLVMFuncOp function = makeEntry(kernel, name, plan.getThreads());
+  function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    b.getI32IntegerAttr(plan.getResidentBlocks()));
   Block *block = function.addEntryBlock(b);
   OpBuilder at = OpBuilder::atBlockEnd(block);
   Location loc = kernel.getLoc();

@@ -6,6 +6,7 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -15,6 +16,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
+#include <array>
 #include <random>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -36,6 +38,8 @@ struct Block {
     int64_t meetings = 0;     ///< barriers and shuffles so far
     const char *kind = "end"; ///< of the meeting that it waits at
     uint32_t slots[2] = {0, 0};
+    const char *row[2] = {nullptr, nullptr};  ///< of a matrix
+    std::array<uint32_t, 6> operands[2] = {}; ///< four of a, two of b
   };
   std::vector<Thread> threads;
   ucontext_t scheduler;
@@ -63,6 +67,67 @@ uint32_t shuffle(uint32_t value, uint32_t mask) {
   me.slots[slot] = value;
   meet("shuffle");
   return block->threads[self ^ mask].slots[slot];
+}
+
+constexpr unsigned kLanes = 32, kRows = 8;
+
+/// Loads `count` matrices of 8 rows of 16 bytes, whose addresses the lanes
+/// have: lane l gets the elements 2 * (l % 4) and the next of row l / 4, or of
+/// column l / 4 of the transposed matrix (PTX ISA, ldmatrix).
+void loadMatrices(const char *row, uint32_t count, uint32_t transposed,
+                  uint32_t *out) {
+  unsigned self = block->current, lane = self % kLanes, warp = self - lane;
+  Block::Thread &me = block->threads[self];
+  unsigned slot = me.meetings & 1;
+  me.row[slot] = row;
+  meet("ldmatrix");
+  unsigned first = lane % 4 * 2, other = lane / 4;
+  for (uint32_t i = 0; i < count; ++i) {
+    uint16_t pair[2];
+    for (unsigned j = 0; j < 2; ++j) {
+      unsigned y = transposed ? first + j : other,
+               x = transposed ? other : first + j;
+      memcpy(&pair[j],
+             block->threads[warp + i * kRows + y].row[slot] +
+                 x * sizeof(pair[j]),
+             sizeof(pair[j]));
+    }
+    memcpy(&out[i], pair, sizeof(pair));
+  }
+}
+
+double decode(uint32_t word, unsigned half, bool isBrain) {
+  llvm::APInt bits(16, word >> (half * 16) & 0xffff);
+  return llvm::APFloat(isBrain ? llvm::APFloat::BFloat()
+                               : llvm::APFloat::IEEEhalf(),
+                       bits)
+      .convertToDouble();
+}
+
+/// Adds the product of 16 x 16 and 16 x 8 elements of 16 bits to the four sums
+/// of a lane, which follow its six words of operands (PTX ISA, mma.m16n8k16).
+void multiplyMatrices(uint32_t isBrain, uint32_t *words) {
+  unsigned self = block->current, lane = self % kLanes, warp = self - lane;
+  Block::Thread &me = block->threads[self];
+  unsigned slot = me.meetings & 1;
+  std::copy_n(words, me.operands[slot].size(), me.operands[slot].begin());
+  meet("mma");
+  for (unsigned i = 0; i < 4; ++i) {
+    unsigned row = lane / 4, high = i / 2, column = lane % 4 * 2 + i % 2;
+    float sum;
+    memcpy(&sum, &words[6 + i], sizeof(sum));
+    double total = sum;
+    for (unsigned k = 0; k < 16; ++k) {
+      // Four lanes hold a row of a or a column of b: two neighbours each.
+      unsigned holder = k % 8 / 2, part = k / 8;
+      const auto &a = block->threads[warp + row * 4 + holder].operands[slot];
+      const auto &b = block->threads[warp + column * 4 + holder].operands[slot];
+      total += decode(a[high + 2 * part], k % 2, isBrain) *
+               decode(b[4 + part], k % 2, isBrain);
+    }
+    sum = float(total);
+    memcpy(&words[6 + i], &sum, sizeof(sum));
+  }
 }
 
 using Entry = void (*)(const int64_t *);
@@ -119,8 +184,79 @@ struct CallEmulator {
     op->erase();
   }
 
+  /// Returns room for words in the frame of the function around `op`.
+  Value makeWords(Operation *op, unsigned count) {
+    OpBuilder b = OpBuilder::atBlockBegin(
+        &op->getParentOfType<LLVM::LLVMFuncOp>().getBody().front());
+    Value size = LLVM::ConstantOp::create(b, op->getLoc(), b.getI32Type(),
+                                          b.getI32IntegerAttr(count));
+    return LLVM::AllocaOp::create(b, op->getLoc(),
+                                  LLVM::LLVMPointerType::get(b.getContext()),
+                                  b.getI32Type(), size);
+  }
+
+  static Value getWord(OpBuilder &b, Location loc, Value words, int32_t i) {
+    return LLVM::GEPOp::create(b, loc, words.getType(), b.getI32Type(), words,
+                               LLVM::GEPArg(i));
+  }
+
+  /// Replaces the struct that `op` gives by words from `first` on.
+  void replaceStruct(Operation *op, Value words, int32_t first) {
+    OpBuilder b(op);
+    Location loc = op->getLoc();
+    auto type = cast<LLVM::LLVMStructType>(op->getResult(0).getType());
+    Value all = LLVM::UndefOp::create(b, loc, type);
+    for (auto [i, part] : llvm::enumerate(type.getBody())) {
+      Value word = LLVM::LoadOp::create(
+          b, loc, part, getWord(b, loc, words, first + int32_t(i)));
+      all = LLVM::InsertValueOp::create(b, loc, all, word,
+                                        ArrayRef<int64_t>{int64_t(i)});
+    }
+    op->getResult(0).replaceAllUsesWith(all);
+    op->erase();
+  }
+
+  void replaceMatrixLoad(NVVM::LdMatrixOp op) {
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+    auto f = declare("emu_ldmatrix", LLVM::LLVMVoidType::get(b.getContext()),
+                     {pointer, b.getI32Type(), b.getI32Type(), pointer});
+    Value words = makeWords(op, op.getNum());
+    auto number = [&](int64_t value) {
+      return LLVM::ConstantOp::create(b, loc, b.getI32Type(), value);
+    };
+    Value row = LLVM::AddrSpaceCastOp::create(b, loc, pointer, op.getPtr());
+    LLVM::CallOp::create(
+        b, loc, f,
+        ValueRange{row, number(op.getNum()),
+                   number(op.getLayout() == NVVM::MMALayout::col), words});
+    replaceStruct(op, words, 0);
+  }
+
+  void replaceProduct(NVVM::MmaOp op) {
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+    auto f = declare("emu_mma", LLVM::LLVMVoidType::get(b.getContext()),
+                     {b.getI32Type(), pointer});
+    Value words = makeWords(op, op->getNumOperands());
+    for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+      LLVM::StoreOp::create(b, loc, operand,
+                            getWord(b, loc, words, int32_t(i)));
+    bool isBrain = op.getMultiplicandAPtxType() == NVVM::MMATypes::bf16;
+    Value kind = LLVM::ConstantOp::create(b, loc, b.getI32Type(), isBrain);
+    LLVM::CallOp::create(b, loc, f, ValueRange{kind, words});
+    replaceStruct(op, words,
+                  int32_t(op.getOperandA().size() + op.getOperandB().size()));
+  }
+
   void run() {
     module.walk([&](Operation *op) {
+      if (auto load = dyn_cast<NVVM::LdMatrixOp>(op))
+        return replaceMatrixLoad(load);
+      if (auto product = dyn_cast<NVVM::MmaOp>(op))
+        return replaceProduct(product);
       if (isa<gpu::ThreadIdOp>(op))
         return replaceId(op, "emu_thread_id");
       if (isa<gpu::BlockIdOp>(op))
@@ -282,6 +418,8 @@ llvm::Expected<std::unique_ptr<Emulator>> compile(ModuleOp module) {
   add("emu_block_id", blockId);
   add("emu_barrier", barrier);
   add("emu_shuffle", shuffle);
+  add("emu_ldmatrix", loadMatrices);
+  add("emu_mma", multiplyMatrices);
   if (llvm::Error problem =
           (*jit)->getMainJITDylib().define(absoluteSymbols(symbols)))
     return problem;

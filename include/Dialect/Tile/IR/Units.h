@@ -19,6 +19,10 @@ int64_t getElementBytes(TargetUnitAttr unit);
 /// in memory are neighbours along k.
 bool readsAlongDepth(TargetUnitAttr unit);
 
+/// Returns the unit by which a warp multiplies operands in its registers; null
+/// if the target has none for such elements.
+TargetUnitAttr findWarpUnit(CudaTargetAttr target, ProductAttr product);
+
 } // namespace adze::tile
 
 #endif // ADZE_DIALECT_TILE_IR_UNITS_H

@@ -57,6 +57,14 @@ bool readsAlongDepth(TargetUnitAttr unit) {
   return getElementBytes(unit) != eitherOrder;
 }
 
+TargetUnitAttr findWarpUnit(CudaTargetAttr target, ProductAttr product) {
+  for (TargetUnitAttr unit : target.getUnits())
+    if (unit.getName() == "mma" && unit.getLhs() == product.getLhs() &&
+        unit.getRhs() == product.getRhs() && unit.getAcc() == product.getAcc())
+      return unit;
+  return {};
+}
+
 LogicalResult ProductAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   Type lhs, Type rhs, Type acc) {
   for (Type type : {lhs, rhs, acc})

@@ -117,7 +117,8 @@ SmallVector<SmallVector<int64_t, 2>> getRowBlocks(int64_t rows, bool isImage) {
   SmallVector<SmallVector<int64_t, 2>> blocks;
   // A piece of 64 rows that is stored is whole rows of the image's block.
   for (int64_t columns : {64, 32, 16, 8})
-    blocks.push_back({rows / columns, columns});
+    if (columns <= rows)
+      blocks.push_back({rows / columns, columns});
   return blocks;
 }
 
@@ -167,25 +168,33 @@ bool maySplit(const ProductSizes &sizes, const ResultBlock &block,
              stages * (block.m + block.n) * sizes.depth * elementBytes;
 }
 
-/// A block of a result that threads compute from registers, each 64 sums of it
-/// or fewer, and how many multiply-adds it does in the time of the first one's.
+/// A block of a result that stays in the registers of its threads, and how many
+/// multiply-adds it does in the time of the first one's. A `k` of 0 is as much
+/// of the depth as a loop takes.
 struct ThreadBlock {
   int64_t m, n, k;
   double rate;
 };
+/// Of blocks that threads multiply element by element, 64 sums each or fewer.
 constexpr ThreadBlock kThreadBlocks[] = {
     {128, 128, 16, 1.0}, {128, 64, 32, 0.86}, {64, 64, 32, 0.85}};
+/// Of blocks that warps multiply by their matrix instruction.
+constexpr ThreadBlock kWarpBlocks[] = {{128, 128, 0, 1.0}, {128, 64, 0, 0.85},
+                                       {64, 128, 0, 0.8},  {64, 64, 0, 0.7},
+                                       {64, 32, 0, 0.5},   {32, 64, 0, 0.4}};
 
-/// Returns the block with which the waves of tiles take the least time.
-const ThreadBlock &chooseThreadBlock(const ProductSizes &sizes,
-                                     int64_t multiprocessors) {
-  auto cost = [&](const ThreadBlock &block) {
-    return std::ceil(countTiles(sizes, block.m, block.n) / multiprocessors) *
-           block.m * block.n / block.rate;
-  };
-  return *llvm::min_element(kThreadBlocks, [&](const auto &a, const auto &b) {
-    return cost(a) < cost(b);
-  });
+/// Returns as much of a depth as one product takes: all of it, or a part that
+/// divides it.
+int64_t getProductDepth(int64_t size, bool isKnown, int64_t step) {
+  constexpr int64_t most = 2048, usual = 512, least = 64;
+  if (!isKnown)
+    return least;
+  if (size <= most)
+    return llvm::alignTo(size, step);
+  for (int64_t depth = most; depth >= least; depth /= 2)
+    if (size % depth == 0)
+      return depth;
+  return usual;
 }
 
 class Scheduler {
@@ -215,14 +224,13 @@ public:
     LogicalResult takes = findUnit(why);
     if (succeeded(takes))
       takes = choose(why);
-    if (failed(takes))
-      bindThreadBlock();
-    return takes;
+    return succeeded(takes) ? takes : bindThreadBlock();
   }
 
 private:
   LogicalResult findUnit(std::string &why) {
     ProductAttr types = product.dot.getProduct();
+    warpUnit = findWarpUnit(target, types);
     unit = target.findUnit(types.getLhs(), types.getRhs(), types.getAcc());
     if (unit && target.has(CudaFeature::tma))
       return success();
@@ -267,17 +275,45 @@ private:
     kernel->setAttr(kCudaBindings, bound.getDictionary(kernel.getContext()));
   }
 
-  /// Blocks of what threads compute without a unit: those of a CPU are no
-  /// choice for a GPU. Few rows or columns keep theirs.
-  void bindThreadBlock() {
-    constexpr int64_t least = 64;
+  /// Binds the block with which the waves of tiles take the least time, where
+  /// operands come through registers: those of a CPU are no choice for a GPU.
+  /// Few rows or columns keep theirs. Fails unless warps multiply by a unit.
+  LogicalResult bindThreadBlock() {
+    const int64_t least = warpUnit ? 8 : 64; // some of a unit's may be padding
     ProductSizes sizes = getSizes(product, /*unit=*/{});
-    if (sizes.rows.size() > 1 || sizes.rows[0] < least || sizes.n < least)
-      return;
-    const ThreadBlock &block =
-        chooseThreadBlock(sizes, target.getMultiprocessors());
-    if (mayBind({block.m, block.n, block.k}))
-      bind({block.m, block.n, block.k});
+    int64_t rows = 1;
+    for (int64_t size : sizes.rows)
+      rows *= size;
+    if ((!warpUnit && sizes.rows.size() > 1) || rows < least || sizes.n < least)
+      return failure();
+    ArrayRef<ThreadBlock> blocks =
+        warpUnit ? ArrayRef(kWarpBlocks) : ArrayRef(kThreadBlocks);
+    SmallVector<int64_t> best;
+    double leastCost = 0;
+    for (const ThreadBlock &block : blocks)
+      for (auto &blockRows : getRowBlocks(block.m, sizes.rows.size() > 1)) {
+        double cost = std::ceil(countTiles(sizes, blockRows, block.n) /
+                                double(target.getMultiprocessors())) *
+                      double(block.m * block.n) / block.rate;
+        SmallVector<int64_t> values = llvm::to_vector(blockRows);
+        values.append({block.n, block.k ? block.k : getDepth()});
+        if ((!best.empty() && cost >= leastCost) || !mayBind(values))
+          continue;
+        best = values;
+        leastCost = cost;
+      }
+    if (best.empty())
+      return failure();
+    bind(best);
+    return success(bool(warpUnit));
+  }
+
+  /// Returns the depth of a product by the warps' unit.
+  int64_t getDepth() {
+    bool isKnown = true;
+    int64_t size = getSizeOr(product.lhs.getMemref(),
+                             product.lhs.getMemDims().back(), 0, isKnown);
+    return getProductDepth(size, isKnown, warpUnit.getShape()[2]);
   }
 
   /// Returns how many stages a ring has: as many as fit, but of the only tile
@@ -400,7 +436,7 @@ private:
 
   KernelOp kernel;
   CudaTargetAttr target;
-  TargetUnitAttr unit;
+  TargetUnitAttr unit, warpUnit; ///< of warpgroups, of warps: may be null
   Product product;
   SmallVector<ParamOp> params; ///< of the rows, n and k
 };

@@ -1,0 +1,193 @@
+// Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Products by the matrix instruction of a warp (PTX ISA, mma.sync and
+// ldmatrix): operands come from shared memory, sums stay in registers.
+#include "KernelLowering.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+
+namespace adze::togpu {
+
+/// The rows of a matrix that ldmatrix loads, and the elements of each.
+static constexpr int64_t kPieceRows = 8, kPiece = 8;
+
+namespace {
+/// Emits the instructions of one product.
+class WarpProduct {
+public:
+  WarpProduct(OpBuilder &b, Location loc, tile::TargetUnitAttr unit)
+      : b(b), loc(loc), unit(unit) {}
+
+  /// Loads four matrices, or two, whose rows begin where the lanes say.
+  SmallVector<Value> load(Value pointer, int64_t count, bool transposed) {
+    Type i32 = b.getI32Type();
+    Type type = LLVM::LLVMStructType::getLiteral(b.getContext(),
+                                                 SmallVector<Type>(count, i32));
+    auto shape = NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8);
+    Value loaded = NVVM::LdMatrixOp::create(
+        b, loc, type, pointer, count,
+        transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row, shape,
+        NVVM::LdStMatrixEltType::B16);
+    SmallVector<Value> parts;
+    for (int64_t i = 0; i < count; ++i)
+      parts.push_back(toOperand(
+          LLVM::ExtractValueOp::create(b, loc, loaded, ArrayRef<int64_t>{i})));
+    return parts;
+  }
+
+  /// Adds a product to four sums.
+  void multiply(ArrayRef<Value> lhs, ArrayRef<Value> rhs,
+                MutableArrayRef<Value *> sums) {
+    SmallVector<Value> acc;
+    for (Value *sum : sums)
+      acc.push_back(*sum);
+    Type type = LLVM::LLVMStructType::getLiteral(
+        b.getContext(), SmallVector<Type>(sums.size(), acc[0].getType()));
+    auto types = getTypes();
+    Value result = NVVM::MmaOp::create(
+        b, loc, type, lhs, rhs, acc, unit.getShape(), std::nullopt,
+        std::nullopt, std::array{types, types},
+        std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+    for (auto [i, sum] : llvm::enumerate(sums))
+      *sum = LLVM::ExtractValueOp::create(b, loc, result,
+                                          ArrayRef<int64_t>{int64_t(i)});
+  }
+
+private:
+  NVVM::MMATypes getTypes() const {
+    return unit.getLhs().isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
+  }
+  /// The instruction takes pairs of f16 as vectors, all others as words.
+  Value toOperand(Value word) {
+    if (!unit.getLhs().isF16())
+      return word;
+    return LLVM::BitcastOp::create(b, loc, VectorType::get(2, unit.getLhs()),
+                                   word);
+  }
+
+  OpBuilder &b;
+  Location loc;
+  tile::TargetUnitAttr unit;
+};
+} // namespace
+
+/// Returns acc + lhs * rhs over the chunk in shared memory. Of lane l the
+/// matrix l / 8 and its row l % 8 are addressed. The four matrices of the left
+/// operand are two blocks of 8 rows at one place of k, then at the next; those
+/// of the right one are a block of 8 columns at two places of k, then the next
+/// block.
+Fragment KernelLowering::multiplyByUnit(tile::DotOp dot,
+                                        const Operands &operands, Value start,
+                                        Fragment acc, const Axes &out) {
+  tile::TargetUnitAttr unit = plan.getUnit(dot);
+  WarpProduct product(b, loc, unit);
+  constexpr int64_t lanes = 32, both = 2;
+  int64_t threads = out[0]->spread.threads; // that share the rows
+  auto bits = [&](int64_t first, int64_t count) -> Value {
+    Value shifted =
+        arith::ShRUIOp::create(b, loc, frame.threadId, constant(first));
+    return arith::AndIOp::create(b, loc, shifted, constant(count - 1));
+  };
+  Value row = bits(0, kPieceRows), low = bits(3, both), high = bits(4, both);
+  Value warp = bits(llvm::Log2_64(lanes), threads / kPieceRows);
+
+  // Where a lane's row begins, but for what is known.
+  auto getStart = [&](const Operand &operand, Value other, Value depth) {
+    Value k = multiplyBy(depth, kPiece);
+    (operand.alongDepth ? other : k) = add(operand.alongDepth ? other : k, row);
+    if (operand.whole)
+      k = add(k, start);
+    Axes axes = {positionAxis(k), positionAxis(other)};
+    return sharedPointer(operand.shared, axes, {0, 0});
+  };
+  Value rows = add(multiplyBy(warp, kPieceRows), multiplyBy(low, threads));
+  Value starts[2] = {getStart(operands[0], rows, high),
+                     getStart(operands[1], multiplyBy(high, kPieceRows), low)};
+  auto load = [&](int i, int64_t k, int64_t other, int64_t count) {
+    const Operand &operand = operands[i];
+    int64_t offset =
+        k * operand.shared.strides[0] + other * operand.shared.strides[1];
+    Value pointer = LLVM::GEPOp::create(b, loc, starts[i].getType(),
+                                        operand.shared.elementType, starts[i],
+                                        LLVM::GEPArg(int32_t(offset)));
+    return product.load(pointer, count, !operand.alongDepth);
+  };
+
+  int64_t numRows = out[0]->regs(), numColumns = out[1]->regs();
+  for (int64_t k = 0; k < operands[0].chunk; k += unit.getShape()[2]) {
+    SmallVector<SmallVector<Value>> lhs;
+    for (int64_t r = 0; r < numRows; r += both)
+      lhs.push_back(load(0, k, r * threads, 2 * both));
+    for (int64_t c = 0; c < numColumns; c += 2 * both) {
+      int64_t blocks = std::min(both, (numColumns - c) / both);
+      SmallVector<Value> rhs = load(1, k, c / both * kPieceRows, blocks * both);
+      for (int64_t r = 0; r < numRows; r += both)
+        for (int64_t block = 0; block < blocks; ++block) {
+          Value *first = &acc[r * numColumns + c + block * both],
+                *second = first + numColumns;
+          Value *sums[] = {first, first + 1, second, second + 1};
+          product.multiply(lhs[r / both],
+                           ArrayRef(rhs).slice(block * both, both), sums);
+        }
+    }
+  }
+  return acc;
+}
+
+/// Multiplies chunk by chunk. While one is multiplied, the next one is on its
+/// way from global memory to registers.
+Fragment KernelLowering::multiplyPipelined(tile::DotOp dot,
+                                           const Operands &operands,
+                                           Fragment acc, const Axes &out) {
+  int64_t k = tileType(dot.getLhs()).getShape()[1], chunk = operands[0].chunk;
+  int64_t last = (llvm::divideCeil(k, chunk) - 1) * chunk;
+  using Chunks = std::array<Fragment, 2>;
+  auto fetchAll = [&](Value start) {
+    Chunks chunks;
+    for (auto [operand, fetched] : llvm::zip(operands, chunks))
+      if (!operand.whole)
+        fetched = fetch(operand, start);
+    return chunks;
+  };
+  auto putAll = [&](const Chunks &chunks) {
+    barrier();
+    for (const auto &[operand, fetched] : llvm::zip(operands, chunks))
+      if (!operand.whole)
+        put(operand, fetched);
+    barrier();
+  };
+  auto join = [&](const Chunks &chunks) {
+    Fragment all = acc;
+    for (const Fragment &fetched : chunks)
+      llvm::append_range(all, fetched);
+    return all;
+  };
+  auto take = [](ValueRange &values, Fragment &into) {
+    llvm::copy(values.take_front(into.size()), into.begin());
+    values = values.drop_front(into.size());
+  };
+  auto split = [&](ValueRange values, Chunks &chunks) {
+    take(values, acc);
+    for (Fragment &fetched : chunks)
+      take(values, fetched);
+  };
+  Chunks chunks = fetchAll(constant(0));
+  auto loop = scf::ForOp::create(b, loc, constant(0), constant(last),
+                                 constant(chunk), join(chunks));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    Value start = loop.getInductionVar();
+    split(loop.getRegionIterArgs(), chunks);
+    putAll(chunks);
+    chunks = fetchAll(add(start, constant(chunk)));
+    acc = multiplyByUnit(dot, operands, start, acc, out);
+    scf::YieldOp::create(b, loc, join(chunks));
+  }
+  split(loop.getResults(), chunks);
+  putAll(chunks);
+  return multiplyByUnit(dot, operands, constant(last), acc, out);
+}
+
+} // namespace adze::togpu
