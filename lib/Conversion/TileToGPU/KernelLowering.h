@@ -185,12 +185,12 @@ private:
   struct Operand {
     mlir::Value tile;
     unsigned kDim;
-    bool whole;              ///< staged once, else chunk by chunk
-    SharedTile shared;       ///< dimensions (k, other)
-    SharedTile staged;       ///< the same in the tile's order of dimensions
-    bool isUnsigned = false; ///< integers are extended without sign
-    bool alongDepth = false; ///< neighbours in shared memory are along k
-    int64_t chunk = 0;       ///< of k that is multiplied at a time
+    bool whole = false;        ///< staged once, else chunk by chunk
+    SharedTile shared, staged; ///< as (k, other), and in the tile's order
+    mlir::Type type;           ///< of the product
+    bool isUnits = false;      ///< a unit loads it from shared memory
+    bool alongDepth = false;   ///< of these: neighbours there are along k
+    int64_t chunk = 0;         ///< of k that is multiplied at a time
   };
   using Operands = std::array<Operand, 2>;
   llvm::SmallVector<Spread> operandSpreads(const Operand &operand);

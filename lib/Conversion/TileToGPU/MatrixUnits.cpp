@@ -9,8 +9,8 @@ using namespace mlir;
 
 namespace adze::togpu {
 
-/// The rows of a matrix that ldmatrix loads, and the elements of each.
-static constexpr int64_t kPieceRows = 8, kPiece = 8;
+/// Rows of a matrix that ldmatrix loads, and the bytes of each.
+static constexpr int64_t kPieceRows = 8, kPieceBytes = 16;
 
 namespace {
 /// Emits the instructions of one product.
@@ -44,10 +44,12 @@ public:
       acc.push_back(*sum);
     Type type = LLVM::LLVMStructType::getLiteral(
         b.getContext(), SmallVector<Type>(sums.size(), acc[0].getType()));
-    auto types = getTypes();
+    std::optional<NVVM::MMAIntOverflow> overflow;
+    if (unit.getAcc().isInteger())
+      overflow = NVVM::MMAIntOverflow::wrapped;
     Value result = NVVM::MmaOp::create(
-        b, loc, type, lhs, rhs, acc, unit.getShape(), std::nullopt,
-        std::nullopt, std::array{types, types},
+        b, loc, type, lhs, rhs, acc, unit.getShape(), std::nullopt, overflow,
+        std::array{getPtxType(unit.getLhs()), getPtxType(unit.getRhs())},
         std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
     for (auto [i, sum] : llvm::enumerate(sums))
       *sum = LLVM::ExtractValueOp::create(b, loc, result,
@@ -55,8 +57,12 @@ public:
   }
 
 private:
-  NVVM::MMATypes getTypes() const {
-    return unit.getLhs().isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
+  static NVVM::MMATypes getPtxType(Type type) {
+    return type.isF16()                ? NVVM::MMATypes::f16
+           : type.isBF16()             ? NVVM::MMATypes::bf16
+           : isa<FloatTF32Type>(type)  ? NVVM::MMATypes::tf32
+           : type.isUnsignedInteger(8) ? NVVM::MMATypes::u8
+                                       : NVVM::MMATypes::s8;
   }
   /// The instruction takes pairs of f16 as vectors, all others as words.
   Value toOperand(Value word) {
@@ -94,7 +100,8 @@ Fragment KernelLowering::multiplyByUnit(tile::DotOp dot,
 
   // Where a lane's row begins, but for what is known.
   auto getStart = [&](const Operand &operand, Value other, Value depth) {
-    Value k = multiplyBy(depth, kPiece);
+    Value k =
+        multiplyBy(depth, kPieceBytes / bytesOf(operand.shared.elementType));
     (operand.alongDepth ? other : k) = add(operand.alongDepth ? other : k, row);
     if (operand.whole)
       k = add(k, start);

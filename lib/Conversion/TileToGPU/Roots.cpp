@@ -5,6 +5,7 @@
 #include "KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -48,11 +49,12 @@ KernelLowering::Operand KernelLowering::prepareOperand(tile::DotOp dot,
                                                        int64_t chunk) {
   Value tile = dot->getOperand(number);
   unsigned kDim = 1 - number;
-  Operand operand{tile, kDim, plan.dependsOnRoot(tile), {}, {}};
+  Operand operand;
+  operand.tile = tile;
+  operand.kDim = kDim;
+  operand.whole = plan.dependsOnRoot(tile);
   operand.chunk = chunk;
-  tile::ProductAttr product = dot.getProduct();
-  operand.isUnsigned =
-      (kDim == 1 ? product.getLhs() : product.getRhs()).isUnsignedInteger();
+  operand.type = number ? dot.getProduct().getRhs() : dot.getProduct().getLhs();
   ArrayRef<int64_t> shape = tileType(tile).getShape();
   unsigned other = 1 - kDim;
   int64_t sizes[2] = {chunk, shape[other]};
@@ -74,14 +76,15 @@ KernelLowering::Operand KernelLowering::prepareOperand(tile::DotOp dot,
   // pieces apart, so that the rows of a matrix lie in different banks; the pad
   // of others spreads the columns of a transposed tile.
   bool transposed = memoryOrder(tile).front() == kDim;
-  bool isUnits = bool(plan.getUnit(dot));
-  Type type =
-      getElementTypeOrSelf((isUnits ? tile : dot.getResult()).getType());
-  operand.alongDepth = isUnits && transposed;
+  operand.isUnits = bool(plan.getUnit(dot));
+  Type type = getElementTypeOrSelf(
+      (operand.isUnits ? tile : dot.getResult()).getType());
+  // Elements of 16 bits alone are transposed as they are loaded.
+  operand.alongDepth = operand.isUnits && (transposed || bytesOf(type) != 2);
   unsigned inner = operand.alongDepth ? 0 : 1;
   int64_t piece = std::max<int64_t>(1, 16 / bytesOf(type));
   int64_t pieces = llvm::divideCeil(sizes[inner], piece);
-  pieces = isUnits ? pieces | 1 : pieces + transposed;
+  pieces = operand.isUnits ? pieces | 1 : pieces + transposed;
   operand.shared = allocateShared(type, {sizes[1 - inner], sizes[inner]},
                                   pieces * piece - sizes[inner]);
   if (operand.alongDepth)
@@ -108,12 +111,18 @@ SmallVector<Spread> KernelLowering::operandSpreads(const Operand &operand) {
 Fragment KernelLowering::take(const Operand &operand, const Axes &from,
                               const Axes &to) {
   Type type = operand.shared.elementType;
+  bool isRounded = operand.isUnits && isa<FloatTF32Type>(operand.type);
   Fragment elements = emit(operand.tile, from);
   forEachElement(from, [&](Registers regs, int64_t i) {
     Value &element = elements[i];
-    element = operand.isUnsigned && element.getType() != type
+    element = operand.type.isUnsignedInteger() && element.getType() != type
                   ? arith::ExtUIOp::create(b, loc, type, element).getResult()
                   : convert(element, type);
+    if (isRounded)
+      element = LLVM::BitcastOp::create(
+          b, loc, type,
+          NVVM::ConvertFloatToTF32Op::create(b, loc, b.getI32Type(), element,
+                                             NVVM::FPRoundingMode::RNA));
     // Positions past the end of the contracted dimension contribute zero.
     if (Value valid = from[operand.kDim]->valid[regs[operand.kDim]];
         valid && !operand.whole)

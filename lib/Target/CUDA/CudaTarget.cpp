@@ -59,21 +59,15 @@ Expected<CudaTarget> CudaTarget::resolve(StringRef name) {
 tile::CudaTargetAttr CudaTarget::getAttr(mlir::MLIRContext &context) const {
   SmallVector<tile::TargetUnitAttr> units;
   SmallVector<tile::CudaFeature> features;
-  mlir::Builder b(&context);
   // 32 bytes of each row and column are along the depth.
-  auto addUnit = [&](StringRef name, mlir::Type lhs, mlir::Type rhs,
-                     mlir::Type sum, int64_t rows, int64_t columns) {
-    constexpr int64_t depthBits = 32 * 8;
-    int64_t depth = depthBits / tile::getStorageBits(lhs);
-    units.push_back(tile::TargetUnitAttr::get(&context, name, lhs, rhs, sum,
-                                              {rows, columns, depth}, 1,
-                                              /*intrinsic=*/""));
-  };
-  // The instruction is of the exact target alone: later chips lack it.
-  if (chip == "sm_90a") {
-    constexpr int64_t rows = 64, mostColumns = 256;
+  auto addUnits = [&](StringRef name, int64_t rows, int64_t columns) {
+    mlir::Builder b(&context);
     auto add = [&](mlir::Type lhs, mlir::Type rhs, mlir::Type sum) {
-      addUnit("wgmma", lhs, rhs, sum, rows, mostColumns);
+      constexpr int64_t depthBits = 32 * 8;
+      int64_t depth = depthBits / tile::getStorageBits(lhs);
+      units.push_back(tile::TargetUnitAttr::get(&context, name, lhs, rhs, sum,
+                                                {rows, columns, depth}, 1,
+                                                /*intrinsic=*/""));
     };
     for (mlir::Type type :
          {mlir::Type(b.getF16Type()), mlir::Type(b.getBF16Type()),
@@ -82,12 +76,13 @@ tile::CudaTargetAttr CudaTarget::getAttr(mlir::MLIRContext &context) const {
     for (bool isSigned : {false, true})
       add(b.getIntegerType(8, isSigned), b.getIntegerType(8, /*isSigned=*/true),
           b.getIntegerType(32, /*isSigned=*/true));
+  };
+  // The instruction is of the exact target alone: later chips lack it.
+  if (chip == "sm_90a") {
+    addUnits("wgmma", /*rows=*/64, /*columns=*/256);
     features.push_back(tile::CudaFeature::tma);
   }
-  constexpr int64_t warpRows = 16, warpColumns = 8;
-  for (mlir::Type type :
-       {mlir::Type(b.getF16Type()), mlir::Type(b.getBF16Type())})
-    addUnit("mma", type, type, b.getF32Type(), warpRows, warpColumns);
+  addUnits("mma", /*rows=*/16, /*columns=*/8);
   return tile::CudaTargetAttr::get(&context, chip, multiprocessors, sharedLimit,
                                    units, features);
 }

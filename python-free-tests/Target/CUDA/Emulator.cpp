@@ -17,6 +17,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <random>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -96,37 +97,74 @@ void loadMatrices(const char *row, uint32_t count, uint32_t transposed,
   }
 }
 
-double decode(uint32_t word, unsigned half, bool isBrain) {
-  llvm::APInt bits(16, word >> (half * 16) & 0xffff);
-  return llvm::APFloat(isBrain ? llvm::APFloat::BFloat()
-                               : llvm::APFloat::IEEEhalf(),
-                       bits)
-      .convertToDouble();
+/// Element types of a product, and how many elements a word holds.
+enum class Element : uint32_t { f16, bf16, tf32, s8, u8 };
+unsigned countInWord(Element element) {
+  return element == Element::tf32                              ? 1
+         : element == Element::f16 || element == Element::bf16 ? 2
+                                                               : 4;
 }
 
-/// Adds the product of 16 x 16 and 16 x 8 elements of 16 bits to the four sums
-/// of a lane, which follow its six words of operands (PTX ISA, mma.m16n8k16).
-void multiplyMatrices(uint32_t isBrain, uint32_t *words) {
+double decode(uint32_t word, unsigned i, Element element) {
+  unsigned bits = 32 / countInWord(element);
+  uint32_t part = word >> (i * bits);
+  switch (element) {
+  case Element::tf32: {
+    float value;
+    memcpy(&value, &word, sizeof(value));
+    return value;
+  }
+  case Element::s8:
+    return int8_t(part);
+  case Element::u8:
+    return uint8_t(part);
+  default:
+    return llvm::APFloat(element == Element::bf16 ? llvm::APFloat::BFloat()
+                                                  : llvm::APFloat::IEEEhalf(),
+                         llvm::APInt(bits, part & 0xffff))
+        .convertToDouble();
+  }
+}
+
+/// Rounds to 10 bits behind the point, ties away from zero.
+uint32_t roundToTF32(float value) {
+  constexpr uint32_t dropped = (1 << 13) - 1;
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof(bits));
+  return std::isfinite(value) ? (bits + (dropped + 1) / 2) & ~dropped : bits;
+}
+
+/// Adds a product of 16 x 32 bytes and 32 x 8 bytes to the four sums of a lane,
+/// which follow its six words of operands (PTX ISA, mma.m16n8k16 and others).
+void multiplyMatrices(Element lhs, Element rhs, uint32_t *words) {
   unsigned self = block->current, lane = self % kLanes, warp = self - lane;
   Block::Thread &me = block->threads[self];
   unsigned slot = me.meetings & 1;
   std::copy_n(words, me.operands[slot].size(), me.operands[slot].begin());
   meet("mma");
+  bool isInteger = lhs == Element::s8 || lhs == Element::u8;
   for (unsigned i = 0; i < 4; ++i) {
     unsigned row = lane / 4, high = i / 2, column = lane % 4 * 2 + i % 2;
-    float sum;
-    memcpy(&sum, &words[6 + i], sizeof(sum));
-    double total = sum;
-    for (unsigned k = 0; k < 16; ++k) {
-      // Four lanes hold a row of a or a column of b: two neighbours each.
-      unsigned holder = k % 8 / 2, part = k / 8;
-      const auto &a = block->threads[warp + row * 4 + holder].operands[slot];
-      const auto &b = block->threads[warp + column * 4 + holder].operands[slot];
-      total += decode(a[high + 2 * part], k % 2, isBrain) *
-               decode(b[4 + part], k % 2, isBrain);
+    double total = 0;
+    // Four lanes hold a row of a or a column of b: a word each of two parts.
+    for (unsigned part = 0; part < 2; ++part)
+      for (unsigned holder = 0; holder < 4; ++holder) {
+        uint32_t a = block->threads[warp + row * 4 + holder]
+                         .operands[slot][high + 2 * part],
+                 b = block->threads[warp + column * 4 + holder]
+                         .operands[slot][4 + part];
+        for (unsigned j = 0; j < countInWord(lhs); ++j)
+          total += decode(a, j, lhs) * decode(b, j, rhs);
+      }
+    uint32_t &sum = words[6 + i];
+    if (isInteger) {
+      sum += uint32_t(int32_t(total));
+      continue;
     }
-    sum = float(total);
-    memcpy(&words[6 + i], &sum, sizeof(sum));
+    float before;
+    memcpy(&before, &sum, sizeof(before));
+    before = float(before + total);
+    memcpy(&sum, &before, sizeof(sum));
   }
 }
 
@@ -234,21 +272,47 @@ struct CallEmulator {
     replaceStruct(op, words, 0);
   }
 
+  static int64_t getElement(std::optional<NVVM::MMATypes> type) {
+    switch (*type) {
+    case NVVM::MMATypes::f16:
+      return int64_t(Element::f16);
+    case NVVM::MMATypes::bf16:
+      return int64_t(Element::bf16);
+    case NVVM::MMATypes::tf32:
+      return int64_t(Element::tf32);
+    case NVVM::MMATypes::u8:
+      return int64_t(Element::u8);
+    default:
+      return int64_t(Element::s8);
+    }
+  }
+
   void replaceProduct(NVVM::MmaOp op) {
     OpBuilder b(op);
     Location loc = op.getLoc();
     Type pointer = LLVM::LLVMPointerType::get(b.getContext());
     auto f = declare("emu_mma", LLVM::LLVMVoidType::get(b.getContext()),
-                     {b.getI32Type(), pointer});
+                     {b.getI32Type(), b.getI32Type(), pointer});
     Value words = makeWords(op, op->getNumOperands());
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
       LLVM::StoreOp::create(b, loc, operand,
                             getWord(b, loc, words, int32_t(i)));
-    bool isBrain = op.getMultiplicandAPtxType() == NVVM::MMATypes::bf16;
-    Value kind = LLVM::ConstantOp::create(b, loc, b.getI32Type(), isBrain);
-    LLVM::CallOp::create(b, loc, f, ValueRange{kind, words});
+    auto number = [&](int64_t value) {
+      return LLVM::ConstantOp::create(b, loc, b.getI32Type(), value);
+    };
+    Value lhs = number(getElement(op.getMultiplicandAPtxType())),
+          rhs = number(getElement(op.getMultiplicandBPtxType()));
+    LLVM::CallOp::create(b, loc, f, ValueRange{lhs, rhs, words});
     replaceStruct(op, words,
                   int32_t(op.getOperandA().size() + op.getOperandB().size()));
+  }
+
+  void replaceRounding(NVVM::ConvertFloatToTF32Op op) {
+    OpBuilder b(op);
+    auto f = declare("emu_round", b.getI32Type(), {b.getF32Type()});
+    op.getRes().replaceAllUsesWith(
+        LLVM::CallOp::create(b, op.getLoc(), f, op.getSrc()).getResult());
+    op->erase();
   }
 
   void run() {
@@ -257,6 +321,8 @@ struct CallEmulator {
         return replaceMatrixLoad(load);
       if (auto product = dyn_cast<NVVM::MmaOp>(op))
         return replaceProduct(product);
+      if (auto rounding = dyn_cast<NVVM::ConvertFloatToTF32Op>(op))
+        return replaceRounding(rounding);
       if (isa<gpu::ThreadIdOp>(op))
         return replaceId(op, "emu_thread_id");
       if (isa<gpu::BlockIdOp>(op))
@@ -420,6 +486,7 @@ llvm::Expected<std::unique_ptr<Emulator>> compile(ModuleOp module) {
   add("emu_shuffle", shuffle);
   add("emu_ldmatrix", loadMatrices);
   add("emu_mma", multiplyMatrices);
+  add("emu_round", roundToTF32);
   if (llvm::Error problem =
           (*jit)->getMainJITDylib().define(absoluteSymbols(symbols)))
     return problem;

@@ -5,7 +5,8 @@
 // Products by the matrix instruction of a warp, against the interpreter, which
 // does not round to 16 bits.
 module attributes {tile.targets = [#tile.cuda<chip = "sm_80", multiprocessors = 108, shared_bytes = 166912,
-    units = [#tile.unit<"mma", f16 * f16 + f32, [16, 8, 16]>, #tile.unit<"mma", bf16 * bf16 + f32, [16, 8, 16]>]>]} {
+    units = [#tile.unit<"mma", f16 * f16 + f32, [16, 8, 16]>, #tile.unit<"mma", bf16 * bf16 + f32, [16, 8, 16]>, #tile.unit<"mma", tf32 * tf32 + f32, [16, 8, 8]>,
+             #tile.unit<"mma", ui8 * si8 + si32, [16, 8, 32]>, #tile.unit<"mma", si8 * si8 + si32, [16, 8, 32]>]>]} {
 
 // Rows and columns end within a block, and the depth within a chunk of it.
 // CHECK-DAG: ragged: 6 programs of {{.*}} agree
@@ -120,6 +121,35 @@ tile.kernel @few_rows(%x: memref<14x32xf16>, %w: memref<32x32xf16>, %y: memref<1
   %z = arith.constant dense<0.0> : tensor<14x32xf32>
   %d = tile.dot %a, %b, %z : tensor<14x32xf16>, tensor<32x32xf16>, tensor<14x32xf32>
   tile.store %d, %y[0, 0] : tensor<14x32xf32>, memref<14x32xf32>
+  tile.return
+}
+
+// Elements of other than 16 bits are turned as they are stored to shared memory.
+// CHECK-DAG: tf32: 2 programs of {{.*}} agree
+tile.kernel @tf32(%x: memref<60x40xf32>, %w: memref<40x24xf32>, %y: memref<60x24xf32>) {
+  %c2 = arith.constant 2 : index
+  %c32 = arith.constant 32 : index
+  %p = tile.program_id (%c2) : index
+  %m = arith.muli %p, %c32 : index
+  %a = tile.load %x[%m, 0] sizes [32, 40] : memref<60x40xf32> -> tensor<32x40xf32>
+  %b = tile.load %w[0, 0] sizes [40, 24] : memref<40x24xf32> -> tensor<40x24xf32>
+  %z = arith.constant dense<0.0> : tensor<32x24xf32>
+  %d = tile.dot %a, %b, %z compute <tf32 * tf32 + f32> : tensor<32x40xf32>, tensor<40x24xf32>, tensor<32x24xf32>
+  tile.store %d, %y[%m, 0] : tensor<32x24xf32>, memref<60x24xf32>
+  tile.return
+}
+
+// CHECK-DAG: bytes: 2 programs of {{.*}} agree
+tile.kernel @bytes(%x: memref<60x96xi8>, %w: memref<96x24xi8>, %y: memref<60x24xi32>) {
+  %c2 = arith.constant 2 : index
+  %c32 = arith.constant 32 : index
+  %p = tile.program_id (%c2) : index
+  %m = arith.muli %p, %c32 : index
+  %a = tile.load %x[%m, 0] sizes [32, 96] : memref<60x96xi8> -> tensor<32x96xi8>
+  %b = tile.load %w[0, 0] sizes [96, 24] : memref<96x24xi8> -> tensor<96x24xi8>
+  %z = arith.constant dense<0> : tensor<32x24xi32>
+  %d = tile.dot %a, %b, %z compute <si8 * si8 + si32> : tensor<32x96xi8>, tensor<96x24xi8>, tensor<32x24xi32>
+  tile.store %d, %y[%m, 0] : tensor<32x24xi32>, memref<60x24xi32>
   tile.return
 }
 }
