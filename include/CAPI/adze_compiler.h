@@ -66,8 +66,9 @@ adze_compiler_options_release(adze_compiler_options *options);
  * others replaced. "j" is "0" by default: as many threads as the machine runs
  * at once, in each compilation.
  *
- * ADZE_COMPILE_USAGE, and no effect, for an unknown key or a wrong value.
- * What options require of each other is checked by the compilation. */
+ * ADZE_COMPILE_USAGE, and no effect, for an unknown key or a wrong value. The
+ * compilation checks what options require of each other, and "mcpu", which
+ * depends on "mtriple". */
 ADZE_COMPILER_API adze_compile_status adze_compiler_options_set(
     adze_compiler_options *options, const char *key, const char *value);
 /* Why the last adze_compiler_options_set failed; "" if it did not. Belongs to

@@ -241,8 +241,17 @@ LogicalResult Compilation::dumpPhase(Stage stage, ModuleOp module,
 }
 
 CompileStatus Compilation::reportFileError(llvm::Error error) {
-  sawFileError = true;
-  emitError(UnknownLoc::get(&context)) << llvm::toString(std::move(error));
+  sawError = sawFileError = true;
+  llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
+    CompileMessage message;
+    message.text = info.message();
+    if (info.isA<llvm::FileError>()) {
+      const auto &file = static_cast<const llvm::FileError &>(info);
+      message.file = file.getFileName().str();
+      message.text = file.messageWithoutFileInfo();
+    }
+    report(message);
+  });
   return CompileStatus::InputAtFault;
 }
 

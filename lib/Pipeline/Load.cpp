@@ -40,8 +40,8 @@ void Compilation::printCheck(const ImportReport &found) {
     report(issue);
   if (options.quiet)
     return;
-  for (const std::string &warning : found.warnings)
-    diagnostics << "warning: " << warning << "\n";
+  for (const ImportIssue &warning : found.warnings)
+    diagnostics << "warning: " << warning.message << "\n";
   size_t numUnsupported = llvm::count_if(
       found.issues, [](const ImportIssue &issue) { return issue.unsupported; });
   diagnostics << options.input << ": ";

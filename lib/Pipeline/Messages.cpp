@@ -93,8 +93,21 @@ void Compilation::report(const CompileMessage &message) {
 }
 
 void Compilation::report(const ImportIssue &issue) {
-  sawError = true;
+  using Severity = CompileMessage::Severity;
   CompileMessage message;
+  switch (issue.severity) {
+  case ImportIssue::Severity::Error:
+    sawError = true;
+    break;
+  case ImportIssue::Severity::Warning:
+    message.severity = Severity::Warning;
+    if (options.quiet)
+      return;
+    break;
+  case ImportIssue::Severity::Note:
+    message.severity = Severity::Note;
+    break;
+  }
   message.file = options.input;
   message.node = issue.node;
   message.op = issue.op;

@@ -2,7 +2,11 @@
 //
 // The table of the options, and what they require of each other.
 #include "Pipeline/Options.h"
+#include "Dialect/Graph/Transforms/StateNames.h"
+#include "Import/ONNX/Import.h"
 #include "Support/OutputFile.h"
+#include "Target/CPU/CpuTarget.h"
+#include "Target/CUDA/CudaTarget.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
@@ -84,7 +88,8 @@ static Refusal readWord(const Given &given, T &result, StringRef words,
 
 static Refusal readLevel(const Given &given, unsigned &result) {
   if (given.value.size() != 1 || given.value[0] < '0' || given.value[0] > '3')
-    return usage("expected -O0 .. -O3");
+    return usage("expected -O0, -O1, -O2 or -O3, but got '-O" + given.value +
+                 "'");
   result = given.value[0] - '0';
   return std::nullopt;
 }
@@ -101,7 +106,42 @@ static Refusal readTarget(const Given &given,
   if (given.value != "cpu" && !given.value.starts_with("cuda:"))
     return usage("expected --target=cpu or --target=cuda:sm_NN, but got '" +
                  given.value + "'");
+  if (given.value != "cpu")
+    if (auto target = cuda::CudaTarget::resolve(given.value); !target)
+      return usage(toString(target.takeError()));
   return add(given, targets);
+}
+
+static Refusal readCaches(const Given &given, std::string &caches) {
+  if (!given.value.empty())
+    if (Error error = cpu::CpuTarget::checkCaches(given.value))
+      return usage(toString(std::move(error)));
+  return readText(given, caches);
+}
+
+/// A text that `parse` understands; the importer parses it again.
+template <typename T>
+static Refusal addParsed(const Given &given, std::vector<std::string> &texts,
+                         std::optional<T> (&parse)(StringRef text,
+                                                   std::string &error)) {
+  std::string error;
+  if (!parse(given.value, error))
+    return usage(getFlag(given.name) + " " + given.value + ": " + error);
+  return add(given, texts);
+}
+
+static Refusal addStates(const Given &given, std::vector<std::string> &states) {
+  auto names = graph::StateNames::parse({given.value.str()});
+  if (!names)
+    return usage(toString(names.takeError()));
+  return add(given, states);
+}
+
+static Refusal readReport(const Given &given, std::string &report) {
+  StringRef extension = sys::path::extension(given.value);
+  if (!given.value.empty() && extension != ".json" && extension != ".html")
+    return given.refuse("FILE.json or FILE.html");
+  return readText(given, report);
 }
 
 static Refusal readEmit(const Given &given, Emit &result) {
@@ -175,7 +215,7 @@ readStagePasses(const Given &given,
   std::optional<Stage> stage = findStage(name);
   if (!stage || *stage < Stage::Graph || *stage > Stage::Kernel)
     return usage("expected --stage-passes=graph, tile, linalg, host or kernel, "
-                 "and passes behind a colon, but got '" +
+                 "and passes after a colon, but got '" +
                  given.value + "'");
   result.push_back({*stage, pipeline.str()});
   return std::nullopt;
@@ -229,14 +269,16 @@ const OptionTable::Row OptionTable::rows[] = {
      [](R &r, G &g) { return readCpus(g, r.options.cpus); }},
     {{"mcache", Kind::Value, "Second and third level of cache of the CPUs",
       "1M,32M[,apart]"},
-     [](R &r, G &g) { return readText(g, r.options.caches); }},
+     [](R &r, G &g) { return readCaches(g, r.options.caches); }},
     {{"dim", Kind::Repeated,
       "Fix or bound a symbolic dim, or (N=?) give each dim of that name its "
       "own size",
       "N=1..64[:8]"},
-     [](R &r, G &g) { return add(g, r.options.dims); }},
+     [](R &r, G &g) { return addParsed(g, r.options.dims, parseDimOption); }},
     {{"shape", Kind::Repeated, "Shape of an input", "x=1x3x224x224"},
-     [](R &r, G &g) { return add(g, r.options.shapes); }},
+     [](R &r, G &g) {
+       return addParsed(g, r.options.shapes, parseShapeOption);
+     }},
     {{"precision", Kind::Value,
       "f32 (what ONNX says), tf32, bf16 or f16; auto: bf16 where --max-error "
       "allows it",
@@ -254,7 +296,7 @@ const OptionTable::Row OptionTable::rows[] = {
       "Output PRESENT continues input PAST in one buffer (* is any text), "
       "beside those that are found; none: no output does",
       "PAST=PRESENT[,..]|none"},
-     [](R &r, G &g) { return add(g, r.options.states); }},
+     [](R &r, G &g) { return addStates(g, r.options.states); }},
     {{"kv-precision", Kind::Value,
       "Caches of f32 in another type, which the module's inputs and outputs "
       "have then; int8 has a scale for each row",
@@ -332,7 +374,7 @@ const OptionTable::Row OptionTable::rows[] = {
     {{"dump-phases", Kind::Value, "Write the IR after each stage", "DIR"},
      [](R &r, G &g) { return readText(g, r.options.dumpPhases); }},
     {{"report", Kind::Value, "Write a report", "FILE.{json,html}"},
-     [](R &r, G &g) { return readText(g, r.options.report); }},
+     [](R &r, G &g) { return readReport(g, r.options.report); }},
     {{"verify", Kind::Value, "Hold the module to the reference path",
       "none|differential|passes"},
      [](R &r, G &g) {
@@ -374,9 +416,15 @@ ArrayRef<OptionSpec> getOptionSpecs() {
 }
 
 Refusal OptionReader::set(StringRef name, StringRef value) {
-  for (const OptionTable::Row &row : OptionTable::rows)
-    if (row.spec.name == name)
-      return row.read(*this, {name, value});
+  for (const OptionTable::Row &row : OptionTable::rows) {
+    if (row.spec.name != name)
+      continue;
+    OptionReader changed = *this;
+    if (auto refusal = row.read(changed, {name, value}))
+      return refusal;
+    *this = std::move(changed);
+    return std::nullopt;
+  }
   return usage("unknown option '" + name + "'");
 }
 
@@ -443,7 +491,7 @@ static Refusal checkTune(const CompileOptions &options, bool sawMaxSeconds) {
   if (!options.tuneDatabase.empty() && options.tune != Tune::Measure)
     return usage("--tune-db needs --tune=measure");
   if (sawMaxSeconds && options.tune == Tune::Off)
-    return usage("--max-compile-seconds bounds --tune=model and "
+    return usage("--max-compile-seconds needs --tune=model or "
                  "--tune=measure");
   return std::nullopt;
 }
@@ -459,10 +507,6 @@ static Refusal checkKernels(const CompileOptions &options) {
 static Refusal checkReport(const CompileOptions &options) {
   if (options.report.empty())
     return std::nullopt;
-  StringRef extension = sys::path::extension(options.report);
-  if (extension != ".json" && extension != ".html")
-    return usage("expected --report=FILE.json or FILE.html, but got '" +
-                 options.report + "'");
   if (options.check || options.emit == Emit::Graph ||
       options.emit == Emit::Tile || options.emit == Emit::Linalg ||
       options.emit == Emit::ONNX)

@@ -193,11 +193,41 @@ TEST(Compiler, RefusedNode) {
                 ": node 'second' (com.example.Blur-1): " + told.message);
   EXPECT_EQ(summary.severity, ADZE_COMPILE_NOTE);
   EXPECT_EQ(summary.node, "");
-  EXPECT_THAT(summary.formatted, HasSubstr("1 node cannot be imported; "));
+  EXPECT_EQ(summary.file, told.file);
+  EXPECT_THAT(summary.message,
+              testing::StartsWith("1 node cannot be imported; "));
+  EXPECT_EQ(summary.formatted,
+            "note: " + summary.file + ": " + summary.message);
   EXPECT_EQ(result.message(), told.formatted + "\n");
   size_t size = 1;
   EXPECT_EQ(adze_compiler_result_data(result.result, &size), nullptr);
   EXPECT_EQ(size, 0u);
+}
+
+TEST(Compiler, WarningsNameTheirNodes) {
+  Options options;
+  Result result;
+  EXPECT_EQ(result.compile(getModel("warned"), options), ADZE_COMPILE_OK);
+  EXPECT_EQ(result.message(), "");
+  ASSERT_EQ(options.told.size(), 2u);
+  const char *nodes[] = {"squeezed", "last"},
+             *ops[] = {"ai.onnx.Squeeze-13", "ai.onnx.Relu-13"},
+             *texts[] = {"there are no axes", "output 'y' is declared as i64"};
+  for (size_t i : {0, 1}) {
+    const Told &told = options.told[i];
+    EXPECT_EQ(told.severity, ADZE_COMPILE_WARNING);
+    EXPECT_EQ(told.file, getModel("warned"));
+    EXPECT_EQ(told.node, nodes[i]);
+    EXPECT_EQ(told.op, ops[i]);
+    EXPECT_THAT(told.message, testing::StartsWith(texts[i]));
+    EXPECT_EQ(told.formatted, "warning: " + told.file + ": node '" + told.node +
+                                  "' (" + told.op + "): " + told.message);
+  }
+  Options quiet;
+  Result quietly;
+  EXPECT_EQ(quiet.set("q", "true"), ADZE_COMPILE_OK);
+  EXPECT_EQ(quietly.compile(getModel("warned"), quiet), ADZE_COMPILE_OK);
+  EXPECT_TRUE(quiet.told.empty());
 }
 
 TEST(Compiler, RefusedNodeLeavesNoFile) {
@@ -216,10 +246,14 @@ TEST(Compiler, InputErrors) {
   EXPECT_EQ(damaged.compileBytes("no model", options, "said.onnx"),
             ADZE_COMPILE_INPUT_ERROR);
   EXPECT_THAT(damaged.message(), HasSubstr("error: said.onnx: "));
+  options.told.clear();
   EXPECT_EQ(adze_compile(getModel("affine").c_str(), "no/such/folder/m.so",
-                         nullptr, &folder.result),
+                         options.options, &folder.result),
             ADZE_COMPILE_INPUT_ERROR);
-  EXPECT_THAT(folder.message(), HasSubstr("no/such/folder/m.so"));
+  ASSERT_EQ(options.told.size(), 1u);
+  EXPECT_EQ(options.told[0].file, "no/such/folder/m.so");
+  EXPECT_EQ(folder.message(),
+            "error: no/such/folder/m.so: No such file or directory\n");
 }
 
 TEST(Compiler, OptionErrors) {
@@ -238,7 +272,21 @@ TEST(Compiler, OptionErrors) {
   EXPECT_EQ(options.message(), "option 'plugin' is for the command line only");
   EXPECT_EQ(options.set("dim", nullptr), ADZE_COMPILE_USAGE);
   EXPECT_EQ(adze_compiler_options_set(nullptr, "O", "1"), ADZE_COMPILE_USAGE);
-  // A wrong value has no effect.
+  for (auto [key, value] : {std::pair{"dim", "N"},
+                            {"dim", "N=x"},
+                            {"shape", "x=1xq"},
+                            {"state", "x"},
+                            {"target", "cuda:sm_12"},
+                            {"mcache", "1M"},
+                            {"report", "report.txt"},
+                            {"precision", "f9"},
+                            {"max-error", "2"},
+                            {"max-compile-seconds", "x"}}) {
+    EXPECT_EQ(options.set(key, value), ADZE_COMPILE_USAGE) << key;
+    EXPECT_THAT(options.message(), HasSubstr("expected ")) << key;
+    EXPECT_THAT(options.message(), HasSubstr(value)) << key;
+  }
+  // A wrong value has no effect: nor has it on what options require of others.
   EXPECT_EQ(options.set("O", "2"), ADZE_COMPILE_OK);
   EXPECT_EQ(options.message(), "");
   Result result;
@@ -255,8 +303,9 @@ TEST(Compiler, UsageErrors) {
         Case{"emit", "graph", "need a model and an output in files",
              ADZE_COMPILE_USAGE},
         Case{"weights", "file", "needs an output file", ADZE_COMPILE_USAGE},
-        Case{"mcpu", "z80", "unknown CPU 'z80'", ADZE_COMPILE_USAGE},
-        Case{"dim", "N=x", "--dim N=x", ADZE_COMPILE_USAGE}}) {
+        Case{"max-compile-seconds", "1", "needs --tune=model or",
+             ADZE_COMPILE_USAGE},
+        Case{"mcpu", "z80", "unknown CPU 'z80'", ADZE_COMPILE_USAGE}}) {
     Options options;
     Result result;
     ASSERT_EQ(options.set(c.key, c.value), ADZE_COMPILE_OK);

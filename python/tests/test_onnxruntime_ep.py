@@ -509,7 +509,7 @@ def test_session_entries():
     "options, text",
     [
         ({"optimise": "3"}, "option 'optimise': unknown option 'optimise'"),
-        ({"O": "9"}, "option 'O': expected -O0 .. -O3"),
+        ({"O": "9"}, "option 'O': expected -O0, -O1, -O2 or -O3, but got '-O9'"),
         ({"threads": "x"}, "option 'threads': expected a number, but got 'x'"),
         ({"thread_pool": "x"}, "option 'thread_pool': expected session or adze, but got 'x'"),
         ({"target": "cuda:sm_90a"}, "option 'target': expected an option of atranslate"),

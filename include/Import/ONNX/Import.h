@@ -42,8 +42,10 @@ class CustomKernels;
 
 enum class ImportStatus { Done, InputAtFault, Unsupported };
 
-/// One reason why a model cannot be compiled.
+/// A reason why a model cannot be compiled, or a remark on one that can.
 struct ImportIssue {
+  enum class Severity { Error, Warning, Note };
+  Severity severity = Severity::Error;
   /// "model.onnx: node 'conv1' (ai.onnx.Conv-22): expected ..., but got ...".
   std::string message;
   bool unsupported = false;
@@ -70,15 +72,15 @@ struct ImportOptions {
   /// The file that holds the model's bytes; empty: the model's path itself.
   /// Messages, locations and external data refer to the path.
   std::string contents;
-  /// Takes what is wrong instead of the diagnostic engine, if set. The line
-  /// that sums up several issues has no node.
+  /// Receives errors, warnings and the summary instead of the diagnostic
+  /// engine, if set. The summary has no node.
   std::function<void(const ImportIssue &)> report;
 };
 
 /// What an import found.
 struct ImportReport {
   std::vector<ImportIssue> issues;   // empty: it can be imported
-  std::vector<std::string> warnings; // what is taken though it is not ONNX
+  std::vector<ImportIssue> warnings; // what is taken though it is not ONNX
   /// Nodes of the graph, of graphs in it and of the model's functions; and
   /// those with an issue. 0 of a file that is no model.
   size_t numNodes = 0, numFailed = 0;

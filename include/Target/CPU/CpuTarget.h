@@ -33,6 +33,8 @@ struct CpuTarget {
 
   /// Width of the widest vector register, in bits.
   unsigned vectorBits() const;
+  /// Fails if `caches` is no value of getAttr.
+  static llvm::Error checkCaches(llvm::StringRef caches);
   /// Returns the target as passes read it. `caches`, as in "1M,32M", replaces
   /// the sizes of the second and third level; "": those of the CPU.
   llvm::Expected<tile::CpuTargetAttr>

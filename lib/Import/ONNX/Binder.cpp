@@ -531,11 +531,13 @@ void Binder::assume(llvm::StringRef condition,
 }
 
 void Binder::warn(const llvm::Twine &message) {
-  importer.warn(importer.currentPlace->prefix + message);
+  const auto *place = importer.currentPlace;
+  importer.warn(place->prefix + message, place);
 }
 
 void Binder::warnOf(const TensorData &tensor) {
-  importer.warnOf(tensor, importer.currentPlace->prefix);
+  const auto *place = importer.currentPlace;
+  importer.warnOf(tensor, place->prefix, place);
 }
 
 mlir::ElementsAttr Binder::getElements(const TensorData &tensor) {

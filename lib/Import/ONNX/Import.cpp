@@ -50,7 +50,6 @@ static std::unique_ptr<Importer> importModel(llvm::StringRef path,
 /// What the issues come to, in a line: an error if they are several, else a
 /// note.
 static void emitSummary(llvm::StringRef path, const ImportReport &report,
-                        mlir::Location loc,
                         llvm::function_ref<void(const ImportIssue &)> tell) {
   size_t count = report.issues.size();
   if (count == 1 && report.numNodes == 0)
@@ -62,11 +61,21 @@ static void emitSummary(llvm::StringRef path, const ImportReport &report,
        << " more errors, which --check lists; ";
   os << summarize(report);
   summary.message = (path + ": " + summary.text).str();
-  if (count > 1)
-    return tell(summary);
-  mlir::Diagnostic note(loc, mlir::DiagnosticSeverity::Note);
-  note << summary.message;
-  loc.getContext()->getDiagEngine().emit(std::move(note));
+  if (count == 1)
+    summary.severity = ImportIssue::Severity::Note;
+  tell(summary);
+}
+
+static mlir::DiagnosticSeverity getSeverity(ImportIssue::Severity severity) {
+  switch (severity) {
+  case ImportIssue::Severity::Error:
+    return mlir::DiagnosticSeverity::Error;
+  case ImportIssue::Severity::Warning:
+    return mlir::DiagnosticSeverity::Warning;
+  case ImportIssue::Severity::Note:
+    return mlir::DiagnosticSeverity::Note;
+  }
+  llvm_unreachable("a severity of an issue");
 }
 
 void adze::registerImportDialects(mlir::DialectRegistry &registry) {
@@ -79,25 +88,25 @@ adze::importONNX(llvm::StringRef path, mlir::MLIRContext &context,
   std::unique_ptr<Importer> importer = importModel(path, context, options);
   if (status)
     *status = ImportStatus::Done;
-  for (const std::string &warning : importer->warnings)
-    mlir::emitWarning(mlir::UnknownLoc::get(&context), warning);
+  auto tell = [&](const ImportIssue &issue) {
+    if (options.report)
+      return options.report(issue);
+    mlir::Diagnostic diagnostic(mlir::UnknownLoc::get(&context),
+                                getSeverity(issue.severity));
+    diagnostic << issue.message;
+    context.getDiagEngine().emit(std::move(diagnostic));
+  };
+  llvm::for_each(importer->warnings, tell);
   if (importer->issues.empty())
     return std::move(importer->module);
   bool allUnsupported = true;
-  auto loc = mlir::UnknownLoc::get(&context);
   ImportReport report = importer->takeReport();
-  auto tell = [&](const ImportIssue &issue) {
-    if (options.report)
-      options.report(issue);
-    else
-      mlir::emitError(loc, issue.message);
-  };
   for (auto [i, issue] : llvm::enumerate(report.issues)) {
     allUnsupported &= issue.unsupported;
     if (i < kMaxErrors)
       tell(issue);
   }
-  emitSummary(path, report, loc, tell);
+  emitSummary(path, report, tell);
   if (status)
     *status =
         allUnsupported ? ImportStatus::Unsupported : ImportStatus::InputAtFault;

@@ -36,9 +36,24 @@ static int getVersion(const Node &node) {
   return node.sinceVersion ? node.sinceVersion : node.opsetVersion;
 }
 
-static std::string getName(const Node &node, unsigned index) {
-  return node.name.empty() ? node.opType + "_" + std::to_string(index)
-                           : node.name;
+ImportIssue Importer::makeIssue(std::string message, const Place *place) const {
+  ImportIssue issue;
+  issue.message = std::move(message);
+  issue.isNode = place;
+  llvm::StringRef text = issue.message;
+  text.consume_front(path + ": ");
+  if (place) {
+    const Node &node = *place->node, &outermost = *place->outermost;
+    issue.node = getNodeName(outermost.name, outermost.opType, place->index);
+    issue.index = place->index;
+    issue.op = describeOperator(outermost.domain, outermost.opType,
+                                getVersion(outermost));
+    issue.failedOp =
+        describeOperator(node.domain, node.opType, getVersion(node));
+    text.consume_front(describe(*place->outermost, place->index) + ": ");
+  }
+  issue.text = text.str();
+  return issue;
 }
 
 void Importer::issue(const llvm::Twine &message, bool unsupported,
@@ -47,26 +62,13 @@ void Importer::issue(const llvm::Twine &message, bool unsupported,
   std::string whole = message.str();
   if (!told.insert(whole).second)
     return;
-  ImportIssue &issue = issues.emplace_back();
-  issue.message = std::move(whole);
+  ImportIssue &issue = issues.emplace_back(makeIssue(std::move(whole), place));
   issue.unsupported = unsupported;
-  issue.isNode = place;
-  llvm::StringRef text = issue.message;
-  text.consume_front(path + ": ");
-  if (place) {
-    const Node &node = *place->node, &outermost = *place->outermost;
-    issue.node = getName(outermost, place->index);
-    issue.index = place->index;
-    issue.op = describeOperator(outermost.domain, outermost.opType,
-                                getVersion(outermost));
-    issue.failedOp =
-        describeOperator(node.domain, node.opType, getVersion(node));
-    issue.isMissing = unsupported && !isKnown(node);
-    text.consume_front(describe(*place->outermost, place->index) + ": ");
-    // Copies of a node, as a function's calls make them, have its proto.
-    failedNodes.insert(isInBody ? modelNode : node.proto);
-  }
-  issue.text = text.str();
+  if (!place)
+    return;
+  issue.isMissing = unsupported && !isKnown(*place->node);
+  // Copies of a node, as a function's calls make them, have its proto.
+  failedNodes.insert(isInBody ? modelNode : place->node->proto);
 }
 
 /// The first error that ops have reported, without the name of the graph op.
@@ -81,12 +83,6 @@ std::string Importer::takeDiagnostic() {
   return text.str();
 }
 
-void Importer::warn(const llvm::Twine &message) {
-  std::string text = message.str();
-  if (told.insert(text).second)
-    warnings.push_back(std::move(text));
-}
-
 std::string Importer::describe(const Node &node, unsigned index) const {
   return describeNode(node.name, index, node.domain, node.opType,
                       getVersion(node));
@@ -94,7 +90,8 @@ std::string Importer::describe(const Node &node, unsigned index) const {
 
 mlir::Location Importer::getLocation(const Node &node, unsigned index) const {
   return mlir::NameLoc::get(
-      mlir::StringAttr::get(context, getName(node, index)),
+      mlir::StringAttr::get(context,
+                            getNodeName(node.name, node.opType, index)),
       mlir::FileLineColLoc::get(context, fileName, index, 0));
 }
 
@@ -128,8 +125,8 @@ bool Importer::read() {
     issue(path + ": " + error);
     return false;
   }
-  for (const std::string &warning : model->warnings)
-    warn(path + ": " + warning);
+  for (const ModelWarning &warning : model->warnings)
+    warn(warning);
   tensors = std::make_unique<Tensors>(
       context, path, contents,
       llvm::ArrayRef(file->getBufferStart(), file->getBufferSize()));
@@ -166,15 +163,17 @@ void Importer::checkInitializers() {
 }
 
 /// Tells the size of a sparse tensor that was made dense.
-void Importer::warnOf(const TensorData &tensor, const llvm::Twine &place) {
+void Importer::warnOf(const TensorData &tensor, const llvm::Twine &prefix,
+                      const Place *place) {
   if (!tensor.stored)
     return;
   uint64_t count = 1;
   for (int64_t dim : tensor.dims)
     count *= uint64_t(dim);
-  warn(place + "a sparse tensor with " + llvm::Twine(*tensor.stored) + " of " +
-       llvm::Twine(count) + " elements is made dense: " +
-       llvm::Twine(tensor.bytes.size()) + " bytes");
+  warn(prefix + "a sparse tensor with " + llvm::Twine(*tensor.stored) + " of " +
+           llvm::Twine(count) + " elements is made dense: " +
+           llvm::Twine(tensor.bytes.size()) + " bytes",
+       place);
 }
 
 //===----------------------------------------------------------------------===//

@@ -58,7 +58,7 @@ public:
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<ImportIssue> issues;
-  std::vector<std::string> warnings;
+  std::vector<ImportIssue> warnings;
 
   /// Whether what comes after branches of different ranks is put into both, up
   /// to where they agree (Roads.cpp).
@@ -83,7 +83,8 @@ private:
   bool read();
   void issueOf(const TensorData &tensor, llvm::StringRef problem);
   void checkInitializers();
-  void warnOf(const TensorData &tensor, const llvm::Twine &place);
+  void warnOf(const TensorData &tensor, const llvm::Twine &prefix,
+              const Place *place = nullptr);
   mlir::FailureOr<mlir::Type> getInputType(const ValueInfo &input);
   /// The type of what is no tensor; null if Adze has none.
   mlir::TensorType getContainerType(const TypeInfo &type);
@@ -176,8 +177,11 @@ private:
              const Place *place = nullptr);
   std::string describe(const Node &node, unsigned index) const;
   std::string extendPrefix(const Place *outer, const std::string &node) const;
-  /// Tells of what is taken though ONNX does not allow it.
-  void warn(const llvm::Twine &message);
+  /// Adds a warning about what is taken though ONNX does not allow it.
+  void warn(const llvm::Twine &message, const Place *place = nullptr);
+  void warn(const ModelWarning &warning);
+  /// Returns an error with the message; `place` as above.
+  ImportIssue makeIssue(std::string message, const Place *place) const;
   mlir::Location getLocation(const Node &node, unsigned index) const;
   std::string takeDiagnostic();
 

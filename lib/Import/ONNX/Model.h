@@ -129,6 +129,12 @@ struct Function {
   std::vector<ValueInfo> values; // as declared
 };
 
+/// What is taken though ONNX does not allow it.
+struct ModelWarning {
+  std::string node, op; // "conv1" and "ai.onnx.Conv-22", or empty
+  std::string text;
+};
+
 struct Model {
   int latestOpset = 0; // of ai.onnx that the ONNX library knows
   llvm::StringMap<int> opsets;
@@ -136,8 +142,7 @@ struct Model {
   llvm::StringMap<Function> functions; // by getFunctionKey
   /// What is wrong outside of any node.
   std::vector<std::string> problems;
-  /// What is taken though ONNX does not allow it.
-  std::vector<std::string> warnings;
+  std::vector<ModelWarning> warnings;
 };
 
 /// "ai.onnx.Conv-22".
@@ -148,15 +153,18 @@ inline std::string describeOperator(llvm::StringRef domain,
   return version ? text + "-" + std::to_string(version) : text;
 }
 
-/// "node 'conv1' (ai.onnx.Conv-22)"; a node without a name has one by its
-/// index.
+/// Returns the name of a node; one without a name has one by its index.
+inline std::string getNodeName(llvm::StringRef name, llvm::StringRef opType,
+                               unsigned index) {
+  return name.empty() ? (opType + "_" + llvm::Twine(index)).str() : name.str();
+}
+
+/// "node 'conv1' (ai.onnx.Conv-22)".
 inline std::string describeNode(llvm::StringRef name, unsigned index,
                                 llvm::StringRef domain, llvm::StringRef opType,
                                 int version) {
-  return "node '" +
-         (name.empty() ? opType.str() + "_" + std::to_string(index)
-                       : name.str()) +
-         "' (" + describeOperator(domain, opType, version) + ")";
+  return "node '" + getNodeName(name, opType, index) + "' (" +
+         describeOperator(domain, opType, version) + ")";
 }
 
 inline std::string getFunctionKey(llvm::StringRef domain, llvm::StringRef name,

@@ -16,17 +16,20 @@ using Nodes = RepeatedPtrField<onnx::NodeProto>;
 class Repair {
 public:
   Repair(onnx::ModelProto &proto, Opsets &opsets,
-         std::vector<std::string> &warnings)
+         std::vector<ModelWarning> &warnings)
       : proto(proto), opsets(opsets), warnings(warnings) {}
   void run();
 
 private:
   /// Adds a warning of a kind that has had none.
-  void warn(llvm::StringRef kind, const std::string &message) {
-    if (told.try_emplace(kind, true).second)
-      warnings.push_back(message);
+  void warn(llvm::StringRef kind, std::string text, ModelWarning place = {}) {
+    if (!told.try_emplace(kind, true).second)
+      return;
+    place.text = std::move(text);
+    warnings.push_back(std::move(place));
   }
-  std::string describe(const onnx::NodeProto &node, int index) const;
+  /// Returns a warning about the node, without its text.
+  ModelWarning describe(const onnx::NodeProto &node, int index) const;
   void spellDomain(onnx::NodeProto &node, int index);
   void addOpset(const onnx::NodeProto &node, int index);
   void sort(Nodes &nodes);
@@ -37,7 +40,7 @@ private:
 
   onnx::ModelProto &proto;
   Opsets &opsets;
-  std::vector<std::string> &warnings;
+  std::vector<ModelWarning> &warnings;
   llvm::StringMap<bool> told;
 };
 
@@ -45,13 +48,14 @@ private:
 
 static constexpr const char *kDefaultDomain = "ai.onnx";
 
-std::string Repair::describe(const onnx::NodeProto &node, int index) const {
+ModelWarning Repair::describe(const onnx::NodeProto &node, int index) const {
   int version = opsets.lookup(node.domain());
   const auto *schema =
       onnx::OpSchemaRegistry::Schema(node.op_type(), version, node.domain());
-  return describeNode(node.name(), index, node.domain(), node.op_type(),
-                      schema ? schema->since_version() : version) +
-         ": ";
+  return {getNodeName(node.name(), node.op_type(), index),
+          describeOperator(node.domain(), node.op_type(),
+                           schema ? schema->since_version() : version),
+          /*text=*/""};
 }
 
 //===----------------------------------------------------------------------===//
@@ -65,9 +69,10 @@ void Repair::spellDomain(onnx::NodeProto &node, int index) {
   node.clear_domain();
   if (told.contains("domain"))
     return; // to describe all of them takes its time
-  warn("domain", describe(node, index) +
-                     "the domain 'ai.onnx' is written out; it is taken for "
-                     "the domain '', here and wherever else it is");
+  warn("domain",
+       "the domain 'ai.onnx' is written out; it is taken for the domain '', "
+       "here and wherever else it is",
+       describe(node, index));
 }
 
 static void spellDomains(RepeatedPtrField<onnx::OperatorSetIdProto> &imports) {
@@ -88,15 +93,16 @@ void Repair::addOpset(const onnx::NodeProto &node, int index) {
   auto range = known.find(domain);
   if (range == known.end())
     return;
-  std::string place = describe(node, index);
+  ModelWarning place = describe(node, index);
   int version = range->second.second;
   opsets[domain] = version;
   auto *import = proto.add_opset_import();
   import->set_domain(domain);
   import->set_version(version);
-  warn("opset " + domain, place + "the model has no opset_import for domain '" +
-                              domain + "'; version " + std::to_string(version) +
-                              " is taken");
+  warn("opset " + domain,
+       "the model has no opset_import for domain '" + domain + "'; version " +
+           std::to_string(version) + " is taken",
+       std::move(place));
 }
 
 //===----------------------------------------------------------------------===//
@@ -227,11 +233,11 @@ void Repair::sort(Nodes &list) {
   for (auto [i, node] : llvm::enumerate(list))
     if (node.name().empty())
       node.set_name(node.op_type() + "_" + std::to_string(i));
-  warn("order", describe(list.Get(dependencies.early), dependencies.early) +
-                    "its input '" + dependencies.value +
-                    "' is made by a later node, '" +
-                    list.Get(dependencies.late).name() +
-                    "'; nodes that are not in topological order are sorted");
+  warn("order",
+       "its input '" + dependencies.value + "' is made by a later node, '" +
+           list.Get(dependencies.late).name() +
+           "'; nodes that are not in topological order are sorted",
+       describe(list.Get(dependencies.early), dependencies.early));
   Nodes sorted;
   sorted.Reserve(list.size());
   for (int i : order)
@@ -323,6 +329,6 @@ void Repair::run() {
 }
 
 void adze::importer::repairModel(onnx::ModelProto &proto, Opsets &opsets,
-                                 std::vector<std::string> &warnings) {
+                                 std::vector<ModelWarning> &warnings) {
   Repair(proto, opsets, warnings).run();
 }

@@ -4,6 +4,7 @@
 #ifndef ADZE_LIB_IMPORT_ONNX_REPAIR_H
 #define ADZE_LIB_IMPORT_ONNX_REPAIR_H
 
+#include "Model.h"
 #include "Protobuf.h"
 
 namespace adze::importer {
@@ -14,7 +15,7 @@ namespace adze::importer {
 /// that nothing uses, and outputs that are declared twice. Each kind adds one
 /// warning, which names the first place.
 void repairModel(onnx::ModelProto &proto, Opsets &opsets,
-                 std::vector<std::string> &warnings);
+                 std::vector<ModelWarning> &warnings);
 
 } // namespace adze::importer
 

@@ -1,6 +1,7 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What keeps a model from being imported: as a line, a table and JSON.
+// Warnings, and what keeps a model from being imported: as a line, a table and
+// JSON.
 #include "Importer.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -68,6 +69,32 @@ llvm::StringRef adze::importer::getExportHint(llvm::StringRef domain) {
 }
 
 //===----------------------------------------------------------------------===//
+// Warnings
+//===----------------------------------------------------------------------===//
+
+void Importer::warn(const llvm::Twine &message, const Place *place) {
+  std::string text = message.str();
+  if (!told.insert(text).second)
+    return;
+  ImportIssue &issue = warnings.emplace_back(makeIssue(std::move(text), place));
+  issue.severity = ImportIssue::Severity::Warning;
+}
+
+void Importer::warn(const ModelWarning &warning) {
+  std::string prefix;
+  if (!warning.node.empty())
+    prefix = "node '" + warning.node + "' (" + warning.op + "): ";
+  size_t count = warnings.size();
+  warn(path + ": " + prefix + warning.text);
+  if (warnings.size() == count)
+    return;
+  ImportIssue &added = warnings.back();
+  added.node = warning.node;
+  added.op = warning.op;
+  added.text = warning.text;
+}
+
+//===----------------------------------------------------------------------===//
 // Operators
 //===----------------------------------------------------------------------===//
 
@@ -100,7 +127,8 @@ static void addTo(std::string &list, llvm::StringRef text) {
   list += (list.empty() ? "" : ", ") + text.str();
 }
 
-/// By operator, in the order of the first issue; those of no node last.
+/// Returns rows by operator, in the order of the first issue; the row of
+/// issues outside of any node has no name and comes last.
 static llvm::MapVector<llvm::StringRef, Row>
 collectRows(const ImportReport &report) {
   llvm::MapVector<llvm::StringRef, Row> rows;
@@ -202,7 +230,9 @@ void adze::printJSON(const ImportReport &report, llvm::StringRef path,
     if (!report.issues.empty())
       json.attribute("summary", fixUTF8(summarize(report)));
     json.attributeArray("operators", [&] {
-      for (const auto &[op, row] : collectRows(report))
+      for (const auto &[op, row] : collectRows(report)) {
+        if (op.empty())
+          continue;
         json.object([&, &op = op, &row = row] {
           json.attribute("operator", fixUTF8(op));
           json.attribute("issues", int64_t(row.count));
@@ -212,6 +242,7 @@ void adze::printJSON(const ImportReport &report, llvm::StringRef path,
               json.value(remedy);
           });
         });
+      }
     });
     json.attributeArray("issues", [&] {
       for (const ImportIssue &issue : report.issues)
@@ -227,8 +258,8 @@ void adze::printJSON(const ImportReport &report, llvm::StringRef path,
         });
     });
     json.attributeArray("warnings", [&] {
-      for (const std::string &warning : report.warnings)
-        json.value(fixUTF8(warning));
+      for (const ImportIssue &warning : report.warnings)
+        json.value(fixUTF8(warning.message));
     });
   });
   os << "\n";

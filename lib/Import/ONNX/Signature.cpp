@@ -257,14 +257,22 @@ void Importer::checkType(const ValueInfo &output, mlir::Value value) {
   bool isWrong = output.isTensor && output.elementType && made != declared;
   if (!isWrong && !isUntyped(output))
     return;
-  std::string place;
+  std::string prefix = path + ": ";
+  std::optional<Place> place;
   for (auto [i, node] : llvm::enumerate(model->graph.nodes))
     if (llvm::is_contained(node.outputs, output.name))
-      place = describe(node, i) + ": ";
-  warn(path + ": " + place + "output '" + output.name + "' is declared " +
-       (isWrong ? "as " + describeDataType(output.elementType)
-                : std::string("without a type")) +
-       "; it is " + describeType(made) + ", which its node makes");
+      place = Place{prefix + describe(node, i) + ": ",
+                    getLocation(node, i),
+                    /*depth=*/0,
+                    &node,
+                    unsigned(i),
+                    &node};
+  warn((place ? place->prefix : prefix) + "output '" + output.name +
+           "' is declared " +
+           (isWrong ? "as " + describeDataType(output.elementType)
+                    : std::string("without a type")) +
+           "; it is " + describeType(made) + ", which its node makes",
+       place ? &*place : nullptr);
 }
 
 /// An output that is declared as what an optional holds: the element.

@@ -138,6 +138,11 @@ static Error parseCaches(StringRef text, Facts &facts) {
   return Error::success();
 }
 
+Error CpuTarget::checkCaches(StringRef caches) {
+  Facts facts;
+  return parseCaches(caches, facts);
+}
+
 //===--- The attribute ----------------------------------------------------===//
 
 Expected<tile::CpuTargetAttr> CpuTarget::getAttr(mlir::MLIRContext &context,

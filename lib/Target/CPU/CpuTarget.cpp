@@ -121,10 +121,17 @@ Expected<CpuTarget> CpuTarget::resolve(StringRef triple, StringRef cpu) {
       TargetRegistry::lookupTarget(Triple(result.triple), error);
   if (!target)
     return createStringError(error);
-  std::unique_ptr<MCSubtargetInfo> subtarget(target->createMCSubtargetInfo(
-      Triple(result.triple), result.cpu, result.features));
-  if (!subtarget || !subtarget->isCPUStringValid(result.cpu))
-    return createStringError("unknown CPU '" + cpu + "' for " + result.triple);
+  auto makeSubtarget = [&](StringRef name, StringRef features) {
+    return std::unique_ptr<MCSubtargetInfo>(target->createMCSubtargetInfo(
+        Triple(result.triple), name, features));
+  };
+  // LLVM prints a line of its own for a subtarget of an unknown CPU.
+  auto anyCpu = makeSubtarget("", "");
+  if (!anyCpu || !anyCpu->isCPUStringValid(result.cpu))
+    return createStringError("unknown CPU '" + cpu + "' for " + result.triple +
+                             "; --mcpu takes LLVM's names, such as "
+                             "x86-64-v3, znver4 and sapphirerapids");
+  auto subtarget = makeSubtarget(result.cpu, result.features);
   if (result.elfMachine == ELF::EM_X86_64)
     for (const char *unused : unusedFeatures)
       if (subtarget->checkFeatures(std::string("+") + unused))

@@ -13,7 +13,8 @@
 // RUN: atranslate %s -o - --emit=ptx 2> err; test $? = 2
 // RUN: atranslate %s -o m.so --mcpu=z80 2> err; test $? = 2
 // RUN: FileCheck %s --check-prefix=CPU < err
-// CPU: error: unknown CPU 'z80'
+// CPU-NOT: not a recognized processor
+// CPU: error: unknown CPU 'z80' for {{.*}}; --mcpu takes LLVM's names, such as x86-64-v3, znver4 and sapphirerapids
 // RUN: atranslate %s -o m.so --target=cuda:sm_1 2> err; test $? = 2
 // RUN: FileCheck %s --check-prefix=CUDA < err
 // CUDA: error: expected a CUDA target of {{.*}}sm_90a{{.*}}, but got 'cuda:sm_1'

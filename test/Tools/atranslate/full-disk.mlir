@@ -25,7 +25,7 @@
 // RUN: atranslate %s -o m.so --report=full.html 2> err; test $? = 1
 // RUN: FileCheck %s --check-prefix=DEVICE < err
 // DEVICE-NOT: Stack dump
-// DEVICE: error: '{{.*}}full{{.*}}': No space left on device
+// DEVICE: error: {{.*}}full{{.*}}: No space left on device
 // DEVICE-NOT: {{.}}
 
 // Files: none may have more than 1 KB. What was there before stays.
@@ -40,7 +40,7 @@
 // LIMIT-NOT: Stack dump
 // LIMIT: error: {{.*}}: File too large
 // LIMIT-NOT: {{.}}
-// NOTHING: error: '{{.*}}': File too large
+// NOTHING: error: {{.*}}: File too large
 
 // Constants that are folded on the way, to a file beside the text or a
 // temporary one.

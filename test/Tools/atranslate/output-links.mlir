@@ -21,7 +21,7 @@
 // RUN: not ls cache2
 // RUN: atranslate %s -o /dev/full 2> err; test $? = 1
 // RUN: FileCheck %s --check-prefix=FULL < err
-// FULL: error: '/dev/full': No space left on device
+// FULL: error: /dev/full: No space left on device
 
 // After a failure the link is as it was, and nothing else is there.
 // RUN: (ulimit -f 1; atranslate %s -o link.so; test $? = 1) && test -L link.so && cmp there/m.so plain.so

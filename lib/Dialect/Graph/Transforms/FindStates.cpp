@@ -4,11 +4,11 @@
 #include "Dialect/Graph/IR/IntegerBounds.h"
 #include "Dialect/Graph/IR/States.h"
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "Dialect/Graph/Transforms/StateNames.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Tile.h"
 #include "Matching.h"
 #include "Refusals.h"
-#include "StateNames.h"
 #include "Symbols.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -545,9 +545,11 @@ public:
         function->hasAttr(adze::host::kernelAttr) ||
         adze::tile::findCudaTarget(function))
       return;
-    std::optional<StateNames> names = StateNames::parse(function, pairs);
-    if (!names)
+    llvm::Expected<StateNames> names = StateNames::parse(pairs);
+    if (!names) {
+      function.emitError(llvm::toString(names.takeError()));
       return signalPassFailure();
+    }
     if (names->isNone())
       return;
     StateFinder finder(function, *names);

@@ -3,11 +3,11 @@
 // graph-narrow-states: caches of few bits.
 #include "Dialect/Graph/IR/Graph.h"
 #include "Dialect/Graph/Transforms/Passes.h"
+#include "Dialect/Graph/Transforms/StateNames.h"
 #include "Dialect/Host/IR/External.h"
 #include "Dialect/Host/IR/Host.h"
 #include "Dialect/Tile/IR/Tile.h"
 #include "Matching.h"
-#include "StateNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -278,9 +278,11 @@ public:
     Type narrow = type == "int8"   ? Type(b.getI8Type())
                   : type == "bf16" ? Type(b.getBF16Type())
                                    : Type(b.getF16Type());
-    std::optional<StateNames> names = StateNames::parse(function, pairs);
-    if (!names)
+    llvm::Expected<StateNames> names = StateNames::parse(pairs);
+    if (!names) {
+      function.emitError(llvm::toString(names.takeError()));
       return signalPassFailure();
+    }
     StringRef problem = whyNot(function, *names);
     if (problem.empty()) {
       unsigned count = StateNarrower(function, *names, narrow).run();

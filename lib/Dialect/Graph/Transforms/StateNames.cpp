@@ -2,7 +2,7 @@
 //
 // Names of inputs and outputs that are one state: those of genai, optimum,
 // transformers, torch and silero.
-#include "StateNames.h"
+#include "Dialect/Graph/Transforms/StateNames.h"
 #include "Dialect/Host/IR/Host.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -27,8 +27,7 @@ StringRef adze::graph::getOutputName(mlir::func::FuncOp function,
   return getName(function.getResultAttrDict(output));
 }
 
-std::optional<StateNames> StateNames::parse(mlir::func::FuncOp function,
-                                            ArrayRef<std::string> pairs) {
+Expected<StateNames> StateNames::parse(ArrayRef<std::string> pairs) {
   StateNames names;
   SmallVector<StringRef> texts;
   for (StringRef list : pairs)
@@ -40,12 +39,10 @@ std::optional<StateNames> StateNames::parse(mlir::func::FuncOp function,
     }
     auto [input, output] = text.split('=');
     if (input.empty() || output.empty() || output.contains('=') ||
-        input.count('*') > 1 || input.count('*') != output.count('*')) {
-      function.emitError("--state: expected INPUT=OUTPUT with a * on both "
-                         "sides or none, or 'none', but got '")
-          << text << "'";
-      return std::nullopt;
-    }
+        input.count('*') > 1 || input.count('*') != output.count('*'))
+      return createStringError("--state: expected INPUT=OUTPUT with a * on "
+                               "both sides or none, or 'none', but got '" +
+                               text + "'");
     names.given.push_back({text.str(), input.str(), output.str()});
   }
   return names;

@@ -1,13 +1,14 @@
 // Part of Adze, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Names of inputs and outputs that are one state.
-#ifndef ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_STATENAMES_H
-#define ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_STATENAMES_H
+#ifndef ADZE_DIALECT_GRAPH_TRANSFORMS_STATENAMES_H
+#define ADZE_DIALECT_GRAPH_TRANSFORMS_STATENAMES_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 #include <optional>
 #include <string>
 
@@ -20,11 +21,9 @@ llvm::StringRef getOutputName(mlir::func::FuncOp function, unsigned output);
 /// The pairs that the user gave, and those that exporters spell alike.
 class StateNames {
 public:
-  /// Reads pairs INPUT=OUTPUT with at most one * on each side, or "none";
-  /// several in one text are separated by commas. Returns nothing, after an
-  /// error at the function, if they are not spelled so.
-  static std::optional<StateNames> parse(mlir::func::FuncOp function,
-                                         llvm::ArrayRef<std::string> pairs);
+  /// Parses pairs INPUT=OUTPUT with at most one * on each side, or "none";
+  /// several in one text are separated by commas.
+  static llvm::Expected<StateNames> parse(llvm::ArrayRef<std::string> pairs);
 
   /// Returns true if no output is to continue an input.
   bool isNone() const { return none; }
@@ -49,4 +48,4 @@ private:
 
 } // namespace adze::graph
 
-#endif // ADZE_LIB_DIALECT_GRAPH_TRANSFORMS_STATENAMES_H
+#endif // ADZE_DIALECT_GRAPH_TRANSFORMS_STATENAMES_H
