@@ -120,14 +120,29 @@ private:
   std::string folder; // where commands run
 };
 
-/// Where installed tools, the run time and its packages are.
+/// Sets the variables that docs/start.md exports, which installs into the
+/// folder $HOME/adze: no page needs more.
 void setEnvironment() {
-  std::string path = ADZE_PREFIX "/bin:";
-  setenv("PATH", (path + getenv("PATH") + ":" ADZE_SCRATCH "/bin").c_str(), 1);
-  setenv("PREFIX", ADZE_PREFIX, 1);
-  setenv("PKG_CONFIG_PATH", ADZE_PREFIX "/lib/pkgconfig", 1);
-  setenv("CMAKE_PREFIX_PATH", ADZE_PREFIX, 1);
-  setenv("LD_LIBRARY_PATH", ADZE_PREFIX "/lib", 1);
+  static const std::string path =
+      getenv("PATH") + std::string(":" ADZE_SCRATCH "/bin");
+  setenv("PATH", path.c_str(), 1);
+  constexpr StringLiteral folder = "$HOME/adze";
+  unsigned numExported = 0;
+  for (StringRef line : readPage(ADZE_SOURCE, "docs/start.md").lines) {
+    if (!line.consume_front("$ export "))
+      continue;
+    for (StringRef word : split(line, ' ')) {
+      auto [name, text] = word.split('=');
+      std::string value = text.str();
+      for (auto [from, to] : {std::pair(folder, std::string(ADZE_PREFIX)),
+                              std::pair(StringLiteral("$PATH"), path)})
+        if (size_t at = value.find(from); at != std::string::npos)
+          value.replace(at, from.size(), to);
+      setenv(name.str().c_str(), value.c_str(), 1);
+      ++numExported;
+    }
+  }
+  ASSERT_GT(numExported, 0u);
   setenv("NO_COLOR", "1", 1);
 }
 
